@@ -1,0 +1,253 @@
+// Package game says what every board game here has in common: moves, seats,
+// outcomes, and positions that know their rules. It knows nothing of engines,
+// networks or clocks on the wall.
+//
+// Most callers need two things: a rule set, which [sparring/game/catalog]
+// finds by name, and the [Position] that [Rules.New] returns.
+package game
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Move is one action of a seat: a move on the board or, under an opening
+// procedure, a choice such as "swap". Its bits belong to the game (Xiangqi
+// uses 7+7, Gomoku 9, Amazons 3x7); only zero has a common meaning.
+type Move uint32
+
+// NoMove is no move at all. No game encodes a move as zero.
+const NoMove Move = 0
+
+// Seat is a chair at the board. First plays the side that opens the game's
+// usual start position (Red in Xiangqi, Black in Gomoku, White in Amazons)
+// unless an opening procedure swaps colours; a start position with the other
+// side to move lets Second act first.
+type Seat uint8
+
+// The two seats of every match.
+const (
+	First Seat = iota
+	Second
+)
+
+// Other is the opposite seat.
+func (s Seat) Other() Seat { return s ^ 1 }
+
+// String is "first" or "second".
+func (s Seat) String() string {
+	if s == First {
+		return "first"
+	}
+	return "second"
+}
+
+// MarshalText writes the seat as [Seat.String] does.
+func (s Seat) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads "first" or "second"; anything else is an error.
+func (s *Seat) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "first":
+		*s = First
+	case "second":
+		*s = Second
+	default:
+		return fmt.Errorf("seat %.20q: want first or second", text)
+	}
+	return nil
+}
+
+// Result is how a game stands or ended.
+type Result uint8
+
+// The results. Undecided is the zero value: the game goes on.
+const (
+	Undecided Result = iota
+	FirstWins
+	SecondWins
+	Draw
+)
+
+var resultText = [...]string{"none", "first", "second", "draw"}
+
+// WonBy is the result in which seat s has won.
+func WonBy(s Seat) Result {
+	if s == First {
+		return FirstWins
+	}
+	return SecondWins
+}
+
+// String is "none", "first", "second" or "draw".
+func (r Result) String() string {
+	if int(r) < len(resultText) {
+		return resultText[r]
+	}
+	return fmt.Sprintf("result(%d)", r)
+}
+
+// MarshalText writes the result as [Result.String] does.
+func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (r *Result) UnmarshalText(text []byte) error {
+	for i, t := range resultText {
+		if t == string(text) {
+			*r = Result(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("result %.20q: want none, first, second or draw", text)
+}
+
+// Reason says why a game ended, in words that are the same everywhere: in the
+// rules, on the wire and in records.
+type Reason string
+
+// Reasons that the rules themselves give. Reasons of the match around the
+// board (time, resignation, ...) are in package protocol.
+const (
+	Checkmate            Reason = "checkmate"             // Xiangqi: in check without a legal move
+	Stalemate            Reason = "stalemate"             // Xiangqi: no legal move, not in check; this loses
+	PerpetualCheck       Reason = "perpetual-check"       // Xiangqi: one side alone checked through the whole cycle
+	PerpetualChase       Reason = "perpetual-chase"       // Xiangqi: one side alone chased one piece through the cycle
+	Repetition           Reason = "repetition"            // the position recurred and nobody is to blame
+	MoveLimit            Reason = "move-limit"            // too many plies without progress
+	InsufficientMaterial Reason = "insufficient-material" // neither side can win any more
+	Five                 Reason = "five"                  // Gomoku: five (or more, where the rule allows) in a row
+	Forbidden            Reason = "forbidden"             // Renju: Black played a forbidden point
+	BoardFull            Reason = "board-full"            // Gomoku: no empty point left
+	NoMoves              Reason = "no-moves"              // Amazons: the side to move cannot move
+)
+
+// Outcome is a result and the reason for it; the zero value is a game that goes on.
+type Outcome struct {
+	Result Result `json:"result"`
+	Reason Reason `json:"reason,omitempty"`
+}
+
+// Over reports whether the game has ended.
+func (o Outcome) Over() bool { return o.Result != Undecided }
+
+// Errors that positions return, wrapped with what and where.
+var (
+	// ErrIllegal: the move is well formed but not legal here.
+	ErrIllegal = errors.New("illegal move")
+	// ErrSyntax: a move or position text that is not of the game's form.
+	ErrSyntax = errors.New("syntax")
+	// ErrPosition: a position text of the right form that can't be a position of the game.
+	ErrPosition = errors.New("impossible position")
+	// ErrRules: no such rule set.
+	ErrRules = errors.New("unknown rules")
+	// ErrOver: the game has ended, nothing can be played.
+	ErrOver = errors.New("game is over")
+)
+
+// Position is a game in progress: the board, whose turn it is, and as much
+// history as the rules need to judge it (repetitions, move limits). It is not
+// safe for concurrent use; Clone it.
+type Position interface {
+	// Rules is the rule set that the game is played under.
+	Rules() *Rules
+	// Turn is the seat that acts next. Under an opening procedure one seat
+	// may act twice in a row.
+	Turn() Seat
+	// Legal appends every legal move to buf: none when the game is over.
+	Legal(buf []Move) []Move
+	// Play makes the move, or returns an error wrapping ErrIllegal or ErrOver
+	// and changes nothing.
+	Play(m Move) error
+	// Undo takes the last played move back; it panics when there is none.
+	Undo()
+	// Outcome is how the game stands under the rules alone.
+	Outcome() Outcome
+	// Key is the 64-bit Zobrist key of board and side to move (and stage of
+	// the opening procedure). History does not enter it.
+	Key() uint64
+	// Ply counts the moves played since the start position.
+	Ply() int
+	// Format writes a legal move in the game's text form; the text of any
+	// other move is unspecified but harmless.
+	Format(m Move) string
+	// Parse reads what Format writes. The error wraps ErrSyntax, or
+	// ErrIllegal when the text names a move that is not legal here.
+	Parse(text string) (Move, error)
+	// String is the position's text form (a FEN or the game's own), which
+	// Rules.New reads back. History is not part of it.
+	String() string
+	// Diagram is a drawing of the board, several lines of plain text.
+	Diagram() string
+	// Clone is an independent copy, history included.
+	Clone() Position
+}
+
+// Rules is a rule set: a name that settles every question of play.
+type Rules struct {
+	Name string // "xiangqi/simple": game, slash, the set with its parameters
+	Game string // "xiangqi": the part before the slash
+	// New sets up the position that the text describes, or the usual start
+	// position for "". Errors wrap ErrSyntax or ErrPosition.
+	New func(position string) (Position, error)
+}
+
+// Replay sets up the position and plays the moves, given as text. The error
+// names the ply (from 1) that failed. What was played up to there is returned
+// with it.
+func Replay(r *Rules, position string, moves []string) (Position, error) {
+	p, err := r.New(position)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range moves {
+		m, err := p.Parse(text)
+		if err == nil {
+			err = p.Play(m)
+		}
+		if err != nil {
+			return p, fmt.Errorf("ply %d: %w", i+1, err)
+		}
+	}
+	return p, nil
+}
+
+// Perft counts the leaves of the legal move tree at the given depth, the
+// standard test of a move generator. Depth 0 counts one.
+func Perft(p Position, depth int) uint64 {
+	if b, ok := p.(interface{ Perft(depth int) uint64 }); ok {
+		return b.Perft(depth) // a game may count leaves in bulk
+	}
+	return perft(p, depth, make([][]Move, depth+1))
+}
+
+func perft(p Position, depth int, bufs [][]Move) uint64 {
+	if depth == 0 {
+		return 1
+	}
+	moves := p.Legal(bufs[depth][:0])
+	bufs[depth] = moves
+	if depth == 1 {
+		return uint64(len(moves))
+	}
+	var n uint64
+	for _, m := range moves {
+		if err := p.Play(m); err != nil {
+			panic(err) // a generated move that can't be played is a bug of the rules
+		}
+		n += perft(p, depth-1, bufs)
+		p.Undo()
+	}
+	return n
+}
+
+// Game is a game and its rule sets.
+type Game struct {
+	Name    string   // "xiangqi"
+	Default string   // the rule set meant where none is named, in full
+	Sets    []string // the well-known rule sets, in full; parameters make more
+	// Rules finds a rule set by its full name; the error wraps ErrRules.
+	Rules func(name string) (*Rules, error)
+	// RulesFor names the rule set that a position text implies (its board
+	// size), the default for "". The error wraps ErrSyntax or ErrPosition.
+	RulesFor func(position string) (string, error)
+}
