@@ -32,4 +32,5 @@ type Switches struct {
 	Killers      bool // two quiet moves that refuted siblings
 	History      bool // order quiet moves by their record of cutoffs
 	MateDistance bool // prune what can't beat a win already found
+	SkipLosing   bool // quiescence leaves out captures that lose material
 }
