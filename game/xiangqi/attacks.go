@@ -309,10 +309,11 @@ func initStanding() {
 			if own && (r%4 == 0 && f%4 == 2 || r == 2 && f%4 == 0) {
 				elephants = elephants.Or(only[s])
 			}
-			// A game's pawns reach only every other file before the river,
-			// but the positions that move generators are tested with have
-			// them on all.
-			if !own || r >= 3 {
+			// A game's pawns start on every other file and the fourth rank
+			// and never go back, but standard test positions of generators
+			// and of repetition rules have them one rank lower and on all
+			// files. On the two lowest ranks nobody puts them.
+			if !own || r >= 2 {
 				pawns = pawns.Or(only[s])
 			}
 		}
