@@ -192,6 +192,40 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// A stream that looks sound and that the server can't recover stops the start too.
+func TestNotRecovered(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, 5)
+	// A copy put beside the original: its description names the original.
+	twin := filepath.Join(dir, filepath.Dir(stream), "TWIN")
+	if err := os.CopyFS(twin, os.DirFS(filepath.Join(dir, stream))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(twin, "obs")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(twin, "msgs")); err != nil {
+		t.Fatal(err)
+	}
+	meta, err := os.ReadFile(filepath.Join(twin, "meta.inf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHash("TWIN")
+	h.Write(meta)
+	if err := os.WriteFile(filepath.Join(twin, "meta.sum"), fmt.Appendf(nil, "%x", h.Sum(nil)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	srv, err := Start(Config{Dir: dir})
+	if err == nil {
+		srv.Close()
+		t.Fatal("started with a stream that is not there")
+	}
+	if !strings.Contains(err.Error(), twin) || !strings.Contains(err.Error(), "could not recover") {
+		t.Error(err)
+	}
+}
+
 // A crash leaves no summary and perhaps half a message at the end: the rest is
 // sound, and is served.
 func TestTornWrite(t *testing.T) {
