@@ -71,5 +71,9 @@ const (
 	ReasonNoStart   game.Reason = "no-start"  // aborted: a seat never made its first move
 	ReasonAbandoned game.Reason = "abandoned" // nobody of the player took the seat back in time
 	ReasonDispute   game.Reason = "dispute"   // void: the sides disagree on the position
-	ReasonVoid      game.Reason = "void"      // void: ended by the operator
+	ReasonVoid      game.Reason = "void"      // void: ended by the platform, Text says why
+	// Of challenges that came to nothing: no game was played.
+	ReasonWithdrawn game.Reason = "withdrawn" // taken back by the challenger
+	ReasonDeclined  game.Reason = "declined"  // the opponent does not want it
+	ReasonExpired   game.Reason = "expired"   // nobody took it in time
 )

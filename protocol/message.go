@@ -205,7 +205,7 @@ type MoveRequest struct {
 	Ply      int        `json:"ply"` // plies played before this move
 	Move     string     `json:"move"`
 	Key      string     `json:"key,omitempty"`    // the mover's position key after the move, 16 hex digits; checked when present
-	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's own estimate of one way, for statistics only
+	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's own estimate of one way; credited to people only, within a quota
 }
 
 // Step is what a seat does with an offer of draw or takeback.

@@ -109,6 +109,19 @@ func (s *Server) ObserveAlive(f func(From, Alive)) (stop func(), err error) {
 	}, "")
 }
 
+// ObserveHello calls f for every hello, also those that another process of
+// the platform answers: all of them must know who is present.
+func (s *Server) ObserveHello(f func(From, Hello)) (stop func(), err error) {
+	return s.subscribe(map[string]nats.MsgHandler{
+		s.subjects.PlayAny(VerbHello): func(msg *nats.Msg) {
+			player, _, ok := s.subjects.ParsePlay(msg.Subject)
+			if m, refused := Decode[Hello](msg.Data, s.limits); ok && refused == nil && CheckID("player", player) == nil {
+				f(From{player, time.Now()}, m)
+			}
+		},
+	}, "")
+}
+
 // Acts are a referee's answers to what players do in its game.
 type Acts struct {
 	Move func(From, MoveRequest) ActAnswer
