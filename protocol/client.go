@@ -1,0 +1,219 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+)
+
+// Client speaks for one player through one instance. It is safe for
+// concurrent use. Every request is repeated, the same bytes, until it is
+// answered or its context ends: the platform knows a repetition by its id.
+type Client struct {
+	nc       *nats.Conn
+	subjects Subjects
+	player   PlayerID
+	instance InstanceID
+	log      zerolog.Logger
+	try      time.Duration
+}
+
+// Waits of a client.
+const (
+	firstTry = 2 * time.Second        // for an answer, before the request is repeated
+	pause    = 250 * time.Millisecond // between a refusal by nobody being there and the next try
+)
+
+// NewClient makes a client; the ids are checked.
+func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance InstanceID, log zerolog.Logger) (*Client, error) {
+	if err := errors.Join(CheckID("player", player), CheckID("instance", instance)); err != nil {
+		return nil, err
+	}
+	return &Client{nc, subjects, player, instance, log.With().Str("player", string(player)).Logger(), firstTry}, nil
+}
+
+// Player is who the client speaks for.
+func (c *Client) Player() PlayerID { return c.player }
+
+// Instance is the process that the client speaks from.
+func (c *Client) Instance() InstanceID { return c.instance }
+
+// head is a request's header, with a new id.
+func head() Header { return Header{V: Version, ID: NewID()} }
+
+// ask sends a request until it is answered. Refusals come back as *Error, in
+// the answer too; ctx's end as its cause.
+func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, answer func(*Ans) *Answer) (Ans, error) {
+	var none Ans
+	data, err := json.Marshal(req)
+	if err != nil {
+		return none, err
+	}
+	for {
+		try, cancel := context.WithTimeout(ctx, c.try)
+		msg, err := c.nc.RequestWithContext(try, subject, data)
+		cancel()
+		if err == nil {
+			var ans Ans
+			if err := json.Unmarshal(msg.Data, &ans); err == nil && answer(&ans).ID == id {
+				if e := answer(&ans).Error; e != nil {
+					return ans, e
+				}
+				return ans, nil
+			}
+			c.log.Warn().Str("subject", subject).Int("bytes", len(msg.Data)).Msg("an answer that is none; asking again")
+		}
+		if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionDraining) {
+			return none, err
+		}
+		if ctx.Err() != nil {
+			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), err))
+		}
+		// Nobody there (a platform that starts again), or a lost message.
+		select {
+		case <-ctx.Done():
+			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), err))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Hello announces the instance. Header and Instance are filled in.
+func (c *Client) Hello(ctx context.Context, m Hello) (HelloAnswer, error) {
+	m.Header, m.Instance = head(), c.instance
+	return ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
+}
+
+// Alive sends a heartbeat.
+func (c *Client) Alive(ctx context.Context, free int, games []GameID) (AliveAnswer, error) {
+	m := Alive{Header: head(), Instance: c.instance, Free: free, Games: games}
+	return ask(ctx, c, c.subjects.Play(c.player, VerbAlive), m.ID, m, func(a *AliveAnswer) *Answer { return &a.Answer })
+}
+
+// Leave gives seats back: those of the games, or all.
+func (c *Client) Leave(ctx context.Context, games ...GameID) (Answer, error) {
+	m := Leave{Header: head(), Instance: c.instance, Games: games}
+	return ask(ctx, c, c.subjects.Play(c.player, VerbLeave), m.ID, m, func(a *Answer) *Answer { return a })
+}
+
+// Challenge asks for a match. Header and Instance are filled in.
+func (c *Client) Challenge(ctx context.Context, m ChallengeRequest) (ChallengeAnswer, error) {
+	m.Header, m.Instance = head(), c.instance
+	return ask(ctx, c, c.subjects.Play(c.player, VerbChallenge), m.ID, m, func(a *ChallengeAnswer) *Answer { return &a.Answer })
+}
+
+// Withdraw takes a challenge back.
+func (c *Client) Withdraw(ctx context.Context, g GameID) (Answer, error) {
+	m := Withdraw{Header: head(), Game: g}
+	return ask(ctx, c, c.subjects.Play(c.player, VerbWithdraw), m.ID, m, func(a *Answer) *Answer { return a })
+}
+
+func act(a *ActAnswer) *Answer { return &a.Answer }
+
+// Move plays a move. Key may be "".
+func (c *Client) Move(ctx context.Context, g GameID, epoch uint64, ply int, move, key string) (ActAnswer, error) {
+	m := MoveRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Move: move, Key: key}
+	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, m, act)
+}
+
+// Resign gives the game up.
+func (c *Client) Resign(ctx context.Context, g GameID, epoch uint64, ply int) (ActAnswer, error) {
+	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply}
+	return ask(ctx, c, c.subjects.Act(c.player, g, ActResign), m.ID, m, act)
+}
+
+// Draw offers a draw, or answers an offer.
+func (c *Client) Draw(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
+	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
+	return ask(ctx, c, c.subjects.Act(c.player, g, ActDraw), m.ID, m, act)
+}
+
+// Takeback asks to take the last own move back, or answers the request.
+func (c *Client) Takeback(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
+	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
+	return ask(ctx, c, c.subjects.Act(c.player, g, ActTakeback), m.ID, m, act)
+}
+
+// Chat says something to the other side.
+func (c *Client) Chat(ctx context.Context, g GameID, epoch uint64, text string) (ActAnswer, error) {
+	m := ChatRequest{Header: head(), Instance: c.instance, Epoch: epoch, Text: text}
+	return ask(ctx, c, c.subjects.Act(c.player, g, ActChat), m.ID, m, act)
+}
+
+// Offers joins a pool's match queue: take is called for each offer that this
+// instance is picked for, one at a time, and must not block for long. Leave
+// the queue by unsubscribing.
+func (c *Client) Offers(pool Pool, take func(Offer) OfferAnswer) (*nats.Subscription, error) {
+	if err := pool.Check(); err != nil {
+		return nil, err
+	}
+	return c.nc.QueueSubscribe(c.subjects.Offer(pool), BotsQueue, func(msg *nats.Msg) {
+		offer, refusal := Decode[Offer](msg.Data, fromPlatform)
+		if refusal != nil {
+			c.log.Warn().Err(refusal).Str("pool", string(pool)).Msg("an offer that is none")
+			return
+		}
+		ans := take(offer)
+		ans.Header, ans.Instance = offer.Header, c.instance
+		c.respond(msg, ans)
+	})
+}
+
+func (c *Client) respond(msg *nats.Msg, ans any) {
+	data, err := json.Marshal(ans)
+	if err == nil {
+		err = msg.Respond(data)
+	}
+	if err != nil {
+		c.log.Warn().Err(err).Str("subject", msg.Subject).Msg("answer not sent")
+	}
+}
+
+// What the platform says is trusted further than what players say: a long
+// game's state is large.
+var fromPlatform = Limits{MessageBytes: 256 << 10, Nesting: 16}
+
+// Game subscribes to the states of one game. Those of other games, without
+// the form of a state, or older than one seen before, never reach f.
+func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
+	if err := CheckID("game", g); err != nil {
+		return nil, err
+	}
+	var last uint64 // the subscription's callbacks come one at a time
+	return c.nc.Subscribe(c.subjects.ToGame(c.player, g), func(msg *nats.Msg) {
+		st, refusal := Decode[State](msg.Data, fromPlatform)
+		if refusal != nil || st.Game != g {
+			c.log.Warn().Str("game", string(g)).AnErr("why", errorOrNil(refusal)).Msg("a state that is none")
+			return
+		}
+		if st.Seq < last {
+			return
+		}
+		last = st.Seq
+		f(st)
+	})
+}
+
+// Notices subscribes to all that concerns no single game.
+func (c *Client) Notices(f func(Notice)) (*nats.Subscription, error) {
+	return c.nc.Subscribe(c.subjects.ToNotice(c.player), func(msg *nats.Msg) {
+		n, refusal := Decode[Notice](msg.Data, fromPlatform)
+		if refusal != nil {
+			c.log.Warn().Err(refusal).Msg("a notice that is none")
+			return
+		}
+		f(n)
+	})
+}
+
+func errorOrNil(e *Error) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}

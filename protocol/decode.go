@@ -1,0 +1,275 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+
+	"sparring/game/clock"
+)
+
+// DefaultLimits are what a platform holds requests to unless told otherwise.
+var DefaultLimits = Limits{MessageBytes: 16 << 10, Nesting: 8, PerSecond: 50}
+
+// Bounds of fields, in runes or elements.
+const (
+	maxText    = 500
+	maxDisplay = 64
+	maxMove    = 32
+	maxRules   = 64
+	maxPlace   = 1024 // a start position's text
+	maxList    = 256
+	maxPly     = 4096
+)
+
+// Checker is a message that knows its own form.
+type Checker interface{ Check() error }
+
+// Decode reads a message from bytes that may come from anyone: size, nesting,
+// JSON, version and the message's own Check, in this order. Fields that the
+// message does not know are ignored. The error is a refusal.
+func Decode[T any, P interface {
+	*T
+	Checker
+}](data []byte, lim Limits) (T, *Error) {
+	var msg T
+	if err := bounded(data, lim); err != nil {
+		return msg, err
+	}
+	var head Header
+	if err := json.Unmarshal(data, &head); err != nil {
+		return msg, Refuse(Malformed, "%s", describe(err))
+	}
+	if head.V != Version {
+		return msg, Refuse(BadVersion, "version %d: this side speaks %d", head.V, Version)
+	}
+	if err := json.Unmarshal(data, &msg); err != nil {
+		return msg, Refuse(Malformed, "%s", describe(err))
+	}
+	if err := P(&msg).Check(); err != nil {
+		return msg, Refuse(Malformed, "%v", err)
+	}
+	return msg, nil
+}
+
+// bounded checks what can be checked without building anything.
+func bounded(data []byte, lim Limits) *Error {
+	if len(data) > lim.MessageBytes {
+		return Refuse(TooLarge, "%d bytes: the limit is %d", len(data), lim.MessageBytes)
+	}
+	depth, inString, escaped := 0, false, false
+	for _, c := range data {
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			escaped = c == '\\'
+			inString = c != '"'
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			if depth++; depth > lim.Nesting {
+				return Refuse(TooLarge, "nested deeper than %d", lim.Nesting)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	if !utf8.Valid(data) {
+		return Refuse(Malformed, "not UTF-8")
+	}
+	return nil
+}
+
+// describe says what is wrong with a JSON text without repeating it.
+func describe(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return Refuse(Malformed, "not JSON at byte %d", syntax.Offset).Text
+	case errors.As(err, &kind):
+		return Refuse(Malformed, "field %.64s: a %s can't stand there", kind.Field, kind.Value).Text
+	}
+	return "a field has a value that it can't have"
+}
+
+func text(what, s string, most int) error {
+	if utf8.RuneCountInString(s) > most {
+		return Refuse(Malformed, "%s: longer than %d", what, most)
+	}
+	for _, r := range s {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return Refuse(Malformed, "%s: has a control character", what)
+		}
+	}
+	return nil
+}
+
+func within(what string, n, most int) error {
+	if n < 0 || n > most {
+		return Refuse(Malformed, "%s: want 0 to %d", what, most)
+	}
+	return nil
+}
+
+// Check implements Checker.
+func (h *Header) Check() error {
+	if !idForm.MatchString(h.ID) {
+		return errors.New("id: want 1 to 32 of a-z 0-9 _ -")
+	}
+	return nil
+}
+
+func ids[T ~string](what string, list []T) error {
+	if err := within(what, len(list), maxList); err != nil {
+		return err
+	}
+	for _, id := range list {
+		if !idForm.MatchString(string(id)) {
+			return errors.New(what + ": want ids of a-z 0-9 _ -")
+		}
+	}
+	return nil
+}
+
+func instance(id InstanceID) error {
+	if !idForm.MatchString(string(id)) {
+		return errors.New("instance: want 1 to 32 of a-z 0-9 _ -")
+	}
+	return nil
+}
+
+// Check implements Checker.
+func (m *Hello) Check() error {
+	errs := []error{m.Header.Check(), instance(m.Instance), text("display", m.Display, maxDisplay),
+		text("build", m.Build, maxDisplay), within("slots", m.Slots, 10000),
+		within("games", len(m.Games), 64), within("pools", len(m.Pools), maxList)}
+	if m.Kind != Bot && m.Kind != Human {
+		errs = append(errs, errors.New("kind: want bot or human"))
+	}
+	for _, c := range m.Games {
+		errs = append(errs, text("games", c.Game, 32), within("rules", len(c.Rules), maxList))
+		for _, r := range c.Rules {
+			errs = append(errs, text("rules", r, maxRules))
+		}
+	}
+	for _, p := range m.Pools {
+		errs = append(errs, p.Check())
+	}
+	return first(errs)
+}
+
+// Check implements Checker.
+func (m *Alive) Check() error {
+	return first([]error{m.Header.Check(), instance(m.Instance), within("free", m.Free, 10000), ids("games", m.Games)})
+}
+
+// Check implements Checker.
+func (m *Leave) Check() error {
+	return first([]error{m.Header.Check(), instance(m.Instance), ids("games", m.Games)})
+}
+
+// Check implements Checker.
+func (t *Terms) Check() error {
+	return first([]error{text("game", t.Game, 32), text("rules", t.Rules, maxRules), text("position", t.Position, maxPlace)})
+}
+
+// Check implements Checker.
+func (m *ChallengeRequest) Check() error {
+	errs := []error{m.Header.Check(), instance(m.Instance), m.Terms.Check(),
+		within("expire_ms", int(m.ExpireMS), int(clock.Longest.Milliseconds()))}
+	switch {
+	case (m.Opponent == "") == (m.Pool == ""):
+		errs = append(errs, errors.New("want one of opponent and pool"))
+	case m.Opponent != "":
+		errs = append(errs, ids("opponent", []PlayerID{m.Opponent}))
+	default:
+		errs = append(errs, m.Pool.Check())
+	}
+	return first(errs)
+}
+
+// Check implements Checker.
+func (m *Withdraw) Check() error {
+	return first([]error{m.Header.Check(), ids("game", []GameID{m.Game})})
+}
+
+// Check implements Checker.
+func (m *Offer) Check() error {
+	errs := []error{m.Header.Check(), ids("game", []GameID{m.Game}), m.Terms.Check(), within("ply", m.Ply, maxPly)}
+	if m.Kind != OfferMatch && m.Kind != OfferSeat {
+		errs = append(errs, errors.New("kind: want match or seat"))
+	}
+	if m.Player != "" {
+		errs = append(errs, ids("player", []PlayerID{m.Player}))
+	}
+	return first(errs)
+}
+
+// Check implements Checker.
+func (m *OfferAnswer) Check() error {
+	errs := []error{m.Header.Check(), instance(m.Instance), text("text", m.Text, maxText), text("reason", string(m.Reason), 32)}
+	switch m.Answer {
+	case Accept:
+		errs = append(errs, ids("player", []PlayerID{m.Player}))
+	case Decline, Busy:
+	default:
+		errs = append(errs, errors.New("answer: want accept, decline or busy"))
+	}
+	return first(errs)
+}
+
+// Check implements Checker.
+func (m *MoveRequest) Check() error {
+	errs := []error{m.Header.Check(), instance(m.Instance), within("ply", m.Ply, maxPly), text("move", m.Move, maxMove)}
+	if m.Move == "" {
+		errs = append(errs, errors.New("move: missing"))
+	}
+	if m.Key != "" && len(m.Key) != 16 {
+		errs = append(errs, errors.New("key: want 16 hex digits"))
+	}
+	return first(errs)
+}
+
+// Check implements Checker.
+func (m *ActRequest) Check() error {
+	errs := []error{m.Header.Check(), instance(m.Instance), within("ply", m.Ply, maxPly)}
+	switch m.Step {
+	case "", StepOffer, StepAccept, StepDecline:
+	default:
+		errs = append(errs, errors.New("step: want offer, accept or decline"))
+	}
+	return first(errs)
+}
+
+// Check implements Checker.
+func (m *ChatRequest) Check() error {
+	errs := []error{m.Header.Check(), instance(m.Instance), text("text", m.Text, maxText)}
+	if m.Text == "" {
+		errs = append(errs, errors.New("text: missing"))
+	}
+	return first(errs)
+}
+
+// Check implements Checker.
+func (m *State) Check() error { return ids("game", []GameID{m.Game}) }
+
+// Check implements Checker.
+func (m *Notice) Check() error { return text("text", m.Text, maxText) }
+
+// Check implements Checker: answers are judged by their id only.
+func (m *Answer) Check() error { return nil }
+
+func first(errs []error) error {
+	for _, err := range errs {
+		var r *Error
+		switch {
+		case errors.As(err, &r):
+			return errors.New(r.Text)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
