@@ -56,8 +56,11 @@ type HelloAnswer struct {
 	Answer
 	HeartbeatMS int64  `json:"heartbeat_ms"` // how often to send alive
 	Limits      Limits `json:"limits"`
-	// Held are the running games whose seats this instance holds: it has
-	// lost touch with them, and takes them up again.
+	// Held are all the running games whose seats this instance holds. It
+	// takes up those that it has lost touch with, and lets go of those that
+	// it plays and that are not here. With the answer the platform sends the
+	// state of each on its subject, so that whoever has missed one
+	// subscribes, says hello again, and knows all there is to know.
 	Held []GameID `json:"held,omitempty"`
 }
 
@@ -79,7 +82,7 @@ type Alive struct {
 // AliveAnswer corrects the instance: UnknownPeer means say hello again.
 type AliveAnswer struct {
 	Answer
-	Held []GameID `json:"held,omitempty"` // as in HelloAnswer
+	Held []GameID `json:"held,omitempty"` // as in HelloAnswer, but no states are sent
 }
 
 // Leave gives seats back: the instance drains. The platform offers them to

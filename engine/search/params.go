@@ -12,6 +12,8 @@ type Params struct {
 
 	// Quiescence is whether leaves search on through noisy moves.
 	Quiescence bool
+	// QuiescencePlies is how deep quiescence goes at most; 0 is no limit.
+	QuiescencePlies int
 
 	// ProveRoot and ProveLeaf are the prover's node budgets at the root, and
 	// where the main search would drop into quiescence; 0 is never.
