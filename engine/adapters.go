@@ -1,7 +1,11 @@
 package engine
 
+import "sparring/engine/amazons"
+
 // adapters maps a game's name to what it adds to the kernel. An opening
 // procedure (swap and the like) is no business of the kernel, where turns
 // alternate: what decides its choices stands above, and asks for searches of
 // their outcomes.
-var adapters = map[string]adapter{}
+var adapters = map[string]adapter{
+	"amazons": {position: amazons.New, params: amazons.Params, length: 80},
+}
