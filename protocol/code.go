@@ -15,6 +15,11 @@ const (
 	Duplicate Code = "duplicate" // done before, by the same request: nothing changed, all is well
 )
 
+// Unanswered never goes over the wire: a platform's handler returns it to say
+// nothing, because another process will, or because it can't know. The player
+// asks again.
+const Unanswered Code = "unanswered"
+
 // Codes of refusals. None changes anything.
 const (
 	Malformed   Code = "malformed"     // not JSON of this message's form, or a field out of its range

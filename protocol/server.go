@@ -59,7 +59,8 @@ type From struct {
 }
 
 // Verbs are a platform's answers to what belongs to no game. An answer's
-// header, code and time are filled in by the server.
+// header, code and time are filled in by the server. Challenge and Withdraw may
+// take their time: they are called concurrently.
 type Verbs struct {
 	Hello     func(From, Hello) HelloAnswer
 	Alive     func(From, Alive) AliveAnswer
@@ -86,9 +87,9 @@ func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
 			case VerbLeave:
 				serve(s, msg, from, true, v.Leave, func(a *Answer) *Answer { return a })
 			case VerbChallenge:
-				serve(s, msg, from, true, v.Challenge, func(a *ChallengeAnswer) *Answer { return &a.Answer })
+				go serve(s, msg, from, true, v.Challenge, func(a *ChallengeAnswer) *Answer { return &a.Answer })
 			case VerbWithdraw:
-				serve(s, msg, from, true, v.Withdraw, func(a *Answer) *Answer { return a })
+				go serve(s, msg, from, true, v.Withdraw, func(a *Answer) *Answer { return a })
 			default:
 				s.refuse(msg, from, "", Refuse(UnknownVerb, "want hello, alive, leave, challenge or withdraw"))
 			}
@@ -116,6 +117,18 @@ func (s *Server) ObserveHello(f func(From, Hello)) (stop func(), err error) {
 		s.subjects.PlayAny(VerbHello): func(msg *nats.Msg) {
 			player, _, ok := s.subjects.ParsePlay(msg.Subject)
 			if m, refused := Decode[Hello](msg.Data, s.limits); ok && refused == nil && CheckID("player", player) == nil {
+				f(From{player, time.Now()}, m)
+			}
+		},
+	}, "")
+}
+
+// ObserveLeave calls f for every leave, as ObserveHello does for hellos.
+func (s *Server) ObserveLeave(f func(From, Leave)) (stop func(), err error) {
+	return s.subscribe(map[string]nats.MsgHandler{
+		s.subjects.PlayAny(VerbLeave): func(msg *nats.Msg) {
+			player, _, ok := s.subjects.ParsePlay(msg.Subject)
+			if m, refused := Decode[Leave](msg.Data, s.limits); ok && refused == nil && CheckID("player", player) == nil {
 				f(From{player, time.Now()}, m)
 			}
 		},
@@ -212,6 +225,9 @@ func serve[Req, Ans any, P interface {
 	}
 	ans := f(from, req)
 	a := answer(&ans)
+	if a.Code == Unanswered {
+		return
+	}
 	a.Header = Header{V: Version, ID: requestID(msg.Data)}
 	a.ServerTime = time.Now().UTC()
 	switch {

@@ -100,6 +100,7 @@ const (
 	EventHalt     EventKind = "halt"     // clocks stopped, or going again
 	EventSnapshot EventKind = "snapshot" // the log goes on after entries that could not be stored: Text says which
 	EventEnd      EventKind = "end"      // Outcome says how; as the first entry: the challenge came to nothing
+	EventRecorded EventKind = "recorded" // the record of the ended game is stored; nothing follows
 )
 
 // Event is one entry of a game's log (game.<id>.log) and, republished, what

@@ -30,7 +30,13 @@ type Board struct {
 	king   [2]Square
 	side   Color
 	states []State
+	// seen counts the states by the low bits of their keys, so that most
+	// positions are known to be new without a look at the states.
+	seen [seenSize]uint16
 }
+
+// seenSize is large against the states between two captures.
+const seenSize = 4096
 
 // State is what the board keeps of each position on the way here. The first
 // is the position that the board was set up with.
@@ -127,6 +133,7 @@ func (b *Board) Do(m game.Move) {
 		st.Quiet, st.Checks = 0, [2]uint8{}
 	}
 	st.Key = key
+	b.seen[key%seenSize]++
 	b.piece[from], b.piece[to] = NoPiece, p
 	if p.Kind() == King {
 		b.king[us] = to
@@ -142,6 +149,7 @@ func (b *Board) Do(m game.Move) {
 func (b *Board) Undo() {
 	n := len(b.states) - 1
 	st := &b.states[n]
+	b.seen[st.Key%seenSize]--
 	from, to := From(st.Move), To(st.Move)
 	p, captured := b.piece[to], st.Captured
 	us := b.side.Other()
@@ -165,6 +173,7 @@ func (b *Board) Undo() {
 func (b *Board) Pass() {
 	last, st := b.push()
 	st.Key = last.Key ^ keyBlack
+	b.seen[st.Key%seenSize]++
 	st.Move, st.Captured, st.Null = game.NoMove, NoPiece, true
 	st.Quiet, st.Checks = last.Quiet+1, last.Checks
 	b.side = b.side.Other()
@@ -173,6 +182,7 @@ func (b *Board) Pass() {
 
 // Unpass takes back a Pass.
 func (b *Board) Unpass() {
+	b.seen[b.Key()%seenSize]--
 	b.side = b.side.Other()
 	b.states = b.states[:len(b.states)-1]
 }

@@ -179,6 +179,7 @@ func (b *Board) settle(quiet int) error {
 	b.side = b.side.Other()
 	b.look(st)
 	st.Key = b.keyFromScratch()
+	b.seen[st.Key%seenSize]++
 	return nil
 }
 

@@ -28,6 +28,9 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 func (b *Board) Recurrence(n int) (span int) {
 	last := len(b.states) - 1
 	key := b.states[last].Key
+	if int(b.seen[key%seenSize]) <= n {
+		return 0
+	}
 	for i := last; i >= 2; i -= 2 {
 		mine, theirs := &b.states[i], &b.states[i-1]
 		if mine.Captured|theirs.Captured != NoPiece || mine.Null || theirs.Null {
