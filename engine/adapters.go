@@ -1,6 +1,9 @@
 package engine
 
-import "sparring/engine/amazons"
+import (
+	"sparring/engine/amazons"
+	"sparring/engine/gomoku"
+)
 
 // adapters maps a game's name to what it adds to the kernel. An opening
 // procedure (swap and the like) is no business of the kernel, where turns
@@ -8,4 +11,5 @@ import "sparring/engine/amazons"
 // their outcomes.
 var adapters = map[string]adapter{
 	"amazons": {position: amazons.New, params: amazons.Params, length: 80},
+	"gomoku":  {position: gomoku.New, params: gomoku.Params, length: 60, selfLoss: true},
 }
