@@ -46,6 +46,11 @@ func better(r, than *Record) bool {
 
 // join adds to the plies what r knows and the record does not.
 func (m *Record) join(r *Record) {
+	if r.Source.Seat != nil && *r.Source.Seat <= game.Second {
+		if s := &m.Seats[*r.Source.Seat]; s.Build == "" {
+			s.Build = r.Source.Build
+		}
+	}
 	for i := range min(len(m.Plies), len(r.Plies)) {
 		to, from := &m.Plies[i], &r.Plies[i]
 		if to.Move != from.Move || to.Seat != from.Seat {
@@ -63,11 +68,6 @@ func (m *Record) join(r *Record) {
 		}
 		if to.Key == "" {
 			to.Key = from.Key
-		}
-	}
-	if r.Source.Seat != nil && *r.Source.Seat <= game.Second {
-		if s := &m.Seats[*r.Source.Seat]; s.Build == "" {
-			s.Build = r.Source.Build
 		}
 	}
 }
