@@ -39,38 +39,48 @@ type Connection struct {
 // told (nats.ErrReconnectBufExceeded): a move that is sent a minute late by a
 // buffer helps nobody, and who wants an answer asks again.
 func Connect(c Connection) (*nats.Conn, error) {
+	servers, err := redacted(c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
 	opts := c.options()
 	nc, err := nats.Connect(c.URL, opts...)
 	if err == nil {
 		return nc, nil
 	}
 	if refused(err) {
-		return nil, fmt.Errorf("connect %s: user %q refused: %w", redacted(c.URL), c.User, err)
+		return nil, fmt.Errorf("connect %s: user %q refused: %w", servers, c.User, err)
 	}
 	if !absent(err) {
-		return nil, fmt.Errorf("connect %s: %w", redacted(c.URL), err)
+		return nil, fmt.Errorf("connect %s: %w", servers, err)
 	}
-	c.Log.Warn().Str("nats", c.Name).Str("url", redacted(c.URL)).Err(err).Msg("no NATS server there; waiting for it")
+	c.Log.Warn().Str("nats", c.Name).Str("url", servers).Err(err).Msg("no NATS server there; waiting for it")
 	// Later on a refusal may be a server that is being set up anew.
 	nc, err = nats.Connect(c.URL, append(opts, nats.RetryOnFailedConnect(true))...)
 	if err != nil {
-		return nil, fmt.Errorf("connect %s: %w", redacted(c.URL), err)
+		return nil, fmt.Errorf("connect %s: %w", servers, err)
 	}
 	return nc, nil
 }
 
 // redacted is the list of servers without passwords.
-func redacted(servers string) string {
+func redacted(list string) (string, error) {
 	var out []string
-	for _, s := range strings.Split(servers, ",") {
-		u, err := url.Parse(strings.TrimSpace(s))
+	for i, s := range strings.Split(list, ",") {
+		if s = strings.TrimSpace(s); !strings.Contains(s, "://") {
+			s = "nats://" + s
+		}
+		u, err := url.Parse(s)
 		if err != nil {
-			out = append(out, "(not a URL)")
-			continue
+			var e *url.Error
+			if errors.As(err, &e) {
+				err = e.Err // the rest of it tells the password
+			}
+			return "", fmt.Errorf("server %d of the list is not a URL: %w", i+1, err)
 		}
 		out = append(out, u.Redacted())
 	}
-	return strings.Join(out, ",")
+	return strings.Join(out, ","), nil
 }
 
 func refused(err error) bool {
