@@ -251,3 +251,27 @@ type Game struct {
 	// size), the default for "". The error wraps ErrSyntax or ErrPosition.
 	RulesFor func(position string) (string, error)
 }
+
+// ForbiddenPoint is a point where the seat to act may play but would lose by the
+// rules (Renju).
+type ForbiddenPoint struct {
+	Point string        `json:"point"` // as Position.Format writes a move there
+	Kind  ForbiddenKind `json:"kind"`
+}
+
+// ForbiddenKind is why a point is forbidden.
+type ForbiddenKind string
+
+// The kinds of forbidden point; where several hold, the last named counts.
+const (
+	DoubleThree ForbiddenKind = "double-three"
+	DoubleFour  ForbiddenKind = "double-four"
+	Overline    ForbiddenKind = "overline"
+)
+
+// Forbidder is a Position of a game with forbidden points.
+type Forbidder interface {
+	// Forbidden lists the forbidden points of the seat to act, none when
+	// it has none or the game is over.
+	Forbidden() []ForbiddenPoint
+}

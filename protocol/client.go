@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,13 +21,16 @@ type Client struct {
 	player   PlayerID
 	instance InstanceID
 	log      zerolog.Logger
-	try      time.Duration
+
+	mu    sync.Mutex
+	heard map[string]time.Time // when each complaint was logged last
 }
 
 // Waits of a client.
 const (
-	firstTry = 2 * time.Second        // for an answer, before the request is repeated
-	pause    = 250 * time.Millisecond // between a refusal by nobody being there and the next try
+	firstTry   = 500 * time.Millisecond // for an answer, before the request is repeated; then doubled,
+	longestTry = 4 * time.Second        // up to this
+	pause      = 250 * time.Millisecond // between a refusal by nobody being there and the next try
 )
 
 // NewClient makes a client; the ids are checked.
@@ -34,7 +38,26 @@ func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance Insta
 	if err := errors.Join(CheckID("player", player), CheckID("instance", instance)); err != nil {
 		return nil, err
 	}
-	return &Client{nc, subjects, player, instance, log.With().Str("player", string(player)).Logger(), firstTry}, nil
+	return &Client{
+		nc: nc, subjects: subjects, player: player, instance: instance,
+		log:   log.With().Str("player", string(player)).Logger(),
+		heard: make(map[string]time.Time),
+	}, nil
+}
+
+// complain logs what is wrong with what the platform sent, once per quiet
+// time: a platform gone mad must not fill the disk.
+func (c *Client) complain(what, subject string, err error) {
+	c.mu.Lock()
+	now := time.Now()
+	seen := now.Sub(c.heard[what]) < quiet
+	if !seen {
+		c.heard[what] = now
+	}
+	c.mu.Unlock()
+	if !seen {
+		c.log.Warn().Err(err).Str("subject", subject).Msg(what)
+	}
 }
 
 // Player is who the client speaks for.
@@ -51,19 +74,20 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	if err != nil {
 		return none, err
 	}
-	for {
-		try, cancel := context.WithTimeout(ctx, c.try)
+	for wait := firstTry; ; wait = min(2*wait, longestTry) {
+		try, cancel := context.WithTimeout(ctx, wait)
 		msg, err := c.nc.RequestWithContext(try, subject, data)
 		cancel()
 		if err == nil {
 			var ans Ans
-			if a := answer(&ans); json.Unmarshal(msg.Data, &ans) == nil && a.answers(id) {
+			err = json.Unmarshal(msg.Data, &ans)
+			if a := answer(&ans); err == nil && a.answers(id) {
 				if a.Error != nil {
 					return ans, a.Error
 				}
 				return ans, nil
 			}
-			c.log.Warn().Str("subject", subject).Int("bytes", len(msg.Data)).Msg("an answer that is none; asking again")
+			c.complain("an answer that is none; asking again", subject, err)
 		}
 		if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionDraining) {
 			return none, err
@@ -152,7 +176,7 @@ func (c *Client) Offers(pool Pool, take func(Offer) OfferAnswer) (*nats.Subscrip
 	return c.nc.QueueSubscribe(c.subjects.Offer(pool), BotsQueue, func(msg *nats.Msg) {
 		offer, refusal := Decode[Offer](msg.Data, fromPlatform)
 		if refusal != nil {
-			c.log.Warn().Err(refusal).Str("pool", string(pool)).Msg("an offer that is none")
+			c.complain("an offer that is none", msg.Subject, refusal)
 			return
 		}
 		ans := take(offer)
@@ -185,7 +209,7 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 	return c.nc.Subscribe(c.subjects.ToGame(c.player, g), func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
 		if refusal != nil || st.Game != g || st.To != msg.Subject {
-			c.log.Warn().Str("game", string(g)).AnErr("why", errorOrNil(refusal)).Msg("a state that is none")
+			c.complain("a state that is none", msg.Subject, errorOrNil(refusal))
 			return
 		}
 		if st.Seq < last {
@@ -201,7 +225,7 @@ func (c *Client) Notices(f func(Notice)) (*nats.Subscription, error) {
 	return c.nc.Subscribe(c.subjects.ToNotice(c.player), func(msg *nats.Msg) {
 		n, refusal := Decode[Notice](msg.Data, fromPlatform)
 		if refusal != nil || n.To != msg.Subject {
-			c.log.Warn().AnErr("why", errorOrNil(refusal)).Msg("a notice that is none")
+			c.complain("a notice that is none", msg.Subject, errorOrNil(refusal))
 			return
 		}
 		f(n)

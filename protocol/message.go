@@ -68,8 +68,11 @@ type HelloAnswer struct {
 	Answer
 	HeartbeatMS int64  `json:"heartbeat_ms"` // how often to send alive
 	Limits      Limits `json:"limits"`
-	// Held are the running games whose seats this instance holds: it has
-	// lost touch with them, and takes them up again.
+	// Held are all the running games whose seats this instance holds. It
+	// takes up those that it has lost touch with, and lets go of those that
+	// it plays and that are not here. With the answer the platform sends the
+	// state of each on its subject, so that whoever has missed one
+	// subscribes, says hello again, and knows all there is to know.
 	Held []GameID `json:"held,omitempty"`
 }
 
@@ -91,7 +94,7 @@ type Alive struct {
 // AliveAnswer corrects the instance: UnknownPeer means say hello again.
 type AliveAnswer struct {
 	Answer
-	Held []GameID `json:"held,omitempty"` // as in HelloAnswer
+	Held []GameID `json:"held,omitempty"` // as in HelloAnswer, but no states are sent
 }
 
 // Leave gives seats back: the instance drains. The platform offers them to
@@ -217,7 +220,7 @@ type MoveRequest struct {
 	Ply      int        `json:"ply"` // plies played before this move
 	Move     string     `json:"move"`
 	Key      string     `json:"key,omitempty"`    // the mover's position key after the move, 16 hex digits; checked when present
-	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's own estimate of one way; a platform may credit people some of it
+	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's own estimate of one way; credited to people only, within a quota
 }
 
 // Step is what a seat does with an offer of draw or takeback.

@@ -65,7 +65,8 @@ type From struct {
 }
 
 // Verbs are a platform's answers to what belongs to no game. An answer's
-// header, code and time are filled in by the server.
+// header, code and time are filled in by the server. Challenge and Withdraw may
+// take their time: they are called concurrently.
 type Verbs struct {
 	Hello     func(From, Hello) HelloAnswer
 	Alive     func(From, Alive) AliveAnswer
@@ -75,10 +76,13 @@ type Verbs struct {
 }
 
 // ServeVerbs answers verbs, sharing them with the other processes of the
-// platform. Heartbeats come one at a time, and so do the others; the two don't
-// wait for each other. Stop it by the function returned.
+// platform. Stop it by the function returned.
 func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
-	handle := func(r request) {
+	return s.subscribe(s.subjects.PlayAny("*"), ArenaQueue, func(r request) {
+		var ok bool
+		if r.Player, r.verb, ok = s.subjects.ParsePlay(r.msg.Subject); !ok {
+			return
+		}
 		switch r.verb {
 		case VerbHello:
 			serve(s, r, v.Hello, func(a *HelloAnswer) *Answer { return &a.Answer })
@@ -87,34 +91,39 @@ func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
 		case VerbLeave:
 			serve(s, r, v.Leave, func(a *Answer) *Answer { return a })
 		case VerbChallenge:
-			serve(s, r, v.Challenge, func(a *ChallengeAnswer) *Answer { return &a.Answer })
+			go serve(s, r, v.Challenge, func(a *ChallengeAnswer) *Answer { return &a.Answer })
 		case VerbWithdraw:
-			serve(s, r, v.Withdraw, func(a *Answer) *Answer { return a })
+			go serve(s, r, v.Withdraw, func(a *Answer) *Answer { return a })
 		default:
 			s.refuse(r, Refuse(UnknownVerb, "want hello, alive, leave, challenge or withdraw"))
 		}
-	}
-	pulse, rest := newLane(handle), newLane(handle)
-	return s.subscribe(s.subjects.PlayAny("*"), ArenaQueue, func(r request) {
-		player, verb, ok := s.subjects.ParsePlay(r.msg.Subject)
-		if !ok {
-			return
-		}
-		r.Player, r.verb = player, verb
-		if verb == VerbAlive {
-			pulse.line <- r
-		} else {
-			rest.line <- r
-		}
-	}, pulse, rest)
+	})
 }
 
 // ObserveAlive calls f for every heartbeat, also those that another process
 // of the platform answers: a referee needs to know its players' pulse.
 func (s *Server) ObserveAlive(f func(From, Alive)) (stop func(), err error) {
-	return s.subscribe(s.subjects.PlayAny(VerbAlive), "", func(r request) {
+	return observe(s, VerbAlive, f)
+}
+
+// ObserveHello calls f for every hello, also those that another process of
+// the platform answers: all of them must know who is present.
+func (s *Server) ObserveHello(f func(From, Hello)) (stop func(), err error) {
+	return observe(s, VerbHello, f)
+}
+
+// ObserveLeave calls f for every leave, as ObserveHello does for hellos.
+func (s *Server) ObserveLeave(f func(From, Leave)) (stop func(), err error) {
+	return observe(s, VerbLeave, f)
+}
+
+func observe[Req any, P interface {
+	*Req
+	Checker
+}](s *Server, v Verb, f func(From, Req)) (stop func(), err error) {
+	return s.subscribe(s.subjects.PlayAny(v), "", func(r request) {
 		player, _, ok := s.subjects.ParsePlay(r.msg.Subject)
-		if m, refused := Decode[Alive](r.msg.Data, s.limits); ok && refused == nil {
+		if m, refused := Decode[Req, P](r.msg.Data, s.limits); ok && refused == nil && CheckID("player", player) == nil {
 			f(From{player, r.Arrived}, m)
 		}
 	})
@@ -248,6 +257,9 @@ func serve[Req, Ans any, P interface {
 	}
 	ans := f(r.From, req)
 	a := answer(&ans)
+	if a.Code == Unanswered {
+		return
+	}
 	a.Header = Header{V: Version, ID: P(&req).RequestID()}
 	a.ServerTime = time.Now().UTC()
 	switch {

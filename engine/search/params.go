@@ -12,6 +12,8 @@ type Params struct {
 
 	// Quiescence is whether leaves search on through noisy moves.
 	Quiescence bool
+	// QuiescencePlies is how deep quiescence goes at most; 0 is no limit.
+	QuiescencePlies int
 
 	// ProveRoot and ProveLeaf are the prover's node budgets at the root, and
 	// where the main search would drop into quiescence; 0 is never.
@@ -30,4 +32,5 @@ type Switches struct {
 	Killers      bool // two quiet moves that refuted siblings
 	History      bool // order quiet moves by their record of cutoffs
 	MateDistance bool // prune what can't beat a win already found
+	SkipLosing   bool // quiescence leaves out captures that lose material
 }

@@ -2,15 +2,100 @@ package gomoku
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"sparring/game"
 )
 
+const name = "gomoku"
+
 // Game describes the game and its rule sets.
 func Game() game.Game {
-	return game.Game{
-		Name:     "gomoku",
-		Rules:    func(name string) (*game.Rules, error) { return nil, fmt.Errorf("%w %q", game.ErrRules, name) },
-		RulesFor: func(string) (string, error) { return "", game.ErrPosition },
+	g := game.Game{
+		Name:     name,
+		Default:  name + "/freestyle-15",
+		Rules:    rulesNamed,
+		RulesFor: rulesFor,
 	}
+	for _, v := range variants {
+		for size := MinSize; size <= MaxSize; size++ {
+			g.Sets = append(g.Sets, Set{variant: v, Size: size}.Name())
+		}
+	}
+	return g
+}
+
+// variant is a way to judge rows.
+type variant struct {
+	name  string
+	lines [2]Line // by colour
+}
+
+var variants = []variant{
+	{name: "freestyle", lines: [2]Line{FiveOrMore, FiveOrMore}},
+}
+
+// Set is a rule set of the game, taken apart.
+type Set struct {
+	variant
+	Size int
+}
+
+// Name is the full name, as in [game.Rules].
+func (s Set) Name() string { return fmt.Sprintf("%s/%s-%d", name, s.variant.name, s.Size) }
+
+// Line is the rule for the rows of a colour.
+func (s Set) Line(c Colour) Line { return s.lines[c] }
+
+// parseSet reads a full name. The error wraps game.ErrRules.
+func parseSet(text string) (Set, error) {
+	bad := func(why string) (Set, error) {
+		return Set{}, fmt.Errorf("%w %.60q: %s", game.ErrRules, text, why)
+	}
+	rest, ok := strings.CutPrefix(text, name+"/")
+	if !ok {
+		return bad("want " + name + "/...")
+	}
+	head, tail, _ := strings.Cut(rest, "-")
+	size, err := strconv.Atoi(tail)
+	if err != nil || size < MinSize || size > MaxSize || strconv.Itoa(size) != tail {
+		return bad(fmt.Sprintf("want a board size of %d to %d, as in %s/freestyle-15", MinSize, MaxSize, name))
+	}
+	var names []string
+	for _, v := range variants {
+		if v.name == head {
+			return Set{variant: v, Size: size}, nil
+		}
+		names = append(names, v.name)
+	}
+	return bad("have " + strings.Join(names, ", "))
+}
+
+func rulesNamed(text string) (*game.Rules, error) {
+	set, err := parseSet(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &game.Rules{Name: set.Name(), Game: name}
+	r.New = func(position string) (game.Position, error) {
+		p, err := newPosition(r, set, position)
+		if err != nil {
+			return nil, err // not p: a nil *Position is no nil game.Position
+		}
+		return p, nil
+	}
+	return r, nil
+}
+
+// rulesFor goes by the number of rows.
+func rulesFor(position string) (string, error) {
+	if position == "" {
+		return Game().Default, nil
+	}
+	b, _, err := parseBoard(position)
+	if err != nil {
+		return "", err
+	}
+	return Set{variant: variants[0], Size: b.Size}.Name(), nil
 }

@@ -1,0 +1,197 @@
+package search
+
+import (
+	"slices"
+
+	"sparring/game"
+)
+
+// worker is one goroutine's share of a search, with all that it writes.
+type worker struct {
+	k         *Kernel
+	s         *Search
+	id        int // 0 decides
+	pos       Position
+	exchanger Exchanger // pos, where it has the power
+	prover    Prover
+
+	nodes  uint64 // Do calls so far, the prover's included
+	told   uint64 // of them, already in s.nodes
+	quota  uint64 // nodes may reach this without asking for more
+	pollAt uint64 // nodes at which to look up, at most quota
+
+	history  *history
+	lines    [MaxPly + 2]line
+	pickers  [2 * (MaxPly + 2)]picker // one per search call under way: several may stand at one ply
+	top      int
+	seldepth int
+
+	root     []rootMove
+	finished int // iterations
+	stable   int // of them the last, with the same best move
+	source   string
+	infos    []Info // last state of each line
+}
+
+// line is what a worker keeps for one ply of the line it is searching.
+type line struct {
+	killers [2]game.Move
+	pv      [MaxPly + 1]game.Move
+	n       int // of pv
+}
+
+// rootMove is a move at the root and what is known of it.
+type rootMove struct {
+	Entry
+	score, last Score // of this iteration and the one before; -Infinity: not better than the best
+	pv          []game.Move
+	nodes       uint64
+	seldepth    int
+}
+
+// pollEvery is how many nodes go by between two looks at the clock and the
+// stop flag: well under a millisecond for light nodes, a few for Amazons.
+const pollEvery = 256
+
+func newWorker(k *Kernel) *worker {
+	return &worker{k: k, history: newHistory(k.params.Slots)}
+}
+
+// reset prepares for a search as if the worker were new: what an earlier
+// search left would make results depend on it.
+func (w *worker) reset(s *Search, pos Position, id int) {
+	w.s, w.pos, w.id = s, pos, id
+	w.exchanger, _ = pos.(Exchanger)
+	w.prover, _ = pos.(Prover)
+	w.nodes, w.told, w.quota, w.pollAt = 0, 0, 0, 0
+	w.history.clear()
+	for i := range w.lines {
+		w.lines[i].killers = [2]game.Move{}
+	}
+	w.top, w.seldepth, w.finished, w.stable = 0, 0, 0, 0
+	w.root, w.infos, w.source = w.root[:0], nil, FromSearch
+}
+
+// mayDo is asked before every Do; false means that the search is over and
+// everything must return.
+func (w *worker) mayDo() bool {
+	if w.nodes >= w.pollAt {
+		w.tell()
+		if !w.s.mayGo() {
+			return false
+		}
+		if w.quota <= w.nodes {
+			w.quota = w.nodes + w.s.grant(pollEvery)
+			if w.quota == w.nodes {
+				w.s.end()
+				return false
+			}
+		}
+		w.pollAt = min(w.quota, w.nodes+pollEvery)
+	}
+	w.nodes++
+	return true
+}
+
+// tell adds this worker's nodes to the search's count.
+func (w *worker) tell() {
+	w.s.nodes.Add(w.nodes - w.told)
+	w.told = w.nodes
+}
+
+// stopped reports whether the results of calls that just returned are void.
+func (w *worker) stopped() bool { return w.s.halted.Load() }
+
+// prove asks the prover with at most budget nodes.
+func (w *worker) prove(budget int) (Proof, bool) {
+	if left := int(w.quota) - int(w.nodes); left < budget {
+		w.quota += w.s.grant(uint64(budget - left))
+		budget = min(budget, int(w.quota-w.nodes))
+	}
+	if budget <= 0 {
+		w.s.end()
+		return Proof{}, false
+	}
+	proof, nodes, ok := w.prover.Prove(budget, func() bool { return !w.s.mayGo() })
+	w.nodes += uint64(nodes)
+	w.pollAt = min(w.pollAt, w.quota)
+	return proof, ok
+}
+
+// openPicker takes the next free picker; closePicker gives it back.
+func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
+	p := &w.pickers[w.top]
+	w.top++
+	p.open(mode, hash)
+	return p
+}
+
+func (w *worker) closePicker() { w.top-- }
+
+// orderBonus is what the history says of a move within a batch.
+func (w *worker) orderBonus(ply int, e *Entry) int32 {
+	if e.Noise > 0 {
+		return 0
+	}
+	return w.history.of(ply&1, e)
+}
+
+// key is where the hash table keeps a node.
+func (w *worker) key(n *Node) uint64 { return n.SearchKey ^ w.k.salt }
+
+// follow makes m and what was found below it the line at ply.
+func (w *worker) follow(ply int, m game.Move) {
+	l, below := &w.lines[ply], &w.lines[ply+1]
+	l.pv[0] = m
+	l.n = 1 + copy(l.pv[1:], below.pv[:below.n])
+}
+
+// result is the answer of a finished search.
+func (w *worker) result() Result {
+	w.tell()
+	s := w.s
+	r := Result{Source: w.source, Depth: w.finished, SelDepth: w.seldepth,
+		Nodes: s.nodes.Load(), Time: s.elapsed(), Lines: w.infos}
+	if len(w.root) == 0 {
+		node := w.pos.Enter()
+		r.Score = -Win
+		if node.Over {
+			r.Score = node.Verdict
+		}
+		r.Source = FromOnly
+		r.Chance = w.k.params.Chance(r.Score)
+		return r
+	}
+	best := &w.root[0]
+	r.Move, r.Score = best.Move, best.score
+	if r.Score == -Infinity {
+		r.Score = best.last
+	}
+	r.PV = slices.Clone(best.pv)
+	r.Chance = w.k.params.Chance(r.Score)
+	if len(r.PV) > 1 {
+		r.Ponder = r.PV[1]
+	} else {
+		r.Ponder = w.expected(best.Move)
+	}
+	return r
+}
+
+// expected is the reply to m that the hash table knows of.
+func (w *worker) expected(m game.Move) game.Move {
+	w.pos.Enter()
+	if _, ok := w.pos.Find(m); !ok {
+		return game.NoMove
+	}
+	w.pos.Do(m)
+	defer w.pos.Undo(m)
+	node := w.pos.Enter()
+	if node.Over {
+		return game.NoMove
+	}
+	r, _ := w.k.table.probe(w.key(&node))
+	if _, ok := w.pos.Find(r.move); !ok {
+		return game.NoMove
+	}
+	return r.move
+}

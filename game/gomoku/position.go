@@ -1,0 +1,233 @@
+package gomoku
+
+import (
+	"fmt"
+
+	"sparring/game"
+)
+
+// The key formula of the package documentation.
+const (
+	keySeed  = 0x676f6d6f6b75
+	keyWhite = 2 * MaxPoints
+)
+
+// StoneKey is what a stone of colour c at p contributes to a position's key.
+func StoneKey(p Point, c Colour) uint64 { return stoneKeys[c][p] }
+
+// SideKey is in the key when White is to move.
+func SideKey() uint64 { return sideKey }
+
+var sideKey = game.Zobrist(keySeed, keyWhite)
+
+var stoneKeys = func() (keys [2][MaxPoints]uint64) {
+	for p := range uint64(MaxPoints) {
+		keys[Black][p] = game.Zobrist(keySeed, 2*p)
+		keys[White][p] = game.Zobrist(keySeed, 2*p+1)
+	}
+	return keys
+}()
+
+// StoneMove is the move that puts a stone at p.
+func StoneMove(p Point) game.Move { return game.Move(p) + 1 }
+
+// MovePoint is the point of a move that puts a stone there; ok is false for
+// other moves and for what is no move on this board.
+func (g *Geometry) MovePoint(m game.Move) (p Point, ok bool) {
+	if m == game.NoMove || m > game.Move(g.Points) {
+		return NoPoint, false
+	}
+	return Point(m - 1), true
+}
+
+// Position is a game in progress, a [game.Position].
+type Position struct {
+	rules   *game.Rules
+	set     Set
+	board   Board
+	toMove  Colour
+	outcome game.Outcome
+	key     uint64
+	played  []game.Move
+}
+
+var _ game.Position = (*Position)(nil)
+
+func newPosition(r *game.Rules, set Set, text string) (*Position, error) {
+	p := &Position{rules: r, set: set, board: NewBoard(set.Size)}
+	if text == "" {
+		return p, nil
+	}
+	b, toMove, err := parseBoard(text)
+	if err != nil {
+		return nil, err
+	}
+	if b.Size != set.Size {
+		return nil, fmt.Errorf("%w: a board of %d, but %s is played on %d", game.ErrPosition, b.Size, r.Name, set.Size)
+	}
+	p.board, p.toMove = b, toMove
+	for at := range Point(b.Points) {
+		if c, ok := b.At(at); ok {
+			p.key ^= stoneKeys[c][at]
+		}
+	}
+	if toMove == White {
+		p.key ^= sideKey
+	}
+	return p, p.judge()
+}
+
+// judge finds the outcome of a position that was set up. Only the side that
+// has just moved can have a winning row, and then the game ended there.
+func (p *Position) judge() error {
+	mover := p.toMove.Other()
+	for at := range Point(p.board.Points) {
+		c, ok := p.board.At(at)
+		if !ok || !p.wins(at, c) {
+			continue
+		}
+		if c != mover {
+			return fmt.Errorf("%w: %s is to move and has a winning row through %s", game.ErrPosition, c, p.board.PointText(at))
+		}
+		p.outcome = p.wonBy(c, game.Five)
+	}
+	if !p.outcome.Over() && p.board.Full() {
+		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
+	}
+	return nil
+}
+
+// wins reports whether a stone of colour c at the point, set already or not,
+// stands in a winning row.
+func (p *Position) wins(at Point, c Colour) bool {
+	table := TableOf(p.set.Line(c))
+	for d := range Direction(Directions) {
+		if table.Shape(p.board.Window(at, d), c).Kind == FiveRow {
+			return true
+		}
+	}
+	return false
+}
+
+// seat is the seat that holds a colour.
+func (p *Position) seat(c Colour) game.Seat { return game.Seat(c) }
+
+func (p *Position) wonBy(c Colour, why game.Reason) game.Outcome {
+	return game.Outcome{Result: game.WonBy(p.seat(c)), Reason: why}
+}
+
+// Rules is the rule set that the game is played under.
+func (p *Position) Rules() *game.Rules { return p.rules }
+
+// Set is the rule set taken apart.
+func (p *Position) Set() Set { return p.set }
+
+// Board is a copy of the board.
+func (p *Position) Board() Board { return p.board }
+
+// ToMove is the colour of the next stone.
+func (p *Position) ToMove() Colour { return p.toMove }
+
+// Turn is the seat that acts next.
+func (p *Position) Turn() game.Seat { return p.seat(p.toMove) }
+
+// Legal appends the empty points in the order of their numbers.
+func (p *Position) Legal(buf []game.Move) []game.Move {
+	if p.outcome.Over() {
+		return buf
+	}
+	for at := range Point(p.board.Points) {
+		if p.board.Empty(at) {
+			buf = append(buf, StoneMove(at))
+		}
+	}
+	return buf
+}
+
+// check says why a move cannot be played.
+func (p *Position) check(m game.Move) (Point, error) {
+	if p.outcome.Over() {
+		return NoPoint, fmt.Errorf("%w: %s (%s)", game.ErrOver, p.outcome.Result, p.outcome.Reason)
+	}
+	at, ok := p.board.MovePoint(m)
+	if !ok {
+		return NoPoint, fmt.Errorf("%w: %#x is no point on a board of %d", game.ErrIllegal, uint32(m), p.board.Size)
+	}
+	if c, taken := p.board.At(at); taken {
+		return NoPoint, fmt.Errorf("%w: %s is taken by a %s stone", game.ErrIllegal, p.board.PointText(at), c)
+	}
+	return at, nil
+}
+
+// Play makes the move, or says why not and changes nothing.
+func (p *Position) Play(m game.Move) error {
+	at, err := p.check(m)
+	if err != nil {
+		return err
+	}
+	c := p.toMove
+	p.board.Put(at, c)
+	p.key ^= stoneKeys[c][at] ^ sideKey
+	p.toMove = c.Other()
+	p.played = append(p.played, m)
+	switch {
+	case p.wins(at, c):
+		p.outcome = p.wonBy(c, game.Five)
+	case p.board.Full():
+		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
+	}
+	return nil
+}
+
+// Undo takes the last played move back; it panics when there is none.
+func (p *Position) Undo() {
+	last := len(p.played) - 1
+	at := Point(p.played[last] - 1)
+	p.played = p.played[:last]
+	p.toMove = p.toMove.Other()
+	p.board.Remove(at, p.toMove)
+	p.key ^= stoneKeys[p.toMove][at] ^ sideKey
+	p.outcome = game.Outcome{} // nothing is played after the end
+}
+
+// Outcome is how the game stands.
+func (p *Position) Outcome() game.Outcome { return p.outcome }
+
+// Key is the Zobrist key of the package documentation's formula.
+func (p *Position) Key() uint64 { return p.key }
+
+// Ply counts the moves played since the start position.
+func (p *Position) Ply() int { return len(p.played) }
+
+// Format writes a move as h8.
+func (p *Position) Format(m game.Move) string {
+	if at, ok := p.board.MovePoint(m); ok {
+		return p.board.PointText(at)
+	}
+	return fmt.Sprintf("%#x", uint32(m))
+}
+
+// Parse reads what Format writes, and H8.
+func (p *Position) Parse(text string) (game.Move, error) {
+	at, err := p.board.ParsePoint(text)
+	if err != nil {
+		return game.NoMove, err
+	}
+	if _, err := p.check(StoneMove(at)); err != nil {
+		return game.NoMove, err
+	}
+	return StoneMove(at), nil
+}
+
+// String is the position's text form.
+func (p *Position) String() string { return p.board.text() + " " + p.toMove.String()[:1] }
+
+// Diagram draws the board, x for Black and o for White.
+func (p *Position) Diagram() string { return p.board.diagram(nil) }
+
+// Clone is an independent copy.
+func (p *Position) Clone() game.Position {
+	c := *p
+	c.played = append([]game.Move(nil), p.played...)
+	return &c
+}

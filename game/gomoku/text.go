@@ -1,0 +1,165 @@
+package gomoku
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sparring/game"
+)
+
+// maxText is longer than any position of the largest board.
+const maxText = 2 * MaxPoints
+
+// parseBoard reads rows and side to move. The error wraps game.ErrSyntax and
+// says in which row and column.
+func parseBoard(text string) (b Board, toMove Colour, err error) {
+	if len(text) > maxText {
+		return b, 0, fmt.Errorf("%w: position of %d characters, at most %d make sense", game.ErrSyntax, len(text), maxText)
+	}
+	grid, side, _ := strings.Cut(text, " ")
+	switch side {
+	case "b":
+		toMove = Black
+	case "w":
+		toMove = White
+	default:
+		return b, 0, fmt.Errorf("%w: side to move %.20q after the rows, want b or w", game.ErrSyntax, side)
+	}
+	rows := strings.Split(grid, "/")
+	if len(rows) < MinSize || len(rows) > MaxSize {
+		return b, 0, fmt.Errorf("%w: %d rows, want %d to %d", game.ErrSyntax, len(rows), MinSize, MaxSize)
+	}
+	b = NewBoard(len(rows))
+	for i, row := range rows {
+		if err := b.parseRow(b.Size-1-i, row); err != nil {
+			return b, 0, fmt.Errorf("%w: row %d from the top: %w", game.ErrSyntax, i+1, err)
+		}
+	}
+	return b, toMove, nil
+}
+
+func (b *Board) parseRow(row int, text string) error {
+	col := 0
+	for i := 0; i < len(text); {
+		at, n := i, 1
+		switch ch := text[i]; {
+		case ch == 'x' || ch == 'o':
+			i++
+		case ch >= '1' && ch <= '9':
+			for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+				i++
+			}
+			n, _ = strconv.Atoi(text[at:min(i, at+3)]) // three digits are too many already
+		default:
+			return fmt.Errorf("column %d: %.4q, want x, o or a number", col+1, text[i:])
+		}
+		if col+n > b.Size {
+			return fmt.Errorf("column %d: %.20q goes beyond %d columns", col+1, text[at:], b.Size)
+		}
+		switch text[at] {
+		case 'x':
+			b.Put(b.Point(col, row), Black)
+		case 'o':
+			b.Put(b.Point(col, row), White)
+		}
+		col += n
+	}
+	if col != b.Size {
+		return fmt.Errorf("%d columns, want %d", col, b.Size)
+	}
+	return nil
+}
+
+// text is the rows without the side to move.
+func (b *Board) text() string {
+	var s strings.Builder
+	for row := b.Size - 1; row >= 0; row-- {
+		run := 0
+		flush := func() {
+			if run > 0 {
+				s.WriteString(strconv.Itoa(run))
+				run = 0
+			}
+		}
+		for col := range b.Size {
+			switch c, ok := b.At(b.Point(col, row)); {
+			case !ok:
+				run++
+			case c == Black:
+				flush()
+				s.WriteByte('x')
+			default:
+				flush()
+				s.WriteByte('o')
+			}
+		}
+		flush()
+		if row > 0 {
+			s.WriteByte('/')
+		}
+	}
+	return s.String()
+}
+
+// diagram draws the board; the marks, if any, replace the dots of empty points.
+func (b *Board) diagram(marks map[Point]byte) string {
+	var s strings.Builder
+	for row := b.Size - 1; row >= 0; row-- {
+		fmt.Fprintf(&s, "%2d", row+1)
+		for col := range b.Size {
+			p := b.Point(col, row)
+			mark := byte('.')
+			if m, ok := marks[p]; ok {
+				mark = m
+			}
+			switch c, ok := b.At(p); {
+			case ok && c == Black:
+				mark = 'x'
+			case ok:
+				mark = 'o'
+			}
+			s.WriteByte(' ')
+			s.WriteByte(mark)
+		}
+		s.WriteByte('\n')
+	}
+	s.WriteString("  ")
+	for col := range b.Size {
+		s.WriteByte(' ')
+		s.WriteByte('a' + byte(col))
+	}
+	s.WriteByte('\n')
+	return s.String()
+}
+
+// PointText is a point as moves are written: h8.
+func (g *Geometry) PointText(p Point) string {
+	if int(p) >= g.Points {
+		return "none"
+	}
+	return string(rune('a'+g.Column(p))) + strconv.Itoa(g.Row(p)+1)
+}
+
+// ParsePoint reads what PointText writes, and a capital letter too. The error
+// wraps game.ErrSyntax.
+func (g *Geometry) ParsePoint(text string) (Point, error) {
+	bad := func() (Point, error) {
+		return NoPoint, fmt.Errorf("%w: point %.20q, want a1 to %s", game.ErrSyntax, text, g.PointText(Point(g.Points-1)))
+	}
+	if len(text) < 2 || len(text) > 3 || text[1] == '0' {
+		return bad()
+	}
+	row := 0
+	for _, ch := range []byte(text[1:]) {
+		if ch < '0' || ch > '9' {
+			return bad()
+		}
+		row = 10*row + int(ch-'0')
+	}
+	p := g.Point(int(text[0]|0x20)-'a', row-1)
+	if ch := text[0] | 0x20; ch < 'a' || ch > 'z' || p == NoPoint {
+		return bad()
+	}
+	return p, nil
+}

@@ -1,0 +1,55 @@
+package xiangqi
+
+import "math/bits"
+
+// Bits is a set of squares. Each half of the board has a word of its own, cut
+// at the river: square s is bit s of Lo where s < 45, else bit s-45 of Hi. A
+// rank then never straddles the words, a file is the same pattern in both,
+// and kings, advisers and elephants live in one word.
+type Bits struct{ Lo, Hi uint64 }
+
+// half is the number of squares on one side of the river.
+const half = Squares / 2
+
+// Only is the set of that one square.
+func Only(s Square) Bits { return only[s] }
+
+// And is the intersection.
+func (b Bits) And(o Bits) Bits { return Bits{b.Lo & o.Lo, b.Hi & o.Hi} }
+
+// Or is the union.
+func (b Bits) Or(o Bits) Bits { return Bits{b.Lo | o.Lo, b.Hi | o.Hi} }
+
+// Xor is what is in exactly one of the sets.
+func (b Bits) Xor(o Bits) Bits { return Bits{b.Lo ^ o.Lo, b.Hi ^ o.Hi} }
+
+// Without is b less the squares of o.
+func (b Bits) Without(o Bits) Bits { return Bits{b.Lo &^ o.Lo, b.Hi &^ o.Hi} }
+
+// Any reports whether the set has a member.
+func (b Bits) Any() bool { return b.Lo|b.Hi != 0 }
+
+// Meets reports whether the sets share a square.
+func (b Bits) Meets(o Bits) bool { return b.Lo&o.Lo|b.Hi&o.Hi != 0 }
+
+// Has reports whether s is in the set.
+func (b Bits) Has(s Square) bool { return b.Meets(only[s]) }
+
+// Count is the number of squares.
+func (b Bits) Count() int { return bits.OnesCount64(b.Lo) + bits.OnesCount64(b.Hi) }
+
+// First is the lowest square of a set that is not empty.
+func (b Bits) First() Square {
+	if b.Lo != 0 {
+		return Square(bits.TrailingZeros64(b.Lo))
+	}
+	return Square(half + bits.TrailingZeros64(b.Hi))
+}
+
+// Rest is the set without its First.
+func (b Bits) Rest() Bits {
+	if b.Lo != 0 {
+		return Bits{b.Lo & (b.Lo - 1), b.Hi}
+	}
+	return Bits{0, b.Hi & (b.Hi - 1)}
+}

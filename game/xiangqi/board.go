@@ -1,0 +1,289 @@
+package xiangqi
+
+import (
+	"slices"
+
+	"sparring/game"
+)
+
+// keySeed seeds the Zobrist keys: "xiangqi" in ASCII.
+const keySeed = 0x7869616e677169
+
+// keyIndex numbers the entries of the Zobrist table: piece*90 + square, where
+// the pieces are K A E H R C P of Red (0 to 6) and of Black (7 to 13).
+func keyIndex(p Piece, s Square) uint64 {
+	return uint64(p.Color())*7*Squares + uint64(p.Kind()-1)*Squares + uint64(s)
+}
+
+// keyBlack enters the key when Black is to move.
+var keyBlack = game.Zobrist(keySeed, 14*Squares)
+
+// Board is the fast core under a [Position]: pieces, side to move, and the
+// states that led here. It plays only what it is told to and checks nothing;
+// who calls Do answers for the move's legality. The zero value is no board;
+// get one from [ParseFEN] or [Position.Board].
+type Board struct {
+	piece [Squares]Piece
+	// of has the squares of each piece; of[Red all] and of[Black all], at the
+	// indices of the colours' NoKind, have all of a colour's.
+	of     [Pieces]Bits
+	king   [2]Square
+	side   Color
+	states []State
+	// seen counts the states by the low bits of their keys, so that most
+	// positions are known to be new without a look at the states.
+	seen [seenSize]uint16
+}
+
+// seenSize is large against the states between two captures.
+const seenSize = 4096
+
+// State is what the board keeps of each position on the way here. The first
+// is the position that the board was set up with.
+type State struct {
+	Key      uint64
+	Move     game.Move // the move that led here; NoMove at the start and after Pass
+	Captured Piece     // what that move took
+	Quiet    uint16    // plies since the last capture, as the move limit counts them
+	Checks   [2]uint8  // by colour: checks given since the last capture
+	Null     bool      // reached by Pass
+	// Checkers are the pieces that give check to the side to move.
+	Checkers Bits
+	// pinned: the side's own pieces that may expose its king by leaving.
+	// hollow: the empty squares on which a piece of its own would become an
+	// enemy cannon's screen. Not in check, every move but the king's that
+	// leaves no pinned square and enters no hollow one is legal.
+	pinned, hollow Bits
+}
+
+// allOf is the index in Board.of of all pieces of c.
+func allOf(c Color) Piece { return Piece(c) << 3 }
+
+// Side is the colour to move.
+func (b *Board) Side() Color { return b.side }
+
+// Key is the Zobrist key of pieces and side to move.
+func (b *Board) Key() uint64 { return b.states[len(b.states)-1].Key }
+
+// State is the state of the position; valid until the next Do.
+func (b *Board) State() *State { return &b.states[len(b.states)-1] }
+
+// States are all states from the set-up position to this one; not to be
+// changed, and valid until the next Do.
+func (b *Board) States() []State { return b.states }
+
+// InCheck reports whether the side to move is in check.
+func (b *Board) InCheck() bool { return b.State().Checkers.Any() }
+
+// At is the piece on s.
+func (b *Board) At(s Square) Piece { return b.piece[s] }
+
+// Of are the squares of a piece.
+func (b *Board) Of(p Piece) Bits { return b.of[p&15] }
+
+// All are the squares of c's pieces.
+func (b *Board) All(c Color) Bits { return b.of[allOf(c)] }
+
+// Occupied are the squares of all pieces.
+func (b *Board) Occupied() Bits { return b.of[allOf(Red)].Or(b.of[allOf(Black)]) }
+
+// King is where c's king stands.
+func (b *Board) King(c Color) Square { return b.king[c&1] }
+
+// Clone is an independent copy, states included.
+func (b *Board) Clone() *Board {
+	c := *b
+	// Room for a search, so that Do seldom has to grow it.
+	c.states = make([]State, len(b.states), len(b.states)+256)
+	copy(c.states, b.states)
+	return &c
+}
+
+// SameAs reports whether the two have the same pieces and side to move.
+func (b *Board) SameAs(o *Board) bool { return b.piece == o.piece && b.side == o.side }
+
+// push adds a state and returns it with the last one; its fields are stale.
+func (b *Board) push() (last, next *State) {
+	n := len(b.states)
+	if n == cap(b.states) {
+		b.states = slices.Grow(b.states, n)
+	}
+	b.states = b.states[:n+1]
+	return &b.states[n-1], &b.states[n]
+}
+
+// Do makes a legal move.
+func (b *Board) Do(m game.Move) {
+	from, to := From(m), To(m)
+	p, captured := b.piece[from], b.piece[to]
+	us := b.side
+	last, st := b.push()
+
+	key := last.Key ^ keyBlack ^ zobrist[p][from] ^ zobrist[p][to]
+	st.Move, st.Captured, st.Null = m, captured, false
+	moved := only[from].Xor(only[to])
+	b.of[p&15] = b.of[p&15].Xor(moved)
+	b.of[allOf(us)] = b.of[allOf(us)].Xor(moved)
+	st.Quiet, st.Checks = last.Quiet+1, last.Checks
+	if captured != NoPiece {
+		key ^= zobrist[captured][to]
+		b.of[captured&15] = b.of[captured&15].Xor(only[to])
+		them := allOf(us.Other())
+		b.of[them] = b.of[them].Xor(only[to])
+		st.Quiet, st.Checks = 0, [2]uint8{}
+	}
+	st.Key = key
+	b.seen[key%seenSize]++
+	b.piece[from], b.piece[to] = NoPiece, p
+	if p.Kind() == King {
+		b.king[us] = to
+	}
+	b.side = us.Other()
+	b.look(st)
+	if st.Checkers.Any() && st.Checks[us] < 255 {
+		st.Checks[us]++
+	}
+}
+
+// Undo takes back the last Do.
+func (b *Board) Undo() {
+	n := len(b.states) - 1
+	st := &b.states[n]
+	b.seen[st.Key%seenSize]--
+	from, to := From(st.Move), To(st.Move)
+	p, captured := b.piece[to], st.Captured
+	us := b.side.Other()
+	b.side = us
+	moved := only[from].Xor(only[to])
+	b.of[p&15] = b.of[p&15].Xor(moved)
+	b.of[allOf(us)] = b.of[allOf(us)].Xor(moved)
+	if captured != NoPiece {
+		b.of[captured&15] = b.of[captured&15].Xor(only[to])
+		them := allOf(us.Other())
+		b.of[them] = b.of[them].Xor(only[to])
+	}
+	b.piece[from], b.piece[to] = p, captured
+	if p.Kind() == King {
+		b.king[us] = from
+	}
+	b.states = b.states[:n]
+}
+
+// Pass lets the other side move; never while in check.
+func (b *Board) Pass() {
+	last, st := b.push()
+	st.Key = last.Key ^ keyBlack
+	b.seen[st.Key%seenSize]++
+	st.Move, st.Captured, st.Null = game.NoMove, NoPiece, true
+	st.Quiet, st.Checks = last.Quiet+1, last.Checks
+	b.side = b.side.Other()
+	b.look(st)
+}
+
+// Unpass takes back a Pass.
+func (b *Board) Unpass() {
+	b.seen[b.Key()%seenSize]--
+	b.side = b.side.Other()
+	b.states = b.states[:len(b.states)-1]
+}
+
+// look finds the checkers, pinned pieces and hollow squares of the side to
+// move. Only the enemy's pieces on the king's lines, near it and beside it
+// matter, seldom more than three.
+func (b *Board) look(st *State) {
+	us, them := b.side, b.side.Other()
+	k := b.king[us]
+	own, occupied := b.of[allOf(us)], b.Occupied()
+	var checkers, pinned, hollow Bits
+
+	rooks := b.of[MakePiece(them, Rook)]
+	if k.File() == b.king[them].File() {
+		rooks = rooks.Or(only[b.king[them]]) // the flying general
+	}
+	cannons := b.of[MakePiece(them, Cannon)]
+	for s := rooks.And(cross[k]); s.Any(); s = s.Rest() {
+		at := s.First()
+		screens := between[k][at].And(occupied)
+		switch screens.Count() {
+		case 0:
+			checkers = checkers.Or(only[at])
+		case 1:
+			pinned = pinned.Or(screens)
+		}
+	}
+	for s := cannons.And(cross[k]); s.Any(); s = s.Rest() {
+		at := s.First()
+		path := between[k][at]
+		screens := path.And(occupied)
+		switch screens.Count() {
+		case 0:
+			hollow = hollow.Or(path)
+		case 1:
+			checkers = checkers.Or(only[at])
+		case 2:
+			pinned = pinned.Or(screens)
+		}
+	}
+	for s := b.of[MakePiece(them, Horse)]; s.Any(); s = s.Rest() {
+		at := s.First()
+		leg := horseLeg[at][k]
+		if leg == NoSquare {
+			continue
+		}
+		if b.piece[leg] == NoPiece {
+			checkers = checkers.Or(only[at])
+		} else {
+			pinned = pinned.Or(only[leg])
+		}
+	}
+	checkers = checkers.Or(pawnSources[them][k].And(b.of[MakePiece(them, Pawn)]))
+	st.Checkers, st.pinned, st.hollow = checkers, pinned.And(own), hollow
+}
+
+// exposes reports whether the pseudo-legal move would leave the mover's own
+// king attacked, the flying general included.
+func (b *Board) exposes(m game.Move) bool {
+	from, to := From(m), To(m)
+	us, them := b.side, b.side.Other()
+	k := b.king[us]
+	if from == k {
+		k = to
+	}
+	occupied := b.Occupied().Without(only[from]).Or(only[to])
+	rooks := b.of[MakePiece(them, Rook)]
+	if k.File() == b.king[them].File() {
+		rooks = rooks.Or(only[b.king[them]])
+	}
+	for s := rooks.And(cross[k]).Without(only[to]); s.Any(); s = s.Rest() {
+		if !between[k][s.First()].Meets(occupied) {
+			return true
+		}
+	}
+	for s := b.of[MakePiece(them, Cannon)].And(cross[k]).Without(only[to]); s.Any(); s = s.Rest() {
+		if between[k][s.First()].And(occupied).Count() == 1 {
+			return true
+		}
+	}
+	for s := b.of[MakePiece(them, Horse)].Without(only[to]); s.Any(); s = s.Rest() {
+		if leg := horseLeg[s.First()][k]; leg != NoSquare && !occupied.Has(leg) {
+			return true
+		}
+	}
+	return pawnSources[them][k].And(b.of[MakePiece(them, Pawn)]).Without(only[to]).Any()
+}
+
+// AttackersTo are the pieces of both colours that would capture on s if the
+// board were occupied so, kings included; pieces outside occupied don't count.
+// The flying general is not an attack.
+func (b *Board) AttackersTo(s Square, occupied Bits) Bits {
+	rook, cannon := lineAttacks(s, occupied)
+	a := rook.And(b.of[MakePiece(Red, Rook)].Or(b.of[MakePiece(Black, Rook)]))
+	a = a.Or(cannon.And(b.of[MakePiece(Red, Cannon)].Or(b.of[MakePiece(Black, Cannon)])))
+	a = a.Or(HorseSources(s, occupied).And(b.of[MakePiece(Red, Horse)].Or(b.of[MakePiece(Black, Horse)])))
+	a = a.Or(pawnSources[Red][s].And(b.of[MakePiece(Red, Pawn)]))
+	a = a.Or(pawnSources[Black][s].And(b.of[MakePiece(Black, Pawn)]))
+	a = a.Or(kingSteps[s].And(only[b.king[Red]].Or(only[b.king[Black]])))
+	a = a.Or(advisorSteps[s].And(b.of[MakePiece(Red, Advisor)].Or(b.of[MakePiece(Black, Advisor)])))
+	a = a.Or(ElephantAttacks(s, occupied).And(b.of[MakePiece(Red, Elephant)].Or(b.of[MakePiece(Black, Elephant)])))
+	return a.And(occupied)
+}

@@ -1,0 +1,214 @@
+package xiangqi
+
+import (
+	"math/bits"
+
+	"sparring/game"
+)
+
+// MaxMoves bounds the legal moves of a position (two rooks and two cannons
+// 17 each, two horses 8, five pawns 3, two elephants and two advisers 4, a
+// king 4).
+const MaxMoves = 4*17 + 2*8 + 5*3 + 2*4 + 2*4 + 4
+
+// Legal appends every legal move.
+func (b *Board) Legal(buf []game.Move) []game.Move {
+	return b.generate(buf, b.All(b.side.Other()).Or(b.empty()))
+}
+
+// Captures appends every legal capture.
+func (b *Board) Captures(buf []game.Move) []game.Move {
+	return b.generate(buf, b.All(b.side.Other()))
+}
+
+// Quiets appends every legal move that captures nothing.
+func (b *Board) Quiets(buf []game.Move) []game.Move {
+	return b.generate(buf, b.empty())
+}
+
+func (b *Board) empty() Bits {
+	o := b.Occupied()
+	return Bits{(1<<half - 1) &^ o.Lo, (1<<half - 1) &^ o.Hi}
+}
+
+// Moves are the squares that the piece on s may enter as far as its own way
+// of moving goes: attacks on enemies, and empty squares.
+func (b *Board) Moves(s Square) Bits {
+	p := b.piece[s]
+	occupied := b.Occupied()
+	if p.Kind() != Cannon {
+		return Attacks(p, s, occupied).Without(b.All(p.Color()))
+	}
+	rook, cannon := lineAttacks(s, occupied)
+	return rook.Without(occupied).Or(cannon.And(b.All(p.Color().Other())))
+}
+
+// IsLegal reports whether m, which may be any 32 bits, is a legal move.
+func (b *Board) IsLegal(m game.Move) bool {
+	if !wellFormed(m) {
+		return false
+	}
+	from, to := From(m), To(m)
+	p := b.piece[from]
+	if p == NoPiece || p.Color() != b.side || !b.Moves(from).Has(to) {
+		return false
+	}
+	st := b.State()
+	if !st.Checkers.Any() && p.Kind() != King && !st.pinned.Has(from) && !st.hollow.Has(to) {
+		return true
+	}
+	return !b.exposes(m)
+}
+
+// evasions are the targets of which a move that ends check must enter one,
+// unless its own piece is the screen of the checking cannon (free squares may
+// be left for anywhere) or the king itself. Several checkers need all.
+func (b *Board) evasions(checkers Bits) (targets, free Bits) {
+	k := b.king[b.side]
+	targets = Bits{1<<half - 1, 1<<half - 1}
+	for ; checkers.Any(); checkers = checkers.Rest() {
+		at := checkers.First()
+		answer := only[at]
+		switch b.piece[at].Kind() {
+		case Rook, King:
+			answer = answer.Or(between[k][at])
+		case Cannon:
+			path := between[k][at]
+			answer = answer.Or(path)
+			free = free.Or(path)
+		case Horse:
+			answer = answer.Or(only[horseLeg[at][k]])
+		}
+		targets = targets.And(answer)
+	}
+	return targets, free
+}
+
+// reach are the targets within want of a piece of kind k on s.
+func (b *Board) reach(k Kind, s Square, occupied, want Bits) Bits {
+	switch k {
+	case Advisor:
+		return advisorSteps[s].And(want)
+	case Elephant:
+		return ElephantAttacks(s, occupied).And(want)
+	case Horse:
+		return HorseAttacks(s, occupied).And(want)
+	case Rook:
+		return RookAttacks(s, occupied).And(want)
+	case Cannon:
+		rook, cannon := lineAttacks(s, occupied)
+		return rook.Without(occupied).Or(cannon.And(occupied)).And(want)
+	}
+	return pawnSteps[b.side][s].And(want)
+}
+
+// generate appends the legal moves that enter a square of want, which has
+// none of the mover's own.
+func (b *Board) generate(buf []game.Move, want Bits) []game.Move {
+	st := b.State()
+	occupied := b.Occupied()
+	targets, free := want, Bits{}
+	inCheck := st.Checkers.Any()
+	if inCheck {
+		targets, free = b.evasions(st.Checkers)
+		targets = targets.And(want)
+	}
+	for k := Advisor; k <= Pawn; k++ {
+		for s := b.of[MakePiece(b.side, k)]; s.Any(); s = s.Rest() {
+			from := s.First()
+			if !inCheck && !st.pinned.Has(from) {
+				t := b.reach(k, from, occupied, want)
+				buf = appendMoves(buf, from, t.Without(st.hollow))
+				if t = t.And(st.hollow); t.Any() {
+					buf = b.appendProven(buf, from, t)
+				}
+				continue
+			}
+			enter := targets
+			if free.Has(from) {
+				enter = want
+			}
+			buf = b.appendProven(buf, from, b.reach(k, from, occupied, enter))
+		}
+	}
+	k := b.king[b.side]
+	return b.appendProven(buf, k, kingSteps[k].And(want))
+}
+
+func appendMoves(buf []game.Move, from Square, targets Bits) []game.Move {
+	for t := targets.Lo; t != 0; t &= t - 1 {
+		buf = append(buf, MakeMove(from, Square(bits.TrailingZeros64(t))))
+	}
+	for t := targets.Hi; t != 0; t &= t - 1 {
+		buf = append(buf, MakeMove(from, Square(half+bits.TrailingZeros64(t))))
+	}
+	return buf
+}
+
+// appendProven appends those moves that leave the king safe.
+func (b *Board) appendProven(buf []game.Move, from Square, targets Bits) []game.Move {
+	for ; targets.Any(); targets = targets.Rest() {
+		if m := MakeMove(from, targets.First()); !b.exposes(m) {
+			buf = append(buf, m)
+		}
+	}
+	return buf
+}
+
+// count is the number of legal moves, counted in bulk where no king is near.
+func (b *Board) count() (n uint64) {
+	st := b.State()
+	occupied := b.Occupied()
+	want := b.All(b.side.Other()).Or(b.empty())
+	if st.Checkers.Any() {
+		var room [MaxMoves]game.Move
+		return uint64(len(b.generate(room[:0], want)))
+	}
+	proven := func(from Square, targets Bits) {
+		for ; targets.Any(); targets = targets.Rest() {
+			if !b.exposes(MakeMove(from, targets.First())) {
+				n++
+			}
+		}
+	}
+	for k := Advisor; k <= Pawn; k++ {
+		for s := b.of[MakePiece(b.side, k)]; s.Any(); s = s.Rest() {
+			from := s.First()
+			t := b.reach(k, from, occupied, want)
+			if st.pinned.Has(from) {
+				proven(from, t)
+				continue
+			}
+			n += uint64(t.Without(st.hollow).Count())
+			proven(from, t.And(st.hollow))
+		}
+	}
+	k := b.king[b.side]
+	proven(k, kingSteps[k].And(want))
+	return n
+}
+
+// AnyLegal reports whether the side to move has a legal move.
+func (b *Board) AnyLegal() bool {
+	var room [MaxMoves]game.Move
+	return len(b.Legal(room[:0])) > 0
+}
+
+// Perft counts the leaves of the legal move tree, the last ply in bulk.
+// Repetitions and move limits don't end a line.
+func (b *Board) Perft(depth int) uint64 {
+	switch {
+	case depth <= 0:
+		return 1
+	case depth == 1:
+		return b.count()
+	}
+	var room [MaxMoves]game.Move
+	var n uint64
+	for _, m := range b.Legal(room[:0]) {
+		b.Do(m)
+		n += b.Perft(depth - 1)
+		b.Undo()
+	}
+	return n
+}

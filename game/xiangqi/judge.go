@@ -1,0 +1,68 @@
+package xiangqi
+
+import "sparring/game"
+
+// occurrences is how often a position must occur to be judged.
+const occurrences = 3
+
+// Outcome is how the game whose states the board holds stands.
+func (r *Rules) Outcome(b *Board) game.Outcome {
+	if !b.AnyLegal() {
+		winner := game.WonBy(b.side.Other().Seat())
+		if b.InCheck() {
+			return game.Outcome{Result: winner, Reason: game.Checkmate}
+		}
+		return game.Outcome{Result: winner, Reason: game.Stalemate}
+	}
+	if span := b.Recurrence(occurrences - 1); span > 0 {
+		return r.Judge(b, span)
+	}
+	if r.limit > 0 && int(b.State().Quiet) >= r.limit {
+		return game.Outcome{Result: game.Draw, Reason: game.MoveLimit}
+	}
+	return game.Outcome{}
+}
+
+// Recurrence is how many plies ago the position stood for the n-th last time
+// before now; 0 when it did not, since the last capture or pass.
+func (b *Board) Recurrence(n int) (span int) {
+	last := len(b.states) - 1
+	key := b.states[last].Key
+	if int(b.seen[key%seenSize]) <= n {
+		return 0
+	}
+	for i := last; i >= 2; i -= 2 {
+		mine, theirs := &b.states[i], &b.states[i-1]
+		if mine.Captured|theirs.Captured != NoPiece || mine.Null || theirs.Null {
+			return 0
+		}
+		if b.states[i-2].Key == key {
+			if n--; n == 0 {
+				return last - i + 2
+			}
+		}
+	}
+	return 0
+}
+
+// Judge is the verdict on the last span plies, which led from a position back
+// to itself, as if they were repeated until the rules call for a verdict.
+func (r *Rules) Judge(b *Board, span int) game.Outcome {
+	last := len(b.states) - 1
+	always := [2]bool{true, true} // by colour: every one of its moves gave check
+	mover := b.side.Other()
+	for i := last; i > last-span; i-- {
+		if !b.states[i].Checkers.Any() {
+			always[mover] = false
+		}
+		mover = mover.Other()
+	}
+	if always[Red] != always[Black] {
+		winner := Red
+		if always[Red] {
+			winner = Black
+		}
+		return game.Outcome{Result: game.WonBy(winner.Seat()), Reason: game.PerpetualCheck}
+	}
+	return game.Outcome{Result: game.Draw, Reason: game.Repetition}
+}

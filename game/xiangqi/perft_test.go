@@ -1,0 +1,59 @@
+package xiangqi
+
+import (
+	"bufio"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestPerft holds the move generator against leaf counts that two other
+// engines agree on.
+func TestPerft(t *testing.T) {
+	const mostShort = 1_000_000 // leaves of a row that a short run can afford
+	f, err := os.Open("testdata/perft.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		fields := strings.Split(lines.Text(), "\t")
+		depth, err1 := strconv.Atoi(fields[1])
+		want, err2 := strconv.ParseUint(fields[2], 10, 64)
+		if err1 != nil || err2 != nil {
+			t.Fatalf("bad row %q", lines.Text())
+		}
+		rows++
+		if testing.Short() && want > mostShort {
+			continue
+		}
+		b, err := ParseFEN(fields[0])
+		if err != nil {
+			t.Errorf("%s: %v", fields[0], err)
+			continue
+		}
+		if got := b.Perft(depth); got != want {
+			t.Errorf("%s depth %d: %d leaves, want %d", fields[0], depth, got, want)
+		}
+	}
+	if rows < 60 {
+		t.Errorf("only %d rows", rows)
+	}
+}
+
+func BenchmarkPerftStart(b *testing.B) {
+	board, err := ParseFEN(StartFEN)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var leaves uint64
+	for b.Loop() {
+		leaves += board.Perft(5)
+	}
+	b.ReportMetric(float64(leaves)/b.Elapsed().Seconds()/1e6, "Mleaves/s")
+}

@@ -1,0 +1,151 @@
+package xiangqi
+
+import (
+	"fmt"
+	"strings"
+
+	"sparring/game"
+)
+
+// Position is a game in progress; it implements [game.Position]. Create one
+// with the New of its rules.
+type Position struct {
+	rules     *Rules
+	board     *Board
+	outcome   game.Outcome
+	firstMove int // number of the move at the start, as the FEN gave it
+	firstSide Color
+}
+
+var _ game.Position = (*Position)(nil)
+
+// Board is the core under the position, with the whole game in its states.
+// Clone it before playing on it.
+func (p *Position) Board() *Board { return p.board }
+
+// RuleSet is the rule set as an engine needs it.
+func (p *Position) RuleSet() *Rules { return p.rules }
+
+// Rules is the rule set that the game is played under.
+func (p *Position) Rules() *game.Rules { return &p.rules.game }
+
+// Turn is the seat that moves next; First is Red.
+func (p *Position) Turn() game.Seat { return p.board.side.Seat() }
+
+// Outcome is how the game stands.
+func (p *Position) Outcome() game.Outcome { return p.outcome }
+
+// Key is the Zobrist key of pieces and side to move, as the package
+// documentation defines it.
+func (p *Position) Key() uint64 { return p.board.Key() }
+
+// Ply counts the moves played.
+func (p *Position) Ply() int { return len(p.board.states) - 1 }
+
+// Legal appends every legal move, none when the game is over.
+func (p *Position) Legal(buf []game.Move) []game.Move {
+	if p.outcome.Over() {
+		return buf
+	}
+	return p.board.Legal(buf)
+}
+
+// Play makes the move, or returns an error wrapping game.ErrIllegal or
+// game.ErrOver.
+func (p *Position) Play(m game.Move) error {
+	if p.outcome.Over() {
+		return fmt.Errorf("%w (%s)", game.ErrOver, p.outcome.Reason)
+	}
+	if !p.board.IsLegal(m) {
+		return fmt.Errorf("%w: %s", game.ErrIllegal, p.Format(m))
+	}
+	p.board.Do(m)
+	p.outcome = p.rules.Outcome(p.board)
+	return nil
+}
+
+// Undo takes the last move back.
+func (p *Position) Undo() {
+	if p.Ply() == 0 {
+		panic("xiangqi: Undo without a move")
+	}
+	p.board.Undo()
+	p.outcome = game.Outcome{} // a game that was over could not have gone on
+}
+
+// Perft counts the leaves of the legal move tree; repetitions and the move
+// limit don't end a line.
+func (p *Position) Perft(depth int) uint64 { return p.board.Clone().Perft(depth) }
+
+// String is the FEN.
+func (p *Position) String() string {
+	plies := p.Ply()
+	if p.firstSide == Black {
+		plies++ // the first move was already half over
+	}
+	return p.board.fen(p.firstMove + plies/2)
+}
+
+// Diagram draws the board with Red at the bottom.
+func (p *Position) Diagram() string {
+	var t strings.Builder
+	for rank := Ranks - 1; rank >= 0; rank-- {
+		fmt.Fprintf(&t, "%d ", rank)
+		for file := range Files {
+			t.WriteByte(' ')
+			t.WriteString(p.board.At(MakeSquare(file, rank)).String())
+		}
+		t.WriteByte('\n')
+		if rank == 5 {
+			t.WriteString("   ~~~~~~~~~~~~~~~~~\n")
+		}
+	}
+	t.WriteString("   a b c d e f g h i\n")
+	return t.String()
+}
+
+// Clone is an independent copy.
+func (p *Position) Clone() game.Position {
+	c := *p
+	c.board = p.board.Clone()
+	return &c
+}
+
+// Format writes a move as "h2e2".
+func (p *Position) Format(m game.Move) string { return FormatMove(m) }
+
+// Parse reads a move as "h2e2".
+func (p *Position) Parse(text string) (game.Move, error) {
+	m, err := ParseMove(text)
+	if err != nil {
+		return game.NoMove, err
+	}
+	if !p.board.IsLegal(m) {
+		return game.NoMove, fmt.Errorf("%w: %s", game.ErrIllegal, text)
+	}
+	return m, nil
+}
+
+// FormatMove writes a move as "h2e2", ranks from 0; a move with squares off
+// the board has "-" for them.
+func FormatMove(m game.Move) string { return From(m).String() + To(m).String() }
+
+// ParseMove reads what FormatMove writes. The error wraps game.ErrSyntax; a
+// move that is returned need not be legal anywhere.
+func ParseMove(text string) (game.Move, error) {
+	if len(text) != 4 {
+		return game.NoMove, fmt.Errorf("move %.20q: %w: want a form like h2e2", text, game.ErrSyntax)
+	}
+	var s [2]Square
+	for i := range s {
+		file, rank := text[2*i], text[2*i+1]
+		if file < 'a' || file > 'i' || rank < '0' || rank > '9' {
+			return game.NoMove, fmt.Errorf("move %.20q: %w: %q is no square (a0 to i9)", text, game.ErrSyntax, text[2*i:2*i+2])
+		}
+		s[i] = MakeSquare(int(file-'a'), int(rank-'0'))
+	}
+	if s[0] == s[1] {
+		return game.NoMove, fmt.Errorf("move %.20q: %w: it goes nowhere", text, game.ErrSyntax)
+	}
+	return MakeMove(s[0], s[1]), nil
+}
