@@ -130,7 +130,15 @@ type Event struct {
 	TurnMS int64 `json:"turn_ms,omitempty"`
 	Snapshot
 	Receipt *Receipt `json:"receipt,omitempty"` // for a move
+	Dispute *Dispute `json:"dispute,omitempty"` // why the game is void
 	Text    string   `json:"text,omitempty"`    // for people: why a seat was vacated, what is in dispute
+}
+
+// Dispute is a disagreement on the position between a mover and the referee.
+type Dispute struct {
+	Move    string `json:"move"`    // after which
+	Claimed string `json:"claimed"` // position key after it, by the mover
+	Ruled   string `json:"ruled"`   // and by the referee
 }
 
 // Challenge is a stored challenge (challenge.<pool>): a match with one or two
