@@ -48,7 +48,8 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.games, err = openStream(ctx, js, jetstream.StreamConfig{
 		Name: name + "_games", Description: "the authoritative log of every game", Subjects: []string{subjects.Logs()},
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxMsgsPerSubject: int64(cfg.Match.LogLimit), Replicas: cfg.Replicas, Storage: jetstream.FileStorage, AllowDirect: true,
+		MaxMsgsPerSubject: int64(cfg.Match.LogLimit), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		AllowDirect: false, // a follower's answer may be old, and a referee would take its own entry for another's
 		RePublish: &jetstream.RePublish{
 			Source:      subjects.Logs(),
 			Destination: subjects.Prefix() + ".watch.{{wildcard(1)}}",

@@ -28,10 +28,10 @@ func TestDefaultsAreValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(players) != 3 || players[0].Player != "xiangqi-bot" || !slices.Equal(players[0].Games, []string{"xiangqi"}) {
+	if len(players) != 6 || players[0].Player != "xiangqi-hare" || !slices.Equal(players[0].Games, []string{"xiangqi"}) {
 		t.Errorf("players %+v", players)
 	}
-	want := []protocol.Pool{"player.xiangqi-bot", "xiangqi.bullet", "xiangqi.blitz", "xiangqi.rapid", "xiangqi.classical", "xiangqi.correspondence"}
+	want := []protocol.Pool{"player.xiangqi-hare", "xiangqi.bullet", "xiangqi.blitz", "xiangqi.rapid", "xiangqi.classical", "xiangqi.correspondence"}
 	if !slices.Equal(players[0].Pools, want) {
 		t.Errorf("pools %v, want %v", players[0].Pools, want)
 	}

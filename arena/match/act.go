@@ -78,9 +78,11 @@ func (m *Match) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now
 	if req.Key != "" && key != m.pos.Key() {
 		ruling := Key(m.pos)
 		m.pos.Undo()
-		return m.end(game.Outcome{Reason: protocol.ReasonDispute}, &seat, req.ID, now,
-			"after "+text+" the position key is "+ruling+", the mover's "+strconv.FormatUint(key, 16),
+		e, ans := m.end(game.Outcome{Reason: protocol.ReasonDispute}, &seat, req.ID, now,
+			"the mover's position key differs from the referee's",
 			m.refuse(now, protocol.Over, "void: your position key after this move is not ours, which is %s", ruling))
+		e.Dispute = &protocol.Dispute{Move: text, Claimed: req.Key, Ruled: ruling}
+		return e, ans
 	}
 	if e := m.full(now); e != nil {
 		m.pos.Undo()

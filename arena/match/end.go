@@ -173,3 +173,22 @@ func (m *Match) Expire(now time.Time) *protocol.Event {
 	e, _ := m.flagged(turn, "", now, nil) // the flag, or the first move's limit
 	return e
 }
+
+// Recorded is the entry that says that the ended game's record is stored.
+func (m *Match) Recorded(now time.Time) *protocol.Event {
+	return m.event(protocol.EventRecorded, nil, "", now, nil)
+}
+
+// Nothing is the first and last entry of the log of a game that never was: its
+// challenge came to nothing.
+func Nothing(ch protocol.Challenge, why game.Reason, text string, now time.Time) *protocol.Event {
+	e := &protocol.Event{V: protocol.Version, Kind: protocol.EventEnd, Index: 1, Term: 1, Time: now.UTC(), Text: text}
+	e.Snapshot = protocol.Snapshot{
+		Game: ch.Game, Terms: ch.Terms, Started: now.UTC(), Moves: []string{},
+		Status: protocol.Finished, Outcome: game.Outcome{Reason: why},
+	}
+	for seat, w := range ch.Seats {
+		e.Holders[seat] = protocol.Holder{Player: w.Player}
+	}
+	return e
+}

@@ -75,7 +75,7 @@ func (p Policy) Validate() error {
 		errs = append(errs, fmt.Errorf("LogLimit %d: want at least %d", p.LogLimit, 2*reserve))
 	}
 	if l := p.Lag; min(l.Base, l.PerSecond, l.Most) < 0 || min(l.Start, l.Cap) < 0 {
-		errs = append(errs, errors.New("Lag: want nothing below 0"))
+		errs = append(errs, errors.New("quota of lag: want nothing below 0"))
 	}
 	return errors.Join(errs...)
 }

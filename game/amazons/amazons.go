@@ -14,7 +14,8 @@
 // Q for an amazon of White (seat first), q for one of Black (seat second), *
 // for an arrow, decimal numbers for runs of empty squares, then " w" or " b"
 // for the side to move. A move is written d1d7/b7: from, to, arrow; columns
-// are letters from the left, rows count from 1 at the bottom.
+// are letters from the left, rows count from 1 at the bottom. Other
+// notations are read too, see [Notation].
 //
 // # Keys
 //

@@ -141,8 +141,8 @@ func check(t *testing.T, p *Position) {
 	}
 }
 
-// Random games on all boards of the table: every move round-trips as text and
-// word, state and key stay true, and Undo and Clone restore all of it.
+// Random games on all boards of the table: every move round-trips in every
+// notation, state and key stay true, and Undo and Clone restore all of it.
 func TestRandomGames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]bool{}
@@ -159,8 +159,11 @@ func TestRandomGames(t *testing.T) {
 				t.Fatalf("%s: %d moves, sorted or not", p, len(moves))
 			}
 			m := moves[rng.IntN(len(moves))]
-			if back, err := p.Parse(p.Format(m)); err != nil || back != m {
-				t.Fatalf("%s: %s reads back as %s, %v", p, p.Format(m), p.Format(back), err)
+			for n := range Notation(len(forms)) {
+				text := p.FormatIn(n, m)
+				if back, err := p.Parse(text); err != nil || back != m {
+					t.Fatalf("%s: %s reads back as %s, %v", p, text, p.Format(back), err)
+				}
 			}
 			twin := p.Clone()
 			if err := p.Play(m); err != nil {
@@ -302,7 +305,11 @@ func TestMoveErrors(t *testing.T) {
 		{"d0d7/b7", game.ErrSyntax, "column 1"},
 		{"d1d11/b7", game.ErrSyntax, `"d11" is not on a board`},
 		{"d1k7/b7", game.ErrSyntax, `column 3: "k7" is not on a board`},
-		{"d1d7/b7/c7", game.ErrSyntax, "more than three squares"},
+		{"d1d7/b7/c7", game.ErrSyntax, "column 8: want a form like"},
+		{"d1d7(b7", game.ErrSyntax, "column 8: want a form like"},
+		{"d1-d7/b7", game.ErrSyntax, "form like d1d7/b7"},
+		{"d1-k7-b7", game.ErrSyntax, `column 4: "k7" is not on a board`},
+		{"d1--d7-b7", game.ErrSyntax, "column 4: want a square"},
 		{"d10d7/b7", game.ErrIllegal, "the opponent's"},
 		{"e1e7/b7", game.ErrIllegal, "no amazon on e1"},
 		{"d1d10/d9", game.ErrIllegal, "no free way from d1 to d10"},
@@ -317,6 +324,22 @@ func TestMoveErrors(t *testing.T) {
 	}
 	if m, err := p.Parse("d1d7/d1"); err != nil || p.Format(m) != "d1d7/d1" {
 		t.Errorf("an arrow back to the square just left: %v", err)
+	}
+}
+
+func TestNotations(t *testing.T) {
+	p := setup(t, "")
+	m, err := p.Parse("d1d7/b7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []string{"d1d7/b7", "d1-d7-b7", "d1d7(b7)"} {
+		if got := p.FormatIn(Notation(n), m); got != want {
+			t.Errorf("notation %d writes %s, want %s", n, got, want)
+		}
+		if back, err := p.Parse(strings.ToUpper(want)); err != nil || back != m {
+			t.Errorf("%s in capitals: %v", want, err)
+		}
 	}
 }
 
@@ -350,7 +373,7 @@ func FuzzPosition(f *testing.F) {
 
 // A move text is refused, or names a legal move that is written back alike.
 func FuzzMove(f *testing.F) {
-	for _, s := range []string{"d1d7/b7", "g1g9/a3", "d1d7/d1", "d10d7/b7", "d1d7", "é1d7/b7"} {
+	for _, s := range []string{"d1d7/b7", "g1g9/a3", "d1d7/d1", "d10d7/b7", "d1-d7-b7", "D1D7(B7)", "d1d7", "é1d7/b7"} {
 		f.Add(s)
 	}
 	p := setup(f, "")

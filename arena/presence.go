@@ -1,0 +1,200 @@
+package arena
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// presence is who is there: every instance that said hello, and its pulse.
+// All arenas hear all hellos and heartbeats, so that each has the same picture
+// without storing it.
+type presence struct {
+	lostAfter time.Duration
+
+	mu      sync.Mutex
+	players map[protocol.PlayerID]map[protocol.InstanceID]*instance
+}
+
+// instance is one process as it acts for one player.
+type instance struct {
+	hello   *protocol.Hello // nil: only heard, never introduced
+	helloAt time.Time
+	seen    time.Time
+	games   []protocol.GameID // that it says it plays
+	left    bool
+}
+
+// maxInstances of one player are remembered; names are free to invent.
+const maxInstances = 64
+
+// forgetAfter is how long an instance is remembered that is not heard any more.
+const forgetAfter = time.Minute
+
+func newPresence(lostAfter time.Duration) *presence {
+	return &presence{lostAfter: lostAfter, players: make(map[protocol.PlayerID]map[protocol.InstanceID]*instance)}
+}
+
+// of returns the instance, made when there is room; nil when there is none.
+func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time.Time) *instance {
+	all := p.players[player]
+	if all == nil {
+		all = make(map[protocol.InstanceID]*instance)
+		p.players[player] = all
+	}
+	in := all[id]
+	if in == nil {
+		if len(all) >= maxInstances {
+			return nil
+		}
+		in = &instance{}
+		all[id] = in
+	}
+	in.seen = now
+	return in
+}
+
+func (p *presence) hello(from protocol.From, m protocol.Hello) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
+		in.hello, in.helloAt, in.left = &m, from.Arrived, false
+	}
+}
+
+func (p *presence) alive(from protocol.From, m protocol.Alive) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
+		in.games = m.Games
+	}
+}
+
+// leave forgets what the instance plays, and with all its hello as well: it
+// gets no new games then.
+func (p *presence) leave(from protocol.From, m protocol.Leave) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.of(from.Player, m.Instance, from.Arrived)
+	if in == nil {
+		return
+	}
+	if len(m.Games) == 0 {
+		in.games, in.left = nil, true
+		return
+	}
+	in.games = slices.DeleteFunc(slices.Clone(in.games), func(g protocol.GameID) bool { return slices.Contains(m.Games, g) })
+}
+
+// known reports whether the instance has said hello.
+func (p *presence) known(player protocol.PlayerID, id protocol.InstanceID) bool {
+	return p.introduction(player, id) != nil
+}
+
+// introduction is the last hello of the instance, nil where there is none.
+func (p *presence) introduction(player protocol.PlayerID, id protocol.InstanceID) *protocol.Hello {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.players[player][id]; in != nil {
+		return in.hello
+	}
+	return nil
+}
+
+// seen is when the instance was last heard; zero for never.
+func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.players[player][id]; in != nil {
+		return in.seen
+	}
+	return time.Time{}
+}
+
+// present reports whether the instance is alive and does not leave.
+func (p *presence) present(player protocol.PlayerID, id protocol.InstanceID, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.players[player][id]
+	return in != nil && p.here(in, now)
+}
+
+func (p *presence) here(in *instance, now time.Time) bool {
+	return in.hello != nil && !in.left && now.Sub(in.seen) < p.lostAfter
+}
+
+// anywhere reports whether any instance of the player is present.
+func (p *presence) anywhere(player protocol.PlayerID, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.players[player] {
+		if p.here(in, now) {
+			return true
+		}
+	}
+	return false
+}
+
+// claimant is an instance of the player that has, since a moment, said that it
+// plays the game, or that is a person's who has said hello since: it gets its
+// vacant seat back without being offered it.
+func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, now time.Time) (protocol.InstanceID, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, in := range p.players[player] {
+		if !p.here(in, now) {
+			continue
+		}
+		claims := in.seen.After(since) && slices.Contains(in.games, g)
+		returns := in.hello.Kind == protocol.Human && in.helloAt.After(since)
+		if claims || returns {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// bots are the present bots that play a game under the rules at the speed,
+// in order of their names.
+func (p *presence) bots(gameName, rules string, speed clock.Speed, now time.Time) []protocol.PlayerID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var found []protocol.PlayerID
+	for player, all := range p.players {
+		for _, in := range all {
+			if p.here(in, now) && in.hello.Kind == protocol.Bot && plays(in.hello.Games, gameName, rules, speed) {
+				found = append(found, player)
+				break
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b protocol.PlayerID) int { return cmp.Compare(a, b) })
+	return found
+}
+
+func plays(games []protocol.Capability, gameName, rules string, speed clock.Speed) bool {
+	return slices.ContainsFunc(games, func(c protocol.Capability) bool {
+		return c.Game == gameName && (len(c.Rules) == 0 || slices.Contains(c.Rules, rules)) &&
+			(len(c.Speeds) == 0 || slices.Contains(c.Speeds, speed))
+	})
+}
+
+// forget drops instances that have not been heard for long.
+func (p *presence) forget(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for player, all := range p.players {
+		for id, in := range all {
+			if now.Sub(in.seen) > forgetAfter {
+				delete(all, id)
+			}
+		}
+		if len(all) == 0 {
+			delete(p.players, player)
+		}
+	}
+}
