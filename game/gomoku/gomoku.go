@@ -58,6 +58,9 @@ func (s Set) Line(c Colour) Line { return s.lines[c] }
 // Forbids reports whether a colour has forbidden points.
 func (s Set) Forbids(c Colour) bool { return s.forbidden && c == Black }
 
+// Forcing reports whether a four can be stopped only where it would make five.
+func (s Set) Forcing() bool { return s.lines[Black] < Caro }
+
 // parseSet reads a full name. The error wraps game.ErrRules.
 func parseSet(text string) (Set, error) {
 	bad := func(why string) (Set, error) {
