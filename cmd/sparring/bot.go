@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -26,9 +27,12 @@ them. The first SIGTERM or Ctrl-C lets running games finish and takes no new
 ones; the second hands the games over to other instances and ends at once.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := bot.ReadConfig(configs.Prefix)
-			if err != nil {
+			var cfg bot.Config
+			if err := errors.Join(configs.FromEnv(configs.Prefix, &cfg), cfg.Validate()); err != nil {
 				return usagef("settings:\n%w", err)
+			}
+			if cfg.Instance == "" {
+				cfg.Instance = protocol.InstanceID(protocol.NewID())
 			}
 			log := newLog(c.ErrOrStderr(), cfg.LogLevel)
 			nc, err := protocol.Connect(cfg.Connection(log))
@@ -65,7 +69,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 			log.Warn().Err(err).Msg("records")
 		}
 	}
-	b, err = bot.New(nc, cfg, bot.Deps{Think: bot.EngineThinker(pool), Build: engine.Build(), Records: records, Log: log, Observe: observe})
+	b, err = bot.New(nc, cfg, bot.Deps{Think: bot.PoolThinker{Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
 	if err != nil {
 		done()
 		return nil, nil, err
