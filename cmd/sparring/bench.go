@@ -15,7 +15,8 @@ thread. The last line is the signature: the number of nodes, the same on every
 run and machine as long as the search does the same.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return bench.Run(c.Context(), c.OutOrStdout())
+			_, err := bench.Run(c.OutOrStdout())
+			return err
 		},
 	}
 }
