@@ -101,6 +101,11 @@ func runArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
 		}
 	})
 	t.Cleanup(r.stop)
+	select {
+	case <-a.Serving():
+	case <-time.After(patience):
+		t.Fatal("the arena does not serve")
+	}
 	return r
 }
 
@@ -141,7 +146,9 @@ func join(t testing.TB, srv *embedded.Server, id protocol.PlayerID, instance pro
 		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*nats.Subscription),
 		change: make(chan struct{}),
 	}
-	p.answer = func(protocol.Offer) protocol.OfferAnswer { return protocol.OfferAnswer{Answer: protocol.Accept, Player: id} }
+	p.answer = func(protocol.Offer) protocol.OfferAnswer {
+		return protocol.OfferAnswer{Answer: protocol.Accept, Player: id}
+	}
 	p.play = p.random
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {

@@ -51,7 +51,12 @@ func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
 		f.err = b.Run(ctx)
 		close(f.done)
 	}()
-	t.Cleanup(func() { f.stop(t) })
+	t.Cleanup(func() {
+		f.stop(t)
+		if t.Failed() {
+			t.Logf("the bot's log:\n%s", f.log)
+		}
+	})
 	return f
 }
 

@@ -414,7 +414,7 @@ func (i *idea) Hit(Clock) {
 }
 func (i *idea) Stop() { i.once.Do(func() { close(i.stop) }) }
 
-func (i *idea) Wait() Result {
+func (i *idea) Wait() (Result, error) {
 	defer func() {
 		i.g.mu.Lock()
 		i.g.running--
@@ -424,7 +424,7 @@ func (i *idea) Wait() Result {
 		select {
 		case <-i.hit:
 		case <-i.stop:
-			return Result{}
+			return Result{}, nil
 		}
 	}
 	select {
@@ -453,6 +453,5 @@ func (i *idea) Wait() Result {
 	if i.t.Watch != nil {
 		i.t.Watch(r)
 	}
-	return r
+	return r, nil
 }
-

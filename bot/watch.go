@@ -15,8 +15,9 @@ type watch struct {
 const (
 	leastQuiet = time.Second
 	mostQuiet  = 15 * time.Second
-	calmQuiet  = time.Minute // where no clock runs, and at most
-	lastWord   = 2 * time.Second
+	calmQuiet  = time.Minute     // where no clock runs, and at most
+	lastWord   = 2 * time.Second // for a state that is on its way
+	seatWait   = 5 * time.Second // for a vacant seat to be given back
 )
 
 // reset starts anew, for something was heard. Who has little time on the
@@ -31,11 +32,11 @@ func (w *watch) reset(s *session) {
 	w.timer.Reset(w.pause)
 }
 
-// last waits a little for the final state, then ends the session.
-func (w *watch) last(s *session) {
+// last waits a little for the platform's last word, then ends the session.
+func (w *watch) last(s *session, d time.Duration) {
 	if !w.leaving {
 		w.leaving = true
-		w.timer.Reset(lastWord)
+		w.timer.Reset(d)
 	}
 }
 
