@@ -16,14 +16,14 @@ import (
 )
 
 // Config is all that a bot process can be told. Each field is an environment
-// variable below the prefix that ReadConfig is given (SPARRING_SLOTS,
-// SPARRING_NATS_URL); the tags name its default and meaning.
+// variable (SPARRING_SLOTS, SPARRING_NATS_URL) for envconfig; the tags name its
+// default and meaning.
 type Config struct {
 	NATS     NATS
 	Instance protocol.InstanceID `desc:"id of this process among those that act for the same players; empty: a random one"`
 
 	Profiles string   `desc:"JSON file with the players that this process acts for; it stands in for PLAYERS"`
-	Players  []string `default:"xiangqi-bot:xiangqi,gomoku-bot:gomoku,amazons-bot:amazons" desc:"players that this process acts for, each name:game or name:game+game"`
+	Players  []string `default:"xiangqi-hare:xiangqi,xiangqi-tortoise:xiangqi,gomoku-hare:gomoku,gomoku-tortoise:gomoku,amazons-hare:amazons,amazons-tortoise:amazons" desc:"players that this process acts for, each name:game or name:game+game"`
 
 	Slots        int           `default:"8" desc:"games at once, over all players"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"slots of these that are kept for games against humans"`

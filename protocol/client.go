@@ -66,9 +66,6 @@ func (c *Client) Player() PlayerID { return c.player }
 // Instance is the process that the client speaks from.
 func (c *Client) Instance() InstanceID { return c.instance }
 
-// head is a request's header, with a new id.
-func head() Header { return Header{V: Version, ID: NewID()} }
-
 // ask sends a request until it is answered. Refusals come back as *Error, in
 // the answer too; ctx's end as its cause.
 func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, answer func(*Ans) *Answer) (Ans, error) {
@@ -83,9 +80,10 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 		cancel()
 		if err == nil {
 			var ans Ans
-			if err = json.Unmarshal(msg.Data, &ans); err == nil && answer(&ans).ID == id {
-				if e := answer(&ans).Error; e != nil {
-					return ans, e
+			err = json.Unmarshal(msg.Data, &ans)
+			if a := answer(&ans); err == nil && a.answers(id) {
+				if a.Error != nil {
+					return ans, a.Error
 				}
 				return ans, nil
 			}
@@ -108,31 +106,31 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 
 // Hello announces the instance. Header and Instance are filled in.
 func (c *Client) Hello(ctx context.Context, m Hello) (HelloAnswer, error) {
-	m.Header, m.Instance = head(), c.instance
+	m.Header, m.Instance = newHeader(), c.instance
 	return ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
 }
 
 // Alive sends a heartbeat.
 func (c *Client) Alive(ctx context.Context, free int, games []GameID) (AliveAnswer, error) {
-	m := Alive{Header: head(), Instance: c.instance, Free: free, Games: games}
+	m := Alive{Header: newHeader(), Instance: c.instance, Free: free, Games: games}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbAlive), m.ID, m, func(a *AliveAnswer) *Answer { return &a.Answer })
 }
 
 // Leave gives seats back: those of the games, or all.
 func (c *Client) Leave(ctx context.Context, games ...GameID) (Answer, error) {
-	m := Leave{Header: head(), Instance: c.instance, Games: games}
+	m := Leave{Header: newHeader(), Instance: c.instance, Games: games}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbLeave), m.ID, m, func(a *Answer) *Answer { return a })
 }
 
 // Challenge asks for a match. Header and Instance are filled in.
 func (c *Client) Challenge(ctx context.Context, m ChallengeRequest) (ChallengeAnswer, error) {
-	m.Header, m.Instance = head(), c.instance
+	m.Header, m.Instance = newHeader(), c.instance
 	return ask(ctx, c, c.subjects.Play(c.player, VerbChallenge), m.ID, m, func(a *ChallengeAnswer) *Answer { return &a.Answer })
 }
 
 // Withdraw takes a challenge back.
 func (c *Client) Withdraw(ctx context.Context, g GameID) (Answer, error) {
-	m := Withdraw{Header: head(), Game: g}
+	m := Withdraw{Header: newHeader(), Game: g}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbWithdraw), m.ID, m, func(a *Answer) *Answer { return a })
 }
 
@@ -140,31 +138,31 @@ func act(a *ActAnswer) *Answer { return &a.Answer }
 
 // Move plays a move. Key may be "".
 func (c *Client) Move(ctx context.Context, g GameID, epoch uint64, ply int, move, key string) (ActAnswer, error) {
-	m := MoveRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Move: move, Key: key}
+	m := MoveRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Move: move, Key: key}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, m, act)
 }
 
 // Resign gives the game up.
 func (c *Client) Resign(ctx context.Context, g GameID, epoch uint64, ply int) (ActAnswer, error) {
-	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply}
+	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActResign), m.ID, m, act)
 }
 
 // Draw offers a draw, or answers an offer.
 func (c *Client) Draw(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
-	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
+	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActDraw), m.ID, m, act)
 }
 
 // Takeback asks to take the last own move back, or answers the request.
 func (c *Client) Takeback(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
-	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
+	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActTakeback), m.ID, m, act)
 }
 
 // Chat says something to the other side.
 func (c *Client) Chat(ctx context.Context, g GameID, epoch uint64, text string) (ActAnswer, error) {
-	m := ChatRequest{Header: head(), Instance: c.instance, Epoch: epoch, Text: text}
+	m := ChatRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Text: text}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActChat), m.ID, m, act)
 }
 
@@ -210,7 +208,7 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 	var last uint64 // the subscription's callbacks come one at a time
 	return c.nc.Subscribe(c.subjects.ToGame(c.player, g), func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
-		if refusal != nil || st.Game != g {
+		if refusal != nil || st.Game != g || st.To != msg.Subject {
 			c.complain("a state that is none", msg.Subject, errorOrNil(refusal))
 			return
 		}
@@ -226,8 +224,8 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 func (c *Client) Notices(f func(Notice)) (*nats.Subscription, error) {
 	return c.nc.Subscribe(c.subjects.ToNotice(c.player), func(msg *nats.Msg) {
 		n, refusal := Decode[Notice](msg.Data, fromPlatform)
-		if refusal != nil {
-			c.complain("a notice that is none", msg.Subject, refusal)
+		if refusal != nil || n.To != msg.Subject {
+			c.complain("a notice that is none", msg.Subject, errorOrNil(refusal))
 			return
 		}
 		f(n)

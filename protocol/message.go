@@ -13,6 +13,12 @@ type Header struct {
 	ID string `json:"id"` // 1 to 32 of a-z 0-9 _ -, chosen by the sender; the same id again is the same request
 }
 
+// newHeader opens a new request.
+func newHeader() Header { return Header{V: Version, ID: NewID()} }
+
+// RequestID is the request's id.
+func (h *Header) RequestID() string { return h.ID }
+
 // Answer opens every answer. Error is nil when the request took effect, and
 // Code is then Accepted or Duplicate.
 type Answer struct {
@@ -20,6 +26,12 @@ type Answer struct {
 	Code       Code      `json:"code"`
 	Error      *Error    `json:"error,omitempty"`
 	ServerTime time.Time `json:"server_time"`
+}
+
+// answers reports whether this is the answer to the request: by its id or,
+// when the platform could not even read that, as a refusal without one.
+func (a *Answer) answers(id string) bool {
+	return a.ID == id || a.ID == "" && a.Error != nil
 }
 
 // Kind is what sort of player this is.
@@ -271,9 +283,11 @@ const (
 	NoticeChat     NoticeKind = "chat"     // the other side says
 )
 
-// Notice tells a player of things outside the state of a game.
+// Notice tells a player of things outside the state of a game, on
+// to.<player>.notice.
 type Notice struct {
 	V      int           `json:"v"`
+	To     string        `json:"to"` // the subject it was sent on; see State
 	Kind   NoticeKind    `json:"kind"`
 	Game   GameID        `json:"game,omitempty"`
 	From   PlayerID      `json:"from,omitempty"`

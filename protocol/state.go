@@ -78,7 +78,12 @@ type Snapshot struct {
 // carries everything, so a lost one costs nothing; one with a lower Seq than
 // the last seen is out of date and dropped.
 type State struct {
-	V          int       `json:"v"`
+	V int `json:"v"`
+	// To is the subject that the message was sent on. Within an account
+	// anybody can have an answer delivered to any subject by naming it as
+	// the reply subject of a request; no answer has this field, so that a
+	// receiver can tell.
+	To         string    `json:"to"`
 	Seq        uint64    `json:"seq"` // of the game's log
 	ServerTime time.Time `json:"server_time"`
 	You        game.Seat `json:"you"`

@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -15,72 +14,25 @@ import (
 
 const tableBytes = 1 << 16
 
-// find runs one search to its end, on a table of its own.
-func find(p search.Position, params search.Params, limits search.Limits) search.Result {
-	return search.New(params, search.NewTable(tableBytes)).Start(p, limits, nil).Wait()
-}
-
-// exact are the switches that must not change a fixed-depth value.
-var exact = []string{"Aspiration", "PVS", "HashMove", "HashCutoff", "Killers", "History", "MateDistance"}
-
-// with turns the named switches on.
-func with(params search.Params, names ...string) search.Params {
-	v := reflect.ValueOf(&params.On).Elem()
-	for _, n := range names {
-		v.FieldByName(n).SetBool(true)
-	}
-	return params
-}
-
-// combinations are no switch, each alone, all but each, all, and some at random.
-func combinations(names []string) [][]string {
-	list := [][]string{nil, names}
-	for i, n := range names {
-		list = append(list, []string{n}, slices.Delete(slices.Clone(names), i, i+1))
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 10 {
-		var some []string
-		for _, n := range names {
-			if rng.IntN(2) == 0 {
-				some = append(some, n)
-			}
-		}
-		list = append(list, some)
-	}
-	return list
-}
+var (
+	find  = searchtest.Find
+	with  = searchtest.With
+	exact = searchtest.Exact
+)
 
 func TestAgainstMinimax(t *testing.T) {
 	for seed := range uint64(10) {
 		g := searchtest.NewGraph(seed)
-		againstMinimax(t, g, g.Params(), 5, exact)
+		searchtest.Against(t, g, g.Params(), 5, exact)
 	}
 }
 
 // With repetitions the value still has to be minimax's as long as no score
 // comes from the table; what the table adds is tested apart.
 func TestRepetitionAgainstMinimax(t *testing.T) {
-	noTable := slices.DeleteFunc(slices.Clone(exact), func(n string) bool { return n == "HashCutoff" })
 	for seed := range uint64(6) {
 		g := cyclic(seed)
-		againstMinimax(t, g, g.Params(), 6, noTable)
-	}
-}
-
-// againstMinimax holds the kernel, with the named switches in many
-// combinations, against plain search at depths up to deepest.
-func againstMinimax(t *testing.T, p search.Position, params search.Params, deepest int, names []string) {
-	t.Helper()
-	for depth := 1; depth <= deepest; depth++ {
-		want := searchtest.Minimax(p, params, depth)
-		best := searchtest.BestMoves(p, params, depth)
-		for _, on := range combinations(names) {
-			got := find(p, with(params, on...), search.Limits{Depth: depth})
-			if got.Score != want || !slices.Contains(best, got.Move) {
-				t.Fatalf("depth %d, %v: move %d, score %d; minimax finds one of %d, score %d", depth, on, got.Move, got.Score, best, want)
-			}
-		}
+		searchtest.Against(t, g, g.Params(), 6, searchtest.Without("HashCutoff"))
 	}
 }
 

@@ -28,12 +28,19 @@ func Game() game.Game {
 
 // variant is a way to judge rows.
 type variant struct {
-	name  string
-	lines [2]Line // by colour
+	name      string
+	lines     [2]Line // by colour
+	forbidden bool    // Black has forbidden points (Renju)
 }
 
+// The variants. Standard is Gomocup's rule 1, caro its rule 8, standardcaro
+// both together (rule 9); Renju is its rule 4.
 var variants = []variant{
 	{name: "freestyle", lines: [2]Line{FiveOrMore, FiveOrMore}},
+	{name: "standard", lines: [2]Line{ExactFive, ExactFive}},
+	{name: "renju", lines: [2]Line{ExactFive, FiveOrMore}, forbidden: true},
+	{name: "caro", lines: [2]Line{Caro, Caro}},
+	{name: "standardcaro", lines: [2]Line{ExactCaro, ExactCaro}},
 }
 
 // Set is a rule set of the game, taken apart.
@@ -47,6 +54,12 @@ func (s Set) Name() string { return fmt.Sprintf("%s/%s-%d", name, s.variant.name
 
 // Line is the rule for the rows of a colour.
 func (s Set) Line(c Colour) Line { return s.lines[c] }
+
+// Forbids reports whether a colour has forbidden points.
+func (s Set) Forbids(c Colour) bool { return s.forbidden && c == Black }
+
+// Forcing reports whether a four can be stopped only where it would make five.
+func (s Set) Forcing() bool { return s.lines[Black] < Caro }
 
 // parseSet reads a full name. The error wraps game.ErrRules.
 func parseSet(text string) (Set, error) {

@@ -83,13 +83,23 @@ func (p *Position) judge() error {
 	mover := p.toMove.Other()
 	for at := range Point(p.board.Points) {
 		c, ok := p.board.At(at)
-		if !ok || !p.wins(at, c) {
+		if !ok {
 			continue
 		}
-		if c != mover {
-			return fmt.Errorf("%w: %s is to move and has a winning row through %s", game.ErrPosition, c, p.board.PointText(at))
+		switch p.strongest(at, c) {
+		case FiveRow:
+			if c != mover {
+				return fmt.Errorf("%w: %s is to move and has a winning row through %s", game.ErrPosition, c, p.board.PointText(at))
+			}
+			p.outcome = p.wonBy(c, game.Five)
+		case Overline:
+			if p.set.Forbids(c) && c != mover {
+				return fmt.Errorf("%w: %s is to move and has an overline through %s", game.ErrPosition, c, p.board.PointText(at))
+			}
+			if p.set.Forbids(c) && !p.outcome.Over() {
+				p.outcome = p.wonBy(c.Other(), game.Forbidden)
+			}
 		}
-		p.outcome = p.wonBy(c, game.Five)
 	}
 	if !p.outcome.Over() && p.board.Full() {
 		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
@@ -97,16 +107,14 @@ func (p *Position) judge() error {
 	return nil
 }
 
-// wins reports whether a stone of colour c at the point, set already or not,
-// stands in a winning row.
-func (p *Position) wins(at Point, c Colour) bool {
+// strongest is the strongest kind of row that a stone of colour c at the point,
+// set already or not, stands in.
+func (p *Position) strongest(at Point, c Colour) (k Kind) {
 	table := TableOf(p.set.Line(c))
 	for d := range Direction(Directions) {
-		if table.Shape(p.board.Window(at, d), c).Kind == FiveRow {
-			return true
-		}
+		k = max(k, table.Shape(p.board.Window(at, d), c).Kind)
 	}
-	return false
+	return k
 }
 
 // seat is the seat that holds a colour.
@@ -166,13 +174,17 @@ func (p *Position) Play(m game.Move) error {
 		return err
 	}
 	c := p.toMove
+	made := p.strongest(at, c)
+	foul := p.set.Forbids(c) && p.board.verdict(at).forbidden()
 	p.board.Put(at, c)
 	p.key ^= stoneKeys[c][at] ^ sideKey
 	p.toMove = c.Other()
 	p.played = append(p.played, m)
 	switch {
-	case p.wins(at, c):
+	case made == FiveRow:
 		p.outcome = p.wonBy(c, game.Five)
+	case foul:
+		p.outcome = p.wonBy(c.Other(), game.Forbidden)
 	case p.board.Full():
 		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
 	}
@@ -222,8 +234,15 @@ func (p *Position) Parse(text string) (game.Move, error) {
 // String is the position's text form.
 func (p *Position) String() string { return p.board.text() + " " + p.toMove.String()[:1] }
 
-// Diagram draws the board, x for Black and o for White.
-func (p *Position) Diagram() string { return p.board.diagram(nil) }
+// Diagram draws the board, x for Black and o for White, and where Black is to
+// move in Renju the forbidden points: 3 double-three, 4 double-four, 6 overline.
+func (p *Position) Diagram() string {
+	marks := map[Point]byte{}
+	for at, v := range p.forbidden() {
+		marks[at] = "346"[v-doubleThree]
+	}
+	return p.board.diagram(marks)
+}
 
 // Clone is an independent copy.
 func (p *Position) Clone() game.Position {

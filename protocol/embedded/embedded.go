@@ -40,6 +40,9 @@ type Config struct {
 	// configs/nats.conf's "guest". The user "bots" and its players, and
 	// "guest", are always there.
 	Players []protocol.PlayerID
+	// Passwords by user, where a password must outlive this server. The
+	// others are generated.
+	Passwords map[string]string
 }
 
 // Server is a running server.
@@ -109,7 +112,7 @@ func (s *Server) options(c Config) (*server.Options, error) {
 		"SPARRING_GUEST_PASSWORD":    guest,
 		"SPARRING_WATCH_PASSWORD":    "watch",
 	} {
-		s.passwords[user] = rand.Text()
+		s.passwords[user] = c.password(user)
 		text += fmt.Sprintf("%s: %q\n", variable, s.passwords[user])
 	}
 	var opts server.Options
@@ -117,7 +120,7 @@ func (s *Server) options(c Config) (*server.Options, error) {
 		return nil, fmt.Errorf("nats.conf: %w", err)
 	}
 	for _, p := range c.Players {
-		if err := addPlayer(&opts, p, s.passwords); err != nil {
+		if err := addPlayer(&opts, p, c.password(string(p)), s.passwords); err != nil {
 			return nil, err
 		}
 	}
@@ -128,6 +131,13 @@ func (s *Server) options(c Config) (*server.Options, error) {
 	opts.HTTPHost, opts.HTTPPort = "", 0
 	opts.NoSigs = true // signals belong to the program around us
 	return &opts, nil
+}
+
+func (c *Config) password(user string) string {
+	if p, ok := c.Passwords[user]; ok {
+		return p
+	}
+	return rand.Text()
 }
 
 // Platform connects as the platform: arenas, and readers of its records.

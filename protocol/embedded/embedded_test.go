@@ -241,8 +241,10 @@ func TestTornWrite(t *testing.T) {
 	f.Write([]byte{80, 0, 0, 0, 41, 0})
 	f.Close()
 	var log strings.Builder
-	srv := start(t, Config{Dir: dir, Log: zerolog.New(&log)})
-	js, err := jetstream.New(connect(t, srv.Platform()))
+	srv := start(t, Config{Dir: dir, Log: zerolog.New(zerolog.SyncWriter(&log))})
+	c := srv.Platform()
+	c.Log = zerolog.Nop()
+	js, err := jetstream.New(connect(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,6 +255,7 @@ func TestTornWrite(t *testing.T) {
 	if s := st.CachedInfo().State; s.Msgs != 39 || s.LastSeq != 40 {
 		t.Errorf("%d messages up to %d, want 39 up to 40", s.Msgs, s.LastSeq)
 	}
+	srv.Close() // and with it, who writes to the log
 	if !strings.Contains(log.String(), "1.blk") {
 		t.Errorf("the log does not name the file: %s", log.String())
 	}

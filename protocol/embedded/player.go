@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ const guest = "guest"
 
 // addPlayer does what nats.conf tells an operator to do by hand: it copies the
 // block of the user "guest" and puts the player's name in its place.
-func addPlayer(opts *server.Options, p protocol.PlayerID, passwords map[string]string) error {
+func addPlayer(opts *server.Options, p protocol.PlayerID, password string, passwords map[string]string) error {
 	if err := protocol.CheckID("player", p); err != nil {
 		return err
 	}
@@ -31,10 +30,10 @@ func addPlayer(opts *server.Options, p protocol.PlayerID, passwords map[string]s
 	perm := *model.Permissions
 	perm.Publish = rename(perm.Publish, p)
 	perm.Subscribe = rename(perm.Subscribe, p)
-	passwords[string(p)] = rand.Text()
+	passwords[string(p)] = password
 	opts.Users = append(opts.Users, &server.User{
 		Username:    string(p),
-		Password:    passwords[string(p)],
+		Password:    password,
 		Account:     model.Account,
 		Permissions: &perm,
 	})
