@@ -27,6 +27,7 @@ var imports = map[string][]string{
 	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},
 	"record":            {"record", "protocol$", "game$", "game/clock$"},
+	"record/convert":    {"record", "protocol$", "game"}, // other notations are made by the rules
 	"configs":           {"configs"},
 	"arena":             {"arena", "protocol", "record", "game", "configs"},
 	"bot":               {"bot", "engine", "protocol", "record", "game", "configs"},
