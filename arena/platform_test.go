@@ -83,8 +83,13 @@ type running struct {
 // prepareArena makes an arena.
 func prepareArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
 	t.Helper()
+	return prepareArenaLog(t, srv, cfg, testLog(t))
+}
+
+func prepareArenaLog(t *testing.T, srv *embedded.Server, cfg Config, log zerolog.Logger) *running {
+	t.Helper()
 	r := &running{t: t, nc: connect(t, srv.Platform()), ended: make(chan error, 1)}
-	a, err := New(t.Context(), r.nc, cfg, testLog(t))
+	a, err := New(t.Context(), r.nc, cfg, log)
 	if err != nil {
 		t.Fatal(err)
 	}
