@@ -647,7 +647,6 @@ func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Sco
 	if depth < verifyFrom || w.unverified > 0 {
 		return score, above(rests, ply), true
 	}
-	w.pos.Enter()
 	w.unverified = ply + 3*(depth-less)/4
 	check, onCheck := w.search(beta-1, beta, depth-1-less, ply, false)
 	w.unverified = 0
