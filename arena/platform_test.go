@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -452,3 +453,5 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 	t.Fatalf("waited in vain: %s", what)
 }
+
+func contains(err error, part string) bool { return strings.Contains(err.Error(), part) }
