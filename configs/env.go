@@ -28,6 +28,9 @@ func FromEnv(prefix string, into any) error {
 	return errors.Join(readFields(prefix, reflect.ValueOf(into).Elem())...)
 }
 
+// Defaults fills the struct that into points to with its defaults alone.
+func Defaults(into any) error { return FromEnv(nowhere, into) }
+
 func readFields(prefix string, group reflect.Value) (errs []error) {
 	for i := range group.NumField() {
 		f := group.Type().Field(i)

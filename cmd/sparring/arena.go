@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
@@ -60,6 +61,14 @@ func (s *arenaSettings) config() arena.Config {
 	return c
 }
 
+// connect goes to the server as the platform.
+func (s *arenaSettings) connect(name string, log zerolog.Logger) (*nats.Conn, error) {
+	return protocol.Connect(protocol.Connection{
+		URL: s.NATS.URL, Name: name, User: s.NATS.User, Password: s.NATS.Password,
+		Creds: s.NATS.Creds, CA: s.NATS.CA, Log: log,
+	})
+}
+
 func (s *arenaSettings) validate() error {
 	var errs []error
 	if s.NATS.Creds != "" && s.NATS.Password != "" {
@@ -87,10 +96,7 @@ func arenaCommand() *cobra.Command {
 				return usagef("settings:\n%w", err)
 			}
 			log := newLog(c.ErrOrStderr(), s.LogLevel)
-			nc, err := protocol.Connect(protocol.Connection{
-				URL: s.NATS.URL, Name: "sparring arena", User: s.NATS.User, Password: s.NATS.Password,
-				Creds: s.NATS.Creds, CA: s.NATS.CA, Log: log,
-			})
+			nc, err := s.connect("sparring arena", log)
 			if err != nil {
 				return err
 			}
@@ -99,11 +105,11 @@ func arenaCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			stop, err := servePages(c.Context(), s.Arena.HTTP, a.Handler(), log)
+			p, err := servePages(c.Context(), s.Arena.HTTP, a.Handler(), log)
 			if err != nil {
 				return err
 			}
-			defer stop()
+			defer p.close()
 			return a.Run(c.Context())
 		},
 	}
@@ -111,23 +117,35 @@ func arenaCommand() *cobra.Command {
 	return c
 }
 
+// pages is a running HTTP server; the zero value is none.
+type pages struct {
+	url    string // "" for none
+	server *http.Server
+}
+
 // servePages serves HTTP at the address, if there is one.
-func servePages(ctx context.Context, address string, h http.Handler, log zerolog.Logger) (stop func(), err error) {
+func servePages(ctx context.Context, address string, h http.Handler, log zerolog.Logger) (pages, error) {
 	if address == "" {
-		return func() {}, nil
+		return pages{}, nil
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("pages: %w", err)
+		return pages{}, fmt.Errorf("pages: %w", err)
 	}
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
+	p := pages{"http://" + l.Addr().String(), &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}}
 	go func() {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Msg("pages")
 		}
 	}()
-	log.Info().Str("url", "http://"+l.Addr().String()).Msg("pages")
-	return func() { s.Close() }, nil
+	log.Info().Str("url", p.url).Msg("pages")
+	return p, nil
+}
+
+func (p pages) close() {
+	if p.server != nil {
+		p.server.Close()
+	}
 }
 
 // newLog writes structured lines; the level is a valid one.
