@@ -15,6 +15,7 @@ import (
 // position is a board with a stack of what is known of the nodes on the line.
 type position struct {
 	board  rules.Board
+	geo    *geometry
 	salt   uint64   // of the board's size, for search keys
 	frames []*frame // frames[ply] is this node's
 	ply    int
@@ -37,13 +38,14 @@ func New(p game.Position) (search.Position, error) {
 	}
 	q := &position{board: own.Board(), frames: []*frame{{}}}
 	cols, rows := q.board.Size()
+	q.geo = newGeometry(cols, rows)
 	q.salt = game.Zobrist(rules.Seed, 1<<16+uint64(cols)<<8+uint64(rows))
 	return q, nil
 }
 
 // Clone is an independent copy at the same node.
 func (p *position) Clone() search.Position {
-	return &position{board: p.board, salt: p.salt, frames: []*frame{{}}}
+	return &position{board: p.board, geo: p.geo, salt: p.salt, frames: []*frame{{}}}
 }
 
 // here is the node's frame with its reach known.
