@@ -8,6 +8,9 @@ func Params() search.Params {
 		Game:     "amazons",
 		Slots:    [2]int{stepSlots, arrowSlots},
 		WinScale: winScale,
+		// At leaves the evaluation counts territory nearly as well, and a
+		// proof costs as much as some hundred of them.
+		ProveRoot: proveRoot,
 		On: search.Switches{
 			Aspiration:   true,
 			PVS:          true,
@@ -34,6 +37,10 @@ const (
 	// between 0 and 1; a fifth is from Lieberum (2005), where the paper's
 	// terms come from.
 	firstMove = square / 5
+
+	// proveRoot is the prover's budget: enough to fill the largest territory
+	// with some hundred moves taken back, a few milliseconds.
+	proveRoot = 4000
 
 	// kingCap is the difference of king distances at which formula (4) stops.
 	kingCap = 6

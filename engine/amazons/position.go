@@ -24,9 +24,11 @@ type position struct {
 // frame is what a node has computed so far. It is shared by all cursors at the
 // node, and stays valid while moves below are searched.
 type frame struct {
-	known bool
-	reach [2]rules.Bits // free squares one queen move from each side's amazons
-	order order
+	known    bool
+	stage    *stage
+	reach    [2]rules.Bits // free squares one queen move from each side's amazons
+	mobility [2]int        // each side's part of m, where the stage asks for it
+	order    order
 }
 
 // New is the adapter for a position of the rules. The position itself is not
@@ -54,8 +56,14 @@ func (p *position) here() *frame {
 	if !f.known {
 		f.known = true
 		f.order.known = false
-		for s := range f.reach {
-			f.reach[s] = p.board.Reach(p.board.Amazons(game.Seat(s)))
+		f.stage = p.stage()
+		for s := range game.Seat(2) {
+			if f.stage.m != 0 {
+				f.reach[s], f.mobility[s] = mobility(&p.board, s)
+			} else { // all amazons at once are quicker than one by one
+				f.reach[s] = p.board.Reach(p.board.Amazons(s))
+				f.mobility[s] = 0
+			}
 		}
 	}
 	return f
