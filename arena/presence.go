@@ -62,9 +62,11 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 func (p *presence) hello(from protocol.From, m protocol.Hello) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
-		in.hello, in.helloAt, in.left, in.gave = &m, from.Arrived, false, nil
+	in := p.of(from.Player, m.Instance, from.Arrived)
+	if in == nil || in.hello != nil && in.hello.ID == m.ID {
+		return // no room, or heard before: it must not undo what the instance said since
 	}
+	in.hello, in.helloAt, in.left, in.gave = &m, from.Arrived, false, nil
 }
 
 func (p *presence) alive(from protocol.From, m protocol.Alive) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -67,11 +68,12 @@ const stopWithin = 4 * time.Second
 // up runs the whole until ctx ends or the rounds are played.
 func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err error) {
 	screen := newDisplay(out)
-	log, logPath, closeLog, err := openLog(f.data, screen)
+	shown := &warnings{screen: screen}
+	log, logFile, err := openLog(f.data, shown)
 	if err != nil {
 		return err
 	}
-	defer closeLog()
+	defer logFile.Close()
 	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Log: log})
 	if err != nil {
 		return err
@@ -113,8 +115,8 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	defer page.close()
 
-	s.hail(srv, f, page.url, logPath)
-	rounds, err := together(ctx, a, b, keep)
+	s.hail(srv, f, page.url, logFile.Name())
+	rounds, err := together(ctx, a, b, keep, func() { shown.hushed.Store(true) })
 	s.farewell(recordsDir(f.data), rounds)
 	return err
 }
@@ -131,8 +133,9 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(bot.Event)
 
 // together runs platform, bots and keeper until ctx ends, the rounds are done,
 // or one of them fails. The platform goes first, so that it stops the clocks
-// before anybody leaves. Rounds says whether all were played.
-func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper) (rounds bool, err error) {
+// before anybody leaves. Ending is called before the end; rounds says whether
+// all were played.
+func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper, ending func()) (rounds bool, err error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	botLife, endBot := context.WithCancel(context.WithoutCancel(ctx))
@@ -155,6 +158,7 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper) (ro
 		rounds = true
 		keep.catchUp(ctx)
 	}
+	ending()
 	end()
 	ended := make(chan struct{})
 	go func() { wg.Wait(); close(ended) }()
@@ -168,14 +172,13 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper) (ro
 
 // openLog opens the log file below the data directory. What is a warning or
 // worse is shown too.
-func openLog(data string, screen *display) (log zerolog.Logger, path string, closeLog func(), err error) {
+func openLog(data string, shown io.Writer) (log zerolog.Logger, file *os.File, err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
-		return log, "", nil, fmt.Errorf("data directory: %w", err)
+		return log, nil, fmt.Errorf("data directory: %w", err)
 	}
-	path = filepath.Join(data, "sparring.log")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	file, err = os.OpenFile(filepath.Join(data, "sparring.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		return log, "", nil, fmt.Errorf("log: %w", err)
+		return log, nil, fmt.Errorf("log: %w", err)
 	}
-	return newLog(zerolog.MultiLevelWriter(file, warnings{screen}), "info"), path, func() { file.Close() }, nil
+	return newLog(zerolog.MultiLevelWriter(file, shown), "info"), file, nil
 }

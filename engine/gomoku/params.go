@@ -86,8 +86,11 @@ func Params() search.Params {
 		// An open three, which wins for the side to move more often than not.
 		WinScale:   800,
 		Quiescence: true,
-		ProveRoot:  proveRoot,
-		ProveLeaf:  proveLeaf,
+		// Fours and the replies to them go on for ever on a full board; what
+		// wins by them the prover knows.
+		QuiescencePlies: 8,
+		ProveRoot:       proveRoot,
+		ProveLeaf:       proveLeaf,
 		On: search.Switches{
 			Aspiration:   true,
 			PVS:          true,

@@ -3,6 +3,7 @@ package gomoku
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,9 +162,9 @@ func TestFullBoardIsADraw(t *testing.T) {
 // clones are independent; text and key round-trip at every ply.
 func TestRandomGames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for n := range 20 * len(variants) {
-		v := variants[n%len(variants)]
-		p := newGame(t, Set{variant: v, Size: MinSize + n%6}.Name(), "")
+	sets := Game().Sets
+	for n := range 3 * len(sets) {
+		p := newGame(t, sets[n%len(sets)], "")
 		type state struct {
 			text string
 			key  uint64
@@ -172,10 +173,13 @@ func TestRandomGames(t *testing.T) {
 		for !p.Outcome().Over() {
 			states = append(states, state{p.String(), p.Key()})
 			again := newGame(t, p.Rules().Name, p.String())
-			if again.Key() != p.Key() || again.String() != p.String() {
-				t.Fatalf("set up again: %q key %#x, want %q %#x", again, again.Key(), p, p.Key())
+			if again.Key() != p.Key() || again.String() != p.String() || again.Turn() != p.Turn() {
+				t.Fatalf("set up again: %q key %#x turn %s, want %q %#x %s", again, again.Key(), again.Turn(), p, p.Key(), p.Turn())
 			}
 			moves := p.Legal(nil)
+			if !slices.Equal(moves, again.Legal(nil)) {
+				t.Fatalf("%q set up again has other moves", p)
+			}
 			m := moves[rng.IntN(len(moves))]
 			if back, err := p.Parse(p.Format(m)); err != nil || back != m {
 				t.Fatalf("parse of %s: %d, %v", p.Format(m), back, err)
@@ -188,8 +192,8 @@ func TestRandomGames(t *testing.T) {
 			if clone.String() != states[len(states)-1].text {
 				t.Fatal("a clone changed with the original")
 			}
-			if got, want := p.Outcome().Reason == game.Five, wonByHand(p.Board(), mover, v.name); got != want {
-				t.Fatalf("%s: five %v, want %v:\n%s", v.name, got, want, p.Diagram())
+			if got, want := p.Outcome().Reason == game.Five, wonByHand(p.Board(), mover, p.Set().variant.name); got != want {
+				t.Fatalf("%s: five %v, want %v:\n%s", p.Rules().Name, got, want, p.Diagram())
 			}
 		}
 		for i := len(states) - 1; i >= 0; i-- {
@@ -351,6 +355,9 @@ func FuzzPosition(f *testing.F) {
 	f.Add("gomoku/freestyle-15", strings.Repeat("15/", 14)+"15 w", "h8")
 	f.Add("gomoku/freestyle-20", "", "t20")
 	f.Add("gomoku/freestyle-15", "14o/15/15/15/15/15/15/7x7/15/15/15/15/15/15/x14 w", "a1")
+	f.Add("gomoku/renju-15+soosyrv-4", "15/15/15/15/15/15/7o7/7xx6/15/15/15/15/15/15/15 w step=3:second", "swap")
+	f.Add("gomoku/renju-15+rif", "15/15/15/15/15/7o7/7o7/7xx6/15/15/15/15/15/15/15 b swapped step=5:second fifths=2 offers=a1", "offer:b1")
+	f.Add("gomoku/renju-15+yamaguchi-9", "15/15/15/15/15/15/7o7/7xx6/15/15/15/15/15/15/15 w step=3:first", "fifths-9")
 	f.Fuzz(func(t *testing.T, rules, position, move string) {
 		r, err := rulesNamed(rules)
 		if err != nil {
