@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestPlaysWithTheEngine(t *testing.T) {
 		t.Errorf("the record has other moves")
 	}
 	for i, ply := range doc.Plies {
-		if ply.Seat == game.First && (ply.Think == nil || ply.Think.Source == "" || ply.Think.Depth == 0 || len(ply.Think.PV) == 0) {
+		if ply.Seat == game.First && (ply.Think == nil || ply.Think.Source == "" || ply.Think.Nodes == 0 || len(ply.Think.PV) == 0) {
 			t.Errorf("ply %d: thinking %+v", i+1, ply.Think)
 		}
 	}
@@ -86,4 +87,43 @@ func TestPoolThinkerPonders(t *testing.T) {
 	if _, err := th.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Both seats of a swap2 game are the engine's: the choices are its too.
+func TestChoosesInAnOpeningProcedure(t *testing.T) {
+	t.Parallel()
+	pool := engine.NewPool(engine.PoolOptions{Cores: 2, HashBytes: 1 << 20})
+	defer pool.Close()
+	pos, err := catalog.Setup("gomoku", "gomoku/freestyle-15+swap2", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ply := range 8 {
+		c := Clock{Spec: spec(t, "0.05/move"), At: time.Now()}
+		c.Mine, c.Theirs = c.Spec.Start(), c.Spec.Start()
+		th, err := PoolThinker{pool}.Think(Task{Position: pos.Clone(), Clock: c, Seed: 1})
+		if err != nil {
+			t.Fatalf("ply %d: %v", ply, err)
+		}
+		r, err := th.Wait()
+		if err != nil {
+			t.Fatalf("ply %d: %v", ply, err)
+		}
+		if err := pos.Play(r.Move); err != nil {
+			t.Fatalf("ply %d: %v", ply, err)
+		}
+	}
+	fresh, err := pos.Rules().New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (PoolThinker{pool}).Think(Task{Position: fresh, Ponder: true}); !errors.Is(err, errNotPondered) {
+		t.Errorf("pondering on a procedure: %v", err)
+	}
+	th, err := PoolThinker{pool}.Think(Task{Position: fresh, Clock: Clock{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	th.Stop()
+	th.Wait() // returns, with or without a move
 }
