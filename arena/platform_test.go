@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -46,6 +47,12 @@ func startServer(t *testing.T, dir string, players ...protocol.PlayerID) *embedd
 	return srv
 }
 
+// platform is a server that one can connect to as the platform or as a player.
+type platform interface {
+	Platform() protocol.Connection
+	Player(user string) protocol.Connection
+}
+
 // connect opens a connection that is closed with the test.
 func connect(t testing.TB, c protocol.Connection) *nats.Conn {
 	t.Helper()
@@ -81,10 +88,15 @@ type running struct {
 }
 
 // prepareArena makes an arena.
-func prepareArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
+func prepareArena(t *testing.T, srv platform, cfg Config) *running {
+	t.Helper()
+	return prepareArenaLog(t, srv, cfg, testLog(t))
+}
+
+func prepareArenaLog(t *testing.T, srv platform, cfg Config, log zerolog.Logger) *running {
 	t.Helper()
 	r := &running{t: t, nc: connect(t, srv.Platform()), ended: make(chan error, 1)}
-	a, err := New(t.Context(), r.nc, cfg, testLog(t))
+	a, err := New(t.Context(), r.nc, cfg, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +105,7 @@ func prepareArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
 }
 
 // runArena makes an arena and lets it run until the test ends or stop is called.
-func runArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
+func runArena(t *testing.T, srv platform, cfg Config) *running {
 	t.Helper()
 	r := prepareArena(t, srv, cfg)
 	r.start()
@@ -158,7 +170,7 @@ type player struct {
 }
 
 // join connects a player and says hello.
-func join(t testing.TB, srv *embedded.Server, id protocol.PlayerID, instance protocol.InstanceID) *player {
+func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.InstanceID) *player {
 	t.Helper()
 	p := &player{
 		t: t, nc: connect(t, srv.Player(string(id))), log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
@@ -332,7 +344,7 @@ func (p *player) random(st protocol.State) {
 
 // expected are refusals that a correct player may meet: the world moved on.
 func expected(err error) bool {
-	for _, c := range []protocol.Code{protocol.Stale, protocol.Over, protocol.Late, protocol.Paused, protocol.NotYourTurn} {
+	for _, c := range []protocol.Code{protocol.Stale, protocol.Over, protocol.Late, protocol.Paused, protocol.NotYourTurn, protocol.Unavailable} {
 		if errors.Is(err, &protocol.Error{Code: c}) {
 			return true
 		}
@@ -447,3 +459,5 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 	t.Fatalf("waited in vain: %s", what)
 }
+
+func contains(err error, part string) bool { return strings.Contains(err.Error(), part) }

@@ -92,6 +92,9 @@ func (p *platform) serve() {
 		Hello: func(from protocol.From, m protocol.Hello) protocol.HelloAnswer {
 			p.mu.Lock()
 			defer p.mu.Unlock()
+			if p.mute {
+				return protocol.HelloAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
+			}
 			p.hellos++
 			p.peers[m.Instance] = true
 			held := p.held(from.Player, m.Instance)
@@ -104,6 +107,10 @@ func (p *platform) serve() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			var ans protocol.AliveAnswer
+			if p.mute {
+				ans.Code = protocol.Unanswered
+				return ans
+			}
 			if !p.peers[m.Instance] {
 				ans.Error = protocol.Refuse(protocol.UnknownPeer, "say hello first")
 				return ans
@@ -345,6 +352,12 @@ func (p *platform) acts(m *match) protocol.Acts {
 			return protocol.ActAnswer{}
 		},
 	}
+}
+
+func (p *platform) setMute(mute bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute = mute
 }
 
 // seen runs f under the platform's lock until it is true.

@@ -259,7 +259,10 @@ func (s *session) granted(in arrival) bool {
 	other := st.Holders[st.You.Other()]
 	s.log = s.log.With().Str("seat", st.You.String()).Logger()
 	s.record = newRecorder()
-	s.st, s.shown = st, len(st.Moves) // what was played before is not news
+	s.st = st
+	if len(st.Moves) > 2 {
+		s.shown = len(st.Moves) // a running game: what was played before is not news
+	}
 	s.player.meet(other.Player)
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")

@@ -85,7 +85,7 @@ func TestUpPlaysARound(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(text), "\n"); lines[len(lines)-1] != "records: "+recordsDir(data) {
 		t.Errorf("last line is %q", lines[len(lines)-1])
 	}
-	games, err := (&archive{data}).all(io.Discard)
+	games, err := (&archive{data: data}).all(t.Context(), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestUpGoesOn(t *testing.T) {
 	}
 	// One record a game, whole: nothing before the break is missing.
 	byGame := map[string]*record.Record{}
-	games, err := (&archive{data}).all(io.Discard)
+	games, err := (&archive{data: data}).all(t.Context(), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,16 +34,20 @@ const (
 	drawn
 )
 
-// New adapts a game of this package's rules. The error is for another game's
-// position.
+// New adapts a game of package gomoku's rules. The error is for another game's
+// position, and for one in an opening procedure.
 func New(p game.Position) (search.Position, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {
 		return nil, fmt.Errorf("engine/gomoku: %T is no Gomoku position", p)
 	}
-	h := fnv.New64a()
-	h.Write([]byte(p.Rules().Name)) // a hash.Hash never fails
+	if _, opening := g.Step(); opening {
+		return nil, fmt.Errorf("engine/gomoku: %s is in an opening procedure, which package opening decides", g)
+	}
 	set := g.Set()
+	set.Opening = gomoku.Opening{} // over, and of no more account
+	h := fnv.New64a()
+	h.Write([]byte(set.Name())) // a hash.Hash never fails
 	a := &position{forcing: set.Forcing(), set: set, salt: h.Sum64(), field: newField(g.Board(), set), toMove: g.ToMove(), key: g.Key()}
 	now := goesOn
 	switch out := g.Outcome(); {

@@ -228,7 +228,7 @@ func (p *Position) enter(next int) {
 	case other:
 		o.actor = o.actor.Other()
 	case holder:
-		o.actor = p.seat(p.toMove)
+		o.actor = p.Seat(p.toMove)
 	}
 	if s.kind == OfferStep {
 		if s.fifths > 0 {
@@ -256,6 +256,12 @@ func (p *Position) Step() (kind StepKind, ok bool) {
 		return 0, false
 	}
 	return s.kind, true
+}
+
+// ChoiceAhead reports whether a seat may yet choose its colour.
+func (p *Position) ChoiceAhead() bool {
+	rest := p.set.Opening.steps[min(p.opening.step, len(p.set.Opening.steps)):]
+	return slices.ContainsFunc(rest, func(s step) bool { return s.kind == ChooseStep })
 }
 
 // Offers are the fifth moves offered so far, and how many there shall be.
@@ -287,7 +293,7 @@ func (p *Position) openingMoves(s *step, buf []game.Move) []game.Move {
 		}
 	case PlaceStep:
 		for at := range Point(p.board.Points) {
-			if p.board.Empty(at) && p.board.fromCentre(at) <= s.reach {
+			if p.board.Empty(at) && p.board.FromCentre(at) <= s.reach {
 				buf = append(buf, StoneMove(at))
 			}
 		}
@@ -295,8 +301,8 @@ func (p *Position) openingMoves(s *step, buf []game.Move) []game.Move {
 	return buf
 }
 
-// fromCentre is the distance in king's steps from the middle point.
-func (g *Geometry) fromCentre(p Point) int {
+// FromCentre is the distance in king's steps from the middle point.
+func (g *Geometry) FromCentre(p Point) int {
 	middle := g.Size / 2
 	return max(g.Column(p)-middle, middle-g.Column(p), g.Row(p)-middle, middle-g.Row(p))
 }
@@ -333,6 +339,12 @@ next:
 	return same
 }
 
+// Same reports whether two points are the same but for a symmetry that leaves
+// all stones in place.
+func (b *Board) Same(p, q Point) bool {
+	return slices.ContainsFunc(b.selfSymmetries(), func(s int) bool { return b.Symmetric(p, s) == q })
+}
+
 // checkOpening says why a step does not allow a move.
 func (p *Position) checkOpening(s *step, m game.Move) error {
 	switch s.kind {
@@ -353,7 +365,7 @@ func (p *Position) checkOpening(s *step, m game.Move) error {
 		if c, taken := p.board.At(at); taken {
 			return fmt.Errorf("%w: %s is taken by a %s stone", game.ErrIllegal, p.board.PointText(at), c)
 		}
-		if p.board.fromCentre(at) > s.reach {
+		if p.board.FromCentre(at) > s.reach {
 			return fmt.Errorf("%w: %s is more than %d from the centre, which the opening %s does not allow for stone %d",
 				game.ErrIllegal, p.board.PointText(at), s.reach, p.set.Opening.Name, s.stones+1)
 		}

@@ -65,8 +65,8 @@ func TestOpeningProcedures(t *testing.T) {
 				t.Fatalf("%s: move %d (%s): %v", tt.clause, i+1, word, err)
 			}
 		}
-		if p.Turn().String() != tt.turn || p.seat(Black).String() != tt.black {
-			t.Errorf("%s: turn of %s and Black with %s, want %s and %s", tt.clause, p.Turn(), p.seat(Black), tt.turn, tt.black)
+		if p.Turn().String() != tt.turn || p.Seat(Black).String() != tt.black {
+			t.Errorf("%s: turn of %s and Black with %s, want %s and %s", tt.clause, p.Turn(), p.Seat(Black), tt.turn, tt.black)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestOpeningsEnd(t *testing.T) {
 		walk = func(depth int) {
 			kind, running := p.Step()
 			if !running {
-				if p.Turn() != p.seat(p.ToMove()) {
+				if p.Turn() != p.Seat(p.ToMove()) {
 					t.Fatalf("%s: after the opening %s acts and %s is to move", p, p.Turn(), p.ToMove())
 				}
 				return

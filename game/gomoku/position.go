@@ -137,8 +137,8 @@ func (p *Position) strongest(at Point, c Colour) (k Kind) {
 	return k
 }
 
-// seat is the seat that holds a colour.
-func (p *Position) seat(c Colour) game.Seat {
+// Seat is the seat that holds a colour.
+func (p *Position) Seat(c Colour) game.Seat {
 	if c == Black {
 		return p.black
 	}
@@ -146,7 +146,7 @@ func (p *Position) seat(c Colour) game.Seat {
 }
 
 func (p *Position) wonBy(c Colour, why game.Reason) game.Outcome {
-	return game.Outcome{Result: game.WonBy(p.seat(c)), Reason: why}
+	return game.Outcome{Result: game.WonBy(p.Seat(c)), Reason: why}
 }
 
 // Rules is the rule set that the game is played under.
@@ -166,7 +166,7 @@ func (p *Position) Turn() game.Seat {
 	if p.current() != nil {
 		return p.opening.actor
 	}
-	return p.seat(p.toMove)
+	return p.Seat(p.toMove)
 }
 
 // Plain is the same board and side to move in the usual play, without an

@@ -261,7 +261,7 @@ func (p *Position) fitsStep() error {
 	switch {
 	case p.board.stones != s.stones || black != (s.stones+1)/2 || p.toMove != Colour(s.stones%2):
 		return bad(fmt.Sprintf("want %d stones, Black's first, and the colours in turn", s.stones))
-	case s.by == holder && o.actor != p.seat(p.toMove):
+	case s.by == holder && o.actor != p.Seat(p.toMove):
 		return bad("the other seat acts")
 	case picks && o.fifths < 2, !picks && len(o.offers) > 0:
 		return bad("fifth moves do not fit")
