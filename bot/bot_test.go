@@ -33,14 +33,26 @@ type fixture struct {
 
 func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
 	t.Helper()
+	return startBotWith(t, nc, nil, change...)
+}
+
+func startBotWith(t *testing.T, nc *nats.Conn, records Records, change ...func(*Config)) *fixture {
+	t.Helper()
+	return runBot(t, nc, Deps{Think: &greedy{chance: 0.5}, Build: "test 1", Records: records}, change...)
+}
+
+func runBot(t *testing.T, nc *nats.Conn, d Deps, change ...func(*Config)) *fixture {
+	t.Helper()
 	cfg := defaults(t)
 	cfg.Players = []string{string(hare) + ":amazons"}
 	cfg.Play.HumanDelay = 0
 	for _, f := range change {
 		f(&cfg)
 	}
-	f := &fixture{think: &greedy{chance: 0.5}, log: new(lines), done: make(chan struct{})}
-	b, err := New(nc, cfg, Deps{Think: f.think, Build: "test 1", Log: zerolog.New(f.log), Observe: f.observe})
+	f := &fixture{log: new(lines), done: make(chan struct{})}
+	f.think, _ = d.Think.(*greedy)
+	d.Log, d.Observe = zerolog.New(f.log), f.observe
+	b, err := New(nc, cfg, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +82,9 @@ func (f *fixture) stop(t *testing.T) {
 	t.Helper()
 	f.cancel()
 	f.wait(t)
+	if f.think == nil {
+		return
+	}
 	f.think.mu.Lock()
 	defer f.think.mu.Unlock()
 	if f.think.running != 0 {
@@ -110,6 +125,11 @@ func eventually(t *testing.T, what string, f func() bool) {
 // playing is one bot against the script, in mid-game.
 func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
 	t.Helper()
+	return playingAt(t, "60+1", prepare, change...)
+}
+
+func playingAt(t *testing.T, clock string, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
+	t.Helper()
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	if prepare != nil {
@@ -117,6 +137,7 @@ func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*p
 	}
 	f := startBot(t, connect(t, srv.Player("bots")), change...)
 	o := offerOf(small(t), "game1", game.Second)
+	o.Terms.Clock = spec(t, clock)
 	ans := p.offer(protocol.OwnPool(hare), o)
 	if ans.Answer != protocol.Accept || ans.Player != hare {
 		t.Fatalf("offer answered %+v", ans)

@@ -14,7 +14,7 @@ type watch struct {
 // Bounds of a session's patience.
 const (
 	leastQuiet = time.Second
-	mostQuiet  = 15 * time.Second
+	mostQuiet  = 10 * time.Second
 	calmQuiet  = time.Minute     // where no clock runs, and at most
 	lastWord   = 2 * time.Second // for a state that is on its way
 	seatWait   = 5 * time.Second // for a vacant seat to be given back
@@ -26,7 +26,7 @@ func (w *watch) reset(s *session) {
 	w.leaving, w.pause = false, calmQuiet
 	for _, c := range s.st.Clocks.Seats {
 		if left, limited := s.st.Terms.Clock.Budget(c.State()); limited {
-			w.pause = min(w.pause, max(leastQuiet, min(left/4, mostQuiet)))
+			w.pause = min(w.pause, max(leastQuiet, min(left/8, mostQuiet)))
 		}
 	}
 	w.timer.Reset(w.pause)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
@@ -60,6 +61,14 @@ func (s *arenaSettings) config() arena.Config {
 	return c
 }
 
+// connect goes to the server as the platform.
+func (s *arenaSettings) connect(name string, log zerolog.Logger) (*nats.Conn, error) {
+	return protocol.Connect(protocol.Connection{
+		URL: s.NATS.URL, Name: name, User: s.NATS.User, Password: s.NATS.Password,
+		Creds: s.NATS.Creds, CA: s.NATS.CA, Log: log,
+	})
+}
+
 func (s *arenaSettings) validate() error {
 	var errs []error
 	if s.NATS.Creds != "" && s.NATS.Password != "" {
@@ -87,10 +96,7 @@ func arenaCommand() *cobra.Command {
 				return usagef("settings:\n%w", err)
 			}
 			log := newLog(c.ErrOrStderr(), s.LogLevel)
-			nc, err := protocol.Connect(protocol.Connection{
-				URL: s.NATS.URL, Name: "sparring arena", User: s.NATS.User, Password: s.NATS.Password,
-				Creds: s.NATS.Creds, CA: s.NATS.CA, Log: log,
-			})
+			nc, err := s.connect("sparring arena", log)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/arena"
+	"sparring/configs"
 	"sparring/game"
+	"sparring/protocol"
 	"sparring/record"
 )
 
@@ -23,16 +27,54 @@ import (
 func recordsDir(data string) string { return filepath.Join(data, "records") }
 
 // archive are the flags that say where records are.
-type archive struct{ data string }
+type archive struct{ data, nats string }
 
 func (a *archive) flags(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&a.data, "data", "data", "data directory; the records are in its folder records")
+	f := c.PersistentFlags()
+	f.StringVar(&a.data, "data", "data", "data directory; the records are in its folder records")
+	f.StringVar(&a.nats, "nats", "", "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)")
 }
 
-// all are the archive's records, one a game, as a list sorted by start.
-// Damaged ones are reported and left out.
-func (a *archive) all(errs io.Writer) ([]*record.Record, error) {
-	return gather(record.All(recordsDir(a.data)), errs)
+// all are the archive's records, one a game, the oldest first. Damaged ones
+// are reported and left out.
+func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, error) {
+	if a.nats == "" {
+		return gather(record.All(recordsDir(a.data)), errs)
+	}
+	var s arenaSettings
+	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
+		return nil, usagef("settings:\n%w", err)
+	}
+	s.NATS.URL = a.nats
+	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	nc, err := s.connect("sparring records", newLog(errs, "warn"))
+	if err != nil {
+		return nil, err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return gather(arena.Records(ctx, nc, subjects), errs)
+}
+
+// find is the record of one game.
+func (a *archive) find(ctx context.Context, id string, errs io.Writer) (*record.Record, error) {
+	if a.nats == "" {
+		return record.Find(recordsDir(a.data), id)
+	}
+	games, err := a.all(ctx, errs)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range games {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %.40q", record.ErrNotFound, id)
 }
 
 // gather merges what several writers knew of the same game.
@@ -96,7 +138,7 @@ func recordsList(from *archive) *cobra.Command {
 		Short: "List the games, oldest first",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			games, err := from.all(c.ErrOrStderr())
+			games, err := from.all(c.Context(), c.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -139,7 +181,7 @@ func recordsShow(from *archive) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := record.Find(recordsDir(from.data), args[0])
+			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"sparring/arena"
@@ -20,9 +22,13 @@ type scene struct {
 	screen *display
 	arena  *arena.Arena
 
-	mu   sync.Mutex
-	last arena.Round // that ended
+	mu    sync.Mutex
+	last  arena.Round // that ended
+	ended []string    // the latest games that ended, at most remembered
 }
+
+// remembered is how many ended games are known, whose last events may come late.
+const remembered = 64
 
 // hail says what runs and where.
 func (s *scene) hail(srv *embedded.Server, f upFlags, url, log string) {
@@ -48,6 +54,9 @@ func (s *scene) event(e bot.Event) {
 		return
 	}
 	id := string(e.Game)
+	if s.over(id, e.Kind == bot.GameEnded && e.Outcome.Reason != "") {
+		return
+	}
 	switch e.Kind {
 	case bot.GameStarted:
 		verb := "starts"
@@ -59,10 +68,25 @@ func (s *scene) event(e bot.Event) {
 		s.screen.game(id, fmt.Sprintf("%s  %3d %-9s %s %s  %s", heading(e), e.Ply, e.Move,
 			clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Analysis)))
 	case bot.GameEnded:
-		if e.Outcome.Over() || e.Outcome.Reason != "" {
+		if e.Outcome.Reason != "" {
 			s.screen.end(id, fmt.Sprintf("%s  %3d plies, %s", heading(e), e.Ply, verdict(e.Outcome)))
 		}
 	}
+}
+
+// over reports whether the game has ended before; ending says that it does now.
+// The two bots of a game tell of it independently.
+func (s *scene) over(id string, ending bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.ended, id) {
+		return true
+	}
+	if ending {
+		s.ended = append(s.ended, id)
+		s.ended = s.ended[max(len(s.ended)-remembered, 0):]
+	}
+	return false
 }
 
 // heading names a game by its players, the first seat's first.
@@ -135,13 +159,17 @@ func (s *scene) farewell(records string, played bool) {
 	s.screen.say("records: %s", records)
 }
 
-// warnings shows log entries of level warn and above on the display.
-type warnings struct{ screen *display }
+// warnings shows log entries of level warn and above on the display, until it
+// is hushed: what the parts say of each other's end is for the log file.
+type warnings struct {
+	screen *display
+	hushed atomic.Bool
+}
 
 // Write shows one entry of zerolog's JSON.
-func (w warnings) Write(line []byte) (int, error) {
+func (w *warnings) Write(line []byte) (int, error) {
 	var entry struct{ Level, Message, Error string }
-	if json.Unmarshal(line, &entry) == nil && (entry.Level == "warn" || entry.Level == "error") {
+	if !w.hushed.Load() && json.Unmarshal(line, &entry) == nil && (entry.Level == "warn" || entry.Level == "error") {
 		text := entry.Level + ": " + entry.Message
 		if entry.Error != "" {
 			text += ": " + entry.Error

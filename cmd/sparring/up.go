@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"sparring/arena"
 	"sparring/bot"
 	"sparring/configs"
+	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
@@ -26,6 +28,7 @@ import (
 type upFlags struct {
 	data   string
 	clock  string
+	rules  map[string]string
 	rounds int
 	port   int
 	http   string
@@ -50,11 +53,19 @@ with the ladder and with unfinished games, their clocks as they stood.`,
 			if f.rounds < 0 {
 				return usagef("--rounds %d: want 0 (for ever) or more", f.rounds)
 			}
+			for name, rules := range f.rules {
+				if r, err := catalog.Rules(name + "/" + strings.TrimPrefix(rules, name+"/")); err != nil {
+					return usagef("--rules: %w", err)
+				} else {
+					f.rules[name] = r.Name
+				}
+			}
 			return up(c.Context(), c.OutOrStdout(), f, spec)
 		},
 	}
 	c.Flags().StringVar(&f.data, "data", "data", "directory for everything that is kept")
 	c.Flags().StringVar(&f.clock, "clock", "60+1", "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi), 5/move or unlimited; seconds")
+	c.Flags().StringToStringVar(&f.rules, "rules", nil, "rule set by game, such as gomoku=renju-15+swap2; others play their default")
 	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play, in each of which a game's bots meet once; 0: until Ctrl-C")
 	c.Flags().IntVar(&f.port, "port", 0, "let others join at this port of 127.0.0.1; 0: nobody, -1: a free port")
 	c.Flags().StringVar(&f.http, "http", "127.0.0.1:0", "address of the pages, port 0 for a free one; empty: none")
@@ -68,11 +79,12 @@ const stopWithin = 4 * time.Second
 // up runs the whole until ctx ends or the rounds are played.
 func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err error) {
 	screen := newDisplay(out)
-	log, logPath, closeLog, err := openLog(f.data, screen)
+	shown := &warnings{screen: screen}
+	log, logFile, err := openLog(f.data, shown)
 	if err != nil {
 		return err
 	}
-	defer closeLog()
+	defer logFile.Close()
 	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Log: log})
 	if err != nil {
 		return err
@@ -92,6 +104,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	cfg := arena.Defaults()
 	cfg.Name = "up"
 	cfg.Ladder.On, cfg.Ladder.Clock, cfg.Ladder.Rounds = true, spec, f.rounds
+	cfg.Ladder.Rules = f.rules
 	a, err := arena.New(ctx, platform, cfg, log)
 	if err != nil {
 		return err
@@ -114,8 +127,8 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	defer page.close()
 
-	s.hail(srv, f, page.url, logPath)
-	rounds, err := together(ctx, a, b, keep)
+	s.hail(srv, f, page.url, logFile.Name())
+	rounds, err := together(ctx, a, b, keep, func() { shown.hushed.Store(true) })
 	s.farewell(recordsDir(f.data), rounds)
 	return err
 }
@@ -132,8 +145,9 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(bot.Event)
 
 // together runs platform, bots and keeper until ctx ends, the rounds are done,
 // or one of them fails. The platform goes first, so that it stops the clocks
-// before anybody leaves. Rounds says whether all were played.
-func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper) (rounds bool, err error) {
+// before anybody leaves. Ending is called before the end; rounds says whether
+// all were played.
+func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper, ending func()) (rounds bool, err error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	botLife, endBot := context.WithCancel(context.WithoutCancel(ctx))
@@ -156,6 +170,7 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper) (ro
 		rounds = true
 		keep.catchUp(ctx)
 	}
+	ending()
 	end()
 	ended := make(chan struct{})
 	go func() { wg.Wait(); close(ended) }()
@@ -169,14 +184,13 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper) (ro
 
 // openLog opens the log file below the data directory. What is a warning or
 // worse is shown too.
-func openLog(data string, screen *display) (log zerolog.Logger, path string, closeLog func(), err error) {
+func openLog(data string, shown io.Writer) (log zerolog.Logger, file *os.File, err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
-		return log, "", nil, fmt.Errorf("data directory: %w", err)
+		return log, nil, fmt.Errorf("data directory: %w", err)
 	}
-	path = filepath.Join(data, "sparring.log")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	file, err = os.OpenFile(filepath.Join(data, "sparring.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		return log, "", nil, fmt.Errorf("log: %w", err)
+		return log, nil, fmt.Errorf("log: %w", err)
 	}
-	return newLog(zerolog.MultiLevelWriter(file, warnings{screen}), "info"), path, func() { file.Close() }, nil
+	return newLog(zerolog.MultiLevelWriter(file, shown), "info"), file, nil
 }
