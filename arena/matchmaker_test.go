@@ -17,6 +17,7 @@ import (
 
 // Two arenas judge every challenge twice over, and each becomes one game.
 func TestGrantedOnce(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	arenas := []*running{runArena(t, srv, quick()), runArena(t, srv, quick())}
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -62,6 +63,7 @@ func TestGrantedOnce(t *testing.T) {
 }
 
 func TestSameRequestIsSameGame(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann := join(t, srv, "ann", "a1")
@@ -109,6 +111,7 @@ func fate(t *testing.T, a *running, g protocol.GameID) protocol.Event {
 }
 
 func TestChallengesThatComeToNothing(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -175,6 +178,7 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 // A pool's challenge goes to another player than the challenger, although the
 // challenger listens there too, and waits for one.
 func TestPool(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	runArena(t, srv, quick())
 	ann := join(t, srv, "ann", "a1")
@@ -197,6 +201,7 @@ func TestPool(t *testing.T) {
 
 // Challenges of no known form neither stop the queue nor vanish.
 func TestUnreadableChallenge(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann := join(t, srv, "ann", "a1")
@@ -224,6 +229,7 @@ func TestUnreadableChallenge(t *testing.T) {
 
 // A process takes no more games than it may; the rest wait and are played later.
 func TestCapacity(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	cfg := quick()
 	cfg.Games, cfg.Linger = 2, 100*time.Millisecond
@@ -251,6 +257,7 @@ func TestCapacity(t *testing.T) {
 }
 
 func TestStoreThatDiffers(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "")
 	nc := connect(t, srv.Platform())
 	js, err := jetstream.New(nc)

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"sparring/arena/match"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -25,7 +26,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait of the tests; nothing is expected to take long.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // testLog writes what happens where the test shows it.
 func testLog(t testing.TB) zerolog.Logger {
@@ -461,3 +462,31 @@ func eventually(t testing.TB, what string, ok func() bool) {
 }
 
 func contains(err error, part string) bool { return strings.Contains(err.Error(), part) }
+
+// position0 is the start position under the terms.
+func position0(t testing.TB, terms protocol.Terms) game.Position {
+	t.Helper()
+	pos, e := match.Setup(terms)
+	if e != nil {
+		t.Fatal(e)
+	}
+	return pos
+}
+
+// counterValue sums up a counter of the arena over its labels.
+func counterValue(t testing.TB, a *Arena, name string) float64 {
+	t.Helper()
+	families, err := a.Metrics().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, f := range families {
+		if f.GetName() == name {
+			for _, m := range f.GetMetric() {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}

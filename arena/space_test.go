@@ -136,6 +136,7 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 }
 
 func TestStreamFull(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	limit := func(a *running, bytes int64) {
 		info, err := a.store.games.Info(t.Context())
@@ -157,6 +158,7 @@ func TestStreamFull(t *testing.T) {
 // A server that runs out of disk switches JetStream off until it is started
 // again.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	srv := startBare(t)
 	withoutSpace(t, srv, func(*running) {
 		if err := srv.ns.DisableJetStream(); err != nil {
@@ -170,6 +172,7 @@ func TestDiskFull(t *testing.T) {
 
 // A restart of the server alone costs neither a game nor a lease.
 func TestServerRestart(t *testing.T) {
+	t.Parallel()
 	srv := startBare(t)
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -192,6 +195,7 @@ func TestServerRestart(t *testing.T) {
 // A log whose last entry can't be read is reported with its subject and left
 // alone; the other games go on.
 func TestCorruptLog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	srv := startServer(t, dir, "ann", "bob")
 	a := runArena(t, srv, quick())

@@ -172,6 +172,10 @@ func (w *worker) result() Result {
 	if r.Score == -Infinity {
 		r.Score = best.last
 	}
+	if r.Score == -Infinity { // not even the first move was searched to an end
+		w.pos.Enter()
+		r.Score = w.pos.Eval()
+	}
 	r.PV = slices.Clone(best.pv)
 	r.Chance = w.k.params.Chance(r.Score)
 	if len(r.PV) > 1 {
