@@ -131,7 +131,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 		return stop, fmt.Errorf("bucket %s: %w", a.store.leases.Bucket(), err)
 	}
 	for _, listen := range []func() (func(), error){
-		func() (func(), error) { return a.server.ObserveHello(a.introduced) },
+		func() (func(), error) { return a.server.ObserveHello(a.presence.hello) },
 		func() (func(), error) { return a.server.ObserveAlive(a.presence.alive) },
 		func() (func(), error) { return a.server.ObserveLeave(a.left) },
 		func() (func(), error) { return a.server.ServeOrphans(a.orphan) },

@@ -29,25 +29,6 @@ func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer
 	}
 }
 
-// introduced hears every hello, also those that another arena answers, and
-// tells the instance the states of the games that it holds: it may have missed
-// what was said of one.
-func (a *Arena) introduced(from protocol.From, m protocol.Hello) {
-	a.presence.hello(from, m)
-	for _, r := range a.refereed() {
-		if !slices.Contains(r.players[:], from.Player) {
-			continue
-		}
-		a.wg.Go(func() {
-			r.do(func() {
-				if seat, ok := r.m.SeatOf(from.Player); ok && r.m.Holder(seat).Instance == m.Instance {
-					a.server.Tell(from.Player, r.m.State(seat, time.Now()))
-				}
-			})
-		})
-	}
-}
-
 func (a *Arena) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer {
 	if !a.presence.known(from.Player, m.Instance) {
 		return protocol.AliveAnswer{Answer: refusal(protocol.UnknownPeer, "say hello first")}
