@@ -97,6 +97,7 @@ func (a *Arena) Run(ctx context.Context) error {
 	defer a.wg.Wait()
 	defer a.kill(errStopped)
 	closed := a.nc.StatusChanged(nats.CLOSED)
+	defer a.nc.RemoveStatusListener(closed)
 	stop, err := a.open(ctx)
 	defer stop()
 	if err != nil {
