@@ -184,11 +184,12 @@ type field struct {
 	table  [2]*promiseTable
 	around *[gomoku.MaxPoints][]gomoku.Point
 
-	rows [2][gomoku.MaxPoints]rows
-	sets [2][tiers]points // empty points by what they promise
-	open points           // empty points
-	near [gomoku.MaxPoints]uint8
-	sum  [2]int32 // of the stones' shares
+	rows  [2][gomoku.MaxPoints]rows
+	sets  [2][tiers]points        // empty points by what they promise
+	open  points                  // empty points
+	near  points                  // points with a stone nearby
+	crowd [gomoku.MaxPoints]uint8 // how many, for each point
+	sum   [2]int32                // of the stones' shares
 
 	log   []change
 	marks []int // where in the log each stone's changes begin
@@ -289,7 +290,9 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 	f.sum[c] += f.promise(p, c).share
 	f.board.Put(p, c)
 	for _, q := range f.around[p] {
-		f.near[q]++
+		if f.crowd[q]++; f.crowd[q] == 1 {
+			f.near.add(q)
+		}
 	}
 	f.marks = append(f.marks, len(f.log))
 	f.spread(p)
@@ -387,7 +390,9 @@ func (f *field) restore() {
 func (f *field) take(p gomoku.Point, c gomoku.Colour) {
 	f.restore()
 	for _, q := range f.around[p] {
-		f.near[q]--
+		if f.crowd[q]--; f.crowd[q] == 0 {
+			f.near.remove(q)
+		}
 	}
 	f.board.Remove(p, c)
 	f.sum[c] -= f.promise(p, c).share
