@@ -2,6 +2,7 @@ package arena
 
 import (
 	"cmp"
+	"crypto/subtle"
 	"slices"
 	"sync"
 	"time"
@@ -120,6 +121,13 @@ func (p *presence) anyIntroduction(player protocol.PlayerID, now time.Time) *pro
 		}
 	}
 	return nil
+}
+
+// vouches reports whether an answer to an offer comes from the instance that
+// it names: anybody in a pool could name another's.
+func (p *presence) vouches(player protocol.PlayerID, ans protocol.OfferAnswer) bool {
+	hello := p.introduction(player, ans.Instance)
+	return hello != nil && subtle.ConstantTimeCompare([]byte(hello.Secret), []byte(ans.Secret)) == 1
 }
 
 // seen is when the instance was last heard; zero for never.
