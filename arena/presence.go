@@ -130,6 +130,22 @@ func (p *presence) vouches(player protocol.PlayerID, ans protocol.OfferAnswer) b
 	return hello != nil && subtle.ConstantTimeCompare([]byte(hello.Secret), []byte(ans.Secret)) == 1
 }
 
+// everybody is all players of whom an instance is present.
+func (p *presence) everybody(now time.Time) []protocol.PlayerID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []protocol.PlayerID
+	for player, instances := range p.players {
+		for _, in := range instances {
+			if p.here(in, now) {
+				all = append(all, player)
+				break
+			}
+		}
+	}
+	return all
+}
+
 // seen is when the instance was last heard; zero for never.
 func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.Time {
 	p.mu.Lock()
