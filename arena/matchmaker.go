@@ -258,6 +258,10 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 				a.log.Warn().Err(err).Str("game", string(ch.Game)).Msg("an offer was not answered well")
 			}
 			return protocol.Holder{}, &unfilled{}
+		case ans.Answer == protocol.Accept && !a.presence.vouches(ans.Player, ans):
+			a.metrics.offers.WithLabelValues("stranger").Inc()
+			a.log.Warn().Str("game", string(ch.Game)).Str("pool", string(pool)).Str("player", string(ans.Player)).
+				Msg("an offer was accepted by an instance that is not known for this player")
 		case ans.Answer == protocol.Accept && offer.Opponent != nil && ans.Player == offer.Opponent.Player:
 			a.metrics.offers.WithLabelValues("self").Inc() // nobody plays against itself; its hold runs out
 		case ans.Answer == protocol.Accept && w.Player == "" && !a.presence.present(ans.Player, ans.Instance, time.Now()):

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"cmp"
+	"crypto/subtle"
 	"slices"
 	"sync"
 	"time"
@@ -137,6 +138,13 @@ func (p *presence) busy(player protocol.PlayerID, now time.Time) bool {
 		}
 	}
 	return busy
+}
+
+// vouches reports whether an answer to an offer comes from the instance that
+// it names: anybody in a pool could name another's.
+func (p *presence) vouches(player protocol.PlayerID, ans protocol.OfferAnswer) bool {
+	hello := p.introduction(player, ans.Instance)
+	return hello != nil && subtle.ConstantTimeCompare([]byte(hello.Secret), []byte(ans.Secret)) == 1
 }
 
 // everybody is all players of whom an instance is present.
