@@ -122,6 +122,22 @@ func (p *presence) anyIntroduction(player protocol.PlayerID, now time.Time) *pro
 	return nil
 }
 
+// everybody is all players of whom an instance is present.
+func (p *presence) everybody(now time.Time) []protocol.PlayerID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []protocol.PlayerID
+	for player, instances := range p.players {
+		for _, in := range instances {
+			if p.here(in, now) {
+				all = append(all, player)
+				break
+			}
+		}
+	}
+	return all
+}
+
 // seen is when the instance was last heard; zero for never.
 func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.Time {
 	p.mu.Lock()
