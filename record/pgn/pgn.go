@@ -1,0 +1,3 @@
+// Package pgn reads and writes Xiangqi games in the portable game notation
+// that Chinese chess programs share.
+package pgn
