@@ -26,7 +26,12 @@ type Arena struct {
 	leases   *leases
 	presence *presence
 	board    *board
+	ladder   *ladder
 	metrics  *metrics
+
+	onRound    func(Round)
+	roundsDone chan struct{}
+	serving    chan struct{}
 
 	// life is the context of everything that Run starts; it ends after ctx,
 	// when the games have been paused.
@@ -57,7 +62,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a := &Arena{
 		cfg: cfg, nc: nc, log: log.With().Str("arena", cfg.Name).Logger(),
 		metrics: newMetrics(), presence: newPresence(cfg.LostAfter),
-		referees: make(map[protocol.GameID]*referee),
+		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
 	}
 	if a.store, err = openStore(ctx, nc, subjects, cfg); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
@@ -65,6 +70,10 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.log)
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.log)
 	a.board = newBoard(subjects, cfg.Linger, a.log, a.metrics.corrupt.Inc)
+	a.ladder = newLadder(a.store.ladder, a.log)
+	if err := a.ladder.load(ctx); err != nil {
+		return nil, fmt.Errorf("arena: %w", err)
+	}
 	return a, nil
 }
 
@@ -94,6 +103,7 @@ func (a *Arena) Run(ctx context.Context) error {
 		return fmt.Errorf("arena: %w", err)
 	}
 	a.log.Info().Str("prefix", a.cfg.Prefix).Int("unfinished", len(a.board.unsettled())).Msg("arena serves")
+	close(a.serving)
 	select {
 	case <-ctx.Done():
 		a.pauseAll(ctx)
@@ -102,6 +112,9 @@ func (a *Arena) Run(ctx context.Context) error {
 		return errors.New("arena: the connection is closed")
 	}
 }
+
+// Serving is closed when Run listens to players.
+func (a *Arena) Serving() <-chan struct{} { return a.serving }
 
 // open starts everything. The function returned ends what listens to players.
 func (a *Arena) open(ctx context.Context) (stop func(), err error) {
@@ -137,6 +150,14 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.leases.keep(a.life) })
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
+	a.wg.Go(func() {
+		if err := a.ladder.follow(a.life, a.store); err != nil {
+			a.log.Error().Err(err).Msg("games are not rated until the next start")
+		}
+	})
+	if a.cfg.Ladder.On {
+		a.wg.Go(func() { a.rounds(ctx) })
+	}
 	return stop, nil
 }
 

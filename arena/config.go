@@ -74,7 +74,7 @@ type Ladder struct {
 func Defaults() Config {
 	return Config{
 		Prefix: protocol.DefaultPrefix, Replicas: 1, Games: 1000, Limits: protocol.DefaultLimits,
-		OfferFor: time.Second, HoldFor: 5 * time.Second,
+		OfferFor: time.Second, HoldFor: 4 * time.Second,
 		RetryAfter: 250 * time.Millisecond, RetryMost: 5 * time.Second,
 		ChallengeFor: time.Minute, Challenges: 10_000,
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,

@@ -25,7 +25,7 @@ const (
 	// atOnce is how many challenges one process judges at the same time.
 	atOnce = 256
 	// tries is how many instances of a pool are asked before the challenge
-	// waits.
+	// waits: the queue group picks one at random each time.
 	tries = 3
 )
 
@@ -252,6 +252,9 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			return a.holder(ch.Terms, ans.Player, ans.Instance), nil
 		default:
 			a.metrics.offers.WithLabelValues(string(ans.Answer)).Inc()
+			if w.Player != "" && ans.Answer == protocol.Busy {
+				return protocol.Holder{}, &unfilled{}
+			}
 			if ans.Answer == protocol.Decline && w.Player != "" && w.Instance == "" && ans.Reason != protocol.DeclineDraining {
 				return protocol.Holder{}, &unfilled{final: true, by: w.Player, reason: ans.Reason, text: ans.Text}
 			}

@@ -73,35 +73,64 @@ func quick() Config {
 // running is an arena at work.
 type running struct {
 	*Arena
-	nc   *nats.Conn
-	stop func() // in good order; waits
+	t      *testing.T
+	nc     *nats.Conn
+	cancel context.CancelFunc
+	ended  chan error
+	once   sync.Once
+}
+
+// prepareArena makes an arena.
+func prepareArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
+	t.Helper()
+	return prepareArenaLog(t, srv, cfg, testLog(t))
+}
+
+func prepareArenaLog(t *testing.T, srv *embedded.Server, cfg Config, log zerolog.Logger) *running {
+	t.Helper()
+	r := &running{t: t, nc: connect(t, srv.Platform()), ended: make(chan error, 1)}
+	a, err := New(t.Context(), r.nc, cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Arena = a
+	return r
 }
 
 // runArena makes an arena and lets it run until the test ends or stop is called.
 func runArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
 	t.Helper()
-	r := &running{nc: connect(t, srv.Platform())}
-	a, err := New(t.Context(), r.nc, cfg, testLog(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Arena = a
+	r := prepareArena(t, srv, cfg)
+	r.start()
+	return r
+}
+
+func (r *running) start() {
+	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
-	r.stop = sync.OnceFunc(func() {
-		cancel()
+	r.cancel = cancel
+	go func() { r.ended <- r.Run(ctx) }()
+	r.t.Cleanup(r.stop)
+	select {
+	case <-r.Serving():
+	case <-time.After(patience):
+		r.t.Fatal("the arena does not serve")
+	}
+}
+
+// stop ends the arena in good order and waits for it.
+func (r *running) stop() {
+	r.once.Do(func() {
+		r.cancel()
 		select {
-		case err := <-ended:
+		case err := <-r.ended:
 			if err != nil && !r.nc.IsClosed() {
-				t.Errorf("Run: %v", err)
+				r.t.Errorf("Run: %v", err)
 			}
 		case <-time.After(patience):
-			t.Error("Run did not end")
+			r.t.Error("Run did not end")
 		}
 	})
-	t.Cleanup(r.stop)
-	return r
 }
 
 // crash cuts the arena off as a kill would: it can neither store nor say
@@ -141,7 +170,9 @@ func join(t testing.TB, srv *embedded.Server, id protocol.PlayerID, instance pro
 		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*nats.Subscription),
 		change: make(chan struct{}),
 	}
-	p.answer = func(protocol.Offer) protocol.OfferAnswer { return protocol.OfferAnswer{Answer: protocol.Accept, Player: id} }
+	p.answer = func(protocol.Offer) protocol.OfferAnswer {
+		return protocol.OfferAnswer{Answer: protocol.Accept, Player: id}
+	}
 	p.play = p.random
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {

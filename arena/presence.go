@@ -26,7 +26,8 @@ type instance struct {
 	helloAt time.Time
 	seen    time.Time
 	games   []protocol.GameID // that it says it plays
-	left    bool
+	gave    []protocol.GameID // whose seats it has given back, and does not claim again
+	left    bool              // it gives everything back, and gets nothing new
 }
 
 // maxInstances of one player are remembered; names are free to invent.
@@ -61,9 +62,11 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 func (p *presence) hello(from protocol.From, m protocol.Hello) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
-		in.hello, in.helloAt, in.left = &m, from.Arrived, false
+	in := p.of(from.Player, m.Instance, from.Arrived)
+	if in == nil || in.hello != nil && in.hello.ID == m.ID {
+		return // no room, or heard before: it must not undo what the instance said since
 	}
+	in.hello, in.helloAt, in.left, in.gave = &m, from.Arrived, false, nil
 }
 
 func (p *presence) alive(from protocol.From, m protocol.Alive) {
@@ -74,21 +77,23 @@ func (p *presence) alive(from protocol.From, m protocol.Alive) {
 	}
 }
 
-// leave forgets what the instance plays, and with all its hello as well: it
-// gets no new games then.
+// leave notes what an instance gives back: the games named, or everything.
 func (p *presence) leave(from protocol.From, m protocol.Leave) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	in := p.of(from.Player, m.Instance, from.Arrived)
-	if in == nil {
-		return
+	switch {
+	case in == nil:
+	case len(m.Games) == 0:
+		in.left = true
+	default:
+		in.gave = append(in.gave, m.Games...)
+		in.gave = in.gave[max(0, len(in.gave)-maxGave):]
 	}
-	if len(m.Games) == 0 {
-		in.games, in.left = nil, true
-		return
-	}
-	in.games = slices.DeleteFunc(slices.Clone(in.games), func(g protocol.GameID) bool { return slices.Contains(m.Games, g) })
 }
+
+// maxGave bounds what is remembered of one instance.
+const maxGave = 256
 
 // known reports whether the instance has said hello.
 func (p *presence) known(player protocol.PlayerID, id protocol.InstanceID) bool {
@@ -113,6 +118,15 @@ func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.T
 		return in.seen
 	}
 	return time.Time{}
+}
+
+// plays reports whether the instance said, when it was last heard, that it
+// plays the game.
+func (p *presence) plays(player protocol.PlayerID, id protocol.InstanceID, g protocol.GameID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.players[player][id]
+	return in != nil && slices.Contains(in.games, g)
 }
 
 // present reports whether the instance is alive and does not leave.
@@ -146,7 +160,7 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, in := range p.players[player] {
-		if !p.here(in, now) {
+		if !p.here(in, now) || slices.Contains(in.gave, g) {
 			continue
 		}
 		claims := in.seen.After(since) && slices.Contains(in.games, g)
@@ -166,7 +180,7 @@ func (p *presence) bots(gameName, rules string, speed clock.Speed, now time.Time
 	var found []protocol.PlayerID
 	for player, all := range p.players {
 		for _, in := range all {
-			if p.here(in, now) && in.hello.Kind == protocol.Bot && plays(in.hello.Games, gameName, rules, speed) {
+			if p.here(in, now) && in.hello.Kind == protocol.Bot && capable(in.hello.Games, gameName, rules, speed) {
 				found = append(found, player)
 				break
 			}
@@ -176,7 +190,7 @@ func (p *presence) bots(gameName, rules string, speed clock.Speed, now time.Time
 	return found
 }
 
-func plays(games []protocol.Capability, gameName, rules string, speed clock.Speed) bool {
+func capable(games []protocol.Capability, gameName, rules string, speed clock.Speed) bool {
 	return slices.ContainsFunc(games, func(c protocol.Capability) bool {
 		return c.Game == gameName && (len(c.Rules) == 0 || slices.Contains(c.Rules, rules)) &&
 			(len(c.Speeds) == 0 || slices.Contains(c.Speeds, speed))

@@ -30,6 +30,7 @@ type referee struct {
 	done    chan struct{} // closed when the goroutine has ended
 
 	seatSince [2]time.Time // since when the holder's pulse is expected
+	told      [2]time.Time // when the seat's player was told the state last
 	offering  [2]bool      // an offer of the vacant seat is under way
 	offerNext [2]time.Time // when the vacant seat is offered again
 
@@ -277,9 +278,31 @@ func (r *referee) happened(e *protocol.Event) {
 
 // tell sends both players the state of the game.
 func (r *referee) tell() {
-	now := time.Now()
 	for _, seat := range []game.Seat{game.First, game.Second} {
-		r.a.server.Tell(r.m.Holder(seat).Player, r.m.State(seat, now))
+		r.tellSeat(seat, time.Now())
+	}
+}
+
+func (r *referee) tellSeat(seat game.Seat, now time.Time) {
+	r.told[seat] = now
+	r.a.server.Tell(r.players[seat], r.m.State(seat, now))
+}
+
+// Repetitions of the state heal what got lost: a challenger learns the game's
+// id only when the first state may be on its way already.
+const (
+	retell       = 2 * time.Second        // to everyone
+	retellAbsent = 150 * time.Millisecond // to an instance that does not say yet that it plays the game
+)
+
+// repeat tells the seat's player again when it may have missed something.
+func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) {
+	every := retell
+	if !r.a.presence.plays(h.Player, h.Instance, r.id) {
+		every = retellAbsent
+	}
+	if now.Sub(r.told[seat]) >= every {
+		r.tellSeat(seat, now)
 	}
 }
 
@@ -293,6 +316,11 @@ func (r *referee) tick() {
 		return
 	}
 	if r.m.Over() {
+		for seat, h := range r.m.Snapshot(now).Holders {
+			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.told[seat]) >= retell {
+				r.tellSeat(game.Seat(seat), now) // the end got lost
+			}
+		}
 		if len(r.unkept) == 0 {
 			r.settle(now)
 		}

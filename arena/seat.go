@@ -30,7 +30,9 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 	}
 	if now.Sub(seen) > r.a.cfg.LostAfter {
 		r.vacate(seat, h.Instance, "no heartbeat", now)
+		return
 	}
+	r.repeat(seat, h, now)
 }
 
 // vacate takes the seat from an instance.

@@ -28,6 +28,11 @@ type store struct {
 // storeWait bounds every single request to JetStream.
 const storeWait = 2 * time.Second
 
+// streamName names a stream or bucket of the platform: they can't have dots.
+func streamName(subjects protocol.Subjects, what string) string {
+	return strings.ReplaceAll(subjects.Prefix(), ".", "_") + "_" + what
+}
+
 // openStore checks the streams and buckets and makes those that are missing.
 // One that is there but different is an error that says in what.
 func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, cfg Config) (*store, error) {
@@ -36,9 +41,8 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		return nil, err
 	}
 	s := &store{js: js, subjects: subjects}
-	name := strings.ReplaceAll(subjects.Prefix(), ".", "_")
 	s.challenges, err = openStream(ctx, js, jetstream.StreamConfig{
-		Name: name + "_challenges", Description: "waiting challenges", Subjects: []string{subjects.Challenges()},
+		Name: streamName(subjects, "challenges"), Description: "waiting challenges", Subjects: []string{subjects.Challenges()},
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgsPerSubject: int64(cfg.Challenges), Replicas: cfg.Replicas, Storage: jetstream.FileStorage, AllowDirect: true,
 	})
@@ -46,7 +50,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		return nil, err
 	}
 	s.games, err = openStream(ctx, js, jetstream.StreamConfig{
-		Name: name + "_games", Description: "the authoritative log of every game", Subjects: []string{subjects.Logs()},
+		Name: streamName(subjects, "games"), Description: "the authoritative log of every game", Subjects: []string{subjects.Logs()},
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgsPerSubject: int64(cfg.Match.LogLimit), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
 		AllowDirect: false, // a follower's answer may be old, and a referee would take its own entry for another's
@@ -59,7 +63,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		return nil, err
 	}
 	s.records, err = openStream(ctx, js, jetstream.StreamConfig{
-		Name: name + "_records", Description: "finished games", Subjects: []string{subjects.Records()},
+		Name: streamName(subjects, "records"), Description: "finished games", Subjects: []string{subjects.Records()},
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgsPerSubject: 1, // a game has one record, for ever
 		Replicas:          cfg.Replicas, Storage: jetstream.FileStorage, AllowDirect: true,
@@ -74,10 +78,10 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		MaxAckPending: -1,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("consumer matchmaker of stream %s: %w", name+"_challenges", err)
+		return nil, fmt.Errorf("consumer matchmaker of stream %s: %w", streamName(subjects, "challenges"), err)
 	}
 	s.leases, err = openBucket(ctx, js, jetstream.KeyValueConfig{
-		Bucket: name + "_leases", Description: "who referees which game", TTL: cfg.LeaseFor,
+		Bucket: streamName(subjects, "leases"), Description: "who referees which game", TTL: cfg.LeaseFor,
 		LimitMarkerTTL: markerFor, Replicas: cfg.Replicas,
 		// Leases mean nothing after a restart, and must not fail with the disk.
 		Storage: jetstream.MemoryStorage,
@@ -86,7 +90,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		return nil, err
 	}
 	s.ladder, err = openBucket(ctx, js, jetstream.KeyValueConfig{
-		Bucket: name + "_ladder", Description: "ratings and rounds", Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		Bucket: streamName(subjects, "ladder"), Description: "ratings and rounds", Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
 	})
 	return s, err
 }

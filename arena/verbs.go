@@ -97,8 +97,12 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	refuse := func(c protocol.Code, text string) protocol.ChallengeAnswer {
 		return protocol.ChallengeAnswer{Answer: refusal(c, "%s", text)}
 	}
-	if !a.presence.known(from.Player, m.Instance) {
-		return refuse(protocol.UnknownPeer, "say hello first")
+	// An arena that has just started hears of everybody within a heartbeat or
+	// two: those that it does not know are told to say hello.
+	for end := time.Now().Add(3 * a.cfg.Heartbeat); !a.presence.known(from.Player, m.Instance); rest(a.life, 10*time.Millisecond) {
+		if time.Now().After(end) || a.life.Err() != nil {
+			return refuse(protocol.UnknownPeer, "say hello first")
+		}
 	}
 	if m.Opponent == from.Player || m.Pool == protocol.OwnPool(from.Player) {
 		return refuse(protocol.Malformed, "opponent: want somebody else")

@@ -18,7 +18,9 @@ import (
 type Deps struct {
 	Think Thinker
 	Build string // of the thinker, as a hello and the records name it
-	Log   zerolog.Logger
+	// Records, if set, gets the record of every game when it ends.
+	Records Records
+	Log     zerolog.Logger
 	// Observe, if set, is told what happens in the games. Several goroutines
 	// call it at once, and games wait for it.
 	Observe func(Event)
@@ -110,6 +112,9 @@ func (b *Bot) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, p := range b.players {
 		wg.Go(func() { p.run(alive) })
+		if b.cfg.Match.On {
+			wg.Go(func() { p.matchmake(alive) })
+		}
 	}
 	wg.Go(func() { b.watchdog(alive) })
 

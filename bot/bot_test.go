@@ -33,6 +33,11 @@ type fixture struct {
 
 func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
 	t.Helper()
+	return startBotWith(t, nc, nil, change...)
+}
+
+func startBotWith(t *testing.T, nc *nats.Conn, records Records, change ...func(*Config)) *fixture {
+	t.Helper()
 	cfg := defaults(t)
 	cfg.Players = []string{string(hare) + ":amazons"}
 	cfg.Play.HumanDelay = 0
@@ -40,7 +45,7 @@ func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
 		f(&cfg)
 	}
 	f := &fixture{think: &greedy{chance: 0.5}, log: new(lines), done: make(chan struct{})}
-	b, err := New(nc, cfg, Deps{Think: f.think, Build: "test 1", Log: zerolog.New(f.log), Observe: f.observe})
+	b, err := New(nc, cfg, Deps{Think: f.think, Build: "test 1", Records: records, Log: zerolog.New(f.log), Observe: f.observe})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +56,12 @@ func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
 		f.err = b.Run(ctx)
 		close(f.done)
 	}()
-	t.Cleanup(func() { f.stop(t) })
+	t.Cleanup(func() {
+		f.stop(t)
+		if t.Failed() {
+			t.Logf("the bot's log:\n%s", f.log)
+		}
+	})
 	return f
 }
 
@@ -105,6 +115,11 @@ func eventually(t *testing.T, what string, f func() bool) {
 // playing is one bot against the script, in mid-game.
 func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
 	t.Helper()
+	return playingAt(t, "60+1", prepare, change...)
+}
+
+func playingAt(t *testing.T, clock string, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
+	t.Helper()
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	if prepare != nil {
@@ -112,6 +127,7 @@ func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*p
 	}
 	f := startBot(t, connect(t, srv.Player("bots")), change...)
 	o := offerOf(small(t), "game1", game.Second)
+	o.Terms.Clock = spec(t, clock)
 	ans := p.offer(protocol.OwnPool(hare), o)
 	if ans.Answer != protocol.Accept || ans.Player != hare {
 		t.Fatalf("offer answered %+v", ans)

@@ -16,8 +16,8 @@ import (
 )
 
 // Config is all that a bot process can be told. Each field is an environment
-// variable below the prefix that ReadConfig is given (SPARRING_SLOTS,
-// SPARRING_NATS_URL); the tags name its default and meaning.
+// variable (SPARRING_SLOTS, SPARRING_NATS_URL) for envconfig; the tags name its
+// default and meaning.
 type Config struct {
 	NATS     NATS
 	Instance protocol.InstanceID `desc:"id of this process among those that act for the same players; empty: a random one"`

@@ -2,7 +2,8 @@
 // which to play, plays them, thinks on its opponents' time, and writes down
 // what happened.
 //
-// A program needs three calls: [ReadConfig], [New] and [Bot.Run].
+// A program needs three steps: a [Config] from the environment, [New], and
+// [Bot.Run].
 //
 // One process acts for one or more players (profiles) over one connection.
 // All that it plays goes through one [Ledger] of slots; every game is a

@@ -38,6 +38,8 @@ type Event struct {
 type Analysis struct {
 	Result
 	Line        []string      // the principal variation as text
+	Spent       time.Duration // from the opponent's move to the decision
+	Expected    string        // the move of the opponent that was pondered on; "": none
 	PonderHit   bool          // the search began on the opponent's time
 	PonderSaved time.Duration // how long it had run there
 	Pondering   bool          // it still runs there

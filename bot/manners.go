@@ -42,15 +42,16 @@ func inARow(n int, again bool) int {
 	return 0
 }
 
-// played offers a draw after a move that was accepted, where policy says so.
-func (m *manners) played(s *session) {
+// played offers a draw after a move that was accepted and made so many plies,
+// where policy says so.
+func (m *manners) played(s *session, plies int) {
 	if p := s.player.profile.Play; m.even == 0 || m.even < p.DrawMoves {
 		return
 	}
 	m.even = 0 // the next offer waits as long
-	epoch, ply := s.epoch, s.out.ply+1
+	epoch := s.epoch
 	s.say("draw offer", func(ctx context.Context) (protocol.ActAnswer, error) {
-		return s.player.client.Draw(ctx, s.id, epoch, ply, protocol.StepOffer)
+		return s.player.client.Draw(ctx, s.id, epoch, plies, protocol.StepOffer)
 	})
 }
 

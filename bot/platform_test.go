@@ -92,6 +92,9 @@ func (p *platform) serve() {
 		Hello: func(from protocol.From, m protocol.Hello) protocol.HelloAnswer {
 			p.mu.Lock()
 			defer p.mu.Unlock()
+			if p.mute {
+				return protocol.HelloAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
+			}
 			p.hellos++
 			p.peers[m.Instance] = true
 			held := p.held(from.Player, m.Instance)
@@ -104,6 +107,10 @@ func (p *platform) serve() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			var ans protocol.AliveAnswer
+			if p.mute {
+				ans.Code = protocol.Unanswered
+				return ans
+			}
 			if !p.peers[m.Instance] {
 				ans.Error = protocol.Refuse(protocol.UnknownPeer, "say hello first")
 				return ans
@@ -347,6 +354,12 @@ func (p *platform) acts(m *match) protocol.Acts {
 	}
 }
 
+func (p *platform) setMute(mute bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute = mute
+}
+
 // seen runs f under the platform's lock until it is true.
 func (p *platform) seen(what string, f func() bool) {
 	p.t.Helper()
@@ -414,7 +427,7 @@ func (i *idea) Hit(Clock) {
 }
 func (i *idea) Stop() { i.once.Do(func() { close(i.stop) }) }
 
-func (i *idea) Wait() Result {
+func (i *idea) Wait() (Result, error) {
 	defer func() {
 		i.g.mu.Lock()
 		i.g.running--
@@ -424,7 +437,7 @@ func (i *idea) Wait() Result {
 		select {
 		case <-i.hit:
 		case <-i.stop:
-			return Result{}
+			return Result{}, nil
 		}
 	}
 	select {
@@ -453,6 +466,5 @@ func (i *idea) Wait() Result {
 	if i.t.Watch != nil {
 		i.t.Watch(r)
 	}
-	return r
+	return r, nil
 }
-

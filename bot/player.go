@@ -36,6 +36,7 @@ const (
 	defaultHold  = 5 * time.Second        // for a grant, where the offer names no time
 	longestHold  = time.Minute
 	leaveTimeout = time.Second
+	challengeFor = 30 * time.Second // that a challenge of ours waits for somebody
 )
 
 func newPlayer(b *Bot, profile Profile) (*player, error) {
@@ -281,29 +282,45 @@ func (p *player) leave(games ...protocol.GameID) {
 // errStopping: the process takes up nothing more.
 var errStopping = errors.New("stopping")
 
-// open reserves a slot and starts a session, listening before anybody is told.
-func (p *player) open(g protocol.GameID, offer *protocol.Offer, w Want, hold time.Duration) error {
-	s := newSession(p, g, offer)
+// reserve takes a slot for a session that is still to be seated.
+func (p *player) reserve(offer *protocol.Offer, w Want, hold time.Duration) (*session, error) {
+	s := newSession(p, offer)
 	lease, err := p.bot.ledger.Reserve(w, hold, s.lapse)
 	if err != nil {
-		return err
+		s.cancel()
+		return nil, err
 	}
 	s.lease = lease
+	return s, nil
+}
+
+// seat starts a session for a game, listening before anybody is told. The
+// error gives the slot back.
+func (p *player) seat(s *session, g protocol.GameID) error {
 	p.mu.Lock()
 	_, there := p.sessions[g]
 	if !there {
 		p.sessions[g] = s
 	}
 	p.mu.Unlock()
-	if there {
-		lease.Release()
-		return errDouble
+	err := errDouble
+	if !there {
+		err = s.start(g)
 	}
-	if err := s.start(); err != nil {
+	if err != nil {
+		s.cancel()
 		p.close(s)
+	}
+	return err
+}
+
+// open reserves a slot and seats a session.
+func (p *player) open(g protocol.GameID, offer *protocol.Offer, w Want, hold time.Duration) error {
+	s, err := p.reserve(offer, w, hold)
+	if err != nil {
 		return err
 	}
-	return nil
+	return p.seat(s, g)
 }
 
 // errDouble: the player sits in the game already.

@@ -63,7 +63,7 @@ func (p Policy) validate(at string) (errs []error) {
 	}
 	fast, limited := p.Fastest.Expected()
 	if slow, ok := p.Slowest.Expected(); limited && ok && fast > slow {
-		bad("FASTEST: %v: slower than SLOWEST, %v", p.Fastest, p.Slowest)
+		bad("FASTEST: %v: slower than %sSLOWEST, %v", p.Fastest, at, p.Slowest)
 	}
 	switch p.Rated {
 	case "", RatedAndCasual, RatedOnly, CasualOnly:

@@ -15,15 +15,23 @@ type mind struct {
 	started time.Time
 	hit     time.Time // when the pondering became a search for a move; zero: not yet
 	ponders bool      // it began on the opponent's time
-	done    chan Result
-	early   *Result // the pondering has ended before the opponent moved
+	done    chan thinking
+	early   *thinking // the pondering has ended before the opponent moved
+	// expected is the opponent's move that was pondered on before, in vain.
+	expected string
+}
+
+// thinking is how a search ended.
+type thinking struct {
+	Result
+	err error
 }
 
 // pondering reports whether the opponent is still to move.
 func (m *mind) pondering() bool { return m.ponders && m.hit.IsZero() }
 
 // found is where the result will come; nil, which blocks, for no mind.
-func (m *mind) found() <-chan Result {
+func (m *mind) found() <-chan thinking {
 	if m == nil {
 		return nil
 	}
@@ -79,9 +87,8 @@ func (s *session) hit() {
 	c, _ := s.clock()
 	s.mind.hit = time.Now()
 	s.mind.thought.Hit(c)
-	if r := s.mind.early; r != nil {
-		s.mind.early = nil
-		s.decided(*r)
+	if early := s.mind.early; early != nil {
+		s.decided(*early)
 	}
 }
 
@@ -89,7 +96,7 @@ func (s *session) hit() {
 func (s *session) search(line []string, pos game.Position, ponder bool) error {
 	t := Task{
 		Player: s.player.profile.Player, Game: s.id, Position: pos.Clone(), Ponder: ponder,
-		Nodes: s.player.profile.Nodes, Watch: s.look,
+		Nodes: s.player.profile.Nodes, Threads: s.player.bot.cfg.Threads, Watch: s.look,
 	}
 	if !ponder {
 		t.Clock, _ = s.clock()
@@ -100,10 +107,13 @@ func (s *session) search(line []string, pos game.Position, ponder bool) error {
 	}
 	m := &mind{
 		line: slices.Clone(line), base: pos.Clone(), thought: thought,
-		started: time.Now(), ponders: ponder, done: make(chan Result, 1),
+		started: time.Now(), ponders: ponder, done: make(chan thinking, 1),
 	}
 	s.mind = m
-	s.work.Go(func() { m.done <- thought.Wait() })
+	s.work.Go(func() {
+		r, err := thought.Wait()
+		m.done <- thinking{r, err}
+	})
 	return nil
 }
 
@@ -144,8 +154,12 @@ func (s *session) analyse(m *mind, r Result) Analysis {
 	}
 	a.Line = lineText(m.base, r.PV)
 	a.Pondering, a.PonderHit = m.pondering(), m.ponders && !m.hit.IsZero()
+	a.Expected, a.Spent = m.expected, since(m.started)
+	if m.ponders {
+		a.Expected = m.line[len(m.line)-1]
+	}
 	if a.PonderHit {
-		a.PonderSaved = min(m.hit.Sub(m.started), r.Time)
+		a.PonderSaved, a.Spent = min(m.hit.Sub(m.started), r.Time), since(m.hit)
 	}
 	return a
 }

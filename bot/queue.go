@@ -63,9 +63,10 @@ func (q *queue) update() {
 	}
 }
 
-// leave leaves the queue; an offer on its way may still be answered.
+// leave leaves the queue. Offers that are on their way are still answered: the
+// platform would wait for us until they run out.
 func (q *queue) leave() {
-	q.sub.Unsubscribe() // fails only when the connection is closed, and the subscription with it
+	q.sub.Drain() // fails only when the connection is closed, and the subscription with it
 	q.sub = nil
 }
 

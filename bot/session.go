@@ -13,6 +13,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
+	"sparring/record"
 )
 
 // session is one seat of one game, from the promise to take it until the game
@@ -32,6 +33,7 @@ type session struct {
 	words  chan word
 	posts  chan func()
 	views  chan Result               // the latest of the running search
+	began  chan struct{}             // closed when the game has begun
 	held   atomic.Pointer[time.Time] // since when the platform's states say the seat is ours
 
 	// From here on all belongs to the goroutine of run.
@@ -43,8 +45,7 @@ type session struct {
 	rules    *game.Rules
 	pos      game.Position // after moves; nil where our rules refuse what the platform ruled
 	moves    []string
-	seats    []game.Seat // who made each
-	shown    int         // moves that were logged and shown
+	shown    int // moves that were logged and shown
 	meter    *Meter
 	mind     *mind     // the search under way
 	guess    *guess    // the line to ponder on
@@ -71,26 +72,25 @@ const (
 	forgotten             // the platform does not know that we hold the seat
 )
 
-func newSession(p *player, g protocol.GameID, offer *protocol.Offer) *session {
+func newSession(p *player, offer *protocol.Offer) *session {
 	ctx, cancel := context.WithCancel(p.bot.games)
 	return &session{
-		player: p, id: g, offer: offer, ctx: ctx, cancel: cancel,
+		player: p, offer: offer, ctx: ctx, cancel: cancel, began: make(chan struct{}),
 		states: make(chan arrival, 1), words: make(chan word, 4), posts: make(chan func()), views: make(chan Result, 1),
-		log:   p.log.With().Str("game", string(g)).Logger(),
 		meter: NewMeter(p.bot.clock.Trip()),
 	}
 }
 
-// start listens for states, and runs the session.
-func (s *session) start() error {
-	sub, err := s.player.client.Game(s.id, s.arrive)
+// start listens for the game's states, and runs the session.
+func (s *session) start(g protocol.GameID) error {
+	s.id = g
+	s.log = s.player.log.With().Str("game", string(g)).Logger()
+	sub, err := s.player.client.Game(g, s.arrive)
 	if err != nil {
-		s.cancel()
 		return err
 	}
 	s.sub = sub
 	if !s.player.bot.spawn(s.run) {
-		s.cancel()
 		sub.Unsubscribe()
 		return errStopping
 	}
@@ -181,7 +181,7 @@ func (s *session) hear(w word) {
 	case w == forgotten:
 		// The end, or the loss of the seat, was said in a state that we
 		// have missed or that is still on its way.
-		s.watch.last(s)
+		s.watch.last(s, lastWord)
 	}
 }
 
@@ -202,6 +202,9 @@ func (s *session) see(in arrival) {
 		s.log.Warn().Msg("a state with another seat or other terms, ignored")
 		return
 	case st.Status == protocol.Finished:
+	case mine.Player == s.player.profile.Player && mine.Instance == "":
+		s.unseated(st)
+		return
 	case !ours:
 		s.log.Info().Uint64("epoch", mine.Epoch).Msg("the seat is another's now")
 		s.ended = true
@@ -212,9 +215,21 @@ func (s *session) see(in arrival) {
 	s.st, s.came, s.epoch, s.floor = st, in.at, mine.Epoch, st.Seq
 	s.watch.reset(s)
 	s.follow()
-	s.record.see(s.st, s.seats)
+	if n := len(s.moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
+		s.record.receipt(n-1, st.Receipt)
+	}
 	s.showMoves()
 	s.act()
+}
+
+// unseated waits for what becomes of the seat, which the platform took from us
+// because it did not hear us. Our heartbeats still name the game, so that it
+// can give the seat back; nothing is played meanwhile.
+func (s *session) unseated(st protocol.State) {
+	s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the seat is vacant")
+	s.floor, s.out = st.Seq, nil
+	s.stopThinking()
+	s.watch.last(s, seatWait)
 }
 
 // granted begins the game: the platform says that the seat is ours. False is
@@ -240,10 +255,14 @@ func (s *session) granted(in arrival) bool {
 	}
 	s.rules = rules
 	s.held.Store(&in.at)
+	close(s.began)
 	other := st.Holders[st.You.Other()]
 	s.log = s.log.With().Str("seat", st.You.String()).Logger()
 	s.record = newRecorder()
-	s.st, s.shown = st, len(st.Moves) // what was played before is not news
+	s.st = st
+	if len(st.Moves) > 2 {
+		s.shown = len(st.Moves) // a running game: what was played before is not news
+	}
 	s.player.meet(other.Player)
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
@@ -272,7 +291,7 @@ func (s *session) follow() {
 		s.pos.Undo()
 		s.moves = s.moves[:len(s.moves)-1]
 	}
-	s.seats = s.seats[:same]
+	s.record.back(same)
 	for _, text := range s.st.Moves[same:] {
 		seat := s.pos.Turn()
 		m, err := s.pos.Parse(text)
@@ -280,31 +299,37 @@ func (s *session) follow() {
 			err = s.pos.Play(m)
 		}
 		if err != nil {
-			s.dispute(fmt.Errorf("ply %d: %w", len(s.moves)+1, err))
+			s.dispute(fmt.Sprintf("move %d: %v", len(s.moves)+1, err))
 			s.pos = nil
 			return
 		}
-		s.moves, s.seats = append(s.moves, text), append(s.seats, seat)
+		s.moves = append(s.moves, text)
+		s.record.add(ply{text, seat, keyText(s.pos)})
 	}
-	switch key := keyText(s.pos); {
-	case s.st.Key != "" && s.st.Key != key:
-		s.dispute(fmt.Errorf("position key %s, the platform says %.16q", key, s.st.Key))
-	case s.st.Status == protocol.Playing && s.pos.Turn() != s.st.Turn:
-		s.dispute(fmt.Errorf("%s to act, the platform says %s", s.pos.Turn(), s.st.Turn))
-	case s.st.Status == protocol.Playing && s.pos.Outcome().Over():
-		s.dispute(fmt.Errorf("over by %s, the platform plays on", s.pos.Outcome().Reason))
+	switch playing := s.st.Status == protocol.Playing; {
+	case s.st.Key != "" && s.st.Key != keyText(s.pos):
+		s.dispute("another position")
+	case playing && s.pos.Turn() != s.st.Turn:
+		s.dispute(fmt.Sprintf("%s to act, the platform says %s", s.pos.Turn(), s.st.Turn))
+	case playing && s.pos.Outcome().Over():
+		s.dispute(fmt.Sprintf("over by %s, the platform plays on", s.pos.Outcome().Reason))
 	}
 }
 
 // dispute notes that our rules and the platform's differ. Its ruling stands.
-func (s *session) dispute(err error) {
-	ply := len(s.st.Moves)
-	if s.disputed == ply+1 {
+func (s *session) dispute(text string) {
+	n := len(s.st.Moves)
+	if s.disputed == n+1 {
 		return
 	}
-	s.disputed = ply + 1
-	s.log.Error().Err(err).Int("ply", ply).Str("rules", s.st.Terms.Rules).Msg("disagreement with the platform")
-	s.record.dispute(ply, err)
+	s.disputed = n + 1
+	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: short(s.st.Key), Text: text}
+	if s.pos != nil {
+		d.Claimed = keyText(s.pos)
+	}
+	s.record.dispute(d)
+	s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("claimed", d.Claimed).Str("ruled", d.Ruled).
+		Str("why", text).Msg("disagreement with the platform")
 }
 
 // keyText is a position's key as the wire has it.
@@ -322,6 +347,7 @@ func (s *session) conclude() {
 	}
 	ev.Int("ply", len(s.st.Moves)).Dur("overhead", s.meter.Overhead()).Msg("game end")
 	s.emit(Event{Kind: GameEnded, Outcome: out})
+	s.write()
 }
 
 // emit tells whoever watches.
@@ -343,15 +369,14 @@ func (s *session) emit(e Event) {
 func (s *session) showMoves() {
 	s.shown = min(s.shown, len(s.moves)) // some may have been taken back
 	for ; s.shown < len(s.moves); s.shown++ {
-		ply, seat := s.shown, s.seats[s.shown]
-		analysis := s.record.analysis(ply)
-		ev := s.log.Debug().Int("ply", ply+1).Str("by", seat.String()).Str("move", s.moves[ply]).
-			Int64("clock_ms", s.st.Clocks.Seats[seat].LeftMS)
+		p, analysis := s.record.plies[s.shown], s.record.analysis(s.shown)
+		ev := s.log.Debug().Int("ply", s.shown+1).Stringer("by", p.seat).Str("move", p.move).
+			Int64("clock_ms", s.st.Clocks.Seats[p.seat].LeftMS)
 		if analysis != nil {
 			ev = ev.Int("depth", analysis.Depth).Uint64("nodes", analysis.Nodes).Int("score", analysis.Score).
 				Float64("chance", analysis.Chance).Bool("ponder_hit", analysis.PonderHit)
 		}
 		ev.Msg("move")
-		s.emit(Event{Kind: MovePlayed, Move: s.moves[ply], Seat: seat, Analysis: analysis})
+		s.emit(Event{Kind: MovePlayed, Move: p.move, Seat: p.seat, Analysis: analysis})
 	}
 }

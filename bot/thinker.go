@@ -24,8 +24,9 @@ type Task struct {
 	Clock    Clock         // not for pondering
 	// Ponder: think without limits until Hit or Stop, with cores that nobody
 	// else needs.
-	Ponder bool
-	Nodes  uint64 // nodes of the whole search at most; 0: no such limit
+	Ponder  bool
+	Nodes   uint64 // nodes of the whole search at most; 0: no such limit
+	Threads int
 	// Watch, if set, is told how the thinking goes. It must not block.
 	Watch func(Result)
 }
@@ -47,7 +48,7 @@ type Thought interface {
 	Stop()
 	// Wait blocks until the search has ended. A search that was stopped
 	// before it had a move says NoMove.
-	Wait() Result
+	Wait() (Result, error)
 }
 
 // Result is what thinking found.

@@ -28,6 +28,9 @@ type reply struct {
 	took    time.Duration // from the dispatch to the answer
 }
 
+// fallback is the source of moves that nothing was thought of.
+const fallback = "fallback"
+
 // retryPause is how long a refusal that passes is waited out.
 const retryPause = 250 * time.Millisecond
 
@@ -43,9 +46,11 @@ func (s *session) act() {
 		return
 	}
 	s.answerOffers()
+	if s.out != nil && s.out.ply != len(s.moves) {
+		s.out = nil // played, or the game has gone another way
+	}
 	switch {
 	case s.st.Turn != s.st.You:
-		s.out = nil
 		s.ponder(s.moves)
 	case s.pos == nil || s.pos.Outcome().Over() || s.pos.Turn() != s.st.You:
 		// Our rules can't say what to play here, and silence would only
@@ -83,26 +88,30 @@ func (s *session) think() {
 		s.hit()
 		return
 	}
-	s.stopThinking()
-	if err := s.search(s.moves, s.pos.Clone(), false); err != nil {
-		s.log.Error().Err(err).Msg("can't think; playing what is legal")
-		s.decided(Result{})
+	missed := ""
+	if m := s.mind; m != nil && m.pondering() {
+		missed = m.line[len(m.line)-1]
 	}
+	s.stopThinking()
+	if err := s.search(s.moves, s.pos, false); err != nil {
+		s.decided(thinking{err: err})
+		return
+	}
+	s.mind.expected = missed
 }
 
 // decided plays what the search found.
-func (s *session) decided(r Result) {
+func (s *session) decided(t thinking) {
 	m := s.mind
-	s.mind = nil
 	if m != nil && m.pondering() {
-		m.early = &r // nothing is left to think about, but the move is not ours yet
-		s.mind = m
+		m.early = &t // nothing is left to think about, but the move is not ours yet
 		return
 	}
+	s.mind = nil
 	if s.st.Turn != s.st.You || s.pos == nil {
 		return
 	}
-	r, after := s.checked(r, m != nil)
+	r, after := s.checked(t)
 	if after == nil {
 		s.resign("no move that our rules know")
 		return
@@ -119,22 +128,21 @@ func (s *session) decided(r Result) {
 }
 
 // checked is the result with a move that is legal, and the position after it;
-// nil where there is none. Whether the thinker did think only matters for
-// what is said about it.
-func (s *session) checked(r Result, thought bool) (Result, game.Position) {
+// nil where there is none. Whatever fails in the thinker, the game goes on.
+func (s *session) checked(t thinking) (Result, game.Position) {
 	after := s.pos.Clone()
-	if r.Move != game.NoMove && after.Play(r.Move) == nil {
-		return r, after
-	}
-	if thought {
-		s.log.Error().Str("move", s.pos.Format(r.Move)).Int("ply", len(s.moves)).Msg("the thinker has no legal move; playing any")
-	}
-	for _, m := range s.pos.Legal(nil) {
-		if after.Play(m) == nil {
-			return Result{Move: m, Source: "fallback"}, after
+	if t.err == nil && t.Move != game.NoMove {
+		if t.err = after.Play(t.Move); t.err == nil {
+			return t.Result, after
 		}
 	}
-	return r, nil
+	s.log.Error().Err(t.err).Int("ply", len(s.moves)).Msg("no move from the thinker; playing any")
+	for _, m := range s.pos.Legal(nil) {
+		if after.Play(m) == nil {
+			return Result{Move: m, Source: fallback}, after
+		}
+	}
+	return Result{}, nil
 }
 
 // send dispatches the decided move, in the background.
@@ -169,14 +177,21 @@ func (s *session) post(f func()) {
 
 // answered takes in what the platform says to a move.
 func (s *session) answered(out *outgoing, r reply) {
-	if s.out != out {
-		return // the game has gone another way, or on
-	}
 	out.inFlight = false
+	if r.err == nil {
+		s.charged(out, r)
+		s.manners.played(s, out.ply+1)
+	}
+	if s.out != out {
+		return // the state was faster: the game has gone on, or another way
+	}
 	refusal, _ := errors.AsType[*protocol.Error](r.err)
 	switch {
 	case r.err == nil:
-		s.accepted(r)
+		out.played = true
+		s.floor = max(s.floor, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
+		s.watch.reset(s)
+		s.ponder(append(slices.Clone(s.moves), out.text))
 		return
 	case refusal == nil:
 		s.player.again() // the connection is gone; a new one brings a new state
@@ -197,7 +212,7 @@ func (s *session) answered(out *outgoing, r reply) {
 		s.send()
 	case protocol.Illegal:
 		log.Error().Err(refusal).Str("position", s.pos.String()).Str("rules", s.st.Terms.Rules).Msg("the platform calls our move illegal")
-		s.record.dispute(out.ply, refusal)
+		s.dispute("the platform refuses " + out.text)
 		s.resign("no move that both rules know")
 	default:
 		log.Error().Err(refusal).Msg("the platform does not understand our move")
@@ -205,21 +220,17 @@ func (s *session) answered(out *outgoing, r reply) {
 	}
 }
 
-// accepted notes what the move cost, and goes on to ponder.
-func (s *session) accepted(r reply) {
-	if rec := r.ans.Receipt; r.running {
-		cost := r.took
-		if rec != nil {
-			// What the referee charged beyond our thinking is what counts:
-			// a lost answer delays us and costs nothing.
-			cost = min(cost, max(time.Duration(rec.ChargedMS)*time.Millisecond-r.thought, 0))
-		}
-		s.meter.Add(cost)
+// charged notes what an accepted move cost.
+func (s *session) charged(out *outgoing, r reply) {
+	s.record.receipt(out.ply, r.ans.Receipt)
+	if !r.running {
+		return
 	}
-	s.out.played = true
-	s.floor = max(s.floor, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
-	s.record.receipt(s.out.ply, r.ans.Receipt)
-	s.watch.reset(s)
-	s.manners.played(s)
-	s.ponder(append(slices.Clone(s.moves), s.out.text))
+	cost := r.took
+	if rec := r.ans.Receipt; rec != nil {
+		// What the referee charged beyond our thinking is what counts: a
+		// lost answer delays us and costs nothing.
+		cost = min(cost, max(time.Duration(rec.ChargedMS)*time.Millisecond-r.thought, 0))
+	}
+	s.meter.Add(cost)
 }

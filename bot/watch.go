@@ -14,9 +14,10 @@ type watch struct {
 // Bounds of a session's patience.
 const (
 	leastQuiet = time.Second
-	mostQuiet  = 15 * time.Second
-	calmQuiet  = time.Minute // where no clock runs, and at most
-	lastWord   = 2 * time.Second
+	mostQuiet  = 10 * time.Second
+	calmQuiet  = time.Minute     // where no clock runs, and at most
+	lastWord   = 2 * time.Second // for a state that is on its way
+	seatWait   = 5 * time.Second // for a vacant seat to be given back
 )
 
 // reset starts anew, for something was heard. Who has little time on the
@@ -25,17 +26,17 @@ func (w *watch) reset(s *session) {
 	w.leaving, w.pause = false, calmQuiet
 	for _, c := range s.st.Clocks.Seats {
 		if left, limited := s.st.Terms.Clock.Budget(c.State()); limited {
-			w.pause = min(w.pause, max(leastQuiet, min(left/4, mostQuiet)))
+			w.pause = min(w.pause, max(leastQuiet, min(left/8, mostQuiet)))
 		}
 	}
 	w.timer.Reset(w.pause)
 }
 
-// last waits a little for the final state, then ends the session.
-func (w *watch) last(s *session) {
+// last waits a little for the platform's last word, then ends the session.
+func (w *watch) last(s *session, d time.Duration) {
 	if !w.leaving {
 		w.leaving = true
-		w.timer.Reset(lastWord)
+		w.timer.Reset(d)
 	}
 }
 

@@ -56,7 +56,7 @@ var sound = map[string]string{
 	"chat":         `{"v":1,"id":"r1","instance":"i1","epoch":1,"text":"good luck, 祝你好運"}`,
 	"state":        `{"v":1,"to":"sparring.to.a.game.g1","seq":7,"server_time":"2026-11-21T04:00:00Z","you":"first",` + snapshotJSON + `}`,
 	"notice":       `{"v":1,"to":"sparring.to.a.notice","kind":"chat","text":"hi"}`,
-	"event":        `{"v":1,"kind":"move","term":1,"time":"2026-11-21T04:00:00Z",` + snapshotJSON + `}`,
+	"event":        `{"v":1,"kind":"move","index":1,"term":1,"time":"2026-11-21T04:00:00Z",` + snapshotJSON + `}`,
 }
 
 func TestDecodeSound(t *testing.T) {

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"sparring/game"
+	"sparring/game/catalog"
 )
 
 // TestMain lets the scripts call sparring as a command of its own.
@@ -17,4 +20,13 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 	})
+}
+
+func mustRules(t *testing.T, name string) *game.Rules {
+	t.Helper()
+	r, err := catalog.Rules(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

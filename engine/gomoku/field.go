@@ -34,19 +34,37 @@ const (
 // promise is all that rows say of a point, looked up at once.
 type promise struct {
 	tier  tier
+	foul  foul
 	order int16 // the sum of worth
 	share int32 // of the evaluation, when a stone stands there; in 1/share units
 }
 
-var promises = sync.OnceValue(func() *[1 << 16]promise {
-	t := new([1 << 16]promise)
+// foul is whether Renju forbids the point to Black, as far as the rows tell.
+type foul uint8
+
+const (
+	noFoul  foul = iota
+	suspect      // two threes; whether both count, only the board can tell
+	certain      // an overline or two fours
+)
+
+type promiseTable [1 << 16]promise
+
+// promises and renjuPromises are the tables without and with forbidden points.
+var (
+	promises      = sync.OnceValue(func() *promiseTable { return newPromiseTable(false) })
+	renjuPromises = sync.OnceValue(func() *promiseTable { return newPromiseTable(true) })
+)
+
+func newPromiseTable(fouls bool) *promiseTable {
+	t := new(promiseTable)
 	for i := range t {
-		t[i] = promiseOf(rows(i))
+		t[i] = promiseOf(rows(i), fouls)
 	}
 	return t
-})
+}
 
-func promiseOf(r rows) promise {
+func promiseOf(r rows, fouls bool) promise {
 	p := promise{tier: noTier}
 	var count [gomoku.Kinds]int
 	var order int32
@@ -62,7 +80,18 @@ func promiseOf(r rows) promise {
 		}
 	}
 	p.order = int16(min(order, math.MaxInt16))
-	switch fours := count[gomoku.Four]; {
+	fours := count[gomoku.Four]
+	if fouls && count[gomoku.FiveRow] == 0 {
+		switch {
+		case count[gomoku.Overline]+count[gomoku.DoubleFour] > 0, fours+count[gomoku.StraightFour] > 1:
+			p.foul = certain
+		case count[gomoku.OpenThree] > 1:
+			p.foul = suspect
+		}
+	}
+	switch {
+	case p.foul == certain:
+		p.order = 0
 	case count[gomoku.FiveRow] > 0:
 		p.tier = five
 	case count[gomoku.StraightFour]+count[gomoku.DoubleFour] > 0 || fours > 1:
@@ -152,7 +181,7 @@ type field struct {
 	board  gomoku.Board
 	tables [2]*gomoku.Table
 	reach  [2]int // how far a stone's rows matter to a colour
-	table  *[1 << 16]promise
+	table  [2]*promiseTable
 	around *[gomoku.MaxPoints][]gomoku.Point
 
 	rows [2][gomoku.MaxPoints]rows
@@ -166,12 +195,16 @@ type field struct {
 }
 
 func newField(b gomoku.Board, set gomoku.Set) *field {
-	f := &field{board: gomoku.NewBoard(b.Size), table: promises(), around: neighbourhoods(b.Geometry)}
+	f := &field{board: gomoku.NewBoard(b.Size), around: neighbourhoods(b.Geometry)}
 	for c := range gomoku.Colour(2) {
 		f.tables[c] = gomoku.TableOf(set.Line(c))
 		f.reach[c] = 5
 		if set.Line(c) == gomoku.FiveOrMore {
 			f.reach[c] = 4 // a six is a five too
+		}
+		f.table[c] = promises()
+		if set.Forbids(c) {
+			f.table[c] = renjuPromises()
 		}
 	}
 	for p := range gomoku.Point(b.Points) {
@@ -214,10 +247,21 @@ func (f *field) clone() *field {
 	return &c
 }
 
-func (f *field) promise(p gomoku.Point, c gomoku.Colour) promise { return f.table[f.rows[c][p]] }
+func (f *field) promise(p gomoku.Point, c gomoku.Colour) promise { return f.table[c][f.rows[c][p]] }
 
 // wins reports whether a stone of colour c at the empty point makes five.
 func (f *field) wins(p gomoku.Point, c gomoku.Colour) bool { return f.sets[c][five].has(p) }
+
+// foul reports whether a stone of colour c at the empty point is forbidden.
+func (f *field) foul(p gomoku.Point, c gomoku.Colour) bool {
+	switch f.promise(p, c).foul {
+	case certain:
+		return true
+	case suspect:
+		return f.board.Forbidden(p)
+	}
+	return false
+}
 
 // list and unlist put an empty point in the sets of its tier and out of them.
 func (f *field) list(p gomoku.Point, c gomoku.Colour, t tier) {
@@ -286,7 +330,7 @@ func (f *field) renew(p gomoku.Point, c gomoku.Colour, d gomoku.Direction, k gom
 
 // become replaces a point's rows and all that hangs on them.
 func (f *field) become(p gomoku.Point, c gomoku.Colour, now rows) {
-	was, is := &f.table[f.rows[c][p]], &f.table[now]
+	was, is := &f.table[c][f.rows[c][p]], &f.table[c][now]
 	f.rows[c][p] = now
 	if f.open.has(p) {
 		if was.tier < is.tier {

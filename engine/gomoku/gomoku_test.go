@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,8 +51,13 @@ func TestConform(t *testing.T) {
 			setUp(t, "gomoku/freestyle-15", middle, ""),
 			setUp(t, "gomoku/freestyle-20", "", "k10 k11 a1 t20"),
 			setUp(t, "gomoku/freestyle-16", "", "h8 i8 h9 p16 h10"),
+			setUp(t, "gomoku/standard-15", middle, ""),
+			setUp(t, "gomoku/renju-15", middle, ""),
+			setUp(t, "gomoku/renju-17", "", "h8 p1 i8 p3 g9 n15 g10 o7"),
+			setUp(t, "gomoku/caro-15", middle, ""),
+			setUp(t, "gomoku/standardcaro-15", middle, ""),
 		},
-		Walks: 16,
+		Walks: 27,
 		Plies: 40,
 		Seed:  5,
 	})
@@ -221,6 +227,20 @@ func checkVictory(t *testing.T, g game.Position, proof search.Proof) {
 			t.Fatalf("%s: ply %d of the line: %v", g, i+1, err)
 		}
 	}
+	if n := len(proof.Line); n%2 == 0 || len(proof.Line) != int(search.Win-proof.Score) {
+		// A four that may not be met: every reply loses.
+		threats := winsFor(t, g, attacker)
+		if n%2 == 0 || len(threats) == 0 {
+			t.Fatalf("%s: the line ends without a threat", g)
+		}
+		if err := g.Play(threats[0]); err != nil {
+			t.Fatal(err)
+		}
+		if len(threats) > 1 || g.Outcome() != (game.Outcome{Result: game.WonBy(attacker), Reason: game.Forbidden}) {
+			t.Errorf("%s: the four at the end can be met", g)
+		}
+		return
+	}
 	if g.Outcome() != (game.Outcome{Result: game.WonBy(attacker), Reason: game.Five}) {
 		t.Errorf("%s: the line ends with %v", g, g.Outcome())
 	}
@@ -246,6 +266,45 @@ func winsFor(t *testing.T, g game.Position, seat game.Seat) (wins []game.Move) {
 		p.Undo()
 	}
 	return wins
+}
+
+// The Renju problems of the external data: those that fours alone solve.
+func TestRenjuVCFExternal(t *testing.T) {
+	dir := os.Getenv("SPARRING_EXTERNAL_DATA")
+	if dir == "" {
+		t.Skip("SPARRING_EXTERNAL_DATA does not name the folder of the external test data")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "gomoku-renju-vcf.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record := range strings.SplitSeq(string(data), "\n\n") {
+		head, body, _ := strings.Cut(record, "\n")
+		if !strings.Contains(head, "kind=VCF") {
+			continue
+		}
+		var rows []string
+		for line := range strings.Lines(body) {
+			if line = strings.TrimSpace(line); len(line) == 15 && strings.Trim(line, "XO.") == "" {
+				for n := 15; n > 0; n-- {
+					line = strings.ReplaceAll(line, strings.Repeat(".", n), strconv.Itoa(n))
+				}
+				rows = append(rows, strings.ToLower(line))
+			}
+		}
+		side := " b"
+		if strings.Contains(head, "side=White") {
+			side = " w"
+		}
+		g := setUp(t, "gomoku/renju-15", strings.Join(rows, "/")+side, "")
+		proof, nodes, ok := adapt(t, g).Prove(20*proveRoot, never)
+		t.Logf("%.60s: %v %d nodes, score %d", head, ok, nodes, proof.Score)
+		if !ok || proof.Score < search.WinBound {
+			t.Errorf("%s: no victory by fours found in %d nodes", head, nodes)
+			continue
+		}
+		checkVictory(t, g, proof)
+	}
 }
 
 // No victory by fours: with a four of the other side in the way, with only a

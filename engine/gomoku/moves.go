@@ -1,6 +1,8 @@
 package gomoku
 
 import (
+	"slices"
+
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/gomoku"
@@ -26,14 +28,19 @@ func (a *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 	if c.Stage == stageSettle && a.forced() {
 		c.Stage = stageEnd
 		set := own[five].union(&other[five])
-		return a.entries(buf, &set)
+		buf = a.entries(buf, &set)
+		if c.Mode == search.Noisy {
+			buf = slices.DeleteFunc(buf, quiet)
+		}
+		return buf
 	}
 	if c.Mode == search.Noisy {
 		if c.Stage != stageSettle {
 			return buf
 		}
 		c.Stage = stageEnd
-		return a.entries(buf, &own[four])
+		buf = a.entries(buf, &own[four])
+		return slices.DeleteFunc(buf, quiet)
 	}
 	urgent := own[open3].union(&other[open3])
 	for len(buf) == 0 && c.Stage < stageEnd {
@@ -61,6 +68,9 @@ func (a *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 func (a *position) settles(p gomoku.Point) bool {
 	return max(a.field.promise(p, gomoku.Black).order, a.field.promise(p, gomoku.White).order) >= doubleThree
 }
+
+// quiet: fours that are forbidden are no noise.
+func quiet(e search.Entry) bool { return e.Noise == 0 }
 
 func (a *position) entries(buf []search.Entry, set *points) []search.Entry {
 	for p := range set.all() {
@@ -90,6 +100,8 @@ func (a *position) entry(p gomoku.Point) search.Entry {
 		Slots: [2]uint16{uint16(p), 0},
 	}
 	switch {
+	case own.foul != noFoul && a.field.foul(p, a.toMove):
+		e.Order = foulOrder
 	case own.tier <= two4s:
 		e.Noise = 2
 	case own.tier == four, other.tier == five:

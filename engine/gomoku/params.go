@@ -59,6 +59,8 @@ const (
 	// A point's own worth counts more than what it denies the other side:
 	// of equal rows, the one to move completes his first.
 	ownOrder, otherOrder = 9, 8 // eighths
+	// A forbidden point loses at once: behind all others, history included.
+	foulOrder = -1 << 20
 )
 
 // nearby is how far from a stone, in king's steps, a point counts as near;
@@ -68,7 +70,7 @@ const nearby = 2
 // Budgets of the prover in nodes. At the root a tenth of a second pays for
 // itself; at leaves the median proof of the problem set takes under 50 nodes.
 const (
-	proveRoot = 50000
+	proveRoot = 120000
 	proveLeaf = 60
 )
 
@@ -84,8 +86,11 @@ func Params() search.Params {
 		// An open three, which wins for the side to move more often than not.
 		WinScale:   800,
 		Quiescence: true,
-		ProveRoot:  proveRoot,
-		ProveLeaf:  proveLeaf,
+		// Fours and the replies to them go on for ever on a full board; what
+		// wins by them the prover knows.
+		QuiescencePlies: 8,
+		ProveRoot:       proveRoot,
+		ProveLeaf:       proveLeaf,
 		On: search.Switches{
 			Aspiration:   true,
 			PVS:          true,

@@ -11,13 +11,17 @@ import (
 
 // position adapts a game to the kernel.
 type position struct {
-	set    gomoku.Set
-	salt   uint64 // of the search key: what else changes the score
-	field  *field
-	toMove gomoku.Colour
-	key    uint64
-	ended  []verdict // after each stone, from the root
-	failed *failures // of the prover; made when first needed
+	// forcing: a four leaves its owner's opponent only the points that make
+	// five. Not so under the Caro rules, where a stone beyond the end of a row
+	// may stop it too.
+	forcing bool
+	set     gomoku.Set
+	salt    uint64 // of the search key: what else changes the score
+	field   *field
+	toMove  gomoku.Colour
+	key     uint64
+	ended   []verdict // after each stone, from the root
+	failed  *failures // of the prover; made when first needed
 }
 
 // verdict is how the game stands after a stone.
@@ -26,23 +30,31 @@ type verdict uint8
 const (
 	goesOn verdict = iota
 	won            // by the side that has just moved
+	lost           // by it: it played a forbidden point
 	drawn
 )
 
-// New adapts a game of this package's rules. The error is for another game's
-// position.
+// New adapts a game of package gomoku's rules. The error is for another game's
+// position, and for one in an opening procedure.
 func New(p game.Position) (search.Position, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {
 		return nil, fmt.Errorf("engine/gomoku: %T is no Gomoku position", p)
 	}
+	if _, opening := g.Step(); opening {
+		return nil, fmt.Errorf("engine/gomoku: %s is in an opening procedure, which package opening decides", g)
+	}
+	set := g.Set()
+	set.Opening = gomoku.Opening{} // over, and of no more account
 	h := fnv.New64a()
-	h.Write([]byte(p.Rules().Name)) // a hash.Hash never fails
-	a := &position{set: g.Set(), salt: h.Sum64(), field: newField(g.Board(), g.Set()), toMove: g.ToMove(), key: g.Key()}
+	h.Write([]byte(set.Name())) // a hash.Hash never fails
+	a := &position{forcing: set.Forcing(), set: set, salt: h.Sum64(), field: newField(g.Board(), set), toMove: g.ToMove(), key: g.Key()}
 	now := goesOn
 	switch out := g.Outcome(); {
 	case out.Result == game.Draw:
 		now = drawn
+	case out.Reason == game.Forbidden:
+		now = lost
 	case out.Over():
 		now = won
 	}
@@ -57,25 +69,31 @@ func (a *position) Enter() search.Node {
 	case won:
 		node.Over, node.Verdict = true, -search.Win
 		return node
+	case lost:
+		node.Over, node.Verdict = true, search.Win
+		return node
 	case drawn:
 		node.Over, node.Verdict = true, search.Draw
 		return node
 	}
 	other := &a.field.sets[a.toMove.Other()]
 	node.Forced = a.forced()
-	node.MayPass = !node.Forced && other[two4s].empty()
+	node.MayPass = other[five].empty() && other[two4s].empty()
 	return node
 }
 
-// forced: the other side threatens five.
-func (a *position) forced() bool { return !a.field.sets[a.toMove.Other()][five].empty() }
+// forced: the other side threatens five, and that decides what to look at.
+func (a *position) forced() bool { return a.forcing && !a.field.sets[a.toMove.Other()][five].empty() }
 
 // Do sets a stone.
 func (a *position) Do(m game.Move) {
 	at := gomoku.Point(m - 1)
 	now := goesOn
-	if a.field.wins(at, a.toMove) {
+	switch {
+	case a.field.wins(at, a.toMove):
 		now = won
+	case a.field.foul(at, a.toMove):
+		now = lost
 	}
 	a.field.put(at, a.toMove)
 	if now == goesOn && a.field.board.Full() {

@@ -9,11 +9,15 @@ import (
 // Prove looks for what is settled by fives and fours alone: a five, two points
 // that make five, and victory by continuous fours (VCF), where every move
 // makes a four and leaves the other side one reply. The shortest such victory
-// is found; within the budget, absence proves nothing.
+// is found; within the budget, absence proves nothing. Where Black's reply
+// would be a forbidden point, the four itself wins.
 func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
 	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
 	if !own[five].empty() {
 		return search.Proof{Score: search.Win - 1, Line: []game.Move{gomoku.StoneMove(own[five].first())}, Kind: "vcf"}, 0, true
+	}
+	if !a.forcing {
+		return search.Proof{}, 0, false
 	}
 	if fives := other[five].count(); fives > 1 {
 		p := other[five].first()
@@ -25,12 +29,12 @@ func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 	if a.failed == nil {
 		a.failed = new(failures)
 	}
-	v := vcf{field: a.field, attacker: a.toMove, failed: a.failed, budget: budget, stop: stop}
-	for fours := 1; fours <= search.MaxPly/2-1; fours++ {
+	v := vcf{field: a.field, attacker: a.toMove, bound: a.bound(), failed: a.failed, budget: budget, stop: stop}
+	for fours := 1; fours <= maxFours; fours++ {
 		v.cut = false
 		if v.attack(a.key, fours, 0) {
 			score := search.Win - search.Score(2*fours+1)
-			return search.Proof{Score: score, Line: v.line[:2*fours+1], Kind: "vcf"}, v.nodes, true
+			return search.Proof{Score: score, Line: v.line[:v.length], Kind: "vcf"}, v.nodes, true
 		}
 		if v.over() || !v.cut {
 			break
@@ -38,6 +42,12 @@ func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 	}
 	return search.Proof{}, v.nodes, false
 }
+
+// bound: the side that defends has forbidden points.
+func (a *position) bound() bool { return a.set.Forbids(a.toMove.Other()) }
+
+// maxFours is the longest victory looked for; on a full board there is no more.
+const maxFours = gomoku.MaxPoints / 2
 
 // vcf is one search for victory by continuous fours.
 type vcf struct {
@@ -48,8 +58,10 @@ type vcf struct {
 	nodes    int
 	stop     func() bool
 	stopped  bool
+	bound    bool // the defender has forbidden points
 	cut      bool // a longer search may find what this one does not
-	line     [search.MaxPly]game.Move
+	line     [2*maxFours + 1]game.Move
+	length   int // of the line
 }
 
 // over reports whether the search has to end.
@@ -78,7 +90,7 @@ func (v *vcf) attack(key uint64, fours, ply int) bool {
 	if moves.empty() {
 		return false
 	}
-	if fours == 1 {
+	if fours == 1 && !v.bound {
 		// Only two fives will do, and the field knows where they come from.
 		last := moves.both(&f.sets[v.attacker][two4s])
 		if last.empty() {
@@ -97,6 +109,9 @@ func (v *vcf) attack(key uint64, fours, ply int) bool {
 	for p := range moves.all() {
 		if v.over() {
 			return false
+		}
+		if f.foul(p, v.attacker) {
+			continue
 		}
 		v.nodes++
 		f.put(p, v.attacker)
@@ -133,6 +148,11 @@ func (v *vcf) answer(key uint64, fours, ply int) bool {
 	if fives.count() > 1 {
 		fives.remove(reply)
 		v.line[ply+2] = gomoku.StoneMove(fives.first())
+		v.length = ply + 3
+		return true
+	}
+	if f.foul(reply, defender) {
+		v.length = ply + 1 // whatever comes next, the five follows
 		return true
 	}
 	if fours == 1 {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"runtime"
 	"slices"
 
 	"sparring/game"
@@ -77,6 +78,9 @@ func (w *worker) reset(s *Search, pos Position, id int) {
 func (w *worker) mayDo() bool {
 	if w.nodes >= w.pollAt {
 		w.tell()
+		// Searches may fill all cores, and the scheduler would let whoever
+		// answers the network wait for the 10 ms of a time slice at each hop.
+		runtime.Gosched()
 		if !w.s.mayGo() {
 			return false
 		}

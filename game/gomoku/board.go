@@ -72,13 +72,12 @@ type Geometry struct {
 	blank  [Directions][maxLines]uint64
 }
 
-var geometries [MaxSize + 1]func() *Geometry
-
-func init() {
+var geometries = func() (g [MaxSize + 1]func() *Geometry) {
 	for size := MinSize; size <= MaxSize; size++ {
-		geometries[size] = sync.OnceValue(func() *Geometry { return newGeometry(size) })
+		g[size] = sync.OnceValue(func() *Geometry { return newGeometry(size) })
 	}
-}
+	return g
+}()
 
 // A cell's place in the word of its line: 5 border cells, then the line, one
 // cell for each column (East) or row (all others). Thus 5 cells either side of

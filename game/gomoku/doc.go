@@ -14,6 +14,13 @@
 // 'w': "15/15/.../15 b" is an empty board of 15. Composed problems and
 // handicaps may have any number of stones of either colour.
 //
+// Under an opening procedure there are further moves: "swap" and "stay" for
+// the colours, "put-two" (swap2), "fifths-3" to ask for three fifth moves, and
+// "offer:h10" to offer one; the point picked is then written as a stone is,
+// h10. Positions may go on with words: "swapped" when the first seat holds
+// White, "step=4:second" while the procedure is at its step 4 and the second
+// seat to act, "fifths=2" and "offers=h10,i9". Without step= it is over.
+//
 // # Moves and keys
 //
 // Point p of a board of N is (row-1)*N + column, both counted from the bottom
@@ -21,5 +28,8 @@
 //
 // The key of a position is the exclusive or of game.Zobrist(seed, i), with the
 // seed 0x676f6d6f6b75 ("gomoku"), over i = 2p for every black stone at p,
-// i = 2p+1 for every white one, and i = 800 when White is to move.
+// i = 2p+1 for every white one, and i = 800 when White is to move. Rule sets
+// with an opening procedure add i = 801 when the first seat holds White and,
+// while the procedure runs, 830 + its step, 810 + the number of fifth moves
+// asked for if any, and 1000 + p for every fifth move offered at p.
 package gomoku

@@ -23,30 +23,54 @@ func Game() game.Game {
 			g.Sets = append(g.Sets, Set{variant: v, Size: size}.Name())
 		}
 	}
+	for _, set := range []string{"freestyle-15+swap", "freestyle-15+swap2", "standard-15+swap2", "renju-15+swap2", "renju-15+rif",
+		"renju-15+yamaguchi-12", "renju-15+soosyrv-8", "renju-15+taraguchi-10", "renju-15+ccgc-2"} {
+		g.Sets = append(g.Sets, name+"/"+set)
+	}
 	return g
 }
 
 // variant is a way to judge rows.
 type variant struct {
-	name  string
-	lines [2]Line // by colour
+	name      string
+	lines     [2]Line // by colour
+	forbidden bool    // Black has forbidden points (Renju)
 }
 
+// The variants. Standard is Gomocup's rule 1, caro its rule 8, standardcaro
+// both together (rule 9); Renju is its rule 4.
 var variants = []variant{
 	{name: "freestyle", lines: [2]Line{FiveOrMore, FiveOrMore}},
+	{name: "standard", lines: [2]Line{ExactFive, ExactFive}},
+	{name: "renju", lines: [2]Line{ExactFive, FiveOrMore}, forbidden: true},
+	{name: "caro", lines: [2]Line{Caro, Caro}},
+	{name: "standardcaro", lines: [2]Line{ExactCaro, ExactCaro}},
 }
 
 // Set is a rule set of the game, taken apart.
 type Set struct {
 	variant
-	Size int
+	Size    int
+	Opening Opening
 }
 
 // Name is the full name, as in [game.Rules].
-func (s Set) Name() string { return fmt.Sprintf("%s/%s-%d", name, s.variant.name, s.Size) }
+func (s Set) Name() string {
+	text := fmt.Sprintf("%s/%s-%d", name, s.variant.name, s.Size)
+	if s.Opening.Name != "" {
+		text += "+" + s.Opening.Name
+	}
+	return text
+}
 
 // Line is the rule for the rows of a colour.
 func (s Set) Line(c Colour) Line { return s.lines[c] }
+
+// Forbids reports whether a colour has forbidden points.
+func (s Set) Forbids(c Colour) bool { return s.forbidden && c == Black }
+
+// Forcing reports whether a four can be stopped only where it would make five.
+func (s Set) Forcing() bool { return s.lines[Black] < Caro }
 
 // parseSet reads a full name. The error wraps game.ErrRules.
 func parseSet(text string) (Set, error) {
@@ -57,15 +81,23 @@ func parseSet(text string) (Set, error) {
 	if !ok {
 		return bad("want " + name + "/...")
 	}
+	rest, procedure, opens := strings.Cut(rest, "+")
 	head, tail, _ := strings.Cut(rest, "-")
 	size, err := strconv.Atoi(tail)
 	if err != nil || size < MinSize || size > MaxSize || strconv.Itoa(size) != tail {
 		return bad(fmt.Sprintf("want a board size of %d to %d, as in %s/freestyle-15", MinSize, MaxSize, name))
 	}
+	set := Set{Size: size}
+	if opens {
+		if set.Opening, err = parseOpening(procedure, size); err != nil {
+			return bad(err.Error())
+		}
+	}
 	var names []string
 	for _, v := range variants {
 		if v.name == head {
-			return Set{variant: v, Size: size}, nil
+			set.variant = v
+			return set, nil
 		}
 		names = append(names, v.name)
 	}
@@ -77,6 +109,11 @@ func rulesNamed(text string) (*game.Rules, error) {
 	if err != nil {
 		return nil, err
 	}
+	return set.rules(), nil
+}
+
+// rules are the rule set as all games have it.
+func (set Set) rules() *game.Rules {
 	r := &game.Rules{Name: set.Name(), Game: name}
 	r.New = func(position string) (game.Position, error) {
 		p, err := newPosition(r, set, position)
@@ -85,7 +122,7 @@ func rulesNamed(text string) (*game.Rules, error) {
 		}
 		return p, nil
 	}
-	return r, nil
+	return r
 }
 
 // rulesFor goes by the number of rows.
@@ -93,7 +130,7 @@ func rulesFor(position string) (string, error) {
 	if position == "" {
 		return Game().Default, nil
 	}
-	b, _, err := parseBoard(position)
+	b, _, _, err := parseBoard(position)
 	if err != nil {
 		return "", err
 	}

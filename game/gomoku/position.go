@@ -2,6 +2,9 @@ package gomoku
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"sparring/game"
 )
@@ -42,13 +45,27 @@ func (g *Geometry) MovePoint(m game.Move) (p Point, ok bool) {
 
 // Position is a game in progress, a [game.Position].
 type Position struct {
-	rules   *game.Rules
-	set     Set
-	board   Board
+	rules *game.Rules
+	set   Set
+	board Board
+	state
+	played []ply
+}
+
+// state is what a move changes and undo restores, but for the stones.
+type state struct {
 	toMove  Colour
+	black   game.Seat // who holds Black
+	opening progress
 	outcome game.Outcome
-	key     uint64
-	played  []game.Move
+	key     uint64 // the part of the key that stones and side to move make
+}
+
+// ply is a move that was played, and the state before it.
+type ply struct {
+	move game.Move
+	at   Point // of the stone set, NoPoint for none
+	state
 }
 
 var _ game.Position = (*Position)(nil)
@@ -58,7 +75,7 @@ func newPosition(r *game.Rules, set Set, text string) (*Position, error) {
 	if text == "" {
 		return p, nil
 	}
-	b, toMove, err := parseBoard(text)
+	b, toMove, words, err := parseBoard(text)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +91,9 @@ func newPosition(r *game.Rules, set Set, text string) (*Position, error) {
 	if toMove == White {
 		p.key ^= sideKey
 	}
+	if err := p.parseWords(words); err != nil {
+		return nil, err
+	}
 	return p, p.judge()
 }
 
@@ -83,13 +103,23 @@ func (p *Position) judge() error {
 	mover := p.toMove.Other()
 	for at := range Point(p.board.Points) {
 		c, ok := p.board.At(at)
-		if !ok || !p.wins(at, c) {
+		if !ok {
 			continue
 		}
-		if c != mover {
-			return fmt.Errorf("%w: %s is to move and has a winning row through %s", game.ErrPosition, c, p.board.PointText(at))
+		switch p.strongest(at, c) {
+		case FiveRow:
+			if c != mover {
+				return fmt.Errorf("%w: %s is to move and has a winning row through %s", game.ErrPosition, c, p.board.PointText(at))
+			}
+			p.outcome = p.wonBy(c, game.Five)
+		case Overline:
+			if p.set.Forbids(c) && c != mover {
+				return fmt.Errorf("%w: %s is to move and has an overline through %s", game.ErrPosition, c, p.board.PointText(at))
+			}
+			if p.set.Forbids(c) && !p.outcome.Over() {
+				p.outcome = p.wonBy(c.Other(), game.Forbidden)
+			}
 		}
-		p.outcome = p.wonBy(c, game.Five)
 	}
 	if !p.outcome.Over() && p.board.Full() {
 		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
@@ -97,23 +127,26 @@ func (p *Position) judge() error {
 	return nil
 }
 
-// wins reports whether a stone of colour c at the point, set already or not,
-// stands in a winning row.
-func (p *Position) wins(at Point, c Colour) bool {
+// strongest is the strongest kind of row that a stone of colour c at the point,
+// set already or not, stands in.
+func (p *Position) strongest(at Point, c Colour) (k Kind) {
 	table := TableOf(p.set.Line(c))
 	for d := range Direction(Directions) {
-		if table.Shape(p.board.Window(at, d), c).Kind == FiveRow {
-			return true
-		}
+		k = max(k, table.Shape(p.board.Window(at, d), c).Kind)
 	}
-	return false
+	return k
 }
 
-// seat is the seat that holds a colour.
-func (p *Position) seat(c Colour) game.Seat { return game.Seat(c) }
+// Seat is the seat that holds a colour.
+func (p *Position) Seat(c Colour) game.Seat {
+	if c == Black {
+		return p.black
+	}
+	return p.black.Other()
+}
 
 func (p *Position) wonBy(c Colour, why game.Reason) game.Outcome {
-	return game.Outcome{Result: game.WonBy(p.seat(c)), Reason: why}
+	return game.Outcome{Result: game.WonBy(p.Seat(c)), Reason: why}
 }
 
 // Rules is the rule set that the game is played under.
@@ -129,12 +162,37 @@ func (p *Position) Board() Board { return p.board }
 func (p *Position) ToMove() Colour { return p.toMove }
 
 // Turn is the seat that acts next.
-func (p *Position) Turn() game.Seat { return p.seat(p.toMove) }
+func (p *Position) Turn() game.Seat {
+	if p.current() != nil {
+		return p.opening.actor
+	}
+	return p.Seat(p.toMove)
+}
 
-// Legal appends the empty points in the order of their numbers.
+// Plain is the same board and side to move in the usual play, without an
+// opening procedure and with Black in the first seat.
+func (p *Position) Plain() *Position {
+	set := p.set
+	set.Opening = Opening{}
+	q := &Position{rules: set.rules(), set: set, board: p.board}
+	q.toMove, q.key, q.outcome = p.toMove, p.key, p.outcome
+	if p.outcome.Result != game.Draw && p.black != game.First && p.outcome.Over() {
+		q.outcome.Result = game.WonBy(game.Second)
+		if p.outcome.Result == game.SecondWins {
+			q.outcome.Result = game.WonBy(game.First)
+		}
+	}
+	return q
+}
+
+// Legal appends the legal moves: in the usual play the empty points in the
+// order of their numbers.
 func (p *Position) Legal(buf []game.Move) []game.Move {
 	if p.outcome.Over() {
 		return buf
+	}
+	if s := p.current(); s != nil {
+		return p.openingMoves(s, buf)
 	}
 	for at := range Point(p.board.Points) {
 		if p.board.Empty(at) {
@@ -145,89 +203,160 @@ func (p *Position) Legal(buf []game.Move) []game.Move {
 }
 
 // check says why a move cannot be played.
-func (p *Position) check(m game.Move) (Point, error) {
+func (p *Position) check(m game.Move) error {
 	if p.outcome.Over() {
-		return NoPoint, fmt.Errorf("%w: %s (%s)", game.ErrOver, p.outcome.Result, p.outcome.Reason)
+		return fmt.Errorf("%w: %s (%s)", game.ErrOver, p.outcome.Result, p.outcome.Reason)
+	}
+	if s := p.current(); s != nil {
+		return p.checkOpening(s, m)
 	}
 	at, ok := p.board.MovePoint(m)
 	if !ok {
-		return NoPoint, fmt.Errorf("%w: %#x is no point on a board of %d", game.ErrIllegal, uint32(m), p.board.Size)
+		return fmt.Errorf("%w: %s is no point on a board of %d", game.ErrIllegal, p.Format(m), p.board.Size)
 	}
 	if c, taken := p.board.At(at); taken {
-		return NoPoint, fmt.Errorf("%w: %s is taken by a %s stone", game.ErrIllegal, p.board.PointText(at), c)
-	}
-	return at, nil
-}
-
-// Play makes the move, or says why not and changes nothing.
-func (p *Position) Play(m game.Move) error {
-	at, err := p.check(m)
-	if err != nil {
-		return err
-	}
-	c := p.toMove
-	p.board.Put(at, c)
-	p.key ^= stoneKeys[c][at] ^ sideKey
-	p.toMove = c.Other()
-	p.played = append(p.played, m)
-	switch {
-	case p.wins(at, c):
-		p.outcome = p.wonBy(c, game.Five)
-	case p.board.Full():
-		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
+		return fmt.Errorf("%w: %s is taken by a %s stone", game.ErrIllegal, p.board.PointText(at), c)
 	}
 	return nil
 }
 
+// Play makes the move, or says why not and changes nothing.
+func (p *Position) Play(m game.Move) error {
+	if err := p.check(m); err != nil {
+		return err
+	}
+	p.played = append(p.played, ply{m, NoPoint, p.state})
+	if s := p.current(); s != nil {
+		p.playOpening(s, m)
+		return nil
+	}
+	p.put(Point(m - 1))
+	return nil
+}
+
+// put sets a stone of the side to move and judges it.
+func (p *Position) put(at Point) {
+	c := p.toMove
+	made := p.strongest(at, c)
+	foul := p.set.Forbids(c) && p.board.verdict(at).forbidden()
+	p.board.Put(at, c)
+	p.played[len(p.played)-1].at = at
+	p.key ^= stoneKeys[c][at] ^ sideKey
+	p.toMove = c.Other()
+	switch {
+	case made == FiveRow:
+		p.outcome = p.wonBy(c, game.Five)
+	case foul:
+		p.outcome = p.wonBy(c.Other(), game.Forbidden)
+	case p.board.Full():
+		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
+	}
+}
+
 // Undo takes the last played move back; it panics when there is none.
 func (p *Position) Undo() {
-	last := len(p.played) - 1
-	at := Point(p.played[last] - 1)
-	p.played = p.played[:last]
-	p.toMove = p.toMove.Other()
-	p.board.Remove(at, p.toMove)
-	p.key ^= stoneKeys[p.toMove][at] ^ sideKey
-	p.outcome = game.Outcome{} // nothing is played after the end
+	last := p.played[len(p.played)-1]
+	p.played = p.played[:len(p.played)-1]
+	p.state = last.state
+	if last.at != NoPoint {
+		p.board.Remove(last.at, p.toMove)
+	}
 }
 
 // Outcome is how the game stands.
 func (p *Position) Outcome() game.Outcome { return p.outcome }
 
 // Key is the Zobrist key of the package documentation's formula.
-func (p *Position) Key() uint64 { return p.key }
+func (p *Position) Key() uint64 {
+	if p.set.Opening.Name == "" {
+		return p.key
+	}
+	return p.key ^ p.openingKey()
+}
 
 // Ply counts the moves played since the start position.
 func (p *Position) Ply() int { return len(p.played) }
 
-// Format writes a move as h8.
+// Format writes a move: h8, offer:h8, fifths-2, swap, stay or put-two.
 func (p *Position) Format(m game.Move) string {
 	if at, ok := p.board.MovePoint(m); ok {
 		return p.board.PointText(at)
 	}
+	if at, ok := p.board.OfferPoint(m); ok {
+		return offerPrefix + p.board.PointText(at)
+	}
+	if n, ok := FifthsNumber(m); ok {
+		return fifthsPrefix + strconv.Itoa(n)
+	}
+	for text, choice := range choiceTexts {
+		if choice == m {
+			return text
+		}
+	}
 	return fmt.Sprintf("%#x", uint32(m))
 }
 
+const (
+	offerPrefix  = "offer:"
+	fifthsPrefix = "fifths-"
+)
+
+var choiceTexts = map[string]game.Move{"swap": Swap, "stay": Stay, "put-two": PutTwo}
+
 // Parse reads what Format writes, and H8.
 func (p *Position) Parse(text string) (game.Move, error) {
-	at, err := p.board.ParsePoint(text)
+	m, err := p.parseMove(text)
+	if err == nil {
+		err = p.check(m)
+	}
 	if err != nil {
 		return game.NoMove, err
 	}
-	if _, err := p.check(StoneMove(at)); err != nil {
+	return m, nil
+}
+
+func (p *Position) parseMove(text string) (game.Move, error) {
+	if m, ok := choiceTexts[text]; ok {
+		return m, nil
+	}
+	if number, ok := strings.CutPrefix(text, fifthsPrefix); ok {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > MostFifths || strconv.Itoa(n) != number {
+			return game.NoMove, fmt.Errorf("%w: %.20q, want %s1 to %s%d", game.ErrSyntax, text, fifthsPrefix, fifthsPrefix, MostFifths)
+		}
+		return Fifths(n), nil
+	}
+	point, offered := strings.CutPrefix(text, offerPrefix)
+	at, err := p.board.ParsePoint(point)
+	if err != nil {
 		return game.NoMove, err
+	}
+	if offered {
+		return Offer(at), nil
 	}
 	return StoneMove(at), nil
 }
 
 // String is the position's text form.
-func (p *Position) String() string { return p.board.text() + " " + p.toMove.String()[:1] }
+func (p *Position) String() string { return p.board.text() + " " + p.toMove.String()[:1] + p.words() }
 
-// Diagram draws the board, x for Black and o for White.
-func (p *Position) Diagram() string { return p.board.diagram(nil) }
+// Diagram draws the board, x for Black and o for White, and where Black is to
+// move in Renju the forbidden points: 3 double-three, 4 double-four, 6 overline;
+// in an opening procedure 5 for the fifth moves offered.
+func (p *Position) Diagram() string {
+	marks := map[Point]byte{}
+	for at, v := range p.forbidden() {
+		marks[at] = "346"[v-doubleThree]
+	}
+	for _, at := range p.opening.offers {
+		marks[at] = '5'
+	}
+	return p.board.diagram(marks)
+}
 
 // Clone is an independent copy.
 func (p *Position) Clone() game.Position {
 	c := *p
-	c.played = append([]game.Move(nil), p.played...)
+	c.played = slices.Clone(p.played)
 	return &c
 }

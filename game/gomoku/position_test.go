@@ -3,6 +3,7 @@ package gomoku
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,8 +162,9 @@ func TestFullBoardIsADraw(t *testing.T) {
 // clones are independent; text and key round-trip at every ply.
 func TestRandomGames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for n := range 60 {
-		p := newGame(t, Set{variant: variants[0], Size: MinSize + n%6}.Name(), "")
+	sets := Game().Sets
+	for n := range 3 * len(sets) {
+		p := newGame(t, sets[n%len(sets)], "")
 		type state struct {
 			text string
 			key  uint64
@@ -171,10 +173,13 @@ func TestRandomGames(t *testing.T) {
 		for !p.Outcome().Over() {
 			states = append(states, state{p.String(), p.Key()})
 			again := newGame(t, p.Rules().Name, p.String())
-			if again.Key() != p.Key() || again.String() != p.String() {
-				t.Fatalf("set up again: %q key %#x, want %q %#x", again, again.Key(), p, p.Key())
+			if again.Key() != p.Key() || again.String() != p.String() || again.Turn() != p.Turn() {
+				t.Fatalf("set up again: %q key %#x turn %s, want %q %#x %s", again, again.Key(), again.Turn(), p, p.Key(), p.Turn())
 			}
 			moves := p.Legal(nil)
+			if !slices.Equal(moves, again.Legal(nil)) {
+				t.Fatalf("%q set up again has other moves", p)
+			}
 			m := moves[rng.IntN(len(moves))]
 			if back, err := p.Parse(p.Format(m)); err != nil || back != m {
 				t.Fatalf("parse of %s: %d, %v", p.Format(m), back, err)
@@ -187,8 +192,8 @@ func TestRandomGames(t *testing.T) {
 			if clone.String() != states[len(states)-1].text {
 				t.Fatal("a clone changed with the original")
 			}
-			if got, want := p.Outcome().Reason == game.Five, fiveByHand(p.Board(), mover); got != want {
-				t.Fatalf("five %v, want %v:\n%s", got, want, p.Diagram())
+			if got, want := p.Outcome().Reason == game.Five, wonByHand(p.Board(), mover, p.Set().variant.name); got != want {
+				t.Fatalf("%s: five %v, want %v:\n%s", p.Rules().Name, got, want, p.Diagram())
 			}
 		}
 		for i := len(states) - 1; i >= 0; i-- {
@@ -200,24 +205,77 @@ func TestRandomGames(t *testing.T) {
 	}
 }
 
-func fiveByHand(b Board, c Colour) bool {
-	for row := range b.Size {
-		for col := range b.Size {
-			for _, d := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}} {
-				n := 0
-				for p := b.Point(col, row); p != NoPoint; p = b.Point(col+n*d[0], row+n*d[1]) {
-					if got, ok := b.At(p); !ok || got != c {
-						break
-					}
-					n++
-				}
-				if n >= 5 {
-					return true
-				}
+// wonByHand judges rows cell by cell.
+func wonByHand(b Board, c Colour, variant string) bool {
+	stone := func(col, row int, c Colour) bool {
+		p := b.Point(col, row)
+		if p == NoPoint {
+			return false
+		}
+		got, ok := b.At(p)
+		return ok && got == c
+	}
+	for p := range Point(b.Points) {
+		col, row := b.Column(p), b.Row(p)
+		for _, d := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}} {
+			if !stone(col, row, c) || stone(col-d[0], row-d[1], c) {
+				continue // not the first of a row
+			}
+			n := 1
+			for stone(col+n*d[0], row+n*d[1], c) {
+				n++
+			}
+			enclosed := stone(col-d[0], row-d[1], c.Other()) && stone(col+n*d[0], row+n*d[1], c.Other())
+			exact := variant == "standard" || variant == "standardcaro" || variant == "renju" && c == Black
+			caro := variant == "caro" || variant == "standardcaro"
+			if n == 5 && !(caro && enclosed) || n > 5 && !exact {
+				return true
 			}
 		}
 	}
 	return false
+}
+
+// Which rows win, by variant: drawings as in TestShapes, the point played last
+// marked. Clauses: Piskvork's rules 0, 1, 8 and 9, and section 9.1 of Renju's.
+func TestWinningRows(t *testing.T) {
+	for _, tt := range []struct {
+		clause, drawing string
+		wins            string // variants in which the colour of the row wins, for Black and White
+	}{
+		{"five wins everywhere", "...xx*xx......", "freestyle standard renju caro standardcaro"},
+		{"six: five or more", "..xxx*xx......", "freestyle caro"},
+		{"nine: five or more", "..xxxx*xxxx...", "freestyle caro"},
+		{"caro: five enclosed by the other colour does not win", "..oxx*xxo.....", "freestyle standard renju"},
+		{"caro: one end open is enough", "..oxx*xx......", "freestyle standard renju caro standardcaro"},
+		{"caro: the border encloses nothing", "xx*xxo........", "freestyle standard renju caro standardcaro"},
+		{"caro: six enclosed wins where six win", "..oxxx*xxo....", "freestyle caro"},
+		{"caro: a gap at the end is open", "..oxx*xx.o....", "freestyle standard renju caro standardcaro"},
+	} {
+		for _, v := range variants {
+			for c := range Colour(2) {
+				b, at := line(t, tt.drawing)
+				text := b.text() + " b"
+				if c == White {
+					text = strings.NewReplacer("x", "o", "o", "x").Replace(b.text()) + " w"
+				}
+				p := newGame(t, "gomoku/"+v.name+"-15", text)
+				if err := p.Play(StoneMove(at)); err != nil {
+					t.Fatal(err)
+				}
+				want := game.Outcome{}
+				switch won := strings.Contains(" "+tt.wins+" ", " "+v.name+" "); {
+				case won, v.name == "renju" && c == White: // who wins with five or more
+					want = game.Outcome{Result: game.WonBy(game.Seat(c)), Reason: game.Five}
+				case v.name == "renju":
+					want = game.Outcome{Result: game.SecondWins, Reason: game.Forbidden}
+				}
+				if p.Outcome() != want {
+					t.Errorf("%s, %s, %s: outcome %v, want %v", tt.clause, v.name, c, p.Outcome(), want)
+				}
+			}
+		}
+	}
 }
 
 func TestBadInput(t *testing.T) {
@@ -297,6 +355,9 @@ func FuzzPosition(f *testing.F) {
 	f.Add("gomoku/freestyle-15", strings.Repeat("15/", 14)+"15 w", "h8")
 	f.Add("gomoku/freestyle-20", "", "t20")
 	f.Add("gomoku/freestyle-15", "14o/15/15/15/15/15/15/7x7/15/15/15/15/15/15/x14 w", "a1")
+	f.Add("gomoku/renju-15+soosyrv-4", "15/15/15/15/15/15/7o7/7xx6/15/15/15/15/15/15/15 w step=3:second", "swap")
+	f.Add("gomoku/renju-15+rif", "15/15/15/15/15/7o7/7o7/7xx6/15/15/15/15/15/15/15 b swapped step=5:second fifths=2 offers=a1", "offer:b1")
+	f.Add("gomoku/renju-15+yamaguchi-9", "15/15/15/15/15/15/7o7/7xx6/15/15/15/15/15/15/15 w step=3:first", "fifths-9")
 	f.Fuzz(func(t *testing.T, rules, position, move string) {
 		r, err := rulesNamed(rules)
 		if err != nil {

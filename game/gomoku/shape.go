@@ -57,6 +57,8 @@ type Line uint8
 const (
 	FiveOrMore Line = iota // five or more in a row
 	ExactFive              // five in a row, no more
+	Caro                   // five or more, but not five between two stones of the other colour
+	ExactCaro              // five, no more, and not between two stones of the other colour
 	lineRules
 )
 
@@ -68,7 +70,9 @@ type Table struct {
 	shapes [1 << (2 * classBits)]Shape
 }
 
-const classBits = 6 // up to 5 cells, each own or empty, then an end: 63 classes
+// classBits names up to 5 cells, each own or empty, then an end: 63 classes, or
+// 94 where it matters whether a stone or the border makes the end (Caro).
+const classBits = 7
 
 // Shape is what a stone of colour c in the middle of the window makes.
 func (t *Table) Shape(window uint32, c Colour) Shape {
@@ -76,31 +80,35 @@ func (t *Table) Shape(window uint32, c Colour) Shape {
 	return t.shapes[uint(h[0][window&0x3ff])<<classBits|uint(h[1][window>>10])]
 }
 
-var tables [lineRules]func() *Table
-
-func init() {
-	for l := range tables {
-		tables[l] = sync.OnceValue(func() *Table { return newTable(Line(l)) })
+var tables = func() (t [lineRules]func() *Table) {
+	for l := range t {
+		t[l] = sync.OnceValue(func() *Table { return newTable(Line(l)) })
 	}
-}
+	return t
+}()
 
 // TableOf is the table of a line rule, made at first use.
 func TableOf(l Line) *Table { return tables[l]() }
 
-// A row is a window as the maker of the tables sees it: 11 cells, own stones
-// and empty cells as bits, the centre at bit 5. What is neither is in the way.
-type row struct{ own, empty uint16 }
+// A row is a window as the maker of the tables sees it: 11 cells, own stones,
+// empty cells and stones of the other colour as bits, the centre at bit 5.
+// What is none of these is the border.
+type row struct{ own, empty, foe uint16 }
 
 const centre = 1 << reach
 
 // span is what the shape of a row depends on: the cells around the centre up
-// to the first obstacle either side.
-func (r row) span() row {
+// to the first obstacle either side, and under the Caro rules what that is.
+func (r row) span(l Line) row {
 	in := uint16(centre)
 	for range reach {
 		in |= (in<<1 | in>>1) & (r.own | r.empty) & 0x7ff
 	}
-	return row{r.own & in, r.empty & in}
+	s := row{own: r.own & in, empty: r.empty & in}
+	if l == Caro || l == ExactCaro {
+		s.foe = r.foe & (in<<1 | in>>1)
+	}
+	return s
 }
 
 // length is the number of own stones side by side through the centre.
@@ -110,6 +118,17 @@ func (r row) length() int {
 	return left + right - 1
 }
 
+// enclosed reports whether stones of the other colour stand at both ends of
+// the stones through the centre.
+func (r row) enclosed() bool {
+	run := uint16(centre)
+	for range reach {
+		run |= (run<<1 | run>>1) & r.own
+	}
+	ends := (run<<1 | run>>1) &^ run
+	return bits.OnesCount16(ends&r.foe) == 2
+}
+
 // maker works out shapes from their definitions, each row once.
 type maker struct {
 	line  Line
@@ -117,7 +136,7 @@ type maker struct {
 }
 
 func (m *maker) shape(r row) Shape {
-	r = r.span()
+	r = r.span(m.line)
 	if s, ok := m.known[r]; ok {
 		return s
 	}
@@ -128,7 +147,9 @@ func (m *maker) shape(r row) Shape {
 
 func (m *maker) define(r row) Shape {
 	switch n := r.length(); {
-	case n == 5, n > 5 && m.line == FiveOrMore:
+	case n == 5 && r.enclosed():
+		return Shape{Kind: Dead}
+	case n == 5, n > 5 && (m.line == FiveOrMore || m.line == Caro):
 		return Shape{Kind: FiveRow}
 	case n > 5:
 		return Shape{Kind: Overline}
@@ -137,7 +158,7 @@ func (m *maker) define(r row) Shape {
 	for i := range 9 {
 		cell := uint16(2) << i // bit 1 is 4 cells before the centre
 		if r.empty&cell != 0 {
-			k := m.shape(row{r.own | cell, r.empty &^ cell}).Kind
+			k := m.shape(row{r.own | cell, r.empty &^ cell, r.foe}).Kind
 			makes[k] |= 1 << i
 		}
 	}
@@ -174,7 +195,7 @@ func newTable(l Line) *Table {
 		index := map[row]uint8{}
 		for c := range t.half {
 			for code := range t.half[c][side] {
-				r := halfRow(code, side, Colour(c)).span()
+				r := halfRow(code, side, Colour(c)).span(l)
 				if _, ok := index[r]; !ok {
 					index[r] = uint8(len(classes[side]))
 					classes[side] = append(classes[side], r)
@@ -186,7 +207,7 @@ func newTable(l Line) *Table {
 	m := maker{line: l, known: map[row]Shape{}}
 	for i, before := range classes[0] {
 		for j, after := range classes[1] {
-			r := row{before.own | after.own | centre, before.empty | after.empty}
+			r := row{before.own | after.own | centre, before.empty | after.empty, before.foe | after.foe}
 			t.shapes[i<<classBits|j] = m.shape(r)
 		}
 	}
@@ -204,6 +225,8 @@ func halfRow(code, side int, c Colour) (r row) {
 			r.empty |= cell
 		case int(c) + 1:
 			r.own |= cell
+		case int(c.Other()) + 1:
+			r.foe |= cell
 		}
 	}
 	return r

@@ -99,6 +99,29 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
+// Under the Caro rules an end held by the other colour counts.
+func TestCaroShapes(t *testing.T) {
+	for _, tt := range []struct {
+		drawing     string
+		caro, exact Kind
+	}{
+		{"..oxx*xxo..", Dead, Dead},
+		{"..oxx*xx...", FiveRow, FiveRow},
+		{"..oxxx*xxo.", FiveRow, Overline},
+		{"..oxx*x....", Four, Four},
+		{"..oxx*x.o..", Dead, Dead},
+		{"..o.xx*x.o.", StraightFour, StraightFour},
+		{"xx*x.o.....", Four, Four},
+	} {
+		for rule, want := range map[Line]Kind{Caro: tt.caro, ExactCaro: tt.exact} {
+			b, at := line(t, tt.drawing)
+			if got := TableOf(rule).Shape(b.Window(at, East), Black).Kind; got != want {
+				t.Errorf("%s rule %d: kind %d, want %d", tt.drawing, rule, got, want)
+			}
+		}
+	}
+}
+
 // The shape of a window is the same for both colours, read backwards, and in
 // every direction of the board.
 func TestShapeSymmetry(t *testing.T) {

@@ -11,32 +11,36 @@ import (
 // maxText is longer than any position of the largest board.
 const maxText = 2 * MaxPoints
 
-// parseBoard reads rows and side to move. The error wraps game.ErrSyntax and
-// says in which row and column.
-func parseBoard(text string) (b Board, toMove Colour, err error) {
+// parseBoard reads rows and side to move, and returns the words that follow.
+// The error wraps game.ErrSyntax and says in which row and column.
+func parseBoard(text string) (b Board, toMove Colour, words []string, err error) {
 	if len(text) > maxText {
-		return b, 0, fmt.Errorf("%w: position of %d characters, at most %d make sense", game.ErrSyntax, len(text), maxText)
+		return b, 0, nil, fmt.Errorf("%w: position of %d characters, at most %d make sense", game.ErrSyntax, len(text), maxText)
 	}
-	grid, side, _ := strings.Cut(text, " ")
+	grid, tail, _ := strings.Cut(text, " ")
+	side, rest, more := strings.Cut(tail, " ")
+	if more {
+		words = strings.Split(rest, " ")
+	}
 	switch side {
 	case "b":
 		toMove = Black
 	case "w":
 		toMove = White
 	default:
-		return b, 0, fmt.Errorf("%w: side to move %.20q after the rows, want b or w", game.ErrSyntax, side)
+		return b, 0, nil, fmt.Errorf("%w: side to move %.20q after the rows, want b or w", game.ErrSyntax, side)
 	}
 	rows := strings.Split(grid, "/")
 	if len(rows) < MinSize || len(rows) > MaxSize {
-		return b, 0, fmt.Errorf("%w: %d rows, want %d to %d", game.ErrSyntax, len(rows), MinSize, MaxSize)
+		return b, 0, nil, fmt.Errorf("%w: %d rows, want %d to %d", game.ErrSyntax, len(rows), MinSize, MaxSize)
 	}
 	b = NewBoard(len(rows))
 	for i, row := range rows {
 		if err := b.parseRow(b.Size-1-i, row); err != nil {
-			return b, 0, fmt.Errorf("%w: row %d from the top: %w", game.ErrSyntax, i+1, err)
+			return b, 0, nil, fmt.Errorf("%w: row %d from the top: %w", game.ErrSyntax, i+1, err)
 		}
 	}
-	return b, toMove, nil
+	return b, toMove, words, nil
 }
 
 func (b *Board) parseRow(row int, text string) error {
@@ -162,4 +166,107 @@ func (g *Geometry) ParsePoint(text string) (Point, error) {
 		return bad()
 	}
 	return p, nil
+}
+
+// words are what follows the side to move in a position's text.
+func (p *Position) words() string {
+	var s strings.Builder
+	if p.black != game.First {
+		s.WriteString(" swapped")
+	}
+	if o := &p.opening; p.current() != nil {
+		fmt.Fprintf(&s, " step=%d:%s", o.step, o.actor)
+		if o.fifths > 0 {
+			fmt.Fprintf(&s, " fifths=%d", o.fifths)
+		}
+		for i, at := range o.offers {
+			s.WriteString([]string{" offers=", ","}[min(i, 1)])
+			s.WriteString(p.board.PointText(at))
+		}
+	}
+	return s.String()
+}
+
+// parseWords reads what words writes. Errors wrap game.ErrSyntax, or
+// game.ErrPosition where the stones do not fit the step of the procedure.
+func (p *Position) parseWords(words []string) error {
+	o := &p.opening
+	*o = progress{step: len(p.set.Opening.steps)}
+	for i, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		bad := func(why string) error {
+			return fmt.Errorf("%w: %.30q after the side to move: %s", game.ErrSyntax, word, why)
+		}
+		if p.set.Opening.Name == "" {
+			return bad("these rules have no opening procedure")
+		}
+		for _, before := range words[:i] {
+			if strings.HasPrefix(before, key) {
+				return bad("said twice")
+			}
+		}
+		var err error
+		switch key {
+		case "swapped":
+			p.black = game.Second
+		case "step":
+			number, seat, _ := strings.Cut(value, ":")
+			if o.step, err = strconv.Atoi(number); err == nil {
+				err = o.actor.UnmarshalText([]byte(seat))
+			}
+			if err != nil || o.step < 0 || o.step >= len(p.set.Opening.steps) {
+				return bad(fmt.Sprintf("want step=0:first to step=%d:second", len(p.set.Opening.steps)-1))
+			}
+		case "fifths":
+			if o.fifths, err = strconv.Atoi(value); err != nil || o.fifths < 1 || o.fifths > MostFifths {
+				return bad(fmt.Sprintf("want 1 to %d", MostFifths))
+			}
+		case "offers":
+			for text := range strings.SplitSeq(value, ",") {
+				at, err := p.board.ParsePoint(text)
+				if err != nil {
+					return err
+				}
+				if err := p.offerable(at, p.board.selfSymmetries()); err != nil {
+					return fmt.Errorf("%w: offers: %w", game.ErrPosition, err)
+				}
+				o.offers = append(o.offers, at)
+			}
+		default:
+			return bad("want swapped, step=, fifths= or offers=")
+		}
+	}
+	return p.fitsStep()
+}
+
+// fitsStep holds a position that was set up against its step.
+func (p *Position) fitsStep() error {
+	s, o := p.current(), &p.opening
+	if s == nil {
+		if o.fifths > 0 || len(o.offers) > 0 {
+			return fmt.Errorf("%w: fifth moves without a step of the opening", game.ErrPosition)
+		}
+		return nil
+	}
+	bad := func(what string) error {
+		return fmt.Errorf("%w: step %d of %s: %s", game.ErrPosition, o.step, p.set.Opening.Name, what)
+	}
+	black := 0
+	for at := range Point(p.board.Points) {
+		if c, ok := p.board.At(at); ok && c == Black {
+			black++
+		}
+	}
+	picks := s.kind == PickStep || s.kind == OfferStep
+	switch {
+	case p.board.stones != s.stones || black != (s.stones+1)/2 || p.toMove != Colour(s.stones%2):
+		return bad(fmt.Sprintf("want %d stones, Black's first, and the colours in turn", s.stones))
+	case s.by == holder && o.actor != p.Seat(p.toMove):
+		return bad("the other seat acts")
+	case picks && o.fifths < 2, !picks && len(o.offers) > 0:
+		return bad("fifth moves do not fit")
+	case s.kind == OfferStep && len(o.offers) >= o.fifths, s.kind == PickStep && len(o.offers) != o.fifths:
+		return bad(fmt.Sprintf("%d offers of %d", len(o.offers), o.fifths))
+	}
+	return nil
 }

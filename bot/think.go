@@ -1,0 +1,56 @@
+package bot
+
+import (
+	"sparring/engine"
+	"sparring/engine/search"
+)
+
+// PoolThinker thinks with an engine pool, which shares the cores among all
+// games of the process.
+type PoolThinker struct{ Pool *engine.Pool }
+
+// Think implements Thinker.
+func (p PoolThinker) Think(t Task) (Thought, error) {
+	r := engine.Request{
+		Position: t.Position, Ponder: t.Ponder,
+		Limits: search.Limits{Nodes: t.Nodes, Threads: t.Threads},
+	}
+	if !t.Ponder {
+		c := engine.Clock(t.Clock)
+		r.Clock = &c
+	}
+	if watch := t.Watch; watch != nil {
+		r.Watch = func(i search.Info) { watch(fromInfo(i)) }
+	}
+	thought, err := p.Pool.Think(r)
+	if err != nil {
+		return nil, err
+	}
+	return poolThought{thought}, nil
+}
+
+type poolThought struct{ *engine.Thought }
+
+func (t poolThought) Hit(c Clock) {
+	ec := engine.Clock(c)
+	t.Thought.Hit(&ec)
+}
+
+func (t poolThought) Wait() (Result, error) {
+	r, err := t.Thought.Wait()
+	return Result{
+		Move: r.Move, Ponder: r.Ponder, Score: int(r.Score), Chance: r.Chance, Depth: r.Depth, SelDepth: r.SelDepth,
+		Nodes: r.Nodes, Time: r.Time, PV: r.PV, Source: r.Source,
+	}, err
+}
+
+func fromInfo(i search.Info) Result {
+	r := Result{
+		Score: int(i.Score), Chance: i.Chance, Depth: i.Depth, SelDepth: i.SelDepth,
+		Nodes: i.Nodes, Time: i.Time, PV: i.PV, Source: search.FromSearch,
+	}
+	if len(i.PV) > 0 {
+		r.Move = i.PV[0]
+	}
+	return r
+}
