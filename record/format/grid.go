@@ -43,7 +43,7 @@ func ParseGrid(position string) (g *Grid, ok bool) {
 		}
 		g.Rows = append(g.Rows, cells)
 	}
-	return g, g.String() == position
+	return g, len(side) == 1 && g.String() == position
 }
 
 // String is the position text.

@@ -13,6 +13,7 @@ import (
 	"sparring/record"
 	"sparring/record/ccgc"
 	"sparring/record/format"
+	"sparring/record/pgn"
 	"sparring/record/psq"
 	"sparring/record/sgf"
 )
@@ -21,7 +22,7 @@ import (
 const MaxFile = 64 << 20
 
 // formats are in the order in which a text is tried.
-var formats = []format.Format{psq.Format(), ccgc.Format(), sgf.Format()}
+var formats = []format.Format{psq.Format(), pgn.Format(), ccgc.Format(), sgf.Format()}
 
 // Formats lists the formats.
 func Formats() []format.Format { return formats }
