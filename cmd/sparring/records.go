@@ -14,7 +14,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"sparring/arena"
@@ -51,7 +50,7 @@ func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, er
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	nc, err := s.connect("sparring records", zerolog.New(errs))
+	nc, err := s.connect("sparring records", newLog(errs, "warn"))
 	if err != nil {
 		return nil, err
 	}

@@ -220,6 +220,10 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 		if c, ok := b.At(p); ok {
 			f.put(p, c)
 		}
+		if b.Dead(p) {
+			f.put(p, gomoku.Black)
+			f.bury(p, gomoku.Black)
+		}
 	}
 	f.log, f.marks = f.log[:0], f.marks[:0] // the start is not taken back
 	return f
@@ -231,7 +235,7 @@ func neighbourhoods(g *gomoku.Geometry) *[gomoku.MaxPoints][]gomoku.Point {
 	for p := range gomoku.Point(g.Points) {
 		for dy := -nearby; dy <= nearby; dy++ {
 			for dx := -nearby; dx <= nearby; dx++ {
-				if q := g.Point(g.Column(p)+dx, g.Row(p)+dy); q != gomoku.NoPoint && q != p {
+				if q := g.Point(g.Column(p)+dx, g.RowOf(p)+dy); q != gomoku.NoPoint && q != p {
 					t[p] = append(t[p], q)
 				}
 			}
@@ -288,12 +292,32 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 		f.near[q]++
 	}
 	f.marks = append(f.marks, len(f.log))
+	f.spread(p)
+}
+
+// spread brings the rows of all points around p up to date.
+func (f *field) spread(p gomoku.Point) {
 	for d := range gomoku.Direction(gomoku.Directions) {
 		before, after := f.board.Ends(p, d)
 		step := f.board.Step(d)
 		f.walk(p, d, -step, before)
 		f.walk(p, d, step, after)
 	}
+}
+
+// bury makes a stone dead (the continuous rules); unbury takes that back, last
+// buried first.
+func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
+	f.marks = append(f.marks, len(f.log))
+	f.sum[c] -= f.promise(p, c).share
+	f.board.Bury(p, c)
+	f.spread(p)
+}
+
+func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
+	f.restore()
+	f.board.Unbury(p, c)
+	f.sum[c] += f.promise(p, c).share
 }
 
 // walk updates the points from p on along d, until for neither colour anything
@@ -309,6 +333,9 @@ func (f *field) walk(p gomoku.Point, d gomoku.Direction, step, cells int) {
 			if !blocked[c] && i <= f.reach[c] {
 				f.renew(at, c, d, f.tables[c].Shape(window, c).Kind)
 			}
+		}
+		if f.board.Dead(at) {
+			return
 		}
 		if owner, stone := f.board.At(at); stone {
 			if blocked[owner.Other()] = true; blocked[owner] {
@@ -341,18 +368,23 @@ func (f *field) become(p gomoku.Point, c gomoku.Colour, now rows) {
 		}
 		return
 	}
-	if owner, _ := f.board.At(p); owner == c {
+	if owner, ok := f.board.At(p); ok && owner == c {
 		f.sum[c] += is.share - was.share
 	}
 }
 
-// take takes back the last stone put, which must be p's of colour c.
-func (f *field) take(p gomoku.Point, c gomoku.Colour) {
+// restore undoes the changes since the last mark.
+func (f *field) restore() {
 	last := len(f.marks) - 1
 	for i := len(f.log) - 1; i >= f.marks[last]; i-- {
 		f.become(f.log[i].point, f.log[i].colour, f.log[i].old)
 	}
 	f.log, f.marks = f.log[:f.marks[last]], f.marks[:last]
+}
+
+// take takes back the last stone put, which must be p's of colour c.
+func (f *field) take(p gomoku.Point, c gomoku.Colour) {
+	f.restore()
 	for _, q := range f.around[p] {
 		f.near[q]--
 	}

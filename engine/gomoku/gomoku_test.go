@@ -56,8 +56,11 @@ func TestConform(t *testing.T) {
 			setUp(t, "gomoku/renju-17", "", "h8 p1 i8 p3 g9 n15 g10 o7"),
 			setUp(t, "gomoku/caro-15", middle, ""),
 			setUp(t, "gomoku/standardcaro-15", middle, ""),
+			setUp(t, "gomoku/continuous-15", middle, ""),
+			setUp(t, "gomoku/continuous-15", middle, "d8 a15"),
+			setUp(t, "gomoku/continuous-15", "oooo11/15/15/15/15/15/15/14o/15/15/15/15/15/15/xxxx11 b rows=1:2", ""),
 		},
-		Walks: 27,
+		Walks: 36,
 		Plies: 40,
 		Seed:  5,
 	})

@@ -52,6 +52,10 @@ const (
 	evalLimit    search.Score = 20000 // all else stays within
 )
 
+// countedRow is what a row that has counted is worth under the continuous
+// rules: table 2's open four, since each costs about the stones of one.
+const countedRow = 2000
+
 // Ordering, in units of table 2 times orderScale, so that a difference of an
 // open three outweighs the kernel's history (+-16384) and smaller ones don't.
 const (

@@ -13,6 +13,9 @@ import (
 // would be a forbidden point, the four itself wins.
 func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
 	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
+	if a.set.Continuous() {
+		return search.Proof{}, 0, false // nothing ends the game before its time
+	}
 	if !own[five].empty() {
 		return search.Proof{Score: search.Win - 1, Line: []game.Move{gomoku.StoneMove(own[five].first())}, Kind: "vcf"}, 0, true
 	}

@@ -105,11 +105,11 @@ func newGeometry(size int) *Geometry {
 	return g
 }
 
-// Column and Row are the point's coordinates from 0 at the bottom left.
+// Column counts from 0 at the left.
 func (g *Geometry) Column(p Point) int { return int(p) % g.Size }
 
-// Row counts from 0 at the bottom.
-func (g *Geometry) Row(p Point) int { return int(p) / g.Size }
+// RowOf counts from 0 at the bottom.
+func (g *Geometry) RowOf(p Point) int { return int(p) / g.Size }
 
 // Point is the place at a column and row counted from 0 at the bottom left,
 // NoPoint off the board.
@@ -144,11 +144,16 @@ func (b *Board) Stones() int { return b.stones }
 // Full reports whether no empty point is left.
 func (b *Board) Full() bool { return b.stones == b.Points }
 
-// At is the colour of the stone at p; ok is false where there is none.
+// At is the colour of the stone at p; ok is false where there is none, or a
+// dead one.
 func (b *Board) At(p Point) (c Colour, ok bool) {
 	cell := b.cell(p)
-	return Colour(cell - 1), cell != cellEmpty
+	return Colour(cell - 1), cell != cellEmpty && cell != cellBorder
 }
+
+// Dead reports whether a dead stone is at p, one of a row that has counted
+// under the continuous rules.
+func (b *Board) Dead(p Point) bool { return b.cell(p) == cellBorder }
 
 // Empty reports whether no stone is at p.
 func (b *Board) Empty(p Point) bool { return b.cell(p) == cellEmpty }
@@ -170,11 +175,49 @@ func (b *Board) Remove(p Point, c Colour) {
 	b.stones--
 }
 
+// Bury makes the stone of colour c at p a dead one: for rows of both colours
+// it is as the border.
+func (b *Board) Bury(p Point, c Colour) { b.flip(p, c.Other()) }
+
+// Unbury takes that back.
+func (b *Board) Unbury(p Point, c Colour) { b.flip(p, c.Other()) }
+
+// flip toggles the bit of a colour in the cell: none set is empty, both are
+// the border.
 func (b *Board) flip(p Point, c Colour) {
 	for d := range b.lines {
 		at := b.places[d][p]
 		b.lines[d][at.line] ^= (uint64(c) + 1) << at.shift
 	}
+}
+
+// WinningRow lists the stones of the row of colour c through p that wins, nil
+// for none; of several, that of the first direction.
+func (b *Board) WinningRow(p Point, c Colour, l Line) []Point {
+	for d := range Direction(Directions) {
+		if TableOf(l).Shape(b.Window(p, d), c).Kind == FiveRow {
+			return b.row(p, d, c)
+		}
+	}
+	return nil
+}
+
+// row lists the stones of colour c side by side through p along d, p's among
+// them.
+func (b *Board) row(p Point, d Direction, c Colour) []Point {
+	row := []Point{p}
+	before, after := b.room(p, d)
+	for i, cells := range [2]int{before, after} {
+		step := b.step[d] * (2*i - 1)
+		for n := 1; n <= cells; n++ {
+			q := Point(int(p) + n*step)
+			if owner, ok := b.At(q); !ok || owner != c {
+				break
+			}
+			row = append(row, q)
+		}
+	}
+	return row
 }
 
 // Window is the five cells before p and the five after it along d, p itself
@@ -188,7 +231,13 @@ func (b *Board) Window(p Point, d Direction) uint32 {
 // Ends are how many cells around p along d are on the board: at most 5 before
 // it and 5 after it.
 func (b *Board) Ends(p Point, d Direction) (before, after int) {
-	col, row := b.Column(p), b.Row(p)
+	before, after = b.room(p, d)
+	return min(before, reach), min(after, reach)
+}
+
+// room is how many cells the line along d has before p and after it.
+func (b *Board) room(p Point, d Direction) (before, after int) {
+	col, row := b.Column(p), b.RowOf(p)
 	last := b.Size - 1
 	switch d {
 	case East:
@@ -200,5 +249,5 @@ func (b *Board) Ends(p Point, d Direction) (before, after int) {
 	case NorthWest:
 		before, after = min(last-col, row), min(col, last-row)
 	}
-	return min(before, reach), min(after, reach)
+	return before, after
 }

@@ -14,6 +14,9 @@
 // 'w': "15/15/.../15 b" is an empty board of 15. Composed problems and
 // handicaps may have any number of stones of either colour.
 //
+// The continuous rules have dead stones, '#', and a word after the side to move
+// for the rows of Black and White that have counted, "rows=1:0".
+//
 // Under an opening procedure there are further moves: "swap" and "stay" for
 // the colours, "put-two" (swap2), "fifths-3" to ask for three fifth moves, and
 // "offer:h10" to offer one; the point picked is then written as a stone is,
@@ -31,5 +34,7 @@
 // i = 2p+1 for every white one, and i = 800 when White is to move. Rule sets
 // with an opening procedure add i = 801 when the first seat holds White and,
 // while the procedure runs, 830 + its step, 810 + the number of fifth moves
-// asked for if any, and 1000 + p for every fifth move offered at p.
+// asked for if any, and 1000 + p for every fifth move offered at p. The
+// continuous rules add i = 2000 + p for every dead stone, 1500 + n and 1600 + n
+// for n > 0 rows of Black and of White.
 package gomoku

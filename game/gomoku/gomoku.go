@@ -32,19 +32,21 @@ func Game() game.Game {
 
 // variant is a way to judge rows.
 type variant struct {
-	name      string
-	lines     [2]Line // by colour
-	forbidden bool    // Black has forbidden points (Renju)
+	name       string
+	lines      [2]Line // by colour
+	forbidden  bool    // Black has forbidden points (Renju)
+	continuous bool    // play goes on after a row, until the board is full
 }
 
 // The variants. Standard is Gomocup's rule 1, caro its rule 8, standardcaro
-// both together (rule 9); Renju is its rule 4.
+// both together (rule 9); Renju is its rule 4, continuous its rule 2.
 var variants = []variant{
 	{name: "freestyle", lines: [2]Line{FiveOrMore, FiveOrMore}},
 	{name: "standard", lines: [2]Line{ExactFive, ExactFive}},
 	{name: "renju", lines: [2]Line{ExactFive, FiveOrMore}, forbidden: true},
 	{name: "caro", lines: [2]Line{Caro, Caro}},
 	{name: "standardcaro", lines: [2]Line{ExactCaro, ExactCaro}},
+	{name: "continuous", lines: [2]Line{FiveOrMore, FiveOrMore}, continuous: true},
 }
 
 // Set is a rule set of the game, taken apart.
@@ -70,7 +72,10 @@ func (s Set) Line(c Colour) Line { return s.lines[c] }
 func (s Set) Forbids(c Colour) bool { return s.forbidden && c == Black }
 
 // Forcing reports whether a four can be stopped only where it would make five.
-func (s Set) Forcing() bool { return s.lines[Black] < Caro }
+func (s Set) Forcing() bool { return s.lines[Black] < Caro && !s.continuous }
+
+// Continuous reports whether a row scores and dies instead of ending the game.
+func (s Set) Continuous() bool { return s.continuous }
 
 // parseSet reads a full name. The error wraps game.ErrRules.
 func parseSet(text string) (Set, error) {
@@ -125,7 +130,7 @@ func (set Set) rules() *game.Rules {
 	return r
 }
 
-// rulesFor goes by the number of rows.
+// rulesFor goes by the number of rows, and by dead stones.
 func rulesFor(position string) (string, error) {
 	if position == "" {
 		return Game().Default, nil
@@ -134,5 +139,11 @@ func rulesFor(position string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return Set{variant: variants[0], Size: b.Size}.Name(), nil
+	set := Set{variant: variants[0], Size: b.Size}
+	for at := range Point(b.Points) {
+		if b.Dead(at) {
+			set.variant = variants[len(variants)-1]
+		}
+	}
+	return set.Name(), nil
 }

@@ -304,7 +304,7 @@ func (p *Position) openingMoves(s *step, buf []game.Move) []game.Move {
 // FromCentre is the distance in king's steps from the middle point.
 func (g *Geometry) FromCentre(p Point) int {
 	middle := g.Size / 2
-	return max(g.Column(p)-middle, middle-g.Column(p), g.Row(p)-middle, middle-g.Row(p))
+	return max(g.Column(p)-middle, middle-g.Column(p), g.RowOf(p)-middle, middle-g.RowOf(p))
 }
 
 // offerable says why a point can't be offered: it is taken, offered already,

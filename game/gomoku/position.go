@@ -13,10 +13,23 @@ import (
 const (
 	keySeed  = 0x676f6d6f6b75
 	keyWhite = 2 * MaxPoints
+	keyRows  = 1500 // + 100 for White + the rows that have counted
+	keyDead  = 2000 // + the point
 )
 
 // StoneKey is what a stone of colour c at p contributes to a position's key.
 func StoneKey(p Point, c Colour) uint64 { return stoneKeys[c][p] }
+
+// DeadKey is what a dead stone at p contributes.
+func DeadKey(p Point) uint64 { return game.Zobrist(keySeed, keyDead+uint64(p)) }
+
+// RowsKey is what n counted rows of a colour contribute: nothing for none.
+func RowsKey(c Colour, n int) uint64 {
+	if n == 0 {
+		return 0
+	}
+	return game.Zobrist(keySeed, keyRows+100*uint64(c)+uint64(n))
+}
 
 // SideKey is in the key when White is to move.
 func SideKey() uint64 { return sideKey }
@@ -58,13 +71,15 @@ type state struct {
 	black   game.Seat // who holds Black
 	opening progress
 	outcome game.Outcome
+	rows    [2]int // that have counted, by colour, under the continuous rules
 	key     uint64 // the part of the key that stones and side to move make
 }
 
 // ply is a move that was played, and the state before it.
 type ply struct {
 	move game.Move
-	at   Point // of the stone set, NoPoint for none
+	at   Point   // of the stone set, NoPoint for none
+	row  []Point // that died with it
 	state
 }
 
@@ -87,12 +102,21 @@ func newPosition(r *game.Rules, set Set, text string) (*Position, error) {
 		if c, ok := b.At(at); ok {
 			p.key ^= stoneKeys[c][at]
 		}
+		if b.Dead(at) {
+			if !set.continuous {
+				return nil, fmt.Errorf("%w: a dead stone (#) at %s, which %s do not know", game.ErrPosition, b.PointText(at), r.Name)
+			}
+			p.key ^= DeadKey(at)
+		}
 	}
 	if toMove == White {
 		p.key ^= sideKey
 	}
 	if err := p.parseWords(words); err != nil {
 		return nil, err
+	}
+	for c, n := range p.rows {
+		p.key ^= RowsKey(Colour(c), n)
 	}
 	return p, p.judge()
 }
@@ -108,6 +132,9 @@ func (p *Position) judge() error {
 		}
 		switch p.strongest(at, c) {
 		case FiveRow:
+			if p.set.continuous {
+				return fmt.Errorf("%w: the row through %s has not counted, its stones should be #", game.ErrPosition, p.board.PointText(at))
+			}
 			if c != mover {
 				return fmt.Errorf("%w: %s is to move and has a winning row through %s", game.ErrPosition, c, p.board.PointText(at))
 			}
@@ -122,7 +149,7 @@ func (p *Position) judge() error {
 		}
 	}
 	if !p.outcome.Over() && p.board.Full() {
-		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
+		p.outcome = p.full()
 	}
 	return nil
 }
@@ -158,6 +185,9 @@ func (p *Position) Set() Set { return p.set }
 // Board is a copy of the board.
 func (p *Position) Board() Board { return p.board }
 
+// Rows are the rows of a colour that have counted under the continuous rules.
+func (p *Position) Rows(c Colour) int { return p.rows[c] }
+
 // ToMove is the colour of the next stone.
 func (p *Position) ToMove() Colour { return p.toMove }
 
@@ -175,7 +205,7 @@ func (p *Position) Plain() *Position {
 	set := p.set
 	set.Opening = Opening{}
 	q := &Position{rules: set.rules(), set: set, board: p.board}
-	q.toMove, q.key, q.outcome = p.toMove, p.key, p.outcome
+	q.toMove, q.key, q.outcome, q.rows = p.toMove, p.key, p.outcome, p.rows
 	if p.outcome.Result != game.Draw && p.black != game.First && p.outcome.Over() {
 		q.outcome.Result = game.WonBy(game.Second)
 		if p.outcome.Result == game.SecondWins {
@@ -217,6 +247,9 @@ func (p *Position) check(m game.Move) error {
 	if c, taken := p.board.At(at); taken {
 		return fmt.Errorf("%w: %s is taken by a %s stone", game.ErrIllegal, p.board.PointText(at), c)
 	}
+	if p.board.Dead(at) {
+		return fmt.Errorf("%w: %s is taken by a dead stone", game.ErrIllegal, p.board.PointText(at))
+	}
 	return nil
 }
 
@@ -225,7 +258,7 @@ func (p *Position) Play(m game.Move) error {
 	if err := p.check(m); err != nil {
 		return err
 	}
-	p.played = append(p.played, ply{m, NoPoint, p.state})
+	p.played = append(p.played, ply{move: m, at: NoPoint, state: p.state})
 	if s := p.current(); s != nil {
 		p.playOpening(s, m)
 		return nil
@@ -244,13 +277,41 @@ func (p *Position) put(at Point) {
 	p.key ^= stoneKeys[c][at] ^ sideKey
 	p.toMove = c.Other()
 	switch {
+	case made == FiveRow && p.set.continuous:
+		p.score(at, c)
 	case made == FiveRow:
 		p.outcome = p.wonBy(c, game.Five)
+		return
 	case foul:
 		p.outcome = p.wonBy(c.Other(), game.Forbidden)
-	case p.board.Full():
-		p.outcome = game.Outcome{Result: game.Draw, Reason: game.BoardFull}
+		return
 	}
+	if p.board.Full() {
+		p.outcome = p.full()
+	}
+}
+
+// score counts the row that a stone has made and buries its stones.
+func (p *Position) score(at Point, c Colour) {
+	last := &p.played[len(p.played)-1]
+	last.row = p.board.WinningRow(at, c, p.set.Line(c))
+	for _, q := range last.row {
+		p.board.Bury(q, c)
+		p.key ^= stoneKeys[c][q] ^ DeadKey(q)
+	}
+	p.key ^= RowsKey(c, p.rows[c]) ^ RowsKey(c, p.rows[c]+1)
+	p.rows[c]++
+}
+
+// full is the outcome of a full board: the rows that counted decide.
+func (p *Position) full() game.Outcome {
+	switch black, white := p.rows[Black], p.rows[White]; {
+	case black > white:
+		return p.wonBy(Black, game.Five)
+	case white > black:
+		return p.wonBy(White, game.Five)
+	}
+	return game.Outcome{Result: game.Draw, Reason: game.BoardFull}
 }
 
 // Undo takes the last played move back; it panics when there is none.
@@ -258,6 +319,9 @@ func (p *Position) Undo() {
 	last := p.played[len(p.played)-1]
 	p.played = p.played[:len(p.played)-1]
 	p.state = last.state
+	for _, q := range last.row {
+		p.board.Unbury(q, p.toMove)
+	}
 	if last.at != NoPoint {
 		p.board.Remove(last.at, p.toMove)
 	}

@@ -192,6 +192,9 @@ func TestRandomGames(t *testing.T) {
 			if clone.String() != states[len(states)-1].text {
 				t.Fatal("a clone changed with the original")
 			}
+			if p.Set().Continuous() {
+				continue
+			}
 			if got, want := p.Outcome().Reason == game.Five, wonByHand(p.Board(), mover, p.Set().variant.name); got != want {
 				t.Fatalf("%s: five %v, want %v:\n%s", p.Rules().Name, got, want, p.Diagram())
 			}
@@ -216,7 +219,7 @@ func wonByHand(b Board, c Colour, variant string) bool {
 		return ok && got == c
 	}
 	for p := range Point(b.Points) {
-		col, row := b.Column(p), b.Row(p)
+		col, row := b.Column(p), b.RowOf(p)
 		for _, d := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}} {
 			if !stone(col, row, c) || stone(col-d[0], row-d[1], c) {
 				continue // not the first of a row
@@ -243,7 +246,7 @@ func TestWinningRows(t *testing.T) {
 		clause, drawing string
 		wins            string // variants in which the colour of the row wins, for Black and White
 	}{
-		{"five wins everywhere", "...xx*xx......", "freestyle standard renju caro standardcaro"},
+		{"five wins everywhere but under the continuous rules, where it scores", "...xx*xx......", "freestyle standard renju caro standardcaro"},
 		{"six: five or more", "..xxx*xx......", "freestyle caro"},
 		{"nine: five or more", "..xxxx*xxxx...", "freestyle caro"},
 		{"caro: five enclosed by the other colour does not win", "..oxx*xxo.....", "freestyle standard renju"},
@@ -278,6 +281,45 @@ func TestWinningRows(t *testing.T) {
 	}
 }
 
+// Piskvork's rule 2: a row scores, its stones are dead for both, play goes on
+// to the end.
+func TestContinuous(t *testing.T) {
+	p := newGame(t, "gomoku/continuous-15", "")
+	play(t, p, "a1 a15 b1 b15 c1 c15 d1 d15 f1 o8 e1")
+	want := "oooo11/15/15/15/15/15/15/14o/15/15/15/15/15/15/######9 w rows=1:0"
+	if p.String() != want || p.Outcome().Over() || p.Rows(Black) != 1 {
+		t.Fatalf("%q, outcome %v, want %q", p, p.Outcome(), want)
+	}
+	if _, err := p.Parse("e1"); !errors.Is(err, game.ErrIllegal) || !strings.Contains(err.Error(), "dead stone") {
+		t.Errorf("parse of a dead stone's point: %v", err)
+	}
+	play(t, p, "o9 g1 o10 h1 o11 i1 o12 j1") // the dead are no part of a new row
+	if p.Rows(Black) != 1 || p.Rows(White) != 1 || p.Outcome().Over() {
+		t.Errorf("rows %d:%d, outcome %v, want 1:1", p.Rows(Black), p.Rows(White), p.Outcome())
+	}
+	for range 9 {
+		p.Undo()
+	}
+	if p.Rows(Black) != 0 || p.String() != "oooo11/15/15/15/15/15/15/14o/15/15/15/15/15/15/xxxx1x9 b" {
+		t.Errorf("after undo: %q", p)
+	}
+	// A full board: the rows decide.
+	var rows []string
+	for row := range 15 {
+		rows = append(rows, quietRow(15, row))
+	}
+	rows[14] = "1" + rows[14][1:]
+	for score, want := range map[string]game.Outcome{
+		"2:1": {Result: game.FirstWins, Reason: game.Five}, "0:1": {Result: game.SecondWins, Reason: game.Five}, "3:3": {Result: game.Draw, Reason: game.BoardFull},
+	} {
+		p := newGame(t, "gomoku/continuous-15", strings.Join(rows, "/")+" w rows="+score)
+		play(t, p, "a1")
+		if p.Outcome() != want {
+			t.Errorf("full board, rows %s: %v, want %v", score, p.Outcome(), want)
+		}
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	empty := strings.Repeat("15/", 14) + "15 b"
 	for _, tt := range []struct {
@@ -298,8 +340,13 @@ func TestBadInput(t *testing.T) {
 		{"gomoku/freestyle-15", strings.Replace(empty, "15", "14", 1), game.ErrSyntax, "14 columns"},
 		{"gomoku/freestyle-15", strings.Replace(empty, "15", "14xx", 1), game.ErrSyntax, "column 16"},
 		{"gomoku/freestyle-15", strings.Replace(empty, "15", "999999999999999999999", 1), game.ErrSyntax, "beyond"},
-		{"gomoku/freestyle-15", strings.Replace(empty, "15", "015", 1), game.ErrSyntax, "want x, o or a number"},
+		{"gomoku/freestyle-15", strings.Replace(empty, "15", "015", 1), game.ErrSyntax, "want x, o, # or a number"},
 		{"gomoku/freestyle-15", strings.Repeat("15/", 5000), game.ErrSyntax, "characters"},
+		{"gomoku/freestyle-15", strings.Replace(empty, "15", "#14", 1), game.ErrPosition, "dead stone (#) at a15"},
+		{"gomoku/freestyle-15", empty + " rows=1:0", game.ErrSyntax, "rows=1:0"},
+		{"gomoku/continuous-15", empty + " rows=-1:0", game.ErrSyntax, "0 to 80"},
+		{"gomoku/continuous-15", empty + " rows=1", game.ErrSyntax, "0 to 80"},
+		{"gomoku/continuous-15", strings.Replace(empty, "15", "xxxxx10", 1), game.ErrPosition, "should be #"},
 		{"gomoku/freestyle-16", empty, game.ErrPosition, "a board of 15"},
 		{"gomoku/freestyle-15", strings.Replace(empty, "15", "xxxxx10", 1), game.ErrPosition, "black is to move"},
 	} {
@@ -341,6 +388,9 @@ func TestRulesForFollowsTheSize(t *testing.T) {
 			t.Errorf("%.30q: %s, %v, want %s", tt.position, got, err, tt.want)
 		}
 	}
+	if got, err := Game().RulesFor(strings.Repeat("16/", 15) + "####12 w"); err != nil || got != "gomoku/continuous-16" {
+		t.Errorf("dead stones: %s, %v", got, err)
+	}
 	if _, err := Game().RulesFor("15"); !errors.Is(err, game.ErrSyntax) {
 		t.Errorf("no board: %v", err)
 	}
@@ -356,6 +406,7 @@ func FuzzPosition(f *testing.F) {
 	f.Add("gomoku/freestyle-20", "", "t20")
 	f.Add("gomoku/freestyle-15", "14o/15/15/15/15/15/15/7x7/15/15/15/15/15/15/x14 w", "a1")
 	f.Add("gomoku/renju-15+soosyrv-4", "15/15/15/15/15/15/7o7/7xx6/15/15/15/15/15/15/15 w step=3:second", "swap")
+	f.Add("gomoku/continuous-15", "oooo11/15/15/15/15/15/15/14o/15/15/15/15/15/15/######9 w rows=1:0", "e15")
 	f.Add("gomoku/renju-15+rif", "15/15/15/15/15/7o7/7o7/7xx6/15/15/15/15/15/15/15 b swapped step=5:second fifths=2 offers=a1", "offer:b1")
 	f.Add("gomoku/renju-15+yamaguchi-9", "15/15/15/15/15/15/7o7/7xx6/15/15/15/15/15/15/15 w step=3:first", "fifths-9")
 	f.Fuzz(func(t *testing.T, rules, position, move string) {

@@ -6,7 +6,7 @@ const symmetries = 8
 // Symmetric is where symmetry s (0 to 7, 0 the identity) takes a point: bit 0
 // mirrors the columns, bit 1 the rows, bit 2 then exchanges the two.
 func (g *Geometry) Symmetric(p Point, s int) Point {
-	col, row, last := g.Column(p), g.Row(p), g.Size-1
+	col, row, last := g.Column(p), g.RowOf(p), g.Size-1
 	if s&1 != 0 {
 		col = last - col
 	}

@@ -8,6 +8,9 @@ import (
 	"sparring/game"
 )
 
+// mostRows is how many rows of five fit on the largest board.
+const mostRows = MaxPoints / 5
+
 // maxText is longer than any position of the largest board.
 const maxText = 2 * MaxPoints
 
@@ -48,7 +51,7 @@ func (b *Board) parseRow(row int, text string) error {
 	for i := 0; i < len(text); {
 		at, n := i, 1
 		switch ch := text[i]; {
-		case ch == 'x' || ch == 'o':
+		case ch == 'x' || ch == 'o' || ch == '#':
 			i++
 		case ch >= '1' && ch <= '9':
 			for i < len(text) && text[i] >= '0' && text[i] <= '9' {
@@ -56,7 +59,7 @@ func (b *Board) parseRow(row int, text string) error {
 			}
 			n, _ = strconv.Atoi(text[at:min(i, at+3)]) // three digits are too many already
 		default:
-			return fmt.Errorf("column %d: %.4q, want x, o or a number", col+1, text[i:])
+			return fmt.Errorf("column %d: %.4q, want x, o, # or a number", col+1, text[i:])
 		}
 		if col+n > b.Size {
 			return fmt.Errorf("column %d: %.20q goes beyond %d columns", col+1, text[at:], b.Size)
@@ -66,6 +69,9 @@ func (b *Board) parseRow(row int, text string) error {
 			b.Put(b.Point(col, row), Black)
 		case 'o':
 			b.Put(b.Point(col, row), White)
+		case '#':
+			b.Put(b.Point(col, row), Black)
+			b.Bury(b.Point(col, row), Black)
 		}
 		col += n
 	}
@@ -87,16 +93,13 @@ func (b *Board) text() string {
 			}
 		}
 		for col := range b.Size {
-			switch c, ok := b.At(b.Point(col, row)); {
-			case !ok:
+			p := b.Point(col, row)
+			if b.Empty(p) {
 				run++
-			case c == Black:
-				flush()
-				s.WriteByte('x')
-			default:
-				flush()
-				s.WriteByte('o')
+				continue
 			}
+			flush()
+			s.WriteByte(b.mark(p))
 		}
 		flush()
 		if row > 0 {
@@ -106,6 +109,9 @@ func (b *Board) text() string {
 	return s.String()
 }
 
+// mark is the letter of what stands at p.
+func (b *Board) mark(p Point) byte { return ".xo#"[b.cell(p)] }
+
 // diagram draws the board; the marks, if any, replace the dots of empty points.
 func (b *Board) diagram(marks map[Point]byte) string {
 	var s strings.Builder
@@ -113,15 +119,9 @@ func (b *Board) diagram(marks map[Point]byte) string {
 		fmt.Fprintf(&s, "%2d", row+1)
 		for col := range b.Size {
 			p := b.Point(col, row)
-			mark := byte('.')
-			if m, ok := marks[p]; ok {
+			mark := b.mark(p)
+			if m, ok := marks[p]; ok && b.Empty(p) {
 				mark = m
-			}
-			switch c, ok := b.At(p); {
-			case ok && c == Black:
-				mark = 'x'
-			case ok:
-				mark = 'o'
 			}
 			s.WriteByte(' ')
 			s.WriteByte(mark)
@@ -142,7 +142,7 @@ func (g *Geometry) PointText(p Point) string {
 	if int(p) >= g.Points {
 		return "none"
 	}
-	return string(rune('a'+g.Column(p))) + strconv.Itoa(g.Row(p)+1)
+	return string(rune('a'+g.Column(p))) + strconv.Itoa(g.RowOf(p)+1)
 }
 
 // ParsePoint reads what PointText writes, and a capital letter too. The error
@@ -171,6 +171,9 @@ func (g *Geometry) ParsePoint(text string) (Point, error) {
 // words are what follows the side to move in a position's text.
 func (p *Position) words() string {
 	var s strings.Builder
+	if p.rows != [2]int{} {
+		fmt.Fprintf(&s, " rows=%d:%d", p.rows[Black], p.rows[White])
+	}
 	if p.black != game.First {
 		s.WriteString(" swapped")
 	}
@@ -196,6 +199,16 @@ func (p *Position) parseWords(words []string) error {
 		key, value, _ := strings.Cut(word, "=")
 		bad := func(why string) error {
 			return fmt.Errorf("%w: %.30q after the side to move: %s", game.ErrSyntax, word, why)
+		}
+		if key == "rows" && p.set.continuous {
+			black, white, _ := strings.Cut(value, ":")
+			b, err1 := strconv.ParseUint(black, 10, 8)
+			w, err2 := strconv.ParseUint(white, 10, 8)
+			if err1 != nil || err2 != nil || max(b, w) > mostRows {
+				return bad(fmt.Sprintf("want the rows of Black and White, each 0 to %d, as rows=1:0", mostRows))
+			}
+			p.rows = [2]int{int(b), int(w)}
+			continue
 		}
 		if p.set.Opening.Name == "" {
 			return bad("these rules have no opening procedure")
