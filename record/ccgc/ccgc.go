@@ -9,7 +9,7 @@
 //
 // Columns are letters from the left, rows count from 1 at the bottom. 先手胜 is
 // "first has won", 后手胜 "second has won", 平局 a draw; anything else says
-// nothing. The texts have no clocks and no choices of an opening procedure: of
+// nothing. Times are Beijing's. The texts have no clocks and no choices of an opening procedure: of
 // Gomoku they keep the stones, and who held Black in the end comes first.
 //
 // Teams write these files with their own programs, so much is read that the
@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"sparring/game"
 	"sparring/game/amazons"
@@ -57,8 +58,11 @@ var resultWords = map[game.Result]string{
 	game.FirstWins: firstWins, game.SecondWins: secondWins, game.Draw: drawn, game.Undecided: unknown,
 }
 
-// dateLayout is the date and time of day in the fifth field.
+// dateLayout is the date and time of day in the fifth field, in the time of
+// the place where the championship is.
 const dateLayout = "2006.01.02 15:04"
+
+var beijing = time.FixedZone("CST", 8*60*60)
 
 func write(records []*record.Record, _ format.WriteOptions) (string, error) {
 	var s strings.Builder
@@ -122,7 +126,7 @@ func gomokuText(r *record.Record) (string, error) {
 func header(r *record.Record, first game.Seat) string {
 	when := clean(r.Place)
 	if !r.Start.IsZero() {
-		when = strings.TrimSpace(r.Start.UTC().Format(dateLayout) + " " + when)
+		when = strings.TrimSpace(r.Start.In(beijing).Format(dateLayout) + " " + when)
 	}
 	return "[" + codes[r.Game] + "][" + team(r.Seats[first], " B") + "][" + team(r.Seats[first.Other()], " W") +
 		"][" + resultWords[turned(r.Result, first)] + "][" + when + "][" + clean(r.Event) + "]"
@@ -173,7 +177,7 @@ func fileName(r *record.Record) string {
 	}
 	when := ""
 	if !r.Start.IsZero() {
-		when = r.Start.UTC().Format("20060102 1504")
+		when = r.Start.In(beijing).Format("20060102 1504")
 	}
 	parts := []string{codes[r.Game],
 		clean(format.Name(r.Seats[first])) + "B vs " + clean(format.Name(r.Seats[first.Other()])) + "W",

@@ -50,10 +50,48 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestOpenings: of an opening procedure the stones are kept, and Black comes
+// first, whoever sat there.
+func TestOpenings(t *testing.T) {
+	swapped := 0
+	for seed := range uint64(12) {
+		r := formattest.Random(t, "gomoku/renju-15+ccgc-2", "", seed, 40)
+		stones, _, black, err := format.Stones(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := write([]*record.Record{r}, format.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		games, err := read(text, format.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := games[0]
+		var want []string
+		for _, s := range stones {
+			want = append(want, r.Plies[s.Ply-1].Move)
+		}
+		if moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/renju-15" || format.Name(got.Seats[0]) != format.Name(r.Seats[black]) {
+			t.Errorf("%s: %s, %s, %+v", text, got.Rules, moves(got), got.Seats)
+		}
+		if (got.Result == game.FirstWins) != (r.Result == game.WonBy(black)) {
+			t.Errorf("%s: %s, but %s in the record with Black %s", text, got.Result, r.Result, black)
+		}
+		if black == game.Second {
+			swapped++
+		}
+	}
+	if swapped == 0 {
+		t.Error("no game with swapped colours")
+	}
+}
+
 func TestText(t *testing.T) {
 	r := &record.Record{
 		Game: "amazons", Rules: "amazons/10x10", Seats: [2]record.Seat{{Player: "first"}, {Player: "second"}},
-		Result: game.FirstWins, Start: time.Date(2024, 7, 11, 10, 0, 0, 0, time.UTC), Place: "place", Event: "event",
+		Result: game.FirstWins, Start: time.Date(2024, 7, 11, 2, 0, 0, 0, time.UTC), Place: "place", Event: "event",
 		Plies: []record.Ply{{Move: "d1d7/g7"}, {Move: "d10d8/g8"}, {Move: "g1g6/d6"}},
 	}
 	want := "#[AM][first][second][先手胜][2024.07.11 10:00 place][event];\r\n1 d1d7(g7) d10d8(g8)\r\n2 g1g6(d6)\r\n"
@@ -127,6 +165,9 @@ func TestVariants(t *testing.T) {
 		}
 		if names := format.Name(r.Seats[0]) + " " + format.Name(r.Seats[1]); names != want.names {
 			t.Errorf("%s: players %q, want %q", name, names, want.names)
+		}
+		if r.Start.Hour()+r.Start.Minute() > 0 { // a date alone stays what it is
+			r.Start = r.Start.In(beijing)
 		}
 		layout := "2006-01-02 15:04"
 		if r.Start.Second() != 0 {

@@ -197,7 +197,7 @@ func describe(r *record.Record, fields []field) game.Result {
 			result = word
 			continue
 		}
-		start, rest, dated := format.ParseDate(text)
+		start, rest, dated := format.ParseDate(text, beijing)
 		switch {
 		case dated && r.Start.IsZero():
 			r.Start, r.Place = start, rest

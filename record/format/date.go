@@ -10,8 +10,10 @@ import (
 // ParseDate reads the date, and the time of day if there is one, that a text
 // begins with; rest is what follows. The year comes first; the parts stand
 // apart by '.', '-', '/' or 年 月 日, with or without blanks, and full-width
-// digits and signs are read too. Where no whole date stands there, ok is false.
-func ParseDate(text string) (t time.Time, rest string, ok bool) {
+// digits and signs are read too. A time of day is that of the location; a date
+// alone is its midnight in UTC, so that it stays this date. Where no whole date
+// stands there, ok is false.
+func ParseDate(text string, in *time.Location) (t time.Time, rest string, ok bool) {
 	date, rest := numbers(text, 3, ".-/年月")
 	if len(date) < 3 || date[0] < 1000 {
 		return t, text, false
@@ -21,14 +23,14 @@ func ParseDate(text string) (t time.Time, rest string, ok bool) {
 	if len(clock) >= 2 && clock[0] < 24 && clock[1] < 60 {
 		rest = strings.TrimLeft(after, "分秒")
 	} else {
-		clock = nil
+		clock, in = nil, time.UTC
 	}
 	clock = append(clock, 0, 0, 0)
-	t = time.Date(date[0], time.Month(date[1]), date[2], clock[0], clock[1], clock[2], 0, time.UTC)
+	t = time.Date(date[0], time.Month(date[1]), date[2], clock[0], clock[1], clock[2], 0, in)
 	if t.Year() != date[0] || int(t.Month()) != date[1] || t.Day() != date[2] || t.Minute() != clock[1] {
 		return time.Time{}, text, false // the 31st of February
 	}
-	return t, strings.TrimSpace(rest), true
+	return t.UTC(), strings.TrimSpace(rest), true
 }
 
 // numbers reads up to n numbers of at most four digits with one of the signs

@@ -180,32 +180,46 @@ func identify(r *record.Record) string {
 	return "i-" + hex.EncodeToString(h.Sum(nil))[:24]
 }
 
+// guesses are the sets that a file without a hint may mean, likeliest first.
+// Others are too lenient to be guessed: they would make sense of a damaged file.
+var guesses = map[string][]string{
+	"gomoku":  {"freestyle", "standard", "renju"},
+	"xiangqi": {"wxf", "cxa", "simple"},
+}
+
 // RuleSets lists the rule sets that a game without a named one may have been
 // played under, likeliest first: those whose name is among the words of the
-// hint ("Renju"), the game's default, its other well-known sets. Sets whose
-// openings have choices are left out, since no list of moves shows the
-// choices. For Xiangqi the last has no move limit. Only names that fit are
+// hint ("Renju rules"), then the game's default and its other common sets.
+// Sets whose openings have choices are left out, since no list of moves shows
+// the choices. For Xiangqi the last has no move limit. Only names that fit are
 // listed.
 func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 	g, err := catalog.Game(gameName)
 	if err != nil {
 		return nil
 	}
-	names := append([]string{g.Default}, slices.DeleteFunc(slices.Clone(g.Sets), func(name string) bool { return name == g.Default })...)
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "+") || !fits(name) })
+	hint = strings.ToLower(hint)
+	rank := func(name string) int { // the lower the likelier, negative for never
+		_, set, _ := strings.Cut(name, "/")
+		set, _, _ = strings.Cut(set, "-")
+		guess := slices.Index(guesses[gameName], set)
+		switch {
+		case strings.Contains(name, "+"), !fits(name):
+			return -1
+		case strings.Contains(hint, set):
+			return 100 - len(set) // "standardcaro" before "caro"
+		case name == g.Default:
+			return 100
+		case guess >= 0:
+			return 101 + guess
+		}
+		return -1
+	}
+	names := slices.DeleteFunc(slices.Clone(g.Sets), func(name string) bool { return rank(name) < 0 })
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
 	if gameName == "xiangqi" {
 		names = append(names, "xiangqi/simple+limit=none")
 	}
-	hint = strings.ToLower(hint)
-	hinted := func(name string) int {
-		_, set, _ := strings.Cut(name, "/")
-		set, _, _ = strings.Cut(set, "-")
-		if strings.Contains(hint, set) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return hinted(a) - hinted(b) })
 	return names
 }
 

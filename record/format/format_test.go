@@ -31,7 +31,7 @@ func TestParseDate(t *testing.T) {
 		"":                         "|",
 		"99999999999999999999.1.1": "|99999999999999999999.1.1",
 	} {
-		got, rest, ok := ParseDate(text)
+		got, rest, ok := ParseDate(text, time.UTC)
 		s := "|" + rest
 		if ok {
 			s = got.Format(time.DateTime) + s

@@ -17,38 +17,24 @@ type Stone struct {
 }
 
 // Stones replays a record of Gomoku and lists the stones in the order in which
-// they came on the board. Choices of an opening procedure put none there. size
-// is the board's; black is the seat that held Black in the end.
+// they came on the board, without those of the start position. Choices of an
+// opening procedure put none there. size is the board's; black is the seat
+// that held Black in the end.
 func Stones(r *record.Record) (stones []Stone, size int, black game.Seat, err error) {
-	var before gomoku.Board
-	added := func(ply int, p game.Position) error {
-		g, ok := p.(*gomoku.Position)
-		if !ok {
-			return fmt.Errorf("%w: stones of a game of %s", ErrCannot, r.Game)
-		}
-		board := g.Board()
-		for at := range gomoku.Point(board.Points) {
-			c, on := board.At(at)
-			if ply == 0 || !on || !before.Empty(at) {
-				continue
-			}
-			stones = append(stones, Stone{Ply: ply, Col: board.Column(at), Row: board.Row(at), Black: c == gomoku.Black})
-		}
-		before, size, black = board, board.Size, BlackSeat(g)
-		return nil
+	if r.Game != "gomoku" {
+		return nil, 0, 0, fmt.Errorf("%w: stones of a game of %s", ErrCannot, r.Game)
 	}
-	end, err := Played(r, func(ply int, p game.Position, _ game.Move) error { return added(ply-1, p) })
+	p, err := Played(r, func(ply int, p game.Position, m game.Move) error {
+		g := p.(*gomoku.Position)
+		board := g.Board()
+		if at, ok := board.MovePoint(m); ok {
+			stones = append(stones, Stone{Ply: ply, Col: board.Column(at), Row: board.RowOf(at), Black: g.ToMove() == gomoku.Black})
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	err = added(len(r.Plies), end)
-	return stones, size, black, err
-}
-
-// BlackSeat is the seat that holds Black.
-func BlackSeat(p *gomoku.Position) game.Seat {
-	if p.ToMove() == gomoku.Black {
-		return p.Turn()
-	}
-	return p.Turn().Other()
+	end := p.(*gomoku.Position)
+	return stones, end.Set().Size, end.Seat(gomoku.Black), nil
 }

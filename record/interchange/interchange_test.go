@@ -120,7 +120,7 @@ func TestFileName(t *testing.T) {
 	r.Seats[0].Player = `a/b\c:d`
 	for name, want := range map[string]string{
 		"sgf":  "g-1.sgf",
-		"ccgc": "AM-a_b_c_dB vs 北理工 二队W-后手胜-20260803 1430 沈阳-CCGC 2026.txt",
+		"ccgc": "AM-a_b_c_dB vs 北理工 二队W-后手胜-20260803 2230 沈阳-CCGC 2026.txt",
 	} {
 		f, err := Find(name)
 		if got := FileName(f, r); err != nil || got != want {

@@ -3,6 +3,7 @@ package pgn
 import (
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -156,7 +157,7 @@ func describe(r *record.Record, tags map[string]value) {
 	if round := get("round"); round != "" {
 		r.Event = strings.TrimSpace(r.Event + " (round " + round + ")")
 	}
-	r.Start, _, _ = format.ParseDate(tags["date"].text + " " + tags["time"].text)
+	r.Start, _, _ = format.ParseDate(tags["date"].text+" "+tags["time"].text, time.UTC)
 	for seat, ids := range [2][2]string{{"red", "white"}, {"black", "black"}} {
 		name := get(ids[0])
 		if name == "" {

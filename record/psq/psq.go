@@ -240,7 +240,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 		}
 	}
 	rec.Event, rec.Place = t.notes["event"], t.notes["place"]
-	rec.Start, _, _ = format.ParseDate(t.notes["date"])
+	rec.Start, _, _ = format.ParseDate(t.notes["date"], time.UTC)
 	rec.Clock = format.ParseClock(t.notes["clock"])
 	d.Settle = func(end game.Position) { d.Result, d.Reason = t.result(end) }
 	return d.Finish(o)

@@ -40,6 +40,44 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestOpenings: of an opening procedure the stones are kept, and Black comes
+// first, whoever sat there.
+func TestOpenings(t *testing.T) {
+	swapped := 0
+	for seed := range uint64(12) {
+		r := formattest.Random(t, "gomoku/freestyle-15+swap2", "", seed, 40)
+		stones, _, black, err := format.Stones(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := write([]*record.Record{r}, format.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		games, err := read(text, format.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := games[0]
+		var want []string
+		for _, s := range stones {
+			want = append(want, r.Plies[s.Ply-1].Move)
+		}
+		if moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/freestyle-15" || got.Seats[0] != r.Seats[black] {
+			t.Errorf("%s: %s, %s, %+v", text, got.Rules, moves(got), got.Seats)
+		}
+		if (got.Result == game.FirstWins) != (r.Result == game.WonBy(black)) || got.Reason != r.Reason {
+			t.Errorf("%s: %s, but %s in the record with Black %s", text, got.Result, r.Result, black)
+		}
+		if black == game.Second {
+			swapped++
+		}
+	}
+	if swapped == 0 {
+		t.Error("no game with swapped colours")
+	}
+}
+
 // TestOddNames: a name may look like a code or a note.
 func TestOddNames(t *testing.T) {
 	for _, names := range [][2]string{{"-1", "0"}, {"# rules: x", "15"}, {"", ""}, {"15", "bob"}, {"bob", "0"}} {

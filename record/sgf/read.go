@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"sparring/game"
 	"sparring/game/catalog"
@@ -83,7 +84,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	}
 	rec := &r.draft.Record
 	rec.Event, rec.Place, rec.Text = r.text("EV"), r.text("PC"), r.text("GC")
-	rec.Start, _, _ = format.ParseDate(r.text("DT"))
+	rec.Start, _, _ = format.ParseDate(r.text("DT"), time.UTC)
 	rec.Clock = r.clock()
 	return r.finish(o)
 }
@@ -384,7 +385,7 @@ func (r *reader) finish(o format.ReadOptions) (*record.Record, error) {
 	d := r.draft
 	first := r.first
 	d.Settle = func(end game.Position) {
-		if g, ok := end.(*gomoku.Position); ok && format.BlackSeat(g) == game.Second {
+		if g, ok := end.(*gomoku.Position); ok && g.Seat(gomoku.Black) == game.Second {
 			first = "W"
 		}
 		second := map[string]string{"B": "W", "W": "B"}[first]

@@ -19,12 +19,21 @@ import (
 
 // setups are start positions other than the usual.
 var setups = map[string][]string{
-	"gomoku/freestyle-15": {"", "15/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w"},
-	"gomoku/freestyle-20": {""},
-	"xiangqi/simple":      {"", "4k4/9/9/9/9/9/9/9/4R4/4K4 b - - 0 1"},
-	"amazons/10x10":       {"", "3q2q3/10/10/q8q/10/4*5/Q8Q/10/10/3Q2Q3 b"},
-	"amazons/6x6":         {""},
-	"amazons/5x4":         {"1q3/5/3*1/2Q2 w"},
+	"gomoku/freestyle-15":  {"", "15/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w"},
+	"gomoku/freestyle-20":  {""},
+	"gomoku/renju-15":      {""},
+	"gomoku/continuous-15": {""},
+	// The choices of opening procedures: swapped colours, offers, ....
+	"gomoku/freestyle-15+swap2":    {""},
+	"gomoku/renju-15+rif":          {""},
+	"gomoku/renju-15+soosyrv-8":    {""},
+	"gomoku/renju-15+taraguchi-10": {""},
+	"gomoku/renju-15+yamaguchi-12": {""},
+	"gomoku/renju-15+ccgc-2":       {""},
+	"xiangqi/simple":               {"", "4k4/9/9/9/9/9/9/9/4R4/4K4 b - - 0 1"},
+	"amazons/10x10":                {"", "3q2q3/10/10/q8q/10/4*5/Q8Q/10/10/3Q2Q3 b"},
+	"amazons/6x6":                  {""},
+	"amazons/5x4":                  {"1q3/5/3*1/2Q2 w"},
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -182,6 +191,15 @@ func TestDamaged(t *testing.T) {
 }
 
 func TestCannot(t *testing.T) {
+	for _, position := range []string{
+		"15/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w rows=1:0",
+		"#####10/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w rows=1:0",
+	} {
+		r := formattest.Random(t, "gomoku/continuous-15", position, 1, 6)
+		if _, err := write([]*record.Record{r}, format.WriteOptions{}); !errors.Is(err, format.ErrCannot) {
+			t.Errorf("%s: %v", position, err)
+		}
+	}
 	r := formattest.Random(t, "gomoku/freestyle-15", "", 1, 6)
 	r.Plies[3].Move = r.Plies[2].Move
 	if _, err := write([]*record.Record{r}, format.WriteOptions{}); !errors.Is(err, game.ErrIllegal) || !strings.Contains(err.Error(), "ply 4") {

@@ -189,31 +189,20 @@ func (w *writer) gomoku() error {
 		return err
 	}
 	w.players()
-	for ply := range r.Plies {
-		p := &r.Plies[ply]
-		var put []format.Stone
-		for len(stones) > 0 && stones[0].Ply == ply+1 {
-			put, stones = append(put, stones[0]), stones[1:]
-		}
+	for i := range r.Plies {
+		p := &r.Plies[i]
 		w.node()
-		if len(put) == 1 && p.Move == pointText(put[0]) {
-			w.prop(stoneColour(put[0]), w.point(put[0].Col, put[0].Row))
+		if len(stones) > 0 && stones[0].Ply == i+1 {
+			w.prop(stoneColour(stones[0]), w.point(stones[0].Col, stones[0].Row))
+			stones = stones[1:]
 		} else {
 			w.prop("ACT", p.Move)
-			points := map[string][]string{}
-			for _, s := range put {
-				points["A"+stoneColour(s)] = append(points["A"+stoneColour(s)], w.point(s.Col, s.Row))
-			}
-			w.place("AB", points["AB"])
-			w.place("AW", points["AW"])
 		}
 		w.notes(p, w.colour(p.Seat))
 	}
 	w.WriteString(")\n")
 	return nil
 }
-
-func pointText(s format.Stone) string { return letter(s.Col) + strconv.Itoa(s.Row+1) }
 
 func stoneColour(s format.Stone) string {
 	if s.Black {
@@ -264,17 +253,19 @@ func (w *writer) start() error {
 	if w.r.Position == "" {
 		return nil
 	}
-	b := boards[w.r.Game]
-	for _, s := range b.setup {
-		var points []string
-		for row, cells := range g.Rows {
-			for col, c := range cells {
-				if string(c) == s[1] {
-					points = append(points, letter(col)+letter(row))
-				}
-			}
+	points := map[byte][]string{}
+	for row, cells := range g.Rows {
+		for col, c := range cells {
+			points[c] = append(points[c], letter(col)+letter(row))
 		}
-		w.place(s[0], points)
+	}
+	delete(points, '.')
+	for _, s := range boards[w.r.Game].setup {
+		w.place(s[0], points[s[1][0]])
+		delete(points, s[1][0])
+	}
+	if len(points) > 0 { // dead stones of Gomoku's continuous rules
+		return fmt.Errorf("%w: the start position %.60q", format.ErrCannot, w.r.Position)
 	}
 	w.prop("PL", w.colour(p.Turn()))
 	return nil
