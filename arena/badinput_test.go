@@ -57,6 +57,7 @@ func (l *logLines) count(fields map[string]any) int {
 // Whatever is sent to a running game that is not a proper request is refused
 // with its code and logged once; log and state of the game stay as they are.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob", "eve")
 	lines := &logLines{}
 	cfg := quick()
@@ -203,6 +204,7 @@ func TestBadInput(t *testing.T) {
 
 // Challenges that cannot become a game are refused at once.
 func TestBadChallenges(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann := join(t, srv, "ann", "a1")

@@ -9,7 +9,7 @@
 //	<prefix>_challenges  work queue   challenge.>        waiting challenges
 //	<prefix>_games       log          game.*.log         every game's events, the last of which suffices to run it
 //	<prefix>_records     log          record.>           finished games
-//	<prefix>_leases      KV, memory   <game>             who referees it, for as long as it lives
+//	<prefix>_leases      KV           <game>             who referees it, for as long as it lives
 //	<prefix>_ladder      KV           ratings and rounds
 //
 // A game belongs to whoever wrote the last entry of its log; a lease only

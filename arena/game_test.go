@@ -12,6 +12,7 @@ import (
 func key(p game.Position) string { return match.Key(p) }
 
 func TestWholeGame(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")

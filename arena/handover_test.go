@@ -51,6 +51,7 @@ func slow(p *player, d time.Duration) {
 }
 
 func TestSeatIsTakenByAnotherInstance(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -72,6 +73,7 @@ func TestSeatIsTakenByAnotherInstance(t *testing.T) {
 }
 
 func TestOldHolderIsStale(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -119,6 +121,7 @@ func decline(why protocol.DeclineReason) func(protocol.Offer) protocol.OfferAnsw
 }
 
 func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -142,6 +145,7 @@ func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
 }
 
 func TestAbandoned(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	cfg := quick()
 	cfg.Match.AbandonAfter = 500 * time.Millisecond
@@ -159,6 +163,7 @@ func TestAbandoned(t *testing.T) {
 }
 
 func TestTakeoverAfterCrash(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	cfg := quick()
 	first := runArena(t, srv, cfg)
@@ -185,6 +190,7 @@ func TestTakeoverAfterCrash(t *testing.T) {
 }
 
 func TestRestartGoesOnWithClocks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	srv := startServer(t, dir, "ann", "bob")
 	a := runArena(t, srv, quick())
@@ -237,6 +243,7 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 }
 
 func TestContendedTakeovers(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	cfg := quick()
 	arenas := make([]*running, 4)

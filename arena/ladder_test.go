@@ -55,6 +55,7 @@ func roundsOf(t *testing.T, a *running, hear chan Round, n int) []Round {
 }
 
 func TestLadderRounds(t *testing.T) {
+	t.Parallel()
 	names := []protocol.PlayerID{"ann", "bob", "cyd"}
 	srv := startServer(t, "", names...)
 	heard := make(chan Round, 10)
@@ -108,6 +109,7 @@ func TestLadderRounds(t *testing.T) {
 
 // A round outlives the arena, and no game of it is played or rated twice.
 func TestLadderRoundAfterRestart(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := prepareArena(t, srv, ladderConfig(1))
 	a.start()
@@ -144,6 +146,7 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 
 // A player that leaves for good does not hold up the round.
 func TestLadderGivesUpTheAbsent(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	heard := make(chan Round, 10)
 	a := prepareArena(t, srv, ladderConfig(1))
@@ -167,6 +170,7 @@ func TestLadderGivesUpTheAbsent(t *testing.T) {
 
 // Records are rated once, by however many arenas, in whatever order they die.
 func TestRatedOnce(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "")
 	nc := connect(t, srv.Platform())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -245,6 +249,7 @@ func TestRatedOnce(t *testing.T) {
 
 // An update that was interrupted between the two players is completed.
 func TestRatingHalfStored(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "")
 	nc := connect(t, srv.Platform())
 	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
@@ -281,6 +286,7 @@ func TestRatingHalfStored(t *testing.T) {
 }
 
 func TestCorruptStandingIsNamed(t *testing.T) {
+	t.Parallel()
 	srv := startServer(t, "")
 	nc := connect(t, srv.Platform())
 	a, err := New(t.Context(), nc, quick(), zerolog.Nop())

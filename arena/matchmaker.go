@@ -31,6 +31,7 @@ const (
 
 // matchmake takes challenges from the queue and judges them, until ctx ends.
 func (a *Arena) matchmake(ctx context.Context) {
+	failing := false
 	for ctx.Err() == nil {
 		if !a.room() {
 			rest(ctx, 50*time.Millisecond)
@@ -52,9 +53,14 @@ func (a *Arena) matchmake(ctx context.Context) {
 			})
 		case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
 		default:
-			a.log.Warn().Err(err).Msg("challenges can't be read")
+			if !failing {
+				a.log.Warn().Err(err).Msg("the queue of challenges can't be read; it is tried again")
+			}
+			failing = true
 			rest(ctx, time.Second)
+			continue
 		}
+		failing = false
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"sparring/arena/match"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -24,7 +26,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait of the tests; nothing is expected to take long.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // testLog writes what happens where the test shows it.
 func testLog(t testing.TB) zerolog.Logger {
@@ -44,6 +46,12 @@ func startServer(t *testing.T, dir string, players ...protocol.PlayerID) *embedd
 	}
 	t.Cleanup(srv.Close)
 	return srv
+}
+
+// platform is a server that one can connect to as the platform or as a player.
+type platform interface {
+	Platform() protocol.Connection
+	Player(user string) protocol.Connection
 }
 
 // connect opens a connection that is closed with the test.
@@ -81,12 +89,12 @@ type running struct {
 }
 
 // prepareArena makes an arena.
-func prepareArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
+func prepareArena(t *testing.T, srv platform, cfg Config) *running {
 	t.Helper()
 	return prepareArenaLog(t, srv, cfg, testLog(t))
 }
 
-func prepareArenaLog(t *testing.T, srv *embedded.Server, cfg Config, log zerolog.Logger) *running {
+func prepareArenaLog(t *testing.T, srv platform, cfg Config, log zerolog.Logger) *running {
 	t.Helper()
 	r := &running{t: t, nc: connect(t, srv.Platform()), ended: make(chan error, 1)}
 	a, err := New(t.Context(), r.nc, cfg, log)
@@ -98,7 +106,7 @@ func prepareArenaLog(t *testing.T, srv *embedded.Server, cfg Config, log zerolog
 }
 
 // runArena makes an arena and lets it run until the test ends or stop is called.
-func runArena(t *testing.T, srv *embedded.Server, cfg Config) *running {
+func runArena(t *testing.T, srv platform, cfg Config) *running {
 	t.Helper()
 	r := prepareArena(t, srv, cfg)
 	r.start()
@@ -163,7 +171,7 @@ type player struct {
 }
 
 // join connects a player and says hello.
-func join(t testing.TB, srv *embedded.Server, id protocol.PlayerID, instance protocol.InstanceID) *player {
+func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.InstanceID) *player {
 	t.Helper()
 	p := &player{
 		t: t, nc: connect(t, srv.Player(string(id))), log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
@@ -337,7 +345,7 @@ func (p *player) random(st protocol.State) {
 
 // expected are refusals that a correct player may meet: the world moved on.
 func expected(err error) bool {
-	for _, c := range []protocol.Code{protocol.Stale, protocol.Over, protocol.Late, protocol.Paused, protocol.NotYourTurn} {
+	for _, c := range []protocol.Code{protocol.Stale, protocol.Over, protocol.Late, protocol.Paused, protocol.NotYourTurn, protocol.Unavailable} {
 		if errors.Is(err, &protocol.Error{Code: c}) {
 			return true
 		}
@@ -451,4 +459,34 @@ func eventually(t testing.TB, what string, ok func() bool) {
 		}
 	}
 	t.Fatalf("waited in vain: %s", what)
+}
+
+func contains(err error, part string) bool { return strings.Contains(err.Error(), part) }
+
+// position0 is the start position under the terms.
+func position0(t testing.TB, terms protocol.Terms) game.Position {
+	t.Helper()
+	pos, e := match.Setup(terms)
+	if e != nil {
+		t.Fatal(e)
+	}
+	return pos
+}
+
+// counterValue sums up a counter of the arena over its labels.
+func counterValue(t testing.TB, a *Arena, name string) float64 {
+	t.Helper()
+	families, err := a.Metrics().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, f := range families {
+		if f.GetName() == name {
+			for _, m := range f.GetMetric() {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
 }

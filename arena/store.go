@@ -83,8 +83,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.leases, err = openBucket(ctx, js, jetstream.KeyValueConfig{
 		Bucket: streamName(subjects, "leases"), Description: "who referees which game", TTL: cfg.LeaseFor,
 		LimitMarkerTTL: markerFor, Replicas: cfg.Replicas,
-		// Leases mean nothing after a restart, and must not fail with the disk.
-		Storage: jetstream.MemoryStorage,
+		Storage: jetstream.FileStorage, // a bucket in memory is gone after a restart of the server
 	})
 	if err != nil {
 		return nil, err

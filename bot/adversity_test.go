@@ -2,11 +2,13 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"net"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/game"
@@ -108,9 +110,7 @@ func TestRefusalsThatPass(t *testing.T) {
 
 func TestHaltedGameGoesOn(t *testing.T) {
 	p, m, f := playing(t, nil)
-	f.think.mu.Lock()
-	f.think.pause = 5 * time.Millisecond
-	f.think.mu.Unlock()
+	f.think.setPause(5 * time.Millisecond)
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 	p.mu.Lock()
 	m.Status = protocol.Halted
@@ -216,9 +216,7 @@ func checkRecord(t *testing.T, doc *record.Record, m *match) {
 // The seat is given to another instance: our searches end, nothing is sent.
 func TestFencedSeatIsGivenUp(t *testing.T) {
 	p, m, f := playing(t, nil)
-	f.think.mu.Lock()
-	f.think.pause = 20 * time.Millisecond
-	f.think.mu.Unlock()
+	f.think.setPause(20 * time.Millisecond)
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 	p.mu.Lock()
 	m.Holders[game.Second].Instance = "elsewhere"
@@ -243,9 +241,7 @@ func TestFencedSeatIsGivenUp(t *testing.T) {
 // The platform took the seat because it did not hear us, and gives it back.
 func TestVacantSeatIsTakenBack(t *testing.T) {
 	p, m, f := playing(t, nil)
-	f.think.mu.Lock()
-	f.think.pause = 20 * time.Millisecond
-	f.think.mu.Unlock()
+	f.think.setPause(20 * time.Millisecond)
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 	p.mu.Lock()
 	m.vacate(hare, f.cfg.Instance)
@@ -274,7 +270,7 @@ func TestTakesOverARunningGame(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	first := startBot(t, connect(t, srv.Player("bots")))
-	first.think.pause = 10 * time.Millisecond
+	first.think.setPause(10 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 6 })
@@ -305,7 +301,7 @@ func TestHelloHealsEverything(t *testing.T) {
 	p := newPlatform(t, connect(t, srv.Platform()))
 	named := func(c *Config) { c.Instance = "instance1" }
 	first := startBot(t, connect(t, srv.Player("bots")), named)
-	first.think.pause = 100 * time.Millisecond
+	first.think.setPause(100 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 2 })
@@ -361,7 +357,7 @@ func TestNATSRestartsInMidGame(t *testing.T) {
 	at := protocol.Connection{URL: ns.ClientURL(), Log: zerolog.Nop()}
 	p := newPlatform(t, connect(t, at))
 	f := startBot(t, connect(t, at))
-	f.think.pause = 20 * time.Millisecond
+	f.think.setPause(20 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
@@ -381,7 +377,7 @@ func TestGarbage(t *testing.T) {
 	nc := connect(t, srv.Platform())
 	p := newPlatform(t, nc)
 	f := startBot(t, connect(t, srv.Player("bots")))
-	f.think.pause = 2 * time.Millisecond
+	f.think.setPause(2 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	junk := []string{"", "null", "[]", "{", `{"v":1}`, `{"v":99,"game":"game1"}`, `{"v":1,"game":"other","seq":9999}`,
@@ -456,7 +452,7 @@ func TestStopHandsOver(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	f := startBotWith(t, connect(t, srv.Player("bots")), w)
-	f.think.pause = 50 * time.Millisecond
+	f.think.setPause(50 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	eventually(t, "some moves", func() bool { return f.count(MovePlayed) >= 3 })
@@ -472,5 +468,18 @@ func TestStopHandsOver(t *testing.T) {
 	}
 	if doc.Result != game.Undecided || len(doc.Plies) < 3 || doc.Text == "" || doc.Plies[0].Think == nil {
 		t.Errorf("the record of the game handed over: %+v", doc)
+	}
+}
+
+func TestClosedConnectionEndsRun(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	nc := connect(t, srv.Player("bots"))
+	f := startBot(t, nc)
+	p.seen("a hello", func() bool { return p.hellos > 0 })
+	nc.Close()
+	f.wait(t)
+	if !errors.Is(f.err, nats.ErrConnectionClosed) {
+		t.Errorf("Run returned %v", f.err)
 	}
 }

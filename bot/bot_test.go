@@ -38,14 +38,21 @@ func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
 
 func startBotWith(t *testing.T, nc *nats.Conn, records Records, change ...func(*Config)) *fixture {
 	t.Helper()
+	return runBot(t, nc, Deps{Think: &greedy{chance: 0.5}, Build: "test 1", Records: records}, change...)
+}
+
+func runBot(t *testing.T, nc *nats.Conn, d Deps, change ...func(*Config)) *fixture {
+	t.Helper()
 	cfg := defaults(t)
 	cfg.Players = []string{string(hare) + ":amazons"}
 	cfg.Play.HumanDelay = 0
 	for _, f := range change {
 		f(&cfg)
 	}
-	f := &fixture{think: &greedy{chance: 0.5}, log: new(lines), done: make(chan struct{})}
-	b, err := New(nc, cfg, Deps{Think: f.think, Build: "test 1", Records: records, Log: zerolog.New(f.log), Observe: f.observe})
+	f := &fixture{log: new(lines), done: make(chan struct{})}
+	f.think, _ = d.Think.(*greedy)
+	d.Log, d.Observe = zerolog.New(f.log), f.observe
+	b, err := New(nc, cfg, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +82,9 @@ func (f *fixture) stop(t *testing.T) {
 	t.Helper()
 	f.cancel()
 	f.wait(t)
+	if f.think == nil {
+		return
+	}
 	f.think.mu.Lock()
 	defer f.think.mu.Unlock()
 	if f.think.running != 0 {

@@ -28,7 +28,7 @@ type Config struct {
 	Slots        int           `default:"8" desc:"games at once, over all players"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"slots of these that are kept for games against humans"`
 	Cores        int           `default:"0" desc:"cores to think with; 0: all"`
-	GamesPerCore int           `split_words:"true" default:"4" desc:"games that may share a core, each with one thread"`
+	GamesPerCore int           `split_words:"true" default:"8" desc:"games that may share a core, each with one thread"`
 	Threads      int           `default:"1" desc:"threads of one search"`
 	HashMB       int           `split_words:"true" default:"64" desc:"hash table in MiB, shared by all games of a kind"`
 	Ponder       bool          `default:"true" desc:"think on the opponent's time, with cores that are free"`

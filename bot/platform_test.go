@@ -43,7 +43,7 @@ type match struct {
 	pos      game.Position
 	seq      uint64
 	requests []protocol.MoveRequest // as they came, repetitions too
-	acts     []protocol.Action
+	acts     []string               // action and step
 	chats    []string
 	think    time.Duration // of the scripted seat
 	stop     func()
@@ -263,6 +263,17 @@ func (p *platform) play(m *match, mv game.Move) {
 	p.advance(m)
 }
 
+// takeBack undoes moves up to and including the seat's last.
+func (p *platform) takeBack(m *match, seat game.Seat) {
+	m.TakebackBy = nil
+	for done := false; !done; {
+		m.pos.Undo()
+		m.Moves = m.Moves[:len(m.Moves)-1]
+		done = m.pos.Turn() == seat
+	}
+	p.advance(m)
+}
+
 func (p *platform) end(m *match, out game.Outcome) {
 	m.Status, m.Outcome = protocol.Finished, out
 	p.advance(m)
@@ -339,9 +350,14 @@ func (p *platform) acts(m *match) protocol.Acts {
 			if code != "" {
 				return refuse(code)
 			}
-			m.acts = append(m.acts, protocol.Action(string(action)+" "+string(r.Step)))
-			if action == protocol.ActResign {
+			m.acts = append(m.acts, string(action)+" "+string(r.Step))
+			switch {
+			case action == protocol.ActResign:
 				p.end(m, game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign})
+			case action == protocol.ActDraw && r.Step == protocol.StepAccept:
+				p.end(m, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
+			case action == protocol.ActTakeback && r.Step == protocol.StepAccept:
+				p.takeBack(m, seat.Other())
 			}
 			return protocol.ActAnswer{Seq: m.seq}
 		},
@@ -417,6 +433,12 @@ func (g *greedy) Think(t Task) (Thought, error) {
 	return &idea{g: g, t: t, hit: make(chan struct{}), stop: make(chan struct{}), started: time.Now()}, nil
 }
 
+func (g *greedy) setPause(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pause = d
+}
+
 func (i *idea) Hit(Clock) {
 	i.hitOnce.Do(func() {
 		i.g.mu.Lock()
@@ -440,8 +462,11 @@ func (i *idea) Wait() (Result, error) {
 			return Result{}, nil
 		}
 	}
+	i.g.mu.Lock()
+	pause := i.g.pause
+	i.g.mu.Unlock()
 	select {
-	case <-time.After(i.g.pause):
+	case <-time.After(pause):
 	case <-i.stop:
 	}
 	p := i.t.Position

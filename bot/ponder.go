@@ -96,7 +96,7 @@ func (s *session) hit() {
 func (s *session) search(line []string, pos game.Position, ponder bool) error {
 	t := Task{
 		Player: s.player.profile.Player, Game: s.id, Position: pos.Clone(), Ponder: ponder,
-		Nodes: s.player.profile.Nodes, Threads: s.player.bot.cfg.Threads, Watch: s.look,
+		Nodes: s.player.profile.Nodes, Threads: s.player.bot.cfg.Threads, Seed: s.seed(), Watch: s.look,
 	}
 	if !ponder {
 		t.Clock, _ = s.clock()

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"errors"
+	"hash/fnv"
 	"time"
 
 	"sparring/game"
@@ -68,7 +69,7 @@ func (s *session) document() *record.Record {
 		Clock: st.Terms.Clock, Rated: st.Terms.Rated, Pool: string(st.Pool), Start: st.Started,
 		Source: record.Source{
 			By: record.ByPlayer, Player: string(s.player.profile.Player), Seat: &st.You,
-			Instance: string(cfg.Instance), Build: s.player.bot.deps.Build,
+			Instance: string(cfg.Instance), Build: s.player.bot.deps.Build, Seed: s.seed(),
 			Settings: &record.Settings{
 				Nodes: s.player.profile.Nodes, HashMB: cfg.HashMB, Threads: cfg.Threads, Ponder: cfg.Ponder,
 			},
@@ -120,6 +121,14 @@ func (a *Analysis) source() record.ThinkSource {
 		return ""
 	}
 	return record.FromProver
+}
+
+// seed is what the thinker draws lots with in this game: made from what the
+// record says anyway, so that the game can be played again.
+func (s *session) seed() uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(string(s.id) + " " + string(s.player.profile.Player)))
+	return h.Sum64()
 }
 
 // write hands the record over. A full disk is said once; the games go on.

@@ -29,7 +29,7 @@ type session struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // its requests and searches
 
-	states chan arrival // the latest
+	states chan arrival
 	words  chan word
 	posts  chan func()
 	views  chan Result               // the latest of the running search
@@ -53,8 +53,10 @@ type session struct {
 	manners  manners
 	record   *recorder
 	disputed int // ply of the last disagreement logged, plus one
-	watch    watch
-	ended    bool
+	// unthinking: the thinker has failed in this game, and that was logged.
+	unthinking bool
+	watch      watch
+	ended      bool
 }
 
 // arrival is a state and when it came.
@@ -76,7 +78,7 @@ func newSession(p *player, offer *protocol.Offer) *session {
 	ctx, cancel := context.WithCancel(p.bot.games)
 	return &session{
 		player: p, offer: offer, ctx: ctx, cancel: cancel, began: make(chan struct{}),
-		states: make(chan arrival, 1), words: make(chan word, 4), posts: make(chan func()), views: make(chan Result, 1),
+		states: make(chan arrival, backlog), words: make(chan word, 4), posts: make(chan func()), views: make(chan Result, 1),
 		meter: NewMeter(p.bot.clock.Trip()),
 	}
 }
@@ -97,7 +99,11 @@ func (s *session) start(g protocol.GameID) error {
 	return nil
 }
 
-// arrive hands a state over; one that was not looked at yet is out of date.
+// backlog is how many states may wait for their session. Each makes those
+// before it superfluous, but not if it is none that the session believes.
+const backlog = 8
+
+// arrive hands a state over; where too many wait, the oldest goes.
 func (s *session) arrive(st protocol.State) {
 	for in := (arrival{st, time.Now()}); ; {
 		select {
@@ -345,7 +351,7 @@ func (s *session) conclude() {
 		out = game.Outcome{}
 		ev = ev.Bool("given_up", true)
 	}
-	ev.Int("ply", len(s.st.Moves)).Dur("overhead", s.meter.Overhead()).Msg("game end")
+	ev.Int("ply", len(s.st.Moves)).Dur("overhead_ms", s.meter.Overhead()).Msg("game end")
 	s.emit(Event{Kind: GameEnded, Outcome: out})
 	s.write()
 }
@@ -358,7 +364,9 @@ func (s *session) emit(e Event) {
 	}
 	e.Player, e.Game, e.You, e.Terms = s.player.profile.Player, s.id, s.st.You, s.st.Terms
 	e.Opponent = s.st.Holders[s.st.You.Other()]
-	e.Ply = len(s.st.Moves)
+	if e.Kind != MovePlayed {
+		e.Ply = len(s.st.Moves)
+	}
 	for seat, c := range s.st.Clocks.Seats {
 		e.Clocks[seat], _ = s.st.Terms.Clock.Budget(c.State())
 	}
@@ -377,6 +385,6 @@ func (s *session) showMoves() {
 				Float64("chance", analysis.Chance).Bool("ponder_hit", analysis.PonderHit)
 		}
 		ev.Msg("move")
-		s.emit(Event{Kind: MovePlayed, Move: p.move, Seat: p.seat, Analysis: analysis})
+		s.emit(Event{Kind: MovePlayed, Ply: s.shown + 1, Move: p.move, Seat: p.seat, Analysis: analysis})
 	}
 }

@@ -27,6 +27,7 @@ type Task struct {
 	Ponder  bool
 	Nodes   uint64 // nodes of the whole search at most; 0: no such limit
 	Threads int
+	Seed    uint64 // of the game, for whatever is drawn by lot
 	// Watch, if set, is told how the thinking goes. It must not block.
 	Watch func(Result)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -136,7 +138,12 @@ func (s *session) checked(t thinking) (Result, game.Position) {
 			return t.Result, after
 		}
 	}
-	s.log.Error().Err(t.err).Int("ply", len(s.moves)).Msg("no move from the thinker; playing any")
+	level := zerolog.ErrorLevel
+	if s.unthinking {
+		level = zerolog.DebugLevel // it was said once
+	}
+	s.unthinking = true
+	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.moves)).Msg("no move from the thinker; playing any")
 	for _, m := range s.pos.Legal(nil) {
 		if after.Play(m) == nil {
 			return Result{Move: m, Source: fallback}, after

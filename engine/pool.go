@@ -3,11 +3,13 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/engine/timing"
 	"sparring/game"
@@ -217,11 +219,30 @@ func (t *Thought) live() {
 	p.mu.Lock()
 	limits, playing := t.limits, t.playing
 	p.mu.Unlock()
-	run, err := t.searcher.Search(t.position, limits, t.watch)
-	if err != nil {
-		t.err = err
+	if !opening.Running(t.position) {
+		t.result, t.err = t.search(t.position, limits, playing)
 		return
 	}
+	find := func(pos game.Position, l search.Limits) (search.Result, error) {
+		l.Depth, l.Nodes, l.Threads = limits.Depth, limits.Nodes, limits.Threads
+		l.Soft, l.Hard, l.From, l.Wait = limits.Soft, limits.Hard, limits.From, limits.Wait
+		t.result, t.err = t.search(pos, l, playing)
+		return t.result, t.err
+	}
+	// The score is the search's, the line is not ours to follow.
+	t.result.Source = search.FromSearch
+	t.result.Move, t.err = opening.Choose(t.position, find, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	t.result.Ponder, t.result.PV = game.NoMove, nil
+}
+
+// search runs the thought's one search to its end; playing is whether limits
+// are those of a move on the clock already.
+func (t *Thought) search(pos game.Position, limits search.Limits, playing bool) (search.Result, error) {
+	run, err := t.searcher.Search(pos, limits, t.watch)
+	if err != nil {
+		return search.Result{}, err
+	}
+	p := t.pool
 	p.mu.Lock()
 	t.run = run
 	if t.playing != playing {
@@ -234,7 +255,7 @@ func (t *Thought) live() {
 		run.Pause()
 	}
 	p.mu.Unlock()
-	t.result = run.Wait()
+	return run.Wait(), nil
 }
 
 // schedule decides who may use the cores now. The caller holds mu.

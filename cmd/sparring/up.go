@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"sparring/arena"
 	"sparring/bot"
 	"sparring/configs"
+	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
@@ -26,6 +28,7 @@ import (
 type upFlags struct {
 	data   string
 	clock  string
+	rules  map[string]string
 	rounds int
 	port   int
 	http   string
@@ -50,11 +53,19 @@ with the ladder and with unfinished games, their clocks as they stood.`,
 			if f.rounds < 0 {
 				return usagef("--rounds %d: want 0 (for ever) or more", f.rounds)
 			}
+			for name, rules := range f.rules {
+				if r, err := catalog.Rules(name + "/" + strings.TrimPrefix(rules, name+"/")); err != nil {
+					return usagef("--rules: %w", err)
+				} else {
+					f.rules[name] = r.Name
+				}
+			}
 			return up(c.Context(), c.OutOrStdout(), f, spec)
 		},
 	}
 	c.Flags().StringVar(&f.data, "data", "data", "directory for everything that is kept")
 	c.Flags().StringVar(&f.clock, "clock", "60+1", "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi), 5/move or unlimited; seconds")
+	c.Flags().StringToStringVar(&f.rules, "rules", nil, "rule set by game, such as gomoku=renju-15+swap2; others play their default")
 	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play, in each of which a game's bots meet once; 0: until Ctrl-C")
 	c.Flags().IntVar(&f.port, "port", 0, "let others join at this port of 127.0.0.1; 0: nobody, -1: a free port")
 	c.Flags().StringVar(&f.http, "http", "127.0.0.1:0", "address of the pages, port 0 for a free one; empty: none")
@@ -93,6 +104,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	cfg := arena.Defaults()
 	cfg.Name = "up"
 	cfg.Ladder.On, cfg.Ladder.Clock, cfg.Ladder.Rounds = true, spec, f.rounds
+	cfg.Ladder.Rules = f.rules
 	a, err := arena.New(ctx, platform, cfg, log)
 	if err != nil {
 		return err

@@ -199,6 +199,11 @@ func TestTermsAreTheFormulas(t *testing.T) {
 			p := adapt(t, g)
 			got := measure(&p.board, p.here().reach)
 			t1, t2, p1, p2, m := literal(g)
+			white, mWhite := mobility(&p.board, game.First)
+			black, mBlack := mobility(&p.board, game.Second)
+			if reach := [2]rules.Bits{white, black}; reach != p.here().reach {
+				t.Fatalf("%s: reach %v, by single amazons %v", g, p.here().reach, reach)
+			}
 			for _, c := range []struct {
 				name      string
 				got       int
@@ -208,7 +213,7 @@ func TestTermsAreTheFormulas(t *testing.T) {
 				{"t2", got.t2, t2, 0.001},
 				{"p1", got.p1, p1, 0.2}, // each round of distances is rounded down
 				{"p2", got.p2, p2, 0.011},
-				{"m", got.m, m, 0.001},
+				{"m", square * (mWhite - mBlack), m, 0.001},
 			} {
 				if math.Abs(float64(c.got)/square-c.want) > c.tol {
 					t.Fatalf("%s: %s is %d hundredths, the formula gives %.3f", g, c.name, c.got, c.want)

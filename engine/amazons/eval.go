@@ -7,16 +7,16 @@ import (
 	"sparring/game"
 )
 
-// terms are the five terms of formula (1), from White's (seat first's) side,
-// in hundredths of a square.
-type terms struct{ t1, t2, p1, p2, m int }
+// terms are the first four terms of formula (1), from White's (seat first's)
+// side, in hundredths of a square.
+type terms struct{ t1, t2, p1, p2 int }
 
 // Eval is formula (1) of the paper with the weights of the game's stage.
 func (p *position) Eval() search.Score {
 	f := p.here()
-	t := measure(&p.board, f.reach)
-	s := p.stage()
-	v := (s.t1*t.t1 + s.t2*t.t2 + s.p1*t.p1 + s.p2*t.p2 + s.m*t.m) / 100
+	t, w := measure(&p.board, f.reach), f.stage
+	m := square * (f.mobility[game.First] - f.mobility[game.Second])
+	v := (w.t1*t.t1 + w.t2*t.t2 + w.p1*t.p1 + w.p2*t.p2 + w.m*m) / 100
 	if p.board.Turn() == game.Second {
 		v = -v
 	}
@@ -36,7 +36,7 @@ func (p *position) stage() *stage {
 	return &stages[i]
 }
 
-// measure computes the terms; first is what each side reaches in one queen move.
+// measure computes the terms by distances; first is what each side reaches in one queen move.
 func measure(b *rules.Board, first [2]rules.Bits) terms {
 	k := firstMove
 	if b.Turn() == game.Second {
@@ -45,7 +45,6 @@ func measure(b *rules.Board, first [2]rules.Bits) terms {
 	var t terms
 	t.t1, t.p1 = queenTerms(b, first, k)
 	t.t2, t.p2 = kingTerms(b, k)
-	t.m = square * (mobility(b, game.First) - mobility(b, game.Second))
 	return t
 }
 
@@ -102,15 +101,18 @@ func kingTerms(b *rules.Board, k int) (t, p int) {
 	}
 }
 
-// mobility is the number of queen steps of a side's amazons together, plus the
-// number of its least mobile one (section 3.3), so that no amazon is shut in
-// early unnoticed.
-func mobility(b *rules.Board, s game.Seat) int {
-	sum, least := 0, 1<<10
+// mobility is what a side's amazons reach in one queen move together, and the
+// side's part of m, formula (5): the number of queen steps of all its amazons,
+// plus the number of the least mobile one (section 3.3), so that no amazon is
+// shut in early unnoticed.
+func mobility(b *rules.Board, s game.Seat) (reach rules.Bits, m int) {
+	least := 1 << 10
 	for own := b.Amazons(s); !own.Empty(); {
-		n := b.Reach(rules.Bit(own.Pop())).Count()
-		sum += n
+		one := b.Reach(rules.Bit(own.Pop()))
+		n := one.Count()
+		reach = reach.Or(one)
+		m += n
 		least = min(least, n)
 	}
-	return sum + least
+	return reach, m + least
 }

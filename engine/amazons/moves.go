@@ -1,7 +1,6 @@
 package amazons
 
 import (
-	"cmp"
 	"slices"
 
 	rules "sparring/game/amazons"
@@ -17,13 +16,16 @@ const (
 	arrowSlots = 1 << 7
 )
 
-// order is a node's static move order: what an obstacle on each square would
-// take from either side, and the queen steps, best first.
+// order is a node's static move order, as far as it was needed yet.
 type order struct {
 	known bool
-	block [arrowSlots]int32 // reach taken from the opponent, weighted, less that from all own amazons
-	own   []mover
-	steps []step
+	lines lines
+	// block is what an obstacle on a square would take from the opponent, less
+	// what it would take from the own amazons, weighted.
+	block  [arrowSlots]int32
+	own    []mover
+	steps  []packedStep // best first; empty until ranked
+	beside rules.Bits   // free squares beside amazons of the opponent
 }
 
 // mover is an amazon of the side to move.
@@ -37,10 +39,23 @@ type mover struct {
 type step struct {
 	from, to rules.Square
 	mover    uint8
+	back     uint8 // direction from to towards from
 	score    int32
 }
 
-// stages of the cursor.
+// packedStep is a step in one word, which sorts best first: the negated score
+// in the high half, then from, to, mover and back in a byte each.
+type packedStep int64
+
+func (s *step) pack() packedStep {
+	return packedStep(-int64(s.score)<<32 | int64(s.from)<<24 | int64(s.to)<<16 | int64(s.mover)<<8 | int64(s.back))
+}
+
+func (k packedStep) step() step {
+	return step{rules.Square(k >> 24), rules.Square(k >> 16), uint8(k >> 8), uint8(k), int32(-(k >> 32))}
+}
+
+// The stages of a cursor.
 const (
 	firstBatch uint8 = iota
 	goodArrows
@@ -64,8 +79,9 @@ func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 			size = firstGroup
 		}
 		to := min(from+size, len(o.steps))
-		for i := from; i < to; i++ {
-			buf = p.arrows(buf, o, &o.steps[i])
+		for _, k := range o.steps[from:to] {
+			s := k.step()
+			buf = p.arrows(buf, o, &s)
 		}
 		if c.Stage == firstBatch {
 			c.Stage = goodArrows
@@ -101,22 +117,44 @@ func (p *position) Find(m game.Move) (search.Entry, bool) {
 	for o.own[i].at != from {
 		i++
 	}
-	s := p.step(o, i, to)
-	return entry(o, &s, arrow), true
+	d, _ := p.geo.toward(from, to)
+	s := o.step(p.geo, i, d, to)
+	a, distance := p.geo.toward(to, arrow)
+	return o.entry(&s, arrow, o.arrowReach(p.geo, &s, a)-distance+1), true
 }
 
 // arrows appends the moves of one step.
 func (p *position) arrows(buf []search.Entry, o *order, s *step) []search.Entry {
-	for shots := p.board.Targets(s.from, s.to); !shots.Empty(); {
-		buf = append(buf, entry(o, s, shots.Pop()))
+	for d := range directions {
+		at := p.geo.pad(s.to)
+		for left := o.arrowReach(p.geo, s, d); left > 0; left-- {
+			at += p.geo.offset[d]
+			buf = append(buf, o.entry(s, p.geo.square[at], left))
+		}
 	}
 	return buf
 }
 
-func entry(o *order, s *step, arrow rules.Square) search.Entry {
+// arrowReach is how far an arrow flies in direction d after the step: towards
+// where the amazon came from over that square and on.
+func (o *order) arrowReach(g *geometry, s *step, d int) int {
+	n := int(o.lines.run[d][g.pad(s.to)])
+	if d == int(s.back) {
+		n += 1 + int(o.lines.run[d][g.pad(s.from)])
+	}
+	return n
+}
+
+// entry is a move; cut is the reach that the arrow takes from the amazon that
+// shoots it.
+func (o *order) entry(s *step, arrow rules.Square, cut int) search.Entry {
+	score := s.score + o.block[arrow] - o.own[s.mover].self[arrow] - orderCut*int32(cut)
+	if o.beside.Has(arrow) {
+		score += orderBeside
+	}
 	return search.Entry{
 		Move:  rules.NewMove(s.from, s.to, arrow),
-		Order: s.score + o.block[arrow] - o.own[s.mover].self[arrow],
+		Order: score,
 		Slots: [2]uint16{uint16(s.from)<<7 | uint16(s.to), uint16(arrow)},
 	}
 }
@@ -132,46 +170,20 @@ func (p *position) blocks() *order {
 	o.own = o.own[:0]
 	clear(o.block[:])
 	b := &p.board
-	for set := b.Amazons(b.Turn().Other()); !set.Empty(); {
-		p.cast(set.Pop(), orderBlock, &o.block)
+	o.lines.measure(p.geo, b.Free())
+	other := b.Amazons(b.Turn().Other())
+	o.beside = b.Neighbours(other)
+	for !other.Empty() {
+		o.lines.cast(p.geo, other.Pop(), orderBlock, &o.block)
 	}
 	for set := b.Amazons(b.Turn()); !set.Empty(); {
-		q := mover{at: set.Pop()}
-		p.cast(q.at, -orderOwn, &q.self)
-		for i := range o.block {
-			o.block[i] += q.self[i]
-		}
-		q.before = p.worth(b.Reach(rules.Bit(q.at)), q.at)
-		o.own = append(o.own, q)
+		o.own = append(o.own, mover{at: set.Pop()})
+		q := &o.own[len(o.own)-1]
+		o.lines.cast(p.geo, q.at, -orderOwn, &q.self)
+		o.lines.cast(p.geo, q.at, -orderOwn, &o.block)
+		q.before = o.worth(p.geo.pad(q.at))
 	}
 	return o
-}
-
-// directions are the eight steps of a queen, in columns and rows.
-var directions = [8][2]int{{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1}, {1, -1}}
-
-// cast adds to each square that the amazon on at reaches unit times the number
-// of squares of its reach that an obstacle there would take.
-func (p *position) cast(at rules.Square, unit int32, to *[arrowSlots]int32) {
-	cols, rows := p.board.Size()
-	free := p.board.Free()
-	for _, d := range directions {
-		length := int32(0)
-		s := int(at)
-		for col, row := s%cols+d[0], s/cols+d[1]; col >= 0 && col < cols && row >= 0 && row < rows; col, row = col+d[0], row+d[1] {
-			next := row*cols + col
-			if !free.Has(rules.Square(next)) {
-				break
-			}
-			s = next
-			length++
-		}
-		back := d[1]*cols + d[0]
-		for lost := int32(1); lost <= length; lost++ {
-			to[s] += unit * lost
-			s -= back
-		}
-	}
 }
 
 // ranked is the node's order with its steps.
@@ -181,25 +193,40 @@ func (p *position) ranked() *order {
 		return o
 	}
 	for i := range o.own {
-		for tos := p.board.Reach(rules.Bit(o.own[i].at)); !tos.Empty(); {
-			o.steps = append(o.steps, p.step(o, i, tos.Pop()))
+		from := p.geo.pad(o.own[i].at)
+		for d := range directions {
+			at := from
+			for range o.lines.run[d][from] {
+				at += p.geo.offset[d]
+				s := o.step(p.geo, i, d, p.geo.square[at])
+				o.steps = append(o.steps, s.pack())
+			}
 		}
 	}
-	slices.SortFunc(o.steps, func(a, b step) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
-	})
+	slices.Sort(o.steps)
 	return o
 }
 
-// step scores the step of own amazon i to a square: what it gains in room,
-// and what it takes from others by standing there.
-func (p *position) step(o *order, i int, to rules.Square) step {
+// step scores the step of own amazon i in direction d to a square: what it
+// gains in room, and what it takes from others by standing there.
+func (o *order) step(g *geometry, i, d int, to rules.Square) step {
 	q := &o.own[i]
-	after := p.worth(p.board.Targets(q.at, to), to)
-	return step{q.at, to, uint8(i), after - q.before + o.block[to] - q.self[to]}
+	back := (d + 4) % 8
+	after := o.worth(g.pad(to)) + orderReach*(1+int32(o.lines.run[back][g.pad(q.at)]))
+	score := after - q.before + o.block[to] - q.self[to]
+	if o.beside.Has(to) {
+		score += orderBeside
+	}
+	return step{q.at, to, uint8(i), uint8(back), score}
 }
 
-// worth is how good a square is for an amazon that reaches the given squares from it.
-func (p *position) worth(reach rules.Bits, at rules.Square) int32 {
-	return orderStep*int32(reach.Count()) + orderLiberty*int32(p.board.Neighbours(rules.Bit(at)).Count())
+// worth is how good a padded square is for an amazon, by the room around it.
+func (o *order) worth(at int) int32 {
+	reach, liberties := int32(0), int32(0)
+	for d := range directions {
+		n := int32(o.lines.run[d][at])
+		reach += n
+		liberties += min(n, 1)
+	}
+	return orderReach*reach + orderLiberty*liberties
 }

@@ -15,6 +15,7 @@ import (
 // position is a board with a stack of what is known of the nodes on the line.
 type position struct {
 	board  rules.Board
+	geo    *geometry
 	salt   uint64   // of the board's size, for search keys
 	frames []*frame // frames[ply] is this node's
 	ply    int
@@ -23,9 +24,11 @@ type position struct {
 // frame is what a node has computed so far. It is shared by all cursors at the
 // node, and stays valid while moves below are searched.
 type frame struct {
-	known bool
-	reach [2]rules.Bits // free squares one queen move from each side's amazons
-	order order
+	known    bool
+	stage    *stage
+	reach    [2]rules.Bits // free squares one queen move from each side's amazons
+	mobility [2]int        // each side's part of m, where the stage asks for it
+	order    order
 }
 
 // New is the adapter for a position of the rules. The position itself is not
@@ -37,13 +40,14 @@ func New(p game.Position) (search.Position, error) {
 	}
 	q := &position{board: own.Board(), frames: []*frame{{}}}
 	cols, rows := q.board.Size()
+	q.geo = newGeometry(cols, rows)
 	q.salt = game.Zobrist(rules.Seed, 1<<16+uint64(cols)<<8+uint64(rows))
 	return q, nil
 }
 
 // Clone is an independent copy at the same node.
 func (p *position) Clone() search.Position {
-	return &position{board: p.board, salt: p.salt, frames: []*frame{{}}}
+	return &position{board: p.board, geo: p.geo, salt: p.salt, frames: []*frame{{}}}
 }
 
 // here is the node's frame with its reach known.
@@ -52,8 +56,14 @@ func (p *position) here() *frame {
 	if !f.known {
 		f.known = true
 		f.order.known = false
-		for s := range f.reach {
-			f.reach[s] = p.board.Reach(p.board.Amazons(game.Seat(s)))
+		f.stage = p.stage()
+		for s := range game.Seat(2) {
+			if f.stage.m != 0 {
+				f.reach[s], f.mobility[s] = mobility(&p.board, s)
+			} else { // all amazons at once are quicker than one by one
+				f.reach[s] = p.board.Reach(p.board.Amazons(s))
+				f.mobility[s] = 0
+			}
 		}
 	}
 	return f

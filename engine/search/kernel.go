@@ -14,6 +14,8 @@ type Kernel struct {
 	params Params
 	table  *Table
 	salt   uint64
+	// evaluates: inner nodes need an evaluation
+	evaluates bool
 
 	mu   sync.Mutex
 	free []*worker // kept because their tables are large
@@ -22,7 +24,8 @@ type Kernel struct {
 // New makes a kernel for the game that the parameters describe. Kernels of
 // several games may share a table.
 func New(params Params, table *Table) *Kernel {
-	k := &Kernel{params: params, table: table}
+	params.fill()
+	k := &Kernel{params: params, table: table, evaluates: params.On.evaluates()}
 	for i, c := range []byte(params.Game) {
 		k.salt ^= game.Zobrist(uint64(c), uint64(i))
 	}

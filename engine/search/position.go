@@ -81,6 +81,9 @@ type Node struct {
 	// SearchKey keys the hash table: Key with all else that changes the
 	// score: rules, evaluation, the bucket of the move limit.
 	SearchKey uint64
+	// Shape, unless 0, is a key of what changes slowly (pawns, material):
+	// evaluations of nodes of one shape tend to err in the same way.
+	Shape uint64
 	// Forced: in check, or a four to be met. No stand-pat, no null move, no
 	// reduction, and quiescence searches all of Moves(All).
 	Forced bool
@@ -129,6 +132,9 @@ type Entry struct {
 	// Noise: 0 quiet; 1 noisy but likely losing (a bad capture); 2 noisy and
 	// promising (a good capture, a four, a promotion of any kind).
 	Noise uint8
+	// To tells captures on the same point from others, for the recapture
+	// extension: the point, counted from 1, or 0.
+	To uint16
 	// Gain is what the move takes at once, in evaluation units (the victim's
 	// value); 0 for quiet moves. For delta pruning and futility.
 	Gain Score

@@ -319,6 +319,64 @@ func TestSwitchesSaveNodes(t *testing.T) {
 	}
 }
 
+// Pruning may miss a win, but must not claim one that is not there: with every
+// switch on, alone and together, a proven score holds against plain search
+// that looks as far.
+func TestProvenIsTrue(t *testing.T) {
+	sets := [][]string{searchtest.All()}
+	for _, name := range searchtest.All() {
+		sets = append(sets, append(slices.Clone(exact), name))
+	}
+	claims := 0
+	for seed := range uint64(25) {
+		g := searchtest.NewGraph(seed)
+		g.Settled = 8
+		for _, on := range sets {
+			r := find(g, with(g.Params(), on...), search.Limits{Depth: 6})
+			far := search.Win - max(r.Score, -r.Score)
+			if far > search.Win-search.WinBound || far > 6 {
+				continue
+			}
+			claims++
+			// One ply more: quiescence does not see that a node has no move.
+			want := searchtest.Minimax(g, g.Params(), int(far)+1)
+			if (r.Score > 0 && want < search.WinBound) || (r.Score < 0 && want > -search.WinBound) {
+				t.Fatalf("seed %d, %v: claims %d, minimax of depth %d says %d", seed, on, r.Score, far+1, want)
+			}
+		}
+	}
+	if claims == 0 {
+		t.Error("no proven score met")
+	}
+}
+
+// What holds for the exact switches must hold with all: no node too many, a
+// legal line, the same answer twice.
+func TestAllSwitches(t *testing.T) {
+	for seed := range uint64(15) {
+		g, _ := deep()
+		g.Seed, g.Settled, g.Dead = seed, 2, 1
+		params := with(g.Params(), searchtest.All()...)
+		params.ProveLeaf = 5
+		r := find(g, params, search.Limits{Nodes: 20_000})
+		again := find(g, params, search.Limits{Nodes: 20_000})
+		if r.Nodes != again.Nodes || r.Score != again.Score || !slices.Equal(r.PV, again.PV) {
+			t.Fatalf("seed %d: %+v and %+v", seed, r, again)
+		}
+		if r.Nodes > 20_000 {
+			t.Errorf("seed %d: %d nodes", seed, r.Nodes)
+		}
+		p := g.Clone()
+		for i, m := range r.PV {
+			p.Enter()
+			if _, ok := p.Find(m); !ok {
+				t.Fatalf("seed %d: line %v is illegal at ply %d", seed, r.PV, i)
+			}
+			p.Do(m)
+		}
+	}
+}
+
 func ExampleParams_Chance() {
 	p := search.Params{WinScale: 100}
 	fmt.Printf("%.2f %.2f %.2f\n", p.Chance(0), p.Chance(100), p.Chance(search.Win-3))

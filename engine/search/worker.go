@@ -27,6 +27,10 @@ type worker struct {
 	top      int
 	seldepth int
 
+	depth      int           // of the iteration
+	scores     [MaxPly]Score // of finished iterations
+	unverified int           // no null move before this ply: one is being verified
+
 	root     []rootMove
 	finished int // iterations
 	stable   int // of them the last, with the same best move
@@ -36,9 +40,12 @@ type worker struct {
 
 // line is what a worker keeps for one ply of the line it is searching.
 type line struct {
-	killers [2]game.Move
-	pv      [MaxPly + 1]game.Move
-	n       int // of pv
+	killers  [2]game.Move
+	entry    Entry     // the move under way from this ply; NoMove: a pass
+	eval     Score     // static, noEval where there is none
+	excluded game.Move // by a search for singularity
+	pv       [MaxPly + 1]game.Move
+	n        int // of pv
 }
 
 // rootMove is a move at the root and what is known of it.
@@ -55,7 +62,7 @@ type rootMove struct {
 const pollEvery = 256
 
 func newWorker(k *Kernel) *worker {
-	return &worker{k: k, history: newHistory(k.params.Slots)}
+	return &worker{k: k, history: newHistory(&k.params)}
 }
 
 // reset prepares for a search as if the worker were new: what an earlier
@@ -67,8 +74,10 @@ func (w *worker) reset(s *Search, pos Position, id int) {
 	w.nodes, w.told, w.quota, w.pollAt = 0, 0, 0, 0
 	w.history.clear()
 	for i := range w.lines {
-		w.lines[i].killers = [2]game.Move{}
+		l := &w.lines[i]
+		l.killers, l.entry, l.eval, l.excluded = [2]game.Move{}, Entry{}, noEval, game.NoMove
 	}
+	w.scores, w.unverified = [MaxPly]Score{}, 0
 	w.top, w.seldepth, w.finished, w.stable = 0, 0, 0, 0
 	w.root, w.infos, w.source = w.root[:0], nil, FromSearch
 }
@@ -132,14 +141,6 @@ func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 
 func (w *worker) closePicker() { w.top-- }
 
-// orderBonus is what the history says of a move within a batch.
-func (w *worker) orderBonus(ply int, e *Entry) int32 {
-	if e.Noise > 0 {
-		return 0
-	}
-	return w.history.of(ply&1, e)
-}
-
 // key is where the hash table keeps a node.
 func (w *worker) key(n *Node) uint64 { return n.SearchKey ^ w.k.salt }
 
@@ -170,6 +171,10 @@ func (w *worker) result() Result {
 	r.Move, r.Score = best.Move, best.score
 	if r.Score == -Infinity {
 		r.Score = best.last
+	}
+	if r.Score == -Infinity { // not even the first move was searched to an end
+		w.pos.Enter()
+		r.Score = w.pos.Eval()
 	}
 	r.PV = slices.Clone(best.pv)
 	r.Chance = w.k.params.Chance(r.Score)

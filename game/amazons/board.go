@@ -76,6 +76,25 @@ func (b *Board) Neighbours(from Bits) Bits {
 	return g.neighbours(from)
 }
 
+// Around is the squares next to s, whatever stands there.
+func (b *Board) Around(s Square) Bits {
+	g := b.geo.ground(b.geo.all)
+	return g.neighbours(Bit(s))
+}
+
+// Connected is the squares of open that king steps over open join with from;
+// squares of from count whether open or not.
+func (b *Board) Connected(from, open Bits) Bits {
+	g := b.geo.ground(open)
+	for grown := from; ; {
+		next := grown.Or(g.neighbours(grown))
+		if next == grown {
+			return grown
+		}
+		grown = next
+	}
+}
+
 // Targets is where the amazon on from could shoot once it stands on to: its
 // own old square is free by then.
 func (b *Board) Targets(from, to Square) Bits {

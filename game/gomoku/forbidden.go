@@ -26,49 +26,75 @@ var verdictKind = map[verdict]game.ForbiddenKind{
 }
 
 // verdict judges a black stone on the empty point p by the rules of the Renju
-// International Federation, sections 9.2 and 9.3 ("The International Rules of
-// Renju", 1996): five beats all; six or more in a row, two fours, or two
+// International Federation ("The International Rules of Renju", 1996): five beats all; six or more in a row, two fours, or two
 // threes are forbidden. A three counts only if one more stone makes it a
 // straight four, and that stone may be set there: it must not make five, an
 // overline, two fours, or two threes that count. Hence the recursion, each
 // step of which sets one more stone.
 func (b *Board) verdict(p Point) verdict {
-	var shapes [Directions]Shape
-	fours, threes, six := 0, 0, false
-	for d := range shapes {
-		shapes[d] = exactFive.Shape(b.Window(p, Direction(d)), Black)
-		switch shapes[d].Kind {
-		case FiveRow:
-			return makesFive
-		case Overline:
-			six = true
-		case Four, StraightFour:
-			fours++
-		case DoubleFour:
-			fours += 2
-		case OpenThree:
-			threes++
-		}
-	}
+	sum := b.tally(p)
 	switch {
-	case six:
+	case sum&tallyFive != 0:
+		return makesFive
+	case sum&tallySix != 0:
 		return overline
-	case fours > 1:
+	case sum&tallyFours > 1:
 		return doubleFour
-	case threes < 2:
+	case sum&tallyThrees < 2*tallyThree:
 		return allowed
 	}
+	return b.threes(p)
+}
+
+// threes counts the threes of a stone at p that count.
+func (b *Board) threes(p Point) verdict {
+	var shapes [Directions]Shape
+	for d := range shapes {
+		shapes[d] = exactFive.Shape(b.Window(p, Direction(d)), Black)
+	}
+	count := 0
 	b.Put(p, Black)
 	for d, s := range shapes {
-		if s.Kind == OpenThree && !b.extends(s, p, Direction(d)) {
-			threes--
+		if s.Kind == OpenThree && b.extends(s, p, Direction(d)) {
+			count++
 		}
 	}
 	b.Remove(p, Black)
-	if threes > 1 {
+	if count > 1 {
 		return doubleThree
 	}
 	return allowed
+}
+
+// A tally adds up what four directions make: the number of fours, of threes,
+// of overlines and of fives, four bits each.
+const (
+	tallyFours  = 0x000f
+	tallyThrees = 0x00f0
+	tallyThree  = 0x0010
+	tallySix    = 0x0f00
+	tallyFive   = 0xf000
+)
+
+// tallies has the tally of every shape, by classes, as Table.shapes has the
+// shapes. It is the inner loop of the forbidden-point map.
+var tallies = func() (t [1 << (2 * classBits)]uint16) {
+	weights := [Kinds]uint16{Four: 1, StraightFour: 1, DoubleFour: 2, OpenThree: tallyThree, Overline: 0x100, FiveRow: 0x1000}
+	for i, s := range exactFive.shapes {
+		t[i] = weights[s.Kind]
+	}
+	return t
+}()
+
+func (b *Board) tally(p Point) (sum uint16) {
+	before, after := &exactFive.half[Black][0], &exactFive.half[Black][1]
+	for d := range b.lines {
+		at := b.places[d][p]
+		line := b.lines[d][at.line] >> ((at.shift - 2*reach) & 63)
+		i := uint(before[line&0x3ff])<<classBits | uint(after[line>>(2*reach+2)&0x3ff])
+		sum += tallies[i&(1<<(2*classBits)-1)]
+	}
+	return sum
 }
 
 // extends reports whether one of the straight fours that a three may become is

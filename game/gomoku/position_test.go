@@ -240,7 +240,7 @@ func wonByHand(b Board, c Colour, variant string) bool {
 }
 
 // Which rows win, by variant: drawings as in TestShapes, the point played last
-// marked. Clauses: Piskvork's rules 0, 1, 8 and 9, and section 9.1 of Renju's.
+// marked. Clauses: Piskvork's rules 0, 1, 8 and 9, and Renju's.
 func TestWinningRows(t *testing.T) {
 	for _, tt := range []struct {
 		clause, drawing string

@@ -196,9 +196,14 @@ func (p *Position) parseWords(words []string) error {
 	o := &p.opening
 	*o = progress{step: len(p.set.Opening.steps)}
 	for i, word := range words {
-		key, value, _ := strings.Cut(word, "=")
+		key, value, valued := strings.Cut(word, "=")
 		bad := func(why string) error {
 			return fmt.Errorf("%w: %.30q after the side to move: %s", game.ErrSyntax, word, why)
+		}
+		for _, before := range words[:i] {
+			if strings.HasPrefix(before, key) {
+				return bad("said twice")
+			}
 		}
 		if key == "rows" && p.set.continuous {
 			black, white, _ := strings.Cut(value, ":")
@@ -213,14 +218,12 @@ func (p *Position) parseWords(words []string) error {
 		if p.set.Opening.Name == "" {
 			return bad("these rules have no opening procedure")
 		}
-		for _, before := range words[:i] {
-			if strings.HasPrefix(before, key) {
-				return bad("said twice")
-			}
-		}
 		var err error
 		switch key {
 		case "swapped":
+			if valued {
+				return bad("want swapped alone")
+			}
 			p.black = game.Second
 		case "step":
 			number, seat, _ := strings.Cut(value, ":")

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,6 +62,53 @@ func TestRequestAcrossAccounts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The user "bots" may act for every player of configs/bots.json, and hear the
+// pools of its games.
+func TestShippedPlayers(t *testing.T) {
+	data, err := os.ReadFile("../../configs/bots.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Players []struct {
+			Player protocol.PlayerID `json:"player"`
+			Games  []string          `json:"games"`
+		} `json:"players"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil || len(file.Players) == 0 {
+		t.Fatalf("%d players: %v", len(file.Players), err)
+	}
+	srv := start(t, Config{})
+	platform, bots := connect(t, srv.Platform()), connect(t, srv.Player("bots"))
+	answer := func(m *nats.Msg) { m.Respond(nil) }
+	if _, err := platform.Subscribe("sparring.play.>", answer); err != nil {
+		t.Fatal(err)
+	}
+	if err := platform.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range file.Players {
+		pools := []protocol.Pool{protocol.OwnPool(p.Player)}
+		for _, g := range p.Games {
+			pools = append(pools, protocol.Pool(g+".blitz"))
+		}
+		for _, pool := range pools {
+			if _, err := bots.QueueSubscribe("sparring.offer."+string(pool), protocol.BotsQueue, answer); err != nil {
+				t.Fatal(err)
+			}
+			if err := bots.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := platform.Request("sparring.offer."+string(pool), nil, 5*time.Second); err != nil {
+				t.Errorf("offer to %s: %v", pool, err)
+			}
+		}
+		if _, err := bots.Request("sparring.play."+string(p.Player)+".hello", nil, 5*time.Second); err != nil {
+			t.Errorf("hello of %s: %v", p.Player, err)
+		}
 	}
 }
 

@@ -113,7 +113,9 @@ func readCCGC(text string) ([]*draft, error) {
 		d.Game, d.Rules = "amazons", "amazons/10x10"
 		err = d.ccgcAmazons(text, at)
 	case "C5":
-		d.Game, d.Rules = "gomoku", "gomoku/freestyle-15"
+		// The championship plays by Renju's rules after an opening that the
+		// text does not tell; not every text keeps to them.
+		d.Game, d.Rules, d.looser = "gomoku", "gomoku/renju-15", "gomoku/freestyle-15"
 		err = d.ccgcGomoku(text, at)
 	default:
 		err = syntax(text, 0, "code %.20q, want AM or C5", fields[0])

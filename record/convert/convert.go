@@ -146,6 +146,7 @@ type draft struct {
 	used     []int64        // milliseconds of each move, where the format tells
 	left     []int64        // on the mover's clock after each move
 	comments map[int]string // by move, from 0
+	looser   string         // rule set to take where the moves break Rules; "" is none
 	// names and winner go by colour, 0 for the one that opens the game; which
 	// seat had it is known after the replay.
 	names  [2]string
@@ -153,11 +154,23 @@ type draft struct {
 	draw   bool
 }
 
-// finish replays the game: it brings the moves to our form, finds out who made
-// them, and thereby who had which colour.
+// finish is the game as a record, replayed.
 func (d *draft) finish() (*record.Record, error) {
-	r := &d.Record
-	rules, err := catalog.Rules(r.Rules)
+	r, err := d.replay(d.Rules)
+	if err != nil && d.looser != "" {
+		if r, err := d.replay(d.looser); err == nil {
+			return r, nil
+		}
+	}
+	return r, err
+}
+
+// replay brings the moves to our form, finds out who made them, and thereby
+// who had which colour.
+func (d *draft) replay(rulesName string) (*record.Record, error) {
+	c := d.Record
+	r := &c
+	rules, err := catalog.Rules(rulesName)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,17 @@ import (
 // search. HashCutoff belongs to them only where a position always stands at
 // the same ply and quiescence has no limit: elsewhere the table may know a
 // deeper value.
-var Exact = []string{"Aspiration", "PVS", "HashMove", "HashCutoff", "Killers", "History", "MateDistance"}
+var Exact = []string{"Aspiration", "PVS", "HashMove", "HashCutoff", "Killers", "Counter", "History",
+	"Continuation", "NoisyHistory", "MateDistance"}
+
+// All names every switch.
+func All() []string {
+	var names []string
+	for f := range reflect.TypeFor[search.Switches]().Fields() {
+		names = append(names, f.Name)
+	}
+	return names
+}
 
 // Without is Exact without some switches.
 func Without(names ...string) []string {
