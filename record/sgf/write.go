@@ -173,7 +173,9 @@ func (w *writer) notes(p *record.Ply, colour string) {
 		}
 		w.prop("V", strconv.Itoa(v))
 	}
-	w.prop("C", format.Comment(p))
+	said := *p
+	said.LeftMS = 0 // BL and WL have it
+	w.prop("C", format.Comment(&said))
 }
 
 func (w *writer) gomoku() error {
