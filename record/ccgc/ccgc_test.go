@@ -64,7 +64,7 @@ func TestOpenings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		games, err := read(text, format.ReadOptions{})
+		games, err := format.All(read(text, format.ReadOptions{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestVariants(t *testing.T) {
 		if !detect(text) {
 			t.Errorf("%s is not known", name)
 		}
-		games, err := read(text, format.ReadOptions{})
+		games, err := format.All(read(text, format.ReadOptions{}))
 		if err != nil || len(games) != 1 {
 			t.Errorf("%s: %d games, %v", name, len(games), err)
 			continue
@@ -208,7 +208,7 @@ var damaged = []struct{ text, want string }{
 
 func TestDamaged(t *testing.T) {
 	for _, x := range damaged {
-		_, err := read(x.text, format.ReadOptions{})
+		_, err := format.All(read(x.text, format.ReadOptions{}))
 		var where *format.Error
 		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
 			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
@@ -241,16 +241,20 @@ func FuzzRead(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		games, err := read(text, format.ReadOptions{})
-		if err != nil {
-			return
-		}
-		for _, r := range games {
+		for r, err := range read(text, format.ReadOptions{}) {
+			if err != nil {
+				var where *format.Error
+				if !errors.As(err, &where) {
+					t.Fatalf("%T %v", err, err)
+				}
+				continue
+			}
+			// What has been read can be written, and says the same.
 			out, err := write([]*record.Record{r}, format.WriteOptions{})
 			if err != nil {
 				t.Fatalf("%v of %+v", err, r)
 			}
-			again, err := read(out, format.ReadOptions{})
+			again, err := format.All(read(out, format.ReadOptions{}))
 			if err != nil || len(again) != 1 || moves(again[0]) != moves(r) || again[0].Result != r.Result {
 				t.Fatalf("%v in %s", err, out)
 			}

@@ -2,6 +2,7 @@ package ccgc
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"unicode"
@@ -132,31 +133,51 @@ func (s *scanner) header() []field {
 	}
 }
 
-func read(text string, o format.ReadOptions) ([]*record.Record, error) {
-	s := &scanner{src: &format.Source{Format: "ccgc", Text: text, Game: 1}}
-	var records []*record.Record
-	for s.skip(isBlank); s.peek() != end; s.skip(isBlank) {
-		r, err := s.game(o)
-		if err != nil {
-			return nil, err
+func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		s := &scanner{src: &format.Source{Format: "ccgc", Text: text, Game: 1}}
+		s.skip(isBlank)
+		if s.peek() == end {
+			yield(nil, s.src.Syntax(0, "no game: want #[AM][... or {[C5][..."))
+			return
 		}
-		records = append(records, r)
-		s.src.Game++
+		for ; s.peek() != end; s.skip(isBlank) {
+			d := &format.Draft{Source: s.src, At: s.pos}
+			err := s.game(d)
+			var r *record.Record
+			if err == nil {
+				r, err = d.Finish(o)
+			} else {
+				s.toNext()
+			}
+			if !yield(r, err) {
+				return
+			}
+			s.src.Game++
+		}
 	}
-	if records == nil {
-		return nil, s.src.Syntax(0, "no game: want #[AM][... or {[C5][...")
-	}
-	return records, nil
 }
 
-func (s *scanner) game(o format.ReadOptions) (*record.Record, error) {
-	d := &format.Draft{Source: s.src, At: s.pos}
+// toNext goes from where a game is damaged to the next line that a game may
+// begin on.
+func (s *scanner) toNext() {
+	for s.peek() != end {
+		s.skip(func(r rune) bool { return r != '\n' })
+		s.skip(isBlank)
+		if c := s.peek(); c == '#' || isOpen(c) {
+			return
+		}
+	}
+}
+
+// game reads a game into a draft, up to the next one.
+func (s *scanner) game(d *format.Draft) error {
 	if c := s.peek(); c != '#' && !isOpen(c) {
-		return nil, s.src.Syntax(s.pos, "%q where a game must begin: want #[AM][... or {[C5][...", c)
+		return s.src.Syntax(s.pos, "%q where a game must begin: want #[AM][... or {[C5][...", c)
 	}
 	fields := s.header()
 	if len(fields) == 0 {
-		return nil, s.src.Syntax(d.At, "a header without fields")
+		return s.src.Syntax(d.At, "a header without fields")
 	}
 	d.Game = gameOf(fields[0].text)
 	var err error
@@ -168,13 +189,10 @@ func (s *scanner) game(o format.ReadOptions) (*record.Record, error) {
 		d.Rules = gomokuRules()
 		err = s.gomokuMoves(d)
 	default:
-		return nil, s.src.Syntax(fields[0].at, "game %.20q: want AM or C5", fields[0].text)
-	}
-	if err != nil {
-		return nil, err
+		return s.src.Syntax(fields[0].at, "game %.20q: want AM or C5", fields[0].text)
 	}
 	d.Result = describe(&d.Record, fields[1:])
-	return d.Finish(o)
+	return err
 }
 
 // gomokuRules: the championship plays Renju's rules.

@@ -6,7 +6,11 @@
 // Callers who just want to read or write a file use package interchange.
 package format
 
-import "sparring/record"
+import (
+	"iter"
+
+	"sparring/record"
+)
 
 // Format is a way to write games down that other programs know. Texts are
 // UTF-8 here; [Decode] and [Encode] turn them into bytes.
@@ -22,8 +26,10 @@ type Format struct {
 	// format has no way to say what a record holds, or is that of the rules
 	// where the moves are not legal ones.
 	Write func(records []*record.Record, o WriteOptions) (string, error)
-	// Read gives the games of a text, at least one. The error is an *Error.
-	Read func(text string, o ReadOptions) ([]*record.Record, error)
+	// Read runs through the games of a text. A game that is damaged gives an
+	// *Error, and the games after it follow where the text shows where they
+	// begin. A text without a game is an error.
+	Read func(text string, o ReadOptions) iter.Seq2[*record.Record, error]
 	// FileName is the name that the format wants for a game's file, nil
 	// where any will do.
 	FileName func(r *record.Record) string

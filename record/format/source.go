@@ -52,6 +52,8 @@ type Source struct {
 	Format string
 	Text   string
 	Game   int // the game that is being read, from 1
+
+	counted, lines int // the line ends before a byte, as counted last
 }
 
 // Error is the error at a byte of the text; ply is 0 outside of moves.
@@ -66,8 +68,13 @@ func (s *Source) Syntax(at int, format string, args ...any) error {
 }
 
 func (s *Source) place(at int) (line, column int) {
-	before := s.Text[:min(at, len(s.Text))]
-	line = 1 + strings.Count(before, "\n")
-	column = 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
-	return line, column
+	at = min(at, len(s.Text))
+	if at < s.counted {
+		s.counted, s.lines = 0, 0
+	}
+	// A file with many damaged games is counted through once.
+	s.lines += strings.Count(s.Text[s.counted:at], "\n")
+	s.counted = at
+	begin := strings.LastIndexByte(s.Text[:at], '\n') + 1
+	return 1 + s.lines, 1 + utf8.RuneCountInString(s.Text[begin:at])
 }

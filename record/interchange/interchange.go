@@ -6,6 +6,7 @@ package interchange
 import (
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,28 +57,39 @@ func Detect(text string) (format.Format, error) {
 	return format.Format{}, fmt.Errorf("%w: the text begins like none of %s", format.ErrUnknown, strings.Join(names, ", "))
 }
 
-// Import reads all games of a file, whatever its format and charset. Each is
-// checked against the rules and has an id that follows from its content, so
-// that the same file gives the same ids. The error is a *format.Error with line
-// and ply, or wraps format.ErrUnknown or format.ErrSyntax where no format was
-// found.
-func Import(in io.Reader, o format.ReadOptions) ([]*record.Record, error) {
+// Import runs through the games of a file, whatever its format and charset.
+// Each is checked against the rules and has an id that follows from its
+// content, so that the same file gives the same ids. A damaged game gives a
+// *format.Error with game, line and ply, and the games after it follow where
+// the text shows where they begin. Any other error is the only thing given: of
+// reading, or one that wraps format.ErrUnknown or format.ErrSyntax where the
+// file is of no format. [format.All] makes a list of it.
+func Import(in io.Reader, o format.ReadOptions) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		f, text, err := open(in)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		f.Read(text, o)(yield)
+	}
+}
+
+// open reads a file and finds its format.
+func open(in io.Reader) (format.Format, string, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxFile+1))
 	if err != nil {
-		return nil, err
+		return format.Format{}, "", err
 	}
 	if len(data) > MaxFile {
-		return nil, fmt.Errorf("%w: more than %d bytes", format.ErrSyntax, MaxFile)
+		return format.Format{}, "", fmt.Errorf("%w: more than %d bytes", format.ErrSyntax, MaxFile)
 	}
 	text, err := format.Decode(data)
 	if err != nil {
-		return nil, err
+		return format.Format{}, "", err
 	}
 	f, err := Detect(text)
-	if err != nil {
-		return nil, err
-	}
-	return f.Read(text, o)
+	return f, text, err
 }
 
 // Export writes records in the format of that name. Nothing is written when it

@@ -38,12 +38,12 @@ func TestDetect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first, err := Import(bytes.NewReader(data), format.ReadOptions{})
+			first, err := format.All(Import(bytes.NewReader(data), format.ReadOptions{}))
 			if err != nil {
 				t.Errorf("%s: %v", file, err)
 				continue
 			}
-			second, err := Import(bytes.NewReader(gbk), format.ReadOptions{})
+			second, err := format.All(Import(bytes.NewReader(gbk), format.ReadOptions{}))
 			if err != nil || ids(first) != ids(second) {
 				t.Errorf("%s in GBK: %s, want %s, %v", file, ids(second), ids(first), err)
 			}
@@ -81,10 +81,44 @@ func TestExport(t *testing.T) {
 				t.Errorf("%s of %s: %v", f.Name, name, err)
 				continue
 			}
-			back, err := Import(&out, format.ReadOptions{})
+			back, err := format.All(Import(&out, format.ReadOptions{}))
 			if err != nil || len(back) != 1 || len(back[0].Plies) != 30 || back[0].Game != name || format.Name(back[0].Seats[1]) != "北理工 二队" {
 				t.Errorf("%s of %s: %v", f.Name, name, err)
 			}
+		}
+	}
+}
+
+// TestDamagedAmongGood: a damaged game is reported and the others are read.
+func TestDamagedAmongGood(t *testing.T) {
+	for _, x := range []struct {
+		name, text string
+		good, bad  int
+	}{
+		{"sgf, illegal", "(;GM[4];B[hh])\n(;GM[4];B[hh];W[hh])\n(;GM[4];B[hi])", 2, 1},
+		{"sgf, syntax", "(;GM[4];B[hh])\n(;GM[4];B[hh];W)\n(;GM[4];B[hi])", 1, 1},
+		{"psq, illegal", "Piskvorky 15x15, 0:0, 0\n8,8,0\nPiskvorky 15x15, 0:0, 0\n8,8,0\n8,8,0\nPiskvorky 15x15, 0:0, 0\n8,9,0\n", 2, 1},
+		{"psq, board", "Piskvorky 15x15, 0:0, 0\n8,8,0\nPiskvorky 9x9, 0:0, 0\n8,8,0\n8,8,0\nPiskvorky 15x15, 0:0, 0\n8,9,0\n", 2, 1},
+		{"ccgc, illegal", "{[C5][a][b];B(H,8)}\n{[C5][a][b];B(H,8);W(H,8)}\n{[C5][a][b];B(H,9)}\n", 2, 1},
+		{"ccgc, syntax", "{[C5][a][b];B(H,8)}\n{[C5][a][b];B(H;W(H,8)}\n{[C5][a][b];B(H,9)}\n", 2, 1},
+		{"ccgc, code", "#[AM][a][b];\n1 d1d7(g7)\n#[XX][a][b];\n1 d1d7(g7)\n#[AM][a][b];\n1 d1d6(g6)\n", 2, 1},
+		{"pgn, illegal", "[Game \"Chinese Chess\"]\n1. h2e2 *\n[Game \"Chinese Chess\"]\n1. h2e9 *\n[Game \"Chinese Chess\"]\n1. h2d2 *\n", 2, 1},
+		{"pgn, syntax", "[Game \"Chinese Chess\"]\n1. h2e2 *\n\n[Game \"Chinese Chess\"]\n[Red \"x]\n1. h2e2 *\n\n[Game \"Chinese Chess\"]\n1. h2d2 *\n", 2, 1},
+	} {
+		good, bad := 0, 0
+		for r, err := range Import(strings.NewReader(x.text), format.ReadOptions{}) {
+			var where *format.Error
+			switch {
+			case err == nil && len(r.Plies) == 1:
+				good++
+			case errors.As(err, &where) && where.Game == 2:
+				bad++
+			default:
+				t.Errorf("%s: %v", x.name, err)
+			}
+		}
+		if good != x.good || bad != x.bad {
+			t.Errorf("%s: %d games and %d errors, want %d and %d", x.name, good, bad, x.good, x.bad)
 		}
 	}
 }
@@ -106,11 +140,11 @@ func TestErrors(t *testing.T) {
 		"\xef\xbb\xbf\xff":    format.ErrSyntax,
 		"(;GM[4]SZ[15];B[hh]": format.ErrSyntax,
 	} {
-		if _, err := Import(strings.NewReader(text), format.ReadOptions{}); !errors.Is(err, want) {
+		if _, err := format.All(Import(strings.NewReader(text), format.ReadOptions{})); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
 	}
-	if _, err := Import(strings.NewReader(strings.Repeat(" ", MaxFile+1)), format.ReadOptions{}); !errors.Is(err, format.ErrSyntax) {
+	if _, err := format.All(Import(strings.NewReader(strings.Repeat(" ", MaxFile+1)), format.ReadOptions{})); !errors.Is(err, format.ErrSyntax) {
 		t.Error(err)
 	}
 }

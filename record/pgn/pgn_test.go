@@ -103,7 +103,7 @@ func TestVariants(t *testing.T) {
 		if !Format().Detect(text) {
 			t.Errorf("%s is not known", name)
 		}
-		games, err := read(text, format.ReadOptions{})
+		games, err := format.All(read(text, format.ReadOptions{}))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -152,7 +152,7 @@ var damaged = []struct{ text, want string }{
 
 func TestDamaged(t *testing.T) {
 	for _, x := range damaged {
-		_, err := read(x.text, format.ReadOptions{})
+		_, err := format.All(read(x.text, format.ReadOptions{}))
 		var where *format.Error
 		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
 			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
@@ -207,11 +207,11 @@ func TestLongGame(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = strings.Replace(text, `[Rules "`+unlimited+`"]`, "", 1)
-	games, err := read(text, format.ReadOptions{})
+	games, err := format.All(read(text, format.ReadOptions{}))
 	if err != nil || moves(games[0]) != moves(r) || games[0].Rules != unlimited {
 		t.Errorf("%v", err)
 	}
-	if _, err := read(text, format.ReadOptions{Rules: "xiangqi/simple"}); !errors.Is(err, game.ErrOver) {
+	if _, err := format.All(read(text, format.ReadOptions{Rules: "xiangqi/simple"})); !errors.Is(err, game.ErrOver) {
 		t.Errorf("%v, want the end of the game", err)
 	}
 }
@@ -228,17 +228,21 @@ func FuzzRead(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		games, err := read(text, format.ReadOptions{})
-		if err != nil {
-			return
-		}
-		for _, r := range games {
+		for r, err := range read(text, format.ReadOptions{}) {
+			if err != nil {
+				var where *format.Error
+				if !errors.As(err, &where) {
+					t.Fatalf("%T %v", err, err)
+				}
+				continue
+			}
+			// What has been read can be written, and says the same.
 			for _, notation := range notations {
 				out, err := write([]*record.Record{r}, format.WriteOptions{Moves: notation})
 				if err != nil {
 					t.Fatalf("%v of %+v", err, r)
 				}
-				again, err := read(out, format.ReadOptions{})
+				again, err := format.All(read(out, format.ReadOptions{}))
 				if err != nil || len(again) != 1 || moves(again[0]) != moves(r) || again[0].Result != r.Result {
 					t.Fatalf("%v in %s", err, out)
 				}

@@ -1,6 +1,7 @@
 package pgn
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"time"
@@ -24,21 +25,46 @@ type value struct {
 	text string
 }
 
-func read(text string, o format.ReadOptions) ([]*record.Record, error) {
-	r := &reader{src: &format.Source{Format: "pgn", Text: text, Game: 1}}
-	var records []*record.Record
-	for r.toTags() {
-		rec, err := r.game(o)
-		if err != nil {
-			return nil, err
+func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		r := &reader{src: &format.Source{Format: "pgn", Text: text, Game: 1}}
+		if !r.toTags() {
+			yield(nil, r.src.Syntax(0, `no game: want tags such as [Game "Chinese Chess"]`))
+			return
 		}
-		records = append(records, rec)
-		r.src.Game++
+		for ; r.toTags(); r.src.Game++ {
+			d := &format.Draft{Source: r.src, At: r.pos, Game: "xiangqi"}
+			err := r.game(d)
+			var rec *record.Record
+			if err == nil {
+				rec, err = d.Finish(o)
+			} else {
+				r.toBlock()
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
 	}
-	if records == nil {
-		return nil, r.src.Syntax(0, `no game: want tags such as [Game "Chinese Chess"]`)
+}
+
+// toBlock goes from where a game is damaged to the next block of tags: a line
+// with a tag after a line without.
+func (r *reader) toBlock() {
+	inTags := true
+	for r.pos < len(r.src.Text) {
+		i := strings.IndexByte(r.src.Text[r.pos:], '\n')
+		if i < 0 {
+			r.pos = len(r.src.Text)
+			return
+		}
+		r.pos += i + 1
+		tag := strings.HasPrefix(r.src.Text[r.pos:], "[")
+		if tag && !inTags {
+			return
+		}
+		inTags = tag
 	}
-	return records, nil
 }
 
 // toTags goes to the next line that begins with a tag. What stands between
@@ -113,17 +139,17 @@ func tagValue(text string) (string, int) {
 	return "", 0
 }
 
-func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
-	d := &format.Draft{Source: r.src, At: r.pos, Game: "xiangqi"}
+// game reads a game into a draft, up to its result or the next game.
+func (r *reader) game(d *format.Draft) error {
 	tags, err := r.tags()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if g, ok := tags["game"]; ok && !strings.EqualFold(g.text, "Chinese Chess") && !strings.EqualFold(g.text, "xiangqi") {
-		return nil, r.src.Syntax(g.at, `game %.40q: want "Chinese Chess"`, g.text)
+		return r.src.Syntax(g.at, `game %.40q: want "Chinese Chess"`, g.text)
 	}
 	if w, ok := tags["white"]; ok && tags["red"].text == "" && tags["game"].text == "" && !strings.EqualFold(tags["variant"].text, "xiangqi") {
-		return nil, r.src.Syntax(w.at, `a tag White without [Game "Chinese Chess"]: this looks like chess`)
+		return r.src.Syntax(w.at, `a tag White without [Game "Chinese Chess"]: this looks like chess`)
 	}
 	d.Rules = format.RuleSets("xiangqi", "", func(string) bool { return true })
 	if rules := tags["rules"].text; strings.HasPrefix(rules, "xiangqi/") {
@@ -135,7 +161,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	describe(&d.Record, tags)
 	token, err := r.moves(d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	result := strings.ReplaceAll(tags["result"].text, " ", "")
 	if _, ok := results[result]; !ok || result == "*" {
@@ -147,7 +173,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 		}
 	}
 	d.Reason = reason(tags["termination"].text)
-	return d.Finish(o)
+	return nil
 }
 
 // describe fills the record from the tags.

@@ -16,6 +16,7 @@ package psq
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -160,6 +161,7 @@ type reader struct {
 	at    int // where the line begins
 	after int // where the next one does
 	line  string
+	began int // where the game does
 }
 
 // next goes to the next line that is not empty; false is the end.
@@ -181,24 +183,29 @@ func (r *reader) next() bool {
 	return false
 }
 
-func read(text string, o format.ReadOptions) ([]*record.Record, error) {
-	r := &reader{src: &format.Source{Format: "psq", Text: text, Game: 1}}
-	var records []*record.Record
-	for r.next(); r.line != ""; r.src.Game++ {
-		rec, err := r.game(o)
-		if err != nil {
-			return nil, err
+func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		r := &reader{src: &format.Source{Format: "psq", Text: text, Game: 1}}
+		if !r.next() {
+			yield(nil, r.src.Syntax(0, "no game: want a line such as Piskvorky 15x15, 11:11, 0"))
+			return
 		}
-		records = append(records, rec)
+		for ; r.line != ""; r.src.Game++ {
+			rec, err := r.game(o)
+			if err != nil && r.at == r.began { // the header: on to the next one
+				for r.next() && !header.MatchString(r.line) {
+				}
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
 	}
-	if records == nil {
-		return nil, r.src.Syntax(0, "no game: want a line such as Piskvorky 15x15, 11:11, 0")
-	}
-	return records, nil
 }
 
 // game reads a game from its header up to the next one.
 func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
+	r.began = r.at
 	h := header.FindStringSubmatch(r.line)
 	if h == nil {
 		return nil, r.src.Syntax(r.at, "%.40q: want a line such as Piskvorky 15x15, 11:11, 0", r.line)
@@ -210,7 +217,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	if err != nil || size > gomoku.MaxSize || size < gomoku.MinSize {
 		return nil, r.src.Syntax(r.at, "a board of %.10s: want %d to %d", h[1], gomoku.MinSize, gomoku.MaxSize)
 	}
-	d := &format.Draft{Source: r.src, At: r.at, Game: "gomoku"}
+	d := &format.Draft{Source: r.src, At: r.began, Game: "gomoku"}
 	for r.next() {
 		if !r.move(d, size) {
 			break

@@ -2,6 +2,7 @@ package sgf
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -24,29 +25,29 @@ type reader struct {
 	first string // colour that seat first's moves have in the file
 }
 
-func read(text string, o format.ReadOptions) ([]*record.Record, error) {
-	p := &parser{src: &format.Source{Format: "sgf", Text: text, Game: 1}}
-	var records []*record.Record
-	for {
-		nodes, err := p.next()
-		if err != nil {
-			return nil, err
+// read goes on after a game that makes no sense, but not after broken syntax:
+// nobody knows where the next game begins.
+func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		p := &parser{src: &format.Source{Format: "sgf", Text: text, Game: 1}}
+		for ; ; p.src.Game++ {
+			nodes, err := p.next()
+			switch {
+			case err != nil:
+				yield(nil, err)
+				return
+			case nodes == nil && p.src.Game == 1:
+				yield(nil, p.src.Syntax(0, "no game: want a text that begins with (;"))
+				return
+			case nodes == nil:
+				return
+			}
+			r := &reader{src: p.src, nodes: nodes}
+			if !yield(r.game(o)) {
+				return
+			}
 		}
-		if nodes == nil {
-			break
-		}
-		r := &reader{src: p.src, nodes: nodes}
-		rec, err := r.game(o)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, rec)
-		p.src.Game++
 	}
-	if records == nil {
-		return nil, p.src.Syntax(0, "no game: want a text that begins with (;")
-	}
-	return records, nil
 }
 
 // info is the first value of a property on the main line: programs put what

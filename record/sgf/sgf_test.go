@@ -133,7 +133,7 @@ func TestVariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		games, err := read(text, format.ReadOptions{})
+		games, err := format.All(read(text, format.ReadOptions{}))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -182,7 +182,7 @@ var damaged = []struct{ text, want string }{
 
 func TestDamaged(t *testing.T) {
 	for _, x := range damaged {
-		_, err := read(x.text, format.ReadOptions{})
+		_, err := format.All(read(x.text, format.ReadOptions{}))
 		var where *format.Error
 		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
 			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
@@ -211,14 +211,14 @@ func TestCannot(t *testing.T) {
 func TestDepth(t *testing.T) {
 	const depth = 100_000
 	text := "(;GM[4]SZ[15];B[hh]" + strings.Repeat("(;C[x]", depth) + strings.Repeat(")", depth) + ")"
-	games, err := read(text, format.ReadOptions{})
+	games, err := format.All(read(text, format.ReadOptions{}))
 	if err != nil || len(games[0].Plies) != 1 {
 		t.Fatalf("%v", err)
 	}
 }
 
 func TestRulesGiven(t *testing.T) {
-	games, err := read("(;GM[1]SZ[15];B[hh];W[gg])", format.ReadOptions{Rules: "gomoku/freestyle-15"})
+	games, err := format.All(read("(;GM[1]SZ[15];B[hh];W[gg])", format.ReadOptions{Rules: "gomoku/freestyle-15"}))
 	if err != nil || games[0].Game != "gomoku" || len(games[0].Plies) != 2 {
 		t.Fatalf("%v", err)
 	}
@@ -236,11 +236,15 @@ func FuzzRead(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		games, err := read(text, format.ReadOptions{})
-		if err != nil {
-			return
-		}
-		for _, r := range games { // what has been read can be written, and says the same
+		for r, err := range read(text, format.ReadOptions{}) {
+			if err != nil {
+				var where *format.Error
+				if !errors.As(err, &where) {
+					t.Fatalf("%T %v", err, err)
+				}
+				continue
+			}
+			// What has been read can be written, and says the same.
 			out, err := write([]*record.Record{r}, format.WriteOptions{})
 			if errors.Is(err, format.ErrCannot) {
 				continue
@@ -248,7 +252,7 @@ func FuzzRead(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%v of %+v", err, r)
 			}
-			again, err := read(out, format.ReadOptions{})
+			again, err := format.All(read(out, format.ReadOptions{}))
 			if err != nil || len(again) != 1 || fmt.Sprint(moves(again[0])) != fmt.Sprint(moves(r)) || again[0].Result != r.Result {
 				t.Fatalf("%v in %s", err, out)
 			}

@@ -86,7 +86,7 @@ func RoundTrip(t testing.TB, f format.Format, o format.WriteOptions, records ...
 	if decoded != text {
 		t.Fatalf("%s: the text changes on the way through %q", f.Name, o.Charset)
 	}
-	back, err := f.Read(decoded, format.ReadOptions{})
+	back, err := format.All(f.Read(decoded, format.ReadOptions{}))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
