@@ -74,7 +74,9 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	if err := r.size(); err != nil {
 		return nil, err
 	}
-	r.rules()
+	if err := r.rules(o); err != nil {
+		return nil, err
+	}
 	if err := r.start(); err != nil {
 		return nil, err
 	}
@@ -141,14 +143,18 @@ func (r *reader) size() error {
 	return nil
 }
 
-// rules lists the rule sets that the game may be under: the one that RU names,
-// else all that fit the board.
-func (r *reader) rules() {
+// rules lists the rule sets that the game may be under: the one that the caller
+// or RU names, else all that fit the board.
+func (r *reader) rules(o format.ReadOptions) error {
 	d := r.draft
 	ru := strings.ToLower(r.text("RU"))
-	if strings.HasPrefix(ru, d.Game+"/") {
+	switch {
+	case o.Rules != "":
+		d.Rules = []string{o.Rules}
+		return nil
+	case strings.HasPrefix(ru, d.Game+"/"):
 		d.Rules = []string{ru}
-		return
+		return nil
 	}
 	switch d.Game {
 	case "amazons":
@@ -159,6 +165,10 @@ func (r *reader) rules() {
 	default:
 		d.Rules = format.RuleSets(d.Game, ru, func(string) bool { return true })
 	}
+	if len(d.Rules) == 0 {
+		return r.src.Syntax(d.At, "no rule set of %s fits a board of %dx%d", d.Game, r.cols, r.rows)
+	}
+	return nil
 }
 
 // start finds the start position and which colour seat first has in the file.
