@@ -187,6 +187,24 @@ func moves(r *record.Record) string {
 	return strings.Join(m, " ")
 }
 
+func TestResult(t *testing.T) {
+	for text, want := range map[string]game.Result{
+		"先手胜": game.FirstWins, "先手 勝": game.FirstWins, "黑方获胜": game.FirstWins, "后手负": game.FirstWins,
+		"后手胜": game.SecondWins, "後手胜": game.SecondWins, "白胜": game.SecondWins, "先手负": game.SecondWins,
+		"平局": game.Draw, "和棋": game.Draw, "": game.Undecided, "先/后手胜": game.Undecided, "先(后)手胜": game.Undecided,
+		"胜负关系": game.Undecided, "未知结果": game.Undecided,
+	} {
+		if got, ok := resultOf(text); got != want || !ok {
+			t.Errorf("%q: %s, %v, want %s", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"2024.07.11 10:00 沈阳", "2024 CCGC", "和平杯"} {
+		if got, ok := resultOf(text); ok {
+			t.Errorf("%q is taken for %s", text, got)
+		}
+	}
+}
+
 var damaged = []struct{ text, want string }{
 	{"", "ccgc, line 1, column 1: syntax: no game"},
 	{"hello", "'h' where a game must begin"},

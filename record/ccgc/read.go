@@ -231,17 +231,22 @@ func describe(r *record.Record, fields []field) game.Result {
 // resultOf reads the third field; ok is false where it is no result at all. A
 // form that nobody filled in ("先/后手胜") says nothing.
 func resultOf(text string) (r game.Result, ok bool) {
-	text = strings.NewReplacer(" ", "", "\u3000", "", "後", "后", "勝", "胜", "方", "", "。", "").Replace(text)
+	text = strings.Join(strings.Fields(text), "")
 	switch text {
-	case firstWins, "先胜", "黑胜", "后手负":
-		return game.FirstWins, true
-	case secondWins, "后胜", "白胜", "先手负":
-		return game.SecondWins, true
-	case drawn, "和棋", "和局", "平", "和", "平手":
+	case drawn, "和棋", "和局", "平手", "平", "和":
 		return game.Draw, true
+	case "", unknown, "未知结果", "胜负关系", "结果":
+		return game.Undecided, true
 	}
-	return game.Undecided, text == "" || text == unknown || strings.HasSuffix(text, "胜") ||
-		strings.Contains(text, "结果") || strings.Contains(text, "胜负")
+	first, second := strings.ContainsAny(text, "先黑"), strings.ContainsAny(text, "后後白")
+	won, lost := strings.ContainsAny(text, "胜勝赢"), strings.ContainsAny(text, "负負输")
+	switch {
+	case first == second || won == lost:
+		return game.Undecided, first && second && (won || lost)
+	case first == won:
+		return game.FirstWins, true
+	}
+	return game.SecondWins, true
 }
 
 // amazonsMoves reads the numbered moves up to the next game.

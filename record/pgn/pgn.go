@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"strings"
 
+	"sparring/game"
 	"sparring/record/format"
 )
 
@@ -38,9 +39,9 @@ func Format() format.Format {
 var beginning = regexp.MustCompile(`^\s*([%;][^\n]*\n\s*)*\[\s*[A-Za-z]\w*\s+"`)
 
 // results are the texts of results, in the tag and behind the moves.
-var results = map[string]struct{}{"1-0": {}, "0-1": {}, "1/2-1/2": {}, "*": {}}
+var results = map[string]game.Result{"1-0": game.FirstWins, "0-1": game.SecondWins, "1/2-1/2": game.Draw, "*": game.Undecided}
 
-// tag values that mean nothing is known.
+// known is a tag's value, "" where it means that nothing is known.
 func known(value string) string {
 	value = strings.TrimSpace(value)
 	if strings.Trim(value, "?-*.") == "" {

@@ -163,14 +163,9 @@ func (r *reader) game(d *format.Draft) error {
 	if err != nil {
 		return err
 	}
-	result := strings.ReplaceAll(tags["result"].text, " ", "")
-	if _, ok := results[result]; !ok || result == "*" {
-		result = token
-	}
-	for _, x := range []game.Result{game.FirstWins, game.SecondWins, game.Draw} {
-		if resultText(x) == result {
-			d.Result = x
-		}
+	d.Result = results[strings.ReplaceAll(tags["result"].text, " ", "")]
+	if d.Result == game.Undecided {
+		d.Result = results[token]
 	}
 	d.Reason = reason(tags["termination"].text)
 	return nil

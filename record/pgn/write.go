@@ -116,13 +116,10 @@ func writeComment(s *strings.Builder, text string) {
 }
 
 func resultText(r game.Result) string {
-	switch r {
-	case game.FirstWins:
-		return "1-0"
-	case game.SecondWins:
-		return "0-1"
-	case game.Draw:
-		return "1/2-1/2"
+	for text, result := range results {
+		if result == r {
+			return text
+		}
 	}
 	return "*"
 }
