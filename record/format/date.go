@@ -1,6 +1,7 @@
 package format
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,12 +15,15 @@ import (
 // alone is its midnight in UTC, so that it stays this date. Where no whole date
 // stands there, ok is false.
 func ParseDate(text string, in *time.Location) (t time.Time, rest string, ok bool) {
+	if eight := strings.TrimSpace(text); len(eight) >= 8 && compact.MatchString(eight) { // 20240711
+		text = eight[:4] + "-" + eight[4:6] + "-" + eight[6:]
+	}
 	date, rest := numbers(text, 3, ".-/年月")
 	if len(date) < 3 || date[0] < 1000 {
 		return t, text, false
 	}
 	rest = strings.TrimLeft(rest, "日号號")
-	clock, after := numbers(strings.TrimPrefix(strings.TrimSpace(rest), "T"), 3, ":时時分")
+	clock, after := numbers(strings.TrimPrefix(strings.TrimSpace(rest), "T"), 3, ":_时時分")
 	if len(clock) >= 2 && clock[0] < 24 && clock[1] < 60 {
 		rest = strings.TrimLeft(after, "分秒")
 	} else {
@@ -32,6 +36,8 @@ func ParseDate(text string, in *time.Location) (t time.Time, rest string, ok boo
 	}
 	return t.UTC(), strings.TrimSpace(rest), true
 }
+
+var compact = regexp.MustCompile(`^[12][0-9]{7}(\D|$)`)
 
 // numbers reads up to n numbers of at most four digits with one of the signs
 // (in either width) and any blanks between them.

@@ -3,6 +3,7 @@ package sgf
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,9 +82,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 		return nil, err
 	}
 	for i := range r.nodes {
-		if err := r.move(&r.nodes[i]); err != nil {
-			return nil, err
-		}
+		r.moves(&r.nodes[i])
 	}
 	rec := &r.draft.Record
 	rec.Event, rec.Place, rec.Text = r.text("EV"), r.text("PC"), r.text("GC")
@@ -242,10 +241,15 @@ func (r *reader) begins() string {
 				return s[:1]
 			}
 		}
-		for _, c := range []string{"ACT", "B", "W"} {
-			if _, ok := n.get(c); ok {
-				return strings.TrimPrefix(c, "ACT")
-			}
+		b, black := n.get("B")
+		w, white := n.get("W")
+		switch {
+		case len(n.props["ACT"]) > 0:
+			return ""
+		case black && (!white || b.at < w.at):
+			return "B"
+		case white:
+			return "W"
 		}
 	}
 	return ""
@@ -279,51 +283,53 @@ func (r *reader) point(text string) (col, row int, ok bool) {
 	return col, row, col >= 0 && col < r.cols && row >= 0 && row < r.rows
 }
 
-// move adds the move of a node, if it has one, and what is said of it.
-func (r *reader) move(n *node) error {
-	var ply record.Ply
-	colour := ""
-	switch b, w := n.props["B"], n.props["W"]; {
-	case len(b)+len(w) > 1:
-		return r.src.Syntax(n.at, "a node with %d moves", len(b)+len(w))
-	case len(b) == 1:
-		colour = "B"
-	case len(w) == 1:
-		colour = "W"
+// moves adds the moves of a node and what is said of the last. There should be
+// one at most, but some programs write all of a game's into its root.
+func (r *reader) moves(n *node) {
+	type move struct {
+		value
+		colour string
 	}
+	var moves []move
+	for _, colour := range []string{"B", "W"} {
+		for _, v := range n.props[colour] {
+			moves = append(moves, move{v, colour})
+		}
+	}
+	slices.SortFunc(moves, func(a, b move) int { return a.at - b.at })
+	for _, m := range moves {
+		r.draft.Move(m.at, record.Ply{}, func(p game.Position) (game.Move, error) {
+			if turn := r.turn(p); turn != m.colour {
+				return game.NoMove, fmt.Errorf("%w: %s moves, but it is the turn of %s", game.ErrIllegal, m.colour, turn)
+			}
+			text, err := r.moveText(simple(m.text))
+			if err != nil {
+				return game.NoMove, err
+			}
+			return p.Parse(text)
+		})
+	}
+	if act, ok := n.get("ACT"); ok {
+		r.draft.MoveText(act.at, record.Ply{}, simple(act.text))
+	}
+	if last := r.draft.Last(); last != nil {
+		r.notes(n, last)
+	}
+}
+
+// notes are what a node says of its move, or of the one before where it has none.
+func (r *reader) notes(n *node, ply *record.Ply) {
 	for _, c := range []string{"B", "W"} {
 		if v, ok := n.get(c + "L"); ok {
-			format.AddComment(&ply, "[%clk "+simple(v.text)+"]")
+			format.AddComment(ply, "[%clk "+simple(v.text)+"]")
 		}
 		if v, ok := n.get("O" + c); ok {
 			ply.Periods, _ = strconv.Atoi(simple(v.text))
 		}
 	}
 	if v, ok := n.get("C"); ok {
-		format.AddComment(&ply, v.text)
+		format.AddComment(ply, v.text)
 	}
-	if act, ok := n.get("ACT"); ok {
-		r.draft.MoveText(act.at, ply, simple(act.text))
-		return nil
-	}
-	v, ok := n.get(colour)
-	if !ok {
-		if last := r.draft.Last(); last != nil {
-			format.AddComment(last, ply.Comment)
-		}
-		return nil
-	}
-	r.draft.Move(v.at, ply, func(p game.Position) (game.Move, error) {
-		if turn := r.turn(p); turn != colour {
-			return game.NoMove, fmt.Errorf("%w: %s moves, but it is the turn of %s", game.ErrIllegal, colour, turn)
-		}
-		text, err := r.moveText(simple(v.text))
-		if err != nil {
-			return game.NoMove, err
-		}
-		return p.Parse(text)
-	})
-	return nil
 }
 
 // turn is the colour to move, as the file names it.

@@ -115,6 +115,7 @@ var variants = map[string]struct {
 	"gomoku-collection.sgf":     {2, "gomoku/freestyle-19", "j10", game.Undecided, [2]string{"", ""}},
 	"gomoku-old.sgf":            {1, "gomoku/freestyle-15", "h8 g7", game.SecondWins, [2]string{"a", "b"}},
 	"gomoku-setup.sgf":          {1, "gomoku/freestyle-15", "h11", game.Undecided, [2]string{"", ""}},
+	"gomoku-one-node.sgf":       {1, "gomoku/freestyle-15", "h8 i9 g6", game.Draw, [2]string{"Qi", "Yi"}},
 	"xiangqi-red-is-b.sgf":      {1, "xiangqi/simple", "h2e2 h9g7", game.FirstWins, [2]string{"红", "黑"}},
 	"xiangqi-fen.sgf":           {1, "xiangqi/simple", "e1e8", game.Undecided, [2]string{"", ""}},
 }
@@ -164,7 +165,7 @@ var damaged = []struct{ text, want string }{
 	{"(;GM[4]SZ[15];B[hh];B[hi])", "ply 2: illegal move: B moves, but it is the turn of W"},
 	{"(;GM[4]SZ[15];B[hz])", "ply 1: syntax: \"hz\" is no point"},
 	{"(;GM[4]SZ[15];B[])", "ply 1: syntax: move \"\": want 2 letters"},
-	{"(;GM[4]SZ[15];B[hh]W[hi])", "a node with 2 moves"},
+	{"(;GM[4]SZ[15];B[hh]W[hi]W[hg])", "line 1, column 27, ply 3: illegal move"},
 	{"(;GM[4]SZ[15]\n;B[hh]\n;W hi)", "line 3, column 2: syntax: property W has no value"},
 	{"(;GM[4]SZ[15];B[hh] & ;W[ii])", "'&' where a node or a property is wanted"},
 	{"(;GM[4]SZ[15](B[hh]))", "a property outside of a node"},
