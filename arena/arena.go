@@ -97,6 +97,7 @@ func (a *Arena) Run(ctx context.Context) error {
 	defer a.wg.Wait()
 	defer a.kill(errStopped)
 	closed := a.nc.StatusChanged(nats.CLOSED)
+	defer a.nc.RemoveStatusListener(closed)
 	stop, err := a.open(ctx)
 	defer stop()
 	if err != nil {
@@ -165,15 +166,11 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 func (a *Arena) pauseAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
-	told := make(map[protocol.PlayerID]bool)
 	var all sync.WaitGroup
 	for _, r := range a.refereed() {
-		for _, seat := range []game.Seat{game.First, game.Second} {
-			told[r.players[seat]] = true
-		}
 		all.Go(func() { r.pause(ctx) })
 	}
-	for p := range told {
+	for _, p := range a.presence.everybody(time.Now()) {
 		a.server.Notify(p, protocol.Notice{Kind: protocol.NoticeShutdown, Text: "the platform pauses; games go on later"})
 	}
 	paused := make(chan struct{})

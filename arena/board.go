@@ -23,6 +23,7 @@ type board struct {
 
 	mu    sync.Mutex
 	games map[protocol.GameID]*posting
+	seats map[protocol.PlayerID]map[protocol.GameID]bool // the games that a player is in
 }
 
 // posting is what is known of one game.
@@ -39,7 +40,8 @@ func (p *posting) settled() bool {
 }
 
 func newBoard(subjects protocol.Subjects, keep time.Duration, log zerolog.Logger, corrupt func()) *board {
-	return &board{subjects: subjects, keep: keep, log: log, corrupt: corrupt, games: make(map[protocol.GameID]*posting)}
+	return &board{subjects: subjects, keep: keep, log: log, corrupt: corrupt, games: make(map[protocol.GameID]*posting),
+		seats: make(map[protocol.PlayerID]map[protocol.GameID]bool)}
 }
 
 // follow reads the last entry of every log and then every new one, until ctx
@@ -113,6 +115,9 @@ func (b *board) note(subject string, seq uint64, data []byte) {
 		p.corrupt = true
 		return
 	}
+	if p.last.Kind == "" {
+		b.seat(g, e)
+	}
 	p.last, p.corrupt = e, false
 	if e.Status == protocol.Finished && p.ended.IsZero() {
 		p.ended = time.Now()
@@ -121,8 +126,29 @@ func (b *board) note(subject string, seq uint64, data []byte) {
 		}
 	}
 	if p.settled() && time.Since(p.ended) > b.keep {
-		delete(b.games, g) // an old one
+		b.drop(g) // an old one
 	}
+}
+
+// seat notes who plays in a game; b.mu is held.
+func (b *board) seat(g protocol.GameID, e protocol.Event) {
+	for _, h := range e.Holders {
+		if b.seats[h.Player] == nil {
+			b.seats[h.Player] = make(map[protocol.GameID]bool)
+		}
+		b.seats[h.Player][g] = true
+	}
+}
+
+// drop forgets a game; b.mu is held.
+func (b *board) drop(g protocol.GameID) {
+	for _, h := range b.games[g].last.Holders {
+		delete(b.seats[h.Player], g)
+		if len(b.seats[h.Player]) == 0 {
+			delete(b.seats, h.Player)
+		}
+	}
+	delete(b.games, g)
 }
 
 // damaged marks a game whose log can be decoded but not played through.
@@ -179,7 +205,8 @@ func (b *board) heldBy(player protocol.PlayerID, id protocol.InstanceID) []proto
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []protocol.GameID
-	for g, p := range b.games {
+	for g := range b.seats[player] {
+		p := b.games[g]
 		if !p.ended.IsZero() || p.corrupt {
 			continue
 		}
@@ -199,7 +226,7 @@ func (b *board) forget(now time.Time) {
 	defer b.mu.Unlock()
 	for g, p := range b.games {
 		if p.settled() && now.Sub(p.ended) > b.keep {
-			delete(b.games, g)
+			b.drop(g)
 		}
 	}
 }

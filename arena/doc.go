@@ -12,6 +12,30 @@
 //	<prefix>_leases      KV           <game>             who referees it, for as long as it lives
 //	<prefix>_ladder      KV           ratings and rounds
 //
+// # Time
+//
+// A seat's clock runs from the moment its turn is stored and told until its move
+// arrives; what the move then waits in the referee, or for the store, is not
+// charged. A flag falls by the referee's timer, a short grace later. Nobody
+// loses before both seats have moved: a game that does not start, by its own
+// limit or by the flag, is aborted.
+//
+// A seat that its instance gave back or lost stays on the clock while it is
+// vacant: a hand-over takes about LostAfter, nothing when it is given back, and
+// the opponent does not wait for free. Only where the platform was the cause, by
+// a change of referee or a restart, the clock stands until the seat to act is
+// heard again (at most ResumeWithin), and what passed in between is charged to
+// nobody.
+//
+// # Disk full
+//
+// When the store refuses entries for want of space, a game goes on unlogged as
+// long as no other arena can have taken it; a log line says what is not being
+// kept. New games are not granted meanwhile. When there is room again, a
+// snapshot takes the log up.
+//
+// # Who owns a game
+//
 // A game belongs to whoever wrote the last entry of its log; a lease only
 // decides who tries. The fate of a challenge is the first entry of that log:
 // the grant, or an end (withdrawn, declined, expired). Both hold because an

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 )
 
 // leases are the claims of this process, in a bucket whose keys expire: one for
@@ -55,6 +56,10 @@ func (l *leases) take(ctx context.Context, key string, lost context.CancelCauseF
 	return true
 }
 
+// giveBackWithin bounds the wait for a courtesy: a lease that is not given back
+// expires.
+const giveBackWithin = 500 * time.Millisecond
+
 // release gives a claim back, so that others need not wait until it expires.
 func (l *leases) release(ctx context.Context, key string) {
 	l.mu.Lock()
@@ -64,7 +69,7 @@ func (l *leases) release(ctx context.Context, key string) {
 	if held == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	ctx, cancel := context.WithTimeout(ctx, giveBackWithin)
 	defer cancel()
 	if err := l.kv.Delete(ctx, key, jetstream.LastRevision(held.revision)); err != nil {
 		l.log.Debug().Err(err).Str("lease", key).Msg("lease not given back; it expires")
@@ -95,6 +100,9 @@ func (l *leases) free(key string) bool {
 	return time.Since(l.seen[key]) > 2*l.ttl && l.held[key] == nil
 }
 
+// renewAtOnce is how many claims are renewed at the same time.
+const renewAtOnce = 32
+
 // keep renews the claims until ctx ends.
 func (l *leases) keep(ctx context.Context) {
 	tick := time.NewTicker(l.ttl / 3)
@@ -111,22 +119,23 @@ func (l *leases) keep(ctx context.Context) {
 			all = append(all, held)
 		}
 		l.mu.Unlock()
+		var several errgroup.Group
+		several.SetLimit(renewAtOnce)
 		for _, held := range all {
-			if !l.renew(ctx, held) {
-				break // out of reach: the others would only wait as long
-			}
+			several.Go(func() error { l.renew(ctx, held); return nil })
 		}
+		several.Wait()
 	}
 }
 
-// renew prolongs one claim; false when the bucket is out of reach.
-func (l *leases) renew(ctx context.Context, held *lease) bool {
+// renew prolongs one claim, if the bucket can be reached.
+func (l *leases) renew(ctx context.Context, held *lease) {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl/3)
 	defer cancel()
 	began := time.Now()
 	rev, err := l.kv.Update(ctx, held.key, []byte(l.name), held.revision)
 	if err != nil && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		return false
+		return
 	}
 	if err != nil {
 		// Expired, or an earlier renewal of unknown outcome went through.
@@ -136,14 +145,14 @@ func (l *leases) renew(ctx context.Context, held *lease) bool {
 			rev = entry.Revision()
 		case errors.Is(getErr, jetstream.ErrKeyNotFound):
 			if rev, err = l.kv.Create(ctx, held.key, []byte(l.name)); err != nil {
-				return false
+				return
 			}
 		case getErr == nil:
 			l.drop(held.key)
 			held.lost(errLost)
-			return true
+			return
 		default:
-			return false
+			return
 		}
 	}
 	l.mu.Lock()
@@ -151,7 +160,6 @@ func (l *leases) renew(ctx context.Context, held *lease) bool {
 	if l.held[held.key] == held {
 		held.revision, held.renewed = rev, began
 	}
-	return true
 }
 
 // watch follows who holds what until ctx ends.

@@ -105,6 +105,11 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
 		return
 	}
+	expired := protocol.Notice{Kind: protocol.NoticeExpired, Game: ch.Game, Text: "nobody took the challenge in time"}
+	if !time.Now().Before(ch.Expires) {
+		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, expired)
+		return
+	}
 	holders, verdict := a.fillSeats(ctx, msg, ch)
 	if verdict == nil {
 		err := a.grant(ctx, match.Opening{Game: ch.Game, Terms: ch.Terms, Pool: poolOf(ch), Holders: holders})
@@ -123,8 +128,7 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 		return
 	}
 	if !time.Now().Before(ch.Expires) {
-		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, protocol.Notice{
-			Kind: protocol.NoticeExpired, Game: ch.Game, Text: "nobody took the challenge in time"})
+		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, expired)
 		return
 	}
 	if attempt == 1 {
@@ -272,10 +276,10 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 // opponent is what is known of the other side: its holder, or who is wanted.
 func (a *Arena) opponent(ch protocol.Challenge, seat game.Seat, other protocol.Holder) protocol.Opponent {
 	if other.Player == "" {
-		other.Player = ch.Seats[seat.Other()].Player
-		if other.Player != "" {
-			other.Rating = a.rating(ch.Terms, other.Player)
-			other.Kind = protocol.Bot
+		other.Player, other.Kind = ch.Seats[seat.Other()].Player, protocol.Bot
+		other.Rating = a.rating(ch.Terms, other.Player)
+		if hello := a.presence.anyIntroduction(other.Player, time.Now()); hello != nil {
+			other.Display, other.Kind = hello.Display, hello.Kind
 		}
 	}
 	return protocol.Opponent{Player: other.Player, Display: other.Display, Kind: other.Kind, Rating: other.Rating}

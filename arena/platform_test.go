@@ -38,7 +38,7 @@ func testLog(t testing.TB) zerolog.Logger {
 }
 
 // startServer runs a NATS server with users for the players.
-func startServer(t *testing.T, dir string, players ...protocol.PlayerID) *embedded.Server {
+func startServer(t testing.TB, dir string, players ...protocol.PlayerID) *embedded.Server {
 	t.Helper()
 	srv, err := embedded.Start(embedded.Config{Dir: dir, Log: zerolog.Nop(), Players: players})
 	if err != nil {
@@ -81,7 +81,7 @@ func quick() Config {
 // running is an arena at work.
 type running struct {
 	*Arena
-	t      *testing.T
+	t      testing.TB
 	nc     *nats.Conn
 	cancel context.CancelFunc
 	ended  chan error
@@ -89,15 +89,15 @@ type running struct {
 }
 
 // prepareArena makes an arena.
-func prepareArena(t *testing.T, srv platform, cfg Config) *running {
+func prepareArena(t testing.TB, srv platform, cfg Config) *running {
 	t.Helper()
 	return prepareArenaLog(t, srv, cfg, testLog(t))
 }
 
-func prepareArenaLog(t *testing.T, srv platform, cfg Config, log zerolog.Logger) *running {
+func prepareArenaLog(t testing.TB, srv platform, cfg Config, log zerolog.Logger) *running {
 	t.Helper()
 	r := &running{t: t, nc: connect(t, srv.Platform()), ended: make(chan error, 1)}
-	a, err := New(t.Context(), r.nc, cfg, log)
+	a, err := New(context.Background(), r.nc, cfg, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func prepareArenaLog(t *testing.T, srv platform, cfg Config, log zerolog.Logger)
 }
 
 // runArena makes an arena and lets it run until the test ends or stop is called.
-func runArena(t *testing.T, srv platform, cfg Config) *running {
+func runArena(t testing.TB, srv platform, cfg Config) *running {
 	t.Helper()
 	r := prepareArena(t, srv, cfg)
 	r.start()

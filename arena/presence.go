@@ -22,12 +22,11 @@ type presence struct {
 
 // instance is one process as it acts for one player.
 type instance struct {
-	hello   *protocol.Hello // nil: only heard, never introduced
-	helloAt time.Time
-	seen    time.Time
-	games   []protocol.GameID // that it says it plays
-	gave    []protocol.GameID // whose seats it has given back, and does not claim again
-	left    bool              // it gives everything back, and gets nothing new
+	hello *protocol.Hello // nil: only heard, never introduced
+	seen  time.Time
+	games []protocol.GameID // that it says it plays
+	gave  []protocol.GameID // whose seats it has given back, and does not claim again
+	left  bool              // it gives everything back, and gets nothing new
 }
 
 // maxInstances of one player are remembered; names are free to invent.
@@ -66,7 +65,7 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) {
 	if in == nil || in.hello != nil && in.hello.ID == m.ID {
 		return // no room, or heard before: it must not undo what the instance said since
 	}
-	in.hello, in.helloAt, in.left, in.gave = &m, from.Arrived, false, nil
+	in.hello, in.left, in.gave = &m, false, nil
 }
 
 func (p *presence) alive(from protocol.From, m protocol.Alive) {
@@ -110,6 +109,35 @@ func (p *presence) introduction(player protocol.PlayerID, id protocol.InstanceID
 	return nil
 }
 
+// anyIntroduction is a hello of any present instance of the player, nil where
+// there is none.
+func (p *presence) anyIntroduction(player protocol.PlayerID, now time.Time) *protocol.Hello {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.players[player] {
+		if p.here(in, now) {
+			return in.hello
+		}
+	}
+	return nil
+}
+
+// everybody is all players of whom an instance is present.
+func (p *presence) everybody(now time.Time) []protocol.PlayerID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []protocol.PlayerID
+	for player, instances := range p.players {
+		for _, in := range instances {
+			if p.here(in, now) {
+				all = append(all, player)
+				break
+			}
+		}
+	}
+	return all
+}
+
 // seen is when the instance was last heard; zero for never.
 func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.Time {
 	p.mu.Lock()
@@ -141,21 +169,9 @@ func (p *presence) here(in *instance, now time.Time) bool {
 	return in.hello != nil && !in.left && now.Sub(in.seen) < p.lostAfter
 }
 
-// anywhere reports whether any instance of the player is present.
-func (p *presence) anywhere(player protocol.PlayerID, now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, in := range p.players[player] {
-		if p.here(in, now) {
-			return true
-		}
-	}
-	return false
-}
-
-// claimant is an instance of the player that has, since a moment, said that it
-// plays the game, or that is a person's who has said hello since: it gets its
-// vacant seat back without being offered it.
+// claimant is an instance of the player that has been heard since a moment, and
+// says that it plays the game or is a person's, who can't be asked by an offer:
+// it gets the vacant seat at once.
 func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, now time.Time) (protocol.InstanceID, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,9 +179,7 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 		if !p.here(in, now) || slices.Contains(in.gave, g) {
 			continue
 		}
-		claims := in.seen.After(since) && slices.Contains(in.games, g)
-		returns := in.hello.Kind == protocol.Human && in.helloAt.After(since)
-		if claims || returns {
+		if in.seen.After(since) && (slices.Contains(in.games, g) || in.hello.Kind == protocol.Human) {
 			return id, true
 		}
 	}

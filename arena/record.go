@@ -2,6 +2,7 @@ package arena
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,9 @@ func (a *Arena) record(ctx context.Context, g protocol.GameID, lacking []protoco
 	if err != nil {
 		return err
 	}
-	events = append(events, lacking...)
-	slices.SortStableFunc(events, func(x, y protocol.Event) int { return x.Time.Compare(y.Time) })
+	// What was not kept has the number of the entry that took the log up again.
+	events = append(slices.Clone(lacking), events...)
+	slices.SortStableFunc(events, func(x, y protocol.Event) int { return cmp.Compare(x.Index, y.Index) })
 	rec, err := recordOf(events)
 	if err != nil {
 		return fmt.Errorf("record of game %s: %w", g, err)

@@ -141,6 +141,9 @@ func (r *referee) judge(decide func(now time.Time) (*protocol.Event, protocol.Ac
 	r.do(func() {
 		if r.ctx.Err() == nil {
 			event, answer := decide(time.Now())
+			if event == nil && !r.owns() {
+				return // the owner answers
+			}
 			ans = r.apply(event, answer)
 		}
 	})
@@ -148,6 +151,12 @@ func (r *referee) judge(decide func(now time.Time) (*protocol.Event, protocol.Ac
 		r.a.metrics.refused.WithLabelValues(string(ans.Error.Code)).Inc()
 	}
 	return ans
+}
+
+// owns reports whether nobody else can be the referee: a ruling that no entry of
+// the log confirms must not contradict the owner's.
+func (r *referee) owns() bool {
+	return r.settled || len(r.unkept) > 0 || r.a.leases.fresh(string(r.id))
 }
 
 func (r *referee) move(from protocol.From, req protocol.MoveRequest) protocol.ActAnswer {

@@ -278,7 +278,7 @@ func (a *Arena) lookAt(ctx context.Context, p *Pairing, absent map[protocol.Play
 func (a *Arena) giveUpAbsent(ctx context.Context, p *Pairing, absent map[protocol.PlayerID]time.Time) error {
 	now := time.Now()
 	for _, player := range p.Players {
-		if a.presence.anywhere(player, now) {
+		if a.presence.anyIntroduction(player, now) != nil {
 			delete(absent, player)
 			continue
 		}

@@ -149,6 +149,9 @@ func (s *session) show(r Result) {
 // analyse is a result as others see it.
 func (s *session) analyse(m *mind, r Result) Analysis {
 	a := Analysis{Result: r}
+	if r.Depth == 0 {
+		a.Score, a.Chance = 0, 0 // no depth was finished: the move is a guess
+	}
 	if m == nil {
 		return a
 	}

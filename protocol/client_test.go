@@ -284,10 +284,23 @@ func TestConnectWaits(t *testing.T) {
 	if err := nc.Publish("sparring.play.guest.hello", nil); !errors.Is(err, nats.ErrReconnectBufExceeded) {
 		t.Errorf("published to nobody: %v", err)
 	}
+	impatient, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := protocol.Await(impatient, nc); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("awaited nobody: %v", err)
+	}
 	srv, err := embedded.Start(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer srv.Close()
-	eventually(t, "the connection comes up", nc.IsConnected)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := protocol.Await(ctx, nc); err != nil || !nc.IsConnected() {
+		t.Errorf("the connection does not come up: %v", err)
+	}
+	nc.Close()
+	if err := protocol.Await(ctx, nc); !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("awaited a closed connection: %v", err)
+	}
 }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +33,8 @@ type Connection struct {
 // Connect opens a connection that outlives the server: it reconnects for ever
 // with jitter, finds dead sockets within 15 seconds, and says what happens to
 // it in the log. A server that is not there is waited for: the connection is
-// returned at once, and requests on it fail until the server has come. A
-// server that refuses us, or settings that can't work, are an error.
+// returned at once, and requests on it fail until the server has come ([Await]
+// waits for that). A server that refuses us, or settings that can't work, are an error.
 //
 // What is published while the connection is down is lost, and the publisher
 // told (nats.ErrReconnectBufExceeded): a move that is sent a minute late by a
@@ -61,6 +62,24 @@ func Connect(c Connection) (*nats.Conn, error) {
 		return nil, fmt.Errorf("connect %s: %w", servers, err)
 	}
 	return nc, nil
+}
+
+// Await waits until the connection is up, for work that can't begin without a
+// server. The error is ctx's end, or that the connection was closed.
+func Await(ctx context.Context, nc *nats.Conn) error {
+	changed := nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
+	defer nc.RemoveStatusListener(changed)
+	for !nc.IsConnected() {
+		if nc.IsClosed() {
+			return nats.ErrConnectionClosed
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("no NATS server: %w", context.Cause(ctx))
+		}
+	}
+	return nil
 }
 
 // redacted is the list of servers without passwords.

@@ -70,9 +70,9 @@ type HelloAnswer struct {
 	Limits      Limits `json:"limits"`
 	// Held are all the running games whose seats this instance holds. It
 	// takes up those that it has lost touch with, and lets go of those that
-	// it plays and that are not here. With the answer the platform sends the
-	// state of each on its subject, so that whoever has missed one
-	// subscribes, says hello again, and knows all there is to know.
+	// it plays and that are not here. With the answer, or soon
+	// after it, the platform tells the state of each again on its subject,
+	// so that whoever has missed one listens and knows all there is to know.
 	Held []GameID `json:"held,omitempty"`
 }
 

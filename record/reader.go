@@ -32,7 +32,8 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 // All runs through the records of a directory, file by file in the order they
 // were written, plain and compressed. A damaged line gives a *DamagedError and
 // the rest of the file follows; a directory that can't be listed gives that
-// error alone.
+// error alone. What a writer appends meanwhile may or may not be seen, and the
+// records of a file that it puts aside meanwhile may come twice or not at all.
 func All(dir string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		paths, err := files(dir)

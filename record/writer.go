@@ -77,7 +77,7 @@ func NewWriter(dir, name string, rotate int64) (*Writer, error) {
 		return nil, fmt.Errorf("records: %w", err)
 	}
 	w := &Writer{dir: dir, name: name, rotate: rotate}
-	if err := w.recover(); err != nil {
+	if err := w.finishRotation(); err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
 	return w, nil
@@ -179,8 +179,8 @@ func (w *Writer) note(err error) {
 	}
 }
 
-// recover finishes what a crash interrupted: files put aside are compressed.
-func (w *Writer) recover() error {
+// finishRotation finishes what a crash interrupted: files put aside are compressed.
+func (w *Writer) finishRotation() error {
 	aside, err := filepath.Glob(filepath.Join(w.dir, w.name+"-*"+plainExt))
 	if err != nil {
 		return err

@@ -121,6 +121,10 @@ func (m *Match) Seat(seat game.Seat, epoch uint64, instance protocol.InstanceID,
 	return m.event(protocol.EventSeat, &seat, "", now, func(now time.Time) { m.Heard(seat, now) })
 }
 
+// longestGrace bounds how long the opponent waits for a move that may be on its
+// way, whatever credit for lag is left.
+const longestGrace = 2 * time.Second
+
 // Deadline is when Expire has something to do next; ok is false for never.
 func (m *Match) Deadline() (at time.Time, ok bool) {
 	if m.Over() {
@@ -133,7 +137,7 @@ func (m *Match) Deadline() (at time.Time, ok bool) {
 	}
 	earliest(m.resumeBy)
 	if flag, limited := m.keeper.Flag(); limited {
-		earliest(flag.Add(m.policy.FlagGrace + m.lag[m.pos.Turn()].quota))
+		earliest(flag.Add(m.policy.FlagGrace + min(m.lag[m.pos.Turn()].quota, longestGrace)))
 	}
 	if !m.Started() && m.resumeBy.IsZero() {
 		earliest(m.turnSince.Add(m.policy.FirstMove))

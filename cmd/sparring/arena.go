@@ -101,6 +101,9 @@ func arenaCommand() *cobra.Command {
 				return err
 			}
 			defer nc.Close()
+			if err := protocol.Await(c.Context(), nc); err != nil {
+				return err
+			}
 			a, err := arena.New(c.Context(), nc, s.config(), log)
 			if err != nil {
 				return err

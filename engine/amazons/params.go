@@ -7,6 +7,7 @@ func Params() search.Params {
 	return search.Params{
 		Game:     "amazons",
 		Slots:    [2]int{stepSlots, arrowSlots},
+		Follow:   1, // arrows: pairs of steps would be too many
 		WinScale: winScale,
 		// At leaves the evaluation counts territory nearly as well, and a
 		// proof costs as much as some hundred of them.

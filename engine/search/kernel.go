@@ -49,6 +49,7 @@ type Search struct {
 	hitOnce sync.Once
 	gate    atomic.Pointer[chan struct{}] // not nil: paused until it is closed
 	gateMu  sync.Mutex
+	slept   atomic.Int64 // time spent paused; of all workers together
 	done    chan struct{}
 	result  Result
 }
@@ -153,11 +154,20 @@ func (s *Search) Resume() {
 // elapsed is the time on the clock that the limits count by.
 func (s *Search) elapsed() time.Duration { return time.Since(s.limits.Load().From) }
 
+// thought is the time that counts against the soft limit: since the clock
+// began to run, or with the time on the opponent's clock where that is more,
+// because what was found while pondering need not be found again.
+func (s *Search) thought() time.Duration {
+	return max(s.elapsed(), time.Since(s.began)-time.Duration(s.slept.Load()))
+}
+
 // mayGo is asked by every worker now and then: false ends its search.
 func (s *Search) mayGo() bool {
 	for c := s.gate.Load(); c != nil; c = s.gate.Load() {
+		since := time.Now()
 		select {
 		case <-*c:
+			s.slept.Add(int64(time.Since(since)))
 		case <-s.halt:
 			return false
 		}

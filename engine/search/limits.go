@@ -14,9 +14,9 @@ type Limits struct {
 	Nodes uint64 // exactly so many at most, pondering included; 0 is no limit
 	Mate  int    // end when a win within so many moves of the mover is found; 0 is no limit
 
-	// Hard ends the search wherever it is; Soft ends it between two
-	// iterations. Both count from From, or from the call of Start or Hit
-	// where From is zero. 0 is no limit.
+	// Hard ends the search wherever it is, counted from From, or from the
+	// call of Start or Hit where From is zero. Soft ends it between two root
+	// moves, and counts the time spent pondering too. 0 is no limit.
 	Soft, Hard time.Duration
 	From       time.Time
 	// Stretch scales Soft by how the search goes; nil leaves it as it is.

@@ -33,7 +33,7 @@ type Params struct {
 	Margins  Margins  // a zero margin is taken from DefaultMargins
 	Reduce   Reduce   // zero is 0.5 + ln(d)*ln(n)/2.2
 	On       Switches // what the kernel does
-	LateFrom int      // quiet moves searched at depth 1 before the rest is pruned; 0 is 4
+	LateFrom int      // about so many moves are searched at depth 1 before quiet ones are pruned; 0 is 4
 }
 
 // Margins are distances of scores, in the game's unit.

@@ -136,16 +136,25 @@ func (w *worker) enough(depth int) bool {
 	if far := Win - max(best.score, -best.score); far <= Win-WinBound && depth > int(far) {
 		return true
 	}
+	return w.spent(depth)
+}
+
+// spent reports whether the soft limit has been reached.
+func (w *worker) spent(depth int) bool {
+	limits := w.s.limits.Load()
+	if limits.Soft == 0 {
+		return false
+	}
 	soft := limits.Soft
 	if limits.Stretch != nil {
-		params := &w.k.params
+		best, params := &w.root[0], &w.k.params
 		p := Progress{Depth: depth, Stable: w.stable, Effort: float64(best.nodes) / float64(max(w.nodes, 1))}
-		if depth > 1 {
+		if depth > 1 && best.score > -Infinity {
 			p.Fall = params.Chance(w.before(depth)) - params.Chance(best.score)
 		}
 		soft = time.Duration(float64(soft) * limits.Stretch(p))
 	}
-	return time.Since(limits.From) >= soft
+	return w.s.thought() >= soft
 }
 
 // before is the score that one of this depth is compared with.
@@ -226,7 +235,10 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	}
 	for i := first; i < len(w.root); i++ {
 		r := &w.root[i]
-		if !w.mayDo() {
+		if i > 0 && depth > 1 && w.id == 0 && w.spent(depth) {
+			w.s.end() // what the moves so far have shown is kept
+		}
+		if !w.mayDo() || w.stopped() {
 			return best
 		}
 		before := w.nodes - 1
@@ -569,9 +581,9 @@ func (w *worker) trusted(known *record, depth int) bool {
 func (w *worker) tooLate(depth, searched int, alpha, eval Score, improving bool) bool {
 	params := &w.k.params
 	if params.On.LateMoves && depth <= 6 {
-		enough := params.LateFrom + depth*depth
+		enough := params.LateFrom * (3 + depth*depth) / 3
 		if !improving {
-			enough = params.LateFrom + depth*depth/2
+			enough -= enough / 3
 		}
 		if searched >= enough {
 			return true

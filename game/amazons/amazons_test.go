@@ -400,3 +400,32 @@ func BenchmarkPerft8x8Depth3(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*1358.441750/b.Elapsed().Seconds(), "Mleaves/s")
 }
+
+// A whole game, move by move: keys and texts stay what clients and records
+// have of them.
+func TestGoldenGame(t *testing.T) {
+	data, err := os.ReadFile("testdata/game.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := setup(t, "")
+	for line := range strings.Lines(string(data)) {
+		field := strings.Split(strings.TrimSpace(line), "\t")
+		if len(field) != 4 {
+			continue
+		}
+		m, err := p.Parse(field[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Play(m); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%d\t%s\t%016x\t%s", p.Ply(), p.Format(m), p.Key(), p); got != strings.Join(field, "\t") {
+			t.Fatalf("after ply %s: %s, want %s", field[0], got, line)
+		}
+	}
+	if want := (game.Outcome{Result: game.SecondWins, Reason: game.NoMoves}); p.Ply() < 70 || p.Outcome() != want {
+		t.Errorf("after %d plies: %v, want %v", p.Ply(), p.Outcome(), want)
+	}
+}

@@ -6,7 +6,11 @@ func (b *Board) Perft(depth int) uint64 {
 	if depth <= 0 {
 		return 1
 	}
-	return b.geo.perft(b.amazons[b.turn], b.amazons[b.turn.Other()], b.free, depth)
+	own, other := b.amazons[b.turn], b.amazons[b.turn.Other()]
+	if b.geo.cols*b.geo.rows <= 64 {
+		return b.geo.perft64(own.Lo, other.Lo, b.free.Lo, depth)
+	}
+	return b.geo.perft(own, other, b.free, depth)
 }
 
 // perft walks the tree on the bare sets: keys and turn are not needed to count.

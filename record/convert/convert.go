@@ -156,6 +156,9 @@ type draft struct {
 
 // finish is the game as a record, replayed.
 func (d *draft) finish() (*record.Record, error) {
+	if len(d.texts) > record.MaxPlies {
+		return nil, fmt.Errorf("%w: %d moves, more than %d", ErrSyntax, len(d.texts), record.MaxPlies)
+	}
 	r, err := d.replay(d.Rules)
 	if err != nil && d.looser != "" {
 		if r, err := d.replay(d.looser); err == nil {
