@@ -103,6 +103,9 @@ func Params() search.Params {
 			Killers:      true,
 			History:      true,
 			MateDistance: true,
+
+			LateMoves:  true,
+			Reductions: true,
 		},
 	}
 }
