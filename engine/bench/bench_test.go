@@ -24,3 +24,21 @@ func TestSignature(t *testing.T) {
 		t.Errorf("signature %d, want %d", got, signature)
 	}
 }
+
+// BenchmarkSearch measures nodes per second on each game's positions.
+func BenchmarkSearch(b *testing.B) {
+	for _, s := range suites {
+		b.Run(s.game, func(b *testing.B) {
+			var sum Tally
+			for b.Loop() {
+				t, err := s.run()
+				if err != nil {
+					b.Fatal(err)
+				}
+				sum.Nodes += t.Nodes
+				sum.Time += t.Time
+			}
+			b.ReportMetric(float64(sum.Nodes)/sum.Time.Seconds(), "nodes/s")
+		})
+	}
+}
