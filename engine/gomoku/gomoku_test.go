@@ -56,14 +56,24 @@ func TestConform(t *testing.T) {
 			setUp(t, "gomoku/renju-17", "", "h8 p1 i8 p3 g9 n15 g10 o7"),
 			setUp(t, "gomoku/caro-15", middle, ""),
 			setUp(t, "gomoku/standardcaro-15", middle, ""),
+			setUp(t, "gomoku/renju-15+swap2", "", "h8 h9 i10 put-two g7 i8 swap g9"),
 			setUp(t, "gomoku/continuous-15", middle, ""),
 			setUp(t, "gomoku/continuous-15", middle, "d8 a15"),
 			setUp(t, "gomoku/continuous-15", "oooo11/15/15/15/15/15/15/14o/15/15/15/15/15/15/xxxx11 b rows=1:2", ""),
 		},
-		Walks: 36,
+		Walks: 39,
 		Plies: 40,
 		Seed:  5,
 	})
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := New(setUp(t, "gomoku/renju-15+swap2", "", "h8")); err == nil || !strings.Contains(err.Error(), "opening procedure") {
+		t.Errorf("a position in an opening procedure: %v", err)
+	}
+	if _, err := New(setUp(t, "amazons/6x6", "", "")); err == nil || !strings.Contains(err.Error(), "no Gomoku position") {
+		t.Errorf("a position of Amazons: %v", err)
+	}
 }
 
 func texts(g game.Position, entries []search.Entry) []string {
