@@ -46,7 +46,7 @@ func (p *player) step(ctx context.Context, g protocol.GameID) protocol.ActAnswer
 func TestOffersAndChat(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	ann, bob, g := still(t, srv, small(t, "60+1"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -93,7 +93,7 @@ func TestOffersAndChat(t *testing.T) {
 func TestRepetitions(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	ann, bob, g := still(t, srv, small(t, "60+1"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -127,7 +127,7 @@ func TestRepetitions(t *testing.T) {
 func TestAborted(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	cfg := quick()
+	cfg := steady()
 	cfg.Match.FirstMove = 300 * time.Millisecond
 	a := runArena(t, srv, cfg)
 	terms := small(t, "60")
@@ -152,7 +152,7 @@ func TestFlagFalls(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []string{"0.4", "0.2+0.2", "0.2/1x0.2", "0.4/move"} {
 		srv := startServer(t, "", "ann", "bob")
-		a := runArena(t, srv, quick())
+		a := runArena(t, srv, steady())
 		ann, bob, g := still(t, srv, small(t, spec))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		ann.step(ctx, g)
@@ -170,7 +170,7 @@ func TestFlagFalls(t *testing.T) {
 func TestDispute(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	terms := small(t, "60")
 	terms.Rated = true
 	ann, bob, g := still(t, srv, terms)
@@ -200,7 +200,7 @@ func TestDispute(t *testing.T) {
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	nc := connect(t, srv.Watcher())
 	sub, err := nc.SubscribeSync(a.server.Subjects().Prefix() + ".watch.*")
 	if err != nil {

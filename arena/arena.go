@@ -237,7 +237,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 		a.leases.release(ctx, string(g))
 	}
 	last, seq, err := a.store.lastEvent(ctx, g)
-	if err != nil || last.Kind == protocol.EventRecorded {
+	if err != nil || settled(last) {
 		if err != nil {
 			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken up")
 		}
@@ -263,7 +263,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 		a.metrics.takeovers.Inc()
 		a.log.Info().Str("game", string(g)).Uint64("term", m.Term()).Int("ply", m.Ply()).Msg("game taken over")
 	}
-	a.referee(m, j, life, stop)
+	a.own(life, stop, m, j)
 }
 
 // grant opens a game: its log begins, with what makes it a game. errLost says
@@ -292,6 +292,6 @@ func (a *Arena) grant(ctx context.Context, o match.Opening) error {
 	a.metrics.granted.WithLabelValues(o.Terms.Game).Inc()
 	a.log.Info().Str("game", string(o.Game)).Str("rules", o.Terms.Rules).Stringer("clock", o.Terms.Clock).
 		Str("first", string(o.Holders[game.First].Player)).Str("second", string(o.Holders[game.Second].Player)).Msg("game starts")
-	a.referee(m, j, life, stop)
+	a.own(life, stop, m, j)
 	return nil
 }

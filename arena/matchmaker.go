@@ -218,6 +218,9 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 	for seat, w := range ch.Seats {
 		if w.Instance != "" && a.presence.present(w.Player, w.Instance, now) {
 			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)
+		} else if w.Player != "" && a.presence.busy(w.Player, now) {
+			// Asking the other one now would keep its slot for nothing.
+			return holders, &unfilled{}
 		}
 	}
 	for _, seat := range []game.Seat{game.First, game.Second} {
@@ -261,6 +264,10 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 				Msg("an offer was accepted by an instance that is not known for this player")
 		case ans.Answer == protocol.Accept && offer.Opponent != nil && ans.Player == offer.Opponent.Player:
 			a.metrics.offers.WithLabelValues("self").Inc() // nobody plays against itself; its hold runs out
+		case ans.Answer == protocol.Accept && w.Player == "" && !a.presence.present(ans.Player, ans.Instance, time.Now()):
+			// Who says hello has the player's rights; in a general pool, who
+			// answers an offer need not.
+			a.metrics.offers.WithLabelValues("stranger").Inc()
 		case ans.Answer == protocol.Accept:
 			a.metrics.offers.WithLabelValues(string(protocol.Accept)).Inc()
 			return a.holder(ch.Terms, ans.Player, ans.Instance), nil

@@ -52,12 +52,13 @@ var errStopped = errors.New("the arena stops")
 // errSettled ends a referee whose game is over and recorded.
 var errSettled = errors.New("settled")
 
-// referee starts the owner of a game whose last event, if any, has just been
+// own starts the referee of a game whose last event, if any, has just been
 // appended.
-func (a *Arena) referee(m *match.Match, j *journal, ctx context.Context, stop context.CancelCauseFunc) {
+func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, m *match.Match, j *journal) {
 	now := time.Now()
 	r := &referee{
-		a: a, id: m.ID(), players: [2]protocol.PlayerID{m.Holder(game.First).Player, m.Holder(game.Second).Player}, m: m, j: j, ctx: ctx, stop: stop, jobs: make(chan func()), done: make(chan struct{}),
+		a: a, id: m.ID(), players: [2]protocol.PlayerID{m.Holder(game.First).Player, m.Holder(game.Second).Player},
+		m: m, j: j, ctx: life, stop: stop, jobs: make(chan func()), done: make(chan struct{}),
 		log:       a.log.With().Str("game", string(m.ID())).Uint64("term", m.Term()).Logger(),
 		seatSince: [2]time.Time{now, now},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/game"
+	"sparring/game/catalog"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -468,6 +469,39 @@ func TestStopHandsOver(t *testing.T) {
 	}
 	if doc.Result != game.Undecided || len(doc.Plies) < 3 || doc.Text == "" || doc.Plies[0].Think == nil {
 		t.Errorf("the record of the game handed over: %+v", doc)
+	}
+}
+
+// Our rules end a game by repetition, the platform's do not: theirs stand.
+func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
+	rules, err := catalog.Rules("xiangqi/simple")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bare(t, "60")
+	s.rules, s.record = rules, newRecorder()
+	shuffle := []string{"a0a1", "a9a8", "a1a0", "a8a9"}
+	for range 10 {
+		s.st.Moves = append(s.st.Moves, shuffle...)
+	}
+	s.follow()
+	if s.pos == nil || s.pos.Outcome().Over() || len(s.moves) != len(s.st.Moves) || len(s.record.disputes) != 1 {
+		t.Fatalf("after %d of %d moves: %v, disputes %+v", len(s.moves), len(s.st.Moves), s.pos, s.record.disputes)
+	}
+	if fresh, _ := rules.New(""); s.pos.Key() != fresh.Key() {
+		t.Error("another position than the start, which has recurred")
+	}
+	// A takeback to before the repetition, and back again.
+	all := s.st.Moves
+	s.st.Moves = all[:3]
+	s.follow()
+	if s.pos == nil || s.pos.Ply() != 3 || len(s.record.plies) != 3 {
+		t.Errorf("taken back: %v after %d moves", s.pos, len(s.moves))
+	}
+	s.st.Moves = all[:5]
+	s.follow()
+	if s.pos == nil || s.pos.Ply() != 5 || s.moves[4] != all[4] {
+		t.Errorf("played again: %v after %d moves", s.pos, len(s.moves))
 	}
 }
 

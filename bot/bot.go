@@ -37,7 +37,7 @@ type Bot struct {
 	clock    *Pulse
 	players  []*player
 	queues   []*queue
-	answered atomic.Int64 // when the platform last answered anybody, Unix nanoseconds
+	answered atomic.Pointer[time.Time] // when the platform last answered anybody
 
 	drain     chan struct{}
 	drainOnce sync.Once
@@ -50,10 +50,10 @@ type Bot struct {
 
 // Waits of a process.
 const (
-	silence   = 5 * time.Second         // without an answer to any heartbeat: the platform is away, or the socket dead
-	checkup   = time.Second             // between two looks at what may have failed
-	deadline  = 2 * time.Second         // for a socket that is up to show that it is alive
-	sessionsQ = 1500 * time.Millisecond // for sessions to end once they are told to
+	silence    = 5 * time.Second         // without an answer to any heartbeat: the platform is away, or the socket dead
+	checkup    = time.Second             // between two looks at what may have failed
+	signOfLife = 2 * time.Second         // a socket that is up has so long to answer
+	endWithin  = 1500 * time.Millisecond // sessions that are told to end have so long
 )
 
 // New checks the settings and makes a bot on a connection, which stays the
@@ -103,7 +103,8 @@ func (b *Bot) Run(ctx context.Context) error {
 	games, stopGames := context.WithCancel(ctx)
 	defer stopGames()
 	b.games = games
-	b.answered.Store(time.Now().UnixNano())
+	begun := time.Now()
+	b.answered.Store(&begun)
 	status := b.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer b.nc.RemoveStatusListener(status)
 
@@ -140,7 +141,10 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		for _, q := range b.queues {
 			q.update()
 		}
-		if drain == nil && b.ledger.Used() == 0 {
+		switch {
+		case b.nc.IsClosed():
+			return fmt.Errorf("bot: %w", nats.ErrConnectionClosed)
+		case drain == nil && b.ledger.Used() == 0:
 			return nil
 		}
 		select {
@@ -153,10 +157,9 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		case <-b.ledger.Changed():
 		case <-tick.C: // a queue that could not be joined is tried again
 		case s := <-status:
-			if s == nats.CLOSED {
-				return fmt.Errorf("bot: %w", nats.ErrConnectionClosed)
+			if s == nats.CONNECTED {
+				b.again()
 			}
-			b.again()
 		}
 	}
 }
@@ -178,7 +181,7 @@ func (b *Bot) stop() {
 	wg.Wait()
 	select {
 	case <-ended:
-	case <-time.After(sessionsQ):
+	case <-time.After(endWithin):
 		b.log.Error().Int("games", b.ledger.Used()).Msg("games that do not end; their records are not written")
 	}
 }
@@ -205,7 +208,7 @@ func (b *Bot) again() {
 func (b *Bot) heard(sent time.Time, server time.Time) {
 	now := time.Now()
 	b.clock.Observe(sent, now, server)
-	b.answered.Store(now.UnixNano())
+	b.answered.Store(&now)
 }
 
 // watchdog notices a platform that has gone silent while the socket is up:
@@ -213,7 +216,7 @@ func (b *Bot) heard(sent time.Time, server time.Time) {
 func (b *Bot) watchdog(ctx context.Context) {
 	silent := false
 	for sleep(ctx, checkup) {
-		gone := time.Since(time.Unix(0, b.answered.Load()))
+		gone := time.Since(*b.answered.Load())
 		switch {
 		case gone < silence && silent:
 			silent = false
@@ -232,7 +235,7 @@ func (b *Bot) watchdog(ctx context.Context) {
 
 // probe connects anew where the socket is up but dead.
 func (b *Bot) probe(ctx context.Context) {
-	within, cancel := context.WithTimeout(ctx, deadline)
+	within, cancel := context.WithTimeout(ctx, signOfLife)
 	defer cancel()
 	err := b.nc.FlushWithContext(within)
 	if err == nil || ctx.Err() != nil || !b.nc.IsConnected() {

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -274,7 +275,7 @@ func (p *player) resume(g protocol.GameID) {
 func (p *player) leave(games ...protocol.GameID) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
-	if _, err := p.client.Leave(ctx, games...); err != nil {
+	if _, err := p.client.Leave(ctx, games...); err != nil && !p.bot.nc.IsClosed() {
 		p.log.Warn().Err(err).Msg("seats not given back; the platform will miss the heartbeat")
 	}
 }
@@ -363,27 +364,26 @@ func (p *player) judge(o protocol.Offer) (Refusal, error) {
 func (p *player) meet(opponent protocol.PlayerID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now()
-	for id, times := range p.met { // forget those long ago, or the map grows for ever
-		if now.Sub(times[len(times)-1]) > p.bot.cfg.RepeatWindow {
+	old := func(t time.Time) bool { return time.Since(t) > p.bot.cfg.RepeatWindow }
+	for id, times := range p.met { // or the map grows for ever
+		if times = slices.DeleteFunc(times, old); len(times) == 0 {
 			delete(p.met, id)
+		} else {
+			p.met[id] = times
 		}
 	}
-	p.met[opponent] = append(p.met[opponent], now)
+	p.met[opponent] = append(p.met[opponent], time.Now())
 }
 
 // recently is how many games against an opponent began within the window.
 func (p *player) recently(opponent protocol.PlayerID) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	times, n := p.met[opponent], 0
-	for _, t := range times {
+	n := 0
+	for _, t := range p.met[opponent] {
 		if time.Since(t) <= p.bot.cfg.RepeatWindow {
 			n++
 		}
-	}
-	if n > 0 {
-		p.met[opponent] = times[len(times)-n:]
 	}
 	return n
 }

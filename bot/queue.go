@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,9 +19,7 @@ type queue struct {
 	players []*player
 	log     zerolog.Logger
 	clock   *Pulse
-
-	mu  sync.Mutex
-	sub *nats.Subscription // nil: not in the queue
+	sub     *nats.Subscription // nil: not in the queue
 }
 
 // queues groups the players by pool.
@@ -45,10 +42,8 @@ func queues(players []*player, clock *Pulse, log zerolog.Logger) []*queue {
 	return all
 }
 
-// update joins or leaves the queue, as slots are free.
+// update joins or leaves the queue, as slots are free. Only Run calls it.
 func (q *queue) update() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	free := slices.ContainsFunc(q.players, (*player).free)
 	switch {
 	case free && q.sub == nil:
@@ -59,15 +54,12 @@ func (q *queue) update() {
 		}
 		q.sub = sub
 	case !free && q.sub != nil:
-		q.leave()
+		// Drained, so that offers on their way are still answered: the
+		// platform would wait for us until they run out. It fails only when
+		// the connection is closed, and the subscription with it.
+		q.sub.Drain()
+		q.sub = nil
 	}
-}
-
-// leave leaves the queue. Offers that are on their way are still answered: the
-// platform would wait for us until they run out.
-func (q *queue) leave() {
-	q.sub.Drain() // fails only when the connection is closed, and the subscription with it
-	q.sub = nil
 }
 
 // take answers an offer, for the player who wants it and has fewest games.

@@ -44,6 +44,7 @@ type session struct {
 	floor    uint64 // states with a lower number are out of date
 	rules    *game.Rules
 	pos      game.Position // after moves; nil where our rules refuse what the platform ruled
+	base     int           // moves that pos knows nothing of: see playOn
 	moves    []string
 	shown    int // moves that were logged and shown
 	meter    *Meter
@@ -232,7 +233,9 @@ func (s *session) see(in arrival) {
 // because it did not hear us. Our heartbeats still name the game, so that it
 // can give the seat back; nothing is played meanwhile.
 func (s *session) unseated(st protocol.State) {
-	s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the seat is vacant")
+	if !s.watch.leaving {
+		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the seat is vacant")
+	}
 	s.floor, s.out = st.Seq, nil
 	s.stopThinking()
 	s.watch.last(s, seatWait)
@@ -289,8 +292,8 @@ func (s *session) follow() {
 	for same < min(len(s.moves), len(s.st.Moves)) && s.moves[same] == s.st.Moves[same] {
 		same++
 	}
-	if s.pos == nil { // nothing yet, or nothing that our rules could follow
-		same, s.moves = 0, nil
+	if s.pos == nil || same < s.base { // nothing yet, or nothing that leads there
+		same, s.moves, s.base = 0, nil, 0
 		s.pos, _ = s.rules.New(s.st.Terms.Position) // granted has seen it work
 	}
 	for len(s.moves) > same {
@@ -299,6 +302,7 @@ func (s *session) follow() {
 	}
 	s.record.back(same)
 	for _, text := range s.st.Moves[same:] {
+		s.playOn()
 		seat := s.pos.Turn()
 		m, err := s.pos.Parse(text)
 		if err == nil {
@@ -312,13 +316,29 @@ func (s *session) follow() {
 		s.moves = append(s.moves, text)
 		s.record.add(ply{text, seat, keyText(s.pos)})
 	}
-	switch playing := s.st.Status == protocol.Playing; {
+	playing := s.st.Status == protocol.Playing
+	if playing {
+		s.playOn()
+	}
+	switch {
 	case s.st.Key != "" && s.st.Key != keyText(s.pos):
 		s.dispute("another position")
 	case playing && s.pos.Turn() != s.st.Turn:
 		s.dispute(fmt.Sprintf("%s to act, the platform says %s", s.pos.Turn(), s.st.Turn))
-	case playing && s.pos.Outcome().Over():
-		s.dispute(fmt.Sprintf("over by %s, the platform plays on", s.pos.Outcome().Reason))
+	}
+}
+
+// playOn is for a game that is over by our rules and not by the platform's: a
+// repetition, or a limit of moves. The same position without its history may
+// go on.
+func (s *session) playOn() {
+	out := s.pos.Outcome()
+	if !out.Over() {
+		return
+	}
+	s.dispute(fmt.Sprintf("%s by %s, the platform plays on", out.Result, out.Reason))
+	if p, err := s.rules.New(s.pos.String()); err == nil && !p.Outcome().Over() {
+		s.pos, s.base = p, len(s.moves)
 	}
 }
 
@@ -330,12 +350,13 @@ func (s *session) dispute(text string) {
 	}
 	s.disputed = n + 1
 	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: short(s.st.Key), Text: text}
+	ev := s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("ruled", d.Ruled)
 	if s.pos != nil {
 		d.Claimed = keyText(s.pos)
+		ev = ev.Str("claimed", d.Claimed).Stringer("position", s.pos)
 	}
 	s.record.dispute(d)
-	s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("claimed", d.Claimed).Str("ruled", d.Ruled).
-		Str("why", text).Msg("disagreement with the platform")
+	ev.Str("why", text).Msg("disagreement with the platform")
 }
 
 // keyText is a position's key as the wire has it.

@@ -218,8 +218,7 @@ func (s *session) answered(out *outgoing, r reply) {
 		s.manners.hold = time.Now().Add(retryPause)
 		s.send()
 	case protocol.Illegal:
-		log.Error().Err(refusal).Str("position", s.pos.String()).Str("rules", s.st.Terms.Rules).Msg("the platform calls our move illegal")
-		s.dispute("the platform refuses " + out.text)
+		s.dispute("the platform calls " + out.text + " illegal")
 		s.resign("no move that both rules know")
 	default:
 		log.Error().Err(refusal).Msg("the platform does not understand our move")

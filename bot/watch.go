@@ -16,7 +16,7 @@ const (
 	leastQuiet = time.Second
 	mostQuiet  = 10 * time.Second
 	calmQuiet  = time.Minute     // where no clock runs, and at most
-	lastWord   = 2 * time.Second // for a state that is on its way
+	lastWord   = 5 * time.Second // for a state that is on its way, or repeated
 	seatWait   = 5 * time.Second // for a vacant seat to be given back
 )
 

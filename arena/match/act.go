@@ -148,8 +148,8 @@ func (m *Match) accept(p protocol.PlayerID, id string, ans protocol.ActAnswer) {
 	m.recent.keep(p, id, ans)
 }
 
-// Resign, and the steps of draw and takeback offers. Events and answers are
-// as in Move.
+// Act judges a resignation, or a step of a draw or takeback offer. Events and
+// answers are as in Move.
 func (m *Match) Act(p protocol.PlayerID, action protocol.Action, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
 	seat, done := m.seated(p, req.Instance, req.Epoch, req.ID, now)
 	switch {

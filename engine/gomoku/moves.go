@@ -51,13 +51,14 @@ func (a *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 					buf = append(buf, a.entry(p))
 				}
 			}
+		case stageNear:
+			rest := a.field.open.without(&urgent)
+			rest = rest.both(&a.field.near)
+			buf = a.entries(buf, &rest)
 		default:
-			quiet := a.field.open.without(&urgent)
-			for p := range quiet.all() {
-				if (a.field.near[p] > 0) == (c.Stage == stageNear) {
-					buf = append(buf, a.entry(p))
-				}
-			}
+			rest := a.field.open.without(&urgent)
+			rest = rest.without(&a.field.near)
+			buf = a.entries(buf, &rest)
 		}
 		c.Stage++
 	}

@@ -156,7 +156,12 @@ func (w *worker) result() Result {
 	w.tell()
 	s := w.s
 	r := Result{Source: w.source, Depth: w.finished, SelDepth: w.seldepth,
-		Nodes: s.nodes.Load(), Time: s.elapsed(), Lines: w.infos}
+		Nodes: s.nodes.Load(), Time: s.elapsed()}
+	for _, i := range w.infos {
+		if i.Line > 0 { // reached
+			r.Lines = append(r.Lines, i)
+		}
+	}
 	if len(w.root) == 0 {
 		node := w.pos.Enter()
 		r.Score = -Win
@@ -176,7 +181,9 @@ func (w *worker) result() Result {
 		w.pos.Enter()
 		r.Score = w.pos.Eval()
 	}
-	r.PV = slices.Clone(best.pv)
+	if r.PV = slices.Clone(best.pv); len(r.PV) == 0 { // stopped before it was searched
+		r.PV = []game.Move{best.Move}
+	}
 	r.Chance = w.k.params.Chance(r.Score)
 	if len(r.PV) > 1 {
 		r.Ponder = r.PV[1]

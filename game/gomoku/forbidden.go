@@ -87,12 +87,8 @@ var tallies = func() (t [1 << (2 * classBits)]uint16) {
 }()
 
 func (b *Board) tally(p Point) (sum uint16) {
-	before, after := &exactFive.half[Black][0], &exactFive.half[Black][1]
-	for d := range b.lines {
-		at := b.places[d][p]
-		line := b.lines[d][at.line] >> ((at.shift - 2*reach) & 63)
-		i := uint(before[line&0x3ff])<<classBits | uint(after[line>>(2*reach+2)&0x3ff])
-		sum += tallies[i&(1<<(2*classBits)-1)]
+	for d := range Direction(Directions) {
+		sum += tallies[exactFive.index(b.Window(p, d), Black)]
 	}
 	return sum
 }

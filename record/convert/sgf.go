@@ -15,7 +15,8 @@ import (
 // so for Gomoku and Amazons (whose B stands at the bottom), and says nothing
 // of Xiangqi, where B is Red here and a move is two points, from and to.
 // Properties of ours: XA, an action of an opening procedure; XF, the start
-// position of Xiangqi as a FEN. RU holds the full name of the rule set.
+// position of Xiangqi as a FEN. RU holds the full name of the rule set; of other
+// programs' words only "Renju" is understood.
 // Only the main line of a game is read.
 const (
 	sgfAction = "XA"
@@ -241,6 +242,9 @@ func (d *draft) sgfRules(root sgfNode) (board, error) {
 			"amazons": fmt.Sprintf("amazons/%dx%d", cols, rows),
 			"gomoku":  fmt.Sprintf("gomoku/freestyle-%d", cols),
 		}[d.Game]
+		if named := strings.ToLower(root.first("RU")); d.Game == "gomoku" && strings.Contains(named, "renju") {
+			d.Rules, d.looser = fmt.Sprintf("gomoku/renju-%d", cols), d.Rules
+		}
 	}
 	b := board{base: 1}
 	if d.Game == "xiangqi" {
