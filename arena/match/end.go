@@ -49,15 +49,6 @@ func (m *Match) full(now time.Time) *protocol.Event {
 	return e
 }
 
-// Void ends the game without a result; text says why.
-func (m *Match) Void(text string, now time.Time) *protocol.Event {
-	if m.Over() {
-		return nil
-	}
-	e, _ := m.end(game.Outcome{Reason: protocol.ReasonVoid}, nil, "", now, text, nil)
-	return e
-}
-
 // Halt stops the clocks, charged up to now, for a planned change of referee.
 func (m *Match) Halt(text string, now time.Time) *protocol.Event {
 	if m.Over() {

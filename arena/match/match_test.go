@@ -193,6 +193,19 @@ func TestArrivalCounts(t *testing.T) {
 	})
 }
 
+// A position key that differs does not save who is late.
+func TestLateBeforeDispute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "3", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		time.Sleep(3001 * time.Millisecond)
+		req := protocol.MoveRequest{Header: protocol.Header{ID: "m"}, Instance: "a1", Epoch: 1, Ply: 2, Move: tb.legal(), Key: "0123456789abcdef"}
+		tb.code(tb.done(tb.Move("ann", req, time.Now(), time.Now())), protocol.Late)
+		tb.want(game.SecondWins, protocol.ReasonTime)
+	})
+}
+
 func TestPeopleHaveLagCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "60", true), DefaultPolicy(), protocol.Human, protocol.Bot)
