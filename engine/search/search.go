@@ -415,8 +415,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	defer w.closePicker()
 	w.aim(p, known.move, ply)
 	w.lines[ply+2].killers = [2]game.Move{} // of cousins far away: forget them
-	var quiets, noisy [32]Entry             // moves that did not refute
-	nQuiets, nNoisy := 0, 0
+	tried := &w.tried[w.top-1]
+	tried.nQuiet, tried.nNoisy = 0, 0
 	best, floor, rests := -Infinity, alpha, nothing
 	bestMove, bestQuiet := game.NoMove, true
 	searched, late := 0, false
@@ -507,19 +507,12 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 				w.follow(ply, e.Move)
 				if score >= beta {
 					rests = onChild
-					w.refuted(&e, quiets[:nQuiets], noisy[:nNoisy], depth, ply)
+					w.refuted(&e, tried, depth, ply)
 					break
 				}
 			}
 		}
-		switch {
-		case e.Noise == 0 && nQuiets < len(quiets):
-			quiets[nQuiets] = e
-			nQuiets++
-		case e.Noise > 0 && nNoisy < len(noisy):
-			noisy[nNoisy] = e
-			nNoisy++
-		}
+		tried.add(&e)
 	}
 
 	// 15. No move at all is a loss; none but the excluded one tells nothing.

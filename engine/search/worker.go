@@ -24,6 +24,7 @@ type worker struct {
 	history  *history
 	lines    [MaxPly + 2]line
 	pickers  [2 * (MaxPly + 2)]picker // one per search call under way: several may stand at one ply
+	tried    [2 * (MaxPly + 2)]tried  // beside the pickers
 	top      int
 	seldepth int
 
@@ -46,6 +47,24 @@ type line struct {
 	excluded game.Move // by a search for singularity
 	pv       [MaxPly + 1]game.Move
 	n        int // of pv
+}
+
+// tried are the first moves of a node that did not refute. They are kept here
+// and not on the stack, where every call would have to clear them.
+type tried struct {
+	quiet, noisy   [32]Entry
+	nQuiet, nNoisy int
+}
+
+func (t *tried) add(e *Entry) {
+	switch {
+	case e.Noise == 0 && t.nQuiet < len(t.quiet):
+		t.quiet[t.nQuiet] = *e
+		t.nQuiet++
+	case e.Noise > 0 && t.nNoisy < len(t.noisy):
+		t.noisy[t.nNoisy] = *e
+		t.nNoisy++
+	}
 }
 
 // rootMove is a move at the root and what is known of it.
