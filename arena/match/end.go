@@ -61,6 +61,13 @@ func (m *Match) Halt(text string, now time.Time) *protocol.Event {
 	return e
 }
 
+// Excuse says that the referee was held up for so long, so that no clock is
+// charged for it. Call it before Commit, for the time that storing took.
+func (m *Match) Excuse(d time.Duration) {
+	m.keeper.Excuse(d)
+	m.turnSince = m.turnSince.Add(d)
+}
+
 // Suspend stops the clock while the referee is cut off from the players: time
 // that the platform took is not the mover's. It runs on as after a change of
 // referee. Call it again while that lasts; what happened meanwhile needs no
