@@ -193,7 +193,10 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	if event == nil {
 		return ans
 	}
-	switch err := r.store(event); {
+	began := time.Now()
+	err := r.store(event)
+	r.m.Excuse(time.Since(began)) // a move that came meanwhile had to wait
+	switch {
 	case err == nil:
 		ans = r.m.Commit(r.j.last, time.Now())
 	case errors.Is(err, errSpace):

@@ -158,6 +158,9 @@ func openBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyV
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", want.Bucket, explain(err))
 	}
+	if st.LimitMarkerTTL() < want.LimitMarkerTTL {
+		return nil, fmt.Errorf("bucket %s is not as this arena needs it: its limit marker TTL is %v, want %v", want.Bucket, st.LimitMarkerTTL(), want.LimitMarkerTTL)
+	}
 	if st.TTL() != want.TTL {
 		return nil, fmt.Errorf("bucket %s is not as this arena needs it: its TTL is %v, want %v", want.Bucket, st.TTL(), want.TTL)
 	}

@@ -193,6 +193,41 @@ func TestArrivalCounts(t *testing.T) {
 	})
 }
 
+// What the store takes for an entry is not charged to the seat to act.
+func TestExcuse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "5", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		time.Sleep(time.Second)
+		e := tb.Vacate(game.Second, "b1", "gone", time.Now())
+		time.Sleep(10 * time.Second)
+		tb.Excuse(10 * time.Second)
+		tb.store(e)
+		if e := tb.Expire(time.Now()); e != nil {
+			t.Fatalf("%s by %s", e.Kind, e.Outcome.Reason)
+		}
+		time.Sleep(time.Second)
+		tb.code(tb.play(), protocol.Accepted)
+		if tb.receipt.ChargedMS != 2000 {
+			t.Errorf("charged %d ms, want 2000", tb.receipt.ChargedMS)
+		}
+	})
+}
+
+// A position key that differs does not save who is late.
+func TestLateBeforeDispute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "3", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		time.Sleep(3001 * time.Millisecond)
+		req := protocol.MoveRequest{Header: protocol.Header{ID: "m"}, Instance: "a1", Epoch: 1, Ply: 2, Move: tb.legal(), Key: "0123456789abcdef"}
+		tb.code(tb.done(tb.Move("ann", req, time.Now(), time.Now())), protocol.Late)
+		tb.want(game.SecondWins, protocol.ReasonTime)
+	})
+}
+
 func TestPeopleHaveLagCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "60", true), DefaultPolicy(), protocol.Human, protocol.Bot)
