@@ -44,7 +44,8 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.challenges, err = openStream(ctx, js, jetstream.StreamConfig{
 		Name: streamName(subjects, "challenges"), Description: "waiting challenges", Subjects: []string{subjects.Challenges()},
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxMsgsPerSubject: int64(cfg.Challenges), Replicas: cfg.Replicas, Storage: jetstream.FileStorage, AllowDirect: true,
+		MaxMsgsPerSubject: int64(cfg.Challenges), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		AllowDirect: false, // a follower's answer may be old
 	})
 	if err != nil {
 		return nil, err

@@ -70,6 +70,23 @@ func (m *Match) Halt(text string, now time.Time) *protocol.Event {
 	return e
 }
 
+// Suspend stops the clock while the referee is cut off from the players: time
+// that the platform took is not the mover's. It runs on as after a change of
+// referee. Call it again while that lasts; what happened meanwhile needs no
+// entry, and could get none.
+func (m *Match) Suspend(now time.Time) {
+	if m.Over() {
+		return
+	}
+	m.keeper.Pause(now)
+	m.turnSince, m.resumeBy = now, now.Add(m.policy.ResumeWithin)
+	for seat, since := range m.vacant {
+		if !since.IsZero() {
+			m.vacant[seat] = now // nobody could take it back
+		}
+	}
+}
+
 // Heard says that the instance which holds a seat has been heard. After a
 // change of referee this lets its clock run on; true when it did.
 func (m *Match) Heard(seat game.Seat, now time.Time) bool {

@@ -442,3 +442,33 @@ func TestSetupRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestSuspend cuts the referee off for an hour: nobody's flag falls, nobody
+// has abandoned, and the mover is charged only what it had while it was heard.
+func TestSuspend(t *testing.T) {
+	for _, clock := range []string{"60+1", "3/2x5", "5/move"} {
+		synctest.Test(t, func(t *testing.T) {
+			policy := DefaultPolicy()
+			tb := open(t, terms(t, clock, true), policy)
+			tb.play()
+			tb.play()
+			tb.store(tb.Vacate(game.Second, "b1", "gone", time.Now()))
+			time.Sleep(2 * time.Second)
+			for range 3600 {
+				tb.Suspend(time.Now())
+				time.Sleep(time.Second)
+				if e := tb.Expire(time.Now()); e != nil {
+					t.Fatalf("%s: %s (%s) while cut off", clock, e.Kind, e.Outcome.Reason)
+				}
+			}
+			if !tb.Heard(game.First, time.Now()) {
+				t.Errorf("%s: the clock does not start when first is heard", clock)
+			}
+			time.Sleep(time.Second)
+			tb.code(tb.play(), protocol.Accepted)
+			if tb.receipt.ChargedMS != 3000 {
+				t.Errorf("%s: charged %d ms, want 3000", clock, tb.receipt.ChargedMS)
+			}
+		})
+	}
+}

@@ -287,7 +287,7 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 		f.unlist(p, side, f.promise(p, side).tier)
 	}
 	f.open.remove(p)
-	f.sum[c] += f.promise(p, c).share
+	f.sum[c] += f.stone(p, c)
 	f.board.Put(p, c)
 	for _, q := range f.around[p] {
 		if f.crowd[q]++; f.crowd[q] == 1 {
@@ -296,6 +296,17 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 	}
 	f.marks = append(f.marks, len(f.log))
 	f.spread(p)
+}
+
+// stone is what a stone of c on p adds to the sum: its rows and its place.
+func (f *field) stone(p gomoku.Point, c gomoku.Colour) int32 {
+	return f.promise(p, c).share + share*inwards*f.inside(p)
+}
+
+// inside is how far a point is from the nearest border.
+func (f *field) inside(p gomoku.Point) int32 {
+	x, y, last := f.board.Column(p), f.board.RowOf(p), f.board.Size-1
+	return int32(min(x, y, last-x, last-y))
 }
 
 // spread brings the rows of all points around p up to date.
@@ -341,7 +352,7 @@ const border = 3
 // buried first.
 func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
 	f.marks = append(f.marks, len(f.log))
-	f.sum[c] -= f.promise(p, c).share
+	f.sum[c] -= f.stone(p, c)
 	f.board.Bury(p, c)
 	f.spread(p)
 }
@@ -349,7 +360,7 @@ func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
 func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
 	f.restore()
 	f.board.Unbury(p, c)
-	f.sum[c] += f.promise(p, c).share
+	f.sum[c] += f.stone(p, c)
 }
 
 // renew notes a row's new kind.
@@ -395,7 +406,7 @@ func (f *field) take(p gomoku.Point, c gomoku.Colour) {
 		}
 	}
 	f.board.Remove(p, c)
-	f.sum[c] -= f.promise(p, c).share
+	f.sum[c] -= f.stone(p, c)
 	f.open.add(p)
 	for side := range gomoku.Colour(2) {
 		f.list(p, side, f.promise(p, side).tier)
