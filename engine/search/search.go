@@ -90,14 +90,22 @@ func (w *worker) openRoot() bool {
 	return len(w.root) > 0
 }
 
-// proveRoot asks the prover first: what it settles needs no search.
+// proveRoot asks the prover first: what it settles needs no search. It gets a
+// quarter of the means at most, for most positions are not settled.
 func (w *worker) proveRoot() bool {
 	params, limits := &w.k.params, w.s.limits.Load()
 	if w.id > 0 || w.prover == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
 		return false
 	}
+	budget, until := params.ProveRoot, limits.Soft/4
+	if limits.Nodes > 0 {
+		budget = min(budget, int(limits.Nodes/4)+1)
+	}
+	if until == 0 {
+		until = limits.Hard / 4
+	}
 	w.pos.Enter()
-	proof, ok := w.prove(params.ProveRoot)
+	proof, ok := w.prove(budget, until)
 	if !ok || len(proof.Line) == 0 {
 		return false
 	}
@@ -765,7 +773,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 
 	// 2. A proof ends all doubt; it is sought once per position.
 	if q == 0 && params.ProveLeaf > 0 && w.prover != nil && !known.tried {
-		if proof, ok := w.prove(params.ProveLeaf); ok {
+		if proof, ok := w.prove(params.ProveLeaf, 0); ok {
 			score := AtPly(proof.Score, ply)
 			l := &w.lines[ply]
 			l.n = copy(l.pv[:], proof.Line)

@@ -3,6 +3,7 @@ package search
 import (
 	"runtime"
 	"slices"
+	"time"
 
 	"sparring/game"
 )
@@ -134,8 +135,9 @@ func (w *worker) tell() {
 // stopped reports whether the results of calls that just returned are void.
 func (w *worker) stopped() bool { return w.s.halted.Load() }
 
-// prove asks the prover with at most budget nodes.
-func (w *worker) prove(budget int) (Proof, bool) {
+// prove asks the prover with at most budget nodes; it gives up when the
+// search's clock shows until, unless that is 0.
+func (w *worker) prove(budget int, until time.Duration) (Proof, bool) {
 	if left := int(w.quota) - int(w.nodes); left < budget {
 		w.quota += w.s.grant(uint64(budget - left))
 		budget = min(budget, int(w.quota-w.nodes))
@@ -144,7 +146,9 @@ func (w *worker) prove(budget int) (Proof, bool) {
 		w.s.end()
 		return Proof{}, false
 	}
-	proof, nodes, ok := w.prover.Prove(budget, func() bool { return !w.s.mayGo() })
+	proof, nodes, ok := w.prover.Prove(budget, func() bool {
+		return !w.s.mayGo() || until > 0 && w.s.elapsed() >= until
+	})
 	w.nodes += uint64(nodes)
 	w.pollAt = min(w.pollAt, w.quota)
 	return proof, ok
