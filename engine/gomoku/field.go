@@ -182,7 +182,7 @@ type field struct {
 	tables [2]*gomoku.Table
 	reach  [2]int // how far a stone's rows matter to a colour
 	table  [2]*promiseTable
-	around *[gomoku.MaxPoints][]gomoku.Point
+	*ground
 
 	rows  [2][gomoku.MaxPoints]rows
 	sets  [2][tiers]points        // empty points by what they promise
@@ -196,7 +196,7 @@ type field struct {
 }
 
 func newField(b gomoku.Board, set gomoku.Set) *field {
-	f := &field{board: gomoku.NewBoard(b.Size), around: neighbourhoods(b.Geometry)}
+	f := &field{board: gomoku.NewBoard(b.Size), ground: grounds[b.Size]()}
 	for c := range gomoku.Colour(2) {
 		f.tables[c] = gomoku.TableOf(set.Line(c))
 		f.reach[c] = 5
@@ -230,14 +230,28 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 	return f
 }
 
-// neighbourhoods lists for each point those within nearby steps.
-func neighbourhoods(g *gomoku.Geometry) *[gomoku.MaxPoints][]gomoku.Point {
-	t := new([gomoku.MaxPoints][]gomoku.Point)
+// ground is what is the same for all fields of one size.
+type ground struct {
+	around [gomoku.MaxPoints][]gomoku.Point // the points within nearby steps
+	inside [gomoku.MaxPoints]int32          // how far a point is from the nearest border
+}
+
+var grounds = func() (g [gomoku.MaxSize + 1]func() *ground) {
+	for size := range g {
+		g[size] = sync.OnceValue(func() *ground { return newGround(gomoku.NewBoard(size).Geometry) })
+	}
+	return g
+}()
+
+func newGround(g *gomoku.Geometry) *ground {
+	t := new(ground)
 	for p := range gomoku.Point(g.Points) {
+		x, y, last := g.Column(p), g.RowOf(p), g.Size-1
+		t.inside[p] = int32(min(x, y, last-x, last-y))
 		for dy := -nearby; dy <= nearby; dy++ {
 			for dx := -nearby; dx <= nearby; dx++ {
-				if q := g.Point(g.Column(p)+dx, g.RowOf(p)+dy); q != gomoku.NoPoint && q != p {
-					t[p] = append(t[p], q)
+				if q := g.Point(x+dx, y+dy); q != gomoku.NoPoint && q != p {
+					t.around[p] = append(t.around[p], q)
 				}
 			}
 		}
@@ -300,13 +314,7 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 
 // stone is what a stone of c on p adds to the sum: its rows and its place.
 func (f *field) stone(p gomoku.Point, c gomoku.Colour) int32 {
-	return f.promise(p, c).share + share*inwards*f.inside(p)
-}
-
-// inside is how far a point is from the nearest border.
-func (f *field) inside(p gomoku.Point) int32 {
-	x, y, last := f.board.Column(p), f.board.RowOf(p), f.board.Size-1
-	return int32(min(x, y, last-x, last-y))
+	return f.promise(p, c).share + share*inwards*f.inside[p]
 }
 
 // spread brings the rows of all points around p up to date.

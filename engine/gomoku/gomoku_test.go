@@ -320,6 +320,37 @@ func TestRenjuVCFExternal(t *testing.T) {
 	}
 }
 
+// Renju's forbidden points take part: they can't be answers, nor attacks.
+func TestRenjuFours(t *testing.T) {
+	// White makes a four at e1; Black's only answer, f1, makes two fours.
+	const white = "15/15/15/15/15/15/15/15/15/15/15/5x2x6/5x1x7/5xx8/xooo11 w"
+	// Black's h8 makes two fours.
+	const black = "15/15/15/7o7/7x7/7x7/7x7/3oxxx8/15/15/15/15/15/15/15 b"
+	for _, tt := range []struct {
+		rules, position string
+		wins            bool
+		line            string
+	}{
+		{"gomoku/renju-15", white, true, "e1"},
+		{"gomoku/freestyle-15", white, false, ""},
+		{"gomoku/freestyle-15", black, true, "h8"},
+		{"gomoku/renju-15", black, false, ""},
+	} {
+		g := setUp(t, tt.rules, tt.position, "")
+		proof, _, ok := adapt(t, g).Prove(proveRoot, never)
+		if ok != tt.wins {
+			t.Errorf("%s %s: proved %v (%+v), want %v", tt.rules, tt.position, ok, proof, tt.wins)
+			continue
+		}
+		if ok && (g.Format(proof.Line[0]) != tt.line || proof.Score != search.Win-3) {
+			t.Errorf("%s %s: %s, score %d, want %s and %d", tt.rules, tt.position, g.Format(proof.Line[0]), proof.Score, tt.line, search.Win-3)
+		}
+		if ok {
+			checkVictory(t, g, proof)
+		}
+	}
+}
+
 // No victory by fours: with a four of the other side in the way, with only a
 // dead four to make, or beyond the budget.
 func TestNoVCF(t *testing.T) {

@@ -78,7 +78,8 @@ const (
 const nearby = 2
 
 // Budgets of the prover in nodes. At the root a tenth of a second pays for
-// itself; at leaves the median proof of the problem set takes under 50 nodes.
+// itself. At leaves: of the 31 problems of testdata/vcf.txt half take 23 nodes
+// at most, three quarters 149.
 const (
 	proveRoot = 120000
 	proveLeaf = 60
