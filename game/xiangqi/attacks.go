@@ -97,8 +97,8 @@ func CannonAttacks(s Square, occupied Bits) Bits {
 	return l.squares(rank>>16, file>>16)
 }
 
-// lineAttacks are RookAttacks and CannonAttacks together.
-func lineAttacks(s Square, occupied Bits) (rook, cannon Bits) {
+// LineAttacks are RookAttacks and CannonAttacks together.
+func LineAttacks(s Square, occupied Bits) (rook, cannon Bits) {
 	l := &lines[s]
 	rank, file := l.entries(occupied)
 	return l.squares(rank, file), l.squares(rank>>16, file>>16)

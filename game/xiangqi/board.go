@@ -276,7 +276,7 @@ func (b *Board) exposes(m game.Move) bool {
 // board were occupied so, kings included; pieces outside occupied don't count.
 // The flying general is not an attack.
 func (b *Board) AttackersTo(s Square, occupied Bits) Bits {
-	rook, cannon := lineAttacks(s, occupied)
+	rook, cannon := LineAttacks(s, occupied)
 	a := rook.And(b.of[MakePiece(Red, Rook)].Or(b.of[MakePiece(Black, Rook)]))
 	a = a.Or(cannon.And(b.of[MakePiece(Red, Cannon)].Or(b.of[MakePiece(Black, Cannon)])))
 	a = a.Or(HorseSources(s, occupied).And(b.of[MakePiece(Red, Horse)].Or(b.of[MakePiece(Black, Horse)])))

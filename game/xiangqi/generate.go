@@ -39,7 +39,7 @@ func (b *Board) Moves(s Square) Bits {
 	if p.Kind() != Cannon {
 		return Attacks(p, s, occupied).Without(b.All(p.Color()))
 	}
-	rook, cannon := lineAttacks(s, occupied)
+	rook, cannon := LineAttacks(s, occupied)
 	return rook.Without(occupied).Or(cannon.And(b.All(p.Color().Other())))
 }
 
@@ -96,7 +96,7 @@ func (b *Board) reach(k Kind, s Square, occupied, want Bits) Bits {
 	case Rook:
 		return RookAttacks(s, occupied).And(want)
 	case Cannon:
-		rook, cannon := lineAttacks(s, occupied)
+		rook, cannon := LineAttacks(s, occupied)
 		return rook.Without(occupied).Or(cannon.And(occupied)).And(want)
 	}
 	return pawnSteps[b.side][s].And(want)

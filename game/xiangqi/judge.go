@@ -2,8 +2,8 @@ package xiangqi
 
 import "sparring/game"
 
-// occurrences is how often a position must occur to be judged.
-const occurrences = 3
+// Occurrences is how often a position must occur to be judged.
+const Occurrences = 3
 
 // Outcome is how the game whose states the board holds stands.
 func (r *Rules) Outcome(b *Board) game.Outcome {
@@ -14,7 +14,7 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 		}
 		return game.Outcome{Result: winner, Reason: game.Stalemate}
 	}
-	if span := b.Recurrence(occurrences - 1); span > 0 {
+	if span := b.Recurrence(Occurrences - 1); span > 0 {
 		return r.Judge(b, span)
 	}
 	if r.limit > 0 && int(b.State().Quiet) >= r.limit {

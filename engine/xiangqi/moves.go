@@ -1,0 +1,140 @@
+package xiangqi
+
+import (
+	"sparring/engine/search"
+	"sparring/game"
+	rules "sparring/game/xiangqi"
+)
+
+// The stages of a cursor: captures that don't lose the exchange, then quiet
+// moves, then the other captures. In check all evasions come in one batch.
+const (
+	stageStart uint8 = iota
+	stageQuiets
+	stageLosing
+	stageEnd
+)
+
+// Noise of the entries.
+const (
+	quiet uint8 = iota
+	losing
+	winning
+)
+
+// Moves gives the next batch. Which captures lose the exchange is kept in the
+// cursor's W, one bit for each in the order of generation, so that the last
+// stage need not work it out again.
+func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
+	buf = buf[:0]
+	var room [rules.MaxMoves]game.Move
+	b := p.board
+	if c.Stage == stageStart && b.InCheck() {
+		c.Stage = stageEnd
+		for _, m := range b.Legal(room[:0]) {
+			if e := p.entry(m); c.Mode == search.All || e.Noise > quiet {
+				buf = append(buf, e)
+			}
+		}
+		return buf
+	}
+	for len(buf) == 0 && c.Stage < stageEnd {
+		switch c.Stage {
+		case stageStart:
+			buf = p.captures(buf, c, room[:0])
+			c.Stage = stageQuiets
+			if c.Mode == search.Noisy {
+				c.Stage = stageLosing
+			}
+		case stageQuiets:
+			for _, m := range b.Quiets(room[:0]) {
+				buf = append(buf, p.quietEntry(m))
+			}
+			c.Stage = stageLosing
+		case stageLosing:
+			buf = p.losingCaptures(buf, c, room[:0])
+			c.Stage = stageEnd
+		}
+	}
+	return buf
+}
+
+// captures gives those that don't lose the exchange and marks the others.
+func (p *position) captures(buf []search.Entry, c *search.Cursor, room []game.Move) []search.Entry {
+	for i, m := range p.board.Captures(room) {
+		if e := p.captureEntry(m); e.Noise == winning {
+			buf = append(buf, e)
+		} else {
+			c.W[i>>6&1] |= 1 << (i & 63)
+		}
+	}
+	return buf
+}
+
+func (p *position) losingCaptures(buf []search.Entry, c *search.Cursor, room []game.Move) []search.Entry {
+	if c.W == [2]uint64{} {
+		return buf
+	}
+	for i, m := range p.board.Captures(room) {
+		if c.W[i>>6&1]>>(i&63)&1 != 0 {
+			buf = append(buf, p.captureOf(m, losing))
+		}
+	}
+	return buf
+}
+
+// Find is the entry of m if it is legal here.
+func (p *position) Find(m game.Move) (search.Entry, bool) {
+	if !p.board.IsLegal(m) {
+		return search.Entry{}, false
+	}
+	return p.entry(m), true
+}
+
+func (p *position) entry(m game.Move) search.Entry {
+	if p.board.At(rules.To(m)) != rules.NoPiece {
+		return p.captureEntry(m)
+	}
+	return p.quietEntry(m)
+}
+
+// slots are the history slots: from-to and piece-to.
+func slots(piece rules.Piece, from, to rules.Square) [2]uint16 {
+	return [2]uint16{uint16(from)*rules.Squares + uint16(to), uint16(piece)*rules.Squares + uint16(to)}
+}
+
+// quietEntry orders a quiet move by what its square table gains; history
+// soon outweighs it.
+func (p *position) quietEntry(m game.Move) search.Entry {
+	from, to := rules.From(m), rules.To(m)
+	piece := p.board.At(from)
+	gain := placed[piece&15][to].mg - placed[piece&15][from].mg
+	if piece.Color() == rules.Black {
+		gain = -gain
+	}
+	return search.Entry{Move: m, Order: gain, Slots: slots(piece, from, to)}
+}
+
+// captureEntry weighs a capture by the exchange that it starts.
+func (p *position) captureEntry(m game.Move) search.Entry {
+	noise := losing
+	if p.SEE(m, 0) {
+		noise = winning
+	}
+	return p.captureOf(m, noise)
+}
+
+// captureBase lifts captures above the quiet moves of a batch of evasions.
+const captureBase = 20000
+
+// captureOf orders captures by the victim's value, the cheapest attacker first.
+func (p *position) captureOf(m game.Move, noise uint8) search.Entry {
+	from, to := rules.From(m), rules.To(m)
+	piece, victim := p.board.At(from), p.board.At(to)
+	gain := exchange[victim.Kind()]
+	order := gain*8 - exchange[piece.Kind()]/8
+	if noise == winning {
+		order += captureBase
+	}
+	return search.Entry{Move: m, Order: order, Noise: noise, Gain: search.Score(gain), Slots: slots(piece, from, to)}
+}
