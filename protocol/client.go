@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,14 +20,18 @@ type Client struct {
 	subjects Subjects
 	player   PlayerID
 	instance InstanceID
+	secret   string // see Hello
 	log      zerolog.Logger
-	try      time.Duration
+
+	mu    sync.Mutex
+	heard map[string]time.Time // when each complaint was logged last
 }
 
 // Waits of a client.
 const (
-	firstTry = 2 * time.Second        // for an answer, before the request is repeated
-	pause    = 250 * time.Millisecond // between a refusal by nobody being there and the next try
+	firstTry   = 500 * time.Millisecond // for an answer, before the request is repeated; then doubled,
+	longestTry = 4 * time.Second        // up to this
+	pause      = 250 * time.Millisecond // between a refusal by nobody being there and the next try
 )
 
 // NewClient makes a client; the ids are checked.
@@ -34,7 +39,26 @@ func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance Insta
 	if err := errors.Join(CheckID("player", player), CheckID("instance", instance)); err != nil {
 		return nil, err
 	}
-	return &Client{nc, subjects, player, instance, log.With().Str("player", string(player)).Logger(), firstTry}, nil
+	return &Client{
+		nc: nc, subjects: subjects, player: player, instance: instance, secret: NewID(),
+		log:   log.With().Str("player", string(player)).Logger(),
+		heard: make(map[string]time.Time),
+	}, nil
+}
+
+// complain logs what is wrong with what the platform sent, once per quiet
+// time: a platform gone mad must not fill the disk.
+func (c *Client) complain(what, subject string, err error) {
+	c.mu.Lock()
+	now := time.Now()
+	seen := now.Sub(c.heard[what]) < quiet
+	if !seen {
+		c.heard[what] = now
+	}
+	c.mu.Unlock()
+	if !seen {
+		c.log.Warn().Err(err).Str("subject", subject).Msg(what)
+	}
 }
 
 // Player is who the client speaks for.
@@ -42,9 +66,6 @@ func (c *Client) Player() PlayerID { return c.player }
 
 // Instance is the process that the client speaks from.
 func (c *Client) Instance() InstanceID { return c.instance }
-
-// head is a request's header, with a new id.
-func head() Header { return Header{V: Version, ID: NewID()} }
 
 // ask sends a request until it is answered. Refusals come back as *Error, in
 // the answer too; ctx's end as its cause.
@@ -54,19 +75,20 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	if err != nil {
 		return none, err
 	}
-	for {
-		try, cancel := context.WithTimeout(ctx, c.try)
+	for wait := firstTry; ; wait = min(2*wait, longestTry) {
+		try, cancel := context.WithTimeout(ctx, wait)
 		msg, err := c.nc.RequestWithContext(try, subject, data)
 		cancel()
 		if err == nil {
 			var ans Ans
-			if err := json.Unmarshal(msg.Data, &ans); err == nil && answer(&ans).ID == id {
-				if e := answer(&ans).Error; e != nil {
-					return ans, e
+			err = json.Unmarshal(msg.Data, &ans)
+			if a := answer(&ans); err == nil && a.answers(id) {
+				if a.Error != nil {
+					return ans, a.Error
 				}
 				return ans, nil
 			}
-			c.log.Warn().Str("subject", subject).Int("bytes", len(msg.Data)).Msg("an answer that is none; asking again")
+			c.complain("an answer that is none; asking again", subject, err)
 		}
 		if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionDraining) {
 			return none, err
@@ -83,33 +105,33 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	}
 }
 
-// Hello announces the instance. Header and Instance are filled in.
+// Hello announces the instance. Header, Instance and Secret are filled in.
 func (c *Client) Hello(ctx context.Context, m Hello) (HelloAnswer, error) {
-	m.Header, m.Instance = head(), c.instance
+	m.Header, m.Instance, m.Secret = newHeader(), c.instance, c.secret
 	return ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
 }
 
 // Alive sends a heartbeat.
 func (c *Client) Alive(ctx context.Context, free int, games []GameID) (AliveAnswer, error) {
-	m := Alive{Header: head(), Instance: c.instance, Free: free, Games: games}
+	m := Alive{Header: newHeader(), Instance: c.instance, Free: free, Games: games}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbAlive), m.ID, m, func(a *AliveAnswer) *Answer { return &a.Answer })
 }
 
 // Leave gives seats back: those of the games, or all.
 func (c *Client) Leave(ctx context.Context, games ...GameID) (Answer, error) {
-	m := Leave{Header: head(), Instance: c.instance, Games: games}
+	m := Leave{Header: newHeader(), Instance: c.instance, Games: games}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbLeave), m.ID, m, func(a *Answer) *Answer { return a })
 }
 
 // Challenge asks for a match. Header and Instance are filled in.
 func (c *Client) Challenge(ctx context.Context, m ChallengeRequest) (ChallengeAnswer, error) {
-	m.Header, m.Instance = head(), c.instance
+	m.Header, m.Instance = newHeader(), c.instance
 	return ask(ctx, c, c.subjects.Play(c.player, VerbChallenge), m.ID, m, func(a *ChallengeAnswer) *Answer { return &a.Answer })
 }
 
 // Withdraw takes a challenge back.
 func (c *Client) Withdraw(ctx context.Context, g GameID) (Answer, error) {
-	m := Withdraw{Header: head(), Game: g}
+	m := Withdraw{Header: newHeader(), Game: g}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbWithdraw), m.ID, m, func(a *Answer) *Answer { return a })
 }
 
@@ -117,31 +139,31 @@ func act(a *ActAnswer) *Answer { return &a.Answer }
 
 // Move plays a move. Key may be "".
 func (c *Client) Move(ctx context.Context, g GameID, epoch uint64, ply int, move, key string) (ActAnswer, error) {
-	m := MoveRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Move: move, Key: key}
+	m := MoveRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Move: move, Key: key}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, m, act)
 }
 
 // Resign gives the game up.
 func (c *Client) Resign(ctx context.Context, g GameID, epoch uint64, ply int) (ActAnswer, error) {
-	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply}
+	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActResign), m.ID, m, act)
 }
 
 // Draw offers a draw, or answers an offer.
 func (c *Client) Draw(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
-	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
+	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActDraw), m.ID, m, act)
 }
 
 // Takeback asks to take the last own move back, or answers the request.
 func (c *Client) Takeback(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
-	m := ActRequest{Header: head(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
+	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActTakeback), m.ID, m, act)
 }
 
 // Chat says something to the other side.
 func (c *Client) Chat(ctx context.Context, g GameID, epoch uint64, text string) (ActAnswer, error) {
-	m := ChatRequest{Header: head(), Instance: c.instance, Epoch: epoch, Text: text}
+	m := ChatRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Text: text}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActChat), m.ID, m, act)
 }
 
@@ -155,11 +177,11 @@ func (c *Client) Offers(pool Pool, take func(Offer) OfferAnswer) (*nats.Subscrip
 	return c.nc.QueueSubscribe(c.subjects.Offer(pool), BotsQueue, func(msg *nats.Msg) {
 		offer, refusal := Decode[Offer](msg.Data, fromPlatform)
 		if refusal != nil {
-			c.log.Warn().Err(refusal).Str("pool", string(pool)).Msg("an offer that is none")
+			c.complain("an offer that is none", msg.Subject, refusal)
 			return
 		}
 		ans := take(offer)
-		ans.Header, ans.Instance = offer.Header, c.instance
+		ans.Header, ans.Instance, ans.Secret = offer.Header, c.instance, c.secret
 		c.respond(msg, ans)
 	})
 }
@@ -187,8 +209,8 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 	var last uint64 // the subscription's callbacks come one at a time
 	return c.nc.Subscribe(c.subjects.ToGame(c.player, g), func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
-		if refusal != nil || st.Game != g {
-			c.log.Warn().Str("game", string(g)).AnErr("why", errorOrNil(refusal)).Msg("a state that is none")
+		if refusal != nil || st.Game != g || st.To != msg.Subject {
+			c.complain("a state that is none", msg.Subject, errorOrNil(refusal))
 			return
 		}
 		if st.Seq < last {
@@ -203,8 +225,8 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 func (c *Client) Notices(f func(Notice)) (*nats.Subscription, error) {
 	return c.nc.Subscribe(c.subjects.ToNotice(c.player), func(msg *nats.Msg) {
 		n, refusal := Decode[Notice](msg.Data, fromPlatform)
-		if refusal != nil {
-			c.log.Warn().Err(refusal).Msg("a notice that is none")
+		if refusal != nil || n.To != msg.Subject {
+			c.complain("a notice that is none", msg.Subject, errorOrNil(refusal))
 			return
 		}
 		f(n)

@@ -15,6 +15,11 @@ const (
 	Duplicate Code = "duplicate" // done before, by the same request: nothing changed, all is well
 )
 
+// Unanswered never goes over the wire: a platform's handler returns it to say
+// nothing, because another process will, or because it can't know. The player
+// asks again.
+const Unanswered Code = "unanswered"
+
 // Codes of refusals. None changes anything.
 const (
 	Malformed   Code = "malformed"     // not JSON of this message's form, or a field out of its range
@@ -71,5 +76,9 @@ const (
 	ReasonNoStart   game.Reason = "no-start"  // aborted: a seat never made its first move
 	ReasonAbandoned game.Reason = "abandoned" // nobody of the player took the seat back in time
 	ReasonDispute   game.Reason = "dispute"   // void: the sides disagree on the position
-	ReasonVoid      game.Reason = "void"      // void: ended by the operator
+	ReasonVoid      game.Reason = "void"      // void: ended by the platform, Text says why
+	// Of challenges that came to nothing: no game was played.
+	ReasonWithdrawn game.Reason = "withdrawn" // taken back by the challenger
+	ReasonDeclined  game.Reason = "declined"  // the opponent does not want it
+	ReasonExpired   game.Reason = "expired"   // nobody took it in time
 )

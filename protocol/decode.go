@@ -3,6 +3,10 @@ package protocol
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
 	"unicode/utf8"
 
 	"sparring/game/clock"
@@ -15,11 +19,15 @@ var DefaultLimits = Limits{MessageBytes: 16 << 10, Nesting: 8, PerSecond: 50}
 const (
 	maxText    = 500
 	maxDisplay = 64
+	maxWord    = 32
 	maxMove    = 32
 	maxRules   = 64
 	maxPlace   = 1024 // a start position's text
+	maxGames   = 64   // that an instance plays
 	maxList    = 256
+	maxSlots   = 10000
 	maxPly     = 4096
+	maxLagMS   = 60_000
 )
 
 // Checker is a message that knows its own form.
@@ -36,12 +44,14 @@ func Decode[T any, P interface {
 	if err := bounded(data, lim); err != nil {
 		return msg, err
 	}
-	var head Header
-	if err := json.Unmarshal(data, &head); err != nil {
+	var version struct {
+		V int `json:"v"`
+	}
+	if err := json.Unmarshal(data, &version); err != nil {
 		return msg, Refuse(Malformed, "%s", describe(err))
 	}
-	if head.V != Version {
-		return msg, Refuse(BadVersion, "version %d: this side speaks %d", head.V, Version)
+	if version.V != Version {
+		return msg, Refuse(BadVersion, "version %d: this side speaks %d", version.V, Version)
 	}
 	if err := json.Unmarshal(data, &msg); err != nil {
 		return msg, Refuse(Malformed, "%s", describe(err))
@@ -85,30 +95,36 @@ func bounded(data []byte, lim Limits) *Error {
 func describe(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
+	var stamp *time.ParseError
 	switch {
 	case errors.As(err, &syntax):
-		return Refuse(Malformed, "not JSON at byte %d", syntax.Offset).Text
+		return fmt.Sprintf("not JSON at byte %d", syntax.Offset)
 	case errors.As(err, &kind):
-		return Refuse(Malformed, "field %.64s: a %s can't stand there", kind.Field, kind.Value).Text
+		sort, _, _ := strings.Cut(kind.Value, " ") // "number 17": the rest is the sender's
+		return fmt.Sprintf("field %.64s: a %s can't stand there", kind.Field, sort)
+	case errors.As(err, &stamp):
+		return "a time that is not RFC 3339"
+	case errors.Is(err, clock.ErrSyntax):
+		return "clock: want 300, 10+0.1, 60/5x10, 5/move or unlimited"
 	}
-	return "a field has a value that it can't have"
+	return "a field has none of its values (a seat is first or second)"
 }
 
 func text(what, s string, most int) error {
 	if utf8.RuneCountInString(s) > most {
-		return Refuse(Malformed, "%s: longer than %d", what, most)
+		return fmt.Errorf("%s: longer than %d", what, most)
 	}
 	for _, r := range s {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
-			return Refuse(Malformed, "%s: has a control character", what)
+			return fmt.Errorf("%s: has a control character", what)
 		}
 	}
 	return nil
 }
 
-func within(what string, n, most int) error {
+func within[T int | int64](what string, n, most T) error {
 	if n < 0 || n > most {
-		return Refuse(Malformed, "%s: want 0 to %d", what, most)
+		return fmt.Errorf("%s: want 0 to %d", what, most)
 	}
 	return nil
 }
@@ -140,59 +156,79 @@ func instance(id InstanceID) error {
 	return nil
 }
 
+func pool(p Pool) error {
+	if p.Check() != nil { // whose error repeats the name
+		return errors.New("pool: want up to four ids of a-z 0-9 _ - joined by dots")
+	}
+	return nil
+}
+
+// key is a position key: 16 hex digits, or "" where none is given.
+func key(k string) error {
+	if k != "" && !keyForm.MatchString(k) {
+		return errors.New("key: want 16 hex digits")
+	}
+	return nil
+}
+
+var keyForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
 // Check implements Checker.
 func (m *Hello) Check() error {
 	errs := []error{m.Header.Check(), instance(m.Instance), text("display", m.Display, maxDisplay),
-		text("build", m.Build, maxDisplay), within("slots", m.Slots, 10000),
-		within("games", len(m.Games), 64), within("pools", len(m.Pools), maxList)}
+		text("build", m.Build, maxDisplay), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, maxSlots),
+		within("games", len(m.Games), maxGames), within("pools", len(m.Pools), maxList)}
 	if m.Kind != Bot && m.Kind != Human {
 		errs = append(errs, errors.New("kind: want bot or human"))
 	}
 	for _, c := range m.Games {
-		errs = append(errs, text("games", c.Game, 32), within("rules", len(c.Rules), maxList))
+		errs = append(errs, text("games", c.Game, maxWord), within("rules", len(c.Rules), maxList), within("speeds", len(c.Speeds), maxList))
 		for _, r := range c.Rules {
 			errs = append(errs, text("rules", r, maxRules))
 		}
+		for _, s := range c.Speeds {
+			errs = append(errs, text("speeds", string(s), maxWord))
+		}
 	}
 	for _, p := range m.Pools {
-		errs = append(errs, p.Check())
+		errs = append(errs, pool(p))
 	}
-	return first(errs)
+	return first(errs...)
 }
 
 // Check implements Checker.
 func (m *Alive) Check() error {
-	return first([]error{m.Header.Check(), instance(m.Instance), within("free", m.Free, 10000), ids("games", m.Games)})
+	return first(m.Header.Check(), instance(m.Instance), within("free", m.Free, maxSlots), ids("games", m.Games))
 }
 
 // Check implements Checker.
 func (m *Leave) Check() error {
-	return first([]error{m.Header.Check(), instance(m.Instance), ids("games", m.Games)})
+	return first(m.Header.Check(), instance(m.Instance), ids("games", m.Games))
 }
 
 // Check implements Checker.
 func (t *Terms) Check() error {
-	return first([]error{text("game", t.Game, 32), text("rules", t.Rules, maxRules), text("position", t.Position, maxPlace)})
+	return first(text("game", t.Game, maxWord), text("rules", t.Rules, maxRules), text("position", t.Position, maxPlace))
 }
 
 // Check implements Checker.
 func (m *ChallengeRequest) Check() error {
 	errs := []error{m.Header.Check(), instance(m.Instance), m.Terms.Check(),
-		within("expire_ms", int(m.ExpireMS), int(clock.Longest.Milliseconds()))}
+		within("expire_ms", m.ExpireMS, clock.Longest.Milliseconds())}
 	switch {
 	case (m.Opponent == "") == (m.Pool == ""):
 		errs = append(errs, errors.New("want one of opponent and pool"))
 	case m.Opponent != "":
 		errs = append(errs, ids("opponent", []PlayerID{m.Opponent}))
 	default:
-		errs = append(errs, m.Pool.Check())
+		errs = append(errs, pool(m.Pool))
 	}
-	return first(errs)
+	return first(errs...)
 }
 
 // Check implements Checker.
 func (m *Withdraw) Check() error {
-	return first([]error{m.Header.Check(), ids("game", []GameID{m.Game})})
+	return first(m.Header.Check(), ids("game", []GameID{m.Game}))
 }
 
 // Check implements Checker.
@@ -204,12 +240,15 @@ func (m *Offer) Check() error {
 	if m.Player != "" {
 		errs = append(errs, ids("player", []PlayerID{m.Player}))
 	}
-	return first(errs)
+	if m.Opponent != nil {
+		errs = append(errs, ids("opponent", []PlayerID{m.Opponent.Player}))
+	}
+	return first(errs...)
 }
 
 // Check implements Checker.
 func (m *OfferAnswer) Check() error {
-	errs := []error{m.Header.Check(), instance(m.Instance), text("text", m.Text, maxText), text("reason", string(m.Reason), 32)}
+	errs := []error{m.Header.Check(), instance(m.Instance), text("text", m.Text, maxText), text("reason", string(m.Reason), maxWord), text("secret", m.Secret, maxDisplay)}
 	switch m.Answer {
 	case Accept:
 		errs = append(errs, ids("player", []PlayerID{m.Player}))
@@ -217,19 +256,17 @@ func (m *OfferAnswer) Check() error {
 	default:
 		errs = append(errs, errors.New("answer: want accept, decline or busy"))
 	}
-	return first(errs)
+	return first(errs...)
 }
 
 // Check implements Checker.
 func (m *MoveRequest) Check() error {
-	errs := []error{m.Header.Check(), instance(m.Instance), within("ply", m.Ply, maxPly), text("move", m.Move, maxMove)}
+	errs := []error{m.Header.Check(), instance(m.Instance), within("ply", m.Ply, maxPly), text("move", m.Move, maxMove),
+		key(m.Key), within("lag_ms", m.LagMS, maxLagMS)}
 	if m.Move == "" {
 		errs = append(errs, errors.New("move: missing"))
 	}
-	if m.Key != "" && len(m.Key) != 16 {
-		errs = append(errs, errors.New("key: want 16 hex digits"))
-	}
-	return first(errs)
+	return first(errs...)
 }
 
 // Check implements Checker.
@@ -240,7 +277,7 @@ func (m *ActRequest) Check() error {
 	default:
 		errs = append(errs, errors.New("step: want offer, accept or decline"))
 	}
-	return first(errs)
+	return first(errs...)
 }
 
 // Check implements Checker.
@@ -249,25 +286,47 @@ func (m *ChatRequest) Check() error {
 	if m.Text == "" {
 		errs = append(errs, errors.New("text: missing"))
 	}
-	return first(errs)
+	return first(errs...)
 }
 
 // Check implements Checker.
-func (m *State) Check() error { return ids("game", []GameID{m.Game}) }
+func (s *Snapshot) Check() error {
+	errs := []error{ids("game", []GameID{s.Game}), s.Terms.Check(), key(s.Key), within("moves", len(s.Moves), maxPly)}
+	for _, m := range s.Moves {
+		errs = append(errs, text("moves", m, maxMove))
+	}
+	if s.Status == "" {
+		errs = append(errs, errors.New("status: missing"))
+	}
+	return first(errs...)
+}
 
 // Check implements Checker.
-func (m *Notice) Check() error { return text("text", m.Text, maxText) }
+func (m *State) Check() error {
+	return first(ids("holders", []PlayerID{m.Holders[0].Player, m.Holders[1].Player}), m.Snapshot.Check())
+}
 
-// Check implements Checker: answers are judged by their id only.
-func (m *Answer) Check() error { return nil }
+// Check implements Checker. The log of a challenge that came to nothing has
+// seats without players.
+func (m *Event) Check() error {
+	if m.Kind == "" {
+		return errors.New("kind: missing")
+	}
+	return m.Snapshot.Check()
+}
 
-func first(errs []error) error {
+// Check implements Checker.
+func (m *Notice) Check() error {
+	if m.Kind == "" {
+		return errors.New("kind: missing")
+	}
+	return text("text", m.Text, maxText)
+}
+
+// first is the first fault: one clear sentence is enough.
+func first(errs ...error) error {
 	for _, err := range errs {
-		var r *Error
-		switch {
-		case errors.As(err, &r):
-			return errors.New(r.Text)
-		case err != nil:
+		if err != nil {
 			return err
 		}
 	}

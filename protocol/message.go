@@ -13,6 +13,12 @@ type Header struct {
 	ID string `json:"id"` // 1 to 32 of a-z 0-9 _ -, chosen by the sender; the same id again is the same request
 }
 
+// newHeader opens a new request.
+func newHeader() Header { return Header{V: Version, ID: NewID()} }
+
+// RequestID is the request's id.
+func (h *Header) RequestID() string { return h.ID }
+
 // Answer opens every answer. Error is nil when the request took effect, and
 // Code is then Accepted or Duplicate.
 type Answer struct {
@@ -20,6 +26,12 @@ type Answer struct {
 	Code       Code      `json:"code"`
 	Error      *Error    `json:"error,omitempty"`
 	ServerTime time.Time `json:"server_time"`
+}
+
+// answers reports whether this is the answer to the request: by its id or,
+// when the platform could not even read that, as a refusal without one.
+func (a *Answer) answers(id string) bool {
+	return a.ID == id || a.ID == "" && a.Error != nil
 }
 
 // Kind is what sort of player this is.
@@ -49,6 +61,10 @@ type Hello struct {
 	Slots    int          `json:"slots"`             // games at once, over all players of the instance
 	Games    []Capability `json:"games"`
 	Pools    []Pool       `json:"pools,omitempty"` // queues the instance listens in
+	// Secret is made up by the instance and known to it and the platform
+	// only. It stands in its answers to offers, which don't show otherwise
+	// who sent them.
+	Secret string `json:"secret,omitempty"`
 }
 
 // HelloAnswer says how to talk to this platform.
@@ -56,8 +72,11 @@ type HelloAnswer struct {
 	Answer
 	HeartbeatMS int64  `json:"heartbeat_ms"` // how often to send alive
 	Limits      Limits `json:"limits"`
-	// Held are the running games whose seats this instance holds: it has
-	// lost touch with them, and takes them up again.
+	// Held are all the running games whose seats this instance holds. It
+	// takes up those that it has lost touch with, and lets go of those that
+	// it plays and that are not here. With the answer, or soon
+	// after it, the platform tells the state of each again on its subject,
+	// so that whoever has missed one listens and knows all there is to know.
 	Held []GameID `json:"held,omitempty"`
 }
 
@@ -79,7 +98,7 @@ type Alive struct {
 // AliveAnswer corrects the instance: UnknownPeer means say hello again.
 type AliveAnswer struct {
 	Answer
-	Held []GameID `json:"held,omitempty"` // as in HelloAnswer
+	Held []GameID `json:"held,omitempty"` // as in HelloAnswer, but no states are sent
 }
 
 // Leave gives seats back: the instance drains. The platform offers them to
@@ -194,7 +213,8 @@ type OfferAnswer struct {
 	Player   PlayerID      `json:"player,omitempty"`
 	Instance InstanceID    `json:"instance"`
 	Reason   DeclineReason `json:"reason,omitempty"`
-	Text     string        `json:"text,omitempty"` // for people, up to 200 runes
+	Text     string        `json:"text,omitempty"`   // for people, up to 500 runes
+	Secret   string        `json:"secret,omitempty"` // that of the hello
 }
 
 // MoveRequest plays a move.
@@ -205,7 +225,7 @@ type MoveRequest struct {
 	Ply      int        `json:"ply"` // plies played before this move
 	Move     string     `json:"move"`
 	Key      string     `json:"key,omitempty"`    // the mover's position key after the move, 16 hex digits; checked when present
-	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's own estimate of one way, for statistics only
+	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's own estimate of one way; credited to people only, within a quota
 }
 
 // Step is what a seat does with an offer of draw or takeback.
@@ -265,12 +285,15 @@ const (
 	NoticeDeclined NoticeKind = "declined" // your opponent declined; the reason is in Text
 	NoticeExpired  NoticeKind = "expired"  // your challenge has run out
 	NoticeShutdown NoticeKind = "shutdown" // the platform is going down; games will be resumed
+	NoticeReleased NoticeKind = "released" // the seat of this game that you accepted is not granted now: free the slot
 	NoticeChat     NoticeKind = "chat"     // the other side says
 )
 
-// Notice tells a player of things outside the state of a game.
+// Notice tells a player of things outside the state of a game, on
+// to.<player>.notice.
 type Notice struct {
 	V      int           `json:"v"`
+	To     string        `json:"to"` // the subject it was sent on; see State
 	Kind   NoticeKind    `json:"kind"`
 	Game   GameID        `json:"game,omitempty"`
 	From   PlayerID      `json:"from,omitempty"`

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,12 +31,16 @@ type Server struct {
 
 type refusal struct {
 	player PlayerID
+	game   GameID
 	code   Code
 }
 
 // quiet is how long the same refusal of the same player is not logged again:
 // a flood must not become a flood of log lines.
 const quiet = 10 * time.Second
+
+// manyPlayers is where what is remembered per player is thinned out.
+const manyPlayers = 10000
 
 // NewServer makes a server over a connection of the platform's account.
 func NewServer(nc *nats.Conn, subjects Subjects, limits Limits, log zerolog.Logger) *Server {
@@ -59,7 +65,8 @@ type From struct {
 }
 
 // Verbs are a platform's answers to what belongs to no game. An answer's
-// header, code and time are filled in by the server.
+// header, code and time are filled in by the server. Challenge and Withdraw may
+// take their time: they are called concurrently.
 type Verbs struct {
 	Hello     func(From, Hello) HelloAnswer
 	Alive     func(From, Alive) AliveAnswer
@@ -71,42 +78,55 @@ type Verbs struct {
 // ServeVerbs answers verbs, sharing them with the other processes of the
 // platform. Stop it by the function returned.
 func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
-	return s.subscribe(map[string]nats.MsgHandler{
-		s.subjects.PlayAny("*"): func(msg *nats.Msg) {
-			player, verb, ok := s.subjects.ParsePlay(msg.Subject)
-			if !ok {
-				return
-			}
-			from := From{player, time.Now()}
-			switch verb {
-			case VerbHello:
-				serve(s, msg, from, true, v.Hello, func(a *HelloAnswer) *Answer { return &a.Answer })
-			case VerbAlive:
-				serve(s, msg, from, false, v.Alive, func(a *AliveAnswer) *Answer { return &a.Answer })
-			case VerbLeave:
-				serve(s, msg, from, true, v.Leave, func(a *Answer) *Answer { return a })
-			case VerbChallenge:
-				serve(s, msg, from, true, v.Challenge, func(a *ChallengeAnswer) *Answer { return &a.Answer })
-			case VerbWithdraw:
-				serve(s, msg, from, true, v.Withdraw, func(a *Answer) *Answer { return a })
-			default:
-				s.refuse(msg, from, "", Refuse(UnknownVerb, "want hello, alive, leave, challenge or withdraw"))
-			}
-		},
-	}, ArenaQueue)
+	return s.subscribe(s.subjects.PlayAny("*"), ArenaQueue, func(r request) {
+		var ok bool
+		if r.Player, r.verb, ok = s.subjects.ParsePlay(r.msg.Subject); !ok {
+			return
+		}
+		switch r.verb {
+		case VerbHello:
+			serve(s, r, v.Hello, func(a *HelloAnswer) *Answer { return &a.Answer })
+		case VerbAlive:
+			serve(s, r, v.Alive, func(a *AliveAnswer) *Answer { return &a.Answer })
+		case VerbLeave:
+			serve(s, r, v.Leave, func(a *Answer) *Answer { return a })
+		case VerbChallenge:
+			go serve(s, r, v.Challenge, func(a *ChallengeAnswer) *Answer { return &a.Answer })
+		case VerbWithdraw:
+			go serve(s, r, v.Withdraw, func(a *Answer) *Answer { return a })
+		default:
+			s.refuse(r, Refuse(UnknownVerb, "want hello, alive, leave, challenge or withdraw"))
+		}
+	})
 }
 
 // ObserveAlive calls f for every heartbeat, also those that another process
 // of the platform answers: a referee needs to know its players' pulse.
 func (s *Server) ObserveAlive(f func(From, Alive)) (stop func(), err error) {
-	return s.subscribe(map[string]nats.MsgHandler{
-		s.subjects.PlayAny(VerbAlive): func(msg *nats.Msg) {
-			player, _, ok := s.subjects.ParsePlay(msg.Subject)
-			if m, refused := Decode[Alive](msg.Data, s.limits); ok && refused == nil {
-				f(From{player, time.Now()}, m)
-			}
-		},
-	}, "")
+	return observe(s, VerbAlive, f)
+}
+
+// ObserveHello calls f for every hello, also those that another process of
+// the platform answers: all of them must know who is present.
+func (s *Server) ObserveHello(f func(From, Hello)) (stop func(), err error) {
+	return observe(s, VerbHello, f)
+}
+
+// ObserveLeave calls f for every leave, as ObserveHello does for hellos.
+func (s *Server) ObserveLeave(f func(From, Leave)) (stop func(), err error) {
+	return observe(s, VerbLeave, f)
+}
+
+func observe[Req any, P interface {
+	*Req
+	Checker
+}](s *Server, v Verb, f func(From, Req)) (stop func(), err error) {
+	return s.subscribe(s.subjects.PlayAny(v), "", func(r request) {
+		player, _, ok := s.subjects.ParsePlay(r.msg.Subject)
+		if m, refused := Decode[Req, P](r.msg.Data, s.limits); ok && refused == nil && CheckID("player", player) == nil {
+			f(From{player, r.Arrived}, m)
+		}
+	})
 }
 
 // Acts are a referee's answers to what players do in its game.
@@ -119,66 +139,103 @@ type Acts struct {
 
 // ServeGame answers the actions in one game. They come one at a time.
 func (s *Server) ServeGame(g GameID, acts Acts) (stop func(), err error) {
-	return s.subscribe(map[string]nats.MsgHandler{
-		s.subjects.ActAny(g): func(msg *nats.Msg) {
-			player, _, action, ok := s.subjects.ParseAct(msg.Subject)
-			if !ok {
-				return
-			}
-			from := From{player, time.Now()}
-			reply := func(a *ActAnswer) *Answer { return &a.Answer }
-			switch action {
-			case ActMove:
-				serve(s, msg, from, true, acts.Move, reply)
-			case ActResign, ActDraw, ActTakeback:
-				serve(s, msg, from, true, func(f From, m ActRequest) ActAnswer { return acts.Act(f, action, m) }, reply)
-			case ActChat:
-				serve(s, msg, from, true, acts.Chat, reply)
-			default:
-				s.refuse(msg, from, g, Refuse(UnknownVerb, "want move, resign, draw, takeback or chat"))
-			}
-		},
-	}, "")
+	reply := func(a *ActAnswer) *Answer { return &a.Answer }
+	moves := newLane(func(r request) {
+		switch r.action {
+		case ActMove:
+			serve(s, r, acts.Move, reply)
+		case ActResign, ActDraw, ActTakeback:
+			serve(s, r, func(f From, m ActRequest) ActAnswer { return acts.Act(f, r.action, m) }, reply)
+		case ActChat:
+			serve(s, r, acts.Chat, reply)
+		default:
+			s.refuse(r, Refuse(UnknownVerb, "want move, resign, draw, takeback or chat"))
+		}
+	})
+	return s.subscribe(s.subjects.ActAny(g), "", func(r request) {
+		var ok bool
+		if r.Player, r.game, r.action, ok = s.subjects.ParseAct(r.msg.Subject); ok {
+			moves.line <- r
+		}
+	}, moves)
 }
 
 // ServeOrphans answers actions in games that no referee of this platform
 // serves. Ask says what to answer, nil for nothing because a referee
-// elsewhere will.
+// elsewhere will. It hears every action in any game, so it must be quick.
 func (s *Server) ServeOrphans(ask func(GameID) *Error) (stop func(), err error) {
-	return s.subscribe(map[string]nats.MsgHandler{
-		s.subjects.ActOrphan(): func(msg *nats.Msg) {
-			player, g, _, ok := s.subjects.ParseAct(msg.Subject)
-			if !ok {
-				return
-			}
-			if CheckID("game", g) != nil {
-				g = ""
-			}
-			if e := ask(g); e != nil {
-				s.refuse(msg, From{player, time.Now()}, g, e)
-			}
-		},
-	}, ArenaQueue)
+	return s.subscribe(s.subjects.ActOrphan(), ArenaQueue, func(r request) {
+		var ok bool
+		if r.Player, r.game, _, ok = s.subjects.ParseAct(r.msg.Subject); !ok {
+			return
+		}
+		if CheckID("game", r.game) != nil {
+			r.game = ""
+		}
+		e := ask(r.game)
+		if e == nil {
+			return
+		}
+		if over := s.admit(r); over != nil {
+			e = over
+		}
+		s.refuse(r, e)
+	})
 }
 
-func (s *Server) subscribe(handlers map[string]nats.MsgHandler, queue string) (func(), error) {
-	var subs []*nats.Subscription
-	stop := func() {
-		for _, sub := range subs {
-			sub.Unsubscribe() // fails only when the connection is gone, and the subscription with it
+// request is a message on its way to the code that answers it.
+type request struct {
+	From
+	msg    *nats.Msg
+	game   GameID // "" for verbs
+	action Action
+	verb   Verb
+}
+
+// lane is a line of requests that are served one after the other. It stands
+// between the subscription and the service, so that a request's time of
+// arrival is not when the one before it was done.
+type lane struct {
+	line    chan request
+	stopped atomic.Bool // those still in line are not served
+}
+
+func newLane(f func(request)) *lane {
+	l := &lane{line: make(chan request, 256)}
+	go func() {
+		for r := range l.line {
+			if !l.stopped.Load() {
+				f(r)
+			}
+		}
+	}()
+	return l
+}
+
+// subscribe hears a subject. The lanes that f feeds end with the subscription.
+func (s *Server) subscribe(subject, queue string, f func(request), lanes ...*lane) (stop func(), err error) {
+	end := func(string) {
+		for _, l := range lanes {
+			close(l.line)
 		}
 	}
-	for subject, f := range handlers {
-		sub, err := s.nc.QueueSubscribe(subject, queue, f)
-		if err != nil {
-			stop()
-			return nil, fmt.Errorf("subscribe %s: %w", subject, err)
+	sub, err := s.nc.QueueSubscribe(subject, queue, func(msg *nats.Msg) {
+		f(request{From: From{Arrived: time.Now()}, msg: msg})
+	})
+	if err != nil {
+		end(subject)
+		return nil, fmt.Errorf("subscribe %s: %w", subject, err)
+	}
+	sub.SetClosedHandler(end) // called after the last message
+	stop = func() {
+		for _, l := range lanes {
+			l.stopped.Store(true)
 		}
-		subs = append(subs, sub)
-		if err := sub.SetPendingLimits(1<<16, 64<<20); err != nil {
-			stop()
-			return nil, fmt.Errorf("subscribe %s: %w", subject, err)
-		}
+		sub.Unsubscribe() // fails only when the connection is gone, and the subscription with it
+	}
+	if err := sub.SetPendingLimits(1<<16, 64<<20); err != nil {
+		stop()
+		return nil, fmt.Errorf("subscribe %s: %w", subject, err)
 	}
 	return stop, nil
 }
@@ -187,48 +244,55 @@ func (s *Server) subscribe(handlers map[string]nats.MsgHandler, queue string) (f
 func serve[Req, Ans any, P interface {
 	*Req
 	Checker
-}](s *Server, msg *nats.Msg, from From, limited bool, f func(From, Req) Ans, answer func(*Ans) *Answer) {
-	if e := s.admit(msg, from, limited); e != nil {
-		s.refuse(msg, from, "", e)
+	RequestID() string
+}](s *Server, r request, f func(From, Req) Ans, answer func(*Ans) *Answer) {
+	if e := s.admit(r); e != nil {
+		s.refuse(r, e)
 		return
 	}
-	req, e := Decode[Req, P](msg.Data, s.limits)
+	req, e := Decode[Req, P](r.msg.Data, s.limits)
 	if e != nil {
-		s.refuse(msg, from, "", e)
+		s.refuse(r, e)
 		return
 	}
-	ans := f(from, req)
+	ans := f(r.From, req)
 	a := answer(&ans)
-	a.Header = Header{V: Version, ID: requestID(msg.Data)}
+	if a.Code == Unanswered {
+		return
+	}
+	a.Header = Header{V: Version, ID: P(&req).RequestID()}
 	a.ServerTime = time.Now().UTC()
 	switch {
 	case a.Error != nil:
 		a.Code = a.Error.Code
-		s.note(from, "", a.Error)
+		s.note(r, a.Error)
 	case a.Code == "":
 		a.Code = Accepted
 	}
-	s.respond(msg, ans)
+	s.respond(r.msg, ans)
 }
 
 // admit checks what the message itself does not say.
-func (s *Server) admit(msg *nats.Msg, from From, limited bool) *Error {
-	if err := CheckID("player", from.Player); err != nil {
+func (s *Server) admit(r request) *Error {
+	if err := CheckID("player", r.Player); err != nil {
 		return Refuse(Malformed, "player: want 1 to 32 of a-z 0-9 _ -")
 	}
-	if !replyable(msg.Reply) {
+	if !replyable(r.msg.Reply) {
 		return Refuse(BadReply, "the reply subject is no inbox")
 	}
-	if !limited {
+	if r.verb == VerbAlive { // must get through, and costs little
 		return nil
 	}
 	s.mu.Lock()
-	b := s.buckets[from.Player]
+	defer s.mu.Unlock()
+	b := s.buckets[r.Player]
 	if b == nil {
+		if len(s.buckets) >= manyPlayers { // those that are full have nothing to remember
+			maps.DeleteFunc(s.buckets, func(_ PlayerID, b *rate.Limiter) bool { return b.Tokens() >= float64(b.Burst()) })
+		}
 		b = rate.NewLimiter(rate.Limit(s.limits.PerSecond), 2*s.limits.PerSecond)
-		s.buckets[from.Player] = b
+		s.buckets[r.Player] = b
 	}
-	s.mu.Unlock()
 	if !b.Allow() {
 		return Refuse(RateLimited, "over %d requests a second", s.limits.PerSecond)
 	}
@@ -243,46 +307,47 @@ func replyable(reply string) bool {
 	return strings.HasPrefix(reply, "_R_.") || strings.HasPrefix(reply, "_INBOX.") || strings.HasPrefix(reply, "_INBOX_")
 }
 
-// requestID is the request's id as far as it can be read; "" where not.
-func requestID(data []byte) string {
-	var head Header
-	if json.Unmarshal(data, &head) != nil || !idForm.MatchString(head.ID) {
-		return ""
-	}
-	return head.ID
-}
-
 // refuse answers with a refusal, where there is somewhere safe to answer to.
-func (s *Server) refuse(msg *nats.Msg, from From, g GameID, e *Error) {
-	s.note(from, g, e)
-	if !replyable(msg.Reply) {
+func (s *Server) refuse(r request, e *Error) {
+	s.note(r, e)
+	if !replyable(r.msg.Reply) {
 		return
 	}
 	id := ""
-	if len(msg.Data) <= s.limits.MessageBytes && e.Code != TooLarge {
-		id = requestID(msg.Data)
+	if e.Code != TooLarge {
+		id = readableID(r.msg.Data, s.limits)
 	}
-	s.respond(msg, Answer{Header: Header{V: Version, ID: id}, Code: e.Code, Error: e, ServerTime: time.Now().UTC()})
+	s.respond(r.msg, Answer{Header: Header{V: Version, ID: id}, Code: e.Code, Error: e, ServerTime: time.Now().UTC()})
 }
 
-// note logs a refusal once per player, code and quiet time.
-func (s *Server) note(from From, g GameID, e *Error) {
+// readableID is the request's id as far as it can be read; "" where not.
+func readableID(data []byte, lim Limits) string {
+	var h Header
+	if bounded(data, lim) != nil || json.Unmarshal(data, &h) != nil || !idForm.MatchString(h.ID) {
+		return ""
+	}
+	return h.ID
+}
+
+// note logs a refusal once per player, game, code and quiet time.
+func (s *Server) note(r request, e *Error) {
+	key := refusal{r.Player, r.game, e.Code}
 	s.mu.Lock()
-	key := refusal{from.Player, e.Code}
-	seen := from.Arrived.Sub(s.refusals[key]) < quiet
+	last, seen := s.refusals[key]
+	seen = seen && r.Arrived.Sub(last) < quiet
 	if !seen {
-		if len(s.refusals) > 10000 { // names are free to invent where permissions are not set
+		if len(s.refusals) >= manyPlayers { // names are free to invent where permissions are not set
 			clear(s.refusals)
 		}
-		s.refusals[key] = from.Arrived
+		s.refusals[key] = r.Arrived
 	}
 	s.mu.Unlock()
 	if seen {
 		return
 	}
-	ev := s.log.Warn().Str("code", string(e.Code)).Str("why", e.Text).Str("player", fmt.Sprintf("%.32q", from.Player))
-	if g != "" {
-		ev = ev.Str("game", string(g))
+	ev := s.log.Warn().Str("code", string(e.Code)).Str("why", e.Text).Str("player", fmt.Sprintf("%.32q", r.Player))
+	if r.game != "" {
+		ev = ev.Str("game", string(r.game))
 	}
 	ev.Msg("refused")
 }
@@ -300,12 +365,16 @@ func (s *Server) respond(msg *nats.Msg, ans any) {
 // Offer asks a pool's queue group who takes the seat, and waits until the
 // offer's deadline. An error that wraps nats.ErrNoResponders means that no
 // instance is free; any other, that the one asked did not answer in time.
+//
+// In a pool that several players share, an answer shows who sent it by its
+// Secret only: believe an accept if it is that of the instance's hello, which
+// no other player can have sent.
 func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, error) {
 	var none OfferAnswer
 	if err := pool.Check(); err != nil {
 		return none, err
 	}
-	o.Header = head()
+	o.Header = newHeader()
 	data, err := json.Marshal(o)
 	if err != nil {
 		return none, err
@@ -331,14 +400,14 @@ func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, er
 // Tell sends a player the state of its game. A lost one is made good by the
 // next, so that errors are only logged.
 func (s *Server) Tell(p PlayerID, st State) {
-	st.V, st.ServerTime = Version, time.Now().UTC()
-	s.publish(s.subjects.ToGame(p, st.Game), st)
+	st.V, st.To, st.ServerTime = Version, s.subjects.ToGame(p, st.Game), time.Now().UTC()
+	s.publish(st.To, st)
 }
 
 // Notify sends a player a notice.
 func (s *Server) Notify(p PlayerID, n Notice) {
-	n.V = Version
-	s.publish(s.subjects.ToNotice(p), n)
+	n.V, n.To = Version, s.subjects.ToNotice(p)
+	s.publish(n.To, n)
 }
 
 func (s *Server) publish(subject string, m any) {

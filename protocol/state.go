@@ -38,6 +38,10 @@ func (c SeatClock) State() clock.State {
 type Clocks struct {
 	Seats   [2]SeatClock `json:"seats"`
 	Running *game.Seat   `json:"running,omitempty"`
+	// UsedMS is how much of its current period (byo-yomi after the main time,
+	// or fixed per move) the seat to act has used already, which Seats do
+	// not show: its budget is what its seat clock allows, less this.
+	UsedMS int64 `json:"used_ms,omitempty"`
 }
 
 // Holder is who sits on a seat.
@@ -74,7 +78,12 @@ type Snapshot struct {
 // carries everything, so a lost one costs nothing; one with a lower Seq than
 // the last seen is out of date and dropped.
 type State struct {
-	V          int       `json:"v"`
+	V int `json:"v"`
+	// To is the subject that the message was sent on. Within an account
+	// anybody can have an answer delivered to any subject by naming it as
+	// the reply subject of a request; no answer has this field, so that a
+	// receiver can tell.
+	To         string    `json:"to"`
 	Seq        uint64    `json:"seq"` // of the game's log
 	ServerTime time.Time `json:"server_time"`
 	You        game.Seat `json:"you"`
@@ -94,27 +103,42 @@ const (
 	EventSeat     EventKind = "seat"     // a seat was vacated or taken: see Holders
 	EventTakeover EventKind = "takeover" // another referee, with a higher Term
 	EventHalt     EventKind = "halt"     // clocks stopped, or going again
-	EventEnd      EventKind = "end"      // Outcome says how
+	EventSnapshot EventKind = "snapshot" // the log goes on after entries that could not be stored: Text says which
+	EventEnd      EventKind = "end"      // Outcome says how; as the first entry: the challenge came to nothing
+	EventRecorded EventKind = "recorded" // the record of the ended game is stored; nothing follows
 )
 
 // Event is one entry of a game's log (game.<id>.log) and, republished, what
 // spectators see (watch.<id>). It carries the snapshot after it, so that the
 // last one suffices to run the game.
 type Event struct {
-	V    int        `json:"v"`
-	Kind EventKind  `json:"kind"`
-	Term uint64     `json:"term"`           // of the referee that wrote it
-	Time time.Time  `json:"time"`           // when it was written
-	Seat *game.Seat `json:"seat,omitempty"` // whose doing it was
+	V    int       `json:"v"`
+	Kind EventKind `json:"kind"`
+	// Index counts the entries of this game's log from 1.
+	Index uint64     `json:"index"`
+	Term  uint64     `json:"term"`           // of the referee that wrote it
+	Time  time.Time  `json:"time"`           // when it was written
+	Seat  *game.Seat `json:"seat,omitempty"` // whose doing it was
 	// Request is the id of the request that caused it, so that its
 	// repetition is known for a duplicate even after a change of referee.
 	Request string `json:"request,omitempty"`
 	// RunningSince is when the running clock of the snapshot was started
 	// or last brought up to date.
 	RunningSince time.Time `json:"running_since,omitzero"`
+	// TurnMS is what the seat to act has been charged for this turn so far;
+	// the snapshot's clocks are without it.
+	TurnMS int64 `json:"turn_ms,omitempty"`
 	Snapshot
 	Receipt *Receipt `json:"receipt,omitempty"` // for a move
+	Dispute *Dispute `json:"dispute,omitempty"` // why the game is void
 	Text    string   `json:"text,omitempty"`    // for people: why a seat was vacated, what is in dispute
+}
+
+// Dispute is a disagreement on the position between a mover and the referee.
+type Dispute struct {
+	Move    string `json:"move"`    // after which
+	Claimed string `json:"claimed"` // position key after it, by the mover
+	Ruled   string `json:"ruled"`   // and by the referee
 }
 
 // Challenge is a stored challenge (challenge.<pool>): a match with one or two

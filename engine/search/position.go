@@ -19,6 +19,19 @@ const (
 	Infinity Score = 32001
 )
 
+// AtPly is a verdict (of Node or Proof, counted from its own node) as the
+// search sees it at a node ply plies from the root: wins come sooner, losses
+// later.
+func AtPly(verdict Score, ply int) Score {
+	switch {
+	case verdict >= RepBound:
+		return verdict - Score(ply)
+	case verdict <= -RepBound:
+		return verdict + Score(ply)
+	}
+	return verdict
+}
+
 // MaxPly is the deepest line, in plies from the root, that a search follows.
 const MaxPly = 128
 
@@ -42,7 +55,8 @@ type Position interface {
 	// the kernel searches the moves of the first (the position is back at
 	// this node by then). With Mode All the batches are disjoint and their
 	// union is the legal list, but for Forced nodes, where moves that lose at
-	// once may be missing. With Mode Noisy only moves with Noise > 0 come.
+	// once may be missing, though never all of them: a node that is not Over
+	// and has no move at all is lost (Xiangqi, Amazons). With Mode Noisy only moves with Noise > 0 come.
 	Moves(buf []Entry, c *Cursor) []Entry
 	// Find is the entry of m if m is a move that Moves(All) gives at this
 	// node; m may be any 32 bits (hash tables lie, killers are from
@@ -55,7 +69,7 @@ type Position interface {
 	Pass()
 	Unpass()
 	// Eval is the static evaluation, |Eval| <= MaxEval. Never called where
-	// the node is Over. Deterministic in the position alone.
+	// the game has ended by its rules. Deterministic in the position alone.
 	Eval() Score
 	// Clone is an independent copy for another worker, at the same node.
 	Clone() Position
@@ -67,6 +81,9 @@ type Node struct {
 	// SearchKey keys the hash table: Key with all else that changes the
 	// score: rules, evaluation, the bucket of the move limit.
 	SearchKey uint64
+	// Shape, unless 0, is a key of what changes slowly (pawns, material):
+	// evaluations of nodes of one shape tend to err in the same way.
+	Shape uint64
 	// Forced: in check, or a four to be met. No stand-pat, no null move, no
 	// reduction, and quiescence searches all of Moves(All).
 	Forced bool
@@ -77,7 +94,8 @@ type Node struct {
 	NoCutoff bool
 	// Over: the game ends here (by its rules, or by a repetition judged as
 	// its rules would) with Verdict for the side to move: -Win, Draw, Win,
-	// +-RepWin. The kernel adds the distance from the root.
+	// +-RepWin. The kernel adds the distance from the root. The root of a
+	// search is searched even so: its game goes on, a move is wanted.
 	Over    bool
 	Verdict Score
 	// Back > 0: the verdict rests on the position that stood Back plies ago.
@@ -114,6 +132,9 @@ type Entry struct {
 	// Noise: 0 quiet; 1 noisy but likely losing (a bad capture); 2 noisy and
 	// promising (a good capture, a four, a promotion of any kind).
 	Noise uint8
+	// To tells captures on the same point from others, for the recapture
+	// extension: the point, counted from 1, or 0.
+	To uint16
 	// Gain is what the move takes at once, in evaluation units (the victim's
 	// value); 0 for quiet moves. For delta pruning and futility.
 	Gain Score

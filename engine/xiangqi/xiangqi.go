@@ -16,11 +16,15 @@ func Params() search.Params {
 	return search.Params{
 		Game:       "xiangqi",
 		Slots:      [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
+		Follow:     1, // piece and target
 		WinScale:   winScale,
 		Quiescence: true,
 		On: search.Switches{
 			Aspiration: true, PVS: true, HashMove: true, HashCutoff: true,
 			Killers: true, History: true, MateDistance: true,
+			Counter: true, Continuation: true, NoisyHistory: true,
+			SkipLosing: true, Delta: true, ReverseFutility: true, NullMove: true, Internal: true,
+			LateMoves: true, Futility: true, Reductions: true, ForcedExtension: true,
 		},
 	}
 }
@@ -84,9 +88,6 @@ func (p *position) Enter() search.Node {
 			node.NoCutoff = left <= limitNear
 		}
 	}
-	if !node.Over && p.dead() {
-		node.Over, node.Verdict = true, search.Draw
-	}
 	return node
 }
 
@@ -95,9 +96,6 @@ func (p *position) attackers(c rules.Color) rules.Bits {
 	b := p.board
 	return b.Of(rules.MakePiece(c, rules.Rook)).Or(b.Of(rules.MakePiece(c, rules.Horse))).Or(b.Of(rules.MakePiece(c, rules.Cannon)))
 }
-
-// dead reports whether neither side can win any more.
-func (p *position) dead() bool { return false }
 
 // repeated judges a position that stood before. Once is enough when it stood
 // in the line searched, because who made it come again can do so for ever;

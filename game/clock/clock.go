@@ -217,14 +217,19 @@ const (
 	Correspondence Speed = "correspondence" // unlimited
 )
 
-// Speed classifies the clock as the established servers do: initial time
-// plus 40 times what a move adds.
+// Expected is the time that one seat is expected to have for a game, as the
+// established servers count: initial time plus 40 times what a move adds. Ok
+// is false where no flag ever falls.
+func (s Spec) Expected() (d time.Duration, ok bool) {
+	return s.Initial + 40*(s.Increment+s.Period), s.Kind != Unlimited
+}
+
+// Speed classifies the clock by Expected.
 func (s Spec) Speed() Speed {
-	if s.Kind == Unlimited {
-		return Correspondence
-	}
-	expected := s.Initial + 40*(s.Increment+s.Period)
+	expected, limited := s.Expected()
 	switch {
+	case !limited:
+		return Correspondence
 	case expected < 3*time.Minute:
 		return Bullet
 	case expected < 8*time.Minute:

@@ -1,0 +1,282 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// still are two players that do nothing of their own, in a game of theirs.
+func still(t *testing.T, srv platform, terms protocol.Terms) (ann, bob *player, g protocol.GameID) {
+	t.Helper()
+	ann, bob = join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) { p.play = nil })
+	}
+	g = ann.challenge("bob", terms, game.First)
+	ann.until(g, "the start", plies(0))
+	bob.until(g, "the start", plies(0))
+	return ann, bob, g
+}
+
+// step makes a legal move in the state that the player knows.
+func (p *player) step(ctx context.Context, g protocol.GameID) protocol.ActAnswer {
+	p.t.Helper()
+	st := p.until(g, "the turn", p.mine)
+	pos := position(p.t, st.Snapshot)
+	move := pos.Legal(nil)[0]
+	text := pos.Format(move)
+	if err := pos.Play(move); err != nil {
+		p.t.Fatal(err)
+	}
+	ans, err := p.Move(ctx, g, st.Holders[st.You].Epoch, len(st.Moves), text, key(pos))
+	if err != nil {
+		p.t.Fatalf("move: %v", err)
+	}
+	p.until(g, "the own move", plies(len(st.Moves)+1))
+	return ans
+}
+
+func TestOffersAndChat(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, bob, g := still(t, srv, small(t, "60+1"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ann.step(ctx, g)
+	bob.until(g, "the move", plies(1))
+	if _, err := ann.Takeback(ctx, g, 1, 1, protocol.StepOffer); err != nil {
+		t.Fatal(err)
+	}
+	bob.until(g, "the request", func(st protocol.State) bool { return st.TakebackBy != nil && *st.TakebackBy == game.First })
+	if _, err := bob.Takeback(ctx, g, 1, 1, protocol.StepAccept); err != nil {
+		t.Fatal(err)
+	}
+	ann.until(g, "the move back", func(st protocol.State) bool { return len(st.Moves) == 0 && st.Turn == game.First })
+	if _, err := ann.Chat(ctx, g, 1, "sorry, mouse"); err != nil {
+		t.Fatal(err)
+	}
+	if n := bob.notice(protocol.NoticeChat); n.Text != "sorry, mouse" || n.From != "ann" || n.Game != g {
+		t.Errorf("notice %+v", n)
+	}
+	ann.step(ctx, g)
+	bob.step(ctx, g)
+	if _, err := bob.Draw(ctx, g, 1, 2, protocol.StepOffer); err != nil {
+		t.Fatal(err)
+	}
+	ann.until(g, "the offer", func(st protocol.State) bool { return st.DrawBy != nil && *st.DrawBy == game.Second })
+	if _, err := ann.Draw(ctx, g, 1, 2, protocol.StepAccept); err != nil {
+		t.Fatal(err)
+	}
+	st := bob.until(g, "the end", finished)
+	if want := (game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}); st.Outcome != want {
+		t.Errorf("outcome %+v, want %+v", st.Outcome, want)
+	}
+	rec := recordOfGame(t, a.store, g)
+	if len(rec.Plies) != 2 || rec.Plies[0].Receipt == nil || rec.Result != game.Draw || rec.Seats[1].Player != "bob" || rec.End.Before(rec.Start) {
+		t.Errorf("record %+v", rec)
+	}
+	if _, err := ann.Resign(ctx, g, 1, 2); !errors.Is(err, &protocol.Error{Code: protocol.Over}) {
+		t.Errorf("resigning after the end: %v, want over", err)
+	}
+}
+
+// A request that is repeated, by its id or as the same move, is done once, and
+// answered with the same receipt; also after the game is over.
+func TestRepetitions(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, bob, g := still(t, srv, small(t, "60+1"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	st := ann.until(g, "the start", plies(0))
+	pos := position(t, st.Snapshot)
+	text := pos.Format(pos.Legal(nil)[0])
+	first, err := ann.Move(ctx, g, 1, 0, text, "")
+	if err != nil || first.Code != protocol.Accepted || first.Receipt == nil {
+		t.Fatalf("%+v (%v)", first, err)
+	}
+	seq := lastSeq(t, a.store, g)
+	again, err := ann.Move(ctx, g, 1, 0, text, "") // another request, the same move
+	if err != nil || again.Code != protocol.Duplicate || again.Receipt == nil || *again.Receipt != *first.Receipt {
+		t.Errorf("the move again: %+v (%v), want duplicate with receipt %+v", again, err, first.Receipt)
+	}
+	resign := []byte(`{"v":1,"id":"bye","instance":"b1","epoch":1,"ply":1}`)
+	subject := a.server.Subjects().Act("bob", g, protocol.ActResign)
+	for _, want := range []string{`"code":"accepted"`, `"code":"duplicate"`} {
+		msg, err := bob.nc.RequestWithContext(ctx, subject, resign)
+		if err != nil || !strings.Contains(string(msg.Data), want) {
+			t.Errorf("answered %s (%v), want %s", msg.Data, err, want)
+		}
+	}
+	events := whole(t, a.store, g)
+	if events[1].Kind != protocol.EventMove || events[2].Kind != protocol.EventEnd || lastSeq(t, a.store, g) < seq {
+		t.Errorf("entries %s, %s; want one move and the end", events[1].Kind, events[2].Kind)
+	}
+}
+
+// A game in which somebody never moves has no result and counts for nobody.
+func TestAborted(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.Match.FirstMove = 300 * time.Millisecond
+	a := runArena(t, srv, cfg)
+	terms := small(t, "60")
+	terms.Rated = true
+	ann, _, g := still(t, srv, terms)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ann.step(ctx, g)
+	st := ann.until(g, "the end", finished)
+	if want := (game.Outcome{Reason: protocol.ReasonNoStart}); st.Outcome != want {
+		t.Errorf("outcome %+v, want %+v", st.Outcome, want)
+	}
+	rec := recordOfGame(t, a.store, g)
+	eventually(t, "the record read", func() bool { return a.ladder.upTo(1) })
+	if rec.Result != game.Undecided || len(a.Standings("amazons")) != 0 {
+		t.Errorf("record %s, standings %+v", rec.Result, a.Standings("amazons"))
+	}
+}
+
+// The flag falls by the referee's own timer.
+func TestFlagFalls(t *testing.T) {
+	t.Parallel()
+	for _, spec := range []string{"0.4", "0.2+0.2", "0.2/1x0.2", "0.4/move"} {
+		srv := startServer(t, "", "ann", "bob")
+		a := runArena(t, srv, steady())
+		ann, bob, g := still(t, srv, small(t, spec))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ann.step(ctx, g)
+		bob.step(ctx, g)
+		st := ann.until(g, "the end", finished)
+		if want := (game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonTime}); st.Outcome != want {
+			t.Errorf("%s: outcome %+v, want %+v", spec, st.Outcome, want)
+		}
+		whole(t, a.store, g)
+		cancel()
+	}
+}
+
+// Sides that disagree on the position stop; nobody loses, and the record says why.
+func TestDispute(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	terms := small(t, "60")
+	terms.Rated = true
+	ann, bob, g := still(t, srv, terms)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ann.step(ctx, g)
+	st := bob.until(g, "the turn", bob.mine)
+	pos := position(t, st.Snapshot)
+	move := pos.Format(pos.Legal(nil)[0])
+	if _, err := bob.Move(ctx, g, 1, 1, move, "00000000deadbeef"); !errors.Is(err, &protocol.Error{Code: protocol.Over}) {
+		t.Errorf("a key that differs: %v, want over", err)
+	}
+	end := ann.until(g, "the end", finished)
+	if want := (game.Outcome{Reason: protocol.ReasonDispute}); end.Outcome != want {
+		t.Errorf("outcome %+v, want %+v", end.Outcome, want)
+	}
+	rec := recordOfGame(t, a.store, g)
+	if len(rec.Disputes) != 1 || rec.Disputes[0].Claimed != "00000000deadbeef" || rec.Disputes[0].Ply != 2 || *rec.Disputes[0].Seat != game.Second {
+		t.Errorf("disputes %+v", rec.Disputes)
+	}
+	if got := counterValue(t, a.Arena, "sparring_arena_disputes_total"); got != 1 {
+		t.Errorf("%v disputes counted, want 1", got)
+	}
+}
+
+// What spectators see is the log, with numbers that show gaps; they can say nothing.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	nc := connect(t, srv.Watcher())
+	sub, err := nc.SubscribeSync(a.server.Subjects().Prefix() + ".watch.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	ann := join(t, srv, "ann", "a1")
+	join(t, srv, "bob", "b1")
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	ann.until(g, "the end", finished)
+	recordOfGame(t, a.store, g)
+	last := "0"
+	for i, want := range whole(t, a.store, g) {
+		msg, err := sub.NextMsg(patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if msg.Subject != a.server.Subjects().Watch(g) || msg.Header.Get("Nats-Last-Sequence") != last {
+			t.Errorf("message %d on %s follows %s, want %s", i, msg.Subject, msg.Header.Get("Nats-Last-Sequence"), last)
+		}
+		last = msg.Header.Get("Nats-Sequence")
+		if !strings.Contains(string(msg.Data), `"kind":"`+string(want.Kind)+`"`) {
+			t.Errorf("message %d is %.60s, want %s", i, msg.Data, want.Kind)
+		}
+	}
+}
+
+// Takebacks, changes of referee and gaps in the log do not confuse a record.
+func TestRecordOf(t *testing.T) {
+	t.Parallel()
+	terms := small(t, "60")
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	event := func(kind protocol.EventKind, receipt int64, moves ...string) protocol.Event {
+		at = at.Add(time.Second)
+		e := protocol.Event{V: 1, Kind: kind, Index: 1, Term: 1, Time: at, Snapshot: protocol.Snapshot{Game: "g1", Terms: terms, Moves: moves, Started: at}}
+		if receipt > 0 {
+			e.Receipt = &protocol.Receipt{Ply: len(moves), ChargedMS: receipt}
+		}
+		return e
+	}
+	pos := position0(t, terms)
+	var line []string
+	for range 4 {
+		m := pos.Legal(nil)[0]
+		line = append(line, pos.Format(m))
+		if err := pos.Play(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := []protocol.Event{
+		event(protocol.EventStart, 0),
+		event(protocol.EventMove, 11, line[0]),
+		event(protocol.EventMove, 12, line[0], line[1]),
+		event(protocol.EventTakeback, 0, line[0]),
+		event(protocol.EventMove, 22, line[0], line[1]),
+		event(protocol.EventTakeover, 0, line[0], line[1]),
+		event(protocol.EventSnapshot, 24, line...), // ply 3 was not kept
+		event(protocol.EventEnd, 0, line...),
+		event(protocol.EventRecorded, 0, line...),
+	}
+	rec, err := recordOf(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int64{11, 22, 0, 24} {
+		p := rec.Plies[i]
+		if p.Move != line[i] || p.Seat != game.Seat(i%2) || p.UsedMS != want || (p.Receipt != nil) != (want > 0) {
+			t.Errorf("ply %d: %+v, want %s for %d ms", i+1, p, line[i], want)
+		}
+	}
+	if !rec.End.Equal(events[7].Time) {
+		t.Errorf("ended %v, want %v", rec.End, events[7].Time)
+	}
+	if _, err := record.Encode(rec); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,54 @@
+package arena
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// FollowRecords calls f for the record of every finished game, the oldest
+// first, and for new ones as they come, until ctx ends. One that can't be read
+// is passed as an error that says which.
+func (a *Arena) FollowRecords(ctx context.Context, f func(*record.Record, error)) error {
+	return a.store.followRecords(ctx, 1, func(_ uint64, r *record.Record, err error) { f(r, err) })
+}
+
+// Records runs through the records that a platform has stored by now, the
+// oldest first. nc is a connection of the platform's account. One that can't be
+// read gives an error and the rest follows; so does a platform that has none.
+func Records(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		fail := func(err error) { yield(nil, err) }
+		js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(storeWait))
+		if err != nil {
+			fail(err)
+			return
+		}
+		name := streamName(subjects, "records")
+		stream, err := js.Stream(ctx, name)
+		if err != nil {
+			fail(fmt.Errorf("stream %s: %w", name, explain(err)))
+			return
+		}
+		state := stream.CachedInfo().State
+		if state.Msgs == 0 {
+			return
+		}
+		err = (&store{records: stream}).followRecords(ctx, 1, func(seq uint64, r *record.Record, err error) {
+			if ctx.Err() == nil && !yield(r, err) || seq >= state.LastSeq {
+				cancel()
+			}
+		})
+		if err != nil {
+			fail(err)
+		}
+	}
+}

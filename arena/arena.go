@@ -1,0 +1,300 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/arena/match"
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// Arena is one process of the platform. Make it with [New], let it work with
+// [Arena.Run].
+type Arena struct {
+	cfg      Config
+	log      zerolog.Logger
+	nc       *nats.Conn
+	server   *protocol.Server
+	store    *store
+	leases   *leases
+	presence *presence
+	board    *board
+	ladder   *ladder
+	metrics  *metrics
+
+	onRound    func(Round)
+	roundsDone chan struct{}
+	serving    chan struct{}
+
+	// life is the context of everything that Run starts; it ends after ctx,
+	// when the games have been paused.
+	life context.Context
+	kill context.CancelCauseFunc
+	wg   sync.WaitGroup
+
+	engaged engagements
+
+	mu       sync.Mutex
+	ran      bool
+	referees map[protocol.GameID]*referee
+	judging  int // challenges being judged
+}
+
+// New checks the settings and the streams, and makes the streams that are
+// missing. It serves nobody yet. nc is a connection of the platform's account
+// and stays the caller's.
+func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*Arena, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("arena: %w", err)
+	}
+	if cfg.Name == "" {
+		cfg.Name = protocol.NewID()
+	}
+	subjects, err := protocol.NewSubjects(cfg.Prefix)
+	if err != nil {
+		return nil, fmt.Errorf("arena: %w", err)
+	}
+	a := &Arena{
+		cfg: cfg, nc: nc, log: log.With().Str("arena", cfg.Name).Logger(),
+		metrics: newMetrics(), presence: newPresence(cfg.LostAfter),
+		engaged:  engagements{players: make(map[protocol.PlayerID]engagement)},
+		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
+	}
+	if a.store, err = openStore(ctx, nc, subjects, cfg); err != nil {
+		return nil, fmt.Errorf("arena: %w", err)
+	}
+	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.log)
+	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.log)
+	a.board = newBoard(subjects, cfg.Linger, a.log, a.metrics.corrupt.Inc)
+	a.ladder = newLadder(a.store.ladder, a.log)
+	if err := a.ladder.load(ctx); err != nil {
+		return nil, fmt.Errorf("arena: %w", err)
+	}
+	return a, nil
+}
+
+// stopWithin is how long a stopping arena takes at most to store the clocks of
+// its games and give them away.
+const stopWithin = 1500 * time.Millisecond
+
+// Run serves players until ctx ends; then it stops the clocks, gives its games
+// to the platform's other arenas or a later start, and returns within two
+// seconds. It returns an error when it could not start or lost its connection
+// for good. An Arena runs once.
+func (a *Arena) Run(ctx context.Context) error {
+	a.mu.Lock()
+	again := a.ran
+	a.ran = true
+	a.mu.Unlock()
+	if again {
+		return errors.New("arena: has run already")
+	}
+	a.life, a.kill = context.WithCancelCause(context.WithoutCancel(ctx))
+	defer a.wg.Wait()
+	defer a.kill(errStopped)
+	closed := a.nc.StatusChanged(nats.CLOSED)
+	defer a.nc.RemoveStatusListener(closed)
+	stop, err := a.open(ctx)
+	defer stop()
+	if err != nil {
+		return fmt.Errorf("arena: %w", err)
+	}
+	a.log.Info().Str("prefix", a.cfg.Prefix).Int("unfinished", len(a.board.unsettled())).Msg("arena serves")
+	close(a.serving)
+	select {
+	case <-ctx.Done():
+		a.pauseAll(ctx)
+		return nil
+	case <-closed:
+		return errors.New("arena: the connection is closed")
+	}
+}
+
+// Serving is closed when Run listens to players.
+func (a *Arena) Serving() <-chan struct{} { return a.serving }
+
+// open starts everything. The function returned ends what listens to players.
+func (a *Arena) open(ctx context.Context) (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, s := range stops {
+			s()
+		}
+	}
+	if err := a.board.follow(a.life, a.store.games); err != nil {
+		return stop, err
+	}
+	if err := a.leases.watch(a.life); err != nil {
+		return stop, fmt.Errorf("bucket %s: %w", a.store.leases.Bucket(), err)
+	}
+	for _, listen := range []func() (func(), error){
+		func() (func(), error) { return a.server.ObserveHello(a.presence.hello) },
+		func() (func(), error) { return a.server.ObserveAlive(a.presence.alive) },
+		func() (func(), error) { return a.server.ObserveLeave(a.left) },
+		func() (func(), error) { return a.server.ServeOrphans(a.orphan) },
+		func() (func(), error) {
+			return a.server.ServeVerbs(protocol.Verbs{
+				Hello: a.hello, Alive: a.alive, Leave: a.leave, Challenge: a.challenge, Withdraw: a.withdraw,
+			})
+		},
+	} {
+		s, err := listen()
+		if err != nil {
+			return stop, err
+		}
+		stops = append(stops, s)
+	}
+	a.wg.Go(func() { a.leases.keep(a.life) })
+	a.wg.Go(func() { a.sweep(ctx) })
+	a.wg.Go(func() { a.matchmake(ctx) })
+	a.wg.Go(func() {
+		if err := a.ladder.follow(a.life, a.store); err != nil {
+			a.log.Error().Err(err).Msg("games are not rated until the next start")
+		}
+	})
+	if a.cfg.Ladder.On {
+		a.wg.Go(func() { a.rounds(ctx) })
+	}
+	return stop, nil
+}
+
+// pauseAll gives the games of this process away.
+func (a *Arena) pauseAll(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, r := range a.refereed() {
+		all.Go(func() { r.pause(ctx) })
+	}
+	for _, p := range a.presence.everybody(time.Now()) {
+		a.server.Notify(p, protocol.Notice{Kind: protocol.NoticeShutdown, Text: "the platform pauses; games go on later"})
+	}
+	paused := make(chan struct{})
+	go func() { all.Wait(); close(paused) }()
+	select {
+	case <-paused:
+	case <-ctx.Done():
+		a.log.Warn().Msg("not every game could be paused in time; they go on from the last entry of their logs")
+	}
+	a.kill(errStopped)
+	<-paused // killed referees end at once
+	a.nc.FlushTimeout(100 * time.Millisecond)
+}
+
+// refereed are the games of this process.
+func (a *Arena) refereed() []*referee {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := make([]*referee, 0, len(a.referees))
+	for _, r := range a.referees {
+		all = append(all, r)
+	}
+	return all
+}
+
+// sweepEvery is how often the arena looks for games without a referee.
+const sweepEvery = 500 * time.Millisecond
+
+// sweep takes up games that nobody referees, until ctx ends.
+func (a *Arena) sweep(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		now := time.Now()
+		a.presence.forget(now)
+		a.board.forget(now)
+		for _, g := range a.board.unsettled() {
+			if ctx.Err() == nil && a.leases.free(string(g)) && !a.refereeing(g) {
+				a.adopt(ctx, g)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func (a *Arena) refereeing(g protocol.GameID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.referees[g] != nil
+}
+
+// adopt takes a game up from the last entry of its log.
+func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
+	life, stop := context.WithCancelCause(a.life)
+	if !a.leases.take(ctx, string(g), stop) {
+		stop(errLost)
+		return
+	}
+	giveUp := func(err error) {
+		stop(err)
+		a.leases.release(ctx, string(g))
+	}
+	last, seq, err := a.store.lastEvent(ctx, g)
+	if err != nil || settled(last) {
+		if err != nil {
+			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken up")
+		}
+		giveUp(err)
+		return
+	}
+	m, event, err := match.Restore(last, seq, a.cfg.Match, time.Now())
+	if err != nil {
+		a.board.damaged(g, err)
+		giveUp(err)
+		return
+	}
+	j := a.store.journal(g, seq, a.metrics.retries.Inc)
+	if event != nil {
+		if err := j.append(life, event, a.cfg.Patience); err != nil {
+			if !errors.Is(err, errLost) && ctx.Err() == nil {
+				a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken over")
+			}
+			giveUp(err)
+			return
+		}
+		m.Commit(j.last, time.Now())
+		a.metrics.takeovers.Inc()
+		a.log.Info().Str("game", string(g)).Uint64("term", m.Term()).Int("ply", m.Ply()).Msg("game taken over")
+	}
+	a.own(life, stop, m, j)
+}
+
+// grant opens a game: its log begins, with what makes it a game. errLost says
+// that the log has begun already.
+func (a *Arena) grant(ctx context.Context, o match.Opening) error {
+	life, stop := context.WithCancelCause(a.life)
+	if !a.leases.take(ctx, string(o.Game), stop) {
+		stop(errLost)
+		return fmt.Errorf("game %s: another arena judges it", o.Game)
+	}
+	m, event, refused := match.New(o, a.cfg.Match, time.Now())
+	var err error
+	if refused != nil {
+		err = refused
+	}
+	j := a.store.journal(o.Game, 0, a.metrics.retries.Inc)
+	if err == nil {
+		err = j.append(ctx, event, 0)
+	}
+	if err != nil {
+		stop(err)
+		a.leases.release(context.WithoutCancel(ctx), string(o.Game))
+		return err
+	}
+	m.Commit(j.last, time.Now())
+	a.metrics.granted.WithLabelValues(o.Terms.Game).Inc()
+	a.log.Info().Str("game", string(o.Game)).Str("rules", o.Terms.Rules).Stringer("clock", o.Terms.Clock).
+		Str("first", string(o.Holders[game.First].Player)).Str("second", string(o.Holders[game.Second].Player)).Msg("game starts")
+	a.own(life, stop, m, j)
+	return nil
+}

@@ -1,0 +1,47 @@
+package arena
+
+import (
+	"context"
+	"testing"
+
+	"sparring/arena/match"
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// BenchmarkMove is one move from the player's request to its answer: over the
+// wire, through the rules, into the log on disk, with both players told.
+func BenchmarkMove(b *testing.B) {
+	srv := startServer(b, "", "ann", "bob")
+	runArena(b, srv, quick())
+	ann, bob := join(b, srv, "ann", "a1"), join(b, srv, "bob", "b1")
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) { p.play = nil })
+	}
+	terms := small(b, "3600")
+	terms.Rules = "amazons/10x10"
+	ctx := context.Background()
+	var g protocol.GameID
+	var pos game.Position
+	for b.Loop() {
+		if pos == nil || pos.Outcome().Over() {
+			b.StopTimer()
+			g = ann.challenge("bob", terms, game.First)
+			ann.until(g, "the start", plies(0))
+			pos = position0(b, terms)
+			b.StartTimer()
+		}
+		p := ann
+		if pos.Turn() == game.Second {
+			p = bob
+		}
+		move := pos.Legal(nil)[0]
+		text := pos.Format(move)
+		if err := pos.Play(move); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := p.Move(ctx, g, 1, pos.Ply()-1, text, match.Key(pos)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package arena
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDefaultsAreValid(t *testing.T) {
+	if err := Defaults().Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := quick().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every fault is named at once.
+func TestValidateNamesAllFaults(t *testing.T) {
+	c := Defaults()
+	c.Prefix, c.Name, c.Replicas, c.Games = "a..b", "Big Name", 2, 0
+	c.OfferFor, c.HoldFor, c.LostAfter, c.LeaseFor = -1, time.Second, time.Millisecond, time.Millisecond
+	c.Limits.Nesting = 0
+	c.Match.FirstMove, c.Match.LogLimit, c.Match.FlagGrace = 0, 3, time.Hour
+	c.Ladder.Rounds, c.Ladder.Pause = -1, -time.Second
+	c.Ladder.Rules = map[string]string{"amazons": "gomoku/freestyle-15", "go": "go/ing"}
+	err := c.Validate()
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"prefix", "Name", "Replicas 2", "Games 0", "OfferFor", "LostAfter", "LeaseFor", "Limits.Nesting",
+		"FirstMove", "LogLimit 3", "FlagGrace", "Ladder.Rounds -1", "time below 0", "Rules[amazons]", "Rules[go]"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not name %s:\n%v", want, err)
+		}
+	}
+}

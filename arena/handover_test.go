@@ -1,0 +1,277 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// whole checks that a game's log is one unbroken story: indices without gaps,
+// terms that never fall, moves that only grow, one end.
+func whole(t *testing.T, s *store, g protocol.GameID) []protocol.Event {
+	t.Helper()
+	events, err := s.entries(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range events {
+		if e.Index != uint64(i+1) {
+			t.Errorf("game %s: entry %d has index %d", g, i+1, e.Index)
+		}
+		if i == 0 {
+			continue
+		}
+		before := events[i-1]
+		if e.Term < before.Term || (e.Term > before.Term) != (e.Kind == protocol.EventTakeover || e.Kind == protocol.EventRecorded && before.Term < e.Term) {
+			t.Errorf("game %s entry %d: %s of term %d after %s of term %d", g, i+1, e.Kind, e.Term, before.Kind, before.Term)
+		}
+		if len(e.Moves) < len(before.Moves) || fmt.Sprint(e.Moves[:len(before.Moves)]) != fmt.Sprint(before.Moves) {
+			t.Errorf("game %s entry %d: forked", g, i+1)
+		}
+		position(t, e.Snapshot)
+	}
+	return events
+}
+
+// slow makes a player wait before each move.
+func slow(p *player, d time.Duration) {
+	p.set(func(p *player) {
+		p.play = func(st protocol.State) {
+			p.wg.Go(func() {
+				time.Sleep(d)
+				p.random(st)
+			})
+		}
+	})
+}
+
+func TestSeatIsTakenByAnotherInstance(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 30*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	bob.until(g, "some moves", plies(4))
+	second := join(t, srv, "bob", "b2")
+	bob.leaveTable() // as if killed
+
+	st := second.until(g, "the seat", func(st protocol.State) bool { return st.Holders[game.Second].Instance == "b2" })
+	if st.Holders[game.Second].Epoch != 2 {
+		t.Errorf("epoch %d, want 2", st.Holders[game.Second].Epoch)
+	}
+	end := second.until(g, "the end", finished)
+	if end.Outcome.Reason != game.NoMoves {
+		t.Errorf("outcome %+v, want a game played out", end.Outcome)
+	}
+	whole(t, a.store, g)
+}
+
+func TestOldHolderIsStale(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	ann.set(func(p *player) { p.play = nil })
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	st := ann.until(g, "the start", plies(0))
+	other := join(t, srv, "ann", "a2")
+	other.set(func(p *player) { p.play = nil })
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ann.set(func(p *player) {
+		p.games = map[protocol.GameID]*protocol.State{}
+		p.answer = decline(protocol.DeclineDraining)
+	})
+	if _, err := ann.Leave(ctx, g); err != nil {
+		t.Fatal(err)
+	}
+	now := other.until(g, "the seat", func(st protocol.State) bool { return st.Holders[game.First].Instance == "a2" })
+	legal := position(t, now.Snapshot).Legal(nil)
+	move := position(t, now.Snapshot).Format(legal[0])
+	for _, c := range []struct {
+		what  string
+		epoch uint64
+	}{{"its old epoch", st.Holders[0].Epoch}, {"the new epoch", now.Holders[0].Epoch}} {
+		before := a.referees[g].m.Seq()
+		_, err := ann.Move(ctx, g, c.epoch, 0, move, "")
+		if !errors.Is(err, &protocol.Error{Code: protocol.Stale}) {
+			t.Errorf("the old holder under %s: %v, want stale", c.what, err)
+		}
+		if after, _ := a.store.lastEntry(ctx, g); after.Sequence != before {
+			t.Errorf("the log went from %d to %d", before, after.Sequence)
+		}
+	}
+	if _, err := other.Move(ctx, g, now.Holders[0].Epoch, 0, move, ""); err != nil {
+		t.Errorf("the new holder: %v", err)
+	}
+	bob.until(g, "the move", plies(1))
+}
+
+func decline(why protocol.DeclineReason) func(protocol.Offer) protocol.OfferAnswer {
+	return func(protocol.Offer) protocol.OfferAnswer {
+		return protocol.OfferAnswer{Answer: protocol.Decline, Reason: why}
+	}
+}
+
+func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	bob.set(func(p *player) { p.play = nil; p.answer = decline(protocol.DeclineDraining) })
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	_ = g
+	ann.notice(protocol.NoticeWaiting) // it declines while it drains
+	bob.set(func(p *player) {
+		p.answer = func(protocol.Offer) protocol.OfferAnswer {
+			return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+		}
+	})
+	bob.until(g, "the first move", plies(1))
+	bob.set(func(p *player) { p.quiet = true; p.answer = decline(protocol.DeclineDraining) })
+	ann.until(g, "the seat vacant", func(st protocol.State) bool { return st.Holders[game.Second].Instance == "" })
+	bob.set(func(p *player) { p.quiet = false; p.play = p.random })
+	bob.until(g, "the seat back in a new epoch", func(st protocol.State) bool {
+		return st.Holders[game.Second].Instance == "b1" && st.Holders[game.Second].Epoch == 2
+	})
+	bob.until(g, "the end", finished)
+}
+
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	cfg := quick()
+	cfg.Match.AbandonAfter = 500 * time.Millisecond
+	a := runArena(t, srv, cfg)
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 20*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	bob.until(g, "some moves", plies(2))
+	bob.leaveTable()
+	st := ann.until(g, "the end", finished)
+	if want := (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}); st.Outcome != want {
+		t.Errorf("outcome %+v, want %+v", st.Outcome, want)
+	}
+	whole(t, a.store, g)
+}
+
+func TestTakeoverAfterCrash(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	cfg := quick()
+	first := runArena(t, srv, cfg)
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 20*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	bob.until(g, "some moves", plies(3))
+	second := runArena(t, srv, cfg)
+	first.crash()
+	st := bob.until(g, "the end", finished)
+	if st.Outcome.Reason != game.NoMoves {
+		t.Errorf("outcome %+v, want a game played out", st.Outcome)
+	}
+	events := whole(t, second.store, g)
+	var takeovers int
+	for _, e := range events {
+		if e.Kind == protocol.EventTakeover {
+			takeovers++
+		}
+	}
+	if takeovers != 1 || events[len(events)-1].Term != 2 {
+		t.Errorf("%d takeovers, the last term is %d; want 1 and 2", takeovers, events[len(events)-1].Term)
+	}
+}
+
+func TestRestartGoesOnWithClocks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	srv := startServer(t, dir, "ann", "bob")
+	a := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 20*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+0"), game.First)
+	bob.until(g, "some moves", plies(5))
+	ann.set(func(p *player) { p.play = nil })
+	bob.set(func(p *player) { p.play = nil })
+	a.stop()
+	bob.notice(protocol.NoticeShutdown)
+	halted := bob.until(g, "the halt", func(st protocol.State) bool { return st.Status == protocol.Halted })
+	ann.leaveTable()
+	bob.leaveTable()
+	srv.Close()
+
+	time.Sleep(1200 * time.Millisecond) // charged to nobody
+	srv = startServer(t, dir, "ann", "bob")
+	b := runArena(t, srv, quick())
+	ann, bob = join(t, srv, "ann", "a7"), join(t, srv, "bob", "b7")
+	ann.set(func(p *player) { p.play = nil })
+	bob.set(func(p *player) { p.play = nil })
+	st := ann.until(g, "the seats", func(st protocol.State) bool {
+		return st.Holders[0].Instance == "a7" && st.Holders[1].Instance == "b7" && st.Clocks.Running != nil
+	})
+	if fmt.Sprint(st.Moves) != fmt.Sprint(halted.Moves) {
+		t.Errorf("moves %v, before the restart %v", st.Moves, halted.Moves)
+	}
+	// The clock stood while the platform was away and until the seat to act
+	// was taken; what has passed since is known to the message itself.
+	turn := st.Turn
+	events, err := b.store.entries(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.Kind == protocol.EventTakeover && e.Clocks.Seats != halted.Clocks.Seats {
+			t.Errorf("clocks %+v after the restart, %+v before", e.Clocks.Seats, halted.Clocks.Seats)
+		}
+		if e.Kind == protocol.EventSeat && e.Holders[turn].Instance == "" && e.Clocks.Seats[turn] != halted.Clocks.Seats[turn] {
+			t.Errorf("a seat that the restart emptied was charged: %+v, before %+v", e.Clocks.Seats, halted.Clocks.Seats)
+		}
+	}
+	ann.set(func(p *player) { p.play = p.random })
+	bob.set(func(p *player) { p.play = p.random })
+	ann.random(st)
+	bob.random(bob.until(g, "the seat", func(st protocol.State) bool { return st.Holders[1].Instance == "b7" }))
+	ann.until(g, "the end", finished)
+	whole(t, b.store, g)
+}
+
+func TestContendedTakeovers(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	cfg := quick()
+	arenas := make([]*running, 4)
+	for i := range arenas {
+		arenas[i] = runArena(t, srv, cfg)
+	}
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	var games []protocol.GameID
+	slow(ann, 50*time.Millisecond)
+	for range 4 {
+		games = append(games, ann.challenge("bob", small(t, "60+1"), game.First))
+	}
+	// Three of four arenas die one after the other, each with the leases of
+	// its games; and the leases of the others vanish under them.
+	for i, dies := range arenas[:3] {
+		for _, g := range games {
+			bob.until(g, "moves", plies(2*i+1))
+			arenas[3].store.leases.Purge(t.Context(), string(g))
+		}
+		dies.crash()
+	}
+	for _, g := range games {
+		st := bob.until(g, "the end", finished)
+		if st.Outcome.Reason != game.NoMoves {
+			t.Errorf("game %s: outcome %+v", g, st.Outcome)
+		}
+	}
+	for _, g := range games {
+		whole(t, arenas[3].store, g)
+	}
+}

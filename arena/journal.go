@@ -1,0 +1,223 @@
+package arena
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/protocol"
+)
+
+// errLost: somebody else wrote the last entry of the game's log. The game is
+// theirs; nothing more may be written.
+var errLost = errors.New("another referee owns the game")
+
+// errSpace: the store refuses the entry for want of space. Nothing is known to
+// have been written.
+var errSpace = errors.New("no space to store")
+
+// errCorrupt: an entry of a log that can't be read.
+var errCorrupt = errors.New("corrupt log")
+
+// errNone: the game has no log.
+var errNone = errors.New("no such game")
+
+// JetStream's codes for "there is no room", which its client does not name.
+const (
+	codeResources   = 10023 // insufficient resources
+	codeStorage     = 10047 // insufficient storage resources available
+	codeStoreFailed = 10077 // a limit of the stream, or the file system, refused the write
+)
+
+// journal is the log of one game as its referee writes it.
+type journal struct {
+	store   *store
+	game    protocol.GameID
+	last    uint64 // expected last sequence of the subject
+	retries func() // told about every attempt that failed
+	// doubt is the entry that was given up for want of space. An early
+	// attempt, of unknown outcome, may have written it after all.
+	doubt []byte
+}
+
+func (s *store) journal(g protocol.GameID, last uint64, retries func()) *journal {
+	return &journal{store: s, game: g, last: last, retries: retries}
+}
+
+// append writes the event as the log's next entry. It returns nil when the
+// entry is there; errLost when somebody else's is; errSpace when the store
+// refused it for want of space for as long as patience lasts; the end of ctx.
+//
+// Any other failure leaves open whether the entry was written, and is repeated:
+// the same bytes at the same expected sequence, so that it can be written only
+// once.
+func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.Duration) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("game %s: %w", j.game, err)
+	}
+	subject := j.store.subjects.Log(j.game)
+	var refused time.Time // since when
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		try, cancel := context.WithTimeout(ctx, storeWait)
+		ack, err := j.store.js.Publish(try, subject, data,
+			jetstream.WithExpectLastSequencePerSubject(j.last), jetstream.WithRetryAttempts(0))
+		cancel()
+		if err == nil {
+			j.last, j.doubt = ack.Sequence, nil
+			return nil
+		}
+		if conflict(err) {
+			done, err := j.settle(ctx, data)
+			if done || err != nil {
+				return err
+			}
+			continue
+		}
+		if j.retries != nil {
+			j.retries()
+		}
+		switch {
+		case errors.Is(err, nats.ErrConnectionClosed):
+			return fmt.Errorf("append to %s: %w", subject, err)
+		case !full(err) && !j.store.off(err):
+			refused = time.Time{}
+		case refused.IsZero():
+			refused = time.Now()
+		}
+		if !refused.IsZero() && time.Since(refused) >= patience {
+			j.doubt = data
+			return fmt.Errorf("%w: %w", errSpace, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("append to %s: %w", subject, errors.Join(context.Cause(ctx), err))
+		case <-time.After(wait):
+		}
+	}
+}
+
+func conflict(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// full reports that the store refused an entry because there is no room.
+func full(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == codeResources || api.ErrorCode == codeStorage || api.ErrorCode == codeStoreFailed)
+}
+
+// off reports that a server which stands alone has switched its JetStream off,
+// as it does when the disk is full: nobody else can store either. In a
+// cluster others may, and a referee that can't store has to be replaced.
+func (s *store) off(err error) bool {
+	nc := s.js.Conn()
+	return nc.IsConnected() && nc.ConnectedClusterName() == "" &&
+		(errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) ||
+			errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount))
+}
+
+// settle finds out after a conflict whose entry is the last: ours, from an
+// attempt that seemed to fail (done), the one in doubt (then the entry is to be
+// tried again, behind it), or somebody else's (errLost).
+func (j *journal) settle(ctx context.Context, data []byte) (done bool, err error) {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		msg, err := j.store.lastEntry(ctx, j.game)
+		switch {
+		case err == nil && bytes.Equal(msg.Data, data):
+			j.last, j.doubt = msg.Sequence, nil
+			return true, nil
+		case err == nil && j.doubt != nil && bytes.Equal(msg.Data, j.doubt):
+			j.last, j.doubt = msg.Sequence, nil
+			return false, nil
+		case err == nil, errors.Is(err, errNone):
+			return false, errLost
+		}
+		if j.retries != nil {
+			j.retries()
+		}
+		select {
+		case <-ctx.Done():
+			return false, fmt.Errorf("game %s: %w", j.game, errors.Join(context.Cause(ctx), err))
+		case <-time.After(wait):
+		}
+	}
+}
+
+// lastEntry reads the last entry of a game's log from the stream's leader, so
+// that it is not older than a conflict that was just seen. errNone where there
+// is no log.
+func (s *store) lastEntry(ctx context.Context, g protocol.GameID) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	msg, err := s.games.GetLastMsgForSubject(ctx, s.subjects.Log(g))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, fmt.Errorf("game %s: %w", g, errNone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the log of game %s: %w", g, err)
+	}
+	return msg, nil
+}
+
+// lastEvent is lastEntry, decoded. The error wraps errCorrupt and names the
+// subject and entry where it can't be.
+func (s *store) lastEvent(ctx context.Context, g protocol.GameID) (protocol.Event, uint64, error) {
+	msg, err := s.lastEntry(ctx, g)
+	if err != nil {
+		return protocol.Event{}, 0, err
+	}
+	e, err := decodeEvent(s.subjects, msg.Subject, msg.Sequence, msg.Data)
+	return e, msg.Sequence, err
+}
+
+// decodeEvent reads an entry of the log. What the platform wrote itself it
+// trusts, as far as it can be read at all.
+func decodeEvent(subjects protocol.Subjects, subject string, seq uint64, data []byte) (protocol.Event, error) {
+	var e protocol.Event
+	g, ok := subjects.ParseLog(subject)
+	err := json.Unmarshal(data, &e)
+	switch {
+	case err != nil:
+	case e.V != protocol.Version:
+		err = fmt.Errorf("version %d: this side reads %d", e.V, protocol.Version)
+	case !ok || e.Game != g:
+		err = errors.New("the entry is another game's")
+	case e.Index == 0 || e.Term == 0 || e.Kind == "":
+		err = errors.New("not an event")
+	default:
+		return e, nil
+	}
+	return e, fmt.Errorf("%w %s, entry %d of the stream: %w", errCorrupt, subject, seq, err)
+}
+
+// entries reads a game's whole log, in order.
+func (s *store) entries(ctx context.Context, g protocol.GameID) ([]protocol.Event, error) {
+	subject := s.subjects.Log(g)
+	var events []protocol.Event
+	for seq := uint64(1); ; {
+		try, cancel := context.WithTimeout(ctx, storeWait)
+		msg, err := s.games.GetMsg(try, seq, jetstream.WithGetMsgSubject(subject))
+		cancel()
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return events, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the log of game %s: %w", g, err)
+		}
+		e, err := decodeEvent(s.subjects, msg.Subject, msg.Sequence, msg.Data)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+		seq = msg.Sequence + 1
+	}
+}

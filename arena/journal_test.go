@@ -1,0 +1,145 @@
+package arena
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/arena/match"
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// begun is a game whose log has begun, without a referee.
+func begun(t *testing.T, s *store, g protocol.GameID) {
+	t.Helper()
+	o := match.Opening{Game: g, Terms: small(t, "60+1")}
+	o.Holders[0], o.Holders[1] = protocol.Holder{Player: "ann", Instance: "a1"}, protocol.Holder{Player: "bob", Instance: "b1"}
+	_, event, refused := match.New(o, match.DefaultPolicy(), time.Now())
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	if err := s.journal(g, 0, nil).append(t.Context(), event, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openTestStore(t *testing.T) *store {
+	t.Helper()
+	a, err := New(t.Context(), connect(t, startServer(t, "").Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.store
+}
+
+// Many would-be owners write to one log without any lease. Whatever append
+// says is true: what it accepted is in the log once, and the log never forks.
+func TestFence(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	const g = "contended"
+	begun(t, s, g)
+	const owners, takeovers = 4, 25
+	var mu sync.Mutex
+	written := map[uint64]uint64{} // entry of the stream -> term
+	var wg sync.WaitGroup
+	for range owners {
+		wg.Go(func() {
+			for range takeovers {
+				last, seq, err := s.lastEvent(context.Background(), g)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				m, event, err := match.Restore(last, seq, match.DefaultPolicy(), time.Now())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				j := s.journal(g, seq, nil)
+				for range 3 { // the takeover, and then whatever happens
+					err := j.append(context.Background(), event, 0)
+					if errors.Is(err, errLost) {
+						break
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					m.Commit(j.last, time.Now())
+					mu.Lock()
+					if term, twice := written[j.last]; twice {
+						t.Errorf("entry %d belongs to terms %d and %d", j.last, term, m.Term())
+					}
+					written[j.last] = m.Term()
+					mu.Unlock()
+					if event = m.Vacate(game.First, m.Holder(game.First).Instance, "test", time.Now()); event == nil {
+						event = m.Seat(game.First, m.Holder(game.First).Epoch, "a1", "", time.Now())
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	events := whole(t, s, g)
+	if len(events) != len(written)+1 {
+		t.Errorf("%d entries after the first in the log, %d were accepted", len(events)-1, len(written))
+	}
+	if terms := events[len(events)-1].Term; terms < takeovers {
+		t.Errorf("the last term is %d, want at least %d", terms, takeovers)
+	}
+}
+
+// An entry whose fate was unknown is found to be ours, another's is not.
+func TestUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	const g = "unknown"
+	begun(t, s, g)
+	last, seq, err := s.lastEvent(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, event, err := match.Restore(last, seq, match.DefaultPolicy(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ack, err := s.js.Publish(t.Context(), s.subjects.Log(g), data) // the attempt whose answer got lost
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := s.journal(g, seq, nil)
+	if err := j.append(t.Context(), event, 0); err != nil || j.last != ack.Sequence {
+		t.Errorf("our own entry again: %v, last %d; want it found at %d", err, j.last, ack.Sequence)
+	}
+	// One in doubt lies before the next.
+	j = s.journal(g, seq, nil)
+	j.doubt = data
+	next := *event
+	next.Index++
+	next.Kind = protocol.EventSnapshot
+	if err := j.append(t.Context(), &next, 0); err != nil || j.last != ack.Sequence+1 {
+		t.Errorf("after an entry in doubt: %v, last %d; want %d", err, j.last, ack.Sequence+1)
+	}
+	if got := whole(t, s, g); len(got) != 3 {
+		t.Errorf("%d entries, want 3", len(got))
+	}
+	// Somebody else's entry.
+	j = s.journal(g, ack.Sequence, nil)
+	if err := j.append(t.Context(), event, 0); !errors.Is(err, errLost) {
+		t.Errorf("behind another's entry: %v, want %v", err, errLost)
+	}
+	if got := whole(t, s, g); len(got) != 3 {
+		t.Errorf("%d entries after the loss, want 3", len(got))
+	}
+}

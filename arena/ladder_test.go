@@ -1,0 +1,353 @@
+package arena
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/arena/glicko"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// ladderConfig plays short rounds of Amazons on the small board; only players
+// that say so take part.
+func ladderConfig(rounds int) Config {
+	cfg := quick()
+	cfg.Ladder = Ladder{
+		On: true, Rounds: rounds, Clock: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second},
+		Rules: map[string]string{"amazons": "amazons/6x6"}, Settle: 300 * time.Millisecond, Absent: time.Second,
+	}
+	return cfg
+}
+
+// amazonsOnly makes the player say that it plays nothing else.
+func amazonsOnly(t *testing.T, p *player) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Display: "Player " + string(p.Player()), Slots: 10,
+		Games: []protocol.Capability{{Game: "amazons"}}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// roundsOf runs an arena and collects the rounds that it plays until as many
+// as the settings say are done.
+func roundsOf(t *testing.T, a *running, hear chan Round, n int) []Round {
+	t.Helper()
+	var rounds []Round
+	for len(rounds) < n {
+		select {
+		case r := <-hear:
+			rounds = append(rounds, r)
+		case <-time.After(2 * patience):
+			t.Fatalf("%d of %d rounds", len(rounds), n)
+		}
+	}
+	return rounds
+}
+
+func TestLadderRounds(t *testing.T) {
+	t.Parallel()
+	names := []protocol.PlayerID{"ann", "bob", "cyd"}
+	srv := startServer(t, "", names...)
+	heard := make(chan Round, 10)
+	cfg := ladderConfig(2)
+	cfg.Ladder.Settle = 1500 * time.Millisecond // for all to come on a slow machine
+	a := prepareArena(t, srv, cfg)
+	a.OnRound(func(r Round) { heard <- r })
+	a.start()
+	for _, n := range names {
+		amazonsOnly(t, join(t, srv, n, protocol.InstanceID(n[:1])+"1"))
+	}
+	rounds := roundsOf(t, a, heard, 2)
+	select {
+	case <-a.RoundsDone():
+	case <-time.After(patience):
+		t.Error("the rounds are not done")
+	}
+	firsts := map[[2]protocol.PlayerID]int{}
+	for i, r := range rounds {
+		if r.Number != i+1 || len(r.Pairings) != 3 {
+			t.Errorf("round %d has %d games, want round %d with 3", r.Number, len(r.Pairings), i+1)
+		}
+		for _, p := range r.Pairings {
+			if !p.Done || p.Outcome.Result == game.Undecided || p.Outcome.Reason != game.NoMoves || p.Plies < 10 {
+				t.Errorf("round %d: %+v, want a game played out", r.Number, p)
+			}
+			firsts[p.Players]++
+		}
+	}
+	if len(firsts) != 6 {
+		t.Errorf("pairings by seats %v, want every pair with both colours", firsts)
+	}
+	total := 0
+	sum := 0.0
+	for _, s := range a.Standings("amazons") {
+		if s.Games != 4 || s.Wins+s.Draws+s.Losses != 4 || s.Speed != clock.Bullet || !strings.HasPrefix(s.Display, "Player ") {
+			t.Errorf("standing %+v, want 4 games of bullet", s)
+		}
+		total += s.Games
+		sum += s.Rating.Rating
+	}
+	if total != 12 {
+		t.Errorf("%d games in the standings, want 12", total)
+	}
+	if sum < 4200 || sum > 4800 {
+		t.Errorf("the ratings sum up to %.0f, want about 4500", sum)
+	}
+	info, err := a.store.records.Info(t.Context())
+	if err != nil || info.State.Msgs != 6 {
+		t.Errorf("%v records, want 6 (%v)", info.State.Msgs, err)
+	}
+}
+
+// A round outlives the arena, and no game of it is played or rated twice.
+func TestLadderRoundAfterRestart(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := prepareArena(t, srv, ladderConfig(1))
+	a.start()
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 50*time.Millisecond)
+	slow(bob, 50*time.Millisecond)
+	amazonsOnly(t, ann)
+	amazonsOnly(t, bob)
+	var g protocol.GameID
+	eventually(t, "a game of the round", func() bool {
+		for _, e := range a.board.running() {
+			g = e.Game
+		}
+		return g != ""
+	})
+	bob.until(g, "some moves", plies(4))
+	a.crash()
+
+	heard := make(chan Round, 10)
+	b := prepareArena(t, srv, ladderConfig(1))
+	b.OnRound(func(r Round) { heard <- r })
+	b.start()
+	r := roundsOf(t, b, heard, 1)[0]
+	if r.Number != 1 || len(r.Pairings) != 1 || r.Pairings[0].ID != g {
+		t.Errorf("round %+v, want the same round 1 with game %s", r, g)
+	}
+	for _, s := range b.Standings("amazons") {
+		if s.Games != 1 {
+			t.Errorf("%s has %d games, want 1", s.Player, s.Games)
+		}
+	}
+	whole(t, b.store, g)
+}
+
+// A player that leaves for good does not hold up the round.
+func TestLadderGivesUpTheAbsent(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	heard := make(chan Round, 10)
+	a := prepareArena(t, srv, ladderConfig(1))
+	a.OnRound(func(r Round) { heard <- r })
+	a.start()
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	busy := func(protocol.Offer) protocol.OfferAnswer { return protocol.OfferAnswer{Answer: protocol.Busy} }
+	ann.set(func(p *player) { p.answer = busy })
+	amazonsOnly(t, ann)
+	amazonsOnly(t, bob)
+	eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	ann.leaveTable()
+	r := roundsOf(t, a, heard, 1)[0]
+	if p := r.Pairings[0]; p.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || p.Plies != 0 {
+		t.Errorf("pairing %+v, want it given up", p)
+	}
+	if s := a.Standings("amazons"); len(s) != 0 {
+		t.Errorf("standings %+v of a round without games", s)
+	}
+}
+
+// A round of many games among bots that play one at a time comes to its end,
+// and nobody gets a second game while it plays or holds its slot.
+func TestRoundWithOneSlotEach(t *testing.T) {
+	t.Parallel()
+	names := []protocol.PlayerID{"ann", "bob", "cyd", "dan"}
+	srv := startServer(t, "", names...)
+	heard := make(chan Round, 10)
+	cfg := ladderConfig(1)
+	cfg.HoldFor, cfg.Ladder.Settle = 2*time.Second, 1500*time.Millisecond
+	a := prepareArena(t, srv, cfg)
+	a.OnRound(func(r Round) { heard <- r })
+	a.start()
+	for _, n := range names {
+		p := join(t, srv, n, protocol.InstanceID(n[:1])+"1")
+		holds := map[protocol.GameID]time.Time{}
+		p.set(func(p *player) {
+			p.slots = 1
+			p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				for g, until := range holds { // without minding releases, as an old bot might
+					st := p.games[g]
+					if g != o.Game && st == nil && time.Now().Before(until) || st != nil && st.Status != protocol.Finished {
+						return protocol.OfferAnswer{Answer: protocol.Busy}
+					}
+				}
+				holds[o.Game] = time.Now().Add(time.Duration(o.HoldMS) * time.Millisecond)
+				return protocol.OfferAnswer{Answer: protocol.Accept, Player: n}
+			}
+		})
+		amazonsOnly(t, p)
+	}
+	r := roundsOf(t, a, heard, 1)[0]
+	if len(r.Pairings) != 6 {
+		t.Errorf("%d games, want 6", len(r.Pairings))
+	}
+	for _, p := range r.Pairings {
+		if p.Outcome.Reason != game.NoMoves {
+			t.Errorf("%+v, want a game played out", p)
+		}
+	}
+	for _, s := range a.Standings("amazons") {
+		if s.Games != 3 {
+			t.Errorf("%s has %d games, want 3", s.Player, s.Games)
+		}
+	}
+}
+
+// Records are rated once, by however many arenas, in whatever order they die.
+func TestRatedOnce(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "")
+	nc := connect(t, srv.Platform())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var ladders []*ladder
+	var s *store
+	for range 3 {
+		a, err := New(ctx, nc, quick(), zerolog.Nop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = a.store
+		ladders = append(ladders, a.ladder)
+	}
+	const games = 40
+	names := []string{"ann", "bob", "cyd"}
+	for i := range games {
+		rec := &record.Record{ID: protocol.NewID(), Game: "amazons", Rules: "amazons/6x6", Rated: i%5 != 0,
+			Clock: clock.Spec{Kind: clock.PerMove, Period: time.Second}, Result: game.Result(i % 4), Source: record.Source{By: record.ByArena}}
+		rec.Seats[0].Player, rec.Seats[1].Player = names[i%3], names[(i+1)%3]
+		if err := s.publishRecord(ctx, rec); err != nil {
+			t.Fatal(err)
+		}
+		if i%7 == 0 { // twice: the second is the same record
+			if err := s.publishRecord(ctx, rec); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	done := make(chan error, len(ladders))
+	for _, l := range ladders {
+		go func() { done <- l.follow(ctx, s) }()
+	}
+	for _, l := range ladders {
+		eventually(t, "all records rated", func() bool { return l.upTo(games) })
+	}
+	cancel()
+	for range ladders {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+
+	// What is stored equals what one ladder alone computes from the start.
+	want := map[string]glicko.Rating{}
+	counted := map[string]int{}
+	for i := range games {
+		if i%5 == 0 || i%4 == 0 {
+			continue
+		}
+		x, y := names[i%3], names[(i+1)%3]
+		score := map[game.Result]float64{game.FirstWins: 1, game.SecondWins: 0, game.Draw: 0.5}[game.Result(i%4)]
+		rx, okx := want[x]
+		ry, oky := want[y]
+		if !okx {
+			rx = glicko.Start
+		}
+		if !oky {
+			ry = glicko.Start
+		}
+		want[x] = glicko.Default.Update(rx, []glicko.Game{{Opponent: ry, Score: score}})
+		want[y] = glicko.Default.Update(ry, []glicko.Game{{Opponent: rx, Score: 1 - score}})
+		counted[x]++
+		counted[y]++
+	}
+	fresh, err := New(t.Context(), nc, quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range fresh.Standings("amazons") {
+		if name := string(got.Player); got.Rating != want[name] || got.Games != counted[name] {
+			t.Errorf("%s: %+v in %d games, want %+v in %d", name, got.Rating, got.Games, want[name], counted[name])
+		}
+	}
+}
+
+// An update that was interrupted between the two players is completed.
+func TestRatingHalfStored(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "")
+	nc := connect(t, srv.Platform())
+	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := &record.Record{ID: "g1", Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
+	rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
+	won := glicko.Default.Update(glicko.Start, []glicko.Game{{Opponent: glicko.Start, Score: 1}})
+	half := entry{Standing: Standing{Player: "ann", Game: "amazons", Speed: rec.Clock.Speed(), Rating: won, Games: 1, Wins: 1}, Seq: 1, Before: glicko.Start}
+	data, _ := json.Marshal(half)
+	if _, err := a.store.ladder.Create(t.Context(), ladderKey("amazons", rec.Clock.Speed(), "ann"), data); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.store.publishRecord(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	if a, err = New(t.Context(), nc, quick(), zerolog.Nop()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- a.ladder.follow(ctx, a.store) }()
+	eventually(t, "the record rated", func() bool { return a.ladder.upTo(1) })
+	cancel()
+	<-done
+	lost := glicko.Default.Update(glicko.Start, []glicko.Game{{Opponent: glicko.Start, Score: 0}})
+	for _, s := range a.Standings("amazons") {
+		want := map[protocol.PlayerID]glicko.Rating{"ann": won, "bob": lost}[s.Player]
+		if s.Rating != want || s.Games != 1 {
+			t.Errorf("%s: %+v in %d games, want %+v in 1", s.Player, s.Rating, s.Games, want)
+		}
+	}
+}
+
+func TestCorruptStandingIsNamed(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "")
+	nc := connect(t, srv.Platform())
+	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.store.ladder.PutString(t.Context(), "amazons.blitz.ann", `{"player":"ann","rating":`); err != nil {
+		t.Fatal(err)
+	}
+	_, err = New(t.Context(), nc, quick(), zerolog.Nop())
+	if err == nil || !strings.Contains(err.Error(), "amazons.blitz.ann") || !strings.Contains(err.Error(), "sparring_ladder") {
+		t.Errorf("New: %v, want an error that names bucket and key", err)
+	}
+}

@@ -1,0 +1,474 @@
+package match
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// table is a match with a log of its own and the time of day, as a referee
+// would run it: the twin of a game on the network.
+type table struct {
+	testing.TB
+	*Match
+	log []protocol.Event
+	ids int
+}
+
+func open(t testing.TB, terms protocol.Terms, policy Policy, kinds ...protocol.Kind) *table {
+	t.Helper()
+	o := Opening{Game: "g1", Terms: terms}
+	for i, name := range []protocol.PlayerID{"ann", "bob"} {
+		o.Holders[i] = protocol.Holder{Player: name, Kind: protocol.Bot, Instance: protocol.InstanceID(name[:1]) + "1"}
+		if len(kinds) > i {
+			o.Holders[i].Kind = kinds[i]
+		}
+	}
+	m, e, refused := New(o, policy, time.Now())
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	tb := &table{TB: t, Match: m}
+	tb.store(e)
+	return tb
+}
+
+func (tb *table) store(e *protocol.Event) protocol.ActAnswer {
+	tb.log = append(tb.log, *e)
+	return tb.Commit(uint64(len(tb.log)), time.Now())
+}
+
+// done stores the event, if there is one, and returns the code of the answer.
+func (tb *table) done(e *protocol.Event, ans protocol.ActAnswer) protocol.Code {
+	if e != nil {
+		ans = tb.store(e)
+	}
+	switch {
+	case ans.Error != nil:
+		return ans.Error.Code
+	case ans.Code == "":
+		return protocol.Accepted
+	}
+	return ans.Code
+}
+
+func (tb *table) id() string {
+	tb.ids++
+	return fmt.Sprintf("r%d", tb.ids)
+}
+
+func (tb *table) name(seat game.Seat) (protocol.PlayerID, protocol.InstanceID) {
+	h := tb.Holder(seat)
+	return h.Player, h.Instance
+}
+
+// play makes the first legal move for the seat to act.
+func (tb *table) play() protocol.Code {
+	tb.Helper()
+	p, in := tb.name(tb.pos.Turn())
+	return tb.done(tb.Move(p, protocol.MoveRequest{
+		Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: tb.Holder(tb.pos.Turn()).Epoch, Ply: tb.Ply(), Move: tb.legal(),
+	}, time.Now(), time.Now()))
+}
+
+func (tb *table) legal() string { return tb.pos.Format(tb.pos.Legal(nil)[0]) }
+
+func (tb *table) act(seat game.Seat, a protocol.Action, step protocol.Step) protocol.Code {
+	tb.Helper()
+	p, in := tb.name(seat)
+	return tb.done(tb.Act(p, a, protocol.ActRequest{
+		Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: tb.Holder(seat).Epoch, Ply: tb.Ply(), Step: step,
+	}, time.Now()))
+}
+
+// run lets time pass as a referee does, until the game is over or limit.
+func (tb *table) run(limit time.Duration) {
+	tb.Helper()
+	end := time.Now().Add(limit)
+	for !tb.Over() {
+		when, ok := tb.Deadline()
+		if !ok || when.After(end) {
+			time.Sleep(time.Until(end))
+			return
+		}
+		time.Sleep(time.Until(when))
+		if e := tb.Expire(time.Now()); e != nil {
+			tb.store(e)
+		}
+	}
+}
+
+func (tb *table) want(result game.Result, reason game.Reason) {
+	tb.Helper()
+	if got, want := tb.Outcome(), (game.Outcome{Result: result, Reason: reason}); got != want || !tb.Over() {
+		tb.Errorf("outcome %+v (over: %v), want %+v", got, tb.Over(), want)
+	}
+}
+
+func (tb *table) code(got, want protocol.Code) {
+	tb.Helper()
+	if got != want {
+		tb.Errorf("answered %s, want %s", got, want)
+	}
+}
+
+func terms(t testing.TB, clock string, rated bool) protocol.Terms {
+	return protocol.Terms{Game: "amazons", Rules: "amazons/6x6", Clock: spec(t, clock), Rated: rated}
+}
+
+// Flags fall by the clock alone, for every kind of clock, and not before both
+// seats have made their first move.
+func TestFlags(t *testing.T) {
+	policy := DefaultPolicy()
+	for _, c := range []struct {
+		clock string
+		falls time.Duration // after the third move's turn began; 0: never
+	}{
+		{"3", 3 * time.Second}, {"3+1", 4 * time.Second}, {"3/2x5", 13 * time.Second}, {"2/move", 2 * time.Second}, {"unlimited", 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			tb := open(t, terms(t, c.clock, true), policy)
+			tb.play()
+			tb.play()
+			began := time.Now()
+			tb.run(time.Hour)
+			if c.falls == 0 {
+				if tb.Over() {
+					t.Errorf("%s: over without a limit: %+v", c.clock, tb.Outcome())
+				}
+				return
+			}
+			tb.want(game.SecondWins, protocol.ReasonTime)
+			if took := time.Since(began); took != c.falls+policy.FlagGrace {
+				t.Errorf("%s: flag after %v, want %v and the grace", c.clock, took, c.falls)
+			}
+		})
+	}
+}
+
+func TestNoStart(t *testing.T) {
+	for _, c := range []struct {
+		clock string
+		moves int
+	}{{"600", 0}, {"600", 1}, {"1", 0}, {"1", 1}, {"unlimited", 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			tb := open(t, terms(t, c.clock, true), DefaultPolicy())
+			for range c.moves {
+				tb.play()
+			}
+			tb.run(time.Minute)
+			tb.want(game.Undecided, protocol.ReasonNoStart)
+		})
+	}
+}
+
+// A move that arrived before the flag counts, although it is handled after.
+func TestArrivalCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "3", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		time.Sleep(2990 * time.Millisecond)
+		arrived := time.Now()
+		time.Sleep(50 * time.Millisecond)
+		if e := tb.Expire(time.Now()); e != nil {
+			t.Fatal("flag within the grace")
+		}
+		p, in := tb.name(game.First)
+		req := protocol.MoveRequest{Header: protocol.Header{ID: "x"}, Instance: in, Epoch: 1, Ply: 2, Move: tb.legal()}
+		tb.code(tb.done(tb.Move(p, req, arrived, time.Now())), protocol.Accepted)
+		r := tb.receipt
+		if r.ChargedMS != 2990 || r.LeftMS != 10 || r.WaitedMS != 50 {
+			t.Errorf("receipt %+v, want 2990 charged, 10 left, 50 waited", r)
+		}
+		// The next one is late, and so the game is over.
+		time.Sleep(3001 * time.Millisecond)
+		tb.code(tb.play(), protocol.Late)
+		tb.want(game.FirstWins, protocol.ReasonTime)
+	})
+}
+
+func TestPeopleHaveLagCredit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "60", true), DefaultPolicy(), protocol.Human, protocol.Bot)
+		for _, want := range []int64{300, 0} {
+			time.Sleep(time.Second)
+			turn := tb.pos.Turn()
+			p, in := tb.name(turn)
+			tb.done(tb.Move(p, protocol.MoveRequest{Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: 1, Ply: tb.Ply(), Move: tb.legal(), LagMS: 300}, time.Now(), time.Now()))
+			if tb.receipt.LagMS != want || tb.receipt.ChargedMS != 1000-want {
+				t.Errorf("%s: receipt %+v, want %d ms credited", tb.Holder(turn).Kind, tb.receipt, want)
+			}
+		}
+	})
+}
+
+func TestDraws(t *testing.T) {
+	offer, accept, declined := protocol.StepOffer, protocol.StepAccept, protocol.StepDecline
+	tb := open(t, terms(t, "60", true), DefaultPolicy())
+	tb.code(tb.act(game.First, protocol.ActDraw, accept), protocol.NotOffered)
+	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.Accepted)
+	tb.code(tb.act(game.First, protocol.ActDraw, accept), protocol.NotOffered) // one's own
+	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.NotOffered)  // it stands
+	tb.code(tb.act(game.Second, protocol.ActDraw, declined), protocol.Accepted)
+	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.RateLimited)
+	tb.play()
+	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.Accepted)
+	if tb.snap.DrawBy == nil {
+		t.Fatal("no offer stands")
+	}
+	tb.play() // Second moves on
+	if tb.snap.DrawBy != nil {
+		t.Error("the offer outlived the other side's move")
+	}
+	tb.code(tb.act(game.Second, protocol.ActDraw, offer), protocol.Accepted)
+	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.Accepted) // offering back is accepting
+	tb.want(game.Draw, protocol.ReasonAgreement)
+	tb.code(tb.act(game.First, protocol.ActResign, ""), protocol.Over)
+}
+
+func TestTakebacks(t *testing.T) {
+	offer, accept, declined := protocol.StepOffer, protocol.StepAccept, protocol.StepDecline
+	rated := open(t, terms(t, "60", true), DefaultPolicy())
+	rated.play()
+	rated.code(rated.act(game.First, protocol.ActTakeback, offer), protocol.Illegal)
+
+	tb := open(t, terms(t, "60", false), DefaultPolicy())
+	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.Illegal) // nothing to take back
+	tb.play()
+	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.Accepted)
+	tb.code(tb.act(game.First, protocol.ActTakeback, accept), protocol.NotOffered)
+	tb.code(tb.act(game.Second, protocol.ActTakeback, declined), protocol.Accepted)
+	tb.play()
+	tb.play()
+	moves := fmt.Sprint(tb.snap.Moves[:1])
+	// Second's last move is two plies back: First's goes with it.
+	tb.code(tb.act(game.Second, protocol.ActTakeback, offer), protocol.Accepted)
+	tb.code(tb.act(game.First, protocol.ActTakeback, accept), protocol.Accepted)
+	if fmt.Sprint(tb.snap.Moves) != moves || tb.pos.Turn() != game.Second {
+		t.Errorf("moves %v, want %v and second to act", tb.snap.Moves, moves)
+	}
+	tb.code(tb.play(), protocol.Accepted)
+	tb.code(tb.act(game.Second, protocol.ActTakeback, offer), protocol.Accepted)
+	tb.play()
+	if tb.snap.TakebackBy != nil {
+		t.Error("the request outlived a move")
+	}
+}
+
+// Every kind of refusal leaves the match as it was.
+func TestRefusals(t *testing.T) {
+	tb := open(t, terms(t, "60", true), DefaultPolicy())
+	tb.play()
+	good := protocol.MoveRequest{Header: protocol.Header{ID: "m"}, Instance: "b1", Epoch: 1, Ply: 1, Move: tb.legal()}
+	for _, c := range []struct {
+		name   string
+		player protocol.PlayerID
+		change func(*protocol.MoveRequest)
+		want   protocol.Code
+	}{
+		{"a stranger", "eve", func(*protocol.MoveRequest) {}, protocol.Denied},
+		{"the other player", "ann", func(m *protocol.MoveRequest) { m.Instance = "a1" }, protocol.NotYourTurn},
+		{"another instance", "bob", func(m *protocol.MoveRequest) { m.Instance = "b2" }, protocol.Stale},
+		{"an old epoch", "bob", func(m *protocol.MoveRequest) { m.Epoch = 0 }, protocol.Stale},
+		{"an old ply", "bob", func(m *protocol.MoveRequest) { m.Ply = 0 }, protocol.Stale},
+		{"a ply to come", "bob", func(m *protocol.MoveRequest) { m.Ply = 2 }, protocol.Stale},
+		{"nonsense", "bob", func(m *protocol.MoveRequest) { m.Move = "castle" }, protocol.Illegal},
+		{"an illegal move", "bob", func(m *protocol.MoveRequest) { m.Move = "a1a1/a1" }, protocol.Illegal},
+		{"a key that is none", "bob", func(m *protocol.MoveRequest) { m.Key = strings.Repeat("z", 16) }, protocol.Malformed},
+	} {
+		req := good
+		c.change(&req)
+		before := fmt.Sprintf("%+v", tb.Snapshot(epoch))
+		e, ans := tb.Move(c.player, req, time.Now(), time.Now())
+		if e != nil || ans.Error == nil || ans.Error.Code != c.want {
+			t.Errorf("%s: %+v with event %v, want refusal %s", c.name, ans.Answer, e != nil, c.want)
+		}
+		if after := fmt.Sprintf("%+v", tb.Snapshot(epoch)); after != before {
+			t.Errorf("%s changed the match:\n%s\n%s", c.name, before, after)
+		}
+	}
+	tb.code(tb.done(tb.Move("bob", good, time.Now(), time.Now())), protocol.Accepted)
+	tb.code(tb.done(tb.Move("bob", good, time.Now(), time.Now())), protocol.Duplicate) // the same request
+	good.ID = "again"
+	tb.code(tb.done(tb.Move("bob", good, time.Now(), time.Now())), protocol.Duplicate) // the same move by another request
+	if len(tb.log) != 3 {
+		t.Errorf("%d entries, want start and two moves", len(tb.log))
+	}
+}
+
+func TestKeyDispute(t *testing.T) {
+	tb := open(t, terms(t, "60", true), DefaultPolicy())
+	tb.play()
+	req := protocol.MoveRequest{Header: protocol.Header{ID: "m"}, Instance: "b1", Epoch: 1, Ply: 1, Move: tb.legal(), Key: "0123456789abcdef"}
+	tb.code(tb.done(tb.Move("bob", req, time.Now(), time.Now())), protocol.Over)
+	tb.want(game.Undecided, protocol.ReasonDispute)
+	d := tb.log[len(tb.log)-1].Dispute
+	if d == nil || d.Claimed != req.Key || d.Move != req.Move || len(d.Ruled) != 16 {
+		t.Errorf("dispute %+v", d)
+	}
+	if tb.Ply() != 1 {
+		t.Errorf("the disputed move stands")
+	}
+}
+
+// A change of referee at any moment costs no time and loses nothing: the match
+// is the same again from the last entry, and its clock stands until the seat to
+// act is heard.
+func TestRestore(t *testing.T) {
+	for _, clock := range []string{"60+1", "3/2x5", "5/move"} {
+		synctest.Test(t, func(t *testing.T) {
+			tb := open(t, terms(t, clock, true), DefaultPolicy())
+			tb.play()
+			tb.play()
+			time.Sleep(4 * time.Second)
+			tb.store(tb.Halt("pause", time.Now()))
+			last := tb.log[len(tb.log)-1]
+			time.Sleep(time.Hour)
+			m, e, err := Restore(last, uint64(len(tb.log)), DefaultPolicy(), time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tb.Match = m
+			tb.store(e)
+			if e.Term != 2 || e.Kind != protocol.EventTakeover || e.Clocks.Running != nil || e.Clocks.Seats != last.Clocks.Seats {
+				t.Errorf("%s: %s of term %d, clocks %+v; want a takeover of term 2 with %+v standing", clock, e.Kind, e.Term, e.Clocks, last.Clocks)
+			}
+			time.Sleep(10 * time.Second)
+			if e := tb.Expire(time.Now()); e != nil {
+				t.Fatalf("%s: %s while the clock stands", clock, e.Kind)
+			}
+			if !tb.Heard(game.First, time.Now()) || tb.Heard(game.First, time.Now()) {
+				t.Errorf("%s: want the clock to start when first is heard, once", clock)
+			}
+			time.Sleep(500 * time.Millisecond)
+			tb.code(tb.play(), protocol.Accepted)
+			if tb.receipt.ChargedMS != 4500 {
+				t.Errorf("%s: charged %d ms, want 4500", clock, tb.receipt.ChargedMS)
+			}
+		})
+	}
+}
+
+// Nobody is heard after the change: the clock runs on at last.
+func TestRestoreWaitsOnlySoLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policy := DefaultPolicy()
+		tb := open(t, terms(t, "10", true), policy)
+		tb.play()
+		tb.play()
+		m, e, err := Restore(tb.log[2], 3, policy, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tb.Match = m
+		tb.store(e)
+		began := time.Now()
+		tb.run(time.Hour)
+		tb.want(game.SecondWins, protocol.ReasonTime)
+		if took, want := time.Since(began), policy.ResumeWithin+10*time.Second+policy.FlagGrace; took != want {
+			t.Errorf("flag after %v, want %v", took, want)
+		}
+	})
+}
+
+func TestSeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "600", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		if e := tb.Vacate(game.First, "a9", "", time.Now()); e != nil {
+			t.Error("vacated for an instance that does not hold it")
+		}
+		tb.store(tb.Vacate(game.First, "a1", "gone", time.Now()))
+		if e := tb.Vacate(game.First, "a1", "gone", time.Now()); e != nil {
+			t.Error("vacated twice")
+		}
+		if e := tb.Seat(game.First, 1, "a2", "", time.Now()); e != nil {
+			t.Error("seated in an old epoch")
+		}
+		tb.run(59 * time.Second)
+		tb.store(tb.Seat(game.First, 2, "a2", "build 2", time.Now()))
+		if h := tb.Holder(game.First); h.Instance != "a2" || h.Epoch != 2 || h.Build != "build 2" {
+			t.Errorf("holder %+v", h)
+		}
+		tb.run(time.Minute) // no longer abandoned
+		tb.code(tb.play(), protocol.Accepted)
+		if tb.receipt.ChargedMS != 119000 {
+			t.Errorf("charged %d ms: the vacant seat's clock runs", tb.receipt.ChargedMS)
+		}
+		tb.store(tb.Vacate(game.First, "a2", "gone", time.Now()))
+		tb.run(time.Hour)
+		tb.want(game.SecondWins, protocol.ReasonAbandoned)
+	})
+}
+
+// A log that fills up ends the game while it still can.
+func TestLogLimit(t *testing.T) {
+	policy := DefaultPolicy()
+	policy.LogLimit = 20
+	tb := open(t, terms(t, "60", false), policy)
+	for range 3 * policy.LogLimit {
+		if tb.Over() {
+			break
+		}
+		tb.act(game.First, protocol.ActDraw, protocol.StepOffer)
+		tb.play()
+	}
+	tb.want(game.Undecided, protocol.ReasonVoid)
+	if len(tb.log) >= policy.LogLimit {
+		t.Errorf("%d entries, the limit is %d", len(tb.log), policy.LogLimit)
+	}
+}
+
+func TestSetupRefuses(t *testing.T) {
+	for _, c := range []struct{ game, rules, position string }{
+		{"chess", "chess/fide", ""},
+		{"amazons", "amazons/nonsense", ""},
+		{"amazons", "gomoku/freestyle-15", ""},
+		{"amazons", "amazons", ""},
+		{"amazons", "amazons/6x6", "not a board"},
+	} {
+		_, e := Setup(protocol.Terms{Game: c.game, Rules: c.rules, Position: c.position})
+		if e == nil || e.Code != protocol.UnknownGame {
+			t.Errorf("%+v: %v, want a refusal", c, e)
+		} else if strings.Contains(e.Text, c.rules) || c.position != "" && strings.Contains(e.Text, c.position) {
+			t.Errorf("%+v: the refusal repeats what was sent: %s", c, e.Text)
+		}
+	}
+}
+
+// TestSuspend cuts the referee off for an hour: nobody's flag falls, nobody
+// has abandoned, and the mover is charged only what it had while it was heard.
+func TestSuspend(t *testing.T) {
+	for _, clock := range []string{"60+1", "3/2x5", "5/move"} {
+		synctest.Test(t, func(t *testing.T) {
+			policy := DefaultPolicy()
+			tb := open(t, terms(t, clock, true), policy)
+			tb.play()
+			tb.play()
+			tb.store(tb.Vacate(game.Second, "b1", "gone", time.Now()))
+			time.Sleep(2 * time.Second)
+			for range 3600 {
+				tb.Suspend(time.Now())
+				time.Sleep(time.Second)
+				if e := tb.Expire(time.Now()); e != nil {
+					t.Fatalf("%s: %s (%s) while cut off", clock, e.Kind, e.Outcome.Reason)
+				}
+			}
+			if !tb.Heard(game.First, time.Now()) {
+				t.Errorf("%s: the clock does not start when first is heard", clock)
+			}
+			time.Sleep(time.Second)
+			tb.code(tb.play(), protocol.Accepted)
+			if tb.receipt.ChargedMS != 3000 {
+				t.Errorf("%s: charged %d ms, want 3000", clock, tb.receipt.ChargedMS)
+			}
+		})
+	}
+}

@@ -1,0 +1,283 @@
+package arena
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// Two arenas judge every challenge twice over, and each becomes one game.
+func TestGrantedOnce(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	arenas := []*running{runArena(t, srv, steady()), runArena(t, srv, steady())}
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	ann.set(func(p *player) { p.play = nil })
+	bob.set(func(p *player) { p.play = nil })
+	var games []protocol.GameID
+	for i := range 10 {
+		games = append(games, ann.challenge("bob", small(t, "60"), game.Seat(i%2)))
+	}
+	// The same challenges again, as if the queue had delivered them twice at once.
+	for i, g := range games {
+		ch := protocol.Challenge{V: 1, Game: g, Terms: small(t, "60"), Created: time.Now(), Expires: time.Now().Add(time.Minute)}
+		ch.Seats[i%2] = protocol.SeatWanted{Player: "ann", Instance: "a1"}
+		ch.Seats[1-i%2] = protocol.SeatWanted{Player: "bob"}
+		data, err := json.Marshal(ch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := arenas[0].store.js.Publish(t.Context(), arenas[0].server.Subjects().Challenge("player.bob"), data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, g := range games {
+		ann.until(g, "the start", plies(0))
+	}
+	eventually(t, "the queue empty", func() bool {
+		info, err := arenas[0].store.challenges.Info(t.Context())
+		return err == nil && info.State.Msgs == 0
+	})
+	for _, g := range games {
+		events, err := arenas[0].store.entries(t.Context(), g)
+		if err != nil || len(events) != 1 || events[0].Kind != protocol.EventStart {
+			t.Errorf("game %s: %d entries, want one start (%v)", g, len(events), err)
+		}
+	}
+	owners := 0
+	for _, a := range arenas {
+		owners += len(a.refereed())
+	}
+	if owners != len(games) {
+		t.Errorf("%d referees for %d games", owners, len(games))
+	}
+}
+
+func TestSameRequestIsSameGame(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	join(t, srv, "bob", "b1")
+	request := `{"v":1,"id":"once","instance":"a1","game":"amazons","rules":"amazons/6x6","clock":"60","opponent":"bob"}`
+	seen := map[protocol.GameID][]protocol.Code{}
+	for range 3 {
+		msg, err := ann.nc.Request(a.server.Subjects().Play("ann", protocol.VerbChallenge), []byte(request), patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ans protocol.ChallengeAnswer
+		if err := json.Unmarshal(msg.Data, &ans); err != nil {
+			t.Fatal(err)
+		}
+		seen[ans.Game] = append(seen[ans.Game], ans.Code)
+	}
+	want := fmt.Sprint([]protocol.Code{protocol.Accepted, protocol.Duplicate, protocol.Duplicate})
+	if len(seen) != 1 {
+		t.Errorf("games %v, want one", seen)
+	}
+	for g, codes := range seen {
+		if fmt.Sprint(codes) != want || g != gameID("ann", "once") {
+			t.Errorf("game %s: %v, want %v", g, codes, want)
+		}
+	}
+	if gameID("ann", "once") == gameID("bob", "once") {
+		t.Error("two players' requests of the same id are one game")
+	}
+}
+
+// fate waits for the first entry of a game's log.
+func fate(t *testing.T, a *running, g protocol.GameID) protocol.Event {
+	t.Helper()
+	var first protocol.Event
+	eventually(t, "the fate of the challenge", func() bool {
+		events, err := a.store.entries(t.Context(), g)
+		if err != nil || len(events) == 0 {
+			return false
+		}
+		first = events[0]
+		return true
+	})
+	return first
+}
+
+func TestChallengesThatComeToNothing(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	t.Run("declined", func(t *testing.T) {
+		bob.set(func(p *player) { p.answer = decline(protocol.DeclineClock) })
+		g := ann.challenge("bob", small(t, "60"), game.First)
+		if n := ann.notice(protocol.NoticeDeclined); n.Game != g || n.Reason != protocol.DeclineClock || n.From != "bob" {
+			t.Errorf("notice %+v", n)
+		}
+		if e := fate(t, a, g); e.Kind != protocol.EventEnd || e.Outcome.Reason != protocol.ReasonDeclined {
+			t.Errorf("first entry %s %+v", e.Kind, e.Outcome)
+		}
+	})
+	t.Run("expired", func(t *testing.T) {
+		bob.set(func(p *player) {
+			p.answer = func(protocol.Offer) protocol.OfferAnswer { return protocol.OfferAnswer{Answer: protocol.Busy} }
+		})
+		ans, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "bob", ExpireMS: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ann.notice(protocol.NoticeWaiting)
+		if n := ann.notice(protocol.NoticeExpired); n.Game != ans.Game {
+			t.Errorf("notice %+v", n)
+		}
+		if e := fate(t, a, ans.Game); e.Outcome.Reason != protocol.ReasonExpired {
+			t.Errorf("first entry %s %+v", e.Kind, e.Outcome)
+		}
+	})
+	t.Run("withdrawn", func(t *testing.T) {
+		g := ann.challenge("bob", small(t, "60"), game.First)
+		if _, err := bob.Withdraw(ctx, g); !errors.Is(err, &protocol.Error{Code: protocol.Denied}) {
+			t.Errorf("another's withdrawal: %v, want denied", err)
+		}
+		if _, err := ann.Withdraw(ctx, "nosuchgame"); !errors.Is(err, &protocol.Error{Code: protocol.NotOffered}) {
+			t.Errorf("nothing withdrawn: %v, want not-offered", err)
+		}
+		if _, err := ann.Withdraw(ctx, g); err != nil {
+			t.Fatal(err)
+		}
+		if e := fate(t, a, g); e.Outcome.Reason != protocol.ReasonWithdrawn {
+			t.Errorf("first entry %s %+v", e.Kind, e.Outcome)
+		}
+		if ans, err := ann.Withdraw(ctx, g); err != nil || ans.Code != protocol.Duplicate {
+			t.Errorf("withdrawn again: %+v (%v), want duplicate", ans, err)
+		}
+		bob.set(func(p *player) {
+			p.answer = func(protocol.Offer) protocol.OfferAnswer {
+				return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+			}
+		})
+		other := ann.challenge("bob", small(t, "60"), game.First)
+		ann.until(other, "a game", plies(1))
+		if _, err := ann.Withdraw(ctx, other); !errors.Is(err, &protocol.Error{Code: protocol.NotOffered}) {
+			t.Errorf("a running game withdrawn: %v, want not-offered", err)
+		}
+	})
+	eventually(t, "the queue empty", func() bool {
+		info, err := a.store.challenges.Info(ctx)
+		return err == nil && info.State.Msgs == 0
+	})
+}
+
+// A pool's challenge goes to another player than the challenger, although the
+// challenger listens there too, and waits for one.
+func TestPool(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	ann.listen("amazons.blitz")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ans, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Pool: "amazons.blitz"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann.follow(ans.Game)
+	ann.notice(protocol.NoticeWaiting)
+	bob := join(t, srv, "bob", "b1")
+	bob.listen("amazons.blitz")
+	st := ann.until(ans.Game, "the end", finished)
+	if st.Holders[st.You.Other()].Player != "bob" || st.Pool != "amazons.blitz" || st.Holders[st.You.Other()].Display != "Player bob" {
+		t.Errorf("played against %+v in pool %q", st.Holders[st.You.Other()], st.Pool)
+	}
+}
+
+// Challenges of no known form neither stop the queue nor vanish.
+func TestUnreadableChallenge(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	join(t, srv, "bob", "b1")
+	for i, bad := range []string{"not JSON", `{"v":7}`, `{"v":1,"game":"g1","terms":{"game":"go","rules":"go/ing","clock":"60"}}`} {
+		pool := protocol.Pool(fmt.Sprintf("test.p%d", i))
+		if _, err := a.store.js.Publish(t.Context(), a.server.Subjects().Challenge(pool), []byte(bad)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	ann.until(g, "the end", finished)
+	info, err := a.store.challenges.Info(t.Context())
+	if err != nil || info.State.Msgs != 3 {
+		t.Errorf("%d challenges left (%v), want the 3 that can't be read", info.State.Msgs, err)
+	}
+	consumer, err := a.store.challenges.Consumer(t.Context(), "matchmaker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if redelivered := consumer.CachedInfo().NumRedelivered; redelivered > 3 {
+		t.Errorf("%d redeliveries: an unreadable challenge must rest", redelivered)
+	}
+}
+
+// A process takes no more games than it may; the rest wait and are played later.
+func TestCapacity(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.Games, cfg.Linger = 2, 100*time.Millisecond
+	a := runArena(t, srv, cfg)
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	var most atomic.Int64
+	bob.set(func(p *player) {
+		p.play = func(st protocol.State) {
+			if n := int64(len(a.refereed())); n > most.Load() {
+				most.Store(n)
+			}
+			p.random(st)
+		}
+	})
+	var games []protocol.GameID
+	for range 6 {
+		games = append(games, ann.challenge("bob", small(t, "60+1"), game.First))
+	}
+	for _, g := range games {
+		ann.until(g, "the end", finished)
+	}
+	if most.Load() > 2 {
+		t.Errorf("%d games at once, the limit is 2", most.Load())
+	}
+}
+
+func TestStoreThatDiffers(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "")
+	nc := connect(t, srv.Platform())
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "sparring_games", Subjects: []string{"sparring.game.*.log"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = New(t.Context(), nc, steady(), testLog(t))
+	for _, want := range []string{"sparring_games", "discard", "max_msgs_per_subject", "republish"} {
+		if err == nil || !contains(err, want) {
+			t.Errorf("New: %v, want an error that names %s", err, want)
+		}
+	}
+	guest := connect(t, srv.Player("guest"))
+	if _, err := New(t.Context(), guest, steady(), testLog(t)); err == nil || !contains(err, "sparring_challenges") {
+		t.Errorf("New without JetStream: %v, want an error that says so", err)
+	}
+}

@@ -1,0 +1,156 @@
+package arena
+
+import (
+	"context"
+	"flag"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// The tests wait much and compute little: more of them than processors.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// patience bounds every wait of the tests; nothing is expected to take long.
+const patience = 30 * time.Second
+
+// testLog writes what happens where the test shows it.
+func testLog(t testing.TB) zerolog.Logger {
+	level := zerolog.InfoLevel
+	if os.Getenv("SPARRING_TEST_DEBUG") != "" {
+		level = zerolog.DebugLevel
+	}
+	return zerolog.New(zerolog.NewTestWriter(t)).Level(level).With().Timestamp().Logger()
+}
+
+// startServer runs a NATS server with users for the players.
+func startServer(t testing.TB, dir string, players ...protocol.PlayerID) *embedded.Server {
+	t.Helper()
+	srv, err := embedded.Start(embedded.Config{Dir: dir, Log: zerolog.Nop(), Players: players})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// platform is a server that one can connect to as the platform or as a player.
+type platform interface {
+	Platform() protocol.Connection
+	Player(user string) protocol.Connection
+}
+
+// connect opens a connection that is closed with the test.
+func connect(t testing.TB, c protocol.Connection) *nats.Conn {
+	t.Helper()
+	c.Log = zerolog.Nop()
+	nc, err := protocol.Connect(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+// quick are settings with short waits.
+func quick() Config {
+	cfg := Defaults()
+	cfg.Heartbeat, cfg.LostAfter = 100*time.Millisecond, time.Second
+	cfg.LeaseFor = time.Second
+	cfg.RetryAfter, cfg.RetryMost = 50*time.Millisecond, 200*time.Millisecond
+	cfg.Limits.PerSecond = 10000
+	cfg.Patience = 100 * time.Millisecond
+	cfg.Linger = 2 * time.Second
+	return cfg
+}
+
+// steady are quick settings under which nobody is given up on a slow machine.
+func steady() Config {
+	cfg := quick()
+	cfg.LostAfter = patience
+	return cfg
+}
+
+// running is an arena at work.
+type running struct {
+	*Arena
+	t      testing.TB
+	nc     *nats.Conn
+	cancel context.CancelFunc
+	ended  chan error
+	once   sync.Once
+}
+
+// prepareArena makes an arena.
+func prepareArena(t testing.TB, srv platform, cfg Config) *running {
+	t.Helper()
+	return prepareArenaLog(t, srv, cfg, testLog(t))
+}
+
+func prepareArenaLog(t testing.TB, srv platform, cfg Config, log zerolog.Logger) *running {
+	t.Helper()
+	r := &running{t: t, nc: connect(t, srv.Platform()), ended: make(chan error, 1)}
+	a, err := New(context.Background(), r.nc, cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Arena = a
+	return r
+}
+
+// runArena makes an arena and lets it run until the test ends or stop is called.
+func runArena(t testing.TB, srv platform, cfg Config) *running {
+	t.Helper()
+	r := prepareArena(t, srv, cfg)
+	r.start()
+	return r
+}
+
+func (r *running) start() {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	go func() { r.ended <- r.Run(ctx) }()
+	r.t.Cleanup(r.stop)
+	select {
+	case <-r.Serving():
+	case <-time.After(patience):
+		r.t.Fatal("the arena does not serve")
+	}
+}
+
+// stop ends the arena in good order and waits for it.
+func (r *running) stop() {
+	r.once.Do(func() {
+		r.cancel()
+		select {
+		case err := <-r.ended:
+			if err != nil && !r.nc.IsClosed() {
+				r.t.Errorf("Run: %v", err)
+			}
+		case <-time.After(patience):
+			r.t.Error("Run did not end")
+		}
+	})
+}
+
+// crash cuts the arena off as a kill would: it can neither store nor say
+// anything any more.
+func (r *running) crash() {
+	r.nc.Close()
+	r.stop()
+}

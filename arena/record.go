@@ -1,0 +1,178 @@
+package arena
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/game/catalog"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// record stores the record of an ended game, once; lacking are events that its
+// log has not.
+func (a *Arena) record(ctx context.Context, g protocol.GameID, lacking []protocol.Event) error {
+	events, err := a.store.entries(ctx, g)
+	if err != nil {
+		return err
+	}
+	// What was not kept has the number of the entry that took the log up again.
+	events = append(slices.Clone(lacking), events...)
+	slices.SortStableFunc(events, func(x, y protocol.Event) int { return cmp.Compare(x.Index, y.Index) })
+	rec, err := recordOf(events)
+	if err != nil {
+		return fmt.Errorf("record of game %s: %w", g, err)
+	}
+	for seat := range rec.Seats {
+		if s, ok := a.ladder.of(rec.Game, rec.Clock.Speed(), protocol.PlayerID(rec.Seats[seat].Player)); ok {
+			rec.Seats[seat].Before = &record.Rating{Rating: s.Rating.Rating, Deviation: s.Deviation}
+		}
+	}
+	return a.store.publishRecord(ctx, rec)
+}
+
+// recordOf tells a game from the events of its log, the last of which is its end.
+func recordOf(events []protocol.Event) (*record.Record, error) {
+	if len(events) == 0 {
+		return nil, errNone
+	}
+	last := events[len(events)-1]
+	rec := &record.Record{
+		V: record.Version, ID: string(last.Game), Game: last.Terms.Game, Rules: last.Terms.Rules, Position: last.Terms.Position,
+		Clock: last.Terms.Clock, Rated: last.Terms.Rated, Pool: string(last.Pool),
+		Start: last.Started, Result: last.Outcome.Result, Reason: last.Outcome.Reason,
+		Source: record.Source{By: record.ByArena}, Plies: make([]record.Ply, 0, len(last.Moves)),
+	}
+	for seat, h := range last.Holders {
+		rec.Seats[seat] = record.Seat{Player: string(h.Player), Display: h.Display, Kind: record.Kind(h.Kind), Build: h.Build}
+	}
+	rules, err := catalog.Rules(rec.Rules)
+	if err != nil {
+		return nil, err
+	}
+	pos, err := rules.New(rec.Position)
+	if err != nil {
+		return nil, err
+	}
+	made := receipts(events)
+	for i, text := range last.Moves {
+		ply := record.Ply{Seat: pos.Turn(), Move: text}
+		move, err := pos.Parse(text)
+		if err == nil {
+			err = pos.Play(move)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ply %d: %w", i+1, err)
+		}
+		ply.Key = record.Key(pos.Key())
+		if r := made[i]; r.move == text {
+			ply.UsedMS, ply.LeftMS, ply.Periods = r.ChargedMS, r.LeftMS, r.Periods
+			ply.Receipt = &record.Receipt{Received: r.Received, LagMS: r.LagMS, ChargedMS: r.ChargedMS,
+				LeftMS: r.LeftMS, Periods: r.Periods, WaitedMS: r.WaitedMS}
+		}
+		rec.Plies = append(rec.Plies, ply)
+	}
+	for _, e := range events {
+		if e.Kind == protocol.EventEnd && rec.End.IsZero() {
+			rec.End, rec.Text = e.Time, e.Text
+		}
+		if d := e.Dispute; d != nil {
+			rec.Disputes = append(rec.Disputes, record.Dispute{
+				Ply: len(e.Moves) + 1, Seat: e.Seat, Claimed: d.Claimed, Ruled: d.Ruled, Text: "after " + d.Move})
+		}
+	}
+	return rec, nil
+}
+
+// receipt is one move as the log has it.
+type receipt struct {
+	protocol.Receipt
+	move string
+}
+
+// receipts finds the last receipt of every ply, from 0.
+func receipts(events []protocol.Event) map[int]receipt {
+	made := make(map[int]receipt)
+	for _, e := range events {
+		if n := len(e.Moves); e.Receipt != nil && n > 0 && e.Receipt.Ply == n {
+			made[n-1] = receipt{*e.Receipt, e.Moves[n-1]}
+		}
+	}
+	return made
+}
+
+// publishRecord stores a record unless the game has one.
+func (s *store) publishRecord(ctx context.Context, rec *record.Record) error {
+	data, err := record.Encode(rec)
+	if err != nil {
+		return err
+	}
+	if int64(len(data)) > s.js.Conn().MaxPayload()-4096 { // room for headers
+		// A game of thousands of moves: the receipts are in the log.
+		for i := range rec.Plies {
+			rec.Plies[i].Receipt = nil
+		}
+		if data, err = record.Encode(rec); err != nil {
+			return err
+		}
+	}
+	subject := s.subjects.Record(rec.Game, protocol.GameID(rec.ID))
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	_, err = s.js.Publish(ctx, subject, bytes.TrimSuffix(data, []byte("\n")), jetstream.WithMsgID(rec.ID))
+	if err != nil && full(err) {
+		// A subject holds one record: is it there already?
+		if _, there := s.records.GetLastMsgForSubject(ctx, subject); there == nil {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("store %s: %w", subject, err)
+	}
+	return nil
+}
+
+// followRecords calls f for every record from a sequence on, in their order,
+// until ctx ends. What can't be read is passed as an error that says which.
+func (s *store) followRecords(ctx context.Context, from uint64, f func(seq uint64, rec *record.Record, err error)) error {
+	name := s.records.CachedInfo().Config.Name
+	consumer, err := s.records.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1),
+	})
+	if err != nil {
+		return fmt.Errorf("read stream %s: %w", name, err)
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return fmt.Errorf("read stream %s: %w", name, err)
+	}
+	stop := context.AfterFunc(ctx, messages.Stop)
+	defer stop()
+	for {
+		msg, err := messages.Next()
+		switch {
+		case errors.Is(err, jetstream.ErrMsgIteratorClosed), errors.Is(err, nats.ErrConnectionClosed), ctx.Err() != nil:
+			return nil
+		case err != nil:
+			rest(ctx, time.Second)
+			continue
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			continue
+		}
+		rec, err := record.Decode(msg.Data())
+		if err != nil {
+			err = fmt.Errorf("%s, entry %d of stream %s: %w", msg.Subject(), meta.Sequence.Stream, name, err)
+		}
+		f(meta.Sequence.Stream, rec, err)
+	}
+}

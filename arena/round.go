@@ -1,0 +1,301 @@
+package arena
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// Round is one round of the ladder: in every game, each bot that was present
+// meets each other once.
+type Round struct {
+	Number   int       `json:"number"` // from 1, over the life of the platform
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended,omitzero"`
+	Pairings []Pairing `json:"pairings"`
+}
+
+// Pairing is one game of a round.
+type Pairing struct {
+	ID      protocol.GameID      `json:"id"`
+	Terms   protocol.Terms       `json:"terms"`
+	Players [2]protocol.PlayerID `json:"players"` // by seat
+	Done    bool                 `json:"done"`
+	// Outcome of the game; a reason without a result says why there was none.
+	Outcome game.Outcome `json:"outcome"`
+	Plies   int          `json:"plies"`
+}
+
+// roundKey is the round's place in the ladder's bucket; standings have dots.
+const roundKey = "round"
+
+// roundLease is held by the arena that runs the rounds.
+const roundLease = "ladder.rounds"
+
+// OnRound has f called after each round that this arena ran, when its games
+// are in the standings. Call it before Run.
+func (a *Arena) OnRound(f func(Round)) { a.onRound = f }
+
+// RoundsDone is closed when as many rounds have ended as the settings ask for.
+// Run goes on.
+func (a *Arena) RoundsDone() <-chan struct{} { return a.roundsDone }
+
+// rounds runs the ladder while this arena has the lease for it, until ctx ends
+// or all rounds are done.
+func (a *Arena) rounds(ctx context.Context) {
+	for played := 0; ctx.Err() == nil; {
+		life, lost := context.WithCancelCause(ctx)
+		if !a.leases.free(roundLease) || !a.leases.take(ctx, roundLease, lost) {
+			lost(errLost)
+			rest(ctx, a.cfg.LeaseFor/2)
+			continue
+		}
+		for life.Err() == nil {
+			if err := a.playRound(life); err != nil {
+				if life.Err() == nil {
+					a.log.Error().Err(err).Msg("ladder round interrupted; it goes on later")
+					rest(life, time.Second)
+				}
+				continue
+			}
+			if played++; played == a.cfg.Ladder.Rounds {
+				close(a.roundsDone)
+				a.leases.release(ctx, roundLease)
+				lost(nil)
+				return
+			}
+			rest(life, a.cfg.Ladder.Pause)
+		}
+		a.leases.release(context.WithoutCancel(ctx), roundLease)
+		lost(nil)
+	}
+}
+
+// playRound takes up the round that was interrupted, or makes the next, and
+// sees it to its end.
+func (a *Arena) playRound(ctx context.Context) error {
+	round, revision, err := a.loadRound(ctx)
+	if err != nil {
+		return err
+	}
+	if round.Number == 0 || !round.Ended.IsZero() {
+		if round, err = a.makeRound(ctx, round.Number+1); err != nil {
+			return err
+		}
+		if revision, err = a.saveRound(ctx, round, revision); err != nil {
+			return err
+		}
+		a.log.Info().Int("round", round.Number).Int("games", len(round.Pairings)).Msg("ladder round starts")
+	} else {
+		a.log.Info().Int("round", round.Number).Int("games", len(round.Pairings)).Msg("ladder round goes on")
+	}
+	for _, p := range round.Pairings {
+		if err := a.postPairing(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := a.awaitRound(ctx, &round); err != nil {
+		return err
+	}
+	round.Ended = time.Now().UTC()
+	if _, err := a.saveRound(ctx, round, revision); err != nil {
+		return err
+	}
+	a.log.Info().Int("round", round.Number).Msg("ladder round ended")
+	if a.onRound != nil {
+		a.onRound(round)
+	}
+	return nil
+}
+
+func (a *Arena) loadRound(ctx context.Context) (Round, uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	kve, err := a.store.ladder.Get(ctx, roundKey)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Round{}, 0, nil
+	}
+	if err != nil {
+		return Round{}, 0, fmt.Errorf("bucket %s, key %s: %w", a.store.ladder.Bucket(), roundKey, err)
+	}
+	var r Round
+	if err := json.Unmarshal(kve.Value(), &r); err != nil || r.Number < 1 {
+		return Round{}, 0, fmt.Errorf("bucket %s, key %s is corrupt: %w", a.store.ladder.Bucket(), roundKey, errors.Join(err, errCorrupt))
+	}
+	return r, kve.Revision(), nil
+}
+
+func (a *Arena) saveRound(ctx context.Context, r Round, revision uint64) (uint64, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	if revision, err = a.store.ladder.Update(ctx, roundKey, data, revision); err != nil {
+		return 0, fmt.Errorf("bucket %s, key %s: %w", a.store.ladder.Bucket(), roundKey, err)
+	}
+	return revision, nil
+}
+
+// makeRound waits until the bots that are present have been the same for a
+// while, and pairs them.
+func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
+	var since time.Time
+	was := ""
+	for ctx.Err() == nil {
+		now := time.Now()
+		pairs := a.pair(number, now)
+		is := fmt.Sprint(pairs)
+		if is != was {
+			was, since = is, now
+		}
+		if len(pairs) > 0 && now.Sub(since) >= a.cfg.Ladder.Settle {
+			round := Round{Number: number, Started: now.UTC(), Pairings: pairs}
+			for i := range round.Pairings {
+				round.Pairings[i].ID = round.id(&round.Pairings[i])
+			}
+			return round, nil
+		}
+		rest(ctx, 100*time.Millisecond)
+	}
+	return Round{}, context.Cause(ctx)
+}
+
+// pair has each bot of a game meet each other once. Who is first alternates
+// from round to round.
+func (a *Arena) pair(number int, now time.Time) []Pairing {
+	var all []Pairing
+	for _, g := range catalog.Games() {
+		rules := a.cfg.Ladder.Rules[g.Name]
+		if rules == "" {
+			rules = g.Default
+		}
+		terms := protocol.Terms{Game: g.Name, Rules: rules, Clock: a.cfg.Ladder.Clock, Rated: true}
+		bots := a.presence.bots(g.Name, rules, terms.Clock.Speed(), now)
+		for i := range bots {
+			for j := i + 1; j < len(bots); j++ {
+				p := Pairing{Terms: terms, Players: [2]protocol.PlayerID{bots[i], bots[j]}}
+				if (number+i+j)%2 == 1 {
+					p.Players[0], p.Players[1] = p.Players[1], p.Players[0]
+				}
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// id is the game id of a pairing: the same again when the round is resumed.
+func (r *Round) id(p *Pairing) protocol.GameID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s %s %s", r.Number, r.Started.UnixNano(), p.Terms.Game, p.Players[0], p.Players[1]))
+	return protocol.GameID(strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])))
+}
+
+// postPairing stores the challenge of a pairing whose fate is open. Posting it
+// twice does no harm: the first entry of the game's log decides.
+func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
+	if _, err := a.store.lastEntry(ctx, p.ID); !errors.Is(err, errNone) {
+		return err
+	}
+	now := time.Now().UTC()
+	ch := protocol.Challenge{V: protocol.Version, Game: p.ID, Terms: p.Terms, Created: now, Expires: now.Add(longestWait)}
+	for seat, player := range p.Players {
+		ch.Seats[seat] = protocol.SeatWanted{Player: player}
+	}
+	_, err := a.post(ctx, protocol.Pool("ladder."+p.Terms.Game), ch)
+	return err
+}
+
+// awaitRound waits until every pairing has come to an end, its records are
+// stored and rated.
+func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
+	absent := make(map[protocol.PlayerID]time.Time)
+	for open := len(r.Pairings); open > 0; {
+		open = 0
+		for i := range r.Pairings {
+			p := &r.Pairings[i]
+			if p.Done {
+				continue
+			}
+			if err := a.lookAt(ctx, p, absent); err != nil {
+				return err
+			}
+			if !p.Done {
+				open++
+			}
+		}
+		if open > 0 {
+			rest(ctx, 100*time.Millisecond)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	info, err := a.store.records.Info(ctx)
+	if err != nil {
+		return err
+	}
+	for !a.ladder.upTo(info.State.LastSeq) && ctx.Err() == nil {
+		rest(ctx, 20*time.Millisecond)
+	}
+	return context.Cause(ctx)
+}
+
+// lookAt sees whether a pairing has come to an end, and gives it up when one
+// of its players has been away for long before it began.
+func (a *Arena) lookAt(ctx context.Context, p *Pairing, absent map[protocol.PlayerID]time.Time) error {
+	if a.board.isCorrupt(p.ID) { // reported where it was found
+		p.Done, p.Outcome = true, game.Outcome{Reason: protocol.ReasonVoid}
+		return nil
+	}
+	last, known := a.board.last(p.ID)
+	if !known {
+		var err error
+		if last, _, err = a.store.lastEvent(ctx, p.ID); errors.Is(err, errNone) {
+			return a.giveUpAbsent(ctx, p, absent)
+		} else if err != nil {
+			return err
+		}
+	}
+	if settled(last) {
+		p.Done, p.Outcome, p.Plies = true, last.Outcome, len(last.Moves)
+	}
+	return nil
+}
+
+func (a *Arena) giveUpAbsent(ctx context.Context, p *Pairing, absent map[protocol.PlayerID]time.Time) error {
+	now := time.Now()
+	for _, player := range p.Players {
+		if a.presence.anyIntroduction(player, now) != nil {
+			delete(absent, player)
+			continue
+		}
+		since, ok := absent[player]
+		if !ok {
+			absent[player] = now
+		}
+		if !ok || now.Sub(since) < a.cfg.Ladder.Absent {
+			continue
+		}
+		ch := protocol.Challenge{Game: p.ID, Terms: p.Terms}
+		for seat, name := range p.Players {
+			ch.Seats[seat].Player = name
+		}
+		if err := a.close(ctx, ch, protocol.ReasonExpired, "a player is away"); err != nil && !errors.Is(err, errLost) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// watchSeat follows the pulse of a seat's holder: one that is heard lets a
+// clock run on that the platform stopped, one that is not heard loses the seat,
+// and a vacant seat goes to whoever of the player claims it or takes the offer.
+func (r *referee) watchSeat(seat game.Seat, now time.Time) {
+	h := r.m.Holder(seat)
+	if h.Instance == "" {
+		r.fill(seat, h, now)
+		return
+	}
+	seen := r.a.presence.seen(h.Player, h.Instance)
+	if seen.After(r.seatSince[seat]) {
+		if r.m.Heard(seat, now) {
+			r.tell()
+		}
+	} else {
+		seen = r.seatSince[seat]
+	}
+	if now.Sub(seen) > r.a.cfg.LostAfter {
+		r.vacate(seat, h.Instance, "no heartbeat", now)
+		return
+	}
+	r.repeat(seat, h, now)
+}
+
+// vacate takes the seat from an instance.
+func (r *referee) vacate(seat game.Seat, from protocol.InstanceID, why string, now time.Time) {
+	event := r.m.Vacate(seat, from, why, now)
+	if event == nil {
+		return
+	}
+	r.seatSince[seat], r.offerNext[seat] = now, now
+	r.apply(event, protocol.ActAnswer{})
+	if r.ctx.Err() == nil {
+		r.fill(seat, r.m.Holder(seat), now)
+	}
+}
+
+// fill looks for an instance for a vacant seat.
+func (r *referee) fill(seat game.Seat, h protocol.Holder, now time.Time) {
+	if r.m.Over() {
+		return
+	}
+	if id, ok := r.a.presence.claimant(h.Player, r.id, r.seatSince[seat], now); ok {
+		r.seat(seat, h.Epoch, id)
+		return
+	}
+	if r.offering[seat] || now.Before(r.offerNext[seat]) {
+		return
+	}
+	r.offering[seat] = true
+	s := r.m.Snapshot(now)
+	other := s.Holders[seat.Other()]
+	offer := protocol.Offer{
+		Kind: protocol.OfferSeat, Game: s.Game, Terms: s.Terms, Seat: seat, Player: h.Player,
+		Opponent: &protocol.Opponent{Player: other.Player, Display: other.Display, Kind: other.Kind, Rating: other.Rating},
+		Ply:      len(s.Moves), Deadline: now.Add(r.a.cfg.OfferFor).UTC(), HoldMS: r.a.cfg.HoldFor.Milliseconds(),
+	}
+	r.a.wg.Go(func() {
+		ans, err := r.a.server.Offer(r.ctx, protocol.OwnPool(h.Player), offer)
+		r.do(func() { r.offered(seat, h.Epoch, ans, err) })
+	})
+}
+
+// offered takes in the answer to the offer of a vacant seat.
+func (r *referee) offered(seat game.Seat, epoch uint64, ans protocol.OfferAnswer, err error) {
+	r.offering[seat] = false
+	r.offerNext[seat] = time.Now().Add(r.a.cfg.RetryAfter)
+	switch {
+	case r.ctx.Err() != nil:
+	case err == nil && ans.Answer == protocol.Accept && r.a.presence.vouches(r.m.Holder(seat).Player, ans):
+		r.seat(seat, epoch, ans.Instance)
+	case err != nil && !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded):
+		r.log.Warn().Err(err).Stringer("seat", seat).Msg("seat not offered")
+	}
+}
+
+// seat gives the vacant seat to an instance.
+func (r *referee) seat(seat game.Seat, epoch uint64, id protocol.InstanceID) {
+	now := time.Now()
+	build := ""
+	if hello := r.a.presence.introduction(r.m.Holder(seat).Player, id); hello != nil {
+		build = hello.Build
+	}
+	if event := r.m.Seat(seat, epoch, id, build, now); event != nil {
+		r.seatSince[seat] = now
+		r.apply(event, protocol.ActAnswer{})
+	}
+}

@@ -1,0 +1,262 @@
+package arena
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// bare is a server without accounts that can be made to switch its JetStream
+// off, as it does itself when the disk is full, and be started again.
+type bare struct {
+	t  *testing.T
+	mu sync.Mutex
+	ns *server.Server
+	on string
+}
+
+func (b *bare) Platform() protocol.Connection {
+	return protocol.Connection{InProcess: b, Name: "platform"}
+}
+
+func (b *bare) Player(user string) protocol.Connection {
+	return protocol.Connection{InProcess: b, Name: user}
+}
+
+// InProcessConn connects to the server that runs now.
+func (b *bare) InProcessConn() (net.Conn, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ns.InProcessConn()
+}
+
+func (b *bare) start() {
+	b.t.Helper()
+	ns, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: b.on, NoSigs: true, NoLog: true})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ns.Start()
+	if !ns.ReadyForConnections(patience) {
+		b.t.Fatal("the server does not start")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ns = ns
+}
+
+func (b *bare) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ns.Shutdown()
+	b.ns.WaitForShutdown()
+}
+
+func startBare(t *testing.T) *bare {
+	t.Helper()
+	b := &bare{t: t, on: t.TempDir()}
+	b.start()
+	t.Cleanup(b.stop)
+	return b
+}
+
+// recordOfGame waits for the record of a game.
+func recordOfGame(t *testing.T, s *store, g protocol.GameID) *record.Record {
+	t.Helper()
+	var rec *record.Record
+	eventually(t, "the record of the game", func() bool {
+		msg, err := s.records.GetLastMsgForSubject(t.Context(), s.subjects.Record("amazons", g))
+		if err != nil {
+			return false
+		}
+		if rec, err = record.Decode(msg.Data); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	})
+	return rec
+}
+
+// withoutSpace plays a game during which the store has no room for a while.
+// The game goes on, a message says what is not kept, and the log and the
+// record are whole in the end.
+func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a *running)) {
+	lines := &logLines{}
+	a := prepareArenaLog(t, srv, quick(), zerolog.New(zerolog.MultiLevelWriter(lines, zerolog.NewTestWriter(t))))
+	a.start()
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 30*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	bob.until(g, "some moves", plies(2))
+	full(a)
+	bob.until(g, "moves without a log", plies(8))
+	said := map[string]any{"level": "error", "game": g, "message": "no space: the game goes on, from here its log and a restart's position are not being kept"}
+	if n := lines.count(said); n != 1 {
+		t.Errorf("said %d times that nothing is kept, want once", n)
+	}
+	room(a)
+	if n := len(bob.until(g, "a move", plies(8)).Moves); n > 12 {
+		t.Logf("the game is at ply %d already", n)
+	}
+	st := bob.until(g, "the end", finished)
+	if st.Outcome.Reason != game.NoMoves {
+		t.Errorf("outcome %+v, want a game played out", st.Outcome)
+	}
+	rec := recordOfGame(t, a.store, g)
+	if len(rec.Plies) != len(st.Moves) || rec.Result != st.Outcome.Result || rec.Reason != st.Outcome.Reason {
+		t.Errorf("the record has %d plies and %s by %s, the game %d and %+v", len(rec.Plies), rec.Result, rec.Reason, len(st.Moves), st.Outcome)
+	}
+	for i, p := range rec.Plies {
+		if p.Move != st.Moves[i] || p.Receipt == nil {
+			t.Errorf("ply %d of the record: %s with receipt %v, want %s with one", i+1, p.Move, p.Receipt, st.Moves[i])
+		}
+	}
+	events := whole(t, a.store, g)
+	caught := 0
+	for i, e := range events {
+		if i > 0 && len(e.Moves) > len(events[i-1].Moves)+1 && (e.Kind == protocol.EventSnapshot || e.Kind == protocol.EventEnd) {
+			caught++
+			if e.Text == "" {
+				t.Errorf("entry %d does not say what is missing", i+1)
+			}
+		}
+	}
+	if caught != 1 {
+		t.Errorf("the log is taken up again %d times, want once", caught)
+	}
+}
+
+func TestStreamFull(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	limit := func(a *running, bytes int64) {
+		info, err := a.store.games.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := info.Config
+		cfg.MaxBytes = bytes
+		if bytes > 0 {
+			cfg.MaxBytes = int64(info.State.Bytes)
+		}
+		if _, err := a.store.js.UpdateStream(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withoutSpace(t, srv, func(a *running) { limit(a, 1) }, func(a *running) { limit(a, -1) })
+}
+
+// A server that runs out of disk switches JetStream off until it is started
+// again.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	srv := startBare(t)
+	withoutSpace(t, srv, func(*running) {
+		if err := srv.ns.DisableJetStream(); err != nil {
+			t.Fatal(err)
+		}
+	}, func(*running) {
+		srv.stop()
+		srv.start()
+	})
+}
+
+// A restart of the server alone costs neither a game nor a lease.
+func TestServerRestart(t *testing.T) {
+	t.Parallel()
+	srv := startBare(t)
+	a := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 30*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	for n := range 3 {
+		bob.until(g, "some moves", plies(3*n+2))
+		srv.stop()
+		srv.start()
+	}
+	if st := bob.until(g, "the end", finished); st.Outcome.Reason != game.NoMoves {
+		t.Errorf("outcome %+v, want a game played out", st.Outcome)
+	}
+	recordOfGame(t, a.store, g)
+	whole(t, a.store, g)
+	after := ann.challenge("bob", small(t, "60+1"), game.First)
+	ann.until(after, "the end of another game", finished)
+}
+
+// A log whose last entry can't be read is reported with its subject and left
+// alone; the other games go on.
+func TestCorruptLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	srv := startServer(t, dir, "ann", "bob")
+	a := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(bob, 20*time.Millisecond)
+	good := ann.challenge("bob", small(t, "60+1"), game.First)
+	bad := ann.challenge("bob", small(t, "60+1"), game.First)
+	torn := ann.challenge("bob", small(t, "60+1"), game.First)
+	for _, g := range []protocol.GameID{good, bad, torn} {
+		bob.until(g, "some moves", plies(4))
+	}
+	ann.set(func(p *player) { p.play = nil })
+	bob.set(func(p *player) { p.play = nil })
+	a.stop()
+	last, _, err := a.store.lastEvent(t.Context(), torn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subjects := a.server.Subjects()
+	if _, err := a.store.js.Publish(t.Context(), subjects.Log(bad), []byte(`{"v":1,"kind":"mo`)); err != nil {
+		t.Fatal(err)
+	}
+	event := last
+	event.Moves = append(append([]string{}, last.Moves...), "a1a1/a1")
+	event.Index++
+	if err := a.store.journal(torn, lastSeq(t, a.store, torn), nil).append(t.Context(), &event, 0); err != nil {
+		t.Fatal(err)
+	}
+
+	lines := &logLines{}
+	b := prepareArenaLog(t, srv, quick(), zerolog.New(lines))
+	b.start()
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) {
+			p.play = func(st protocol.State) {
+				if st.Game == good {
+					p.random(st)
+				}
+			}
+		})
+	}
+	bob.until(good, "the end", finished)
+	for g, message := range map[protocol.GameID]string{
+		bad:  "game left alone: the last entry of its log can't be read",
+		torn: "game left alone: its log can't be played through",
+	} {
+		said := map[string]any{"level": "error", "subject": subjects.Log(g), "message": message}
+		eventually(t, fmt.Sprintf("the report of %s", g), func() bool { return lines.count(said) == 1 })
+	}
+	before := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn)
+	time.Sleep(3 * sweepEvery)
+	if after := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn); after != before {
+		t.Errorf("a corrupt log was written on")
+	}
+}
+
+func lastSeq(t *testing.T, s *store, g protocol.GameID) uint64 {
+	t.Helper()
+	msg, err := s.lastEntry(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return msg.Sequence
+}

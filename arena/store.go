@@ -1,0 +1,175 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/protocol"
+)
+
+// store is everything that outlives the process.
+type store struct {
+	js         jetstream.JetStream
+	subjects   protocol.Subjects
+	challenges jetstream.Stream
+	queue      jetstream.Consumer // of challenges
+	games      jetstream.Stream
+	records    jetstream.Stream
+	leases     jetstream.KeyValue
+	ladder     jetstream.KeyValue
+}
+
+// storeWait bounds every single request to JetStream.
+const storeWait = 2 * time.Second
+
+// streamName names a stream or bucket of the platform: they can't have dots.
+func streamName(subjects protocol.Subjects, what string) string {
+	return strings.ReplaceAll(subjects.Prefix(), ".", "_") + "_" + what
+}
+
+// openStore checks the streams and buckets and makes those that are missing.
+// One that is there but different is an error that says in what.
+func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, cfg Config) (*store, error) {
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(storeWait))
+	if err != nil {
+		return nil, err
+	}
+	s := &store{js: js, subjects: subjects}
+	s.challenges, err = openStream(ctx, js, jetstream.StreamConfig{
+		Name: streamName(subjects, "challenges"), Description: "waiting challenges", Subjects: []string{subjects.Challenges()},
+		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+		MaxMsgsPerSubject: int64(cfg.Challenges), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		AllowDirect: false, // a follower's answer may be old
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.games, err = openStream(ctx, js, jetstream.StreamConfig{
+		Name: streamName(subjects, "games"), Description: "the authoritative log of every game", Subjects: []string{subjects.Logs()},
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+		MaxMsgsPerSubject: int64(cfg.Match.LogLimit), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		AllowDirect: false, // a follower's answer may be old, and a referee would take its own entry for another's
+		RePublish: &jetstream.RePublish{
+			Source:      subjects.Logs(),
+			Destination: subjects.Prefix() + ".watch.{{wildcard(1)}}",
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.records, err = openStream(ctx, js, jetstream.StreamConfig{
+		Name: streamName(subjects, "records"), Description: "finished games", Subjects: []string{subjects.Records()},
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+		MaxMsgsPerSubject: 1, // a game has one record, for ever
+		Replicas:          cfg.Replicas, Storage: jetstream.FileStorage, AllowDirect: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.queue, err = s.challenges.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: "matchmaker", AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
+		// Challenges that wait for a player count as unacknowledged: a low
+		// bound would let them starve those behind.
+		MaxAckPending: -1,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("consumer matchmaker of stream %s: %w", streamName(subjects, "challenges"), err)
+	}
+	s.leases, err = openBucket(ctx, js, jetstream.KeyValueConfig{
+		Bucket: streamName(subjects, "leases"), Description: "who referees which game", TTL: cfg.LeaseFor,
+		LimitMarkerTTL: markerFor, Replicas: cfg.Replicas,
+		Storage: jetstream.FileStorage, // a bucket in memory is gone after a restart of the server
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.ladder, err = openBucket(ctx, js, jetstream.KeyValueConfig{
+		Bucket: streamName(subjects, "ladder"), Description: "ratings and rounds", Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+	})
+	return s, err
+}
+
+// markerFor is how long the mark of an expired lease stays to be seen.
+const markerFor = time.Minute
+
+// openStream returns the stream, made when it is missing.
+func openStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.Stream, error) {
+	st, err := js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if st, err = js.CreateStream(ctx, want); err == nil {
+			return st, nil
+		}
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another arena was faster
+			st, err = js.Stream(ctx, want.Name)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("stream %s: %w", want.Name, explain(err))
+	}
+	return st, sameStream(st.CachedInfo().Config, want)
+}
+
+// sameStream compares what the arena's promises rest on. Sizes, ages,
+// placement and the like are the operator's.
+func sameStream(have, want jetstream.StreamConfig) error {
+	var diff []string
+	differs := func(what string, have, want any) {
+		if fmt.Sprint(have) != fmt.Sprint(want) {
+			diff = append(diff, fmt.Sprintf("%s is %v, want %v", what, have, want))
+		}
+	}
+	differs("subjects", have.Subjects, want.Subjects)
+	differs("retention", have.Retention, want.Retention)
+	differs("discard", have.Discard, want.Discard)
+	differs("discard_new_per_subject", have.DiscardNewPerSubject, want.DiscardNewPerSubject)
+	differs("max_msgs_per_subject", have.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
+	differs("storage", have.Storage, want.Storage)
+	differs("allow_direct", have.AllowDirect, want.AllowDirect)
+	if want.RePublish != nil {
+		if have.RePublish == nil {
+			have.RePublish = &jetstream.RePublish{}
+		}
+		differs("republish", *have.RePublish, *want.RePublish)
+	}
+	if diff != nil {
+		return fmt.Errorf("stream %s is not as this arena needs it: %s", want.Name, strings.Join(diff, "; "))
+	}
+	return nil
+}
+
+// openBucket returns the bucket, made when it is missing.
+func openBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	kv, err := js.KeyValue(ctx, want.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		if kv, err = js.CreateKeyValue(ctx, want); errors.Is(err, jetstream.ErrBucketExists) {
+			kv, err = js.KeyValue(ctx, want.Bucket)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", want.Bucket, explain(err))
+	}
+	st, err := kv.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", want.Bucket, explain(err))
+	}
+	if st.TTL() != want.TTL {
+		return nil, fmt.Errorf("bucket %s is not as this arena needs it: its TTL is %v, want %v", want.Bucket, st.TTL(), want.TTL)
+	}
+	return kv, nil
+}
+
+// explain adds what an operator can do about an error that says too little.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, jetstream.ErrJetStreamNotEnabled),
+		errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("%w (the arena needs a NATS account with JetStream)", err)
+	}
+	return err
+}

@@ -1,0 +1,519 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// The network says everything twice, and old things late.
+func TestDuplicatedAndReorderedStates(t *testing.T) {
+	p, m, f := playing(t, func(p *platform) {
+		var before *protocol.State
+		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+			send(st)
+			if before != nil {
+				send(*before)
+			}
+			send(st)
+			before = &st
+		}
+	})
+	p.finished(m)
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := map[int]bool{}
+	for _, r := range m.requests {
+		if seen[r.Ply] {
+			t.Errorf("two requests for the move after %d plies", r.Ply)
+		}
+		seen[r.Ply] = true
+	}
+	if f.count(MovePlayed) != len(m.Moves) {
+		t.Errorf("%d move events for %d moves", f.count(MovePlayed), len(m.Moves))
+	}
+}
+
+// Every fifth state is lost. What it said is in the next, or asked for.
+func TestLostStatesAreHealed(t *testing.T) {
+	t.Parallel() // it mostly waits
+	n := 0
+	p, m, f := playingAt(t, "4+4", func(p *platform) { // who has little time asks soon
+		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+			if n++; n%5 != 0 {
+				send(st)
+			}
+		}
+	})
+	p.finished(m)
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+}
+
+// The answer to a move is lost: the very same request comes again.
+func TestLostAnswerRepeatsTheRequest(t *testing.T) {
+	t.Parallel() // it mostly waits
+	p, m, f := playing(t, func(p *platform) {
+		lost := false
+		p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+			if r.Ply == 1 && !lost {
+				lost = true
+				return &protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
+			}
+			return nil
+		}
+	})
+	p.finished(m)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(m.requests) < 2 || m.requests[0] != m.requests[1] || m.requests[0].Ply != 1 {
+		t.Errorf("requests %+v", m.requests[:min(2, len(m.requests))])
+	}
+	if f.log.has(`"level":"error"`) {
+		t.Errorf("log:\n%s", f.log)
+	}
+}
+
+// A move that is refused for a while is sent until it is taken.
+func TestRefusalsThatPass(t *testing.T) {
+	for _, code := range []protocol.Code{protocol.Unavailable, protocol.RateLimited, protocol.UnknownPeer, protocol.Stale, protocol.NotYourTurn} {
+		t.Run(string(code), func(t *testing.T) {
+			t.Parallel() // it mostly waits
+			p, m, f := playing(t, func(p *platform) {
+				n := 0
+				p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+					if n++; r.Ply != 3 || n > 4 {
+						return nil
+					}
+					var a protocol.ActAnswer
+					a.Error = protocol.Refuse(code, "not now")
+					return &a
+				}
+			})
+			p.finished(m)
+			if f.log.has(`"level":"error"`) {
+				t.Errorf("log:\n%s", f.log)
+			}
+		})
+	}
+}
+
+func TestHaltedGameGoesOn(t *testing.T) {
+	p, m, f := playing(t, nil)
+	f.think.setPause(5 * time.Millisecond)
+	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+	p.mu.Lock()
+	m.Status = protocol.Halted
+	p.advance(m)
+	p.mu.Unlock()
+	time.Sleep(100 * time.Millisecond)
+	p.mu.Lock()
+	m.Status = protocol.Playing
+	p.advance(m)
+	p.mu.Unlock()
+	p.finished(m)
+}
+
+// The platform calls a move illegal that our rules allow: no silent hang.
+func TestIllegalMoveResigns(t *testing.T) {
+	p, m, f := playing(t, func(p *platform) {
+		p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+			if r.Ply < 3 {
+				return nil
+			}
+			var a protocol.ActAnswer
+			a.Error = protocol.Refuse(protocol.Illegal, "not under these rules")
+			return &a
+		}
+	})
+	p.finished(m)
+	if m.Outcome != (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonResign}) {
+		t.Errorf("outcome %+v", m.Outcome)
+	}
+	if n := f.log.count("disagreement with the platform"); n != 1 {
+		t.Errorf("%d lines about the disagreement, want 1:\n%s", n, f.log)
+	}
+}
+
+// The platform's key differs from ours: it is said, recorded, and played on.
+func TestKeyDisagreement(t *testing.T) {
+	dir := t.TempDir()
+	w, err := record.NewWriter(dir, "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+		if len(st.Moves) == 4 {
+			st.Key = "00000000deadbeef"
+		}
+		send(st)
+	}
+	f := startBotWith(t, connect(t, srv.Player("bots")), w)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.finished(m)
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	f.stop(t)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.log.count("disagreement with the platform"); n != 1 {
+		t.Errorf("%d lines about the disagreement, want 1:\n%s", n, f.log)
+	}
+	doc, err := record.Find(dir, "game1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Disputes) != 1 || doc.Disputes[0].Ply != 4 || doc.Disputes[0].Ruled != "00000000deadbeef" || doc.Disputes[0].Claimed == "" {
+		t.Errorf("disputes in the record: %+v", doc.Disputes)
+	}
+	checkRecord(t, doc, m)
+}
+
+// checkRecord holds a record against what the platform saw.
+func checkRecord(t *testing.T, doc *record.Record, m *match) {
+	t.Helper()
+	if doc.Result != m.Outcome.Result || doc.Reason != m.Outcome.Reason || len(doc.Plies) != len(m.Moves) {
+		t.Fatalf("record says %s by %q after %d plies, the platform %+v after %d", doc.Result, doc.Reason, len(doc.Plies), m.Outcome, len(m.Moves))
+	}
+	hits := 0
+	for i, ply := range doc.Plies {
+		if ply.Move != m.Moves[i] || ply.Key == "" {
+			t.Errorf("ply %d: %+v, want move %s", i+1, ply, m.Moves[i])
+		}
+		if own := ply.Seat == *doc.Source.Seat; own != (ply.Think != nil) {
+			t.Errorf("ply %d by %s: thinking %+v", i+1, ply.Seat, ply.Think)
+		}
+		if th := ply.Think; th != nil {
+			if th.PonderHit {
+				hits++
+				if th.Ponder != m.Moves[i-1] {
+					t.Errorf("ply %d: hit on %s after %s", i+1, th.Ponder, m.Moves[i-1])
+				}
+			}
+			if th.Depth == 0 || th.Nodes == 0 || len(th.PV) == 0 || th.Source != record.FromSearch {
+				t.Errorf("ply %d: thinking %+v", i+1, th)
+			}
+		}
+	}
+	if hits == 0 {
+		t.Error("no ponder hit in the record")
+	}
+}
+
+// The seat is given to another instance: our searches end, nothing is sent.
+func TestFencedSeatIsGivenUp(t *testing.T) {
+	p, m, f := playing(t, nil)
+	f.think.setPause(20 * time.Millisecond)
+	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+	p.mu.Lock()
+	m.Holders[game.Second].Instance = "elsewhere"
+	m.Holders[game.Second].Epoch++
+	p.advance(m)
+	p.mu.Unlock()
+	eventually(t, "the session to end", func() bool { return f.ledger.Used() == 0 && f.count(GameEnded) == 1 })
+	p.mu.Lock()
+	before := len(m.requests)
+	p.mu.Unlock()
+	time.Sleep(200 * time.Millisecond)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(m.requests) != before {
+		t.Error("moves for a seat that is another's")
+	}
+	if f.log.has("resign") {
+		t.Error("it resigned a game that is another's")
+	}
+}
+
+// The platform took the seat because it did not hear us, and gives it back.
+func TestVacantSeatIsTakenBack(t *testing.T) {
+	p, m, f := playing(t, nil)
+	f.think.setPause(20 * time.Millisecond)
+	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+	p.mu.Lock()
+	m.vacate(hare, f.cfg.Instance)
+	p.tellAll(m)
+	epoch := m.Holders[game.Second].Epoch
+	p.mu.Unlock()
+	eventually(t, "the loss to be noticed", func() bool { return f.log.has("the seat is vacant") })
+	o := offerOf(small(t), "game1", game.Second)
+	o.Kind, o.Player = protocol.OfferSeat, hare
+	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
+		t.Fatalf("own seat: %+v", ans)
+	}
+	p.mu.Lock()
+	m.Holders[game.Second].Instance, m.Holders[game.Second].Epoch = f.cfg.Instance, epoch+1
+	p.advance(m)
+	p.mu.Unlock()
+	p.finished(m)
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	if f.ledger.Used() != 0 {
+		t.Errorf("%d slots used", f.ledger.Used())
+	}
+}
+
+// A new process takes a running game over, from its state alone.
+func TestTakesOverARunningGame(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	first := startBot(t, connect(t, srv.Player("bots")))
+	first.think.setPause(10 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.seen("some moves", func() bool { return len(m.Moves) >= 6 })
+	first.stop(t) // it hands the seat back
+	p.seen("the seat to be vacant", func() bool { return m.Holders[game.Second].Instance == "" })
+	if first.count(GameEnded) != 1 {
+		t.Error("no end event of the game handed over")
+	}
+	second := startBot(t, connect(t, srv.Player("bots")))
+	o.Kind, o.Player = protocol.OfferSeat, hare
+	ans := p.offer(protocol.OwnPool(hare), o)
+	if ans.Answer != protocol.Accept || ans.Instance == first.cfg.Instance {
+		t.Fatalf("own seat: %+v", ans)
+	}
+	p.mu.Lock()
+	m.Holders[game.Second].Instance = ans.Instance
+	m.Holders[game.Second].Epoch++
+	p.advance(m)
+	p.mu.Unlock()
+	p.finished(m)
+	eventually(t, "the end", func() bool { return second.count(GameEnded) == 1 })
+}
+
+// A platform that forgets its peers, or a process that comes back under its
+// old name, only needs a hello.
+func TestHelloHealsEverything(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	named := func(c *Config) { c.Instance = "instance1" }
+	first := startBot(t, connect(t, srv.Player("bots")), named)
+	first.think.setPause(100 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.seen("some moves", func() bool { return len(m.Moves) >= 2 })
+	p.mu.Lock()
+	clear(p.peers)
+	hellos := p.hellos
+	p.mu.Unlock()
+	p.seen("another hello", func() bool { return p.hellos > hellos && p.peers["instance1"] })
+	p.seen("more moves", func() bool { return len(m.Moves) >= 4 })
+	// Gone without a word, as far as the platform can tell.
+	first.stop(t)
+	p.mu.Lock()
+	m.Holders[game.Second].Instance = "instance1"
+	m.Holders[game.Second].Epoch++
+	p.mu.Unlock()
+	second := startBot(t, connect(t, srv.Player("bots")), named)
+	p.finished(m)
+	eventually(t, "the end", func() bool { return second.count(GameEnded) == 1 })
+}
+
+// The platform ended the game and its last word was lost.
+func TestGameThatThePlatformForgot(t *testing.T) {
+	t.Parallel() // it mostly waits
+	p, m, f := playingAt(t, "4+4", func(p *platform) {
+		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+			if st.Status != protocol.Finished {
+				send(st)
+			}
+		}
+	})
+	p.finished(m)
+	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
+	if !f.log.has("plays this game without us") {
+		t.Errorf("log:\n%s", f.log)
+	}
+}
+
+func TestNATSRestartsInMidGame(t *testing.T) {
+	t.Parallel() // it mostly waits
+	opts := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
+	start := func() *server.Server {
+		ns, err := server.NewServer(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ns.Start()
+		if !ns.ReadyForConnections(waitFor) {
+			t.Fatal("server not ready")
+		}
+		return ns
+	}
+	ns := start()
+	at := protocol.Connection{URL: ns.ClientURL(), Log: zerolog.Nop()}
+	p := newPlatform(t, connect(t, at))
+	f := startBot(t, connect(t, at))
+	f.think.setPause(20 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+	opts.Port = ns.Addr().(*net.TCPAddr).Port
+	ns.Shutdown()
+	ns.WaitForShutdown()
+	time.Sleep(100 * time.Millisecond)
+	ns = start()
+	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
+	p.finished(m)
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+}
+
+// A platform gone mad: the process lives, says so once, and plays on.
+func TestGarbage(t *testing.T) {
+	srv := service(t)
+	nc := connect(t, srv.Platform())
+	p := newPlatform(t, nc)
+	f := startBot(t, connect(t, srv.Player("bots")))
+	f.think.setPause(2 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	junk := []string{"", "null", "[]", "{", `{"v":1}`, `{"v":99,"game":"game1"}`, `{"v":1,"game":"other","seq":9999}`,
+		`{"v":1,"game":"game1","seq":"x"}`, string(make([]byte, 300<<10)), `{"v":1,"game":"game1","you":"third"}`}
+	for range 20 {
+		for _, j := range junk {
+			for _, subject := range []string{"sparring.to.amazons-hare.game.game1", "sparring.to.amazons-hare.notice", "sparring.offer.player.amazons-hare"} {
+				if err := nc.Publish(subject, []byte(j)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	// Well-formed, and senseless.
+	p.mu.Lock()
+	p.server.Tell(hare, protocol.State{Seq: m.seq, You: game.First, Snapshot: m.Snapshot})
+	other := m.Snapshot
+	other.Terms.Rules, other.Moves = "xiangqi/simple", []string{"h2e2"}
+	p.server.Tell(hare, protocol.State{Seq: m.seq, You: game.Second, Snapshot: other})
+	p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeDeclined, Game: "game1"})
+	p.mu.Unlock()
+	p.finished(m)
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	if n := f.log.count(`"level":"warn"`); n == 0 || n > 5 {
+		t.Errorf("%d warnings, want a few:\n%s", n, f.log)
+	}
+}
+
+// Nobody answers at all: one line, and all is well once somebody does.
+func TestSilentPlatform(t *testing.T) {
+	t.Parallel() // it mostly waits
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")))
+	p.seen("a hello", func() bool { return p.hellos > 0 })
+	p.setMute(true)
+	eventually(t, "the silence to be noticed", func() bool { return f.log.has("the platform does not answer") })
+	p.setMute(false)
+	eventually(t, "the platform to be back", func() bool { return f.log.has("answers again") })
+	if n := f.log.count("does not answer"); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+}
+
+func TestDrainFinishesTheGames(t *testing.T) {
+	p, m, f := playing(t, nil)
+	f.Drain()
+	f.Drain() // again does nothing
+	eventually(t, "the place in the queue to be gone", func() bool {
+		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), offerOf(small(t), "game2", game.First))
+		return err != nil
+	})
+	f.wait(t)
+	select {
+	case <-m.over:
+	default:
+		t.Error("Run returned before the game had ended")
+	}
+	if f.err != nil {
+		t.Error(f.err)
+	}
+	p.seen("the farewell", func() bool { return len(p.leaves) == 1 && len(p.leaves[0].Games) == 0 })
+}
+
+func TestStopHandsOver(t *testing.T) {
+	dir := t.TempDir()
+	w, err := record.NewWriter(dir, "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBotWith(t, connect(t, srv.Player("bots")), w)
+	f.think.setPause(50 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.First)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	eventually(t, "some moves", func() bool { return f.count(MovePlayed) >= 3 })
+	f.stop(t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.leaves) != 1 || m.Holders[game.First].Instance != "" {
+		t.Errorf("leaves %+v, holder %+v", p.leaves, m.Holders[game.First])
+	}
+	doc, err := record.Find(dir, "game1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc.Result != game.Undecided || len(doc.Plies) < 3 || doc.Text == "" || doc.Plies[0].Think == nil {
+		t.Errorf("the record of the game handed over: %+v", doc)
+	}
+}
+
+// Our rules end a game by repetition, the platform's do not: theirs stand.
+func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
+	rules, err := catalog.Rules("xiangqi/simple")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bare(t, "60")
+	s.rules, s.record = rules, newRecorder()
+	shuffle := []string{"a0a1", "a9a8", "a1a0", "a8a9"}
+	for range 10 {
+		s.st.Moves = append(s.st.Moves, shuffle...)
+	}
+	s.follow()
+	if s.pos == nil || s.pos.Outcome().Over() || len(s.moves) != len(s.st.Moves) || len(s.record.disputes) != 1 {
+		t.Fatalf("after %d of %d moves: %v, disputes %+v", len(s.moves), len(s.st.Moves), s.pos, s.record.disputes)
+	}
+	if fresh, _ := rules.New(""); s.pos.Key() != fresh.Key() {
+		t.Error("another position than the start, which has recurred")
+	}
+	// A takeback to before the repetition, and back again.
+	all := s.st.Moves
+	s.st.Moves = all[:3]
+	s.follow()
+	if s.pos == nil || s.pos.Ply() != 3 || len(s.record.plies) != 3 {
+		t.Errorf("taken back: %v after %d moves", s.pos, len(s.moves))
+	}
+	s.st.Moves = all[:5]
+	s.follow()
+	if s.pos == nil || s.pos.Ply() != 5 || s.moves[4] != all[4] {
+		t.Errorf("played again: %v after %d moves", s.pos, len(s.moves))
+	}
+}
+
+func TestClosedConnectionEndsRun(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	nc := connect(t, srv.Player("bots"))
+	f := startBot(t, nc)
+	p.seen("a hello", func() bool { return p.hellos > 0 })
+	nc.Close()
+	f.wait(t)
+	if !errors.Is(f.err, nats.ErrConnectionClosed) {
+		t.Errorf("Run returned %v", f.err)
+	}
+}

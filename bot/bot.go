@@ -1,0 +1,248 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+)
+
+// Deps are what a bot works with.
+type Deps struct {
+	Think Thinker
+	Build string // of the thinker, as a hello and the records name it
+	// Records, if set, gets the record of every game when it ends.
+	Records Records
+	Log     zerolog.Logger
+	// Observe, if set, is told what happens in the games. Several goroutines
+	// call it at once, and games wait for it.
+	Observe func(Event)
+}
+
+// Bot is the bot process.
+type Bot struct {
+	nc       *nats.Conn
+	cfg      Config
+	deps     Deps
+	log      zerolog.Logger
+	subjects protocol.Subjects
+	ledger   *Ledger
+	clock    *Pulse
+	players  []*player
+	queues   []*queue
+	answered atomic.Pointer[time.Time] // when the platform last answered anybody
+
+	drain     chan struct{}
+	drainOnce sync.Once
+
+	games    context.Context // of the sessions
+	mu       sync.Mutex
+	stopping bool
+	running  sync.WaitGroup // sessions, and what they leave behind
+}
+
+// Waits of a process.
+const (
+	silence    = 5 * time.Second         // without an answer to any heartbeat: the platform is away, or the socket dead
+	checkup    = time.Second             // between two looks at what may have failed
+	signOfLife = 2 * time.Second         // a socket that is up has so long to answer
+	endWithin  = 1500 * time.Millisecond // sessions that are told to end have so long
+)
+
+// New checks the settings and makes a bot on a connection, which stays the
+// caller's.
+func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
+	if d.Think == nil {
+		return nil, errors.New("bot: nothing to think with")
+	}
+	if cfg.Instance == "" {
+		cfg.Instance = protocol.InstanceID(protocol.NewID())
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	profiles, err := cfg.players()
+	if err != nil {
+		return nil, err
+	}
+	subjects, err := protocol.NewSubjects(cfg.NATS.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bot{
+		nc: nc, cfg: cfg, deps: d, subjects: subjects,
+		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
+		ledger: NewLedger(cfg.bounds()), clock: new(Pulse), drain: make(chan struct{}),
+	}
+	for _, profile := range profiles {
+		p, err := newPlayer(b, profile)
+		if err != nil {
+			return nil, err
+		}
+		b.players = append(b.players, p)
+	}
+	b.queues = queues(b.players, b.clock, b.log)
+	return b, nil
+}
+
+// Drain makes the bot take no more games; Run returns once those under way
+// have ended. End Run's context to hand them over at once.
+func (b *Bot) Drain() { b.drainOnce.Do(func() { close(b.drain) }) }
+
+// Run plays until ctx ends, or the games end after Drain. It then gives the
+// seats back to the platform and returns within three seconds. The error says
+// that the connection was closed. It can be called once.
+func (b *Bot) Run(ctx context.Context) error {
+	games, stopGames := context.WithCancel(ctx)
+	defer stopGames()
+	b.games = games
+	begun := time.Now()
+	b.answered.Store(&begun)
+	status := b.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
+	defer b.nc.RemoveStatusListener(status)
+
+	alive, hush := context.WithCancel(ctx)
+	defer hush()
+	var wg sync.WaitGroup
+	for _, p := range b.players {
+		wg.Go(func() { p.run(alive) })
+		if b.cfg.Match.On {
+			wg.Go(func() { p.matchmake(alive) })
+		}
+	}
+	wg.Go(func() { b.watchdog(alive) })
+
+	err := b.serve(ctx, status)
+
+	b.ledger.Close()
+	for _, q := range b.queues {
+		q.update()
+	}
+	stopGames() // thinking and requests end; what was sent is the platform's
+	hush()
+	wg.Wait()
+	b.stop()
+	return err
+}
+
+// serve keeps the places in the queues until there is a reason to end.
+func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
+	drain := b.drain
+	tick := time.NewTicker(checkup)
+	defer tick.Stop()
+	for {
+		for _, q := range b.queues {
+			q.update()
+		}
+		switch {
+		case b.nc.IsClosed():
+			return fmt.Errorf("bot: %w", nats.ErrConnectionClosed)
+		case drain == nil && b.ledger.Used() == 0:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-drain:
+			b.log.Info().Int("games", b.ledger.Used()).Msg("draining: no more games")
+			b.ledger.Close()
+			drain = nil
+		case <-b.ledger.Changed():
+		case <-tick.C: // a queue that could not be joined is tried again
+		case s := <-status:
+			if s == nats.CONNECTED {
+				b.again()
+			}
+		}
+	}
+}
+
+// stop gives all seats back, and waits a little for the sessions.
+func (b *Bot) stop() {
+	b.mu.Lock()
+	b.stopping = true
+	b.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, p := range b.players {
+		wg.Go(func() { p.leave() })
+	}
+	ended := make(chan struct{})
+	go func() {
+		b.running.Wait()
+		close(ended)
+	}()
+	wg.Wait()
+	select {
+	case <-ended:
+	case <-time.After(endWithin):
+		b.log.Error().Int("games", b.ledger.Used()).Msg("games that do not end; their records are not written")
+	}
+}
+
+// spawn runs f beside Run, which waits for it; false when it is too late.
+func (b *Bot) spawn(f func()) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stopping {
+		return false
+	}
+	b.running.Go(f)
+	return true
+}
+
+// again makes all players say hello.
+func (b *Bot) again() {
+	for _, p := range b.players {
+		p.again()
+	}
+}
+
+// heard takes in an answer of the platform.
+func (b *Bot) heard(sent time.Time, server time.Time) {
+	now := time.Now()
+	b.clock.Observe(sent, now, server)
+	b.answered.Store(&now)
+}
+
+// watchdog notices a platform that has gone silent while the socket is up:
+// other clients die of that without a word.
+func (b *Bot) watchdog(ctx context.Context) {
+	silent := false
+	for sleep(ctx, checkup) {
+		gone := time.Since(*b.answered.Load())
+		switch {
+		case gone < silence && silent:
+			silent = false
+			b.log.Info().Msg("the platform answers again")
+			b.again()
+		case gone >= silence && b.nc.IsConnected():
+			if !silent {
+				silent = true
+				b.log.Warn().Dur("silent_ms", gone).Msg("the platform does not answer")
+			}
+			b.probe(ctx)
+			b.again()
+		}
+	}
+}
+
+// probe connects anew where the socket is up but dead.
+func (b *Bot) probe(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, signOfLife)
+	defer cancel()
+	err := b.nc.FlushWithContext(within)
+	if err == nil || ctx.Err() != nil || !b.nc.IsConnected() {
+		return
+	}
+	b.log.Warn().Err(err).Msg("the socket is dead; connecting anew")
+	if err := b.nc.ForceReconnect(); err != nil {
+		b.log.Error().Err(err).Msg("can't connect anew")
+	}
+}

@@ -1,0 +1,193 @@
+package bot
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const hare, tortoise = protocol.PlayerID("amazons-hare"), protocol.PlayerID("amazons-tortoise")
+
+// fixture is a bot that runs, and what it says.
+type fixture struct {
+	*Bot
+	think  *greedy
+	log    *lines
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+
+	mu     sync.Mutex
+	events []Event
+}
+
+func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
+	t.Helper()
+	return startBotWith(t, nc, nil, change...)
+}
+
+func startBotWith(t *testing.T, nc *nats.Conn, records Records, change ...func(*Config)) *fixture {
+	t.Helper()
+	return runBot(t, nc, Deps{Think: &greedy{chance: 0.5}, Build: "test 1", Records: records}, change...)
+}
+
+func runBot(t *testing.T, nc *nats.Conn, d Deps, change ...func(*Config)) *fixture {
+	t.Helper()
+	cfg := defaults(t)
+	cfg.Players = []string{string(hare) + ":amazons"}
+	cfg.Play.HumanDelay = 0
+	for _, f := range change {
+		f(&cfg)
+	}
+	f := &fixture{log: new(lines), done: make(chan struct{})}
+	f.think, _ = d.Think.(*greedy)
+	d.Log, d.Observe = zerolog.New(f.log), f.observe
+	b, err := New(nc, cfg, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Bot = b
+	ctx, cancel := context.WithCancel(context.Background())
+	f.cancel = cancel
+	go func() {
+		f.err = b.Run(ctx)
+		close(f.done)
+	}()
+	t.Cleanup(func() {
+		f.stop(t)
+		if t.Failed() {
+			t.Logf("the bot's log:\n%s", f.log)
+		}
+	})
+	return f
+}
+
+func (f *fixture) observe(e Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events = append(f.events, e)
+}
+
+func (f *fixture) stop(t *testing.T) {
+	t.Helper()
+	f.cancel()
+	f.wait(t)
+	if f.think == nil {
+		return
+	}
+	f.think.mu.Lock()
+	defer f.think.mu.Unlock()
+	if f.think.running != 0 {
+		t.Errorf("%d searches still run", f.think.running)
+	}
+}
+
+func (f *fixture) wait(t *testing.T) {
+	t.Helper()
+	select {
+	case <-f.done:
+	case <-time.After(waitFor):
+		t.Fatal("Run does not return")
+	}
+}
+
+func (f *fixture) count(kind EventKind) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for _, e := range f.events {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(waitFor); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// playing is one bot against the script, in mid-game.
+func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
+	t.Helper()
+	return playingAt(t, "60+1", prepare, change...)
+}
+
+func playingAt(t *testing.T, clock string, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
+	t.Helper()
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	if prepare != nil {
+		prepare(p)
+	}
+	f := startBot(t, connect(t, srv.Player("bots")), change...)
+	o := offerOf(small(t), "game1", game.Second)
+	o.Terms.Clock = spec(t, clock)
+	ans := p.offer(protocol.OwnPool(hare), o)
+	if ans.Answer != protocol.Accept || ans.Player != hare {
+		t.Fatalf("offer answered %+v", ans)
+	}
+	return p, p.grant(o, ans), f
+}
+
+func TestPlaysAGameToItsEnd(t *testing.T) {
+	p, m, f := playing(t, nil)
+	p.finished(m)
+	eventually(t, "the end event", func() bool { return f.count(GameEnded) == 1 })
+	p.mu.Lock()
+	plies := len(m.Moves)
+	p.mu.Unlock()
+	if n := f.count(MovePlayed); n != plies || f.count(GameStarted) != 1 {
+		t.Errorf("%d move events for %d plies", n, plies)
+	}
+	f.mu.Lock()
+	last := f.events[len(f.events)-1]
+	f.mu.Unlock()
+	if last.Kind != GameEnded || last.Outcome != m.Outcome || !last.Outcome.Over() {
+		t.Errorf("last event %+v, the platform's outcome %+v", last, m.Outcome)
+	}
+	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
+	if f.think.hits == 0 {
+		t.Error("the script plays what the thinker expects, and yet no ponder hit")
+	}
+	for _, bad := range []string{`"level":"error"`, `"level":"warn"`} {
+		if f.log.has(bad) {
+			t.Errorf("the log has %s:\n%s", bad, f.log)
+		}
+	}
+}
+
+func TestTwoPlayersOfOneProcess(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
+		c.Players = append(c.Players, string(tortoise)+":amazons")
+	})
+	o := offerOf(small(t), "derby", game.First)
+	o.Opponent = nil
+	first := p.offer("amazons.bullet", o)
+	o2 := o
+	o2.Seat, o2.Opponent = game.Second, &protocol.Opponent{Player: first.Player, Kind: protocol.Bot}
+	second := p.offer("amazons.bullet", o2)
+	if first.Answer != protocol.Accept || second.Answer != protocol.Accept || first.Player == second.Player {
+		t.Fatalf("answers %+v and %+v", first, second)
+	}
+	m := p.grant(o, first, second)
+	p.finished(m)
+	eventually(t, "both sessions to end", func() bool { return f.ledger.Used() == 0 && f.count(GameEnded) == 2 })
+}

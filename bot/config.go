@@ -1,0 +1,209 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// Config is all that a bot process can be told. Each field is an environment
+// variable (SPARRING_SLOTS, SPARRING_NATS_URL) for envconfig; the tags name its
+// default and meaning.
+type Config struct {
+	NATS     NATS
+	Instance protocol.InstanceID `desc:"id of this process among those that act for the same players; empty: a random one"`
+
+	Profiles string   `desc:"JSON file with the players that this process acts for; it stands in for PLAYERS"`
+	Players  []string `default:"xiangqi-hare:xiangqi,xiangqi-tortoise:xiangqi,gomoku-hare:gomoku,gomoku-tortoise:gomoku,amazons-hare:amazons,amazons-tortoise:amazons" desc:"players that this process acts for, each name:game or name:game+game"`
+
+	Slots        int           `default:"8" desc:"games at once, over all players"`
+	HumanSlots   int           `split_words:"true" default:"0" desc:"slots of these that are kept for games against humans"`
+	Cores        int           `default:"0" desc:"cores to think with; 0: all"`
+	GamesPerCore int           `split_words:"true" default:"8" desc:"games that may share a core, each with one thread"`
+	Threads      int           `default:"1" desc:"threads of one search"`
+	HashMB       int           `split_words:"true" default:"64" desc:"hash table in MiB, shared by all games of a kind"`
+	Ponder       bool          `default:"true" desc:"think on the opponent's time, with cores that are free"`
+	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts against POLICY_REPEAT"`
+
+	Policy Policy
+	Play   Manners
+	Match  Matchmaking
+
+	Data     string `default:"data" desc:"directory; records are written below it"`
+	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
+}
+
+// NATS says how to reach the platform.
+type NATS struct {
+	URL      string `default:"nats://127.0.0.1:4222" desc:"server, or several separated by commas"`
+	User     string `default:"bots" desc:"user name"`
+	Password string `desc:"password of the user"`
+	Creds    string `desc:"path of a .creds file, instead of user and password"`
+	CA       string `desc:"path of the CA certificate of the server; empty: those of the system"`
+	Prefix   string `default:"sparring" desc:"prefix of all subjects"`
+}
+
+// Manners are how a bot behaves in its games, beyond its moves. Chances are
+// expected scores in percent: 0 lost, 50 even, 100 won.
+type Manners struct {
+	ResignBelow float64       `split_words:"true" default:"0" desc:"resign when the winning chance was below this percentage for RESIGN_MOVES moves; 0: never" json:"resign_below"`
+	ResignMoves int           `split_words:"true" default:"5" desc:"own moves in a row" json:"resign_moves"`
+	DrawWithin  float64       `split_words:"true" default:"0" desc:"offer a draw when the winning chance was this close to 50 for DRAW_MOVES moves; 0: never" json:"draw_within"`
+	DrawMoves   int           `split_words:"true" default:"12" desc:"own moves in a row" json:"draw_moves"`
+	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw when the winning chance is at most this percentage; 0: never" json:"draw_accept"`
+	Takebacks   int           `default:"3" desc:"takebacks granted in a casual game" json:"takebacks"`
+	Greet       string        `desc:"said to a human at the start of a game; empty: nothing" json:"greet"`
+	HumanDelay  time.Duration `split_words:"true" default:"600ms" desc:"least time of a move against a human, while the clock allows" json:"-"`
+}
+
+// Matchmaking makes a bot look for opponents itself.
+type Matchmaking struct {
+	On       bool          `default:"false" desc:"challenge others while slots are free"`
+	Pool     protocol.Pool `desc:"pool to challenge; empty: game.speed"`
+	Clock    clock.Spec    `default:"60+1" desc:"clock of own challenges"`
+	Rules    string        `desc:"rule set of own challenges; empty: the default set of the player's first game"`
+	Rated    bool          `default:"true" desc:"rated games"`
+	Interval time.Duration `default:"30s" desc:"pause between challenges"`
+	Longest  time.Duration `default:"10m" desc:"longest pause: each challenge that nobody takes doubles it"`
+}
+
+// Validate reports everything that is wrong with the settings, one error a
+// line; the files that they name are not read.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(name, format string, args ...any) {
+		errs = append(errs, fmt.Errorf(name+": "+format, args...))
+	}
+	atLeast := func(name string, n, least int) {
+		if n < least {
+			bad(name, "%d: want at least %d", n, least)
+		}
+	}
+	if c.NATS.URL == "" {
+		bad("NATS_URL", "missing")
+	}
+	if c.NATS.Creds != "" && c.NATS.Password != "" {
+		bad("NATS_CREDS", "and a password: want one of them")
+	}
+	if _, err := protocol.NewSubjects(c.NATS.Prefix); err != nil {
+		bad("NATS_PREFIX", "%w", err)
+	}
+	if c.Instance != "" {
+		if err := protocol.CheckID("id", c.Instance); err != nil {
+			bad("INSTANCE", "%w", err)
+		}
+	}
+	if c.Profiles == "" {
+		if _, err := c.inline(); err != nil {
+			bad("PLAYERS", "%w", err)
+		}
+	}
+	atLeast("SLOTS", c.Slots, 1)
+	if c.HumanSlots < 0 || c.HumanSlots > c.Slots {
+		bad("HUMAN_SLOTS", "%d: want 0 to SLOTS", c.HumanSlots)
+	}
+	atLeast("CORES", c.Cores, 0)
+	atLeast("GAMES_PER_CORE", c.GamesPerCore, 1)
+	atLeast("THREADS", c.Threads, 1)
+	if c.Threads > c.cores()*max(c.GamesPerCore, 1) {
+		bad("THREADS", "%d: more than %d cores carry with %d games on each", c.Threads, c.cores(), c.GamesPerCore)
+	}
+	atLeast("HASH_MB", c.HashMB, 1)
+	if c.RepeatWindow <= 0 {
+		bad("REPEAT_WINDOW", "%v: want more than nothing", c.RepeatWindow)
+	}
+	if _, err := zerolog.ParseLevel(c.LogLevel); err != nil || c.LogLevel == "" {
+		bad("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)
+	}
+	if c.Data == "" {
+		bad("DATA", "missing")
+	}
+	errs = append(errs, c.Policy.validate("POLICY_")...)
+	errs = append(errs, c.Play.validate("PLAY_")...)
+	errs = append(errs, c.Match.validate("MATCH_")...)
+	return errors.Join(errs...)
+}
+
+func (m Manners) validate(at string) (errs []error) {
+	percent := func(name string, v, most float64) {
+		if !(v >= 0 && v <= most) { // also NaN
+			errs = append(errs, fmt.Errorf("%s%s: %v: want 0 to %v", at, name, v, most))
+		}
+	}
+	percent("RESIGN_BELOW", m.ResignBelow, 50)
+	percent("DRAW_WITHIN", m.DrawWithin, 50)
+	percent("DRAW_ACCEPT", m.DrawAccept, 100)
+	percent("RESIGN_MOVES", float64(m.ResignMoves), 1000)
+	percent("DRAW_MOVES", float64(m.DrawMoves), 1000)
+	percent("TAKEBACKS", float64(m.Takebacks), 1000)
+	if m.HumanDelay < 0 {
+		errs = append(errs, fmt.Errorf("%sHUMAN_DELAY: %v: want 0 or more", at, m.HumanDelay))
+	}
+	if len([]rune(m.Greet)) > 500 {
+		errs = append(errs, fmt.Errorf("%sGREET: longer than 500", at))
+	}
+	return errs
+}
+
+func (m Matchmaking) validate(at string) (errs []error) {
+	if m.Pool != "" {
+		if err := m.Pool.Check(); err != nil {
+			errs = append(errs, fmt.Errorf("%sPOOL: %w", at, err))
+		}
+	}
+	if m.Rules != "" {
+		if _, err := catalog.Rules(m.Rules); err != nil {
+			errs = append(errs, fmt.Errorf("%sRULES: %w", at, err))
+		}
+	}
+	if m.Interval <= 0 {
+		errs = append(errs, fmt.Errorf("%sINTERVAL: %v: want more than nothing", at, m.Interval))
+	}
+	if m.Longest < m.Interval {
+		errs = append(errs, fmt.Errorf("%sLONGEST: %v: want at least INTERVAL", at, m.Longest))
+	}
+	return errs
+}
+
+// cores is how many there are to think with.
+func (c Config) cores() int {
+	if c.Cores > 0 {
+		return c.Cores
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// bounds are the ledger's.
+func (c Config) bounds() Bounds {
+	return Bounds{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
+}
+
+// RecordsDir is where the records of games go.
+func (c Config) RecordsDir() string { return filepath.Join(c.Data, "records") }
+
+// Connection is how to reach NATS with these settings.
+func (c Config) Connection(log zerolog.Logger) protocol.Connection {
+	return protocol.Connection{
+		URL: c.NATS.URL, Name: "sparring bot " + string(c.Instance), User: c.NATS.User, Password: c.NATS.Password,
+		Creds: c.NATS.Creds, CA: c.NATS.CA, Log: log,
+	}
+}
+
+func gameNames() []string {
+	var names []string
+	for _, g := range catalog.Games() {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+func knownGame(name string) bool { return slices.Contains(gameNames(), name) }

@@ -1,0 +1,145 @@
+package bot
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kelseyhightower/envconfig"
+
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+func defaults(t *testing.T) Config {
+	t.Helper()
+	c, err := read("SPARRING_TEST_NOTHING_SET")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func read(prefix string) (Config, error) {
+	var c Config
+	if err := envconfig.Process(prefix, &c); err != nil {
+		return c, err
+	}
+	return c, c.Validate()
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	c := defaults(t)
+	players, err := c.players()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(players) != 6 || players[0].Player != "xiangqi-hare" || !slices.Equal(players[0].Games, []string{"xiangqi"}) {
+		t.Errorf("players %+v", players)
+	}
+	want := []protocol.Pool{"player.xiangqi-hare", "xiangqi.bullet", "xiangqi.blitz", "xiangqi.rapid", "xiangqi.classical", "xiangqi.correspondence"}
+	if !slices.Equal(players[0].Pools, want) {
+		t.Errorf("pools %v, want %v", players[0].Pools, want)
+	}
+}
+
+func TestReadConfig(t *testing.T) {
+	for name, value := range map[string]string{
+		"T_NATS_URL": "nats://example.org:4222", "T_SLOTS": "3", "T_HASH_MB": "16", "T_PONDER": "false",
+		"T_PLAYERS": "ann:gomoku+xiangqi", "T_POLICY_FASTEST": "3+0.1", "T_POLICY_SPEEDS": "blitz,rapid",
+		"T_POLICY_BLOCK": "eve,mallory", "T_PLAY_HUMAN_DELAY": "2s", "T_MATCH_CLOCK": "60/5x10", "T_REPEAT_WINDOW": "5m",
+	} {
+		t.Setenv(name, value)
+	}
+	c, err := read("T")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.NATS.URL != "nats://example.org:4222" || c.Slots != 3 || c.HashMB != 16 || c.Ponder || c.RepeatWindow != 5*time.Minute ||
+		c.Play.HumanDelay != 2*time.Second || c.Match.Clock.Kind != clock.ByoYomi ||
+		!slices.Equal(c.Policy.Block, []protocol.PlayerID{"eve", "mallory"}) {
+		t.Errorf("read %+v", c)
+	}
+	players, err := c.players()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []protocol.Pool{"player.ann", "gomoku.blitz", "gomoku.rapid", "xiangqi.blitz", "xiangqi.rapid"}; !slices.Equal(players[0].Pools, want) {
+		t.Errorf("pools %v, want %v", players[0].Pools, want)
+	}
+}
+
+func TestAllFaultsAtOnce(t *testing.T) {
+	faults := map[string]string{
+		"T_SLOTS": "0", "T_THREADS": "0", "T_HUMAN_SLOTS": "9", "T_HASH_MB": "-1", "T_LOG_LEVEL": "loud",
+		"T_INSTANCE": "Not An Id", "T_PLAYERS": "ann:chess", "T_NATS_PREFIX": "a.*", "T_REPEAT_WINDOW": "0s",
+		"T_POLICY_FASTEST": "60", "T_POLICY_SLOWEST": "30", "T_POLICY_RATED": "sometimes", "T_POLICY_MIN_RATING": "-1", "T_POLICY_SPEEDS": "warp",
+		"T_PLAY_RESIGN_BELOW": "70", "T_PLAY_DRAW_WITHIN": "NaN", "T_MATCH_INTERVAL": "0s", "T_MATCH_RULES": "chess/960",
+	}
+	for name, value := range faults {
+		t.Setenv(name, value)
+	}
+	_, err := read("T")
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for name := range faults {
+		if !strings.Contains(err.Error(), strings.TrimPrefix(name, "T_")) {
+			t.Errorf("%s is not in the message", name)
+		}
+	}
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != len(faults)-1 { // one is about both clocks
+		t.Errorf("%d lines for %d faults:\n%v", len(lines), len(faults), err)
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	write := func(text string) Config {
+		c := defaults(t)
+		c.Policy.Repeat = 7
+		c.Profiles = filepath.Join(t.TempDir(), "bots.json")
+		if err := os.WriteFile(c.Profiles, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := write(`{"players": [
+		{"player": "ann", "display": "安", "games": ["gomoku"], "slots": 2, "nodes": 10000,
+		 "policy": {"opponents": "humans", "fastest": "60+1"}, "play": {"greet": "hello"}},
+		{"player": "bob", "games": ["xiangqi"], "pools": ["team.alpha"]}]}`)
+	players, err := c.players()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann, bob := players[0], players[1]
+	if ann.Policy.Opponents != HumansOnly || ann.Policy.Repeat != 7 || ann.Play.Greet != "hello" || ann.Play.Takebacks != 3 || ann.Nodes != 10000 {
+		t.Errorf("ann's own settings over the process's: %+v, policy %+v, play %+v", ann, ann.Policy, ann.Play)
+	}
+	if bob.Policy.Opponents != Everyone || bob.Policy.Repeat != 7 || !slices.Equal(bob.Pools, []protocol.Pool{"team.alpha"}) {
+		t.Errorf("bob: %+v, policy %+v", bob, bob.Policy)
+	}
+
+	for _, bad := range []struct{ name, text, want string }{
+		{"not JSON", "{\"players\": [\n{,}]}", "line 2"},
+		{"unknown field", `{"players": [{"player": "ann", "games": ["gomoku"], "slotz": 1}]}`, "slotz"},
+		{"no players", `{}`, "no player"},
+		{"twice", `{"players": [{"player": "ann", "games": ["gomoku"]}, {"player": "ann", "games": ["gomoku"]}]}`, "named twice"},
+		{"unknown game", `{"players": [{"player": "ann", "games": ["go"]}]}`, "no game"},
+		{"bad id", `{"players": [{"player": "Ann >", "games": ["gomoku"]}]}`, "want 1 to 32"},
+		{"bad policy", `{"players": [{"player": "ann", "games": ["gomoku"], "policy": {"rated": "x"}}]}`, "RATED"},
+	} {
+		_, err := write(bad.text).players()
+		if err == nil || !strings.Contains(err.Error(), bad.want) || !strings.Contains(err.Error(), "bots.json") {
+			t.Errorf("%s: %v, want the file and %q", bad.name, err, bad.want)
+		}
+	}
+	c = defaults(t)
+	c.Profiles = "no/such/file.json"
+	if _, err := c.players(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}

@@ -1,0 +1,157 @@
+package bot
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+)
+
+// manners are what a session does beyond moves: resigning, draws, takebacks,
+// a greeting, and not answering a person at once.
+type manners struct {
+	resigned  bool      // decided to
+	resigning bool      // and the request is on its way
+	low, even int       // own moves in a row that found the game lost, or level
+	known     bool      // there was an own move, and
+	chance    float64   // in percent, was what it thought
+	drawSeen  bool      // the open draw offer was answered
+	backSeen  bool      // the open takeback request was answered
+	takebacks int       // granted
+	hold      time.Time // no request before
+}
+
+// hopeless takes in what the search thinks, and reports whether to resign.
+func (m *manners) hopeless(s *session, r Result) bool {
+	if r.Depth == 0 {
+		return false // a book or only move, not thought about
+	}
+	p := s.player.profile.Play
+	m.known, m.chance = true, 100*r.Chance
+	m.low = inARow(m.low, m.chance < p.ResignBelow)
+	m.even = inARow(m.even, m.chance >= 50-p.DrawWithin && m.chance <= 50+p.DrawWithin && p.DrawWithin > 0)
+	return m.low > 0 && m.low >= p.ResignMoves
+}
+
+func inARow(n int, again bool) int {
+	if again {
+		return n + 1
+	}
+	return 0
+}
+
+// played offers a draw after a move that was accepted and made so many plies,
+// where policy says so.
+func (m *manners) played(s *session, plies int) {
+	if p := s.player.profile.Play; m.even == 0 || m.even < p.DrawMoves {
+		return
+	}
+	m.even = 0 // the next offer waits as long
+	epoch := s.epoch
+	s.say("draw offer", func(ctx context.Context) (protocol.ActAnswer, error) {
+		return s.player.client.Draw(ctx, s.id, epoch, plies, protocol.StepOffer)
+	})
+}
+
+// answerOffers answers what the other side has asked for.
+func (s *session) answerOffers() {
+	other := s.st.You.Other()
+	p, m := s.player.profile.Play, &s.manners
+	open := s.st.DrawBy != nil && *s.st.DrawBy == other
+	if open && !m.drawSeen {
+		yes := p.DrawAccept > 0 && m.known && m.chance <= p.DrawAccept
+		s.reply("draw", s.player.client.Draw, yes)
+	}
+	m.drawSeen = open
+
+	open = s.st.TakebackBy != nil && *s.st.TakebackBy == other
+	if open && !m.backSeen {
+		yes := !s.st.Terms.Rated && m.takebacks < p.Takebacks
+		if yes {
+			m.takebacks++
+		}
+		s.reply("takeback", s.player.client.Takeback, yes)
+	}
+	m.backSeen = open
+}
+
+type step = func(ctx context.Context, g protocol.GameID, epoch uint64, ply int, step protocol.Step) (protocol.ActAnswer, error)
+
+func (s *session) reply(what string, send step, yes bool) {
+	answer := protocol.StepDecline
+	if yes {
+		answer = protocol.StepAccept
+	}
+	epoch, ply := s.epoch, len(s.st.Moves)
+	s.log.Debug().Int("ply", ply).Str("answer", string(answer)).Msg(what + " offered")
+	s.say(what, func(ctx context.Context) (protocol.ActAnswer, error) {
+		return send(ctx, s.id, epoch, ply, answer)
+	})
+}
+
+// greet says hello to a person.
+func (s *session) greet() {
+	text := s.player.profile.Play.Greet
+	if text == "" || !s.human() || len(s.st.Moves) > 1 {
+		return
+	}
+	epoch := s.epoch
+	s.say("greeting", func(ctx context.Context) (protocol.ActAnswer, error) {
+		return s.player.client.Chat(ctx, s.id, epoch, text)
+	})
+}
+
+// say makes a request whose refusal changes nothing: the state tells.
+func (s *session) say(what string, request func(context.Context) (protocol.ActAnswer, error)) {
+	s.background(func(ctx context.Context) {
+		if _, err := request(ctx); err != nil && ctx.Err() == nil {
+			s.player.log.Debug().Err(err).Str("game", string(s.id)).Msg(what + " refused")
+		}
+	})
+}
+
+// resign gives the game up, and asks again with every state until it is over.
+func (s *session) resign(why string) {
+	m := &s.manners
+	if m.resigning {
+		return
+	}
+	level := zerolog.InfoLevel
+	if m.resigned {
+		level = zerolog.DebugLevel
+	}
+	m.resigned, m.resigning = true, true
+	s.stopThinking()
+	epoch, ply := s.epoch, len(s.st.Moves)
+	s.log.WithLevel(level).Int("ply", ply).Str("why", why).Msg("resigning")
+	s.background(func(ctx context.Context) {
+		_, err := s.player.client.Resign(ctx, s.id, epoch, ply)
+		s.post(func() {
+			m.resigning = false
+			if err != nil {
+				s.player.again()
+			}
+		})
+	})
+}
+
+// human reports whether the opponent is a person.
+func (s *session) human() bool { return s.st.Holders[s.st.You.Other()].Kind == protocol.Human }
+
+// delay is how long to keep a move back: against a person at least the time
+// of the settings has passed on our clock, as far as it allows.
+func (m *manners) delay(s *session, c Clock) time.Duration {
+	now := time.Now()
+	wait := m.hold.Sub(now)
+	if s.human() {
+		used := now.Sub(c.At)
+		rest := s.player.bot.cfg.Play.HumanDelay - used
+		if budget, limited := c.Spec.Budget(c.Mine); limited {
+			rest = min(rest, (budget-used-c.Overhead)/10)
+		}
+		wait = max(wait, rest)
+	}
+	return max(wait, 0)
+}

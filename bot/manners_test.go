@@ -1,0 +1,159 @@
+package bot
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+func TestResignsWhenHopeless(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: &greedy{chance: 0.3}}, func(c *Config) {
+		c.Play.ResignBelow, c.Play.ResignMoves = 40, 3
+	})
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.finished(m)
+	if m.Outcome != (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonResign}) || len(m.Moves) != 5 {
+		t.Errorf("%+v after %d moves, want resignation instead of the third own move", m.Outcome, len(m.Moves))
+	}
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+}
+
+func TestAnswersDrawOffers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		accept float64 // the thinker claims 50 %
+		want   string
+	}{{"accepts", 50, "draw accept"}, {"declines", 49, "draw decline"}, {"never", 0, "draw decline"}} {
+		t.Run(c.name, func(t *testing.T) {
+			p, m, f := playing(t, nil, func(cfg *Config) { cfg.Play.DrawAccept = c.accept })
+			f.think.setPause(10 * time.Millisecond)
+			p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+			p.mu.Lock()
+			by := game.First
+			m.DrawBy = &by
+			p.advance(m)
+			p.mu.Unlock()
+			p.seen("an answer", func() bool { return slices.Contains(m.acts, c.want) })
+			p.finished(m)
+			if n := len(m.acts); n != 1 {
+				t.Errorf("acts %v, want one answer", m.acts)
+			}
+		})
+	}
+}
+
+func TestOffersDraws(t *testing.T) {
+	p, m, _ := playing(t, nil, func(c *Config) { c.Play.DrawWithin, c.Play.DrawMoves = 10, 3 })
+	p.finished(m)
+	if n := len(m.Moves) / 2 / 3; len(m.acts) == 0 || len(m.acts) > n || m.acts[0] != "draw offer" {
+		t.Errorf("acts %v in %d moves, want a draw offer every third own move", m.acts, len(m.Moves))
+	}
+}
+
+func TestAnswersTakebacks(t *testing.T) {
+	for _, rated := range []bool{true, false} {
+		srv := service(t)
+		p := newPlatform(t, connect(t, srv.Platform()))
+		f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Play.Takebacks = 1 })
+		f.think.setPause(10 * time.Millisecond)
+		o := offerOf(small(t), "game1", game.Second)
+		o.Terms.Rated = rated
+		m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+		ask := func(moves int, want string) {
+			t.Helper()
+			p.seen("some moves", func() bool { return len(m.Moves) >= moves })
+			p.mu.Lock()
+			m.acts = nil
+			by := game.First
+			m.TakebackBy = &by
+			p.advance(m)
+			p.mu.Unlock()
+			p.seen(want, func() bool { return slices.Contains(m.acts, want) })
+			p.mu.Lock()
+			if m.TakebackBy != nil {
+				m.TakebackBy = nil
+				p.advance(m)
+			}
+			p.mu.Unlock()
+		}
+		if rated {
+			ask(4, "takeback decline")
+		} else {
+			ask(4, "takeback accept")
+			ask(6, "takeback decline") // one was granted, and one is what the settings allow
+		}
+		p.finished(m)
+		eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+		if f.log.has(`"level":"error"`) {
+			t.Errorf("log:\n%s", f.log)
+		}
+	}
+}
+
+func TestWithPeople(t *testing.T) {
+	const delay = 30 * time.Millisecond
+	p, m, f := playing(t, nil, func(c *Config) { c.Play.Greet, c.Play.HumanDelay = "你好", delay })
+	begun := time.Now()
+	p.finished(m)
+	p.mu.Lock()
+	if own := time.Duration(len(m.Moves) / 2); time.Since(begun) < own*delay {
+		t.Errorf("%d own moves in %v: replies within %v", own, time.Since(begun), delay)
+	}
+	p.mu.Unlock()
+	p.seen("the greeting, once", func() bool { return slices.Equal(m.chats, []string{"你好"}) })
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+}
+
+func TestDelayLeavesTheClockAlone(t *testing.T) {
+	s := bare(t, "10")
+	s.player.bot.cfg.Play.HumanDelay = 5 * time.Second
+	c, _ := s.clock()
+	if d := s.manners.delay(s, c); d > time.Second {
+		t.Errorf("delay %v with 10 s on the clock", d)
+	}
+	s.st.Holders[game.Second].Kind = protocol.Bot
+	if d := s.manners.delay(s, c); d != 0 {
+		t.Errorf("delay %v against a bot", d)
+	}
+}
+
+// bare is a session that does not run, first to move against a human.
+func bare(t *testing.T, clock string) *session {
+	t.Helper()
+	now, first := time.Now(), game.First
+	s := &session{
+		player: &player{bot: &Bot{clock: new(Pulse)}}, came: now, meter: NewMeter(20 * time.Millisecond),
+	}
+	s.st.ServerTime, s.st.Terms.Clock, s.st.Status = now, spec(t, clock), protocol.Playing
+	s.st.Clocks.Running = &first
+	for i := range s.st.Holders {
+		s.st.Holders[i].Kind = protocol.Human
+		s.st.Clocks.Seats[i] = protocol.ClockOf(s.st.Terms.Clock.Start())
+	}
+	return s
+}
+
+// A state that was long on its way says what the clock was, not what it is.
+func TestClockIsNeverStale(t *testing.T) {
+	s := bare(t, "10")
+	now := s.came
+	s.player.bot.clock.Observe(now.Add(-time.Millisecond), now, now)
+	s.st.ServerTime = now.Add(-3 * time.Second)
+	c, running := s.clock()
+	if age := now.Sub(c.At); !running || age < 3*time.Second || age > 3*time.Second+10*time.Millisecond {
+		t.Errorf("the clock is taken to run since %v before the state came, want 3s", age)
+	}
+	if c.Overhead != 20*time.Millisecond || c.Mine.Left != 10*time.Second {
+		t.Errorf("clock %+v", c)
+	}
+	s.st.Clocks.Running = nil
+	if c, running := s.clock(); running || time.Since(c.At) > time.Minute {
+		t.Errorf("a clock that stands: %+v", c)
+	}
+}

@@ -1,0 +1,201 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+func TestDeclinesWithItsReason(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
+		c.Policy.Block = []protocol.PlayerID{"eve"}
+		c.Policy.Rated = CasualOnly
+		c.Policy.Fastest = spec(t, "30")
+	})
+	for _, c := range []struct {
+		change func(*protocol.Offer)
+		want   protocol.DeclineReason
+	}{
+		{func(o *protocol.Offer) {}, protocol.DeclineCasual},
+		{func(o *protocol.Offer) { o.Terms.Rated, o.Opponent.Player = false, "eve" }, protocol.DeclineOpponent},
+		{func(o *protocol.Offer) { o.Terms.Clock = spec(t, "10") }, protocol.DeclineClock},
+		{func(o *protocol.Offer) { o.Terms.Rules = "amazons/none" }, protocol.DeclineRules},
+		{func(o *protocol.Offer) { o.Terms.Game, o.Terms.Rules = "gomoku", "gomoku/freestyle-15" }, protocol.DeclineGame},
+		{func(o *protocol.Offer) { o.Player = tortoise }, protocol.DeclineOpponent},
+	} {
+		o := offerOf(small(t), "game1", game.First)
+		c.change(&o)
+		ans := p.offer(protocol.OwnPool(hare), o)
+		if ans.Answer != protocol.Decline || ans.Reason != c.want || ans.Text == "" {
+			t.Errorf("answered %+v, want decline for %q", ans, c.want)
+		}
+	}
+	if f.ledger.Used() != 0 {
+		t.Error("a declined offer holds a slot")
+	}
+}
+
+// Offers come through all pools at once, and only one slot is there.
+func TestOneSlotIsGivenOnce(t *testing.T) {
+	t.Parallel() // it mostly waits
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Slots = 1 })
+	f.think.setPause(time.Hour) // the game, if any, goes on
+	eventually(t, "the place in the queue", func() bool {
+		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), late())
+		return !errors.Is(err, nats.ErrNoResponders)
+	})
+	pools := []protocol.Pool{protocol.OwnPool(hare), "amazons.bullet", "amazons.blitz", "amazons.rapid"}
+	var wg sync.WaitGroup
+	answers := make(chan protocol.Taking, 100)
+	for i := range 40 {
+		wg.Go(func() {
+			o := offerOf(small(t), protocol.GameID("game"+string(rune('a'+i%26))+string(rune('a'+i/26))), game.First)
+			ans, err := p.server.Offer(context.Background(), pools[i%len(pools)], o)
+			if err == nil {
+				answers <- ans.Answer
+			}
+		})
+	}
+	wg.Wait()
+	close(answers)
+	accepted := 0
+	for a := range answers {
+		if a == protocol.Accept {
+			accepted++
+		}
+	}
+	if accepted != 1 || f.ledger.Used() != 1 {
+		t.Errorf("%d offers accepted, %d slots used, want 1", accepted, f.ledger.Used())
+	}
+	eventually(t, "the instance to leave all queues", func() bool {
+		return !slices.ContainsFunc(pools, func(pool protocol.Pool) bool {
+			_, err := p.server.Offer(context.Background(), pool, offerOf(small(t), "another", game.First))
+			return !errors.Is(err, nats.ErrNoResponders)
+		})
+	})
+}
+
+// late is an offer that nobody waits for any more.
+func late() protocol.Offer {
+	return protocol.Offer{Kind: protocol.OfferMatch, Game: "late", Deadline: time.Now().Add(50 * time.Millisecond)}
+}
+
+func TestHoldLapsesWithoutGrant(t *testing.T) {
+	t.Parallel() // it mostly waits
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Slots = 1 })
+	o := offerOf(small(t), "game1", game.First)
+	o.HoldMS = 300
+	first := p.offer(protocol.OwnPool(hare), o)
+	if first.Answer != protocol.Accept || f.ledger.Used() != 1 {
+		t.Fatalf("answered %+v with %d slots used", first, f.ledger.Used())
+	}
+	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
+	o.Game = "game2" // and the instance is in the queue again
+	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
+		t.Fatalf("after the lapse: %+v", ans)
+	}
+	eventually(t, "the slot back again", func() bool { return f.ledger.Used() == 0 })
+	// The platform grants the first one late: it says that we hold the seat,
+	// so it is taken up.
+	o.Game = "game1"
+	m := p.grant(o, first)
+	p.finished(m)
+	eventually(t, "the end of the game", func() bool { return f.count(GameEnded) == 1 })
+}
+
+func TestSlotsForHumans(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Slots, c.HumanSlots = 1, 1 })
+	o := offerOf(small(t), "game1", game.First)
+	o.Opponent.Kind = protocol.Bot
+	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Busy {
+		t.Errorf("against a bot: %+v, want busy", ans)
+	}
+	o.Opponent.Kind = protocol.Human
+	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
+		t.Errorf("against a human: %+v, want accept", ans)
+	}
+}
+
+func TestGrantOfAnotherMatchIsGivenBack(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")))
+	o := offerOf(small(t), "game1", game.First)
+	ans := p.offer(protocol.OwnPool(hare), o)
+	o.Terms.Clock = spec(t, "1")
+	p.grant(o, ans)
+	p.seen("the seat given back", func() bool {
+		return slices.ContainsFunc(p.leaves, func(l protocol.Leave) bool { return slices.Equal(l.Games, []protocol.GameID{"game1"}) })
+	})
+	if f.count(GameStarted) != 0 {
+		t.Error("it plays nevertheless")
+	}
+}
+
+func TestMatchmaking(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
+		c.Slots = 1
+		c.Match.On, c.Match.Interval, c.Match.Longest = true, 20*time.Millisecond, 40*time.Millisecond
+		c.Match.Rules = "amazons/6x6"
+	})
+	asked := func(n int) protocol.ChallengeRequest {
+		var r protocol.ChallengeRequest
+		p.seen("a challenge", func() bool {
+			if len(p.asked) < n {
+				return false
+			}
+			r = p.asked[n-1]
+			return true
+		})
+		return r
+	}
+	r := asked(1)
+	if r.Pool != "amazons.bullet" || r.Terms.Rules != "amazons/6x6" || r.Terms.Clock != spec(t, "60+1") || !r.Terms.Rated || r.ExpireMS == 0 {
+		t.Errorf("challenge %+v", r)
+	}
+	eventually(t, "the slot to be held", func() bool { return f.ledger.Used() == 1 })
+	p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeExpired, Game: "challenge1"})
+	r = asked(2)
+	o := protocol.Offer{Game: "challenge2", Terms: r.Terms, Seat: game.First}
+	m := p.grant(o, protocol.OfferAnswer{Player: hare, Instance: r.Instance})
+	p.finished(m)
+	asked(3)
+}
+
+func TestBackoff(t *testing.T) {
+	b := backoff{least: time.Second, most: 5 * time.Second}
+	pauses := func(want time.Duration) {
+		t.Helper()
+		for range 100 {
+			if got := b.next(); got > want || got < want*3/4 {
+				t.Fatalf("pause %v, want three quarters to all of %v", got, want)
+			}
+		}
+	}
+	pauses(time.Second)
+	b.failed()
+	pauses(2 * time.Second)
+	b.failed()
+	b.failed()
+	pauses(5 * time.Second)
+	b.succeeded()
+	pauses(time.Second)
+}

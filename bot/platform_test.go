@@ -1,0 +1,495 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+)
+
+// platform is a small scripted platform on the real wire: it grants what is
+// accepted, referees, and plays the seats that no bot holds. Its hooks do what
+// a platform or a network should not.
+type platform struct {
+	t      *testing.T
+	server *protocol.Server
+
+	mu     sync.Mutex
+	games  map[protocol.GameID]*match
+	peers  map[protocol.InstanceID]bool // that have said hello
+	hellos int
+	leaves []protocol.Leave
+	asked  []protocol.ChallengeRequest
+
+	// Hooks, set before the game starts; all run under mu.
+	tell func(p *platform, m *match, st protocol.State, send func(protocol.State)) // instead of sending
+	move func(m *match, r protocol.MoveRequest) *protocol.ActAnswer                // instead of the referee, unless nil
+	mute bool                                                                      // answer nothing
+}
+
+// match is one game. The seat that no bot holds plays its first legal move.
+type match struct {
+	protocol.Snapshot
+	pos      game.Position
+	seq      uint64
+	requests []protocol.MoveRequest // as they came, repetitions too
+	acts     []string               // action and step
+	chats    []string
+	think    time.Duration // of the scripted seat
+	stop     func()
+	over     chan struct{}
+}
+
+const waitFor = 30 * time.Second // for anything that happens soon on an idle machine
+
+// service starts a NATS server with the production accounts.
+func service(t *testing.T) *embedded.Server {
+	t.Helper()
+	srv, err := embedded.Start(embedded.Config{Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func connect(t *testing.T, c protocol.Connection) *nats.Conn {
+	t.Helper()
+	nc, err := protocol.Connect(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+func newPlatform(t *testing.T, nc *nats.Conn) *platform {
+	t.Helper()
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &platform{
+		t: t, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, zerolog.Nop()),
+		games: make(map[protocol.GameID]*match), peers: make(map[protocol.InstanceID]bool),
+	}
+	p.serve()
+	return p
+}
+
+func (p *platform) serve() {
+	stop, err := p.server.ServeVerbs(protocol.Verbs{
+		Hello: func(from protocol.From, m protocol.Hello) protocol.HelloAnswer {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.mute {
+				return protocol.HelloAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
+			}
+			p.hellos++
+			p.peers[m.Instance] = true
+			held := p.held(from.Player, m.Instance)
+			for _, g := range held {
+				p.tellAll(p.games[g])
+			}
+			return protocol.HelloAnswer{HeartbeatMS: 100, Limits: protocol.DefaultLimits, Held: held}
+		},
+		Alive: func(from protocol.From, m protocol.Alive) protocol.AliveAnswer {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			var ans protocol.AliveAnswer
+			if p.mute {
+				ans.Code = protocol.Unanswered
+				return ans
+			}
+			if !p.peers[m.Instance] {
+				ans.Error = protocol.Refuse(protocol.UnknownPeer, "say hello first")
+				return ans
+			}
+			ans.Held = p.held(from.Player, m.Instance)
+			return ans
+		},
+		Leave: func(from protocol.From, m protocol.Leave) protocol.Answer {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.leaves = append(p.leaves, m)
+			for id, g := range p.games {
+				if len(m.Games) == 0 || slices.Contains(m.Games, id) {
+					g.vacate(from.Player, m.Instance)
+				}
+			}
+			return protocol.Answer{}
+		},
+		Challenge: func(from protocol.From, m protocol.ChallengeRequest) protocol.ChallengeAnswer {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.asked = append(p.asked, m)
+			return protocol.ChallengeAnswer{Game: protocol.GameID("challenge" + fmt.Sprint(len(p.asked))), Expires: time.Now().Add(10 * time.Second)}
+		},
+		Withdraw: func(protocol.From, protocol.Withdraw) protocol.Answer { return protocol.Answer{} },
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(stop)
+}
+
+func (p *platform) held(player protocol.PlayerID, instance protocol.InstanceID) []protocol.GameID {
+	var ids []protocol.GameID
+	for id, m := range p.games {
+		for _, h := range m.Holders {
+			if m.Status != protocol.Finished && h.Player == player && h.Instance == instance {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+func (m *match) vacate(player protocol.PlayerID, instance protocol.InstanceID) {
+	for i := range m.Holders {
+		if h := &m.Holders[i]; h.Player == player && h.Instance == instance {
+			h.Instance = ""
+			h.Epoch++
+			m.seq++
+		}
+	}
+}
+
+func small(t *testing.T) protocol.Terms {
+	return protocol.Terms{Game: "amazons", Rules: "amazons/6x6", Clock: spec(t, "60+1"), Rated: true}
+}
+
+func offerOf(terms protocol.Terms, id protocol.GameID, seat game.Seat) protocol.Offer {
+	return protocol.Offer{
+		Kind: protocol.OfferMatch, Game: id, Terms: terms, Seat: seat, HoldMS: 5000, Deadline: time.Now().Add(2 * time.Second),
+		Opponent: &protocol.Opponent{Player: "script", Kind: protocol.Human, Rating: 1500},
+	}
+}
+
+// offer asks a pool until an instance answers, for its place in the queue may be new.
+func (p *platform) offer(pool protocol.Pool, o protocol.Offer) protocol.OfferAnswer {
+	p.t.Helper()
+	for end := time.Now().Add(waitFor); ; time.Sleep(10 * time.Millisecond) {
+		o.Deadline = time.Now().Add(2 * time.Second)
+		ans, err := p.server.Offer(context.Background(), pool, o)
+		if err == nil {
+			return ans
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("offer: %v", err)
+		}
+	}
+}
+
+// grant starts the game for whoever accepted; the other seat is scripted.
+func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *match {
+	p.t.Helper()
+	rules, err := catalog.Rules(o.Terms.Rules)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	pos, err := rules.New(o.Terms.Position)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	m := &match{pos: pos, over: make(chan struct{}), Snapshot: protocol.Snapshot{
+		Game: o.Game, Terms: o.Terms, Started: time.Now().UTC(), Status: protocol.Playing, Turn: pos.Turn(), Key: keyText(pos),
+	}}
+	for i := range m.Holders {
+		m.Holders[i] = protocol.Holder{Player: "script", Kind: protocol.Human, Instance: "script", Epoch: 1}
+		m.Clocks.Seats[i] = protocol.ClockOf(o.Terms.Clock.Start())
+	}
+	for i, taker := range takers {
+		seat := o.Seat
+		if i == 1 {
+			seat = seat.Other()
+		}
+		m.Holders[seat] = protocol.Holder{Player: taker.Player, Kind: protocol.Bot, Instance: taker.Instance, Epoch: 1}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.games[o.Game] = m
+	if m.stop, err = p.server.ServeGame(o.Game, p.acts(m)); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(m.stop)
+	p.advance(m)
+	return m
+}
+
+// advance numbers the new state, tells it, and has the scripted seat move.
+func (p *platform) advance(m *match) {
+	m.seq++
+	m.Turn, m.Key = m.pos.Turn(), keyText(m.pos)
+	running := m.Turn
+	m.Clocks.Running = &running
+	if out := m.pos.Outcome(); out.Over() && m.Status != protocol.Finished {
+		m.Status, m.Outcome, m.Clocks.Running = protocol.Finished, out, nil
+	}
+	p.tellAll(m)
+	if m.Status == protocol.Finished {
+		close(m.over)
+		return
+	}
+	if m.Status == protocol.Playing && m.Holders[m.Turn].Player == "script" {
+		seq := m.seq
+		time.AfterFunc(m.think, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if m.seq == seq {
+				p.play(m, m.pos.Legal(nil)[0])
+			}
+		})
+	}
+}
+
+func (p *platform) play(m *match, mv game.Move) {
+	text := m.pos.Format(mv)
+	if err := m.pos.Play(mv); err != nil {
+		p.t.Error(err)
+		return
+	}
+	m.Moves = append(slices.Clone(m.Moves), text)
+	p.advance(m)
+}
+
+// takeBack undoes moves up to and including the seat's last.
+func (p *platform) takeBack(m *match, seat game.Seat) {
+	m.TakebackBy = nil
+	for done := false; !done; {
+		m.pos.Undo()
+		m.Moves = m.Moves[:len(m.Moves)-1]
+		done = m.pos.Turn() == seat
+	}
+	p.advance(m)
+}
+
+func (p *platform) end(m *match, out game.Outcome) {
+	m.Status, m.Outcome = protocol.Finished, out
+	p.advance(m)
+}
+
+func (p *platform) tellAll(m *match) {
+	for i, h := range m.Holders {
+		if h.Player == "script" {
+			continue
+		}
+		send := func(st protocol.State) { p.server.Tell(h.Player, st) }
+		st := protocol.State{Seq: m.seq, You: game.Seat(i), Snapshot: m.Snapshot}
+		if p.tell != nil {
+			p.tell(p, m, st, send)
+		} else {
+			send(st)
+		}
+	}
+}
+
+func (p *platform) acts(m *match) protocol.Acts {
+	refuse := func(c protocol.Code) (a protocol.ActAnswer) {
+		a.Error = protocol.Refuse(c, "no")
+		return a
+	}
+	judge := func(from protocol.From, epoch uint64, instance protocol.InstanceID) (game.Seat, protocol.Code) {
+		for i, h := range m.Holders {
+			if h.Player == from.Player {
+				if m.Status == protocol.Finished {
+					return 0, protocol.Over
+				}
+				if h.Epoch != epoch || h.Instance != instance {
+					return 0, protocol.Stale
+				}
+				return game.Seat(i), ""
+			}
+		}
+		return 0, protocol.Denied
+	}
+	return protocol.Acts{
+		Move: func(from protocol.From, r protocol.MoveRequest) protocol.ActAnswer {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			m.requests = append(m.requests, r)
+			if p.move != nil {
+				if a := p.move(m, r); a != nil {
+					return *a
+				}
+			}
+			seat, code := judge(from, r.Epoch, r.Instance)
+			switch {
+			case code != "":
+				return refuse(code)
+			case r.Ply == len(m.Moves)-1 && m.Moves[r.Ply] == r.Move:
+				return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Duplicate}, Seq: m.seq}
+			case r.Ply != len(m.Moves):
+				return refuse(protocol.Stale)
+			case m.Status != protocol.Playing:
+				return refuse(protocol.Paused)
+			case m.Turn != seat:
+				return refuse(protocol.NotYourTurn)
+			}
+			mv, err := m.pos.Parse(r.Move)
+			if err != nil {
+				return refuse(protocol.Illegal)
+			}
+			p.play(m, mv)
+			return protocol.ActAnswer{Seq: m.seq, Game: m.Game, Ply: len(m.Moves)}
+		},
+		Act: func(from protocol.From, action protocol.Action, r protocol.ActRequest) protocol.ActAnswer {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			seat, code := judge(from, r.Epoch, r.Instance)
+			if code != "" {
+				return refuse(code)
+			}
+			m.acts = append(m.acts, string(action)+" "+string(r.Step))
+			switch {
+			case action == protocol.ActResign:
+				p.end(m, game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign})
+			case action == protocol.ActDraw && r.Step == protocol.StepAccept:
+				p.end(m, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
+			case action == protocol.ActTakeback && r.Step == protocol.StepAccept:
+				p.takeBack(m, seat.Other())
+			}
+			return protocol.ActAnswer{Seq: m.seq}
+		},
+		Chat: func(from protocol.From, r protocol.ChatRequest) protocol.ActAnswer {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			m.chats = append(m.chats, r.Text)
+			return protocol.ActAnswer{}
+		},
+	}
+}
+
+func (p *platform) setMute(mute bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute = mute
+}
+
+// seen runs f under the platform's lock until it is true.
+func (p *platform) seen(what string, f func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(waitFor); ; time.Sleep(5 * time.Millisecond) {
+		p.mu.Lock()
+		ok := f()
+		p.mu.Unlock()
+		if ok {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("never seen: %s", what)
+		}
+	}
+}
+
+func (p *platform) finished(m *match) {
+	p.t.Helper()
+	select {
+	case <-m.over:
+	case <-time.After(waitFor):
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.t.Fatalf("the game does not end: %d moves, %s to act, status %s", len(m.Moves), m.Turn, m.Status)
+	}
+}
+
+// greedy is a real thinker: it takes the first legal move that leaves the
+// opponent fewest replies among a few, and expects the first legal reply.
+type greedy struct {
+	pause  time.Duration // per search
+	chance float64       // that it claims
+
+	mu       sync.Mutex
+	searches int
+	hits     int
+	running  int
+}
+
+type idea struct {
+	g       *greedy
+	t       Task
+	hit     chan struct{}
+	stop    chan struct{}
+	hitOnce sync.Once
+	once    sync.Once
+	started time.Time
+}
+
+func (g *greedy) Think(t Task) (Thought, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.searches++
+	g.running++
+	return &idea{g: g, t: t, hit: make(chan struct{}), stop: make(chan struct{}), started: time.Now()}, nil
+}
+
+func (g *greedy) setPause(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pause = d
+}
+
+func (i *idea) Hit(Clock) {
+	i.hitOnce.Do(func() {
+		i.g.mu.Lock()
+		i.g.hits++
+		i.g.mu.Unlock()
+		close(i.hit)
+	})
+}
+func (i *idea) Stop() { i.once.Do(func() { close(i.stop) }) }
+
+func (i *idea) Wait() (Result, error) {
+	defer func() {
+		i.g.mu.Lock()
+		i.g.running--
+		i.g.mu.Unlock()
+	}()
+	if i.t.Ponder {
+		select {
+		case <-i.hit:
+		case <-i.stop:
+			return Result{}, nil
+		}
+	}
+	i.g.mu.Lock()
+	pause := i.g.pause
+	i.g.mu.Unlock()
+	select {
+	case <-time.After(pause):
+	case <-i.stop:
+	}
+	p := i.t.Position
+	r := Result{Depth: 1, Chance: i.g.chance, Source: "search"}
+	for n, m := range p.Legal(nil) {
+		if n > 20 {
+			break
+		}
+		if err := p.Play(m); err != nil {
+			continue
+		}
+		replies := p.Legal(nil)
+		if r.Nodes++; r.Move == game.NoMove || -len(replies) > r.Score {
+			r.Move, r.Score, r.Ponder = m, -len(replies), game.NoMove
+			if len(replies) > 0 {
+				r.Ponder = replies[0]
+			}
+		}
+		p.Undo()
+	}
+	r.PV, r.Time = []game.Move{r.Move}, time.Since(i.started)
+	if i.t.Watch != nil {
+		i.t.Watch(r)
+	}
+	return r, nil
+}

@@ -1,0 +1,192 @@
+package bot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// Profile is a player that the process acts for.
+type Profile struct {
+	Player  protocol.PlayerID `json:"player"`
+	Display string            `json:"display,omitempty"` // up to 64 runes, any script
+	Games   []string          `json:"games"`
+	// Pools are the queues to listen in; none named: the player's own, and
+	// <game>.<speed> for every game and every speed that the policy takes.
+	Pools []protocol.Pool `json:"pools,omitempty"`
+	Slots int             `json:"slots,omitempty"` // games at once; 0: no limit but the process's
+	// Nodes limits each search, so that the strength holds under load; 0: the
+	// clock alone limits it.
+	Nodes  uint64   `json:"nodes,omitempty"`
+	Policy *Policy  `json:"policy,omitempty"` // absent: the process's
+	Play   *Manners `json:"play,omitempty"`   // absent: the process's
+}
+
+// players are the profiles of the settings, complete and checked.
+func (c Config) players() ([]Profile, error) {
+	profiles, err := c.inline()
+	if c.Profiles != "" {
+		profiles, err = c.readProfiles()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range profiles {
+		p := &profiles[i]
+		if p.Policy == nil {
+			p.Policy = &c.Policy
+		}
+		if p.Play == nil {
+			p.Play = &c.Play
+		}
+		if len(p.Pools) == 0 {
+			p.Pools = p.defaultPools()
+		}
+	}
+	return profiles, nil
+}
+
+func (p Profile) defaultPools() []protocol.Pool {
+	pools := []protocol.Pool{protocol.OwnPool(p.Player)}
+	for _, g := range p.Games {
+		for _, s := range p.Policy.speeds() {
+			pools = append(pools, protocol.Pool(g+"."+string(s)))
+		}
+	}
+	return pools
+}
+
+// inline reads Players.
+func (c Config) inline() ([]Profile, error) {
+	var profiles []Profile
+	for _, text := range c.Players {
+		name, games, ok := strings.Cut(strings.TrimSpace(text), ":")
+		if !ok {
+			return nil, fmt.Errorf("%.60q: want name:game", text)
+		}
+		profiles = append(profiles, Profile{Player: protocol.PlayerID(name), Games: strings.Split(games, "+")})
+	}
+	return profiles, checkProfiles(profiles)
+}
+
+// readProfiles reads the file that Profiles names. A player's policy and
+// manners start from the process's, and its entry says what differs.
+func (c Config) readProfiles() ([]Profile, error) {
+	data, err := os.ReadFile(c.Profiles)
+	if err != nil {
+		return nil, fmt.Errorf("profiles: %w", err)
+	}
+	var file struct {
+		Players []json.RawMessage `json:"players"`
+	}
+	if err := strict(data, &file); err != nil {
+		return nil, fmt.Errorf("profiles %s: %w", c.Profiles, err)
+	}
+	var profiles []Profile
+	for i, entry := range file.Players {
+		policy, manners := c.Policy, c.Play
+		p := Profile{Policy: &policy, Play: &manners}
+		if err := strict(entry, &p); err != nil {
+			return nil, fmt.Errorf("profiles %s: player %d: %w", c.Profiles, i+1, err)
+		}
+		profiles = append(profiles, p)
+	}
+	if err := checkProfiles(profiles); err != nil {
+		return nil, fmt.Errorf("profiles %s: %w", c.Profiles, err)
+	}
+	return profiles, nil
+}
+
+// strict refuses fields that nobody reads: a misspelt one would be silent.
+func strict(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+		return fmt.Errorf("line %d: %w", line, err)
+	}
+	return err
+}
+
+func checkProfiles(profiles []Profile) error {
+	if len(profiles) == 0 {
+		return errors.New("no player")
+	}
+	var errs []error
+	seen := make(map[protocol.PlayerID]bool)
+	for _, p := range profiles {
+		if err := protocol.CheckID("player", p.Player); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if seen[p.Player] {
+			errs = append(errs, fmt.Errorf("player %s: named twice", p.Player))
+		}
+		seen[p.Player] = true
+		errs = append(errs, p.check()...)
+	}
+	return errors.Join(errs...)
+}
+
+func (p Profile) check() (errs []error) {
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("player %s: "+format, append([]any{p.Player}, args...)...))
+	}
+	if len(p.Games) == 0 {
+		bad("no game")
+	}
+	for i, g := range p.Games {
+		if !knownGame(g) {
+			bad("no game %.40q (have %s)", g, strings.Join(gameNames(), ", "))
+		}
+		if slices.Contains(p.Games[:i], g) {
+			bad("game %s named twice", g)
+		}
+	}
+	for _, pool := range p.Pools {
+		if err := pool.Check(); err != nil {
+			bad("%w", err)
+		}
+	}
+	if p.Slots < 0 {
+		bad("slots %d: want 0 or more", p.Slots)
+	}
+	if len([]rune(p.Display)) > 64 {
+		bad("display: longer than 64")
+	}
+	if p.Policy != nil {
+		for _, err := range p.Policy.validate("policy: ") {
+			bad("%w", err)
+		}
+	}
+	if p.Play != nil {
+		for _, err := range p.Play.validate("play: ") {
+			bad("%w", err)
+		}
+	}
+	return errs
+}
+
+// capabilities are what a hello says of the profile.
+func (p Profile) capabilities() []protocol.Capability {
+	var caps []protocol.Capability
+	for _, g := range p.Games {
+		c := protocol.Capability{Game: g, Rules: p.Policy.rulesOf(g)}
+		if len(p.Policy.Speeds) > 0 || len(p.Policy.speeds()) < len(speeds) {
+			c.Speeds = p.Policy.speeds()
+		}
+		caps = append(caps, c)
+	}
+	return caps
+}
+
+var speeds = []clock.Speed{clock.Bullet, clock.Blitz, clock.Rapid, clock.Classical, clock.Correspondence}

@@ -1,0 +1,98 @@
+package bot
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+)
+
+// queue is the process's place in one pool's match queue, for all its players
+// who listen there. It is in the queue only while one of them has a slot.
+type queue struct {
+	pool    protocol.Pool
+	players []*player
+	log     zerolog.Logger
+	clock   *Pulse
+	sub     *nats.Subscription // nil: not in the queue
+}
+
+// queues groups the players by pool.
+func queues(players []*player, clock *Pulse, log zerolog.Logger) []*queue {
+	byPool := make(map[protocol.Pool]*queue)
+	var all []*queue
+	for _, p := range players {
+		for _, pool := range p.profile.Pools {
+			q := byPool[pool]
+			if q == nil {
+				q = &queue{pool: pool, clock: clock, log: log.With().Str("pool", string(pool)).Logger()}
+				byPool[pool] = q
+				all = append(all, q)
+			}
+			if !slices.Contains(q.players, p) {
+				q.players = append(q.players, p)
+			}
+		}
+	}
+	return all
+}
+
+// update joins or leaves the queue, as slots are free. Only Run calls it.
+func (q *queue) update() {
+	free := slices.ContainsFunc(q.players, (*player).free)
+	switch {
+	case free && q.sub == nil:
+		sub, err := q.players[0].client.Offers(q.pool, q.take)
+		if err != nil {
+			q.log.Error().Err(err).Msg("can't join the queue")
+			return
+		}
+		q.sub = sub
+	case !free && q.sub != nil:
+		// Drained, so that offers on their way are still answered: the
+		// platform would wait for us until they run out. It fails only when
+		// the connection is closed, and the subscription with it.
+		q.sub.Drain()
+		q.sub = nil
+	}
+}
+
+// take answers an offer, for the player who wants it and has fewest games.
+func (q *queue) take(o protocol.Offer) protocol.OfferAnswer {
+	if q.clock.Age(o.Deadline, time.Now()) > 0 {
+		// Nobody listens to the answer any more; no slot must wait for it.
+		return protocol.OfferAnswer{Answer: protocol.Busy}
+	}
+	candidates := slices.DeleteFunc(slices.Clone(q.players), func(p *player) bool {
+		return o.Player != "" && o.Player != p.profile.Player
+	})
+	slices.SortStableFunc(candidates, func(a, b *player) int { return cmp.Compare(a.games(), b.games()) })
+	why := Refusal{protocol.DeclineOpponent, "the seat belongs to a player who is not here"}
+	busy := false
+	for i, p := range candidates {
+		refusal, err := p.judge(o)
+		switch {
+		case errors.Is(err, ErrClosed), errors.Is(err, errStopping):
+			refusal = Refusal{protocol.DeclineDraining, "shutting down"}
+		case err != nil:
+			busy = true
+			continue
+		case refusal == (Refusal{}):
+			q.log.Debug().Str("player", string(p.profile.Player)).Str("game", string(o.Game)).Msg("offer accepted")
+			return protocol.OfferAnswer{Answer: protocol.Accept, Player: p.profile.Player}
+		}
+		if i == 0 {
+			why = refusal
+		}
+	}
+	if busy {
+		return protocol.OfferAnswer{Answer: protocol.Busy}
+	}
+	q.log.Debug().Str("reason", string(why.Reason)).Str("game", string(o.Game)).Msg("offer declined")
+	return protocol.OfferAnswer{Answer: protocol.Decline, Reason: why.Reason, Text: why.Text}
+}

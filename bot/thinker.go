@@ -1,0 +1,67 @@
+package bot
+
+import (
+	"time"
+
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// Thinker finds moves. It gets whole game positions, so it is also who
+// decides the choices of an opening procedure: they are moves like any other.
+// It is safe for concurrent use.
+type Thinker interface {
+	// Think starts to think and returns at once. The error says why it can't.
+	Think(Task) (Thought, error)
+}
+
+// Task is a position to think about.
+type Task struct {
+	Player   protocol.PlayerID
+	Game     protocol.GameID
+	Position game.Position // the thinker's own from here on
+	Clock    Clock         // not for pondering
+	// Ponder: think without limits until Hit or Stop, with cores that nobody
+	// else needs.
+	Ponder  bool
+	Nodes   uint64 // nodes of the whole search at most; 0: no such limit
+	Threads int
+	Seed    uint64 // of the game, for whatever is drawn by lot
+	// Watch, if set, is told how the thinking goes. It must not block.
+	Watch func(Result)
+}
+
+// Clock is the time that a move has.
+type Clock struct {
+	Spec         clock.Spec
+	Mine, Theirs clock.State // at the moment At
+	At           time.Time   // since then the mover's clock runs
+	Overhead     time.Duration
+}
+
+// Thought is a search under way. Its methods may be called by any goroutine.
+type Thought interface {
+	// Hit tells a pondering search that the expected move was played: it
+	// now is a search for a move, under the clock.
+	Hit(Clock)
+	// Stop ends the search at once; again it does nothing.
+	Stop()
+	// Wait blocks until the search has ended. A search that was stopped
+	// before it had a move says NoMove.
+	Wait() (Result, error)
+}
+
+// Result is what thinking found.
+type Result struct {
+	Move     game.Move
+	Ponder   game.Move // the expected reply; NoMove if unknown
+	Score    int       // in the game's unit, from the mover's side
+	Chance   float64   // winning chance of the mover, 0 to 1, draws half
+	Depth    int
+	SelDepth int
+	Nodes    uint64
+	Time     time.Duration
+	PV       []game.Move
+	Source   string // "search", "book", ...: where the move is from
+}

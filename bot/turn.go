@@ -1,0 +1,242 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// outgoing is a move that was decided, on its way to the platform.
+type outgoing struct {
+	ply      int // plies before it
+	text     string
+	key      string // of the position after it
+	inFlight bool
+	played   bool // accepted
+}
+
+// reply is the platform's answer to a move.
+type reply struct {
+	ans     protocol.ActAnswer
+	err     error
+	running bool          // our clock ran
+	thought time.Duration // from our clock's start to the dispatch
+	took    time.Duration // from the dispatch to the answer
+}
+
+// fallback is the source of moves that nothing was thought of.
+const fallback = "fallback"
+
+// retryPause is how long a refusal that passes is waited out.
+const retryPause = 250 * time.Millisecond
+
+// act does what the state asks for.
+func (s *session) act() {
+	switch s.st.Status {
+	case protocol.Finished:
+		s.ended = true
+		return
+	case protocol.Playing:
+	default: // halted: whatever it waits for, a new state follows
+		s.stopThinking()
+		return
+	}
+	s.answerOffers()
+	if s.out != nil && s.out.ply != len(s.moves) {
+		s.out = nil // played, or the game has gone another way
+	}
+	switch {
+	case s.st.Turn != s.st.You:
+		s.ponder(s.moves)
+	case s.pos == nil || s.pos.Outcome().Over() || s.pos.Turn() != s.st.You:
+		// Our rules can't say what to play here, and silence would only
+		// lose on time.
+		s.resign("no move that our rules know")
+	case s.manners.resigned:
+		s.resign("as before")
+	case s.out != nil && s.out.ply == len(s.moves) && !s.out.played:
+		if !s.out.inFlight {
+			s.send() // refused for a reason that has passed
+		}
+	default: // also where the move that we played was taken back
+		s.think()
+	}
+}
+
+// clock is the time for the move to be made now, and whether it runs already.
+// The state's clocks are as of its server time: what it took to reach us is
+// gone from them.
+func (s *session) clock() (c Clock, running bool) {
+	you := s.st.You
+	c = Clock{
+		Spec: s.st.Terms.Clock, At: time.Now(), Overhead: s.meter.Overhead(),
+		Mine: s.st.Clocks.Seats[you].State(), Theirs: s.st.Clocks.Seats[you.Other()].State(),
+	}
+	if running = s.st.Clocks.Running != nil && *s.st.Clocks.Running == you; running {
+		c.At = s.came.Add(-s.player.bot.clock.Age(s.st.ServerTime, s.came))
+	}
+	return c, running
+}
+
+// think starts the search for a move, or turns the pondering into one.
+func (s *session) think() {
+	if s.mind != nil && slices.Equal(s.mind.line, s.moves) {
+		s.hit()
+		return
+	}
+	missed := ""
+	if m := s.mind; m != nil && m.pondering() {
+		missed = m.line[len(m.line)-1]
+	}
+	s.stopThinking()
+	if err := s.search(s.moves, s.pos, false); err != nil {
+		s.decided(thinking{err: err})
+		return
+	}
+	s.mind.expected = missed
+}
+
+// decided plays what the search found.
+func (s *session) decided(t thinking) {
+	m := s.mind
+	if m != nil && m.pondering() {
+		m.early = &t // nothing is left to think about, but the move is not ours yet
+		return
+	}
+	s.mind = nil
+	if s.st.Turn != s.st.You || s.pos == nil {
+		return
+	}
+	r, after := s.checked(t)
+	if after == nil {
+		s.resign("no move that our rules know")
+		return
+	}
+	s.record.thought(len(s.moves), s.analyse(m, r))
+	if s.manners.hopeless(s, r) {
+		s.resign("hopeless")
+		return
+	}
+	text := s.pos.Format(r.Move)
+	s.foresee(text, after, r)
+	s.out = &outgoing{ply: len(s.moves), text: text, key: keyText(after)}
+	s.send()
+}
+
+// checked is the result with a move that is legal, and the position after it;
+// nil where there is none. Whatever fails in the thinker, the game goes on.
+func (s *session) checked(t thinking) (Result, game.Position) {
+	after := s.pos.Clone()
+	if t.err == nil && t.Move != game.NoMove {
+		if t.err = after.Play(t.Move); t.err == nil {
+			return t.Result, after
+		}
+	}
+	level := zerolog.ErrorLevel
+	if s.unthinking {
+		level = zerolog.DebugLevel // it was said once
+	}
+	s.unthinking = true
+	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.moves)).Msg("no move from the thinker; playing any")
+	for _, m := range s.pos.Legal(nil) {
+		if after.Play(m) == nil {
+			return Result{Move: m, Source: fallback}, after
+		}
+	}
+	return Result{}, nil
+}
+
+// send dispatches the decided move, in the background.
+func (s *session) send() {
+	out, epoch := s.out, s.epoch
+	out.inFlight = true
+	c, running := s.clock()
+	wait := s.manners.delay(s, c)
+	s.background(func(ctx context.Context) {
+		if !sleep(ctx, wait) {
+			return
+		}
+		dispatched := time.Now()
+		ans, err := s.player.client.Move(ctx, s.id, epoch, out.ply, out.text, out.key)
+		r := reply{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
+		s.post(func() { s.answered(out, r) })
+	})
+}
+
+// background runs f beside the session, which waits for it at its end.
+func (s *session) background(f func(context.Context)) {
+	s.work.Go(func() { f(s.ctx) })
+}
+
+// post has the session do f.
+func (s *session) post(f func()) {
+	select {
+	case s.posts <- f:
+	case <-s.ctx.Done():
+	}
+}
+
+// answered takes in what the platform says to a move.
+func (s *session) answered(out *outgoing, r reply) {
+	out.inFlight = false
+	if r.err == nil {
+		s.charged(out, r)
+		s.manners.played(s, out.ply+1)
+	}
+	if s.out != out {
+		return // the state was faster: the game has gone on, or another way
+	}
+	refusal, _ := errors.AsType[*protocol.Error](r.err)
+	switch {
+	case r.err == nil:
+		out.played = true
+		s.floor = max(s.floor, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
+		s.watch.reset(s)
+		s.ponder(append(slices.Clone(s.moves), out.text))
+		return
+	case refusal == nil:
+		s.player.again() // the connection is gone; a new one brings a new state
+		return
+	}
+	log := s.log.With().Str("code", string(refusal.Code)).Str("move", out.text).Int("ply", out.ply).Logger()
+	switch refusal.Code {
+	case protocol.Stale, protocol.NotYourTurn, protocol.Over, protocol.Late, protocol.Denied, protocol.NoGame:
+		// The game is elsewhere than we think; its state says where.
+		log.Debug().Msg("move refused")
+		s.player.again()
+	case protocol.UnknownPeer:
+		s.player.again() // and the state that follows sends the move again
+	case protocol.Paused:
+		log.Debug().Msg("move refused") // a state says when it goes on
+	case protocol.Unavailable, protocol.RateLimited:
+		s.manners.hold = time.Now().Add(retryPause)
+		s.send()
+	case protocol.Illegal:
+		s.dispute("the platform calls " + out.text + " illegal")
+		s.resign("no move that both rules know")
+	default:
+		log.Error().Err(refusal).Msg("the platform does not understand our move")
+		s.resign("the platform does not understand us")
+	}
+}
+
+// charged notes what an accepted move cost.
+func (s *session) charged(out *outgoing, r reply) {
+	s.record.receipt(out.ply, r.ans.Receipt)
+	if !r.running {
+		return
+	}
+	cost := r.took
+	if rec := r.ans.Receipt; rec != nil {
+		// What the referee charged beyond our thinking is what counts: a
+		// lost answer delays us and costs nothing.
+		cost = min(cost, max(time.Duration(rec.ChargedMS)*time.Millisecond-r.thought, 0))
+	}
+	s.meter.Add(cost)
+}

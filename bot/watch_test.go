@@ -1,0 +1,70 @@
+package bot
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWatchAsksEverLessOften(t *testing.T) {
+	for _, c := range []struct {
+		clock string
+		asks  []time.Duration // when, since the last state
+	}{
+		{"40", []time.Duration{5 * time.Second, 15 * time.Second, 35 * time.Second}},
+		{"2", []time.Duration{time.Second, 3 * time.Second, 7 * time.Second}},
+		{"3600", []time.Duration{10 * time.Second, 30 * time.Second, 70 * time.Second, 130 * time.Second, 190 * time.Second}},
+		{"unlimited", []time.Duration{time.Minute, 2 * time.Minute}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := bare(t, c.clock)
+			s.player.hello = make(chan struct{}, 1)
+			begun := time.Now()
+			s.held.Store(&begun)
+			s.watch.timer = time.NewTimer(time.Hour)
+			s.watch.reset(s)
+			for _, want := range c.asks {
+				<-s.watch.timer.C
+				s.watch.expired(s)
+				select {
+				case <-s.player.hello:
+				default:
+					t.Fatalf("clock %s: it does not ask", c.clock)
+				}
+				if got := time.Since(begun); got != want {
+					t.Errorf("clock %s: asks after %v, want %v", c.clock, got, want)
+				}
+			}
+			if s.ended {
+				t.Error("it gives up")
+			}
+		})
+	}
+}
+
+func TestWatchGivesAForgottenGameUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, "60")
+		s.watch.timer = time.NewTimer(time.Hour)
+		begun := time.Now()
+		s.hear(forgotten)
+		time.Sleep(lastWord / 2)
+		s.hear(forgotten) // hearing it again does not prolong it
+		<-s.watch.timer.C
+		s.watch.expired(s)
+		if !s.ended || time.Since(begun) != lastWord {
+			t.Errorf("ended %v after %v, want the end after %v", s.ended, time.Since(begun), lastWord)
+		}
+
+		// A state in between says that all is well.
+		s = bare(t, "60")
+		s.watch.timer = time.NewTimer(time.Hour)
+		s.hear(forgotten)
+		s.watch.reset(s)
+		<-s.watch.timer.C
+		s.watch.expired(s)
+		if s.ended {
+			t.Error("it ends though a state came")
+		}
+	})
+}

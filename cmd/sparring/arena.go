@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"sparring/arena"
+	"sparring/configs"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// arenaSettings are those of the arena command, from the environment.
+type arenaSettings struct {
+	NATS struct {
+		URL      string `default:"nats://127.0.0.1:4222" desc:"server, or several separated by commas"`
+		User     string `default:"platform" desc:"user name, of the platform's account"`
+		Password string `desc:"password of the user"`
+		Creds    string `desc:"path of a .creds file, instead of user and password"`
+		CA       string `desc:"path of the CA certificate of the server; empty: those of the system"`
+		Prefix   string `default:"sparring" desc:"prefix of all subjects"`
+	}
+	Arena struct {
+		Name         string        `desc:"id of this process among the arenas; empty: a random one"`
+		Replicas     int           `default:"1" desc:"NATS servers that keep each stream: 1, 3 or 5"`
+		Games        int           `default:"1000" desc:"games that this process referees at once; challenges beyond wait"`
+		ChallengeFor time.Duration `split_words:"true" default:"1m" desc:"how long a challenge lives that does not say so itself"`
+		FirstMove    time.Duration `split_words:"true" default:"30s" desc:"time for a seat's first move, before the game is aborted"`
+		AbandonAfter time.Duration `split_words:"true" default:"1m" desc:"how long a seat may stand empty before its player has lost"`
+		LostAfter    time.Duration `split_words:"true" default:"1500ms" desc:"silence of an instance after which its seats are offered to others"`
+		HTTP         string        `desc:"address for /healthz, /metrics and the pages, such as 127.0.0.1:8080; empty: none"`
+	}
+	Ladder struct {
+		On     bool              `default:"true" desc:"play rated rounds among the bots that are present"`
+		Clock  clock.Spec        `default:"60+1" desc:"clock of the rounds"`
+		Rules  map[string]string `desc:"rule set by game, such as gomoku:gomoku/renju-15; others play their default"`
+		Rounds int               `default:"0" desc:"rounds to play; 0: for ever"`
+		Pause  time.Duration     `default:"1s" desc:"between two rounds"`
+	}
+	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
+}
+
+// config is what the arena makes of the settings.
+func (s *arenaSettings) config() arena.Config {
+	c := arena.Defaults()
+	c.Prefix, c.Name = s.NATS.Prefix, s.Arena.Name
+	c.Replicas, c.Games = s.Arena.Replicas, s.Arena.Games
+	c.ChallengeFor, c.LostAfter = s.Arena.ChallengeFor, s.Arena.LostAfter
+	c.Match.FirstMove, c.Match.AbandonAfter = s.Arena.FirstMove, s.Arena.AbandonAfter
+	c.Ladder.On, c.Ladder.Clock, c.Ladder.Rules = s.Ladder.On, s.Ladder.Clock, s.Ladder.Rules
+	c.Ladder.Rounds, c.Ladder.Pause = s.Ladder.Rounds, s.Ladder.Pause
+	return c
+}
+
+// connect goes to the server as the platform.
+func (s *arenaSettings) connect(name string, log zerolog.Logger) (*nats.Conn, error) {
+	return protocol.Connect(protocol.Connection{
+		URL: s.NATS.URL, Name: name, User: s.NATS.User, Password: s.NATS.Password,
+		Creds: s.NATS.Creds, CA: s.NATS.CA, Log: log,
+	})
+}
+
+func (s *arenaSettings) validate() error {
+	var errs []error
+	if s.NATS.Creds != "" && s.NATS.Password != "" {
+		errs = append(errs, errors.New("NATS_CREDS and NATS_PASSWORD: want one of them"))
+	}
+	if s.Arena.HTTP != "" {
+		if _, _, err := net.SplitHostPort(s.Arena.HTTP); err != nil {
+			errs = append(errs, fmt.Errorf("ARENA_HTTP: %w", err))
+		}
+	}
+	if _, err := zerolog.ParseLevel(s.LogLevel); err != nil || s.LogLevel == "" {
+		errs = append(errs, fmt.Errorf("LOG_LEVEL %.20q: want trace, debug, info, warn or error", s.LogLevel))
+	}
+	return errors.Join(append(errs, s.config().Validate())...)
+}
+
+func arenaCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "arena",
+		Short: "Run the platform on a NATS server: matchmaker, referee, ladder",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var s arenaSettings
+			if err := errors.Join(configs.FromEnv(configs.Prefix, &s), s.validate()); err != nil {
+				return usagef("settings:\n%w", err)
+			}
+			log := newLog(c.ErrOrStderr(), s.LogLevel)
+			nc, err := s.connect("sparring arena", log)
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			if err := protocol.Await(c.Context(), nc); err != nil {
+				return err
+			}
+			a, err := arena.New(c.Context(), nc, s.config(), log)
+			if err != nil {
+				return err
+			}
+			p, err := servePages(c.Context(), s.Arena.HTTP, a.Handler(), log)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			return a.Run(c.Context())
+		},
+	}
+	withEnvHelp(c, &arenaSettings{})
+	return c
+}
+
+// pages is a running HTTP server; the zero value is none.
+type pages struct {
+	url    string // "" for none
+	server *http.Server
+}
+
+// servePages serves HTTP at the address, if there is one.
+func servePages(ctx context.Context, address string, h http.Handler, log zerolog.Logger) (pages, error) {
+	if address == "" {
+		return pages{}, nil
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return pages{}, fmt.Errorf("pages: %w", err)
+	}
+	p := pages{"http://" + l.Addr().String(), &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}}
+	go func() {
+		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			log.Error().Err(err).Msg("pages")
+		}
+	}()
+	log.Info().Str("url", p.url).Msg("pages")
+	return p, nil
+}
+
+func (p pages) close() {
+	if p.server != nil {
+		p.server.Close()
+	}
+}
+
+// newLog writes structured lines; the level is a valid one.
+func newLog(out io.Writer, level string) zerolog.Logger {
+	l, err := zerolog.ParseLevel(level)
+	if err != nil {
+		l = zerolog.InfoLevel // validated before; a log is never worth failing for
+	}
+	zerolog.TimeFieldFormat = time.RFC3339Nano
+	return zerolog.New(out).Level(l).With().Timestamp().Logger()
+}
+
+// withEnvHelp makes --help list the variables of the settings.
+func withEnvHelp(c *cobra.Command, settings any) {
+	help := c.HelpFunc()
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		help(c, args)
+		if err := configs.EnvHelp(c.OutOrStdout(), configs.Prefix, settings); err != nil {
+			c.PrintErrln("sparring:", err)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"sparring/bot"
+	"sparring/configs"
+	"sparring/engine"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+func botCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bot",
+		Short: "Run a bot process on a NATS server: it takes matches and plays them",
+		Long: `Run a bot process on a NATS server: it takes matches from the queue and plays
+them. The first SIGTERM or Ctrl-C lets running games finish and takes no new
+ones; the second hands the games over to other instances and ends at once.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var cfg bot.Config
+			if err := errors.Join(configs.FromEnv(configs.Prefix, &cfg), cfg.Validate()); err != nil {
+				return usagef("settings:\n%w", err)
+			}
+			if cfg.Instance == "" {
+				cfg.Instance = protocol.InstanceID(protocol.NewID())
+			}
+			log := newLog(c.ErrOrStderr(), cfg.LogLevel)
+			nc, err := protocol.Connect(cfg.Connection(log))
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			b, done, err := newBot(nc, cfg, log, nil)
+			if err != nil {
+				return err
+			}
+			defer done()
+			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
+			defer cancel()
+			defer drainOnSignal(b, cancel, log)()
+			return b.Run(ctx)
+		},
+	}
+	withEnvHelp(c, &bot.Config{})
+	return c
+}
+
+// newBot wires a bot to the engine and to its records; done is called when it
+// has run.
+func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.Event)) (b *bot.Bot, done func(), err error) {
+	records, err := record.NewWriter(cfg.RecordsDir(), "bot-"+string(cfg.Instance), 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, HashBytes: cfg.HashMB << 20})
+	done = func() {
+		pool.Close()
+		if err := records.Close(); err != nil {
+			log.Warn().Err(err).Msg("records")
+		}
+	}
+	b, err = bot.New(nc, cfg, bot.Deps{Think: bot.PoolThinker{Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return b, done, nil
+}
+
+// drainOnSignal lets a first signal drain the bot and a second end it. The
+// function returned stops listening.
+func drainOnSignal(b *bot.Bot, end context.CancelFunc, log zerolog.Logger) func() {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	quit := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-quit:
+				return
+			case <-signals:
+			}
+			if n == 0 {
+				log.Info().Msg("draining: running games are finished, no new ones taken; a second signal hands them over now")
+				b.Drain()
+				continue
+			}
+			log.Info().Msg("handing games over")
+			end()
+		}
+	}()
+	return func() { signal.Stop(signals); close(quit) }
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// display shows running games, a line each, and messages above them. On a
+// terminal the lines are redrawn in place; elsewhere every change is a line
+// of its own. It is safe for concurrent use.
+type display struct {
+	mu    sync.Mutex
+	out   io.Writer
+	width int // of the terminal; 0: not a terminal
+	order []string
+	lines map[string]string
+	drawn int       // lines that stand on the terminal now
+	last  time.Time // of the last redraw
+}
+
+// redraw is how often a terminal is redrawn at most.
+const redraw = 50 * time.Millisecond
+
+func newDisplay(out io.Writer) *display {
+	d := &display{out: out, lines: make(map[string]string)}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		d.width = 80
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			d.width = w
+		}
+	}
+	return d
+}
+
+// say prints lines that stay.
+func (d *display) say(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erase()
+	fmt.Fprintln(d.out, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
+	d.draw()
+}
+
+// game shows a game's line in place of its last one.
+func (d *display) game(id, line string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.width == 0 {
+		fmt.Fprintln(d.out, line)
+		return
+	}
+	if _, known := d.lines[id]; !known {
+		d.order = append(d.order, id)
+	}
+	d.lines[id] = line
+	if time.Since(d.last) >= redraw {
+		d.erase()
+		d.draw()
+	}
+}
+
+// end takes a game's line away and says its last.
+func (d *display) end(id, line string) {
+	d.mu.Lock()
+	delete(d.lines, id)
+	for i, have := range d.order {
+		if have == id {
+			d.order = append(d.order[:i:i], d.order[i+1:]...)
+			break
+		}
+	}
+	d.mu.Unlock()
+	d.say("%s", line)
+}
+
+// erase and draw need mu.
+
+func (d *display) erase() {
+	if d.drawn > 0 {
+		fmt.Fprintf(d.out, "\x1b[%dA\x1b[J", d.drawn)
+		d.drawn = 0
+	}
+}
+
+func (d *display) draw() {
+	if d.width == 0 {
+		return
+	}
+	for _, id := range d.order {
+		fmt.Fprintln(d.out, clip(d.lines[id], d.width-1))
+		d.drawn++
+	}
+	d.last = time.Now()
+}
+
+// clip cuts a line to a number of columns; what is shown here is ASCII but
+// for players' display names, which are not part of it.
+func clip(s string, columns int) string {
+	r := []rune(s)
+	if len(r) > columns {
+		return string(r[:columns])
+	}
+	return s
+}
+
+// clockText is a clock as people read it: 1:05 or, below ten seconds, 9.3.
+func clockText(left time.Duration) string {
+	if left < 10*time.Second {
+		return fmt.Sprintf("%4.1f", left.Seconds())
+	}
+	return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/arena"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// keeper writes the platform's records to files, beside those of the bots.
+type keeper struct {
+	nc     *nats.Conn
+	writer *record.Writer
+	log    zerolog.Logger
+	mu     sync.Mutex
+	have   map[string]bool // games that are in the files
+}
+
+func newKeeper(dir string, nc *nats.Conn, log zerolog.Logger) (*keeper, error) {
+	k := &keeper{nc: nc, log: log, have: make(map[string]bool)}
+	var err error
+	if k.writer, err = record.NewWriter(dir, "arena", 0); err != nil {
+		return nil, err
+	}
+	for r, err := range record.All(dir) {
+		switch {
+		case err != nil:
+			log.Warn().Err(err).Msg("a record that can't be read; it is left as it is")
+		case r.Source.By == record.ByArena:
+			k.have[r.ID] = true
+		}
+	}
+	return k, nil
+}
+
+func (k *keeper) follow(ctx context.Context, a *arena.Arena) {
+	if err := a.FollowRecords(ctx, k.keep); err != nil {
+		k.log.Error().Err(err).Msg("records are not written to files; the platform has them")
+	}
+}
+
+// catchUp writes what the platform has by now.
+func (k *keeper) catchUp(ctx context.Context) {
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		k.log.Error().Err(err).Msg("records")
+		return
+	}
+	for r, err := range arena.Records(ctx, k.nc, subjects) {
+		k.keep(r, err)
+	}
+}
+
+func (k *keeper) keep(r *record.Record, err error) {
+	if err != nil {
+		k.log.Error().Err(err).Msg("a record that can't be read")
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.have[r.ID] {
+		return
+	}
+	if err := k.writer.Append(r); err != nil {
+		k.log.Error().Err(err).Str("game", r.ID).Msg("record not written to the files; the platform has it, and the next start writes it")
+		return
+	}
+	k.have[r.ID] = true
+}
+
+func (k *keeper) close() {
+	if err := k.writer.Close(); err != nil {
+		k.log.Warn().Err(err).Msg("records")
+	}
+}

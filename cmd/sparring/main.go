@@ -1,0 +1,85 @@
+// Command sparring is the whole product in one binary: the reference platform,
+// the bots that play on it, and the tools around them. Every command is a few
+// lines that wire packages together; this file only hands over to them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the command was understood and did not succeed
+	exitUsage  = 2 // the command line or the settings are wrong: nothing was done
+)
+
+// run is main without the process around it.
+func run(args []string, in io.Reader, out, errs io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := commands()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(errs, "sparring:", err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError marks an error as the caller's: exit code 2.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// commands builds the tree of commands. A bare "sparring" is "sparring up".
+func commands() *cobra.Command {
+	up := upCommand()
+	root := &cobra.Command{
+		Use:   "sparring",
+		Short: "An online multiplayer bot for Xiangqi, Gomoku and Amazons",
+		Long: `Sparring plays Xiangqi, Gomoku and Amazons online: bots take matches from a
+queue on NATS and play them with an alpha-beta engine. Without a command it is
+"sparring up": a NATS server, a platform and bots for every game in one process.`,
+		Args:          noArgs,
+		RunE:          up.RunE,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.Flags().AddFlagSet(up.Flags())
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%w (see %s --help)", err, c.CommandPath())
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(up, arenaCommand(), botCommand(), recordsCommand(), positionCommand(), perftCommand(), benchCommand(), versionCommand())
+	return root
+}
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s: unexpected %q (see %s --help)", c.CommandPath(), args[0], c.CommandPath())
+	}
+	return nil
+}

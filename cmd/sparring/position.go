@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// place are the flags that name a position.
+type place struct{ game, rules, position string }
+
+func (p *place) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&p.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	f.StringVar(&p.rules, "rules", "", "rule set, such as wxf or renju-15 (default: what the position implies)")
+	f.StringVar(&p.position, "position", "", "position text: a FEN, or the game's own (default: the usual start)")
+}
+
+func (p *place) setup() (game.Position, error) {
+	if p.game == "" {
+		return nil, usagef("--game is required: xiangqi, gomoku or amazons")
+	}
+	pos, err := catalog.Setup(p.game, p.rules, p.position)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return pos, nil
+}
+
+func perftCommand() *cobra.Command {
+	var at place
+	var depth int
+	c := &cobra.Command{
+		Use:   "perft",
+		Short: "Count the leaves of the move tree",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if depth < 0 {
+				return usagef("--depth is required, 0 or more")
+			}
+			pos, err := at.setup()
+			if err != nil {
+				return err
+			}
+			out := c.OutOrStdout()
+			fmt.Fprintf(out, "rules %s\nposition %s\n", pos.Rules().Name, pos)
+			start := time.Now()
+			n := game.Perft(pos, depth)
+			took := time.Since(start)
+			fmt.Fprintf(out, "seconds %.3f\n", took.Seconds())
+			if ms := took.Milliseconds(); ms > 0 {
+				fmt.Fprintf(out, "per second %d\n", n*1000/uint64(ms))
+			}
+			fmt.Fprintln(out, "nodes", n)
+			return nil
+		},
+	}
+	at.flags(c)
+	c.Flags().IntVar(&depth, "depth", -1, "plies to look ahead (required)")
+	return c
+}
+
+func positionCommand() *cobra.Command {
+	var at place
+	var moves string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "position",
+		Short: "Show a position: the board, what may be played, and the verdict of the rules",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			pos, err := at.setup()
+			if err != nil {
+				return err
+			}
+			for i, text := range strings.Fields(moves) {
+				m, err := pos.Parse(text)
+				if err == nil {
+					err = pos.Play(m)
+				}
+				if err != nil {
+					return usagef("--moves, ply %d: %w", i+1, err)
+				}
+			}
+			view := viewOf(pos)
+			if asJSON {
+				return json.NewEncoder(c.OutOrStdout()).Encode(view)
+			}
+			view.print(c.OutOrStdout(), pos.Diagram())
+			return nil
+		},
+	}
+	at.flags(c)
+	c.Flags().StringVar(&moves, "moves", "", "moves to play first, separated by spaces")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+// positionView is a position as the position command shows it.
+type positionView struct {
+	Game      string                `json:"game"`
+	Rules     string                `json:"rules"`
+	Position  string                `json:"position"`
+	Key       string                `json:"key"` // 16 hex digits
+	Turn      game.Seat             `json:"turn"`
+	Legal     int                   `json:"legal"`
+	Moves     []string              `json:"moves"`
+	Outcome   game.Result           `json:"outcome"`
+	Reason    game.Reason           `json:"reason"`
+	Forbidden []game.ForbiddenPoint `json:"forbidden"`
+}
+
+func viewOf(pos game.Position) positionView {
+	legal := pos.Legal(nil)
+	v := positionView{
+		Game: pos.Rules().Game, Rules: pos.Rules().Name, Position: pos.String(),
+		Key: fmt.Sprintf("%016x", pos.Key()), Turn: pos.Turn(), Legal: len(legal),
+		Moves: make([]string, len(legal)), Outcome: pos.Outcome().Result, Reason: pos.Outcome().Reason,
+		Forbidden: []game.ForbiddenPoint{},
+	}
+	for i, m := range legal {
+		v.Moves[i] = pos.Format(m)
+	}
+	if f, ok := pos.(game.Forbidder); ok {
+		v.Forbidden = append(v.Forbidden, f.Forbidden()...)
+	}
+	return v
+}
+
+func (v positionView) print(out io.Writer, diagram string) {
+	fmt.Fprintf(out, "%s\n\nrules     %s\nposition  %s\nkey       %s\n", strings.TrimRight(diagram, "\n"), v.Rules, v.Position, v.Key)
+	if v.Outcome != game.Undecided {
+		fmt.Fprintf(out, "outcome   %s (%s)\n", v.Outcome, v.Reason)
+		return
+	}
+	fmt.Fprintf(out, "to act    %s\nlegal     %d: %s\n", v.Turn, v.Legal, strings.Join(v.Moves, " "))
+	for _, f := range v.Forbidden {
+		fmt.Fprintf(out, "forbidden %s %s\n", f.Point, f.Kind)
+	}
+}

@@ -1,0 +1,425 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// The parts as processes of their own, on loopback: nats-server (its module's
+// own main) on the shipped configs/nats.conf, an arena that plays one round of
+// the ladder, and bots. Something is killed in mid-game.
+func TestSeparateProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes and plays six games: takes half a minute")
+	}
+	bin := t.TempDir()
+	for name, pkg := range map[string]string{"sparring": ".", "nats-server": "github.com/nats-io/nats-server/v2"} {
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, name), pkg).CombinedOutput()
+		if err != nil {
+			t.Fatalf("go build %s: %v\n%s", pkg, err, out)
+		}
+	}
+	t.Run("bot killed", func(t *testing.T) { killBot(t, newFleet(t, bin)) })
+	t.Run("server killed", func(t *testing.T) { killServer(t, newFleet(t, bin)) })
+}
+
+// killBot: of two bot processes one is killed; the other takes its seats, and
+// all games are finished.
+func killBot(t *testing.T, h *fleet) {
+	_, url := h.startNATS(0)
+	games, tap := h.watch(url), h.tap(url)
+	arena := h.startArena(url)
+	bots := map[protocol.InstanceID]*process{"one": h.startBot(url, "one"), "two": h.startBot(url, "two")}
+
+	// Kill one that plays, as soon as there are moves.
+	victim, other := protocol.InstanceID("one"), protocol.InstanceID("two")
+	var seats map[seatOf]bool
+	h.wait("a game under way", func() bool {
+		victim, other = other, victim
+		seats = games.heldBy(victim)
+		return len(seats) > 0
+	})
+	t.Logf("killing bot %s, which holds %v", victim, seats)
+	bots[victim].kill()
+
+	h.wait("all games finished", func() bool { return games.finished() == 3 })
+	if n := h.records(url); n != 3 {
+		t.Errorf("%d records are stored", n)
+	}
+	tap.report()
+	games.mu.Lock()
+	defer games.mu.Unlock()
+	for id, e := range games.last {
+		t.Logf("game %s (%s): %s by %s after %d plies, index %d", id, e.Terms.Game, e.Outcome.Result, e.Outcome.Reason, len(e.Moves), e.Index)
+		if e.Outcome.Result == game.Undecided || e.Outcome.Reason == protocol.ReasonTime || e.Outcome.Reason == protocol.ReasonAbandoned {
+			t.Errorf("game %s ended as %+v", id, e.Outcome)
+		}
+		for seat, holder := range e.Holders {
+			was := seats[seatOf{id, game.Seat(seat)}]
+			if was && len(e.Moves) > games.plies[id]+10 && holder.Instance != other {
+				t.Errorf("game %s: seat %v is held by %q, %s was killed", id, game.Seat(seat), holder.Instance, victim)
+			}
+		}
+	}
+	if games.taken == 0 {
+		t.Errorf("no seat changed hands")
+	}
+	bots[other].end(syscall.SIGTERM)
+	arena.end(syscall.SIGTERM)
+}
+
+// killServer: the NATS server is killed and started again on the same data; the
+// games go on and are finished, and nobody loses on time for it.
+func killServer(t *testing.T, h *fleet) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	server, url := h.startNATS(port)
+	games := h.watch(url)
+	games.gaps = true
+	arena, b := h.startArena(url), h.startBot(url, "one")
+	h.wait("a game under way", func() bool { return len(games.heldBy("one")) > 0 })
+	server.kill()
+	time.Sleep(time.Second) // long enough to be noticed by all
+	h.startNATS(port)
+
+	if n := h.records(url); n != 3 { // also waits for the games
+		t.Errorf("%d records are stored", n)
+	}
+	h.wait("all games are seen to be finished", func() bool { return games.finished() == 3 })
+	games.mu.Lock()
+	defer games.mu.Unlock()
+	for id, e := range games.last {
+		t.Logf("game %s (%s): %s by %s after %d plies, term %d", id, e.Terms.Game, e.Outcome.Result, e.Outcome.Reason, len(e.Moves), e.Term)
+		if e.Outcome.Result == game.Undecided || e.Outcome.Reason == protocol.ReasonTime || e.Outcome.Reason == protocol.ReasonAbandoned {
+			t.Errorf("game %s ended as %+v", id, e.Outcome)
+		}
+	}
+	b.end(syscall.SIGTERM)
+	arena.end(syscall.SIGTERM)
+}
+
+// startArena starts an arena that plays one round of the ladder.
+func (h *fleet) startArena(url string) *process {
+	h.t.Helper()
+	p := h.start("arena", "sparring", "arena").with(
+		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("platform"),
+		"SPARRING_LADDER_ON=true", "SPARRING_LADDER_ROUNDS=1", "SPARRING_LADDER_CLOCK=60+1")
+	p.run()
+	return p
+}
+
+// startBot starts a bot process that acts for all the shipped players.
+func (h *fleet) startBot(url string, id protocol.InstanceID) *process {
+	h.t.Helper()
+	p := h.start("bot "+string(id), "sparring", "bot").with(
+		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("bots"),
+		"SPARRING_INSTANCE="+string(id), "SPARRING_PROFILES="+h.quickPlayers(), "SPARRING_CORES=1", "SPARRING_HASH_MB=8",
+		"SPARRING_DATA="+filepath.Join(h.dir, string(id)))
+	p.run()
+	return p
+}
+
+// records waits for the records of the games and counts them.
+func (h *fleet) records(url string) int {
+	h.t.Helper()
+	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "archivist", User: "platform", Password: password("platform"), Log: zerolog.Nop()})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var n uint64
+	h.wait("the games' records", func() bool {
+		st, err := js.Stream(h.ctx, "sparring_records")
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		n = st.CachedInfo().State.Msgs
+		return n >= 3
+	})
+	return int(n)
+}
+
+// fleet starts processes and ends them with the test.
+type fleet struct {
+	t         *testing.T
+	ctx       context.Context
+	bin, dir  string // of the binaries; of all that they write
+	processes []*process
+}
+
+func newFleet(t *testing.T, bin string) *fleet {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	t.Cleanup(cancel)
+	return &fleet{t: t, ctx: ctx, bin: bin, dir: t.TempDir()}
+}
+
+func password(user string) string { return "secret-" + user }
+
+// process is one of the fleet.
+type process struct {
+	h     *fleet
+	name  string
+	cmd   *exec.Cmd
+	out   bytes.Buffer // whole once done is closed
+	done  chan struct{}
+	err   error // of its end, once done is closed
+	slain bool  // killed by us
+}
+
+func (h *fleet) start(name, binary string, args ...string) *process {
+	p := &process{h: h, name: name, done: make(chan struct{})}
+	p.cmd = exec.CommandContext(h.ctx, filepath.Join(h.bin, binary), args...)
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	// Nothing of the tester's own settings.
+	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SPARRING_") })
+	return p
+}
+
+func (p *process) with(env ...string) *process {
+	p.cmd.Env = append(p.cmd.Env, env...)
+	return p
+}
+
+func (p *process) run() {
+	p.h.t.Helper()
+	if err := p.cmd.Start(); err != nil {
+		p.h.t.Fatal(err)
+	}
+	p.h.processes = append(p.h.processes, p)
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	p.h.t.Cleanup(func() {
+		p.kill()
+		if p.h.t.Failed() {
+			p.h.t.Logf("--- %s\n%s", p.name, tail(p.out.String(), 40))
+		}
+	})
+}
+
+func tail(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// kill ends the process as kill -9 does.
+func (p *process) kill() {
+	p.slain = true
+	p.cmd.Process.Kill() // fails only when it is gone
+	<-p.done
+}
+
+// end sends a signal, if the process has not ended by itself, and waits for a
+// clean exit.
+func (p *process) end(s os.Signal) {
+	p.h.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.h.t.Fatalf("%s: %v", p.name, err)
+	}
+	select {
+	case <-p.done:
+		if p.err != nil {
+			p.h.t.Errorf("%s ended with %v", p.name, p.err)
+		}
+	case <-time.After(30 * time.Second):
+		p.h.t.Errorf("%s does not end", p.name)
+	}
+}
+
+// startNATS starts the server and returns its URL. Port 0 is a free one; the
+// data is the same for all that a test starts.
+func (h *fleet) startNATS(port int) (p *process, url string) {
+	h.t.Helper()
+	if port == 0 {
+		port = -1
+	}
+	conf, err := filepath.Abs(filepath.Join(root, "configs/nats.conf"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	ports := h.t.TempDir() // where the server says which ports it has
+	p = h.start("nats-server", "nats-server", "-c", conf, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "-1", "--ports_file_dir", ports)
+	p.cmd.Dir = h.dir // where the configuration's data/nats is to be
+	for _, user := range []string{"platform", "bots", "guest", "watch"} {
+		p.with("SPARRING_" + strings.ToUpper(user) + "_PASSWORD=" + password(user))
+	}
+	p.run()
+	var listens struct {
+		NATS []string `json:"nats"`
+	}
+	h.wait("the NATS server listens", func() bool {
+		files, err := filepath.Glob(filepath.Join(ports, "*.ports"))
+		if err != nil || len(files) != 1 {
+			return false
+		}
+		data, err := os.ReadFile(files[0])
+		return err == nil && json.Unmarshal(data, &listens) == nil && len(listens.NATS) > 0
+	})
+	return p, listens.NATS[0]
+}
+
+// quickPlayers writes the shipped players with few nodes a move: the games
+// are about hand-over, not about strength.
+func (h *fleet) quickPlayers() string {
+	h.t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, "configs/bots.json"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var file struct {
+		Players []map[string]any `json:"players"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		h.t.Fatal(err)
+	}
+	for _, p := range file.Players {
+		p["nodes"] = 8000
+	}
+	if data, err = json.Marshal(file); err != nil {
+		h.t.Fatal(err)
+	}
+	path := filepath.Join(h.dir, "players.json")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	return path
+}
+
+// wait waits for a condition, as long as no process fails.
+func (h *fleet) wait(what string, ok func() bool) {
+	h.t.Helper()
+	for !ok() {
+		for _, p := range h.processes {
+			select {
+			case <-p.done:
+				if p.err != nil && !p.slain {
+					h.t.Fatalf("%s ended with %v, waiting for: %s", p.name, p.err, what)
+				}
+			default:
+			}
+		}
+		select {
+		case <-h.ctx.Done():
+			h.t.Fatalf("waited in vain: %s", what)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// spectator follows all games as anybody may.
+type spectator struct {
+	mu    sync.Mutex
+	last  map[protocol.GameID]protocol.Event
+	plies map[protocol.GameID]int // when heldBy was asked
+	taken int                     // seats that another instance took
+	gaps  bool                    // events may be missed
+}
+
+type seatOf struct {
+	game protocol.GameID
+	seat game.Seat
+}
+
+func (h *fleet) watch(url string) *spectator {
+	h.t.Helper()
+	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "spectator", User: "watch", Password: password("watch"), Log: zerolog.Nop()})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(nc.Close)
+	s := &spectator{last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}}
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	_, err = nc.Subscribe(subjects.Watch("*"), func(msg *nats.Msg) {
+		e, refusal := protocol.Decode[protocol.Event](msg.Data, protocol.Limits{MessageBytes: 1 << 20, Nesting: 16})
+		if refusal != nil {
+			h.t.Errorf("%s: an event that is none: %v", msg.Subject, refusal)
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		before, known := s.last[e.Game]
+		if !s.gaps && known && e.Index != before.Index+1 {
+			h.t.Errorf("game %s: event %d follows %d", e.Game, e.Index, before.Index)
+		}
+		if e.Kind == protocol.EventSeat && e.Seat != nil && e.Holders[*e.Seat].Instance != "" {
+			s.taken++
+		}
+		s.last[e.Game] = e
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		h.t.Fatal(err)
+	}
+	return s
+}
+
+// count counts games by their last event.
+func (s *spectator) count(ok func(protocol.Event) bool) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, e := range s.last {
+		if ok(e) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *spectator) finished() int {
+	return s.count(func(e protocol.Event) bool { return e.Status == protocol.Finished })
+}
+
+// heldBy are the seats that an instance holds in running games, of which some
+// moves have been made.
+func (s *spectator) heldBy(id protocol.InstanceID) map[seatOf]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := map[seatOf]bool{}
+	for g, e := range s.last {
+		s.plies[g] = len(e.Moves)
+		for seat, holder := range e.Holders {
+			if e.Status == protocol.Playing && len(e.Moves) >= 2 && holder.Instance == id {
+				held[seatOf{g, game.Seat(seat)}] = true
+			}
+		}
+	}
+	return held
+}
+
+func (s seatOf) String() string { return fmt.Sprintf("%s/%s", s.game, s.seat) }

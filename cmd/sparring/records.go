@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sparring/arena"
+	"sparring/configs"
+	"sparring/game"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// recordsDir is where the records lie below a data directory.
+func recordsDir(data string) string { return filepath.Join(data, "records") }
+
+// archive are the flags that say where records are.
+type archive struct{ data, nats string }
+
+func (a *archive) flags(c *cobra.Command) {
+	f := c.PersistentFlags()
+	f.StringVar(&a.data, "data", "data", "data directory; the records are in its folder records")
+	f.StringVar(&a.nats, "nats", "", "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)")
+}
+
+// all are the archive's records, one a game, the oldest first. Damaged ones
+// are reported and left out.
+func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, error) {
+	if a.nats == "" {
+		return gather(record.All(recordsDir(a.data)), errs)
+	}
+	var s arenaSettings
+	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
+		return nil, usagef("settings:\n%w", err)
+	}
+	s.NATS.URL = a.nats
+	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	nc, err := s.connect("sparring records", newLog(errs, "warn"))
+	if err != nil {
+		return nil, err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return gather(arena.Records(ctx, nc, subjects), errs)
+}
+
+// find is the record of one game.
+func (a *archive) find(ctx context.Context, id string, errs io.Writer) (*record.Record, error) {
+	if a.nats == "" {
+		return record.Find(recordsDir(a.data), id)
+	}
+	games, err := a.all(ctx, errs)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range games {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %.40q", record.ErrNotFound, id)
+}
+
+// gather merges what several writers knew of the same game.
+func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record.Record, error) {
+	byID := map[string][]*record.Record{}
+	for r, err := range records {
+		var damaged *record.DamagedError
+		switch {
+		case errors.As(err, &damaged):
+			fmt.Fprintln(errs, "sparring: left out:", err)
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil // nothing was ever recorded here
+		case err != nil:
+			return nil, err
+		default:
+			byID[r.ID] = append(byID[r.ID], r)
+		}
+	}
+	var games []*record.Record
+	for id, versions := range byID {
+		merged, err := record.Merge(versions...)
+		if err != nil {
+			fmt.Fprintf(errs, "sparring: left out: game %s: %v\n", id, err)
+			continue
+		}
+		games = append(games, merged)
+	}
+	slices.SortFunc(games, func(a, b *record.Record) int {
+		if c := a.Start.Compare(b.Start); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return games, nil
+}
+
+func recordsCommand() *cobra.Command {
+	var from archive
+	c := &cobra.Command{
+		Use:   "records",
+		Short: "Read the records of finished games",
+		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
+	}
+	from.flags(c)
+	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from))
+	return c
+}
+
+// subcommand is what a command answers that only groups others.
+func subcommand(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s: no command %q (see %s --help)", c.CommandPath(), args[0], c.CommandPath())
+	}
+	return c.Help()
+}
+
+func recordsList(from *archive) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the games, oldest first",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			games, err := from.all(c.Context(), c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			out := c.OutOrStdout()
+			if asJSON {
+				return writeLines(out, games)
+			}
+			t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "ID\tSTART (UTC)\tRULES\tCLOCK\tFIRST\tSECOND\tPLIES\tRESULT\tREASON")
+			for _, r := range games {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Start.UTC().Format(time.DateTime), r.Rules, r.Clock,
+					r.Seats[game.First].Player, r.Seats[game.Second].Player, len(r.Plies), r.Result, r.Reason)
+			}
+			return t.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the records whole, a JSON line each")
+	return c
+}
+
+func writeLines(out io.Writer, games []*record.Record) error {
+	enc := json.NewEncoder(out)
+	for _, r := range games {
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneID wants a game's id as the only argument.
+func oneID(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s: want one game's ID (see records list)", c.CommandPath())
+	}
+	return nil
+}
+
+func recordsShow(from *archive) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a game: who, how it went, and what was thought of each move",
+		Args:  oneID,
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeLines(c.OutOrStdout(), []*record.Record{r})
+			}
+			return showRecord(c.OutOrStdout(), r)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the record whole, as JSON")
+	return c
+}
+
+func showRecord(out io.Writer, r *record.Record) error {
+	fmt.Fprintf(out, "game      %s\nrules     %s\nclock     %s, %s\n", r.ID, r.Rules, r.Clock, map[bool]string{true: "rated", false: "casual"}[r.Rated])
+	if r.Position != "" {
+		fmt.Fprintf(out, "position  %s\n", r.Position)
+	}
+	for seat, s := range r.Seats {
+		fmt.Fprintf(out, "%-8s  %s%s\n", game.Seat(seat), s.Player, ratingChange(s))
+	}
+	fmt.Fprintf(out, "played    %s to %s UTC\nresult    %s", r.Start.UTC().Format(time.DateTime), r.End.UTC().Format(time.DateTime), r.Result)
+	if r.Reason != "" {
+		fmt.Fprintf(out, " (%s)", r.Reason)
+	}
+	fmt.Fprint(out, "\n\n")
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "PLY\tSEAT\tMOVE\tUSED\tLEFT\tDEPTH\tSCORE\tCHANCE\tNODES\tPONDER\tLINE")
+	for i, p := range r.Plies {
+		fmt.Fprintf(t, "%d\t%s\t%s\t%.2f\t%.1f\t%s\n", i+1, p.Seat, p.Move, float64(p.UsedMS)/1000, float64(p.LeftMS)/1000, thinkColumns(p.Think))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, d := range r.Disputes {
+		fmt.Fprintf(out, "dispute after ply %d: %s (claimed %s, ruled %s)\n", d.Ply, d.Text, d.Claimed, d.Ruled)
+	}
+	return nil
+}
+
+func ratingChange(s record.Seat) string {
+	if s.Before == nil || s.After == nil {
+		return ""
+	}
+	return fmt.Sprintf("  %.0f -> %.0f", s.Before.Rating, s.After.Rating)
+}
+
+// thinkColumns are the columns depth to line; empty where nothing was thought.
+func thinkColumns(t *record.Think) string {
+	if t == nil {
+		return "\t\t\t\t\t"
+	}
+	ponder := ""
+	switch {
+	case t.PonderHit:
+		ponder = fmt.Sprintf("hit, saved %.2f", float64(t.PonderSavedMS)/1000)
+	case t.Ponder != "":
+		ponder = "miss"
+	}
+	if t.Source != record.FromSearch && t.Depth == 0 {
+		return fmt.Sprintf("%s\t\t\t\t%s\t", t.Source, ponder)
+	}
+	return fmt.Sprintf("%d\t%+d\t%.0f%%\t%d\t%s\t%s", t.Depth, t.Score, 100*t.Chance, t.Nodes, ponder, strings.Join(t.PV[:min(len(t.PV), 6)], " "))
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/record"
+)
+
+// patience is how long a test waits for games that take seconds.
+const patience = 5 * time.Minute
+
+// page is a screen that tests read while it is written.
+type page struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	news chan struct{} // holds one when something was written
+}
+
+func newPage() *page { return &page{news: make(chan struct{}, 1)} }
+
+func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case p.news <- struct{}{}:
+	default:
+	}
+	return p.text.Write(b)
+}
+
+func (p *page) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// await waits until the page matches and returns the submatches.
+func (p *page) await(t *testing.T, pattern string) []string {
+	t.Helper()
+	re := regexp.MustCompile(pattern)
+	for late := time.After(patience); ; {
+		if m := re.FindStringSubmatch(p.String()); m != nil {
+			return m
+		}
+		select {
+		case <-p.news:
+		case <-late:
+			t.Fatalf("never saw %q in:\n%s", pattern, p)
+		}
+	}
+}
+
+func mustClock(t *testing.T, text string) clock.Spec {
+	t.Helper()
+	spec, err := clock.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// TestUpPlaysARound plays a whole round of all games, as a newcomer would.
+func TestUpPlaysARound(t *testing.T) {
+	data := t.TempDir()
+	f := upFlags{data: data, clock: "2+0.1", rounds: 1, ponder: true}
+	screen := newPage()
+	if err := up(t.Context(), screen, f, mustClock(t, f.clock)); err != nil {
+		t.Fatalf("%v; on the screen:\n%s", err, screen)
+	}
+	text := screen.String()
+	for _, want := range []string{"ladder after round 1", "results of round 1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+	if lines := strings.Split(strings.TrimSpace(text), "\n"); lines[len(lines)-1] != "records: "+recordsDir(data) {
+		t.Errorf("last line is %q", lines[len(lines)-1])
+	}
+	games, err := (&archive{data: data}).all(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := map[string]bool{}
+	for _, r := range games {
+		played[r.Game] = true
+		if r.Result == game.Undecided || len(r.Plies) == 0 {
+			t.Errorf("%s %s: result %s (%s) after %d plies", r.Game, r.ID, r.Result, r.Reason, len(r.Plies))
+		}
+		thought := 0
+		for i, p := range r.Plies {
+			if p.Receipt == nil {
+				t.Errorf("%s: ply %d has no receipt", r.ID, i+1)
+			}
+			if p.Think != nil {
+				thought++
+			}
+		}
+		if thought < len(r.Plies)-1 { // the last may have been refused for its flag
+			t.Errorf("%s: %d of %d plies say what was thought", r.ID, thought, len(r.Plies))
+		}
+	}
+	if len(games) != 3 || !played["xiangqi"] || !played["gomoku"] || !played["amazons"] {
+		t.Errorf("%d records, of %v", len(games), played)
+	}
+}
+
+// TestUpGoesOn stops everything in mid-game and starts again on the same data.
+func TestUpGoesOn(t *testing.T) {
+	data := t.TempDir()
+	f := upFlags{data: data, clock: "3+0.1", rounds: 1, ponder: true}
+	first := newPage()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- up(ctx, first, f, mustClock(t, f.clock)) }()
+	first.await(t, `amazons-tortoise +4 `)
+	first.await(t, `gomoku-tortoise +4 `)
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatalf("%v; on the screen:\n%s", err, first)
+		}
+	case <-time.After(patience):
+		t.Fatal("does not end")
+	}
+	second := newPage()
+	if err := up(t.Context(), second, f, mustClock(t, f.clock)); err != nil {
+		t.Fatalf("%v; on the screen:\n%s", err, second)
+	}
+	m := second.await(t, `amazons .* goes on after (\d+) plies`)
+	if m[1] == "0" {
+		t.Error("the game began anew")
+	}
+	// One record a game, whole: nothing before the break is missing.
+	byGame := map[string]*record.Record{}
+	games, err := (&archive{data: data}).all(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range games {
+		if byGame[r.Game] != nil {
+			t.Errorf("two games of %s: %s and %s", r.Game, byGame[r.Game].ID, r.ID)
+		}
+		byGame[r.Game] = r
+		if _, err := game.Replay(mustRules(t, r.Rules), r.Position, moves(r)); err != nil {
+			t.Errorf("%s: %v", r.ID, err)
+		}
+	}
+	if len(byGame) != 3 {
+		t.Errorf("records of %d games", len(byGame))
+	}
+	if strings.Contains(second.String(), "ladder after round 2") {
+		t.Error("the interrupted round was not the one that went on")
+	}
+}
+
+func moves(r *record.Record) []string {
+	var all []string
+	for _, p := range r.Plies {
+		all = append(all, p.Move)
+	}
+	return all
+}

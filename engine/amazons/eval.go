@@ -1,0 +1,118 @@
+package amazons
+
+import (
+	rules "sparring/game/amazons"
+
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// terms are the first four terms of formula (1), from White's (seat first's)
+// side, in hundredths of a square.
+type terms struct{ t1, t2, p1, p2 int }
+
+// Eval is formula (1) of the paper with the weights of the game's stage.
+func (p *position) Eval() search.Score {
+	f := p.here()
+	t, w := measure(&p.board, f.reach), f.stage
+	m := square * (f.mobility[game.First] - f.mobility[game.Second])
+	v := (w.t1*t.t1 + w.t2*t.t2 + w.p1*t.p1 + w.p2*t.p2 + w.m*m) / 100
+	if p.board.Turn() == game.Second {
+		v = -v
+	}
+	return search.Score(min(max(v, -int(search.MaxEval)), int(search.MaxEval)))
+}
+
+// stage is the row of weights. Every move fills one square, so the number of
+// arrows is the number of moves made; on other boards than 10x10, and from
+// other starts, it is scaled by the squares there are to fill.
+func (p *position) stage() *stage {
+	arrows := p.board.Arrows().Count()
+	moves := arrows * paperEmpty / max(arrows+p.board.Free().Count(), 1)
+	i := 0
+	for moves >= stages[i].until {
+		i++
+	}
+	return &stages[i]
+}
+
+// measure computes the terms by distances; first is what each side reaches in one queen move.
+func measure(b *rules.Board, first [2]rules.Bits) terms {
+	k := firstMove
+	if b.Turn() == game.Second {
+		k = -k
+	}
+	var t terms
+	t.t1, t.p1 = queenTerms(b, first, k)
+	t.t2, t.p2 = kingTerms(b, k)
+	return t
+}
+
+// queenTerms is t1 by formula (2) and p1 by formula (3) over queen distances.
+// Both sides' distance maps grow together, one move a round; a square's
+// distance is the round it is first reached in.
+func queenTerms(b *rules.Board, first [2]rules.Bits, k int) (t, p int) {
+	fresh, seen := first, first
+	for d := 1; ; d++ {
+		w, l := fresh[0].Count(), fresh[1].Count()
+		t += square*(fresh[0].AndNot(seen[1]).Count()-fresh[1].AndNot(seen[0]).Count()) +
+			k*fresh[0].And(fresh[1]).Count()
+		p += 2 * square * (w - l) / (1 << min(d, 16)) // truncation is the same for both sides
+		if w+l == 0 {
+			return t, p
+		}
+		for i := range fresh {
+			if !fresh[i].Empty() {
+				fresh[i] = b.Reach(fresh[i]).AndNot(seen[i])
+				seen[i] = seen[i].Or(fresh[i])
+			}
+		}
+	}
+}
+
+// kingTerms is t2 by formula (2) and p2 by formula (4) over king distances.
+//
+// The clipped difference of a square's two distances is the number of rounds
+// in which one side has it and the other has not, but no more than kingCap
+// rounds after the first got it: so each round adds the squares that one side
+// has, the other has not, and the one had not kingCap rounds ago.
+func kingTerms(b *rules.Board, k int) (t, p int) {
+	fresh := [2]rules.Bits{b.Neighbours(b.Amazons(0)), b.Neighbours(b.Amazons(1))}
+	seen := fresh
+	var past [kingCap][2]rules.Bits // what was seen, by round modulo kingCap
+	ahead := 0
+	for d := 0; ; d++ {
+		t += square*(fresh[0].AndNot(seen[1]).Count()-fresh[1].AndNot(seen[0]).Count()) +
+			k*fresh[0].And(fresh[1]).Count()
+		old := &past[d%kingCap]
+		w := seen[0].AndNot(seen[1]).AndNot(old[0]).Count()
+		l := seen[1].AndNot(seen[0]).AndNot(old[1]).Count()
+		if w+l == 0 && fresh[0].Empty() && fresh[1].Empty() {
+			return t, square * ahead / kingCap
+		}
+		ahead += w - l
+		*old = seen
+		for i := range fresh {
+			if !fresh[i].Empty() {
+				fresh[i] = b.Neighbours(fresh[i]).AndNot(seen[i])
+				seen[i] = seen[i].Or(fresh[i])
+			}
+		}
+	}
+}
+
+// mobility is what a side's amazons reach in one queen move together, and the
+// side's part of m, formula (5): the number of queen steps of all its amazons,
+// plus the number of the least mobile one (section 3.3), so that no amazon is
+// shut in early unnoticed.
+func mobility(b *rules.Board, s game.Seat) (reach rules.Bits, m int) {
+	least := 1 << 10
+	for own := b.Amazons(s); !own.Empty(); {
+		one := b.Reach(rules.Bit(own.Pop()))
+		n := one.Count()
+		reach = reach.Or(one)
+		m += n
+		least = min(least, n)
+	}
+	return reach, m + least
+}

@@ -1,0 +1,232 @@
+package amazons
+
+import (
+	"slices"
+
+	rules "sparring/game/amazons"
+
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// Sizes of the kernel's history tables: queen steps by from and to, arrows by
+// where they land.
+const (
+	stepSlots  = 1 << 14
+	arrowSlots = 1 << 7
+)
+
+// order is a node's static move order, as far as it was needed yet.
+type order struct {
+	known bool
+	lines lines
+	// block is what an obstacle on a square would take from the opponent, less
+	// what it would take from the own amazons, weighted.
+	block  [arrowSlots]int32
+	own    []mover
+	steps  []packedStep // best first; empty until ranked
+	beside rules.Bits   // free squares beside amazons of the opponent
+}
+
+// mover is an amazon of the side to move.
+type mover struct {
+	at     rules.Square
+	before int32             // the worth of its place now
+	self   [arrowSlots]int32 // its own part of block, which no longer counts once it has moved
+}
+
+// step is a queen step without its arrow.
+type step struct {
+	from, to rules.Square
+	mover    uint8
+	back     uint8 // direction from to towards from
+	score    int32
+}
+
+// packedStep is a step in one word, which sorts best first: the negated score
+// in the high half, then from, to, mover and back in a byte each.
+type packedStep int64
+
+func (s *step) pack() packedStep {
+	return packedStep(-int64(s.score)<<32 | int64(s.from)<<24 | int64(s.to)<<16 | int64(s.mover)<<8 | int64(s.back))
+}
+
+func (k packedStep) step() step {
+	return step{rules.Square(k >> 24), rules.Square(k >> 16), uint8(k >> 8), uint8(k), int32(-(k >> 32))}
+}
+
+// The stages of a cursor.
+const (
+	firstBatch uint8 = iota
+	goodArrows
+	otherArrows
+	ended
+)
+
+// Moves gives the moves in groups of steps, best steps first: of every group
+// the good arrows, then of every group the others. The cursor holds the next
+// step in N[0] and the score that divides good from other arrows in N[1].
+func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
+	buf = buf[:0]
+	if c.Mode == search.Noisy { // no move of Amazons is
+		return buf
+	}
+	o := p.ranked()
+	for len(buf) == 0 && c.Stage != ended {
+		from := int(c.N[0])
+		size := laterGroup
+		if from == 0 {
+			size = firstGroup
+		}
+		to := min(from+size, len(o.steps))
+		for _, k := range o.steps[from:to] {
+			s := k.step()
+			buf = p.arrows(buf, o, &s)
+		}
+		if c.Stage == firstBatch {
+			c.Stage = goodArrows
+			c.N[1] = bestOrder(buf) - orderSpan
+		}
+		good := c.Stage == goodArrows
+		buf = slices.DeleteFunc(buf, func(e search.Entry) bool { return e.Order >= c.N[1] != good })
+		c.N[0] = int32(to)
+		if to == len(o.steps) {
+			c.Stage++
+			c.N[0] = 0
+		}
+	}
+	return buf
+}
+
+func bestOrder(entries []search.Entry) int32 {
+	best := int32(-1 << 30)
+	for i := range entries {
+		best = max(best, entries[i].Order)
+	}
+	return best
+}
+
+// Find is the entry of a legal move.
+func (p *position) Find(m game.Move) (search.Entry, bool) {
+	if !p.board.Legal(m) {
+		return search.Entry{}, false
+	}
+	from, to, arrow := rules.Squares(m)
+	o := p.blocks()
+	i := 0
+	for o.own[i].at != from {
+		i++
+	}
+	d, _ := p.geo.toward(from, to)
+	s := o.step(p.geo, i, d, to)
+	a, distance := p.geo.toward(to, arrow)
+	return o.entry(&s, arrow, o.arrowReach(p.geo, &s, a)-distance+1), true
+}
+
+// arrows appends the moves of one step.
+func (p *position) arrows(buf []search.Entry, o *order, s *step) []search.Entry {
+	for d := range directions {
+		at := p.geo.pad(s.to)
+		for left := o.arrowReach(p.geo, s, d); left > 0; left-- {
+			at += p.geo.offset[d]
+			buf = append(buf, o.entry(s, p.geo.square[at], left))
+		}
+	}
+	return buf
+}
+
+// arrowReach is how far an arrow flies in direction d after the step: towards
+// where the amazon came from over that square and on.
+func (o *order) arrowReach(g *geometry, s *step, d int) int {
+	n := int(o.lines.run[d][g.pad(s.to)])
+	if d == int(s.back) {
+		n += 1 + int(o.lines.run[d][g.pad(s.from)])
+	}
+	return n
+}
+
+// entry is a move; cut is the reach that the arrow takes from the amazon that
+// shoots it.
+func (o *order) entry(s *step, arrow rules.Square, cut int) search.Entry {
+	score := s.score + o.block[arrow] - o.own[s.mover].self[arrow] - orderCut*int32(cut)
+	if o.beside.Has(arrow) {
+		score += orderBeside
+	}
+	return search.Entry{
+		Move:  rules.NewMove(s.from, s.to, arrow),
+		Order: score,
+		Slots: [2]uint16{uint16(s.from)<<7 | uint16(s.to), uint16(arrow)},
+	}
+}
+
+// blocks is the node's order as far as single moves need it.
+func (p *position) blocks() *order {
+	o := &p.here().order
+	if o.known {
+		return o
+	}
+	o.known = true
+	o.steps = o.steps[:0]
+	o.own = o.own[:0]
+	clear(o.block[:])
+	b := &p.board
+	o.lines.measure(p.geo, b.Free())
+	other := b.Amazons(b.Turn().Other())
+	o.beside = b.Neighbours(other)
+	for !other.Empty() {
+		o.lines.cast(p.geo, other.Pop(), orderBlock, &o.block)
+	}
+	for set := b.Amazons(b.Turn()); !set.Empty(); {
+		o.own = append(o.own, mover{at: set.Pop()})
+		q := &o.own[len(o.own)-1]
+		o.lines.cast(p.geo, q.at, -orderOwn, &q.self)
+		o.lines.cast(p.geo, q.at, -orderOwn, &o.block)
+		q.before = o.worth(p.geo.pad(q.at))
+	}
+	return o
+}
+
+// ranked is the node's order with its steps.
+func (p *position) ranked() *order {
+	o := p.blocks()
+	if len(o.steps) > 0 {
+		return o
+	}
+	for i := range o.own {
+		from := p.geo.pad(o.own[i].at)
+		for d := range directions {
+			at := from
+			for range o.lines.run[d][from] {
+				at += p.geo.offset[d]
+				s := o.step(p.geo, i, d, p.geo.square[at])
+				o.steps = append(o.steps, s.pack())
+			}
+		}
+	}
+	slices.Sort(o.steps)
+	return o
+}
+
+// step scores the step of own amazon i in direction d to a square: what it
+// gains in room, and what it takes from others by standing there.
+func (o *order) step(g *geometry, i, d int, to rules.Square) step {
+	q := &o.own[i]
+	back := (d + 4) % 8
+	after := o.worth(g.pad(to)) + orderReach*(1+int32(o.lines.run[back][g.pad(q.at)]))
+	score := after - q.before + o.block[to] - q.self[to]
+	if o.beside.Has(to) {
+		score += orderBeside
+	}
+	return step{q.at, to, uint8(i), uint8(back), score}
+}
+
+// worth is how good a padded square is for an amazon, by the room around it.
+func (o *order) worth(at int) int32 {
+	reach, liberties := int32(0), int32(0)
+	for d := range directions {
+		n := int32(o.lines.run[d][at])
+		reach += n
+		liberties += min(n, 1)
+	}
+	return orderReach*reach + orderLiberty*liberties
+}

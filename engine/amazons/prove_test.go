@@ -1,0 +1,124 @@
+package amazons
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"sparring/engine/search"
+	"sparring/game"
+	rules "sparring/game/amazons"
+)
+
+// wins reports whether the side to move wins, by looking at everything.
+func wins(b *rules.Board, seen map[uint64]bool) bool {
+	if won, ok := seen[b.Key()]; ok {
+		return won
+	}
+	won := false
+	for _, m := range b.Moves(nil) {
+		b.Do(m)
+		lost := !wins(b, seen)
+		b.Undo(m)
+		if lost {
+			won = true
+			break
+		}
+	}
+	seen[b.Key()] = won
+	return won
+}
+
+func never() bool { return false }
+
+// What the prover says is true, and the move it gives wins.
+func TestProofsAreTrue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	won, lost := 0, 0
+	for _, text := range []string{"1qq1/q2q/4/Q2Q/1QQ1 w", "1q1q1/q3q/5/Q3Q/1Q1Q1 w", "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w", "8/q6Q/8/8/Q6q/8 w"} {
+		for range 500 {
+			g := setup(t, text)
+			b := adapt(t, g).board
+			for b.Free().Count() > 9 && b.CanMove() {
+				play(t, g, rng, 1)
+				b = adapt(t, g).board
+			}
+			if !b.CanMove() {
+				continue
+			}
+			p := adapt(t, g)
+			proof, nodes, ok := p.Prove(1000, never)
+			if nodes > 1000 {
+				t.Fatalf("%s: %d nodes", g, nodes)
+			}
+			if p.board != b {
+				t.Fatalf("%s: Prove left another position", g)
+			}
+			if !ok {
+				continue
+			}
+			if proof.Kind != "region" || proof.Score > -search.WinBound && proof.Score < search.WinBound {
+				t.Fatalf("%s: proof %+v", g, proof)
+			}
+			if wins(&b, map[uint64]bool{}) != (proof.Score > 0) {
+				t.Fatalf("%s: proof %+v is wrong", g, proof)
+			}
+			if proof.Score < 0 {
+				lost++
+				continue
+			}
+			won++
+			if err := g.Play(proof.Line[0]); err != nil {
+				t.Fatal(err)
+			}
+			b = g.(*rules.Position).Board()
+			if wins(&b, map[uint64]bool{}) {
+				t.Fatalf("%s: the move %s of proof %+v does not win", g, g.Format(proof.Line[0]), proof)
+			}
+		}
+	}
+	t.Logf("%d wins and %d losses proven", won, lost)
+	if won < 50 || lost < 50 {
+		t.Errorf("%d wins and %d losses proven: too few to show anything", won, lost)
+	}
+}
+
+// Areas are told apart by arrows alone; amazons are no walls.
+func TestSurvey(t *testing.T) {
+	for _, c := range []struct {
+		position           string
+		first, second, war int
+	}{
+		{"Q1*1q/2*2/2*2 w", 5, 5, 0},
+		{"Q1q2/2*2/2*2 w", 0, 0, 11},
+		{"Q1*1q/2*1*/2**Q w", 5, 0, 2},
+		{"Q1*1*/2*2/2*1q w", 5, 4, 0},
+		{"Q*1*q/**1**/*2*1 w", 0, 0, 0},
+	} {
+		p := adapt(t, setup(t, c.position))
+		l := p.survey()
+		if l.size(game.First) != c.first || l.size(game.Second) != c.second || l.fought != c.war {
+			t.Errorf("%s: %d first, %d second, %d fought for; want %d, %d, %d", c.position,
+				l.size(game.First), l.size(game.Second), l.fought, c.first, c.second, c.war)
+		}
+	}
+}
+
+// A territory of an ordinary game is filled within the budget.
+func TestFillsTerritories(t *testing.T) {
+	for _, c := range []struct {
+		position string
+		score    search.Score
+	}{
+		{"5*4q/5*5/5*5/5*5/Q4*5/5*5 w", -search.Win + 2*29},       // 29 moves against 29
+		{"5*3*q/5*5/5*5/5*5/Q4*5/5*5 w", search.Win - (2*29 - 1)}, // 29 against 28
+		{"5*3*q/5*5/5*5/5*5/Q4*5/5*5 b", -search.Win + 2*28},
+		{"5*4q/5*5/2*2*5/5*5/Q4*1*3/5*5 b", -search.Win + 2*28}, // 28 against 28
+	} {
+		p := adapt(t, setup(t, c.position))
+		proof, nodes, ok := p.Prove(proveRoot, never)
+		t.Logf("%s: %+v in %d nodes, %v", c.position, proof, nodes, ok)
+		if !ok || proof.Score != c.score {
+			t.Errorf("%s: %+v in %d nodes, %v, want score %d", c.position, proof, nodes, ok, c.score)
+		}
+	}
+}

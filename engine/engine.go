@@ -1,0 +1,161 @@
+// Package engine thinks about positions of any game. [New] gives the searcher
+// for a game; [Pool] lets the searches of many games share the cores. Below
+// it stand the one kernel (package search) and what each game adds to it.
+package engine
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// Searcher thinks about positions of one game. It is safe for concurrent use.
+// Alpha-beta is one; where a game is better served otherwise, another can
+// stand beside it.
+type Searcher interface {
+	// Search starts to search a position, which it does not keep, and returns
+	// at once. Report, if not nil, is called from another goroutine, which
+	// waits for it. The error wraps game.ErrOver where the game has ended, and
+	// game.ErrIllegal where Limits.Moves has a move that is not legal.
+	Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error)
+}
+
+// Running is a search under way. Its methods may be called by any goroutine
+// at any time; calls that come too late do nothing.
+type Running interface {
+	// Hit gives a search that was started with Limits.Wait its limits.
+	Hit(l search.Limits)
+	// Stop ends it.
+	Stop()
+	// Pause makes it give its cores up, Resume go on. Its clock runs
+	// meanwhile, but no limit ends it.
+	Pause()
+	Resume()
+	// Done is closed when it has ended, Wait then gives the answer.
+	Done() <-chan struct{}
+	Wait() search.Result
+}
+
+// Options set up an engine.
+type Options struct {
+	HashBytes int // of its own hash table, DefaultHash when 0
+	Threads   int // for searches whose Limits name none, 1 when 0
+}
+
+// DefaultHash is the size of a hash table where none is named.
+const DefaultHash = 64 << 20
+
+// Engine is the alpha-beta searcher for one game.
+type Engine struct {
+	adapter adapter
+	kernel  *search.Kernel
+	table   *search.Table
+	threads int
+}
+
+// adapter is what a game adds to the kernel.
+type adapter struct {
+	position func(game.Position) (search.Position, error)
+	params   func() search.Params
+	length   int // plies that a game usually lasts, for the time manager
+	// selfLoss: a player's own move may end the game as a loss (by repetition,
+	// by a forbidden move), so the rules look at every move before a search.
+	selfLoss bool
+}
+
+// New makes the engine for a game; the error wraps game.ErrRules for a game
+// that has none.
+func New(gameName string, o Options) (*Engine, error) {
+	a, ok := adapters[gameName]
+	if !ok {
+		return nil, fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
+	}
+	if o.HashBytes < 0 || o.Threads < 0 {
+		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative", o.HashBytes, o.Threads)
+	}
+	if o.HashBytes == 0 {
+		o.HashBytes = DefaultHash
+	}
+	table := search.NewTable(o.HashBytes)
+	return &Engine{a, search.New(a.params(), table), table, max(o.Threads, 1)}, nil
+}
+
+// Params are the parameters of the engine's game.
+func (e *Engine) Params() search.Params { return *e.kernel.Params() }
+
+// Forget clears the hash table. No search may run meanwhile.
+func (e *Engine) Forget() { e.table.Clear() }
+
+// Search implements Searcher.
+func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error) {
+	if out := p.Outcome(); out.Over() {
+		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
+	}
+	legal := p.Legal(nil)
+	for _, m := range l.Moves {
+		if !slices.Contains(legal, m) {
+			return nil, fmt.Errorf("%w: move %#x to search", game.ErrIllegal, uint32(m))
+		}
+	}
+	if e.adapter.selfLoss {
+		if err := e.spare(p, legal, &l); err != nil {
+			return nil, err
+		}
+	}
+	pos, err := e.adapter.position(p)
+	if err != nil {
+		return nil, err
+	}
+	if l.Threads == 0 {
+		l.Threads = e.threads
+	}
+	return e.kernel.Start(pos, l, report), nil
+}
+
+// spare takes the moves that lose at once by the rules out of a search, unless
+// all do: the kernel may judge a repetition otherwise than the rules, who have
+// seen the whole game, and theirs is the last word.
+func (e *Engine) spare(p game.Position, legal []game.Move, l *search.Limits) error {
+	if l.Moves != nil {
+		legal = l.Moves
+	}
+	p = p.Clone()
+	lost := game.WonBy(p.Turn().Other())
+	var good []game.Move
+	for _, m := range legal {
+		if err := p.Play(m); err != nil {
+			return fmt.Errorf("legal move %s: %w", p.Format(m), err)
+		}
+		if p.Outcome().Result != lost {
+			good = append(good, m)
+		}
+		p.Undo()
+	}
+	if len(good) > 0 && len(good) < len(legal) {
+		l.Moves = good
+	}
+	return nil
+}
+
+// Build names this version of the engine, for records: the module's version
+// and the commit it was built from, as far as the Go tool has recorded them.
+var Build = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "sparring"
+	}
+	name := "sparring " + info.Main.Version
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			name += " " + s.Value[:min(len(s.Value), 12)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			name += "+"
+		}
+	}
+	return name
+})

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/engine/search/searchtest"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// Every engine plays a legal game.
+func TestPlaysEveryGame(t *testing.T) {
+	for name := range adapters {
+		t.Run(name, func(t *testing.T) {
+			e, err := New(name, Options{HashBytes: 1 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, name)
+			for range 12 {
+				run, err := e.Search(p, search.Limits{Nodes: 1000}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := run.Wait()
+				if err := p.Play(r.Move); err != nil {
+					t.Fatalf("%s: %v", p, err)
+				}
+				if r.Ponder != game.NoMove && !slices.Contains(p.Legal(nil), r.Ponder) {
+					t.Fatalf("%s: ponder move %#x is not legal", p, uint32(r.Ponder))
+				}
+				if p.Outcome().Over() {
+					break
+				}
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	if _, err := New("chess", Options{}); !errors.Is(err, game.ErrRules) {
+		t.Errorf("no such game: %v", err)
+	}
+	if _, err := New("amazons", Options{HashBytes: -1}); err == nil {
+		t.Error("negative hash is accepted")
+	}
+	e, err := New("amazons", Options{HashBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "amazons")
+	if _, err := e.Search(p, search.Limits{Moves: []game.Move{1 << 20}}, nil); !errors.Is(err, game.ErrIllegal) {
+		t.Errorf("illegal move to search: %v", err)
+	}
+	if _, err := e.Search(start(t, "gomoku"), search.Limits{Depth: 1}, nil); err == nil {
+		t.Error("another game's position is accepted")
+	}
+	over := start(t, "gomoku")
+	for _, m := range []string{"h8", "a1", "h9", "a2", "h10", "a3", "h11", "a4", "h12"} {
+		mv, err := over.Parse(m)
+		if err == nil {
+			err = over.Play(mv)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := New("gomoku", Options{HashBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Search(over, search.Limits{Depth: 1}, nil); !errors.Is(err, game.ErrOver) {
+		t.Errorf("ended game: %v", err)
+	}
+}
+
+func TestHardLimitEnds(t *testing.T) {
+	e, err := New("amazons", Options{HashBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := e.Search(start(t, "amazons"), search.Limits{Hard: 30 * time.Millisecond}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := run.Wait(); r.Move == game.NoMove {
+		t.Error("no move at the hard limit")
+	}
+}
+
+func TestBuildNamesItself(t *testing.T) {
+	if Build() == "" {
+		t.Error("no name")
+	}
+}
+
+// The kernel agrees with minimax on the real games, from positions that
+// random moves lead to.
+func TestKernelAgainstMinimax(t *testing.T) {
+	// A table may know more than minimax where a position stands at several
+	// plies, which stones and arrows, never taken back, do not allow.
+	switches := map[string][]string{"xiangqi": searchtest.Without("HashCutoff")}
+	boards := map[string]string{"amazons": "amazons/6x6"}
+	for name, a := range adapters {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, name)
+			if rules, ok := boards[name]; ok {
+				var err error
+				if p, err = catalog.Setup(name, rules, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			for range 3 {
+				for range 8 {
+					moves := p.Legal(nil)
+					if err := p.Play(moves[rng.IntN(len(moves))]); err != nil {
+						t.Fatal(err)
+					}
+				}
+				pos, err := a.position(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				params := a.params()
+				params.QuiescencePlies = 1
+				on := searchtest.Exact
+				if s, ok := switches[name]; ok {
+					on = s
+				}
+				searchtest.Against(t, pos, params, 2, on)
+			}
+		})
+	}
+}

@@ -1,0 +1,366 @@
+package gomoku
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sparring/engine/search"
+	"sparring/engine/search/searchtest"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+func setUp(t testing.TB, rules, position, moves string) game.Position {
+	t.Helper()
+	r, err := catalog.Rules(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := game.Replay(r, position, strings.Fields(moves))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func adapt(t testing.TB, g game.Position) *position {
+	t.Helper()
+	p, err := New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Enter()
+	return p.(*position)
+}
+
+// middle is a position with threes and fours about, so that random walks from
+// it meet forced nodes.
+const middle = "15/15/15/15/5o9/4xoxxo6/5xxo1o5/4oxxo7/5oxxo6/4x1o8/15/15/15/15/15 b"
+
+func TestConform(t *testing.T) {
+	searchtest.Conform(t, searchtest.Subject{
+		New:    New,
+		Params: Params(),
+		Starts: []game.Position{
+			setUp(t, "gomoku/freestyle-15", "", ""),
+			setUp(t, "gomoku/freestyle-15", middle, ""),
+			setUp(t, "gomoku/freestyle-20", "", "k10 k11 a1 t20"),
+			setUp(t, "gomoku/freestyle-16", "", "h8 i8 h9 p16 h10"),
+			setUp(t, "gomoku/standard-15", middle, ""),
+			setUp(t, "gomoku/renju-15", middle, ""),
+			setUp(t, "gomoku/renju-17", "", "h8 p1 i8 p3 g9 n15 g10 o7"),
+			setUp(t, "gomoku/caro-15", middle, ""),
+			setUp(t, "gomoku/standardcaro-15", middle, ""),
+			setUp(t, "gomoku/renju-15+swap2", "", "h8 h9 i10 put-two g7 i8 swap g9"),
+			setUp(t, "gomoku/continuous-15", middle, ""),
+			setUp(t, "gomoku/continuous-15", middle, "d8 a15"),
+			setUp(t, "gomoku/continuous-15", "oooo11/15/15/15/15/15/15/14o/15/15/15/15/15/15/xxxx11 b rows=1:2", ""),
+		},
+		Walks: 39,
+		Plies: 40,
+		Seed:  5,
+	})
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := New(setUp(t, "gomoku/renju-15+swap2", "", "h8")); err == nil || !strings.Contains(err.Error(), "opening procedure") {
+		t.Errorf("a position in an opening procedure: %v", err)
+	}
+	if _, err := New(setUp(t, "amazons/6x6", "", "")); err == nil || !strings.Contains(err.Error(), "no Gomoku position") {
+		t.Errorf("a position of Amazons: %v", err)
+	}
+}
+
+func texts(g game.Position, entries []search.Entry) []string {
+	var s []string
+	for _, e := range entries {
+		s = append(s, g.Format(e.Move))
+	}
+	return s
+}
+
+func TestForcedNodes(t *testing.T) {
+	for _, tt := range []struct{ name, moves, want string }{
+		{"block the only point", "h8 i8 h9 i7 h10 i6 a1 i5", "i4 i9"},
+		{"a blocked four has one point", "h8 h7 h9 a1 h10 b3 h11", "h12"},
+		{"win rather than block", "a1 c3 a2 c4 a3 c5 a4 c6", "c2 a5 c7"},
+	} {
+		g := setUp(t, "gomoku/freestyle-15", "", tt.moves)
+		p := adapt(t, g)
+		if !p.Enter().Forced {
+			t.Errorf("%s: not forced", tt.name)
+		}
+		var c search.Cursor
+		got := texts(g, p.Moves(nil, &c))
+		if fmt.Sprint(got) != fmt.Sprint(strings.Fields(tt.want)) {
+			t.Errorf("%s: moves %v, want %s", tt.name, got, tt.want)
+		}
+		if more := p.Moves(nil, &c); len(more) > 0 {
+			t.Errorf("%s: more moves %v", tt.name, texts(g, more))
+		}
+	}
+}
+
+// best is the move of the first batch that is ordered first.
+func best(t *testing.T, p *position) game.Move {
+	t.Helper()
+	var top search.Entry
+	for i, e := range p.Moves(nil, &search.Cursor{}) {
+		if i == 0 || e.Order > top.Order {
+			top = e
+		}
+	}
+	return top.Move
+}
+
+// The paper's step before the search: fives first, then double threes and
+// better, the own before the other side's.
+func TestFivesAndDoubleThreesComeFirst(t *testing.T) {
+	for _, tt := range []struct{ name, moves, want string }{
+		{"win before block", "a1 c3 a2 c4 a3 c5 a4 c6", "a5"},
+		{"an own four before blocking an open three", "h8 a1 h9 a2 h10 a3 b12 o15", "h7 h11 a4"},
+		{"block the double three", "h8 o1 i8 o3 g9 m15 g10 k1 o15", "g8"},
+		{"make the double three", "h8 o1 i8 o3 g9 m15 g10 k1", "g8"},
+	} {
+		g := setUp(t, "gomoku/freestyle-15", "", tt.moves)
+		if got := g.Format(best(t, adapt(t, g))); !strings.Contains(tt.want+" ", got+" ") {
+			t.Errorf("%s: first is %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Table 2, one row at a time: the worth of the rows, K1 for the side to move.
+func TestEvalIsTable2(t *testing.T) {
+	base := "%s/15/15/15/15/15/15/15/15/15/15/15/15/15/15 %s"
+	for _, tt := range []struct {
+		row  string
+		want int32
+	}{
+		{"5xx8", 80}, {"4oxx8", 20}, {"5xxx7", 800}, {"4oxxx7", 180}, {"4oxxxx6", 1200}, {"5xxxx6", 2000},
+	} {
+		// In the top row a stone's other three directions hold 4 (One) each.
+		p := adapt(t, setUp(t, "gomoku/freestyle-15", fmt.Sprintf(base, tt.row, "w"), ""))
+		x := int32(strings.Count(tt.row, "x"))
+		if got, want := p.field.sum[0], (tt.want+3*4*x)*share; got != want {
+			t.Errorf("%s: %d, want %d", tt.row, got, want)
+		}
+	}
+}
+
+// vcfProblem is a line of testdata/vcf.txt, rows turned to count from the bottom.
+type vcfProblem struct {
+	moves, line []string
+	fours       int
+}
+
+func vcfProblems(t testing.TB) (all []vcfProblem) {
+	t.Helper()
+	file, err := os.Open("testdata/vcf.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for in := bufio.NewScanner(file); in.Scan(); {
+		fields := strings.Fields(in.Text())
+		if len(fields) != 4 || fields[0] != "A" {
+			continue
+		}
+		fours, err := strconv.Atoi(strings.TrimPrefix(fields[2], "vcf="))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, vcfProblem{fromTop(t, fields[1]), fromTop(t, strings.TrimPrefix(fields[3], "line=")), fours})
+	}
+	if len(all) == 0 {
+		t.Fatal("no problems")
+	}
+	return all
+}
+
+func fromTop(t testing.TB, points string) (moves []string) {
+	t.Helper()
+	for i := 0; i < len(points); {
+		j := i + 1
+		for j < len(points) && points[j] <= '9' {
+			j++
+		}
+		row, err := strconv.Atoi(points[i+1 : j])
+		if err != nil {
+			t.Fatalf("%s: %v", points, err)
+		}
+		moves = append(moves, fmt.Sprintf("%c%d", points[i], 16-row))
+		i = j
+	}
+	return moves
+}
+
+func never() bool { return false }
+
+func TestVCF(t *testing.T) {
+	total := 0
+	for _, problem := range vcfProblems(t) {
+		g := setUp(t, "gomoku/freestyle-15", "", strings.Join(problem.moves, " "))
+		p := adapt(t, g)
+		before, eval := p.key, p.Eval()
+		proof, nodes, ok := p.Prove(proveRoot, never)
+		total += nodes
+		if !ok || proof.Score != search.Win-search.Score(2*problem.fours+1) {
+			t.Errorf("%v: %+v after %d nodes, want %d fours", problem.moves, proof, nodes, problem.fours)
+			continue
+		}
+		if p.key != before || p.Eval() != eval {
+			t.Fatalf("%v: the position changed", problem.moves)
+		}
+		checkVictory(t, g, proof)
+	}
+	t.Logf("%d nodes", total)
+}
+
+// checkVictory plays the line and holds every step against the rules: the
+// attacker always threatens five, each reply is where it is met, and the line
+// ends in a five.
+func checkVictory(t *testing.T, g game.Position, proof search.Proof) {
+	t.Helper()
+	attacker := g.Turn()
+	for i, m := range proof.Line {
+		mine := g.Turn() == attacker
+		threats := winsFor(t, g, attacker)
+		if !mine && len(threats) == 1 && threats[0] != m {
+			t.Errorf("%s: reply %s does not meet the four at %s", g, g.Format(m), g.Format(threats[0]))
+		}
+		if !mine && len(threats) == 0 {
+			t.Errorf("%s: no four to meet", g)
+		}
+		if err := g.Play(m); err != nil {
+			t.Fatalf("%s: ply %d of the line: %v", g, i+1, err)
+		}
+	}
+	if n := len(proof.Line); n%2 == 0 || len(proof.Line) != int(search.Win-proof.Score) {
+		// A four that may not be met: every reply loses.
+		threats := winsFor(t, g, attacker)
+		if n%2 == 0 || len(threats) == 0 {
+			t.Fatalf("%s: the line ends without a threat", g)
+		}
+		if err := g.Play(threats[0]); err != nil {
+			t.Fatal(err)
+		}
+		if len(threats) > 1 || g.Outcome() != (game.Outcome{Result: game.WonBy(attacker), Reason: game.Forbidden}) {
+			t.Errorf("%s: the four at the end can be met", g)
+		}
+		return
+	}
+	if g.Outcome() != (game.Outcome{Result: game.WonBy(attacker), Reason: game.Five}) {
+		t.Errorf("%s: the line ends with %v", g, g.Outcome())
+	}
+}
+
+// winsFor lists the points where a seat would make five, by the rules, as if
+// it were its turn.
+func winsFor(t *testing.T, g game.Position, seat game.Seat) (wins []game.Move) {
+	t.Helper()
+	text := g.String()
+	text = text[:len(text)-1] + map[game.Seat]string{game.First: "b", game.Second: "w"}[seat]
+	p, err := g.Rules().New(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Legal(nil) {
+		if err := p.Play(m); err != nil {
+			t.Fatal(err)
+		}
+		if p.Outcome().Result == game.WonBy(seat) {
+			wins = append(wins, m)
+		}
+		p.Undo()
+	}
+	return wins
+}
+
+// The Renju problems of the external data: those that fours alone solve.
+func TestRenjuVCFExternal(t *testing.T) {
+	dir := os.Getenv("SPARRING_EXTERNAL_DATA")
+	if dir == "" {
+		t.Skip("SPARRING_EXTERNAL_DATA does not name the folder of the external test data")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "gomoku-renju-vcf.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record := range strings.SplitSeq(string(data), "\n\n") {
+		head, body, _ := strings.Cut(record, "\n")
+		if !strings.Contains(head, "kind=VCF") {
+			continue
+		}
+		var rows []string
+		for line := range strings.Lines(body) {
+			if line = strings.TrimSpace(line); len(line) == 15 && strings.Trim(line, "XO.") == "" {
+				for n := 15; n > 0; n-- {
+					line = strings.ReplaceAll(line, strings.Repeat(".", n), strconv.Itoa(n))
+				}
+				rows = append(rows, strings.ToLower(line))
+			}
+		}
+		side := " b"
+		if strings.Contains(head, "side=White") {
+			side = " w"
+		}
+		g := setUp(t, "gomoku/renju-15", strings.Join(rows, "/")+side, "")
+		proof, nodes, ok := adapt(t, g).Prove(20*proveRoot, never)
+		t.Logf("%.60s: %v %d nodes, score %d", head, ok, nodes, proof.Score)
+		if !ok || proof.Score < search.WinBound {
+			t.Errorf("%s: no victory by fours found in %d nodes", head, nodes)
+			continue
+		}
+		checkVictory(t, g, proof)
+	}
+}
+
+// No victory by fours: with a four of the other side in the way, with only a
+// dead four to make, or beyond the budget.
+func TestNoVCF(t *testing.T) {
+	for _, moves := range []string{"", "h8", "h8 a1 h9 a3 i8 b5", "h8 h7 h9 a1 h10 b3"} {
+		p := adapt(t, setUp(t, "gomoku/freestyle-15", "", moves))
+		if proof, _, ok := p.Prove(proveRoot, never); ok {
+			t.Errorf("%q: proved %+v", moves, proof)
+		}
+	}
+	hard := vcfProblems(t)[0]
+	for _, problem := range vcfProblems(t) {
+		if problem.fours > hard.fours {
+			hard = problem
+		}
+	}
+	g := setUp(t, "gomoku/freestyle-15", "", strings.Join(hard.moves, " "))
+	if _, nodes, ok := adapt(t, g).Prove(5, never); ok || nodes > 6 {
+		t.Errorf("budget of 5 nodes: %d used, ok %v", nodes, ok)
+	}
+	if _, _, ok := adapt(t, g).Prove(proveRoot, func() bool { return true }); ok {
+		t.Error("proved though stopped")
+	}
+}
+
+func BenchmarkDoUndo(b *testing.B) {
+	p := adapt(b, setUp(b, "gomoku/freestyle-15", middle, ""))
+	var c search.Cursor
+	moves := p.Moves(nil, &c)
+	for i := 0; b.Loop(); i++ {
+		m := moves[i%len(moves)].Move
+		p.Do(m)
+		p.Undo(m)
+	}
+}
+
+func BenchmarkMoves(b *testing.B) {
+	p := adapt(b, setUp(b, "gomoku/freestyle-15", middle, ""))
+	var buf []search.Entry
+	for b.Loop() {
+		var c search.Cursor
+		for buf = p.Moves(buf, &c); len(buf) > 0; buf = p.Moves(buf, &c) {
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package gomoku
+
+import (
+	"slices"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/gomoku"
+)
+
+// The stages of a run through the moves.
+const (
+	stageSettle  uint8 = iota // what makes or stops a five or a double three
+	stageUrgent               // what makes or stops a four or an open three
+	stageNear                 // near a stone
+	stageDistant              // all other points
+	stageEnd
+)
+
+// Moves gives the next batch. A four to be met leaves only the points that
+// make five for either side. Otherwise the paper's step comes first, to look
+// for fives and double threes of both sides before any search (section 2.2);
+// then all points where either side makes a four or an open three, the points
+// near a stone, and the rest.
+func (a *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
+	buf = buf[:0]
+	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
+	if c.Stage == stageSettle && a.forced() {
+		c.Stage = stageEnd
+		set := own[five].union(&other[five])
+		buf = a.entries(buf, &set)
+		if c.Mode == search.Noisy {
+			buf = slices.DeleteFunc(buf, quiet)
+		}
+		return buf
+	}
+	if c.Mode == search.Noisy {
+		if c.Stage != stageSettle {
+			return buf
+		}
+		c.Stage = stageEnd
+		buf = a.entries(buf, &own[four])
+		return slices.DeleteFunc(buf, quiet)
+	}
+	urgent := own[open3].union(&other[open3])
+	for len(buf) == 0 && c.Stage < stageEnd {
+		switch c.Stage {
+		case stageSettle, stageUrgent:
+			for p := range urgent.all() {
+				if a.settles(p) == (c.Stage == stageSettle) {
+					buf = append(buf, a.entry(p))
+				}
+			}
+		case stageNear:
+			rest := a.field.open.without(&urgent)
+			rest = rest.both(&a.field.near)
+			buf = a.entries(buf, &rest)
+		default:
+			rest := a.field.open.without(&urgent)
+			rest = rest.without(&a.field.near)
+			buf = a.entries(buf, &rest)
+		}
+		c.Stage++
+	}
+	return buf
+}
+
+// settles: for one of the sides the point is worth a double three or more.
+func (a *position) settles(p gomoku.Point) bool {
+	return max(a.field.promise(p, gomoku.Black).order, a.field.promise(p, gomoku.White).order) >= doubleThree
+}
+
+// quiet: fours that are forbidden are no noise.
+func quiet(e search.Entry) bool { return e.Noise == 0 }
+
+func (a *position) entries(buf []search.Entry, set *points) []search.Entry {
+	for p := range set.all() {
+		buf = append(buf, a.entry(p))
+	}
+	return buf
+}
+
+// Find is the entry of m if Moves gives it here.
+func (a *position) Find(m game.Move) (search.Entry, bool) {
+	p, ok := a.field.board.MovePoint(m)
+	if !ok || !a.field.open.has(p) {
+		return search.Entry{}, false
+	}
+	if a.forced() && !a.field.wins(p, a.toMove) && !a.field.wins(p, a.toMove.Other()) {
+		return search.Entry{}, false
+	}
+	return a.entry(p), true
+}
+
+// entry orders a point by what it makes and what it denies.
+func (a *position) entry(p gomoku.Point) search.Entry {
+	own, other := a.field.promise(p, a.toMove), a.field.promise(p, a.toMove.Other())
+	e := search.Entry{
+		Move:  gomoku.StoneMove(p),
+		Order: (ownOrder*int32(own.order)+otherOrder*int32(other.order))*orderScale/8 + inwards*a.field.inside(p),
+		Slots: [2]uint16{uint16(p), 0},
+	}
+	switch {
+	case own.foul != noFoul && a.field.foul(p, a.toMove):
+		e.Order = foulOrder
+	case own.tier <= two4s:
+		e.Noise = 2
+	case own.tier == four, other.tier == five:
+		e.Noise = 1
+	}
+	return e
+}

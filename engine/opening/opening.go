@@ -1,0 +1,226 @@
+// Package opening decides what a seat does in an opening procedure, where
+// turns need not alternate and colours change hands. That is no business of
+// the kernel: here searches of the plain positions that a choice leads to are
+// compared, one search for each choice.
+package opening
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/gomoku"
+)
+
+// ErrNoChoice is for positions where no opening procedure is under way: there
+// a move is searched for, not chosen.
+var ErrNoChoice = errors.New("no opening procedure is under way")
+
+// Search searches a plain position to the caller's own time or nodes and the
+// Moves and MultiPV of l.
+type Search func(p game.Position, l search.Limits) (search.Result, error)
+
+// Lines wanted of a search. A procedure may ask for 12 fifth moves; on a
+// symmetric board up to half of the best moves are mirror images. Of stones
+// that are to leave the game even, a dozen are tried.
+const (
+	fifthLines   = 2*gomoku.MostFifths + 2
+	balanceLines = 12
+)
+
+// Running reports whether the position is in an opening procedure.
+func Running(p game.Position) bool {
+	g, ok := p.(*gomoku.Position)
+	if !ok {
+		return false
+	}
+	_, running := g.Step()
+	return running
+}
+
+// Choose finds what the seat to act should do. It calls find at most once; the
+// error is ErrNoChoice, game.ErrOver or find's. The first two stones of a game
+// are drawn from rng.
+func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
+	g, ok := p.(*gomoku.Position)
+	if !ok {
+		return game.NoMove, fmt.Errorf("%w: %s", ErrNoChoice, p.Rules().Name)
+	}
+	kind, running := g.Step()
+	legal := g.Legal(nil)
+	switch {
+	case !running:
+		return game.NoMove, fmt.Errorf("%w: %s", ErrNoChoice, g)
+	case len(legal) == 1:
+		return legal[0], nil
+	}
+	c := chooser{g, g.Plain(), legal, rng, func(p game.Position, l search.Limits) (search.Result, error) {
+		r, err := find(p, l)
+		// What a search that was short of time has not come to says nothing.
+		r.Lines = slices.DeleteFunc(r.Lines, func(line search.Info) bool { return len(line.PV) == 0 })
+		return r, err
+	}}
+	switch kind {
+	case gomoku.ChooseStep:
+		return c.colour()
+	case gomoku.DeclareStep:
+		return c.declare()
+	case gomoku.OfferStep:
+		return c.offer()
+	case gomoku.PickStep:
+		return c.pick()
+	}
+	return c.place()
+}
+
+type chooser struct {
+	g     *gomoku.Position
+	plain *gomoku.Position
+	legal []game.Move
+	rng   *rand.Rand
+	find  Search
+}
+
+// colour takes the side that stands better. Where Black may offer fifth moves
+// instead, it does when even the last of them is good for Black: the other way
+// on lets the opponent choose again. Putting two more stones (swap2) is never
+// better: whoever then chooses takes the better side.
+func (c *chooser) colour() (game.Move, error) {
+	lines := 1
+	fifths := slices.IndexFunc(c.legal, func(m game.Move) bool { _, ok := gomoku.FifthsNumber(m); return ok })
+	if fifths >= 0 {
+		lines = fifthLines
+	}
+	r, err := c.find(c.plain, search.Limits{MultiPV: lines})
+	if err != nil {
+		return game.NoMove, err
+	}
+	if fifths >= 0 {
+		n, _ := gomoku.FifthsNumber(c.legal[fifths])
+		if values := c.fifths(r); len(values) >= n && values[n-1] > 0 {
+			return c.legal[fifths], nil
+		}
+	}
+	holds := gomoku.Black
+	if c.g.Seat(gomoku.Black) != c.g.Turn() {
+		holds = gomoku.White
+	}
+	if (holds == c.g.ToMove()) == (r.Score >= 0) {
+		return gomoku.Stay, nil
+	}
+	return gomoku.Swap, nil
+}
+
+// fifths are the scores of the fifth moves that Black might offer together,
+// best first: of points that are the same but for a symmetry only one.
+func (c *chooser) fifths(r search.Result) (values []search.Score) {
+	b := c.g.Board()
+	var taken []gomoku.Point
+	for _, line := range r.Lines {
+		at, ok := b.MovePoint(line.PV[0])
+		if !ok || slices.ContainsFunc(taken, func(p gomoku.Point) bool { return b.Same(p, at) }) {
+			continue
+		}
+		taken = append(taken, at)
+		values = append(values, line.Score)
+	}
+	return values
+}
+
+// declare asks for as many fifth moves as make the last of them even, since
+// White will leave that one, and the other seat may yet choose its colour.
+func (c *chooser) declare() (game.Move, error) {
+	plain := c.plain
+	if plain.ToMove() == gomoku.White {
+		// Asked before the fourth stone: White's best is assumed.
+		r, err := c.find(plain, search.Limits{MultiPV: 1})
+		if err != nil {
+			return game.NoMove, err
+		}
+		// Each further fifth move costs Black about as much as it costs to
+		// lose a tempo by the same share; one for each that Black leads.
+		n := 1
+		for lead := -r.Score; lead > fifthWorth && n < len(c.legal); lead -= fifthWorth {
+			n++
+		}
+		return c.legal[n-1], nil
+	}
+	r, err := c.find(plain, search.Limits{MultiPV: fifthLines})
+	if err != nil {
+		return game.NoMove, err
+	}
+	best := 0
+	values := c.fifths(r)
+	for i := range min(len(values), len(c.legal)) {
+		if abs(values[i]) < abs(values[best]) {
+			best = i
+		}
+	}
+	return c.legal[best], nil
+}
+
+// fifthWorth is about what one more fifth move to offer costs Black, in the
+// evaluation's unit: an open two, the step between one good point and the next.
+const fifthWorth = 80
+
+func abs(s search.Score) search.Score { return max(s, -s) }
+
+// offer offers the best point that may still be offered.
+func (c *chooser) offer() (game.Move, error) {
+	r, err := c.find(c.plain, search.Limits{MultiPV: fifthLines})
+	if err != nil {
+		return game.NoMove, err
+	}
+	b := c.g.Board()
+	for _, line := range r.Lines {
+		if at, ok := b.MovePoint(line.PV[0]); ok && slices.Contains(c.legal, gomoku.Offer(at)) {
+			return gomoku.Offer(at), nil
+		}
+	}
+	return c.legal[c.rng.IntN(len(c.legal))], nil
+}
+
+// pick leaves Black the offer that is worst for it.
+func (c *chooser) pick() (game.Move, error) {
+	r, err := c.find(c.plain, search.Limits{MultiPV: len(c.legal), Moves: c.legal})
+	if err != nil {
+		return game.NoMove, err
+	}
+	if len(r.Lines) == 0 {
+		return c.legal[0], nil
+	}
+	worst := slices.MinFunc(r.Lines, func(a, b search.Info) int { return int(a.Score - b.Score) })
+	return worst.PV[0], nil
+}
+
+// place puts a stone. While a choice of colours lies ahead, the stone that
+// leaves the game most even is best, because the opponent will have the better
+// side; the first two are drawn, and the others tried too, for variety.
+func (c *chooser) place() (game.Move, error) {
+	if !c.g.ChoiceAhead() {
+		r, err := c.find(c.plain, search.Limits{Moves: c.legal})
+		return r.Move, err
+	}
+	b := c.g.Board()
+	near := slices.DeleteFunc(slices.Clone(c.legal), func(m game.Move) bool {
+		at, ok := b.MovePoint(m)
+		return !ok || b.FromCentre(at) > 2+b.Stones()
+	})
+	c.rng.Shuffle(len(near), func(i, j int) { near[i], near[j] = near[j], near[i] })
+	if b.Stones() < 2 {
+		return near[0], nil
+	}
+	near = near[:min(len(near), balanceLines)]
+	r, err := c.find(c.plain, search.Limits{MultiPV: len(near), Moves: near})
+	if err != nil {
+		return game.NoMove, err
+	}
+	if len(r.Lines) == 0 {
+		return near[0], nil
+	}
+	even := slices.MinFunc(r.Lines, func(a, b search.Info) int { return int(abs(a.Score) - abs(b.Score)) })
+	return even.PV[0], nil
+}

@@ -1,0 +1,371 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"sparring/engine/opening"
+	"sparring/engine/search"
+	"sparring/engine/timing"
+	"sparring/game"
+	"sparring/game/clock"
+)
+
+// ErrClosed: the pool takes no more requests.
+var ErrClosed = errors.New("think pool is closed")
+
+// Pool lets the searches of many games share the cores. Who is on the clock
+// goes first, at once, by making pondering pause; with more players on the
+// clock than cores, the earliest deadline goes first, and nobody waits longer
+// than half of the time that was meant for the move. Pondering gets what is
+// left. The searches of a game share one hash table, so that what one learnt
+// is not lost with it.
+type Pool struct {
+	cores int
+	open  func(gameName string) (Searcher, error)
+
+	// mu guards what follows and the mutable part of every Thought. It is
+	// never held while a search starts, reports or ends.
+	mu        sync.Mutex
+	searchers map[string]Searcher
+	thoughts  []*Thought // in order of arrival
+	timer     *time.Timer
+	closed    bool
+	living    sync.WaitGroup
+}
+
+// PoolOptions set up a pool.
+type PoolOptions struct {
+	Cores     int // that searches may use together, runtime.GOMAXPROCS when 0
+	HashBytes int // of each game's table, DefaultHash when 0
+	// Open makes the searcher for a game when it is first asked for; New with
+	// HashBytes when nil.
+	Open func(gameName string) (Searcher, error)
+}
+
+// Numbers for requests that have no time limit of their own.
+const (
+	usualThought = 10 * time.Second // when such a request is taken to be due
+	usualLength  = 80               // plies of a game of which nothing is known
+)
+
+// NewPool makes a pool. Close it.
+func NewPool(o PoolOptions) *Pool {
+	p := &Pool{cores: o.Cores, open: o.Open, searchers: map[string]Searcher{}}
+	if p.cores <= 0 {
+		p.cores = runtime.GOMAXPROCS(0)
+	}
+	if p.open == nil {
+		p.open = func(name string) (Searcher, error) { return New(name, Options{HashBytes: o.HashBytes}) }
+	}
+	return p
+}
+
+// Clock is the time that a move has.
+type Clock struct {
+	Spec         clock.Spec
+	Mine, Theirs clock.State // at the moment At
+	At           time.Time   // since then the mover's clock runs; zero is now
+	Overhead     time.Duration
+}
+
+// Request is a position to think about.
+type Request struct {
+	Position game.Position // copied
+	// Limits besides the clock's. The clock, if there is one, sets Soft, Hard,
+	// From and Stretch.
+	Limits search.Limits
+	Clock  *Clock
+	// Ponder: think until Hit or Stop; Clock and the time in Limits are not
+	// used.
+	Ponder bool
+	Watch  func(search.Info) // as in Searcher.Search
+}
+
+// Thought is a request being worked on. Its methods may be called by any
+// goroutine at any time.
+type Thought struct {
+	pool     *Pool
+	searcher Searcher
+	position game.Position
+	watch    func(search.Info)
+	granted  chan struct{} // closed when a core is first granted
+	stop     chan struct{} // closed by Stop
+	done     chan struct{} // closed when result and err are set
+
+	// Guarded by pool.mu.
+	limits  search.Limits
+	playing bool      // on the clock, not pondering
+	due     time.Time // the deadline that requests are ordered by
+	urgent  time.Time // from here on it goes without regard to cores
+	awake   bool
+	stopped bool
+	run     Running // nil until started
+
+	result search.Result
+	err    error
+}
+
+// Think begins to work on a request and returns at once. The error wraps
+// game.ErrOver, game.ErrRules (no engine for the game) or ErrClosed.
+func (p *Pool) Think(r Request) (*Thought, error) {
+	if out := r.Position.Outcome(); out.Over() {
+		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
+	}
+	searcher, err := p.searcher(r.Position.Rules().Game)
+	if err != nil {
+		return nil, err
+	}
+	t := &Thought{pool: p, searcher: searcher, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits,
+		granted: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
+	if r.Ponder {
+		t.limits.Soft, t.limits.Hard, t.limits.Wait = 0, 0, true
+	} else {
+		t.play(r.Clock)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	p.thoughts = append(p.thoughts, t)
+	p.living.Go(t.live)
+	p.schedule()
+	return t, nil
+}
+
+// Close stops all thoughts and waits for their end.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	all := slices.Clone(p.thoughts)
+	p.mu.Unlock()
+	for _, t := range all {
+		t.Stop()
+	}
+	p.living.Wait()
+}
+
+func (p *Pool) searcher(name string) (Searcher, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s, ok := p.searchers[name]; ok {
+		return s, nil
+	}
+	s, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	p.searchers[name] = s
+	return s, nil
+}
+
+// play puts a thought on the clock.
+func (t *Thought) play(c *Clock) {
+	l := &t.limits
+	l.Wait = false
+	if l.From.IsZero() {
+		l.From = time.Now()
+	}
+	if c != nil {
+		length := usualLength
+		if a, ok := adapters[t.position.Rules().Game]; ok {
+			length = a.length
+		}
+		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
+			Ply: t.position.Ply(), Length: length, Overhead: c.Overhead})
+		l.Soft, l.Hard, l.Stretch = b.Soft, b.Hard, timing.Stretch
+		if !c.At.IsZero() {
+			l.From = c.At
+		}
+	}
+	meant := l.Soft
+	if meant == 0 {
+		meant = l.Hard
+	}
+	if meant == 0 {
+		meant = usualThought
+	}
+	last := l.Hard
+	if last == 0 {
+		last = meant
+	}
+	t.playing, t.due, t.urgent = true, l.From.Add(last), l.From.Add(meant/2)
+}
+
+// live is a thought's goroutine.
+func (t *Thought) live() {
+	defer close(t.done)
+	p := t.pool
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.thoughts = slices.DeleteFunc(p.thoughts, func(o *Thought) bool { return o == t })
+		p.schedule()
+	}()
+	select {
+	case <-t.granted:
+	case <-t.stop:
+		return // never began: no move
+	}
+	p.mu.Lock()
+	limits, playing := t.limits, t.playing
+	p.mu.Unlock()
+	if !opening.Running(t.position) {
+		t.result, t.err = t.search(t.position, limits, playing)
+		return
+	}
+	find := func(pos game.Position, l search.Limits) (search.Result, error) {
+		l.Depth, l.Nodes, l.Threads = limits.Depth, limits.Nodes, limits.Threads
+		l.Soft, l.Hard, l.From, l.Wait = limits.Soft, limits.Hard, limits.From, limits.Wait
+		t.result, t.err = t.search(pos, l, playing)
+		return t.result, t.err
+	}
+	// The score is the search's, the line is not ours to follow.
+	t.result.Source = search.FromSearch
+	t.result.Move, t.err = opening.Choose(t.position, find, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	t.result.Ponder, t.result.PV = game.NoMove, nil
+}
+
+// search runs the thought's one search to its end; playing is whether limits
+// are those of a move on the clock already.
+func (t *Thought) search(pos game.Position, limits search.Limits, playing bool) (search.Result, error) {
+	run, err := t.searcher.Search(pos, limits, t.watch)
+	if err != nil {
+		return search.Result{}, err
+	}
+	p := t.pool
+	p.mu.Lock()
+	t.run = run
+	if t.playing != playing {
+		run.Hit(t.limits)
+	}
+	if t.stopped {
+		run.Stop()
+	}
+	if !t.awake {
+		run.Pause()
+	}
+	p.mu.Unlock()
+	return run.Wait(), nil
+}
+
+// schedule decides who may use the cores now. The caller holds mu.
+func (p *Pool) schedule() {
+	now := time.Now()
+	var plays, ponders []*Thought
+	for _, t := range p.thoughts {
+		if t.playing {
+			plays = append(plays, t)
+		} else {
+			ponders = append(ponders, t)
+		}
+	}
+	slices.SortStableFunc(plays, func(a, b *Thought) int { return a.due.Compare(b.due) })
+	free := p.cores
+	var next time.Time
+	for _, t := range plays {
+		ready := free > 0 || !t.urgent.After(now)
+		if !ready && (next.IsZero() || t.urgent.Before(next)) {
+			next = t.urgent
+		}
+		if ready {
+			free -= max(t.limits.Threads, 1)
+		}
+		t.rouse(ready)
+	}
+	for _, t := range ponders {
+		ready := free > 0
+		if ready {
+			free -= max(t.limits.Threads, 1)
+		}
+		t.rouse(ready)
+	}
+	p.wakeAt(next, now)
+}
+
+// wakeAt makes the pool look again when the next waiting thought gets urgent.
+func (p *Pool) wakeAt(next, now time.Time) {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if next.IsZero() || p.closed {
+		return
+	}
+	p.timer = time.AfterFunc(next.Sub(now), func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.schedule()
+	})
+}
+
+// rouse wakes a thought or puts it to sleep. The caller holds mu.
+func (t *Thought) rouse(ready bool) {
+	if ready == t.awake {
+		return
+	}
+	t.awake = ready
+	switch {
+	case t.run == nil && ready:
+		select {
+		case <-t.granted: // before, and it is just starting
+		default:
+			close(t.granted)
+		}
+	case t.run == nil:
+	case ready:
+		t.run.Resume()
+	default:
+		t.run.Pause()
+	}
+}
+
+// Hit tells a pondering thought that the awaited move was played: from now on
+// it thinks about a move, under this clock. Nil keeps the other limits alone.
+func (t *Thought) Hit(c *Clock) {
+	p := t.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.playing {
+		return
+	}
+	t.limits.From = time.Time{}
+	t.play(c)
+	if t.run != nil {
+		t.run.Hit(t.limits)
+	}
+	p.schedule()
+}
+
+// Stop ends the thought at once.
+func (t *Thought) Stop() {
+	p := t.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.stopped {
+		return
+	}
+	t.stopped = true
+	close(t.stop)
+	if t.run != nil {
+		t.run.Stop()
+	}
+}
+
+// Done is closed when the thought has ended.
+func (t *Thought) Done() <-chan struct{} { return t.done }
+
+// Wait is the answer of an ended thought. One that was stopped before it began
+// has no move. The error says why it could not search.
+func (t *Thought) Wait() (search.Result, error) {
+	<-t.done
+	return t.result, t.err
+}

@@ -1,0 +1,287 @@
+package engine
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// labour is a searcher that needs a fixed time on a core for each search and
+// then plays the first legal move. With it a test sees who had a core when.
+type labour struct {
+	need time.Duration
+
+	mu   sync.Mutex
+	busy int // searches on a core now
+	most int
+}
+
+func (l *labour) Search(p game.Position, limits search.Limits, _ func(search.Info)) (Running, error) {
+	s := &shift{l: l, move: p.Legal(nil)[0], limits: limits, left: l.need, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go s.work()
+	return s, nil
+}
+
+type shift struct {
+	l      *labour
+	move   game.Move
+	wake   chan struct{} // something changed
+	done   chan struct{}
+	result search.Result
+
+	mu      sync.Mutex
+	limits  search.Limits
+	left    time.Duration
+	paused  bool
+	stopped bool
+}
+
+func (s *shift) work() {
+	defer close(s.done)
+	began := time.Now()
+	for {
+		s.mu.Lock()
+		paused, stopped, limits := s.paused, s.stopped, s.limits
+		s.mu.Unlock()
+		over := !limits.Wait && limits.Hard > 0 && time.Since(limits.From) >= limits.Hard
+		if stopped || over || (s.left <= 0 && !limits.Wait) {
+			break
+		}
+		if paused || s.left <= 0 {
+			<-s.wake
+			continue
+		}
+		span := s.left
+		if limits.Hard > 0 && !limits.Wait {
+			span = min(span, limits.Hard-time.Since(limits.From))
+		}
+		s.l.onCore(1)
+		start := time.Now()
+		select {
+		case <-time.After(span):
+		case <-s.wake:
+		}
+		s.l.onCore(-1)
+		s.left -= time.Since(start)
+	}
+	s.result = search.Result{Move: s.move, Time: time.Since(began), Source: "labour"}
+}
+
+func (l *labour) onCore(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy += n
+	l.most = max(l.most, l.busy)
+}
+
+func (s *shift) change(f func()) {
+	s.mu.Lock()
+	f()
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *shift) Hit(l search.Limits)   { s.change(func() { s.limits = l }) }
+func (s *shift) Stop()                 { s.change(func() { s.stopped = true }) }
+func (s *shift) Pause()                { s.change(func() { s.paused = true }) }
+func (s *shift) Resume()               { s.change(func() { s.paused = false }) }
+func (s *shift) Done() <-chan struct{} { return s.done }
+func (s *shift) Wait() search.Result   { <-s.done; return s.result }
+
+func start(t *testing.T, name string) game.Position {
+	t.Helper()
+	p, err := catalog.Setup(name, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func pool(cores int, l *labour) *Pool {
+	return NewPool(PoolOptions{Cores: cores, Open: func(string) (Searcher, error) { return l, nil }})
+}
+
+func think(t *testing.T, p *Pool, r Request) *Thought {
+	t.Helper()
+	r.Position = start(t, "gomoku")
+	th, err := p.Think(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	return th
+}
+
+// ended reports the fake time from begin until the thought was done.
+func ended(th *Thought, begin time.Time) time.Duration {
+	<-th.Done()
+	return time.Since(begin)
+}
+
+func TestPlayingMakesPonderingYield(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &labour{need: time.Second}
+		p := pool(1, l)
+		defer p.Close()
+		begin := time.Now()
+		ponder := think(t, p, Request{Ponder: true})
+		time.Sleep(500 * time.Millisecond)
+		play := think(t, p, Request{Limits: search.Limits{Hard: 5 * time.Second}})
+		if got := ended(play, begin); got != 1500*time.Millisecond {
+			t.Errorf("the play request was answered after %v, want 1.5s: at once", got)
+		}
+		// The ponder search goes on where it was: half of its work is done.
+		ponder.Hit(nil)
+		if got := ended(ponder, begin); got != 2*time.Second {
+			t.Errorf("the ponder search ended after %v, want 2s", got)
+		}
+		if l.most != 1 {
+			t.Errorf("%d searches at once on one core", l.most)
+		}
+	})
+}
+
+func TestEarliestDeadlineFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &labour{need: time.Second}
+		p := pool(1, l)
+		defer p.Close()
+		begin := time.Now()
+		late := think(t, p, Request{Limits: search.Limits{Hard: 20 * time.Second}})
+		middle := think(t, p, Request{Limits: search.Limits{Hard: 10 * time.Second}})
+		early := think(t, p, Request{Limits: search.Limits{Hard: 5 * time.Second}})
+		for i, th := range []*Thought{early, middle, late} {
+			if got, want := ended(th, begin), time.Duration(i+1)*time.Second; got != want {
+				t.Errorf("request %d was answered after %v, want %v", i, got, want)
+			}
+		}
+		if l.most != 1 {
+			t.Errorf("%d searches at once on one core", l.most)
+		}
+	})
+}
+
+// However many are on the clock, none waits so long that it could not answer.
+func TestNobodyStarves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &labour{need: time.Hour}
+		p := pool(1, l)
+		defer p.Close()
+		begin := time.Now()
+		var all []*Thought
+		for range 5 {
+			all = append(all, think(t, p, Request{Limits: search.Limits{Soft: time.Second, Hard: 4 * time.Second}}))
+		}
+		time.Sleep(600 * time.Millisecond)
+		synctest.Wait()
+		l.mu.Lock()
+		if l.busy != 5 {
+			t.Errorf("%d of 5 at work after more than half of their time", l.busy)
+		}
+		l.mu.Unlock()
+		for i, th := range all {
+			if got := ended(th, begin); got != 4*time.Second {
+				t.Errorf("request %d was answered after %v, its hard limit is 4s", i, got)
+			}
+			if r, err := th.Wait(); err != nil || r.Move == game.NoMove {
+				t.Errorf("request %d: no move, error %v", i, err)
+			}
+		}
+	})
+}
+
+func TestHitStartsTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pool(2, &labour{need: time.Hour})
+		defer p.Close()
+		ponder := think(t, p, Request{Ponder: true})
+		time.Sleep(time.Minute)
+		begin := time.Now()
+		ponder.Hit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Second}, Overhead: 100 * time.Millisecond})
+		if got := ended(ponder, begin); got != 900*time.Millisecond {
+			t.Errorf("answered %v after the hit, want 900ms", got)
+		}
+		// A clock that began to run before counts from there.
+		ponder = think(t, p, Request{Ponder: true})
+		time.Sleep(time.Minute)
+		begin = time.Now().Add(-300 * time.Millisecond)
+		ponder.Hit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Second}, At: begin})
+		if got := ended(ponder, begin); got != time.Second {
+			t.Errorf("answered %v after the clock began, want 1s", got)
+		}
+	})
+}
+
+func TestStopBeforeTheFirstCore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pool(1, &labour{need: time.Hour})
+		first := think(t, p, Request{Ponder: true})
+		second := think(t, p, Request{Ponder: true})
+		second.Stop()
+		second.Stop()
+		if r, err := second.Wait(); err != nil || r.Move != game.NoMove {
+			t.Errorf("a thought that never began answers %v, %v", r.Move, err)
+		}
+		p.Close()
+		if r, err := first.Wait(); err != nil || r.Move == game.NoMove {
+			t.Errorf("a thought that Close stopped answers %v, %v", r.Move, err)
+		}
+		if _, err := p.Think(Request{Position: start(t, "gomoku")}); !errors.Is(err, ErrClosed) {
+			t.Errorf("a closed pool says %v", err)
+		}
+	})
+}
+
+// The real engines of all games in one pool, pondering and playing at once.
+func TestPoolOfEngines(t *testing.T) {
+	p := NewPool(PoolOptions{Cores: 2, HashBytes: 1 << 20})
+	defer p.Close()
+	var plays, ponders []*Thought
+	for name := range adapters {
+		for range 2 {
+			pos := start(t, name)
+			ponder, err := p.Think(Request{Position: pos, Ponder: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			play, err := p.Think(Request{Position: pos, Limits: search.Limits{Nodes: 2000}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ponders, plays = append(ponders, ponder), append(plays, play)
+		}
+	}
+	for _, th := range plays {
+		r, err := th.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := th.position.Play(r.Move); err != nil {
+			t.Errorf("%s: %v", th.position.Rules().Name, err)
+		}
+	}
+	for i, th := range ponders {
+		if i%2 == 0 {
+			th.Stop()
+		} else {
+			th.Hit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: 50 * time.Millisecond}})
+		}
+		if _, err := th.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"testing"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// TestPoolPlaysEveryRuleSet plays games under every well-known rule set,
+// opening procedures included, where one seat may act twice and colours
+// change hands.
+func TestPoolPlaysEveryRuleSet(t *testing.T) {
+	pool := NewPool(PoolOptions{Cores: 2, HashBytes: 1 << 20})
+	defer pool.Close()
+	plies := 24
+	if testing.Short() {
+		plies = 12
+	}
+	for _, g := range catalog.Games() {
+		if _, ok := adapters[g.Name]; !ok {
+			t.Errorf("no engine for %s", g.Name)
+			continue
+		}
+		for _, name := range g.Sets {
+			t.Run(name, func(t *testing.T) {
+				rules, err := catalog.Rules(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pos, err := rules.New("")
+				if err != nil {
+					t.Fatal(err)
+				}
+				play(t, pool, pos, plies)
+			})
+		}
+	}
+}
+
+// play lets the pool make so many moves, few nodes each, or all up to the end.
+func play(t *testing.T, pool *Pool, pos game.Position, plies int) {
+	for range plies {
+		if pos.Outcome().Over() {
+			return
+		}
+		thought, err := pool.Think(Request{Position: pos, Limits: search.Limits{Nodes: 300}})
+		if err != nil {
+			t.Fatalf("ply %d, %s: %v", pos.Ply(), pos, err)
+		}
+		r, err := thought.Wait()
+		if err == nil {
+			err = pos.Play(r.Move)
+		}
+		if err != nil {
+			t.Fatalf("ply %d, %s: %v", pos.Ply(), pos, err)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package search
+
+import "sparring/game"
+
+// historyMax bounds every history score.
+const historyMax = 1 << 14
+
+// history remembers how moves did elsewhere in this search (Schaeffer, "The
+// history heuristic and alpha-beta search enhancements in practice", 1989;
+// paper 004). Tables are by the slots of Entry.Slots; all scores lie within
+// +-historyMax.
+type history struct {
+	quiet   [2][2][]int16 // by side to move, slot kind, slot
+	noisy   [2][2][]int16 // the same for noisy moves
+	follow  [2][]int16    // after the move one and two plies back: by its slot and the move's own
+	width   int           // of a row of follow
+	kind    int           // the slot kind that follow and counter go by
+	counter [2][]game.Move
+
+	// How evaluations erred, in 256ths: by side to move and the node's Shape,
+	// and by the last move.
+	shape [2][shapes]int16
+	last  [2][]int16
+}
+
+// shapes is the number of classes that Node.Shape is hashed into.
+const shapes = 1 << 14
+
+func newHistory(p *Params) *history {
+	h := &history{kind: p.Follow, width: max(p.Slots[p.Follow], 1)}
+	for side := range 2 {
+		for kind, n := range p.Slots {
+			h.quiet[side][kind] = make([]int16, max(n, 1))
+			h.noisy[side][kind] = make([]int16, max(n, 1))
+		}
+		h.counter[side] = make([]game.Move, h.width)
+		h.last[side] = make([]int16, h.width)
+		if p.On.Continuation {
+			h.follow[side] = make([]int16, h.width*h.width)
+		}
+	}
+	return h
+}
+
+func (h *history) clear() {
+	for side := range 2 {
+		for kind := range 2 {
+			clear(h.quiet[side][kind])
+			clear(h.noisy[side][kind])
+		}
+		clear(h.follow[side])
+		clear(h.counter[side])
+		clear(h.last[side])
+		h.shape[side] = [shapes]int16{}
+	}
+}
+
+// record is how a move did, by its two slots.
+func recordOf(t *[2][]int16, e *Entry) int32 {
+	return (int32(t[0][e.Slots[0]]) + int32(t[1][e.Slots[1]])) / 2
+}
+
+func credit(t *[2][]int16, e *Entry, bonus int32) {
+	gravitate(&t[0][e.Slots[0]], bonus, historyMax)
+	gravitate(&t[1][e.Slots[1]], bonus, historyMax)
+}
+
+// after is the place of a move's record behind an earlier one.
+func (h *history) after(back int, earlier, e *Entry) *int16 {
+	return &h.follow[back-1][int(earlier.Slots[h.kind])*h.width+int(e.Slots[h.kind])]
+}
+
+// gravitate adds bonus with a pull back to zero that keeps the score within
+// +-most and lets news outweigh old fame.
+func gravitate(v *int16, bonus, most int32) {
+	*v += int16(bonus - int32(*v)*max(bonus, -bonus)/most)
+}
+
+// historyBonus grows with the depth that a cutoff saved.
+func historyBonus(depth int) int32 {
+	return int32(min(32*depth*depth+64*depth, 2048))
+}
+
+// orderBonus is what the history says of a move within a batch.
+func (w *worker) orderBonus(ply int, e *Entry) int32 {
+	on := &w.k.params.On
+	if e.Noise > 0 {
+		if on.NoisyHistory {
+			return recordOf(&w.history.noisy[ply&1], e)
+		}
+		return 0
+	}
+	return w.quietRecord(ply, e)
+}
+
+// quietRecord is a quiet move's record, within +-historyMax: its own, and
+// where continuation is on the mean of it and of what it did after the last
+// two moves.
+func (w *worker) quietRecord(ply int, e *Entry) int32 {
+	on, h := &w.k.params.On, w.history
+	var sum, n int32
+	if on.History {
+		sum, n = recordOf(&h.quiet[ply&1], e), 1
+	}
+	if on.Continuation {
+		for back := 1; back <= min(2, ply); back++ {
+			if earlier := &w.lines[ply-back].entry; earlier.Move != game.NoMove {
+				sum += int32(*h.after(back, earlier, e))
+				n++
+			}
+		}
+	}
+	return sum / max(n, 1)
+}
+
+// refuted learns from a move that ended a node: it is worth trying early
+// elsewhere, and those of its kind that were tried before it are not.
+func (w *worker) refuted(e *Entry, before *tried, depth, ply int) {
+	on, h := &w.k.params.On, w.history
+	bonus := historyBonus(depth)
+	if on.NoisyHistory {
+		if e.Noise > 0 {
+			credit(&h.noisy[ply&1], e, bonus)
+		}
+		for i := range before.nNoisy {
+			credit(&h.noisy[ply&1], &before.noisy[i], -bonus)
+		}
+	}
+	if e.Noise > 0 {
+		return
+	}
+	if k := &w.lines[ply].killers; on.Killers && k[0] != e.Move {
+		k[0], k[1] = e.Move, k[0]
+	}
+	if ply > 0 && on.Counter {
+		if earlier := &w.lines[ply-1].entry; earlier.Move != game.NoMove {
+			h.counter[ply&1][earlier.Slots[h.kind]] = e.Move
+		}
+	}
+	w.creditQuiet(e, ply, bonus)
+	for i := range before.nQuiet {
+		w.creditQuiet(&before.quiet[i], ply, -bonus)
+	}
+}
+
+func (w *worker) creditQuiet(e *Entry, ply int, bonus int32) {
+	on, h := &w.k.params.On, w.history
+	if on.History {
+		credit(&h.quiet[ply&1], e, bonus)
+	}
+	if on.Continuation {
+		for back := 1; back <= min(2, ply); back++ {
+			if earlier := &w.lines[ply-back].entry; earlier.Move != game.NoMove {
+				gravitate(h.after(back, earlier, e), bonus, historyMax)
+			}
+		}
+	}
+}
+
+// Corrections are kept in units of a 4096th of WinScale and bounded by a
+// quarter of it.
+const (
+	correctionUnit = 4096
+	correctionMax  = correctionUnit / 4
+)
+
+// correct is an evaluation with what similar nodes have taught.
+func (w *worker) correct(eval Score, node *Node, ply int) Score {
+	if !w.k.params.On.Correction {
+		return eval
+	}
+	var sum int32
+	for _, c := range w.corrections(node, ply) {
+		if c != nil {
+			sum += int32(*c)
+		}
+	}
+	eval += Score(sum) * w.k.params.WinScale / correctionUnit
+	return min(max(eval, -MaxEval), MaxEval)
+}
+
+// corrections are the places where errors like this node's are kept.
+func (w *worker) corrections(node *Node, ply int) (c [2]*int16) {
+	if node.Shape != 0 {
+		c[0] = &w.history.shape[ply&1][node.Shape%shapes]
+	}
+	if ply > 0 {
+		if earlier := &w.lines[ply-1].entry; earlier.Move != game.NoMove {
+			c[1] = &w.history.last[ply&1][earlier.Slots[w.history.kind]]
+		}
+	}
+	return c
+}
+
+// learn moves the corrections towards what the search of a node has shown.
+func (w *worker) learn(node *Node, ply, depth int, eval, best Score) {
+	scale := w.k.params.WinScale
+	wrong := min(max(int32(best-eval)*correctionUnit/int32(scale), -correctionMax), correctionMax)
+	bonus := min(max(wrong*int32(min(depth, 16))/64, -correctionMax/4), correctionMax/4)
+	for _, c := range w.corrections(node, ply) {
+		if c != nil {
+			gravitate(c, bonus, correctionMax)
+		}
+	}
+}

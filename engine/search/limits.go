@@ -1,0 +1,87 @@
+package search
+
+import (
+	"math"
+	"time"
+
+	"sparring/game"
+)
+
+// Limits end a search; the first that is met does. Without any it ends at
+// MaxPly or by Stop.
+type Limits struct {
+	Depth int    // plies, 0 is no limit
+	Nodes uint64 // exactly so many at most, pondering included; 0 is no limit
+	Mate  int    // end when a win within so many moves of the mover is found; 0 is no limit
+
+	// Hard ends the search wherever it is, counted from From, or from the
+	// call of Start or Hit where From is zero. Soft ends it between two root
+	// moves, and counts the time spent pondering too. 0 is no limit.
+	Soft, Hard time.Duration
+	From       time.Time
+	// Stretch scales Soft by how the search goes; nil leaves it as it is.
+	Stretch func(Progress) float64
+
+	MultiPV int         // lines to find, 0 is one
+	Moves   []game.Move // look at these root moves alone; nil is all
+	Threads int         // goroutines, 0 is one. More than one is not deterministic.
+
+	// Wait keeps the answer back until Stop or Hit, even when there is
+	// nothing left to search: for "infinite" analysis and for pondering.
+	Wait bool
+}
+
+// Progress is how a search goes, for the time manager.
+type Progress struct {
+	Depth  int     // the iteration just finished
+	Stable int     // iterations in a row that chose this move
+	Fall   float64 // how far the winning chance fell since the last iteration; negative if it rose
+	Effort float64 // share of all nodes that went below the best move
+}
+
+// Info is the state of a running search, one line of it with MultiPV.
+type Info struct {
+	Depth    int
+	SelDepth int // deepest ply reached
+	Line     int // 1 is the best line
+	Score    Score
+	Bound    Bound // Exact, or what a failed aspiration window says
+	Chance   float64
+	Nodes    uint64 // of all lines and threads
+	Time     time.Duration
+	NPS      uint64
+	HashFull int         // thousandths
+	PV       []game.Move // begins with the move that the line is about; own copy
+}
+
+// Result is what a search found.
+type Result struct {
+	Move     game.Move // NoMove where there is no legal one
+	Ponder   game.Move // the expected reply, NoMove if unknown
+	Score    Score     // from the side to move
+	Chance   float64   // of winning, draws half
+	Depth    int       // last finished iteration
+	SelDepth int
+	Nodes    uint64
+	Time     time.Duration
+	PV       []game.Move
+	Source   string // "search", or the Kind of the Proof that settled it
+	Lines    []Info // the last state of each line, best first
+}
+
+// Sources of a Result besides provers.
+const (
+	FromSearch = "search"
+	FromOnly   = "only" // one move to choose from, or none
+)
+
+// Chance is the winning chance that a score stands for, draws counted half.
+func (p *Params) Chance(s Score) float64 {
+	switch {
+	case s >= RepBound:
+		return 1
+	case s <= -RepBound:
+		return 0
+	}
+	return 1 / (1 + math.Exp(-float64(s)/float64(p.WinScale)))
+}

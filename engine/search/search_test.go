@@ -1,0 +1,384 @@
+package search_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/engine/search/searchtest"
+	"sparring/game"
+)
+
+const tableBytes = 1 << 16
+
+var (
+	find  = searchtest.Find
+	with  = searchtest.With
+	exact = searchtest.Exact
+)
+
+func TestAgainstMinimax(t *testing.T) {
+	for seed := range uint64(10) {
+		g := searchtest.NewGraph(seed)
+		searchtest.Against(t, g, g.Params(), 5, exact)
+	}
+}
+
+// With repetitions the value still has to be minimax's as long as no score
+// comes from the table; what the table adds is tested apart.
+func TestRepetitionAgainstMinimax(t *testing.T) {
+	for seed := range uint64(6) {
+		g := cyclic(seed)
+		searchtest.Against(t, g, g.Params(), 6, searchtest.Without("HashCutoff"))
+	}
+}
+
+// cyclic is a small graph, full of repetitions.
+func cyclic(seed uint64) *searchtest.Graph {
+	g := searchtest.NewGraph(seed)
+	g.Layered, g.Vertices, g.Degree = false, 12, 3
+	return g
+}
+
+// A score by repetition must not travel to a line where nothing is repeated:
+// whatever was searched before with the same table, a proven win or loss is
+// one on a cold table too, at a depth that sees as far.
+func TestNoRepetitionInTable(t *testing.T) {
+	claims := 0
+	for seed := range uint64(40) {
+		g := cyclic(seed)
+		g.Settled, g.Dead = 0, 0 // wins come from repetition alone
+		params := with(g.Params(), exact...)
+		warm := search.New(params, search.NewTable(tableBytes))
+		for v := range g.Vertices {
+			got := warm.Start(g.At(v), search.Limits{Depth: 8}, nil).Wait()
+			if got.Score >= search.WinBound || got.Score <= -search.WinBound {
+				t.Fatalf("seed %d, vertex %d: score %d is a proven win, but only repetition wins here", seed, v, got.Score)
+			}
+			if got.Score >= search.RepBound || got.Score <= -search.RepBound {
+				claims++
+			}
+		}
+	}
+	if claims == 0 {
+		t.Error("no win by repetition was met: the test shows nothing")
+	}
+}
+
+func TestDeterministic(t *testing.T) {
+	g := searchtest.NewGraph(3)
+	params := with(g.Params(), exact...)
+	params.ProveLeaf, params.ProveRoot = 20, 50
+	run := func(k *search.Kernel) (search.Result, []search.Info) {
+		var infos []search.Info
+		r := k.Start(g, search.Limits{Depth: 9}, func(i search.Info) {
+			i.Time, i.NPS = 0, 0
+			infos = append(infos, i)
+		}).Wait()
+		r.Time, r.Lines = 0, nil
+		return r, infos
+	}
+	first, infos := run(search.New(params, search.NewTable(tableBytes)))
+	table := search.NewTable(tableBytes)
+	k := search.New(params, table)
+	for i := range 3 {
+		table.Clear() // workers are used again, and must not remember
+		again, infos2 := run(k)
+		if !reflect.DeepEqual(first, again) || !reflect.DeepEqual(infos, infos2) {
+			t.Fatalf("run %d differs:\n%+v\n%+v", i, first, again)
+		}
+	}
+}
+
+func TestNodeLimitIsExact(t *testing.T) {
+	for _, prove := range []int{0, 7} {
+		g, params := deep()
+		params.ProveLeaf = prove
+		for _, n := range []uint64{1, 2, 255, 256, 257, 1000, 4567} {
+			r := find(g, params, search.Limits{Nodes: n})
+			if r.Nodes != n {
+				t.Errorf("prover %d: %d nodes, want %d", prove, r.Nodes, n)
+			}
+			if _, ok := g.Find(r.Move); !ok {
+				t.Errorf("prover %d: after %d nodes: illegal move %d", prove, n, r.Move)
+			}
+			if again := find(g, params, search.Limits{Nodes: n}); again.Move != r.Move || again.Score != r.Score {
+				t.Errorf("prover %d: %d nodes found %d and %d", prove, n, r.Move, again.Move)
+			}
+		}
+	}
+}
+
+func TestLineIsLegal(t *testing.T) {
+	for seed := range uint64(20) {
+		g := searchtest.NewGraph(seed)
+		params := with(g.Params(), exact...)
+		params.ProveLeaf = 10
+		r := find(g, params, search.Limits{Depth: 7})
+		if len(r.PV) == 0 || r.PV[0] != r.Move {
+			t.Fatalf("seed %d: line %v does not begin with move %d", seed, r.PV, r.Move)
+		}
+		p := g.Clone()
+		for i, m := range r.PV {
+			if node := p.Enter(); node.Over && i > 0 {
+				t.Fatalf("seed %d: line %v goes on after the end", seed, r.PV)
+			}
+			if _, ok := p.Find(m); !ok {
+				t.Fatalf("seed %d: line %v is illegal at ply %d", seed, r.PV, i)
+			}
+			p.Do(m)
+		}
+		if r.Ponder != game.NoMove && len(r.PV) > 1 && r.Ponder != r.PV[1] {
+			t.Errorf("seed %d: ponder move %d, line %v", seed, r.Ponder, r.PV)
+		}
+	}
+}
+
+// What a prover settles is a value that plain search finds too, when it looks
+// as far.
+func TestProverAgrees(t *testing.T) {
+	proofs := 0
+	for seed := range uint64(60) {
+		g := searchtest.NewGraph(seed)
+		g.Settled = 15
+		params := g.Params()
+		params.ProveRoot = 100
+		r := find(g, params, search.Limits{Depth: 3})
+		if r.Source != "step" {
+			continue
+		}
+		proofs++
+		if want := searchtest.Minimax(g, params, 3); r.Score != want {
+			t.Errorf("seed %d: proof says %d, minimax %d", seed, r.Score, want)
+		}
+		if got := find(g, with(params, exact...), search.Limits{Depth: 3, MultiPV: 2}); got.Source != search.FromSearch {
+			t.Errorf("seed %d: two lines were asked for, the prover answered", seed)
+		}
+	}
+	if proofs == 0 {
+		t.Error("no proof met")
+	}
+}
+
+func TestMultiPV(t *testing.T) {
+	g := searchtest.NewGraph(11)
+	params := with(g.Params(), exact...)
+	r := find(g, params, search.Limits{Depth: 5, MultiPV: 3})
+	if len(r.Lines) != 3 {
+		t.Fatalf("%d lines, want 3", len(r.Lines))
+	}
+	// Each line is the best among the moves that the lines before leave.
+	var used []game.Move
+	for i, l := range r.Lines {
+		if l.Line != i+1 {
+			t.Errorf("line %d calls itself %d", i+1, l.Line)
+		}
+		if slices.Contains(used, l.PV[0]) {
+			t.Errorf("move %d leads two lines", l.PV[0])
+		}
+		used = append(used, l.PV[0])
+		only := find(g, params, search.Limits{Depth: 5, Moves: []game.Move{l.PV[0]}})
+		if only.Score != l.Score || only.Move != l.PV[0] {
+			t.Errorf("line %d: %d scores %d, but %d when searched alone", i+1, l.PV[0], l.Score, only.Score)
+		}
+		if i > 0 && l.Score > r.Lines[i-1].Score {
+			t.Errorf("line %d is better than the one before", i+1)
+		}
+	}
+}
+
+func TestSearchMoves(t *testing.T) {
+	g := searchtest.NewGraph(2)
+	params := with(g.Params(), exact...)
+	free := find(g, params, search.Limits{Depth: 4})
+	var c search.Cursor
+	for batch := g.Moves(nil, &c); len(batch) > 0; batch = g.Moves(nil, &c) {
+		for _, e := range batch {
+			r := find(g, params, search.Limits{Depth: 4, Moves: []game.Move{e.Move}})
+			if r.Move != e.Move || r.Score > free.Score {
+				t.Errorf("only %d allowed: got %d scoring %d, freely %d", e.Move, r.Move, r.Score, free.Score)
+			}
+		}
+	}
+}
+
+// deep is a game that no search comes to the end of.
+func deep() (*searchtest.Graph, search.Params) {
+	g := searchtest.NewGraph(9)
+	g.Settled, g.Dead, g.Vertices = 0, 0, 1_000_000
+	return g, with(g.Params(), exact...)
+}
+
+func TestStopLeavesTheTableUsable(t *testing.T) {
+	g, params := deep()
+	k := search.New(params, search.NewTable(tableBytes))
+	started := make(chan struct{}, 1000)
+	s := k.Start(g, search.Limits{}, func(search.Info) { started <- struct{}{} })
+	<-started
+	s.Stop()
+	r := s.Wait()
+	if _, ok := g.Find(r.Move); !ok {
+		t.Fatalf("stopped search answers illegal move %d", r.Move)
+	}
+	s.Stop() // once more does no harm
+	small := searchtest.NewGraph(4)
+	for depth := 1; depth <= 5; depth++ {
+		want := searchtest.Minimax(small, params, depth)
+		if got := k.Start(small, search.Limits{Depth: depth}, nil).Wait(); got.Score != want {
+			t.Errorf("depth %d after a stop: score %d, want %d", depth, got.Score, want)
+		}
+	}
+}
+
+func TestPonderWaitsForTheHit(t *testing.T) {
+	g := searchtest.NewGraph(6)
+	k := search.New(with(g.Params(), exact...), search.NewTable(tableBytes))
+	s := k.Start(g, search.Limits{Depth: 2, Wait: true}, nil)
+	select {
+	case <-s.Done():
+		t.Fatal("the search answered before the hit")
+	case <-time.After(20 * time.Millisecond):
+	}
+	s.Hit(search.Limits{Depth: 2})
+	if r := s.Wait(); r.Depth < 2 {
+		t.Errorf("depth %d", r.Depth)
+	}
+
+	big, params := deep()
+	k = search.New(params, search.NewTable(tableBytes))
+	s = k.Start(big, search.Limits{Wait: true}, nil)
+	s.Hit(search.Limits{Hard: time.Millisecond})
+	s.Wait() // ends, or the test times out
+	s = k.Start(big, search.Limits{Wait: true}, nil)
+	s.Stop() // a miss
+	s.Wait()
+}
+
+func TestPause(t *testing.T) {
+	g, params := deep()
+	k := search.New(params, search.NewTable(tableBytes))
+	s := k.Start(g, search.Limits{Nodes: 50_000}, nil)
+	s.Pause()
+	s.Pause()
+	s.Resume()
+	if r := s.Wait(); r.Nodes != 50_000 {
+		t.Errorf("%d nodes after a pause, want 50000", r.Nodes)
+	}
+	s = k.Start(g, search.Limits{}, nil)
+	s.Pause()
+	s.Stop()
+	s.Wait()
+}
+
+// Threads and searches share one table; run with -race.
+func TestThreads(t *testing.T) {
+	g := searchtest.NewGraph(8)
+	params := with(g.Params(), exact...)
+	k := search.New(params, search.NewTable(tableBytes))
+	var all []*search.Search
+	for range 4 {
+		all = append(all, k.Start(g, search.Limits{Depth: 6, Threads: 3}, nil))
+	}
+	for _, s := range all {
+		// The score is not compared: a helper may have looked deeper.
+		r := s.Wait()
+		if _, ok := g.Find(r.Move); !ok || r.Depth < 6 {
+			t.Errorf("move %d at depth %d", r.Move, r.Depth)
+		}
+	}
+	big, params := deep()
+	k = search.New(params, search.NewTable(tableBytes))
+	if r := k.Start(big, search.Limits{Nodes: 20_000, Threads: 4}, nil).Wait(); r.Nodes > 20_000 {
+		t.Errorf("%d nodes, limit 20000", r.Nodes)
+	}
+}
+
+func TestOverRoot(t *testing.T) {
+	g := searchtest.NewGraph(1)
+	g.Dead = 100
+	r := find(g, g.Params(), search.Limits{Depth: 3})
+	if r.Move != game.NoMove || r.Score != -search.Win {
+		t.Errorf("no legal move: got move %d, score %d", r.Move, r.Score)
+	}
+}
+
+// The switches are worth having: with all of them the same depth takes fewer
+// nodes than with none.
+func TestSwitchesSaveNodes(t *testing.T) {
+	var none, all uint64
+	for seed := range uint64(10) {
+		g := searchtest.NewGraph(seed)
+		none += find(g, g.Params(), search.Limits{Depth: 7}).Nodes
+		all += find(g, with(g.Params(), exact...), search.Limits{Depth: 7}).Nodes
+	}
+	if all >= none {
+		t.Errorf("%d nodes with all switches, %d with none", all, none)
+	}
+}
+
+// Pruning may miss a win, but must not claim one that is not there: with every
+// switch on, alone and together, a proven score holds against plain search
+// that looks as far.
+func TestProvenIsTrue(t *testing.T) {
+	sets := [][]string{searchtest.All()}
+	for _, name := range searchtest.All() {
+		sets = append(sets, append(slices.Clone(exact), name))
+	}
+	claims := 0
+	for seed := range uint64(25) {
+		g := searchtest.NewGraph(seed)
+		g.Settled = 8
+		for _, on := range sets {
+			r := find(g, with(g.Params(), on...), search.Limits{Depth: 6})
+			far := search.Win - max(r.Score, -r.Score)
+			if far > search.Win-search.WinBound || far > 6 {
+				continue
+			}
+			claims++
+			// One ply more: quiescence does not see that a node has no move.
+			want := searchtest.Minimax(g, g.Params(), int(far)+1)
+			if (r.Score > 0 && want < search.WinBound) || (r.Score < 0 && want > -search.WinBound) {
+				t.Fatalf("seed %d, %v: claims %d, minimax of depth %d says %d", seed, on, r.Score, far+1, want)
+			}
+		}
+	}
+	if claims == 0 {
+		t.Error("no proven score met")
+	}
+}
+
+// What holds for the exact switches must hold with all: no node too many, a
+// legal line, the same answer twice.
+func TestAllSwitches(t *testing.T) {
+	for seed := range uint64(15) {
+		g, _ := deep()
+		g.Seed, g.Settled, g.Dead = seed, 2, 1
+		params := with(g.Params(), searchtest.All()...)
+		params.ProveLeaf = 5
+		r := find(g, params, search.Limits{Nodes: 20_000})
+		again := find(g, params, search.Limits{Nodes: 20_000})
+		if r.Nodes != again.Nodes || r.Score != again.Score || !slices.Equal(r.PV, again.PV) {
+			t.Fatalf("seed %d: %+v and %+v", seed, r, again)
+		}
+		if r.Nodes > 20_000 {
+			t.Errorf("seed %d: %d nodes", seed, r.Nodes)
+		}
+		p := g.Clone()
+		for i, m := range r.PV {
+			p.Enter()
+			if _, ok := p.Find(m); !ok {
+				t.Fatalf("seed %d: line %v is illegal at ply %d", seed, r.PV, i)
+			}
+			p.Do(m)
+		}
+	}
+}
+
+func ExampleParams_Chance() {
+	p := search.Params{WinScale: 100}
+	fmt.Printf("%.2f %.2f %.2f\n", p.Chance(0), p.Chance(100), p.Chance(search.Win-3))
+	// Output: 0.50 0.73 1.00
+}

@@ -1,0 +1,472 @@
+// Package searchtest holds what the tests of the kernel and of the game
+// adapters share: [Conform], the conformance suite for an adapter;
+// [Minimax], plain search to hold the kernel against; and [Graph], a toy game
+// that has everything a kernel can meet.
+package searchtest
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// Subject is an adapter under test.
+type Subject struct {
+	New    func(p game.Position) (search.Position, error)
+	Params search.Params
+	Starts []game.Position // random walks begin here, each in turn
+
+	// Legal lists the legal moves independently of the adapter;
+	// game.Position.Legal when nil.
+	Legal func(p game.Position) []game.Move
+
+	Walks int    // random walks, 20 when 0
+	Plies int    // longest walk, 60 when 0
+	Seed  uint64 // of the walks; a failure names it
+}
+
+// TB is what Conform needs of a *testing.T.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Failed() bool
+}
+
+// Conform holds an adapter against the contract of search.Position along
+// random walks: moves against an independent list, Find against membership,
+// Do, Undo, Pass, cursors and clones against what they must leave unchanged,
+// and incremental state against an adapter made afresh.
+func Conform(t TB, s Subject) {
+	t.Helper()
+	if s.Legal == nil {
+		s.Legal = func(p game.Position) []game.Move { return p.Legal(nil) }
+	}
+	if s.Walks == 0 {
+		s.Walks = 20
+	}
+	if s.Plies == 0 {
+		s.Plies = 60
+	}
+	if s.Params.Game == "" || s.Params.WinScale <= 0 {
+		t.Fatalf("Params lack a game's name or WinScale: %+v", s.Params)
+	}
+	for walk := range s.Walks {
+		w := walker{t: t, s: &s, walk: walk, rng: rand.New(rand.NewPCG(s.Seed, uint64(walk)))}
+		w.g = s.Starts[walk%len(s.Starts)].Clone()
+		w.run()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// walker follows one random walk, the game and the adapter side by side.
+type walker struct {
+	t    TB
+	s    *Subject
+	walk int
+	rng  *rand.Rand
+	g    game.Position
+	p    search.Position
+}
+
+// snapshot is all that a position shows at one node.
+type snapshot struct {
+	node  search.Node
+	eval  search.Score
+	all   []search.Entry
+	noisy []search.Entry
+}
+
+func (w *walker) fatalf(format string, args ...any) {
+	w.t.Helper()
+	w.t.Errorf("walk %d of seed %d, ply %d, position %s:", w.walk, w.s.Seed, w.g.Ply(), w.g)
+	w.t.Fatalf(format, args...)
+}
+
+func (w *walker) run() {
+	w.t.Helper()
+	w.p = w.fresh()
+	for range w.s.Plies {
+		node := w.p.Enter()
+		w.verdict(node)
+		if w.g.Outcome().Over() {
+			return
+		}
+		if node.Over {
+			// The adapter judged a repetition that the game lets pass; no
+			// search goes on from here, but a game may.
+			w.p = w.fresh()
+			node = w.p.Enter()
+		}
+		snap := w.look(node)
+		w.incremental(snap)
+		w.moves(snap)
+		w.find(snap)
+		w.doUndo(snap)
+		w.pass(snap)
+		w.cursors(snap)
+		w.clone(snap)
+		if len(snap.all) == 0 {
+			return
+		}
+		m := snap.all[w.rng.IntN(len(snap.all))].Move
+		w.p.Do(m)
+		if err := w.g.Play(m); err != nil {
+			w.fatalf("the game refuses move %s: %v", w.g.Format(m), err)
+		}
+	}
+}
+
+func (w *walker) fresh() search.Position {
+	p, err := w.s.New(w.g.Clone())
+	if err != nil {
+		w.fatalf("New: %v", err)
+	}
+	return p
+}
+
+// verdict holds Over against the game's own outcome.
+func (w *walker) verdict(node search.Node) {
+	w.t.Helper()
+	if node.Key != w.g.Key() {
+		w.fatalf("Enter: Key %016x, the game's is %016x", node.Key, w.g.Key())
+	}
+	if node.Over && (node.Verdict > search.Win || node.Verdict < -search.Win) {
+		w.fatalf("Enter: verdict %d", node.Verdict)
+	}
+	out := w.g.Outcome()
+	switch {
+	case !out.Over() && node.Over && node.Back == 0:
+		w.fatalf("Enter: over with verdict %d and no repetition, but the game goes on", node.Verdict)
+	case !out.Over():
+		return
+	case !node.Over:
+		if moves := batches(w.p, search.All); len(moves) > 0 || out.Result == game.Draw {
+			w.fatalf("Enter: not over, with %d moves, but the game ended %s by %s", len(moves), out.Result, out.Reason)
+		}
+		return
+	}
+	want := 0
+	if out.Result != game.Draw {
+		want = -1
+		if out.Result == game.WonBy(w.g.Turn()) {
+			want = 1
+		}
+	}
+	if sign(node.Verdict) != want {
+		w.fatalf("Enter: verdict %d for the side to move, but the game ended %s by %s", node.Verdict, out.Result, out.Reason)
+	}
+}
+
+func sign(s search.Score) int {
+	switch {
+	case s > 0:
+		return 1
+	case s < 0:
+		return -1
+	}
+	return 0
+}
+
+// batches runs a cursor to its end.
+func batches(p search.Position, mode search.Mode) []search.Entry {
+	var all, buf []search.Entry
+	c := search.Cursor{Mode: mode}
+	for {
+		buf = p.Moves(buf[:0], &c)
+		if len(buf) == 0 {
+			return all
+		}
+		all = append(all, buf...)
+	}
+}
+
+func (w *walker) look(node search.Node) snapshot {
+	return snapshot{node, w.p.Eval(), batches(w.p, search.All), batches(w.p, search.Noisy)}
+}
+
+// same fails unless the adapter shows what it showed in want.
+func (w *walker) same(want snapshot, after string) {
+	w.t.Helper()
+	// First without Enter: the kernel does not call it again after an Undo.
+	got := w.look(want.node)
+	w.equal(want, got, after)
+	got.node = w.p.Enter()
+	w.equal(want, got, after+" and Enter")
+}
+
+func (w *walker) equal(want, got snapshot, after string) {
+	w.t.Helper()
+	if got.node != want.node {
+		w.fatalf("after %s: Enter gives %+v, want %+v", after, got.node, want.node)
+	}
+	if got.eval != want.eval {
+		w.fatalf("after %s: Eval %d, want %d", after, got.eval, want.eval)
+	}
+	if !slices.Equal(got.all, want.all) {
+		w.fatalf("after %s: Moves(All) gives %v, want %v", after, got.all, want.all)
+	}
+	if !slices.Equal(got.noisy, want.noisy) {
+		w.fatalf("after %s: Moves(Noisy) gives %v, want %v", after, got.noisy, want.noisy)
+	}
+}
+
+// incremental holds the state that moves led to against a fresh adapter's.
+func (w *walker) incremental(snap snapshot) {
+	w.t.Helper()
+	kept := w.p
+	w.p = w.fresh()
+	node := w.p.Enter()
+	if node.Over != snap.node.Over {
+		w.fatalf("Enter: over %v, but afresh %v", snap.node.Over, node.Over)
+	}
+	got := w.look(node)
+	w.p = kept
+	if got.node.Key != snap.node.Key || got.node.SearchKey != snap.node.SearchKey {
+		w.fatalf("keys %x %x, but afresh %x %x", snap.node.Key, snap.node.SearchKey, got.node.Key, got.node.SearchKey)
+	}
+	if got.eval != snap.eval {
+		w.fatalf("Eval %d, but afresh %d", snap.eval, got.eval)
+	}
+	byMove := func(a, b search.Entry) int { return int(a.Move) - int(b.Move) }
+	a, b := slices.SortedFunc(slices.Values(snap.all), byMove), slices.SortedFunc(slices.Values(got.all), byMove)
+	if !slices.Equal(a, b) {
+		w.fatalf("Moves(All) gives %v, but afresh %v", a, b)
+	}
+	if snap.eval > search.MaxEval || snap.eval < -search.MaxEval {
+		w.fatalf("Eval %d beyond MaxEval", snap.eval)
+	}
+}
+
+// moves holds the batches against the independent list.
+func (w *walker) moves(snap snapshot) {
+	w.t.Helper()
+	legal := map[game.Move]bool{}
+	for _, m := range w.s.Legal(w.g) {
+		legal[m] = true
+	}
+	given := map[game.Move]search.Entry{}
+	for _, e := range snap.all {
+		if _, twice := given[e.Move]; twice {
+			w.fatalf("Moves(All) gives %s twice", w.g.Format(e.Move))
+		}
+		given[e.Move] = e
+		if !legal[e.Move] {
+			w.fatalf("Moves(All) gives %s (%#x), which is not legal", w.g.Format(e.Move), e.Move)
+		}
+		if e.Move == game.NoMove || e.Move >= 1<<21 {
+			w.fatalf("move %#x does not fit the hash table's 21 bits", e.Move)
+		}
+		for i, slot := range e.Slots {
+			if int(slot) >= max(w.s.Params.Slots[i], 1) {
+				w.fatalf("%s: history slot %d is %d of %d", w.g.Format(e.Move), i, slot, w.s.Params.Slots[i])
+			}
+		}
+	}
+	for m := range legal {
+		if _, ok := given[m]; ok {
+			continue
+		}
+		if !snap.node.Forced {
+			w.fatalf("Moves(All) lacks %s", w.g.Format(m))
+		}
+		if !w.losesAtOnce(m) {
+			w.fatalf("Moves(All) lacks %s at a forced node, though it does not lose at once", w.g.Format(m))
+		}
+	}
+	if len(legal) > 0 && len(given) == 0 {
+		w.fatalf("Moves(All) is empty, which means lost, but %d moves are legal", len(legal))
+	}
+	for _, e := range snap.noisy {
+		if e.Noise == 0 || given[e.Move] != e {
+			w.fatalf("Moves(Noisy) gives %+v, Moves(All) %+v", e, given[e.Move])
+		}
+	}
+	if slices.ContainsFunc(snap.noisy, func(e search.Entry) bool { return !legal[e.Move] }) {
+		w.fatalf("Moves(Noisy) gives illegal moves: %v", snap.noisy)
+	}
+}
+
+// losesAtOnce: m ends the game with a loss, or some reply does.
+func (w *walker) losesAtOnce(m game.Move) bool {
+	g := w.g.Clone()
+	me := g.Turn()
+	if err := g.Play(m); err != nil {
+		w.fatalf("the game refuses its own move %s: %v", w.g.Format(m), err)
+	}
+	lost := game.WonBy(me.Other())
+	if out := g.Outcome(); out.Over() {
+		return out.Result == lost
+	}
+	for _, reply := range g.Legal(nil) {
+		if err := g.Play(reply); err != nil {
+			w.fatalf("the game refuses its own move %s: %v", g.Format(reply), err)
+		}
+		out := g.Outcome()
+		g.Undo()
+		if out.Result == lost {
+			return true
+		}
+	}
+	return false
+}
+
+// find holds Find against membership: for every move given, for neighbours of
+// them that differ in a bit or two, and for random words.
+func (w *walker) find(snap snapshot) {
+	w.t.Helper()
+	given := map[game.Move]search.Entry{}
+	for _, e := range snap.all {
+		given[e.Move] = e
+	}
+	check := func(m game.Move) {
+		got, ok := w.p.Find(m)
+		want, legal := given[m]
+		if ok != legal {
+			w.fatalf("Find(%#x) says %v, Moves(All) says %v", m, ok, legal)
+		}
+		if ok && got != want {
+			w.fatalf("Find(%s) gives %+v, Moves(All) %+v", w.g.Format(m), got, want)
+		}
+	}
+	check(game.NoMove)
+	for _, e := range snap.all {
+		check(e.Move)
+	}
+	for range 300 {
+		check(game.Move(w.rng.Uint32()))
+		check(game.Move(w.rng.Uint32N(1 << 21)))
+		check(game.Move(w.rng.Uint32N(1 << 14)))
+		if len(snap.all) > 0 {
+			m := snap.all[w.rng.IntN(len(snap.all))].Move
+			check(m ^ 1<<w.rng.IntN(32))
+			check(m ^ 1<<w.rng.IntN(21) ^ 1<<w.rng.IntN(21))
+		}
+	}
+	w.same(snap, "Find")
+}
+
+// doUndo makes moves, compares the child with a fresh adapter, and takes back.
+func (w *walker) doUndo(snap snapshot) {
+	w.t.Helper()
+	for _, i := range w.rng.Perm(len(snap.all))[:min(len(snap.all), 8)] {
+		m := snap.all[i].Move
+		w.p.Do(m)
+		if err := w.g.Play(m); err != nil {
+			w.fatalf("the game refuses move %s: %v", w.g.Format(m), err)
+		}
+		node := w.p.Enter()
+		w.verdict(node)
+		w.dive(node, 3)
+		w.g.Undo()
+		w.p.Undo(m)
+		w.same(snap, "Do and Undo of "+w.g.Format(m))
+	}
+}
+
+// dive plays a random line below the current node and takes it back, so that
+// state that spans several plies is covered.
+func (w *walker) dive(node search.Node, plies int) {
+	w.t.Helper()
+	if plies == 0 || node.Over || w.g.Outcome().Over() {
+		return
+	}
+	moves := batches(w.p, search.All)
+	if len(moves) == 0 {
+		return
+	}
+	eval := w.p.Eval()
+	m := moves[w.rng.IntN(len(moves))].Move
+	w.p.Do(m)
+	if err := w.g.Play(m); err != nil {
+		w.fatalf("the game refuses move %s: %v", w.g.Format(m), err)
+	}
+	child := w.p.Enter()
+	w.verdict(child)
+	w.dive(child, plies-1)
+	w.g.Undo()
+	w.p.Undo(m)
+	if back := w.p.Eval(); back != eval {
+		w.fatalf("Eval %d after Do and Undo of %s, %d before", back, w.g.Format(m), eval)
+	}
+}
+
+// pass lets the other side move and takes that back.
+func (w *walker) pass(snap snapshot) {
+	w.t.Helper()
+	if !snap.node.MayPass || snap.node.Forced {
+		return
+	}
+	w.p.Pass()
+	node := w.p.Enter()
+	if node.SearchKey == snap.node.SearchKey {
+		w.fatalf("Pass does not change SearchKey")
+	}
+	if !node.Over {
+		if moves := batches(w.p, search.All); len(moves) > 0 {
+			m := moves[w.rng.IntN(len(moves))].Move
+			w.p.Eval()
+			w.p.Do(m)
+			w.p.Enter()
+			w.p.Undo(m)
+		}
+	}
+	w.p.Unpass()
+	w.same(snap, "Pass and Unpass")
+}
+
+// cursors runs two cursors against each other, with moves made in between.
+func (w *walker) cursors(snap snapshot) {
+	w.t.Helper()
+	cur := [2]search.Cursor{{Mode: search.All}, {Mode: search.Noisy}}
+	var got [2][]search.Entry
+	var buf [2][]search.Entry
+	for open := [2]bool{true, true}; open[0] || open[1]; {
+		i := w.rng.IntN(2)
+		if !open[i] {
+			continue
+		}
+		buf[i] = w.p.Moves(buf[i][:0], &cur[i])
+		open[i] = len(buf[i]) > 0
+		got[i] = append(got[i], buf[i]...)
+		if len(buf[i]) > 0 {
+			m := buf[i][0].Move
+			w.p.Do(m)
+			if node := w.p.Enter(); !node.Over {
+				w.p.Eval()
+				batches(w.p, search.All)
+			}
+			w.p.Undo(m)
+		}
+	}
+	w.equal(snap, snapshot{snap.node, snap.eval, got[0], got[1]}, "two cursors at once")
+}
+
+// clone moves a copy and then the original; neither may see the other.
+func (w *walker) clone(snap snapshot) {
+	w.t.Helper()
+	original := w.p
+	c := original.Clone()
+	w.p = c
+	w.same(snap, "Clone")
+	if len(snap.all) == 0 {
+		w.p = original
+		return
+	}
+	m := snap.all[w.rng.IntN(len(snap.all))].Move
+	c.Do(m)
+	c.Enter()
+	w.p = original
+	w.same(snap, "a move of the clone")
+	c.Undo(m)
+	original.Do(m)
+	original.Enter()
+	w.p = c
+	w.same(snap, "a move of the original")
+	w.p = original
+	original.Undo(m)
+}

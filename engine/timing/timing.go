@@ -1,0 +1,131 @@
+// Package timing is the time manager: it turns clocks into how long a search
+// should and how long it may take. It never reads the time of day.
+package timing
+
+import (
+	"time"
+
+	"sparring/engine/search"
+	"sparring/game/clock"
+)
+
+// Situation is what there is to know before a move.
+type Situation struct {
+	Clock        clock.Spec
+	Mine, Theirs clock.State // at the moment the mover's clock began to run
+	Ply          int         // plies played
+	Length       int         // plies that games of this kind usually last, above 0
+	// Overhead is what a move costs its clock besides the search, as measured:
+	// a high percentile, not a mean.
+	Overhead time.Duration
+}
+
+// Budget is the time for a move: Soft ends a search between two iterations
+// (and is scaled by [Stretch] before), Hard at any point. 0 is no limit of
+// that kind.
+type Budget struct{ Soft, Hard time.Duration }
+
+// Numbers of the time manager, set by hand.
+const (
+	// Least is the shortest hard limit: what is left for a search when the
+	// overhead has eaten the clock.
+	Least = time.Millisecond
+
+	// Unhurried is the soft limit where no flag ever falls: an opponent still
+	// waits.
+	Unhurried = 5 * time.Second
+
+	// fewestMoves is how many own moves are planned for at least: games go on
+	// longer than they usually do, and then time must not run out.
+	fewestMoves = 12
+
+	// greatestShare of the main time may go into one move at most.
+	greatestShare = 5 // a fifth
+
+	// reserveShare of the initial time is not planned with, at most
+	// greatestReserve. Without it, games at 10+0.2 on a busy machine were lost
+	// with 0.3 s left, on moves that took 0.3 s longer than planned.
+	reserveShare    = 8
+	greatestReserve = 2 * time.Second
+
+	// ratio of hard to soft limit: what Stretch may ask for, with some more
+	// for an iteration that is under way.
+	ratio = 5
+)
+
+// Allot splits the clock among the moves to come.
+func Allot(s Situation) Budget {
+	budget, limited := s.Clock.Budget(s.Mine)
+	if !limited {
+		return Budget{Soft: Unhurried, Hard: ratio * Unhurried}
+	}
+	switch s.Clock.Kind {
+	case clock.PerMove:
+		// Nothing is saved, so nothing is spared.
+		return Budget{Hard: s.clip(budget)}
+	case clock.ByoYomi:
+		return s.byoYomi()
+	}
+	return s.main(s.Mine.Left, s.Clock.Increment, 0)
+}
+
+// byoYomi spends the main time freely, since each move has a period besides
+// it, but keeps the periods themselves: the spare ones are for accidents.
+func (s Situation) byoYomi() Budget {
+	if s.Mine.Left <= s.Clock.Period/4 {
+		// A move that takes the whole period uses it up.
+		return Budget{Hard: s.clip(s.Mine.Left + s.Clock.Period - s.Overhead - Least)}
+	}
+	return s.main(s.Mine.Left, s.Clock.Period, s.Clock.Period)
+}
+
+// main shares what is left among the moves to come and adds most of what each
+// move brings; on top of left, one move may take extra without a loss.
+func (s Situation) main(left, gain, extra time.Duration) Budget {
+	moves := max((s.Length-s.Ply)/2, s.Length/6, fewestMoves)
+	keep := s.reserve()
+	gain = gain * 3 / 4
+	if left < keep {
+		// Down here less is spent than comes in, so that the reserve grows again.
+		gain = time.Duration(float64(gain) * float64(max(left, 0)) / float64(keep))
+	}
+	soft := max(left-keep, 0)/time.Duration(moves) + gain - s.Overhead
+	soft = s.lead(soft)
+	// A move that takes all but a fifth of what is left would starve the rest.
+	hard := min(ratio*soft, left/greatestShare+gain+extra, left+extra-s.Overhead-Least)
+	hard = s.clip(max(hard, 0))
+	return Budget{Soft: min(max(soft, Least), hard), Hard: hard}
+}
+
+// reserve is what stays on the clock for moves that cost more than was ever
+// measured: on a busy machine everything may stand still for a while.
+func (s Situation) reserve() time.Duration {
+	return min(s.Clock.Initial/reserveShare, greatestReserve) + 4*s.Overhead
+}
+
+// lead spends a little more with more time than the opponent has, and less
+// with less: who is ahead on the clock can afford to find the better move,
+// who is behind would be the first to hurry.
+func (s Situation) lead(soft time.Duration) time.Duration {
+	if s.Mine.Left <= 0 || s.Theirs.Left <= 0 {
+		return soft
+	}
+	ahead := float64(s.Mine.Left) / float64(s.Theirs.Left)
+	return time.Duration(float64(soft) * min(max(ahead, 0.85), 1.15))
+}
+
+// clip keeps a hard limit within what the flag allows.
+func (s Situation) clip(d time.Duration) time.Duration {
+	budget, _ := s.Clock.Budget(s.Mine)
+	return max(min(d, budget-s.Overhead), Least)
+}
+
+// Stretch scales a soft limit by how the search goes: a best move that has
+// stood for long, or takes nearly all the nodes, needs less time; a score that
+// falls needs more. It lies between 0.3 and 3.
+func Stretch(p search.Progress) float64 {
+	f := 1.4 - 0.1*float64(min(p.Stable, 8))
+	f *= 1 + min(max(4*p.Fall, -0.2), 0.8)
+	f *= 1.4 - 0.7*p.Effort
+	return min(max(f, 0.3), 3)
+}

@@ -1,0 +1,129 @@
+package timing
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sparring/engine/search"
+	"sparring/game/clock"
+)
+
+func spec(t *rapid.T) clock.Spec {
+	ms := func(name string, least, most int) time.Duration {
+		return time.Duration(rapid.IntRange(least, most).Draw(t, name)) * time.Millisecond
+	}
+	switch rapid.IntRange(0, 4).Draw(t, "kind") {
+	case 0:
+		return clock.Spec{Kind: clock.SuddenDeath, Initial: ms("initial", 1000, 3_600_000)}
+	case 1:
+		return clock.Spec{Kind: clock.Fischer, Initial: ms("initial", 0, 600_000), Increment: ms("increment", 50, 10_000)}
+	case 2:
+		return clock.Spec{Kind: clock.ByoYomi, Initial: ms("initial", 0, 600_000), Periods: rapid.IntRange(1, 5).Draw(t, "periods"), Period: ms("period", 100, 60_000)}
+	case 3:
+		return clock.Spec{Kind: clock.PerMove, Period: ms("period", 50, 60_000)}
+	}
+	return clock.Spec{}
+}
+
+// A player that takes all the hard limit allows, and all the overhead, on
+// every move never flags while the overhead leaves anything to think.
+func TestNeverFlags(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sp := spec(t)
+		length := rapid.IntRange(20, 200).Draw(t, "length")
+		overhead := time.Duration(rapid.IntRange(0, 40).Draw(t, "overhead")) * time.Millisecond
+		mine, theirs := sp.Start(), sp.Start()
+		for ply := 0; ply < 300; ply += 2 {
+			budget, limited := sp.Budget(mine)
+			if limited && budget < overhead+Least {
+				return // lost to the line, not to the time manager
+			}
+			b := Allot(Situation{Clock: sp, Mine: mine, Theirs: theirs, Ply: ply, Length: length, Overhead: overhead})
+			if b.Hard < Least || b.Soft > b.Hard || b.Soft < 0 {
+				t.Fatalf("ply %d: limits %+v", ply, b)
+			}
+			if limited && b.Hard > budget-overhead {
+				t.Fatalf("ply %d: hard limit %v with %v on the clock and %v overhead", ply, b.Hard, budget, overhead)
+			}
+			used := time.Duration(rapid.Float64Range(0, 1).Draw(t, "used")*float64(b.Hard)) + overhead
+			var ok bool
+			if mine, ok = sp.Charge(mine, used); !ok {
+				t.Fatalf("ply %d: flag fell: used %v of %v", ply, used, budget)
+			}
+		}
+	})
+}
+
+// A player that always takes the soft limit gets through a game of the usual
+// length with a fair share of the time used, and has not starved the end.
+func TestFairShare(t *testing.T) {
+	for _, text := range []string{"60", "300", "10+0.1", "180+2", "60/3x10", "20/5x5"} {
+		sp, err := clock.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const length, overhead = 100, 20 * time.Millisecond
+		mine := sp.Start()
+		var used, last time.Duration
+		first := time.Duration(0)
+		for ply := 0; ply < length; ply += 2 {
+			b := Allot(Situation{Clock: sp, Mine: mine, Theirs: mine, Ply: ply, Length: length, Overhead: overhead})
+			last = b.Soft
+			if b.Soft == 0 {
+				last = b.Hard
+			}
+			if ply == 0 {
+				first = last
+			}
+			used += last + overhead
+			var ok bool
+			if mine, ok = sp.Charge(mine, last+overhead); !ok {
+				t.Fatalf("%s: flag fell at ply %d", text, ply)
+			}
+		}
+		total := sp.Initial + time.Duration(length/2)*(sp.Increment+sp.Period)
+		if share := float64(used) / float64(total); share < 0.6 || share > 1 {
+			t.Errorf("%s: used %.0f %% of %v", text, 100*share, total)
+		}
+		if last < first/5 {
+			t.Errorf("%s: %v for the first move, %v for the last", text, first, last)
+		}
+		if sp.Kind == clock.ByoYomi && mine.Periods != sp.Periods {
+			t.Errorf("%s: %d periods left", text, mine.Periods)
+		}
+	}
+}
+
+func TestPerMoveUsesAll(t *testing.T) {
+	b := Allot(Situation{Clock: clock.Spec{Kind: clock.PerMove, Period: time.Second}, Length: 80, Overhead: 30 * time.Millisecond})
+	if want := (Budget{Hard: 970 * time.Millisecond}); b != want {
+		t.Errorf("got %+v, want %+v", b, want)
+	}
+}
+
+func TestTighterClockIsShorter(t *testing.T) {
+	s := Situation{Clock: clock.Spec{Kind: clock.SuddenDeath, Initial: time.Minute}, Length: 80}
+	s.Theirs.Left = 30 * time.Second
+	s.Mine.Left = 30 * time.Second
+	even := Allot(s)
+	s.Mine.Left = 15 * time.Second
+	if less := Allot(s); less.Soft >= even.Soft/2+time.Millisecond {
+		t.Errorf("half the time, but %v after %v", less.Soft, even.Soft)
+	}
+	s.Mine.Left = 30 * time.Second
+	s.Theirs.Left = 10 * time.Second
+	if more := Allot(s); more.Soft <= even.Soft {
+		t.Errorf("ahead on the clock, but %v after %v", more.Soft, even.Soft)
+	}
+}
+
+func TestStretch(t *testing.T) {
+	calm := Stretch(search.Progress{Stable: 8, Effort: 0.95})
+	usual := Stretch(search.Progress{Stable: 3, Effort: 0.5})
+	alarm := Stretch(search.Progress{Stable: 0, Effort: 0.3, Fall: 0.2})
+	if !(0.3 <= calm && calm < usual && usual < alarm && alarm <= 3) {
+		t.Errorf("calm %.2f, usual %.2f, alarm %.2f", calm, usual, alarm)
+	}
+}

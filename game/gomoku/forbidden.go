@@ -1,0 +1,150 @@
+package gomoku
+
+import (
+	"iter"
+
+	"sparring/game"
+)
+
+// verdict is what the Renju rules say of a black stone on an empty point.
+type verdict uint8
+
+const (
+	allowed verdict = iota
+	makesFive
+	doubleThree
+	doubleFour
+	overline
+)
+
+func (v verdict) forbidden() bool { return v >= doubleThree }
+
+var verdictKind = map[verdict]game.ForbiddenKind{
+	doubleThree: game.DoubleThree,
+	doubleFour:  game.DoubleFour,
+	overline:    game.Overline,
+}
+
+// verdict judges a black stone on the empty point p by the rules of the Renju
+// International Federation ("The International Rules of Renju", 1996): five beats all; six or more in a row, two fours, or two
+// threes are forbidden. A three counts only if one more stone makes it a
+// straight four, and that stone may be set there: it must not make five, an
+// overline, two fours, or two threes that count. Hence the recursion, each
+// step of which sets one more stone.
+func (b *Board) verdict(p Point) verdict {
+	sum := b.tally(p)
+	switch {
+	case sum&tallyFive != 0:
+		return makesFive
+	case sum&tallySix != 0:
+		return overline
+	case sum&tallyFours > 1:
+		return doubleFour
+	case sum&tallyThrees < 2*tallyThree:
+		return allowed
+	}
+	return b.threes(p)
+}
+
+// threes counts the threes of a stone at p that count.
+func (b *Board) threes(p Point) verdict {
+	var shapes [Directions]Shape
+	for d := range shapes {
+		shapes[d] = exactFive.Shape(b.Window(p, Direction(d)), Black)
+	}
+	count := 0
+	b.Put(p, Black)
+	for d, s := range shapes {
+		if s.Kind == OpenThree && b.extends(s, p, Direction(d)) {
+			count++
+		}
+	}
+	b.Remove(p, Black)
+	if count > 1 {
+		return doubleThree
+	}
+	return allowed
+}
+
+// A tally adds up what four directions make: the number of fours, of threes,
+// of overlines and of fives, four bits each.
+const (
+	tallyFours  = 0x000f
+	tallyThrees = 0x00f0
+	tallyThree  = 0x0010
+	tallySix    = 0x0f00
+	tallyFive   = 0xf000
+)
+
+// tallies has the tally of every shape, by classes, as Table.shapes has the
+// shapes. It is the inner loop of the forbidden-point map.
+var tallies = func() (t [1 << (2 * classBits)]uint16) {
+	weights := [Kinds]uint16{Four: 1, StraightFour: 1, DoubleFour: 2, OpenThree: tallyThree, Overline: 0x100, FiveRow: 0x1000}
+	for i, s := range exactFive.shapes {
+		t[i] = weights[s.Kind]
+	}
+	return t
+}()
+
+func (b *Board) tally(p Point) (sum uint16) {
+	for d := range Direction(Directions) {
+		sum += tallies[exactFive.index(b.Window(p, d), Black)]
+	}
+	return sum
+}
+
+// extends reports whether one of the straight fours that a three may become is
+// allowed. The stone at p stands.
+func (b *Board) extends(three Shape, p Point, d Direction) bool {
+	for q := range three.Points(b, p, d) {
+		if b.verdict(q) == allowed {
+			return true
+		}
+	}
+	return false
+}
+
+var exactFive = TableOf(ExactFive)
+
+// Forbidden reports whether a black stone on the empty point p is forbidden in
+// Renju. The board is changed in between and left as it was.
+func (b *Board) Forbidden(p Point) bool { return b.verdict(p).forbidden() }
+
+// ForbiddenSet is the set of points forbidden to Black, bit p&63 of word p>>6
+// for point p.
+func (b *Board) ForbiddenSet() (set [(MaxPoints + 63) / 64]uint64) {
+	for p := range Point(b.Points) {
+		if b.Empty(p) && b.verdict(p).forbidden() {
+			set[p>>6] |= 1 << (p & 63)
+		}
+	}
+	return set
+}
+
+var _ game.Forbidder = (*Position)(nil)
+
+// Forbidden lists the points forbidden to the seat to act, in the order of
+// their numbers.
+func (p *Position) Forbidden() []game.ForbiddenPoint {
+	var list []game.ForbiddenPoint
+	for at, v := range p.forbidden() {
+		list = append(list, game.ForbiddenPoint{Point: p.board.PointText(at), Kind: verdictKind[v]})
+	}
+	return list
+}
+
+func (p *Position) forbidden() iter.Seq2[Point, verdict] {
+	return func(yield func(Point, verdict) bool) {
+		if p.outcome.Over() || !p.set.Forbids(p.toMove) {
+			return
+		}
+		for at := range Point(p.board.Points) {
+			if !p.board.Empty(at) {
+				continue
+			}
+			if v := p.board.verdict(at); v.forbidden() && !yield(at, v) {
+				return
+			}
+		}
+	}
+}

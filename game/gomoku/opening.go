@@ -1,0 +1,450 @@
+package gomoku
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sparring/game"
+)
+
+// Choices of opening procedures, as moves. Stones are 1 to 400, as everywhere;
+// offerMove + a point offers it as the fifth move.
+const (
+	offerMove  game.Move = 1<<9 + 1
+	Swap       game.Move = 1 << 10   // take the other colour
+	Stay       game.Move = 1<<10 + 1 // keep the colour
+	PutTwo     game.Move = 1<<10 + 2 // put two more stones, the other seat then chooses
+	fifthsMove game.Move = 1<<10 + 8 // + n: there shall be n offers for the fifth move
+)
+
+// MostFifths bounds the number of fifth moves that a procedure may ask for.
+const MostFifths = 12
+
+// Offer is the move that offers p as the fifth.
+func Offer(p Point) game.Move { return offerMove + game.Move(p) }
+
+// OfferPoint is the point that a move offers; ok is false for other moves.
+func (g *Geometry) OfferPoint(m game.Move) (p Point, ok bool) {
+	if m < offerMove || m >= offerMove+game.Move(g.Points) {
+		return NoPoint, false
+	}
+	return Point(m - offerMove), true
+}
+
+// Fifths is the move that asks for n fifth moves.
+func Fifths(n int) game.Move { return fifthsMove + game.Move(n) }
+
+// FifthsNumber is the n of a move made by Fifths; ok is false for other moves.
+func FifthsNumber(m game.Move) (n int, ok bool) {
+	n = int(m) - int(fifthsMove)
+	return n, n >= 1 && n <= MostFifths
+}
+
+// StepKind is what a step of an opening procedure asks for.
+type StepKind uint8
+
+// The kinds of step.
+const (
+	PlaceStep   StepKind = iota // a stone on the board
+	ChooseStep                  // a colour, or how to go on
+	DeclareStep                 // how many fifth moves shall be offered
+	OfferStep                   // one more fifth move to offer
+	PickStep                    // which of the offers stands
+)
+
+// actor is how the seat that acts in a step follows from the step before; at
+// the beginning the first seat acts, Black.
+type actor uint8
+
+const (
+	same   actor = iota // the seat that acted before
+	other               // the other one
+	holder              // the seat that holds the colour of the next stone
+)
+
+// anywhere is a reach beyond every board.
+const anywhere = MaxSize
+
+// step is one action of a procedure.
+type step struct {
+	kind    StepKind
+	by      actor
+	stones  int      // on the board when the step begins
+	reach   int      // of a PlaceStep: at most so many king's steps from the centre
+	fifths  int      // of a DeclareStep the most that may be asked for, of an OfferStep the number where none was asked for
+	choices []choice // of a ChooseStep
+}
+
+// choice is an answer at a ChooseStep, and the step that it leads to.
+type choice struct {
+	move game.Move
+	next int
+}
+
+// procedure is an opening procedure: steps one after another unless a choice
+// leads elsewhere; behind the last the game goes on as usual.
+type procedure struct {
+	name     string
+	centred  bool // needs a point in the middle of the board
+	numbered bool // the name ends in a number of fifth moves
+	steps    func(n int) []step
+}
+
+// swapOrStay both lead to the same step.
+func swapOrStay(next int) []choice { return []choice{{Swap, next}, {Stay, next}} }
+
+// designated is the start of the Renju procedures: the first seat puts three
+// stones, the first on the centre, the second next to it, the third at most
+// two steps from it (one of the 26 openings in any orientation).
+var designated = []step{
+	{kind: PlaceStep, by: same, stones: 0, reach: 0},
+	{kind: PlaceStep, by: same, stones: 1, reach: 1},
+	{kind: PlaceStep, by: same, stones: 2, reach: 2},
+}
+
+// The procedures, from the sources that docs/rules-gomoku.md names.
+var procedures = []procedure{
+	{name: "swap", steps: func(int) []step {
+		return []step{
+			{kind: PlaceStep, by: same, stones: 0, reach: anywhere},
+			{kind: PlaceStep, by: same, stones: 1, reach: anywhere},
+			{kind: PlaceStep, by: same, stones: 2, reach: anywhere},
+			{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
+		}
+	}},
+	{name: "swap2", steps: func(int) []step {
+		return []step{
+			{kind: PlaceStep, by: same, stones: 0, reach: anywhere},
+			{kind: PlaceStep, by: same, stones: 1, reach: anywhere},
+			{kind: PlaceStep, by: same, stones: 2, reach: anywhere},
+			{kind: ChooseStep, by: other, stones: 3, choices: append(swapOrStay(7), choice{PutTwo, 4})},
+			{kind: PlaceStep, by: same, stones: 3, reach: anywhere},
+			{kind: PlaceStep, by: same, stones: 4, reach: anywhere},
+			{kind: ChooseStep, by: other, stones: 5, choices: swapOrStay(7)},
+		}
+	}},
+	{name: "rif", centred: true, steps: func(int) []step { return threeSwapFifths(2) }},
+	{name: "ccgc", centred: true, numbered: true, steps: threeSwapFifths},
+	{name: "yamaguchi", centred: true, numbered: true, steps: func(n int) []step {
+		return append(slices.Clone(designated), []step{
+			{kind: DeclareStep, by: same, stones: 3, fifths: n},
+			{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(5)},
+			{kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
+			{kind: OfferStep, by: holder, stones: 4},
+			{kind: PickStep, by: other, stones: 4},
+		}...)
+	}},
+	{name: "soosyrv", centred: true, numbered: true, steps: func(n int) []step {
+		return append(slices.Clone(designated), []step{
+			{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
+			{kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
+			{kind: DeclareStep, by: same, stones: 4, fifths: n},
+			{kind: ChooseStep, by: other, stones: 4, choices: swapOrStay(7)},
+			{kind: OfferStep, by: holder, stones: 4},
+			{kind: PickStep, by: other, stones: 4},
+		}...)
+	}},
+	{name: "taraguchi", centred: true, numbered: true, steps: func(n int) []step {
+		return []step{
+			{kind: PlaceStep, by: holder, stones: 0, reach: 0},
+			{kind: ChooseStep, by: other, stones: 1, choices: swapOrStay(2)},
+			{kind: PlaceStep, by: holder, stones: 1, reach: 1},
+			{kind: ChooseStep, by: other, stones: 2, choices: swapOrStay(4)},
+			{kind: PlaceStep, by: holder, stones: 2, reach: 2},
+			{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(6)},
+			{kind: PlaceStep, by: holder, stones: 3, reach: 3},
+			{kind: ChooseStep, by: other, stones: 4, choices: append(swapOrStay(8), choice{Fifths(n), 10})},
+			{kind: PlaceStep, by: holder, stones: 4, reach: 4},
+			{kind: ChooseStep, by: other, stones: 5, choices: swapOrStay(12)},
+			{kind: OfferStep, by: holder, stones: 4},
+			{kind: PickStep, by: other, stones: 4},
+		}
+	}},
+}
+
+// threeSwapFifths: a designated opening, the other seat may swap, White puts
+// the fourth stone, Black offers n fifth ones and White picks.
+func threeSwapFifths(n int) []step {
+	return append(slices.Clone(designated), []step{
+		{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
+		{kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
+		{kind: OfferStep, by: holder, stones: 4, fifths: n},
+		{kind: PickStep, by: other, stones: 4},
+	}...)
+}
+
+// Opening is the part of a rule set that comes before the usual play.
+type Opening struct {
+	Name  string // "swap2", "soosyrv-8"; "" for none
+	steps []step
+}
+
+// parseOpening reads what stands behind the + of a rule set's name.
+func parseOpening(text string, size int) (Opening, error) {
+	head, number, numbered := strings.Cut(text, "-")
+	var names []string
+	for _, p := range procedures {
+		name := p.name
+		if p.numbered {
+			name += "-N"
+		}
+		names = append(names, name)
+		if p.name != head {
+			continue
+		}
+		n, err := strconv.Atoi(number)
+		switch {
+		case p.centred && size%2 == 0:
+			return Opening{}, fmt.Errorf("%s needs a board with a centre, of 15, 17 or 19", p.name)
+		case numbered != p.numbered, numbered && (err != nil || n < 1 || n > MostFifths || strconv.Itoa(n) != number):
+			return Opening{}, fmt.Errorf("want %s with N, the fifth moves, from 1 to %d", name, MostFifths)
+		}
+		return Opening{text, p.steps(n)}, nil
+	}
+	return Opening{}, fmt.Errorf("no opening procedure %.20q, have %s", text, strings.Join(names, ", "))
+}
+
+// progress is how far an opening procedure has come.
+type progress struct {
+	step   int       // len(steps) when it is over
+	actor  game.Seat // who acts in this step
+	fifths int       // fifth moves asked for
+	offers []Point   // never changed in place: undo keeps old ones
+}
+
+// enter goes to a step. A single fifth move needs no offers: Black plays it.
+func (p *Position) enter(next int) {
+	o := &p.opening
+	steps := p.set.Opening.steps
+	o.step = next
+	if next >= len(steps) {
+		*o = progress{step: len(steps)}
+		return
+	}
+	s := &steps[next]
+	switch s.by {
+	case other:
+		o.actor = o.actor.Other()
+	case holder:
+		o.actor = p.Seat(p.toMove)
+	}
+	if s.kind == OfferStep {
+		if s.fifths > 0 {
+			o.fifths = s.fifths
+		}
+		if o.fifths == 1 {
+			p.enter(len(steps))
+		}
+	}
+}
+
+// current is the step under way; nil in the usual play.
+func (p *Position) current() *step {
+	if p.opening.step >= len(p.set.Opening.steps) {
+		return nil
+	}
+	return &p.set.Opening.steps[p.opening.step]
+}
+
+// Step is what the opening procedure asks for now; ok is false in the usual
+// play, where turns alternate.
+func (p *Position) Step() (kind StepKind, ok bool) {
+	s := p.current()
+	if s == nil {
+		return 0, false
+	}
+	return s.kind, true
+}
+
+// ChoiceAhead reports whether a seat may yet choose its colour.
+func (p *Position) ChoiceAhead() bool {
+	rest := p.set.Opening.steps[min(p.opening.step, len(p.set.Opening.steps)):]
+	return slices.ContainsFunc(rest, func(s step) bool { return s.kind == ChooseStep })
+}
+
+// Offers are the fifth moves offered so far, and how many there shall be.
+func (p *Position) Offers() (offers []Point, of int) {
+	return slices.Clone(p.opening.offers), p.opening.fifths
+}
+
+// openingMoves appends the moves that a step allows.
+func (p *Position) openingMoves(s *step, buf []game.Move) []game.Move {
+	switch s.kind {
+	case ChooseStep:
+		for _, c := range s.choices {
+			buf = append(buf, c.move)
+		}
+	case DeclareStep:
+		for n := 1; n <= s.fifths; n++ {
+			buf = append(buf, Fifths(n))
+		}
+	case PickStep:
+		for _, at := range p.opening.offers {
+			buf = append(buf, StoneMove(at))
+		}
+	case OfferStep:
+		same := p.board.selfSymmetries()
+		for at := range Point(p.board.Points) {
+			if p.offerable(at, same) == nil {
+				buf = append(buf, Offer(at))
+			}
+		}
+	case PlaceStep:
+		for at := range Point(p.board.Points) {
+			if p.board.Empty(at) && p.board.FromCentre(at) <= s.reach {
+				buf = append(buf, StoneMove(at))
+			}
+		}
+	}
+	return buf
+}
+
+// FromCentre is the distance in king's steps from the middle point.
+func (g *Geometry) FromCentre(p Point) int {
+	middle := g.Size / 2
+	return max(g.Column(p)-middle, middle-g.Column(p), g.RowOf(p)-middle, middle-g.RowOf(p))
+}
+
+// offerable says why a point can't be offered: it is taken, offered already,
+// or would be the same as an earlier offer but for a turn or mirroring that
+// leaves the stones where they are.
+func (p *Position) offerable(at Point, same []int) error {
+	if c, taken := p.board.At(at); taken {
+		return fmt.Errorf("%s is taken by a %s stone", p.board.PointText(at), c)
+	}
+	for _, s := range same {
+		if image := p.board.Symmetric(at, s); slices.Contains(p.opening.offers, image) {
+			if image == at {
+				return fmt.Errorf("%s is offered already", p.board.PointText(at))
+			}
+			return fmt.Errorf("%s is symmetric to %s", p.board.PointText(at), p.board.PointText(image))
+		}
+	}
+	return nil
+}
+
+// selfSymmetries are the symmetries that leave all stones in place.
+func (b *Board) selfSymmetries() (same []int) {
+next:
+	for s := range symmetries {
+		for p := range Point(b.Points) {
+			if b.cell(p) != b.cell(b.Symmetric(p, s)) {
+				continue next
+			}
+		}
+		same = append(same, s)
+	}
+	return same
+}
+
+// Same reports whether two points are the same but for a symmetry that leaves
+// all stones in place.
+func (b *Board) Same(p, q Point) bool {
+	return slices.ContainsFunc(b.selfSymmetries(), func(s int) bool { return b.Symmetric(p, s) == q })
+}
+
+// checkOpening says why a step does not allow a move.
+func (p *Position) checkOpening(s *step, m game.Move) error {
+	switch s.kind {
+	case OfferStep:
+		at, ok := p.board.OfferPoint(m)
+		if !ok {
+			break
+		}
+		if err := p.offerable(at, p.board.selfSymmetries()); err != nil {
+			return fmt.Errorf("%w: %w", game.ErrIllegal, err)
+		}
+		return nil
+	case PlaceStep:
+		at, ok := p.board.MovePoint(m)
+		if !ok {
+			break
+		}
+		if c, taken := p.board.At(at); taken {
+			return fmt.Errorf("%w: %s is taken by a %s stone", game.ErrIllegal, p.board.PointText(at), c)
+		}
+		if p.board.FromCentre(at) > s.reach {
+			return fmt.Errorf("%w: %s is more than %d from the centre, which the opening %s does not allow for stone %d",
+				game.ErrIllegal, p.board.PointText(at), s.reach, p.set.Opening.Name, s.stones+1)
+		}
+		return nil
+	default:
+		if slices.Contains(p.openingMoves(s, nil), m) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s; the opening %s asks %s", game.ErrIllegal, p.Format(m), p.set.Opening.Name, p.wanted(s))
+}
+
+// wanted says in words what a step asks for.
+func (p *Position) wanted(s *step) string {
+	switch s.kind {
+	case PlaceStep:
+		return "for a stone"
+	case OfferStep:
+		return fmt.Sprintf("for fifth move %d of %d, as offer:h10", len(p.opening.offers)+1, p.opening.fifths)
+	}
+	var texts []string
+	for _, m := range p.openingMoves(s, nil) {
+		texts = append(texts, p.Format(m))
+	}
+	return "to choose of " + strings.Join(texts, ", ")
+}
+
+// playOpening makes a move that checkOpening has let pass.
+func (p *Position) playOpening(s *step, m game.Move) {
+	next := p.opening.step + 1
+	switch s.kind {
+	case PlaceStep, PickStep:
+		p.put(Point(m - 1))
+	case OfferStep:
+		at, _ := p.board.OfferPoint(m)
+		p.opening.offers = append(slices.Clip(p.opening.offers), at)
+		if len(p.opening.offers) < p.opening.fifths {
+			return
+		}
+	case DeclareStep:
+		p.opening.fifths, _ = FifthsNumber(m)
+	case ChooseStep:
+		for _, c := range s.choices {
+			if c.move == m {
+				next = c.next
+			}
+		}
+		if m == Swap {
+			p.black = p.black.Other()
+		}
+		if n, ok := FifthsNumber(m); ok {
+			p.opening.fifths = n
+		}
+	}
+	p.enter(next)
+}
+
+// Entries of the Zobrist table beyond the stones, see the package documentation.
+const (
+	keySwapped = 801
+	keyFifths  = 810 // + their number
+	keyStep    = 830 // + the step
+	keyOffer   = 1000
+)
+
+// openingKey is what the procedure adds to the key.
+func (p *Position) openingKey() (key uint64) {
+	if p.black != game.First {
+		key ^= game.Zobrist(keySeed, keySwapped)
+	}
+	if p.current() == nil {
+		return key
+	}
+	key ^= game.Zobrist(keySeed, keyStep+uint64(p.opening.step))
+	if p.opening.fifths > 0 {
+		key ^= game.Zobrist(keySeed, keyFifths+uint64(p.opening.fifths))
+	}
+	for _, at := range p.opening.offers {
+		key ^= game.Zobrist(keySeed, keyOffer+uint64(at))
+	}
+	return key
+}

@@ -1,0 +1,426 @@
+package gomoku
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sparring/game"
+)
+
+// The key formula of the package documentation.
+const (
+	keySeed  = 0x676f6d6f6b75
+	keyWhite = 2 * MaxPoints
+	keyRows  = 1500 // + 100 for White + the rows that have counted
+	keyDead  = 2000 // + the point
+)
+
+// StoneKey is what a stone of colour c at p contributes to a position's key.
+func StoneKey(p Point, c Colour) uint64 { return stoneKeys[c][p] }
+
+// DeadKey is what a dead stone at p contributes.
+func DeadKey(p Point) uint64 { return game.Zobrist(keySeed, keyDead+uint64(p)) }
+
+// RowsKey is what n counted rows of a colour contribute: nothing for none.
+func RowsKey(c Colour, n int) uint64 {
+	if n == 0 {
+		return 0
+	}
+	return game.Zobrist(keySeed, keyRows+100*uint64(c)+uint64(n))
+}
+
+// SideKey is in the key when White is to move.
+func SideKey() uint64 { return sideKey }
+
+var sideKey = game.Zobrist(keySeed, keyWhite)
+
+var stoneKeys = func() (keys [2][MaxPoints]uint64) {
+	for p := range uint64(MaxPoints) {
+		keys[Black][p] = game.Zobrist(keySeed, 2*p)
+		keys[White][p] = game.Zobrist(keySeed, 2*p+1)
+	}
+	return keys
+}()
+
+// StoneMove is the move that puts a stone at p.
+func StoneMove(p Point) game.Move { return game.Move(p) + 1 }
+
+// MovePoint is the point of a move that puts a stone there; ok is false for
+// other moves and for what is no move on this board.
+func (g *Geometry) MovePoint(m game.Move) (p Point, ok bool) {
+	if m == game.NoMove || m > game.Move(g.Points) {
+		return NoPoint, false
+	}
+	return Point(m - 1), true
+}
+
+// Position is a game in progress, a [game.Position].
+type Position struct {
+	rules *game.Rules
+	set   Set
+	board Board
+	state
+	played []ply
+}
+
+// state is what a move changes and undo restores, but for the stones.
+type state struct {
+	toMove  Colour
+	black   game.Seat // who holds Black
+	opening progress
+	outcome game.Outcome
+	rows    [2]int // that have counted, by colour, under the continuous rules
+	key     uint64 // the part of the key that stones and side to move make
+}
+
+// ply is a move that was played, and the state before it.
+type ply struct {
+	move game.Move
+	at   Point   // of the stone set, NoPoint for none
+	row  []Point // that died with it
+	state
+}
+
+var _ game.Position = (*Position)(nil)
+
+func newPosition(r *game.Rules, set Set, text string) (*Position, error) {
+	p := &Position{rules: r, set: set, board: NewBoard(set.Size)}
+	if text == "" {
+		return p, nil
+	}
+	b, toMove, words, err := parseBoard(text)
+	if err != nil {
+		return nil, err
+	}
+	if b.Size != set.Size {
+		return nil, fmt.Errorf("%w: a board of %d, but %s is played on %d", game.ErrPosition, b.Size, r.Name, set.Size)
+	}
+	p.board, p.toMove = b, toMove
+	for at := range Point(b.Points) {
+		if c, ok := b.At(at); ok {
+			p.key ^= stoneKeys[c][at]
+		}
+		if b.Dead(at) {
+			if !set.continuous {
+				return nil, fmt.Errorf("%w: a dead stone (#) at %s, which %s do not know", game.ErrPosition, b.PointText(at), r.Name)
+			}
+			p.key ^= DeadKey(at)
+		}
+	}
+	if toMove == White {
+		p.key ^= sideKey
+	}
+	if err := p.parseWords(words); err != nil {
+		return nil, err
+	}
+	for c, n := range p.rows {
+		p.key ^= RowsKey(Colour(c), n)
+	}
+	return p, p.judge()
+}
+
+// judge finds the outcome of a position that was set up. Only the side that
+// has just moved can have a winning row, and then the game ended there.
+func (p *Position) judge() error {
+	mover := p.toMove.Other()
+	for at := range Point(p.board.Points) {
+		c, ok := p.board.At(at)
+		if !ok {
+			continue
+		}
+		switch p.strongest(at, c) {
+		case FiveRow:
+			if p.set.continuous {
+				return fmt.Errorf("%w: the row through %s has not counted, its stones should be #", game.ErrPosition, p.board.PointText(at))
+			}
+			if c != mover {
+				return fmt.Errorf("%w: %s is to move and has a winning row through %s", game.ErrPosition, c, p.board.PointText(at))
+			}
+			p.outcome = p.wonBy(c, game.Five)
+		case Overline:
+			if p.set.Forbids(c) && c != mover {
+				return fmt.Errorf("%w: %s is to move and has an overline through %s", game.ErrPosition, c, p.board.PointText(at))
+			}
+			if p.set.Forbids(c) && !p.outcome.Over() {
+				p.outcome = p.wonBy(c.Other(), game.Forbidden)
+			}
+		}
+	}
+	if !p.outcome.Over() && p.board.Full() {
+		p.outcome = p.full()
+	}
+	return nil
+}
+
+// strongest is the strongest kind of row that a stone of colour c at the point,
+// set already or not, stands in.
+func (p *Position) strongest(at Point, c Colour) (k Kind) {
+	table := TableOf(p.set.Line(c))
+	for d := range Direction(Directions) {
+		k = max(k, table.Kind(p.board.Window(at, d), c))
+	}
+	return k
+}
+
+// Seat is the seat that holds a colour.
+func (p *Position) Seat(c Colour) game.Seat {
+	if c == Black {
+		return p.black
+	}
+	return p.black.Other()
+}
+
+func (p *Position) wonBy(c Colour, why game.Reason) game.Outcome {
+	return game.Outcome{Result: game.WonBy(p.Seat(c)), Reason: why}
+}
+
+// Rules is the rule set that the game is played under.
+func (p *Position) Rules() *game.Rules { return p.rules }
+
+// Set is the rule set taken apart.
+func (p *Position) Set() Set { return p.set }
+
+// Board is a copy of the board.
+func (p *Position) Board() Board { return p.board }
+
+// Rows are the rows of a colour that have counted under the continuous rules.
+func (p *Position) Rows(c Colour) int { return p.rows[c] }
+
+// ToMove is the colour of the next stone.
+func (p *Position) ToMove() Colour { return p.toMove }
+
+// Turn is the seat that acts next.
+func (p *Position) Turn() game.Seat {
+	if p.current() != nil {
+		return p.opening.actor
+	}
+	return p.Seat(p.toMove)
+}
+
+// Plain is the same board and side to move in the usual play, without an
+// opening procedure and with Black in the first seat.
+func (p *Position) Plain() *Position {
+	set := p.set
+	set.Opening = Opening{}
+	q := &Position{rules: set.rules(), set: set, board: p.board}
+	q.toMove, q.key, q.outcome, q.rows = p.toMove, p.key, p.outcome, p.rows
+	if p.outcome.Result != game.Draw && p.black != game.First && p.outcome.Over() {
+		q.outcome.Result = game.WonBy(game.Second)
+		if p.outcome.Result == game.SecondWins {
+			q.outcome.Result = game.WonBy(game.First)
+		}
+	}
+	return q
+}
+
+// Legal appends the legal moves: in the usual play the empty points in the
+// order of their numbers.
+func (p *Position) Legal(buf []game.Move) []game.Move {
+	if p.outcome.Over() {
+		return buf
+	}
+	if s := p.current(); s != nil {
+		return p.openingMoves(s, buf)
+	}
+	for at := range Point(p.board.Points) {
+		if p.board.Empty(at) {
+			buf = append(buf, StoneMove(at))
+		}
+	}
+	return buf
+}
+
+// check says why a move cannot be played.
+func (p *Position) check(m game.Move) error {
+	if p.outcome.Over() {
+		return fmt.Errorf("%w: %s (%s)", game.ErrOver, p.outcome.Result, p.outcome.Reason)
+	}
+	if s := p.current(); s != nil {
+		return p.checkOpening(s, m)
+	}
+	at, ok := p.board.MovePoint(m)
+	if !ok {
+		return fmt.Errorf("%w: %s is no point on a board of %d", game.ErrIllegal, p.Format(m), p.board.Size)
+	}
+	if c, taken := p.board.At(at); taken {
+		return fmt.Errorf("%w: %s is taken by a %s stone", game.ErrIllegal, p.board.PointText(at), c)
+	}
+	if p.board.Dead(at) {
+		return fmt.Errorf("%w: %s is taken by a dead stone", game.ErrIllegal, p.board.PointText(at))
+	}
+	return nil
+}
+
+// Play makes the move, or says why not and changes nothing.
+func (p *Position) Play(m game.Move) error {
+	if err := p.check(m); err != nil {
+		return err
+	}
+	p.played = append(p.played, ply{move: m, at: NoPoint, state: p.state})
+	if s := p.current(); s != nil {
+		p.playOpening(s, m)
+		return nil
+	}
+	p.put(Point(m - 1))
+	return nil
+}
+
+// put sets a stone of the side to move and judges it.
+func (p *Position) put(at Point) {
+	c := p.toMove
+	made := p.strongest(at, c)
+	foul := p.set.Forbids(c) && p.board.verdict(at).forbidden()
+	p.board.Put(at, c)
+	p.played[len(p.played)-1].at = at
+	p.key ^= stoneKeys[c][at] ^ sideKey
+	p.toMove = c.Other()
+	switch {
+	case made == FiveRow && p.set.continuous:
+		p.score(at, c)
+	case made == FiveRow:
+		p.outcome = p.wonBy(c, game.Five)
+		return
+	case foul:
+		p.outcome = p.wonBy(c.Other(), game.Forbidden)
+		return
+	}
+	if p.board.Full() {
+		p.outcome = p.full()
+	}
+}
+
+// score counts the row that a stone has made and buries its stones.
+func (p *Position) score(at Point, c Colour) {
+	last := &p.played[len(p.played)-1]
+	last.row = p.board.WinningRow(at, c, p.set.Line(c))
+	for _, q := range last.row {
+		p.board.Bury(q, c)
+		p.key ^= stoneKeys[c][q] ^ DeadKey(q)
+	}
+	p.key ^= RowsKey(c, p.rows[c]) ^ RowsKey(c, p.rows[c]+1)
+	p.rows[c]++
+}
+
+// full is the outcome of a full board: the rows that counted decide.
+func (p *Position) full() game.Outcome {
+	switch black, white := p.rows[Black], p.rows[White]; {
+	case black > white:
+		return p.wonBy(Black, game.Five)
+	case white > black:
+		return p.wonBy(White, game.Five)
+	}
+	return game.Outcome{Result: game.Draw, Reason: game.BoardFull}
+}
+
+// Undo takes the last played move back; it panics when there is none.
+func (p *Position) Undo() {
+	last := p.played[len(p.played)-1]
+	p.played = p.played[:len(p.played)-1]
+	p.state = last.state
+	for _, q := range last.row {
+		p.board.Unbury(q, p.toMove)
+	}
+	if last.at != NoPoint {
+		p.board.Remove(last.at, p.toMove)
+	}
+}
+
+// Outcome is how the game stands.
+func (p *Position) Outcome() game.Outcome { return p.outcome }
+
+// Key is the Zobrist key of the package documentation's formula.
+func (p *Position) Key() uint64 {
+	if p.set.Opening.Name == "" {
+		return p.key
+	}
+	return p.key ^ p.openingKey()
+}
+
+// Ply counts the moves played since the start position.
+func (p *Position) Ply() int { return len(p.played) }
+
+// Format writes a move: h8, offer:h8, fifths-2, swap, stay or put-two.
+func (p *Position) Format(m game.Move) string {
+	if at, ok := p.board.MovePoint(m); ok {
+		return p.board.PointText(at)
+	}
+	if at, ok := p.board.OfferPoint(m); ok {
+		return offerPrefix + p.board.PointText(at)
+	}
+	if n, ok := FifthsNumber(m); ok {
+		return fifthsPrefix + strconv.Itoa(n)
+	}
+	for text, choice := range choiceTexts {
+		if choice == m {
+			return text
+		}
+	}
+	return fmt.Sprintf("%#x", uint32(m))
+}
+
+const (
+	offerPrefix  = "offer:"
+	fifthsPrefix = "fifths-"
+)
+
+var choiceTexts = map[string]game.Move{"swap": Swap, "stay": Stay, "put-two": PutTwo}
+
+// Parse reads what Format writes, and H8.
+func (p *Position) Parse(text string) (game.Move, error) {
+	m, err := p.parseMove(text)
+	if err == nil {
+		err = p.check(m)
+	}
+	if err != nil {
+		return game.NoMove, err
+	}
+	return m, nil
+}
+
+func (p *Position) parseMove(text string) (game.Move, error) {
+	if m, ok := choiceTexts[text]; ok {
+		return m, nil
+	}
+	if number, ok := strings.CutPrefix(text, fifthsPrefix); ok {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > MostFifths || strconv.Itoa(n) != number {
+			return game.NoMove, fmt.Errorf("%w: %.20q, want %s1 to %s%d", game.ErrSyntax, text, fifthsPrefix, fifthsPrefix, MostFifths)
+		}
+		return Fifths(n), nil
+	}
+	point, offered := strings.CutPrefix(text, offerPrefix)
+	at, err := p.board.ParsePoint(point)
+	if err != nil {
+		return game.NoMove, err
+	}
+	if offered {
+		return Offer(at), nil
+	}
+	return StoneMove(at), nil
+}
+
+// String is the position's text form.
+func (p *Position) String() string { return p.board.text() + " " + p.toMove.String()[:1] + p.words() }
+
+// Diagram draws the board, x for Black and o for White, and where Black is to
+// move in Renju the forbidden points: 3 double-three, 4 double-four, 6 overline;
+// in an opening procedure 5 for the fifth moves offered.
+func (p *Position) Diagram() string {
+	marks := map[Point]byte{}
+	for at, v := range p.forbidden() {
+		marks[at] = "346"[v-doubleThree]
+	}
+	for _, at := range p.opening.offers {
+		marks[at] = '5'
+	}
+	return p.board.diagram(marks)
+}
+
+// Clone is an independent copy.
+func (p *Position) Clone() game.Position {
+	c := *p
+	c.played = slices.Clone(p.played)
+	return &c
+}

@@ -1,0 +1,311 @@
+package protocol_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+)
+
+// A request is repeated, the same bytes, until somebody answers it.
+func TestRepeatsUntilAnswered(t *testing.T) {
+	w := newWire(t)
+	alice := w.client("alice")
+	type result struct {
+		ans protocol.ActAnswer
+		err error
+	}
+	done := make(chan result, 1)
+	go func() { // nobody is there yet
+		ans, err := alice.Move(w.ctx, "g1", 1, 0, "h8", "")
+		done <- result{ans, err}
+	}()
+	var mu sync.Mutex
+	var got []string
+	platform := w.connect(w.Platform())
+	time.Sleep(100 * time.Millisecond)
+	_, err := platform.Subscribe(w.subjects.ActAny("g1"), func(m *nats.Msg) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, string(m.Data))
+		var req protocol.MoveRequest
+		if err := json.Unmarshal(m.Data, &req); err != nil {
+			t.Error(err)
+		}
+		switch len(got) {
+		case 1: // lost
+		case 2:
+			m.Respond([]byte("no answer at all"))
+		case 3:
+			m.Respond(encode(t, protocol.ActAnswer{Answer: protocol.Answer{Header: protocol.Header{V: 1, ID: "another"}}}))
+		default:
+			m.Respond(encode(t, protocol.ActAnswer{Answer: protocol.Answer{Header: req.Header, Code: protocol.Accepted}, Ply: 1}))
+		}
+	})
+	w.must(err)
+	r := <-done
+	if r.err != nil || r.ans.Ply != 1 {
+		t.Errorf("%+v %v", r.ans, r.err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(got) != 4 {
+		t.Errorf("asked %d times, want 4", len(got))
+	}
+	for _, g := range got {
+		if g != got[0] {
+			t.Errorf("repeated as %s, first was %s", g, got[0])
+		}
+	}
+}
+
+// When nobody ever answers, the end is the caller's, and says why.
+func TestGivesUpWithItsContext(t *testing.T) {
+	w := newWire(t)
+	reason := errors.New("game over")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, reason)
+	defer cancel()
+	_, err := w.client("alice").Move(ctx, "g1", 1, 0, "h8", "")
+	if !errors.Is(err, reason) || !errors.Is(err, nats.ErrNoResponders) || !strings.Contains(err.Error(), "alice.game.g1.move") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A refusal that could not even read the request's id ends the repetition.
+func TestRefusedUnread(t *testing.T) {
+	w := newWire(t)
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	w.serve(s.ServeGame("g1", protocol.Acts{}))
+	if _, err := w.client("alice").Chat(w.ctx, "g1", 1, strings.Repeat("x", 20<<10)); !errors.Is(err, &protocol.Error{Code: protocol.TooLarge}) {
+		t.Errorf("%v", err)
+	}
+}
+
+// States reach the client in order, none twice out of date, none of another
+// game, none forged; the latest has everything.
+func TestStates(t *testing.T) {
+	w := newWire(t)
+	var log lines
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	nc := w.connect(w.Player("alice"))
+	alice := w.clientOver(nc, "alice", &log)
+	states, notices := make(chan protocol.State, 10), make(chan protocol.Notice, 10)
+	_, err := alice.Game("g1", func(st protocol.State) { states <- st })
+	w.must(err)
+	_, err = alice.Notices(func(n protocol.Notice) { notices <- n })
+	w.must(err, nc)
+	tell := func(seq uint64, moves ...string) {
+		sn := snapshot("g1")
+		sn.Moves = moves
+		s.Tell("alice", protocol.State{Seq: seq, Snapshot: sn})
+	}
+	tell(1, "h8")
+	tell(3, "h8", "h9", "h10")
+	tell(2, "h8", "h9") // late
+	s.Tell("alice", protocol.State{Seq: 9, Snapshot: snapshot("g2")})
+	platform := w.connect(w.Platform())
+	for _, forged := range []string{"", "{}", `{"v":1,"game":"g1","seq":99}`, strings.Repeat("[", 1000)} {
+		w.must(platform.Publish(w.subjects.ToGame("alice", "g1"), []byte(forged)), platform)
+		w.must(platform.Publish(w.subjects.ToNotice("alice"), []byte(forged)), platform)
+	}
+	eventually(t, "the forged ones are logged, once", func() bool { return log.count("state that is none") == 1 && log.count("notice that is none") == 1 })
+	tell(4, "h8", "h9", "h10", "h11")
+	s.Notify("alice", protocol.Notice{Kind: protocol.NoticeChat, From: "bob", Text: "hi"})
+	var seqs []uint64
+	for len(seqs) < 3 {
+		select {
+		case st := <-states:
+			seqs = append(seqs, st.Seq)
+			if len(st.Moves) != int(st.Seq) || st.ServerTime.IsZero() {
+				t.Errorf("state %+v", st)
+			}
+		case <-w.ctx.Done():
+			t.Fatalf("got only %v", seqs)
+		}
+	}
+	if seqs[0] != 1 || seqs[1] != 3 || seqs[2] != 4 {
+		t.Errorf("states %v, want 1 3 4", seqs)
+	}
+	select {
+	case n := <-notices:
+		if n.From != "bob" || n.Text != "hi" {
+			t.Errorf("notice %+v", n)
+		}
+	case <-w.ctx.Done():
+		t.Error("no notice")
+	}
+}
+
+func TestClientChecksNames(t *testing.T) {
+	w := newWire(t)
+	nc := w.connect(w.Player("alice"))
+	for _, c := range [][2]string{{"*", "i"}, {"alice", ">"}, {"", "i"}, {"a.b", "i"}} {
+		if _, err := protocol.NewClient(nc, w.subjects, protocol.PlayerID(c[0]), protocol.InstanceID(c[1]), zerolog.Nop()); err == nil {
+			t.Errorf("player %q, instance %q: accepted", c[0], c[1])
+		}
+	}
+	alice := w.client("alice")
+	if _, err := alice.Game("g.>", nil); err == nil {
+		t.Error("a game with a wildcard was subscribed to")
+	}
+	if _, err := alice.Offers("gomoku.*", nil); err == nil {
+		t.Error("a pool with a wildcard was subscribed to")
+	}
+}
+
+// freePort is a port that nobody listens on now.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// The server goes away and comes back while a request is under way: it is
+// answered, and the subscriptions hear again.
+func TestServerRestart(t *testing.T) {
+	port, dir := freePort(t), t.TempDir()
+	config := embedded.Config{Dir: dir, Port: port, Players: []protocol.PlayerID{"alice"}}
+	srv, err := embedded.Start(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{Server: srv, t: t, subjects: mustSubjects(t)}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	w.ctx = ctx
+	nc := w.connect(srv.Player("alice"))
+	alice := w.clientOver(nc, "alice", io.Discard)
+	states := make(chan protocol.State, 10)
+	_, err = alice.Game("g1", func(st protocol.State) { states <- st })
+	w.must(err, nc)
+	password := srv.Password("alice")
+	srv.Close()
+	eventually(t, "the connection is seen to be down", func() bool { return !nc.IsConnected() })
+
+	done := make(chan error, 1)
+	go func() {
+		_, err := alice.Move(ctx, "g1", 1, 0, "h8", "")
+		done <- err
+	}()
+	// The same password again: an operator's server keeps its passwords.
+	config.Passwords = map[string]string{"alice": password}
+	if srv, err = embedded.Start(config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	w.Server = srv
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	w.serve(s.ServeGame("g1", protocol.Acts{Move: func(protocol.From, protocol.MoveRequest) protocol.ActAnswer { return protocol.ActAnswer{Ply: 1} }}))
+	if err := <-done; err != nil {
+		t.Fatalf("the move was not answered after the restart: %v", err)
+	}
+	s.Tell("alice", protocol.State{Seq: 1, Snapshot: snapshot("g1")})
+	select {
+	case <-states:
+	case <-ctx.Done():
+		t.Error("the subscription is deaf after the restart")
+	}
+}
+
+func mustSubjects(t *testing.T) protocol.Subjects {
+	t.Helper()
+	s, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestConnectRefused(t *testing.T) {
+	srv, err := embedded.Start(embedded.Config{Port: embedded.RandomPort})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	c := srv.Player("guest")
+	c.Password = "wrong"
+	nc, err := protocol.Connect(c)
+	if err == nil {
+		nc.Close()
+		t.Fatal("connected with a wrong password")
+	}
+	if !errors.Is(err, nats.ErrAuthorization) || !strings.Contains(err.Error(), `"guest"`) {
+		t.Error(err)
+	}
+	c.User, c.Password = "", ""
+	if nc, err = protocol.Connect(c); err == nil {
+		nc.Close()
+		t.Error("connected as nobody")
+	}
+}
+
+func TestConnectMistakes(t *testing.T) {
+	for name, c := range map[string]protocol.Connection{
+		"no such CA file":    {URL: "nats://127.0.0.1:1", CA: "/does/not/exist.pem"},
+		"no such creds file": {URL: "nats://127.0.0.1:1", Creds: "/does/not/exist.creds"},
+		"not a URL":          {URL: "nats://user:secret@[::1"},
+	} {
+		nc, err := protocol.Connect(c)
+		if err == nil {
+			nc.Close()
+			t.Errorf("%s: connected", name)
+			continue
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error tells the password: %v", name, err)
+		}
+	}
+}
+
+// A server that is not there yet is waited for, with a line in the log.
+func TestConnectWaits(t *testing.T) {
+	port := freePort(t)
+	config := embedded.Config{Port: port, Passwords: map[string]string{"guest": "known"}}
+	var log lines
+	nc, err := protocol.Connect(protocol.Connection{URL: fmt.Sprintf("nats://127.0.0.1:%d", port), Name: "early", User: "guest", Password: "known", Log: zerolog.New(&log)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if n := log.count("waiting for it"); n != 1 {
+		t.Errorf("the wait was logged %d times: %s", n, log.String())
+	}
+	if err := nc.Publish("sparring.play.guest.hello", nil); !errors.Is(err, nats.ErrReconnectBufExceeded) {
+		t.Errorf("published to nobody: %v", err)
+	}
+	impatient, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := protocol.Await(impatient, nc); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("awaited nobody: %v", err)
+	}
+	srv, err := embedded.Start(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := protocol.Await(ctx, nc); err != nil || !nc.IsConnected() {
+		t.Errorf("the connection does not come up: %v", err)
+	}
+	nc.Close()
+	if err := protocol.Await(ctx, nc); !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("awaited a closed connection: %v", err)
+	}
+}

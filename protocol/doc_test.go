@@ -1,0 +1,135 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+const pagePath = "../docs/protocol.md"
+
+func readPage(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(pagePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+var example = regexp.MustCompile("(?s)```json (\\w+)\n(.*?)```")
+
+// The page's examples are what the code accepts and what asyncapi.yaml describes.
+func TestPageExamples(t *testing.T) {
+	doc, whole := readDocument(t)
+	valid := validator(t, doc, whole)
+	seen := map[string]bool{}
+	for _, m := range example.FindAllStringSubmatch(readPage(t), -1) {
+		name, data := m[1], []byte(m[2])
+		seen[name] = true
+		if _, ok := messages[name]; !ok {
+			t.Errorf("example of %q, which is no message", name)
+			continue
+		}
+		if err := valid(name, data); err != nil {
+			t.Errorf("%s %s: %v", name, data, err)
+		}
+		kind := name
+		for k, d := range described {
+			if d == name {
+				kind = k
+			}
+		}
+		if f, ok := kinds[kind]; ok {
+			if _, refusal := f(data); refusal != nil {
+				t.Errorf("%s %s: %v", name, data, refusal)
+			}
+		}
+	}
+	for name := range messages {
+		if !seen[name] {
+			t.Errorf("the page has no example of %s", name)
+		}
+	}
+}
+
+// The page lists every code, subject and reason to decline.
+func TestPageIsComplete(t *testing.T) {
+	page := readPage(t)
+	doc, _ := readDocument(t)
+	for _, schema := range []string{"Code", "DeclineReason"} {
+		words, _ := doc.Components.Schemas[schema]["enum"].([]any)
+		if len(words) == 0 {
+			t.Errorf("%s has no words", schema)
+		}
+		for _, w := range words {
+			if !strings.Contains(page, "`"+w.(string)+"`") {
+				t.Errorf("%s %s is not on the page", schema, w)
+			}
+		}
+	}
+	for _, v := range []protocol.Verb{protocol.VerbHello, protocol.VerbAlive, protocol.VerbLeave, protocol.VerbChallenge, protocol.VerbWithdraw} {
+		if !strings.Contains(page, "`play.<player>."+string(v)+"`") {
+			t.Errorf("subject of %s is not on the page", v)
+		}
+	}
+}
+
+// The keys of the page are those of the rules: in the table, and in the
+// examples of a game.
+func TestPageKeys(t *testing.T) {
+	page := readPage(t)
+	for _, c := range []struct{ rules, move string }{
+		{"xiangqi/simple", ""}, {"xiangqi/simple", "h2e2"},
+		{"gomoku/freestyle-15", "h8"},
+		{"amazons/10x10", ""}, {"amazons/10x10", "d1d7/b7"},
+	} {
+		moves, where := []string{c.move}, "after "+c.move
+		if c.move == "" {
+			moves, where = nil, "start"
+		}
+		if row := fmt.Sprintf("| %s | %s | `%s` |", c.rules, where, keyAfter(t, c.rules, moves)); !strings.Contains(page, row) {
+			t.Errorf("the page lacks %s", row)
+		}
+	}
+	var state protocol.State
+	var move protocol.MoveRequest
+	for _, m := range example.FindAllStringSubmatch(page, -1) {
+		var err error
+		switch m[1] {
+		case "state":
+			err = json.Unmarshal([]byte(m[2]), &state)
+		case "move":
+			err = json.Unmarshal([]byte(m[2]), &move)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := keyAfter(t, state.Terms.Rules, state.Moves); state.Key != want {
+		t.Errorf("the state has key %s, the rules say %s", state.Key, want)
+	}
+	if want := keyAfter(t, state.Terms.Rules, append(state.Moves, move.Move)); move.Key != want {
+		t.Errorf("the move has key %s, the rules say %s", move.Key, want)
+	}
+}
+
+func keyAfter(t *testing.T, name string, moves []string) string {
+	t.Helper()
+	rules, err := catalog.Rules(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos, err := game.Replay(rules, "", moves)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%016x", pos.Key())
+}

@@ -1,0 +1,108 @@
+package protocol_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The permissions of configs/nats.conf, tried against the server.
+func TestPermissions(t *testing.T) {
+	w := newWire(t)
+	publish := func(subject string) func(*nats.Conn) error {
+		return func(nc *nats.Conn) error { return nc.Publish(subject, nil) }
+	}
+	subscribe := func(subject, queue string) func(*nats.Conn) error {
+		return func(nc *nats.Conn) error { _, err := nc.QueueSubscribe(subject, queue, func(*nats.Msg) {}); return err }
+	}
+	for _, c := range []struct {
+		what    string
+		user    string
+		do      func(*nats.Conn) error
+		allowed bool
+	}{
+		{"speak for oneself", "alice", publish("sparring.play.alice.hello"), true},
+		{"move for oneself", "alice", publish("sparring.play.alice.game.g1.move"), true},
+		{"speak for another", "alice", publish("sparring.play.bob.hello"), false},
+		{"move for another", "alice", publish("sparring.play.bob.game.g1.move"), false},
+		{"forge a state", "alice", publish("sparring.to.bob.game.g1"), false},
+		{"forge a state for oneself", "alice", publish("sparring.to.alice.game.g1"), false},
+		{"forge an offer", "alice", publish("sparring.offer.player.bob"), false},
+		{"write a log", "alice", publish("sparring.game.g1.log"), false},
+		{"write to spectators", "alice", publish("sparring.watch.g1"), false},
+		{"store a challenge", "alice", publish("sparring.challenge.gomoku.blitz"), false},
+		{"ask JetStream", "alice", publish("$JS.API.INFO"), false},
+		{"acknowledge for others", "alice", publish("$JS.ACK.S.C.1.1.1.1.1"), false},
+
+		{"hear of one's games", "alice", subscribe("sparring.to.alice.>", ""), true},
+		{"hear another's games", "alice", subscribe("sparring.to.bob.>", ""), false},
+		{"hear everybody's games", "alice", subscribe("sparring.to.>", ""), false},
+		{"hear another's answers", "alice", subscribe("_INBOX_bob.>", ""), false},
+		{"hear all answers", "alice", subscribe("_INBOX.>", ""), false},
+		{"hear everything", "alice", subscribe(">", ""), false},
+		{"hear another's requests", "alice", subscribe("sparring.play.bob.>", ""), false},
+		{"watch", "alice", subscribe("sparring.watch.*", ""), true},
+		{"take part in a pool", "alice", subscribe("sparring.offer.gomoku.blitz", "bots"), true},
+		{"take part in one's own pool", "alice", subscribe("sparring.offer.player.alice", "bots"), true},
+		{"take part in another's pool", "alice", subscribe("sparring.offer.player.bob", "bots"), false},
+		{"listen in on a pool", "alice", subscribe("sparring.offer.gomoku.blitz", ""), false},
+		{"take part in a group of one's own", "alice", subscribe("sparring.offer.gomoku.blitz", "mine"), false},
+		{"listen in on all pools", "alice", subscribe("sparring.offer.>", "bots"), false},
+
+		{"fleet: speak for a player", "bots", publish("sparring.play.xiangqi-hare.hello"), true},
+		{"fleet: hear of a player's games", "bots", subscribe("sparring.to.amazons-tortoise.game.g1", ""), true},
+		{"fleet: speak for others", "bots", publish("sparring.play.alice.hello"), false},
+		{"fleet: speak for a name like its own", "bots", publish("sparring.play.xiangqi-hare2.hello"), false},
+
+		{"spectator: watch", "watch", subscribe("sparring.watch.>", ""), true},
+		{"spectator: publish", "watch", publish("sparring.watch.g1"), false},
+		{"spectator: speak for a player", "watch", publish("sparring.play.alice.hello"), false},
+		{"spectator: hear a player's games", "watch", subscribe("sparring.to.alice.>", ""), false},
+		{"spectator: hear answers", "watch", subscribe("_INBOX.>", ""), false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			nc := w.connect(w.Player(c.user))
+			refusals := make(chan error, 1)
+			nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refusals <- err })
+			w.must(c.do(nc), nc)
+			// The server's refusal is sent before the answer to Flush's ping,
+			// and handed over by another goroutine.
+			wait := patience
+			if c.allowed {
+				wait = 20 * time.Millisecond
+			}
+			select {
+			case err := <-refusals:
+				if c.allowed || !errors.Is(err, nats.ErrPermissionViolation) {
+					t.Errorf("refused: %v", err)
+				}
+			case <-time.After(wait):
+				if !c.allowed {
+					t.Error("not refused")
+				}
+			}
+		})
+	}
+}
+
+// Players have no JetStream at all, not even without permissions in the way.
+func TestNoJetStreamForPlayers(t *testing.T) {
+	w := newWire(t)
+	nc := w.connect(w.Player("alice"))
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(200*time.Millisecond))
+	w.must(err)
+	if _, err := js.AccountInfo(t.Context()); err == nil {
+		t.Error("a player has JetStream")
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "MINE", Subjects: []string{"mine"}}); err == nil {
+		t.Error("a player made a stream")
+	}
+	js, err = jetstream.New(w.connect(w.Platform()))
+	w.must(err)
+	if _, err := js.AccountInfo(w.ctx); err != nil {
+		t.Errorf("the platform has no JetStream: %v", err)
+	}
+}

@@ -1,0 +1,153 @@
+package protocol_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds waits for what must happen; a slow machine may need some of it.
+const patience = 20 * time.Second
+
+// wire is an embedded server with the players alice and bob.
+type wire struct {
+	*embedded.Server
+	t        *testing.T
+	ctx      context.Context
+	subjects protocol.Subjects
+}
+
+func newWire(t *testing.T) *wire {
+	t.Helper()
+	srv, err := embedded.Start(embedded.Config{Players: []protocol.PlayerID{"alice", "bob"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &wire{srv, t, ctx, subjects}
+}
+
+func (w *wire) connect(c protocol.Connection) *nats.Conn {
+	w.t.Helper()
+	nc, err := protocol.Connect(c)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(nc.Close)
+	return nc
+}
+
+func (w *wire) server(log io.Writer, limits protocol.Limits) *protocol.Server {
+	w.t.Helper()
+	return protocol.NewServer(w.connect(w.Platform()), w.subjects, limits, zerolog.New(log))
+}
+
+func (w *wire) client(player protocol.PlayerID) *protocol.Client {
+	w.t.Helper()
+	return w.clientOver(w.connect(w.Player(string(player))), player, io.Discard)
+}
+
+func (w *wire) clientOver(nc *nats.Conn, player protocol.PlayerID, log io.Writer) *protocol.Client {
+	w.t.Helper()
+	c, err := protocol.NewClient(nc, w.subjects, player, "i-"+protocol.InstanceID(player), zerolog.New(log))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// must stops the test on an error and flushes, so that what was subscribed is
+// known to the server.
+func (w *wire) must(err error, flush ...*nats.Conn) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, nc := range flush {
+		if err := nc.Flush(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// serve has f stop at the test's end.
+func (w *wire) serve(stop func(), err error) {
+	w.t.Helper()
+	w.must(err)
+	w.t.Cleanup(stop)
+}
+
+// lines is a log that many may write to.
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.b.String(), text)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %s in vain: %s", patience, what)
+		}
+	}
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+var terms = protocol.Terms{Game: "gomoku", Rules: "gomoku/freestyle-15", Clock: clock.Spec{Kind: clock.Fischer, Initial: 10 * time.Second, Increment: 100 * time.Millisecond}, Rated: true}
+
+// snapshot of game g between alice and bob.
+func snapshot(g protocol.GameID) protocol.Snapshot {
+	return protocol.Snapshot{
+		Game: g, Terms: terms, Started: time.Now().UTC(), Turn: game.First, Key: "00000000000000ff", Status: protocol.Playing,
+		Holders: [2]protocol.Holder{{Player: "alice", Kind: protocol.Bot}, {Player: "bob", Kind: protocol.Bot}},
+		Moves:   []string{},
+	}
+}

@@ -1,0 +1,337 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// ask sends raw bytes as a request and returns the answer.
+func (w *wire) ask(nc *nats.Conn, subject string, data []byte) protocol.Answer {
+	w.t.Helper()
+	msg, err := nc.RequestWithContext(w.ctx, subject, data)
+	w.must(err)
+	var ans protocol.Answer
+	w.must(json.Unmarshal(msg.Data, &ans))
+	return ans
+}
+
+// acts accept everything and count.
+func acts(n *atomic.Int64) protocol.Acts {
+	ok := func() protocol.ActAnswer { n.Add(1); return protocol.ActAnswer{} }
+	return protocol.Acts{
+		Move: func(protocol.From, protocol.MoveRequest) protocol.ActAnswer { return ok() },
+		Act:  func(protocol.From, protocol.Action, protocol.ActRequest) protocol.ActAnswer { return ok() },
+		Chat: func(protocol.From, protocol.ChatRequest) protocol.ActAnswer { return ok() },
+	}
+}
+
+// Everything that is no request gets a typed refusal, is logged once, and
+// never reaches the referee.
+func TestBadRequests(t *testing.T) {
+	w := newWire(t)
+	var log lines
+	s := w.server(&log, protocol.DefaultLimits)
+	var reached atomic.Int64
+	w.serve(s.ServeGame("g1", acts(&reached)))
+	alice := w.connect(w.Player("alice"))
+	move := w.subjects.Act("alice", "g1", protocol.ActMove)
+	for _, c := range []struct {
+		subject, data string
+		code          protocol.Code
+	}{
+		{move, "", protocol.Malformed},
+		{move, "hello?", protocol.Malformed},
+		{move, strings.Repeat(" ", 17<<10), protocol.TooLarge},
+		{move, strings.Repeat("[", 100), protocol.TooLarge},
+		{move, `{"v":9}`, protocol.BadVersion},
+		{move, strings.Replace(sound["move"], `"ply":0`, `"ply":-7`, 1), protocol.Malformed},
+		{w.subjects.Act("alice", "g1", "castle"), sound["move"], protocol.UnknownVerb},
+	} {
+		ans := w.ask(alice, c.subject, []byte(c.data))
+		if ans.Code != c.code || ans.Error == nil || ans.Error.Code != c.code || ans.Error.Text == "" || ans.ServerTime.IsZero() {
+			t.Errorf("%.40q on %s: %+v, want %s", c.data, c.subject, ans, c.code)
+		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("%d bad requests reached the referee", n)
+	}
+	for range 20 {
+		w.ask(alice, move, []byte("hello?"))
+	}
+	if n := log.count(`"code":"malformed"`); n != 1 {
+		t.Errorf("the same refusal was logged %d times: %s", n, log.String())
+	}
+	if !strings.Contains(log.String(), `"game":"g1"`) || !strings.Contains(log.String(), "alice") {
+		t.Errorf("the log does not say who and where: %s", log.String())
+	}
+	if ans := w.ask(alice, move, []byte(sound["move"])); ans.Code != protocol.Accepted || ans.ID != "r1" {
+		t.Errorf("a good move afterwards: %+v", ans)
+	}
+}
+
+func TestVerbs(t *testing.T) {
+	w := newWire(t)
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	var heard atomic.Int64
+	w.serve(s.ObserveAlive(func(f protocol.From, m protocol.Alive) {
+		if f.Player == "alice" && m.Instance == "i-alice" {
+			heard.Add(1)
+		}
+	}))
+	ready := make(chan struct{})
+	w.serve(s.ServeVerbs(protocol.Verbs{
+		Hello: func(f protocol.From, m protocol.Hello) protocol.HelloAnswer {
+			return protocol.HelloAnswer{HeartbeatMS: 500, Limits: s.Limits(), Held: []protocol.GameID{protocol.GameID(f.Player)}}
+		},
+		Alive: func(protocol.From, protocol.Alive) protocol.AliveAnswer {
+			return protocol.AliveAnswer{Answer: protocol.Answer{Error: protocol.Refuse(protocol.UnknownPeer, "say hello first")}}
+		},
+		Leave: func(protocol.From, protocol.Leave) protocol.Answer {
+			return protocol.Answer{Code: protocol.Duplicate}
+		},
+		Challenge: func(protocol.From, protocol.ChallengeRequest) protocol.ChallengeAnswer {
+			<-ready // a slow store
+			return protocol.ChallengeAnswer{Game: "g7", Expires: time.Now()}
+		},
+		Withdraw: func(_ protocol.From, m protocol.Withdraw) protocol.Answer {
+			return protocol.Answer{Error: protocol.Refuse(protocol.NoGame, "no challenge %s", "of that id")}
+		},
+	}))
+	alice := w.client("alice")
+	challenged := make(chan protocol.ChallengeAnswer, 1)
+
+	hello, err := alice.Hello(w.ctx, protocol.Hello{Kind: protocol.Bot, Slots: 1})
+	if err != nil || hello.HeartbeatMS != 500 || hello.Limits != protocol.DefaultLimits || len(hello.Held) != 1 || hello.Held[0] != "alice" {
+		t.Errorf("hello: %+v %v", hello, err)
+	}
+	if a, err := alice.Leave(w.ctx); err != nil || a.Code != protocol.Duplicate {
+		t.Errorf("leave: %+v %v", a, err)
+	}
+	if _, err := alice.Withdraw(w.ctx, "g1"); !errors.Is(err, &protocol.Error{Code: protocol.NoGame}) {
+		t.Errorf("withdraw: %v", err)
+	}
+	go func() {
+		c, _ := alice.Challenge(w.ctx, protocol.ChallengeRequest{Terms: terms, Pool: "gomoku.blitz"})
+		challenged <- c
+	}()
+	// Heartbeats don't wait for the challenge.
+	if _, err := alice.Alive(w.ctx, 1, nil); !errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}) {
+		t.Errorf("alive: %v", err)
+	}
+	close(ready)
+	if c := <-challenged; c.Game != "g7" || c.Code != protocol.Accepted {
+		t.Errorf("challenge: %+v", c)
+	}
+	eventually(t, "the heartbeat is observed", func() bool { return heard.Load() > 0 })
+	if a := w.ask(w.connect(w.Player("bob")), w.subjects.Play("bob", "dance"), []byte(`{"v":1,"id":"x"}`)); a.Code != protocol.UnknownVerb || a.ID != "x" {
+		t.Errorf("unknown verb: %+v", a)
+	}
+}
+
+// A move that waits for the one before it arrived when it arrived.
+func TestArrival(t *testing.T) {
+	w := newWire(t)
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	first, hold := make(chan struct{}), make(chan struct{})
+	arrived := make(chan [2]time.Time, 2)
+	w.serve(s.ServeGame("g1", protocol.Acts{Chat: func(f protocol.From, m protocol.ChatRequest) protocol.ActAnswer {
+		if m.Text == "slow" {
+			close(first)
+			<-hold
+		}
+		arrived <- [2]time.Time{f.Arrived, time.Now()}
+		return protocol.ActAnswer{}
+	}}))
+	alice := w.client("alice")
+	for _, text := range []string{"slow", "quick"} {
+		go alice.Chat(w.ctx, "g1", 1, text)
+		<-first
+	}
+	platform := w.connect(w.Platform())
+	w.must(nil, platform)              // a round trip: the second has been sent to the server by now,
+	time.Sleep(200 * time.Millisecond) // and surely has arrived
+	close(hold)
+	<-arrived
+	if a := <-arrived; a[1].Sub(a[0]) < 50*time.Millisecond {
+		t.Errorf("arrived at %v, served at %v: the wait is not seen", a[0], a[1])
+	}
+}
+
+// A reply subject can't make the platform write where the player may not.
+func TestSpoofedReply(t *testing.T) {
+	w := newWire(t)
+	var log lines
+	s := w.server(&log, protocol.DefaultLimits)
+	js, err := jetstream.New(w.connect(w.Platform()))
+	w.must(err)
+	st, err := js.CreateStream(w.ctx, jetstream.StreamConfig{Name: "GAMES", Subjects: []string{w.subjects.Logs()}})
+	w.must(err)
+	var n atomic.Int64
+	w.serve(s.ServeGame("g1", acts(&n)))
+	w.serve(s.ServeOrphans(func(g protocol.GameID) *protocol.Error {
+		if g == "g1" {
+			return nil
+		}
+		return protocol.Refuse(protocol.NoGame, "no such game")
+	}))
+	logSubject := w.subjects.Log("g1")
+	stored := func() uint64 {
+		info, err := st.Info(w.ctx)
+		w.must(err)
+		return info.State.LastSeq
+	}
+
+	t.Run("across accounts", func(t *testing.T) {
+		alice := w.connect(w.Player("alice"))
+		w.must(alice.PublishRequest(w.subjects.Act("alice", "g1", protocol.ActMove), logSubject, []byte(sound["move"])), alice)
+		eventually(t, "the move is judged", func() bool { return n.Load() == 1 })
+		w.ask(alice, w.subjects.Act("alice", "g1", protocol.ActMove), []byte(sound["move"])) // comes after
+		if seq := stored(); seq != 0 {
+			t.Errorf("the log has %d entries that nobody wrote", seq)
+		}
+	})
+	t.Run("within the platform's account", func(t *testing.T) {
+		before := n.Load()
+		inside := w.connect(w.Platform())
+		for _, subject := range []string{w.subjects.Act("alice", "g1", protocol.ActMove), w.subjects.Act("alice", "g2", protocol.ActMove)} {
+			w.must(inside.PublishRequest(subject, logSubject, []byte(sound["move"])), inside)
+		}
+		eventually(t, "both refusals are logged", func() bool { return log.count(`"code":"bad-reply"`) == 2 })
+		if seq := stored(); seq != 0 || n.Load() != before {
+			t.Errorf("the log has %d entries that nobody wrote; %d moves were judged", seq, n.Load()-before)
+		}
+	})
+	// Within the players' account the answer does go where the sender says,
+	// and it has to be told from what the platform sends there.
+	t.Run("to another player", func(t *testing.T) {
+		states := make(chan protocol.State, 10)
+		var heard lines
+		bob := w.connect(w.Player("bob"))
+		_, err := w.clientOver(bob, "bob", &heard).Game("g1", func(st protocol.State) { states <- st })
+		w.must(err, bob)
+		alice := w.connect(w.Player("alice"))
+		w.must(alice.PublishRequest(w.subjects.Act("alice", "g1", protocol.ActMove), w.subjects.ToGame("bob", "g1"), []byte(sound["move"])), alice)
+		eventually(t, "the forged state is dropped and logged", func() bool { return heard.count("a state that is none") == 1 })
+		s.Tell("bob", protocol.State{Seq: 1, Snapshot: snapshot("g1")})
+		if st := <-states; st.Seq != 1 {
+			t.Errorf("bob took %+v for a state", st)
+		}
+	})
+}
+
+func TestRateLimit(t *testing.T) {
+	w := newWire(t)
+	var log lines
+	s := w.server(&log, protocol.Limits{MessageBytes: 1 << 10, Nesting: 8, PerSecond: 5})
+	var reached atomic.Int64
+	w.serve(s.ServeGame("g1", acts(&reached)))
+	w.serve(s.ServeVerbs(protocol.Verbs{Alive: func(protocol.From, protocol.Alive) protocol.AliveAnswer { return protocol.AliveAnswer{} }}))
+	alice, bob := w.connect(w.Player("alice")), w.client("bob")
+	codes := map[protocol.Code]int{}
+	begin := time.Now()
+	for i := range 100 {
+		codes[w.ask(alice, w.subjects.Act("alice", "g1", protocol.ActChat), fmt.Appendf(nil, `{"v":1,"id":"r%d","instance":"i","epoch":1,"text":"spam"}`, i)).Code]++
+	}
+	allowed := 10 + 5*(int(time.Since(begin).Seconds())+1) // the burst, and what came due meanwhile
+	if codes[protocol.RateLimited] == 0 || codes[protocol.Accepted] > allowed || codes[protocol.Accepted] != int(reached.Load()) {
+		t.Errorf("answers %v with %d allowed, %d reached the referee", codes, allowed, reached.Load())
+	}
+	if n := log.count(`"code":"rate-limited"`); n < 1 || n > 1+int(time.Since(begin)/(10*time.Second)) {
+		t.Errorf("the flood was logged %d times", n)
+	}
+	if _, err := bob.Chat(w.ctx, "g1", 1, "hello"); err != nil {
+		t.Errorf("another player pays for it: %v", err)
+	}
+	for range 30 { // heartbeats don't count
+		if a := w.ask(alice, w.subjects.Play("alice", protocol.VerbAlive), []byte(sound["alive"])); a.Code != protocol.Accepted {
+			t.Fatalf("heartbeat: %+v", a)
+		}
+	}
+}
+
+func TestOffer(t *testing.T) {
+	w := newWire(t)
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	offer := func(d time.Duration) protocol.Offer {
+		return protocol.Offer{Kind: protocol.OfferMatch, Game: "g1", Terms: terms, Seat: game.Second, Deadline: time.Now().Add(d), HoldMS: 1000}
+	}
+	if _, err := s.Offer(w.ctx, "gomoku.blitz", offer(patience)); !errors.Is(err, nats.ErrNoResponders) {
+		t.Errorf("an offer to nobody: %v", err)
+	}
+
+	nc := w.connect(w.Player("alice"))
+	alice := w.clientOver(nc, "alice", io.Discard)
+	answer := protocol.OfferAnswer{Answer: protocol.Accept, Player: "alice"}
+	sub, err := alice.Offers("gomoku.blitz", func(o protocol.Offer) protocol.OfferAnswer { return answer })
+	w.must(err, nc)
+	if a, err := s.Offer(w.ctx, "gomoku.blitz", offer(patience)); err != nil || a.Answer != protocol.Accept || a.Player != "alice" || a.Instance != "i-alice" {
+		t.Errorf("accepted: %+v %v", a, err)
+	}
+	answer = protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineClock, Text: "too fast"}
+	if a, err := s.Offer(w.ctx, "gomoku.blitz", offer(patience)); err != nil || a.Answer != protocol.Decline || a.Reason != protocol.DeclineClock {
+		t.Errorf("declined: %+v %v", a, err)
+	}
+	answer = protocol.OfferAnswer{Answer: protocol.Accept, Player: "alice"}
+	o := offer(patience)
+	o.Player = "bob"
+	if a, err := s.Offer(w.ctx, "gomoku.blitz", o); err == nil {
+		t.Errorf("bob's seat was taken for alice: %+v", a)
+	}
+	answer = protocol.OfferAnswer{Answer: "perhaps"}
+	if _, err := s.Offer(w.ctx, "gomoku.blitz", offer(patience)); !errors.Is(err, &protocol.Error{Code: protocol.Malformed}) {
+		t.Errorf("an answer that is none: %v", err)
+	}
+	w.must(sub.Unsubscribe(), nc)
+	if _, err := s.Offer(w.ctx, "gomoku.blitz", offer(patience)); !errors.Is(err, nats.ErrNoResponders) {
+		t.Errorf("an offer after the bot left: %v", err)
+	}
+
+	// One that hears and says nothing.
+	_, err = nc.QueueSubscribe(w.subjects.Offer("gomoku.rapid"), protocol.BotsQueue, func(*nats.Msg) {})
+	w.must(err, nc)
+	if _, err := s.Offer(w.ctx, "gomoku.rapid", offer(50*time.Millisecond)); err == nil || errors.Is(err, nats.ErrNoResponders) {
+		t.Errorf("an offer that is not answered: %v", err)
+	}
+}
+
+// Offers are shared by the processes of a fleet: each goes to one.
+func TestOffersAreShared(t *testing.T) {
+	w := newWire(t)
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	var heard [3]atomic.Int64
+	for i := range heard {
+		nc := w.connect(w.Player("bots"))
+		_, err := w.clientOver(nc, "gomoku-hare", io.Discard).Offers(protocol.OwnPool("gomoku-hare"), func(protocol.Offer) protocol.OfferAnswer {
+			heard[i].Add(1)
+			return protocol.OfferAnswer{Answer: protocol.Busy}
+		})
+		w.must(err, nc)
+	}
+	const offers = 60
+	for range offers {
+		_, err := s.Offer(w.ctx, protocol.OwnPool("gomoku-hare"), protocol.Offer{Kind: protocol.OfferSeat, Game: "g1", Terms: terms, Deadline: time.Now().Add(patience)})
+		w.must(err)
+	}
+	total := int64(0)
+	for i := range heard {
+		if heard[i].Load() == 0 {
+			t.Errorf("process %d got none of %d offers", i, offers)
+		}
+		total += heard[i].Load()
+	}
+	if total != offers {
+		t.Errorf("%d offers were heard %d times", offers, total)
+	}
+}

@@ -1,0 +1,382 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sparring/game"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func mustRead(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func newWriter(t *testing.T, dir string, rotate int64) *Writer {
+	t.Helper()
+	w, err := NewWriter(dir, "games", rotate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func appendAll(t *testing.T, w *Writer, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		if err := w.Append(minimal(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// read lists the ids in a directory and the damage.
+func read(t *testing.T, dir string) (ids []string, damage []*DamagedError) {
+	t.Helper()
+	for r, err := range All(dir) {
+		var d *DamagedError
+		switch {
+		case errors.As(err, &d):
+			damage = append(damage, d)
+		case err != nil:
+			t.Fatal(err)
+		default:
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, damage
+}
+
+func wantIDs(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	if ids, damage := read(t, dir); !slices.Equal(ids, want) || len(damage) > 0 {
+		t.Errorf("%s holds %v, damage %v, want %v", dir, ids, damage, want)
+	}
+}
+
+func TestWriteAndRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "records")
+	w := newWriter(t, dir, 0)
+	appendAll(t, w, "a", "b")
+	wantIDs(t, dir, "a", "b") // each is there at once, before Close
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = newWriter(t, dir, 0) // the next process goes on in the same file
+	appendAll(t, w, "c")
+	if err := w.Append(&Record{ID: "d"}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("an invalid record: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, dir, "a", "b", "c")
+}
+
+func TestBadNames(t *testing.T) {
+	for _, name := range []string{"", "a/b", "../x", "a.b"} {
+		if _, err := NewWriter(t.TempDir(), name, 0); err == nil {
+			t.Errorf("no error for %q", name)
+		}
+	}
+}
+
+// Every rotation leaves compressed files that read back in order.
+func TestRotation(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 400) // about three records
+	var want []string
+	for i := range 40 {
+		id := fmt.Sprintf("g%02d", i)
+		want = append(want, id)
+		appendAll(t, w, id)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, dir, want...)
+	compressed, err := filepath.Glob(filepath.Join(dir, "games-*.jsonl.zst"))
+	if err != nil || len(compressed) < 5 {
+		t.Errorf("rotated %v, %v", compressed, err)
+	}
+	all, err := os.ReadDir(dir)
+	if err != nil || len(all) > len(compressed)+1 {
+		t.Errorf("left besides: %v, %v", all, err)
+	}
+}
+
+// What a crash interrupted is finished by the next writer, and nothing is read
+// twice meanwhile.
+func TestInterruptedRotation(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 0)
+	appendAll(t, w, "a")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(dir, "games-20260101T000000.000000000Z.jsonl")
+	if err := os.Rename(filepath.Join(dir, "games.jsonl"), plain); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dir, "games-2.jsonl") // of another writer, still at work
+	line, err := Encode(minimal("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, line, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text := mustRead(t, plain)
+	if err := newWriter(t, dir, 0).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(plain); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", plain, err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+	// The crash came between finishing the compressed and removing the plain.
+	if err := os.WriteFile(plain, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, dir, "b", "a")
+	if err := newWriter(t, dir, 0).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(plain); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", plain, err)
+	}
+}
+
+func TestConcurrentWriters(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 2000)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 25 {
+				if err := w.Append(minimal(fmt.Sprintf("g%d-%02d", i, j))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ids, damage := read(t, dir)
+	slices.Sort(ids)
+	if len(ids) != 200 || len(slices.Compact(ids)) != 200 || len(damage) > 0 {
+		t.Errorf("%d records, damage %v", len(ids), damage)
+	}
+	if kept, lost := w.Counts(); kept != 200 || lost != 0 {
+		t.Errorf("kept %d, lost %d", kept, lost)
+	}
+}
+
+// Damaged lines are named, and the rest is read.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 0)
+	appendAll(t, w, "a")
+	path := filepath.Join(dir, "games.jsonl")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	good := string(mustRead(t, path))
+	long := `{"v":1,"id":"` + strings.Repeat("x", MaxLine) + `"}`
+	text := good + "not json\n" + good + "\n" + `{"v":9}` + "\n" + long + "\n" + good[:len(good)/2] // cut off by a crash
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ids, damage := read(t, dir)
+	if !slices.Equal(ids, []string{"a", "a"}) {
+		t.Errorf("read %v", ids)
+	}
+	wants := []struct {
+		line int
+		kind error
+	}{{2, ErrInvalid}, {5, ErrVersion}, {6, ErrInvalid}, {7, io.ErrUnexpectedEOF}}
+	if len(damage) != len(wants) {
+		t.Fatalf("damage %v", damage)
+	}
+	for i, want := range wants {
+		if d := damage[i]; d.File != path || d.Line != want.line || !errors.Is(d, want.kind) {
+			t.Errorf("damage %.200v, want line %d and %v", d, want.line, want.kind)
+		}
+	}
+
+	// The next record goes to a line of its own.
+	w = newWriter(t, dir, 0)
+	appendAll(t, w, "z")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids, damage := read(t, dir); !slices.Equal(ids, []string{"a", "a", "z"}) || len(damage) != 4 {
+		t.Errorf("read %v, damage %d", ids, len(damage))
+	}
+}
+
+func TestDamagedCompressedFile(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 1) // each record a file
+	appendAll(t, w, "a", "b")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := files(dir)
+	if err != nil || len(paths) != 2 {
+		t.Fatal(paths, err)
+	}
+	text := mustRead(t, paths[0])
+	if err := os.WriteFile(paths[0], text[:len(text)/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ids, damage := read(t, dir)
+	if !slices.Equal(ids, []string{"b"}) || len(damage) != 1 || damage[0].File != paths[0] {
+		t.Errorf("read %v, damage %v", ids, damage)
+	}
+}
+
+func TestNoDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	n := 0
+	for r, err := range All(dir) {
+		n++
+		if r != nil || !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%v, %v", r, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d results", n)
+	}
+}
+
+// A full disk is said once, counted always, and got over.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("needs /dev/full, the device that is always full: ", err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "games.jsonl")
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, dir, 0)
+	for i := range 3 {
+		err := w.Append(minimal("a"))
+		var lost *NotKeptError
+		if !errors.As(err, &lost) || lost.First != (i == 0) || lost.Lost != uint64(i+1) || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("record %d: %v", i, err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, w, "b")
+	if kept, lost := w.Counts(); kept != 1 || lost != 3 {
+		t.Errorf("kept %d, lost %d", kept, lost)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Fatal(err)
+	}
+	var lost *NotKeptError
+	if err := w.Append(minimal("c")); !errors.As(err, &lost) || !lost.First {
+		t.Errorf("the second time the disk is full: %v", err)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	second := game.Second
+	arena := minimal("g")
+	arena.Result = game.FirstWins
+	arena.Plies = []Ply{
+		{Seat: game.First, Move: "h8", Receipt: &Receipt{Received: time.Unix(1, 0), LeftMS: 5}, Key: Key(1)},
+		{Seat: game.Second, Move: "h9"},
+		{Seat: game.First, Move: "i8"},
+	}
+	one := minimal("g")
+	one.Source = Source{By: ByPlayer, Player: "ann", Build: "v1"}
+	one.Plies = []Ply{{Seat: game.First, Move: "h8", Think: &Think{Depth: 3}}, {Seat: game.Second, Move: "h9"}, {Seat: game.First, Move: "i8", Think: &Think{Depth: 4}}}
+	two := minimal("g")
+	two.Source = Source{By: ByPlayer, Player: "bob", Seat: &second, Build: "v2"}
+	two.Plies = []Ply{{Seat: game.First, Move: "h8"}, {Seat: game.Second, Move: "h9", Think: &Think{Depth: 5}, Key: Key(2)}, {Seat: game.First, Move: "j8", Key: Key(3), Think: &Think{Depth: 9}}}
+
+	m, err := Merge(one, two, arena)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Result != game.FirstWins || m.Source.By != ByArena || m.Seats[1].Build != "v2" {
+		t.Errorf("merged %+v", m)
+	}
+	for i, depth := range []int{3, 5, 4} {
+		if th := m.Plies[i].Think; th == nil || th.Depth != depth {
+			t.Errorf("ply %d: thought %+v, want depth %d", i+1, th, depth)
+		}
+	}
+	if m.Plies[0].Receipt == nil || m.Plies[1].Key != Key(2) {
+		t.Errorf("plies %+v", m.Plies)
+	}
+	if len(m.Disputes) != 1 || m.Disputes[0].Ply != 2 || m.Disputes[0].Claimed != Key(3) || *m.Disputes[0].Seat != game.Second {
+		t.Errorf("disputes %+v", m.Disputes)
+	}
+	if arena.Plies[0].Think != nil || len(arena.Disputes) != 0 {
+		t.Error("Merge changed what it was given")
+	}
+
+	if m, err := Merge(two); err != nil || m.Source.Player != "bob" {
+		t.Errorf("a record alone: %+v, %v", m, err)
+	}
+	if _, err := Merge(one, minimal("other")); !errors.Is(err, ErrInvalid) {
+		t.Errorf("two games: %v", err)
+	}
+	if _, err := Merge(); !errors.Is(err, ErrInvalid) {
+		t.Errorf("nothing: %v", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 0)
+	appendAll(t, w, "a", "b")
+	think := minimal("a")
+	think.Source = Source{By: ByPlayer, Player: "ann"}
+	think.Plies = []Ply{{Seat: game.First, Move: "h8", Think: &Think{Depth: 7}}}
+	if err := w.Append(think); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Find(dir, "a")
+	if err != nil || r.Source.By != ByArena {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := Find(dir, "zzz"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "zzz") {
+		t.Errorf("no such game: %v", err)
+	}
+}

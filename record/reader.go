@@ -1,0 +1,180 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// ErrNotFound: no record of that game.
+var ErrNotFound = errors.New("no record of the game")
+
+// DamagedError is a line that is no record, or a file that can't be read on.
+type DamagedError struct {
+	File string
+	Line int // from 1
+	Err  error
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// All runs through the records of a directory, file by file in the order they
+// were written, plain and compressed. A damaged line gives a *DamagedError and
+// the rest of the file follows; a directory that can't be listed gives that
+// error alone. What a writer appends meanwhile may or may not be seen, and the
+// records of a file that it puts aside meanwhile may come twice or not at all.
+func All(dir string) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		paths, err := files(dir)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, path := range paths {
+			for r, err := range File(path) {
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// files lists a directory's record files. The name of a file put aside sorts
+// before that of the one still written to. A file that is there both plain
+// and compressed counts once: a crash left the plain one.
+func files(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir) // sorted
+	if err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	names := map[string]bool{}
+	for _, e := range entries {
+		names[e.Name()] = true
+	}
+	var paths []string
+	for _, e := range entries {
+		stem, plain := strings.CutSuffix(e.Name(), plainExt)
+		if plain && !names[stem+compressedExt] || strings.HasSuffix(e.Name(), compressedExt) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, nil
+}
+
+// File runs through the records of one file, see All.
+func File(path string) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(path, plainExt) {
+			path = strings.TrimSuffix(path, plainExt) + compressedExt // compressed meanwhile
+			f, err = os.Open(path)
+		}
+		if err != nil {
+			yield(nil, &DamagedError{File: path, Line: 1, Err: err})
+			return
+		}
+		defer f.Close()
+		var in io.Reader = f
+		if strings.HasSuffix(path, compressedExt) {
+			z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+			if err != nil {
+				yield(nil, &DamagedError{File: path, Line: 1, Err: err})
+				return
+			}
+			defer z.Close()
+			in = z
+		}
+		lines(path, in, yield)
+	}
+}
+
+func lines(path string, in io.Reader, yield func(*Record, error) bool) {
+	buf := bufio.NewReaderSize(in, 64<<10)
+	for n := 1; ; n++ {
+		line, err := readLine(buf)
+		var r *Record
+		switch {
+		case err == io.EOF && len(line) == 0:
+			return
+		case err == io.EOF:
+			err = fmt.Errorf("%w: the last line is cut off", io.ErrUnexpectedEOF)
+			yield(nil, &DamagedError{File: path, Line: n, Err: err})
+			return
+		case errors.Is(err, errLongLine):
+		case err != nil:
+			yield(nil, &DamagedError{File: path, Line: n, Err: err})
+			return
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		default:
+			r, err = Decode(line)
+		}
+		if err != nil {
+			err = &DamagedError{File: path, Line: n, Err: err}
+			r = nil
+		}
+		if !yield(r, err) {
+			return
+		}
+	}
+}
+
+var errLongLine = fmt.Errorf("%w: a line of more than %d bytes", ErrInvalid, MaxLine)
+
+// readLine reads up to the line end, which it drops; io.EOF comes with what
+// stands after the last one. A line that is too long is read over.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := in.ReadSlice('\n')
+		if !long {
+			line = append(line, part...)
+		}
+		if len(line) > MaxLine {
+			long, line = true, nil
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case long && (err == nil || err == io.EOF):
+			return nil, errLongLine
+		case err != nil:
+			return line, err
+		}
+		return line[:len(line)-1], nil
+	}
+}
+
+// Find is the game's record, merged from all that the directory has of it. The
+// error is ErrNotFound, wrapped, when there is none. Damaged lines elsewhere
+// do not matter.
+func Find(dir, id string) (*Record, error) {
+	var found []*Record
+	for r, err := range All(dir) {
+		var damaged *DamagedError
+		switch {
+		case errors.As(err, &damaged):
+		case err != nil:
+			return nil, err
+		case r.ID == id:
+			found = append(found, r)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w %.40q in %s", ErrNotFound, id, dir)
+	}
+	return Merge(found...)
+}

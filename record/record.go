@@ -1,0 +1,168 @@
+// Package record is the structured record of games: one JSON document per
+// game, written as lines of JSON that DuckDB and jq read as they are. The
+// schema is docs/record.schema.json.
+//
+// The arena records what was played, on its own clocks; a player records what
+// it thought. Both write the same [Record], and [Merge] joins those of a game.
+// A [Writer] keeps records in a directory, [All] and [Find] read them back.
+//
+// Moves, positions and reasons are text here: a record is readable without
+// knowing the game's rules.
+//
+// Compatibility: fields are added, never changed, within a Version; readers
+// ignore fields that they do not know.
+package record
+
+import (
+	"time"
+
+	"sparring/game"
+	"sparring/game/clock"
+)
+
+// Version is the schema version that this package writes.
+const Version = 1
+
+// Record is a game, as one side knows it. Times are UTC, to the millisecond.
+type Record struct {
+	V        int        `json:"v"`
+	ID       string     `json:"id"`   // of the game: 1 to 32 of a-z 0-9 _ -
+	Game     string     `json:"game"` // "xiangqi"
+	Rules    string     `json:"rules"`
+	Position string     `json:"position,omitempty"` // start position, "" is the usual one
+	Clock    clock.Spec `json:"clock"`
+	Rated    bool       `json:"rated"`
+	Pool     string     `json:"pool,omitempty"`
+	Event    string     `json:"event,omitempty"` // tournament or match, for people
+	Place    string     `json:"place,omitempty"`
+
+	Seats [2]Seat   `json:"seats"` // by game.Seat
+	Start time.Time `json:"start,omitzero"`
+	End   time.Time `json:"end,omitzero"`
+
+	Result game.Result `json:"result"` // none: not finished, aborted or void
+	Reason game.Reason `json:"reason,omitempty"`
+	Text   string      `json:"text,omitempty"` // about the end, for people
+
+	Source   Source    `json:"source"`
+	Plies    []Ply     `json:"plies"`
+	Disputes []Dispute `json:"disputes,omitempty"`
+}
+
+// Kind is what sort of player sat on a seat.
+type Kind string
+
+// The kinds of player.
+const (
+	Bot   Kind = "bot"
+	Human Kind = "human"
+)
+
+// Seat is who sat on a seat.
+type Seat struct {
+	Player  string  `json:"player"`
+	Display string  `json:"display,omitempty"`
+	Kind    Kind    `json:"kind,omitempty"`
+	Build   string  `json:"build,omitempty"` // engine and version
+	Before  *Rating `json:"before,omitempty"`
+	After   *Rating `json:"after,omitempty"`
+}
+
+// Rating is a Glicko-2 rating on the usual scale (1500 is the middle).
+type Rating struct {
+	Rating    float64 `json:"rating"`
+	Deviation float64 `json:"deviation"`
+}
+
+// Writer of a record.
+const (
+	ByArena  = "arena"
+	ByPlayer = "player"
+	ByImport = "import" // read from a file of another format
+)
+
+// Source is who wrote a record, and for a player's own record what is needed
+// to play its moves again.
+type Source struct {
+	By       string     `json:"by"`
+	Player   string     `json:"player,omitempty"`
+	Seat     *game.Seat `json:"seat,omitempty"`
+	Instance string     `json:"instance,omitempty"`
+	Build    string     `json:"build,omitempty"` // program and version that wrote this
+	Seed     uint64     `json:"seed,omitempty,string"`
+	Settings *Settings  `json:"settings,omitempty"`
+}
+
+// Settings are what the engine was told, zero meaning the default or no limit.
+type Settings struct {
+	Profile      string `json:"profile,omitempty"`
+	Level        int    `json:"level,omitempty"`
+	Nodes        uint64 `json:"nodes,omitempty"` // limit a move
+	Depth        int    `json:"depth,omitempty"` // limit a move
+	HashMB       int    `json:"hash_mb,omitempty"`
+	Threads      int    `json:"threads,omitempty"`
+	Ponder       bool   `json:"ponder,omitempty"`
+	Reproducible bool   `json:"reproducible,omitempty"` // one thread, fixed nodes, own table: the moves can be played again
+}
+
+// Ply is one move. All but Seat and Move is optional: a zero is not written,
+// and means zero or not known.
+type Ply struct {
+	Seat    game.Seat `json:"seat"`
+	Move    string    `json:"move"`
+	UsedMS  int64     `json:"used_ms,omitempty"` // by the writer's clock
+	LeftMS  int64     `json:"left_ms,omitempty"` // after the move, increment included
+	Periods int       `json:"periods,omitempty"` // byo-yomi periods left
+	Receipt *Receipt  `json:"receipt,omitempty"`
+	Key     string    `json:"key,omitempty"` // of the position after the move, 16 hex digits
+	Think   *Think    `json:"think,omitempty"`
+	Comment string    `json:"comment,omitempty"`
+}
+
+// Receipt is how the referee charged a move.
+type Receipt struct {
+	Received  time.Time `json:"received"`   // when the referee had it
+	LagMS     int64     `json:"lag_ms"`     // credited for the network
+	ChargedMS int64     `json:"charged_ms"` // taken off the clock
+	LeftMS    int64     `json:"left_ms"`    // after the move, increment included
+	Periods   int       `json:"periods,omitempty"`
+	WaitedMS  int64     `json:"waited_ms,omitempty"` // in the referee, never charged
+}
+
+// ThinkSource is what a player's move comes from.
+type ThinkSource string
+
+// The sources of moves.
+const (
+	FromSearch    ThinkSource = "search"
+	FromBook      ThinkSource = "book"
+	FromTablebase ThinkSource = "tablebase"
+	FromProver    ThinkSource = "prover"
+	FromOnly      ThinkSource = "only"     // the only legal move
+	FromExternal  ThinkSource = "external" // an outside engine's
+	FromPerson    ThinkSource = "person"
+)
+
+// Think is what the player's engine thought about its move.
+type Think struct {
+	Source        ThinkSource `json:"source,omitempty"`
+	Depth         int         `json:"depth,omitempty"`
+	SelDepth      int         `json:"seldepth,omitempty"`
+	Score         int         `json:"score"`            // from the mover's side, in the engine's unit
+	Chance        float64     `json:"chance,omitempty"` // of winning for the mover, 0 to 1
+	Nodes         uint64      `json:"nodes,omitempty"`
+	TimeMS        int64       `json:"time_ms,omitempty"` // from the opponent's move to the answer
+	PV            []string    `json:"pv,omitempty"`
+	Ponder        string      `json:"ponder,omitempty"` // move that it had expected and thought on; "" where it had not pondered
+	PonderHit     bool        `json:"ponder_hit,omitempty"`
+	PonderSavedMS int64       `json:"ponder_saved_ms,omitempty"` // thought on the opponent's time
+}
+
+// Dispute is a disagreement between a player and the referee on a position.
+type Dispute struct {
+	Ply     int        `json:"ply"` // plies played
+	Seat    *game.Seat `json:"seat,omitempty"`
+	Claimed string     `json:"claimed,omitempty"` // the player's key
+	Ruled   string     `json:"ruled,omitempty"`   // the referee's key
+	Text    string     `json:"text,omitempty"`
+}

@@ -1,0 +1,261 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Names of files: NAME.jsonl is written to; when it is large it becomes
+// NAME-TIME.jsonl and then, compressed, NAME-TIME.jsonl.zst.
+const (
+	plainExt      = ".jsonl"
+	compressedExt = ".jsonl.zst"
+	unfinishedExt = ".tmp" // not readable yet
+	rotatedStamp  = "20060102T150405.000000000Z"
+)
+
+// DefaultRotate is the size at which files are rotated where none is given.
+const DefaultRotate = 64 << 20
+
+// NotKeptError says that a record was not kept, for example because the disk
+// is full. The writer goes on: the next record is tried anew.
+type NotKeptError struct {
+	// First is set when the record before was kept: say it once, not for
+	// every record.
+	First bool
+	Lost  uint64 // records not kept so far, this one included
+	Err   error
+}
+
+func (e *NotKeptError) Error() string {
+	return fmt.Sprintf("record not kept (%d so far): %v", e.Lost, e.Err)
+}
+
+func (e *NotKeptError) Unwrap() error { return e.Err }
+
+// Writer appends records to the files of a directory. It is safe for
+// concurrent use. Every record is handed to the operating system before
+// Append returns, so that a crash of the process loses none.
+type Writer struct {
+	dir, name string
+	rotate    int64
+
+	mu         sync.Mutex
+	file       *os.File // nil before the first record, and after an error
+	size       int64
+	torn       bool // the file ends within a line
+	failing    bool
+	lost, kept uint64
+
+	compressing sync.WaitGroup
+	rotateMu    sync.Mutex
+	rotateErr   error
+}
+
+// NewWriter opens the directory for records, creating it if it is not there.
+// Name begins the file names; at most one Writer of a name may be at work in a
+// directory. Rotate is the size in bytes at which a file is put aside and
+// compressed, 0 is DefaultRotate. Files that a crash left uncompressed are
+// compressed now.
+func NewWriter(dir, name string, rotate int64) (*Writer, error) {
+	if name == "" || strings.ContainsAny(name, `/\.`) {
+		return nil, fmt.Errorf("records: file name %.40q: want a word without dots and slashes", name)
+	}
+	if rotate == 0 {
+		rotate = DefaultRotate
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	w := &Writer{dir: dir, name: name, rotate: rotate}
+	if err := w.finishRotation(); err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	return w, nil
+}
+
+// Append keeps a record. The error is a *NotKeptError, or wraps ErrInvalid for
+// a record that would be kept nowhere.
+func (w *Writer) Append(r *Record) error {
+	line, err := Encode(r)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.append(line); err != nil {
+		w.lost++
+		e := &NotKeptError{First: !w.failing, Lost: w.lost, Err: err}
+		w.failing = true
+		return e
+	}
+	w.failing = false
+	w.kept++
+	return nil
+}
+
+func (w *Writer) append(line []byte) error {
+	if w.file == nil {
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
+	if w.torn { // what stands there stays, for the reader to report
+		line = append([]byte{'\n'}, line...)
+	}
+	n, err := w.file.Write(line)
+	if err != nil {
+		if n > 0 {
+			err = errors.Join(err, w.file.Truncate(w.size))
+		}
+		// Opening anew for the next record looks at what is really there.
+		err = errors.Join(err, w.file.Close())
+		w.file = nil
+		return err
+	}
+	w.torn = false
+	w.size += int64(n)
+	if w.size >= w.rotate {
+		w.putAside()
+	}
+	return nil
+}
+
+// open opens the file for appending and finds out its size, and whether it
+// ends within a line, as a crash or a full disk may leave it.
+func (w *Writer) open() error {
+	f, err := os.OpenFile(w.path(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	w.torn = false
+	st, err := f.Stat()
+	if err == nil && st.Size() > 0 {
+		last := make([]byte, 1)
+		if _, err = f.ReadAt(last, st.Size()-1); err == nil {
+			w.torn = last[0] != '\n'
+		}
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	w.file, w.size = f, st.Size()
+	return nil
+}
+
+// putAside closes the file, renames it and has it compressed. Where that fails
+// the file is just written on: nothing is lost.
+func (w *Writer) putAside() {
+	err := w.file.Close()
+	w.file = nil
+	aside := filepath.Join(w.dir, w.name+"-"+time.Now().UTC().Format(rotatedStamp)+plainExt)
+	if err == nil {
+		err = os.Rename(w.path(), aside)
+	}
+	if err != nil {
+		w.note(err)
+		return
+	}
+	w.compressing.Go(func() { w.note(compress(aside)) })
+}
+
+func (w *Writer) path() string { return filepath.Join(w.dir, w.name+plainExt) }
+
+// note keeps the first error of rotation for Close.
+func (w *Writer) note(err error) {
+	w.rotateMu.Lock()
+	defer w.rotateMu.Unlock()
+	if w.rotateErr == nil {
+		w.rotateErr = err
+	}
+}
+
+// finishRotation finishes what a crash interrupted: files put aside are compressed.
+func (w *Writer) finishRotation() error {
+	aside, err := filepath.Glob(filepath.Join(w.dir, w.name+"-*"+plainExt))
+	if err != nil {
+		return err
+	}
+	for _, path := range aside {
+		stampText := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), w.name+"-"), plainExt)
+		if _, err := time.Parse(rotatedStamp, stampText); err != nil {
+			continue // the file of another writer, whose name begins like ours
+		}
+		w.compressing.Go(func() { w.note(compress(path)) })
+	}
+	return nil
+}
+
+// compress replaces a plain file by its compressed twin. At every moment one
+// of them is complete.
+func compress(path string) (err error) {
+	final := strings.TrimSuffix(path, plainExt) + compressedExt
+	if _, err := os.Stat(final); !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
+			return err
+		}
+		return os.Remove(path) // only this was left to do
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	unfinished := final + unfinishedExt
+	out, err := os.Create(unfinished)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(unfinished))
+		}
+	}()
+	z, err := zstd.NewWriter(out)
+	if err == nil {
+		_, err = io.Copy(z, in)
+		err = errors.Join(err, z.Close(), out.Sync())
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(unfinished, final); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// Counts tells how many records this writer has kept and how many not.
+func (w *Writer) Counts() (kept, lost uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.kept, w.lost
+}
+
+// Close closes the file and waits for files being compressed. The error tells
+// of the first that could not be rotated; its records are kept all the same.
+// A Writer may be used again after Close.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	var err error
+	if w.file != nil {
+		err = w.file.Close()
+		w.file = nil
+	}
+	w.mu.Unlock()
+	w.compressing.Wait()
+	w.rotateMu.Lock()
+	defer w.rotateMu.Unlock()
+	err = errors.Join(err, w.rotateErr)
+	w.rotateErr = nil
+	return err
+}
