@@ -45,7 +45,7 @@ type State struct {
 	Move     game.Move // the move that led here; NoMove at the start and after Pass
 	Captured Piece     // what that move took
 	Quiet    uint16    // plies since the last capture, as the move limit counts them
-	Checks   [2]uint8  // by colour: checks given since the last capture, as far as countedChecks matters
+	Checks   [2]uint8  // by colour: checks given since the last capture
 	Null     bool      // reached by Pass
 	// Checkers are the pieces that give check to the side to move.
 	Checkers Bits
@@ -140,19 +140,10 @@ func (b *Board) Do(m game.Move) {
 	}
 	b.side = us.Other()
 	b.look(st)
-	// Nobody reaches the move limit by checking: checks beyond those that
-	// count, and the answers to them, are left out.
-	if st.Checkers.Any() && st.Checks[us] <= countedChecks {
+	if st.Checkers.Any() && st.Checks[us] < 255 {
 		st.Checks[us]++
 	}
-	if st.Checkers.Any() && st.Checks[us] > countedChecks || last.Checkers.Any() && st.Checks[us.Other()] > countedChecks {
-		st.Quiet = last.Quiet
-	}
 }
-
-// countedChecks is how many checks of a side the move limit counts between
-// two captures.
-const countedChecks = 10
 
 // Undo takes back the last Do.
 func (b *Board) Undo() {

@@ -14,9 +14,6 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 		}
 		return game.Outcome{Result: winner, Reason: game.Stalemate}
 	}
-	if b.Dead() {
-		return game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}
-	}
 	if span := b.Recurrence(Occurrences - 1); span > 0 {
 		return r.Judge(b, span)
 	}

@@ -20,13 +20,8 @@
 //	limit=N          the game is drawn after N moves (2N plies) without a
 //	                 capture, 10 to 999; 60 where nothing is said
 //	limit=none       no such limit
-//	handicap=NAME    Red starts without a piece of the left wing, or more:
-//	                 horse, cannon, rook, two-horses, rook-horse, two-rooks
 //
-// So "xiangqi/simple+limit=100+handicap=horse". In every set stalemate loses,
-// a side's checks beyond the tenth since the last capture and the answers to
-// them don't count towards the limit, and the game is drawn where neither
-// side can win any more.
+// So "xiangqi/simple+limit=100". Stalemate loses in every set.
 //
 // # Texts
 //
@@ -45,8 +40,6 @@ package xiangqi
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -78,10 +71,9 @@ const defaultLimit = 120
 
 // Rules is a rule set of Xiangqi.
 type Rules struct {
-	set      string
-	limit    int    // plies without a capture that draw the game; 0 is none
-	handicap string // a name in handicaps; "" is none
-	game     game.Rules
+	set   string
+	limit int // plies without a capture that draw the game; 0 is none
+	game  game.Rules
 }
 
 // Name is the full name of the rule set.
@@ -113,91 +105,37 @@ func parseRules(name string) (*Rules, error) {
 	if r.set != "simple" {
 		return bad("no set %.20q (have simple)", r.set)
 	}
-	given := map[string]bool{}
-	for _, part := range parts[1:] {
+	for i, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
-		if given[key] {
-			return bad("%.20s twice", key)
-		}
-		given[key] = true
-		if err := r.parameter(key, value); err != nil {
-			return bad("%v", err)
-		}
-	}
-	r.game = game.Rules{Name: r.fullName(), Game: gameName, New: r.start}
-	return r, nil
-}
-
-// parameter sets one parameter of the rule set.
-func (r *Rules) parameter(key, value string) error {
-	switch key {
-	case "limit":
-		if value == "none" {
+		switch {
+		case key != "limit":
+			return bad("no parameter %.20q (have limit)", key)
+		case i > 0:
+			return bad("%s twice", key)
+		case value == "none":
 			r.limit = 0
-			return nil
+		default:
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 10 || n > 999 || value != strconv.Itoa(n) {
+				return bad("limit %.20q, want 10 to 999 or none", value)
+			}
+			r.limit = 2 * n
 		}
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 10 || n > 999 || value != strconv.Itoa(n) {
-			return fmt.Errorf("limit %.20q, want 10 to 999 or none", value)
-		}
-		r.limit = 2 * n
-	case "handicap":
-		if _, ok := handicaps[value]; !ok {
-			return fmt.Errorf("no handicap %.20q (have %s)", value, strings.Join(slices.Sorted(maps.Keys(handicaps)), ", "))
-		}
-		r.handicap = value
-	default:
-		return fmt.Errorf("no parameter %.20q (have limit, handicap)", key)
 	}
-	return nil
-}
-
-// fullName has the parameters that say what does not hold anyway, in the
-// order of the package documentation.
-func (r *Rules) fullName() string {
-	name := gameName + "/" + r.set
+	r.game = game.Rules{Name: gameName + "/" + r.set, Game: gameName, New: r.start}
 	switch r.limit {
 	case defaultLimit:
 	case 0:
-		name += "+limit=none"
+		r.game.Name += "+limit=none"
 	default:
-		name += "+limit=" + strconv.Itoa(r.limit/2)
+		r.game.Name += "+limit=" + strconv.Itoa(r.limit/2)
 	}
-	if r.handicap != "" {
-		name += "+handicap=" + r.handicap
-	}
-	return name
-}
-
-// handicaps are the pieces that Red starts without, by the handicap's name.
-var handicaps = map[string][]Square{
-	"horse":      {MakeSquare(1, 0)},
-	"cannon":     {MakeSquare(1, 2)},
-	"rook":       {MakeSquare(0, 0)},
-	"two-horses": {MakeSquare(1, 0), MakeSquare(7, 0)},
-	"rook-horse": {MakeSquare(0, 0), MakeSquare(1, 0)},
-	"two-rooks":  {MakeSquare(0, 0), MakeSquare(8, 0)},
-}
-
-// startFEN is the usual start position less the handicap.
-func (r *Rules) startFEN() (string, error) {
-	b, number, err := parseFEN(StartFEN)
-	if err != nil {
-		return "", err
-	}
-	for _, s := range handicaps[r.handicap] {
-		b.piece[s] = NoPiece
-	}
-	return b.fen(number), nil
+	return r, nil
 }
 
 func (r *Rules) start(position string) (game.Position, error) {
 	if position == "" {
-		start, err := r.startFEN()
-		if err != nil {
-			return nil, err
-		}
-		position = start
+		position = StartFEN
 	}
 	b, number, err := parseFEN(position)
 	if err != nil {
