@@ -9,11 +9,15 @@
 //
 // A rule set is named "xiangqi/" and the set:
 //
+//	xiangqi/wxf      the World Xiangqi Federation's rules, the default:
+//	                 perpetual check loses unless both sides do it, else
+//	                 perpetual chase of one piece loses unless both do that
 //	xiangqi/simple   perpetual check loses unless both sides do it; any other
 //	                 repetition is a draw
 //
 // A repetition is judged when a position (pieces and side to move) has
-// occurred three times. Parameters follow the set, each after a "+", in the
+// occurred three times, by all moves from its first to its third occurrence.
+// The file docs/rules-xiangqi.md says what a chase is. Parameters follow the set, each after a "+", in the
 // order of this list; one that says what holds anyway is left out of the full
 // name:
 //
@@ -52,8 +56,8 @@ const gameName = "xiangqi"
 func Game() game.Game {
 	return game.Game{
 		Name:    gameName,
-		Default: gameName + "/simple",
-		Sets:    []string{gameName + "/simple"},
+		Default: defaultRules,
+		Sets:    []string{defaultRules, gameName + "/" + string(simple)},
 		Rules:   FindRules,
 		RulesFor: func(position string) (string, error) {
 			if position != "" {
@@ -61,7 +65,7 @@ func Game() game.Game {
 					return "", err
 				}
 			}
-			return gameName + "/simple", nil
+			return defaultRules, nil
 		},
 	}
 }
@@ -69,9 +73,21 @@ func Game() game.Game {
 // defaultLimit is the move limit in plies where a name says nothing.
 const defaultLimit = 120
 
+// set is the part of a rule set's name that says how repetitions are judged.
+type set string
+
+const (
+	wxf    set = "wxf"
+	cxa    set = "cxa"
+	simple set = "simple"
+)
+
+// defaultRules is the rule set meant where none is named.
+const defaultRules = gameName + "/" + string(wxf)
+
 // Rules is a rule set of Xiangqi.
 type Rules struct {
-	set   string
+	set   set
 	limit int // plies without a capture that draw the game; 0 is none
 	game  game.Rules
 }
@@ -101,9 +117,9 @@ func parseRules(name string) (*Rules, error) {
 		return bad("want %s/SET", gameName)
 	}
 	parts := strings.Split(body, "+")
-	r := &Rules{set: parts[0], limit: defaultLimit}
-	if r.set != "simple" {
-		return bad("no set %.20q (have simple)", r.set)
+	r := &Rules{set: set(parts[0]), limit: defaultLimit}
+	if r.set != simple && r.set != wxf {
+		return bad("no set %.20q (have %s, %s)", r.set, wxf, simple)
 	}
 	for i, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
@@ -122,7 +138,7 @@ func parseRules(name string) (*Rules, error) {
 			r.limit = 2 * n
 		}
 	}
-	r.game = game.Rules{Name: gameName + "/" + r.set, Game: gameName, New: r.start}
+	r.game = game.Rules{Name: gameName + "/" + string(r.set), Game: gameName, New: r.start}
 	switch r.limit {
 	case defaultLimit:
 	case 0:
