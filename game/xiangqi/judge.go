@@ -14,6 +14,9 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 		}
 		return game.Outcome{Result: winner, Reason: game.Stalemate}
 	}
+	if b.Insufficient() {
+		return game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}
+	}
 	if span := b.Recurrence(Occurrences - 1); span > 0 {
 		return r.Judge(b, span)
 	}
@@ -21,6 +24,25 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 		return game.Outcome{Result: game.Draw, Reason: game.MoveLimit}
 	}
 	return game.Outcome{}
+}
+
+// Insufficient reports whether neither side can ever win: both have only
+// kings, advisers and elephants, or one has a cannon and elephants but nothing
+// else against a bare king. With such pieces no side can be without a move.
+func (b *Board) Insufficient() bool {
+	of := func(k Kind) Bits { return b.of[MakePiece(Red, k)].Or(b.of[MakePiece(Black, k)]) }
+	if of(Rook).Or(of(Pawn)).Or(of(Horse)).Any() {
+		return false
+	}
+	cannons := of(Cannon)
+	if !cannons.Any() {
+		return true
+	}
+	if cannons.Count() > 1 || of(Advisor).Any() {
+		return false
+	}
+	owner := b.piece[cannons.First()].Color()
+	return !b.of[MakePiece(owner.Other(), Elephant)].Any()
 }
 
 // Recurrence is how many plies ago the position stood for the n-th last time
