@@ -72,6 +72,10 @@ func (p *position) Enter() search.Node {
 	st := b.State()
 	node := search.Node{Key: st.Key, SearchKey: st.Key ^ p.salt, Forced: st.Checkers.Any()}
 	node.MayPass = !node.Forced && p.attackers(b.Side()).Any()
+	if b.Insufficient() {
+		node.Over, node.Verdict = true, search.Draw
+		return node
+	}
 	if p.repeated(&node) {
 		return node
 	}
