@@ -70,7 +70,7 @@ func cycle(t *testing.T, p *Position, moves []string) game.Outcome {
 		if p.Outcome().Over() {
 			break
 		}
-		m, err := p.Read(Algebra, text)
+		m, err := p.ParseIn(Algebra, text)
 		if err != nil {
 			t.Fatalf("%s: %v", p, err)
 		}
