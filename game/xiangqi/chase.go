@@ -181,14 +181,19 @@ func (b *Board) protected(from, to Square) bool {
 func (b *Board) chases(from, to Square) bool {
 	hunter, prey := b.piece[from].Kind(), b.piece[to].Kind()
 	switch {
-	case hunter == prey:
-		// An offer to exchange, unless the other cannot take.
-		back := Attacks(b.piece[to], to, b.Occupied()).Has(from) && b.mayTake(to, from, b.threatsToKing(b.piece[to].Color()))
-		return !back && !b.protected(from, to)
-	case prey == Rook:
+	case hunter == prey && b.takesBack(from, to):
+		return false // an offer to exchange
+	case prey == Rook && hunter != Rook:
 		return true // by a weaker piece, protected or not
 	}
 	return !b.protected(from, to)
+}
+
+// takesBack: the piece on to could as well take the one on from, which
+// attacks it.
+func (b *Board) takesBack(from, to Square) bool {
+	p := b.piece[to]
+	return Attacks(p, to, b.Occupied()).Has(from) && b.mayTake(to, from, b.threatsToKing(p.Color()))
 }
 
 // offence is the worst that a side does with every move of a cycle.

@@ -77,6 +77,8 @@ func (r *Rules) Judge(b *Board, span int) game.Outcome {
 		switch r.set {
 		case wxf:
 			worst = b.wxfOffences(span)
+		case cxa:
+			worst = b.cxaOffences(span)
 		}
 	}
 	if worst[Red] == worst[Black] {

@@ -12,6 +12,9 @@
 //	xiangqi/wxf      the World Xiangqi Federation's rules, the default:
 //	                 perpetual check loses unless both sides do it, else
 //	                 perpetual chase of one piece loses unless both do that
+//	xiangqi/cxa      the Chinese Xiangqi Association's: perpetual check loses
+//	                 unless both sides do it, else who attacks with every move
+//	                 (check, threat to mate, chase) loses unless both do
 //	xiangqi/simple   perpetual check loses unless both sides do it; any other
 //	                 repetition is a draw
 //
@@ -62,10 +65,14 @@ const gameName = "xiangqi"
 
 // Game describes the game and its rule sets.
 func Game() game.Game {
+	var names []string
+	for _, s := range sets {
+		names = append(names, gameName+"/"+string(s))
+	}
 	return game.Game{
 		Name:    gameName,
 		Default: defaultRules,
-		Sets:    []string{defaultRules, gameName + "/" + string(simple)},
+		Sets:    names,
 		Rules:   FindRules,
 		RulesFor: func(position string) (string, error) {
 			if position != "" {
@@ -86,10 +93,11 @@ type set string
 
 const (
 	wxf    set = "wxf"
+	cxa    set = "cxa"
 	simple set = "simple"
 )
 
-var sets = []set{wxf, simple}
+var sets = []set{wxf, cxa, simple}
 
 // defaultRules is the rule set meant where none is named.
 const defaultRules = gameName + "/" + string(wxf)
