@@ -39,6 +39,8 @@ type Arena struct {
 	kill context.CancelCauseFunc
 	wg   sync.WaitGroup
 
+	engaged engagements
+
 	mu       sync.Mutex
 	ran      bool
 	referees map[protocol.GameID]*referee
@@ -62,6 +64,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a := &Arena{
 		cfg: cfg, nc: nc, log: log.With().Str("arena", cfg.Name).Logger(),
 		metrics: newMetrics(), presence: newPresence(cfg.LostAfter),
+		engaged:  engagements{players: make(map[protocol.PlayerID]engagement)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
 	}
 	if a.store, err = openStore(ctx, nc, subjects, cfg); err != nil {
@@ -237,7 +240,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 		a.leases.release(ctx, string(g))
 	}
 	last, seq, err := a.store.lastEvent(ctx, g)
-	if err != nil || last.Kind == protocol.EventRecorded {
+	if err != nil || settled(last) {
 		if err != nil {
 			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken up")
 		}
@@ -263,7 +266,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 		a.metrics.takeovers.Inc()
 		a.log.Info().Str("game", string(g)).Uint64("term", m.Term()).Int("ply", m.Ply()).Msg("game taken over")
 	}
-	a.referee(m, j, life, stop)
+	a.own(life, stop, m, j)
 }
 
 // grant opens a game: its log begins, with what makes it a game. errLost says
@@ -292,6 +295,6 @@ func (a *Arena) grant(ctx context.Context, o match.Opening) error {
 	a.metrics.granted.WithLabelValues(o.Terms.Game).Inc()
 	a.log.Info().Str("game", string(o.Game)).Str("rules", o.Terms.Rules).Stringer("clock", o.Terms.Clock).
 		Str("first", string(o.Holders[game.First].Player)).Str("second", string(o.Holders[game.Second].Player)).Msg("game starts")
-	a.referee(m, j, life, stop)
+	a.own(life, stop, m, j)
 	return nil
 }

@@ -60,7 +60,7 @@ func TestBadInput(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob", "eve")
 	lines := &logLines{}
-	cfg := quick()
+	cfg := steady()
 	cfg.Limits = protocol.DefaultLimits
 	cfg.Limits.PerSecond = 10000
 	a := prepareArenaLog(t, srv, cfg, zerolog.New(lines))
@@ -206,7 +206,7 @@ func TestBadInput(t *testing.T) {
 func TestBadChallenges(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -33,10 +33,10 @@ type posting struct {
 	ended   time.Time // when its end was seen; zero: it goes on
 }
 
-// settled reports whether nothing is left to do for the game: its record is
-// stored, or it never was one.
-func (p *posting) settled() bool {
-	return p.last.Kind == protocol.EventRecorded || (p.last.Kind == protocol.EventEnd && p.last.Index == 1)
+// settled reports whether nothing is left to do for a game with this last
+// entry: its record is stored, or it never was one.
+func settled(last protocol.Event) bool {
+	return last.Kind == protocol.EventRecorded || (last.Kind == protocol.EventEnd && last.Index == 1)
 }
 
 func newBoard(subjects protocol.Subjects, keep time.Duration, log zerolog.Logger, corrupt func()) *board {
@@ -125,7 +125,7 @@ func (b *board) note(subject string, seq uint64, data []byte) {
 			p.ended = e.Time
 		}
 	}
-	if p.settled() && time.Since(p.ended) > b.keep {
+	if settled(p.last) && time.Since(p.ended) > b.keep {
 		b.drop(g) // an old one
 	}
 }
@@ -162,6 +162,14 @@ func (b *board) damaged(g protocol.GameID, err error) {
 	}
 }
 
+// isCorrupt reports whether the game was left alone because of its log.
+func (b *board) isCorrupt(g protocol.GameID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.games[g]
+	return p != nil && p.corrupt
+}
+
 // last is the last entry of a game that is remembered.
 func (b *board) last(g protocol.GameID) (e protocol.Event, ok bool) {
 	b.mu.Lock()
@@ -193,7 +201,7 @@ func (b *board) unsettled() []protocol.GameID {
 	defer b.mu.Unlock()
 	var all []protocol.GameID
 	for g, p := range b.games {
-		if !p.settled() && !p.corrupt {
+		if !settled(p.last) && !p.corrupt {
 			all = append(all, g)
 		}
 	}
@@ -225,7 +233,7 @@ func (b *board) forget(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for g, p := range b.games {
-		if p.settled() && now.Sub(p.ended) > b.keep {
+		if settled(p.last) && now.Sub(p.ended) > b.keep {
 			b.drop(g)
 		}
 	}

@@ -75,7 +75,7 @@ func Defaults() Config {
 	return Config{
 		Prefix: protocol.DefaultPrefix, Replicas: 1, Games: 1000, Limits: protocol.DefaultLimits,
 		OfferFor: time.Second, HoldFor: 4 * time.Second,
-		RetryAfter: 250 * time.Millisecond, RetryMost: 5 * time.Second,
+		RetryAfter: 250 * time.Millisecond, RetryMost: 2 * time.Second,
 		ChallengeFor: time.Minute, Challenges: 10_000,
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
@@ -138,6 +138,9 @@ func (c Config) Validate() error {
 
 func (l Ladder) validate() error {
 	var errs []error
+	if l.On && l.Clock.Kind == clock.Unlimited {
+		errs = append(errs, errors.New("no limit in Ladder.Clock: a round would never end"))
+	}
 	if l.Rounds < 0 {
 		errs = append(errs, fmt.Errorf("Ladder.Rounds %d: want 0 (for ever) or more", l.Rounds))
 	}

@@ -34,6 +34,11 @@
 // kept. New games are not granted meanwhile. When there is room again, a
 // snapshot takes the log up.
 //
+// # What grows
+//
+// Logs and records are kept for ever. The log of a game whose last entry is
+// "recorded" may be purged (nats stream purge --subject), a few at a time.
+//
 // # Who owns a game
 //
 // A game belongs to whoever wrote the last entry of its log; a lease only

@@ -14,7 +14,7 @@ func key(p game.Position) string { return match.Key(p) }
 func TestWholeGame(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	g := ann.challenge("bob", small(t, "60+1"), game.First)
 	st := ann.until(g, "the end", finished)

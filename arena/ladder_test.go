@@ -59,7 +59,9 @@ func TestLadderRounds(t *testing.T) {
 	names := []protocol.PlayerID{"ann", "bob", "cyd"}
 	srv := startServer(t, "", names...)
 	heard := make(chan Round, 10)
-	a := prepareArena(t, srv, ladderConfig(2))
+	cfg := ladderConfig(2)
+	cfg.Ladder.Settle = 1500 * time.Millisecond // for all to come on a slow machine
+	a := prepareArena(t, srv, cfg)
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()
 	for _, n := range names {
@@ -165,6 +167,54 @@ func TestLadderGivesUpTheAbsent(t *testing.T) {
 	}
 	if s := a.Standings("amazons"); len(s) != 0 {
 		t.Errorf("standings %+v of a round without games", s)
+	}
+}
+
+// A round of many games among bots that play one at a time comes to its end,
+// and nobody gets a second game while it plays or holds its slot.
+func TestRoundWithOneSlotEach(t *testing.T) {
+	t.Parallel()
+	names := []protocol.PlayerID{"ann", "bob", "cyd", "dan"}
+	srv := startServer(t, "", names...)
+	heard := make(chan Round, 10)
+	cfg := ladderConfig(1)
+	cfg.HoldFor, cfg.Ladder.Settle = 2*time.Second, 1500*time.Millisecond
+	a := prepareArena(t, srv, cfg)
+	a.OnRound(func(r Round) { heard <- r })
+	a.start()
+	for _, n := range names {
+		p := join(t, srv, n, protocol.InstanceID(n[:1])+"1")
+		holds := map[protocol.GameID]time.Time{}
+		p.set(func(p *player) {
+			p.slots = 1
+			p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				for g, until := range holds { // without minding releases, as an old bot might
+					st := p.games[g]
+					if g != o.Game && st == nil && time.Now().Before(until) || st != nil && st.Status != protocol.Finished {
+						return protocol.OfferAnswer{Answer: protocol.Busy}
+					}
+				}
+				holds[o.Game] = time.Now().Add(time.Duration(o.HoldMS) * time.Millisecond)
+				return protocol.OfferAnswer{Answer: protocol.Accept, Player: n}
+			}
+		})
+		amazonsOnly(t, p)
+	}
+	r := roundsOf(t, a, heard, 1)[0]
+	if len(r.Pairings) != 6 {
+		t.Errorf("%d games, want 6", len(r.Pairings))
+	}
+	for _, p := range r.Pairings {
+		if p.Outcome.Reason != game.NoMoves {
+			t.Errorf("%+v, want a game played out", p)
+		}
+	}
+	for _, s := range a.Standings("amazons") {
+		if s.Games != 3 {
+			t.Errorf("%s has %d games, want 3", s.Player, s.Games)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -122,6 +123,7 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 		}
 		return
 	}
+	a.release(ch, holders)
 	if verdict.final {
 		a.dismiss(ctx, msg, ch, protocol.ReasonDeclined, protocol.Notice{
 			Kind: protocol.NoticeDeclined, Game: ch.Game, From: verdict.by, Reason: verdict.reason, Text: verdict.text})
@@ -211,13 +213,43 @@ type unfilled struct {
 	text   string
 }
 
-// fillSeats finds an instance for both seats.
-func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge) ([2]protocol.Holder, *unfilled) {
-	var holders [2]protocol.Holder
+// release tells those who accepted a seat that they need not wait.
+func (a *Arena) release(ch protocol.Challenge, holders [2]protocol.Holder) {
+	for seat, h := range holders {
+		if h.Player != "" && ch.Seats[seat].Instance == "" {
+			a.server.Notify(h.Player, protocol.Notice{Kind: protocol.NoticeReleased, Game: ch.Game, Text: "nobody took the other seat"})
+		}
+	}
+}
+
+// fillSeats finds an instance for both seats. What it found is returned with a
+// verdict too.
+func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge) (holders [2]protocol.Holder, verdict *unfilled) {
 	now := time.Now()
+	var asked []protocol.PlayerID
+	for _, w := range ch.Seats {
+		if w.Player != "" && w.Instance == "" {
+			asked = append(asked, w.Player)
+		}
+	}
+	if !a.engaged.engage(ch.Game, asked, now) {
+		return holders, &unfilled{}
+	}
+	defer func() {
+		var holding []protocol.PlayerID
+		for _, h := range holders {
+			if verdict != nil && slices.Contains(asked, h.Player) {
+				holding = append(holding, h.Player)
+			}
+		}
+		a.engaged.free(ch.Game, asked, holding, time.Now().Add(a.cfg.HoldFor))
+	}()
 	for seat, w := range ch.Seats {
 		if w.Instance != "" && a.presence.present(w.Player, w.Instance, now) {
 			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)
+		} else if w.Player != "" && a.presence.busy(w.Player, now) {
+			// Asking the other one now would keep its slot for nothing.
+			return holders, &unfilled{}
 		}
 	}
 	for _, seat := range []game.Seat{game.First, game.Second} {
@@ -255,8 +287,16 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 				a.log.Warn().Err(err).Str("game", string(ch.Game)).Msg("an offer was not answered well")
 			}
 			return protocol.Holder{}, &unfilled{}
+		case ans.Answer == protocol.Accept && !a.presence.vouches(ans.Player, ans):
+			a.metrics.offers.WithLabelValues("stranger").Inc()
+			a.log.Warn().Str("game", string(ch.Game)).Str("pool", string(pool)).Str("player", string(ans.Player)).
+				Msg("an offer was accepted by an instance that is not known for this player")
 		case ans.Answer == protocol.Accept && offer.Opponent != nil && ans.Player == offer.Opponent.Player:
 			a.metrics.offers.WithLabelValues("self").Inc() // nobody plays against itself; its hold runs out
+		case ans.Answer == protocol.Accept && w.Player == "" && !a.presence.present(ans.Player, ans.Instance, time.Now()):
+			// Who says hello has the player's rights; in a general pool, who
+			// answers an offer need not.
+			a.metrics.offers.WithLabelValues("stranger").Inc()
 		case ans.Answer == protocol.Accept:
 			a.metrics.offers.WithLabelValues(string(protocol.Accept)).Inc()
 			return a.holder(ch.Terms, ans.Player, ans.Instance), nil

@@ -19,7 +19,7 @@ import (
 func TestGrantedOnce(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	arenas := []*running{runArena(t, srv, quick()), runArena(t, srv, quick())}
+	arenas := []*running{runArena(t, srv, steady()), runArena(t, srv, steady())}
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	ann.set(func(p *player) { p.play = nil })
 	bob.set(func(p *player) { p.play = nil })
@@ -65,7 +65,7 @@ func TestGrantedOnce(t *testing.T) {
 func TestSameRequestIsSameGame(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	join(t, srv, "bob", "b1")
 	request := `{"v":1,"id":"once","instance":"a1","game":"amazons","rules":"amazons/6x6","clock":"60","opponent":"bob"}`
@@ -113,7 +113,7 @@ func fate(t *testing.T, a *running, g protocol.GameID) protocol.Event {
 func TestChallengesThatComeToNothing(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -158,6 +158,9 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 		if e := fate(t, a, g); e.Outcome.Reason != protocol.ReasonWithdrawn {
 			t.Errorf("first entry %s %+v", e.Kind, e.Outcome)
 		}
+		if ans, err := ann.Withdraw(ctx, g); err != nil || ans.Code != protocol.Duplicate {
+			t.Errorf("withdrawn again: %+v (%v), want duplicate", ans, err)
+		}
 		bob.set(func(p *player) {
 			p.answer = func(protocol.Offer) protocol.OfferAnswer {
 				return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
@@ -180,7 +183,7 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 func TestPool(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	runArena(t, srv, quick())
+	runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	ann.listen("amazons.blitz")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -203,7 +206,7 @@ func TestPool(t *testing.T) {
 func TestUnreadableChallenge(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	a := runArena(t, srv, quick())
+	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	join(t, srv, "bob", "b1")
 	for i, bad := range []string{"not JSON", `{"v":7}`, `{"v":1,"game":"g1","terms":{"game":"go","rules":"go/ing","clock":"60"}}`} {
@@ -231,7 +234,7 @@ func TestUnreadableChallenge(t *testing.T) {
 func TestCapacity(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	cfg := quick()
+	cfg := steady()
 	cfg.Games, cfg.Linger = 2, 100*time.Millisecond
 	a := runArena(t, srv, cfg)
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -267,14 +270,14 @@ func TestStoreThatDiffers(t *testing.T) {
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "sparring_games", Subjects: []string{"sparring.game.*.log"}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = New(t.Context(), nc, quick(), testLog(t))
+	_, err = New(t.Context(), nc, steady(), testLog(t))
 	for _, want := range []string{"sparring_games", "discard", "max_msgs_per_subject", "republish"} {
 		if err == nil || !contains(err, want) {
 			t.Errorf("New: %v, want an error that names %s", err, want)
 		}
 	}
 	guest := connect(t, srv.Player("guest"))
-	if _, err := New(t.Context(), guest, quick(), testLog(t)); err == nil || !contains(err, "sparring_challenges") {
+	if _, err := New(t.Context(), guest, steady(), testLog(t)); err == nil || !contains(err, "sparring_challenges") {
 		t.Errorf("New without JetStream: %v, want an error that says so", err)
 	}
 }

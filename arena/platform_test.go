@@ -2,11 +2,8 @@ package arena
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
+	"flag"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,15 +12,18 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
-	"sparring/arena/match"
-	"sparring/game"
-	"sparring/game/catalog"
-	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// The tests wait much and compute little: more of them than processors.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every wait of the tests; nothing is expected to take long.
 const patience = 30 * time.Second
@@ -69,12 +69,19 @@ func connect(t testing.TB, c protocol.Connection) *nats.Conn {
 // quick are settings with short waits.
 func quick() Config {
 	cfg := Defaults()
-	cfg.Heartbeat, cfg.LostAfter = 100*time.Millisecond, 600*time.Millisecond
+	cfg.Heartbeat, cfg.LostAfter = 100*time.Millisecond, time.Second
 	cfg.LeaseFor = time.Second
 	cfg.RetryAfter, cfg.RetryMost = 50*time.Millisecond, 200*time.Millisecond
 	cfg.Limits.PerSecond = 10000
 	cfg.Patience = 100 * time.Millisecond
 	cfg.Linger = 2 * time.Second
+	return cfg
+}
+
+// steady are quick settings under which nobody is given up on a slow machine.
+func steady() Config {
+	cfg := quick()
+	cfg.LostAfter = patience
 	return cfg
 }
 
@@ -146,347 +153,4 @@ func (r *running) stop() {
 func (r *running) crash() {
 	r.nc.Close()
 	r.stop()
-}
-
-// player is a scripted player: it accepts what it is offered, plays random
-// legal moves, and sends heartbeats, all through protocol.Client.
-type player struct {
-	*protocol.Client
-	t   testing.TB
-	nc  *nats.Conn
-	log zerolog.Logger
-
-	mu     sync.Mutex
-	rng    *rand.Rand
-	answer func(protocol.Offer) protocol.OfferAnswer
-	play   func(protocol.State) // what to do with a state; nil: nothing
-	games  map[protocol.GameID]*protocol.State
-	subs   map[protocol.GameID]*nats.Subscription
-	notes  []protocol.Notice
-	held   []protocol.GameID
-	change chan struct{} // closed and renewed at every news
-	quiet  bool          // sends no heartbeats
-	stop   context.CancelFunc
-	wg     sync.WaitGroup
-}
-
-// join connects a player and says hello.
-func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.InstanceID) *player {
-	t.Helper()
-	p := &player{
-		t: t, nc: connect(t, srv.Player(string(id))), log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
-		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*nats.Subscription),
-		change: make(chan struct{}),
-	}
-	p.answer = func(protocol.Offer) protocol.OfferAnswer {
-		return protocol.OfferAnswer{Answer: protocol.Accept, Player: id}
-	}
-	p.play = p.random
-	subjects, err := protocol.NewSubjects("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Client, err = protocol.NewClient(p.nc, subjects, id, instance, p.log); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Notices(func(n protocol.Notice) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.notes = append(p.notes, n)
-		p.news()
-	}); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	p.stop = cancel
-	p.hello(ctx)
-	p.listen(protocol.OwnPool(id))
-	p.wg.Go(func() { p.beat(ctx) })
-	t.Cleanup(p.leaveTable)
-	return p
-}
-
-// leaveTable stops the player without a word.
-func (p *player) leaveTable() {
-	p.stop()
-	p.nc.Close()
-	p.wg.Wait()
-}
-
-func (p *player) hello(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	ans, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Display: "Player " + string(p.Player()), Build: "test 1", Slots: 10,
-		Games: []protocol.Capability{{Game: "amazons"}, {Game: "gomoku"}, {Game: "xiangqi"}}})
-	if err != nil && ctx.Err() == nil {
-		p.t.Errorf("hello: %v", err)
-	}
-	p.resume(ans.Held)
-}
-
-// listen joins a pool's queue.
-func (p *player) listen(pool protocol.Pool) {
-	p.t.Helper()
-	if _, err := p.Offers(pool, func(o protocol.Offer) protocol.OfferAnswer {
-		p.mu.Lock()
-		answer := p.answer
-		p.mu.Unlock()
-		ans := answer(o)
-		if ans.Answer == protocol.Accept {
-			p.follow(o.Game)
-		}
-		return ans
-	}); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// resume follows games that the platform says we hold.
-func (p *player) resume(held []protocol.GameID) {
-	p.mu.Lock()
-	p.held = held
-	p.mu.Unlock()
-	for _, g := range held {
-		p.follow(g)
-	}
-}
-
-// follow listens to a game and plays in it.
-func (p *player) follow(g protocol.GameID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.subs[g] != nil {
-		return
-	}
-	sub, err := p.Game(g, func(st protocol.State) {
-		p.mu.Lock()
-		p.games[g] = &st
-		play := p.play
-		p.news()
-		p.mu.Unlock()
-		if play != nil {
-			play(st)
-		}
-	})
-	if err != nil {
-		p.t.Errorf("follow %s: %v", g, err)
-	}
-	p.subs[g] = sub
-}
-
-// news wakes up whoever waits; p.mu is held.
-func (p *player) news() {
-	close(p.change)
-	p.change = make(chan struct{})
-}
-
-func (p *player) beat(ctx context.Context) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		p.mu.Lock()
-		quiet := p.quiet
-		var games []protocol.GameID
-		for g, st := range p.games {
-			if st.Status != protocol.Finished {
-				games = append(games, g)
-			}
-		}
-		p.mu.Unlock()
-		if quiet {
-			continue
-		}
-		try, cancel := context.WithTimeout(ctx, time.Second)
-		ans, err := p.Alive(try, 10-len(games), games)
-		cancel()
-		switch {
-		case errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}):
-			p.hello(ctx)
-		case err == nil:
-			p.resume(ans.Held)
-		}
-	}
-}
-
-// mine reports whether the seat of a state is ours to act.
-func (p *player) mine(st protocol.State) bool {
-	return st.Status == protocol.Playing && st.Turn == st.You && st.Holders[st.You].Instance == p.Instance()
-}
-
-// random plays a random legal move when it is our turn.
-func (p *player) random(st protocol.State) {
-	if !p.mine(st) {
-		return
-	}
-	pos := position(p.t, st.Snapshot)
-	legal := pos.Legal(nil)
-	p.mu.Lock()
-	move := legal[p.rng.IntN(len(legal))]
-	p.mu.Unlock()
-	text := pos.Format(move)
-	if err := pos.Play(move); err != nil {
-		p.t.Errorf("game %s: %v", st.Game, err)
-		return
-	}
-	p.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		_, err := p.Move(ctx, st.Game, st.Holders[st.You].Epoch, len(st.Moves), text, key(pos))
-		if err != nil && !p.nc.IsClosed() && !expected(err) {
-			p.t.Errorf("game %s ply %d: %v", st.Game, len(st.Moves), err)
-		}
-	})
-}
-
-// expected are refusals that a correct player may meet: the world moved on.
-func expected(err error) bool {
-	for _, c := range []protocol.Code{protocol.Stale, protocol.Over, protocol.Late, protocol.Paused, protocol.NotYourTurn, protocol.Unavailable} {
-		if errors.Is(err, &protocol.Error{Code: c}) {
-			return true
-		}
-	}
-	return false
-}
-
-// position sets up what a snapshot says.
-func position(t testing.TB, s protocol.Snapshot) game.Position {
-	t.Helper()
-	rules, err := catalog.Rules(s.Terms.Rules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pos, err := game.Replay(rules, s.Terms.Position, s.Moves)
-	if err != nil {
-		t.Fatalf("game %s: %v", s.Game, err)
-	}
-	if key(pos) != s.Key {
-		t.Fatalf("game %s ply %d: key %s, the snapshot says %s", s.Game, len(s.Moves), key(pos), s.Key)
-	}
-	return pos
-}
-
-// until waits until the game's state, as the player sees it, fulfils ok.
-func (p *player) until(g protocol.GameID, what string, ok func(protocol.State) bool) protocol.State {
-	p.t.Helper()
-	deadline := time.After(patience)
-	for {
-		p.mu.Lock()
-		st, change := p.games[g], p.change
-		p.mu.Unlock()
-		if st != nil && ok(*st) {
-			return *st
-		}
-		select {
-		case <-change:
-		case <-deadline:
-			p.t.Fatalf("%s, game %s: waited for %s; the last state is %+v", p.Player(), g, what, st)
-		}
-	}
-}
-
-// notice waits for a notice of a kind.
-func (p *player) notice(k protocol.NoticeKind) protocol.Notice {
-	p.t.Helper()
-	deadline := time.After(patience)
-	for {
-		p.mu.Lock()
-		i := slices.IndexFunc(p.notes, func(n protocol.Notice) bool { return n.Kind == k })
-		var n protocol.Notice
-		if i >= 0 {
-			n = p.notes[i]
-		}
-		change := p.change
-		p.mu.Unlock()
-		if i >= 0 {
-			return n
-		}
-		select {
-		case <-change:
-		case <-deadline:
-			p.t.Fatalf("%s: no notice %q", p.Player(), k)
-		}
-	}
-}
-
-// set changes how the player behaves.
-func (p *player) set(change func(p *player)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	change(p)
-}
-
-// finished and playing are what tests wait for.
-func finished(st protocol.State) bool { return st.Status == protocol.Finished }
-
-func plies(n int) func(protocol.State) bool {
-	return func(st protocol.State) bool { return len(st.Moves) >= n }
-}
-
-// small are terms of a short game.
-func small(t testing.TB, spec string) protocol.Terms {
-	t.Helper()
-	c, err := clock.Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return protocol.Terms{Game: "amazons", Rules: "amazons/6x6", Clock: c}
-}
-
-// challenge asks for a game against an opponent and follows it.
-func (p *player) challenge(opponent protocol.PlayerID, terms protocol.Terms, seat game.Seat) protocol.GameID {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	ans, err := p.Challenge(ctx, protocol.ChallengeRequest{Terms: terms, Seat: &seat, Opponent: opponent})
-	if err != nil {
-		p.t.Fatalf("challenge: %v", err)
-	}
-	p.follow(ans.Game)
-	return ans.Game
-}
-
-// eventually waits until a condition holds.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("waited in vain: %s", what)
-}
-
-func contains(err error, part string) bool { return strings.Contains(err.Error(), part) }
-
-// position0 is the start position under the terms.
-func position0(t testing.TB, terms protocol.Terms) game.Position {
-	t.Helper()
-	pos, e := match.Setup(terms)
-	if e != nil {
-		t.Fatal(e)
-	}
-	return pos
-}
-
-// counterValue sums up a counter of the arena over its labels.
-func counterValue(t testing.TB, a *Arena, name string) float64 {
-	t.Helper()
-	families, err := a.Metrics().Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for _, f := range families {
-		if f.GetName() == name {
-			for _, m := range f.GetMetric() {
-				sum += m.GetCounter().GetValue()
-			}
-		}
-	}
-	return sum
 }

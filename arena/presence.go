@@ -2,6 +2,7 @@ package arena
 
 import (
 	"cmp"
+	"crypto/subtle"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type presence struct {
 type instance struct {
 	hello *protocol.Hello // nil: only heard, never introduced
 	seen  time.Time
+	free  int               // slots that it says are free
 	games []protocol.GameID // that it says it plays
 	gave  []protocol.GameID // whose seats it has given back, and does not claim again
 	left  bool              // it gives everything back, and gets nothing new
@@ -65,14 +67,14 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) {
 	if in == nil || in.hello != nil && in.hello.ID == m.ID {
 		return // no room, or heard before: it must not undo what the instance said since
 	}
-	in.hello, in.left, in.gave = &m, false, nil
+	in.hello, in.free, in.left, in.gave = &m, m.Slots, false, nil
 }
 
 func (p *presence) alive(from protocol.From, m protocol.Alive) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
-		in.games = m.Games
+		in.games, in.free = m.Games, m.Free
 	}
 }
 
@@ -120,6 +122,29 @@ func (p *presence) anyIntroduction(player protocol.PlayerID, now time.Time) *pro
 		}
 	}
 	return nil
+}
+
+// busy reports whether the player is present without a free slot anywhere.
+func (p *presence) busy(player protocol.PlayerID, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	busy := false
+	for _, in := range p.players[player] {
+		if p.here(in, now) {
+			if in.free > 0 {
+				return false
+			}
+			busy = true
+		}
+	}
+	return busy
+}
+
+// vouches reports whether an answer to an offer comes from the instance that
+// it names: anybody in a pool could name another's.
+func (p *presence) vouches(player protocol.PlayerID, ans protocol.OfferAnswer) bool {
+	hello := p.introduction(player, ans.Instance)
+	return hello != nil && subtle.ConstantTimeCompare([]byte(hello.Secret), []byte(ans.Secret)) == 1
 }
 
 // everybody is all players of whom an instance is present.

@@ -206,7 +206,7 @@ func (r *Round) id(p *Pairing) protocol.GameID {
 // postPairing stores the challenge of a pairing whose fate is open. Posting it
 // twice does no harm: the first entry of the game's log decides.
 func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
-	if _, _, err := a.store.lastEvent(ctx, p.ID); !errors.Is(err, errNone) {
+	if _, err := a.store.lastEntry(ctx, p.ID); !errors.Is(err, errNone) {
 		return err
 	}
 	now := time.Now().UTC()
@@ -256,20 +256,20 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 // lookAt sees whether a pairing has come to an end, and gives it up when one
 // of its players has been away for long before it began.
 func (a *Arena) lookAt(ctx context.Context, p *Pairing, absent map[protocol.PlayerID]time.Time) error {
+	if a.board.isCorrupt(p.ID) { // reported where it was found
+		p.Done, p.Outcome = true, game.Outcome{Reason: protocol.ReasonVoid}
+		return nil
+	}
 	last, known := a.board.last(p.ID)
 	if !known {
 		var err error
 		if last, _, err = a.store.lastEvent(ctx, p.ID); errors.Is(err, errNone) {
 			return a.giveUpAbsent(ctx, p, absent)
 		} else if err != nil {
-			if errors.Is(err, errCorrupt) { // reported where it was found
-				p.Done, p.Outcome = true, game.Outcome{Reason: protocol.ReasonVoid}
-				return nil
-			}
 			return err
 		}
 	}
-	if (&posting{last: last}).settled() {
+	if settled(last) {
 		p.Done, p.Outcome, p.Plies = true, last.Outcome, len(last.Moves)
 	}
 	return nil

@@ -80,7 +80,7 @@ func (r *referee) offered(seat game.Seat, epoch uint64, ans protocol.OfferAnswer
 	r.offerNext[seat] = time.Now().Add(r.a.cfg.RetryAfter)
 	switch {
 	case r.ctx.Err() != nil:
-	case err == nil && ans.Answer == protocol.Accept:
+	case err == nil && ans.Answer == protocol.Accept && r.a.presence.vouches(r.m.Holder(seat).Player, ans):
 		r.seat(seat, epoch, ans.Instance)
 	case err != nil && !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded):
 		r.log.Warn().Err(err).Stringer("seat", seat).Msg("seat not offered")

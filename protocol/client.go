@@ -20,6 +20,7 @@ type Client struct {
 	subjects Subjects
 	player   PlayerID
 	instance InstanceID
+	secret   string // see Hello
 	log      zerolog.Logger
 
 	mu    sync.Mutex
@@ -39,7 +40,7 @@ func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance Insta
 		return nil, err
 	}
 	return &Client{
-		nc: nc, subjects: subjects, player: player, instance: instance,
+		nc: nc, subjects: subjects, player: player, instance: instance, secret: NewID(),
 		log:   log.With().Str("player", string(player)).Logger(),
 		heard: make(map[string]time.Time),
 	}, nil
@@ -104,9 +105,9 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	}
 }
 
-// Hello announces the instance. Header and Instance are filled in.
+// Hello announces the instance. Header, Instance and Secret are filled in.
 func (c *Client) Hello(ctx context.Context, m Hello) (HelloAnswer, error) {
-	m.Header, m.Instance = newHeader(), c.instance
+	m.Header, m.Instance, m.Secret = newHeader(), c.instance, c.secret
 	return ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
 }
 
@@ -180,7 +181,7 @@ func (c *Client) Offers(pool Pool, take func(Offer) OfferAnswer) (*nats.Subscrip
 			return
 		}
 		ans := take(offer)
-		ans.Header, ans.Instance = offer.Header, c.instance
+		ans.Header, ans.Instance, ans.Secret = offer.Header, c.instance, c.secret
 		c.respond(msg, ans)
 	})
 }

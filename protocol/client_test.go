@@ -248,6 +248,11 @@ func TestConnectRefused(t *testing.T) {
 	if !errors.Is(err, nats.ErrAuthorization) || !strings.Contains(err.Error(), `"guest"`) {
 		t.Error(err)
 	}
+	c.User, c.Password = "", ""
+	if nc, err = protocol.Connect(c); err == nil {
+		nc.Close()
+		t.Error("connected as nobody")
+	}
 }
 
 func TestConnectMistakes(t *testing.T) {

@@ -176,7 +176,7 @@ var keyForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 // Check implements Checker.
 func (m *Hello) Check() error {
 	errs := []error{m.Header.Check(), instance(m.Instance), text("display", m.Display, maxDisplay),
-		text("build", m.Build, maxDisplay), within("slots", m.Slots, maxSlots),
+		text("build", m.Build, maxDisplay), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, maxSlots),
 		within("games", len(m.Games), maxGames), within("pools", len(m.Pools), maxList)}
 	if m.Kind != Bot && m.Kind != Human {
 		errs = append(errs, errors.New("kind: want bot or human"))
@@ -248,7 +248,7 @@ func (m *Offer) Check() error {
 
 // Check implements Checker.
 func (m *OfferAnswer) Check() error {
-	errs := []error{m.Header.Check(), instance(m.Instance), text("text", m.Text, maxText), text("reason", string(m.Reason), maxWord)}
+	errs := []error{m.Header.Check(), instance(m.Instance), text("text", m.Text, maxText), text("reason", string(m.Reason), maxWord), text("secret", m.Secret, maxDisplay)}
 	switch m.Answer {
 	case Accept:
 		errs = append(errs, ids("player", []PlayerID{m.Player}))

@@ -61,6 +61,10 @@ type Hello struct {
 	Slots    int          `json:"slots"`             // games at once, over all players of the instance
 	Games    []Capability `json:"games"`
 	Pools    []Pool       `json:"pools,omitempty"` // queues the instance listens in
+	// Secret is made up by the instance and known to it and the platform
+	// only. It stands in its answers to offers, which don't show otherwise
+	// who sent them.
+	Secret string `json:"secret,omitempty"`
 }
 
 // HelloAnswer says how to talk to this platform.
@@ -209,7 +213,8 @@ type OfferAnswer struct {
 	Player   PlayerID      `json:"player,omitempty"`
 	Instance InstanceID    `json:"instance"`
 	Reason   DeclineReason `json:"reason,omitempty"`
-	Text     string        `json:"text,omitempty"` // for people, up to 200 runes
+	Text     string        `json:"text,omitempty"`   // for people, up to 500 runes
+	Secret   string        `json:"secret,omitempty"` // that of the hello
 }
 
 // MoveRequest plays a move.
@@ -280,6 +285,7 @@ const (
 	NoticeDeclined NoticeKind = "declined" // your opponent declined; the reason is in Text
 	NoticeExpired  NoticeKind = "expired"  // your challenge has run out
 	NoticeShutdown NoticeKind = "shutdown" // the platform is going down; games will be resumed
+	NoticeReleased NoticeKind = "released" // the seat of this game that you accepted is not granted now: free the slot
 	NoticeChat     NoticeKind = "chat"     // the other side says
 )
 

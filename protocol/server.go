@@ -366,8 +366,9 @@ func (s *Server) respond(msg *nats.Msg, ans any) {
 // offer's deadline. An error that wraps nats.ErrNoResponders means that no
 // instance is free; any other, that the one asked did not answer in time.
 //
-// An answer does not prove who sent it: in a pool that several players share,
-// believe an accept only from an instance that said hello for that player.
+// In a pool that several players share, an answer shows who sent it by its
+// Secret only: believe an accept if it is that of the instance's hello, which
+// no other player can have sent.
 func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, error) {
 	var none OfferAnswer
 	if err := pool.Check(); err != nil {

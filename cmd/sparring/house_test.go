@@ -22,16 +22,21 @@ var topLevel = []string{
 // imports says which of our packages the packages of a folder may need, directly
 // or not: a folder and all below it, or one package where it ends in "$".
 var imports = map[string][]string{
-	"game":              {"game"},
-	"engine":            {"engine", "game"},
-	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
-	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},
-	"record":            {"record", "protocol$", "game$", "game/clock$"},
-	"record/convert":    {"record", "protocol$", "game"}, // other notations are made by the rules
-	"configs":           {"configs"},
-	"arena":             {"arena", "protocol", "record", "game", "configs"},
-	"bot":               {"bot", "engine", "protocol", "record", "game", "configs"},
-	"cmd":               {"cmd", "bot", "arena", "protocol", "record", "engine", "game", "configs"},
+	"game":               {"game"},
+	"engine":             {"engine", "game"},
+	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
+	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
+	"record":             {"record", "protocol$", "game$", "game/clock$"},
+	"record/format":      {"record", "protocol$", "game"},
+	"record/sgf":         {"record", "protocol$", "game"},
+	"record/pgn":         {"record", "protocol$", "game"},
+	"record/psq":         {"record", "protocol$", "game"},
+	"record/ccgc":        {"record", "protocol$", "game"},
+	"record/interchange": {"record", "protocol$", "game"},
+	"configs":            {"configs"},
+	"arena":              {"arena", "protocol", "record", "game", "configs"},
+	"bot":                {"bot", "engine", "protocol", "record", "game", "configs"},
+	"cmd":                {"cmd", "bot", "arena", "protocol", "record", "engine", "game", "configs"},
 }
 
 // bare are the folders that need nothing beyond Go and golang.org/x: whoever

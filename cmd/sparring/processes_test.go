@@ -47,7 +47,7 @@ func TestSeparateProcesses(t *testing.T) {
 // all games are finished.
 func killBot(t *testing.T, h *fleet) {
 	_, url := h.startNATS(0)
-	games := h.watch(url)
+	games, tap := h.watch(url), h.tap(url)
 	arena := h.startArena(url)
 	bots := map[protocol.InstanceID]*process{"one": h.startBot(url, "one"), "two": h.startBot(url, "two")}
 
@@ -66,6 +66,7 @@ func killBot(t *testing.T, h *fleet) {
 	if n := h.records(url); n != 3 {
 		t.Errorf("%d records are stored", n)
 	}
+	tap.report()
 	games.mu.Lock()
 	defer games.mu.Unlock()
 	for id, e := range games.last {

@@ -182,20 +182,21 @@ type field struct {
 	tables [2]*gomoku.Table
 	reach  [2]int // how far a stone's rows matter to a colour
 	table  [2]*promiseTable
-	around *[gomoku.MaxPoints][]gomoku.Point
+	*ground
 
-	rows [2][gomoku.MaxPoints]rows
-	sets [2][tiers]points // empty points by what they promise
-	open points           // empty points
-	near [gomoku.MaxPoints]uint8
-	sum  [2]int32 // of the stones' shares
+	rows  [2][gomoku.MaxPoints]rows
+	sets  [2][tiers]points        // empty points by what they promise
+	open  points                  // empty points
+	near  points                  // points with a stone nearby
+	crowd [gomoku.MaxPoints]uint8 // how many, for each point
+	sum   [2]int32                // of the stones' shares
 
 	log   []change
 	marks []int // where in the log each stone's changes begin
 }
 
 func newField(b gomoku.Board, set gomoku.Set) *field {
-	f := &field{board: gomoku.NewBoard(b.Size), around: neighbourhoods(b.Geometry)}
+	f := &field{board: gomoku.NewBoard(b.Size), ground: grounds[b.Size]()}
 	for c := range gomoku.Colour(2) {
 		f.tables[c] = gomoku.TableOf(set.Line(c))
 		f.reach[c] = 5
@@ -211,7 +212,7 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 		f.open.add(p)
 		for c := range gomoku.Colour(2) {
 			for d := range gomoku.Direction(gomoku.Directions) {
-				k := f.tables[c].Shape(f.board.Window(p, d), c).Kind
+				k := f.tables[c].Kind(f.board.Window(p, d), c)
 				f.rows[c][p] = f.rows[c][p].with(d, k)
 			}
 		}
@@ -229,14 +230,28 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 	return f
 }
 
-// neighbourhoods lists for each point those within nearby steps.
-func neighbourhoods(g *gomoku.Geometry) *[gomoku.MaxPoints][]gomoku.Point {
-	t := new([gomoku.MaxPoints][]gomoku.Point)
+// ground is what is the same for all fields of one size.
+type ground struct {
+	around [gomoku.MaxPoints][]gomoku.Point // the points within nearby steps
+	inside [gomoku.MaxPoints]int32          // how far a point is from the nearest border
+}
+
+var grounds = func() (g [gomoku.MaxSize + 1]func() *ground) {
+	for size := range g {
+		g[size] = sync.OnceValue(func() *ground { return newGround(gomoku.NewBoard(size).Geometry) })
+	}
+	return g
+}()
+
+func newGround(g *gomoku.Geometry) *ground {
+	t := new(ground)
 	for p := range gomoku.Point(g.Points) {
+		x, y, last := g.Column(p), g.RowOf(p), g.Size-1
+		t.inside[p] = int32(min(x, y, last-x, last-y))
 		for dy := -nearby; dy <= nearby; dy++ {
 			for dx := -nearby; dx <= nearby; dx++ {
-				if q := g.Point(g.Column(p)+dx, g.RowOf(p)+dy); q != gomoku.NoPoint && q != p {
-					t[p] = append(t[p], q)
+				if q := g.Point(x+dx, y+dy); q != gomoku.NoPoint && q != p {
+					t.around[p] = append(t.around[p], q)
 				}
 			}
 		}
@@ -286,30 +301,66 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 		f.unlist(p, side, f.promise(p, side).tier)
 	}
 	f.open.remove(p)
-	f.sum[c] += f.promise(p, c).share
+	f.sum[c] += f.stone(p, c)
 	f.board.Put(p, c)
 	for _, q := range f.around[p] {
-		f.near[q]++
+		if f.crowd[q]++; f.crowd[q] == 1 {
+			f.near.add(q)
+		}
 	}
 	f.marks = append(f.marks, len(f.log))
 	f.spread(p)
 }
 
+// stone is what a stone of c on p adds to the sum: its rows and its place.
+func (f *field) stone(p gomoku.Point, c gomoku.Colour) int32 {
+	return f.promise(p, c).share + share*inwards*f.inside[p]
+}
+
 // spread brings the rows of all points around p up to date.
 func (f *field) spread(p gomoku.Point) {
 	for d := range gomoku.Direction(gomoku.Directions) {
-		before, after := f.board.Ends(p, d)
+		line, shift := f.board.LineThrough(p, d)
 		step := f.board.Step(d)
-		f.walk(p, d, -step, before)
-		f.walk(p, d, step, after)
+		f.walk(p, d, line, int(shift), -2, -step)
+		f.walk(p, d, line, int(shift), 2, step)
 	}
 }
+
+// walk updates the points beside p on a line, one way (by bits in the line and
+// step on the board), until for neither colour anything can have changed:
+// behind a stone of the other colour or the border nothing has.
+func (f *field) walk(p gomoku.Point, d gomoku.Direction, line uint64, shift, bits, step int) {
+	reach := f.reach
+	for i := 1; i <= max(reach[0], reach[1]); i++ {
+		shift += bits
+		p += gomoku.Point(step)
+		cell := line >> (shift & 63) & 3
+		if cell == border {
+			return
+		}
+		window := uint32(line >> ((shift - 10) & 63))
+		for c := range gomoku.Colour(2) {
+			if reach[c] >= i {
+				if k := f.tables[c].Kind(window, c); f.rows[c][p].kind(d) != k {
+					f.renew(p, c, d, k)
+				}
+			}
+		}
+		if cell != 0 {
+			reach[2-cell] = 0 // 1 is a black stone, in White's way
+		}
+	}
+}
+
+// border is what a line has for the cells off the board, and for dead stones.
+const border = 3
 
 // bury makes a stone dead (the continuous rules); unbury takes that back, last
 // buried first.
 func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
 	f.marks = append(f.marks, len(f.log))
-	f.sum[c] -= f.promise(p, c).share
+	f.sum[c] -= f.stone(p, c)
 	f.board.Bury(p, c)
 	f.spread(p)
 }
@@ -317,40 +368,12 @@ func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
 func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
 	f.restore()
 	f.board.Unbury(p, c)
-	f.sum[c] += f.promise(p, c).share
-}
-
-// walk updates the points from p on along d, until for neither colour anything
-// can have changed: behind a stone of the other colour nothing does.
-func (f *field) walk(p gomoku.Point, d gomoku.Direction, step, cells int) {
-	blocked := [2]bool{}
-	q := int(p)
-	for i := 1; i <= cells; i++ {
-		q += step
-		at := gomoku.Point(q)
-		window := f.board.Window(at, d)
-		for c := range gomoku.Colour(2) {
-			if !blocked[c] && i <= f.reach[c] {
-				f.renew(at, c, d, f.tables[c].Shape(window, c).Kind)
-			}
-		}
-		if f.board.Dead(at) {
-			return
-		}
-		if owner, stone := f.board.At(at); stone {
-			if blocked[owner.Other()] = true; blocked[owner] {
-				return
-			}
-		}
-	}
+	f.sum[c] += f.stone(p, c)
 }
 
 // renew notes a row's new kind.
 func (f *field) renew(p gomoku.Point, c gomoku.Colour, d gomoku.Direction, k gomoku.Kind) {
 	old := f.rows[c][p]
-	if old.kind(d) == k {
-		return
-	}
 	f.log = append(f.log, change{p, c, old})
 	f.become(p, c, old.with(d, k))
 }
@@ -386,10 +409,12 @@ func (f *field) restore() {
 func (f *field) take(p gomoku.Point, c gomoku.Colour) {
 	f.restore()
 	for _, q := range f.around[p] {
-		f.near[q]--
+		if f.crowd[q]--; f.crowd[q] == 0 {
+			f.near.remove(q)
+		}
 	}
 	f.board.Remove(p, c)
-	f.sum[c] -= f.promise(p, c).share
+	f.sum[c] -= f.stone(p, c)
 	f.open.add(p)
 	for side := range gomoku.Colour(2) {
 		f.list(p, side, f.promise(p, side).tier)

@@ -51,13 +51,14 @@ func (a *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 					buf = append(buf, a.entry(p))
 				}
 			}
+		case stageNear:
+			rest := a.field.open.without(&urgent)
+			rest = rest.both(&a.field.near)
+			buf = a.entries(buf, &rest)
 		default:
-			quiet := a.field.open.without(&urgent)
-			for p := range quiet.all() {
-				if (a.field.near[p] > 0) == (c.Stage == stageNear) {
-					buf = append(buf, a.entry(p))
-				}
-			}
+			rest := a.field.open.without(&urgent)
+			rest = rest.without(&a.field.near)
+			buf = a.entries(buf, &rest)
 		}
 		c.Stage++
 	}
@@ -96,7 +97,7 @@ func (a *position) entry(p gomoku.Point) search.Entry {
 	own, other := a.field.promise(p, a.toMove), a.field.promise(p, a.toMove.Other())
 	e := search.Entry{
 		Move:  gomoku.StoneMove(p),
-		Order: (ownOrder*int32(own.order) + otherOrder*int32(other.order)) * orderScale / 8,
+		Order: (ownOrder*int32(own.order)+otherOrder*int32(other.order))*orderScale/8 + inwards*a.field.inside[p],
 		Slots: [2]uint16{uint16(p), 0},
 	}
 	switch {

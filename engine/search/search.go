@@ -76,28 +76,36 @@ func (w *worker) openRoot() bool {
 	defer w.closePicker()
 	for e, ok := p.next(w.pos); ok; e, ok = p.next(w.pos) {
 		if limits.Moves == nil || slices.Contains(limits.Moves, e.Move) {
-			w.root = append(w.root, rootMove{Entry: e, score: -Infinity, last: -Infinity, pv: []game.Move{e.Move}})
+			w.root = append(w.root, rootMove{Entry: e, score: -Infinity, last: -Infinity})
 		}
 	}
 	if len(w.root) == 0 && len(limits.Moves) > 0 {
 		// A forced node gives no move that loses at once; where only such are
 		// allowed, the first is as good as any.
 		m := limits.Moves[0]
-		w.root = append(w.root, rootMove{Entry: Entry{Move: m}, score: -Win + 2, last: -Win + 2, pv: []game.Move{m}})
+		w.root = append(w.root, rootMove{Entry: Entry{Move: m}, score: -Win + 2, last: -Win + 2})
 		w.source = FromOnly
 		return false
 	}
 	return len(w.root) > 0
 }
 
-// proveRoot asks the prover first: what it settles needs no search.
+// proveRoot asks the prover first: what it settles needs no search. It gets a
+// quarter of the means at most, for most positions are not settled.
 func (w *worker) proveRoot() bool {
 	params, limits := &w.k.params, w.s.limits.Load()
 	if w.id > 0 || w.prover == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
 		return false
 	}
+	budget, until := params.ProveRoot, limits.Soft/4
+	if limits.Nodes > 0 {
+		budget = min(budget, int(limits.Nodes/4)+1)
+	}
+	if until == 0 {
+		until = limits.Hard / 4
+	}
 	w.pos.Enter()
-	proof, ok := w.prove(params.ProveRoot)
+	proof, ok := w.prove(budget, until)
 	if !ok || len(proof.Line) == 0 {
 		return false
 	}
@@ -125,7 +133,7 @@ func (w *worker) enough(depth int) bool {
 	if limits.Mate > 0 && best.score >= Win-Score(2*limits.Mate-1) {
 		return true
 	}
-	if limits.Soft == 0 {
+	if limits.Soft == 0 && limits.Hard == 0 {
 		return false
 	}
 	// On the clock nothing is gained by looking at a single move for long, or
@@ -248,13 +256,13 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 		if !node.Forced {
 			less = w.reduction(&r.Entry, depth, i-first+1, 0, true, false, false)
 		}
-		score, on1 := w.searchMove(alpha, beta, depth-1, less, 0, i == first, true, false)
+		score, onChild := w.searchMove(alpha, beta, depth-1, less, 0, i == first, true, false)
 		w.pos.Undo(r.Move)
 		r.nodes += w.nodes - before
 		if w.stopped() {
 			return best
 		}
-		rests = min(rests, on1)
+		rests = min(rests, onChild)
 		if i == first || score > alpha {
 			w.follow(0, r.Move)
 			r.score, r.pv, r.seldepth = score, slices.Clone(l.pv[:l.n]), w.seldepth
@@ -263,7 +271,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 		if score > alpha {
 			alpha = score
 			if score >= beta {
-				rests = on1
+				rests = onChild
 				break
 			}
 		}
@@ -415,8 +423,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	defer w.closePicker()
 	w.aim(p, known.move, ply)
 	w.lines[ply+2].killers = [2]game.Move{} // of cousins far away: forget them
-	var quiets, noisy [32]Entry             // moves that did not refute
-	nQuiets, nNoisy := 0, 0
+	tried := &w.tried[w.top-1]
+	tried.nQuiet, tried.nNoisy = 0, 0
 	best, floor, rests := -Infinity, alpha, nothing
 	bestMove, bestQuiet := game.NoMove, true
 	searched, late := 0, false
@@ -492,34 +500,27 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		if !node.Forced && more == 0 {
 			less = w.reduction(&e, depth, searched, ply, pv, cut, improving)
 		}
-		score, on1 := w.searchMove(alpha, beta, depth-1+more, less, ply, searched == 1, pv, cut)
+		score, onChild := w.searchMove(alpha, beta, depth-1+more, less, ply, searched == 1, pv, cut)
 		w.pos.Undo(e.Move)
 		if w.stopped() {
 			return 0, nothing
 		}
 
 		// 14. A better move; one that the opponent will not allow ends the node.
-		rests = min(rests, on1)
+		rests = min(rests, onChild)
 		if score > best {
 			best = score
 			if score > alpha {
 				alpha, bestMove, bestQuiet = score, e.Move, e.Noise == 0
 				w.follow(ply, e.Move)
 				if score >= beta {
-					rests = on1
-					w.refuted(&e, quiets[:nQuiets], noisy[:nNoisy], depth, ply)
+					rests = onChild
+					w.refuted(&e, tried, depth, ply)
 					break
 				}
 			}
 		}
-		switch {
-		case e.Noise == 0 && nQuiets < len(quiets):
-			quiets[nQuiets] = e
-			nQuiets++
-		case e.Noise > 0 && nNoisy < len(noisy):
-			noisy[nNoisy] = e
-			nNoisy++
-		}
+		tried.add(&e)
 	}
 
 	// 15. No move at all is a loss; none but the excluded one tells nothing.
@@ -772,7 +773,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 
 	// 2. A proof ends all doubt; it is sought once per position.
 	if q == 0 && params.ProveLeaf > 0 && w.prover != nil && !known.tried {
-		if proof, ok := w.prove(params.ProveLeaf); ok {
+		if proof, ok := w.prove(params.ProveLeaf, 0); ok {
 			score := AtPly(proof.Score, ply)
 			l := &w.lines[ply]
 			l.n = copy(l.pv[:], proof.Line)
@@ -841,23 +842,23 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		w.lines[ply].entry = e
 		w.pos.Do(e.Move)
 		child := w.pos.Enter()
-		score, on1, over := w.over(&child, ply+1)
+		score, onChild, over := w.over(&child, ply+1)
 		if !over {
-			score, on1 = w.quiesce(&child, -beta, -alpha, ply+1, q+1)
+			score, onChild = w.quiesce(&child, -beta, -alpha, ply+1, q+1)
 		}
 		score = -score
 		w.pos.Undo(e.Move)
 		if w.stopped() {
 			return 0, nothing
 		}
-		rests = min(rests, on1)
+		rests = min(rests, onChild)
 		if score > best {
 			best = score
 			if score > alpha {
 				alpha, bestMove = score, e.Move
 				w.follow(ply, e.Move)
 				if score >= beta {
-					rests = on1
+					rests = onChild
 					break
 				}
 			}

@@ -70,6 +70,13 @@ type Geometry struct {
 	places [Directions][MaxPoints]place
 	step   [Directions]int
 	blank  [Directions][maxLines]uint64
+	runs   [Directions][]run
+}
+
+// run is a line that has room for five: its first point and number of points.
+type run struct {
+	first  Point
+	points uint8
 }
 
 var geometries = func() (g [MaxSize + 1]func() *Geometry) {
@@ -100,6 +107,13 @@ func newGeometry(size int) *Geometry {
 			shift := 2 * (at + reach)
 			g.places[d][p] = place{uint8(l), uint8(shift)}
 			g.blank[d][l] &^= 3 << shift
+		}
+	}
+	for p := range Point(g.Points) {
+		for d := range Direction(Directions) {
+			if before, after := g.room(p, d); before == 0 && after >= 4 {
+				g.runs[d] = append(g.runs[d], run{p, uint8(after + 1)})
+			}
 		}
 	}
 	return g
@@ -195,7 +209,7 @@ func (b *Board) flip(p Point, c Colour) {
 // for none; of several, that of the first direction.
 func (b *Board) WinningRow(p Point, c Colour, l Line) []Point {
 	for d := range Direction(Directions) {
-		if TableOf(l).Shape(b.Window(p, d), c).Kind == FiveRow {
+		if TableOf(l).Kind(b.Window(p, d), c) == FiveRow {
 			return b.row(p, d, c)
 		}
 	}
@@ -220,25 +234,27 @@ func (b *Board) row(p Point, d Direction, c Colour) []Point {
 	return row
 }
 
-// Window is the five cells before p and the five after it along d, p itself
-// left out: 20 bits that [Table.Shape] reads.
+// Window is the five cells before p along d, p itself and the five after it,
+// two bits each from the lowest; [Table.Shape] reads it. What stands behind
+// these 22 bits is without meaning, and so is what stands at p.
 func (b *Board) Window(p Point, d Direction) uint32 {
-	at := b.places[d][p]
-	line := b.lines[d][at.line] >> (at.shift - 2*reach)
-	return uint32(line&0x3ff | line>>2&0xffc00)
+	line, shift := b.LineThrough(p, d)
+	return uint32(line >> ((shift - 2*reach) & 63))
 }
 
-// Ends are how many cells around p along d are on the board: at most 5 before
-// it and 5 after it.
-func (b *Board) Ends(p Point, d Direction) (before, after int) {
-	before, after = b.room(p, d)
-	return min(before, reach), min(after, reach)
+// LineThrough is the line through p along d, two bits a cell (0 empty, 1 black,
+// 2 white, 3 border or dead stone), and the place of p's two bits in it. At
+// least five border cells stand before the first and behind the last cell, so
+// that the window of a cell is the line shifted by its place less 10.
+func (b *Board) LineThrough(p Point, d Direction) (line uint64, shift uint) {
+	at := b.places[d][p]
+	return b.lines[d][at.line], uint(at.shift)
 }
 
 // room is how many cells the line along d has before p and after it.
-func (b *Board) room(p Point, d Direction) (before, after int) {
-	col, row := b.Column(p), b.RowOf(p)
-	last := b.Size - 1
+func (g *Geometry) room(p Point, d Direction) (before, after int) {
+	col, row := g.Column(p), g.RowOf(p)
+	last := g.Size - 1
 	switch d {
 	case East:
 		before, after = col, last-col

@@ -159,7 +159,7 @@ func (p *Position) judge() error {
 func (p *Position) strongest(at Point, c Colour) (k Kind) {
 	table := TableOf(p.set.Line(c))
 	for d := range Direction(Directions) {
-		k = max(k, table.Shape(p.board.Window(at, d), c).Kind)
+		k = max(k, table.Kind(p.board.Window(at, d), c))
 	}
 	return k
 }

@@ -68,6 +68,7 @@ const (
 type Table struct {
 	half   [2][2][1 << 10]uint8 // by colour; before or after the centre
 	shapes [1 << (2 * classBits)]Shape
+	kinds  [1 << (2 * classBits)]Kind // of the shapes: a quarter of the memory to touch
 }
 
 // classBits names up to 5 cells, each own or empty, then an end: 63 classes, or
@@ -75,9 +76,14 @@ type Table struct {
 const classBits = 7
 
 // Shape is what a stone of colour c in the middle of the window makes.
-func (t *Table) Shape(window uint32, c Colour) Shape {
-	h := &t.half[c]
-	return t.shapes[uint(h[0][window&0x3ff])<<classBits|uint(h[1][window>>10])]
+func (t *Table) Shape(window uint32, c Colour) Shape { return t.shapes[t.index(window, c)] }
+
+// Kind is the shape's kind.
+func (t *Table) Kind(window uint32, c Colour) Kind { return t.kinds[t.index(window, c)] }
+
+func (t *Table) index(window uint32, c Colour) uint {
+	h := &t.half[c&1]
+	return (uint(h[0][window&0x3ff])<<classBits | uint(h[1][window>>(2*reach+2)&0x3ff])) & (1<<(2*classBits) - 1)
 }
 
 var tables = func() (t [lineRules]func() *Table) {
@@ -208,7 +214,8 @@ func newTable(l Line) *Table {
 	for i, before := range classes[0] {
 		for j, after := range classes[1] {
 			r := row{before.own | after.own | centre, before.empty | after.empty, before.foe | after.foe}
-			t.shapes[i<<classBits|j] = m.shape(r)
+			s := m.shape(r)
+			t.shapes[i<<classBits|j], t.kinds[i<<classBits|j] = s, s.Kind
 		}
 	}
 	return t

@@ -163,13 +163,10 @@ func TestWindowAtEdges(t *testing.T) {
 		b := NewBoard(size)
 		for p := range Point(b.Points) {
 			for d := range Direction(Directions) {
-				before, after := b.Ends(p, d)
+				before, after := b.room(p, d)
 				w := b.Window(p, d)
-				for i := range 10 {
-					cell, inside := w>>(2*i)&3, i >= 5-before
-					if i >= 5 {
-						inside = i < 5+after
-					}
+				for i := range 11 {
+					cell, inside := w>>(2*i)&3, i >= 5-before && i <= 5+after
 					if inside != (cell == cellEmpty) || !inside != (cell == cellBorder) {
 						t.Fatalf("size %d, %s, direction %d: cell %d is %d", size, b.PointText(p), d, i, cell)
 					}

@@ -78,10 +78,17 @@ func (st *storedStream) check(log zerolog.Logger) error {
 	}
 	for _, d := range consumers {
 		name := filepath.Base(d)
-		if _, err := checkedMeta(d, st.name+"/"+name); err != nil {
+		meta, err := checkedMeta(d, st.name+"/"+name)
+		if err != nil {
 			return err
 		}
-		st.consumers = append(st.consumers, name)
+		var c server.FileConsumerInfo
+		if err := json.Unmarshal(meta, &c); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(d, server.JetStreamMetaFile), err)
+		}
+		if c.Durable != "" { // the others are removed when nobody comes back for them
+			st.consumers = append(st.consumers, name)
+		}
 	}
 	if cfg.Compression != server.NoCompression {
 		return nil // blocks are packed as a whole; the server checks them as it reads

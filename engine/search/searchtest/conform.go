@@ -7,7 +7,6 @@ package searchtest
 import (
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"sparring/engine/search"
 	"sparring/game"
@@ -28,11 +27,19 @@ type Subject struct {
 	Seed  uint64 // of the walks; a failure names it
 }
 
+// TB is what Conform needs of a *testing.T.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Failed() bool
+}
+
 // Conform holds an adapter against the contract of search.Position along
 // random walks: moves against an independent list, Find against membership,
 // Do, Undo, Pass, cursors and clones against what they must leave unchanged,
 // and incremental state against an adapter made afresh.
-func Conform(t *testing.T, s Subject) {
+func Conform(t TB, s Subject) {
 	t.Helper()
 	if s.Legal == nil {
 		s.Legal = func(p game.Position) []game.Move { return p.Legal(nil) }
@@ -58,7 +65,7 @@ func Conform(t *testing.T, s Subject) {
 
 // walker follows one random walk, the game and the adapter side by side.
 type walker struct {
-	t    *testing.T
+	t    TB
 	s    *Subject
 	walk int
 	rng  *rand.Rand

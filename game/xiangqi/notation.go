@@ -1,0 +1,331 @@
+package xiangqi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sparring/game"
+)
+
+// The notations.
+const (
+	ICCS    game.Notation = "iccs"    // h2e2, ranks from 0; also read as H2-E2
+	Algebra game.Notation = "uci"     // h3e3, ranks from 1 to 10, as Fairy-Stockfish writes them
+	WXF     game.Notation = "wxf"     // C2=5; also read with a point for "=", N or B for H or E
+	Chinese game.Notation = "chinese" // 炮二平五, Red's numbers Chinese, Black's Arabic; also read in traditional characters
+)
+
+var _ game.Notated = (*Position)(nil)
+
+// Notations lists the notations.
+func (*Position) Notations() []game.Notation {
+	return []game.Notation{ICCS, Algebra, WXF, Chinese}
+}
+
+// FormatIn is a legal move in a notation. Tandem pieces are told apart as the
+// World Xiangqi Federation's official notation does, and in Chinese by 前, 中,
+// 后 and, for four or five pawns on a file or tandems on two files, by
+// numbers: from the right file to the left, from the front to the rear.
+func (p *Position) FormatIn(n game.Notation, m game.Move) string {
+	switch n {
+	case Algebra:
+		return fmt.Sprintf("%c%d%c%d", 'a'+From(m).File(), From(m).Rank()+1, 'a'+To(m).File(), To(m).Rank()+1)
+	case WXF:
+		return p.board.wxf(m)[0]
+	case Chinese:
+		return p.board.chinese(m)[0]
+	}
+	return FormatMove(m)
+}
+
+// ParseIn finds the legal move that a text in a notation names. The error wraps
+// game.ErrSyntax for a text that is of no move's form, and game.ErrIllegal for
+// one that names no legal move or several.
+func (p *Position) ParseIn(n game.Notation, text string) (game.Move, error) {
+	switch n {
+	case ICCS:
+		return p.Parse(strings.ToLower(strings.Replace(text, "-", "", 1)))
+	case Algebra:
+		return p.readAlgebra(text)
+	case WXF:
+		return p.match(text, plainWXF(text), p.board.wxf)
+	case Chinese:
+		return p.match(text, plainChinese(text), p.board.chinese)
+	}
+	return game.NoMove, fmt.Errorf("move %.40q: %w: no notation %.20q", text, game.ErrSyntax, n)
+}
+
+// ParseAny reads a move in whichever notation it is written, with ranks from 0
+// where it gives squares: those are ICCS's.
+func (p *Position) ParseAny(text string) (game.Move, error) {
+	for _, r := range text {
+		if r > 0x7f {
+			return p.ParseIn(Chinese, text)
+		}
+	}
+	if len(text) > 1 && strings.ContainsAny(text[2:], "+-=.") && !strings.Contains(text, "-") || len(text) == 4 && strings.ContainsAny(text[2:3], "+-=.") {
+		return p.ParseIn(WXF, text)
+	}
+	return p.ParseIn(ICCS, text)
+}
+
+func (p *Position) readAlgebra(text string) (game.Move, error) {
+	var a, b byte
+	var from, to int
+	if n, err := fmt.Sscanf(text, "%c%d%c%d", &a, &from, &b, &to); err != nil || n != 4 ||
+		a < 'a' || a > 'i' || b < 'a' || b > 'i' || from < 1 || from > Ranks || to < 1 || to > Ranks ||
+		text != fmt.Sprintf("%c%d%c%d", a, from, b, to) {
+		return game.NoMove, fmt.Errorf("move %.20q: %w: want a form like h3e3, ranks 1 to 10", text, game.ErrSyntax)
+	}
+	m := MakeMove(MakeSquare(int(a-'a'), from-1), MakeSquare(int(b-'a'), to-1))
+	if From(m) == To(m) || !p.board.IsLegal(m) {
+		return game.NoMove, fmt.Errorf("%w: %s", game.ErrIllegal, text)
+	}
+	return m, nil
+}
+
+// match finds the one legal move that may be written so.
+func (p *Position) match(text, plain string, writings func(game.Move) []string) (game.Move, error) {
+	if plain == "" {
+		return game.NoMove, fmt.Errorf("move %.40q: %w: want a form like C2=5 or 炮二平五", text, game.ErrSyntax)
+	}
+	var found []game.Move
+	for _, m := range p.board.Legal(nil) {
+		if slices.Contains(writings(m), plain) {
+			found = append(found, m)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return game.NoMove, fmt.Errorf("%w: %.40q names no legal move", game.ErrIllegal, text)
+	case 1:
+		return found[0], nil
+	}
+	return game.NoMove, fmt.Errorf("%w: %.40q may be %s or %s", game.ErrIllegal, text, FormatMove(found[0]), FormatMove(found[1]))
+}
+
+// tandem is where a piece stands among its like.
+type tandem struct {
+	file  int // of the piece, 1 to 9 from its owner's right
+	place int // from the front, 0 first
+	count int // of the same kind on the file
+	// number is the piece's place, from 0, among all that stand in tandems,
+	// file by file from the right; files is how many such files there are.
+	number, files int
+}
+
+func (b *Board) tandem(at Square) tandem {
+	piece := b.At(at)
+	var files [Files + 1][]Square // by file, from the front
+	for s := b.Of(piece); s.Any(); s = s.Rest() {
+		f := ownFile(piece.Color(), s.First())
+		files[f] = append(files[f], s.First())
+	}
+	t := tandem{file: ownFile(piece.Color(), at)}
+	for f, on := range files {
+		if piece.Color() == Red {
+			slices.Reverse(on) // squares come from Red's side
+		}
+		if f == t.file {
+			t.place, t.count = slices.Index(on, at), len(on)
+			t.number += t.place
+		}
+		if len(on) > 1 {
+			t.files++
+			if f < t.file {
+				t.number += len(on)
+			}
+		}
+	}
+	return t
+}
+
+// ownFile counts files from the owner's right, from 1.
+func ownFile(c Color, s Square) int {
+	if c == Red {
+		return Files - s.File()
+	}
+	return s.File() + 1
+}
+
+// going is the second half of a move's text: direction and number.
+func (b *Board) going(m game.Move) (direction byte, number int) {
+	from, to, piece := From(m), To(m), b.At(From(m))
+	steps := to.Rank() - from.Rank()
+	if piece.Color() == Black {
+		steps = -steps
+	}
+	direction, number = '=', ownFile(piece.Color(), to)
+	switch {
+	case steps > 0:
+		direction = '+'
+	case steps < 0:
+		direction = '-'
+	}
+	if from.File() == to.File() {
+		number = max(steps, -steps)
+	}
+	return direction, number
+}
+
+// wxf is how a move may be written in WXF notation, the official way first.
+func (b *Board) wxf(m game.Move) []string {
+	piece, t := b.At(From(m)), b.tandem(From(m))
+	direction, number := b.going(m)
+	letter := ".KAEHRCP"[piece.Kind()]
+	var heads []string
+	add := func(head ...byte) { heads = append(heads, string(head)) }
+	digit := '0' + byte(t.file)
+	switch {
+	case t.count < 2:
+		add(letter, digit)
+	case piece.Kind() != Pawn:
+		add(letter, "+-"[t.place])
+		if piece.Kind() == Advisor || piece.Kind() == Elephant {
+			add(letter, digit) // at most one of the two can go there
+		}
+	case t.files > 1:
+		add(digit, fileMark(t, digit))
+		add(letter, 'a'+byte(t.number))
+	default:
+		first, second := pawnMark(t, letter, digit)
+		add(first, second)
+		if t.count > 3 {
+			add(letter, 'a'+byte(t.number))
+		}
+	}
+	for i, head := range heads {
+		heads[i] = fmt.Sprintf("%s%c%d", head, direction, number)
+	}
+	return heads
+}
+
+// fileMark is the second character for pawns in tandems on two files.
+func fileMark(t tandem, digit byte) byte {
+	switch {
+	case t.place == 0:
+		return '+'
+	case t.place == t.count-1:
+		return '-'
+	}
+	return digit
+}
+
+// pawnMark are the first two characters for pawns in a tandem on one file: of
+// four or more the outer two are ++ and --, the inner as of three or two.
+func pawnMark(t tandem, letter, digit byte) (first, second byte) {
+	if t.count >= 4 {
+		switch t.place {
+		case 0:
+			return '+', '+'
+		case t.count - 1:
+			return '-', '-'
+		}
+		t.place--
+		t.count -= 2
+	}
+	return letter, fileMark(t, digit)
+}
+
+// The characters of the Chinese notation.
+var (
+	redNames   = [Kinds]string{King: "帅", Advisor: "仕", Elephant: "相", Horse: "马", Rook: "车", Cannon: "炮", Pawn: "兵"}
+	blackNames = [Kinds]string{King: "将", Advisor: "士", Elephant: "象", Horse: "马", Rook: "车", Cannon: "炮", Pawn: "卒"}
+	numerals   = [Files + 1]string{"", "一", "二", "三", "四", "五", "六", "七", "八", "九"}
+	directions = map[byte]string{'+': "进", '-': "退", '=': "平"}
+)
+
+// chinese is how a move may be written in Chinese, the usual way first.
+func (b *Board) chinese(m game.Move) []string {
+	piece, t := b.At(From(m)), b.tandem(From(m))
+	direction, number := b.going(m)
+	name, digit := redNames[piece.Kind()], func(n int) string { return numerals[n] }
+	if piece.Color() == Black {
+		name, digit = blackNames[piece.Kind()], func(n int) string { return fmt.Sprint(n) }
+	}
+	var heads []string
+	switch {
+	case t.count < 2:
+		heads = []string{name + digit(t.file)}
+	case piece.Kind() == Pawn && (t.files > 1 || t.count > 3):
+		// The numbers are Chinese for both sides: they are places, not files.
+		heads = []string{numerals[t.number+1] + name}
+		if t.files == 1 && t.place == 0 {
+			heads = append(heads, "前"+name)
+		}
+		if t.files == 1 && t.place == t.count-1 {
+			heads = append(heads, "后"+name)
+		}
+	default:
+		mark := "前"
+		switch {
+		case t.place == t.count-1:
+			mark = "后"
+		case t.place > 0:
+			mark = "中"
+		}
+		heads = []string{mark + name}
+		if piece.Kind() == Advisor || piece.Kind() == Elephant {
+			heads = append(heads, name+digit(t.file))
+		}
+	}
+	for i, head := range heads {
+		heads[i] = head + directions[direction] + digit(number)
+	}
+	return heads
+}
+
+// plainWXF brings the variants of WXF notation to the one that wxf writes; ""
+// for a text of another form.
+func plainWXF(text string) string {
+	if len(text) != 4 {
+		return ""
+	}
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'a' && c <= 'z' && !(i == 1 && c <= 'e') {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+	switch b[0] {
+	case 'N':
+		b[0] = 'H'
+	case 'B', 'M':
+		b[0] = 'E'
+	case 'G':
+		b[0] = 'A'
+	}
+	if b[2] == '.' {
+		b[2] = '='
+	}
+	const head, middle = "KAEHRCP123456789+-", "123456789+-abcde"
+	if strings.IndexByte(head, b[0]) < 0 || strings.IndexByte(middle, b[1]) < 0 ||
+		strings.IndexByte("+-=", b[2]) < 0 || b[3] < '1' || b[3] > '9' {
+		return ""
+	}
+	return string(b)
+}
+
+// chineseVariants brings characters that mean the same to the one that is written.
+var chineseVariants = strings.NewReplacer(
+	"帥", "帅", "將", "将", "馬", "马", "傌", "马", "車", "车", "俥", "车", "砲", "炮", "包", "炮",
+	"進", "进", "後", "后",
+	"１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9", " ", "",
+)
+
+// plainChinese brings the variants of Chinese notation to the one that chinese
+// writes; "" for a text of another form. Red's and Black's names for a piece,
+// and their numerals, may stand for each other: whose turn it is decides.
+func plainChinese(text string) string {
+	r := []rune(chineseVariants.Replace(text))
+	if len(r) != 4 || !strings.ContainsRune("进退平", r[2]) {
+		return ""
+	}
+	for _, c := range r {
+		if !strings.ContainsRune("帅将仕士相象马车炮兵卒前中后进退平一二三四五六七八九123456789", c) {
+			return ""
+		}
+	}
+	return string(r)
+}

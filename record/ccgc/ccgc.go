@@ -1,0 +1,191 @@
+// Package ccgc reads and writes the game texts of the Chinese computer games
+// championship (CCGC): Amazons and Gomoku ("C5").
+//
+//	#[AM][first][second][先手胜][2024.07.11 10:00 place][event];
+//	1 d1d7(g7) d10d4(g4)
+//	2 ...
+//
+//	{[C5][first][second][先手胜][2024.07.11 10:00 place][event];B(H,8);W(I,9)}
+//
+// Columns are letters from the left, rows count from 1 at the bottom. 先手胜 is
+// "first has won", 后手胜 "second has won", 平局 a draw; anything else says
+// nothing. Times are Beijing's. The texts have no clocks and no choices of an opening procedure: of
+// Gomoku they keep the stones, and who held Black in the end comes first.
+//
+// Teams write these files with their own programs, so much is read that the
+// rules of the competition do not have: capitals, full-width characters,
+// doubled brackets, other signs in dates, fields that are missing.
+package ccgc
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"sparring/game"
+	"sparring/game/amazons"
+	"sparring/record"
+	"sparring/record/format"
+)
+
+// Format describes the format.
+func Format() format.Format {
+	return format.Format{
+		Name:     "ccgc",
+		Ext:      ".txt",
+		About:    "Chinese computer games championship, Amazons and Gomoku",
+		Games:    []string{"amazons", "gomoku"},
+		Detect:   detect,
+		Write:    write,
+		Read:     read,
+		FileName: fileName,
+	}
+}
+
+// The codes of the games.
+var codes = map[string]string{"amazons": "AM", "gomoku": "C5"}
+
+// The words for results.
+const (
+	firstWins  = "先手胜"
+	secondWins = "后手胜"
+	drawn      = "平局"
+	unknown    = "未知"
+)
+
+var resultWords = map[game.Result]string{
+	game.FirstWins: firstWins, game.SecondWins: secondWins, game.Draw: drawn, game.Undecided: unknown,
+}
+
+// dateLayout is the date and time of day in the fifth field, in the time of
+// the place where the championship is.
+const dateLayout = "2006.01.02 15:04"
+
+var beijing = time.FixedZone("CST", 8*60*60)
+
+func write(records []*record.Record, _ format.WriteOptions) (string, error) {
+	var s strings.Builder
+	for _, r := range records {
+		text, err := writeGame(r)
+		if err != nil {
+			return "", fmt.Errorf("ccgc: game %s: %w", r.ID, err)
+		}
+		s.WriteString(text + "\r\n")
+	}
+	return s.String(), nil
+}
+
+func writeGame(r *record.Record) (string, error) {
+	if r.Position != "" {
+		return "", fmt.Errorf("%w: the start position %.60q", format.ErrCannot, r.Position)
+	}
+	switch {
+	case r.Game == "amazons" && r.Rules == "amazons/10x10":
+		return amazonsText(r)
+	case r.Game == "gomoku":
+		return gomokuText(r)
+	}
+	return "", fmt.Errorf("%w: a game of %s", format.ErrCannot, r.Rules)
+}
+
+func amazonsText(r *record.Record) (string, error) {
+	var s strings.Builder
+	s.WriteString("#" + header(r, game.First) + ";")
+	_, err := format.Played(r, func(ply int, p game.Position, m game.Move) error {
+		if ply%2 == 1 {
+			s.WriteString("\r\n" + strconv.Itoa((ply+1)/2))
+		}
+		s.WriteString(" " + p.(*amazons.Position).FormatIn(amazons.Parens, m))
+		return nil
+	})
+	return s.String(), err
+}
+
+func gomokuText(r *record.Record) (string, error) {
+	stones, size, black, err := format.Stones(r)
+	if err != nil {
+		return "", err
+	}
+	if size != 15 {
+		return "", fmt.Errorf("%w: a board of %d", format.ErrCannot, size)
+	}
+	var s strings.Builder
+	s.WriteString("{" + header(r, black))
+	for _, stone := range stones {
+		colour := "W"
+		if stone.Black {
+			colour = "B"
+		}
+		fmt.Fprintf(&s, ";%s(%c,%d)", colour, 'A'+stone.Col, stone.Row+1)
+	}
+	return s.String() + "}", nil
+}
+
+// header is the six fields; first is the seat that the text has first.
+func header(r *record.Record, first game.Seat) string {
+	when := clean(r.Place)
+	if !r.Start.IsZero() {
+		when = strings.TrimSpace(r.Start.In(beijing).Format(dateLayout) + " " + when)
+	}
+	return "[" + codes[r.Game] + "][" + team(r.Seats[first], " B") + "][" + team(r.Seats[first.Other()], " W") +
+		"][" + resultWords[turned(r.Result, first)] + "][" + when + "][" + clean(r.Event) + "]"
+}
+
+// turned is the result with the seats changed where the second comes first.
+func turned(result game.Result, first game.Seat) game.Result {
+	if first == game.Second && (result == game.FirstWins || result == game.SecondWins) {
+		return game.FirstWins + game.SecondWins - result
+	}
+	return result
+}
+
+// team is a player's name. The championship may add the colour to a team's
+// name, so that a name that ends like this gets it once more.
+func team(s record.Seat, colour string) string {
+	name := clean(format.Name(s))
+	if strings.HasSuffix(name, colour) {
+		name += colour
+	}
+	return name
+}
+
+// clean makes a text fit into a field: no brackets or semicolons, which the
+// format has no escape for, on one line.
+func clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch format.Fold(r) {
+		case '[', '{':
+			return '('
+		case ']', '}':
+			return ')'
+		case ';':
+			return ','
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// fileName is the championship's: AM-firstB vs secondW-先手胜-time place-event.txt.
+func fileName(r *record.Record) string {
+	first := game.First
+	if r.Game == "gomoku" {
+		if _, _, black, err := format.Stones(r); err == nil {
+			first = black
+		}
+	}
+	when := ""
+	if !r.Start.IsZero() {
+		when = r.Start.In(beijing).Format("20060102 1504")
+	}
+	parts := []string{codes[r.Game],
+		clean(format.Name(r.Seats[first])) + "B vs " + clean(format.Name(r.Seats[first.Other()])) + "W",
+		resultWords[turned(r.Result, first)]}
+	for _, part := range []string{strings.TrimSpace(when + " " + clean(r.Place)), clean(r.Event)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "-") + ".txt"
+}

@@ -1,0 +1,78 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// Charset is how a text is written as bytes.
+type Charset string
+
+// The charsets. GB18030 holds every character and GBK as its older part, so
+// that what is read as GBK is read as GB18030.
+const (
+	UTF8 Charset = "utf-8" // the default
+	GBK  Charset = "gbk"
+)
+
+// Decode turns the bytes of a file into text: UTF-8 where they are valid
+// UTF-8, else GBK; a byte-order mark (UTF-8 or UTF-16) decides at once. Line
+// ends stay as they are. The error wraps ErrSyntax and says at which byte
+// neither fits.
+func Decode(data []byte) (string, error) {
+	switch {
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
+		data = data[3:]
+		if !utf8.Valid(data) {
+			return "", fmt.Errorf("%w: UTF-8 by its byte-order mark, but not at byte %d", ErrSyntax, 4+validPrefix(data))
+		}
+		return string(data), nil
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		text, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(data)
+		if err != nil {
+			return "", fmt.Errorf("%w: UTF-16: %w", ErrSyntax, err)
+		}
+		return string(text), nil
+	case utf8.Valid(data):
+		return string(data), nil
+	}
+	text, err := simplifiedchinese.GB18030.NewDecoder().Bytes(data)
+	if err != nil || bytes.ContainsRune(text, utf8.RuneError) {
+		return "", fmt.Errorf("%w: neither UTF-8 (byte %d) nor GBK", ErrSyntax, 1+validPrefix(data))
+	}
+	return string(text), nil
+}
+
+func validPrefix(data []byte) int {
+	n := 0
+	for n < len(data) {
+		r, size := utf8.DecodeRune(data[n:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// Encode turns text into bytes. The error wraps ErrCannot for a charset that
+// is none.
+func Encode(text string, c Charset) ([]byte, error) {
+	switch Charset(strings.ToLower(string(c))) {
+	case "", UTF8:
+		return []byte(text), nil
+	case GBK:
+		// GB18030 is GBK for all that GBK can say, and can say the rest.
+		data, err := simplifiedchinese.GB18030.NewEncoder().Bytes([]byte(text))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrCannot, err)
+		}
+		return data, nil
+	}
+	return nil, fmt.Errorf("%w: charset %.20q (have %s, %s)", ErrCannot, c, UTF8, GBK)
+}

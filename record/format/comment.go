@@ -1,0 +1,135 @@
+package format
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"sparring/game"
+	"sparring/record"
+)
+
+// Comment writes what a record says of a ply as the text of a comment: its own
+// comment and, in the commands that chess programs know, the evaluation from
+// the first seat's side in hundredths with the depth, the time used and the
+// time left. "" is nothing.
+//
+//	[%eval -0.35,12] [%emt 1.5] [%clk 0:09:58.5] a comment
+func Comment(p *record.Ply) string {
+	var parts []string
+	if t := p.Think; t != nil && t.Depth > 0 {
+		score := t.Score
+		if p.Seat == game.Second {
+			score = -score
+		}
+		sign := ""
+		if score < 0 {
+			sign, score = "-", -score
+		}
+		parts = append(parts, fmt.Sprintf("[%%eval %s%d.%02d,%d]", sign, score/100, score%100, t.Depth))
+	}
+	if p.UsedMS > 0 {
+		parts = append(parts, "[%emt "+Seconds(p.UsedMS)+"]")
+	}
+	if p.LeftMS > 0 {
+		s := p.LeftMS / 1000
+		parts = append(parts, fmt.Sprintf("[%%clk %d:%02d:%02d%s]", s/3600, s/60%60, s%60, strings.TrimPrefix(Seconds(p.LeftMS%1000), "0")))
+	}
+	if p.Comment != "" {
+		parts = append(parts, p.Comment)
+	}
+	return strings.Join(parts, " ")
+}
+
+var command = regexp.MustCompile(`\[%(\w+) ([^\]]*)\]`)
+
+// maxComment bounds the comment of a ply, in bytes: what goes beyond is cut.
+const maxComment = 16 << 10
+
+// AddComment puts what a comment says into the ply, after what is there.
+// Think.Score stays as the file has it, for the first seat; [Draft.Finish]
+// turns it.
+func AddComment(p *record.Ply, text string) {
+	rest := command.ReplaceAllStringFunc(text, func(whole string) string {
+		m := command.FindStringSubmatch(whole)
+		if !addCommand(p, m[1], strings.TrimSpace(m[2])) {
+			return whole
+		}
+		return ""
+	})
+	rest = strings.Join(strings.FieldsFunc(rest, unicode.IsSpace), " ")
+	switch {
+	case rest == "" || len(p.Comment) >= maxComment:
+		return
+	case p.Comment != "":
+		rest = p.Comment + " " + rest
+	}
+	p.Comment = strings.ToValidUTF8(rest[:min(len(rest), maxComment)], "")
+}
+
+func addCommand(p *record.Ply, name, value string) bool {
+	switch name {
+	case "eval":
+		pawns, depth, _ := strings.Cut(value, ",")
+		score, ok := hundredths(pawns)
+		d, err := strconv.Atoi(cmp.Or(depth, "0"))
+		if !ok || err != nil || d < 0 {
+			return false
+		}
+		p.Think = &record.Think{Score: score, Depth: d}
+	case "emt":
+		ms, ok := milliseconds(value)
+		if !ok {
+			return false
+		}
+		p.UsedMS = ms
+	case "clk":
+		ms, ok := milliseconds(value)
+		if !ok {
+			return false
+		}
+		p.LeftMS = ms
+	default:
+		return false
+	}
+	return true
+}
+
+// Seconds writes milliseconds as seconds with as many decimals as it takes.
+func Seconds(ms int64) string {
+	return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64)
+}
+
+// maxMS is a year: no clock shows more.
+const maxMS = 365 * 24 * 3600 * 1000
+
+// milliseconds reads h:mm:ss.fff, m:ss or seconds.
+func milliseconds(text string) (int64, bool) {
+	var total float64
+	for part := range strings.SplitSeq(text, ":") {
+		v, err := strconv.ParseFloat(part, 64)
+		if err != nil || !(v >= 0 && v <= maxMS) {
+			return 0, false
+		}
+		total = total*60 + v
+	}
+	if total*1000 > maxMS {
+		return 0, false
+	}
+	return int64(total*1000 + 0.5), true
+}
+
+// hundredths reads a decimal number with up to two decimals exactly.
+func hundredths(text string) (int, bool) {
+	v, err := strconv.ParseFloat(strings.TrimPrefix(text, "+"), 64)
+	if err != nil || !(v > -1e7 && v < 1e7) {
+		return 0, false
+	}
+	if v < 0 {
+		return -int(-v*100 + 0.5), true
+	}
+	return int(v*100 + 0.5), true
+}

@@ -1,0 +1,106 @@
+package format
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/record"
+)
+
+func TestParseDate(t *testing.T) {
+	for text, want := range map[string]string{
+		"2024.07.11 10:00 place":   "2024-07-11 10:00:00|place",
+		"2021-04-16 00:00 Love":    "2021-04-16 00:00:00|Love",
+		"2050/12/31 23:59:59 河北":   "2050-12-31 23:59:59|河北",
+		"2023 / 4 / 5 12:3:4 四川":   "2023-04-05 12:03:04|四川",
+		"2024年7月11日 10时30分 北京":     "2024-07-11 10:30:00|北京",
+		"２０２４．０７．１１　１０：００　沈阳":      "2024-07-11 10:00:00|沈阳",
+		"2024.07.11 Tokyo":         "2024-07-11 00:00:00|Tokyo",
+		"2024-07-11T10:00:00Z":     "2024-07-11 10:00:00|Z",
+		"2024.07.11 24:00 x":       "2024-07-11 00:00:00|24:00 x",
+		"2024.07.11 3 tables":      "2024-07-11 00:00:00|3 tables",
+		"2024.07.11":               "2024-07-11 00:00:00|",
+		"2023.02.29 x":             "|2023.02.29 x",
+		"2018.8.x 14:00 合肥":        "|2018.8.x 14:00 合肥",
+		"2000.11.??":               "|2000.11.??",
+		"2026 辽宁":                  "|2026 辽宁",
+		"20240711":                 "2024-07-11 00:00:00|",
+		"202407112":                "|202407112",
+		"2022-05-01 09_30_15":      "2022-05-01 09:30:15|",
+		"24.07.11":                 "|24.07.11",
+		"":                         "|",
+		"99999999999999999999.1.1": "|99999999999999999999.1.1",
+	} {
+		got, rest, ok := ParseDate(text, time.UTC)
+		s := "|" + rest
+		if ok {
+			s = got.Format(time.DateTime) + s
+		}
+		if s != want {
+			t.Errorf("%q: %s, want %s", text, s, want)
+		}
+	}
+}
+
+func TestDecode(t *testing.T) {
+	for data, want := range map[string]string{
+		"abc":                      "abc",
+		"\xef\xbb\xbf先手":           "先手",
+		"先手":                       "先手",
+		"\xcf\xc8\xca\xd6":         "先手",
+		"\xff\xfe\x48\x51\x4b\x62": "先手",
+		"\xfe\xff\x51\x48\x62\x4b": "先手",
+	} {
+		if got, err := Decode([]byte(data)); got != want || err != nil {
+			t.Errorf("%x: %q, %v, want %q", data, got, err, want)
+		}
+	}
+	for _, data := range []string{"ab\xff\xff", "\xef\xbb\xbfab\xcf\xc8"} {
+		if got, err := Decode([]byte(data)); err == nil {
+			t.Errorf("%x: %q", data, got)
+		}
+	}
+}
+
+func TestComment(t *testing.T) {
+	for _, p := range []record.Ply{
+		{},
+		{Comment: "x"},
+		{UsedMS: 1234, LeftMS: 3_723_050, Comment: "a b"},
+		{Think: &record.Think{Depth: 3, Score: -5}},
+		{Seat: game.Second, Think: &record.Think{Depth: 3, Score: -12345}, LeftMS: 7},
+	} {
+		var got record.Ply
+		got.Seat = p.Seat
+		AddComment(&got, Comment(&p))
+		if p.Seat == game.Second {
+			got.Think.Score = -got.Think.Score
+		}
+		if got.Comment != p.Comment || got.UsedMS != p.UsedMS || got.LeftMS != p.LeftMS || (got.Think == nil) != (p.Think == nil) ||
+			p.Think != nil && !reflect.DeepEqual(got.Think, p.Think) {
+			t.Errorf("%q: %+v, want %+v", Comment(&p), got, p)
+		}
+	}
+	// What is no command, or says nonsense, stays as text.
+	for _, text := range []string{"[%foo 1]", "[%clk x]", "[%eval 1e99]", "[%emt -1]", "[%clk NaN]"} {
+		var p record.Ply
+		if AddComment(&p, text); p.Comment != text {
+			t.Errorf("%s becomes %+v", text, p)
+		}
+	}
+}
+
+func TestGrid(t *testing.T) {
+	for _, text := range []string{"15/15 b", "2x12/15 w", "3q2q3/10/*9/q8q w"} {
+		if g, ok := ParseGrid(text); !ok || g.String() != text {
+			t.Errorf("%s becomes %s", text, g)
+		}
+	}
+	for _, text := range []string{"15/15 b swap", "15/15", "7/015 b", ""} {
+		if g, ok := ParseGrid(text); ok {
+			t.Errorf("%q is taken for %s", text, g)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+// Package formattest has what the tests of all formats share: records of real
+// games, and the comparison after a round trip.
+package formattest
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/record"
+	"sparring/record/format"
+)
+
+// Random plays a seeded random game under a rule set, up to so many plies, and
+// records it with everything that a format may carry. A game that the rules do
+// not end is resigned by the seat to act.
+func Random(t testing.TB, rules, position string, seed uint64, plies int) *record.Record {
+	t.Helper()
+	r, err := catalog.Rules(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.New(position)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	rec := &record.Record{
+		V: record.Version, ID: "g-1", Game: r.Game, Rules: r.Name, Position: position,
+		Clock: clock.Spec{Kind: clock.Fischer, Initial: 5 * time.Minute, Increment: 1500 * time.Millisecond},
+		Event: "CCGC 2026", Place: "沈阳",
+		Seats:  [2]record.Seat{{Player: "alice", Kind: record.Bot}, {Player: "bob-2", Display: "北理工 二队", Kind: record.Human}},
+		Start:  time.Date(2026, 8, 3, 14, 30, 0, 0, time.UTC),
+		Source: record.Source{By: record.ByArena},
+	}
+	for range plies {
+		moves := p.Legal(nil)
+		if len(moves) == 0 {
+			break
+		}
+		m := moves[rng.IntN(len(moves))]
+		ply := record.Ply{Seat: p.Turn(), Move: p.Format(m), UsedMS: rng.Int64N(9000), LeftMS: 1 + rng.Int64N(300_000)}
+		if rng.IntN(3) == 0 {
+			ply.Think = &record.Think{Depth: 1 + rng.IntN(20), Score: rng.IntN(2000) - 1000}
+			ply.Comment = "a ] and a \\ :"
+		}
+		if err := p.Play(m); err != nil {
+			t.Fatal(err)
+		}
+		ply.Key = record.Key(p.Key())
+		rec.Plies = append(rec.Plies, ply)
+	}
+	if o := p.Outcome(); o.Over() {
+		rec.Result, rec.Reason = o.Result, o.Reason
+	} else {
+		rec.Result, rec.Reason = game.WonBy(p.Turn().Other()), "resign"
+	}
+	if err := rec.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// RoundTrip writes the records in the format, reads them back and compares what
+// every format keeps: moves, keys, result and the players' names.
+func RoundTrip(t testing.TB, f format.Format, o format.WriteOptions, records ...*record.Record) []*record.Record {
+	t.Helper()
+	text, err := f.Write(records, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.Detect(text) {
+		t.Errorf("%s does not know its own text: %.80q", f.Name, text)
+	}
+	data, err := format.Encode(text, o.Charset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := format.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if decoded != text {
+		t.Fatalf("%s: the text changes on the way through %q", f.Name, o.Charset)
+	}
+	back, err := format.All(f.Read(decoded, format.ReadOptions{}))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if len(back) != len(records) {
+		t.Fatalf("%d games, want %d", len(back), len(records))
+	}
+	for i, want := range records {
+		compare(t, back[i], want)
+		if t.Failed() {
+			t.Fatalf("of\n%s", text)
+		}
+	}
+	return back
+}
+
+func compare(t testing.TB, got, want *record.Record) {
+	t.Helper()
+	if got.Rules != want.Rules || got.Position != want.Position {
+		t.Errorf("rules %s position %q, want %s %q", got.Rules, got.Position, want.Rules, want.Position)
+	}
+	if len(got.Plies) != len(want.Plies) {
+		t.Errorf("%d plies, want %d", len(got.Plies), len(want.Plies))
+		return
+	}
+	for i := range want.Plies {
+		g, w := got.Plies[i], want.Plies[i]
+		if g.Move != w.Move || g.Seat != w.Seat || g.Key != w.Key {
+			t.Errorf("ply %d: %s by %s (%s), want %s by %s (%s)", i+1, g.Move, g.Seat, g.Key, w.Move, w.Seat, w.Key)
+			return
+		}
+	}
+	if got.Result != want.Result {
+		t.Errorf("result %s (%s), want %s (%s)", got.Result, got.Reason, want.Result, want.Reason)
+	}
+	for i := range want.Seats {
+		if g, w := format.Name(got.Seats[i]), format.Name(want.Seats[i]); g != w {
+			t.Errorf("seat %s: player %q, want %q", game.Seat(i), g, w)
+		}
+	}
+	if got.Source.By != record.ByImport || got.ID == "" {
+		t.Errorf("id %q, source %q", got.ID, got.Source.By)
+	}
+}

@@ -1,0 +1,135 @@
+// Package interchange reads and writes records in the formats of other
+// programs. [Import] finds out what a file is; [Export] writes records in the
+// format of a name.
+package interchange
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sparring/record"
+	"sparring/record/ccgc"
+	"sparring/record/format"
+	"sparring/record/pgn"
+	"sparring/record/psq"
+	"sparring/record/sgf"
+)
+
+// MaxFile is the most bytes that a file may have.
+const MaxFile = 64 << 20
+
+// formats are in the order in which a text is tried.
+var formats = []format.Format{psq.Format(), pgn.Format(), ccgc.Format(), sgf.Format()}
+
+// Formats lists the formats.
+func Formats() []format.Format { return formats }
+
+// Find finds a format by name; the error wraps format.ErrUnknown and lists the
+// names.
+func Find(name string) (format.Format, error) {
+	var names []string
+	for _, f := range formats {
+		if f.Name == strings.ToLower(name) {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return format.Format{}, fmt.Errorf("%w %.20q (have %s)", format.ErrUnknown, name, strings.Join(names, ", "))
+}
+
+// Detect finds the format that a text is in; the error wraps format.ErrUnknown.
+func Detect(text string) (format.Format, error) {
+	for _, f := range formats {
+		if f.Detect(text) {
+			return f, nil
+		}
+	}
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return format.Format{}, fmt.Errorf("%w: the text begins like none of %s", format.ErrUnknown, strings.Join(names, ", "))
+}
+
+// Import runs through the games of a file, whatever its format and charset.
+// Each is checked against the rules and has an id that follows from its
+// content, so that the same file gives the same ids. A damaged game gives a
+// *format.Error with game, line and ply, and the games after it follow where
+// the text shows where they begin. Any other error is the only thing given: of
+// reading, or one that wraps format.ErrUnknown or format.ErrSyntax where the
+// file is of no format. [format.All] makes a list of it.
+func Import(in io.Reader, o format.ReadOptions) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		f, text, err := open(in)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		f.Read(text, o)(yield)
+	}
+}
+
+// open reads a file and finds its format.
+func open(in io.Reader) (format.Format, string, error) {
+	data, err := io.ReadAll(io.LimitReader(in, MaxFile+1))
+	if err != nil {
+		return format.Format{}, "", err
+	}
+	if len(data) > MaxFile {
+		return format.Format{}, "", fmt.Errorf("%w: more than %d bytes", format.ErrSyntax, MaxFile)
+	}
+	text, err := format.Decode(data)
+	if err != nil {
+		return format.Format{}, "", err
+	}
+	f, err := Detect(text)
+	return f, text, err
+}
+
+// Export writes records in the format of that name. Nothing is written when it
+// fails: the error wraps format.ErrUnknown, format.ErrCannot where the format
+// can't hold a game, or is that of the rules where a record's moves are not
+// legal.
+func Export(out io.Writer, name string, records []*record.Record, o format.WriteOptions) error {
+	f, err := Find(name)
+	if err != nil {
+		return err
+	}
+	text, err := f.Write(records, o)
+	if err != nil {
+		return err
+	}
+	data, err := format.Encode(text, o.Charset)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return err
+}
+
+// FileName is a name for the file of a game in a format: the format's own
+// convention where it has one, else the game's id. It has no characters that
+// file systems refuse.
+func FileName(f format.Format, r *record.Record) string {
+	name := r.ID + f.Ext
+	if f.FileName != nil {
+		name = f.FileName(r)
+	}
+	name = strings.Map(func(c rune) rune {
+		if c < ' ' || strings.ContainsRune(`/\:*?"<>|`, c) {
+			return '_'
+		}
+		return c
+	}, name)
+	const longest = 240 // bytes; most file systems have 255
+	if ext := filepath.Ext(name); len(name) > longest {
+		name = strings.ToValidUTF8(name[:longest-len(ext)], "") + ext
+	}
+	return name
+}

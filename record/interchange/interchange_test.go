@@ -1,0 +1,169 @@
+package interchange
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sparring/record"
+	"sparring/record/format"
+	"sparring/record/format/formattest"
+)
+
+// TestDetect: every sample of every format is known for what it is, in any
+// charset, and imports to the same records each time.
+func TestDetect(t *testing.T) {
+	for _, f := range Formats() {
+		files, err := filepath.Glob("../" + f.Name + "/testdata/*" + f.Ext)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", f.Name, len(files), err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := format.Decode(data)
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if found, err := Detect(text); err != nil || found.Name != f.Name {
+				t.Errorf("%s is taken for %q, %v", file, found.Name, err)
+			}
+			gbk, err := format.Encode(text, format.GBK)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, err := format.All(Import(bytes.NewReader(data), format.ReadOptions{}))
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			second, err := format.All(Import(bytes.NewReader(gbk), format.ReadOptions{}))
+			if err != nil || ids(first) != ids(second) {
+				t.Errorf("%s in GBK: %s, want %s, %v", file, ids(second), ids(first), err)
+			}
+			for _, r := range first {
+				if line, err := record.Encode(r); err != nil {
+					t.Errorf("%s: %v of %s", file, err, line)
+				}
+			}
+		}
+	}
+}
+
+func ids(records []*record.Record) string {
+	var s []string
+	for _, r := range records {
+		s = append(s, r.ID)
+	}
+	return strings.Join(s, " ")
+}
+
+func TestExport(t *testing.T) {
+	games := map[string]string{"gomoku": "gomoku/freestyle-15", "amazons": "amazons/10x10", "xiangqi": "xiangqi/simple"}
+	for _, f := range Formats() {
+		for name, rules := range games {
+			r := formattest.Random(t, rules, "", 4, 30)
+			var out bytes.Buffer
+			err := Export(&out, strings.ToUpper(f.Name), []*record.Record{r}, format.WriteOptions{Charset: format.GBK})
+			if !slices.Contains(f.Games, name) {
+				if !errors.Is(err, format.ErrCannot) || out.Len() > 0 {
+					t.Errorf("%s of %s: %v", f.Name, name, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s of %s: %v", f.Name, name, err)
+				continue
+			}
+			back, err := format.All(Import(&out, format.ReadOptions{}))
+			if err != nil || len(back) != 1 || len(back[0].Plies) != 30 || back[0].Game != name || format.Name(back[0].Seats[1]) != "北理工 二队" {
+				t.Errorf("%s of %s: %v", f.Name, name, err)
+			}
+		}
+	}
+}
+
+// TestDamagedAmongGood: a damaged game is reported and the others are read.
+func TestDamagedAmongGood(t *testing.T) {
+	for _, x := range []struct {
+		name, text string
+		good, bad  int
+	}{
+		{"sgf, illegal", "(;GM[4];B[hh])\n(;GM[4];B[hh];W[hh])\n(;GM[4];B[hi])", 2, 1},
+		{"sgf, syntax", "(;GM[4];B[hh])\n(;GM[4];B[hh];W)\n(;GM[4];B[hi])", 1, 1},
+		{"psq, illegal", "Piskvorky 15x15, 0:0, 0\n8,8,0\nPiskvorky 15x15, 0:0, 0\n8,8,0\n8,8,0\nPiskvorky 15x15, 0:0, 0\n8,9,0\n", 2, 1},
+		{"psq, board", "Piskvorky 15x15, 0:0, 0\n8,8,0\nPiskvorky 9x9, 0:0, 0\n8,8,0\n8,8,0\nPiskvorky 15x15, 0:0, 0\n8,9,0\n", 2, 1},
+		{"ccgc, illegal", "{[C5][a][b];B(H,8)}\n{[C5][a][b];B(H,8);W(H,8)}\n{[C5][a][b];B(H,9)}\n", 2, 1},
+		{"ccgc, syntax", "{[C5][a][b];B(H,8)}\n{[C5][a][b];B(H;W(H,8)}\n{[C5][a][b];B(H,9)}\n", 2, 1},
+		{"ccgc, code", "#[AM][a][b];\n1 d1d7(g7)\n#[XX][a][b];\n1 d1d7(g7)\n#[AM][a][b];\n1 d1d6(g6)\n", 2, 1},
+		{"pgn, illegal", "[Game \"Chinese Chess\"]\n1. h2e2 *\n[Game \"Chinese Chess\"]\n1. h2e9 *\n[Game \"Chinese Chess\"]\n1. h2d2 *\n", 2, 1},
+		{"pgn, syntax", "[Game \"Chinese Chess\"]\n1. h2e2 *\n\n[Game \"Chinese Chess\"]\n[Red \"x]\n1. h2e2 *\n\n[Game \"Chinese Chess\"]\n1. h2d2 *\n", 2, 1},
+	} {
+		good, bad := 0, 0
+		for r, err := range Import(strings.NewReader(x.text), format.ReadOptions{}) {
+			var where *format.Error
+			switch {
+			case err == nil && len(r.Plies) == 1:
+				good++
+			case errors.As(err, &where) && where.Game == 2:
+				bad++
+			default:
+				t.Errorf("%s: %v", x.name, err)
+			}
+		}
+		if good != x.good || bad != x.bad {
+			t.Errorf("%s: %d games and %d errors, want %d and %d", x.name, good, bad, x.good, x.bad)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	if _, err := Find("gif"); !errors.Is(err, format.ErrUnknown) || !strings.Contains(err.Error(), "ccgc, pgn, psq, sgf") {
+		t.Error(err)
+	}
+	if err := Export(&bytes.Buffer{}, "gif", nil, format.WriteOptions{}); !errors.Is(err, format.ErrUnknown) {
+		t.Error(err)
+	}
+	if err := Export(&bytes.Buffer{}, "sgf", nil, format.WriteOptions{Charset: "ebcdic"}); !errors.Is(err, format.ErrCannot) {
+		t.Error(err)
+	}
+	for text, want := range map[string]error{
+		"":                    format.ErrUnknown,
+		"hello":               format.ErrUnknown,
+		"\xff\xff\xff":        format.ErrSyntax,
+		"\xef\xbb\xbf\xff":    format.ErrSyntax,
+		"(;GM[4]SZ[15];B[hh]": format.ErrSyntax,
+	} {
+		if _, err := format.All(Import(strings.NewReader(text), format.ReadOptions{})); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+	if _, err := format.All(Import(strings.NewReader(strings.Repeat(" ", MaxFile+1)), format.ReadOptions{})); !errors.Is(err, format.ErrSyntax) {
+		t.Error(err)
+	}
+}
+
+func TestFileName(t *testing.T) {
+	r := formattest.Random(t, "amazons/10x10", "", 4, 30)
+	r.Seats[0].Player = `a/b\c:d`
+	for name, want := range map[string]string{
+		"sgf":  "g-1.sgf",
+		"ccgc": "AM-a_b_c_dB vs 北理工 二队W-后手胜-20260803 2230 沈阳-CCGC 2026.txt",
+	} {
+		f, err := Find(name)
+		if got := FileName(f, r); err != nil || got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	r.Event = strings.Repeat("赛", 200)
+	f, _ := Find("ccgc")
+	if got := FileName(f, r); len(got) > 255 || !strings.HasSuffix(got, ".txt") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,252 @@
+package pgn
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/game/xiangqi"
+	"sparring/record"
+	"sparring/record/format"
+	"sparring/record/format/formattest"
+)
+
+var notations = []format.Moves{"", format.ICCS}
+
+func TestRoundTrip(t *testing.T) {
+	var all []*record.Record
+	for _, position := range []string{"", "4k4/9/9/9/9/9/9/9/4R4/4K4 b - - 0 1", "3akab2/9/4b4/p3p3p/2p6/6P2/P1P1P3P/4C4/9/RN1AKA1NR w - - 3 20"} {
+		for seed := range uint64(8) {
+			all = append(all, formattest.Random(t, "xiangqi/simple", position, seed, 10+30*int(seed)))
+		}
+	}
+	for _, moves := range notations {
+		for _, charset := range []format.Charset{format.UTF8, format.GBK} {
+			back := formattest.RoundTrip(t, Format(), format.WriteOptions{Charset: charset, Moves: moves}, all...)
+			for i, want := range all {
+				got := back[i]
+				if got.Event != want.Event || got.Place != want.Place || got.Clock != want.Clock || got.Reason != want.Reason || !got.Start.Equal(want.Start) {
+					t.Errorf("%s, %s, %s, %s, %s", got.Event, got.Place, got.Clock, got.Reason, got.Start)
+				}
+				if got.Seats[1].Player != "bob-2" || got.Seats[1].Display != "北理工 二队" {
+					t.Errorf("seat second: %+v", got.Seats[1])
+				}
+				for j := range want.Plies {
+					g, w := got.Plies[j], want.Plies[j]
+					if g.UsedMS != w.UsedMS || g.LeftMS != w.LeftMS || g.Comment != w.Comment || !reflect.DeepEqual(g.Think, w.Think) {
+						t.Fatalf("ply %d: %+v (%+v), want %+v (%+v)", j+1, g, g.Think, w, w.Think)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	for _, text := range []string{"unlimited", "300", "10+0.1", "60/5x10", "5/move"} {
+		r := formattest.Random(t, "xiangqi/simple", "", 1, 6)
+		r.Clock, _ = clock.Parse(text)
+		r.Seats = [2]record.Seat{{Display: `a "quoted" \ name"`}, {}}
+		r.Event, r.Place, r.Start = `"] [Red "x"]`, "", time.Time{}
+		r.Text = "about the end"
+		for _, x := range []struct {
+			result game.Result
+			reason game.Reason
+		}{{game.Draw, "agreement"}, {game.SecondWins, "time"}, {game.Undecided, "void"}, {game.Undecided, ""}} {
+			r.Result, r.Reason = x.result, x.reason
+			back := formattest.RoundTrip(t, Format(), format.WriteOptions{}, r, r)[0]
+			if back.Clock != r.Clock || back.Reason != r.Reason || back.Event != r.Event || back.Text != r.Text || !back.Start.IsZero() {
+				t.Errorf("%s: %+v", text, back)
+			}
+		}
+	}
+}
+
+// variants are the hand-written files of testdata, named for what they show.
+var variants = map[string]struct {
+	games  int
+	moves  string // of the first game
+	result game.Result
+	names  string
+	what   string // date, place and event
+}{
+	"iccs.pgn":        {1, "b2e2 b9c7 b0c2 a9b9", game.Draw, "柳大华 杨官璘", "1982-12-11 成都 1982年全国赛 (round 1)"},
+	"iccs-lower.pgn":  {1, "h2e2 h9g7", game.FirstWins, "a b", "2021-01-01"},
+	"website.pgn":     {2, "h2e2 h9g7 h0g2", game.Undecided, "红 黑", "0001-01-01"},
+	"black-first.pgn": {1, "e8e0 d0e0", game.Undecided, "a b", "0001-01-01"},
+	"chess-tags.pgn":  {1, "h2e2", game.SecondWins, "a b", "2024-02-29 x"},
+	"quotes.pgn":      {1, "", game.Undecided, "a b", `0001-01-01 第24届"五羊杯"冠军赛`},
+}
+
+func TestVariants(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.pgn")
+	if err != nil || len(files) != len(variants) {
+		t.Fatalf("%d files, want %d: %v", len(files), len(variants), err)
+	}
+	for name, want := range variants {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := format.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Format().Detect(text) {
+			t.Errorf("%s is not known", name)
+		}
+		games, err := format.All(read(text, format.ReadOptions{}))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		r := games[0]
+		if len(games) != want.games || moves(r) != want.moves || r.Result != want.result {
+			t.Errorf("%s: %d games, %v, %s", name, len(games), moves(r), r.Result)
+		}
+		if names := format.Name(r.Seats[0]) + " " + format.Name(r.Seats[1]); names != want.names {
+			t.Errorf("%s: players %q", name, names)
+		}
+		what := strings.Join(strings.Fields(r.Start.Format("2006-01-02")+" "+r.Place+" "+r.Event), " ")
+		if what != want.what {
+			t.Errorf("%s: %q, want %q", name, what, want.what)
+		}
+	}
+}
+
+func moves(r *record.Record) string {
+	var m []string
+	for _, p := range r.Plies {
+		m = append(m, p.Move)
+	}
+	return strings.Join(m, " ")
+}
+
+const head = "[Game \"Chinese Chess\"]\n[Red \"a\"]\n"
+
+var damaged = []struct{ text, want string }{
+	{"", "pgn, line 1, column 1: syntax: no game"},
+	{"[Game \"Chess\"]\n1. e4 e5", "line 1, column 8: syntax: game \"Chess\""},
+	{"[Event \"x\"]\n[White \"a\"]\n1. e4 e5", "this looks like chess"},
+	{"[Game \"Chinese Chess]\n1. h2e2", "line 1, column 8: syntax: tag Game without its closing"},
+	{head + "[Black]\n", "line 3, column 1: syntax: want a tag"},
+	{head + "1. H2-E2 H2-E2", "pgn, line 3, column 10, ply 2: illegal move"},
+	{head + "1. H2-E2 H9-G7\n2. hello", "line 4, column 4, ply 3: syntax: \"hello\" is no move"},
+	{head + "1. H2-E2 {never ends", "line 3, column 10: syntax: a comment without its }"},
+	{head + "1. H2-E2 (H9-G7", "a variation without its )"},
+	{head + "1. H2-E2 (H9-G7\n[Game \"x\"]", "a variation without its )"},
+	{head + "1. H2-E2) H9-G7", "a ) without its ("},
+	{head + "1. H2-E2 } H9-G7", "\"}\" is no move"},
+	{head + "[FEN \"9/9 w\"]\n", "line 3, column 7: FEN"},
+	{head + "[Rules \"xiangqi/nonsense\"]\n", "unknown rules"},
+	{head + "1. H2-E2 1-0\n\n" + head + "1. H9-G7 0-1\n", "pgn, game 2, line 7, column 4, ply 1: illegal move"},
+}
+
+func TestDamaged(t *testing.T) {
+	for _, x := range damaged {
+		_, err := format.All(read(x.text, format.ReadOptions{}))
+		var where *format.Error
+		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
+			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
+		}
+	}
+}
+
+func TestCannot(t *testing.T) {
+	r := formattest.Random(t, "gomoku/freestyle-15", "", 1, 6)
+	if _, err := write([]*record.Record{r}, format.WriteOptions{}); !errors.Is(err, format.ErrCannot) {
+		t.Error(err)
+	}
+	r = formattest.Random(t, "xiangqi/simple", "", 1, 6)
+	if _, err := write([]*record.Record{r}, format.WriteOptions{Moves: "nonsense"}); !errors.Is(err, format.ErrCannot) {
+		t.Error(err)
+	}
+}
+
+// TestLongGame: a game that goes on beyond the move limit is read under a set
+// without one, unless the file or the caller names the rules.
+func TestLongGame(t *testing.T) {
+	const unlimited = "xiangqi/simple+limit=none"
+	r := formattest.Random(t, unlimited, "", 1, 0)
+	rules, err := catalog.Rules(unlimited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := rules.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(7, 7))
+	for len(r.Plies) < 150 {
+		legal := p.Legal(nil)
+		m := legal[rng.IntN(len(legal))]
+		if p.(*xiangqi.Position).Board().At(xiangqi.To(m)) != xiangqi.NoPiece {
+			continue
+		}
+		text := p.Format(m)
+		if err := p.Play(m); err != nil {
+			t.Fatal(err)
+		}
+		if p.Outcome().Over() || len(p.Legal(nil)) < 5 {
+			p.Undo()
+			continue
+		}
+		r.Plies = append(r.Plies, record.Ply{Seat: p.Turn().Other(), Move: text})
+	}
+	r.Result, r.Reason = game.Draw, "agreement"
+	text, err := write([]*record.Record{r}, format.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = strings.Replace(text, `[Rules "`+unlimited+`"]`, "", 1)
+	games, err := format.All(read(text, format.ReadOptions{}))
+	if err != nil || moves(games[0]) != moves(r) || games[0].Rules != unlimited {
+		t.Errorf("%v", err)
+	}
+	if _, err := format.All(read(text, format.ReadOptions{Rules: "xiangqi/simple"})); !errors.Is(err, game.ErrOver) {
+		t.Errorf("%v, want the end of the game", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, x := range damaged {
+		f.Add(x.text)
+	}
+	for name := range variants {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for r, err := range read(text, format.ReadOptions{}) {
+			if err != nil {
+				var where *format.Error
+				if !errors.As(err, &where) {
+					t.Fatalf("%T %v", err, err)
+				}
+				continue
+			}
+			// What has been read can be written, and says the same.
+			for _, notation := range notations {
+				out, err := write([]*record.Record{r}, format.WriteOptions{Moves: notation})
+				if err != nil {
+					t.Fatalf("%v of %+v", err, r)
+				}
+				again, err := format.All(read(out, format.ReadOptions{}))
+				if err != nil || len(again) != 1 || moves(again[0]) != moves(r) || again[0].Result != r.Result {
+					t.Fatalf("%v in %s", err, out)
+				}
+			}
+		}
+	})
+}

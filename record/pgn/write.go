@@ -1,0 +1,144 @@
+package pgn
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/record"
+	"sparring/record/format"
+)
+
+func write(records []*record.Record, o format.WriteOptions) (string, error) {
+	var s strings.Builder
+	for i, r := range records {
+		if i > 0 {
+			s.WriteByte('\n')
+		}
+		if err := writeGame(&s, r, cmp.Or(o.Moves, format.ICCS)); err != nil {
+			return "", fmt.Errorf("pgn: game %s: %w", r.ID, err)
+		}
+	}
+	return s.String(), nil
+}
+
+// formatNames are the notations as the tag Format has them.
+var formatNames = map[format.Moves]string{format.ICCS: "ICCS", format.WXF: "WXF", format.Chinese: "Chinese"}
+
+func writeGame(s *strings.Builder, r *record.Record, moves format.Moves) error {
+	if r.Game != "xiangqi" {
+		return fmt.Errorf("%w: a game of %s", format.ErrCannot, r.Game)
+	}
+	name, ok := formatNames[moves]
+	if !ok {
+		return fmt.Errorf("%w: notation %.20q", format.ErrCannot, moves)
+	}
+	tag := func(id, value string) {
+		value = strings.Join(strings.Fields(value), " ")
+		fmt.Fprintf(s, "[%s \"%s\"]\n", id, tagEscapes.Replace(value))
+	}
+	maybe := func(id, value string) {
+		if value != "" {
+			tag(id, value)
+		}
+	}
+	tag("Game", "Chinese Chess")
+	tag("Event", cmp.Or(r.Event, "?"))
+	tag("Site", cmp.Or(r.Place, "?"))
+	if r.Start.IsZero() {
+		tag("Date", "????.??.??")
+	} else {
+		tag("Date", r.Start.UTC().Format("2006.01.02"))
+		tag("Time", r.Start.UTC().Format("15:04:05"))
+	}
+	tag("Round", "?")
+	for seat, colour := range []string{"Red", "Black"} {
+		p := r.Seats[seat]
+		tag(colour, cmp.Or(format.Name(p), "?"))
+		if p.Display != "" {
+			maybe(colour+"Player", p.Player)
+		}
+	}
+	result := resultText(r.Result)
+	tag("Result", result)
+	maybe("Termination", termination(r.Reason))
+	maybe("TimeControl", timeControl(r.Clock))
+	tag("Rules", r.Rules)
+	maybe("FEN", r.Position)
+	tag("Format", name)
+	s.WriteByte('\n')
+	writeComment(s, r.Text)
+	if err := writeMoves(s, r, moves); err != nil {
+		return err
+	}
+	s.WriteString(result + "\n")
+	return nil
+}
+
+var tagEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// writeMoves writes a line for each two moves.
+func writeMoves(s *strings.Builder, r *record.Record, moves format.Moves) error {
+	number := 1
+	_, err := format.Played(r, func(ply int, p game.Position, m game.Move) error {
+		text, err := moveText(p, m, moves)
+		if err != nil {
+			return err
+		}
+		switch {
+		case p.Turn() == game.First:
+			fmt.Fprintf(s, "%3d. %s", number, text)
+		case ply == 1:
+			fmt.Fprintf(s, "%3d. ... %s", number, text)
+		default:
+			s.WriteString(" " + text)
+		}
+		if c := format.Comment(&r.Plies[ply-1]); c != "" {
+			s.WriteByte(' ')
+			writeComment(s, c)
+		}
+		if p.Turn() == game.Second || ply == len(r.Plies) {
+			s.WriteByte('\n')
+			number++
+		}
+		return nil
+	})
+	return err
+}
+
+// writeComment writes a comment in braces, which cannot stand in it.
+func writeComment(s *strings.Builder, text string) {
+	if text != "" {
+		s.WriteString("{" + strings.NewReplacer("{", "(", "}", ")").Replace(text) + "}")
+	}
+}
+
+func resultText(r game.Result) string {
+	for text, result := range results {
+		if result == r {
+			return text
+		}
+	}
+	return "*"
+}
+
+// timeForfeit is what the PGN standard calls a fallen flag.
+const timeForfeit = "time forfeit"
+
+func termination(reason game.Reason) string {
+	if reason == "time" {
+		return timeForfeit
+	}
+	return string(reason)
+}
+
+// timeControl is the clock: as the PGN standard has it where it can say it,
+// else as records write it.
+func timeControl(c clock.Spec) string {
+	if c.Kind == clock.Unlimited {
+		return "-"
+	}
+	return c.String()
+}

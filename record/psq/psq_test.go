@@ -1,0 +1,215 @@
+package psq
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sparring/game"
+	"sparring/record"
+	"sparring/record/format"
+	"sparring/record/format/formattest"
+)
+
+func TestRoundTrip(t *testing.T) {
+	var all []*record.Record
+	for _, size := range []int{15, 19, 20} {
+		for seed := range uint64(10) {
+			all = append(all, formattest.Random(t, fmt.Sprintf("gomoku/freestyle-%d", size), "", seed, 25*int(seed)))
+		}
+	}
+	for _, charset := range []format.Charset{format.UTF8, format.GBK} {
+		back := formattest.RoundTrip(t, Format(), format.WriteOptions{Charset: charset}, all...)
+		for i, want := range all {
+			got := back[i]
+			if got.Event != want.Event || got.Place != want.Place || got.Clock != want.Clock || got.Reason != want.Reason || !got.Start.Equal(want.Start) {
+				t.Errorf("%s: got %s, %s, %s, %s, %s", want.Rules, got.Event, got.Place, got.Clock, got.Reason, got.Start)
+			}
+			if got.Seats[1] != (record.Seat{Player: "bob-2", Display: "北理工 二队", Kind: record.Human}) || got.Seats[0].Kind != record.Bot {
+				t.Errorf("seats: %+v", got.Seats)
+			}
+			for j := range want.Plies {
+				if got.Plies[j].UsedMS != want.Plies[j].UsedMS {
+					t.Fatalf("ply %d: %d ms, want %d", j+1, got.Plies[j].UsedMS, want.Plies[j].UsedMS)
+				}
+			}
+		}
+	}
+}
+
+// TestOpenings: of an opening procedure the stones are kept, and Black comes
+// first, whoever sat there.
+func TestOpenings(t *testing.T) {
+	swapped := 0
+	for seed := range uint64(12) {
+		r := formattest.Random(t, "gomoku/freestyle-15+swap2", "", seed, 40)
+		stones, _, black, err := format.Stones(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := write([]*record.Record{r}, format.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		games, err := format.All(read(text, format.ReadOptions{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := games[0]
+		var want []string
+		for _, s := range stones {
+			want = append(want, r.Plies[s.Ply-1].Move)
+		}
+		if moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/freestyle-15" || got.Seats[0] != r.Seats[black] {
+			t.Errorf("%s: %s, %s, %+v", text, got.Rules, moves(got), got.Seats)
+		}
+		if (got.Result == game.FirstWins) != (r.Result == game.WonBy(black)) || got.Reason != r.Reason {
+			t.Errorf("%s: %s, but %s in the record with Black %s", text, got.Result, r.Result, black)
+		}
+		if black == game.Second {
+			swapped++
+		}
+	}
+	if swapped == 0 {
+		t.Error("no game with swapped colours")
+	}
+}
+
+// TestOddNames: a name may look like a code or a note.
+func TestOddNames(t *testing.T) {
+	for _, names := range [][2]string{{"-1", "0"}, {"# rules: x", "15"}, {"", ""}, {"15", "bob"}, {"bob", "0"}} {
+		r := formattest.Random(t, "gomoku/freestyle-15", "", 3, 12)
+		for i := range names {
+			r.Seats[i] = record.Seat{Player: names[i]}
+		}
+		formattest.RoundTrip(t, Format(), format.WriteOptions{}, r, r)
+	}
+}
+
+// variants are the hand-written files of testdata.
+var variants = map[string]struct {
+	rules  string
+	moves  string
+	result game.Result
+	reason game.Reason
+	names  [2]string
+}{
+	"piskvork.psq":       {"gomoku/freestyle-15", "h8 i8 h9", game.Undecided, "", [2]string{"", ""}},
+	"gomocup.psq":        {"gomoku/freestyle-20", "a20 t1 b20", game.Undecided, "", [2]string{"FIRST25.zip", "SECOND25.zip"}},
+	"timeout.psq":        {"gomoku/freestyle-15", "h8 i8 h9", game.FirstWins, "time", [2]string{"pbrain-a.exe", "pbrain-b.exe"}},
+	"second-began.psq":   {"gomoku/freestyle-15", "h8 i8", game.Undecided, "", [2]string{"b", "homo-1"}},
+	"no-times.psq":       {"gomoku/freestyle-15", "h8 i8", game.Undecided, "", [2]string{"", ""}},
+	"winner-as-code.psq": {"gomoku/freestyle-15", "h8 i8", game.SecondWins, "", [2]string{"甲", "乙"}},
+	"five.psq":           {"gomoku/freestyle-15", "a15 a14 b15 b14 c15 c14 d15 d14 e15", game.FirstWins, game.Five, [2]string{"x", "y"}},
+}
+
+func TestVariants(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.psq")
+	if err != nil || len(files) != len(variants) {
+		t.Fatalf("%d files, want %d: %v", len(files), len(variants), err)
+	}
+	for name, want := range variants {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := format.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		games, err := format.All(read(text, format.ReadOptions{}))
+		if err != nil || len(games) != 1 {
+			t.Errorf("%s: %d games, %v", name, len(games), err)
+			continue
+		}
+		r := games[0]
+		if r.Rules != want.rules || moves(r) != want.moves || r.Result != want.result || r.Reason != want.reason {
+			t.Errorf("%s: %s, %v, %s %s", name, r.Rules, moves(r), r.Result, r.Reason)
+		}
+		if names := [2]string{format.Name(r.Seats[0]), format.Name(r.Seats[1])}; names != want.names {
+			t.Errorf("%s: players %q", name, names)
+		}
+	}
+}
+
+func moves(r *record.Record) string {
+	var m []string
+	for _, p := range r.Plies {
+		m = append(m, p.Move)
+	}
+	return strings.Join(m, " ")
+}
+
+var damaged = []struct{ text, want string }{
+	{"", "psq, line 1, column 1: syntax: no game"},
+	{"hello\n8,8,0\n", "line 1, column 1: syntax: \"hello\""},
+	{"Piskvorky 15x20, 11:11, 0\n8,8,0\n", "a board of 15x20"},
+	{"Piskvorky 99x99, 11:11, 0\n8,8,0\n", "a board of 99: want 15 to 20"},
+	{"Piskvorky 15x15, 11:11, 0\n8,8,0\n8,8,5\n-1\n", "line 3, column 1, ply 2: illegal move"},
+	{"Piskvorky 15x15, 11:11, 0\n8,16,0\n", "line 2, column 1, ply 1: syntax: 8,16 is not on a board of 15"},
+	{"Piskvorky 15x15, 11:11, 0\n0,8,0\n", "ply 1: syntax: 0,8"},
+	{"Piskvorky 15x15, 11:11, 0\n8,8,0\na\nb\n0\nPiskvorky 15x15, 11:11, 0\n8,8,0\n8,8,0\n", "psq, game 2, line 8, column 1, ply 2: illegal move"},
+	{"Piskvorky 15x15, 11:11, 0\n8,8,0\na\nb\n0\n# rules: gomoku/nonsense-15\n", "unknown rules"},
+	{"Piskvorky 15x15, 11:11, 0\n1,1,0\n1,2,0\n2,1,0\n2,2,0\n3,1,0\n3,2,0\n4,1,0\n4,2,0\n5,1,0\n5,2,0\n", "line 11, column 1, ply 10: game is over"},
+}
+
+func TestDamaged(t *testing.T) {
+	for _, x := range damaged {
+		_, err := format.All(read(x.text, format.ReadOptions{}))
+		var where *format.Error
+		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
+			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
+		}
+	}
+}
+
+func TestCannot(t *testing.T) {
+	setup := formattest.Random(t, "gomoku/freestyle-15", "15/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w", 1, 6)
+	xiangqi := formattest.Random(t, "xiangqi/simple", "", 1, 6)
+	named := formattest.Random(t, "gomoku/freestyle-15", "", 1, 6)
+	named.Seats[0] = record.Seat{Player: "8,8,0"}
+	for _, r := range []*record.Record{setup, xiangqi, named} {
+		if _, err := write([]*record.Record{r}, format.WriteOptions{}); !errors.Is(err, format.ErrCannot) {
+			t.Errorf("%s %s %s: %v", r.Rules, r.Position, r.Seats[0].Player, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, x := range damaged {
+		f.Add(x.text)
+	}
+	for name := range variants {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for r, err := range read(text, format.ReadOptions{}) {
+			if err != nil {
+				var where *format.Error
+				if !errors.As(err, &where) {
+					t.Fatalf("%T %v", err, err)
+				}
+				continue
+			}
+			// What has been read can be written, and says the same.
+			out, err := write([]*record.Record{r}, format.WriteOptions{})
+			if errors.Is(err, format.ErrCannot) {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%v of %+v", err, r)
+			}
+			again, err := format.All(read(out, format.ReadOptions{}))
+			if err != nil || len(again) != 1 || moves(again[0]) != moves(r) || again[0].Result != r.Result {
+				t.Fatalf("%v in %s", err, out)
+			}
+		}
+	})
+}

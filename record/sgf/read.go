@@ -1,0 +1,438 @@
+package sgf
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/game/gomoku"
+	"sparring/record"
+	"sparring/record/format"
+)
+
+// reader turns the main line of one game into a draft.
+type reader struct {
+	src   *format.Source
+	nodes line
+	draft *format.Draft
+	cols  int
+	rows  int
+	first string // colour that seat first's moves have in the file
+}
+
+// read goes on after a game that makes no sense, but not after broken syntax:
+// nobody knows where the next game begins.
+func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		p := &parser{src: &format.Source{Format: "sgf", Text: text, Game: 1}}
+		for ; ; p.src.Game++ {
+			nodes, err := p.next()
+			switch {
+			case err != nil:
+				yield(nil, err)
+				return
+			case nodes == nil && p.src.Game == 1:
+				yield(nil, p.src.Syntax(0, "no game: want a text that begins with (;"))
+				return
+			case nodes == nil:
+				return
+			}
+			r := &reader{src: p.src, nodes: nodes}
+			if !yield(r.game(o)) {
+				return
+			}
+		}
+	}
+}
+
+// info is the first value of a property on the main line: programs put what
+// belongs to the whole game into any node.
+func (r *reader) info(id string) (value, bool) {
+	for i := range r.nodes {
+		if v, ok := r.nodes[i].get(id); ok {
+			return v, true
+		}
+	}
+	return value{}, false
+}
+
+func (r *reader) text(id string) string {
+	v, _ := r.info(id)
+	return simple(v.text)
+}
+
+func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
+	r.draft = &format.Draft{Source: r.src, At: r.nodes[0].at}
+	if err := r.which(o); err != nil {
+		return nil, err
+	}
+	if err := r.size(); err != nil {
+		return nil, err
+	}
+	if err := r.rules(o); err != nil {
+		return nil, err
+	}
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	for i := range r.nodes {
+		r.moves(&r.nodes[i])
+	}
+	rec := &r.draft.Record
+	rec.Event, rec.Place, rec.Text = r.text("EV"), r.text("PC"), r.text("GC")
+	rec.Start, _, _ = format.ParseDate(r.text("DT"), time.UTC)
+	rec.Clock = r.clock()
+	return r.finish(o)
+}
+
+// which finds the game that is played.
+func (r *reader) which(o format.ReadOptions) error {
+	gm, ok := r.info("GM")
+	number := simple(gm.text)
+	for name, n := range gameNumbers {
+		if n == number {
+			r.draft.Game = name
+			return nil
+		}
+	}
+	// Many programs write every game as one of Go, or leave GM out.
+	if name, _, named := strings.Cut(o.Rules, "/"); named && (!ok || number == "1") {
+		r.draft.Game = name
+		return nil
+	}
+	if !ok {
+		return r.src.Syntax(r.draft.At, "no GM: want GM[4] Gomoku, GM[7] Xiangqi or GM[18] Amazons, or the rules given")
+	}
+	return r.src.Syntax(gm.at, "GM[%.10s]: want 4 (Gomoku), 7 (Xiangqi) or 18 (Amazons)", number)
+}
+
+// maxSize bounds boards: the letters a to z.
+const maxSize = 26
+
+func (r *reader) size() error {
+	switch r.draft.Game {
+	case "gomoku":
+		r.cols, r.rows = 15, 15
+	case "xiangqi":
+		r.cols, r.rows = 9, 10
+		return nil
+	default:
+		r.cols, r.rows = 10, 10
+	}
+	sz, ok := r.info("SZ")
+	if !ok {
+		return nil
+	}
+	c, rows, both := strings.Cut(simple(sz.text), ":")
+	if !both {
+		rows = c
+	}
+	var err1, err2 error
+	r.cols, err1 = strconv.Atoi(c)
+	r.rows, err2 = strconv.Atoi(rows)
+	if err1 != nil || err2 != nil || r.cols < 1 || r.rows < 1 || r.cols > maxSize || r.rows > maxSize {
+		return r.src.Syntax(sz.at, "SZ[%.20s]: want a board of 1 to %d", sz.text, maxSize)
+	}
+	return nil
+}
+
+// rules lists the rule sets that the game may be under: the one that the caller
+// or RU names, else all that fit the board.
+func (r *reader) rules(o format.ReadOptions) error {
+	d := r.draft
+	ru := strings.ToLower(r.text("RU"))
+	switch {
+	case o.Rules != "":
+		d.Rules = []string{o.Rules}
+		return nil
+	case strings.HasPrefix(ru, d.Game+"/"):
+		d.Rules = []string{ru}
+		return nil
+	}
+	switch d.Game {
+	case "amazons":
+		d.Rules = []string{fmt.Sprintf("amazons/%dx%d", r.cols, r.rows)}
+	case "gomoku":
+		size := "-" + strconv.Itoa(r.rows)
+		d.Rules = format.RuleSets(d.Game, ru, func(name string) bool { return strings.HasSuffix(name, size) })
+	default:
+		d.Rules = format.RuleSets(d.Game, ru, func(string) bool { return true })
+	}
+	if len(d.Rules) == 0 {
+		return r.src.Syntax(d.At, "no rule set of %s fits a board of %dx%d", d.Game, r.cols, r.rows)
+	}
+	return nil
+}
+
+// start finds the start position and which colour seat first has in the file.
+func (r *reader) start() error {
+	d := r.draft
+	begins := r.begins()
+	if d.Game == "xiangqi" {
+		r.first = "W"
+		if v, ok := r.info("FEN"); ok {
+			d.Position, d.SetupAt = simple(v.text), v.at
+		} else if begins == "B" {
+			r.first = "B"
+		}
+		return nil
+	}
+	r.first = "B"
+	b := boards[d.Game]
+	g := format.NewGrid(r.cols, r.rows, b.sides[0])
+	if begins == "W" {
+		g.Side = b.sides[1]
+	}
+	given := false
+	for i := range r.nodes {
+		n := &r.nodes[i]
+		if len(n.props["B"])+len(n.props["W"])+len(n.props["ACT"]) > 0 {
+			break
+		}
+		for _, s := range append([][2]string{{"AE", "."}}, b.setup...) {
+			for _, v := range n.props[s[0]] {
+				given, d.SetupAt = true, v.at
+				if err := r.put(g, v, s[1][0]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	switch {
+	case given:
+		d.Position = g.String()
+	case begins == "W":
+		// The usual start with the other side to move.
+		usual, err := r.usual()
+		if err != nil {
+			return err
+		}
+		usual.Side = g.Side
+		d.Position = usual.String()
+	}
+	return nil
+}
+
+func (r *reader) usual() (*format.Grid, error) {
+	rules, err := catalog.Rules(r.draft.Rules[0])
+	if err != nil {
+		return nil, r.src.Error(r.draft.At, 0, err)
+	}
+	p, err := rules.New("")
+	if err != nil {
+		return nil, r.src.Error(r.draft.At, 0, err)
+	}
+	g, _ := format.ParseGrid(p.String())
+	return g, nil
+}
+
+// begins is the colour that PL or the first move gives the first turn to, "" for none.
+func (r *reader) begins() string {
+	for i := range r.nodes {
+		n := &r.nodes[i]
+		if v, ok := n.get("PL"); ok {
+			if s := strings.ToUpper(simple(v.text)); s != "" && (s[0] == 'B' || s[0] == 'W') {
+				return s[:1]
+			}
+		}
+		b, black := n.get("B")
+		w, white := n.get("W")
+		switch {
+		case len(n.props["ACT"]) > 0:
+			return ""
+		case black && (!white || b.at < w.at):
+			return "B"
+		case white:
+			return "W"
+		}
+	}
+	return ""
+}
+
+// put sets a point, or a rectangle of points "aa:cc", of the start position.
+func (r *reader) put(g *format.Grid, v value, cell byte) error {
+	from, to, ok := strings.Cut(simple(v.text), ":")
+	if !ok {
+		to = from
+	}
+	c1, r1, ok1 := r.point(from)
+	c2, r2, ok2 := r.point(to)
+	if !ok1 || !ok2 || c2 < c1 || r2 < r1 {
+		return r.src.Syntax(v.at, "%.20q is no point of a board of %dx%d", v.text, r.cols, r.rows)
+	}
+	for row := r1; row <= r2; row++ {
+		for col := c1; col <= c2; col++ {
+			g.Rows[row][col] = cell
+		}
+	}
+	return nil
+}
+
+// point reads two letters, as column and row from the top.
+func (r *reader) point(text string) (col, row int, ok bool) {
+	if len(text) != 2 {
+		return 0, 0, false
+	}
+	col, row = int(text[0])-'a', int(text[1])-'a'
+	return col, row, col >= 0 && col < r.cols && row >= 0 && row < r.rows
+}
+
+// moves adds the moves of a node and what is said of the last. There should be
+// one at most, but some programs write all of a game's into its root.
+func (r *reader) moves(n *node) {
+	type move struct {
+		value
+		colour string
+	}
+	var moves []move
+	for _, colour := range []string{"B", "W"} {
+		for _, v := range n.props[colour] {
+			moves = append(moves, move{v, colour})
+		}
+	}
+	slices.SortFunc(moves, func(a, b move) int { return a.at - b.at })
+	for _, m := range moves {
+		r.draft.Move(m.at, record.Ply{}, func(p game.Position) (game.Move, error) {
+			if turn := r.turn(p); turn != m.colour {
+				return game.NoMove, fmt.Errorf("%w: %s moves, but it is the turn of %s", game.ErrIllegal, m.colour, turn)
+			}
+			text, err := r.moveText(simple(m.text))
+			if err != nil {
+				return game.NoMove, err
+			}
+			return p.Parse(text)
+		})
+	}
+	if act, ok := n.get("ACT"); ok {
+		r.draft.MoveText(act.at, record.Ply{}, simple(act.text))
+	}
+	if last := r.draft.Last(); last != nil {
+		r.notes(n, last)
+	}
+}
+
+// notes are what a node says of its move, or of the one before where it has none.
+func (r *reader) notes(n *node, ply *record.Ply) {
+	for _, c := range []string{"B", "W"} {
+		if v, ok := n.get(c + "L"); ok {
+			format.AddComment(ply, "[%clk "+simple(v.text)+"]")
+		}
+		if v, ok := n.get("O" + c); ok {
+			ply.Periods, _ = strconv.Atoi(simple(v.text))
+		}
+	}
+	if v, ok := n.get("C"); ok {
+		format.AddComment(ply, v.text)
+	}
+}
+
+// turn is the colour to move, as the file names it.
+func (r *reader) turn(p game.Position) string {
+	if g, ok := p.(*gomoku.Position); ok {
+		return [...]string{gomoku.Black: "B", gomoku.White: "W"}[g.ToMove()]
+	}
+	if (p.Turn() == game.First) == (r.first == "B") {
+		return "B"
+	}
+	return "W"
+}
+
+// moveText is a move in the form of the rules.
+func (r *reader) moveText(text string) (string, error) {
+	low := strings.ToLower(text)
+	if strings.ContainsAny(low, "0123456789") { // the game's own coordinates
+		if r.draft.Game == "xiangqi" {
+			low = strings.ReplaceAll(low, "-", "")
+		}
+		return low, nil
+	}
+	want := map[string]int{"gomoku": 1, "xiangqi": 2, "amazons": 3}[r.draft.Game]
+	if len(text) != 2*want {
+		return "", fmt.Errorf("%w: move %.20q: want %d letters", game.ErrSyntax, text, 2*want)
+	}
+	var points [3]string
+	for i := range want {
+		col, row, ok := r.point(text[2*i : 2*i+2])
+		if !ok {
+			return "", fmt.Errorf("%w: %q is no point of a board of %dx%d", game.ErrSyntax, text[2*i:2*i+2], r.cols, r.rows)
+		}
+		number := r.rows - row
+		if r.draft.Game == "xiangqi" {
+			number-- // ranks count from 0
+		}
+		points[i] = letter(col) + strconv.Itoa(number)
+	}
+	if want == 3 {
+		return points[0] + points[1] + "/" + points[2], nil
+	}
+	return points[0] + points[1], nil
+}
+
+// clock reads TM and OT as this package writes them, and as the Go servers do.
+func (r *reader) clock() clock.Spec {
+	tm, ot := r.text("TM"), strings.ToLower(r.text("OT"))
+	word, kind, _ := strings.Cut(ot, " ")
+	switch {
+	case kind == "fischer":
+		return format.ParseClock(tm0(tm) + "+" + word)
+	case strings.Contains(word, "x"):
+		return format.ParseClock(tm0(tm) + "/" + word)
+	case tm == "":
+		return format.ParseClock(word)
+	}
+	return format.ParseClock(tm)
+}
+
+func tm0(tm string) string {
+	if tm == "" {
+		return "0"
+	}
+	return tm
+}
+
+// finish plays the moves and gives the players their seats: PB is who held
+// Black in the end.
+func (r *reader) finish(o format.ReadOptions) (*record.Record, error) {
+	d := r.draft
+	first := r.first
+	d.Settle = func(end game.Position) {
+		if g, ok := end.(*gomoku.Position); ok && g.Seat(gomoku.Black) == game.Second {
+			first = "W"
+		}
+		second := map[string]string{"B": "W", "W": "B"}[first]
+		format.SetName(&d.Record.Seats[game.First], r.text("P"+first), r.text(first+"P"))
+		format.SetName(&d.Record.Seats[game.Second], r.text("P"+second), r.text(second+"P"))
+		d.Result, d.Reason = r.result(first)
+	}
+	return d.Finish(o)
+}
+
+// result reads RE.
+func (r *reader) result(first string) (game.Result, game.Reason) {
+	re := strings.ToUpper(r.text("RE"))
+	colour, how, won := strings.Cut(re, "+")
+	switch {
+	case won && (colour == "B" || colour == "W"):
+		result := game.SecondWins
+		if colour == first {
+			result = game.FirstWins
+		}
+		for reason, letter := range endings {
+			if how != "" && how[:1] == letter {
+				return result, reason
+			}
+		}
+		return result, ""
+	case re == "0" || re == "DRAW":
+		return game.Draw, ""
+	case re == "VOID":
+		return game.Undecided, "void"
+	}
+	return game.Undecided, ""
+}

@@ -1,0 +1,272 @@
+package sgf
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/record"
+	"sparring/record/format"
+	"sparring/record/format/formattest"
+)
+
+// setups are start positions other than the usual.
+var setups = map[string][]string{
+	"gomoku/freestyle-15":  {"", "15/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w"},
+	"gomoku/freestyle-20":  {""},
+	"gomoku/renju-15":      {""},
+	"gomoku/continuous-15": {""},
+	// The choices of opening procedures: swapped colours, offers, ....
+	"gomoku/freestyle-15+swap2":    {""},
+	"gomoku/renju-15+rif":          {""},
+	"gomoku/renju-15+soosyrv-8":    {""},
+	"gomoku/renju-15+taraguchi-10": {""},
+	"gomoku/renju-15+yamaguchi-12": {""},
+	"gomoku/renju-15+ccgc-2":       {""},
+	"xiangqi/simple":               {"", "4k4/9/9/9/9/9/9/9/4R4/4K4 b - - 0 1"},
+	"amazons/10x10":                {"", "3q2q3/10/10/q8q/10/4*5/Q8Q/10/10/3Q2Q3 b"},
+	"amazons/6x6":                  {""},
+	"amazons/5x4":                  {"1q3/5/3*1/2Q2 w"},
+}
+
+func TestRoundTrip(t *testing.T) {
+	var all []*record.Record
+	for rules, positions := range setups {
+		for _, position := range positions {
+			for seed := range uint64(5) {
+				all = append(all, formattest.Random(t, rules, position, seed, 20*int(seed+1)*int(seed+1)))
+			}
+		}
+	}
+	for _, charset := range []format.Charset{format.UTF8, format.GBK} {
+		back := formattest.RoundTrip(t, Format(), format.WriteOptions{Charset: charset}, all...)
+		for i, want := range all {
+			got := back[i]
+			if got.Event != want.Event || got.Place != want.Place || got.Clock != want.Clock || got.Reason != want.Reason ||
+				!got.Start.Equal(want.Start.Truncate(24*time.Hour)) {
+				t.Errorf("%s: got %s, %s, %s, %s, %s", want.Rules, got.Event, got.Place, got.Clock, got.Reason, got.Start)
+			}
+			if got.Seats[1].Player != "bob-2" || got.Seats[1].Display != "北理工 二队" {
+				t.Errorf("seat second: %+v", got.Seats[1])
+			}
+			for j := range want.Plies {
+				g, w := got.Plies[j], want.Plies[j]
+				if g.UsedMS != w.UsedMS || g.LeftMS != w.LeftMS || g.Comment != w.Comment || !reflect.DeepEqual(g.Think, w.Think) {
+					t.Fatalf("%s ply %d: %+v (%+v), want %+v (%+v)", want.Rules, j+1, g, g.Think, w, w.Think)
+				}
+			}
+		}
+	}
+}
+
+func TestClocks(t *testing.T) {
+	for _, text := range []string{"unlimited", "300", "10+0.1", "0+2", "60/5x10", "0/3x30", "5/move"} {
+		c, err := clock.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := formattest.Random(t, "gomoku/freestyle-15", "", 1, 6)
+		r.Clock = c
+		if back := formattest.RoundTrip(t, Format(), format.WriteOptions{}, r); back[0].Clock != c {
+			t.Errorf("%s comes back as %s", text, back[0].Clock)
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	for _, x := range []struct {
+		result game.Result
+		reason game.Reason
+		want   string
+	}{
+		{game.FirstWins, "resign", "B+R"}, {game.SecondWins, "time", "W+T"}, {game.FirstWins, "abandoned", "B+F"},
+		{game.SecondWins, "", "W+"}, {game.Draw, "", "Draw"}, {game.Undecided, "", "?"}, {game.Undecided, "void", "Void"},
+	} {
+		r := formattest.Random(t, "gomoku/freestyle-15", "", 1, 6)
+		r.Result, r.Reason = x.result, x.reason
+		text, err := write([]*record.Record{r}, format.WriteOptions{})
+		if err != nil || !strings.Contains(text, "RE["+x.want+"]") {
+			t.Errorf("%s %s: want RE[%s] in %s, %v", x.result, x.reason, x.want, text, err)
+		}
+		if back := formattest.RoundTrip(t, Format(), format.WriteOptions{}, r)[0]; back.Reason != x.reason {
+			t.Errorf("RE[%s]: reason %q, want %q", x.want, back.Reason, x.reason)
+		}
+	}
+}
+
+// variants are the hand-written files of testdata; each says which clause of
+// the specification it shows.
+var variants = map[string]struct {
+	games  int
+	rules  string
+	moves  string // of the first game
+	result game.Result
+	names  [2]string
+}{
+	"amazons-specification.sgf": {1, "amazons/10x10", "d1d7/g7 a7d4/a7 g1e3/e10", game.Undecided, [2]string{"", ""}},
+	"gomoku-variations.sgf":     {1, "gomoku/freestyle-15", "h8 i9 h9", game.FirstWins, [2]string{"Ann [1]", "Bob\\"}},
+	"gomoku-collection.sgf":     {2, "gomoku/freestyle-19", "j10", game.Undecided, [2]string{"", ""}},
+	"gomoku-old.sgf":            {1, "gomoku/freestyle-15", "h8 g7", game.SecondWins, [2]string{"a", "b"}},
+	"gomoku-setup.sgf":          {1, "gomoku/freestyle-15", "h11", game.Undecided, [2]string{"", ""}},
+	"gomoku-one-node.sgf":       {1, "gomoku/freestyle-15", "h8 i9 g6", game.Draw, [2]string{"Qi", "Yi"}},
+	"xiangqi-red-is-b.sgf":      {1, "xiangqi/simple", "h2e2 h9g7", game.FirstWins, [2]string{"红", "黑"}},
+	"xiangqi-fen.sgf":           {1, "xiangqi/simple", "e1e8", game.Undecided, [2]string{"", ""}},
+}
+
+func TestVariants(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.sgf")
+	if err != nil || len(files) != len(variants) {
+		t.Fatalf("%d files, want %d: %v", len(files), len(variants), err)
+	}
+	for name, want := range variants {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := format.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		games, err := format.All(read(text, format.ReadOptions{}))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		r := games[0]
+		var moves []string
+		for _, p := range r.Plies {
+			moves = append(moves, p.Move)
+		}
+		if len(games) != want.games || strings.TrimSuffix(r.Rules, "+limit=none") != want.rules || strings.Join(moves, " ") != want.moves || r.Result != want.result {
+			t.Errorf("%s: %d games, %s, %v, %s", name, len(games), r.Rules, moves, r.Result)
+		}
+		if names := [2]string{format.Name(r.Seats[0]), format.Name(r.Seats[1])}; names != want.names {
+			t.Errorf("%s: players %q", name, names)
+		}
+	}
+}
+
+// damaged are files that are not well, and what is said of them.
+var damaged = []struct{ text, want string }{
+	{"", "sgf, line 1, column 1: syntax: no game"},
+	{"(;GM[4]SZ[15];B[hh]", "line 1, column 1: syntax: the game has no end: 1 more ) wanted"},
+	{"(;GM[4]SZ[15];B[hh", "line 1, column 16: syntax: a value without its ]"},
+	{"(;GM[4]\nSZ[99];B[hh])", "line 2, column 4: syntax: SZ[99]"},
+	{"(;GM[1]SZ[19];B[dd])", "line 1, column 6: syntax: GM[1]: want 4"},
+	{"(;SZ[15];B[hh])", "no GM"},
+	{"(;GM[4]SZ[15];B[hh];W[hh])", "line 1, column 23, ply 2: illegal move"},
+	{"(;GM[4]SZ[15];B[hh];B[hi])", "ply 2: illegal move: B moves, but it is the turn of W"},
+	{"(;GM[4]SZ[15];B[hz])", "ply 1: syntax: \"hz\" is no point"},
+	{"(;GM[4]SZ[15];B[])", "ply 1: syntax: move \"\": want 2 letters"},
+	{"(;GM[4]SZ[15];B[hh]W[hi]W[hg])", "line 1, column 27, ply 3: illegal move"},
+	{"(;GM[4]SZ[15]\n;B[hh]\n;W hi)", "line 3, column 2: syntax: property W has no value"},
+	{"(;GM[4]SZ[15];B[hh] & ;W[ii])", "'&' where a node or a property is wanted"},
+	{"(;GM[4]SZ[15](B[hh]))", "a property outside of a node"},
+	{"(;GM[4]RU[gomoku/nonsense-15];B[hh])", "unknown rules"},
+	{"(;GM[4]SZ[15]AB[zz];B[hh])", "column 17: syntax: \"zz\" is no point of a board of 15x15"},
+	{"(;GM[4]SZ[40];B[hh])", "want a board of 1 to 26"},
+	{"(;GM[4]SZ[13];B[hh])", "no rule set of gomoku fits a board of 13x13"},
+	{"(;GM[4]SZ[1];W[])", "no rule set of gomoku fits a board of 1x1"},
+	{"(;GM[18]SZ[99:1];W[])", "want a board of 1 to 26"},
+	{"(;GM[18]SZ[3];W[])", "amazons"},
+	{"(;GM[18];B[djddgd];W[aaaaaa])", "ply 2: illegal move"},
+	{"(;GM[18];B[djdd])", "want 6 letters"},
+	{"(;GM[7]FEN[9/9/9 w];W[hheh])", "column 12: FEN"},
+	{"(;GM[7];W[hheh];B[hheh])", "ply 2: illegal move"},
+	{"(;GM[4]SZ[15];B[hh])(;GM[4]SZ[15];B[hh];W[hh])", "sgf, game 2, line 1, column 43, ply 2: illegal move"},
+	{"(;GM[4]SZ[15];B[ad];W[aa];B[bd];W[ba];B[cd];W[ca];B[dd];W[da];B[ed];W[ea])", "ply 10: game is over under gomoku/freestyle-15: first (five)"},
+}
+
+func TestDamaged(t *testing.T) {
+	for _, x := range damaged {
+		_, err := format.All(read(x.text, format.ReadOptions{}))
+		var where *format.Error
+		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
+			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
+		}
+	}
+}
+
+func TestCannot(t *testing.T) {
+	for _, position := range []string{
+		"15/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w rows=1:0",
+		"#####10/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w rows=1:0",
+	} {
+		r := formattest.Random(t, "gomoku/continuous-15", position, 1, 6)
+		if _, err := write([]*record.Record{r}, format.WriteOptions{}); !errors.Is(err, format.ErrCannot) {
+			t.Errorf("%s: %v", position, err)
+		}
+	}
+	r := formattest.Random(t, "gomoku/freestyle-15", "", 1, 6)
+	r.Plies[3].Move = r.Plies[2].Move
+	if _, err := write([]*record.Record{r}, format.WriteOptions{}); !errors.Is(err, game.ErrIllegal) || !strings.Contains(err.Error(), "ply 4") {
+		t.Errorf("an illegal move is written: %v", err)
+	}
+}
+
+// TestDepth: variations may be nested as deep as anyone likes.
+func TestDepth(t *testing.T) {
+	const depth = 100_000
+	text := "(;GM[4]SZ[15];B[hh]" + strings.Repeat("(;C[x]", depth) + strings.Repeat(")", depth) + ")"
+	games, err := format.All(read(text, format.ReadOptions{}))
+	if err != nil || len(games[0].Plies) != 1 {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestRulesGiven(t *testing.T) {
+	games, err := format.All(read("(;GM[1]SZ[15];B[hh];W[gg])", format.ReadOptions{Rules: "gomoku/freestyle-15"}))
+	if err != nil || games[0].Game != "gomoku" || len(games[0].Plies) != 2 {
+		t.Fatalf("%v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, x := range damaged {
+		f.Add(x.text)
+	}
+	for name := range variants {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for r, err := range read(text, format.ReadOptions{}) {
+			if err != nil {
+				var where *format.Error
+				if !errors.As(err, &where) {
+					t.Fatalf("%T %v", err, err)
+				}
+				continue
+			}
+			// What has been read can be written, and says the same.
+			out, err := write([]*record.Record{r}, format.WriteOptions{})
+			if errors.Is(err, format.ErrCannot) {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%v of %+v", err, r)
+			}
+			again, err := format.All(read(out, format.ReadOptions{}))
+			if err != nil || len(again) != 1 || fmt.Sprint(moves(again[0])) != fmt.Sprint(moves(r)) || again[0].Result != r.Result {
+				t.Fatalf("%v in %s", err, out)
+			}
+		}
+	})
+}
+
+func moves(r *record.Record) (m []string) {
+	for _, p := range r.Plies {
+		m = append(m, p.Move)
+	}
+	return m
+}

@@ -1,0 +1,277 @@
+package sgf
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sparring/game"
+	"sparring/game/amazons"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/game/xiangqi"
+	"sparring/record"
+	"sparring/record/format"
+)
+
+// writer builds the text of one game.
+type writer struct {
+	strings.Builder
+	r      *record.Record
+	first  string // colour of seat first: "B" or "W"
+	cols   int    // of the board
+	rows   int
+	column int // nodes on the line
+}
+
+func write(records []*record.Record, o format.WriteOptions) (string, error) {
+	var all strings.Builder
+	for _, r := range records {
+		w := &writer{r: r}
+		if err := w.game(o.Charset); err != nil {
+			return "", fmt.Errorf("sgf: game %s: %w", r.ID, err)
+		}
+		all.WriteString(w.String())
+	}
+	return all.String(), nil
+}
+
+func (w *writer) prop(id, text string) {
+	if text != "" {
+		w.WriteString(id + "[" + escape(text) + "]")
+	}
+}
+
+func (w *writer) node() {
+	if w.column%10 == 0 {
+		w.WriteByte('\n')
+	}
+	w.column++
+	w.WriteByte(';')
+}
+
+func (w *writer) game(charset format.Charset) error {
+	r := w.r
+	number, ok := gameNumbers[r.Game]
+	if !ok {
+		return fmt.Errorf("%w: a game of %s", format.ErrCannot, r.Game)
+	}
+	ca := "UTF-8"
+	if charset == format.GBK {
+		ca = "GB18030"
+	}
+	w.WriteString("(;FF[4]GM[" + number + "]CA[" + ca + "]AP[Sparring:1]")
+	w.prop("RU", r.Rules)
+	w.prop("EV", simple(r.Event))
+	w.prop("PC", simple(r.Place))
+	if !r.Start.IsZero() {
+		w.prop("DT", r.Start.UTC().Format("2006-01-02"))
+	}
+	w.clock()
+	w.prop("GN", r.ID)
+	w.prop("GC", r.Text)
+	switch r.Game {
+	case "gomoku":
+		return w.gomoku()
+	case "xiangqi":
+		w.first = "W"
+		w.prop("FEN", r.Position)
+	default:
+		w.first = "B"
+		if err := w.start(); err != nil {
+			return err
+		}
+	}
+	w.players()
+	_, err := format.Played(r, func(ply int, p game.Position, m game.Move) error {
+		w.node()
+		w.prop(w.colour(p.Turn()), w.squares(m))
+		w.notes(&r.Plies[ply-1], w.colour(p.Turn()))
+		return nil
+	})
+	w.WriteString(")\n")
+	return err
+}
+
+// squares are the points of a move of Xiangqi or Amazons.
+func (w *writer) squares(m game.Move) string {
+	if w.r.Game == "xiangqi" {
+		from, to := xiangqi.From(m), xiangqi.To(m)
+		return letter(from.File()) + letter(9-from.Rank()) + letter(to.File()) + letter(9-to.Rank())
+	}
+	from, to, arrow := amazons.Squares(m)
+	var s string
+	for _, at := range []amazons.Square{from, to, arrow} {
+		s += w.point(int(at)%w.cols, int(at)/w.cols)
+	}
+	return s
+}
+
+func (w *writer) colour(s game.Seat) string {
+	if (s == game.First) == (w.first == "B") {
+		return "B"
+	}
+	return "W"
+}
+
+func (w *writer) players() {
+	for _, seat := range []game.Seat{game.First, game.Second} {
+		s := w.r.Seats[seat]
+		c := w.colour(seat)
+		w.prop("P"+c, simple(format.Name(s)))
+		if s.Display != "" {
+			w.prop(c+"P", s.Player)
+		}
+	}
+	w.prop("RE", w.result())
+}
+
+// endings are the reasons that RE has a letter for.
+var endings = map[game.Reason]string{"resign": "R", "time": "T", "abandoned": "F"}
+
+func (w *writer) result() string {
+	switch r := w.r; {
+	case r.Result == game.FirstWins:
+		return w.colour(game.First) + "+" + endings[r.Reason]
+	case r.Result == game.SecondWins:
+		return w.colour(game.Second) + "+" + endings[r.Reason]
+	case r.Result == game.Draw:
+		return "Draw"
+	case r.Reason != "":
+		return "Void"
+	}
+	return "?"
+}
+
+func (w *writer) clock() {
+	c := w.r.Clock
+	if c.Initial > 0 {
+		w.prop("TM", format.Seconds(c.Initial.Milliseconds()))
+	}
+	switch c.Kind {
+	case clock.Fischer:
+		w.prop("OT", format.Seconds(c.Increment.Milliseconds())+" fischer")
+	case clock.ByoYomi:
+		w.prop("OT", fmt.Sprintf("%dx%s byo-yomi", c.Periods, format.Seconds(c.Period.Milliseconds())))
+	case clock.PerMove:
+		w.prop("OT", c.String())
+	}
+}
+
+// notes are what the record says of a ply beside the move.
+func (w *writer) notes(p *record.Ply, colour string) {
+	if p.LeftMS > 0 {
+		w.prop(colour+"L", format.Seconds(p.LeftMS))
+	}
+	if p.Periods > 0 {
+		w.prop("O"+colour, strconv.Itoa(p.Periods))
+	}
+	if t := p.Think; t != nil && t.Depth > 0 {
+		v := t.Score // V counts for Black
+		if colour == "W" {
+			v = -v
+		}
+		w.prop("V", strconv.Itoa(v))
+	}
+	said := *p
+	said.LeftMS = 0 // BL and WL have it
+	w.prop("C", format.Comment(&said))
+}
+
+func (w *writer) gomoku() error {
+	r := w.r
+	stones, _, black, err := format.Stones(r)
+	if err != nil {
+		return err
+	}
+	if w.first = "B"; black == game.Second {
+		w.first = "W"
+	}
+	if err := w.start(); err != nil {
+		return err
+	}
+	w.players()
+	for i := range r.Plies {
+		p := &r.Plies[i]
+		w.node()
+		if len(stones) > 0 && stones[0].Ply == i+1 {
+			w.prop(stoneColour(stones[0]), w.point(stones[0].Col, stones[0].Row))
+			stones = stones[1:]
+		} else {
+			w.prop("ACT", p.Move)
+		}
+		w.notes(p, w.colour(p.Seat))
+	}
+	w.WriteString(")\n")
+	return nil
+}
+
+func stoneColour(s format.Stone) string {
+	if s.Black {
+		return "B"
+	}
+	return "W"
+}
+
+// place writes the points of a setup property.
+func (w *writer) place(id string, points []string) {
+	if len(points) > 0 {
+		w.WriteString(id + "[" + strings.Join(points, "][") + "]")
+	}
+}
+
+// board is what must be known of a game to set its start position up: the
+// letters of its position texts, by the properties of SGF.
+type board struct {
+	setup [][2]string // property and letter of the position text
+	sides [2]string   // side to move, by seat
+}
+
+var boards = map[string]board{
+	"gomoku":  {setup: [][2]string{{"AB", "x"}, {"AW", "o"}}, sides: [2]string{"b", "w"}},
+	"amazons": {setup: [][2]string{{"AB", "Q"}, {"AW", "q"}, {"AA", "*"}}, sides: [2]string{"w", "b"}},
+}
+
+// start writes the size of the board and a start position that is not the usual one.
+func (w *writer) start() error {
+	rules, err := catalog.Rules(w.r.Rules)
+	if err != nil {
+		return err
+	}
+	p, err := rules.New(w.r.Position)
+	if err != nil {
+		return err
+	}
+	g, ok := format.ParseGrid(p.String())
+	if !ok && w.r.Position != "" {
+		return fmt.Errorf("%w: the start position %.60q", format.ErrCannot, w.r.Position)
+	}
+	w.cols, w.rows = len(g.Rows[0]), len(g.Rows)
+	size := strconv.Itoa(w.rows)
+	if w.cols != w.rows {
+		size = strconv.Itoa(w.cols) + ":" + size
+	}
+	w.prop("SZ", size)
+	if w.r.Position == "" {
+		return nil
+	}
+	points := map[byte][]string{}
+	for row, cells := range g.Rows {
+		for col, c := range cells {
+			points[c] = append(points[c], letter(col)+letter(row))
+		}
+	}
+	delete(points, '.')
+	for _, s := range boards[w.r.Game].setup {
+		w.place(s[0], points[s[1][0]])
+		delete(points, s[1][0])
+	}
+	if len(points) > 0 { // dead stones of Gomoku's continuous rules
+		return fmt.Errorf("%w: the start position %.60q", format.ErrCannot, w.r.Position)
+	}
+	w.prop("PL", w.colour(p.Turn()))
+	return nil
+}
+
+// point is a point with column and row from 0 at the bottom left.
+func (w *writer) point(col, row int) string { return letter(col) + letter(w.rows-1-row) }
