@@ -33,8 +33,8 @@ type Bot struct {
 	deps     Deps
 	log      zerolog.Logger
 	subjects protocol.Subjects
-	ledger   *Ledger
-	clock    *Pulse
+	ledger   *ledger
+	clock    *pulse
 	players  []*player
 	queues   []*queue
 	answered atomic.Pointer[time.Time] // when the platform last answered anybody
@@ -79,7 +79,7 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	b := &Bot{
 		nc: nc, cfg: cfg, deps: d, subjects: subjects,
 		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
-		ledger: NewLedger(cfg.bounds()), clock: new(Pulse), drain: make(chan struct{}),
+		ledger: newLedger(cfg.bounds()), clock: new(pulse), drain: make(chan struct{}),
 	}
 	for _, profile := range profiles {
 		p, err := newPlayer(b, profile)

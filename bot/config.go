@@ -183,8 +183,8 @@ func (c Config) cores() int {
 }
 
 // bounds are the ledger's.
-func (c Config) bounds() Bounds {
-	return Bounds{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
+func (c Config) bounds() bounds {
+	return bounds{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
 }
 
 // RecordsDir is where the records of games go.

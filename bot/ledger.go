@@ -10,71 +10,71 @@ import (
 
 // Errors of a ledger.
 var (
-	// ErrFull: no slot, or no core, is free for what is wanted.
-	ErrFull = errors.New("no slot free")
-	// ErrClosed: the ledger gives out nothing any more, the process drains.
-	ErrClosed = errors.New("draining")
+	// errFull: no slot, or no core, is free for what is wanted.
+	errFull = errors.New("no slot free")
+	// errClosed: the ledger gives out nothing any more, the process drains.
+	errClosed = errors.New("draining")
 )
 
-// Bounds are what a ledger gives out at most.
-type Bounds struct {
+// bounds are what a ledger gives out at most.
+type bounds struct {
 	Games     int // games at once
 	ForHumans int // of these, kept for games against humans
 	Threads   int // threads that the games' searches may have together
 }
 
-// Want is what one game needs.
-type Want struct {
+// want is what one game needs.
+type want struct {
 	Player  protocol.PlayerID
 	Most    int  // the player's own bound of games; 0: none
 	Human   bool // against a human: may take a slot kept for them
 	Threads int
 }
 
-// Ledger is the process's one book of slots. Whoever offers, accepts,
+// ledger is the process's one book of slots. Whoever offers, accepts,
 // challenges or resumes a game reserves here first, so that the process never
 // promises more than it can play. It is safe for concurrent use.
-type Ledger struct {
-	bounds  Bounds
+type ledger struct {
+	bounds  bounds
 	changed chan struct{}
 
 	mu      sync.Mutex
-	leases  map[*Lease]struct{}
+	leases  map[*lease]struct{}
 	players map[protocol.PlayerID]int
 	bots    int // leases not for humans
 	threads int
 	closed  bool
 }
 
-// NewLedger makes an empty ledger.
-func NewLedger(b Bounds) *Ledger {
-	return &Ledger{
+// newLedger makes an empty ledger.
+func newLedger(b bounds) *ledger {
+	return &ledger{
 		bounds: b, changed: make(chan struct{}, 1),
-		leases: make(map[*Lease]struct{}), players: make(map[protocol.PlayerID]int),
+		leases: make(map[*lease]struct{}), players: make(map[protocol.PlayerID]int),
 	}
 }
 
-// Lease is one reserved slot. It begins as a hold that may lapse, and is kept
+// lease is one reserved slot. It begins as a hold that may lapse, and is kept
 // once the game is granted.
-type Lease struct {
-	ledger *Ledger
-	want   Want
+type lease struct {
+	ledger *ledger
+	want   want
 	lapse  *time.Timer // nil once kept
 }
 
-// Reserve takes a slot, or returns ErrFull or ErrClosed. The lease lapses
+// Reserve takes a slot, or returns errFull or errClosed. The lease lapses
 // after hold unless it is kept by then, and lapsed is called (without locks)
 // when it does; a hold of 0 is kept from the start.
-func (l *Ledger) Reserve(w Want, hold time.Duration, lapsed func()) (*Lease, error) {
+func (l *ledger) Reserve(w want, hold time.Duration, lapsed func()) (*lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
-		return nil, ErrClosed
+		return nil, errClosed
 	case l.room(w) < 1:
-		return nil, ErrFull
+		return nil, errFull
 	}
-	s := &Lease{ledger: l, want: w}
+	s := &lease{ledger: l, want: w}
 	l.leases[s] = struct{}{}
 	l.count(w, 1)
 	if hold > 0 {
@@ -89,7 +89,7 @@ func (l *Ledger) Reserve(w Want, hold time.Duration, lapsed func()) (*Lease, err
 }
 
 // Keep makes the hold a game. False means that it has lapsed or was released.
-func (s *Lease) Keep() bool {
+func (s *lease) Keep() bool {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	if _, there := s.ledger.leases[s]; !there {
@@ -103,20 +103,20 @@ func (s *Lease) Keep() bool {
 }
 
 // Release gives the slot back; again, or after it lapsed, it does nothing.
-func (s *Lease) Release() {
+func (s *lease) Release() {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	s.ledger.drop(s)
 }
 
-func (s *Lease) expire() bool {
+func (s *lease) expire() bool {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	return s.lapse != nil && s.ledger.drop(s)
 }
 
 // drop removes a lease; false when it is gone already.
-func (l *Ledger) drop(s *Lease) bool {
+func (l *ledger) drop(s *lease) bool {
 	if _, there := l.leases[s]; !there {
 		return false
 	}
@@ -129,7 +129,7 @@ func (l *Ledger) drop(s *Lease) bool {
 	return true
 }
 
-func (l *Ledger) count(w Want, n int) {
+func (l *ledger) count(w want, n int) {
 	l.players[w.Player] += n
 	if l.players[w.Player] == 0 {
 		delete(l.players, w.Player)
@@ -141,7 +141,7 @@ func (l *Ledger) count(w Want, n int) {
 }
 
 // room is how many more games like w there is room for.
-func (l *Ledger) room(w Want) int {
+func (l *ledger) room(w want) int {
 	n := l.bounds.Games - len(l.leases)
 	if !w.Human {
 		n = min(n, l.bounds.Games-l.bounds.ForHumans-l.bots)
@@ -156,7 +156,7 @@ func (l *Ledger) room(w Want) int {
 }
 
 // Free is how many more games like w there is room for; 0 when closed.
-func (l *Ledger) Free(w Want) int {
+func (l *ledger) Free(w want) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -166,14 +166,14 @@ func (l *Ledger) Free(w Want) int {
 }
 
 // Used is how many slots are taken, holds included.
-func (l *Ledger) Used() int {
+func (l *ledger) Used() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.leases)
 }
 
 // Close makes the ledger give out nothing any more. What is taken stays.
-func (l *Ledger) Close() {
+func (l *ledger) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
@@ -182,9 +182,9 @@ func (l *Ledger) Close() {
 
 // Changed carries a word whenever something was taken or given back since the
 // last one was received. One reader.
-func (l *Ledger) Changed() <-chan struct{} { return l.changed }
+func (l *ledger) Changed() <-chan struct{} { return l.changed }
 
-func (l *Ledger) signal() {
+func (l *ledger) signal() {
 	select {
 	case l.changed <- struct{}{}:
 	default: // a word is waiting already

@@ -16,13 +16,13 @@ import (
 // A model of the ledger that only counts, driven by random operations.
 func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := Bounds{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads")}
+		b := bounds{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads")}
 		b.ForHumans = rapid.IntRange(0, b.Games).Draw(t, "humans")
-		l := NewLedger(b)
-		var held []*Lease
+		l := newLedger(b)
+		var held []*lease
 		t.Repeat(map[string]func(*rapid.T){
 			"reserve": func(t *rapid.T) {
-				w := Want{
+				w := want{
 					Player:  rapid.SampledFrom([]protocol.PlayerID{"a", "b"}).Draw(t, "player"),
 					Most:    rapid.IntRange(0, 3).Draw(t, "most"),
 					Human:   rapid.Bool().Draw(t, "human"),
@@ -69,7 +69,7 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 // Many goroutines reserve, keep, let lapse and release at once.
 func TestLedgerUnderConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLedger(Bounds{Games: 5, ForHumans: 2, Threads: 100})
+		l := newLedger(bounds{Games: 5, ForHumans: 2, Threads: 100})
 		var mu sync.Mutex
 		all, bots := 0, 0
 		add := func(human bool, n int) {
@@ -90,7 +90,7 @@ func TestLedgerUnderConcurrency(t *testing.T) {
 				for range 200 {
 					human := r.IntN(2) == 0
 					hold := time.Duration(r.IntN(3)) * time.Millisecond
-					s, err := l.Reserve(Want{Human: human, Threads: 1}, hold, func() {})
+					s, err := l.Reserve(want{Human: human, Threads: 1}, hold, func() {})
 					if err != nil {
 						time.Sleep(time.Duration(r.IntN(1000)) * time.Microsecond)
 						continue
@@ -113,14 +113,14 @@ func TestLedgerUnderConcurrency(t *testing.T) {
 
 func TestHoldLapses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLedger(Bounds{Games: 1, Threads: 1})
+		l := newLedger(bounds{Games: 1, Threads: 1})
 		lapsed := 0
-		s, err := l.Reserve(Want{Threads: 1}, time.Second, func() { lapsed++ })
+		s, err := l.Reserve(want{Threads: 1}, time.Second, func() { lapsed++ })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Reserve(Want{Threads: 1}, time.Second, nil); !errors.Is(err, ErrFull) {
-			t.Fatalf("second reservation: %v, want ErrFull", err)
+		if _, err := l.Reserve(want{Threads: 1}, time.Second, nil); !errors.Is(err, errFull) {
+			t.Fatalf("second reservation: %v, want errFull", err)
 		}
 		time.Sleep(time.Second + time.Millisecond)
 		synctest.Wait()
@@ -128,7 +128,7 @@ func TestHoldLapses(t *testing.T) {
 			t.Fatalf("lapsed %d times, %d used", lapsed, l.Used())
 		}
 
-		s, err = l.Reserve(Want{Threads: 1}, time.Second, func() { lapsed++ })
+		s, err = l.Reserve(want{Threads: 1}, time.Second, func() { lapsed++ })
 		if err != nil || !s.Keep() {
 			t.Fatalf("a new hold: %v", err)
 		}
@@ -145,17 +145,17 @@ func TestHoldLapses(t *testing.T) {
 }
 
 func TestLedgerSignalsAndCloses(t *testing.T) {
-	l := NewLedger(Bounds{Games: 2, Threads: 2})
-	s, _ := l.Reserve(Want{Threads: 1}, 0, nil)
+	l := newLedger(bounds{Games: 2, Threads: 2})
+	s, _ := l.Reserve(want{Threads: 1}, 0, nil)
 	<-l.Changed()
 	s.Release()
 	<-l.Changed()
 	l.Close()
 	<-l.Changed()
-	if _, err := l.Reserve(Want{Threads: 1}, 0, nil); !errors.Is(err, ErrClosed) {
+	if _, err := l.Reserve(want{Threads: 1}, 0, nil); !errors.Is(err, errClosed) {
 		t.Fatalf("after Close: %v", err)
 	}
-	if l.Free(Want{}) != 0 {
+	if l.Free(want{}) != 0 {
 		t.Fatal("free slots after Close")
 	}
 }

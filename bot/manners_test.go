@@ -128,7 +128,7 @@ func bare(t *testing.T, clock string) *session {
 	t.Helper()
 	now, first := time.Now(), game.First
 	s := &session{
-		player: &player{bot: &Bot{clock: new(Pulse)}}, came: now, meter: NewMeter(20 * time.Millisecond),
+		player: &player{bot: &Bot{clock: new(pulse)}}, came: now, meter: newMeter(20 * time.Millisecond),
 	}
 	s.st.ServerTime, s.st.Terms.Clock, s.st.Status = now, spec(t, clock), protocol.Playing
 	s.st.Clocks.Running = &first

@@ -41,9 +41,9 @@ func (p *player) matchmake(ctx context.Context) {
 	b := backoff{least: m.Interval, most: m.Longest}
 	for sleep(ctx, b.next()) {
 		switch played, err := p.challenge(ctx, pool, terms); {
-		case errors.Is(err, ErrFull):
+		case errors.Is(err, errFull):
 			// Games enough.
-		case errors.Is(err, ErrClosed):
+		case errors.Is(err, errClosed):
 			return
 		case err != nil && ctx.Err() == nil:
 			p.log.Warn().Err(err).Str("pool", string(pool)).Msg("challenge refused")
@@ -110,5 +110,5 @@ func (p *player) withdraw(ctx context.Context, s *session) error {
 		return nil // too late, or unheard: the state or the lease decides
 	}
 	s.refuse()
-	return ErrClosed
+	return errClosed
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Meter measures what a move costs its clock beyond the thinking: from its
+// meter measures what a move costs its clock beyond the thinking: from its
 // dispatch until the platform accepted it. It is safe for concurrent use.
-type Meter struct {
+type meter struct {
 	mu      sync.Mutex
 	samples [50]time.Duration // the last ones, a ring
 	n       int               // ever taken
@@ -23,16 +23,16 @@ const (
 	overheadShare = 95
 )
 
-// NewMeter makes a meter whose first measurement is a guess, such as the time
+// newMeter makes a meter whose first measurement is a guess, such as the time
 // of a heartbeat there and back.
-func NewMeter(first time.Duration) *Meter {
-	m := new(Meter)
+func newMeter(first time.Duration) *meter {
+	m := new(meter)
 	m.Add(first)
 	return m
 }
 
 // Add takes one measurement.
-func (m *Meter) Add(d time.Duration) {
+func (m *meter) Add(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.samples[m.n%len(m.samples)] = max(d, 0)
@@ -40,7 +40,7 @@ func (m *Meter) Add(d time.Duration) {
 }
 
 // Overhead is the 95th percentile of the last 50 measurements.
-func (m *Meter) Overhead() time.Duration {
+func (m *meter) Overhead() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sorted := slices.Sorted(slices.Values(m.samples[:min(m.n, len(m.samples))]))
@@ -48,10 +48,10 @@ func (m *Meter) Overhead() time.Duration {
 	return max(sorted[rank-1], leastOverhead)
 }
 
-// Pulse keeps the platform's clock beside ours, by the answers to heartbeats:
+// pulse keeps the platform's clock beside ours, by the answers to heartbeats:
 // the answer that took least time there and back says best how the two stand
 // (Cristian 1989). It is safe for concurrent use.
-type Pulse struct {
+type pulse struct {
 	mu     sync.Mutex
 	trip   time.Duration // there and back, of the sample in use
 	server time.Time     // what their clock showed
@@ -64,7 +64,7 @@ const sampleLife = time.Minute
 
 // Observe takes an answer: when it was asked for, when it came, and the time
 // that it carries.
-func (p *Pulse) Observe(sent, received, server time.Time) {
+func (p *pulse) Observe(sent, received, server time.Time) {
 	trip := received.Sub(sent)
 	if server.IsZero() || trip < 0 {
 		return
@@ -81,7 +81,7 @@ func (p *Pulse) Observe(sent, received, server time.Time) {
 }
 
 // Trip is the time there and back of the best recent answer; 0: none yet.
-func (p *Pulse) Trip() time.Duration {
+func (p *pulse) Trip() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.trip
@@ -89,7 +89,7 @@ func (p *Pulse) Trip() time.Duration {
 
 // Age is how long ago, at our time now, the platform's clock showed server.
 // It is never negative, and 0 as long as no answer has been seen.
-func (p *Pulse) Age(server, now time.Time) time.Duration {
+func (p *pulse) Age(server, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.local.IsZero() || server.IsZero() {

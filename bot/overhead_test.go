@@ -7,7 +7,7 @@ import (
 
 func TestMeter(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	m := NewMeter(ms(30))
+	m := newMeter(ms(30))
 	if m.Overhead() != ms(30) {
 		t.Errorf("without a sample: %v, want the guess", m.Overhead())
 	}
@@ -15,7 +15,7 @@ func TestMeter(t *testing.T) {
 	if m.Overhead() != ms(30) {
 		t.Errorf("one quick sample: %v, want the guess still", m.Overhead())
 	}
-	if quick := NewMeter(0); quick.Overhead() != leastOverhead {
+	if quick := newMeter(0); quick.Overhead() != leastOverhead {
 		t.Errorf("a quick start: %v, want the least", quick.Overhead())
 	}
 	for i := range 100 {
@@ -39,7 +39,7 @@ func TestMeter(t *testing.T) {
 }
 
 func TestPulseTellsTheAgeOfAMessage(t *testing.T) {
-	var p Pulse
+	var p pulse
 	here := time.Now()
 	there := here.Add(-7 * time.Hour) // the platform's clock is wrong by hours
 	if p.Age(there, here) != 0 {
@@ -59,7 +59,7 @@ func TestPulseTellsTheAgeOfAMessage(t *testing.T) {
 		t.Errorf("after a slow answer: age %v, trip %v", got, p.Trip())
 	}
 	// A clock that was set is followed at once.
-	var set Pulse
+	var set pulse
 	set.Observe(here, here.Add(time.Millisecond), there)
 	set.Observe(here, here.Add(time.Second), there.Add(time.Hour))
 	if got := set.Age(there.Add(time.Hour), at(time.Second/2+time.Second)); got != time.Second {

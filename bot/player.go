@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/protocol"
@@ -214,8 +215,8 @@ func (p *player) pulse(ctx context.Context, every time.Duration) {
 }
 
 // want is what a game of this player needs of the ledger.
-func (p *player) want(human bool) Want {
-	return Want{Player: p.profile.Player, Most: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads}
+func (p *player) want(human bool) want {
+	return want{Player: p.profile.Player, Most: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads}
 }
 
 // free reports whether there is room for another game of the player.
@@ -275,7 +276,12 @@ func (p *player) resume(g protocol.GameID) {
 func (p *player) leave(games ...protocol.GameID) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
-	if _, err := p.client.Leave(ctx, games...); err != nil && !p.bot.nc.IsClosed() {
+	_, err := p.client.Leave(ctx, games...)
+	switch {
+	case err == nil, p.bot.nc.IsClosed():
+	case errors.Is(err, nats.ErrNoResponders):
+		p.log.Debug().Err(err).Msg("nobody there to give seats back to")
+	default:
 		p.log.Warn().Err(err).Msg("seats not given back; the platform will miss the heartbeat")
 	}
 }
@@ -284,7 +290,7 @@ func (p *player) leave(games ...protocol.GameID) {
 var errStopping = errors.New("stopping")
 
 // reserve takes a slot for a session that is still to be seated.
-func (p *player) reserve(offer *protocol.Offer, w Want, hold time.Duration) (*session, error) {
+func (p *player) reserve(offer *protocol.Offer, w want, hold time.Duration) (*session, error) {
 	s := newSession(p, offer)
 	lease, err := p.bot.ledger.Reserve(w, hold, s.lapse)
 	if err != nil {
@@ -316,7 +322,7 @@ func (p *player) seat(s *session, g protocol.GameID) error {
 }
 
 // open reserves a slot and seats a session.
-func (p *player) open(g protocol.GameID, offer *protocol.Offer, w Want, hold time.Duration) error {
+func (p *player) open(g protocol.GameID, offer *protocol.Offer, w want, hold time.Duration) error {
 	s, err := p.reserve(offer, w, hold)
 	if err != nil {
 		return err
@@ -338,7 +344,7 @@ func (p *player) close(s *session) {
 }
 
 // judge decides about an offer, and reserves the slot when it is accepted.
-// ErrFull means busy.
+// errFull means busy.
 func (p *player) judge(o protocol.Offer) (Refusal, error) {
 	if s := p.session(o.Game); s != nil {
 		if o.Kind == protocol.OfferSeat || s.offer != nil && s.offer.Seat == o.Seat {

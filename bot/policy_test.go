@@ -19,8 +19,7 @@ func spec(t *testing.T, text string) clock.Spec {
 
 func TestPolicy(t *testing.T) {
 	me := protocol.PlayerID("me")
-	human := protocol.Opponent{Player: "ann", Kind: protocol.Human, Rating: 1500}
-	program := protocol.Opponent{Player: "bob", Kind: protocol.Bot, Rating: 1500}
+	human, program := protocol.Opponent{Player: "ann", Kind: protocol.Human, Rating: 1500}, protocol.Opponent{Player: "bob", Kind: protocol.Bot, Rating: 1500}
 	offer := func(change ...func(*protocol.Offer)) protocol.Offer {
 		o := protocol.Offer{Kind: protocol.OfferMatch, Opponent: &human, Terms: protocol.Terms{
 			Game: "amazons", Rules: "amazons/6x6", Clock: spec(t, "60+1"), Rated: true}}
@@ -38,8 +37,7 @@ func TestPolicy(t *testing.T) {
 	under := func(rules, position string) func(*protocol.Offer) {
 		return func(o *protocol.Offer) { o.Terms.Rules, o.Terms.Position = rules, position }
 	}
-	open := func(o *protocol.Offer) { o.Opponent = nil }
-	casual := func(o *protocol.Offer) { o.Terms.Rated = false }
+	open, casual := func(o *protocol.Offer) { o.Opponent = nil }, func(o *protocol.Offer) { o.Terms.Rated = false }
 	seat := func(o *protocol.Offer) { o.Kind, o.Player = protocol.OfferSeat, me }
 	all := Policy{Positions: true}
 

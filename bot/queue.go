@@ -18,12 +18,12 @@ type queue struct {
 	pool    protocol.Pool
 	players []*player
 	log     zerolog.Logger
-	clock   *Pulse
+	clock   *pulse
 	sub     *nats.Subscription // nil: not in the queue
 }
 
 // queues groups the players by pool.
-func queues(players []*player, clock *Pulse, log zerolog.Logger) []*queue {
+func queues(players []*player, clock *pulse, log zerolog.Logger) []*queue {
 	byPool := make(map[protocol.Pool]*queue)
 	var all []*queue
 	for _, p := range players {
@@ -77,7 +77,7 @@ func (q *queue) take(o protocol.Offer) protocol.OfferAnswer {
 	for i, p := range candidates {
 		refusal, err := p.judge(o)
 		switch {
-		case errors.Is(err, ErrClosed), errors.Is(err, errStopping):
+		case errors.Is(err, errClosed), errors.Is(err, errStopping):
 			refusal = Refusal{protocol.DeclineDraining, "shutting down"}
 		case err != nil:
 			busy = true

@@ -23,7 +23,7 @@ type session struct {
 	player *player
 	id     protocol.GameID
 	offer  *protocol.Offer // nil where the game was held or challenged for
-	lease  *Lease
+	lease  *lease
 	sub    *nats.Subscription
 	ctx    context.Context // of the session
 	cancel context.CancelFunc
@@ -47,7 +47,7 @@ type session struct {
 	base     int           // moves that pos knows nothing of: see playOn
 	moves    []string
 	shown    int // moves that were logged and shown
-	meter    *Meter
+	meter    *meter
 	mind     *mind     // the search under way
 	guess    *guess    // the line to ponder on
 	out      *outgoing // the move decided for the current position
@@ -80,7 +80,7 @@ func newSession(p *player, offer *protocol.Offer) *session {
 	return &session{
 		player: p, offer: offer, ctx: ctx, cancel: cancel, began: make(chan struct{}),
 		states: make(chan arrival, backlog), words: make(chan word, 4), posts: make(chan func()), views: make(chan Result, 1),
-		meter: NewMeter(p.bot.clock.Trip()),
+		meter: newMeter(p.bot.clock.Trip()),
 	}
 }
 

@@ -1,0 +1,186 @@
+package bot
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// The seat is given to another instance: our searches end, nothing is sent.
+func TestFencedSeatIsGivenUp(t *testing.T) {
+	p, m, f := playing(t, nil)
+	f.think.setPause(20 * time.Millisecond)
+	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+	p.mu.Lock()
+	m.Holders[game.Second].Instance = "elsewhere"
+	m.Holders[game.Second].Epoch++
+	p.advance(m)
+	p.mu.Unlock()
+	eventually(t, "the session to end", func() bool { return f.ledger.Used() == 0 && f.count(GameEnded) == 1 })
+	p.mu.Lock()
+	before := len(m.requests)
+	p.mu.Unlock()
+	time.Sleep(200 * time.Millisecond)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(m.requests) != before {
+		t.Error("moves for a seat that is another's")
+	}
+	if f.log.has("resign") {
+		t.Error("it resigned a game that is another's")
+	}
+}
+
+// The platform took the seat because it did not hear us, and gives it back.
+func TestVacantSeatIsTakenBack(t *testing.T) {
+	p, m, f := playing(t, nil)
+	f.think.setPause(20 * time.Millisecond)
+	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+	p.mu.Lock()
+	m.vacate(hare, f.cfg.Instance)
+	p.tellAll(m)
+	epoch := m.Holders[game.Second].Epoch
+	p.mu.Unlock()
+	eventually(t, "the loss to be noticed", func() bool { return f.log.has("the seat is vacant") })
+	o := offerOf(small(t), "game1", game.Second)
+	o.Kind, o.Player = protocol.OfferSeat, hare
+	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
+		t.Fatalf("own seat: %+v", ans)
+	}
+	p.mu.Lock()
+	m.Holders[game.Second].Instance, m.Holders[game.Second].Epoch = f.cfg.Instance, epoch+1
+	p.advance(m)
+	p.mu.Unlock()
+	p.finished(m)
+	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	if f.ledger.Used() != 0 {
+		t.Errorf("%d slots used", f.ledger.Used())
+	}
+}
+
+// A new process takes a running game over, from its state alone.
+func TestTakesOverARunningGame(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	first := startBot(t, connect(t, srv.Player("bots")))
+	first.think.setPause(10 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.seen("some moves", func() bool { return len(m.Moves) >= 6 })
+	first.stop(t) // it hands the seat back
+	p.seen("the seat to be vacant", func() bool { return m.Holders[game.Second].Instance == "" })
+	if first.count(GameEnded) != 1 {
+		t.Error("no end event of the game handed over")
+	}
+	second := startBot(t, connect(t, srv.Player("bots")))
+	o.Kind, o.Player = protocol.OfferSeat, hare
+	ans := p.offer(protocol.OwnPool(hare), o)
+	if ans.Answer != protocol.Accept || ans.Instance == first.cfg.Instance {
+		t.Fatalf("own seat: %+v", ans)
+	}
+	p.mu.Lock()
+	m.Holders[game.Second].Instance = ans.Instance
+	m.Holders[game.Second].Epoch++
+	p.advance(m)
+	p.mu.Unlock()
+	p.finished(m)
+	eventually(t, "the end", func() bool { return second.count(GameEnded) == 1 })
+}
+
+// A platform that forgets its peers, or a process that comes back under its
+// old name, only needs a hello.
+func TestHelloHealsEverything(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	named := func(c *Config) { c.Instance = "instance1" }
+	first := startBot(t, connect(t, srv.Player("bots")), named)
+	first.think.setPause(100 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.seen("some moves", func() bool { return len(m.Moves) >= 2 })
+	p.mu.Lock()
+	clear(p.peers)
+	hellos := p.hellos
+	p.mu.Unlock()
+	p.seen("another hello", func() bool { return p.hellos > hellos && p.peers["instance1"] })
+	p.seen("more moves", func() bool { return len(m.Moves) >= 4 })
+	// Gone without a word, as far as the platform can tell.
+	first.stop(t)
+	p.mu.Lock()
+	m.Holders[game.Second].Instance = "instance1"
+	m.Holders[game.Second].Epoch++
+	p.mu.Unlock()
+	second := startBot(t, connect(t, srv.Player("bots")), named)
+	p.finished(m)
+	eventually(t, "the end", func() bool { return second.count(GameEnded) == 1 })
+}
+
+// The platform ended the game and its last word was lost.
+func TestGameThatThePlatformForgot(t *testing.T) {
+	t.Parallel() // it mostly waits
+	p, m, f := playingAt(t, "4+4", func(p *platform) {
+		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+			if st.Status != protocol.Finished {
+				send(st)
+			}
+		}
+	})
+	p.finished(m)
+	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
+	if !f.log.has("plays this game without us") {
+		t.Errorf("log:\n%s", f.log)
+	}
+}
+
+func TestDrainFinishesTheGames(t *testing.T) {
+	p, m, f := playing(t, nil)
+	f.Drain()
+	f.Drain() // again does nothing
+	eventually(t, "the place in the queue to be gone", func() bool {
+		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), offerOf(small(t), "game2", game.First))
+		return err != nil
+	})
+	f.wait(t)
+	select {
+	case <-m.over:
+	default:
+		t.Error("Run returned before the game had ended")
+	}
+	if f.err != nil {
+		t.Error(f.err)
+	}
+	p.seen("the farewell", func() bool { return len(p.leaves) == 1 && len(p.leaves[0].Games) == 0 })
+}
+
+func TestStopHandsOver(t *testing.T) {
+	dir := t.TempDir()
+	w, err := record.NewWriter(dir, "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBotWith(t, connect(t, srv.Player("bots")), w)
+	f.think.setPause(50 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.First)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	eventually(t, "some moves", func() bool { return f.count(MovePlayed) >= 3 })
+	f.stop(t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.leaves) != 1 || m.Holders[game.First].Instance != "" {
+		t.Errorf("leaves %+v, holder %+v", p.leaves, m.Holders[game.First])
+	}
+	doc, err := record.Find(dir, "game1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc.Result != game.Undecided || len(doc.Plies) < 3 || doc.Text == "" || doc.Plies[0].Think == nil {
+		t.Errorf("the record of the game handed over: %+v", doc)
+	}
+}
