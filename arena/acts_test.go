@@ -128,7 +128,7 @@ func TestAborted(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	cfg := steady()
-	cfg.Match.FirstMove = 300 * time.Millisecond
+	cfg.Match.FirstMove = 2 * time.Second
 	a := runArena(t, srv, cfg)
 	terms := small(t, "60")
 	terms.Rated = true
@@ -150,19 +150,22 @@ func TestAborted(t *testing.T) {
 // The flag falls by the referee's own timer.
 func TestFlagFalls(t *testing.T) {
 	t.Parallel()
-	for _, spec := range []string{"0.4", "0.2+0.2", "0.2/1x0.2", "0.4/move"} {
-		srv := startServer(t, "", "ann", "bob")
-		a := runArena(t, srv, steady())
-		ann, bob, g := still(t, srv, small(t, spec))
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		ann.step(ctx, g)
-		bob.step(ctx, g)
-		st := ann.until(g, "the end", finished)
-		if want := (game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonTime}); st.Outcome != want {
-			t.Errorf("%s: outcome %+v, want %+v", spec, st.Outcome, want)
-		}
-		whole(t, a.store, g)
-		cancel()
+	for _, spec := range []string{"2", "1+1", "1/1x1", "2/move"} {
+		t.Run(strings.ReplaceAll(spec, "/", " of "), func(t *testing.T) {
+			t.Parallel()
+			srv := startServer(t, "", "ann", "bob")
+			a := runArena(t, srv, steady())
+			ann, bob, g := still(t, srv, small(t, spec))
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			ann.step(ctx, g)
+			bob.step(ctx, g)
+			st := ann.until(g, "the end", finished)
+			if want := (game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonTime}); st.Outcome != want {
+				t.Errorf("outcome %+v, want %+v", st.Outcome, want)
+			}
+			whole(t, a.store, g)
+		})
 	}
 }
 

@@ -39,6 +39,8 @@ type Arena struct {
 	kill context.CancelCauseFunc
 	wg   sync.WaitGroup
 
+	engaged engagements
+
 	mu       sync.Mutex
 	ran      bool
 	referees map[protocol.GameID]*referee
@@ -62,6 +64,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a := &Arena{
 		cfg: cfg, nc: nc, log: log.With().Str("arena", cfg.Name).Logger(),
 		metrics: newMetrics(), presence: newPresence(cfg.LostAfter),
+		engaged:  engagements{players: make(map[protocol.PlayerID]engagement)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
 	}
 	if a.store, err = openStore(ctx, nc, subjects, cfg); err != nil {

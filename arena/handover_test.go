@@ -148,7 +148,7 @@ func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	cfg := quick()
-	cfg.Match.AbandonAfter = 500 * time.Millisecond
+	cfg.Match.AbandonAfter = time.Second
 	a := runArena(t, srv, cfg)
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	slow(ann, 20*time.Millisecond)
@@ -274,4 +274,36 @@ func TestContendedTakeovers(t *testing.T) {
 	for _, g := range games {
 		whole(t, arenas[3].store, g)
 	}
+}
+
+// A person who opens another window sits down there without being asked.
+func TestPersonReturnsElsewhere(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, quick())
+	person := func(p *player) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		p.set(func(p *player) { p.answer = decline(protocol.DeclineKind) })
+		if _, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Human, Display: "安", Slots: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	person(ann)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	st := bob.until(g, "some moves", plies(2))
+	if h := st.Holders[game.First]; h.Kind != protocol.Human || h.Display != "安" {
+		t.Errorf("holder %+v, want the person", h)
+	}
+	ann.leaveTable()
+	again := join(t, srv, "ann", "a2")
+	person(again)
+	again.follow(g)
+	end := again.until(g, "the end", finished)
+	if h := end.Holders[game.First]; end.Outcome.Reason != game.NoMoves || h.Instance != "a2" {
+		t.Errorf("outcome %+v, holder %+v", end.Outcome, h)
+	}
+	whole(t, a.store, g)
 }

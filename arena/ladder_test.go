@@ -59,7 +59,9 @@ func TestLadderRounds(t *testing.T) {
 	names := []protocol.PlayerID{"ann", "bob", "cyd"}
 	srv := startServer(t, "", names...)
 	heard := make(chan Round, 10)
-	a := prepareArena(t, srv, ladderConfig(2))
+	cfg := ladderConfig(2)
+	cfg.Ladder.Settle = 1500 * time.Millisecond // for all to come on a slow machine
+	a := prepareArena(t, srv, cfg)
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()
 	for _, n := range names {
@@ -176,7 +178,7 @@ func TestRoundWithOneSlotEach(t *testing.T) {
 	srv := startServer(t, "", names...)
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(1)
-	cfg.HoldFor = 2 * time.Second
+	cfg.HoldFor, cfg.Ladder.Settle = 2*time.Second, 1500*time.Millisecond
 	a := prepareArena(t, srv, cfg)
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()
@@ -188,9 +190,9 @@ func TestRoundWithOneSlotEach(t *testing.T) {
 			p.answer = func(o protocol.Offer) protocol.OfferAnswer {
 				p.mu.Lock()
 				defer p.mu.Unlock()
-				for g, until := range holds {
+				for g, until := range holds { // without minding releases, as an old bot might
 					st := p.games[g]
-					if st == nil && time.Now().Before(until) || st != nil && st.Status != protocol.Finished {
+					if g != o.Game && st == nil && time.Now().Before(until) || st != nil && st.Status != protocol.Finished {
 						return protocol.OfferAnswer{Answer: protocol.Busy}
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -122,6 +123,7 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 		}
 		return
 	}
+	a.release(ch, holders)
 	if verdict.final {
 		a.dismiss(ctx, msg, ch, protocol.ReasonDeclined, protocol.Notice{
 			Kind: protocol.NoticeDeclined, Game: ch.Game, From: verdict.by, Reason: verdict.reason, Text: verdict.text})
@@ -211,10 +213,37 @@ type unfilled struct {
 	text   string
 }
 
-// fillSeats finds an instance for both seats.
-func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge) ([2]protocol.Holder, *unfilled) {
-	var holders [2]protocol.Holder
+// release tells those who accepted a seat that they need not wait.
+func (a *Arena) release(ch protocol.Challenge, holders [2]protocol.Holder) {
+	for seat, h := range holders {
+		if h.Player != "" && ch.Seats[seat].Instance == "" {
+			a.server.Notify(h.Player, protocol.Notice{Kind: protocol.NoticeReleased, Game: ch.Game, Text: "nobody took the other seat"})
+		}
+	}
+}
+
+// fillSeats finds an instance for both seats. What it found is returned with a
+// verdict too.
+func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge) (holders [2]protocol.Holder, verdict *unfilled) {
 	now := time.Now()
+	var asked []protocol.PlayerID
+	for _, w := range ch.Seats {
+		if w.Player != "" && w.Instance == "" {
+			asked = append(asked, w.Player)
+		}
+	}
+	if !a.engaged.engage(ch.Game, asked, now) {
+		return holders, &unfilled{}
+	}
+	defer func() {
+		var holding []protocol.PlayerID
+		for _, h := range holders {
+			if verdict != nil && slices.Contains(asked, h.Player) {
+				holding = append(holding, h.Player)
+			}
+		}
+		a.engaged.free(ch.Game, asked, holding, time.Now().Add(a.cfg.HoldFor))
+	}()
 	for seat, w := range ch.Seats {
 		if w.Instance != "" && a.presence.present(w.Player, w.Instance, now) {
 			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)

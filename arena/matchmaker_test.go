@@ -158,6 +158,9 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 		if e := fate(t, a, g); e.Outcome.Reason != protocol.ReasonWithdrawn {
 			t.Errorf("first entry %s %+v", e.Kind, e.Outcome)
 		}
+		if ans, err := ann.Withdraw(ctx, g); err != nil || ans.Code != protocol.Duplicate {
+			t.Errorf("withdrawn again: %+v (%v), want duplicate", ans, err)
+		}
 		bob.set(func(p *player) {
 			p.answer = func(protocol.Offer) protocol.OfferAnswer {
 				return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}

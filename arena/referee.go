@@ -44,6 +44,7 @@ type referee struct {
 	settled  bool      // the record is stored
 	settleOn time.Time // when to try again to store it
 	lingerTo time.Time // ended: until when late requests are answered
+	cut      bool      // off from NATS, and so from everybody
 }
 
 // errStopped ends a referee whose arena stops.
@@ -192,7 +193,10 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	if event == nil {
 		return ans
 	}
-	switch err := r.store(event); {
+	began := time.Now()
+	err := r.store(event)
+	r.m.Excuse(time.Since(began)) // a move that came meanwhile had to wait
+	switch {
 	case err == nil:
 		ans = r.m.Commit(r.j.last, time.Now())
 	case errors.Is(err, errSpace):
@@ -250,8 +254,27 @@ func (r *referee) catchUpLog(patience time.Duration) {
 	}
 }
 
+// cutOff reports whether the connection is down. No clock runs then, and
+// nobody is missed: neither a move nor a heartbeat could reach us.
+func (r *referee) cutOff(now time.Time) bool {
+	was := r.cut
+	if r.cut = !r.a.nc.IsConnected(); r.cut {
+		r.m.Suspend(now)
+		r.seatSince = [2]time.Time{now, now}
+		return true
+	}
+	if was && !r.m.Over() {
+		r.log.Info().Int("ply", r.m.Ply()).Msg("connected again: the clock runs on when the seat to act is heard")
+		r.tell()
+	}
+	return false
+}
+
 // expire does what the clocks demand.
 func (r *referee) expire() {
+	if r.cutOff(time.Now()) {
+		return
+	}
 	before := r.m.Snapshot(time.Now()).Clocks.Running
 	event := r.m.Expire(time.Now())
 	r.apply(event, protocol.ActAnswer{})
@@ -319,6 +342,9 @@ func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) {
 // tick looks after what no request and no clock brings up.
 func (r *referee) tick() {
 	now := time.Now()
+	if r.cutOff(now) {
+		return
+	}
 	if len(r.unkept) > 0 && now.After(r.catchUp) {
 		r.catchUpLog(0)
 	}

@@ -44,7 +44,8 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.challenges, err = openStream(ctx, js, jetstream.StreamConfig{
 		Name: streamName(subjects, "challenges"), Description: "waiting challenges", Subjects: []string{subjects.Challenges()},
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxMsgsPerSubject: int64(cfg.Challenges), Replicas: cfg.Replicas, Storage: jetstream.FileStorage, AllowDirect: true,
+		MaxMsgsPerSubject: int64(cfg.Challenges), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		AllowDirect: false, // a follower's answer may be old
 	})
 	if err != nil {
 		return nil, err
@@ -156,6 +157,9 @@ func openBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyV
 	st, err := kv.Status(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", want.Bucket, explain(err))
+	}
+	if st.LimitMarkerTTL() < want.LimitMarkerTTL {
+		return nil, fmt.Errorf("bucket %s is not as this arena needs it: its limit marker TTL is %v, want %v", want.Bucket, st.LimitMarkerTTL(), want.LimitMarkerTTL)
 	}
 	if st.TTL() != want.TTL {
 		return nil, fmt.Errorf("bucket %s is not as this arena needs it: its TTL is %v, want %v", want.Bucket, st.TTL(), want.TTL)

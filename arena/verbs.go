@@ -163,7 +163,7 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 	defer cancel()
 	ch, seq, err := a.store.waiting(ctx, m.Game)
 	if errors.Is(err, errNone) {
-		return refusal(protocol.NotOffered, "no such challenge waits")
+		return a.notWaiting(ctx, from, m.Game)
 	}
 	if err != nil {
 		return refusal(protocol.Unavailable, "the challenges can't be read now")
@@ -174,7 +174,7 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 	}
 	switch err := a.close(ctx, ch, protocol.ReasonWithdrawn, ""); {
 	case errors.Is(err, errLost):
-		return refusal(protocol.NotOffered, "the challenge is no longer open")
+		return a.notWaiting(ctx, from, m.Game)
 	case err != nil:
 		return refusal(protocol.Unavailable, "the challenge can't be closed now")
 	}
@@ -182,7 +182,24 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 	if err := a.store.challenges.DeleteMsg(ctx, seq); err != nil {
 		a.log.Debug().Err(err).Str("game", string(m.Game)).Msg("withdrawn challenge stays in the queue until it is seen")
 	}
+	a.log.Info().Str("game", string(m.Game)).Str("player", string(from.Player)).Msg("challenge withdrawn")
 	return protocol.Answer{}
+}
+
+// notWaiting answers a withdrawal of what is no waiting challenge: it may have
+// been withdrawn by the same request before.
+func (a *Arena) notWaiting(ctx context.Context, from protocol.From, g protocol.GameID) protocol.Answer {
+	last, _, err := a.store.lastEvent(ctx, g)
+	switch {
+	case errors.Is(err, errNone):
+		return refusal(protocol.NotOffered, "no such challenge waits")
+	case err != nil:
+		return refusal(protocol.Unavailable, "the game can't be read now")
+	case last.Outcome.Reason == protocol.ReasonWithdrawn &&
+		slices.ContainsFunc(last.Holders[:], func(h protocol.Holder) bool { return h.Player == from.Player }):
+		return protocol.Answer{Code: protocol.Duplicate}
+	}
+	return refusal(protocol.NotOffered, "the challenge is no longer open")
 }
 
 // waiting finds the stored challenge of a game to be.

@@ -392,7 +392,7 @@ func (p *player) recently(opponent protocol.PlayerID) int {
 func (p *player) notice(n protocol.Notice) {
 	ev := p.log.Info()
 	switch n.Kind {
-	case protocol.NoticeExpired, protocol.NoticeDeclined:
+	case protocol.NoticeExpired, protocol.NoticeDeclined, protocol.NoticeReleased:
 		if s := p.session(n.Game); s != nil {
 			s.refuse()
 		}

@@ -22,9 +22,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type labour struct {
 	need time.Duration
 
-	mu   sync.Mutex
-	busy int // searches on a core now
-	most int
+	mu    sync.Mutex
+	busy  int       // searches on a core now
+	since time.Time // when busy changed last
+	most  int       // for longer than no time at all
 }
 
 func (l *labour) Search(p game.Position, limits search.Limits, _ func(search.Info)) (Running, error) {
@@ -81,8 +82,13 @@ func (s *shift) work() {
 func (l *labour) onCore(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.busy += n
-	l.most = max(l.most, l.busy)
+	// Who is told to pause leaves its core a moment after the next was told to
+	// begin: only what lasts counts.
+	now := time.Now()
+	if now.After(l.since) {
+		l.most = max(l.most, l.busy)
+	}
+	l.busy, l.since = l.busy+n, now
 }
 
 func (s *shift) change(f func()) {

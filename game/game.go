@@ -275,3 +275,17 @@ type Forbidder interface {
 	// it has none or the game is over.
 	Forbidden() []ForbiddenPoint
 }
+
+// Notation is a way to write a game's moves, by its name.
+type Notation string
+
+// Notated is a Position whose moves can be written in several ways.
+type Notated interface {
+	// Notations lists them; the first is that of Position.Format.
+	Notations() []Notation
+	// FormatIn writes a legal move.
+	FormatIn(n Notation, m Move) string
+	// ParseIn reads it back. The error wraps ErrSyntax for a text that is of
+	// no move's form, ErrIllegal for one that names no legal move or several.
+	ParseIn(n Notation, text string) (Move, error)
+}

@@ -285,6 +285,7 @@ const (
 	NoticeDeclined NoticeKind = "declined" // your opponent declined; the reason is in Text
 	NoticeExpired  NoticeKind = "expired"  // your challenge has run out
 	NoticeShutdown NoticeKind = "shutdown" // the platform is going down; games will be resumed
+	NoticeReleased NoticeKind = "released" // the seat of this game that you accepted is not granted now: free the slot
 	NoticeChat     NoticeKind = "chat"     // the other side says
 )
 

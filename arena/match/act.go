@@ -75,15 +75,6 @@ func (m *Match) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now
 	if err := m.pos.Play(move); err != nil {
 		return nil, *m.refuse(now, protocol.Illegal, "the rules refuse this move")
 	}
-	if req.Key != "" && key != m.pos.Key() {
-		ruling := Key(m.pos)
-		m.pos.Undo()
-		e, ans := m.end(game.Outcome{Reason: protocol.ReasonDispute}, &seat, req.ID, now,
-			"the mover's position key differs from the referee's",
-			m.refuse(now, protocol.Over, "void: your position key after this move is not ours, which is %s", ruling))
-		e.Dispute = &protocol.Dispute{Move: text, Claimed: req.Key, Ruled: ruling}
-		return e, ans
-	}
 	if e := m.full(now); e != nil {
 		m.pos.Undo()
 		return e, protocol.ActAnswer{}
@@ -93,6 +84,15 @@ func (m *Match) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now
 	if !inTime {
 		m.pos.Undo()
 		return m.flagged(seat, req.ID, now, m.refuse(now, protocol.Late, "the flag had fallen"))
+	}
+	if req.Key != "" && key != m.pos.Key() { // after the flag: it is no way out of lost time
+		ruling := Key(m.pos)
+		m.pos.Undo()
+		e, ans := m.end(game.Outcome{Reason: protocol.ReasonDispute}, &seat, req.ID, now,
+			"the mover's position key differs from the referee's",
+			m.refuse(now, protocol.Over, "void: your position key after this move is not ours, which is %s", ruling))
+		e.Dispute = &protocol.Dispute{Move: text, Claimed: req.Key, Ruled: ruling}
+		return e, ans
 	}
 	clocks := m.keeper.Clocks(now).Seats[seat]
 	m.receipt = &protocol.Receipt{

@@ -49,15 +49,6 @@ func (m *Match) full(now time.Time) *protocol.Event {
 	return e
 }
 
-// Void ends the game without a result; text says why.
-func (m *Match) Void(text string, now time.Time) *protocol.Event {
-	if m.Over() {
-		return nil
-	}
-	e, _ := m.end(game.Outcome{Reason: protocol.ReasonVoid}, nil, "", now, text, nil)
-	return e
-}
-
 // Halt stops the clocks, charged up to now, for a planned change of referee.
 func (m *Match) Halt(text string, now time.Time) *protocol.Event {
 	if m.Over() {
@@ -68,6 +59,30 @@ func (m *Match) Halt(text string, now time.Time) *protocol.Event {
 	e := m.event(protocol.EventHalt, nil, "", now, nil)
 	e.Text = text
 	return e
+}
+
+// Excuse says that the referee was held up for so long, so that no clock is
+// charged for it. Call it before Commit, for the time that storing took.
+func (m *Match) Excuse(d time.Duration) {
+	m.keeper.Excuse(d)
+	m.turnSince = m.turnSince.Add(d)
+}
+
+// Suspend stops the clock while the referee is cut off from the players: time
+// that the platform took is not the mover's. It runs on as after a change of
+// referee. Call it again while that lasts; what happened meanwhile needs no
+// entry, and could get none.
+func (m *Match) Suspend(now time.Time) {
+	if m.Over() {
+		return
+	}
+	m.keeper.Pause(now)
+	m.turnSince, m.resumeBy = now, now.Add(m.policy.ResumeWithin)
+	for seat, since := range m.vacant {
+		if !since.IsZero() {
+			m.vacant[seat] = now // nobody could take it back
+		}
+	}
 }
 
 // Heard says that the instance which holds a seat has been heard. After a

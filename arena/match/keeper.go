@@ -50,6 +50,10 @@ func (k *Keeper) Pause(at time.Time) {
 	k.going = false
 }
 
+// Excuse makes up for time that somebody else took: the running clock is not
+// charged for it.
+func (k *Keeper) Excuse(d time.Duration) { k.since = k.since.Add(d) }
+
 // Going reports whether a clock runs.
 func (k *Keeper) Going() bool { return k.going }
 

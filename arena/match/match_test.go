@@ -193,6 +193,41 @@ func TestArrivalCounts(t *testing.T) {
 	})
 }
 
+// What the store takes for an entry is not charged to the seat to act.
+func TestExcuse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "5", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		time.Sleep(time.Second)
+		e := tb.Vacate(game.Second, "b1", "gone", time.Now())
+		time.Sleep(10 * time.Second)
+		tb.Excuse(10 * time.Second)
+		tb.store(e)
+		if e := tb.Expire(time.Now()); e != nil {
+			t.Fatalf("%s by %s", e.Kind, e.Outcome.Reason)
+		}
+		time.Sleep(time.Second)
+		tb.code(tb.play(), protocol.Accepted)
+		if tb.receipt.ChargedMS != 2000 {
+			t.Errorf("charged %d ms, want 2000", tb.receipt.ChargedMS)
+		}
+	})
+}
+
+// A position key that differs does not save who is late.
+func TestLateBeforeDispute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "3", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		time.Sleep(3001 * time.Millisecond)
+		req := protocol.MoveRequest{Header: protocol.Header{ID: "m"}, Instance: "a1", Epoch: 1, Ply: 2, Move: tb.legal(), Key: "0123456789abcdef"}
+		tb.code(tb.done(tb.Move("ann", req, time.Now(), time.Now())), protocol.Late)
+		tb.want(game.SecondWins, protocol.ReasonTime)
+	})
+}
+
 func TestPeopleHaveLagCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "60", true), DefaultPolicy(), protocol.Human, protocol.Bot)
@@ -440,5 +475,35 @@ func TestSetupRefuses(t *testing.T) {
 		} else if strings.Contains(e.Text, c.rules) || c.position != "" && strings.Contains(e.Text, c.position) {
 			t.Errorf("%+v: the refusal repeats what was sent: %s", c, e.Text)
 		}
+	}
+}
+
+// TestSuspend cuts the referee off for an hour: nobody's flag falls, nobody
+// has abandoned, and the mover is charged only what it had while it was heard.
+func TestSuspend(t *testing.T) {
+	for _, clock := range []string{"60+1", "3/2x5", "5/move"} {
+		synctest.Test(t, func(t *testing.T) {
+			policy := DefaultPolicy()
+			tb := open(t, terms(t, clock, true), policy)
+			tb.play()
+			tb.play()
+			tb.store(tb.Vacate(game.Second, "b1", "gone", time.Now()))
+			time.Sleep(2 * time.Second)
+			for range 3600 {
+				tb.Suspend(time.Now())
+				time.Sleep(time.Second)
+				if e := tb.Expire(time.Now()); e != nil {
+					t.Fatalf("%s: %s (%s) while cut off", clock, e.Kind, e.Outcome.Reason)
+				}
+			}
+			if !tb.Heard(game.First, time.Now()) {
+				t.Errorf("%s: the clock does not start when first is heard", clock)
+			}
+			time.Sleep(time.Second)
+			tb.code(tb.play(), protocol.Accepted)
+			if tb.receipt.ChargedMS != 3000 {
+				t.Errorf("%s: charged %d ms, want 3000", clock, tb.receipt.ChargedMS)
+			}
+		})
 	}
 }

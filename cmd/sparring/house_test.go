@@ -27,7 +27,6 @@ var imports = map[string][]string{
 	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
-	"record/convert":     {"record", "protocol$", "game"}, // other notations are made by the rules
 	"record/format":      {"record", "protocol$", "game"},
 	"record/sgf":         {"record", "protocol$", "game"},
 	"record/pgn":         {"record", "protocol$", "game"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func perftCommand() *cobra.Command {
 
 func positionCommand() *cobra.Command {
 	var at place
-	var moves string
+	var moves, notation string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "position",
@@ -80,8 +81,12 @@ func positionCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			as, err := writing(pos, game.Notation(notation))
+			if err != nil {
+				return err
+			}
 			for i, text := range strings.Fields(moves) {
-				m, err := pos.Parse(text)
+				m, err := as.parse(text)
 				if err == nil {
 					err = pos.Play(m)
 				}
@@ -89,7 +94,7 @@ func positionCommand() *cobra.Command {
 					return usagef("--moves, ply %d: %w", i+1, err)
 				}
 			}
-			view := viewOf(pos)
+			view := viewOf(pos, as)
 			if asJSON {
 				return json.NewEncoder(c.OutOrStdout()).Encode(view)
 			}
@@ -99,8 +104,32 @@ func positionCommand() *cobra.Command {
 	}
 	at.flags(c)
 	c.Flags().StringVar(&moves, "moves", "", "moves to play first, separated by spaces")
+	c.Flags().StringVar(&notation, "notation", "", "how moves are read and written: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
+}
+
+// manner is how a position's moves are read and written.
+type manner struct {
+	parse  func(string) (game.Move, error)
+	format func(game.Move) string
+}
+
+// writing is a notation of the position's game, or with "" its usual one.
+func writing(pos game.Position, n game.Notation) (manner, error) {
+	if n == "" {
+		return manner{pos.Parse, pos.Format}, nil
+	}
+	var known []game.Notation
+	if p, ok := pos.(game.Notated); ok {
+		if known = p.Notations(); slices.Contains(known, n) {
+			return manner{
+				func(text string) (game.Move, error) { return p.ParseIn(n, text) },
+				func(m game.Move) string { return p.FormatIn(n, m) },
+			}, nil
+		}
+	}
+	return manner{}, usagef("--notation %q: %s has %q", n, pos.Rules().Game, known)
 }
 
 // positionView is a position as the position command shows it.
@@ -117,7 +146,7 @@ type positionView struct {
 	Forbidden []game.ForbiddenPoint `json:"forbidden"`
 }
 
-func viewOf(pos game.Position) positionView {
+func viewOf(pos game.Position, as manner) positionView {
 	legal := pos.Legal(nil)
 	v := positionView{
 		Game: pos.Rules().Game, Rules: pos.Rules().Name, Position: pos.String(),
@@ -126,7 +155,7 @@ func viewOf(pos game.Position) positionView {
 		Forbidden: []game.ForbiddenPoint{},
 	}
 	for i, m := range legal {
-		v.Moves[i] = pos.Format(m)
+		v.Moves[i] = as.format(m)
 	}
 	if f, ok := pos.(game.Forbidder); ok {
 		v.Forbidden = append(v.Forbidden, f.Forbidden()...)

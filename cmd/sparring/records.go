@@ -119,7 +119,7 @@ func recordsCommand() *cobra.Command {
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
 	from.flags(c)
-	c.AddCommand(recordsList(&from), recordsShow(&from))
+	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from))
 	return c
 }
 
@@ -169,17 +169,20 @@ func writeLines(out io.Writer, games []*record.Record) error {
 	return nil
 }
 
+// oneID wants a game's id as the only argument.
+func oneID(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s: want one game's ID (see records list)", c.CommandPath())
+	}
+	return nil
+}
+
 func recordsShow(from *archive) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a game: who, how it went, and what was thought of each move",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("%s: want one game's ID (see records list)", c.CommandPath())
-			}
-			return nil
-		},
+		Args:  oneID,
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
 			if err != nil {

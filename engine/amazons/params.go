@@ -12,6 +12,7 @@ func Params() search.Params {
 		// At leaves the evaluation counts territory nearly as well, and a
 		// proof costs as much as some hundred of them.
 		ProveRoot: proveRoot,
+		LateFrom:  60,
 		On: search.Switches{
 			Aspiration:   true,
 			PVS:          true,
@@ -20,6 +21,11 @@ func Params() search.Params {
 			Killers:      true,
 			History:      true,
 			MateDistance: true,
+
+			LateMoves:       true,
+			Futility:        true,
+			ReverseFutility: true,
+			Reductions:      true,
 		},
 	}
 }

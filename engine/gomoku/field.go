@@ -182,7 +182,7 @@ type field struct {
 	tables [2]*gomoku.Table
 	reach  [2]int // how far a stone's rows matter to a colour
 	table  [2]*promiseTable
-	around *[gomoku.MaxPoints][]gomoku.Point
+	*ground
 
 	rows  [2][gomoku.MaxPoints]rows
 	sets  [2][tiers]points        // empty points by what they promise
@@ -196,7 +196,7 @@ type field struct {
 }
 
 func newField(b gomoku.Board, set gomoku.Set) *field {
-	f := &field{board: gomoku.NewBoard(b.Size), around: neighbourhoods(b.Geometry)}
+	f := &field{board: gomoku.NewBoard(b.Size), ground: grounds[b.Size]()}
 	for c := range gomoku.Colour(2) {
 		f.tables[c] = gomoku.TableOf(set.Line(c))
 		f.reach[c] = 5
@@ -230,14 +230,28 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 	return f
 }
 
-// neighbourhoods lists for each point those within nearby steps.
-func neighbourhoods(g *gomoku.Geometry) *[gomoku.MaxPoints][]gomoku.Point {
-	t := new([gomoku.MaxPoints][]gomoku.Point)
+// ground is what is the same for all fields of one size.
+type ground struct {
+	around [gomoku.MaxPoints][]gomoku.Point // the points within nearby steps
+	inside [gomoku.MaxPoints]int32          // how far a point is from the nearest border
+}
+
+var grounds = func() (g [gomoku.MaxSize + 1]func() *ground) {
+	for size := range g {
+		g[size] = sync.OnceValue(func() *ground { return newGround(gomoku.NewBoard(size).Geometry) })
+	}
+	return g
+}()
+
+func newGround(g *gomoku.Geometry) *ground {
+	t := new(ground)
 	for p := range gomoku.Point(g.Points) {
+		x, y, last := g.Column(p), g.RowOf(p), g.Size-1
+		t.inside[p] = int32(min(x, y, last-x, last-y))
 		for dy := -nearby; dy <= nearby; dy++ {
 			for dx := -nearby; dx <= nearby; dx++ {
-				if q := g.Point(g.Column(p)+dx, g.RowOf(p)+dy); q != gomoku.NoPoint && q != p {
-					t[p] = append(t[p], q)
+				if q := g.Point(x+dx, y+dy); q != gomoku.NoPoint && q != p {
+					t.around[p] = append(t.around[p], q)
 				}
 			}
 		}
@@ -287,7 +301,7 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 		f.unlist(p, side, f.promise(p, side).tier)
 	}
 	f.open.remove(p)
-	f.sum[c] += f.promise(p, c).share
+	f.sum[c] += f.stone(p, c)
 	f.board.Put(p, c)
 	for _, q := range f.around[p] {
 		if f.crowd[q]++; f.crowd[q] == 1 {
@@ -296,6 +310,11 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 	}
 	f.marks = append(f.marks, len(f.log))
 	f.spread(p)
+}
+
+// stone is what a stone of c on p adds to the sum: its rows and its place.
+func (f *field) stone(p gomoku.Point, c gomoku.Colour) int32 {
+	return f.promise(p, c).share + share*inwards*f.inside[p]
 }
 
 // spread brings the rows of all points around p up to date.
@@ -341,7 +360,7 @@ const border = 3
 // buried first.
 func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
 	f.marks = append(f.marks, len(f.log))
-	f.sum[c] -= f.promise(p, c).share
+	f.sum[c] -= f.stone(p, c)
 	f.board.Bury(p, c)
 	f.spread(p)
 }
@@ -349,7 +368,7 @@ func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
 func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
 	f.restore()
 	f.board.Unbury(p, c)
-	f.sum[c] += f.promise(p, c).share
+	f.sum[c] += f.stone(p, c)
 }
 
 // renew notes a row's new kind.
@@ -395,7 +414,7 @@ func (f *field) take(p gomoku.Point, c gomoku.Colour) {
 		}
 	}
 	f.board.Remove(p, c)
-	f.sum[c] -= f.promise(p, c).share
+	f.sum[c] -= f.stone(p, c)
 	f.open.add(p)
 	for side := range gomoku.Colour(2) {
 		f.list(p, side, f.promise(p, side).tier)

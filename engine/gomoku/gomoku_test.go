@@ -56,14 +56,24 @@ func TestConform(t *testing.T) {
 			setUp(t, "gomoku/renju-17", "", "h8 p1 i8 p3 g9 n15 g10 o7"),
 			setUp(t, "gomoku/caro-15", middle, ""),
 			setUp(t, "gomoku/standardcaro-15", middle, ""),
+			setUp(t, "gomoku/renju-15+swap2", "", "h8 h9 i10 put-two g7 i8 swap g9"),
 			setUp(t, "gomoku/continuous-15", middle, ""),
 			setUp(t, "gomoku/continuous-15", middle, "d8 a15"),
 			setUp(t, "gomoku/continuous-15", "oooo11/15/15/15/15/15/15/14o/15/15/15/15/15/15/xxxx11 b rows=1:2", ""),
 		},
-		Walks: 36,
+		Walks: 39,
 		Plies: 40,
 		Seed:  5,
 	})
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := New(setUp(t, "gomoku/renju-15+swap2", "", "h8")); err == nil || !strings.Contains(err.Error(), "opening procedure") {
+		t.Errorf("a position in an opening procedure: %v", err)
+	}
+	if _, err := New(setUp(t, "amazons/6x6", "", "")); err == nil || !strings.Contains(err.Error(), "no Gomoku position") {
+		t.Errorf("a position of Amazons: %v", err)
+	}
 }
 
 func texts(g game.Position, entries []search.Entry) []string {
@@ -307,6 +317,37 @@ func TestRenjuVCFExternal(t *testing.T) {
 			continue
 		}
 		checkVictory(t, g, proof)
+	}
+}
+
+// Renju's forbidden points take part: they can't be answers, nor attacks.
+func TestRenjuFours(t *testing.T) {
+	// White makes a four at e1; Black's only answer, f1, makes two fours.
+	const white = "15/15/15/15/15/15/15/15/15/15/15/5x2x6/5x1x7/5xx8/xooo11 w"
+	// Black's h8 makes two fours.
+	const black = "15/15/15/7o7/7x7/7x7/7x7/3oxxx8/15/15/15/15/15/15/15 b"
+	for _, tt := range []struct {
+		rules, position string
+		wins            bool
+		line            string
+	}{
+		{"gomoku/renju-15", white, true, "e1"},
+		{"gomoku/freestyle-15", white, false, ""},
+		{"gomoku/freestyle-15", black, true, "h8"},
+		{"gomoku/renju-15", black, false, ""},
+	} {
+		g := setUp(t, tt.rules, tt.position, "")
+		proof, _, ok := adapt(t, g).Prove(proveRoot, never)
+		if ok != tt.wins {
+			t.Errorf("%s %s: proved %v (%+v), want %v", tt.rules, tt.position, ok, proof, tt.wins)
+			continue
+		}
+		if ok && (g.Format(proof.Line[0]) != tt.line || proof.Score != search.Win-3) {
+			t.Errorf("%s %s: %s, score %d, want %s and %d", tt.rules, tt.position, g.Format(proof.Line[0]), proof.Score, tt.line, search.Win-3)
+		}
+		if ok {
+			checkVictory(t, g, proof)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func (a *position) entry(p gomoku.Point) search.Entry {
 	own, other := a.field.promise(p, a.toMove), a.field.promise(p, a.toMove.Other())
 	e := search.Entry{
 		Move:  gomoku.StoneMove(p),
-		Order: (ownOrder*int32(own.order) + otherOrder*int32(other.order)) * orderScale / 8,
+		Order: (ownOrder*int32(own.order)+otherOrder*int32(other.order))*orderScale/8 + inwards*a.field.inside[p],
 		Slots: [2]uint16{uint16(p), 0},
 	}
 	switch {

@@ -115,15 +115,15 @@ func (w *worker) quietRecord(ply int, e *Entry) int32 {
 
 // refuted learns from a move that ended a node: it is worth trying early
 // elsewhere, and those of its kind that were tried before it are not.
-func (w *worker) refuted(e *Entry, quiets, noisy []Entry, depth, ply int) {
+func (w *worker) refuted(e *Entry, before *tried, depth, ply int) {
 	on, h := &w.k.params.On, w.history
 	bonus := historyBonus(depth)
 	if on.NoisyHistory {
 		if e.Noise > 0 {
 			credit(&h.noisy[ply&1], e, bonus)
 		}
-		for i := range noisy {
-			credit(&h.noisy[ply&1], &noisy[i], -bonus)
+		for i := range before.nNoisy {
+			credit(&h.noisy[ply&1], &before.noisy[i], -bonus)
 		}
 	}
 	if e.Noise > 0 {
@@ -138,8 +138,8 @@ func (w *worker) refuted(e *Entry, quiets, noisy []Entry, depth, ply int) {
 		}
 	}
 	w.creditQuiet(e, ply, bonus)
-	for i := range quiets {
-		w.creditQuiet(&quiets[i], ply, -bonus)
+	for i := range before.nQuiet {
+		w.creditQuiet(&before.quiet[i], ply, -bonus)
 	}
 }
 

@@ -90,14 +90,22 @@ func (w *worker) openRoot() bool {
 	return len(w.root) > 0
 }
 
-// proveRoot asks the prover first: what it settles needs no search.
+// proveRoot asks the prover first: what it settles needs no search. It gets a
+// quarter of the means at most, for most positions are not settled.
 func (w *worker) proveRoot() bool {
 	params, limits := &w.k.params, w.s.limits.Load()
 	if w.id > 0 || w.prover == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
 		return false
 	}
+	budget, until := params.ProveRoot, limits.Soft/4
+	if limits.Nodes > 0 {
+		budget = min(budget, int(limits.Nodes/4)+1)
+	}
+	if until == 0 {
+		until = limits.Hard / 4
+	}
 	w.pos.Enter()
-	proof, ok := w.prove(params.ProveRoot)
+	proof, ok := w.prove(budget, until)
 	if !ok || len(proof.Line) == 0 {
 		return false
 	}
@@ -415,8 +423,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	defer w.closePicker()
 	w.aim(p, known.move, ply)
 	w.lines[ply+2].killers = [2]game.Move{} // of cousins far away: forget them
-	var quiets, noisy [32]Entry             // moves that did not refute
-	nQuiets, nNoisy := 0, 0
+	tried := &w.tried[w.top-1]
+	tried.nQuiet, tried.nNoisy = 0, 0
 	best, floor, rests := -Infinity, alpha, nothing
 	bestMove, bestQuiet := game.NoMove, true
 	searched, late := 0, false
@@ -507,19 +515,12 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 				w.follow(ply, e.Move)
 				if score >= beta {
 					rests = onChild
-					w.refuted(&e, quiets[:nQuiets], noisy[:nNoisy], depth, ply)
+					w.refuted(&e, tried, depth, ply)
 					break
 				}
 			}
 		}
-		switch {
-		case e.Noise == 0 && nQuiets < len(quiets):
-			quiets[nQuiets] = e
-			nQuiets++
-		case e.Noise > 0 && nNoisy < len(noisy):
-			noisy[nNoisy] = e
-			nNoisy++
-		}
+		tried.add(&e)
 	}
 
 	// 15. No move at all is a loss; none but the excluded one tells nothing.
@@ -772,7 +773,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 
 	// 2. A proof ends all doubt; it is sought once per position.
 	if q == 0 && params.ProveLeaf > 0 && w.prover != nil && !known.tried {
-		if proof, ok := w.prove(params.ProveLeaf); ok {
+		if proof, ok := w.prove(params.ProveLeaf, 0); ok {
 			score := AtPly(proof.Score, ply)
 			l := &w.lines[ply]
 			l.n = copy(l.pv[:], proof.Line)

@@ -257,6 +257,22 @@ func TestPonderWaitsForTheHit(t *testing.T) {
 	s.Wait()
 }
 
+// Time spent pondering counts against the soft limit of the hit, and the soft
+// limit is looked at within an iteration: without that this would take an hour.
+func TestHitAfterLongPondering(t *testing.T) {
+	g, params := deep()
+	k := search.New(params, search.NewTable(tableBytes))
+	deeper := make(chan struct{}, search.MaxPly)
+	s := k.Start(g, search.Limits{Wait: true}, func(search.Info) { deeper <- struct{}{} })
+	for range 5 {
+		<-deeper
+	}
+	s.Hit(search.Limits{Soft: time.Nanosecond, Hard: time.Hour})
+	if r := s.Wait(); r.Depth < 5 {
+		t.Errorf("depth %d, 5 were reached while pondering", r.Depth)
+	}
+}
+
 func TestPause(t *testing.T) {
 	g, params := deep()
 	k := search.New(params, search.NewTable(tableBytes))

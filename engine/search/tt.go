@@ -80,12 +80,7 @@ func (t *Table) Bytes() int { return len(t.buckets) * 64 }
 
 // Clear forgets everything. No search may use the table meanwhile.
 func (t *Table) Clear() {
-	for i := range t.buckets {
-		for j := range t.buckets[i] {
-			t.buckets[i][j].check.Store(0)
-			t.buckets[i][j].data.Store(0)
-		}
-	}
+	clear(t.buckets)
 	t.age.Store(0)
 }
 

@@ -3,6 +3,7 @@ package search
 import (
 	"runtime"
 	"slices"
+	"time"
 
 	"sparring/game"
 )
@@ -24,6 +25,7 @@ type worker struct {
 	history  *history
 	lines    [MaxPly + 2]line
 	pickers  [2 * (MaxPly + 2)]picker // one per search call under way: several may stand at one ply
+	tried    [2 * (MaxPly + 2)]tried  // beside the pickers
 	top      int
 	seldepth int
 
@@ -46,6 +48,24 @@ type line struct {
 	excluded game.Move // by a search for singularity
 	pv       [MaxPly + 1]game.Move
 	n        int // of pv
+}
+
+// tried are the first moves of a node that did not refute. They are kept here
+// and not on the stack, where every call would have to clear them.
+type tried struct {
+	quiet, noisy   [32]Entry
+	nQuiet, nNoisy int
+}
+
+func (t *tried) add(e *Entry) {
+	switch {
+	case e.Noise == 0 && t.nQuiet < len(t.quiet):
+		t.quiet[t.nQuiet] = *e
+		t.nQuiet++
+	case e.Noise > 0 && t.nNoisy < len(t.noisy):
+		t.noisy[t.nNoisy] = *e
+		t.nNoisy++
+	}
 }
 
 // rootMove is a move at the root and what is known of it.
@@ -115,8 +135,9 @@ func (w *worker) tell() {
 // stopped reports whether the results of calls that just returned are void.
 func (w *worker) stopped() bool { return w.s.halted.Load() }
 
-// prove asks the prover with at most budget nodes.
-func (w *worker) prove(budget int) (Proof, bool) {
+// prove asks the prover with at most budget nodes; it gives up when the
+// search's clock shows until, unless that is 0.
+func (w *worker) prove(budget int, until time.Duration) (Proof, bool) {
 	if left := int(w.quota) - int(w.nodes); left < budget {
 		w.quota += w.s.grant(uint64(budget - left))
 		budget = min(budget, int(w.quota-w.nodes))
@@ -125,7 +146,9 @@ func (w *worker) prove(budget int) (Proof, bool) {
 		w.s.end()
 		return Proof{}, false
 	}
-	proof, nodes, ok := w.prover.Prove(budget, func() bool { return !w.s.mayGo() })
+	proof, nodes, ok := w.prover.Prove(budget, func() bool {
+		return !w.s.mayGo() || until > 0 && w.s.elapsed() >= until
+	})
 	w.nodes += uint64(nodes)
 	w.pollAt = min(w.pollAt, w.quota)
 	return proof, ok

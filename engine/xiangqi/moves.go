@@ -136,5 +136,6 @@ func (p *position) captureOf(m game.Move, noise uint8) search.Entry {
 	if noise == winning {
 		order += captureBase
 	}
-	return search.Entry{Move: m, Order: order, Noise: noise, Gain: search.Score(gain), Slots: slots(piece, from, to)}
+	return search.Entry{Move: m, Order: order, Noise: noise, To: uint16(to) + 1,
+		Gain: search.Score(gain), Slots: slots(piece, from, to)}
 }

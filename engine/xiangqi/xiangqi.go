@@ -16,11 +16,15 @@ func Params() search.Params {
 	return search.Params{
 		Game:       "xiangqi",
 		Slots:      [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
+		Follow:     1, // piece and target
 		WinScale:   winScale,
 		Quiescence: true,
 		On: search.Switches{
 			Aspiration: true, PVS: true, HashMove: true, HashCutoff: true,
 			Killers: true, History: true, MateDistance: true,
+			Counter: true, Continuation: true, NoisyHistory: true,
+			SkipLosing: true, Delta: true, ReverseFutility: true, NullMove: true, Internal: true,
+			LateMoves: true, Futility: true, Reductions: true, ForcedExtension: true,
 		},
 	}
 }
@@ -68,6 +72,10 @@ func (p *position) Enter() search.Node {
 	st := b.State()
 	node := search.Node{Key: st.Key, SearchKey: st.Key ^ p.salt, Forced: st.Checkers.Any()}
 	node.MayPass = !node.Forced && p.attackers(b.Side()).Any()
+	if b.Insufficient() {
+		node.Over, node.Verdict = true, search.Draw
+		return node
+	}
 	if p.repeated(&node) {
 		return node
 	}

@@ -159,7 +159,7 @@ func TestRandomGames(t *testing.T) {
 				t.Fatalf("%s: %d moves, sorted or not", p, len(moves))
 			}
 			m := moves[rng.IntN(len(moves))]
-			for n := range Notation(len(forms)) {
+			for _, n := range p.Notations() {
 				text := p.FormatIn(n, m)
 				if back, err := p.Parse(text); err != nil || back != m {
 					t.Fatalf("%s: %s reads back as %s, %v", p, text, p.Format(back), err)
@@ -333,9 +333,9 @@ func TestNotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, want := range []string{"d1d7/b7", "d1-d7-b7", "d1d7(b7)"} {
-		if got := p.FormatIn(Notation(n), m); got != want {
-			t.Errorf("notation %d writes %s, want %s", n, got, want)
+	for n, want := range map[game.Notation]string{Slash: "d1d7/b7", Hyphens: "d1-d7-b7", Parens: "d1d7(b7)"} {
+		if got := p.FormatIn(n, m); got != want {
+			t.Errorf("notation %s writes %s, want %s", n, got, want)
 		}
 		if back, err := p.Parse(strings.ToUpper(want)); err != nil || back != m {
 			t.Errorf("%s in capitals: %v", want, err)

@@ -9,21 +9,29 @@ import (
 	"sparring/game"
 )
 
-// Notation is a way to write moves.
-type Notation uint8
-
 // The notations. Parse reads all of them, in capitals too.
 const (
-	Slash   Notation = iota // d1d7/b7, the usual one here
-	Hyphens                 // d1-d7-b7, common in the literature
-	Parens                  // d1d7(b7), of Chinese game records
+	Slash   game.Notation = "slash"   // d1d7/b7, the usual one here
+	Hyphens game.Notation = "hyphens" // d1-d7-b7, common in the literature
+	Parens  game.Notation = "parens"  // d1d7(b7), of Chinese game records
 )
 
-// forms is what stands between the squares of a notation, and after them.
-var forms = [...]struct{ afterFrom, afterTo, end string }{
-	Slash:   {"", "/", ""},
-	Hyphens: {"-", "-", ""},
-	Parens:  {"", "(", ")"},
+var _ game.Notated = (*Position)(nil)
+
+// Notations lists the notations.
+func (*Position) Notations() []game.Notation { return []game.Notation{Slash, Hyphens, Parens} }
+
+// form is what stands between the squares of a notation, and after them.
+type form struct{ afterFrom, afterTo, end string }
+
+func formOf(n game.Notation) form {
+	switch n {
+	case Hyphens:
+		return form{"-", "-", ""}
+	case Parens:
+		return form{"", "(", ")"}
+	}
+	return form{"", "/", ""}
 }
 
 // name is a square's text, a1 at the bottom left.
@@ -35,11 +43,14 @@ func (g *geometry) name(s Square) string {
 func (p *Position) Format(m game.Move) string { return p.FormatIn(Slash, m) }
 
 // FormatIn writes the move in a notation.
-func (p *Position) FormatIn(n Notation, m game.Move) string {
+func (p *Position) FormatIn(n game.Notation, m game.Move) string {
 	from, to, arrow := Squares(m)
-	g, f := p.board.geo, forms[n]
+	g, f := p.board.geo, formOf(n)
 	return g.name(from) + f.afterFrom + g.name(to) + f.afterTo + g.name(arrow) + f.end
 }
+
+// ParseIn reads a move in any notation, whichever is named.
+func (p *Position) ParseIn(_ game.Notation, text string) (game.Move, error) { return p.Parse(text) }
 
 // Parse reads a move in any notation.
 func (p *Position) Parse(text string) (game.Move, error) {
@@ -66,7 +77,8 @@ func (g *geometry) parseMove(text string) (squares [3]Square, err error) {
 	if squares[1], rest, err = g.parseSquare(text, rest); err != nil {
 		return squares, err
 	}
-	for _, f := range forms {
+	for _, n := range (*Position)(nil).Notations() {
+		f := formOf(n)
 		tail, ok := strings.CutPrefix(rest, f.afterTo)
 		if !ok || hyphen != (f.afterFrom != "") {
 			continue

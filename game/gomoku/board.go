@@ -70,6 +70,13 @@ type Geometry struct {
 	places [Directions][MaxPoints]place
 	step   [Directions]int
 	blank  [Directions][maxLines]uint64
+	runs   [Directions][]run
+}
+
+// run is a line that has room for five: its first point and number of points.
+type run struct {
+	first  Point
+	points uint8
 }
 
 var geometries = func() (g [MaxSize + 1]func() *Geometry) {
@@ -100,6 +107,13 @@ func newGeometry(size int) *Geometry {
 			shift := 2 * (at + reach)
 			g.places[d][p] = place{uint8(l), uint8(shift)}
 			g.blank[d][l] &^= 3 << shift
+		}
+	}
+	for p := range Point(g.Points) {
+		for d := range Direction(Directions) {
+			if before, after := g.room(p, d); before == 0 && after >= 4 {
+				g.runs[d] = append(g.runs[d], run{p, uint8(after + 1)})
+			}
 		}
 	}
 	return g
@@ -238,9 +252,9 @@ func (b *Board) LineThrough(p Point, d Direction) (line uint64, shift uint) {
 }
 
 // room is how many cells the line along d has before p and after it.
-func (b *Board) room(p Point, d Direction) (before, after int) {
-	col, row := b.Column(p), b.RowOf(p)
-	last := b.Size - 1
+func (g *Geometry) room(p Point, d Direction) (before, after int) {
+	col, row := g.Column(p), g.RowOf(p)
+	last := g.Size - 1
 	switch d {
 	case East:
 		before, after = col, last-col

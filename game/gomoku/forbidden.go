@@ -113,12 +113,42 @@ func (b *Board) Forbidden(p Point) bool { return b.verdict(p).forbidden() }
 // ForbiddenSet is the set of points forbidden to Black, bit p&63 of word p>>6
 // for point p.
 func (b *Board) ForbiddenSet() (set [(MaxPoints + 63) / 64]uint64) {
-	for p := range Point(b.Points) {
-		if b.Empty(p) && b.verdict(p).forbidden() {
+	sums := b.tallyAll()
+	for p, sum := range sums[:b.Points] {
+		// At most one four and one three, no more: not forbidden.
+		if sum&^(1|tallyThree) == 0 {
+			continue
+		}
+		if at := Point(p); b.Empty(at) && b.verdict(at).forbidden() {
 			set[p>>6] |= 1 << (p & 63)
 		}
 	}
 	return set
+}
+
+// tallyAll is the tally of every point, but for rows with less than two black
+// stones, which make nothing: along the lines instead of around the points, so
+// that those rows cost nothing and the others are read once.
+func (b *Board) tallyAll() (sums [MaxPoints]uint16) {
+	const low = 0x5555555555555555 // the low bits of all cells
+	for d := range b.lines {
+		step := Point(b.step[d])
+		for _, r := range b.runs[d] {
+			line, shift := b.LineThrough(r.first, Direction(d))
+			blacks := line &^ (line >> 1) & low
+			if blacks&(blacks-1) == 0 {
+				continue
+			}
+			line >>= (shift - 2*reach) & 63
+			p := r.first
+			for range r.points {
+				sums[p] += tallies[exactFive.index(uint32(line), Black)]
+				line >>= 2
+				p += step
+			}
+		}
+	}
+	return sums
 }
 
 var _ game.Forbidder = (*Position)(nil)

@@ -170,6 +170,30 @@ func forbiddenPoints(b *Board) (list []Point) {
 	return list
 }
 
+// The map, which goes along lines, says the same as asking point by point, on
+// boards of all sizes filled up to the edges.
+func TestForbiddenSetIsPointByPoint(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for n := range 300 {
+		b := NewBoard(MinSize + n%6)
+		for range b.Points / 2 {
+			p := Point(rng.IntN(b.Points))
+			if c := Colour(rng.IntN(5) / 3); b.Empty(p) { // 3 black to 2 white
+				b.Put(p, c)
+			}
+		}
+		var want []Point
+		for p := range Point(b.Points) {
+			if b.Empty(p) && b.Forbidden(p) {
+				want = append(want, p)
+			}
+		}
+		if got := forbiddenPoints(&b); !slices.Equal(got, want) {
+			t.Fatalf("%v, point by point %v\n%s", got, want, b.diagram(nil))
+		}
+	}
+}
+
 // White has no forbidden points and wins with six; elsewhere nobody has any.
 func TestForbiddenIsBlackInRenju(t *testing.T) {
 	const four4s = "15/15/15/15/7x7/7x7/7x7/4xxx8/15/15/15/15/15/15/15"

@@ -438,3 +438,12 @@ func FuzzPosition(f *testing.F) {
 		}
 	})
 }
+
+// docs/protocol.md gives this key as an example to other implementations.
+func TestDocumentedKey(t *testing.T) {
+	p := newGame(t, "gomoku/freestyle-15", "")
+	play(t, p, "h8")
+	if p.Key() != 0x9c46b79a04b70f01 {
+		t.Errorf("key after h8 is %016x, the documentation says 9c46b79a04b70f01", p.Key())
+	}
+}

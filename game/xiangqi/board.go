@@ -45,7 +45,7 @@ type State struct {
 	Move     game.Move // the move that led here; NoMove at the start and after Pass
 	Captured Piece     // what that move took
 	Quiet    uint16    // plies since the last capture, as the move limit counts them
-	Checks   [2]uint8  // by colour: checks given since the last capture
+	Checks   [2]uint8  // by colour: checks given since the last capture, 11 for more
 	Null     bool      // reached by Pass
 	// Checkers are the pieces that give check to the side to move.
 	Checkers Bits
@@ -140,8 +140,28 @@ func (b *Board) Do(m game.Move) {
 	}
 	b.side = us.Other()
 	b.look(st)
-	if st.Checkers.Any() && st.Checks[us] < 255 {
-		st.Checks[us]++
+	if st.Checkers.Any() || last.Checkers.Any() {
+		st.countCheck(last, us)
+	}
+}
+
+// countedChecks is how many checks a side may give since the last capture
+// that the move limit counts, each with its answer.
+const countedChecks = 10
+
+// countCheck counts the check that us gave by the move from last, if it did,
+// and takes the ply out of the move limit when it is a check too many, or the
+// answer to one.
+func (st *State) countCheck(last *State, us Color) {
+	tooMany := last.Checkers.Any() && last.Checks[us.Other()] > countedChecks
+	if st.Checkers.Any() {
+		if st.Checks[us] <= countedChecks {
+			st.Checks[us]++
+		}
+		tooMany = tooMany || st.Checks[us] > countedChecks
+	}
+	if tooMany && st.Captured == NoPiece {
+		st.Quiet = last.Quiet
 	}
 }
 

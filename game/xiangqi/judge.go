@@ -14,6 +14,9 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 		}
 		return game.Outcome{Result: winner, Reason: game.Stalemate}
 	}
+	if b.Insufficient() {
+		return game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}
+	}
 	if span := b.Recurrence(Occurrences - 1); span > 0 {
 		return r.Judge(b, span)
 	}
@@ -21,6 +24,25 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 		return game.Outcome{Result: game.Draw, Reason: game.MoveLimit}
 	}
 	return game.Outcome{}
+}
+
+// Insufficient reports whether neither side can ever win: both have only
+// kings, advisers and elephants, or one has a cannon and elephants but nothing
+// else against a bare king. With such pieces no side can be without a move.
+func (b *Board) Insufficient() bool {
+	of := func(k Kind) Bits { return b.of[MakePiece(Red, k)].Or(b.of[MakePiece(Black, k)]) }
+	if of(Rook).Or(of(Pawn)).Or(of(Horse)).Any() {
+		return false
+	}
+	cannons := of(Cannon)
+	if !cannons.Any() {
+		return true
+	}
+	if cannons.Count() > 1 || of(Advisor).Any() {
+		return false
+	}
+	owner := b.piece[cannons.First()].Color()
+	return !b.of[MakePiece(owner.Other(), Elephant)].Any()
 }
 
 // Recurrence is how many plies ago the position stood for the n-th last time
@@ -46,23 +68,43 @@ func (b *Board) Recurrence(n int) (span int) {
 }
 
 // Judge is the verdict on the last span plies, which led from a position back
-// to itself, as if they were repeated until the rules call for a verdict.
+// to itself without a capture or a pass, as if they were repeated until the
+// rules call for a verdict. It takes them back and plays them again: the board
+// is afterwards as it was.
 func (r *Rules) Judge(b *Board, span int) game.Outcome {
+	worst := b.checkOffences(span)
+	if worst == [2]offence{} {
+		switch r.set {
+		case wxf:
+			worst = b.wxfOffences(span)
+		case cxa:
+			worst = b.cxaOffences(span)
+		}
+	}
+	if worst[Red] == worst[Black] {
+		return game.Outcome{Result: game.Draw, Reason: game.Repetition}
+	}
+	loser := Red
+	if worst[Black] > worst[Red] {
+		loser = Black
+	}
+	reason := game.PerpetualChase
+	if worst[loser] == checking {
+		reason = game.PerpetualCheck
+	}
+	return game.Outcome{Result: game.WonBy(loser.Other().Seat()), Reason: reason}
+}
+
+// checkOffences finds who gave check with every one of the last span plies.
+func (b *Board) checkOffences(span int) [2]offence {
 	last := len(b.states) - 1
-	always := [2]bool{true, true} // by colour: every one of its moves gave check
+	worst := [2]offence{checking, checking}
 	mover := b.side.Other()
 	for i := last; i > last-span; i-- {
 		if !b.states[i].Checkers.Any() {
-			always[mover] = false
+			worst[mover] = idle
 		}
 		mover = mover.Other()
 	}
-	if always[Red] != always[Black] {
-		winner := Red
-		if always[Red] {
-			winner = Black
-		}
-		return game.Outcome{Result: game.WonBy(winner.Seat()), Reason: game.PerpetualCheck}
-	}
-	return game.Outcome{Result: game.Draw, Reason: game.Repetition}
+	return worst
 }

@@ -8,25 +8,26 @@ import (
 	"sparring/game"
 )
 
-// Notation is a way to write moves.
-type Notation string
-
 // The notations.
 const (
-	ICCS    Notation = "iccs"    // h2e2, ranks from 0; also read as H2-E2
-	Algebra Notation = "uci"     // h3e3, ranks from 1 to 10, as Fairy-Stockfish writes them
-	WXF     Notation = "wxf"     // C2=5; also read with a point for "=", N or B for H or E
-	Chinese Notation = "chinese" // 炮二平五, Red's numbers Chinese, Black's Arabic; also read in traditional characters
+	ICCS    game.Notation = "iccs"    // h2e2, ranks from 0; also read as H2-E2
+	Algebra game.Notation = "uci"     // h3e3, ranks from 1 to 10, as Fairy-Stockfish writes them
+	WXF     game.Notation = "wxf"     // C2=5; also read with a point for "=", N or B for H or E
+	Chinese game.Notation = "chinese" // 炮二平五, Red's numbers Chinese, Black's Arabic; also read in traditional characters
 )
 
-// Notations lists all notations.
-func Notations() []Notation { return []Notation{ICCS, Algebra, WXF, Chinese} }
+var _ game.Notated = (*Position)(nil)
 
-// Write is a legal move in a notation. Tandem pieces are told apart as the
+// Notations lists the notations.
+func (*Position) Notations() []game.Notation {
+	return []game.Notation{ICCS, Algebra, WXF, Chinese}
+}
+
+// FormatIn is a legal move in a notation. Tandem pieces are told apart as the
 // World Xiangqi Federation's official notation does, and in Chinese by 前, 中,
 // 后 and, for four or five pawns on a file or tandems on two files, by
 // numbers: from the right file to the left, from the front to the rear.
-func (p *Position) Write(n Notation, m game.Move) string {
+func (p *Position) FormatIn(n game.Notation, m game.Move) string {
 	switch n {
 	case Algebra:
 		return fmt.Sprintf("%c%d%c%d", 'a'+From(m).File(), From(m).Rank()+1, 'a'+To(m).File(), To(m).Rank()+1)
@@ -38,10 +39,10 @@ func (p *Position) Write(n Notation, m game.Move) string {
 	return FormatMove(m)
 }
 
-// Read finds the legal move that a text in a notation names. The error wraps
+// ParseIn finds the legal move that a text in a notation names. The error wraps
 // game.ErrSyntax for a text that is of no move's form, and game.ErrIllegal for
 // one that names no legal move or several.
-func (p *Position) Read(n Notation, text string) (game.Move, error) {
+func (p *Position) ParseIn(n game.Notation, text string) (game.Move, error) {
 	switch n {
 	case ICCS:
 		return p.Parse(strings.ToLower(strings.Replace(text, "-", "", 1)))
@@ -55,18 +56,18 @@ func (p *Position) Read(n Notation, text string) (game.Move, error) {
 	return game.NoMove, fmt.Errorf("move %.40q: %w: no notation %.20q", text, game.ErrSyntax, n)
 }
 
-// ReadAny reads a move in whichever notation it is written, with ranks from 0
+// ParseAny reads a move in whichever notation it is written, with ranks from 0
 // where it gives squares: those are ICCS's.
-func (p *Position) ReadAny(text string) (game.Move, error) {
+func (p *Position) ParseAny(text string) (game.Move, error) {
 	for _, r := range text {
 		if r > 0x7f {
-			return p.Read(Chinese, text)
+			return p.ParseIn(Chinese, text)
 		}
 	}
 	if len(text) > 1 && strings.ContainsAny(text[2:], "+-=.") && !strings.Contains(text, "-") || len(text) == 4 && strings.ContainsAny(text[2:3], "+-=.") {
-		return p.Read(WXF, text)
+		return p.ParseIn(WXF, text)
 	}
-	return p.Read(ICCS, text)
+	return p.ParseIn(ICCS, text)
 }
 
 func (p *Position) readAlgebra(text string) (game.Move, error) {

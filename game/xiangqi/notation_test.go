@@ -58,11 +58,11 @@ func TestNotations(t *testing.T) {
 		if c.wxf == "" {
 			t.Errorf("%s: %s is legal", c.clause, c.iccs)
 		}
-		for n, want := range map[Notation]string{ICCS: c.iccs, Algebra: c.uci, WXF: c.wxf, Chinese: c.chinese} {
-			if got := p.Write(n, m); got != want {
+		for n, want := range map[game.Notation]string{ICCS: c.iccs, Algebra: c.uci, WXF: c.wxf, Chinese: c.chinese} {
+			if got := p.FormatIn(n, m); got != want {
 				t.Errorf("%s: %s in %s is %s, want %s", c.clause, c.iccs, n, got, want)
 			}
-			if back, err := p.Read(n, want); err != nil || back != m {
+			if back, err := p.ParseIn(n, want); err != nil || back != m {
 				t.Errorf("%s: %s read as %s: %s, %v", c.clause, want, n, FormatMove(back), err)
 			}
 		}
@@ -72,7 +72,7 @@ func TestNotations(t *testing.T) {
 // TestReadVariants reads what others write.
 func TestReadVariants(t *testing.T) {
 	for _, c := range []struct {
-		n               Notation
+		n               game.Notation
 		fen, text, iccs string
 	}{
 		{ICCS, "", "H2-E2", "h2e2"},
@@ -90,11 +90,11 @@ func TestReadVariants(t *testing.T) {
 		{Chinese, "4k4/9/9/9/9/9/9/5A3/9/3K1A3 w", "仕四退五", "f2e1"},
 	} {
 		p := setUp(t, c.fen)
-		m, err := p.Read(c.n, c.text)
+		m, err := p.ParseIn(c.n, c.text)
 		if err != nil || FormatMove(m) != c.iccs {
 			t.Errorf("%s as %s: %s, %v; want %s", c.text, c.n, FormatMove(m), err, c.iccs)
 		}
-		if any, err := p.ReadAny(c.text); err != nil || any != m {
+		if any, err := p.ParseAny(c.text); err != nil || any != m {
 			t.Errorf("%s, notation unknown: %s, %v; want %s", c.text, FormatMove(any), err, c.iccs)
 		}
 	}
@@ -103,7 +103,7 @@ func TestReadVariants(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	p := setUp(t, "")
 	for _, c := range []struct {
-		n    Notation
+		n    game.Notation
 		text string
 		want error
 	}{
@@ -114,7 +114,7 @@ func TestReadRefuses(t *testing.T) {
 		{Algebra, "h2e2x", game.ErrSyntax}, {Algebra, "h0e0", game.ErrSyntax}, {Algebra, "h11e3", game.ErrSyntax}, {Algebra, "h03e3", game.ErrSyntax},
 		{Algebra, "h3h3", game.ErrIllegal}, {Algebra, "h4e4", game.ErrIllegal}, {ICCS, "H2--E2", game.ErrSyntax}, {"nonesuch", "h2e2", game.ErrSyntax},
 	} {
-		if m, err := p.Read(c.n, c.text); !errors.Is(err, c.want) {
+		if m, err := p.ParseIn(c.n, c.text); !errors.Is(err, c.want) {
 			t.Errorf("%q as %s: %s, %v; want %v", c.text, c.n, FormatMove(m), err, c.want)
 		}
 	}
@@ -191,18 +191,18 @@ func TestNotationRoundTrip(t *testing.T) {
 			continue
 		}
 		for _, m := range legal {
-			for _, n := range []Notation{ICCS, Algebra} {
-				if back, err := p.Read(n, p.Write(n, m)); err != nil || back != m {
-					t.Fatalf("%s: %s in %s is %s, which is read as %s, %v", p, FormatMove(m), n, p.Write(n, m), FormatMove(back), err)
+			for _, n := range []game.Notation{ICCS, Algebra} {
+				if back, err := p.ParseIn(n, p.FormatIn(n, m)); err != nil || back != m {
+					t.Fatalf("%s: %s in %s is %s, which is read as %s, %v", p, FormatMove(m), n, p.FormatIn(n, m), FormatMove(back), err)
 				}
 			}
 		}
 		unambiguous(t, p, legal, p.board.wxf, plainWXF)
 		unambiguous(t, p, legal, p.board.chinese, plainChinese)
 		m := legal[rng.IntN(len(legal))]
-		for _, n := range Notations() {
-			if back, err := p.ReadAny(p.Write(n, m)); n != Algebra && (err != nil || back != m) {
-				t.Fatalf("%s: %s is read as %s, %v", p, p.Write(n, m), FormatMove(back), err)
+		for _, n := range p.Notations() {
+			if back, err := p.ParseAny(p.FormatIn(n, m)); n != Algebra && (err != nil || back != m) {
+				t.Fatalf("%s: %s is read as %s, %v", p, p.FormatIn(n, m), FormatMove(back), err)
 			}
 		}
 	}
@@ -232,8 +232,8 @@ func FuzzRead(f *testing.F) {
 	}
 	p := setUp(f, "")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, n := range Notations() {
-			m, err := p.Read(n, text)
+		for _, n := range p.Notations() {
+			m, err := p.ParseIn(n, text)
 			if err == nil && !p.board.IsLegal(m) {
 				t.Errorf("%q as %s is %s, which is not legal", text, n, FormatMove(m))
 			}
@@ -241,7 +241,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%q as %s: %v", text, n, err)
 			}
 		}
-		if m, err := p.ReadAny(text); err == nil && !p.board.IsLegal(m) {
+		if m, err := p.ParseAny(text); err == nil && !p.board.IsLegal(m) {
 			t.Errorf("%q is %s, which is not legal", text, fmt.Sprint(m))
 		}
 	})

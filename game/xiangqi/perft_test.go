@@ -45,15 +45,3 @@ func TestPerft(t *testing.T) {
 		t.Errorf("only %d rows", rows)
 	}
 }
-
-func BenchmarkPerftStart(b *testing.B) {
-	board, err := ParseFEN(StartFEN)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var leaves uint64
-	for b.Loop() {
-		leaves += board.Perft(5)
-	}
-	b.ReportMetric(float64(leaves)/b.Elapsed().Seconds()/1e6, "Mleaves/s")
-}

@@ -2,6 +2,7 @@ package xiangqi
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,11 @@ func TestOutcomes(t *testing.T) {
 		{"the move limit", "simple+limit=10", "3k5/9/9/9/9/9/9/9/9/R3K4 w - - 19 30", "a0b0", game.Outcome{Result: game.Draw, Reason: game.MoveLimit}},
 		{"one ply before the limit", "simple+limit=10", "3k5/9/9/9/9/9/9/9/9/R3K4 w - - 18 30", "a0b0", game.Outcome{}},
 		{"a capture resets the limit", "simple+limit=10", "3k5/9/9/9/9/9/9/9/9/Rn2K4 w - - 19 30", "a0b0", game.Outcome{}},
+		{"only guards are left", "wxf", "3k1a3/9/4b4/9/9/9/9/9/4p4/3AK4 w", "d0e1", game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}},
+		{"a cannon and elephants against a bare king", "simple", "3k5/9/9/9/9/9/9/2C1B4/4p4/4K4 w", "e0e1", game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}},
+		{"a cannon and an adviser may win", "simple", "3k5/9/9/9/9/9/9/2C6/4p4/3AK4 w", "d0e1", game.Outcome{}},
+		{"a cannon may use the other's adviser", "simple", "3k1a3/9/9/9/9/9/9/2C6/4p4/4K4 w", "e0e1", game.Outcome{}},
+		{"a pawn may win", "simple", "3k5/9/9/9/4P4/9/9/9/4p4/4K4 w", "e0e1", game.Outcome{}},
 		{"no limit", "simple+limit=none", "3k5/9/9/9/9/9/9/9/9/R3K4 w - - 999 600", "a0b0", game.Outcome{}},
 	} {
 		p := replay(t, c.rules, c.fen, c.moves)
@@ -60,6 +66,37 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: the game is still over after Undo", c.name)
 		}
 	}
+}
+
+// TestLimitCountsTenChecks: of a side's checks since the last capture ten count,
+// with their answers.
+func TestLimitCountsTenChecks(t *testing.T) {
+	b := mustBoard(t, "3k5/9/9/9/9/9/9/n8/9/R3K4 w")
+	do := func(counted uint16, moves string) {
+		t.Helper()
+		for _, text := range strings.Fields(moves) {
+			m, err := ParseMove(text)
+			if err != nil || !b.IsLegal(m) {
+				t.Fatalf("%s: %v", text, err)
+			}
+			b.Do(m)
+		}
+		if got := b.State().Quiet; got != counted {
+			t.Fatalf("%s: %d plies are counted, want %d", b.fen(1), got, counted)
+		}
+	}
+	do(0, "a0a2") // takes
+	do(1, "d9d8")
+	do(3, "a2a8 d8d9")
+	for i := range uint16(9) {
+		do(5+2*i, [2]string{"a8a9 d9d8", "a9a8 d8d9"}[i%2])
+	}
+	do(21, "a9a8") // the eleventh check
+	do(21, "d8d9") // its answer
+	do(22, "a8a7")
+	do(23, "d9d8")
+	do(23, "a7a8 d8d9 a8a9 d9d8")
+	do(24, "a9a7")
 }
 
 func TestMoveText(t *testing.T) {
@@ -122,10 +159,13 @@ type plain struct{ game.Position }
 
 func TestRuleNames(t *testing.T) {
 	for name, full := range map[string]string{
-		"xiangqi/simple":            "xiangqi/simple",
-		"xiangqi/simple+limit=60":   "xiangqi/simple",
-		"xiangqi/simple+limit=100":  "xiangqi/simple+limit=100",
-		"xiangqi/simple+limit=none": "xiangqi/simple+limit=none",
+		"xiangqi/simple":                           "xiangqi/simple",
+		"xiangqi/simple+limit=60":                  "xiangqi/simple",
+		"xiangqi/simple+limit=100":                 "xiangqi/simple+limit=100",
+		"xiangqi/simple+limit=none":                "xiangqi/simple+limit=none",
+		"xiangqi/wxf":                              "xiangqi/wxf",
+		"xiangqi/wxf+handicap=rook":                "xiangqi/wxf+handicap=rook",
+		"xiangqi/wxf+limit=60+handicap=two-horses": "xiangqi/wxf+handicap=two-horses",
 	} {
 		r, err := FindRules(name)
 		if err != nil || r.Name != full || r.Game != "xiangqi" {
@@ -133,9 +173,40 @@ func TestRuleNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "xiangqi", "xiangqi/", "xiangqi/foo", "xiangqi/simple+", "xiangqi/simple+limit", "xiangqi/simple+limit=0",
-		"xiangqi/simple+limit=060", "xiangqi/simple+limit=60+limit=60", "xiangqi/simple+x=1", "gomoku/simple"} {
+		"xiangqi/simple+limit=060", "xiangqi/simple+limit=60+limit=60", "xiangqi/simple+x=1", "gomoku/simple",
+		"xiangqi/wxf+handicap", "xiangqi/wxf+handicap=king", "xiangqi/wxf+handicap=horse+limit=50", "xiangqi/wxf+handicap=horse+handicap=rook"} {
 		if r, err := FindRules(name); !errors.Is(err, game.ErrRules) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
+	}
+}
+
+func TestHandicaps(t *testing.T) {
+	start := mustBoard(t, StartFEN)
+	for name, given := range map[string]string{
+		"horse": "N", "two-horses": "NN", "cannon": "C", "two-cannons": "CC", "rook": "R", "rook-horse": "RN", "two-rooks": "RR",
+	} {
+		p := replay(t, "wxf+handicap="+name, "", "").(*Position)
+		if !slices.Contains(Handicaps(), name) {
+			t.Errorf("%s is not listed", name)
+		}
+		lacks := ""
+		for s := range Square(Squares) {
+			if had, has := start.At(s), p.Board().At(s); has != had {
+				lacks += had.String()
+				if has != NoPiece {
+					t.Errorf("%s: %s on %s", name, has, s)
+				}
+			}
+		}
+		if lacks != given || p.Turn() != game.First {
+			t.Errorf("%s: Red lacks %s, %s moves", name, lacks, p.Turn())
+		}
+		if q := replay(t, "wxf+handicap="+name, StartFEN, ""); q.Key() != start.Key() {
+			t.Errorf("%s: a position that is given is changed", name)
+		}
+	}
+	if len(Handicaps()) != 7 {
+		t.Errorf("%d handicaps", len(Handicaps()))
 	}
 }

@@ -9,19 +9,32 @@
 //
 // A rule set is named "xiangqi/" and the set:
 //
+//	xiangqi/wxf      the World Xiangqi Federation's rules, the default:
+//	                 perpetual check loses unless both sides do it, else
+//	                 perpetual chase of one piece loses unless both do that
+//	xiangqi/cxa      the Chinese Xiangqi Association's: perpetual check loses
+//	                 unless both sides do it, else who attacks with every move
+//	                 (check, threat to mate, chase) loses unless both do
 //	xiangqi/simple   perpetual check loses unless both sides do it; any other
 //	                 repetition is a draw
 //
 // A repetition is judged when a position (pieces and side to move) has
-// occurred three times. Parameters follow the set, each after a "+", in the
+// occurred three times, by all moves from its first to its third occurrence.
+// The file docs/rules-xiangqi.md says what a chase is. Parameters follow the set, each after a "+", in the
 // order of this list; one that says what holds anyway is left out of the full
 // name:
 //
 //	limit=N          the game is drawn after N moves (2N plies) without a
 //	                 capture, 10 to 999; 60 where nothing is said
 //	limit=none       no such limit
+//	handicap=NAME    the game starts without some of Red's pieces: horse,
+//	                 two-horses, cannon, two-cannons, rook, rook-horse,
+//	                 two-rooks; the left one where Red gives one of two
 //
-// So "xiangqi/simple+limit=100". Stalemate loses in every set.
+// So "xiangqi/simple+limit=100+handicap=horse". In every set stalemate loses,
+// a position that neither side can ever win is a draw, and the limit counts at
+// most ten checks of each side since the last capture, with their answers;
+// further ones don't bring it nearer.
 //
 // # Texts
 //
@@ -39,7 +52,9 @@
 package xiangqi
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,10 +65,14 @@ const gameName = "xiangqi"
 
 // Game describes the game and its rule sets.
 func Game() game.Game {
+	var names []string
+	for _, s := range sets {
+		names = append(names, gameName+"/"+string(s))
+	}
 	return game.Game{
 		Name:    gameName,
-		Default: gameName + "/simple",
-		Sets:    []string{gameName + "/simple"},
+		Default: defaultRules,
+		Sets:    names,
 		Rules:   FindRules,
 		RulesFor: func(position string) (string, error) {
 			if position != "" {
@@ -61,7 +80,7 @@ func Game() game.Game {
 					return "", err
 				}
 			}
-			return gameName + "/simple", nil
+			return defaultRules, nil
 		},
 	}
 }
@@ -69,10 +88,25 @@ func Game() game.Game {
 // defaultLimit is the move limit in plies where a name says nothing.
 const defaultLimit = 120
 
+// set is the part of a rule set's name that says how repetitions are judged.
+type set string
+
+const (
+	wxf    set = "wxf"
+	cxa    set = "cxa"
+	simple set = "simple"
+)
+
+var sets = []set{wxf, cxa, simple}
+
+// defaultRules is the rule set meant where none is named.
+const defaultRules = gameName + "/" + string(wxf)
+
 // Rules is a rule set of Xiangqi.
 type Rules struct {
-	set   string
-	limit int // plies without a capture that draw the game; 0 is none
+	set   set
+	limit int    // plies without a capture that draw the game; 0 is none
+	from  string // FEN of the start position
 	game  game.Rules
 }
 
@@ -93,49 +127,103 @@ func FindRules(name string) (*game.Rules, error) {
 }
 
 func parseRules(name string) (*Rules, error) {
-	bad := func(format string, args ...any) (*Rules, error) {
-		return nil, fmt.Errorf("%w %.60q: %s", game.ErrRules, name, fmt.Sprintf(format, args...))
-	}
 	body, ok := strings.CutPrefix(name, gameName+"/")
 	if !ok {
-		return bad("want %s/SET", gameName)
+		return nil, badRules(name, "want %s/SET", gameName)
 	}
 	parts := strings.Split(body, "+")
-	r := &Rules{set: parts[0], limit: defaultLimit}
-	if r.set != "simple" {
-		return bad("no set %.20q (have simple)", r.set)
+	r := &Rules{set: set(parts[0]), limit: defaultLimit, from: StartFEN}
+	if !slices.Contains(sets, r.set) {
+		return nil, badRules(name, "no set %.20q (have %s)", r.set, sets)
 	}
-	for i, part := range parts[1:] {
+	full := gameName + "/" + string(r.set)
+	done := -1 // the last parameter read
+	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
+		i := slices.IndexFunc(parameters, func(p parameter) bool { return p.key == key })
 		switch {
-		case key != "limit":
-			return bad("no parameter %.20q (have limit)", key)
-		case i > 0:
-			return bad("%s twice", key)
-		case value == "none":
-			r.limit = 0
-		default:
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 10 || n > 999 || value != strconv.Itoa(n) {
-				return bad("limit %.20q, want 10 to 999 or none", value)
-			}
-			r.limit = 2 * n
+		case i < 0:
+			return nil, badRules(name, "no parameter %.20q (have limit, handicap)", key)
+		case i <= done:
+			return nil, badRules(name, "%s twice or out of order", key)
+		}
+		done = i
+		usual, err := parameters[i].read(r, value)
+		if err != nil {
+			return nil, badRules(name, "%s %.20q, want %v", key, value, err)
+		}
+		if !usual {
+			full += "+" + part
 		}
 	}
-	r.game = game.Rules{Name: gameName + "/" + r.set, Game: gameName, New: r.start}
-	switch r.limit {
-	case defaultLimit:
-	case 0:
-		r.game.Name += "+limit=none"
-	default:
-		r.game.Name += "+limit=" + strconv.Itoa(r.limit/2)
-	}
+	r.game = game.Rules{Name: full, Game: gameName, New: r.start}
 	return r, nil
+}
+
+func badRules(name, format string, args ...any) error {
+	return fmt.Errorf("%w %.60q: %s", game.ErrRules, name, fmt.Sprintf(format, args...))
+}
+
+// parameter is a parameter of rule-set names. Read takes its value, says
+// whether it is what holds where nothing is said, or errs with what it wants.
+type parameter struct {
+	key  string
+	read func(r *Rules, value string) (usual bool, err error)
+}
+
+// parameters are in the order in which they stand in a name.
+var parameters = []parameter{{"limit", readLimit}, {"handicap", readHandicap}}
+
+func readLimit(r *Rules, value string) (usual bool, err error) {
+	if value == "none" {
+		r.limit = 0
+		return false, nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 10 || n > 999 || value != strconv.Itoa(n) {
+		return false, errors.New("10 to 999 or none")
+	}
+	r.limit = 2 * n
+	return r.limit == defaultLimit, nil
+}
+
+func readHandicap(r *Rules, value string) (usual bool, err error) {
+	for _, h := range handicaps {
+		if h.name == value {
+			r.from = handicapTop + h.red
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("one of %s", strings.Join(Handicaps(), ", "))
+}
+
+// handicapTop is what all handicap positions have in common: Black's side and
+// Red's pawns.
+const handicapTop = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/"
+
+// handicaps are the start positions in which Red, the stronger player, gives
+// pieces and has the first move; red is the rest of the FEN.
+var handicaps = []struct{ name, red string }{
+	{"horse", "1C5C1/9/R1BAKABNR w - - 0 1"},
+	{"two-horses", "1C5C1/9/R1BAKAB1R w - - 0 1"},
+	{"cannon", "7C1/9/RNBAKABNR w - - 0 1"},
+	{"two-cannons", "9/9/RNBAKABNR w - - 0 1"},
+	{"rook", "1C5C1/9/1NBAKABNR w - - 0 1"},
+	{"rook-horse", "1C5C1/9/2BAKABNR w - - 0 1"},
+	{"two-rooks", "1C5C1/9/1NBAKABN1 w - - 0 1"},
+}
+
+// Handicaps are the values that the parameter handicap may have.
+func Handicaps() (names []string) {
+	for _, h := range handicaps {
+		names = append(names, h.name)
+	}
+	return names
 }
 
 func (r *Rules) start(position string) (game.Position, error) {
 	if position == "" {
-		position = StartFEN
+		position = r.from
 	}
 	b, number, err := parseFEN(position)
 	if err != nil {

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sparring/record"
+	"sparring/record/format"
+	"sparring/record/interchange"
+)
+
+func recordsExport(from *archive) *cobra.Command {
+	var name, charset, moves, file string
+	var names []string
+	for _, f := range interchange.Formats() {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	c := &cobra.Command{
+		Use:   "export ID",
+		Short: "Write a game in a format that other programs read",
+		Args:  oneID,
+		RunE: func(c *cobra.Command, args []string) error {
+			if name == "" {
+				return usagef("--format is required: %s", strings.Join(names, ", "))
+			}
+			if _, err := interchange.Find(name); err != nil {
+				return &usageError{err}
+			}
+			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			out := c.OutOrStdout()
+			if file == "" {
+				return interchange.Export(out, name, []*record.Record{r}, format.WriteOptions{Charset: format.Charset(charset), Moves: format.Moves(moves)})
+			}
+			f, err := os.Create(file)
+			if err != nil {
+				return err
+			}
+			err = interchange.Export(f, name, []*record.Record{r}, format.WriteOptions{Charset: format.Charset(charset), Moves: format.Moves(moves)})
+			if e := f.Close(); err == nil {
+				err = e
+			}
+			if err != nil {
+				os.Remove(file) // half a game is worse than none
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&name, "format", "", strings.Join(names, ", ")+" (required)")
+	c.Flags().StringVar(&charset, "charset", string(format.UTF8), "utf-8 or gbk")
+	c.Flags().StringVar(&moves, "moves", string(format.ICCS), "Xiangqi moves in PGN: iccs, wxf or chinese")
+	c.Flags().StringVarP(&file, "output", "o", "", "file to write instead of the standard output")
+	return c
+}
+
+func recordsImport(to *archive) *cobra.Command {
+	var rules string
+	c := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Read games from files of other programs (sgf, pgn, psq, ccgc) into the records",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s: want files to read", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if to.nats != "" {
+				return usagef("--nats: games are imported into --data only; the platform keeps the games it refereed")
+			}
+			have, err := to.all(c.Context(), c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			known := make(map[string]bool, len(have))
+			for _, r := range have {
+				known[r.ID] = true
+			}
+			writer, err := record.NewWriter(recordsDir(to.data), "import", 0)
+			if err != nil {
+				return err
+			}
+			defer writer.Close()
+			damaged := 0
+			for _, path := range args {
+				n, err := importFile(c, path, rules, writer, known)
+				if err != nil {
+					return err
+				}
+				damaged += n
+			}
+			if damaged > 0 {
+				return fmt.Errorf("%d games were not imported; the others were", damaged)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&rules, "rules", "", "rule set to check the moves by (default: what the file says)")
+	return c
+}
+
+// importFile keeps the games of a file and says which. It counts those that
+// are damaged, each of which it has reported.
+func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known map[string]bool) (damaged int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	for r, err := range interchange.Import(f, format.ReadOptions{Rules: rules}) {
+		if err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "sparring: %s: %v\n", path, err)
+			damaged++
+			continue
+		}
+		if known[r.ID] {
+			fmt.Fprintf(c.OutOrStdout(), "%s  known already\n", r.ID)
+			continue
+		}
+		if err := writer.Append(r); err != nil {
+			return damaged, err
+		}
+		known[r.ID] = true
+		fmt.Fprintf(c.OutOrStdout(), "%s  %s, %s - %s, %d plies, %s\n", r.ID, r.Rules, r.Seats[0].Player, r.Seats[1].Player, len(r.Plies), r.Result)
+	}
+	return damaged, nil
+}

@@ -1,0 +1,127 @@
+package xiangqi
+
+import "sparring/game"
+
+// The rules of the Chinese Xiangqi Association ask of every move whether it is
+// an attack (da): a check (jiang), a threat to mate (sha) or a chase (zhuo).
+// A side that attacks with every move of a cycle, in whatever mixture and
+// whatever it chases, must vary; so long as the other side does not do the
+// same.
+
+// cxaOffences judges the last span plies by the rules of the Chinese Xiangqi
+// Association, perpetual check apart.
+func (b *Board) cxaOffences(span int) (worst [2]offence) {
+	// Kings and pawns may chase; but against a side that attacks with every
+	// move they are as guilty as it is: answering counts their chases too.
+	attacking, answering := [2]bool{true, true}, [2]bool{true, true}
+	for r := b.rewind(span); r.more(); {
+		c := b.side
+		if !answering[c] {
+			r.next()
+			continue
+		}
+		before := r.where(r.attacks(c, King, Pawn), b.gains)
+		r.next()
+		if b.InCheck() {
+			continue
+		}
+		chases := r.where(r.attacks(c, King, Pawn).without(before), b.gains)
+		chases = r.where(chases, b.survives)
+		byPieces := r.where(chases, func(from, _ Square) bool {
+			k := b.piece[from].Kind()
+			return k != King && k != Pawn
+		})
+		if byPieces.prey() != 0 {
+			continue
+		}
+		attack := b.threatensMate()
+		attacking[c] = attacking[c] && attack
+		answering[c] = attack || chases.prey() != 0
+	}
+	for c := range Color(2) {
+		if attacking[c] && !answering[c.Other()] {
+			worst[c] = chasing
+		}
+	}
+	return worst
+}
+
+// exchangeValue is what pieces are worth to the Association in an exchange: a
+// rook two horses or cannons or one of each, a horse a cannon, an adviser an
+// elephant. A pawn beyond the river has no fixed worth; that of an adviser
+// makes neither of them a gain for the other.
+var exchangeValue = [Kinds]int{King: 100, Advisor: 1, Elephant: 1, Horse: 2, Rook: 4, Cannon: 2, Pawn: 1}
+
+// gains: taking with the piece on from on to gains in the exchange, and it is
+// not an offer to exchange equal pieces, which either side could take up.
+func (b *Board) gains(from, to Square) bool {
+	equal := exchangeValue[b.piece[from].Kind()] == exchangeValue[b.piece[to].Kind()]
+	return !(equal && b.takesBack(from, to)) && b.exchange(from, to) > 0
+}
+
+// exchange is what its side gains if the piece on from takes on to and both
+// then take there as long as it pays, the cheapest piece first.
+func (b *Board) exchange(from, to Square) int {
+	them := b.piece[to].Color()
+	checkers := b.threatsToKing(them)
+	taken := b.shift(from, to)
+	defer b.unshift(from, to, taken)
+	next, cheapest := NoSquare, 0
+	for s := b.AttackersTo(to, b.Occupied()).And(b.All(them)); s.Any(); s = s.Rest() {
+		at := s.First()
+		if v := exchangeValue[b.piece[at].Kind()]; (next == NoSquare || v < cheapest) && b.mayTake(at, to, checkers) {
+			next, cheapest = at, v
+		}
+	}
+	value := exchangeValue[taken.Kind()]
+	if next != NoSquare {
+		value -= max(0, b.exchange(next, to))
+	}
+	return value
+}
+
+// survives: once the piece on from has taken on to, the other side, which is
+// to move now, cannot mate at once.
+func (b *Board) survives(from, to Square) bool {
+	m := MakeMove(from, to)
+	b.Pass()
+	defer b.Unpass()
+	b.Do(m)
+	defer b.Undo()
+	return !b.matesByChecks(1)
+}
+
+// mateChecks is how many of its own moves, checks all, a side may need for a
+// mate that counts as threatened. The rules set no limit.
+const mateChecks = 3
+
+// threatensMate: the side that has just moved, without check, could mate by
+// checks alone if the other did nothing.
+func (b *Board) threatensMate() bool {
+	b.Pass()
+	defer b.Unpass()
+	return b.matesByChecks(mateChecks)
+}
+
+// matesByChecks: the side to move mates within n moves, each a check.
+func (b *Board) matesByChecks(n int) bool {
+	var room, answers [MaxMoves]game.Move
+	for _, m := range b.Legal(room[:0]) {
+		b.Do(m)
+		mates := b.InCheck()
+		if mates {
+			replies := b.Legal(answers[:0])
+			mates = len(replies) == 0 || n > 1
+			for i := 0; mates && i < len(replies); i++ {
+				b.Do(replies[i])
+				mates = b.matesByChecks(n - 1)
+				b.Undo()
+			}
+		}
+		b.Undo()
+		if mates {
+			return true
+		}
+	}
+	return false
+}
