@@ -210,3 +210,25 @@ func TestHandicaps(t *testing.T) {
 		t.Errorf("%d handicaps", len(Handicaps()))
 	}
 }
+
+func FuzzRuleNames(f *testing.F) {
+	for _, s := range append(Game().Sets, "xiangqi/cxa+limit=100+handicap=rook-horse", "xiangqi/wxf+limit=none", "xiangqi/wxf+", "xiangqi/x+limit=60") {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		r, err := FindRules(name)
+		if err != nil {
+			if !errors.Is(err, game.ErrRules) {
+				t.Fatalf("untyped error %v", err)
+			}
+			return
+		}
+		again, err := FindRules(r.Name)
+		if err != nil || again.Name != r.Name {
+			t.Fatalf("%q is called %q, which is called %+v (%v)", name, r.Name, again, err)
+		}
+		if _, err := r.New(""); err != nil {
+			t.Fatalf("%q has no start position: %v", r.Name, err)
+		}
+	})
+}
