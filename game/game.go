@@ -111,7 +111,7 @@ const (
 	Checkmate            Reason = "checkmate"             // Xiangqi: in check without a legal move
 	Stalemate            Reason = "stalemate"             // Xiangqi: no legal move, not in check; this loses
 	PerpetualCheck       Reason = "perpetual-check"       // Xiangqi: one side alone checked through the whole cycle
-	PerpetualChase       Reason = "perpetual-chase"       // Xiangqi: one side alone chased one piece through the cycle
+	PerpetualChase       Reason = "perpetual-chase"       // Xiangqi: one side alone chased, or attacked in the sense of its rule set, through the cycle
 	Repetition           Reason = "repetition"            // the position recurred and nobody is to blame
 	MoveLimit            Reason = "move-limit"            // too many plies without progress
 	InsufficientMaterial Reason = "insufficient-material" // neither side can win any more
