@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/configs"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -81,7 +82,7 @@ type Matchmaking struct {
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(name, format string, args ...any) {
-		errs = append(errs, fmt.Errorf(name+": "+format, args...))
+		errs = append(errs, fmt.Errorf(configs.Prefix+"_"+name+": "+format, args...))
 	}
 	atLeast := func(name string, n, least int) {
 		if n < least {
@@ -127,9 +128,9 @@ func (c Config) Validate() error {
 	if c.Data == "" {
 		bad("DATA", "missing")
 	}
-	errs = append(errs, c.Policy.validate("POLICY_")...)
-	errs = append(errs, c.Play.validate("PLAY_")...)
-	errs = append(errs, c.Match.validate("MATCH_")...)
+	errs = append(errs, c.Policy.validate(configs.Prefix+"_POLICY_")...)
+	errs = append(errs, c.Play.validate(configs.Prefix+"_PLAY_")...)
+	errs = append(errs, c.Match.validate(configs.Prefix+"_MATCH_")...)
 	return errors.Join(errs...)
 }
 

@@ -17,6 +17,7 @@ func Params() search.Params {
 		Game:       "xiangqi",
 		Slots:      [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
 		Follow:     1, // piece and target
+		LateFrom:   8,
 		WinScale:   winScale,
 		Quiescence: true,
 		On: search.Switches{

@@ -95,12 +95,20 @@ func (b *Board) survives(from, to Square) bool {
 // mate that counts as threatened. The rules set no limit.
 const mateChecks = 3
 
-// threatensMate: the side that has just moved, without check, could mate by
-// checks alone if the other did nothing.
+// threatensMate: the move just played, no check, makes a threat to mate by
+// checks alone. A mate that was there before it, and was not played, is no
+// threat.
 func (b *Board) threatensMate() bool {
 	b.Pass()
-	defer b.Unpass()
-	return b.matesByChecks(mateChecks)
+	mates := b.matesByChecks(mateChecks)
+	b.Unpass()
+	if !mates {
+		return false
+	}
+	m := b.State().Move
+	b.Undo()
+	defer b.Do(m)
+	return !b.matesByChecks(mateChecks)
 }
 
 // matesByChecks: the side to move mates within n moves, each a check.

@@ -46,7 +46,7 @@ func TestExternalVerdicts(t *testing.T) {
 			side = side.Other()
 		}
 		want := map[string]game.Result{"Win": game.WonBy(side), "Loss": game.WonBy(side.Other()), "Draw": game.Draw}[fields[1]]
-		if got := cycle(t, p.(*Position), moves); got.Result != want {
+		if got := cycle(t, p.(*Position), Algebra, moves); got.Result != want {
 			t.Errorf("row %d: %v (%s), want %s: %s", row, got.Result, got.Reason, fields[1], fields[0])
 		}
 	}
@@ -55,9 +55,9 @@ func TestExternalVerdicts(t *testing.T) {
 	}
 }
 
-// cycle plays moves with ranks from 1, then repeats the cycle they end in until
+// cycle plays moves, then repeats the cycle they end in until
 // the game is over.
-func cycle(t *testing.T, p *Position, moves []string) game.Outcome {
+func cycle(t *testing.T, p *Position, n game.Notation, moves []string) game.Outcome {
 	t.Helper()
 	play := func(m game.Move) {
 		if !p.Outcome().Over() {
@@ -70,7 +70,7 @@ func cycle(t *testing.T, p *Position, moves []string) game.Outcome {
 		if p.Outcome().Over() {
 			break
 		}
-		m, err := p.ParseIn(Algebra, text)
+		m, err := p.ParseIn(n, text)
 		if err != nil {
 			t.Fatalf("%s: %v", p, err)
 		}
