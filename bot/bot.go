@@ -39,6 +39,7 @@ type Bot struct {
 	queues   []*queue
 	answered atomic.Pointer[time.Time] // when the platform last answered anybody
 
+	news      chan struct{} // a word: a player may join or leave queues
 	drain     chan struct{}
 	drainOnce sync.Once
 
@@ -79,7 +80,7 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	b := &Bot{
 		nc: nc, cfg: cfg, deps: d, subjects: subjects,
 		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
-		ledger: newLedger(cfg.bounds()), clock: new(pulse), drain: make(chan struct{}),
+		ledger: newLedger(cfg.bounds()), clock: new(pulse), news: make(chan struct{}, 1), drain: make(chan struct{}),
 	}
 	for _, profile := range profiles {
 		p, err := newPlayer(b, profile)
@@ -155,6 +156,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 			b.ledger.Close()
 			drain = nil
 		case <-b.ledger.Changed():
+		case <-b.news:
 		case <-tick.C: // a queue that could not be joined is tried again
 		case s := <-status:
 			if s == nats.CONNECTED {
@@ -195,6 +197,14 @@ func (b *Bot) spawn(f func()) bool {
 	}
 	b.running.Go(f)
 	return true
+}
+
+// nudge makes Run look at the queues.
+func (b *Bot) nudge() {
+	select {
+	case b.news <- struct{}{}:
+	default: // a word is waiting already
+	}
 }
 
 // again makes all players say hello.

@@ -92,6 +92,28 @@ func late() protocol.Offer {
 	return protocol.Offer{Kind: protocol.OfferMatch, Game: "late", Deadline: time.Now().Add(50 * time.Millisecond)}
 }
 
+// An accept of an instance that the platform does not know is believed by
+// nobody, so none is given.
+func TestJoinsNoQueueBeforeItIsKnown(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	p.setMute(true)
+	nc := connect(t, srv.Player("bots"))
+	startBot(t, nc)
+	eventually(t, "a hello, which nobody answers", func() bool { return nc.Stats().OutMsgs > 0 })
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	o := offerOf(small(t), "game1", game.First)
+	if ans, err := p.server.Offer(t.Context(), protocol.OwnPool(hare), o); !errors.Is(err, nats.ErrNoResponders) {
+		t.Errorf("an offer was answered %+v, %v", ans, err)
+	}
+	p.setMute(false)
+	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
+		t.Errorf("once it is known: %+v", ans)
+	}
+}
+
 func TestHoldLapsesWithoutGrant(t *testing.T) {
 	t.Parallel() // it mostly waits
 	srv := service(t)
@@ -175,7 +197,10 @@ func TestMatchmaking(t *testing.T) {
 	p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeExpired, Game: "challenge1"})
 	r = asked(2)
 	o := protocol.Offer{Game: "challenge2", Terms: r.Terms, Seat: game.First}
-	m := p.grant(o, protocol.OfferAnswer{Player: hare, Instance: r.Instance})
+	p.mu.Lock()
+	taker := protocol.OfferAnswer{Player: hare, Instance: r.Instance, Secret: p.secret[hare]}
+	p.mu.Unlock()
+	m := p.grant(o, taker)
 	p.finished(m)
 	asked(3)
 }

@@ -27,6 +27,7 @@ type platform struct {
 	mu     sync.Mutex
 	games  map[protocol.GameID]*match
 	peers  map[protocol.InstanceID]bool // that have said hello
+	secret map[protocol.PlayerID]string // of each player's last hello
 	hellos int
 	leaves []protocol.Leave
 	asked  []protocol.ChallengeRequest
@@ -81,7 +82,7 @@ func newPlatform(t *testing.T, nc *nats.Conn) *platform {
 	}
 	p := &platform{
 		t: t, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, zerolog.Nop()),
-		games: make(map[protocol.GameID]*match), peers: make(map[protocol.InstanceID]bool),
+		games: make(map[protocol.GameID]*match), peers: make(map[protocol.InstanceID]bool), secret: make(map[protocol.PlayerID]string),
 	}
 	p.serve()
 	return p
@@ -97,6 +98,7 @@ func (p *platform) serve() {
 			}
 			p.hellos++
 			p.peers[m.Instance] = true
+			p.secret[from.Player] = m.Secret
 			held := p.held(from.Player, m.Instance)
 			for _, g := range held {
 				p.tellAll(p.games[g])
@@ -219,6 +221,12 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.games[o.Game] = m
+	for _, taker := range takers {
+		// An accept that its hello does not vouch for is nobody's.
+		if s := p.secret[taker.Player]; s == "" || taker.Secret != s {
+			p.t.Errorf("the accept for %s has not the secret of its hello", taker.Player)
+		}
+	}
 	if m.stop, err = p.server.ServeGame(o.Game, p.acts(m)); err != nil {
 		p.t.Fatal(err)
 	}

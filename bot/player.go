@@ -25,7 +25,7 @@ type player struct {
 	mu       sync.Mutex
 	sessions map[protocol.GameID]*session
 	met      map[protocol.PlayerID][]time.Time // when games against each began, within the repeat window
-	refused  protocol.Code                     // of the last hello, so that it is logged once
+	standing protocol.Code                     // what the last hello was answered; "": nothing yet
 }
 
 // Pauses of a player.
@@ -42,7 +42,13 @@ const (
 )
 
 func newPlayer(b *Bot, profile Profile) (*player, error) {
-	client, err := protocol.NewClient(b.nc, b.subjects, profile.Player, b.cfg.Instance, b.log)
+	var client *protocol.Client
+	var err error
+	if len(b.players) == 0 {
+		client, err = protocol.NewClient(b.nc, b.subjects, profile.Player, b.cfg.Instance, b.log)
+	} else {
+		client, err = b.players[0].client.For(profile.Player, b.log)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +131,8 @@ func (p *player) refusedBy(err error) bool {
 		return false
 	}
 	p.mu.Lock()
-	seen := p.refused == refusal.Code
-	p.refused = refusal.Code
+	seen := p.standing == refusal.Code
+	p.standing = refusal.Code
 	p.mu.Unlock()
 	if !seen {
 		p.log.Error().Err(refusal).Msg("the platform refuses this player; asking again")
@@ -139,8 +145,8 @@ func (p *player) refusedBy(err error) bool {
 func (p *player) welcome(asked time.Time, ans protocol.HelloAnswer) {
 	p.bot.heard(asked, ans.ServerTime)
 	p.mu.Lock()
-	first := p.refused != protocol.Accepted
-	p.refused = protocol.Accepted
+	first := p.standing != protocol.Accepted
+	p.standing = protocol.Accepted
 	held := make(map[protocol.GameID]bool, len(ans.Held))
 	for _, g := range ans.Held {
 		held[g] = true
@@ -153,6 +159,7 @@ func (p *player) welcome(asked time.Time, ans protocol.HelloAnswer) {
 	p.mu.Unlock()
 	if first {
 		p.log.Info().Int("held", len(ans.Held)).Msg("known to the platform")
+		p.bot.nudge()
 	}
 	for _, g := range ans.Held {
 		p.resume(g)
@@ -219,9 +226,17 @@ func (p *player) want(human bool) want {
 	return want{Player: p.profile.Player, Most: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads}
 }
 
-// free reports whether there is room for another game of the player.
+// known reports whether the platform has answered a hello: it believes no
+// accept of an instance that it does not know.
+func (p *player) known() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.standing == protocol.Accepted
+}
+
+// free reports whether the player can take another game.
 func (p *player) free() bool {
-	return p.bot.ledger.Free(p.want(p.profile.Policy.Opponents != BotsOnly)) > 0
+	return p.known() && p.bot.ledger.Free(p.want(p.profile.Policy.Opponents != BotsOnly)) > 0
 }
 
 // games counts the player's games, promised ones included.
@@ -330,6 +345,9 @@ func (p *player) open(g protocol.GameID, offer *protocol.Offer, w want, hold tim
 	return p.seat(s, g)
 }
 
+// errUnknown: the platform does not know the player yet.
+var errUnknown = errors.New("not known to the platform yet")
+
 // errDouble: the player sits in the game already.
 var errDouble = errors.New("in the game already")
 
@@ -344,8 +362,11 @@ func (p *player) close(s *session) {
 }
 
 // judge decides about an offer, and reserves the slot when it is accepted.
-// errFull means busy.
+// errFull and errUnknown mean busy.
 func (p *player) judge(o protocol.Offer) (Refusal, error) {
+	if !p.known() {
+		return Refusal{}, errUnknown
+	}
 	if s := p.session(o.Game); s != nil {
 		if o.Kind == protocol.OfferSeat || s.offer != nil && s.offer.Seat == o.Seat {
 			return Refusal{}, nil // our own seat back, or the same offer again

@@ -46,6 +46,16 @@ func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance Insta
 	}, nil
 }
 
+// For is a client for another player of the same process. It is the same
+// instance, secret included, so that one of them can accept an offer for all.
+func (c *Client) For(player PlayerID, log zerolog.Logger) (*Client, error) {
+	other, err := NewClient(c.nc, c.subjects, player, c.instance, log)
+	if err == nil {
+		other.secret = c.secret
+	}
+	return other, err
+}
+
 // complain logs what is wrong with what the platform sent, once per quiet
 // time: a platform gone mad must not fill the disk.
 func (c *Client) complain(what, subject string, err error) {
@@ -168,8 +178,9 @@ func (c *Client) Chat(ctx context.Context, g GameID, epoch uint64, text string) 
 }
 
 // Offers joins a pool's match queue: take is called for each offer that this
-// instance is picked for, one at a time, and must not block for long. Leave
-// the queue by unsubscribing.
+// instance is picked for, one at a time, and must not block for long. It may
+// accept for any player of the process (see For). Leave the queue by
+// unsubscribing.
 func (c *Client) Offers(pool Pool, take func(Offer) OfferAnswer) (*nats.Subscription, error) {
 	if err := pool.Check(); err != nil {
 		return nil, err
