@@ -97,7 +97,12 @@ func (r *referee) run() {
 		case job := <-r.jobs:
 			job()
 		case <-alarm.C:
-			r.expire()
+			select {
+			case job := <-r.jobs: // a move that is waiting may have arrived in time
+				job()
+			default:
+				r.expire()
+			}
 		case <-tick.C:
 			r.tick()
 		}
