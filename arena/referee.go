@@ -120,8 +120,8 @@ func (r *referee) leave() {
 	r.a.metrics.running.Dec()
 	if errors.Is(why, errLost) {
 		r.a.metrics.lost.Inc()
-		r.a.leases.drop(string(r.id))
 	}
+	r.a.leases.drop(string(r.id)) // whatever the reason: without a referee nobody must renew it
 	if len(r.unkept) > 0 {
 		r.log.Error().Int("events", len(r.unkept)).Uint64("seq", r.m.Seq()).Msg("not kept: the game goes on from the last stored entry")
 	}
