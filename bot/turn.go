@@ -127,7 +127,7 @@ func (s *session) decided(t thinking) {
 	}
 	text := s.pos.Format(r.Move)
 	s.foresee(text, after, r)
-	s.out = &outgoing{ply: len(s.moves), text: text, key: keyText(after)}
+	s.out = &outgoing{ply: len(s.moves), text: text, key: game.KeyText(after.Key())}
 	s.send()
 }
 
