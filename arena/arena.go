@@ -155,8 +155,11 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
 	a.wg.Go(func() {
-		if err := a.ladder.follow(a.life, a.store); err != nil {
-			a.log.Error().Err(err).Msg("games are not rated until the next start")
+		for a.life.Err() == nil {
+			if err := a.ladder.follow(a.life, a.store); err != nil && a.life.Err() == nil {
+				a.log.Error().Err(err).Msg("games are not rated until the records can be read; it is tried again")
+			}
+			rest(a.life, time.Second)
 		}
 	})
 	if a.cfg.Ladder.On {

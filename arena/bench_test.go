@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"sparring/arena/match"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -40,7 +39,7 @@ func BenchmarkMove(b *testing.B) {
 		if err := pos.Play(move); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := p.Move(ctx, g, 1, pos.Ply()-1, text, match.Key(pos)); err != nil {
+		if _, err := p.Move(ctx, g, 1, pos.Ply()-1, text, game.KeyText(pos.Key())); err != nil {
 			b.Fatal(err)
 		}
 	}

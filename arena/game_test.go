@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"sparring/arena/match"
 	"sparring/game"
 	"sparring/protocol"
 )
 
-func key(p game.Position) string { return match.Key(p) }
+func key(p game.Position) string { return game.KeyText(p.Key()) }
 
 func TestWholeGame(t *testing.T) {
 	t.Parallel()

@@ -102,11 +102,14 @@ func show(e protocol.Event, now time.Time) shownGame {
 		g.Last = e.Moves[g.Ply-1]
 	}
 	for i, h := range e.Holders {
-		left := e.Clocks.Seats[i].State().Left
-		if r := e.Clocks.Running; r != nil && int(*r) == i {
-			left = max(left-now.Sub(e.RunningSince), 0)
+		left, _ := e.Terms.Clock.Budget(e.Clocks.Seats[i].State())
+		if e.Turn == game.Seat(i) {
+			left -= time.Duration(e.Clocks.UsedMS) * time.Millisecond
 		}
-		g.Seats[i] = shownSeat{Name: h.Display, Left: left.Round(100 * time.Millisecond), ToAct: e.Turn == game.Seat(i), Vacant: h.Instance == ""}
+		if r := e.Clocks.Running; r != nil && int(*r) == i {
+			left = left - now.Sub(e.RunningSince)
+		}
+		g.Seats[i] = shownSeat{Name: h.Display, Left: max(left, 0).Round(100 * time.Millisecond), ToAct: e.Turn == game.Seat(i), Vacant: h.Instance == ""}
 		if h.Display == "" {
 			g.Seats[i].Name = string(h.Player)
 		}

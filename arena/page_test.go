@@ -5,8 +5,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"sparring/game"
+	"sparring/game/clock"
+	"sparring/protocol"
 )
 
 func TestPages(t *testing.T) {
@@ -61,5 +64,27 @@ func TestPages(t *testing.T) {
 	a.stop()
 	if code, _ := get("/healthz"); code != http.StatusServiceUnavailable {
 		t.Errorf("after the end: %d", code)
+	}
+}
+
+// A seat's time is all it may think, periods included, less what is gone.
+func TestPageShowsTheTimeLeft(t *testing.T) {
+	now := time.Now()
+	e := protocol.Event{RunningSince: now.Add(-time.Second)}
+	first := game.First
+	e.Clocks.Running, e.Clocks.UsedMS = &first, 1000
+	for text, want := range map[string][2]time.Duration{
+		"5/move": {3 * time.Second, 5 * time.Second},
+		"0/3x5":  {13 * time.Second, 15 * time.Second},
+	} {
+		spec, err := clock.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Terms.Clock = spec
+		e.Clocks.Seats = [2]protocol.SeatClock{protocol.ClockOf(spec.Start()), protocol.ClockOf(spec.Start())}
+		if g := show(e, now); g.Seats[0].Left != want[0] || g.Seats[1].Left != want[1] {
+			t.Errorf("%s: %v and %v, want %v", text, g.Seats[0].Left, g.Seats[1].Left, want)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
 	"sparring/record"
@@ -72,7 +73,7 @@ func recordOf(events []protocol.Event) (*record.Record, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ply %d: %w", i+1, err)
 		}
-		ply.Key = record.Key(pos.Key())
+		ply.Key = game.KeyText(pos.Key())
 		if r := made[i]; r.move == text {
 			ply.UsedMS, ply.LeftMS, ply.Periods = r.ChargedMS, r.LeftMS, r.Periods
 			ply.Receipt = &record.Receipt{Received: r.Received, LagMS: r.LagMS, ChargedMS: r.ChargedMS,

@@ -97,7 +97,12 @@ func (r *referee) run() {
 		case job := <-r.jobs:
 			job()
 		case <-alarm.C:
-			r.expire()
+			select {
+			case job := <-r.jobs: // a move that is waiting may have arrived in time
+				job()
+			default:
+				r.expire()
+			}
 		case <-tick.C:
 			r.tick()
 		}
@@ -115,8 +120,8 @@ func (r *referee) leave() {
 	r.a.metrics.running.Dec()
 	if errors.Is(why, errLost) {
 		r.a.metrics.lost.Inc()
-		r.a.leases.drop(string(r.id))
 	}
+	r.a.leases.drop(string(r.id)) // whatever the reason: without a referee nobody must renew it
 	if len(r.unkept) > 0 {
 		r.log.Error().Int("events", len(r.unkept)).Uint64("seq", r.m.Seq()).Msg("not kept: the game goes on from the last stored entry")
 	}
@@ -237,10 +242,12 @@ func (r *referee) store(event *protocol.Event) error {
 }
 
 // catchUpLog takes the log up again with a snapshot once there is room.
-func (r *referee) catchUpLog(patience time.Duration) {
+func (r *referee) catchUpLog() {
 	text := fmt.Sprintf("%d entries could not be stored", len(r.unkept))
-	event := r.m.Caught(text, time.Now())
-	err := r.j.append(r.ctx, event, patience)
+	began := time.Now()
+	event := r.m.Caught(text, began)
+	err := r.j.append(r.ctx, event, 0)
+	r.m.Excuse(time.Since(began)) // as in apply
 	switch {
 	case err == nil:
 		r.m.Commit(r.j.last, time.Now())
@@ -346,7 +353,7 @@ func (r *referee) tick() {
 		return
 	}
 	if len(r.unkept) > 0 && now.After(r.catchUp) {
-		r.catchUpLog(0)
+		r.catchUpLog()
 	}
 	if r.ctx.Err() != nil {
 		return
@@ -375,7 +382,7 @@ func (r *referee) pause(ctx context.Context) {
 			return
 		}
 		if len(r.unkept) > 0 {
-			r.catchUpLog(0)
+			r.catchUpLog()
 		} else if event := r.m.Halt("the platform pauses", time.Now()); event != nil {
 			if err := r.j.append(ctx, event, 0); err == nil {
 				r.m.Commit(r.j.last, time.Now())

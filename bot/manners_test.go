@@ -157,3 +157,20 @@ func TestClockIsNeverStale(t *testing.T) {
 		t.Errorf("a clock that stands: %+v", c)
 	}
 }
+
+// Who takes a seat in the middle of a period has only the rest of it.
+func TestClockCountsThePeriodUnderWay(t *testing.T) {
+	for _, text := range []string{"5/move", "0/3x5"} {
+		s := bare(t, text)
+		s.st.Clocks.UsedMS = 4000
+		for _, running := range []bool{true, false} {
+			if !running {
+				s.st.Clocks.Running = nil
+			}
+			c, _ := s.clock()
+			if gone := time.Since(c.At); gone < 4*time.Second || gone > time.Minute {
+				t.Errorf("%s, running %v: the period is taken to run for %v, want 4s", text, running, gone)
+			}
+		}
+	}
+}

@@ -205,7 +205,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 		p.t.Fatal(err)
 	}
 	m := &match{pos: pos, over: make(chan struct{}), Snapshot: protocol.Snapshot{
-		Game: o.Game, Terms: o.Terms, Started: time.Now().UTC(), Status: protocol.Playing, Turn: pos.Turn(), Key: keyText(pos),
+		Game: o.Game, Terms: o.Terms, Started: time.Now().UTC(), Status: protocol.Playing, Turn: pos.Turn(), Key: game.KeyText(pos.Key()),
 	}}
 	for i := range m.Holders {
 		m.Holders[i] = protocol.Holder{Player: "script", Kind: protocol.Human, Instance: "script", Epoch: 1}
@@ -238,7 +238,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 // advance numbers the new state, tells it, and has the scripted seat move.
 func (p *platform) advance(m *match) {
 	m.seq++
-	m.Turn, m.Key = m.pos.Turn(), keyText(m.pos)
+	m.Turn, m.Key = m.pos.Turn(), game.KeyText(m.pos.Key())
 	running := m.Turn
 	m.Clocks.Running = &running
 	if out := m.pos.Outcome(); out.Over() && m.Status != protocol.Finished {

@@ -314,14 +314,14 @@ func (s *session) follow() {
 			return
 		}
 		s.moves = append(s.moves, text)
-		s.record.add(ply{text, seat, keyText(s.pos)})
+		s.record.add(ply{text, seat, game.KeyText(s.pos.Key())})
 	}
 	playing := s.st.Status == protocol.Playing
 	if playing {
 		s.playOn()
 	}
 	switch {
-	case s.st.Key != "" && s.st.Key != keyText(s.pos):
+	case s.st.Key != "" && s.st.Key != game.KeyText(s.pos.Key()):
 		s.dispute("another position")
 	case playing && s.pos.Turn() != s.st.Turn:
 		s.dispute(fmt.Sprintf("%s to act, the platform says %s", s.pos.Turn(), s.st.Turn))
@@ -352,15 +352,12 @@ func (s *session) dispute(text string) {
 	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: short(s.st.Key), Text: text}
 	ev := s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("ruled", d.Ruled)
 	if s.pos != nil {
-		d.Claimed = keyText(s.pos)
+		d.Claimed = game.KeyText(s.pos.Key())
 		ev = ev.Str("claimed", d.Claimed).Stringer("position", s.pos)
 	}
 	s.record.dispute(d)
 	ev.Str("why", text).Msg("disagreement with the platform")
 }
-
-// keyText is a position's key as the wire has it.
-func keyText(p game.Position) string { return fmt.Sprintf("%016x", p.Key()) }
 
 // conclude says how the game ended for us, and writes the record.
 func (s *session) conclude() {

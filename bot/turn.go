@@ -81,6 +81,8 @@ func (s *session) clock() (c Clock, running bool) {
 	if running = s.st.Clocks.Running != nil && *s.st.Clocks.Running == you; running {
 		c.At = s.came.Add(-s.player.bot.clock.Age(s.st.ServerTime, s.came))
 	}
+	// What is gone of the current period stands beside the seat's clock.
+	c.At = c.At.Add(-time.Duration(s.st.Clocks.UsedMS) * time.Millisecond)
 	return c, running
 }
 
@@ -125,7 +127,7 @@ func (s *session) decided(t thinking) {
 	}
 	text := s.pos.Format(r.Move)
 	s.foresee(text, after, r)
-	s.out = &outgoing{ply: len(s.moves), text: text, key: keyText(after)}
+	s.out = &outgoing{ply: len(s.moves), text: text, key: game.KeyText(after.Key())}
 	s.send()
 }
 

@@ -84,6 +84,7 @@ type Request struct {
 	// Ponder: think until Hit or Stop; Clock and the time in Limits are not
 	// used.
 	Ponder bool
+	Seed   uint64            // what an opening procedure draws lots with
 	Watch  func(search.Info) // as in Searcher.Search
 }
 
@@ -94,6 +95,7 @@ type Thought struct {
 	searcher Searcher
 	position game.Position
 	watch    func(search.Info)
+	seed     uint64
 	granted  chan struct{} // closed when a core is first granted
 	stop     chan struct{} // closed by Stop
 	done     chan struct{} // closed when result and err are set
@@ -121,7 +123,7 @@ func (p *Pool) Think(r Request) (*Thought, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Thought{pool: p, searcher: searcher, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits,
+	t := &Thought{pool: p, searcher: searcher, position: r.Position.Clone(), watch: r.Watch, seed: r.Seed, limits: r.Limits,
 		granted: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
 	if r.Ponder {
 		t.limits.Soft, t.limits.Hard, t.limits.Wait = 0, 0, true
@@ -223,16 +225,22 @@ func (t *Thought) live() {
 		t.result, t.err = t.search(t.position, limits, playing)
 		return
 	}
+	var found search.Result
 	find := func(pos game.Position, l search.Limits) (search.Result, error) {
-		l.Depth, l.Nodes, l.Threads = limits.Depth, limits.Nodes, limits.Threads
-		l.Soft, l.Hard, l.From, l.Wait = limits.Soft, limits.Hard, limits.From, limits.Wait
-		t.result, t.err = t.search(pos, l, playing)
-		return t.result, t.err
+		ours := limits
+		ours.Moves, ours.MultiPV = l.Moves, l.MultiPV
+		var err error
+		found, err = t.search(pos, ours, playing)
+		return found, err
 	}
-	// The score is the search's, the line is not ours to follow.
-	t.result.Source = search.FromSearch
-	t.result.Move, t.err = opening.Choose(t.position, find, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
-	t.result.Ponder, t.result.PV = game.NoMove, nil
+	// Depth, score and line are about another position than the one where the
+	// choice is made, and stay out of what is said about it.
+	t.result = search.Result{Source: search.FromSearch}
+	t.result.Move, t.err = opening.Choose(t.position, find, rand.New(rand.NewPCG(t.seed, uint64(t.position.Ply()))))
+	t.result.Nodes, t.result.Time = found.Nodes, found.Time
+	if t.result.Move != game.NoMove {
+		t.result.PV = []game.Move{t.result.Move}
+	}
 }
 
 // search runs the thought's one search to its end; playing is whether limits

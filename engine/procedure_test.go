@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 
 	"sparring/engine/search"
@@ -56,5 +57,45 @@ func play(t *testing.T, pool *Pool, pos game.Position, plies int) {
 		if err != nil {
 			t.Fatalf("ply %d, %s: %v", pos.Ply(), pos, err)
 		}
+	}
+}
+
+// TestChoicesAreDrawnFromTheSeed: a game can be played again, and what is said
+// of a choice is nothing that was found about another position.
+func TestChoicesAreDrawnFromTheSeed(t *testing.T) {
+	pool := NewPool(PoolOptions{Cores: 1, HashBytes: 1 << 20})
+	defer pool.Close()
+	opening := func(seed uint64) (moves []game.Move) {
+		pos, err := catalog.Setup("gomoku", "gomoku/freestyle-15+swap2", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			thought, err := pool.Think(Request{Position: pos, Seed: seed, Limits: search.Limits{Nodes: 300}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := thought.Wait()
+			if err == nil {
+				err = pos.Play(r.Move)
+			}
+			if err != nil || r.Depth != 0 || r.Score != 0 || r.Ponder != game.NoMove || len(r.PV) != 1 || r.PV[0] != r.Move {
+				t.Fatalf("%+v: %v", r, err)
+			}
+			moves = append(moves, r.Move)
+		}
+		return moves
+	}
+	first, others := opening(1), 0
+	if again := opening(1); !slices.Equal(first, again) {
+		t.Errorf("the same seed gave %v and %v", first, again)
+	}
+	for seed := range uint64(8) {
+		if !slices.Equal(first, opening(seed)) {
+			others++
+		}
+	}
+	if others == 0 {
+		t.Error("every seed gives the same stones")
 	}
 }

@@ -182,6 +182,9 @@ type Position interface {
 	Clone() Position
 }
 
+// KeyText is a position's key as messages and records have it: 16 hex digits.
+func KeyText(key uint64) string { return fmt.Sprintf("%016x", key) }
+
 // Rules is a rule set: a name that settles every question of play.
 type Rules struct {
 	Name string // "xiangqi/simple": game, slash, the set with its parameters

@@ -13,7 +13,7 @@ type Status string
 // The phases.
 const (
 	Playing  Status = "playing"
-	Halted   Status = "halted" // the clocks stand: a dispute, or a referee that cannot store
+	Halted   Status = "halted" // the clocks stand: the platform pauses, another referee goes on
 	Finished Status = "finished"
 )
 
@@ -102,7 +102,7 @@ const (
 	EventTakeback EventKind = "takeback" // moves were taken back
 	EventSeat     EventKind = "seat"     // a seat was vacated or taken: see Holders
 	EventTakeover EventKind = "takeover" // another referee, with a higher Term
-	EventHalt     EventKind = "halt"     // clocks stopped, or going again
+	EventHalt     EventKind = "halt"     // clocks stopped for a pause of the platform; a takeover goes on
 	EventSnapshot EventKind = "snapshot" // the log goes on after entries that could not be stored: Text says which
 	EventEnd      EventKind = "end"      // Outcome says how; as the first entry: the challenge came to nothing
 	EventRecorded EventKind = "recorded" // the record of the ended game is stored; nothing follows

@@ -156,4 +156,4 @@ func only(s, among string) bool {
 }
 
 // Key is a position key as records write it.
-func Key(key uint64) string { return fmt.Sprintf("%016x", key) }
+func Key(key uint64) string { return game.KeyText(key) }

@@ -86,7 +86,7 @@ func (m *Match) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now
 		return m.flagged(seat, req.ID, now, m.refuse(now, protocol.Late, "the flag had fallen"))
 	}
 	if req.Key != "" && key != m.pos.Key() { // after the flag: it is no way out of lost time
-		ruling := Key(m.pos)
+		ruling := game.KeyText(m.pos.Key())
 		m.pos.Undo()
 		e, ans := m.end(game.Outcome{Reason: protocol.ReasonDispute}, &seat, req.ID, now,
 			"the mover's position key differs from the referee's",

@@ -91,7 +91,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ma
 	if err != nil {
 		return nil, nil, err
 	}
-	if key := Key(pos); key != last.Key {
+	if key := game.KeyText(pos.Key()); key != last.Key {
 		return nil, nil, fmt.Errorf("the moves lead to position key %s, the entry says %s", key, last.Key)
 	}
 	m := &Match{
@@ -123,9 +123,6 @@ func (m *Match) begin() {
 		}
 	}
 }
-
-// Key is a position's key as it stands in messages.
-func Key(p game.Position) string { return fmt.Sprintf("%016x", p.Key()) }
 
 // start begins the turn of the seat that is to act.
 func (m *Match) start(now time.Time) {
@@ -196,7 +193,7 @@ func (m *Match) Caught(text string, now time.Time) *protocol.Event {
 func (m *Match) Snapshot(now time.Time) protocol.Snapshot {
 	s := m.snap
 	s.Moves = slices.Clone(m.snap.Moves)
-	s.Turn, s.Key, s.Clocks = m.pos.Turn(), Key(m.pos), m.keeper.Clocks(now)
+	s.Turn, s.Key, s.Clocks = m.pos.Turn(), game.KeyText(m.pos.Key()), m.keeper.Clocks(now)
 	return s
 }
 

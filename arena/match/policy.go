@@ -35,7 +35,7 @@ type Policy struct {
 // grows with every move. The zero value credits nothing.
 type LagPolicy struct {
 	Base      time.Duration // growth per move, whatever the clock
-	PerSecond time.Duration // growth per move for each second of the clock's expected time (initial + 40 increments)
+	PerSecond time.Duration // growth per move for each second of the clock's expected time, see clock.Spec.Expected
 	Most      time.Duration // bound of the growth per move
 	Start     int           // quota at the start, in moves' growths
 	Cap       int           // quota at most, in moves' growths
@@ -84,7 +84,8 @@ func (p Policy) Validate() error {
 type lag struct{ quota, growth, most time.Duration }
 
 func (p LagPolicy) quota(spec clock.Spec) lag {
-	seconds := time.Duration((spec.Initial + 40*(spec.Increment+spec.Period)) / time.Second)
+	expected, _ := spec.Expected()
+	seconds := expected / time.Second
 	growth := min(p.Most, p.Base+seconds*p.PerSecond)
 	return lag{time.Duration(p.Start) * growth, growth, time.Duration(p.Cap) * growth}
 }

@@ -150,7 +150,7 @@ func viewOf(pos game.Position, as manner) positionView {
 	legal := pos.Legal(nil)
 	v := positionView{
 		Game: pos.Rules().Game, Rules: pos.Rules().Name, Position: pos.String(),
-		Key: fmt.Sprintf("%016x", pos.Key()), Turn: pos.Turn(), Legal: len(legal),
+		Key: game.KeyText(pos.Key()), Turn: pos.Turn(), Legal: len(legal),
 		Moves: make([]string, len(legal)), Outcome: pos.Outcome().Result, Reason: pos.Outcome().Reason,
 		Forbidden: []game.ForbiddenPoint{},
 	}

@@ -50,6 +50,9 @@ with the ladder and with unfinished games, their clocks as they stood.`,
 			if err != nil {
 				return usagef("--clock: %w", err)
 			}
+			if spec.Kind == clock.Unlimited {
+				return usagef("--clock: want a limit, or a round would never end")
+			}
 			if f.rounds < 0 {
 				return usagef("--rounds %d: want 0 (for ever) or more", f.rounds)
 			}
@@ -64,7 +67,7 @@ with the ladder and with unfinished games, their clocks as they stood.`,
 		},
 	}
 	c.Flags().StringVar(&f.data, "data", "data", "directory for everything that is kept")
-	c.Flags().StringVar(&f.clock, "clock", "60+1", "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi), 5/move or unlimited; seconds")
+	c.Flags().StringVar(&f.clock, "clock", "60+1", "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi) or 5/move; seconds")
 	c.Flags().StringToStringVar(&f.rules, "rules", nil, "rule set by game, such as gomoku=renju-15+swap2; others play their default")
 	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play, in each of which a game's bots meet once; 0: until Ctrl-C")
 	c.Flags().IntVar(&f.port, "port", 0, "let others join at this port of 127.0.0.1; 0: nobody, -1: a free port")
