@@ -143,3 +143,15 @@ func TestProfiles(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 }
+
+func TestShippedProfiles(t *testing.T) {
+	c := defaults(t)
+	c.Profiles = filepath.Join("..", "configs", "bots.json")
+	players, err := c.players()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(players) == 0 {
+		t.Error("none")
+	}
+}
