@@ -16,7 +16,7 @@ import (
 // first, and for new ones as they come, until ctx ends. One that can't be read
 // is passed as an error that says which.
 func (a *Arena) FollowRecords(ctx context.Context, f func(*record.Record, error)) error {
-	return a.store.followRecords(ctx, 1, func(_ uint64, r *record.Record, err error) { f(r, err) })
+	return a.store.followRecords(ctx, 1, func(_ *jetstream.MsgMetadata, r *record.Record, err error) { f(r, err) })
 }
 
 // Records runs through the records that a platform has stored by now, the
@@ -38,12 +38,11 @@ func Records(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects) ite
 			fail(fmt.Errorf("stream %s: %w", name, explain(err)))
 			return
 		}
-		state := stream.CachedInfo().State
-		if state.Msgs == 0 {
+		if stream.CachedInfo().State.Msgs == 0 {
 			return
 		}
-		err = (&store{records: stream}).followRecords(ctx, 1, func(seq uint64, r *record.Record, err error) {
-			if ctx.Err() == nil && !yield(r, err) || seq >= state.LastSeq {
+		err = (&store{records: stream}).followRecords(ctx, 1, func(meta *jetstream.MsgMetadata, r *record.Record, err error) {
+			if ctx.Err() == nil && !yield(r, err) || meta.NumPending == 0 {
 				cancel()
 			}
 		})

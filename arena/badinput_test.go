@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/game"
+	"sparring/game/clock"
 	"sparring/protocol"
 )
 
@@ -219,6 +220,8 @@ func TestBadChallenges(t *testing.T) {
 		{"unknown rules", func(m *protocol.ChallengeRequest) { m.Rules = "amazons/7x7x7" }, protocol.UnknownGame},
 		{"another game's rules", func(m *protocol.ChallengeRequest) { m.Rules = "gomoku/freestyle-15" }, protocol.UnknownGame},
 		{"a bad position", func(m *protocol.ChallengeRequest) { m.Position = "QQQ" }, protocol.UnknownGame},
+		{"rated from a position of its own", func(m *protocol.ChallengeRequest) { m.Rated, m.Position = true, "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w" }, protocol.Malformed},
+		{"rated without a clock", func(m *protocol.ChallengeRequest) { m.Rated, m.Clock = true, clock.Spec{} }, protocol.Malformed},
 		{"itself", func(m *protocol.ChallengeRequest) { m.Opponent = "ann" }, protocol.Malformed},
 		{"its own pool", func(m *protocol.ChallengeRequest) { m.Opponent, m.Pool = "", "player.ann" }, protocol.Malformed},
 		{"nobody", func(m *protocol.ChallengeRequest) { m.Opponent = "" }, protocol.Malformed},

@@ -58,19 +58,17 @@ func (b *board) follow(ctx context.Context, stream jetstream.Stream) error {
 		return fmt.Errorf("read stream %s: %w", info.Config.Name, err)
 	}
 	caughtUp := make(chan struct{})
-	upTo := info.State.LastSeq
 	empty := info.State.Msgs == 0
+	read := empty // what was there at the start
 	messages, err := consumer.Consume(func(msg jetstream.Msg) {
 		meta, err := msg.Metadata()
 		if err != nil {
 			return
 		}
 		b.note(msg.Subject(), meta.Sequence.Stream, msg.Data())
-		if meta.Sequence.Stream >= upTo && upTo != 0 {
-			upTo = 0
-			if !empty {
-				close(caughtUp)
-			}
+		if !read && meta.NumPending == 0 {
+			read = true
+			close(caughtUp)
 		}
 	})
 	if err != nil {

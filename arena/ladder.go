@@ -116,7 +116,8 @@ func (l *ladder) follow(ctx context.Context, s *store) error {
 	l.mu.Lock()
 	from := l.applied + 1
 	l.mu.Unlock()
-	return s.followRecords(ctx, from, func(seq uint64, rec *record.Record, err error) {
+	return s.followRecords(ctx, from, func(meta *jetstream.MsgMetadata, rec *record.Record, err error) {
+		seq := meta.Sequence.Stream
 		if err != nil {
 			l.log.Error().Err(err).Msg("a record that can't be read is not rated")
 		} else {

@@ -144,7 +144,7 @@ func (p *presence) busy(player protocol.PlayerID, now time.Time) bool {
 // it names: anybody in a pool could name another's.
 func (p *presence) vouches(player protocol.PlayerID, ans protocol.OfferAnswer) bool {
 	hello := p.introduction(player, ans.Instance)
-	return hello != nil && subtle.ConstantTimeCompare([]byte(hello.Secret), []byte(ans.Secret)) == 1
+	return hello != nil && hello.Secret != "" && subtle.ConstantTimeCompare([]byte(hello.Secret), []byte(ans.Secret)) == 1
 }
 
 // everybody is all players of whom an instance is present.

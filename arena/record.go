@@ -143,7 +143,7 @@ func (s *store) publishRecord(ctx context.Context, rec *record.Record) error {
 
 // followRecords calls f for every record from a sequence on, in their order,
 // until ctx ends. What can't be read is passed as an error that says which.
-func (s *store) followRecords(ctx context.Context, from uint64, f func(seq uint64, rec *record.Record, err error)) error {
+func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jetstream.MsgMetadata, rec *record.Record, err error)) error {
 	name := s.records.CachedInfo().Config.Name
 	consumer, err := s.records.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1),
@@ -174,6 +174,6 @@ func (s *store) followRecords(ctx context.Context, from uint64, f func(seq uint6
 		if err != nil {
 			err = fmt.Errorf("%s, entry %d of stream %s: %w", msg.Subject(), meta.Sequence.Stream, name, err)
 		}
-		f(meta.Sequence.Stream, rec, err)
+		f(meta, rec, err)
 	}
 }

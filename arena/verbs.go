@@ -15,6 +15,7 @@ import (
 
 	"sparring/arena/match"
 	"sparring/game"
+	"sparring/game/clock"
 	"sparring/protocol"
 )
 
@@ -108,6 +109,9 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	}
 	if _, e := match.Setup(m.Terms); e != nil {
 		return protocol.ChallengeAnswer{Answer: protocol.Answer{Error: e}}
+	}
+	if m.Rated && (m.Position != "" || m.Clock.Kind == clock.Unlimited) {
+		return refuse(protocol.Malformed, "rated: want the usual start position and a clock: a rating must not be won by choosing them")
 	}
 	wait := a.cfg.ChallengeFor
 	if m.ExpireMS > 0 {
