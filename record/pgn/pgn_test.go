@@ -19,7 +19,7 @@ import (
 	"sparring/record/format/formattest"
 )
 
-var notations = []format.Moves{"", format.ICCS}
+var notations = []format.Moves{"", format.ICCS, format.WXF, format.Chinese}
 
 func TestRoundTrip(t *testing.T) {
 	var all []*record.Record
@@ -81,7 +81,7 @@ var variants = map[string]struct {
 	"iccs.pgn":        {1, "b2e2 b9c7 b0c2 a9b9", game.Draw, "柳大华 杨官璘", "1982-12-11 成都 1982年全国赛 (round 1)"},
 	"iccs-lower.pgn":  {1, "h2e2 h9g7", game.FirstWins, "a b", "2021-01-01"},
 	"website.pgn":     {2, "h2e2 h9g7 h0g2", game.Undecided, "红 黑", "0001-01-01"},
-	"black-first.pgn": {1, "e8e0 d0e0", game.Undecided, "a b", "0001-01-01"},
+	"black-first.pgn": {1, "e8e0 d0e0", game.Draw, "a b", "0001-01-01"},
 	"chess-tags.pgn":  {1, "h2e2", game.SecondWins, "a b", "2024-02-29 x"},
 	"quotes.pgn":      {1, "", game.Undecided, "a b", `0001-01-01 第24届"五羊杯"冠军赛`},
 }
@@ -139,12 +139,12 @@ var damaged = []struct{ text, want string }{
 	{"[Game \"Chinese Chess]\n1. h2e2", "line 1, column 8: syntax: tag Game without its closing"},
 	{head + "[Black]\n", "line 3, column 1: syntax: want a tag"},
 	{head + "1. H2-E2 H2-E2", "pgn, line 3, column 10, ply 2: illegal move"},
-	{head + "1. H2-E2 H9-G7\n2. hello", "line 4, column 4, ply 3: syntax: \"hello\" is no move"},
+	{head + "1. H2-E2 H9-G7\n2. hello", "line 4, column 4, ply 3: move \"hello\": syntax"},
 	{head + "1. H2-E2 {never ends", "line 3, column 10: syntax: a comment without its }"},
 	{head + "1. H2-E2 (H9-G7", "a variation without its )"},
 	{head + "1. H2-E2 (H9-G7\n[Game \"x\"]", "a variation without its )"},
 	{head + "1. H2-E2) H9-G7", "a ) without its ("},
-	{head + "1. H2-E2 } H9-G7", "\"}\" is no move"},
+	{head + "1. H2-E2 } H9-G7", "move \"}\": syntax"},
 	{head + "[FEN \"9/9 w\"]\n", "line 3, column 7: FEN"},
 	{head + "[Rules \"xiangqi/nonsense\"]\n", "unknown rules"},
 	{head + "1. H2-E2 1-0\n\n" + head + "1. H9-G7 0-1\n", "pgn, game 2, line 7, column 4, ply 1: illegal move"},

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"sparring/game"
+	"sparring/game/xiangqi"
 	"sparring/record"
 	"sparring/record/format"
 )
@@ -246,7 +247,9 @@ func (r *reader) moves(d *format.Draft) (result string, err error) {
 				return token, nil
 			}
 			if text, skipped := bare(token); text != "" && depth == 0 {
-				d.Move(at+skipped, record.Ply{}, func(p game.Position) (game.Move, error) { return parseMove(p, text) })
+				d.Move(at+skipped, record.Ply{}, func(p game.Position) (game.Move, error) {
+					return parseMove(p.(*xiangqi.Position), text)
+				})
 			}
 		}
 	}

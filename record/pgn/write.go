@@ -7,6 +7,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/xiangqi"
 	"sparring/record"
 	"sparring/record/format"
 )
@@ -83,10 +84,7 @@ var tagEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 func writeMoves(s *strings.Builder, r *record.Record, moves format.Moves) error {
 	number := 1
 	_, err := format.Played(r, func(ply int, p game.Position, m game.Move) error {
-		text, err := moveText(p, m, moves)
-		if err != nil {
-			return err
-		}
+		text := moveText(p.(*xiangqi.Position), m, moves)
 		switch {
 		case p.Turn() == game.First:
 			fmt.Fprintf(s, "%3d. %s", number, text)

@@ -116,8 +116,8 @@ var variants = map[string]struct {
 	"gomoku-old.sgf":            {1, "gomoku/freestyle-15", "h8 g7", game.SecondWins, [2]string{"a", "b"}},
 	"gomoku-setup.sgf":          {1, "gomoku/freestyle-15", "h11", game.Undecided, [2]string{"", ""}},
 	"gomoku-one-node.sgf":       {1, "gomoku/freestyle-15", "h8 i9 g6", game.Draw, [2]string{"Qi", "Yi"}},
-	"xiangqi-red-is-b.sgf":      {1, "xiangqi/simple", "h2e2 h9g7", game.FirstWins, [2]string{"红", "黑"}},
-	"xiangqi-fen.sgf":           {1, "xiangqi/simple", "e1e8", game.Undecided, [2]string{"", ""}},
+	"xiangqi-red-is-b.sgf":      {1, "xiangqi/wxf", "h2e2 h9g7", game.FirstWins, [2]string{"红", "黑"}},
+	"xiangqi-fen.sgf":           {1, "xiangqi/wxf", "e1e8", game.Undecided, [2]string{"", ""}},
 }
 
 func TestVariants(t *testing.T) {
