@@ -109,6 +109,9 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	cfg.Ladder.On, cfg.Ladder.Clock, cfg.Ladder.Rounds = true, spec, f.rounds
 	cfg.Ladder.Rules = f.rules
 	a, err := arena.New(ctx, platform, cfg, log)
+	if ctx.Err() != nil {
+		return nil // Ctrl-C while the store was being opened: the next start does the rest
+	}
 	if err != nil {
 		return err
 	}

@@ -170,3 +170,15 @@ func moves(r *record.Record) []string {
 	}
 	return all
 }
+
+// Ctrl-C is no failure, however early in the start it comes.
+func TestUpEndsWhileItStarts(t *testing.T) {
+	for _, after := range []time.Duration{0, 20, 40, 60, 80, 120} {
+		ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
+		f := upFlags{data: t.TempDir(), clock: "2+0.1", ponder: true}
+		if err := up(ctx, newPage(), f, mustClock(t, f.clock)); err != nil {
+			t.Errorf("ended after %d ms: %v", after, err)
+		}
+		cancel()
+	}
+}
