@@ -72,7 +72,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.log)
-	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.log)
+	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, a.log)
 	a.board = newBoard(subjects, cfg.Linger, a.log, a.metrics.corrupt.Inc)
 	a.ladder = newLadder(a.store.ladder, a.log)
 	if err := a.ladder.load(ctx); err != nil {

@@ -116,12 +116,13 @@ func full(err error) bool {
 }
 
 // off reports that a server which stands alone has switched its JetStream off,
-// as it does when the disk is full: nobody else can store either. In a
-// cluster others may, and a referee that can't store has to be replaced.
+// or a stream of it has fallen silent, as they do when the disk is full: nobody
+// else can store either. In a cluster others may, and a referee that can't store
+// has to be replaced.
 func (s *store) off(err error) bool {
 	nc := s.js.Conn()
 	return nc.IsConnected() && nc.ConnectedClusterName() == "" &&
-		(errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) ||
+		(errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) ||
 			errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount))
 }
 

@@ -19,6 +19,7 @@ type leases struct {
 	name string
 	ttl  time.Duration
 	log  zerolog.Logger
+	off  func(error) bool // store.off
 
 	mu   sync.Mutex
 	held map[string]*lease
@@ -30,11 +31,12 @@ type lease struct {
 	key      string
 	revision uint64
 	renewed  time.Time
+	noRoom   time.Time // when the bucket last refused a renewal for want of space
 	lost     context.CancelCauseFunc
 }
 
-func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, log zerolog.Logger) *leases {
-	return &leases{kv: kv, name: name, ttl: ttl, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
+func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, log zerolog.Logger) *leases {
+	return &leases{kv: kv, name: name, ttl: ttl, off: off, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
 }
 
 // take claims a key; ok is false when somebody else has it, or the bucket
@@ -84,12 +86,12 @@ func (l *leases) drop(key string) {
 }
 
 // fresh reports whether a claim was renewed so lately that nobody else can
-// have it.
+// have it, or the bucket has no room: then nobody else can claim anything.
 func (l *leases) fresh(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	held := l.held[key]
-	return held != nil && time.Since(held.renewed) < l.ttl
+	return held != nil && (time.Since(held.renewed) < l.ttl || time.Since(held.noRoom) < l.ttl)
 }
 
 // free reports whether nobody seems to hold the key. It may be wrong either
@@ -135,6 +137,7 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 	began := time.Now()
 	rev, err := l.kv.Update(ctx, held.key, []byte(l.name), held.revision)
 	if err != nil && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		l.refused(held, err, began)
 		return
 	}
 	if err != nil {
@@ -145,6 +148,7 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 			rev = entry.Revision()
 		case errors.Is(getErr, jetstream.ErrKeyNotFound):
 			if rev, err = l.kv.Create(ctx, held.key, []byte(l.name)); err != nil {
+				l.refused(held, err, began)
 				return
 			}
 		case getErr == nil:
@@ -159,6 +163,15 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 	defer l.mu.Unlock()
 	if l.held[held.key] == held {
 		held.revision, held.renewed = rev, began
+	}
+}
+
+// refused notes a renewal that failed because the disk is full.
+func (l *leases) refused(held *lease, err error, at time.Time) {
+	if full(err) || l.off(err) {
+		l.mu.Lock()
+		held.noRoom = at
+		l.mu.Unlock()
 	}
 }
 

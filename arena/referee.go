@@ -255,7 +255,8 @@ func (r *referee) catchUpLog() {
 		r.lacking, r.unkept = append(r.lacking, r.unkept...), nil
 		r.tell()
 	case errors.Is(err, errSpace):
-		r.catchUp = time.Now().Add(time.Second)
+		// A store that is silent takes its time to refuse.
+		r.catchUp = time.Now().Add(max(time.Second, 5*time.Since(began)))
 	default:
 		r.stop(err)
 	}
