@@ -202,7 +202,7 @@ func TestCannot(t *testing.T) {
 // TestLongGame: a game that goes on beyond the move limit is read under a set
 // without one, unless the file or the caller names the rules.
 func TestLongGame(t *testing.T) {
-	const unlimited = "xiangqi/simple+limit=none"
+	const unlimited = "xiangqi/wxf+limit=none"
 	r := formattest.Random(t, unlimited, "", 1, 0)
 	rules, err := catalog.Rules(unlimited)
 	if err != nil {
@@ -239,7 +239,7 @@ func TestLongGame(t *testing.T) {
 	if err != nil || moves(games[0]) != moves(r) || games[0].Rules != unlimited {
 		t.Errorf("%v", err)
 	}
-	if _, err := format.All(read(text, format.ReadOptions{Rules: "xiangqi/simple"})); !errors.Is(err, game.ErrOver) {
+	if _, err := format.All(read(text, format.ReadOptions{Rules: "xiangqi/wxf"})); !errors.Is(err, game.ErrOver) {
 		t.Errorf("%v, want the end of the game", err)
 	}
 }
