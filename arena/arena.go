@@ -28,6 +28,7 @@ type Arena struct {
 	board    *board
 	ladder   *ladder
 	metrics  *metrics
+	waiting  *waiting
 
 	onRound    func(Round)
 	roundsDone chan struct{}
@@ -63,7 +64,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	}
 	a := &Arena{
 		cfg: cfg, nc: nc, log: log.With().Str("arena", cfg.Name).Logger(),
-		metrics: newMetrics(), presence: newPresence(cfg.LostAfter),
+		metrics: newMetrics(), waiting: newWaiting(), presence: newPresence(cfg.LostAfter),
 		engaged:  engagements{players: make(map[protocol.PlayerID]engagement)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
 	}
@@ -138,7 +139,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 		func() (func(), error) { return a.server.ObserveHello(a.presence.hello) },
 		func() (func(), error) { return a.server.ObserveAlive(a.presence.alive) },
 		func() (func(), error) { return a.server.ObserveLeave(a.left) },
-		func() (func(), error) { return a.server.ServeOrphans(a.orphan) },
+		func() (func(), error) { return a.server.ServeOrphans(a.served, a.orphan) },
 		func() (func(), error) {
 			return a.server.ServeVerbs(protocol.Verbs{
 				Hello: a.hello, Alive: a.alive, Leave: a.leave, Challenge: a.challenge, Withdraw: a.withdraw,

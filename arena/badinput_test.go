@@ -225,6 +225,7 @@ func TestBadChallenges(t *testing.T) {
 		{"itself", func(m *protocol.ChallengeRequest) { m.Opponent = "ann" }, protocol.Malformed},
 		{"its own pool", func(m *protocol.ChallengeRequest) { m.Opponent, m.Pool = "", "player.ann" }, protocol.Malformed},
 		{"nobody", func(m *protocol.ChallengeRequest) { m.Opponent = "" }, protocol.Malformed},
+		{"the ladder's pool", func(m *protocol.ChallengeRequest) { m.Opponent, m.Pool = "", "ladder.amazons" }, protocol.Malformed},
 		{"a wildcard", func(m *protocol.ChallengeRequest) { m.Opponent = "*" }, protocol.Malformed},
 		{"a pool with a wildcard", func(m *protocol.ChallengeRequest) { m.Opponent, m.Pool = "", "amazons.>" }, protocol.Malformed},
 	} {

@@ -34,8 +34,9 @@ type Config struct {
 	RetryAfter, RetryMost time.Duration
 	// ChallengeFor is how long a challenge lives that does not say so itself.
 	ChallengeFor time.Duration
-	// Challenges is the most that may wait in one pool.
-	Challenges int
+	// Challenges is the most that may wait in one pool, PerPlayer the most
+	// that one player may have waiting.
+	Challenges, PerPlayer int
 
 	// Heartbeat is how often an instance is asked to send alive; after
 	// LostAfter without one its seats are offered to others.
@@ -76,7 +77,7 @@ func Defaults() Config {
 		Prefix: protocol.DefaultPrefix, Replicas: 1, Games: 1000, Limits: protocol.DefaultLimits,
 		OfferFor: time.Second, HoldFor: 4 * time.Second,
 		RetryAfter: 250 * time.Millisecond, RetryMost: 2 * time.Second,
-		ChallengeFor: time.Minute, Challenges: 10_000,
+		ChallengeFor: time.Minute, Challenges: 10_000, PerPlayer: 16,
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
 		Match: match.DefaultPolicy(),
@@ -104,7 +105,7 @@ func (c Config) Validate() error {
 		name string
 		n    int
 	}{
-		{"Games", c.Games}, {"Challenges", c.Challenges}, {"Limits.MessageBytes", c.Limits.MessageBytes},
+		{"Games", c.Games}, {"Challenges", c.Challenges}, {"PerPlayer", c.PerPlayer}, {"Limits.MessageBytes", c.Limits.MessageBytes},
 		{"Limits.Nesting", c.Limits.Nesting}, {"Limits.PerSecond", c.Limits.PerSecond},
 	} {
 		if n.n < 1 {

@@ -100,7 +100,7 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 	_, err := a.store.lastEntry(ctx, ch.Game)
 	switch {
 	case err == nil:
-		a.sent(msg.Ack()) // decided before
+		a.decided(msg, ch) // before
 		return
 	case !errors.Is(err, errNone):
 		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
@@ -116,7 +116,7 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 		err := a.grant(ctx, match.Opening{Game: ch.Game, Terms: ch.Terms, Pool: poolOf(ch), Holders: holders})
 		switch {
 		case err == nil, errors.Is(err, errLost):
-			a.sent(msg.Ack())
+			a.decided(msg, ch)
 		default:
 			log.Warn().Err(err).Msg("game not granted; the challenge waits")
 			a.sent(msg.NakWithDelay(a.backOff(attempt)))
@@ -194,6 +194,12 @@ func (a *Arena) dismiss(ctx context.Context, msg jetstream.Msg, ch protocol.Chal
 		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
 		return
 	}
+	a.decided(msg, ch)
+}
+
+// decided takes a challenge whose fate stands in its game's log off the queue.
+func (a *Arena) decided(msg jetstream.Msg, ch protocol.Challenge) {
+	a.waiting.decided(ch)
 	a.sent(msg.Ack())
 }
 

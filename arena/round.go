@@ -40,6 +40,9 @@ type Pairing struct {
 // roundKey is the round's place in the ladder's bucket; standings have dots.
 const roundKey = "round"
 
+// ladderPools begins the pools that pairings wait in.
+const ladderPools = "ladder."
+
 // roundLease is held by the arena that runs the rounds.
 const roundLease = "ladder.rounds"
 
@@ -214,14 +217,14 @@ func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
 	for seat, player := range p.Players {
 		ch.Seats[seat] = protocol.SeatWanted{Player: player}
 	}
-	_, err := a.post(ctx, protocol.Pool("ladder."+p.Terms.Game), ch)
+	_, err := a.post(ctx, protocol.Pool(ladderPools+p.Terms.Game), ch)
 	return err
 }
 
 // awaitRound waits until every pairing has come to an end, its records are
 // stored and rated.
 func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
-	absent := make(map[protocol.PlayerID]time.Time)
+	w := wanted{make(map[protocol.PlayerID]time.Time), make(map[protocol.GameID]time.Time)}
 	for open := len(r.Pairings); open > 0; {
 		open = 0
 		for i := range r.Pairings {
@@ -229,7 +232,7 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 			if p.Done {
 				continue
 			}
-			if err := a.lookAt(ctx, p, absent); err != nil {
+			if err := a.lookAt(ctx, p, w); err != nil {
 				return err
 			}
 			if !p.Done {
@@ -253,9 +256,16 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 	return context.Cause(ctx)
 }
 
-// lookAt sees whether a pairing has come to an end, and gives it up when one
-// of its players has been away for long before it began.
-func (a *Arena) lookAt(ctx context.Context, p *Pairing, absent map[protocol.PlayerID]time.Time) error {
+// wanted is who keeps a round waiting: players that are away, and pairings
+// whose players are there with slots free and yet take no seat; since when.
+type wanted struct {
+	absent map[protocol.PlayerID]time.Time
+	idle   map[protocol.GameID]time.Time
+}
+
+// lookAt sees whether a pairing has come to an end, and gives it up when its
+// players have kept it waiting for long before it began.
+func (a *Arena) lookAt(ctx context.Context, p *Pairing, w wanted) error {
 	if a.board.isCorrupt(p.ID) { // reported where it was found
 		p.Done, p.Outcome = true, game.Outcome{Reason: protocol.ReasonVoid}
 		return nil
@@ -264,7 +274,7 @@ func (a *Arena) lookAt(ctx context.Context, p *Pairing, absent map[protocol.Play
 	if !known {
 		var err error
 		if last, _, err = a.store.lastEvent(ctx, p.ID); errors.Is(err, errNone) {
-			return a.giveUpAbsent(ctx, p, absent)
+			return a.giveUp(ctx, p, w)
 		} else if err != nil {
 			return err
 		}
@@ -275,27 +285,46 @@ func (a *Arena) lookAt(ctx context.Context, p *Pairing, absent map[protocol.Play
 	return nil
 }
 
-func (a *Arena) giveUpAbsent(ctx context.Context, p *Pairing, absent map[protocol.PlayerID]time.Time) error {
+// giveUp closes a pairing that has not begun when one of its players has been
+// away for too long, or when both could play and do not.
+func (a *Arena) giveUp(ctx context.Context, p *Pairing, w wanted) error {
 	now := time.Now()
+	idle := a.room()
 	for _, player := range p.Players {
 		if a.presence.anyIntroduction(player, now) != nil {
-			delete(absent, player)
+			delete(w.absent, player)
+			idle = idle && !a.presence.busy(player, now)
 			continue
 		}
-		since, ok := absent[player]
+		idle = false
+		since, ok := w.absent[player]
 		if !ok {
-			absent[player] = now
+			w.absent[player] = now
 		}
-		if !ok || now.Sub(since) < a.cfg.Ladder.Absent {
-			continue
+		if ok && now.Sub(since) >= a.cfg.Ladder.Absent {
+			return a.callOff(ctx, p, "a player is away")
 		}
-		ch := protocol.Challenge{Game: p.ID, Terms: p.Terms}
-		for seat, name := range p.Players {
-			ch.Seats[seat].Player = name
-		}
-		if err := a.close(ctx, ch, protocol.ReasonExpired, "a player is away"); err != nil && !errors.Is(err, errLost) {
-			return err
-		}
+	}
+	since, ok := w.idle[p.ID]
+	switch {
+	case !idle:
+		delete(w.idle, p.ID)
+	case !ok:
+		w.idle[p.ID] = now
+	case now.Sub(since) >= a.cfg.Ladder.Absent:
+		return a.callOff(ctx, p, "a player takes no seat")
+	}
+	return nil
+}
+
+// callOff closes a pairing that has not begun.
+func (a *Arena) callOff(ctx context.Context, p *Pairing, why string) error {
+	ch := protocol.Challenge{Game: p.ID, Terms: p.Terms}
+	for seat, name := range p.Players {
+		ch.Seats[seat].Player = name
+	}
+	if err := a.close(ctx, ch, protocol.ReasonExpired, why); err != nil && !errors.Is(err, errLost) {
+		return err
 	}
 	return nil
 }

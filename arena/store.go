@@ -41,6 +41,9 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		return nil, err
 	}
 	s := &store{js: js, subjects: subjects}
+	if err := complete(ctx, js, subjects); err != nil {
+		return nil, err
+	}
 	s.challenges, err = openStream(ctx, js, jetstream.StreamConfig{
 		Name: streamName(subjects, "challenges"), Description: "waiting challenges", Subjects: []string{subjects.Challenges()},
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
@@ -97,6 +100,32 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 
 // markerFor is how long the mark of an expired lease stays to be seen.
 const markerFor = time.Minute
+
+// complete fails where some of the platform's streams are there, with entries,
+// and others are not: what is lost must not be made anew unnoticed. The leases
+// are not among them, they end with the server.
+func complete(ctx context.Context, js jetstream.JetStream, subjects protocol.Subjects) error {
+	used, missing := "", []string{}
+	for _, name := range []string{
+		streamName(subjects, "challenges"), streamName(subjects, "games"), streamName(subjects, "records"),
+		"KV_" + streamName(subjects, "ladder"),
+	} {
+		st, err := js.Stream(ctx, name)
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+			missing = append(missing, name)
+		case err != nil:
+			return fmt.Errorf("stream %s: %w", name, explain(err))
+		case st.CachedInfo().State.LastSeq > 0:
+			used = name
+		}
+	}
+	if used == "" || len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("missing streams: %s, while %s is there: restore them, or remove all of the platform's streams to begin anew",
+		strings.Join(missing, ", "), used)
+}
 
 // openStream returns the stream, made when it is missing.
 func openStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.Stream, error) {

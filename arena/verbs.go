@@ -56,17 +56,18 @@ func (a *Arena) left(from protocol.From, m protocol.Leave) {
 	}
 }
 
+// served reports whether a game has a referee, here or elsewhere, or one is on
+// its way or lingers.
+func (a *Arena) served(g protocol.GameID) bool {
+	_, known := a.board.last(g)
+	return g != "" && (known || a.refereeing(g))
+}
+
 // orphan says what to answer to an action in a game that this arena does not
 // referee: nothing where another does or will.
 func (a *Arena) orphan(g protocol.GameID) *protocol.Error {
 	if g == "" {
 		return protocol.Refuse(protocol.NoGame, "no such game")
-	}
-	if a.refereeing(g) {
-		return nil
-	}
-	if _, known := a.board.last(g); known {
-		return nil // its referee lingers, or one is on its way
 	}
 	ctx, cancel := context.WithTimeout(a.life, storeWait)
 	defer cancel()
@@ -107,6 +108,9 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if m.Opponent == from.Player || m.Pool == protocol.OwnPool(from.Player) {
 		return refuse(protocol.Malformed, "opponent: want somebody else")
 	}
+	if strings.HasPrefix(string(m.Pool), ladderPools) {
+		return refuse(protocol.Malformed, "pool: the ladder's pools are the platform's own")
+	}
 	if _, e := match.Setup(m.Terms); e != nil {
 		return protocol.ChallengeAnswer{Answer: protocol.Answer{Error: e}}
 	}
@@ -131,8 +135,13 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if pool == "" {
 		pool = protocol.OwnPool(m.Opponent)
 	}
+	begun := func(g protocol.GameID) bool { _, known := a.board.last(g); return known }
+	if !a.waiting.add(from.Player, ch.Game, ch.Expires, from.Arrived, a.cfg.PerPlayer, begun) {
+		return protocol.ChallengeAnswer{Answer: refusal(protocol.RateLimited, "%d of your challenges wait already", a.cfg.PerPlayer)}
+	}
 	again, err := a.post(a.life, pool, ch)
 	if err != nil {
+		a.waiting.decided(ch)
 		a.log.Warn().Err(err).Str("player", string(from.Player)).Str("pool", string(pool)).Msg("challenge not stored")
 		return refuse(protocol.Unavailable, "the challenge can't be stored now")
 	}

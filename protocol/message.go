@@ -134,7 +134,7 @@ type ChallengeRequest struct {
 type ChallengeAnswer struct {
 	Answer
 	Game    GameID    `json:"game,omitempty"`
-	Expires time.Time `json:"expires"`
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // Withdraw takes back a challenge that nobody has accepted yet.

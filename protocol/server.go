@@ -163,7 +163,10 @@ func (s *Server) ServeGame(g GameID, acts Acts) (stop func(), err error) {
 // ServeOrphans answers actions in games that no referee of this platform
 // serves. Ask says what to answer, nil for nothing because a referee
 // elsewhere will. It hears every action in any game, so it must be quick.
-func (s *Server) ServeOrphans(ask func(GameID) *Error) (stop func(), err error) {
+//
+// Served is asked first, and for every action in every game; ask only within
+// the player's rate, for it may be slow and the ids may be invented.
+func (s *Server) ServeOrphans(served func(GameID) bool, ask func(GameID) *Error) (stop func(), err error) {
 	return s.subscribe(s.subjects.ActOrphan(), ArenaQueue, func(r request) {
 		var ok bool
 		if r.Player, r.game, _, ok = s.subjects.ParseAct(r.msg.Subject); !ok {
@@ -172,12 +175,18 @@ func (s *Server) ServeOrphans(ask func(GameID) *Error) (stop func(), err error) 
 		if CheckID("game", r.game) != nil {
 			r.game = ""
 		}
-		e := ask(r.game)
+		if served(r.game) {
+			return
+		}
+		e := s.admit(r)
+		if e == nil {
+			e = ask(r.game)
+		}
 		if e == nil {
 			return
 		}
-		if over := s.admit(r); over != nil {
-			e = over
+		if e.Code == NoGame || e.Code == RateLimited {
+			r.game = "" // an invented id must not make a log line of its own
 		}
 		s.refuse(r, e)
 	})

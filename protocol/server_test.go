@@ -180,10 +180,7 @@ func TestSpoofedReply(t *testing.T) {
 	w.must(err)
 	var n atomic.Int64
 	w.serve(s.ServeGame("g1", acts(&n)))
-	w.serve(s.ServeOrphans(func(g protocol.GameID) *protocol.Error {
-		if g == "g1" {
-			return nil
-		}
+	w.serve(s.ServeOrphans(func(g protocol.GameID) bool { return g == "g1" }, func(protocol.GameID) *protocol.Error {
 		return protocol.Refuse(protocol.NoGame, "no such game")
 	}))
 	logSubject := w.subjects.Log("g1")

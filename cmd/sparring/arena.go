@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -72,15 +73,13 @@ func (s *arenaSettings) connect(name string, log zerolog.Logger) (*nats.Conn, er
 func (s *arenaSettings) validate() error {
 	var errs []error
 	if s.NATS.Creds != "" && s.NATS.Password != "" {
-		errs = append(errs, errors.New("NATS_CREDS and NATS_PASSWORD: want one of them"))
+		errs = append(errs, errors.New("SPARRING_NATS_CREDS and SPARRING_NATS_PASSWORD: want one of them"))
 	}
-	if s.Arena.HTTP != "" {
-		if _, _, err := net.SplitHostPort(s.Arena.HTTP); err != nil {
-			errs = append(errs, fmt.Errorf("ARENA_HTTP: %w", err))
-		}
+	if err := checkAddress(s.Arena.HTTP); err != nil {
+		errs = append(errs, fmt.Errorf("SPARRING_ARENA_HTTP: %w", err))
 	}
 	if _, err := zerolog.ParseLevel(s.LogLevel); err != nil || s.LogLevel == "" {
-		errs = append(errs, fmt.Errorf("LOG_LEVEL %.20q: want trace, debug, info, warn or error", s.LogLevel))
+		errs = append(errs, fmt.Errorf("SPARRING_LOG_LEVEL %.20q: want trace, debug, info, warn or error", s.LogLevel))
 	}
 	return errors.Join(append(errs, s.config().Validate())...)
 }
@@ -149,6 +148,21 @@ func (p pages) close() {
 	if p.server != nil {
 		p.server.Close()
 	}
+}
+
+// checkAddress reports whether HTTP can be served at the address; "" is none.
+func checkAddress(address string) error {
+	if address == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("address %.60q: want a port of 0 to 65535", address)
+	}
+	return nil
 }
 
 // newLog writes structured lines; the level is a valid one.

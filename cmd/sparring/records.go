@@ -57,6 +57,11 @@ func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, er
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+	reach, done := context.WithTimeout(ctx, 5*time.Second)
+	defer done()
+	if err := protocol.Await(reach, nc); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.nats, err)
+	}
 	return gather(arena.Records(ctx, nc, subjects), errs)
 }
 

@@ -56,6 +56,12 @@ with the ladder and with unfinished games, their clocks as they stood.`,
 			if f.rounds < 0 {
 				return usagef("--rounds %d: want 0 (for ever) or more", f.rounds)
 			}
+			if f.port < embedded.RandomPort || f.port > 65535 {
+				return usagef("--port %d: want -1 (a free one), 0 (none) or up to 65535", f.port)
+			}
+			if err := checkAddress(f.http); err != nil {
+				return usagef("--http: %w", err)
+			}
 			for name, rules := range f.rules {
 				if r, err := catalog.Rules(name + "/" + strings.TrimPrefix(rules, name+"/")); err != nil {
 					return usagef("--rules: %w", err)

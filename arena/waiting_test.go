@@ -1,0 +1,80 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+)
+
+// TestChallengesOfOnePlayer: nobody fills the queue alone, and what is decided
+// counts no longer.
+func TestChallengesOfOnePlayer(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann")
+	cfg := steady()
+	cfg.PerPlayer = 3
+	runArena(t, srv, cfg)
+	ann := join(t, srv, "ann", "a1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ask := func(i int) (protocol.ChallengeAnswer, error) {
+		return ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: protocol.PlayerID(fmt.Sprintf("nobody%d", i)), ExpireMS: 3_600_000})
+	}
+	var first protocol.GameID
+	for i := range cfg.PerPlayer {
+		ans, err := ask(i)
+		if err != nil {
+			t.Fatalf("challenge %d: %v", i+1, err)
+		}
+		if i == 0 {
+			first = ans.Game
+		}
+	}
+	if _, err := ask(3); !errors.Is(err, &protocol.Error{Code: protocol.RateLimited}) {
+		t.Errorf("one too many: %v, want %s", err, protocol.RateLimited)
+	}
+	if _, err := ann.Withdraw(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, err := ask(4)
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil || !errors.Is(err, &protocol.Error{Code: protocol.RateLimited}) {
+			t.Fatalf("after a withdrawal: %v", err)
+		}
+	}
+}
+
+// TestMissingStream: what was lost is not made anew unnoticed.
+func TestMissingStream(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann")
+	a := runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "nobody", ExpireMS: 3_600_000}); err != nil {
+		t.Fatal(err)
+	}
+	a.crash()
+	nc := connect(t, srv.Platform())
+	other, err := New(ctx, nc, steady(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := streamName(other.server.Subjects(), "records")
+	if err := other.store.js.DeleteStream(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(ctx, nc, steady(), zerolog.Nop()); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("with %s deleted: %v, want an error that names it", name, err)
+	}
+}
