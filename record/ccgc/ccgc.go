@@ -126,7 +126,7 @@ func gomokuText(r *record.Record) (string, error) {
 func header(r *record.Record, first game.Seat) string {
 	when := clean(r.Place)
 	if !r.Start.IsZero() {
-		when = strings.TrimSpace(r.Start.In(beijing).Format(dateLayout) + " " + when)
+		when = strings.TrimSpace(format.FormatDate(r.Start, dateLayout, beijing) + " " + when)
 	}
 	return "[" + codes[r.Game] + "][" + team(r.Seats[first], " B") + "][" + team(r.Seats[first.Other()], " W") +
 		"][" + resultWords[turned(r.Result, first)] + "][" + when + "][" + clean(r.Event) + "]"
@@ -177,7 +177,7 @@ func fileName(r *record.Record) string {
 	}
 	when := ""
 	if !r.Start.IsZero() {
-		when = r.Start.In(beijing).Format("20060102 1504")
+		when = format.FormatDate(r.Start, "20060102 1504", beijing)
 	}
 	parts := []string{codes[r.Game],
 		clean(format.Name(r.Seats[first])) + "B vs " + clean(format.Name(r.Seats[first.Other()])) + "W",

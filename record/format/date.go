@@ -39,6 +39,16 @@ func ParseDate(text string, in *time.Location) (t time.Time, rest string, ok boo
 
 var compact = regexp.MustCompile(`^[12][0-9]{7}(\D|$)`)
 
+// FormatDate writes a time by a layout in the location, and a date alone, as
+// [ParseDate] reads it, by the layout's first word.
+func FormatDate(t time.Time, layout string, in *time.Location) string {
+	if t.Equal(t.Truncate(24 * time.Hour)) {
+		layout, _, _ = strings.Cut(layout, " ")
+		in = time.UTC
+	}
+	return t.In(in).Format(layout)
+}
+
 // numbers reads up to n numbers of at most four digits with one of the signs
 // (in either width) and any blanks between them.
 func numbers(text string, n int, signs string) (values []int, rest string) {

@@ -231,7 +231,7 @@ func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 	names := slices.DeleteFunc(slices.Clone(g.Sets), func(name string) bool { return rank(name) < 0 })
 	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
 	if gameName == "xiangqi" {
-		names = append(names, "xiangqi/simple+limit=none")
+		names = append(names, g.Default+"+limit=none")
 	}
 	return names
 }
@@ -264,6 +264,14 @@ func Played(r *record.Record, each func(ply int, p game.Position, m game.Move) e
 
 // Name is what a seat's player is called among people.
 func Name(s record.Seat) string { return cmp.Or(s.Display, s.Player) }
+
+// ID is the id of a seat's player where the name does not give it away, "" else.
+func ID(s record.Seat) string {
+	if s.Player == playerID(Name(s)) {
+		return ""
+	}
+	return s.Player
+}
 
 // SetName fills a seat from a file: the name that people see and, where the
 // file has it, the player's id.

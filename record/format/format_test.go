@@ -44,6 +44,16 @@ func TestParseDate(t *testing.T) {
 	}
 }
 
+func TestFormatDate(t *testing.T) {
+	east := time.FixedZone("", 8*3600)
+	for _, text := range []string{"2024.07.11", "2024.07.11 00:00", "2024.07.11 23:59"} {
+		at, _, _ := ParseDate(text, east)
+		if got := FormatDate(at, "2006.01.02 15:04", east); got != text {
+			t.Errorf("%s comes back as %s", text, got)
+		}
+	}
+}
+
 func TestDecode(t *testing.T) {
 	for data, want := range map[string]string{
 		"abc":                      "abc",

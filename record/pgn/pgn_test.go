@@ -19,6 +19,26 @@ import (
 	"sparring/record/format/formattest"
 )
 
+// TestMoves: moves that mean none, and the words for it.
+func TestMoves(t *testing.T) {
+	rules, err := catalog.Rules("xiangqi/wxf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := rules.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]error{
+		"炮二平": game.ErrSyntax, "Che2": game.ErrSyntax, "炮二平五五": game.ErrSyntax, "炮十平五": game.ErrSyntax, "O-O": game.ErrSyntax,
+		"炮三平五": game.ErrIllegal, "前炮平五": game.ErrIllegal, "h2h8": game.ErrIllegal, "C3=5": game.ErrIllegal, "２": game.ErrSyntax,
+	} {
+		if m, err := parseMove(start.(*xiangqi.Position), text); !errors.Is(err, want) {
+			t.Errorf("%q: %d, %v, want %v", text, m, err, want)
+		}
+	}
+}
+
 var notations = []format.Moves{"", format.ICCS, format.WXF, format.Chinese}
 
 func TestRoundTrip(t *testing.T) {
@@ -27,6 +47,9 @@ func TestRoundTrip(t *testing.T) {
 		for seed := range uint64(8) {
 			all = append(all, formattest.Random(t, "xiangqi/simple", position, seed, 10+30*int(seed)))
 		}
+	}
+	for _, rules := range []string{"xiangqi/wxf", "xiangqi/cxa+limit=100+handicap=rook"} {
+		all = append(all, formattest.Random(t, rules, "", 3, 150))
 	}
 	for _, moves := range notations {
 		for _, charset := range []format.Charset{format.UTF8, format.GBK} {
@@ -78,12 +101,17 @@ var variants = map[string]struct {
 	names  string
 	what   string // date, place and event
 }{
-	"iccs.pgn":        {1, "b2e2 b9c7 b0c2 a9b9", game.Draw, "柳大华 杨官璘", "1982-12-11 成都 1982年全国赛 (round 1)"},
-	"iccs-lower.pgn":  {1, "h2e2 h9g7", game.FirstWins, "a b", "2021-01-01"},
-	"website.pgn":     {2, "h2e2 h9g7 h0g2", game.Undecided, "红 黑", "0001-01-01"},
-	"black-first.pgn": {1, "e8e0 d0e0", game.Draw, "a b", "0001-01-01"},
-	"chess-tags.pgn":  {1, "h2e2", game.SecondWins, "a b", "2024-02-29 x"},
-	"quotes.pgn":      {1, "", game.Undecided, "a b", `0001-01-01 第24届"五羊杯"冠军赛`},
+	"iccs.pgn":          {1, "b2e2 b9c7 b0c2 a9b9", game.Draw, "柳大华 杨官璘", "1982-12-11 成都 1982年全国赛 (round 1)"},
+	"iccs-lower.pgn":    {1, "h2e2 h9g7", game.FirstWins, "a b", "2021-01-01"},
+	"website.pgn":       {2, "h2e2 h9g7 h0g2", game.Undecided, "红 黑", "0001-01-01"},
+	"black-first.pgn":   {1, "e8e0 d0e0", game.Draw, "a b", "0001-01-01"},
+	"chess-tags.pgn":    {1, "h2e2", game.SecondWins, "a b", "2024-02-29 x"},
+	"wxf-fullwidth.pgn": {1, "h2e2 h9g7 h0g2 i9h9", game.Undecided, "ZHAO KE", "1997-01-02 Zhongli Cup"},
+	"wxf-signs.pgn":     {1, "a5a4 d9d8 a1a2 d8d9 a4b4", game.FirstWins, "a b", "0001-01-01"},
+	"chinese-gbk.pgn":   {1, "h2e2 h9g7 h0g2 i9h9 d0e1 d9e8", game.SecondWins, "甲 乙", "2006-08-03 北京"},
+	"chinese-mixed.pgn": {1, "h2e2 h9g7 d0e1 d9e8 c0a2", game.Undecided, "a b", "0001-01-01"},
+	"chinese-pawns.pgn": {1, "c7d7 g1f1 c6d6 f9f8 c8b8", game.Undecided, "a b", "0001-01-01"},
+	"quotes.pgn":        {1, "", game.Undecided, "a b", `0001-01-01 第24届"五羊杯"冠军赛`},
 }
 
 func TestVariants(t *testing.T) {
@@ -174,7 +202,7 @@ func TestCannot(t *testing.T) {
 // TestLongGame: a game that goes on beyond the move limit is read under a set
 // without one, unless the file or the caller names the rules.
 func TestLongGame(t *testing.T) {
-	const unlimited = "xiangqi/simple+limit=none"
+	const unlimited = "xiangqi/wxf+limit=none"
 	r := formattest.Random(t, unlimited, "", 1, 0)
 	rules, err := catalog.Rules(unlimited)
 	if err != nil {
@@ -211,7 +239,7 @@ func TestLongGame(t *testing.T) {
 	if err != nil || moves(games[0]) != moves(r) || games[0].Rules != unlimited {
 		t.Errorf("%v", err)
 	}
-	if _, err := format.All(read(text, format.ReadOptions{Rules: "xiangqi/simple"})); !errors.Is(err, game.ErrOver) {
+	if _, err := format.All(read(text, format.ReadOptions{Rules: "xiangqi/wxf"})); !errors.Is(err, game.ErrOver) {
 		t.Errorf("%v, want the end of the game", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"sparring/game"
 	"sparring/game/clock"
@@ -51,16 +52,15 @@ func writeGame(s *strings.Builder, r *record.Record, moves format.Moves) error {
 	if r.Start.IsZero() {
 		tag("Date", "????.??.??")
 	} else {
-		tag("Date", r.Start.UTC().Format("2006.01.02"))
-		tag("Time", r.Start.UTC().Format("15:04:05"))
+		date, clock, _ := strings.Cut(format.FormatDate(r.Start, "2006.01.02 15:04:05", time.UTC), " ")
+		tag("Date", date)
+		maybe("Time", clock)
 	}
 	tag("Round", "?")
 	for seat, colour := range []string{"Red", "Black"} {
 		p := r.Seats[seat]
 		tag(colour, cmp.Or(format.Name(p), "?"))
-		if p.Display != "" {
-			maybe(colour+"Player", p.Player)
-		}
+		maybe(colour+"Player", format.ID(p))
 	}
 	result := resultText(r.Result)
 	tag("Result", result)

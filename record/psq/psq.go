@@ -110,14 +110,12 @@ func writeGame(s *strings.Builder, r *record.Record) error {
 	}
 	note("result", strings.TrimSpace(result.String()+" "+string(r.Reason)))
 	for i, key := range []string{"first", "second"} {
-		if players[i].Display != "" {
-			note(key, players[i].Player)
-		}
+		note(key, format.ID(players[i]))
 	}
 	note("event", r.Event)
 	note("place", r.Place)
 	if !r.Start.IsZero() {
-		note("date", r.Start.UTC().Format(time.RFC3339))
+		note("date", format.FormatDate(r.Start, "2006-01-02 15:04:05", time.UTC))
 	}
 	note("clock", r.Clock.String())
 	return nil

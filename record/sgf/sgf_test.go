@@ -24,16 +24,18 @@ var setups = map[string][]string{
 	"gomoku/renju-15":      {""},
 	"gomoku/continuous-15": {""},
 	// The choices of opening procedures: swapped colours, offers, ....
-	"gomoku/freestyle-15+swap2":    {""},
-	"gomoku/renju-15+rif":          {""},
-	"gomoku/renju-15+soosyrv-8":    {""},
-	"gomoku/renju-15+taraguchi-10": {""},
-	"gomoku/renju-15+yamaguchi-12": {""},
-	"gomoku/renju-15+ccgc-2":       {""},
-	"xiangqi/simple":               {"", "4k4/9/9/9/9/9/9/9/4R4/4K4 b - - 0 1"},
-	"amazons/10x10":                {"", "3q2q3/10/10/q8q/10/4*5/Q8Q/10/10/3Q2Q3 b"},
-	"amazons/6x6":                  {""},
-	"amazons/5x4":                  {"1q3/5/3*1/2Q2 w"},
+	"gomoku/freestyle-15+swap2":            {""},
+	"gomoku/renju-15+rif":                  {""},
+	"gomoku/renju-15+soosyrv-8":            {""},
+	"gomoku/renju-15+taraguchi-10":         {""},
+	"gomoku/renju-15+yamaguchi-12":         {""},
+	"gomoku/renju-15+ccgc-2":               {""},
+	"xiangqi/simple":                       {"", "4k4/9/9/9/9/9/9/9/4R4/4K4 b - - 0 1"},
+	"xiangqi/wxf":                          {""},
+	"xiangqi/cxa+limit=100+handicap=horse": {""},
+	"amazons/10x10":                        {"", "3q2q3/10/10/q8q/10/4*5/Q8Q/10/10/3Q2Q3 b"},
+	"amazons/6x6":                          {""},
+	"amazons/5x4":                          {"1q3/5/3*1/2Q2 w"},
 }
 
 func TestRoundTrip(t *testing.T) {

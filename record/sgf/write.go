@@ -119,9 +119,7 @@ func (w *writer) players() {
 		s := w.r.Seats[seat]
 		c := w.colour(seat)
 		w.prop("P"+c, simple(format.Name(s)))
-		if s.Display != "" {
-			w.prop(c+"P", s.Player)
-		}
+		w.prop(c+"P", format.ID(s))
 	}
 	w.prop("RE", w.result())
 }
