@@ -69,6 +69,10 @@ type Ladder struct {
 	// Absent is how long a player may be away before its waiting games of a
 	// round are given up.
 	Absent time.Duration
+	// Idle is how long both players of a pairing may be there, with slots
+	// free, without taking their seats before it is given up. Slots are known
+	// by heartbeats and offers back off, so that it must be long; 0 is for ever.
+	Idle time.Duration
 }
 
 // Defaults are settings for a platform on one server.
@@ -83,7 +87,7 @@ func Defaults() Config {
 		Match: match.DefaultPolicy(),
 		Ladder: Ladder{
 			Clock: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second},
-			Pause: time.Second, Settle: 2 * time.Second, Absent: 30 * time.Second,
+			Pause: time.Second, Settle: 2 * time.Second, Absent: 30 * time.Second, Idle: time.Minute,
 		},
 	}
 }
@@ -145,7 +149,7 @@ func (l Ladder) validate() error {
 	if l.Rounds < 0 {
 		errs = append(errs, fmt.Errorf("Ladder.Rounds %d: want 0 (for ever) or more", l.Rounds))
 	}
-	if min(l.Pause, l.Settle, l.Absent) < 0 {
+	if min(l.Pause, l.Settle, l.Absent, l.Idle) < 0 {
 		errs = append(errs, errors.New("Ladder: want no time below 0"))
 	}
 	for name, rules := range l.Rules {

@@ -311,7 +311,7 @@ func (a *Arena) giveUp(ctx context.Context, p *Pairing, w wanted) error {
 		delete(w.idle, p.ID)
 	case !ok:
 		w.idle[p.ID] = now
-	case now.Sub(since) >= a.cfg.Ladder.Absent:
+	case a.cfg.Ladder.Idle > 0 && now.Sub(since) >= a.cfg.Ladder.Idle:
 		return a.callOff(ctx, p, "a player takes no seat")
 	}
 	return nil
