@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"sparring/engine/search"
 	"sparring/engine/timing"
 	"sparring/game"
-	"sparring/game/clock"
 )
 
 // ErrClosed: the pool takes no more requests.
@@ -27,25 +27,29 @@ var ErrClosed = errors.New("think pool is closed")
 // is not lost with it.
 type Pool struct {
 	cores int
-	open  func(gameName string) (Searcher, error)
+	open  func(spec, gameName string) (Searcher, error)
 
 	// mu guards what follows and the mutable part of every Thought. It is
 	// never held while a search starts, reports or ends.
 	mu        sync.Mutex
-	searchers map[string]Searcher
+	searchers map[thinker]Searcher
 	thoughts  []*Thought // in order of arrival
 	timer     *time.Timer
 	closed    bool
 	living    sync.WaitGroup
 }
 
+// thinker names one searcher of a pool.
+type thinker struct{ spec, game string }
+
 // PoolOptions set up a pool.
 type PoolOptions struct {
 	Cores     int // that searches may use together, runtime.GOMAXPROCS when 0
 	HashBytes int // of each game's table, DefaultHash when 0
-	// Open makes the searcher for a game when it is first asked for; New with
-	// HashBytes when nil.
-	Open func(gameName string) (Searcher, error)
+	// Open makes the searcher that a spec names ("" is our own) for a game when
+	// it is first asked for; New with HashBytes, whatever the spec, when nil.
+	// The pool closes those that are an io.Closer.
+	Open func(spec, gameName string) (Searcher, error)
 }
 
 // Numbers for requests that have no time limit of their own.
@@ -56,27 +60,23 @@ const (
 
 // NewPool makes a pool. Close it.
 func NewPool(o PoolOptions) *Pool {
-	p := &Pool{cores: o.Cores, open: o.Open, searchers: map[string]Searcher{}}
+	p := &Pool{cores: o.Cores, open: o.Open, searchers: map[thinker]Searcher{}}
 	if p.cores <= 0 {
 		p.cores = runtime.GOMAXPROCS(0)
 	}
 	if p.open == nil {
-		p.open = func(name string) (Searcher, error) { return New(name, Options{HashBytes: o.HashBytes}) }
+		p.open = func(_, name string) (Searcher, error) { return New(name, Options{HashBytes: o.HashBytes}) }
 	}
 	return p
 }
 
 // Clock is the time that a move has.
-type Clock struct {
-	Spec         clock.Spec
-	Mine, Theirs clock.State // at the moment At
-	At           time.Time   // since then the mover's clock runs; zero is now
-	Overhead     time.Duration
-}
+type Clock = search.Clock
 
 // Request is a position to think about.
 type Request struct {
 	Position game.Position // copied
+	Engine   string        // the spec of who thinks, as PoolOptions.Open reads it; "" is our own
 	// Limits besides the clock's. The clock, if there is one, sets Soft, Hard,
 	// From and Stretch.
 	Limits search.Limits
@@ -84,7 +84,7 @@ type Request struct {
 	// Ponder: think until Hit or Stop; Clock and the time in Limits are not
 	// used.
 	Ponder bool
-	Seed   uint64            // what an opening procedure draws lots with
+	Seed   uint64            // what is drawn by lot is drawn with this
 	Watch  func(search.Info) // as in Searcher.Search
 }
 
@@ -119,12 +119,13 @@ func (p *Pool) Think(r Request) (*Thought, error) {
 	if out := r.Position.Outcome(); out.Over() {
 		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
 	}
-	searcher, err := p.searcher(r.Position.Rules().Game)
+	searcher, err := p.searcher(thinker{r.Engine, r.Position.Rules().Game})
 	if err != nil {
 		return nil, err
 	}
 	t := &Thought{pool: p, searcher: searcher, position: r.Position.Clone(), watch: r.Watch, seed: r.Seed, limits: r.Limits,
 		granted: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
+	t.limits.Seed = r.Seed
 	if r.Ponder {
 		t.limits.Soft, t.limits.Hard, t.limits.Wait = 0, 0, true
 	} else {
@@ -141,7 +142,7 @@ func (p *Pool) Think(r Request) (*Thought, error) {
 	return t, nil
 }
 
-// Close stops all thoughts and waits for their end.
+// Close stops all thoughts, waits for their end and closes the searchers.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -154,15 +155,20 @@ func (p *Pool) Close() {
 		t.Stop()
 	}
 	p.living.Wait()
+	for _, s := range p.searchers {
+		if c, ok := s.(io.Closer); ok {
+			c.Close() // it has nothing to lose
+		}
+	}
 }
 
-func (p *Pool) searcher(name string) (Searcher, error) {
+func (p *Pool) searcher(name thinker) (Searcher, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s, ok := p.searchers[name]; ok {
 		return s, nil
 	}
-	s, err := p.open(name)
+	s, err := p.open(name.spec, name.game)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +190,7 @@ func (t *Thought) play(c *Clock) {
 		}
 		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
 			Ply: t.position.Ply(), Length: length, Overhead: c.Overhead})
-		l.Soft, l.Hard, l.Stretch = b.Soft, b.Hard, timing.Stretch
+		l.Soft, l.Hard, l.Stretch, l.Clock = b.Soft, b.Hard, timing.Stretch, c
 		if !c.At.IsZero() {
 			l.From = c.At
 		}
@@ -263,7 +269,8 @@ func (t *Thought) search(pos game.Position, limits search.Limits, playing bool) 
 		run.Pause()
 	}
 	p.mu.Unlock()
-	return run.Wait(), nil
+	r := run.Wait()
+	return r, r.Err
 }
 
 // schedule decides who may use the cores now. The caller holds mu.

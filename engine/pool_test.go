@@ -118,7 +118,7 @@ func start(t *testing.T, name string) game.Position {
 }
 
 func pool(cores int, l *labour) *Pool {
-	return NewPool(PoolOptions{Cores: cores, Open: func(string) (Searcher, error) { return l, nil }})
+	return NewPool(PoolOptions{Cores: cores, Open: func(string, string) (Searcher, error) { return l, nil }})
 }
 
 func think(t *testing.T, p *Pool, r Request) *Thought {

@@ -167,6 +167,9 @@ type Position interface {
 	Key() uint64
 	// Ply counts the moves played since the start position.
 	Ply() int
+	// Played appends the moves played since the start position to buf, in
+	// order.
+	Played(buf []Move) []Move
 	// Format writes a legal move in the game's text form; the text of any
 	// other move is unspecified but harmless.
 	Format(m Move) string
@@ -212,6 +215,26 @@ func Replay(r *Rules, position string, moves []string) (Position, error) {
 		}
 	}
 	return p, nil
+}
+
+// History is what [Replay] makes p from: the text of its start position, ""
+// for the usual one of its rules, and the moves as text.
+func History(p Position) (start string, moves []string) {
+	q := p.Clone()
+	for q.Ply() > 0 {
+		q.Undo()
+	}
+	start = q.String()
+	if usual, err := p.Rules().New(""); err == nil && usual.String() == start {
+		start = ""
+	}
+	for _, m := range p.Played(nil) {
+		moves = append(moves, q.Format(m))
+		if q.Play(m) != nil {
+			break // a position that can't be played again has no history
+		}
+	}
+	return start, moves
 }
 
 // Perft counts the leaves of the legal move tree at the given depth, the

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sparring/game"
+	"sparring/game/clock"
 )
 
 // Limits end a search; the first that is met does. Without any it ends at
@@ -22,6 +23,12 @@ type Limits struct {
 	// Stretch scales Soft by how the search goes; nil leaves it as it is.
 	Stretch func(Progress) float64
 
+	// Clock is what Soft, Hard and From were worked out from, if a clock runs:
+	// for searchers that keep their own time. The kernel does not look at it.
+	Clock *Clock
+	// Seed is for searchers that draw by lot. The kernel never does.
+	Seed uint64
+
 	MultiPV int         // lines to find, 0 is one
 	Moves   []game.Move // look at these root moves alone; nil is all
 	Threads int         // goroutines, 0 is one. More than one is not deterministic.
@@ -29,6 +36,14 @@ type Limits struct {
 	// Wait keeps the answer back until Stop or Hit, even when there is
 	// nothing left to search: for "infinite" analysis and for pondering.
 	Wait bool
+}
+
+// Clock is the time that a move has.
+type Clock struct {
+	Spec         clock.Spec
+	Mine, Theirs clock.State // at the moment At
+	At           time.Time   // since then the mover's clock runs; zero is now
+	Overhead     time.Duration
 }
 
 // Progress is how a search goes, for the time manager.
@@ -67,6 +82,12 @@ type Result struct {
 	PV       []game.Move
 	Source   string // "search", or the Kind of the Proof that settled it
 	Lines    []Info // the last state of each line, best first
+
+	// What a searcher other than the kernel may say beside or instead of a
+	// move. Err is why it has none to give: a fault of its own.
+	Resign    bool
+	OfferDraw bool
+	Err       error
 }
 
 // Sources of a Result besides provers.

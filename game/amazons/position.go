@@ -78,6 +78,9 @@ func (p *Position) Key() uint64 { return p.board.key }
 // Ply is the number of moves played.
 func (p *Position) Ply() int { return len(p.played) }
 
+// Played appends the moves played.
+func (p *Position) Played(buf []game.Move) []game.Move { return append(buf, p.played...) }
+
 // Perft counts leaves in bulk, see game.Perft.
 func (p *Position) Perft(depth int) uint64 { return p.board.Perft(depth) }
 

@@ -341,6 +341,14 @@ func (p *Position) Key() uint64 {
 // Ply counts the moves played since the start position.
 func (p *Position) Ply() int { return len(p.played) }
 
+// Played appends the moves played, choices of the opening procedure included.
+func (p *Position) Played(buf []game.Move) []game.Move {
+	for _, ply := range p.played {
+		buf = append(buf, ply.move)
+	}
+	return buf
+}
+
 // Format writes a move: h8, offer:h8, fifths-2, swap, stay or put-two.
 func (p *Position) Format(m game.Move) string {
 	if at, ok := p.board.MovePoint(m); ok {

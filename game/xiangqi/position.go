@@ -42,6 +42,14 @@ func (p *Position) Key() uint64 { return p.board.Key() }
 // Ply counts the moves played.
 func (p *Position) Ply() int { return len(p.board.states) - 1 }
 
+// Played appends the moves played.
+func (p *Position) Played(buf []game.Move) []game.Move {
+	for _, st := range p.board.states[1:] {
+		buf = append(buf, st.Move)
+	}
+	return buf
+}
+
 // Legal appends every legal move, none when the game is over.
 func (p *Position) Legal(buf []game.Move) []game.Move {
 	if p.outcome.Over() {
