@@ -16,6 +16,7 @@ type worker struct {
 	pos       Position
 	exchanger Exchanger // pos, where it has the power
 	prover    Prover
+	foreseer  Foreseer
 
 	nodes  uint64 // Do calls so far, the prover's included
 	told   uint64 // of them, already in s.nodes
@@ -92,6 +93,7 @@ func (w *worker) reset(s *Search, pos Position, id int) {
 	w.s, w.pos, w.id = s, pos, id
 	w.exchanger, _ = pos.(Exchanger)
 	w.prover, _ = pos.(Prover)
+	w.foreseer, _ = pos.(Foreseer)
 	w.nodes, w.told, w.quota, w.pollAt = 0, 0, 0, 0
 	w.history.clear()
 	for i := range w.lines {
@@ -125,6 +127,15 @@ func (w *worker) mayDo() bool {
 	}
 	w.nodes++
 	return true
+}
+
+// do makes a move from ply.
+func (w *worker) do(e *Entry, ply int) {
+	if w.foreseer != nil {
+		w.k.table.touch(w.foreseer.KeyAfter(e.Move) ^ w.k.salt)
+	}
+	w.lines[ply].entry = *e
+	w.pos.Do(e.Move)
 }
 
 // tell adds this worker's nodes to the search's count.
