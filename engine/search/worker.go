@@ -23,6 +23,8 @@ type worker struct {
 	quota  uint64 // nodes may reach this without asking for more
 	pollAt uint64 // nodes at which to look up, at most quota
 
+	yielded time.Time // when other goroutines last had a chance
+
 	history  *history
 	lines    [MaxPly + 2]line
 	pickers  [2 * (MaxPly + 2)]picker // one per search call under way: several may stand at one ply
@@ -110,9 +112,7 @@ func (w *worker) reset(s *Search, pos Position, id int) {
 func (w *worker) mayDo() bool {
 	if w.nodes >= w.pollAt {
 		w.tell()
-		// Searches may fill all cores, and the scheduler would let whoever
-		// answers the network wait for the 10 ms of a time slice at each hop.
-		runtime.Gosched()
+		w.yield()
 		if !w.s.mayGo() {
 			return false
 		}
@@ -127,6 +127,20 @@ func (w *worker) mayDo() bool {
 	}
 	w.nodes++
 	return true
+}
+
+// yieldEvery is how long a worker keeps its core without offering it.
+const yieldEvery = time.Millisecond
+
+// yield lets others run now and then: searches may fill all cores, and the
+// scheduler would let whoever answers the network wait for the 10 ms of a time
+// slice at each hop. Not every time, for it wakes idle threads to look for
+// work, which costs more than the look at the clock.
+func (w *worker) yield() {
+	if now := time.Now(); now.Sub(w.yielded) >= yieldEvery {
+		runtime.Gosched()
+		w.yielded = now
+	}
 }
 
 // do makes a move from ply.
