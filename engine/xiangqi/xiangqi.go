@@ -20,6 +20,7 @@ func Params() search.Params {
 		LateFrom:   8,
 		WinScale:   winScale,
 		Quiescence: true,
+		ProveRoot:  proveRoot,
 		On: search.Switches{
 			Aspiration: true, PVS: true, HashMove: true, HashCutoff: true,
 			Killers: true, History: true, MateDistance: true,
@@ -29,6 +30,10 @@ func Params() search.Params {
 		},
 	}
 }
+
+// proveRoot is what a search for mate by checks may take before each search: a
+// few milliseconds, where there are that many checks at all.
+const proveRoot = 4000
 
 // position adapts a board to the kernel.
 type position struct {
