@@ -24,6 +24,7 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":               {"game"},
 	"engine":             {"engine", "game"},
+	"engine/pipe":        {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci"},
 	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},
