@@ -24,6 +24,7 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":               {"game"},
 	"engine":             {"engine", "game"},
+	"engine/match":       {"engine", "record$", "protocol$", "game"},
 	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},
