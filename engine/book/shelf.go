@@ -63,7 +63,7 @@ func Open(name, gameName string, shipped fs.FS) (*Shelf, error) {
 	case None:
 		return s, nil
 	case Shipped:
-		return s, s.all("shipped:", shipped)
+		return s, s.all("shipped", shipped)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
