@@ -24,6 +24,7 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":               {"game"},
 	"engine":             {"engine", "game"},
+	"engine/match":       {"engine", "record$", "protocol$", "game"},
 	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
