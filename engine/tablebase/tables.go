@@ -87,7 +87,7 @@ func (t *Tables) Add(s Set) error {
 	s, _ = s.Canonical()
 	f, err := open(t.dir, s)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w of %s in %s", ErrMissing, s, t.dir)
+		return t.missing(s)
 	}
 	if err != nil {
 		return err
@@ -125,15 +125,22 @@ func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
 	if b.Occupied().Count() > t.Men() {
 		return 0, false
 	}
+	distance, err := t.Find(b)
+	return distance, err == nil
+}
+
+// Find is Probe with the reason why a position is not found. The error wraps
+// ErrMissing or ErrFile.
+func (t *Tables) Find(b *rules.Board) (distance int, err error) {
 	set, flipped := SetOf(b).Canonical()
 	table := (*t.sets.Load())[set]
 	if table == nil || table.broken.Load() {
-		return 0, false
+		return 0, t.missing(set)
 	}
 	at := table.layout.men(b, flipped)
 	n := table.layout.number(&at)
 	if n < 0 {
-		return 0, false
+		return 0, errBeyond
 	}
 	side := b.Side()
 	if flipped {
@@ -145,13 +152,21 @@ func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
 		if !table.broken.Swap(true) {
 			t.report(err)
 		}
-		return 0, false
+		return 0, err
 	case v == illegal:
-		return 0, false
+		return 0, errBeyond
 	case v == drawn:
-		return Drawn, true
+		return Drawn, nil
 	}
-	return int(v), true
+	return int(v), nil
+}
+
+// errBeyond: no game leads to the position, so no table has it.
+var errBeyond = fmt.Errorf("%w has the position: a man stands where no game can bring it", ErrMissing)
+
+// missing says that a set has no table that can be used.
+func (t *Tables) missing(s Set) error {
+	return fmt.Errorf("%w of %s in %s (sparring tablebase build %s makes it)", ErrMissing, s, t.dir, s)
 }
 
 // men are where a board's men stand, in the order of the layout.
@@ -192,7 +207,7 @@ func (t *Tables) Stats(s Set) ([2]Stats, error) {
 	canonical, flipped := s.Canonical()
 	table := (*t.sets.Load())[canonical]
 	if table == nil {
-		return [2]Stats{}, fmt.Errorf("%w of %s in %s", ErrMissing, s, t.dir)
+		return [2]Stats{}, t.missing(canonical)
 	}
 	all, err := table.load(t.decoder)
 	if err != nil {
