@@ -25,6 +25,7 @@ var imports = map[string][]string{
 	"game":               {"game"},
 	"engine":             {"engine", "game"},
 	"engine/match":       {"engine", "record$", "protocol$", "game"},
+	"engine/pipe":        {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci"},
 	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},

@@ -83,6 +83,7 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		benchCommand(),
 		matchCommand(),
 		tablebaseCommand(),
+		engineCommand(),
 		versionCommand(),
 	)
 	return root
