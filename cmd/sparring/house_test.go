@@ -25,6 +25,9 @@ var imports = map[string][]string{
 	"game":               {"game"},
 	"engine":             {"engine", "game"},
 	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
+	"protocol/internal":  {},
+	"protocol/uci":       {"protocol/internal"},
+	"protocol/ucci":      {"protocol/internal", "protocol/uci"},
 	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
 	"record/format":      {"record", "protocol$", "game"},
