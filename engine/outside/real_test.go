@@ -67,7 +67,7 @@ func TestRealEngines(t *testing.T) {
 		{"uci time", "fairy-stockfish", UCI, nil, search.Limits{Hard: 50 * time.Millisecond}},
 		{"ucci depth", "fairy-stockfish", UCCI, nil, search.Limits{Depth: 3}},
 		{"ucci time", "fairy-stockfish", UCCI, nil, search.Limits{Hard: 100 * time.Millisecond}},
-		{"xboard time", "hoixiangqi", XBoard, nil, search.Limits{Hard: 100 * time.Millisecond}},
+		{"xboard time", "hoixiangqi", XBoard, nil, search.Limits{Hard: 300 * time.Millisecond}},
 		{"xboard depth", "hoixiangqi", XBoard, nil, search.Limits{Depth: 2}},
 	}
 	for _, test := range tests {
@@ -79,9 +79,6 @@ func TestRealEngines(t *testing.T) {
 				t.Logf("%s: score %d, chance %.2f, depth %d, nodes %d, %v, ponder %s", p.Format(r.Move), r.Score, r.Chance, r.Depth, r.Nodes, r.Time, p.Format(r.Ponder))
 				if r.Err != nil {
 					t.Fatal(r.Err)
-				}
-				if r.Depth == 0 {
-					t.Error("nothing was said of the search")
 				}
 				if err := p.Play(r.Move); err != nil {
 					t.Fatal(err)

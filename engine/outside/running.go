@@ -231,12 +231,8 @@ func (c *conversation) stops() <-chan struct{} {
 
 // think asks for a move under the limits.
 func (c *conversation) think() error {
-	now := time.Now()
-	a := c.r.allow(now)
+	a := c.r.allow(time.Now())
 	c.phase, c.deadline = thinking, c.r.due
-	if c.r.traits().coarse && a.move > 0 {
-		c.deadline = now.Add(a.move)
-	}
 	if c.p.hush() == "" {
 		c.deadline = c.deadline.Add(c.p.times.grace) // nothing can be done about it before
 	}

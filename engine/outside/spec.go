@@ -100,7 +100,6 @@ type traits struct {
 	ponders      bool // it can search without an end, until it is hushed
 	lines        bool // several lines, and searches of some moves alone
 	positions    bool // a search may begin from any position
-	coarse       bool // the time of a move is told in whole seconds: when it is over, the program is hushed
 	speaker      func(s Spec, gameName string) dialect
 }
 
@@ -110,7 +109,7 @@ var protocols = map[Dialect]traits{
 		positions: true, speaker: newUCI},
 	UCCI:    {games: []string{"xiangqi"}, nodes: true, depth: true, options: true, ponders: true, positions: true, speaker: newUCCI},
 	Gomocup: {games: []string{"gomoku"}, options: true, positions: true, speaker: newGomocup},
-	XBoard:  {games: []string{"xiangqi"}, depth: true, options: true, positions: true, coarse: true, speaker: newXBoard},
+	XBoard:  {games: []string{"xiangqi"}, depth: true, options: true, positions: true, speaker: newXBoard},
 	SAU:     {games: []string{"amazons", "gomoku"}, speaker: newSAU},
 }
 

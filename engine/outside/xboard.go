@@ -10,13 +10,16 @@ import (
 	"sparring/protocol/xboard"
 )
 
-// xboardTalk speaks XBoard's protocol. The program keeps the board; it is let
-// play one move after another, and moves are forced in between, so that it
-// never thinks unasked.
+// xboardTalk speaks XBoard's protocol. The program keeps the board. A game is
+// set up in force mode, and then goes on as XBoard would have it: clocks, the
+// opponent's move, and the program answers; some (HoiXiangqi) take no notice of
+// clocks in force mode.
 type xboardTalk struct {
 	spec     Spec
 	features xboard.Features
 	pings    int
+	level    string // the time control that it was told
+	last     string // the opponent's move, to be answered; "" is that it is to go on by itself
 	draw     bool   // it has offered one with the move to come
 	refused  string // what it said to a move or position that it was given
 }
@@ -104,28 +107,26 @@ func (t *xboardTalk) sync(p *program, kind engine.FaultKind) error {
 }
 
 func (t *xboardTalk) setUp(p *program, q *query) error {
-	var lines []string
-	moves := q.moves
-	if p.held == nil {
-		lines = append(lines, xboard.New, xboard.Variant("xiangqi"), xboard.Easy, xboard.Force)
-		if q.start != "" {
-			fen, err := xboard.FEN(q.start)
-			if err != nil {
-				return err
-			}
-			if !t.features.SetBoard {
-				return p.refuse("it can't set up a position (feature setboard)")
-			}
-			lines = append(lines, xboard.SetBoard(fen))
-		}
-	} else {
-		lines = append(lines, xboard.Force)
-		moves = moves[len(p.held.moves):]
+	t.draw, t.refused, t.last = false, "", ""
+	if p.held != nil && len(q.moves) == len(p.held.moves)+1 {
+		t.last = q.moves[len(q.moves)-1]
+		return nil
 	}
-	for _, m := range moves {
+	lines := []string{xboard.New, xboard.Variant("xiangqi"), xboard.Easy, xboard.Force}
+	t.level = ""
+	if q.start != "" {
+		fen, err := xboard.FEN(q.start)
+		if err != nil {
+			return err
+		}
+		if !t.features.SetBoard {
+			return p.refuse("it can't set up a position (feature setboard)")
+		}
+		lines = append(lines, xboard.SetBoard(fen))
+	}
+	for _, m := range q.moves {
 		lines = append(lines, xboard.Move(t.features, m))
 	}
-	t.draw, t.refused = false, ""
 	if err := p.sendAll(lines); err != nil {
 		return err
 	}
@@ -142,19 +143,34 @@ func (t *xboardTalk) setUp(p *program, q *query) error {
 
 func (t *xboardTalk) ask(p *program, _ *query, a allowance) error {
 	var lines []string
+	level, mine, theirs := "", a.mine, a.theirs
 	switch {
 	case a.clocked:
-		lines = append(lines, xboard.Level(0, a.initial, a.increment), xboard.Clocks(a.mine, a.theirs))
+		level = xboard.Level(0, a.initial, a.increment)
 	case a.move > 0:
-		lines = append(lines, xboard.MoveTime(a.move+time.Second-1)) // rounded up
+		// One move to the next control, of which so much is left: the command
+		// for a time of each move (st) knows whole seconds alone.
+		level, mine, theirs = xboard.Level(1, a.move+time.Second-1, 0), a.move, a.move
 	default:
-		lines = append(lines, xboard.Level(0, 24*time.Hour, 0), xboard.Clocks(24*time.Hour, 24*time.Hour))
+		level, mine, theirs = xboard.Level(0, unhurried, 0), unhurried, unhurried
+	}
+	if level != t.level {
+		lines, t.level = append(lines, level), level
+	}
+	if t.features.Time {
+		lines = append(lines, xboard.Clocks(mine, theirs))
 	}
 	if a.limits.Depth > 0 {
 		lines = append(lines, xboard.Depth(a.limits.Depth))
 	}
-	return p.sendAll(append(lines, xboard.Go))
+	if t.last == "" {
+		return p.sendAll(append(lines, xboard.Go))
+	}
+	return p.sendAll(append(lines, xboard.Move(t.features, t.last)))
 }
+
+// unhurried is the time for a game where no clock is to limit a search.
+const unhurried = 24 * time.Hour
 
 func (t *xboardTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 	switch r, _ := xboard.Parse(line); r.Kind {
