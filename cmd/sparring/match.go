@@ -125,7 +125,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 		check("openings", err)
 	}
 	plan.Terms = t
-	plan.Backend = &match.Local{Terms: &plan.Terms, Open: func(spec string) (engine.Searcher, error) {
+	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
 		return openSpec(spec, f.game, engine.Options{HashBytes: f.hash << 20, Threads: f.threads})
 	}}
 	if err := errors.Join(errs...); err != nil {

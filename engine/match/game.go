@@ -66,8 +66,9 @@ const OvershootMS = 20
 
 // Backend plays games: on this machine, or elsewhere.
 type Backend interface {
-	// Worker makes a player of games, one at a time. Close it.
-	Worker() (Worker, error)
+	// Worker makes what plays games of these terms, one after another. Close
+	// it.
+	Worker(t *Terms) (Worker, error)
 }
 
 // Worker plays one game after another.

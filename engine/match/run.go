@@ -149,7 +149,7 @@ func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []B
 
 // work plays pairs, both games of each.
 func (r *runner) work(ctx context.Context, pairs <-chan []Bout) {
-	w, err := r.Backend.Worker()
+	w, err := r.Backend.Worker(&r.Terms)
 	if err != nil {
 		r.end(err)
 		return
