@@ -130,4 +130,4 @@ func (s *Side) Charge(spec clock.Spec, st clock.State, used, margin time.Duratio
 }
 
 // gameID is the id of a game in its match.
-func gameID(match string, pair, leg int) string { return fmt.Sprintf("m%s-%d-%d", match, pair, leg) }
+func gameID(match string, pair, leg int) string { return fmt.Sprintf("%s-%d-%d", match, pair, leg) }

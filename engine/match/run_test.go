@@ -22,7 +22,7 @@ import (
 // essence is what a game is but for its times.
 func essence(g *Game) string {
 	var b strings.Builder
-	fmt.Fprint(&b, g.ID, g.Match.Pair, g.Match.Leg, g.Match.Opening, g.Match.Players, g.Position, g.Result, g.Reason)
+	fmt.Fprint(&b, g.Match.Pair, g.Match.Leg, g.Match.Opening, g.Match.Players, g.Position, g.Result, g.Reason)
 	for _, p := range g.Plies {
 		fmt.Fprint(&b, " ", p.Move, p.Think.Nodes, p.Think.Depth, p.Think.Score)
 	}
@@ -105,7 +105,7 @@ func TestGamesDoNotDependOnTheRun(t *testing.T) {
 		runs++
 		p := enginePlan(t, "amazons/6x6", "nodes=80", "nodes=20", "nodes=40")
 		p.Games = 4
-		file, err := OpenFile(path, p.Terms)
+		file, err := OpenFile(path, &p.Terms)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestGamesDoNotDependOnTheRun(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	file, err := OpenFile(path, whole.Terms)
+	file, err := OpenFile(path, &whole.Terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,12 +181,12 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	other := terms
 	other.Seed, other.Limit.Nodes = 2, 20
 	path := filepath.Join(dir, "other.jsonl")
-	file, err := OpenFile(path, other)
+	file, err := OpenFile(path, &other)
 	if err != nil {
 		t.Fatal(err)
 	}
 	file.Close()
-	_, err = OpenFile(path, terms)
+	_, err = OpenFile(path, &terms)
 	if !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), `limit is "nodes=20" there and "nodes=10" now`) || !strings.Contains(err.Error(), "seed") || strings.Contains(err.Error(), "rules is") {
 		t.Errorf("%v", err)
 	}
@@ -207,7 +207,7 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 		if err := os.WriteFile(bad, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenFile(bad, other); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := OpenFile(bad, &other); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 		if after, err := os.ReadFile(bad); err != nil || string(after) != text {
@@ -223,7 +223,7 @@ func TestTornFirstLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": drawn}, "a", "b")
-	file, err := OpenFile(path, p.Terms)
+	file, err := OpenFile(path, &p.Terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestTornFirstLine(t *testing.T) {
 	p.File = file
 	run(t, p)
 	file.Close()
-	if file, err = OpenFile(path, p.Terms); err != nil || len(file.Games()) != 2 || file.Torn() {
+	if file, err = OpenFile(path, &p.Terms); err != nil || len(file.Games()) != 2 || file.Torn() {
 		t.Fatalf("%v", err)
 	}
 	file.Close()
@@ -249,7 +249,7 @@ func TestSequentialTestEndsTheMatch(t *testing.T) {
 		p := planOf(t, "nodes=10", players, "a", "b")
 		p.Games, p.Concurrency = 1000, 2
 		p.SPRT = &elo.SPRT{Elo0: 0, Elo1: 5, Alpha: 0.05, Beta: 0.05}
-		file, err := OpenFile(path, p.Terms)
+		file, err := OpenFile(path, &p.Terms)
 		if err != nil {
 			t.Fatal(err)
 		}

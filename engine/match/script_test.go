@@ -105,7 +105,7 @@ func planOf(t *testing.T, limit string, players map[string]script, names ...stri
 	}
 	p := Plan{
 		Terms: Terms{
-			V: FileVersion, Game: "amazons", Rules: "amazons/6x6", Players: names, Kind: RoundRobin, Limit: l, Openings: "none",
+			V: FileVersion, ID: NewID(), Game: "amazons", Rules: "amazons/6x6", Players: names, Kind: RoundRobin, Limit: l, Openings: "none",
 			Seed: 1, MarginMS: 50, PatienceMS: 60_000, HashMB: 1, Threads: 1, Build: "test",
 		},
 		Games: 2, Openings: openings.Start{}, Concurrency: 1,
