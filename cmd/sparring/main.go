@@ -81,7 +81,7 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		positionCommand(),
 		perftCommand(),
 		benchCommand(),
-		matchCommand(),
+		matchCommand(), openingsCommand(),
 		tablebaseCommand(),
 		engineCommand(),
 		versionCommand(),
