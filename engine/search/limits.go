@@ -26,6 +26,9 @@ type Limits struct {
 	// Clock is what Soft, Hard and From were worked out from, if a clock runs:
 	// for searchers that keep their own time. The kernel does not look at it.
 	Clock *Clock
+	// MovesToGo is the number of moves until Clock gets its time anew, 0 where
+	// it never does.
+	MovesToGo int
 	// Seed is for searchers that draw by lot. The kernel never does.
 	Seed uint64
 
