@@ -83,6 +83,8 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		benchCommand(),
 		engineCommand(),
 		matchCommand(),
+		openingsCommand(),
+		bookCommand(),
 		tablebaseCommand(),
 		versionCommand(),
 	)

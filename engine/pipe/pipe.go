@@ -12,6 +12,7 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game/catalog"
+	"sparring/game/clock"
 )
 
 // Options set up a conversation.
@@ -21,6 +22,11 @@ type Options struct {
 	// Game is what is played where the protocol leaves it open; "" is the
 	// first that the protocol knows.
 	Game string
+	// Rules, Clock and Nodes hold where the protocol leaves them open; their
+	// zero values are what is usual there, and no limit.
+	Rules string
+	Clock clock.Spec
+	Nodes uint64 // for a move
 	// Setup is what the engine starts with; the other side may change it.
 	Setup Setup
 	// Levels is how many levels of strength Open knows; 0 is none.
@@ -69,6 +75,9 @@ type protocol struct {
 var protocols = []protocol{
 	{"uci", beginsUCI, newUCI, "uci"},
 	{"ucci", beginsUCCI, newUCCI, "ucci"},
+	{"gomocup", beginsGomocup, newGomocup, "START 15"},
+	{"sau", beginsSAU, newSAU, "name?"},
+	{"botzone", beginsBotzone, newBotzone, "1"},
 }
 
 // Protocols lists the names of the protocols.
@@ -81,13 +90,18 @@ func Protocols() (names []string) {
 
 // Serve talks until the other side quits, the input ends or ctx is cancelled;
 // none of these is an error. Errors are ErrProtocol, game.ErrRules for
-// Options.Game, and those of reading and writing. A search that runs is stopped, and the engine closed, before Serve
-// returns. A read under way then stays behind until in gives something or is
-// closed.
+// Options.Game and Rules, and those of reading and writing. A search that runs
+// is stopped, and the engine closed, before Serve returns. A read under way
+// then stays behind until in gives something or is closed.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	o.fill()
 	if o.Game != "" {
 		if _, err := catalog.Game(o.Game); err != nil {
+			return err
+		}
+	}
+	if o.Rules != "" {
+		if _, err := catalog.Rules(o.Rules); err != nil {
 			return err
 		}
 	}
