@@ -92,17 +92,11 @@ func (e *Engine) Forget() { e.table.Clear() }
 
 // Search implements Searcher.
 func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error) {
-	if out := p.Outcome(); out.Over() {
-		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
-	}
-	legal := p.Legal(nil)
-	for _, m := range l.Moves {
-		if !slices.Contains(legal, m) {
-			return nil, fmt.Errorf("%w: move %#x to search", game.ErrIllegal, uint32(m))
-		}
+	if err := Searchable(p, l); err != nil {
+		return nil, err
 	}
 	if e.adapter.selfLoss {
-		if err := e.spare(p, legal, &l); err != nil {
+		if err := e.spare(p, &l); err != nil {
 			return nil, err
 		}
 	}
@@ -116,12 +110,32 @@ func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Inf
 	return e.kernel.Start(pos, l, report), nil
 }
 
+// Searchable is why there is nothing to search: an error that wraps
+// game.ErrOver where the game has ended, and game.ErrIllegal where l.Moves has a
+// move that is not legal.
+func Searchable(p game.Position, l search.Limits) error {
+	if out := p.Outcome(); out.Over() {
+		return fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
+	}
+	if l.Moves == nil {
+		return nil
+	}
+	legal := p.Legal(nil)
+	for _, m := range l.Moves {
+		if !slices.Contains(legal, m) {
+			return fmt.Errorf("%w: move %#x to search", game.ErrIllegal, uint32(m))
+		}
+	}
+	return nil
+}
+
 // spare takes the moves that lose at once by the rules out of a search, unless
 // all do: the kernel may judge a repetition otherwise than the rules, who have
 // seen the whole game, and theirs is the last word.
-func (e *Engine) spare(p game.Position, legal []game.Move, l *search.Limits) error {
-	if l.Moves != nil {
-		legal = l.Moves
+func (e *Engine) spare(p game.Position, l *search.Limits) error {
+	legal := l.Moves
+	if legal == nil {
+		legal = p.Legal(nil)
 	}
 	p = p.Clone()
 	lost := game.WonBy(p.Turn().Other())

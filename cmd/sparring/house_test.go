@@ -26,10 +26,12 @@ var imports = map[string][]string{
 	"engine": {"engine", "game"},
 	"engine/pipe": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/botzone"},
+	"engine/match":       {"engine", "record$", "protocol$", "game"},
 	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},
 	"protocol/ucci":      {"protocol/internal", "protocol/uci"},
+	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
 	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
 	"record/format":      {"record", "protocol$", "game"},

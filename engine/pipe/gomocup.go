@@ -52,7 +52,7 @@ func beginsGomocup(line string) bool {
 }
 
 func newGomocup(s *session) speaker {
-	return &gomocupSpeaker{s: s, time: gomocupTime{turn: usualTurn, left: gomocup.NoLimit * time.Millisecond}}
+	return &gomocupSpeaker{s: s, time: gomocupTime{turn: usualTurn}}
 }
 
 func (g *gomocupSpeaker) urgent(line string) bool {
@@ -331,7 +331,7 @@ func (g *gomocupSpeaker) think(lines int) error {
 		return err
 	}
 	g.swap = nil
-	l := g.limits(1)
+	l := g.limits(1, g.s.readAt)
 	l.MultiPV = lines
 	if len(g.blocked) > 0 {
 		for _, m := range g.s.pos.Legal(nil) {
@@ -348,7 +348,7 @@ func (g *gomocupSpeaker) think(lines int) error {
 }
 
 func (g *gomocupSpeaker) search(l search.Limits) {
-	g.began, g.last = g.s.readAt, search.Info{}
+	g.began, g.last = l.From, search.Info{}
 	g.s.think(l, nil)
 }
 

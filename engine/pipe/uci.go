@@ -212,7 +212,7 @@ func (u *uciSpeaker) clocks(c uci.Clocks) *engine.Clock {
 func (u *uciSpeaker) report(i search.Info) {
 	u.reported = true
 	info := uci.Info{
-		Depth: i.Depth, SelDepth: i.SelDepth, Line: i.Line, Score: uciScore(i),
+		Depth: max(i.Depth, 1), SelDepth: i.SelDepth, Line: i.Line, Score: uciScore(i),
 		Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull, Time: i.Time, PV: u.theirs(i.PV),
 	}
 	if u.showWDL {
@@ -242,7 +242,7 @@ func (u *uciSpeaker) answer(r search.Result, err error) {
 		return
 	}
 	if !u.reported { // GUIs look for a line before the move
-		u.report(search.Info{Line: 1, Depth: max(r.Depth, 1), SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, Chance: r.Chance,
+		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, Chance: r.Chance,
 			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
 	}
 	best := uci.BestMove{Move: u.theirs([]game.Move{r.Move})[0]}
