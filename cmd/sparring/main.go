@@ -83,7 +83,10 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		benchCommand(),
 		engineCommand(),
 		matchCommand(),
+		openingsCommand(),
+		bookCommand(),
 		tablebaseCommand(),
+		engineCommand(),
 		versionCommand(),
 	)
 	return root
