@@ -239,6 +239,7 @@ func (t *Thought) live() {
 	find := func(pos game.Position, l search.Limits) (search.Result, error) {
 		ours := limits
 		ours.Moves, ours.MultiPV = l.Moves, l.MultiPV
+		ours.NoBook = true // scores are compared, which a book does not have
 		var err error
 		found, err = t.search(pos, ours, playing)
 		return found, err

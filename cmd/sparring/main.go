@@ -73,7 +73,21 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		return usagef("%w (see %s --help)", err, c.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(up, arenaCommand(), botCommand(), recordsCommand(), positionCommand(), perftCommand(), benchCommand(), versionCommand())
+	root.AddCommand(
+		up,
+		arenaCommand(),
+		botCommand(),
+		recordsCommand(),
+		positionCommand(),
+		perftCommand(),
+		benchCommand(),
+		matchCommand(),
+		openingsCommand(),
+		bookCommand(),
+		tablebaseCommand(),
+		engineCommand(),
+		versionCommand(),
+	)
 	return root
 }
 

@@ -32,6 +32,10 @@ type Limits struct {
 	// Seed is for searchers that draw by lot. The kernel never does.
 	Seed uint64
 
+	// NoBook is for searchers with an opening book: think, whatever it says.
+	// The kernel has none.
+	NoBook bool
+
 	MultiPV int         // lines to find, 0 is one
 	Moves   []game.Move // look at these root moves alone; nil is all
 	Threads int         // goroutines, 0 is one. More than one is not deterministic.
@@ -83,7 +87,7 @@ type Result struct {
 	Nodes    uint64
 	Time     time.Duration
 	PV       []game.Move
-	Source   string // "search", or the Kind of the Proof that settled it
+	Source   string // "search" or another below, or the Kind of the Proof that settled it
 	Lines    []Info // the last state of each line, best first
 
 	// What a searcher other than the kernel may say beside or instead of a
@@ -97,6 +101,7 @@ type Result struct {
 const (
 	FromSearch = "search"
 	FromOnly   = "only" // one move to choose from, or none
+	FromBook   = "book" // an opening book, nothing was searched
 )
 
 // Chance is the winning chance that a score stands for, draws counted half.
