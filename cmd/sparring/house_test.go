@@ -24,8 +24,8 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":               {"game"},
 	"engine":             {"engine", "game"},
-	"engine/match":       {"engine", "record$", "protocol$", "game"},
-	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
+	"engine/match":       {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
+	"protocol":           {"protocol$", "game$", "game/clock$"},      // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},
 	"protocol/ucci":      {"protocol/internal", "protocol/uci"},
