@@ -22,10 +22,12 @@ var topLevel = []string{
 // imports says which of our packages the packages of a folder may need, directly
 // or not: a folder and all below it, or one package where it ends in "$".
 var imports = map[string][]string{
-	"game":               {"game"},
-	"engine":             {"engine", "game"},
-	"engine/match":       {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
-	"protocol":           {"protocol$", "game$", "game/clock$"},      // moves are text
+	"game":         {"game"},
+	"engine":       {"engine", "game"},
+	"engine/match": {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
+	"engine/pipe": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
+		"protocol/botzone"},
+	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},
 	"protocol/ucci":      {"protocol/internal", "protocol/uci"},

@@ -37,6 +37,8 @@ type position struct {
 	root  int    // states of the board at the root
 	sums  []sums // of the root and each Do since
 	salt  uint64 // of the rule set, in SearchKey
+
+	reaches rules.Reaches // room for Moves
 }
 
 // New adapts a game's position, with its history and its rules. It fails on
