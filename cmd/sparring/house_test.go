@@ -24,14 +24,20 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":         {"game"},
 	"engine":       {"engine", "game"},
+<<<<<<< HEAD
 	"engine/match": {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
+=======
+	"engine/match": {"engine", "record$", "protocol$", "game"},
+	"engine/outside": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
+		"protocol/xboard"},
+>>>>>>> main
 	"engine/pipe": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/botzone"},
-	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
+	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
+	"protocol":           {"protocol$", "game$", "game/clock$"},         // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},
 	"protocol/ucci":      {"protocol/internal", "protocol/uci"},
-	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
 	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
 	"record/format":      {"record", "protocol$", "game"},

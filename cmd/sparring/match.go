@@ -40,6 +40,7 @@ type matchFlags struct {
 	hash, threads int
 	resign, draw  string
 	maxPlies      int
+	tables        string
 	over          string
 }
 
@@ -59,6 +60,13 @@ same command goes on where it was stopped. See docs/match.md.`,
 			plan, err := f.plan()
 			if err != nil {
 				return &usageError{err}
+			}
+			if f.tables != "" {
+				done, err := f.judgeByTables(c, plan)
+				if err != nil {
+					return usagef("--tablebase: %w", err)
+				}
+				defer done()
 			}
 			if f.over == overNATS {
 				done, err := platformBackend(c, plan)
@@ -91,6 +99,7 @@ same command goes on where it was stopped. See docs/match.md.`,
 	fl.StringVar(&f.resign, "resign", "", "adjudicate wins, such as chance=0.02,moves=4: both players agree for so many moves")
 	fl.StringVar(&f.draw, "draw", "", "adjudicate draws, such as within=0.02,moves=8,after=80: both players agree")
 	fl.IntVar(&f.maxPlies, "max-plies", 0, "adjudicate a draw after so many plies; 0: never")
+	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins that the endgame tables in this directory know (Xiangqi)")
 	fl.StringVar(&f.over, "over", "", "nats: the games are played by bots on a platform; --a and --b are players there, or pool:NAME")
 	return c
 }
@@ -233,6 +242,20 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 		return nil, "", err
 	}
 	return maker, fmt.Sprintf("made: %d plies, chance within %g of one half after %d nodes", recipe.Plies, recipe.Bound, judgeNodes), nil
+}
+
+// judgeByTables opens the tables that --tablebase names; call done at the end.
+func (f *matchFlags) judgeByTables(c *cobra.Command, plan *match.Plan) (done func(), err error) {
+	local, ok := plan.Backend.(*match.Local)
+	if !ok || f.over != "" {
+		return nil, errors.New("the platform referees, not the match")
+	}
+	tables, err := matchTables(f.game, f.tables, func(err error) { fmt.Fprintln(c.ErrOrStderr(), "sparring: not used:", err) })
+	if err != nil {
+		return nil, err
+	}
+	local.Winner, plan.Terms.Tablebase = tableWinner(tables), tables.Men()
+	return func() { tables.Close() }, nil // read only: nothing can be lost
 }
 
 // runMatch plays the match and prints what came of it.
