@@ -24,13 +24,9 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":         {"game"},
 	"engine":       {"engine", "game"},
-<<<<<<< HEAD
 	"engine/match": {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
-=======
-	"engine/match": {"engine", "record$", "protocol$", "game"},
 	"engine/outside": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/xboard"},
->>>>>>> main
 	"engine/pipe": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/botzone"},
 	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
