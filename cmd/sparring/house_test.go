@@ -24,7 +24,7 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":         {"game"},
 	"engine":       {"engine", "game"},
-	"engine/match": {"engine", "record$", "protocol$", "game"},
+	"engine/match": {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
 	"engine/outside": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/xboard"},
 	"engine/lineup": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
