@@ -14,6 +14,7 @@ import (
 	"sparring/bot"
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/book"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -62,7 +63,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 	if err != nil {
 		return nil, nil, err
 	}
-	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, HashBytes: cfg.HashMB << 20})
+	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, Open: opener(cfg, log)})
 	done = func() {
 		pool.Close()
 		if err := records.Close(); err != nil {
@@ -75,6 +76,22 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 		return nil, nil, err
 	}
 	return b, done, nil
+}
+
+// opener makes the engines of a bot, with the opening books that its settings
+// name. Of books that are missing or damaged it warns, once, and does without.
+func opener(cfg bot.Config, log zerolog.Logger) func(spec, gameName string) (engine.Searcher, error) {
+	books, err := book.Open(cfg.Book, "", configs.Books())
+	if err != nil {
+		log.Warn().Err(err).Msg("opening books: playing without those that are missing or damaged")
+	}
+	return func(_, gameName string) (engine.Searcher, error) {
+		e, err := engine.New(gameName, engine.Options{HashBytes: cfg.HashMB << 20})
+		if err != nil {
+			return nil, err
+		}
+		return book.With(e, books, book.Options{}), nil
+	}
 }
 
 // drainOnSignal lets a first signal drain the bot and a second end it. The
