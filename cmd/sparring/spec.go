@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/book"
 	"sparring/engine/match/openings"
 	"sparring/engine/search"
 	"sparring/game"
@@ -26,18 +28,27 @@ func ownJudge(gameName string, nodes uint64) (openings.Judge, error) {
 	return openings.Searching(e, search.Limits{Nodes: nodes}), nil
 }
 
-// openSpec opens our own engine: "self", or "self:nodes=10000,depth=8".
+// openSpec opens our own engine: "self", or "self:nodes=10000,depth=8", with
+// "book=FILE" or "book=shipped" also an opening book.
 func openSpec(spec, gameName string, o engine.Options) (engine.Searcher, error) {
 	head, tail, _ := strings.Cut(spec, ":")
 	if head != "self" {
 		return nil, fmt.Errorf("spec %.60q: want self", spec)
 	}
 	var l search.Limits
+	var books *book.Shelf
 	for part := range strings.SplitSeq(tail, ",") {
 		if part == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(part, "=")
+		if key == "book" {
+			var err error
+			if books, err = book.Open(value, gameName, configs.Books()); err != nil {
+				return nil, fmt.Errorf("spec %.60q: %w", spec, err)
+			}
+			continue
+		}
 		n, err := strconv.ParseUint(value, 10, 31)
 		if err != nil || n == 0 {
 			return nil, fmt.Errorf("spec %.60q: %s: want a number", spec, key)
@@ -48,14 +59,18 @@ func openSpec(spec, gameName string, o engine.Options) (engine.Searcher, error) 
 		case "depth":
 			l.Depth = int(n)
 		default:
-			return nil, fmt.Errorf("spec %.60q: no key %.20q (have nodes, depth)", spec, key)
+			return nil, fmt.Errorf("spec %.60q: no key %.20q (have nodes, depth, book)", spec, key)
 		}
 	}
 	e, err := engine.New(gameName, o)
 	if err != nil {
 		return nil, err
 	}
-	return &capped{e, l}, nil
+	own := &capped{e, l}
+	if books == nil {
+		return own, nil
+	}
+	return book.With(own, books, book.Options{}), nil
 }
 
 // capped is an engine with limits of its own.
