@@ -81,9 +81,11 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		positionCommand(),
 		perftCommand(),
 		benchCommand(),
-		bookCommand(),
 		matchCommand(),
+		openingsCommand(),
+		bookCommand(),
 		tablebaseCommand(),
+		engineCommand(),
 		versionCommand(),
 	)
 	return root
