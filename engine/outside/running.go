@@ -108,7 +108,9 @@ func (r *running) run() {
 	}
 	p, err := r.engine.lease(r.query, r.stop)
 	if p == nil {
-		r.result.Err = err
+		if r.result.Err = err; err != nil && r.engine.isClosed() {
+			r.result.Err = ErrClosed
+		}
 		return
 	}
 	a, err := r.converse(p)
