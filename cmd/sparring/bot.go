@@ -15,6 +15,7 @@ import (
 	"sparring/configs"
 	"sparring/engine"
 	"sparring/engine/book"
+	"sparring/engine/lineup"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -78,20 +79,18 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 	return b, done, nil
 }
 
-// opener makes the engines of a bot, with the opening books that its settings
-// name. Of books that are missing or damaged it warns, once, and does without.
+// opener opens a bot's players, with the opening books that its settings name.
+// Of books that are missing or damaged it warns, once, and does without.
 func opener(cfg bot.Config, log zerolog.Logger) func(spec, gameName string) (engine.Searcher, error) {
-	books, err := book.Open(cfg.Book, "", configs.Books())
-	if err != nil {
+	warn := func(err error) {
 		log.Warn().Err(err).Msg("opening books: playing without those that are missing or damaged")
 	}
-	return func(_, gameName string) (engine.Searcher, error) {
-		e, err := engine.New(gameName, engine.Options{HashBytes: cfg.HashMB << 20})
-		if err != nil {
-			return nil, err
-		}
-		return book.With(e, books, book.Options{}), nil
+	books, err := book.Open(cfg.Book, "", configs.Books())
+	if err != nil {
+		warn(err)
 	}
+	players := lineup.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Shipped: configs.Books(), Warn: warn}
+	return func(spec, gameName string) (engine.Searcher, error) { return lineup.Open(spec, gameName, players) }
 }
 
 // drainOnSignal lets a first signal drain the bot and a second end it. The
