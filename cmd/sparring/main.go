@@ -82,7 +82,10 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		perftCommand(),
 		benchCommand(),
 		matchCommand(),
+		openingsCommand(),
+		bookCommand(),
 		tablebaseCommand(),
+		engineCommand(),
 		versionCommand(),
 	)
 	return root

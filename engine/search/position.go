@@ -94,7 +94,9 @@ type Node struct {
 	NoCutoff bool
 	// Over: the game ends here (by its rules, or by a repetition judged as
 	// its rules would) with Verdict for the side to move: -Win, Draw, Win,
-	// +-RepWin. The kernel adds the distance from the root. The root of a
+	// +-RepWin. The kernel adds the distance from the root. A node may also
+	// be over because it is known how it ends (endgame tables): the verdict
+	// then has the plies to the end in it, as a Proof's score. The root of a
 	// search is searched even so: its game goes on, a move is wanted.
 	Over    bool
 	Verdict Score
@@ -113,10 +115,14 @@ const (
 	Noisy             // only those that quiescence should see
 )
 
-// Cursor is the state of one run through the moves of one node. Mode is the
-// kernel's, the rest the adapter's, to use as it likes.
+// Cursor is the state of one run through the moves of one node. Mode and
+// NoQuiets are the kernel's, the rest the adapter's, to use as it likes.
 type Cursor struct {
-	Mode  Mode
+	Mode Mode
+	// NoQuiets: the kernel has no use for quiet moves any more; the adapter
+	// may leave those out of All that it has not given yet.
+	NoQuiets bool
+
 	Stage uint8
 	N     [4]int32
 	W     [2]uint64

@@ -13,14 +13,25 @@ import (
 // built builds sets in a directory of the test.
 func built(t *testing.T, names ...string) (dir string, sets []Set) {
 	t.Helper()
-	dir = t.TempDir()
 	for _, name := range names {
 		sets = append(sets, set(t, name))
 	}
+	return builtSets(t, sets), sets
+}
+
+func builtSets(t *testing.T, sets []Set) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	if err := Build(t.Context(), dir, sets, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	return dir, sets
+	return dir
+}
+
+// made builds sets and opens them.
+func made(t *testing.T, sets ...Set) *Tables {
+	t.Helper()
+	return opened(t, builtSets(t, sets))
 }
 
 func set(t *testing.T, name string) Set {

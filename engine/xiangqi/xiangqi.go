@@ -20,6 +20,7 @@ func Params() search.Params {
 		LateFrom:   8,
 		WinScale:   winScale,
 		Quiescence: true,
+		ProveRoot:  proveRoot,
 		On: search.Switches{
 			Aspiration: true, PVS: true, HashMove: true, HashCutoff: true,
 			Killers: true, History: true, MateDistance: true,
@@ -37,6 +38,11 @@ type position struct {
 	root  int    // states of the board at the root
 	sums  []sums // of the root and each Do since
 	salt  uint64 // of the rule set, in SearchKey
+
+	reaches rules.Reaches // room for Moves
+
+	tables Tables // nil: none
+	past   past
 }
 
 // New adapts a game's position, with its history and its rules. It fails on
@@ -92,6 +98,9 @@ func (p *position) Enter() search.Node {
 			node.SearchKey ^= game.Zobrist(p.salt, uint64(left/limitStep))
 			node.NoCutoff = left <= limitNear
 		}
+	}
+	if p.tables != nil {
+		p.settle(&node)
 	}
 	return node
 }

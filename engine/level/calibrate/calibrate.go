@@ -137,12 +137,12 @@ func (p *Plan) step(ctx context.Context, n int) (*Step, error) {
 	terms := match.Terms{V: match.FileVersion, Game: p.Rules.Game, Rules: p.Rules.Name, Players: specs, Kind: match.RoundRobin,
 		Openings: p.Described, Seed: p.Seed, PatienceMS: 60_000, Threads: 1, HashMB: 1, Build: engine.Build()}
 	plan := match.Plan{Terms: terms, Games: p.Games, Openings: p.Openings, Concurrency: p.Concurrency}
-	plan.Backend = &match.Local{Terms: &plan.Terms, Open: func(spec string) (engine.Searcher, error) { return p.open(players[spec]) }}
+	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) { return p.open(players[spec]) }}
 	if p.Watch != nil {
 		plan.Watch = func(s *match.Standing, _ *match.Game) { p.Watch(n, s, p.Games) }
 	}
 	if p.Keep != "" {
-		file, err := match.OpenFile(filepath.Join(p.Keep, fmt.Sprintf("%s-%d.jsonl", p.Rules.Game, n)), plan.Terms)
+		file, err := match.OpenFile(filepath.Join(p.Keep, fmt.Sprintf("%s-%d.jsonl", p.Rules.Game, n)), &plan.Terms)
 		if err != nil {
 			return nil, err
 		}
