@@ -24,12 +24,12 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":               {"game"},
 	"engine":             {"engine", "game"},
-	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
 	"engine/match":       {"engine", "record$", "protocol$", "game"},
 	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},
 	"protocol/ucci":      {"protocol/internal", "protocol/uci"},
+	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
 	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
 	"record/format":      {"record", "protocol$", "game"},

@@ -73,8 +73,18 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		return usagef("%w (see %s --help)", err, c.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(up, arenaCommand(), botCommand(), recordsCommand(), positionCommand(), perftCommand(), benchCommand(),
-		matchCommand(), tablebaseCommand(), versionCommand())
+	root.AddCommand(
+		up,
+		arenaCommand(),
+		botCommand(),
+		recordsCommand(),
+		positionCommand(),
+		perftCommand(),
+		benchCommand(),
+		matchCommand(),
+		tablebaseCommand(),
+		versionCommand(),
+	)
 	return root
 }
 
