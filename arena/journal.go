@@ -121,9 +121,19 @@ func full(err error) bool {
 // has to be replaced.
 func (s *store) off(err error) bool {
 	nc := s.js.Conn()
-	return nc.IsConnected() && nc.ConnectedClusterName() == "" &&
-		(errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) ||
-			errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount))
+	if !nc.IsConnected() || nc.ConnectedClusterName() != "" {
+		return false
+	}
+	switch {
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
+		errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return true
+	case errors.Is(err, context.DeadlineExceeded):
+		// A server that is merely slow is slow to everybody, and another
+		// referee may get through where this one did not.
+		return nc.FlushTimeout(storeWait/4) == nil
+	}
+	return false
 }
 
 // settle finds out after a conflict whose entry is the last: ours, from an

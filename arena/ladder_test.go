@@ -170,6 +170,33 @@ func TestLadderGivesUpTheAbsent(t *testing.T) {
 	}
 }
 
+// A pairing whose players are there, have slots free and take no seat is
+// called off.
+func TestLadderGivesUpTheIdle(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	heard := make(chan Round, 10)
+	cfg := ladderConfig(1)
+	cfg.LostAfter, cfg.Ladder.Absent, cfg.Ladder.Idle = patience, 0, 500*time.Millisecond
+	a := prepareArena(t, srv, cfg)
+	a.OnRound(func(r Round) { heard <- r })
+	a.start()
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	ann.set(func(p *player) {
+		p.answer = func(protocol.Offer) protocol.OfferAnswer { return protocol.OfferAnswer{Answer: protocol.Busy} }
+	})
+	amazonsOnly(t, ann)
+	amazonsOnly(t, bob)
+	r := roundsOf(t, a, heard, 1)[0]
+	if p := r.Pairings[0]; p.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || p.Plies != 0 {
+		t.Errorf("pairing %+v, want it called off", p)
+	}
+	last, _, err := a.store.lastEvent(t.Context(), r.Pairings[0].ID)
+	if err != nil || last.Text != "a player takes no seat" {
+		t.Errorf("the log says %+v, %v; want why", last, err)
+	}
+}
+
 // A round of many games among bots that play one at a time comes to its end,
 // and nobody gets a second game while it plays or holds its slot.
 func TestRoundWithOneSlotEach(t *testing.T) {

@@ -1,6 +1,8 @@
 package arena
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -259,4 +261,54 @@ func lastSeq(t *testing.T, s *store, g protocol.GameID) uint64 {
 		t.Fatal(err)
 	}
 	return msg.Sequence
+}
+
+// A silent store counts as one without room only while its server answers at
+// once: a server or a way to it that is slow may serve another referee.
+func TestSlowIsNotFull(t *testing.T) {
+	t.Parallel()
+	srv := startBare(t)
+	gate := &gate{to: srv}
+	nc := connect(t, protocol.Connection{InProcess: gate, Name: "platform"})
+	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := fmt.Errorf("append: %w", context.DeadlineExceeded)
+	if !a.store.off(silent) {
+		t.Error("a stream that falls silent on a quick server is not taken to be full")
+	}
+	if a.store.off(errors.New("anything else")) {
+		t.Error("any error counts as a full disk")
+	}
+	gate.shut.Lock()
+	if a.store.off(silent) {
+		t.Error("a slow server is taken to be full")
+	}
+	gate.shut.Unlock()
+}
+
+// gate is a way to a server that can be shut: what is sent then arrives when
+// it opens.
+type gate struct {
+	to   *bare
+	shut sync.RWMutex
+}
+
+// InProcessConn connects through the gate.
+func (g *gate) InProcessConn() (net.Conn, error) {
+	inner, err := g.to.InProcessConn()
+	return gatedConn{inner, g}, err
+}
+
+type gatedConn struct {
+	net.Conn
+	gate *gate
+}
+
+func (c gatedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.gate.shut.RLock()
+	defer c.gate.shut.RUnlock()
+	return n, err
 }

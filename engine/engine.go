@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"sparring/engine/search"
+	"sparring/engine/xiangqi"
 	"sparring/game"
 )
 
@@ -44,6 +45,9 @@ type Running interface {
 type Options struct {
 	HashBytes int // of its own hash table, DefaultHash when 0
 	Threads   int // for searches whose Limits name none, 1 when 0
+	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
+	// use for them.
+	Tables xiangqi.Tables
 }
 
 // DefaultHash is the size of a hash table where none is named.
@@ -65,6 +69,9 @@ type adapter struct {
 	// selfLoss: a player's own move may end the game as a loss (by repetition,
 	// by a forbidden move), so the rules look at every move before a search.
 	selfLoss bool
+	// probing is position for an engine with endgame tables, nil where the
+	// game has none.
+	probing func(xiangqi.Tables) func(game.Position) (search.Position, error)
 }
 
 // New makes the engine for a game; the error wraps game.ErrRules for a game
@@ -72,7 +79,7 @@ type adapter struct {
 func New(gameName string, o Options) (*Engine, error) {
 	a, ok := adapters[gameName]
 	if !ok {
-		return nil, fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
+		return nil, noEngine(gameName)
 	}
 	if o.HashBytes < 0 || o.Threads < 0 {
 		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative", o.HashBytes, o.Threads)
@@ -80,8 +87,25 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.HashBytes == 0 {
 		o.HashBytes = DefaultHash
 	}
+	if o.Tables != nil && a.probing != nil {
+		a.position = a.probing(o.Tables)
+	}
 	table := search.NewTable(o.HashBytes)
 	return &Engine{a, search.New(a.params(), table), table, max(o.Threads, 1)}, nil
+}
+
+// Params are the parameters that a game is searched with; the error is that of
+// [New]. They tell what a score means (Params.Chance) to who has no engine.
+func Params(gameName string) (search.Params, error) {
+	a, ok := adapters[gameName]
+	if !ok {
+		return search.Params{}, noEngine(gameName)
+	}
+	return a.params(), nil
+}
+
+func noEngine(gameName string) error {
+	return fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
 }
 
 // Params are the parameters of the engine's game.
@@ -92,17 +116,11 @@ func (e *Engine) Forget() { e.table.Clear() }
 
 // Search implements Searcher.
 func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error) {
-	if out := p.Outcome(); out.Over() {
-		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
-	}
-	legal := p.Legal(nil)
-	for _, m := range l.Moves {
-		if !slices.Contains(legal, m) {
-			return nil, fmt.Errorf("%w: move %#x to search", game.ErrIllegal, uint32(m))
-		}
+	if err := Searchable(p, l); err != nil {
+		return nil, err
 	}
 	if e.adapter.selfLoss {
-		if err := e.spare(p, legal, &l); err != nil {
+		if err := e.spare(p, &l); err != nil {
 			return nil, err
 		}
 	}
@@ -116,12 +134,32 @@ func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Inf
 	return e.kernel.Start(pos, l, report), nil
 }
 
+// Searchable is why there is nothing to search: an error that wraps
+// game.ErrOver where the game has ended, and game.ErrIllegal where l.Moves has a
+// move that is not legal.
+func Searchable(p game.Position, l search.Limits) error {
+	if out := p.Outcome(); out.Over() {
+		return fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
+	}
+	if l.Moves == nil {
+		return nil
+	}
+	legal := p.Legal(nil)
+	for _, m := range l.Moves {
+		if !slices.Contains(legal, m) {
+			return fmt.Errorf("%w: move %#x to search", game.ErrIllegal, uint32(m))
+		}
+	}
+	return nil
+}
+
 // spare takes the moves that lose at once by the rules out of a search, unless
 // all do: the kernel may judge a repetition otherwise than the rules, who have
 // seen the whole game, and theirs is the last word.
-func (e *Engine) spare(p game.Position, legal []game.Move, l *search.Limits) error {
-	if l.Moves != nil {
-		legal = l.Moves
+func (e *Engine) spare(p game.Position, l *search.Limits) error {
+	legal := l.Moves
+	if legal == nil {
+		legal = p.Legal(nil)
 	}
 	p = p.Clone()
 	lost := game.WonBy(p.Turn().Other())

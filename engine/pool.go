@@ -189,7 +189,7 @@ func (t *Thought) play(c *Clock) {
 			length = a.length
 		}
 		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
-			Ply: t.position.Ply(), Length: length, Overhead: c.Overhead})
+			Ply: t.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead})
 		l.Soft, l.Hard, l.Stretch, l.Clock = b.Soft, b.Hard, timing.Stretch, c
 		if !c.At.IsZero() {
 			l.From = c.At
@@ -222,7 +222,11 @@ func (t *Thought) live() {
 	select {
 	case <-t.granted:
 	case <-t.stop:
-		return // never began: no move
+		select {
+		case <-t.granted: // both: who stops a search that may run wants its move
+		default:
+			return // never began: no move
+		}
 	}
 	p.mu.Lock()
 	limits, playing := t.limits, t.playing
@@ -235,6 +239,7 @@ func (t *Thought) live() {
 	find := func(pos game.Position, l search.Limits) (search.Result, error) {
 		ours := limits
 		ours.Moves, ours.MultiPV = l.Moves, l.MultiPV
+		ours.NoBook = true // scores are compared, which a book does not have
 		var err error
 		found, err = t.search(pos, ours, playing)
 		return found, err

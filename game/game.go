@@ -302,6 +302,20 @@ type Forbidder interface {
 	Forbidden() []ForbiddenPoint
 }
 
+// Symmetric is a Position of a game whose board can be laid on itself so that
+// the rules stay what they are: by reflections and, where it is square,
+// rotations. Way 0 leaves everything where it is.
+type Symmetric interface {
+	// Symmetries is the number of ways, way 0 included.
+	Symmetries() int
+	// SymmetricKey is the key of the board laid on itself in a way, with the
+	// same side to move: for way 0 that of Position.Key, but without what an
+	// opening procedure adds to it.
+	SymmetricKey(way int) uint64
+	// SymmetricMove is where a way takes a legal move.
+	SymmetricMove(way int, m Move) Move
+}
+
 // Notation is a way to write a game's moves, by its name.
 type Notation string
 

@@ -111,8 +111,8 @@ func (r *Record) Validate() error {
 			bad("seat %s: kind %.20q", game.Seat(i), s.Kind)
 		}
 	}
-	if by := r.Source.By; by != ByArena && by != ByPlayer && by != ByImport {
-		bad("source.by %.20q: want %s, %s or %s", by, ByArena, ByPlayer, ByImport)
+	if by := r.Source.By; by != ByArena && by != ByPlayer && by != ByImport && by != ByMatch {
+		bad("source.by %.20q: want %s, %s, %s or %s", by, ByArena, ByPlayer, ByImport, ByMatch)
 	}
 	if len(r.Plies) > MaxPlies {
 		bad("%d plies, more than %d", len(r.Plies), MaxPlies)

@@ -79,6 +79,7 @@ const (
 	ByArena  = "arena"
 	ByPlayer = "player"
 	ByImport = "import" // read from a file of another format
+	ByMatch  = "match"  // a match runner, which refereed and knows what both thought
 )
 
 // Source is who wrote a record, and for a player's own record what is needed

@@ -65,6 +65,17 @@ func (d *display) game(id, line string) {
 	}
 }
 
+// live reports whether lines are redrawn in place.
+func (d *display) live() bool { return d.width > 0 }
+
+// clear takes all games' lines away.
+func (d *display) clear() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erase()
+	d.order, d.lines = nil, make(map[string]string)
+}
+
 // end takes a game's line away and says its last.
 func (d *display) end(id, line string) {
 	d.mu.Lock()

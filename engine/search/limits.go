@@ -26,8 +26,15 @@ type Limits struct {
 	// Clock is what Soft, Hard and From were worked out from, if a clock runs:
 	// for searchers that keep their own time. The kernel does not look at it.
 	Clock *Clock
+	// MovesToGo is the number of moves until Clock gets its time anew, 0 where
+	// it never does.
+	MovesToGo int
 	// Seed is for searchers that draw by lot. The kernel never does.
 	Seed uint64
+
+	// NoBook is for searchers with an opening book: think, whatever it says.
+	// The kernel has none.
+	NoBook bool
 
 	MultiPV int         // lines to find, 0 is one
 	Moves   []game.Move // look at these root moves alone; nil is all
@@ -80,7 +87,7 @@ type Result struct {
 	Nodes    uint64
 	Time     time.Duration
 	PV       []game.Move
-	Source   string // "search", or the Kind of the Proof that settled it
+	Source   string // "search" or another below, or the Kind of the Proof that settled it
 	Lines    []Info // the last state of each line, best first
 
 	// What a searcher other than the kernel may say beside or instead of a
@@ -94,6 +101,9 @@ type Result struct {
 const (
 	FromSearch = "search"
 	FromOnly   = "only" // one move to choose from, or none
+	FromBook   = "book" // an opening book, nothing was searched
+
+	FromExternal = "external" // an engine that is not ours
 )
 
 // Chance is the winning chance that a score stands for, draws counted half.

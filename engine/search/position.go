@@ -94,7 +94,9 @@ type Node struct {
 	NoCutoff bool
 	// Over: the game ends here (by its rules, or by a repetition judged as
 	// its rules would) with Verdict for the side to move: -Win, Draw, Win,
-	// +-RepWin. The kernel adds the distance from the root. The root of a
+	// +-RepWin. The kernel adds the distance from the root. A node may also
+	// be over because it is known how it ends (endgame tables): the verdict
+	// then has the plies to the end in it, as a Proof's score. The root of a
 	// search is searched even so: its game goes on, a move is wanted.
 	Over    bool
 	Verdict Score

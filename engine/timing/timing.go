@@ -15,6 +15,7 @@ type Situation struct {
 	Mine, Theirs clock.State // at the moment the mover's clock began to run
 	Ply          int         // plies played
 	Length       int         // plies that games of this kind usually last, above 0
+	MovesToGo    int         // until the clock gets its time anew, 0 where it never does
 	// Overhead is what a move costs its clock besides the search, as measured:
 	// a high percentile, not a mean.
 	Overhead time.Duration
@@ -82,8 +83,13 @@ func (s Situation) byoYomi() Budget {
 // main shares what is left among the moves to come and adds most of what each
 // move brings; on top of left, one move may take extra without a loss.
 func (s Situation) main(left, gain, extra time.Duration) Budget {
-	moves := max((s.Length-s.Ply)/2, s.Length/6, fewestMoves)
+	moves, share := max((s.Length-s.Ply)/2, s.Length/6, fewestMoves), greatestShare
 	keep := s.reserve()
+	if n := s.MovesToGo; n > 0 && n < moves {
+		// Nothing needs to be left when the time comes anew.
+		moves, share = n, min(share, n)
+		keep = min(keep, time.Duration(n)*keep/fewestMoves)
+	}
 	gain = gain * 3 / 4
 	if left < keep {
 		// Down here less is spent than comes in, so that the reserve grows again.
@@ -92,7 +98,7 @@ func (s Situation) main(left, gain, extra time.Duration) Budget {
 	soft := max(left-keep, 0)/time.Duration(moves) + gain - s.Overhead
 	soft = s.lead(soft)
 	// A move that takes all but a fifth of what is left would starve the rest.
-	hard := min(ratio*soft, left/greatestShare+gain+extra, left+extra-s.Overhead-Least)
+	hard := min(ratio*soft, left/time.Duration(share)+gain+extra, left+extra-s.Overhead-Least)
 	hard = s.clip(max(hard, 0))
 	return Budget{Soft: min(max(soft, Least), hard), Hard: hard}
 }

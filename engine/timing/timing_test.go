@@ -56,6 +56,32 @@ func TestNeverFlags(t *testing.T) {
 	})
 }
 
+// Before a time control nothing is kept for later: the last move may take
+// nearly all, and a player that always takes the hard limit gets there.
+func TestMovesToGo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		left := time.Duration(rapid.IntRange(1000, 600_000).Draw(t, "left")) * time.Millisecond
+		togo := rapid.IntRange(1, 60).Draw(t, "togo")
+		overhead := time.Duration(rapid.IntRange(0, 10).Draw(t, "overhead")) * time.Millisecond
+		sp := clock.Spec{Kind: clock.SuddenDeath, Initial: left}
+		for n := togo; n > 0; n-- {
+			b := Allot(Situation{Clock: sp, Mine: clock.State{Left: left}, Ply: 2 * (togo - n), Length: 90, MovesToGo: n, Overhead: overhead})
+			if b.Hard < Least || b.Soft > b.Hard {
+				t.Fatalf("%d moves to go in %v: %+v", n, left, b)
+			}
+			if n == 1 && left > sp.Initial/4 && b.Soft < left/3 {
+				t.Fatalf("the last move in %v gets %v", left, b.Soft)
+			}
+			if left -= b.Hard + overhead; left < 0 {
+				t.Fatalf("flag fell with %d moves to go", n)
+			}
+			if left < overhead+Least {
+				return // such a player has used all: no more to allot
+			}
+		}
+	})
+}
+
 // A player that always takes the soft limit gets through a game of the usual
 // length with a fair share of the time used, and has not starved the end.
 func TestFairShare(t *testing.T) {

@@ -90,7 +90,7 @@ func (p *position) Eval() search.Score {
 	total.add(tempo)
 	phase := min(at.phase, phaseFull)
 	v := (total.mg*phase + total.eg*(phaseFull-phase)) / phaseFull
-	return max(-search.MaxEval, min(search.MaxEval, search.Score(v)))
+	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(v))))
 }
 
 // activity is e3, and what the later terms need of the attacks. While it has

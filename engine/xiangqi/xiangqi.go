@@ -44,6 +44,9 @@ type position struct {
 	salt  uint64 // of the rule set, in SearchKey
 
 	reaches rules.Reaches // room for Moves
+
+	tables Tables // nil: none
+	past   past
 }
 
 // New adapts a game's position, with its history and its rules. It fails on
@@ -99,6 +102,9 @@ func (p *position) Enter() search.Node {
 			node.SearchKey ^= game.Zobrist(p.salt, uint64(left/limitStep))
 			node.NoCutoff = left <= limitNear
 		}
+	}
+	if p.tables != nil {
+		p.settle(&node)
 	}
 	return node
 }

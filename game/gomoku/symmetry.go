@@ -1,5 +1,9 @@
 package gomoku
 
+import "sparring/game"
+
+var _ game.Symmetric = (*Position)(nil)
+
 // symmetries is the number of ways to lay a square on itself.
 const symmetries = 8
 
@@ -17,4 +21,43 @@ func (g *Geometry) Symmetric(p Point, s int) Point {
 		col, row = row, col
 	}
 	return g.Point(col, row)
+}
+
+// Symmetries is 8, the ways to lay a square on itself; 1 under the continuous
+// rules, where of two rows made at once the one in the first direction dies.
+func (p *Position) Symmetries() int {
+	if p.set.continuous {
+		return 1
+	}
+	return symmetries
+}
+
+// SymmetricKey is the key of the plain position (see [Position.Plain]) laid on
+// itself in a way.
+func (p *Position) SymmetricKey(way int) uint64 {
+	if way == 0 {
+		return p.key
+	}
+	var key uint64
+	if p.toMove == White {
+		key = sideKey
+	}
+	for at := range Point(p.board.Points) {
+		if c, ok := p.board.At(at); ok {
+			key ^= stoneKeys[c][p.board.Symmetric(at, way)]
+		}
+	}
+	return key
+}
+
+// SymmetricMove is where a way takes the stone that a move puts or offers;
+// other moves stay what they are.
+func (p *Position) SymmetricMove(way int, m game.Move) game.Move {
+	if at, ok := p.board.MovePoint(m); ok {
+		return StoneMove(p.board.Symmetric(at, way))
+	}
+	if at, ok := p.board.OfferPoint(m); ok {
+		return Offer(p.board.Symmetric(at, way))
+	}
+	return m
 }

@@ -2,8 +2,10 @@ package ccgc
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,8 +75,8 @@ func TestOpenings(t *testing.T) {
 		for _, s := range stones {
 			want = append(want, r.Plies[s.Ply-1].Move)
 		}
-		if moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/renju-15" || format.Name(got.Seats[0]) != format.Name(r.Seats[black]) {
-			t.Errorf("%s: %s, %s, %+v", text, got.Rules, moves(got), got.Seats)
+		if formattest.Moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/renju-15" || format.Name(got.Seats[0]) != format.Name(r.Seats[black]) {
+			t.Errorf("%s: %s, %s, %+v", text, got.Rules, formattest.Moves(got), got.Seats)
 		}
 		if (got.Result == game.FirstWins) != (r.Result == game.WonBy(black)) {
 			t.Errorf("%s: %s, but %s in the record with Black %s", text, got.Result, r.Result, black)
@@ -160,8 +162,8 @@ func TestVariants(t *testing.T) {
 			continue
 		}
 		r := games[0]
-		if moves(r) != want.moves || r.Result != want.result {
-			t.Errorf("%s: %v, %s", name, moves(r), r.Result)
+		if formattest.Moves(r) != want.moves || r.Result != want.result {
+			t.Errorf("%s: %v, %s", name, formattest.Moves(r), r.Result)
 		}
 		if names := format.Name(r.Seats[0]) + " " + format.Name(r.Seats[1]); names != want.names {
 			t.Errorf("%s: players %q, want %q", name, names, want.names)
@@ -177,14 +179,6 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, when, want.when)
 		}
 	}
-}
-
-func moves(r *record.Record) string {
-	var m []string
-	for _, p := range r.Plies {
-		m = append(m, p.Move)
-	}
-	return strings.Join(m, " ")
 }
 
 func TestResult(t *testing.T) {
@@ -205,7 +199,7 @@ func TestResult(t *testing.T) {
 	}
 }
 
-var damaged = []struct{ text, want string }{
+var damaged = []formattest.Broken{
 	{"", "ccgc, line 1, column 1: syntax: no game"},
 	{"hello", "'h' where a game must begin"},
 	{"#[XX][a][b];", "line 1, column 3: syntax: game \"XX\": want AM or C5"},
@@ -224,15 +218,7 @@ var damaged = []struct{ text, want string }{
 	{"{[C5][a][b];B(H,8)}\n{[C5][a][b];W(H,8)}", "ccgc, game 2, line 2, column 13, ply 1: illegal move"},
 }
 
-func TestDamaged(t *testing.T) {
-	for _, x := range damaged {
-		_, err := format.All(read(x.text, format.ReadOptions{}))
-		var where *format.Error
-		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
-			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
-		}
-	}
-}
+func TestDamaged(t *testing.T) { formattest.Refuses(t, Format(), damaged) }
 
 func TestCannot(t *testing.T) {
 	for _, r := range []*record.Record{
@@ -248,34 +234,5 @@ func TestCannot(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, x := range damaged {
-		f.Add(x.text)
-	}
-	for name := range variants {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for r, err := range read(text, format.ReadOptions{}) {
-			if err != nil {
-				var where *format.Error
-				if !errors.As(err, &where) {
-					t.Fatalf("%T %v", err, err)
-				}
-				continue
-			}
-			// What has been read can be written, and says the same.
-			out, err := write([]*record.Record{r}, format.WriteOptions{})
-			if err != nil {
-				t.Fatalf("%v of %+v", err, r)
-			}
-			again, err := format.All(read(out, format.ReadOptions{}))
-			if err != nil || len(again) != 1 || moves(again[0]) != moves(r) || again[0].Result != r.Result {
-				t.Fatalf("%v in %s", err, out)
-			}
-		}
-	})
+	formattest.Fuzz(f, Format(), damaged, slices.Sorted(maps.Keys(variants)))
 }

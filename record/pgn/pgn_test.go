@@ -2,10 +2,12 @@ package pgn
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,8 +139,8 @@ func TestVariants(t *testing.T) {
 			continue
 		}
 		r := games[0]
-		if len(games) != want.games || moves(r) != want.moves || r.Result != want.result {
-			t.Errorf("%s: %d games, %v, %s", name, len(games), moves(r), r.Result)
+		if len(games) != want.games || formattest.Moves(r) != want.moves || r.Result != want.result {
+			t.Errorf("%s: %d games, %v, %s", name, len(games), formattest.Moves(r), r.Result)
 		}
 		if names := format.Name(r.Seats[0]) + " " + format.Name(r.Seats[1]); names != want.names {
 			t.Errorf("%s: players %q", name, names)
@@ -150,17 +152,9 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-func moves(r *record.Record) string {
-	var m []string
-	for _, p := range r.Plies {
-		m = append(m, p.Move)
-	}
-	return strings.Join(m, " ")
-}
-
 const head = "[Game \"Chinese Chess\"]\n[Red \"a\"]\n"
 
-var damaged = []struct{ text, want string }{
+var damaged = []formattest.Broken{
 	{"", "pgn, line 1, column 1: syntax: no game"},
 	{"[Game \"Chess\"]\n1. e4 e5", "line 1, column 8: syntax: game \"Chess\""},
 	{"[Event \"x\"]\n[White \"a\"]\n1. e4 e5", "this looks like chess"},
@@ -178,15 +172,7 @@ var damaged = []struct{ text, want string }{
 	{head + "1. H2-E2 1-0\n\n" + head + "1. H9-G7 0-1\n", "pgn, game 2, line 7, column 4, ply 1: illegal move"},
 }
 
-func TestDamaged(t *testing.T) {
-	for _, x := range damaged {
-		_, err := format.All(read(x.text, format.ReadOptions{}))
-		var where *format.Error
-		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
-			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
-		}
-	}
-}
+func TestDamaged(t *testing.T) { formattest.Refuses(t, Format(), damaged) }
 
 func TestCannot(t *testing.T) {
 	r := formattest.Random(t, "gomoku/freestyle-15", "", 1, 6)
@@ -236,7 +222,7 @@ func TestLongGame(t *testing.T) {
 	}
 	text = strings.Replace(text, `[Rules "`+unlimited+`"]`, "", 1)
 	games, err := format.All(read(text, format.ReadOptions{}))
-	if err != nil || moves(games[0]) != moves(r) || games[0].Rules != unlimited {
+	if err != nil || formattest.Moves(games[0]) != formattest.Moves(r) || games[0].Rules != unlimited {
 		t.Errorf("%v", err)
 	}
 	if _, err := format.All(read(text, format.ReadOptions{Rules: "xiangqi/wxf"})); !errors.Is(err, game.ErrOver) {
@@ -245,36 +231,5 @@ func TestLongGame(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, x := range damaged {
-		f.Add(x.text)
-	}
-	for name := range variants {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for r, err := range read(text, format.ReadOptions{}) {
-			if err != nil {
-				var where *format.Error
-				if !errors.As(err, &where) {
-					t.Fatalf("%T %v", err, err)
-				}
-				continue
-			}
-			// What has been read can be written, and says the same.
-			for _, notation := range notations {
-				out, err := write([]*record.Record{r}, format.WriteOptions{Moves: notation})
-				if err != nil {
-					t.Fatalf("%v of %+v", err, r)
-				}
-				again, err := format.All(read(out, format.ReadOptions{}))
-				if err != nil || len(again) != 1 || moves(again[0]) != moves(r) || again[0].Result != r.Result {
-					t.Fatalf("%v in %s", err, out)
-				}
-			}
-		}
-	})
+	formattest.Fuzz(f, Format(), damaged, slices.Sorted(maps.Keys(variants)), notations...)
 }

@@ -3,8 +3,10 @@ package psq
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,8 +65,8 @@ func TestOpenings(t *testing.T) {
 		for _, s := range stones {
 			want = append(want, r.Plies[s.Ply-1].Move)
 		}
-		if moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/freestyle-15" || got.Seats[0] != r.Seats[black] {
-			t.Errorf("%s: %s, %s, %+v", text, got.Rules, moves(got), got.Seats)
+		if formattest.Moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/freestyle-15" || got.Seats[0] != r.Seats[black] {
+			t.Errorf("%s: %s, %s, %+v", text, got.Rules, formattest.Moves(got), got.Seats)
 		}
 		if (got.Result == game.FirstWins) != (r.Result == game.WonBy(black)) || got.Reason != r.Reason {
 			t.Errorf("%s: %s, but %s in the record with Black %s", text, got.Result, r.Result, black)
@@ -126,8 +128,8 @@ func TestVariants(t *testing.T) {
 			continue
 		}
 		r := games[0]
-		if r.Rules != want.rules || moves(r) != want.moves || r.Result != want.result || r.Reason != want.reason {
-			t.Errorf("%s: %s, %v, %s %s", name, r.Rules, moves(r), r.Result, r.Reason)
+		if r.Rules != want.rules || formattest.Moves(r) != want.moves || r.Result != want.result || r.Reason != want.reason {
+			t.Errorf("%s: %s, %v, %s %s", name, r.Rules, formattest.Moves(r), r.Result, r.Reason)
 		}
 		if names := [2]string{format.Name(r.Seats[0]), format.Name(r.Seats[1])}; names != want.names {
 			t.Errorf("%s: players %q", name, names)
@@ -135,15 +137,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-func moves(r *record.Record) string {
-	var m []string
-	for _, p := range r.Plies {
-		m = append(m, p.Move)
-	}
-	return strings.Join(m, " ")
-}
-
-var damaged = []struct{ text, want string }{
+var damaged = []formattest.Broken{
 	{"", "psq, line 1, column 1: syntax: no game"},
 	{"hello\n8,8,0\n", "line 1, column 1: syntax: \"hello\""},
 	{"Piskvorky 15x20, 11:11, 0\n8,8,0\n", "a board of 15x20"},
@@ -156,15 +150,7 @@ var damaged = []struct{ text, want string }{
 	{"Piskvorky 15x15, 11:11, 0\n1,1,0\n1,2,0\n2,1,0\n2,2,0\n3,1,0\n3,2,0\n4,1,0\n4,2,0\n5,1,0\n5,2,0\n", "line 11, column 1, ply 10: game is over"},
 }
 
-func TestDamaged(t *testing.T) {
-	for _, x := range damaged {
-		_, err := format.All(read(x.text, format.ReadOptions{}))
-		var where *format.Error
-		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
-			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
-		}
-	}
-}
+func TestDamaged(t *testing.T) { formattest.Refuses(t, Format(), damaged) }
 
 func TestCannot(t *testing.T) {
 	setup := formattest.Random(t, "gomoku/freestyle-15", "15/15/15/15/15/15/15/6xo7/7x7/15/15/15/15/15/15 w", 1, 6)
@@ -179,37 +165,5 @@ func TestCannot(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, x := range damaged {
-		f.Add(x.text)
-	}
-	for name := range variants {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for r, err := range read(text, format.ReadOptions{}) {
-			if err != nil {
-				var where *format.Error
-				if !errors.As(err, &where) {
-					t.Fatalf("%T %v", err, err)
-				}
-				continue
-			}
-			// What has been read can be written, and says the same.
-			out, err := write([]*record.Record{r}, format.WriteOptions{})
-			if errors.Is(err, format.ErrCannot) {
-				continue
-			}
-			if err != nil {
-				t.Fatalf("%v of %+v", err, r)
-			}
-			again, err := format.All(read(out, format.ReadOptions{}))
-			if err != nil || len(again) != 1 || moves(again[0]) != moves(r) || again[0].Result != r.Result {
-				t.Fatalf("%v in %s", err, out)
-			}
-		}
-	})
+	formattest.Fuzz(f, Format(), damaged, slices.Sorted(maps.Keys(variants)))
 }

@@ -2,10 +2,11 @@ package sgf
 
 import (
 	"errors"
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,7 +157,7 @@ func TestVariants(t *testing.T) {
 }
 
 // damaged are files that are not well, and what is said of them.
-var damaged = []struct{ text, want string }{
+var damaged = []formattest.Broken{
 	{"", "sgf, line 1, column 1: syntax: no game"},
 	{"(;GM[4]SZ[15];B[hh]", "line 1, column 1: syntax: the game has no end: 1 more ) wanted"},
 	{"(;GM[4]SZ[15];B[hh", "line 1, column 16: syntax: a value without its ]"},
@@ -186,15 +187,7 @@ var damaged = []struct{ text, want string }{
 	{"(;GM[4]SZ[15];B[ad];W[aa];B[bd];W[ba];B[cd];W[ca];B[dd];W[da];B[ed];W[ea])", "ply 10: game is over under gomoku/freestyle-15: first (five)"},
 }
 
-func TestDamaged(t *testing.T) {
-	for _, x := range damaged {
-		_, err := format.All(read(x.text, format.ReadOptions{}))
-		var where *format.Error
-		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &where) {
-			t.Errorf("%.60q: %v, want %q", x.text, err, x.want)
-		}
-	}
-}
+func TestDamaged(t *testing.T) { formattest.Refuses(t, Format(), damaged) }
 
 func TestCannot(t *testing.T) {
 	for _, position := range []string{
@@ -231,44 +224,5 @@ func TestRulesGiven(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, x := range damaged {
-		f.Add(x.text)
-	}
-	for name := range variants {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for r, err := range read(text, format.ReadOptions{}) {
-			if err != nil {
-				var where *format.Error
-				if !errors.As(err, &where) {
-					t.Fatalf("%T %v", err, err)
-				}
-				continue
-			}
-			// What has been read can be written, and says the same.
-			out, err := write([]*record.Record{r}, format.WriteOptions{})
-			if errors.Is(err, format.ErrCannot) {
-				continue
-			}
-			if err != nil {
-				t.Fatalf("%v of %+v", err, r)
-			}
-			again, err := format.All(read(out, format.ReadOptions{}))
-			if err != nil || len(again) != 1 || fmt.Sprint(moves(again[0])) != fmt.Sprint(moves(r)) || again[0].Result != r.Result {
-				t.Fatalf("%v in %s", err, out)
-			}
-		}
-	})
-}
-
-func moves(r *record.Record) (m []string) {
-	for _, p := range r.Plies {
-		m = append(m, p.Move)
-	}
-	return m
+	formattest.Fuzz(f, Format(), damaged, slices.Sorted(maps.Keys(variants)))
 }

@@ -1,9 +1,13 @@
 // Package formattest has what the tests of all formats share: records of real
-// games, and the comparison after a round trip.
+// games, the comparison after a round trip, broken texts and fuzzing.
 package formattest
 
 import (
+	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,4 +133,73 @@ func compare(t testing.TB, got, want *record.Record) {
 	if got.Source.By != record.ByImport || got.ID == "" {
 		t.Errorf("id %q, source %q", got.ID, got.Source.By)
 	}
+}
+
+// Moves are the moves of a record, with blanks between them.
+func Moves(r *record.Record) string {
+	var m []string
+	for _, p := range r.Plies {
+		m = append(m, p.Move)
+	}
+	return strings.Join(m, " ")
+}
+
+// Broken is a text that is no good file of a format, and a part of the error
+// that says so.
+type Broken [2]string
+
+// Refuses reads broken texts: each must give its error, with the place.
+func Refuses(t *testing.T, f format.Format, cases []Broken) {
+	t.Helper()
+	for _, x := range cases {
+		text, want := x[0], x[1]
+		_, err := format.All(f.Read(text, format.ReadOptions{}))
+		var where *format.Error
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &where) {
+			t.Errorf("%.60q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Fuzz reads whatever text there may be, beginning with broken ones and the
+// files of testdata. Errors say where; what has been read can be written in each
+// notation, unless the format can't say it, and reads back the same.
+func Fuzz(f *testing.F, in format.Format, cases []Broken, files []string, notations ...format.Moves) {
+	for _, x := range cases {
+		f.Add(x[0])
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	if len(notations) == 0 {
+		notations = []format.Moves{""}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for r, err := range in.Read(text, format.ReadOptions{}) {
+			var where *format.Error
+			if err != nil && !errors.As(err, &where) {
+				t.Fatalf("%T %v", err, err)
+			}
+			if err != nil {
+				continue
+			}
+			for _, notation := range notations {
+				out, err := in.Write([]*record.Record{r}, format.WriteOptions{Moves: notation})
+				if errors.Is(err, format.ErrCannot) {
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%v of %+v", err, r)
+				}
+				again, err := format.All(in.Read(out, format.ReadOptions{}))
+				if err != nil || len(again) != 1 || Moves(again[0]) != Moves(r) || again[0].Result != r.Result {
+					t.Fatalf("%v in %s", err, out)
+				}
+			}
+		}
+	})
 }

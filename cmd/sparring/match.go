@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine"
+	"sparring/engine/match"
+	"sparring/engine/match/cluster"
+	"sparring/engine/match/elo"
+	"sparring/engine/match/openings"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// matchFlags are the flags of the match command.
+type matchFlags struct {
+	game, rules   string
+	a, b          string
+	engines       []string
+	tournament    string
+	games         int
+	clock         string
+	openings      string
+	seed          uint64
+	concurrency   int
+	sprt          string
+	json          string
+	margin        time.Duration
+	patience      time.Duration
+	hash, threads int
+	resign, draw  string
+	maxPlies      int
+	tables        string
+	over          string
+}
+
+func matchCommand() *cobra.Command {
+	var f matchFlags
+	c := &cobra.Command{
+		Use:   "match",
+		Short: "Play engines against each other and say how sure the outcome is",
+		Long: `Play engines against each other, each opening twice with the seats changed, and
+say how sure the outcome is. A player is a spec: self, self:nodes=10000,
+uci:fairy-stockfish, ... With --json the games are kept as they end, and the
+same command goes on where it was stopped. See docs/match.md.`,
+		Example: `  sparring match --game xiangqi --a self:nodes=2000 --b self:nodes=1000 --games 20
+  sparring match --game xiangqi --a self --b uci:fairy-stockfish --clock movetime=100ms --json out.jsonl`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			plan, err := f.plan()
+			if err != nil {
+				return &usageError{err}
+			}
+			if f.tables != "" {
+				done, err := f.judgeByTables(c, plan)
+				if err != nil {
+					return usagef("--tablebase: %w", err)
+				}
+				defer done()
+			}
+			if f.over == overNATS {
+				done, err := platformBackend(c, plan)
+				if err != nil {
+					return err
+				}
+				defer done()
+			}
+			return runMatch(c, plan, f.json)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
+	fl.StringVar(&f.a, "a", "", "spec of the player that is measured")
+	fl.StringVar(&f.b, "b", "", "spec of its opponent")
+	fl.StringArrayVar(&f.engines, "engine", nil, "spec of a player, repeated: instead of --a and --b")
+	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet: the first meets all others")
+	fl.IntVar(&f.games, "games", 100, "games of each pairing, an even number")
+	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; may be left out where every spec has a limit")
+	fl.StringVar(&f.openings, "openings", "", "file of openings, or none (default: balanced random ones are made)")
+	fl.Uint64Var(&f.seed, "seed", 1, "for the openings, their order, and players that draw by lot")
+	fl.IntVar(&f.concurrency, "concurrency", 1, "games at once")
+	fl.StringVar(&f.sprt, "sprt", "", "stop by sequential test, such as elo0=0,elo1=5 (alpha=0.05,beta=0.05 may be added)")
+	fl.StringVar(&f.json, "json", "", "result file; where it is there already, the match goes on")
+	fl.DurationVar(&f.margin, "margin", 50*time.Millisecond, "how far a move may overshoot its time before it has lost")
+	fl.DurationVar(&f.patience, "patience", 5*time.Minute, "how long a move without a clock may take")
+	fl.IntVar(&f.hash, "hash", 64, "hash table of each player, MiB")
+	fl.IntVar(&f.threads, "threads", 1, "threads of each player")
+	fl.StringVar(&f.resign, "resign", "", "adjudicate wins, such as chance=0.02,moves=4: both players agree for so many moves")
+	fl.StringVar(&f.draw, "draw", "", "adjudicate draws, such as within=0.02,moves=8,after=80: both players agree")
+	fl.IntVar(&f.maxPlies, "max-plies", 0, "adjudicate a draw after so many plies; 0: never")
+	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins that the endgame tables in this directory know (Xiangqi)")
+	fl.StringVar(&f.over, "over", "", "nats: the games are played by bots on a platform; --a and --b are players there, or pool:NAME")
+	return c
+}
+
+// plan is what the flags ask for, but for its result file.
+func (f *matchFlags) plan() (*match.Plan, error) {
+	var errs []error
+	check := func(flag string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
+		}
+	}
+	t := match.Terms{
+		V: match.FileVersion, ID: match.NewID(), Game: f.game, Kind: match.Kind(f.tournament), Seed: f.seed,
+		MarginMS: f.margin.Milliseconds(), PatienceMS: f.patience.Milliseconds(),
+		HashMB: f.hash, Threads: f.threads, MaxPlies: f.maxPlies, Over: f.over, Build: engine.Build(),
+	}
+	var err error
+	t.Players, err = f.players()
+	errs = append(errs, err)
+	t.Limit, err = f.limit(t.Players)
+	check("clock", err)
+	plan := &match.Plan{Games: f.games, Concurrency: f.concurrency}
+	if f.sprt != "" {
+		test, err := elo.ParseSPRT(f.sprt)
+		check("sprt", err)
+		plan.SPRT = &test
+	}
+	if f.resign != "" {
+		t.Resign, err = match.ParseResign(f.resign)
+		check("resign", err)
+	}
+	if f.draw != "" {
+		t.Draw, err = match.ParseDraw(f.draw)
+		check("draw", err)
+	}
+	rules, err := rulesOf(f.game, f.rules)
+	errs = append(errs, err)
+	if rules != nil {
+		t.Rules = rules.Name
+		plan.Openings, t.Openings, err = openingsFor(rules, f.openings, f.seed)
+		check("openings", err)
+	}
+	switch f.over {
+	case "":
+	case overNATS:
+		errs = append(errs, cluster.Check(&t))
+	default:
+		check("over", fmt.Errorf("%.20q: want nats, or nothing for this machine", f.over))
+	}
+	plan.Terms = t
+	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
+		return openSpec(spec, f.game, engine.Options{HashBytes: f.hash << 20, Threads: f.threads})
+	}}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return plan, plan.Validate()
+}
+
+// players are the specs of --a and --b, or of --engine.
+func (f *matchFlags) players() ([]string, error) {
+	switch {
+	case len(f.engines) > 0 && f.a+f.b != "":
+		return nil, errors.New("--engine stands instead of --a and --b")
+	case len(f.engines) > 0:
+		return f.engines, nil
+	case f.a == "" || f.b == "":
+		return nil, errors.New("--a and --b are required, or --engine twice or more")
+	}
+	return []string{f.a, f.b}, nil
+}
+
+// limited finds specs that bound a move by themselves.
+var limited = regexp.MustCompile(`[:,](nodes|depth|level)=`)
+
+func (f *matchFlags) limit(specs []string) (match.Limit, error) {
+	if f.clock != "" {
+		return match.ParseLimit(f.clock)
+	}
+	if f.over != "" {
+		return match.Limit{}, errors.New("required, such as 10+0.1")
+	}
+	for _, s := range specs {
+		if !limited.MatchString(s) {
+			return match.Limit{}, fmt.Errorf("required, since %s has no limit of its own: 5+0.05, movetime=100ms, nodes=N or depth=N", s)
+		}
+	}
+	return match.Limit{}, nil
+}
+
+// rulesOf is the rule set that --game and --rules name.
+func rulesOf(gameName, rules string) (*game.Rules, error) {
+	if gameName == "" {
+		return nil, errors.New("--game is required: xiangqi, gomoku or amazons")
+	}
+	name := gameName
+	if rules != "" {
+		name += "/" + strings.TrimPrefix(rules, gameName+"/")
+	}
+	return catalog.Rules(name)
+}
+
+// noOpenings is the value of --openings for the usual start.
+const noOpenings = "none"
+
+// openingsFor is the source of openings, and words that tell it from others.
+func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, string, error) {
+	if from == noOpenings {
+		return openings.Start{}, noOpenings, nil
+	}
+	if from != "" {
+		b, err := os.ReadFile(from)
+		if err != nil {
+			return nil, "", err
+		}
+		set, err := openings.Read(strings.NewReader(string(b)), from)
+		if err == nil {
+			err = set.For(rules.Name)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		return openings.Shuffle(set.Openings, seed), fmt.Sprintf("%s sha256:%.8x", filepath.Base(from), sha256.Sum256(b)), nil
+	}
+	recipe, err := openings.Usual(rules)
+	if err != nil {
+		return nil, "", err
+	}
+	if recipe.Plies == 0 {
+		return openings.Start{}, noOpenings, nil // the procedure makes the opening
+	}
+	recipe.Seed = seed
+	judge, err := ownJudge(rules.Game, judgeNodes)
+	if err != nil {
+		return nil, "", err
+	}
+	maker, err := openings.NewMaker([]*game.Rules{rules}, []openings.Judge{judge}, recipe)
+	if err != nil {
+		return nil, "", err
+	}
+	return maker, fmt.Sprintf("made: %d plies, chance within %g of one half after %d nodes", recipe.Plies, recipe.Bound, judgeNodes), nil
+}
+
+// judgeByTables opens the tables that --tablebase names; call done at the end.
+func (f *matchFlags) judgeByTables(c *cobra.Command, plan *match.Plan) (done func(), err error) {
+	local, ok := plan.Backend.(*match.Local)
+	if !ok || f.over != "" {
+		return nil, errors.New("the platform referees, not the match")
+	}
+	tables, err := matchTables(f.game, f.tables, func(err error) { fmt.Fprintln(c.ErrOrStderr(), "sparring: not used:", err) })
+	if err != nil {
+		return nil, err
+	}
+	local.Winner, plan.Terms.Tablebase = tableWinner(tables), tables.Men()
+	return func() { tables.Close() }, nil // read only: nothing can be lost
+}
+
+// runMatch plays the match and prints what came of it.
+func runMatch(c *cobra.Command, plan *match.Plan, path string) error {
+	errs := c.ErrOrStderr()
+	if path != "" {
+		file, err := match.OpenFile(path, &plan.Terms)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if file.Torn() {
+			fmt.Fprintf(errs, "sparring: %s: the last line was cut off; its game is played again\n", path)
+		}
+		if n := len(file.Games()); n > 0 {
+			fmt.Fprintf(errs, "%s: going on after %d games\n", path, n)
+		}
+		plan.File = file
+	}
+	progress := newProgress(errs, plan)
+	plan.Watch = progress.game
+	begin := time.Now()
+	standing, err := match.Run(c.Context(), *plan)
+	progress.end()
+	if standing.Games > 0 {
+		if err := standing.Write(c.OutOrStdout(), plan.SPRT); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "time       %v\n", time.Since(begin).Round(time.Millisecond))
+	}
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("interrupted after %d games", standing.Games)
+		if path != "" {
+			err = fmt.Errorf("%w; the same command goes on", err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"sparring/engine/match"
+)
+
+// progress shows how a match goes: on a terminal a bar with the live score,
+// elsewhere a line now and then.
+type progress struct {
+	screen *display
+	total  int
+	every  int // games from line to line where there is no terminal
+	begin  time.Time
+	before int // games of an earlier run; -1: not known yet
+}
+
+// linesWanted is how many lines a whole match prints where there is no terminal.
+const linesWanted = 20
+
+func newProgress(out io.Writer, p *match.Plan) *progress {
+	total := p.Games * len(p.Terms.Pairings())
+	return &progress{screen: newDisplay(out), total: total, every: max(total/linesWanted, 1), begin: time.Now(), before: -1}
+}
+
+// game takes in a finished game; one call at a time.
+func (p *progress) game(s *match.Standing, _ *match.Game) {
+	if p.before < 0 {
+		p.before = s.Games - 1
+	}
+	if !p.screen.live() && s.Games%p.every != 0 {
+		return
+	}
+	const width = 20
+	full := width * s.Games / max(p.total, 1)
+	left := time.Duration(float64(time.Since(p.begin)) / float64(s.Games-p.before) * float64(p.total-s.Games))
+	p.screen.game("match", fmt.Sprintf("[%s%s] %d/%d %s, %v left", strings.Repeat("#", full), strings.Repeat("-", width-full),
+		s.Games, p.total, s.Line(), left.Round(time.Second)))
+}
+
+// end takes the bar away.
+func (p *progress) end() { p.screen.clear() }

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine/tablebase"
+	rules "sparring/game/xiangqi"
+)
+
+func tablebaseCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "tablebase",
+		Short: "Xiangqi endgames with few men, solved: build tables, look positions up",
+		Long: `Endgame tables say of every position with certain men how it ends when both
+sides play their best, and in how many plies. A set of men is named by its
+pieces, Red's in upper case: KRkaa is a rook against two advisers.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	data := c.PersistentFlags().String("data", "data", "data directory; the tables are in its folder tablebase")
+	dir := func() string { return filepath.Join(*data, "tablebase") }
+	c.AddCommand(tablebaseBuild(dir), tablebaseStats(dir), tablebaseProbe(dir))
+	return c
+}
+
+func tablebaseBuild(dir func() string) *cobra.Command {
+	var men int
+	var o tablebase.Options
+	c := &cobra.Command{
+		Use:   "build [SET...]",
+		Short: "Solve sets, and those that captures lead to, and keep their tables",
+		Long: `Solve sets of men, and first those that captures lead to, and keep their tables.
+Without a set: all of up to four men. What is there already stays.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			sets, err := setsOf(args)
+			if err != nil {
+				return err
+			}
+			if men < 2 || men > 5 {
+				return usagef("--men %d: want 2 to 5", men)
+			}
+			if o.Workers < 0 {
+				return usagef("--threads %d: want 0 or more", o.Workers)
+			}
+			if len(sets) == 0 || c.Flags().Changed("men") {
+				sets = append(sets, tablebase.UpTo(men)...)
+			}
+			began, built := time.Now(), 0
+			show := newDisplay(c.ErrOrStderr())
+			o.Report = func(p tablebase.Progress) {
+				switch {
+				case p.Done:
+					built++
+					show.end("", fmt.Sprintf("%s built (%d of %d)", p.Set, p.Number, p.Sets))
+				case show.width > 0:
+					show.game("", bar(p))
+				}
+				if p.Repaired != nil && p.Done {
+					show.say("%s took the place of an %v", p.Set, p.Repaired)
+				}
+			}
+			if err := tablebase.Build(c.Context(), dir(), sets, o); err != nil {
+				return err
+			}
+			if built == 0 {
+				fmt.Fprintf(c.OutOrStdout(), "nothing to build: all tables are in %s\n", dir())
+				return nil
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%d tables in %s, %.1f s\n", built, dir(), time.Since(began).Seconds())
+			return nil
+		},
+	}
+	c.Flags().IntVar(&men, "men", 4, "build all sets of up to so many men, kings included")
+	c.Flags().IntVar(&o.Workers, "threads", 0, "threads to use (default: one a core)")
+	c.Flags().BoolVar(&o.Again, "again", false, "build tables that are there already, too")
+	return c
+}
+
+// bar draws how a build stands.
+func bar(p tablebase.Progress) string {
+	const columns = 30
+	done := int(p.Steps * columns / max(p.Of, 1))
+	return fmt.Sprintf("[%s%s] %3d %%  %s (%d of %d)", strings.Repeat("#", done), strings.Repeat(".", columns-done),
+		p.Steps*100/max(p.Of, 1), p.Set, p.Number, p.Sets)
+}
+
+func setsOf(names []string) (sets []tablebase.Set, err error) {
+	for _, name := range names {
+		s, err := tablebase.ParseSet(name)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		sets = append(sets, s)
+	}
+	return sets, nil
+}
+
+// openTables opens the tables of a directory and says on the way which of them
+// are no good.
+func openTables(c *cobra.Command, dir string) (*tablebase.Tables, error) {
+	return tablebase.Open(dir, func(err error) { fmt.Fprintln(c.ErrOrStderr(), "sparring: not used:", err) })
+}
+
+func tablebaseStats(dir func() string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stats SET...",
+		Short: "Count the positions of sets: legal, won, lost, and the longest win",
+		RunE: func(c *cobra.Command, args []string) error {
+			sets, err := setsOf(args)
+			if err != nil {
+				return err
+			}
+			if len(sets) == 0 {
+				return usagef("want a set, such as KRkaa")
+			}
+			tables, err := openTables(c, dir())
+			if err != nil {
+				return err
+			}
+			defer tables.Close()
+			out := c.OutOrStdout()
+			fmt.Fprintf(out, "%-8s %-6s %10s %10s %10s %8s\n", "set", "moves", "legal", "won", "lost", "longest")
+			for _, s := range sets {
+				stats, err := tables.Stats(s)
+				if err != nil {
+					return err
+				}
+				for side, st := range stats {
+					fmt.Fprintf(out, "%-8s %-6s %10d %10d %10d %8d\n", s, rules.Color(side), st.Legal, st.Won, st.Lost, st.Longest)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func tablebaseProbe(dir func() string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "probe FEN",
+		Short: "Look a position up, and what each of its moves leads to",
+		Long: `Look a position up, and what each of its moves leads to. Tables know neither
+repetition nor the move limit: "no forced win" means that nobody can force a
+mate, and a rule may still decide the game.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("want a FEN")
+			}
+			b, err := rules.ParseFEN(strings.Join(args, " "))
+			if err != nil {
+				return &usageError{err}
+			}
+			tables, err := openTables(c, dir())
+			if err != nil {
+				return err
+			}
+			defer tables.Close()
+			distance, err := tables.Find(b)
+			if err != nil {
+				return err
+			}
+			out := c.OutOrStdout()
+			moves := tables.Moves(b)
+			if len(moves) == 0 {
+				fmt.Fprintln(out, "lost: no move is left")
+				return nil
+			}
+			best := moves[0]
+			fmt.Fprintf(out, "%s, best %s\n", distanceText(distance, true), rules.FormatMove(best.Move))
+			for _, m := range moves {
+				fmt.Fprintf(out, "  %s  %s\n", rules.FormatMove(m.Move), distanceText(m.Distance, m.Known))
+			}
+			return nil
+		},
+	}
+}
+
+// distanceText says what a distance means.
+func distanceText(d int, known bool) string {
+	switch {
+	case !known:
+		return "unknown: no table"
+	case d == tablebase.Drawn:
+		return "no forced win"
+	case d%2 == 0:
+		return fmt.Sprintf("loss in %d plies", d)
+	case d == 1:
+		return "win in 1 ply"
+	}
+	return fmt.Sprintf("win in %d plies", d)
+}

@@ -1,0 +1,168 @@
+package book
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"sparring/game"
+	"sparring/game/xiangqi"
+)
+
+// Book is an opening book. It does not change and is safe for concurrent use.
+type Book struct {
+	family  string
+	entries []Entry  // ascending by key, then by move
+	games   []uint64 // marks of the games counted, ascending
+}
+
+// Entry is a move in a position, both as the package documentation folds them.
+type Entry struct {
+	Key  uint64
+	Move game.Move
+	// Wins, Draws and Losses are games, for the side that plays Move.
+	Wins, Draws, Losses uint32
+	// Learnt is what finished games have added to the score, in thousandths.
+	Learnt     int16
+	Preference Preference
+}
+
+// Preference is the author's opinion of a move: its weight is doubled so many
+// times, halved where it is negative.
+type Preference int8
+
+// Bounds of a preference. A move that is avoided is never played.
+const (
+	Avoid          Preference = -128
+	MostPreference Preference = 20
+)
+
+// valid reports whether p has a meaning.
+func (p Preference) valid() bool {
+	return p == Avoid || p >= -MostPreference && p <= MostPreference
+}
+
+// Numbers of the package documentation's formulas.
+const (
+	priorGames  = 8
+	priorScore  = 0.4
+	steepness   = 10
+	worstScore  = 0.35
+	leastShare  = 0.01
+	learntStep  = 150 // thousandths of a point
+	mostLearnt  = 300
+	usualPlies  = 24
+	usualLeast  = 3
+	usualWarmth = 1.0
+)
+
+// valid reports whether the entry's opinions are within their bounds.
+func (e Entry) valid() bool {
+	return e.Preference.valid() && e.Learnt >= -mostLearnt && e.Learnt <= mostLearnt
+}
+
+// Games is in how many games the move was played.
+func (e Entry) Games() int { return int(e.Wins) + int(e.Draws) + int(e.Losses) }
+
+// Score is the expected score of the side that plays the move, 0 to 1.
+func (e Entry) Score() float64 {
+	points := float64(e.Wins) + float64(e.Draws)/2 + priorGames*priorScore
+	s := points/float64(e.Games()+priorGames) + float64(e.Learnt)/1000
+	return min(max(s, 0), 1)
+}
+
+// Weight is what the move is drawn by.
+func (e Entry) Weight() float64 {
+	if e.Preference == Avoid {
+		return 0
+	}
+	return float64(e.Games()+1) * math.Exp(steepness*(e.Score()-0.5)) * math.Exp2(float64(e.Preference))
+}
+
+func (e Entry) compare(o Entry) int {
+	return cmp.Or(cmp.Compare(e.Key, o.Key), cmp.Compare(e.Move, o.Move))
+}
+
+// Family names the rule sets that share their openings, by one name that is
+// itself a rule set or a game. All of Xiangqi is one: its sets differ in
+// repetitions, limits and handicaps. An opening procedure ends in the usual
+// play of the set before the "+". Everything else stands alone.
+func Family(rules string) string {
+	if name := xiangqi.Game().Name; strings.HasPrefix(rules, name+"/") {
+		return name
+	}
+	family, _, _ := strings.Cut(rules, "+")
+	return family
+}
+
+// Family is which rule sets the book is for.
+func (b *Book) Family() string { return b.family }
+
+// Size is the number of positions and of moves in them.
+func (b *Book) Size() (positions, moves int) {
+	for i, e := range b.entries {
+		if i == 0 || e.Key != b.entries[i-1].Key {
+			positions++
+		}
+	}
+	return positions, len(b.entries)
+}
+
+// Games is the number of games that the book was made of.
+func (b *Book) Games() int { return len(b.games) }
+
+// at are the entries of a position.
+func (b *Book) at(key uint64) []Entry {
+	from := sort.Search(len(b.entries), func(i int) bool { return b.entries[i].Key >= key })
+	to := from
+	for to < len(b.entries) && b.entries[to].Key == key {
+		to++
+	}
+	return b.entries[from:to]
+}
+
+// spot is a position as books know it.
+type spot struct {
+	key   uint64
+	board game.Symmetric // nil for a game without symmetries
+	ways  []int          // that lead to key
+}
+
+func spotOf(p game.Position) spot {
+	board, ok := p.(game.Symmetric)
+	if !ok {
+		return spot{key: p.Key()}
+	}
+	s := spot{board: board, key: math.MaxUint64}
+	for way := range board.Symmetries() {
+		key := board.SymmetricKey(way)
+		if key < s.key {
+			s.key, s.ways = key, s.ways[:0]
+		}
+		if key == s.key {
+			s.ways = append(s.ways, way)
+		}
+	}
+	return s
+}
+
+// fold is the move that stands for m and its images.
+func (s spot) fold(m game.Move) game.Move {
+	if s.board == nil {
+		return m
+	}
+	least := game.Move(math.MaxUint32)
+	for _, way := range s.ways {
+		least = min(least, s.board.SymmetricMove(way, m))
+	}
+	return least
+}
+
+// sorted makes a book of entries in any order, no two alike.
+func sorted(family string, entries []Entry, games []uint64) *Book {
+	slices.SortFunc(entries, Entry.compare)
+	slices.Sort(games)
+	return &Book{family, entries, games}
+}

@@ -1,0 +1,188 @@
+package book
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"sparring/engine"
+	"sparring/engine/opening"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// SelfPlay makes games for a book: the same engine plays both seats, with
+// moves that are drawn from the better ones at first. A game follows from its
+// number and these settings alone, whatever was played before it.
+type SelfPlay struct {
+	Rules string
+	Nodes uint64 // a move
+	Seed  uint64
+	// In the first Plies a move is drawn from the best Lines, one that is worth
+	// a share of winning chance less than the best by e^(-less/Spread) as
+	// often. They are searched with Explore times the nodes, once for a
+	// position.
+	Plies   int
+	Lines   int
+	Spread  float64
+	Explore uint64
+	Hash    int // bytes of hash table
+
+	engine *engine.Engine
+	rules  *game.Rules
+	known  map[uint64][]search.Info // the lines of opening positions, by key
+}
+
+// Numbers that end games early: who has had so much of the chance for so many
+// plies has won, and a game of mostPlies is drawn.
+const (
+	settledChance = 0.985
+	settledPlies  = 6
+	mostPlies     = 250
+)
+
+// Start checks the settings. The error says all that is wrong with them.
+func (s *SelfPlay) Start() error {
+	r, err := catalog.Rules(s.Rules)
+	if err != nil {
+		return err
+	}
+	if s.Nodes == 0 || s.Explore == 0 || s.Plies < 0 || s.Lines < 1 || !(s.Spread > 0) {
+		err = errors.New("self-play: nodes, explore, lines and spread must be positive, plies not negative")
+	}
+	p, err2 := r.New("")
+	if err2 == nil && opening.Running(p) {
+		err2 = fmt.Errorf("self-play: %s begin with an opening procedure; what they go on as is %s", r.Name, Family(r.Name))
+	}
+	e, err3 := engine.New(r.Game, engine.Options{HashBytes: s.Hash})
+	if err = errors.Join(err, err2, err3); err != nil {
+		return err
+	}
+	s.rules, s.engine, s.known = r, e, map[uint64][]search.Info{}
+	return nil
+}
+
+// Play plays game number n; Start comes first. The outcome's reason is "" where
+// the game was ended early. The error is ctx's, or says why the engine failed.
+func (s *SelfPlay) Play(ctx context.Context, n int) (Game, game.Outcome, error) {
+	g := Game{ID: fmt.Sprintf("%x-%d", s.Seed, n), Rules: s.rules.Name}
+	p, err := s.rules.New("")
+	if err != nil {
+		return g, game.Outcome{}, err
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, uint64(n)))
+	for len(g.Moves) < s.Plies && !p.Outcome().Over() {
+		m, err := s.draw(ctx, p, rng)
+		if err == nil {
+			err = g.add(p, m)
+		}
+		if err != nil {
+			return g, game.Outcome{}, err
+		}
+	}
+	out, err := s.finish(ctx, p, &g)
+	g.Result = out.Result
+	return g, out, err
+}
+
+// add plays a move and notes it.
+func (g *Game) add(p game.Position, m game.Move) error {
+	g.Moves = append(g.Moves, p.Format(m))
+	return p.Play(m)
+}
+
+// draw draws a move of the opening.
+func (s *SelfPlay) draw(ctx context.Context, p game.Position, rng *rand.Rand) (game.Move, error) {
+	lines, err := s.lines(ctx, p)
+	if err != nil {
+		return game.NoMove, err
+	}
+	best, sum := 0.0, 0.0
+	for _, l := range lines {
+		best = max(best, l.Chance)
+	}
+	weights := make([]float64, len(lines))
+	for i, l := range lines {
+		weights[i] = math.Exp((l.Chance - best) / s.Spread)
+		sum += weights[i]
+	}
+	at := rng.Float64() * sum
+	for i, w := range weights {
+		if at -= w; at < 0 {
+			return lines[i].PV[0], nil
+		}
+	}
+	return lines[len(lines)-1].PV[0], nil // rounding
+}
+
+// lines are the best lines of an opening position, at least one, no two with
+// the same first move or its image.
+func (s *SelfPlay) lines(ctx context.Context, p game.Position) ([]search.Info, error) {
+	if lines, known := s.known[p.Key()]; known {
+		return lines, nil
+	}
+	s.engine.Forget()
+	r, err := s.search(ctx, p, search.Limits{Nodes: s.Nodes * s.Explore, MultiPV: s.Lines})
+	if err != nil {
+		return nil, err
+	}
+	at := spotOf(p)
+	var lines []search.Info
+	var taken []game.Move
+	// An iteration that was cut off may have given a line to a move that had
+	// another before; what it found out last stands first.
+	for _, l := range append(r.Lines, search.Info{PV: []game.Move{r.Move}, Chance: r.Chance}) {
+		if len(l.PV) > 0 && !slices.Contains(taken, at.fold(l.PV[0])) {
+			lines, taken = append(lines, l), append(taken, at.fold(l.PV[0]))
+		}
+	}
+	s.known[p.Key()] = lines
+	return lines, nil
+}
+
+// finish plays the game to its end.
+func (s *SelfPlay) finish(ctx context.Context, p game.Position, g *Game) (game.Outcome, error) {
+	s.engine.Forget()
+	leader, settled := game.First, 0
+	for !p.Outcome().Over() {
+		if p.Ply() >= mostPlies {
+			return game.Outcome{Result: game.Draw}, nil
+		}
+		r, err := s.search(ctx, p, search.Limits{Nodes: s.Nodes})
+		if err != nil {
+			return game.Outcome{}, err
+		}
+		ahead := p.Turn()
+		if r.Chance < 0.5 {
+			ahead = ahead.Other()
+		}
+		if ahead != leader || max(r.Chance, 1-r.Chance) < settledChance {
+			leader, settled = ahead, 0
+		} else if settled++; settled == settledPlies {
+			return game.Outcome{Result: game.WonBy(leader)}, nil
+		}
+		if err := g.add(p, r.Move); err != nil {
+			return game.Outcome{}, err
+		}
+	}
+	return p.Outcome(), nil
+}
+
+func (s *SelfPlay) search(ctx context.Context, p game.Position, l search.Limits) (search.Result, error) {
+	run, err := s.engine.Search(p, l, nil)
+	if err != nil {
+		return search.Result{}, err
+	}
+	select {
+	case <-run.Done():
+	case <-ctx.Done():
+		run.Stop()
+		return search.Result{}, ctx.Err()
+	}
+	r := run.Wait()
+	return r, r.Err
+}

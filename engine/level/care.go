@@ -1,0 +1,93 @@
+package level
+
+import (
+	"slices"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// What a careful level does not leave to its search, which may be too short to
+// see it: the rules say which moves win at once.
+
+// winning is a move that wins at once, among those allowed (nil is all);
+// NoMove where there is none. It plays on p, and leaves it as it was.
+func winning(p game.Position, allowed []game.Move) game.Move {
+	if allowed == nil {
+		allowed = p.Legal(nil)
+	}
+	won := game.WonBy(p.Turn())
+	for _, m := range allowed {
+		if p.Play(m) != nil {
+			continue
+		}
+		result := p.Outcome().Result
+		p.Undo()
+		if result == won {
+			return m
+		}
+	}
+	return game.NoMove
+}
+
+// hands reports whether the move loses at once, or lets the other side win at
+// once.
+func hands(p game.Position, m game.Move) bool {
+	mine := p.Turn()
+	if p.Play(m) != nil {
+		return true
+	}
+	defer p.Undo()
+	if out := p.Outcome(); out.Over() {
+		return out.Result == game.WonBy(mine.Other())
+	}
+	return winning(p, nil) != game.NoMove
+}
+
+// spare is the first line, in the order of liking, that does not hand the game
+// to the opponent; if all do, the first other move that doesn't; if none
+// doesn't, the first line.
+func (t *turn) spare(order []search.Info) search.Info {
+	for _, l := range order {
+		if !hands(t.position, l.PV[0]) {
+			return l
+		}
+	}
+	for _, e := range t.seen {
+		if (t.allowed == nil || slices.Contains(t.allowed, e.Move)) && !hands(t.position, e.Move) {
+			safe := order[0]
+			// What it is worth nobody has looked at: no more than what was
+			// thought best.
+			safe.PV, safe.Bound = []game.Move{e.Move}, search.Upper
+			return safe
+		}
+	}
+	return order[0]
+}
+
+// aPiece is the least that counts as one, in log-odds of winning: more than a
+// pawn in Xiangqi, less than an elephant.
+const aPiece = 0.5
+
+// keeping is those of the moves (nil is all) that leave no piece to a plain
+// capture, or not more than has to be left, counting what a move takes itself.
+// Who keeps to that misses sacrifices, as most people do.
+func keeping(e *engine.Engine, p game.Position, moves []game.Move) ([]game.Move, error) {
+	if moves == nil {
+		moves = p.Legal(nil)
+	}
+	exposed, err := e.Exposure(p, moves)
+	if err != nil || exposed == nil {
+		return moves, err
+	}
+	params := e.Params()
+	limit := slices.Min(exposed) + search.Score(aPiece*float64(params.WinScale))
+	var kept []game.Move
+	for i, m := range moves {
+		if exposed[i] < limit {
+			kept = append(kept, m)
+		}
+	}
+	return kept, nil
+}

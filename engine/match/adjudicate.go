@@ -1,0 +1,125 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// Reasons of games that ended because the match's own rules said so; faults
+// give their kind as the reason.
+const (
+	ReasonResignRule game.Reason = "resign-rule" // both players saw one side lost: Terms.Resign
+	ReasonDrawRule   game.Reason = "draw-rule"   // both players saw an even game: Terms.Draw
+	ReasonMaxPlies   game.Reason = "max-plies"   // Terms.MaxPlies
+	ReasonTablebase  game.Reason = "tablebase"   // Terms.Tablebase
+)
+
+// Resign ends a game as lost when for so many moves in a row the player saw
+// its winning chance at Chance or below, and the opponent its own at 1-Chance
+// or above. Chances, not scores, so that one rule suits every game.
+type Resign struct {
+	Chance float64 `json:"chance"`
+	Moves  int     `json:"moves"`
+}
+
+// Draw ends a game as drawn when from ply After on both players saw their
+// winning chance within Within of one half for so many moves in a row.
+type Draw struct {
+	Within float64 `json:"within"`
+	Moves  int     `json:"moves"`
+	After  int     `json:"after,omitempty"`
+}
+
+// ParseResign reads "chance=0.02,moves=4".
+func ParseResign(text string) (*Resign, error) {
+	r := &Resign{}
+	err := parseRule(text, map[string]any{"chance": &r.Chance, "moves": &r.Moves})
+	if err == nil && (r.Chance <= 0 || r.Chance >= 0.5 || r.Moves < 1) {
+		err = errors.New("want a chance above 0 and below 0.5, and 1 move at least")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resign rule %.60q: %w", text, err)
+	}
+	return r, nil
+}
+
+// ParseDraw reads "within=0.02,moves=8,after=80"; after may be left out.
+func ParseDraw(text string) (*Draw, error) {
+	d := &Draw{}
+	err := parseRule(text, map[string]any{"within": &d.Within, "moves": &d.Moves, "after": &d.After})
+	if err == nil && (d.Within < 0 || d.Within >= 0.5 || d.Moves < 1 || d.After < 0) {
+		err = errors.New("want within from 0 and below 0.5, and 1 move at least")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("draw rule %.60q: %w", text, err)
+	}
+	return d, nil
+}
+
+// parseRule reads key=value pairs into *int and *float64.
+func parseRule(text string, fields map[string]any) error {
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		var err error
+		switch to := fields[key].(type) {
+		case *int:
+			*to, err = strconv.Atoi(value)
+		case *float64:
+			*to, err = strconv.ParseFloat(value, 64)
+			if err == nil && math.IsNaN(*to) {
+				err = errors.New("not a number")
+			}
+		default:
+			return fmt.Errorf("no key %.20q", key)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %.20q is no number", key, value)
+		}
+	}
+	return nil
+}
+
+// adjudicator counts what the players said of the game.
+type adjudicator struct {
+	terms           *Terms
+	lost, won, even [2]int // moves in a row, by seat
+}
+
+// heard takes in what a player said with its move, and gives the verdict of
+// the match's rules. A move that was not searched for says nothing.
+func (a *adjudicator) heard(seat game.Seat, r search.Result, ply int) game.Outcome {
+	if r.Depth > 0 {
+		count := func(n *int, holds bool) {
+			if *n++; !holds {
+				*n = 0
+			}
+		}
+		if rule := a.terms.Resign; rule != nil {
+			count(&a.lost[seat], r.Chance <= rule.Chance)
+			count(&a.won[seat], r.Chance >= 1-rule.Chance)
+		}
+		if rule := a.terms.Draw; rule != nil {
+			count(&a.even[seat], ply > rule.After && math.Abs(r.Chance-0.5) <= rule.Within)
+		}
+	}
+	if rule := a.terms.Resign; rule != nil {
+		for _, s := range []game.Seat{game.First, game.Second} {
+			if a.lost[s] >= rule.Moves && a.won[s.Other()] >= rule.Moves {
+				return game.Outcome{Result: game.WonBy(s.Other()), Reason: ReasonResignRule}
+			}
+		}
+	}
+	if rule := a.terms.Draw; rule != nil && min(a.even[game.First], a.even[game.Second]) >= rule.Moves {
+		return game.Outcome{Result: game.Draw, Reason: ReasonDrawRule}
+	}
+	if a.terms.MaxPlies > 0 && ply >= a.terms.MaxPlies {
+		return game.Outcome{Result: game.Draw, Reason: ReasonMaxPlies}
+	}
+	return game.Outcome{}
+}

@@ -1,0 +1,170 @@
+package match
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+
+	"sparring/record"
+)
+
+// ErrTerms: the result file is of a match with other terms.
+var ErrTerms = errors.New("the file holds a match with other terms")
+
+// File is a match's results on disk, as lines of JSON: the [Terms], then each
+// [Game] as it ended. One process at a time may have it open.
+type File struct {
+	f     *os.File
+	games []*Game
+	torn  bool
+}
+
+// OpenFile opens a result file, or makes it; the terms get the id of the match
+// that it holds. The error is ErrTerms, wrapped with what differs, when that is
+// another match, and names the line that can't be read. A last line that was
+// cut off is taken out (see Torn).
+func OpenFile(path string, t *Terms) (*File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("results: %w", err)
+	}
+	r := &File{f: f}
+	if err := r.load(t); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("results: %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Games are those that the file held when it was opened.
+func (r *File) Games() []*Game { return r.games }
+
+// Torn reports whether the last line had been cut off, by a crash or a full
+// disk: its game is played again.
+func (r *File) Torn() bool { return r.torn }
+
+// Close closes the file.
+func (r *File) Close() error { return r.f.Close() }
+
+// Append adds a game; it is on disk, for whatever happens to this process,
+// when Append returns.
+func (r *File) Append(g *Game) error {
+	if err := r.write(g); err != nil {
+		return fmt.Errorf("results: game %s: %w", g.ID, err)
+	}
+	return nil
+}
+
+// load reads what is there, and leaves the file at its end.
+func (r *File) load(t *Terms) error {
+	in := bufio.NewReaderSize(r.f, 1<<20)
+	var whole int64 // bytes of complete lines
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			r.torn = len(line) > 0
+			if n == 1 && r.torn && !bytes.HasPrefix(line, []byte(`{"match":`)) && !strings.HasPrefix(`{"match":`, string(line)) {
+				return errors.New("line 1: not a match's result file")
+			}
+			if err := r.settle(whole); err != nil {
+				return err
+			}
+			if n == 1 {
+				return r.write(t)
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(line) > record.MaxLine {
+			return fmt.Errorf("line %d: more than %d bytes", n, record.MaxLine)
+		}
+		if n == 1 {
+			err = sameTerms(line, t)
+		} else {
+			err = r.take(line)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		whole += int64(len(line))
+	}
+}
+
+// settle cuts off what stands behind the last complete line.
+func (r *File) settle(whole int64) error {
+	if err := r.f.Truncate(whole); err != nil {
+		return err
+	}
+	_, err := r.f.Seek(whole, io.SeekStart)
+	return err
+}
+
+func (r *File) take(line []byte) error {
+	if _, err := record.Decode(line); err != nil {
+		return err
+	}
+	g := &Game{}
+	if err := json.Unmarshal(line, g); err != nil {
+		return err
+	}
+	if g.Match.Pair < 1 || g.Match.Leg < 1 || g.Match.Leg > 2 {
+		return fmt.Errorf("pair %d, leg %d: not a game of a match", g.Match.Pair, g.Match.Leg)
+	}
+	r.games = append(r.games, g)
+	return nil
+}
+
+func (r *File) write(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if g, ok := v.(*Game); ok {
+		if err := g.Validate(); err != nil {
+			return err
+		}
+	}
+	_, err = r.f.Write(append(b, '\n'))
+	return err
+}
+
+// sameTerms compares the first line with the terms, field by field.
+func sameTerms(line []byte, t *Terms) error {
+	var have Terms
+	if err := json.Unmarshal(line, &have); err != nil || have.V == 0 {
+		return errors.New("not a match's result file")
+	}
+	if have.V != FileVersion {
+		return fmt.Errorf("version %d of result files, this program knows %d", have.V, FileVersion)
+	}
+	t.ID = have.ID
+	var differ []string
+	a, b := reflect.ValueOf(have), reflect.ValueOf(*t)
+	for i := range a.NumField() {
+		x, y := a.Field(i).Interface(), b.Field(i).Interface()
+		if !reflect.DeepEqual(x, y) {
+			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
+			differ = append(differ, fmt.Sprintf("%s is %s there and %s now", name, jsonText(x), jsonText(y)))
+		}
+	}
+	if len(differ) > 0 {
+		return fmt.Errorf("%w: %s", ErrTerms, strings.Join(differ, "; "))
+	}
+	return nil
+}
+
+func jsonText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

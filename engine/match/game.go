@@ -1,0 +1,136 @@
+package match
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sparring/engine"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/record"
+)
+
+// Bout is a game to be played.
+type Bout struct {
+	Pair    int    // from 1, over the whole match
+	Leg     int    // 1 or 2: the second is played with the seats changed
+	Opening int    // from 1, its number in the match
+	Players [2]int // by seat: indices into Terms.Players
+	Names   [2]string
+	// Start and Moves are the opening as texts, Position what it leads to.
+	Start    string
+	Moves    []string
+	Position game.Position
+	Seed     uint64 // the same for both games of a pair
+	ID       string // of the game
+}
+
+// Game is a finished game: its record, and beside it what concerns the match.
+// In a result file both are one JSON object, so that whoever reads records
+// reads these.
+type Game struct {
+	record.Record
+	Match Place `json:"match"`
+}
+
+// Place is a game's place in its match, and what the statistics need of it.
+type Place struct {
+	Pair    int     `json:"pair"`
+	Leg     int     `json:"leg"`
+	Opening int     `json:"opening"`
+	Players [2]int  `json:"players"` // by seat: indices into Terms.Players
+	Fault   *Fault  `json:"fault,omitempty"`
+	Sides   [2]Side `json:"sides"` // by seat
+}
+
+// Fault is why a player lost that could not go on.
+type Fault struct {
+	Seat game.Seat        `json:"seat"`
+	Kind engine.FaultKind `json:"kind"`
+	Text string           `json:"text"`
+}
+
+// Side is what a player used in a game; opening moves do not count.
+type Side struct {
+	Moves      int    `json:"moves"`
+	Nodes      uint64 `json:"nodes"`
+	TimeUS     int64  `json:"time_us"`              // by the match's clock
+	Depths     int    `json:"depths"`               // sum over the moves
+	Searched   int    `json:"searched"`             // moves that said a depth
+	Overshoots int    `json:"overshoots,omitempty"` // moves that took longer than allowed by over OvershootMS
+}
+
+// OvershootMS is what a move may take beyond its time without being counted.
+const OvershootMS = 20
+
+// Backend plays games: on this machine, or elsewhere.
+type Backend interface {
+	// Worker makes what plays games of these terms, one after another. Close
+	// it.
+	Worker(t *Terms) (Worker, error)
+}
+
+// Worker plays one game after another.
+type Worker interface {
+	// Play plays a game to its end. An error, also that of ctx, means that
+	// there is none: nothing is counted.
+	Play(ctx context.Context, b Bout) (*Game, error)
+	Close()
+}
+
+// Event is what the records of a match's games name as theirs.
+const Event = "match"
+
+// NewGame is the game of a bout before its first move: the record with the
+// opening's moves in it.
+func NewGame(t *Terms, b Bout) *Game {
+	g := &Game{Match: Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
+	g.Record = record.Record{
+		V: record.Version, ID: b.ID, Game: t.Game, Rules: t.Rules, Position: b.Start, Clock: t.Limit.Clock,
+		Event: Event, Start: now(),
+		Source: record.Source{By: record.ByMatch, Build: t.Build, Seed: b.Seed, Settings: &record.Settings{
+			Nodes: t.Limit.Nodes, Depth: t.Limit.Depth, HashMB: t.HashMB, Threads: t.Threads,
+		}},
+		Plies: []record.Ply{},
+	}
+	for seat, name := range b.Names {
+		g.Seats[seat] = record.Seat{Player: name, Kind: record.Bot}
+	}
+	return g
+}
+
+// now is the time as records have it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// End sets how the game ended.
+func (g *Game) End(o game.Outcome, text string) {
+	g.Result, g.Reason, g.Text = o.Result, o.Reason, text
+	g.Record.End = now()
+}
+
+// Lose ends the game by a fault.
+func (g *Game) Lose(seat game.Seat, f *engine.Fault) {
+	g.Match.Fault = &Fault{seat, f.Kind, f.Text}
+	g.End(game.Outcome{Result: game.WonBy(seat.Other()), Reason: game.Reason(f.Kind)}, f.Text)
+}
+
+// Charge counts a move that took used of the budget; the clock after it comes
+// back, ok is false when the flag fell even with the margin.
+func (s *Side) Charge(spec clock.Spec, st clock.State, used, margin time.Duration) (after clock.State, ok bool) {
+	budget, limited := spec.Budget(st)
+	s.TimeUS += used.Microseconds()
+	if limited && used > budget+OvershootMS*time.Millisecond {
+		s.Overshoots++
+	}
+	if limited && used > budget {
+		if used > budget+margin {
+			return clock.State{}, false
+		}
+		used = budget
+	}
+	return spec.Charge(st, used)
+}
+
+// gameID is the id of a game in its match.
+func gameID(match string, pair, leg int) string { return fmt.Sprintf("%s-%d-%d", match, pair, leg) }

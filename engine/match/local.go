@@ -1,0 +1,299 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// Local plays the games in this process, with players that Open makes from
+// their specs. Each worker has players of its own; those that are an io.Closer
+// are closed with it. Before each game a player with a Forget method is told
+// to clear its hash table.
+type Local struct {
+	Open func(spec string) (engine.Searcher, error)
+	// Winner, unless nil, is asked after each move who wins with best play; ok
+	// is false where it can't tell. It may be called concurrently.
+	Winner func(game.Position) (seat game.Seat, ok bool)
+}
+
+// Worker implements Backend.
+func (l *Local) Worker(t *Terms) (Worker, error) {
+	return &localWorker{Local: l, terms: t, players: make([]*player, len(t.Players))}, nil
+}
+
+type localWorker struct {
+	*Local
+	terms   *Terms
+	players []*player // opened when first needed
+}
+
+// player is a searcher with a pool to itself, which turns clocks into limits
+// and decides the choices of opening procedures.
+type player struct {
+	searcher engine.Searcher
+	pool     *engine.Pool
+}
+
+// lent is a searcher without its other methods: a pool closes what it can.
+type lent struct{ engine.Searcher }
+
+func (w *localWorker) player(i int) (*player, error) {
+	if p := w.players[i]; p != nil {
+		return p, nil
+	}
+	s, err := w.Open(w.terms.Players[i])
+	if err != nil {
+		return nil, fmt.Errorf("player %s: %w", w.terms.Players[i], err)
+	}
+	p := &player{searcher: s, pool: engine.NewPool(engine.PoolOptions{
+		Cores: w.terms.Threads,
+		Open:  func(string, string) (engine.Searcher, error) { return lent{s}, nil },
+	})}
+	w.players[i] = p
+	return p, nil
+}
+
+// Close ends the players.
+func (w *localWorker) Close() {
+	for _, p := range w.players {
+		if p == nil {
+			continue
+		}
+		p.pool.Close()
+		if c, ok := p.searcher.(io.Closer); ok {
+			c.Close() // it has nothing to lose
+		}
+	}
+}
+
+// Play implements Worker.
+func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
+	s := sitting{terms: w.terms, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}, winner: w.Winner}
+	for seat, i := range b.Players {
+		p, err := w.player(i)
+		if err != nil {
+			return nil, err
+		}
+		if f, ok := p.searcher.(interface{ Forget() }); ok {
+			f.Forget()
+		}
+		s.players[seat] = p
+		s.clocks[seat] = w.terms.Limit.Clock.Start()
+	}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	for !s.over {
+		if err := s.turn(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.game, nil
+}
+
+// sitting is a game under way.
+type sitting struct {
+	terms   *Terms
+	bout    Bout
+	players [2]*player
+	pos     game.Position
+	clocks  [2]clock.State
+	game    *Game
+	judge   adjudicator
+	winner  func(game.Position) (game.Seat, bool)
+	offer   [2]bool // a draw, with the seat's last move
+	over    bool
+}
+
+// open puts the opening's moves into the record.
+func (s *sitting) open() error {
+	rules := s.pos.Rules()
+	p, err := rules.New(s.bout.Start)
+	if err != nil {
+		return fmt.Errorf("opening %d: %w", s.bout.Opening, err)
+	}
+	for _, text := range s.bout.Moves {
+		seat := p.Turn()
+		m, err := p.Parse(text)
+		if err == nil {
+			err = p.Play(m)
+		}
+		if err != nil {
+			return fmt.Errorf("opening %d: %w", s.bout.Opening, err)
+		}
+		s.game.Plies = append(s.game.Plies, record.Ply{
+			Seat: seat, Move: text, Key: game.KeyText(p.Key()), Think: &record.Think{Source: record.FromBook},
+		})
+	}
+	return nil
+}
+
+// turn has the seat to act make its move.
+func (s *sitting) turn(ctx context.Context) error {
+	seat := s.pos.Turn()
+	r, used, late, err := s.think(ctx, seat)
+	var fault *engine.Fault
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &fault):
+		s.lose(seat, fault)
+		return nil
+	case err != nil:
+		return fmt.Errorf("game %s, ply %d, player %s: %w", s.game.ID, s.pos.Ply()+1, s.bout.Names[seat], err)
+	}
+	side := &s.game.Match.Sides[seat]
+	after, inTime := side.Charge(s.terms.Limit.Clock, s.clocks[seat], used, s.terms.margin())
+	if late && s.unclocked() {
+		s.lose(seat, &engine.Fault{Kind: engine.FaultHang,
+			Text: fmt.Sprintf("ply %d: no move after %v", s.pos.Ply()+1, s.terms.patience())})
+		return nil
+	}
+	if late || !inTime {
+		budget, _ := s.terms.Limit.Clock.Budget(s.clocks[seat])
+		s.lose(seat, &engine.Fault{Kind: engine.FaultTime,
+			Text: fmt.Sprintf("ply %d took %v, with %v left and a margin of %v", s.pos.Ply()+1, round(used), round(budget), s.terms.margin())})
+		return nil
+	}
+	s.clocks[seat] = after
+	if r.Resign {
+		s.end(game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign}, "")
+		return nil
+	}
+	s.move(seat, r, used)
+	return nil
+}
+
+// unclocked: no flag ever falls.
+func (s *sitting) unclocked() bool { return s.terms.Limit.Clock.Kind == clock.Unlimited }
+
+// think asks the player for a move, and stops it when its time is up: then it
+// is late, whatever it answers.
+func (s *sitting) think(ctx context.Context, seat game.Seat) (r search.Result, used time.Duration, late bool, err error) {
+	last, limited := s.terms.Limit.Clock.Budget(s.clocks[seat])
+	last += s.terms.margin()
+	if !limited {
+		last = s.terms.patience()
+	}
+	began := time.Now()
+	request := engine.Request{
+		Position: s.pos, Seed: s.bout.Seed, Limits: search.Limits{Nodes: s.terms.Limit.Nodes, Depth: s.terms.Limit.Depth},
+	}
+	if limited {
+		request.Clock = &engine.Clock{Spec: s.terms.Limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat.Other()], At: began}
+	}
+	thought, err := s.players[seat].pool.Think(request)
+	if err != nil {
+		return search.Result{}, 0, false, err
+	}
+	up := time.NewTimer(last)
+	defer up.Stop()
+	select {
+	case <-thought.Done():
+	case <-up.C:
+		late = true
+		thought.Stop()
+	case <-ctx.Done():
+		thought.Stop()
+	}
+	r, err = thought.Wait()
+	return r, time.Since(began), late, err
+}
+
+// move plays what the player chose.
+func (s *sitting) move(seat game.Seat, r search.Result, used time.Duration) {
+	text, line := s.pos.Format(r.Move), s.line(r.PV)
+	err := error(game.ErrIllegal)
+	if r.Move != game.NoMove {
+		err = s.pos.Play(r.Move)
+	}
+	if err != nil {
+		s.lose(seat, &engine.Fault{Kind: engine.FaultIllegal, Text: fmt.Sprintf("ply %d, move %#x in %s: %v", s.pos.Ply()+1, uint32(r.Move), s.pos, err)})
+		return
+	}
+	side := &s.game.Match.Sides[seat]
+	side.Moves++
+	side.Nodes += r.Nodes
+	if r.Depth > 0 {
+		side.Depths += r.Depth
+		side.Searched++
+	}
+	s.game.Plies = append(s.game.Plies, record.Ply{
+		Seat: seat, Move: text, UsedMS: used.Milliseconds(), LeftMS: s.clocks[seat].Left.Milliseconds(), Periods: s.clocks[seat].Periods,
+		Key: game.KeyText(s.pos.Key()),
+		Think: &record.Think{
+			Source: record.ThinkSource(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score),
+			Chance: share(r.Chance), Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
+		},
+	})
+	s.offer[seat] = r.OfferDraw
+	out := s.pos.Outcome()
+	if !out.Over() {
+		out = s.judge.heard(seat, r, s.pos.Ply())
+	}
+	if !out.Over() && s.winner != nil {
+		if won, ok := s.winner(s.pos); ok {
+			out = game.Outcome{Result: game.WonBy(won), Reason: ReasonTablebase}
+		}
+	}
+	if !out.Over() && s.offer[game.First] && s.offer[game.Second] {
+		out = game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}
+	}
+	if !out.Over() && len(s.game.Plies) >= record.MaxPlies {
+		out = game.Outcome{Result: game.Draw, Reason: ReasonMaxPlies} // no record holds more
+	}
+	if out.Over() {
+		s.end(out, "")
+	}
+}
+
+// share keeps what an outside engine says within what a record may hold.
+func share(chance float64) float64 {
+	if math.IsNaN(chance) {
+		return 0
+	}
+	return min(max(chance, 0), 1)
+}
+
+// line is a principal variation as text, as far as it is legal.
+func (s *sitting) line(pv []game.Move) (texts []string) {
+	played := 0
+	for _, m := range pv {
+		if m == game.NoMove {
+			break
+		}
+		text := s.pos.Format(m)
+		if s.pos.Play(m) != nil {
+			break
+		}
+		texts = append(texts, text)
+		played++
+	}
+	for range played {
+		s.pos.Undo()
+	}
+	return texts
+}
+
+func (s *sitting) lose(seat game.Seat, f *engine.Fault) {
+	s.game.Lose(seat, f)
+	s.over = true
+}
+
+func (s *sitting) end(o game.Outcome, text string) {
+	s.game.End(o, text)
+	s.over = true
+}
+
+func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

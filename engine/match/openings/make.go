@@ -1,0 +1,200 @@
+package openings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"sparring/engine"
+	"sparring/engine/opening"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/gomoku"
+)
+
+// Judge is the winning chance of the side to move, draws counted half.
+type Judge func(ctx context.Context, p game.Position) (chance float64, err error)
+
+// Searching is a Judge that searches. A searcher with a Forget method is told
+// to forget before each search, so that its judgement depends on the position
+// alone.
+func Searching(s engine.Searcher, l search.Limits) Judge {
+	return func(ctx context.Context, p game.Position) (float64, error) {
+		if f, ok := s.(interface{ Forget() }); ok {
+			f.Forget()
+		}
+		run, err := s.Search(p, l, nil)
+		if err != nil {
+			return 0, err
+		}
+		defer context.AfterFunc(ctx, run.Stop)()
+		r := run.Wait()
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return r.Chance, r.Err
+	}
+}
+
+// Maker is a Source of balanced random openings: random legal moves from the
+// usual start lead to positions that stand nowhere else in the match, and that
+// every judge takes for even. It is safe for concurrent use.
+type Maker struct {
+	rules  []*game.Rules
+	judges []Judge
+	recipe Recipe
+
+	mu    sync.Mutex
+	made  []Opening
+	seen  map[uint64]bool
+	tries int
+}
+
+// Recipe says how openings are made.
+type Recipe struct {
+	Plies int     // random moves
+	Bound float64 // how far from one half a judge's chance may lie
+	Seed  uint64
+}
+
+// Usual is the recipe for a rule set, without a seed. An opening procedure
+// makes the opening itself: there it has no plies.
+func Usual(r *game.Rules) (Recipe, error) {
+	p, err := r.New("")
+	if err != nil {
+		return Recipe{}, err
+	}
+	if opening.Running(p) {
+		return Recipe{}, nil
+	}
+	return recipes[r.Game], nil
+}
+
+// recipes by game. Few enough plies that the opening is still to be played,
+// and enough for thousands of openings.
+var recipes = map[string]Recipe{
+	"xiangqi": {Plies: 6, Bound: 0.1},
+	"gomoku":  {Plies: 4, Bound: 0.1},
+	"amazons": {Plies: 4, Bound: 0.1},
+}
+
+// mostTries without a single opening found are taken for a sign that there
+// are none.
+const mostTries = 5000
+
+// ErrNone: no opening was found that is balanced enough.
+var ErrNone = errors.New("no balanced opening")
+
+// NewMaker makes a Maker. Rules are of one game, judges one at least; an
+// opening has to be even under all rules in the eyes of all judges.
+func NewMaker(rules []*game.Rules, judges []Judge, recipe Recipe) (*Maker, error) {
+	switch {
+	case len(rules) == 0 || len(judges) == 0:
+		return nil, errors.New("openings: want rules and a judge")
+	case recipe.Plies < 1 || recipe.Plies > 40:
+		return nil, fmt.Errorf("openings: %d plies: want 1 to 40", recipe.Plies)
+	case !(recipe.Bound > 0 && recipe.Bound <= 0.5):
+		return nil, fmt.Errorf("openings: bound %g: want above 0, up to 0.5", recipe.Bound)
+	}
+	for _, r := range rules {
+		if r.Game != rules[0].Game {
+			return nil, fmt.Errorf("openings: %s and %s are different games", rules[0].Name, r.Name)
+		}
+	}
+	return &Maker{rules: rules, judges: judges, recipe: recipe, seen: map[uint64]bool{}}, nil
+}
+
+// Opening implements Source. What is made is the same whenever and in however
+// many calls it is made. The error wraps ErrNone when nothing is found, or is
+// a judge's.
+func (m *Maker) Opening(ctx context.Context, n int) (Opening, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for failed := 0; len(m.made) <= n; {
+		if failed >= mostTries {
+			return Opening{}, fmt.Errorf("%w among %d tries (%s, %d plies, %g from one half at most)", ErrNone, failed, m.rules[0].Name, m.recipe.Plies, m.recipe.Bound)
+		}
+		o, key, ok, err := m.try(ctx)
+		if err != nil {
+			return Opening{}, err
+		}
+		m.tries++ // only now, so that a try that was cut short is made again
+		if !ok || m.seen[key] {
+			failed++
+			continue
+		}
+		failed = 0
+		m.seen[key] = true
+		m.made = append(m.made, o)
+	}
+	return m.made[n], nil
+}
+
+// Tries is the number of random positions looked at so far.
+func (m *Maker) Tries() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tries
+}
+
+// try makes one random position; ok reports whether it will do.
+func (m *Maker) try(ctx context.Context) (o Opening, key uint64, ok bool, err error) {
+	rng := rand.New(rand.NewPCG(m.recipe.Seed, uint64(m.tries)))
+	p, err := m.rules[0].New("")
+	if err != nil {
+		return o, 0, false, err
+	}
+	for range m.recipe.Plies {
+		moves := likely(p)
+		if len(moves) == 0 {
+			return o, 0, false, nil
+		}
+		move := moves[rng.IntN(len(moves))]
+		o.Moves = append(o.Moves, p.Format(move))
+		if err := p.Play(move); err != nil {
+			return o, 0, false, fmt.Errorf("legal move %s: %w", p.Format(move), err)
+		}
+	}
+	if m.seen[p.Key()] {
+		return o, p.Key(), false, nil
+	}
+	for _, r := range m.rules {
+		pos, err := o.Setup(r)
+		if err != nil {
+			return o, 0, false, nil // over, or not legal under these rules
+		}
+		for _, judge := range m.judges {
+			chance, err := judge(ctx, pos)
+			if err != nil {
+				return o, 0, false, fmt.Errorf("judging %s: %w", pos, err)
+			}
+			if math.Abs(chance-0.5) > m.recipe.Bound {
+				return o, 0, false, nil
+			}
+		}
+	}
+	return o, p.Key(), true, nil
+}
+
+// likely are the legal moves that a random opening chooses from. A stone of
+// Gomoku far from all others is a move given away, so that stones stay in the
+// middle, where games are opened.
+func likely(p game.Position) []game.Move {
+	legal := p.Legal(nil)
+	g, ok := p.(*gomoku.Position)
+	if !ok {
+		return legal
+	}
+	const reach = 3
+	b := g.Board()
+	var near []game.Move
+	for _, m := range legal {
+		if at, ok := b.MovePoint(m); ok && b.FromCentre(at) <= reach {
+			near = append(near, m)
+		}
+	}
+	return near
+}

@@ -1,0 +1,193 @@
+package tablebase
+
+import (
+	"fmt"
+	"strings"
+
+	rules "sparring/game/xiangqi"
+)
+
+// Set is which men are on the board, kings included: four bits for each
+// piece, at four times its number. Sets compare equal when their men do.
+type Set uint64
+
+// maxMen bounds the men of a set, both sides together; fewer are a matter of
+// memory long before.
+const maxMen = 8
+
+// order is how a set's name lists the men of a side, after the king.
+var order = [...]rules.Kind{rules.Rook, rules.Cannon, rules.Horse, rules.Pawn, rules.Advisor, rules.Elephant}
+
+// most is how many of a kind a side has at the start of the game.
+func most(k rules.Kind) int {
+	switch k {
+	case rules.King:
+		return 1
+	case rules.Pawn:
+		return 5
+	}
+	return 2
+}
+
+// ParseSet reads a set's name, such as "KRkaa": Red's men in upper case,
+// Black's in lower case, in any order, with horses as N or H and elephants as
+// B or E.
+func ParseSet(name string) (Set, error) {
+	bad := func(format string, args ...any) (Set, error) {
+		return 0, fmt.Errorf("tablebase set %.20q: %s", name, fmt.Sprintf(format, args...))
+	}
+	var s Set
+	for i := range len(name) {
+		p := pieceOf(name[i])
+		if p == rules.NoPiece {
+			return bad("%q is no piece (K R C N P A B)", name[i])
+		}
+		if s.Count(p) == most(p.Kind()) {
+			return bad("more than %d of %s", most(p.Kind()), p)
+		}
+		s = s.with(p)
+	}
+	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+		if king := rules.MakePiece(c, rules.King); s.Count(king) == 0 {
+			return bad("no %s", king)
+		}
+	}
+	if s.Men() > maxMen {
+		return bad("%d men, at most %d can be", s.Men(), maxMen)
+	}
+	return s, nil
+}
+
+// pieceOf reads a piece's letter.
+func pieceOf(letter byte) rules.Piece {
+	color := rules.Red
+	if letter >= 'a' {
+		color = rules.Black
+	}
+	switch letter &^ 0x20 {
+	case 'K':
+		return rules.MakePiece(color, rules.King)
+	case 'H':
+		return rules.MakePiece(color, rules.Horse)
+	case 'E':
+		return rules.MakePiece(color, rules.Elephant)
+	}
+	for _, k := range order {
+		if p := rules.MakePiece(color, k); p.String()[0] == letter {
+			return p
+		}
+	}
+	return rules.NoPiece
+}
+
+// SetOf is the set of a board's men.
+func SetOf(b *rules.Board) Set {
+	var s Set
+	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+		for k := rules.King; k <= rules.Pawn; k++ {
+			p := rules.MakePiece(c, k)
+			s |= Set(b.Of(p).Count()) << (4 * p)
+		}
+	}
+	return s
+}
+
+// Count is how many of a piece the set has.
+func (s Set) Count(p rules.Piece) int { return int(s >> (4 * p) & 15) }
+
+func (s Set) with(p rules.Piece) Set    { return s + 1<<(4*p) }
+func (s Set) without(p rules.Piece) Set { return s - 1<<(4*p) }
+
+// Men is the number of men, kings included.
+func (s Set) Men() (n int) {
+	for p := range rules.Piece(rules.Pieces) {
+		n += s.Count(p)
+	}
+	return n
+}
+
+// flip is the set with the colours exchanged.
+func (s Set) flip() Set { return s<<32 | s>>32 }
+
+// Canonical is the set whose table has this one's positions: Red is the side
+// with more rooks, else more cannons, and so on in the order of a name.
+// Flipped says that the colours are exchanged in it.
+func (s Set) Canonical() (c Set, flipped bool) {
+	for _, k := range order {
+		red, black := s.Count(rules.MakePiece(rules.Red, k)), s.Count(rules.MakePiece(rules.Black, k))
+		if red != black {
+			flipped = black > red
+			break
+		}
+	}
+	if flipped {
+		return s.flip(), true
+	}
+	return s, false
+}
+
+// String is the set's name.
+func (s Set) String() string {
+	var t strings.Builder
+	for _, p := range s.pieces() {
+		t.WriteString(strings.Repeat(p.String(), s.Count(p)))
+	}
+	return t.String()
+}
+
+// pieces are the kinds of men that the set has, as its name lists them.
+func (s Set) pieces() (list []rules.Piece) {
+	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+		list = append(list, rules.MakePiece(c, rules.King))
+		for _, k := range order {
+			if p := rules.MakePiece(c, k); s.Count(p) > 0 {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// Needs are the sets that a capture leads to, canonical, and those that
+// captures lead to from there.
+func (s Set) Needs() []Set {
+	var list []Set
+	seen := map[Set]bool{}
+	var add func(Set)
+	add = func(s Set) {
+		for _, p := range s.pieces() {
+			if p.Kind() == rules.King {
+				continue
+			}
+			if sub, _ := s.without(p).Canonical(); !seen[sub] {
+				seen[sub] = true
+				add(sub)
+				list = append(list, sub) // after what it needs itself
+			}
+		}
+	}
+	add(s)
+	return list
+}
+
+// UpTo are all canonical sets of at most so many men, smaller ones first.
+func UpTo(men int) []Set {
+	bare := Set(0).with(rules.MakePiece(rules.Red, rules.King)).with(rules.MakePiece(rules.Black, rules.King))
+	list := []Set{bare}
+	seen := map[Set]bool{bare: true}
+	for i := 0; i < len(list) && list[i].Men() < min(men, maxMen); i++ {
+		for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+			for _, k := range order {
+				p := rules.MakePiece(c, k)
+				if list[i].Count(p) == most(k) {
+					continue
+				}
+				if s, _ := list[i].with(p).Canonical(); !seen[s] {
+					seen[s] = true
+					list = append(list, s)
+				}
+			}
+		}
+	}
+	return list
+}

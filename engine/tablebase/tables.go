@@ -1,0 +1,257 @@
+package tablebase
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+
+	rules "sparring/game/xiangqi"
+)
+
+// ErrMissing: there is no table of the set.
+var ErrMissing = errors.New("no table")
+
+// Drawn is the distance of a position in which nobody can force a mate.
+const Drawn = -1
+
+// Tables are the tables of a directory. They are safe for concurrent use.
+type Tables struct {
+	dir     string
+	report  func(error)
+	decoder *zstd.Decoder
+	cache   cache
+	men     atomic.Int32
+
+	mu   sync.Mutex // held to change sets
+	sets atomic.Pointer[map[Set]*table]
+}
+
+// table is one of them.
+type table struct {
+	*file
+	cached []atomic.Pointer[[]byte] // by block
+	broken atomic.Bool              // a block turned out damaged: never ask again
+}
+
+// Open opens the tables of a directory, which need not be there: it has none
+// then. A file that is no good is not used; report, if not nil, is told of it
+// (ErrFile) now or, where only reading on shows it, later and from any
+// goroutine. Close them.
+func Open(dir string, report func(error)) (*Tables, error) {
+	if report == nil {
+		report = func(error) {}
+	}
+	decoder, err := newDecoder()
+	if err != nil {
+		return nil, err
+	}
+	t := &Tables{dir: dir, report: report, decoder: decoder}
+	t.sets.Store(&map[Set]*table{})
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), suffix)
+		if !ok {
+			continue
+		}
+		s, err := ParseSet(name)
+		if err == nil {
+			if c, _ := s.Canonical(); c.String() != name {
+				err = fmt.Errorf("the name of this set is %s", c)
+			}
+		}
+		if err != nil {
+			report(fmt.Errorf("%w: %s: %w", ErrFile, filepath.Join(dir, e.Name()), err))
+			continue
+		}
+		if err := t.Add(s); err != nil {
+			report(err)
+		}
+	}
+	return t, nil
+}
+
+// Add begins to use the table of a set that was built meanwhile. The error
+// wraps ErrMissing or ErrFile.
+func (t *Tables) Add(s Set) error {
+	s, _ = s.Canonical()
+	f, err := open(t.dir, s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t.missing(s)
+	}
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	sets := maps.Clone(*t.sets.Load())
+	if sets[s] != nil {
+		return f.close() // it is in use already
+	}
+	sets[s] = &table{file: f, cached: make([]atomic.Pointer[[]byte], len(f.blocks))}
+	t.sets.Store(&sets)
+	t.men.Store(max(t.men.Load(), int32(s.Men())))
+	return nil
+}
+
+// Close closes the files. Nothing may be asked any more.
+func (t *Tables) Close() error {
+	var errs []error
+	for _, table := range *t.sets.Load() {
+		errs = append(errs, table.close())
+	}
+	t.decoder.Close()
+	return errors.Join(errs...)
+}
+
+// Men is the largest number of men of any table, kings included; 0 where
+// there is none.
+func (t *Tables) Men() int { return int(t.men.Load()) }
+
+// Probe is the distance of a position in plies: odd when the side to move
+// wins, even when it loses, Drawn when neither can force a mate. Ok is false
+// where no table has the position.
+func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
+	if b.Occupied().Count() > t.Men() {
+		return 0, false
+	}
+	distance, err := t.Find(b)
+	return distance, err == nil
+}
+
+// Find is Probe with the reason why a position is not found. The error wraps
+// ErrMissing or ErrFile.
+func (t *Tables) Find(b *rules.Board) (distance int, err error) {
+	set, flipped := SetOf(b).Canonical()
+	table := (*t.sets.Load())[set]
+	if table == nil || table.broken.Load() {
+		return 0, t.missing(set)
+	}
+	at := table.layout.men(b, flipped)
+	n := table.layout.number(&at)
+	if n < 0 {
+		return 0, errBeyond
+	}
+	side := b.Side()
+	if flipped {
+		side = side.Other()
+	}
+	v, err := t.value(table, int(side)*table.layout.size+n)
+	switch {
+	case err != nil:
+		if !table.broken.Swap(true) {
+			t.report(err)
+		}
+		return 0, err
+	case v == illegal:
+		return 0, errBeyond
+	case v == drawn:
+		return Drawn, nil
+	}
+	return int(v), nil
+}
+
+// errBeyond: no game leads to the position, so no table has it.
+var errBeyond = fmt.Errorf("%w has the position: a man stands where no game can bring it", ErrMissing)
+
+// missing says that a set has no table that can be used.
+func (t *Tables) missing(s Set) error {
+	return fmt.Errorf("%w of %s in %s (sparring tablebase build %s makes it)", ErrMissing, s, t.dir, s)
+}
+
+// men are where a board's men stand, in the order of the layout.
+func (l *layout) men(b *rules.Board, flipped bool) (at squares) {
+	var last rules.Piece
+	var of rules.Bits
+	for i, p := range l.piece {
+		if of = of.Rest(); p != last {
+			last = p
+			if of = b.Of(p); flipped {
+				of = b.Of(p ^ 1<<3)
+			}
+		}
+		if at[i] = of.First(); flipped {
+			at[i] = at[i].Flip()
+		}
+	}
+	return at
+}
+
+// value is the byte at a place of a table.
+func (t *Tables) value(table *table, at int) (byte, error) {
+	slot := &table.cached[at/blockSize]
+	if block := slot.Load(); block != nil {
+		return (*block)[at%blockSize], nil
+	}
+	block, err := table.block(t.decoder, at/blockSize)
+	if err != nil {
+		return 0, err
+	}
+	t.cache.keep(slot, block)
+	return block[at%blockSize], nil
+}
+
+// Stats counts the positions of a set, by colour of the side to move. It reads
+// the whole table. The error wraps ErrMissing or ErrFile.
+func (t *Tables) Stats(s Set) ([2]Stats, error) {
+	canonical, flipped := s.Canonical()
+	table := (*t.sets.Load())[canonical]
+	if table == nil {
+		return [2]Stats{}, t.missing(canonical)
+	}
+	all, err := table.load(t.decoder)
+	if err != nil {
+		return [2]Stats{}, err
+	}
+	red, black := all.stats(rules.Red), all.stats(rules.Black)
+	if flipped {
+		red, black = black, red
+	}
+	return [2]Stats{red, black}, nil
+}
+
+// Bytes is the size of a set's file, 0 where there is none.
+func (t *Tables) Bytes(s Set) int64 {
+	s, _ = s.Canonical()
+	if table := (*t.sets.Load())[s]; table != nil {
+		return table.size
+	}
+	return 0
+}
+
+// cacheBlocks is how many blocks are kept unpacked, of all tables together: 32
+// MiB, more than twice what all sets of up to four men have.
+const cacheBlocks = 4096
+
+// cache keeps the blocks that were read last. Who reads a kept block takes no
+// lock.
+type cache struct {
+	mu   sync.Mutex
+	kept [cacheBlocks]*atomic.Pointer[[]byte]
+	next int
+}
+
+// keep keeps a block in its slot, and drops the one that was kept longest.
+func (c *cache) keep(slot *atomic.Pointer[[]byte], block []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if slot.Load() != nil {
+		return // another was faster
+	}
+	if old := c.kept[c.next]; old != nil {
+		old.Store(nil)
+	}
+	slot.Store(&block)
+	c.kept[c.next] = slot
+	c.next = (c.next + 1) % cacheBlocks
+}

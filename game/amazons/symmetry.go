@@ -1,0 +1,54 @@
+package amazons
+
+import "sparring/game"
+
+var _ game.Symmetric = (*Position)(nil)
+
+// Symmetries is 8 on a square board, else 4: bit 0 of a way mirrors the
+// columns, bit 1 the rows, bit 2 then exchanges the two.
+func (p *Position) Symmetries() int {
+	if p.board.geo.cols == p.board.geo.rows {
+		return 8
+	}
+	return 4
+}
+
+// symmetric is where a way takes a square.
+func (g *geometry) symmetric(s Square, way int) Square {
+	col, row := int(s)%g.cols, int(s)/g.cols
+	if way&1 != 0 {
+		col = g.cols - 1 - col
+	}
+	if way&2 != 0 {
+		row = g.rows - 1 - row
+	}
+	if way&4 != 0 {
+		col, row = row, col
+	}
+	return Square(row*g.cols + col)
+}
+
+// SymmetricKey is the key of the position laid on itself in a way.
+func (p *Position) SymmetricKey(way int) uint64 {
+	b := &p.board
+	if way == 0 {
+		return b.key
+	}
+	var key uint64
+	if b.turn == game.Second {
+		key = zobrist[zobristTurn]
+	}
+	for i, set := range [...]Bits{b.amazons[0], b.amazons[1], b.Arrows()} {
+		for !set.Empty() {
+			key ^= zobrist[i*maxSquares+int(b.geo.symmetric(set.Pop(), way))]
+		}
+	}
+	return key
+}
+
+// SymmetricMove is where a way takes the three squares of a move.
+func (p *Position) SymmetricMove(way int, m game.Move) game.Move {
+	from, to, arrow := Squares(m)
+	g := p.board.geo
+	return NewMove(g.symmetric(from, way), g.symmetric(to, way), g.symmetric(arrow, way))
+}

@@ -1,0 +1,78 @@
+package gomocup
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Rule is the value of INFO rule: a sum of bits.
+type Rule int
+
+// The bits of a Rule; none of them is freestyle, where five or more win.
+const (
+	ExactFive  Rule = 1 // exactly five in a row win
+	Continuous Rule = 2 // play goes on after a row
+	Renju      Rule = 4
+	Caro       Rule = 8 // five between two stones of the opponent do not win
+)
+
+// variants are our names of rules, as they begin the name of a rule set.
+var variants = []struct {
+	rule Rule
+	name string
+}{
+	{0, "freestyle"},
+	{ExactFive, "standard"},
+	{Continuous, "continuous"},
+	{Renju, "renju"},
+	{Renju | ExactFive, "renju"}, // Renju is exact for Black by itself
+	{Caro, "caro"},
+	{Caro | ExactFive, "standardcaro"},
+}
+
+// RuleSet is our name of the rules on a square board: gomoku/renju-15. The
+// error wraps ErrSyntax and says which sum of bits has no rules here.
+func (r Rule) RuleSet(size int) (string, error) {
+	for _, v := range variants {
+		if v.rule == r {
+			return "gomoku/" + v.name + "-" + strconv.Itoa(size), nil
+		}
+	}
+	return "", fmt.Errorf("%w: rule %d, have 0 freestyle, 1 exactly five, 2 continuous, 4 renju, 8 caro, 9 caro with exactly five",
+		ErrSyntax, int(r))
+}
+
+// RuleOf takes one of our rule sets apart. The opening procedure ("swap2", ""
+// for none) is not part of a Rule: managers settle it by SWAP2BOARD or on the
+// board. The error wraps ErrSyntax where the protocol has no such rules.
+func RuleOf(ruleSet string) (rule Rule, size int, opening string, err error) {
+	rest, ours := strings.CutPrefix(ruleSet, "gomoku/")
+	rest, opening, _ = strings.Cut(rest, "+")
+	name, tail, _ := strings.Cut(rest, "-")
+	size, ok := number(tail)
+	for _, v := range variants {
+		if ours && ok && size > 0 && v.name == name {
+			return v.rule, size, opening, nil
+		}
+	}
+	return 0, 0, "", fmt.Errorf("%w: rules %.60q can't be said in the protocol", ErrSyntax, ruleSet)
+}
+
+// YixinRule is the Rule that Yixin-Board means by a number, and the opening
+// procedure of 5 and 6. The error wraps ErrSyntax.
+func YixinRule(n int) (rule Rule, opening string, err error) {
+	switch n {
+	case 0:
+		return 0, "", nil
+	case 1:
+		return ExactFive, "", nil
+	case 2, 4:
+		return Renju, "", nil
+	case 5:
+		return 0, "swap", nil
+	case 6:
+		return 0, "swap2", nil
+	}
+	return 0, "", fmt.Errorf("%w: Yixin-Board's rule %d, have 0 freestyle, 1 standard, 2 and 4 renju, 5 swap, 6 swap2", ErrSyntax, n)
+}

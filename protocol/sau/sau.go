@@ -1,0 +1,192 @@
+// Package sau is the text of the line protocol that the SAU game platform of
+// the Chinese computer games championship speaks with engines over pipes, in
+// both directions. It serves the games whose moves are lists of squares: here
+// Amazons and Gomoku.
+//
+//	platform      engine
+//	name?         name Sparring
+//	new black     move DJDDGD        black opens: the engine moves first
+//	move AGDGDJ   move GJGDDG        the opponent's move, the answer
+//	new white                        the engine waits for a move
+//	error                            the engine's last move was not accepted
+//	end [black|white]                the game is over, and who has won
+//	quit
+//
+// Source: the platform's own text, as engines for it quote it (AUGUSTRUSH8/
+// SixChessGo, README), and engines for Amazons (tongque0/gotack-examples,
+// amazon). A line has at most 256 bytes. The platform's accept, refuse, take
+// and taked are for other games.
+//
+// # Squares
+//
+// A square is two capital letters, column and row, both from 'A', with the
+// origin at the top left. A move lists its squares without blanks: a stone is
+// one square, a move of an amazon three: from, to, arrow. Row A is thus our
+// highest row: on 10x10, DJDDGD is d1d7/g7. (The championship's game records
+// write the same move d1d7(g7), which settles the direction of the rows.)
+//
+// Black opens in every game. In Amazons it sits on the lower side, in rows G
+// and J, which is where our seat first sits; so no side has to be turned.
+package sau
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrSyntax: a line or move that is not of the protocol's form.
+var ErrSyntax = errors.New("sau syntax")
+
+// MaxLine is the longest line that the platform allows, in bytes, its end
+// included.
+const MaxLine = 256
+
+// mostSquares bounds a move: an amazon's has three.
+const mostSquares = 3
+
+// Word is the first word of a line.
+type Word string
+
+// The words. Name is an engine's, Move anyone's, the others the platform's.
+const (
+	AskName Word = "name?"
+	New     Word = "new"   // Side: the engine's colour
+	Move    Word = "move"  // Squares
+	Refused Word = "error" // the engine's last move was not accepted
+	End     Word = "end"   // Side: who has won, if it is said
+	Quit    Word = "quit"
+	Name    Word = "name" // Text
+)
+
+// Side is a colour. Black opens.
+type Side string
+
+// The colours; End may name none.
+const (
+	Black  Side = "black"
+	White  Side = "white"
+	NoSide Side = ""
+)
+
+// Line is what either side says.
+type Line struct {
+	Word    Word // as the constants, or any other word: to be ignored
+	Side    Side
+	Squares string // of Move: pairs of capital letters
+	Text    string // of Name; of words that are not known, what follows
+}
+
+// String is the line without its end, cut where it would be too long.
+func (l Line) String() string {
+	rest := l.Text
+	switch l.Word {
+	case New, End:
+		rest = string(l.Side)
+	case Move:
+		rest = l.Squares
+	}
+	text := strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, strings.TrimSpace(string(l.Word)+" "+rest))
+	if len(text) > MaxLine-2 {
+		text = strings.ToValidUTF8(text[:MaxLine-2], "")
+	}
+	return text
+}
+
+// Parse reads a line. The platform filters what it does not know, and so must
+// an engine: an unknown word is no error. The error wraps ErrSyntax.
+func Parse(line string) (Line, error) {
+	if len(line) > MaxLine {
+		return Line{}, fmt.Errorf("%w: a line of %d bytes, at most %d are allowed", ErrSyntax, len(line), MaxLine)
+	}
+	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	rest = strings.TrimSpace(rest)
+	l := Line{Word: Word(word)}
+	switch l.Word {
+	case New, End:
+		l.Side = Side(strings.ToLower(rest))
+		if l.Side == Black || l.Side == White || l.Side == NoSide && l.Word == End {
+			return l, nil
+		}
+		return Line{Word: l.Word}, fmt.Errorf("%w: %s %.20q, want black or white", ErrSyntax, word, rest)
+	case Move:
+		l.Squares = strings.ToUpper(rest)
+		if _, err := split(l.Squares); err != nil {
+			return Line{Word: Move}, err
+		}
+	default:
+		l.Text = rest
+	}
+	return l, nil
+}
+
+// split takes a list of squares apart.
+func split(squares string) ([]string, error) {
+	bad := func() ([]string, error) {
+		return nil, fmt.Errorf("%w: move %.20q, want one to %d squares of two letters each", ErrSyntax, squares, mostSquares)
+	}
+	if len(squares) == 0 || len(squares)%2 != 0 || len(squares) > 2*mostSquares {
+		return bad()
+	}
+	var out []string
+	for i := 0; i < len(squares); i += 2 {
+		if c, r := squares[i], squares[i+1]; c < 'A' || c > 'Z' || r < 'A' || r > 'Z' {
+			return bad()
+		}
+		out = append(out, squares[i:i+2])
+	}
+	return out, nil
+}
+
+// Ours is a move as we write it, on a board with that many rows: h8 for one
+// square, d1d7/g7 for three. The error wraps ErrSyntax.
+func Ours(squares string, rows int) (string, error) {
+	list, err := split(squares)
+	if err != nil {
+		return "", err
+	}
+	var s strings.Builder
+	for i, q := range list {
+		row := rows - int(q[1]-'A')
+		if row < 1 {
+			return "", fmt.Errorf("%w: square %s of move %s is below a board of %d rows", ErrSyntax, q, squares, rows)
+		}
+		if i == 2 {
+			s.WriteByte('/')
+		}
+		fmt.Fprintf(&s, "%c%d", q[0]|0x20, row)
+	}
+	return s.String(), nil
+}
+
+// Squares is one of our moves as the platform writes it. The error wraps
+// ErrSyntax.
+func Squares(move string, rows int) (string, error) {
+	var s strings.Builder
+	for rest := move; rest != ""; {
+		if s.Len() == 4 {
+			rest = strings.TrimPrefix(rest, "/")
+		}
+		end := 1
+		for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+			end++
+		}
+		row, err := strconv.Atoi(rest[min(1, len(rest)):min(end, len(rest))])
+		if err != nil || rest[0] < 'a' || rest[0] > 'z' || row < 1 || row > min(rows, 26) || rows-row >= 26 || s.Len() == 2*mostSquares {
+			return "", fmt.Errorf("%w: move %.20q is none of a board of %d rows", ErrSyntax, move, rows)
+		}
+		s.WriteByte(rest[0] - 'a' + 'A')
+		s.WriteByte('A' + byte(rows-row))
+		rest = rest[end:]
+	}
+	if s.Len() == 0 {
+		return "", fmt.Errorf("%w: no move", ErrSyntax)
+	}
+	return s.String(), nil
+}

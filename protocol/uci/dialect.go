@@ -1,0 +1,122 @@
+package uci
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Dialect is how a game's moves and positions are written, where that is not as
+// the rules of package game write them. Its methods turn one text into the
+// other, and leave a text alone that is of no move's form: who knows the rules
+// will say what is wrong with it.
+//
+// What Fairy-Stockfish writes is what GUIs of UCI_Variant read: Xiangqi with
+// ranks from 1 (h3e3, a10a9), Amazons with the arrow as a second move
+// (d1d7,d7b7). Pikafish, UCCI and the "Cyclone" dialect have ranks from 0, as
+// we have. There is no Gomoku in either: stones are written as here (h8), and
+// drops in the manner of Fairy-Stockfish (P@h8) are read.
+type Dialect struct {
+	Game  string // "xiangqi", "gomoku", "amazons"
+	Ranks int    // the number of Xiangqi's first rank, 0 or 1
+}
+
+// Theirs is a move of ours as the dialect writes it.
+func (d Dialect) Theirs(move string) string {
+	switch d.Game {
+	case "xiangqi":
+		return shiftRanks(move, d.Ranks)
+	case "amazons":
+		if path, arrow, ok := strings.Cut(move, "/"); ok {
+			if to := lastSquare(path); to != "" {
+				return path + "," + to + arrow
+			}
+		}
+	}
+	return move
+}
+
+// Ours is a move of the dialect as we write it. Capitals, and a hyphen between
+// the squares, are read too.
+func (d Dialect) Ours(move string) string {
+	move = strings.ToLower(move)
+	switch d.Game {
+	case "xiangqi":
+		return shiftRanks(strings.ReplaceAll(move, "-", ""), -d.Ranks)
+	case "amazons":
+		if path, shot, ok := strings.Cut(move, ","); ok {
+			if to := lastSquare(path); to != "" && strings.HasPrefix(shot, to) {
+				return path + "/" + shot[len(to):]
+			}
+		}
+	case "gomoku":
+		return strings.TrimPrefix(move, "p@")
+	}
+	return move
+}
+
+// OurPosition is a FEN of the dialect as we read it: GUIs fill up FENs of every
+// game with the fields that chess has.
+func (d Dialect) OurPosition(fen string) string {
+	if d.Game != "amazons" {
+		return fen
+	}
+	if f := strings.Fields(fen); len(f) > 2 {
+		return f[0] + " " + f[1]
+	}
+	return fen
+}
+
+// TheirPosition is a position of ours as the dialect writes it.
+func (d Dialect) TheirPosition(position string) string {
+	if d.Game == "amazons" && position != "" {
+		return position + " - - 0 1"
+	}
+	return position
+}
+
+// shiftRanks adds to both ranks of a Xiangqi move.
+func shiftRanks(move string, add int) string {
+	if add == 0 {
+		return move
+	}
+	from, rest, ok1 := cutSquare(move)
+	to, rest, ok2 := cutSquare(rest)
+	if !ok1 || !ok2 || rest != "" {
+		return move
+	}
+	from.rank, to.rank = from.rank+add, to.rank+add
+	if from.rank < 0 || to.rank < 0 {
+		return move
+	}
+	return from.String() + to.String()
+}
+
+// square is a file's letter and a rank's number, whatever they count from.
+type square struct {
+	file byte
+	rank int
+}
+
+func (s square) String() string { return string(rune(s.file)) + strconv.Itoa(s.rank) }
+
+// cutSquare reads the square that a text begins with.
+func cutSquare(text string) (s square, rest string, ok bool) {
+	n := 1
+	for n < len(text) && n < 3 && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	if n < 2 || text[0] < 'a' || text[0] > 'z' || n == 3 && text[1] == '0' {
+		return square{}, text, false
+	}
+	rank, err := strconv.Atoi(text[1:n])
+	return square{text[0], rank}, text[n:], err == nil
+}
+
+// lastSquare is the second of two squares that make up the text, or "".
+func lastSquare(text string) string {
+	_, rest, ok := cutSquare(text)
+	if _, end, ok2 := cutSquare(rest); ok && ok2 && end == "" {
+		return rest
+	}
+	return ""
+}
