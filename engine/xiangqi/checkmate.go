@@ -8,17 +8,26 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// kindCheckmate names proofs by Prove.
+// kindCheckmate names proofs by checks.
 const kindCheckmate = "checks"
 
 // mateDepth is how many moves of the attacker a proof may take.
 const mateDepth = 20
 
-// Prove looks for a win by checks alone, each of which leaves the enemy few
-// answers: it goes much deeper than a search that must look at quiet moves
-// too. The shortest such win is found first. A line that comes to a position
-// which stood before, or to the move limit, proves nothing.
-func (p *position) Prove(budget int, stop func() bool) (proof search.Proof, nodes int, ok bool) {
+// Prove looks the position up in the endgame tables, or else looks for a win
+// by checks.
+func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
+	if proof, ok := p.lookUp(); ok {
+		return proof, 0, true
+	}
+	return p.proveByChecks(budget, stop)
+}
+
+// proveByChecks looks for a win by checks alone, each of which leaves the
+// enemy few answers: it goes much deeper than a search that must look at quiet
+// moves too. The shortest such win is found first. A line that comes to a
+// position which stood before, or to the move limit, proves nothing.
+func (p *position) proveByChecks(budget int, stop func() bool) (proof search.Proof, nodes int, ok bool) {
 	a := attacker{position: p, budget: budget, stop: stop}
 	defer func() { nodes = a.nodes }()
 	for depth := 1; depth <= mateDepth; depth++ {
