@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/configs"
 	"sparring/engine"
 	"sparring/engine/match"
 	"sparring/engine/match/cluster"
@@ -87,7 +87,7 @@ same command goes on where it was stopped. See docs/match.md.`,
 	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet: the first meets all others")
 	fl.IntVar(&f.games, "games", 100, "games of each pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; may be left out where every spec has a limit")
-	fl.StringVar(&f.openings, "openings", "", "file of openings, or none (default: balanced random ones are made)")
+	fl.StringVar(&f.openings, "openings", "", "file of openings, shipped, or none (default: balanced random ones are made)")
 	fl.Uint64Var(&f.seed, "seed", 1, "for the openings, their order, and players that draw by lot")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games at once")
 	fl.StringVar(&f.sprt, "sprt", "", "stop by sequential test, such as elo0=0,elo1=5 (alpha=0.05,beta=0.05 may be added)")
@@ -203,8 +203,11 @@ func rulesOf(gameName, rules string) (*game.Rules, error) {
 	return catalog.Rules(name)
 }
 
-// noOpenings is the value of --openings for the usual start.
-const noOpenings = "none"
+// Values of --openings that are no files.
+const (
+	noOpenings      = "none"    // the usual start
+	shippedOpenings = "shipped" // configs/openings
+)
 
 // openingsFor is the source of openings, and words that tell it from others.
 func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, string, error) {
@@ -212,18 +215,11 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 		return openings.Start{}, noOpenings, nil
 	}
 	if from != "" {
-		b, err := os.ReadFile(from)
+		set, name, err := openingFile(rules, from)
 		if err != nil {
 			return nil, "", err
 		}
-		set, err := openings.Read(strings.NewReader(string(b)), from)
-		if err == nil {
-			err = set.For(rules.Name)
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		return openings.Shuffle(set.Openings, seed), fmt.Sprintf("%s sha256:%.8x", filepath.Base(from), sha256.Sum256(b)), nil
+		return openings.Shuffle(set.Openings, seed), name + " " + set.Digest(), nil
 	}
 	recipe, err := openings.Usual(rules)
 	if err != nil {
@@ -256,6 +252,22 @@ func (f *matchFlags) judgeByTables(c *cobra.Command, plan *match.Plan) (done fun
 	}
 	local.Winner, plan.Terms.Tablebase = tableWinner(tables), tables.Men()
 	return func() { tables.Close() }, nil // read only: nothing can be lost
+}
+
+// openingFile reads the openings of a file, or the shipped ones.
+func openingFile(rules *game.Rules, from string) (set *openings.Set, name string, err error) {
+	if from == shippedOpenings {
+		return openings.Find(configs.Openings(), rules.Name)
+	}
+	f, err := os.Open(from)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	if set, err = openings.Read(f, from); err != nil {
+		return nil, "", err
+	}
+	return set, filepath.Base(from), set.For(rules.Name)
 }
 
 // runMatch plays the match and prints what came of it.
