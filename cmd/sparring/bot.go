@@ -14,6 +14,7 @@ import (
 	"sparring/bot"
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/lineup"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -62,7 +63,10 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 	if err != nil {
 		return nil, nil, err
 	}
-	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, HashBytes: cfg.HashMB << 20})
+	players := lineup.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads}
+	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, Open: func(spec, gameName string) (engine.Searcher, error) {
+		return lineup.Open(spec, gameName, players)
+	}})
 	done = func() {
 		pool.Close()
 		if err := records.Close(); err != nil {

@@ -27,6 +27,8 @@ var imports = map[string][]string{
 	"engine/match": {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
 	"engine/outside": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/xboard"},
+	"engine/lineup": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
+		"protocol/xboard"},
 	"engine/pipe": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/botzone"},
 	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
