@@ -176,7 +176,7 @@ func (r *runner) work(ctx context.Context, pairs <-chan []Bout) {
 func (r *runner) finished(ctx context.Context, g *Game) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ctx.Err() != nil {
+	if errors.Is(context.Cause(ctx), errDecided) {
 		return nil // it came after the end of the match
 	}
 	if r.File != nil {
