@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/lineup"
 	"sparring/engine/match"
 	"sparring/engine/match/cluster"
 	"sparring/engine/match/elo"
@@ -120,7 +120,23 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	var err error
 	t.Players, err = f.players()
 	errs = append(errs, err)
-	t.Limit, err = f.limit(t.Players)
+	var labels []string
+	own := f.over == "" // every player has a limit of its own
+	if f.over == "" {
+		for _, text := range t.Players {
+			s, err := lineup.Parse(text)
+			if err == nil {
+				err = s.Check(f.game)
+			}
+			errs = append(errs, err)
+			labels = append(labels, s.Name)
+			own = own && limited(s)
+		}
+	}
+	if strings.Join(labels, "") != "" {
+		t.Labels = labels
+	}
+	t.Limit, err = f.limit(own)
 	check("clock", err)
 	plan := &match.Plan{Games: f.games, Concurrency: f.concurrency}
 	if f.sprt != "" {
@@ -152,7 +168,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return openSpec(spec, f.game, engine.Options{HashBytes: f.hash << 20, Threads: f.threads})
+		return lineup.Open(spec, f.game, lineup.Options{HashBytes: f.hash << 20, Threads: f.threads})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -173,22 +189,24 @@ func (f *matchFlags) players() ([]string, error) {
 	return []string{f.a, f.b}, nil
 }
 
-// limited finds specs that bound a move by themselves.
-var limited = regexp.MustCompile(`[:,](nodes|depth|level)=`)
+// limited reports whether a player bounds its moves by itself.
+func limited(s lineup.Spec) bool {
+	if o := s.Outside; o != nil {
+		return o.Nodes > 0 || o.Depth > 0
+	}
+	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0
+}
 
-func (f *matchFlags) limit(specs []string) (match.Limit, error) {
-	if f.clock != "" {
+// limit is what a move may take; without --clock, what the players allow
+// themselves if each does.
+func (f *matchFlags) limit(own bool) (match.Limit, error) {
+	switch {
+	case f.clock != "":
 		return match.ParseLimit(f.clock)
+	case own:
+		return match.Limit{}, nil
 	}
-	if f.over != "" {
-		return match.Limit{}, errors.New("required, such as 10+0.1")
-	}
-	for _, s := range specs {
-		if !limited.MatchString(s) {
-			return match.Limit{}, fmt.Errorf("required, since %s has no limit of its own: 5+0.05, movetime=100ms, nodes=N or depth=N", s)
-		}
-	}
-	return match.Limit{}, nil
+	return match.Limit{}, errors.New("required: 5+0.05, movetime=100ms, nodes=N or depth=N (but where every player has a limit of its own, as self:nodes=N)")
 }
 
 // rulesOf is the rule set that --game and --rules name.
