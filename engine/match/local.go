@@ -19,7 +19,8 @@ import (
 // Local plays the games in this process, with players that Open makes from
 // their specs. Each worker has players of its own; those that are an io.Closer
 // are closed with it. Before each game a player with a Forget method is told
-// to clear its hash table.
+// to clear its hash table, and one with a Ready method to get ready: starting a
+// program is not for its clock.
 type Local struct {
 	Open func(spec string) (engine.Searcher, error)
 	// Winner, unless nil, is asked after each move who wins with best play; ok
@@ -87,6 +88,14 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 		}
 		if f, ok := p.searcher.(interface{ Forget() }); ok {
 			f.Forget()
+		}
+		if r, ok := p.searcher.(interface{ Ready() error }); ok && !s.over {
+			err := r.Ready()
+			if fault, ok := errors.AsType[*engine.Fault](err); ok {
+				s.lose(game.Seat(seat), fault)
+			} else if err != nil {
+				return nil, fmt.Errorf("player %s: %w", b.Names[seat], err)
+			}
 		}
 		s.players[seat] = p
 		s.clocks[seat] = w.terms.Limit.Clock.Start()
