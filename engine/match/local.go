@@ -81,8 +81,14 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A program that can't be started shows it at its first move, and loses.
-		engine.Prepare(p.searcher)
+		if !s.over {
+			err := engine.Prepare(p.searcher)
+			if fault, ok := errors.AsType[*engine.Fault](err); ok {
+				s.lose(game.Seat(seat), fault)
+			} else if err != nil {
+				return nil, fmt.Errorf("player %s: %w", b.Names[seat], err)
+			}
+		}
 		s.players[seat] = p
 		s.clocks[seat] = w.terms.Limit.Clock.Start()
 	}
