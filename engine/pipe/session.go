@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"sparring/engine"
@@ -168,13 +170,16 @@ func (s *session) thinking() bool { return s.task != nil }
 func (s *session) quit() { s.over = true }
 
 // set sets up a position as catalog.Setup does and plays the moves, in our
-// texts. An error leaves the session without a position.
+// texts. An error leaves the session without a position. What our rules call
+// the end of the game need not be one: the arbiter is the other side, and when
+// it wants a move after a repetition, it gets one.
 func (s *session) set(gameName, rules, position string, moves []string) error {
 	s.pos = nil
 	p, err := catalog.Setup(gameName, rules, position)
 	if err != nil {
 		return err
 	}
+	beyond := playOn(p)
 	for i, text := range moves {
 		m, err := p.Parse(text)
 		if err == nil {
@@ -183,9 +188,36 @@ func (s *session) set(gameName, rules, position string, moves []string) error {
 		if err != nil {
 			return fmt.Errorf("move %d: %w", i+1, err)
 		}
+		beyond = playOn(p) || beyond
+	}
+	// An arbiter that lets a game go on beyond the move limit knows of none. To
+	// a search that does, all would be drawn.
+	if unlimited := withoutLimit(p.Rules().Name); beyond && unlimited != p.Rules().Name {
+		return s.set(gameName, unlimited, position, moves)
 	}
 	s.pos = p
 	return nil
+}
+
+// playOn lets a game go on that our rules call over, where that makes sense. It
+// reports whether that was because of the move limit.
+func playOn(p game.Position) (limit bool) {
+	limit = p.Outcome().Reason == game.MoveLimit
+	if g, ok := p.(interface{ PlayOn() }); ok {
+		g.PlayOn()
+	}
+	return limit
+}
+
+// withoutLimit is the name of Xiangqi rules without their move limit, and any
+// other name as it is.
+func withoutLimit(rules string) string {
+	parts := strings.Split(rules, "+")
+	if !strings.HasPrefix(rules, "xiangqi/") {
+		return rules
+	}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.HasPrefix(part, "limit=") })
+	return strings.Join(slices.Insert(parts, 1, "limit=none"), "+")
 }
 
 // configure changes what the engine is given. It begins anew, knowing nothing.
