@@ -174,10 +174,16 @@ func (s *session) quit() { s.over = true }
 // the end of the game need not be one: the arbiter is the other side, and when
 // it wants a move after a repetition, it gets one.
 func (s *session) set(gameName, rules, position string, moves []string) error {
-	s.pos = nil
+	p, err := setUp(gameName, rules, position, moves)
+	s.pos = p
+	return err
+}
+
+// setUp makes the position for set.
+func setUp(gameName, rules, position string, moves []string) (game.Position, error) {
 	p, err := catalog.Setup(gameName, rules, position)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	beyond := playOn(p)
 	for i, text := range moves {
@@ -186,17 +192,16 @@ func (s *session) set(gameName, rules, position string, moves []string) error {
 			err = p.Play(m)
 		}
 		if err != nil {
-			return fmt.Errorf("move %d: %w", i+1, err)
+			return nil, fmt.Errorf("move %d: %w", i+1, err)
 		}
 		beyond = playOn(p) || beyond
 	}
 	// An arbiter that lets a game go on beyond the move limit knows of none. To
 	// a search that does, all would be drawn.
 	if unlimited := withoutLimit(p.Rules().Name); beyond && unlimited != p.Rules().Name {
-		return s.set(gameName, unlimited, position, moves)
+		return setUp(gameName, unlimited, position, moves)
 	}
-	s.pos = p
-	return nil
+	return p, nil
 }
 
 // playOn lets a game go on that our rules call over, where that makes sense. It
@@ -292,6 +297,17 @@ func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
 		s.open[gameName] = e
 	}
 	return e, err
+}
+
+// known is what the engine's hash table knows of a position, where the engine
+// can say so. A search may run.
+func (s *session) known(p game.Position) (search.Known, bool) {
+	if e, ok := s.open[p.Rules().Game].(interface {
+		Known(game.Position) (search.Known, bool)
+	}); ok {
+		return e.Known(p)
+	}
+	return search.Known{}, false
 }
 
 // stop ends the search; its answer comes. Without one nothing happens.

@@ -51,6 +51,11 @@ func newUCI(s *session) speaker {
 	if s.o.Game != "" {
 		u.play(s.o.Game)
 	}
+	if s.o.Rules != "" {
+		if err := u.setRules(s.o.Rules); err != nil {
+			u.complain(err)
+		}
+	}
 	return u
 }
 
