@@ -32,6 +32,10 @@ docs/engine.md says how to plug it in.`,
 			if o.Setup.Threads < 1 || o.Setup.Threads > pipe.MaxThreads {
 				return usagef("--threads %d: want 1 to %d", o.Setup.Threads, pipe.MaxThreads)
 			}
+			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
+				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)
+			}
+			o.Setup.HashBytes, o.Open = hash<<20, openEngine
 			if clockText != "" {
 				spec, err := clock.Parse(clockText)
 				if err != nil {
@@ -39,10 +43,6 @@ docs/engine.md says how to plug it in.`,
 				}
 				o.Clock = spec
 			}
-			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
-				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)
-			}
-			o.Setup.HashBytes, o.Open = hash<<20, openEngine
 			err := pipe.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
 			if errors.Is(err, pipe.ErrProtocol) || errors.Is(err, game.ErrRules) {
 				return &usageError{err}

@@ -24,9 +24,12 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":         {"game"},
 	"engine":       {"engine", "game"},
-	"engine/match": {"engine", "record$", "protocol$", "game"},
+	"engine/match": {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
 	"engine/outside": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/xboard"},
+	"engine/lineup": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
+	"engine/level/calibrate": {
+		"engine", "record$", "protocol$", "game"}, // plays matches
 	"engine/pipe": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
 		"protocol/botzone"},
 	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sparring/engine/search"
+	"sparring/game/catalog"
 	"sparring/protocol/uci"
 )
 
@@ -34,6 +35,21 @@ func TestScore(t *testing.T) {
 		}
 		if got := ucciScore(c.score, c.chance); got != c.ucci {
 			t.Errorf("%d, chance %v: %d in UCCI, want %d", c.score, c.chance, got, c.ucci)
+		}
+	}
+}
+
+// TestAnnounced: what a GUI is offered can be played, and fits on a line that
+// any GUI can take.
+func TestAnnounced(t *testing.T) {
+	for _, name := range announced {
+		if _, err := catalog.Rules(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, o := range newUCI(&session{}).(*uciSpeaker).settings() {
+		if n := len(o.String()); n > 255 {
+			t.Errorf("option %s: a line of %d bytes", o.Name, n)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 //
 // Xiangqi's ranks count from 0 or from 1, and nothing in the protocol says
 // which. GUIs that know UCI_Variant speak as Fairy-Stockfish does, from 1; those
-// made for Xiangqi alone, from 0. So it is 1 once UCI_Variant was set, and else
-// 0, until a position's moves make sense only the other way.
+// made for Xiangqi alone (Cyclone's dialect), from 0. So it is 1 once UCI_Variant
+// was set, and else 0, and it is what the words or the moves of a position show.
 type uciSpeaker struct {
 	s       *session
 	dialect uci.Dialect
@@ -135,6 +135,9 @@ func (u *uciSpeaker) obey(line string) {
 // position sets a position up. Where its moves are those of the other way to
 // count Xiangqi's ranks, that is how the GUI counts.
 func (u *uciSpeaker) position(c uci.Position) error {
+	if c.Cyclone && u.ranks == ranksAuto {
+		u.dialect.Ranks = 0
+	}
 	err := u.read(c)
 	if err == nil || u.dialect.Game != "xiangqi" || u.ranks != ranksAuto || len(c.Moves) == 0 {
 		return err
