@@ -171,7 +171,10 @@ func (g *gomocupSpeaker) start(width, height int) error {
 	}
 	g.size = width
 	g.clear()
-	g.ok()
+	if err := g.setUp(); err != nil {
+		return err
+	}
+	g.s.warm(g.ok) // what comes before OK is on nobody's clock
 	return nil
 }
 

@@ -268,19 +268,10 @@ func (s *session) running(c *engine.Clock) *engine.Clock {
 }
 
 func (s *session) begin(r engine.Request) {
-	if s.pos == nil {
-		s.speak.answer(search.Result{}, errNoPosition)
-		return
-	}
-	if s.pool == nil {
-		s.open = map[string]engine.Searcher{}
-		s.pool = engine.NewPool(engine.PoolOptions{Cores: s.setup.Threads, Open: s.searcher})
-	}
 	// The goroutine that reports waits for the loop; when the search is given
 	// up, abandon listens in its place.
-	r.Position, r.Seed, r.Watch = s.pos, s.o.Seed+s.games, func(i search.Info) { s.infos <- i }
-	r.Limits.Threads = s.setup.Threads
-	thought, err := s.pool.Think(r)
+	r.Watch = func(i search.Info) { s.infos <- i }
+	thought, err := s.ask(r)
 	if err != nil {
 		s.speak.answer(search.Result{}, err)
 		return
@@ -290,7 +281,37 @@ func (s *session) begin(r engine.Request) {
 	}}
 }
 
-// searcher opens an engine for the pool, which calls it within begin.
+// warm makes the engine ready for games like the position's and calls then:
+// its tables are made, and their memory has been touched, which the system
+// gives only then. Else the first move pays for that, on its clock. Not while a
+// search runs.
+func (s *session) warm(then func()) {
+	thought, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1}})
+	if err != nil {
+		then() // the first search will say why
+		return
+	}
+	s.task = &task{done: thought.Done(), stop: thought.Stop, finish: func() {
+		s.forget()
+		then()
+	}}
+}
+
+// ask has the pool think about the position.
+func (s *session) ask(r engine.Request) (*engine.Thought, error) {
+	if s.pos == nil {
+		return nil, errNoPosition
+	}
+	if s.pool == nil {
+		s.open = map[string]engine.Searcher{}
+		s.pool = engine.NewPool(engine.PoolOptions{Cores: s.setup.Threads, Open: s.searcher})
+	}
+	r.Position, r.Seed = s.pos, s.o.Seed+s.games
+	r.Limits.Threads = s.setup.Threads
+	return s.pool.Think(r)
+}
+
+// searcher opens an engine for the pool, which calls it within ask.
 func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
 	e, err := s.o.Open(gameName, s.setup)
 	if err == nil {
