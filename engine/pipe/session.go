@@ -297,6 +297,16 @@ func (s *session) warm(then func()) {
 	}}
 }
 
+// ready calls then when the engine is ready to search: at once, but before its
+// first search only when it is warm.
+func (s *session) ready(then func()) {
+	if s.thinking() || s.pos == nil || s.open[s.pos.Rules().Game] != nil {
+		then()
+		return
+	}
+	s.warm(then)
+}
+
 // ask has the pool think about the position.
 func (s *session) ask(r engine.Request) (*engine.Thought, error) {
 	if s.pos == nil {
