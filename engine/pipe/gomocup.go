@@ -174,7 +174,8 @@ func (g *gomocupSpeaker) start(width, height int) error {
 	if err := g.setUp(); err != nil {
 		return err
 	}
-	g.s.warm(g.ok) // what comes before OK is on nobody's clock
+	g.s.warm() // what comes before OK is on nobody's clock
+	g.ok()
 	return nil
 }
 

@@ -281,20 +281,17 @@ func (s *session) begin(r engine.Request) {
 	}}
 }
 
-// warm makes the engine ready for games like the position's and calls then:
-// its tables are made, and their memory has been touched, which the system
-// gives only then. Else the first move pays for that, on its clock. Not while a
-// search runs.
-func (s *session) warm(then func()) {
+// warm makes the engine ready for games like the position's: its tables are
+// made, and their memory is touched, which the system gives only then. Else the
+// first move pays for that, on its clock. It takes moments, in which nothing is
+// read. Not while a search runs.
+func (s *session) warm() {
 	thought, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1}})
 	if err != nil {
-		then() // the first search will say why
-		return
+		return // the first search will say why
 	}
-	s.task = &task{done: thought.Done(), stop: thought.Stop, finish: func() {
-		s.forget()
-		then()
-	}}
+	thought.Wait()
+	s.forget()
 }
 
 // ready calls then when the engine is ready to search: at once, but before its
