@@ -5,13 +5,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sparring/engine/outside/broken"
 	"sparring/game"
 	"sparring/game/catalog"
 )
 
-// TestMain lets the scripts call sparring as a command of its own.
+// TestMain lets the scripts call sparring as a command of its own, and an engine
+// that is broken in the way that its argument says.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sparring": main})
+	testscript.Main(m, map[string]func(){"sparring": main, "broken-engine": broken.Main})
 }
 
 // TestScripts runs the stories in testdata: what a user types, and what comes back.
