@@ -85,6 +85,9 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 		if f, ok := p.searcher.(interface{ Forget() }); ok {
 			f.Forget()
 		}
+		if r, ok := p.searcher.(interface{ Ready() error }); ok {
+			r.Ready() // a program's start is not its thinking; a fault comes again with its first move
+		}
 		s.players[seat] = p
 		s.clocks[seat] = w.terms.Limit.Clock.Start()
 	}

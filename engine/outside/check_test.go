@@ -10,10 +10,10 @@ import (
 )
 
 // examine is all that a check finds.
-func examine(t *testing.T, s Spec, patient times) map[string]Finding {
+func examine(t *testing.T, s Spec, limits times) map[string]Finding {
 	t.Helper()
 	found := map[string]Finding{}
-	err := check(t.Context(), s, "xiangqi", patient, func(f Finding) {
+	err := check(t.Context(), s, "xiangqi", limits, func(f Finding) {
 		t.Logf("%-5s %s: %s", f.Verdict, f.Check, f.Text)
 		found[f.Check] = f
 	})
@@ -50,11 +50,14 @@ func TestCheck(t *testing.T) {
 			if !canMeasure && slices.Contains([]string{broken.Zombie, broken.Fork}, test.mode) {
 				t.Skip("other processes can be seen on Linux alone")
 			}
-			patience := brief
-			if test.check == "start" {
-				patience.start = time.Second // nothing is to come
+			limits := patient
+			switch test.mode {
+			case broken.Unflushed:
+				limits.start = time.Second
+			case broken.IgnoreStop:
+				limits.grace = time.Second
 			}
-			found := examine(t, brokenSpec(t, test.mode), patience)
+			found := examine(t, brokenSpec(t, test.mode), limits)
 			if test.check == "" {
 				for _, f := range found {
 					if f.Verdict == Bad && f.Check != "time" && f.Check != "clock" { // the machine may be busy
@@ -79,7 +82,7 @@ func TestCheck(t *testing.T) {
 	}
 	s := brokenSpec(t, broken.Memory)
 	s.Memory = 100 << 20
-	if f := examine(t, s, brief)["moves"]; f.Verdict != Bad || !strings.Contains(f.Text, "100 were allowed") {
+	if f := examine(t, s, patient)["moves"]; f.Verdict != Bad || !strings.Contains(f.Text, "100 were allowed") {
 		t.Errorf("%+v", f)
 	}
 }

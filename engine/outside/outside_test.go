@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// brief are short times for what a broken engine does not do; long enough for
-// a busy machine to do what is not broken.
-var brief = times{start: 3 * time.Second, grace: time.Second, quit: 500 * time.Millisecond, think: 3 * time.Second}
+// patient are times that a busy machine keeps; what is not to come is waited
+// for less long.
+var patient = times{start: 20 * time.Second, grace: 15 * time.Second, quit: 500 * time.Millisecond, think: time.Minute}
 
 func brokenSpec(t *testing.T, mode string) Spec {
 	t.Helper()
@@ -46,7 +46,7 @@ func openBroken(t *testing.T, mode string, change ...func(*Spec)) *Engine {
 		f(&s)
 	}
 	e := open(t, s, "xiangqi")
-	e.times = brief
+	e.times = patient
 	return e
 }
 
@@ -92,11 +92,11 @@ func TestBrokenEngines(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.mode, func(t *testing.T) {
 			e := openBroken(t, test.mode)
-			if test.limits.Depth == 0 && test.limits.Hard == 0 {
-				e.times.think = 100 * time.Millisecond
-			}
-			if test.kind == engine.FaultStart {
-				e.times.start = 300 * time.Millisecond // nothing is to come
+			switch {
+			case test.kind == engine.FaultHang:
+				e.times.grace, e.times.think = time.Second, 100*time.Millisecond
+			case test.kind == engine.FaultStart && test.mode != broken.CrashStart:
+				e.times.start = 300 * time.Millisecond
 			}
 			files := openFiles()
 			r := find(t, e, newGame(t, "xiangqi/wxf"), test.limits)
