@@ -10,10 +10,10 @@ import (
 	"sparring/game/catalog"
 )
 
-// TestMain lets the scripts call sparring as a command of its own, and an engine
-// that is broken in the way that its argument says.
+// TestMain lets the scripts call sparring as a command of its own, by the names
+// that it may have, and an engine that is broken in the way its argument says.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sparring": main, "broken-engine": broken.Main})
+	testscript.Main(m, map[string]func(){"sparring": main, "pbrain-sparring": main, "broken-engine": broken.Main})
 }
 
 // TestScripts runs the stories in testdata: what a user types, and what comes back.

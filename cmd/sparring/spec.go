@@ -1,6 +1,7 @@
 package main
 
 import (
+	"sparring/configs"
 	"sparring/engine"
 	"sparring/engine/lineup"
 	"sparring/engine/match/openings"
@@ -24,5 +25,5 @@ func ownJudge(gameName string, nodes uint64) (openings.Judge, error) {
 
 // openSpec opens a player by its spec.
 func openSpec(spec, gameName string, o engine.Options) (engine.Searcher, error) {
-	return lineup.Open(spec, gameName, lineup.Options{HashBytes: o.HashBytes, Threads: o.Threads})
+	return lineup.Open(spec, gameName, lineup.Options{HashBytes: o.HashBytes, Threads: o.Threads, Shipped: configs.Books()})
 }
