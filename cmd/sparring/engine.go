@@ -50,6 +50,7 @@ docs/engine.md says how to plug it in.`,
 			return err
 		},
 	}
+	c.AddCommand(checkCommand())
 	f := c.Flags()
 	f.StringVar(&o.Protocol, "protocol", "", "the protocol to speak: "+strings.Join(pipe.Protocols(), ", ")+" (default: what the first line says)")
 	f.StringVar(&o.Game, "game", "", "the game, where the protocol leaves it open")

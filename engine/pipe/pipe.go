@@ -105,6 +105,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			return err
 		}
 	}
+	if o.Rules != "" {
+		if _, err := catalog.Rules(o.Rules); err != nil {
+			return err
+		}
+	}
 	s := &session{o: o, setup: o.Setup, out: &output{w: out}}
 	if o.Protocol != "" {
 		for _, p := range protocols {

@@ -51,6 +51,11 @@ func newUCI(s *session) speaker {
 	if s.o.Game != "" {
 		u.play(s.o.Game)
 	}
+	if s.o.Rules != "" {
+		if err := u.setRules(s.o.Rules); err != nil {
+			u.complain(err)
+		}
+	}
 	return u
 }
 
@@ -100,7 +105,7 @@ func (u *uciSpeaker) obey(line string) {
 	case uci.Debug:
 		u.debug = c.On
 	case uci.IsReady:
-		s.say(uci.ReadyOK{})
+		s.ready(func() { s.say(uci.ReadyOK{}) })
 	case uci.SetOption:
 		if err := u.setOption(c); err != nil {
 			u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))
