@@ -294,16 +294,26 @@ func (w *worker) searchMove(alpha, beta Score, depth, less, ply int, first, pv, 
 	if first {
 		return full()
 	}
+	// Tolerance search: a move that is hardly better than the best is not
+	// worth knowing how much, so it has to pass a higher test (paper 003,
+	// section 6.2).
+	test := alpha
+	if on := &w.k.params.On; on.Tolerance && on.PVS && pv {
+		test = min(alpha+w.k.params.Margins.Tolerance, beta-1)
+	}
 	edge := beta
 	if w.k.params.On.PVS {
-		edge = alpha + 1
+		edge = test + 1
 	}
-	score, rests := negate(w.search(-edge, -alpha, depth-less, ply+1, true))
-	if less > 0 && score > alpha && !w.stopped() {
-		score, rests = negate(w.search(-edge, -alpha, depth, ply+1, !cut))
+	score, rests := negate(w.search(-edge, -test, depth-less, ply+1, true))
+	if less > 0 && score > test && !w.stopped() {
+		score, rests = negate(w.search(-edge, -test, depth, ply+1, !cut))
 	}
-	if edge < beta && score > alpha && score < beta && !w.stopped() {
+	if edge < beta && score > test && score < beta && !w.stopped() {
 		return full()
+	}
+	if score <= test {
+		score = min(score, alpha) // good, but not good enough to be told apart
 	}
 	return score, rests
 }
