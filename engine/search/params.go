@@ -27,6 +27,10 @@ type Params struct {
 	// QuiescencePlies is how deep quiescence goes at most; 0 is no limit.
 	QuiescencePlies int
 
+	// QuiescenceChecks is for how many of its first plies quiescence looks at
+	// quiet moves that force, too.
+	QuiescenceChecks int
+
 	// Parity: scores swing between odd and even depths, because the
 	// evaluation favours who moved last; compare only with two plies back.
 	Parity bool
@@ -67,11 +71,12 @@ func DefaultMargins(winScale Score) Margins {
 }
 
 // Reduce shapes late-move reductions: the n-th move of a node of depth d is
-// reduced by Base/1024 + log2(d)*log2(n)*Slope/1024 plies.
-type Reduce struct{ Base, Slope int }
+// reduced by Base/1024 + log2(d)*log2(n)*Slope/1024 plies. A perfect record in
+// the history spares it Record/1024 plies, a hopeless one costs it as much.
+type Reduce struct{ Base, Slope, Record int }
 
 // defaultReduce is 0.5 + ln(d)*ln(n)/2.2.
-var defaultReduce = Reduce{Base: 512, Slope: 224}
+var defaultReduce = Reduce{Base: 512, Slope: 224, Record: 2048}
 
 // plies is the reduction in 1024ths. Integers only: the node count must be the
 // same on every machine, and floating point may not be.
@@ -89,6 +94,9 @@ func log2(n int) int {
 func (p *Params) fill() {
 	if p.Reduce == (Reduce{}) {
 		p.Reduce = defaultReduce
+	}
+	if p.Reduce.Record == 0 {
+		p.Reduce.Record = defaultReduce.Record
 	}
 	if p.LateFrom == 0 {
 		p.LateFrom = 4

@@ -332,7 +332,7 @@ func (w *worker) reduction(e *Entry, depth, n, ply int, pv, cut, improving bool)
 	r := params.Reduce.plies(depth, n)
 	if e.Noise == 0 {
 		records := w.records(ply)
-		r -= int(records.of(e)) / 8
+		r -= int(records.of(e)) * params.Reduce.Record / historyMax
 	}
 	if pv {
 		r -= 1024
@@ -821,15 +821,21 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		alpha = max(alpha, best)
 	}
 
-	// 4. The noisy moves, or all when forced.
+	// 4. The noisy moves, or all when forced; near the main search also the
+	// quiet ones that force.
 	mode := Noisy
 	if node.Forced {
+		mode = All
+	}
+	checks := !node.Forced && q < params.QuiescenceChecks
+	if checks {
 		mode = All
 	}
 	p := w.openPicker(mode, game.NoMove)
 	defer w.closePicker()
 	w.aim(p, known.move, ply)
 	p.refutes = [3]game.Move{}
+	p.cursor.NoQuiets = checks
 	bestMove := game.NoMove
 	for {
 		e := p.next(w.pos)
@@ -838,7 +844,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		}
 		// 5. A capture that loses material is no reason to doubt the
 		// evaluation, nor one that can't bring it near alpha.
-		if on.SkipLosing && e.Noise == 1 && !node.Forced && (w.exchanger == nil || !w.exchanger.SEE(e.Move, 0)) {
+		if on.SkipLosing && e.Noise < 2 && !node.Forced && (w.exchanger == nil || !w.exchanger.SEE(e.Move, 0)) {
 			continue
 		}
 		if on.Delta && e.Gain > 0 && !node.Forced && eval+e.Gain+params.Margins.Delta <= alpha {
