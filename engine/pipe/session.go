@@ -41,10 +41,14 @@ type session struct {
 	out   *output
 	speak speaker
 
-	pos   game.Position // nil: there is none to think about
-	pool  *engine.Pool  // nil until the first search with this setup
-	open  map[string]engine.Searcher
-	games uint64 // begun before this one: each draws its own lots
+	pos  game.Position // nil: there is none to think about
+	pool *engine.Pool  // nil until the first search with this setup
+	open map[string]engine.Searcher
+
+	// What the other side wants of opening books; setup has the one in use.
+	ownBook  bool
+	bookFile string
+	games    uint64 // begun before this one: each draws its own lots
 
 	task    *task // what runs, nil when idle
 	infos   chan search.Info
