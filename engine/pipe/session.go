@@ -298,14 +298,11 @@ func (s *session) warm() {
 	s.forget()
 }
 
-// ready calls then when the engine is ready to search: at once, but before its
-// first search only when it is warm.
-func (s *session) ready(then func()) {
-	if s.thinking() || s.pos == nil || s.open[s.pos.Rules().Game] != nil {
-		then()
-		return
+// ready warms an engine that has never searched. A search may run.
+func (s *session) ready() {
+	if !s.thinking() && s.pos != nil && s.open[s.pos.Rules().Game] == nil {
+		s.warm()
 	}
-	s.warm(then)
 }
 
 // ask has the pool think about the position.

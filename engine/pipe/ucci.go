@@ -80,7 +80,8 @@ func (u *ucciSpeaker) obey(line string) {
 	case ucci.Hello:
 		u.hello()
 	case ucci.IsReady:
-		s.ready(func() { s.say(ucci.ReadyOK{}) })
+		s.ready()
+		s.say(ucci.ReadyOK{})
 	case ucci.SetOption:
 		u.setOption(c)
 	case ucci.Position:
