@@ -2,18 +2,20 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
+	"sparring/engine/level"
 	"sparring/engine/pipe"
 	"sparring/game"
 	"sparring/game/clock"
 )
 
 func engineCommand() *cobra.Command {
-	var o pipe.Options
+	o := pipe.Options{Levels: level.Strongest}
 	var hash int
 	var clockText string
 	c := &cobra.Command{
@@ -30,7 +32,10 @@ docs/engine.md says how to plug it in.`,
 			if o.Setup.Threads < 1 || o.Setup.Threads > pipe.MaxThreads {
 				return usagef("--threads %d: want 1 to %d", o.Setup.Threads, pipe.MaxThreads)
 			}
-			o.Setup.HashBytes = hash << 20
+			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
+				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)
+			}
+			o.Setup.HashBytes, o.Open = hash<<20, openEngine
 			if clockText != "" {
 				spec, err := clock.Parse(clockText)
 				if err != nil {
@@ -53,5 +58,14 @@ docs/engine.md says how to plug it in.`,
 	f.Uint64Var(&o.Nodes, "nodes", 0, "nodes for a move, where the protocol tells of no limit (default: by the clock)")
 	f.IntVar(&hash, "hash", engine.DefaultHash>>20, "size of the hash table in MiB")
 	f.IntVar(&o.Setup.Threads, "threads", 1, "threads to search with")
+	f.IntVar(&o.Setup.Level, "level", 0, fmt.Sprintf("level of strength, %d to %d (default: all it can)", level.Weakest, level.Strongest))
 	return c
+}
+
+// openEngine opens our engine as a GUI wants it.
+func openEngine(gameName string, s pipe.Setup) (engine.Searcher, error) {
+	if s.Level > 0 {
+		return level.New(gameName, s.Level)
+	}
+	return engine.New(gameName, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads})
 }

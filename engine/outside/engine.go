@@ -240,7 +240,11 @@ func (e *Engine) pick(q *query) (*program, error) {
 	defer e.mu.Unlock()
 	best := -1
 	for i, p := range e.idle {
-		if p.held.leadsTo(q) && (best < 0 || len(p.held.moves) >= len(e.idle[best].held.moves)) {
+		knows := p.held.same(q)
+		if !protocols[e.spec.Dialect].positions {
+			knows = p.held.leadsTo(q, 1)
+		}
+		if knows && (best < 0 || p.held.common(q) >= e.idle[best].held.common(q)) {
 			best = i
 		}
 	}

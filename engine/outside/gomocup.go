@@ -158,7 +158,7 @@ func (a allowance) turn(p *program) time.Duration {
 // position is the command that makes the program move: BEGIN on an empty board,
 // TURN where it knows all but the last move, else BOARD.
 func (t *gomocupTalk) position(p *program, q *query) (gomocup.Command, error) {
-	if p.held != nil && len(q.moves) == len(p.held.moves)+1 {
+	if p.held.leadsTo(q, 1) {
 		at, err := gomocup.PointOf(q.moves[len(q.moves)-1], t.size)
 		return gomocup.Command{Verb: gomocup.Turn, At: at}, err
 	}

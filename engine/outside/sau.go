@@ -34,7 +34,7 @@ func (t *sauTalk) greet(p *program) error {
 var errMidgame = errors.New("engines of the SAU platform can't take over a game: they play from its usual start")
 
 func (t *sauTalk) setUp(p *program, q *query) error {
-	if p.held == nil && (len(q.moves) > 1 || q.start != "") || p.held != nil && len(q.moves) != len(p.held.moves)+1 {
+	if p.held == nil && (len(q.moves) > 1 || q.start != "") || p.held != nil && !p.held.leadsTo(q, 1) {
 		return errMidgame
 	}
 	rows, err := boardRows(q.pos.Rules().Name)

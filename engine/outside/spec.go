@@ -48,7 +48,7 @@ func (s Spec) Check(gameName string) error {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	t, ok := protocols[s.Dialect]
 	if !ok {
-		return fmt.Errorf("no protocol %.40q (have %s)", s.Dialect, strings.Join(dialectNames(), ", "))
+		return fmt.Errorf("no protocol %.40q (have %s)", s.Dialect, strings.Join(Dialects(), ", "))
 	}
 	if gameName != "" && !slices.Contains(t.games, gameName) {
 		bad("%s engines play %s, not %.40s", s.Dialect, strings.Join(t.games, " and "), gameName)
@@ -113,7 +113,8 @@ var protocols = map[Dialect]traits{
 	SAU:     {games: []string{"amazons", "gomoku"}, speaker: newSAU},
 }
 
-func dialectNames() []string {
+// Dialects lists the protocols.
+func Dialects() []string {
 	var names []string
 	for d := range protocols {
 		names = append(names, string(d))
@@ -121,3 +122,13 @@ func dialectNames() []string {
 	slices.Sort(names)
 	return names
 }
+
+// Known reports whether there is such a protocol.
+func (d Dialect) Known() bool { _, ok := protocols[d]; return ok }
+
+// LimitsNodes reports whether searches can be limited by nodes.
+func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }
+
+// Compares reports whether engines of the protocol tell what they think of
+// their moves and can be asked for several: choices can be made by that.
+func (d Dialect) Compares() bool { return protocols[d].lines }

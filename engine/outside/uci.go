@@ -266,8 +266,11 @@ func (t *uciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 		return nil, &reply
 	case uci.BestMove:
 		a := &answer{line: line, move: t.form.Ours(reply.Move), ponder: t.form.Ours(reply.Ponder)}
-		if reply.None() {
+		switch {
+		case reply.None():
 			a.wrong = "no move"
+		case t.game == "xiangqi" && t.form.Ranks == 1 && a.move == strings.ToLower(reply.Move):
+			a.wrong = "not a move with ranks from 1 to 10"
 		}
 		return a, nil
 	}

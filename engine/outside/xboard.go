@@ -108,7 +108,7 @@ func (t *xboardTalk) sync(p *program, kind engine.FaultKind) error {
 
 func (t *xboardTalk) setUp(p *program, q *query) error {
 	t.draw, t.refused, t.last = false, "", ""
-	if p.held != nil && len(q.moves) == len(p.held.moves)+1 {
+	if p.held.leadsTo(q, 1) {
 		t.last = q.moves[len(q.moves)-1]
 		return nil
 	}

@@ -26,8 +26,9 @@ type speaker interface {
 	answer(search.Result, error)
 	// complain tells that something is wrong with what was sent.
 	complain(error)
-	// patient reports whether, when the input ends, the search that runs and
-	// the lines that wait are to be finished; else the search is stopped.
+	// patient reports whether, when the input ends, searches are to be
+	// finished; else the one that runs, and those that lines which wait start,
+	// are stopped at once and say what they have.
 	patient() bool
 }
 
@@ -38,9 +39,10 @@ type session struct {
 	out   *output
 	speak speaker
 
-	pos  game.Position // nil: there is none to think about
-	pool *engine.Pool  // nil until the first search with this setup
-	open map[string]engine.Searcher
+	pos   game.Position // nil: there is none to think about
+	pool  *engine.Pool  // nil until the first search with this setup
+	open  map[string]engine.Searcher
+	games uint64 // begun before this one: each draws its own lots
 
 	task    *task // what runs, nil when idle
 	infos   chan search.Info
@@ -80,6 +82,9 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 		}
 		var taskDone <-chan struct{}
 		if s.task != nil {
+			if eof && !s.speak.patient() {
+				s.stop()
+			}
 			taskDone = s.task.done
 		}
 		select {
@@ -98,10 +103,6 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 			t.finish()
 		case readErr = <-ended:
 			eof = true
-			if !s.speak.patient() {
-				s.waiting = nil
-				s.stop()
-			}
 		case <-ctx.Done():
 			return nil
 		}
@@ -198,6 +199,7 @@ func (s *session) configure(setup Setup) {
 
 // forget tells the engine of a new game. Not while a search runs.
 func (s *session) forget() {
+	s.games++
 	for _, e := range s.open {
 		if f, ok := e.(interface{ Forget() }); ok {
 			f.Forget()
@@ -239,7 +241,7 @@ func (s *session) begin(r engine.Request) {
 	}
 	// The goroutine that reports waits for the loop; when the search is given
 	// up, abandon listens in its place.
-	r.Position, r.Seed, r.Watch = s.pos, s.o.Seed, func(i search.Info) { s.infos <- i }
+	r.Position, r.Seed, r.Watch = s.pos, s.o.Seed+s.games, func(i search.Info) { s.infos <- i }
 	r.Limits.Threads = s.setup.Threads
 	thought, err := s.pool.Think(r)
 	if err != nil {

@@ -145,10 +145,14 @@ func (u *ucciSpeaker) setOption(c ucci.SetOption) {
 	switch {
 	case o.Kind == uci.Spin && c.Value == "0" && o.Min > 0:
 		c.Value = o.Default
-	case o.Kind == uci.Check && (c.Value == "on" || c.Value == ""):
-		c.Value = "true"
-	case o.Kind == uci.Check && c.Value == "off":
-		c.Value = "false"
+	case o.Kind == uci.Check:
+		// GUIs write them in their own ways; uci2wb has numbers.
+		switch c.Value {
+		case "on", "1", "":
+			c.Value = "true"
+		case "off", "0":
+			c.Value = "false"
+		}
 	}
 	if err := o.apply(c.Value); err != nil {
 		u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))

@@ -19,8 +19,8 @@ import (
 //
 // Xiangqi's ranks count from 0 or from 1, and nothing in the protocol says
 // which. GUIs that know UCI_Variant speak as Fairy-Stockfish does, from 1; those
-// made for Xiangqi alone, from 0. So it is 1 once UCI_Variant was set, and else
-// 0, until a position's moves make sense only the other way.
+// made for Xiangqi alone (Cyclone's dialect), from 0. So it is 1 once UCI_Variant
+// was set, and else 0, and it is what the words or the moves of a position show.
 type uciSpeaker struct {
 	s       *session
 	dialect uci.Dialect
@@ -135,6 +135,9 @@ func (u *uciSpeaker) obey(line string) {
 // position sets a position up. Where its moves are those of the other way to
 // count Xiangqi's ranks, that is how the GUI counts.
 func (u *uciSpeaker) position(c uci.Position) error {
+	if c.Cyclone && u.ranks == ranksAuto {
+		u.dialect.Ranks = 0
+	}
 	err := u.read(c)
 	if err == nil || u.dialect.Game != "xiangqi" || u.ranks != ranksAuto || len(c.Moves) == 0 {
 		return err
@@ -212,7 +215,7 @@ func (u *uciSpeaker) clocks(c uci.Clocks) *engine.Clock {
 func (u *uciSpeaker) report(i search.Info) {
 	u.reported = true
 	info := uci.Info{
-		Depth: i.Depth, SelDepth: i.SelDepth, Line: i.Line, Score: uciScore(i),
+		Depth: max(i.Depth, 1), SelDepth: i.SelDepth, Line: i.Line, Score: uciScore(i),
 		Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull, Time: i.Time, PV: u.theirs(i.PV),
 	}
 	if u.showWDL {
@@ -242,7 +245,7 @@ func (u *uciSpeaker) answer(r search.Result, err error) {
 		return
 	}
 	if !u.reported { // GUIs look for a line before the move
-		u.report(search.Info{Line: 1, Depth: max(r.Depth, 1), SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, Chance: r.Chance,
+		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, Chance: r.Chance,
 			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
 	}
 	best := uci.BestMove{Move: u.theirs([]game.Move{r.Move})[0]}
