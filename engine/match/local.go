@@ -89,9 +89,6 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 				return nil, fmt.Errorf("player %s: %w", b.Names[seat], err)
 			}
 		}
-		if r, ok := p.searcher.(interface{ Ready() error }); ok {
-			r.Ready() // a program's start is not its thinking; a fault comes again with its first move
-		}
 		s.players[seat] = p
 		s.clocks[seat] = w.terms.Limit.Clock.Start()
 	}

@@ -41,10 +41,14 @@ type session struct {
 	out   *output
 	speak speaker
 
-	pos   game.Position // nil: there is none to think about
-	pool  *engine.Pool  // nil until the first search with this setup
-	open  map[string]engine.Searcher
-	games uint64 // begun before this one: each draws its own lots
+	pos  game.Position // nil: there is none to think about
+	pool *engine.Pool  // nil until the first search with this setup
+	open map[string]engine.Searcher
+
+	// What the other side wants of opening books; setup has the one in use.
+	ownBook  bool
+	bookFile string
+	games    uint64 // begun before this one: each draws its own lots
 
 	task    *task // what runs, nil when idle
 	infos   chan search.Info
@@ -294,14 +298,11 @@ func (s *session) warm() {
 	s.forget()
 }
 
-// ready calls then when the engine is ready to search: at once, but before its
-// first search only when it is warm.
-func (s *session) ready(then func()) {
-	if s.thinking() || s.pos == nil || s.open[s.pos.Rules().Game] != nil {
-		then()
-		return
+// ready warms an engine that has never searched. A search may run.
+func (s *session) ready() {
+	if !s.thinking() && s.pos != nil && s.open[s.pos.Rules().Game] == nil {
+		s.warm()
 	}
-	s.warm(then)
 }
 
 // ask has the pool think about the position.

@@ -80,7 +80,8 @@ func (u *ucciSpeaker) obey(line string) {
 	case ucci.Hello:
 		u.hello()
 	case ucci.IsReady:
-		s.ready(func() { s.say(ucci.ReadyOK{}) })
+		s.ready()
+		s.say(ucci.ReadyOK{})
 	case ucci.SetOption:
 		u.setOption(c)
 	case ucci.Position:
@@ -132,7 +133,7 @@ func (u *ucciSpeaker) settings() []setting {
 			u.s.forget()
 			u.most = 0
 		}),
-	}, u.s.engineSettings("hashsize", "threads", "level"), []setting{
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
 		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
 	})

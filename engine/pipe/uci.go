@@ -105,7 +105,8 @@ func (u *uciSpeaker) obey(line string) {
 	case uci.Debug:
 		u.debug = c.On
 	case uci.IsReady:
-		s.ready(func() { s.say(uci.ReadyOK{}) })
+		s.ready()
+		s.say(uci.ReadyOK{})
 	case uci.SetOption:
 		if err := u.setOption(c); err != nil {
 			u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))
