@@ -168,7 +168,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return lineup.Open(spec, f.game, lineup.Options{HashBytes: f.hash << 20, Threads: f.threads})
+		return lineup.Open(spec, f.game, lineup.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books()})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@
 //	self                                our engine
 //	self:level=5                        at a level (package level)
 //	self:nodes=10000,depth=8            with limits of every search
+//	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
 //	ucci:eleeye,option.style=solid      with an option of its own
@@ -17,10 +18,12 @@ package lineup
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
 	"sparring/engine"
+	"sparring/engine/book"
 	"sparring/engine/level"
 	"sparring/engine/outside"
 	"sparring/engine/search"
@@ -37,6 +40,7 @@ type Spec struct {
 	// Of our own engine: its level, 0 is none, and what Outside has fields of
 	// its own for; 0 leaves it as it is.
 	Level   int
+	Book    string // see book.Open; "" is what Options say
 	Nodes   uint64
 	Depth   int
 	Hash    int // MiB
@@ -149,6 +153,10 @@ func (s *Spec) set(key, value string) error {
 		err = whole(hash, mostHash)
 	case key == "threads":
 		err = whole(threads, mostThreads)
+	case key == "book" && o == nil:
+		if s.Book = value; value == "" {
+			err = errors.New("book: want a file or folder, shipped or none")
+		}
 	case key == "level" && o == nil:
 		err = whole(&s.Level, level.Strongest)
 	case key == "arg" && o != nil:
@@ -162,7 +170,7 @@ func (s *Spec) set(key, value string) error {
 	case o != nil:
 		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, %s)", key, keys)
 	default:
-		return fmt.Errorf("no key %.40q (have level, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have level, book, %s)", key, keys)
 	}
 	return err
 }
@@ -196,6 +204,9 @@ func (s Spec) String() string {
 	o := s.Outside
 	if o == nil {
 		number("level", uint64(s.Level))
+		if s.Book != "" {
+			add("book", s.Book)
+		}
 		limits(s.Nodes, s.Depth, s.Hash, s.Threads)
 		if len(parts) == 0 {
 			return Self
@@ -237,6 +248,13 @@ func (s Spec) Check(gameName string) error {
 type Options struct {
 	HashBytes int // engine.DefaultHash when 0
 	Threads   int // 1 when 0
+	// Books are what our own engine plays from where its spec names none; nil
+	// are none. Shipped are those that book=shipped names.
+	Books   *book.Shelf
+	Shipped fs.FS
+	// Warn is told what is wrong with the books that a spec names, and the
+	// player plays without them; where it is nil, there is no such player.
+	Warn func(error)
 }
 
 // Open makes the searcher that a text names for a game. Who has opened it
@@ -260,6 +278,27 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 	if s.Outside != nil {
 		return s.program(gameName, o)
 	}
+	own, err := s.own(gameName, o)
+	if err != nil {
+		return nil, err
+	}
+	books := o.Books
+	if s.Book != "" {
+		if books, err = book.Open(s.Book, gameName, o.Shipped); err != nil {
+			if err = fmt.Errorf("player %.100q: %w", s, err); o.Warn == nil {
+				return nil, err
+			}
+			o.Warn(err)
+		}
+	}
+	if books == nil {
+		return own, nil
+	}
+	return book.With(own, books, book.Options{}), nil
+}
+
+// own opens our own engine.
+func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
 	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
