@@ -26,9 +26,8 @@ var imports = map[string][]string{
 	"engine":           {"engine", "game"},
 	"engine/match":     {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
 	"engine/level":     {"engine", "record$", "protocol$", "game"}, // calibrate, below it, plays matches
-	"engine/book":      {"engine", "record$", "protocol$", "game"}, // made from records
 	"engine/outside":   append(slices.Clone(dialects), "protocol/xboard"),
-	"engine/lineup":    append(slices.Clone(dialects), "protocol/xboard", "record$", "protocol$"),
+	"engine/lineup":    append(slices.Clone(dialects), "protocol/xboard"),
 	"engine/pipe":      append(slices.Clone(dialects), "protocol/botzone"),
 	"engine/tablebase": {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
 
