@@ -32,6 +32,7 @@ type Config struct {
 	GamesPerCore int           `split_words:"true" default:"8" desc:"games that may share a core, each with one thread"`
 	Threads      int           `default:"1" desc:"threads of one search"`
 	HashMB       int           `split_words:"true" default:"64" desc:"hash table in MiB, shared by all games of a kind"`
+	Book         string        `default:"shipped" desc:"opening books that our own engine plays from: shipped, none, or a *.book file or a folder of them"`
 	Ponder       bool          `default:"true" desc:"think on the opponent's time, with cores that are free"`
 	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts against POLICY_REPEAT"`
 
@@ -124,6 +125,9 @@ func (c Config) Validate() error {
 	}
 	if _, err := zerolog.ParseLevel(c.LogLevel); err != nil || c.LogLevel == "" {
 		bad("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)
+	}
+	if c.Book == "" {
+		bad("BOOK", "missing; none is for no book")
 	}
 	if c.Data == "" {
 		bad("DATA", "missing")

@@ -1,10 +1,26 @@
 // Package configs carries the shipped settings that the binary needs itself.
 package configs
 
-import _ "embed"
+import (
+	"embed"
+	"io/fs"
+)
 
 // NATS is nats.conf: accounts, permissions and limits of the NATS server, for
 // production and for the embedded one.
 //
 //go:embed nats.conf
 var NATS string
+
+//go:embed books
+var shipped embed.FS
+
+// Books is the folder of the shipped opening books; books/manifest.json says how
+// they were made.
+func Books() fs.FS {
+	books, err := fs.Sub(shipped, "books")
+	if err != nil {
+		panic(err) // the name is no path: it is one
+	}
+	return books
+}

@@ -79,7 +79,7 @@ type adapter struct {
 func New(gameName string, o Options) (*Engine, error) {
 	a, ok := adapters[gameName]
 	if !ok {
-		return nil, fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
+		return nil, noEngine(gameName)
 	}
 	if o.HashBytes < 0 || o.Threads < 0 {
 		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative", o.HashBytes, o.Threads)
@@ -92,6 +92,20 @@ func New(gameName string, o Options) (*Engine, error) {
 	}
 	table := search.NewTable(o.HashBytes)
 	return &Engine{a, search.New(a.params(), table), table, max(o.Threads, 1)}, nil
+}
+
+// Params are the parameters that a game is searched with; the error is that of
+// [New]. They tell what a score means (Params.Chance) to who has no engine.
+func Params(gameName string) (search.Params, error) {
+	a, ok := adapters[gameName]
+	if !ok {
+		return search.Params{}, noEngine(gameName)
+	}
+	return a.params(), nil
+}
+
+func noEngine(gameName string) error {
+	return fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
 }
 
 // Params are the parameters of the engine's game.

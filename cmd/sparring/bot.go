@@ -14,6 +14,8 @@ import (
 	"sparring/bot"
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/book"
+	"sparring/engine/lineup"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -62,7 +64,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 	if err != nil {
 		return nil, nil, err
 	}
-	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, HashBytes: cfg.HashMB << 20})
+	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, Open: opener(cfg, log)})
 	done = func() {
 		pool.Close()
 		if err := records.Close(); err != nil {
@@ -75,6 +77,20 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 		return nil, nil, err
 	}
 	return b, done, nil
+}
+
+// opener opens a bot's players, with the opening books that its settings name.
+// Of books that are missing or damaged it warns, once, and does without.
+func opener(cfg bot.Config, log zerolog.Logger) func(spec, gameName string) (engine.Searcher, error) {
+	warn := func(err error) {
+		log.Warn().Err(err).Msg("opening books: playing without those that are missing or damaged")
+	}
+	books, err := book.Open(cfg.Book, "", configs.Books())
+	if err != nil {
+		warn(err)
+	}
+	players := lineup.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Shipped: configs.Books(), Warn: warn}
+	return func(spec, gameName string) (engine.Searcher, error) { return lineup.Open(spec, gameName, players) }
 }
 
 // drainOnSignal lets a first signal drain the bot and a second end it. The

@@ -22,14 +22,20 @@ var topLevel = []string{
 // imports says which of our packages the packages of a folder may need, directly
 // or not: a folder and all below it, or one package where it ends in "$".
 var imports = map[string][]string{
-	"game":               {"game"},
-	"engine":             {"engine", "game"},
-	"engine/match":       {"engine", "record$", "protocol$", "game"},
-	"protocol":           {"protocol$", "game$", "game/clock$"}, // moves are text
+	"game":         {"game"},
+	"engine":       {"engine", "game"},
+	"engine/match": {"engine", "record$", "protocol$", "game"},
+	"engine/outside": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
+		"protocol/xboard"},
+	"engine/lineup": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
+		"protocol/xboard"},
+	"engine/pipe": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
+		"protocol/botzone"},
+	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
+	"protocol":           {"protocol$", "game$", "game/clock$"},         // moves are text
 	"protocol/internal":  {},
 	"protocol/uci":       {"protocol/internal"},
 	"protocol/ucci":      {"protocol/internal", "protocol/uci"},
-	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
 	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
 	"record/format":      {"record", "protocol$", "game"},

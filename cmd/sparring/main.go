@@ -81,7 +81,10 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		positionCommand(),
 		perftCommand(),
 		benchCommand(),
+		engineCommand(),
 		matchCommand(),
+		openingsCommand(),
+		bookCommand(),
 		tablebaseCommand(),
 		versionCommand(),
 	)

@@ -94,7 +94,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 		}
 	}
 	t := match.Terms{
-		V: match.FileVersion, Game: f.game, Kind: match.Kind(f.tournament), Seed: f.seed,
+		V: match.FileVersion, ID: match.NewID(), Game: f.game, Kind: match.Kind(f.tournament), Seed: f.seed,
 		MarginMS: f.margin.Milliseconds(), PatienceMS: f.patience.Milliseconds(),
 		HashMB: f.hash, Threads: f.threads, MaxPlies: f.maxPlies, Build: engine.Build(),
 	}
@@ -125,7 +125,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 		check("openings", err)
 	}
 	plan.Terms = t
-	plan.Backend = &match.Local{Terms: &plan.Terms, Open: func(spec string) (engine.Searcher, error) {
+	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
 		return openSpec(spec, f.game, engine.Options{HashBytes: f.hash << 20, Threads: f.threads})
 	}}
 	if err := errors.Join(errs...); err != nil {
@@ -219,7 +219,7 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 func runMatch(c *cobra.Command, plan *match.Plan, path string) error {
 	errs := c.ErrOrStderr()
 	if path != "" {
-		file, err := match.OpenFile(path, plan.Terms)
+		file, err := match.OpenFile(path, &plan.Terms)
 		if err != nil {
 			return err
 		}

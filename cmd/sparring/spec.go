@@ -1,14 +1,11 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-
+	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/lineup"
 	"sparring/engine/match/openings"
 	"sparring/engine/search"
-	"sparring/game"
 )
 
 // judgeNodes is how long openings are looked at that a match makes itself.
@@ -26,51 +23,7 @@ func ownJudge(gameName string, nodes uint64) (openings.Judge, error) {
 	return openings.Searching(e, search.Limits{Nodes: nodes}), nil
 }
 
-// openSpec opens our own engine: "self", or "self:nodes=10000,depth=8".
+// openSpec opens a player by its spec.
 func openSpec(spec, gameName string, o engine.Options) (engine.Searcher, error) {
-	head, tail, _ := strings.Cut(spec, ":")
-	if head != "self" {
-		return nil, fmt.Errorf("spec %.60q: want self", spec)
-	}
-	var l search.Limits
-	for part := range strings.SplitSeq(tail, ",") {
-		if part == "" {
-			continue
-		}
-		key, value, _ := strings.Cut(part, "=")
-		n, err := strconv.ParseUint(value, 10, 31)
-		if err != nil || n == 0 {
-			return nil, fmt.Errorf("spec %.60q: %s: want a number", spec, key)
-		}
-		switch key {
-		case "nodes":
-			l.Nodes = n
-		case "depth":
-			l.Depth = int(n)
-		default:
-			return nil, fmt.Errorf("spec %.60q: no key %.20q (have nodes, depth)", spec, key)
-		}
-	}
-	e, err := engine.New(gameName, o)
-	if err != nil {
-		return nil, err
-	}
-	return &capped{e, l}, nil
-}
-
-// capped is an engine with limits of its own.
-type capped struct {
-	*engine.Engine
-	most search.Limits
-}
-
-// Search implements engine.Searcher.
-func (c *capped) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
-	if c.most.Nodes > 0 && (l.Nodes == 0 || l.Nodes > c.most.Nodes) {
-		l.Nodes = c.most.Nodes
-	}
-	if c.most.Depth > 0 && (l.Depth == 0 || l.Depth > c.most.Depth) {
-		l.Depth = c.most.Depth
-	}
-	return c.Engine.Search(p, l, report)
+	return lineup.Open(spec, gameName, lineup.Options{HashBytes: o.HashBytes, Threads: o.Threads, Shipped: configs.Books()})
 }

@@ -95,14 +95,20 @@ func TestUpPlaysARound(t *testing.T) {
 		if r.Result == game.Undecided || len(r.Plies) == 0 {
 			t.Errorf("%s %s: result %s (%s) after %d plies", r.Game, r.ID, r.Result, r.Reason, len(r.Plies))
 		}
-		thought := 0
+		thought, fromBook := 0, 0
 		for i, p := range r.Plies {
 			if p.Receipt == nil {
 				t.Errorf("%s: ply %d has no receipt", r.ID, i+1)
 			}
 			if p.Think != nil {
 				thought++
+				if p.Think.Source == record.FromBook {
+					fromBook++
+				}
 			}
+		}
+		if fromBook == 0 {
+			t.Errorf("%s %s: no move from the shipped book", r.Game, r.ID)
 		}
 		if thought < len(r.Plies)-1 { // the last may have been refused for its flag
 			t.Errorf("%s: %d of %d plies say what was thought", r.ID, thought, len(r.Plies))

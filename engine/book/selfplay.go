@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"sparring/engine"
+	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -41,7 +42,7 @@ type SelfPlay struct {
 const (
 	settledChance = 0.985
 	settledPlies  = 6
-	mostPlies     = 400
+	mostPlies     = 250
 )
 
 // Start checks the settings. The error says all that is wrong with them.
@@ -53,8 +54,12 @@ func (s *SelfPlay) Start() error {
 	if s.Nodes == 0 || s.Explore == 0 || s.Plies < 0 || s.Lines < 1 || !(s.Spread > 0) {
 		err = errors.New("self-play: nodes, explore, lines and spread must be positive, plies not negative")
 	}
-	e, err2 := engine.New(r.Game, engine.Options{HashBytes: s.Hash})
-	if err = errors.Join(err, err2); err != nil {
+	p, err2 := r.New("")
+	if err2 == nil && opening.Running(p) {
+		err2 = fmt.Errorf("self-play: %s begin with an opening procedure; what they go on as is %s", r.Name, Family(r.Name))
+	}
+	e, err3 := engine.New(r.Game, engine.Options{HashBytes: s.Hash})
+	if err = errors.Join(err, err2, err3); err != nil {
 		return err
 	}
 	s.rules, s.engine, s.known = r, e, map[uint64][]search.Info{}

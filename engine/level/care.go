@@ -3,6 +3,7 @@ package level
 import (
 	"slices"
 
+	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -28,14 +29,6 @@ func winning(p game.Position, allowed []game.Move) game.Move {
 		}
 	}
 	return game.NoMove
-}
-
-// win is a move that a careful level plays without a thought.
-func (t *turn) win() game.Move {
-	if !t.careful {
-		return game.NoMove
-	}
-	return winning(t.position, t.allowed)
 }
 
 // hands reports whether the move loses at once, or lets the other side win at
@@ -71,4 +64,30 @@ func (t *turn) spare(order []search.Info) search.Info {
 		}
 	}
 	return order[0]
+}
+
+// aPiece is the least that counts as one, in log-odds of winning: more than a
+// pawn in Xiangqi, less than an elephant.
+const aPiece = 0.5
+
+// keeping is those of the moves (nil is all) that leave no piece to a plain
+// capture, or not more than has to be left, counting what a move takes itself.
+// Who keeps to that misses sacrifices, as most people do.
+func keeping(e *engine.Engine, p game.Position, moves []game.Move) ([]game.Move, error) {
+	if moves == nil {
+		moves = p.Legal(nil)
+	}
+	exposed, err := e.Exposure(p, moves)
+	if err != nil || exposed == nil {
+		return moves, err
+	}
+	params := e.Params()
+	limit := slices.Min(exposed) + search.Score(aPiece*float64(params.WinScale))
+	var kept []game.Move
+	for i, m := range moves {
+		if exposed[i] < limit {
+			kept = append(kept, m)
+		}
+	}
+	return kept, nil
 }

@@ -52,9 +52,6 @@ const (
 // notice narrows the moves to search, nil being all, to those that come to
 // mind.
 func (t *turn) notice(moves []game.Move) []game.Move {
-	if t.Notice == 0 {
-		return moves
-	}
 	var noticed []game.Move
 	for _, e := range draw(t.rng, t.seen, func(i int, e search.Entry) float64 {
 		weight := -math.Log(float64(i + rankOffset))
@@ -98,11 +95,11 @@ func (t *turn) choose(r search.Result, params *search.Params) search.Result {
 	}
 	lines := distinct(r)
 	order := lines
-	if t.errs() && (!t.careful || r.Score < search.WinBound) {
+	if t.errs() && (!t.Careful || r.Score < search.WinBound) {
 		order = t.slip(lines, params)
 	}
 	best := order[0]
-	if t.careful {
+	if t.Careful {
 		best = t.spare(order)
 	}
 	return answer(r, best, lines, t.wanted, params)

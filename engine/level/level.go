@@ -46,14 +46,13 @@ func New(gameName string, level int) (*Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return With(gameName, p, level >= careful)
+	return With(gameName, p)
 }
 
-// With makes a searcher with parameters of the caller's own. Careful: it never
-// misses a win in one, nor hands one to the opponent where it need not. The
-// error wraps game.ErrRules for a game that has no engine.
-func With(gameName string, p Parameters, careful bool) (*Searcher, error) {
-	s := &Searcher{game: gameName, careful: careful, Parameters: p}
+// With makes a searcher with parameters of the caller's own. The error wraps
+// game.ErrRules for a game that has no engine.
+func With(gameName string, p Parameters) (*Searcher, error) {
+	s := &Searcher{game: gameName, Parameters: p}
 	e, err := s.lease() // to see that there is one
 	if err != nil {
 		return nil, err
@@ -67,8 +66,7 @@ func With(gameName string, p Parameters, careful bool) (*Searcher, error) {
 // change its strength.
 type Searcher struct {
 	Parameters
-	game    string
-	careful bool
+	game string
 
 	mu   sync.Mutex
 	free []*engine.Engine
@@ -110,11 +108,7 @@ func (s *Searcher) Search(p game.Position, l search.Limits, report func(search.I
 	}
 	t := &turn{Searcher: s, position: p.Clone(), wanted: max(l.MultiPV, 1), allowed: l.Moves, rng: lots(p, l.Seed), done: make(chan struct{})}
 	limits := s.limit(l)
-	if t.seen, err = e.Glance(p); err == nil {
-		limits.Moves = t.notice(limits.Moves)
-		if win := t.win(); win != game.NoMove {
-			limits.Moves, limits.Depth = []game.Move{win}, 1
-		}
+	if err = t.consider(e, &limits); err == nil {
 		hear := report
 		if s.errs() {
 			hear = nil
@@ -135,6 +129,26 @@ func (s *Searcher) Search(p game.Position, l search.Limits, report func(search.I
 		}
 	}()
 	return t, nil
+}
+
+// consider narrows the moves to search to those that come to mind.
+func (t *turn) consider(e *engine.Engine, l *search.Limits) (err error) {
+	if t.seen, err = e.Glance(t.position); err != nil {
+		return err
+	}
+	if t.Careful {
+		if win := winning(t.position, l.Moves); win != game.NoMove {
+			l.Moves, l.Depth = []game.Move{win}, 1
+			return nil
+		}
+	}
+	if t.Notice > 0 {
+		l.Moves = t.notice(l.Moves)
+	}
+	if t.Keep {
+		l.Moves, err = keeping(e, t.position, l.Moves)
+	}
+	return err
 }
 
 // errs reports whether the level may play another move than the best it finds.

@@ -6,10 +6,6 @@ const (
 	Strongest = 10
 )
 
-// careful is the first level that plays with care: it never misses a win in
-// one and never hands one to the opponent.
-const careful = 6
-
 // Parameters say how a level differs from the engine in full.
 type Parameters struct {
 	// Nodes is what a search may take, pondering included.
@@ -25,6 +21,12 @@ type Parameters struct {
 	// Worst bounds the damage of a slip, in log-odds of winning: a move that
 	// is this much worse than the best is seen to be. 0 is no bound.
 	Worst float64 `json:"worst,omitempty"`
+	// Careful: it never misses a win in one, nor hands one to the opponent
+	// where it need not.
+	Careful bool `json:"careful,omitempty"`
+	// Keep: it leaves no piece to a plain capture where it need not, whatever
+	// else that may gain. Games without exchanges have no use for it.
+	Keep bool `json:"keep,omitempty"`
 }
 
 // table is the one place of the parameters, by game; level n is at n-1. They
@@ -39,11 +41,11 @@ var table = map[string][Strongest]Parameters{
 		{Nodes: 600, Notice: 8, Compare: 6, Slip: 1.2, Worst: 6},
 		{Nodes: 800, Notice: 14, Compare: 6, Slip: 0.8, Worst: 3},
 		{Nodes: 1000, Notice: 24, Compare: 5, Slip: 0.5, Worst: 1.5},
-		{Nodes: 1000, Compare: 4, Slip: 0.25, Worst: 0.5},
-		{Nodes: 2000, Compare: 3, Slip: 0.15, Worst: 0.3},
-		{Nodes: 4000, Compare: 2, Slip: 0.1, Worst: 0.2},
-		{Nodes: 12000},
-		{Nodes: 48000},
+		{Nodes: 1000, Compare: 4, Slip: 0.25, Worst: 0.5, Careful: true, Keep: true},
+		{Nodes: 2000, Compare: 3, Slip: 0.15, Worst: 0.3, Careful: true, Keep: true},
+		{Nodes: 4000, Compare: 2, Slip: 0.1, Worst: 0.2, Careful: true, Keep: true},
+		{Nodes: 12000, Careful: true},
+		{Nodes: 48000, Careful: true},
 	},
 	"gomoku": {
 		{Nodes: 300, Notice: 3, Compare: 3, Slip: 3},
@@ -51,11 +53,11 @@ var table = map[string][Strongest]Parameters{
 		{Nodes: 600, Notice: 8, Compare: 6, Slip: 1.2, Worst: 6},
 		{Nodes: 800, Notice: 14, Compare: 6, Slip: 0.8, Worst: 3},
 		{Nodes: 1000, Notice: 24, Compare: 5, Slip: 0.5, Worst: 1.5},
-		{Nodes: 1000, Compare: 4, Slip: 0.25, Worst: 0.5},
-		{Nodes: 2000, Compare: 3, Slip: 0.15, Worst: 0.3},
-		{Nodes: 4000, Compare: 2, Slip: 0.1, Worst: 0.2},
-		{Nodes: 12000},
-		{Nodes: 48000},
+		{Nodes: 1000, Compare: 4, Slip: 0.25, Worst: 0.5, Careful: true},
+		{Nodes: 2000, Compare: 3, Slip: 0.15, Worst: 0.3, Careful: true},
+		{Nodes: 4000, Compare: 2, Slip: 0.1, Worst: 0.2, Careful: true},
+		{Nodes: 12000, Careful: true},
+		{Nodes: 48000, Careful: true},
 	},
 	"amazons": {
 		{Nodes: 300, Notice: 3, Compare: 3, Slip: 3},
@@ -63,10 +65,10 @@ var table = map[string][Strongest]Parameters{
 		{Nodes: 600, Notice: 8, Compare: 6, Slip: 1.2, Worst: 6},
 		{Nodes: 800, Notice: 14, Compare: 6, Slip: 0.8, Worst: 3},
 		{Nodes: 1000, Notice: 24, Compare: 5, Slip: 0.5, Worst: 1.5},
-		{Nodes: 1000, Compare: 4, Slip: 0.25, Worst: 0.5},
-		{Nodes: 2000, Compare: 3, Slip: 0.15, Worst: 0.3},
-		{Nodes: 4000, Compare: 2, Slip: 0.1, Worst: 0.2},
-		{Nodes: 12000},
-		{Nodes: 48000},
+		{Nodes: 1000, Compare: 4, Slip: 0.25, Worst: 0.5, Careful: true},
+		{Nodes: 2000, Compare: 3, Slip: 0.15, Worst: 0.3, Careful: true},
+		{Nodes: 4000, Compare: 2, Slip: 0.1, Worst: 0.2, Careful: true},
+		{Nodes: 12000, Careful: true},
+		{Nodes: 48000, Careful: true},
 	},
 }

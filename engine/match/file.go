@@ -25,16 +25,17 @@ type File struct {
 	torn  bool
 }
 
-// OpenFile opens a result file, or makes it. The error is ErrTerms, wrapped
-// with what differs, when it holds another match, and names the line that
-// can't be read. A last line that was cut off is taken out (see Torn).
-func OpenFile(path string, t Terms) (*File, error) {
+// OpenFile opens a result file, or makes it; the terms get the id of the match
+// that it holds. The error is ErrTerms, wrapped with what differs, when that is
+// another match, and names the line that can't be read. A last line that was
+// cut off is taken out (see Torn).
+func OpenFile(path string, t *Terms) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
 	r := &File{f: f}
-	if err := r.load(&t); err != nil {
+	if err := r.load(t); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("results: %s: %w", path, err)
 	}
@@ -144,6 +145,7 @@ func sameTerms(line []byte, t *Terms) error {
 	if have.V != FileVersion {
 		return fmt.Errorf("version %d of result files, this program knows %d", have.V, FileVersion)
 	}
+	t.ID = have.ID
 	var differ []string
 	a, b := reflect.ValueOf(have), reflect.ValueOf(*t)
 	for i := range a.NumField() {

@@ -66,8 +66,9 @@ const OvershootMS = 20
 
 // Backend plays games: on this machine, or elsewhere.
 type Backend interface {
-	// Worker makes a player of games, one at a time. Close it.
-	Worker() (Worker, error)
+	// Worker makes what plays games of these terms, one after another. Close
+	// it.
+	Worker(t *Terms) (Worker, error)
 }
 
 // Worker plays one game after another.
@@ -129,4 +130,4 @@ func (s *Side) Charge(spec clock.Spec, st clock.State, used, margin time.Duratio
 }
 
 // gameID is the id of a game in its match.
-func gameID(match string, pair, leg int) string { return fmt.Sprintf("m%s-%d-%d", match, pair, leg) }
+func gameID(match string, pair, leg int) string { return fmt.Sprintf("%s-%d-%d", match, pair, leg) }

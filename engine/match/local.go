@@ -21,17 +21,17 @@ import (
 // are closed with it. Before each game a player with a Forget method is told
 // to clear its hash table.
 type Local struct {
-	Terms *Terms
-	Open  func(spec string) (engine.Searcher, error)
+	Open func(spec string) (engine.Searcher, error)
 }
 
 // Worker implements Backend.
-func (l *Local) Worker() (Worker, error) {
-	return &localWorker{Local: l, players: make([]*player, len(l.Terms.Players))}, nil
+func (l *Local) Worker(t *Terms) (Worker, error) {
+	return &localWorker{terms: t, open: l.Open, players: make([]*player, len(t.Players))}, nil
 }
 
 type localWorker struct {
-	*Local
+	terms   *Terms
+	open    func(spec string) (engine.Searcher, error)
 	players []*player // opened when first needed
 }
 
@@ -49,12 +49,12 @@ func (w *localWorker) player(i int) (*player, error) {
 	if p := w.players[i]; p != nil {
 		return p, nil
 	}
-	s, err := w.Open(w.Terms.Players[i])
+	s, err := w.open(w.terms.Players[i])
 	if err != nil {
-		return nil, fmt.Errorf("player %s: %w", w.Terms.Players[i], err)
+		return nil, fmt.Errorf("player %s: %w", w.terms.Players[i], err)
 	}
 	p := &player{searcher: s, pool: engine.NewPool(engine.PoolOptions{
-		Cores: w.Terms.Threads,
+		Cores: w.terms.Threads,
 		Open:  func(string, string) (engine.Searcher, error) { return lent{s}, nil },
 	})}
 	w.players[i] = p
@@ -76,7 +76,7 @@ func (w *localWorker) Close() {
 
 // Play implements Worker.
 func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
-	s := sitting{terms: w.Terms, bout: b, pos: b.Position.Clone(), game: NewGame(w.Terms, b), judge: adjudicator{terms: w.Terms}}
+	s := sitting{terms: w.terms, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}}
 	for seat, i := range b.Players {
 		p, err := w.player(i)
 		if err != nil {
@@ -86,7 +86,7 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 			f.Forget()
 		}
 		s.players[seat] = p
-		s.clocks[seat] = w.Terms.Limit.Clock.Start()
+		s.clocks[seat] = w.terms.Limit.Clock.Start()
 	}
 	if err := s.open(); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (s *sitting) open() error {
 // turn has the seat to act make its move.
 func (s *sitting) turn(ctx context.Context) error {
 	seat := s.pos.Turn()
-	r, used, err := s.think(ctx, seat)
+	r, used, late, err := s.think(ctx, seat)
 	var fault *engine.Fault
 	switch {
 	case ctx.Err() != nil:
@@ -151,18 +151,18 @@ func (s *sitting) turn(ctx context.Context) error {
 	}
 	side := &s.game.Match.Sides[seat]
 	after, inTime := side.Charge(s.terms.Limit.Clock, s.clocks[seat], used, s.terms.margin())
-	if !inTime {
+	if late && s.unclocked() {
+		s.lose(seat, &engine.Fault{Kind: engine.FaultHang,
+			Text: fmt.Sprintf("ply %d: no move after %v", s.pos.Ply()+1, s.terms.patience())})
+		return nil
+	}
+	if late || !inTime {
 		budget, _ := s.terms.Limit.Clock.Budget(s.clocks[seat])
 		s.lose(seat, &engine.Fault{Kind: engine.FaultTime,
 			Text: fmt.Sprintf("ply %d took %v, with %v left and a margin of %v", s.pos.Ply()+1, round(used), round(budget), s.terms.margin())})
 		return nil
 	}
 	s.clocks[seat] = after
-	if s.unclocked() && used > s.terms.patience() {
-		s.lose(seat, &engine.Fault{Kind: engine.FaultHang,
-			Text: fmt.Sprintf("ply %d took %v, more than %v", s.pos.Ply()+1, round(used), s.terms.patience())})
-		return nil
-	}
 	if r.Resign {
 		s.end(game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign}, "")
 		return nil
@@ -174,8 +174,9 @@ func (s *sitting) turn(ctx context.Context) error {
 // unclocked: no flag ever falls.
 func (s *sitting) unclocked() bool { return s.terms.Limit.Clock.Kind == clock.Unlimited }
 
-// think asks the player for a move, and stops it when its time is up.
-func (s *sitting) think(ctx context.Context, seat game.Seat) (search.Result, time.Duration, error) {
+// think asks the player for a move, and stops it when its time is up: then it
+// is late, whatever it answers.
+func (s *sitting) think(ctx context.Context, seat game.Seat) (r search.Result, used time.Duration, late bool, err error) {
 	last, limited := s.terms.Limit.Clock.Budget(s.clocks[seat])
 	last += s.terms.margin()
 	if !limited {
@@ -190,19 +191,20 @@ func (s *sitting) think(ctx context.Context, seat game.Seat) (search.Result, tim
 	}
 	thought, err := s.players[seat].pool.Think(request)
 	if err != nil {
-		return search.Result{}, 0, err
+		return search.Result{}, 0, false, err
 	}
 	up := time.NewTimer(last)
 	defer up.Stop()
 	select {
 	case <-thought.Done():
 	case <-up.C:
+		late = true
 		thought.Stop()
 	case <-ctx.Done():
 		thought.Stop()
 	}
-	r, err := thought.Wait()
-	return r, time.Since(began), err
+	r, err = thought.Wait()
+	return r, time.Since(began), late, err
 }
 
 // move plays what the player chose.

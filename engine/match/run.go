@@ -103,7 +103,7 @@ type runner struct {
 // schedule hands out the pairs in order, with the games that are still to be
 // played.
 func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []Bout) error {
-	names, match := r.Terms.Names(), r.Terms.id()
+	names := r.Terms.Names()
 	pairings := r.Terms.Pairings()
 	for round := range r.Games / 2 {
 		var o *openings.Opening
@@ -117,7 +117,7 @@ func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []B
 				bouts = append(bouts, Bout{
 					Pair: pair, Leg: leg + 1, Opening: round + 1, Players: players,
 					Names: [2]string{names[players[0]], names[players[1]]},
-					Seed:  openings.Mix(r.Terms.Seed, uint64(round)), ID: gameID(match, pair, leg+1),
+					Seed:  openings.Mix(r.Terms.Seed, uint64(round)), ID: gameID(r.Terms.ID, pair, leg+1),
 				})
 			}
 			if len(bouts) == 0 {
@@ -149,7 +149,7 @@ func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []B
 
 // work plays pairs, both games of each.
 func (r *runner) work(ctx context.Context, pairs <-chan []Bout) {
-	w, err := r.Backend.Worker()
+	w, err := r.Backend.Worker(&r.Terms)
 	if err != nil {
 		r.end(err)
 		return

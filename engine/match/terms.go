@@ -1,9 +1,6 @@
 package match
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,6 +8,7 @@ import (
 	"time"
 
 	"sparring/game/clock"
+	"sparring/protocol"
 )
 
 // FileVersion is the version of result files that this package writes.
@@ -22,6 +20,7 @@ const FileVersion = 1
 // changes no game.
 type Terms struct {
 	V        int      `json:"match"` // FileVersion
+	ID       string   `json:"id"`    // begins the ids of the games; another match has another, see NewID
 	Game     string   `json:"game"`
 	Rules    string   `json:"rules"`   // in full
 	Players  []string `json:"players"` // specs, at least two
@@ -82,6 +81,9 @@ func (t *Terms) Names() []string {
 func (t *Terms) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if err := protocol.CheckID("match", t.ID); err != nil {
+		errs = append(errs, err)
+	}
 	if len(t.Players) < 2 {
 		bad("%d players: a match needs two at least", len(t.Players))
 	}
@@ -100,15 +102,8 @@ func (t *Terms) Validate() error {
 	return errors.Join(errs...)
 }
 
-// id tells matches apart in the ids of their games.
-func (t *Terms) id() string {
-	b, err := json.Marshal(t)
-	if err != nil {
-		b = []byte(t.Rules) // no field of Terms can fail
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:4])
-}
+// NewID makes a random id for a match.
+func NewID() string { return "m" + protocol.NewID()[:8] }
 
 func (t *Terms) margin() time.Duration   { return time.Duration(t.MarginMS) * time.Millisecond }
 func (t *Terms) patience() time.Duration { return time.Duration(t.PatienceMS) * time.Millisecond }

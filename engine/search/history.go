@@ -56,18 +56,19 @@ func (h *history) clear() {
 }
 
 // record is how a move did, by its two slots.
-func recordOf(t *[2][]int16, e *Entry) int32 {
-	return (int32(t[0][e.Slots[0]]) + int32(t[1][e.Slots[1]])) / 2
+func recordOf(t *[2][]int16, s *[2]uint16) int32 {
+	return (int32(t[0][s[0]]) + int32(t[1][s[1]])) / 2
 }
 
-func credit(t *[2][]int16, e *Entry, bonus int32) {
-	gravitate(&t[0][e.Slots[0]], bonus, historyMax)
-	gravitate(&t[1][e.Slots[1]], bonus, historyMax)
+func credit(t *[2][]int16, s *[2]uint16, bonus int32) {
+	gravitate(&t[0][s[0]], bonus, historyMax)
+	gravitate(&t[1][s[1]], bonus, historyMax)
 }
 
-// after is the place of a move's record behind an earlier one.
-func (h *history) after(back int, earlier, e *Entry) *int16 {
-	return &h.follow[back-1][int(earlier.Slots[h.kind])*h.width+int(e.Slots[h.kind])]
+// rowAfter are the records of all moves behind an earlier one.
+func (h *history) rowAfter(back int, earlier *Entry) []int16 {
+	at := int(earlier.Slots[h.kind]) * h.width
+	return h.follow[back-1][at : at+h.width]
 }
 
 // gravitate adds bonus with a pull back to zero that keeps the score within
@@ -81,36 +82,65 @@ func historyBonus(depth int) int32 {
 	return int32(min(32*depth*depth+64*depth, 2048))
 }
 
-// orderBonus is what the history says of a move within a batch.
-func (w *worker) orderBonus(ply int, e *Entry) int32 {
-	on := &w.k.params.On
-	if e.Noise > 0 {
-		if on.NoisyHistory {
-			return recordOf(&w.history.noisy[ply&1], e)
-		}
-		return 0
-	}
-	return w.quietRecord(ply, e)
+// records are the tables that tell of quiet moves at one node: their own, and
+// their rows behind the last two moves.
+type records struct {
+	own   [2][]int16
+	after [2][]int16 // nil where there was no such move
+	kind  int
+	n     int32 // how many of the three
 }
 
-// quietRecord is a quiet move's record, within +-historyMax: its own, and
-// where continuation is on the mean of it and of what it did after the last
-// two moves.
-func (w *worker) quietRecord(ply int, e *Entry) int32 {
+func (w *worker) records(ply int) (r records) {
 	on, h := &w.k.params.On, w.history
-	var sum, n int32
+	r.kind = h.kind
 	if on.History {
-		sum, n = recordOf(&h.quiet[ply&1], e), 1
+		r.own = h.quiet[ply&1]
+		r.n = 1
 	}
 	if on.Continuation {
 		for back := 1; back <= min(2, ply); back++ {
 			if earlier := &w.lines[ply-back].entry; earlier.Move != game.NoMove {
-				sum += int32(*h.after(back, earlier, e))
-				n++
+				r.after[back-1] = h.rowAfter(back, earlier)
+				r.n++
 			}
 		}
 	}
-	return sum / max(n, 1)
+	return r
+}
+
+// of is a move's record, within +-historyMax: the mean of what it did by
+// itself and behind the last moves.
+func (r *records) of(e *Entry) (sum int32) {
+	if r.own[0] != nil {
+		sum = (int32(r.own[0][e.Slots[0]]) + int32(r.own[1][e.Slots[1]])) / 2
+	}
+	if r.after[0] != nil {
+		sum += int32(r.after[0][e.Slots[r.kind&1]])
+	}
+	if r.after[1] != nil {
+		sum += int32(r.after[1][e.Slots[r.kind&1]])
+	}
+	switch r.n { // constants spare a division
+	case 2:
+		sum /= 2
+	case 3:
+		sum /= 3
+	}
+	return sum
+}
+
+// score adds to a batch's order what the history says.
+func (w *worker) score(batch []Entry, ply int) {
+	r := w.records(ply)
+	noisy := w.k.params.On.NoisyHistory
+	for i := range batch {
+		if e := &batch[i]; e.Noise == 0 {
+			e.Order += r.of(e)
+		} else if noisy {
+			e.Order += recordOf(&w.history.noisy[ply&1], &e.Slots)
+		}
+	}
 }
 
 // refuted learns from a move that ended a node: it is worth trying early
@@ -120,7 +150,7 @@ func (w *worker) refuted(e *Entry, before *tried, depth, ply int) {
 	bonus := historyBonus(depth)
 	if on.NoisyHistory {
 		if e.Noise > 0 {
-			credit(&h.noisy[ply&1], e, bonus)
+			credit(&h.noisy[ply&1], &e.Slots, bonus)
 		}
 		for i := range before.nNoisy {
 			credit(&h.noisy[ply&1], &before.noisy[i], -bonus)
@@ -137,22 +167,21 @@ func (w *worker) refuted(e *Entry, before *tried, depth, ply int) {
 			h.counter[ply&1][earlier.Slots[h.kind]] = e.Move
 		}
 	}
-	w.creditQuiet(e, ply, bonus)
+	r := w.records(ply)
+	r.credit(&e.Slots, bonus)
 	for i := range before.nQuiet {
-		w.creditQuiet(&before.quiet[i], ply, -bonus)
+		r.credit(&before.quiet[i], -bonus)
 	}
 }
 
-func (w *worker) creditQuiet(e *Entry, ply int, bonus int32) {
-	on, h := &w.k.params.On, w.history
-	if on.History {
-		credit(&h.quiet[ply&1], e, bonus)
+// credit adds a bonus to a quiet move's record.
+func (r *records) credit(s *[2]uint16, bonus int32) {
+	if r.own[0] != nil {
+		credit(&r.own, s, bonus)
 	}
-	if on.Continuation {
-		for back := 1; back <= min(2, ply); back++ {
-			if earlier := &w.lines[ply-back].entry; earlier.Move != game.NoMove {
-				gravitate(h.after(back, earlier, e), bonus, historyMax)
-			}
+	for _, row := range r.after {
+		if row != nil {
+			gravitate(&row[s[r.kind&1]], bonus, historyMax)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package search
 
-import "sparring/game"
+import (
+	"math"
+
+	"sparring/game"
+)
 
 // picker gives a node's moves one at a time, the promising first: the hash
 // move, the game's first batch, the refutations known from elsewhere
@@ -16,6 +20,7 @@ type picker struct {
 	refutes [3]game.Move // not yet tried; NoMove where none
 	tried   [4]game.Move // given before their batch came
 	nTried  int
+	found   Entry // by lookup
 	stage   uint8
 	scored  *worker // orders quiet moves by its history; nil for the game's order alone
 	ply     int
@@ -42,26 +47,27 @@ func (p *picker) open(mode Mode, hash game.Move) {
 	*p = picker{buf: p.buf, cursor: Cursor{Mode: mode}, hash: hash}
 }
 
-// next is the next move; false at the end.
-func (p *picker) next(pos Position) (Entry, bool) {
+// next is the next move, nil at the end. It stays as it is until next is
+// called again.
+func (p *picker) next(pos Position) *Entry {
 	if p.stage == pickHash {
 		p.stage = pickFirst
-		if e, ok := p.lookup(pos, p.hash); ok && (p.cursor.Mode == All || e.Noise > 0) {
-			return e, true
+		if e := p.lookup(pos, p.hash); e != nil && (p.cursor.Mode == All || e.Noise > 0) {
+			return e
 		}
 	}
 	for {
 		if len(p.batch) > 0 {
-			return p.best(), true
+			return p.best()
 		}
 		if p.stage == pickEnd {
-			return Entry{}, false
+			return nil
 		}
 		if p.stage == pickBatch {
 			for i, m := range p.refutes {
 				p.refutes[i] = game.NoMove
-				if e, ok := p.lookup(pos, m); ok {
-					return e, true
+				if e := p.lookup(pos, m); e != nil && (e.Noise > 0 || !p.cursor.NoQuiets) {
+					return e
 				}
 			}
 		}
@@ -71,17 +77,34 @@ func (p *picker) next(pos Position) (Entry, bool) {
 	}
 }
 
+// skipQuiets leaves out all quiet moves from here on.
+func (p *picker) skipQuiets() {
+	p.cursor.NoQuiets = true
+	p.batch = noisyOf(p.batch)
+}
+
+func noisyOf(batch []Entry) []Entry {
+	keep := batch[:0]
+	for i := range batch {
+		if batch[i].Noise > 0 {
+			keep = append(keep, batch[i])
+		}
+	}
+	return keep
+}
+
 // lookup finds a move of another origin here, unless it was given already.
-func (p *picker) lookup(pos Position, m game.Move) (Entry, bool) {
+func (p *picker) lookup(pos Position, m game.Move) *Entry {
 	if m == game.NoMove || p.given(m) {
-		return Entry{}, false
+		return nil
 	}
-	e, ok := pos.Find(m)
-	if ok {
-		p.tried[p.nTried] = m
-		p.nTried++
+	var ok bool
+	if p.found, ok = pos.Find(m); !ok {
+		return nil
 	}
-	return e, ok
+	p.tried[p.nTried] = m
+	p.nTried++
+	return &p.found
 }
 
 func (p *picker) given(m game.Move) bool {
@@ -93,48 +116,74 @@ func (p *picker) given(m game.Move) bool {
 	return false
 }
 
-// fetch gets the next batch, drops what was given before, and scores the rest.
+// fetch gets the next batch, scores it, and drops what was given before.
 func (p *picker) fetch(pos Position) bool {
-	all := pos.Moves(p.buf[:0], &p.cursor)
-	p.buf = all
-	first := p.stage == pickFirst
-	p.stage = pickBatch
-	keep := all[:0]
-	for _, e := range all {
-		if p.nTried > 0 && p.given(e.Move) {
-			continue
-		}
-		if p.scored != nil {
-			e.Order += p.scored.orderBonus(p.ply, &e)
-		}
-		if first {
-			for i, m := range p.refutes {
-				if m == e.Move {
-					e.Order += killerBonus
-					p.refutes[i] = game.NoMove
-				}
-			}
-		}
-		keep = append(keep, e)
+	p.buf = pos.Moves(p.buf[:0], &p.cursor)
+	batch := p.buf
+	if p.nTried > 0 {
+		batch = p.without(batch)
 	}
-	p.batch = keep
-	return len(all) > 0
+	if p.scored != nil {
+		p.scored.score(batch, p.ply)
+	}
+	if p.stage == pickFirst {
+		p.liftKillers(batch)
+	}
+	if p.cursor.NoQuiets {
+		batch = noisyOf(batch)
+	}
+	p.stage = pickBatch
+	p.batch = batch
+	return len(p.buf) > 0
 }
 
-// best takes the best move left in the batch, or after enough picks just the
-// first.
-func (p *picker) best() Entry {
-	at := 0
-	if p.picked < sortedPicks {
-		for i := range p.batch {
-			if p.batch[i].Order > p.batch[at].Order {
-				at = i
+// without drops what was given before.
+func (p *picker) without(batch []Entry) []Entry {
+	for i := range batch {
+		if p.given(batch[i].Move) {
+			keep := batch[:i]
+			for _, e := range batch[i+1:] {
+				if !p.given(e.Move) {
+					keep = append(keep, e)
+				}
 			}
+			return keep
+		}
+	}
+	return batch
+}
+
+// liftKillers gives the refutations that are in the first batch their bonus.
+func (p *picker) liftKillers(batch []Entry) {
+	for i, m := range p.refutes {
+		if m == game.NoMove {
+			continue
+		}
+		for j := range batch {
+			if batch[j].Move == m {
+				batch[j].Order += killerBonus
+				p.refutes[i] = game.NoMove
+			}
+		}
+	}
+}
+
+// best takes the best move left in the batch, the first of equals, or after
+// enough picks just the first.
+func (p *picker) best() *Entry {
+	batch := p.batch
+	if p.picked < sortedPicks {
+		// Order and place in one number, so that a comparison is no branch
+		// that the processor has to guess.
+		top := int64(math.MinInt64)
+		for i := range batch {
+			top = max(top, int64(batch[i].Order)<<32-int64(i))
+		}
+		if at := uint32(-top); at > 0 {
+			batch[0], batch[at] = batch[at], batch[0]
 		}
 	}
 	p.picked++
-	e := p.batch[at]
-	p.batch[at] = p.batch[0]
-	p.batch = p.batch[1:]
-	return e
+	p.batch = batch[1:]
+	return &batch[0]
 }

@@ -115,10 +115,14 @@ const (
 	Noisy             // only those that quiescence should see
 )
 
-// Cursor is the state of one run through the moves of one node. Mode is the
-// kernel's, the rest the adapter's, to use as it likes.
+// Cursor is the state of one run through the moves of one node. Mode and
+// NoQuiets are the kernel's, the rest the adapter's, to use as it likes.
 type Cursor struct {
-	Mode  Mode
+	Mode Mode
+	// NoQuiets: the kernel has no use for quiet moves any more; the adapter
+	// may leave those out of All that it has not given yet.
+	NoQuiets bool
+
 	Stage uint8
 	N     [4]int32
 	W     [2]uint64

@@ -74,9 +74,9 @@ func (w *worker) openRoot() bool {
 	}
 	p := w.openPicker(All, hash)
 	defer w.closePicker()
-	for e, ok := p.next(w.pos); ok; e, ok = p.next(w.pos) {
+	for e := p.next(w.pos); e != nil; e = p.next(w.pos) {
 		if limits.Moves == nil || slices.Contains(limits.Moves, e.Move) {
-			w.root = append(w.root, rootMove{Entry: e, score: -Infinity, last: -Infinity})
+			w.root = append(w.root, rootMove{Entry: *e, score: -Infinity, last: -Infinity})
 		}
 	}
 	if len(w.root) == 0 && len(limits.Moves) > 0 {
@@ -319,7 +319,8 @@ func (w *worker) reduction(e *Entry, depth, n, ply int, pv, cut, improving bool)
 	}
 	r := params.Reduce.plies(depth, n)
 	if e.Noise == 0 {
-		r -= int(w.quietRecord(ply, e)) / 8
+		records := w.records(ply)
+		r -= int(records.of(e)) / 8
 	}
 	if pv {
 		r -= 1024
@@ -427,10 +428,10 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	tried.nQuiet, tried.nNoisy = 0, 0
 	best, floor, rests := -Infinity, alpha, nothing
 	bestMove, bestQuiet := game.NoMove, true
-	searched, late := 0, false
+	searched := 0
 	for {
-		e, ok := p.next(w.pos)
-		if !ok {
+		e := p.next(w.pos)
+		if e == nil {
 			break
 		}
 		if e.Move == excluded {
@@ -442,11 +443,11 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		// is, and all are while nothing is better than a loss.
 		if ply > 0 && !node.Forced && best > -RepBound {
 			if e.Noise == 0 {
-				late = late || w.tooLate(depth, searched, alpha, eval, improving)
-				if late {
+				if w.tooLate(depth, searched, alpha, eval, improving) {
 					if !params.Quiescence {
 						break // no noisy move can follow
 					}
+					p.skipQuiets()
 					continue
 				}
 			}
@@ -491,14 +492,14 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		if !w.mayDo() {
 			return 0, nothing
 		}
-		l.entry = e
+		l.entry = *e
 		w.pos.Do(e.Move)
 		searched++
 
 		// 13. The move itself.
 		less := 0
 		if !node.Forced && more == 0 {
-			less = w.reduction(&e, depth, searched, ply, pv, cut, improving)
+			less = w.reduction(e, depth, searched, ply, pv, cut, improving)
 		}
 		score, onChild := w.searchMove(alpha, beta, depth-1+more, less, ply, searched == 1, pv, cut)
 		w.pos.Undo(e.Move)
@@ -515,12 +516,12 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 				w.follow(ply, e.Move)
 				if score >= beta {
 					rests = onChild
-					w.refuted(&e, tried, depth, ply)
+					w.refuted(e, tried, depth, ply)
 					break
 				}
 			}
 		}
-		tried.add(&e)
+		tried.add(e)
 	}
 
 	// 15. No move at all is a loss; none but the excluded one tells nothing.
@@ -566,9 +567,7 @@ func (w *worker) aim(p *picker, hash game.Move, ply int) {
 func (w *worker) single() bool {
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
-	_, one := p.next(w.pos)
-	_, two := p.next(w.pos)
-	return one && !two
+	return p.next(w.pos) != nil && p.next(w.pos) == nil
 }
 
 // trusted: the table's score is a lower bound of about this depth, so that it
@@ -675,8 +674,8 @@ func (w *worker) probCut(beta Score, depth, ply int, eval Score, cut bool) (Scor
 	p := w.openPicker(Noisy, game.NoMove)
 	defer w.closePicker()
 	for {
-		e, ok := p.next(w.pos)
-		if !ok {
+		e := p.next(w.pos)
+		if e == nil {
 			return 0, nothing, false
 		}
 		if e.Noise < 2 || (w.exchanger != nil && !w.exchanger.SEE(e.Move, raised-eval)) {
@@ -685,7 +684,7 @@ func (w *worker) probCut(beta Score, depth, ply int, eval Score, cut bool) (Scor
 		if !w.mayDo() {
 			return 0, nothing, false
 		}
-		w.lines[ply].entry = e
+		w.lines[ply].entry = *e
 		w.pos.Do(e.Move)
 		child := w.pos.Enter()
 		score, rests := negate(w.quiesceAt(&child, -raised, -raised+1, ply+1))
@@ -823,8 +822,8 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 	p.refutes = [3]game.Move{}
 	bestMove := game.NoMove
 	for {
-		e, ok := p.next(w.pos)
-		if !ok {
+		e := p.next(w.pos)
+		if e == nil {
 			break
 		}
 		// 5. A capture that loses material is no reason to doubt the
@@ -839,7 +838,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		if !w.mayDo() {
 			return 0, nothing
 		}
-		w.lines[ply].entry = e
+		w.lines[ply].entry = *e
 		w.pos.Do(e.Move)
 		child := w.pos.Enter()
 		score, onChild, over := w.over(&child, ply+1)

@@ -50,20 +50,21 @@ type line struct {
 	n        int // of pv
 }
 
-// tried are the first moves of a node that did not refute. They are kept here
-// and not on the stack, where every call would have to clear them.
+// tried are the slots of the first moves of a node that did not refute. They
+// are kept here and not on the stack, where every call would have to clear
+// them.
 type tried struct {
-	quiet, noisy   [32]Entry
+	quiet, noisy   [32][2]uint16
 	nQuiet, nNoisy int
 }
 
 func (t *tried) add(e *Entry) {
 	switch {
 	case e.Noise == 0 && t.nQuiet < len(t.quiet):
-		t.quiet[t.nQuiet] = *e
+		t.quiet[t.nQuiet] = e.Slots
 		t.nQuiet++
 	case e.Noise > 0 && t.nNoisy < len(t.noisy):
-		t.noisy[t.nNoisy] = *e
+		t.noisy[t.nNoisy] = e.Slots
 		t.nNoisy++
 	}
 }

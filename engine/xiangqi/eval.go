@@ -1,6 +1,8 @@
 package xiangqi
 
 import (
+	"math/bits"
+
 	"sparring/engine/search"
 	rules "sparring/game/xiangqi"
 )
@@ -71,23 +73,17 @@ type side struct {
 // the relations between pieces of paper 004 section 3.6.
 func (p *position) Eval() search.Score {
 	b := p.board
-	var sides [2]side
-	for c := range rules.Color(2) {
-		p.activity(c, &sides[c])
-	}
+	var red, black side
+	p.activity(rules.Red, &red)
+	p.activity(rules.Black, &black)
+	p.kingAttack(rules.Red, &red)
+	p.kingAttack(rules.Black, &black)
+	p.relations(rules.Red, &red, &black)
+	p.relations(rules.Black, &black, &red)
 	at := p.at()
 	total := at.weight
-	for c := range rules.Color(2) {
-		us, them := &sides[c], &sides[c.Other()]
-		p.cooperation(c, us)
-		p.kingAttack(c, us)
-		p.relations(c, us, them)
-		if c == rules.Red {
-			total.add(us.score)
-		} else {
-			total.sub(us.score)
-		}
-	}
+	total.add(red.score)
+	total.sub(black.score)
 	if b.Side() == rules.Black {
 		total = weight{-total.mg, -total.eg}
 	}
@@ -97,75 +93,97 @@ func (p *position) Eval() search.Score {
 	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(v))))
 }
 
-// activity is e3, and what the later terms need of the attacks.
+// activity is e3, and what the later terms need of the attacks. While it has
+// the attacks at hand it also adds e4.
 func (p *position) activity(c rules.Color, us *side) {
+	p.guards(c, us)
 	b := p.board
-	occupied, own := b.Occupied(), b.All(c)
-	palace := rules.Palace(c.Other())
-	for k := rules.King; k <= rules.Pawn; k++ {
-		for s := b.Of(rules.MakePiece(c, k)); s.Any(); s = s.Rest() {
-			at := s.First()
-			var attacks, moves rules.Bits
-			if k == rules.Cannon {
-				var rook rules.Bits
-				rook, attacks = rules.LineAttacks(at, occupied)
-				moves = rook.Without(occupied).Or(attacks.And(occupied).Without(own))
-			} else {
-				attacks = rules.Attacks(rules.MakePiece(c, k), at, occupied)
-				moves = attacks.Without(own)
-			}
-			us.attacks = us.attacks.Or(attacks)
-			us.score.add(mobility[k].times(moves.Count()))
+	occupied, own, palace := b.Occupied(), b.All(c), rules.Palace(c.Other())
+	for k := rules.Horse; k <= rules.Cannon; k++ {
+		set := b.Of(rules.MakePiece(c, k))
+		var all rules.Bits
+		moves, joined, inPalace := 0, 0, 0
+		for s := set; s.Any(); s = s.Rest() {
+			var attacks rules.Bits
 			switch k {
-			case rules.King:
-				continue
-			case rules.Pawn:
-				us.byPawn = us.byPawn.Or(attacks)
-				us.byMinor = us.byMinor.Or(attacks)
+			case rules.Horse:
+				attacks = rules.HorseAttacks(s.First(), occupied)
+				moves += attacks.Without(own).Count()
 			case rules.Rook:
+				attacks = rules.RookAttacks(s.First(), occupied)
+				moves += attacks.Without(own).Count()
 			default:
-				us.byMinor = us.byMinor.Or(attacks)
+				var rook rules.Bits
+				rook, attacks = rules.LineAttacks(s.First(), occupied)
+				moves += rook.Without(occupied).Or(attacks.And(occupied).Without(own)).Count()
 			}
-			if n := attacks.And(palace).Count(); n > 0 && k >= rules.Horse {
-				us.palace.add(palaceAttack[k].times(n))
+			all = all.Or(attacks)
+			if attacks.Meets(set) {
+				joined++
+			}
+			if attacks.Meets(palace) {
+				inPalace += attacks.And(palace).Count()
 				us.pressing++
 			}
 		}
+		us.score.add(mobility[k].times(moves))
+		us.score.add(linked[k].times(joined))
+		us.palace.add(palaceAttack[k].times(inPalace))
+		us.attacks = us.attacks.Or(all)
+		if k != rules.Rook {
+			us.byMinor = us.byMinor.Or(all)
+		}
 	}
+	p.pawns(c, us)
 }
 
-// cooperation is e4.
-func (p *position) cooperation(c rules.Color, us *side) {
+// guards is activity for king, advisers and elephants.
+func (p *position) guards(c rules.Color, us *side) {
 	b := p.board
-	pawns := b.Of(rules.MakePiece(c, rules.Pawn)).Without(rules.Half(c))
+	occupied, own := b.Occupied(), b.All(c)
+	us.attacks = rules.KingAttacks(b.King(c))
+	moves := 0
+	for s := b.Of(rules.MakePiece(c, rules.Advisor)); s.Any(); s = s.Rest() {
+		attacks := rules.AdvisorAttacks(s.First())
+		us.byMinor = us.byMinor.Or(attacks)
+		moves += attacks.Without(own).Count()
+	}
+	us.score.add(mobility[rules.Advisor].times(moves))
+	moves = 0
+	for s := b.Of(rules.MakePiece(c, rules.Elephant)); s.Any(); s = s.Rest() {
+		attacks := rules.ElephantAttacks(s.First(), occupied)
+		us.byMinor = us.byMinor.Or(attacks)
+		moves += attacks.Without(own).Count()
+	}
+	us.score.add(mobility[rules.Elephant].times(moves))
+	us.attacks = us.attacks.Or(us.byMinor)
+}
+
+// notLastFile are the squares of one half that have a right neighbour.
+const notLastFile = 1<<(rules.Squares/2) - 1 - (1<<8 | 1<<17 | 1<<26 | 1<<35 | 1<<44)
+
+// pawns is activity for pawns.
+func (p *position) pawns(c rules.Color, us *side) {
+	b := p.board
+	own, palace := b.All(c), rules.Palace(c.Other())
+	pawns := b.Of(rules.MakePiece(c, rules.Pawn))
+	moves, inPalace := 0, 0
 	for s := pawns; s.Any(); s = s.Rest() {
-		at := s.First()
-		if at.File() < rules.Files-1 && pawns.Has(at+1) {
-			us.score.add(pawnsHandInHand)
+		attacks := rules.PawnAttacks(c, s.First())
+		us.byPawn = us.byPawn.Or(attacks)
+		moves += attacks.Without(own).Count()
+		if attacks.Meets(palace) {
+			inPalace += attacks.And(palace).Count()
+			us.pressing++
 		}
 	}
-	occupied := b.Occupied()
-	for _, pair := range [3]struct {
-		kind  rules.Kind
-		bonus weight
-	}{{rules.Horse, horsesLinked}, {rules.Cannon, cannonsLinked}, {rules.Rook, rooksLinked}} {
-		piece := rules.MakePiece(c, pair.kind)
-		set := b.Of(piece)
-		if set.Count() < 2 {
-			continue
-		}
-		first, second := set.First(), set.Rest().First()
-		// Horses may guard one way only; sum both ways so that the mirrored
-		// position counts the same.
-		n := 0
-		if rules.Attacks(piece, first, occupied).Has(second) {
-			n++
-		}
-		if rules.Attacks(piece, second, occupied).Has(first) {
-			n++
-		}
-		us.score.add(pair.bonus.times(n))
-	}
+	us.score.add(mobility[rules.Pawn].times(moves))
+	us.palace.add(palaceAttack[rules.Pawn].times(inPalace))
+	us.attacks, us.byMinor = us.attacks.Or(us.byPawn), us.byMinor.Or(us.byPawn)
+	// Those beyond the river stand in one half, which is one word.
+	crossed := pawns.Without(rules.Half(c))
+	half := crossed.Lo | crossed.Hi
+	us.score.add(pawnsHandInHand.times(bits.OnesCount64(half & (half >> 1) & notLastFile)))
 }
 
 // kingAttack is e5, as c attacks.
@@ -208,22 +226,27 @@ func (p *position) kingAttack(c rules.Color, us *side) {
 // relations is 004's section 3.6 for c's pieces.
 func (p *position) relations(c rules.Color, us, them *side) {
 	b := p.board
-	scale := int32(threatToSuffer)
-	if b.Side() == c {
-		scale = threatToMove
-	}
+	unguarded := them.attacks.Without(us.attacks)
 	var loss weight
 	for k := rules.Advisor; k <= rules.Pawn; k++ {
 		set := b.Of(rules.MakePiece(c, k))
-		danger := set.And(them.attacks).Without(us.attacks)
+		danger := unguarded
 		switch k {
 		case rules.Rook:
-			danger = danger.Or(set.And(them.byMinor))
+			danger = danger.Or(them.byMinor)
 		case rules.Horse, rules.Cannon:
-			danger = danger.Or(set.And(them.byPawn))
+			danger = danger.Or(them.byPawn)
 		}
-		loss.add(threatened[k].times(danger.Count()))
-		us.score.add(guarded[k].times(set.And(us.attacks).Count()))
+		if set.Meets(danger) {
+			loss.add(threatened[k].times(set.And(danger).Count()))
+		}
+		if set.Meets(us.attacks) {
+			us.score.add(guarded[k].times(set.And(us.attacks).Count()))
+		}
+	}
+	scale := int32(threatToSuffer)
+	if b.Side() == c {
+		scale = threatToMove
 	}
 	us.score.sub(weight{loss.mg * scale / 16, loss.eg * scale / 16})
 }

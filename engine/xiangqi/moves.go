@@ -27,57 +27,85 @@ const (
 // stage need not work it out again.
 func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 	buf = buf[:0]
-	var room [rules.MaxMoves]game.Move
 	b := p.board
 	if c.Stage == stageStart && b.InCheck() {
 		c.Stage = stageEnd
-		for _, m := range b.Legal(room[:0]) {
-			if e := p.entry(m); c.Mode == search.All || e.Noise > quiet {
-				buf = append(buf, e)
-			}
-		}
-		return buf
+		return p.evasions(buf, c)
 	}
 	for len(buf) == 0 && c.Stage < stageEnd {
 		switch c.Stage {
 		case stageStart:
-			buf = p.captures(buf, c, room[:0])
+			buf = p.captures(buf, c)
 			c.Stage = stageQuiets
 			if c.Mode == search.Noisy {
 				c.Stage = stageLosing
 			}
 		case stageQuiets:
-			for _, m := range b.Quiets(room[:0]) {
-				buf = append(buf, p.quietEntry(m))
+			if !c.NoQuiets {
+				b.Reaches(&p.reaches, b.Empty())
+				for i := range p.reaches.All() {
+					buf = appendQuiets(buf, &p.reaches.All()[i])
+				}
 			}
 			c.Stage = stageLosing
 		case stageLosing:
-			buf = p.losingCaptures(buf, c, room[:0])
+			buf = p.losingCaptures(buf, c)
 			c.Stage = stageEnd
 		}
 	}
 	return buf
 }
 
-// captures gives those that don't lose the exchange and marks the others.
-func (p *position) captures(buf []search.Entry, c *search.Cursor, room []game.Move) []search.Entry {
-	for i, m := range p.board.Captures(room) {
-		if e := p.captureEntry(m); e.Noise == winning {
-			buf = append(buf, e)
-		} else {
-			c.W[i>>6&1] |= 1 << (i & 63)
+// evasions are all moves out of check.
+func (p *position) evasions(buf []search.Entry, c *search.Cursor) []search.Entry {
+	b := p.board
+	want := b.All(b.Side().Other())
+	if c.Mode == search.All {
+		want = want.Or(b.Empty())
+	}
+	b.Reaches(&p.reaches, want)
+	for i := range p.reaches.All() {
+		r := &p.reaches.All()[i]
+		for to := r.To; to.Any(); to = to.Rest() {
+			buf = append(buf, p.entry(rules.MakeMove(r.From, to.First())))
 		}
 	}
 	return buf
 }
 
-func (p *position) losingCaptures(buf []search.Entry, c *search.Cursor, room []game.Move) []search.Entry {
+// captures gives those that don't lose the exchange and marks the others.
+func (p *position) captures(buf []search.Entry, c *search.Cursor) []search.Entry {
+	b := p.board
+	b.Reaches(&p.reaches, b.All(b.Side().Other()))
+	n := 0
+	for i := range p.reaches.All() {
+		r := &p.reaches.All()[i]
+		for to := r.To; to.Any(); to = to.Rest() {
+			if e := p.captureEntry(rules.MakeMove(r.From, to.First())); e.Noise == winning {
+				buf = append(buf, e)
+			} else {
+				c.W[n>>6&1] |= 1 << (n & 63)
+			}
+			n++
+		}
+	}
+	return buf
+}
+
+func (p *position) losingCaptures(buf []search.Entry, c *search.Cursor) []search.Entry {
 	if c.W == [2]uint64{} {
 		return buf
 	}
-	for i, m := range p.board.Captures(room) {
-		if c.W[i>>6&1]>>(i&63)&1 != 0 {
-			buf = append(buf, p.captureOf(m, losing))
+	b := p.board
+	b.Reaches(&p.reaches, b.All(b.Side().Other()))
+	n := 0
+	for i := range p.reaches.All() {
+		r := &p.reaches.All()[i]
+		for to := r.To; to.Any(); to = to.Rest() {
+			if c.W[n>>6&1]>>(n&63)&1 != 0 {
+				buf = append(buf, p.captureOf(rules.MakeMove(r.From, to.First()), losing))
+			}
+			n++
 		}
 	}
 	return buf
@@ -108,11 +136,26 @@ func slots(piece rules.Piece, from, to rules.Square) [2]uint16 {
 func (p *position) quietEntry(m game.Move) search.Entry {
 	from, to := rules.From(m), rules.To(m)
 	piece := p.board.At(from)
+	return search.Entry{Move: m, Order: gained(piece, from, to), Slots: slots(piece, from, to)}
+}
+
+// gained is what a piece's square table gains by a move.
+func gained(piece rules.Piece, from, to rules.Square) int32 {
 	gain := placed[piece&15][to].mg - placed[piece&15][from].mg
 	if piece.Color() == rules.Black {
-		gain = -gain
+		return -gain
 	}
-	return search.Entry{Move: m, Order: gain, Slots: slots(piece, from, to)}
+	return gain
+}
+
+// appendQuiets is quietEntry for all squares of a reach.
+func appendQuiets(buf []search.Entry, r *rules.Reach) []search.Entry {
+	for to := r.To; to.Any(); to = to.Rest() {
+		at := to.First()
+		buf = append(buf, search.Entry{Move: rules.MakeMove(r.From, at),
+			Order: gained(r.Piece, r.From, at), Slots: slots(r.Piece, r.From, at)})
+	}
+	return buf
 }
 
 // captureEntry weighs a capture by the exchange that it starts.

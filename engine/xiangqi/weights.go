@@ -52,9 +52,9 @@ var mobility = [rules.Kinds]weight{
 // Cooperation, e4 (003, 5.4 names the patterns and the first value).
 var (
 	pawnsHandInHand = weight{50, 60} // two crossed pawns side by side; 003 has 200 for the pair
-	horsesLinked    = weight{14, 10} // each horse guards the other (author)
-	cannonsLinked   = weight{10, 4}  // one cannon guards the other over a screen (author)
-	rooksLinked     = weight{16, 10} // each rook guards the other (author)
+	// linked: for each piece that guards another of its kind, cannons over a
+	// screen (author).
+	linked = [rules.Kinds]weight{rules.Horse: {14, 10}, rules.Cannon: {10, 4}, rules.Rook: {16, 10}}
 )
 
 // King safety, e5 (003, 5.5 names the patterns; values by the author). The

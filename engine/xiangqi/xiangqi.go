@@ -39,6 +39,8 @@ type position struct {
 	sums  []sums // of the root and each Do since
 	salt  uint64 // of the rule set, in SearchKey
 
+	reaches rules.Reaches // room for Moves
+
 	tables Tables // nil: none
 	past   past
 }

@@ -40,10 +40,11 @@ var (
 
 // line is the place of a square on its rank and file.
 type line struct {
-	rankMask Bits  // the squares of the rank
-	shift    uint8 // first bit of the rank in its word
+	rankMask Bits   // the squares of the rank
+	rankPart uint16 // of rankTable, for the place on the rank
+	filePart uint16 // of fileTable, for the place on the file
+	shift    uint8  // first bit of the rank in its word
 	file     uint8
-	rank     uint8
 }
 
 // leaper is the reach of a piece that four squares can block.
@@ -64,13 +65,13 @@ const fileBits = 1 | 1<<9 | 1<<18 | 1<<27 | 1<<36
 // products meet, so that nothing carries.
 const gather = 1 | 1<<8 | 1<<16 | 1<<24 | 1<<32
 
-// entries are the table entries of the square's rank and file.
+// entries are the table entries of the square's rank and file. It is short
+// enough for the compiler to put it in place of every call.
 func (l *line) entries(occupied Bits) (rank, file uint32) {
 	onRank := (occupied.Lo&l.rankMask.Lo | occupied.Hi&l.rankMask.Hi) >> (l.shift & 63)
 	f := l.file & 63
-	lower := (occupied.Lo >> f & fileBits * gather) >> 32 & 31
-	upper := (occupied.Hi >> f & fileBits * gather) >> 32 & 31
-	return rankTable[uint64(l.file)<<Files|onRank], fileTable[uint64(l.rank)<<Ranks|lower|upper<<5]
+	onFile := (occupied.Lo>>f&fileBits*gather)>>32&31 | (occupied.Hi>>f&fileBits*gather)>>27&(31<<5)
+	return rankTable[uint64(l.rankPart)|onRank], fileTable[uint64(l.filePart)|onFile]
 }
 
 // squares turns the low 16 bits of the two entries into a set.
@@ -222,8 +223,8 @@ func initLines() {
 	}
 	for s := range Square(Squares) {
 		l := &lines[s]
-		l.file, l.rank = uint8(s.File()), uint8(s.Rank())
-		l.shift = l.rank % 5 * Files
+		l.file, l.shift = uint8(s.File()), uint8(s.Rank()%5*Files)
+		l.rankPart, l.filePart = uint16(s.File()<<Files), uint16(s.Rank()<<Ranks)
 		for t := range Square(Squares) {
 			sameRank, sameFile := s.Rank() == t.Rank(), s.File() == t.File()
 			if sameRank {

@@ -13,7 +13,7 @@ const MaxMoves = 4*17 + 2*8 + 5*3 + 2*4 + 2*4 + 4
 
 // Legal appends every legal move.
 func (b *Board) Legal(buf []game.Move) []game.Move {
-	return b.generate(buf, b.All(b.side.Other()).Or(b.empty()))
+	return b.generate(buf, b.All(b.side.Other()).Or(b.Empty()))
 }
 
 // Captures appends every legal capture.
@@ -23,10 +23,11 @@ func (b *Board) Captures(buf []game.Move) []game.Move {
 
 // Quiets appends every legal move that captures nothing.
 func (b *Board) Quiets(buf []game.Move) []game.Move {
-	return b.generate(buf, b.empty())
+	return b.generate(buf, b.Empty())
 }
 
-func (b *Board) empty() Bits {
+// Empty are the squares without a piece.
+func (b *Board) Empty() Bits {
 	o := b.Occupied()
 	return Bits{(1<<half - 1) &^ o.Lo, (1<<half - 1) &^ o.Hi}
 }
@@ -102,9 +103,37 @@ func (b *Board) reach(k Kind, s Square, occupied, want Bits) Bits {
 	return pawnSteps[b.side][s].And(want)
 }
 
-// generate appends the legal moves that enter a square of want, which has
-// none of the mover's own.
-func (b *Board) generate(buf []game.Move, want Bits) []game.Move {
+// Reach are squares that the piece on From may legally enter. A piece may have
+// several, disjoint.
+type Reach struct {
+	From  Square
+	Piece Piece
+	To    Bits
+}
+
+// maxReaches bounds the reaches of a side: two for each piece.
+const maxReaches = 2 * 16
+
+// Reaches are the legal moves of a side, as sets.
+type Reaches struct {
+	list [maxReaches]Reach
+	n    int
+}
+
+// All are the reaches, in the order in which Legal gives their moves.
+func (r *Reaches) All() []Reach { return r.list[:r.n] }
+
+func (r *Reaches) add(from Square, p Piece, to Bits) {
+	if to.Any() {
+		r.list[r.n] = Reach{from, p, to}
+		r.n++
+	}
+}
+
+// Reaches finds the legal moves that enter a square of want, which has none
+// of the mover's own: enemies for captures, empty squares for quiet moves.
+func (b *Board) Reaches(r *Reaches, want Bits) {
+	r.n = 0
 	st := b.State()
 	occupied := b.Occupied()
 	targets, free := want, Bits{}
@@ -114,13 +143,14 @@ func (b *Board) generate(buf []game.Move, want Bits) []game.Move {
 		targets = targets.And(want)
 	}
 	for k := Advisor; k <= Pawn; k++ {
-		for s := b.of[MakePiece(b.side, k)]; s.Any(); s = s.Rest() {
+		p := MakePiece(b.side, k)
+		for s := b.of[p]; s.Any(); s = s.Rest() {
 			from := s.First()
 			if !inCheck && !st.pinned.Has(from) {
 				t := b.reach(k, from, occupied, want)
-				buf = appendMoves(buf, from, t.Without(st.hollow))
+				r.add(from, p, t.Without(st.hollow))
 				if t = t.And(st.hollow); t.Any() {
-					buf = b.appendProven(buf, from, t)
+					r.add(from, p, b.proven(from, t))
 				}
 				continue
 			}
@@ -128,11 +158,31 @@ func (b *Board) generate(buf []game.Move, want Bits) []game.Move {
 			if free.Has(from) {
 				enter = want
 			}
-			buf = b.appendProven(buf, from, b.reach(k, from, occupied, enter))
+			r.add(from, p, b.proven(from, b.reach(k, from, occupied, enter)))
 		}
 	}
 	k := b.king[b.side]
-	return b.appendProven(buf, k, kingSteps[k].And(want))
+	r.add(k, MakePiece(b.side, King), b.proven(k, kingSteps[k].And(want)))
+}
+
+// proven are those targets on which the mover leaves its king safe.
+func (b *Board) proven(from Square, targets Bits) (safe Bits) {
+	for ; targets.Any(); targets = targets.Rest() {
+		if to := targets.First(); !b.exposes(MakeMove(from, to)) {
+			safe = safe.Or(only[to])
+		}
+	}
+	return safe
+}
+
+// generate appends the legal moves that enter a square of want.
+func (b *Board) generate(buf []game.Move, want Bits) []game.Move {
+	var r Reaches
+	b.Reaches(&r, want)
+	for i := range r.All() {
+		buf = appendMoves(buf, r.list[i].From, r.list[i].To)
+	}
+	return buf
 }
 
 func appendMoves(buf []game.Move, from Square, targets Bits) []game.Move {
@@ -145,21 +195,11 @@ func appendMoves(buf []game.Move, from Square, targets Bits) []game.Move {
 	return buf
 }
 
-// appendProven appends those moves that leave the king safe.
-func (b *Board) appendProven(buf []game.Move, from Square, targets Bits) []game.Move {
-	for ; targets.Any(); targets = targets.Rest() {
-		if m := MakeMove(from, targets.First()); !b.exposes(m) {
-			buf = append(buf, m)
-		}
-	}
-	return buf
-}
-
 // count is the number of legal moves, counted in bulk where no king is near.
 func (b *Board) count() (n uint64) {
 	st := b.State()
 	occupied := b.Occupied()
-	want := b.All(b.side.Other()).Or(b.empty())
+	want := b.All(b.side.Other()).Or(b.Empty())
 	if st.Checkers.Any() {
 		var room [MaxMoves]game.Move
 		return uint64(len(b.generate(room[:0], want)))

@@ -245,7 +245,7 @@ func (Bye) String() string { return "bye" }
 // String implements Reply.
 func (i Info) String() string {
 	s := "info"
-	if i.Time > 0 {
+	if i.Time > 0 || i.Nodes > 0 { // the two go together
 		s += " time " + strconv.FormatInt(i.Time.Milliseconds(), 10)
 	}
 	if i.Nodes > 0 {

@@ -33,11 +33,11 @@ type (
 	// NewGame is "ucinewgame": what follows is of another game.
 	NewGame struct{}
 	// Position is the position to think about: the usual start where FEN is
-	// "", and the moves that followed. "position" may be missing before "fen" and
-	// "startpos", as in the Cyclone dialect.
+	// "", and the moves that followed.
 	Position struct {
-		FEN   string
-		Moves []string
+		FEN     string
+		Moves   []string
+		Cyclone bool // "position" itself is missing, as GUIs of that dialect have it
 	}
 	// Go starts a search. What is zero was not said.
 	Go struct {
@@ -104,7 +104,9 @@ func Parse(line string) (Command, error) {
 func parse(l *words.Line) Command {
 	word := l.Peek()
 	if word == "fen" || word == "startpos" {
-		return parsePosition(l)
+		p := parsePosition(l)
+		p.Cyclone = true
+		return p
 	}
 	rest := *l
 	rest.Next()
@@ -154,7 +156,7 @@ func parseSetOption(l *words.Line) Command {
 }
 
 // parsePosition reads "startpos" or "fen TEXT", and "moves ...".
-func parsePosition(l *words.Line) Command {
+func parsePosition(l *words.Line) Position {
 	var p Position
 	moves := func(w string) bool { return w == "moves" }
 	switch w := l.Next(); w {
@@ -266,9 +268,12 @@ func (NewGame) String() string { return "ucinewgame" }
 
 // String implements Command.
 func (c Position) String() string {
-	text := "position startpos"
+	text := "startpos"
 	if c.FEN != "" {
-		text = "position fen " + words.Text(c.FEN)
+		text = "fen " + words.Text(c.FEN)
+	}
+	if !c.Cyclone {
+		text = "position " + text
 	}
 	return text + list(" moves ", c.Moves)
 }

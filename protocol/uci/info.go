@@ -174,7 +174,9 @@ func (i Info) String() string {
 	number("hashfull", int64(i.HashFull))
 	number("tbhits", int64(min(i.TableHits, math.MaxInt64)))
 	number("cpuload", int64(i.CPULoad))
-	number("time", i.Time.Milliseconds())
+	if i.Time > 0 || i.Nodes > 0 { // GUIs expect it there, 0 too
+		fmt.Fprintf(&s, " time %d", i.Time.Milliseconds())
+	}
 	if i.CurrMove != "" {
 		s.WriteString(" currmove " + words.Text(i.CurrMove))
 	}

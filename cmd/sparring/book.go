@@ -1,0 +1,209 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine"
+	"sparring/engine/book"
+)
+
+func bookCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "book",
+		Short: "Make opening books, teach them, look into them",
+		Long: `Make opening books, teach them and look into them. Bots play from the shipped
+books, or those that SPARRING_BOOK names. See docs/book.md.`,
+		RunE: func(c *cobra.Command, args []string) error { return subcommand(c, args) },
+	}
+	c.AddCommand(bookBuild(), bookLearn(), bookShow(), bookPrefer(), bookAvoid(), bookExport(), bookImport(), bookSelfPlay())
+	return c
+}
+
+// someFiles wants so many arguments at least.
+func someFiles(least int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least {
+			return usagef("%s: want %s", c.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+func bookBuild() *cobra.Command {
+	var gameName, rules, out, manifest string
+	var plies, least int
+	c := &cobra.Command{
+		Use:   "build SOURCE...",
+		Short: "Make a book of games",
+		Long: `Make a book of games. A SOURCE is a folder of records, a file of records or of a
+match's results, or a file of another program (sgf, pgn, psq, ccgc). Games of
+other rules, without a result, or decided by a clock or a fault do not count,
+and none counts twice.`,
+		Example: `  sparring book build --game xiangqi --out xiangqi.book data/records
+  sparring book build --game gomoku --rules renju-15 --out renju.book match.jsonl`,
+		Args: someFiles(1, "games to read"),
+		RunE: func(c *cobra.Command, args []string) error {
+			set, err := rulesOf(gameName, rules)
+			if err != nil {
+				return &usageError{err}
+			}
+			if out == "" || plies < 1 || least < 1 {
+				return usagef("--out is required, --plies and --min-games must be positive")
+			}
+			builder, err := book.NewBuilder(set.Name, plies)
+			if err != nil {
+				return &usageError{err}
+			}
+			t, err := feed(c, args, builder.Count)
+			if err != nil {
+				return err
+			}
+			if t.counted == 0 {
+				return fmt.Errorf("no book made: %v", t)
+			}
+			b := builder.Book(least)
+			if err := b.Save(out); err != nil {
+				return err
+			}
+			positions, moves := b.Size()
+			fmt.Fprintf(c.OutOrStdout(), "%s: %v; %d moves in %d positions\n", out, t, moves, positions)
+			if manifest == "" {
+				return nil
+			}
+			o := origin{Rules: b.Family(), Games: b.Games(), Positions: positions, Moves: moves, Build: engine.Build(),
+				SHA256: fmt.Sprintf("%x", sha256.Sum256(b.Bytes())), Plies: plies, MinGames: least, Sources: t.events}
+			return o.note(manifest, filepath.Base(out))
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&gameName, "game", "", "xiangqi, gomoku or amazons (required)")
+	f.StringVar(&rules, "rules", "", "rule set, such as renju-15 (default: the game's); all of Xiangqi's share a book")
+	f.StringVar(&out, "out", "", "book to write (required)")
+	f.IntVar(&plies, "plies", 24, "plies of each game that count")
+	f.IntVar(&least, "min-games", 3, "leave out moves of fewer games")
+	f.StringVar(&manifest, "manifest", "", "JSON file that notes how the book was made, beside others")
+	return c
+}
+
+// origin is how a book was made, for whoever wants to make it again.
+type origin struct {
+	SHA256    string         `json:"sha256"`
+	Rules     string         `json:"rules"`
+	Games     int            `json:"games"`
+	Positions int            `json:"positions"`
+	Moves     int            `json:"moves"`
+	Plies     int            `json:"plies"`
+	MinGames  int            `json:"min_games"`
+	Build     string         `json:"build"`
+	Sources   map[string]int `json:"sources"` // games by the event in their records, for self-play its command
+}
+
+// note writes the origin into a manifest, under the book's name.
+func (o origin) note(path, name string) error {
+	all := map[string]origin{}
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		if err := json.Unmarshal(data, &all); err != nil {
+			return fmt.Errorf("manifest %s: %w", path, err)
+		}
+	}
+	all[name] = o
+	if data, err = json.MarshalIndent(all, "", "  "); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+func bookLearn() *cobra.Command {
+	var plies int
+	c := &cobra.Command{
+		Use:   "learn BOOK SOURCE...",
+		Short: "Add finished games to a book, and steer away from lines that lost",
+		Long: `Add finished games to a book, and steer away from lines that lost. A SOURCE is
+as for book build. Games that the book has counted are passed over, so that a
+growing folder of records can be learnt from again and again.`,
+		Args: someFiles(2, "a book and games to read"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if plies < 1 {
+				return usagef("--plies must be positive")
+			}
+			b, err := book.Load(args[0])
+			if err != nil {
+				return err
+			}
+			builder := b.Edit(plies)
+			t, err := feed(c, args[1:], builder.Learn)
+			if err != nil {
+				return err
+			}
+			if t.counted > 0 {
+				if err := builder.Book(0).Save(args[0]); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s: %v\n", args[0], t)
+			return nil
+		},
+	}
+	c.Flags().IntVar(&plies, "plies", 24, "plies of each game that count")
+	return c
+}
+
+func bookExport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export BOOK",
+		Short: "Print a book as text, to be edited and read back by book import",
+		Args:  oneFile,
+		RunE: func(c *cobra.Command, args []string) error {
+			b, err := book.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return b.WriteText(c.OutOrStdout())
+		},
+	}
+}
+
+func bookImport() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "import TEXT",
+		Short: "Make a book of the text that book export prints",
+		Args:  oneFile,
+		RunE: func(c *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("--out is required")
+			}
+			f, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			b, err := book.ReadText(f)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			return b.Save(out)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "book to write (required)")
+	return c
+}
+
+func oneFile(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s: want one file", c.CommandPath())
+	}
+	return nil
+}

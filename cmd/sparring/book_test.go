@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"sparring/bot"
+	"sparring/configs"
+	"sparring/engine/book"
+	"sparring/engine/search"
+	"sparring/game/catalog"
+)
+
+// The shipped books are sound, small, those of the manifest, and know the usual
+// start of every game's default rules.
+func TestShippedBooks(t *testing.T) {
+	var manifest map[string]origin
+	data, err := fs.ReadFile(configs.Books(), "manifest.json")
+	if err == nil {
+		err = json.Unmarshal(data, &manifest)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(configs.Books(), "*"+book.Ext)
+	if err != nil || len(names) != len(manifest) {
+		t.Errorf("books %v, %d in the manifest; %v", names, len(manifest), err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(configs.Books(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := book.Parse(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		o := manifest[name]
+		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); sum != o.SHA256 || o.Games != b.Games() || o.Rules != b.Family() || len(o.Sources) == 0 {
+			t.Errorf("%s: the manifest has %+v", name, o)
+		}
+		if len(data) > 300<<10 {
+			t.Errorf("%s: %d bytes", name, len(data))
+		}
+	}
+	shelf, err := book.Open(book.Shipped, "", configs.Books())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range catalog.Games() {
+		r := mustRules(t, g.Default)
+		p, err := r.New("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := map[string]bool{}
+		for seed := range uint64(40) {
+			m, _, ok := shelf.Choose(p, book.Options{}, seed, nil)
+			if !ok {
+				t.Fatalf("%s: no book move at the start", r.Name)
+			}
+			first[p.Format(m)] = true
+		}
+		if len(first) < 2 {
+			t.Errorf("%s: always %v", r.Name, first)
+		}
+	}
+}
+
+// A bot whose book is missing or damaged says so once, and thinks.
+func TestBotWithoutSoundBook(t *testing.T) {
+	dir := t.TempDir()
+	torn := filepath.Join(dir, "torn.book")
+	if err := os.WriteFile(torn, []byte("SparBook"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{torn, dir, filepath.Join(dir, "missing.book")} {
+		var cfg bot.Config
+		if err := configs.Defaults(&cfg); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Book, cfg.HashMB = name, 1
+		var log bytes.Buffer
+		open := opener(cfg, zerolog.New(&log))
+		for _, g := range catalog.Games() {
+			s, err := open("", g.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := mustRules(t, g.Default).New("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := s.Search(p, search.Limits{Nodes: 50}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := run.Wait(); r.Source == search.FromBook || p.Play(r.Move) != nil {
+				t.Errorf("%s: move %#x from %s", g.Name, uint32(r.Move), r.Source)
+			}
+		}
+		if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"level":"warn"`) || !strings.Contains(text, ".book") {
+			t.Errorf("%s: log\n%s", name, text)
+		}
+	}
+}

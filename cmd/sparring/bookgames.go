@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine"
+	"sparring/engine/book"
+	"sparring/game"
+	"sparring/protocol"
+	"sparring/record"
+	"sparring/record/format"
+	"sparring/record/interchange"
+)
+
+// gamesIn runs through the games of a folder of records, a file of records or
+// of a match's results, or a file of another program.
+func gamesIn(path string) (iter.Seq2[*record.Record, error], error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return record.All(path), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, len(matchHead))
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	switch head = head[:n]; {
+	case string(head) == matchHead:
+		return afterTerms(record.File(path)), nil
+	case strings.HasSuffix(path, ".zst") || bytes.HasPrefix(head, []byte("{")):
+		return record.File(path), nil
+	}
+	return func(yield func(*record.Record, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		for r, err := range interchange.Import(f, format.ReadOptions{}) {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}, nil
+}
+
+// matchHead is how the result file of a match begins: its terms, which are no
+// record, stand before the games.
+const matchHead = `{"match":`
+
+func afterTerms(games iter.Seq2[*record.Record, error]) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		for r, err := range games {
+			if damaged, ok := errors.AsType[*record.DamagedError](err); ok && damaged.Line == 1 {
+				continue
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// elsewhere are the reasons of results that say nothing about the moves.
+var elsewhere = map[game.Reason]bool{
+	protocol.ReasonTime: true, protocol.ReasonNoStart: true, protocol.ReasonAbandoned: true,
+	protocol.ReasonDispute: true, protocol.ReasonVoid: true,
+	game.Reason(engine.FaultStart): true, game.Reason(engine.FaultHang): true, game.Reason(engine.FaultIllegal): true,
+	game.Reason(engine.FaultCrash): true, game.Reason(engine.FaultFlood): true, game.Reason(engine.FaultMemory): true,
+	game.Reason(engine.FaultDisconnect): true,
+}
+
+// tally is what became of the games that a book was offered.
+type tally struct {
+	counted, known, other, unfinished, elsewhere, damaged int
+	events                                                map[string]int // of the games counted
+}
+
+// String leaves out what did not happen.
+func (t *tally) String() string {
+	s := fmt.Sprintf("%d games counted", t.counted)
+	for _, part := range []struct {
+		n    int
+		text string
+	}{
+		{t.known, "in the book already"}, {t.other, "of other rules"}, {t.unfinished, "without a result"},
+		{t.elsewhere, "not decided on the board"}, {t.damaged, "damaged"},
+	} {
+		if part.n > 0 {
+			s += fmt.Sprintf(", %d %s", part.n, part.text)
+		}
+	}
+	return s
+}
+
+// feed gives the games of all paths to take, which counts them in a book.
+// Damaged ones are reported and left out.
+func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally, error) {
+	t := &tally{events: map[string]int{}}
+	for _, path := range paths {
+		games, err := gamesIn(path)
+		if err != nil {
+			return nil, err
+		}
+		for r, err := range games {
+			if err := c.Context().Err(); err != nil {
+				return nil, err
+			}
+			if err == nil && elsewhere[r.Reason] {
+				t.elsewhere++
+				continue
+			}
+			if err == nil {
+				err = take(gameOf(r))
+			}
+			switch {
+			case err == nil:
+				t.counted++
+				if r.Event != "" {
+					t.events[r.Event]++
+				}
+			case errors.Is(err, book.ErrKnown):
+				t.known++
+			case errors.Is(err, book.ErrFamily):
+				t.other++
+			case errors.Is(err, book.ErrUnfinished):
+				t.unfinished++
+			default:
+				t.damaged++
+				fmt.Fprintln(c.ErrOrStderr(), "sparring: left out:", err)
+			}
+		}
+	}
+	return t, nil
+}
+
+// gameOf is a record as a book learns from it.
+func gameOf(r *record.Record) book.Game {
+	g := book.Game{ID: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result}
+	for _, p := range r.Plies {
+		g.Moves = append(g.Moves, p.Move)
+	}
+	return g
+}

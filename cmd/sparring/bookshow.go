@@ -1,0 +1,211 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"sparring/configs"
+	"sparring/engine/book"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+func bookShow() *cobra.Command {
+	var gameName, rules, moves string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show BOOK",
+		Short: "Show what a book says about a position",
+		Long: `Show what a book says about a position: for each move its games, score and the
+share with which it is drawn. BOOK is a file, or "shipped" for the book that
+comes with the program.`,
+		Example: `  sparring book show shipped --game xiangqi --moves "h2e2 h9g7"`,
+		Args:    oneFile,
+		RunE: func(c *cobra.Command, args []string) error {
+			b, err := findBook(args[0], gameName, rules)
+			if err != nil {
+				return err
+			}
+			p, err := afterMoves(b, rules, moves)
+			if err != nil {
+				return err
+			}
+			v := lookAt(b, p)
+			if asJSON {
+				return json.NewEncoder(c.OutOrStdout()).Encode(v)
+			}
+			return v.print(c.OutOrStdout())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&gameName, "game", "", "with shipped: xiangqi, gomoku or amazons")
+	f.StringVar(&rules, "rules", "", "rule set (default: the book's; with shipped: the game's)")
+	f.StringVar(&moves, "moves", "", "moves from the usual start, separated by spaces")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+// findBook is the book in a file, or the shipped one for a game or rule set.
+func findBook(name, gameName, rules string) (*book.Book, error) {
+	if name != book.Shipped {
+		return book.Load(name)
+	}
+	set, err := rulesOf(gameName, rules)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	shelf, err := book.Open(book.Shipped, set.Game, configs.Books())
+	if err != nil {
+		return nil, err
+	}
+	b := shelf.For(set.Name)
+	if b == nil {
+		return nil, fmt.Errorf("no book for %s is shipped", set.Name)
+	}
+	return b, nil
+}
+
+// afterMoves is a position of the book's rules, or of a set that shares them.
+func afterMoves(b *book.Book, rules, moves string) (game.Position, error) {
+	name := b.Family()
+	if rules != "" {
+		of, _, _ := strings.Cut(name, "/")
+		name = of + "/" + strings.TrimPrefix(rules, of+"/")
+	}
+	r, err := catalog.Rules(name)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if book.Family(r.Name) != b.Family() {
+		return nil, usagef("--rules %s: the book is for %s", r.Name, b.Family())
+	}
+	p, err := game.Replay(r, "", strings.Fields(moves))
+	if err != nil {
+		return nil, usagef("--moves, %w", err)
+	}
+	return p, nil
+}
+
+// bookView is what a book says about a position.
+type bookView struct {
+	Rules     string     `json:"rules"`
+	Games     int        `json:"games"`
+	Positions int        `json:"positions"`
+	Entries   int        `json:"entries"`
+	Position  string     `json:"position"`
+	Moves     []moveView `json:"moves"`
+}
+
+// moveView is a move there.
+type moveView struct {
+	Moves      []string `json:"moves"` // several where the board is symmetric
+	Wins       uint32   `json:"wins"`
+	Draws      uint32   `json:"draws"`
+	Losses     uint32   `json:"losses"`
+	Score      float64  `json:"score"`
+	Learnt     float64  `json:"learnt"` // part of the score
+	Preference string   `json:"preference"`
+	Weight     float64  `json:"weight"`
+	Share      float64  `json:"share"` // 0: not played
+}
+
+func lookAt(b *book.Book, p game.Position) bookView {
+	v := bookView{Rules: b.Family(), Games: b.Games(), Position: p.String(), Moves: []moveView{}}
+	v.Positions, v.Entries = b.Size()
+	for _, c := range b.Look(p, book.Options{}) {
+		m := moveView{Wins: c.Wins, Draws: c.Draws, Losses: c.Losses, Score: c.Score(), Learnt: float64(c.Learnt) / 1000,
+			Preference: c.Preference.String(), Weight: c.Weight(), Share: c.Share, Moves: []string{}}
+		for _, legal := range c.Moves {
+			m.Moves = append(m.Moves, p.Format(legal))
+		}
+		v.Moves = append(v.Moves, m)
+	}
+	return v
+}
+
+func (v bookView) print(out io.Writer) error {
+	fmt.Fprintf(out, "rules     %s\ngames     %d\nmoves     %d in %d positions\nposition  %s\n\n", v.Rules, v.Games, v.Entries, v.Positions, v.Position)
+	if len(v.Moves) == 0 {
+		fmt.Fprintln(out, "the book does not know this position")
+		return nil
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "MOVE\tWINS\tDRAWS\tLOSSES\tSCORE\tLEARNT\tWEIGHT\tSHARE\tPREFERENCE")
+	for _, m := range v.Moves {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f%%\t%+.1f%%\t%.1f\t%.1f%%\t%s\n",
+			strings.Join(m.Moves, " "), m.Wins, m.Draws, m.Losses, 100*m.Score, 100*m.Learnt, m.Weight, 100*m.Share, m.Preference)
+	}
+	return t.Flush()
+}
+
+func bookPrefer() *cobra.Command {
+	var by int
+	c := &cobra.Command{
+		Use:     "prefer BOOK --moves LINE",
+		Short:   "Make the last move of a line more likely, or less",
+		Example: `  sparring book prefer my.book --moves "h2e2 h9g7 h0g2" --by 2`,
+	}
+	f := c.Flags()
+	f.IntVar(&by, "by", 1, "how often its weight is doubled (negative: halved); 0 takes all back")
+	return preferring(c, func() (book.Preference, error) {
+		if by < -int(book.MostPreference) || by > int(book.MostPreference) {
+			return 0, usagef("--by %d: want %d to %d", by, -book.MostPreference, book.MostPreference)
+		}
+		return book.Preference(by), nil
+	})
+}
+
+func bookAvoid() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "avoid BOOK --moves LINE",
+		Short:   "Never play the last move of a line",
+		Example: `  sparring book avoid my.book --moves "h2e2 h9g7 b0a2"`,
+	}
+	return preferring(c, func() (book.Preference, error) { return book.Avoid, nil })
+}
+
+// preferring makes c set the preference of a move in a book.
+func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.Command {
+	var line, rules string
+	c.Flags().StringVar(&line, "moves", "", "moves from the usual start, separated by spaces; the last is meant (required)")
+	c.Flags().StringVar(&rules, "rules", "", "rule set (default: the book's)")
+	c.Args = oneFile
+	c.RunE = func(c *cobra.Command, args []string) error {
+		pref, err := what()
+		if err != nil {
+			return err
+		}
+		moves := strings.Fields(line)
+		if len(moves) == 0 {
+			return usagef("--moves is required: a line, whose last move is meant")
+		}
+		b, err := book.Load(args[0])
+		if err != nil {
+			return err
+		}
+		last := len(moves) - 1
+		p, err := afterMoves(b, rules, strings.Join(moves[:last], " "))
+		if err != nil {
+			return err
+		}
+		m, err := p.Parse(moves[last])
+		if err != nil {
+			return usagef("--moves, ply %d: %w", last+1, err)
+		}
+		builder := b.Edit(0)
+		if err := builder.Prefer(p, m, pref); err != nil {
+			return &usageError{err}
+		}
+		b = builder.Book(0)
+		if err := b.Save(args[0]); err != nil {
+			return err
+		}
+		return lookAt(b, p).print(c.OutOrStdout())
+	}
+	return c
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine"
+	"sparring/engine/level"
+	"sparring/engine/pipe"
+	"sparring/game"
+	"sparring/game/clock"
+)
+
+func engineCommand() *cobra.Command {
+	o := pipe.Options{Levels: level.Strongest}
+	var hash int
+	var clockText string
+	c := &cobra.Command{
+		Use:   "engine",
+		Short: "Be an engine for a GUI or a match runner, over standard input and output",
+		Long: `Be an engine for a GUI or a match runner, over standard input and output. The
+first line tells which protocol is spoken, or --protocol does: ` + strings.Join(pipe.Protocols(), ", ") + `.
+docs/engine.md says how to plug it in.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if hash < 1 || hash > pipe.MaxHash {
+				return usagef("--hash %d: want 1 to %d MiB", hash, pipe.MaxHash)
+			}
+			if o.Setup.Threads < 1 || o.Setup.Threads > pipe.MaxThreads {
+				return usagef("--threads %d: want 1 to %d", o.Setup.Threads, pipe.MaxThreads)
+			}
+			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
+				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)
+			}
+			o.Setup.HashBytes, o.Open = hash<<20, openEngine
+			if clockText != "" {
+				spec, err := clock.Parse(clockText)
+				if err != nil {
+					return usagef("--clock: %v", err)
+				}
+				o.Clock = spec
+			}
+			err := pipe.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
+			if errors.Is(err, pipe.ErrProtocol) || errors.Is(err, game.ErrRules) {
+				return &usageError{err}
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Protocol, "protocol", "", "the protocol to speak: "+strings.Join(pipe.Protocols(), ", ")+" (default: what the first line says)")
+	f.StringVar(&o.Game, "game", "", "the game, where the protocol leaves it open")
+	f.StringVar(&o.Rules, "rules", "", "the rules, where the protocol leaves them open, such as gomoku/renju-15")
+	f.StringVar(&clockText, "clock", "", "the clock, where the protocol tells of none: 900 for a quarter of an hour, 2/move for two seconds a move")
+	f.Uint64Var(&o.Nodes, "nodes", 0, "nodes for a move, where the protocol tells of no limit (default: by the clock)")
+	f.IntVar(&hash, "hash", engine.DefaultHash>>20, "size of the hash table in MiB")
+	f.IntVar(&o.Setup.Threads, "threads", 1, "threads to search with")
+	f.IntVar(&o.Setup.Level, "level", 0, fmt.Sprintf("level of strength, %d to %d (default: all it can)", level.Weakest, level.Strongest))
+	return c
+}
+
+// openEngine opens our engine as a GUI wants it.
+func openEngine(gameName string, s pipe.Setup) (engine.Searcher, error) {
+	if s.Level > 0 {
+		return level.New(gameName, s.Level)
+	}
+	return engine.New(gameName, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads})
+}

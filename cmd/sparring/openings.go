@@ -1,0 +1,172 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine"
+	"sparring/engine/match/openings"
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// openingFlags are the flags of the openings make command.
+type openingFlags struct {
+	game   string
+	rules  []string
+	judges []string
+	count  int
+	plies  int
+	bound  float64
+	nodes  uint64
+	seed   uint64
+	out    string
+}
+
+func openingsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "openings",
+		Short: "Make the openings of matches",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return usagef("want a command (see %s --help)", c.CommandPath())
+		},
+	}
+	c.AddCommand(makeOpeningsCommand())
+	return c
+}
+
+func makeOpeningsCommand() *cobra.Command {
+	var f openingFlags
+	c := &cobra.Command{
+		Use:   "make",
+		Short: "Make balanced random openings",
+		Long: `Make openings by random moves from the usual start. Each position stands there
+once, and every judge takes it for even, under every rule set named. The same
+command makes the same file.`,
+		Example: `  sparring openings make --game xiangqi --count 200 --judge self --judge uci:fairy-stockfish --out xiangqi.txt`,
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			m, err := f.maker()
+			if err != nil {
+				return &usageError{err}
+			}
+			defer m.close()
+			return m.make(c, f.count, f.out)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	fl.StringArrayVar(&f.rules, "rules", nil, "rule set, repeated: an opening suits all of them (default: the game's)")
+	fl.StringArrayVar(&f.judges, "judge", []string{"self"}, "spec of a player that must take each opening for even, repeated")
+	fl.IntVar(&f.count, "count", 100, "openings to make")
+	fl.IntVar(&f.plies, "plies", 0, "random moves; 0: as the game needs")
+	fl.Float64Var(&f.bound, "bound", 0, "how far from one half a winning chance may lie; 0: as the game needs")
+	fl.Uint64Var(&f.nodes, "nodes", judgeNodes, "nodes that a judge searches")
+	fl.Uint64Var(&f.seed, "seed", 1, "for the random moves")
+	fl.StringVar(&f.out, "out", "", "file to write (default: the standard output)")
+	return c
+}
+
+// openingMaker is a Maker with its judges and what is written over its file.
+type openingMaker struct {
+	*openings.Maker
+	rules   []string
+	command string
+	judges  []engine.Searcher
+}
+
+// maker is what the flags ask for.
+func (f *openingFlags) maker() (*openingMaker, error) {
+	if f.count < 1 {
+		return nil, fmt.Errorf("--count %d: want 1 at least", f.count)
+	}
+	var rules []*game.Rules
+	var names []string
+	for _, name := range append(f.rules, "")[:max(len(f.rules), 1)] {
+		r, err := rulesOf(f.game, name)
+		if err != nil {
+			return nil, err
+		}
+		rules, names = append(rules, r), append(names, r.Name)
+	}
+	recipe, err := openings.Usual(rules[0])
+	if err != nil {
+		return nil, err
+	}
+	recipe.Plies, recipe.Bound, recipe.Seed = cmp.Or(f.plies, recipe.Plies), cmp.Or(f.bound, recipe.Bound), f.seed
+	if recipe.Plies == 0 {
+		return nil, fmt.Errorf("%s: the opening procedure makes the openings", rules[0].Name)
+	}
+	m := &openingMaker{rules: names, command: f.command(recipe)}
+	var judges []openings.Judge
+	for _, spec := range f.judges {
+		s, err := openSpec(spec, f.game, engine.Options{HashBytes: judgeHash, Threads: 1})
+		if err != nil {
+			m.close()
+			return nil, fmt.Errorf("--judge: %w", err)
+		}
+		m.judges = append(m.judges, s)
+		judges = append(judges, openings.Searching(s, search.Limits{Nodes: f.nodes}))
+	}
+	if m.Maker, err = openings.NewMaker(rules, judges, recipe); err != nil {
+		m.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// command is what makes the same file again, whatever the defaults are then.
+func (f *openingFlags) command(r openings.Recipe) string {
+	text := "sparring openings make --game " + f.game
+	for _, name := range f.rules {
+		text += " --rules " + name
+	}
+	for _, spec := range f.judges {
+		text += " --judge " + spec
+	}
+	return text + fmt.Sprintf(" --count %d --plies %d --bound %g --nodes %d --seed %d", f.count, r.Plies, r.Bound, f.nodes, r.Seed)
+}
+
+func (m *openingMaker) close() {
+	for _, s := range m.judges {
+		if c, ok := s.(io.Closer); ok {
+			c.Close() // it has nothing to lose
+		}
+	}
+}
+
+// make writes the file, whole or not at all.
+func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
+	set := &openings.Set{Rules: m.rules}
+	screen := newDisplay(c.ErrOrStderr())
+	for n := range count {
+		o, err := m.Opening(c.Context(), n)
+		if err != nil {
+			return err
+		}
+		set.Openings = append(set.Openings, o)
+		if screen.live() {
+			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions looked at", n+1, count, m.Tries()))
+		}
+	}
+	screen.clear()
+	set.Notes = []string{
+		"Made by: " + m.command,
+		fmt.Sprintf("Build: %s. %d random positions were looked at.", engine.Build(), m.Tries()),
+		"Every judge takes each of the positions for even, under each of the rule sets.",
+	}
+	if path == "" {
+		return set.Write(c.OutOrStdout())
+	}
+	var b strings.Builder
+	if err := set.Write(&b); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(b.String()), 0o644)
+}

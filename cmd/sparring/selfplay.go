@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine"
+	"sparring/engine/book"
+	"sparring/engine/match"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/record"
+)
+
+// selfPlayFlags are the flags of book selfplay.
+type selfPlayFlags struct {
+	game, rules, out string
+	games, hash      int
+	book.SelfPlay
+}
+
+func bookSelfPlay() *cobra.Command {
+	var f selfPlayFlags
+	c := &cobra.Command{
+		Use:   "selfplay",
+		Short: "Let the engine play games against itself to make a book of",
+		Long: `Let the engine play games against itself, from the usual start, with moves drawn
+from the better ones at first. The games go to a file of records, a JSON line
+each; where it is there already, the games that it lacks are played. A game
+follows from its number, the seed and the other flags.`,
+		Example: `  sparring book selfplay --game gomoku --rules renju-15 --games 500 --out games.jsonl
+  sparring book build --game gomoku --rules renju-15 --out renju.book games.jsonl`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			rules, err := rulesOf(f.game, f.rules)
+			if err != nil {
+				return &usageError{err}
+			}
+			if f.out == "" || f.games < 1 || f.hash < 1 {
+				return usagef("--out is required, --games and --hash must be positive")
+			}
+			f.Rules, f.Hash = rules.Name, f.hash<<20
+			if err := f.Start(); err != nil {
+				return &usageError{err}
+			}
+			return f.run(c)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
+	fl.StringVar(&f.out, "out", "", "file of records to write or to go on with (required)")
+	fl.IntVar(&f.games, "games", 100, "games that the file shall have")
+	fl.IntVar(&f.hash, "hash", 16, "hash table, MiB")
+	fl.Uint64Var(&f.Seed, "seed", 1, "for the draws")
+	fl.Uint64Var(&f.Nodes, "nodes", 2000, "nodes a move")
+	fl.IntVar(&f.Plies, "plies", 12, "plies in which moves are drawn")
+	fl.IntVar(&f.Lines, "lines", 4, "moves to draw from")
+	fl.Float64Var(&f.Spread, "spread", 0.02, "of winning chance: a move that is worth so much less than the best is drawn 1/e as often")
+	fl.Uint64Var(&f.Explore, "explore", 10, "times the nodes for a position where a move is drawn")
+	return c
+}
+
+// terms are the flags that the games follow from, as they were given.
+func (f *selfPlayFlags) terms() string {
+	return fmt.Sprintf("book selfplay --rules %s --seed %d --nodes %d --plies %d --lines %d --spread %g --explore %d --hash %d",
+		f.Rules, f.Seed, f.Nodes, f.Plies, f.Lines, f.Spread, f.Explore, f.hash)
+}
+
+func (f *selfPlayFlags) run(c *cobra.Command) error {
+	done, err := f.played()
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(f.out, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	screen := newDisplay(c.ErrOrStderr())
+	begin, made := time.Now(), 0
+	for n := 1; n <= f.games; n++ {
+		r := &record.Record{ID: fmt.Sprintf("%x-%d", f.Seed, n)}
+		if done[r.ID] {
+			continue
+		}
+		g, out, err := f.Play(c.Context(), n)
+		if errors.Is(err, context.Canceled) {
+			return fmt.Errorf("interrupted at game %d; the same command goes on", n)
+		}
+		if err == nil {
+			r, err = f.record(g, out)
+		}
+		var line []byte
+		if err == nil {
+			line, err = record.Encode(r)
+		}
+		if err == nil {
+			_, err = file.Write(line)
+		}
+		if err != nil {
+			return fmt.Errorf("game %d: %w", n, err)
+		}
+		made++
+		if screen.live() || n == f.games || n%max(f.games/linesWanted, 1) == 0 {
+			left := time.Duration(float64(time.Since(begin)) / float64(made) * float64(f.games-n))
+			screen.game("selfplay", fmt.Sprintf("%d/%d games, %v left", n, f.games, left.Round(time.Second)))
+		}
+	}
+	screen.clear()
+	return nil
+}
+
+// played are the games that the file has, by id. It refuses a file with games
+// of other terms.
+func (f *selfPlayFlags) played() (map[string]bool, error) {
+	done := map[string]bool{}
+	if _, err := os.Stat(f.out); errors.Is(err, fs.ErrNotExist) {
+		return done, nil
+	}
+	for r, err := range record.File(f.out) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Event != f.terms() {
+			return nil, fmt.Errorf("%s: game %s was played otherwise: %q, now %q", f.out, r.ID, r.Event, f.terms())
+		}
+		done[r.ID] = true
+	}
+	return done, nil
+}
+
+// record is a game as records have it.
+func (f *selfPlayFlags) record(g book.Game, out game.Outcome) (*record.Record, error) {
+	rules, err := catalog.Rules(g.Rules)
+	if err != nil {
+		return nil, err
+	}
+	p, err := rules.New("")
+	if err != nil {
+		return nil, err
+	}
+	r := &record.Record{
+		V: record.Version, ID: g.ID, Game: rules.Game, Rules: rules.Name, Event: f.terms(), Result: out.Result, Reason: out.Reason,
+		Source: record.Source{By: record.ByMatch, Build: engine.Build(), Seed: f.Seed,
+			Settings: &record.Settings{Nodes: f.Nodes, HashMB: f.hash, Threads: 1}},
+	}
+	if out.Reason == "" {
+		r.Reason, r.Text = match.ReasonResignRule, "the engine saw no doubt any more"
+		if out.Result == game.Draw {
+			r.Reason, r.Text = match.ReasonMaxPlies, ""
+		}
+	}
+	for i := range r.Seats {
+		r.Seats[i] = record.Seat{Player: "self", Kind: record.Bot, Build: engine.Build()}
+	}
+	for _, text := range g.Moves {
+		m, err := p.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		r.Plies = append(r.Plies, record.Ply{Seat: p.Turn(), Move: text})
+		if err := p.Play(m); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,201 @@
+package match
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// TestHowGamesEnd plays a script against a steady player, in both seats, up to
+// every way in which a game can end. The script is at fault or has lost where
+// nothing else is said.
+func TestHowGamesEnd(t *testing.T) {
+	resign := func(p game.Position, l search.Limits) (search.Result, time.Duration) {
+		return search.Result{Resign: true}, 0
+	}
+	offering := func(p game.Position, l search.Limits) (search.Result, time.Duration) {
+		r, _ := steady(p, l)
+		r.OfferDraw = true
+		return r, 0
+	}
+	illegal := func(p game.Position, l search.Limits) (search.Result, time.Duration) {
+		return search.Result{Move: 1 << 30, PV: []game.Move{1 << 30}}, 0
+	}
+	for name, c := range map[string]struct {
+		a, b   script
+		limit  string
+		change func(*Terms)
+		fault  engine.FaultKind
+		reason game.Reason
+		draw   bool
+		won    bool
+		over   int // overshoots of the script, in both games
+	}{
+		"no legal move":       {a: steady, b: steady, reason: game.NoMoves, won: true},
+		"resigns":             {a: from(4, resign), b: steady, reason: protocol.ReasonResign},
+		"illegal move":        {a: from(4, illegal), b: steady, fault: engine.FaultIllegal},
+		"no move":             {a: from(4, failing(nil)), b: steady, fault: engine.FaultIllegal},
+		"crash":               {a: from(4, failing(&engine.Fault{Kind: engine.FaultCrash, Text: "exit 1"})), b: steady, fault: engine.FaultCrash},
+		"wrapped fault":       {a: failing(errors.Join(errBroken, &engine.Fault{Kind: engine.FaultFlood})), b: steady, fault: engine.FaultFlood},
+		"flag falls":          {a: taking(time.Second), b: steady, limit: "5+0.1", fault: engine.FaultTime, over: 2},
+		"move takes too long": {a: from(4, taking(151*time.Millisecond)), b: steady, limit: "movetime=100ms", fault: engine.FaultTime, over: 2},
+		"never answers":       {a: from(4, taking(time.Hour)), b: steady, limit: "60/3x10", fault: engine.FaultTime, over: 2},
+		"hangs unclocked":     {a: from(4, taking(time.Hour)), b: steady, limit: "nodes=10", fault: engine.FaultHang},
+		"only one offers":     {a: offering, b: steady, reason: game.NoMoves, won: true},
+		"draw agreed":         {a: offering, b: offering, reason: protocol.ReasonAgreement, draw: true},
+		"resign rule":         {a: saying(0.01), b: saying(0.99), reason: ReasonResignRule, change: func(t *Terms) { t.Resign = &Resign{0.02, 3} }},
+		"one sees no loss":    {a: saying(0.01), b: saying(0.9), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Resign = &Resign{0.02, 3} }},
+		"draw rule":           {a: saying(0.49), b: saying(0.51), reason: ReasonDrawRule, draw: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
+		"one sees no draw":    {a: saying(0.49), b: saying(0.6), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
+		"most plies":          {a: steady, b: steady, reason: ReasonMaxPlies, draw: true, change: func(t *Terms) { t.MaxPlies = 7 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if c.limit == "" {
+					c.limit = "unlimited"
+				}
+				p := planOf(t, c.limit, map[string]script{"a": c.a, "b": c.b}, "a", "b")
+				if c.change != nil {
+					c.change(&p.Terms)
+				}
+				s, games := run(t, p)
+				if len(games) != 2 {
+					t.Fatalf("%d games", len(games))
+				}
+				if c.fault != "" {
+					c.reason = game.Reason(c.fault)
+				}
+				for i, g := range games {
+					seat := game.Seat(i) // of the script
+					want := game.WonBy(seat.Other())
+					switch {
+					case c.draw:
+						want = game.Draw
+					case c.won:
+						want = g.Result // by whichever seat the board favours
+					}
+					if g.Result != want || g.Reason != c.reason {
+						t.Errorf("script in seat %s: %s by %s, want %s by %s", seat, g.Result, g.Reason, want, c.reason)
+					}
+					if f := g.Match.Fault; (f != nil) != (c.fault != "") || f != nil && (f.Seat != seat || f.Kind != c.fault || c.fault == engine.FaultTime && f.Text == "") {
+						t.Errorf("script in seat %s: fault %+v, want %q", seat, f, c.fault)
+					}
+				}
+				a, b := &s.Players[0], &s.Players[1]
+				if c.fault != "" && a.Faults[c.fault] != 2 || b.FaultCount() != 0 || a.Overshoots != c.over || b.Overshoots != 0 {
+					t.Errorf("counted: %v faults, %d overshoots; the other %v, %d", a.Faults, a.Overshoots, b.Faults, b.Overshoots)
+				}
+				if err := games[0].Validate(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A move that takes a little longer than it may costs nothing but is counted.
+func TestOvershootsAreCounted(t *testing.T) {
+	for takes, counted := range map[time.Duration]bool{
+		100 * time.Millisecond: false, 120 * time.Millisecond: false, 121 * time.Millisecond: true, 149 * time.Millisecond: true,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := planOf(t, "movetime=100ms", map[string]script{"slow": taking(takes), "b": steady}, "slow", "b")
+			s, _ := run(t, p)
+			slow := &s.Players[0]
+			if slow.FaultCount() > 0 || (slow.Overshoots == slow.Moves) != counted || (slow.Overshoots == 0) == counted {
+				t.Errorf("%v a move: %d overshoots in %d moves, faults %v", takes, slow.Overshoots, slow.Moves, slow.Faults)
+			}
+			if got := time.Duration(slow.TimeUS) * time.Microsecond / time.Duration(slow.Moves); got != takes {
+				t.Errorf("%v a move were measured as %v", takes, got)
+			}
+		})
+	}
+}
+
+// Every kind of clock is charged as its rules say, and told to the player.
+func TestClocks(t *testing.T) {
+	for limit, after := range map[string]clock.State{ // after a first move of 2 s
+		"300":         {Left: 298 * time.Second},
+		"60+1":        {Left: 59 * time.Second},
+		"1/3x10":      {Left: 0, Periods: 3},
+		"5/move":      {},
+		"movetime=3s": {},
+		"unlimited":   {},
+		"nodes=100":   {},
+		"depth=3":     {},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var seen []search.Limits
+			watching := func(p game.Position, l search.Limits) (search.Result, time.Duration) {
+				seen = append(seen, l)
+				r, _ := steady(p, l)
+				if p.Ply() > 1 {
+					return search.Result{Resign: true}, 0
+				}
+				return r, 2 * time.Second
+			}
+			p := planOf(t, limit, map[string]script{"a": watching, "b": steady}, "a", "b")
+			_, games := run(t, p)
+			if got := games[0].Plies[0]; got.LeftMS != after.Left.Milliseconds() || got.Periods != after.Periods || got.UsedMS != 2000 {
+				t.Errorf("%s: after 2 s %d ms and %d periods are left, want %+v", limit, got.LeftMS, got.Periods, after)
+			}
+			l := p.Terms.Limit
+			for _, s := range seen {
+				if s.Nodes != l.Nodes || s.Depth != l.Depth || (s.Clock != nil) != (l.Clock.Kind != clock.Unlimited) || (s.Hard > 0) != (s.Clock != nil) {
+					t.Errorf("%s: the player was given %+v", limit, s)
+				}
+				if s.Seed == 0 {
+					t.Errorf("%s: no seed", limit)
+				}
+				if l.Clock.Kind == clock.PerMove && s.Hard != l.Clock.Period {
+					t.Errorf("%s: hard limit %v", limit, s.Hard)
+				}
+			}
+			if l.Clock.Kind == clock.Fischer && seen[1].Clock.Mine.Left != 59*time.Second {
+				t.Errorf("%s: at its second move the player is told of %v", limit, seen[1].Clock.Mine.Left)
+			}
+		})
+	}
+}
+
+// An opening is in the record, with the seats in which its moves were made;
+// the thinking begins behind it.
+func TestOpeningMovesAreInTheRecord(t *testing.T) {
+	p := enginePlan(t, "amazons/6x6", "nodes=50", "nodes=60")
+	p.Games = 2
+	_, games := run(t, p)
+	for _, g := range games {
+		for i, ply := range g.Plies {
+			book := ply.Think.Source == "book"
+			if book != (i < 3) || ply.Seat != game.Seat(i%2) || ply.Key == "" || !book && len(ply.Think.PV) == 0 {
+				t.Errorf("%s, ply %d: %+v %+v", g.ID, i+1, ply, ply.Think)
+			}
+		}
+		if g.Seats[0].Player == g.Seats[1].Player || g.Event == "" || g.Start.IsZero() || g.Record.End.IsZero() {
+			t.Errorf("%s: record %+v", g.ID, g.Record)
+		}
+	}
+	if games[0].Seats[0] != games[1].Seats[1] || games[0].Plies[0].Move != games[1].Plies[0].Move {
+		t.Error("the second game is not the first with the seats changed")
+	}
+}
+
+// What is no fault of a player ends the match, with the place in the error.
+func TestErrorsEndTheMatch(t *testing.T) {
+	p := planOf(t, "nodes=1", map[string]script{"a": steady, "b": from(3, failing(errBroken))}, "a", "b")
+	if _, err := Run(t.Context(), p); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "ply 4, player b") {
+		t.Errorf("%v", err)
+	}
+	p = planOf(t, "nodes=1", map[string]script{"a": steady}, "a", "b")
+	if _, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), `player b: no script "b"`) {
+		t.Errorf("%v", err)
+	}
+}

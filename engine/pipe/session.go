@@ -1,0 +1,295 @@
+package pipe
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// speaker is one protocol's side of a conversation; the package documentation
+// says who calls it when. All calls come from one goroutine.
+type speaker interface {
+	// urgent reports whether a line is to be obeyed even while a search runs.
+	urgent(line string) bool
+	// obey does what a line says.
+	obey(line string)
+	// report tells of the search under way.
+	report(search.Info)
+	// answer gives what the search has found. The error says why it has found
+	// nothing: game.ErrOver, game.ErrRules, *engine.Fault, or errNoPosition.
+	answer(search.Result, error)
+	// complain tells that something is wrong with what was sent.
+	complain(error)
+	// patient reports whether, when the input ends, searches are to be
+	// finished; else the one that runs, and those that lines which wait start,
+	// are stopped at once and say what they have.
+	patient() bool
+}
+
+// session is a conversation: the core that every protocol shares.
+type session struct {
+	o     Options
+	setup Setup
+	out   *output
+	speak speaker
+
+	pos   game.Position // nil: there is none to think about
+	pool  *engine.Pool  // nil until the first search with this setup
+	open  map[string]engine.Searcher
+	games uint64 // begun before this one: each draws its own lots
+
+	task    *task // what runs, nil when idle
+	infos   chan search.Info
+	waiting []line
+	readAt  time.Time // when the line that is being obeyed was read
+	over    bool
+}
+
+// task is work under way, a search as a rule.
+type task struct {
+	thought *engine.Thought // nil for other work
+	done    <-chan struct{}
+	stop    func()
+	finish  func() // tells what came of it; the task is over by then
+}
+
+// errNoPosition: the position that was sent was refused.
+var errNoPosition = fmt.Errorf("%w: none was set up", game.ErrPosition)
+
+// run is the conversation.
+func (s *session) run(ctx context.Context, in io.Reader) error {
+	s.infos = make(chan search.Info)
+	lines, ended, done := make(chan line), make(chan error, 1), make(chan struct{})
+	defer close(done)
+	go readLines(in, lines, ended, done)
+	defer s.close()
+	var readErr error
+	for eof := false; !s.over && s.out.failed() == nil; {
+		if s.task == nil && len(s.waiting) > 0 {
+			l := s.waiting[0]
+			s.waiting = s.waiting[1:]
+			s.obey(l)
+			continue
+		}
+		if eof && s.task == nil {
+			break
+		}
+		var taskDone <-chan struct{}
+		if s.task != nil {
+			if eof && !s.speak.patient() {
+				s.stop()
+			}
+			taskDone = s.task.done
+		}
+		select {
+		case l := <-lines:
+			// What waits came first, but for what can't wait.
+			if s.task == nil && len(s.waiting) == 0 || l.err != nil || s.speak.urgent(l.text) {
+				s.obey(l)
+			} else {
+				s.waiting = append(s.waiting, l)
+			}
+		case i := <-s.infos:
+			s.speak.report(i)
+		case <-taskDone:
+			t := s.task
+			s.task = nil
+			t.finish()
+		case readErr = <-ended:
+			eof = true
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if err := s.out.failed(); err != nil {
+		return fmt.Errorf("writing to the other side: %w", err)
+	}
+	if readErr != nil {
+		return fmt.Errorf("reading from the other side: %w", readErr)
+	}
+	return nil
+}
+
+func (s *session) obey(l line) {
+	s.readAt = l.at
+	if l.err != nil {
+		s.speak.complain(l.err)
+		return
+	}
+	s.speak.obey(l.text)
+}
+
+// close ends what runs, without an answer.
+func (s *session) close() {
+	s.abandon()
+	s.dismiss()
+}
+
+// abandon stops what runs and waits for its end.
+func (s *session) abandon() {
+	if s.task == nil {
+		return
+	}
+	s.task.stop()
+	for {
+		select {
+		case <-s.infos: // the search waits until somebody has listened
+		case <-s.task.done:
+			s.task = nil
+			return
+		}
+	}
+}
+
+// dismiss closes the engine.
+func (s *session) dismiss() {
+	if s.pool != nil {
+		s.pool.Close()
+		s.pool, s.open = nil, nil
+	}
+}
+
+// say says a line.
+func (s *session) say(reply fmt.Stringer) { s.out.say(reply.String()) }
+
+func (s *session) sayf(format string, args ...any) { s.out.say(fmt.Sprintf(format, args...)) }
+
+// thinking reports whether work is under way.
+func (s *session) thinking() bool { return s.task != nil }
+
+// quit ends the conversation after the line that is being obeyed. What runs is
+// given up without an answer.
+func (s *session) quit() { s.over = true }
+
+// set sets up a position as catalog.Setup does and plays the moves, in our
+// texts. An error leaves the session without a position.
+func (s *session) set(gameName, rules, position string, moves []string) error {
+	s.pos = nil
+	p, err := catalog.Setup(gameName, rules, position)
+	if err != nil {
+		return err
+	}
+	for i, text := range moves {
+		m, err := p.Parse(text)
+		if err == nil {
+			err = p.Play(m)
+		}
+		if err != nil {
+			return fmt.Errorf("move %d: %w", i+1, err)
+		}
+	}
+	s.pos = p
+	return nil
+}
+
+// configure changes what the engine is given. It begins anew, knowing nothing.
+// Not while a search runs.
+func (s *session) configure(setup Setup) {
+	if setup != s.setup {
+		s.setup = setup
+		s.dismiss()
+	}
+}
+
+// forget tells the engine of a new game. Not while a search runs.
+func (s *session) forget() {
+	s.games++
+	for _, e := range s.open {
+		if f, ok := e.(interface{ Forget() }); ok {
+			f.Forget()
+		}
+	}
+}
+
+// think starts a search of the position for a move; its clock, if it has one,
+// has run since the line that is being obeyed was read. What it finds, or why
+// it can't begin, comes by speaker.answer. Not while a search runs.
+func (s *session) think(l search.Limits, c *engine.Clock) {
+	s.begin(engine.Request{Limits: l, Clock: s.running(c)})
+}
+
+// ponder starts a search that gives no answer before stop, or hit and what that
+// allows.
+func (s *session) ponder(l search.Limits) {
+	s.begin(engine.Request{Limits: l, Ponder: true})
+}
+
+// running is the clock as it stood when the line was read.
+func (s *session) running(c *engine.Clock) *engine.Clock {
+	if c != nil && c.At.IsZero() {
+		at := *c
+		at.At = s.readAt
+		return &at
+	}
+	return c
+}
+
+func (s *session) begin(r engine.Request) {
+	if s.pos == nil {
+		s.speak.answer(search.Result{}, errNoPosition)
+		return
+	}
+	if s.pool == nil {
+		s.open = map[string]engine.Searcher{}
+		s.pool = engine.NewPool(engine.PoolOptions{Cores: s.setup.Threads, Open: s.searcher})
+	}
+	// The goroutine that reports waits for the loop; when the search is given
+	// up, abandon listens in its place.
+	r.Position, r.Seed, r.Watch = s.pos, s.o.Seed+s.games, func(i search.Info) { s.infos <- i }
+	r.Limits.Threads = s.setup.Threads
+	thought, err := s.pool.Think(r)
+	if err != nil {
+		s.speak.answer(search.Result{}, err)
+		return
+	}
+	s.task = &task{thought: thought, done: thought.Done(), stop: thought.Stop, finish: func() {
+		s.speak.answer(thought.Wait())
+	}}
+}
+
+// searcher opens an engine for the pool, which calls it within begin.
+func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
+	e, err := s.o.Open(gameName, s.setup)
+	if err == nil {
+		s.open[gameName] = e
+	}
+	return e, err
+}
+
+// stop ends the search; its answer comes. Without one nothing happens.
+func (s *session) stop() {
+	if s.task != nil {
+		s.task.stop()
+	}
+}
+
+// hit tells a pondering search that the expected move was played: its clock
+// runs from now on.
+func (s *session) hit(c *engine.Clock) {
+	if s.task != nil && s.task.thought != nil {
+		s.task.thought.Hit(s.running(c))
+	}
+}
+
+// work starts other work than a search, in a goroutine of its own. It must
+// end soon after stop is closed. Finish is called like speaker.answer.
+func (s *session) work(do func(stop <-chan struct{}), finish func()) {
+	done, stop := make(chan struct{}), make(chan struct{})
+	stopped := false
+	s.task = &task{done: done, finish: finish, stop: func() {
+		if !stopped {
+			stopped = true
+			close(stop)
+		}
+	}}
+	go func() {
+		defer close(done)
+		do(stop)
+	}()
+}
