@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -10,11 +11,18 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"sparring/engine/outside/broken"
 	"sparring/game"
 	"sparring/protocol"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets the test binary be an outside engine.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "broken" {
+		broken.Main()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const hare, tortoise = protocol.PlayerID("amazons-hare"), protocol.PlayerID("amazons-tortoise")
 

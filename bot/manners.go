@@ -17,6 +17,7 @@ type manners struct {
 	low, even int       // own moves in a row that found the game lost, or level
 	known     bool      // there was an own move, and
 	chance    float64   // in percent, was what it thought
+	offering  bool      // a draw with the move that was decided: the engine's wish
 	drawSeen  bool      // the open draw offer was answered
 	backSeen  bool      // the open takeback request was answered
 	takebacks int       // granted
@@ -45,10 +46,10 @@ func inARow(n int, again bool) int {
 // played offers a draw after a move that was accepted and made so many plies,
 // where policy says so.
 func (m *manners) played(s *session, plies int) {
-	if p := s.player.profile.Play; m.even == 0 || m.even < p.DrawMoves {
+	if p := s.player.profile.Play; !m.offering && (m.even == 0 || m.even < p.DrawMoves) {
 		return
 	}
-	m.even = 0 // the next offer waits as long
+	m.offering, m.even = false, 0 // the next offer waits as long
 	epoch := s.epoch
 	s.say("draw offer", func(ctx context.Context) (protocol.ActAnswer, error) {
 		return s.player.client.Draw(ctx, s.id, epoch, plies, protocol.StepOffer)

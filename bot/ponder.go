@@ -95,7 +95,7 @@ func (s *session) hit() {
 // search starts a search of the position that the line leads to.
 func (s *session) search(line []string, pos game.Position, ponder bool) error {
 	t := Task{
-		Player: s.player.profile.Player, Game: s.id, Position: pos.Clone(), Ponder: ponder,
+		Player: s.player.profile.Player, Engine: s.player.profile.Engine, Game: s.id, Position: pos.Clone(), Ponder: ponder,
 		Nodes: s.player.profile.Nodes, Threads: s.player.bot.cfg.Threads, Seed: s.seed(), Watch: s.look,
 	}
 	if !ponder {

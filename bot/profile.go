@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sparring/engine/lineup"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -21,7 +22,10 @@ type Profile struct {
 	// Pools are the queues to listen in; none named: the player's own, and
 	// <game>.<speed> for every game and every speed that the policy takes.
 	Pools []protocol.Pool `json:"pools,omitempty"`
-	Slots int             `json:"slots,omitempty"` // games at once; 0: no limit but the process's
+	// Engine is the spec of who thinks for it, as package lineup reads it; "" is
+	// our own engine. The games of a program that fails are resigned.
+	Engine string `json:"engine,omitempty"`
+	Slots  int    `json:"slots,omitempty"` // games at once; 0: no limit but the process's
 	// Nodes limits each search, so that the strength holds under load; 0: the
 	// clock alone limits it.
 	Nodes  uint64   `json:"nodes,omitempty"`
@@ -152,6 +156,9 @@ func (p Profile) check() (errs []error) {
 			bad("game %s named twice", g)
 		}
 	}
+	for _, err := range p.checkEngine() {
+		bad("engine: %w", err)
+	}
 	for _, pool := range p.Pools {
 		if err := pool.Check(); err != nil {
 			bad("%w", err)
@@ -174,6 +181,34 @@ func (p Profile) check() (errs []error) {
 		}
 	}
 	return errs
+}
+
+// checkEngine reports what is wrong with the spec of the engine, also a
+// program that is not there.
+func (p Profile) checkEngine() []error {
+	spec, err := lineup.Parse(p.Engine)
+	if err != nil {
+		return []error{err}
+	}
+	var errs []error
+	for _, g := range p.Games {
+		if !knownGame(g) {
+			continue
+		}
+		if err := spec.Check(g); err != nil && !slices.ContainsFunc(errs, func(e error) bool { return e.Error() == err.Error() }) {
+			errs = append(errs, err)
+		}
+	}
+	if o := spec.Outside; o != nil && p.Nodes > 0 && !o.Dialect.LimitsNodes() {
+		errs = append(errs, fmt.Errorf("%s engines can't be limited by nodes: %d", o.Dialect, p.Nodes))
+	}
+	return errs
+}
+
+// outside reports whether a program that is not ours thinks for the player.
+func (p Profile) outside() bool {
+	spec, err := lineup.Parse(p.Engine)
+	return err == nil && spec.Outside != nil
 }
 
 // capabilities are what a hello says of the profile.

@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"hash/fnv"
+	"strings"
 	"time"
 
 	"sparring/game"
@@ -21,6 +22,7 @@ type recorder struct {
 	analyses map[int]*Analysis // of own moves, by the plies before them
 	receipts map[int]*protocol.Receipt
 	disputes []record.Dispute
+	text     string // about the end, for people
 }
 
 // ply is a move that was played.
@@ -61,6 +63,14 @@ func (r *recorder) receipt(n int, rec *protocol.Receipt) {
 
 func (r *recorder) dispute(d record.Dispute) { r.disputes = append(r.disputes, d) }
 
+// mostNote bounds what is noted of the end, in bytes.
+const mostNote = 1000
+
+// note keeps why the game ended, where nobody else knows.
+func (r *recorder) note(text string) {
+	r.text = strings.ToValidUTF8(text[:min(len(text), mostNote)], "")
+}
+
 // document is the record of the game as it stands.
 func (s *session) document() *record.Record {
 	st, cfg := s.st, s.player.bot.cfg
@@ -79,9 +89,10 @@ func (s *session) document() *record.Record {
 	for i, h := range st.Holders {
 		doc.Seats[i] = record.Seat{Player: string(h.Player), Display: h.Display, Kind: record.Kind(h.Kind), Build: h.Build}
 	}
+	doc.Text = s.record.text
 	if st.Status == protocol.Finished {
 		doc.End, doc.Result, doc.Reason = s.came, st.Outcome.Result, st.Outcome.Reason
-	} else {
+	} else if doc.Text == "" {
 		doc.Text = "the seat was given up"
 	}
 	for i, p := range s.record.plies {

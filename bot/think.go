@@ -22,7 +22,7 @@ func (p PoolThinker) Think(t Task) (Thought, error) {
 		return nil, errNotPondered
 	}
 	r := engine.Request{
-		Position: t.Position, Ponder: t.Ponder, Seed: t.Seed,
+		Position: t.Position, Engine: t.Engine, Ponder: t.Ponder, Seed: t.Seed,
 		Limits: search.Limits{Nodes: t.Nodes, Threads: t.Threads},
 	}
 	if !t.Ponder {
@@ -51,6 +51,7 @@ func (t poolThought) Wait() (Result, error) {
 	return Result{
 		Move: r.Move, Ponder: r.Ponder, Score: int(r.Score), Chance: r.Chance, Depth: r.Depth, SelDepth: r.SelDepth,
 		Nodes: r.Nodes, Time: r.Time, PV: r.PV, Source: r.Source,
+		Resign: r.Resign, OfferDraw: r.OfferDraw,
 	}, err
 }
 

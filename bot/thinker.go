@@ -19,6 +19,7 @@ type Thinker interface {
 // Task is a position to think about.
 type Task struct {
 	Player   protocol.PlayerID
+	Engine   string // the spec of who thinks, as package lineup reads it; "" is our own engine
 	Game     protocol.GameID
 	Position game.Position // the thinker's own from here on
 	Clock    Clock         // not for pondering
@@ -64,4 +65,8 @@ type Result struct {
 	Time     time.Duration
 	PV       []game.Move
 	Source   string // "search", "book", ...: where the move is from
+
+	// Resign gives the game up, OfferDraw offers a draw with the move: outside
+	// engines may.
+	Resign, OfferDraw bool
 }

@@ -115,6 +115,17 @@ func (s *session) decided(t thinking) {
 	if s.st.Turn != s.st.You || s.pos == nil {
 		return
 	}
+	if t.err != nil && s.player.profile.outside() {
+		// Whoever plays with a program of his own wants no other to play for it.
+		s.log.Error().Err(t.err).Int("ply", len(s.moves)).Str("engine", s.player.profile.Engine).Msg("the engine failed")
+		s.record.note("the engine of " + string(s.player.profile.Player) + " failed: " + t.err.Error())
+		s.resign("its engine failed")
+		return
+	}
+	if t.err == nil && t.Resign {
+		s.resign("its engine resigns")
+		return
+	}
 	r, after := s.checked(t)
 	if after == nil {
 		s.resign("no move that our rules know")
@@ -126,6 +137,7 @@ func (s *session) decided(t thinking) {
 		return
 	}
 	text := s.pos.Format(r.Move)
+	s.manners.offering = r.OfferDraw
 	s.foresee(text, after, r)
 	s.out = &outgoing{ply: len(s.moves), text: text, key: game.KeyText(after.Key())}
 	s.send()

@@ -22,21 +22,21 @@ var topLevel = []string{
 // imports says which of our packages the packages of a folder may need, directly
 // or not: a folder and all below it, or one package where it ends in "$".
 var imports = map[string][]string{
-	"game":         {"game"},
-	"engine":       {"engine", "game"},
-	"engine/match": {"engine", "record$", "protocol$", "game"},
-	"engine/outside": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
-		"protocol/xboard"},
-	"engine/lineup": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
-		"protocol/xboard"},
-	"engine/pipe": {"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau",
-		"protocol/botzone"},
-	"engine/tablebase":   {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
-	"protocol":           {"protocol$", "game$", "game/clock$"},         // moves are text
-	"protocol/internal":  {},
-	"protocol/uci":       {"protocol/internal"},
-	"protocol/ucci":      {"protocol/internal", "protocol/uci"},
-	"protocol/embedded":  {"protocol", "game$", "game/clock$", "configs"},
+	"game":             {"game"},
+	"engine":           {"engine", "game"},
+	"engine/match":     {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
+	"engine/level":     {"engine", "record$", "protocol$", "game"}, // calibrate, below it, plays matches
+	"engine/outside":   append(slices.Clone(dialects), "protocol/xboard"),
+	"engine/lineup":    append(slices.Clone(dialects), "protocol/xboard"),
+	"engine/pipe":      append(slices.Clone(dialects), "protocol/botzone"),
+	"engine/tablebase": {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
+
+	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
+	"protocol/internal": {},
+	"protocol/uci":      {"protocol/internal"},
+	"protocol/ucci":     {"protocol/internal", "protocol/uci"},
+	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},
+
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
 	"record/format":      {"record", "protocol$", "game"},
 	"record/sgf":         {"record", "protocol$", "game"},
@@ -44,11 +44,15 @@ var imports = map[string][]string{
 	"record/psq":         {"record", "protocol$", "game"},
 	"record/ccgc":        {"record", "protocol$", "game"},
 	"record/interchange": {"record", "protocol$", "game"},
-	"configs":            {"configs"},
-	"arena":              {"arena", "protocol", "record", "game", "configs"},
-	"bot":                {"bot", "engine", "protocol", "record", "game", "configs"},
-	"cmd":                {"cmd", "bot", "arena", "protocol", "record", "engine", "game", "configs"},
+
+	"configs": {"configs"},
+	"arena":   {"arena", "protocol", "record", "game", "configs"},
+	"bot":     {"bot", "engine", "protocol", "record", "game", "configs"},
+	"cmd":     {"cmd", "bot", "arena", "protocol", "record", "engine", "game", "configs"},
 }
+
+// dialects are what speaks to other programs over pipes.
+var dialects = []string{"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau"}
 
 // bare are the folders that need nothing beyond Go and golang.org/x: whoever
 // wants the rules or the search can take them alone.

@@ -10,13 +10,27 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(arguments(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// arguments are those that the command line means. GUIs that start an engine
+// without any get one all the same from a copy of the program by another name:
+// one that begins with pbrain-, as managers of Gomoku want it, or that ends in
+// -engine.
+func arguments(program string, args []string) []string {
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
+	if strings.HasPrefix(name, "pbrain-") || strings.HasSuffix(name, "-engine") {
+		return append([]string{"engine"}, args...)
+	}
+	return args
 }
 
 // Exit codes.

@@ -9,9 +9,10 @@ import (
 	"sparring/game/catalog"
 )
 
-// TestMain lets the scripts call sparring as a command of its own.
+// TestMain lets the scripts call sparring as a command of its own, by the names
+// that it may have.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sparring": main})
+	testscript.Main(m, map[string]func(){"sparring": main, "pbrain-sparring": main})
 }
 
 // TestScripts runs the stories in testdata: what a user types, and what comes back.

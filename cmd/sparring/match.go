@@ -15,6 +15,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/match"
+	"sparring/engine/match/cluster"
 	"sparring/engine/match/elo"
 	"sparring/engine/match/openings"
 	"sparring/game"
@@ -39,6 +40,8 @@ type matchFlags struct {
 	hash, threads int
 	resign, draw  string
 	maxPlies      int
+	tables        string
+	over          string
 }
 
 func matchCommand() *cobra.Command {
@@ -57,6 +60,20 @@ same command goes on where it was stopped. See docs/match.md.`,
 			plan, err := f.plan()
 			if err != nil {
 				return &usageError{err}
+			}
+			if f.tables != "" {
+				done, err := f.judgeByTables(c, plan)
+				if err != nil {
+					return usagef("--tablebase: %w", err)
+				}
+				defer done()
+			}
+			if f.over == overNATS {
+				done, err := platformBackend(c, plan)
+				if err != nil {
+					return err
+				}
+				defer done()
 			}
 			return runMatch(c, plan, f.json)
 		},
@@ -82,6 +99,8 @@ same command goes on where it was stopped. See docs/match.md.`,
 	fl.StringVar(&f.resign, "resign", "", "adjudicate wins, such as chance=0.02,moves=4: both players agree for so many moves")
 	fl.StringVar(&f.draw, "draw", "", "adjudicate draws, such as within=0.02,moves=8,after=80: both players agree")
 	fl.IntVar(&f.maxPlies, "max-plies", 0, "adjudicate a draw after so many plies; 0: never")
+	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins that the endgame tables in this directory know (Xiangqi)")
+	fl.StringVar(&f.over, "over", "", "nats: the games are played by bots on a platform; --a and --b are players there, or pool:NAME")
 	return c
 }
 
@@ -96,7 +115,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	t := match.Terms{
 		V: match.FileVersion, ID: match.NewID(), Game: f.game, Kind: match.Kind(f.tournament), Seed: f.seed,
 		MarginMS: f.margin.Milliseconds(), PatienceMS: f.patience.Milliseconds(),
-		HashMB: f.hash, Threads: f.threads, MaxPlies: f.maxPlies, Build: engine.Build(),
+		HashMB: f.hash, Threads: f.threads, MaxPlies: f.maxPlies, Over: f.over, Build: engine.Build(),
 	}
 	var err error
 	t.Players, err = f.players()
@@ -123,6 +142,13 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 		t.Rules = rules.Name
 		plan.Openings, t.Openings, err = openingsFor(rules, f.openings, f.seed)
 		check("openings", err)
+	}
+	switch f.over {
+	case "":
+	case overNATS:
+		errs = append(errs, cluster.Check(&t))
+	default:
+		check("over", fmt.Errorf("%.20q: want nats, or nothing for this machine", f.over))
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
@@ -153,6 +179,9 @@ var limited = regexp.MustCompile(`[:,](nodes|depth|level)=`)
 func (f *matchFlags) limit(specs []string) (match.Limit, error) {
 	if f.clock != "" {
 		return match.ParseLimit(f.clock)
+	}
+	if f.over != "" {
+		return match.Limit{}, errors.New("required, such as 10+0.1")
 	}
 	for _, s := range specs {
 		if !limited.MatchString(s) {
@@ -213,6 +242,20 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 		return nil, "", err
 	}
 	return maker, fmt.Sprintf("made: %d plies, chance within %g of one half after %d nodes", recipe.Plies, recipe.Bound, judgeNodes), nil
+}
+
+// judgeByTables opens the tables that --tablebase names; call done at the end.
+func (f *matchFlags) judgeByTables(c *cobra.Command, plan *match.Plan) (done func(), err error) {
+	local, ok := plan.Backend.(*match.Local)
+	if !ok || f.over != "" {
+		return nil, errors.New("the platform referees, not the match")
+	}
+	tables, err := matchTables(f.game, f.tables, func(err error) { fmt.Fprintln(c.ErrOrStderr(), "sparring: not used:", err) })
+	if err != nil {
+		return nil, err
+	}
+	local.Winner, plan.Terms.Tablebase = tableWinner(tables), tables.Men()
+	return func() { tables.Close() }, nil // read only: nothing can be lost
 }
 
 // runMatch plays the match and prints what came of it.

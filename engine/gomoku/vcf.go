@@ -158,7 +158,7 @@ func (v *vcf) answer(key uint64, fours, ply int) bool {
 		v.length = ply + 1 // whatever comes next, the five follows
 		return true
 	}
-	if fours == 1 {
+	if fours == 1 || v.over() {
 		return false
 	}
 	v.nodes++

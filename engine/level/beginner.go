@@ -27,6 +27,7 @@ import (
 //
 // It knows nothing of the engine. Of the limits it heeds Moves, Seed and Wait.
 type Beginner struct {
+	game  string
 	worth func(p game.Position) func(m game.Move) int
 }
 
@@ -39,13 +40,16 @@ func NewBeginner(gameName string) (*Beginner, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: no beginner for game %.40q", game.ErrRules, gameName)
 	}
-	return &Beginner{worth}, nil
+	return &Beginner{gameName, worth}, nil
 }
 
 // Search implements engine.Searcher.
 func (b *Beginner) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
 	if err := engine.Searchable(p, l); err != nil {
 		return nil, err
+	}
+	if p.Rules().Game != b.game {
+		return nil, fmt.Errorf("beginner of %s: a position of %s", b.game, p.Rules().Name)
 	}
 	began := time.Now()
 	moves := l.Moves

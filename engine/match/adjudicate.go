@@ -17,6 +17,7 @@ const (
 	ReasonResignRule game.Reason = "resign-rule" // both players saw one side lost: Terms.Resign
 	ReasonDrawRule   game.Reason = "draw-rule"   // both players saw an even game: Terms.Draw
 	ReasonMaxPlies   game.Reason = "max-plies"   // Terms.MaxPlies
+	ReasonTablebase  game.Reason = "tablebase"   // Terms.Tablebase
 )
 
 // Resign ends a game as lost when for so many moves in a row the player saw

@@ -79,13 +79,16 @@ type Worker interface {
 	Close()
 }
 
+// Event is what the records of a match's games name as theirs.
+const Event = "match"
+
 // NewGame is the game of a bout before its first move: the record with the
 // opening's moves in it.
 func NewGame(t *Terms, b Bout) *Game {
 	g := &Game{Match: Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
 	g.Record = record.Record{
 		V: record.Version, ID: b.ID, Game: t.Game, Rules: t.Rules, Position: b.Start, Clock: t.Limit.Clock,
-		Event: "match", Start: now(),
+		Event: Event, Start: now(),
 		Source: record.Source{By: record.ByMatch, Build: t.Build, Seed: b.Seed, Settings: &record.Settings{
 			Nodes: t.Limit.Nodes, Depth: t.Limit.Depth, HashMB: t.HashMB, Threads: t.Threads,
 		}},

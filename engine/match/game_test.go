@@ -33,6 +33,7 @@ func TestHowGamesEnd(t *testing.T) {
 		a, b   script
 		limit  string
 		change func(*Terms)
+		winner func(game.Position) (game.Seat, bool)
 		fault  engine.FaultKind
 		reason game.Reason
 		draw   bool
@@ -55,6 +56,7 @@ func TestHowGamesEnd(t *testing.T) {
 		"one sees no loss":    {a: saying(0.01), b: saying(0.9), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Resign = &Resign{0.02, 3} }},
 		"draw rule":           {a: saying(0.49), b: saying(0.51), reason: ReasonDrawRule, draw: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
 		"one sees no draw":    {a: saying(0.49), b: saying(0.6), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
+		"table":               {a: steady, b: steady, reason: ReasonTablebase, won: true, winner: func(p game.Position) (game.Seat, bool) { return game.Second, p.Ply() == 5 }},
 		"most plies":          {a: steady, b: steady, reason: ReasonMaxPlies, draw: true, change: func(t *Terms) { t.MaxPlies = 7 }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,6 +68,7 @@ func TestHowGamesEnd(t *testing.T) {
 				if c.change != nil {
 					c.change(&p.Terms)
 				}
+				p.Backend.(*Local).Winner = c.winner
 				s, games := run(t, p)
 				if len(games) != 2 {
 					t.Fatalf("%d games", len(games))
@@ -80,7 +83,7 @@ func TestHowGamesEnd(t *testing.T) {
 					case c.draw:
 						want = game.Draw
 					case c.won:
-						want = g.Result // by whichever seat the board favours
+						want = game.SecondWins // as steady play on this board ends
 					}
 					if g.Result != want || g.Reason != c.reason {
 						t.Errorf("script in seat %s: %s by %s, want %s by %s", seat, g.Result, g.Reason, want, c.reason)

@@ -22,16 +22,19 @@ import (
 // to clear its hash table.
 type Local struct {
 	Open func(spec string) (engine.Searcher, error)
+	// Winner, unless nil, is asked after each move who wins with best play; ok
+	// is false where it can't tell. It may be called concurrently.
+	Winner func(game.Position) (seat game.Seat, ok bool)
 }
 
 // Worker implements Backend.
 func (l *Local) Worker(t *Terms) (Worker, error) {
-	return &localWorker{terms: t, open: l.Open, players: make([]*player, len(t.Players))}, nil
+	return &localWorker{Local: l, terms: t, players: make([]*player, len(t.Players))}, nil
 }
 
 type localWorker struct {
+	*Local
 	terms   *Terms
-	open    func(spec string) (engine.Searcher, error)
 	players []*player // opened when first needed
 }
 
@@ -49,7 +52,7 @@ func (w *localWorker) player(i int) (*player, error) {
 	if p := w.players[i]; p != nil {
 		return p, nil
 	}
-	s, err := w.open(w.terms.Players[i])
+	s, err := w.Open(w.terms.Players[i])
 	if err != nil {
 		return nil, fmt.Errorf("player %s: %w", w.terms.Players[i], err)
 	}
@@ -76,7 +79,7 @@ func (w *localWorker) Close() {
 
 // Play implements Worker.
 func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
-	s := sitting{terms: w.terms, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}}
+	s := sitting{terms: w.terms, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}, winner: w.Winner}
 	for seat, i := range b.Players {
 		p, err := w.player(i)
 		if err != nil {
@@ -108,6 +111,7 @@ type sitting struct {
 	clocks  [2]clock.State
 	game    *Game
 	judge   adjudicator
+	winner  func(game.Position) (game.Seat, bool)
 	offer   [2]bool // a draw, with the seat's last move
 	over    bool
 }
@@ -237,6 +241,11 @@ func (s *sitting) move(seat game.Seat, r search.Result, used time.Duration) {
 	out := s.pos.Outcome()
 	if !out.Over() {
 		out = s.judge.heard(seat, r, s.pos.Ply())
+	}
+	if !out.Over() && s.winner != nil {
+		if won, ok := s.winner(s.pos); ok {
+			out = game.Outcome{Result: game.WonBy(won), Reason: ReasonTablebase}
+		}
 	}
 	if !out.Over() && s.offer[game.First] && s.offer[game.Second] {
 		out = game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}

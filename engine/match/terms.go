@@ -37,6 +37,7 @@ type Terms struct {
 	Resign     *Resign `json:"resign,omitempty"`
 	Draw       *Draw   `json:"draw,omitempty"`
 	MaxPlies   int     `json:"max_plies,omitempty"` // drawn after so many; 0: no limit
+	Tablebase  int     `json:"tablebase,omitempty"` // won as endgame tables of so many men say; 0: none
 	Over       string  `json:"over,omitempty"`      // where the games are played; "": here
 	Build      string  `json:"build"`               // of this program
 }

@@ -424,7 +424,7 @@ func legalLine(from game.Position, texts []string) (line []game.Move) {
 // settle checks an answer against the rules and makes the result of it.
 func (r *running) settle(p *program, a *answer) error {
 	res := &r.result
-	res.Time, res.Source, res.Chance = time.Since(r.began), search.FromSearch, 0.5
+	res.Time, res.Source, res.Chance = time.Since(r.began), search.FromExternal, 0.5
 	if len(r.lines) > 0 {
 		best := r.lines[0]
 		res.Score, res.Chance, res.Depth, res.SelDepth, res.Nodes = best.Score, best.Chance, best.Depth, best.SelDepth, best.Nodes

@@ -126,6 +126,9 @@ func Dialects() []string {
 // Known reports whether there is such a protocol.
 func (d Dialect) Known() bool { _, ok := protocols[d]; return ok }
 
+// LimitsNodes reports whether searches can be limited by nodes.
+func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }
+
 // Compares reports whether engines of the protocol tell what they think of
 // their moves and can be asked for several: choices can be made by that.
 func (d Dialect) Compares() bool { return protocols[d].lines }

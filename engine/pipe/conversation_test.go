@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sparring/engine/pipe"
+	"sparring/game/clock"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -28,6 +29,8 @@ const patience = time.Minute
 //	# a remark
 //	= protocol uci      the protocol is named, not found out; before all else
 //	= game amazons      the same for the game
+//	= nodes 500         and for the nodes of a move
+//	= clock 2/move      and for the clock
 //	> text              is sent; \r and \t are read as in Go
 //	> 3000000 times x   is sent so, as one line
 //	< pattern           the next line that comes is like this
@@ -97,6 +100,14 @@ func (c *conversation) direct(text string) {
 		c.options.Protocol = rest
 	case "game":
 		c.options.Game = rest
+	case "nodes":
+		c.options.Nodes, _ = strconv.ParseUint(rest, 10, 64)
+	case "clock":
+		spec, err := clock.Parse(rest)
+		if err != nil {
+			c.t.Fatalf("%s: %v", c.where, err)
+		}
+		c.options.Clock = spec
 	case "hang":
 		c.begin()
 		c.in.Close()

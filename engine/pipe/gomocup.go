@@ -1,7 +1,10 @@
 package pipe
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +52,7 @@ func beginsGomocup(line string) bool {
 }
 
 func newGomocup(s *session) speaker {
-	return &gomocupSpeaker{s: s, time: gomocupTime{turn: usualTurn, left: gomocup.NoLimit * time.Millisecond}}
+	return &gomocupSpeaker{s: s, time: gomocupTime{turn: usualTurn}}
 }
 
 func (g *gomocupSpeaker) urgent(line string) bool {
@@ -307,7 +310,7 @@ func (g *gomocupSpeaker) setUp() error {
 func (g *gomocupSpeaker) text() string {
 	rows := make([][]byte, g.size)
 	for y := range rows {
-		rows[y] = []byte(strings.Repeat(".", g.size))
+		rows[y] = bytes.Repeat([]byte{'.'}, g.size)
 	}
 	for _, st := range g.stones {
 		mark := "xo"[st.colour]
@@ -316,12 +319,11 @@ func (g *gomocupSpeaker) text() string {
 		}
 		rows[st.at.Y][st.at.X] = mark
 	}
-	var out []string
-	for _, row := range rows {
-		out = append(out, strings.ReplaceAll(string(row), ".", "1"))
-	}
-	return strings.Join(out, "/") + " " + string("bw"[g.next])
+	text := emptyRun.ReplaceAllStringFunc(string(bytes.Join(rows, []byte{'/'})), func(run string) string { return strconv.Itoa(len(run)) })
+	return text + " " + string("bw"[g.next])
 }
+
+var emptyRun = regexp.MustCompile(`\.+`)
 
 // think starts the search for a move.
 func (g *gomocupSpeaker) think(lines int) error {
@@ -329,7 +331,7 @@ func (g *gomocupSpeaker) think(lines int) error {
 		return err
 	}
 	g.swap = nil
-	l := g.limits(1)
+	l := g.limits(1, g.s.readAt)
 	l.MultiPV = lines
 	if len(g.blocked) > 0 {
 		for _, m := range g.s.pos.Legal(nil) {
@@ -346,7 +348,7 @@ func (g *gomocupSpeaker) think(lines int) error {
 }
 
 func (g *gomocupSpeaker) search(l search.Limits) {
-	g.began, g.last = g.s.readAt, search.Info{}
+	g.began, g.last = l.From, search.Info{}
 	g.s.think(l, nil)
 }
 
@@ -364,7 +366,7 @@ func (g *gomocupSpeaker) message(i search.Info) {
 	if len(i.PV) == 0 || g.s.pos == nil {
 		return
 	}
-	score := fmt.Sprintf("%+d", centipawns(i.Score, i.Chance))
+	score := fmt.Sprintf("%d", centipawns(i.Score, i.Chance))
 	if plies, ok := mateIn(i.Score); ok {
 		score = fmt.Sprintf("win in %d", plies)
 		if plies <= 0 {

@@ -26,25 +26,33 @@ const (
 	// may be there for a moment when its size changes.
 	ownMemory = 64 << 20
 	leastHash = 1 << 20
+	// An answer that came late is remembered so that an eighth is forgotten
+	// with each move, and takes at most half of the next moves' time.
+	lateFades = 8
+	mostLate  = 2
 )
 
 // gomocupTime is what the manager has told of time.
 type gomocupTime struct {
 	turn      time.Duration // for a move, 0 is at once
 	match     time.Duration // for all moves, 0 is no limit
-	left      time.Duration // of the match, as last told; NoLimit ms when never
+	left      time.Duration // of the match, as last told
 	told      bool          // left was told for the move to come
 	increment time.Duration
 	used      time.Duration // in this match, as we have measured
+	hard      time.Duration // limit of the search under way, 0 for none
+	late      time.Duration // how long after such limits answers have come, of late
 }
 
-// noLimit is a time_left that is none.
-const noLimit = gomocup.NoLimit * time.Millisecond
-
-// spend counts the time of a move.
+// spend counts the time of a move, and how far it went beyond its limit: on a
+// busy machine that is much, and the next moves are given so much less.
 func (t *gomocupTime) spend(d time.Duration) {
 	t.used += d - t.increment
 	t.told = false
+	t.late -= t.late / lateFades
+	if t.hard > 0 {
+		t.late = max(t.late, d-t.hard)
+	}
 }
 
 // remaining is what is left of the match; ok is false where it has no limit.
@@ -52,20 +60,19 @@ func (t *gomocupTime) spend(d time.Duration) {
 func (t *gomocupTime) remaining() (left time.Duration, ok bool) {
 	switch {
 	case t.told:
-		return t.left, t.left < noLimit
+		return t.left, t.left < gomocup.NoLimit*time.Millisecond
 	case t.match > 0:
 		return t.match - t.used, true
 	}
 	return 0, false
 }
 
-// limits are those of one of so many searches that the time for a move is for.
-func (g *gomocupSpeaker) limits(searches int) search.Limits {
-	l := search.Limits{Depth: g.depth, Nodes: g.nodes, From: time.Now()}
+// limits are those of one of so many searches that the time for a move is for;
+// its clock runs since from.
+func (g *gomocupSpeaker) limits(searches int, from time.Time) search.Limits {
+	l := search.Limits{Depth: g.depth, Nodes: g.nodes, From: from}
 	t := &g.time
-	if searches == 1 && !g.s.readAt.IsZero() {
-		l.From = g.s.readAt
-	}
+	t.hard = 0
 	if t.turn == 0 {
 		l.Hard = glanceTime
 		if l.Depth == 0 || l.Depth > glance {
@@ -73,7 +80,8 @@ func (g *gomocupSpeaker) limits(searches int) search.Limits {
 		}
 		return l
 	}
-	turn := max(t.turn-g.s.o.Overhead, timing.Least)
+	overhead := g.s.o.Overhead + min(t.late, t.turn/mostLate)
+	turn := max(t.turn-overhead, timing.Least)
 	l.Hard = turn
 	if left, ok := t.remaining(); ok {
 		b := timing.Allot(timing.Situation{
@@ -81,9 +89,12 @@ func (g *gomocupSpeaker) limits(searches int) search.Limits {
 			Mine:     clock.State{Left: left},
 			Ply:      len(g.stones),
 			Length:   gameLength,
-			Overhead: g.s.o.Overhead,
+			Overhead: overhead,
 		})
 		l.Soft, l.Hard, l.Stretch = min(b.Soft, turn), min(b.Hard, turn), timing.Stretch
+	}
+	if searches == 1 {
+		t.hard = l.Hard
 	}
 	l.Soft /= time.Duration(searches)
 	l.Hard = max(l.Hard/time.Duration(searches), timing.Least)

@@ -2,6 +2,7 @@ package pipe
 
 import (
 	"fmt"
+	"time"
 
 	"sparring/game"
 	"sparring/game/gomoku"
@@ -50,7 +51,7 @@ func (g *gomocupSpeaker) swap2(list []gomocup.Stone) error {
 	if len(list) > 0 {
 		searches = 2 // whose side is better, and the stone for it
 	}
-	g.search(g.limits(searches))
+	g.search(g.limits(searches, g.s.readAt))
 	return nil
 }
 
@@ -73,7 +74,7 @@ func (g *gomocupSpeaker) swap2Answer(m game.Move) {
 	}
 	_, placing := p.(*gomoku.Position).Step()
 	if p.Turn() == w.seat && (placing || w.chosen && len(w.points) == 0) {
-		g.search(g.limits(2))
+		g.search(g.limits(2, time.Now()))
 		return
 	}
 	g.s.say(gomocup.Answer{Kind: gomocup.Points, Points: w.points})

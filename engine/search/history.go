@@ -37,6 +37,7 @@ func newHistory(p *Params) *history {
 		h.last[side] = make([]int16, h.width)
 		if p.On.Continuation {
 			h.follow[side] = make([]int16, h.width*h.width)
+			hugePages(h.follow[side])
 		}
 	}
 	return h

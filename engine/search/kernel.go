@@ -206,7 +206,7 @@ func (k *Kernel) worker() *worker {
 // release keeps workers for later searches.
 func (k *Kernel) release(workers []*worker) {
 	for _, w := range workers {
-		w.pos, w.exchanger, w.prover, w.s = nil, nil, nil, nil
+		w.pos, w.exchanger, w.prover, w.foreseer, w.s = nil, nil, nil, nil, nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

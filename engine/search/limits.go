@@ -102,6 +102,8 @@ const (
 	FromSearch = "search"
 	FromOnly   = "only" // one move to choose from, or none
 	FromBook   = "book" // an opening book, nothing was searched
+
+	FromExternal = "external" // an engine that is not ours
 )
 
 // Chance is the winning chance that a score stands for, draws counted half.

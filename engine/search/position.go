@@ -157,6 +157,15 @@ type Exchanger interface {
 	SEE(m game.Move, threshold Score) bool
 }
 
+// Foreseer is an optional power of a Position: to know the key of the next one
+// before the move is made, so that the hash table's entry is on its way from
+// memory meanwhile.
+type Foreseer interface {
+	// KeyAfter is the SearchKey that the position after m will most probably
+	// have; nothing hangs on it but speed.
+	KeyAfter(m game.Move) uint64
+}
+
 // Prover is an optional power of a Position: a special search that settles
 // some positions for good (victory by fours, divided territory, tablebases).
 type Prover interface {

@@ -250,8 +250,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 			return best
 		}
 		before := w.nodes - 1
-		l.entry = r.Entry
-		w.pos.Do(r.Move)
+		w.do(&r.Entry, 0)
 		less := 0
 		if !node.Forced {
 			less = w.reduction(&r.Entry, depth, i-first+1, 0, true, false, false)
@@ -492,8 +491,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		if !w.mayDo() {
 			return 0, nothing
 		}
-		l.entry = *e
-		w.pos.Do(e.Move)
+		w.do(e, ply)
 		searched++
 
 		// 13. The move itself.
@@ -684,8 +682,7 @@ func (w *worker) probCut(beta Score, depth, ply int, eval Score, cut bool) (Scor
 		if !w.mayDo() {
 			return 0, nothing, false
 		}
-		w.lines[ply].entry = *e
-		w.pos.Do(e.Move)
+		w.do(e, ply)
 		child := w.pos.Enter()
 		score, rests := negate(w.quiesceAt(&child, -raised, -raised+1, ply+1))
 		if score >= raised && !w.stopped() {
@@ -838,8 +835,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		if !w.mayDo() {
 			return 0, nothing
 		}
-		w.lines[ply].entry = *e
-		w.pos.Do(e.Move)
+		w.do(e, ply)
 		child := w.pos.Enter()
 		score, onChild, over := w.over(&child, ply+1)
 		if !over {

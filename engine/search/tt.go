@@ -72,7 +72,9 @@ func NewTable(bytes int) *Table {
 	const bucketBytes, fewest = 64, lowByte + 1
 	n := max(bytes/bucketBytes, fewest)
 	n = 1 << (bits.Len(uint(n)) - 1)
-	return &Table{buckets: make([]bucket, n)}
+	t := &Table{buckets: make([]bucket, n)}
+	hugePages(t.buckets)
+	return t
 }
 
 // Bytes is the table's size.
@@ -106,6 +108,10 @@ func (t *Table) begin() { t.age.Add(1) }
 func (t *Table) bucket(key uint64) *bucket {
 	return &t.buckets[key&uint64(len(t.buckets)-1)]
 }
+
+// touch begins to bring the key's bucket into the processor's cache. Nothing
+// waits for what it reads, so the processor goes on meanwhile.
+func (t *Table) touch(key uint64) { _ = t.bucket(key)[0].data.Load() }
 
 // probe finds what is known of the position with this key.
 func (t *Table) probe(key uint64) (record, bool) {

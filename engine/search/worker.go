@@ -16,11 +16,14 @@ type worker struct {
 	pos       Position
 	exchanger Exchanger // pos, where it has the power
 	prover    Prover
+	foreseer  Foreseer
 
 	nodes  uint64 // Do calls so far, the prover's included
 	told   uint64 // of them, already in s.nodes
 	quota  uint64 // nodes may reach this without asking for more
 	pollAt uint64 // nodes at which to look up, at most quota
+
+	yielded time.Time // when other goroutines last had a chance
 
 	history  *history
 	lines    [MaxPly + 2]line
@@ -92,6 +95,7 @@ func (w *worker) reset(s *Search, pos Position, id int) {
 	w.s, w.pos, w.id = s, pos, id
 	w.exchanger, _ = pos.(Exchanger)
 	w.prover, _ = pos.(Prover)
+	w.foreseer, _ = pos.(Foreseer)
 	w.nodes, w.told, w.quota, w.pollAt = 0, 0, 0, 0
 	w.history.clear()
 	for i := range w.lines {
@@ -108,9 +112,7 @@ func (w *worker) reset(s *Search, pos Position, id int) {
 func (w *worker) mayDo() bool {
 	if w.nodes >= w.pollAt {
 		w.tell()
-		// Searches may fill all cores, and the scheduler would let whoever
-		// answers the network wait for the 10 ms of a time slice at each hop.
-		runtime.Gosched()
+		w.yield()
 		if !w.s.mayGo() {
 			return false
 		}
@@ -125,6 +127,29 @@ func (w *worker) mayDo() bool {
 	}
 	w.nodes++
 	return true
+}
+
+// yieldEvery is how long a worker keeps its core without offering it.
+const yieldEvery = time.Millisecond
+
+// yield lets others run now and then: searches may fill all cores, and the
+// scheduler would let whoever answers the network wait for the 10 ms of a time
+// slice at each hop. Not every time, for it wakes idle threads to look for
+// work, which costs more than the look at the clock.
+func (w *worker) yield() {
+	if now := time.Now(); now.Sub(w.yielded) >= yieldEvery {
+		runtime.Gosched()
+		w.yielded = now
+	}
+}
+
+// do makes a move from ply.
+func (w *worker) do(e *Entry, ply int) {
+	if w.foreseer != nil {
+		w.k.table.touch(w.foreseer.KeyAfter(e.Move) ^ w.k.salt)
+	}
+	w.lines[ply].entry = *e
+	w.pos.Do(e.Move)
 }
 
 // tell adds this worker's nodes to the search's count.

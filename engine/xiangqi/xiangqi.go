@@ -137,6 +137,9 @@ func (p *position) repeated(node *search.Node) bool {
 	return true
 }
 
+// KeyAfter is right but near the move limit.
+func (p *position) KeyAfter(m game.Move) uint64 { return p.board.KeyAfter(m) ^ p.salt }
+
 // Do makes a move that Moves or Find gave here.
 func (p *position) Do(m game.Move) {
 	from, to := rules.From(m), rules.To(m)

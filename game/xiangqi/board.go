@@ -112,6 +112,13 @@ func (b *Board) push() (last, next *State) {
 	return &b.states[n-1], &b.states[n]
 }
 
+// KeyAfter is the key that the position after a legal move has.
+func (b *Board) KeyAfter(m game.Move) uint64 {
+	from, to := From(m), To(m)
+	p := b.piece[from] & 15
+	return b.Key() ^ keyBlack ^ zobrist[p][from] ^ zobrist[p][to] ^ zobrist[b.piece[to]&15][to]
+}
+
 // Do makes a legal move.
 func (b *Board) Do(m game.Move) {
 	from, to := From(m), To(m)

@@ -1,0 +1,110 @@
+package bot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sparring/engine"
+	"sparring/engine/lineup"
+	"sparring/engine/outside"
+	"sparring/engine/outside/broken"
+	"sparring/game"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// program is the spec of an engine that is broken in a way.
+func program(t *testing.T, mode string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lineup.Spec{Outside: &outside.Spec{Dialect: outside.UCI, Path: self, Args: []string{"broken", mode}}}.String()
+}
+
+// A team's engine plays for the bot. One that crashes loses that game, with
+// the reason in log and record, and the process goes on.
+func TestPlaysWithAnOutsideEngine(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{broken.Fine, broken.CrashGo, broken.Illegal} {
+		t.Run(mode, func(t *testing.T) {
+			dir := t.TempDir()
+			w, err := record.NewWriter(dir, "test", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			pool := engine.NewPool(engine.PoolOptions{Cores: 2, Open: func(spec, gameName string) (engine.Searcher, error) {
+				return lineup.Open(spec, gameName, lineup.Options{HashBytes: 1 << 20})
+			}})
+			defer pool.Close()
+			srv := service(t)
+			p := newPlatform(t, connect(t, srv.Platform()))
+			profiles := filepath.Join(t.TempDir(), "bots.json")
+			text := fmt.Sprintf(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "engine": %q}]}`, program(t, mode))
+			if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: PoolThinker{pool}, Build: "test 1", Records: w},
+				func(c *Config) { c.Profiles = profiles })
+			for n := range 2 { // the next game has a new process
+				terms := small(t)
+				terms.Rules = "amazons/10x10"
+				o := offerOf(terms, protocol.GameID(fmt.Sprint("game", n)), game.First)
+				m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+				p.finished(m)
+				eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == uint64(n+1) })
+				doc, err := record.Find(dir, string(o.Game))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.mu.Lock()
+				resigned := slices.Contains(m.acts, string(protocol.ActResign)+" ")
+				p.mu.Unlock()
+				if mode == broken.Fine {
+					if resigned || doc.Text != "" || doc.Plies[0].Think == nil || doc.Plies[0].Think.Source != record.FromExternal {
+						t.Errorf("resigned %v, text %q, first ply %+v", resigned, doc.Text, doc.Plies[0])
+					}
+					continue
+				}
+				if !resigned || len(doc.Plies) != 0 || doc.Result != game.SecondWins {
+					t.Errorf("resigned %v, %d plies, result %s", resigned, len(doc.Plies), doc.Result)
+				}
+				if !strings.Contains(doc.Text, "engine fault") || !strings.Contains(doc.Text, "bestmove") && !strings.Contains(doc.Text, "exit status 134") {
+					t.Errorf("the record says %q", doc.Text)
+				}
+				if !f.log.has("the engine failed") {
+					t.Errorf("log:\n%s", f.log)
+				}
+			}
+		})
+	}
+}
+
+// All that is wrong with the engines of a file is said at once.
+func TestEnginesAreChecked(t *testing.T) {
+	profiles := filepath.Join(t.TempDir(), "bots.json")
+	text := `{"players": [
+		{"player": "a", "games": ["xiangqi"], "engine": "uci:no-such-program-anywhere"},
+		{"player": "b", "games": ["gomoku"], "engine": "usi:x"},
+		{"player": "c", "games": ["xiangqi"], "engine": "sau:` + os.Args[0] + `", "nodes": 5},
+		{"player": "d", "games": ["xiangqi"], "engine": "self:level=5"}]}`
+	if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Config{Profiles: profiles}.players()
+	for _, s := range []string{"player a: engine: ", "no-such-program-anywhere", "player b: engine: ", `no kind "usi"`,
+		"player c: engine: ", "sau engines play amazons and gomoku, not xiangqi", "can't be limited by nodes: 5"} {
+		if err == nil || !strings.Contains(err.Error(), s) {
+			t.Errorf("%v does not say %q", err, s)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "player d") {
+		t.Errorf("a level is refused: %v", err)
+	}
+}

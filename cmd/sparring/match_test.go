@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"sparring/arena"
+	"sparring/bot"
+	"sparring/configs"
+	"sparring/engine/match"
+	"sparring/engine/match/cluster"
+	"sparring/engine/match/openings"
+	"sparring/game"
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+	"sparring/record"
+)
+
+// ground is a platform with bots, in this process.
+type ground struct {
+	js       jetstream.JetStream
+	subjects protocol.Subjects
+}
+
+// newGround starts a platform and a bot process with two players of Amazons,
+// which end with the test.
+func newGround(t *testing.T) *ground {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
+	dir := t.TempDir()
+	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(dir, "nats"), Log: log})
+	must(err)
+	t.Cleanup(srv.Close)
+	platform, err := protocol.Connect(srv.Platform())
+	must(err)
+	t.Cleanup(platform.Close)
+	players, err := protocol.Connect(srv.Player("bots"))
+	must(err)
+	t.Cleanup(players.Close)
+	cfg := arena.Defaults()
+	cfg.Name, cfg.Ladder.On = "test", false
+	a, err := arena.New(t.Context(), platform, cfg, log)
+	must(err)
+	profiles := filepath.Join(dir, "bots.json")
+	must(os.WriteFile(profiles, []byte(`{"players": [
+		{"player": "amazons-hare", "games": ["amazons"], "nodes": 100},
+		{"player": "amazons-tortoise", "games": ["amazons"], "nodes": 300}
+	]}`), 0o644))
+	var botCfg bot.Config
+	must(configs.Defaults(&botCfg))
+	botCfg.Instance, botCfg.Data, botCfg.Ponder, botCfg.Profiles, botCfg.HashMB = "test", dir, false, profiles, 1
+	b, done, err := newBot(players, botCfg, log, nil)
+	must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := a.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	wg.Go(func() {
+		if err := b.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); wg.Wait(); done() })
+	js, err := jetstream.New(platform)
+	must(err)
+	subjects, err := protocol.NewSubjects("")
+	must(err)
+	return &ground{js, subjects}
+}
+
+// plan is a match on the ground, as the command's flags make it.
+func (g *ground) plan(t *testing.T, a, b string, expire time.Duration) *match.Plan {
+	t.Helper()
+	f := matchFlags{game: "amazons", rules: "6x6", a: a, b: b, tournament: "roundrobin", games: 4, clock: "60+1", seed: 1, concurrency: 2,
+		margin: 50 * time.Millisecond, patience: time.Minute, hash: 1, threads: 1, over: overNATS}
+	plan, err := f.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Backend = cluster.New(g.js, g.subjects, expire)
+	return plan
+}
+
+// TestMatchOverNATS plays a match through the match queue, is interrupted, and
+// goes on from the same file as a match of this machine would.
+func TestMatchOverNATS(t *testing.T) {
+	g := newGround(t)
+	path := filepath.Join(t.TempDir(), "nats.jsonl")
+	runs := 0
+	for standing, err := (*match.Standing)(nil), context.Canceled; err != nil; runs++ {
+		if !errors.Is(err, context.Canceled) || runs > 8 {
+			t.Fatalf("run %d: %v", runs, err)
+		}
+		plan := g.plan(t, "amazons-hare", "amazons-tortoise", time.Minute)
+		if plan.File, err = match.OpenFile(path, &plan.Terms); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		plan.Watch = func(*match.Standing, *match.Game) { cancel() } // after each game
+		standing, err = match.Run(ctx, *plan)
+		cancel()
+		plan.File.Close()
+		if err == nil && standing.Games != 4 {
+			t.Errorf("%d games", standing.Games)
+		}
+	}
+	if runs < 3 {
+		t.Errorf("only %d runs", runs)
+	}
+	plan := g.plan(t, "amazons-hare", "amazons-tortoise", time.Minute)
+	file, err := match.OpenFile(path, &plan.Terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	positions := map[int]string{}
+	for _, g := range file.Games() {
+		if g.Source.By != record.ByArena || g.Result == game.Undecided || g.Match.Fault != nil || g.Position == "" || g.Match.Sides[0].Moves == 0 {
+			t.Errorf("%s: %+v, %+v", g.ID, g.Record, g.Match)
+		}
+		if was, ok := positions[g.Match.Pair]; ok && was != g.Position {
+			t.Errorf("pair %d is played from %q and from %q", g.Match.Pair, was, g.Position)
+		}
+		positions[g.Match.Pair] = g.Position
+		for seat, i := range g.Match.Players {
+			if g.Seats[seat].Player != plan.Terms.Players[i] {
+				t.Errorf("%s: %s sits on seat %d of %v", g.ID, g.Seats[seat].Player, seat, g.Match.Players)
+			}
+		}
+	}
+	if len(positions) != 2 || positions[1] == positions[2] {
+		t.Errorf("openings %v", positions)
+	}
+	// The platform has every game once: none was played again after a break.
+	n := 0
+	for r, err := range arena.Records(t.Context(), g.js.Conn(), g.subjects) {
+		if err != nil || !strings.HasPrefix(r.ID, plan.Terms.ID+"-") {
+			t.Errorf("%v, %v", r, err)
+		}
+		n++
+	}
+	if n != 4 {
+		t.Errorf("the platform has %d records", n)
+	}
+}
+
+// Games that nobody plays end the match with the reason.
+func TestMatchOverNATSWithoutPlayers(t *testing.T) {
+	g := newGround(t)
+	plan := g.plan(t, "amazons-hare", "nobody", time.Second)
+	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, cluster.ErrExpired) {
+		t.Errorf("%v", err)
+	}
+	plan = g.plan(t, "amazons-hare", "amazons-tortoise", time.Minute)
+	plan.Terms.Game, plan.Terms.Rules, plan.Openings = "gomoku", "gomoku/freestyle-15+swap2", openings.Start{}
+	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, cluster.ErrRefused) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,286 @@
+package level
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+func TestRefusals(t *testing.T) {
+	if _, err := New("chess", 1); !errors.Is(err, game.ErrRules) {
+		t.Errorf("no such game: %v", err)
+	}
+	if _, err := NewBeginner("chess"); !errors.Is(err, game.ErrRules) {
+		t.Errorf("no beginner for such a game: %v", err)
+	}
+	for _, n := range []int{0, -1, 11} {
+		if _, err := New("gomoku", n); err == nil {
+			t.Errorf("level %d is accepted", n)
+		}
+	}
+	over := opened(t, "gomoku", 0, 0)
+	for _, text := range []string{"h8", "a1", "h9", "a2", "h10", "a3", "h11", "a4", "h12"} {
+		m, err := over.Parse(text)
+		if err == nil {
+			err = over.Play(m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range everyone(t, "gomoku") {
+		if _, err := s.Search(over, search.Limits{}, nil); !errors.Is(err, game.ErrOver) {
+			t.Errorf("ended game: %v", err)
+		}
+		if _, err := s.Search(opened(t, "gomoku", 0, 0), search.Limits{Moves: []game.Move{game.Move(500)}}, nil); !errors.Is(err, game.ErrIllegal) {
+			t.Errorf("illegal move to search: %v", err)
+		}
+		if _, err := s.Search(opened(t, "amazons", 0, 0), search.Limits{Nodes: 10}, nil); err == nil {
+			t.Error("another game's position is accepted")
+		}
+	}
+}
+
+// everyone is the beginner of a game and its levels.
+func everyone(t *testing.T, gameName string) []engine.Searcher {
+	t.Helper()
+	b, err := NewBeginner(gameName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []engine.Searcher{b}
+	for n := Weakest; n <= Strongest; n++ {
+		s, err := New(gameName, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// A level takes no more nodes than it has, not even by pondering, and the same
+// request gives the same answer, whatever was searched before.
+func TestLevelIsWhatItIs(t *testing.T) {
+	for _, g := range catalog.Games() {
+		for n, s := range everyone(t, g.Name) {
+			p := opened(t, g.Name, 8, 3)
+			l := search.Limits{Seed: 7}
+			first := think(t, s, p, l)
+			if n > 0 {
+				if most := s.(*Searcher).Nodes; first.Nodes > most {
+					t.Errorf("%s level %d took %d nodes of %d", g.Name, n, first.Nodes, most)
+				}
+			}
+			if n > 8 {
+				continue // the rest takes long, and there is nothing drawn by lot
+			}
+			think(t, s, opened(t, g.Name, 9, 4), l)
+
+			waiting := l
+			waiting.Wait = true
+			run, err := s.Search(p, waiting, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run.Pause()
+			run.Resume()
+			select {
+			case <-run.Done():
+				t.Errorf("%s level %d answers while it ponders", g.Name, n)
+			default:
+			}
+			run.Hit(l)
+			again := run.Wait()
+			if again.Move != first.Move || again.Score != first.Score || again.Nodes != first.Nodes {
+				t.Errorf("%s level %d: %s %d after %d nodes, then %s %d after %d", g.Name, n,
+					p.Format(first.Move), first.Score, first.Nodes, p.Format(again.Move), again.Score, again.Nodes)
+			}
+		}
+	}
+}
+
+// A level obeys limits that are narrower than its own.
+func TestNarrowerLimits(t *testing.T) {
+	for _, g := range catalog.Games() {
+		p := opened(t, g.Name, 6, 5)
+		moves := p.Legal(nil)[3:6]
+		for n, s := range everyone(t, g.Name) {
+			r := think(t, s, p, search.Limits{Nodes: 50, Moves: moves, MultiPV: 2})
+			if !slices.Contains(moves, r.Move) {
+				t.Errorf("%s level %d plays %s, which it may not", g.Name, n, p.Format(r.Move))
+			}
+			if n > 0 && r.Nodes > 50 {
+				t.Errorf("%s level %d took %d nodes of 50", g.Name, n, r.Nodes)
+			}
+			for i, line := range r.Lines {
+				if line.Line != i+1 || i == 0 && line.PV[0] != r.Move || i > 1 {
+					t.Errorf("%s level %d: line %d is number %d, %s", g.Name, n, i, line.Line, p.Format(line.PV[0]))
+				}
+			}
+			run, err := s.Search(p, search.Limits{Wait: true}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run.Stop()
+			if r := run.Wait(); !slices.Contains(p.Legal(nil), r.Move) {
+				t.Errorf("%s level %d, stopped, plays %#x", g.Name, n, uint32(r.Move))
+			}
+		}
+	}
+}
+
+// Levels that choose tell of what they chose, and of nothing better.
+func TestReportsItsChoice(t *testing.T) {
+	p := opened(t, "xiangqi", 10, 2)
+	for n := Weakest; n <= 8; n++ {
+		s, err := New("xiangqi", n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(10) {
+			var told []search.Info
+			run, err := s.Search(p, search.Limits{Seed: seed}, func(i search.Info) { told = append(told, i) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := run.Wait()
+			if s.errs() && (len(told) != 1 || told[0].PV[0] != r.Move || told[0].Score != r.Score) {
+				t.Errorf("level %d plays %s and tells %v", n, p.Format(r.Move), told)
+			}
+		}
+	}
+}
+
+// The lower a level, the more it varies.
+func TestVaries(t *testing.T) {
+	for _, g := range catalog.Games() {
+		p := opened(t, g.Name, 8, 6)
+		var kinds []int
+		for _, n := range []int{Weakest, 5, Strongest} {
+			s, err := New(g.Name, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			moves := map[game.Move]bool{}
+			for seed := range uint64(12) {
+				moves[think(t, s, p, search.Limits{Seed: seed, Nodes: 1000}).Move] = true
+			}
+			kinds = append(kinds, len(moves))
+		}
+		if kinds[0] < 4 || kinds[2] != 1 {
+			t.Errorf("%s: levels 1, 5 and 10 play %v different moves in a position", g.Name, kinds)
+		}
+	}
+}
+
+// Searches of one level at a time do not disturb each other.
+func TestAtOnce(t *testing.T) {
+	s, err := New("gomoku", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alone, together [6]game.Move
+	for i := range alone {
+		alone[i] = think(t, s, opened(t, "gomoku", 6+i, 1), search.Limits{Seed: 1}).Move
+	}
+	var wg sync.WaitGroup
+	for i := range together {
+		p := opened(t, "gomoku", 6+i, 1)
+		wg.Go(func() {
+			if run, err := s.Search(p, search.Limits{Seed: 1}, nil); err == nil {
+				together[i] = run.Wait().Move
+			}
+		})
+	}
+	wg.Wait()
+	if alone != together {
+		t.Errorf("alone %v, at once %v", alone, together)
+	}
+}
+
+// Slips follow a softmax, and never go beyond what may be misjudged.
+func TestSlip(t *testing.T) {
+	params := &search.Params{WinScale: 100}
+	lines := []search.Info{{Score: 100, PV: []game.Move{1}}, {Score: 0, PV: []game.Move{2}}, {Score: -300, PV: []game.Move{3}}}
+	tn := &turn{Searcher: &Searcher{Parameters: Parameters{Slip: 1, Worst: 3}}, rng: rand.New(rand.NewPCG(1, 1))}
+	const tries = 4000
+	count := map[game.Move]int{}
+	for range tries {
+		order := tn.slip(lines, params)
+		count[order[0].PV[0]]++
+		if order[2].PV[0] != 3 || len(order) != 3 {
+			t.Fatalf("order %v", order)
+		}
+	}
+	want := 1 / (1 + math.Exp(-1)) // one of log-odds apart, at a temperature of one
+	if got := float64(count[1]) / tries; math.Abs(got-want) > 0.03 || count[3] > 0 {
+		t.Errorf("best in %.3f, want %.3f; the hopeless one %d times", got, want, count[3])
+	}
+}
+
+// A beginner who looks one ply ahead does not lose to the lowest level.
+func TestBeginnerBeatsLevelOne(t *testing.T) {
+	for _, g := range catalog.Games() {
+		t.Run(g.Name, func(t *testing.T) {
+			beginner, err := NewBeginner(g.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lowest, err := New(g.Name, Weakest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			points, games := duel(t, g.Name, beginner, lowest, 20, 1)
+			t.Logf("%g of %d", points, games)
+			if points < float64(games)/2 {
+				t.Errorf("the beginner made only %g of %d points", points, games)
+			}
+		})
+	}
+}
+
+// The beginner does what its script says.
+func TestBeginner(t *testing.T) {
+	for _, c := range []struct{ name, game, position, want, not string }{
+		{"mates", "xiangqi", "3k5/R8/9/9/p8/9/9/9/9/1R3K3 w", "b0b9", ""},
+		{"takes the best it can win", "xiangqi", "3k5/9/9/1r2n4/9/9/9/1R2R4/9/5K3 w", "b2b6", ""},
+		{"gives no rook for a pawn", "xiangqi", "3k5/9/9/4p3r/9/4R4/9/9/9/5K3 w", "", "e4e6"},
+		{"makes five", "gomoku", "15/15/15/15/15/15/15/3oooo8/15/3xxxx8/15/15/15/15/15 b", "c6 h6", ""},
+		{"stops a four", "gomoku", "15/15/15/15/15/15/15/3xxxo8/15/3oooox7/15/15/15/15/15 b", "c6", ""},
+		{"extends its row", "gomoku", "15/15/15/15/15/15/15/6xxx6/2o9o2/5o9/15/15/15/15/15 b", "f8 j8", ""},
+		{"takes room", "amazons", "Q5/6/6/6/6/5q w", "", ""},
+	} {
+		p, err := catalog.Setup(c.game, "", c.position)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		b, err := NewBeginner(c.game)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := think(t, b, p, search.Limits{Seed: 1}).Move
+		got := p.Format(m)
+		if c.want != "" && !slices.Contains(strings.Fields(c.want), got) || got == c.not {
+			t.Errorf("%s: plays %s, want %s", c.name, got, c.want)
+		}
+		if c.game != "amazons" {
+			continue
+		}
+		worth := spreading(p)
+		for _, o := range p.Legal(nil) {
+			if worth(o) > worth(m) {
+				t.Fatalf("%s: %s, worth %d; %s is worth %d", c.name, got, worth(m), p.Format(o), worth(o))
+			}
+		}
+	}
+}
