@@ -124,7 +124,8 @@ func endgames(cfg bot.Config, log zerolog.Logger) (tables xiangqi.Tables, done f
 				}
 			}})
 			switch {
-			case err != nil && ctx.Err() == nil:
+			case ctx.Err() != nil: // the next start goes on
+			case err != nil:
 				warn(err)
 			case built > 0:
 				log.Info().Int("tables", built).Dur("took_ms", time.Since(began)).Str("dir", cfg.Tablebase).Msg("endgame tables built")
