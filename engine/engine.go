@@ -114,6 +114,19 @@ func (e *Engine) Params() search.Params { return *e.kernel.Params() }
 // Forget clears the hash table. No search may run meanwhile.
 func (e *Engine) Forget() { e.table.Clear() }
 
+// Known is what the hash table knows of a position, for debugging a search;
+// searches may run meanwhile. Ok is false where nothing is stored.
+func (e *Engine) Known(p game.Position) (known search.Known, ok bool) {
+	if p.Outcome().Over() {
+		return search.Known{}, false
+	}
+	pos, err := e.adapter.position(p)
+	if err != nil {
+		return search.Known{}, false
+	}
+	return e.kernel.Known(pos)
+}
+
 // Search implements Searcher.
 func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error) {
 	if err := Searchable(p, l); err != nil {

@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -156,9 +155,7 @@ func (p *Pool) Close() {
 	}
 	p.living.Wait()
 	for _, s := range p.searchers {
-		if c, ok := s.(io.Closer); ok {
-			c.Close() // it has nothing to lose
-		}
+		Close(s) // it has nothing to lose
 	}
 }
 

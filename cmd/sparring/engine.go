@@ -7,8 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/book"
 	"sparring/engine/level"
+	"sparring/engine/lineup"
 	"sparring/engine/pipe"
 	"sparring/game"
 	"sparring/game/clock"
@@ -35,7 +38,13 @@ docs/engine.md says how to plug it in.`,
 			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
 				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)
 			}
-			o.Setup.HashBytes, o.Open = hash<<20, openEngine
+			o.Setup.HashBytes, o.Open, o.Book = hash<<20, openEngine, soundBook
+			if o.Setup.Book == book.None {
+				o.Setup.Book = ""
+			} else if err := soundBook(o.Setup.Book); err != nil {
+				fmt.Fprintf(c.ErrOrStderr(), "sparring: playing without a book: %v\n", err)
+				o.Setup.Book = ""
+			}
 			if clockText != "" {
 				spec, err := clock.Parse(clockText)
 				if err != nil {
@@ -50,6 +59,7 @@ docs/engine.md says how to plug it in.`,
 			return err
 		},
 	}
+	c.AddCommand(checkCommand())
 	f := c.Flags()
 	f.StringVar(&o.Protocol, "protocol", "", "the protocol to speak: "+strings.Join(pipe.Protocols(), ", ")+" (default: what the first line says)")
 	f.StringVar(&o.Game, "game", "", "the game, where the protocol leaves it open")
@@ -59,13 +69,19 @@ docs/engine.md says how to plug it in.`,
 	f.IntVar(&hash, "hash", engine.DefaultHash>>20, "size of the hash table in MiB")
 	f.IntVar(&o.Setup.Threads, "threads", 1, "threads to search with")
 	f.IntVar(&o.Setup.Level, "level", 0, fmt.Sprintf("level of strength, %d to %d (default: all it can)", level.Weakest, level.Strongest))
+	f.StringVar(&o.Setup.Book, "book", book.None, "opening book: a file or folder, shipped or none")
 	return c
 }
 
-// openEngine opens our engine as a GUI wants it.
+// openEngine opens our engine as a GUI wants it. What is wrong with its book
+// was said when the book was chosen.
 func openEngine(gameName string, s pipe.Setup) (engine.Searcher, error) {
-	if s.Level > 0 {
-		return level.New(gameName, s.Level)
-	}
-	return engine.New(gameName, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads})
+	player := lineup.Spec{Level: s.Level, Book: s.Book}
+	return player.Open(gameName, lineup.Options{HashBytes: s.HashBytes, Threads: s.Threads, Shipped: configs.Books(), Warn: func(error) {}})
+}
+
+// soundBook reports what is wrong with a book.
+func soundBook(name string) error {
+	_, err := book.Open(name, "", configs.Books())
+	return err
 }

@@ -2,18 +2,18 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/lineup"
 	"sparring/engine/match"
 	"sparring/engine/match/cluster"
 	"sparring/engine/match/elo"
@@ -87,7 +87,7 @@ same command goes on where it was stopped. See docs/match.md.`,
 	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet: the first meets all others")
 	fl.IntVar(&f.games, "games", 100, "games of each pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; may be left out where every spec has a limit")
-	fl.StringVar(&f.openings, "openings", "", "file of openings, or none (default: balanced random ones are made)")
+	fl.StringVar(&f.openings, "openings", "", "file of openings, shipped, or none (default: balanced random ones are made)")
 	fl.Uint64Var(&f.seed, "seed", 1, "for the openings, their order, and players that draw by lot")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games at once")
 	fl.StringVar(&f.sprt, "sprt", "", "stop by sequential test, such as elo0=0,elo1=5 (alpha=0.05,beta=0.05 may be added)")
@@ -120,7 +120,23 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	var err error
 	t.Players, err = f.players()
 	errs = append(errs, err)
-	t.Limit, err = f.limit(t.Players)
+	var labels []string
+	own := f.over == "" // every player has a limit of its own
+	if f.over == "" {
+		for _, text := range t.Players {
+			s, err := lineup.Parse(text)
+			if err == nil {
+				err = s.Check(f.game)
+			}
+			errs = append(errs, err)
+			labels = append(labels, s.Name)
+			own = own && limited(s)
+		}
+	}
+	if strings.Join(labels, "") != "" {
+		t.Labels = labels
+	}
+	t.Limit, err = f.limit(own)
 	check("clock", err)
 	plan := &match.Plan{Games: f.games, Concurrency: f.concurrency}
 	if f.sprt != "" {
@@ -152,7 +168,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return openSpec(spec, f.game, engine.Options{HashBytes: f.hash << 20, Threads: f.threads})
+		return lineup.Open(spec, f.game, lineup.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books()})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -173,22 +189,24 @@ func (f *matchFlags) players() ([]string, error) {
 	return []string{f.a, f.b}, nil
 }
 
-// limited finds specs that bound a move by themselves.
-var limited = regexp.MustCompile(`[:,](nodes|depth|level)=`)
+// limited reports whether a player bounds its moves by itself.
+func limited(s lineup.Spec) bool {
+	if o := s.Outside; o != nil {
+		return o.Nodes > 0 || o.Depth > 0
+	}
+	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0
+}
 
-func (f *matchFlags) limit(specs []string) (match.Limit, error) {
-	if f.clock != "" {
+// limit is what a move may take; without --clock, what the players allow
+// themselves if each does.
+func (f *matchFlags) limit(own bool) (match.Limit, error) {
+	switch {
+	case f.clock != "":
 		return match.ParseLimit(f.clock)
+	case own:
+		return match.Limit{}, nil
 	}
-	if f.over != "" {
-		return match.Limit{}, errors.New("required, such as 10+0.1")
-	}
-	for _, s := range specs {
-		if !limited.MatchString(s) {
-			return match.Limit{}, fmt.Errorf("required, since %s has no limit of its own: 5+0.05, movetime=100ms, nodes=N or depth=N", s)
-		}
-	}
-	return match.Limit{}, nil
+	return match.Limit{}, errors.New("required: 5+0.05, movetime=100ms, nodes=N or depth=N (but where every player has a limit of its own, as self:nodes=N)")
 }
 
 // rulesOf is the rule set that --game and --rules name.
@@ -203,8 +221,11 @@ func rulesOf(gameName, rules string) (*game.Rules, error) {
 	return catalog.Rules(name)
 }
 
-// noOpenings is the value of --openings for the usual start.
-const noOpenings = "none"
+// Values of --openings that are no files.
+const (
+	noOpenings      = "none"    // the usual start
+	shippedOpenings = "shipped" // configs/openings
+)
 
 // openingsFor is the source of openings, and words that tell it from others.
 func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, string, error) {
@@ -212,18 +233,11 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 		return openings.Start{}, noOpenings, nil
 	}
 	if from != "" {
-		b, err := os.ReadFile(from)
+		set, name, err := openingFile(rules, from)
 		if err != nil {
 			return nil, "", err
 		}
-		set, err := openings.Read(strings.NewReader(string(b)), from)
-		if err == nil {
-			err = set.For(rules.Name)
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		return openings.Shuffle(set.Openings, seed), fmt.Sprintf("%s sha256:%.8x", filepath.Base(from), sha256.Sum256(b)), nil
+		return openings.Shuffle(set.Openings, seed), name + " " + set.Digest(), nil
 	}
 	recipe, err := openings.Usual(rules)
 	if err != nil {
@@ -256,6 +270,22 @@ func (f *matchFlags) judgeByTables(c *cobra.Command, plan *match.Plan) (done fun
 	}
 	local.Winner, plan.Terms.Tablebase = tableWinner(tables), tables.Men()
 	return func() { tables.Close() }, nil // read only: nothing can be lost
+}
+
+// openingFile reads the openings of a file, or the shipped ones.
+func openingFile(rules *game.Rules, from string) (set *openings.Set, name string, err error) {
+	if from == shippedOpenings {
+		return openings.Find(configs.Openings(), rules.Name)
+	}
+	f, err := os.Open(from)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	if set, err = openings.Read(f, from); err != nil {
+		return nil, "", err
+	}
+	return set, filepath.Base(from), set.For(rules.Name)
 }
 
 // runMatch plays the match and prints what came of it.

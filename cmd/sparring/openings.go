@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
+	"sparring/engine/lineup"
 	"sparring/engine/match/openings"
 	"sparring/engine/search"
 	"sparring/game"
@@ -106,7 +107,7 @@ func (f *openingFlags) maker() (*openingMaker, error) {
 	m := &openingMaker{rules: names, command: f.command(recipe)}
 	var judges []openings.Judge
 	for _, spec := range f.judges {
-		s, err := openSpec(spec, f.game, engine.Options{HashBytes: judgeHash, Threads: 1})
+		s, err := lineup.Open(spec, f.game, lineup.Options{HashBytes: judgeHash, Threads: 1})
 		if err != nil {
 			m.close()
 			return nil, fmt.Errorf("--judge: %w", err)
@@ -169,4 +170,19 @@ func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 		return err
 	}
 	return os.WriteFile(path, []byte(b.String()), 0o644)
+}
+
+// judgeNodes is how long openings are looked at that a match makes itself.
+const judgeNodes = 5000
+
+// judgeHash is the hash table of a judge, in bytes.
+const judgeHash = 8 << 20
+
+// ownJudge judges openings with our own engine.
+func ownJudge(gameName string, nodes uint64) (openings.Judge, error) {
+	e, err := engine.New(gameName, engine.Options{HashBytes: judgeHash, Threads: 1})
+	if err != nil {
+		return nil, err
+	}
+	return openings.Searching(e, search.Limits{Nodes: nodes}), nil
 }

@@ -46,16 +46,16 @@ func (p Preference) valid() bool {
 
 // Numbers of the package documentation's formulas.
 const (
-	priorGames  = 8
-	priorScore  = 0.4
-	steepness   = 10
-	worstScore  = 0.35
-	leastShare  = 0.01
-	learntStep  = 150 // thousandths of a point
-	mostLearnt  = 300
-	usualPlies  = 24
-	usualLeast  = 3
-	usualWarmth = 1.0
+	priorGames       = 8
+	priorScore       = 0.4
+	steepness        = 10
+	worstScore       = 0.35
+	leastShare       = 0.01
+	learntStep       = 150 // thousandths of a point
+	mostLearnt       = 300
+	usualPlies       = 24
+	usualLeast       = 3
+	usualTemperature = 1.0
 )
 
 // valid reports whether the entry's opinions are within their bounds.

@@ -18,7 +18,7 @@ type Options struct {
 }
 
 func (o Options) complete() Options {
-	return Options{cmp.Or(o.Plies, usualPlies), cmp.Or(o.Least, usualLeast), cmp.Or(o.Temperature, usualWarmth)}
+	return Options{cmp.Or(o.Plies, usualPlies), cmp.Or(o.Least, usualLeast), cmp.Or(o.Temperature, usualTemperature)}
 }
 
 // Candidate is what a book says about a move.

@@ -1,7 +1,6 @@
 package book
 
 import (
-	"io"
 	"time"
 
 	"sparring/engine"
@@ -35,20 +34,8 @@ func (s *Searcher) Search(p game.Position, l search.Limits, report func(search.I
 	return s.inner.Search(p, l, report)
 }
 
-// Forget clears what the inner searcher has learnt, if it can.
-func (s *Searcher) Forget() {
-	if f, ok := s.inner.(interface{ Forget() }); ok {
-		f.Forget()
-	}
-}
-
-// Close closes the inner searcher, if it can be closed.
-func (s *Searcher) Close() error {
-	if c, ok := s.inner.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
+// Unwrap is the searcher behind the books.
+func (s *Searcher) Unwrap() engine.Searcher { return s.inner }
 
 // answered is a search that had its answer at once.
 type answered struct{ result search.Result }

@@ -32,18 +32,6 @@ func (s *Shelf) For(rules string) *Book {
 	return s.books[Family(rules)]
 }
 
-// Empty reports whether the shelf has no book for a game.
-func (s *Shelf) Empty(gameName string) bool {
-	if s != nil {
-		for family := range s.books {
-			if name, _, _ := strings.Cut(family, "/"); name == gameName {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 func (s *Shelf) add(name string, b *Book) error {
 	if s.books[b.family] != nil {
 		return fmt.Errorf("book %s: a second one for %s", name, b.family)

@@ -382,6 +382,9 @@ type capped struct {
 	depth int
 }
 
+// Unwrap is the searcher without the limits.
+func (c capped) Unwrap() engine.Searcher { return c.Searcher }
+
 func (s Spec) cap(inner engine.Searcher) engine.Searcher { return capped{inner, s.Nodes, s.Depth} }
 
 // Search implements engine.Searcher.

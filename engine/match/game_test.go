@@ -191,6 +191,39 @@ func TestOpeningMovesAreInTheRecord(t *testing.T) {
 	}
 }
 
+// A program has its time to start, off the clock; when it can't be started it
+// loses, and after some games the match ends.
+func TestStarting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		opening := func(ready func() error) func(string) (engine.Searcher, error) {
+			return func(spec string) (engine.Searcher, error) {
+				if spec == "late" {
+					return late{steady, ready, &calls}, nil
+				}
+				return script(steady), nil
+			}
+		}
+		p := planOf(t, "movetime=100ms", nil, "late", "b")
+		p.Backend = &Local{Open: opening(func() error { time.Sleep(time.Minute); return nil })}
+		s, games := run(t, p)
+		if calls != 2 || s.Players[0].FaultCount() != 0 || s.Players[0].TimeUS != 0 || len(games) != 2 {
+			t.Errorf("%d calls, %+v", calls, s.Players[0])
+		}
+		p = planOf(t, "movetime=100ms", nil, "late", "b")
+		p.Games = 20
+		p.Backend = &Local{Open: opening(func() error { return &engine.Fault{Kind: engine.FaultStart, Text: "no such file"} })}
+		s, err := Run(t.Context(), p)
+		if !errors.Is(err, ErrStart) || !strings.Contains(err.Error(), "late: no such file") || s.Games != mostStarts || s.Players[0].Faults[engine.FaultStart] != mostStarts {
+			t.Errorf("%v after %d games, faults %v", err, s.Games, s.Players[0].Faults)
+		}
+		p.Backend = &Local{Open: opening(func() error { return errBroken })}
+		if s, err := Run(t.Context(), p); !errors.Is(err, errBroken) || s.Games != 0 {
+			t.Errorf("%v after %d games", err, s.Games)
+		}
+	})
+}
+
 // What is no fault of a player ends the match, with the place in the error.
 func TestErrorsEndTheMatch(t *testing.T) {
 	p := planOf(t, "nodes=1", map[string]script{"a": steady, "b": from(3, failing(errBroken))}, "a", "b")

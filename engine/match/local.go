@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
@@ -17,9 +16,8 @@ import (
 )
 
 // Local plays the games in this process, with players that Open makes from
-// their specs. Each worker has players of its own; those that are an io.Closer
-// are closed with it. Before each game a player with a Forget method is told
-// to clear its hash table.
+// their specs. Each worker has players of its own, which are closed with it and
+// made ready for each game (engine.Prepare) before its clocks start.
 type Local struct {
 	Open func(spec string) (engine.Searcher, error)
 	// Winner, unless nil, is asked after each move who wins with best play; ok
@@ -71,9 +69,7 @@ func (w *localWorker) Close() {
 			continue
 		}
 		p.pool.Close()
-		if c, ok := p.searcher.(io.Closer); ok {
-			c.Close() // it has nothing to lose
-		}
+		engine.Close(p.searcher) // it has nothing to lose
 	}
 }
 
@@ -85,8 +81,13 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f, ok := p.searcher.(interface{ Forget() }); ok {
-			f.Forget()
+		if !s.over {
+			err := engine.Prepare(p.searcher)
+			if fault, ok := errors.AsType[*engine.Fault](err); ok {
+				s.lose(game.Seat(seat), fault)
+			} else if err != nil {
+				return nil, fmt.Errorf("player %s: %w", b.Names[seat], err)
+			}
 		}
 		s.players[seat] = p
 		s.clocks[seat] = w.terms.Limit.Clock.Start()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"sparring/engine"
 	"sparring/engine/match/elo"
 	"sparring/engine/match/openings"
 	"sparring/game"
@@ -47,7 +48,7 @@ func (p *Plan) Validate() error {
 // the same games whether a match was interrupted or not, and however many at
 // once.
 func Run(ctx context.Context, p Plan) (*Standing, error) {
-	r := &runner{Plan: p, standing: NewStanding(&p.Terms), done: map[[2]int]bool{}}
+	r := &runner{Plan: p, standing: NewStanding(&p.Terms), done: map[[2]int]bool{}, starts: map[int]int{}}
 	if err := p.Validate(); err != nil {
 		return r.standing, err
 	}
@@ -98,6 +99,29 @@ type runner struct {
 
 	mu       sync.Mutex
 	standing *Standing
+	starts   map[int]int // games in a row that a player lost because it could not be started
+}
+
+// mostStarts is how many such games a match goes on for: then it measures
+// nothing but a broken installation.
+const mostStarts = 3
+
+// ErrStart: a player can't be started again and again.
+var ErrStart = errors.New("a player can't be started")
+
+// started ends a match in which a player can't be started. The caller holds mu.
+func (r *runner) started(g *Game) error {
+	for seat, i := range g.Match.Players {
+		f := g.Match.Fault
+		if f == nil || f.Kind != engine.FaultStart || f.Seat != game.Seat(seat) {
+			delete(r.starts, i)
+			continue
+		}
+		if r.starts[i]++; r.starts[i] == mostStarts {
+			return fmt.Errorf("%w, %d games in a row: %s: %s", ErrStart, mostStarts, g.Seats[seat].Player, f.Text)
+		}
+	}
+	return nil
 }
 
 // schedule hands out the pairs in order, with the games that are still to be
@@ -176,7 +200,7 @@ func (r *runner) work(ctx context.Context, pairs <-chan []Bout) {
 func (r *runner) finished(ctx context.Context, g *Game) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ctx.Err() != nil {
+	if errors.Is(context.Cause(ctx), errDecided) {
 		return nil // it came after the end of the match
 	}
 	if r.File != nil {
@@ -193,7 +217,7 @@ func (r *runner) finished(ctx context.Context, g *Game) error {
 	if r.decided() {
 		r.end(errDecided)
 	}
-	return nil
+	return r.started(g)
 }
 
 func (r *runner) decided() bool {

@@ -299,8 +299,8 @@ func TestTournaments(t *testing.T) {
 }
 
 func TestNamesAreDistinct(t *testing.T) {
-	terms := Terms{Players: []string{"self", "x", "self", "self"}}
-	if got, want := terms.Names(), []string{"self", "x", "self (2)", "self (3)"}; !slices.Equal(got, want) {
+	terms := Terms{Players: []string{"self", "x", "self", "self", "uci:y"}, Labels: []string{"", "", "", "", "x"}}
+	if got, want := terms.Names(), []string{"self", "x", "self (2)", "self (3)", "x (2)"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -37,6 +37,20 @@ func (s script) Search(p game.Position, l search.Limits, _ func(search.Info)) (e
 	return a, nil
 }
 
+// late is a script that is a program: it is ready when its time has come, or
+// never.
+type late struct {
+	script
+	ready func() error
+	calls *int
+}
+
+// Ready is called before the clock runs.
+func (l late) Ready() error {
+	*l.calls++
+	return l.ready()
+}
+
 type answer struct {
 	result search.Result
 	once   sync.Once

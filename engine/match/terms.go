@@ -22,8 +22,9 @@ type Terms struct {
 	V        int      `json:"match"` // FileVersion
 	ID       string   `json:"id"`    // begins the ids of the games; another match has another, see NewID
 	Game     string   `json:"game"`
-	Rules    string   `json:"rules"`   // in full
-	Players  []string `json:"players"` // specs, at least two
+	Rules    string   `json:"rules"`            // in full
+	Players  []string `json:"players"`          // specs, at least two
+	Labels   []string `json:"labels,omitempty"` // what to call them, by index; none or "" is by the spec
 	Kind     Kind     `json:"tournament"`
 	Limit    Limit    `json:"limit"`
 	Openings string   `json:"openings"` // which, in words that tell any two sets apart
@@ -64,10 +65,14 @@ func (t *Terms) Pairings() (all [][2]int) {
 	return all
 }
 
-// Names are the players' specs, made distinct where one is there twice.
+// Names are the players' labels or specs, made distinct where one is there
+// twice.
 func (t *Terms) Names() []string {
 	names, seen := make([]string, len(t.Players)), map[string]int{}
 	for i, p := range t.Players {
+		if i < len(t.Labels) && t.Labels[i] != "" {
+			p = t.Labels[i]
+		}
 		seen[p]++
 		names[i] = p
 		if n := seen[p]; n > 1 {

@@ -21,6 +21,8 @@ type dialect interface {
 	// hear reads a line that came meanwhile. Answer is nil for all but the
 	// last one; info may be nil. Moves are in our own text.
 	hear(q *query, line string) (a *answer, i *uci.Info)
+	// foreign reports whether a line is none that the protocol knows.
+	foreign(line string) bool
 	// hush is the line that makes it answer at once; "" where there is none.
 	hush() string
 	// farewell is the line that ends it.

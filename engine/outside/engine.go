@@ -67,6 +67,7 @@ func Open(s Spec, gameName string) (*Engine, error) {
 // or ErrClosed.
 func (e *Engine) Ready() error {
 	e.mu.Lock()
+	e.idle = slices.DeleteFunc(e.idle, func(p *program) bool { return p.fault() != nil })
 	waiting := len(e.idle) > 0
 	e.mu.Unlock()
 	if waiting {
@@ -139,7 +140,7 @@ func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Inf
 	q := newQuery(p)
 	q.lines = l.MultiPV
 	r := &running{
-		engine: e, query: q, limits: e.within(l), report: report, began: time.Now(),
+		engine: e, query: q, limits: e.within(l), report: report,
 		bell: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	e.living.Go(r.run)
@@ -168,6 +169,7 @@ type program struct {
 	*process
 	dialect
 	times times
+	stale bool  // a late answer to an earlier search may still come: it was hushed
 	held  *held // what it knows of the game it plays; nil is nothing
 }
 
@@ -256,11 +258,7 @@ func (e *Engine) pick(q *query) (*program, error) {
 		}
 		return p, nil
 	}
-	for i := len(e.idle) - 1; i >= 0; i-- {
-		if e.idle[i].fault() != nil {
-			e.idle = slices.Delete(e.idle, i, i+1) // it harmed no game
-		}
-	}
+	e.idle = slices.DeleteFunc(e.idle, func(p *program) bool { return p.fault() != nil }) // they harmed no game
 	if i := slices.IndexFunc(e.idle, func(p *program) bool { return p.held == nil }); i >= 0 {
 		return e.take(i), nil
 	}

@@ -64,15 +64,17 @@ func killFamily(leader int, mark string) {
 // marked are the running processes outside the group that bear a mark.
 func marked(leader int, mark string) (pids []int) {
 	each(func(s status) {
-		if s.group == leader || s.state == 'Z' {
-			return
-		}
-		env, err := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/environ")
-		if err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark }) {
+		if s.group != leader && s.state != 'Z' && bears(s.pid, mark) {
 			pids = append(pids, s.pid)
 		}
 	})
 	return pids
+}
+
+// bears reports whether a process has the mark in its environment.
+func bears(pid int, mark string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark })
 }
 
 // familyMemory is the resident memory of a process group, in bytes.
@@ -122,17 +124,17 @@ func each(f func(status)) {
 	}
 }
 
-// relatives are the children of a program besides itself: those that run, and
-// the zombies among them, which nobody has reaped.
+// relatives are the processes that a program has started: those that run, and
+// the zombies among its children, whom it has not reaped.
 func relatives(leader int, mark string) (running, zombies int) {
 	each(func(s status) {
 		switch {
-		case s.pid == leader || s.group != leader && s.parent != leader:
-		case s.state == 'Z':
+		case s.pid == leader:
+		case s.state == 'Z' && s.parent == leader:
 			zombies++
-		default:
+		case s.state != 'Z' && (s.group == leader || s.parent == leader || bears(s.pid, mark)):
 			running++
 		}
 	})
-	return running + len(marked(leader, mark)), zombies
+	return running, zombies
 }

@@ -235,3 +235,8 @@ func (t *gomocupTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 
 func (t *gomocupTalk) hush() string     { return "" }
 func (t *gomocupTalk) farewell() string { return string(gomocup.End) }
+
+func (t *gomocupTalk) foreign(line string) bool {
+	a, err := gomocup.ParseAnswer(line)
+	return err != nil || a.Kind == gomocup.Chatter
+}

@@ -24,7 +24,8 @@ type inbox struct {
 	mu        sync.Mutex
 	listening bool
 	lines     []string
-	last      string // whether taken or not
+	last      string            // whether taken or not
+	tap       func(line string) // hears every line, if set
 }
 
 func newInbox(flood func(text string)) *inbox {
@@ -36,6 +37,13 @@ func (b *inbox) listen(on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.listening, b.lines = on, nil
+}
+
+// setTap sets who hears every line from now on.
+func (b *inbox) setTap(tap func(line string)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tap = tap
 }
 
 // take empties the inbox.
@@ -68,7 +76,11 @@ func (b *inbox) put(line []byte) {
 	if b.listening {
 		b.lines = append(b.lines, text)
 	}
+	tap := b.tap
 	b.mu.Unlock()
+	if tap != nil && text != "" {
+		tap(text)
+	}
 	b.ring()
 }
 

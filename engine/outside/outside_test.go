@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// brief are short times for what a broken engine does not do; long enough for
-// a busy machine to do what is not broken.
-var brief = times{start: 3 * time.Second, grace: time.Second, quit: 500 * time.Millisecond, think: 3 * time.Second}
+// patient are times that a busy machine keeps; what is not to come is waited
+// for less long.
+var patient = times{start: 20 * time.Second, grace: 15 * time.Second, quit: 500 * time.Millisecond, think: time.Minute}
 
 func brokenSpec(t *testing.T, mode string) Spec {
 	t.Helper()
@@ -46,7 +46,7 @@ func openBroken(t *testing.T, mode string, change ...func(*Spec)) *Engine {
 		f(&s)
 	}
 	e := open(t, s, "xiangqi")
-	e.times = brief
+	e.times = patient
 	return e
 }
 
@@ -68,7 +68,7 @@ func TestBrokenEngines(t *testing.T) {
 		says   []string
 		limits search.Limits
 	}{
-		{broken.HangStart, engine.FaultStart, []string{"no uciok within 1s", `sent last "uci"`, "nothing came"}, search.Limits{Depth: 1}},
+		{broken.HangStart, engine.FaultStart, []string{"no uciok within 300ms", `sent last "uci"`, "nothing came"}, search.Limits{Depth: 1}},
 		{broken.CrashStart, engine.FaultStart, []string{"exit status 3", "no network file"}, search.Limits{Depth: 1}},
 		{broken.CloseInput, engine.FaultStart, nil, search.Limits{Depth: 1}},
 		{broken.Unflushed, engine.FaultStart, []string{"no uciok"}, search.Limits{Depth: 1}},
@@ -92,11 +92,11 @@ func TestBrokenEngines(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.mode, func(t *testing.T) {
 			e := openBroken(t, test.mode)
-			if test.limits.Depth == 0 && test.limits.Hard == 0 {
-				e.times.think = 100 * time.Millisecond
-			}
-			if test.kind == engine.FaultStart {
-				e.times.start = time.Second // nothing is to come
+			switch {
+			case test.kind == engine.FaultHang:
+				e.times.grace, e.times.think = time.Second, 100*time.Millisecond
+			case test.kind == engine.FaultStart && test.mode != broken.CrashStart:
+				e.times.start = 300 * time.Millisecond
 			}
 			files := openFiles()
 			r := find(t, e, newGame(t, "xiangqi/wxf"), test.limits)
@@ -123,7 +123,7 @@ func TestBrokenEngines(t *testing.T) {
 			alone(t, "after Close", files)
 		})
 	}
-	seen := []string{broken.Memory, broken.Deaf} // have tests of their own
+	seen := []string{broken.Memory, broken.Deaf, broken.Twice} // have tests of their own
 	for _, test := range tests {
 		seen = append(seen, test.mode)
 	}
@@ -309,6 +309,33 @@ func TestPonder(t *testing.T) {
 	}
 	if len(e.idle) != 1 {
 		t.Errorf("%d processes", len(e.idle))
+	}
+}
+
+// TestLateAnswer: an answer that comes once more is not taken for one to the
+// next search.
+func TestLateAnswer(t *testing.T) {
+	e := openBroken(t, broken.Twice)
+	p := newGame(t, "xiangqi/wxf")
+	for range 4 {
+		run, err := e.Search(p, search.Limits{Wait: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		run.Hit(search.Limits{Depth: 1})
+		r := run.Wait()
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		for _, m := range []game.Move{r.Move, game.NoMove} {
+			if m == game.NoMove {
+				m = p.Legal(nil)[0]
+			}
+			if err := p.Play(m); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

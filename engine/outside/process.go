@@ -23,6 +23,7 @@ type process struct {
 	inbox *inbox   // what it says
 	errs  *tail    // the end of what it writes to stderr
 
+	left int           // processes that it left behind, once gone is closed
 	gone chan struct{} // closed when it has ended, was reaped and all it wrote was read
 	exit error         // how, once gone is closed
 
@@ -107,7 +108,8 @@ func (p *process) live(reading *sync.WaitGroup, out, errs *os.File) {
 	p.exit = reap(p.cmd, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		killFamily(p.cmd.Process.Pid, p.mark) // what it leaves behind
+		p.left, _ = relatives(p.cmd.Process.Pid, p.mark)
+		killFamily(p.cmd.Process.Pid, p.mark)
 		p.reaped = true
 	})
 	p.in.Close()

@@ -17,7 +17,6 @@ type running struct {
 	engine *Engine
 	query  *query
 	report func(search.Info)
-	began  time.Time
 	bell   chan struct{} // has one when Hit, Pause or Resume was called
 	stop   chan struct{} // closed by Stop
 	done   chan struct{} // closed when result is set
@@ -30,8 +29,10 @@ type running struct {
 	paused  bool
 
 	// The goroutine's own.
-	lines []search.Info // the last state of each line, best first
-	due   time.Time     // when the answer is due; zero is never
+	answer *answer       // as it came, once there is one
+	lines  []search.Info // the last state of each line, best first
+	asked  time.Time     // when it was first asked; zero is not yet
+	due    time.Time     // when the answer is due; zero is never
 }
 
 // Hit implements engine.Running.
@@ -115,6 +116,7 @@ func (r *running) run() {
 	}
 	a, err := r.converse(p)
 	if err == nil && a != nil {
+		r.answer = a
 		err = r.settle(p, a)
 	}
 	switch {
@@ -167,6 +169,7 @@ func (r *running) converse(p *program) (*answer, error) {
 	defer c.late.Stop()
 	defer c.suspend(false)
 	if r.orders().limits.Wait {
+		r.asked = time.Now()
 		if err := p.ask(p, r.query, allowance{endless: true, limits: r.orders().limits}); err != nil {
 			return nil, err
 		}
@@ -238,6 +241,9 @@ func (c *conversation) think() error {
 	if c.p.hush() == "" {
 		c.deadline = c.deadline.Add(c.p.times.grace) // nothing can be done about it before
 	}
+	if c.r.asked.IsZero() {
+		c.r.asked = time.Now()
+	}
 	return c.p.ask(c.p, c.r.query, a)
 }
 
@@ -271,6 +277,7 @@ func (c *conversation) obey() (*answer, error) {
 // hush has the process answer at once.
 func (c *conversation) hush(then phase) error {
 	c.suspend(false)
+	c.p.stale = true
 	c.phase, c.deadline = then, time.Now().Add(c.p.times.grace)
 	return c.p.send(c.p.hush())
 }
@@ -388,7 +395,7 @@ func (r *running) tell(i *uci.Info) {
 	}
 	info := search.Info{
 		Depth: i.Depth, SelDepth: i.SelDepth, Line: max(i.Line, 1), Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull,
-		Time: time.Since(r.began), PV: legalLine(r.query.pos, i.PV),
+		Time: time.Since(r.asked), PV: legalLine(r.query.pos, i.PV),
 	}
 	info.Score, info.Chance = r.engine.value(i)
 	switch i.Score.Bound {
@@ -424,7 +431,7 @@ func legalLine(from game.Position, texts []string) (line []game.Move) {
 // settle checks an answer against the rules and makes the result of it.
 func (r *running) settle(p *program, a *answer) error {
 	res := &r.result
-	res.Time, res.Source, res.Chance = time.Since(r.began), search.FromExternal, 0.5
+	res.Time, res.Source, res.Chance = time.Since(r.asked), search.FromExternal, 0.5
 	if len(r.lines) > 0 {
 		best := r.lines[0]
 		res.Score, res.Chance, res.Depth, res.SelDepth, res.Nodes = best.Score, best.Chance, best.Depth, best.SelDepth, best.Nodes

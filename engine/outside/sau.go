@@ -94,3 +94,8 @@ func (t *sauTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 
 func (t *sauTalk) hush() string     { return "" }
 func (t *sauTalk) farewell() string { return sau.Line{Word: sau.Quit}.String() }
+
+func (t *sauTalk) foreign(line string) bool {
+	l, err := sau.Parse(line)
+	return err != nil || l.Word != sau.Move && l.Word != sau.Name
+}

@@ -8,6 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sparring/protocol/gomocup"
+	"sparring/protocol/sau"
+	"sparring/protocol/ucci"
+	"sparring/protocol/uci"
+	"sparring/protocol/xboard"
 )
 
 // Dialect is the name of a protocol.
@@ -95,7 +101,8 @@ func (s Spec) program() (string, error) {
 // traits are what a protocol can and can't say.
 type traits struct {
 	games        []string
-	nodes, depth bool // limits of a search
+	hello        string // what is said first
+	nodes, depth bool   // limits of a search
 	options      bool
 	ponders      bool // it can search without an end, until it is hushed
 	lines        bool // several lines, and searches of some moves alone
@@ -105,12 +112,12 @@ type traits struct {
 
 // protocols are the dialects that are spoken here.
 var protocols = map[Dialect]traits{
-	UCI: {games: []string{"xiangqi", "gomoku", "amazons"}, nodes: true, depth: true, options: true, ponders: true, lines: true,
+	UCI: {games: []string{"xiangqi", "gomoku", "amazons"}, hello: uci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, lines: true,
 		positions: true, speaker: newUCI},
-	UCCI:    {games: []string{"xiangqi"}, nodes: true, depth: true, options: true, ponders: true, positions: true, speaker: newUCCI},
-	Gomocup: {games: []string{"gomoku"}, options: true, positions: true, speaker: newGomocup},
-	XBoard:  {games: []string{"xiangqi"}, depth: true, options: true, positions: true, speaker: newXBoard},
-	SAU:     {games: []string{"amazons", "gomoku"}, speaker: newSAU},
+	UCCI:    {games: []string{"xiangqi"}, hello: ucci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, positions: true, speaker: newUCCI},
+	Gomocup: {games: []string{"gomoku"}, hello: string(gomocup.Start) + " 15", options: true, positions: true, speaker: newGomocup},
+	XBoard:  {games: []string{"xiangqi"}, hello: xboard.Hello, depth: true, options: true, positions: true, speaker: newXBoard},
+	SAU:     {games: []string{"amazons", "gomoku"}, hello: string(sau.AskName), speaker: newSAU},
 }
 
 // Dialects lists the protocols.
@@ -125,6 +132,9 @@ func Dialects() []string {
 
 // Known reports whether there is such a protocol.
 func (d Dialect) Known() bool { _, ok := protocols[d]; return ok }
+
+// Games lists the games that engines of the protocol play.
+func (d Dialect) Games() []string { return protocols[d].games }
 
 // LimitsNodes reports whether searches can be limited by nodes.
 func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }

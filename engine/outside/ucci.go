@@ -72,9 +72,12 @@ func (t *ucciTalk) setUp(p *program, q *query) error {
 		if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
 			return err
 		}
+	}
+	if p.held == nil || p.stale {
 		if err := t.sync(p, engine.FaultHang); err != nil {
 			return err
 		}
+		p.stale = false
 	}
 	return p.send(ucci.Position{FEN: q.start, Moves: q.moves}.String())
 }
@@ -122,4 +125,10 @@ func (t *ucciTalk) ours(moves []string) (out []string) {
 		out = append(out, ourText(m))
 	}
 	return out
+}
+
+func (t *ucciTalk) foreign(line string) bool {
+	reply, _ := ucci.ParseReply(line)
+	_, chatter := reply.(ucci.Chatter)
+	return chatter
 }

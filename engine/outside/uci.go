@@ -184,9 +184,12 @@ func (t *uciTalk) setUp(p *program, q *query) error {
 		if err := t.tellRules(p, q.pos.Rules()); err != nil {
 			return err
 		}
+	}
+	if p.held == nil || p.stale {
 		if err := t.sync(p, engine.FaultHang); err != nil {
 			return err
 		}
+		p.stale = false
 	}
 	if lines := max(q.lines, 1); lines != t.lines {
 		if have, ok := t.options.find("MultiPV"); ok {
@@ -270,7 +273,7 @@ func (t *uciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 		case reply.None():
 			a.wrong = "no move"
 		case t.game == "xiangqi" && t.form.Ranks == 1 && a.move == strings.ToLower(reply.Move):
-			a.wrong = "not a move with ranks from 1 to 10"
+			a.wrong = "no move with ranks from 1 to 10, as engines with the option UCI_Variant write them"
 		}
 		return a, nil
 	}
@@ -292,4 +295,10 @@ func (t *uciTalk) ours(moves []string) (out []string) {
 		out = append(out, t.form.Ours(m))
 	}
 	return out
+}
+
+func (t *uciTalk) foreign(line string) bool {
+	reply, _ := uci.ParseReply(line)
+	_, chatter := reply.(uci.Chatter)
+	return chatter
 }

@@ -207,3 +207,6 @@ func xboardScore(n int) uci.Score {
 
 func (t *xboardTalk) hush() string     { return xboard.Now }
 func (t *xboardTalk) farewell() string { return xboard.Quit }
+
+// foreign is nothing here: the protocol lets programs write what they like.
+func (t *xboardTalk) foreign(string) bool { return false }

@@ -171,6 +171,10 @@ func (g *gomocupSpeaker) start(width, height int) error {
 	}
 	g.size = width
 	g.clear()
+	if err := g.setUp(); err != nil {
+		return err
+	}
+	g.s.warm() // what comes before OK is on nobody's clock
 	g.ok()
 	return nil
 }

@@ -127,9 +127,10 @@ func (g *gomocupSpeaker) info(c gomocup.Command) error {
 	case gomocup.TimeIncrement:
 		g.time.increment = max(ms, 0)
 	case gomocup.MaxMemory:
+		// Just a limit: a table that is in it stays as it is.
 		setup.HashBytes = g.s.o.Setup.HashBytes
 		if n > 0 {
-			setup.HashBytes = int(min(max((n-ownMemory)/2, leastHash), MaxHash<<20))
+			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-ownMemory)/2, leastHash)))
 		}
 	case gomocup.HashSize:
 		setup.HashBytes = min(max(count<<10, leastHash), MaxHash<<20)

@@ -76,28 +76,58 @@ func combo(name, preset string, vars []string, set func(string) error) setting {
 	return setting{uci.Option{Name: name, Kind: uci.Combo, Default: preset, Vars: vars}, set}
 }
 
-// engineSettings are those of the engine, under the protocol's names for them.
-func (s *session) engineSettings(hash, threads, level string) []setting {
+// text takes any text.
+func text(name, preset string, set func(string) error) setting {
+	return setting{uci.Option{Name: name, Kind: uci.Text, Default: preset}, set}
+}
+
+// engineNames are a protocol's names of the engine's settings.
+type engineNames struct{ hash, threads, level, book, bookFile string }
+
+// engineSettings are those of the engine.
+func (s *session) engineSettings(names engineNames) []setting {
 	all := []setting{
-		spin(hash, s.o.Setup.HashBytes>>20, 1, MaxHash, func(n int) {
+		spin(names.hash, s.o.Setup.HashBytes>>20, 1, MaxHash, func(n int) {
 			setup := s.setup
 			setup.HashBytes = n << 20
 			s.configure(setup)
 		}),
-		spin(threads, s.o.Setup.Threads, 1, MaxThreads, func(n int) {
+		spin(names.threads, s.o.Setup.Threads, 1, MaxThreads, func(n int) {
 			setup := s.setup
 			setup.Threads = n
 			s.configure(setup)
 		}),
 	}
 	if s.o.Levels > 0 {
-		all = append(all, spin(level, s.o.Setup.Level, 0, s.o.Levels, func(n int) {
+		all = append(all, spin(names.level, s.o.Setup.Level, 0, s.o.Levels, func(n int) {
 			setup := s.setup
 			setup.Level = n
 			s.configure(setup)
 		}))
 	}
+	if s.o.Book != nil {
+		all = append(all, setting{
+			uci.Option{Name: names.book, Kind: uci.Check, Default: strconv.FormatBool(s.o.Setup.Book != "")},
+			func(value string) error { return s.useBook(value == "true", s.bookFile) },
+		}, text(names.bookFile, s.bookFile, func(name string) error { return s.useBook(s.ownBook, name) }))
+	}
 	return all
+}
+
+// useBook plays from an opening book from now on, or from none. A book that is
+// missing or damaged is refused, and there is none.
+func (s *session) useBook(on bool, name string) error {
+	s.ownBook, s.bookFile = on, name
+	setup := s.setup
+	setup.Book = ""
+	var err error
+	if on {
+		if err = s.o.Book(name); err == nil {
+			setup.Book = name
+		}
+	}
+	s.configure(setup)
+	return err
 }
 
 // settings are the options of UCI.
@@ -107,7 +137,7 @@ func (u *uciSpeaker) settings() []setting {
 	for _, g := range catalog.Games() {
 		games = append(games, g.Name)
 	}
-	return slices.Concat(s.engineSettings("Hash", "Threads", "Skill Level"), []setting{
+	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile"}), []setting{
 		button("Clear Hash", s.forget),
 		// Nothing depends on it: whether to ponder is the GUI's affair.
 		check("Ponder", false, func(bool) {}),

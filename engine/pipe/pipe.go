@@ -1,6 +1,7 @@
 package pipe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type Options struct {
 	Setup Setup
 	// Levels is how many levels of strength Open knows; 0 is none.
 	Levels int
+	// Book says what is wrong with the opening book of a name; where it is
+	// nil, Open knows none.
+	Book func(name string) error
 	// Open makes the searcher for a game; our own engine when nil. One that is
 	// an io.Closer is closed when it is no longer wanted, one that has a method
 	// Forget() is told of new games.
@@ -45,11 +49,15 @@ type Options struct {
 	Seed uint64
 }
 
+// usualBook is the name of the book where none was given.
+const usualBook = "shipped"
+
 // Setup is what an engine is given.
 type Setup struct {
-	HashBytes int // engine.DefaultHash when 0
-	Threads   int // 1 when 0
-	Level     int // of strength, from 1; 0 is all there is
+	HashBytes int    // engine.DefaultHash when 0
+	Threads   int    // 1 when 0
+	Level     int    // of strength, from 1; 0 is all there is
+	Book      string // name of an opening book; "" is none
 }
 
 // DefaultOverhead is what a move costs besides the search where nobody says
@@ -105,7 +113,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			return err
 		}
 	}
-	s := &session{o: o, setup: o.Setup, out: &output{w: out}}
+	if o.Rules != "" {
+		if _, err := catalog.Rules(o.Rules); err != nil {
+			return err
+		}
+	}
+	s := &session{o: o, setup: o.Setup, out: &output{w: out}, ownBook: o.Setup.Book != "", bookFile: cmp.Or(o.Setup.Book, usualBook)}
 	if o.Protocol != "" {
 		for _, p := range protocols {
 			if p.name == o.Protocol {

@@ -240,3 +240,41 @@ func TestOptions(t *testing.T) {
 		t.Errorf("a game that is none: %v", err)
 	}
 }
+
+// TestBookOptions: a GUI has the engine play from a book, from another, from
+// none; one that is not sound is refused, and there is none.
+func TestBookOptions(t *testing.T) {
+	torn := errors.New("book torn: damaged")
+	for name, script := range map[string][]string{
+		"uci": {"uci", "setoption name OwnBook value true", "position startpos", "go nodes 1", "setoption name BookFile value my.book", "go nodes 1",
+			"setoption name BookFile value torn", "go nodes 1", "setoption name BookFile value my.book", "go nodes 1",
+			"setoption name OwnBook value false", "go nodes 1"},
+		"ucci": {"ucci", "setoption usebook true", "position startpos", "go nodes 1", "setoption bookfiles my.book", "go nodes 1",
+			"setoption bookfiles torn", "go nodes 1", "setoption bookfiles my.book", "go nodes 1",
+			"setoption usebook false", "go nodes 1"},
+	} {
+		var books []string
+		var out strings.Builder
+		err := pipe.Serve(t.Context(), strings.NewReader(strings.Join(script, "\n")+"\n"), &out, pipe.Options{
+			Book: func(name string) error {
+				if name == "torn" {
+					return torn
+				}
+				return nil
+			},
+			Open: func(_ string, s pipe.Setup) (engine.Searcher, error) {
+				books = append(books, s.Book)
+				return &witness{}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"shipped", "my.book", "", "my.book", ""}; !slices.Equal(books, want) {
+			t.Errorf("%s: books %q, want %q\n%s", name, books, want, &out)
+		}
+		if strings.Count(out.String(), torn.Error()) != 1 || strings.Count(out.String(), "bestmove") != 5 {
+			t.Errorf("%s: want one complaint and five moves:\n%s", name, &out)
+		}
+	}
+}

@@ -46,8 +46,7 @@ func (m *match) begin(rules string, usual clock.Spec) error {
 }
 
 // setUp gives the session the position after the moves. Where our rules see an
-// end by what was before, such as a repetition, and the platform plays on, the
-// game goes on from the board alone.
+// end that is none to the platform, the game goes on.
 func (m *match) setUp() error {
 	m.s.pos, m.seen = nil, map[uint64]int{}
 	p, err := m.rules.New("")
@@ -55,7 +54,7 @@ func (m *match) setUp() error {
 		return err
 	}
 	for i, text := range m.moves {
-		p = goOn(m.rules, p)
+		playOn(p)
 		m.seen[p.Key()]++
 		move, err := p.Parse(text)
 		if err == nil {
@@ -65,21 +64,10 @@ func (m *match) setUp() error {
 			return fmt.Errorf("move %d: %w", i+1, err)
 		}
 	}
-	p = goOn(m.rules, p)
+	playOn(p)
 	m.seen[p.Key()]++
 	m.s.pos = p
 	return nil
-}
-
-// goOn is p itself, or its board without a history that has ended the game.
-func goOn(r *game.Rules, p game.Position) game.Position {
-	switch p.Outcome().Reason {
-	case game.Repetition, game.PerpetualCheck, game.PerpetualChase, game.MoveLimit:
-		if board, err := r.New(p.String()); err == nil {
-			return board
-		}
-	}
-	return p
 }
 
 // think starts the search for a move, among these if there are any.

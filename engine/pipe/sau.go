@@ -119,7 +119,7 @@ func (u *sauSpeaker) theirs(squares string) error {
 		return err
 	}
 	u.match.moves = append(u.match.moves, move)
-	u.refused = nil
+	u.refused, u.last = nil, game.NoMove
 	return u.move()
 }
 

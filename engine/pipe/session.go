@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"sparring/engine"
@@ -39,10 +41,14 @@ type session struct {
 	out   *output
 	speak speaker
 
-	pos   game.Position // nil: there is none to think about
-	pool  *engine.Pool  // nil until the first search with this setup
-	open  map[string]engine.Searcher
-	games uint64 // begun before this one: each draws its own lots
+	pos  game.Position // nil: there is none to think about
+	pool *engine.Pool  // nil until the first search with this setup
+	open map[string]engine.Searcher
+
+	// What the other side wants of opening books; setup has the one in use.
+	ownBook  bool
+	bookFile string
+	games    uint64 // begun before this one: each draws its own lots
 
 	task    *task // what runs, nil when idle
 	infos   chan search.Info
@@ -168,24 +174,59 @@ func (s *session) thinking() bool { return s.task != nil }
 func (s *session) quit() { s.over = true }
 
 // set sets up a position as catalog.Setup does and plays the moves, in our
-// texts. An error leaves the session without a position.
+// texts. An error leaves the session without a position. What our rules call
+// the end of the game need not be one: the arbiter is the other side, and when
+// it wants a move after a repetition, it gets one.
 func (s *session) set(gameName, rules, position string, moves []string) error {
-	s.pos = nil
+	p, err := setUp(gameName, rules, position, moves)
+	s.pos = p
+	return err
+}
+
+// setUp makes the position for set.
+func setUp(gameName, rules, position string, moves []string) (game.Position, error) {
 	p, err := catalog.Setup(gameName, rules, position)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	beyond := playOn(p)
 	for i, text := range moves {
 		m, err := p.Parse(text)
 		if err == nil {
 			err = p.Play(m)
 		}
 		if err != nil {
-			return fmt.Errorf("move %d: %w", i+1, err)
+			return nil, fmt.Errorf("move %d: %w", i+1, err)
 		}
+		beyond = playOn(p) || beyond
 	}
-	s.pos = p
-	return nil
+	// An arbiter that lets a game go on beyond the move limit knows of none. To
+	// a search that does, all would be drawn.
+	if unlimited := withoutLimit(p.Rules().Name); beyond && unlimited != p.Rules().Name {
+		return setUp(gameName, unlimited, position, moves)
+	}
+	return p, nil
+}
+
+// playOn lets a game go on that our rules call over, where that makes sense. It
+// reports whether that was because of the move limit.
+func playOn(p game.Position) (limit bool) {
+	limit = p.Outcome().Reason == game.MoveLimit
+	if g, ok := p.(interface{ PlayOn() }); ok {
+		g.PlayOn()
+	}
+	return limit
+}
+
+// withoutLimit is the name of Xiangqi rules without their move limit, and any
+// other name as it is.
+func withoutLimit(rules string) string {
+	parts := strings.Split(rules, "+")
+	if !strings.HasPrefix(rules, "xiangqi/") {
+		return rules
+	}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.HasPrefix(part, "limit=") })
+	return strings.Join(slices.Insert(parts, 1, "limit=none"), "+")
 }
 
 // configure changes what the engine is given. It begins anew, knowing nothing.
@@ -231,19 +272,10 @@ func (s *session) running(c *engine.Clock) *engine.Clock {
 }
 
 func (s *session) begin(r engine.Request) {
-	if s.pos == nil {
-		s.speak.answer(search.Result{}, errNoPosition)
-		return
-	}
-	if s.pool == nil {
-		s.open = map[string]engine.Searcher{}
-		s.pool = engine.NewPool(engine.PoolOptions{Cores: s.setup.Threads, Open: s.searcher})
-	}
 	// The goroutine that reports waits for the loop; when the search is given
 	// up, abandon listens in its place.
-	r.Position, r.Seed, r.Watch = s.pos, s.o.Seed+s.games, func(i search.Info) { s.infos <- i }
-	r.Limits.Threads = s.setup.Threads
-	thought, err := s.pool.Think(r)
+	r.Watch = func(i search.Info) { s.infos <- i }
+	thought, err := s.ask(r)
 	if err != nil {
 		s.speak.answer(search.Result{}, err)
 		return
@@ -253,13 +285,58 @@ func (s *session) begin(r engine.Request) {
 	}}
 }
 
-// searcher opens an engine for the pool, which calls it within begin.
+// warm makes the engine ready for games like the position's: its tables are
+// made, and their memory is touched, which the system gives only then. Else the
+// first move pays for that, on its clock. It takes moments, in which nothing is
+// read. Not while a search runs.
+func (s *session) warm() {
+	thought, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1}})
+	if err != nil {
+		return // the first search will say why
+	}
+	thought.Wait()
+	s.forget()
+}
+
+// ready warms an engine that has never searched. A search may run.
+func (s *session) ready() {
+	if !s.thinking() && s.pos != nil && s.open[s.pos.Rules().Game] == nil {
+		s.warm()
+	}
+}
+
+// ask has the pool think about the position.
+func (s *session) ask(r engine.Request) (*engine.Thought, error) {
+	if s.pos == nil {
+		return nil, errNoPosition
+	}
+	if s.pool == nil {
+		s.open = map[string]engine.Searcher{}
+		s.pool = engine.NewPool(engine.PoolOptions{Cores: s.setup.Threads, Open: s.searcher})
+	}
+	r.Position, r.Seed = s.pos, s.o.Seed+s.games
+	r.Limits.Threads = s.setup.Threads
+	return s.pool.Think(r)
+}
+
+// searcher opens an engine for the pool, which calls it within ask.
 func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
 	e, err := s.o.Open(gameName, s.setup)
 	if err == nil {
 		s.open[gameName] = e
 	}
 	return e, err
+}
+
+// known is what the engine's hash table knows of a position, where the engine
+// can say so. A search may run.
+func (s *session) known(p game.Position) (search.Known, bool) {
+	if e, ok := s.open[p.Rules().Game].(interface {
+		Known(game.Position) (search.Known, bool)
+	}); ok {
+		return e.Known(p)
+	}
+	return search.Known{}, false
 }
 
 // stop ends the search; its answer comes. Without one nothing happens.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"sparring/engine"
@@ -43,6 +44,11 @@ func beginsUCCI(text string) bool {
 func newUCCI(s *session) speaker {
 	u := &ucciSpeaker{s: s, millis: true, resign: true, rules: xiangqi.Game().Default}
 	u.place(ucci.Position{})
+	if s.o.Rules != "" {
+		if err := u.setRules(s.o.Rules); err != nil {
+			u.complain(err)
+		}
+	}
 	return u
 }
 
@@ -74,6 +80,7 @@ func (u *ucciSpeaker) obey(line string) {
 	case ucci.Hello:
 		u.hello()
 	case ucci.IsReady:
+		s.ready()
 		s.say(ucci.ReadyOK{})
 	case ucci.SetOption:
 		u.setOption(c)
@@ -93,8 +100,7 @@ func (u *ucciSpeaker) obey(line string) {
 		u.offered = u.offered || c.Draw
 		s.hit(u.clock)
 	case ucci.Probe:
-		// The table is the engine's own affair: nothing is known of it here.
-		s.say(ucci.PopHash{})
+		u.probe(c.Position)
 	case ucci.Quit:
 		s.say(ucci.Bye{})
 		s.quit()
@@ -127,7 +133,7 @@ func (u *ucciSpeaker) settings() []setting {
 			u.s.forget()
 			u.most = 0
 		}),
-	}, u.s.engineSettings("hashsize", "threads", "level"), []setting{
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
 		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
 	})
@@ -160,6 +166,9 @@ func (u *ucciSpeaker) setOption(c ucci.SetOption) {
 }
 
 func (u *ucciSpeaker) setRules(name string) error {
+	if !strings.Contains(name, "/") {
+		name = xiangqi.Game().Name + "/" + name
+	}
 	r, err := xiangqi.FindRules(name)
 	if err != nil {
 		return err
@@ -175,6 +184,29 @@ func (u *ucciSpeaker) place(c ucci.Position) {
 	if err := u.s.set(xiangqi.Game().Name, u.rules, c.FEN, c.Moves); err != nil {
 		u.complain(fmt.Errorf("position: %w", err))
 	}
+}
+
+// probe tells what the hash table knows of a position.
+func (u *ucciSpeaker) probe(c ucci.Position) {
+	p, err := setUp(xiangqi.Game().Name, u.rules, c.FEN, c.Moves)
+	if err != nil {
+		u.complain(fmt.Errorf("probe: %w", err))
+		return
+	}
+	var reply ucci.PopHash
+	if known, ok := u.s.known(p); ok {
+		if known.Move != game.NoMove {
+			reply.BestMove = p.Format(known.Move)
+		}
+		bound := &ucci.Bound{Score: ucciScore(known.Score, known.Chance), Depth: known.Depth}
+		if known.Bound&search.Lower != 0 {
+			reply.Lower = bound
+		}
+		if known.Bound&search.Upper != 0 {
+			reply.Upper = bound
+		}
+	}
+	u.s.say(reply)
 }
 
 // ban forbids moves in the position.

@@ -51,6 +51,11 @@ func newUCI(s *session) speaker {
 	if s.o.Game != "" {
 		u.play(s.o.Game)
 	}
+	if s.o.Rules != "" {
+		if err := u.setRules(s.o.Rules); err != nil {
+			u.complain(err)
+		}
+	}
 	return u
 }
 
@@ -100,6 +105,7 @@ func (u *uciSpeaker) obey(line string) {
 	case uci.Debug:
 		u.debug = c.On
 	case uci.IsReady:
+		s.ready()
 		s.say(uci.ReadyOK{})
 	case uci.SetOption:
 		if err := u.setOption(c); err != nil {

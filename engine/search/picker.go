@@ -66,7 +66,7 @@ func (p *picker) next(pos Position) *Entry {
 		if p.stage == pickBatch {
 			for i, m := range p.refutes {
 				p.refutes[i] = game.NoMove
-				if e := p.lookup(pos, m); e != nil && (e.Noise > 0 || !p.cursor.NoQuiets) {
+				if e := p.lookup(pos, m); e != nil && (e.Noise > 0 || e.Forces || !p.cursor.NoQuiets) {
 					return e
 				}
 			}
@@ -77,16 +77,19 @@ func (p *picker) next(pos Position) *Entry {
 	}
 }
 
-// skipQuiets leaves out all quiet moves from here on.
+// skipQuiets leaves out the quiet moves from here on, but for those that force.
 func (p *picker) skipQuiets() {
-	p.cursor.NoQuiets = true
-	p.batch = noisyOf(p.batch)
+	if !p.cursor.NoQuiets {
+		p.cursor.NoQuiets = true
+		p.batch = lively(p.batch)
+	}
 }
 
-func noisyOf(batch []Entry) []Entry {
+// lively keeps the moves that are noisy or force.
+func lively(batch []Entry) []Entry {
 	keep := batch[:0]
 	for i := range batch {
-		if batch[i].Noise > 0 {
+		if batch[i].Noise > 0 || batch[i].Forces {
 			keep = append(keep, batch[i])
 		}
 	}
@@ -130,7 +133,7 @@ func (p *picker) fetch(pos Position) bool {
 		p.liftKillers(batch)
 	}
 	if p.cursor.NoQuiets {
-		batch = noisyOf(batch)
+		batch = lively(batch)
 	}
 	p.stage = pickBatch
 	p.batch = batch

@@ -119,8 +119,8 @@ const (
 // NoQuiets are the kernel's, the rest the adapter's, to use as it likes.
 type Cursor struct {
 	Mode Mode
-	// NoQuiets: the kernel has no use for quiet moves any more; the adapter
-	// may leave those out of All that it has not given yet.
+	// NoQuiets: of the quiet moves that All has not given yet the kernel wants
+	// only those that force; the adapter may leave the others out.
 	NoQuiets bool
 
 	Stage uint8
@@ -138,6 +138,10 @@ type Entry struct {
 	// Noise: 0 quiet; 1 noisy but likely losing (a bad capture); 2 noisy and
 	// promising (a good capture, a four, a promotion of any kind).
 	Noise uint8
+	// Forces: the next node is Forced or Over (the move gives check). Such a
+	// move is not pruned for coming late or for losing material; captures
+	// that lose none need not tell.
+	Forces bool
 	// To tells captures on the same point from others, for the recapture
 	// extension: the point, counted from 1, or 0.
 	To uint16

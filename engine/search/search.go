@@ -109,6 +109,9 @@ func (w *worker) proveRoot() bool {
 	if !ok || len(proof.Line) == 0 {
 		return false
 	}
+	if limits.Mate > 0 && proof.Score < Win-Score(2*limits.Mate-1) {
+		return false // a shorter win is wanted
+	}
 	at := slices.IndexFunc(w.root, func(r rootMove) bool { return r.Move == proof.Line[0] })
 	if at < 0 {
 		return false
@@ -133,7 +136,7 @@ func (w *worker) enough(depth int) bool {
 	if limits.Mate > 0 && best.score >= Win-Score(2*limits.Mate-1) {
 		return true
 	}
-	if limits.Soft == 0 && limits.Hard == 0 {
+	if limits.Mate > 0 || limits.Soft == 0 && limits.Hard == 0 {
 		return false
 	}
 	// On the clock nothing is gained by looking at a single move for long, or
@@ -441,7 +444,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		// that they could matter, are not searched at all. The first always
 		// is, and all are while nothing is better than a loss.
 		if ply > 0 && !node.Forced && best > -RepBound {
-			if e.Noise == 0 {
+			if e.Noise == 0 && !e.Forces {
 				if w.tooLate(depth, searched, alpha, eval, improving) {
 					if !params.Quiescence {
 						break // no noisy move can follow
@@ -450,7 +453,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 					continue
 				}
 			}
-			if on.SEEPruning && w.exchanger != nil && depth <= 6 && e.Noise < 2 {
+			if on.SEEPruning && w.exchanger != nil && depth <= 6 && e.Noise < 2 && !e.Forces {
 				risk := margins.SEENoisy * Score(depth)
 				if e.Noise == 0 {
 					risk = margins.SEEQuiet * Score(depth*depth)

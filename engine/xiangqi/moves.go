@@ -41,16 +41,37 @@ func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 				c.Stage = stageLosing
 			}
 		case stageQuiets:
-			if !c.NoQuiets {
-				b.Reaches(&p.reaches, b.Empty())
-				for i := range p.reaches.All() {
-					buf = appendQuiets(buf, &p.reaches.All()[i])
-				}
-			}
+			buf = p.quiets(buf, c.NoQuiets)
 			c.Stage = stageLosing
 		case stageLosing:
 			buf = p.losingCaptures(buf, c)
 			c.Stage = stageEnd
+		}
+	}
+	return buf
+}
+
+// quiets are the quiet moves, or only those that give check.
+func (p *position) quiets(buf []search.Entry, checks bool) []search.Entry {
+	b := p.board
+	checking := b.Checking()
+	b.Reaches(&p.reaches, b.Empty())
+	for i := range p.reaches.All() {
+		r := &p.reaches.All()[i]
+		targets := checking.Targets(r.Piece, r.From)
+		to := r.To
+		if checks {
+			to = to.And(targets)
+		}
+		for ; to.Any(); to = to.Rest() {
+			at := to.First()
+			m := rules.MakeMove(r.From, at)
+			forces := targets.Has(at) && b.GivesCheck(m)
+			if checks && !forces {
+				continue
+			}
+			buf = append(buf, search.Entry{Move: m, Order: gained(r.Piece, r.From, at),
+				Forces: forces, Slots: slots(r.Piece, r.From, at)})
 		}
 	}
 	return buf
@@ -136,7 +157,8 @@ func slots(piece rules.Piece, from, to rules.Square) [2]uint16 {
 func (p *position) quietEntry(m game.Move) search.Entry {
 	from, to := rules.From(m), rules.To(m)
 	piece := p.board.At(from)
-	return search.Entry{Move: m, Order: gained(piece, from, to), Slots: slots(piece, from, to)}
+	return search.Entry{Move: m, Order: gained(piece, from, to),
+		Forces: p.board.GivesCheck(m), Slots: slots(piece, from, to)}
 }
 
 // gained is what a piece's square table gains by a move.
@@ -146,16 +168,6 @@ func gained(piece rules.Piece, from, to rules.Square) int32 {
 		return -gain
 	}
 	return gain
-}
-
-// appendQuiets is quietEntry for all squares of a reach.
-func appendQuiets(buf []search.Entry, r *rules.Reach) []search.Entry {
-	for to := r.To; to.Any(); to = to.Rest() {
-		at := to.First()
-		buf = append(buf, search.Entry{Move: rules.MakeMove(r.From, at),
-			Order: gained(r.Piece, r.From, at), Slots: slots(r.Piece, r.From, at)})
-	}
-	return buf
 }
 
 // captureEntry weighs a capture by the exchange that it starts.
@@ -179,6 +191,6 @@ func (p *position) captureOf(m game.Move, noise uint8) search.Entry {
 	if noise == winning {
 		order += captureBase
 	}
-	return search.Entry{Move: m, Order: order, Noise: noise, To: uint16(to) + 1,
+	return search.Entry{Move: m, Order: order, Noise: noise, Forces: noise == losing && p.board.GivesCheck(m), To: uint16(to) + 1,
 		Gain: search.Score(gain), Slots: slots(piece, from, to)}
 }

@@ -110,21 +110,17 @@ func (p *position) settle(node *search.Node) {
 	}
 }
 
-// proveRoot has the kernel ask Prove at the root of a search, which gives the
-// whole line; within the search Enter asks the tables. Looking up is no
-// search, so that any budget will do.
-const proveRoot = 1
-
-// Prove looks the position up.
-func (p *position) Prove(int, func() bool) (search.Proof, int, bool) {
+// lookUp is the whole line to the end from the tables, for the root of a
+// search; within the search Enter asks them.
+func (p *position) lookUp() (search.Proof, bool) {
 	if p.tables == nil {
-		return search.Proof{}, 0, false
+		return search.Proof{}, false
 	}
 	var node search.Node
 	if p.settle(&node); !node.Over {
-		return search.Proof{}, 0, false
+		return search.Proof{}, false
 	}
-	return search.Proof{Score: node.Verdict, Line: p.tables.Line(p.board, search.MaxPly), Kind: "tablebase"}, 0, true
+	return search.Proof{Score: node.Verdict, Line: p.tables.Line(p.board, search.MaxPly), Kind: "tablebase"}, true
 }
 
 // unforced divides the evaluation of a position that neither side can win by

@@ -31,6 +31,10 @@ func Params() search.Params {
 	}
 }
 
+// proveRoot is what a search for mate by checks may take before each search: a
+// few milliseconds, where there are that many checks at all.
+const proveRoot = 4000
+
 // position adapts a board to the kernel.
 type position struct {
 	board *rules.Board

@@ -186,6 +186,42 @@ func TestRepetitionRestsOnThePath(t *testing.T) {
 	}
 }
 
+// TestRepetitionIsNoMate: Red has nothing but to check for ever, by which it
+// loses. The position is reached by two paths, of which one has been round
+// once; scores agree whichever the table saw before, and say that the win is
+// one by repetition, not a mate in so many moves.
+func TestRepetitionIsNoMate(t *testing.T) {
+	for _, fen := range []string{"2R6/4k4/8r/9/9/5n3/9/9/r8/3K5 w", "6r1n/4k4/9/8R/8r/9/9/9/5K3/9 w"} {
+		straight := setUp(t, "xiangqi/simple", fen)
+		round := setUp(t, "xiangqi/simple", fen)
+		line := search.New(Params(), search.NewTable(1<<20)).Start(adapt(t, straight), search.Limits{Depth: 6}, nil).Wait().PV
+		if len(line) < 4 {
+			t.Fatalf("%s: line of %d moves, want a cycle of four", fen, len(line))
+		}
+		// The first check may come from elsewhere; from the second on it goes round.
+		for _, m := range line {
+			if err := round.Play(m); err != nil {
+				t.Fatal(err)
+			}
+			if round.Ply()%2 == 0 && round.Ply() >= 4 {
+				break
+			}
+		}
+		end := setUp(t, "xiangqi/simple", round.String())
+		for name, pair := range map[string][2]game.Position{"straight after round": {round, end}, "round after straight": {end, round}} {
+			cold := kernelScore(t, pair[1], nil)
+			table := search.NewTable(1 << 20)
+			kernelScore(t, pair[0], table)
+			if warm := kernelScore(t, pair[1], table); warm != cold {
+				t.Errorf("%s, %s: score %d with a cold table, %d with a warm one", fen, name, cold, warm)
+			}
+			if cold > -search.RepBound || cold <= -search.WinBound {
+				t.Errorf("%s, %s: score %d, want a loss by repetition", fen, name, cold)
+			}
+		}
+	}
+}
+
 func kernelScore(t *testing.T, p game.Position, table *search.Table) search.Score {
 	t.Helper()
 	if table == nil {

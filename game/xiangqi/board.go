@@ -215,13 +215,20 @@ func (b *Board) Unpass() {
 }
 
 // look finds the checkers, pinned pieces and hollow squares of the side to
-// move. Only the enemy's pieces on the king's lines, near it and beside it
-// matter, seldom more than three.
+// move.
 func (b *Board) look(st *State) {
-	us, them := b.side, b.side.Other()
+	checkers, between, hollow := b.aims(b.side)
+	st.Checkers, st.pinned, st.hollow = checkers, between.And(b.of[allOf(b.side)]), hollow
+}
+
+// aims finds how the enemies of us bear on its king: the checkers, the pieces
+// of either colour but for which there would be a check, and the empty squares
+// on which a piece would make a cannon a checker. Only the pieces on the
+// king's lines, near it and beside it matter, seldom more than three.
+func (b *Board) aims(us Color) (checkers, pinned, hollow Bits) {
+	them := us.Other()
 	k := b.king[us]
-	own, occupied := b.of[allOf(us)], b.Occupied()
-	var checkers, pinned, hollow Bits
+	occupied := b.Occupied()
 
 	rooks := b.of[MakePiece(them, Rook)]
 	if k.File() == b.king[them].File() {
@@ -264,7 +271,7 @@ func (b *Board) look(st *State) {
 		}
 	}
 	checkers = checkers.Or(pawnSources[them][k].And(b.of[MakePiece(them, Pawn)]))
-	st.Checkers, st.pinned, st.hollow = checkers, pinned.And(own), hollow
+	return checkers, pinned, hollow
 }
 
 // exposes reports whether the pseudo-legal move would leave the mover's own

@@ -102,7 +102,7 @@ func TestIsLegalIsMembership(t *testing.T) {
 		if !slices.Equal(parts, sorted) {
 			t.Fatalf("%s: captures and quiets together are not the legal moves", b.fen(1))
 		}
-		if n := b.count(); n != uint64(len(legal)) {
+		if n := b.CountLegal(); n != len(legal) {
 			t.Fatalf("%s: counted %d of %d legal moves", b.fen(1), n, len(legal))
 		}
 		for from := range Square(Squares) {
@@ -157,5 +157,29 @@ func TestSquareSymmetries(t *testing.T) {
 		if m := s.Mirror(); m.Rank() != s.Rank() || m.File() != Files-1-s.File() {
 			t.Errorf("%s mirrors to %s", s, m)
 		}
+	}
+}
+
+// TestChecking plays every move to see whether it gives check.
+func TestChecking(t *testing.T) {
+	checks := 0
+	walk(t, 9, 60, 120, func(b *Board, _ *rand.Rand) {
+		c := b.Checking()
+		for _, m := range b.Legal(nil) {
+			from, to := From(m), To(m)
+			may, gives := c.Targets(b.At(from), from).Has(to), b.GivesCheck(m)
+			b.Do(m)
+			does := b.InCheck()
+			b.Undo()
+			if gives != does || does && !may {
+				t.Fatalf("%s in %s: gives check %v; GivesCheck %v, in Checking %v", FormatMove(m), b.fen(1), does, gives, may)
+			}
+			if does {
+				checks++
+			}
+		}
+	})
+	if checks < 1000 {
+		t.Errorf("only %d checks seen", checks)
 	}
 }

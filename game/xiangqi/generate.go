@@ -195,14 +195,15 @@ func appendMoves(buf []game.Move, from Square, targets Bits) []game.Move {
 	return buf
 }
 
-// count is the number of legal moves, counted in bulk where no king is near.
-func (b *Board) count() (n uint64) {
+// CountLegal is the number of legal moves, counted in bulk where no king is
+// near.
+func (b *Board) CountLegal() (n int) {
 	st := b.State()
 	occupied := b.Occupied()
 	want := b.All(b.side.Other()).Or(b.Empty())
 	if st.Checkers.Any() {
 		var room [MaxMoves]game.Move
-		return uint64(len(b.generate(room[:0], want)))
+		return len(b.generate(room[:0], want))
 	}
 	proven := func(from Square, targets Bits) {
 		for ; targets.Any(); targets = targets.Rest() {
@@ -219,7 +220,7 @@ func (b *Board) count() (n uint64) {
 				proven(from, t)
 				continue
 			}
-			n += uint64(t.Without(st.hollow).Count())
+			n += t.Without(st.hollow).Count()
 			proven(from, t.And(st.hollow))
 		}
 	}
@@ -241,7 +242,7 @@ func (b *Board) Perft(depth int) uint64 {
 	case depth <= 0:
 		return 1
 	case depth == 1:
-		return b.count()
+		return uint64(b.CountLegal())
 	}
 	var room [MaxMoves]game.Move
 	var n uint64

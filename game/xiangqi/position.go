@@ -81,6 +81,17 @@ func (p *Position) Undo() {
 	p.outcome = game.Outcome{} // a game that was over could not have gone on
 }
 
+// PlayOn lets a game that has ended by a repetition, the move limit or for want
+// of material go on, for who is not its arbiter. After the next move the rules
+// look again. A mate or stalemate stays.
+func (p *Position) PlayOn() {
+	switch p.outcome.Reason {
+	case game.Checkmate, game.Stalemate:
+	default:
+		p.outcome = game.Outcome{}
+	}
+}
+
 // Perft counts the leaves of the legal move tree; repetitions and the move
 // limit don't end a line.
 func (p *Position) Perft(depth int) uint64 { return p.board.Clone().Perft(depth) }

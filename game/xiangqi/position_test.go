@@ -232,3 +232,42 @@ func FuzzRuleNames(f *testing.F) {
 		}
 	})
 }
+
+// TestPlayOn: who is not the arbiter can go on after a repetition and with too
+// little material, but not after a mate.
+func TestPlayOn(t *testing.T) {
+	rules, err := FindRules("xiangqi/wxf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shuffle := []string{"h0g2", "h9g7", "g2h0", "g7h9"}
+	p, err := game.Replay(rules, "", slices.Concat(shuffle, shuffle))
+	if err != nil || p.Outcome().Reason != game.Repetition {
+		t.Fatalf("outcome %v, %v", p.Outcome(), err)
+	}
+	m := MakeMove(MakeSquare(7, 0), MakeSquare(6, 2))
+	if err := p.Play(m); !errors.Is(err, game.ErrOver) {
+		t.Errorf("a move after the end: %v", err)
+	}
+	p.(*Position).PlayOn()
+	if n := len(p.Legal(nil)); n != 44 {
+		t.Errorf("%d moves to go on with, want 44", n)
+	}
+	if err := p.Play(m); err != nil || p.Ply() != 9 || p.Outcome().Reason != game.Repetition {
+		t.Errorf("going on: %v, ply %d, %v", err, p.Ply(), p.Outcome())
+	}
+	for fen, over := range map[string]bool{
+		"3ak4/4a4/9/9/9/9/9/9/9/3K5 w - - 0 1":   false, // nobody can win
+		"1R1k5/R8/9/9/9/9/9/9/9/5K3 b - - 0 1":   true,  // mated
+		"3k5/9/4R4/9/9/9/9/9/9/4K4 b - - 120 99": false, // the move limit
+	} {
+		p, err := rules.New(fen)
+		if err != nil || !p.Outcome().Over() {
+			t.Fatalf("%s: %v, %v", fen, p, err)
+		}
+		p.(*Position).PlayOn()
+		if p.Outcome().Over() != over || (len(p.Legal(nil)) == 0) != over {
+			t.Errorf("%s: %v, %d moves", fen, p.Outcome(), len(p.Legal(nil)))
+		}
+	}
+}

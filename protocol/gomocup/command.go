@@ -25,18 +25,17 @@ const (
 	About      Verb = "ABOUT"      //
 	End        Verb = "END"        //
 
-	YXBoard       Verb = "YXBOARD"      // as BOARD, but sets the position alone
-	YXStop        Verb = "YXSTOP"       // move now
-	Stop          Verb = "STOP"         // the same, as others write it
-	YXNBest       Verb = "YXNBEST"      // N: think with so many lines
-	YXShowForbid  Verb = "YXSHOWFORBID" // tell the forbidden points
-	YXShowInfo    Verb = "YXSHOWINFO"   // a Yixin-Board is listening
-	YXHashClear   Verb = "YXHASHCLEAR"  // forget what was learnt
-	YXBlock       Verb = "YXBLOCK"      // Stones, of Side 0, not to be played; ends with DONE
-	YXBlockUndo   Verb = "YXBLOCKUNDO"  // Stones, of Side 0, that may be played again; ends with DONE
-	YXBlockReset  Verb = "YXBLOCKRESET" // all may be
-	done          Verb = "DONE"         // ends the lists
-	mostLinesOfPV      = 64             // that YXNBEST may ask for
+	YXBoard      Verb = "YXBOARD"      // as BOARD, but sets the position alone
+	YXStop       Verb = "YXSTOP"       // move now
+	Stop         Verb = "STOP"         // the same, as others write it
+	YXNBest      Verb = "YXNBEST"      // N: think with so many lines
+	YXShowForbid Verb = "YXSHOWFORBID" // tell the forbidden points
+	YXShowInfo   Verb = "YXSHOWINFO"   // a Yixin-Board is listening
+	YXHashClear  Verb = "YXHASHCLEAR"  // forget what was learnt
+	YXBlock      Verb = "YXBLOCK"      // Stones, of Side 0, not to be played; ends with DONE
+	YXBlockUndo  Verb = "YXBLOCKUNDO"  // Stones, of Side 0, that may be played again; ends with DONE
+	YXBlockReset Verb = "YXBLOCKRESET" // all may be
+	done         Verb = "DONE"         // ends the lists
 )
 
 // Keys of INFO, in small letters as the protocol has them. Times are in
@@ -257,8 +256,8 @@ func (c *Command) parse(rest string) error {
 		}
 	case YXNBest:
 		n, ok := number(rest)
-		if !ok || n < 1 || n > mostLinesOfPV {
-			return fmt.Errorf("%w: YXNBEST %.20q, want 1 to %d", ErrSyntax, rest, mostLinesOfPV)
+		if !ok || n < 1 || n > mostLines {
+			return fmt.Errorf("%w: YXNBEST %.20q, want 1 to %d", ErrSyntax, rest, mostLines)
 		}
 		c.N = n
 	}

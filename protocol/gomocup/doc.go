@@ -36,6 +36,7 @@ const (
 	MaxLine   = 4096 // bytes of a line that are looked at
 	MaxStones = 1024 // lines of a BOARD
 	maxCoord  = 99   // FORBID has two digits for a coordinate
+	mostLines = 64   // of thinking, that YXNBEST may ask for
 )
 
 // Point is a place on the board, x to the right and y down from 0,0 at the top

@@ -88,6 +88,7 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 type Plan struct {
 	Rules       *game.Rules
 	Games       int // of each step, an even number
+	UpTo        int // the last level to be measured
 	Concurrency int // games at once
 	Seed        uint64
 	Openings    openings.Source
@@ -105,7 +106,7 @@ type Plan struct {
 func Run(ctx context.Context, p Plan) (*File, error) {
 	f := &File{Game: p.Rules.Game, Rules: p.Rules.Name, Build: engine.Build(), Command: p.Command, Openings: p.Described, Seed: p.Seed}
 	var below Diff
-	for n := level.Weakest; n <= level.Strongest; n++ {
+	for n := level.Weakest; n <= p.UpTo; n++ {
 		step, err := p.step(ctx, n)
 		if err != nil {
 			return nil, fmt.Errorf("level %d: %w", n, err)
@@ -134,7 +135,7 @@ func (p *Plan) step(ctx context.Context, n int) (*Step, error) {
 		players[spec] = l
 		specs = append(specs, spec)
 	}
-	terms := match.Terms{V: match.FileVersion, Game: p.Rules.Game, Rules: p.Rules.Name, Players: specs, Kind: match.RoundRobin,
+	terms := match.Terms{V: match.FileVersion, ID: match.NewID(), Game: p.Rules.Game, Rules: p.Rules.Name, Players: specs, Kind: match.RoundRobin,
 		Openings: p.Described, Seed: p.Seed, PatienceMS: 60_000, Threads: 1, HashMB: 1, Build: engine.Build()}
 	plan := match.Plan{Terms: terms, Games: p.Games, Openings: p.Openings, Concurrency: p.Concurrency}
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) { return p.open(players[spec]) }}

@@ -17,10 +17,14 @@ package openings
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -185,6 +189,37 @@ func (s *Set) For(rules string) error {
 		return fmt.Errorf("%w: %s, not %s", ErrRules, strings.Join(s.Rules, ", "), rules)
 	}
 	return nil
+}
+
+// Find reads the first file of a folder that is for a rule set, in order of
+// their names; name is the file's. The error wraps ErrRules where there is none.
+func Find(folder fs.FS, rules string) (s *Set, name string, err error) {
+	files, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return nil, "", err
+	}
+	for _, f := range files {
+		b, err := fs.ReadFile(folder, f.Name())
+		if err == nil {
+			s, err = Read(bytes.NewReader(b), f.Name())
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if s.For(rules) == nil {
+			return s, f.Name(), nil
+		}
+	}
+	return nil, "", fmt.Errorf("%w: none of %d files is for %s", ErrRules, len(files), rules)
+}
+
+// Digest tells sets apart: 8 hex digits of what matters of it.
+func (s *Set) Digest() string {
+	h := sha256.New()
+	for _, o := range s.Openings {
+		fmt.Fprintln(h, o) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil)[:4])
 }
 
 // Write writes the set as a file.

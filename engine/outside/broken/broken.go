@@ -33,6 +33,7 @@ const (
 	Illegal     = "illegal"      // plays a move that no piece can make
 	Null        = "null"         // plays no move
 	Opponent    = "opponent"     // plays a move for the other side
+	Twice       = "twice"        // answers every stop once more
 	Ranks       = "ranks"        // counts ranks from 0 where it said from 1
 	Fork        = "fork"         // leaves a child behind, in a session of its own
 	Zombie      = "zombie"       // never asks how its child ended
@@ -47,7 +48,7 @@ const (
 
 // Modes are all the ways.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, IgnoreStop, IgnoreClock, Flood, EndlessLine, Unflushed,
-	Illegal, Null, Opponent, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit}
+	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit}
 
 // Main is the program; the test binaries that stand in for it call it.
 func Main() {
@@ -97,6 +98,8 @@ type engine struct {
 	kids []*exec.Cmd
 	hog  [][]byte
 	exit int
+
+	thinking bool // without an end
 }
 
 func (e *engine) say(line any) {
@@ -134,9 +137,13 @@ func (e *engine) obey(c uci.Command) bool {
 	case uci.Go:
 		return e.think(c)
 	case uci.Stop:
-		if e.mode != IgnoreStop {
+		if e.thinking && e.mode != IgnoreStop {
 			e.answer()
 		}
+		if e.mode == Twice {
+			e.answer()
+		}
+		e.thinking = false
 	case uci.Quit:
 		return false
 	}
@@ -199,7 +206,7 @@ func (e *engine) think(g uci.Go) bool {
 			return true
 		}
 	}
-	if !g.Infinite {
+	if e.thinking = g.Infinite; !e.thinking {
 		e.answer()
 	}
 	return true

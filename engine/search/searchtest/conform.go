@@ -286,8 +286,29 @@ func (w *walker) moves(snap snapshot) {
 			w.fatalf("Moves(Noisy) gives %+v, Moves(All) %+v", e, given[e.Move])
 		}
 	}
+	w.lively(snap, given)
 	if slices.ContainsFunc(snap.noisy, func(e search.Entry) bool { return !legal[e.Move] }) {
 		w.fatalf("Moves(Noisy) gives illegal moves: %v", snap.noisy)
+	}
+}
+
+// lively runs a cursor that wants no quiet moves but those that force.
+func (w *walker) lively(snap snapshot, given map[game.Move]search.Entry) {
+	w.t.Helper()
+	got := map[game.Move]search.Entry{}
+	c := search.Cursor{Mode: search.All, NoQuiets: true}
+	for buf := w.p.Moves(nil, &c); len(buf) > 0; buf = w.p.Moves(buf[:0], &c) {
+		for _, e := range buf {
+			got[e.Move] = e
+			if given[e.Move] != e {
+				w.fatalf("Moves without quiets gives %+v, Moves(All) %+v", e, given[e.Move])
+			}
+		}
+	}
+	for _, e := range snap.all {
+		if _, ok := got[e.Move]; !ok && (e.Noise > 0 || e.Forces) {
+			w.fatalf("Moves without quiets lacks %+v", e)
+		}
 	}
 }
 
@@ -361,6 +382,9 @@ func (w *walker) doUndo(snap snapshot) {
 		}
 		node := w.p.Enter()
 		w.verdict(node)
+		if snap.all[i].Forces && !node.Forced && !node.Over {
+			w.fatalf("%s does not force, though its entry says so", w.g.Format(m))
+		}
 		w.dive(node, 3)
 		w.g.Undo()
 		w.p.Undo(m)

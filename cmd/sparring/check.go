@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine/lineup"
+	"sparring/engine/outside"
+)
+
+func checkCommand() *cobra.Command {
+	var gameName string
+	c := &cobra.Command{
+		Use:   "check SPEC",
+		Short: "Try out whether an engine of yours can play",
+		Long: `Try out whether an engine of yours can play: that its output is not held back in
+a buffer, that it plays legal moves and calls the squares as its protocol does,
+keeps its clock, stops when it is told to, writes no debug output between its
+answers, stays within its memory, and leaves no processes behind. A line for
+each says ok, warn, FAULT or skip (its protocol has no words for it); of a fault
+it says what was sent and what came back. The exit code is 1 where there is one.`,
+		Example: `  sparring engine check uci:fairy-stockfish
+  sparring engine check gomocup:./pbrain,memory=350
+  sparring engine check uci:./engine,arg=--uci --game amazons`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s: want one spec, such as uci:fairy-stockfish (see %s --help)", c.CommandPath(), c.CommandPath())
+			}
+			spec, err := lineup.Parse(args[0])
+			if err != nil {
+				return &usageError{err}
+			}
+			if spec.Outside == nil {
+				return usagef("%s: %q is our own engine: want a program, such as uci:fairy-stockfish", c.CommandPath(), args[0])
+			}
+			if gameName == "" {
+				gameName = spec.Outside.Dialect.Games()[0]
+			}
+			if err := spec.Check(gameName); err != nil {
+				return &usageError{err}
+			}
+			var faults []string
+			err = outside.Check(c.Context(), *spec.Outside, gameName, func(f outside.Finding) {
+				fmt.Fprintf(c.OutOrStdout(), "%-5s  %-8s  %s\n", f.Verdict, f.Check, f.Text)
+				if f.Verdict == outside.Bad {
+					faults = append(faults, f.Check)
+				}
+			})
+			if err == nil && len(faults) > 0 {
+				err = fmt.Errorf("faults found: %s", strings.Join(slices.Compact(faults), ", "))
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: the first that the protocol is spoken for)")
+	return c
+}

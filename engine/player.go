@@ -1,0 +1,46 @@
+package engine
+
+import "io"
+
+// A searcher that stands before another (a book, a limit) has a method
+// Unwrap() Searcher, so that Prepare and Close reach what it stands before.
+
+// Prepare makes a searcher ready for a new game: it forgets what it has learnt
+// in others, and a program is started if it does not run. Whoever keeps a clock
+// calls it first. No search of it may run meanwhile. The error is a *Fault.
+func Prepare(s Searcher) error {
+	return each(s, func(layer any) error {
+		if f, ok := layer.(interface{ Forget() }); ok {
+			f.Forget()
+		}
+		if r, ok := layer.(interface{ Ready() error }); ok {
+			return r.Ready()
+		}
+		return nil
+	})
+}
+
+// Close ends what a searcher holds besides memory, if anything.
+func Close(s Searcher) error {
+	return each(s, func(layer any) error {
+		if c, ok := layer.(io.Closer); ok {
+			return c.Close()
+		}
+		return nil
+	})
+}
+
+// each calls do for a searcher and all that it stands before.
+func each(s Searcher, do func(any) error) error {
+	for s != nil {
+		if err := do(s); err != nil {
+			return err
+		}
+		u, ok := s.(interface{ Unwrap() Searcher })
+		if !ok {
+			return nil
+		}
+		s = u.Unwrap()
+	}
+	return nil
+}
