@@ -1,12 +1,14 @@
 package tablebase
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,8 +32,9 @@ type Tables struct {
 	cache   cache
 	men     atomic.Int32
 
-	mu   sync.Mutex // held to change sets
-	sets atomic.Pointer[map[Set]*table]
+	mu      sync.Mutex // held to change sets
+	sets    atomic.Pointer[map[Set]*table]
+	retired []*table // broken ones whose place others took; who reads them may not be through yet
 }
 
 // table is one of them.
@@ -81,8 +84,8 @@ func Open(dir string, report func(error)) (*Tables, error) {
 	return t, nil
 }
 
-// Add begins to use the table of a set that was built meanwhile. The error
-// wraps ErrMissing or ErrFile.
+// Add begins to use the table of a set that was built meanwhile, also in place
+// of one that turned out damaged. The error wraps ErrMissing or ErrFile.
 func (t *Tables) Add(s Set) error {
 	s, _ = s.Canonical()
 	f, err := open(t.dir, s)
@@ -95,8 +98,11 @@ func (t *Tables) Add(s Set) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	sets := maps.Clone(*t.sets.Load())
-	if sets[s] != nil {
-		return f.close() // it is in use already
+	if old := sets[s]; old != nil {
+		if !old.broken.Load() {
+			return f.close() // it is in use already
+		}
+		t.retired = append(t.retired, old)
 	}
 	sets[s] = &table{file: f, cached: make([]atomic.Pointer[[]byte], len(f.blocks))}
 	t.sets.Store(&sets)
@@ -104,10 +110,28 @@ func (t *Tables) Add(s Set) error {
 	return nil
 }
 
+// Complete builds the tables of sets that the directory lacks and uses each as
+// soon as it is there. The errors are those of Build and Add.
+func (t *Tables) Complete(ctx context.Context, sets []Set, o Options) error {
+	report := o.Report
+	var failed error
+	o.Report = func(p Progress) {
+		if p.Done {
+			failed = errors.Join(failed, t.Add(p.Set))
+		}
+		if report != nil {
+			report(p)
+		}
+	}
+	return errors.Join(Build(ctx, t.dir, sets, o), failed)
+}
+
 // Close closes the files. Nothing may be asked any more.
 func (t *Tables) Close() error {
 	var errs []error
-	for _, table := range *t.sets.Load() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, table := range append(slices.Collect(maps.Values(*t.sets.Load())), t.retired...) {
 		errs = append(errs, table.close())
 	}
 	t.decoder.Close()
