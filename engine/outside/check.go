@@ -144,6 +144,17 @@ func (x *examination) unflushed() bool {
 	return silent && p.inbox.latest() != ""
 }
 
+// untold is the time of a move for a program that can be told of none.
+const untold = time.Minute
+
+// short are the limits of a move here.
+func (x *examination) short() search.Limits {
+	if protocols[x.engine.spec.Dialect].untimed {
+		return search.Limits{Hard: untold}
+	}
+	return search.Limits{Hard: brisk}
+}
+
 // enquire searches a position with a program that is ready.
 func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
 	x.said = ""
@@ -185,7 +196,7 @@ func (x *examination) moves() Finding {
 	p := x.start.Clone()
 	var line []string
 	for range opening {
-		r := x.enquire(p, search.Limits{Hard: brisk})
+		r := x.enquire(p, x.short())
 		if r.Err != nil {
 			f := x.failed("moves", r.Err)
 			f.Text += x.hint(p, r.Err)
@@ -219,6 +230,9 @@ const tries = 3
 
 // timely judges how long an answer takes.
 func (x *examination) timely(check string, l search.Limits, limit time.Duration, what string) Finding {
+	if d := x.engine.spec.Dialect; protocols[d].untimed {
+		return Finding{check, Moot, string(d) + " has no words for time"}
+	}
 	best := time.Duration(math.MaxInt64)
 	for range tries {
 		r := x.enquire(x.start, l)
@@ -293,7 +307,7 @@ func (x *examination) children() Finding {
 		return x.failed("children", err)
 	}
 	// What it has started, it has when it has searched.
-	if r := x.enquire(x.start, search.Limits{Hard: brisk}); r.Err != nil {
+	if r := x.enquire(x.start, x.short()); r.Err != nil {
 		return x.failed("children", r.Err)
 	}
 	running, zombies := relatives(p.cmd.Process.Pid, p.mark)
