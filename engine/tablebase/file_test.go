@@ -257,6 +257,7 @@ func TestBeyond(t *testing.T) {
 		"3k5/9/9/9/9/9/9/1P7/9/4K4 w":    "a man stands where no game can bring it",
 		"3k5/9/9/9/9/9/4R4/9/9/4K4 w":    "KRk in " + dir,
 		"3k5/9/9/9/9/4p4/4P4/9/9/4K4 w":  "KPkp in " + dir,
+		rules.StartFEN:                   "32 men, at most 8",
 		"3k5/9/9/9/9/4p4/4PP3/9/9/4K4 w": "KPPkp in " + dir,
 	} {
 		b := board(t, fen)

@@ -149,7 +149,8 @@ func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
 	if b.Occupied().Count() > t.Men() {
 		return 0, false
 	}
-	distance, err := t.Find(b)
+	set, flipped := SetOf(b).Canonical()
+	distance, err := t.look(b, set, flipped)
 	return distance, err == nil
 }
 
@@ -157,9 +158,18 @@ func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
 // ErrMissing or ErrFile.
 func (t *Tables) Find(b *rules.Board) (distance int, err error) {
 	set, flipped := SetOf(b).Canonical()
+	if distance, err = t.look(b, set, flipped); err == ErrMissing {
+		err = t.missing(set)
+	}
+	return distance, err
+}
+
+// look looks a position up. In a search most are not there, so it makes no
+// error of its own but for a damaged file.
+func (t *Tables) look(b *rules.Board, set Set, flipped bool) (distance int, err error) {
 	table := (*t.sets.Load())[set]
 	if table == nil || table.broken.Load() {
-		return 0, t.missing(set)
+		return 0, ErrMissing
 	}
 	at := table.layout.men(b, flipped)
 	n := table.layout.number(&at)
@@ -190,6 +200,9 @@ var errBeyond = fmt.Errorf("%w has the position: a man stands where no game can 
 
 // missing says that a set has no table that can be used.
 func (t *Tables) missing(s Set) error {
+	if _, err := newLayout(s); err != nil {
+		return fmt.Errorf("%w: %w", ErrMissing, err)
+	}
 	return fmt.Errorf("%w of %s in %s (sparring tablebase build %s makes it)", ErrMissing, s, t.dir, s)
 }
 
