@@ -22,12 +22,14 @@ type Verdict string
 
 // The verdicts.
 const (
-	Good  Verdict = "ok"
-	Warn  Verdict = "warn"  // it can play, but something is odd
-	Bad   Verdict = "FAULT" // it would lose games by this
-	Moot  Verdict = "skip"  // its protocol has no words for this
-	notes         = 3       // examples that a finding gives
+	Good Verdict = "ok"
+	Warn Verdict = "warn"  // it can play, but something is odd
+	Bad  Verdict = "FAULT" // it would lose games by this
+	Moot Verdict = "skip"  // its protocol has no words for this, or an earlier fault hides it
 )
+
+// examples is how many strange lines a finding repeats.
+const examples = 3
 
 // Finding is what a check of an engine has found.
 type Finding struct {
@@ -100,7 +102,7 @@ func (x *examination) overhear(p *program, line string) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.count++; len(x.strange) < notes {
+	if x.count++; len(x.strange) < examples {
 		x.strange = append(x.strange, fmt.Sprintf("%q", clip(line)))
 	}
 }
