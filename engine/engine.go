@@ -45,6 +45,9 @@ type Running interface {
 type Options struct {
 	HashBytes int // of its own hash table, DefaultHash when 0
 	Threads   int // for searches whose Limits name none, 1 when 0
+	// Switches turns heuristics of the kernel on or off, by the names of
+	// search.Switches: to measure what each is worth.
+	Switches map[string]bool
 	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
 	// use for them.
 	Tables xiangqi.Tables
@@ -90,8 +93,14 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.Tables != nil && a.probing != nil {
 		a.position = a.probing(o.Tables)
 	}
+	params := a.params()
+	for name, on := range o.Switches {
+		if err := params.On.Set(name, on); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
+	}
 	table := search.NewTable(o.HashBytes)
-	return &Engine{a, search.New(a.params(), table), table, max(o.Threads, 1)}, nil
+	return &Engine{a, search.New(params, table), table, max(o.Threads, 1)}, nil
 }
 
 // Params are the parameters that a game is searched with; the error is that of

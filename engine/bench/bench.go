@@ -29,7 +29,7 @@ type Tally struct {
 // signature, and returns it.
 func Run(w io.Writer) (signature uint64, err error) {
 	for _, s := range suites {
-		t, err := s.run()
+		t, err := s.run(nil)
 		if err != nil {
 			return 0, err
 		}
@@ -44,9 +44,10 @@ func Run(w io.Writer) (signature uint64, err error) {
 	return signature, err
 }
 
-func (s suite) run() (Tally, error) {
+// run searches the positions with some heuristics turned on or off.
+func (s suite) run(switches map[string]bool) (Tally, error) {
 	t := Tally{Game: s.game}
-	e, err := engine.New(s.game, engine.Options{HashBytes: hashBytes, Threads: 1})
+	e, err := engine.New(s.game, engine.Options{HashBytes: hashBytes, Threads: 1, Switches: switches})
 	if err != nil {
 		return t, err
 	}

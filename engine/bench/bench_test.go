@@ -2,8 +2,12 @@ package bench
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+
+	"sparring/engine"
+	"sparring/engine/search"
 )
 
 // signature is the number of nodes that Run must take. Change it only together
@@ -31,7 +35,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(s.game, func(b *testing.B) {
 			var sum Tally
 			for b.Loop() {
-				t, err := s.run()
+				t, err := s.run(nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -40,5 +44,39 @@ func BenchmarkSearch(b *testing.B) {
 			}
 			b.ReportMetric(float64(sum.Nodes)/sum.Time.Seconds(), "nodes/s")
 		})
+	}
+}
+
+// BenchmarkSwitches searches with each heuristic the other way round, and
+// reports the nodes that the positions then take to their depth, as a ratio to
+// those of the usual search: docs/search.md has the figures. It says what a
+// heuristic saves, not what it is worth: those that look away from moves save
+// most.
+func BenchmarkSwitches(b *testing.B) {
+	for _, s := range suites {
+		usual, err := s.run(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		e, err := engine.New(s.game, engine.Options{HashBytes: hashBytes})
+		if err != nil {
+			b.Fatal(err)
+		}
+		on := reflect.ValueOf(e.Params().On)
+		for _, name := range search.SwitchNames() {
+			is, verb := on.FieldByName(name).Bool(), "with"
+			if is {
+				verb = "without"
+			}
+			b.Run(s.game+"/"+verb+"="+name, func(b *testing.B) {
+				for b.Loop() {
+					t, err := s.run(map[string]bool{name: !is})
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(float64(t.Nodes)/float64(usual.Nodes), "nodes/usual")
+				}
+			})
+		}
 	}
 }

@@ -4,6 +4,7 @@
 //	self                                our engine
 //	self:level=5                        at a level (package level)
 //	self:nodes=10000,depth=8            with limits of every search
+//	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
@@ -19,6 +20,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +30,7 @@ import (
 	"sparring/engine/level"
 	"sparring/engine/outside"
 	"sparring/engine/search"
+	"sparring/engine/xiangqi"
 	"sparring/game"
 )
 
@@ -39,12 +43,14 @@ type Spec struct {
 	Outside *outside.Spec // the program; nil is our own engine
 	// Of our own engine: its level, 0 is none, and what Outside has fields of
 	// its own for; 0 leaves it as it is.
-	Level   int
-	Book    string // see book.Open; "" is what Options say
-	Nodes   uint64
-	Depth   int
-	Hash    int // MiB
-	Threads int
+	Level int
+	// Switches are the heuristics that are turned on or off.
+	Switches map[string]bool
+	Book     string // see book.Open; "" is what Options say
+	Nodes    uint64
+	Depth    int
+	Hash     int // MiB
+	Threads  int
 }
 
 // Parse reads a spec; "" is self. The error says all that is wrong with it.
@@ -76,6 +82,9 @@ func Parse(text string) (Spec, error) {
 		if err := s.set(key, value); err != nil {
 			bad("%w", err)
 		}
+	}
+	if s.Level > 0 && len(s.Switches) > 0 {
+		bad("level: has its own heuristics")
 	}
 	if s.Level > 0 && (s.Hash > 0 || s.Threads > 0) {
 		bad("level: has a hash table and threads of its own")
@@ -157,6 +166,13 @@ func (s *Spec) set(key, value string) error {
 		if s.Book = value; value == "" {
 			err = errors.New("book: want a file or folder, shipped or none")
 		}
+	case (key == "with" || key == "without") && o == nil:
+		if s.Switches == nil {
+			s.Switches = map[string]bool{}
+		}
+		if err = new(search.Switches).Set(value, true); err == nil {
+			s.Switches[value] = key == "with"
+		}
 	case key == "level" && o == nil:
 		err = whole(&s.Level, level.Strongest)
 	case key == "arg" && o != nil:
@@ -170,7 +186,7 @@ func (s *Spec) set(key, value string) error {
 	case o != nil:
 		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, %s)", key, keys)
 	default:
-		return fmt.Errorf("no key %.40q (have level, book, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have level, book, with, without, %s)", key, keys)
 	}
 	return err
 }
@@ -206,6 +222,13 @@ func (s Spec) String() string {
 		number("level", uint64(s.Level))
 		if s.Book != "" {
 			add("book", s.Book)
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Switches)) {
+			key := "without"
+			if s.Switches[name] {
+				key = "with"
+			}
+			add(key, name)
 		}
 		limits(s.Nodes, s.Depth, s.Hash, s.Threads)
 		if len(parts) == 0 {
@@ -255,6 +278,9 @@ type Options struct {
 	// Warn is told what is wrong with the books that a spec names, and the
 	// player plays without them; where it is nil, there is no such player.
 	Warn func(error)
+	// Tables are endgame tables for our own engine, but not at a level; nil
+	// are none.
+	Tables xiangqi.Tables
 }
 
 // Open makes the searcher that a text names for a game. Who has opened it
@@ -299,7 +325,7 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 
 // own opens our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads}
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Tables: o.Tables}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
 	}

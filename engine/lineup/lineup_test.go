@@ -36,6 +36,8 @@ func TestParse(t *testing.T) {
 		{"self:nodes=10000,hash=64,threads=2,depth=7", Spec{Nodes: 10000, Hash: 64, Threads: 2, Depth: 7}, "self:nodes=10000,depth=7,hash=64,threads=2"},
 		{`self:book=a\,b.book,nodes=5`, Spec{Book: "a,b.book", Nodes: 5}, `self:book=a\,b.book,nodes=5`},
 		{"self,level=5,name=Five", Spec{Level: 5, Name: "Five"}, "self:level=5,name=Five"},
+		{"self:without=NullMove,with=Razoring,nodes=5", Spec{Switches: map[string]bool{"NullMove": false, "Razoring": true}, Nodes: 5},
+			"self:without=NullMove,with=Razoring,nodes=5"},
 		{"uci:fairy-stockfish", Spec{Outside: &outside.Spec{Dialect: outside.UCI, Path: "fairy-stockfish"}}, ""},
 		{`ucci:C:\x\eleeye.exe,arg=-a,arg=1\,2,dir=/tmp/a=b,option.style=solid,option.Some Thing=,memory=350,nodes=5,hash=16`, Spec{Outside: &outside.Spec{
 			Dialect: outside.UCCI, Path: `C:\x\eleeye.exe`, Args: []string{"-a", "1,2"}, Dir: "/tmp/a=b",
@@ -67,6 +69,8 @@ func TestParseRefuses(t *testing.T) {
 		{"uci:x,level=3,hash=-1,nonsense,option.=1", []string{`no key "level"`, "hash=", "nonsense", "want its name"}},
 		{"self:nodes=0,arg=x,level=11", []string{"nodes=", `no key "arg"`, "1 to 10"}},
 		{"self:book=", []string{"book: want"}},
+		{"self:without=Luck", []string{`no heuristic "Luck"`, "NullMove"}},
+		{"self:level=3,without=NullMove", []string{"heuristics"}},
 		{"self:level=3,hash=5", []string{"a hash table and threads of its own"}},
 		{"self:" + strings.Repeat("x", 1000), []string{"want key=value"}},
 	}

@@ -1,6 +1,11 @@
 package search
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+	"reflect"
+	"strings"
+)
 
 // Params are a game's data for the kernel. Every heuristic has a switch, so
 // that its worth can be measured by leaving it out.
@@ -21,6 +26,10 @@ type Params struct {
 	Quiescence bool
 	// QuiescencePlies is how deep quiescence goes at most; 0 is no limit.
 	QuiescencePlies int
+
+	// QuiescenceChecks is for how many of its first plies quiescence looks at
+	// quiet moves that force, too.
+	QuiescenceChecks int
 
 	// Parity: scores swing between odd and even depths, because the
 	// evaluation favours who moved last; compare only with two plies back.
@@ -47,6 +56,9 @@ type Margins struct {
 	SEEQuiet Score // per ply squared: the loss that a quiet move may risk
 	SEENoisy Score // per ply: the loss that a noisy move may risk
 	Delta    Score // that a capture may win beyond what it takes
+	// Tolerance is by how much a move must be better to be worth a search of
+	// its exact value.
+	Tolerance Score
 }
 
 // DefaultMargins guesses margins from what a score means: they are the
@@ -55,15 +67,16 @@ type Margins struct {
 func DefaultMargins(winScale Score) Margins {
 	part := func(n, of Score) Score { return max(winScale*n/of, 1) }
 	return Margins{Window: part(1, 8), Reverse: part(1, 2), Futility: part(3, 5), Razor: part(3, 2), ProbCut: part(6, 5),
-		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1)}
+		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), Tolerance: part(1, 32)}
 }
 
 // Reduce shapes late-move reductions: the n-th move of a node of depth d is
-// reduced by Base/1024 + log2(d)*log2(n)*Slope/1024 plies.
-type Reduce struct{ Base, Slope int }
+// reduced by Base/1024 + log2(d)*log2(n)*Slope/1024 plies. A perfect record in
+// the history spares it Record/1024 plies, a hopeless one costs it as much.
+type Reduce struct{ Base, Slope, Record int }
 
 // defaultReduce is 0.5 + ln(d)*ln(n)/2.2.
-var defaultReduce = Reduce{Base: 512, Slope: 224}
+var defaultReduce = Reduce{Base: 512, Slope: 224, Record: 2048}
 
 // plies is the reduction in 1024ths. Integers only: the node count must be the
 // same on every machine, and floating point may not be.
@@ -82,6 +95,9 @@ func (p *Params) fill() {
 	if p.Reduce == (Reduce{}) {
 		p.Reduce = defaultReduce
 	}
+	if p.Reduce.Record == 0 {
+		p.Reduce.Record = defaultReduce.Record
+	}
 	if p.LateFrom == 0 {
 		p.LateFrom = 4
 	}
@@ -90,7 +106,8 @@ func (p *Params) fill() {
 		set   *Score
 		value Score
 	}{{&m.Window, d.Window}, {&m.Reverse, d.Reverse}, {&m.Futility, d.Futility}, {&m.Razor, d.Razor}, {&m.ProbCut, d.ProbCut},
-		{&m.Singular, d.Singular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta}} {
+		{&m.Singular, d.Singular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta},
+		{&m.Tolerance, d.Tolerance}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}
@@ -103,6 +120,7 @@ func (p *Params) fill() {
 type Switches struct {
 	Aspiration   bool // narrow window around the last iteration's score
 	PVS          bool // null-window search of all moves but the first
+	Tolerance    bool // and a move counts as better only if it is so by a margin (changes values)
 	HashMove     bool // try the table's move first
 	HashCutoff   bool // take scores from the table
 	Killers      bool // two quiet moves that refuted siblings
@@ -135,4 +153,23 @@ type Switches struct {
 // evaluates reports whether any heuristic looks at evaluations of inner nodes.
 func (s *Switches) evaluates() bool {
 	return s.Correction || s.Razoring || s.ReverseFutility || s.NullMove || s.ProbCut || s.LateMoves || s.Futility || s.Reductions
+}
+
+// SwitchNames are the names that Set knows.
+func SwitchNames() (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Switches]()) {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Set turns the heuristic of that name, in any case of letters, on or off.
+func (s *Switches) Set(name string, on bool) error {
+	for _, known := range SwitchNames() {
+		if strings.EqualFold(known, name) {
+			reflect.ValueOf(s).Elem().FieldByName(known).SetBool(on)
+			return nil
+		}
+	}
+	return fmt.Errorf("no heuristic %.40q (have %s)", name, strings.Join(SwitchNames(), ", "))
 }

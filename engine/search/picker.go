@@ -52,7 +52,7 @@ func (p *picker) open(mode Mode, hash game.Move) {
 func (p *picker) next(pos Position) *Entry {
 	if p.stage == pickHash {
 		p.stage = pickFirst
-		if e := p.lookup(pos, p.hash); e != nil && (p.cursor.Mode == All || e.Noise > 0) {
+		if e := p.lookup(pos, p.hash); e != nil && p.wants(e) {
 			return e
 		}
 	}
@@ -66,7 +66,7 @@ func (p *picker) next(pos Position) *Entry {
 		if p.stage == pickBatch {
 			for i, m := range p.refutes {
 				p.refutes[i] = game.NoMove
-				if e := p.lookup(pos, m); e != nil && (e.Noise > 0 || e.Forces || !p.cursor.NoQuiets) {
+				if e := p.lookup(pos, m); e != nil && p.wants(e) {
 					return e
 				}
 			}
@@ -75,6 +75,12 @@ func (p *picker) next(pos Position) *Entry {
 			p.stage = pickEnd
 		}
 	}
+}
+
+// wants reports whether a move from elsewhere is of those that the picker
+// gives.
+func (p *picker) wants(e *Entry) bool {
+	return e.Noise > 0 || p.cursor.Mode == All && (e.Forces || !p.cursor.NoQuiets)
 }
 
 // skipQuiets leaves out the quiet moves from here on, but for those that force.

@@ -294,16 +294,26 @@ func (w *worker) searchMove(alpha, beta Score, depth, less, ply int, first, pv, 
 	if first {
 		return full()
 	}
+	// Tolerance search: a move that is hardly better than the best is not
+	// worth knowing how much, so it has to pass a higher test (paper 003,
+	// section 6.2).
+	test := alpha
+	if on := &w.k.params.On; on.Tolerance && on.PVS && pv {
+		test = min(alpha+w.k.params.Margins.Tolerance, beta-1)
+	}
 	edge := beta
 	if w.k.params.On.PVS {
-		edge = alpha + 1
+		edge = test + 1
 	}
-	score, rests := negate(w.search(-edge, -alpha, depth-less, ply+1, true))
-	if less > 0 && score > alpha && !w.stopped() {
-		score, rests = negate(w.search(-edge, -alpha, depth, ply+1, !cut))
+	score, rests := negate(w.search(-edge, -test, depth-less, ply+1, true))
+	if less > 0 && score > test && !w.stopped() {
+		score, rests = negate(w.search(-edge, -test, depth, ply+1, !cut))
 	}
-	if edge < beta && score > alpha && score < beta && !w.stopped() {
+	if edge < beta && score > test && score < beta && !w.stopped() {
 		return full()
+	}
+	if score <= test {
+		score = min(score, alpha) // good, but not good enough to be told apart
 	}
 	return score, rests
 }
@@ -322,7 +332,7 @@ func (w *worker) reduction(e *Entry, depth, n, ply int, pv, cut, improving bool)
 	r := params.Reduce.plies(depth, n)
 	if e.Noise == 0 {
 		records := w.records(ply)
-		r -= int(records.of(e)) / 8
+		r -= int(records.of(e)) * params.Reduce.Record / historyMax
 	}
 	if pv {
 		r -= 1024
@@ -811,15 +821,21 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		alpha = max(alpha, best)
 	}
 
-	// 4. The noisy moves, or all when forced.
+	// 4. The noisy moves, or all when forced; near the main search also the
+	// quiet ones that force.
 	mode := Noisy
 	if node.Forced {
+		mode = All
+	}
+	checks := !node.Forced && q < params.QuiescenceChecks
+	if checks {
 		mode = All
 	}
 	p := w.openPicker(mode, game.NoMove)
 	defer w.closePicker()
 	w.aim(p, known.move, ply)
 	p.refutes = [3]game.Move{}
+	p.cursor.NoQuiets = checks
 	bestMove := game.NoMove
 	for {
 		e := p.next(w.pos)
@@ -828,7 +844,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		}
 		// 5. A capture that loses material is no reason to doubt the
 		// evaluation, nor one that can't bring it near alpha.
-		if on.SkipLosing && e.Noise == 1 && !node.Forced && (w.exchanger == nil || !w.exchanger.SEE(e.Move, 0)) {
+		if on.SkipLosing && e.Noise < 2 && !node.Forced && (w.exchanger == nil || !w.exchanger.SEE(e.Move, 0)) {
 			continue
 		}
 		if on.Delta && e.Gain > 0 && !node.Forced && eval+e.Gain+params.Margins.Delta <= alpha {

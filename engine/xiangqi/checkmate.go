@@ -143,7 +143,7 @@ func (a *attacker) listChecks(list []checkingMove) []checkingMove {
 	var room [rules.MaxMoves]game.Move
 	for _, m := range b.Legal(room[:0]) {
 		from, to := rules.From(m), rules.To(m)
-		if !checking.Targets(b.At(from), from).Has(to) || !b.GivesCheck(m) {
+		if targets, sure := checking.Targets(b.At(from), from); !targets.Has(to) || !sure && !b.GivesCheck(m) {
 			continue
 		}
 		b.Do(m)

@@ -58,7 +58,7 @@ func (p *position) quiets(buf []search.Entry, checks bool) []search.Entry {
 	b.Reaches(&p.reaches, b.Empty())
 	for i := range p.reaches.All() {
 		r := &p.reaches.All()[i]
-		targets := checking.Targets(r.Piece, r.From)
+		targets, sure := checking.Targets(r.Piece, r.From)
 		to := r.To
 		if checks {
 			to = to.And(targets)
@@ -66,7 +66,7 @@ func (p *position) quiets(buf []search.Entry, checks bool) []search.Entry {
 		for ; to.Any(); to = to.Rest() {
 			at := to.First()
 			m := rules.MakeMove(r.From, at)
-			forces := targets.Has(at) && b.GivesCheck(m)
+			forces := targets.Has(at) && (sure || b.GivesCheck(m))
 			if checks && !forces {
 				continue
 			}

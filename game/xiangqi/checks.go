@@ -2,17 +2,16 @@ package xiangqi
 
 import "sparring/game"
 
-// Checking says which moves of the side to move may give check: by the piece
-// that moves, by one behind it that the move unveils, or by a cannon to which
-// it gives a screen. It has every checking move and few others; GivesCheck is
-// exact.
+// Checking says which moves of the side to move give check: by the piece that
+// moves, by one behind it that the move unveils, or by a cannon to which it
+// gives a screen.
 type Checking struct {
 	direct [Kinds]Bits // where a piece of the kind would attack the king
 	unveil Bits        // own pieces that stand between, or lie in ambush on the king's lines
 	screen Bits        // empty squares before own cannons that lack a screen
 }
 
-// Checking finds the moves that may give check.
+// Checking finds the moves that give check.
 func (b *Board) Checking() (c Checking) {
 	us, them := b.side, b.side.Other()
 	king, occupied := b.king[them], b.Occupied()
@@ -26,12 +25,13 @@ func (b *Board) Checking() (c Checking) {
 	return c
 }
 
-// Targets are the squares on which a piece may give check, coming from there.
-func (c *Checking) Targets(p Piece, from Square) Bits {
+// Targets are the squares on which a piece gives check, coming from there.
+// Where it is not sure, it only may, and GivesCheck knows.
+func (c *Checking) Targets(p Piece, from Square) (to Bits, sure bool) {
 	if c.unveil.Has(from) {
-		return Bits{1<<half - 1, 1<<half - 1}
+		return Bits{1<<half - 1, 1<<half - 1}, false
 	}
-	return c.direct[p.Kind()].Or(c.screen)
+	return c.direct[p.Kind()].Or(c.screen), true
 }
 
 // GivesCheck reports whether a legal move gives check.
