@@ -36,6 +36,9 @@ type Config struct {
 	Ponder       bool          `default:"true" desc:"think on the opponent's time, with cores that are free"`
 	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts against POLICY_REPEAT"`
 
+	Tablebase      string `desc:"directory of endgame tables that our own engine plays Xiangqi with; empty: none"`
+	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build the tables of up to four men that TABLEBASE lacks, in the background with half a core"`
+
 	Policy Policy
 	Play   Manners
 	Match  Matchmaking

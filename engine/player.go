@@ -13,11 +13,16 @@ func Prepare(s Searcher) error {
 		if f, ok := layer.(interface{ Forget() }); ok {
 			f.Forget()
 		}
-		if r, ok := layer.(interface{ Ready() error }); ok {
-			return r.Ready()
-		}
-		return nil
+		return ready(layer)
 	})
+}
+
+// ready starts what has to be started, where there is such a thing.
+func ready(layer any) error {
+	if r, ok := layer.(interface{ Ready() error }); ok {
+		return r.Ready()
+	}
+	return nil
 }
 
 // Close ends what a searcher holds besides memory, if anything.

@@ -141,6 +141,16 @@ func (p *Pool) Think(r Request) (*Thought, error) {
 	return t, nil
 }
 
+// Ready opens the searcher that a spec names for a game, and starts it if it is a
+// program, so that its first move does not pay for that.
+func (p *Pool) Ready(spec, gameName string) error {
+	s, err := p.searcher(thinker{spec, gameName})
+	if err != nil {
+		return err
+	}
+	return each(s, ready)
+}
+
 // Close stops all thoughts, waits for their end and closes the searchers.
 func (p *Pool) Close() {
 	p.mu.Lock()

@@ -90,7 +90,7 @@ func TestBotWithoutSoundBook(t *testing.T) {
 		}
 		cfg.Book, cfg.HashMB = name, 1
 		var log bytes.Buffer
-		open := opener(cfg, zerolog.New(&log))
+		open := opener(cfg, nil, zerolog.New(&log))
 		for _, g := range catalog.Games() {
 			s, err := open("", g.Name)
 			if err != nil {

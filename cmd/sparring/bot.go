@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
@@ -16,6 +18,8 @@ import (
 	"sparring/engine"
 	"sparring/engine/book"
 	"sparring/engine/lineup"
+	"sparring/engine/tablebase"
+	"sparring/engine/xiangqi"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -64,9 +68,11 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 	if err != nil {
 		return nil, nil, err
 	}
-	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, Open: opener(cfg, log)})
+	tables, closeTables := endgames(cfg, log)
+	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, Open: opener(cfg, tables, log)})
 	done = func() {
 		pool.Close()
+		closeTables()
 		if err := records.Close(); err != nil {
 			log.Warn().Err(err).Msg("records")
 		}
@@ -81,7 +87,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 
 // opener opens a bot's players, with the opening books that its settings name.
 // Of books that are missing or damaged it warns, once, and does without.
-func opener(cfg bot.Config, log zerolog.Logger) func(spec, gameName string) (engine.Searcher, error) {
+func opener(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) func(spec, gameName string) (engine.Searcher, error) {
 	warn := func(err error) {
 		log.Warn().Err(err).Msg("opening books: playing without those that are missing or damaged")
 	}
@@ -89,8 +95,48 @@ func opener(cfg bot.Config, log zerolog.Logger) func(spec, gameName string) (eng
 	if err != nil {
 		warn(err)
 	}
-	players := lineup.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Shipped: configs.Books(), Warn: warn}
+	players := lineup.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Shipped: configs.Books(), Warn: warn, Tables: tables}
 	return func(spec, gameName string) (engine.Searcher, error) { return lineup.Open(spec, gameName, players) }
+}
+
+// endgames opens a bot's endgame tables, if it has any, and begins to build
+// what they lack. The function returned ends that and closes them.
+func endgames(cfg bot.Config, log zerolog.Logger) (tables xiangqi.Tables, done func()) {
+	if cfg.Tablebase == "" {
+		return nil, func() {}
+	}
+	warn := func(err error) {
+		log.Warn().Err(err).Msg("endgame tables: playing without those that are missing or damaged")
+	}
+	open, err := tablebase.Open(cfg.Tablebase, warn)
+	if err != nil {
+		warn(err)
+		return nil, func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var building sync.WaitGroup
+	if cfg.TablebaseBuild {
+		building.Go(func() {
+			built, began := 0, time.Now()
+			err := open.Complete(ctx, tablebase.UpTo(tablebase.Usual), tablebase.Options{Workers: 1, Gentle: true, Report: func(p tablebase.Progress) {
+				if p.Done {
+					built++
+				}
+			}})
+			switch {
+			case ctx.Err() != nil: // the next start goes on
+			case err != nil:
+				warn(err)
+			case built > 0:
+				log.Info().Int("tables", built).Dur("took_ms", time.Since(began)).Str("dir", cfg.Tablebase).Msg("endgame tables built")
+			}
+		})
+	}
+	return open, func() {
+		cancel()
+		building.Wait()
+		open.Close() // they were only read
+	}
 }
 
 // drainOnSignal lets a first signal drain the bot and a second end it. The

@@ -96,6 +96,7 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		perftCommand(),
 		benchCommand(),
 		engineCommand(),
+		levelsCommand(),
 		matchCommand(),
 		openingsCommand(),
 		bookCommand(),

@@ -23,10 +23,13 @@ pieces, Red's in upper case: KRkaa is a rook against two advisers.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	data := c.PersistentFlags().String("data", "data", "data directory; the tables are in its folder tablebase")
-	dir := func() string { return filepath.Join(*data, "tablebase") }
+	dir := func() string { return tablebaseDir(*data) }
 	c.AddCommand(tablebaseBuild(dir), tablebaseStats(dir), tablebaseProbe(dir))
 	return c
 }
+
+// tablebaseDir is where the tables are in a data directory.
+func tablebaseDir(data string) string { return filepath.Join(data, "tablebase") }
 
 func tablebaseBuild(dir func() string) *cobra.Command {
 	var men int
@@ -75,7 +78,7 @@ Without a set: all of up to four men. What is there already stays.`,
 			return nil
 		},
 	}
-	c.Flags().IntVar(&men, "men", 4, "build all sets of up to so many men, kings included")
+	c.Flags().IntVar(&men, "men", tablebase.Usual, "build all sets of up to so many men, kings included")
 	c.Flags().IntVar(&o.Workers, "threads", 0, "threads to use (default: one a core)")
 	c.Flags().BoolVar(&o.Again, "again", false, "build tables that are there already, too")
 	return c

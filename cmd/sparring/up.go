@@ -151,7 +151,7 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(bot.Event)
 	if err := configs.Defaults(&cfg); err != nil {
 		return nil, nil, err
 	}
-	cfg.Instance, cfg.Data, cfg.Ponder = "up", f.data, f.ponder
+	cfg.Instance, cfg.Data, cfg.Ponder, cfg.Tablebase = "up", f.data, f.ponder, tablebaseDir(f.data)
 	return newBot(nc, cfg, log, observe)
 }
 

@@ -30,6 +30,7 @@ import (
 	"sparring/engine/level"
 	"sparring/engine/outside"
 	"sparring/engine/search"
+	"sparring/engine/xiangqi"
 	"sparring/game"
 )
 
@@ -277,6 +278,9 @@ type Options struct {
 	// Warn is told what is wrong with the books that a spec names, and the
 	// player plays without them; where it is nil, there is no such player.
 	Warn func(error)
+	// Tables are endgame tables for our own engine, but not at a level; nil
+	// are none.
+	Tables xiangqi.Tables
 }
 
 // Open makes the searcher that a text names for a game. Who has opened it
@@ -321,7 +325,7 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 
 // own opens our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches}
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Tables: o.Tables}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
 	}

@@ -18,17 +18,6 @@ import (
 // every way in which a game can end. The script is at fault or has lost where
 // nothing else is said.
 func TestHowGamesEnd(t *testing.T) {
-	resign := func(p game.Position, l search.Limits) (search.Result, time.Duration) {
-		return search.Result{Resign: true}, 0
-	}
-	offering := func(p game.Position, l search.Limits) (search.Result, time.Duration) {
-		r, _ := steady(p, l)
-		r.OfferDraw = true
-		return r, 0
-	}
-	illegal := func(p game.Position, l search.Limits) (search.Result, time.Duration) {
-		return search.Result{Move: 1 << 30, PV: []game.Move{1 << 30}}, 0
-	}
 	for name, c := range map[string]struct {
 		a, b   script
 		limit  string
@@ -41,7 +30,7 @@ func TestHowGamesEnd(t *testing.T) {
 		over   int // overshoots of the script, in both games
 	}{
 		"no legal move":       {a: steady, b: steady, reason: game.NoMoves, won: true},
-		"resigns":             {a: from(4, resign), b: steady, reason: protocol.ReasonResign},
+		"resigns":             {a: from(4, resigning), b: steady, reason: protocol.ReasonResign},
 		"illegal move":        {a: from(4, illegal), b: steady, fault: engine.FaultIllegal},
 		"no move":             {a: from(4, failing(nil)), b: steady, fault: engine.FaultIllegal},
 		"crash":               {a: from(4, failing(&engine.Fault{Kind: engine.FaultCrash, Text: "exit 1"})), b: steady, fault: engine.FaultCrash},

@@ -103,6 +103,22 @@ func taking(d time.Duration) script {
 	}
 }
 
+func resigning(game.Position, search.Limits) (search.Result, time.Duration) {
+	return search.Result{Resign: true}, 0
+}
+
+// offering plays steadily and offers a draw with each move.
+func offering(p game.Position, l search.Limits) (search.Result, time.Duration) {
+	r, _ := steady(p, l)
+	r.OfferDraw = true
+	return r, 0
+}
+
+// illegal has a move of no position.
+func illegal(game.Position, search.Limits) (search.Result, time.Duration) {
+	return search.Result{Move: 1 << 30, PV: []game.Move{1 << 30}}, 0
+}
+
 // failing has no move to give.
 func failing(err error) script {
 	return func(game.Position, search.Limits) (search.Result, time.Duration) {

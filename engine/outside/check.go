@@ -22,12 +22,14 @@ type Verdict string
 
 // The verdicts.
 const (
-	Good  Verdict = "ok"
-	Warn  Verdict = "warn"  // it can play, but something is odd
-	Bad   Verdict = "FAULT" // it would lose games by this
-	Moot  Verdict = "skip"  // its protocol has no words for this
-	notes         = 3       // examples that a finding gives
+	Good Verdict = "ok"
+	Warn Verdict = "warn"  // it can play, but something is odd
+	Bad  Verdict = "FAULT" // it would lose games by this
+	Moot Verdict = "skip"  // its protocol has no words for this, or an earlier fault hides it
 )
+
+// examples is how many strange lines a finding repeats.
+const examples = 3
 
 // Finding is what a check of an engine has found.
 type Finding struct {
@@ -100,7 +102,7 @@ func (x *examination) overhear(p *program, line string) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.count++; len(x.strange) < notes {
+	if x.count++; len(x.strange) < examples {
 		x.strange = append(x.strange, fmt.Sprintf("%q", clip(line)))
 	}
 }
@@ -144,6 +146,17 @@ func (x *examination) unflushed() bool {
 	return silent && p.inbox.latest() != ""
 }
 
+// untold is the time of a move for a program that can be told of none.
+const untold = time.Minute
+
+// short are the limits of a move here.
+func (x *examination) short() search.Limits {
+	if protocols[x.engine.spec.Dialect].untimed {
+		return search.Limits{Hard: untold}
+	}
+	return search.Limits{Hard: brisk}
+}
+
 // enquire searches a position with a program that is ready.
 func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
 	x.said = ""
@@ -185,7 +198,7 @@ func (x *examination) moves() Finding {
 	p := x.start.Clone()
 	var line []string
 	for range opening {
-		r := x.enquire(p, search.Limits{Hard: brisk})
+		r := x.enquire(p, x.short())
 		if r.Err != nil {
 			f := x.failed("moves", r.Err)
 			f.Text += x.hint(p, r.Err)
@@ -219,6 +232,9 @@ const tries = 3
 
 // timely judges how long an answer takes.
 func (x *examination) timely(check string, l search.Limits, limit time.Duration, what string) Finding {
+	if d := x.engine.spec.Dialect; protocols[d].untimed {
+		return Finding{check, Moot, string(d) + " has no words for time"}
+	}
 	best := time.Duration(math.MaxInt64)
 	for range tries {
 		r := x.enquire(x.start, l)
@@ -293,7 +309,7 @@ func (x *examination) children() Finding {
 		return x.failed("children", err)
 	}
 	// What it has started, it has when it has searched.
-	if r := x.enquire(x.start, search.Limits{Hard: brisk}); r.Err != nil {
+	if r := x.enquire(x.start, x.short()); r.Err != nil {
 		return x.failed("children", r.Err)
 	}
 	running, zombies := relatives(p.cmd.Process.Pid, p.mark)

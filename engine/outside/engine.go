@@ -67,7 +67,7 @@ func Open(s Spec, gameName string) (*Engine, error) {
 // or ErrClosed.
 func (e *Engine) Ready() error {
 	e.mu.Lock()
-	e.idle = slices.DeleteFunc(e.idle, func(p *program) bool { return p.fault() != nil })
+	e.bury()
 	waiting := len(e.idle) > 0
 	e.mu.Unlock()
 	if waiting {
@@ -185,7 +185,11 @@ func (e *Engine) launch() (*program, error) {
 	p := &program{process: proc, dialect: protocols[e.spec.Dialect].speaker(e.spec, e.game), times: e.times}
 	e.mu.Lock()
 	e.busy = append(e.busy, p)
+	closed := e.closed
 	e.mu.Unlock()
+	if closed {
+		p.kill() // Close has not seen it
+	}
 	if err := p.greet(p); err != nil {
 		e.discard(p)
 		return nil, asStart(err)
@@ -258,7 +262,7 @@ func (e *Engine) pick(q *query) (*program, error) {
 		}
 		return p, nil
 	}
-	e.idle = slices.DeleteFunc(e.idle, func(p *program) bool { return p.fault() != nil }) // they harmed no game
+	e.bury()
 	if i := slices.IndexFunc(e.idle, func(p *program) bool { return p.held == nil }); i >= 0 {
 		return e.take(i), nil
 	}
@@ -268,6 +272,12 @@ func (e *Engine) pick(q *query) (*program, error) {
 		return p, nil
 	}
 	return nil, nil
+}
+
+// bury forgets the waiting processes that have ended: they harmed no game that
+// goes on. The caller holds mu.
+func (e *Engine) bury() {
+	e.idle = slices.DeleteFunc(e.idle, func(p *program) bool { return p.fault() != nil })
 }
 
 // take leases a waiting process. The caller holds mu.

@@ -1,6 +1,7 @@
 package outside
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -115,20 +116,27 @@ func (r *running) run() {
 		return
 	}
 	a, err := r.converse(p)
-	if err == nil && a != nil {
+	if a != nil {
 		r.answer = a
 		err = r.settle(p, a)
 	}
-	switch {
-	case err == nil && a != nil:
+	if err == nil {
 		r.engine.shelve(p)
 		return
-	case r.engine.isClosed():
-		err = ErrClosed
 	}
 	r.engine.discard(p)
-	r.result.Err = err
+	switch {
+	case errors.Is(err, errAbandoned):
+	case r.engine.isClosed():
+		r.result.Err = ErrClosed
+	default:
+		r.result.Err = err
+	}
 }
+
+// errAbandoned: the search was stopped, and there is no word to stop its
+// process with, which has to go.
+var errAbandoned = errors.New("abandoned")
 
 func (r *running) traits() traits { return protocols[r.engine.spec.Dialect] }
 
@@ -157,9 +165,8 @@ const (
 	halting                // it was hushed, its answer counts
 )
 
-// converse has a process search, and returns its answer. Neither an answer nor
-// an error is that the search was stopped, and there is no word to stop the
-// process with: it has to go.
+// converse has a process search, and returns its answer; nil without an error
+// is that the search was stopped before it was asked for.
 func (r *running) converse(p *program) (*answer, error) {
 	p.inbox.listen(true)
 	if err := p.setUp(p, r.query); err != nil {
@@ -181,9 +188,6 @@ func (r *running) converse(p *program) (*answer, error) {
 	for {
 		if a, err := c.obey(); a != nil || err != nil {
 			return a, err
-		}
-		if c.abandoned {
-			return nil, nil
 		}
 		c.watch()
 		select {
@@ -221,7 +225,6 @@ type conversation struct {
 	phase     phase
 	early     *answer // of pondering that has ended by itself
 	suspended bool
-	abandoned bool
 	deadline  time.Time // of the phase; zero is none
 	late      *time.Timer
 }
@@ -258,8 +261,7 @@ func (c *conversation) obey() (*answer, error) {
 		c.phase = halting
 	case o.stopped && c.phase != halting:
 		if c.p.hush() == "" {
-			c.abandoned = true
-			return nil, nil
+			return nil, errAbandoned
 		}
 		return nil, c.hush(halting)
 	case o.hit && c.phase == pondering && c.early != nil:

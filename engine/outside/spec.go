@@ -103,6 +103,7 @@ type traits struct {
 	games        []string
 	hello        string // what is said first
 	nodes, depth bool   // limits of a search
+	untimed      bool   // it has no words for time: the program keeps its own
 	options      bool
 	ponders      bool // it can search without an end, until it is hushed
 	lines        bool // several lines, and searches of some moves alone
@@ -117,7 +118,7 @@ var protocols = map[Dialect]traits{
 	UCCI:    {games: []string{"xiangqi"}, hello: ucci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, positions: true, speaker: newUCCI},
 	Gomocup: {games: []string{"gomoku"}, hello: string(gomocup.Start) + " 15", options: true, positions: true, speaker: newGomocup},
 	XBoard:  {games: []string{"xiangqi"}, hello: xboard.Hello, depth: true, options: true, positions: true, speaker: newXBoard},
-	SAU:     {games: []string{"amazons", "gomoku"}, hello: string(sau.AskName), speaker: newSAU},
+	SAU:     {games: []string{"amazons", "gomoku"}, untimed: true, hello: string(sau.AskName), speaker: newSAU},
 }
 
 // Dialects lists the protocols.

@@ -290,7 +290,7 @@ func (s *session) begin(r engine.Request) {
 // first move pays for that, on its clock. It takes moments, in which nothing is
 // read. Not while a search runs.
 func (s *session) warm() {
-	thought, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1}})
+	thought, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
 	if err != nil {
 		return // the first search will say why
 	}

@@ -254,6 +254,7 @@ func (u *uciSpeaker) answer(r search.Result, err error) {
 		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, Chance: r.Chance,
 			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
 	}
+	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // the last report was before the end
 	best := uci.BestMove{Move: u.theirs([]game.Move{r.Move})[0]}
 	if r.Ponder != game.NoMove {
 		best.Ponder = u.theirs([]game.Move{r.Ponder})[0]

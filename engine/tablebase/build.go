@@ -84,6 +84,9 @@ func (b *builder) plan(ctx context.Context, sets []Set) error {
 	seen := map[Set]bool{}
 	for _, s := range sets {
 		s, _ = s.Canonical()
+		if _, err := newLayout(s); err != nil {
+			return err // before one that it needs is blamed
+		}
 		for _, s := range append(s.Needs(), s) {
 			if seen[s] {
 				continue

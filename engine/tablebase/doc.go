@@ -3,8 +3,8 @@
 //
 // [Build] solves sets and writes a file for each, [Open] reads a directory of
 // such files, and [Tables.Probe] tells how a position ends: it is what an
-// engine needs (engine/xiangqi's Tables). [Tables.Analyse] is the same for
-// people, with every move.
+// engine needs (engine/xiangqi's Tables). [Tables.Moves] tells people what
+// every move leads to.
 //
 // # What a table says
 //

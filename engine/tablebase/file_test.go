@@ -209,17 +209,43 @@ func TestAddWhileProbing(t *testing.T) {
 			}
 		})
 	}
-	err := Build(t.Context(), dir, []Set{s}, Options{Report: func(p Progress) {
-		if p.Done {
-			if err := tables.Add(p.Set); err != nil {
-				t.Error(err)
-			}
-		}
-	}})
-	if err != nil {
+	if err := tables.Complete(t.Context(), []Set{s}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	all.Wait()
+}
+
+// TestCompleteRepairs: a table whose damage shows only when it is read makes
+// room for the one that is built in its place.
+func TestCompleteRepairs(t *testing.T) {
+	dir, sets := built(t, "KRk")
+	path := fileName(dir, sets[0])
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(content) - 200; i < len(content); i++ {
+		content[i] ^= 1
+	}
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	reported := 0
+	tables, err := Open(dir, func(error) { reported++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tables.Close()
+	b := board(t, "3k5/9/9/9/9/9/9/9/4R4/4K4 w")
+	if _, ok := tables.Probe(b); ok || reported != 1 {
+		t.Fatalf("the damage was not noticed: %v, %d reports", ok, reported)
+	}
+	if err := tables.Complete(t.Context(), sets, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if d, ok := tables.Probe(b); d != 1 || !ok {
+		t.Errorf("after the repair: %d, %v", d, ok)
+	}
 }
 
 // TestBeyond: positions that no table can have are told apart from those whose
@@ -231,6 +257,7 @@ func TestBeyond(t *testing.T) {
 		"3k5/9/9/9/9/9/9/1P7/9/4K4 w":    "a man stands where no game can bring it",
 		"3k5/9/9/9/9/9/4R4/9/9/4K4 w":    "KRk in " + dir,
 		"3k5/9/9/9/9/4p4/4P4/9/9/4K4 w":  "KPkp in " + dir,
+		rules.StartFEN:                   "32 men, at most 8",
 		"3k5/9/9/9/9/4p4/4PP3/9/9/4K4 w": "KPPkp in " + dir,
 	} {
 		b := board(t, fen)

@@ -144,6 +144,9 @@ const maxSize = 1 << 28
 // newLayout is the layout of a canonical set. It fails where the set is too
 // large to solve.
 func newLayout(s Set) (*layout, error) {
+	if s.Men() > maxMen {
+		return nil, fmt.Errorf("tablebase set %s: %d men, at most %d can be", s, s.Men(), maxMen)
+	}
 	l := &layout{set: s}
 	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
 		l.piece = append(l.piece, rules.MakePiece(c, rules.King))

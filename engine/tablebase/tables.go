@@ -1,12 +1,14 @@
 package tablebase
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,8 +32,9 @@ type Tables struct {
 	cache   cache
 	men     atomic.Int32
 
-	mu   sync.Mutex // held to change sets
-	sets atomic.Pointer[map[Set]*table]
+	mu      sync.Mutex // held to change sets
+	sets    atomic.Pointer[map[Set]*table]
+	retired []*table // broken ones whose place others took; who reads them may not be through yet
 }
 
 // table is one of them.
@@ -81,8 +84,8 @@ func Open(dir string, report func(error)) (*Tables, error) {
 	return t, nil
 }
 
-// Add begins to use the table of a set that was built meanwhile. The error
-// wraps ErrMissing or ErrFile.
+// Add begins to use the table of a set that was built meanwhile, also in place
+// of one that turned out damaged. The error wraps ErrMissing or ErrFile.
 func (t *Tables) Add(s Set) error {
 	s, _ = s.Canonical()
 	f, err := open(t.dir, s)
@@ -95,8 +98,11 @@ func (t *Tables) Add(s Set) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	sets := maps.Clone(*t.sets.Load())
-	if sets[s] != nil {
-		return f.close() // it is in use already
+	if old := sets[s]; old != nil {
+		if !old.broken.Load() {
+			return f.close() // it is in use already
+		}
+		t.retired = append(t.retired, old)
 	}
 	sets[s] = &table{file: f, cached: make([]atomic.Pointer[[]byte], len(f.blocks))}
 	t.sets.Store(&sets)
@@ -104,10 +110,28 @@ func (t *Tables) Add(s Set) error {
 	return nil
 }
 
+// Complete builds the tables of sets that the directory lacks and uses each as
+// soon as it is there. The errors are those of Build and Add.
+func (t *Tables) Complete(ctx context.Context, sets []Set, o Options) error {
+	report := o.Report
+	var failed error
+	o.Report = func(p Progress) {
+		if p.Done {
+			failed = errors.Join(failed, t.Add(p.Set))
+		}
+		if report != nil {
+			report(p)
+		}
+	}
+	return errors.Join(Build(ctx, t.dir, sets, o), failed)
+}
+
 // Close closes the files. Nothing may be asked any more.
 func (t *Tables) Close() error {
 	var errs []error
-	for _, table := range *t.sets.Load() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, table := range append(slices.Collect(maps.Values(*t.sets.Load())), t.retired...) {
 		errs = append(errs, table.close())
 	}
 	t.decoder.Close()
@@ -125,7 +149,8 @@ func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
 	if b.Occupied().Count() > t.Men() {
 		return 0, false
 	}
-	distance, err := t.Find(b)
+	set, flipped := SetOf(b).Canonical()
+	distance, err := t.look(b, set, flipped)
 	return distance, err == nil
 }
 
@@ -133,9 +158,18 @@ func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
 // ErrMissing or ErrFile.
 func (t *Tables) Find(b *rules.Board) (distance int, err error) {
 	set, flipped := SetOf(b).Canonical()
+	if distance, err = t.look(b, set, flipped); err == ErrMissing {
+		err = t.missing(set)
+	}
+	return distance, err
+}
+
+// look looks a position up. In a search most are not there, so it makes no
+// error of its own but for a damaged file.
+func (t *Tables) look(b *rules.Board, set Set, flipped bool) (distance int, err error) {
 	table := (*t.sets.Load())[set]
 	if table == nil || table.broken.Load() {
-		return 0, t.missing(set)
+		return 0, ErrMissing
 	}
 	at := table.layout.men(b, flipped)
 	n := table.layout.number(&at)
@@ -166,6 +200,9 @@ var errBeyond = fmt.Errorf("%w has the position: a man stands where no game can 
 
 // missing says that a set has no table that can be used.
 func (t *Tables) missing(s Set) error {
+	if _, err := newLayout(s); err != nil {
+		return fmt.Errorf("%w: %w", ErrMissing, err)
+	}
 	return fmt.Errorf("%w of %s in %s (sparring tablebase build %s makes it)", ErrMissing, s, t.dir, s)
 }
 

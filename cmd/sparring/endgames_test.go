@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/bot"
+)
+
+// linesOf is what a log has said, also while it is written to.
+type linesOf struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (l *linesOf) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Write(p)
+}
+
+func (l *linesOf) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.String()
+}
+
+// TestEndgames: a bot builds its endgame tables beside its games, stops at once
+// when it ends, and warns of a damaged table without failing.
+func TestEndgames(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tablebase")
+	var log linesOf
+	if tables, done := endgames(bot.Config{}, zerolog.New(&log)); tables != nil {
+		t.Error("tables without a directory")
+		done()
+	}
+	cfg := bot.Config{Tablebase: dir, TablebaseBuild: true}
+	tables, done := endgames(cfg, zerolog.New(&log))
+	for deadline := time.Now().Add(time.Minute); tables.Men() < 3; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no table was built in a minute\n%s", log.String())
+		}
+	}
+	done() // long before all are there
+	if text := log.String(); text != "" {
+		t.Errorf("nothing is wrong, but the log says\n%s", text)
+	}
+
+	name := filepath.Join(dir, "KRk.xqt")
+	if err := os.WriteFile(name, []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cfg.TablebaseBuild = false
+	tables, done = endgames(cfg, zerolog.New(&log))
+	defer done()
+	if tables.Men() < 2 {
+		t.Error("the good tables are not used")
+	}
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "KRk.xqt") || !strings.Contains(text, `"level":"warn"`) {
+		t.Errorf("of a damaged table the log says\n%s", text)
+	}
+
+	// What can't be a directory is a warning too.
+	if tables, done := endgames(bot.Config{Tablebase: name}, zerolog.New(&log)); tables != nil {
+		t.Error("a file was taken for a directory")
+		done()
+	}
+	if !strings.Contains(log.String(), "not a directory") {
+		t.Errorf("of a file in place of the directory the log says\n%s", log.String())
+	}
+	if entries, err := filepath.Glob(filepath.Join(dir, "*.part")); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sparring/configs"
+	"sparring/engine/level"
+	"sparring/engine/level/calibrate"
+	"sparring/engine/match"
+	"sparring/game/catalog"
+)
+
+func levelsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "levels",
+		Short: "How strong the levels are: show it, measure it anew",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(levelsShow(), levelsCalibrate())
+	return c
+}
+
+func levelsShow() *cobra.Command {
+	var gameName string
+	c := &cobra.Command{
+		Use:   "show [FILE...]",
+		Short: "Print the measured levels: those shipped, or those of files",
+		RunE: func(c *cobra.Command, args []string) error {
+			if gameName != "" {
+				if _, err := catalog.Game(gameName); err != nil {
+					return &usageError{err}
+				}
+			}
+			var all []*calibrate.File
+			for _, path := range args {
+				data, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				f, err := calibrate.Read(data)
+				if err != nil {
+					return fmt.Errorf("%s: %w", path, err)
+				}
+				all = append(all, f)
+			}
+			if len(args) == 0 {
+				var err error
+				if all, err = shippedLevels(); err != nil {
+					return err
+				}
+			}
+			for _, f := range all {
+				if gameName == "" || gameName == f.Game {
+					if err := printLevels(c.OutOrStdout(), f); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&gameName, "game", "", "xiangqi, gomoku or amazons (default: all)")
+	return c
+}
+
+// shippedLevels are the calibrations that come with the program, in the order
+// of the catalog.
+func shippedLevels() ([]*calibrate.File, error) {
+	var all []*calibrate.File
+	for _, g := range catalog.Games() {
+		name := "levels-" + g.Name + ".json"
+		data, err := fs.ReadFile(configs.Levels, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		f, err := calibrate.Read(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+func printLevels(out io.Writer, f *calibrate.File) error {
+	fmt.Fprintf(out, "%s, measured by %s\n", f.Rules, f.Build)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "level\tnodes\tnotice\tcompare\tslip\tworst\tgames\tW-D-L\tElo over the one below\tElo over a beginner\t")
+	for _, s := range f.Levels {
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%d\t%d-%d-%d\t%s\t%s\t\n", s.Level, s.Nodes,
+			orDash(float64(s.Notice)), orDash(float64(s.Compare)), orDash(s.Slip), orDash(s.Worst),
+			s.Games, s.Wins, s.Draws, s.Losses, s.Above, s.Elo)
+	}
+	return w.Flush()
+}
+
+// orDash is a parameter that may be left out.
+func orDash(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%g", v)
+}
+
+func levelsCalibrate() *cobra.Command {
+	var gameName, rules, out string
+	plan := calibrate.Plan{}
+	c := &cobra.Command{
+		Use:   "calibrate",
+		Short: "Measure the levels of a game by games between neighbours",
+		Long: `Measure the levels of a game: each plays the one below it, and the lowest plays
+a scripted beginner that looks one ply ahead. Nodes limit the levels, so the
+load of the machine changes nothing. With --keep the games are kept as they
+end, and the same command goes on where it was stopped. See docs/levels.md.`,
+		Example: `  sparring levels calibrate --game xiangqi --games 200 --out configs/levels-xiangqi.json`,
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var errs []error
+			r, err := rulesOf(gameName, rules)
+			errs = append(errs, err)
+			if plan.Games < 2 || plan.Games%2 != 0 {
+				errs = append(errs, fmt.Errorf("--games %d: want an even number", plan.Games))
+			}
+			if plan.Concurrency < 1 {
+				errs = append(errs, fmt.Errorf("--concurrency %d: want 1 or more", plan.Concurrency))
+			}
+			if plan.UpTo < level.Weakest || plan.UpTo > level.Strongest {
+				errs = append(errs, fmt.Errorf("--up-to %d: want %d to %d", plan.UpTo, level.Weakest, level.Strongest))
+			}
+			if whole := plan.UpTo == level.Strongest; whole != (out != "") {
+				errs = append(errs, errors.New("--out is required for all levels, and only then"))
+			}
+			if r != nil {
+				plan.Rules = r
+				plan.Openings, plan.Described, err = openingsFor(r, "", plan.Seed)
+				errs = append(errs, err)
+			}
+			if err := errors.Join(errs...); err != nil {
+				return &usageError{err}
+			}
+			plan.Command = fmt.Sprintf("sparring levels calibrate --game %s --rules %s --games %d --seed %d --out %s", gameName, r.Name, plan.Games, plan.Seed, out)
+			return runCalibration(c, plan, out)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&gameName, "game", "", "xiangqi, gomoku or amazons (required)")
+	f.StringVar(&rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
+	f.IntVar(&plan.Games, "games", 200, "games of each step, an even number")
+	f.IntVar(&plan.Concurrency, "concurrency", 1, "games at once")
+	f.Uint64Var(&plan.Seed, "seed", 1, "for the openings and for the levels' slips")
+	f.IntVar(&plan.UpTo, "up-to", level.Strongest, "the last level to measure: for a look, without a file")
+	f.StringVar(&plan.Keep, "keep", "", "folder for the games; where it has them already, they are not played again")
+	f.StringVar(&out, "out", "", "file to write")
+	return c
+}
+
+// runCalibration runs it, shows how it goes, writes the file and prints it.
+func runCalibration(c *cobra.Command, plan calibrate.Plan, out string) error {
+	if plan.Keep != "" {
+		if err := os.MkdirAll(plan.Keep, 0o755); err != nil {
+			return err
+		}
+	}
+	show, began := newDisplay(c.ErrOrStderr()), time.Now()
+	plan.Watch = func(n int, s *match.Standing, games int) {
+		line := fmt.Sprintf("%s level %d of %d: game %d of %d, %s, %v", plan.Rules.Game, n, plan.UpTo, s.Games, games, s.Line(), time.Since(began).Round(time.Second))
+		if show.live() || s.Games == games {
+			show.game("calibration", line)
+		}
+	}
+	f, err := calibrate.Run(c.Context(), plan)
+	show.clear()
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		if err := f.Write(out); err != nil {
+			return err
+		}
+	}
+	return printLevels(c.OutOrStdout(), f)
+}

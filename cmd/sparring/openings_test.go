@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"sparring/configs"
+	"sparring/engine/match/openings"
+	"sparring/game/catalog"
+)
+
+// Every rule set without an opening procedure has a hundred openings at least,
+// which its file says how to make.
+func TestShippedOpenings(t *testing.T) {
+	for _, g := range catalog.Games() {
+		for _, name := range g.Sets {
+			if recipe, err := openings.Usual(mustRules(t, name)); err != nil || recipe.Plies == 0 {
+				continue
+			}
+			set, file, err := openings.Find(configs.Openings(), name)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if len(set.Openings) < 100 || len(set.Notes) == 0 || !strings.HasPrefix(set.Notes[0], "Made by: sparring openings make --game "+g.Name) {
+				t.Errorf("%s: %s has %d openings, and begins %q", name, file, len(set.Openings), set.Notes)
+			}
+		}
+	}
+}
