@@ -86,6 +86,7 @@ func TestBrokenEngines(t *testing.T) {
 		{broken.Zombie, "", nil, search.Limits{Depth: 1}},
 		{broken.Chatter, "", nil, search.Limits{Depth: 1}},
 		{broken.IgnoreClock, "", nil, search.Limits{Hard: 100 * time.Millisecond}},
+		{broken.OnlyStop, "", nil, search.Limits{Hard: 50 * time.Millisecond}},
 		{broken.IgnoreQuit, "", nil, search.Limits{Depth: 1}},
 		{broken.Fine, "", nil, search.Limits{Depth: 1}},
 	}
