@@ -11,14 +11,19 @@ import (
 	"reflect"
 	"strings"
 
+	"sparring/protocol/filelock"
 	"sparring/record"
 )
 
-// ErrTerms: the result file is of a match with other terms.
-var ErrTerms = errors.New("the file holds a match with other terms")
+// ErrTerms: the result file is of a match with other terms. ErrInUse: another
+// run writes to it.
+var (
+	ErrTerms = errors.New("the file holds a match with other terms")
+	ErrInUse = errors.New("another match writes to this file")
+)
 
 // File is a match's results on disk, as lines of JSON: the [Terms], then each
-// [Game] as it ended. One process at a time may have it open.
+// [Game] as it ended. It is locked while it is open.
 type File struct {
 	f     *os.File
 	games []*Game
@@ -27,7 +32,8 @@ type File struct {
 
 // OpenFile opens a result file, or makes it; the terms get the id of the match
 // that it holds. The error is ErrTerms, wrapped with what differs, when that is
-// another match, and names the line that can't be read. A last line that was
+// another match, ErrInUse while somebody else has the file open, and names the
+// line that can't be read. A last line that was
 // cut off is taken out (see Torn).
 func OpenFile(path string, t *Terms) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
@@ -35,7 +41,12 @@ func OpenFile(path string, t *Terms) (*File, error) {
 		return nil, fmt.Errorf("results: %w", err)
 	}
 	r := &File{f: f}
-	if err := r.load(t); err != nil {
+	if err = filelock.TryLock(f); errors.Is(err, filelock.ErrLocked) {
+		err = ErrInUse
+	} else if err == nil {
+		err = r.load(t)
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("results: %s: %w", path, err)
 	}
