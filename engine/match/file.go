@@ -25,9 +25,10 @@ var (
 // File is a match's results on disk, as lines of JSON: the [Terms], then each
 // [Game] as it ended. It is locked while it is open.
 type File struct {
-	f     *os.File
-	games []*Game
-	torn  bool
+	f      *os.File
+	games  []*Game
+	torn   bool
+	failed error // of a write that may have left a part of a line
 }
 
 // OpenFile opens a result file, or makes it; the terms get the id of the match
@@ -64,7 +65,9 @@ func (r *File) Torn() bool { return r.torn }
 func (r *File) Close() error { return r.f.Close() }
 
 // Append adds a game; it is on disk, for whatever happens to this process,
-// when Append returns.
+// when Append returns. After an error of the disk nothing more is written, and
+// each further error is that one: what a write has left of its line is taken out
+// when the file is opened again.
 func (r *File) Append(g *Game) error {
 	if err := r.write(g); err != nil {
 		return fmt.Errorf("results: game %s: %w", g.ID, err)
@@ -143,8 +146,10 @@ func (r *File) write(v any) error {
 			return err
 		}
 	}
-	_, err = r.f.Write(append(b, '\n'))
-	return err
+	if r.failed == nil {
+		_, r.failed = r.f.Write(append(b, '\n'))
+	}
+	return r.failed
 }
 
 // sameTerms compares the first line with the terms, field by field.
