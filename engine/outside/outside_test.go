@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
 		broken.Main()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "sau" {
+		speakSAU()
+	}
 	goleak.VerifyTestMain(m)
 }
 
