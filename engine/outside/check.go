@@ -302,7 +302,7 @@ func (x *examination) memory() Finding {
 	if err != nil {
 		return x.failed("memory", err)
 	}
-	used, limit := familyMemory(p.cmd.Process.Pid), x.engine.spec.Memory
+	used, limit := familyMemory(p.cmd.Process.Pid, p.mark), x.engine.spec.Memory
 	text := fmt.Sprintf("%d MiB resident", used>>20)
 	if limit > 0 {
 		text += fmt.Sprintf(", %d are allowed", limit>>20)

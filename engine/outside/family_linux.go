@@ -36,13 +36,16 @@ func reap(c *exec.Cmd, last func()) error {
 	return c.Wait()
 }
 
-// signalGroup stops or continues a program and its children.
-func signalGroup(leader int, stop bool) {
+// signalFamily stops or continues a program and its children.
+func signalFamily(leader int, mark string, stop bool) {
 	sig := syscall.SIGCONT
 	if stop {
 		sig = syscall.SIGSTOP
 	}
 	syscall.Kill(-leader, sig) // it may have ended meanwhile
+	for _, pid := range marked(leader, mark) {
+		syscall.Kill(pid, sig)
+	}
 }
 
 // killFamily kills the process group, and whoever has left it but bears its
@@ -61,10 +64,10 @@ func killFamily(leader int, mark string) {
 	}
 }
 
-// marked are the running processes outside the group that bear a mark.
+// marked are the running processes of a family outside the group.
 func marked(leader int, mark string) (pids []int) {
 	each(func(s status) {
-		if s.group != leader && s.state != 'Z' && bears(s.pid, mark) {
+		if s.group != leader && s.state != 'Z' && inFamily(s, leader, mark) {
 			pids = append(pids, s.pid)
 		}
 	})
@@ -77,10 +80,17 @@ func bears(pid int, mark string) bool {
 	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark })
 }
 
-// familyMemory is the resident memory of a process group, in bytes.
-func familyMemory(leader int) (sum int64) {
+// inFamily reports whether a process is a program or was started by it: it is of
+// its process group, its child, or bears its mark.
+func inFamily(s status, leader int, mark string) bool {
+	return s.group == leader || s.parent == leader || bears(s.pid, mark)
+}
+
+// familyMemory is the resident memory of a program and all that it has started,
+// in bytes.
+func familyMemory(leader int, mark string) (sum int64) {
 	each(func(s status) {
-		if s.group == leader {
+		if s.state != 'Z' && inFamily(s, leader, mark) {
 			sum += s.resident
 		}
 	})
@@ -132,7 +142,7 @@ func relatives(leader int, mark string) (running, zombies int) {
 		case s.pid == leader:
 		case s.state == 'Z' && s.parent == leader:
 			zombies++
-		case s.state != 'Z' && (s.group == leader || s.parent == leader || bears(s.pid, mark)):
+		case s.state != 'Z' && inFamily(s, leader, mark):
 			running++
 		}
 	})

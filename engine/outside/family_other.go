@@ -18,8 +18,8 @@ func reap(c *exec.Cmd, last func()) error {
 	return err
 }
 
-// signalGroup can't stop a program here: it goes on thinking.
-func signalGroup(int, bool) {}
+// signalFamily can't stop a program here: it goes on thinking.
+func signalFamily(int, string, bool) {}
 
 // killFamily kills the program; its children end with their input.
 func killFamily(leader int, _ string) {
@@ -29,6 +29,6 @@ func killFamily(leader int, _ string) {
 	}
 }
 
-func familyMemory(int) int64 { return 0 }
+func familyMemory(int, string) int64 { return 0 }
 
 func relatives(int, string) (running, zombies int) { return 0, 0 }

@@ -20,7 +20,8 @@ func reap(c *exec.Cmd, last func()) error {
 	return err
 }
 
-func signalGroup(leader int, stop bool) {
+// signalFamily stops or continues a program and its process group.
+func signalFamily(leader int, _ string, stop bool) {
 	sig := syscall.SIGCONT
 	if stop {
 		sig = syscall.SIGSTOP
@@ -30,6 +31,6 @@ func signalGroup(leader int, stop bool) {
 
 func killFamily(leader int, _ string) { syscall.Kill(-leader, syscall.SIGKILL) }
 
-func familyMemory(int) int64 { return 0 }
+func familyMemory(int, string) int64 { return 0 }
 
 func relatives(int, string) (running, zombies int) { return 0, 0 }

@@ -138,7 +138,7 @@ func (p *process) watchMemory(limit int64) {
 			return
 		case <-t.C:
 		}
-		if used := familyMemory(p.cmd.Process.Pid); used > limit {
+		if used := familyMemory(p.cmd.Process.Pid, p.mark); used > limit {
 			p.fail(engine.FaultMemory, "%d MiB resident, %d were allowed", used>>20, limit>>20)
 			return
 		}
@@ -248,7 +248,7 @@ func (p *process) suspend(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		signalGroup(p.cmd.Process.Pid, on)
+		signalFamily(p.cmd.Process.Pid, p.mark, on)
 	}
 }
 
