@@ -164,18 +164,16 @@ type Features struct {
 	SetBoard bool
 	Time     bool // wants Clocks
 	UserMove bool // wants usermove before moves
-	Draw     bool // wants to hear of draw offers
 	Memory   bool
 	SMP      bool // knows Cores
 	Reuse    bool // plays several games in a row
-	Debug    bool // may write lines that begin with #
 	Options  []string
 	Done     bool // no more features will come
 	Waiting  bool // done=0: it takes longer than two seconds
 }
 
 // DefaultFeatures hold where an engine says nothing.
-func DefaultFeatures() Features { return Features{Time: true, Draw: true, Reuse: true} }
+func DefaultFeatures() Features { return Features{Time: true, Reuse: true} }
 
 // Set takes a feature in and returns the command that answers it: accepted or
 // rejected, "" where none is due.
@@ -191,8 +189,10 @@ func (f *Features) Set(o Feature) string {
 		f.Variants = strings.FieldsFunc(o.Value, func(r rune) bool { return r == ',' || r == ' ' })
 	case "option":
 		f.Options = append(f.Options, o.Value)
-	case "sigint", "sigterm", "colors", "analyze", "name", "playother", "ics", "pause", "nps", "highlight", "exclude", "setscore":
+	case "sigint", "sigterm", "colors", "analyze", "name", "playother", "ics", "pause", "nps", "highlight", "exclude", "setscore", "draw":
 		// Harmless: what they allow is never sent.
+	case "debug":
+		// Lines that begin with # are chatter, announced or not.
 	case "ping":
 		f.Ping = on
 	case "setboard":
@@ -201,16 +201,12 @@ func (f *Features) Set(o Feature) string {
 		f.Time = on
 	case "usermove":
 		f.UserMove = on
-	case "draw":
-		f.Draw = on
 	case "memory":
 		f.Memory = on
 	case "smp":
 		f.SMP = on
 	case "reuse":
 		f.Reuse = on
-	case "debug":
-		f.Debug = on
 	default:
 		return line("rejected", o.Name) // san and egt among them: moves are coordinates here
 	}

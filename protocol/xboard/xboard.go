@@ -1,7 +1,7 @@
 // Package xboard is the text of the chess engine communication protocol of
 // XBoard and WinBoard, version 2, as far as a program needs it that drives an
-// engine, such as HoiXiangqi: the commands to send ([Send] and its kind) and the
-// replies to read ([Parse]).
+// engine, such as HoiXiangqi: the commands to send, each a constant or a function
+// ([Hello], [New], [Move]), and the replies to read ([Parse]).
 //
 // Source: "Chess Engine Communication Protocol" by Tim Mann and H.G. Muller,
 // gnu.org/software/xboard/engine-intf.html.
@@ -42,18 +42,13 @@ const Hello = "xboard\nprotover 2"
 // moves; Go lets the engine play the side to move. Force makes it stop playing
 // (and thinking), Now makes it move at once.
 const (
-	New    = "new"
-	Force  = "force"
-	Go     = "go"
-	Now    = "?"
-	Hard   = "hard" // think on the opponent's time
-	Easy   = "easy" // do not
-	Post   = "post" // show thinking
-	NoPost = "nopost"
-	Undo   = "undo"   // take back one ply
-	Remove = "remove" // take back two
-	Draw   = "draw"   // the opponent offers one
-	Quit   = "quit"
+	New   = "new"
+	Force = "force"
+	Go    = "go"
+	Now   = "?"
+	Easy  = "easy" // do not think on the opponent's time
+	Post  = "post" // show thinking
+	Quit  = "quit"
 )
 
 // Variant chooses a game, by XBoard's name of it.
@@ -72,14 +67,6 @@ func Ping(n int) string { return line("ping", strconv.Itoa(n)) }
 
 // SetBoard sets up a position.
 func SetBoard(fen string) string { return line("setboard", fen) }
-
-// Result tells how the game ended: 1-0, 0-1, 1/2-1/2 or *.
-func Result(result, comment string) string {
-	return line("result", result, "{"+strings.NewReplacer("{", "(", "}", ")").Replace(comment)+"}")
-}
-
-// MoveTime is exactly that for each move, in whole seconds, at least one.
-func MoveTime(d time.Duration) string { return line("st", strconv.FormatInt(max(seconds(d), 1), 10)) }
 
 // Depth limits the search.
 func Depth(plies int) string { return line("sd", strconv.Itoa(plies)) }

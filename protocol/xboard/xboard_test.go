@@ -91,11 +91,9 @@ func TestSend(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{xboard.Level(0, 5*time.Minute, 2500*time.Millisecond), "level 0 5 2"},
 		{xboard.Level(40, 90*time.Second, 0), "level 40 1:30 0"},
-		{xboard.MoveTime(100 * time.Millisecond), "st 1"},
 		{xboard.Clocks(61250*time.Millisecond, -time.Second), "time 6125\notim 0"},
 		{xboard.Move(xboard.Features{}, "h2e2"), "h2e2"},
 		{xboard.Move(xboard.Features{UserMove: true}, "h2e2"), "usermove h2e2"},
-		{xboard.Result("1-0", "he }resigned{\nquit"), "result 1-0 {he )resigned( quit}"},
 		{xboard.Option("Clear", ""), "option Clear"},
 		{xboard.Option("Threads", "2"), "option Threads=2"},
 	} {
