@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -136,9 +135,7 @@ func (f *openingFlags) command(r openings.Recipe) string {
 
 func (m *openingMaker) close() {
 	for _, s := range m.judges {
-		if c, ok := s.(io.Closer); ok {
-			c.Close() // it has nothing to lose
-		}
+		engine.Close(s) // it has nothing to lose
 	}
 }
 
