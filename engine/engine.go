@@ -6,9 +6,7 @@ package engine
 import (
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
-	"sync"
 
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
@@ -213,22 +211,3 @@ func (e *Engine) spare(p game.Position, l *search.Limits) error {
 	}
 	return nil
 }
-
-// Build names this version of the engine, for records: the module's version
-// and the commit it was built from, as far as the Go tool has recorded them.
-var Build = sync.OnceValue(func() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "sparring"
-	}
-	name := "sparring " + info.Main.Version
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			name += " " + s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			name += "+"
-		}
-	}
-	return name
-})

@@ -99,12 +99,6 @@ func TestHardLimitEnds(t *testing.T) {
 	}
 }
 
-func TestBuildNamesItself(t *testing.T) {
-	if Build() == "" {
-		t.Error("no name")
-	}
-}
-
 // The kernel agrees with minimax on the real games, from positions that
 // random moves lead to.
 func TestKernelAgainstMinimax(t *testing.T) {
