@@ -101,6 +101,7 @@ func (b *Bot) Drain() { b.drainOnce.Do(func() { close(b.drain) }) }
 // seats back to the platform and returns within three seconds. The error says
 // that the connection was closed. It can be called once.
 func (b *Bot) Run(ctx context.Context) error {
+	b.start(ctx)
 	games, stopGames := context.WithCancel(ctx)
 	defer stopGames()
 	b.games = games
@@ -131,6 +132,35 @@ func (b *Bot) Run(ctx context.Context) error {
 	wg.Wait()
 	b.stop()
 	return err
+}
+
+// start starts who thinks for the players, before anybody can wait for a move.
+// An engine that does not start is no reason to keep the other players waiting:
+// its next start may go better.
+func (b *Bot) start(ctx context.Context) {
+	think, ok := b.deps.Think.(starter)
+	if !ok {
+		return
+	}
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		var wg sync.WaitGroup
+		for _, p := range b.players {
+			for _, g := range p.profile.Games {
+				wg.Go(func() {
+					if err := think.Ready(p.profile.Engine, g); err != nil && ctx.Err() == nil {
+						p.log.Error().Err(err).Str("engine", p.profile.Engine).Msg("the engine does not start")
+					}
+				})
+			}
+		}
+		wg.Wait()
+	}()
+	select {
+	case <-started:
+	case <-ctx.Done(): // the pool's end ends what is still starting
+	}
 }
 
 // serve keeps the places in the queues until there is a reason to end.

@@ -31,7 +31,7 @@ func program(t *testing.T, mode string) string {
 // the reason in log and record, and the process goes on.
 func TestPlaysWithAnOutsideEngine(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{broken.Fine, broken.CrashGo, broken.Illegal} {
+	for _, mode := range []string{broken.Fine, broken.CrashGo, broken.Illegal, broken.CrashStart} {
 		t.Run(mode, func(t *testing.T) {
 			dir := t.TempDir()
 			w, err := record.NewWriter(dir, "test", 0)
@@ -75,12 +75,15 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 				if !resigned || len(doc.Plies) != 0 || doc.Result != game.SecondWins {
 					t.Errorf("resigned %v, %d plies, result %s", resigned, len(doc.Plies), doc.Result)
 				}
-				if !strings.Contains(doc.Text, "engine fault") || !strings.Contains(doc.Text, "bestmove") && !strings.Contains(doc.Text, "exit status 134") {
+				if !strings.Contains(doc.Text, "engine fault") || !strings.Contains(doc.Text, "bestmove") && !strings.Contains(doc.Text, "exit status") {
 					t.Errorf("the record says %q", doc.Text)
 				}
 				if !f.log.has("the engine failed") {
 					t.Errorf("log:\n%s", f.log)
 				}
+			}
+			if said := f.log.has("the engine does not start"); said != (mode == broken.CrashStart) {
+				t.Errorf("that it does not start is said: %v", said)
 			}
 		})
 	}

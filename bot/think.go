@@ -39,6 +39,9 @@ func (p PoolThinker) Think(t Task) (Thought, error) {
 	return poolThought{thought}, nil
 }
 
+// Ready starts who thinks for a player in a game, where that takes time.
+func (p PoolThinker) Ready(engine, gameName string) error { return p.Pool.Ready(engine, gameName) }
+
 type poolThought struct{ *engine.Thought }
 
 func (t poolThought) Hit(c Clock) {

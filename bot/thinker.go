@@ -16,6 +16,13 @@ type Thinker interface {
 	Think(Task) (Thought, error)
 }
 
+// starter is a Thinker that has to start what thinks for a player, which no
+// clock should pay for.
+type starter interface {
+	// Ready returns when it has started; the error says why it can't.
+	Ready(engine, gameName string) error
+}
+
 // Task is a position to think about.
 type Task struct {
 	Player   protocol.PlayerID

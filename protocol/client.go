@@ -85,6 +85,7 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	if err != nil {
 		return none, err
 	}
+	var why error // the last try ended that had its time
 	for wait := firstTry; ; wait = min(2*wait, longestTry) {
 		try, cancel := context.WithTimeout(ctx, wait)
 		msg, err := c.nc.RequestWithContext(try, subject, data)
@@ -103,13 +104,16 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 		if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionDraining) {
 			return none, err
 		}
+		if why == nil || ctx.Err() == nil {
+			why = err // one that was cut short says nothing
+		}
 		if ctx.Err() != nil {
-			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), err))
+			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), why))
 		}
 		// Nobody there (a platform that starts again), or a lost message.
 		select {
 		case <-ctx.Done():
-			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), err))
+			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), why))
 		case <-time.After(pause):
 		}
 	}

@@ -75,7 +75,7 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 func TestGivesUpWithItsContext(t *testing.T) {
 	w := newWire(t)
 	reason := errors.New("game over")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, reason)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Second, reason)
 	defer cancel()
 	_, err := w.client("alice").Move(ctx, "g1", 1, 0, "h8", "")
 	if !errors.Is(err, reason) || !errors.Is(err, nats.ErrNoResponders) || !strings.Contains(err.Error(), "alice.game.g1.move") {

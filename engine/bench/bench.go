@@ -22,6 +22,7 @@ const hashBytes = 16 << 20
 type Tally struct {
 	Game  string
 	Nodes uint64
+	Each  []uint64 // nodes of each position
 	Time  time.Duration
 }
 
@@ -29,7 +30,7 @@ type Tally struct {
 // signature, and returns it.
 func Run(w io.Writer) (signature uint64, err error) {
 	for _, s := range suites {
-		t, err := s.run(nil)
+		t, err := s.run(s.depth, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -44,8 +45,8 @@ func Run(w io.Writer) (signature uint64, err error) {
 	return signature, err
 }
 
-// run searches the positions with some heuristics turned on or off.
-func (s suite) run(switches map[string]bool) (Tally, error) {
+// run searches the positions to a depth with some heuristics turned on or off.
+func (s suite) run(depth int, switches map[string]bool) (Tally, error) {
 	t := Tally{Game: s.game}
 	e, err := engine.New(s.game, engine.Options{HashBytes: hashBytes, Threads: 1, Switches: switches})
 	if err != nil {
@@ -58,11 +59,12 @@ func (s suite) run(switches map[string]bool) (Tally, error) {
 		}
 		e.Forget()
 		begin := time.Now()
-		run, err := e.Search(p, search.Limits{Depth: s.depth}, nil)
+		run, err := e.Search(p, search.Limits{Depth: depth}, nil)
 		if err != nil {
 			return t, fmt.Errorf("bench position %d of %s: %w", i+1, s.game, err)
 		}
-		t.Nodes += run.Wait().Nodes
+		t.Each = append(t.Each, run.Wait().Nodes)
+		t.Nodes += t.Each[i]
 		t.Time += time.Since(begin)
 	}
 	return t, nil

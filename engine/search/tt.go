@@ -109,10 +109,6 @@ func (t *Table) bucket(key uint64) *bucket {
 	return &t.buckets[key&uint64(len(t.buckets)-1)]
 }
 
-// touch begins to bring the key's bucket into the processor's cache. Nothing
-// waits for what it reads, so the processor goes on meanwhile.
-func (t *Table) touch(key uint64) { _ = t.bucket(key)[0].data.Load() }
-
 // probe finds what is known of the position with this key.
 func (t *Table) probe(key uint64) (record, bool) {
 	b := t.bucket(key)

@@ -146,7 +146,7 @@ func (w *worker) yield() {
 // do makes a move from ply.
 func (w *worker) do(e *Entry, ply int) {
 	if w.foreseer != nil {
-		w.k.table.touch(w.foreseer.KeyAfter(e.Move) ^ w.k.salt)
+		prefetch(w.k.table.bucket(w.foreseer.KeyAfter(e.Move) ^ w.k.salt))
 	}
 	w.lines[ply].entry = *e
 	w.pos.Do(e.Move)

@@ -19,8 +19,9 @@ func Params() search.Params {
 		Follow:     1, // piece and target
 		LateFrom:   8,
 		WinScale:   winScale,
-		Quiescence: true,
-		ProveRoot:  proveRoot,
+		Reduce:     search.Reduce{Base: 512, Slope: 224, Record: 6000},
+		Quiescence: true, QuiescenceChecks: 1,
+		ProveRoot: proveRoot,
 		On: search.Switches{
 			Aspiration: true, PVS: true, HashMove: true, HashCutoff: true,
 			Killers: true, History: true, MateDistance: true,
