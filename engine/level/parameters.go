@@ -31,9 +31,9 @@ type Parameters struct {
 
 // table is the one place of the parameters, by game; level n is at n-1. They
 // were found by `sparring levels calibrate`, changing them until all steps
-// came out about even; configs/levels-GAME.json has the measurement. One of
-// winning log-odds is a piece and a bit less than half a rook in Xiangqi (200
-// points of 1000 a rook), an open three in Gomoku, five squares in Amazons.
+// came out about even; configs/levels-GAME.json has the measurement. A
+// log-odds of one is, in the engine's evaluations, a fifth of a rook in Xiangqi,
+// an open three in Gomoku, five squares in Amazons.
 var table = map[string][Strongest]Parameters{
 	"xiangqi": {
 		{Nodes: 300, Notice: 3, Compare: 3, Slip: 3},
