@@ -78,7 +78,11 @@ func (s *Standing) writeEnds(b *strings.Builder) {
 func (s *Standing) writePlayers(b *strings.Builder) {
 	for i := range s.Players {
 		p := &s.Players[i]
-		fmt.Fprintf(b, "%s: %s, %d overshoots over %d ms; %s\n", p.Name, faultsText(p), p.Overshoots, OvershootMS, speedText(p.Side))
+		fmt.Fprintf(b, "%s: %s", p.Name, faultsText(p))
+		if s.Terms.Over == "" { // elsewhere the platform keeps the clocks, with allowances of its own
+			fmt.Fprintf(b, ", %d overshoots over %d ms", p.Overshoots, OvershootMS)
+		}
+		fmt.Fprintf(b, "; %s\n", speedText(p.Side))
 		if p.FirstFault != nil {
 			fmt.Fprintf(b, "  first fault (%s): %s\n", p.FirstFault.Kind, strings.Join(strings.Fields(p.FirstFault.Text), " "))
 		}
@@ -115,7 +119,11 @@ func speedText(s Side) string {
 		return "no moves"
 	}
 	moves, seconds := float64(s.Moves), float64(s.TimeUS)/1e6
-	text := fmt.Sprintf("%.1f ms and %.0f nodes a move", 1000*seconds/moves, float64(s.Nodes)/moves)
+	text := fmt.Sprintf("%.1f ms", 1000*seconds/moves)
+	if s.Nodes > 0 { // not all players tell
+		text += fmt.Sprintf(" and %.0f nodes", float64(s.Nodes)/moves)
+	}
+	text += " a move"
 	if s.Nodes > 0 && seconds > 0 {
 		text += fmt.Sprintf(", %.0f nodes/s", float64(s.Nodes)/seconds)
 	}

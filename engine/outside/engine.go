@@ -88,7 +88,11 @@ func (e *Engine) Forget() {
 	defer e.mu.Unlock()
 	for _, p := range e.idle {
 		p.held = nil
+		if p.spent() {
+			e.retire(p)
+		}
 	}
+	e.idle = slices.DeleteFunc(e.idle, (*program).spent)
 	e.lost = nil
 }
 
@@ -103,7 +107,7 @@ func (e *Engine) Close() error {
 		p.kill()
 	}
 	for _, p := range idle {
-		e.living.Go(func() { p.quit(p.farewell(), e.times.quit) })
+		e.retire(p)
 	}
 	e.living.Wait()
 	return nil
@@ -173,7 +177,16 @@ type program struct {
 	times times
 	stale bool  // a late answer to an earlier search may still come: it was hushed
 	held  *held // what it knows of the game it plays; nil is nothing
+	once  bool  // it has said that it plays one game only
+	began bool  // it has been told of one
 }
+
+// takes reports whether a program can be told of a position: one of its game, or
+// of another as long as it plays more than one.
+func (p *program) takes(q *query) bool { return !p.spent() || p.held.leadsTo(q, 1) }
+
+// spent: it has had the one game that it plays.
+func (p *program) spent() bool { return p.once && p.began }
 
 // launch starts a process and greets it.
 func (e *Engine) launch() (*program, error) {
@@ -252,7 +265,7 @@ func (e *Engine) pick(q *query) (*program, error) {
 		if !protocols[e.spec.Dialect].positions {
 			knows = p.held.leadsTo(q, 1)
 		}
-		if knows && (best < 0 || p.held.common(q) >= e.idle[best].held.common(q)) {
+		if knows && p.takes(q) && (best < 0 || p.held.common(q) >= e.idle[best].held.common(q)) {
 			best = i
 		}
 	}
@@ -269,10 +282,10 @@ func (e *Engine) pick(q *query) (*program, error) {
 	if slices.ContainsFunc(e.lost, func(h *held) bool { return h.leadsTo(q, 1) }) {
 		return nil, &engine.Fault{Kind: engine.FaultCrash, Text: "the process that knew this game has ended, and another can't take it over"}
 	}
-	if i := slices.IndexFunc(e.idle, func(p *program) bool { return p.held == nil }); i >= 0 {
+	if i := slices.IndexFunc(e.idle, func(p *program) bool { return p.held == nil && p.takes(q) }); i >= 0 {
 		return e.take(i), nil
 	}
-	if len(e.idle) >= mostIdle && protocols[e.spec.Dialect].positions {
+	if len(e.idle) >= mostIdle && protocols[e.spec.Dialect].positions && e.idle[0].takes(q) {
 		p := e.take(0)
 		p.held = nil
 		return p, nil
@@ -324,8 +337,13 @@ func (e *Engine) shelve(p *program) {
 		old := e.idle[0]
 		e.idle = slices.Delete(e.idle, 0, 1)
 		e.lose(old)
-		e.living.Go(func() { old.quit(old.farewell(), e.times.quit) })
+		e.retire(old)
 	}
+}
+
+// retire asks a waiting process to end.
+func (e *Engine) retire(p *program) {
+	e.living.Go(func() { p.quit(p.farewell(), e.times.quit) })
 }
 
 // discard kills a process.

@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "sau" {
 		speakSAU()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "xboard" {
+		os.Exit(speakXBoard())
+	}
 	goleak.VerifyTestMain(m)
 }
 

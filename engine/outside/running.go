@@ -170,6 +170,7 @@ const (
 // is that the search was stopped before it was asked for.
 func (r *running) converse(p *program) (*answer, error) {
 	p.inbox.listen(true)
+	p.began = true
 	if err := p.setUp(p, r.query); err != nil {
 		return nil, err
 	}

@@ -58,6 +58,7 @@ func (t *xboardTalk) greet(p *program) error {
 	if v := t.features.Variants; len(v) > 0 && !slices.Contains(v, "xiangqi") {
 		return p.refuse("it plays no xiangqi: its variants are %s", strings.Join(v, ", "))
 	}
+	p.once = !t.features.Reuse
 	set, err := t.settings()
 	if err != nil {
 		return p.refuse("%w", err)

@@ -170,8 +170,13 @@ func TestEndsOfGames(t *testing.T) {
 					t.Errorf("%s: %+v", g.ID, g.Match)
 				}
 			}
-			if _, err := match.Run(t.Context(), p); err != nil || n != 2 {
+			standing, err := match.Run(t.Context(), p)
+			if err != nil || n != 2 {
 				t.Fatalf("%d games, %v", n, err)
+			}
+			var report strings.Builder
+			if err := standing.Write(&report, nil); err != nil || strings.Contains(report.String(), "overshoots") || strings.Contains(report.String(), "nodes") {
+				t.Errorf("%v; it says what nobody has told:\n%s", err, &report)
 			}
 			posted := s.challenges()
 			one, two := posted[0], posted[1]
