@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -48,6 +49,11 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := New("amazons", Options{HashBytes: -1}); err == nil {
 		t.Error("negative hash is accepted")
+	}
+	if most := MostHash(); most < math.MaxInt {
+		if _, err := New("amazons", Options{HashBytes: most + 1}); err == nil {
+			t.Error("more hash than the machine has memory for is accepted")
+		}
 	}
 	e, err := New("amazons", Options{HashBytes: 1 << 20})
 	if err != nil {

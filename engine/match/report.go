@@ -83,6 +83,9 @@ func (s *Standing) writePlayers(b *strings.Builder) {
 			fmt.Fprintf(b, ", %d overshoots over %d ms", p.Overshoots, OvershootMS)
 		}
 		fmt.Fprintf(b, "; %s\n", speedText(p.Side))
+		if p.FirstFault != nil {
+			fmt.Fprintf(b, "  first fault (%s): %s\n", p.FirstFault.Kind, strings.Join(strings.Fields(p.FirstFault.Text), " "))
+		}
 	}
 }
 

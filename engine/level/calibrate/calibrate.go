@@ -136,7 +136,7 @@ func (p *Plan) step(ctx context.Context, n int) (*Step, error) {
 		specs = append(specs, spec)
 	}
 	terms := match.Terms{V: match.FileVersion, ID: match.NewID(), Game: p.Rules.Game, Rules: p.Rules.Name, Players: specs, Kind: match.RoundRobin,
-		Openings: p.Described, Seed: p.Seed, PatienceMS: 60_000, Threads: 1, HashMB: 1, Build: engine.Build()}
+		Openings: p.Described, Seed: p.Seed, PatienceMS: 600_000, Threads: 1, HashMB: 1, Build: engine.Build()}
 	plan := match.Plan{Terms: terms, Games: p.Games, Openings: p.Openings, Concurrency: p.Concurrency}
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) { return p.open(players[spec]) }}
 	if p.Watch != nil {
