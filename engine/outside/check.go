@@ -56,12 +56,14 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	if err != nil {
 		return err
 	}
+	// Closing the engine ends whatever a check waits for.
+	defer context.AfterFunc(ctx, func() { e.Close() })()
 	x := &examination{engine: e, start: start}
 	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		f := check()
+		if err := ctx.Err(); err != nil {
+			return err // what was found then is our own doing
+		}
 		report(f)
 		if f.Check == "start" && f.Verdict == Bad {
 			return nil // nothing else can be tried
@@ -193,13 +195,17 @@ func (x *examination) failed(check string, err error) Finding {
 // brisk is the time of a move here.
 const brisk = 200 * time.Millisecond
 
-// opening is how many plies are played with a program.
+// opening is how many moves a program is asked for.
 const opening = 6
 
 func (x *examination) moves() Finding {
 	p := x.start.Clone()
 	var line []string
-	for range opening {
+	plies := opening
+	if protocols[x.engine.spec.Dialect].untimed {
+		plies = 1 // it may think for as long as its own clock says
+	}
+	for range plies {
 		r := x.enquire(p, x.short())
 		if r.Err != nil {
 			f := x.failed("moves", r.Err)
