@@ -37,7 +37,6 @@ func TestCheck(t *testing.T) {
 		{broken.Opponent, "moves", Bad, []string{"a move of the other side"}},
 		{broken.Null, "moves", Bad, []string{"bestmove 0000", "no move"}},
 		{broken.IgnoreClock, "time", Bad, []string{"a move of 200ms", "ignores its clock"}},
-		{broken.OnlyStop, "time", Bad, []string{"a move of 200ms", "until it is told to stop"}},
 		{broken.OnlyStop, "clock", Bad, []string{"with 1s left", "until it is told to stop"}},
 		{broken.IgnoreStop, "stop", Bad, []string{"hang", `"stop"`}},
 		{broken.Chatter, "output", Warn, []string{"DEBUG: got", "stderr"}},
@@ -76,6 +75,9 @@ func TestCheck(t *testing.T) {
 				if !strings.Contains(f.Text, s) {
 					t.Errorf("%q does not say %q", f.Text, s)
 				}
+			}
+			if timed := found["time"]; test.mode == broken.OnlyStop && timed.Verdict != Bad {
+				t.Errorf("%+v", timed)
 			}
 		})
 	}
