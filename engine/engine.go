@@ -5,9 +5,8 @@ package engine
 
 import (
 	"fmt"
-	"runtime/debug"
+	"math"
 	"slices"
-	"sync"
 
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
@@ -56,6 +55,15 @@ type Options struct {
 // DefaultHash is the size of a hash table where none is named.
 const DefaultHash = 64 << 20
 
+// MostHash is the largest hash table that this machine has memory for, in bytes:
+// three quarters of it. To ask the system for more ends the process.
+func MostHash() int {
+	if m := memory(); m > 0 {
+		return int(min(m/4*3, math.MaxInt))
+	}
+	return math.MaxInt
+}
+
 // Engine is the alpha-beta searcher for one game.
 type Engine struct {
 	adapter adapter
@@ -86,6 +94,9 @@ func New(gameName string, o Options) (*Engine, error) {
 	}
 	if o.HashBytes < 0 || o.Threads < 0 {
 		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative", o.HashBytes, o.Threads)
+	}
+	if most := MostHash(); o.HashBytes > most {
+		return nil, fmt.Errorf("engine: %d MiB of hash: this machine has memory for %d", o.HashBytes>>20, most>>20)
 	}
 	if o.HashBytes == 0 {
 		o.HashBytes = DefaultHash
@@ -200,22 +211,3 @@ func (e *Engine) spare(p game.Position, l *search.Limits) error {
 	}
 	return nil
 }
-
-// Build names this version of the engine, for records: the module's version
-// and the commit it was built from, as far as the Go tool has recorded them.
-var Build = sync.OnceValue(func() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "sparring"
-	}
-	name := "sparring " + info.Main.Version
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			name += " " + s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			name += "+"
-		}
-	}
-	return name
-})

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -49,6 +50,11 @@ func TestRefusals(t *testing.T) {
 	if _, err := New("amazons", Options{HashBytes: -1}); err == nil {
 		t.Error("negative hash is accepted")
 	}
+	if most := MostHash(); most < math.MaxInt {
+		if _, err := New("amazons", Options{HashBytes: most + 1}); err == nil {
+			t.Error("more hash than the machine has memory for is accepted")
+		}
+	}
 	e, err := New("amazons", Options{HashBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -90,12 +96,6 @@ func TestHardLimitEnds(t *testing.T) {
 	}
 	if r := run.Wait(); r.Move == game.NoMove {
 		t.Error("no move at the hard limit")
-	}
-}
-
-func TestBuildNamesItself(t *testing.T) {
-	if Build() == "" {
-		t.Error("no name")
 	}
 }
 

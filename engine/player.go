@@ -9,12 +9,30 @@ import "io"
 // in others, and a program is started if it does not run. Whoever keeps a clock
 // calls it first. No search of it may run meanwhile. The error is a *Fault.
 func Prepare(s Searcher) error {
-	return each(s, func(layer any) error {
+	Forget(s)
+	return each(s, ready)
+}
+
+// Forget makes a searcher forget what it has learnt, where it learns. No search
+// of it may run meanwhile.
+func Forget(s Searcher) {
+	each(s, func(layer any) error {
 		if f, ok := layer.(interface{ Forget() }); ok {
 			f.Forget()
 		}
-		return ready(layer)
+		return nil
 	})
+}
+
+// As finds the power T in a searcher or what it stands before.
+func As[T any](s Searcher) (power T, ok bool) {
+	each(s, func(layer any) error {
+		if !ok {
+			power, ok = layer.(T)
+		}
+		return nil
+	})
+	return power, ok
 }
 
 // ready starts what has to be started, where there is such a thing.

@@ -31,7 +31,7 @@ type Pool struct {
 	// mu guards what follows and the mutable part of every Thought. It is
 	// never held while a search starts, reports or ends.
 	mu        sync.Mutex
-	searchers map[thinker]Searcher
+	searchers map[thinker]*opened
 	thoughts  []*Thought // in order of arrival
 	timer     *time.Timer
 	closed    bool
@@ -40,6 +40,9 @@ type Pool struct {
 
 // thinker names one searcher of a pool.
 type thinker struct{ spec, game string }
+
+// opened is a searcher that is opened when it is first asked for.
+type opened struct{ searcher func() (Searcher, error) }
 
 // PoolOptions set up a pool.
 type PoolOptions struct {
@@ -59,7 +62,7 @@ const (
 
 // NewPool makes a pool. Close it.
 func NewPool(o PoolOptions) *Pool {
-	p := &Pool{cores: o.Cores, open: o.Open, searchers: map[thinker]Searcher{}}
+	p := &Pool{cores: o.Cores, open: o.Open, searchers: map[thinker]*opened{}}
 	if p.cores <= 0 {
 		p.cores = runtime.GOMAXPROCS(0)
 	}
@@ -164,23 +167,37 @@ func (p *Pool) Close() {
 		t.Stop()
 	}
 	p.living.Wait()
-	for _, s := range p.searchers {
-		Close(s) // it has nothing to lose
+	for _, o := range p.searchers { // closed and idle: nobody writes it any more
+		if s, err := o.searcher(); err == nil {
+			Close(s) // it has nothing to lose
+		}
 	}
 }
 
+// searcher opens a searcher, once, without the lock: that may take a while.
 func (p *Pool) searcher(name thinker) (Searcher, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s, ok := p.searchers[name]; ok {
-		return s, nil
+	if p.closed {
+		p.mu.Unlock()
+		return nil, ErrClosed
 	}
-	s, err := p.open(name.spec, name.game)
+	o, ok := p.searchers[name]
+	if !ok {
+		o = &opened{sync.OnceValues(func() (Searcher, error) { return p.open(name.spec, name.game) })}
+		p.searchers[name] = o
+	}
+	p.living.Add(1) // Close waits, and closes what has been opened meanwhile
+	p.mu.Unlock()
+	defer p.living.Done()
+	s, err := o.searcher()
 	if err != nil {
-		return nil, err
+		p.mu.Lock()
+		if p.searchers[name] == o {
+			delete(p.searchers, name) // the next may fare better
+		}
+		p.mu.Unlock()
 	}
-	p.searchers[name] = s
-	return s, nil
+	return s, err
 }
 
 // play puts a thought on the clock.

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -290,4 +291,42 @@ func TestPoolOfEngines(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// slowly is a searcher that takes a while to open and to get ready, and counts
+// what was started and closed.
+type slowly struct {
+	*labour
+	started, closed *atomic.Int32
+}
+
+func (s slowly) Ready() error { s.started.Add(1); return nil }
+func (s slowly) Close() error { s.closed.Add(1); return nil }
+
+// What was opened is closed, however late; nothing is opened after Close; and
+// opening one searcher does not hold up the searches of another.
+func TestOpensAndCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var started, closed atomic.Int32
+		p := NewPool(PoolOptions{Cores: 1, Open: func(spec, _ string) (Searcher, error) {
+			if spec == "slow" {
+				time.Sleep(time.Minute)
+			}
+			return slowly{&labour{}, &started, &closed}, nil
+		}})
+		slow := make(chan error, 1)
+		go func() { slow <- p.Ready("slow", "gomoku") }()
+		synctest.Wait()
+		begin := time.Now()
+		if took := ended(think(t, p, Request{Limits: search.Limits{Hard: time.Second}}), begin); took >= time.Minute {
+			t.Errorf("a search waited %v for another searcher to open", took)
+		}
+		p.Close()
+		if err := <-slow; err != nil || closed.Load() != 2 {
+			t.Errorf("%v, %d closed; want the slow one closed as well", err, closed.Load())
+		}
+		if err := p.Ready("late", "gomoku"); !errors.Is(err, ErrClosed) || started.Load() != 1 {
+			t.Errorf("after Close: %v, %d started", err, started.Load())
+		}
+	})
 }

@@ -29,8 +29,8 @@ first line tells which protocol is spoken, or --protocol does: ` + strings.Join(
 docs/engine.md says how to plug it in.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if hash < 1 || hash > pipe.MaxHash {
-				return usagef("--hash %d: want 1 to %d MiB", hash, pipe.MaxHash)
+			if hash < 1 || hash > pipe.MaxHash() {
+				return usagef("--hash %d: want 1 to %d MiB", hash, pipe.MaxHash())
 			}
 			if o.Setup.Threads < 1 || o.Setup.Threads > pipe.MaxThreads {
 				return usagef("--threads %d: want 1 to %d", o.Setup.Threads, pipe.MaxThreads)

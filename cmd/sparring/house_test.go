@@ -24,8 +24,8 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":             {"game"},
 	"engine":           {"engine", "game"},
-	"engine/match":     {"engine", "record$", "protocol$", "game"}, // cluster, below it, speaks to a platform
-	"engine/level":     {"engine", "record$", "protocol$", "game"}, // calibrate, below it, plays matches
+	"engine/match":     {"engine", "record$", "protocol$", "protocol/filelock", "game"}, // cluster, below it, speaks to a platform
+	"engine/level":     {"engine", "record$", "protocol$", "protocol/filelock", "game"}, // calibrate, below it, plays matches
 	"engine/tune":      {"engine", "record$", "protocol$", "game"},
 	"engine/outside":   append(slices.Clone(dialects), "protocol/xboard"),
 	"engine/lineup":    append(slices.Clone(dialects), "protocol/xboard"),
@@ -34,6 +34,7 @@ var imports = map[string][]string{
 
 	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/internal": {},
+	"protocol/filelock": {"protocol/filelock"},
 	"protocol/uci":      {"protocol/internal"},
 	"protocol/ucci":     {"protocol/internal", "protocol/uci"},
 	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,6 +101,9 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 		return nil
 	}
 	got.Build = engine.Build()
+	if got.Matches, err = termsOf(args); err != nil {
+		return err
+	}
 	printTuning(c, got)
 	return got.Write(f.out)
 }
@@ -140,6 +148,34 @@ func (f *tuneFlags) games(c *cobra.Command, sources []string) (*tune.Games, erro
 		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games left out: without a result, or there twice\n", games.Left)
 	}
 	return games, nil
+}
+
+// termsOf are the first lines of those files that are results of matches.
+func termsOf(paths []string) (all []json.RawMessage, err error) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			continue
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		line, err := bufio.NewReader(f).ReadBytes('\n')
+		if errors.Is(err, io.EOF) { // a single line, or none of text
+			err = nil
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if bytes.HasPrefix(line, []byte(matchHead)) {
+			all = append(all, line)
+		}
+	}
+	return all, nil
 }
 
 // progressOfTuning shows a run: a line that is redrawn on a terminal, ten

@@ -87,7 +87,7 @@ same command goes on where it was stopped. See docs/match.md.`,
 	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet: the first meets all others")
 	fl.IntVar(&f.games, "games", 100, "games of each pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; may be left out where every spec has a limit")
-	fl.StringVar(&f.openings, "openings", "", "file of openings, shipped, or none (default: balanced random ones are made)")
+	fl.StringVar(&f.openings, "openings", "", "file of openings, shipped, or none (default: balanced random ones are made; sau: players want none)")
 	fl.Uint64Var(&f.seed, "seed", 1, "for the openings, their order, and players that draw by lot")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games at once")
 	fl.StringVar(&f.sprt, "sprt", "", "stop by sequential test, such as elo0=0,elo1=5 (alpha=0.05,beta=0.05 may be added)")
@@ -121,7 +121,8 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	t.Players, err = f.players()
 	errs = append(errs, err)
 	var labels []string
-	own := f.over == "" // every player has a limit of its own
+	var wholeGames []string // players that take over no position
+	own := f.over == ""     // every player has a limit of its own
 	if f.over == "" {
 		for _, text := range t.Players {
 			s, err := lineup.Parse(text)
@@ -131,6 +132,9 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 			errs = append(errs, err)
 			labels = append(labels, s.Name)
 			own = own && limited(s)
+			if o := s.Outside; o != nil && !o.Dialect.SetsUp() {
+				wholeGames = append(wholeGames, text)
+			}
 		}
 	}
 	if strings.Join(labels, "") != "" {
@@ -158,6 +162,9 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 		t.Rules = rules.Name
 		plan.Openings, t.Openings, err = openingsFor(rules, f.openings, f.seed)
 		check("openings", err)
+		if err == nil && len(wholeGames) > 0 {
+			check("openings", fromTheStart(rules, plan.Openings, wholeGames))
+		}
 	}
 	switch f.over {
 	case "":
@@ -256,6 +263,24 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 		return nil, "", err
 	}
 	return maker, fmt.Sprintf("made: %d plies, chance within %g of one half after %d nodes", recipe.Plies, recipe.Bound, judgeNodes), nil
+}
+
+// fromTheStart refuses what players that play only whole games can't begin from.
+func fromTheStart(rules *game.Rules, from openings.Source, players []string) error {
+	recipe, err := openings.Usual(rules)
+	if err != nil {
+		return err
+	}
+	why := ""
+	if recipe.Plies == 0 {
+		why = "the opening procedure of " + rules.Name + " makes the opening"
+	} else if _, ok := from.(openings.Start); !ok {
+		why = "want --openings none"
+	}
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: its protocol has no words for a position, it plays from the usual start alone: %s", strings.Join(players, ", "), why)
 }
 
 // judgeByTables opens the tables that --tablebase names; call done at the end.

@@ -436,10 +436,3 @@ func (c capped) within(l search.Limits) search.Limits {
 	}
 	return l
 }
-
-// Forget makes the searcher forget, if it can.
-func (c capped) Forget() {
-	if f, ok := c.Searcher.(interface{ Forget() }); ok {
-		f.Forget()
-	}
-}

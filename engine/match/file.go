@@ -11,23 +11,30 @@ import (
 	"reflect"
 	"strings"
 
+	"sparring/protocol/filelock"
 	"sparring/record"
 )
 
-// ErrTerms: the result file is of a match with other terms.
-var ErrTerms = errors.New("the file holds a match with other terms")
+// ErrTerms: the result file is of a match with other terms. ErrInUse: another
+// run writes to it.
+var (
+	ErrTerms = errors.New("the file holds a match with other terms")
+	ErrInUse = errors.New("another match writes to this file")
+)
 
 // File is a match's results on disk, as lines of JSON: the [Terms], then each
-// [Game] as it ended. One process at a time may have it open.
+// [Game] as it ended. It is locked while it is open.
 type File struct {
-	f     *os.File
-	games []*Game
-	torn  bool
+	f      *os.File
+	games  []*Game
+	torn   bool
+	failed error // of a write that may have left a part of a line
 }
 
 // OpenFile opens a result file, or makes it; the terms get the id of the match
 // that it holds. The error is ErrTerms, wrapped with what differs, when that is
-// another match, and names the line that can't be read. A last line that was
+// another match, ErrInUse while somebody else has the file open, and names the
+// line that can't be read. A last line that was
 // cut off is taken out (see Torn).
 func OpenFile(path string, t *Terms) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
@@ -35,7 +42,12 @@ func OpenFile(path string, t *Terms) (*File, error) {
 		return nil, fmt.Errorf("results: %w", err)
 	}
 	r := &File{f: f}
-	if err := r.load(t); err != nil {
+	if err = filelock.TryLock(f); errors.Is(err, filelock.ErrLocked) {
+		err = ErrInUse
+	} else if err == nil {
+		err = r.load(t)
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("results: %s: %w", path, err)
 	}
@@ -53,7 +65,9 @@ func (r *File) Torn() bool { return r.torn }
 func (r *File) Close() error { return r.f.Close() }
 
 // Append adds a game; it is on disk, for whatever happens to this process,
-// when Append returns.
+// when Append returns. After an error of the disk nothing more is written, and
+// each further error is that one: what a write has left of its line is taken out
+// when the file is opened again.
 func (r *File) Append(g *Game) error {
 	if err := r.write(g); err != nil {
 		return fmt.Errorf("results: game %s: %w", g.ID, err)
@@ -132,8 +146,10 @@ func (r *File) write(v any) error {
 			return err
 		}
 	}
-	_, err = r.f.Write(append(b, '\n'))
-	return err
+	if r.failed == nil {
+		_, r.failed = r.f.Write(append(b, '\n'))
+	}
+	return r.failed
 }
 
 // sameTerms compares the first line with the terms, field by field.

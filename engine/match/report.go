@@ -79,6 +79,9 @@ func (s *Standing) writePlayers(b *strings.Builder) {
 	for i := range s.Players {
 		p := &s.Players[i]
 		fmt.Fprintf(b, "%s: %s, %d overshoots over %d ms; %s\n", p.Name, faultsText(p), p.Overshoots, OvershootMS, speedText(p.Side))
+		if p.FirstFault != nil {
+			fmt.Fprintf(b, "  first fault (%s): %s\n", p.FirstFault.Kind, strings.Join(strings.Fields(p.FirstFault.Text), " "))
+		}
 	}
 }
 

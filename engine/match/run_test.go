@@ -216,6 +216,66 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
+// Two runs on one file would each cut off what the other writes.
+func TestFileInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "busy.jsonl")
+	p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": drawn}, "a", "b")
+	file, err := OpenFile(path, &p.Terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	tear(t, path) // half a line, as the other run sees it in the middle of a write
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := p.Terms
+	if _, err := OpenFile(path, &terms); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), path) {
+		t.Errorf("the second: %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("it was changed: %q, %v", after, err)
+	}
+	file.Close()
+	if file, err = OpenFile(path, &terms); err != nil || !file.Torn() {
+		t.Fatalf("after the first: %v", err)
+	}
+	file.Close()
+}
+
+// A game is not written behind what a full disk has left of another.
+func TestFailedWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "full.jsonl")
+	p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": drawn}, "a", "b")
+	_, games := run(t, p)
+	file, err := OpenFile(path, &p.Terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	works := file.f
+	if file.f, err = os.Open(path); err != nil { // it can't be written to
+		t.Fatal(err)
+	}
+	first := file.Append(games[0])
+	file.f.Close()
+	file.f = works
+	if first == nil {
+		t.Fatal("nothing failed")
+	}
+	if err := file.Append(games[1]); !errors.Is(err, errors.Unwrap(errors.Unwrap(first))) {
+		t.Errorf("after %v: %v", first, err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("written: %q, %v", after, err)
+	}
+}
+
 // A file that a crash left without a whole first line is begun anew.
 func TestTornFirstLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "torn.jsonl")

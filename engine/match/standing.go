@@ -56,8 +56,9 @@ func (s *Score) count(halves int) {
 type Tally struct {
 	Name string
 	Score
-	Faults map[engine.FaultKind]int
-	Side   // sums
+	Faults     map[engine.FaultKind]int
+	FirstFault *Fault // nil for none
+	Side              // sums
 }
 
 // FaultCount is the number of games lost by a fault.
@@ -136,7 +137,10 @@ func (s *Standing) Add(g *Game) error {
 		s.Players[i].add(g.Match.Sides[seat])
 	}
 	if f := g.Match.Fault; f != nil {
-		s.Players[g.Match.Players[f.Seat]].Faults[f.Kind]++
+		p := &s.Players[g.Match.Players[f.Seat]]
+		if p.Faults[f.Kind]++; p.FirstFault == nil {
+			p.FirstFault = f
+		}
 	}
 	return nil
 }

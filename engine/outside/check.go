@@ -78,6 +78,8 @@ type examination struct {
 	met  []engine.FaultKind
 	said string // the last move it answered, in our text, legal or not
 
+	hushed bool // it came only when the program was told to stop
+
 	mu      sync.Mutex
 	strange []string // lines that are none of the protocol's
 	count   int      // of them
@@ -159,7 +161,7 @@ func (x *examination) short() search.Limits {
 
 // enquire searches a position with a program that is ready.
 func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
-	x.said = ""
+	x.said, x.hushed = "", false
 	if _, err := x.program(); err != nil {
 		return search.Result{Err: err}
 	}
@@ -169,7 +171,7 @@ func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
 	}
 	r := run.Wait()
 	if run, ok := run.(*running); ok && run.answer != nil {
-		x.said = run.answer.move
+		x.said, x.hushed = run.answer.move, run.hushed
 	}
 	return r
 }
@@ -213,43 +215,51 @@ func (x *examination) moves() Finding {
 }
 
 func (x *examination) time() Finding {
-	return x.timely("time", search.Limits{Hard: brisk}, brisk, fmt.Sprintf("a move of %v", brisk))
+	return x.timely("time", search.Limits{Hard: brisk}, brisk+brisk/4, 2*brisk, fmt.Sprintf("a move of %v", brisk))
 }
 
-// little is what is on the clock where a program has to hurry.
+// little is what is on the clock where a program has to hurry. With the rest of
+// the game still to come, a move may not take nearly all of it.
 const little = time.Second
 
 func (x *examination) clock() Finding {
 	spec := clock.Spec{Kind: clock.SuddenDeath, Initial: time.Minute}
 	state := clock.State{Left: little}
 	l := search.Limits{Clock: &search.Clock{Spec: spec, Mine: state, Theirs: state}}
-	return x.timely("clock", l, little, fmt.Sprintf("a move with %v left of %v", little, spec.Initial))
+	return x.timely("clock", l, little/2, little*9/10, fmt.Sprintf("a move with %v left of %v", little, spec.Initial))
 }
 
 // tries is how often a late answer is asked for again: the machine may have
 // been busy.
 const tries = 3
 
-// timely judges how long an answer takes.
-func (x *examination) timely(check string, l search.Limits, limit time.Duration, what string) Finding {
+// timely judges how long an answer takes: up to good is well, more than bad is a
+// fault. So is an answer that comes only because the driver asks for it when
+// time is up: how long that took is the driver's merit.
+func (x *examination) timely(check string, l search.Limits, good, bad time.Duration, what string) Finding {
 	if d := x.engine.spec.Dialect; protocols[d].untimed {
 		return Finding{check, Moot, string(d) + " has no words for time"}
 	}
-	best := time.Duration(math.MaxInt64)
+	best, hushed := time.Duration(math.MaxInt64), true
 	for range tries {
 		r := x.enquire(x.start, l)
 		if r.Err != nil {
 			return x.failed(check, r.Err)
 		}
-		if best = min(best, r.Time); best <= limit+limit/4 || best > 3*limit {
+		best, hushed = min(best, r.Time), hushed && x.hushed
+		if best <= good && !hushed || best > 2*bad {
 			break
 		}
 	}
 	text := fmt.Sprintf("%s took %v", what, best.Round(time.Millisecond))
 	switch {
-	case best > limit*2:
+	case best > 3*bad/2:
 		return Finding{check, Bad, text + ": it ignores its clock"}
-	case best > limit+limit/4:
+	case hushed:
+		return Finding{check, Bad, text + ": it thinks until it is told to stop"}
+	case best > bad:
+		return Finding{check, Bad, text + ": too long"}
+	case best > good:
 		return Finding{check, Warn, text}
 	}
 	return Finding{check, Good, text}

@@ -37,6 +37,8 @@ func TestCheck(t *testing.T) {
 		{broken.Opponent, "moves", Bad, []string{"a move of the other side"}},
 		{broken.Null, "moves", Bad, []string{"bestmove 0000", "no move"}},
 		{broken.IgnoreClock, "time", Bad, []string{"a move of 200ms", "ignores its clock"}},
+		{broken.OnlyStop, "time", Bad, []string{"a move of 200ms", "until it is told to stop"}},
+		{broken.OnlyStop, "clock", Bad, []string{"with 1s left", "until it is told to stop"}},
 		{broken.IgnoreStop, "stop", Bad, []string{"hang", `"stop"`}},
 		{broken.Chatter, "output", Warn, []string{"DEBUG: got", "stderr"}},
 		{broken.Zombie, "children", Bad, []string{"1 zombies"}},

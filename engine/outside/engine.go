@@ -28,6 +28,7 @@ type Engine struct {
 	mu     sync.Mutex
 	idle   []*program // the one used last is the last
 	busy   []*program
+	lost   []*held // games that went with the process that knew them, and that no other can take over
 	closed bool
 	living sync.WaitGroup
 }
@@ -88,6 +89,7 @@ func (e *Engine) Forget() {
 	for _, p := range e.idle {
 		p.held = nil
 	}
+	e.lost = nil
 }
 
 // Close ends all processes, and searches that still run with ErrClosed.
@@ -258,11 +260,15 @@ func (e *Engine) pick(q *query) (*program, error) {
 		p := e.take(best)
 		if f := p.fault(); f != nil {
 			e.busy = without(e.busy, p)
+			e.lose(p)
 			return nil, f
 		}
 		return p, nil
 	}
 	e.bury()
+	if slices.ContainsFunc(e.lost, func(h *held) bool { return h.leadsTo(q, 1) }) {
+		return nil, &engine.Fault{Kind: engine.FaultCrash, Text: "the process that knew this game has ended, and another can't take it over"}
+	}
 	if i := slices.IndexFunc(e.idle, func(p *program) bool { return p.held == nil }); i >= 0 {
 		return e.take(i), nil
 	}
@@ -277,7 +283,26 @@ func (e *Engine) pick(q *query) (*program, error) {
 // bury forgets the waiting processes that have ended: they harmed no game that
 // goes on. The caller holds mu.
 func (e *Engine) bury() {
-	e.idle = slices.DeleteFunc(e.idle, func(p *program) bool { return p.fault() != nil })
+	e.idle = slices.DeleteFunc(e.idle, func(p *program) bool {
+		dead := p.fault() != nil
+		if dead {
+			e.lose(p)
+		}
+		return dead
+	})
+}
+
+// mostLost is how many lost games are remembered.
+const mostLost = 16
+
+// lose remembers the game of a process that goes, where that is the end of the
+// game. The caller holds mu.
+func (e *Engine) lose(p *program) {
+	if p.held == nil || protocols[e.spec.Dialect].positions {
+		return
+	}
+	e.lost = append(e.lost, p.held)
+	e.lost = e.lost[max(len(e.lost)-mostLost, 0):]
 }
 
 // take leases a waiting process. The caller holds mu.
@@ -298,6 +323,7 @@ func (e *Engine) shelve(p *program) {
 	for e.closed && len(e.idle) > 0 || len(e.idle) > mostIdle {
 		old := e.idle[0]
 		e.idle = slices.Delete(e.idle, 0, 1)
+		e.lose(old)
 		e.living.Go(func() { old.quit(old.farewell(), e.times.quit) })
 	}
 }
@@ -309,6 +335,7 @@ func (e *Engine) discard(p *program) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.busy = without(e.busy, p)
+	e.lose(p)
 }
 
 func without(all []*program, p *program) []*program {

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
 		broken.Main()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "sau" {
+		speakSAU()
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -86,6 +89,7 @@ func TestBrokenEngines(t *testing.T) {
 		{broken.Zombie, "", nil, search.Limits{Depth: 1}},
 		{broken.Chatter, "", nil, search.Limits{Depth: 1}},
 		{broken.IgnoreClock, "", nil, search.Limits{Hard: 100 * time.Millisecond}},
+		{broken.OnlyStop, "", nil, search.Limits{Hard: 50 * time.Millisecond}},
 		{broken.IgnoreQuit, "", nil, search.Limits{Depth: 1}},
 		{broken.Fine, "", nil, search.Limits{Depth: 1}},
 	}

@@ -34,6 +34,7 @@ type running struct {
 	lines  []search.Info // the last state of each line, best first
 	asked  time.Time     // when it was first asked; zero is not yet
 	due    time.Time     // when the answer is due; zero is never
+	hushed bool          // no answer had come when it was due, and it was told to stop
 }
 
 // Hit implements engine.Running.
@@ -303,6 +304,7 @@ func (c *conversation) watch() {
 // overdue is called when the deadline is over.
 func (c *conversation) overdue() error {
 	if c.phase == thinking && c.p.hush() != "" {
+		c.r.hushed = true
 		return c.hush(halting) // an answer still counts; whether it was late is for others to judge
 	}
 	if c.p.hush() == "" {

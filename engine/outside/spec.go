@@ -140,6 +140,10 @@ func (d Dialect) Games() []string { return protocols[d].games }
 // LimitsNodes reports whether searches can be limited by nodes.
 func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }
 
+// SetsUp reports whether a search may begin from any position; else engines of
+// the protocol play from the usual start of their game alone.
+func (d Dialect) SetsUp() bool { return protocols[d].positions }
+
 // Compares reports whether engines of the protocol tell what they think of
 // their moves and can be asked for several: choices can be made by that.
 func (d Dialect) Compares() bool { return protocols[d].lines }

@@ -21,7 +21,7 @@ var botzoneClock = clock.Spec{Kind: clock.PerMove, Period: 900 * time.Millisecon
 type botzoneSpeaker struct {
 	s       *session
 	decoder botzone.Decoder
-	turn    botzone.Turn // to be answered
+	asked   botzone.Turn // to be answered
 	match   match
 }
 
@@ -34,7 +34,7 @@ func newBotzone(s *session) speaker {
 	return &botzoneSpeaker{s: s, decoder: botzone.Decoder{Game: botzone.Game(s.o.Game)}, match: match{s: s}}
 }
 
-func (b *botzoneSpeaker) urgent(string) bool { return false }
+func (b *botzoneSpeaker) turn(string) turn { return begins }
 
 // patient: in the platform's plain way there is one turn, and then no more
 // input.
@@ -55,7 +55,7 @@ func (b *botzoneSpeaker) obey(line string) {
 }
 
 func (b *botzoneSpeaker) play(turn botzone.Turn) error {
-	b.turn = turn
+	b.asked = turn
 	if turn.Whole || b.match.rules == nil {
 		if err := b.match.begin(turn.Game.Rules(), botzoneClock); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (b *botzoneSpeaker) play(turn botzone.Turn) error {
 // fresh are the moves that bring no position for the third time: in Xiangqi the
 // platform does not take those. Nil is all moves, and so where there are none.
 func (b *botzoneSpeaker) fresh() []game.Move {
-	if b.turn.Game != botzone.Xiangqi {
+	if b.asked.Game != botzone.Xiangqi {
 		return nil
 	}
 	p := b.s.pos.Clone()
@@ -109,7 +109,7 @@ func (b *botzoneSpeaker) answer(r search.Result, err error) {
 }
 
 func (b *botzoneSpeaker) respond(move string) error {
-	text, err := b.turn.Response(move)
+	text, err := b.asked.Response(move)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,10 @@
 // one search with its clock, its opening procedure and its pondering, and hands
 // to the speaker, all on one goroutine and one thing at a time,
 //
-//   - obey: a line. While a search runs, only lines that the speaker calls
-//     urgent come (stop, a question whether it is ready); the others wait, in
-//     order, and come when the search has ended. None is lost.
+//   - obey: a line, when it is its turn, as the speaker has said of it. A stop
+//     comes at once and finds the search that it is meant for; a question whether
+//     the engine is ready comes at once; what sets up the next search waits, in
+//     order, until this one has ended. None is lost.
 //   - report: the state of the search under way.
 //   - answer: what the search has found, or why it could not begin. By then no
 //     search runs, and the speaker may start the next.

@@ -55,12 +55,14 @@ func newGomocup(s *session) speaker {
 	return &gomocupSpeaker{s: s, time: gomocupTime{turn: usualTurn}}
 }
 
-func (g *gomocupSpeaker) urgent(line string) bool {
+func (g *gomocupSpeaker) turn(line string) turn {
 	switch v, _, _ := strings.Cut(strings.TrimSpace(line), " "); gomocup.Verb(strings.ToUpper(v)) {
-	case gomocup.YXStop, gomocup.Stop, gomocup.End:
-		return true
+	case gomocup.YXStop, gomocup.Stop:
+		return ends
+	case gomocup.End:
+		return atOnce
 	}
-	return false
+	return begins // which line of a board is the last, only the decoder knows
 }
 
 func (g *gomocupSpeaker) patient() bool { return false }

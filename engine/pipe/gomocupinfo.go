@@ -133,7 +133,7 @@ func (g *gomocupSpeaker) info(c gomocup.Command) error {
 			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-ownMemory)/2, leastHash)))
 		}
 	case gomocup.HashSize:
-		setup.HashBytes = min(max(count<<10, leastHash), MaxHash<<20)
+		setup.HashBytes = min(max(count<<10, leastHash), MaxHash()<<20)
 	case gomocup.RuleKey:
 		g.rule = count
 		if n < 0 {

@@ -22,6 +22,7 @@ type line struct {
 	text string    // without its end
 	at   time.Time // when it was read: a clock may run since
 	err  error     // errLong, and text is empty
+	turn turn      // set by the session
 }
 
 // readLines sends the lines of in until it ends or done is closed, then the

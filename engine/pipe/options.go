@@ -7,17 +7,20 @@ import (
 	"strings"
 	"time"
 
+	"sparring/engine"
 	"sparring/game/catalog"
 	"sparring/protocol/uci"
 )
 
 // The largest values of options.
 const (
-	MaxHash    = 64 << 10 // MiB of hash table
 	MaxThreads = 256
 
 	maxLines = 500 // of MultiPV
 )
+
+// MaxHash is the largest hash table that may be set, in MiB.
+func MaxHash() int { return min(64<<10, engine.MostHash()>>20) }
 
 // Values of options that leave it to us.
 const (
@@ -87,7 +90,7 @@ type engineNames struct{ hash, threads, level, book, bookFile string }
 // engineSettings are those of the engine.
 func (s *session) engineSettings(names engineNames) []setting {
 	all := []setting{
-		spin(names.hash, s.o.Setup.HashBytes>>20, 1, MaxHash, func(n int) {
+		spin(names.hash, s.o.Setup.HashBytes>>20, 1, MaxHash(), func(n int) {
 			setup := s.setup
 			setup.HashBytes = n << 20
 			s.configure(setup)

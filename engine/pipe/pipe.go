@@ -113,11 +113,6 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			return err
 		}
 	}
-	if o.Rules != "" {
-		if _, err := catalog.Rules(o.Rules); err != nil {
-			return err
-		}
-	}
 	s := &session{o: o, setup: o.Setup, out: &output{w: out}, ownBook: o.Setup.Book != "", bookFile: cmp.Or(o.Setup.Book, usualBook)}
 	if o.Protocol != "" {
 		for _, p := range protocols {
@@ -192,7 +187,7 @@ func (l *listener) complain(err error) {
 }
 
 // While it is not known what is spoken, nothing is thought about.
-func (*listener) urgent(string) bool          { return false }
+func (*listener) turn(string) turn            { return inTurn }
 func (*listener) report(search.Info)          {}
 func (*listener) answer(search.Result, error) {}
 func (*listener) patient() bool               { return true }

@@ -35,17 +35,17 @@ func beginsSAU(line string) bool {
 
 func newSAU(s *session) speaker { return &sauSpeaker{s: s, match: match{s: s}} }
 
-// urgent: a new game and the end of one end the search of the old.
-func (u *sauSpeaker) urgent(line string) bool {
+// turn: a new game and the end of one end the search of the old.
+func (u *sauSpeaker) turn(line string) turn {
 	l, err := sau.Parse(line)
 	if err != nil {
-		return false
+		return inTurn
 	}
 	switch l.Word {
 	case sau.AskName, sau.New, sau.End, sau.Quit:
-		return true
+		return atOnce
 	}
-	return false
+	return begins
 }
 
 func (u *sauSpeaker) patient() bool { return false }

@@ -2,6 +2,7 @@ package pipe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,8 +18,8 @@ import (
 // speaker is one protocol's side of a conversation; the package documentation
 // says who calls it when. All calls come from one goroutine.
 type speaker interface {
-	// urgent reports whether a line is to be obeyed even while a search runs.
-	urgent(line string) bool
+	// turn says when a line is to be obeyed, as it comes in.
+	turn(line string) turn
 	// obey does what a line says.
 	obey(line string)
 	// report tells of the search under way.
@@ -33,6 +34,28 @@ type speaker interface {
 	// are stopped at once and say what they have.
 	patient() bool
 }
+
+// turn is when a line is obeyed that comes while a search runs, or behind lines
+// that wait.
+type turn int
+
+const (
+	inTurn  turn = iota // when no search runs and the lines before it are obeyed
+	begins              // likewise, and it may begin a search
+	endless             // likewise, one that only another line ends
+	ends                // it ends a search: see session.take
+	steers              // it says more of the search that was asked for last: at once, unless that is to begin yet
+	atOnce              // now
+)
+
+// What may wait. Who sends more while a search runs has stopped listening.
+const (
+	maxWaiting      = 4096
+	maxWaitingBytes = 16 << 20
+)
+
+// errCrowd: too much waits.
+var errCrowd = errors.New("too many commands while a search runs: passed over")
 
 // session is a conversation: the core that every protocol shares.
 type session struct {
@@ -53,6 +76,7 @@ type session struct {
 	task    *task // what runs, nil when idle
 	infos   chan search.Info
 	waiting []line
+	bytes   int       // of the lines that wait
 	readAt  time.Time // when the line that is being obeyed was read
 	over    bool
 }
@@ -62,6 +86,7 @@ type task struct {
 	thought *engine.Thought // nil for other work
 	done    <-chan struct{}
 	stop    func()
+	stopped bool   // stop was called
 	finish  func() // tells what came of it; the task is over by then
 }
 
@@ -77,9 +102,10 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 	defer s.close()
 	var readErr error
 	for eof := false; !s.over && s.out.failed() == nil; {
-		if s.task == nil && len(s.waiting) > 0 {
+		if len(s.waiting) > 0 && (s.task == nil || s.waiting[0].turn >= ends) {
 			l := s.waiting[0]
 			s.waiting = s.waiting[1:]
+			s.bytes -= len(l.text)
 			s.obey(l)
 			continue
 		}
@@ -95,12 +121,7 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 		}
 		select {
 		case l := <-lines:
-			// What waits came first, but for what can't wait.
-			if s.task == nil && len(s.waiting) == 0 || l.err != nil || s.speak.urgent(l.text) {
-				s.obey(l)
-			} else {
-				s.waiting = append(s.waiting, l)
-			}
+			s.take(l)
 		case i := <-s.infos:
 			s.speak.report(i)
 		case <-taskDone:
@@ -120,6 +141,39 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 		return fmt.Errorf("reading from the other side: %w", readErr)
 	}
 	return nil
+}
+
+// take obeys a line that came in, or lets it wait.
+func (s *session) take(l line) {
+	if l.turn = atOnce; l.err == nil {
+		l.turn = s.speak.turn(l.text)
+	}
+	waits := func(t turn) bool { return slices.ContainsFunc(s.waiting, func(w line) bool { return w.turn == t }) }
+	now := s.task == nil && len(s.waiting) == 0
+	switch l.turn {
+	case atOnce:
+		now = true
+	case steers:
+		now = now || !waits(begins) && !waits(endless)
+	case ends:
+		// It is for the search that runs, unless that has been ended already. One
+		// behind it that would never end is meant too.
+		running := s.task != nil && !s.task.stopped
+		now = now || !waits(endless) && (running || !waits(begins))
+		if running && !now {
+			s.stop()
+		}
+	}
+	if now {
+		s.obey(l)
+		return
+	}
+	if len(s.waiting) >= maxWaiting || s.bytes+len(l.text) > maxWaitingBytes {
+		s.speak.complain(errCrowd)
+		return
+	}
+	s.waiting = append(s.waiting, l)
+	s.bytes += len(l.text)
 }
 
 func (s *session) obey(l line) {
@@ -242,9 +296,7 @@ func (s *session) configure(setup Setup) {
 func (s *session) forget() {
 	s.games++
 	for _, e := range s.open {
-		if f, ok := e.(interface{ Forget() }); ok {
-			f.Forget()
-		}
+		engine.Forget(e)
 	}
 }
 
@@ -331,17 +383,19 @@ func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
 // known is what the engine's hash table knows of a position, where the engine
 // can say so. A search may run.
 func (s *session) known(p game.Position) (search.Known, bool) {
-	if e, ok := s.open[p.Rules().Game].(interface {
+	e, ok := engine.As[interface {
 		Known(game.Position) (search.Known, bool)
-	}); ok {
-		return e.Known(p)
+	}](s.open[p.Rules().Game])
+	if !ok {
+		return search.Known{}, false
 	}
-	return search.Known{}, false
+	return e.Known(p)
 }
 
 // stop ends the search; its answer comes. Without one nothing happens.
 func (s *session) stop() {
 	if s.task != nil {
+		s.task.stopped = true
 		s.task.stop()
 	}
 }

@@ -28,6 +28,8 @@ type ucciSpeaker struct {
 	banned   []game.Move   // in the position
 	position ucci.Position // the last one, for new rules
 
+	endless bool // the search that was asked for last
+
 	// Of the search under way.
 	clock    *engine.Clock
 	offered  bool // the opponent has offered a draw
@@ -52,21 +54,40 @@ func newUCCI(s *session) speaker {
 	return u
 }
 
-func (u *ucciSpeaker) urgent(line string) bool {
-	if u.batch {
-		return false
-	}
+// turn: in batch mode the lines come from a file, each in its turn, but that
+// only a line can end a search without an end.
+func (u *ucciSpeaker) turn(line string) turn {
 	c, _ := ucci.Parse(line)
-	switch c.(type) {
-	case ucci.SetOption, ucci.Position, ucci.BanMoves, ucci.Go:
-		return false
+	switch c := c.(type) {
+	case ucci.SetOption, ucci.Position, ucci.BanMoves:
+		return inTurn
+	case ucci.Go:
+		if u.endless = unbounded(c); u.endless {
+			return endless
+		}
+		return begins
+	case ucci.Stop:
+		return ends
+	case ucci.PonderHit:
+		return steers
+	case ucci.Quit:
+		if u.batch && u.endless {
+			return ends
+		}
 	}
-	return true
+	if u.batch {
+		return inTurn
+	}
+	return atOnce
 }
 
-// patient: in batch mode the lines come from a file, which ends long before the
-// search does.
-func (u *ucciSpeaker) patient() bool { return u.batch }
+// unbounded reports whether only another line ends the search.
+func unbounded(c ucci.Go) bool {
+	return c.Ponder || c.Infinite || c.Clock == nil && c.Depth == 0 && c.Nodes == 0 && !c.Static
+}
+
+// patient: the file of a batch ends long before the search does.
+func (u *ucciSpeaker) patient() bool { return u.batch && !u.endless }
 
 func (u *ucciSpeaker) complain(err error) { u.s.say(ucci.Info{Message: "error: " + err.Error()}) }
 
@@ -85,17 +106,15 @@ func (u *ucciSpeaker) obey(line string) {
 	case ucci.SetOption:
 		u.setOption(c)
 	case ucci.Position:
-		u.place(c)
+		if u.place(c); err != nil {
+			s.pos = nil // another position than was meant is worse than none
+		}
 	case ucci.BanMoves:
 		u.ban(c.Moves)
 	case ucci.Go:
 		u.search(c)
 	case ucci.Stop:
-		if s.thinking() {
-			s.stop()
-		} else {
-			s.say(ucci.NoBestMove{}) // the GUI waits for something
-		}
+		s.stop() // the answer to a search that has ended is on its way
 	case ucci.PonderHit:
 		u.offered = u.offered || c.Draw
 		s.hit(u.clock)
@@ -242,8 +261,7 @@ func (u *ucciSpeaker) search(c ucci.Go) {
 	if t := c.Clock; t != nil {
 		u.clock, l.MovesToGo = u.clocks(t), t.MovesToGo
 	}
-	bounded := u.clock != nil || l.Depth > 0 || c.Nodes > 0
-	if c.Ponder || c.Infinite || !bounded {
+	if unbounded(c) {
 		u.s.ponder(l)
 		return
 	}

@@ -80,13 +80,22 @@ func (u *uciSpeaker) ruleSet() string {
 	return u.rules
 }
 
-func (u *uciSpeaker) urgent(line string) bool {
+func (u *uciSpeaker) turn(line string) turn {
 	c, _ := uci.Parse(line)
-	switch c.(type) {
-	case uci.SetOption, uci.Position, uci.Go, uci.NewGame, uci.Show:
-		return false
+	switch c := c.(type) {
+	case uci.SetOption, uci.Position, uci.NewGame, uci.Show:
+		return inTurn
+	case uci.Go:
+		if lasting(c) {
+			return endless
+		}
+		return begins
+	case uci.Stop:
+		return ends
+	case uci.PonderHit:
+		return steers
 	}
-	return true
+	return atOnce
 }
 
 func (u *uciSpeaker) patient() bool { return false }
@@ -116,7 +125,9 @@ func (u *uciSpeaker) obey(line string) {
 		u.most = 0
 		u.setUp()
 	case uci.Position:
-		if err := u.position(c); err != nil {
+		if err != nil {
+			s.pos = nil // another position than was meant is worse than none
+		} else if err := u.position(c); err != nil {
 			u.complain(fmt.Errorf("position: %w", err))
 		}
 	case uci.Go:
@@ -164,6 +175,12 @@ func (u *uciSpeaker) read(c uci.Position) error {
 	return u.s.set(u.dialect.Game, u.ruleSet(), u.dialect.OurPosition(c.FEN), moves)
 }
 
+// lasting reports whether only another line ends the search.
+func lasting(c uci.Go) bool {
+	bounded := c.MoveTime > 0 || c.Clocks != nil || c.Depth > 0 || c.Nodes > 0 || c.Mate > 0 || c.Perft > 0
+	return c.Ponder || c.Infinite || !bounded
+}
+
 // search obeys "go".
 func (u *uciSpeaker) search(c uci.Go) {
 	u.mate, u.reported = c.Mate, false
@@ -180,14 +197,17 @@ func (u *uciSpeaker) search(c uci.Go) {
 			l.Moves = append(l.Moves, m)
 		}
 	}
+	if len(c.Moves) > 0 && len(l.Moves) == 0 {
+		u.answer(search.Result{}, nil) // none of the moves that may be searched can be played
+		return
+	}
 	switch {
 	case c.MoveTime > 0:
 		u.clock = &engine.Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: c.MoveTime}, Overhead: u.overhead}
 	case c.Clocks != nil:
 		u.clock, l.MovesToGo = u.clocks(*c.Clocks), c.Clocks.MovesToGo
 	}
-	bounded := u.clock != nil || c.Depth > 0 || c.Nodes > 0 || c.Mate > 0
-	if c.Ponder || c.Infinite || !bounded {
+	if lasting(c) {
 		u.s.ponder(l)
 		return
 	}

@@ -22,16 +22,19 @@ type Plan struct {
 
 // Manifest is what a run found, with all that is needed to find it again.
 type Manifest struct {
-	Plan        Plan     `json:"plan"` // with the scale that was used
-	Build       string   `json:"build"`
-	Games       int      `json:"games"`
-	GamesDigest string   `json:"games_digest"`
-	GamesBuild  string   `json:"games_build"` // of the program that played them
-	Positions   int      `json:"positions"`   // those held out included
-	Before      Loss     `json:"before"`
-	After       Loss     `json:"after"`    // at the whole numbers
-	Scale       float64  `json:"scale"`    // at which the new evaluation foretells results best
-	Outcomes    Outcomes `json:"outcomes"` // likewise
+	Plan Plan `json:"plan"` // with the scale that was used
+	// Matches are the terms of the matches that the games are from: players,
+	// openings, seed and build, for who wants to play them again.
+	Matches     []json.RawMessage `json:"matches,omitempty"`
+	Build       string            `json:"build"`
+	Games       int               `json:"games"`
+	GamesDigest string            `json:"games_digest"`
+	GamesBuild  string            `json:"games_build"` // of the program that played them
+	Positions   int               `json:"positions"`   // those held out included
+	Before      Loss              `json:"before"`
+	After       Loss              `json:"after"`    // at the whole numbers
+	Scale       float64           `json:"scale"`    // at which the new evaluation foretells results best
+	Outcomes    Outcomes          `json:"outcomes"` // likewise
 	// Weights are those that differ from where the fit began.
 	Weights map[string]int32 `json:"weights"`
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"sparring/protocol/filelock"
 )
 
 // lockFile is held while a server uses the directory. It tells who does.
@@ -21,7 +23,7 @@ func lockDir(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("data directory can't be written to: %w", err)
 	}
-	if err := tryLock(f); err != nil {
+	if err := filelock.TryLock(f); err != nil {
 		holder := make([]byte, 64)
 		n, _ := f.Read(holder) // the name is a courtesy
 		f.Close()

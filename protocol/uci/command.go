@@ -218,6 +218,7 @@ func parseGo(l *words.Line) Command {
 			number(key, &clocks().MovesToGo)
 		case "movetime":
 			millis(key, func() *time.Duration { return &g.MoveTime })
+			g.MoveTime = max(g.MoveTime, time.Millisecond) // 0 would be no limit
 		case "depth":
 			number(key, &g.Depth)
 		case "mate":

@@ -49,9 +49,15 @@ func (p Pairs) Variance() float64 {
 	return sum / float64(n)
 }
 
+// unmet is the squared deviation of one pair that came out quite otherwise,
+// which sigma counts besides those that were played: a few pairs that are all
+// alike prove little, and many outweigh it.
+const unmet = 0.25
+
 // sigma is the standard deviation of Score.
 func (p Pairs) sigma() float64 {
-	return math.Sqrt(p.Variance() / math.Max(float64(p.Count()), 1))
+	n := math.Max(float64(p.Count()), 1)
+	return math.Sqrt((p.Variance() + unmet/n) / n)
 }
 
 // Z95 is the half width of the interval that holds 95 % of a normal
@@ -60,6 +66,9 @@ const Z95 = 1.959963984540054
 
 // Interval is the 95 % interval of Score, within 0 to 1.
 func (p Pairs) Interval() (low, high float64) {
+	if p.Count() < 2 {
+		return 0, 1 // one pair has no spread
+	}
 	s, d := p.Score(), Z95*p.sigma()
 	return max(s-d, 0), min(s+d, 1)
 }
@@ -73,9 +82,6 @@ type Diff struct{ Elo, Error float64 }
 func (p Pairs) Elo() Diff {
 	low, high := p.Interval()
 	d := Diff{FromScore(p.Score()), (FromScore(high) - FromScore(low)) / 2}
-	if p.Count() < 2 {
-		d.Error = math.Inf(1) // one pair has no spread
-	}
 	return d
 }
 
@@ -98,14 +104,8 @@ func (p Pairs) LOS() float64 {
 	switch {
 	case p.Count() < 2:
 		return 0.5
-	case sigma > 0:
-		return 0.5 * math.Erfc(-lead/sigma/math.Sqrt2)
-	case lead > 0:
-		return 1
-	case lead < 0:
-		return 0
 	}
-	return 0.5
+	return 0.5 * math.Erfc(-lead/sigma/math.Sqrt2)
 }
 
 // FromScore is the Elo difference of a share of the points; infinite at 0 and 1.

@@ -18,14 +18,11 @@ import (
 // Judge is the winning chance of the side to move, draws counted half.
 type Judge func(ctx context.Context, p game.Position) (chance float64, err error)
 
-// Searching is a Judge that searches. A searcher with a Forget method is told
-// to forget before each search, so that its judgement depends on the position
-// alone.
+// Searching is a Judge that searches. It forgets before each search, so that its
+// judgement depends on the position alone.
 func Searching(s engine.Searcher, l search.Limits) Judge {
 	return func(ctx context.Context, p game.Position) (float64, error) {
-		if f, ok := s.(interface{ Forget() }); ok {
-			f.Forget()
-		}
+		engine.Forget(s)
 		run, err := s.Search(p, l, nil)
 		if err != nil {
 			return 0, err

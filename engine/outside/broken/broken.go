@@ -27,6 +27,7 @@ const (
 	CrashGo     = "crash-go"     // ends when asked to move
 	IgnoreStop  = "ignore-stop"  // thinks for ever where it is not told how long
 	IgnoreClock = "ignore-clock" // takes four times as long as it is told
+	OnlyStop    = "only-stop"    // thinks until it is told to stop, whatever its limits
 	Flood       = "flood"        // writes lines without end when asked to move
 	EndlessLine = "endless-line" // writes one line without end
 	Unflushed   = "unflushed"    // what it writes goes out when it ends
@@ -47,7 +48,7 @@ const (
 )
 
 // Modes are all the ways.
-var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, IgnoreStop, IgnoreClock, Flood, EndlessLine, Unflushed,
+var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
 	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit}
 
 // Main is the program; the test binaries that stand in for it call it.
@@ -206,7 +207,7 @@ func (e *engine) think(g uci.Go) bool {
 			return true
 		}
 	}
-	if e.thinking = g.Infinite; !e.thinking {
+	if e.thinking = g.Infinite || e.mode == OnlyStop; !e.thinking {
 		e.answer()
 	}
 	return true
