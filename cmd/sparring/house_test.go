@@ -26,6 +26,7 @@ var imports = map[string][]string{
 	"engine":           {"engine", "game"},
 	"engine/match":     {"engine", "record$", "protocol$", "protocol/filelock", "game"}, // cluster, below it, speaks to a platform
 	"engine/level":     {"engine", "record$", "protocol$", "protocol/filelock", "game"}, // calibrate, below it, plays matches
+	"engine/tune":      {"engine", "record$", "protocol$", "game"},
 	"engine/outside":   append(slices.Clone(dialects), "protocol/xboard"),
 	"engine/lineup":    append(slices.Clone(dialects), "protocol/xboard"),
 	"engine/pipe":      append(slices.Clone(dialects), "protocol/botzone"),

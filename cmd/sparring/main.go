@@ -100,6 +100,7 @@ queue on NATS and play them with an alpha-beta engine. Without a command it is
 		matchCommand(),
 		openingsCommand(),
 		bookCommand(),
+		learnCommand(),
 		tablebaseCommand(),
 		versionCommand(),
 	)

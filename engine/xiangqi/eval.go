@@ -7,24 +7,32 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// placed is material and square table of a piece on a square, from Red's
-// side: Black's pieces count negative.
-var placed [rules.Pieces][256]weight
+// evaluation is the weights in the form that the evaluation uses.
+type evaluation struct {
+	weights
+	// placed is material and square table of a piece on a square, from Red's
+	// side: Black's pieces count negative.
+	placed [rules.Pieces][256]weight
+}
 
-func init() {
+func (w weights) compile() *evaluation {
+	e := &evaluation{weights: w}
 	for k := rules.King; k <= rules.Pawn; k++ {
 		for s := range rules.Square(rules.Squares) {
-			col := s.File()
-			if col > 4 {
-				col = rules.Files - 1 - col
-			}
-			v := squareTables[k][rules.Ranks-1-s.Rank()][col]
-			w := weight{v, v * squareEndgame[k] / 16}
-			w.add(material[k])
-			placed[rules.MakePiece(rules.Red, k)][s] = w
-			placed[rules.MakePiece(rules.Black, k)][s.Flip()] = weight{-w.mg, -w.eg}
+			row, col := halfSquare(s)
+			v := w.squares[k][row][col]
+			sum := weight{v, v * squareEndgame[k] / 16}
+			sum.add(w.material[k])
+			e.placed[rules.MakePiece(rules.Red, k)][s] = sum
+			e.placed[rules.MakePiece(rules.Black, k)][s.Flip()] = weight{-sum.mg, -sum.eg}
 		}
 	}
+	return e
+}
+
+// halfSquare is where a half table has a square of Red's.
+func halfSquare(s rules.Square) (row, col int) {
+	return rules.Ranks - 1 - int(s.Rank()), min(int(s.File()), rules.Files-1-int(s.File()))
 }
 
 // sums is the incremental part of the evaluation: e1 and e2 from Red's side,
@@ -34,26 +42,26 @@ type sums struct {
 	phase int32
 }
 
-func (s *sums) put(p rules.Piece, at rules.Square) {
-	s.add(placed[p&15][at])
+func (s *sums) put(e *evaluation, p rules.Piece, at rules.Square) {
+	s.add(e.placed[p&15][at])
 	s.phase += phaseOf[p.Kind()]
 }
 
-func (s *sums) take(p rules.Piece, at rules.Square) {
-	s.sub(placed[p&15][at])
+func (s *sums) take(e *evaluation, p rules.Piece, at rules.Square) {
+	s.sub(e.placed[p&15][at])
 	s.phase -= phaseOf[p.Kind()]
 }
 
-func (s *sums) move(p rules.Piece, from, to rules.Square) {
-	s.sub(placed[p&15][from])
-	s.add(placed[p&15][to])
+func (s *sums) move(e *evaluation, p rules.Piece, from, to rules.Square) {
+	s.sub(e.placed[p&15][from])
+	s.add(e.placed[p&15][to])
 }
 
-// sumsFromScratch adds up a whole board.
-func sumsFromScratch(b *rules.Board) (s sums) {
+// sums adds up a whole board.
+func (e *evaluation) sums(b *rules.Board) (s sums) {
 	for at := range rules.Square(rules.Squares) {
 		if p := b.At(at); p != rules.NoPiece {
-			s.put(p, at)
+			s.put(e, p, at)
 		}
 	}
 	return s
@@ -72,6 +80,12 @@ type side struct {
 // Eval is the static evaluation: the five terms of paper 003 section 5, and
 // the relations between pieces of paper 004 section 3.6.
 func (p *position) Eval() search.Score {
+	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(p.worth()))))
+}
+
+// worth is the evaluation without bounds: linear in the weights, but for
+// rounding.
+func (p *position) worth() int32 {
 	b := p.board
 	var red, black side
 	p.activity(rules.Red, &red)
@@ -87,10 +101,9 @@ func (p *position) Eval() search.Score {
 	if b.Side() == rules.Black {
 		total = weight{-total.mg, -total.eg}
 	}
-	total.add(tempo)
+	total.add(p.eval.tempo)
 	phase := min(at.phase, phaseFull)
-	v := (total.mg*phase + total.eg*(phaseFull-phase)) / phaseFull
-	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(v))))
+	return (total.mg*phase + total.eg*(phaseFull-phase)) / phaseFull
 }
 
 // activity is e3, and what the later terms need of the attacks. While it has
@@ -126,9 +139,9 @@ func (p *position) activity(c rules.Color, us *side) {
 				us.pressing++
 			}
 		}
-		us.score.add(mobility[k].times(moves))
-		us.score.add(linked[k].times(joined))
-		us.palace.add(palaceAttack[k].times(inPalace))
+		us.score.add(p.eval.mobility[k].times(moves))
+		us.score.add(p.eval.linked[k].times(joined))
+		us.palace.add(p.eval.palaceAttack[k].times(inPalace))
 		us.attacks = us.attacks.Or(all)
 		if k != rules.Rook {
 			us.byMinor = us.byMinor.Or(all)
@@ -148,14 +161,14 @@ func (p *position) guards(c rules.Color, us *side) {
 		us.byMinor = us.byMinor.Or(attacks)
 		moves += attacks.Without(own).Count()
 	}
-	us.score.add(mobility[rules.Advisor].times(moves))
+	us.score.add(p.eval.mobility[rules.Advisor].times(moves))
 	moves = 0
 	for s := b.Of(rules.MakePiece(c, rules.Elephant)); s.Any(); s = s.Rest() {
 		attacks := rules.ElephantAttacks(s.First(), occupied)
 		us.byMinor = us.byMinor.Or(attacks)
 		moves += attacks.Without(own).Count()
 	}
-	us.score.add(mobility[rules.Elephant].times(moves))
+	us.score.add(p.eval.mobility[rules.Elephant].times(moves))
 	us.attacks = us.attacks.Or(us.byMinor)
 }
 
@@ -177,13 +190,13 @@ func (p *position) pawns(c rules.Color, us *side) {
 			us.pressing++
 		}
 	}
-	us.score.add(mobility[rules.Pawn].times(moves))
-	us.palace.add(palaceAttack[rules.Pawn].times(inPalace))
+	us.score.add(p.eval.mobility[rules.Pawn].times(moves))
+	us.palace.add(p.eval.palaceAttack[rules.Pawn].times(inPalace))
 	us.attacks, us.byMinor = us.attacks.Or(us.byPawn), us.byMinor.Or(us.byPawn)
 	// Those beyond the river stand in one half, which is one word.
 	crossed := pawns.Without(rules.Half(c))
 	half := crossed.Lo | crossed.Hi
-	us.score.add(pawnsHandInHand.times(bits.OnesCount64(half & (half >> 1) & notLastFile)))
+	us.score.add(p.eval.pawnsHandInHand.times(bits.OnesCount64(half & (half >> 1) & notLastFile)))
 }
 
 // kingAttack is e5, as c attacks.
@@ -194,7 +207,7 @@ func (p *position) kingAttack(c rules.Color, us *side) {
 	occupied := b.Occupied()
 	advisers := b.Of(rules.MakePiece(them, rules.Advisor)).Count()
 	attack := us.palace
-	attack.add(gathering[min(us.pressing, len(gathering)-1)])
+	attack.add(p.eval.gathering[min(us.pressing, len(p.eval.gathering)-1)])
 	cannons := b.Of(rules.MakePiece(c, rules.Cannon))
 	home := 0
 	if them == rules.Black {
@@ -205,21 +218,21 @@ func (p *position) kingAttack(c rules.Color, us *side) {
 		if at.File() == king.File() {
 			switch rules.Between(at, king).And(occupied).Count() {
 			case 0:
-				attack.add(hollowCannon)
+				attack.add(p.eval.hollowCannon)
 			case 2:
-				attack.add(centralCannon)
+				attack.add(p.eval.centralCannon)
 			}
 		}
 		if at.Rank() == home && king.Rank() == home && (at.File() < 3 || at.File() > 5) {
-			attack.add(bottomCannon)
+			attack.add(p.eval.bottomCannon)
 		}
 	}
 	scale := exposed[min(advisers, 2)]
 	us.score.add(weight{attack.mg * scale / 16, attack.eg * scale / 16})
 	if advisers >= 2 {
-		us.score.add(cannonAgainstFullGuard.times(cannons.Count()))
+		us.score.add(p.eval.cannonAgainstFullGuard.times(cannons.Count()))
 	} else {
-		us.score.add(rookAgainstBareKing.times(b.Of(rules.MakePiece(c, rules.Rook)).Count() * (2 - advisers)))
+		us.score.add(p.eval.rookAgainstBareKing.times(b.Of(rules.MakePiece(c, rules.Rook)).Count() * (2 - advisers)))
 	}
 }
 
@@ -238,10 +251,10 @@ func (p *position) relations(c rules.Color, us, them *side) {
 			danger = danger.Or(them.byPawn)
 		}
 		if set.Meets(danger) {
-			loss.add(threatened[k].times(set.And(danger).Count()))
+			loss.add(p.eval.threatened[k].times(set.And(danger).Count()))
 		}
 		if set.Meets(us.attacks) {
-			us.score.add(guarded[k].times(set.And(us.attacks).Count()))
+			us.score.add(p.eval.guarded[k].times(set.And(us.attacks).Count()))
 		}
 	}
 	scale := int32(threatToSuffer)

@@ -70,7 +70,7 @@ func (p *position) quiets(buf []search.Entry, checks bool) []search.Entry {
 			if checks && !forces {
 				continue
 			}
-			buf = append(buf, search.Entry{Move: m, Order: gained(r.Piece, r.From, at),
+			buf = append(buf, search.Entry{Move: m, Order: p.gained(r.Piece, r.From, at),
 				Forces: forces, Slots: slots(r.Piece, r.From, at)})
 		}
 	}
@@ -157,13 +157,13 @@ func slots(piece rules.Piece, from, to rules.Square) [2]uint16 {
 func (p *position) quietEntry(m game.Move) search.Entry {
 	from, to := rules.From(m), rules.To(m)
 	piece := p.board.At(from)
-	return search.Entry{Move: m, Order: gained(piece, from, to),
+	return search.Entry{Move: m, Order: p.gained(piece, from, to),
 		Forces: p.board.GivesCheck(m), Slots: slots(piece, from, to)}
 }
 
 // gained is what a piece's square table gains by a move.
-func gained(piece rules.Piece, from, to rules.Square) int32 {
-	gain := placed[piece&15][to].mg - placed[piece&15][from].mg
+func (p *position) gained(piece rules.Piece, from, to rules.Square) int32 {
+	gain := p.eval.placed[piece&15][to].mg - p.eval.placed[piece&15][from].mg
 	if piece.Color() == rules.Black {
 		return -gain
 	}

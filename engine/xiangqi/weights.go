@@ -5,7 +5,8 @@ import rules "sparring/game/xiangqi"
 // Every tunable number of the evaluation, in its unit: the rook of paper 003
 // is 1000. Where a term differs between middle game and endgame it is a
 // weight {mg, eg}. Origins: "003" and "004" name the paper and section;
-// "author" is our own estimate, to be fitted by tuning.
+// "author" is our own estimate. What "sparring learn tune" fitted stands in
+// weights.json and goes before what is said here.
 
 // weight is a value in the middle game and one in the endgame.
 type weight struct{ mg, eg int32 }
@@ -15,16 +16,158 @@ func (w weight) times(n int) weight { return weight{w.mg * int32(n), w.eg * int3
 func (w *weight) add(o weight) { w.mg += o.mg; w.eg += o.eg }
 func (w *weight) sub(o weight) { w.mg -= o.mg; w.eg -= o.eg }
 
-// material is e1 (003, 5.1). In the endgame horses gain on cannons, which lack
-// screens then (author).
-var material = [rules.Kinds]weight{
-	rules.Advisor:  {170, 150},
-	rules.Elephant: {160, 140},
-	rules.Horse:    {450, 480},
-	rules.Rook:     {1000, 1000},
-	rules.Cannon:   {450, 430},
-	rules.Pawn:     {60, 90},
+// byKind is a weight for each kind of piece.
+type byKind [rules.Kinds]weight
+
+// weights are what the evaluation is linear in: what tuning fits.
+type weights struct {
+	// material is e1 (003, 5.1).
+	material byKind
+	// mobility is e3 (003, 5.3): for each square a piece may move to.
+	mobility byKind
+
+	// Cooperation, e4 (003, 5.4 names the patterns).
+	pawnsHandInHand weight // two crossed pawns side by side
+	linked          byKind // for each piece that guards another of its kind, cannons over a screen
+
+	// King safety, e5 (003, 5.5 names the patterns). The values are for the
+	// attacker.
+	centralCannon          weight    // a cannon on the king's file over two screens
+	hollowCannon           weight    // a cannon on the king's file with nothing between
+	bottomCannon           weight    // a cannon on the back rank of a king beside it, screens or not
+	palaceAttack           byKind    // for each square of the enemy palace that a piece of the kind attacks
+	gathering              [8]weight // pieces massed on one flank and before the palace: by how many attack the palace
+	cannonAgainstFullGuard weight    // each cannon against two advisers
+	rookAgainstBareKing    weight    // each rook, for each adviser missing
+
+	// Relations between pieces, 004 section 3.6: an attacked piece that is not
+	// protected, or protected but dearer than its attacker, is under threat; the
+	// threat weighs little when its owner is to move, much when the enemy is.
+	threatened byKind
+	guarded    byKind
+	// tempo is the worth of being to move.
+	tempo weight
+
+	squares [rules.Kinds]halfTable // e2 (003, 5.2)
 }
+
+// halfTable is e2 for one kind: rows from the enemy's back rank to one's own,
+// columns from the edge to the middle; the other half is mirrored. It is the
+// middle game's; squareEndgame makes the endgame's.
+type halfTable [rules.Ranks][5]int32
+
+// author are the weights before any tuning, and where it begins. In the
+// endgame horses gain on cannons, which lack screens then. A pawn's mobility,
+// 15 in 003, is left to its square table but for the one step it has more
+// beyond the river; pawns hand in hand are 200 for the pair in 003. The pawn's
+// square table is 003's formula (9); the others are the author's: horses at the
+// corners of the palace and off the rim, rooks on open files and the seventh
+// rank, cannons central and behind their own lines, advisers and elephants
+// joined, the king at home.
+var author = weights{
+	material: byKind{
+		rules.Advisor:  {170, 150},
+		rules.Elephant: {160, 140},
+		rules.Horse:    {450, 480},
+		rules.Rook:     {1000, 1000},
+		rules.Cannon:   {450, 430},
+		rules.Pawn:     {60, 90},
+	},
+	mobility: byKind{
+		rules.Advisor:  {1, 1},
+		rules.Elephant: {1, 1},
+		rules.Horse:    {12, 12},
+		rules.Rook:     {6, 6},
+		rules.Cannon:   {6, 6},
+		rules.Pawn:     {2, 4},
+	},
+	pawnsHandInHand: weight{50, 60},
+	linked:          byKind{rules.Horse: {14, 10}, rules.Cannon: {10, 4}, rules.Rook: {16, 10}},
+	centralCannon:   weight{22, 0},
+	hollowCannon:    weight{90, 40},
+	bottomCannon:    weight{28, 12},
+	palaceAttack: byKind{
+		rules.Horse: {9, 6}, rules.Rook: {9, 6}, rules.Cannon: {7, 3}, rules.Pawn: {10, 12},
+	},
+	gathering:              [8]weight{{0, 0}, {0, 0}, {22, 8}, {60, 24}, {110, 40}, {150, 60}, {180, 70}, {200, 80}},
+	cannonAgainstFullGuard: weight{8, 4},
+	rookAgainstBareKing:    weight{30, 20},
+	threatened: byKind{
+		rules.Advisor: {14, 14}, rules.Elephant: {14, 14}, rules.Horse: {40, 40},
+		rules.Rook: {60, 60}, rules.Cannon: {40, 40}, rules.Pawn: {10, 14},
+	},
+	guarded: byKind{
+		rules.Horse: {6, 4}, rules.Cannon: {4, 2}, rules.Pawn: {6, 8}, rules.Elephant: {3, 3}, rules.Advisor: {2, 2},
+	},
+	tempo: weight{18, 10},
+	squares: [rules.Kinds]halfTable{
+		rules.King: {
+			7: {0, 0, 0, -36, -44}, 8: {0, 0, 0, -14, -24}, 9: {0, 0, 0, 0, 8},
+		},
+		rules.Advisor: {
+			7: {0, 0, 0, -6, 0}, 8: {0, 0, 0, 0, 6}, 9: {0, 0, 0, 2, 0},
+		},
+		rules.Elephant: {
+			5: {0, 0, -4, 0, 0}, 7: {-8, 0, 0, 0, 10}, 9: {0, 0, 2, 0, 0},
+		},
+		rules.Horse: {
+			{0, 4, 10, 8, -4},
+			{8, 12, 56, 26, -2},
+			{10, 20, 30, 50, 16},
+			{14, 36, 34, 44, 32},
+			{8, 30, 34, 36, 38},
+			{6, 22, 30, 34, 34},
+			{4, 12, 20, 20, 24},
+			{2, 8, 18, 10, 8},
+			{-4, 0, 6, 8, -30},
+			{-16, -10, -4, 0, -14},
+		},
+		rules.Rook: {
+			{14, 14, 12, 20, 22},
+			{16, 24, 18, 32, 44},
+			{12, 16, 14, 26, 28},
+			{16, 26, 26, 30, 32},
+			{18, 24, 24, 28, 30},
+			{18, 26, 22, 28, 30},
+			{8, 18, 10, 24, 26},
+			{2, 12, 6, 20, 14},
+			{4, 10, 8, 18, 0},
+			{-12, 8, 4, 16, 0},
+		},
+		rules.Cannon: {
+			{12, 8, 0, -16, -20},
+			{4, 4, 0, -10, -16},
+			{4, 2, 0, -8, -12},
+			{0, 6, 6, 4, 18},
+			{0, 4, 6, 4, 16},
+			{0, 2, 8, 6, 18},
+			{2, 0, 6, 4, 16},
+			{0, 2, 12, 8, 22},
+			{0, 4, 6, 8, 8},
+			{0, 0, 4, 8, 4},
+		},
+		rules.Pawn: {
+			{0, 3, 6, 9, 12},
+			{18, 36, 56, 80, 120},
+			{14, 26, 42, 60, 80},
+			{10, 20, 30, 34, 40},
+			{6, 12, 18, 18, 20},
+			{2, 0, 8, 0, 8},
+			{0, 0, -2, 0, 4},
+		},
+	},
+}
+
+// exposed scales the attack on a palace that lacks advisers, in 1/16 (index:
+// advisers left; author).
+var exposed = [3]int32{26, 20, 16}
+
+// threatToMove and threatToSuffer scale a threat, in 1/16, by whether its
+// victim's side is to move (author).
+const (
+	threatToMove   = 4
+	threatToSuffer = 20
+)
 
 // exchange are the values that static exchange evaluation counts with. The
 // king outweighs all the rest together.
@@ -38,140 +181,11 @@ var phaseOf = [rules.Kinds]int32{rules.Rook: 4, rules.Horse: 2, rules.Cannon: 2}
 
 const phaseFull = 2 * (2*4 + 2*2 + 2*2)
 
-// mobility is e3 (003, 5.3): for each square a piece may move to. A pawn's 15
-// is left to its square table but for the one step it has more beyond the river.
-var mobility = [rules.Kinds]weight{
-	rules.Advisor:  {1, 1},
-	rules.Elephant: {1, 1},
-	rules.Horse:    {12, 12},
-	rules.Rook:     {6, 6},
-	rules.Cannon:   {6, 6},
-	rules.Pawn:     {2, 4},
-}
-
-// Cooperation, e4 (003, 5.4 names the patterns and the first value).
-var (
-	pawnsHandInHand = weight{50, 60} // two crossed pawns side by side; 003 has 200 for the pair
-	// linked: for each piece that guards another of its kind, cannons over a
-	// screen (author).
-	linked = [rules.Kinds]weight{rules.Horse: {14, 10}, rules.Cannon: {10, 4}, rules.Rook: {16, 10}}
-)
-
-// King safety, e5 (003, 5.5 names the patterns; values by the author). The
-// values are for the attacker.
-var (
-	centralCannon = weight{22, 0}  // a cannon on the king's file over two screens
-	hollowCannon  = weight{90, 40} // a cannon on the king's file with nothing between
-	bottomCannon  = weight{28, 12} // a cannon on the back rank of a king beside it, screens or not
-	// palaceAttack: for each square of the enemy palace that a piece of the
-	// kind attacks.
-	palaceAttack = [rules.Kinds]weight{
-		rules.Horse: {9, 6}, rules.Rook: {9, 6}, rules.Cannon: {7, 3}, rules.Pawn: {10, 12},
-	}
-	// gathering (pieces massed on one flank and before the palace): by how
-	// many pieces attack the palace.
-	gathering = [8]weight{{0, 0}, {0, 0}, {22, 8}, {60, 24}, {110, 40}, {150, 60}, {180, 70}, {200, 80}}
-	// exposed: attack on a palace that lacks advisers counts this much more,
-	// in 1/16 per missing adviser (index: advisers left).
-	exposed = [3]int32{26, 20, 16}
-	// lacking: by defenders missing, against an enemy with rooks or horses.
-	cannonAgainstFullGuard = weight{8, 4} // each cannon against two advisers
-	rookAgainstBareKing    = weight{30, 20}
-)
-
-// Relations between pieces, 004 section 3.6: an attacked piece that is not
-// protected, or protected but dearer than its attacker, is under threat; the
-// threat weighs little when its owner is to move, much when the enemy is.
-var (
-	threatened = [rules.Kinds]weight{
-		rules.Advisor: {14, 14}, rules.Elephant: {14, 14}, rules.Horse: {40, 40},
-		rules.Rook: {60, 60}, rules.Cannon: {40, 40}, rules.Pawn: {10, 14},
-	}
-	guarded = [rules.Kinds]weight{
-		rules.Horse: {6, 4}, rules.Cannon: {4, 2}, rules.Pawn: {6, 8}, rules.Elephant: {3, 3}, rules.Advisor: {2, 2},
-	}
-)
-
-// threatToMove and threatToSuffer scale a threat, in 1/16, by whether its
-// victim's side is to move.
-const (
-	threatToMove   = 4
-	threatToSuffer = 20
-)
-
-// tempo is the worth of being to move (004, 3.6).
-var tempo = weight{18, 10}
-
-// halfTable is e2 (003, 5.2) for one kind: rows from the enemy's back rank to
-// one's own, columns from the edge to the middle; the other half is mirrored.
-type halfTable [rules.Ranks][5]int32
-
-// squareTables are e2. The pawn's is 003's formula (9); the others are the
-// author's: horses at the corners of the palace and off the rim, rooks on open
-// files and the seventh rank, cannons central and behind their own lines,
-// advisers and elephants joined, the king at home.
-var squareTables = [rules.Kinds]halfTable{
-	rules.King: {
-		7: {0, 0, 0, -36, -44}, 8: {0, 0, 0, -14, -24}, 9: {0, 0, 0, 0, 8},
-	},
-	rules.Advisor: {
-		7: {0, 0, 0, -6, 0}, 8: {0, 0, 0, 0, 6}, 9: {0, 0, 0, 2, 0},
-	},
-	rules.Elephant: {
-		5: {0, 0, -4, 0, 0}, 7: {-8, 0, 0, 0, 10}, 9: {0, 0, 2, 0, 0},
-	},
-	rules.Horse: {
-		{0, 4, 10, 8, -4},
-		{8, 12, 56, 26, -2},
-		{10, 20, 30, 50, 16},
-		{14, 36, 34, 44, 32},
-		{8, 30, 34, 36, 38},
-		{6, 22, 30, 34, 34},
-		{4, 12, 20, 20, 24},
-		{2, 8, 18, 10, 8},
-		{-4, 0, 6, 8, -30},
-		{-16, -10, -4, 0, -14},
-	},
-	rules.Rook: {
-		{14, 14, 12, 20, 22},
-		{16, 24, 18, 32, 44},
-		{12, 16, 14, 26, 28},
-		{16, 26, 26, 30, 32},
-		{18, 24, 24, 28, 30},
-		{18, 26, 22, 28, 30},
-		{8, 18, 10, 24, 26},
-		{2, 12, 6, 20, 14},
-		{4, 10, 8, 18, 0},
-		{-12, 8, 4, 16, 0},
-	},
-	rules.Cannon: {
-		{12, 8, 0, -16, -20},
-		{4, 4, 0, -10, -16},
-		{4, 2, 0, -8, -12},
-		{0, 6, 6, 4, 18},
-		{0, 4, 6, 4, 16},
-		{0, 2, 8, 6, 18},
-		{2, 0, 6, 4, 16},
-		{0, 2, 12, 8, 22},
-		{0, 4, 6, 8, 8},
-		{0, 0, 4, 8, 4},
-	},
-	rules.Pawn: {
-		{0, 3, 6, 9, 12},
-		{18, 36, 56, 80, 120},
-		{14, 26, 42, 60, 80},
-		{10, 20, 30, 34, 40},
-		{6, 12, 18, 18, 20},
-		{2, 0, 8, 0, 8},
-		{0, 0, -2, 0, 4},
-	},
-}
-
 // squareEndgame scales a table for the endgame, in 1/16 (author): activity
 // matters less there, a pawn's way more.
 var squareEndgame = [rules.Kinds]int32{
 	rules.King: 4, rules.Advisor: 12, rules.Elephant: 12, rules.Horse: 10, rules.Rook: 6, rules.Cannon: 6, rules.Pawn: 18,
 }
 
-// winScale is the score that wins 73 % of games (author; to be fitted).
+// winScale is the score that wins 73 % of games (author).
 const winScale = 200

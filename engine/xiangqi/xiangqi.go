@@ -40,6 +40,7 @@ const proveRoot = 4000
 type position struct {
 	board *rules.Board
 	rules *rules.Rules
+	eval  *evaluation
 	root  int    // states of the board at the root
 	sums  []sums // of the root and each Do since
 	salt  uint64 // of the rule set, in SearchKey
@@ -58,8 +59,8 @@ func New(p game.Position) (search.Position, error) {
 		return nil, fmt.Errorf("xiangqi engine: a position of %s", p.Rules().Name)
 	}
 	b := x.Board().Clone()
-	a := &position{board: b, rules: x.RuleSet(), root: len(b.States())}
-	a.sums = append(make([]sums, 0, search.MaxPly+64), sumsFromScratch(b))
+	a := &position{board: b, rules: x.RuleSet(), root: len(b.States()), eval: shipped}
+	a.sums = append(make([]sums, 0, search.MaxPly+64), a.eval.sums(b))
 	for _, c := range []byte(a.rules.Name()) {
 		a.salt = game.Zobrist(a.salt, uint64(c))
 	}
@@ -150,9 +151,9 @@ func (p *position) Do(m game.Move) {
 	from, to := rules.From(m), rules.To(m)
 	next := *p.at()
 	if captured := p.board.At(to); captured != rules.NoPiece {
-		next.take(captured, to)
+		next.take(p.eval, captured, to)
 	}
-	next.move(p.board.At(from), from, to)
+	next.move(p.eval, p.board.At(from), from, to)
 	p.sums = append(p.sums, next)
 	p.board.Do(m)
 }

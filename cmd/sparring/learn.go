@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine"
+	"sparring/engine/tune"
+	"sparring/engine/xiangqi"
+)
+
+func learnCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "learn",
+		Short: "Learn from games: fit the evaluation's weights",
+		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
+	}
+	c.AddCommand(learnTune())
+	return c
+}
+
+// tuneFlags are the command line of a run.
+type tuneFlags struct {
+	plan             tune.Plan
+	out, keep, check string
+}
+
+func learnTune() *cobra.Command {
+	f := &tuneFlags{}
+	usual := tune.Usual(0)
+	c := &cobra.Command{
+		Use:   "tune SOURCE...",
+		Short: "Fit the weights of an evaluation to games",
+		Long: `Fit the weights of an evaluation to quiet positions of games, by their results
+and by what the searches said. A SOURCE is a folder of records, a file of
+records, or of a match's results. The outcome is a weights file that says what
+it was made from; --check makes it again and compares. With --keep the same
+command goes on where it was stopped. See docs/training.md.`,
+		Example: `  sparring learn tune --game xiangqi --out weights.json games.jsonl
+  sparring learn tune --check weights.json games.jsonl`,
+		Args: someFiles(1, "games to read"),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.plan.Game, "game", "", "xiangqi (required)")
+	flags.StringVar(&f.out, "out", "", "weights file to write")
+	flags.StringVar(&f.keep, "keep", "", "file in which the state of the fit is kept")
+	flags.StringVar(&f.check, "check", "", "weights file to make again, with its options, from the same games")
+	flags.Uint64Var(&f.plan.Sampling.Seed, "seed", 1, "for the positions that are drawn")
+	flags.IntVar(&f.plan.Sampling.PerGame, "per-game", 12, "positions of a game, at most")
+	flags.IntVar(&f.plan.Sampling.Bound, "bound", 1200, "leave out positions with a score beyond this")
+	flags.IntVar(&f.plan.Sampling.HoldOut, "hold-out", 10, "one of so many games is not learnt from, but says how well the fit does; 0: none")
+	flags.IntVar(&f.plan.Fit.Passes, "passes", usual.Passes, "over all positions")
+	flags.Float64Var(&f.plan.Fit.Rate, "rate", usual.Rate, "how far a pass moves a weight, about")
+	flags.Float64Var(&f.plan.Fit.Mix, "mix", usual.Mix, "part of the result in the target; the rest is the search's score")
+	flags.Float64Var(&f.plan.Fit.Pull, "pull", usual.Pull, "what it costs to leave the start")
+	flags.Float64Var(&f.plan.Fit.Scale, "scale", 0, "score that wins 73 % of games; 0: as the games say")
+	c.MarkFlagsMutuallyExclusive("out", "check")
+	return c
+}
+
+func (f *tuneFlags) run(c *cobra.Command, args []string) error {
+	var want *tune.Manifest
+	if f.check != "" {
+		var err error
+		if want, err = tune.ReadManifest(f.check); err != nil {
+			return err
+		}
+		f.plan = want.Plan
+	}
+	if err := f.validate(); err != nil {
+		return &usageError{err}
+	}
+	games, err := f.games(c, args)
+	if err != nil {
+		return err
+	}
+	show := newDisplay(c.ErrOrStderr())
+	got, err := f.plan.Run(c.Context(), xiangqi.NewLinear(), games, f.keep, progressOfTuning(show))
+	show.clear()
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; with --keep the same command goes on")
+	}
+	if err != nil {
+		return err
+	}
+	if want != nil {
+		if err := want.Same(got); err != nil {
+			return fmt.Errorf("%s does not come out again: %w", f.check, err)
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s comes out again: %d weights from %d positions\n", f.check, len(got.Weights), got.Positions)
+		return nil
+	}
+	got.Build = engine.Build()
+	if got.Matches, err = termsOf(args); err != nil {
+		return err
+	}
+	printTuning(c, got)
+	return got.Write(f.out)
+}
+
+func (f *tuneFlags) validate() error {
+	var errs []error
+	if f.plan.Game != "xiangqi" {
+		errs = append(errs, fmt.Errorf("--game %.20q: want xiangqi", f.plan.Game))
+	}
+	if f.out == "" && f.check == "" {
+		errs = append(errs, errors.New("--out is required, or --check"))
+	}
+	fit := f.plan.Fit
+	if fit.Scale == 0 {
+		fit.Scale = 1 // as the games say
+	}
+	return errors.Join(append(errs, f.plan.Sampling.Validate(), fit.Validate())...)
+}
+
+// games reads the sources. Damaged games are an error: what is learnt from
+// must be the same the next time.
+func (f *tuneFlags) games(c *cobra.Command, sources []string) (*tune.Games, error) {
+	games := &tune.Games{}
+	for _, path := range sources {
+		all, err := gamesIn(path)
+		if err != nil {
+			return nil, err
+		}
+		for r, err := range all {
+			if err == nil {
+				err = c.Context().Err()
+			}
+			if err == nil {
+				err = games.Add(r, f.plan.Game)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	if games.Left > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games left out: without a result, or there twice\n", games.Left)
+	}
+	return games, nil
+}
+
+// termsOf are the first lines of those files that are results of matches.
+func termsOf(paths []string) (all []json.RawMessage, err error) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			continue
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		line, err := bufio.NewReader(f).ReadBytes('\n')
+		if errors.Is(err, io.EOF) { // a single line, or none of text
+			err = nil
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if bytes.HasPrefix(line, []byte(matchHead)) {
+			all = append(all, line)
+		}
+	}
+	return all, nil
+}
+
+// progressOfTuning shows a run: a line that is redrawn on a terminal, ten
+// lines for each half of the work elsewhere.
+func progressOfTuning(show *display) func(tune.Progress) {
+	var last time.Time
+	return func(p tune.Progress) {
+		part, of := p.Games, p.OfGames
+		text := fmt.Sprintf("positions: %d of %d games", p.Games, p.OfGames)
+		if p.Passes > 0 {
+			part, of = p.Passes, p.OfPasses
+			text = fmt.Sprintf("fit: %d of %d passes, error %.6f, held out %.6f", p.Passes, p.OfPasses, p.Loss.Learnt, p.Loss.Held)
+		}
+		if show.live() {
+			if part < of && time.Since(last) < redraw {
+				return
+			}
+			last = time.Now()
+		} else if part%max(of/10, 1) != 0 {
+			return
+		}
+		show.game("tune", text)
+	}
+}
+
+func printTuning(c *cobra.Command, m *tune.Manifest) {
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "games      %d (digest %s)\n", m.Games, m.GamesDigest)
+	fmt.Fprintf(out, "positions  %d\n", m.Positions)
+	fmt.Fprintf(out, "error      %.6f before, %.6f after\n", m.Before.Learnt, m.After.Learnt)
+	fmt.Fprintf(out, "held out   %.6f before, %.6f after\n", m.Before.Held, m.After.Held)
+	fmt.Fprintf(out, "scale      a score of %.0f wins 73 %% (the fit took %.0f)\n", m.Scale, m.Plan.Fit.Scale)
+	win, draw, loss := m.Outcomes.Of(0)
+	fmt.Fprintf(out, "at 0       %.0f %% won, %.0f %% drawn, %.0f %% lost\n", 100*win, 100*draw, 100*loss)
+	fmt.Fprintf(out, "weights    %d of them changed\n", len(m.Weights))
+}

@@ -1,0 +1,302 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Term is a weight's coefficient in the evaluation of a position.
+type Term struct {
+	Weight int
+	By     float64
+}
+
+// Position is a position to learn from, from the side of who moves.
+type Position struct {
+	// Worth is its evaluation at the weights that the fit begins with.
+	Worth float64
+	Terms []Term
+	// Result is 1 for a game that the side to move won, 1/2 for a draw, 0.
+	Result float64
+	// Score is what the search said, in the unit of the evaluation.
+	Score float64
+	// Held positions take no part in the fit: they say whether it learns what
+	// holds elsewhere.
+	Held bool
+}
+
+// Options shape a fit. The zero value is not valid: see Usual.
+type Options struct {
+	Passes int `json:"passes"` // over all positions
+	// Rate is how far a pass moves a weight at most, or about so.
+	Rate float64 `json:"rate"`
+	// Mix is the part of the game's result in the target; the rest is what the
+	// search said.
+	Mix float64 `json:"mix"`
+	// Pull is what it costs to leave the start: a weight that is 100 away costs
+	// as much as this error in every position.
+	Pull float64 `json:"pull"`
+	// Scale is the score that wins 73 % of games, for targets and evaluations;
+	// it fixes the unit of the weights.
+	Scale float64 `json:"scale"`
+}
+
+// Usual are the options for an evaluation with that scale.
+func Usual(scale float64) Options {
+	return Options{Passes: 400, Rate: 1, Mix: 0.5, Pull: 0.0002, Scale: scale}
+}
+
+// Validate names all options that are out of range.
+func (o Options) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if o.Passes < 1 {
+		bad("%d passes: want 1 or more", o.Passes)
+	}
+	if !(o.Rate > 0) || math.IsInf(o.Rate, 0) {
+		bad("rate %g: want more than 0", o.Rate)
+	}
+	if !(o.Mix >= 0 && o.Mix <= 1) {
+		bad("mix %g: want 0 to 1", o.Mix)
+	}
+	if !(o.Pull >= 0) || math.IsInf(o.Pull, 0) {
+		bad("pull %g: want 0 or more", o.Pull)
+	}
+	if !(o.Scale > 0) || math.IsInf(o.Scale, 0) {
+		bad("scale %g: want more than 0", o.Scale)
+	}
+	return errors.Join(errs...)
+}
+
+// State is how far a fit has come: all that Fit needs to go on. Change are the
+// weights' distances from the start; Mean and Square are Adam's moments of the
+// gradient (Kingma and Ba, arXiv:1412.6980).
+type State struct {
+	Passes int       `json:"passes"`
+	Change []float64 `json:"change"`
+	Mean   []float64 `json:"mean"`
+	Square []float64 `json:"square"`
+}
+
+// NewState is the start of a fit of so many weights.
+func NewState(weights int) *State {
+	return &State{Change: make([]float64, weights), Mean: make([]float64, weights), Square: make([]float64, weights)}
+}
+
+// Loss is the mean squared error of a fit: of the positions that it learns
+// from, and of those held out (0 where there are none).
+type Loss struct {
+	Learnt float64 `json:"learnt"`
+	Held   float64 `json:"held"`
+}
+
+// ErrState: a state is not one of this fit.
+var ErrState = errors.New("not a state of this fit")
+
+// Fit goes on from the state until it has all passes, and leaves the state
+// there; watch is called after each. When ctx ends the fit stops between two
+// passes with ctx's error, and can be gone on with.
+func Fit(ctx context.Context, all []Position, o Options, s *State, watch func(*State, Loss) error) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	if err := s.check(all); err != nil {
+		return err
+	}
+	gradient := make([]float64, len(s.Change))
+	for s.Passes < o.Passes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		loss := s.slope(all, o, gradient)
+		s.descend(gradient, o)
+		if err := watch(s, loss); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *State) check(all []Position) error {
+	n := len(s.Change)
+	if len(s.Mean) != n || len(s.Square) != n {
+		return fmt.Errorf("%w: %d, %d and %d numbers", ErrState, n, len(s.Mean), len(s.Square))
+	}
+	learnt := 0
+	for i, p := range all {
+		if !p.Held {
+			learnt++
+		}
+		for _, t := range p.Terms {
+			if t.Weight < 0 || t.Weight >= n {
+				return fmt.Errorf("%w: position %d has weight %d of %d", ErrState, i, t.Weight, n)
+			}
+		}
+	}
+	if learnt == 0 {
+		return errors.New("no positions to learn from")
+	}
+	return nil
+}
+
+// Errors is the loss at the state's weights.
+func (s *State) Errors(all []Position, o Options) Loss { return s.slope(all, o, nil) }
+
+// slope is the loss and, unless gradient is nil, its gradient with the pull.
+func (s *State) slope(all []Position, o Options, gradient []float64) Loss {
+	clear(gradient)
+	var sum, held float64
+	learnt, others := 0, 0
+	for i := range all {
+		p := &all[i]
+		v := p.Worth
+		for _, t := range p.Terms {
+			v += t.By * s.Change[t.Weight]
+		}
+		chance := Chance(v, o.Scale)
+		off := chance - (o.Mix*p.Result + (1-o.Mix)*Chance(p.Score, o.Scale))
+		if p.Held {
+			held += off * off
+			others++
+			continue
+		}
+		sum += off * off
+		learnt++
+		if gradient == nil {
+			continue
+		}
+		by := 2 * off * chance * (1 - chance) / o.Scale
+		for _, t := range p.Terms {
+			gradient[t.Weight] += by * t.By
+		}
+	}
+	for i := range gradient {
+		gradient[i] = gradient[i]/float64(learnt) + 2*o.Pull*s.Change[i]/1e4
+	}
+	return Loss{sum / float64(learnt), held / float64(max(others, 1))}
+}
+
+// descend is a step of Adam. The rate falls to nothing over the passes.
+func (s *State) descend(gradient []float64, o Options) {
+	const keepMean, keepSquare, tiny = 0.9, 0.999, 1e-12
+	s.Passes++
+	rate := o.Rate * float64(o.Passes-s.Passes+1) / float64(o.Passes)
+	n := float64(s.Passes)
+	for i, g := range gradient {
+		s.Mean[i] = keepMean*s.Mean[i] + (1-keepMean)*g
+		s.Square[i] = keepSquare*s.Square[i] + (1-keepSquare)*g*g
+		mean := s.Mean[i] / (1 - math.Pow(keepMean, n))
+		square := s.Square[i] / (1 - math.Pow(keepSquare, n))
+		s.Change[i] -= rate * mean / (math.Sqrt(square) + tiny)
+	}
+}
+
+// Rounded are the weights, start and change together, as whole numbers.
+func (s *State) Rounded(start []float64) []int32 {
+	all := make([]int32, len(start))
+	for i, v := range start {
+		all[i] = int32(math.Round(v + s.Change[i]))
+	}
+	return all
+}
+
+// At is each position's evaluation at whole weights.
+func At(all []Position, start []float64, weights []int32) []float64 {
+	worth := make([]float64, len(all))
+	for i, p := range all {
+		worth[i] = p.Worth
+		for _, t := range p.Terms {
+			worth[i] += t.By * (float64(weights[t.Weight]) - start[t.Weight])
+		}
+	}
+	return worth
+}
+
+// Chance is the winning chance of a score, a draw being half a win.
+func Chance(score, scale float64) float64 { return 1 / (1 + math.Exp(-score/scale)) }
+
+// FitScale is the scale with which scores foretell results best: by Newton's
+// method for the likelihood, in 1/scale. The error says that they do not.
+func FitScale(scores, results []float64) (float64, error) {
+	k := 1 / 200.0
+	for range 60 {
+		var slope, curve float64
+		for i, s := range scores {
+			c := 1 / (1 + math.Exp(-s*k))
+			slope += (results[i] - c) * s
+			curve += c * (1 - c) * s * s
+		}
+		if curve == 0 {
+			return 0, errNothing
+		}
+		k = max(k+slope/curve, k/4) // a step too far would end beyond zero
+	}
+	if scale := 1 / k; scale >= 1 && scale < 1e5 {
+		return scale, nil
+	}
+	return 0, errNothing
+}
+
+var errNothing = errors.New("the scores say nothing about the results")
+
+// Outcomes is the model of win, draw and loss: the chance to win is
+// Chance(score-Edge, Scale), to lose Chance(-score-Edge, Scale), and what
+// remains is a draw.
+type Outcomes struct {
+	Edge  float64 `json:"edge"`
+	Scale float64 `json:"scale"`
+}
+
+// Of are the chances at a score.
+func (o Outcomes) Of(score float64) (win, draw, loss float64) {
+	win, loss = Chance(score-o.Edge, o.Scale), Chance(-score-o.Edge, o.Scale)
+	return win, max(0, 1-win-loss), loss
+}
+
+// FitOutcomes fits the model of win, draw and loss by least squares of the two
+// logistic curves: each position counts from both sides. The scale and the edge
+// are searched in turn by golden section, from the scale of FitScale on.
+func FitOutcomes(scores, results []float64, scale float64) Outcomes {
+	o := Outcomes{Edge: 0, Scale: scale}
+	off := func(o Outcomes) (sum float64) {
+		for i, s := range scores {
+			var won, lost float64
+			switch results[i] {
+			case 1:
+				won = 1
+			case 0:
+				lost = 1
+			}
+			win, loss := Chance(s-o.Edge, o.Scale)-won, Chance(-s-o.Edge, o.Scale)-lost
+			sum += win*win + loss*loss
+		}
+		return sum
+	}
+	for range 6 {
+		o.Edge = golden(0, 5*scale, func(v float64) float64 { return off(Outcomes{v, o.Scale}) })
+		o.Scale = golden(scale/5, 3*scale, func(v float64) float64 { return off(Outcomes{o.Edge, v}) })
+	}
+	return o
+}
+
+// golden is where f is least between a and b, to a thousandth of their
+// distance.
+func golden(a, b float64, f func(float64) float64) float64 {
+	const ratio = 0.6180339887498949
+	x, y := b-ratio*(b-a), a+ratio*(b-a)
+	fx, fy := f(x), f(y)
+	for range 15 {
+		if fx < fy {
+			b, y, fy = y, x, fx
+			x = b - ratio*(b-a)
+			fx = f(x)
+		} else {
+			a, x, fx = x, y, fy
+			y = a + ratio*(b-a)
+			fy = f(y)
+		}
+	}
+	return (a + b) / 2
+}

@@ -1,0 +1,208 @@
+package tune
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/record"
+)
+
+// Model is an evaluation that is linear in its weights.
+type Model interface {
+	// Names are the weights', Start what the fit begins with.
+	Names() []string
+	Start() []float64
+	// Coefficients puts a coefficient for each weight into to and returns the
+	// evaluation at Start, both for the side to move. Quiet is false where an
+	// evaluation alone says little: the coefficients are unspecified then.
+	Coefficients(p game.Position, to []float64) (worth float64, quiet bool, err error)
+	// Captures reports whether a move takes material.
+	Captures(p game.Position, m game.Move) bool
+}
+
+// Sampling says which positions of a game are learnt from.
+type Sampling struct {
+	Seed    uint64 `json:"seed,string"`
+	PerGame int    `json:"per_game"` // at most
+	// Bound leaves out positions that the search takes for decided: those with
+	// a score of Bound or more, whatever the sign.
+	Bound int `json:"bound"`
+	// HoldOut is that one of so many games is held out; 0: none.
+	HoldOut int `json:"hold_out"`
+}
+
+// Validate names what is out of range.
+func (s Sampling) Validate() error {
+	var errs []error
+	if s.PerGame < 1 {
+		errs = append(errs, fmt.Errorf("%d positions a game: want 1 or more", s.PerGame))
+	}
+	if s.Bound < 1 {
+		errs = append(errs, fmt.Errorf("bound %d: want 1 or more", s.Bound))
+	}
+	if s.HoldOut < 0 || s.HoldOut == 1 {
+		errs = append(errs, fmt.Errorf("one of %d games held out: want 0 (none) or 2 and more", s.HoldOut))
+	}
+	return errors.Join(errs...)
+}
+
+// Games are games to learn from.
+type Games struct {
+	set   map[string]*record.Record // by digest of what was played and thought
+	Left  int                       // unfinished ones, and those there twice
+	Build string                    // of the program that played the first
+}
+
+// Add adds a game of the named game. The error is that of its record, or says
+// that it is another game's. Those without a result are left out.
+func (g *Games) Add(r *record.Record, gameName string) error {
+	if r.Game != gameName {
+		return fmt.Errorf("game %.40q: %.20s, want %s", r.ID, r.Game, gameName)
+	}
+	if g.set == nil {
+		g.set = map[string]*record.Record{}
+		g.Build = r.Source.Build
+	}
+	digest := digestOf(r)
+	if r.Result == game.Undecided || g.set[digest] != nil {
+		g.Left++
+		return nil
+	}
+	g.set[digest] = r
+	return nil
+}
+
+// Len is the number of games.
+func (g *Games) Len() int { return len(g.set) }
+
+// digestOf tells games apart by what was played and thought: not by ids or
+// times, which another run of the same match has otherwise.
+func digestOf(r *record.Record) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n%v\n", r.Rules, r.Position, r.Result)
+	for _, p := range r.Plies {
+		fmt.Fprintf(h, "%s", p.Move)
+		if p.Think != nil {
+			fmt.Fprintf(h, " %s %d", p.Think.Source, p.Think.Score)
+		}
+		io.WriteString(h, "\n")
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// digests are those of all games, in order.
+func (g *Games) digests() (all []string) {
+	for d := range g.set {
+		all = append(all, d)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Digest is one for all games, in whatever order they were added.
+func (g *Games) Digest() string {
+	h := sha256.New()
+	for _, d := range g.digests() {
+		fmt.Fprintln(h, d)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Sample takes quiet positions from the games, in an order that hangs on the
+// games alone: those that a search answered with a move that takes nothing, for
+// a score within the bound, and that the model calls quiet. It draws from each
+// game by lot. The error names the game that can't be played through. Watch is
+// called after each game.
+func (g *Games) Sample(m Model, s Sampling, watch func(games int) error) ([]Position, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var all []Position
+	coefficients := make([]float64, len(m.Names()))
+	for i, digest := range g.digests() {
+		r := g.set[digest]
+		rng := rand.New(rand.NewPCG(s.Seed, uint64(i)))
+		held := s.HoldOut > 0 && rng.IntN(s.HoldOut) == 0
+		if err := sampleGame(r, m, s, rng, coefficients, func(p Position) {
+			p.Held = held
+			all = append(all, p)
+		}); err != nil {
+			return nil, fmt.Errorf("game %.40q: %w", r.ID, err)
+		}
+		if err := watch(i + 1); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func sampleGame(r *record.Record, m Model, s Sampling, rng *rand.Rand, coefficients []float64, take func(Position)) error {
+	plies := candidates(r, s)
+	rng.Shuffle(len(plies), func(i, j int) { plies[i], plies[j] = plies[j], plies[i] })
+	plies = plies[:min(s.PerGame, len(plies))]
+	slices.SortFunc(plies, cmp.Compare[int])
+	p, err := catalog.Setup(r.Game, r.Rules, r.Position)
+	if err != nil {
+		return err
+	}
+	for ply, move := range r.Plies {
+		mv, err := p.Parse(move.Move)
+		if err != nil {
+			return fmt.Errorf("ply %d: %w", ply+1, err)
+		}
+		if len(plies) > 0 && plies[0] == ply {
+			plies = plies[1:]
+			if !m.Captures(p, mv) {
+				worth, quiet, err := m.Coefficients(p, coefficients)
+				if err != nil {
+					return fmt.Errorf("ply %d: %w", ply+1, err)
+				}
+				if quiet {
+					take(Position{Worth: worth, Terms: terms(coefficients), Result: resultFor(r.Result, move.Seat), Score: float64(move.Think.Score)})
+				}
+			}
+		}
+		if err := p.Play(mv); err != nil {
+			return fmt.Errorf("ply %d: %w", ply+1, err)
+		}
+	}
+	return nil
+}
+
+// candidates are the plies that may be learnt from, as far as the record tells.
+func candidates(r *record.Record, s Sampling) (plies []int) {
+	for i, p := range r.Plies {
+		if p.Think != nil && p.Think.Source == record.FromSearch && p.Think.Score < s.Bound && p.Think.Score > -s.Bound {
+			plies = append(plies, i)
+		}
+	}
+	return plies
+}
+
+// terms are the coefficients that are not zero.
+func terms(coefficients []float64) (all []Term) {
+	for i, c := range coefficients {
+		if c != 0 {
+			all = append(all, Term{i, c})
+		}
+	}
+	return slices.Clip(all)
+}
+
+func resultFor(r game.Result, s game.Seat) float64 {
+	switch r {
+	case game.WonBy(s):
+		return 1
+	case game.Draw:
+		return 0.5
+	}
+	return 0
+}

@@ -1,0 +1,185 @@
+package xiangqi
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"sparring/game"
+	rules "sparring/game/xiangqi"
+)
+
+// weights.json is what "sparring learn tune" wrote: the weights that differ
+// from the author's, and where they come from.
+//
+//go:embed weights.json
+var tuned []byte
+
+// shipped is what the engine plays with. That the file can be read is a
+// condition of the build, like a pattern that is compiled at the start.
+var shipped = mustRead(tuned)
+
+func mustRead(file []byte) *evaluation {
+	var f struct {
+		Weights map[string]int32 `json:"weights"`
+	}
+	w := author
+	err := json.Unmarshal(file, &f)
+	if err == nil {
+		err = w.set(f.Weights)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("xiangqi: weights.json: %v", err))
+	}
+	return w.compile()
+}
+
+// parameter is one number of the weights.
+type parameter struct {
+	name  string
+	value *int32
+}
+
+// parameters lists what tuning may vary: what no position shows is left out.
+func (w *weights) parameters() (all []parameter) {
+	single := func(name string, v *weight) {
+		all = append(all, parameter{name + ".mg", &v.mg}, parameter{name + ".eg", &v.eg})
+	}
+	kinds := func(name string, v *byKind, which ...rules.Kind) {
+		for _, k := range which {
+			single(name+"."+k.String(), &v[k])
+		}
+	}
+	const advisor, elephant, horse, rook, cannon, pawn = rules.Advisor, rules.Elephant, rules.Horse, rules.Rook, rules.Cannon, rules.Pawn
+	kinds("material", &w.material, advisor, elephant, horse, rook, cannon, pawn)
+	kinds("mobility", &w.mobility, advisor, elephant, horse, rook, cannon, pawn)
+	single("pawns hand in hand", &w.pawnsHandInHand)
+	kinds("linked", &w.linked, horse, rook, cannon)
+	single("central cannon", &w.centralCannon)
+	single("hollow cannon", &w.hollowCannon)
+	single("bottom cannon", &w.bottomCannon)
+	kinds("palace attack", &w.palaceAttack, horse, rook, cannon, pawn)
+	for n := 1; n < len(w.gathering); n++ { // none attacks: zero
+		single(fmt.Sprintf("gathering.%d", n), &w.gathering[n])
+	}
+	single("cannon against full guard", &w.cannonAgainstFullGuard)
+	single("rook against bare king", &w.rookAgainstBareKing)
+	kinds("threatened", &w.threatened, advisor, elephant, horse, rook, cannon, pawn)
+	kinds("guarded", &w.guarded, advisor, elephant, horse, cannon, pawn)
+	single("tempo", &w.tempo)
+	for k := rules.King; k <= rules.Pawn; k++ {
+		for s := range rules.Square(rules.Squares) {
+			if s.File() < 5 && stands(k, s) {
+				row, col := halfSquare(s)
+				all = append(all, parameter{fmt.Sprintf("square.%v.%v", k, s), &w.squares[k][row][col]})
+			}
+		}
+	}
+	return all
+}
+
+// stands reports whether a Red piece of the kind can come to stand on s.
+func stands(k rules.Kind, s rules.Square) bool {
+	file, rank := s.File(), s.Rank()
+	switch k {
+	case rules.King:
+		return rules.Palace(rules.Red).Has(s)
+	case rules.Advisor:
+		return rules.AdvisorAttacks(s).Any() && rules.Palace(rules.Red).Has(s)
+	case rules.Elephant:
+		return rank%4 == 0 && rank < 5 && file%4 == 2 || rank == 2 && file%4 == 0
+	case rules.Pawn:
+		return rank > 4 || rank > 2 && file%2 == 0
+	}
+	return true
+}
+
+// set sets the weights of those names; the error names one that there is not.
+func (w *weights) set(values map[string]int32) error {
+	known := map[string]*int32{}
+	for _, p := range w.parameters() {
+		known[p.name] = p.value
+	}
+	for name, v := range values {
+		at := known[name]
+		if at == nil {
+			return fmt.Errorf("no weight %.40q", name)
+		}
+		if v > mostWeight || v < -mostWeight {
+			return fmt.Errorf("%s is %d: want %d at most, whatever its sign", name, v, mostWeight)
+		}
+		*at = v
+	}
+	return nil
+}
+
+// mostWeight bounds what a weights file may say: the sums stay far within 32 bits.
+const mostWeight = 2000
+
+// step is by how much a weight is changed to see its coefficient: so much that
+// rounding does not matter, and a multiple of all that the evaluation divides by.
+const step = 1 << 12
+
+// Linear shows the evaluation as a linear function of its weights, to who fits
+// them: about worth = sum of weight * coefficient. It is not safe for
+// concurrent use.
+type Linear struct {
+	names    []string
+	start    []float64
+	plain    *evaluation
+	advanced []*evaluation // one for each weight, which is step more there
+}
+
+// NewLinear is the evaluation at the weights that tuning begins with: those
+// before any tuning, whatever is shipped.
+func NewLinear() *Linear {
+	l := &Linear{plain: author.compile()}
+	for i, p := range author.parameters() {
+		l.names = append(l.names, p.name)
+		l.start = append(l.start, float64(*p.value))
+		w := author
+		*w.parameters()[i].value += step
+		l.advanced = append(l.advanced, w.compile())
+	}
+	return l
+}
+
+// Names are the weights', in the order of all that Linear gives. They are
+// those of a weights file.
+func (l *Linear) Names() []string { return l.names }
+
+// Start are the weights that tuning begins with.
+func (l *Linear) Start() []float64 { return l.start }
+
+// Coefficients puts the coefficients of a position into to, which has room for
+// one of each weight, and returns the evaluation at Start, both for the side to
+// move. Quiet is false where the evaluation alone says little, because the
+// side to move is in check. The error is of another game's position.
+func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, quiet bool, err error) {
+	s, err := New(g)
+	if err != nil {
+		return 0, false, err
+	}
+	p := s.(*position)
+	if p.Enter().Forced {
+		return 0, false, nil
+	}
+	at := func(e *evaluation) int32 {
+		p.eval, p.sums = e, append(p.sums[:0], e.sums(p.board))
+		return p.worth()
+	}
+	plain := at(l.plain)
+	for i, e := range l.advanced {
+		// All scales divide 512: what is finer is rounding.
+		const fine = 512
+		to[i] = math.Round(float64(at(e)-plain)*fine/step) / fine
+	}
+	return float64(plain), true, nil
+}
+
+// Captures reports whether a move of the position takes a piece.
+func (l *Linear) Captures(g game.Position, m game.Move) bool {
+	x, ok := g.(*rules.Position)
+	return ok && x.Board().At(rules.To(m)) != rules.NoPiece
+}

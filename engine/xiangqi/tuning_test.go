@@ -1,0 +1,78 @@
+package xiangqi
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	rules "sparring/game/xiangqi"
+)
+
+// TestEvalIsLinear: weights and coefficients make the evaluation, also where
+// many weights have changed.
+func TestEvalIsLinear(t *testing.T) {
+	l := NewLinear()
+	rng := rand.New(rand.NewPCG(1, 2))
+	changed := author
+	var change []float64
+	seen := map[string]bool{}
+	for _, p := range changed.parameters() {
+		if seen[p.name] {
+			t.Errorf("two weights have the name %q", p.name)
+		}
+		seen[p.name] = true
+		by := int32(rng.IntN(41) - 20)
+		*p.value += by
+		change = append(change, float64(by))
+	}
+	e := changed.compile()
+	coefficients, n := make([]float64, len(l.Names())), 0
+	for walk := range 30 {
+		p := setUp(t, "xiangqi/simple", places[walk%len(places)])
+		for range rng.IntN(60) {
+			legal := p.Legal(nil)
+			if len(legal) == 0 {
+				break
+			}
+			if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		worth, quiet, err := l.Coefficients(p, coefficients)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !quiet {
+			continue
+		}
+		n++
+		want := worth
+		for i, c := range coefficients {
+			want += c * change[i]
+		}
+		a := adapt(t, p)
+		a.eval, a.sums = e, append(a.sums[:0], e.sums(a.board))
+		// Each division of the evaluation may lose one.
+		if got := float64(a.worth()); math.Abs(got-want) > 24 {
+			t.Errorf("%s: evaluation %g, linear %g", p, got, want)
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d positions were quiet", n)
+	}
+}
+
+func TestWeightsFile(t *testing.T) {
+	w := author
+	if err := w.set(map[string]int32{"material.rook.mg": 1100, "square.horse.e4": -7}); err != nil {
+		t.Fatal(err)
+	}
+	if w.material[rules.Rook].mg != 1100 || author.material[rules.Rook].mg != 1000 {
+		t.Errorf("rook %d, the author's %d", w.material[rules.Rook].mg, author.material[rules.Rook].mg)
+	}
+	for name, v := range map[string]int32{"material.queen.mg": 1, "tempo.mg": mostWeight + 1, "square.king.a0": 3} {
+		if err := w.set(map[string]int32{name: v}); err == nil {
+			t.Errorf("%s = %d: no error", name, v)
+		}
+	}
+}
