@@ -46,24 +46,32 @@ func hands(p game.Position, m game.Move) bool {
 }
 
 // spare is the first line, in the order of liking, that does not hand the game
-// to the opponent; if all do, the first other move that doesn't; if none
-// doesn't, the first line.
-func (t *turn) spare(order []search.Info) search.Info {
+// to the opponent; if all do, the first other move that doesn't, and that keeps
+// its pieces where the level does; if none doesn't, the first line.
+func (t *turn) spare(e *engine.Engine, order []search.Info) search.Info {
 	for _, l := range order {
 		if !hands(t.position, l.PV[0]) {
 			return l
 		}
 	}
-	for _, e := range t.seen {
-		if (t.allowed == nil || slices.Contains(t.allowed, e.Move)) && !hands(t.position, e.Move) {
-			safe := order[0]
-			// What it is worth nobody has looked at: no more than what was
-			// thought best.
-			safe.PV, safe.Bound = []game.Move{e.Move}, search.Upper
-			return safe
+	var safe []game.Move
+	for _, seen := range t.seen {
+		if (t.allowed == nil || slices.Contains(t.allowed, seen.Move)) && !hands(t.position, seen.Move) {
+			safe = append(safe, seen.Move)
 		}
 	}
-	return order[0]
+	if len(safe) == 0 {
+		return order[0]
+	}
+	if t.Keep {
+		if kept, err := keeping(e, t.position, safe); err == nil {
+			safe = kept
+		}
+	}
+	line := order[0]
+	// What it is worth nobody has looked at: no more than what was thought best.
+	line.PV, line.Bound = safe[:1], search.Upper
+	return line
 }
 
 // aPiece is the least that counts as one, in log-odds of winning: more than a

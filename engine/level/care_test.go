@@ -199,8 +199,8 @@ func TestUpperLevelsKeepTheirPieces(t *testing.T) {
 				safest, best = m, k
 			}
 		}
-		if p.Ply()%3 != 0 || best-worst < piece || len(wins(t, p)) > 0 {
-			return
+		if p.Ply()%3 != 0 || best-worst < piece || best < -search.Win/2 || len(wins(t, p)) > 0 {
+			return // nothing to keep, or the game is lost with all moves, or won
 		}
 		hanging++
 		for n, s := range players {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -89,7 +90,7 @@ func logOdds(s search.Score, params *search.Params) float64 {
 }
 
 // choose is the level's answer, given what the search has found.
-func (t *turn) choose(r search.Result, params *search.Params) search.Result {
+func (t *turn) choose(e *engine.Engine, r search.Result, params *search.Params) search.Result {
 	if r.Move == game.NoMove {
 		return r
 	}
@@ -100,7 +101,7 @@ func (t *turn) choose(r search.Result, params *search.Params) search.Result {
 	}
 	best := order[0]
 	if t.Careful {
-		best = t.spare(order)
+		best = t.spare(e, order)
 	}
 	return answer(r, best, lines, t.wanted, params)
 }

@@ -123,8 +123,9 @@ func (s *Searcher) Search(p game.Position, l search.Limits, report func(search.I
 	go func() {
 		defer close(t.done)
 		r := t.Running.Wait()
+		t.result = t.choose(e, r, &params)
 		s.release(e)
-		if t.result = t.choose(r, &params); s.errs() && report != nil && len(t.result.Lines) > 0 {
+		if s.errs() && report != nil && len(t.result.Lines) > 0 {
 			report(t.result.Lines[0])
 		}
 	}()
