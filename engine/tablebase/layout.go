@@ -112,8 +112,8 @@ func reachable(p rules.Piece) places {
 // squares are where a set's men stand, in the order of its layout.
 type squares [maxMen]rules.Square
 
-// mirror is the squares with left and right exchanged.
-func (at squares) mirror() squares {
+// reflected is the squares with left and right exchanged.
+func (at squares) reflected() squares {
 	for i := range at {
 		at[i] = at[i].Mirror()
 	}
@@ -241,7 +241,7 @@ func (g *group) place(way int, at []rules.Square) {
 // when a man stands where no game can bring it.
 func (l *layout) number(at *squares) int {
 	if pairAt[at[0]][at[1]] < 0 {
-		mirrored := at.mirror()
+		mirrored := at.reflected()
 		return l.direct(&mirrored)
 	}
 	return l.direct(at)

@@ -74,7 +74,7 @@ func checkPosition(t *testing.T, tables *Tables, l *layout, side rules.Color, n 
 		t.Errorf("%s %d: %s is %d, %v; its moves make it %d", l.set, n, text, got, ok, want)
 	}
 	// Left and right, and the colours, change nothing.
-	mirrored := at.mirror()
+	mirrored := at.reflected()
 	other, _ := fen(l, &mirrored, side)
 	if again, ok := tables.Probe(board(t, other)); !ok || again != got {
 		t.Errorf("%s is %d, mirrored %s is %d, %v", text, got, other, again, ok)
@@ -140,7 +140,7 @@ func TestNumbers(t *testing.T) {
 			if _, ok := fen(l, &at, rules.Red); !ok {
 				continue
 			}
-			mirrored := at.mirror()
+			mirrored := at.reflected()
 			want := n
 			if l.even(n) {
 				want = l.direct(&mirrored)

@@ -352,7 +352,7 @@ func (s *solver) beforeKing(p *placement, n int, f func(int)) {
 	case k < 0:
 		f(s.number(&p.at))
 	case s.even(k) && !s.even(n):
-		mirrored := p.at.mirror()
+		mirrored := p.at.reflected()
 		f(k)
 		f(s.direct(&mirrored))
 	default:
