@@ -284,7 +284,7 @@ type Options struct {
 }
 
 // Open makes the searcher that a text names for a game. Who has opened it
-// closes it, if it is an io.Closer.
+// closes it, with engine.Close.
 func Open(text, gameName string, o Options) (engine.Searcher, error) {
 	s, err := Parse(text)
 	if err != nil {

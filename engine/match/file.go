@@ -34,8 +34,7 @@ type File struct {
 // OpenFile opens a result file, or makes it; the terms get the id of the match
 // that it holds. The error is ErrTerms, wrapped with what differs, when that is
 // another match, ErrInUse while somebody else has the file open, and names the
-// line that can't be read. A last line that was
-// cut off is taken out (see Torn).
+// line that can't be read. A last line that was cut off is taken out (see Torn).
 func OpenFile(path string, t *Terms) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

@@ -1,8 +1,6 @@
 package search
 
-import (
-	"sparring/game"
-)
+import "sparring/game"
 
 // quiesceAt is quiesce for a node that has just been entered.
 func (w *worker) quiesceAt(node *Node, alpha, beta Score, ply int) (Score, int) {
