@@ -5,7 +5,8 @@
 // to find them again.
 //
 // The evaluation must be linear in its weights. A position's coefficients are
-// taken once; a pass over all positions is then a sparse matrix product. All
-// sums are taken in one order, by one goroutine, so that the same games, options
-// and seed give the same weights on one kind of machine.
+// taken once, several games at a time; a pass over all positions is then a
+// sparse matrix product. All sums are taken in one order, by one goroutine, so
+// that the same games, options and seed give the same weights on one kind of
+// machine.
 package tune

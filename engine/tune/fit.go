@@ -7,10 +7,11 @@ import (
 	"math"
 )
 
-// Term is a weight's coefficient in the evaluation of a position.
+// Term is a weight's coefficient in the evaluation of a position. It is small,
+// for there are many.
 type Term struct {
-	Weight int
-	By     float64
+	Weight int32
+	By     float32
 }
 
 // Position is a position to learn from, from the side of who moves.
@@ -130,7 +131,7 @@ func (s *State) check(all []Position) error {
 			learnt++
 		}
 		for _, t := range p.Terms {
-			if t.Weight < 0 || t.Weight >= n {
+			if t.Weight < 0 || int(t.Weight) >= n {
 				return fmt.Errorf("%w: position %d has weight %d of %d", ErrState, i, t.Weight, n)
 			}
 		}
@@ -153,7 +154,7 @@ func (s *State) slope(all []Position, o Options, gradient []float64) Loss {
 		p := &all[i]
 		v := p.Worth
 		for _, t := range p.Terms {
-			v += t.By * s.Change[t.Weight]
+			v += float64(t.By) * s.Change[t.Weight]
 		}
 		chance := Chance(v, o.Scale)
 		off := chance - (o.Mix*p.Result + (1-o.Mix)*Chance(p.Score, o.Scale))
@@ -169,7 +170,7 @@ func (s *State) slope(all []Position, o Options, gradient []float64) Loss {
 		}
 		by := 2 * off * chance * (1 - chance) / o.Scale
 		for _, t := range p.Terms {
-			gradient[t.Weight] += by * t.By
+			gradient[t.Weight] += by * float64(t.By)
 		}
 	}
 	for i := range gradient {
@@ -208,7 +209,7 @@ func At(all []Position, start []float64, weights []int32) []float64 {
 	for i, p := range all {
 		worth[i] = p.Worth
 		for _, t := range p.Terms {
-			worth[i] += t.By * (float64(weights[t.Weight]) - start[t.Weight])
+			worth[i] += float64(t.By) * (float64(weights[t.Weight]) - start[t.Weight])
 		}
 	}
 	return worth

@@ -2,13 +2,18 @@ package tune
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"sparring/game"
 	"sparring/game/catalog"
@@ -22,7 +27,8 @@ type Model interface {
 	Start() []float64
 	// Coefficients puts a coefficient for each weight into to and returns the
 	// evaluation at Start, both for the side to move. Quiet is false where an
-	// evaluation alone says little: the coefficients are unspecified then.
+	// evaluation alone says little: the coefficients are unspecified then. It is
+	// called by several goroutines at once.
 	Coefficients(p game.Position, to []float64) (worth float64, quiet bool, err error)
 	// Captures reports whether a move takes material.
 	Captures(p game.Position, m game.Move) bool
@@ -119,32 +125,48 @@ func (g *Games) Digest() string {
 // Sample takes quiet positions from the games, in an order that hangs on the
 // games alone: those that a search answered with a move that takes nothing, for
 // a score within the bound, and that the model calls quiet. It draws from each
-// game by lot. The error names the game that can't be played through. Watch is
-// called after each game.
+// game by lot. The error names a game that can't be played through. Games are
+// read by as many goroutines as there are processors; watch is called after
+// each, by one at a time.
 func (g *Games) Sample(m Model, s Sampling, watch func(games int) error) ([]Position, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	var all []Position
-	coefficients := make([]float64, len(m.Names()))
-	for i, digest := range g.digests() {
-		r := g.set[digest]
-		rng := rand.New(rand.NewPCG(s.Seed, uint64(i)))
-		held := s.HoldOut > 0 && rng.IntN(s.HoldOut) == 0
-		if err := sampleGame(r, m, s, rng, coefficients, func(p Position) {
-			p.Held = held
-			all = append(all, p)
-		}); err != nil {
-			return nil, fmt.Errorf("game %.40q: %w", r.ID, err)
+	digests := g.digests()
+	byGame := make([][]Position, len(digests))
+	var watching sync.Mutex
+	done := 0
+	group, ctx := errgroup.WithContext(context.Background())
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, digest := range digests {
+		if ctx.Err() != nil {
+			break
 		}
-		if err := watch(i + 1); err != nil {
-			return nil, err
-		}
+		group.Go(func() error {
+			r := g.set[digest]
+			rng := rand.New(rand.NewPCG(s.Seed, uint64(i)))
+			held := s.HoldOut > 0 && rng.IntN(s.HoldOut) == 0
+			err := sampleGame(r, m, s, rng, func(p Position) {
+				p.Held = held
+				byGame[i] = append(byGame[i], p)
+			})
+			if err != nil {
+				return fmt.Errorf("game %.40q: %w", r.ID, err)
+			}
+			watching.Lock()
+			defer watching.Unlock()
+			done++
+			return watch(done)
+		})
 	}
-	return all, nil
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(byGame...), nil
 }
 
-func sampleGame(r *record.Record, m Model, s Sampling, rng *rand.Rand, coefficients []float64, take func(Position)) error {
+func sampleGame(r *record.Record, m Model, s Sampling, rng *rand.Rand, take func(Position)) error {
+	coefficients := make([]float64, len(m.Names()))
 	plies := candidates(r, s)
 	rng.Shuffle(len(plies), func(i, j int) { plies[i], plies[j] = plies[j], plies[i] })
 	plies = plies[:min(s.PerGame, len(plies))]
@@ -188,13 +210,20 @@ func candidates(r *record.Record, s Sampling) (plies []int) {
 }
 
 // terms are the coefficients that are not zero.
-func terms(coefficients []float64) (all []Term) {
-	for i, c := range coefficients {
+func terms(coefficients []float64) []Term {
+	n := 0
+	for _, c := range coefficients {
 		if c != 0 {
-			all = append(all, Term{i, c})
+			n++
 		}
 	}
-	return slices.Clip(all)
+	all := make([]Term, 0, n)
+	for i, c := range coefficients {
+		if c != 0 {
+			all = append(all, Term{int32(i), float32(c)})
+		}
+	}
+	return all
 }
 
 func resultFor(r game.Result, s game.Seat) float64 {
