@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"sparring/game"
 	rules "sparring/game/xiangqi"
@@ -35,48 +34,75 @@ func mustRead(file []byte) *evaluation {
 	return w.compile()
 }
 
-// parameter is one number of the weights.
+// parameter is a weight that tuning may vary: two numbers of a weights file.
 type parameter struct {
-	name  string
-	value *int32
+	name  string // without the phase
+	value *weight
 }
+
+// phases end the names of a weight's numbers: middle game and endgame.
+var phases = [2]string{".mg", ".eg"}
 
 // parameters lists what tuning may vary: what no position shows is left out.
 func (w *weights) parameters() (all []parameter) {
-	single := func(name string, v *weight) {
-		all = append(all, parameter{name + ".mg", &v.mg}, parameter{name + ".eg", &v.eg})
-	}
+	single := func(name string, v *weight) { all = append(all, parameter{name, v}) }
 	kinds := func(name string, v *byKind, which ...rules.Kind) {
 		for _, k := range which {
 			single(name+"."+k.String(), &v[k])
 		}
 	}
+	byNumber := func(name string, v []weight, from int) {
+		for n := from; n < len(v); n++ {
+			single(fmt.Sprintf("%s.%d", name, n), &v[n])
+		}
+	}
 	const advisor, elephant, horse, rook, cannon, pawn = rules.Advisor, rules.Elephant, rules.Horse, rules.Rook, rules.Cannon, rules.Pawn
 	kinds("material", &w.material, advisor, elephant, horse, rook, cannon, pawn)
-	kinds("mobility", &w.mobility, advisor, elephant, horse, rook, cannon, pawn)
+	for k := advisor; k <= pawn; k++ {
+		byNumber("mobility."+k.String(), w.mobility[k][:mobilityOf[k]+1], 0)
+	}
+	for k := advisor; k <= pawn; k++ {
+		for other := k; other <= pawn; other++ {
+			single(fmt.Sprintf("together.%v.%v", other, k), &w.together[k][other])
+		}
+	}
+	for k := horse; k <= pawn; k++ {
+		kinds("against."+k.String(), &w.against[k], advisor, elephant)
+	}
 	single("pawns hand in hand", &w.pawnsHandInHand)
 	kinds("linked", &w.linked, horse, rook, cannon)
+	for n := range w.crossed {
+		byNumber(fmt.Sprintf("crossed pawns.%d", n), w.crossed[n][:], 1)
+	}
+	single("open file", &w.openFile)
+	single("half-open file", &w.halfOpenFile)
+	byNumber("wing", w.wing[:], 1)
 	single("central cannon", &w.centralCannon)
 	single("hollow cannon", &w.hollowCannon)
 	single("bottom cannon", &w.bottomCannon)
 	kinds("palace attack", &w.palaceAttack, horse, rook, cannon, pawn)
-	for n := 1; n < len(w.gathering); n++ { // none attacks: zero
-		single(fmt.Sprintf("gathering.%d", n), &w.gathering[n])
-	}
+	byNumber("gathering", w.gathering[:], 1)
 	single("cannon against full guard", &w.cannonAgainstFullGuard)
-	single("rook against bare king", &w.rookAgainstBareKing)
+	single("smothered", &w.smothered)
+	kinds("safe check", &w.safeCheck, horse, rook, cannon)
+	byNumber("king room", w.room[:], 0)
 	kinds("threatened", &w.threatened, advisor, elephant, horse, rook, cannon, pawn)
 	kinds("guarded", &w.guarded, advisor, elephant, horse, cannon, pawn)
 	single("tempo", &w.tempo)
-	for k := rules.King; k <= rules.Pawn; k++ {
+	for k := rules.King; k <= pawn; k++ {
 		for s := range rules.Square(rules.Squares) {
 			if s.File() < 5 && stands(k, s) {
 				row, col := halfSquare(s)
-				all = append(all, parameter{fmt.Sprintf("square.%v.%v", k, s), &w.squares[k][row][col]})
+				single(fmt.Sprintf("square.%v.%v", k, s), &w.squares[k][row][col])
 			}
 		}
 	}
 	return all
+}
+
+// mobilityOf is how many squares a piece of the kind can move to at most.
+var mobilityOf = [rules.Kinds]int{
+	rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 8, rules.Rook: mostMoves, rules.Cannon: mostMoves, rules.Pawn: 3,
 }
 
 // stands reports whether a Red piece of the kind can come to stand on s.
@@ -99,7 +125,7 @@ func stands(k rules.Kind, s rules.Square) bool {
 func (w *weights) set(values map[string]int32) error {
 	known := map[string]*int32{}
 	for _, p := range w.parameters() {
-		known[p.name] = p.value
+		known[p.name+phases[0]], known[p.name+phases[1]] = &p.value.mg, &p.value.eg
 	}
 	for name, v := range values {
 		at := known[name]
@@ -117,18 +143,19 @@ func (w *weights) set(values map[string]int32) error {
 // mostWeight bounds what a weights file may say: the sums stay far within 32 bits.
 const mostWeight = 2000
 
-// step is by how much a weight is changed to see its coefficient: so much that
-// rounding does not matter, and a multiple of all that the evaluation divides by.
-const step = 1 << 12
+// unit is a weight that shows its coefficient without rounding where all the
+// others are zero: it is what the evaluation divides by.
+const unit = 16
 
 // Linear shows the evaluation as a linear function of its weights, to who fits
-// them: about worth = sum of weight * coefficient. It is not safe for
-// concurrent use.
+// them: about worth = sum of weight * coefficient. It may be used by several
+// goroutines at once.
 type Linear struct {
-	names    []string
-	start    []float64
-	plain    *evaluation
-	advanced []*evaluation // one for each weight, which is step more there
+	names []string
+	start []float64
+	plain *evaluation
+	// probes are without weights but for one each, which is unit.
+	probes []*evaluation
 }
 
 // NewLinear is the evaluation at the weights that tuning begins with: those
@@ -136,11 +163,11 @@ type Linear struct {
 func NewLinear() *Linear {
 	l := &Linear{plain: author.compile()}
 	for i, p := range author.parameters() {
-		l.names = append(l.names, p.name)
-		l.start = append(l.start, float64(*p.value))
-		w := author
-		*w.parameters()[i].value += step
-		l.advanced = append(l.advanced, w.compile())
+		l.names = append(l.names, p.name+phases[0], p.name+phases[1])
+		l.start = append(l.start, float64(p.value.mg), float64(p.value.eg))
+		var w weights
+		w.parameters()[i].value.mg = unit
+		l.probes = append(l.probes, w.compile())
 	}
 	return l
 }
@@ -165,17 +192,17 @@ func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, qui
 	if p.Enter().Forced {
 		return 0, false, nil
 	}
-	at := func(e *evaluation) int32 {
+	at := func(e *evaluation) {
 		p.eval, p.sums = e, append(p.sums[:0], e.sums(p.board))
-		return p.worth()
 	}
-	plain := at(l.plain)
-	for i, e := range l.advanced {
-		// All scales divide 512: what is finer is rounding.
-		const fine = 512
-		to[i] = math.Round(float64(at(e)-plain)*fine/step) / fine
+	middle := float64(p.at().middle()) / phaseFull
+	for i, e := range l.probes {
+		at(e)
+		times := float64(p.balance().mg) / unit // in both phases
+		to[2*i], to[2*i+1] = times*middle, times*(1-middle)
 	}
-	return float64(plain), true, nil
+	at(l.plain)
+	return float64(p.worth()), true, nil
 }
 
 // Captures reports whether a move of the position takes a piece.

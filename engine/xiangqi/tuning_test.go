@@ -21,9 +21,9 @@ func TestEvalIsLinear(t *testing.T) {
 			t.Errorf("two weights have the name %q", p.name)
 		}
 		seen[p.name] = true
-		by := int32(rng.IntN(41) - 20)
-		*p.value += by
-		change = append(change, float64(by))
+		by := weight{int32(rng.IntN(41) - 20), int32(rng.IntN(41) - 20)}
+		p.value.add(by)
+		change = append(change, float64(by.mg), float64(by.eg))
 	}
 	e := changed.compile()
 	coefficients, n := make([]float64, len(l.Names())), 0
@@ -64,13 +64,13 @@ func TestEvalIsLinear(t *testing.T) {
 
 func TestWeightsFile(t *testing.T) {
 	w := author
-	if err := w.set(map[string]int32{"material.rook.mg": 1100, "square.horse.e4": -7}); err != nil {
+	if err := w.set(map[string]int32{"material.rook.mg": 1100, "square.horse.e4.eg": -7}); err != nil {
 		t.Fatal(err)
 	}
 	if w.material[rules.Rook].mg != 1100 || author.material[rules.Rook].mg != 1000 {
 		t.Errorf("rook %d, the author's %d", w.material[rules.Rook].mg, author.material[rules.Rook].mg)
 	}
-	for name, v := range map[string]int32{"material.queen.mg": 1, "tempo.mg": mostWeight + 1, "square.king.a0": 3} {
+	for name, v := range map[string]int32{"material.queen.mg": 1, "tempo.mg": mostWeight + 1, "square.king.a0.mg": 3} {
 		if err := w.set(map[string]int32{name: v}); err == nil {
 			t.Errorf("%s = %d: no error", name, v)
 		}

@@ -23,12 +23,27 @@ type byKind [rules.Kinds]weight
 type weights struct {
 	// material is e1 (003, 5.1).
 	material byKind
-	// mobility is e3 (003, 5.3): for each square a piece may move to.
-	mobility byKind
+	// mobility is e3 (003, 5.3): of each piece, by how many squares it may move to.
+	mobility [rules.Kinds][mostMoves + 1]weight
+	// together is for each pair of a side's pieces, the lower kind first: what a
+	// piece is worth changes with those that it can work with.
+	together [rules.Kinds]byKind
+	// against is for each own horse, rook, cannon and pawn with each adviser and
+	// elephant that the enemy lacks of two.
+	against [rules.Kinds]byKind
 
 	// Cooperation, e4 (003, 5.4 names the patterns).
 	pawnsHandInHand weight // two crossed pawns side by side
 	linked          byKind // for each piece that guards another of its kind, cannons over a screen
+	// crossed is for pawns beyond the river and short of the last rank, by the
+	// enemy's advisers and their own number.
+	crossed [3][6]weight
+	// openFile is for each rook on a file without pawns, halfOpenFile on one with
+	// pawns of the enemy alone.
+	openFile, halfOpenFile weight
+	// wing is for horses, rooks and cannons beyond the river on the four files of
+	// one side, by their number.
+	wing [6]weight
 
 	// King safety, e5 (003, 5.5 names the patterns). The values are for the
 	// attacker.
@@ -38,7 +53,15 @@ type weights struct {
 	palaceAttack           byKind    // for each square of the enemy palace that a piece of the kind attacks
 	gathering              [8]weight // pieces massed on one flank and before the palace: by how many attack the palace
 	cannonAgainstFullGuard weight    // each cannon against two advisers
-	rookAgainstBareKing    weight    // each rook, for each adviser missing
+	// smothered is for a cannon on the middle file against a horse on the centre
+	// of its palace, with the king at home behind it.
+	smothered weight
+	// safeCheck is for each square, up to mostChecks of a kind, to which a piece
+	// may move to give check and that the enemy does not attack.
+	safeCheck byKind
+	// room is for the king's own side: by how many squares it may step to that
+	// the enemy does not attack.
+	room [5]weight
 
 	// Relations between pieces, 004 section 3.6: an attacked piece that is not
 	// protected, or protected but dearer than its attacker, is under threat; the
@@ -51,10 +74,17 @@ type weights struct {
 	squares [rules.Kinds]halfTable // e2 (003, 5.2)
 }
 
+// mostMoves is how many squares a piece can move to at most: a rook that
+// nothing stands in the way of.
+const mostMoves = rules.Ranks - 1 + rules.Files - 1
+
+// mostChecks is how many squares safeCheck counts for one kind: more are of no
+// more use.
+const mostChecks = 3
+
 // halfTable is e2 for one kind: rows from the enemy's back rank to one's own,
-// columns from the edge to the middle; the other half is mirrored. It is the
-// middle game's; squareEndgame makes the endgame's.
-type halfTable [rules.Ranks][5]int32
+// columns from the edge to the middle; the other half is mirrored.
+type halfTable [rules.Ranks][5]weight
 
 // author are the weights before any tuning, and where it begins. In the
 // endgame horses gain on cannons, which lack screens then. A pawn's mobility,
@@ -63,7 +93,8 @@ type halfTable [rules.Ranks][5]int32
 // square table is 003's formula (9); the others are the author's: horses at the
 // corners of the palace and off the rim, rooks on open files and the seventh
 // rank, cannons central and behind their own lines, advisers and elephants
-// joined, the king at home.
+// joined, the king at home. What is not named here has no estimate: it is zero,
+// and for games to find.
 var author = weights{
 	material: byKind{
 		rules.Advisor:  {170, 150},
@@ -73,14 +104,15 @@ var author = weights{
 		rules.Cannon:   {450, 430},
 		rules.Pawn:     {60, 90},
 	},
-	mobility: byKind{
+	mobility: forEachMove(byKind{
 		rules.Advisor:  {1, 1},
 		rules.Elephant: {1, 1},
 		rules.Horse:    {12, 12},
 		rules.Rook:     {6, 6},
 		rules.Cannon:   {6, 6},
 		rules.Pawn:     {2, 4},
-	},
+	}),
+	against:         [rules.Kinds]byKind{rules.Rook: {rules.Advisor: {30, 20}}},
 	pawnsHandInHand: weight{50, 60},
 	linked:          byKind{rules.Horse: {14, 10}, rules.Cannon: {10, 4}, rules.Rook: {16, 10}},
 	centralCannon:   weight{22, 0},
@@ -91,7 +123,6 @@ var author = weights{
 	},
 	gathering:              [8]weight{{0, 0}, {0, 0}, {22, 8}, {60, 24}, {110, 40}, {150, 60}, {180, 70}, {200, 80}},
 	cannonAgainstFullGuard: weight{8, 4},
-	rookAgainstBareKing:    weight{30, 20},
 	threatened: byKind{
 		rules.Advisor: {14, 14}, rules.Elephant: {14, 14}, rules.Horse: {40, 40},
 		rules.Rook: {60, 60}, rules.Cannon: {40, 40}, rules.Pawn: {10, 14},
@@ -100,7 +131,7 @@ var author = weights{
 		rules.Horse: {6, 4}, rules.Cannon: {4, 2}, rules.Pawn: {6, 8}, rules.Elephant: {3, 3}, rules.Advisor: {2, 2},
 	},
 	tempo: weight{18, 10},
-	squares: [rules.Kinds]halfTable{
+	squares: bothPhases([rules.Kinds][rules.Ranks][5]int32{
 		rules.King: {
 			7: {0, 0, 0, -36, -44}, 8: {0, 0, 0, -14, -24}, 9: {0, 0, 0, 0, 8},
 		},
@@ -155,7 +186,29 @@ var author = weights{
 			{2, 0, 8, 0, 8},
 			{0, 0, -2, 0, 4},
 		},
-	},
+	}),
+}
+
+// forEachMove is a mobility that grows by so much with each square.
+func forEachMove(by byKind) (all [rules.Kinds][mostMoves + 1]weight) {
+	for k := range by {
+		for n := range all[k] {
+			all[k][n] = by[k].times(n)
+		}
+	}
+	return all
+}
+
+// bothPhases makes the endgame of tables of the middle game.
+func bothPhases(middle [rules.Kinds][rules.Ranks][5]int32) (all [rules.Kinds]halfTable) {
+	for k := range middle {
+		for row := range middle[k] {
+			for col, v := range middle[k][row] {
+				all[k][row][col] = weight{v, v * squareEndgame[k] / 16}
+			}
+		}
+	}
+	return all
 }
 
 // exposed scales the attack on a palace that lacks advisers, in 1/16 (index:
@@ -181,7 +234,7 @@ var phaseOf = [rules.Kinds]int32{rules.Rook: 4, rules.Horse: 2, rules.Cannon: 2}
 
 const phaseFull = 2 * (2*4 + 2*2 + 2*2)
 
-// squareEndgame scales a table for the endgame, in 1/16 (author): activity
+// squareEndgame scales the author's tables for the endgame, in 1/16: activity
 // matters less there, a pawn's way more.
 var squareEndgame = [rules.Kinds]int32{
 	rules.King: 4, rules.Advisor: 12, rules.Elephant: 12, rules.Horse: 10, rules.Rook: 6, rules.Cannon: 6, rules.Pawn: 18,
