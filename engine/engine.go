@@ -47,6 +47,9 @@ type Options struct {
 	// Switches turns heuristics of the kernel on or off, by the names of
 	// search.Switches: to measure what each is worth.
 	Switches map[string]bool
+	// Numbers sets numbers of the kernel's parameters, by the names of
+	// search.NumberNames, likewise.
+	Numbers map[string]int
 	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
 	// use for them.
 	Tables xiangqi.Tables
@@ -107,6 +110,11 @@ func New(gameName string, o Options) (*Engine, error) {
 	params := a.params()
 	for name, on := range o.Switches {
 		if err := params.On.Set(name, on); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
+	}
+	for name, n := range o.Numbers {
+		if err := params.SetNumber(name, n); err != nil {
 			return nil, fmt.Errorf("engine: %w", err)
 		}
 	}

@@ -5,6 +5,7 @@
 //	self:level=5                        at a level (package level)
 //	self:nodes=10000,depth=8            with limits of every search
 //	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
+//	self:set.LateFrom=4                 a number of the kernel (search.NumberNames)
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
@@ -46,11 +47,13 @@ type Spec struct {
 	Level int
 	// Switches are the heuristics that are turned on or off.
 	Switches map[string]bool
-	Book     string // see book.Open; "" is what Options say
-	Nodes    uint64
-	Depth    int
-	Hash     int // MiB
-	Threads  int
+	// Numbers are the kernel's numbers that are set.
+	Numbers map[string]int
+	Book    string // see book.Open; "" is what Options say
+	Nodes   uint64
+	Depth   int
+	Hash    int // MiB
+	Threads int
 }
 
 // Parse reads a spec; "" is self. The error says all that is wrong with it.
@@ -83,7 +86,7 @@ func Parse(text string) (Spec, error) {
 			bad("%w", err)
 		}
 	}
-	if s.Level > 0 && len(s.Switches) > 0 {
+	if s.Level > 0 && len(s.Switches)+len(s.Numbers) > 0 {
 		bad("level: has its own heuristics")
 	}
 	if s.Level > 0 && (s.Hash > 0 || s.Threads > 0) {
@@ -146,6 +149,17 @@ func (s *Spec) set(key, value string) error {
 		o.Options = append(o.Options, outside.Option{Name: option, Value: value})
 		return nil
 	}
+	if name, ok := strings.CutPrefix(key, "set."); ok && o == nil {
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("%.60s=%.40q: want a whole number", key, value)
+		}
+		if s.Numbers == nil {
+			s.Numbers = map[string]int{}
+		}
+		s.Numbers[name] = n
+		return new(search.Params).SetNumber(name, n)
+	}
 	nodes, depth, hash, threads := &s.Nodes, &s.Depth, &s.Hash, &s.Threads
 	if o != nil {
 		nodes, depth, hash, threads = &o.Nodes, &o.Depth, &o.Hash, &o.Threads
@@ -186,7 +200,7 @@ func (s *Spec) set(key, value string) error {
 	case o != nil:
 		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, %s)", key, keys)
 	default:
-		return fmt.Errorf("no key %.40q (have level, book, with, without, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have level, book, with, without, set.NAME, %s)", key, keys)
 	}
 	return err
 }
@@ -229,6 +243,9 @@ func (s Spec) String() string {
 				key = "with"
 			}
 			add(key, name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Numbers)) {
+			add("set."+name, strconv.Itoa(s.Numbers[name]))
 		}
 		limits(s.Nodes, s.Depth, s.Hash, s.Threads)
 		if len(parts) == 0 {
@@ -325,7 +342,7 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 
 // own opens our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Tables: o.Tables}
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Tables: o.Tables}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
 	}

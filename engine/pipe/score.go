@@ -3,6 +3,7 @@ package pipe
 import (
 	"math"
 
+	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/protocol/uci"
 )
@@ -63,9 +64,15 @@ func uciScore(i search.Info) uci.Score {
 	return s
 }
 
-// wdl is a winning chance as thousandths. The chance counts draws half and says
-// no more of them, so none are shown.
-func wdl(chance float64) *uci.WDL {
-	win := int(math.Round(1000 * min(max(chance, 0), 1)))
-	return &uci.WDL{Win: win, Loss: 1000 - win}
+// wdl is what a score of the game stands for, in thousandths of wins, draws and
+// losses.
+func wdl(gameName string, s search.Score) *uci.WDL {
+	params, err := engine.Params(gameName)
+	if err != nil {
+		return nil // it would not have been searched
+	}
+	win, _, loss := params.Outcome(s)
+	wins := int(math.Round(1000 * win))
+	losses := min(int(math.Round(1000*loss)), 1000-wins)
+	return &uci.WDL{Win: wins, Draw: 1000 - wins - losses, Loss: losses}
 }

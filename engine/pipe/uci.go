@@ -245,7 +245,7 @@ func (u *uciSpeaker) report(i search.Info) {
 		Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull, Time: i.Time, PV: u.theirs(i.PV),
 	}
 	if u.showWDL {
-		info.WDL = wdl(i.Chance)
+		info.WDL = wdl(u.s.pos.Rules().Game, i.Score)
 	}
 	u.s.say(info)
 	if s := info.Score; u.mate > 0 && s.Unit == uci.Mate && s.Value > 0 && s.Value <= u.mate && s.Bound == uci.Exact {

@@ -13,6 +13,7 @@ type history struct {
 	quiet   [2][2][]int16 // by side to move, slot kind, slot
 	noisy   [2][2][]int16 // the same for noisy moves
 	follow  [2][]int16    // after the move one and two plies back: by its slot and the move's own
+	used    [2][]bool     // the rows of follow that are not all zero
 	width   int           // of a row of follow
 	kind    int           // the slot kind that follow and counter go by
 	counter [2][]game.Move
@@ -37,6 +38,7 @@ func newHistory(p *Params) *history {
 		h.last[side] = make([]int16, h.width)
 		if p.On.Continuation {
 			h.follow[side] = make([]int16, h.width*h.width)
+			h.used[side] = make([]bool, h.width)
 			hugePages(h.follow[side])
 		}
 	}
@@ -49,7 +51,13 @@ func (h *history) clear() {
 			clear(h.quiet[side][kind])
 			clear(h.noisy[side][kind])
 		}
-		clear(h.follow[side])
+		// A short search uses few rows of many.
+		for row, used := range h.used[side] {
+			if used {
+				clear(h.follow[side][row*h.width : (row+1)*h.width])
+			}
+		}
+		clear(h.used[side])
 		clear(h.counter[side])
 		clear(h.last[side])
 		h.shape[side] = [shapes]int16{}
@@ -169,6 +177,11 @@ func (w *worker) refuted(e *Entry, before *tried, depth, ply int) {
 		}
 	}
 	r := w.records(ply)
+	for back := range r.after {
+		if r.after[back] != nil {
+			h.used[back][w.lines[ply-1-back].entry.Slots[h.kind]] = true
+		}
+	}
 	r.credit(&e.Slots, bonus)
 	for i := range before.nQuiet {
 		r.credit(&before.quiet[i], -bonus)

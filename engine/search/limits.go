@@ -108,11 +108,36 @@ const (
 
 // Chance is the winning chance that a score stands for, draws counted half.
 func (p *Params) Chance(s Score) float64 {
+	win, draw, _ := p.Outcome(s)
+	return win + draw/2
+}
+
+// Outcome are the chances of win, draw and loss that a score stands for.
+func (p *Params) Outcome(s Score) (win, draw, loss float64) {
 	switch {
 	case s >= RepBound:
-		return 1
+		return 1, 0, 0
 	case s <= -RepBound:
-		return 0
+		return 0, 0, 1
 	}
-	return 1 / (1 + math.Exp(-float64(s)/float64(p.WinScale)))
+	o := p.Outcomes
+	if o.Scale == 0 {
+		o.Scale = float64(p.WinScale)
+	}
+	return o.Of(float64(s))
+}
+
+// Outcomes is a model of win, draw and loss: the chance to win is
+// 1/(1+exp(-(score-Edge)/Scale)), that to lose the same of the opponent's
+// score, and what remains is a draw. Both are scores; Edge is not negative.
+type Outcomes struct {
+	Edge  float64 `json:"edge"`
+	Scale float64 `json:"scale"`
+}
+
+// Of are the chances at a score.
+func (o Outcomes) Of(score float64) (win, draw, loss float64) {
+	chance := func(score float64) float64 { return 1 / (1 + math.Exp((o.Edge-score)/o.Scale)) }
+	win, loss = chance(score), chance(-score)
+	return win, max(0, 1-win-loss), loss
 }

@@ -2,8 +2,10 @@ package search
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +22,8 @@ type Params struct {
 	// WinScale is the score at which the side to move wins 73 % of games:
 	// chance = 1/(1+exp(-score/WinScale)).
 	WinScale Score
+	// Outcomes tells draws from decided games, too; zero is none drawn.
+	Outcomes Outcomes
 
 	// Quiescence is whether leaves search on through noisy moves. Without it
 	// the kernel takes the game to have no noisy moves at all.
@@ -42,8 +46,22 @@ type Params struct {
 	Margins  Margins  // a zero margin is taken from DefaultMargins
 	Reduce   Reduce   // zero is 0.5 + ln(d)*ln(n)/2.2
 	On       Switches // what the kernel does
+	Null     Null     // zero is 3 plies less, one more for every four of depth
 	LateFrom int      // about so many moves are searched at depth 1 before quiet ones are pruned; 0 is 4
+	// Shallow is up to which depth moves are pruned before they are made; 0 is 6.
+	Shallow  int
+	Missing  int
+	NullFrom int
+	Deeper   Score
+	Alpha    int
 }
+
+// Null shapes null-move pruning: after a pass the search is less deep by Base
+// plies and by one for every Per plies of depth, and by up to Most more the
+// further the evaluation is above beta.
+type Null struct{ Base, Per, Most int }
+
+var defaultNull = Null{Base: 3, Per: 4, Most: 3}
 
 // Margins are distances of scores, in the game's unit.
 type Margins struct {
@@ -56,6 +74,10 @@ type Margins struct {
 	SEEQuiet Score // per ply squared: the loss that a quiet move may risk
 	SEENoisy Score // per ply: the loss that a noisy move may risk
 	Delta    Score // that a capture may win beyond what it takes
+	Null     Score // above beta, for each ply more that the search after a pass is less deep
+	// Record is what a quiet move's record in the history must not lie below, per
+	// ply, of the 16384 that it can: not a score.
+	Record Score
 	// Tolerance is by how much a move must be better to be worth a search of
 	// its exact value.
 	Tolerance Score
@@ -67,16 +89,20 @@ type Margins struct {
 func DefaultMargins(winScale Score) Margins {
 	part := func(n, of Score) Score { return max(winScale*n/of, 1) }
 	return Margins{Window: part(1, 8), Reverse: part(1, 2), Futility: part(3, 5), Razor: part(3, 2), ProbCut: part(6, 5),
-		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), Tolerance: part(1, 32)}
+		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), Null: part(1, 1), Record: 4096, Tolerance: part(1, 32)}
 }
 
 // Reduce shapes late-move reductions: the n-th move of a node of depth d is
 // reduced by Base/1024 + log2(d)*log2(n)*Slope/1024 plies. A perfect record in
-// the history spares it Record/1024 plies, a hopeless one costs it as much.
-type Reduce struct{ Base, Slope, Record int }
+// the history spares it Record/1024 plies, a hopeless one costs it as much. The
+// others are what it costs (or spares, in the principal variation and as a
+// killer), in 1024ths: at a node that should be refuted; where the evaluation
+// does not improve; where the hash move is a capture; where the children keep
+// refuting.
+type Reduce struct{ Base, Slope, Record, PV, Cut, Stale, Killer, HashNoisy, Refuted, From, Noisy int }
 
 // defaultReduce is 0.5 + ln(d)*ln(n)/2.2.
-var defaultReduce = Reduce{Base: 512, Slope: 224, Record: 2048}
+var defaultReduce = Reduce{Base: 512, Slope: 224, Record: 2048, PV: 1024, Cut: 1024, Stale: 512, Killer: 1024}
 
 // plies is the reduction in 1024ths. Integers only: the node count must be the
 // same on every machine, and floating point may not be.
@@ -95,11 +121,14 @@ func (p *Params) fill() {
 	if p.Reduce == (Reduce{}) {
 		p.Reduce = defaultReduce
 	}
-	if p.Reduce.Record == 0 {
-		p.Reduce.Record = defaultReduce.Record
+	if p.Null.Per == 0 {
+		p.Null = defaultNull
 	}
 	if p.LateFrom == 0 {
 		p.LateFrom = 4
+	}
+	if p.Shallow == 0 {
+		p.Shallow = 6
 	}
 	d, m := DefaultMargins(p.WinScale), &p.Margins
 	for _, f := range []struct {
@@ -107,7 +136,7 @@ func (p *Params) fill() {
 		value Score
 	}{{&m.Window, d.Window}, {&m.Reverse, d.Reverse}, {&m.Futility, d.Futility}, {&m.Razor, d.Razor}, {&m.ProbCut, d.ProbCut},
 		{&m.Singular, d.Singular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta},
-		{&m.Tolerance, d.Tolerance}} {
+		{&m.Null, d.Null}, {&m.Record, d.Record}, {&m.Tolerance, d.Tolerance}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}
@@ -133,6 +162,7 @@ type Switches struct {
 	SkipLosing bool // quiescence leaves out captures that lose material
 	Delta      bool // quiescence leaves out captures that can't reach alpha
 
+	HashEval        bool // a score in the table that says more than the evaluation stands for it
 	Correction      bool // correct evaluations by how they erred before
 	Razoring        bool // far below alpha, quiescence decides
 	ReverseFutility bool // far above beta, the evaluation decides
@@ -141,7 +171,9 @@ type Switches struct {
 	Internal        bool // without a hash move search less deep: ordering would be poor (internal iterative reduction)
 	LateMoves       bool // prune the quiet moves that come late at small depth
 	Futility        bool // prune quiet moves where the evaluation is far below alpha
+	RecordPruning   bool // prune quiet moves of bad record at small depth
 	SEEPruning      bool // prune moves that lose much material at small depth
+	ByReduced       bool // prune by the depth that a move would be left with, not by the node's
 	Reductions      bool // search late moves less deep at first
 
 	ForcedExtension bool // a forced node (check) does not count as a ply
@@ -173,3 +205,59 @@ func (s *Switches) Set(name string, on bool) error {
 	}
 	return fmt.Errorf("no heuristic %.40q (have %s)", name, strings.Join(SwitchNames(), ", "))
 }
+
+// numbers are the parameters that are numbers and may be tried at other values,
+// by name: those of the structs within as "Margins.Futility". What Follow and
+// WinScale say is a fact of the game.
+func (p *Params) numbers() map[string]reflect.Value {
+	all := map[string]reflect.Value{}
+	var add func(prefix string, v reflect.Value)
+	add = func(prefix string, v reflect.Value) {
+		for _, f := range reflect.VisibleFields(v.Type()) {
+			switch field := v.FieldByIndex(f.Index); field.Kind() {
+			case reflect.Int, reflect.Int32:
+				all[prefix+f.Name] = field
+			case reflect.Struct:
+				add(prefix+f.Name+".", field)
+			}
+		}
+	}
+	add("", reflect.ValueOf(p).Elem())
+	delete(all, "Follow")
+	delete(all, "WinScale")
+	return all
+}
+
+// NumberNames are the names that SetNumber knows.
+func NumberNames() []string { return slices.Sorted(maps.Keys(new(Params).numbers())) }
+
+// SetNumber sets the parameter of that name, in any case of letters, to a
+// number that is not negative. Zero takes it back to its default, where it has
+// one.
+func (p *Params) SetNumber(name string, n int) error {
+	if n < 0 || n > mostNumber {
+		return fmt.Errorf("%.40s is %d: want 0 to %d", name, n, mostNumber)
+	}
+	for known, v := range p.numbers() {
+		if strings.EqualFold(known, name) {
+			v.SetInt(int64(n))
+			return nil
+		}
+	}
+	return fmt.Errorf("no number %.40q (have %s)", name, strings.Join(near(name), ", "))
+}
+
+// near are the names that may have been meant: of a group that the name is not
+// in only the group's.
+func near(name string) (names []string) {
+	for _, known := range NumberNames() {
+		if group, _, in := strings.Cut(known, "."); in && !strings.HasPrefix(strings.ToLower(name), strings.ToLower(group)+".") {
+			known = group + ".*"
+		}
+		names = append(names, known)
+	}
+	return slices.Compact(names)
+}
+
+// mostNumber bounds what SetNumber takes: more than any of them means.
+const mostNumber = 1 << 15

@@ -56,6 +56,9 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		}
 		eval = w.correct(raw, node, ply)
 		best = eval
+		if hit && on.HashEval {
+			best = known.better(best, ply)
+		}
 		if limited || best >= beta {
 			if store {
 				r := record{eval: raw}

@@ -241,7 +241,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 		w.do(&r.Entry, 0)
 		less := 0
 		if !node.Forced {
-			less = w.reduction(&r.Entry, depth, i-first+1, 0, true, false, false)
+			less = w.reduction(&r.Entry, depth, i-first+1, 0, true, false, false, false)
 		}
 		score, onChild := w.searchMove(alpha, beta, depth-1, less, 0, i == first, true, false)
 		w.pos.Undo(r.Move)

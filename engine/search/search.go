@@ -41,6 +41,9 @@ func (w *worker) searchMove(alpha, beta Score, depth, less, ply int, first, pv, 
 	}
 	score, rests := negate(w.search(-edge, -test, depth-less, ply+1, true))
 	if less > 0 && score > test && !w.stopped() {
+		if d := w.k.params.Deeper; d > 0 && score > test+d && less > 1 {
+			depth++
+		}
 		score, rests = negate(w.search(-edge, -test, depth, ply+1, !cut))
 	}
 	if edge < beta && score > test && score < beta && !w.stopped() {
@@ -58,29 +61,39 @@ func negate(s Score, rests int) (Score, int) { return -s, rests }
 // reduction is how many plies less deep to look at the n-th move of a node
 // first. Moves late in a good order are seldom best; the better their record,
 // the less they are reduced.
-func (w *worker) reduction(e *Entry, depth, n, ply int, pv, cut, improving bool) int {
+func (w *worker) reduction(e *Entry, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
 	params := &w.k.params
-	if !params.On.Reductions || depth < 3 || n < 2 || e.Noise == 2 {
+	by := &params.Reduce
+	if !params.On.Reductions || depth < 3-by.From || n < 2 || e.Noise == 2 && by.Noisy == 0 {
 		return 0
 	}
-	r := params.Reduce.plies(depth, n)
+	r := by.plies(depth, n)
 	if e.Noise == 0 {
 		records := w.records(ply)
-		r -= int(records.of(e)) * params.Reduce.Record / historyMax
+		r -= int(records.of(e)) * by.Record / historyMax
 	}
 	if pv {
-		r -= 1024
+		r -= by.PV
 	}
 	if cut {
-		r += 1024
+		r += by.Cut
 	}
 	if !improving {
-		r += 512
+		r += by.Stale
+	}
+	if e.Noise == 2 {
+		r -= by.Noisy
+	}
+	if hashNoisy {
+		r += by.HashNoisy
+	}
+	if w.lines[ply+1].refuted > 3 {
+		r += by.Refuted
 	}
 	if k := &w.lines[ply].killers; e.Move == k[0] || e.Move == k[1] {
-		r -= 1024
+		r -= by.Killer
 	}
-	return min(max(r/1024, 0), depth-2)
+	return min(max(r/1024, 0), max(depth-2, 0))
 }
 
 // search is the worth of the current position to its side to move, searched
@@ -147,7 +160,11 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 			improving = w.lines[ply-2].eval == noEval || eval > w.lines[ply-2].eval
 		}
 	}
-	l.eval = eval
+	static := eval
+	l.eval = static
+	if hit && on.HashEval && eval != noEval {
+		eval = known.better(eval, ply)
+	}
 
 	// 7. Where the evaluation or a shallow search says enough, that decides.
 	if !pv && !node.Forced && excluded == game.NoMove {
@@ -160,6 +177,9 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	// and this search long; a shallower one finds the move for the next.
 	if on.Internal && depth >= 4 && excluded == game.NoMove && known.move == game.NoMove && (pv || cut) {
 		depth--
+		if w.k.params.Missing > 0 && pv {
+			depth -= w.k.params.Missing
+		}
 	}
 
 	// 9. A forced node with a single reply is no ply of its own either.
@@ -170,6 +190,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	defer w.closePicker()
 	w.aim(p, known.move, ply)
 	w.lines[ply+2].killers = [2]game.Move{} // of cousins far away: forget them
+	w.lines[ply+1].refuted = 0
+	hashNoisy := false
 	tried := &w.tried[w.top-1]
 	tried.nQuiet, tried.nNoisy = 0, 0
 	best, floor, rests := -Infinity, alpha, nothing
@@ -187,20 +209,32 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		// 11. Moves that come late, at small depth, where there is no sign
 		// that they could matter, are not searched at all. The first always
 		// is, and all are while nothing is better than a loss.
-		if ply > 0 && !node.Forced && best > -RepBound {
-			if e.Noise == 0 && !e.Forces {
-				if w.tooLate(depth, searched, alpha, eval, improving) {
+		if e.Move == known.move && e.Noise > 0 {
+			hashNoisy = true
+		}
+		if ply > 0 && !node.Forced && best > -RepBound && !e.Forces {
+			left := depth
+			if on.ByReduced && e.Noise == 0 {
+				left = max(depth-w.reduction(e, depth, searched+1, ply, pv, cut, improving, hashNoisy), 1)
+			}
+			if e.Noise == 0 {
+				if w.tooLate(depth, left, searched, alpha, static, improving) {
 					if !params.Quiescence {
 						break // no noisy move can follow
 					}
 					p.skipQuiets()
 					continue
 				}
+				if on.RecordPruning && left <= params.Shallow {
+					if records := w.records(ply); records.of(e) < -int32(margins.Record)*int32(depth) {
+						continue
+					}
+				}
 			}
-			if on.SEEPruning && w.exchanger != nil && depth <= 6 && e.Noise < 2 && !e.Forces {
+			if on.SEEPruning && w.exchanger != nil && left <= params.Shallow && e.Noise < 2 {
 				risk := margins.SEENoisy * Score(depth)
 				if e.Noise == 0 {
-					risk = margins.SEEQuiet * Score(depth*depth)
+					risk = margins.SEEQuiet * Score(left*left)
 				}
 				if !w.exchanger.SEE(e.Move, -risk) {
 					continue
@@ -224,7 +258,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 			l.excluded = e.Move
 			score, rests := w.search(target-1, target, (depth-1)/2, ply, cut)
 			l.excluded = game.NoMove
-			l.eval = eval
+			l.eval = static
 			if w.stopped() {
 				return 0, nothing
 			}
@@ -244,7 +278,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		// 13. The move itself.
 		less := 0
 		if !node.Forced && more == 0 {
-			less = w.reduction(e, depth, searched, ply, pv, cut, improving)
+			less = w.reduction(e, depth, searched, ply, pv, cut, improving, hashNoisy)
 		}
 		score, onChild := w.searchMove(alpha, beta, depth-1+more, less, ply, searched == 1, pv, cut)
 		w.pos.Undo(e.Move)
@@ -261,8 +295,12 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 				w.follow(ply, e.Move)
 				if score >= beta {
 					rests = onChild
+					l.refuted++
 					w.refuted(e, tried, depth, ply)
 					break
+				}
+				if a := params.Alpha; a > 0 && depth > 2 && depth < 8 && alpha > -MaxEval && alpha < MaxEval {
+					depth -= a
 				}
 			}
 		}
@@ -280,9 +318,9 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	// 16. Remember, and learn how far the evaluation was wrong.
 	if excluded == game.NoMove {
 		w.remember(&node, ply, best, floor, beta, depth, rests, bestMove, raw)
-		if on.Correction && eval != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
-			!(best >= beta && best <= eval) && !(best <= floor && best >= eval) {
-			w.learn(&node, ply, depth, eval, best)
+		if on.Correction && static != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
+			!(best >= beta && best <= static) && !(best <= floor && best >= static) {
+			w.learn(&node, ply, depth, static, best)
 		}
 	}
 	return best, above(rests, ply)
@@ -322,10 +360,11 @@ func (w *worker) trusted(known *record, depth int) bool {
 }
 
 // tooLate reports whether quiet moves from here on are not worth searching:
-// enough came before them, or the evaluation is too far below alpha.
-func (w *worker) tooLate(depth, searched int, alpha, eval Score, improving bool) bool {
+// enough came before them, or the evaluation is too far below alpha for the
+// depth that is left.
+func (w *worker) tooLate(depth, left, searched int, alpha, eval Score, improving bool) bool {
 	params := &w.k.params
-	if params.On.LateMoves && depth <= 6 {
+	if params.On.LateMoves && depth <= params.Shallow {
 		enough := params.LateFrom * (3 + depth*depth) / 3
 		if !improving {
 			enough -= enough / 3
@@ -334,8 +373,8 @@ func (w *worker) tooLate(depth, searched int, alpha, eval Score, improving bool)
 			return true
 		}
 	}
-	return params.On.Futility && depth <= 6 && alpha < MaxEval && alpha > -MaxEval &&
-		eval+params.Margins.Futility*Score(depth+1) <= alpha
+	return params.On.Futility && left <= params.Shallow && alpha < MaxEval && alpha > -MaxEval &&
+		eval+params.Margins.Futility*Score(left+1) <= alpha
 }
 
 // prune tries to settle a node without going through its moves; false where
@@ -373,7 +412,7 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 	// after its best move, except in zugzwang, which MayPass and at great
 	// depth a search without passing rule out (Donninger, "Null move and deep
 	// search", 1993).
-	if on.NullMove && depth >= 3 && node.MayPass && eval >= beta && ply >= w.unverified && (ply == 0 || w.lines[ply-1].entry.Move != game.NoMove) {
+	if on.NullMove && depth >= 3-params.NullFrom && node.MayPass && eval >= beta && ply >= w.unverified && (ply == 0 || w.lines[ply-1].entry.Move != game.NoMove) {
 		if score, rests, ok := w.nullMove(beta, depth, ply, eval, cut); ok || w.stopped() {
 			return score, rests, ok
 		}
@@ -390,7 +429,8 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 // nullMove searches the position after a pass.
 func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Score, int, bool) {
 	const verifyFrom = 10
-	less := 3 + depth/4 + int(min((eval-beta)/max(w.k.params.WinScale, 1), 3))
+	null := &w.k.params.Null
+	less := null.Base + depth/null.Per + min(int((eval-beta)/w.k.params.Margins.Null), null.Most)
 	w.lines[ply].entry = Entry{}
 	w.pos.Pass()
 	score, rests := negate(w.search(-beta, -beta+1, depth-1-less, ply+1, !cut))

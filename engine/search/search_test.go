@@ -393,6 +393,23 @@ func TestAllSwitches(t *testing.T) {
 	}
 }
 
+// TestAllNumbers: no value of a number that may be set breaks a search.
+func TestAllNumbers(t *testing.T) {
+	g, _ := deep()
+	g.Settled, g.Dead = 2, 1
+	for _, name := range search.NumberNames() {
+		for _, n := range []int{0, 1, 1 << 15} {
+			params := with(g.Params(), searchtest.All()...)
+			if err := params.SetNumber(name, n); err != nil {
+				t.Fatal(err)
+			}
+			if r := find(g, params, search.Limits{Nodes: 3000}); r.Move == game.NoMove || r.Nodes > 3000 {
+				t.Errorf("%s = %d: %+v", name, n, r)
+			}
+		}
+	}
+}
+
 func ExampleParams_Chance() {
 	p := search.Params{WinScale: 100}
 	fmt.Printf("%.2f %.2f %.2f\n", p.Chance(0), p.Chance(100), p.Chance(search.Win-3))

@@ -208,6 +208,19 @@ func toTable(s Score, ply int) Score {
 // fromTable undoes toTable, at the ply where the node stands now.
 func fromTable(s Score, ply int) Score { return AtPly(s, ply) }
 
+// better is what the record makes of an evaluation: its score, where that is
+// on the side of the evaluation that its bound tells of.
+func (r record) better(eval Score, ply int) Score {
+	score := fromTable(r.score, ply)
+	if score >= MaxEval || score <= -MaxEval {
+		return eval
+	}
+	if r.bound&Lower != 0 && score > eval || r.bound&Upper != 0 && score < eval {
+		return score
+	}
+	return eval
+}
+
 // decides reports whether the stored score settles a node with this window.
 // An exact score within the window does not: the line to it would be lost.
 func (r record) decides(alpha, beta, score Score) bool {

@@ -104,6 +104,26 @@ func TestTableScores(t *testing.T) {
 
 // Writers that meet in one entry may lose it but never mix it: every record
 // that is found belongs to its key. Run with -race too.
+// TestBetter: a record stands for an evaluation only where its bound says so.
+func TestBetter(t *testing.T) {
+	for _, test := range []struct {
+		r          record
+		eval, want Score
+	}{
+		{record{score: 50, bound: Lower}, 20, 50},
+		{record{score: 50, bound: Lower}, 80, 80},
+		{record{score: 50, bound: Upper}, 80, 50},
+		{record{score: 50, bound: Upper}, 20, 20},
+		{record{score: 50, bound: Exact}, 20, 50},
+		{record{score: 50, bound: NoBound}, 20, 20},
+		{record{score: Win - 4, bound: Lower}, 20, 20}, // no evaluation
+	} {
+		if got := test.r.better(test.eval, 3); got != test.want {
+			t.Errorf("%+v for %d: %d, want %d", test.r, test.eval, got, test.want)
+		}
+	}
+}
+
 func TestTableRace(t *testing.T) {
 	table := NewTable(1) // 1024 entries
 	of := func(key uint64) record {

@@ -49,6 +49,7 @@ type line struct {
 	entry    Entry     // the move under way from this ply; NoMove: a pass
 	eval     Score     // static, noEval where there is none
 	excluded game.Move // by a search for singularity
+	refuted  int       // how many nodes at this ply a move ended since the last node above began
 	pv       [MaxPly + 1]game.Move
 	n        int // of pv
 }

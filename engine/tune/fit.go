@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"sparring/engine/search"
 )
 
 // Term is a weight's coefficient in the evaluation of a position. It is small,
@@ -242,26 +244,12 @@ func FitScale(scores, results []float64) (float64, error) {
 
 var errNothing = errors.New("the scores say nothing about the results")
 
-// Outcomes is the model of win, draw and loss: the chance to win is
-// Chance(score-Edge, Scale), to lose Chance(-score-Edge, Scale), and what
-// remains is a draw.
-type Outcomes struct {
-	Edge  float64 `json:"edge"`
-	Scale float64 `json:"scale"`
-}
-
-// Of are the chances at a score.
-func (o Outcomes) Of(score float64) (win, draw, loss float64) {
-	win, loss = Chance(score-o.Edge, o.Scale), Chance(-score-o.Edge, o.Scale)
-	return win, max(0, 1-win-loss), loss
-}
-
 // FitOutcomes fits the model of win, draw and loss by least squares of the two
 // logistic curves: each position counts from both sides. The scale and the edge
 // are searched in turn by golden section, from the scale of FitScale on.
-func FitOutcomes(scores, results []float64, scale float64) Outcomes {
-	o := Outcomes{Edge: 0, Scale: scale}
-	off := func(o Outcomes) (sum float64) {
+func FitOutcomes(scores, results []float64, scale float64) search.Outcomes {
+	o := search.Outcomes{Edge: 0, Scale: scale}
+	off := func(o search.Outcomes) (sum float64) {
 		for i, s := range scores {
 			var won, lost float64
 			switch results[i] {
@@ -276,8 +264,8 @@ func FitOutcomes(scores, results []float64, scale float64) Outcomes {
 		return sum
 	}
 	for range 6 {
-		o.Edge = golden(0, 5*scale, func(v float64) float64 { return off(Outcomes{v, o.Scale}) })
-		o.Scale = golden(scale/5, 3*scale, func(v float64) float64 { return off(Outcomes{o.Edge, v}) })
+		o.Edge = golden(0, 5*scale, func(v float64) float64 { return off(search.Outcomes{Edge: v, Scale: o.Scale}) })
+		o.Scale = golden(scale/5, 3*scale, func(v float64) float64 { return off(search.Outcomes{Edge: o.Edge, Scale: v}) })
 	}
 	return o
 }

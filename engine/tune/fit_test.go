@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sparring/engine/search"
 )
 
 const testScale = 150
@@ -129,7 +131,7 @@ func TestFitRefuses(t *testing.T) {
 
 func TestModelsOfChance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	want := Outcomes{Edge: 80, Scale: 120}
+	want := search.Outcomes{Edge: 80, Scale: 120}
 	var scores, results, decided []float64
 	for range 40000 {
 		s := rng.NormFloat64() * 250

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"sparring/engine/search"
 )
 
 // Plan is a run from games to weights.
@@ -34,7 +36,7 @@ type Manifest struct {
 	Before      Loss              `json:"before"`
 	After       Loss              `json:"after"`    // at the whole numbers
 	Scale       float64           `json:"scale"`    // at which the new evaluation foretells results best
-	Outcomes    Outcomes          `json:"outcomes"` // likewise
+	Outcomes    search.Outcomes   `json:"outcomes"` // likewise
 	// Weights are those that differ from where the fit began.
 	Weights map[string]int32 `json:"weights"`
 }

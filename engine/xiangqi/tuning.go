@@ -5,22 +5,32 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"sparring/engine/search"
 	"sparring/game"
 	rules "sparring/game/xiangqi"
 )
 
 // weights.json is what "sparring learn tune" wrote: the weights that differ
-// from the author's, and where they come from.
+// from the author's, what their scores mean, and where they come from.
 //
 //go:embed weights.json
 var tuned []byte
 
-// shipped is what the engine plays with. That the file can be read is a
-// condition of the build, like a pattern that is compiled at the start.
-var shipped = mustRead(tuned)
+// shipped is what the engine plays with, and meaning what its scores stand for.
+// That the file can be read is a condition of the build, like a pattern that is
+// compiled at the start.
+var shipped, meaning = mustRead(tuned)
 
-func mustRead(file []byte) *evaluation {
+// worths is what a score stands for: Scale is the score that wins 73 % of the
+// points, Outcomes tell draws apart.
+type worths struct {
+	Scale    float64         `json:"scale"`
+	Outcomes search.Outcomes `json:"outcomes"`
+}
+
+func mustRead(file []byte) (*evaluation, worths) {
 	var f struct {
+		worths
 		Weights map[string]int32 `json:"weights"`
 	}
 	w := author
@@ -28,10 +38,13 @@ func mustRead(file []byte) *evaluation {
 	if err == nil {
 		err = w.set(f.Weights)
 	}
+	if err == nil && (f.Scale < 1 || f.Outcomes.Scale < 1 || f.Outcomes.Edge < 0) {
+		err = fmt.Errorf("scale %g, outcomes %+v: want scales of 1 or more and an edge that is not negative", f.Scale, f.Outcomes)
+	}
 	if err != nil {
 		panic(fmt.Sprintf("xiangqi: weights.json: %v", err))
 	}
-	return w.compile()
+	return w.compile(), f.worths
 }
 
 // parameter is a weight that tuning may vary: two numbers of a weights file.

@@ -239,6 +239,3 @@ const phaseFull = 2 * (2*4 + 2*2 + 2*2)
 var squareEndgame = [rules.Kinds]int32{
 	rules.King: 4, rules.Advisor: 12, rules.Elephant: 12, rules.Horse: 10, rules.Rook: 6, rules.Cannon: 6, rules.Pawn: 18,
 }
-
-// winScale is the score that wins 73 % of games (author).
-const winScale = 200

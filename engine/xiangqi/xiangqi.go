@@ -11,31 +11,6 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// Params are the kernel's parameters for the game.
-func Params() search.Params {
-	return search.Params{
-		Game:       "xiangqi",
-		Slots:      [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
-		Follow:     1, // piece and target
-		LateFrom:   8,
-		WinScale:   winScale,
-		Reduce:     search.Reduce{Base: 512, Slope: 224, Record: 6000},
-		Quiescence: true, QuiescenceChecks: 1,
-		ProveRoot: proveRoot,
-		On: search.Switches{
-			Aspiration: true, PVS: true, HashMove: true, HashCutoff: true,
-			Killers: true, History: true, MateDistance: true,
-			Counter: true, Continuation: true, NoisyHistory: true,
-			SkipLosing: true, Delta: true, ReverseFutility: true, NullMove: true, Internal: true,
-			LateMoves: true, Futility: true, Reductions: true, ForcedExtension: true,
-		},
-	}
-}
-
-// proveRoot is what a search for mate by checks may take before each search: a
-// few milliseconds, where there are that many checks at all.
-const proveRoot = 4000
-
 // position adapts a board to the kernel.
 type position struct {
 	board *rules.Board

@@ -249,7 +249,7 @@ func TestRookAgainstKing(t *testing.T) {
 					continue // two pieces on a square, kings facing, or Black in check
 				}
 				legal++
-				res := kernel.Start(adapt(t, p), search.Limits{Depth: 7}, nil).Wait()
+				res := kernel.Start(adapt(t, p), search.Limits{Depth: 9}, nil).Wait()
 				if res.Score < search.WinBound {
 					t.Fatalf("%s: %d, no win", p, res.Score)
 				}
