@@ -225,6 +225,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	if w.k.evaluates && !node.Forced && !node.Over {
 		l.eval = w.correct(w.pos.Eval(), &node, 0)
 	}
+	records := w.records(0)
 	best, floor, rests := -Infinity, alpha, nothing
 	for i := first; i < len(w.root); i++ {
 		w.root[i].score = -Infinity
@@ -241,7 +242,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 		w.do(&r.Entry, 0)
 		less := 0
 		if !node.Forced {
-			less = w.reduction(&r.Entry, depth, i-first+1, 0, true, false, false, false)
+			less = w.reduction(&r.Entry, &records, depth, i-first+1, 0, true, false, false, false)
 		}
 		score, onChild := w.searchMove(alpha, beta, depth-1, less, 0, i == first, true, false)
 		w.pos.Undo(r.Move)

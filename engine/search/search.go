@@ -61,7 +61,7 @@ func negate(s Score, rests int) (Score, int) { return -s, rests }
 // reduction is how many plies less deep to look at the n-th move of a node
 // first. Moves late in a good order are seldom best; the better their record,
 // the less they are reduced.
-func (w *worker) reduction(e *Entry, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
+func (w *worker) reduction(e *Entry, records *records, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
 	params := &w.k.params
 	by := &params.Reduce
 	if !params.On.Reductions || depth < 3-by.From || n < 2 || e.Noise == 2 && by.Noisy == 0 {
@@ -69,7 +69,6 @@ func (w *worker) reduction(e *Entry, depth, n, ply int, pv, cut, improving, hash
 	}
 	r := by.plies(depth, n)
 	if e.Noise == 0 {
-		records := w.records(ply)
 		r -= int(records.of(e)) * by.Record / historyMax
 	}
 	if pv {
@@ -191,7 +190,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	w.aim(p, known.move, ply)
 	w.lines[ply+2].killers = [2]game.Move{} // of cousins far away: forget them
 	w.lines[ply+1].refuted = 0
-	hashNoisy := false
+	records, hashNoisy := w.records(ply), false
 	tried := &w.tried[w.top-1]
 	tried.nQuiet, tried.nNoisy = 0, 0
 	best, floor, rests := -Infinity, alpha, nothing
@@ -212,10 +211,14 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		if e.Move == known.move && e.Noise > 0 {
 			hashNoisy = true
 		}
+		less := 0
+		if !node.Forced {
+			less = w.reduction(e, &records, depth, searched+1, ply, pv, cut, improving, hashNoisy)
+		}
 		if ply > 0 && !node.Forced && best > -RepBound && !e.Forces {
 			left := depth
 			if on.ByReduced && e.Noise == 0 {
-				left = max(depth-w.reduction(e, depth, searched+1, ply, pv, cut, improving, hashNoisy), 1)
+				left = max(depth-less, 1)
 			}
 			if e.Noise == 0 {
 				if w.tooLate(depth, left, searched, alpha, static, improving) {
@@ -225,10 +228,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 					p.skipQuiets()
 					continue
 				}
-				if on.RecordPruning && left <= params.Shallow {
-					if records := w.records(ply); records.of(e) < -int32(margins.Record)*int32(depth) {
-						continue
-					}
+				if on.RecordPruning && left <= params.Shallow && records.of(e) < -int32(margins.Record)*int32(depth) {
+					continue
 				}
 			}
 			if on.SEEPruning && w.exchanger != nil && left <= params.Shallow && e.Noise < 2 {
@@ -276,9 +277,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		searched++
 
 		// 13. The move itself.
-		less := 0
-		if !node.Forced && more == 0 {
-			less = w.reduction(e, depth, searched, ply, pv, cut, improving, hashNoisy)
+		if more > 0 {
+			less = 0
 		}
 		score, onChild := w.searchMove(alpha, beta, depth-1+more, less, ply, searched == 1, pv, cut)
 		w.pos.Undo(e.Move)
