@@ -139,8 +139,9 @@ func noEngine(gameName string) error {
 // Params are the parameters of the engine's game.
 func (e *Engine) Params() search.Params { return *e.kernel.Params() }
 
-// Forget clears the hash table. No search may run meanwhile.
-func (e *Engine) Forget() { e.table.Clear() }
+// Forget clears the hash table and all else that searches have learnt. No
+// search may run meanwhile.
+func (e *Engine) Forget() { e.kernel.Forget() }
 
 // Known is what the hash table knows of a position, for debugging a search;
 // searches may run meanwhile. Ok is false where nothing is stored.

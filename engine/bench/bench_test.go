@@ -9,11 +9,13 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
 )
 
 // signature is the number of nodes that Run must take. Change it only together
 // with a change of play, and show a match result in the same commit.
-const signature = 503891
+const signature = 303606
 
 func TestSignature(t *testing.T) {
 	var out strings.Builder
@@ -46,6 +48,78 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(float64(sum.Nodes)/sum.Time.Seconds(), "nodes/s")
 		})
 	}
+}
+
+// BenchmarkThreads searches each position of a game, and the one three plies on,
+// to a depth with one thread and with two, five times each with an empty table.
+// It reports nodes per second and the time to depth with one thread as ratios to
+// those with two: time as a geometric mean over the positions.
+func BenchmarkThreads(b *testing.B) {
+	const runs = 5
+	for _, s := range suites {
+		b.Run(s.game, func(b *testing.B) {
+			positions, err := s.andOn()
+			if err != nil {
+				b.Fatal(err)
+			}
+			var searchers [2]*engine.Engine
+			for i := range searchers {
+				if searchers[i], err = engine.New(s.game, engine.Options{HashBytes: 4 * hashBytes, Threads: i + 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				var nodes, seconds [2]float64
+				logs := 0.0
+				for _, p := range positions {
+					var each [2]float64
+					for range runs {
+						for i, e := range searchers {
+							e.Forget()
+							r, err := e.Search(p.Clone(), search.Limits{Depth: s.depth + 5}, nil)
+							if err != nil {
+								b.Fatal(err)
+							}
+							result := r.Wait()
+							nodes[i] += float64(result.Nodes)
+							each[i] += result.Time.Seconds()
+						}
+					}
+					logs += math.Log(each[0] / each[1])
+					seconds[0], seconds[1] = seconds[0]+each[0], seconds[1]+each[1]
+				}
+				b.ReportMetric(nodes[1]/seconds[1]/(nodes[0]/seconds[0]), "nodes/s-ratio")
+				b.ReportMetric(math.Exp(logs/float64(len(positions))), "time-ratio")
+			}
+		})
+	}
+}
+
+// andOn are a suite's positions, and those three plies on as one thread plays.
+func (s suite) andOn() (all []game.Position, err error) {
+	e, err := engine.New(s.game, engine.Options{HashBytes: hashBytes})
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range s.positions {
+		p, err := catalog.Setup(s.game, s.rules, text)
+		if err != nil {
+			return nil, err
+		}
+		later := p.Clone()
+		for range 3 {
+			e.Forget()
+			r, err := e.Search(later.Clone(), search.Limits{Depth: s.depth}, nil)
+			if err != nil {
+				return nil, err
+			}
+			if err := later.Play(r.Wait().Move); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, p, later)
+	}
+	return all, nil
 }
 
 // BenchmarkSwitches searches with each heuristic the other way round, and

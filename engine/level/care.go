@@ -74,9 +74,10 @@ func (t *turn) spare(e *engine.Engine, order []search.Info) search.Info {
 	return line
 }
 
-// aPiece is the least that counts as one, in log-odds of winning: more than a
-// pawn in Xiangqi, less than an elephant.
-const aPiece = 0.5
+// aPiece is the least that counts as one, in the values that exchanges are
+// counted with: more than a pawn in Xiangqi, less than an elephant. No other
+// game has exchanges.
+const aPiece search.Score = 100
 
 // keeping is those of the moves (nil is all) that leave no piece to a plain
 // capture, or not more than has to be left, counting what a move takes itself.
@@ -89,8 +90,7 @@ func keeping(e *engine.Engine, p game.Position, moves []game.Move) ([]game.Move,
 	if err != nil || exposed == nil {
 		return moves, err
 	}
-	params := e.Params()
-	limit := slices.Min(exposed) + search.Score(aPiece*float64(params.WinScale))
+	limit := slices.Min(exposed) + aPiece
 	var kept []game.Move
 	for i, m := range moves {
 		if exposed[i] < limit {

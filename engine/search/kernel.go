@@ -16,6 +16,7 @@ type Kernel struct {
 	salt   uint64
 	// evaluates: inner nodes need an evaluation
 	evaluates bool
+	era       atomic.Uint32 // counts calls of Forget
 
 	mu   sync.Mutex
 	free []*worker // kept because their tables are large
@@ -30,6 +31,13 @@ func New(params Params, table *Table) *Kernel {
 		k.salt ^= game.Zobrist(uint64(c), uint64(i))
 	}
 	return k
+}
+
+// Forget clears the hash table, and what workers have learnt of moves. No search
+// may run meanwhile.
+func (k *Kernel) Forget() {
+	k.table.Clear()
+	k.era.Add(1)
 }
 
 // Params are the game's parameters.

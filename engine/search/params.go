@@ -46,22 +46,25 @@ type Params struct {
 	Margins  Margins  // a zero margin is taken from DefaultMargins
 	Reduce   Reduce   // zero is 0.5 + ln(d)*ln(n)/2.2
 	On       Switches // what the kernel does
-	Null     Null     // zero is 3 plies less, one more for every four of depth
+	Null     Null     // where Per is 0, 3 plies less and one more for every four of depth, verified from 10 on
 	LateFrom int      // about so many moves are searched at depth 1 before quiet ones are pruned; 0 is 4
 	// Shallow is up to which depth moves are pruned before they are made; 0 is 6.
-	Shallow  int
-	Missing  int
-	NullFrom int
-	Deeper   Score
-	Alpha    int
+	Shallow int
+	// Missing is how many plies more internal reduction takes off in the
+	// principal variation.
+	Missing int
+	// Raised is by how many plies the moves after one that raised alpha are
+	// searched less deep.
+	Raised int
 }
 
 // Null shapes null-move pruning: after a pass the search is less deep by Base
 // plies and by one for every Per plies of depth, and by up to Most more the
-// further the evaluation is above beta.
-type Null struct{ Base, Per, Most int }
+// further the evaluation is above beta. From depth Verify on, what it finds is
+// verified.
+type Null struct{ Base, Per, Most, Verify int }
 
-var defaultNull = Null{Base: 3, Per: 4, Most: 3}
+var defaultNull = Null{Base: 3, Per: 4, Most: 3, Verify: 10}
 
 // Margins are distances of scores, in the game's unit.
 type Margins struct {
@@ -99,7 +102,7 @@ func DefaultMargins(winScale Score) Margins {
 // killer), in 1024ths: at a node that should be refuted; where the evaluation
 // does not improve; where the hash move is a capture; where the children keep
 // refuting.
-type Reduce struct{ Base, Slope, Record, PV, Cut, Stale, Killer, HashNoisy, Refuted, From, Noisy int }
+type Reduce struct{ Base, Slope, Record, PV, Cut, Stale, Killer, HashNoisy, Refuted int }
 
 // defaultReduce is 0.5 + ln(d)*ln(n)/2.2.
 var defaultReduce = Reduce{Base: 512, Slope: 224, Record: 2048, PV: 1024, Cut: 1024, Stale: 512, Killer: 1024}
@@ -157,6 +160,7 @@ type Switches struct {
 	History      bool // order quiet moves by their record of cutoffs
 	Continuation bool // order quiet moves by their record after the last two moves
 	NoisyHistory bool // order noisy moves by their record of cutoffs
+	KeepHistory  bool // from search to search, until Forget
 	MateDistance bool // prune what can't beat a win already found
 
 	SkipLosing bool // quiescence leaves out captures that lose material

@@ -41,9 +41,6 @@ func (w *worker) searchMove(alpha, beta Score, depth, less, ply int, first, pv, 
 	}
 	score, rests := negate(w.search(-edge, -test, depth-less, ply+1, true))
 	if less > 0 && score > test && !w.stopped() {
-		if d := w.k.params.Deeper; d > 0 && score > test+d && less > 1 {
-			depth++
-		}
 		score, rests = negate(w.search(-edge, -test, depth, ply+1, !cut))
 	}
 	if edge < beta && score > test && score < beta && !w.stopped() {
@@ -64,7 +61,7 @@ func negate(s Score, rests int) (Score, int) { return -s, rests }
 func (w *worker) reduction(e *Entry, records *records, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
 	params := &w.k.params
 	by := &params.Reduce
-	if !params.On.Reductions || depth < 3-by.From || n < 2 || e.Noise == 2 && by.Noisy == 0 {
+	if !params.On.Reductions || depth < 3 || n < 2 || e.Noise == 2 {
 		return 0
 	}
 	r := by.plies(depth, n)
@@ -80,9 +77,6 @@ func (w *worker) reduction(e *Entry, records *records, depth, n, ply int, pv, cu
 	if !improving {
 		r += by.Stale
 	}
-	if e.Noise == 2 {
-		r -= by.Noisy
-	}
 	if hashNoisy {
 		r += by.HashNoisy
 	}
@@ -92,7 +86,7 @@ func (w *worker) reduction(e *Entry, records *records, depth, n, ply int, pv, cu
 	if k := &w.lines[ply].killers; e.Move == k[0] || e.Move == k[1] {
 		r -= by.Killer
 	}
-	return min(max(r/1024, 0), max(depth-2, 0))
+	return min(max(r/1024, 0), depth-2)
 }
 
 // search is the worth of the current position to its side to move, searched
@@ -176,8 +170,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	// and this search long; a shallower one finds the move for the next.
 	if on.Internal && depth >= 4 && excluded == game.NoMove && known.move == game.NoMove && (pv || cut) {
 		depth--
-		if w.k.params.Missing > 0 && pv {
-			depth -= w.k.params.Missing
+		if pv {
+			depth = max(depth-params.Missing, 1)
 		}
 	}
 
@@ -299,8 +293,9 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 					w.refuted(e, tried, depth, ply)
 					break
 				}
-				if a := params.Alpha; a > 0 && depth > 2 && depth < 8 && alpha > -MaxEval && alpha < MaxEval {
-					depth -= a
+				// Another move that is better still is not likely.
+				if depth > 2 && depth < 8 && alpha > -MaxEval && alpha < MaxEval {
+					depth = max(depth-params.Raised, 1)
 				}
 			}
 		}
@@ -412,7 +407,7 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 	// after its best move, except in zugzwang, which MayPass and at great
 	// depth a search without passing rule out (Donninger, "Null move and deep
 	// search", 1993).
-	if on.NullMove && depth >= 3-params.NullFrom && node.MayPass && eval >= beta && ply >= w.unverified && (ply == 0 || w.lines[ply-1].entry.Move != game.NoMove) {
+	if on.NullMove && depth >= 3 && node.MayPass && eval >= beta && ply >= w.unverified && (ply == 0 || w.lines[ply-1].entry.Move != game.NoMove) {
 		if score, rests, ok := w.nullMove(beta, depth, ply, eval, cut); ok || w.stopped() {
 			return score, rests, ok
 		}
@@ -428,7 +423,6 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 
 // nullMove searches the position after a pass.
 func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Score, int, bool) {
-	const verifyFrom = 10
 	null := &w.k.params.Null
 	less := null.Base + depth/null.Per + min(int((eval-beta)/w.k.params.Margins.Null), null.Most)
 	w.lines[ply].entry = Entry{}
@@ -441,7 +435,7 @@ func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Sco
 	if score >= RepBound {
 		score = beta // a win found by passing is no proof
 	}
-	if depth < verifyFrom || w.unverified > 0 {
+	if depth < null.Verify || w.unverified > 0 {
 		return score, above(rests, ply), true
 	}
 	w.unverified = ply + 3*(depth-less)/4

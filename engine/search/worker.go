@@ -26,6 +26,7 @@ type worker struct {
 	yielded time.Time // when other goroutines last had a chance
 
 	history  *history
+	era      uint32 // of the kernel, when the history was last cleared
 	lines    [MaxPly + 2]line
 	pickers  [2 * (MaxPly + 2)]picker // one per search call under way: several may stand at one ply
 	tried    [2 * (MaxPly + 2)]tried  // beside the pickers
@@ -98,7 +99,10 @@ func (w *worker) reset(s *Search, pos Position, id int) {
 	w.prover, _ = pos.(Prover)
 	w.foreseer, _ = pos.(Foreseer)
 	w.nodes, w.told, w.quota, w.pollAt = 0, 0, 0, 0
-	w.history.clear()
+	if !w.k.params.On.KeepHistory || w.era != w.k.era.Load() {
+		w.history.clear()
+		w.era = w.k.era.Load()
+	}
 	for i := range w.lines {
 		l := &w.lines[i]
 		l.killers, l.entry, l.eval, l.excluded = [2]game.Move{}, Entry{}, noEval, game.NoMove
