@@ -90,6 +90,9 @@ func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protoc
 		return false, err
 	}
 	p.log.Debug().Str("game", string(ans.Game)).Str("pool", string(pool)).Msg("challenge waits")
+	if p.endedEarly(ans.Game) {
+		s.refuse()
+	}
 	// The platform's word ends the wait, or the lease where there is none.
 	select {
 	case <-s.began:

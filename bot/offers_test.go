@@ -205,6 +205,20 @@ func TestMatchmaking(t *testing.T) {
 	asked(3)
 }
 
+// TestChallengeEndsBeforeItsAnswer: the word that a challenge has come to nothing
+// may overtake the answer that names it.
+func TestChallengeEndsBeforeItsAnswer(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	p.hasty = true
+	startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
+		c.Slots = 1
+		c.Match.On, c.Match.Interval, c.Match.Longest = true, 20*time.Millisecond, 40*time.Millisecond
+		c.Match.Rules = "amazons/6x6"
+	})
+	p.seen("another challenge", func() bool { return len(p.asked) >= 2 })
+}
+
 func TestBackoff(t *testing.T) {
 	b := backoff{least: time.Second, most: 5 * time.Second}
 	pauses := func(want time.Duration) {

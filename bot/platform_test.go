@@ -31,6 +31,7 @@ type platform struct {
 	hellos int
 	leaves []protocol.Leave
 	asked  []protocol.ChallengeRequest
+	hasty  bool // the first challenge has ended before it is answered
 
 	// Hooks, set before the game starts; all run under mu.
 	tell func(p *platform, m *match, st protocol.State, send func(protocol.State)) // instead of sending
@@ -135,6 +136,9 @@ func (p *platform) serve() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.asked = append(p.asked, m)
+			if p.hasty && len(p.asked) == 1 {
+				p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeExpired, Game: "challenge1"})
+			}
 			return protocol.ChallengeAnswer{Game: protocol.GameID("challenge" + fmt.Sprint(len(p.asked))), Expires: time.Now().Add(10 * time.Second)}
 		},
 		Withdraw: func(protocol.From, protocol.Withdraw) protocol.Answer { return protocol.Answer{} },

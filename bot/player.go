@@ -26,6 +26,7 @@ type player struct {
 	sessions map[protocol.GameID]*session
 	met      map[protocol.PlayerID][]time.Time // when games against each began, within the repeat window
 	standing protocol.Code                     // what the last hello was answered; "": nothing yet
+	early    protocol.GameID                   // the last that a notice ended before it had a session
 }
 
 // Pauses of a player.
@@ -420,7 +421,7 @@ func (p *player) notice(n protocol.Notice) {
 	ev := p.log.Info()
 	switch n.Kind {
 	case protocol.NoticeExpired, protocol.NoticeDeclined, protocol.NoticeReleased:
-		if s := p.session(n.Game); s != nil {
+		if s := p.ended(n.Game); s != nil {
 			s.refuse()
 		}
 		ev = p.log.Debug()
@@ -429,6 +430,25 @@ func (p *player) notice(n protocol.Notice) {
 	}
 	ev.Str("notice", string(n.Kind)).Str("game", short(n.Game)).Str("from", short(n.From)).
 		Str("reason", short(n.Reason)).Str("text", n.Text).Msg("notice")
+}
+
+// ended is the session of a game that comes to nothing. Where there is none, the
+// word may have come before the answer that names the game: that is remembered.
+func (p *player) ended(g protocol.GameID) *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.sessions[g]
+	if s == nil {
+		p.early = g
+	}
+	return s
+}
+
+// endedEarly reports whether a game came to nothing before it had a session.
+func (p *player) endedEarly(g protocol.GameID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.early == g
 }
 
 // short cuts what should be an id, from a message that nobody has checked.
