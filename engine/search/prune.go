@@ -1,0 +1,131 @@
+package search
+
+import "sparring/game"
+
+// What search leaves out: nodes that are settled without their moves, and moves
+// that come too late.
+
+// prune tries to settle a node without going through its moves; false where
+// it can't. It is asked only where a null window is searched and the node is
+// not forced.
+func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score, improving, cut bool) (Score, int, bool) {
+	params := &w.k.params
+	on, margins := &params.On, &params.Margins
+	if beta >= MaxEval || beta <= -MaxEval {
+		return 0, nothing, false // wins and losses are settled by searching
+	}
+
+	// Razoring: so far below alpha that only tactics can help, and quiescence
+	// sees those.
+	if on.Razoring && depth <= 3 && eval+margins.Razor*Score(depth) < alpha {
+		score, rests := w.quiesce(node, alpha, beta, ply, 0)
+		if score <= alpha && !w.stopped() {
+			return score, rests, true
+		}
+	}
+
+	// Reverse futility: so far above beta that the opponent's next moves
+	// won't change it.
+	if on.ReverseFutility && depth <= 7 {
+		plies := Score(depth)
+		if improving {
+			plies--
+		}
+		if eval-margins.Reverse*plies >= beta {
+			return eval, nothing, true
+		}
+	}
+
+	// Null move: a side that is above beta even when it passes would be so
+	// after its best move, except in zugzwang, which MayPass and at great
+	// depth a search without passing rule out (Donninger, "Null move and deep
+	// search", 1993).
+	if on.NullMove && depth >= 3 && node.MayPass && eval >= beta && ply >= w.unverified && (ply == 0 || w.lines[ply-1].entry.Move != game.NoMove) {
+		if score, rests, ok := w.nullMove(beta, depth, ply, eval, cut); ok || w.stopped() {
+			return score, rests, ok
+		}
+	}
+
+	// ProbCut: a good capture whose shallow search lies far above beta would
+	// very probably reach beta in a deep one (Buro 1995).
+	if on.ProbCut && depth >= 5 {
+		return w.probCut(beta, depth, ply, eval, cut)
+	}
+	return 0, nothing, false
+}
+
+// nullMove searches the position after a pass.
+func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Score, int, bool) {
+	null := &w.k.params.Null
+	less := null.Base + depth/null.Per + min(int((eval-beta)/w.k.params.Margins.Null), null.Most)
+	w.lines[ply].entry = Entry{}
+	w.pos.Pass()
+	score, rests := negate(w.search(-beta, -beta+1, depth-1-less, ply+1, !cut))
+	w.pos.Unpass()
+	if w.stopped() || score < beta {
+		return 0, nothing, false
+	}
+	if score >= RepBound {
+		score = beta // a win found by passing is no proof
+	}
+	if depth < null.Verify || w.unverified > 0 {
+		return score, above(rests, ply), true
+	}
+	w.unverified = ply + 3*(depth-less)/4
+	check, onCheck := w.search(beta-1, beta, depth-1-less, ply, false)
+	w.unverified = 0
+	if w.stopped() || check < beta {
+		return 0, nothing, false
+	}
+	return score, min(above(rests, ply), onCheck), true
+}
+
+// probCut searches the promising captures with a raised window.
+func (w *worker) probCut(beta Score, depth, ply int, eval Score, cut bool) (Score, int, bool) {
+	raised := beta + w.k.params.Margins.ProbCut
+	p := w.openPicker(Noisy, game.NoMove)
+	defer w.closePicker()
+	for {
+		e := p.next(w.pos)
+		if e == nil {
+			return 0, nothing, false
+		}
+		if e.Noise < 2 || (w.exchanger != nil && !w.exchanger.SEE(e.Move, raised-eval)) {
+			continue
+		}
+		if !w.mayDo() {
+			return 0, nothing, false
+		}
+		w.do(e, ply)
+		child := w.pos.Enter()
+		score, rests := negate(w.quiesceAt(&child, -raised, -raised+1, ply+1))
+		if score >= raised && !w.stopped() {
+			score, rests = negate(w.search(-raised, -raised+1, depth-4, ply+1, !cut))
+		}
+		w.pos.Undo(e.Move)
+		if w.stopped() {
+			return 0, nothing, false
+		}
+		if score >= raised && score < MaxEval {
+			return score - w.k.params.Margins.ProbCut, above(rests, ply), true
+		}
+	}
+}
+
+// tooLate reports whether quiet moves from here on are not worth searching:
+// enough came before them, or the evaluation is too far below alpha for the
+// depth that is left.
+func (w *worker) tooLate(depth, left, searched int, alpha, eval Score, improving bool) bool {
+	params := &w.k.params
+	if params.On.LateMoves && depth <= params.Shallow {
+		enough := params.LateFrom * (3 + depth*depth) / 3
+		if !improving {
+			enough -= enough / 3
+		}
+		if searched >= enough {
+			return true
+		}
+	}
+	return params.On.Futility && left <= params.Shallow && alpha < MaxEval && alpha > -MaxEval &&
+		eval+params.Margins.Futility*Score(left+1) <= alpha
+}
