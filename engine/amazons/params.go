@@ -14,6 +14,8 @@ func Params() search.Params {
 		ProveRoot: proveRoot,
 		LateFrom:  60,
 		On: search.Switches{
+			Deepening:    true,
+			FailSoft:     true,
 			Aspiration:   true,
 			PVS:          true,
 			HashMove:     true,

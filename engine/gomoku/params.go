@@ -103,6 +103,8 @@ func Params() search.Params {
 		ProveRoot:       proveRoot,
 		ProveLeaf:       proveLeaf,
 		On: search.Switches{
+			Deepening:    true,
+			FailSoft:     true,
 			Aspiration:   true,
 			PVS:          true,
 			HashMove:     true,

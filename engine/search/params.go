@@ -150,18 +150,21 @@ func (p *Params) fill() {
 // alpha-beta, which the tests hold against minimax. The first group never
 // changes the value of a fixed-depth search.
 type Switches struct {
-	Aspiration   bool // narrow window around the last iteration's score
-	PVS          bool // null-window search of all moves but the first
-	Tolerance    bool // and a move counts as better only if it is so by a margin (changes values)
-	HashMove     bool // try the table's move first
-	HashCutoff   bool // take scores from the table
-	Killers      bool // two quiet moves that refuted siblings
-	Counter      bool // the quiet move that refuted the same move elsewhere
-	History      bool // order quiet moves by their record of cutoffs
-	Continuation bool // order quiet moves by their record after the last two moves
-	NoisyHistory bool // order noisy moves by their record of cutoffs
-	KeepHistory  bool // from search to search, until Forget
-	MateDistance bool // prune what can't beat a win already found
+	Deepening     bool // go to a depth by way of those before it
+	FailSoft      bool // outside the window a score says all that is known, not only on which side it is
+	Aspiration    bool // narrow window around the last iteration's score
+	PVS           bool // null-window search of all moves but the first
+	Tolerance     bool // and a move counts as better only if it is so by a margin (changes values)
+	HashMove      bool // try the table's move first
+	HashCutoff    bool // take scores from the table
+	ExchangeOrder bool // captures that lose the exchange come last
+	Killers       bool // two quiet moves that refuted siblings
+	Counter       bool // the quiet move that refuted the same move elsewhere
+	History       bool // order quiet moves by their record of cutoffs
+	Continuation  bool // order quiet moves by their record after the last two moves
+	NoisyHistory  bool // order noisy moves by their record of cutoffs
+	KeepHistory   bool // from search to search, until Forget
+	MateDistance  bool // prune what can't beat a win already found
 
 	SkipLosing bool // quiescence leaves out captures that lose material
 	Delta      bool // quiescence leaves out captures that can't reach alpha

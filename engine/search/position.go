@@ -115,13 +115,16 @@ const (
 	Noisy             // only those that quiescence should see
 )
 
-// Cursor is the state of one run through the moves of one node. Mode and
-// NoQuiets are the kernel's, the rest the adapter's, to use as it likes.
+// Cursor is the state of one run through the moves of one node. Mode, NoQuiets
+// and ByVictim are the kernel's, the rest the adapter's, to use as it likes.
 type Cursor struct {
 	Mode Mode
 	// NoQuiets: of the quiet moves that All has not given yet the kernel wants
 	// only those that force; the adapter may leave the others out.
 	NoQuiets bool
+	// ByVictim: the kernel wants captures in the order of what they take, not
+	// of how the exchange ends.
+	ByVictim bool
 
 	Stage uint8
 	N     [4]int32

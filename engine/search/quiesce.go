@@ -67,7 +67,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 				}
 				w.k.table.store(w.key(node), r)
 			}
-			return best, nothing
+			return w.within(best, floor, beta), nothing
 		}
 		alpha = max(alpha, best)
 	}
@@ -134,6 +134,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 	if best == -Infinity {
 		return AtPly(-Win, ply), nothing
 	}
+	best = w.within(best, floor, beta)
 	if store {
 		w.remember(node, ply, best, floor, beta, 0, rests, bestMove, raw)
 	}

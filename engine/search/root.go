@@ -16,7 +16,11 @@ func (w *worker) iterate() {
 	}
 	lines := min(max(w.s.limits.Load().MultiPV, 1), len(w.root))
 	w.infos = make([]Info, lines)
-	for depth := 1; depth < MaxPly; depth++ {
+	depth := 1
+	if on := &w.k.params.On; !on.Deepening && w.s.limits.Load().Depth > 0 {
+		depth = w.s.limits.Load().Depth
+	}
+	for ; depth < MaxPly; depth++ {
 		// Helpers leave out some iterations, each others, so that threads
 		// spread over depths instead of doing the same work.
 		if w.id > 0 && (depth+w.id)%4 == 0 && depth > 2 {
@@ -184,7 +188,7 @@ func (w *worker) aspire(depth, line int) {
 	params := &w.k.params
 	w.depth = depth
 	center := w.root[line].last
-	if line == 0 && depth > 1 {
+	if line == 0 && w.finished > 0 {
 		center = w.before(depth)
 	}
 	alpha, beta, delta := -Infinity, Infinity, Infinity

@@ -52,6 +52,15 @@ func (w *worker) searchMove(alpha, beta Score, depth, less, ply int, first, pv, 
 	return score, rests
 }
 
+// within is a score as fail-hard search tells it, no further out than its
+// window; fail-soft search tells all that it knows.
+func (w *worker) within(s, alpha, beta Score) Score {
+	if w.k.params.On.FailSoft {
+		return s
+	}
+	return min(max(s, alpha), beta)
+}
+
 // negate turns a child's answer into its parent's.
 func negate(s Score, rests int) (Score, int) { return -s, rests }
 
@@ -162,7 +171,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	// 7. Where the evaluation or a shallow search says enough, that decides.
 	if !pv && !node.Forced && excluded == game.NoMove {
 		if score, rests, ok := w.prune(&node, alpha, beta, depth, ply, eval, improving, cut); ok || w.stopped() {
-			return score, rests
+			return w.within(score, alpha, beta), rests
 		}
 	}
 
@@ -309,6 +318,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		}
 		return AtPly(-Win, ply), nothing
 	}
+
+	best = w.within(best, floor, beta)
 
 	// 16. Remember, and learn how far the evaluation was wrong.
 	if excluded == game.NoMove {

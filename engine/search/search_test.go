@@ -335,6 +335,37 @@ func TestSwitchesSaveNodes(t *testing.T) {
 	}
 }
 
+// What a search learnt of moves helps the next one only where it is kept, and
+// only until it is forgotten.
+func TestKeepHistory(t *testing.T) {
+	nodes := func(k *search.Kernel, g *searchtest.Graph) uint64 {
+		return k.Start(g, search.Limits{Depth: 7}, nil).Wait().Nodes
+	}
+	differs := false
+	for seed := range uint64(10) {
+		g := searchtest.NewGraph(seed)
+		for _, keep := range []bool{false, true} {
+			on := []string{"PVS", "History", "Continuation", "NoisyHistory", "Counter"}
+			if keep {
+				on = append(on, "KeepHistory")
+			}
+			k := search.New(with(g.Params(), on...), search.NewTable(tableBytes))
+			first, second := nodes(k, g), nodes(k, g)
+			if !keep && second != first {
+				t.Fatalf("seed %d: %d nodes, then %d, though nothing is kept", seed, first, second)
+			}
+			differs = differs || second != first
+			k.Forget()
+			if again := nodes(k, g); again != first {
+				t.Fatalf("seed %d, keep %v: %d nodes, %d after all was forgotten", seed, keep, first, again)
+			}
+		}
+	}
+	if !differs {
+		t.Error("no second search went another way: nothing was kept")
+	}
+}
+
 // Pruning may miss a win, but must not claim one that is not there: with every
 // switch on, alone and together, a proven score holds against plain search
 // that looks as far.

@@ -91,8 +91,9 @@ func newWorker(k *Kernel) *worker {
 	return &worker{k: k, history: newHistory(&k.params)}
 }
 
-// reset prepares for a search as if the worker were new: what an earlier
-// search left would make results depend on it.
+// reset prepares for a search as if the worker were new, but for the history
+// where that is kept: what an earlier search left would make results depend on
+// it.
 func (w *worker) reset(s *Search, pos Position, id int) {
 	w.s, w.pos, w.id = s, pos, id
 	w.exchanger, _ = pos.(Exchanger)
@@ -190,6 +191,7 @@ func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 	p := &w.pickers[w.top]
 	w.top++
 	p.open(mode, hash)
+	p.cursor.ByVictim = !w.k.params.On.ExchangeOrder
 	return p
 }
 

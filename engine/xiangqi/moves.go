@@ -88,7 +88,11 @@ func (p *position) evasions(buf []search.Entry, c *search.Cursor) []search.Entry
 	for i := range p.reaches.All() {
 		r := &p.reaches.All()[i]
 		for to := r.To; to.Any(); to = to.Rest() {
-			buf = append(buf, p.entry(rules.MakeMove(r.From, to.First())))
+			e := p.entry(rules.MakeMove(r.From, to.First()))
+			if c.ByVictim && e.Noise == losing {
+				e.Order += captureBase
+			}
+			buf = append(buf, e)
 		}
 	}
 	return buf
@@ -102,7 +106,11 @@ func (p *position) captures(buf []search.Entry, c *search.Cursor) []search.Entry
 	for i := range p.reaches.All() {
 		r := &p.reaches.All()[i]
 		for to := r.To; to.Any(); to = to.Rest() {
-			if e := p.captureEntry(rules.MakeMove(r.From, to.First())); e.Noise == winning {
+			e := p.captureEntry(rules.MakeMove(r.From, to.First()))
+			if c.ByVictim && e.Noise == losing {
+				e.Order += captureBase
+				buf = append(buf, e)
+			} else if e.Noise == winning {
 				buf = append(buf, e)
 			} else {
 				c.W[n>>6&1] |= 1 << (n & 63)

@@ -26,7 +26,7 @@ func Params() search.Params {
 		Null:    search.Null{Base: 4, Per: 3, Most: 3, Verify: 10},
 		Missing: 1, Raised: 1,
 		On: search.Switches{
-			Aspiration: true, PVS: true, HashMove: true, HashCutoff: true,
+			Deepening: true, FailSoft: true, Aspiration: true, PVS: true, ExchangeOrder: true, HashMove: true, HashCutoff: true,
 			Killers: true, History: true, MateDistance: true,
 			Counter: true, Continuation: true, NoisyHistory: true,
 			SkipLosing: true, Delta: true, ReverseFutility: true, NullMove: true, Internal: true,

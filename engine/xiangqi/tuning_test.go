@@ -28,16 +28,7 @@ func TestEvalIsLinear(t *testing.T) {
 	e := changed.compile()
 	coefficients, n := make([]float64, len(l.Names())), 0
 	for walk := range 30 {
-		p := setUp(t, "xiangqi/simple", places[walk%len(places)])
-		for range rng.IntN(60) {
-			legal := p.Legal(nil)
-			if len(legal) == 0 {
-				break
-			}
-			if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
-				t.Fatal(err)
-			}
-		}
+		p := wander(t, rng, walk)
 		worth, quiet, err := l.Coefficients(p, coefficients)
 		if err != nil {
 			t.Fatal(err)

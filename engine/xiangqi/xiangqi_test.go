@@ -53,21 +53,29 @@ func TestConform(t *testing.T) {
 	}
 }
 
+// wander is a position up to 60 random plies away from one of places, each in
+// its turn.
+func wander(t *testing.T, rng *rand.Rand, turn int) game.Position {
+	t.Helper()
+	p := setUp(t, "xiangqi/simple", places[turn%len(places)])
+	for range rng.IntN(60) {
+		legal := p.Legal(nil)
+		if len(legal) == 0 {
+			break
+		}
+		if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
 // TestEvalIsSymmetric: the evaluation knows neither left from right nor Red
 // from Black.
 func TestEvalIsSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for walk := range 60 {
-		p := setUp(t, "xiangqi/simple", places[walk%len(places)])
-		for range rng.IntN(60) {
-			legal := p.Legal(nil)
-			if len(legal) == 0 {
-				break
-			}
-			if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
-				t.Fatal(err)
-			}
-		}
+		p := wander(t, rng, walk)
 		if p.Outcome().Over() {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 // search. HashCutoff belongs to them only where a position always stands at
 // the same ply and quiescence has no limit: elsewhere the table may know a
 // deeper value.
-var Exact = []string{"Aspiration", "PVS", "HashMove", "HashCutoff", "Killers", "Counter", "History",
+var Exact = []string{"Deepening", "FailSoft", "Aspiration", "PVS", "ExchangeOrder", "HashMove", "HashCutoff", "Killers", "Counter", "History",
 	"Continuation", "NoisyHistory", "MateDistance"}
 
 // All names every switch.

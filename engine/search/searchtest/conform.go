@@ -287,6 +287,7 @@ func (w *walker) moves(snap snapshot) {
 		}
 	}
 	w.lively(snap, given)
+	w.byVictim(given)
 	if slices.ContainsFunc(snap.noisy, func(e search.Entry) bool { return !legal[e.Move] }) {
 		w.fatalf("Moves(Noisy) gives illegal moves: %v", snap.noisy)
 	}
@@ -309,6 +310,25 @@ func (w *walker) lively(snap snapshot, given map[game.Move]search.Entry) {
 		if _, ok := got[e.Move]; !ok && (e.Noise > 0 || e.Forces) {
 			w.fatalf("Moves without quiets lacks %+v", e)
 		}
+	}
+}
+
+// byVictim runs a cursor that wants captures in another order.
+func (w *walker) byVictim(given map[game.Move]search.Entry) {
+	w.t.Helper()
+	n := 0
+	c := search.Cursor{Mode: search.All, ByVictim: true}
+	for buf := w.p.Moves(nil, &c); len(buf) > 0; buf = w.p.Moves(buf[:0], &c) {
+		for _, e := range buf {
+			n++
+			want := given[e.Move]
+			if want.Order = e.Order; want != e {
+				w.fatalf("Moves by victim gives %+v, Moves(All) %+v", e, given[e.Move])
+			}
+		}
+	}
+	if n != len(given) {
+		w.fatalf("Moves by victim gives %d moves, Moves(All) %d", n, len(given))
 	}
 }
 
