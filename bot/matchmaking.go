@@ -41,8 +41,8 @@ func (p *player) matchmake(ctx context.Context) {
 	b := backoff{least: m.Interval, most: m.Longest}
 	for sleep(ctx, b.next()) {
 		switch played, err := p.challenge(ctx, pool, terms); {
-		case errors.Is(err, errFull):
-			// Games enough.
+		case errors.Is(err, errFull), errors.Is(err, errUnknown):
+			// Games enough, or nobody to play them for.
 		case errors.Is(err, errClosed):
 			return
 		case err != nil && ctx.Err() == nil:
@@ -71,7 +71,11 @@ func (p *player) ownTerms() (protocol.Terms, error) {
 }
 
 // challenge asks for one match and waits until it begins or comes to nothing.
+// errFull and errUnknown mean not now.
 func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protocol.Terms) (played bool, err error) {
+	if !p.known() {
+		return false, errUnknown // the platform would not believe that it is there to play
+	}
 	s, err := p.reserve(nil, p.want(false), challengeFor+helloTimeout)
 	if err != nil {
 		return false, err

@@ -205,6 +205,27 @@ func TestMatchmaking(t *testing.T) {
 	asked(3)
 }
 
+// A challenge of an instance that the platform does not know would pair it with
+// somebody who then waits in vain.
+func TestChallengesNobodyBeforeItIsKnown(t *testing.T) {
+	t.Parallel() // it mostly waits
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	p.setMute(true)
+	nc := connect(t, srv.Player("bots"))
+	startBot(t, nc, func(c *Config) {
+		c.Match.On, c.Match.Interval, c.Match.Longest = true, time.Millisecond, time.Millisecond
+	})
+	eventually(t, "two hellos, which nobody answers", func() bool { return nc.Stats().OutMsgs > 1 })
+	p.mu.Lock()
+	if len(p.asked) > 0 {
+		t.Errorf("asked before it was known: %+v", p.asked)
+	}
+	p.mu.Unlock()
+	p.setMute(false)
+	p.seen("a challenge", func() bool { return len(p.asked) > 0 })
+}
+
 // TestChallengeEndsBeforeItsAnswer: the word that a challenge has come to nothing
 // may overtake the answer that names it.
 func TestChallengeEndsBeforeItsAnswer(t *testing.T) {
