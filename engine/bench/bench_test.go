@@ -51,7 +51,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 // BenchmarkThreads searches each position of a game, and the one three plies on,
-// to a depth with one thread and with two, five times each with an empty table.
+// to its deep depth with one thread and with two, five times each with an empty table.
 // It reports nodes per second and the time to depth with one thread as ratios to
 // those with two: time as a geometric mean over the positions.
 func BenchmarkThreads(b *testing.B) {
@@ -76,7 +76,7 @@ func BenchmarkThreads(b *testing.B) {
 					for range runs {
 						for i, e := range searchers {
 							e.Forget()
-							r, err := e.Search(p.Clone(), search.Limits{Depth: s.depth + 5}, nil)
+							r, err := e.Search(p.Clone(), search.Limits{Depth: s.deep}, nil)
 							if err != nil {
 								b.Fatal(err)
 							}

@@ -5,11 +5,12 @@ package bench
 type suite struct {
 	game, rules string
 	depth       int
+	deep        int // for what shows in large trees only
 	positions   []string
 }
 
 var suites = []suite{
-	{"xiangqi", "simple", 9, []string{
+	{"xiangqi", "simple", 9, 16, []string{
 		"rnbakabnr/9/1c7/p1p1p1p1p/c8/9/PCP1P1P1P/2C6/9/RNBAKABR1 w - - 4 4",
 		"2bakabnr/3r5/nc7/p1p1p1p1p/2c6/P3P4/2P3P1P/4C1NC1/5R3/RNBAKAB2 w - - 12 7",
 		"2baka1nr/9/2n1b4/p1p1p1p1p/9/6P2/Pcc1P3P/NC4NCB/5R3/2BAKA3 w - - 0 10",
@@ -21,7 +22,7 @@ var suites = []suite{
 		"1R4C2/4k4/9/p3p3p/3r2p2/9/9/4c4/9/3AK4 w - - 1 36",
 		"4ka1n1/4a4/b3b4/3R5/8p/P1B1pp3/9/9/4AC3/3AK1r2 w - - 0 46",
 	}},
-	{"gomoku", "freestyle-15", 5, []string{
+	{"gomoku", "freestyle-15", 5, 8, []string{
 		"11x3/15/15/15/15/15/15/4o10/15/15/15/15/15/15/15 b",
 		"2o12/15/2oxx10/15/15/15/15/15/15/15/15/15/15/15/15 b",
 		"15/11x3/15/15/3o11/15/15/8o6/6ox7/6x8/15/15/15/15/15 b",
@@ -33,7 +34,7 @@ var suites = []suite{
 		"15/15/15/5o9/15/15/10x4/8o2o1x1/10ox1o1/10xo1x1/8o1oxxx1/11xoo1/10o2x1/14x/15 b",
 		"10x4/1x1x11/3oo10/1oxxxxo8/1ooxo1x8/1ooox10/1x2xo9/15/15/15/15/15/15/15/5oox7 b",
 	}},
-	{"amazons", "10x10", 3, []string{
+	{"amazons", "10x10", 3, 4, []string{
 		"3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w",
 		"3q6/10/10/q4*3q/8Q*/10/Q1Q7/7q2/6*3/5*Q3 w",
 		"10/10/2Q1*5/2q4q2/10/3q4**/3**Q4/1Q3*q3/4*5/2*3Q3 w",

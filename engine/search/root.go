@@ -20,12 +20,9 @@ func (w *worker) iterate() {
 	if on := &w.k.params.On; !on.Deepening && w.s.limits.Load().Depth > 0 {
 		depth = w.s.limits.Load().Depth
 	}
+	// Helpers do the same on the same table, where chance soon parts them. To
+	// make each leave out other depths made two threads slower, not faster.
 	for ; depth < MaxPly; depth++ {
-		// Helpers leave out some iterations, each others, so that threads
-		// spread over depths instead of doing the same work.
-		if w.id > 0 && (depth+w.id)%4 == 0 && depth > 2 {
-			continue
-		}
 		before := w.root[0].Move
 		for i := range w.root {
 			w.root[i].last = w.root[i].score
