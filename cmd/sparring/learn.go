@@ -21,10 +21,10 @@ import (
 func learnCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "learn",
-		Short: "Learn from games: fit the evaluation's weights",
+		Short: "Learn from games: fit the evaluation's weights, measure what parts of the search are worth",
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
-	c.AddCommand(learnTune())
+	c.AddCommand(learnTune(), learnWorth())
 	return c
 }
 

@@ -78,20 +78,29 @@ same command goes on where it was stopped. See docs/match.md.`,
 			return runMatch(c, plan, f.json)
 		},
 	}
+	f.conditions(c)
 	fl := c.Flags()
-	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
-	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.StringVar(&f.a, "a", "", "spec of the player that is measured")
 	fl.StringVar(&f.b, "b", "", "spec of its opponent")
 	fl.StringArrayVar(&f.engines, "engine", nil, "spec of a player, repeated: instead of --a and --b")
 	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet: the first meets all others")
+	fl.StringVar(&f.sprt, "sprt", "", "stop by sequential test, such as elo0=0,elo1=5 (alpha=0.05,beta=0.05 may be added)")
+	fl.StringVar(&f.json, "json", "", "result file; where it is there already, the match goes on")
+	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins that the endgame tables in this directory know (Xiangqi)")
+	fl.StringVar(&f.over, "over", "", "nats: the games are played by bots on a platform; --a and --b are players there, or pool:NAME")
+	return c
+}
+
+// conditions are the flags that say what is played, and how, whoever plays.
+func (f *matchFlags) conditions(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.IntVar(&f.games, "games", 100, "games of each pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; may be left out where every spec has a limit")
 	fl.StringVar(&f.openings, "openings", "", "file of openings, shipped, or none (default: balanced random ones are made; sau: players want none)")
-	fl.Uint64Var(&f.seed, "seed", 1, "for the openings, their order, and players that draw by lot")
+	fl.Uint64Var(&f.seed, "seed", 1, "for the openings, their order, and all that is drawn by lot")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games at once")
-	fl.StringVar(&f.sprt, "sprt", "", "stop by sequential test, such as elo0=0,elo1=5 (alpha=0.05,beta=0.05 may be added)")
-	fl.StringVar(&f.json, "json", "", "result file; where it is there already, the match goes on")
 	fl.DurationVar(&f.margin, "margin", 50*time.Millisecond, "how far a move may overshoot its time before it has lost")
 	fl.DurationVar(&f.patience, "patience", 5*time.Minute, "how long a move without a clock may take")
 	fl.IntVar(&f.hash, "hash", 64, "hash table of each player, MiB")
@@ -99,9 +108,6 @@ same command goes on where it was stopped. See docs/match.md.`,
 	fl.StringVar(&f.resign, "resign", "", "adjudicate wins, such as chance=0.02,moves=4: both players agree for so many moves")
 	fl.StringVar(&f.draw, "draw", "", "adjudicate draws, such as within=0.02,moves=8,after=80: both players agree")
 	fl.IntVar(&f.maxPlies, "max-plies", 0, "adjudicate a draw after so many plies; 0: never")
-	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins that the endgame tables in this directory know (Xiangqi)")
-	fl.StringVar(&f.over, "over", "", "nats: the games are played by bots on a platform; --a and --b are players there, or pool:NAME")
-	return c
 }
 
 // plan is what the flags ask for, but for its result file.

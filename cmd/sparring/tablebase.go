@@ -127,11 +127,13 @@ func tablebaseStats(dir func() string) *cobra.Command {
 			}
 			defer tables.Close()
 			out := c.OutOrStdout()
-			fmt.Fprintf(out, "%-8s %-6s %10s %10s %10s %8s\n", "set", "moves", "legal", "won", "lost", "longest")
-			for _, s := range sets {
+			for i, s := range sets {
 				stats, err := tables.Stats(s)
 				if err != nil {
 					return err
+				}
+				if i == 0 {
+					fmt.Fprintf(out, "%-8s %-6s %10s %10s %10s %8s\n", "set", "moves", "legal", "won", "lost", "longest")
 				}
 				for side, st := range stats {
 					fmt.Fprintf(out, "%-8s %-6s %10d %10d %10d %8d\n", s, rules.Color(side), st.Legal, st.Won, st.Lost, st.Longest)

@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -142,9 +141,9 @@ func BenchmarkSwitches(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		on := reflect.ValueOf(e.Params().On)
+		on := e.Params().On
 		for _, name := range search.SwitchNames() {
-			is, verb := on.FieldByName(name).Bool(), "with"
+			is, verb := on.Is(name), "with"
 			if is {
 				verb = "without"
 			}

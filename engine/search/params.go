@@ -202,6 +202,9 @@ func SwitchNames() (names []string) {
 	return names
 }
 
+// Is reports whether the heuristic of that name, one of SwitchNames, is on.
+func (s *Switches) Is(name string) bool { return reflect.ValueOf(s).Elem().FieldByName(name).Bool() }
+
 // Set turns the heuristic of that name, in any case of letters, on or off.
 func (s *Switches) Set(name string, on bool) error {
 	for _, known := range SwitchNames() {

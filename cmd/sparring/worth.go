@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"sparring/engine"
+	"sparring/engine/lineup"
+	"sparring/engine/match"
+	"sparring/engine/match/design"
+	"sparring/engine/match/openings"
+	"sparring/engine/search"
+)
+
+// worthFlags are the command line of a design.
+type worthFlags struct {
+	matchFlags
+	player string
+	design design.Plan
+}
+
+func learnWorth() *cobra.Command {
+	f := &worthFlags{}
+	c := &cobra.Command{
+		Use:   "worth [CHANGE...]",
+		Short: "Measure what parts of the search are worth, many at once",
+		Long: `Measure what changes of our engine are worth, many at once. A CHANGE is an
+option of a spec: without=NullMove, with=Razoring, set.LateFrom=4. Without any it
+is each switch of the search, turned round. In each pair of games each of the
+two players has each change or not, by lot; least squares over all games say
+what each is worth, in points of a hundred. Ctrl-C ends it early, and shows what
+is known by then. See docs/search.md.`,
+		Example: `  sparring learn worth --game xiangqi --player self:nodes=5000 --games 4000 --openings shipped
+  sparring learn worth --game xiangqi --clock movetime=50ms --chance 0.5 without=NullMove without=ForcedExtension`,
+		RunE: func(c *cobra.Command, changes []string) error {
+			plan, err := f.prepare(changes)
+			if err != nil {
+				return &usageError{err}
+			}
+			return f.run(c, plan)
+		},
+	}
+	f.conditions(c)
+	fl := c.Flags()
+	fl.StringVar(&f.player, "player", lineup.Self, "spec of both players, our engine")
+	fl.Float64Var(&f.design.Chance, "chance", 0.15, "that a player has a change in a pair of games")
+	return c
+}
+
+// prepare is the match of a pair: its players, openings and seed are still to
+// be set for each.
+func (f *worthFlags) prepare(changes []string) (*match.Plan, error) {
+	spec, err := lineup.Parse(f.player)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Outside != nil {
+		return nil, fmt.Errorf("--player %.60q: only our own engine can be changed", f.player)
+	}
+	f.a, f.b, f.tournament = f.changed(0, nil), f.changed(1, nil), string(match.RoundRobin)
+	plan, err := f.plan()
+	if err != nil {
+		return nil, err
+	}
+	if len(changes) == 0 {
+		if changes, err = everySwitch(f.game); err != nil {
+			return nil, err
+		}
+	}
+	f.design.Changes, f.design.Seed = changes, f.seed
+	errs := []error{f.design.Validate()}
+	for _, change := range changes {
+		s, err := lineup.Parse(f.changed(0, []string{change}))
+		if err == nil {
+			err = s.Check(f.game)
+		}
+		errs = append(errs, err)
+	}
+	return plan, errors.Join(errs...)
+}
+
+// worthPlayers are what the two are called.
+var worthPlayers = [2]string{"first", "second"}
+
+// changed is the spec of a player, 0 or 1, with some changes.
+func (f *worthFlags) changed(player int, changes []string) string {
+	return strings.Join(append([]string{f.player, "name=" + worthPlayers[player]}, changes...), ",")
+}
+
+// everySwitch turns each switch of a game's search round.
+func everySwitch(gameName string) (changes []string, err error) {
+	e, err := engine.New(gameName, engine.Options{HashBytes: 1 << 20})
+	if err != nil {
+		return nil, err
+	}
+	on := e.Params().On
+	for _, name := range search.SwitchNames() {
+		turn := "with="
+		if on.Is(name) {
+			turn = "without="
+		}
+		changes = append(changes, turn+name)
+	}
+	return changes, nil
+}
+
+// pair is two games from an opening, by number from 0.
+type pair struct {
+	number  int
+	opening openings.Opening
+}
+
+// Opening implements openings.Source: there is but one.
+func (p pair) Opening(context.Context, int) (openings.Opening, error) { return p.opening, nil }
+
+func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
+	began, out := time.Now(), c.OutOrStdout()
+	show := newDisplay(c.ErrOrStderr())
+	var mu sync.Mutex
+	results := map[int]design.Result{}
+	group, ctx := errgroup.WithContext(c.Context())
+	pairs := make(chan pair)
+	group.Go(func() error {
+		defer close(pairs)
+		for n := range f.games / 2 {
+			o, err := plan.Openings.Opening(ctx, n)
+			if err != nil {
+				return fmt.Errorf("opening %d: %w", n+1, err)
+			}
+			select {
+			case pairs <- pair{n, o}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range f.concurrency {
+		group.Go(func() error {
+			for p := range pairs {
+				r, err := f.play(ctx, plan, p)
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				results[p.number] = r
+				n := len(results)
+				mu.Unlock()
+				if show.live() || n%max(f.games/40, 1) == 0 {
+					left := time.Since(began) / time.Duration(n) * time.Duration(f.games/2-n)
+					show.game("worth", fmt.Sprintf("%d of %d games, %v left", 2*n, f.games, left.Round(time.Second)))
+				}
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	show.clear()
+	if len(results) == 0 && err != nil {
+		return err
+	}
+	if wrong := f.report(out, results); err == nil {
+		err = wrong
+	}
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("interrupted after %d games", 2*len(results))
+	}
+	return err
+}
+
+// play plays a pair with what its players have drawn.
+func (f *worthFlags) play(ctx context.Context, plan *match.Plan, p pair) (design.Result, error) {
+	r := design.Result{Players: f.design.Draw(p.number)}
+	own := *plan
+	own.Games, own.Concurrency, own.Openings = 2, 1, p
+	own.Terms.ID, own.Terms.Seed = match.NewID(), openings.Mix(f.seed, uint64(p.number))
+	own.Terms.Players = nil
+	for i, has := range r.Players {
+		own.Terms.Players = append(own.Terms.Players, f.changed(i, f.design.Of(has)))
+	}
+	standing, err := match.Run(ctx, own)
+	if err != nil {
+		return r, err
+	}
+	for _, p := range standing.Players {
+		if p.FirstFault != nil {
+			return r, fmt.Errorf("%s: %s: %s", p.Name, p.FirstFault.Kind, p.FirstFault.Text)
+		}
+	}
+	m := standing.Meets[0]
+	r.Share = m.Points() / float64(m.Games())
+	return r, nil
+}
+
+// report prints what the changes are worth. The order of the games makes no
+// difference.
+func (f *worthFlags) report(out io.Writer, results map[int]design.Result) error {
+	var all []design.Result
+	for n := range f.games / 2 {
+		if r, ok := results[n]; ok {
+			all = append(all, r)
+		}
+	}
+	effects, err := f.design.Fit(all)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d games of %s, each change with a chance of %g\n\n", 2*len(all), f.player, f.design.Chance)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CHANGE\tWORTH, POINTS OF 100\tGAMES WITH IT ON ONE SIDE")
+	for _, e := range effects {
+		fmt.Fprintf(w, "%s\t%+.1f ± %.1f\t%d\n", e.Change, 100*e.Worth, 100*e.Error, 2*e.Pairs)
+	}
+	return w.Flush()
+}
