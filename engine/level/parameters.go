@@ -32,18 +32,18 @@ type Parameters struct {
 // table is the one place of the parameters, by game; level n is at n-1. They
 // were found by `sparring levels calibrate`, changing them until all steps
 // came out about even; configs/levels-GAME.json has the measurement. A
-// log-odds of one is, in the engine's evaluations, a fifth of a rook in Xiangqi,
+// log-odds of one is, in the engine's evaluations, a third of a rook in Xiangqi,
 // an open three in Gomoku, five squares in Amazons.
 var table = map[string][Strongest]Parameters{
 	"xiangqi": {
-		{Nodes: 300, Notice: 3, Compare: 3, Slip: 3},
-		{Nodes: 400, Notice: 5, Compare: 4, Slip: 1.85},
-		{Nodes: 700, Notice: 10, Compare: 6, Slip: 1.1, Worst: 6},
-		{Nodes: 800, Notice: 16, Compare: 6, Slip: 0.75, Worst: 3.5},
-		{Nodes: 1000, Notice: 20, Compare: 5, Slip: 0.6, Worst: 2.2},
-		{Nodes: 1300, Compare: 4, Slip: 0.4, Worst: 1, Careful: true, Keep: true},
-		{Nodes: 2500, Compare: 3, Slip: 0.15, Worst: 0.3, Careful: true, Keep: true},
-		{Nodes: 7000, Compare: 2, Slip: 0.1, Worst: 0.2, Careful: true, Keep: true},
+		{Nodes: 300, Notice: 3, Compare: 3, Slip: 1.65},
+		{Nodes: 400, Notice: 5, Compare: 4, Slip: 1},
+		{Nodes: 700, Notice: 10, Compare: 6, Slip: 0.6, Worst: 3.3},
+		{Nodes: 800, Notice: 16, Compare: 6, Slip: 0.41, Worst: 1.9},
+		{Nodes: 1000, Notice: 20, Compare: 5, Slip: 0.33, Worst: 1.2},
+		{Nodes: 1300, Compare: 4, Slip: 0.22, Worst: 0.55, Careful: true, Keep: true},
+		{Nodes: 2500, Compare: 3, Slip: 0.08, Worst: 0.17, Careful: true, Keep: true},
+		{Nodes: 7000, Compare: 2, Slip: 0.055, Worst: 0.11, Careful: true, Keep: true},
 		{Nodes: 12000, Careful: true},
 		{Nodes: 40000, Careful: true},
 	},
