@@ -20,10 +20,11 @@ type mailbox struct {
 	// Which squares of each rank and file are taken: for preset tables only.
 	ranks [Ranks]uint32
 	files [Files]uint32
+	king  [2]Square // for guarded only
 }
 
 func newMailbox(b *Board) *mailbox {
-	m := &mailbox{side: b.Side()}
+	m := &mailbox{side: b.Side(), king: [2]Square{b.King(Red), b.King(Black)}}
 	for s := range Square(Squares) {
 		if m.piece[s] = b.At(s); m.piece[s] != NoPiece {
 			m.ranks[s.Rank()] |= 1 << s.File()
@@ -260,6 +261,68 @@ var methods = []struct {
 	list method
 }{{"scanning", scanning}, {"templates", templates}, {"preset-tables", preset}}
 
+// guarded reports whether a move leaves its king unattacked, by looking from
+// the king outwards with preset tables and patterns.
+func (m *mailbox) guarded(move game.Move) bool {
+	from, to := From(move), To(move)
+	moved, taken := m.piece[from], m.piece[to]
+	ranks, files := m.ranks, m.files
+	m.piece[from], m.piece[to] = NoPiece, moved
+	m.ranks[from.Rank()] &^= 1 << from.File()
+	m.files[from.File()] &^= 1 << from.Rank()
+	m.ranks[to.Rank()] |= 1 << to.File()
+	m.files[to.File()] |= 1 << to.Rank()
+	king := m.king[m.side]
+	if king == from {
+		king = to
+	}
+	safe := !m.attacked(king)
+	m.piece[from], m.piece[to] = moved, taken
+	m.ranks, m.files = ranks, files
+	return safe
+}
+
+// attacked reports whether the other side attacks a square as it would a king.
+func (m *mailbox) attacked(king Square) bool {
+	enemy := m.side.Other()
+	rook, pawn := MakePiece(enemy, Rook), MakePiece(enemy, Pawn)
+	file, rank := king.File(), king.Rank()
+	for cannon := range 2 {
+		for _, f := range onRanks[cannon][m.ranks[rank]][file][1] {
+			if p := m.piece[MakeSquare(int(f), rank)]; p == rook+Piece(cannon) {
+				return true
+			}
+		}
+		for _, r := range onFiles[cannon][m.files[file]][rank][1] {
+			if p := m.piece[MakeSquare(file, int(r))]; p == rook+Piece(cannon) || cannon == 0 && p == MakePiece(enemy, King) {
+				return true
+			}
+		}
+	}
+	for _, t := range horsesAt[king] {
+		if m.piece[t.to] == MakePiece(enemy, Horse) && m.piece[t.leg] == NoPiece {
+			return true
+		}
+	}
+	for _, t := range patterns[MakePiece(m.side, Pawn)][king] { // forward, and sideways beyond the river
+		if m.piece[t.to] == pawn {
+			return true
+		}
+	}
+	return file > 0 && m.piece[king-1] == pawn || file < Files-1 && m.piece[king+1] == pawn
+}
+
+// horsesAt are the squares from which a horse attacks each square, with the leg
+// of the horse.
+var horsesAt = func() (t [Squares][]template) {
+	for from, ways := range patterns[MakePiece(Red, Horse)] {
+		for _, way := range ways {
+			t[way.to] = append(t[way.to], template{Square(from), way.leg})
+		}
+	}
+	return t
+}()
+
 // safe reports whether a move leaves its king unattacked, by trying every
 // answer of the other side.
 func (m *mailbox) safe(move game.Move) bool {
@@ -292,34 +355,46 @@ func TestMethodsAgree(t *testing.T) {
 		}
 		legal := b.Legal(nil)
 		slices.Sort(legal)
-		got := slices.DeleteFunc(scanning(m, false, nil), func(move game.Move) bool { return !m.safe(move) })
-		if slices.Sort(got); !slices.Equal(got, legal) {
-			t.Fatalf("%s: by scanning and trying %v are legal, by the board %v", b.fen(1), got, legal)
+		for what, safe := range map[string]func(game.Move) bool{"answers": m.safe, "looking out from the king": m.guarded} {
+			got := slices.DeleteFunc(scanning(m, false, nil), func(move game.Move) bool { return !safe(move) })
+			if slices.Sort(got); !slices.Equal(got, legal) {
+				t.Fatalf("%s: by scanning and %s %v are legal, by the board %v", b.fen(1), what, got, legal)
+			}
 		}
 	})
 }
 
 // BenchmarkMethods lists all moves of four positions, or the captures alone, in
-// each of the ways. Keeping a mailbox's lines up to date is not counted.
+// each of the ways, and the legal ones with preset tables and with bitboards.
+// What it takes to keep a mailbox's lines and a board's sets up to date from
+// move to move is not counted.
 func BenchmarkMethods(b *testing.B) {
 	boards := benchBoards(b)
 	var boxes []*mailbox
 	for _, board := range boards {
 		boxes = append(boxes, newMailbox(board))
 	}
+	report := func(b *testing.B, list func(i int, buf []game.Move) []game.Move) {
+		var buf []game.Move
+		for b.Loop() {
+			for i := range boards {
+				buf = list(i, buf[:0])
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(boards)), "ns/position")
+	}
+	b.Run("legal/preset-tables", func(b *testing.B) {
+		report(b, func(i int, buf []game.Move) []game.Move {
+			return slices.DeleteFunc(preset(boxes[i], false, buf), func(move game.Move) bool { return !boxes[i].guarded(move) })
+		})
+	})
+	b.Run("legal/bitboards", func(b *testing.B) {
+		report(b, func(i int, buf []game.Move) []game.Move { return boards[i].Legal(buf) })
+	})
 	for _, captures := range []bool{false, true} {
 		what := "all"
 		if captures {
 			what = "captures"
-		}
-		report := func(b *testing.B, list func(i int, buf []game.Move) []game.Move) {
-			var buf []game.Move
-			for b.Loop() {
-				for i := range boards {
-					buf = list(i, buf[:0])
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(boards)), "ns/position")
 		}
 		for _, by := range methods {
 			b.Run(what+"/"+by.name, func(b *testing.B) {
