@@ -11,15 +11,15 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
-	"sparring/engine/outside/broken"
 	"sparring/game"
+	"sparring/pipe/external/faultyengine"
 	"sparring/protocol"
 )
 
 // TestMain lets the test binary be an outside engine.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
-		broken.Main()
+		faultyengine.Main()
 	}
 	goleak.VerifyTestMain(m)
 }

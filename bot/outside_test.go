@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"sparring/engine"
-	"sparring/engine/lineup"
-	"sparring/engine/outside"
-	"sparring/engine/outside/broken"
 	"sparring/game"
+	"sparring/pipe/external"
+	"sparring/pipe/external/faultyengine"
+	"sparring/pipe/playerspec"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -24,14 +24,14 @@ func program(t *testing.T, mode string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lineup.Spec{Outside: &outside.Spec{Dialect: outside.UCI, Path: self, Args: []string{"broken", mode}}}.String()
+	return playerspec.Spec{Outside: &external.Spec{Dialect: external.UCI, Path: self, Args: []string{"broken", mode}}}.String()
 }
 
 // A team's engine plays for the bot. One that crashes loses that game, with
 // the reason in log and record, and the process goes on.
 func TestPlaysWithAnOutsideEngine(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{broken.Fine, broken.CrashGo, broken.Illegal, broken.CrashStart} {
+	for _, mode := range []string{faultyengine.Fine, faultyengine.CrashGo, faultyengine.Illegal, faultyengine.CrashStart} {
 		t.Run(mode, func(t *testing.T) {
 			dir := t.TempDir()
 			w, err := record.NewWriter(dir, "test", 0)
@@ -40,7 +40,7 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 			}
 			defer w.Close()
 			pool := engine.NewPool(engine.PoolOptions{Cores: 2, Open: func(spec, gameName string) (engine.Searcher, error) {
-				return lineup.Open(spec, gameName, lineup.Options{HashBytes: 1 << 20})
+				return playerspec.Open(spec, gameName, playerspec.Options{HashBytes: 1 << 20})
 			}})
 			defer pool.Close()
 			srv := service(t)
@@ -66,7 +66,7 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 				p.mu.Lock()
 				resigned := slices.Contains(m.acts, string(protocol.ActResign)+" ")
 				p.mu.Unlock()
-				if mode == broken.Fine {
+				if mode == faultyengine.Fine {
 					if resigned || doc.Text != "" || doc.Plies[0].Think == nil || doc.Plies[0].Think.Source != record.FromExternal {
 						t.Errorf("resigned %v, text %q, first ply %+v", resigned, doc.Text, doc.Plies[0])
 					}
@@ -82,7 +82,7 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 					t.Errorf("log:\n%s", f.log)
 				}
 			}
-			if said := f.log.has("the engine does not start"); said != (mode == broken.CrashStart) {
+			if said := f.log.has("the engine does not start"); said != (mode == faultyengine.CrashStart) {
 				t.Errorf("that it does not start is said: %v", said)
 			}
 		})

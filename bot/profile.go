@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"sparring/engine/lineup"
 	"sparring/game/clock"
+	"sparring/pipe/playerspec"
 	"sparring/protocol"
 )
 
@@ -22,7 +22,7 @@ type Profile struct {
 	// Pools are the queues to listen in; none named: the player's own, and
 	// <game>.<speed> for every game and every speed that the policy takes.
 	Pools []protocol.Pool `json:"pools,omitempty"`
-	// Engine is the spec of who thinks for it, as package lineup reads it; "" is
+	// Engine is the spec of who thinks for it, as package playerspec reads it; "" is
 	// our own engine. The games of a program that fails are resigned.
 	Engine string `json:"engine,omitempty"`
 	Slots  int    `json:"slots,omitempty"` // games at once; 0: no limit but the process's
@@ -186,7 +186,7 @@ func (p Profile) check() (errs []error) {
 // checkEngine reports what is wrong with the spec of the engine, also a
 // program that is not there.
 func (p Profile) checkEngine() []error {
-	spec, err := lineup.Parse(p.Engine)
+	spec, err := playerspec.Parse(p.Engine)
 	if err != nil {
 		return []error{err}
 	}
@@ -207,7 +207,7 @@ func (p Profile) checkEngine() []error {
 
 // outside reports whether a program that is not ours thinks for the player.
 func (p Profile) outside() bool {
-	spec, err := lineup.Parse(p.Engine)
+	spec, err := playerspec.Parse(p.Engine)
 	return err == nil && spec.Outside != nil
 }
 

@@ -26,7 +26,7 @@ type starter interface {
 // Task is a position to think about.
 type Task struct {
 	Player   protocol.PlayerID
-	Engine   string // the spec of who thinks, as package lineup reads it; "" is our own engine
+	Engine   string // the spec of who thinks, as package playerspec reads it; "" is our own engine
 	Game     protocol.GameID
 	Position game.Position // the thinker's own from here on
 	Clock    Clock         // not for pondering

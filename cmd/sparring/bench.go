@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"sparring/engine/bench"
+	"sparring/lab/bench"
 )
 
 func benchCommand() *cobra.Command {

@@ -17,9 +17,9 @@ import (
 	"sparring/configs"
 	"sparring/engine"
 	"sparring/engine/book"
-	"sparring/engine/lineup"
 	"sparring/engine/tablebase"
 	"sparring/engine/xiangqi"
+	"sparring/pipe/playerspec"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -95,8 +95,8 @@ func opener(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) func(spec
 	if err != nil {
 		warn(err)
 	}
-	players := lineup.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Shipped: configs.Books(), Warn: warn, Tables: tables}
-	return func(spec, gameName string) (engine.Searcher, error) { return lineup.Open(spec, gameName, players) }
+	players := playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Shipped: configs.Books(), Warn: warn, Tables: tables}
+	return func(spec, gameName string) (engine.Searcher, error) { return playerspec.Open(spec, gameName, players) }
 }
 
 // endgames opens a bot's endgame tables, if it has any, and begins to build

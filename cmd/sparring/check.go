@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/engine/lineup"
-	"sparring/engine/outside"
+	"sparring/pipe/external"
+	"sparring/pipe/playerspec"
 )
 
 func checkCommand() *cobra.Command {
@@ -30,7 +30,7 @@ it says what was sent and what came back. The exit code is 1 where there is one.
 			if len(args) != 1 {
 				return usagef("%s: want one spec, such as uci:fairy-stockfish (see %s --help)", c.CommandPath(), c.CommandPath())
 			}
-			spec, err := lineup.Parse(args[0])
+			spec, err := playerspec.Parse(args[0])
 			if err != nil {
 				return &usageError{err}
 			}
@@ -44,9 +44,9 @@ it says what was sent and what came back. The exit code is 1 where there is one.
 				return &usageError{err}
 			}
 			var faults []string
-			err = outside.Check(c.Context(), *spec.Outside, gameName, func(f outside.Finding) {
+			err = external.Check(c.Context(), *spec.Outside, gameName, func(f external.Finding) {
 				fmt.Fprintf(c.OutOrStdout(), "%-5s  %-8s  %s\n", f.Verdict, f.Check, f.Text)
-				if f.Verdict == outside.Bad {
+				if f.Verdict == external.Bad {
 					faults = append(faults, f.Check)
 				}
 			})

@@ -11,29 +11,29 @@ import (
 	"sparring/engine"
 	"sparring/engine/book"
 	"sparring/engine/level"
-	"sparring/engine/lineup"
-	"sparring/engine/pipe"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/pipe/frontend"
+	"sparring/pipe/playerspec"
 )
 
 func engineCommand() *cobra.Command {
-	o := pipe.Options{Levels: level.Strongest}
+	o := frontend.Options{Levels: level.Strongest}
 	var hash int
 	var clockText string
 	c := &cobra.Command{
 		Use:   "engine",
 		Short: "Be an engine for a GUI or a match runner, over standard input and output",
 		Long: `Be an engine for a GUI or a match runner, over standard input and output. The
-first line tells which protocol is spoken, or --protocol does: ` + strings.Join(pipe.Protocols(), ", ") + `.
+first line tells which protocol is spoken, or --protocol does: ` + strings.Join(frontend.Protocols(), ", ") + `.
 docs/engine.md says how to plug it in.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if hash < 1 || hash > pipe.MaxHash() {
-				return usagef("--hash %d: want 1 to %d MiB", hash, pipe.MaxHash())
+			if hash < 1 || hash > frontend.MaxHash() {
+				return usagef("--hash %d: want 1 to %d MiB", hash, frontend.MaxHash())
 			}
-			if o.Setup.Threads < 1 || o.Setup.Threads > pipe.MaxThreads {
-				return usagef("--threads %d: want 1 to %d", o.Setup.Threads, pipe.MaxThreads)
+			if o.Setup.Threads < 1 || o.Setup.Threads > frontend.MaxThreads {
+				return usagef("--threads %d: want 1 to %d", o.Setup.Threads, frontend.MaxThreads)
 			}
 			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
 				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)
@@ -52,8 +52,8 @@ docs/engine.md says how to plug it in.`,
 				}
 				o.Clock = spec
 			}
-			err := pipe.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
-			if errors.Is(err, pipe.ErrProtocol) || errors.Is(err, game.ErrRules) {
+			err := frontend.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
+			if errors.Is(err, frontend.ErrProtocol) || errors.Is(err, game.ErrRules) {
 				return &usageError{err}
 			}
 			return err
@@ -61,7 +61,7 @@ docs/engine.md says how to plug it in.`,
 	}
 	c.AddCommand(checkCommand())
 	f := c.Flags()
-	f.StringVar(&o.Protocol, "protocol", "", "the protocol to speak: "+strings.Join(pipe.Protocols(), ", ")+" (default: what the first line says)")
+	f.StringVar(&o.Protocol, "protocol", "", "the protocol to speak: "+strings.Join(frontend.Protocols(), ", ")+" (default: what the first line says)")
 	f.StringVar(&o.Game, "game", "", "the game, where the protocol leaves it open")
 	f.StringVar(&o.Rules, "rules", "", "the rules, where the protocol leaves them open, such as gomoku/renju-15")
 	f.StringVar(&clockText, "clock", "", "the clock, where the protocol tells of none: 900 for a quarter of an hour, 2/move for two seconds a move")
@@ -75,9 +75,9 @@ docs/engine.md says how to plug it in.`,
 
 // openEngine opens our engine as a GUI wants it. What is wrong with its book
 // was said when the book was chosen.
-func openEngine(gameName string, s pipe.Setup) (engine.Searcher, error) {
-	player := lineup.Spec{Level: s.Level, Book: s.Book}
-	return player.Open(gameName, lineup.Options{HashBytes: s.HashBytes, Threads: s.Threads, Shipped: configs.Books(), Warn: func(error) {}})
+func openEngine(gameName string, s frontend.Setup) (engine.Searcher, error) {
+	player := playerspec.Spec{Level: s.Level, Book: s.Book}
+	return player.Open(gameName, playerspec.Options{HashBytes: s.HashBytes, Threads: s.Threads, Shipped: configs.Books(), Warn: func(error) {}})
 }
 
 // soundBook reports what is wrong with a book.

@@ -15,7 +15,7 @@ const root = "../.."
 
 // topLevel are the only names at the top.
 var topLevel = []string{
-	"cmd", "bot", "arena", "protocol", "record", "engine", "game", "configs", "docs",
+	"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs", "docs",
 	"docker-compose.yml", "Dockerfile", "go.mod", "go.sum", "README.md", "LICENSE", ".ci", ".gitignore", ".dockerignore",
 }
 
@@ -24,19 +24,13 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":             {"game"},
 	"engine":           {"engine", "game"},
-	"engine/match":     {"engine", "record$", "protocol$", "protocol/filelock", "game"}, // cluster, below it, speaks to a platform
-	"engine/level":     {"engine", "record$", "protocol$", "protocol/filelock", "game"}, // calibrate, below it, plays matches
-	"engine/tune":      {"engine", "record$", "protocol$", "game"},
-	"engine/outside":   append(slices.Clone(dialects), "protocol/xboard"),
-	"engine/lineup":    append(slices.Clone(dialects), "protocol/xboard"),
-	"engine/pipe":      append(slices.Clone(dialects), "protocol/botzone"),
-	"engine/tablebase": {"engine/tablebase", "game$", "game/xiangqi"}, // files: only who wires an engine up knows of them
+	"engine/tablebase": {"engine/tablebase", "game$", "game/xiangqi"}, // only who wires an engine up opens its files
+
+	"pipe": {"pipe", "engine", "game"},
+	"lab":  {"lab", "pipe", "engine", "record", "protocol", "game"},
 
 	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
-	"protocol/internal": {},
 	"protocol/filelock": {"protocol/filelock"},
-	"protocol/uci":      {"protocol/internal"},
-	"protocol/ucci":     {"protocol/internal", "protocol/uci"},
 	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},
 
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
@@ -49,12 +43,9 @@ var imports = map[string][]string{
 
 	"configs": {"configs"},
 	"arena":   {"arena", "protocol", "record", "game", "configs"},
-	"bot":     {"bot", "engine", "protocol", "record", "game", "configs"},
-	"cmd":     {"cmd", "bot", "arena", "protocol", "record", "engine", "game", "configs"},
+	"bot":     {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
+	"cmd":     {"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs"},
 }
-
-// dialects are what speaks to other programs over pipes.
-var dialects = []string{"engine", "game", "protocol/internal", "protocol/uci", "protocol/ucci", "protocol/gomocup", "protocol/sau"}
 
 // bare are the folders that need nothing beyond Go and golang.org/x: whoever
 // wants the rules or the search can take them alone.

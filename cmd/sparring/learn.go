@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
-	"sparring/engine/tune"
 	"sparring/engine/xiangqi"
+	"sparring/lab/tune"
 )
 
 func learnCommand() *cobra.Command {

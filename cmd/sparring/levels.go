@@ -13,9 +13,9 @@ import (
 
 	"sparring/configs"
 	"sparring/engine/level"
-	"sparring/engine/level/calibrate"
-	"sparring/engine/match"
 	"sparring/game/catalog"
+	"sparring/lab/calibrate"
+	"sparring/lab/match"
 )
 
 func levelsCommand() *cobra.Command {

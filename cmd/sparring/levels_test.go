@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"sparring/engine/level"
-	"sparring/engine/level/calibrate"
 	"sparring/game/catalog"
+	"sparring/lab/calibrate"
 )
 
 // TestShippedLevels: the measurements that are shipped are of the levels as they

@@ -5,15 +5,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"sparring/engine/outside/broken"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/pipe/external/faultyengine"
 )
 
 // TestMain lets the scripts call sparring as a command of its own, by the names
 // that it may have, and an engine that is broken in the way its argument says.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sparring": main, "pbrain-sparring": main, "broken-engine": broken.Main})
+	testscript.Main(m, map[string]func(){"sparring": main, "pbrain-sparring": main, "broken-engine": faultyengine.Main})
 }
 
 // TestScripts runs the stories in testdata: what a user types, and what comes back.

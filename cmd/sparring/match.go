@@ -13,13 +13,13 @@ import (
 
 	"sparring/configs"
 	"sparring/engine"
-	"sparring/engine/lineup"
-	"sparring/engine/match"
-	"sparring/engine/match/cluster"
-	"sparring/engine/match/elo"
-	"sparring/engine/match/openings"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/elo"
+	"sparring/lab/match"
+	"sparring/lab/openings"
+	"sparring/lab/overnats"
+	"sparring/pipe/playerspec"
 )
 
 // matchFlags are the flags of the match command.
@@ -131,7 +131,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	own := f.over == ""     // every player has a limit of its own
 	if f.over == "" {
 		for _, text := range t.Players {
-			s, err := lineup.Parse(text)
+			s, err := playerspec.Parse(text)
 			if err == nil {
 				err = s.Check(f.game)
 			}
@@ -175,13 +175,13 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	switch f.over {
 	case "":
 	case overNATS:
-		errs = append(errs, cluster.Check(&t))
+		errs = append(errs, overnats.Check(&t))
 	default:
 		check("over", fmt.Errorf("%.20q: want nats, or nothing for this machine", f.over))
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return lineup.Open(spec, f.game, lineup.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books()})
+		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books()})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (f *matchFlags) players() ([]string, error) {
 }
 
 // limited reports whether a player bounds its moves by itself.
-func limited(s lineup.Spec) bool {
+func limited(s playerspec.Spec) bool {
 	if o := s.Outside; o != nil {
 		return o.Nodes > 0 || o.Depth > 0
 	}

@@ -16,10 +16,10 @@ import (
 	"sparring/arena"
 	"sparring/bot"
 	"sparring/configs"
-	"sparring/engine/match"
-	"sparring/engine/match/cluster"
-	"sparring/engine/match/openings"
 	"sparring/game"
+	"sparring/lab/match"
+	"sparring/lab/openings"
+	"sparring/lab/overnats"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 	"sparring/record"
@@ -95,7 +95,7 @@ func (g *ground) plan(t *testing.T, a, b string, expire time.Duration) *match.Pl
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Backend = cluster.New(g.js, g.subjects, expire)
+	plan.Backend = overnats.New(g.js, g.subjects, expire)
 	return plan
 }
 
@@ -166,12 +166,12 @@ func TestMatchOverNATS(t *testing.T) {
 func TestMatchOverNATSWithoutPlayers(t *testing.T) {
 	g := newGround(t)
 	plan := g.plan(t, "amazons-hare", "nobody", time.Second)
-	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, cluster.ErrExpired) {
+	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, overnats.ErrExpired) {
 		t.Errorf("%v", err)
 	}
 	plan = g.plan(t, "amazons-hare", "amazons-tortoise", time.Minute)
 	plan.Terms.Game, plan.Terms.Rules, plan.Openings = "gomoku", "gomoku/freestyle-15+swap2", openings.Start{}
-	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, cluster.ErrRefused) {
+	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, overnats.ErrRefused) {
 		t.Errorf("%v", err)
 	}
 }

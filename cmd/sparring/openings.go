@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
-	"sparring/engine/lineup"
-	"sparring/engine/match/openings"
 	"sparring/engine/search"
 	"sparring/game"
+	"sparring/lab/openings"
+	"sparring/pipe/playerspec"
 )
 
 // openingFlags are the flags of the openings make command.
@@ -106,7 +106,7 @@ func (f *openingFlags) maker() (*openingMaker, error) {
 	m := &openingMaker{rules: names, command: f.command(recipe)}
 	var judges []openings.Judge
 	for _, spec := range f.judges {
-		s, err := lineup.Open(spec, f.game, lineup.Options{HashBytes: judgeHash, Threads: 1})
+		s, err := playerspec.Open(spec, f.game, playerspec.Options{HashBytes: judgeHash, Threads: 1})
 		if err != nil {
 			m.close()
 			return nil, fmt.Errorf("--judge: %w", err)

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"sparring/configs"
-	"sparring/engine/match/openings"
 	"sparring/game/catalog"
+	"sparring/lab/openings"
 )
 
 // Every rule set without an opening procedure has a hundred openings at least,

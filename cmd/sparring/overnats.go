@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/configs"
-	"sparring/engine/match"
-	"sparring/engine/match/cluster"
+	"sparring/lab/match"
+	"sparring/lab/overnats"
 	"sparring/protocol"
 )
 
@@ -39,6 +39,6 @@ func platformBackend(c *cobra.Command, plan *match.Plan) (done func(), err error
 		nc.Close()
 		return nil, err
 	}
-	plan.Backend = cluster.New(js, subjects, 0)
+	plan.Backend = overnats.New(js, subjects, 0)
 	return nc.Close, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"sparring/engine/match"
+	"sparring/lab/match"
 )
 
 // progress shows how a match goes: on a terminal a bar with the live score,

@@ -12,9 +12,9 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/book"
-	"sparring/engine/match"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/match"
 	"sparring/record"
 )
 

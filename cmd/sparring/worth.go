@@ -14,18 +14,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sparring/engine"
-	"sparring/engine/lineup"
-	"sparring/engine/match"
-	"sparring/engine/match/design"
-	"sparring/engine/match/openings"
 	"sparring/engine/search"
+	"sparring/lab/match"
+	"sparring/lab/openings"
+	"sparring/lab/screening"
+	"sparring/pipe/playerspec"
 )
 
 // worthFlags are the command line of a design.
 type worthFlags struct {
 	matchFlags
 	player string
-	design design.Plan
+	design screening.Plan
 }
 
 func learnWorth() *cobra.Command {
@@ -51,7 +51,7 @@ is known by then. See docs/search.md.`,
 	}
 	f.conditions(c)
 	fl := c.Flags()
-	fl.StringVar(&f.player, "player", lineup.Self, "spec of both players, our engine")
+	fl.StringVar(&f.player, "player", playerspec.Self, "spec of both players, our engine")
 	fl.Float64Var(&f.design.Chance, "chance", 0.15, "that a player has a change in a pair of games")
 	return c
 }
@@ -59,7 +59,7 @@ is known by then. See docs/search.md.`,
 // prepare is the match of a pair: its players, openings and seed are still to
 // be set for each.
 func (f *worthFlags) prepare(changes []string) (*match.Plan, error) {
-	spec, err := lineup.Parse(f.player)
+	spec, err := playerspec.Parse(f.player)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (f *worthFlags) prepare(changes []string) (*match.Plan, error) {
 	f.design.Changes, f.design.Seed = changes, f.seed
 	errs := []error{f.design.Validate()}
 	for _, change := range changes {
-		s, err := lineup.Parse(f.changed(0, []string{change}))
+		s, err := playerspec.Parse(f.changed(0, []string{change}))
 		if err == nil {
 			err = s.Check(f.game)
 		}
@@ -126,7 +126,7 @@ func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
 	began, out := time.Now(), c.OutOrStdout()
 	show := newDisplay(c.ErrOrStderr())
 	var mu sync.Mutex
-	results := map[int]design.Result{}
+	results := map[int]screening.Result{}
 	group, ctx := errgroup.WithContext(c.Context())
 	pairs := make(chan pair)
 	group.Go(func() error {
@@ -178,8 +178,8 @@ func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
 }
 
 // play plays a pair with what its players have drawn.
-func (f *worthFlags) play(ctx context.Context, plan *match.Plan, p pair) (design.Result, error) {
-	r := design.Result{Players: f.design.Draw(p.number)}
+func (f *worthFlags) play(ctx context.Context, plan *match.Plan, p pair) (screening.Result, error) {
+	r := screening.Result{Players: f.design.Draw(p.number)}
 	own := *plan
 	own.Games, own.Concurrency, own.Openings = 2, 1, p
 	own.Terms.ID, own.Terms.Seed = match.NewID(), openings.Mix(f.seed, uint64(p.number))
@@ -203,8 +203,8 @@ func (f *worthFlags) play(ctx context.Context, plan *match.Plan, p pair) (design
 
 // report prints what the changes are worth. The order of the games makes no
 // difference.
-func (f *worthFlags) report(out io.Writer, results map[int]design.Result) error {
-	var all []design.Result
+func (f *worthFlags) report(out io.Writer, results map[int]screening.Result) error {
+	var all []screening.Result
 	for n := range f.games / 2 {
 		if r, ok := results[n]; ok {
 			all = append(all, r)

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package broken
-
-import "os/exec"
-
-func ownSession(*exec.Cmd) {}

@@ -1,0 +1,225 @@
+// Package calibrate measures the levels of a game: [Run] plays each against the
+// one below it, and the lowest against the scripted beginner, and says how far
+// apart they are. [Read] reads what it has written.
+package calibrate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"sparring/engine"
+	"sparring/engine/level"
+	"sparring/game"
+	"sparring/lab/elo"
+	"sparring/lab/match"
+	"sparring/lab/openings"
+)
+
+// Beginner is the name of the scripted player, see level.Beginner.
+const Beginner = "beginner"
+
+// File is a game's calibration.
+type File struct {
+	Game     string `json:"game"`
+	Rules    string `json:"rules"`
+	Build    string `json:"build"`   // of the program that played
+	Command  string `json:"command"` // that does it again
+	Openings string `json:"openings"`
+	Seed     uint64 `json:"seed"`
+	Levels   []Step `json:"levels"` // from the weakest
+}
+
+// Step is what a level is, and what it made of the one below.
+type Step struct {
+	Level int `json:"level"`
+	level.Parameters
+	Against string    `json:"against"` // Beginner, or "level 3"
+	Games   int       `json:"games"`
+	Wins    int       `json:"wins"`
+	Draws   int       `json:"draws"`
+	Losses  int       `json:"losses"`
+	Pairs   elo.Pairs `json:"pairs"` // by points: 0, ½, 1, 1½, 2
+	Faults  int       `json:"faults,omitempty"`
+	Above   Diff      `json:"above"` // in Elo, over Against
+	Elo     Diff      `json:"elo"`   // over the beginner: the sum of the steps
+}
+
+// Diff is a difference in Elo, and half the width of its 95 % interval.
+type Diff struct {
+	Elo   Number `json:"elo"`
+	Error Number `json:"error"`
+}
+
+// String is "+120 ± 30".
+func (d Diff) String() string {
+	if math.IsInf(float64(d.Elo), 0) || math.IsNaN(float64(d.Elo)) {
+		return "beyond measure"
+	}
+	return fmt.Sprintf("%+.0f ± %.0f", d.Elo, d.Error)
+}
+
+// Number is a number that may be infinite: null in JSON, which has no such
+// numbers. One side that makes all the points is infinitely stronger, as far as
+// that can tell.
+type Number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(n), 0) || math.IsNaN(float64(n)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(math.Round(float64(n)*10) / 10)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// Plan is a calibration to be run.
+type Plan struct {
+	Rules       *game.Rules
+	Games       int // of each step, an even number
+	UpTo        int // the last level to be measured
+	Concurrency int // games at once
+	Seed        uint64
+	Openings    openings.Source
+	Described   string // the openings, in words that tell any two sources apart
+	Command     string
+	// Keep, unless "", is a folder for the result files of the steps; what is
+	// there already is not played again.
+	Keep string
+	// Watch, unless nil, is called after each new game of a step.
+	Watch func(level int, s *match.Standing, games int)
+}
+
+// Run plays the steps, from the lowest. The error is ctx's, match.ErrTerms where
+// Keep has games of other terms, or says which step failed.
+func Run(ctx context.Context, p Plan) (*File, error) {
+	f := &File{Game: p.Rules.Game, Rules: p.Rules.Name, Build: engine.Build(), Command: p.Command, Openings: p.Described, Seed: p.Seed}
+	var below Diff
+	for n := level.Weakest; n <= p.UpTo; n++ {
+		step, err := p.step(ctx, n)
+		if err != nil {
+			return nil, fmt.Errorf("level %d: %w", n, err)
+		}
+		below = below.plus(step.Above)
+		step.Elo = below
+		f.Levels = append(f.Levels, *step)
+	}
+	return f, nil
+}
+
+// plus adds independent differences.
+func (d Diff) plus(o Diff) Diff {
+	return Diff{d.Elo + o.Elo, Number(math.Hypot(float64(d.Error), float64(o.Error)))}
+}
+
+// step plays a level against the one below.
+func (p *Plan) step(ctx context.Context, n int) (*Step, error) {
+	players := map[string]int{}
+	var specs []string
+	for _, l := range []int{n, n - 1} {
+		spec, err := p.spec(l)
+		if err != nil {
+			return nil, err
+		}
+		players[spec] = l
+		specs = append(specs, spec)
+	}
+	terms := match.Terms{V: match.FileVersion, ID: match.NewID(), Game: p.Rules.Game, Rules: p.Rules.Name, Players: specs, Kind: match.RoundRobin,
+		Openings: p.Described, Seed: p.Seed, PatienceMS: 600_000, Threads: 1, HashMB: 1, Build: engine.Build()}
+	plan := match.Plan{Terms: terms, Games: p.Games, Openings: p.Openings, Concurrency: p.Concurrency}
+	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) { return p.open(players[spec]) }}
+	if p.Watch != nil {
+		plan.Watch = func(s *match.Standing, _ *match.Game) { p.Watch(n, s, p.Games) }
+	}
+	if p.Keep != "" {
+		file, err := match.OpenFile(filepath.Join(p.Keep, fmt.Sprintf("%s-%d.jsonl", p.Rules.Game, n)), &plan.Terms)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		plan.File = file
+	}
+	s, err := match.Run(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	return p.measured(n, s)
+}
+
+// spec names a level with all its parameters, so that games with others are
+// not taken for its own.
+func (p *Plan) spec(n int) (string, error) {
+	if n < level.Weakest {
+		return Beginner, nil
+	}
+	params, err := level.Of(p.Rules.Game, n)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(params)
+	return fmt.Sprintf("level %d %s", n, text), err
+}
+
+func (p *Plan) open(n int) (engine.Searcher, error) {
+	if n < level.Weakest {
+		return level.NewBeginner(p.Rules.Game)
+	}
+	return level.New(p.Rules.Game, n)
+}
+
+// measured is a step's outcome.
+func (p *Plan) measured(n int, s *match.Standing) (*Step, error) {
+	params, err := level.Of(p.Rules.Game, n)
+	if err != nil {
+		return nil, err
+	}
+	against := Beginner
+	if n > level.Weakest {
+		against = fmt.Sprintf("level %d", n-1)
+	}
+	m, above := &s.Meets[0], s.Meets[0].Pairs.Elo()
+	return &Step{Level: n, Parameters: params, Against: against, Games: m.Games(), Wins: m.Wins, Draws: m.Draws, Losses: m.Losses,
+		Pairs: m.Pairs, Faults: s.Players[0].FaultCount() + s.Players[1].FaultCount(),
+		Above: Diff{Number(above.Elo), Number(above.Error)}}, nil
+}
+
+// Read reads a calibration. The error says what is wrong with it.
+func Read(data []byte) (*File, error) {
+	var f File
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("calibration: %w", err)
+	}
+	for i, s := range f.Levels {
+		if s.Level != level.Weakest+i {
+			return nil, fmt.Errorf("calibration of %.40q: entry %d is of level %d", f.Game, i+1, s.Level)
+		}
+	}
+	if len(f.Levels) != level.Strongest {
+		return nil, fmt.Errorf("calibration of %.40q: %d levels, want %d", f.Game, len(f.Levels), level.Strongest)
+	}
+	return &f, nil
+}
+
+// Write writes the calibration to a file, whole or not at all.
+func (f *File) Write(path string) error {
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}

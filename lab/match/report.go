@@ -1,0 +1,134 @@
+package match
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"sparring/lab/elo"
+)
+
+// Line is the standing in one line, for a progress display.
+func (s *Standing) Line() string {
+	if len(s.Meets) == 1 {
+		m := &s.Meets[0]
+		return fmt.Sprintf("%d games %s %.1f %%, Elo %s, LOS %.1f %%", s.Games, m.wdl(), m.Percent(), diffText(m.Pairs.Elo()), 100*m.Pairs.LOS())
+	}
+	best := &s.Players[s.Ranking()[0]]
+	return fmt.Sprintf("%d games, ahead: %s with %g of %d", s.Games, best.Name, best.Points(), best.Games())
+}
+
+// Write prints the whole standing. Test may be nil.
+func (s *Standing) Write(out io.Writer, test *elo.SPRT) error {
+	var b strings.Builder
+	if len(s.Meets) == 1 {
+		s.writeDuel(&b, test)
+	} else {
+		s.writeTable(&b)
+	}
+	s.writeEnds(&b)
+	s.writePlayers(&b)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (s *Standing) writeDuel(b *strings.Builder, test *elo.SPRT) {
+	m := &s.Meets[0]
+	fmt.Fprintf(b, "%s against %s\n", s.Players[m.A].Name, s.Players[m.B].Name)
+	fmt.Fprintf(b, "games      %d: %s, %g points, %.2f %%\n", m.Games(), m.wdl(), m.Points(), m.Percent())
+	fmt.Fprintf(b, "pairs      %d: %s (0, ½, 1, 1½, 2 points)\n", m.Pairs.Count(), pairsText(m.Pairs))
+	low, high := m.Pairs.Interval()
+	fmt.Fprintf(b, "score      95 %% interval %.2f to %.2f %%\n", 100*low, 100*high)
+	fmt.Fprintf(b, "Elo        %s (95 %%), normalized %s, LOS %.2f %%\n", diffText(m.Pairs.Elo()), diffText(m.Pairs.Normalized()), 100*m.Pairs.LOS())
+	if test != nil {
+		lower, upper := test.Bounds()
+		fmt.Fprintf(b, "SPRT       LLR %.2f (%.2f, %.2f) for elo0 %g, elo1 %g: %s\n", test.LLR(m.Pairs), lower, upper, test.Elo0, test.Elo1, test.Verdict(m.Pairs))
+	}
+}
+
+func (s *Standing) writeTable(b *strings.Builder) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "rank\tplayer\tgames\tW-D-L\tpoints\t%\tElo ± 95 %\tfaults")
+	for rank, i := range s.Ranking() {
+		p := &s.Players[i]
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%g\t%.1f\t%s\t%d\n", rank+1, p.Name, p.Games(), p.wdl(), p.Points(), p.Percent(), diffText(p.Pairs.Elo()), p.FaultCount())
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "\tmeeting\tgames\tW-D-L\tpoints\t%\tElo ± 95 %\tLOS %")
+	for i := range s.Meets {
+		m := &s.Meets[i]
+		fmt.Fprintf(w, "\t%s - %s\t%d\t%s\t%g\t%.1f\t%s\t%.1f\n", s.Players[m.A].Name, s.Players[m.B].Name,
+			m.Games(), m.wdl(), m.Points(), m.Percent(), diffText(m.Pairs.Elo()), 100*m.Pairs.LOS())
+	}
+	w.Flush() // into a Builder, which takes everything
+}
+
+func (s *Standing) writeEnds(b *strings.Builder) {
+	var parts []string
+	for _, reason := range sorted(s.Reasons) {
+		parts = append(parts, fmt.Sprintf("%s %d", reason, s.Reasons[reason]))
+	}
+	fmt.Fprintf(b, "ended by   %s\n", strings.Join(parts, ", "))
+	fmt.Fprintf(b, "repetition %d of %d games ended by one\n", s.Repetitions, s.Games)
+	fmt.Fprintf(b, "first seat %s, %.1f %%\n", s.First.wdl(), s.First.Percent())
+}
+
+func (s *Standing) writePlayers(b *strings.Builder) {
+	for i := range s.Players {
+		p := &s.Players[i]
+		fmt.Fprintf(b, "%s: %s", p.Name, faultsText(p))
+		if s.Terms.Over == "" { // elsewhere the platform keeps the clocks, with allowances of its own
+			fmt.Fprintf(b, ", %d overshoots over %d ms", p.Overshoots, OvershootMS)
+		}
+		fmt.Fprintf(b, "; %s\n", speedText(p.Side))
+		if p.FirstFault != nil {
+			fmt.Fprintf(b, "  first fault (%s): %s\n", p.FirstFault.Kind, strings.Join(strings.Fields(p.FirstFault.Text), " "))
+		}
+	}
+}
+
+func (s *Score) wdl() string { return fmt.Sprintf("%d-%d-%d", s.Wins, s.Draws, s.Losses) }
+
+func pairsText(p elo.Pairs) string {
+	return strings.Trim(fmt.Sprint([5]int(p)), "[]")
+}
+
+// diffText is a difference as "+12.3 ± 4.5".
+func diffText(d elo.Diff) string {
+	if math.IsInf(d.Error, 0) || math.IsNaN(d.Error) {
+		return fmt.Sprintf("%+.1f ± inf", d.Elo)
+	}
+	return fmt.Sprintf("%+.1f ± %.1f", d.Elo, d.Error)
+}
+
+func faultsText(p *Tally) string {
+	if p.FaultCount() == 0 {
+		return "no faults"
+	}
+	var parts []string
+	for _, kind := range sorted(p.Faults) {
+		parts = append(parts, fmt.Sprintf("%s %d", kind, p.Faults[kind]))
+	}
+	return fmt.Sprintf("%d faults (%s)", p.FaultCount(), strings.Join(parts, ", "))
+}
+
+func speedText(s Side) string {
+	if s.Moves == 0 {
+		return "no moves"
+	}
+	moves, seconds := float64(s.Moves), float64(s.TimeUS)/1e6
+	text := fmt.Sprintf("%.1f ms", 1000*seconds/moves)
+	if s.Nodes > 0 { // not all players tell
+		text += fmt.Sprintf(" and %.0f nodes", float64(s.Nodes)/moves)
+	}
+	text += " a move"
+	if s.Nodes > 0 && seconds > 0 {
+		text += fmt.Sprintf(", %.0f nodes/s", float64(s.Nodes)/seconds)
+	}
+	if s.Searched > 0 {
+		text += fmt.Sprintf(", depth %.1f", float64(s.Depths)/float64(s.Searched))
+	}
+	return text
+}

@@ -1,0 +1,190 @@
+package match
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"sparring/engine"
+	"sparring/game"
+	"sparring/lab/elo"
+)
+
+// Standing is what the games so far say. It is a fold over them, in any order.
+type Standing struct {
+	Terms   *Terms
+	Games   int
+	Players []Tally   // by index
+	Meets   []Meeting // in the order of Terms.Pairings
+	// Repetitions are games that ended by a repetition, whoever was to blame;
+	// with other rules of repetition they might have gone on.
+	Repetitions int
+	Reasons     map[game.Reason]int
+	First       Score // of the first seats
+
+	open map[int]half // pairs with one game, by number
+}
+
+// Score counts games, and pairs of games, from one player's side.
+type Score struct {
+	Wins, Draws, Losses int
+	Pairs               elo.Pairs
+}
+
+// Games is the number of games.
+func (s *Score) Games() int { return s.Wins + s.Draws + s.Losses }
+
+// Points are a win's one and a draw's half.
+func (s *Score) Points() float64 { return float64(s.Wins) + float64(s.Draws)/2 }
+
+// Percent is the share of the points, in hundredths; 0 without games.
+func (s *Score) Percent() float64 { return 100 * s.Points() / max(float64(s.Games()), 1) }
+
+// count adds a game of so many half points.
+func (s *Score) count(halves int) {
+	switch halves {
+	case 2:
+		s.Wins++
+	case 1:
+		s.Draws++
+	default:
+		s.Losses++
+	}
+}
+
+// Tally is all that is known of one player.
+type Tally struct {
+	Name string
+	Score
+	Faults     map[engine.FaultKind]int
+	FirstFault *Fault // nil for none
+	Side              // sums
+}
+
+// FaultCount is the number of games lost by a fault.
+func (t *Tally) FaultCount() (n int) {
+	for _, c := range t.Faults {
+		n += c
+	}
+	return n
+}
+
+// Meeting is what two players made of each other; the score is that of A.
+type Meeting struct {
+	A, B int // indices of players
+	Score
+}
+
+// half is a pair's first finished game.
+type half struct{ leg, halves int } // half points of the pairing's A
+
+// NewStanding is that of a match without games.
+func NewStanding(t *Terms) *Standing {
+	s := &Standing{Terms: t, Reasons: map[game.Reason]int{}, open: map[int]half{}}
+	for _, name := range t.Names() {
+		s.Players = append(s.Players, Tally{Name: name, Faults: map[engine.FaultKind]int{}})
+	}
+	for _, p := range t.Pairings() {
+		s.Meets = append(s.Meets, Meeting{A: p[0], B: p[1]})
+	}
+	return s
+}
+
+// Add takes in a game. The error says why it is none of this match.
+func (s *Standing) Add(g *Game) error {
+	m := s.meeting(g.Match.Players)
+	if m == nil || g.Result == game.Undecided {
+		return fmt.Errorf("game %s, players %v, result %s: not a finished game of this match", g.ID, g.Match.Players, g.Result)
+	}
+	seatA := game.First
+	if g.Match.Players[game.First] != m.A {
+		seatA = game.Second
+	}
+	halves := 1
+	switch g.Result {
+	case game.WonBy(seatA):
+		halves = 2
+	case game.WonBy(seatA.Other()):
+		halves = 0
+	}
+	a, b := &s.Players[m.A], &s.Players[m.B]
+	if first, ok := s.open[g.Match.Pair]; !ok {
+		s.open[g.Match.Pair] = half{g.Match.Leg, halves}
+	} else if first.leg == g.Match.Leg || first.leg == 0 {
+		return fmt.Errorf("game %s: pair %d has had its game %d", g.ID, g.Match.Pair, g.Match.Leg)
+	} else {
+		sum := first.halves + halves
+		s.open[g.Match.Pair] = half{} // complete
+		m.Pairs.Add(sum)
+		a.Pairs.Add(sum)
+		b.Pairs.Add(4 - sum)
+	}
+	m.count(halves)
+	a.count(halves)
+	b.count(2 - halves)
+	s.Games++
+	s.Reasons[g.Reason]++
+	switch g.Reason {
+	case game.Repetition, game.PerpetualCheck, game.PerpetualChase:
+		s.Repetitions++
+	}
+	if seatA == game.First {
+		s.First.count(halves)
+	} else {
+		s.First.count(2 - halves)
+	}
+	for seat, i := range g.Match.Players {
+		s.Players[i].add(g.Match.Sides[seat])
+	}
+	if f := g.Match.Fault; f != nil {
+		p := &s.Players[g.Match.Players[f.Seat]]
+		if p.Faults[f.Kind]++; p.FirstFault == nil {
+			p.FirstFault = f
+		}
+	}
+	return nil
+}
+
+func (s *Standing) meeting(players [2]int) *Meeting {
+	for i := range s.Meets {
+		if m := &s.Meets[i]; players == [2]int{m.A, m.B} || players == [2]int{m.B, m.A} {
+			return m
+		}
+	}
+	return nil
+}
+
+func (s *Side) add(o Side) {
+	s.Moves += o.Moves
+	s.Nodes += o.Nodes
+	s.TimeUS += o.TimeUS
+	s.Depths += o.Depths
+	s.Searched += o.Searched
+	s.Overshoots += o.Overshoots
+}
+
+// Ranking are the indices of the players, the best first.
+func (s *Standing) Ranking() []int {
+	order := make([]int, len(s.Players))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := s.Players[a].Percent(), s.Players[b].Percent()
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// sorted are the keys of a count, the most frequent first.
+func sorted[K ~string](counts map[K]int) []K {
+	keys := slices.Sorted(maps.Keys(counts))
+	slices.SortStableFunc(keys, func(a, b K) int { return counts[b] - counts[a] })
+	return keys
+}

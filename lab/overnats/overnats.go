@@ -1,0 +1,328 @@
+// Package overnats plays the games of a match on a platform: each is posted to
+// the match queue as a stored challenge between two players, whose bots take
+// it on whatever machines they run; the platform referees, and its record of
+// the game is the result.
+package overnats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/engine"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/lab/match"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// Errors of games that can't be played. ErrRefused: a player does not want the
+// game. ErrExpired: nobody took it in time.
+var (
+	ErrRefused = errors.New("refused")
+	ErrExpired = errors.New("nobody took the game")
+)
+
+// Platform is a match.Backend. The players' specs are names of players, or
+// "pool:NAME" for whoever takes the seat in a pool.
+type Platform struct {
+	js       jetstream.JetStream
+	subjects protocol.Subjects
+	expire   time.Duration
+}
+
+// DefaultExpire is how long a game waits for its players.
+const DefaultExpire = 10 * time.Minute
+
+// New makes a Platform over a connection of the platform's account; a game
+// waits for its players as long as expire says, DefaultExpire where it is 0.
+func New(js jetstream.JetStream, subjects protocol.Subjects, expire time.Duration) *Platform {
+	if expire == 0 {
+		expire = DefaultExpire
+	}
+	return &Platform{js, subjects, expire}
+}
+
+// Check reports what in the terms a platform can't do.
+func Check(t *match.Terms) error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	for _, spec := range t.Players {
+		if _, err := seat(spec); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if t.Limit.Clock.Kind == clock.Unlimited {
+		bad("over NATS: want a clock, not %s: the players keep their own limits", t.Limit)
+	}
+	if t.Resign != nil || t.Draw != nil || t.MaxPlies > 0 {
+		bad("over NATS: the platform referees, without rules of the match to resign or draw")
+	}
+	return errors.Join(errs...)
+}
+
+// poolPrefix marks a spec that is a pool.
+const poolPrefix = "pool:"
+
+// seat is whom a spec asks for.
+func seat(spec string) (protocol.SeatWanted, error) {
+	if pool, ok := strings.CutPrefix(spec, poolPrefix); ok {
+		return protocol.SeatWanted{Pool: protocol.Pool(pool)}, protocol.Pool(pool).Check()
+	}
+	return protocol.SeatWanted{Player: protocol.PlayerID(spec)}, protocol.CheckID("player", spec)
+}
+
+// Worker implements match.Backend.
+func (p *Platform) Worker(t *match.Terms) (match.Worker, error) {
+	if err := Check(t); err != nil {
+		return nil, err
+	}
+	return &worker{p, t}, nil
+}
+
+type worker struct {
+	*Platform
+	terms *match.Terms
+}
+
+// Close implements match.Worker.
+func (*worker) Close() {}
+
+// attempts bounds how often a game is posted that the platform made void.
+const attempts = 5
+
+// Play implements match.Worker. A game that an earlier run posted is not
+// posted again: what became of it is its result. When ctx ends, the game is
+// left to its players, and the next run finds it.
+func (w *worker) Play(ctx context.Context, b match.Bout) (*match.Game, error) {
+	var last error
+	for n := range attempts {
+		id := protocol.GameID(b.ID)
+		if n > 0 {
+			id = protocol.GameID(fmt.Sprintf("%s-%d", b.ID, n+1))
+		}
+		g, fresh, err := w.try(ctx, b, id)
+		switch {
+		case err == nil:
+			return g, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case fresh && (errors.Is(err, ErrRefused) || errors.Is(err, ErrExpired)):
+			return nil, err
+		case !errors.Is(err, errVoid) && !errors.Is(err, ErrRefused) && !errors.Is(err, ErrExpired):
+			return nil, err
+		}
+		last = err // of an earlier run, or void: it is played anew
+	}
+	return nil, last
+}
+
+// errVoid: the platform ended the game without a result.
+var errVoid = errors.New("no result")
+
+// try plays the game under an id; fresh says that this call posted it.
+func (w *worker) try(ctx context.Context, b match.Bout, id protocol.GameID) (g *match.Game, fresh bool, err error) {
+	last, err := w.lastEvent(ctx, id)
+	if err != nil {
+		return nil, false, err
+	}
+	if last == nil {
+		fresh = true
+		if err := w.post(ctx, b, id); err != nil {
+			return nil, true, fmt.Errorf("game %s: not posted: %w", id, err)
+		}
+	}
+	last, err = w.await(ctx, id)
+	if err != nil {
+		return nil, fresh, err
+	}
+	if last.Outcome.Result == game.Undecided && last.Outcome.Reason != protocol.ReasonNoStart {
+		return nil, fresh, fmt.Errorf("game %s: %w: %s", id, noGame(last.Outcome.Reason), strings.TrimSuffix(string(last.Outcome.Reason)+": "+last.Text, ": "))
+	}
+	rec, err := w.record(ctx, id)
+	if err != nil {
+		return nil, fresh, err
+	}
+	return w.result(b, rec), fresh, nil
+}
+
+// noGame is the error for a game that came to nothing.
+func noGame(why game.Reason) error {
+	switch why {
+	case protocol.ReasonDeclined:
+		return ErrRefused
+	case protocol.ReasonExpired:
+		return ErrExpired
+	}
+	return errVoid
+}
+
+// post stores the challenge. Posting it twice does no harm: the first entry of
+// the game's log decides.
+func (w *worker) post(ctx context.Context, b match.Bout, id protocol.GameID) error {
+	position := b.Position.String()
+	if usual, err := b.Position.Rules().New(""); err == nil && usual.String() == position {
+		position = ""
+	}
+	now := time.Now().UTC()
+	ch := protocol.Challenge{
+		V: protocol.Version, Game: id, Created: now, Expires: now.Add(w.expire),
+		Terms: protocol.Terms{Game: w.terms.Game, Rules: w.terms.Rules, Position: position, Clock: w.terms.Limit.Clock},
+	}
+	for s, i := range b.Players {
+		wanted, err := seat(w.terms.Players[i])
+		if err != nil {
+			return err
+		}
+		ch.Seats[s] = wanted
+	}
+	data, err := json.Marshal(ch)
+	if err != nil {
+		return err
+	}
+	return w.ask(ctx, func(ctx context.Context) error {
+		_, err := w.js.Publish(ctx, w.subjects.Challenge(protocol.Pool("match."+w.terms.ID)), data, jetstream.WithMsgID(string(id)))
+		return err
+	})
+}
+
+// Waits of a worker.
+const (
+	look     = 200 * time.Millisecond // between two looks at a game
+	storeFor = 2 * time.Second        // for one answer of the platform's store
+	patience = time.Minute            // for a store that does not answer
+)
+
+// await waits for the entry of the game's log behind which nothing follows.
+func (w *worker) await(ctx context.Context, id protocol.GameID) (*protocol.Event, error) {
+	for {
+		last, err := w.lastEvent(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if last != nil && (last.Kind == protocol.EventRecorded || last.Kind == protocol.EventEnd && last.Index == 1) {
+			return last, nil
+		}
+		if err := rest(ctx, look); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lastEvent is the last entry of the game's log, nil where there is none.
+func (w *worker) lastEvent(ctx context.Context, id protocol.GameID) (*protocol.Event, error) {
+	data, err := w.last(ctx, w.subjects.Log(id))
+	if err != nil || data == nil {
+		return nil, err
+	}
+	var e protocol.Event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, fmt.Errorf("log of game %s: %w", id, err)
+	}
+	return &e, nil
+}
+
+// record is the platform's record of a game whose log says that there is one.
+func (w *worker) record(ctx context.Context, id protocol.GameID) (*record.Record, error) {
+	for {
+		data, err := w.last(ctx, w.subjects.Record(w.terms.Game, id))
+		if err != nil {
+			return nil, err
+		}
+		if data != nil {
+			return record.Decode(data)
+		}
+		if err := rest(ctx, look); err != nil { // a follower's answer may be old
+			return nil, err
+		}
+	}
+}
+
+// last is the last message of a subject, nil where there is none.
+func (w *worker) last(ctx context.Context, subject string) (data []byte, err error) {
+	err = w.ask(ctx, func(ctx context.Context) error {
+		name, err := w.js.StreamNameBySubject(ctx, subject)
+		if err != nil {
+			return fmt.Errorf("no stream for %s; is an arena running there? %w", subject, err)
+		}
+		stream, err := w.js.Stream(ctx, name)
+		if err != nil {
+			return err
+		}
+		msg, err := stream.GetLastMsgForSubject(ctx, subject)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if err == nil {
+			data = msg.Data
+		}
+		return err
+	})
+	return data, err
+}
+
+// ask repeats a question to the platform's store until it is answered: servers
+// restart, and the connection comes back by itself.
+func (w *worker) ask(ctx context.Context, f func(context.Context) error) error {
+	for since := time.Now(); ; {
+		try, cancel := context.WithTimeout(ctx, storeFor)
+		err := f(try)
+		cancel()
+		if err == nil || ctx.Err() != nil || time.Since(since) > patience {
+			return err
+		}
+		if err := rest(ctx, look); err != nil {
+			return err
+		}
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// result is the platform's record as a game of the match.
+func (w *worker) result(b match.Bout, rec *record.Record) *match.Game {
+	g := &match.Game{Record: *rec, Match: match.Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
+	g.Event = match.Event
+	for _, p := range rec.Plies {
+		side := &g.Match.Sides[p.Seat]
+		side.Moves++
+		side.TimeUS += 1000 * p.UsedMS
+	}
+	fault := func(seat game.Seat, kind engine.FaultKind) {
+		g.Match.Fault = &match.Fault{Seat: seat, Kind: kind, Text: strings.TrimSuffix(string(rec.Reason)+": "+rec.Text, ": ")}
+	}
+	loser := game.First
+	if rec.Result == game.FirstWins {
+		loser = game.Second
+	}
+	switch rec.Reason {
+	case protocol.ReasonTime:
+		fault(loser, engine.FaultTime)
+	case protocol.ReasonAbandoned:
+		if rec.Result != game.Draw {
+			fault(loser, engine.FaultDisconnect)
+		}
+	case protocol.ReasonNoStart:
+		// No game for the platform; here the seat that never moved has lost it.
+		absent := b.Position.Turn()
+		if n := len(rec.Plies); n > 0 {
+			absent = rec.Plies[n-1].Seat.Other()
+		}
+		fault(absent, engine.FaultDisconnect)
+		g.Result = game.WonBy(absent.Other())
+	}
+	return g
+}

@@ -1,0 +1,197 @@
+package tune_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sparring/engine/xiangqi"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/lab/tune"
+	"sparring/record"
+)
+
+// randomGames are games of random moves, with scores that the evaluation at
+// its start gives: what a fit to scores must find again.
+func randomGames(t *testing.T, n int) []*record.Record {
+	t.Helper()
+	linear := xiangqi.NewLinear()
+	room := make([]float64, len(linear.Names()))
+	rng := rand.New(rand.NewPCG(5, 6))
+	var all []*record.Record
+	for i := range n {
+		p, err := catalog.Setup("xiangqi", "xiangqi/simple", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &record.Record{ID: fmt.Sprintf("g%d", i), Game: "xiangqi", Rules: "xiangqi/simple",
+			Result: game.Draw, Source: record.Source{Build: "b"}}
+		for range 40 {
+			legal := p.Legal(nil)
+			if len(legal) == 0 || p.Outcome().Over() {
+				break
+			}
+			m := legal[rng.IntN(len(legal))]
+			worth, _, err := linear.Coefficients(p, room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if worth > 100 { // whoever is ahead in the end has won
+				r.Result = game.WonBy(p.Turn())
+			} else if worth < -100 {
+				r.Result = game.WonBy(p.Turn().Other())
+			}
+			r.Plies = append(r.Plies, record.Ply{Seat: p.Turn(), Move: p.Format(m),
+				Think: &record.Think{Source: record.FromSearch, Score: int(worth)}})
+			if err := p.Play(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func collect(t *testing.T, records []*record.Record) *tune.Games {
+	t.Helper()
+	g := &tune.Games{}
+	for _, r := range records {
+		if err := g.Add(r, "xiangqi"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+func testPlan() tune.Plan {
+	p := tune.Plan{Game: "xiangqi", Sampling: tune.Sampling{Seed: 1, PerGame: 6, Bound: 2000, HoldOut: 5}, Fit: tune.Usual(200)}
+	p.Fit.Passes = 60
+	return p
+}
+
+// TestRunIsReproducible: neither the order of the games nor a break changes
+// what comes out.
+func TestRunIsReproducible(t *testing.T) {
+	records := randomGames(t, 20)
+	want, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Games != 20 || want.Positions < 60 || want.GamesBuild != "b" || len(want.Weights) == 0 {
+		t.Errorf("manifest %+v", want)
+	}
+	if want.After.Learnt >= want.Before.Learnt {
+		t.Errorf("error %g before, %g after", want.Before.Learnt, want.After.Learnt)
+	}
+
+	keep := filepath.Join(t.TempDir(), "keep")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	rand.New(rand.NewPCG(7, 8)).Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	stop := func(p tune.Progress) {
+		if p.Passes == 33 {
+			cancel()
+		}
+	}
+	if _, err := testPlan().Run(ctx, xiangqi.NewLinear(), collect(t, records), keep, stop); !errors.Is(err, context.Canceled) {
+		t.Fatalf("stopped: %v", err)
+	}
+	passes := 0
+	got, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), keep, func(p tune.Progress) {
+		if passes == 0 {
+			passes = p.Passes
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if passes != 34 {
+		t.Errorf("went on with pass %d, want 34", passes)
+	}
+	if err := want.Same(got); err != nil {
+		t.Error(err)
+	}
+
+	path := filepath.Join(t.TempDir(), "weights.json")
+	if err := got.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	back, err := tune.ReadManifest(path)
+	if err != nil || !reflect.DeepEqual(back, got) {
+		t.Errorf("read back: %v", err)
+	}
+
+	other := testPlan()
+	other.Sampling.Seed = 2
+	if _, err := other.Run(t.Context(), xiangqi.NewLinear(), collect(t, records), keep, nil); !errors.Is(err, tune.ErrState) {
+		t.Errorf("another run's state: %v", err)
+	}
+	fresh, err := other.Run(t.Context(), xiangqi.NewLinear(), collect(t, records), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Same(fresh) == nil {
+		t.Error("another seed gives the same weights")
+	}
+	fewer, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records[1:]), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := want.Same(fewer); err == nil || !strings.Contains(err.Error(), "other games") {
+		t.Errorf("other games: %v", err)
+	}
+}
+
+// TestWhatIsRight: where the scores are the evaluation's own, a fit to scores
+// leaves the weights alone.
+func TestWhatIsRight(t *testing.T) {
+	p := testPlan()
+	p.Fit.Mix, p.Fit.Rate = 0, 0.01
+	m, err := p.Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 20)), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Before.Learnt > 1e-12 || m.After.Learnt > 1e-12 || len(m.Weights) > 0 {
+		t.Errorf("error %g before, %g after, weights %v", m.Before.Learnt, m.After.Learnt, m.Weights)
+	}
+}
+
+func TestBadGames(t *testing.T) {
+	records := randomGames(t, 2)
+	g := collect(t, append(records, records[0]))
+	if g.Len() != 2 || g.Left != 1 {
+		t.Errorf("%d games, %d left out", g.Len(), g.Left)
+	}
+	if err := g.Add(&record.Record{ID: "x", Game: "gomoku"}, "xiangqi"); err == nil || !strings.Contains(err.Error(), "gomoku, want xiangqi") {
+		t.Errorf("another game's: %v", err)
+	}
+	records[1].Plies[4].Move = "a0a9"
+	_, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), "", nil)
+	if err == nil || !strings.Contains(err.Error(), `game "g1": ply 5`) {
+		t.Errorf("an illegal move: %v", err)
+	}
+	if _, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), &tune.Games{}, "", nil); err == nil {
+		t.Error("no games: no error")
+	}
+
+	dir := t.TempDir()
+	for text, want := range map[string]string{"{": "unexpected end", "{}": "names no games", `{"games_digest":"x"}`: "passes"} {
+		path := filepath.Join(dir, "m.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tune.ReadManifest(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 1)), path, nil); !errors.Is(err, tune.ErrState) {
+			t.Errorf("state %s: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,358 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+)
+
+// Verdict is how a check went.
+type Verdict string
+
+// The verdicts.
+const (
+	Good Verdict = "ok"
+	Warn Verdict = "warn"  // it can play, but something is odd
+	Bad  Verdict = "FAULT" // it would lose games by this
+	Moot Verdict = "skip"  // its protocol has no words for this, or an earlier fault hides it
+)
+
+// examples is how many strange lines a finding repeats.
+const examples = 3
+
+// Finding is what a check of an engine has found.
+type Finding struct {
+	Check   string // "start", "moves", "time", "clock", "stop", "output", "memory", "children", "quit"
+	Verdict Verdict
+	Text    string // what was seen; of a fault what was sent and what came back
+}
+
+// Check tries out whether a program can play a game as it should, and reports
+// one thing after another; it takes a few seconds. The error is that of Open, or
+// the context's.
+func Check(ctx context.Context, s Spec, gameName string, report func(Finding)) error {
+	return check(ctx, s, gameName, usual, report)
+}
+
+func check(ctx context.Context, s Spec, gameName string, t times, report func(Finding)) error {
+	e, err := Open(s, gameName)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	e.times = t
+	start, err := catalog.Setup(gameName, "", "")
+	if err != nil {
+		return err
+	}
+	// Closing the engine ends whatever a check waits for.
+	defer context.AfterFunc(ctx, func() { e.Close() })()
+	x := &examination{engine: e, start: start}
+	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
+		f := check()
+		if err := ctx.Err(); err != nil {
+			return err // what was found then is our own doing
+		}
+		report(f)
+		if f.Check == "start" && f.Verdict == Bad {
+			return nil // nothing else can be tried
+		}
+	}
+	return nil
+}
+
+// examination is a check under way.
+type examination struct {
+	engine *Engine
+	start  game.Position
+
+	met  []engine.FaultKind
+	said string // the last move it answered, in our text, legal or not
+
+	hushed bool // it came only when the program was told to stop
+
+	mu      sync.Mutex
+	strange []string // lines that are none of the protocol's
+	count   int      // of them
+}
+
+// program is the one process that is looked at; it waits for a search.
+func (x *examination) program() (*program, error) {
+	if err := x.engine.Ready(); err != nil {
+		return nil, err
+	}
+	x.engine.mu.Lock()
+	defer x.engine.mu.Unlock()
+	p := x.engine.idle[0]
+	p.inbox.setTap(func(line string) { x.overhear(p, line) })
+	return p, nil
+}
+
+// overhear notes what is none of the protocol's lines.
+func (x *examination) overhear(p *program, line string) {
+	if !p.foreign(line) {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.count++; len(x.strange) < examples {
+		x.strange = append(x.strange, fmt.Sprintf("%q", clip(line)))
+	}
+}
+
+func (x *examination) starts() Finding {
+	began := time.Now()
+	p, err := x.program()
+	if err == nil {
+		// What came before anybody listened, the greeting apart, is heard again
+		// when the program is asked for moves.
+		return Finding{"start", Good, fmt.Sprintf("ready after %v, process %d", time.Since(began).Round(time.Millisecond), p.cmd.Process.Pid)}
+	}
+	text := err.Error()
+	if fault, ok := errors.AsType[*engine.Fault](err); ok {
+		text = fault.Text
+		if strings.HasPrefix(text, "no ") && strings.Contains(text, "nothing came") && x.unflushed() {
+			text = "what it writes comes only when it ends: flush the output after every line (" + text + ")"
+		}
+	}
+	return Finding{"start", Bad, text}
+}
+
+// flushPatience is how long a program is waited for before it is asked to end.
+const flushPatience = time.Second
+
+// unflushed reports whether a program that says nothing has something to say
+// when it ends.
+func (x *examination) unflushed() bool {
+	e := x.engine
+	p, err := start(command{path: e.path, args: e.spec.Args, dir: e.spec.Dir})
+	if err != nil {
+		return false
+	}
+	t := protocols[e.spec.Dialect]
+	if p.send(t.hello) != nil {
+		return false
+	}
+	time.Sleep(flushPatience)
+	silent := p.inbox.latest() == ""
+	p.quit(t.speaker(e.spec, e.game).farewell(), flushPatience)
+	return silent && p.inbox.latest() != ""
+}
+
+// untold is the time of a move for a program that can be told of none.
+const untold = time.Minute
+
+// short are the limits of a move here.
+func (x *examination) short() search.Limits {
+	if protocols[x.engine.spec.Dialect].untimed {
+		return search.Limits{Hard: untold}
+	}
+	return search.Limits{Hard: brisk}
+}
+
+// enquire searches a position with a program that is ready.
+func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
+	x.said, x.hushed = "", false
+	if _, err := x.program(); err != nil {
+		return search.Result{Err: err}
+	}
+	run, err := x.engine.Search(p, l, nil)
+	if err != nil {
+		return search.Result{Err: err}
+	}
+	r := run.Wait()
+	if run, ok := run.(*running); ok && run.answer != nil {
+		x.said, x.hushed = run.answer.move, run.hushed
+	}
+	return r
+}
+
+// failed is the finding of a check that met a fault. One that was met before is
+// not a fault of this as well.
+func (x *examination) failed(check string, err error) Finding {
+	fault, ok := errors.AsType[*engine.Fault](err)
+	if !ok {
+		return Finding{check, Bad, err.Error()}
+	}
+	if slices.Contains(x.met, fault.Kind) {
+		return Finding{check, Moot, "ended by the same fault: " + string(fault.Kind)}
+	}
+	x.met = append(x.met, fault.Kind)
+	return Finding{check, Bad, string(fault.Kind) + ": " + fault.Text}
+}
+
+// brisk is the time of a move here.
+const brisk = 200 * time.Millisecond
+
+// opening is how many moves a program is asked for.
+const opening = 6
+
+func (x *examination) moves() Finding {
+	p := x.start.Clone()
+	var line []string
+	plies := opening
+	if protocols[x.engine.spec.Dialect].untimed {
+		plies = 1 // it may think for as long as its own clock says
+	}
+	for range plies {
+		r := x.enquire(p, x.short())
+		if r.Err != nil {
+			f := x.failed("moves", r.Err)
+			f.Text += x.hint(p, r.Err)
+			return f
+		}
+		line = append(line, p.Format(r.Move))
+		if p.Play(r.Move) != nil || p.Outcome().Over() || p.Play(p.Legal(nil)[0]) != nil || p.Outcome().Over() {
+			break
+		}
+	}
+	return Finding{"moves", Good, fmt.Sprintf("%d legal moves: %s", len(line), strings.Join(line, " "))}
+}
+
+func (x *examination) time() Finding {
+	return x.timely("time", search.Limits{Hard: brisk}, brisk+brisk/4, 2*brisk, fmt.Sprintf("a move of %v", brisk))
+}
+
+// little is what is on the clock where a program has to hurry. With the rest of
+// the game still to come, a move may not take nearly all of it.
+const little = time.Second
+
+func (x *examination) clock() Finding {
+	spec := clock.Spec{Kind: clock.SuddenDeath, Initial: time.Minute}
+	state := clock.State{Left: little}
+	l := search.Limits{Clock: &search.Clock{Spec: spec, Mine: state, Theirs: state}}
+	return x.timely("clock", l, little/2, little*9/10, fmt.Sprintf("a move with %v left of %v", little, spec.Initial))
+}
+
+// tries is how often a late answer is asked for again: the machine may have
+// been busy.
+const tries = 3
+
+// timely judges how long an answer takes: up to good is well, more than bad is a
+// fault. So is an answer that comes only because the driver asks for it when
+// time is up: how long that took is the driver's merit.
+func (x *examination) timely(check string, l search.Limits, good, bad time.Duration, what string) Finding {
+	if d := x.engine.spec.Dialect; protocols[d].untimed {
+		return Finding{check, Moot, string(d) + " has no words for time"}
+	}
+	best, hushed := time.Duration(math.MaxInt64), true
+	for range tries {
+		r := x.enquire(x.start, l)
+		if r.Err != nil {
+			return x.failed(check, r.Err)
+		}
+		best, hushed = min(best, r.Time), hushed && x.hushed
+		if best <= good && !hushed || best > 2*bad {
+			break
+		}
+	}
+	text := fmt.Sprintf("%s took %v", what, best.Round(time.Millisecond))
+	switch {
+	case best > 3*bad/2:
+		return Finding{check, Bad, text + ": it ignores its clock"}
+	case hushed:
+		return Finding{check, Bad, text + ": it thinks until it is told to stop"}
+	case best > bad:
+		return Finding{check, Bad, text + ": too long"}
+	case best > good:
+		return Finding{check, Warn, text}
+	}
+	return Finding{check, Good, text}
+}
+
+func (x *examination) stop() Finding {
+	if !protocols[x.engine.spec.Dialect].ponders {
+		return Finding{"stop", Moot, string(x.engine.spec.Dialect) + " has no search without an end"}
+	}
+	if _, err := x.program(); err != nil {
+		return x.failed("stop", err)
+	}
+	run, err := x.engine.Search(x.start, search.Limits{Wait: true}, nil)
+	if err != nil {
+		return Finding{"stop", Bad, err.Error()}
+	}
+	time.Sleep(brisk)
+	began := time.Now()
+	run.Stop()
+	if r := run.Wait(); r.Err != nil {
+		return x.failed("stop", r.Err)
+	}
+	return Finding{"stop", Good, fmt.Sprintf("answered %v after stop", time.Since(began).Round(time.Millisecond))}
+}
+
+func (x *examination) output() Finding {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.count > 0 {
+		return Finding{"output", Warn, fmt.Sprintf("%d lines that the protocol does not know, such as %s: debug output belongs on stderr", x.count, strings.Join(x.strange, ", "))}
+	}
+	return Finding{"output", Good, "nothing that the protocol does not know"}
+}
+
+func (x *examination) memory() Finding {
+	if !canMeasure {
+		return Finding{"memory", Moot, "can be seen on Linux alone"}
+	}
+	p, err := x.program()
+	if err != nil {
+		return x.failed("memory", err)
+	}
+	used, limit := familyMemory(p.cmd.Process.Pid, p.mark), x.engine.spec.Memory
+	text := fmt.Sprintf("%d MiB resident", used>>20)
+	if limit > 0 {
+		text += fmt.Sprintf(", %d are allowed", limit>>20)
+	}
+	if limit > 0 && used > limit {
+		return Finding{"memory", Bad, text}
+	}
+	return Finding{"memory", Good, text}
+}
+
+func (x *examination) children() Finding {
+	p, err := x.program()
+	if err != nil {
+		return x.failed("children", err)
+	}
+	// What it has started, it has when it has searched.
+	if r := x.enquire(x.start, x.short()); r.Err != nil {
+		return x.failed("children", r.Err)
+	}
+	running, zombies := relatives(p.cmd.Process.Pid, p.mark)
+	switch {
+	case zombies > 0:
+		return Finding{"children", Bad, fmt.Sprintf("%d zombies: it does not wait for its children", zombies)}
+	case running > 0:
+		return Finding{"children", Warn, fmt.Sprintf("%d other processes run for it", running)}
+	}
+	return Finding{"children", Good, "none"}
+}
+
+func (x *examination) quit() Finding {
+	p, err := x.program()
+	if err != nil {
+		return x.failed("quit", err)
+	}
+	x.engine.mu.Lock()
+	x.engine.idle = without(x.engine.idle, p)
+	x.engine.mu.Unlock()
+	within := x.engine.times.quit
+	obeyed := p.quit(p.farewell(), within)
+	switch {
+	case p.left > 0:
+		return Finding{"quit", Bad, fmt.Sprintf("%d processes are left when it has ended", p.left)}
+	case !obeyed:
+		return Finding{"quit", Warn, fmt.Sprintf("sent %q, it still ran %v later and was killed", p.farewell(), within)}
+	}
+	return Finding{"quit", Good, fmt.Sprintf("ended after %q", p.farewell())}
+}

@@ -1,0 +1,105 @@
+package external
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/pipe/external/faultyengine"
+)
+
+// examine is all that a check finds.
+func examine(t *testing.T, s Spec, limits times) map[string]Finding {
+	t.Helper()
+	found := map[string]Finding{}
+	err := check(t.Context(), s, "xiangqi", limits, func(f Finding) {
+		t.Logf("%-5s %s: %s", f.Verdict, f.Check, f.Text)
+		found[f.Check] = f
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestCheck: what an engine is broken by is named.
+func TestCheck(t *testing.T) {
+	tests := []struct {
+		mode    string
+		check   string // "" is that no fault is found
+		verdict Verdict
+		says    []string
+	}{
+		{faultyengine.Unflushed, "start", Bad, []string{"flush the output", `sent last "uci"`}},
+		{faultyengine.CrashStart, "start", Bad, []string{"exit status 3", "no network file"}},
+		{faultyengine.Ranks, "moves", Bad, []string{"illegal", "bestmove", "ranks count from 0"}},
+		{faultyengine.Opponent, "moves", Bad, []string{"a move of the other side"}},
+		{faultyengine.Null, "moves", Bad, []string{"bestmove 0000", "no move"}},
+		{faultyengine.IgnoreClock, "time", Bad, []string{"a move of 200ms", "ignores its clock"}},
+		{faultyengine.OnlyStop, "clock", Bad, []string{"with 1s left", "until it is told to stop"}},
+		{faultyengine.IgnoreStop, "stop", Bad, []string{"hang", `"stop"`}},
+		{faultyengine.Chatter, "output", Warn, []string{"DEBUG: got", "stderr"}},
+		{faultyengine.Zombie, "children", Bad, []string{"1 zombies"}},
+		{faultyengine.Fork, "quit", Bad, []string{"1 processes are left"}},
+		{faultyengine.IgnoreQuit, "quit", Warn, []string{`sent "quit"`, "killed"}},
+		{faultyengine.Fine, "", Good, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.mode, func(t *testing.T) {
+			t.Parallel() // they wait more than they work
+			if !canMeasure && slices.Contains([]string{faultyengine.Zombie, faultyengine.Fork}, test.mode) {
+				t.Skip("other processes can be seen on Linux alone")
+			}
+			limits := patient
+			switch test.mode {
+			case faultyengine.Unflushed:
+				limits.start = time.Second
+			case faultyengine.IgnoreStop:
+				limits.grace = time.Second
+			}
+			found := examine(t, brokenSpec(t, test.mode), limits)
+			if test.check == "" {
+				for _, f := range found {
+					if f.Verdict == Bad && f.Check != "time" && f.Check != "clock" { // the machine may be busy
+						t.Errorf("%+v", f)
+					}
+				}
+				return
+			}
+			f := found[test.check]
+			if f.Verdict != test.verdict {
+				t.Errorf("%s: %+v, want %s", test.check, f, test.verdict)
+			}
+			for _, s := range test.says {
+				if !strings.Contains(f.Text, s) {
+					t.Errorf("%q does not say %q", f.Text, s)
+				}
+			}
+			if timed := found["time"]; test.mode == faultyengine.OnlyStop && timed.Verdict != Bad {
+				t.Errorf("%+v", timed)
+			}
+		})
+	}
+	if !canMeasure {
+		return
+	}
+	s := brokenSpec(t, faultyengine.Memory)
+	s.Memory = 100 << 20
+	if f := examine(t, s, patient)["moves"]; f.Verdict != Bad || !strings.Contains(f.Text, "100 were allowed") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestCheckRealEngines: engines that others have written pass.
+func TestCheckRealEngines(t *testing.T) {
+	for _, d := range []Dialect{UCI} {
+		t.Run(string(d), func(t *testing.T) {
+			for _, f := range examine(t, Spec{Dialect: d, Path: realEngine(t, "fairy-stockfish")}, usual) {
+				if f.Verdict == Bad && f.Check != "time" && f.Check != "clock" { // the machine may be busy
+					t.Errorf("%+v", f)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,419 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/pipe/external/faultyengine"
+)
+
+// TestMain lets the test binary be the broken engine.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "broken" {
+		faultyengine.Main()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "sau" {
+		speakSAU()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "xboard" {
+		os.Exit(speakXBoard())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// patient are times that a busy machine keeps; what is not to come is waited
+// for less long.
+var patient = times{start: 20 * time.Second, grace: 15 * time.Second, quit: 500 * time.Millisecond, think: time.Minute}
+
+func brokenSpec(t *testing.T, mode string) Spec {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Spec{Dialect: UCI, Path: self, Args: []string{"broken", mode}}
+}
+
+func openBroken(t *testing.T, mode string, change ...func(*Spec)) *Engine {
+	t.Helper()
+	s := brokenSpec(t, mode)
+	for _, f := range change {
+		f(&s)
+	}
+	e := open(t, s, "xiangqi")
+	e.times = patient
+	return e
+}
+
+// family are the processes that this test binary has started, and theirs,
+// zombies of ours too. Elsewhere than on Linux nothing is seen.
+func family(t *testing.T) (pids []int) {
+	t.Helper()
+	all := descendants(os.Getpid())
+	return all
+}
+
+// TestBrokenEngines: every way to be broken is found out by its kind, with a
+// reason that says what was sent and came, leaves nothing behind, and the next
+// search has a new process.
+func TestBrokenEngines(t *testing.T) {
+	tests := []struct {
+		mode   string
+		kind   engine.FaultKind // "" is none
+		says   []string
+		limits search.Limits
+	}{
+		{faultyengine.HangStart, engine.FaultStart, []string{"no uciok within 300ms", `sent last "uci"`, "nothing came"}, search.Limits{Depth: 1}},
+		{faultyengine.CrashStart, engine.FaultStart, []string{"exit status 3", "no network file"}, search.Limits{Depth: 1}},
+		{faultyengine.CloseInput, engine.FaultStart, nil, search.Limits{Depth: 1}},
+		{faultyengine.Unflushed, engine.FaultStart, []string{"no uciok"}, search.Limits{Depth: 1}},
+		{faultyengine.SlowStart, "", nil, search.Limits{Depth: 1}},
+		{faultyengine.HangGo, engine.FaultHang, []string{`no answer within 1s of "stop"`}, search.Limits{Hard: 50 * time.Millisecond}},
+		{faultyengine.CrashGo, engine.FaultCrash, []string{"exit status 134", `sent last "go depth 1"`, "assertion failed"}, search.Limits{Depth: 1}},
+		{faultyengine.IgnoreStop, engine.FaultHang, []string{`of "stop"`}, search.Limits{}},
+		{faultyengine.Flood, engine.FaultFlood, []string{"within a second", "and on"}, search.Limits{Depth: 1}},
+		{faultyengine.EndlessLine, engine.FaultFlood, []string{"a line of more than"}, search.Limits{Depth: 1}},
+		{faultyengine.Illegal, engine.FaultIllegal, []string{`"bestmove a1i10"`, "rnbakabnr"}, search.Limits{Depth: 1}},
+		{faultyengine.Null, engine.FaultIllegal, []string{`"bestmove 0000"`, "no move"}, search.Limits{Depth: 1}},
+		{faultyengine.Opponent, engine.FaultIllegal, nil, search.Limits{Depth: 1}},
+		{faultyengine.Ranks, engine.FaultIllegal, nil, search.Limits{Depth: 1}},
+		{faultyengine.Fork, "", nil, search.Limits{Depth: 1}},
+		{faultyengine.Zombie, "", nil, search.Limits{Depth: 1}},
+		{faultyengine.Chatter, "", nil, search.Limits{Depth: 1}},
+		{faultyengine.IgnoreClock, "", nil, search.Limits{Hard: 100 * time.Millisecond}},
+		{faultyengine.OnlyStop, "", nil, search.Limits{Hard: 50 * time.Millisecond}},
+		{faultyengine.IgnoreQuit, "", nil, search.Limits{Depth: 1}},
+		{faultyengine.Fine, "", nil, search.Limits{Depth: 1}},
+	}
+	for _, test := range tests {
+		t.Run(test.mode, func(t *testing.T) {
+			e := openBroken(t, test.mode)
+			switch {
+			case test.kind == engine.FaultHang:
+				e.times.grace, e.times.think = time.Second, 100*time.Millisecond
+			case test.kind == engine.FaultStart && test.mode != faultyengine.CrashStart:
+				e.times.start = 300 * time.Millisecond
+			}
+			files := openFiles()
+			r := find(t, e, newGame(t, "xiangqi/wxf"), test.limits)
+			fault, _ := errors.AsType[*engine.Fault](r.Err)
+			switch {
+			case test.kind == "" && r.Err != nil:
+				t.Fatalf("fault: %v", r.Err)
+			case test.kind == "" && (r.Move == game.NoMove || r.Depth != 1):
+				t.Errorf("move %#x, depth %d", uint32(r.Move), r.Depth)
+			case test.kind != "" && (fault == nil || fault.Kind != test.kind):
+				t.Fatalf("got %v, want a fault of kind %s", r.Err, test.kind)
+			case test.kind != "" && r.Move != game.NoMove:
+				t.Error("a fault and a move")
+			}
+			for _, s := range test.says {
+				if !strings.Contains(fault.Text, s) {
+					t.Errorf("%q does not say %q", fault.Text, s)
+				}
+			}
+			if test.kind != "" {
+				alone(t, "after the fault", files)
+			}
+			e.Close()
+			alone(t, "after Close", files)
+		})
+	}
+	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.Twice} // have tests of their own
+	for _, test := range tests {
+		seen = append(seen, test.mode)
+	}
+	for _, mode := range faultyengine.Modes {
+		if !slices.Contains(seen, mode) {
+			t.Errorf("mode %s is not tested", mode)
+		}
+	}
+}
+
+// alone: nothing that was started runs any more, nothing is to be reaped, and
+// no file is open that was not.
+func alone(t *testing.T, when string, files int) {
+	t.Helper()
+	// A process that was killed may take a moment to vanish, and so may what
+	// belongs to another parent by now.
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		pids, now := family(t), openFiles()
+		if len(pids) == 0 && now <= files {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s: processes %v are left, %d files open, %d before", when, pids, now, files)
+		}
+	}
+}
+
+// openFiles counts this process's open files; 0 where that can't be seen.
+func openFiles() int {
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", os.Getpid()))
+	if err != nil {
+		return 0
+	}
+	return len(names)
+}
+
+// TestMemory: a program that takes more than it was given is killed for it.
+func TestMemory(t *testing.T) {
+	if !canMeasure {
+		t.Skip("the memory of other processes can be seen on Linux alone")
+	}
+	e := openBroken(t, faultyengine.Memory, func(s *Spec) { s.Memory = 100 << 20 })
+	r := find(t, e, newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
+	fault, ok := errors.AsType[*engine.Fault](r.Err)
+	if !ok || fault.Kind != engine.FaultMemory || !strings.Contains(fault.Text, "100 were allowed") {
+		t.Fatalf("got %v", r.Err)
+	}
+}
+
+// TestDeaf: a program that does not read what it is sent can't block us.
+func TestDeaf(t *testing.T) {
+	s := brokenSpec(t, faultyengine.Deaf)
+	p, err := start(command{path: s.Path, args: s.Args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = p.send(strings.Repeat("position ", 1<<17))
+	if fault, ok := errors.AsType[*engine.Fault](err); !ok || fault.Kind != engine.FaultHang {
+		t.Errorf("got %v", err)
+	}
+	<-p.gone
+}
+
+// TestStartedAnew: after a fault the next search has a process that works.
+func TestStartedAnew(t *testing.T) {
+	e := openBroken(t, faultyengine.Fine)
+	p := newGame(t, "xiangqi/wxf")
+	first := find(t, e, p, search.Limits{Depth: 1})
+	e.idle[0].kill()
+	<-e.idle[0].gone
+	if err := p.Play(first.Move); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Play(p.Legal(nil)[0]); err != nil {
+		t.Fatal(err)
+	}
+	r := find(t, e, p, search.Limits{Depth: 1})
+	if fault, ok := errors.AsType[*engine.Fault](r.Err); !ok || fault.Kind != engine.FaultCrash {
+		t.Fatalf("the process of this very game has ended: %v", r.Err)
+	}
+	if r := find(t, e, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
+		t.Errorf("the next search: %v", r.Err)
+	}
+}
+
+// TestProcessesOfGames: a game goes on with the process that knows it, several
+// games have several, and not more wait than are kept.
+func TestProcessesOfGames(t *testing.T) {
+	e := openBroken(t, faultyengine.Fine)
+	const games = mostIdle + 2
+	var positions [games]game.Position
+	for i := range positions {
+		positions[i] = newGame(t, "xiangqi/wxf")
+	}
+	move := func(p game.Position, m game.Move) {
+		t.Helper()
+		if err := p.Play(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, p := range positions {
+		move(p, p.Legal(nil)[i])
+	}
+	for range 2 {
+		var runs [games]engine.Running
+		for i, p := range positions {
+			var err error
+			if runs[i], err = e.Search(p, search.Limits{Depth: 1}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, run := range runs {
+			r := run.Wait()
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			move(positions[i], r.Move)
+			move(positions[i], positions[i].Legal(nil)[0])
+		}
+		e.mu.Lock()
+		if len(e.idle) != mostIdle || len(e.busy) != 0 {
+			t.Errorf("%d processes wait, %d are busy", len(e.idle), len(e.busy))
+		}
+		e.mu.Unlock()
+	}
+	e.mu.Lock()
+	known := e.idle[len(e.idle)-1]
+	e.mu.Unlock()
+	p := newGame(t, "xiangqi/wxf")
+	for _, text := range known.held.moves {
+		m, err := p.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		move(p, m)
+	}
+	move(p, p.Legal(nil)[0])
+	find(t, e, p, search.Limits{Depth: 1})
+	e.mu.Lock()
+	if last := e.idle[len(e.idle)-1]; last != known {
+		t.Error("a game went on with a process that did not know it")
+	}
+	e.mu.Unlock()
+	e.Forget()
+	for _, p := range e.idle {
+		if p.held != nil {
+			t.Error("a process remembers its game")
+		}
+	}
+}
+
+// TestPonder: a search without an end goes on until it is hit, and is then one
+// under limits; or until it is stopped.
+func TestPonder(t *testing.T) {
+	e := openBroken(t, faultyengine.Fine)
+	p := newGame(t, "xiangqi/wxf")
+	if err := p.Play(p.Legal(nil)[0]); err != nil {
+		t.Fatal(err)
+	}
+	for _, hit := range []bool{true, false} {
+		run, err := e.Search(p, search.Limits{Wait: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Pause()
+		select {
+		case <-run.Done():
+			t.Fatalf("it has ended by itself: %+v", run.Wait())
+		case <-time.After(50 * time.Millisecond):
+		}
+		run.Resume()
+		if hit {
+			run.Hit(search.Limits{Depth: 1})
+		} else {
+			run.Stop()
+		}
+		if r := run.Wait(); r.Err != nil || r.Move == game.NoMove {
+			t.Errorf("hit %v: %+v", hit, r)
+		}
+	}
+	if len(e.idle) != 1 {
+		t.Errorf("%d processes", len(e.idle))
+	}
+}
+
+// TestLateAnswer: an answer that comes once more is not taken for one to the
+// next search.
+func TestLateAnswer(t *testing.T) {
+	e := openBroken(t, faultyengine.Twice)
+	p := newGame(t, "xiangqi/wxf")
+	for range 4 {
+		run, err := e.Search(p, search.Limits{Wait: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		run.Hit(search.Limits{Depth: 1})
+		r := run.Wait()
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		for _, m := range []game.Move{r.Move, game.NoMove} {
+			if m == game.NoMove {
+				m = p.Legal(nil)[0]
+			}
+			if err := p.Play(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestStopAtStart: a search that is stopped while its process starts ends at
+// once, without a move, and the process waits for the next.
+func TestStopAtStart(t *testing.T) {
+	e := openBroken(t, faultyengine.SlowStart)
+	run, err := e.Search(newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Stop()
+	if r := run.Wait(); r.Err != nil || r.Move != game.NoMove {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestCloseWhileSearching: Close ends searches, and those that come later get
+// an error.
+func TestCloseWhileSearching(t *testing.T) {
+	e := openBroken(t, faultyengine.Fine)
+	run, err := e.Search(newGame(t, "xiangqi/wxf"), search.Limits{Wait: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Ready(); err != nil { // one process surely runs
+		t.Fatal(err)
+	}
+	e.Close()
+	if r := run.Wait(); !errors.Is(r.Err, ErrClosed) {
+		t.Errorf("got %v", r.Err)
+	}
+	if _, err := e.Search(newGame(t, "xiangqi/wxf"), search.Limits{}, nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestGames: one program plays all that it says it can, from odd starts too.
+func TestGames(t *testing.T) {
+	for _, rules := range []string{"xiangqi/wxf+handicap=horse", "gomoku/freestyle-15", "amazons/10x10"} {
+		gameName, _, _ := strings.Cut(rules, "/")
+		e := open(t, brokenSpec(t, faultyengine.Fine), gameName)
+		p := newGame(t, rules)
+		for range 4 {
+			r := find(t, e, p, search.Limits{Depth: 1})
+			if r.Err != nil {
+				t.Fatalf("%s: %v", rules, r.Err)
+			}
+			if err := p.Play(r.Move); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestOpenRefuses: all that is wrong with a spec is said at once.
+func TestOpenRefuses(t *testing.T) {
+	_, err := Open(Spec{Dialect: SAU, Path: "no-such-program-anywhere", Dir: "/no/such/place", Nodes: 5, Options: []Option{{"A", "b"}}}, "xiangqi")
+	for _, s := range []string{"sau engines play amazons and gomoku, not xiangqi", "no-such-program-anywhere", "/no/such/place", "nodes", "options"} {
+		if err == nil || !strings.Contains(err.Error(), s) {
+			t.Errorf("%v does not say %q", err, s)
+		}
+	}
+	if _, err := Open(Spec{Dialect: "usi"}, "xiangqi"); err == nil || !strings.Contains(err.Error(), "gomocup, sau, ucci, uci, xboard") {
+		t.Errorf("got %v", err)
+	}
+	e := openBroken(t, faultyengine.Fine, func(s *Spec) { s.Options = []Option{{"Hash", "4000"}, {"Nonsense", "1"}} })
+	r := find(t, e, newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
+	for _, s := range []string{"Hash", "from 1 to 64", "no option \"Nonsense\""} {
+		if r.Err == nil || !strings.Contains(r.Err.Error(), s) {
+			t.Errorf("%v does not say %q", r.Err, s)
+		}
+	}
+}

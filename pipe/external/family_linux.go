@@ -1,0 +1,150 @@
+package external
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// canMeasure is whether the memory of a program can be limited here.
+const canMeasure = true
+
+// setGroup gives a program a process group of its own, and lets it die with
+// the thread that starts it: those of Go's runtime live as long as we do. So
+// nothing is left behind even where we are killed ourselves.
+func setGroup(c *exec.Cmd) {
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// reap waits for the program's end and calls last before it frees the process
+// id: until then the process group can't be another's.
+func reap(c *exec.Cmd, last func()) error {
+	for {
+		err := unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	last()
+	return c.Wait()
+}
+
+// signalFamily stops or continues a program and its children.
+func signalFamily(leader int, mark string, stop bool) {
+	sig := syscall.SIGCONT
+	if stop {
+		sig = syscall.SIGSTOP
+	}
+	syscall.Kill(-leader, sig) // it may have ended meanwhile
+	for _, pid := range marked(leader, mark) {
+		syscall.Kill(pid, sig)
+	}
+}
+
+// killFamily kills the process group, and whoever has left it but bears its
+// mark: daemons of its own making. Those may be starting others while they are
+// looked for.
+func killFamily(leader int, mark string) {
+	for range 5 {
+		syscall.Kill(-leader, syscall.SIGKILL)
+		strays := marked(leader, mark)
+		if len(strays) == 0 {
+			return
+		}
+		for _, pid := range strays {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// marked are the running processes of a family outside the group.
+func marked(leader int, mark string) (pids []int) {
+	each(func(s status) {
+		if s.group != leader && s.state != 'Z' && inFamily(s, leader, mark) {
+			pids = append(pids, s.pid)
+		}
+	})
+	return pids
+}
+
+// bears reports whether a process has the mark in its environment.
+func bears(pid int, mark string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark })
+}
+
+// inFamily reports whether a process is a program or was started by it: it is of
+// its process group, its child, or bears its mark.
+func inFamily(s status, leader int, mark string) bool {
+	return s.group == leader || s.parent == leader || bears(s.pid, mark)
+}
+
+// familyMemory is the resident memory of a program and all that it has started,
+// in bytes.
+func familyMemory(leader int, mark string) (sum int64) {
+	each(func(s status) {
+		if s.state != 'Z' && inFamily(s, leader, mark) {
+			sum += s.resident
+		}
+	})
+	return sum
+}
+
+// status is what /proc/PID/stat says of a process (proc(5)).
+type status struct {
+	pid, parent, group int
+	state              byte
+	resident           int64 // bytes
+}
+
+// each calls f for all processes of the machine that can be seen.
+func each(f func(status)) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		data, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		// The name in parentheses may hold anything.
+		i := strings.LastIndexByte(string(data), ')')
+		fields := strings.Fields(string(data[i+1:]))
+		if i < 0 || len(fields) < 22 {
+			continue
+		}
+		s := status{pid: pid, state: fields[0][0]}
+		s.parent, _ = strconv.Atoi(fields[1])
+		s.group, _ = strconv.Atoi(fields[2])
+		pages, _ := strconv.ParseInt(fields[21], 10, 64)
+		s.resident = pages * int64(os.Getpagesize())
+		f(s)
+	}
+}
+
+// relatives are the processes that a program has started: those that run, and
+// the zombies among its children, whom it has not reaped.
+func relatives(leader int, mark string) (running, zombies int) {
+	each(func(s status) {
+		switch {
+		case s.pid == leader:
+		case s.state == 'Z' && s.parent == leader:
+			zombies++
+		case s.state != 'Z' && inFamily(s, leader, mark):
+			running++
+		}
+	})
+	return running, zombies
+}

@@ -1,0 +1,34 @@
+//go:build !unix
+
+package external
+
+import (
+	"os"
+	"os/exec"
+)
+
+const canMeasure = false
+
+func setGroup(*exec.Cmd) {}
+
+// reap waits for the program's end, then calls last.
+func reap(c *exec.Cmd, last func()) error {
+	err := c.Wait()
+	last()
+	return err
+}
+
+// signalFamily can't stop a program here: it goes on thinking.
+func signalFamily(int, string, bool) {}
+
+// killFamily kills the program; its children end with their input.
+func killFamily(leader int, _ string) {
+	if p, err := os.FindProcess(leader); err == nil {
+		p.Kill()
+		p.Release()
+	}
+}
+
+func familyMemory(int, string) int64 { return 0 }
+
+func relatives(int, string) (running, zombies int) { return 0, 0 }

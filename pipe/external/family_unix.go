@@ -1,0 +1,36 @@
+//go:build unix && !linux
+
+package external
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+const canMeasure = false
+
+func setGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// reap waits for the program's end. Only then can last be called here, when
+// its process id is free already; that another gets it at once is not to be
+// expected.
+func reap(c *exec.Cmd, last func()) error {
+	err := c.Wait()
+	last()
+	return err
+}
+
+// signalFamily stops or continues a program and its process group.
+func signalFamily(leader int, _ string, stop bool) {
+	sig := syscall.SIGCONT
+	if stop {
+		sig = syscall.SIGSTOP
+	}
+	syscall.Kill(-leader, sig)
+}
+
+func killFamily(leader int, _ string) { syscall.Kill(-leader, syscall.SIGKILL) }
+
+func familyMemory(int, string) int64 { return 0 }
+
+func relatives(int, string) (running, zombies int) { return 0, 0 }

@@ -1,0 +1,242 @@
+package external
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"sparring/engine"
+	"sparring/game/gomoku"
+	"sparring/pipe/gomocup"
+	"sparring/pipe/uci"
+)
+
+// gomocupTalk speaks the Gomocup protocol.
+type gomocupTalk struct {
+	spec  Spec
+	size  int  // of the board that it was told of
+	fresh bool // nothing was played on it
+}
+
+func newGomocup(s Spec, _ string) dialect { return &gomocupTalk{spec: s} }
+
+func (t *gomocupTalk) greet(p *program) error {
+	info := func(key, value string) error {
+		return p.send(gomocup.Command{Verb: gomocup.Info, Key: key, Value: value}.String())
+	}
+	// START is what every program must know, so it tells whether this is one.
+	if err := t.begin(p, usualSize, engine.FaultStart); err != nil {
+		return err
+	}
+	for _, o := range t.spec.Options {
+		if err := info(o.Name, o.Value); err != nil {
+			return err
+		}
+	}
+	for _, o := range []struct {
+		key string
+		n   int64
+	}{{gomocup.MaxMemory, t.spec.Memory}, {gomocup.HashSize, int64(t.spec.Hash) << 10}, {gomocup.ThreadNum, int64(t.spec.Threads)}} {
+		if o.n > 0 {
+			if err := info(o.key, strconv.FormatInt(o.n, 10)); err != nil {
+				return err
+			}
+		}
+	}
+	return info(gomocup.GameType, "1")
+}
+
+// usualSize is the board that a program is started with.
+const usualSize = 15
+
+// restartPatience is how long RESTART may go unanswered before START is sent
+// instead: it is optional, and some programs lose what comes right after their
+// move.
+const restartPatience = time.Second
+
+// begin makes the program ready for a game on an empty board.
+func (t *gomocupTalk) begin(p *program, size int, kind engine.FaultKind) error {
+	t.fresh, t.size = true, size
+	c := gomocup.Command{Verb: gomocup.Start, Width: size, Height: size}
+	if err := p.send(c.String()); err != nil {
+		return err
+	}
+	refused := ""
+	err := p.await(p.times.start, kind, "OK to "+c.String(), func(line string) bool {
+		a, _ := gomocup.ParseAnswer(line)
+		if a.Kind == gomocup.Error || a.Kind == gomocup.Unknown {
+			refused = line
+		}
+		return a.Kind == gomocup.OK || refused != ""
+	})
+	if err == nil && refused != "" {
+		return p.refuse("it answers %q to %q", clip(refused), c.String())
+	}
+	return err
+}
+
+// restart is begin for the second game and those after it.
+func (t *gomocupTalk) restart(p *program, size int) error {
+	if size == t.size {
+		if err := p.send(string(gomocup.Restart)); err != nil {
+			return err
+		}
+		done := false
+		_, err := p.listen(restartPatience, func(line string) bool {
+			a, _ := gomocup.ParseAnswer(line)
+			done = a.Kind == gomocup.OK
+			return done || a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
+		})
+		if done || err != nil {
+			return err
+		}
+	}
+	return t.begin(p, size, engine.FaultHang)
+}
+
+func (t *gomocupTalk) setUp(p *program, q *query) error {
+	rule, size, _, err := gomocup.RuleOf(q.pos.Rules().Name)
+	if err != nil {
+		return err
+	}
+	if p.held != nil {
+		return nil
+	}
+	if !t.fresh || size != t.size {
+		if err := t.restart(p, size); err != nil {
+			return err
+		}
+	}
+	t.fresh = false
+	return p.send(gomocup.Command{Verb: gomocup.Info, Key: gomocup.RuleKey, Value: strconv.Itoa(int(rule))}.String())
+}
+
+func (t *gomocupTalk) ask(p *program, q *query, a allowance) error {
+	for _, i := range []struct {
+		key string
+		d   time.Duration
+		on  bool
+	}{
+		{gomocup.TimeoutMatch, a.initial, true},
+		{gomocup.TimeIncrement, a.increment, a.increment > 0},
+		{gomocup.TimeLeft, a.left(), true},
+		{gomocup.TimeoutTurn, a.turn(p), true},
+	} {
+		if i.on {
+			if err := p.send(gomocup.Command{Verb: gomocup.Info, Key: i.key, Value: strconv.FormatInt(i.d.Milliseconds(), 10)}.String()); err != nil {
+				return err
+			}
+		}
+	}
+	c, err := t.position(p, q)
+	if err != nil {
+		return err
+	}
+	return p.send(c.String())
+}
+
+// left is what the program's clock says.
+func (a allowance) left() time.Duration {
+	if a.clocked {
+		return a.mine
+	}
+	return math.MaxInt32 * time.Millisecond // no limit
+}
+
+// turn is what the move may take.
+func (a allowance) turn(p *program) time.Duration {
+	switch {
+	case a.clocked:
+		return a.mine
+	case a.move > 0:
+		return a.move
+	}
+	return p.times.think
+}
+
+// position is the command that makes the program move: BEGIN on an empty board,
+// TURN where it knows all but the last move, else BOARD.
+func (t *gomocupTalk) position(p *program, q *query) (gomocup.Command, error) {
+	if p.held.leadsTo(q, 1) {
+		at, err := gomocup.PointOf(q.moves[len(q.moves)-1], t.size)
+		return gomocup.Command{Verb: gomocup.Turn, At: at}, err
+	}
+	stones, err := t.stones(q)
+	if err == nil && len(stones) == 0 {
+		return gomocup.Command{Verb: gomocup.Begin}, nil
+	}
+	return gomocup.Command{Verb: gomocup.Board, Stones: stones}, err
+}
+
+// stones lists the board: what stood there before the moves, then the moves.
+func (t *gomocupTalk) stones(q *query) (list []gomocup.Stone, err error) {
+	g, ok := q.pos.Clone().(*gomoku.Position)
+	if !ok {
+		return nil, errors.New("gomocup: no position of Gomoku")
+	}
+	mine := g.ToMove()
+	for range q.moves {
+		g.Undo()
+	}
+	b := g.Board()
+	side := func(c gomoku.Colour) gomocup.Side {
+		if c == mine {
+			return gomocup.Own
+		}
+		return gomocup.Opponent
+	}
+	add := func(text string, s gomocup.Side) {
+		at, bad := gomocup.PointOf(text, t.size)
+		if bad != nil {
+			err = bad
+		}
+		list = append(list, gomocup.Stone{Point: at, Side: s})
+	}
+	for column := range t.size {
+		for row := range t.size {
+			at := b.Point(column, row)
+			if c, ok := b.At(at); ok {
+				s := side(c)
+				if b.Dead(at) {
+					s = gomocup.Dead
+				}
+				add(b.PointText(at), s)
+			}
+		}
+	}
+	for i, m := range q.moves {
+		s := gomocup.Own
+		if (len(q.moves)-i)%2 == 1 {
+			s = gomocup.Opponent
+		}
+		add(m, s)
+	}
+	return list, err
+}
+
+func (t *gomocupTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+	a, err := gomocup.ParseAnswer(line)
+	switch a.Kind {
+	case gomocup.Points:
+		if err != nil || len(a.Points) != 1 {
+			return &answer{line: line, wrong: "no move"}, nil
+		}
+		move := a.Points[0].Move(t.size)
+		if move == "" {
+			return &answer{line: line, wrong: "off the board"}, nil
+		}
+		return &answer{line: line, move: move}, nil
+	case gomocup.Error, gomocup.Swap:
+		return &answer{line: line, wrong: "no move"}, nil
+	}
+	return nil, nil
+}
+
+func (t *gomocupTalk) hush() string     { return "" }
+func (t *gomocupTalk) farewell() string { return string(gomocup.End) }
+
+func (t *gomocupTalk) foreign(line string) bool {
+	a, err := gomocup.ParseAnswer(line)
+	return err != nil || a.Kind == gomocup.Chatter
+}

@@ -1,0 +1,171 @@
+package external
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// What nobody can mean who talks to a person or a program: more than this is
+// a flood.
+const (
+	longestLine = 64 << 10
+	mostLines   = 20_000  // a second
+	mostBytes   = 8 << 20 // a second
+)
+
+// inbox holds the lines of a program that nobody has taken yet.
+type inbox struct {
+	bell  chan struct{} // has one when something has changed
+	flood func(text string)
+
+	mu        sync.Mutex
+	listening bool
+	lines     []string
+	last      string            // whether taken or not
+	tap       func(line string) // hears every line, if set
+}
+
+func newInbox(flood func(text string)) *inbox {
+	return &inbox{bell: make(chan struct{}, 1), flood: flood, listening: true}
+}
+
+// listen says whether lines are wanted; what came before is dropped.
+func (b *inbox) listen(on bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.listening, b.lines = on, nil
+}
+
+// setTap sets who hears every line from now on.
+func (b *inbox) setTap(tap func(line string)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tap = tap
+}
+
+// take empties the inbox.
+func (b *inbox) take() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lines := b.lines
+	b.lines = nil
+	return lines
+}
+
+// latest is the last line that came.
+func (b *inbox) latest() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last
+}
+
+func (b *inbox) ring() {
+	select {
+	case b.bell <- struct{}{}:
+	default:
+	}
+}
+
+func (b *inbox) put(line []byte) {
+	text := string(bytes.TrimRight(line, "\r"))
+	b.mu.Lock()
+	b.last = text
+	if b.listening {
+		b.lines = append(b.lines, text)
+	}
+	tap := b.tap
+	b.mu.Unlock()
+	if tap != nil && text != "" {
+		tap(text)
+	}
+	b.ring()
+}
+
+// read fills the inbox until the pipe ends. A flood is reported once, and the
+// rest is thrown away.
+func (b *inbox) read(r io.Reader) {
+	var rest []byte // of a line that has not ended yet
+	var rate rate
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buf)
+		data := buf[:n]
+		if flooded := rate.add(data, time.Now()); flooded != "" {
+			b.flood(flooded)
+			io.Copy(io.Discard, r) // until it is dead
+			return
+		}
+		for {
+			i := bytes.IndexByte(data, '\n')
+			if i < 0 {
+				break
+			}
+			b.put(append(rest, data[:i]...))
+			rest, data = rest[:0], data[i+1:]
+		}
+		if rest = append(rest, data...); len(rest) > longestLine {
+			b.put(rest[:longestLine])
+			b.flood(fmt.Sprintf("a line of more than %d bytes", longestLine))
+			io.Copy(io.Discard, r)
+			return
+		}
+		if err != nil {
+			if len(rest) > 0 {
+				b.put(rest)
+			}
+			return
+		}
+	}
+}
+
+// rate counts what came within the current second.
+type rate struct {
+	since        time.Time
+	lines, bytes int
+}
+
+func (r *rate) add(data []byte, now time.Time) (flooded string) {
+	if now.Sub(r.since) >= time.Second {
+		*r = rate{since: now}
+	}
+	r.bytes += len(data)
+	r.lines += bytes.Count(data, []byte{'\n'})
+	if r.lines > mostLines || r.bytes > mostBytes {
+		return fmt.Sprintf("%d lines and %d bytes within a second", r.lines, r.bytes)
+	}
+	return ""
+}
+
+// tail keeps the end of a stream.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+// tailBytes is how much of it.
+const tailBytes = 4 << 10
+
+func (t *tail) read(r io.Reader) {
+	buf := make([]byte, tailBytes)
+	for {
+		n, err := r.Read(buf)
+		t.mu.Lock()
+		t.data = append(t.data, buf[:n]...)
+		if over := len(t.data) - tailBytes; over > 0 {
+			t.data = append(t.data[:0], t.data[over:]...)
+		}
+		t.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.TrimSpace(t.data))
+}

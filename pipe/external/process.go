@@ -1,0 +1,282 @@
+package external
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"sparring/engine"
+)
+
+// process is one running program with all that it has started. Its lines are
+// read all the time, whether anybody wants them or not, so that it never
+// blocks on us; it can't make us block either.
+type process struct {
+	cmd   *exec.Cmd
+	mark  string   // in the environment of all that it starts
+	in    *os.File // what it reads
+	inbox *inbox   // what it says
+	errs  *tail    // the end of what it writes to stderr
+
+	left int           // processes that it left behind, once gone is closed
+	gone chan struct{} // closed when it has ended, was reaped and all it wrote was read
+	exit error         // how, once gone is closed
+
+	mu     sync.Mutex
+	why    *engine.Fault // why we killed it
+	sent   string        // the last line sent
+	reaped bool          // its process id may be another's from now on
+}
+
+// command is what to start.
+type command struct {
+	path   string
+	args   []string
+	dir    string
+	memory int64 // bytes that it and its children may have resident; 0 is no limit
+}
+
+// marker is the variable that a program's environment is marked with: by it,
+// children that have left the process group are found when it is killed.
+const marker = "SPARRING_ENGINE"
+
+// lastWords is how long the pipes of a program that has ended stay open for
+// what is still in them.
+const lastWords = 250 * time.Millisecond
+
+// start starts a program. The error is a fault of the kind "start".
+func start(c command) (*process, error) {
+	p := &process{mark: marker + "=" + rand.Text(), gone: make(chan struct{}), errs: &tail{}}
+	var pipes [3][2]*os.File // our side of what it reads, writes, and complains
+	for i := range pipes {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(pipes[:i])
+			return nil, &engine.Fault{Kind: engine.FaultStart, Text: err.Error()}
+		}
+		pipes[i] = [2]*os.File{r, w}
+	}
+	p.cmd = exec.Command(c.path, c.args...)
+	p.cmd.Dir = c.dir
+	p.cmd.Env = append(environment(), p.mark)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = pipes[0][0], pipes[1][1], pipes[2][1]
+	setGroup(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		closeAll(pipes[:])
+		return nil, &engine.Fault{Kind: engine.FaultStart, Text: err.Error()}
+	}
+	for _, f := range []*os.File{pipes[0][0], pipes[1][1], pipes[2][1]} {
+		f.Close() // the program has its own
+	}
+	p.in = pipes[0][1]
+	p.inbox = newInbox(func(text string) { p.fail(engine.FaultFlood, "%s", text) })
+	var reading sync.WaitGroup
+	reading.Go(func() { p.inbox.read(pipes[1][0]) })
+	reading.Go(func() { p.errs.read(pipes[2][0]) })
+	go p.live(&reading, pipes[1][0], pipes[2][0])
+	if c.memory > 0 {
+		go p.watchMemory(c.memory)
+	}
+	return p, nil
+}
+
+// environment is ours without our own settings: they hold passwords.
+func environment() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "SPARRING_") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+func closeAll(pipes [][2]*os.File) {
+	for _, p := range pipes {
+		p[0].Close()
+		p[1].Close()
+	}
+}
+
+// live waits for the program's end and clears up behind it.
+func (p *process) live(reading *sync.WaitGroup, out, errs *os.File) {
+	p.exit = reap(p.cmd, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.left, _ = relatives(p.cmd.Process.Pid, p.mark)
+		killFamily(p.cmd.Process.Pid, p.mark)
+		p.reaped = true
+	})
+	p.in.Close()
+	read := make(chan struct{})
+	go func() { reading.Wait(); close(read) }()
+	select {
+	case <-read:
+	case <-time.After(lastWords): // a child that nothing could kill holds them open
+	}
+	out.Close()
+	errs.Close()
+	<-read
+	close(p.gone)
+	p.inbox.ring()
+}
+
+// memoryPause is how often the memory of a program is looked at.
+const memoryPause = 200 * time.Millisecond
+
+func (p *process) watchMemory(limit int64) {
+	t := time.NewTicker(memoryPause)
+	defer t.Stop()
+	for {
+		select {
+		case <-p.gone:
+			return
+		case <-t.C:
+		}
+		if used := familyMemory(p.cmd.Process.Pid, p.mark); used > limit {
+			p.fail(engine.FaultMemory, "%d MiB resident, %d were allowed", used>>20, limit>>20)
+			return
+		}
+	}
+}
+
+// fail notes why the program must go, unless a reason stands already, and
+// kills it.
+func (p *process) fail(kind engine.FaultKind, format string, args ...any) {
+	p.mu.Lock()
+	if p.why == nil {
+		p.why = &engine.Fault{Kind: kind, Text: fmt.Sprintf(format, args...)}
+	}
+	p.mu.Unlock()
+	p.kill()
+}
+
+// fault is why the program is gone or has to go, with what was said last on
+// both sides; nil while nothing speaks against it.
+func (p *process) fault() *engine.Fault {
+	p.mu.Lock()
+	why, sent := p.why, p.sent
+	p.mu.Unlock()
+	if why == nil {
+		select {
+		case <-p.gone:
+		default:
+			return nil
+		}
+		text := "the program ended"
+		if p.exit != nil {
+			text = "the program ended: " + p.exit.Error()
+		}
+		why = &engine.Fault{Kind: engine.FaultCrash, Text: text}
+	}
+	text := why.Text
+	if sent != "" {
+		text += fmt.Sprintf("; sent last %q", clip(sent))
+	}
+	if heard := p.inbox.latest(); heard != "" {
+		text += fmt.Sprintf("; came last %q", clip(heard))
+	} else {
+		text += "; nothing came"
+	}
+	if e := p.errs.String(); e != "" {
+		text += fmt.Sprintf("; on stderr %q", clip(e))
+	}
+	return &engine.Fault{Kind: why.Kind, Text: text}
+}
+
+// mostText is how much of a line an error text repeats.
+const mostText = 200
+
+// clip shortens a text in the middle: the ends say the most.
+func clip(s string) string {
+	s = strings.ToValidUTF8(strings.TrimSpace(s), "?")
+	if r := []rune(s); len(r) > mostText {
+		return string(r[:mostText/2]) + " ... " + string(r[len(r)-mostText/2:])
+	}
+	return s
+}
+
+// patience is how long a program may take to read a line.
+const patience = 2 * time.Second
+
+// send writes a line. Where it fails, the program's fault says why.
+func (p *process) send(line string) error {
+	p.mu.Lock()
+	p.sent = line
+	p.mu.Unlock()
+	p.in.SetWriteDeadline(time.Now().Add(patience)) // pipes have no deadlines on some systems: nothing else to do there
+	_, err := p.in.WriteString(line + "\n")
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		p.fail(engine.FaultHang, "it does not read what it is sent")
+	default:
+		// It has closed its input or is ending.
+		p.failUnlessGone(lastWords, engine.FaultCrash, "it closed its input")
+	}
+	return p.fault()
+}
+
+// failUnlessGone gives a program that seems to be ending a moment to do so, for
+// how it ends says more.
+func (p *process) failUnlessGone(wait time.Duration, kind engine.FaultKind, text string) {
+	select {
+	case <-p.gone:
+	case <-time.After(wait):
+		p.fail(kind, "%s", text)
+		<-p.gone
+	}
+}
+
+// kill ends the program and all that it has started, at once.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		killFamily(p.cmd.Process.Pid, p.mark)
+	}
+}
+
+// suspend makes the program and its children give the cores up, or go on.
+func (p *process) suspend(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		signalFamily(p.cmd.Process.Pid, p.mark, on)
+	}
+}
+
+// quit asks the program to end and kills it when it does not in time. It is
+// gone afterwards.
+func (p *process) quit(farewell string, within time.Duration) (obeyed bool) {
+	p.inbox.listen(false)
+	if farewell != "" {
+		p.in.SetWriteDeadline(time.Now().Add(within))
+		p.in.WriteString(farewell + "\n") // it ends one way or the other
+	}
+	p.in.Close()
+	select {
+	case <-p.gone:
+		return true
+	case <-time.After(within):
+	}
+	p.kill()
+	<-p.gone
+	return false
+}
+
+// sendAll writes some lines.
+func (p *process) sendAll(lines []string) error {
+	for _, l := range lines {
+		if err := p.send(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

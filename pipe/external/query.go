@@ -1,0 +1,132 @@
+package external
+
+import (
+	"math"
+	"slices"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/gomoku"
+	"sparring/pipe/uci"
+)
+
+// query is a position to search, as dialects need it.
+type query struct {
+	pos   game.Position
+	start string   // where the moves begin; "" is the usual start of the game
+	moves []string // in our own text
+	opens bool     // the mover's side is the one that opens the game
+	lines int      // that are wanted
+}
+
+// newQuery takes a position apart. Where it is from a game with an opening
+// procedure, its game begins after that: no protocol has words for the choices.
+func newQuery(p game.Position) *query {
+	q := &query{pos: p.Clone(), opens: p.Turn() == game.First}
+	g, ok := p.(*gomoku.Position)
+	if !ok {
+		q.start, q.moves = game.History(p)
+		if q.start == "" {
+			q.start = oddStart(p.Rules())
+		}
+		return q
+	}
+	q.opens = g.ToMove() == gomoku.Black
+	if g.Set().Opening.Name == "" {
+		q.start, q.moves = game.History(p)
+		return q
+	}
+	line := g.Played(nil)
+	begin := g
+	for begin.Ply() > 0 {
+		back, _ := begin.Clone().(*gomoku.Position)
+		back.Undo()
+		if _, running := back.Step(); running {
+			break
+		}
+		begin = back
+	}
+	plain := begin.Plain()
+	q.start = plain.String()
+	for _, m := range line[begin.Ply():] {
+		q.moves = append(q.moves, plain.Format(m))
+	}
+	return q
+}
+
+// oddStart is the start position of rules that do not begin from the usual one
+// of their game, "" for all others.
+func oddStart(r *game.Rules) string {
+	usual, err := catalog.Rules(r.Game)
+	if err != nil {
+		return ""
+	}
+	a, errA := usual.New("")
+	b, errB := r.New("")
+	if errA != nil || errB != nil || a.String() == b.String() {
+		return ""
+	}
+	return b.String()
+}
+
+// held is what a process knows of a game.
+type held struct {
+	rules, start string
+	moves        []string
+}
+
+// common is how many moves of the game of h, the first ones, q has as well; -1
+// where it is another game by its rules or start.
+func (h *held) common(q *query) int {
+	if h == nil || h.rules != q.pos.Rules().Name || h.start != q.start {
+		return -1
+	}
+	n := 0
+	for n < min(len(h.moves), len(q.moves)) && h.moves[n] == q.moves[n] {
+		n++
+	}
+	return n
+}
+
+// leadsTo reports whether the game goes on from h to q by so many moves.
+func (h *held) leadsTo(q *query, moves int) bool {
+	return h.common(q) >= 0 && h.common(q) == len(h.moves) && len(q.moves) == len(h.moves)+moves
+}
+
+// branch is how many moves a game may have been other than it is now and yet be
+// the same: a reply that was expected in vain, moves taken back.
+const branch = 4
+
+// same reports whether q is most likely of the game that is held.
+func (h *held) same(q *query) bool {
+	n := h.common(q)
+	return n >= 0 && n >= len(h.moves)-branch && (n > 0 || len(h.moves) == 0)
+}
+
+// with is what a process knows when it has played a move.
+func (q *query) with(move string) *held {
+	return &held{q.pos.Rules().Name, q.start, append(slices.Clone(q.moves), move)}
+}
+
+// eloScale makes chances of centipawns as the Elo formula does of its points:
+// chance = 1/(1+10^(-cp/400)), so 100 of them are 64 %.
+const eloScale = 400 / math.Ln10
+
+// value is a program's score in the game's unit, and the winning chance.
+func (e *Engine) value(i *uci.Info) (search.Score, float64) {
+	s := search.Draw
+	switch n := i.Score.Value; i.Score.Unit {
+	case uci.Centipawns:
+		s = search.Score(min(max(float64(n)*float64(e.params.WinScale)/eloScale, -float64(search.MaxEval)), float64(search.MaxEval)))
+	case uci.Mate:
+		plies := min(max(2*n-1, -2*n), search.MaxPly)
+		if s = search.Win - search.Score(plies); n <= 0 {
+			s = -s
+		}
+	}
+	if w := i.WDL; w != nil && w.Win+w.Draw+w.Loss > 0 {
+		return s, (float64(w.Win) + float64(w.Draw)/2) / float64(w.Win+w.Draw+w.Loss)
+	}
+	return s, e.params.Chance(s)
+}

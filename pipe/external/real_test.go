@@ -1,0 +1,94 @@
+package external
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// realEngine finds a program that a Linux distribution has, and skips without.
+func realEngine(t *testing.T, name string) string {
+	t.Helper()
+	for _, path := range []string{name, "/usr/games/" + name} {
+		if found, err := exec.LookPath(path); err == nil {
+			return found
+		}
+	}
+	t.Skipf("%s is not installed (Debian has it)", name)
+	return ""
+}
+
+func newGame(t *testing.T, rules string) game.Position {
+	t.Helper()
+	r, err := catalog.Rules(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func open(t *testing.T, s Spec, gameName string) *Engine {
+	t.Helper()
+	e, err := Open(s, gameName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+func find(t *testing.T, e *Engine, p game.Position, l search.Limits) search.Result {
+	t.Helper()
+	run, err := e.Search(p, l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run.Wait()
+}
+
+// TestRealEngines plays the first plies of a game with engines that others
+// have written, against the first legal move.
+func TestRealEngines(t *testing.T) {
+	tests := []struct {
+		name, program string
+		dialect       Dialect
+		options       []Option
+		limits        search.Limits
+	}{
+		{"uci nodes", "fairy-stockfish", UCI, nil, search.Limits{Nodes: 2000}},
+		{"uci time", "fairy-stockfish", UCI, nil, search.Limits{Hard: 50 * time.Millisecond}},
+		{"ucci depth", "fairy-stockfish", UCCI, nil, search.Limits{Depth: 3}},
+		{"ucci time", "fairy-stockfish", UCCI, nil, search.Limits{Hard: 100 * time.Millisecond}},
+		{"xboard time", "hoixiangqi", XBoard, nil, search.Limits{Hard: 300 * time.Millisecond}},
+		{"xboard depth", "hoixiangqi", XBoard, nil, search.Limits{Depth: 2}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e := open(t, Spec{Dialect: test.dialect, Path: realEngine(t, test.program), Options: test.options}, "xiangqi")
+			p := newGame(t, "xiangqi/wxf")
+			for range 6 {
+				r := find(t, e, p, test.limits)
+				if r.Err != nil {
+					t.Fatal(r.Err)
+				}
+				if err := p.Play(r.Move); err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Play(p.Legal(nil)[0]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := len(e.idle); n != 1 {
+				t.Errorf("%d processes for one game", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package external
+
+import (
+	"strings"
+	"time"
+
+	"sparring/engine"
+	"sparring/pipe/ucci"
+	"sparring/pipe/uci"
+)
+
+// ucciTalk speaks UCCI.
+type ucciTalk struct {
+	spec    Spec
+	options options
+	unit    time.Duration // of its clocks
+}
+
+func newUCCI(s Spec, _ string) dialect { return &ucciTalk{spec: s, unit: ucci.Unit(false)} }
+
+func (t *ucciTalk) greet(p *program) error {
+	if err := p.send(ucci.Hello{}.String()); err != nil {
+		return err
+	}
+	err := p.await(p.times.start, engine.FaultStart, "ucciok", func(line string) bool {
+		reply, _ := ucci.ParseReply(line)
+		switch reply := reply.(type) {
+		case ucci.Option:
+			t.options = append(t.options, reply.Option)
+		case ucci.ID:
+			if strings.Contains(reply.Value, "Fairy-Stockfish") {
+				t.unit = time.Millisecond // without an option for it
+			}
+		}
+		return reply == ucci.OK{}
+	})
+	if err != nil {
+		return err
+	}
+	hash, threads := "hashsize", "threads"
+	if _, ok := t.options.find("Hash"); ok {
+		hash = "Hash" // half UCI
+	}
+	set, err := t.options.wanted(t.spec, hash, threads)
+	if err != nil {
+		return p.refuse("%w", err)
+	}
+	if o, ok := t.options.find("usemillisec"); ok {
+		t.unit = ucci.Unit(true)
+		set = append(set, Option{o.Name, "true"})
+	}
+	for _, o := range set {
+		if err := p.send(ucci.SetOption{Name: o.Name, Value: o.Value}.String()); err != nil {
+			return err
+		}
+	}
+	return t.sync(p, engine.FaultStart)
+}
+
+func (t *ucciTalk) sync(p *program, kind engine.FaultKind) error {
+	if err := p.send(ucci.IsReady{}.String()); err != nil {
+		return err
+	}
+	return p.await(p.times.start, kind, "readyok", func(line string) bool {
+		reply, _ := ucci.ParseReply(line)
+		return reply == ucci.ReadyOK{}
+	})
+}
+
+func (t *ucciTalk) setUp(p *program, q *query) error {
+	if o, ok := t.options.find("newgame"); ok && p.held == nil {
+		if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
+			return err
+		}
+	}
+	if p.held == nil || p.stale {
+		if err := t.sync(p, engine.FaultHang); err != nil {
+			return err
+		}
+		p.stale = false
+	}
+	return p.send(ucci.Position{FEN: q.start, Moves: q.moves}.String())
+}
+
+func (t *ucciTalk) ask(p *program, _ *query, a allowance) error {
+	g := ucci.Go{Depth: a.limits.Depth, Nodes: a.limits.Nodes}
+	units := func(d time.Duration) int { return max(int(d/t.unit), 1) }
+	switch {
+	case a.endless:
+		g = ucci.Go{Infinite: true}
+	case a.clocked:
+		g.Clock = &ucci.Clock{Time: units(a.mine), Increment: int(a.increment / t.unit),
+			OppTime: units(a.theirs), OppIncrement: int(a.increment / t.unit)}
+	case a.move > 0: // there is no other word for it
+		g.Clock = &ucci.Clock{Time: units(a.move), MovesToGo: 1}
+	}
+	g.Infinite = g.Infinite || g.Clock == nil && g.Depth == 0 && g.Nodes == 0
+	return p.send(g.String())
+}
+
+func (t *ucciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+	switch reply, _ := ucci.ParseReply(line); reply := reply.(type) {
+	case ucci.Info:
+		i := &uci.Info{Depth: reply.Depth, Nodes: reply.Nodes, Time: reply.Time, PV: t.ours(reply.PV)}
+		if reply.Score != nil {
+			i.Score = uci.Score{Unit: uci.Centipawns, Value: *reply.Score}
+		}
+		return nil, i
+	case ucci.BestMove:
+		return &answer{line: line, move: ourText(reply.Move), ponder: ourText(reply.Ponder), resign: reply.Resign, draw: reply.Draw}, nil
+	case ucci.NoBestMove:
+		return &answer{line: line, wrong: "no move"}, nil
+	}
+	return nil, nil
+}
+
+func (t *ucciTalk) hush() string     { return ucci.Stop{}.String() }
+func (t *ucciTalk) farewell() string { return ucci.Quit{}.String() }
+
+// ourText reads a move whatever its capitals, with or without a hyphen.
+func ourText(move string) string { return uci.Dialect{Game: "xiangqi"}.Ours(move) }
+
+func (t *ucciTalk) ours(moves []string) (out []string) {
+	for _, m := range moves {
+		out = append(out, ourText(m))
+	}
+	return out
+}
+
+func (t *ucciTalk) foreign(line string) bool {
+	reply, _ := ucci.ParseReply(line)
+	_, chatter := reply.(ucci.Chatter)
+	return chatter
+}

@@ -1,0 +1,304 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sparring/engine"
+	"sparring/game"
+	"sparring/pipe/uci"
+)
+
+// uciTalk speaks UCI.
+type uciTalk struct {
+	spec    Spec
+	game    string
+	form    uci.Dialect
+	options options
+	rules   string // that it was told of
+	lines   int    // that MultiPV stands at
+}
+
+func newUCI(s Spec, gameName string) dialect {
+	return &uciTalk{spec: s, game: gameName, form: uci.Dialect{Game: gameName}, lines: 1}
+}
+
+// options are what a program has said that can be set.
+type options []uci.Option
+
+// find looks an option up; capitals, and blanks or underscores, do not matter.
+func (o options) find(name string) (uci.Option, bool) {
+	same := strings.NewReplacer(" ", "", "_", "")
+	for _, have := range o {
+		if strings.EqualFold(same.Replace(have.Name), same.Replace(name)) {
+			return have, true
+		}
+	}
+	return uci.Option{}, false
+}
+
+// check finds the option that a user has named, and reports what is wrong with
+// the value.
+func (o options) check(want Option) (uci.Option, error) {
+	have, ok := o.find(want.Name)
+	if !ok {
+		var names []string
+		for _, h := range o {
+			names = append(names, h.Name)
+		}
+		return have, fmt.Errorf("it has no option %.60q (it has %s)", want.Name, strings.Join(names, ", "))
+	}
+	switch have.Kind {
+	case uci.Spin:
+		if n, err := strconv.Atoi(want.Value); err != nil || n < have.Min || n > have.Max {
+			return have, fmt.Errorf("option %s: %.60q, want a number from %d to %d", have.Name, want.Value, have.Min, have.Max)
+		}
+	case uci.Check:
+		if want.Value != "true" && want.Value != "false" {
+			return have, fmt.Errorf("option %s: %.60q, want true or false", have.Name, want.Value)
+		}
+	case uci.Combo:
+		if !slices.ContainsFunc(have.Vars, func(v string) bool { return strings.EqualFold(v, want.Value) }) {
+			return have, fmt.Errorf("option %s: %.60q, want one of %s", have.Name, want.Value, strings.Join(have.Vars, ", "))
+		}
+	}
+	return have, nil
+}
+
+// wanted are the options to set at the start: what the spec says of hash and
+// threads, where there is such an option, then its own list. The error is all
+// that is wrong with that.
+func (o options) wanted(s Spec, hash, threads string) (set []Option, err error) {
+	for _, w := range []struct {
+		name string
+		n    int
+	}{{hash, s.Hash}, {threads, s.Threads}} {
+		if have, ok := o.find(w.name); ok && w.n > 0 {
+			set = append(set, Option{have.Name, strconv.Itoa(min(max(w.n, have.Min), max(have.Max, have.Min, 1)))})
+		}
+	}
+	var wrong []string
+	for _, w := range s.Options {
+		have, err := o.check(w)
+		if err != nil {
+			wrong = append(wrong, err.Error())
+			continue
+		}
+		set = append(set, Option{have.Name, w.Value})
+	}
+	if len(wrong) > 0 {
+		return nil, fmt.Errorf("%s", strings.Join(wrong, "; "))
+	}
+	return set, nil
+}
+
+func (t *uciTalk) greet(p *program) error {
+	if err := p.send(uci.Hello{}.String()); err != nil {
+		return err
+	}
+	err := p.await(p.times.start, engine.FaultStart, "uciok", func(line string) bool {
+		reply, _ := uci.ParseReply(line)
+		if o, ok := reply.(uci.Option); ok {
+			t.options = append(t.options, o)
+		}
+		return reply == uci.OK{}
+	})
+	if err != nil {
+		return err
+	}
+	set, err := t.options.wanted(t.spec, "Hash", "Threads")
+	if err != nil {
+		return p.refuse("%w", err)
+	}
+	variant, has := t.options.find("UCI_Variant")
+	switch {
+	case has && !slices.Contains(variant.Vars, t.game):
+		return p.refuse("it plays no %s: UCI_Variant has %s", t.game, strings.Join(variant.Vars, ", "))
+	case has:
+		t.form.Ranks = 1 // as Fairy-Stockfish, who has brought the option up
+		set = append([]Option{{variant.Name, t.game}}, set...)
+	case t.game != "xiangqi":
+		return p.refuse("it has no option UCI_Variant, by which it could be told to play %s", t.game)
+	}
+	for _, o := range set {
+		if err := t.set(p, o.Name, o.Value); err != nil {
+			return err
+		}
+	}
+	if err := t.sync(p, engine.FaultStart); err != nil {
+		return err
+	}
+	if t.game == "xiangqi" && !has {
+		return t.probe(p)
+	}
+	return nil
+}
+
+// refuse ends a program that can't be used, and says why.
+func (p *program) refuse(format string, args ...any) error {
+	p.fail(engine.FaultStart, "%s", fmt.Errorf(format, args...).Error())
+	<-p.gone
+	return p.fault()
+}
+
+func (t *uciTalk) set(p *program, name, value string) error {
+	return p.send(uci.SetOption{Name: name, Value: value}.String())
+}
+
+// sync waits until the program has done what it was told.
+func (t *uciTalk) sync(p *program, kind engine.FaultKind) error {
+	if err := p.send(uci.IsReady{}.String()); err != nil {
+		return err
+	}
+	return p.await(p.times.start, kind, "readyok", func(line string) bool {
+		reply, _ := uci.ParseReply(line)
+		return reply == uci.ReadyOK{}
+	})
+}
+
+// probe finds out what the first rank is called: in this position only the
+// king moves, and no move is one of its moves in both manners.
+func (t *uciTalk) probe(p *program) error {
+	const position = "3k4r/9/9/9/9/9/9/9/9/4K4 w - - 0 1"
+	if err := p.sendAll([]string{uci.Position{FEN: position}.String(), uci.Go{Depth: 1}.String()}); err != nil {
+		return err
+	}
+	return p.await(p.times.start, engine.FaultStart, "answer to a test position", func(line string) bool {
+		reply, _ := uci.ParseReply(line)
+		best, ok := reply.(uci.BestMove)
+		if ok && (best.Move == "e1e2" || best.Move == "e1f1") {
+			t.form.Ranks = 1
+		}
+		return ok
+	})
+}
+
+func (t *uciTalk) setUp(p *program, q *query) error {
+	if p.held == nil {
+		if err := p.send(uci.NewGame{}.String()); err != nil {
+			return err
+		}
+		if err := t.tellRules(p, q.pos.Rules()); err != nil {
+			return err
+		}
+	}
+	if p.held == nil || p.stale {
+		if err := t.sync(p, engine.FaultHang); err != nil {
+			return err
+		}
+		p.stale = false
+	}
+	if lines := max(q.lines, 1); lines != t.lines {
+		if have, ok := t.options.find("MultiPV"); ok {
+			if err := t.set(p, have.Name, strconv.Itoa(min(lines, max(have.Max, 1)))); err != nil {
+				return err
+			}
+		}
+		t.lines = lines
+	}
+	pos := uci.Position{FEN: t.form.TheirPosition(q.start), Moves: t.theirs(q.moves)}
+	return p.send(pos.String())
+}
+
+// tellRules sets what options of rules a program has, and refuses boards that
+// it can't know of.
+func (t *uciTalk) tellRules(p *program, r *game.Rules) error {
+	if r.Name == t.rules {
+		return nil
+	}
+	_, set, _ := strings.Cut(r.Name, "/")
+	names := []string{r.Name, set}
+	if t.game == "xiangqi" {
+		set, _, _ = strings.Cut(set, "+")
+		names = append(names, set, repetition[set])
+	}
+	told := false
+	for _, name := range []string{"Rules", "Repetition Rule"} {
+		have, ok := t.options.find(name)
+		if !ok {
+			continue
+		}
+		if i := slices.IndexFunc(names, func(n string) bool { return n != "" && slices.Contains(have.Vars, n) }); i >= 0 {
+			if err := t.set(p, have.Name, names[i]); err != nil {
+				return err
+			}
+			told = true
+		}
+	}
+	// Of repetitions an engine may think otherwise: the rules judge.
+	if !told && t.game != "xiangqi" && !slices.Contains(usualRules, r.Name) {
+		return fmt.Errorf("it has no option by which it could be told to play %s", r.Name)
+	}
+	t.rules = r.Name
+	return nil
+}
+
+// repetition is what Pikafish calls rules of repetition.
+var repetition = map[string]string{"wxf": "AsianRule", "cxa": "ChineseRule"}
+
+// usualRules are what engines play that know only one set of a game's rules.
+var usualRules = []string{"gomoku/freestyle-15", "amazons/10x10"}
+
+func (t *uciTalk) ask(p *program, q *query, a allowance) error {
+	g := uci.Go{Depth: a.limits.Depth, Nodes: a.limits.Nodes, Mate: a.limits.Mate}
+	for _, m := range a.limits.Moves {
+		g.Moves = append(g.Moves, t.form.Theirs(q.pos.Format(m)))
+	}
+	switch {
+	case a.endless:
+		g.Infinite, g.Depth, g.Nodes, g.Mate = true, 0, 0, 0
+	case a.clocked:
+		g.Clocks = &uci.Clocks{White: a.mine, Black: a.theirs, WhiteIncrement: a.increment, BlackIncrement: a.increment}
+		if !q.opens {
+			g.Clocks.White, g.Clocks.Black = a.theirs, a.mine
+		}
+	case a.move > 0:
+		g.MoveTime = max(a.move, time.Millisecond)
+	}
+	g.Infinite = g.Infinite || g.Clocks == nil && g.MoveTime == 0 && g.Depth == 0 && g.Nodes == 0 && g.Mate == 0
+	return p.send(g.String())
+}
+
+func (t *uciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+	switch reply, _ := uci.ParseReply(line); reply := reply.(type) {
+	case uci.Info:
+		reply.PV = t.ours(reply.PV)
+		return nil, &reply
+	case uci.BestMove:
+		a := &answer{line: line, move: t.form.Ours(reply.Move), ponder: t.form.Ours(reply.Ponder)}
+		switch {
+		case reply.None():
+			a.wrong = "no move"
+		case t.game == "xiangqi" && t.form.Ranks == 1 && a.move == strings.ToLower(reply.Move):
+			a.wrong = "no move with ranks from 1 to 10, as engines with the option UCI_Variant write them"
+		}
+		return a, nil
+	}
+	return nil, nil
+}
+
+func (t *uciTalk) hush() string     { return uci.Stop{}.String() }
+func (t *uciTalk) farewell() string { return uci.Quit{}.String() }
+
+func (t *uciTalk) theirs(moves []string) (out []string) {
+	for _, m := range moves {
+		out = append(out, t.form.Theirs(m))
+	}
+	return out
+}
+
+func (t *uciTalk) ours(moves []string) (out []string) {
+	for _, m := range moves {
+		out = append(out, t.form.Ours(m))
+	}
+	return out
+}
+
+func (t *uciTalk) foreign(line string) bool {
+	reply, _ := uci.ParseReply(line)
+	_, chatter := reply.(uci.Chatter)
+	return chatter
+}

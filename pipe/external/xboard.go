@@ -1,0 +1,213 @@
+package external
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sparring/engine"
+	"sparring/pipe/uci"
+	"sparring/pipe/xboard"
+)
+
+// xboardTalk speaks XBoard's protocol. The program keeps the board. A game is
+// set up in force mode, and then goes on as XBoard would have it: clocks, the
+// opponent's move, and the program answers; some (HoiXiangqi) take no notice of
+// clocks in force mode.
+type xboardTalk struct {
+	spec     Spec
+	features xboard.Features
+	pings    int
+	level    string // the time control that it was told
+	last     string // the opponent's move, to be answered; "" is that it is to go on by itself
+	draw     bool   // it has offered one with the move to come
+	refused  string // what it said to a move or position that it was given
+}
+
+func newXBoard(s Spec, _ string) dialect {
+	return &xboardTalk{spec: s, features: xboard.DefaultFeatures()}
+}
+
+// featurePatience is how long an engine may take to its first feature; one of
+// version 1 of the protocol has none (the protocol's own number).
+const featurePatience = 2 * time.Second
+
+func (t *xboardTalk) greet(p *program) error {
+	if err := p.send(xboard.Hello); err != nil {
+		return err
+	}
+	var answers []string
+	hear := func(line string) bool {
+		r, _ := xboard.Parse(line)
+		for _, f := range r.Features {
+			if a := t.features.Set(f); a != "" {
+				answers = append(answers, a)
+			}
+		}
+		return t.features.Done
+	}
+	done, err := p.listen(featurePatience, hear)
+	if err != nil {
+		return err
+	}
+	if !done && t.features.Waiting {
+		if err := p.await(p.times.start, engine.FaultStart, "feature done=1", hear); err != nil {
+			return err
+		}
+	}
+	if v := t.features.Variants; len(v) > 0 && !slices.Contains(v, "xiangqi") {
+		return p.refuse("it plays no xiangqi: its variants are %s", strings.Join(v, ", "))
+	}
+	p.once = !t.features.Reuse
+	set, err := t.settings()
+	if err != nil {
+		return p.refuse("%w", err)
+	}
+	if err := p.sendAll(append(answers, set...)); err != nil {
+		return err
+	}
+	return t.sync(p, engine.FaultStart)
+}
+
+// settings are the commands for what the spec says.
+func (t *xboardTalk) settings() (lines []string, err error) {
+	if t.features.Memory && t.spec.Hash > 0 {
+		lines = append(lines, xboard.Memory(t.spec.Hash))
+	}
+	if t.features.SMP && t.spec.Threads > 0 {
+		lines = append(lines, xboard.Cores(t.spec.Threads))
+	}
+	var known options // "NAME -spin 0 ..."
+	for _, o := range t.features.Options {
+		name, _, _ := strings.Cut(o, " -")
+		known = append(known, uci.Option{Name: name})
+	}
+	set, err := known.wanted(Spec{Options: t.spec.Options}, "", "")
+	for _, o := range set {
+		lines = append(lines, xboard.Option(o.Name, o.Value))
+	}
+	return append(lines, xboard.Easy, xboard.Post), err
+}
+
+// sync waits until the program has done what it was told, if it can say so.
+func (t *xboardTalk) sync(p *program, kind engine.FaultKind) error {
+	if !t.features.Ping {
+		return nil
+	}
+	t.pings++
+	if err := p.send(xboard.Ping(t.pings)); err != nil {
+		return err
+	}
+	return p.await(p.times.start, kind, "pong", func(line string) bool {
+		r, _ := xboard.Parse(line)
+		if r.Kind == xboard.Illegal || r.Kind == xboard.Error {
+			t.refused = line
+		}
+		return r.Kind == xboard.Pong && r.N == t.pings
+	})
+}
+
+func (t *xboardTalk) setUp(p *program, q *query) error {
+	t.draw, t.refused, t.last = false, "", ""
+	if p.held.leadsTo(q, 1) {
+		t.last = q.moves[len(q.moves)-1]
+		return nil
+	}
+	lines := []string{xboard.New, xboard.Variant("xiangqi"), xboard.Easy, xboard.Force}
+	t.level = ""
+	if q.start != "" {
+		fen, err := xboard.FEN(q.start)
+		if err != nil {
+			return err
+		}
+		if !t.features.SetBoard {
+			return p.refuse("it can't set up a position (feature setboard)")
+		}
+		lines = append(lines, xboard.SetBoard(fen))
+	}
+	for _, m := range q.moves {
+		lines = append(lines, xboard.Move(t.features, m))
+	}
+	if err := p.sendAll(lines); err != nil {
+		return err
+	}
+	if err := t.sync(p, engine.FaultHang); err != nil {
+		return err
+	}
+	if t.refused != "" {
+		p.fail(engine.FaultIllegal, "it refuses the position: %q", clip(t.refused))
+		<-p.gone
+		return p.fault()
+	}
+	return nil
+}
+
+func (t *xboardTalk) ask(p *program, _ *query, a allowance) error {
+	var lines []string
+	level, mine, theirs := "", a.mine, a.theirs
+	switch {
+	case a.clocked:
+		level = xboard.Level(0, a.initial, a.increment)
+	case a.move > 0:
+		// One move to the next control, of which so much is left: the command
+		// for a time of each move (st) knows whole seconds alone.
+		level, mine, theirs = xboard.Level(1, a.move+time.Second-1, 0), a.move, a.move
+	default:
+		level, mine, theirs = xboard.Level(0, unhurried, 0), unhurried, unhurried
+	}
+	if level != t.level {
+		lines, t.level = append(lines, level), level
+	}
+	if t.features.Time {
+		lines = append(lines, xboard.Clocks(mine, theirs))
+	}
+	if a.limits.Depth > 0 {
+		lines = append(lines, xboard.Depth(a.limits.Depth))
+	}
+	if t.last == "" {
+		return p.sendAll(append(lines, xboard.Go))
+	}
+	return p.sendAll(append(lines, xboard.Move(t.features, t.last)))
+}
+
+// unhurried is the time for a game where no clock is to limit a search.
+const unhurried = 24 * time.Hour
+
+func (t *xboardTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+	switch r, _ := xboard.Parse(line); r.Kind {
+	case xboard.MoveReply:
+		return &answer{line: line, move: ourText(r.Move), draw: t.draw}, nil
+	case xboard.Resign:
+		return &answer{line: line, resign: true}, nil
+	case xboard.OfferDraw:
+		t.draw = true
+	case xboard.ResultClaim:
+		// Who is right about a game that goes on needs no claim.
+		return &answer{line: line, wrong: "a claim instead of a move"}, nil
+	case xboard.Illegal:
+		return &answer{line: line, wrong: "it takes a legal move for illegal"}, nil
+	case xboard.Thinking:
+		return nil, &uci.Info{
+			Depth: r.Thought.Depth, Nodes: r.Thought.Nodes, Time: r.Thought.Time, Score: xboardScore(r.Thought.Score),
+		}
+	}
+	return nil, nil
+}
+
+// xboardScore reads a score: beyond mateBase it is moves to a mate.
+func xboardScore(n int) uci.Score {
+	const mateBase = 100_000
+	switch {
+	case n > mateBase:
+		return uci.Score{Unit: uci.Mate, Value: n - mateBase}
+	case n < -mateBase:
+		return uci.Score{Unit: uci.Mate, Value: n + mateBase}
+	}
+	return uci.Score{Unit: uci.Centipawns, Value: n}
+}
+
+func (t *xboardTalk) hush() string     { return xboard.Now }
+func (t *xboardTalk) farewell() string { return xboard.Quit }
+
+// foreign is nothing here: the protocol lets programs write what they like.
+func (t *xboardTalk) foreign(string) bool { return false }

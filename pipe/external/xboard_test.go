@@ -1,0 +1,115 @@
+package external
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// speakXBoard is an engine that plays one game, the first legal moves of it, and
+// ends when it is to play another. Its arguments are its features.
+func speakXBoard() int {
+	pos, err := catalog.Setup("xiangqi", "", "")
+	if err != nil {
+		return 2
+	}
+	games, forced := 0, false
+	play := func(text string) bool {
+		m, err := pos.Parse(text)
+		return err == nil && pos.Play(m) == nil
+	}
+	answer := func() bool {
+		if forced {
+			return true
+		}
+		text := pos.Format(pos.Legal(nil)[0])
+		fmt.Println("move", text)
+		return play(text)
+	}
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		ok := true
+		switch word, rest, _ := strings.Cut(in.Text(), " "); word {
+		case "protover":
+			fmt.Println("feature ping=1 usermove=1 colors=0", strings.Join(os.Args[2:], " "), "done=1")
+		case "ping":
+			fmt.Println("pong", rest)
+		case "new":
+			games++
+			ok = games == 1 || slices.Contains(os.Args, "reuse=1")
+			pos, _ = catalog.Setup("xiangqi", "", "")
+		case "force":
+			forced = true
+		case "go":
+			forced = false
+			ok = answer()
+		case "usermove":
+			ok = play(rest) && answer()
+		case "quit":
+			return 0
+		}
+		if !ok {
+			fmt.Fprintln(os.Stderr, "it can't go on after", in.Text())
+			return 3
+		}
+	}
+	return 0
+}
+
+// TestReuse: an engine that plays one game only has a new process for the next.
+func TestReuse(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		feature   string
+		processes int // for two games, one after another
+	}{
+		{"reuse=0", 2},
+		{"reuse=1", 1},
+	} {
+		for _, told := range []bool{true, false} { // that a new game begins
+			e := open(t, Spec{Dialect: XBoard, Path: self, Args: []string{"xboard", test.feature}}, "xiangqi")
+			e.times = patient
+			seen := map[int]bool{}
+			for n := range 2 {
+				if told {
+					e.Forget()
+				}
+				p := newGame(t, "xiangqi/wxf")
+				for range n { // another game from its first move on
+					if err := p.Play(p.Legal(nil)[5]); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 2 {
+					r := find(t, e, p, search.Limits{})
+					if r.Err != nil {
+						t.Fatalf("%s, game %d: %v", test.feature, n+1, r.Err)
+					}
+					e.mu.Lock()
+					seen[e.idle[len(e.idle)-1].cmd.Process.Pid] = true
+					e.mu.Unlock()
+					for _, m := range []game.Move{r.Move, game.NoMove} {
+						if m == game.NoMove {
+							m = p.Legal(nil)[0]
+						}
+						if err := p.Play(m); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+			if told && len(seen) != test.processes || test.feature == "reuse=0" && len(seen) != 2 {
+				t.Errorf("%s, told %v: %d processes", test.feature, told, len(seen))
+			}
+		}
+	}
+}

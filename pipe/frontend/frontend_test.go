@@ -1,0 +1,280 @@
+package frontend_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/pipe/frontend"
+)
+
+// witness is an engine that remembers what it was asked. It gives the first
+// legal move at once, or what it was made to give.
+type witness struct {
+	mu     sync.Mutex
+	limits []search.Limits
+	games  int
+	closed bool
+	result search.Result
+	err    error
+}
+
+func (w *witness) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limits = append(w.limits, l)
+	r := w.result
+	if r.Move == game.NoMove && r.Err == nil {
+		r.Move = p.Legal(nil)[0]
+	}
+	return answered{r}, w.err
+}
+
+func (w *witness) Forget() { w.games++ }
+
+func (w *witness) Close() error {
+	w.closed = true
+	return nil
+}
+
+// answered is a search that has ended.
+type answered struct{ result search.Result }
+
+func (answered) Hit(search.Limits)     {}
+func (answered) Stop()                 {}
+func (answered) Pause()                {}
+func (answered) Resume()               {}
+func (a answered) Wait() search.Result { return a.result }
+
+func (answered) Done() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+// ask lets an engine answer what the lines ask, and returns what was said.
+func ask(t *testing.T, w *witness, lines ...string) string {
+	t.Helper()
+	var out strings.Builder
+	err := frontend.Serve(t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n"), &out,
+		frontend.Options{Open: func(string, frontend.Setup) (engine.Searcher, error) { return w, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestClocks: what a GUI says of clocks reaches the engine as it is meant.
+func TestClocks(t *testing.T) {
+	const second = time.Second
+	for _, c := range []struct {
+		lines []string
+		want  search.Clock // Spec's kind, Mine, Theirs, increment or period
+		togo  int
+	}{
+		{[]string{"position startpos", "go wtime 5000 btime 7000 winc 1000 binc 2000"}, clocks(5*second, 7*second, second), 0},
+		{[]string{"position startpos moves h2e2", "go wtime 5000 btime 7000 winc 1000 binc 2000 movestogo 9"}, clocks(7*second, 5*second, 2*second), 9},
+		{[]string{"position startpos", "go wtime -5 btime 7000"}, clocks(0, 7*second, 0), 0},
+		// Gomoku's Black opens: his clock is wtime.
+		{[]string{"setoption name UCI_Variant value gomoku", "position startpos", "go wtime 5000 btime 7000"}, clocks(5*second, 7*second, 0), 0},
+		{[]string{"ucci", "go time 5000 increment 1000 opptime 6000 oppincrement 1000"}, clocks(5*second, 6*second, second), 0},
+		{[]string{"ucci", "setoption usemillisec false", "go time 5 movestogo 4 opptime 6 oppmovestogo 4"}, clocks(5*second, 6*second, 0), 4},
+	} {
+		w := &witness{}
+		ask(t, w, c.lines...)
+		if len(w.limits) != 1 || w.limits[0].Clock == nil {
+			t.Errorf("%q: limits %+v", c.lines, w.limits)
+			continue
+		}
+		l := w.limits[0]
+		got := *l.Clock
+		if got.Mine != c.want.Mine || got.Theirs != c.want.Theirs || got.Spec.Increment != c.want.Spec.Increment || l.MovesToGo != c.togo {
+			t.Errorf("%q: clock %+v, %d moves to go; want %+v, %d", c.lines, got, l.MovesToGo, c.want, c.togo)
+		}
+		if got.At.IsZero() || got.Overhead != frontend.DefaultOverhead || l.Hard == 0 {
+			t.Errorf("%q: since %v, overhead %v, at most %v", c.lines, got.At, got.Overhead, l.Hard)
+		}
+	}
+}
+
+func clocks(mine, theirs, gain time.Duration) search.Clock {
+	var c search.Clock
+	c.Mine.Left, c.Theirs.Left, c.Spec.Increment = mine, theirs, gain
+	return c
+}
+
+// TestLimits: so do the other limits, and without any the search waits for stop.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		holds func(search.Limits) bool
+	}{
+		{"go", func(l search.Limits) bool { return l.Wait && l.Clock == nil }},
+		{"go infinite", func(l search.Limits) bool { return l.Wait }},
+		{"go depth 5", func(l search.Limits) bool { return !l.Wait && l.Depth == 5 && l.Hard == 0 }},
+		{"go nodes 50", func(l search.Limits) bool { return !l.Wait && l.Nodes == 50 && l.Hard == 0 }},
+		{"go mate 2", func(l search.Limits) bool { return !l.Wait && l.Hard == 0 }},
+		{"go movetime 1000", func(l search.Limits) bool {
+			return !l.Wait && l.Hard == time.Second-frontend.DefaultOverhead && l.Soft == 0
+		}},
+		{"go ponder wtime 100 btime 100", func(l search.Limits) bool { return l.Wait && l.Hard == 0 }},
+		{"go depth 2 searchmoves h2e2 h0g2", func(l search.Limits) bool { return len(l.Moves) == 2 }},
+	} {
+		w := &witness{}
+		ask(t, w, "position startpos", "setoption name MultiPV value 3", c.line)
+		if len(w.limits) != 1 || !c.holds(w.limits[0]) || w.limits[0].MultiPV != 3 || w.limits[0].Threads != 1 {
+			t.Errorf("%q: limits %+v", c.line, w.limits)
+		}
+	}
+}
+
+// TestEngineIsTold: a new game, a new setup and the end reach the engine.
+func TestEngineIsTold(t *testing.T) {
+	w := &witness{}
+	ask(t, w, "uci", "go depth 1", "ucinewgame", "setoption name Clear Hash", "go depth 1")
+	if w.games != 2 || !w.closed {
+		t.Errorf("told of %d new games, closed %v", w.games, w.closed)
+	}
+	var setups []frontend.Setup
+	in := "uci\ngo depth 1\nsetoption name Hash value 5\nsetoption name Threads value 2\nsetoption name Skill Level value 3\ngo depth 1\n"
+	err := frontend.Serve(t.Context(), strings.NewReader(in), io.Discard, frontend.Options{Levels: 10,
+		Open: func(_ string, s frontend.Setup) (engine.Searcher, error) {
+			setups = append(setups, s)
+			return &witness{}, nil
+		}})
+	want := []frontend.Setup{{HashBytes: engine.DefaultHash, Threads: 1}, {HashBytes: 5 << 20, Threads: 2, Level: 3}}
+	if err != nil || len(setups) != 2 || setups[0] != want[0] || setups[1] != want[1] {
+		t.Errorf("opened with %+v, %v; want %+v", setups, err, want)
+	}
+}
+
+// said reports whether all the texts are in what was said.
+func said(all string, texts ...string) bool {
+	return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(all, text) })
+}
+
+// TestFault: an engine that fails has no move, and the conversation goes on.
+func TestFault(t *testing.T) {
+	for protocol, want := range map[string]string{"uci": "bestmove (none)", "ucci": "nobestmove"} {
+		w := &witness{result: search.Result{Err: &engine.Fault{Kind: engine.FaultCrash, Text: "it is gone"}}}
+		if got := ask(t, w, protocol, "go depth 1", "isready"); !said(got, "it is gone", want, "readyok") {
+			t.Errorf("%s: an engine that crashed: %s", protocol, got)
+		}
+		w = &witness{err: errors.New("no memory")}
+		if got := ask(t, w, protocol, "go depth 1", "isready"); !said(got, "no memory", want, "readyok") {
+			t.Errorf("%s: an engine that can't begin: %s", protocol, got)
+		}
+	}
+	w := &witness{result: search.Result{OfferDraw: true}}
+	if got := ask(t, w, "ucci", "go depth 1"); !strings.HasSuffix(got, " draw\n") {
+		t.Errorf("an engine that offers a draw: %s", got)
+	}
+	w = &witness{result: search.Result{Resign: true}}
+	if got := ask(t, w, "ucci", "go depth 1"); !strings.HasSuffix(got, " resign\n") {
+		t.Errorf("an engine that resigns: %s", got)
+	}
+	var out strings.Builder
+	err := frontend.Serve(t.Context(), strings.NewReader("uci\ngo depth 1\n"), &out, frontend.Options{
+		Open: func(string, frontend.Setup) (engine.Searcher, error) { return nil, errors.New("not installed") }})
+	if err != nil || !strings.Contains(out.String(), "info string error: not installed\nbestmove (none)\n") {
+		t.Errorf("an engine that can't be opened: %v\n%s", err, out.String())
+	}
+}
+
+// TestBrokenPipes: a conversation ends with an error when either way fails, and
+// without one when it is cancelled, in mid-search too.
+func TestBrokenPipes(t *testing.T) {
+	broken := errors.New("broken")
+	failing := io.MultiReader(strings.NewReader("uci\ngo infinite\n"), iotest.ErrReader(broken))
+	if err := frontend.Serve(t.Context(), failing, io.Discard, frontend.Options{}); !errors.Is(err, broken) {
+		t.Errorf("reading fails: %v", err)
+	}
+	fromUs, toThem := io.Pipe()
+	fromUs.CloseWithError(broken)
+	in, stay := io.Pipe()
+	defer stay.Close()
+	go io.WriteString(stay, "uci\ngo infinite\n")
+	if err := frontend.Serve(t.Context(), in, toThem, frontend.Options{}); !errors.Is(err, broken) {
+		t.Errorf("writing fails: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	in, wake := io.Pipe()
+	defer wake.Close()
+	out := make(lineWriter, 1000)
+	served := make(chan error, 1)
+	go func() { served <- frontend.Serve(ctx, in, out, frontend.Options{}) }()
+	io.WriteString(wake, "uci\ngo infinite\n")
+	for l := <-out; !strings.HasPrefix(l, "info depth"); l = <-out {
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// lineWriter passes on what is written, as long as there is room.
+type lineWriter chan string
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	select {
+	case w <- string(b):
+	default:
+	}
+	return len(b), nil
+}
+
+func TestOptions(t *testing.T) {
+	if err := frontend.Serve(t.Context(), strings.NewReader(""), io.Discard, frontend.Options{Protocol: "usi"}); !errors.Is(err, frontend.ErrProtocol) {
+		t.Errorf("a protocol that is none: %v", err)
+	}
+	if err := frontend.Serve(t.Context(), strings.NewReader(""), io.Discard, frontend.Options{Game: "chess"}); !errors.Is(err, game.ErrRules) {
+		t.Errorf("a game that is none: %v", err)
+	}
+}
+
+// TestBookOptions: a GUI has the engine play from a book, from another, from
+// none; one that is not sound is refused, and there is none.
+func TestBookOptions(t *testing.T) {
+	torn := errors.New("book torn: damaged")
+	for name, script := range map[string][]string{
+		"uci": {"uci", "setoption name OwnBook value true", "position startpos", "go nodes 1", "setoption name BookFile value my.book", "go nodes 1",
+			"setoption name BookFile value torn", "go nodes 1", "setoption name BookFile value my.book", "go nodes 1",
+			"setoption name OwnBook value false", "go nodes 1"},
+		"ucci": {"ucci", "setoption usebook true", "position startpos", "go nodes 1", "setoption bookfiles my.book", "go nodes 1",
+			"setoption bookfiles torn", "go nodes 1", "setoption bookfiles my.book", "go nodes 1",
+			"setoption usebook false", "go nodes 1"},
+	} {
+		var books []string
+		var out strings.Builder
+		err := frontend.Serve(t.Context(), strings.NewReader(strings.Join(script, "\n")+"\n"), &out, frontend.Options{
+			Book: func(name string) error {
+				if name == "torn" {
+					return torn
+				}
+				return nil
+			},
+			Open: func(_ string, s frontend.Setup) (engine.Searcher, error) {
+				books = append(books, s.Book)
+				return &witness{}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"shipped", "my.book", "", "my.book", ""}; !slices.Equal(books, want) {
+			t.Errorf("%s: books %q, want %q\n%s", name, books, want, &out)
+		}
+		if strings.Count(out.String(), torn.Error()) != 1 || strings.Count(out.String(), "bestmove") != 5 {
+			t.Errorf("%s: want one complaint and five moves:\n%s", name, &out)
+		}
+	}
+}

@@ -1,0 +1,460 @@
+package frontend
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/gomoku"
+	"sparring/pipe/gomocup"
+)
+
+// gomocupSpeaker speaks the Gomoku AI protocol, with what Yixin-Board adds.
+type gomocupSpeaker struct {
+	s       *session
+	decoder gomocup.Decoder
+	size    int // of the board, 0 before START
+	rule    int // as it was sent; what it means depends on yixin
+	yixin   bool
+	time    gomocupTime
+	depth   int
+	nodes   uint64
+	detail  bool // tell of the search while it runs
+
+	stones  []placed // as they came
+	next    gomoku.Colour
+	blocked []gomocup.Point // not to be played
+
+	// Of the search under way.
+	began time.Time
+	swap  *swap2 // the answer to SWAP2BOARD in the making, nil for a plain move
+	last  search.Info
+}
+
+// placed is a stone on the board; a dead one is of a row that has counted, and
+// of a colour that nobody has told.
+type placed struct {
+	at     gomocup.Point
+	colour gomoku.Colour
+	dead   bool
+}
+
+func beginsGomocup(line string) bool {
+	word, rest, _ := strings.Cut(line, " ")
+	v := gomocup.Verb(strings.ToUpper(word))
+	// "stop" and "begin" alone are other protocols' words too.
+	return v.Known() && (word == string(v) || rest != "") && v != gomocup.Stop
+}
+
+func newGomocup(s *session) speaker {
+	return &gomocupSpeaker{s: s, time: gomocupTime{turn: usualTurn}}
+}
+
+func (g *gomocupSpeaker) turn(line string) turn {
+	switch v, _, _ := strings.Cut(strings.TrimSpace(line), " "); gomocup.Verb(strings.ToUpper(v)) {
+	case gomocup.YXStop, gomocup.Stop:
+		return ends
+	case gomocup.End:
+		return atOnce
+	}
+	return begins // which line of a board is the last, only the decoder knows
+}
+
+func (g *gomocupSpeaker) patient() bool { return false }
+
+func (g *gomocupSpeaker) complain(err error) {
+	g.s.say(gomocup.Answer{Kind: gomocup.Error, Text: err.Error()})
+}
+
+func (g *gomocupSpeaker) ok() { g.s.say(gomocup.Answer{Kind: gomocup.OK}) }
+
+func (g *gomocupSpeaker) obey(line string) {
+	c, complete, err := g.decoder.Line(line)
+	if err == nil && complete {
+		err = g.command(c)
+	}
+	if err != nil {
+		g.complain(err)
+	}
+}
+
+// command does what is said; an error is answered with ERROR.
+func (g *gomocupSpeaker) command(c gomocup.Command) error {
+	s := g.s
+	switch c.Verb {
+	case gomocup.Start, gomocup.RectStart:
+		return g.start(c.Width, c.Height)
+	case gomocup.Info:
+		return g.info(c)
+	case gomocup.About:
+		s.say(gomocup.Answer{Kind: gomocup.Identity, Text: gomocup.AboutText(
+			gomocup.Pair{Key: "name", Value: s.o.Name}, gomocup.Pair{Key: "version", Value: s.o.Version},
+			gomocup.Pair{Key: "author", Value: s.o.Author}, gomocup.Pair{Key: "country", Value: s.o.Country})})
+		return nil
+	case gomocup.End:
+		s.quit()
+		return nil
+	case gomocup.YXStop, gomocup.Stop:
+		s.stop()
+		return nil
+	case gomocup.YXShowInfo:
+		g.yixin, g.detail = true, true
+		s.say(gomocup.Answer{Kind: gomocup.Message, Text: s.o.Name + " " + s.o.Version})
+		return nil
+	case gomocup.YXHashClear:
+		s.forget()
+		return nil
+	case gomocup.YXBlockReset:
+		g.blocked = nil
+		return nil
+	}
+	if !c.Verb.Known() {
+		s.say(gomocup.Answer{Kind: gomocup.Unknown, Text: fmt.Sprintf("command %.40q", c.Verb)})
+		return nil
+	}
+	if g.size == 0 {
+		return fmt.Errorf("%s: there is no board yet, START makes one", c.Verb)
+	}
+	return g.onBoard(c)
+}
+
+// onBoard does what needs a board.
+func (g *gomocupSpeaker) onBoard(c gomocup.Command) error {
+	switch c.Verb {
+	case gomocup.Restart:
+		g.clear()
+		g.ok()
+	case gomocup.Begin:
+		if len(g.stones) > 0 {
+			return fmt.Errorf("BEGIN: %d stones are on the board", len(g.stones))
+		}
+		return g.think(1)
+	case gomocup.Turn:
+		if err := g.put(c.At, g.next); err != nil {
+			return err
+		}
+		return g.think(1)
+	case gomocup.Play:
+		if err := g.put(c.At, g.next); err != nil {
+			return err
+		}
+		g.s.say(gomocup.Answer{Kind: gomocup.Points, Points: []gomocup.Point{c.At}})
+	case gomocup.TakeBack:
+		return g.takeBack(c.At)
+	case gomocup.Board, gomocup.YXBoard:
+		if err := g.board(c.Stones); err != nil || c.Verb == gomocup.YXBoard {
+			return err
+		}
+		return g.think(1)
+	case gomocup.Swap2Board:
+		return g.swap2(c.Stones)
+	case gomocup.YXNBest:
+		return g.think(c.N)
+	case gomocup.YXShowForbid:
+		return g.showForbidden()
+	case gomocup.YXBlock, gomocup.YXBlockUndo:
+		g.block(c)
+	}
+	return nil
+}
+
+// start makes an empty board.
+func (g *gomocupSpeaker) start(width, height int) error {
+	if width != height || width < gomoku.MinSize || width > gomoku.MaxSize {
+		return fmt.Errorf("a board of %dx%d, have squares of %d to %d", width, height, gomoku.MinSize, gomoku.MaxSize)
+	}
+	if _, err := g.rules(width); err != nil {
+		return err
+	}
+	g.size = width
+	g.clear()
+	if err := g.setUp(); err != nil {
+		return err
+	}
+	g.s.warm() // what comes before OK is on nobody's clock
+	g.ok()
+	return nil
+}
+
+// clear is a new match on the board.
+func (g *gomocupSpeaker) clear() {
+	g.stones, g.next, g.blocked = nil, gomoku.Black, nil
+	g.time.used = 0
+	g.s.forget()
+}
+
+// rules is our name of the rules.
+func (g *gomocupSpeaker) rules(size int) (string, error) {
+	rule := gomocup.Rule(g.rule)
+	if g.yixin {
+		// Of its swap rules the opening is played out on the board, and what
+		// comes is a position.
+		var err error
+		if rule, _, err = gomocup.YixinRule(g.rule); err != nil {
+			return "", err
+		}
+	}
+	return rule.RuleSet(size)
+}
+
+// put puts a stone of the colour whose turn it is.
+func (g *gomocupSpeaker) put(at gomocup.Point, c gomoku.Colour) error {
+	if err := g.free(at); err != nil {
+		return err
+	}
+	g.stones = append(g.stones, placed{at: at, colour: c})
+	g.next = c.Other()
+	return nil
+}
+
+// free reports whether a stone may be put there.
+func (g *gomocupSpeaker) free(at gomocup.Point) error {
+	if at.Move(g.size) == "" || at.X >= g.size {
+		return fmt.Errorf("%s is not on a board of %d", at, g.size)
+	}
+	if g.find(at) >= 0 {
+		return fmt.Errorf("there is a stone at %s", at)
+	}
+	return nil
+}
+
+func (g *gomocupSpeaker) find(at gomocup.Point) int {
+	for i := len(g.stones) - 1; i >= 0; i-- {
+		if g.stones[i].at == at {
+			return i
+		}
+	}
+	return -1
+}
+
+// takeBack removes a stone, the last as a rule. Its colour is then to move.
+func (g *gomocupSpeaker) takeBack(at gomocup.Point) error {
+	i := g.find(at)
+	if i < 0 {
+		return fmt.Errorf("TAKEBACK: there is no stone at %s", at)
+	}
+	g.next = g.stones[i].colour
+	g.stones = append(g.stones[:i], g.stones[i+1:]...)
+	g.ok()
+	return nil
+}
+
+// board takes a position over. On an error there is an empty board.
+func (g *gomocupSpeaker) board(list []gomocup.Stone) error {
+	g.stones, g.next = nil, gomoku.Black
+	rules, err := g.rules(g.size)
+	if err != nil {
+		return err
+	}
+	continuous := strings.HasPrefix(rules, "gomoku/continuous-")
+	own := ownColour(list, strings.HasPrefix(rules, "gomoku/renju-"))
+	for _, st := range list {
+		if st.Point == gomocup.Pass || st.Side == gomocup.Dead && !continuous {
+			continue // a pass, or a point that is marked as forbidden
+		}
+		c := own
+		if st.Side == gomocup.Opponent {
+			c = own.Other()
+		}
+		if err := g.free(st.Point); err != nil {
+			g.stones = nil
+			return fmt.Errorf("BOARD: %w", err)
+		}
+		g.stones = append(g.stones, placed{at: st.Point, colour: c, dead: st.Side == gomocup.Dead})
+	}
+	g.next = own
+	return nil
+}
+
+// ownColour is the colour of who is to move. In Renju the list is in order, so
+// the first is Black's. Else the order may be any, and the numbers of stones
+// tell; where they do not fit a game, the first counts again.
+func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
+	var count [gomocup.Dead + 1]int
+	first := gomocup.Own
+	for i := len(list) - 1; i >= 0; i-- {
+		count[list[i].Side]++
+		if list[i].Side != gomocup.Dead {
+			first = list[i].Side
+		}
+	}
+	ahead := count[gomocup.Opponent] - count[gomocup.Own]
+	switch {
+	case !ordered && ahead == 0:
+		return gomoku.Black
+	case !ordered && ahead == 1, first == gomocup.Opponent:
+		return gomoku.White
+	}
+	return gomoku.Black
+}
+
+// setUp gives the session the position: as a game where the stones came in the
+// order of one, else as a text.
+func (g *gomocupSpeaker) setUp() error {
+	rules, err := g.rules(g.size)
+	if err != nil {
+		return err
+	}
+	colour, moves, played := gomoku.Black, []string{}, true
+	for _, st := range g.stones {
+		played = played && st.colour == colour && !st.dead
+		moves = append(moves, st.at.Move(g.size))
+		colour = colour.Other()
+	}
+	if played && colour == g.next {
+		return g.s.set("gomoku", rules, "", moves)
+	}
+	return g.s.set("gomoku", rules, g.text(), nil)
+}
+
+// text is the board as our positions are written.
+func (g *gomocupSpeaker) text() string {
+	rows := make([][]byte, g.size)
+	for y := range rows {
+		rows[y] = bytes.Repeat([]byte{'.'}, g.size)
+	}
+	for _, st := range g.stones {
+		mark := "xo"[st.colour]
+		if st.dead {
+			mark = '#'
+		}
+		rows[st.at.Y][st.at.X] = mark
+	}
+	text := emptyRun.ReplaceAllStringFunc(string(bytes.Join(rows, []byte{'/'})), func(run string) string { return strconv.Itoa(len(run)) })
+	return text + " " + string("bw"[g.next])
+}
+
+var emptyRun = regexp.MustCompile(`\.+`)
+
+// think starts the search for a move.
+func (g *gomocupSpeaker) think(lines int) error {
+	if err := g.setUp(); err != nil {
+		return err
+	}
+	g.swap = nil
+	l := g.limits(1, g.s.readAt)
+	l.MultiPV = lines
+	if len(g.blocked) > 0 {
+		for _, m := range g.s.pos.Legal(nil) {
+			if at, err := gomocup.PointOf(g.s.pos.Format(m), g.size); err == nil && !g.isBlocked(at) {
+				l.Moves = append(l.Moves, m)
+			}
+		}
+		if len(l.Moves) == 0 {
+			return fmt.Errorf("all points are blocked or taken")
+		}
+	}
+	g.search(l)
+	return nil
+}
+
+func (g *gomocupSpeaker) search(l search.Limits) {
+	g.began, g.last = l.From, search.Info{}
+	g.s.think(l, nil)
+}
+
+func (g *gomocupSpeaker) report(i search.Info) {
+	if i.Line <= 1 {
+		g.last = i
+	}
+	if g.detail {
+		g.message(i)
+	}
+}
+
+// message tells what a search has found.
+func (g *gomocupSpeaker) message(i search.Info) {
+	if len(i.PV) == 0 || g.s.pos == nil {
+		return
+	}
+	score := fmt.Sprintf("%d", centipawns(i.Score, i.Chance))
+	if plies, ok := mateIn(i.Score); ok {
+		score = fmt.Sprintf("win in %d", plies)
+		if plies <= 0 {
+			score = fmt.Sprintf("loss in %d", -plies)
+		}
+	}
+	var line []string
+	for _, m := range i.PV {
+		line = append(line, g.s.pos.Format(m))
+	}
+	text := fmt.Sprintf("depth %d-%d score %s chance %.1f%% nodes %d time %d pv %s", i.Depth, i.SelDepth, score, 100*i.Chance,
+		i.Nodes, i.Time.Milliseconds(), strings.Join(line, " "))
+	if i.Line > 1 {
+		text = fmt.Sprintf("(%d) %s", i.Line, text)
+	}
+	g.s.say(gomocup.Answer{Kind: gomocup.Message, Text: text})
+}
+
+func (g *gomocupSpeaker) answer(r search.Result, err error) {
+	g.time.spend(time.Since(g.began))
+	if err == nil && r.Move == game.NoMove {
+		err = fmt.Errorf("no move was found")
+	}
+	if err == nil && g.swap != nil {
+		g.swap2Answer(r.Move)
+		return
+	}
+	var at gomocup.Point
+	if err == nil {
+		at, err = gomocup.PointOf(g.s.pos.Format(r.Move), g.size)
+	}
+	if err == nil {
+		if !g.detail {
+			g.message(g.last)
+		}
+		err = g.put(at, g.next)
+	}
+	if err != nil {
+		g.complain(err)
+		return
+	}
+	g.s.say(gomocup.Answer{Kind: gomocup.Points, Points: []gomocup.Point{at}})
+}
+
+// showForbidden lists the points that are forbidden to Black in Renju.
+func (g *gomocupSpeaker) showForbidden() error {
+	if err := g.setUp(); err != nil {
+		return err
+	}
+	a := gomocup.Answer{Kind: gomocup.Forbid}
+	if f, ok := g.s.pos.(game.Forbidder); ok {
+		for _, point := range f.Forbidden() {
+			if at, err := gomocup.PointOf(point.Point, g.size); err == nil {
+				a.Points = append(a.Points, at)
+			}
+		}
+	}
+	g.s.say(a)
+	return nil
+}
+
+func (g *gomocupSpeaker) isBlocked(at gomocup.Point) bool {
+	for _, b := range g.blocked {
+		if b == at {
+			return true
+		}
+	}
+	return false
+}
+
+// block takes points out of what may be played, or lets them in again.
+func (g *gomocupSpeaker) block(c gomocup.Command) {
+	for _, st := range c.Stones {
+		kept := g.blocked[:0]
+		for _, b := range g.blocked {
+			if b != st.Point {
+				kept = append(kept, b)
+			}
+		}
+		g.blocked = kept
+		if c.Verb == gomocup.YXBlock {
+			g.blocked = append(g.blocked, st.Point)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package frontend
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/engine/timing"
+	"sparring/game/clock"
+	"sparring/pipe/gomocup"
+)
+
+// Numbers of the Gomoku AI protocol, set by hand.
+const (
+	// usualTurn is the time for a move where nobody has told one.
+	usualTurn = 5 * time.Second
+	// A turn limit of 0 wants an answer at once: a glance of so many plies, and
+	// an end to it however busy the machine is.
+	glance     = 2
+	glanceTime = 100 * time.Millisecond
+	// gameLength is how many plies games of Gomoku usually last.
+	gameLength = 60
+	// ownMemory is what we take besides the hash table, of which a second one
+	// may be there for a moment when its size changes.
+	ownMemory = 64 << 20
+	leastHash = 1 << 20
+	// An answer that came late is remembered so that an eighth is forgotten
+	// with each move, and takes at most half of the next moves' time.
+	lateFades = 8
+	mostLate  = 2
+)
+
+// gomocupTime is what the manager has told of time.
+type gomocupTime struct {
+	turn      time.Duration // for a move, 0 is at once
+	match     time.Duration // for all moves, 0 is no limit
+	left      time.Duration // of the match, as last told
+	told      bool          // left was told for the move to come
+	increment time.Duration
+	used      time.Duration // in this match, as we have measured
+	hard      time.Duration // limit of the search under way, 0 for none
+	late      time.Duration // how long after such limits answers have come, of late
+}
+
+// spend counts the time of a move, and how far it went beyond its limit: on a
+// busy machine that is much, and the next moves are given so much less.
+func (t *gomocupTime) spend(d time.Duration) {
+	t.used += d - t.increment
+	t.told = false
+	t.late -= t.late / lateFades
+	if t.hard > 0 {
+		t.late = max(t.late, d-t.hard)
+	}
+}
+
+// remaining is what is left of the match; ok is false where it has no limit.
+// What was told before the last move is too old; then our own count helps.
+func (t *gomocupTime) remaining() (left time.Duration, ok bool) {
+	switch {
+	case t.told:
+		return t.left, t.left < gomocup.NoLimit*time.Millisecond
+	case t.match > 0:
+		return t.match - t.used, true
+	}
+	return 0, false
+}
+
+// limits are those of one of so many searches that the time for a move is for;
+// its clock runs since from.
+func (g *gomocupSpeaker) limits(searches int, from time.Time) search.Limits {
+	l := search.Limits{Depth: g.depth, Nodes: g.nodes, From: from}
+	t := &g.time
+	t.hard = 0
+	if t.turn == 0 {
+		l.Hard = glanceTime
+		if l.Depth == 0 || l.Depth > glance {
+			l.Depth = glance
+		}
+		return l
+	}
+	overhead := g.s.o.Overhead + min(t.late, t.turn/mostLate)
+	turn := max(t.turn-overhead, timing.Least)
+	l.Hard = turn
+	if left, ok := t.remaining(); ok {
+		b := timing.Allot(timing.Situation{
+			Clock:    clock.Spec{Kind: clock.Fischer, Initial: max(t.match, left), Increment: t.increment},
+			Mine:     clock.State{Left: left},
+			Ply:      len(g.stones),
+			Length:   gameLength,
+			Overhead: overhead,
+		})
+		l.Soft, l.Hard, l.Stretch = min(b.Soft, turn), min(b.Hard, turn), timing.Stretch
+	}
+	if searches == 1 {
+		t.hard = l.Hard
+	}
+	l.Soft /= time.Duration(searches)
+	l.Hard = max(l.Hard/time.Duration(searches), timing.Least)
+	return l
+}
+
+// info takes in what the manager tells. What is not known is let pass, as the
+// protocol has it.
+func (g *gomocupSpeaker) info(c gomocup.Command) error {
+	switch c.Key {
+	case gomocup.TimeoutTurn, gomocup.TimeoutMatch, gomocup.TimeLeft, gomocup.TimeIncrement, gomocup.MaxMemory, gomocup.HashSize,
+		gomocup.RuleKey, gomocup.MaxDepth, gomocup.MaxNode, gomocup.ThreadNum, gomocup.ShowDetail:
+	default:
+		return nil
+	}
+	n, err := c.Int()
+	if err != nil {
+		return err
+	}
+	ms := time.Duration(min(max(n, -gomocup.NoLimit), gomocup.NoLimit)) * time.Millisecond
+	count := int(min(max(n, 0), math.MaxInt32))
+	setup := g.s.setup
+	switch c.Key {
+	case gomocup.TimeoutTurn:
+		g.time.turn = max(ms, 0)
+	case gomocup.TimeoutMatch:
+		g.time.match = max(ms, 0)
+	case gomocup.TimeLeft:
+		g.time.left, g.time.told = ms, true
+	case gomocup.TimeIncrement:
+		g.time.increment = max(ms, 0)
+	case gomocup.MaxMemory:
+		// Just a limit: a table that is in it stays as it is.
+		setup.HashBytes = g.s.o.Setup.HashBytes
+		if n > 0 {
+			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-ownMemory)/2, leastHash)))
+		}
+	case gomocup.HashSize:
+		setup.HashBytes = min(max(count<<10, leastHash), MaxHash()<<20)
+	case gomocup.RuleKey:
+		g.rule = count
+		if n < 0 {
+			return fmt.Errorf("INFO rule %d: want a sum of bits", n)
+		}
+	case gomocup.MaxDepth:
+		g.depth = count
+	case gomocup.MaxNode:
+		g.nodes = uint64(max(n, 0))
+	case gomocup.ThreadNum:
+		setup.Threads = min(max(count, 1), runtime.NumCPU(), MaxThreads)
+	case gomocup.ShowDetail:
+		g.detail = n > 0
+	}
+	g.s.configure(setup)
+	return nil
+}

@@ -1,0 +1,199 @@
+package frontend
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sparring/engine"
+	"sparring/game/catalog"
+	"sparring/pipe/uci"
+)
+
+// The largest values of options.
+const (
+	MaxThreads = 256
+
+	maxLines = 500 // of MultiPV
+)
+
+// MaxHash is the largest hash table that may be set, in MiB.
+func MaxHash() int { return min(64<<10, engine.MostHash()>>20) }
+
+// Values of options that leave it to us.
+const (
+	rulesAuto = "auto" // what the position implies
+	ranksAuto = "auto"
+	ranksZero = "0-9"
+	ranksOne  = "1-10"
+)
+
+// announced are the rule sets that a GUI is offered. It may name any other of
+// the catalog; all in one line are more than some GUIs can take (uci2wb 4.1
+// read half of it as another option).
+var announced = []string{"xiangqi/wxf", "xiangqi/cxa", "xiangqi/simple", "gomoku/freestyle-15", "gomoku/standard-15", "gomoku/renju-15",
+	"gomoku/freestyle-15+swap2", "amazons/10x10", "amazons/8x8"}
+
+// apply checks a value and sets it.
+func (o setting) apply(value string) error {
+	switch o.Kind {
+	case uci.Check:
+		if value != "true" && value != "false" {
+			return fmt.Errorf("%.40q: want true or false", value)
+		}
+	case uci.Spin:
+		if n, err := strconv.Atoi(value); err != nil || n < o.Min || n > o.Max {
+			return fmt.Errorf("%.40q: want a number from %d to %d", value, o.Min, o.Max)
+		}
+	}
+	return o.set(value)
+}
+
+// sameName: GUIs write options as they like.
+func sameName(a, b string) bool { return strings.EqualFold(a, b) }
+
+func button(name string, press func()) setting {
+	return setting{uci.Option{Name: name, Kind: uci.Button}, func(string) error { press(); return nil }}
+}
+
+func check(name string, preset bool, set func(bool)) setting {
+	return setting{uci.Option{Name: name, Kind: uci.Check, Default: strconv.FormatBool(preset)},
+		func(value string) error { set(value == "true"); return nil }}
+}
+
+func spin(name string, preset, least, most int, set func(int)) setting {
+	return setting{uci.Option{Name: name, Kind: uci.Spin, Default: strconv.Itoa(preset), Min: least, Max: most},
+		func(value string) error {
+			n, err := strconv.Atoi(value)
+			if err == nil {
+				set(n)
+			}
+			return err
+		}}
+}
+
+// combo takes one of vars, and whatever else set takes.
+func combo(name, preset string, vars []string, set func(string) error) setting {
+	return setting{uci.Option{Name: name, Kind: uci.Combo, Default: preset, Vars: vars}, set}
+}
+
+// text takes any text.
+func text(name, preset string, set func(string) error) setting {
+	return setting{uci.Option{Name: name, Kind: uci.Text, Default: preset}, set}
+}
+
+// engineNames are a protocol's names of the engine's settings.
+type engineNames struct{ hash, threads, level, book, bookFile string }
+
+// engineSettings are those of the engine.
+func (s *session) engineSettings(names engineNames) []setting {
+	all := []setting{
+		spin(names.hash, s.o.Setup.HashBytes>>20, 1, MaxHash(), func(n int) {
+			setup := s.setup
+			setup.HashBytes = n << 20
+			s.configure(setup)
+		}),
+		spin(names.threads, s.o.Setup.Threads, 1, MaxThreads, func(n int) {
+			setup := s.setup
+			setup.Threads = n
+			s.configure(setup)
+		}),
+	}
+	if s.o.Levels > 0 {
+		all = append(all, spin(names.level, s.o.Setup.Level, 0, s.o.Levels, func(n int) {
+			setup := s.setup
+			setup.Level = n
+			s.configure(setup)
+		}))
+	}
+	if s.o.Book != nil {
+		all = append(all, setting{
+			uci.Option{Name: names.book, Kind: uci.Check, Default: strconv.FormatBool(s.o.Setup.Book != "")},
+			func(value string) error { return s.useBook(value == "true", s.bookFile) },
+		}, text(names.bookFile, s.bookFile, func(name string) error { return s.useBook(s.ownBook, name) }))
+	}
+	return all
+}
+
+// useBook plays from an opening book from now on, or from none. A book that is
+// missing or damaged is refused, and there is none.
+func (s *session) useBook(on bool, name string) error {
+	s.ownBook, s.bookFile = on, name
+	setup := s.setup
+	setup.Book = ""
+	var err error
+	if on {
+		if err = s.o.Book(name); err == nil {
+			setup.Book = name
+		}
+	}
+	s.configure(setup)
+	return err
+}
+
+// settings are the options of UCI.
+func (u *uciSpeaker) settings() []setting {
+	s := u.s
+	var games []string
+	for _, g := range catalog.Games() {
+		games = append(games, g.Name)
+	}
+	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile"}), []setting{
+		button("Clear Hash", s.forget),
+		// Nothing depends on it: whether to ponder is the GUI's affair.
+		check("Ponder", false, func(bool) {}),
+		spin("MultiPV", 1, 1, maxLines, func(n int) { u.multiPV = n }),
+		spin("Move Overhead", int(s.o.Overhead.Milliseconds()), 0, 5000, func(n int) { u.overhead = time.Duration(n) * time.Millisecond }),
+		check("UCI_ShowWDL", false, func(on bool) { u.showWDL = on }),
+		combo("UCI_Variant", games[0], games, u.setVariant),
+		combo("Rules", rulesAuto, slices.Concat([]string{rulesAuto}, announced), u.setRules),
+		combo("Xiangqi Ranks", ranksAuto, []string{ranksAuto, ranksZero, ranksOne}, u.setRanks),
+	})
+}
+
+func (u *uciSpeaker) setVariant(name string) error {
+	g, err := catalog.Game(name)
+	if err != nil {
+		return err
+	}
+	if u.ranks == ranksAuto {
+		u.dialect.Ranks = 1
+	}
+	u.play(g.Name)
+	return nil
+}
+
+// setRules takes any rule set of the catalog, and its game with it.
+func (u *uciSpeaker) setRules(name string) error {
+	if name == rulesAuto {
+		u.rules = rulesAuto
+		u.setUp()
+		return nil
+	}
+	if !strings.Contains(name, "/") {
+		name = u.dialect.Game + "/" + name
+	}
+	r, err := catalog.Rules(name)
+	if err != nil {
+		return err
+	}
+	u.dialect.Game, u.rules = r.Game, r.Name
+	u.setUp()
+	return nil
+}
+
+func (u *uciSpeaker) setRanks(way string) error {
+	switch way {
+	case ranksZero:
+		u.dialect.Ranks = 0
+	case ranksOne:
+		u.dialect.Ranks = 1
+	case ranksAuto:
+	default:
+		return fmt.Errorf("%.40q: want %s, %s or %s", way, ranksAuto, ranksZero, ranksOne)
+	}
+	u.ranks = way
+	return nil
+}

@@ -1,0 +1,86 @@
+package frontend
+
+import (
+	"fmt"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+)
+
+// match is a game on a platform that sends one move at a time and says nothing
+// of clocks: so it keeps the moves, and a clock of its own.
+type match struct {
+	s     *session
+	rules *game.Rules // nil before a game
+	moves []string    // ours and theirs, as we write them
+	clock clock.Spec
+	left  clock.State
+	began time.Time      // when the move that is thought about was asked for
+	seen  map[uint64]int // how often each position has been on the board
+}
+
+// begin is a new game. The platform's usual rules and clock hold where the
+// options say nothing.
+func (m *match) begin(rules string, usual clock.Spec) error {
+	o := &m.s.o
+	if o.Rules != "" {
+		rules = o.Rules
+	}
+	r, err := catalog.Rules(rules)
+	if err != nil {
+		return err
+	}
+	if o.Game != "" && r.Game != o.Game {
+		return fmt.Errorf("%w: %s is not played with rules %s", game.ErrRules, o.Game, r.Name)
+	}
+	m.rules, m.moves, m.clock = r, nil, usual
+	if o.Clock != (clock.Spec{}) {
+		m.clock = o.Clock
+	}
+	m.left = m.clock.Start()
+	return nil
+}
+
+// setUp gives the session the position after the moves. Where our rules see an
+// end that is none to the platform, the game goes on.
+func (m *match) setUp() error {
+	m.s.pos, m.seen = nil, map[uint64]int{}
+	p, err := m.rules.New("")
+	if err != nil {
+		return err
+	}
+	for i, text := range m.moves {
+		playOn(p)
+		m.seen[p.Key()]++
+		move, err := p.Parse(text)
+		if err == nil {
+			err = p.Play(move)
+		}
+		if err != nil {
+			return fmt.Errorf("move %d: %w", i+1, err)
+		}
+	}
+	playOn(p)
+	m.seen[p.Key()]++
+	m.s.pos = p
+	return nil
+}
+
+// think starts the search for a move, among these if there are any.
+func (m *match) think(moves []game.Move) {
+	m.began = m.s.readAt
+	m.s.think(search.Limits{Nodes: m.s.o.Nodes, Moves: moves},
+		&engine.Clock{Spec: m.clock, Mine: m.left, Theirs: m.left, Overhead: m.s.o.Overhead})
+}
+
+// played takes our own move in, and what it took of our clock.
+func (m *match) played(move game.Move) string {
+	text := m.s.pos.Format(move)
+	m.moves = append(m.moves, text)
+	m.left, _ = m.clock.Charge(m.left, time.Since(m.began))
+	return text
+}

@@ -1,0 +1,175 @@
+package frontend
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/pipe/sau"
+)
+
+// sauClock is the championship's: a quarter of an hour for a game.
+var sauClock = clock.Spec{Kind: clock.SuddenDeath, Initial: 15 * time.Minute}
+
+// sauRules are the championship's, by the number of squares of a move.
+var sauRules = map[int]string{1: "gomoku/renju-15", 3: "amazons/10x10"}
+
+// sauSpeaker speaks the line protocol of the Chinese championship's platform.
+// The platform lets everything pass that it does not know, so faults are told
+// in lines that begin with #.
+type sauSpeaker struct {
+	s       *session
+	match   match
+	refused []game.Move // in this position, by the platform
+	last    game.Move   // that we have played, NoMove before
+}
+
+func beginsSAU(line string) bool {
+	l, err := sau.Parse(line)
+	return l.Word == sau.AskName || l.Word == sau.New && err == nil
+}
+
+func newSAU(s *session) speaker { return &sauSpeaker{s: s, match: match{s: s}} }
+
+// turn: a new game and the end of one end the search of the old.
+func (u *sauSpeaker) turn(line string) turn {
+	l, err := sau.Parse(line)
+	if err != nil {
+		return inTurn
+	}
+	switch l.Word {
+	case sau.AskName, sau.New, sau.End, sau.Quit:
+		return atOnce
+	}
+	return begins
+}
+
+func (u *sauSpeaker) patient() bool { return false }
+
+func (u *sauSpeaker) complain(err error) { u.s.sayf("# %v", err) }
+
+func (u *sauSpeaker) report(search.Info) {}
+
+func (u *sauSpeaker) obey(line string) {
+	l, err := sau.Parse(line)
+	if err == nil {
+		err = u.command(l)
+	}
+	if err != nil {
+		u.complain(err)
+	}
+}
+
+func (u *sauSpeaker) command(l sau.Line) error {
+	switch l.Word {
+	case sau.AskName:
+		u.s.say(sau.Line{Word: sau.Name, Text: u.s.o.Name})
+	case sau.New:
+		u.drop()
+		u.s.forget()
+		if l.Side == sau.White {
+			return nil // the first move tells the game
+		}
+		squares := 3
+		if u.s.o.Game == "gomoku" || strings.HasPrefix(u.s.o.Rules, "gomoku/") {
+			squares = 1
+		}
+		if err := u.match.begin(sauRules[squares], sauClock); err != nil {
+			return err
+		}
+		return u.move()
+	case sau.Move:
+		return u.theirs(l.Squares)
+	case sau.Refused:
+		return u.again()
+	case sau.End:
+		u.drop()
+	case sau.Quit:
+		u.s.quit()
+	}
+	return nil
+}
+
+// drop ends the game, and what was said of it.
+func (u *sauSpeaker) drop() {
+	u.s.abandon()
+	u.s.waiting = nil
+	u.match.rules, u.refused, u.last = nil, nil, game.NoMove
+}
+
+// theirs takes the opponent's move in and thinks about ours.
+func (u *sauSpeaker) theirs(squares string) error {
+	if u.match.rules == nil {
+		if err := u.match.begin(sauRules[len(squares)/2], sauClock); err != nil {
+			return err
+		}
+	}
+	if err := u.match.setUp(); err != nil {
+		return err
+	}
+	move, err := sau.Ours(squares, rows(u.s.pos))
+	if err != nil {
+		return err
+	}
+	if _, err := u.s.pos.Parse(move); err != nil {
+		return err
+	}
+	u.match.moves = append(u.match.moves, move)
+	u.refused, u.last = nil, game.NoMove
+	return u.move()
+}
+
+// move thinks about the next move. A game that is over needs none: the platform
+// sees that too.
+func (u *sauSpeaker) move() error {
+	if err := u.match.setUp(); err != nil {
+		return err
+	}
+	if u.s.pos.Outcome().Over() {
+		return nil
+	}
+	var moves []game.Move
+	if len(u.refused) > 0 {
+		moves = slices.DeleteFunc(u.s.pos.Legal(nil), func(m game.Move) bool { return slices.Contains(u.refused, m) })
+		if len(moves) == 0 {
+			return errors.New("no move is left that was not refused")
+		}
+	}
+	u.match.think(moves)
+	return nil
+}
+
+// again looks for another move in place of the last, which was refused.
+func (u *sauSpeaker) again() error {
+	if u.last == game.NoMove {
+		return errors.New("error: no move of ours is to be taken back")
+	}
+	u.refused = append(u.refused, u.last)
+	u.match.moves = u.match.moves[:len(u.match.moves)-1]
+	u.last = game.NoMove
+	return u.move()
+}
+
+func (u *sauSpeaker) answer(r search.Result, err error) {
+	if err == nil && r.Move == game.NoMove {
+		err = errors.New("no move was found")
+	}
+	if err != nil {
+		u.complain(err)
+		return
+	}
+	u.last = r.Move
+	squares, err := sau.Squares(u.match.played(r.Move), rows(u.s.pos))
+	if err != nil {
+		u.complain(err)
+		return
+	}
+	u.s.say(sau.Line{Word: sau.Move, Squares: squares})
+}
+
+// rows is how many rows the board has, which stand between slashes in its text.
+func rows(p game.Position) int { return strings.Count(p.String(), "/") + 1 }

@@ -1,0 +1,426 @@
+package frontend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+)
+
+// speaker is one protocol's side of a conversation; the package documentation
+// says who calls it when. All calls come from one goroutine.
+type speaker interface {
+	// turn says when a line is to be obeyed, as it comes in.
+	turn(line string) turn
+	// obey does what a line says.
+	obey(line string)
+	// report tells of the search under way.
+	report(search.Info)
+	// answer gives what the search has found. The error says why it has found
+	// nothing: game.ErrOver, game.ErrRules, *engine.Fault, or errNoPosition.
+	answer(search.Result, error)
+	// complain tells that something is wrong with what was sent.
+	complain(error)
+	// patient reports whether, when the input ends, searches are to be
+	// finished; else the one that runs, and those that lines which wait start,
+	// are stopped at once and say what they have.
+	patient() bool
+}
+
+// turn is when a line is obeyed that comes while a search runs, or behind lines
+// that wait.
+type turn int
+
+const (
+	inTurn  turn = iota // when no search runs and the lines before it are obeyed
+	begins              // likewise, and it may begin a search
+	endless             // likewise, one that only another line ends
+	ends                // it ends a search: see session.take
+	steers              // it says more of the search that was asked for last: at once, unless that is to begin yet
+	atOnce              // now
+)
+
+// What may wait. Who sends more while a search runs has stopped listening.
+const (
+	maxWaiting      = 4096
+	maxWaitingBytes = 16 << 20
+)
+
+// errCrowd: too much waits.
+var errCrowd = errors.New("too many commands while a search runs: passed over")
+
+// session is a conversation: the core that every protocol shares.
+type session struct {
+	o     Options
+	setup Setup
+	out   *output
+	speak speaker
+
+	pos  game.Position // nil: there is none to think about
+	pool *engine.Pool  // nil until the first search with this setup
+	open map[string]engine.Searcher
+
+	// What the other side wants of opening books; setup has the one in use.
+	ownBook  bool
+	bookFile string
+	games    uint64 // begun before this one: each draws its own lots
+
+	task    *task // what runs, nil when idle
+	infos   chan search.Info
+	waiting []line
+	bytes   int       // of the lines that wait
+	readAt  time.Time // when the line that is being obeyed was read
+	over    bool
+}
+
+// task is work under way, a search as a rule.
+type task struct {
+	thought *engine.Thought // nil for other work
+	done    <-chan struct{}
+	stop    func()
+	stopped bool   // stop was called
+	finish  func() // tells what came of it; the task is over by then
+}
+
+// errNoPosition: the position that was sent was refused.
+var errNoPosition = fmt.Errorf("%w: none was set up", game.ErrPosition)
+
+// run is the conversation.
+func (s *session) run(ctx context.Context, in io.Reader) error {
+	s.infos = make(chan search.Info)
+	lines, ended, done := make(chan line), make(chan error, 1), make(chan struct{})
+	defer close(done)
+	go readLines(in, lines, ended, done)
+	defer s.close()
+	var readErr error
+	for eof := false; !s.over && s.out.failed() == nil; {
+		if len(s.waiting) > 0 && (s.task == nil || s.waiting[0].turn >= ends) {
+			l := s.waiting[0]
+			s.waiting = s.waiting[1:]
+			s.bytes -= len(l.text)
+			s.obey(l)
+			continue
+		}
+		if eof && s.task == nil {
+			break
+		}
+		var taskDone <-chan struct{}
+		if s.task != nil {
+			if eof && !s.speak.patient() {
+				s.stop()
+			}
+			taskDone = s.task.done
+		}
+		select {
+		case l := <-lines:
+			s.take(l)
+		case i := <-s.infos:
+			s.speak.report(i)
+		case <-taskDone:
+			t := s.task
+			s.task = nil
+			t.finish()
+		case readErr = <-ended:
+			eof = true
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if err := s.out.failed(); err != nil {
+		return fmt.Errorf("writing to the other side: %w", err)
+	}
+	if readErr != nil {
+		return fmt.Errorf("reading from the other side: %w", readErr)
+	}
+	return nil
+}
+
+// take obeys a line that came in, or lets it wait.
+func (s *session) take(l line) {
+	if l.turn = atOnce; l.err == nil {
+		l.turn = s.speak.turn(l.text)
+	}
+	waits := func(t turn) bool { return slices.ContainsFunc(s.waiting, func(w line) bool { return w.turn == t }) }
+	now := s.task == nil && len(s.waiting) == 0
+	switch l.turn {
+	case atOnce:
+		now = true
+	case steers:
+		now = now || !waits(begins) && !waits(endless)
+	case ends:
+		// It is for the search that runs, unless that has been ended already. One
+		// behind it that would never end is meant too.
+		running := s.task != nil && !s.task.stopped
+		now = now || !waits(endless) && (running || !waits(begins))
+		if running && !now {
+			s.stop()
+		}
+	}
+	if now {
+		s.obey(l)
+		return
+	}
+	if len(s.waiting) >= maxWaiting || s.bytes+len(l.text) > maxWaitingBytes {
+		s.speak.complain(errCrowd)
+		return
+	}
+	s.waiting = append(s.waiting, l)
+	s.bytes += len(l.text)
+}
+
+func (s *session) obey(l line) {
+	s.readAt = l.at
+	if l.err != nil {
+		s.speak.complain(l.err)
+		return
+	}
+	s.speak.obey(l.text)
+}
+
+// close ends what runs, without an answer.
+func (s *session) close() {
+	s.abandon()
+	s.dismiss()
+}
+
+// abandon stops what runs and waits for its end.
+func (s *session) abandon() {
+	if s.task == nil {
+		return
+	}
+	s.task.stop()
+	for {
+		select {
+		case <-s.infos: // the search waits until somebody has listened
+		case <-s.task.done:
+			s.task = nil
+			return
+		}
+	}
+}
+
+// dismiss closes the engine.
+func (s *session) dismiss() {
+	if s.pool != nil {
+		s.pool.Close()
+		s.pool, s.open = nil, nil
+	}
+}
+
+// say says a line.
+func (s *session) say(reply fmt.Stringer) { s.out.say(reply.String()) }
+
+func (s *session) sayf(format string, args ...any) { s.out.say(fmt.Sprintf(format, args...)) }
+
+// thinking reports whether work is under way.
+func (s *session) thinking() bool { return s.task != nil }
+
+// quit ends the conversation after the line that is being obeyed. What runs is
+// given up without an answer.
+func (s *session) quit() { s.over = true }
+
+// set sets up a position as catalog.Setup does and plays the moves, in our
+// texts. An error leaves the session without a position. What our rules call
+// the end of the game need not be one: the arbiter is the other side, and when
+// it wants a move after a repetition, it gets one.
+func (s *session) set(gameName, rules, position string, moves []string) error {
+	p, err := setUp(gameName, rules, position, moves)
+	s.pos = p
+	return err
+}
+
+// setUp makes the position for set.
+func setUp(gameName, rules, position string, moves []string) (game.Position, error) {
+	p, err := catalog.Setup(gameName, rules, position)
+	if err != nil {
+		return nil, err
+	}
+	beyond := playOn(p)
+	for i, text := range moves {
+		m, err := p.Parse(text)
+		if err == nil {
+			err = p.Play(m)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("move %d: %w", i+1, err)
+		}
+		beyond = playOn(p) || beyond
+	}
+	// An arbiter that lets a game go on beyond the move limit knows of none. To
+	// a search that does, all would be drawn.
+	if unlimited := withoutLimit(p.Rules().Name); beyond && unlimited != p.Rules().Name {
+		return setUp(gameName, unlimited, position, moves)
+	}
+	return p, nil
+}
+
+// playOn lets a game go on that our rules call over, where that makes sense. It
+// reports whether that was because of the move limit.
+func playOn(p game.Position) (limit bool) {
+	limit = p.Outcome().Reason == game.MoveLimit
+	if g, ok := p.(interface{ PlayOn() }); ok {
+		g.PlayOn()
+	}
+	return limit
+}
+
+// withoutLimit is the name of Xiangqi rules without their move limit, and any
+// other name as it is.
+func withoutLimit(rules string) string {
+	parts := strings.Split(rules, "+")
+	if !strings.HasPrefix(rules, "xiangqi/") {
+		return rules
+	}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.HasPrefix(part, "limit=") })
+	return strings.Join(slices.Insert(parts, 1, "limit=none"), "+")
+}
+
+// configure changes what the engine is given. It begins anew, knowing nothing.
+// Not while a search runs.
+func (s *session) configure(setup Setup) {
+	if setup != s.setup {
+		s.setup = setup
+		s.dismiss()
+	}
+}
+
+// forget tells the engine of a new game. Not while a search runs.
+func (s *session) forget() {
+	s.games++
+	for _, e := range s.open {
+		engine.Forget(e)
+	}
+}
+
+// think starts a search of the position for a move; its clock, if it has one,
+// has run since the line that is being obeyed was read. What it finds, or why
+// it can't begin, comes by speaker.answer. Not while a search runs.
+func (s *session) think(l search.Limits, c *engine.Clock) {
+	s.begin(engine.Request{Limits: l, Clock: s.running(c)})
+}
+
+// ponder starts a search that gives no answer before stop, or hit and what that
+// allows.
+func (s *session) ponder(l search.Limits) {
+	s.begin(engine.Request{Limits: l, Ponder: true})
+}
+
+// running is the clock as it stood when the line was read.
+func (s *session) running(c *engine.Clock) *engine.Clock {
+	if c != nil && c.At.IsZero() {
+		at := *c
+		at.At = s.readAt
+		return &at
+	}
+	return c
+}
+
+func (s *session) begin(r engine.Request) {
+	// The goroutine that reports waits for the loop; when the search is given
+	// up, abandon listens in its place.
+	r.Watch = func(i search.Info) { s.infos <- i }
+	thought, err := s.ask(r)
+	if err != nil {
+		s.speak.answer(search.Result{}, err)
+		return
+	}
+	s.task = &task{thought: thought, done: thought.Done(), stop: thought.Stop, finish: func() {
+		s.speak.answer(thought.Wait())
+	}}
+}
+
+// warm makes the engine ready for games like the position's: its tables are
+// made, and their memory is touched, which the system gives only then. Else the
+// first move pays for that, on its clock. It takes moments, in which nothing is
+// read. Not while a search runs.
+func (s *session) warm() {
+	thought, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
+	if err != nil {
+		return // the first search will say why
+	}
+	thought.Wait()
+	s.forget()
+}
+
+// ready warms an engine that has never searched. A search may run.
+func (s *session) ready() {
+	if !s.thinking() && s.pos != nil && s.open[s.pos.Rules().Game] == nil {
+		s.warm()
+	}
+}
+
+// ask has the pool think about the position.
+func (s *session) ask(r engine.Request) (*engine.Thought, error) {
+	if s.pos == nil {
+		return nil, errNoPosition
+	}
+	if s.pool == nil {
+		s.open = map[string]engine.Searcher{}
+		s.pool = engine.NewPool(engine.PoolOptions{Cores: s.setup.Threads, Open: s.searcher})
+	}
+	r.Position, r.Seed = s.pos, s.o.Seed+s.games
+	r.Limits.Threads = s.setup.Threads
+	return s.pool.Think(r)
+}
+
+// searcher opens an engine for the pool, which calls it within ask.
+func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
+	e, err := s.o.Open(gameName, s.setup)
+	if err == nil {
+		s.open[gameName] = e
+	}
+	return e, err
+}
+
+// known is what the engine's hash table knows of a position, where the engine
+// can say so. A search may run.
+func (s *session) known(p game.Position) (search.Known, bool) {
+	e, ok := engine.As[interface {
+		Known(game.Position) (search.Known, bool)
+	}](s.open[p.Rules().Game])
+	if !ok {
+		return search.Known{}, false
+	}
+	return e.Known(p)
+}
+
+// stop ends the search; its answer comes. Without one nothing happens.
+func (s *session) stop() {
+	if s.task != nil {
+		s.task.stopped = true
+		s.task.stop()
+	}
+}
+
+// hit tells a pondering search that the expected move was played: its clock
+// runs from now on.
+func (s *session) hit(c *engine.Clock) {
+	if s.task != nil && s.task.thought != nil {
+		s.task.thought.Hit(s.running(c))
+	}
+}
+
+// work starts other work than a search, in a goroutine of its own. It must
+// end soon after stop is closed. Finish is called like speaker.answer.
+func (s *session) work(do func(stop <-chan struct{}), finish func()) {
+	done, stop := make(chan struct{}), make(chan struct{})
+	stopped := false
+	s.task = &task{done: done, finish: finish, stop: func() {
+		if !stopped {
+			stopped = true
+			close(stop)
+		}
+	}}
+	go func() {
+		defer close(done)
+		do(stop)
+	}()
+}

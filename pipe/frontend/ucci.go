@@ -1,0 +1,340 @@
+package frontend
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/game/xiangqi"
+	"sparring/pipe/ucci"
+	"sparring/pipe/uci"
+)
+
+// ucciSpeaker speaks UCCI 3.0, for Xiangqi.
+type ucciSpeaker struct {
+	s        *session
+	millis   bool // clocks are in milliseconds, not seconds
+	batch    bool // lines wait until the search has ended
+	resign   bool // a lost game is given up
+	rules    string
+	most     time.Duration // as in uciSpeaker
+	banned   []game.Move   // in the position
+	position ucci.Position // the last one, for new rules
+
+	endless bool // the search that was asked for last
+
+	// Of the search under way.
+	clock    *engine.Clock
+	offered  bool // the opponent has offered a draw
+	infinite bool // until a win is found
+	static   bool // only the score is wanted
+}
+
+func beginsUCCI(text string) bool {
+	c, _ := ucci.Parse(text)
+	_, hello := c.(ucci.Hello)
+	return hello
+}
+
+func newUCCI(s *session) speaker {
+	u := &ucciSpeaker{s: s, millis: true, resign: true, rules: xiangqi.Game().Default}
+	u.place(ucci.Position{})
+	if s.o.Rules != "" {
+		if err := u.setRules(s.o.Rules); err != nil {
+			u.complain(err)
+		}
+	}
+	return u
+}
+
+// turn: in batch mode the lines come from a file, each in its turn, but that
+// only a line can end a search without an end.
+func (u *ucciSpeaker) turn(line string) turn {
+	c, _ := ucci.Parse(line)
+	switch c := c.(type) {
+	case ucci.SetOption, ucci.Position, ucci.BanMoves:
+		return inTurn
+	case ucci.Go:
+		if u.endless = unbounded(c); u.endless {
+			return endless
+		}
+		return begins
+	case ucci.Stop:
+		return ends
+	case ucci.PonderHit:
+		return steers
+	case ucci.Quit:
+		if u.batch && u.endless {
+			return ends
+		}
+	}
+	if u.batch {
+		return inTurn
+	}
+	return atOnce
+}
+
+// unbounded reports whether only another line ends the search.
+func unbounded(c ucci.Go) bool {
+	return c.Ponder || c.Infinite || c.Clock == nil && c.Depth == 0 && c.Nodes == 0 && !c.Static
+}
+
+// patient: the file of a batch ends long before the search does.
+func (u *ucciSpeaker) patient() bool { return u.batch && !u.endless }
+
+func (u *ucciSpeaker) complain(err error) { u.s.say(ucci.Info{Message: "error: " + err.Error()}) }
+
+func (u *ucciSpeaker) obey(line string) {
+	command, err := ucci.Parse(line)
+	if err != nil {
+		u.complain(err)
+	}
+	s := u.s
+	switch c := command.(type) {
+	case ucci.Hello:
+		u.hello()
+	case ucci.IsReady:
+		s.ready()
+		s.say(ucci.ReadyOK{})
+	case ucci.SetOption:
+		u.setOption(c)
+	case ucci.Position:
+		if u.place(c); err != nil {
+			s.pos = nil // another position than was meant is worse than none
+		}
+	case ucci.BanMoves:
+		u.ban(c.Moves)
+	case ucci.Go:
+		u.search(c)
+	case ucci.Stop:
+		s.stop() // the answer to a search that has ended is on its way
+	case ucci.PonderHit:
+		u.offered = u.offered || c.Draw
+		s.hit(u.clock)
+	case ucci.Probe:
+		u.probe(c.Position)
+	case ucci.Quit:
+		s.say(ucci.Bye{})
+		s.quit()
+	case ucci.Unknown:
+		if c.Text != "" && err == nil {
+			u.complain(fmt.Errorf("unknown command: %.60q", c.Text))
+		}
+	}
+}
+
+// hello answers "ucci".
+func (u *ucciSpeaker) hello() {
+	s := u.s
+	s.say(ucci.ID{Key: "name", Value: s.o.Name + " " + s.o.Version})
+	s.say(ucci.ID{Key: "author", Value: s.o.Author})
+	for _, o := range u.settings() {
+		s.say(ucci.Option{Option: o.Option})
+	}
+	s.say(ucci.OK{})
+}
+
+// settings are the options of UCCI. Those that the specification names and that
+// are not here have nothing to set in this engine.
+func (u *ucciSpeaker) settings() []setting {
+	return slices.Concat([]setting{
+		check("usemillisec", true, func(on bool) { u.millis = on }),
+		check("batch", false, func(on bool) { u.batch = on }),
+		check("ponder", false, func(bool) {}), // the GUI's affair
+		button("newgame", func() {
+			u.s.forget()
+			u.most = 0
+		}),
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles"}), []setting{
+		check("resign", true, func(on bool) { u.resign = on }),
+		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
+	})
+}
+
+// setOption sets an option. Those that no option of ours is are no error: GUIs
+// of UCCI send what they have without asking. 0 is "choose yourself".
+func (u *ucciSpeaker) setOption(c ucci.SetOption) {
+	all := u.settings()
+	i := slices.IndexFunc(all, func(o setting) bool { return sameName(o.Name, c.Name) })
+	if i < 0 {
+		return
+	}
+	o := all[i]
+	switch {
+	case o.Kind == uci.Spin && c.Value == "0" && o.Min > 0:
+		c.Value = o.Default
+	case o.Kind == uci.Check:
+		// GUIs write them in their own ways; uci2wb has numbers.
+		switch c.Value {
+		case "on", "1", "":
+			c.Value = "true"
+		case "off", "0":
+			c.Value = "false"
+		}
+	}
+	if err := o.apply(c.Value); err != nil {
+		u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))
+	}
+}
+
+func (u *ucciSpeaker) setRules(name string) error {
+	if !strings.Contains(name, "/") {
+		name = xiangqi.Game().Name + "/" + name
+	}
+	r, err := xiangqi.FindRules(name)
+	if err != nil {
+		return err
+	}
+	u.rules = r.Name
+	u.place(u.position)
+	return nil
+}
+
+// place sets a position up, and lifts all bans.
+func (u *ucciSpeaker) place(c ucci.Position) {
+	u.banned, u.position = nil, c
+	if err := u.s.set(xiangqi.Game().Name, u.rules, c.FEN, c.Moves); err != nil {
+		u.complain(fmt.Errorf("position: %w", err))
+	}
+}
+
+// probe tells what the hash table knows of a position.
+func (u *ucciSpeaker) probe(c ucci.Position) {
+	p, err := setUp(xiangqi.Game().Name, u.rules, c.FEN, c.Moves)
+	if err != nil {
+		u.complain(fmt.Errorf("probe: %w", err))
+		return
+	}
+	var reply ucci.PopHash
+	if known, ok := u.s.known(p); ok {
+		if known.Move != game.NoMove {
+			reply.BestMove = p.Format(known.Move)
+		}
+		bound := &ucci.Bound{Score: ucciScore(known.Score, known.Chance), Depth: known.Depth}
+		if known.Bound&search.Lower != 0 {
+			reply.Lower = bound
+		}
+		if known.Bound&search.Upper != 0 {
+			reply.Upper = bound
+		}
+	}
+	u.s.say(reply)
+}
+
+// ban forbids moves in the position.
+func (u *ucciSpeaker) ban(texts []string) {
+	if u.s.pos == nil {
+		u.complain(errNoPosition)
+		return
+	}
+	for _, text := range texts {
+		m, err := u.s.pos.Parse(text)
+		if err != nil {
+			u.complain(fmt.Errorf("banmoves: %w", err))
+			continue
+		}
+		u.banned = append(u.banned, m)
+	}
+}
+
+// search obeys "go".
+func (u *ucciSpeaker) search(c ucci.Go) {
+	u.offered, u.infinite, u.static, u.clock = c.Draw, c.Infinite, c.Static, nil
+	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes}
+	if len(u.banned) > 0 {
+		l.Moves = slices.DeleteFunc(u.s.pos.Legal(nil), func(m game.Move) bool { return slices.Contains(u.banned, m) })
+		if len(l.Moves) == 0 {
+			u.s.say(ucci.NoBestMove{})
+			return
+		}
+	}
+	if c.Static {
+		l.Depth = 1
+	}
+	if t := c.Clock; t != nil {
+		u.clock, l.MovesToGo = u.clocks(t), t.MovesToGo
+	}
+	if unbounded(c) {
+		u.s.ponder(l)
+		return
+	}
+	u.s.think(l, u.clock)
+}
+
+// clocks are the engine's clocks.
+func (u *ucciSpeaker) clocks(c *ucci.Clock) *engine.Clock {
+	unit := ucci.Unit(u.millis)
+	mine := time.Duration(max(c.Time, 0)) * unit
+	u.most = max(u.most, mine)
+	return &engine.Clock{
+		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.most, Increment: time.Duration(max(c.Increment, 0)) * unit},
+		Mine: clock.State{Left: mine}, Theirs: clock.State{Left: time.Duration(max(c.OppTime, 0)) * unit},
+		Overhead: u.s.o.Overhead,
+	}
+}
+
+// minorScale makes scores of which, as the protocol has it, a horse or a cannon
+// is about 100: with 450 of our units to a minor piece, and 200 to the chance of
+// 73 % that pawnScale stands for.
+const minorScale = 100.0 * 200 / 450
+
+// mateScore is what a mate at once counts in UCCI, which has no word for mates.
+const mateScore = 10000
+
+func ucciScore(s search.Score, chance float64) int {
+	if plies, ok := mateIn(s); ok {
+		if plies > 0 {
+			return mateScore - plies
+		}
+		return -mateScore - plies
+	}
+	return int(math.Round(float64(centipawns(s, chance)) * minorScale / pawnScale))
+}
+
+// report tells how the search goes, in two lines, as the specification has it.
+// Its scores have no bounds, so what is only bounded is not told.
+func (u *ucciSpeaker) report(i search.Info) {
+	if i.Bound != search.Exact {
+		return
+	}
+	score := ucciScore(i.Score, i.Chance)
+	u.s.say(ucci.Info{Time: i.Time, Nodes: i.Nodes})
+	u.s.say(ucci.Info{Depth: i.Depth, Score: &score, PV: u.texts(i.PV)})
+	if plies, ok := mateIn(i.Score); u.infinite && ok && plies > 0 {
+		u.s.stop()
+	}
+}
+
+func (u *ucciSpeaker) texts(moves []game.Move) (texts []string) {
+	for _, m := range moves {
+		texts = append(texts, u.s.pos.Format(m))
+	}
+	return texts
+}
+
+// answer ends the search.
+func (u *ucciSpeaker) answer(r search.Result, err error) {
+	if err != nil && !errors.Is(err, game.ErrOver) {
+		u.complain(err)
+	}
+	if err != nil || r.Move == game.NoMove || u.static {
+		u.s.say(ucci.NoBestMove{})
+		return
+	}
+	best := ucci.BestMove{Move: u.s.pos.Format(r.Move)}
+	if r.Ponder != game.NoMove {
+		best.Ponder = u.s.pos.Format(r.Ponder)
+	}
+	plies, settled := mateIn(r.Score)
+	best.Resign = u.resign && (r.Resign || settled && plies < 0)
+	// A draw is taken by who does not stand better.
+	best.Draw = r.OfferDraw || u.offered && r.Chance <= 0.5
+	u.s.say(best)
+}

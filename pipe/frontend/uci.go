@@ -1,0 +1,376 @@
+package frontend
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/pipe/uci"
+)
+
+// uciSpeaker speaks UCI for all games: UCI_Variant says which.
+//
+// Xiangqi's ranks count from 0 or from 1, and nothing in the protocol says
+// which. GUIs that know UCI_Variant speak as Fairy-Stockfish does, from 1; those
+// made for Xiangqi alone (Cyclone's dialect), from 0. So it is 1 once UCI_Variant
+// was set, and else 0, and it is what the words or the moves of a position show.
+type uciSpeaker struct {
+	s       *session
+	dialect uci.Dialect
+	ranks   string // the option: ranksAuto or a fixed way
+	rules   string // rulesAuto or a rule set
+	overhead,
+	most time.Duration // the most that a clock has shown: about what the game began with
+	multiPV int
+	showWDL bool
+	debug   bool
+
+	// Of the search under way.
+	clock    *engine.Clock // for ponderhit
+	mate     int           // stop at a win in so many moves
+	reported bool
+}
+
+func beginsUCI(text string) bool {
+	first, _, _ := strings.Cut(text, " ")
+	c, _ := uci.Parse(first)
+	_, unknown := c.(uci.Unknown)
+	return !unknown && first != "quit"
+}
+
+func newUCI(s *session) speaker {
+	u := &uciSpeaker{s: s, ranks: ranksAuto, rules: rulesAuto, overhead: s.o.Overhead, multiPV: 1}
+	u.play(catalog.Games()[0].Name)
+	if s.o.Game != "" {
+		u.play(s.o.Game)
+	}
+	if s.o.Rules != "" {
+		if err := u.setRules(s.o.Rules); err != nil {
+			u.complain(err)
+		}
+	}
+	return u
+}
+
+// play changes the game, and sets up its start.
+func (u *uciSpeaker) play(name string) {
+	u.dialect.Game, u.rules = name, rulesAuto
+	u.setUp()
+}
+
+// setUp sets up the usual start of the rules.
+func (u *uciSpeaker) setUp() {
+	if err := u.s.set(u.dialect.Game, u.ruleSet(), "", nil); err != nil {
+		u.complain(err)
+	}
+}
+
+// ruleSet is the rule set for session.set.
+func (u *uciSpeaker) ruleSet() string {
+	if u.rules == rulesAuto {
+		return ""
+	}
+	return u.rules
+}
+
+func (u *uciSpeaker) turn(line string) turn {
+	c, _ := uci.Parse(line)
+	switch c := c.(type) {
+	case uci.SetOption, uci.Position, uci.NewGame, uci.Show:
+		return inTurn
+	case uci.Go:
+		if lasting(c) {
+			return endless
+		}
+		return begins
+	case uci.Stop:
+		return ends
+	case uci.PonderHit:
+		return steers
+	}
+	return atOnce
+}
+
+func (u *uciSpeaker) patient() bool { return false }
+
+func (u *uciSpeaker) complain(err error) { u.s.say(uci.Info{Note: "error: " + err.Error()}) }
+
+func (u *uciSpeaker) obey(line string) {
+	command, err := uci.Parse(line)
+	if err != nil {
+		u.complain(err)
+	}
+	s := u.s
+	switch c := command.(type) {
+	case uci.Hello:
+		u.hello(c)
+	case uci.Debug:
+		u.debug = c.On
+	case uci.IsReady:
+		s.ready()
+		s.say(uci.ReadyOK{})
+	case uci.SetOption:
+		if err := u.setOption(c); err != nil {
+			u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))
+		}
+	case uci.NewGame:
+		s.forget()
+		u.most = 0
+		u.setUp()
+	case uci.Position:
+		if err != nil {
+			s.pos = nil // another position than was meant is worse than none
+		} else if err := u.position(c); err != nil {
+			u.complain(fmt.Errorf("position: %w", err))
+		}
+	case uci.Go:
+		u.search(c)
+	case uci.Stop:
+		s.stop()
+	case uci.PonderHit:
+		s.hit(u.clock)
+	case uci.Quit:
+		s.quit()
+	case uci.Show:
+		u.show()
+	case uci.Register:
+		s.say(uci.State{Key: "registration", Value: "ok"})
+	case uci.Unknown:
+		if c.Text != "" && err == nil {
+			u.complain(fmt.Errorf("unknown command: %.60q", c.Text))
+		}
+	}
+}
+
+// position sets a position up. Where its moves are those of the other way to
+// count Xiangqi's ranks, that is how the GUI counts.
+func (u *uciSpeaker) position(c uci.Position) error {
+	if c.Cyclone && u.ranks == ranksAuto {
+		u.dialect.Ranks = 0
+	}
+	err := u.read(c)
+	if err == nil || u.dialect.Game != "xiangqi" || u.ranks != ranksAuto || len(c.Moves) == 0 {
+		return err
+	}
+	u.dialect.Ranks = 1 - u.dialect.Ranks
+	if u.read(c) == nil {
+		return nil
+	}
+	u.dialect.Ranks = 1 - u.dialect.Ranks
+	return err
+}
+
+func (u *uciSpeaker) read(c uci.Position) error {
+	moves := make([]string, len(c.Moves))
+	for i, m := range c.Moves {
+		moves[i] = u.dialect.Ours(m)
+	}
+	return u.s.set(u.dialect.Game, u.ruleSet(), u.dialect.OurPosition(c.FEN), moves)
+}
+
+// lasting reports whether only another line ends the search.
+func lasting(c uci.Go) bool {
+	bounded := c.MoveTime > 0 || c.Clocks != nil || c.Depth > 0 || c.Nodes > 0 || c.Mate > 0 || c.Perft > 0
+	return c.Ponder || c.Infinite || !bounded
+}
+
+// search obeys "go".
+func (u *uciSpeaker) search(c uci.Go) {
+	u.mate, u.reported = c.Mate, false
+	u.clock = nil
+	if c.Perft > 0 {
+		u.perft(c.Perft)
+		return
+	}
+	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes, MultiPV: u.multiPV}
+	for _, text := range c.Moves {
+		if m, err := u.parse(text); err != nil {
+			u.complain(fmt.Errorf("searchmoves: %w", err))
+		} else {
+			l.Moves = append(l.Moves, m)
+		}
+	}
+	if len(c.Moves) > 0 && len(l.Moves) == 0 {
+		u.answer(search.Result{}, nil) // none of the moves that may be searched can be played
+		return
+	}
+	switch {
+	case c.MoveTime > 0:
+		u.clock = &engine.Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: c.MoveTime}, Overhead: u.overhead}
+	case c.Clocks != nil:
+		u.clock, l.MovesToGo = u.clocks(*c.Clocks), c.Clocks.MovesToGo
+	}
+	if lasting(c) {
+		u.s.ponder(l)
+		return
+	}
+	u.s.think(l, u.clock)
+}
+
+// parse reads a move in the position.
+func (u *uciSpeaker) parse(text string) (game.Move, error) {
+	if u.s.pos == nil {
+		return game.NoMove, errNoPosition
+	}
+	return u.s.pos.Parse(u.dialect.Ours(text))
+}
+
+// clocks are the engine's clocks: White's is that of the seat that opens.
+func (u *uciSpeaker) clocks(c uci.Clocks) *engine.Clock {
+	mine, theirs, gain := c.White, c.Black, c.WhiteIncrement
+	if u.s.pos != nil && u.s.pos.Turn() == game.Second {
+		mine, theirs, gain = c.Black, c.White, c.BlackIncrement
+	}
+	mine, gain = max(mine, 0), max(gain, 0)
+	u.most = max(u.most, mine)
+	return &engine.Clock{
+		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.most, Increment: gain},
+		Mine: clock.State{Left: mine}, Theirs: clock.State{Left: max(theirs, 0)},
+		Overhead: u.overhead,
+	}
+}
+
+// report tells how the search goes.
+func (u *uciSpeaker) report(i search.Info) {
+	u.reported = true
+	info := uci.Info{
+		Depth: max(i.Depth, 1), SelDepth: i.SelDepth, Line: i.Line, Score: uciScore(i),
+		Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull, Time: i.Time, PV: u.theirs(i.PV),
+	}
+	if u.showWDL {
+		info.WDL = wdl(u.s.pos.Rules().Game, i.Score)
+	}
+	u.s.say(info)
+	if s := info.Score; u.mate > 0 && s.Unit == uci.Mate && s.Value > 0 && s.Value <= u.mate && s.Bound == uci.Exact {
+		u.s.stop()
+	}
+}
+
+// theirs writes moves as the GUI does.
+func (u *uciSpeaker) theirs(moves []game.Move) (texts []string) {
+	for _, m := range moves {
+		texts = append(texts, u.dialect.Theirs(u.s.pos.Format(m)))
+	}
+	return texts
+}
+
+// answer ends the search.
+func (u *uciSpeaker) answer(r search.Result, err error) {
+	if err != nil && !errors.Is(err, game.ErrOver) {
+		u.complain(err)
+	}
+	if err != nil || r.Move == game.NoMove {
+		u.s.say(uci.BestMove{Move: uci.NoMoves[0]})
+		return
+	}
+	if !u.reported { // GUIs look for a line before the move
+		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, Chance: r.Chance,
+			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
+	}
+	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // the last report was before the end
+	best := uci.BestMove{Move: u.theirs([]game.Move{r.Move})[0]}
+	if r.Ponder != game.NoMove {
+		best.Ponder = u.theirs([]game.Move{r.Ponder})[0]
+	}
+	u.s.say(best)
+}
+
+// show draws the position.
+func (u *uciSpeaker) show() {
+	p := u.s.pos
+	if p == nil {
+		u.complain(errNoPosition)
+		return
+	}
+	u.s.sayf("%s\nRules: %s\nFen: %s\nKey: %s\nOutcome: %s %s", p.Diagram(), p.Rules().Name,
+		u.dialect.TheirPosition(p.String()), game.KeyText(p.Key()), p.Outcome().Result, p.Outcome().Reason)
+}
+
+// perft counts the leaves of the move tree, for each first move and in all.
+func (u *uciSpeaker) perft(depth int) {
+	if u.s.pos == nil {
+		u.complain(errNoPosition)
+		return
+	}
+	p := u.s.pos.Clone()
+	u.s.work(func(stop <-chan struct{}) {
+		var total uint64
+		for _, m := range p.Legal(nil) {
+			text := u.dialect.Theirs(p.Format(m))
+			if p.Play(m) != nil {
+				continue
+			}
+			n, whole := leaves(p, depth-1, stop)
+			p.Undo()
+			if !whole {
+				return
+			}
+			total += n
+			u.s.sayf("%s: %d", text, n)
+		}
+		u.s.sayf("\nNodes searched: %d\n", total)
+	}, func() {})
+}
+
+// countAtOnce is the depth that is counted without looking up.
+const countAtOnce = 2
+
+// leaves is game.Perft that stops; whole is false then.
+func leaves(p game.Position, depth int, stop <-chan struct{}) (n uint64, whole bool) {
+	select {
+	case <-stop:
+		return 0, false
+	default:
+	}
+	if depth <= countAtOnce {
+		return game.Perft(p, depth), true
+	}
+	for _, m := range p.Legal(nil) {
+		if p.Play(m) != nil {
+			continue
+		}
+		below, whole := leaves(p, depth-1, stop)
+		p.Undo()
+		if !whole {
+			return 0, false
+		}
+		n += below
+	}
+	return n, true
+}
+
+// setting is an option of a GUI.
+type setting struct {
+	uci.Option
+	set func(value string) error
+}
+
+// hello answers "uci".
+func (u *uciSpeaker) hello(c uci.Hello) {
+	s := u.s
+	if c.Cyclone {
+		u.dialect.Ranks = 0
+	}
+	s.say(uci.ID{Key: "name", Value: s.o.Name + " " + s.o.Version})
+	s.say(uci.ID{Key: "author", Value: s.o.Author})
+	for _, o := range u.settings() {
+		s.say(o.Option)
+	}
+	s.say(uci.OK{})
+}
+
+func (u *uciSpeaker) setOption(c uci.SetOption) error {
+	all := u.settings()
+	i := slices.IndexFunc(all, func(o setting) bool { return sameName(o.Name, c.Name) })
+	if i < 0 {
+		return errors.New("no such option")
+	}
+	return all[i].apply(c.Value)
+}

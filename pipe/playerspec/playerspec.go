@@ -1,0 +1,455 @@
+// Package playerspec opens players by a text that names them, the same wherever one
+// is named: in a match, in a bot's profile, on the command line.
+//
+//	self                                our engine
+//	self:level=5                        at a level (package level)
+//	self:nodes=10000,depth=8            with limits of every search
+//	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
+//	self:set.LateFrom=4                 a number of the kernel (search.NumberNames)
+//	self:book=my.book                   with an opening book, book=shipped or a folder of them
+//	uci:fairy-stockfish                 a program, by a name on PATH or a path
+//	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
+//	ucci:eleeye,option.style=solid      with an option of its own
+//	gomocup:pbrain,memory=350           killed when it takes more MiB
+//
+// So a spec is KIND[:PATH][,key=value]...; for self the keys follow the colon.
+// A comma in a value is written \, (a backslash before it). [Parse] reads a
+// spec, [Open] makes a searcher of one.
+package playerspec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sparring/engine"
+	"sparring/engine/book"
+	"sparring/engine/level"
+	"sparring/engine/search"
+	"sparring/engine/xiangqi"
+	"sparring/game"
+	"sparring/pipe/external"
+)
+
+// Self is the kind of our own engine.
+const Self = "self"
+
+// Spec is a player taken apart.
+type Spec struct {
+	Name    string         // to call it by; "" is by its text
+	Outside *external.Spec // the program; nil is our own engine
+	// Of our own engine: its level, 0 is none, and what Outside has fields of
+	// its own for; 0 leaves it as it is.
+	Level int
+	// Switches are the heuristics that are turned on or off.
+	Switches map[string]bool
+	// Numbers are the kernel's numbers that are set.
+	Numbers map[string]int
+	Book    string // see book.Open; "" is what Options say
+	Nodes   uint64
+	Depth   int
+	Hash    int // MiB
+	Threads int
+}
+
+// Parse reads a spec; "" is self. The error says all that is wrong with it.
+func Parse(text string) (Spec, error) {
+	var s Spec
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	parts := split(text)
+	kind, path, _ := strings.Cut(parts[0], ":")
+	if kind == Self || text == "" {
+		if parts = parts[1:]; path != "" {
+			parts = append([]string{path}, parts...)
+		}
+	} else {
+		s.Outside = &external.Spec{Dialect: external.Dialect(kind), Path: path}
+		parts = parts[1:]
+		if !s.Outside.Dialect.Known() {
+			bad("no kind %.40q of player (have self, %s)", kind, strings.Join(external.Dialects(), ", "))
+		} else if path == "" {
+			bad("%s: want a program, as in %s:PATH", kind, kind)
+		}
+	}
+	for _, part := range parts {
+		key, value, ok := strings.Cut(part, "=")
+		if !ok {
+			bad("%.60q: want key=value", part)
+			continue
+		}
+		if err := s.set(key, value); err != nil {
+			bad("%w", err)
+		}
+	}
+	if s.Level > 0 && len(s.Switches)+len(s.Numbers) > 0 {
+		bad("level: has its own heuristics")
+	}
+	if s.Level > 0 && (s.Hash > 0 || s.Threads > 0) {
+		bad("level: has a hash table and threads of its own")
+	}
+	if len(errs) > 0 {
+		return Spec{}, fmt.Errorf("player %.100q: %w", text, joined(errs))
+	}
+	return s, nil
+}
+
+// joined is some errors on one line.
+func joined(errs []error) error {
+	var texts []string
+	for _, e := range errs {
+		texts = append(texts, strings.ReplaceAll(e.Error(), "\n", "; "))
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// split parts a text at the commas that have no backslash before them.
+func split(text string) (parts []string) {
+	part := ""
+	for {
+		head, tail, more := strings.Cut(text, ",")
+		if more && strings.HasSuffix(head, `\`) {
+			part += strings.TrimSuffix(head, `\`) + ","
+			text = tail
+			continue
+		}
+		parts = append(parts, part+head)
+		if !more {
+			return parts
+		}
+		part, text = "", tail
+	}
+}
+
+const keys = "nodes, depth, hash, threads, name"
+
+// set takes in one key.
+func (s *Spec) set(key, value string) error {
+	number := func(most uint64) (uint64, error) {
+		n, err := strconv.ParseUint(value, 10, 63)
+		if err != nil || n == 0 || n > most {
+			return 0, fmt.Errorf("%s=%.40q: want a number from 1 to %d", key, value, most)
+		}
+		return n, nil
+	}
+	whole := func(into *int, most uint64) error {
+		n, err := number(most)
+		*into = int(n)
+		return err
+	}
+	o := s.Outside
+	if option, ok := strings.CutPrefix(key, "option."); ok && o != nil {
+		if option == "" {
+			return errors.New("option.: want its name, as in option.NAME=VALUE")
+		}
+		o.Options = append(o.Options, external.Option{Name: option, Value: value})
+		return nil
+	}
+	if name, ok := strings.CutPrefix(key, "set."); ok && o == nil {
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("%.60s=%.40q: want a whole number", key, value)
+		}
+		if s.Numbers == nil {
+			s.Numbers = map[string]int{}
+		}
+		s.Numbers[name] = n
+		return new(search.Params).SetNumber(name, n)
+	}
+	nodes, depth, hash, threads := &s.Nodes, &s.Depth, &s.Hash, &s.Threads
+	if o != nil {
+		nodes, depth, hash, threads = &o.Nodes, &o.Depth, &o.Hash, &o.Threads
+	}
+	var err error
+	switch {
+	case key == "name":
+		s.Name = value
+	case key == "nodes":
+		*nodes, err = number(1 << 62)
+	case key == "depth":
+		err = whole(depth, search.MaxPly)
+	case key == "hash":
+		err = whole(hash, mostHash)
+	case key == "threads":
+		err = whole(threads, mostThreads)
+	case key == "book" && o == nil:
+		if s.Book = value; value == "" {
+			err = errors.New("book: want a file or folder, shipped or none")
+		}
+	case (key == "with" || key == "without") && o == nil:
+		if s.Switches == nil {
+			s.Switches = map[string]bool{}
+		}
+		if err = new(search.Switches).Set(value, true); err == nil {
+			s.Switches[value] = key == "with"
+		}
+	case key == "level" && o == nil:
+		err = whole(&s.Level, level.Strongest)
+	case key == "arg" && o != nil:
+		o.Args = append(o.Args, value)
+	case key == "dir" && o != nil:
+		o.Dir = value
+	case key == "memory" && o != nil:
+		var n uint64
+		n, err = number(mostHash)
+		o.Memory = int64(n) << 20
+	case o != nil:
+		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, %s)", key, keys)
+	default:
+		return fmt.Errorf("no key %.40q (have level, book, with, without, set.NAME, %s)", key, keys)
+	}
+	return err
+}
+
+// What nobody means: a TiB, and more threads than any machine has.
+const (
+	mostHash    = 1 << 20
+	mostThreads = 1024
+)
+
+// String is the spec as [Parse] reads it.
+func (s Spec) String() string {
+	var parts []string
+	add := func(key, value string) {
+		parts = append(parts, key+"="+strings.ReplaceAll(value, ",", `\,`))
+	}
+	number := func(key string, n uint64) {
+		if n > 0 {
+			add(key, strconv.FormatUint(n, 10))
+		}
+	}
+	limits := func(nodes uint64, depth, hash, threads int) {
+		number("nodes", nodes)
+		number("depth", uint64(depth))
+		number("hash", uint64(hash))
+		number("threads", uint64(threads))
+		if s.Name != "" {
+			add("name", s.Name)
+		}
+	}
+	o := s.Outside
+	if o == nil {
+		number("level", uint64(s.Level))
+		if s.Book != "" {
+			add("book", s.Book)
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Switches)) {
+			key := "without"
+			if s.Switches[name] {
+				key = "with"
+			}
+			add(key, name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Numbers)) {
+			add("set."+name, strconv.Itoa(s.Numbers[name]))
+		}
+		limits(s.Nodes, s.Depth, s.Hash, s.Threads)
+		if len(parts) == 0 {
+			return Self
+		}
+		return Self + ":" + strings.Join(parts, ",")
+	}
+	for _, a := range o.Args {
+		add("arg", a)
+	}
+	if o.Dir != "" {
+		add("dir", o.Dir)
+	}
+	for _, opt := range o.Options {
+		add("option."+opt.Name, opt.Value)
+	}
+	number("memory", uint64(o.Memory>>20))
+	limits(o.Nodes, o.Depth, o.Hash, o.Threads)
+	head := string(o.Dialect) + ":" + strings.ReplaceAll(o.Path, ",", `\,`)
+	return strings.Join(append([]string{head}, parts...), ",")
+}
+
+// Check reports what is wrong with a spec for a game, also a program that can't
+// be found, without starting anything; any game will do where gameName is "".
+func (s Spec) Check(gameName string) error {
+	if s.Outside != nil {
+		if err := s.Outside.Check(gameName); err != nil {
+			return fmt.Errorf("player %.100q: %w", s, joined([]error{err}))
+		}
+		return nil
+	}
+	if s.Level > 0 && gameName != "" {
+		_, err := level.Of(gameName, s.Level)
+		return err
+	}
+	return nil
+}
+
+// Options are what players get that do not say otherwise themselves.
+type Options struct {
+	HashBytes int // engine.DefaultHash when 0
+	Threads   int // 1 when 0
+	// Books are what our own engine plays from where its spec names none; nil
+	// are none. Shipped are those that book=shipped names.
+	Books   *book.Shelf
+	Shipped fs.FS
+	// Warn is told what is wrong with the books that a spec names, and the
+	// player plays without them; where it is nil, there is no such player.
+	Warn func(error)
+	// Tables are endgame tables for our own engine, but not at a level; nil
+	// are none.
+	Tables xiangqi.Tables
+}
+
+// Open makes the searcher that a text names for a game. Who has opened it
+// closes it, with engine.Close.
+func Open(text, gameName string, o Options) (engine.Searcher, error) {
+	s, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(gameName, o)
+}
+
+// Open makes the searcher for a game.
+func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
+	if err := s.Check(gameName); err != nil {
+		return nil, err
+	}
+	if o.HashBytes == 0 {
+		o.HashBytes = engine.DefaultHash
+	}
+	if s.Outside != nil {
+		return s.program(gameName, o)
+	}
+	own, err := s.own(gameName, o)
+	if err != nil {
+		return nil, err
+	}
+	books := o.Books
+	if s.Book != "" {
+		if books, err = book.Open(s.Book, gameName, o.Shipped); err != nil {
+			if err = fmt.Errorf("player %.100q: %w", s, err); o.Warn == nil {
+				return nil, err
+			}
+			o.Warn(err)
+		}
+	}
+	if books == nil {
+		return own, nil
+	}
+	return book.With(own, books, book.Options{}), nil
+}
+
+// own opens our own engine.
+func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Tables: o.Tables}
+	if s.Hash > 0 {
+		own.HashBytes = s.Hash << 20
+	}
+	if s.Threads > 0 {
+		own.Threads = s.Threads
+	}
+	if s.Level > 0 {
+		l, err := level.New(gameName, s.Level)
+		if err != nil {
+			return nil, err
+		}
+		return s.cap(l), nil
+	}
+	e, err := engine.New(gameName, own)
+	if err != nil {
+		return nil, err
+	}
+	if s.Nodes == 0 && s.Depth == 0 {
+		return e, nil
+	}
+	return s.cap(e), nil
+}
+
+// program opens an outside engine.
+func (s Spec) program(gameName string, o Options) (engine.Searcher, error) {
+	spec := *s.Outside
+	if spec.Hash == 0 {
+		spec.Hash = max(o.HashBytes>>20, 1)
+	}
+	if spec.Threads == 0 {
+		spec.Threads = max(o.Threads, 1)
+	}
+	e, err := external.Open(spec, gameName)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Dialect.Compares() || gameName != "gomoku" { // no other game has opening procedures
+		return e, nil
+	}
+	ours, err := engine.New(gameName, engine.Options{HashBytes: adviserHash})
+	if err != nil {
+		return nil, err
+	}
+	return advised{e, ours}, nil
+}
+
+// adviserHash is the hash table of our engine where it stands beside another,
+// in bytes.
+const adviserHash = 8 << 20
+
+// advised is an outside engine that can't tell what it thinks of its moves. In
+// opening procedures, where choices are compared, our engine stands in for it.
+type advised struct {
+	*external.Engine
+	ours *engine.Engine
+}
+
+// Search implements engine.Searcher.
+func (a advised) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	if l.NoBook || l.MultiPV > 1 || len(l.Moves) > 0 {
+		return a.ours.Search(p, l, report)
+	}
+	return a.Engine.Search(p, l, report)
+}
+
+// Forget makes both forget.
+func (a advised) Forget() {
+	a.Engine.Forget()
+	a.ours.Forget()
+}
+
+// capped is a searcher with limits of its own.
+type capped struct {
+	engine.Searcher
+	nodes uint64
+	depth int
+}
+
+// Unwrap is the searcher without the limits.
+func (c capped) Unwrap() engine.Searcher { return c.Searcher }
+
+func (s Spec) cap(inner engine.Searcher) engine.Searcher { return capped{inner, s.Nodes, s.Depth} }
+
+// Search implements engine.Searcher.
+func (c capped) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	run, err := c.Searcher.Search(p, c.within(l), report)
+	if err != nil {
+		return nil, err
+	}
+	return cappedRun{run, c}, nil
+}
+
+// cappedRun keeps the limits when a search that was pondering gets its own.
+type cappedRun struct {
+	engine.Running
+	c capped
+}
+
+// Hit implements engine.Running.
+func (r cappedRun) Hit(l search.Limits) { r.Running.Hit(r.c.within(l)) }
+
+func (c capped) within(l search.Limits) search.Limits {
+	if c.nodes > 0 && (l.Nodes == 0 || c.nodes < l.Nodes) {
+		l.Nodes = c.nodes
+	}
+	if c.depth > 0 && (l.Depth == 0 || c.depth < l.Depth) {
+		l.Depth = c.depth
+	}
+	return l
+}

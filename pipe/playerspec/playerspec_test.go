@@ -1,0 +1,205 @@
+package playerspec
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"sparring/engine/book"
+	"sparring/engine/search"
+	"sparring/game/catalog"
+	"sparring/pipe/external"
+	"sparring/pipe/external/faultyengine"
+)
+
+// TestMain lets the test binary be an engine.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "broken" {
+		faultyengine.Main()
+	}
+	os.Exit(m.Run())
+}
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		text string
+		want Spec
+		back string // "" is text
+	}{
+		{"self", Spec{}, ""},
+		{"", Spec{}, "self"},
+		{"self:", Spec{}, "self"},
+		{"self:nodes=10000,hash=64,threads=2,depth=7", Spec{Nodes: 10000, Hash: 64, Threads: 2, Depth: 7}, "self:nodes=10000,depth=7,hash=64,threads=2"},
+		{`self:book=a\,b.book,nodes=5`, Spec{Book: "a,b.book", Nodes: 5}, `self:book=a\,b.book,nodes=5`},
+		{"self,level=5,name=Five", Spec{Level: 5, Name: "Five"}, "self:level=5,name=Five"},
+		{"self:without=NullMove,with=Razoring,nodes=5", Spec{Switches: map[string]bool{"NullMove": false, "Razoring": true}, Nodes: 5},
+			"self:without=NullMove,with=Razoring,nodes=5"},
+		{"self:set.Margins.Futility=90,set.LateFrom=4", Spec{Numbers: map[string]int{"LateFrom": 4, "Margins.Futility": 90}},
+			"self:set.LateFrom=4,set.Margins.Futility=90"},
+		{"uci:fairy-stockfish", Spec{Outside: &external.Spec{Dialect: external.UCI, Path: "fairy-stockfish"}}, ""},
+		{`ucci:C:\x\eleeye.exe,arg=-a,arg=1\,2,dir=/tmp/a=b,option.style=solid,option.Some Thing=,memory=350,nodes=5,hash=16`, Spec{Outside: &external.Spec{
+			Dialect: external.UCCI, Path: `C:\x\eleeye.exe`, Args: []string{"-a", "1,2"}, Dir: "/tmp/a=b",
+			Options: []external.Option{{Name: "style", Value: "solid"}, {Name: "Some Thing"}}, Memory: 350 << 20, Nodes: 5, Hash: 16,
+		}}, ""},
+	}
+	for _, test := range tests {
+		s, err := Parse(test.text)
+		if err != nil || !reflect.DeepEqual(s, test.want) {
+			t.Errorf("%s: %+v, %v", test.text, s, err)
+			continue
+		}
+		if test.back == "" {
+			test.back = test.text
+		}
+		if s.String() != test.back {
+			t.Errorf("%s is written %s", test.text, s)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	tests := []struct {
+		text string
+		says []string
+	}{
+		{"usi:x", []string{`no kind "usi"`, "self, gomocup, sau, ucci, uci, xboard"}},
+		{"uci", []string{"uci:PATH"}},
+		{"uci:x,level=3,hash=-1,nonsense,option.=1", []string{`no key "level"`, "hash=", "nonsense", "want its name"}},
+		{"self:nodes=0,arg=x,level=11", []string{"nodes=", `no key "arg"`, "1 to 10"}},
+		{"self:book=", []string{"book: want"}},
+		{"self:without=Luck", []string{`no heuristic "Luck"`, "NullMove"}},
+		{"self:level=3,without=NullMove", []string{"heuristics"}},
+		{"self:set.Luck=1,set.LateFrom=x,set.Shallow=-1", []string{`no number "Luck"`, "Margins.*", "whole number", "Shallow is -1"}},
+		{"self:set.margins.Luck=1", []string{"Margins.Futility", "Reduce.*"}},
+		{"self:level=3,set.LateFrom=4", []string{"heuristics"}},
+		{"self:level=3,hash=5", []string{"a hash table and threads of its own"}},
+		{"self:" + strings.Repeat("x", 1000), []string{"want key=value"}},
+	}
+	for _, test := range tests {
+		_, err := Parse(test.text)
+		for _, s := range test.says {
+			if err == nil || !strings.Contains(err.Error(), s) {
+				t.Errorf("%.40s: %v does not say %q", test.text, err, s)
+			}
+		}
+		if err != nil && (strings.Contains(err.Error(), "\n") || len(err.Error()) > 500) {
+			t.Errorf("%.40s: not one clear line: %v", test.text, err)
+		}
+	}
+}
+
+// TestOpen: whatever a spec names plays a legal move, within its limits.
+func TestOpen(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := Spec{Outside: &external.Spec{Dialect: external.UCI, Path: self, Args: []string{"broken", faultyengine.Fine}}}.String()
+	for _, spec := range []string{"self", "self:nodes=500", "self:depth=2", "self:level=2", program} {
+		for _, g := range catalog.Games() {
+			if g.Name == "amazons" && spec == "self" {
+				continue // nothing new, and slow
+			}
+			s, err := Open(spec, g.Name, Options{HashBytes: 1 << 20})
+			if err != nil {
+				t.Errorf("%s: %v", spec, err)
+				continue
+			}
+			p, err := catalog.Setup(g.Name, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := s.Search(p, search.Limits{Nodes: 2000}, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", spec, err)
+			}
+			r := run.Wait()
+			if err := p.Play(r.Move); r.Err != nil || err != nil {
+				t.Errorf("%s: %v, %v", spec, r.Err, err)
+			}
+			if spec == "self:nodes=500" && r.Nodes > 500 || spec == "self:depth=2" && r.Depth > 2 {
+				t.Errorf("%s: %d nodes, depth %d", spec, r.Nodes, r.Depth)
+			}
+			if c, ok := s.(io.Closer); ok {
+				c.Close()
+			}
+		}
+	}
+	for _, spec := range []string{"uci:no-such-program-anywhere", "ucci:sh", "self:nodes=x"} {
+		if _, err := Open(spec, "amazons", Options{}); err == nil || !strings.Contains(err.Error(), "player") {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	if _, err := Open("self", "chess", Options{}); err == nil {
+		t.Error("an engine for chess")
+	}
+}
+
+// A book before our own engine, the one that its spec names or the one that
+// others have; a damaged one is an error, or a warning and no book.
+func TestBook(t *testing.T) {
+	b, err := book.NewBuilder("amazons/6x6", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := catalog.Setup("amazons", "6x6", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	favourite := p.Legal(nil)[7]
+	if err := b.Prefer(p, favourite, 1); err != nil {
+		t.Fatal(err)
+	}
+	sound := b.Book(0).Bytes()
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"sound.book": sound, "torn.book": sound[:70]} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shipped := fstest.MapFS{"a.book": {Data: sound}}
+	shelf, err := book.Open(book.Shipped, "", shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := func(spec string, o Options) string {
+		t.Helper()
+		o.HashBytes = 1 << 20
+		s, err := Open(spec, "amazons", o)
+		if err != nil {
+			return err.Error()
+		}
+		run, err := s.Search(p, search.Limits{Nodes: 20}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run.Wait().Source
+	}
+	var warned []error
+	warn := func(err error) { warned = append(warned, err) }
+	for _, tt := range []struct {
+		spec string
+		o    Options
+		want string
+		n    int // warnings
+	}{
+		{"self", Options{}, "search", 0},
+		{"self", Options{Books: shelf}, "book", 0},
+		{"self:level=2", Options{Books: shelf}, "book", 0},
+		{"self:book=none", Options{Books: shelf}, "search", 0},
+		{"self:book=shipped,nodes=10", Options{Shipped: shipped}, "book", 0},
+		{"self:book=" + filepath.Join(dir, "sound.book"), Options{}, "book", 0},
+		{"self:book=" + filepath.Join(dir, "torn.book"), Options{}, "torn.book", 0},
+		{"self:book=" + filepath.Join(dir, "torn.book"), Options{Books: shelf, Warn: warn}, "search", 1},
+		{"self:book=" + filepath.Join(dir, "none.book"), Options{Warn: warn}, "search", 1},
+	} {
+		warned = nil
+		if got := sources(tt.spec, tt.o); !strings.Contains(got, tt.want) || len(warned) != tt.n {
+			t.Errorf("%s: %s, want %s; warnings %v", tt.spec, got, tt.want, warned)
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package ucci
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"sparring/pipe/internal/tokens"
+)
+
+// Command is what a GUI says to an engine. String is its line.
+type Command interface {
+	fmt.Stringer
+	command()
+}
+
+// The commands.
+type (
+	// Hello is "ucci": say who you are and what options you have, then ucciok.
+	Hello struct{}
+	// IsReady asks for readyok, at any time.
+	IsReady struct{}
+	// SetOption sets an option of one word, or presses a button.
+	SetOption struct{ Name, Value string }
+	// Position is the position to think about, after the last capture as a
+	// rule, and the moves that followed. FEN is "" for the usual start.
+	Position struct {
+		FEN   string
+		Moves []string
+	}
+	// BanMoves forbids moves in the position, until the next Position.
+	BanMoves struct{ Moves []string }
+	// Go starts a search. What is zero was not said.
+	Go struct {
+		Ponder   bool // think on the opponent's time
+		Draw     bool // the opponent offers a draw
+		Infinite bool // "depth infinite"
+		Static   bool // "depth 0": the static evaluation only
+		Depth    int
+		Nodes    uint64
+		Clock    *Clock // nil where no clock runs
+	}
+	// PonderHit: the expected move was played, maybe with the offer of a draw.
+	PonderHit struct{ Draw bool }
+	// Stop ends the search.
+	Stop struct{}
+	// Probe asks what the hash table knows of a position: for debugging.
+	Probe struct{ Position Position }
+	// Quit ends the engine, which says Bye.
+	Quit struct{}
+	// Unknown is a line that begins with none of the commands' words.
+	Unknown struct{ Text string }
+)
+
+// Clock is what is left on the clocks, in the unit that the GUI has chosen: the
+// numbers are as they were written.
+type Clock struct {
+	Time, Increment       int // the mover's; Increment for each move
+	MovesToGo             int // to the next time control, 0 is none
+	OppTime, OppIncrement int
+	OppMovesToGo          int
+}
+
+// Unit is what Clock's numbers count: seconds, unless the option usemillisec is
+// on.
+func Unit(usemillisec bool) time.Duration {
+	if usemillisec {
+		return time.Millisecond
+	}
+	return time.Second
+}
+
+func (Hello) command()     {}
+func (IsReady) command()   {}
+func (SetOption) command() {}
+func (Position) command()  {}
+func (BanMoves) command()  {}
+func (Go) command()        {}
+func (PonderHit) command() {}
+func (Stop) command()      {}
+func (Probe) command()     {}
+func (Quit) command()      {}
+func (Unknown) command()   {}
+
+// Parse reads a line from a GUI. The command is never nil; the error says what
+// could not be read of it.
+func Parse(line string) (Command, error) {
+	l := tokens.Read(line)
+	whole := *l
+	c := parse(l)
+	if c == nil {
+		c = Unknown{whole.Rest()}
+	}
+	return c, l.Err()
+}
+
+func parse(l *tokens.Line) Command {
+	switch l.Next() {
+	case "ucci":
+		return Hello{}
+	case "isready":
+		return IsReady{}
+	case "setoption":
+		o := SetOption{l.Next(), l.Rest()}
+		if o.Name == "" {
+			l.Bad("setoption: no name")
+		}
+		return o
+	case "position":
+		return parsePosition(l)
+	case "banmoves":
+		return BanMoves{all(l)}
+	case "go":
+		return parseGo(l)
+	case "ponderhit":
+		return PonderHit{l.Next() == "draw"}
+	case "stop":
+		return Stop{}
+	case "probe":
+		return Probe{parsePosition(l)}
+	case "quit":
+		return Quit{}
+	}
+	return nil
+}
+
+func all(l *tokens.Line) []string { return l.Until(func(string) bool { return false }) }
+
+// parsePosition reads "startpos" or "fen TEXT", and "moves ...".
+func parsePosition(l *tokens.Line) Position {
+	var p Position
+	moves := func(w string) bool { return w == "moves" }
+	switch w := l.Next(); w {
+	case "startpos":
+	case "fen":
+		p.FEN = strings.Join(l.Until(moves), " ")
+		if p.FEN == "" {
+			l.Bad("position fen: nothing follows")
+		}
+	default:
+		l.Bad("position %.40q: want startpos or fen", w)
+	}
+	l.Until(moves)
+	l.Next()
+	p.Moves = all(l)
+	return p
+}
+
+func parseGo(l *tokens.Line) Command {
+	var g Go
+	number := func(key string) int {
+		n, _ := l.Number(key, math.MinInt32, math.MaxInt32)
+		return int(n)
+	}
+	clock := func() *Clock {
+		if g.Clock == nil {
+			g.Clock = &Clock{}
+		}
+		return g.Clock
+	}
+	for l.Peek() != "" {
+		switch key := l.Next(); key {
+		case "ponder":
+			g.Ponder = true
+		case "draw":
+			g.Draw = true
+		case "infinite": // as UCI has it, though UCCI says "depth infinite"
+			g.Infinite = true
+		case "depth":
+			if l.Peek() == "infinite" {
+				l.Next()
+				g.Infinite = true
+			} else if n, ok := l.Number(key, 0, math.MaxInt32); ok {
+				g.Depth, g.Static = int(n), n == 0
+			}
+		case "nodes":
+			if n, ok := l.Number(key, 0, math.MaxInt64); ok {
+				g.Nodes = uint64(n)
+			}
+		case "time":
+			clock().Time = number(key)
+		case "increment":
+			clock().Increment = number(key)
+		case "movestogo":
+			clock().MovesToGo = number(key)
+		case "opptime":
+			clock().OppTime = number(key)
+		case "oppincrement":
+			clock().OppIncrement = number(key)
+		case "oppmovestogo":
+			clock().OppMovesToGo = number(key)
+		}
+	}
+	return g
+}
+
+// String implements Command.
+func (Hello) String() string { return "ucci" }
+
+// String implements Command.
+func (IsReady) String() string { return "isready" }
+
+// String implements Command.
+func (c SetOption) String() string {
+	return strings.TrimSpace("setoption " + tokens.Text(c.Name) + " " + tokens.Text(c.Value))
+}
+
+// String implements Command.
+func (c Position) String() string { return "position " + c.text() }
+
+func (c Position) text() string {
+	text := "startpos"
+	if c.FEN != "" {
+		text = "fen " + tokens.Text(c.FEN)
+	}
+	if len(c.Moves) > 0 {
+		text += " moves " + tokens.Text(strings.Join(c.Moves, " "))
+	}
+	return text
+}
+
+// String implements Command.
+func (c BanMoves) String() string {
+	return strings.TrimSpace("banmoves " + tokens.Text(strings.Join(c.Moves, " ")))
+}
+
+// String implements Command.
+func (c Go) String() string {
+	s := "go"
+	if c.Ponder {
+		s += " ponder"
+	}
+	if c.Draw {
+		s += " draw"
+	}
+	number := func(key string, n int, always bool) {
+		if n != 0 || always {
+			s += " " + key + " " + strconv.Itoa(n)
+		}
+	}
+	if t := c.Clock; t != nil {
+		number("time", t.Time, true)
+		number("movestogo", t.MovesToGo, false)
+		number("increment", t.Increment, t.MovesToGo == 0)
+		if t.OppTime != 0 || t.OppIncrement != 0 || t.OppMovesToGo != 0 {
+			number("opptime", t.OppTime, true)
+			number("oppmovestogo", t.OppMovesToGo, false)
+			number("oppincrement", t.OppIncrement, t.OppMovesToGo == 0)
+		}
+	}
+	number("depth", c.Depth, c.Static)
+	if c.Nodes > 0 {
+		s += " nodes " + strconv.FormatUint(c.Nodes, 10)
+	}
+	if c.Infinite {
+		s += " depth infinite"
+	}
+	return s
+}
+
+// String implements Command.
+func (c PonderHit) String() string {
+	if c.Draw {
+		return "ponderhit draw"
+	}
+	return "ponderhit"
+}
+
+// String implements Command.
+func (Stop) String() string { return "stop" }
+
+// String implements Command.
+func (c Probe) String() string { return "probe " + c.Position.text() }
+
+// String implements Command.
+func (Quit) String() string { return "quit" }
+
+// String implements Command.
+func (c Unknown) String() string { return tokens.Text(c.Text) }

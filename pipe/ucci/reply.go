@@ -1,0 +1,273 @@
+package ucci
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sparring/pipe/internal/tokens"
+	"sparring/pipe/uci"
+)
+
+// Reply is what an engine says to a GUI. String is its line.
+type Reply interface {
+	fmt.Stringer
+	reply()
+}
+
+// The replies. [Info] is the other.
+type (
+	// ID is "id": Key is "name", "copyright", "author" or "user".
+	ID struct{ Key, Value string }
+	// Option is an option that the engine has; its name is one word.
+	Option struct{ uci.Option }
+	// OK is "ucciok", the end of the introduction.
+	OK struct{}
+	// ReadyOK answers IsReady.
+	ReadyOK struct{}
+	// BestMove ends a search. Ponder is the expected answer, "" if none is
+	// known. Draw offers a draw, or accepts the one offered.
+	BestMove struct {
+		Move, Ponder string
+		Draw, Resign bool
+	}
+	// NoBestMove ends a search that has no move to give.
+	NoBestMove struct{}
+	// PopHash answers Probe; nothing is set where the table knows nothing.
+	PopHash struct {
+		BestMove     string
+		Lower, Upper *Bound
+	}
+	// Bye answers Quit.
+	Bye struct{}
+	// Chatter is a line that is none of the protocol's.
+	Chatter struct{ Text string }
+)
+
+// Bound is a score in the hash table, and the depth it was searched to.
+type Bound struct{ Score, Depth int }
+
+// Info is what an engine tells of its search. What is zero or nil was not said.
+type Info struct {
+	Depth    int
+	Score    *int // a minor piece is about 100, as a rule
+	Nodes    uint64
+	Time     time.Duration
+	CurrMove string // being looked at
+	PV       []string
+	Message  string // the rest of the line, for people
+}
+
+func (ID) reply()         {}
+func (Option) reply()     {}
+func (OK) reply()         {}
+func (ReadyOK) reply()    {}
+func (BestMove) reply()   {}
+func (NoBestMove) reply() {}
+func (PopHash) reply()    {}
+func (Bye) reply()        {}
+func (Info) reply()       {}
+func (Chatter) reply()    {}
+
+// ParseReply reads a line from an engine. The reply is never nil; the error
+// says what could not be read of it.
+func ParseReply(line string) (Reply, error) {
+	l := tokens.Read(line)
+	whole := *l
+	r := parseReply(l)
+	if r == nil {
+		r = Chatter{whole.Rest()}
+	}
+	return r, l.Err()
+}
+
+func parseReply(l *tokens.Line) Reply {
+	switch l.Next() {
+	case "id":
+		return ID{l.Next(), l.Rest()}
+	case "option":
+		if l.Peek() == "name" { // some engines speak half UCI
+			l.Next()
+		}
+		o, err := uci.ParseOption(l.Rest())
+		l.Note(err)
+		return Option{o}
+	case "ucciok":
+		return OK{}
+	case "readyok":
+		return ReadyOK{}
+	case "bestmove":
+		return parseBestMove(l)
+	case "nobestmove":
+		return NoBestMove{}
+	case "pophash":
+		return parsePopHash(l)
+	case "bye":
+		return Bye{}
+	case "info":
+		return parseInfo(l)
+	}
+	return nil
+}
+
+func parseBestMove(l *tokens.Line) Reply {
+	b := BestMove{Move: l.Next()}
+	if b.Move == "" {
+		l.Bad("bestmove: nothing follows")
+	}
+	if slices.Contains(uci.NoMoves, b.Move) {
+		return NoBestMove{}
+	}
+	for l.Peek() != "" {
+		switch l.Next() {
+		case "ponder":
+			b.Ponder = l.Next()
+		case "draw":
+			b.Draw = true
+		case "resign":
+			b.Resign = true
+		}
+	}
+	return b
+}
+
+func parsePopHash(l *tokens.Line) Reply {
+	var p PopHash
+	bound := func(key string) *Bound {
+		score, _ := l.Number(key, math.MinInt32, math.MaxInt32)
+		b := &Bound{Score: int(score)}
+		if l.Peek() == "depth" {
+			l.Next()
+			depth, _ := l.Number("depth", 0, math.MaxInt32)
+			b.Depth = int(depth)
+		}
+		return b
+	}
+	for l.Peek() != "" {
+		switch key := l.Next(); key {
+		case "bestmove":
+			p.BestMove = l.Next()
+		case "lowerbound":
+			p.Lower = bound(key)
+		case "upperbound":
+			p.Upper = bound(key)
+		}
+	}
+	return p
+}
+
+// infoWords are the words that end the moves of a pv.
+var infoWords = []string{"depth", "seldepth", "multipv", "time", "nodes", "nps", "hashfull", "tbhits", "pv", "score", "currmove", "message", "string"}
+
+func parseInfo(l *tokens.Line) Reply {
+	var i Info
+	for l.Peek() != "" {
+		switch key := l.Next(); key {
+		case "depth":
+			n, _ := l.Number(key, 0, math.MaxInt32)
+			i.Depth = int(n)
+		case "score":
+			if l.Peek() == "cp" { // as in UCI
+				l.Next()
+			}
+			if n, ok := l.Number(key, math.MinInt32, math.MaxInt32); ok {
+				score := int(n)
+				i.Score = &score
+			}
+		case "nodes":
+			n, _ := l.Number(key, 0, math.MaxInt64)
+			i.Nodes = uint64(n)
+		case "time":
+			d, _ := l.Millis(key)
+			i.Time = max(d, 0)
+		case "currmove":
+			i.CurrMove = l.Next()
+		case "pv":
+			i.PV = l.Until(func(w string) bool { return slices.Contains(infoWords, w) })
+		case "message", "string":
+			i.Message = l.Rest()
+		}
+	}
+	return i
+}
+
+// String implements Reply.
+func (r ID) String() string { return "id " + r.Key + " " + tokens.Text(r.Value) }
+
+// String implements Reply.
+func (r Option) String() string { return "option " + tokens.Text(r.Name) + " " + r.Tail() }
+
+// String implements Reply.
+func (OK) String() string { return "ucciok" }
+
+// String implements Reply.
+func (ReadyOK) String() string { return "readyok" }
+
+// String implements Reply.
+func (r BestMove) String() string {
+	s := "bestmove " + tokens.Text(r.Move)
+	if r.Ponder != "" {
+		s += " ponder " + tokens.Text(r.Ponder)
+	}
+	switch {
+	case r.Resign:
+		s += " resign"
+	case r.Draw:
+		s += " draw"
+	}
+	return s
+}
+
+// String implements Reply.
+func (NoBestMove) String() string { return "nobestmove" }
+
+// String implements Reply.
+func (r PopHash) String() string {
+	s := "pophash"
+	if r.BestMove != "" {
+		s += " bestmove " + tokens.Text(r.BestMove)
+	}
+	if r.Lower != nil {
+		s += fmt.Sprintf(" lowerbound %d depth %d", r.Lower.Score, r.Lower.Depth)
+	}
+	if r.Upper != nil {
+		s += fmt.Sprintf(" upperbound %d depth %d", r.Upper.Score, r.Upper.Depth)
+	}
+	return s
+}
+
+// String implements Reply.
+func (Bye) String() string { return "bye" }
+
+// String implements Reply.
+func (i Info) String() string {
+	s := "info"
+	if i.Time > 0 || i.Nodes > 0 { // the two go together
+		s += " time " + strconv.FormatInt(i.Time.Milliseconds(), 10)
+	}
+	if i.Nodes > 0 {
+		s += " nodes " + strconv.FormatUint(i.Nodes, 10)
+	}
+	if i.Depth > 0 {
+		s += " depth " + strconv.Itoa(i.Depth)
+	}
+	if i.Score != nil {
+		s += " score " + strconv.Itoa(*i.Score)
+	}
+	if i.CurrMove != "" {
+		s += " currmove " + tokens.Text(i.CurrMove)
+	}
+	if len(i.PV) > 0 {
+		s += " pv " + tokens.Text(strings.Join(i.PV, " "))
+	}
+	if i.Message != "" {
+		s += " message " + tokens.Text(i.Message)
+	}
+	return s
+}
+
+// String implements Reply.
+func (r Chatter) String() string { return tokens.Text(r.Text) }

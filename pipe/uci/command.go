@@ -1,0 +1,332 @@
+package uci
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sparring/pipe/internal/tokens"
+)
+
+// Command is what a GUI says to an engine. String is its line.
+type Command interface {
+	fmt.Stringer
+	command()
+}
+
+// The commands.
+type (
+	// Hello is "uci": say who you are and what options you have, then uciok.
+	// "ucicyclone" is read as one too.
+	Hello struct{ Cyclone bool }
+	// Debug is "debug on" or "debug off".
+	Debug struct{ On bool }
+	// IsReady asks for readyok, at any time.
+	IsReady struct{}
+	// SetOption sets an option, or presses a button.
+	SetOption struct{ Name, Value string }
+	// Register is "register", with what follows.
+	Register struct{ Text string }
+	// NewGame is "ucinewgame": what follows is of another game.
+	NewGame struct{}
+	// Position is the position to think about: the usual start where FEN is
+	// "", and the moves that followed.
+	Position struct {
+		FEN     string
+		Moves   []string
+		Cyclone bool // "position" itself is missing, as GUIs of that dialect have it
+	}
+	// Go starts a search. What is zero was not said.
+	Go struct {
+		Moves    []string // "searchmoves": these alone
+		Ponder   bool
+		Infinite bool
+		Clocks   *Clocks // nil where no clock runs
+		MoveTime time.Duration
+		Depth    int
+		Nodes    uint64
+		Mate     int // search for a win in so many moves
+		Perft    int // count the leaves instead
+	}
+	// Stop ends the search.
+	Stop struct{}
+	// PonderHit: the expected move was played.
+	PonderHit struct{}
+	// Quit ends the engine.
+	Quit struct{}
+	// Show is "d": draw the position. Not of the protocol, but every engine has it.
+	Show struct{}
+	// Unknown is a line without any known command, or an empty one.
+	Unknown struct{ Text string }
+)
+
+// Clocks are what is left on the clocks: White is the side that opens a game.
+// Times may be negative.
+type Clocks struct {
+	White, Black                   time.Duration
+	WhiteIncrement, BlackIncrement time.Duration
+	MovesToGo                      int // to the next time control, 0 is the whole game
+}
+
+func (Hello) command()     {}
+func (Debug) command()     {}
+func (IsReady) command()   {}
+func (SetOption) command() {}
+func (Register) command()  {}
+func (NewGame) command()   {}
+func (Position) command()  {}
+func (Go) command()        {}
+func (Stop) command()      {}
+func (PonderHit) command() {}
+func (Quit) command()      {}
+func (Show) command()      {}
+func (Unknown) command()   {}
+
+// Parse reads a line from a GUI. Words before the first known command are
+// passed over. The command is never nil; the error says what could not be read
+// of it.
+func Parse(line string) (Command, error) {
+	l := tokens.Read(line)
+	whole := *l
+	for l.Peek() != "" {
+		if c := parse(l); c != nil {
+			return c, l.Err()
+		}
+		l.Next()
+	}
+	return Unknown{whole.Rest()}, l.Err()
+}
+
+// parse reads the command that the line now begins with, nil if it is none.
+func parse(l *tokens.Line) Command {
+	word := l.Peek()
+	if word == "fen" || word == "startpos" {
+		p := parsePosition(l)
+		p.Cyclone = true
+		return p
+	}
+	rest := *l
+	rest.Next()
+	var c Command
+	switch word {
+	case "uci", "ucicyclone":
+		c = Hello{word == "ucicyclone"}
+	case "debug":
+		c = Debug{rest.Next() != "off"}
+	case "isready":
+		c = IsReady{}
+	case "setoption":
+		c = parseSetOption(&rest)
+	case "register":
+		c = Register{rest.Rest()}
+	case "ucinewgame":
+		c = NewGame{}
+	case "position":
+		c = parsePosition(&rest)
+	case "go":
+		c = parseGo(&rest)
+	case "stop":
+		c = Stop{}
+	case "ponderhit":
+		c = PonderHit{}
+	case "quit":
+		c = Quit{}
+	case "d":
+		c = Show{}
+	default:
+		return nil
+	}
+	*l = rest
+	return c
+}
+
+// parseSetOption reads "name NAME [value VALUE]"; both may have blanks.
+func parseSetOption(l *tokens.Line) Command {
+	if l.Peek() == "name" {
+		l.Next()
+	} else {
+		l.Bad("setoption %.40q: want name", l.Peek())
+	}
+	name := l.Until(func(w string) bool { return w == "value" })
+	l.Next()
+	return SetOption{strings.Join(name, " "), l.Rest()}
+}
+
+// parsePosition reads "startpos" or "fen TEXT", and "moves ...".
+func parsePosition(l *tokens.Line) Position {
+	var p Position
+	moves := func(w string) bool { return w == "moves" }
+	switch w := l.Next(); w {
+	case "startpos":
+	case "fen":
+		p.FEN = strings.Join(l.Until(moves), " ")
+		if p.FEN == "" {
+			l.Bad("position fen: nothing follows")
+		}
+	default:
+		l.Bad("position %.40q: want startpos or fen", w)
+	}
+	l.Until(moves)
+	l.Next()
+	p.Moves = l.Until(func(string) bool { return false })
+	return p
+}
+
+// goWords are the words that may follow "go"; the moves after searchmoves end
+// with any of them.
+var goWords = []string{"searchmoves", "ponder", "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "mate",
+	"movetime", "infinite", "perft"}
+
+func parseGo(l *tokens.Line) Command {
+	var g Go
+	clocks := func() *Clocks {
+		if g.Clocks == nil {
+			g.Clocks = &Clocks{}
+		}
+		return g.Clocks
+	}
+	millis := func(key string, into func() *time.Duration) {
+		if d, ok := l.Millis(key); ok {
+			*into() = d
+		}
+	}
+	number := func(key string, into *int) {
+		if n, ok := l.Number(key, 0, math.MaxInt32); ok {
+			*into = int(n)
+		}
+	}
+	for l.Peek() != "" {
+		switch key := l.Next(); key {
+		case "searchmoves":
+			g.Moves = l.Until(func(w string) bool { return slices.Contains(goWords, w) })
+		case "ponder":
+			g.Ponder = true
+		case "infinite":
+			g.Infinite = true
+		case "wtime":
+			millis(key, func() *time.Duration { return &clocks().White })
+		case "btime":
+			millis(key, func() *time.Duration { return &clocks().Black })
+		case "winc":
+			millis(key, func() *time.Duration { return &clocks().WhiteIncrement })
+		case "binc":
+			millis(key, func() *time.Duration { return &clocks().BlackIncrement })
+		case "movestogo":
+			number(key, &clocks().MovesToGo)
+		case "movetime":
+			millis(key, func() *time.Duration { return &g.MoveTime })
+			g.MoveTime = max(g.MoveTime, time.Millisecond) // 0 would be no limit
+		case "depth":
+			number(key, &g.Depth)
+		case "mate":
+			number(key, &g.Mate)
+		case "perft":
+			number(key, &g.Perft)
+		case "nodes":
+			if n, ok := l.Number(key, 0, math.MaxInt64); ok {
+				g.Nodes = uint64(n)
+			}
+		}
+	}
+	return g
+}
+
+// String implements Command.
+func (c Hello) String() string {
+	if c.Cyclone {
+		return "ucicyclone"
+	}
+	return "uci"
+}
+
+// String implements Command.
+func (c Debug) String() string {
+	if c.On {
+		return "debug on"
+	}
+	return "debug off"
+}
+
+// String implements Command.
+func (IsReady) String() string { return "isready" }
+
+// String implements Command.
+func (c SetOption) String() string {
+	if c.Value == "" {
+		return "setoption name " + tokens.Text(c.Name)
+	}
+	return "setoption name " + tokens.Text(c.Name) + " value " + tokens.Text(c.Value)
+}
+
+// String implements Command.
+func (c Register) String() string { return strings.TrimSpace("register " + tokens.Text(c.Text)) }
+
+// String implements Command.
+func (NewGame) String() string { return "ucinewgame" }
+
+// String implements Command.
+func (c Position) String() string {
+	text := "startpos"
+	if c.FEN != "" {
+		text = "fen " + tokens.Text(c.FEN)
+	}
+	if !c.Cyclone {
+		text = "position " + text
+	}
+	return text + list(" moves ", c.Moves)
+}
+
+// list is the head and the words, nothing where there are none.
+func list(head string, all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return head + tokens.Text(strings.Join(all, " "))
+}
+
+// String implements Command.
+func (c Go) String() string {
+	s := "go"
+	number := func(key string, n int64, always bool) {
+		if n != 0 || always {
+			s += " " + key + " " + strconv.FormatInt(n, 10)
+		}
+	}
+	if c.Ponder {
+		s += " ponder"
+	}
+	if t := c.Clocks; t != nil {
+		number("wtime", t.White.Milliseconds(), true)
+		number("btime", t.Black.Milliseconds(), true)
+		number("winc", t.WhiteIncrement.Milliseconds(), false)
+		number("binc", t.BlackIncrement.Milliseconds(), false)
+		number("movestogo", int64(t.MovesToGo), false)
+	}
+	number("movetime", c.MoveTime.Milliseconds(), false)
+	number("depth", int64(c.Depth), false)
+	number("nodes", int64(min(c.Nodes, math.MaxInt64)), false)
+	number("mate", int64(c.Mate), false)
+	number("perft", int64(c.Perft), false)
+	if c.Infinite {
+		s += " infinite"
+	}
+	return s + list(" searchmoves ", c.Moves)
+}
+
+// String implements Command.
+func (Stop) String() string { return "stop" }
+
+// String implements Command.
+func (PonderHit) String() string { return "ponderhit" }
+
+// String implements Command.
+func (Quit) String() string { return "quit" }
+
+// String implements Command.
+func (Show) String() string { return "d" }
+
+// String implements Command.
+func (c Unknown) String() string { return tokens.Text(c.Text) }

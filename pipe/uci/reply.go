@@ -1,0 +1,194 @@
+package uci
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sparring/pipe/internal/tokens"
+)
+
+// Reply is what an engine says to a GUI. String is its line.
+type Reply interface {
+	fmt.Stringer
+	reply()
+}
+
+// The replies. [Option] and [Info] are the others.
+type (
+	// ID is "id": Key is "name" or "author".
+	ID struct{ Key, Value string }
+	// OK is "uciok", the end of the introduction.
+	OK struct{}
+	// ReadyOK answers IsReady.
+	ReadyOK struct{}
+	// BestMove ends a search. Move is one of NoMoves where there is none to
+	// play; Ponder is the expected answer, "" if none is known.
+	BestMove struct{ Move, Ponder string }
+	// State is "copyprotection" or "registration" with how it goes:
+	// "checking", "ok" or "error".
+	State struct{ Key, Value string }
+	// Chatter is a line that is none of the protocol's.
+	Chatter struct{ Text string }
+)
+
+// NoMoves are the texts that engines write for no move. The first is ours.
+var NoMoves = []string{"(none)", "0000", "none", "NULL"}
+
+// None reports whether there is no move to play.
+func (b BestMove) None() bool { return b.Move == "" || slices.Contains(NoMoves, b.Move) }
+
+func (ID) reply()       {}
+func (OK) reply()       {}
+func (ReadyOK) reply()  {}
+func (BestMove) reply() {}
+func (State) reply()    {}
+func (Option) reply()   {}
+func (Info) reply()     {}
+func (Chatter) reply()  {}
+
+// ParseReply reads a line from an engine. The reply is never nil; the error
+// says what could not be read of it.
+func ParseReply(line string) (Reply, error) {
+	l := tokens.Read(line)
+	whole := *l
+	r := parseReply(l)
+	if r == nil {
+		r = Chatter{whole.Rest()}
+	}
+	return r, l.Err()
+}
+
+func parseReply(l *tokens.Line) Reply {
+	switch word := l.Next(); word {
+	case "id":
+		return ID{l.Next(), l.Rest()}
+	case "uciok":
+		return OK{}
+	case "readyok":
+		return ReadyOK{}
+	case "copyprotection", "registration":
+		return State{word, l.Next()}
+	case "bestmove":
+		b := BestMove{Move: l.Next()}
+		if b.Move == "" {
+			l.Bad("bestmove: nothing follows")
+		}
+		l.Until(func(w string) bool { return w == "ponder" })
+		l.Next()
+		b.Ponder = l.Next()
+		return b
+	case "option":
+		if l.Peek() == "name" {
+			l.Next()
+		}
+		o, err := ParseOption(l.Rest())
+		l.Note(err)
+		return o
+	case "info":
+		return parseInfo(l)
+	}
+	return nil
+}
+
+// String implements Reply.
+func (r ID) String() string { return "id " + r.Key + " " + tokens.Text(r.Value) }
+
+// String implements Reply.
+func (OK) String() string { return "uciok" }
+
+// String implements Reply.
+func (ReadyOK) String() string { return "readyok" }
+
+// String implements Reply.
+func (r BestMove) String() string {
+	if r.Ponder == "" {
+		return "bestmove " + tokens.Text(r.Move)
+	}
+	return "bestmove " + tokens.Text(r.Move) + " ponder " + tokens.Text(r.Ponder)
+}
+
+// String implements Reply.
+func (r State) String() string { return r.Key + " " + tokens.Text(r.Value) }
+
+// String implements Reply.
+func (r Chatter) String() string { return tokens.Text(r.Text) }
+
+// Kind is what kind of option an option is.
+type Kind string
+
+// The kinds of option.
+const (
+	Check  Kind = "check"  // "true" or "false"
+	Spin   Kind = "spin"   // a whole number within Min and Max
+	Combo  Kind = "combo"  // one of Vars
+	Button Kind = "button" // to be pressed
+	Text   Kind = "string" // any text
+	Label  Kind = "label"  // not to be set (UCCI)
+)
+
+// Option is an option that an engine has.
+type Option struct {
+	Name     string
+	Kind     Kind
+	Default  string // "" where none is named
+	Min, Max int    // of a Spin
+	Vars     []string
+}
+
+// ParseOption reads an option's line from its name on, as UCCI has it too. The
+// error wraps ErrSyntax; the option is then what could be read.
+func ParseOption(text string) (Option, error) {
+	l := tokens.Read(text)
+	keys := []string{"type", "default", "min", "max", "var"}
+	key := func(w string) bool { return slices.Contains(keys, w) }
+	o := Option{Name: strings.Join(l.Until(func(w string) bool { return w == "type" }), " ")}
+	if o.Name == "" {
+		l.Bad("option: no name")
+	}
+	for l.Peek() != "" {
+		switch w := l.Next(); w {
+		case "type":
+			o.Kind = Kind(l.Next())
+		case "default":
+			o.Default = strings.Join(l.Until(key), " ")
+			if o.Default == "<empty>" {
+				o.Default = ""
+			}
+		case "min", "max":
+			n, _ := l.Number(w, math.MinInt32, math.MaxInt32)
+			if w == "min" {
+				o.Min = int(n)
+			} else {
+				o.Max = int(n)
+			}
+		case "var":
+			o.Vars = append(o.Vars, strings.Join(l.Until(key), " "))
+		}
+	}
+	return o, l.Err()
+}
+
+// Tail is the option's line from its type on.
+func (o Option) Tail() string {
+	s := "type " + tokens.Text(string(o.Kind))
+	switch {
+	case o.Kind == Button || o.Kind == Label:
+	case o.Kind == Text && o.Default == "":
+		s += " default <empty>"
+	case o.Default != "":
+		s += " default " + tokens.Text(o.Default)
+	}
+	if o.Kind == Spin {
+		s += " min " + strconv.Itoa(o.Min) + " max " + strconv.Itoa(o.Max)
+	}
+	for _, v := range o.Vars {
+		s += " var " + tokens.Text(v)
+	}
+	return s
+}
+
+// String implements Reply.
+func (o Option) String() string { return "option name " + tokens.Text(o.Name) + " " + o.Tail() }
