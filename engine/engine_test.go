@@ -12,6 +12,7 @@ import (
 	"sparring/engine/search/searchtest"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 )
 
 // Every engine plays a legal game.
@@ -117,12 +118,7 @@ func TestKernelAgainstMinimax(t *testing.T) {
 			}
 			rng := rand.New(rand.NewPCG(1, 1))
 			for range 3 {
-				for range 8 {
-					moves := p.Legal(nil)
-					if err := p.Play(moves[rng.IntN(len(moves))]); err != nil {
-						t.Fatal(err)
-					}
-				}
+				gametest.Stroll(t, rng, p, 8)
 				pos, err := a.position(p)
 				if err != nil {
 					t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"sparring/engine/search/searchtest"
 	"sparring/game"
 	rules "sparring/game/amazons"
+	"sparring/game/gametest"
 )
 
 // positions are those of the rules' perft table.
@@ -65,25 +66,11 @@ func adapt(t testing.TB, p game.Position) *position {
 	return q.(*position)
 }
 
-// play makes n random moves, or fewer when the game ends.
-func play(t testing.TB, p game.Position, rng *rand.Rand, n int) {
-	t.Helper()
-	for range n {
-		moves := p.Legal(nil)
-		if len(moves) == 0 {
-			return
-		}
-		if err := p.Play(moves[rng.IntN(len(moves))]); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestConform(t *testing.T) {
 	starts := positions(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i := range starts { // big boards are slow to compare move by move: begin later
-		play(t, starts[i], rng, starts[i].(*rules.Position).Ply()+i*2)
+		gametest.Stroll(t, rng, starts[i], starts[i].(*rules.Position).Ply()+i*2)
 	}
 	searchtest.Conform(t, searchtest.Subject{
 		New: New, Params: Params(), Starts: starts, Walks: len(starts), Plies: 12, Seed: 1,
@@ -195,7 +182,7 @@ func TestTermsAreTheFormulas(t *testing.T) {
 	for _, start := range positions(t) {
 		for range 15 {
 			g := start.Clone()
-			play(t, g, rng, rng.IntN(60))
+			gametest.Stroll(t, rng, g, rng.IntN(60))
 			p := adapt(t, g)
 			got := measure(&p.board, p.here().reach)
 			t1, t2, p1, p2, m := literal(g)
@@ -241,7 +228,7 @@ func TestStages(t *testing.T) {
 		if len(g.Legal(nil)) == 0 {
 			break
 		}
-		play(t, g, rng, 1)
+		gametest.Stroll(t, rng, g, 1)
 	}
 }
 
@@ -253,7 +240,7 @@ func TestEvalIsSymmetric(t *testing.T) {
 	for _, start := range positions(t) {
 		for range 10 {
 			g := start.Clone()
-			play(t, g, rng, rng.IntN(40))
+			gametest.Stroll(t, rng, g, rng.IntN(40))
 			other := setup(t, swap.Replace(g.String()))
 			a, b := adapt(t, g), adapt(t, other)
 			if a.Eval() != b.Eval() {
@@ -265,7 +252,7 @@ func TestEvalIsSymmetric(t *testing.T) {
 
 func BenchmarkEval(b *testing.B) {
 	g := setup(b, "")
-	play(b, g, rand.New(rand.NewPCG(1, 1)), 16)
+	gametest.Stroll(b, rand.New(rand.NewPCG(1, 1)), g, 16)
 	p := adapt(b, g)
 	for b.Loop() {
 		p.frames[0].known = false
@@ -276,7 +263,7 @@ func BenchmarkEval(b *testing.B) {
 
 func BenchmarkFirstBatch(b *testing.B) {
 	g := setup(b, "")
-	play(b, g, rand.New(rand.NewPCG(1, 1)), 16)
+	gametest.Stroll(b, rand.New(rand.NewPCG(1, 1)), g, 16)
 	p := adapt(b, g)
 	var buf []search.Entry
 	for b.Loop() {

@@ -7,6 +7,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	rules "sparring/game/amazons"
+	"sparring/game/gametest"
 )
 
 // wins reports whether the side to move wins, by looking at everything.
@@ -39,7 +40,7 @@ func TestProofsAreTrue(t *testing.T) {
 			g := setup(t, text)
 			b := adapt(t, g).board
 			for b.Free().Count() > 9 && b.CanMove() {
-				play(t, g, rng, 1)
+				gametest.Stroll(t, rng, g, 1)
 				b = adapt(t, g).board
 			}
 			if !b.CanMove() {

@@ -66,14 +66,7 @@ func TestProveIsTrue(t *testing.T) {
 		if walk == 3000 {
 			t.Fatalf("only %d proofs", proven)
 		}
-		p := setUp(t, "xiangqi/simple", places[walk%len(places)])
-		for range rng.IntN(60) {
-			if legal := p.Legal(nil); len(legal) > 0 {
-				if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		p := wander(t, rng, walk)
 		if p.Outcome().Over() {
 			continue
 		}

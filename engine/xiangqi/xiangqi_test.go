@@ -8,6 +8,7 @@ import (
 	"sparring/engine/search"
 	"sparring/engine/search/searchtest"
 	"sparring/game"
+	"sparring/game/gametest"
 	rules "sparring/game/xiangqi"
 )
 
@@ -58,15 +59,7 @@ func TestConform(t *testing.T) {
 func wander(t *testing.T, rng *rand.Rand, turn int) game.Position {
 	t.Helper()
 	p := setUp(t, "xiangqi/simple", places[turn%len(places)])
-	for range rng.IntN(60) {
-		legal := p.Legal(nil)
-		if len(legal) == 0 {
-			break
-		}
-		if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
-			t.Fatal(err)
-		}
-	}
+	gametest.Stroll(t, rng, p, rng.IntN(60))
 	return p
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 )
 
 // TestHistory: Replay makes the game again from what History says of it, from
@@ -22,26 +23,13 @@ func TestHistory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stroll(t, rng, p, 12)
+			gametest.Stroll(t, rng, p, 12)
 			same(t, p, "")
 			if mid, err := r.New(p.String()); err == nil && !mid.Outcome().Over() {
 				text := mid.String()
-				stroll(t, rng, mid, 6)
+				gametest.Stroll(t, rng, mid, 6)
 				same(t, mid, text)
 			}
-		}
-	}
-}
-
-func stroll(t *testing.T, rng *rand.Rand, p game.Position, plies int) {
-	t.Helper()
-	for range plies {
-		legal := p.Legal(nil)
-		if len(legal) == 0 {
-			return
-		}
-		if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

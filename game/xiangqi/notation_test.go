@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sparring/game"
+	"sparring/game/gametest"
 )
 
 func setUp(t testing.TB, fen string) *Position {
@@ -125,15 +126,7 @@ func TestReadRefuses(t *testing.T) {
 func randomPosition(t testing.TB, rng *rand.Rand) *Position {
 	if rng.IntN(2) == 0 {
 		p := setUp(t, "")
-		for range rng.IntN(120) {
-			legal := p.Legal(nil)
-			if len(legal) == 0 {
-				break
-			}
-			if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
-				t.Fatal(err)
-			}
-		}
+		gametest.Stroll(t, rng, p, rng.IntN(120))
 		return p
 	}
 	r, err := parseRules("xiangqi/simple")

@@ -17,13 +17,7 @@ var Exact = []string{"Deepening", "FailSoft", "Aspiration", "PVS", "ExchangeOrde
 	"Continuation", "NoisyHistory", "MateDistance"}
 
 // All names every switch.
-func All() []string {
-	var names []string
-	for f := range reflect.TypeFor[search.Switches]().Fields() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func All() []string { return search.SwitchNames() }
 
 // Without is Exact without some switches.
 func Without(names ...string) []string {
