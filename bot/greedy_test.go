@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"sparring/engine"
 	"sparring/game"
 )
 
@@ -28,6 +29,10 @@ type idea struct {
 	once    sync.Once
 	started time.Time
 }
+
+func (g *greedy) NewGame(string, engine.GameOptions) (Game, error) { return g, nil }
+func (g *greedy) Ready() error                                     { return nil }
+func (g *greedy) Close() error                                     { return nil }
 
 func (g *greedy) Think(t Task) (Thought, error) {
 	g.mu.Lock()

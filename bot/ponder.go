@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"sparring/engine"
 	"sparring/game"
 )
 
@@ -95,13 +96,15 @@ func (s *session) hit() {
 // search starts a search of the position that the line leads to.
 func (s *session) search(line []string, pos game.Position, ponder bool) error {
 	t := Task{
-		Player: s.player.profile.Player, Engine: s.player.profile.Engine, Game: s.id, Position: pos.Clone(), Ponder: ponder,
-		Nodes: s.player.profile.Nodes, Threads: s.player.bot.cfg.Threads, Seed: s.seed(), Watch: s.look,
+		Position: pos.Clone(), Ponder: ponder, Nodes: s.player.profile.Nodes, Threads: s.player.bot.cfg.Threads, Watch: s.look,
 	}
 	if !ponder {
 		t.Clock, _ = s.clock()
 	}
-	thought, err := s.player.bot.deps.Think.Think(t)
+	if err := s.openGame(); err != nil {
+		return err
+	}
+	thought, err := s.thinker.Think(t)
 	if err != nil {
 		return err
 	}
@@ -115,6 +118,15 @@ func (s *session) search(line []string, pos game.Position, ponder bool) error {
 		m.done <- thinking{r, err}
 	})
 	return nil
+}
+
+// openGame opens the game with who thinks, unless it is open.
+func (s *session) openGame() (err error) {
+	if s.thinker == nil {
+		s.thinker, err = s.player.bot.deps.Think.NewGame(s.player.profile.Engine,
+			engine.GameOptions{ID: string(s.id), Rules: s.rules, Seed: s.seed()})
+	}
+	return err
 }
 
 // stopThinking ends the search under way; what it has learnt stays in the

@@ -48,6 +48,7 @@ type session struct {
 	moves    []string
 	shown    int // moves that were logged and shown
 	meter    *meter
+	thinker  Game      // nil until the game is granted, or where it can't be opened
 	mind     *mind     // the search under way
 	guess    *guess    // the line to ponder on
 	out      *outgoing // the move decided for the current position
@@ -171,6 +172,9 @@ func (s *session) finish() {
 	s.stopThinking()
 	s.cancel()
 	s.work.Wait()
+	if s.thinker != nil {
+		s.thinker.Close() // it has nothing to lose
+	}
 	s.player.close(s)
 	if s.record != nil {
 		s.conclude()
@@ -276,6 +280,9 @@ func (s *session) granted(in arrival) bool {
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
 	s.emit(Event{Kind: GameStarted})
+	if err := s.openGame(); err != nil {
+		s.log.Debug().Err(err).Msg("no engine yet") // the first search says so, if it still can't be opened
+	}
 	s.greet()
 	return true
 }

@@ -11,9 +11,32 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/pipe/playerspec"
 	"sparring/protocol"
 	"sparring/record"
 )
+
+// pooled is the real thinker, with so many cores.
+func pooled(t *testing.T, cores int) PoolThinker {
+	t.Helper()
+	p := PoolThinker{playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20}), engine.NewPool(cores)}
+	t.Cleanup(func() {
+		p.Pool.Close()
+		p.Engines.Close()
+	})
+	return p
+}
+
+// gameOf opens a game of our own engine for a position.
+func gameOf(t *testing.T, p PoolThinker, pos game.Position, seed uint64) Game {
+	t.Helper()
+	g, err := p.NewGame("", engine.GameOptions{Rules: pos.Rules(), Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
 
 // The real engine plays a game: every own move is searched, and what it says
 // is in the record.
@@ -25,15 +48,13 @@ func TestPlaysWithTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	pool := engine.NewPool(engine.PoolOptions{Cores: 2, HashBytes: 1 << 20})
-	defer pool.Close()
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	profiles := filepath.Join(t.TempDir(), "bots.json")
 	if err := os.WriteFile(profiles, []byte(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "nodes": 1000}]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: PoolThinker{pool}, Build: "test 1", Records: w},
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: pooled(t, 2), Build: "test 1", Records: w},
 		func(c *Config) { c.Profiles = profiles })
 	o := offerOf(small(t), "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
@@ -57,14 +78,13 @@ func TestPlaysWithTheEngine(t *testing.T) {
 }
 
 func TestPoolThinkerPonders(t *testing.T) {
-	pool := engine.NewPool(engine.PoolOptions{Cores: 1, HashBytes: 1 << 20})
-	defer pool.Close()
 	pos, err := catalog.Setup("amazons", "6x6", "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	g := gameOf(t, pooled(t, 1), pos, 0)
 	watched := make(chan Result, 1000)
-	th, err := PoolThinker{pool}.Think(Task{Position: pos, Ponder: true, Watch: func(r Result) {
+	th, err := g.Think(Task{Position: pos, Ponder: true, Watch: func(r Result) {
 		select {
 		case watched <- r:
 		default:
@@ -85,7 +105,7 @@ func TestPoolThinkerPonders(t *testing.T) {
 	}
 
 	// Stopped before anything else: no error, whatever it has.
-	th, err = PoolThinker{pool}.Think(Task{Position: pos, Ponder: true})
+	th, err = g.Think(Task{Position: pos, Ponder: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,16 +118,15 @@ func TestPoolThinkerPonders(t *testing.T) {
 // Both seats of a swap2 game are the engine's: the choices are its too.
 func TestChoosesInAnOpeningProcedure(t *testing.T) {
 	t.Parallel()
-	pool := engine.NewPool(engine.PoolOptions{Cores: 2, HashBytes: 1 << 20})
-	defer pool.Close()
 	pos, err := catalog.Setup("gomoku", "gomoku/freestyle-15+swap2", "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	g := gameOf(t, pooled(t, 2), pos, 1)
 	for ply := range 8 {
 		c := Clock{Spec: spec(t, "0.05/move"), At: time.Now()}
 		c.Mine, c.Theirs = c.Spec.Start(), c.Spec.Start()
-		th, err := PoolThinker{pool}.Think(Task{Position: pos.Clone(), Clock: c, Seed: 1})
+		th, err := g.Think(Task{Position: pos.Clone(), Clock: c})
 		if err != nil {
 			t.Fatalf("ply %d: %v", ply, err)
 		}
@@ -123,10 +142,10 @@ func TestChoosesInAnOpeningProcedure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (PoolThinker{pool}).Think(Task{Position: fresh, Ponder: true}); !errors.Is(err, errNotPondered) {
+	if _, err := g.Think(Task{Position: fresh, Ponder: true}); !errors.Is(err, errNotPondered) {
 		t.Errorf("pondering on a procedure: %v", err)
 	}
-	th, err := PoolThinker{pool}.Think(Task{Position: fresh, Clock: Clock{}})
+	th, err := g.Think(Task{Position: fresh, Clock: Clock{}})
 	if err != nil {
 		t.Fatal(err)
 	}

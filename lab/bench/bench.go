@@ -52,14 +52,17 @@ func (s suite) run(depth int, switches map[string]bool) (Tally, error) {
 	if err != nil {
 		return t, err
 	}
+	g, err := e.NewGame(engine.GameOptions{Reproducible: true})
+	if err != nil {
+		return t, err
+	}
 	for i, text := range s.positions {
 		p, err := catalog.Setup(s.game, s.rules, text)
 		if err != nil {
 			return t, fmt.Errorf("bench position %d of %s: %w", i+1, s.game, err)
 		}
-		e.Forget()
 		begin := time.Now()
-		run, err := e.Search(p, search.Limits{Depth: depth}, nil)
+		run, err := g.Search(p, search.Limits{Depth: depth}, nil)
 		if err != nil {
 			return t, fmt.Errorf("bench position %d of %s: %w", i+1, s.game, err)
 		}

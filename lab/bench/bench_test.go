@@ -61,9 +61,9 @@ func BenchmarkThreads(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var searchers [2]*engine.Engine
-			for i := range searchers {
-				if searchers[i], err = engine.New(s.game, engine.Options{HashBytes: 4 * hashBytes, Threads: i + 1}); err != nil {
+			var engines [2]*engine.Engine
+			for i := range engines {
+				if engines[i], err = engine.New(s.game, engine.Options{HashBytes: 4 * hashBytes, Threads: i + 1}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -73,13 +73,17 @@ func BenchmarkThreads(b *testing.B) {
 				for _, p := range positions {
 					var each [2]float64
 					for range runs {
-						for i, e := range searchers {
-							e.Forget()
-							r, err := e.Search(p.Clone(), search.Limits{Depth: s.deep}, nil)
+						for i, e := range engines {
+							g, err := e.NewGame(engine.GameOptions{OwnTable: true})
+							if err != nil {
+								b.Fatal(err)
+							}
+							r, err := g.Search(p, search.Limits{Depth: s.deep}, nil)
 							if err != nil {
 								b.Fatal(err)
 							}
 							result := r.Wait()
+							g.Close()
 							nodes[i] += float64(result.Nodes)
 							each[i] += result.Time.Seconds()
 						}
@@ -100,6 +104,10 @@ func (s suite) andOn() (all []game.Position, err error) {
 	if err != nil {
 		return nil, err
 	}
+	g, err := e.NewGame(engine.GameOptions{Reproducible: true})
+	if err != nil {
+		return nil, err
+	}
 	for _, text := range s.positions {
 		p, err := catalog.Setup(s.game, s.rules, text)
 		if err != nil {
@@ -107,8 +115,7 @@ func (s suite) andOn() (all []game.Position, err error) {
 		}
 		later := p.Clone()
 		for range 3 {
-			e.Forget()
-			r, err := e.Search(later.Clone(), search.Limits{Depth: s.depth}, nil)
+			r, err := g.Search(later, search.Limits{Depth: s.depth}, nil)
 			if err != nil {
 				return nil, err
 			}
