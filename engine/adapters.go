@@ -12,6 +12,6 @@ import (
 // their outcomes.
 var adapters = map[string]adapter{
 	"amazons": {position: amazons.New, params: amazons.Params, length: 80},
-	"xiangqi": {position: xiangqi.New, params: xiangqi.Params, length: 90, selfLoss: true, probing: xiangqi.Probing},
+	"xiangqi": {position: xiangqi.New, params: xiangqi.Params, length: 90, selfLoss: true, probing: xiangqi.Probing, evaluations: xiangqi.Evaluations()},
 	"gomoku":  {position: gomoku.New, params: gomoku.Params, length: 60, selfLoss: true},
 }

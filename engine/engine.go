@@ -50,6 +50,8 @@ type Options struct {
 	// Numbers sets numbers of the kernel's parameters, by the names of
 	// search.NumberNames, likewise.
 	Numbers map[string]int
+	// Eval names one of Evaluations; "" is the game's own.
+	Eval string
 	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
 	// use for them.
 	Tables xiangqi.Tables
@@ -82,7 +84,8 @@ type adapter struct {
 	length   int // plies that a game usually lasts, for the time manager
 	// selfLoss: a player's own move may end the game as a loss (by repetition,
 	// by a forbidden move), so the rules look at every move before a search.
-	selfLoss bool
+	selfLoss    bool
+	evaluations []search.Evaluation // besides the one of position
 	// probing is position for an engine with endgame tables, nil where the
 	// game has none.
 	probing func(xiangqi.Tables) func(game.Position) (search.Position, error)
@@ -107,6 +110,10 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.Tables != nil && a.probing != nil {
 		a.position = a.probing(o.Tables)
 	}
+	a, err := a.withEvaluation(gameName, o.Eval)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
 	params := a.params()
 	for name, on := range o.Switches {
 		if err := params.On.Set(name, on); err != nil {
@@ -122,12 +129,17 @@ func New(gameName string, o Options) (*Engine, error) {
 	return &Engine{a, search.New(params, table), table, max(o.Threads, 1)}, nil
 }
 
-// Params are the parameters that a game is searched with; the error is that of
-// [New]. They tell what a score means (Params.Chance) to who has no engine.
-func Params(gameName string) (search.Params, error) {
+// Params are the parameters that a game is searched with, eval as in
+// Options.Eval; the error is that of [New]. They tell what a score means
+// (Params.Chance) without an engine.
+func Params(gameName, eval string) (search.Params, error) {
 	a, ok := adapters[gameName]
 	if !ok {
 		return search.Params{}, noEngine(gameName)
+	}
+	a, err := a.withEvaluation(gameName, eval)
+	if err != nil {
+		return search.Params{}, err
 	}
 	return a.params(), nil
 }

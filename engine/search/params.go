@@ -13,6 +13,7 @@ import (
 // that its worth can be measured by leaving it out.
 type Params struct {
 	Game  string // salts the hash table, with what SearchKey holds
+	Eval  string // names the evaluation, "" the game's own; salts the hash table, too
 	Slots [2]int // sizes of the two history tables that Entry.Slots index
 	// Follow is which of the two slots (0 or 1) says what a move was to the
 	// moves after it: continuation history has its size squared, counter
