@@ -157,4 +157,3 @@ func (w *walker) find(snap snapshot) {
 	}
 	w.same(snap, "Find")
 }
-
