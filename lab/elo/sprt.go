@@ -43,11 +43,6 @@ func ParseSPRT(text string) (SPRT, error) {
 	return s, nil
 }
 
-// String is the form that ParseSPRT reads.
-func (s SPRT) String() string {
-	return fmt.Sprintf("elo0=%g,elo1=%g,alpha=%g,beta=%g", s.Elo0, s.Elo1, s.Alpha, s.Beta)
-}
-
 // Verdict is what a test has found so far.
 type Verdict int
 
