@@ -233,7 +233,7 @@ func (p *Params) numbers() map[string]reflect.Value {
 		}
 	}
 	add("", reflect.ValueOf(p).Elem())
-	delete(all, "Follow")
+	delete(all, "ContinuationIndex")
 	delete(all, "WinScale")
 	return all
 }
