@@ -29,8 +29,8 @@ type Searcher interface {
 // Running is a search under way. Its methods may be called by any goroutine
 // at any time; calls that come too late do nothing.
 type Running interface {
-	// Hit gives a search that was started with Limits.Wait its limits.
-	Hit(l search.Limits)
+	// PonderHit gives a search that was started with Limits.Wait its limits.
+	PonderHit(l search.Limits)
 	// Stop ends it.
 	Stop()
 	// Pause makes it give its cores up, Resume go on. Its clock runs
@@ -112,7 +112,7 @@ func New(gameName string, o Options) (*Engine, error) {
 }
 
 // Params are the parameters that a game is searched with; the error is that of
-// [New]. They tell what a score means (Params.Chance) to who has no engine.
+// [New]. They tell what a score means (Params.WinProb) to who has no engine.
 func Params(gameName string) (search.Params, error) {
 	a, err := Adapter(gameName)
 	if err != nil {
@@ -128,17 +128,17 @@ func (e *Engine) Params() search.Params { return *e.kernel.Params() }
 // search may run meanwhile.
 func (e *Engine) Forget() { e.kernel.Forget() }
 
-// Known is what the hash table knows of a position, for debugging a search;
+// ProbeTable is what the hash table knows of a position, for debugging a search;
 // searches may run meanwhile. Ok is false where nothing is stored.
-func (e *Engine) Known(p game.Position) (known search.Known, ok bool) {
+func (e *Engine) ProbeTable(p game.Position) (known search.TableEntry, ok bool) {
 	if p.Outcome().Over() {
-		return search.Known{}, false
+		return search.TableEntry{}, false
 	}
 	pos, err := e.adapter.New(p)
 	if err != nil {
-		return search.Known{}, false
+		return search.TableEntry{}, false
 	}
-	return e.kernel.Known(pos)
+	return e.kernel.ProbeTable(pos)
 }
 
 // Search implements Searcher.

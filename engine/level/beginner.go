@@ -47,7 +47,7 @@ func (b *Beginner) Search(p game.Position, l search.Limits, _ func(search.Info))
 		moves = p.Legal(nil)
 	}
 	m := b.pick(p.Clone(), moves, lots(p, l.Seed))
-	r := &ready{done: make(chan struct{}), result: search.Result{Move: m, Chance: 0.5, Depth: 1, Nodes: uint64(len(moves)),
+	r := &ready{done: make(chan struct{}), result: search.Result{Move: m, WinProb: 0.5, Depth: 1, Nodes: uint64(len(moves)),
 		PV: []game.Move{m}, Source: search.FromSearch, Time: time.Since(began)}}
 	if !l.Wait {
 		r.Stop()
@@ -82,7 +82,7 @@ type ready struct {
 }
 
 func (r *ready) Stop() { r.once.Do(func() { close(r.done) }) }
-func (r *ready) Hit(l search.Limits) {
+func (r *ready) PonderHit(l search.Limits) {
 	if !l.Wait {
 		r.Stop()
 	}

@@ -172,16 +172,16 @@ type turn struct {
 	engine.Running
 	*Searcher
 	position game.Position
-	wanted   int            // lines
-	allowed  []game.Move    // nil is all
-	seen     []search.Entry // at a glance
+	wanted   int                 // lines
+	allowed  []game.Move         // nil is all
+	seen     []search.ScoredMove // at a glance
 	rng      *rand.Rand
 	done     chan struct{}
 	result   search.Result
 }
 
-// Hit implements engine.Running: a hit does not give a level more nodes.
-func (t *turn) Hit(l search.Limits) { t.Running.Hit(t.limit(l)) }
+// PonderHit implements engine.Running: a hit does not give a level more nodes.
+func (t *turn) PonderHit(l search.Limits) { t.Running.PonderHit(t.limit(l)) }
 
 // Done implements engine.Running.
 func (t *turn) Done() <-chan struct{} { return t.done }

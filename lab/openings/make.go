@@ -31,7 +31,7 @@ func Searching(s engine.Searcher, l search.Limits) Judge {
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
-		return r.Chance, r.Err
+		return r.WinProb, r.Err
 	}
 }
 

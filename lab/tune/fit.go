@@ -158,8 +158,8 @@ func (s *State) slope(all []Position, o Options, gradient []float64) Loss {
 		for _, t := range p.Terms {
 			v += float64(t.By) * s.Change[t.Weight]
 		}
-		chance := Chance(v, o.Scale)
-		off := chance - (o.Mix*p.Result + (1-o.Mix)*Chance(p.Score, o.Scale))
+		chance := WinProb(v, o.Scale)
+		off := chance - (o.Mix*p.Result + (1-o.Mix)*WinProb(p.Score, o.Scale))
 		if p.Held {
 			held += off * off
 			others++
@@ -217,8 +217,8 @@ func At(all []Position, start []float64, weights []int32) []float64 {
 	return worth
 }
 
-// Chance is the winning chance of a score, a draw being half a win.
-func Chance(score, scale float64) float64 { return 1 / (1 + math.Exp(-score/scale)) }
+// WinProb is the probability of winning at a score, a draw counted half.
+func WinProb(score, scale float64) float64 { return 1 / (1 + math.Exp(-score/scale)) }
 
 // FitScale is the scale with which scores foretell results best: by Newton's
 // method for the likelihood, in 1/scale. The error says that they do not.
@@ -244,12 +244,12 @@ func FitScale(scores, results []float64) (float64, error) {
 
 var errNothing = errors.New("the scores say nothing about the results")
 
-// FitOutcomes fits the model of win, draw and loss by least squares of the two
+// FitWDL fits the model of win, draw and loss by least squares of the two
 // logistic curves: each position counts from both sides. The scale and the edge
 // are searched in turn by golden section, from the scale of FitScale on.
-func FitOutcomes(scores, results []float64, scale float64) search.Outcomes {
-	o := search.Outcomes{Edge: 0, Scale: scale}
-	off := func(o search.Outcomes) (sum float64) {
+func FitWDL(scores, results []float64, scale float64) search.WDLModel {
+	o := search.WDLModel{Edge: 0, Scale: scale}
+	off := func(o search.WDLModel) (sum float64) {
 		for i, s := range scores {
 			var won, lost float64
 			switch results[i] {
@@ -258,14 +258,14 @@ func FitOutcomes(scores, results []float64, scale float64) search.Outcomes {
 			case 0:
 				lost = 1
 			}
-			win, loss := Chance(s-o.Edge, o.Scale)-won, Chance(-s-o.Edge, o.Scale)-lost
+			win, loss := WinProb(s-o.Edge, o.Scale)-won, WinProb(-s-o.Edge, o.Scale)-lost
 			sum += win*win + loss*loss
 		}
 		return sum
 	}
 	for range 6 {
-		o.Edge = golden(0, 5*scale, func(v float64) float64 { return off(search.Outcomes{Edge: v, Scale: o.Scale}) })
-		o.Scale = golden(scale/5, 3*scale, func(v float64) float64 { return off(search.Outcomes{Edge: o.Edge, Scale: v}) })
+		o.Edge = golden(0, 5*scale, func(v float64) float64 { return off(search.WDLModel{Edge: v, Scale: o.Scale}) })
+		o.Scale = golden(scale/5, 3*scale, func(v float64) float64 { return off(search.WDLModel{Edge: o.Edge, Scale: v}) })
 	}
 	return o
 }
