@@ -54,9 +54,6 @@ func (k *Keeper) Pause(at time.Time) {
 // charged for it.
 func (k *Keeper) Excuse(d time.Duration) { k.since = k.since.Add(d) }
 
-// Going reports whether a clock runs.
-func (k *Keeper) Going() bool { return k.going }
-
 // settle brings the running clock into normal form at a moment.
 func (k *Keeper) settle(at time.Time) {
 	d := at.Sub(k.since)

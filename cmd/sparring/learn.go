@@ -208,7 +208,7 @@ func printTuning(c *cobra.Command, m *tune.Manifest) {
 	fmt.Fprintf(out, "error      %.6f before, %.6f after\n", m.Before.Learnt, m.After.Learnt)
 	fmt.Fprintf(out, "held out   %.6f before, %.6f after\n", m.Before.Held, m.After.Held)
 	fmt.Fprintf(out, "scale      a score of %.0f wins 73 %% (the fit used %.0f)\n", m.Scale, m.Plan.Fit.Scale)
-	win, draw, loss := m.Outcomes.Of(0)
+	win, draw, loss := m.Outcomes.Probabilities(0)
 	fmt.Fprintf(out, "at 0       %.0f %% won, %.0f %% drawn, %.0f %% lost\n", 100*win, 100*draw, 100*loss)
 	fmt.Fprintf(out, "weights    %d changed\n", len(m.Weights))
 }

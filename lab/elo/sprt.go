@@ -43,11 +43,6 @@ func ParseSPRT(text string) (SPRT, error) {
 	return s, nil
 }
 
-// String returns the form that ParseSPRT parses.
-func (s SPRT) String() string {
-	return fmt.Sprintf("elo0=%g,elo1=%g,alpha=%g,beta=%g", s.Elo0, s.Elo1, s.Alpha, s.Beta)
-}
-
 // Verdict is the state of a test.
 type Verdict int
 

@@ -101,11 +101,11 @@ func (a *adjudicator) update(seat game.Seat, r search.Result, ply int) game.Outc
 			}
 		}
 		if rule := a.terms.Resign; rule != nil {
-			count(&a.lost[seat], r.Chance <= rule.Chance)
-			count(&a.won[seat], r.Chance >= 1-rule.Chance)
+			count(&a.lost[seat], r.WinProb <= rule.Chance)
+			count(&a.won[seat], r.WinProb >= 1-rule.Chance)
 		}
 		if rule := a.terms.Draw; rule != nil {
-			count(&a.even[seat], ply > rule.After && math.Abs(r.Chance-0.5) <= rule.Within)
+			count(&a.even[seat], ply > rule.After && math.Abs(r.WinProb-0.5) <= rule.Within)
 		}
 	}
 	if rule := a.terms.Resign; rule != nil {

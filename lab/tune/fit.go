@@ -161,8 +161,8 @@ func (s *State) loss(all []Position, o Options, gradient []float64) Loss {
 		for _, t := range p.Terms {
 			v += float64(t.By) * s.Change[t.Weight]
 		}
-		chance := Chance(v, o.Scale)
-		off := chance - (o.Mix*p.Result + (1-o.Mix)*Chance(p.Score, o.Scale))
+		chance := WinProb(v, o.Scale)
+		off := chance - (o.Mix*p.Result + (1-o.Mix)*WinProb(p.Score, o.Scale))
 		if p.Held {
 			held += off * off
 			others++
@@ -220,8 +220,8 @@ func At(all []Position, start []float64, weights []int32) []float64 {
 	return worth
 }
 
-// Chance returns the expected result of a score, with a draw as half a win.
-func Chance(score, scale float64) float64 { return 1 / (1 + math.Exp(-score/scale)) }
+// WinProb returns the expected result of a score, with a draw as half a win.
+func WinProb(score, scale float64) float64 { return 1 / (1 + math.Exp(-score/scale)) }
 
 // FitScale returns the scale with which scores best predict results: it maximizes
 // the likelihood in 1/scale by Newton's method. It returns an error if the scores
@@ -248,12 +248,12 @@ func FitScale(scores, results []float64) (float64, error) {
 
 var errNoPrediction = errors.New("the scores do not predict the results")
 
-// FitOutcomes fits the win-draw-loss model by least squares of its two logistic
+// FitWDL fits the win-draw-loss model by least squares of its two logistic
 // curves, counting each position from both sides. It optimizes scale and edge
 // alternately by golden-section search, starting from the scale of FitScale.
-func FitOutcomes(scores, results []float64, scale float64) search.Outcomes {
-	o := search.Outcomes{Edge: 0, Scale: scale}
-	off := func(o search.Outcomes) (sum float64) {
+func FitWDL(scores, results []float64, scale float64) search.WDLModel {
+	o := search.WDLModel{Edge: 0, Scale: scale}
+	off := func(o search.WDLModel) (sum float64) {
 		for i, s := range scores {
 			var won, lost float64
 			switch results[i] {
@@ -262,14 +262,14 @@ func FitOutcomes(scores, results []float64, scale float64) search.Outcomes {
 			case 0:
 				lost = 1
 			}
-			win, loss := Chance(s-o.Edge, o.Scale)-won, Chance(-s-o.Edge, o.Scale)-lost
+			win, loss := WinProb(s-o.Edge, o.Scale)-won, WinProb(-s-o.Edge, o.Scale)-lost
 			sum += win*win + loss*loss
 		}
 		return sum
 	}
 	for range 6 {
-		o.Edge = golden(0, 5*scale, func(v float64) float64 { return off(search.Outcomes{Edge: v, Scale: o.Scale}) })
-		o.Scale = golden(scale/5, 3*scale, func(v float64) float64 { return off(search.Outcomes{Edge: o.Edge, Scale: v}) })
+		o.Edge = golden(0, 5*scale, func(v float64) float64 { return off(search.WDLModel{Edge: v, Scale: o.Scale}) })
+		o.Scale = golden(scale/5, 3*scale, func(v float64) float64 { return off(search.WDLModel{Edge: o.Edge, Scale: v}) })
 	}
 	return o
 }

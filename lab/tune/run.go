@@ -36,7 +36,7 @@ type Manifest struct {
 	Before      Loss              `json:"before"`
 	After       Loss              `json:"after"`    // with the rounded weights
 	Scale       float64           `json:"scale"`    // with which the new evaluation best predicts results
-	Outcomes    search.Outcomes   `json:"outcomes"` // likewise
+	Outcomes    search.WDLModel   `json:"outcomes"` // likewise
 	// Weights holds the weights that differ from their initial values.
 	Weights map[string]int32 `json:"weights"`
 }
@@ -159,7 +159,7 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch
 	out := &Manifest{
 		Plan: p, Games: games.Len(), GamesDigest: games.Digest(), GamesBuild: games.Build, Positions: len(all),
 		Before: before, After: at(weights, start).Errors(all, p.Fit),
-		Scale: scale, Outcomes: FitOutcomes(worth, results, scale), Weights: map[string]int32{},
+		Scale: scale, Outcomes: FitWDL(worth, results, scale), Weights: map[string]int32{},
 	}
 	for i, name := range m.Names() {
 		if float64(weights[i]) != start[i] {
