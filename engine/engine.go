@@ -8,9 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
 	"sparring/game"
+	rules "sparring/game/xiangqi"
 )
 
 // Searcher thinks about positions of one game. It is safe for concurrent use.
@@ -27,8 +29,8 @@ type Searcher interface {
 // Running is a search under way. Its methods may be called by any goroutine
 // at any time; calls that come too late do nothing.
 type Running interface {
-	// Hit gives a search that was started with Limits.Wait its limits.
-	Hit(l search.Limits)
+	// PonderHit gives a search that was started with Limits.Wait its limits.
+	PonderHit(l search.Limits)
 	// Stop ends it.
 	Stop()
 	// Pause makes it give its cores up, Resume go on. Its clock runs
@@ -50,7 +52,7 @@ type Options struct {
 	// Numbers sets numbers of the kernel's parameters, by the names of
 	// search.NumberNames, likewise.
 	Numbers map[string]int
-	// Eval names one of Evaluations; "" is the game's own.
+	// Eval names one of the game's adapter.Evaluations; "" is the game's own.
 	Eval string
 	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
 	// use for them.
@@ -71,32 +73,18 @@ func MostHash() int {
 
 // Engine is the alpha-beta searcher for one game.
 type Engine struct {
-	adapter adapter
+	adapter adapter.Adapter
 	kernel  *search.Kernel
 	table   *search.Table
 	threads int
 }
 
-// adapter is what a game adds to the kernel.
-type adapter struct {
-	position func(game.Position) (search.Position, error)
-	params   func() search.Params
-	length   int // plies that a game usually lasts, for the time manager
-	// selfLoss: a player's own move may end the game as a loss (by repetition,
-	// by a forbidden move), so the rules look at every move before a search.
-	selfLoss    bool
-	evaluations []search.Evaluation // besides the one of position
-	// probing is position for an engine with endgame tables, nil where the
-	// game has none.
-	probing func(xiangqi.Tables) func(game.Position) (search.Position, error)
-}
-
 // New makes the engine for a game; the error wraps game.ErrRules for a game
 // that has none.
 func New(gameName string, o Options) (*Engine, error) {
-	a, ok := adapters[gameName]
-	if !ok {
-		return nil, noEngine(gameName)
+	a, err := Adapter(gameName)
+	if err != nil {
+		return nil, err
 	}
 	if o.HashBytes < 0 || o.Threads < 0 {
 		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative", o.HashBytes, o.Threads)
@@ -107,14 +95,14 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.HashBytes == 0 {
 		o.HashBytes = DefaultHash
 	}
-	if o.Tables != nil && a.probing != nil {
-		a.position = a.probing(o.Tables)
+	if o.Tables != nil && gameName == rules.Name {
+		a.New = xiangqi.Probing(o.Tables)
 	}
-	a, err := a.withEvaluation(gameName, o.Eval)
+	a, err = a.WithEvaluation(o.Eval)
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	params := a.params()
+	params := a.Params()
 	for name, on := range o.Switches {
 		if err := params.On.Set(name, on); err != nil {
 			return nil, fmt.Errorf("engine: %w", err)
@@ -131,21 +119,16 @@ func New(gameName string, o Options) (*Engine, error) {
 
 // Params are the parameters that a game is searched with, eval as in
 // Options.Eval; the error is that of [New]. They tell what a score means
-// (Params.Chance) without an engine.
+// (Params.WinProb) without an engine.
 func Params(gameName, eval string) (search.Params, error) {
-	a, ok := adapters[gameName]
-	if !ok {
-		return search.Params{}, noEngine(gameName)
-	}
-	a, err := a.withEvaluation(gameName, eval)
+	a, err := Adapter(gameName)
 	if err != nil {
 		return search.Params{}, err
 	}
-	return a.params(), nil
-}
-
-func noEngine(gameName string) error {
-	return fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
+	if a, err = a.WithEvaluation(eval); err != nil {
+		return search.Params{}, err
+	}
+	return a.Params(), nil
 }
 
 // Params are the parameters of the engine's game.
@@ -155,17 +138,17 @@ func (e *Engine) Params() search.Params { return *e.kernel.Params() }
 // search may run meanwhile.
 func (e *Engine) Forget() { e.kernel.Forget() }
 
-// Known is what the hash table knows of a position, for debugging a search;
+// ProbeTable is what the hash table knows of a position, for debugging a search;
 // searches may run meanwhile. Ok is false where nothing is stored.
-func (e *Engine) Known(p game.Position) (known search.Known, ok bool) {
+func (e *Engine) ProbeTable(p game.Position) (known search.TableEntry, ok bool) {
 	if p.Outcome().Over() {
-		return search.Known{}, false
+		return search.TableEntry{}, false
 	}
-	pos, err := e.adapter.position(p)
+	pos, err := e.adapter.New(p)
 	if err != nil {
-		return search.Known{}, false
+		return search.TableEntry{}, false
 	}
-	return e.kernel.Known(pos)
+	return e.kernel.ProbeTable(pos)
 }
 
 // Search implements Searcher.
@@ -173,12 +156,12 @@ func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Inf
 	if err := Searchable(p, l); err != nil {
 		return nil, err
 	}
-	if e.adapter.selfLoss {
+	if e.adapter.SelfLoss {
 		if err := e.spare(p, &l); err != nil {
 			return nil, err
 		}
 	}
-	pos, err := e.adapter.position(p)
+	pos, err := e.adapter.New(p)
 	if err != nil {
 		return nil, err
 	}

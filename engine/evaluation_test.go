@@ -10,11 +10,8 @@ import (
 // TestEvaluations: each named evaluation of each game plays, with scores unlike
 // the others', and an unknown name is refused with those that there are.
 func TestEvaluations(t *testing.T) {
-	for gameName := range adapters {
-		names, err := Evaluations(gameName)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range adapters {
+		gameName, names := a.Game, a.EvaluationNames()
 		scores := map[search.Score]string{}
 		for _, name := range append([]string{""}, names...) {
 			e, err := New(gameName, Options{HashBytes: 1 << 20, Eval: name})
@@ -38,7 +35,7 @@ func TestEvaluations(t *testing.T) {
 				t.Errorf("%s, eval=%q: the parameters name %q", gameName, name, e.Params().Eval)
 			}
 		}
-		_, err = New(gameName, Options{HashBytes: 1 << 20, Eval: "luck"})
+		_, err := New(gameName, Options{HashBytes: 1 << 20, Eval: "luck"})
 		if err == nil {
 			t.Fatalf("%s: an unknown evaluation is accepted", gameName)
 		}
@@ -55,26 +52,30 @@ func TestEvaluations(t *testing.T) {
 func TestEvaluationsShareATable(t *testing.T) {
 	table := search.NewTable(1 << 20)
 	p := start(t, "xiangqi")
-	var before []*search.Kernel
+	own, err := Adapter("xiangqi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kernels []*search.Kernel
 	for _, name := range []string{"", "xu2006", "relations"} {
-		a, err := adapters["xiangqi"].withEvaluation("xiangqi", name)
+		a, err := own.WithEvaluation(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pos, err := a.position(p)
+		pos, err := a.New(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := search.New(a.params(), table)
-		if known, ok := k.Known(pos); ok {
-			t.Errorf("eval=%q finds what others have stored: %+v", name, known)
+		k := search.New(a.Params(), table)
+		if found, ok := k.ProbeTable(pos); ok {
+			t.Errorf("eval=%q finds what others have stored: %+v", name, found)
 		}
 		k.Start(pos, search.Limits{Depth: 4}, nil).Wait()
-		for _, k := range append(before, k) {
-			if _, ok := k.Known(pos); !ok {
+		for _, k := range append(kernels, k) {
+			if _, ok := k.ProbeTable(pos); !ok {
 				t.Errorf("after eval=%q: what a search has stored is not found again", name)
 			}
 		}
-		before = append(before, k)
+		kernels = append(kernels, k)
 	}
 }

@@ -22,7 +22,7 @@ type Situation struct {
 }
 
 // Budget is the time for a move: Soft ends a search between two iterations
-// (and is scaled by [Stretch] before), Hard at any point. 0 is no limit of
+// (and is scaled by [SoftScale] before), Hard at any point. 0 is no limit of
 // that kind.
 type Budget struct{ Soft, Hard time.Duration }
 
@@ -49,7 +49,7 @@ const (
 	reserveShare    = 8
 	greatestReserve = 2 * time.Second
 
-	// ratio of hard to soft limit: what Stretch may ask for, with some more
+	// ratio of hard to soft limit: what SoftScale may ask for, with some more
 	// for an iteration that is under way.
 	ratio = 5
 )
@@ -126,12 +126,12 @@ func (s Situation) clip(d time.Duration) time.Duration {
 	return max(min(d, budget-s.Overhead), Least)
 }
 
-// Stretch scales a soft limit by how the search goes: a best move that has
+// SoftScale is the factor for a soft limit as the search goes on: a best move that has
 // stood for long, or takes nearly all the nodes, needs less time; a score that
 // falls needs more. It lies between 0.3 and 3.
-func Stretch(p search.Progress) float64 {
-	f := 1.4 - 0.1*float64(min(p.Stable, 8))
-	f *= 1 + min(max(4*p.Fall, -0.2), 0.8)
+func SoftScale(p search.Progress) float64 {
+	f := 1.4 - 0.1*float64(min(p.StableIterations, 8))
+	f *= 1 + min(max(4*p.WinProbDrop, -0.2), 0.8)
 	f *= 1.4 - 0.7*p.Effort
 	return min(max(f, 0.3), 3)
 }

@@ -1,14 +1,15 @@
 package xiangqi
 
 import (
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	rules "sparring/game/xiangqi"
 )
 
-// Evaluations are those of the papers that the engine began with, for
+// evaluations are those of the papers that the engine began with, for
 // comparison with its own. docs/papers.md says what they are worth.
-func Evaluations() []search.Evaluation {
-	return []search.Evaluation{
+func evaluations() []adapter.Evaluation {
+	return []adapter.Evaluation{
 		{Name: "xu2006", Adapt: evaluatedBy(xu2006), WinScale: xu2006Scale},
 		{Name: "relations", Adapt: evaluatedBy(relations), WinScale: relationsScale},
 	}

@@ -21,7 +21,7 @@ func board(t *testing.T, fen string) *rules.Board {
 
 // TestEvaluationsConform holds the papers' evaluations to the kernel's contract.
 func TestEvaluationsConform(t *testing.T) {
-	for _, e := range Evaluations() {
+	for _, e := range evaluations() {
 		t.Run(e.Name, func(t *testing.T) {
 			adapt := func(g game.Position) (search.Position, error) {
 				p, err := New(g)

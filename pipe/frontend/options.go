@@ -121,11 +121,9 @@ func (s *session) engineSettings(names engineNames) []setting {
 // evaluations are the names of all games' evaluations.
 func evaluations() (all []string) {
 	for _, g := range catalog.Games() {
-		names, err := engine.Evaluations(g.Name)
-		if err != nil {
-			continue // a game without an engine
+		if a, err := engine.Adapter(g.Name); err == nil {
+			all = append(all, a.EvaluationNames()...)
 		}
-		all = append(all, names...)
 	}
 	return all
 }

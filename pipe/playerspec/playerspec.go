@@ -6,7 +6,7 @@
 //	self:nodes=10000,depth=8            with limits of every search
 //	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
 //	self:set.LateFrom=4                 a number of the kernel (search.NumberNames)
-//	self:eval=xu2006                    a named evaluation of the game (engine.Evaluations)
+//	self:eval=xu2006                    a named evaluation of the game (adapter.Evaluation)
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
@@ -458,8 +458,8 @@ type cappedRun struct {
 	c capped
 }
 
-// Hit implements engine.Running.
-func (r cappedRun) Hit(l search.Limits) { r.Running.Hit(r.c.within(l)) }
+// PonderHit implements engine.Running.
+func (r cappedRun) PonderHit(l search.Limits) { r.Running.PonderHit(r.c.within(l)) }
 
 func (c capped) within(l search.Limits) search.Limits {
 	if c.nodes > 0 && (l.Nodes == 0 || c.nodes < l.Nodes) {
