@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/bot"
+	"sparring/bot/play"
 	"sparring/configs"
 	"sparring/engine"
 	"sparring/engine/book"
@@ -63,7 +64,7 @@ ones; the second hands the games over to other instances and ends at once.`,
 
 // newBot wires a bot to the engine and to its records; done is called when it
 // has run.
-func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.Event)) (b *bot.Bot, done func(), err error) {
+func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play.Event)) (b *bot.Bot, done func(), err error) {
 	records, err := record.NewWriter(cfg.RecordsDir(), "bot-"+string(cfg.Instance), 0)
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +78,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 			log.Warn().Err(err).Msg("records")
 		}
 	}
-	b, err = bot.New(nc, cfg, bot.Deps{Think: bot.PoolThinker{Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
+	b, err = bot.New(nc, cfg, bot.Deps{Think: play.PoolThinker{Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
 	if err != nil {
 		done()
 		return nil, nil, err
