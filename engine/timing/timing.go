@@ -57,27 +57,20 @@ const (
 // Allot splits the clock among the moves to come.
 func Allot(s Situation) Budget {
 	budget, limited := s.Clock.Budget(s.Mine)
-	if !limited {
+	t, left := s.Clock.Traits(), s.Mine.Left
+	switch {
+	case !limited:
 		return Budget{Soft: Unhurried, Hard: ratio * Unhurried}
-	}
-	switch s.Clock.Kind {
-	case clock.PerMove:
-		// Nothing is saved, so nothing is spared.
+	case !t.Saves: // so nothing is spared
 		return Budget{Hard: s.clip(budget)}
-	case clock.ByoYomi:
-		return s.byoYomi()
+	case t.Period > 0 && left <= t.Period/4:
+		// Byo-yomi with next to no main time. A move that takes the whole period
+		// uses it up, and the spare ones are kept for accidents.
+		return Budget{Hard: s.clip(left + t.Period - s.Overhead - Least)}
 	}
-	return s.main(s.Mine.Left, s.Clock.Increment, 0)
-}
-
-// byoYomi spends the main time freely, since each move has a period besides
-// it, but keeps the periods themselves: the spare ones are for accidents.
-func (s Situation) byoYomi() Budget {
-	if s.Mine.Left <= s.Clock.Period/4 {
-		// A move that takes the whole period uses it up.
-		return Budget{Hard: s.clip(s.Mine.Left + s.Clock.Period - s.Overhead - Least)}
-	}
-	return s.main(s.Mine.Left, s.Clock.Period, s.Clock.Period)
+	// With byo-yomi the main time is spent freely, since each move has a period
+	// besides it.
+	return s.main(left, t.Increment+t.Period, t.Period)
 }
 
 // main shares what is left among the moves to come and adds most of what each
