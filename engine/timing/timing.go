@@ -22,7 +22,7 @@ type Situation struct {
 }
 
 // Budget is the time for a move. A search ends between two iterations once it
-// has taken Soft, scaled by [Stretch], and at any point once it has taken Hard.
+// has taken Soft, scaled by [SoftScale], and at any point once it has taken Hard.
 // 0 is no such limit.
 type Budget struct{ Soft, Hard time.Duration }
 
@@ -48,7 +48,7 @@ const (
 	reserveShare    = 8
 	greatestReserve = 2 * time.Second
 
-	// ratio of the hard to the soft limit: the most that Stretch asks for, and
+	// ratio of the hard to the soft limit: the most that SoftScale asks for, and
 	// some more for the iteration under way.
 	ratio = 5
 )
@@ -117,12 +117,12 @@ func (s Situation) clip(d time.Duration) time.Duration {
 	return max(min(d, budget-s.Overhead), Least)
 }
 
-// Stretch is the factor for a soft limit, between 0.3 and 3. A best move that
+// SoftScale is the factor for a soft limit, between 0.3 and 3. A best move that
 // has not changed for long, or takes nearly all the nodes, needs less time; a
 // falling score needs more.
-func Stretch(p search.Progress) float64 {
-	f := 1.4 - 0.1*float64(min(p.Stable, 8))
-	f *= 1 + min(max(4*p.Fall, -0.2), 0.8)
+func SoftScale(p search.Progress) float64 {
+	f := 1.4 - 0.1*float64(min(p.StableIterations, 8))
+	f *= 1 + min(max(4*p.WinProbDrop, -0.2), 0.8)
 	f *= 1.4 - 0.7*p.Effort
 	return min(max(f, 0.3), 3)
 }

@@ -167,10 +167,10 @@ func TestTighterClockIsShorter(t *testing.T) {
 	}
 }
 
-func TestStretch(t *testing.T) {
-	calm := Stretch(search.Progress{Stable: 8, Effort: 0.95})
-	usual := Stretch(search.Progress{Stable: 3, Effort: 0.5})
-	alarm := Stretch(search.Progress{Stable: 0, Effort: 0.3, Fall: 0.2})
+func TestSoftScale(t *testing.T) {
+	calm := SoftScale(search.Progress{StableIterations: 8, Effort: 0.95})
+	usual := SoftScale(search.Progress{StableIterations: 3, Effort: 0.5})
+	alarm := SoftScale(search.Progress{StableIterations: 0, Effort: 0.3, WinProbDrop: 0.2})
 	if !(0.3 <= calm && calm < usual && usual < alarm && alarm <= 3) {
 		t.Errorf("calm %.2f, usual %.2f, alarm %.2f", calm, usual, alarm)
 	}

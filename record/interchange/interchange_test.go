@@ -39,12 +39,12 @@ func TestDetect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first, err := format.All(Import(bytes.NewReader(data), format.ReadOptions{}))
+			first, err := formattest.All(Import(bytes.NewReader(data), format.ReadOptions{}))
 			if err != nil {
 				t.Errorf("%s: %v", file, err)
 				continue
 			}
-			second, err := format.All(Import(bytes.NewReader(gbk), format.ReadOptions{}))
+			second, err := formattest.All(Import(bytes.NewReader(gbk), format.ReadOptions{}))
 			if err != nil || ids(first) != ids(second) {
 				t.Errorf("%s in GBK: %s, want %s, %v", file, ids(second), ids(first), err)
 			}
@@ -82,7 +82,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("%s of %s: %v", f.Name, name, err)
 				continue
 			}
-			back, err := format.All(Import(&out, format.ReadOptions{}))
+			back, err := formattest.All(Import(&out, format.ReadOptions{}))
 			if err != nil || len(back) != 1 || len(back[0].Plies) != 30 || back[0].Game != name || format.Name(back[0].Seats[1]) != "北理工 二队" {
 				t.Errorf("%s of %s: %v", f.Name, name, err)
 			}
@@ -170,11 +170,11 @@ func TestErrors(t *testing.T) {
 		"\xef\xbb\xbf\xff":    format.ErrSyntax,
 		"(;GM[4]SZ[15];B[hh]": format.ErrSyntax,
 	} {
-		if _, err := format.All(Import(strings.NewReader(text), format.ReadOptions{})); !errors.Is(err, want) {
+		if _, err := formattest.All(Import(strings.NewReader(text), format.ReadOptions{})); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
 	}
-	if _, err := format.All(Import(strings.NewReader(strings.Repeat(" ", MaxFile+1)), format.ReadOptions{})); !errors.Is(err, format.ErrSyntax) {
+	if _, err := formattest.All(Import(strings.NewReader(strings.Repeat(" ", MaxFile+1)), format.ReadOptions{})); !errors.Is(err, format.ErrSyntax) {
 		t.Error(err)
 	}
 }
