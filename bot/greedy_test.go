@@ -43,7 +43,7 @@ func (g *greedy) setPause(d time.Duration) {
 	g.pause = d
 }
 
-func (i *idea) Hit(Clock) {
+func (i *idea) PonderHit(Clock) {
 	i.hitOnce.Do(func() {
 		i.g.mu.Lock()
 		i.g.hits++
@@ -74,7 +74,7 @@ func (i *idea) Wait() (Result, error) {
 	case <-i.stop:
 	}
 	p := i.t.Position
-	r := Result{Depth: 1, Chance: i.g.chance, Source: "search"}
+	r := Result{Depth: 1, WinProb: i.g.chance, Source: "search"}
 	for n, m := range p.Legal(nil) {
 		if n > 20 {
 			break

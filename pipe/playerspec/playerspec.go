@@ -449,8 +449,8 @@ type cappedRun struct {
 	c capped
 }
 
-// Hit implements engine.Running.
-func (r cappedRun) Hit(l search.Limits) { r.Running.Hit(r.c.within(l)) }
+// PonderHit implements engine.Running.
+func (r cappedRun) PonderHit(l search.Limits) { r.Running.PonderHit(r.c.within(l)) }
 
 func (c capped) within(l search.Limits) search.Limits {
 	if c.nodes > 0 && (l.Nodes == 0 || c.nodes < l.Nodes) {
