@@ -44,7 +44,7 @@ func (g *greedy) setPause(d time.Duration) {
 	g.pause = d
 }
 
-func (i *idea) Hit(play.Clock) {
+func (i *idea) PonderHit(play.Clock) {
 	i.hitOnce.Do(func() {
 		i.g.mu.Lock()
 		i.g.hits++
@@ -75,7 +75,7 @@ func (i *idea) Wait() (play.Result, error) {
 	case <-i.stop:
 	}
 	p := i.t.Position
-	r := play.Result{Depth: 1, Chance: i.g.chance, Source: "search"}
+	r := play.Result{Depth: 1, WinProb: i.g.chance, Source: "search"}
 	for n, m := range p.Legal(nil) {
 		if n > 20 {
 			break

@@ -30,7 +30,7 @@ func (m *manners) hopeless(s *Session, r Result) bool {
 		return false // a book or only move, not thought about
 	}
 	p := s.player.Settings.Manners
-	m.known, m.chance = true, 100*r.Chance
+	m.known, m.chance = true, 100*r.WinProb
 	m.low = inARow(m.low, m.chance < p.ResignBelow)
 	m.even = inARow(m.even, m.chance >= 50-p.DrawWithin && m.chance <= 50+p.DrawWithin && p.DrawWithin > 0)
 	return m.low > 0 && m.low >= p.ResignMoves

@@ -86,7 +86,7 @@ func (s *Session) hit() {
 	}
 	c, _ := s.clock()
 	s.mind.hit = time.Now()
-	s.mind.thought.Hit(c)
+	s.mind.thought.PonderHit(c)
 	if early := s.mind.early; early != nil {
 		s.decided(*early)
 	}
@@ -150,7 +150,7 @@ func (s *Session) show(r Result) {
 func (s *Session) analyse(m *mind, r Result) Analysis {
 	a := Analysis{Result: r}
 	if r.Depth == 0 {
-		a.Score, a.Chance = 0, 0 // no depth was finished: the move is a guess
+		a.Score, a.WinProb = 0, 0 // no depth was finished: the move is a guess
 	}
 	if m == nil {
 		return a

@@ -420,7 +420,7 @@ func (s *Session) showMoves() {
 			Int64("clock_ms", s.st.Clocks.Seats[p.seat].LeftMS)
 		if analysis != nil {
 			ev = ev.Int("depth", analysis.Depth).Uint64("nodes", analysis.Nodes).Int("score", analysis.Score).
-				Float64("chance", analysis.Chance).Bool("ponder_hit", analysis.PonderHit)
+				Float64("chance", analysis.WinProb).Bool("ponder_hit", analysis.PonderHit)
 		}
 		ev.Msg("move")
 		s.emit(Event{Kind: MovePlayed, Ply: s.shown + 1, Move: p.move, Seat: p.seat, Analysis: analysis})

@@ -32,9 +32,9 @@ func TestPoolThinkerPonders(t *testing.T) {
 	}
 	c := Clock{Spec: spec(t, "0.1/move"), At: time.Now()}
 	c.Mine, c.Theirs = c.Spec.Start(), c.Spec.Start()
-	th.Hit(c)
+	th.PonderHit(c)
 	r, err := th.Wait()
-	if err != nil || r.Move == game.NoMove || r.Nodes == 0 || r.Chance <= 0 || r.Chance >= 1 {
+	if err != nil || r.Move == game.NoMove || r.Nodes == 0 || r.WinProb <= 0 || r.WinProb >= 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 

@@ -102,7 +102,7 @@ func evaluation(a *play.Analysis) string {
 	if a == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%+6d %3.0f%%  depth %2d", a.Score, 100*a.Chance, a.Depth)
+	text := fmt.Sprintf("%+6d %3.0f%%  depth %2d", a.Score, 100*a.WinProb, a.Depth)
 	if a.PonderHit {
 		text += fmt.Sprintf("  ponder hit, saved %.1f s", a.PonderSaved.Seconds())
 	}

@@ -28,7 +28,7 @@ func (s *Searcher) Search(p game.Position, l search.Limits, report func(search.I
 	if !l.Wait && !l.NoBook && l.MultiPV <= 1 && l.Mate == 0 {
 		start := time.Now()
 		if m, c, ok := s.shelf.Choose(p, s.options, l.Seed, l.Moves); ok {
-			return answered{search.Result{Move: m, Chance: c.Score(), Time: time.Since(start), PV: []game.Move{m}, Source: search.FromBook}}, nil
+			return answered{search.Result{Move: m, WinProb: c.Score(), Time: time.Since(start), PV: []game.Move{m}, Source: search.FromBook}}, nil
 		}
 	}
 	return s.inner.Search(p, l, report)
@@ -43,9 +43,9 @@ type answered struct{ result search.Result }
 // closed is closed.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-func (a answered) Hit(search.Limits)     {}
-func (a answered) Stop()                 {}
-func (a answered) Pause()                {}
-func (a answered) Resume()               {}
-func (a answered) Done() <-chan struct{} { return closed }
-func (a answered) Wait() search.Result   { return a.result }
+func (a answered) PonderHit(search.Limits) {}
+func (a answered) Stop()                   {}
+func (a answered) Pause()                  {}
+func (a answered) Resume()                 {}
+func (a answered) Done() <-chan struct{}   { return closed }
+func (a answered) Wait() search.Result     { return a.result }

@@ -119,10 +119,10 @@ func (s *Search) end() {
 	}
 }
 
-// Hit gives a search that was begun without a deadline the limits of time,
+// PonderHit gives a search that was begun without a deadline the limits of time,
 // nodes and depth that it runs under from now on: the awaited move was
 // played. What says which moves and lines to look at stays as it was.
-func (s *Search) Hit(l Limits) {
+func (s *Search) PonderHit(l Limits) {
 	old := s.limits.Load()
 	l.Moves, l.MultiPV, l.Threads = old.Moves, old.MultiPV, old.Threads
 	s.setLimits(l)

@@ -12,18 +12,18 @@ import (
 // Params are a game's data for the kernel. Every heuristic has a switch, so
 // that its worth can be measured by leaving it out.
 type Params struct {
-	Game  string // salts the hash table, with what SearchKey holds
-	Slots [2]int // sizes of the two history tables that Entry.Slots index
-	// Follow is which of the two slots (0 or 1) says what a move was to the
-	// moves after it: continuation history has its size squared, counter
-	// moves its size.
-	Follow int
+	Game        string // salts the hash table, with what SearchKey holds
+	HistorySize [2]int // sizes of the two history tables that ScoredMove.HistoryIndex index
+	// ContinuationIndex (0 or 1) is the history index by which continuation
+	// history and counter moves tell earlier moves apart. Continuation
+	// history takes the square of its size.
+	ContinuationIndex int
 
-	// WinScale is the score at which the side to move wins 73 % of games:
-	// chance = 1/(1+exp(-score/WinScale)).
+	// WinScale is the score at which the side to move wins 73 % of games: the
+	// probability of winning is 1/(1+exp(-score/WinScale)).
 	WinScale Score
-	// Outcomes tells draws from decided games, too; zero is none drawn.
-	Outcomes Outcomes
+	// WDLModel also models draws; its zero value models none.
+	WDLModel WDLModel
 
 	// Quiescence is whether leaves search on through noisy moves. Without it
 	// the kernel takes the game to have no noisy moves at all.
@@ -217,7 +217,7 @@ func (s *Switches) Set(name string, on bool) error {
 }
 
 // numbers are the parameters that are numbers and may be tried at other values,
-// by name: those of the structs within as "Margins.Futility". What Follow and
+// by name: those of the structs within as "Margins.Futility". What ContinuationIndex and
 // WinScale say is a fact of the game.
 func (p *Params) numbers() map[string]reflect.Value {
 	all := map[string]reflect.Value{}
@@ -233,7 +233,7 @@ func (p *Params) numbers() map[string]reflect.Value {
 		}
 	}
 	add("", reflect.ValueOf(p).Elem())
-	delete(all, "Follow")
+	delete(all, "ContinuationIndex")
 	delete(all, "WinScale")
 	return all
 }

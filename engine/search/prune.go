@@ -40,7 +40,7 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 	// after its best move, except in zugzwang, which MayPass and at great
 	// depth a search without passing rule out (Donninger, "Null move and deep
 	// search", 1993).
-	if on.NullMove && depth >= 3 && node.MayPass && eval >= beta && ply >= w.unverified && (ply == 0 || w.lines[ply-1].entry.Move != game.NoMove) {
+	if on.NullMove && depth >= 3 && node.MayPass && eval >= beta && ply >= w.unverified && (ply == 0 || w.lines[ply-1].current.Move != game.NoMove) {
 		if score, rests, ok := w.nullMove(beta, depth, ply, eval, cut); ok || w.stopped() {
 			return score, rests, ok
 		}
@@ -58,7 +58,7 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Score, int, bool) {
 	null := &w.k.params.Null
 	less := null.Base + depth/null.Per + min(int((eval-beta)/w.k.params.Margins.Null), null.Most)
-	w.lines[ply].entry = Entry{}
+	w.lines[ply].current = ScoredMove{}
 	w.pos.Pass()
 	score, rests := negate(w.search(-beta, -beta+1, depth-1-less, ply+1, !cut))
 	w.pos.Unpass()
@@ -90,7 +90,7 @@ func (w *worker) probCut(beta Score, depth, ply int, eval Score, cut bool) (Scor
 		if e == nil {
 			return 0, nothing, false
 		}
-		if e.Noise < 2 || (w.exchanger != nil && !w.exchanger.SEE(e.Move, raised-eval)) {
+		if e.Noise != GoodNoisy || (w.exchanger != nil && !w.exchanger.SEE(e.Move, raised-eval)) {
 			continue
 		}
 		if !w.mayDo() {

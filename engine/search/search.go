@@ -67,14 +67,14 @@ func negate(s Score, rests int) (Score, int) { return -s, rests }
 // reduction is how many plies less deep to look at the n-th move of a node
 // first. Moves late in a good order are seldom best; the better their record,
 // the less they are reduced.
-func (w *worker) reduction(e *Entry, records *records, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
+func (w *worker) reduction(e *ScoredMove, records *records, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
 	params := &w.k.params
 	by := &params.Reduce
-	if !params.On.Reductions || depth < 3 || n < 2 || e.Noise == 2 {
+	if !params.On.Reductions || depth < 3 || n < 2 || e.Noise == GoodNoisy {
 		return 0
 	}
 	r := by.plies(depth, n)
-	if e.Noise == 0 {
+	if e.Noise == Quiet {
 		r -= int(records.of(e)) * by.Record / historyMax
 	}
 	if pv {
@@ -143,7 +143,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	hit := false
 	if excluded == game.NoMove {
 		known, hit = w.k.table.probe(w.key(&node))
-		if hit && on.HashCutoff && !node.NoCutoff && known.depth >= depth {
+		if hit && on.HashCutoff && !node.NoTable && known.depth >= depth {
 			if score := fromTable(known.score, ply); known.decides(alpha, beta, score) {
 				return score, nothing
 			}
@@ -211,19 +211,19 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		// 11. Moves that come late, at small depth, where there is no sign
 		// that they could matter, are not searched at all. The first always
 		// is, and all are while nothing is better than a loss.
-		if e.Move == known.move && e.Noise > 0 {
+		if e.Move == known.move && e.Noise != Quiet {
 			hashNoisy = true
 		}
 		less := 0
 		if !node.Forced {
 			less = w.reduction(e, &records, depth, searched+1, ply, pv, cut, improving, hashNoisy)
 		}
-		if ply > 0 && !node.Forced && best > -RepBound && !e.Forces {
+		if ply > 0 && !node.Forced && best > -RepBound && !e.Forcing {
 			left := depth
-			if on.ByReduced && e.Noise == 0 {
+			if on.ByReduced && e.Noise == Quiet {
 				left = max(depth-less, 1)
 			}
-			if e.Noise == 0 {
+			if e.Noise == Quiet {
 				if w.tooLate(depth, left, searched, alpha, static, improving) {
 					if !params.Quiescence {
 						break // no noisy move can follow
@@ -235,9 +235,9 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 					continue
 				}
 			}
-			if on.SEEPruning && w.exchanger != nil && left <= params.Shallow && e.Noise < 2 {
+			if on.SEEPruning && w.exchanger != nil && left <= params.Shallow && e.Noise != GoodNoisy {
 				risk := margins.SEENoisy * Score(depth)
-				if e.Noise == 0 {
+				if e.Noise == Quiet {
 					risk = margins.SEEQuiet * Score(left*left)
 				}
 				if !w.exchanger.SEE(e.Move, -risk) {
@@ -252,7 +252,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		case ply >= 2*w.depth:
 		case oneReply:
 			more = 1
-		case on.Recapture && pv && ply > 0 && e.Gain > 0 && e.To != 0 && e.To == w.lines[ply-1].entry.To && w.lines[ply-1].entry.Gain > 0:
+		case on.Recapture && pv && ply > 0 && e.Gain > 0 && e.CaptureSquare != 0 && e.CaptureSquare == w.lines[ply-1].current.CaptureSquare && w.lines[ply-1].current.Gain > 0:
 			more = 1
 		case on.Singular && e.Move == known.move && excluded == game.NoMove && w.trusted(&known, depth):
 			// The hash move is singular if without it the node is much worse:
@@ -294,7 +294,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		if score > best {
 			best = score
 			if score > alpha {
-				alpha, bestMove, bestQuiet = score, e.Move, e.Noise == 0
+				alpha, bestMove, bestQuiet = score, e.Move, e.Noise == Quiet
 				w.follow(ply, e.Move)
 				if score >= beta {
 					rests = onChild
@@ -343,8 +343,8 @@ func (w *worker) aim(p *picker, hash game.Move, ply int) {
 		copy(p.refutes[:], w.lines[ply].killers[:])
 	}
 	if on.Counter && ply > 0 {
-		if earlier := &w.lines[ply-1].entry; earlier.Move != game.NoMove {
-			p.refutes[2] = w.history.counter[ply&1][earlier.Slots[w.history.kind]]
+		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
+			p.refutes[2] = w.history.counter[ply&1][earlier.HistoryIndex[w.history.kind]]
 		}
 	}
 	if on.History || on.Continuation || on.NoisyHistory {
@@ -371,8 +371,8 @@ func (w *worker) over(node *Node, ply int) (Score, int, bool) {
 	w.lines[ply].n = 0
 	w.seldepth = max(w.seldepth, ply)
 	if node.Over {
-		if node.Back > 0 {
-			return AtPly(node.Verdict, ply), ply - node.Back, true
+		if node.RepetitionPlies > 0 {
+			return AtPly(node.Verdict, ply), ply - node.RepetitionPlies, true
 		}
 		return AtPly(node.Verdict, ply), nothing, true
 	}
@@ -396,7 +396,7 @@ func above(rests, ply int) int {
 func (w *worker) remember(node *Node, ply int, best, alpha, beta Score, depth, rests int, move game.Move, eval Score) {
 	r := record{move: move, score: toTable(best, ply), eval: eval, depth: min(max(depth, 0), MaxPly)}
 	switch {
-	case rests < ply || node.NoCutoff:
+	case rests < ply || node.NoTable:
 		r.bound, r.score, r.depth = NoBound, 0, 0
 	case best >= beta:
 		r.bound = Lower

@@ -33,7 +33,7 @@ func benchPositions(b *testing.B) (all []*position) {
 }
 
 // allMoves runs a cursor to its end.
-func allMoves(p *position, mode search.Mode, buf []search.Entry) (moves []search.Entry) {
+func allMoves(p *position, mode search.Mode, buf []search.ScoredMove) (moves []search.ScoredMove) {
 	c := search.Cursor{Mode: mode}
 	for buf = p.Moves(buf, &c); len(buf) > 0; buf = p.Moves(buf, &c) {
 		moves = append(moves, buf...)
@@ -63,7 +63,7 @@ func BenchmarkMoves(b *testing.B) {
 	}{{"all", search.All}, {"noisy", search.Noisy}} {
 		b.Run(m.name, func(b *testing.B) {
 			all := benchPositions(b)
-			var buf []search.Entry
+			var buf []search.ScoredMove
 			for b.Loop() {
 				for _, p := range all {
 					c := search.Cursor{Mode: m.mode}
@@ -106,7 +106,7 @@ func BenchmarkDoUndo(b *testing.B) {
 // BenchmarkSEE weighs every move of four positions against zero.
 func BenchmarkSEE(b *testing.B) {
 	all := benchPositions(b)
-	var lists [][]search.Entry
+	var lists [][]search.ScoredMove
 	n := 0
 	for _, p := range all {
 		lists = append(lists, allMoves(p, search.All, nil))

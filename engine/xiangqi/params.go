@@ -12,13 +12,13 @@ import (
 // 932 and 616 games at 10,000 nodes, in which each had one of two values by lot.
 func Params() search.Params {
 	return search.Params{
-		Game:       "xiangqi",
-		Slots:      [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
-		Follow:     1, // piece and target
-		WinScale:   search.Score(math.Round(meaning.Scale)),
-		Outcomes:   meaning.Outcomes,
-		Margins:    margins(),
-		Quiescence: true, QuiescenceChecks: 1,
+		Game:              rules.Name,
+		HistorySize:       [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
+		ContinuationIndex: 1, // piece and target
+		WinScale:          search.Score(math.Round(meaning.Scale)),
+		WDLModel:          meaning.Outcomes,
+		Margins:           margins(),
+		Quiescence:        true, QuiescenceChecks: 1,
 		ProveRoot: proveRoot,
 		LateFrom:  3, Shallow: 8,
 		Reduce: search.Reduce{Base: 1024, Slope: 250, Record: 9000, PV: 1024, Cut: 1536, Stale: 768, Killer: 1024,

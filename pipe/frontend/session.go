@@ -382,14 +382,14 @@ func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
 
 // known is what the engine's hash table knows of a position, where the engine
 // can say so. A search may run.
-func (s *session) known(p game.Position) (search.Known, bool) {
+func (s *session) known(p game.Position) (search.TableEntry, bool) {
 	e, ok := engine.As[interface {
-		Known(game.Position) (search.Known, bool)
+		ProbeTable(game.Position) (search.TableEntry, bool)
 	}](s.open[p.Rules().Game])
 	if !ok {
-		return search.Known{}, false
+		return search.TableEntry{}, false
 	}
-	return e.Known(p)
+	return e.ProbeTable(p)
 }
 
 // stop ends the search; its answer comes. Without one nothing happens.
@@ -404,7 +404,7 @@ func (s *session) stop() {
 // runs from now on.
 func (s *session) hit(c *engine.Clock) {
 	if s.task != nil && s.task.thought != nil {
-		s.task.thought.Hit(s.running(c))
+		s.task.thought.PonderHit(s.running(c))
 	}
 }
 

@@ -271,7 +271,7 @@ func (u *uciSpeaker) answer(r search.Result, err error) {
 		return
 	}
 	if !u.reported { // GUIs look for a line before the move
-		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, Chance: r.Chance,
+		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, WinProb: r.WinProb,
 			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
 	}
 	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // the last report was before the end
