@@ -34,13 +34,13 @@ func learnWorth() *cobra.Command {
 		Use:   "worth [CHANGE...]",
 		Short: "Measure what parts of the search are worth, many at once",
 		Long: `Measure what changes of our engine are worth, many at once. A CHANGE is an
-option of a spec: without=NullMove, with=Razoring, set.LateFrom=4. Without any it
+option of a spec: without=NullMove, with=Razoring, set.LMPBase=4. Without any it
 is each switch of the search, turned round. In each pair of games each of the
 two players has each change or not, by lot; least squares over all games say
 what each is worth, in points of a hundred. Ctrl-C ends it early, and shows what
 is known by then. See docs/search.md.`,
 		Example: `  sparring learn worth --game xiangqi --player self:nodes=5000 --games 4000 --openings shipped
-  sparring learn worth --game xiangqi --clock movetime=50ms --chance 0.5 without=NullMove without=ForcedExtension`,
+  sparring learn worth --game xiangqi --clock movetime=50ms --chance 0.5 without=NullMove without=CheckExtension`,
 		RunE: func(c *cobra.Command, changes []string) error {
 			plan, err := f.prepare(changes)
 			if err != nil {
