@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -81,64 +80,60 @@ type Matchmaking struct {
 	Longest  time.Duration `default:"10m" desc:"longest pause: each challenge that nobody takes doubles it"`
 }
 
-// Validate reports everything that is wrong with the settings, one error a
-// line; the files that they name are not read.
+// Validate reports everything that is wrong with the settings and with the
+// files of players and credentials that they name, one error a line.
 func (c Config) Validate() error {
-	var errs []error
-	bad := func(name, format string, args ...any) {
-		errs = append(errs, fmt.Errorf(configs.Prefix+"_"+name+": "+format, args...))
-	}
-	atLeast := func(name string, n, least int) {
-		if n < least {
-			bad(name, "%d: want at least %d", n, least)
-		}
-	}
+	var faults configs.Faults
 	if c.NATS.URL == "" {
-		bad("NATS_URL", "missing")
+		faults.Add("NATS_URL", "missing")
 	}
 	if c.NATS.Creds != "" && c.NATS.Password != "" {
-		bad("NATS_CREDS", "and a password: want one of them")
+		faults.Add("NATS_CREDS", "and a password: want one of them")
 	}
-	if _, err := protocol.NewSubjects(c.NATS.Prefix); err != nil {
-		bad("NATS_PREFIX", "%w", err)
-	}
+	faults.Readable("NATS_CREDS", c.NATS.Creds)
+	faults.Readable("NATS_CA", c.NATS.CA)
+	_, err := protocol.NewSubjects(c.NATS.Prefix)
+	faults.Err("NATS_PREFIX", err)
 	if c.Instance != "" {
-		if err := protocol.CheckID("id", c.Instance); err != nil {
-			bad("INSTANCE", "%w", err)
-		}
+		faults.Err("INSTANCE", protocol.CheckID("id", c.Instance))
 	}
-	if c.Profiles == "" {
-		if _, err := c.inline(); err != nil {
-			bad("PLAYERS", "%w", err)
-		}
-	}
-	atLeast("SLOTS", c.Slots, 1)
+	faults.AtLeast("SLOTS", c.Slots, 1)
 	if c.HumanSlots < 0 || c.HumanSlots > c.Slots {
-		bad("HUMAN_SLOTS", "%d: want 0 to SLOTS", c.HumanSlots)
+		faults.Add("HUMAN_SLOTS", "%d: want 0 to SLOTS", c.HumanSlots)
 	}
-	atLeast("CORES", c.Cores, 0)
-	atLeast("GAMES_PER_CORE", c.GamesPerCore, 1)
-	atLeast("THREADS", c.Threads, 1)
-	if c.Threads > c.cores()*max(c.GamesPerCore, 1) {
-		bad("THREADS", "%d: more than %d cores carry with %d games on each", c.Threads, c.cores(), c.GamesPerCore)
+	faults.AtLeast("CORES", c.Cores, 0)
+	faults.AtLeast("GAMES_PER_CORE", c.GamesPerCore, 1)
+	faults.AtLeast("THREADS", c.Threads, 1)
+	have := runtime.GOMAXPROCS(0)
+	if c.Cores > have {
+		faults.Add("CORES", "%d: this machine has %d", c.Cores, have)
 	}
-	atLeast("HASH_MB", c.HashMB, 1)
-	if c.RepeatWindow <= 0 {
-		bad("REPEAT_WINDOW", "%v: want more than nothing", c.RepeatWindow)
+	if cores := min(c.cores(), have); c.Threads > cores {
+		faults.Add("THREADS", "%d: there are %d cores to think with", c.Threads, cores)
 	}
+	faults.AtLeast("HASH_MB", c.HashMB, 1)
+	faults.Positive("REPEAT_WINDOW", c.RepeatWindow)
 	if _, err := zerolog.ParseLevel(c.LogLevel); err != nil || c.LogLevel == "" {
-		bad("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)
+		faults.Add("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)
 	}
 	if c.Book == "" {
-		bad("BOOK", "missing; none is for no book")
+		faults.Add("BOOK", "missing; none is for no book")
 	}
 	if c.Data == "" {
-		bad("DATA", "missing")
+		faults.Add("DATA", "missing")
 	}
-	errs = append(errs, c.Policy.validate(configs.Prefix+"_POLICY_")...)
-	errs = append(errs, c.Play.validate(configs.Prefix+"_PLAY_")...)
-	errs = append(errs, c.Match.validate(configs.Prefix+"_MATCH_")...)
-	return errors.Join(errs...)
+	ofAll := append(c.Policy.validate(configs.Prefix+"_POLICY_"), c.Play.validate(configs.Prefix+"_PLAY_")...)
+	faults = append(append(faults, ofAll...), c.Match.validate(configs.Prefix+"_MATCH_")...)
+	if len(ofAll) > 0 { // or every profile would have the same faults again
+		faults = append(faults, configs.Defaults(&c.Policy), configs.Defaults(&c.Play))
+	}
+	source := "PLAYERS"
+	if c.Profiles != "" {
+		source = "PROFILES"
+	}
+	_, err = c.players()
+	faults.Err(source, err)
+	return faults.Join()
 }
 
 func (m Manners) validate(at string) (errs []error) {

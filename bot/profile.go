@@ -77,7 +77,7 @@ func (c Config) inline() ([]Profile, error) {
 		}
 		profiles = append(profiles, Profile{Player: protocol.PlayerID(name), Games: strings.Split(games, "+")})
 	}
-	return profiles, checkProfiles(profiles)
+	return profiles, errors.Join(checkProfiles(profiles)...)
 }
 
 // readProfiles reads the file that Profiles names. A player's policy and
@@ -85,27 +85,32 @@ func (c Config) inline() ([]Profile, error) {
 func (c Config) readProfiles() ([]Profile, error) {
 	data, err := os.ReadFile(c.Profiles)
 	if err != nil {
-		return nil, fmt.Errorf("profiles: %w", err)
+		return nil, err
 	}
 	var file struct {
 		Players []json.RawMessage `json:"players"`
 	}
 	if err := strict(data, &file); err != nil {
-		return nil, fmt.Errorf("profiles %s: %w", c.Profiles, err)
+		return nil, fmt.Errorf("%s: %w", c.Profiles, err)
 	}
 	var profiles []Profile
+	var errs []error
 	for i, entry := range file.Players {
 		policy, manners := c.Policy, c.Play
 		p := Profile{Policy: &policy, Play: &manners}
 		if err := strict(entry, &p); err != nil {
-			return nil, fmt.Errorf("profiles %s: player %d: %w", c.Profiles, i+1, err)
+			errs = append(errs, fmt.Errorf("player %d: %w", i+1, err))
+			continue
 		}
 		profiles = append(profiles, p)
 	}
-	if err := checkProfiles(profiles); err != nil {
-		return nil, fmt.Errorf("profiles %s: %w", c.Profiles, err)
+	if len(errs) == 0 || len(profiles) > 0 {
+		errs = append(errs, checkProfiles(profiles)...)
 	}
-	return profiles, nil
+	for i, err := range errs {
+		errs[i] = fmt.Errorf("%s: %w", c.Profiles, err)
+	}
+	return profiles, errors.Join(errs...)
 }
 
 // strict refuses fields that nobody reads: a misspelt one would be silent.
@@ -121,11 +126,10 @@ func strict(data []byte, v any) error {
 	return err
 }
 
-func checkProfiles(profiles []Profile) error {
+func checkProfiles(profiles []Profile) (errs []error) {
 	if len(profiles) == 0 {
-		return errors.New("no player")
+		return []error{errors.New("no player")}
 	}
-	var errs []error
 	seen := make(map[protocol.PlayerID]bool)
 	for _, p := range profiles {
 		if err := protocol.CheckID("player", p.Player); err != nil {
@@ -138,7 +142,7 @@ func checkProfiles(profiles []Profile) error {
 		seen[p.Player] = true
 		errs = append(errs, p.check()...)
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
 func (p Profile) check() (errs []error) {

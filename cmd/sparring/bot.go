@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"sync"
@@ -34,13 +33,14 @@ ones; the second hands the games over to other instances and ends at once.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var cfg bot.Config
-			if err := errors.Join(configs.FromEnv(configs.Prefix, &cfg), cfg.Validate()); err != nil {
-				return usagef("settings:\n%w", err)
+			unknown, err := load(&cfg)
+			if err != nil {
+				return err
 			}
 			if cfg.Instance == "" {
 				cfg.Instance = protocol.InstanceID(protocol.NewID())
 			}
-			log := newLog(c.ErrOrStderr(), cfg.LogLevel)
+			log := newLog(c.ErrOrStderr(), cfg.LogLevel, unknown...)
 			nc, err := protocol.Connect(cfg.Connection(log))
 			if err != nil {
 				return err

@@ -1,11 +1,14 @@
 package amazons
 
-import "sparring/engine/search"
+import (
+	"sparring/engine/search"
+	rules "sparring/game/amazons"
+)
 
 // Params are the game's data for the kernel.
 func Params() search.Params {
 	return search.Params{
-		Game:              "amazons",
+		Game:              rules.Name,
 		HistorySize:       [2]int{stepSlots, arrowSlots},
 		ContinuationIndex: 1, // arrows: pairs of steps would be too many
 		WinScale:          winScale,

@@ -92,7 +92,7 @@ const failedBits = 13
 // Params are the kernel's data for the game.
 func Params() search.Params {
 	return search.Params{
-		Game:        "gomoku",
+		Game:        gomoku.Name,
 		HistorySize: [2]int{gomoku.MaxPoints, 1},
 		// An open three, which wins for the side to move more often than not.
 		WinScale:   800,

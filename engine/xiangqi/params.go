@@ -12,7 +12,7 @@ import (
 // 932 and 616 games at 10,000 nodes, in which each had one of two values by lot.
 func Params() search.Params {
 	return search.Params{
-		Game:              "xiangqi",
+		Game:              rules.Name,
 		HistorySize:       [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
 		ContinuationIndex: 1, // piece and target
 		WinScale:          search.Score(math.Round(meaning.Scale)),

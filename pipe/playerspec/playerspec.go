@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,8 +270,15 @@ func (s Spec) String() string {
 }
 
 // Check reports what is wrong with a spec for a game, also a program that can't
-// be found, without starting anything; any game will do where gameName is "".
+// be found or more threads than this machine has cores, without starting anything; any game will do where gameName is "".
 func (s Spec) Check(gameName string) error {
+	threads := s.Threads
+	if s.Outside != nil {
+		threads = s.Outside.Threads
+	}
+	if cores := runtime.GOMAXPROCS(0); threads > cores {
+		return fmt.Errorf("player %.100q: threads=%d: this machine has %d cores", s, threads, cores)
+	}
 	if s.Outside != nil {
 		if err := s.Outside.Check(gameName); err != nil {
 			return fmt.Errorf("player %.100q: %w", s, joined([]error{err}))

@@ -203,3 +203,15 @@ func TestBook(t *testing.T) {
 		}
 	}
 }
+
+func TestMoreThreadsThanCores(t *testing.T) {
+	for _, text := range []string{"self:threads=1000", "uci:/bin/sh,threads=1000"} {
+		spec, err := Parse(text) // as a record from another machine may say
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := spec.Check(""); err == nil || !strings.Contains(err.Error(), "this machine has") {
+			t.Errorf("%s: %v, want an error that says how many cores there are", text, err)
+		}
+	}
+}
