@@ -5,7 +5,7 @@
 //	self:level=5                        at a level (package level)
 //	self:nodes=10000,depth=8            with limits of every search
 //	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
-//	self:set.LateFrom=4                 a number of the kernel (search.NumberNames)
+//	self:set.LMPBase=4                 a number of the kernel (search.NumberNames)
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
