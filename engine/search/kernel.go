@@ -15,8 +15,8 @@ type Kernel struct {
 	table  *Table
 	salt   uint64
 	// evaluates: inner nodes need an evaluation
-	evaluates bool
-	era       atomic.Uint32 // counts calls of Forget
+	needEval bool
+	era      atomic.Uint32 // counts calls of Forget
 
 	mu   sync.Mutex
 	free []*worker // kept because their tables are large
@@ -25,8 +25,8 @@ type Kernel struct {
 // New makes a kernel for the game that the parameters describe. Kernels of
 // several games and evaluations may share a table.
 func New(params Params, table *Table) *Kernel {
-	params.fill()
-	k := &Kernel{params: params, table: table, evaluates: params.On.evaluates()}
+	params.setDefaults()
+	k := &Kernel{params: params, table: table, needEval: params.On.needEval()}
 	name := params.Game
 	if params.Eval != "" {
 		name += "/" + params.Eval

@@ -5,7 +5,7 @@
 //	self:level=5                        at a level (package level)
 //	self:nodes=10000,depth=8            with limits of every search
 //	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
-//	self:set.LateFrom=4                 a number of the kernel (search.NumberNames)
+//	self:set.LMPBase=4                  a number of the kernel (search.NumberNames)
 //	self:eval=xu2006                    a named evaluation of the game (adapter.Evaluation)
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -281,8 +282,15 @@ func (s Spec) String() string {
 }
 
 // Check reports what is wrong with a spec for a game, also a program that can't
-// be found, without starting anything; any game will do where gameName is "".
+// be found or more threads than this machine has cores, without starting anything; any game will do where gameName is "".
 func (s Spec) Check(gameName string) error {
+	threads := s.Threads
+	if s.Outside != nil {
+		threads = s.Outside.Threads
+	}
+	if cores := runtime.GOMAXPROCS(0); threads > cores {
+		return fmt.Errorf("player %.100q: threads=%d: this machine has %d cores", s, threads, cores)
+	}
 	if s.Outside != nil {
 		if err := s.Outside.Check(gameName); err != nil {
 			return fmt.Errorf("player %.100q: %w", s, joined([]error{err}))
