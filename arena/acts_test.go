@@ -204,7 +204,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
-	nc := connect(t, srv.Watcher())
+	nc := connect(t, srv.Player("watch"))
 	sub, err := nc.SubscribeSync(a.server.Subjects().Prefix() + ".watch.*")
 	if err != nil {
 		t.Fatal(err)

@@ -118,9 +118,6 @@ func (a *Arena) Run(ctx context.Context) error {
 	}
 }
 
-// Serving is closed when Run listens to players.
-func (a *Arena) Serving() <-chan struct{} { return a.serving }
-
 // open starts everything. The function returned ends what listens to players.
 func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	var stops []func()

@@ -32,7 +32,7 @@ func amazonsOnly(t *testing.T, p *player) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if _, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Display: "Player " + string(p.Player()), Slots: 10,
+	if _, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Display: "Player " + string(p.id), Slots: 10,
 		Games: []protocol.Capability{{Game: "amazons"}}}); err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,3 @@ func newMetrics() *metrics {
 	m.challenges = counter("challenges_total", "Challenges stored.")
 	return m
 }
-
-// Metrics are the arena's counters, for a Prometheus endpoint.
-func (a *Arena) Metrics() prometheus.Gatherer { return a.metrics.registry }

@@ -127,7 +127,7 @@ func (r *running) start() {
 	go func() { r.ended <- r.Run(ctx) }()
 	r.t.Cleanup(r.stop)
 	select {
-	case <-r.Serving():
+	case <-r.serving:
 	case <-time.After(patience):
 		r.t.Fatal("the arena does not serve")
 	}

@@ -23,6 +23,7 @@ import (
 // player is a scripted player: it accepts what it is offered, plays random
 // legal moves, and sends heartbeats, all through protocol.Client.
 type player struct {
+	id protocol.PlayerID
 	*protocol.Client
 	t   testing.TB
 	nc  *nats.Conn
@@ -47,7 +48,7 @@ type player struct {
 func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.InstanceID) *player {
 	t.Helper()
 	p := &player{
-		t: t, nc: connect(t, srv.Player(string(id))), log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
+		t: t, id: id, nc: connect(t, srv.Player(string(id))), log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
 		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*nats.Subscription),
 		change: make(chan struct{}), slots: 10,
 	}
@@ -89,7 +90,7 @@ func (p *player) leaveTable() {
 func (p *player) hello(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	ans, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Display: "Player " + string(p.Player()), Build: "test 1", Slots: 10,
+	ans, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Display: "Player " + string(p.id), Build: "test 1", Slots: 10,
 		Games: []protocol.Capability{{Game: "amazons"}, {Game: "gomoku"}, {Game: "xiangqi"}}})
 	if err != nil && ctx.Err() == nil {
 		p.t.Errorf("hello: %v", err)
@@ -260,7 +261,7 @@ func (p *player) until(g protocol.GameID, what string, ok func(protocol.State) b
 		select {
 		case <-change:
 		case <-deadline:
-			p.t.Fatalf("%s, game %s: waited for %s; the last state is %+v", p.Player(), g, what, st)
+			p.t.Fatalf("%s, game %s: waited for %s; the last state is %+v", p.id, g, what, st)
 		}
 	}
 }
@@ -284,7 +285,7 @@ func (p *player) notice(k protocol.NoticeKind) protocol.Notice {
 		select {
 		case <-change:
 		case <-deadline:
-			p.t.Fatalf("%s: no notice %q", p.Player(), k)
+			p.t.Fatalf("%s: no notice %q", p.id, k)
 		}
 	}
 }
@@ -352,7 +353,7 @@ func position0(t testing.TB, terms protocol.Terms) game.Position {
 // counterValue sums up a counter of the arena over its labels.
 func counterValue(t testing.TB, a *Arena, name string) float64 {
 	t.Helper()
-	families, err := a.Metrics().Gather()
+	families, err := a.metrics.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"sync"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
 	"sparring/game"
+	rules "sparring/game/xiangqi"
 )
 
 // Options set up an engine.
@@ -24,6 +26,8 @@ type Options struct {
 	// Numbers sets numbers of the kernel's parameters, by the names of
 	// search.NumberNames, likewise.
 	Numbers map[string]int
+	// Eval names one of the game's adapter.Evaluations; "" is the game's own.
+	Eval string
 	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
 	// use for them.
 	Tables xiangqi.Tables
@@ -44,32 +48,19 @@ func MostHash() int {
 // Engine is the alpha-beta searcher for one game.
 type Engine struct {
 	game    string
-	adapter adapter
+	adapter adapter.Adapter
 	params  search.Params
 	options Options
 	shared  func() *search.Kernel // of all games without a table of their own
 	tables  tables
 }
 
-// adapter is what a game adds to the kernel.
-type adapter struct {
-	position func(game.Position) (search.Position, error)
-	params   func() search.Params
-	length   int // plies that a game usually lasts, for the time manager
-	// selfLoss: a player's own move may end the game as a loss (by repetition,
-	// by a forbidden move), so the rules look at every move before a search.
-	selfLoss bool
-	// probing is position for an engine with endgame tables, nil where the
-	// game has none.
-	probing func(xiangqi.Tables) func(game.Position) (search.Position, error)
-}
-
 // New makes the engine for a game; the error wraps game.ErrRules for a game
 // that has none.
 func New(gameName string, o Options) (*Engine, error) {
-	a, ok := adapters[gameName]
-	if !ok {
-		return nil, noEngine(gameName)
+	a, err := Adapter(gameName)
+	if err != nil {
+		return nil, err
 	}
 	if o.HashBytes < 0 || o.Threads < 0 {
 		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative", o.HashBytes, o.Threads)
@@ -80,10 +71,14 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.HashBytes == 0 {
 		o.HashBytes = DefaultHash
 	}
-	if o.Tables != nil && a.probing != nil {
-		a.position = a.probing(o.Tables)
+	if o.Tables != nil && gameName == rules.Name {
+		a.New = xiangqi.Probing(o.Tables)
 	}
-	params := a.params()
+	a, err = a.WithEvaluation(o.Eval)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	params := a.Params()
 	for name, on := range o.Switches {
 		if err := params.On.Set(name, on); err != nil {
 			return nil, fmt.Errorf("engine: %w", err)
@@ -101,18 +96,18 @@ func New(gameName string, o Options) (*Engine, error) {
 	}, nil
 }
 
-// Params are the parameters that a game is searched with; the error is that of
-// [New]. They tell what a score means (Params.Chance) to who has no engine.
-func Params(gameName string) (search.Params, error) {
-	a, ok := adapters[gameName]
-	if !ok {
-		return search.Params{}, noEngine(gameName)
+// Params are the parameters that a game is searched with, eval as in
+// Options.Eval; the error is that of [New]. They tell what a score means
+// (Params.WinProb) without an engine.
+func Params(gameName, eval string) (search.Params, error) {
+	a, err := Adapter(gameName)
+	if err != nil {
+		return search.Params{}, err
 	}
-	return a.params(), nil
-}
-
-func noEngine(gameName string) error {
-	return fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
+	if a, err = a.WithEvaluation(eval); err != nil {
+		return search.Params{}, err
+	}
+	return a.Params(), nil
 }
 
 // Params are the parameters of the engine's game.

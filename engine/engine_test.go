@@ -31,7 +31,8 @@ func newGame(t *testing.T, name string, o GameOptions) Game {
 
 // Every engine plays a legal game.
 func TestPlaysEveryGame(t *testing.T) {
-	for name := range adapters {
+	for _, a := range adapters {
+		name := a.Game
 		t.Run(name, func(t *testing.T) {
 			g := newGame(t, name, GameOptions{})
 			p := start(t, name)
@@ -119,7 +120,8 @@ func TestKernelAgainstMinimax(t *testing.T) {
 	// plies, which stones and arrows, never taken back, do not allow.
 	switches := map[string][]string{"xiangqi": searchtest.Without("HashCutoff")}
 	boards := map[string]string{"amazons": "amazons/6x6"}
-	for name, a := range adapters {
+	for _, a := range adapters {
+		name := a.Game
 		t.Run(name, func(t *testing.T) {
 			p := start(t, name)
 			if rules, ok := boards[name]; ok {
@@ -131,11 +133,11 @@ func TestKernelAgainstMinimax(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			for range 3 {
 				gametest.Stroll(t, rng, p, 8)
-				pos, err := a.position(p)
+				pos, err := a.New(p)
 				if err != nil {
 					t.Fatal(err)
 				}
-				params := a.params()
+				params := a.Params()
 				params.QuiescencePlies = 1
 				on := searchtest.Exact
 				if s, ok := switches[name]; ok {

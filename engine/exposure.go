@@ -12,17 +12,17 @@ import (
 // takes itself: negative where a move gains. The unit is that of scores. It is
 // nil for games without exchanges. The moves must be legal.
 func (e *Engine) Exposure(p game.Position, moves []game.Move) ([]search.Score, error) {
-	pos, err := e.adapter.position(p)
+	pos, err := e.adapter.New(p)
 	if err != nil {
 		return nil, err
 	}
-	exchanger, ok := pos.(search.Exchanger)
+	exchanger, ok := pos.(search.StaticExchanger)
 	if !ok {
 		return nil, nil
 	}
 	pos.Enter()
 	exposed := make([]search.Score, len(moves))
-	var batch []search.Entry
+	var batch []search.ScoredMove
 	for i, m := range moves {
 		entry, ok := pos.Find(m)
 		if !ok {
@@ -48,6 +48,6 @@ func (e *Engine) Exposure(p game.Position, moves []game.Move) ([]search.Score, e
 }
 
 // exchange is what a capture gains, 0 where it loses.
-func exchange(x search.Exchanger, capture *search.Entry) search.Score {
+func exchange(x search.StaticExchanger, capture *search.ScoredMove) search.Score {
 	return search.Score(sort.Search(int(capture.Gain), func(n int) bool { return !x.SEE(capture.Move, search.Score(n+1)) }))
 }

@@ -56,8 +56,8 @@ type Game interface {
 // Running is a search under way. Its methods may be called by any goroutine
 // at any time; calls that come too late do nothing.
 type Running interface {
-	// Hit gives a search that was started with Limits.Wait its limits.
-	Hit(l search.Limits)
+	// PonderHit gives a search that was started with Limits.Wait its limits.
+	PonderHit(l search.Limits)
 	// Stop ends it.
 	Stop()
 	// Pause makes it give its cores up, Resume go on. Its clock runs
@@ -92,16 +92,16 @@ type Description struct {
 // OurName is what our own engine calls itself.
 const OurName = "sparring"
 
-// Known is what the hash table of a game knows of a position, for debugging a
+// ProbeTable is what the hash table of a game knows of a position, for debugging a
 // search; searches may run meanwhile. Ok is false where nothing is stored, or
 // the game is played by a program. A game that wraps another has a method
 // Unwrap() Game.
-func Known(g Game, p game.Position) (known search.Known, ok bool) {
+func ProbeTable(g Game, p game.Position) (known search.TableEntry, ok bool) {
 	for g != nil {
 		if k, ok := g.(interface {
-			Known(game.Position) (search.Known, bool)
+			ProbeTable(game.Position) (search.TableEntry, bool)
 		}); ok {
-			return k.Known(p)
+			return k.ProbeTable(p)
 		}
 		u, ok := g.(interface{ Unwrap() Game })
 		if !ok {
@@ -109,5 +109,5 @@ func Known(g Game, p game.Position) (known search.Known, ok bool) {
 		}
 		g = u.Unwrap()
 	}
-	return search.Known{}, false
+	return search.TableEntry{}, false
 }

@@ -12,22 +12,22 @@ import (
 // experience would look at them: what promises most at first sight comes
 // first. Moves that lose at once may be missing, though never all of them. The
 // error wraps game.ErrOver where the game has ended.
-func (e *Engine) Glance(p game.Position) ([]search.Entry, error) {
+func (e *Engine) Glance(p game.Position) ([]search.ScoredMove, error) {
 	if err := Searchable(p, search.Limits{}); err != nil {
 		return nil, err
 	}
-	pos, err := e.adapter.position(p)
+	pos, err := e.adapter.New(p)
 	if err != nil {
 		return nil, err
 	}
 	pos.Enter()
-	var all, batch []search.Entry
+	var all, batch []search.ScoredMove
 	for c := (search.Cursor{Mode: search.All}); ; {
 		batch = pos.Moves(batch, &c)
 		if len(batch) == 0 {
 			return all, nil
 		}
-		slices.SortStableFunc(batch, func(a, b search.Entry) int { return cmp.Compare(b.Order, a.Order) })
+		slices.SortStableFunc(batch, func(a, b search.ScoredMove) int { return cmp.Compare(b.Order, a.Order) })
 		all = append(all, batch...)
 	}
 }

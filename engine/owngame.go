@@ -34,7 +34,7 @@ func (g *ownGame) Ready() error { return nil }
 // Describe implements Game.
 func (g *ownGame) Describe() Description {
 	d := Description{Name: OurName, Build: Build(), HashMB: g.engine.options.HashBytes >> 20, Threads: g.engine.options.Threads,
-		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+		Eval: g.engine.params.Eval, Seed: g.options.Seed, Reproducible: g.options.Reproducible}
 	if g.options.Reproducible {
 		d.Threads = 1
 	}
@@ -46,12 +46,12 @@ func (g *ownGame) Search(p game.Position, l search.Limits, report func(search.In
 	if err := Searchable(p, l); err != nil {
 		return nil, err
 	}
-	if g.engine.adapter.selfLoss {
+	if g.engine.adapter.SelfLoss {
 		if err := spare(p, &l); err != nil {
 			return nil, err
 		}
 	}
-	pos, err := g.engine.adapter.position(p)
+	pos, err := g.engine.adapter.New(p)
 	if err != nil {
 		return nil, err
 	}
@@ -74,16 +74,16 @@ func (g *ownGame) Search(p game.Position, l search.Limits, report func(search.In
 	return g.latest, nil
 }
 
-// Known is what the hash table knows of a position, see the function Known.
-func (g *ownGame) Known(p game.Position) (known search.Known, ok bool) {
+// ProbeTable is what the hash table knows of a position, see the function.
+func (g *ownGame) ProbeTable(p game.Position) (known search.TableEntry, ok bool) {
 	if p.Outcome().Over() {
-		return search.Known{}, false
+		return search.TableEntry{}, false
 	}
-	pos, err := g.engine.adapter.position(p)
+	pos, err := g.engine.adapter.New(p)
 	if err != nil {
-		return search.Known{}, false
+		return search.TableEntry{}, false
 	}
-	return g.kernel.Known(pos)
+	return g.kernel.ProbeTable(pos)
 }
 
 // Close implements Game.

@@ -57,10 +57,10 @@ type Request struct {
 	Game     Game          // stays open until the thought has ended
 	Position game.Position // copied
 	// Limits besides the clock's. The clock, if there is one, sets Soft, Hard,
-	// From and Stretch.
+	// From and SoftScale.
 	Limits search.Limits
 	Clock  *Clock
-	// Ponder: think until Hit or Stop; Clock and the time in Limits are not
+	// Ponder: think until PonderHit or Stop; Clock and the time in Limits are not
 	// used.
 	Ponder bool
 	Watch  func(search.Info) // as in Game.Search
@@ -138,12 +138,12 @@ func (t *Thought) play(c *Clock) {
 	}
 	if c != nil {
 		length := usualLength
-		if a, ok := adapters[t.position.Rules().Game]; ok {
-			length = a.length
+		if a, err := Adapter(t.position.Rules().Game); err == nil {
+			length = a.Length
 		}
 		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
 			Ply: t.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead})
-		l.Soft, l.Hard, l.Stretch, l.Clock = b.Soft, b.Hard, timing.Stretch, c
+		l.Soft, l.Hard, l.SoftScale, l.Clock = b.Soft, b.Hard, timing.SoftScale, c
 		if !c.At.IsZero() {
 			l.From = c.At
 		}
@@ -218,7 +218,7 @@ func (t *Thought) search(pos game.Position, limits search.Limits, playing bool) 
 	p.mu.Lock()
 	t.run = run
 	if t.playing != playing {
-		run.Hit(t.limits)
+		run.PonderHit(t.limits)
 	}
 	if t.stopped {
 		run.Stop()
@@ -301,9 +301,9 @@ func (t *Thought) rouse(ready bool) {
 	}
 }
 
-// Hit tells a pondering thought that the awaited move was played: from now on
+// PonderHit tells a pondering thought that the awaited move was played: from now on
 // it thinks about a move, under this clock. Nil keeps the other limits alone.
-func (t *Thought) Hit(c *Clock) {
+func (t *Thought) PonderHit(c *Clock) {
 	p := t.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -313,7 +313,7 @@ func (t *Thought) Hit(c *Clock) {
 	t.limits.From = time.Time{}
 	t.play(c)
 	if t.run != nil {
-		t.run.Hit(t.limits)
+		t.run.PonderHit(t.limits)
 	}
 	p.schedule()
 }

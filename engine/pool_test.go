@@ -106,12 +106,12 @@ func (s *shift) change(f func()) {
 	}
 }
 
-func (s *shift) Hit(l search.Limits)   { s.change(func() { s.limits = l }) }
-func (s *shift) Stop()                 { s.change(func() { s.stopped = true }) }
-func (s *shift) Pause()                { s.change(func() { s.paused = true }) }
-func (s *shift) Resume()               { s.change(func() { s.paused = false }) }
-func (s *shift) Done() <-chan struct{} { return s.done }
-func (s *shift) Wait() search.Result   { <-s.done; return s.result }
+func (s *shift) PonderHit(l search.Limits) { s.change(func() { s.limits = l }) }
+func (s *shift) Stop()                     { s.change(func() { s.stopped = true }) }
+func (s *shift) Pause()                    { s.change(func() { s.paused = true }) }
+func (s *shift) Resume()                   { s.change(func() { s.paused = false }) }
+func (s *shift) Done() <-chan struct{}     { return s.done }
+func (s *shift) Wait() search.Result       { <-s.done; return s.result }
 
 func start(t *testing.T, name string) game.Position {
 	t.Helper()
@@ -152,7 +152,7 @@ func TestPlayingMakesPonderingYield(t *testing.T) {
 			t.Errorf("the play request was answered after %v, want 1.5s: at once", got)
 		}
 		// The ponder search goes on where it was: half of its work is done.
-		ponder.Hit(nil)
+		ponder.PonderHit(nil)
 		if got := ended(ponder, begin); got != 2*time.Second {
 			t.Errorf("the ponder search ended after %v, want 2s", got)
 		}
@@ -218,7 +218,7 @@ func TestHitStartsTheClock(t *testing.T) {
 		ponder := think(t, p, l, Request{Ponder: true})
 		time.Sleep(time.Minute)
 		begin := time.Now()
-		ponder.Hit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Second}, Overhead: 100 * time.Millisecond})
+		ponder.PonderHit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Second}, Overhead: 100 * time.Millisecond})
 		if got := ended(ponder, begin); got != 900*time.Millisecond {
 			t.Errorf("answered %v after the hit, want 900ms", got)
 		}
@@ -226,7 +226,7 @@ func TestHitStartsTheClock(t *testing.T) {
 		ponder = think(t, p, l, Request{Ponder: true})
 		time.Sleep(time.Minute)
 		begin = time.Now().Add(-300 * time.Millisecond)
-		ponder.Hit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Second}, At: begin})
+		ponder.PonderHit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Second}, At: begin})
 		if got := ended(ponder, begin); got != time.Second {
 			t.Errorf("answered %v after the clock began, want 1s", got)
 		}
@@ -258,14 +258,14 @@ func TestPoolOfEngines(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	var plays, ponders []*Thought
-	for name := range adapters {
+	for _, a := range adapters {
 		for range 2 {
-			pos := start(t, name)
-			ponder, err := p.Think(Request{Game: newGame(t, name, GameOptions{}), Position: pos, Ponder: true})
+			pos := start(t, a.Game)
+			ponder, err := p.Think(Request{Game: newGame(t, a.Game, GameOptions{}), Position: pos, Ponder: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			play, err := p.Think(Request{Game: newGame(t, name, GameOptions{}), Position: pos, Limits: search.Limits{Nodes: 2000}})
+			play, err := p.Think(Request{Game: newGame(t, a.Game, GameOptions{}), Position: pos, Limits: search.Limits{Nodes: 2000}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -285,7 +285,7 @@ func TestPoolOfEngines(t *testing.T) {
 		if i%2 == 0 {
 			th.Stop()
 		} else {
-			th.Hit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: 50 * time.Millisecond}})
+			th.PonderHit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: 50 * time.Millisecond}})
 		}
 		if _, err := th.Wait(); err != nil {
 			t.Error(err)

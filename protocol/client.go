@@ -71,9 +71,6 @@ func (c *Client) complain(what, subject string, err error) {
 	}
 }
 
-// Player is who the client speaks for.
-func (c *Client) Player() PlayerID { return c.player }
-
 // Instance is the process that the client speaks from.
 func (c *Client) Instance() InstanceID { return c.instance }
 

@@ -51,9 +51,6 @@ func NewServer(nc *nats.Conn, subjects Subjects, limits Limits, log zerolog.Logg
 	}
 }
 
-// Limits are those that the server holds requests to.
-func (s *Server) Limits() Limits { return s.limits }
-
 // Subjects are those that the server speaks on.
 func (s *Server) Subjects() Subjects { return s.subjects }
 

@@ -93,7 +93,7 @@ func TestVerbs(t *testing.T) {
 	ready := make(chan struct{})
 	w.serve(s.ServeVerbs(protocol.Verbs{
 		Hello: func(f protocol.From, m protocol.Hello) protocol.HelloAnswer {
-			return protocol.HelloAnswer{HeartbeatMS: 500, Limits: s.Limits(), Held: []protocol.GameID{protocol.GameID(f.Player)}}
+			return protocol.HelloAnswer{HeartbeatMS: 500, Limits: protocol.DefaultLimits, Held: []protocol.GameID{protocol.GameID(f.Player)}}
 		},
 		Alive: func(protocol.From, protocol.Alive) protocol.AliveAnswer {
 			return protocol.AliveAnswer{Answer: protocol.Answer{Error: protocol.Refuse(protocol.UnknownPeer, "say hello first")}}

@@ -138,8 +138,8 @@ func (p *Ply) fault() string {
 		return fmt.Sprintf("seat %d", p.Seat)
 	case p.Key != "" && !validKey(p.Key):
 		return fmt.Sprintf("key %.40q: want 16 hex digits", p.Key)
-	case p.Think != nil && !(p.Think.Chance >= 0 && p.Think.Chance <= 1):
-		return fmt.Sprintf("chance %g: want 0 to 1", p.Think.Chance)
+	case p.Think != nil && !(p.Think.WinProb >= 0 && p.Think.WinProb <= 1):
+		return fmt.Sprintf("chance %g: want 0 to 1", p.Think.WinProb)
 	}
 	return ""
 }

@@ -150,7 +150,7 @@ type Think struct {
 	Depth         int         `json:"depth,omitempty"`
 	SelDepth      int         `json:"seldepth,omitempty"`
 	Score         int         `json:"score"`            // from the mover's side, in the engine's unit
-	Chance        float64     `json:"chance,omitempty"` // of winning for the mover, 0 to 1
+	WinProb       float64     `json:"chance,omitempty"` // of winning for the mover, 0 to 1
 	Nodes         uint64      `json:"nodes,omitempty"`
 	TimeMS        int64       `json:"time_ms,omitempty"` // from the opponent's move to the answer
 	PV            []string    `json:"pv,omitempty"`

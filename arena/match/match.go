@@ -217,9 +217,6 @@ func (m *Match) Holder(seat game.Seat) protocol.Holder { return m.snap.Holders[s
 // Over reports whether the game has ended.
 func (m *Match) Over() bool { return m.snap.Status == protocol.Finished }
 
-// Outcome is how the game ended, or that it goes on.
-func (m *Match) Outcome() game.Outcome { return m.snap.Outcome }
-
 // Ply counts the moves on the board.
 func (m *Match) Ply() int { return len(m.snap.Moves) }
 

@@ -105,7 +105,7 @@ func (tb *table) run(limit time.Duration) {
 
 func (tb *table) want(result game.Result, reason game.Reason) {
 	tb.Helper()
-	if got, want := tb.Outcome(), (game.Outcome{Result: result, Reason: reason}); got != want || !tb.Over() {
+	if got, want := tb.snap.Outcome, (game.Outcome{Result: result, Reason: reason}); got != want || !tb.Over() {
 		tb.Errorf("outcome %+v (over: %v), want %+v", got, tb.Over(), want)
 	}
 }
@@ -139,7 +139,7 @@ func TestFlags(t *testing.T) {
 			tb.run(time.Hour)
 			if c.falls == 0 {
 				if tb.Over() {
-					t.Errorf("%s: over without a limit: %+v", c.clock, tb.Outcome())
+					t.Errorf("%s: over without a limit: %+v", c.clock, tb.snap.Outcome)
 				}
 				return
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,7 +29,8 @@ func recordsExport(from *archive) *cobra.Command {
 			if name == "" {
 				return usagef("--format is required: %s", strings.Join(names, ", "))
 			}
-			if _, err := interchange.Find(name); err != nil {
+			to, err := interchange.Find(name)
+			if err != nil {
 				return &usageError{err}
 			}
 			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
@@ -38,6 +40,9 @@ func recordsExport(from *archive) *cobra.Command {
 			out := c.OutOrStdout()
 			if file == "" {
 				return interchange.Export(out, name, []*record.Record{r}, format.WriteOptions{Charset: format.Charset(charset), Moves: format.Moves(moves)})
+			}
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				file = filepath.Join(file, interchange.FileName(to, r))
 			}
 			f, err := os.Create(file)
 			if err != nil {
@@ -56,7 +61,7 @@ func recordsExport(from *archive) *cobra.Command {
 	c.Flags().StringVar(&name, "format", "", strings.Join(names, ", ")+" (required)")
 	c.Flags().StringVar(&charset, "charset", string(format.UTF8), "utf-8 or gbk")
 	c.Flags().StringVar(&moves, "moves", string(format.ICCS), "Xiangqi moves in PGN: iccs, wxf or chinese")
-	c.Flags().StringVarP(&file, "output", "o", "", "file to write instead of the standard output")
+	c.Flags().StringVarP(&file, "output", "o", "", "file to write instead of the standard output, or a folder for a file named as the format prescribes")
 	return c
 }
 

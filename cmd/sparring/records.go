@@ -252,5 +252,5 @@ func thinkColumns(t *record.Think) string {
 	if t.Source != record.FromSearch && t.Depth == 0 {
 		return fmt.Sprintf("%s\t\t\t\t%s\t", t.Source, ponder)
 	}
-	return fmt.Sprintf("%d\t%+d\t%.0f%%\t%d\t%s\t%s", t.Depth, t.Score, 100*t.Chance, t.Nodes, ponder, strings.Join(t.PV[:min(len(t.PV), 6)], " "))
+	return fmt.Sprintf("%d\t%+d\t%.0f%%\t%d\t%s\t%s", t.Depth, t.Score, 100*t.WinProb, t.Nodes, ponder, strings.Join(t.PV[:min(len(t.PV), 6)], " "))
 }

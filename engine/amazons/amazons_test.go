@@ -265,7 +265,7 @@ func BenchmarkFirstBatch(b *testing.B) {
 	g := setup(b, "")
 	gametest.Stroll(b, rand.New(rand.NewPCG(1, 1)), g, 16)
 	p := adapt(b, g)
-	var buf []search.Entry
+	var buf []search.ScoredMove
 	for b.Loop() {
 		p.frames[0].known = false
 		p.Enter()

@@ -66,14 +66,14 @@ const (
 // Moves gives the moves in groups of steps, best steps first: of every group
 // the good arrows, then of every group the others. The cursor holds the next
 // step in N[0] and the score that divides good from other arrows in N[1].
-func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
+func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	if c.Mode == search.Noisy { // no move of Amazons is
 		return buf
 	}
 	o := p.ranked()
 	for len(buf) == 0 && c.Stage != ended {
-		from := int(c.N[0])
+		from := int(c.Ints[0])
 		size := laterGroup
 		if from == 0 {
 			size = firstGroup
@@ -85,31 +85,31 @@ func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 		}
 		if c.Stage == firstBatch {
 			c.Stage = goodArrows
-			c.N[1] = bestOrder(buf) - orderSpan
+			c.Ints[1] = bestOrder(buf) - orderSpan
 		}
 		good := c.Stage == goodArrows
-		buf = slices.DeleteFunc(buf, func(e search.Entry) bool { return e.Order >= c.N[1] != good })
-		c.N[0] = int32(to)
+		buf = slices.DeleteFunc(buf, func(e search.ScoredMove) bool { return e.Order >= c.Ints[1] != good })
+		c.Ints[0] = int32(to)
 		if to == len(o.steps) {
 			c.Stage++
-			c.N[0] = 0
+			c.Ints[0] = 0
 		}
 	}
 	return buf
 }
 
-func bestOrder(entries []search.Entry) int32 {
+func bestOrder(batch []search.ScoredMove) int32 {
 	best := int32(-1 << 30)
-	for i := range entries {
-		best = max(best, entries[i].Order)
+	for i := range batch {
+		best = max(best, batch[i].Order)
 	}
 	return best
 }
 
-// Find is the entry of a legal move.
-func (p *position) Find(m game.Move) (search.Entry, bool) {
+// Find implements search.Position.
+func (p *position) Find(m game.Move) (search.ScoredMove, bool) {
 	if !p.board.Legal(m) {
-		return search.Entry{}, false
+		return search.ScoredMove{}, false
 	}
 	from, to, arrow := rules.Squares(m)
 	o := p.blocks()
@@ -120,16 +120,16 @@ func (p *position) Find(m game.Move) (search.Entry, bool) {
 	d, _ := p.geo.toward(from, to)
 	s := o.step(p.geo, i, d, to)
 	a, distance := p.geo.toward(to, arrow)
-	return o.entry(&s, arrow, o.arrowReach(p.geo, &s, a)-distance+1), true
+	return o.scoredMove(&s, arrow, o.arrowReach(p.geo, &s, a)-distance+1), true
 }
 
 // arrows appends the moves of one step.
-func (p *position) arrows(buf []search.Entry, o *order, s *step) []search.Entry {
+func (p *position) arrows(buf []search.ScoredMove, o *order, s *step) []search.ScoredMove {
 	for d := range directions {
 		at := p.geo.pad(s.to)
 		for left := o.arrowReach(p.geo, s, d); left > 0; left-- {
 			at += p.geo.offset[d]
-			buf = append(buf, o.entry(s, p.geo.square[at], left))
+			buf = append(buf, o.scoredMove(s, p.geo.square[at], left))
 		}
 	}
 	return buf
@@ -145,17 +145,17 @@ func (o *order) arrowReach(g *geometry, s *step, d int) int {
 	return n
 }
 
-// entry is a move; cut is the reach that the arrow takes from the amazon that
+// scoredMove is a move with its order; cut is the reach that the arrow takes from the amazon that
 // shoots it.
-func (o *order) entry(s *step, arrow rules.Square, cut int) search.Entry {
+func (o *order) scoredMove(s *step, arrow rules.Square, cut int) search.ScoredMove {
 	score := s.score + o.block[arrow] - o.own[s.mover].self[arrow] - orderCut*int32(cut)
 	if o.beside.Has(arrow) {
 		score += orderBeside
 	}
-	return search.Entry{
-		Move:  rules.NewMove(s.from, s.to, arrow),
-		Order: score,
-		Slots: [2]uint16{uint16(s.from)<<7 | uint16(s.to), uint16(arrow)},
+	return search.ScoredMove{
+		Move:         rules.NewMove(s.from, s.to, arrow),
+		Order:        score,
+		HistoryIndex: [2]uint16{uint16(s.from)<<7 | uint16(s.to), uint16(arrow)},
 	}
 }
 

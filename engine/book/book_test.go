@@ -414,7 +414,7 @@ func TestSearcher(t *testing.T) {
 		return run.Wait()
 	}
 	r := ask("", search.Limits{})
-	if r.Source != search.FromBook || r.Nodes != 0 || len(r.PV) != 1 || r.PV[0] != r.Move || r.Ponder != game.NoMove || !(r.Chance > 0.3 && r.Chance < 0.7) {
+	if r.Source != search.FromBook || r.Nodes != 0 || len(r.PV) != 1 || r.PV[0] != r.Move || r.Ponder != game.NoMove || !(r.WinProb > 0.3 && r.WinProb < 0.7) {
 		t.Errorf("in the book: %+v", r)
 	}
 	for name, l := range map[string]search.Limits{

@@ -45,7 +45,7 @@ func (g bookGame) Search(p game.Position, l search.Limits, report func(search.In
 	if !l.Wait && !l.NoBook && l.MultiPV <= 1 && l.Mate == 0 {
 		start := time.Now()
 		if m, c, ok := g.s.shelf.Choose(p, g.s.options, g.Options().Seed, l.Moves); ok {
-			return answered{search.Result{Move: m, Chance: c.Score(), Time: time.Since(start), PV: []game.Move{m}, Source: search.FromBook}}, nil
+			return answered{search.Result{Move: m, WinProb: c.Score(), Time: time.Since(start), PV: []game.Move{m}, Source: search.FromBook}}, nil
 		}
 	}
 	return g.Game.Search(p, l, report)
@@ -67,9 +67,9 @@ type answered struct{ result search.Result }
 // closed is closed.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-func (a answered) Hit(search.Limits)     {}
-func (a answered) Stop()                 {}
-func (a answered) Pause()                {}
-func (a answered) Resume()               {}
-func (a answered) Done() <-chan struct{} { return closed }
-func (a answered) Wait() search.Result   { return a.result }
+func (a answered) PonderHit(search.Limits) {}
+func (a answered) Stop()                   {}
+func (a answered) Pause()                  {}
+func (a answered) Resume()                 {}
+func (a answered) Done() <-chan struct{}   { return closed }
+func (a answered) Wait() search.Result     { return a.result }

@@ -107,11 +107,11 @@ func (s *SelfPlay) draw(ctx context.Context, p game.Position, rng *rand.Rand) (g
 	}
 	best, sum := 0.0, 0.0
 	for _, l := range lines {
-		best = max(best, l.Chance)
+		best = max(best, l.WinProb)
 	}
 	weights := make([]float64, len(lines))
 	for i, l := range lines {
-		weights[i] = math.Exp((l.Chance - best) / s.Spread)
+		weights[i] = math.Exp((l.WinProb - best) / s.Spread)
 		sum += weights[i]
 	}
 	at := rng.Float64() * sum
@@ -138,7 +138,7 @@ func (s *SelfPlay) lines(ctx context.Context, p game.Position) ([]search.Info, e
 	var taken []game.Move
 	// An iteration that was cut off may have given a line to a move that had
 	// another before; what it found out last stands first.
-	for _, l := range append(r.Lines, search.Info{PV: []game.Move{r.Move}, Chance: r.Chance}) {
+	for _, l := range append(r.Lines, search.Info{PV: []game.Move{r.Move}, WinProb: r.WinProb}) {
 		if len(l.PV) > 0 && !slices.Contains(taken, at.fold(l.PV[0])) {
 			lines, taken = append(lines, l), append(taken, at.fold(l.PV[0]))
 		}
@@ -164,10 +164,10 @@ func (s *SelfPlay) finish(ctx context.Context, p game.Position, g *Game) (game.O
 			return game.Outcome{}, err
 		}
 		ahead := p.Turn()
-		if r.Chance < 0.5 {
+		if r.WinProb < 0.5 {
 			ahead = ahead.Other()
 		}
-		if ahead != leader || max(r.Chance, 1-r.Chance) < settledChance {
+		if ahead != leader || max(r.WinProb, 1-r.WinProb) < settledChance {
 			leader, settled = ahead, 0
 		} else if settled++; settled == settledPlies {
 			return game.Outcome{Result: game.WonBy(leader)}, nil

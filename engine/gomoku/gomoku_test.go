@@ -76,7 +76,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func texts(g game.Position, entries []search.Entry) []string {
+func texts(g game.Position, entries []search.ScoredMove) []string {
 	var s []string
 	for _, e := range entries {
 		s = append(s, g.Format(e.Move))
@@ -109,7 +109,7 @@ func TestForcedNodes(t *testing.T) {
 // best is the move of the first batch that is ordered first.
 func best(t *testing.T, p *position) game.Move {
 	t.Helper()
-	var top search.Entry
+	var top search.ScoredMove
 	for i, e := range p.Moves(nil, &search.Cursor{}) {
 		if i == 0 || e.Order > top.Order {
 			top = e
@@ -388,7 +388,7 @@ func BenchmarkDoUndo(b *testing.B) {
 
 func BenchmarkMoves(b *testing.B) {
 	p := adapt(b, setUp(b, "gomoku/freestyle-15", middle, ""))
-	var buf []search.Entry
+	var buf []search.ScoredMove
 	for b.Loop() {
 		var c search.Cursor
 		for buf = p.Moves(buf, &c); len(buf) > 0; buf = p.Moves(buf, &c) {

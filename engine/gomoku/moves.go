@@ -22,13 +22,13 @@ const (
 // for fives and double threes of both sides before any search (section 2.2);
 // then all points where either side makes a four or an open three, the points
 // near a stone, and the rest.
-func (a *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
+func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
 	if c.Stage == stageSettle && a.forced() {
 		c.Stage = stageEnd
 		set := own[five].union(&other[five])
-		buf = a.entries(buf, &set)
+		buf = a.appendMoves(buf, &set)
 		if c.Mode == search.Noisy {
 			buf = slices.DeleteFunc(buf, quiet)
 		}
@@ -39,7 +39,7 @@ func (a *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 			return buf
 		}
 		c.Stage = stageEnd
-		buf = a.entries(buf, &own[four])
+		buf = a.appendMoves(buf, &own[four])
 		return slices.DeleteFunc(buf, quiet)
 	}
 	urgent := own[open3].union(&other[open3])
@@ -48,17 +48,17 @@ func (a *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 		case stageSettle, stageUrgent:
 			for p := range urgent.all() {
 				if a.settles(p) == (c.Stage == stageSettle) {
-					buf = append(buf, a.entry(p))
+					buf = append(buf, a.scoredMove(p))
 				}
 			}
 		case stageNear:
 			rest := a.field.open.without(&urgent)
 			rest = rest.both(&a.field.near)
-			buf = a.entries(buf, &rest)
+			buf = a.appendMoves(buf, &rest)
 		default:
 			rest := a.field.open.without(&urgent)
 			rest = rest.without(&a.field.near)
-			buf = a.entries(buf, &rest)
+			buf = a.appendMoves(buf, &rest)
 		}
 		c.Stage++
 	}
@@ -70,43 +70,43 @@ func (a *position) settles(p gomoku.Point) bool {
 	return max(a.field.promise(p, gomoku.Black).order, a.field.promise(p, gomoku.White).order) >= doubleThree
 }
 
-// quiet: fours that are forbidden are no noise.
-func quiet(e search.Entry) bool { return e.Noise == 0 }
+// quiet reports whether a move is quiet: a forbidden four is.
+func quiet(e search.ScoredMove) bool { return e.Noise == search.Quiet }
 
-func (a *position) entries(buf []search.Entry, set *points) []search.Entry {
+func (a *position) appendMoves(buf []search.ScoredMove, set *points) []search.ScoredMove {
 	for p := range set.all() {
-		buf = append(buf, a.entry(p))
+		buf = append(buf, a.scoredMove(p))
 	}
 	return buf
 }
 
-// Find is the entry of m if Moves gives it here.
-func (a *position) Find(m game.Move) (search.Entry, bool) {
+// Find implements search.Position.
+func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 	p, ok := a.field.board.MovePoint(m)
 	if !ok || !a.field.open.has(p) {
-		return search.Entry{}, false
+		return search.ScoredMove{}, false
 	}
 	if a.forced() && !a.field.wins(p, a.toMove) && !a.field.wins(p, a.toMove.Other()) {
-		return search.Entry{}, false
+		return search.ScoredMove{}, false
 	}
-	return a.entry(p), true
+	return a.scoredMove(p), true
 }
 
-// entry orders a point by what it makes and what it denies.
-func (a *position) entry(p gomoku.Point) search.Entry {
+// scoredMove orders a point by what it makes and what it denies.
+func (a *position) scoredMove(p gomoku.Point) search.ScoredMove {
 	own, other := a.field.promise(p, a.toMove), a.field.promise(p, a.toMove.Other())
-	e := search.Entry{
-		Move:  gomoku.StoneMove(p),
-		Order: (ownOrder*int32(own.order)+otherOrder*int32(other.order))*orderScale/8 + inwards*a.field.inside[p],
-		Slots: [2]uint16{uint16(p), 0},
+	e := search.ScoredMove{
+		Move:         gomoku.StoneMove(p),
+		Order:        (ownOrder*int32(own.order)+otherOrder*int32(other.order))*orderScale/8 + inwards*a.field.inside[p],
+		HistoryIndex: [2]uint16{uint16(p), 0},
 	}
 	switch {
 	case own.foul != noFoul && a.field.foul(p, a.toMove):
 		e.Order = foulOrder
 	case own.tier <= two4s:
-		e.Noise = 2
+		e.Noise = search.GoodNoisy
 	case own.tier == four, other.tier == five:
-		e.Noise = 1
+		e.Noise = search.BadNoisy
 	}
 	return e
 }

@@ -152,7 +152,7 @@ func left(t *testing.T, p *xiangqi.Position) search.Score {
 		t.Fatal(err)
 	}
 	adapter.Enter()
-	exchange := adapter.(search.Exchanger)
+	exchange := adapter.(search.StaticExchanger)
 	var worst search.Score
 	for _, m := range p.Board().Captures(nil) {
 		for worst < pieceValue[p.Board().At(xiangqi.To(m)).Kind()] && exchange.SEE(m, worst+10) {
@@ -219,7 +219,7 @@ func TestUpperLevelsKeepTheirPieces(t *testing.T) {
 			}
 			offered++
 			r := think(t, judge, seed, p, search.Limits{Nodes: 200000, MultiPV: 2, Moves: []game.Move{m, safest}})
-			if lost := r.Chance < 0.01; !lost && len(r.Lines) == 2 && r.Move != m && r.Lines[0].Score-r.Lines[1].Score >= piece {
+			if lost := r.WinProb < 0.01; !lost && len(r.Lines) == 2 && r.Move != m && r.Lines[0].Score-r.Lines[1].Score >= piece {
 				t.Errorf("%s, %d instead of %d", given, r.Lines[0].Score, r.Lines[1].Score)
 			}
 		}
@@ -273,7 +273,7 @@ func TestUpperLevelsStopOpenThrees(t *testing.T) {
 			return
 		}
 		// Who is lost whatever he does may do what he likes.
-		if r := think(t, judge, seed, p, search.Limits{Nodes: 20000}); r.Chance < 0.1 {
+		if r := think(t, judge, seed, p, search.Limits{Nodes: 20000}); r.WinProb < 0.1 {
 			return
 		}
 		threes++

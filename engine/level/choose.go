@@ -53,9 +53,9 @@ const (
 // mind.
 func (t *turn) notice(moves []game.Move) []game.Move {
 	var noticed []game.Move
-	for _, e := range draw(t.rng, t.seen, func(i int, e search.Entry) float64 {
+	for _, e := range draw(t.rng, t.seen, func(i int, e search.ScoredMove) float64 {
 		weight := -math.Log(float64(i + rankOffset))
-		if e.Noise == 2 {
+		if e.Noise == search.GoodNoisy {
 			weight += math.Log(eager)
 		}
 		return weight
@@ -77,7 +77,7 @@ func (t *turn) notice(moves []game.Move) []game.Move {
 const proven = 50
 
 // logOdds is a score as the logarithm of the odds of winning, see
-// search.Params.Chance. Of proven wins a sooner one is slightly better.
+// search.Params.WinProb. Of proven wins a sooner one is slightly better.
 func logOdds(s search.Score, params *search.Params) float64 {
 	switch {
 	case s >= search.RepBound:
@@ -108,7 +108,7 @@ func (t *turn) choose(r search.Result) search.Result {
 // distinct is the lines of a result, best first, each move once: a search that
 // was stopped in the middle of an iteration has lines of two.
 func distinct(r search.Result) []search.Info {
-	first := search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, Chance: r.Chance,
+	first := search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, WinProb: r.WinProb,
 		Nodes: r.Nodes, Time: r.Time, PV: r.PV}
 	lines := []search.Info{first}
 	for _, l := range r.Lines {
@@ -141,7 +141,7 @@ func (t *turn) slip(lines []search.Info, params *search.Params) []search.Info {
 func answer(r search.Result, best search.Info, lines []search.Info, wanted int, params *search.Params) search.Result {
 	if best.PV[0] != r.Move {
 		r.Move, r.PV, r.Score, r.Ponder = best.PV[0], best.PV, best.Score, game.NoMove
-		r.Chance = params.Chance(r.Score)
+		r.WinProb = params.WinProb(r.Score)
 		if len(r.PV) > 1 {
 			r.Ponder = r.PV[1]
 		}

@@ -99,7 +99,7 @@ func TestLevelIsWhatItIs(t *testing.T) {
 				t.Errorf("%s level %d answers while it ponders", g.Name, n)
 			default:
 			}
-			run.Hit(l)
+			run.PonderHit(l)
 			again := run.Wait()
 			if again.Move != first.Move || again.Score != first.Score || again.Nodes != first.Nodes {
 				t.Errorf("%s level %d: %s %d after %d nodes, then %s %d after %d", g.Name, n,
@@ -276,7 +276,7 @@ func TestBeginner(t *testing.T) {
 		if c.game != "amazons" {
 			continue
 		}
-		worth := spreading(p)
+		worth := b.worth(p)
 		for _, o := range p.Legal(nil) {
 			if worth(o) > worth(m) {
 				t.Fatalf("%s: %s, worth %d; %s is worth %d", c.name, got, worth(m), p.Format(o), worth(o))

@@ -7,7 +7,7 @@ const historyMax = 1 << 14
 
 // history remembers how moves did elsewhere in this search (Schaeffer, "The
 // history heuristic and alpha-beta search enhancements in practice", 1989;
-// paper 004). Tables are by the slots of Entry.Slots; all scores lie within
+// paper 004). Tables are by the slots of ScoredMove.HistoryIndex; all scores lie within
 // +-historyMax.
 type history struct {
 	quiet   [2][2][]int16 // by side to move, slot kind, slot
@@ -18,25 +18,25 @@ type history struct {
 	kind    int           // the slot kind that follow and counter go by
 	counter [2][]game.Move
 
-	// How evaluations erred, in 256ths: by side to move and the node's Shape,
+	// How evaluations erred, in 256ths: by side to move and the node's CorrectionKey,
 	// and by the last move.
 	shape [2][shapes]int16
 	last  [2][]int16
 }
 
-// shapes is the number of classes that Node.Shape is hashed into.
+// shapes is the number of classes that Node.CorrectionKey is hashed into.
 const shapes = 1 << 14
 
 func newHistory(p *Params) *history {
-	h := &history{kind: p.Follow, width: max(p.Slots[p.Follow], 1)}
+	h := &history{kind: p.ContinuationIndex, width: max(p.HistorySize[p.ContinuationIndex], 1)}
 	for side := range 2 {
-		for kind, n := range p.Slots {
+		for kind, n := range p.HistorySize {
 			h.quiet[side][kind] = make([]int16, max(n, 1))
 			h.noisy[side][kind] = make([]int16, max(n, 1))
 		}
 		h.counter[side] = make([]game.Move, h.width)
 		h.last[side] = make([]int16, h.width)
-		if p.On.Continuation {
+		if p.On.ContinuationHistory {
 			h.follow[side] = make([]int16, h.width*h.width)
 			h.used[side] = make([]bool, h.width)
 			hugePages(h.follow[side])
@@ -75,8 +75,8 @@ func credit(t *[2][]int16, s *[2]uint16, bonus int32) {
 }
 
 // rowAfter are the records of all moves behind an earlier one.
-func (h *history) rowAfter(back int, earlier *Entry) []int16 {
-	at := int(earlier.Slots[h.kind]) * h.width
+func (h *history) rowAfter(back int, earlier *ScoredMove) []int16 {
+	at := int(earlier.HistoryIndex[h.kind]) * h.width
 	return h.follow[back-1][at : at+h.width]
 }
 
@@ -107,9 +107,9 @@ func (w *worker) records(ply int) (r records) {
 		r.own = h.quiet[ply&1]
 		r.n = 1
 	}
-	if on.Continuation {
+	if on.ContinuationHistory {
 		for back := 1; back <= min(2, ply); back++ {
-			if earlier := &w.lines[ply-back].entry; earlier.Move != game.NoMove {
+			if earlier := &w.lines[ply-back].current; earlier.Move != game.NoMove {
 				r.after[back-1] = h.rowAfter(back, earlier)
 				r.n++
 			}
@@ -120,15 +120,15 @@ func (w *worker) records(ply int) (r records) {
 
 // of is a move's record, within +-historyMax: the mean of what it did by
 // itself and behind the last moves.
-func (r *records) of(e *Entry) (sum int32) {
+func (r *records) of(e *ScoredMove) (sum int32) {
 	if r.own[0] != nil {
-		sum = (int32(r.own[0][e.Slots[0]]) + int32(r.own[1][e.Slots[1]])) / 2
+		sum = (int32(r.own[0][e.HistoryIndex[0]]) + int32(r.own[1][e.HistoryIndex[1]])) / 2
 	}
 	if r.after[0] != nil {
-		sum += int32(r.after[0][e.Slots[r.kind&1]])
+		sum += int32(r.after[0][e.HistoryIndex[r.kind&1]])
 	}
 	if r.after[1] != nil {
-		sum += int32(r.after[1][e.Slots[r.kind&1]])
+		sum += int32(r.after[1][e.HistoryIndex[r.kind&1]])
 	}
 	switch r.n { // constants spare a division
 	case 2:
@@ -140,49 +140,49 @@ func (r *records) of(e *Entry) (sum int32) {
 }
 
 // score adds to a batch's order what the history says.
-func (w *worker) score(batch []Entry, ply int) {
+func (w *worker) score(batch []ScoredMove, ply int) {
 	r := w.records(ply)
 	noisy := w.k.params.On.NoisyHistory
 	for i := range batch {
-		if e := &batch[i]; e.Noise == 0 {
+		if e := &batch[i]; e.Noise == Quiet {
 			e.Order += r.of(e)
 		} else if noisy {
-			e.Order += recordOf(&w.history.noisy[ply&1], &e.Slots)
+			e.Order += recordOf(&w.history.noisy[ply&1], &e.HistoryIndex)
 		}
 	}
 }
 
 // refuted learns from a move that ended a node: it is worth trying early
 // elsewhere, and those of its kind that were tried before it are not.
-func (w *worker) refuted(e *Entry, before *tried, depth, ply int) {
+func (w *worker) refuted(e *ScoredMove, before *tried, depth, ply int) {
 	on, h := &w.k.params.On, w.history
 	bonus := historyBonus(depth)
 	if on.NoisyHistory {
-		if e.Noise > 0 {
-			credit(&h.noisy[ply&1], &e.Slots, bonus)
+		if e.Noise != Quiet {
+			credit(&h.noisy[ply&1], &e.HistoryIndex, bonus)
 		}
 		for i := range before.nNoisy {
 			credit(&h.noisy[ply&1], &before.noisy[i], -bonus)
 		}
 	}
-	if e.Noise > 0 {
+	if e.Noise != Quiet {
 		return
 	}
 	if k := &w.lines[ply].killers; on.Killers && k[0] != e.Move {
 		k[0], k[1] = e.Move, k[0]
 	}
-	if ply > 0 && on.Counter {
-		if earlier := &w.lines[ply-1].entry; earlier.Move != game.NoMove {
-			h.counter[ply&1][earlier.Slots[h.kind]] = e.Move
+	if ply > 0 && on.CounterMoves {
+		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
+			h.counter[ply&1][earlier.HistoryIndex[h.kind]] = e.Move
 		}
 	}
 	r := w.records(ply)
 	for back := range r.after {
 		if r.after[back] != nil {
-			h.used[back][w.lines[ply-1-back].entry.Slots[h.kind]] = true
+			h.used[back][w.lines[ply-1-back].current.HistoryIndex[h.kind]] = true
 		}
 	}
-	r.credit(&e.Slots, bonus)
+	r.credit(&e.HistoryIndex, bonus)
 	for i := range before.nQuiet {
 		r.credit(&before.quiet[i], -bonus)
 	}
@@ -209,7 +209,7 @@ const (
 
 // correct is an evaluation with what similar nodes have taught.
 func (w *worker) correct(eval Score, node *Node, ply int) Score {
-	if !w.k.params.On.Correction {
+	if !w.k.params.On.CorrectionHistory {
 		return eval
 	}
 	var sum int32
@@ -224,12 +224,12 @@ func (w *worker) correct(eval Score, node *Node, ply int) Score {
 
 // corrections are the places where errors like this node's are kept.
 func (w *worker) corrections(node *Node, ply int) (c [2]*int16) {
-	if node.Shape != 0 {
-		c[0] = &w.history.shape[ply&1][node.Shape%shapes]
+	if node.CorrectionKey != 0 {
+		c[0] = &w.history.shape[ply&1][node.CorrectionKey%shapes]
 	}
 	if ply > 0 {
-		if earlier := &w.lines[ply-1].entry; earlier.Move != game.NoMove {
-			c[1] = &w.history.last[ply&1][earlier.Slots[w.history.kind]]
+		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
+			c[1] = &w.history.last[ply&1][earlier.HistoryIndex[w.history.kind]]
 		}
 	}
 	return c

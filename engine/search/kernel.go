@@ -15,19 +15,23 @@ type Kernel struct {
 	table  *Table
 	salt   uint64
 	// evaluates: inner nodes need an evaluation
-	evaluates bool
-	era       atomic.Uint32 // counts calls of Forget
+	needEval bool
+	era      atomic.Uint32 // counts calls of Forget
 
 	mu   sync.Mutex
 	free []*worker // kept because their tables are large
 }
 
 // New makes a kernel for the game that the parameters describe. Kernels of
-// several games may share a table.
+// several games and evaluations may share a table.
 func New(params Params, table *Table) *Kernel {
-	params.fill()
-	k := &Kernel{params: params, table: table, evaluates: params.On.evaluates()}
-	for i, c := range []byte(params.Game) {
+	params.setDefaults()
+	k := &Kernel{params: params, table: table, needEval: params.On.needEval()}
+	name := params.Game
+	if params.Eval != "" {
+		name += "/" + params.Eval
+	}
+	for i, c := range []byte(name) {
 		k.salt ^= game.Zobrist(uint64(c), uint64(i))
 	}
 	return k
@@ -119,10 +123,10 @@ func (s *Search) end() {
 	}
 }
 
-// Hit gives a search that was begun without a deadline the limits of time,
+// PonderHit gives a search that was begun without a deadline the limits of time,
 // nodes and depth that it runs under from now on: the awaited move was
 // played. What says which moves and lines to look at stays as it was.
-func (s *Search) Hit(l Limits) {
+func (s *Search) PonderHit(l Limits) {
 	old := s.limits.Load()
 	l.Moves, l.MultiPV, l.Threads = old.Moves, old.MultiPV, old.Threads
 	s.setLimits(l)

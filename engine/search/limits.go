@@ -16,12 +16,12 @@ type Limits struct {
 	Mate  int    // end when a win within so many moves of the mover is found; 0 is no limit
 
 	// Hard ends the search wherever it is, counted from From, or from the
-	// call of Start or Hit where From is zero. Soft ends it between two root
+	// call of Start or PonderHit where From is zero. Soft ends it between two root
 	// moves, and counts the time spent pondering too. 0 is no limit.
 	Soft, Hard time.Duration
 	From       time.Time
-	// Stretch scales Soft by how the search goes; nil leaves it as it is.
-	Stretch func(Progress) float64
+	// SoftScale is the factor for Soft as the search goes on; nil is 1.
+	SoftScale func(Progress) float64
 
 	// Clock is what Soft, Hard and From were worked out from, if a clock runs:
 	// for searchers that keep their own time. The kernel does not look at it.
@@ -38,7 +38,7 @@ type Limits struct {
 	Moves   []game.Move // look at these root moves alone; nil is all
 	Threads int         // goroutines, 0 is one. More than one is not deterministic.
 
-	// Wait keeps the answer back until Stop or Hit, even when there is
+	// Wait keeps the answer back until Stop or PonderHit, even when there is
 	// nothing left to search: for "infinite" analysis and for pondering.
 	Wait bool
 }
@@ -53,10 +53,10 @@ type Clock struct {
 
 // Progress is how a search goes, for the time manager.
 type Progress struct {
-	Depth  int     // the iteration just finished
-	Stable int     // iterations in a row that chose this move
-	Fall   float64 // how far the winning chance fell since the last iteration; negative if it rose
-	Effort float64 // share of all nodes that went below the best move
+	Depth            int     // the iteration just finished
+	StableIterations int     // iterations in a row that chose this move
+	WinProbDrop      float64 // how far the winning chance fell since the last iteration; negative if it rose
+	Effort           float64 // share of all nodes that went below the best move
 }
 
 // Info is the state of a running search, one line of it with MultiPV.
@@ -66,7 +66,7 @@ type Info struct {
 	Line     int // 1 is the best line
 	Score    Score
 	Bound    Bound // Exact, or what a failed aspiration window says
-	Chance   float64
+	WinProb  float64
 	Nodes    uint64 // of all lines and threads
 	Time     time.Duration
 	NPS      uint64
@@ -79,7 +79,7 @@ type Result struct {
 	Move     game.Move // NoMove where there is no legal one
 	Ponder   game.Move // the expected reply, NoMove if unknown
 	Score    Score     // from the side to move
-	Chance   float64   // of winning, draws half
+	WinProb  float64   // of winning, draws half
 	Depth    int       // last finished iteration
 	SelDepth int
 	Nodes    uint64
@@ -104,38 +104,39 @@ const (
 	FromExternal = "external" // an engine that is not ours
 )
 
-// Chance is the winning chance that a score stands for, draws counted half.
-func (p *Params) Chance(s Score) float64 {
-	win, draw, _ := p.Outcome(s)
+// WinProb is the probability of winning that a score stands for, draws counted
+// half.
+func (p *Params) WinProb(s Score) float64 {
+	win, draw, _ := p.WDL(s)
 	return win + draw/2
 }
 
-// Outcome are the chances of win, draw and loss that a score stands for.
-func (p *Params) Outcome(s Score) (win, draw, loss float64) {
+// WDL are the probabilities of win, draw and loss that a score stands for.
+func (p *Params) WDL(s Score) (win, draw, loss float64) {
 	switch {
 	case s >= RepBound:
 		return 1, 0, 0
 	case s <= -RepBound:
 		return 0, 0, 1
 	}
-	o := p.Outcomes
+	o := p.WDLModel
 	if o.Scale == 0 {
 		o.Scale = float64(p.WinScale)
 	}
-	return o.Of(float64(s))
+	return o.Probabilities(float64(s))
 }
 
-// Outcomes is a model of win, draw and loss: the chance to win is
-// 1/(1+exp(-(score-Edge)/Scale)), that to lose the same of the opponent's
-// score, and what remains is a draw. Both are scores; Edge is not negative.
-type Outcomes struct {
+// WDLModel is a model of win, draw and loss: the probability of winning is
+// 1/(1+exp(-(score-Edge)/Scale)), that of losing the same of the opponent's
+// score, and the rest is a draw. Both are scores; Edge is not negative.
+type WDLModel struct {
 	Edge  float64 `json:"edge"`
 	Scale float64 `json:"scale"`
 }
 
-// Of are the chances at a score.
-func (o Outcomes) Of(score float64) (win, draw, loss float64) {
-	chance := func(score float64) float64 { return 1 / (1 + math.Exp((o.Edge-score)/o.Scale)) }
-	win, loss = chance(score), chance(-score)
+// Probabilities are those of win, draw and loss at a score.
+func (o WDLModel) Probabilities(score float64) (win, draw, loss float64) {
+	winProb := func(score float64) float64 { return 1 / (1 + math.Exp((o.Edge-score)/o.Scale)) }
+	win, loss = winProb(score), winProb(-score)
 	return win, max(0, 1-win-loss), loss
 }

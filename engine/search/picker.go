@@ -13,14 +13,14 @@ import (
 // nothing is generated or sorted before it is needed.
 type picker struct {
 	cursor  Cursor
-	buf     []Entry
-	batch   []Entry // what is left of the current batch
-	picked  int     // from batches
+	buf     []ScoredMove
+	batch   []ScoredMove // what is left of the current batch
+	picked  int          // from batches
 	hash    game.Move
 	refutes [3]game.Move // not yet tried; NoMove where none
 	tried   [4]game.Move // given before their batch came
 	nTried  int
-	found   Entry // by lookup
+	found   ScoredMove // by lookup
 	stage   uint8
 	scored  *worker // orders quiet moves by its history; nil for the game's order alone
 	ply     int
@@ -49,7 +49,7 @@ func (p *picker) open(mode Mode, hash game.Move) {
 
 // next is the next move, nil at the end. It stays as it is until next is
 // called again.
-func (p *picker) next(pos Position) *Entry {
+func (p *picker) next(pos Position) *ScoredMove {
 	if p.stage == pickHash {
 		p.stage = pickFirst
 		if e := p.lookup(pos, p.hash); e != nil && p.wants(e) {
@@ -79,23 +79,23 @@ func (p *picker) next(pos Position) *Entry {
 
 // wants reports whether a move from elsewhere is of those that the picker
 // gives.
-func (p *picker) wants(e *Entry) bool {
-	return e.Noise > 0 || p.cursor.Mode == All && (e.Forces || !p.cursor.NoQuiets)
+func (p *picker) wants(e *ScoredMove) bool {
+	return e.Noise != Quiet || p.cursor.Mode == All && (e.Forcing || !p.cursor.SkipQuiets)
 }
 
 // skipQuiets leaves out the quiet moves from here on, but for those that force.
 func (p *picker) skipQuiets() {
-	if !p.cursor.NoQuiets {
-		p.cursor.NoQuiets = true
+	if !p.cursor.SkipQuiets {
+		p.cursor.SkipQuiets = true
 		p.batch = lively(p.batch)
 	}
 }
 
 // lively keeps the moves that are noisy or force.
-func lively(batch []Entry) []Entry {
+func lively(batch []ScoredMove) []ScoredMove {
 	keep := batch[:0]
 	for i := range batch {
-		if batch[i].Noise > 0 || batch[i].Forces {
+		if batch[i].Noise != Quiet || batch[i].Forcing {
 			keep = append(keep, batch[i])
 		}
 	}
@@ -103,7 +103,7 @@ func lively(batch []Entry) []Entry {
 }
 
 // lookup finds a move of another origin here, unless it was given already.
-func (p *picker) lookup(pos Position, m game.Move) *Entry {
+func (p *picker) lookup(pos Position, m game.Move) *ScoredMove {
 	if m == game.NoMove || p.given(m) {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (p *picker) fetch(pos Position) bool {
 	if p.stage == pickFirst {
 		p.liftKillers(batch)
 	}
-	if p.cursor.NoQuiets {
+	if p.cursor.SkipQuiets {
 		batch = lively(batch)
 	}
 	p.stage = pickBatch
@@ -147,7 +147,7 @@ func (p *picker) fetch(pos Position) bool {
 }
 
 // without drops what was given before.
-func (p *picker) without(batch []Entry) []Entry {
+func (p *picker) without(batch []ScoredMove) []ScoredMove {
 	for i := range batch {
 		if p.given(batch[i].Move) {
 			keep := batch[:i]
@@ -163,7 +163,7 @@ func (p *picker) without(batch []Entry) []Entry {
 }
 
 // liftKillers gives the refutations that are in the first batch their bonus.
-func (p *picker) liftKillers(batch []Entry) {
+func (p *picker) liftKillers(batch []ScoredMove) {
 	for i, m := range p.refutes {
 		if m == game.NoMove {
 			continue
@@ -179,7 +179,7 @@ func (p *picker) liftKillers(batch []Entry) {
 
 // best takes the best move left in the batch, the first of equals, or after
 // enough picks just the first.
-func (p *picker) best() *Entry {
+func (p *picker) best() *ScoredMove {
 	batch := p.batch
 	if p.picked < sortedPicks {
 		// Order and place in one number, so that a comparison is no branch

@@ -2,13 +2,13 @@ package search
 
 import "sparring/game"
 
-// Score is worth to the side to move, in the game's own integer unit. It
-// fits 16 bits.
+// Score is the value of a position for the side to move, in the game's own
+// integer unit. It fits 16 bits.
 type Score int32
 
-// The bands of a score, from the middle outwards. What the rules or a prover
-// settle lies outside the evaluation; a win by repetition lies below every
-// proven win, because it hangs on the path that led there.
+// The ranges of a score, from the middle outwards. Results known from the
+// rules or a prover lie outside the range of evaluations. A win by repetition
+// lies below every proven win, because it depends on the path that led there.
 const (
 	Draw     Score = 0
 	MaxEval  Score = 28000         // |Eval| stays within
@@ -19,9 +19,9 @@ const (
 	Infinity Score = 32001
 )
 
-// AtPly is a verdict (of Node or Proof, counted from its own node) as the
-// search sees it at a node ply plies from the root: wins come sooner, losses
-// later.
+// AtPly converts a Node's Verdict or a Proof's score, which count plies from
+// their own node, to a score that counts from the root, ply plies above: wins
+// come sooner, losses later.
 func AtPly(verdict Score, ply int) Score {
 	switch {
 	case verdict >= RepBound:
@@ -32,44 +32,45 @@ func AtPly(verdict Score, ply int) Score {
 	return verdict
 }
 
-// MaxPly is the deepest line, in plies from the root, that a search follows.
+// MaxPly bounds the length of a line, in plies from the root.
 const MaxPly = 128
 
-// Position is what a game gives the kernel: few fat calls, because an
-// interface call costs as much as a small one does (measured: a coarse
-// contract ~1 % of a light node, a chatty one 13-19 %).
+// Position is what a game implements for the kernel: a few methods that do a
+// lot each, because an interface call costs as much as a small one does
+// (measured: a coarse interface ~1 % of a light node, a fine one 13-19 %).
 //
-// The kernel's order of calls at a node is Enter, then any of Find, Moves,
-// Eval, then Do, which leads to the next node's Enter; Undo and Unpass lead
-// back, and the position is then as it was after its Enter, with nothing to be
-// called again. Do only ever gets moves that Find or Moves gave here.
+// At each node the kernel calls Enter first, then any of Find, Moves and Eval,
+// then Do, which leads to the next node's Enter. After Undo or Unpass the
+// position is again as it was after its Enter, which is not called a second
+// time. Do only gets moves that Find or Moves returned at this node.
 //
-// In a search the turn alternates always; opening procedures are settled
-// above it. A Position belongs to one goroutine.
+// The turn alternates within a search; opening procedures are handled outside
+// of it. A Position belongs to one goroutine.
 type Position interface {
-	// Enter tells all that a node needs to know before its moves.
+	// Enter returns what the kernel needs before it asks for moves.
 	Enter() Node
-	// Moves puts the next batch of legal moves into buf[:0] and returns it;
-	// an empty batch ends. The cursor is the caller's, zero but for Mode at
-	// first; several may be under way at one node, and between two batches
-	// the kernel searches the moves of the first (the position is back at
-	// this node by then). With Mode All the batches are disjoint and their
-	// union is the legal list, but for Forced nodes, where moves that lose at
-	// once may be missing, though never all of them: a node that is not Over
-	// and has no move at all is lost (Xiangqi, Amazons). With Mode Noisy only moves with Noise > 0 come.
-	Moves(buf []Entry, c *Cursor) []Entry
-	// Find is the entry of m if m is a move that Moves(All) gives at this
-	// node; m may be any 32 bits (hash tables lie, killers are from
-	// elsewhere).
-	Find(m game.Move) (Entry, bool)
+	// Moves puts the next batch of legal moves into buf[:0] and returns it; an
+	// empty batch is the end. The caller starts with a zero cursor, except for
+	// Mode. Several cursors may be in use at one node, and the kernel searches
+	// the moves of one batch before it asks for the next (the position is back
+	// at this node by then). With Mode All the batches are disjoint and their
+	// union is the legal list, except at Forced nodes, where moves that lose
+	// at once may be missing, but not all of them. A node that is not Over and
+	// has no move is lost (Xiangqi, Amazons). With Mode Noisy no Quiet move
+	// comes.
+	Moves(buf []ScoredMove, c *Cursor) []ScoredMove
+	// Find returns the ScoredMove of m if Moves(All) gives m at this node. M
+	// may be any 32 bits: it may come from a hash collision or, as a killer,
+	// from another node.
+	Find(m game.Move) (ScoredMove, bool)
 	Do(m game.Move)
 	Undo(m game.Move)
-	// Pass lets the other side move (null move). Never called where the
-	// node said !MayPass; may follow a Pass's Enter again only after Do.
+	// Pass gives the turn to the other side (null move). It is not called at a
+	// node without MayPass, nor twice without a Do in between.
 	Pass()
 	Unpass()
-	// Eval is the static evaluation, |Eval| <= MaxEval. Never called where
-	// the game has ended by its rules. Deterministic in the position alone.
+	// Eval is the static evaluation, |Eval| <= MaxEval, a function of the
+	// position alone. It is not called where the rules have ended the game.
 	Eval() Score
 	// Clone is an independent copy for another worker, at the same node.
 	Clone() Position
@@ -78,35 +79,37 @@ type Position interface {
 // Node is what the kernel needs to know of a position before its moves.
 type Node struct {
 	Key uint64 // the position's key, as game.Position.Key
-	// SearchKey keys the hash table: Key with all else that changes the
-	// score: rules, evaluation, the bucket of the move limit.
+	// SearchKey is the key of the hash table: Key combined with everything
+	// else that changes the score, such as rules, evaluation and the range of
+	// the move limit that the game is in.
 	SearchKey uint64
-	// Shape, unless 0, is a key of what changes slowly (pawns, material):
-	// evaluations of nodes of one shape tend to err in the same way.
-	Shape uint64
-	// Forced: in check, or a four to be met. No stand-pat, no null move, no
-	// reduction, and quiescence searches all of Moves(All).
+	// CorrectionKey, unless 0, is a key of slowly changing features (pawns,
+	// material): evaluation errors of nodes with the same one are alike.
+	CorrectionKey uint64
+	// Forced: in check, or facing a four. No stand pat, null move or reduction
+	// here, and quiescence searches all of Moves(All).
 	Forced bool
-	// MayPass: passing is not likely to be better than any move.
+	// MayPass: a null move makes sense, for passing is hardly ever better than
+	// every move.
 	MayPass bool
-	// NoCutoff: the score depends on more than SearchKey says (near the move
-	// limit), so neither take a cutoff from the table nor store here.
-	NoCutoff bool
-	// Over: the game ends here (by its rules, or by a repetition judged as
-	// its rules would) with Verdict for the side to move: -Win, Draw, Win,
-	// +-RepWin. The kernel adds the distance from the root. A node may also
-	// be over because it is known how it ends (endgame tables): the verdict
-	// then has the plies to the end in it, as a Proof's score. The root of a
-	// search is searched even so: its game goes on, a move is wanted.
+	// NoTable: the score depends on more than SearchKey (near the move limit),
+	// so it is neither taken from the hash table nor stored there.
+	NoTable bool
+	// Over: the game has ended, by its rules or by a repetition judged as the
+	// rules would, with Verdict for the side to move: -Win, Draw, Win or
+	// +-RepWin. The kernel adds the distance from the root. Over is also set
+	// where an endgame table knows the result; Verdict then includes the plies
+	// to the end, like a Proof's score. The kernel searches the root anyway,
+	// since a move is wanted.
 	Over    bool
 	Verdict Score
-	// Back > 0: the verdict rests on the position that stood Back plies ago.
-	// Scores that depend on a position before the node they are stored for
-	// are never stored (the graph-history problem).
-	Back int
+	// RepetitionPlies > 0: Verdict depends on the position that many plies
+	// back. A score that depends on a position before the node it belongs to
+	// is not stored (the graph-history interaction problem).
+	RepetitionPlies int
 }
 
-// Mode says which moves a cursor runs through.
+// Mode selects the moves that a cursor runs through.
 type Mode uint8
 
 // The modes.
@@ -115,77 +118,87 @@ const (
 	Noisy             // only those that quiescence should see
 )
 
-// Cursor is the state of one run through the moves of one node. Mode, NoQuiets
-// and ByVictim are the kernel's, the rest the adapter's, to use as it likes.
+// Cursor is the state of one run through the moves of a node. The kernel sets
+// the first three fields; the others belong to the adapter.
 type Cursor struct {
 	Mode Mode
-	// NoQuiets: of the quiet moves that All has not given yet the kernel wants
-	// only those that force; the adapter may leave the others out.
-	NoQuiets bool
-	// ByVictim: the kernel wants captures in the order of what they take, not
-	// of how the exchange ends.
-	ByVictim bool
+	// SkipQuiets: from here on the kernel wants only the quiet moves that are
+	// Forcing; the adapter may leave out the others.
+	SkipQuiets bool
+	// VictimOrder: order captures by their victims (MVV-LVA), not by static
+	// exchange.
+	VictimOrder bool
 
 	Stage uint8
-	N     [4]int32
-	W     [2]uint64
+	Ints  [4]int32
+	Bits  [2]uint64
 }
 
-// Entry is a move with what the kernel needs to order and prune it.
-type Entry struct {
+// Noise tells quiet moves from those that quiescence looks at.
+type Noise uint8
+
+// The kinds of moves.
+const (
+	Quiet     Noise = iota
+	BadNoisy        // a capture that loses the exchange, or the like
+	GoodNoisy       // any other capture, a four, a promotion
+)
+
+// ScoredMove is a move with what the kernel needs to order and prune it.
+type ScoredMove struct {
 	Move game.Move
-	// Order is the adapter's static order score, comparable within a batch
-	// with history scores in +-16384 added by the kernel. Batches come best
-	// first: the kernel never looks ahead into the next.
+	// Order is the adapter's move-ordering score. The kernel adds history
+	// scores within +-16384 and orders the moves of a batch by the sum. Better
+	// batches come first: the kernel does not look ahead into the next one.
 	Order int32
-	// Noise: 0 quiet; 1 noisy but likely losing (a bad capture); 2 noisy and
-	// promising (a good capture, a four, a promotion of any kind).
-	Noise uint8
-	// Forces: the next node is Forced or Over (the move gives check). Such a
-	// move is not pruned for coming late or for losing material; captures
-	// that lose none need not tell.
-	Forces bool
-	// To tells captures on the same point from others, for the recapture
-	// extension: the point, counted from 1, or 0.
-	To uint16
-	// Gain is what the move takes at once, in evaluation units (the victim's
-	// value); 0 for quiet moves. For delta pruning and futility.
+	Noise Noise
+	// Forcing: the next node is Forced or Over (the move gives check). Such a
+	// move is not pruned by its place in the order or by static exchange. It
+	// may be left false for a GoodNoisy move.
+	Forcing bool
+	// CaptureSquare identifies the square of a capture for the recapture
+	// extension, counted from 1; 0 is none.
+	CaptureSquare uint16
+	// Gain is the value of what the move captures, in evaluation units, for
+	// delta pruning; 0 for quiet moves.
 	Gain Score
-	// Slots are the move's two indices into the history tables, each below
-	// Params.Slots of the game (Xiangqi from-to and piece-to; Amazons queen
-	// step and arrow; Gomoku point, and 0).
-	Slots [2]uint16
+	// HistoryIndex has the move's index in each of the two history tables,
+	// below Params.HistorySize (Xiangqi: from-to and piece-to; Amazons: queen
+	// move and arrow; Gomoku: point, and 0).
+	HistoryIndex [2]uint16
 }
 
-// Exchanger is an optional power of a Position: static exchange evaluation.
-type Exchanger interface {
-	// SEE reports whether the exchange that m starts on its target point
+// StaticExchanger is implemented by a Position with static exchange
+// evaluation (SEE).
+type StaticExchanger interface {
+	// SEE reports whether the exchange that m starts on its target square
 	// gains at least threshold.
 	SEE(m game.Move, threshold Score) bool
 }
 
-// Foreseer is an optional power of a Position: to know the key of the next one
-// before the move is made, so that the hash table's entry is on its way from
-// memory meanwhile.
-type Foreseer interface {
+// KeyPrefetcher is implemented by a Position that can guess the key of the
+// next position before a move is made, so that its hash-table bucket is
+// fetched from memory meanwhile.
+type KeyPrefetcher interface {
 	// KeyAfter is the SearchKey that the position after m will most probably
-	// have; nothing hangs on it but speed.
+	// have. A wrong guess costs only time.
 	KeyAfter(m game.Move) uint64
 }
 
-// Prover is an optional power of a Position: a special search that settles
-// some positions for good (victory by fours, divided territory, tablebases).
+// Prover is implemented by a Position with a special search that can solve
+// some positions (victory by continuous fours, divided territory, mate by
+// checks).
 type Prover interface {
-	// Prove searches at most budget nodes (each one Do) and asks stop now and
-	// then. Ok means that the score is certain, with the distance in it as in
-	// Node.Verdict; line starts at this node and may be empty. Not ok proves
-	// nothing. Nodes counts what it used.
+	// Prove searches at most budget nodes (each one Do) and calls stop now and
+	// then. If ok, the score is certain and includes the distance, as in
+	// Node.Verdict; the line starts at this node and may be empty. If not ok,
+	// nothing is proven. Nodes is the number searched.
 	Prove(budget int, stop func() bool) (p Proof, nodes int, ok bool)
 }
 
-// Proof is a settled score and why.
+// Proof is a proven score with its line.
 type Proof struct {
-	Score Score       // from the side to move, Win - n: the win takes n plies
+	Score Score       // from the side to move; Win - n wins in n plies
 	Line  []game.Move // the winning line as far as known
 	Kind  string      // "vcf", "region", "tablebase"
 }

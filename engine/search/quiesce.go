@@ -22,7 +22,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 	// depends on where it began, and only beginnings are stored.
 	store := q == 0 || params.QuiescencePlies == 0
 	known, hit := w.k.table.probe(w.key(node))
-	if hit && on.HashCutoff && !node.NoCutoff {
+	if hit && on.HashCutoff && !node.NoTable {
 		if score := fromTable(known.score, ply); known.decides(alpha, beta, score) {
 			return score, nothing
 		}
@@ -34,7 +34,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 			score := AtPly(proof.Score, ply)
 			l := &w.lines[ply]
 			l.n = copy(l.pv[:], proof.Line)
-			if !node.NoCutoff {
+			if !node.NoTable {
 				w.k.table.store(w.key(node), record{score: toTable(score, ply), eval: noEval, depth: MaxPly, bound: Exact})
 			}
 			return score, nothing
@@ -86,7 +86,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 	defer w.closePicker()
 	w.aim(p, known.move, ply)
 	p.refutes = [3]game.Move{}
-	p.cursor.NoQuiets = checks
+	p.cursor.SkipQuiets = checks
 	bestMove := game.NoMove
 	for {
 		e := p.next(w.pos)
@@ -95,10 +95,10 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		}
 		// 5. A capture that loses material is no reason to doubt the
 		// evaluation, nor one that can't bring it near alpha.
-		if on.SkipLosing && e.Noise < 2 && !node.Forced && (w.exchanger == nil || !w.exchanger.SEE(e.Move, 0)) {
+		if on.QuiescenceSEE && e.Noise != GoodNoisy && !node.Forced && (w.exchanger == nil || !w.exchanger.SEE(e.Move, 0)) {
 			continue
 		}
-		if on.Delta && e.Gain > 0 && !node.Forced && eval+e.Gain+params.Margins.Delta <= alpha {
+		if on.DeltaPruning && e.Gain > 0 && !node.Forced && eval+e.Gain+params.Margins.Delta <= alpha {
 			best = max(best, eval+e.Gain+params.Margins.Delta)
 			continue
 		}

@@ -17,7 +17,7 @@ func (w *worker) iterate() {
 	lines := min(max(w.s.limits.Load().MultiPV, 1), len(w.root))
 	w.infos = make([]Info, lines)
 	depth := 1
-	if on := &w.k.params.On; !on.Deepening && w.s.limits.Load().Depth > 0 {
+	if on := &w.k.params.On; !on.IterativeDeepening && w.s.limits.Load().Depth > 0 {
 		depth = w.s.limits.Load().Depth
 	}
 	// Helpers do the same on the same table, where chance soon parts them. To
@@ -62,14 +62,14 @@ func (w *worker) openRoot() bool {
 	defer w.closePicker()
 	for e := p.next(w.pos); e != nil; e = p.next(w.pos) {
 		if limits.Moves == nil || slices.Contains(limits.Moves, e.Move) {
-			w.root = append(w.root, rootMove{Entry: *e, score: -Infinity, last: -Infinity})
+			w.root = append(w.root, rootMove{ScoredMove: *e, score: -Infinity, last: -Infinity})
 		}
 	}
 	if len(w.root) == 0 && len(limits.Moves) > 0 {
 		// A forced node gives no move that loses at once; where only such are
 		// allowed, the first is as good as any.
 		m := limits.Moves[0]
-		w.root = append(w.root, rootMove{Entry: Entry{Move: m}, score: -Win + 2, last: -Win + 2})
+		w.root = append(w.root, rootMove{ScoredMove: ScoredMove{Move: m}, score: -Win + 2, last: -Win + 2})
 		w.source = FromOnly
 		return false
 	}
@@ -143,23 +143,15 @@ func (w *worker) spent(depth int) bool {
 		return false
 	}
 	soft := limits.Soft
-	if limits.Stretch != nil {
+	if limits.SoftScale != nil {
 		best, params := &w.root[0], &w.k.params
-		p := Progress{Depth: depth, Stable: w.stable, Effort: float64(best.nodes) / float64(max(w.nodes, 1))}
+		p := Progress{Depth: depth, StableIterations: w.stable, Effort: float64(best.nodes) / float64(max(w.nodes, 1))}
 		if depth > 1 && best.score > -Infinity {
-			p.Fall = params.Chance(w.before(depth)) - params.Chance(best.score)
+			p.WinProbDrop = params.WinProb(w.scores[depth-1]) - params.WinProb(best.score)
 		}
-		soft = time.Duration(float64(soft) * limits.Stretch(p))
+		soft = time.Duration(float64(soft) * limits.SoftScale(p))
 	}
 	return w.s.thought() >= soft
-}
-
-// before is the score that one of this depth is compared with.
-func (w *worker) before(depth int) Score {
-	if w.k.params.Parity && depth > 2 {
-		return w.scores[depth-2]
-	}
-	return w.scores[depth-1]
 }
 
 // inform tells the caller how a line stands.
@@ -171,7 +163,7 @@ func (w *worker) inform(depth, line int, bound Bound) {
 	s, r := w.s, &w.root[line]
 	spent := s.elapsed()
 	info := Info{Depth: depth, SelDepth: max(r.seldepth, w.seldepth), Line: line + 1, Score: r.score, Bound: bound,
-		Chance: w.k.params.Chance(r.score), Nodes: s.nodes.Load(), Time: spent, HashFull: w.k.table.Full(), PV: slices.Clone(r.pv)}
+		WinProb: w.k.params.WinProb(r.score), Nodes: s.nodes.Load(), Time: spent, HashFull: w.k.table.Full(), PV: slices.Clone(r.pv)}
 	info.NPS = uint64(float64(info.Nodes) / max(time.Since(s.began).Seconds(), 1e-6))
 	w.infos[line] = info
 	if s.report != nil {
@@ -186,11 +178,11 @@ func (w *worker) aspire(depth, line int) {
 	w.depth = depth
 	center := w.root[line].last
 	if line == 0 && w.finished > 0 {
-		center = w.before(depth)
+		center = w.scores[depth-1]
 	}
 	alpha, beta, delta := -Infinity, Infinity, Infinity
 	if params.On.Aspiration && depth >= 4 && center > -MaxEval && center < MaxEval {
-		delta = params.Margins.Window
+		delta = params.Margins.Aspiration
 		alpha, beta = max(center-delta, -Infinity), min(center+delta, Infinity)
 	}
 	for {
@@ -223,7 +215,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	node := w.pos.Enter()
 	l := &w.lines[0]
 	l.n, l.eval = 0, noEval
-	if w.k.evaluates && !node.Forced && !node.Over {
+	if w.k.needEval && !node.Forced && !node.Over {
 		l.eval = w.correct(w.pos.Eval(), &node, 0)
 	}
 	records := w.records(0)
@@ -240,10 +232,10 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 			return best
 		}
 		before := w.nodes - 1
-		w.do(&r.Entry, 0)
+		w.do(&r.ScoredMove, 0)
 		less := 0
 		if !node.Forced {
-			less = w.reduction(&r.Entry, &records, depth, i-first+1, 0, true, false, false, false)
+			less = w.reduction(&r.ScoredMove, &records, depth, i-first+1, 0, true, false, false, false)
 		}
 		score, onChild := w.searchMove(alpha, beta, depth-1, less, 0, i == first, true, false)
 		w.pos.Undo(r.Move)

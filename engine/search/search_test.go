@@ -242,7 +242,7 @@ func TestPonderWaitsForTheHit(t *testing.T) {
 		t.Fatal("the search answered before the hit")
 	case <-time.After(20 * time.Millisecond):
 	}
-	s.Hit(search.Limits{Depth: 2})
+	s.PonderHit(search.Limits{Depth: 2})
 	if r := s.Wait(); r.Depth < 2 {
 		t.Errorf("depth %d", r.Depth)
 	}
@@ -250,7 +250,7 @@ func TestPonderWaitsForTheHit(t *testing.T) {
 	big, params := deep()
 	k = search.New(params, search.NewTable(tableBytes))
 	s = k.Start(big, search.Limits{Wait: true}, nil)
-	s.Hit(search.Limits{Hard: time.Millisecond})
+	s.PonderHit(search.Limits{Hard: time.Millisecond})
 	s.Wait() // ends, or the test times out
 	s = k.Start(big, search.Limits{Wait: true}, nil)
 	s.Stop() // a miss
@@ -267,7 +267,7 @@ func TestHitAfterLongPondering(t *testing.T) {
 	for range 5 {
 		<-deeper
 	}
-	s.Hit(search.Limits{Soft: time.Nanosecond, Hard: time.Hour})
+	s.PonderHit(search.Limits{Soft: time.Nanosecond, Hard: time.Hour})
 	if r := s.Wait(); r.Depth < 5 {
 		t.Errorf("depth %d, 5 were reached while pondering", r.Depth)
 	}
@@ -345,7 +345,7 @@ func TestKeepHistory(t *testing.T) {
 	for seed := range uint64(10) {
 		g := searchtest.NewGraph(seed)
 		for _, keep := range []bool{false, true} {
-			on := []string{"PVS", "History", "Continuation", "NoisyHistory", "Counter"}
+			on := []string{"PVS", "History", "ContinuationHistory", "NoisyHistory", "CounterMoves"}
 			if keep {
 				on = append(on, "KeepHistory")
 			}
@@ -441,8 +441,8 @@ func TestAllNumbers(t *testing.T) {
 	}
 }
 
-func ExampleParams_Chance() {
+func ExampleParams_WinProb() {
 	p := search.Params{WinScale: 100}
-	fmt.Printf("%.2f %.2f %.2f\n", p.Chance(0), p.Chance(100), p.Chance(search.Win-3))
+	fmt.Printf("%.2f %.2f %.2f\n", p.WinProb(0), p.WinProb(100), p.WinProb(search.Win-3))
 	// Output: 0.50 0.73 1.00
 }

@@ -14,9 +14,9 @@ type worker struct {
 	s         *Search
 	id        int // 0 decides
 	pos       Position
-	exchanger Exchanger // pos, where it has the power
+	exchanger StaticExchanger // pos, where it has the power
 	prover    Prover
-	foreseer  Foreseer
+	foreseer  KeyPrefetcher
 
 	nodes  uint64 // Do calls so far, the prover's included
 	told   uint64 // of them, already in s.nodes
@@ -47,10 +47,10 @@ type worker struct {
 // line is what a worker keeps for one ply of the line it is searching.
 type line struct {
 	killers  [2]game.Move
-	entry    Entry     // the move under way from this ply; NoMove: a pass
-	eval     Score     // static, noEval where there is none
-	excluded game.Move // by a search for singularity
-	refuted  int       // how many nodes at this ply a move ended since the last node above began
+	current  ScoredMove // the move under way from this ply; NoMove: a pass
+	eval     Score      // static, noEval where there is none
+	excluded game.Move  // by a search for singularity
+	refuted  int        // how many nodes at this ply a move ended since the last node above began
 	pv       [MaxPly + 1]game.Move
 	n        int // of pv
 }
@@ -63,20 +63,20 @@ type tried struct {
 	nQuiet, nNoisy int
 }
 
-func (t *tried) add(e *Entry) {
+func (t *tried) add(e *ScoredMove) {
 	switch {
-	case e.Noise == 0 && t.nQuiet < len(t.quiet):
-		t.quiet[t.nQuiet] = e.Slots
+	case e.Noise == Quiet && t.nQuiet < len(t.quiet):
+		t.quiet[t.nQuiet] = e.HistoryIndex
 		t.nQuiet++
-	case e.Noise > 0 && t.nNoisy < len(t.noisy):
-		t.noisy[t.nNoisy] = e.Slots
+	case e.Noise != Quiet && t.nNoisy < len(t.noisy):
+		t.noisy[t.nNoisy] = e.HistoryIndex
 		t.nNoisy++
 	}
 }
 
 // rootMove is a move at the root and what is known of it.
 type rootMove struct {
-	Entry
+	ScoredMove
 	score, last Score // of this iteration and the one before; -Infinity: not better than the best
 	pv          []game.Move
 	nodes       uint64
@@ -96,9 +96,9 @@ func newWorker(k *Kernel) *worker {
 // it.
 func (w *worker) reset(s *Search, pos Position, id int) {
 	w.s, w.pos, w.id = s, pos, id
-	w.exchanger, _ = pos.(Exchanger)
+	w.exchanger, _ = pos.(StaticExchanger)
 	w.prover, _ = pos.(Prover)
-	w.foreseer, _ = pos.(Foreseer)
+	w.foreseer, _ = pos.(KeyPrefetcher)
 	w.nodes, w.told, w.quota, w.pollAt = 0, 0, 0, 0
 	if !w.k.params.On.KeepHistory || w.era != w.k.era.Load() {
 		w.history.clear()
@@ -106,7 +106,7 @@ func (w *worker) reset(s *Search, pos Position, id int) {
 	}
 	for i := range w.lines {
 		l := &w.lines[i]
-		l.killers, l.entry, l.eval, l.excluded = [2]game.Move{}, Entry{}, noEval, game.NoMove
+		l.killers, l.current, l.eval, l.excluded = [2]game.Move{}, ScoredMove{}, noEval, game.NoMove
 	}
 	w.scores, w.unverified = [MaxPly]Score{}, 0
 	w.top, w.seldepth, w.finished, w.stable = 0, 0, 0, 0
@@ -150,11 +150,11 @@ func (w *worker) yield() {
 }
 
 // do makes a move from ply.
-func (w *worker) do(e *Entry, ply int) {
+func (w *worker) do(e *ScoredMove, ply int) {
 	if w.foreseer != nil {
 		prefetch(w.k.table.bucket(w.foreseer.KeyAfter(e.Move) ^ w.k.salt))
 	}
-	w.lines[ply].entry = *e
+	w.lines[ply].current = *e
 	w.pos.Do(e.Move)
 }
 
@@ -191,7 +191,7 @@ func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 	p := &w.pickers[w.top]
 	w.top++
 	p.open(mode, hash)
-	p.cursor.ByVictim = !w.k.params.On.ExchangeOrder
+	p.cursor.VictimOrder = !w.k.params.On.SEEOrder
 	return p
 }
 
@@ -225,7 +225,7 @@ func (w *worker) result() Result {
 			r.Score = node.Verdict
 		}
 		r.Source = FromOnly
-		r.Chance = w.k.params.Chance(r.Score)
+		r.WinProb = w.k.params.WinProb(r.Score)
 		return r
 	}
 	best := &w.root[0]
@@ -240,7 +240,7 @@ func (w *worker) result() Result {
 	if r.PV = slices.Clone(best.pv); len(r.PV) == 0 { // stopped before it was searched
 		r.PV = []game.Move{best.Move}
 	}
-	r.Chance = w.k.params.Chance(r.Score)
+	r.WinProb = w.k.params.WinProb(r.Score)
 	if len(r.PV) > 1 {
 		r.Ponder = r.PV[1]
 	} else {

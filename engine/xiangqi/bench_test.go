@@ -3,6 +3,7 @@ package xiangqi
 import (
 	"testing"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -33,7 +34,7 @@ func benchPositions(b *testing.B) (all []*position) {
 }
 
 // allMoves runs a cursor to its end.
-func allMoves(p *position, mode search.Mode, buf []search.Entry) (moves []search.Entry) {
+func allMoves(p *position, mode search.Mode, buf []search.ScoredMove) (moves []search.ScoredMove) {
 	c := search.Cursor{Mode: mode}
 	for buf = p.Moves(buf, &c); len(buf) > 0; buf = p.Moves(buf, &c) {
 		moves = append(moves, buf...)
@@ -41,17 +42,26 @@ func allMoves(p *position, mode search.Mode, buf []search.Entry) (moves []search
 	return moves
 }
 
-// BenchmarkEval evaluates four positions from scratch but for the sums.
+// BenchmarkEval evaluates four positions: by the engine's own evaluation from
+// scratch but for the sums, and by those of the papers.
 func BenchmarkEval(b *testing.B) {
-	all := benchPositions(b)
-	var sum search.Score
-	for b.Loop() {
-		for _, p := range all {
-			sum += p.Eval()
-		}
+	own := adapter.Evaluation{Name: "own", Adapt: func(p search.Position) search.Position { return p }}
+	for _, e := range append([]adapter.Evaluation{own}, evaluations()...) {
+		b.Run(e.Name, func(b *testing.B) {
+			var all []search.Position
+			for _, p := range benchPositions(b) {
+				all = append(all, e.Adapt(p))
+			}
+			var sum search.Score
+			for b.Loop() {
+				for _, p := range all {
+					sum += p.Eval()
+				}
+			}
+			perPosition(b, len(all))
+			_ = sum
+		})
 	}
-	perPosition(b, len(all))
-	_ = sum
 }
 
 // BenchmarkMoves runs through the stages of four positions: of all moves, and
@@ -63,7 +73,7 @@ func BenchmarkMoves(b *testing.B) {
 	}{{"all", search.All}, {"noisy", search.Noisy}} {
 		b.Run(m.name, func(b *testing.B) {
 			all := benchPositions(b)
-			var buf []search.Entry
+			var buf []search.ScoredMove
 			for b.Loop() {
 				for _, p := range all {
 					c := search.Cursor{Mode: m.mode}
@@ -106,7 +116,7 @@ func BenchmarkDoUndo(b *testing.B) {
 // BenchmarkSEE weighs every move of four positions against zero.
 func BenchmarkSEE(b *testing.B) {
 	all := benchPositions(b)
-	var lists [][]search.Entry
+	var lists [][]search.ScoredMove
 	n := 0
 	for _, p := range all {
 		lists = append(lists, allMoves(p, search.All, nil))

@@ -132,7 +132,7 @@ func (a *attacker) mated(depth, at int) bool {
 // board.
 func (a *attacker) undecided() bool {
 	node := a.Enter()
-	return node.Over || node.NoCutoff
+	return node.Over || node.NoTable
 }
 
 // listChecks are the checks of the side to move, those with the fewest answers

@@ -11,21 +11,14 @@ import (
 const (
 	stageStart uint8 = iota
 	stageQuiets
-	stageLosing
+	stageBadCaptures
 	stageEnd
-)
-
-// Noise of the entries.
-const (
-	quiet uint8 = iota
-	losing
-	winning
 )
 
 // Moves gives the next batch. Which captures lose the exchange is kept in the
 // cursor's W, one bit for each in the order of generation, so that the last
 // stage need not work it out again.
-func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
+func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	b := p.board
 	if c.Stage == stageStart && b.InCheck() {
@@ -38,13 +31,13 @@ func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 			buf = p.captures(buf, c)
 			c.Stage = stageQuiets
 			if c.Mode == search.Noisy {
-				c.Stage = stageLosing
+				c.Stage = stageBadCaptures
 			}
 		case stageQuiets:
-			buf = p.quiets(buf, c.NoQuiets)
-			c.Stage = stageLosing
-		case stageLosing:
-			buf = p.losingCaptures(buf, c)
+			buf = p.quiets(buf, c.SkipQuiets)
+			c.Stage = stageBadCaptures
+		case stageBadCaptures:
+			buf = p.badCaptures(buf, c)
 			c.Stage = stageEnd
 		}
 	}
@@ -52,7 +45,7 @@ func (p *position) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 }
 
 // quiets are the quiet moves, or only those that give check.
-func (p *position) quiets(buf []search.Entry, checks bool) []search.Entry {
+func (p *position) quiets(buf []search.ScoredMove, checks bool) []search.ScoredMove {
 	b := p.board
 	checking := b.Checking()
 	b.Reaches(&p.reaches, b.Empty())
@@ -70,15 +63,15 @@ func (p *position) quiets(buf []search.Entry, checks bool) []search.Entry {
 			if checks && !forces {
 				continue
 			}
-			buf = append(buf, search.Entry{Move: m, Order: p.gained(r.Piece, r.From, at),
-				Forces: forces, Slots: slots(r.Piece, r.From, at)})
+			buf = append(buf, search.ScoredMove{Move: m, Order: p.gained(r.Piece, r.From, at),
+				Forcing: forces, HistoryIndex: slots(r.Piece, r.From, at)})
 		}
 	}
 	return buf
 }
 
 // evasions are all moves out of check.
-func (p *position) evasions(buf []search.Entry, c *search.Cursor) []search.Entry {
+func (p *position) evasions(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	b := p.board
 	want := b.All(b.Side().Other())
 	if c.Mode == search.All {
@@ -88,8 +81,8 @@ func (p *position) evasions(buf []search.Entry, c *search.Cursor) []search.Entry
 	for i := range p.reaches.All() {
 		r := &p.reaches.All()[i]
 		for to := r.To; to.Any(); to = to.Rest() {
-			e := p.entry(rules.MakeMove(r.From, to.First()))
-			if c.ByVictim && e.Noise == losing {
+			e := p.scoredMove(rules.MakeMove(r.From, to.First()))
+			if c.VictimOrder && e.Noise == search.BadNoisy {
 				e.Order += captureBase
 			}
 			buf = append(buf, e)
@@ -99,21 +92,21 @@ func (p *position) evasions(buf []search.Entry, c *search.Cursor) []search.Entry
 }
 
 // captures gives those that don't lose the exchange and marks the others.
-func (p *position) captures(buf []search.Entry, c *search.Cursor) []search.Entry {
+func (p *position) captures(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	b := p.board
 	b.Reaches(&p.reaches, b.All(b.Side().Other()))
 	n := 0
 	for i := range p.reaches.All() {
 		r := &p.reaches.All()[i]
 		for to := r.To; to.Any(); to = to.Rest() {
-			e := p.captureEntry(rules.MakeMove(r.From, to.First()))
-			if c.ByVictim && e.Noise == losing {
+			e := p.scoredCapture(rules.MakeMove(r.From, to.First()))
+			if c.VictimOrder && e.Noise == search.BadNoisy {
 				e.Order += captureBase
 				buf = append(buf, e)
-			} else if e.Noise == winning {
+			} else if e.Noise == search.GoodNoisy {
 				buf = append(buf, e)
 			} else {
-				c.W[n>>6&1] |= 1 << (n & 63)
+				c.Bits[n>>6&1] |= 1 << (n & 63)
 			}
 			n++
 		}
@@ -121,8 +114,8 @@ func (p *position) captures(buf []search.Entry, c *search.Cursor) []search.Entry
 	return buf
 }
 
-func (p *position) losingCaptures(buf []search.Entry, c *search.Cursor) []search.Entry {
-	if c.W == [2]uint64{} {
+func (p *position) badCaptures(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
+	if c.Bits == [2]uint64{} {
 		return buf
 	}
 	b := p.board
@@ -131,8 +124,8 @@ func (p *position) losingCaptures(buf []search.Entry, c *search.Cursor) []search
 	for i := range p.reaches.All() {
 		r := &p.reaches.All()[i]
 		for to := r.To; to.Any(); to = to.Rest() {
-			if c.W[n>>6&1]>>(n&63)&1 != 0 {
-				buf = append(buf, p.captureOf(rules.MakeMove(r.From, to.First()), losing))
+			if c.Bits[n>>6&1]>>(n&63)&1 != 0 {
+				buf = append(buf, p.captureOf(rules.MakeMove(r.From, to.First()), search.BadNoisy))
 			}
 			n++
 		}
@@ -140,19 +133,19 @@ func (p *position) losingCaptures(buf []search.Entry, c *search.Cursor) []search
 	return buf
 }
 
-// Find is the entry of m if it is legal here.
-func (p *position) Find(m game.Move) (search.Entry, bool) {
+// Find implements search.Position.
+func (p *position) Find(m game.Move) (search.ScoredMove, bool) {
 	if !p.board.IsLegal(m) {
-		return search.Entry{}, false
+		return search.ScoredMove{}, false
 	}
-	return p.entry(m), true
+	return p.scoredMove(m), true
 }
 
-func (p *position) entry(m game.Move) search.Entry {
+func (p *position) scoredMove(m game.Move) search.ScoredMove {
 	if p.board.At(rules.To(m)) != rules.NoPiece {
-		return p.captureEntry(m)
+		return p.scoredCapture(m)
 	}
-	return p.quietEntry(m)
+	return p.scoredQuiet(m)
 }
 
 // slots are the history slots: from-to and piece-to.
@@ -160,13 +153,13 @@ func slots(piece rules.Piece, from, to rules.Square) [2]uint16 {
 	return [2]uint16{uint16(from)*rules.Squares + uint16(to), uint16(piece)*rules.Squares + uint16(to)}
 }
 
-// quietEntry orders a quiet move by what its square table gains; history
+// scoredQuiet orders a quiet move by what its square table gains; history
 // soon outweighs it.
-func (p *position) quietEntry(m game.Move) search.Entry {
+func (p *position) scoredQuiet(m game.Move) search.ScoredMove {
 	from, to := rules.From(m), rules.To(m)
 	piece := p.board.At(from)
-	return search.Entry{Move: m, Order: p.gained(piece, from, to),
-		Forces: p.board.GivesCheck(m), Slots: slots(piece, from, to)}
+	return search.ScoredMove{Move: m, Order: p.gained(piece, from, to),
+		Forcing: p.board.GivesCheck(m), HistoryIndex: slots(piece, from, to)}
 }
 
 // gained is what a piece's square table gains by a move.
@@ -178,11 +171,11 @@ func (p *position) gained(piece rules.Piece, from, to rules.Square) int32 {
 	return gain
 }
 
-// captureEntry weighs a capture by the exchange that it starts.
-func (p *position) captureEntry(m game.Move) search.Entry {
-	noise := losing
+// scoredCapture tells by static exchange whether a capture is good.
+func (p *position) scoredCapture(m game.Move) search.ScoredMove {
+	noise := search.BadNoisy
 	if p.SEE(m, 0) {
-		noise = winning
+		noise = search.GoodNoisy
 	}
 	return p.captureOf(m, noise)
 }
@@ -191,14 +184,14 @@ func (p *position) captureEntry(m game.Move) search.Entry {
 const captureBase = 20000
 
 // captureOf orders captures by the victim's value, the cheapest attacker first.
-func (p *position) captureOf(m game.Move, noise uint8) search.Entry {
+func (p *position) captureOf(m game.Move, noise search.Noise) search.ScoredMove {
 	from, to := rules.From(m), rules.To(m)
 	piece, victim := p.board.At(from), p.board.At(to)
 	gain := exchange[victim.Kind()]
 	order := gain*8 - exchange[piece.Kind()]/8
-	if noise == winning {
+	if noise == search.GoodNoisy {
 		order += captureBase
 	}
-	return search.Entry{Move: m, Order: order, Noise: noise, Forces: noise == losing && p.board.GivesCheck(m), To: uint16(to) + 1,
-		Gain: search.Score(gain), Slots: slots(piece, from, to)}
+	return search.ScoredMove{Move: m, Order: order, Noise: noise, Forcing: noise == search.BadNoisy && p.board.GivesCheck(m), CaptureSquare: uint16(to) + 1,
+		Gain: search.Score(gain), HistoryIndex: slots(piece, from, to)}
 }

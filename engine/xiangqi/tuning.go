@@ -25,7 +25,7 @@ var shipped, meaning = mustRead(tuned)
 // points, Outcomes tell draws apart.
 type worths struct {
 	Scale    float64         `json:"scale"`
-	Outcomes search.Outcomes `json:"outcomes"`
+	Outcomes search.WDLModel `json:"outcomes"`
 }
 
 func mustRead(file []byte) (*evaluation, worths) {

@@ -77,7 +77,7 @@ func (p *position) Enter() search.Node {
 			}
 		case left <= limitFar:
 			node.SearchKey ^= game.Zobrist(p.salt, uint64(left/limitStep))
-			node.NoCutoff = left <= limitNear
+			node.NoTable = left <= limitNear
 		}
 	}
 	if p.tables != nil {
@@ -106,7 +106,7 @@ func (p *position) repeated(node *search.Node) bool {
 			return false
 		}
 	}
-	node.Over, node.Back = true, span
+	node.Over, node.RepetitionPlies = true, span
 	switch out := p.rules.Judge(b, span); {
 	case out.Result == game.WonBy(b.Side().Seat()):
 		node.Verdict = search.RepWin

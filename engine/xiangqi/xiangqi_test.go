@@ -175,8 +175,8 @@ func TestRepetitionRestsOnThePath(t *testing.T) {
 	}
 	a.Do(back)
 	node := a.Enter()
-	if !node.Over || node.Verdict != search.Draw || node.Back != 8 {
-		t.Errorf("third occurrence: over %v, verdict %d, rests on %d plies back", node.Over, node.Verdict, node.Back)
+	if !node.Over || node.Verdict != search.Draw || node.RepetitionPlies != 8 {
+		t.Errorf("third occurrence: over %v, verdict %d, rests on %d plies back", node.Over, node.Verdict, node.RepetitionPlies)
 	}
 	a.Undo(back)
 	cold := kernelScore(t, p, nil)

@@ -156,9 +156,6 @@ func Between(a, b Square) Bits { return between[a][b] }
 // Palace is the palace of c.
 func Palace(c Color) Bits { return palaces[c] }
 
-// Half is c's side of the river.
-func Half(c Color) Bits { return halves[c] }
-
 func init() {
 	for s := range Square(Squares) {
 		if s < half {

@@ -224,13 +224,13 @@ func (s *sitting) move(seat game.Seat, r search.Result, used time.Duration) {
 		Key: game.KeyText(s.pos.Key()),
 		Think: &record.Think{
 			Source: record.ThinkSource(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score),
-			Chance: share(r.Chance), Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
+			WinProb: share(r.WinProb), Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
 		},
 	})
 	s.offer[seat] = r.OfferDraw
 	out := s.pos.Outcome()
 	if !out.Over() {
-		out = s.judge.heard(seat, r, s.pos.Ply())
+		out = s.judge.update(seat, r, s.pos.Ply())
 	}
 	if !out.Over() && s.winner != nil {
 		if won, ok := s.winner(s.pos); ok {

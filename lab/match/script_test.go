@@ -79,16 +79,16 @@ type answer struct {
 	done   chan struct{}
 }
 
-func (a *answer) Hit(search.Limits)     {}
-func (a *answer) Stop()                 { a.once.Do(func() { close(a.stop) }) }
-func (a *answer) Pause()                {}
-func (a *answer) Resume()               {}
-func (a *answer) Done() <-chan struct{} { return a.done }
-func (a *answer) Wait() search.Result   { <-a.done; return a.result }
+func (a *answer) PonderHit(search.Limits) {}
+func (a *answer) Stop()                   { a.once.Do(func() { close(a.stop) }) }
+func (a *answer) Pause()                  {}
+func (a *answer) Resume()                 {}
+func (a *answer) Done() <-chan struct{}   { return a.done }
+func (a *answer) Wait() search.Result     { <-a.done; return a.result }
 
 // steady plays the first legal move, at once.
 func steady(p game.Position, _ search.Limits, _ uint64) (search.Result, time.Duration) {
-	return search.Result{Move: p.Legal(nil)[0], Depth: 1, Nodes: 1, Chance: 0.5, Source: search.FromSearch}, 0
+	return search.Result{Move: p.Legal(nil)[0], Depth: 1, Nodes: 1, WinProb: 0.5, Source: search.FromSearch}, 0
 }
 
 // drawn plays a legal move that the seed and the ply choose.
@@ -111,7 +111,7 @@ func from(ply int, then script) script {
 func saying(chance float64) script {
 	return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
 		r, _ := steady(p, l, seed)
-		r.Chance = chance
+		r.WinProb = chance
 		return r, 0
 	}
 }

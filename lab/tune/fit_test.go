@@ -26,7 +26,7 @@ func synthetic(n int, start, truth []float64) (all []Position) {
 				p.Score += by * truth[w]
 			}
 		}
-		if rng.Float64() < Chance(p.Score, testScale) {
+		if rng.Float64() < WinProb(p.Score, testScale) {
 			p.Result = 1
 		}
 		all = append(all, p)
@@ -131,11 +131,11 @@ func TestFitRefuses(t *testing.T) {
 
 func TestModelsOfChance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	want := search.Outcomes{Edge: 80, Scale: 120}
+	want := search.WDLModel{Edge: 80, Scale: 120}
 	var scores, results, decided []float64
 	for range 40000 {
 		s := rng.NormFloat64() * 250
-		win, draw, _ := want.Of(s)
+		win, draw, _ := want.Probabilities(s)
 		result := 0.0
 		switch v := rng.Float64(); {
 		case v < win:
@@ -145,12 +145,12 @@ func TestModelsOfChance(t *testing.T) {
 		}
 		scores, results = append(scores, s), append(results, result)
 		one := 0.0
-		if rng.Float64() < Chance(s, 170) {
+		if rng.Float64() < WinProb(s, 170) {
 			one = 1
 		}
 		decided = append(decided, one)
 	}
-	got := FitOutcomes(scores, results, 200)
+	got := FitWDL(scores, results, 200)
 	if math.Abs(got.Edge-want.Edge) > 6 || math.Abs(got.Scale-want.Scale) > 6 {
 		t.Errorf("outcomes %+v, want %+v", got, want)
 	}

@@ -301,7 +301,7 @@ func TestPonder(t *testing.T) {
 		}
 		run.Resume()
 		if hit {
-			run.Hit(search.Limits{Depth: 1})
+			run.PonderHit(search.Limits{Depth: 1})
 		} else {
 			run.Stop()
 		}
@@ -322,7 +322,7 @@ func TestLateAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Millisecond)
-		run.Hit(search.Limits{Depth: 1})
+		run.PonderHit(search.Limits{Depth: 1})
 		r := run.Wait()
 		if r.Err != nil {
 			t.Fatal(r.Err)

@@ -106,5 +106,5 @@ func (e *Engine) value(i *uci.Info) (search.Score, float64) {
 	if w := i.WDL; w != nil && w.Win+w.Draw+w.Loss > 0 {
 		return s, (float64(w.Win) + float64(w.Draw)/2) / float64(w.Win+w.Draw+w.Loss)
 	}
-	return s, e.params.Chance(s)
+	return s, e.params.WinProb(s)
 }

@@ -9,7 +9,6 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/game/clock"
 	"sparring/pipe/uci"
 )
 
@@ -19,7 +18,7 @@ type running struct {
 	engine *Engine
 	query  *query
 	report func(search.Info)
-	bell   chan struct{} // has one when Hit, Pause or Resume was called
+	bell   chan struct{} // has one when PonderHit, Pause or Resume was called
 	stop   chan struct{} // closed by Stop
 	done   chan struct{} // closed when result is set
 	result search.Result
@@ -38,8 +37,8 @@ type running struct {
 	hushed bool          // no answer had come when it was due, and it was told to stop
 }
 
-// Hit implements engine.Running.
-func (r *running) Hit(l search.Limits) {
+// PonderHit implements engine.Running.
+func (r *running) PonderHit(l search.Limits) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.limits.Wait {
@@ -375,14 +374,16 @@ func (r *running) allow(now time.Time) allowance {
 			r.due = c.At.Add(budget)
 		}
 		gone := now.Sub(c.At) + c.Overhead
-		switch c.Spec.Kind {
-		case clock.SuddenDeath, clock.Fischer:
+		switch t := c.Spec.Traits(); {
+		case !t.Limited, t.Saves && t.Period > 0:
+			// The protocols have no such clock: the move gets the time manager's limits.
+		case t.Saves:
 			a.clocked = true
 			a.mine, a.theirs = max(c.Mine.Left-gone, time.Millisecond), max(c.Theirs.Left, time.Millisecond)
-			a.initial, a.increment = c.Spec.Initial, c.Spec.Increment
+			a.initial, a.increment = c.Spec.Initial, t.Increment
 			return a
-		case clock.PerMove:
-			a.move = max(c.Spec.Period-gone, time.Millisecond)
+		default:
+			a.move = max(t.Period-gone, time.Millisecond)
 			return a
 		}
 	}
@@ -412,7 +413,7 @@ func (r *running) tell(i *uci.Info) {
 		Depth: i.Depth, SelDepth: i.SelDepth, Line: max(i.Line, 1), Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull,
 		Time: time.Since(r.asked), PV: legalLine(r.query.pos, i.PV),
 	}
-	info.Score, info.Chance = r.engine.value(i)
+	info.Score, info.WinProb = r.engine.value(i)
 	switch i.Score.Bound {
 	case uci.Lower:
 		info.Bound = search.Lower
@@ -422,7 +423,7 @@ func (r *running) tell(i *uci.Info) {
 		info.Bound = search.Exact
 	}
 	for len(r.lines) < info.Line {
-		r.lines = append(r.lines, search.Info{Line: len(r.lines) + 1, Chance: 0.5})
+		r.lines = append(r.lines, search.Info{Line: len(r.lines) + 1, WinProb: 0.5})
 	}
 	r.lines[info.Line-1] = info
 	if r.report != nil {
@@ -446,10 +447,10 @@ func legalLine(from game.Position, texts []string) (line []game.Move) {
 // settle checks an answer against the rules and makes the result of it.
 func (r *running) settle(p *program, a *answer) error {
 	res := &r.result
-	res.Time, res.Source, res.Chance = time.Since(r.asked), search.FromExternal, 0.5
+	res.Time, res.Source, res.WinProb = time.Since(r.asked), search.FromExternal, 0.5
 	if len(r.lines) > 0 {
 		best := r.lines[0]
-		res.Score, res.Chance, res.Depth, res.SelDepth, res.Nodes = best.Score, best.Chance, best.Depth, best.SelDepth, best.Nodes
+		res.Score, res.WinProb, res.Depth, res.SelDepth, res.Nodes = best.Score, best.WinProb, best.Depth, best.SelDepth, best.Nodes
 		for _, l := range r.lines {
 			if len(l.PV) > 0 {
 				res.Lines = append(res.Lines, l)

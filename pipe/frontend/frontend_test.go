@@ -64,11 +64,11 @@ func (witnessed) Close() error                  { return nil }
 // answered is a search that has ended.
 type answered struct{ result search.Result }
 
-func (answered) Hit(search.Limits)     {}
-func (answered) Stop()                 {}
-func (answered) Pause()                {}
-func (answered) Resume()               {}
-func (a answered) Wait() search.Result { return a.result }
+func (answered) PonderHit(search.Limits) {}
+func (answered) Stop()                   {}
+func (answered) Pause()                  {}
+func (answered) Resume()                 {}
+func (a answered) Wait() search.Result   { return a.result }
 
 func (answered) Done() <-chan struct{} {
 	c := make(chan struct{})

@@ -372,7 +372,7 @@ func (g *gomocupSpeaker) message(i search.Info) {
 	if len(i.PV) == 0 || g.s.pos == nil {
 		return
 	}
-	score := fmt.Sprintf("%d", centipawns(i.Score, i.Chance))
+	score := fmt.Sprintf("%d", centipawns(i.Score, i.WinProb))
 	if plies, ok := mateIn(i.Score); ok {
 		score = fmt.Sprintf("win in %d", plies)
 		if plies <= 0 {
@@ -383,7 +383,7 @@ func (g *gomocupSpeaker) message(i search.Info) {
 	for _, m := range i.PV {
 		line = append(line, g.s.pos.Format(m))
 	}
-	text := fmt.Sprintf("depth %d-%d score %s chance %.1f%% nodes %d time %d pv %s", i.Depth, i.SelDepth, score, 100*i.Chance,
+	text := fmt.Sprintf("depth %d-%d score %s chance %.1f%% nodes %d time %d pv %s", i.Depth, i.SelDepth, score, 100*i.WinProb,
 		i.Nodes, i.Time.Milliseconds(), strings.Join(line, " "))
 	if i.Line > 1 {
 		text = fmt.Sprintf("(%d) %s", i.Line, text)

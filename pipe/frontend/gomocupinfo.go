@@ -91,7 +91,7 @@ func (g *gomocupSpeaker) limits(searches int, from time.Time) search.Limits {
 			Length:   gameLength,
 			Overhead: overhead,
 		})
-		l.Soft, l.Hard, l.Stretch = min(b.Soft, turn), min(b.Hard, turn), timing.Stretch
+		l.Soft, l.Hard, l.SoftScale = min(b.Soft, turn), min(b.Hard, turn), timing.SoftScale
 	}
 	if searches == 1 {
 		t.hard = l.Hard

@@ -53,7 +53,7 @@ func uciScore(i search.Info) uci.Score {
 			s.Value = (plies - 1) / 2
 		}
 	} else {
-		s.Value = centipawns(i.Score, i.Chance)
+		s.Value = centipawns(i.Score, i.WinProb)
 	}
 	switch i.Bound {
 	case search.Lower:
@@ -64,14 +64,14 @@ func uciScore(i search.Info) uci.Score {
 	return s
 }
 
-// wdl is what a score of the game stands for, in thousandths of wins, draws and
-// losses.
-func wdl(gameName string, s search.Score) *uci.WDL {
-	params, err := engine.Params(gameName)
+// wdl is what a score of the game by an evaluation stands for, in thousandths of
+// wins, draws and losses.
+func wdl(gameName, eval string, s search.Score) *uci.WDL {
+	params, err := engine.Params(gameName, eval)
 	if err != nil {
 		return nil // it would not have been searched
 	}
-	win, _, loss := params.Outcome(s)
+	win, _, loss := params.WDL(s)
 	wins := int(math.Round(1000 * win))
 	losses := min(int(math.Round(1000*loss)), 1000-wins)
 	return &uci.WDL{Win: wins, Draw: 1000 - wins - losses, Loss: losses}

@@ -30,7 +30,7 @@ func TestScore(t *testing.T) {
 		{-search.Win + 2, 0, uci.Score{Unit: uci.Mate, Value: -1}, -9998},
 		{-search.Win + 4, 0, uci.Score{Unit: uci.Mate, Value: -2}, -9996},
 	} {
-		if got := uciScore(search.Info{Score: c.score, Chance: c.chance}); got != c.want {
+		if got := uciScore(search.Info{Score: c.score, WinProb: c.chance}); got != c.want {
 			t.Errorf("%d, chance %v: %+v, want %+v", c.score, c.chance, got, c.want)
 		}
 		if got := ucciScore(c.score, c.chance); got != c.ucci {

@@ -410,7 +410,9 @@ func (s *session) open(rules *game.Rules) error {
 
 // known is what the engine's hash table knows of a position, where the engine
 // can say so. A search may run.
-func (s *session) known(p game.Position) (search.Known, bool) { return engine.Known(s.game, p) }
+func (s *session) known(p game.Position) (search.TableEntry, bool) {
+	return engine.ProbeTable(s.game, p)
+}
 
 // stop ends the search; its answer comes. Without one nothing happens.
 func (s *session) stop() {
@@ -424,7 +426,7 @@ func (s *session) stop() {
 // runs from now on.
 func (s *session) hit(c *engine.Clock) {
 	if s.task != nil && s.task.thought != nil {
-		s.task.thought.Hit(s.running(c))
+		s.task.thought.PonderHit(s.running(c))
 	}
 }
 

@@ -152,7 +152,7 @@ func (u *ucciSpeaker) settings() []setting {
 			u.s.newGame()
 			u.most = 0
 		}),
-	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles"}), []setting{
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
 		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
 	})
@@ -217,7 +217,7 @@ func (u *ucciSpeaker) probe(c ucci.Position) {
 		if known.Move != game.NoMove {
 			reply.BestMove = p.Format(known.Move)
 		}
-		bound := &ucci.Bound{Score: ucciScore(known.Score, known.Chance), Depth: known.Depth}
+		bound := &ucci.Bound{Score: ucciScore(known.Score, known.WinProb), Depth: known.Depth}
 		if known.Bound&search.Lower != 0 {
 			reply.Lower = bound
 		}
@@ -304,7 +304,7 @@ func (u *ucciSpeaker) report(i search.Info) {
 	if i.Bound != search.Exact {
 		return
 	}
-	score := ucciScore(i.Score, i.Chance)
+	score := ucciScore(i.Score, i.WinProb)
 	u.s.say(ucci.Info{Time: i.Time, Nodes: i.Nodes})
 	u.s.say(ucci.Info{Depth: i.Depth, Score: &score, PV: u.texts(i.PV)})
 	if plies, ok := mateIn(i.Score); u.infinite && ok && plies > 0 {
@@ -335,6 +335,6 @@ func (u *ucciSpeaker) answer(r search.Result, err error) {
 	plies, settled := mateIn(r.Score)
 	best.Resign = u.resign && (r.Resign || settled && plies < 0)
 	// A draw is taken by who does not stand better.
-	best.Draw = r.OfferDraw || u.offered && r.Chance <= 0.5
+	best.Draw = r.OfferDraw || u.offered && r.WinProb <= 0.5
 	u.s.say(best)
 }

@@ -134,21 +134,3 @@ func AboutText(pairs ...Pair) string {
 	}
 	return strings.Join(texts, ", ")
 }
-
-// ParseAbout reads the pairs back; old engines write something else, which
-// gives none.
-func ParseAbout(text string) []Pair {
-	var pairs []Pair
-	for {
-		key, rest, ok := strings.Cut(text, `="`)
-		if !ok {
-			return pairs
-		}
-		value, after, ok := strings.Cut(rest, `"`)
-		if !ok {
-			return pairs
-		}
-		pairs = append(pairs, Pair{strings.Trim(key, " ,\t"), value})
-		text = after
-	}
-}

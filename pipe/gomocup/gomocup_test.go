@@ -126,12 +126,6 @@ func TestAbout(t *testing.T) {
 	if want := `name="Sparring", version="1.0, new"`; text != want {
 		t.Errorf("%s, want %s", text, want)
 	}
-	if got := gomocup.ParseAbout(text); !reflect.DeepEqual(got, pairs) {
-		t.Errorf("%+v, want %+v", got, pairs)
-	}
-	if got := gomocup.ParseAbout(`My brain v="1`); got != nil {
-		t.Errorf("an old answer: %+v", got)
-	}
 }
 
 func TestPoints(t *testing.T) {

@@ -153,7 +153,7 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 
 // own opens our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Tables: o.Tables}
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Tables: o.Tables}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
 	}
@@ -282,8 +282,8 @@ type limitedRun struct {
 	spec Spec
 }
 
-// Hit implements engine.Running.
-func (r limitedRun) Hit(l search.Limits) { r.Running.Hit(r.spec.within(l)) }
+// PonderHit implements engine.Running.
+func (r limitedRun) PonderHit(l search.Limits) { r.Running.PonderHit(r.spec.within(l)) }
 
 // within narrows a search's limits to those of the spec. An outside engine does
 // so itself.

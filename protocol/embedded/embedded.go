@@ -144,11 +144,9 @@ func (c *Config) password(user string) string {
 func (s *Server) Platform() protocol.Connection { return s.connection("platform") }
 
 // Player connects as a user of the players' account: "bots", "guest", or one
-// of Config.Players. Any other user is refused by the server.
+// of Config.Players; or as "watch", a spectator, who may listen to
+// sparring.watch.> only. Any other user is refused by the server.
 func (s *Server) Player(user string) protocol.Connection { return s.connection(user) }
-
-// Watcher connects as a spectator, who may listen to sparring.watch.> only.
-func (s *Server) Watcher() protocol.Connection { return s.connection("watch") }
 
 func (s *Server) connection(user string) protocol.Connection {
 	c := protocol.Connection{URL: s.URL(), Name: user, User: user, Password: s.passwords[user], Log: s.log}

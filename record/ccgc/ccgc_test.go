@@ -66,7 +66,7 @@ func TestOpenings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		games, err := format.All(read(text, format.ReadOptions{}))
+		games, err := formattest.All(read(text, format.ReadOptions{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestVariants(t *testing.T) {
 		if !detect(text) {
 			t.Errorf("%s is not known", name)
 		}
-		games, err := format.All(read(text, format.ReadOptions{}))
+		games, err := formattest.All(read(text, format.ReadOptions{}))
 		if err != nil || len(games) != 1 {
 			t.Errorf("%s: %d games, %v", name, len(games), err)
 			continue

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 
@@ -64,18 +63,6 @@ func (d *Draft) Last() *record.Ply {
 		return nil
 	}
 	return &d.moves[len(d.moves)-1].ply
-}
-
-// All collects what a reader gives; the first error ends it.
-func All(games iter.Seq2[*record.Record, error]) ([]*record.Record, error) {
-	var all []*record.Record
-	for r, err := range games {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	return all, nil
 }
 
 // Plies is the number of moves added.

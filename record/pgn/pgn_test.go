@@ -133,7 +133,7 @@ func TestVariants(t *testing.T) {
 		if !Format().Detect(text) {
 			t.Errorf("%s is not known", name)
 		}
-		games, err := format.All(read(text, format.ReadOptions{}))
+		games, err := formattest.All(read(text, format.ReadOptions{}))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -221,11 +221,11 @@ func TestLongGame(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = strings.Replace(text, `[Rules "`+unlimited+`"]`, "", 1)
-	games, err := format.All(read(text, format.ReadOptions{}))
+	games, err := formattest.All(read(text, format.ReadOptions{}))
 	if err != nil || formattest.Moves(games[0]) != formattest.Moves(r) || games[0].Rules != unlimited {
 		t.Errorf("%v", err)
 	}
-	if _, err := format.All(read(text, format.ReadOptions{Rules: "xiangqi/wxf"})); !errors.Is(err, game.ErrOver) {
+	if _, err := formattest.All(read(text, format.ReadOptions{Rules: "xiangqi/wxf"})); !errors.Is(err, game.ErrOver) {
 		t.Errorf("%v, want the end of the game", err)
 	}
 }

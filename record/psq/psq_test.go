@@ -56,7 +56,7 @@ func TestOpenings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		games, err := format.All(read(text, format.ReadOptions{}))
+		games, err := formattest.All(read(text, format.ReadOptions{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestVariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		games, err := format.All(read(text, format.ReadOptions{}))
+		games, err := formattest.All(read(text, format.ReadOptions{}))
 		if err != nil || len(games) != 1 {
 			t.Errorf("%s: %d games, %v", name, len(games), err)
 			continue

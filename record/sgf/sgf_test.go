@@ -137,7 +137,7 @@ func TestVariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		games, err := format.All(read(text, format.ReadOptions{}))
+		games, err := formattest.All(read(text, format.ReadOptions{}))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -210,14 +210,14 @@ func TestCannot(t *testing.T) {
 func TestDepth(t *testing.T) {
 	const depth = 100_000
 	text := "(;GM[4]SZ[15];B[hh]" + strings.Repeat("(;C[x]", depth) + strings.Repeat(")", depth) + ")"
-	games, err := format.All(read(text, format.ReadOptions{}))
+	games, err := formattest.All(read(text, format.ReadOptions{}))
 	if err != nil || len(games[0].Plies) != 1 {
 		t.Fatalf("%v", err)
 	}
 }
 
 func TestRulesGiven(t *testing.T) {
-	games, err := format.All(read("(;GM[1]SZ[15];B[hh];W[gg])", format.ReadOptions{Rules: "gomoku/freestyle-15"}))
+	games, err := formattest.All(read("(;GM[1]SZ[15];B[hh];W[gg])", format.ReadOptions{Rules: "gomoku/freestyle-15"}))
 	if err != nil || games[0].Game != "gomoku" || len(games[0].Plies) != 2 {
 		t.Fatalf("%v", err)
 	}

@@ -77,8 +77,8 @@ type walker struct {
 type snapshot struct {
 	node  search.Node
 	eval  search.Score
-	all   []search.Entry
-	noisy []search.Entry
+	all   []search.ScoredMove
+	noisy []search.ScoredMove
 }
 
 func (w *walker) fatalf(format string, args ...any) {
@@ -140,7 +140,7 @@ func (w *walker) verdict(node search.Node) {
 	}
 	out := w.g.Outcome()
 	switch {
-	case !out.Over() && node.Over && node.Back == 0:
+	case !out.Over() && node.Over && node.RepetitionPlies == 0:
 		w.fatalf("Enter: over with verdict %d and no repetition, but the game goes on", node.Verdict)
 	case !out.Over():
 		return
@@ -173,8 +173,8 @@ func sign(s search.Score) int {
 }
 
 // batches runs a cursor to its end.
-func batches(p search.Position, mode search.Mode) []search.Entry {
-	var all, buf []search.Entry
+func batches(p search.Position, mode search.Mode) []search.ScoredMove {
+	var all, buf []search.ScoredMove
 	c := search.Cursor{Mode: mode}
 	for {
 		buf = p.Moves(buf[:0], &c)
@@ -232,7 +232,7 @@ func (w *walker) incremental(snap snapshot) {
 	if got.eval != snap.eval {
 		w.fatalf("Eval %d, but afresh %d", snap.eval, got.eval)
 	}
-	byMove := func(a, b search.Entry) int { return int(a.Move) - int(b.Move) }
+	byMove := func(a, b search.ScoredMove) int { return int(a.Move) - int(b.Move) }
 	a, b := slices.SortedFunc(slices.Values(snap.all), byMove), slices.SortedFunc(slices.Values(got.all), byMove)
 	if !slices.Equal(a, b) {
 		w.fatalf("Moves(All) gives %v, but afresh %v", a, b)
@@ -253,7 +253,7 @@ func (w *walker) doUndo(snap snapshot) {
 		}
 		node := w.p.Enter()
 		w.verdict(node)
-		if snap.all[i].Forces && !node.Forced && !node.Over {
+		if snap.all[i].Forcing && !node.Forced && !node.Over {
 			w.fatalf("%s does not force, though its entry says so", w.g.Format(m))
 		}
 		w.dive(node, 3)
@@ -318,8 +318,8 @@ func (w *walker) pass(snap snapshot) {
 func (w *walker) cursors(snap snapshot) {
 	w.t.Helper()
 	cur := [2]search.Cursor{{Mode: search.All}, {Mode: search.Noisy}}
-	var got [2][]search.Entry
-	var buf [2][]search.Entry
+	var got [2][]search.ScoredMove
+	var buf [2][]search.ScoredMove
 	for open := [2]bool{true, true}; open[0] || open[1]; {
 		i := w.rng.IntN(2)
 		if !open[i] {

@@ -48,7 +48,7 @@ func (b *broken) Enter() search.Node {
 	return n
 }
 
-func (b *broken) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
+func (b *broken) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	first := *c == search.Cursor{}
 	buf = b.Position.Moves(buf, c)
 	if first && b.fault == "moves" && len(buf) > 1 {
@@ -60,7 +60,7 @@ func (b *broken) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 	return buf
 }
 
-func (b *broken) Find(m game.Move) (search.Entry, bool) {
+func (b *broken) Find(m game.Move) (search.ScoredMove, bool) {
 	if b.fault == "find" {
 		m &= 1<<21 - 1 // all that the hash table keeps
 	}

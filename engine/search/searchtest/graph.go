@@ -37,7 +37,7 @@ func NewGraph(seed uint64) *Graph {
 
 // Params are parameters of the toy that fit all graphs.
 func (*Graph) Params() search.Params {
-	return search.Params{Game: "graph", Slots: [2]int{64, 16}, WinScale: 100, Quiescence: true, QuiescencePlies: 4}
+	return search.Params{Game: "graph", HistorySize: [2]int{64, 16}, WinScale: 100, Quiescence: true, QuiescencePlies: 4}
 }
 
 // At moves the root to a vertex; the path to it is empty.
@@ -92,7 +92,7 @@ func (g *Graph) Enter() search.Node {
 		for back := 2; back <= len(g.path); back += 2 {
 			if g.path[len(g.path)-back] == g.vertex {
 				verdicts := [...]search.Score{search.Draw, search.Draw, search.RepWin, -search.RepWin}
-				n.Over, n.Back = true, back
+				n.Over, n.RepetitionPlies = true, back
 				n.Verdict = verdicts[g.hash(ofRepetition, g.here(), 0)%4]
 				return n
 			}
@@ -101,35 +101,35 @@ func (g *Graph) Enter() search.Node {
 	return n
 }
 
-func (g *Graph) edges() []search.Entry {
+func (g *Graph) edges() []search.ScoredMove {
 	if g.chance(ofDead, g.Dead) {
 		return nil
 	}
-	var list []search.Entry
+	var list []search.ScoredMove
 	for i := range g.Degree {
 		to := int(g.hash(ofEdge, g.here(), uint64(i)) % uint64(g.Vertices))
 		m := game.Move(to + 1)
-		if slices.ContainsFunc(list, func(e search.Entry) bool { return e.Move == m }) {
+		if slices.ContainsFunc(list, func(e search.ScoredMove) bool { return e.Move == m }) {
 			continue
 		}
-		e := search.Entry{Move: m, Order: int32(g.hash(ofOrder, g.here(), uint64(to)) % 1000)}
-		e.Slots = [2]uint16{uint16(to % 64), uint16(to % 16)}
+		e := search.ScoredMove{Move: m, Order: int32(g.hash(ofOrder, g.here(), uint64(to)) % 1000)}
+		e.HistoryIndex = [2]uint16{uint16(to % 64), uint16(to % 16)}
 		if h := g.hash(ofNoise, g.here(), uint64(to)); int(h%100) < g.Noise {
-			e.Noise = 1 + uint8(h>>32&1)
+			e.Noise = search.BadNoisy + search.Noise(h>>32&1)
 			e.Gain = search.Score(h >> 40 % 100)
 		}
 		list = append(list, e)
 	}
-	slices.SortStableFunc(list, func(a, b search.Entry) int { return int(b.Noise) - int(a.Noise) })
+	slices.SortStableFunc(list, func(a, b search.ScoredMove) int { return int(b.Noise) - int(a.Noise) })
 	return list
 }
 
 // Moves implements search.Position, two moves a batch.
-func (g *Graph) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
+func (g *Graph) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	list := g.edges()
-	for ; int(c.N[0]) < len(list) && len(buf) < 2; c.N[0]++ {
-		if e := list[c.N[0]]; c.Mode == search.All || e.Noise > 0 {
+	for ; int(c.Ints[0]) < len(list) && len(buf) < 2; c.Ints[0]++ {
+		if e := list[c.Ints[0]]; c.Mode == search.All || e.Noise != search.Quiet {
 			buf = append(buf, e)
 		}
 	}
@@ -137,13 +137,13 @@ func (g *Graph) Moves(buf []search.Entry, c *search.Cursor) []search.Entry {
 }
 
 // Find implements search.Position.
-func (g *Graph) Find(m game.Move) (search.Entry, bool) {
+func (g *Graph) Find(m game.Move) (search.ScoredMove, bool) {
 	for _, e := range g.edges() {
 		if e.Move == m {
 			return e, true
 		}
 	}
-	return search.Entry{}, false
+	return search.ScoredMove{}, false
 }
 
 // Do implements search.Position.
@@ -180,7 +180,7 @@ func (g *Graph) Clone() search.Position {
 	return &c
 }
 
-// SEE implements search.Exchanger, as a random but fixed opinion.
+// SEE implements search.StaticExchanger, as a random but fixed opinion.
 func (g *Graph) SEE(m game.Move, threshold search.Score) bool {
 	return search.Score(g.hash(ofSEE, g.here(), uint64(m))%200)-100 >= threshold
 }
@@ -196,7 +196,7 @@ func (g *Graph) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
 		g.Do(e.Move)
 		n := g.Enter()
 		g.Undo(e.Move)
-		if n.Over && n.Back == 0 && n.Verdict == -search.Win {
+		if n.Over && n.RepetitionPlies == 0 && n.Verdict == -search.Win {
 			return search.Proof{Score: search.Win - 1, Line: []game.Move{e.Move}, Kind: "step"}, nodes, true
 		}
 	}

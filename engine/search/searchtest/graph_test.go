@@ -39,9 +39,9 @@ func TestGraphHasEverything(t *testing.T) {
 	walk = func(depth int) {
 		n := g.Enter()
 		switch {
-		case n.Over && n.Back > 0 && n.Verdict == search.Draw:
+		case n.Over && n.RepetitionPlies > 0 && n.Verdict == search.Draw:
 			seen["repetition draw"]++
-		case n.Over && n.Back > 0:
+		case n.Over && n.RepetitionPlies > 0:
 			seen["repetition win"]++
 		case n.Over:
 			seen["settled"]++
@@ -56,7 +56,7 @@ func TestGraphHasEverything(t *testing.T) {
 			seen["dead"]++
 		}
 		for _, e := range moves {
-			if e.Noise > 0 {
+			if e.Noise != search.Quiet {
 				seen["noisy"]++
 			}
 			g.Do(e.Move)

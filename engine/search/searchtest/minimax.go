@@ -44,7 +44,7 @@ func (m *minimax) value(depth, ply, q int) search.Score {
 	return m.best(0, ply, q+1, batches(m.p, search.Noisy), m.p.Eval())
 }
 
-func (m *minimax) best(depth, ply, q int, moves []search.Entry, best search.Score) search.Score {
+func (m *minimax) best(depth, ply, q int, moves []search.ScoredMove, best search.Score) search.Score {
 	for _, e := range moves {
 		m.p.Do(e.Move)
 		v := -m.value(max(depth-1, 0), ply+1, q)

@@ -16,7 +16,7 @@ func (w *walker) moves(snap snapshot) {
 	for _, m := range w.s.Legal(w.g) {
 		legal[m] = true
 	}
-	given := map[game.Move]search.Entry{}
+	given := map[game.Move]search.ScoredMove{}
 	for _, e := range snap.all {
 		if _, twice := given[e.Move]; twice {
 			w.fatalf("Moves(All) gives %s twice", w.g.Format(e.Move))
@@ -28,9 +28,9 @@ func (w *walker) moves(snap snapshot) {
 		if e.Move == game.NoMove || e.Move >= 1<<21 {
 			w.fatalf("move %#x does not fit the hash table's 21 bits", e.Move)
 		}
-		for i, slot := range e.Slots {
-			if int(slot) >= max(w.s.Params.Slots[i], 1) {
-				w.fatalf("%s: history slot %d is %d of %d", w.g.Format(e.Move), i, slot, w.s.Params.Slots[i])
+		for i, slot := range e.HistoryIndex {
+			if int(slot) >= max(w.s.Params.HistorySize[i], 1) {
+				w.fatalf("%s: history slot %d is %d of %d", w.g.Format(e.Move), i, slot, w.s.Params.HistorySize[i])
 			}
 		}
 	}
@@ -49,22 +49,22 @@ func (w *walker) moves(snap snapshot) {
 		w.fatalf("Moves(All) is empty, which means lost, but %d moves are legal", len(legal))
 	}
 	for _, e := range snap.noisy {
-		if e.Noise == 0 || given[e.Move] != e {
+		if e.Noise == search.Quiet || given[e.Move] != e {
 			w.fatalf("Moves(Noisy) gives %+v, Moves(All) %+v", e, given[e.Move])
 		}
 	}
 	w.lively(snap, given)
 	w.byVictim(given)
-	if slices.ContainsFunc(snap.noisy, func(e search.Entry) bool { return !legal[e.Move] }) {
+	if slices.ContainsFunc(snap.noisy, func(e search.ScoredMove) bool { return !legal[e.Move] }) {
 		w.fatalf("Moves(Noisy) gives illegal moves: %v", snap.noisy)
 	}
 }
 
 // lively runs a cursor that wants no quiet moves but those that force.
-func (w *walker) lively(snap snapshot, given map[game.Move]search.Entry) {
+func (w *walker) lively(snap snapshot, given map[game.Move]search.ScoredMove) {
 	w.t.Helper()
-	got := map[game.Move]search.Entry{}
-	c := search.Cursor{Mode: search.All, NoQuiets: true}
+	got := map[game.Move]search.ScoredMove{}
+	c := search.Cursor{Mode: search.All, SkipQuiets: true}
 	for buf := w.p.Moves(nil, &c); len(buf) > 0; buf = w.p.Moves(buf[:0], &c) {
 		for _, e := range buf {
 			got[e.Move] = e
@@ -74,17 +74,17 @@ func (w *walker) lively(snap snapshot, given map[game.Move]search.Entry) {
 		}
 	}
 	for _, e := range snap.all {
-		if _, ok := got[e.Move]; !ok && (e.Noise > 0 || e.Forces) {
+		if _, ok := got[e.Move]; !ok && (e.Noise != search.Quiet || e.Forcing) {
 			w.fatalf("Moves without quiets lacks %+v", e)
 		}
 	}
 }
 
 // byVictim runs a cursor that wants captures in another order.
-func (w *walker) byVictim(given map[game.Move]search.Entry) {
+func (w *walker) byVictim(given map[game.Move]search.ScoredMove) {
 	w.t.Helper()
 	n := 0
-	c := search.Cursor{Mode: search.All, ByVictim: true}
+	c := search.Cursor{Mode: search.All, VictimOrder: true}
 	for buf := w.p.Moves(nil, &c); len(buf) > 0; buf = w.p.Moves(buf[:0], &c) {
 		for _, e := range buf {
 			n++
@@ -127,7 +127,7 @@ func (w *walker) losesAtOnce(m game.Move) bool {
 // them that differ in a bit or two, and for random words.
 func (w *walker) find(snap snapshot) {
 	w.t.Helper()
-	given := map[game.Move]search.Entry{}
+	given := map[game.Move]search.ScoredMove{}
 	for _, e := range snap.all {
 		given[e.Move] = e
 	}
@@ -157,4 +157,3 @@ func (w *walker) find(snap snapshot) {
 	}
 	w.same(snap, "Find")
 }
-

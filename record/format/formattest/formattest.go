@@ -4,6 +4,7 @@ package formattest
 
 import (
 	"errors"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -90,7 +91,7 @@ func RoundTrip(t testing.TB, f format.Format, o format.WriteOptions, records ...
 	if decoded != text {
 		t.Fatalf("%s: the text changes on the way through %q", f.Name, o.Charset)
 	}
-	back, err := format.All(f.Read(decoded, format.ReadOptions{}))
+	back, err := All(f.Read(decoded, format.ReadOptions{}))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -153,7 +154,7 @@ func Refuses(t *testing.T, f format.Format, cases []Broken) {
 	t.Helper()
 	for _, x := range cases {
 		text, want := x[0], x[1]
-		_, err := format.All(f.Read(text, format.ReadOptions{}))
+		_, err := All(f.Read(text, format.ReadOptions{}))
 		var where *format.Error
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &where) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
@@ -195,11 +196,23 @@ func Fuzz(f *testing.F, in format.Format, cases []Broken, files []string, notati
 				if err != nil {
 					t.Fatalf("%v of %+v", err, r)
 				}
-				again, err := format.All(in.Read(out, format.ReadOptions{}))
+				again, err := All(in.Read(out, format.ReadOptions{}))
 				if err != nil || len(again) != 1 || Moves(again[0]) != Moves(r) || again[0].Result != r.Result {
 					t.Fatalf("%v in %s", err, out)
 				}
 			}
 		}
 	})
+}
+
+// All collects the games that a reader yields, up to the first error.
+func All(games iter.Seq2[*record.Record, error]) ([]*record.Record, error) {
+	var all []*record.Record
+	for r, err := range games {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }

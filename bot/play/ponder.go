@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"slices"
@@ -47,9 +47,9 @@ type guess struct {
 }
 
 // foresee notes the expected reply to a move, where we would be to act again.
-func (s *session) foresee(text string, after game.Position, r Result) {
+func (s *Session) foresee(text string, after game.Position, r Result) {
 	s.guess = nil
-	if r.Ponder == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.bot.cfg.Ponder {
+	if r.Ponder == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.Settings.Ponder {
 		return
 	}
 	next, reply := after.Clone(), after.Format(r.Ponder)
@@ -61,7 +61,7 @@ func (s *session) foresee(text string, after game.Position, r Result) {
 
 // ponder thinks on the opponent's time: on the guess, if it follows the moves
 // played. Any other search ends.
-func (s *session) ponder(played []string) {
+func (s *Session) ponder(played []string) {
 	on := func(line []string) bool {
 		return len(line) == len(played)+1 && slices.Equal(line[:len(played)], played)
 	}
@@ -81,22 +81,22 @@ func (s *session) ponder(played []string) {
 
 // hit turns the pondering on this very position into the search for a move;
 // a search for a move goes on.
-func (s *session) hit() {
+func (s *Session) hit() {
 	if !s.mind.pondering() {
 		return
 	}
 	c, _ := s.clock()
 	s.mind.hit = time.Now()
-	s.mind.thought.Hit(c)
+	s.mind.thought.PonderHit(c)
 	if early := s.mind.early; early != nil {
 		s.decided(*early)
 	}
 }
 
 // search starts a search of the position that the line leads to.
-func (s *session) search(line []string, pos game.Position, ponder bool) error {
+func (s *Session) search(line []string, pos game.Position, ponder bool) error {
 	t := Task{
-		Position: pos.Clone(), Ponder: ponder, Nodes: s.player.profile.Nodes, Threads: s.player.bot.cfg.Threads, Watch: s.look,
+		Position: pos.Clone(), Ponder: ponder, Nodes: s.player.Settings.Nodes, Threads: s.player.Settings.Threads, Watch: s.look,
 	}
 	if !ponder {
 		t.Clock, _ = s.clock()
@@ -121,9 +121,9 @@ func (s *session) search(line []string, pos game.Position, ponder bool) error {
 }
 
 // openGame opens the game with who thinks, unless it is open.
-func (s *session) openGame() (err error) {
+func (s *Session) openGame() (err error) {
 	if s.thinker == nil {
-		s.thinker, err = s.player.bot.deps.Think.NewGame(s.player.profile.Engine,
+		s.thinker, err = s.player.Think.NewGame(s.player.Settings.Engine,
 			engine.GameOptions{ID: string(s.id), Rules: s.rules, Seed: s.seed()})
 	}
 	return err
@@ -131,7 +131,7 @@ func (s *session) openGame() (err error) {
 
 // stopThinking ends the search under way; what it has learnt stays in the
 // thinker's tables.
-func (s *session) stopThinking() {
+func (s *Session) stopThinking() {
 	if s.mind != nil {
 		s.mind.thought.Stop()
 		s.mind = nil
@@ -139,7 +139,7 @@ func (s *session) stopThinking() {
 }
 
 // look hands on how the search goes, the latest only. The thinker calls it.
-func (s *session) look(r Result) {
+func (s *Session) look(r Result) {
 	select {
 	case <-s.views:
 	default:
@@ -151,18 +151,18 @@ func (s *session) look(r Result) {
 }
 
 // show emits how the search goes.
-func (s *session) show(r Result) {
-	if m := s.mind; m != nil && s.player.bot.deps.Observe != nil {
+func (s *Session) show(r Result) {
+	if m := s.mind; m != nil && s.player.Observe != nil {
 		a := s.analyse(m, r)
 		s.emit(Event{Kind: Thinking, Seat: s.st.You, Analysis: &a})
 	}
 }
 
 // analyse is a result as others see it.
-func (s *session) analyse(m *mind, r Result) Analysis {
+func (s *Session) analyse(m *mind, r Result) Analysis {
 	a := Analysis{Result: r}
 	if r.Depth == 0 {
-		a.Score, a.Chance = 0, 0 // no depth was finished: the move is a guess
+		a.Score, a.WinProb = 0, 0 // no depth was finished: the move is a guess
 	}
 	if m == nil {
 		return a

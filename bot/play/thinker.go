@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"time"
@@ -32,7 +32,7 @@ type Game interface {
 type Task struct {
 	Position game.Position // the thinker's own from here on
 	Clock    Clock         // not for pondering
-	// Ponder: think without limits until Hit or Stop, with cores that nobody
+	// Ponder: think without limits until PonderHit or Stop, with cores that nobody
 	// else needs.
 	Ponder  bool
 	Nodes   uint64 // nodes of the whole search at most; 0: no such limit
@@ -51,9 +51,9 @@ type Clock struct {
 
 // Thought is a search under way. Its methods may be called by any goroutine.
 type Thought interface {
-	// Hit tells a pondering search that the expected move was played: it
+	// PonderHit tells a pondering search that the expected move was played: it
 	// now is a search for a move, under the clock.
-	Hit(Clock)
+	PonderHit(Clock)
 	// Stop ends the search at once; again it does nothing.
 	Stop()
 	// Wait blocks until the search has ended. A search that was stopped
@@ -66,7 +66,7 @@ type Result struct {
 	Move     game.Move
 	Ponder   game.Move // the expected reply; NoMove if unknown
 	Score    int       // in the game's unit, from the mover's side
-	Chance   float64   // winning chance of the mover, 0 to 1, draws half
+	WinProb  float64   // winning chance of the mover, 0 to 1, draws half
 	Depth    int
 	SelDepth int
 	Nodes    uint64

@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"errors"
@@ -60,15 +60,15 @@ func (p poolGame) Think(t Task) (Thought, error) {
 
 type poolThought struct{ *engine.Thought }
 
-func (t poolThought) Hit(c Clock) {
+func (t poolThought) PonderHit(c Clock) {
 	ec := engine.Clock(c)
-	t.Thought.Hit(&ec)
+	t.Thought.PonderHit(&ec)
 }
 
 func (t poolThought) Wait() (Result, error) {
 	r, err := t.Thought.Wait()
 	return Result{
-		Move: r.Move, Ponder: r.Ponder, Score: int(r.Score), Chance: r.Chance, Depth: r.Depth, SelDepth: r.SelDepth,
+		Move: r.Move, Ponder: r.Ponder, Score: int(r.Score), WinProb: r.WinProb, Depth: r.Depth, SelDepth: r.SelDepth,
 		Nodes: r.Nodes, Time: r.Time, PV: r.PV, Source: r.Source,
 		Resign: r.Resign, OfferDraw: r.OfferDraw,
 	}, err
@@ -76,7 +76,7 @@ func (t poolThought) Wait() (Result, error) {
 
 func fromInfo(i search.Info) Result {
 	r := Result{
-		Score: int(i.Score), Chance: i.Chance, Depth: i.Depth, SelDepth: i.SelDepth,
+		Score: int(i.Score), WinProb: i.WinProb, Depth: i.Depth, SelDepth: i.SelDepth,
 		Nodes: i.Nodes, Time: i.Time, PV: i.PV, Source: search.FromSearch,
 	}
 	if len(i.PV) > 0 {

@@ -1,10 +1,7 @@
-package bot
+package play
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,69 +9,22 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/pipe/playerspec"
-	"sparring/protocol"
-	"sparring/record"
 )
 
-// pooled is the real thinker, with so many cores.
-func pooled(t *testing.T, cores int) PoolThinker {
-	t.Helper()
-	p := PoolThinker{playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20}), engine.NewPool(cores)}
-	t.Cleanup(func() {
-		p.Pool.Close()
-		p.Engines.Close()
-	})
-	return p
-}
-
 // gameOf opens a game of our own engine for a position.
-func gameOf(t *testing.T, p PoolThinker, pos game.Position, seed uint64) Game {
+func gameOf(t *testing.T, pos game.Position, seed uint64) Game {
 	t.Helper()
+	p := PoolThinker{playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20}), engine.NewPool(2)}
 	g, err := p.NewGame("", engine.GameOptions{Rules: pos.Rules(), Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Close() })
+	t.Cleanup(func() {
+		p.Pool.Close()
+		g.Close()
+		p.Engines.Close()
+	})
 	return g
-}
-
-// The real engine plays a game: every own move is searched, and what it says
-// is in the record.
-func TestPlaysWithTheEngine(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	w, err := record.NewWriter(dir, "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	srv := service(t)
-	p := newPlatform(t, connect(t, srv.Platform()))
-	profiles := filepath.Join(t.TempDir(), "bots.json")
-	if err := os.WriteFile(profiles, []byte(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "nodes": 1000}]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: pooled(t, 2), Build: "test 1", Records: w},
-		func(c *Config) { c.Profiles = profiles })
-	o := offerOf(small(t), "game1", game.First)
-	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
-	p.finished(m)
-	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
-	doc, err := record.Find(dir, "game1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.EqualFunc(doc.Plies, m.Moves, func(p record.Ply, move string) bool { return p.Move == move }) {
-		t.Errorf("the record has other moves")
-	}
-	for i, ply := range doc.Plies {
-		if ply.Seat == game.First && (ply.Think == nil || ply.Think.Source == "" || ply.Think.Nodes > 1000 || len(ply.Think.PV) == 0) {
-			t.Errorf("ply %d: thinking %+v", i+1, ply.Think)
-		}
-	}
-	if f.log.has(`"level":"error"`) {
-		t.Errorf("log:\n%s", f.log)
-	}
 }
 
 func TestPoolThinkerPonders(t *testing.T) {
@@ -82,7 +32,7 @@ func TestPoolThinkerPonders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gameOf(t, pooled(t, 1), pos, 0)
+	g := gameOf(t, pos, 0)
 	watched := make(chan Result, 1000)
 	th, err := g.Think(Task{Position: pos, Ponder: true, Watch: func(r Result) {
 		select {
@@ -98,9 +48,9 @@ func TestPoolThinkerPonders(t *testing.T) {
 	}
 	c := Clock{Spec: spec(t, "0.1/move"), At: time.Now()}
 	c.Mine, c.Theirs = c.Spec.Start(), c.Spec.Start()
-	th.Hit(c)
+	th.PonderHit(c)
 	r, err := th.Wait()
-	if err != nil || r.Move == game.NoMove || r.Nodes == 0 || r.Chance <= 0 || r.Chance >= 1 {
+	if err != nil || r.Move == game.NoMove || r.Nodes == 0 || r.WinProb <= 0 || r.WinProb >= 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 
@@ -122,7 +72,7 @@ func TestChoosesInAnOpeningProcedure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gameOf(t, pooled(t, 2), pos, 1)
+	g := gameOf(t, pos, 1)
 	for ply := range 8 {
 		c := Clock{Spec: spec(t, "0.05/move"), At: time.Now()}
 		c.Mine, c.Theirs = c.Spec.Start(), c.Spec.Start()

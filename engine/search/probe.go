@@ -1,0 +1,29 @@
+package search
+
+import "sparring/game"
+
+// TableEntry is what the hash table knows of a position.
+type TableEntry struct {
+	Move    game.Move // NoMove where none is known
+	Score   Score
+	WinProb float64 // the probability of winning for Score
+	Bound   Bound   // NoBound where no score is known
+	Depth   int
+}
+
+// ProbeTable looks a position up in the hash table, for debugging a search; ok
+// is false where nothing is stored. Searches may run meanwhile. It calls
+// pos.Enter.
+func (k *Kernel) ProbeTable(pos Position) (e TableEntry, ok bool) {
+	node := pos.Enter()
+	r, ok := k.table.probe(node.SearchKey ^ k.salt)
+	if !ok {
+		return TableEntry{}, false
+	}
+	score := fromTable(r.score, 0)
+	e = TableEntry{Score: score, WinProb: k.params.WinProb(score), Bound: r.bound, Depth: r.depth}
+	if _, legal := pos.Find(r.move); legal {
+		e.Move = r.move
+	}
+	return e, true
+}
