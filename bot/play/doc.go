@@ -7,8 +7,8 @@
 //	session.go   the goroutine: states from the platform in, position kept
 //	turn.go      the move: think, send, and what the platform answers
 //	ponder.go    searches, also on the opponent's time
-//	overhead.go  the platform's clock, and what a move costs beyond thinking
-//	watch.go     asking again when the platform is silent
+//	latency.go   the platform's clock, and what a move costs beyond thinking
+//	resync.go    asking again when the platform is silent
 //	manners.go   resigning, draws, takebacks, greeting
 //	recorder.go  the record; event.go, what a display shows
 //

@@ -8,30 +8,30 @@ import (
 )
 
 // mind is a search under way.
-type mind struct {
+type activeSearch struct {
 	line    []string // the moves from the start position to the one searched
 	base    game.Position
 	thought Thought
 	started time.Time
 	hit     time.Time // when the pondering became a search for a move; zero: not yet
 	ponders bool      // it began on the opponent's time
-	done    chan thinking
-	early   *thinking // the pondering has ended before the opponent moved
+	done    chan searchEnd
+	early   *searchEnd // the pondering has ended before the opponent moved
 	// expected is the opponent's move that was pondered on before, in vain.
 	expected string
 }
 
 // thinking is how a search ended.
-type thinking struct {
+type searchEnd struct {
 	Result
 	err error
 }
 
 // pondering reports whether the opponent is still to move.
-func (m *mind) pondering() bool { return m.ponders && m.hit.IsZero() }
+func (m *activeSearch) pondering() bool { return m.ponders && m.hit.IsZero() }
 
 // found is where the result will come; nil, which blocks, for no mind.
-func (m *mind) found() <-chan thinking {
+func (m *activeSearch) result() <-chan searchEnd {
 	if m == nil {
 		return nil
 	}
@@ -40,14 +40,14 @@ func (m *mind) found() <-chan thinking {
 
 // guess is what there is to ponder on once our move is played: the line with
 // the reply that the search expects.
-type guess struct {
+type ponderTarget struct {
 	line []string
 	pos  game.Position
 }
 
 // foresee notes the expected reply to a move, where we would be to act again.
-func (s *Session) foresee(text string, after game.Position, r Result) {
-	s.guess = nil
+func (s *Session) setPonderTarget(text string, after game.Position, r Result) {
+	s.target = nil
 	if r.Ponder == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.Settings.Ponder {
 		return
 	}
@@ -55,7 +55,7 @@ func (s *Session) foresee(text string, after game.Position, r Result) {
 	if next.Play(r.Ponder) != nil || next.Outcome().Over() || next.Turn() != s.st.You {
 		return
 	}
-	s.guess = &guess{append(slices.Clone(s.moves), text, reply), next}
+	s.target = &ponderTarget{append(slices.Clone(s.moves), text, reply), next}
 }
 
 // ponder thinks on the opponent's time: on the guess, if it follows the moves
@@ -64,39 +64,39 @@ func (s *Session) ponder(played []string) {
 	on := func(line []string) bool {
 		return len(line) == len(played)+1 && slices.Equal(line[:len(played)], played)
 	}
-	if s.mind != nil && s.mind.pondering() && on(s.mind.line) {
+	if s.search != nil && s.search.pondering() && on(s.search.line) {
 		return
 	}
 	s.stopThinking()
-	if s.guess == nil || !on(s.guess.line) {
+	if s.target == nil || !on(s.target.line) {
 		return
 	}
-	g := s.guess
-	s.guess = nil
-	if err := s.search(g.line, g.pos, true); err != nil {
+	g := s.target
+	s.target = nil
+	if err := s.startSearch(g.line, g.pos, true); err != nil {
 		s.log.Debug().Err(err).Msg("no pondering")
 	}
 }
 
 // hit turns the pondering on this very position into the search for a move;
 // a search for a move goes on.
-func (s *Session) hit() {
-	if !s.mind.pondering() {
+func (s *Session) ponderHit() {
+	if !s.search.pondering() {
 		return
 	}
 	c, _ := s.clock()
-	s.mind.hit = time.Now()
-	s.mind.thought.PonderHit(c)
-	if early := s.mind.early; early != nil {
-		s.decided(*early)
+	s.search.hit = time.Now()
+	s.search.thought.PonderHit(c)
+	if early := s.search.early; early != nil {
+		s.handleResult(*early)
 	}
 }
 
 // search starts a search of the position that the line leads to.
-func (s *Session) search(line []string, pos game.Position, ponder bool) error {
+func (s *Session) startSearch(line []string, pos game.Position, ponder bool) error {
 	t := Task{
 		Player: s.player.ID, Engine: s.player.Settings.Engine, Game: s.id, Position: pos.Clone(), Ponder: ponder,
-		Nodes: s.player.Settings.Nodes, Threads: s.player.Settings.Threads, Seed: s.seed(), Watch: s.look,
+		Nodes: s.player.Settings.Nodes, Threads: s.player.Settings.Threads, Seed: s.seed(), Watch: s.keepInfo,
 	}
 	if !ponder {
 		t.Clock, _ = s.clock()
@@ -105,14 +105,14 @@ func (s *Session) search(line []string, pos game.Position, ponder bool) error {
 	if err != nil {
 		return err
 	}
-	m := &mind{
+	m := &activeSearch{
 		line: slices.Clone(line), base: pos.Clone(), thought: thought,
-		started: time.Now(), ponders: ponder, done: make(chan thinking, 1),
+		started: time.Now(), ponders: ponder, done: make(chan searchEnd, 1),
 	}
-	s.mind = m
+	s.search = m
 	s.work.Go(func() {
 		r, err := thought.Wait()
-		m.done <- thinking{r, err}
+		m.done <- searchEnd{r, err}
 	})
 	return nil
 }
@@ -120,34 +120,34 @@ func (s *Session) search(line []string, pos game.Position, ponder bool) error {
 // stopThinking ends the search under way; what it has learnt stays in the
 // thinker's tables.
 func (s *Session) stopThinking() {
-	if s.mind != nil {
-		s.mind.thought.Stop()
-		s.mind = nil
+	if s.search != nil {
+		s.search.thought.Stop()
+		s.search = nil
 	}
 }
 
 // look hands on how the search goes, the latest only. The thinker calls it.
-func (s *Session) look(r Result) {
+func (s *Session) keepInfo(r Result) {
 	select {
-	case <-s.views:
+	case <-s.infos:
 	default:
 	}
 	select {
-	case s.views <- r:
+	case s.infos <- r:
 	default:
 	}
 }
 
 // show emits how the search goes.
-func (s *Session) show(r Result) {
-	if m := s.mind; m != nil && s.player.Observe != nil {
+func (s *Session) emitInfo(r Result) {
+	if m := s.search; m != nil && s.player.Observe != nil {
 		a := s.analyse(m, r)
 		s.emit(Event{Kind: Thinking, Seat: s.st.You, Analysis: &a})
 	}
 }
 
 // analyse is a result as others see it.
-func (s *Session) analyse(m *mind, r Result) Analysis {
+func (s *Session) analyse(m *activeSearch, r Result) Analysis {
 	a := Analysis{Result: r}
 	if r.Depth == 0 {
 		a.Score, a.WinProb = 0, 0 // no depth was finished: the move is a guess

@@ -86,7 +86,7 @@ func (s *Session) document() *record.Record {
 	}
 	doc.Text = s.record.text
 	if st.Status == protocol.Finished {
-		doc.End, doc.Result, doc.Reason = s.came, st.Outcome.Result, st.Outcome.Reason
+		doc.End, doc.Result, doc.Reason = s.received, st.Outcome.Result, st.Outcome.Reason
 	} else if doc.Text == "" {
 		doc.Text = "the seat was given up"
 	}

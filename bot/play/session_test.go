@@ -22,7 +22,7 @@ func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
 	for range 10 {
 		s.st.Moves = append(s.st.Moves, shuffle...)
 	}
-	s.follow()
+	s.syncPosition()
 	if s.pos == nil || s.pos.Outcome().Over() || len(s.moves) != len(s.st.Moves) || len(s.record.disputes) != 1 {
 		t.Fatalf("after %d of %d moves: %v, disputes %+v", len(s.moves), len(s.st.Moves), s.pos, s.record.disputes)
 	}
@@ -32,12 +32,12 @@ func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
 	// A takeback to before the repetition, and back again.
 	all := s.st.Moves
 	s.st.Moves = all[:3]
-	s.follow()
+	s.syncPosition()
 	if s.pos == nil || s.pos.Ply() != 3 || len(s.record.plies) != 3 {
 		t.Errorf("taken back: %v after %d moves", s.pos, len(s.moves))
 	}
 	s.st.Moves = all[:5]
-	s.follow()
+	s.syncPosition()
 	if s.pos == nil || s.pos.Ply() != 5 || s.moves[4] != all[4] {
 		t.Errorf("played again: %v after %d moves", s.pos, len(s.moves))
 	}
@@ -61,7 +61,7 @@ func bare(t *testing.T, clock string) *Session {
 	t.Helper()
 	now, first := time.Now(), game.First
 	s := &Session{
-		player: &Player{Clock: new(ServerClock)}, came: now, meter: newMeter(20 * time.Millisecond),
+		player: &Player{Clock: new(ServerClock)}, received: now, latency: newLatency(20 * time.Millisecond),
 	}
 	s.st.ServerTime, s.st.Terms.Clock, s.st.Status = now, spec(t, clock), protocol.Playing
 	s.st.Clocks.Running = &first
@@ -75,7 +75,7 @@ func bare(t *testing.T, clock string) *Session {
 // A state that was long on its way says what the clock was, not what it is.
 func TestClockIsNeverStale(t *testing.T) {
 	s := bare(t, "10")
-	now := s.came
+	now := s.received
 	s.player.Clock.Observe(now.Add(-time.Millisecond), now, now)
 	s.st.ServerTime = now.Add(-3 * time.Second)
 	c, running := s.clock()

@@ -22,7 +22,7 @@ type outgoing struct {
 }
 
 // reply is the platform's answer to a move.
-type reply struct {
+type moveAnswer struct {
 	ans     protocol.ActAnswer
 	err     error
 	running bool          // our clock ran
@@ -75,11 +75,11 @@ func (s *Session) act() {
 func (s *Session) clock() (c Clock, running bool) {
 	you := s.st.You
 	c = Clock{
-		Spec: s.st.Terms.Clock, At: time.Now(), Overhead: s.meter.Overhead(),
+		Spec: s.st.Terms.Clock, At: time.Now(), Overhead: s.latency.Overhead(),
 		Mine: s.st.Clocks.Seats[you].State(), Theirs: s.st.Clocks.Seats[you.Other()].State(),
 	}
 	if running = s.st.Clocks.Running != nil && *s.st.Clocks.Running == you; running {
-		c.At = s.came.Add(-s.player.Clock.Age(s.st.ServerTime, s.came))
+		c.At = s.received.Add(-s.player.Clock.Age(s.st.ServerTime, s.received))
 	}
 	// What is gone of the current period stands beside the seat's clock.
 	c.At = c.At.Add(-time.Duration(s.st.Clocks.UsedMS) * time.Millisecond)
@@ -88,30 +88,30 @@ func (s *Session) clock() (c Clock, running bool) {
 
 // think starts the search for a move, or turns the pondering into one.
 func (s *Session) think() {
-	if s.mind != nil && slices.Equal(s.mind.line, s.moves) {
-		s.hit()
+	if s.search != nil && slices.Equal(s.search.line, s.moves) {
+		s.ponderHit()
 		return
 	}
 	missed := ""
-	if m := s.mind; m != nil && m.pondering() {
+	if m := s.search; m != nil && m.pondering() {
 		missed = m.line[len(m.line)-1]
 	}
 	s.stopThinking()
-	if err := s.search(s.moves, s.pos, false); err != nil {
-		s.decided(thinking{err: err})
+	if err := s.startSearch(s.moves, s.pos, false); err != nil {
+		s.handleResult(searchEnd{err: err})
 		return
 	}
-	s.mind.expected = missed
+	s.search.expected = missed
 }
 
 // decided plays what the search found.
-func (s *Session) decided(t thinking) {
-	m := s.mind
+func (s *Session) handleResult(t searchEnd) {
+	m := s.search
 	if m != nil && m.pondering() {
 		m.early = &t // nothing is left to think about, but the move is not ours yet
 		return
 	}
-	s.mind = nil
+	s.search = nil
 	if s.st.Turn != s.st.You || s.pos == nil {
 		return
 	}
@@ -126,26 +126,26 @@ func (s *Session) decided(t thinking) {
 		s.resign("its engine resigns")
 		return
 	}
-	r, after := s.checked(t)
+	r, after := s.legalMove(t)
 	if after == nil {
 		s.resign("no move that our rules know")
 		return
 	}
 	s.record.thought(len(s.moves), s.analyse(m, r))
-	if s.manners.hopeless(s, r) {
+	if s.manners.shouldResign(s, r) {
 		s.resign("hopeless")
 		return
 	}
 	text := s.pos.Format(r.Move)
 	s.manners.offering = r.OfferDraw
-	s.foresee(text, after, r)
+	s.setPonderTarget(text, after, r)
 	s.out = &outgoing{ply: len(s.moves), text: text, key: game.KeyText(after.Key())}
 	s.send()
 }
 
 // checked is the result with a move that is legal, and the position after it;
 // nil where there is none. Whatever fails in the thinker, the game goes on.
-func (s *Session) checked(t thinking) (Result, game.Position) {
+func (s *Session) legalMove(t searchEnd) (Result, game.Position) {
 	after := s.pos.Clone()
 	if t.err == nil && t.Move != game.NoMove {
 		if t.err = after.Play(t.Move); t.err == nil {
@@ -153,10 +153,10 @@ func (s *Session) checked(t thinking) (Result, game.Position) {
 		}
 	}
 	level := zerolog.ErrorLevel
-	if s.unthinking {
+	if s.searchFailed {
 		level = zerolog.DebugLevel // it was said once
 	}
-	s.unthinking = true
+	s.searchFailed = true
 	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.moves)).Msg("no move from the thinker; playing any")
 	for _, m := range s.pos.Legal(nil) {
 		if after.Play(m) == nil {
@@ -180,8 +180,8 @@ func (s *Session) send() {
 		}
 		dispatched := time.Now()
 		ans, err := s.player.Client.Move(ctx, s.id, epoch, out.ply, out.text, out.key)
-		r := reply{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
-		s.post(func() { s.answered(out, r) })
+		r := moveAnswer{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
+		s.post(func() { s.handleAnswer(out, r) })
 	})
 }
 
@@ -199,11 +199,11 @@ func (s *Session) post(f func()) {
 }
 
 // answered takes in what the platform says to a move.
-func (s *Session) answered(out *outgoing, r reply) {
+func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 	out.inFlight = false
 	if r.err == nil {
-		s.charged(out, r)
-		s.manners.played(s, out.ply+1)
+		s.noteCost(out, r)
+		s.manners.afterMove(s, out.ply+1)
 	}
 	if s.out != out {
 		return // the state was faster: the game has gone on, or another way
@@ -212,8 +212,8 @@ func (s *Session) answered(out *outgoing, r reply) {
 	switch {
 	case r.err == nil:
 		out.played = true
-		s.floor = max(s.floor, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
-		s.watch.reset(s)
+		s.minSeq = max(s.minSeq, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
+		s.resync.reset(s)
 		s.ponder(append(slices.Clone(s.moves), out.text))
 		return
 	case refusal == nil:
@@ -231,7 +231,7 @@ func (s *Session) answered(out *outgoing, r reply) {
 	case protocol.Paused:
 		log.Debug().Msg("move refused") // a state says when it goes on
 	case protocol.Unavailable, protocol.RateLimited:
-		s.manners.hold = time.Now().Add(retryPause)
+		s.manners.notBefore = time.Now().Add(retryPause)
 		s.send()
 	case protocol.Illegal:
 		s.dispute("the platform calls " + out.text + " illegal")
@@ -243,7 +243,7 @@ func (s *Session) answered(out *outgoing, r reply) {
 }
 
 // charged notes what an accepted move cost.
-func (s *Session) charged(out *outgoing, r reply) {
+func (s *Session) noteCost(out *outgoing, r moveAnswer) {
 	s.record.receipt(out.ply, r.ans.Receipt)
 	if !r.running {
 		return
@@ -254,5 +254,5 @@ func (s *Session) charged(out *outgoing, r reply) {
 		// lost answer delays us and costs nothing.
 		cost = min(cost, max(time.Duration(rec.ChargedMS)*time.Millisecond-r.thought, 0))
 	}
-	s.meter.Add(cost)
+	s.latency.Add(cost)
 }
