@@ -1,7 +1,6 @@
 package play
 
 import (
-	"slices"
 	"time"
 
 	"sparring/game"
@@ -9,15 +8,15 @@ import (
 
 // mind is a search under way.
 type activeSearch struct {
-	line    []string // the moves from the start position to the one searched
-	base    game.Position
+	after   int           // plies before the position searched; the expected one included
+	pos     game.Position // the one searched
 	thought Thought
 	started time.Time
 	hit     time.Time // when the pondering became a search for a move; zero: not yet
 	ponders bool      // it began on the opponent's time
 	done    chan searchEnd
 	early   *searchEnd // the pondering has ended before the opponent moved
-	// expected is the opponent's move that was pondered on before, in vain.
+	// expected is the opponent's move that is pondered on, or was in vain.
 	expected string
 }
 
@@ -38,42 +37,41 @@ func (m *activeSearch) result() <-chan searchEnd {
 	return m.done
 }
 
-// guess is what there is to ponder on once our move is played: the line with
-// the reply that the search expects.
+// ponderTarget is what there is to ponder on once our move has been played: the
+// position after the reply that the search expects.
 type ponderTarget struct {
-	line []string
-	pos  game.Position
+	own   *decision
+	reply string
+	pos   game.Position
 }
 
-// foresee notes the expected reply to a move, where we would be to act again.
-func (s *Session) setPonderTarget(text string, after game.Position, r Result) {
+// setPonderTarget notes the expected reply to our move, if it is our turn after it.
+func (s *Session) setPonderTarget(own *decision, after game.Position, expected game.Move) {
 	s.target = nil
-	if r.Ponder == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.Settings.Ponder {
+	if expected == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.Settings.Ponder {
 		return
 	}
-	next, reply := after.Clone(), after.Format(r.Ponder)
-	if next.Play(r.Ponder) != nil || next.Outcome().Over() || next.Turn() != s.st.You {
+	next, reply := after.Clone(), after.Format(expected)
+	if next.Play(expected) != nil || next.Outcome().Over() || next.Turn() != s.st.You {
 		return
 	}
-	s.target = &ponderTarget{append(slices.Clone(s.moves), text, reply), next}
+	s.target = &ponderTarget{own, reply, next}
 }
 
-// ponder thinks on the opponent's time: on the guess, if it follows the moves
-// played. Any other search ends.
-func (s *Session) ponder(played []string) {
-	on := func(line []string) bool {
-		return len(line) == len(played)+1 && slices.Equal(line[:len(played)], played)
-	}
-	if s.search != nil && s.search.pondering() && on(s.search.line) {
+// ponder searches on the opponent's time, if our last move is the one that the
+// target follows. Any other search ends.
+func (s *Session) ponder() {
+	played := s.game.plies
+	if m := s.search; m != nil && m.pondering() && m.after == len(played)+1 {
 		return
 	}
 	s.stopThinking()
-	if s.target == nil || !on(s.target.line) {
+	t := s.target
+	if t == nil || len(played) != t.own.ply+1 || played[t.own.ply].move != t.own.move {
 		return
 	}
-	g := s.target
 	s.target = nil
-	if err := s.startSearch(g.line, g.pos, true); err != nil {
+	if err := s.startSearch(t.pos, t.reply); err != nil {
 		s.log.Debug().Err(err).Msg("no pondering")
 	}
 }
@@ -92,8 +90,10 @@ func (s *Session) ponderHit() {
 	}
 }
 
-// search starts a search of the position that the line leads to.
-func (s *Session) startSearch(line []string, pos game.Position, ponder bool) error {
+// startSearch searches the current position for a move or, with an expected move
+// of the opponent, ponders on the position after it.
+func (s *Session) startSearch(pos game.Position, expected string) error {
+	ponder := expected != ""
 	t := Task{
 		Player: s.player.ID, Engine: s.player.Settings.Engine, Game: s.id, Position: pos.Clone(), Ponder: ponder,
 		Nodes: s.player.Settings.Nodes, Threads: s.player.Settings.Threads, Seed: s.seed(), Watch: s.keepInfo,
@@ -106,8 +106,11 @@ func (s *Session) startSearch(line []string, pos game.Position, ponder bool) err
 		return err
 	}
 	m := &activeSearch{
-		line: slices.Clone(line), base: pos.Clone(), thought: thought,
+		after: len(s.game.plies), pos: pos.Clone(), thought: thought, expected: expected,
 		started: time.Now(), ponders: ponder, done: make(chan searchEnd, 1),
+	}
+	if ponder {
+		m.after++
 	}
 	s.search = m
 	s.work.Go(func() {
@@ -155,12 +158,9 @@ func (s *Session) analyse(m *activeSearch, r Result) Analysis {
 	if m == nil {
 		return a
 	}
-	a.Line = lineText(m.base, r.PV)
+	a.Line = lineText(m.pos, r.PV)
 	a.Pondering, a.PonderHit = m.pondering(), m.ponders && !m.hit.IsZero()
 	a.Expected, a.Spent = m.expected, since(m.started)
-	if m.ponders {
-		a.Expected = m.line[len(m.line)-1]
-	}
 	if a.PonderHit {
 		a.PonderSaved, a.Spent = min(m.hit.Sub(m.started), r.Time), since(m.hit)
 	}

@@ -1,6 +1,8 @@
 package play
 
-import "time"
+import (
+	"time"
+)
 
 // resyncTimer asks for the state of a game when nothing was heard for a while,
 // ever less often: the platform sends every change once, and a message can be

@@ -42,17 +42,15 @@ type Session struct {
 	received time.Time      // when it came
 	epoch    uint64
 	minSeq   uint64 // states with a lower number are out of date
-	rules    *game.Rules
-	pos      game.Position // after moves; nil where our rules refuse what the platform ruled
-	moves    []string
-	reported int // moves that were logged and shown
+	game     gameState
+	reported int // plies that were logged and shown
 	latency  *latency
 	search   *activeSearch // the search under way
-	target   *ponderTarget // the line to ponder on
-	out      *outgoing     // the move decided for the current position
+	target   *ponderTarget // what to ponder on after our move
+	out      *outgoing     // the move decided for the current position, until it is accepted
 	manners  manners
-	record   *recorder
-	disputed int // ply of the last disagreement logged, plus one
+	disputes []record.Dispute
+	note     string // about the end, for the record
 	// searchFailed: a search has failed in this game, and that was logged.
 	searchFailed bool
 	resync       resyncTimer
@@ -191,7 +189,7 @@ func (s *Session) finish() {
 	s.stopThinking()
 	s.Cancel()
 	s.work.Wait()
-	if s.record != nil {
+	if s.Held() {
 		s.reportEnd()
 	}
 }
@@ -242,8 +240,8 @@ func (s *Session) handleState(in arrival) {
 	s.st, s.received, s.epoch, s.minSeq = st, in.at, mine.Epoch, st.Seq
 	s.resync.reset(s)
 	s.syncPosition()
-	if n := len(s.moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
-		s.record.receipt(n-1, st.Receipt)
+	if n := len(st.Moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
+		s.game.charged(n-1, st.Moves[n-1], st.Receipt)
 	}
 	s.reportMoves()
 	s.act()
@@ -282,12 +280,11 @@ func (s *Session) begin(in arrival) bool {
 		s.giveBack()
 		return false
 	}
-	s.rules = rules
+	s.game.rules, s.game.start = rules, st.Terms.Position
 	s.held.Store(&in.at)
 	close(s.began)
 	other := st.Holders[st.You.Other()]
 	s.log = s.log.With().Str("seat", st.You.String()).Logger()
-	s.record = newRecorder()
 	s.st = st
 	if len(st.Moves) > 2 {
 		s.reported = len(st.Moves) // a running game: what was played before is not news
@@ -306,67 +303,38 @@ func (s *Session) giveBack() {
 	s.player.Process.GiveBack(s.id)
 }
 
-// follow brings the position to where the state is.
+// syncPosition brings the game to where the state is.
 func (s *Session) syncPosition() {
-	same := 0
-	for same < min(len(s.moves), len(s.st.Moves)) && s.moves[same] == s.st.Moves[same] {
-		same++
-	}
-	if s.pos == nil {
-		same, s.moves = 0, nil
-		s.pos, _ = s.rules.New(s.st.Terms.Position) // granted has seen it work
-	}
-	for len(s.moves) > same {
-		s.pos.Undo()
-		s.moves = s.moves[:len(s.moves)-1]
-	}
-	s.record.back(same)
-	for _, text := range s.st.Moves[same:] {
-		s.playOn()
-		seat := s.pos.Turn()
-		if _, err := game.PlayText(s.pos, text); err != nil {
-			s.dispute(err.Error())
-			s.pos = nil
-			return
-		}
-		s.moves = append(s.moves, text)
-		s.record.add(ply{text, seat, game.KeyText(s.pos.Key())})
-	}
-	playing := s.st.Status == protocol.Playing
-	if playing {
-		s.playOn()
+	g, played, playing := &s.game, len(s.game.plies), s.st.Status == protocol.Playing
+	if g.follow(s.st.Moves, playing, s.dispute) < played {
+		// Moves were taken back, and what was thought after them is void.
+		s.stopThinking()
+		s.target, s.out, g.decided = nil, nil, nil
 	}
 	switch {
-	case s.st.Key != "" && s.st.Key != game.KeyText(s.pos.Key()):
+	case g.pos == nil:
+	case s.st.Key != "" && s.st.Key != game.KeyText(g.pos.Key()):
 		s.dispute("another position")
-	case playing && s.pos.Turn() != s.st.Turn:
-		s.dispute(fmt.Sprintf("%s to act, the platform says %s", s.pos.Turn(), s.st.Turn))
+	case playing && g.pos.Turn() != s.st.Turn:
+		s.dispute(fmt.Sprintf("%s to act, the platform says %s", g.pos.Turn(), s.st.Turn))
 	}
 }
 
-// playOn lets a game go on that is over by our rules and not by the platform's.
-func (s *Session) playOn() {
-	if out := s.pos.Outcome(); out.Over() {
-		s.dispute(fmt.Sprintf("%s by %s, the platform plays on", out.Result, out.Reason))
-		game.PlayOn(s.pos)
-	}
-}
-
-// dispute notes that our rules and the platform's differ. Its ruling stands.
-func (s *Session) dispute(text string) {
+// dispute notes that our rules and the platform's differ, once a ply. The
+// platform's ruling stands.
+func (s *Session) dispute(why string) {
 	n := len(s.st.Moves)
-	if s.disputed == n+1 {
+	if last := len(s.disputes) - 1; last >= 0 && s.disputes[last].Ply == n {
 		return
 	}
-	s.disputed = n + 1
-	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: fmt.Sprintf("%.32s", s.st.Key), Text: text}
+	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: fmt.Sprintf("%.32s", s.st.Key), Text: why}
 	ev := s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("ruled", d.Ruled)
-	if s.pos != nil {
-		d.Claimed = game.KeyText(s.pos.Key())
-		ev = ev.Str("claimed", d.Claimed).Stringer("position", s.pos)
+	if pos := s.game.pos; pos != nil {
+		d.Claimed = game.KeyText(pos.Key())
+		ev = ev.Str("claimed", d.Claimed).Stringer("position", pos)
 	}
-	s.record.dispute(d)
-	ev.Str("why", text).Msg("disagreement with the platform")
+	s.disputes = append(s.disputes, d)
+	ev.Str("why", why).Msg("disagreement with the platform")
 }
 
 // conclude says how the game ended for us, and writes the record.
@@ -403,16 +371,16 @@ func (s *Session) emit(e Event) {
 
 // showMoves logs and emits the moves since the last state.
 func (s *Session) reportMoves() {
-	s.reported = min(s.reported, len(s.moves)) // some may have been taken back
-	for ; s.reported < len(s.moves); s.reported++ {
-		p, analysis := s.record.plies[s.reported], s.record.analysis(s.reported)
+	s.reported = min(s.reported, len(s.game.plies)) // some may have been taken back
+	for ; s.reported < len(s.game.plies); s.reported++ {
+		p := s.game.plies[s.reported]
 		ev := s.log.Debug().Int("ply", s.reported+1).Stringer("by", p.seat).Str("move", p.move).
 			Int64("clock_ms", s.st.Clocks.Seats[p.seat].LeftMS)
-		if analysis != nil {
-			ev = ev.Int("depth", analysis.Depth).Uint64("nodes", analysis.Nodes).Int("score", analysis.Score).
-				Float64("chance", analysis.WinProb).Bool("ponder_hit", analysis.PonderHit)
+		if a := p.analysis; a != nil {
+			ev = ev.Int("depth", a.Depth).Uint64("nodes", a.Nodes).Int("score", a.Score).
+				Float64("chance", a.WinProb).Bool("ponder_hit", a.PonderHit)
 		}
 		ev.Msg("move")
-		s.emit(Event{Kind: MovePlayed, Ply: s.reported + 1, Move: p.move, Seat: p.seat, Analysis: analysis})
+		s.emit(Event{Kind: MovePlayed, Ply: s.reported + 1, Move: p.move, Seat: p.seat, Analysis: p.analysis})
 	}
 }
