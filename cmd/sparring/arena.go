@@ -119,13 +119,13 @@ func arenaCommand() *cobra.Command {
 	return c
 }
 
-// pages is a running HTTP server; the zero value is none.
+// pages is a running HTTP server; the zero value serves nothing.
 type pages struct {
-	url    string // "" for none
+	url    string // "": not serving
 	server *http.Server
 }
 
-// servePages serves HTTP at the address, if there is one.
+// servePages serves HTTP at the address, if it is not empty.
 func servePages(ctx context.Context, address string, h http.Handler, log zerolog.Logger) (pages, error) {
 	if address == "" {
 		return pages{}, nil
@@ -150,7 +150,7 @@ func (p pages) close() {
 	}
 }
 
-// checkAddress reports whether HTTP can be served at the address; "" is none.
+// checkAddress reports whether an HTTP address is valid; "" is valid and means none.
 func checkAddress(address string) error {
 	if address == "" {
 		return nil
@@ -165,17 +165,17 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// newLog writes structured lines; the level is a valid one.
+// newLog returns a logger for structured lines. The level must be valid.
 func newLog(out io.Writer, level string) zerolog.Logger {
 	l, err := zerolog.ParseLevel(level)
 	if err != nil {
-		l = zerolog.InfoLevel // validated before; a log is never worth failing for
+		l = zerolog.InfoLevel // validated before
 	}
 	zerolog.TimeFieldFormat = time.RFC3339Nano
 	return zerolog.New(out).Level(l).With().Timestamp().Logger()
 }
 
-// withEnvHelp makes --help list the variables of the settings.
+// withEnvHelp adds the environment variables of the settings to --help.
 func withEnvHelp(c *cobra.Command, settings any) {
 	help := c.HelpFunc()
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
