@@ -61,7 +61,7 @@ command generates the same file.`,
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringArrayVar(&f.rules, "rules", nil, "rule set, repeatable; openings suit all of them (default: the game's)")
 	fl.StringArrayVar(&f.judges, "judge", []string{"self"}, "spec of a player that must consider each opening even, repeatable")
 	fl.IntVar(&f.count, "count", 100, "number of openings")

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"sparring/arena"
-	"sparring/bot"
+	"sparring/bot/play"
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -46,29 +46,29 @@ func (s *scene) start(srv *embedded.Server, f upFlags, url, log string) {
 
 // event shows an event of a bot's game. Both bots of a game report events: moves
 // are shown for the mover, everything else for the first seat.
-func (s *scene) event(e bot.Event) {
+func (s *scene) event(e play.Event) {
 	shown := game.First
-	if e.Kind == bot.MovePlayed {
+	if e.Kind == play.MovePlayed {
 		shown = e.Seat
 	}
 	if e.You != shown {
 		return
 	}
 	id := string(e.Game)
-	if s.over(id, e.Kind == bot.GameEnded && e.Outcome.Reason != "") {
+	if s.over(id, e.Kind == play.GameEnded && e.Outcome.Reason != "") {
 		return
 	}
 	switch e.Kind {
-	case bot.GameStarted:
+	case play.GameStarted:
 		verb := "starts"
 		if e.Ply > 0 {
 			verb = fmt.Sprintf("resumes after %d plies", e.Ply)
 		}
 		s.screen.game(id, fmt.Sprintf("%s  %s", heading(e), verb))
-	case bot.MovePlayed:
+	case play.MovePlayed:
 		s.screen.game(id, fmt.Sprintf("%s  %3d %-9s %s %s  %s", heading(e), e.Ply, e.Move,
 			clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Analysis)))
-	case bot.GameEnded:
+	case play.GameEnded:
 		if e.Outcome.Reason != "" {
 			s.screen.end(id, fmt.Sprintf("%s  %3d plies, %s", heading(e), e.Ply, verdict(e.Outcome)))
 		}
@@ -91,7 +91,7 @@ func (s *scene) over(id string, ending bool) bool {
 }
 
 // heading names a game by its players, first seat first.
-func heading(e bot.Event) string {
+func heading(e play.Event) string {
 	first, second := string(e.Player), string(e.Opponent.Player)
 	if e.You == game.Second {
 		first, second = second, first
@@ -99,7 +99,7 @@ func heading(e bot.Event) string {
 	return fmt.Sprintf("%-8s %s - %s", e.Terms.Game, first, second)
 }
 
-func evaluation(a *bot.Analysis) string {
+func evaluation(a *play.Analysis) string {
 	if a == nil {
 		return ""
 	}
