@@ -31,6 +31,7 @@ import (
 	"sparring/engine"
 	"sparring/engine/book"
 	"sparring/engine/level"
+	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
 	"sparring/game"
@@ -404,7 +405,7 @@ func (s Spec) program(gameName string, o Options) (engine.Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spec.Dialect.Compares() || gameName != "gomoku" { // no other game has opening procedures
+	if spec.Dialect.Compares() || !opening.Has(gameName) {
 		return e, nil
 	}
 	ours, err := engine.New(gameName, engine.Options{HashBytes: adviserHash})
