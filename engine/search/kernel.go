@@ -15,8 +15,8 @@ type Kernel struct {
 	table  *Table
 	salt   uint64
 	// evaluates: inner nodes need an evaluation
-	needEval bool
-	era      atomic.Uint32 // counts calls of Forget
+	needEval   bool
+	generation atomic.Uint32 // counts calls of Forget
 
 	mu   sync.Mutex
 	free []*worker // kept because their tables are large
@@ -37,7 +37,7 @@ func New(params Params, table *Table) *Kernel {
 // may run meanwhile.
 func (k *Kernel) Forget() {
 	k.table.Clear()
-	k.era.Add(1)
+	k.generation.Add(1)
 }
 
 // Params are the game's parameters.
@@ -45,21 +45,21 @@ func (k *Kernel) Params() *Params { return &k.params }
 
 // Search is a running search.
 type Search struct {
-	k       *Kernel
-	limits  atomic.Pointer[Limits] // From is set
-	began   time.Time
-	report  func(Info)
-	spent   atomic.Uint64 // nodes granted to workers, see worker.mayDo
-	nodes   atomic.Uint64 // nodes that workers have told of
-	halted  atomic.Bool
-	halt    chan struct{} // closed with halted
-	hit     chan struct{} // closed when Wait no longer holds
-	hitOnce sync.Once
-	gate    atomic.Pointer[chan struct{}] // not nil: paused until it is closed
-	gateMu  sync.Mutex
-	slept   atomic.Int64 // time spent paused; of all workers together
-	done    chan struct{}
-	result  Result
+	k           *Kernel
+	limits      atomic.Pointer[Limits] // From is set
+	began       time.Time
+	report      func(Info)
+	reserved    atomic.Uint64 // nodes granted to workers, see worker.mayDo
+	nodes       atomic.Uint64 // nodes that workers have told of
+	stopped     atomic.Bool
+	stop        chan struct{} // closed with halted
+	released    chan struct{} // closed when Wait no longer holds
+	releaseOnce sync.Once
+	paused      atomic.Pointer[chan struct{}] // not nil: paused until it is closed
+	pauseMu     sync.Mutex
+	pausedTime  atomic.Int64 // time spent paused; of all workers together
+	done        chan struct{}
+	result      Result
 }
 
 // Start begins a search of a position, which it clones. Report, if not nil,
@@ -67,12 +67,12 @@ type Search struct {
 // search waits for it.
 func (k *Kernel) Start(pos Position, limits Limits, report func(Info)) *Search {
 	s := &Search{k: k, began: time.Now(), report: report,
-		halt: make(chan struct{}), hit: make(chan struct{}), done: make(chan struct{})}
+		stop: make(chan struct{}), released: make(chan struct{}), done: make(chan struct{})}
 	s.setLimits(limits)
 	if !limits.Wait {
-		s.hitOnce.Do(func() { close(s.hit) })
+		s.releaseOnce.Do(func() { close(s.released) })
 	}
-	k.table.begin()
+	k.table.newSearch()
 	workers := make([]*worker, max(limits.Threads, 1))
 	for i := range workers {
 		workers[i] = k.worker()
@@ -91,7 +91,7 @@ func (s *Search) run(workers []*worker) {
 	}
 	main := workers[0]
 	main.iterate()
-	<-s.hit // an answer may not come before it is wanted
+	<-s.released // an answer may not come before it is wanted
 	s.end()
 	helpers.Wait()
 	s.result = main.result()
@@ -109,13 +109,13 @@ func (s *Search) setLimits(l Limits) {
 // Stop ends the search; Wait then gives the best found so far.
 func (s *Search) Stop() {
 	s.end()
-	s.hitOnce.Do(func() { close(s.hit) })
+	s.releaseOnce.Do(func() { close(s.released) })
 }
 
 // end makes all workers finish.
 func (s *Search) end() {
-	if !s.halted.Swap(true) {
-		close(s.halt)
+	if !s.stopped.Swap(true) {
+		close(s.stop)
 	}
 }
 
@@ -127,7 +127,7 @@ func (s *Search) PonderHit(l Limits) {
 	l.Moves, l.MultiPV, l.Threads = old.Moves, old.MultiPV, old.Threads
 	s.setLimits(l)
 	if !l.Wait {
-		s.hitOnce.Do(func() { close(s.hit) })
+		s.releaseOnce.Do(func() { close(s.released) })
 	}
 }
 
@@ -142,19 +142,19 @@ func (s *Search) Done() <-chan struct{} { return s.done }
 
 // Pause makes the search give its cores up until Resume, keeping all it has.
 func (s *Search) Pause() {
-	s.gateMu.Lock()
-	defer s.gateMu.Unlock()
-	if s.gate.Load() == nil {
+	s.pauseMu.Lock()
+	defer s.pauseMu.Unlock()
+	if s.paused.Load() == nil {
 		c := make(chan struct{})
-		s.gate.Store(&c)
+		s.paused.Store(&c)
 	}
 }
 
 // Resume lets a paused search go on.
 func (s *Search) Resume() {
-	s.gateMu.Lock()
-	defer s.gateMu.Unlock()
-	if c := s.gate.Swap(nil); c != nil {
+	s.pauseMu.Lock()
+	defer s.pauseMu.Unlock()
+	if c := s.paused.Swap(nil); c != nil {
 		close(*c)
 	}
 }
@@ -165,35 +165,35 @@ func (s *Search) elapsed() time.Duration { return time.Since(s.limits.Load().Fro
 // thought is the time that counts against the soft limit: since the clock
 // began to run, or with the time on the opponent's clock where that is more,
 // because what was found while pondering need not be found again.
-func (s *Search) thought() time.Duration {
-	return max(s.elapsed(), time.Since(s.began)-time.Duration(s.slept.Load()))
+func (s *Search) thinkingTime() time.Duration {
+	return max(s.elapsed(), time.Since(s.began)-time.Duration(s.pausedTime.Load()))
 }
 
 // mayGo is asked by every worker now and then: false ends its search.
-func (s *Search) mayGo() bool {
-	for c := s.gate.Load(); c != nil; c = s.gate.Load() {
+func (s *Search) running() bool {
+	for c := s.paused.Load(); c != nil; c = s.paused.Load() {
 		since := time.Now()
 		select {
 		case <-*c:
-			s.slept.Add(int64(time.Since(since)))
-		case <-s.halt:
+			s.pausedTime.Add(int64(time.Since(since)))
+		case <-s.stop:
 			return false
 		}
 	}
 	if l := s.limits.Load(); l.Hard > 0 && time.Since(l.From) >= l.Hard {
 		s.end()
 	}
-	return !s.halted.Load()
+	return !s.stopped.Load()
 }
 
 // grant takes up to n nodes from what the limit leaves, maybe none.
-func (s *Search) grant(n uint64) uint64 {
+func (s *Search) reserveNodes(n uint64) uint64 {
 	for {
-		spent := s.spent.Load()
+		spent := s.reserved.Load()
 		if limit := s.limits.Load().Nodes; limit > 0 {
 			n = min(n, limit-min(spent, limit))
 		}
-		if s.spent.CompareAndSwap(spent, spent+n) {
+		if s.reserved.CompareAndSwap(spent, spent+n) {
 			return n
 		}
 	}
@@ -214,7 +214,7 @@ func (k *Kernel) worker() *worker {
 // release keeps workers for later searches.
 func (k *Kernel) release(workers []*worker) {
 	for _, w := range workers {
-		w.pos, w.exchanger, w.prover, w.foreseer, w.s = nil, nil, nil, nil, nil
+		w.pos, w.see, w.prover, w.prefetcher, w.s = nil, nil, nil, nil, nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

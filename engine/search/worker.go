@@ -10,32 +10,32 @@ import (
 
 // worker is one goroutine's share of a search, with all that it writes.
 type worker struct {
-	k         *Kernel
-	s         *Search
-	id        int // 0 decides
-	pos       Position
-	exchanger StaticExchanger // pos, where it has the power
-	prover    Prover
-	foreseer  KeyPrefetcher
+	k          *Kernel
+	s          *Search
+	id         int // 0 decides
+	pos        Position
+	see        StaticExchanger // pos, where it has the power
+	prover     Prover
+	prefetcher KeyPrefetcher
 
-	nodes  uint64 // Do calls so far, the prover's included
-	told   uint64 // of them, already in s.nodes
-	quota  uint64 // nodes may reach this without asking for more
-	pollAt uint64 // nodes at which to look up, at most quota
+	nodes    uint64 // Do calls so far, the prover's included
+	flushed  uint64 // of them, already in s.nodes
+	reserved uint64 // nodes may reach this without asking for more
+	pollAt   uint64 // nodes at which to look up, at most quota
 
-	yielded time.Time // when other goroutines last had a chance
+	lastYield time.Time // when other goroutines last had a chance
 
-	history  *history
-	era      uint32 // of the kernel, when the history was last cleared
-	lines    [MaxPly + 2]line
-	pickers  [2 * (MaxPly + 2)]picker // one per search call under way: several may stand at one ply
-	tried    [2 * (MaxPly + 2)]tried  // beside the pickers
-	top      int
-	seldepth int
+	history    *history
+	generation uint32 // of the kernel, when the history was last cleared
+	lines      [MaxPly + 2]line
+	pickers    [2 * (MaxPly + 2)]picker        // one per search call under way: several may stand at one ply
+	searched   [2 * (MaxPly + 2)]searchedMoves // beside the pickers
+	top        int
+	seldepth   int
 
-	depth      int           // of the iteration
-	scores     [MaxPly]Score // of finished iterations
-	unverified int           // no null move before this ply: one is being verified
+	depth          int           // of the iteration
+	scores         [MaxPly]Score // of finished iterations
+	verifyingUntil int           // no null move before this ply: one is being verified
 
 	root     []rootMove
 	finished int // iterations
@@ -50,20 +50,20 @@ type line struct {
 	current  ScoredMove // the move under way from this ply; NoMove: a pass
 	eval     Score      // static, noEval where there is none
 	excluded game.Move  // by a search for singularity
-	refuted  int        // how many nodes at this ply a move ended since the last node above began
+	cutoffs  int        // how many nodes at this ply a move ended since the last node above began
 	pv       [MaxPly + 1]game.Move
-	n        int // of pv
+	pvLen    int // of pv
 }
 
 // tried are the slots of the first moves of a node that did not refute. They
 // are kept here and not on the stack, where every call would have to clear
 // them.
-type tried struct {
+type searchedMoves struct {
 	quiet, noisy   [32][2]uint16
 	nQuiet, nNoisy int
 }
 
-func (t *tried) add(e *ScoredMove) {
+func (t *searchedMoves) add(e *ScoredMove) {
 	switch {
 	case e.Noise == Quiet && t.nQuiet < len(t.quiet):
 		t.quiet[t.nQuiet] = e.HistoryIndex
@@ -96,40 +96,40 @@ func newWorker(k *Kernel) *worker {
 // it.
 func (w *worker) reset(s *Search, pos Position, id int) {
 	w.s, w.pos, w.id = s, pos, id
-	w.exchanger, _ = pos.(StaticExchanger)
+	w.see, _ = pos.(StaticExchanger)
 	w.prover, _ = pos.(Prover)
-	w.foreseer, _ = pos.(KeyPrefetcher)
-	w.nodes, w.told, w.quota, w.pollAt = 0, 0, 0, 0
-	if !w.k.params.On.KeepHistory || w.era != w.k.era.Load() {
+	w.prefetcher, _ = pos.(KeyPrefetcher)
+	w.nodes, w.flushed, w.reserved, w.pollAt = 0, 0, 0, 0
+	if !w.k.params.On.KeepHistory || w.generation != w.k.generation.Load() {
 		w.history.clear()
-		w.era = w.k.era.Load()
+		w.generation = w.k.generation.Load()
 	}
 	for i := range w.lines {
 		l := &w.lines[i]
 		l.killers, l.current, l.eval, l.excluded = [2]game.Move{}, ScoredMove{}, noEval, game.NoMove
 	}
-	w.scores, w.unverified = [MaxPly]Score{}, 0
+	w.scores, w.verifyingUntil = [MaxPly]Score{}, 0
 	w.top, w.seldepth, w.finished, w.stable = 0, 0, 0, 0
 	w.root, w.infos, w.source = w.root[:0], nil, FromSearch
 }
 
 // mayDo is asked before every Do; false means that the search is over and
 // everything must return.
-func (w *worker) mayDo() bool {
+func (w *worker) countNode() bool {
 	if w.nodes >= w.pollAt {
-		w.tell()
+		w.flushNodes()
 		w.yield()
-		if !w.s.mayGo() {
+		if !w.s.running() {
 			return false
 		}
-		if w.quota <= w.nodes {
-			w.quota = w.nodes + w.s.grant(pollEvery)
-			if w.quota == w.nodes {
+		if w.reserved <= w.nodes {
+			w.reserved = w.nodes + w.s.reserveNodes(pollEvery)
+			if w.reserved == w.nodes {
 				w.s.end()
 				return false
 			}
 		}
-		w.pollAt = min(w.quota, w.nodes+pollEvery)
+		w.pollAt = min(w.reserved, w.nodes+pollEvery)
 	}
 	w.nodes++
 	return true
@@ -143,46 +143,46 @@ const yieldEvery = time.Millisecond
 // slice at each hop. Not every time, for it wakes idle threads to look for
 // work, which costs more than the look at the clock.
 func (w *worker) yield() {
-	if now := time.Now(); now.Sub(w.yielded) >= yieldEvery {
+	if now := time.Now(); now.Sub(w.lastYield) >= yieldEvery {
 		runtime.Gosched()
-		w.yielded = now
+		w.lastYield = now
 	}
 }
 
 // do makes a move from ply.
 func (w *worker) do(e *ScoredMove, ply int) {
-	if w.foreseer != nil {
-		prefetch(w.k.table.bucket(w.foreseer.KeyAfter(e.Move) ^ w.k.salt))
+	if w.prefetcher != nil {
+		prefetch(w.k.table.bucket(w.prefetcher.KeyAfter(e.Move) ^ w.k.salt))
 	}
 	w.lines[ply].current = *e
 	w.pos.Do(e.Move)
 }
 
 // tell adds this worker's nodes to the search's count.
-func (w *worker) tell() {
-	w.s.nodes.Add(w.nodes - w.told)
-	w.told = w.nodes
+func (w *worker) flushNodes() {
+	w.s.nodes.Add(w.nodes - w.flushed)
+	w.flushed = w.nodes
 }
 
 // stopped reports whether the results of calls that just returned are void.
-func (w *worker) stopped() bool { return w.s.halted.Load() }
+func (w *worker) stopped() bool { return w.s.stopped.Load() }
 
 // prove asks the prover with at most budget nodes; it gives up when the
 // search's clock shows until, unless that is 0.
 func (w *worker) prove(budget int, until time.Duration) (Proof, bool) {
-	if left := int(w.quota) - int(w.nodes); left < budget {
-		w.quota += w.s.grant(uint64(budget - left))
-		budget = min(budget, int(w.quota-w.nodes))
+	if left := int(w.reserved) - int(w.nodes); left < budget {
+		w.reserved += w.s.reserveNodes(uint64(budget - left))
+		budget = min(budget, int(w.reserved-w.nodes))
 	}
 	if budget <= 0 {
 		w.s.end()
 		return Proof{}, false
 	}
 	proof, nodes, ok := w.prover.Prove(budget, func() bool {
-		return !w.s.mayGo() || until > 0 && w.s.elapsed() >= until
+		return !w.s.running() || until > 0 && w.s.elapsed() >= until
 	})
 	w.nodes += uint64(nodes)
-	w.pollAt = min(w.pollAt, w.quota)
+	w.pollAt = min(w.pollAt, w.reserved)
 	return proof, ok
 }
 
@@ -201,15 +201,15 @@ func (w *worker) closePicker() { w.top-- }
 func (w *worker) key(n *Node) uint64 { return n.SearchKey ^ w.k.salt }
 
 // follow makes m and what was found below it the line at ply.
-func (w *worker) follow(ply int, m game.Move) {
+func (w *worker) updatePV(ply int, m game.Move) {
 	l, below := &w.lines[ply], &w.lines[ply+1]
 	l.pv[0] = m
-	l.n = 1 + copy(l.pv[1:], below.pv[:below.n])
+	l.pvLen = 1 + copy(l.pv[1:], below.pv[:below.pvLen])
 }
 
 // result is the answer of a finished search.
 func (w *worker) result() Result {
-	w.tell()
+	w.flushNodes()
 	s := w.s
 	r := Result{Source: w.source, Depth: w.finished, SelDepth: w.seldepth,
 		Nodes: s.nodes.Load(), Time: s.elapsed()}
@@ -244,13 +244,13 @@ func (w *worker) result() Result {
 	if len(r.PV) > 1 {
 		r.Ponder = r.PV[1]
 	} else {
-		r.Ponder = w.expected(best.Move)
+		r.Ponder = w.ponderMove(best.Move)
 	}
 	return r
 }
 
 // expected is the reply to m that the hash table knows of.
-func (w *worker) expected(m game.Move) game.Move {
+func (w *worker) ponderMove(m game.Move) game.Move {
 	w.pos.Enter()
 	if _, ok := w.pos.Find(m); !ok {
 		return game.NoMove
