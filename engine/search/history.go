@@ -1,6 +1,10 @@
 package search
 
-import "sparring/game"
+import (
+	"unsafe"
+
+	"sparring/game"
+)
 
 // historyMax is the greatest absolute history score.
 const historyMax = 1 << 14
@@ -44,6 +48,20 @@ func newHistory(p *Params) *history {
 		}
 	}
 	return h
+}
+
+// historyBytes is the size of one history.
+func historyBytes(p *Params) int {
+	width := max(p.HistorySize[p.ContinuationIndex], 1)
+	bytes := int(unsafe.Sizeof(history{}))
+	for _, n := range p.HistorySize {
+		bytes += 2 * 2 * 2 * max(n, 1) // quiet and noisy, two sides
+	}
+	bytes += 2 * (4 + 2) * width // counter moves, corrections
+	if p.On.ContinuationHistory {
+		bytes += 2 * (2*width*width + width)
+	}
+	return bytes
 }
 
 func (h *history) clear() {

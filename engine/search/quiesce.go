@@ -21,7 +21,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 	// 1. The hash table. Where quiescence is limited in depth, a node's score
 	// depends on where it began, and only beginnings are stored.
 	store := qply == 0 || params.QuiescencePlies == 0
-	tt, ttHit := w.k.table.probe(w.key(node))
+	tt, ttHit := w.table.probe(w.key(node))
 	if ttHit && on.HashCutoff && !node.NoTable {
 		if score := fromTable(tt.score, ply); tt.cutsOff(alpha, beta, score) {
 			return score, noPath
@@ -35,14 +35,14 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 			l := &w.lines[ply]
 			l.pvLen = copy(l.pv[:], proof.Line)
 			if !node.NoTable {
-				w.k.table.store(w.key(node), ttEntry{score: toTable(score, ply), eval: noEval, depth: MaxPly, bound: Exact})
+				w.table.store(w.key(node), ttEntry{score: toTable(score, ply), eval: noEval, depth: MaxPly, bound: Exact})
 			}
 			return score, noPath
 		}
 		if w.stopped() {
 			return 0, noPath
 		}
-		w.k.table.store(w.key(node), ttEntry{eval: noEval, proverFailed: true})
+		w.table.store(w.key(node), ttEntry{eval: noEval, proverFailed: true})
 	}
 
 	// 3. Stand pat: the side to move need not make a noisy move, so the
@@ -65,7 +65,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 				if !limited {
 					r.score, r.bound = toTable(best, ply), Lower
 				}
-				w.k.table.store(w.key(node), r)
+				w.table.store(w.key(node), r)
 			}
 			return w.clampToWindow(best, oldAlpha, beta), noPath
 		}

@@ -55,7 +55,7 @@ func (w *worker) openRoot() bool {
 	node := w.pos.Enter()
 	var hash game.Move
 	if w.k.params.On.HashMove {
-		r, _ := w.k.table.probe(w.key(&node))
+		r, _ := w.table.probe(w.key(&node))
 		hash = r.move
 	}
 	p := w.openPicker(All, hash)
@@ -163,7 +163,7 @@ func (w *worker) reportLine(depth, line int, bound Bound) {
 	s, r := w.s, &w.root[line]
 	spent := s.elapsed()
 	info := Info{Depth: depth, SelDepth: max(r.seldepth, w.seldepth), Line: line + 1, Score: r.score, Bound: bound,
-		WinProb: w.k.params.WinProb(r.score), Nodes: s.nodes.Load(), Time: spent, HashFull: w.k.table.Permille(), PV: slices.Clone(r.pv)}
+		WinProb: w.k.params.WinProb(r.score), Nodes: s.nodes.Load(), Time: spent, HashFull: w.table.Permille(), PV: slices.Clone(r.pv)}
 	info.NPS = uint64(float64(info.Nodes) / max(time.Since(s.began).Seconds(), 1e-6))
 	w.infos[line] = info
 	if s.report != nil {

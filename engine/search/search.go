@@ -142,7 +142,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	var tt ttEntry
 	ttHit := false
 	if excluded == game.NoMove {
-		tt, ttHit = w.k.table.probe(w.key(&node))
+		tt, ttHit = w.table.probe(w.key(&node))
 		if ttHit && on.HashCutoff && !node.NoTable && tt.depth >= depth {
 			if score := fromTable(tt.score, ply); tt.cutsOff(alpha, beta, score) {
 				return score, noPath
@@ -405,5 +405,5 @@ func (w *worker) storeNode(node *Node, ply int, best, alpha, beta Score, depth, 
 	default:
 		r.bound = Upper
 	}
-	w.k.table.store(w.key(node), r)
+	w.table.store(w.key(node), r)
 }
