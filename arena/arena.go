@@ -172,7 +172,10 @@ func (a *Arena) pauseAll(ctx context.Context) {
 	defer cancel()
 	var all sync.WaitGroup
 	for _, r := range a.refereed() {
-		all.Go(func() { r.pause(ctx) })
+		all.Go(func() {
+			r.send(pause{ctx})
+			<-r.done
+		})
 	}
 	for _, p := range a.presence.everybody(time.Now()) {
 		a.server.Notify(p, protocol.Notice{Kind: protocol.NoticeShutdown, Text: "the platform pauses; games go on later"})

@@ -47,12 +47,7 @@ func (a *Arena) left(from protocol.From, m protocol.Leave) {
 		if !slices.Contains(r.players[:], from.Player) || (len(m.Games) > 0 && !slices.Contains(m.Games, r.id)) {
 			continue
 		}
-		// A referee may be waiting for the store; other leaves need not.
-		go r.do(func() {
-			if seat, ok := r.m.SeatOf(from.Player); ok && r.ctx.Err() == nil {
-				r.vacate(seat, m.Instance, "given back", time.Now())
-			}
-		})
+		r.send(seatGivenBack{from.Player, m.Instance})
 	}
 }
 
