@@ -23,11 +23,15 @@ type Kernel struct {
 }
 
 // New makes a kernel for the game that the parameters describe. Kernels of
-// several games may share a table.
+// several games and evaluations may share a table.
 func New(params Params, table *Table) *Kernel {
 	params.setDefaults()
 	k := &Kernel{params: params, table: table, needEval: params.On.needEval()}
-	for i, c := range []byte(params.Game) {
+	name := params.Game
+	if params.Eval != "" {
+		name += "/" + params.Eval
+	}
+	for i, c := range []byte(name) {
 		k.salt ^= game.Zobrist(uint64(c), uint64(i))
 	}
 	return k
