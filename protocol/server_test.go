@@ -28,12 +28,10 @@ func (w *wire) ask(nc *nats.Conn, subject string, data []byte) protocol.Answer {
 }
 
 // acts accept everything and count.
-func acts(n *atomic.Int64) protocol.Acts {
-	ok := func() protocol.ActAnswer { n.Add(1); return protocol.ActAnswer{} }
-	return protocol.Acts{
-		Move: func(protocol.From, protocol.MoveRequest) protocol.ActAnswer { return ok() },
-		Act:  func(protocol.From, protocol.Action, protocol.ActRequest) protocol.ActAnswer { return ok() },
-		Chat: func(protocol.From, protocol.ChatRequest) protocol.ActAnswer { return ok() },
+func acts(n *atomic.Int64) func(protocol.GameRequest) {
+	return func(r protocol.GameRequest) {
+		n.Add(1)
+		r.Answer(protocol.ActAnswer{})
 	}
 }
 
@@ -137,35 +135,6 @@ func TestVerbs(t *testing.T) {
 	eventually(t, "the heartbeat is observed", func() bool { return heard.Load() > 0 })
 	if a := w.ask(w.connect(w.Player("bob")), w.subjects.Play("bob", "dance"), []byte(`{"v":1,"id":"x"}`)); a.Code != protocol.UnknownVerb || a.ID != "x" {
 		t.Errorf("unknown verb: %+v", a)
-	}
-}
-
-// A move that waits for the one before it arrived when it arrived.
-func TestArrival(t *testing.T) {
-	w := newWire(t)
-	s := w.server(io.Discard, protocol.DefaultLimits)
-	first, hold := make(chan struct{}), make(chan struct{})
-	arrived := make(chan [2]time.Time, 2)
-	w.serve(s.ServeGame("g1", protocol.Acts{Chat: func(f protocol.From, m protocol.ChatRequest) protocol.ActAnswer {
-		if m.Text == "slow" {
-			close(first)
-			<-hold
-		}
-		arrived <- [2]time.Time{f.Arrived, time.Now()}
-		return protocol.ActAnswer{}
-	}}))
-	alice := w.client("alice")
-	for _, text := range []string{"slow", "quick"} {
-		go alice.Chat(w.ctx, "g1", 1, text)
-		<-first
-	}
-	platform := w.connect(w.Platform())
-	w.must(nil, platform)              // a round trip: the second has been sent to the server by now,
-	time.Sleep(200 * time.Millisecond) // and surely has arrived
-	close(hold)
-	<-arrived
-	if a := <-arrived; a[1].Sub(a[0]) < 50*time.Millisecond {
-		t.Errorf("arrived at %v, served at %v: the wait is not seen", a[0], a[1])
 	}
 }
 
