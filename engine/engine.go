@@ -52,6 +52,8 @@ type Options struct {
 	// Numbers sets numbers of the kernel's parameters, by the names of
 	// search.NumberNames, likewise.
 	Numbers map[string]int
+	// Eval names one of the game's adapter.Evaluations; "" is the game's own.
+	Eval string
 	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
 	// use for them.
 	Tables xiangqi.Tables
@@ -96,6 +98,10 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.Tables != nil && gameName == rules.Name {
 		a.New = xiangqi.Probing(o.Tables)
 	}
+	a, err = a.WithEvaluation(o.Eval)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
 	params := a.Params()
 	for name, on := range o.Switches {
 		if err := params.On.Set(name, on); err != nil {
@@ -111,11 +117,15 @@ func New(gameName string, o Options) (*Engine, error) {
 	return &Engine{a, search.New(params, table), table, max(o.Threads, 1)}, nil
 }
 
-// Params are the parameters that a game is searched with; the error is that of
-// [New]. They tell what a score means (Params.WinProb) to who has no engine.
-func Params(gameName string) (search.Params, error) {
+// Params are the parameters that a game is searched with, eval as in
+// Options.Eval; the error is that of [New]. They tell what a score means
+// (Params.WinProb) without an engine.
+func Params(gameName, eval string) (search.Params, error) {
 	a, err := Adapter(gameName)
 	if err != nil {
+		return search.Params{}, err
+	}
+	if a, err = a.WithEvaluation(eval); err != nil {
 		return search.Params{}, err
 	}
 	return a.Params(), nil

@@ -34,13 +34,13 @@ func learnWorth() *cobra.Command {
 		Use:   "worth [CHANGE...]",
 		Short: "Measure the effects of many changes to the engine at once",
 		Long: `Measure the effects of many changes to the engine at once. A CHANGE is an
-option of a spec: without=NullMove, with=Razoring, set.LateFrom=4. The
+option of a spec: without=NullMove, with=Razoring, set.LMPBase=4. The
 default is every switch of the search, inverted. In each pair of games every
 change is applied to each of the two players at random; least squares over all
 games estimates the effect of each change in points per hundred games. Ctrl-C
 stops early and prints the estimates so far. See docs/search.md.`,
 		Example: `  sparring learn worth --game xiangqi --player self:nodes=5000 --games 4000 --openings shipped
-  sparring learn worth --game xiangqi --clock movetime=50ms --chance 0.5 without=NullMove without=ForcedExtension`,
+  sparring learn worth --game xiangqi --clock movetime=50ms --chance 0.5 without=NullMove without=CheckExtension`,
 		RunE: func(c *cobra.Command, changes []string) error {
 			plan, err := f.prepare(changes)
 			if err != nil {

@@ -15,22 +15,22 @@ func Params() search.Params {
 		// At leaves the evaluation counts territory nearly as well, and a
 		// proof costs as much as some hundred of them.
 		ProveRoot: proveRoot,
-		LateFrom:  60,
+		LMPBase:   60,
 		On: search.Switches{
-			Deepening:    true,
-			FailSoft:     true,
-			Aspiration:   true,
-			PVS:          true,
-			HashMove:     true,
-			HashCutoff:   true,
-			Killers:      true,
-			History:      true,
-			MateDistance: true,
+			IterativeDeepening: true,
+			FailSoft:           true,
+			Aspiration:         true,
+			PVS:                true,
+			HashMove:           true,
+			HashCutoff:         true,
+			Killers:            true,
+			History:            true,
+			MateDistance:       true,
 
-			LateMoves:       true,
+			LMP:             true,
 			Futility:        true,
 			ReverseFutility: true,
-			Reductions:      true,
+			LMR:             true,
 		},
 	}
 }

@@ -1,103 +1,50 @@
-package bot
+package play
 
 import (
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"strings"
 	"time"
 
-	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
 )
 
-// Records keeps the records of games; a *record.Writer does.
-type Records interface {
-	Append(*record.Record) error
-}
-
-// recorder keeps what this side knows of a game.
-type recorder struct {
-	plies    []ply             // the moves, as our rules played them
-	analyses map[int]*Analysis // of own moves, by the plies before them
-	receipts map[int]*protocol.Receipt
-	disputes []record.Dispute
-	text     string // about the end, for people
-}
-
-// ply is a move that was played.
-type ply struct {
-	move string
-	seat game.Seat
-	key  string // of the position after it
-}
-
-func newRecorder() *recorder {
-	return &recorder{analyses: make(map[int]*Analysis), receipts: make(map[int]*protocol.Receipt)}
-}
-
-// add takes in the next move.
-func (r *recorder) add(p ply) { r.plies = append(r.plies, p) }
-
-// back forgets all but the first n moves, and what was thought of the others.
-func (r *recorder) back(n int) {
-	for i := n; i < len(r.plies); i++ {
-		delete(r.analyses, i)
-		delete(r.receipts, i)
-	}
-	r.plies = r.plies[:n]
-}
-
-// thought keeps what was thought of the move after n plies.
-func (r *recorder) thought(n int, a Analysis) { r.analyses[n] = &a }
-
-// analysis is what was thought of that move; nil for the opponent's.
-func (r *recorder) analysis(n int) *Analysis { return r.analyses[n] }
-
-// receipt keeps how the move after n plies was charged.
-func (r *recorder) receipt(n int, rec *protocol.Receipt) {
-	if rec != nil {
-		r.receipts[n] = rec
-	}
-}
-
-func (r *recorder) dispute(d record.Dispute) { r.disputes = append(r.disputes, d) }
-
-// mostNote bounds what is noted of the end, in bytes.
-const mostNote = 1000
-
-// note keeps why the game ended, where nobody else knows.
-func (r *recorder) note(text string) {
-	r.text = strings.ToValidUTF8(text[:min(len(text), mostNote)], "")
+// noteFailure keeps why the engine failed, which nobody else knows.
+func (s *Session) noteFailure(err error) {
+	const most = 1000 // bytes
+	text := fmt.Sprintf("the engine of %s failed: %v", s.player.ID, err)
+	s.note = strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
 // document is the record of the game as it stands.
-func (s *session) document() *record.Record {
-	st, cfg := s.st, s.player.bot.cfg
+func (s *Session) document() *record.Record {
+	st, settings := s.st, s.player.Settings
 	doc := &record.Record{
 		ID: string(s.id), Game: st.Terms.Game, Rules: st.Terms.Rules, Position: st.Terms.Position,
 		Clock: st.Terms.Clock, Rated: st.Terms.Rated, Pool: string(st.Pool), Start: st.Started,
 		Source: record.Source{
-			By: record.ByPlayer, Player: string(s.player.profile.Player), Seat: &st.You,
-			Instance: string(cfg.Instance), Build: s.player.bot.deps.Build, Seed: s.seed(),
+			By: record.ByPlayer, Player: string(s.player.ID), Seat: &st.You,
+			Instance: string(settings.Instance), Build: settings.Build, Seed: s.seed(),
 			Settings: &record.Settings{
-				Nodes: s.player.profile.Nodes, HashMB: cfg.HashMB, Threads: cfg.Threads, Ponder: cfg.Ponder,
+				Nodes: settings.Nodes, HashMB: settings.HashMB, Threads: settings.Threads, Ponder: settings.Ponder,
 			},
 		},
-		Disputes: s.record.disputes,
+		Disputes: s.disputes,
 	}
 	for i, h := range st.Holders {
 		doc.Seats[i] = record.Seat{Player: string(h.Player), Display: h.Display, Kind: record.Kind(h.Kind), Build: h.Build}
 	}
-	doc.Text = s.record.text
+	doc.Text = s.note
 	if st.Status == protocol.Finished {
-		doc.End, doc.Result, doc.Reason = s.came, st.Outcome.Result, st.Outcome.Reason
+		doc.End, doc.Result, doc.Reason = s.received, st.Outcome.Result, st.Outcome.Reason
 	} else if doc.Text == "" {
 		doc.Text = "the seat was given up"
 	}
-	for i, p := range s.record.plies {
+	for _, p := range s.game.plies {
 		out := record.Ply{Seat: p.seat, Move: p.move, Key: p.key}
-		if rec := s.record.receipts[i]; rec != nil {
+		if rec := p.receipt; rec != nil {
 			out.LeftMS, out.Periods = rec.LeftMS, rec.Periods
 			out.UsedMS = rec.ChargedMS
 			out.Receipt = &record.Receipt{
@@ -105,7 +52,7 @@ func (s *session) document() *record.Record {
 				LeftMS: rec.LeftMS, Periods: rec.Periods, WaitedMS: rec.WaitedMS,
 			}
 		}
-		if a := s.record.analyses[i]; a != nil {
+		if a := p.analysis; a != nil {
 			out.Think, out.UsedMS = a.think(), a.Spent.Milliseconds()
 		}
 		doc.Plies = append(doc.Plies, out)
@@ -136,15 +83,15 @@ func (a *Analysis) source() record.ThinkSource {
 
 // seed is what the thinker draws lots with in this game: made from what the
 // record says anyway, so that the game can be played again.
-func (s *session) seed() uint64 {
+func (s *Session) seed() uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(string(s.id) + " " + string(s.player.profile.Player)))
+	h.Write([]byte(string(s.id) + " " + string(s.player.ID)))
 	return h.Sum64()
 }
 
 // write hands the record over. A full disk is said once; the games go on.
-func (s *session) write() {
-	records := s.player.bot.deps.Records
+func (s *Session) write() {
+	records := s.player.Records
 	if records == nil {
 		return
 	}
