@@ -78,7 +78,7 @@ type openingMaker struct {
 	*openings.Maker
 	rules   []string
 	command string
-	judges  []engine.Searcher
+	engines *playerspec.Engines
 }
 
 // maker is what the flags ask for.
@@ -103,16 +103,16 @@ func (f *openingFlags) maker() (*openingMaker, error) {
 	if recipe.Plies == 0 {
 		return nil, fmt.Errorf("%s has an opening procedure and needs no openings", rules[0].Name)
 	}
-	m := &openingMaker{rules: names, command: f.command(recipe)}
+	m := &openingMaker{rules: names, command: f.command(recipe),
+		engines: playerspec.NewEngines(playerspec.Options{HashBytes: judgeHash, Threads: 1})}
 	var judges []openings.Judge
 	for _, spec := range f.judges {
-		s, err := playerspec.Open(spec, f.game, playerspec.Options{HashBytes: judgeHash, Threads: 1})
+		g, err := m.engines.NewGame(spec, engine.GameOptions{Rules: rules[0], Reproducible: true})
 		if err != nil {
 			m.close()
 			return nil, fmt.Errorf("--judge: %w", err)
 		}
-		m.judges = append(m.judges, s)
-		judges = append(judges, openings.Searching(s, search.Limits{Nodes: f.nodes}))
+		judges = append(judges, openings.Searching(g, search.Limits{Nodes: f.nodes}))
 	}
 	if m.Maker, err = openings.NewMaker(rules, judges, recipe); err != nil {
 		m.close()
@@ -134,9 +134,7 @@ func (f *openingFlags) command(r openings.Recipe) string {
 }
 
 func (m *openingMaker) close() {
-	for _, s := range m.judges {
-		engine.Close(s) // it has nothing to lose
-	}
+	m.engines.Close() // they have nothing to lose
 }
 
 // make writes the file, whole or not at all.
@@ -181,5 +179,9 @@ func ownJudge(gameName string, nodes uint64) (openings.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openings.Searching(e, search.Limits{Nodes: nodes}), nil
+	g, err := e.NewGame(engine.GameOptions{Reproducible: true})
+	if err != nil {
+		return nil, err
+	}
+	return openings.Searching(g, search.Limits{Nodes: nodes}), nil
 }
