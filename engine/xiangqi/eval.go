@@ -10,13 +10,13 @@ import (
 // evaluation is the weights in the form that the evaluation uses.
 type evaluation struct {
 	weights
-	// placed is material and square table of a piece on a square, from Red's
+	// psqt is material and square table of a piece on a square, from Red's
 	// side: Black's pieces count negative.
-	placed [rules.Pieces][256]weight
-	// beside is what a side's men are worth for being together; opposed is what
+	psqt [rules.Pieces][256]weight
+	// pairTable is what a side's men are worth for being together; opposed is what
 	// its attackers are worth by the enemy's guards.
-	beside  [allMen]weight
-	opposed [allMen / allGuards][allGuards]weight
+	pairTable  [materialCount]weight
+	siegeTable [materialCount / guardCount][guardCount]weight
 }
 
 func (w weights) compile() *evaluation {
@@ -26,23 +26,23 @@ func (w weights) compile() *evaluation {
 			row, col := halfSquare(s)
 			sum := w.squares[k][row][col]
 			sum.add(w.material[k])
-			e.placed[rules.MakePiece(rules.Red, k)][s] = sum
-			e.placed[rules.MakePiece(rules.Black, k)][s.Flip()] = weight{-sum.mg, -sum.eg}
+			e.psqt[rules.MakePiece(rules.Red, k)][s] = sum
+			e.psqt[rules.MakePiece(rules.Black, k)][s.Flip()] = weight{-sum.mg, -sum.eg}
 		}
 	}
-	for m := range men(allMen) {
-		e.beside[m] = w.pairs(m)
+	for m := range materialIndex(materialCount) {
+		e.pairTable[m] = w.pairs(m)
 	}
-	for attackers := range e.opposed {
-		for guards := range e.opposed[attackers] {
-			e.opposed[attackers][guards] = w.siege(men(attackers*allGuards), men(guards))
+	for attackers := range e.siegeTable {
+		for guards := range e.siegeTable[attackers] {
+			e.siegeTable[attackers][guards] = w.attackOnGuards(materialIndex(attackers*guardCount), materialIndex(guards))
 		}
 	}
 	return e
 }
 
 // pairs is what the pairs of a side's pieces are worth.
-func (w *weights) pairs(m men) (sum weight) {
+func (w *weights) pairs(m materialIndex) (sum weight) {
 	for k := rules.Advisor; k <= rules.Pawn; k++ {
 		n := m.count(k)
 		sum.add(w.together[k][k].times(n * (n - 1) / 2))
@@ -53,8 +53,8 @@ func (w *weights) pairs(m men) (sum weight) {
 	return sum
 }
 
-// siege is what attackers are worth by the enemy's guards.
-func (w *weights) siege(attackers, guards men) (sum weight) {
+// attackOnGuards is what attackers are worth by the enemy's guards.
+func (w *weights) attackOnGuards(attackers, guards materialIndex) (sum weight) {
 	for k := rules.Horse; k <= rules.Pawn; k++ {
 		for guard := rules.Advisor; guard <= rules.Elephant; guard++ {
 			sum.add(w.against[k][guard].times(attackers.count(k) * (2 - guards.count(guard))))
@@ -66,11 +66,11 @@ func (w *weights) siege(attackers, guards men) (sum weight) {
 	return sum
 }
 
-// company is what a side's men are worth beyond their material: for being
+// imbalance is what a side's men are worth beyond their material: for being
 // together, and for what the enemy's guard lacks.
-func (e *evaluation) company(us, them men) weight {
-	sum := e.beside[us]
-	sum.add(e.opposed[us/allGuards][them%allGuards])
+func (e *evaluation) imbalance(us, them materialIndex) weight {
+	sum := e.pairTable[us]
+	sum.add(e.siegeTable[us/guardCount][them%guardCount])
 	return sum
 }
 
@@ -79,109 +79,109 @@ func halfSquare(s rules.Square) (row, col int) {
 	return rules.Ranks - 1 - int(s.Rank()), min(int(s.File()), rules.Files-1-int(s.File()))
 }
 
-// men is how many pieces of each kind a side has, its king aside, as one index:
+// materialIndex is how many pieces of each kind a side has, its king aside, as one index:
 // menRadix numbers for each kind, in steps of menStep. The guards, advisers and
 // elephants, are the lowest four bits. The rules set up no position with more.
-type men int32
+type materialIndex int32
 
 var (
-	menRadix = [rules.Kinds]men{rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 3, rules.Rook: 3, rules.Cannon: 3, rules.Pawn: 6}
-	menStep  = [rules.Kinds]men{
-		rules.Advisor: 1, rules.Elephant: 4, rules.Horse: allGuards,
-		rules.Rook: allGuards * 3, rules.Cannon: allGuards * 3 * 3, rules.Pawn: allGuards * 3 * 3 * 3,
+	materialRadix = [rules.Kinds]materialIndex{rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 3, rules.Rook: 3, rules.Cannon: 3, rules.Pawn: 6}
+	materialStep  = [rules.Kinds]materialIndex{
+		rules.Advisor: 1, rules.Elephant: 4, rules.Horse: guardCount,
+		rules.Rook: guardCount * 3, rules.Cannon: guardCount * 3 * 3, rules.Pawn: guardCount * 3 * 3 * 3,
 	}
 )
 
-// allGuards and allMen are how many indices there are of guards and of men.
+// guardCount and materialCount are how many indices there are of guards and of men.
 const (
-	allGuards = 4 * 4
-	allMen    = allGuards * 3 * 3 * 3 * 6
+	guardCount    = 4 * 4
+	materialCount = guardCount * 3 * 3 * 3 * 6
 )
 
-func (m men) count(k rules.Kind) int { return int(m / menStep[k] % menRadix[k]) }
+func (m materialIndex) count(k rules.Kind) int { return int(m / materialStep[k] % materialRadix[k]) }
 
 // advisers is count(Advisor), fast.
-func (m men) advisers() int { return int(m & 3) }
+func (m materialIndex) advisers() int { return int(m & 3) }
 
-// sums is the incremental part of the evaluation: e1 and e2 from Red's side,
+// accumulator is the incremental part of the evaluation: e1 and e2 from Red's side,
 // the phase, and the men by colour.
-type sums struct {
+type accumulator struct {
 	weight
-	phase int32
-	men   [2]men
+	phase    int32
+	material [2]materialIndex
 }
 
-// middle is how much there is of a middle game, of phaseFull.
-func (s *sums) middle() int32 { return min(s.phase, phaseFull) }
+// middlegame is how much there is of a middlegame game, of phaseFull.
+func (s *accumulator) middlegame() int32 { return min(s.phase, phaseFull) }
 
-func (s *sums) put(e *evaluation, p rules.Piece, at rules.Square) {
-	s.add(e.placed[p&15][at])
+func (s *accumulator) put(e *evaluation, p rules.Piece, at rules.Square) {
+	s.add(e.psqt[p&15][at])
 	s.phase += phaseOf[p.Kind()]
-	s.men[p.Color()&1] += menStep[p.Kind()]
+	s.material[p.Color()&1] += materialStep[p.Kind()]
 }
 
-func (s *sums) take(e *evaluation, p rules.Piece, at rules.Square) {
-	s.sub(e.placed[p&15][at])
+func (s *accumulator) take(e *evaluation, p rules.Piece, at rules.Square) {
+	s.sub(e.psqt[p&15][at])
 	s.phase -= phaseOf[p.Kind()]
-	s.men[p.Color()&1] -= menStep[p.Kind()]
+	s.material[p.Color()&1] -= materialStep[p.Kind()]
 }
 
-func (s *sums) move(e *evaluation, p rules.Piece, from, to rules.Square) {
-	s.sub(e.placed[p&15][from])
-	s.add(e.placed[p&15][to])
+func (s *accumulator) move(e *evaluation, p rules.Piece, from, to rules.Square) {
+	s.sub(e.psqt[p&15][from])
+	s.add(e.psqt[p&15][to])
 }
 
-// sums adds up a whole board.
-func (e *evaluation) sums(b *rules.Board) (s sums) {
+// accumulate adds up a whole board.
+func (e *evaluation) accumulate(b *rules.Board) (s accumulator) {
 	for all := b.Occupied(); all.Any(); all = all.Rest() {
 		s.put(e, b.At(all.First()), all.First())
 	}
 	return s
 }
 
-// side is what the evaluation gathers of one side.
-type side struct {
-	score    weight
-	attacks  rules.Bits // by any piece, own pieces defended included
-	byPawn   rules.Bits
-	byMinor  rules.Bits    // by pawns, horses, cannons, advisers and elephants
-	palace   weight        // attack on the enemy's palace
-	pressing int           // pieces that take part in it
-	reach    [3]rules.Bits // where horses, rooks and cannons may move, in this order
+// sideInfo is what the evaluation gathers of one sideInfo.
+type sideInfo struct {
+	score           weight
+	attacks         rules.Bits // by any piece, own pieces defended included
+	byPawn          rules.Bits
+	byMinor         rules.Bits    // by pawns, horses, cannons, advisers and elephants
+	palaceAttack    weight        // attack on the enemy's palace
+	palaceAttackers int           // pieces that take part in it
+	reach           [3]rules.Bits // where horses, rooks and cannons may move, in this order
 }
 
 // Eval is the static evaluation: the five terms of paper 003 section 5, and
 // the relations between pieces of paper 004 section 3.6.
-func (p *position) Eval() search.Score { return p.bounded(p.worth()) }
+func (p *position) Eval() search.Score { return p.bounded(p.static()) }
 
 // bounded is an evaluation as the kernel gets it.
 func (p *position) bounded(eval int32) search.Score {
 	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(eval))))
 }
 
-// worth is the evaluation without bounds: linear in the weights, but for
+// static is the evaluation without bounds: linear in the weights, but for
 // rounding.
-func (p *position) worth() int32 {
-	total, middle := p.balance(), p.at().middle()
+func (p *position) static() int32 {
+	total, middle := p.phaseScores(), p.accumulator().middlegame()
 	return (total.mg*middle + total.eg*(phaseFull-middle)) / phaseFull
 }
 
-// balance is the evaluation of both phases. A weight counts in one as often as
+// phaseScores is the evaluation of both phases. A weight counts in one as often as
 // in the other.
-func (p *position) balance() weight {
-	var red, black side
-	p.activity(rules.Red, &red)
-	p.activity(rules.Black, &black)
+func (p *position) phaseScores() weight {
+	var red, black sideInfo
+	p.pieces(rules.Red, &red)
+	p.pieces(rules.Black, &black)
 	p.kingAttack(rules.Red, &red, &black)
 	p.kingAttack(rules.Black, &black, &red)
-	p.relations(rules.Red, &red, &black)
-	p.relations(rules.Black, &black, &red)
-	at := p.at()
+	p.threats(rules.Red, &red, &black)
+	p.threats(rules.Black, &black, &red)
+	at := p.accumulator()
 	total := at.weight
 	total.add(red.score)
 	total.sub(black.score)
-	total.add(p.eval.company(at.men[rules.Red], at.men[rules.Black]))
-	total.sub(p.eval.company(at.men[rules.Black], at.men[rules.Red]))
+	total.add(p.eval.imbalance(at.material[rules.Red], at.material[rules.Black]))
+	total.sub(p.eval.imbalance(at.material[rules.Black], at.material[rules.Red]))
 	if p.board.Side() == rules.Black {
 		total = weight{-total.mg, -total.eg}
 	}
@@ -189,9 +189,9 @@ func (p *position) balance() weight {
 	return total
 }
 
-// activity is e3, and what the later terms need of the attacks. While it has
+// pieces is e3, and what the later terms need of the attacks. While it has
 // the attacks at hand it also adds e4.
-func (p *position) activity(c rules.Color, us *side) {
+func (p *position) pieces(c rules.Color, us *sideInfo) {
 	p.guards(c, us)
 	b := p.board
 	occupied, own, palace := b.Occupied(), b.All(c), rules.Palace(c.Other())
@@ -219,11 +219,11 @@ func (p *position) activity(c rules.Color, us *side) {
 			}
 			if attacks.Meets(palace) {
 				inPalace += attacks.And(palace).Count()
-				us.pressing++
+				us.palaceAttackers++
 			}
 		}
 		us.score.add(p.eval.linked[k].times(joined))
-		us.palace.add(p.eval.palaceAttack[k].times(inPalace))
+		us.palaceAttack.add(p.eval.palaceAttack[k].times(inPalace))
 		us.attacks = us.attacks.Or(all)
 		us.reach[k-rules.Horse] = reach
 		if k != rules.Rook {
@@ -235,7 +235,7 @@ func (p *position) activity(c rules.Color, us *side) {
 }
 
 // guards is activity for king, advisers and elephants.
-func (p *position) guards(c rules.Color, us *side) {
+func (p *position) guards(c rules.Color, us *sideInfo) {
 	b := p.board
 	occupied, own := b.Occupied(), b.All(c)
 	us.attacks = rules.KingAttacks(b.King(c))
@@ -274,7 +274,7 @@ func beyond(c rules.Color, set rules.Bits) uint64 {
 }
 
 // pawns is activity for pawns.
-func (p *position) pawns(c rules.Color, us *side) {
+func (p *position) pawns(c rules.Color, us *sideInfo) {
 	b := p.board
 	own, palace := b.All(c), rules.Palace(c.Other())
 	pawns := b.Of(rules.MakePiece(c, rules.Pawn))
@@ -285,21 +285,21 @@ func (p *position) pawns(c rules.Color, us *side) {
 		us.score.add(p.eval.mobility[rules.Pawn][attacks.Without(own).Count()])
 		if attacks.Meets(palace) {
 			inPalace += attacks.And(palace).Count()
-			us.pressing++
+			us.palaceAttackers++
 		}
 	}
-	us.palace.add(p.eval.palaceAttack[rules.Pawn].times(inPalace))
+	us.palaceAttack.add(p.eval.palaceAttack[rules.Pawn].times(inPalace))
 	us.attacks, us.byMinor = us.attacks.Or(us.byPawn), us.byMinor.Or(us.byPawn)
 	if crossed := beyond(c, pawns); crossed != 0 {
 		us.score.add(p.eval.pawnsHandInHand.times(bits.OnesCount64(crossed & (crossed >> 1) & notLastFile)))
-		advisers := p.at().men[c.Other()].advisers()
+		advisers := p.accumulator().material[c.Other()].advisers()
 		us.score.add(p.eval.crossed[advisers][bits.OnesCount64(crossed&^lastRank[c])])
 	}
 }
 
 // files is activity by files: rooks where no pawns are, and how many pieces
 // are on each wing beyond the river.
-func (p *position) files(c rules.Color, us *side) {
+func (p *position) files(c rules.Color, us *sideInfo) {
 	b := p.board
 	horses, rooks, cannons := b.Of(rules.MakePiece(c, rules.Horse)), b.Of(rules.MakePiece(c, rules.Rook)), b.Of(rules.MakePiece(c, rules.Cannon))
 	if rooks.Any() {
@@ -322,13 +322,13 @@ func filesOf(set rules.Bits) rules.Bits {
 }
 
 // kingAttack is e5, as c attacks.
-func (p *position) kingAttack(c rules.Color, us, them *side) {
+func (p *position) kingAttack(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	enemy := c.Other()
 	king := b.King(enemy)
 	occupied := b.Occupied()
-	attack := us.palace
-	attack.add(p.eval.gathering[min(us.pressing, len(p.eval.gathering)-1)])
+	attack := us.palaceAttack
+	attack.add(p.eval.gathering[min(us.palaceAttackers, len(p.eval.gathering)-1)])
 	cannons := b.Of(rules.MakePiece(c, rules.Cannon))
 	file := uint64(aFile) << king.File()
 	for s := cannons.And(rules.Bits{Lo: file, Hi: file}); s.Any(); s = s.Rest() {
@@ -342,13 +342,13 @@ func (p *position) kingAttack(c rules.Color, us, them *side) {
 	if bottom := beyond(c, cannons) & lastRank[c] & besidePalace; bottom != 0 && king.Rank() == throne[enemy].Rank() {
 		attack.add(p.eval.bottomCannon.times(bits.OnesCount64(bottom)))
 	}
-	scale := exposed[p.at().men[enemy].advisers()]
+	scale := missingAdvisers[p.accumulator().material[enemy].advisers()]
 	us.score.add(weight{attack.mg * scale / 16, attack.eg * scale / 16})
 	if king == throne[enemy] && b.At(centre[enemy]) == rules.MakePiece(enemy, rules.Horse) &&
 		cannons.Meets(rules.Bits{Lo: middleFile, Hi: middleFile}) {
 		us.score.add(p.eval.smothered)
 	}
-	p.checks(c, us, them)
+	p.safeChecks(c, us, them)
 }
 
 // throne and centre are where a king is at home, and the point before it.
@@ -357,8 +357,8 @@ var (
 	centre = [2]rules.Square{rules.MakeSquare(4, 1), rules.MakeSquare(4, 8)}
 )
 
-// checks is the part of e5 that hangs on the squares around the king.
-func (p *position) checks(c rules.Color, us, them *side) {
+// safeChecks is the part of e5 that hangs on the squares around the king.
+func (p *position) safeChecks(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	enemy := c.Other()
 	king := b.King(enemy)
@@ -372,8 +372,8 @@ func (p *position) checks(c rules.Color, us, them *side) {
 	them.score.add(p.eval.room[rules.KingAttacks(king).Without(b.All(enemy)).Without(us.attacks).Count()])
 }
 
-// relations is 004's section 3.6 for c's pieces.
-func (p *position) relations(c rules.Color, us, them *side) {
+// threats is 004's section 3.6 for c's pieces.
+func (p *position) threats(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	unguarded := them.attacks.Without(us.attacks)
 	var loss weight
@@ -393,9 +393,9 @@ func (p *position) relations(c rules.Color, us, them *side) {
 			us.score.add(p.eval.guarded[k].times(set.And(us.attacks).Count()))
 		}
 	}
-	scale := int32(threatToSuffer)
+	scale := int32(threatEnemyMove)
 	if b.Side() == c {
-		scale = threatToMove
+		scale = threatOwnMove
 	}
 	us.score.sub(weight{loss.mg * scale / 16, loss.eg * scale / 16})
 }

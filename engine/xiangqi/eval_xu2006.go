@@ -91,7 +91,7 @@ func xuSquare(c rules.Color, k rules.Kind, s rules.Square) int32 {
 		s = s.Flip()
 	}
 	row, col := halfSquare(s)
-	return author.squares[k][row][col].mg
+	return untuned.squares[k][row][col].mg
 }
 
 // xuCooperation is e4.

@@ -15,8 +15,8 @@ func Params() search.Params {
 		Game:              rules.Name,
 		HistorySize:       [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
 		ContinuationIndex: 1, // piece and target
-		WinScale:          search.Score(math.Round(meaning.Scale)),
-		WDLModel:          meaning.Outcomes,
+		WinScale:          search.Score(math.Round(shippedModel.Scale)),
+		WDLModel:          shippedModel.Outcomes,
 		Margins:           margins(),
 		Quiescence:        true, QuiescenceChecks: 1,
 		ProveRoot: proveRoot,

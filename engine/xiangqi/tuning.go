@@ -14,26 +14,26 @@ import (
 // from the author's, what their scores mean, and where they come from.
 //
 //go:embed weights.json
-var tuned []byte
+var weightsFile []byte
 
-// shipped is what the engine plays with, and meaning what its scores stand for.
+// shipped is what the engine plays with, and shippedModel what its scores stand for.
 // That the file can be read is a condition of the build, like a pattern that is
 // compiled at the start.
-var shipped, meaning = mustRead(tuned)
+var shipped, shippedModel = mustParseWeights(weightsFile)
 
-// worths is what a score stands for: Scale is the score that wins 73 % of the
+// scoreModel is what a score stands for: Scale is the score that wins 73 % of the
 // points, Outcomes tell draws apart.
-type worths struct {
+type scoreModel struct {
 	Scale    float64         `json:"scale"`
 	Outcomes search.WDLModel `json:"outcomes"`
 }
 
-func mustRead(file []byte) (*evaluation, worths) {
+func mustParseWeights(file []byte) (*evaluation, scoreModel) {
 	var f struct {
-		worths
+		scoreModel
 		Weights map[string]int32 `json:"weights"`
 	}
-	w := author
+	w := untuned
 	err := json.Unmarshal(file, &f)
 	if err == nil {
 		err = w.set(f.Weights)
@@ -44,7 +44,7 @@ func mustRead(file []byte) (*evaluation, worths) {
 	if err != nil {
 		panic(fmt.Sprintf("xiangqi: weights.json: %v", err))
 	}
-	return w.compile(), f.worths
+	return w.compile(), f.scoreModel
 }
 
 // parameter is a weight that tuning may vary: two numbers of a weights file.
@@ -104,7 +104,7 @@ func (w *weights) parameters() (all []parameter) {
 	single("tempo", &w.tempo)
 	for k := rules.King; k <= pawn; k++ {
 		for s := range rules.Square(rules.Squares) {
-			if s.File() < 5 && stands(k, s) {
+			if s.File() < 5 && canStand(k, s) {
 				row, col := halfSquare(s)
 				single(fmt.Sprintf("square.%v.%v", k, s), &w.squares[k][row][col])
 			}
@@ -118,8 +118,8 @@ var mobilityOf = [rules.Kinds]int{
 	rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 8, rules.Rook: mostMoves, rules.Cannon: mostMoves, rules.Pawn: 3,
 }
 
-// stands reports whether a Red piece of the kind can come to stand on s.
-func stands(k rules.Kind, s rules.Square) bool {
+// canStand reports whether a Red piece of the kind can come to stand on s.
+func canStand(k rules.Kind, s rules.Square) bool {
 	file, rank := s.File(), s.Rank()
 	switch k {
 	case rules.King:
@@ -174,8 +174,8 @@ type Linear struct {
 // NewLinear is the evaluation at the weights that tuning begins with: those
 // before any tuning, whatever is shipped.
 func NewLinear() *Linear {
-	l := &Linear{plain: author.compile()}
-	for i, p := range author.parameters() {
+	l := &Linear{plain: untuned.compile()}
+	for i, p := range untuned.parameters() {
 		l.names = append(l.names, p.name+phases[0], p.name+phases[1])
 		l.start = append(l.start, float64(p.value.mg), float64(p.value.eg))
 		var w weights
@@ -206,16 +206,16 @@ func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, qui
 		return 0, false, nil
 	}
 	at := func(e *evaluation) {
-		p.eval, p.sums = e, append(p.sums[:0], e.sums(p.board))
+		p.eval, p.accumulators = e, append(p.accumulators[:0], e.accumulate(p.board))
 	}
-	middle := float64(p.at().middle()) / phaseFull
+	middle := float64(p.accumulator().middlegame()) / phaseFull
 	for i, e := range l.probes {
 		at(e)
-		times := float64(p.balance().mg) / unit // in both phases
+		times := float64(p.phaseScores().mg) / unit // in both phases
 		to[2*i], to[2*i+1] = times*middle, times*(1-middle)
 	}
 	at(l.plain)
-	return float64(p.worth()), true, nil
+	return float64(p.static()), true, nil
 }
 
 // Captures reports whether a move of the position takes a piece.

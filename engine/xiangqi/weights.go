@@ -86,16 +86,16 @@ const mostChecks = 3
 // columns from the edge to the middle; the other half is mirrored.
 type halfTable [rules.Ranks][5]weight
 
-// author are the weights before any tuning, and where it begins. In the
+// untuned are the weights before any tuning, and where it begins. In the
 // endgame horses gain on cannons, which lack screens then. A pawn's mobility,
 // 15 in 003, is left to its square table but for the one step it has more
 // beyond the river; pawns hand in hand are 200 for the pair in 003. The pawn's
-// square table is 003's formula (9); the others are the author's: horses at the
+// square table is 003's formula (9); the others are the untuned's: horses at the
 // corners of the palace and off the rim, rooks on open files and the seventh
 // rank, cannons central and behind their own lines, advisers and elephants
 // joined, the king at home. What is not named here has no estimate: it is zero,
 // and for games to find.
-var author = weights{
+var untuned = weights{
 	material: byKind{
 		rules.Advisor:  {170, 150},
 		rules.Elephant: {160, 140},
@@ -131,7 +131,7 @@ var author = weights{
 		rules.Horse: {6, 4}, rules.Cannon: {4, 2}, rules.Pawn: {6, 8}, rules.Elephant: {3, 3}, rules.Advisor: {2, 2},
 	},
 	tempo: weight{18, 10},
-	squares: bothPhases([rules.Kinds][rules.Ranks][5]int32{
+	squares: taperedTables([rules.Kinds][rules.Ranks][5]int32{
 		rules.King: {
 			7: {0, 0, 0, -36, -44}, 8: {0, 0, 0, -14, -24}, 9: {0, 0, 0, 0, 8},
 		},
@@ -199,8 +199,8 @@ func forEachMove(by byKind) (all [rules.Kinds][mostMoves + 1]weight) {
 	return all
 }
 
-// bothPhases makes the endgame of tables of the middle game.
-func bothPhases(middle [rules.Kinds][rules.Ranks][5]int32) (all [rules.Kinds]halfTable) {
+// taperedTables makes the endgame of tables of the middle game.
+func taperedTables(middle [rules.Kinds][rules.Ranks][5]int32) (all [rules.Kinds]halfTable) {
 	for k := range middle {
 		for row := range middle[k] {
 			for col, v := range middle[k][row] {
@@ -211,20 +211,20 @@ func bothPhases(middle [rules.Kinds][rules.Ranks][5]int32) (all [rules.Kinds]hal
 	return all
 }
 
-// exposed scales the attack on a palace that lacks advisers, in 1/16 (index:
+// missingAdvisers scales the attack on a palace that lacks advisers, in 1/16 (index:
 // advisers left; author).
-var exposed = [3]int32{26, 20, 16}
+var missingAdvisers = [3]int32{26, 20, 16}
 
-// threatToMove and threatToSuffer scale a threat, in 1/16, by whether its
+// threatOwnMove and threatEnemyMove scale a threat, in 1/16, by whether its
 // victim's side is to move (author).
 const (
-	threatToMove   = 4
-	threatToSuffer = 20
+	threatOwnMove   = 4
+	threatEnemyMove = 20
 )
 
-// exchange are the values that static exchange evaluation counts with. The
+// pieceValue are the values that static pieceValue evaluation counts with. The
 // king outweighs all the rest together.
-var exchange = [rules.Kinds]int32{
+var pieceValue = [rules.Kinds]int32{
 	rules.King: 10000, rules.Advisor: 170, rules.Elephant: 160,
 	rules.Horse: 450, rules.Rook: 1000, rules.Cannon: 450, rules.Pawn: 90,
 }
