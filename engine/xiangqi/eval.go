@@ -7,14 +7,15 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// evaluation is the weights in the form that the evaluation uses.
+// evaluation holds the weights as the evaluation uses them, with tables computed
+// from them.
 type evaluation struct {
 	weights
-	// psqt is material and square table of a piece on a square, from Red's
-	// side: Black's pieces count negative.
+	// psqt is the value of a piece on a square: material and square table, from
+	// Red's side, so Black's pieces are negative.
 	psqt [rules.Pieces][256]weight
-	// pairTable is what a side's men are worth for being together; opposed is what
-	// its attackers are worth by the enemy's guards.
+	// pairTable scores the pairs among a side's pieces; siegeTable scores its
+	// attackers against the enemy's guards, that is advisers and elephants.
 	pairTable  [materialCount]weight
 	siegeTable [materialCount / guardCount][guardCount]weight
 }
@@ -41,7 +42,7 @@ func (w weights) compile() *evaluation {
 	return e
 }
 
-// pairs is what the pairs of a side's pieces are worth.
+// pairs scores the pairs of a side's pieces.
 func (w *weights) pairs(m materialIndex) (sum weight) {
 	for k := rules.Advisor; k <= rules.Pawn; k++ {
 		n := m.count(k)
@@ -53,7 +54,7 @@ func (w *weights) pairs(m materialIndex) (sum weight) {
 	return sum
 }
 
-// attackOnGuards is what attackers are worth by the enemy's guards.
+// attackOnGuards scores attackers against the enemy's guards.
 func (w *weights) attackOnGuards(attackers, guards materialIndex) (sum weight) {
 	for k := rules.Horse; k <= rules.Pawn; k++ {
 		for guard := rules.Advisor; guard <= rules.Elephant; guard++ {
@@ -66,22 +67,23 @@ func (w *weights) attackOnGuards(attackers, guards materialIndex) (sum weight) {
 	return sum
 }
 
-// imbalance is what a side's men are worth beyond their material: for being
-// together, and for what the enemy's guard lacks.
+// imbalance scores combinations of material: pairs of a side's pieces, and its
+// attackers against the guards that the enemy has left.
 func (e *evaluation) imbalance(us, them materialIndex) weight {
 	sum := e.pairTable[us]
 	sum.add(e.siegeTable[us/guardCount][them%guardCount])
 	return sum
 }
 
-// halfSquare is where a half table has a square of Red's.
+// halfSquare returns the indices of Red's square s in a halfTable.
 func halfSquare(s rules.Square) (row, col int) {
 	return rules.Ranks - 1 - int(s.Rank()), min(int(s.File()), rules.Files-1-int(s.File()))
 }
 
-// materialIndex is how many pieces of each kind a side has, its king aside, as one index:
-// menRadix numbers for each kind, in steps of menStep. The guards, advisers and
-// elephants, are the lowest four bits. The rules set up no position with more.
+// materialIndex encodes how many pieces of each kind a side has, without its
+// king: each kind is a digit with radix materialRadix and place value
+// materialStep. The guards (advisers and elephants) are the lowest four bits. The
+// rules refuse positions with more pieces.
 type materialIndex int32
 
 var (
@@ -92,7 +94,8 @@ var (
 	}
 )
 
-// guardCount and materialCount are how many indices there are of guards and of men.
+// guardCount and materialCount are the numbers of indices for guards alone and for
+// all pieces.
 const (
 	guardCount    = 4 * 4
 	materialCount = guardCount * 3 * 3 * 3 * 6
@@ -100,18 +103,18 @@ const (
 
 func (m materialIndex) count(k rules.Kind) int { return int(m / materialStep[k] % materialRadix[k]) }
 
-// advisers is count(Advisor), fast.
+// advisers is a faster count(Advisor).
 func (m materialIndex) advisers() int { return int(m & 3) }
 
-// accumulator is the incremental part of the evaluation: e1 and e2 from Red's side,
-// the phase, and the men by colour.
+// accumulator is the incremental part of the evaluation: e1 and e2 from Red's
+// side, the phase, and the material of each colour.
 type accumulator struct {
 	weight
 	phase    int32
 	material [2]materialIndex
 }
 
-// middlegame is how much there is of a middlegame game, of phaseFull.
+// middlegame is the weight of the middle game in the phase, from 0 to phaseFull.
 func (s *accumulator) middlegame() int32 { return min(s.phase, phaseFull) }
 
 func (s *accumulator) put(e *evaluation, p rules.Piece, at rules.Square) {
@@ -131,7 +134,7 @@ func (s *accumulator) move(e *evaluation, p rules.Piece, from, to rules.Square) 
 	s.add(e.psqt[p&15][to])
 }
 
-// accumulate adds up a whole board.
+// accumulate computes the accumulator of a board from scratch.
 func (e *evaluation) accumulate(b *rules.Board) (s accumulator) {
 	for all := b.Occupied(); all.Any(); all = all.Rest() {
 		s.put(e, b.At(all.First()), all.First())
@@ -139,35 +142,37 @@ func (e *evaluation) accumulate(b *rules.Board) (s accumulator) {
 	return s
 }
 
-// sideInfo is what the evaluation gathers of one sideInfo.
+// sideInfo is what the evaluation collects for one side.
 type sideInfo struct {
 	score           weight
-	attacks         rules.Bits // by any piece, own pieces defended included
+	attacks         rules.Bits // by any piece, including defended own pieces
 	byPawn          rules.Bits
 	byMinor         rules.Bits    // by pawns, horses, cannons, advisers and elephants
 	palaceAttack    weight        // attack on the enemy's palace
-	palaceAttackers int           // pieces that take part in it
-	reach           [3]rules.Bits // where horses, rooks and cannons may move, in this order
+	palaceAttackers int           // pieces that attack it
+	reach           [3]rules.Bits // squares that horses, rooks and cannons may move to, in this order
 }
 
-// Eval is the static evaluation: the five terms of paper 003 section 5, and
-// the relations between pieces of paper 004 section 3.6.
+// Eval is the static evaluation. Its terms began as the five of paper 003,
+// section 5, and the relations between pieces of paper 004, section 3.6; both
+// are kept as the papers have them in eval_xu2006.go and eval_relations.go.
 func (p *position) Eval() search.Score { return p.bounded(p.static()) }
 
-// bounded is an evaluation as the kernel gets it.
+// bounded limits an evaluation to the kernel's range and scales it down where
+// endgame tables know that neither side can win by force.
 func (p *position) bounded(eval int32) search.Score {
 	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(eval))))
 }
 
-// static is the evaluation without bounds: linear in the weights, but for
-// rounding.
+// static is the evaluation before bounds. Except for rounding it is linear in the
+// weights.
 func (p *position) static() int32 {
 	total, middle := p.phaseScores(), p.accumulator().middlegame()
 	return (total.mg*middle + total.eg*(phaseFull-middle)) / phaseFull
 }
 
-// phaseScores is the evaluation of both phases. A weight counts in one as often as
-// in the other.
+// phaseScores is the evaluation for the middle game and the endgame. A weight
+// counts equally often in both.
 func (p *position) phaseScores() weight {
 	var red, black sideInfo
 	p.pieces(rules.Red, &red)
@@ -189,8 +194,8 @@ func (p *position) phaseScores() weight {
 	return total
 }
 
-// pieces is e3, and what the later terms need of the attacks. While it has
-// the attacks at hand it also adds e4.
+// pieces adds e3 (mobility) and e4 (cooperation) of c's pieces, and collects the
+// attacks that later terms need.
 func (p *position) pieces(c rules.Color, us *sideInfo) {
 	p.guards(c, us)
 	b := p.board
@@ -234,7 +239,7 @@ func (p *position) pieces(c rules.Color, us *sideInfo) {
 	p.files(c, us)
 }
 
-// guards is activity for king, advisers and elephants.
+// guards does this for king, advisers and elephants.
 func (p *position) guards(c rules.Color, us *sideInfo) {
 	b := p.board
 	occupied, own := b.Occupied(), b.All(c)
@@ -252,20 +257,20 @@ func (p *position) guards(c rules.Color, us *sideInfo) {
 	us.attacks = us.attacks.Or(us.byMinor)
 }
 
-// Squares of one half of the board, as one of the words of a set.
+// Squares of one half of the board, as one word of a rules.Bits.
 const (
 	aFile        = 1 | 1<<9 | 1<<18 | 1<<27 | 1<<36
 	middleFile   = aFile << 4
 	wingA        = aFile * 0b1111      // the files a to d
 	wingI        = aFile * 0b1111 << 5 // the files f to i
 	besidePalace = aFile * 0b111_000_111
-	notLastFile  = aFile * 0b0_1111_1111 // those that have a right neighbour
+	notLastFile  = aFile * 0b0_1111_1111 // squares with a right neighbour
 )
 
 // lastRank is the last rank for a side's pawns, in the enemy's half.
 var lastRank = [2]uint64{rules.Red: 0x1ff << 36, rules.Black: 0x1ff}
 
-// beyond are the members of a set in the enemy's half.
+// beyond returns the half of a set beyond the river, from c's side.
 func beyond(c rules.Color, set rules.Bits) uint64 {
 	if c == rules.Red {
 		return set.Hi
@@ -273,7 +278,7 @@ func beyond(c rules.Color, set rules.Bits) uint64 {
 	return set.Lo
 }
 
-// pawns is activity for pawns.
+// pawns does the same for pawns.
 func (p *position) pawns(c rules.Color, us *sideInfo) {
 	b := p.board
 	own, palace := b.All(c), rules.Palace(c.Other())
@@ -297,8 +302,8 @@ func (p *position) pawns(c rules.Color, us *sideInfo) {
 	}
 }
 
-// files is activity by files: rooks where no pawns are, and how many pieces
-// are on each wing beyond the river.
+// files scores rooks on open and half-open files, and the number of pieces on
+// each wing beyond the river.
 func (p *position) files(c rules.Color, us *sideInfo) {
 	b := p.board
 	horses, rooks, cannons := b.Of(rules.MakePiece(c, rules.Horse)), b.Of(rules.MakePiece(c, rules.Rook)), b.Of(rules.MakePiece(c, rules.Cannon))
@@ -314,14 +319,14 @@ func (p *position) files(c rules.Color, us *sideInfo) {
 	}
 }
 
-// filesOf are all squares of the files that have a member of the set.
+// filesOf returns all squares of the files that have a member in the set.
 func filesOf(set rules.Bits) rules.Bits {
 	w := set.Lo | set.Hi
 	w = (w | w>>9 | w>>18 | w>>27 | w>>36) & 0x1ff * aFile
 	return rules.Bits{Lo: w, Hi: w}
 }
 
-// kingAttack is e5, as c attacks.
+// kingAttack adds e5 (king safety) for c's attack on the enemy's king.
 func (p *position) kingAttack(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	enemy := c.Other()
@@ -351,13 +356,13 @@ func (p *position) kingAttack(c rules.Color, us, them *sideInfo) {
 	p.safeChecks(c, us, them)
 }
 
-// throne and centre are where a king is at home, and the point before it.
+// throne is a king's initial square, centre the centre of its palace.
 var (
 	throne = [2]rules.Square{rules.MakeSquare(4, 0), rules.MakeSquare(4, 9)}
 	centre = [2]rules.Square{rules.MakeSquare(4, 1), rules.MakeSquare(4, 8)}
 )
 
-// safeChecks is the part of e5 that hangs on the squares around the king.
+// safeChecks is the part of e5 that depends on the squares around the king.
 func (p *position) safeChecks(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	enemy := c.Other()
@@ -372,7 +377,7 @@ func (p *position) safeChecks(c rules.Color, us, them *sideInfo) {
 	them.score.add(p.eval.room[rules.KingAttacks(king).Without(b.All(enemy)).Without(us.attacks).Count()])
 }
 
-// threats is 004's section 3.6 for c's pieces.
+// threats adds the relations of paper 004, section 3.6, for c's pieces.
 func (p *position) threats(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	unguarded := them.attacks.Without(us.attacks)

@@ -7,9 +7,9 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// TestTermsCount says how often a weight counts in a position, for Red who is
-// to move, by what the evaluation becomes with that weight alone. The same must
-// hold for Black with the colours exchanged, and with left and right exchanged.
+// TestTermsCount checks how often each weight counts in a position with Red to
+// move, by an evaluation with that weight alone. The same must hold with the
+// colours exchanged, and with left and right exchanged.
 func TestTermsCount(t *testing.T) {
 	for _, c := range []struct {
 		what, fen string
@@ -57,7 +57,7 @@ func TestTermsCount(t *testing.T) {
 	}
 }
 
-// alone is an evaluation with one weight.
+// alone returns an evaluation with a single weight.
 func alone(t *testing.T, name string) *evaluation {
 	t.Helper()
 	var w weights
@@ -71,8 +71,9 @@ func alone(t *testing.T, name string) *evaluation {
 	return nil
 }
 
-// TestSumsFollowTheBoard: what Do and Undo keep is what the board says.
-func TestSumsFollowTheBoard(t *testing.T) {
+// TestAccumulator checks that Do and Undo keep the accumulator that the board
+// gives from scratch.
+func TestAccumulator(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	starts := append([]string{"2baka3/9/4b4/9/2b6/6B2/9/4B4/9/3AKAB2 w"}, places...)
 	captures := 0
