@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -9,9 +8,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/bot/play"
+	"sparring/bot/policy"
 	"sparring/configs"
 	"sparring/game/catalog"
-	"sparring/game/clock"
 	"sparring/protocol"
 )
 
@@ -38,9 +38,9 @@ type Config struct {
 	Tablebase      string `desc:"directory of endgame tables that our own engine plays Xiangqi with; empty: none"`
 	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build the tables of up to four men that TABLEBASE lacks, in the background with half a core"`
 
-	Policy Policy
-	Play   Manners
-	Match  Matchmaking
+	Policy policy.Policy
+	Play   play.Manners
+	Match  policy.Matchmaking
 
 	Data     string `default:"data" desc:"directory; records are written below it"`
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
@@ -54,30 +54,6 @@ type NATS struct {
 	Creds    string `desc:"path of a .creds file, instead of user and password"`
 	CA       string `desc:"path of the CA certificate of the server; empty: those of the system"`
 	Prefix   string `default:"sparring" desc:"prefix of all subjects"`
-}
-
-// Manners are how a bot behaves in its games, beyond its moves. Chances are
-// expected scores in percent: 0 lost, 50 even, 100 won.
-type Manners struct {
-	ResignBelow float64       `split_words:"true" default:"0" desc:"resign when the winning chance was below this percentage for RESIGN_MOVES moves; 0: never" json:"resign_below"`
-	ResignMoves int           `split_words:"true" default:"5" desc:"own moves in a row" json:"resign_moves"`
-	DrawWithin  float64       `split_words:"true" default:"0" desc:"offer a draw when the winning chance was this close to 50 for DRAW_MOVES moves; 0: never" json:"draw_within"`
-	DrawMoves   int           `split_words:"true" default:"12" desc:"own moves in a row" json:"draw_moves"`
-	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw when the winning chance is at most this percentage; 0: never" json:"draw_accept"`
-	Takebacks   int           `default:"3" desc:"takebacks granted in a casual game" json:"takebacks"`
-	Greet       string        `desc:"said to a human at the start of a game; empty: nothing" json:"greet"`
-	HumanDelay  time.Duration `split_words:"true" default:"600ms" desc:"least time of a move against a human, while the clock allows" json:"-"`
-}
-
-// Matchmaking makes a bot look for opponents itself.
-type Matchmaking struct {
-	On       bool          `default:"false" desc:"challenge others while slots are free"`
-	Pool     protocol.Pool `desc:"pool to challenge; empty: game.speed"`
-	Clock    clock.Spec    `default:"60+1" desc:"clock of own challenges"`
-	Rules    string        `desc:"rule set of own challenges; empty: the default set of the player's first game"`
-	Rated    bool          `default:"true" desc:"rated games"`
-	Interval time.Duration `default:"30s" desc:"pause between challenges"`
-	Longest  time.Duration `default:"10m" desc:"longest pause: each challenge that nobody takes doubles it"`
 }
 
 // Validate reports everything that is wrong with the settings and with the
@@ -122,8 +98,8 @@ func (c Config) Validate() error {
 	if c.Data == "" {
 		faults.Add("DATA", "missing")
 	}
-	ofAll := append(c.Policy.validate(configs.Prefix+"_POLICY_"), c.Play.validate(configs.Prefix+"_PLAY_")...)
-	faults = append(append(faults, ofAll...), c.Match.validate(configs.Prefix+"_MATCH_")...)
+	ofAll := append(c.Policy.Validate(configs.Prefix+"_POLICY_"), c.Play.Validate(configs.Prefix+"_PLAY_")...)
+	faults = append(append(faults, ofAll...), c.Match.Validate(configs.Prefix+"_MATCH_")...)
 	if len(ofAll) > 0 { // or every profile would have the same faults again
 		faults = append(faults, configs.Defaults(&c.Policy), configs.Defaults(&c.Play))
 	}
@@ -136,47 +112,6 @@ func (c Config) Validate() error {
 	return faults.Join()
 }
 
-func (m Manners) validate(at string) (errs []error) {
-	percent := func(name string, v, most float64) {
-		if !(v >= 0 && v <= most) { // also NaN
-			errs = append(errs, fmt.Errorf("%s%s: %v: want 0 to %v", at, name, v, most))
-		}
-	}
-	percent("RESIGN_BELOW", m.ResignBelow, 50)
-	percent("DRAW_WITHIN", m.DrawWithin, 50)
-	percent("DRAW_ACCEPT", m.DrawAccept, 100)
-	percent("RESIGN_MOVES", float64(m.ResignMoves), 1000)
-	percent("DRAW_MOVES", float64(m.DrawMoves), 1000)
-	percent("TAKEBACKS", float64(m.Takebacks), 1000)
-	if m.HumanDelay < 0 {
-		errs = append(errs, fmt.Errorf("%sHUMAN_DELAY: %v: want 0 or more", at, m.HumanDelay))
-	}
-	if len([]rune(m.Greet)) > 500 {
-		errs = append(errs, fmt.Errorf("%sGREET: longer than 500", at))
-	}
-	return errs
-}
-
-func (m Matchmaking) validate(at string) (errs []error) {
-	if m.Pool != "" {
-		if err := m.Pool.Check(); err != nil {
-			errs = append(errs, fmt.Errorf("%sPOOL: %w", at, err))
-		}
-	}
-	if m.Rules != "" {
-		if _, err := catalog.Rules(m.Rules); err != nil {
-			errs = append(errs, fmt.Errorf("%sRULES: %w", at, err))
-		}
-	}
-	if m.Interval <= 0 {
-		errs = append(errs, fmt.Errorf("%sINTERVAL: %v: want more than nothing", at, m.Interval))
-	}
-	if m.Longest < m.Interval {
-		errs = append(errs, fmt.Errorf("%sLONGEST: %v: want at least INTERVAL", at, m.Longest))
-	}
-	return errs
-}
-
 // cores is how many there are to think with.
 func (c Config) cores() int {
 	if c.Cores > 0 {
@@ -185,9 +120,9 @@ func (c Config) cores() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// bounds are the ledger's.
-func (c Config) bounds() bounds {
-	return bounds{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
+// limits are the ledger's.
+func (c Config) limits() policy.Limits {
+	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
 }
 
 // RecordsDir is where the records of games go.

@@ -24,6 +24,8 @@ type Adapter struct {
 	// SelfLoss: a player's own move may lose the game at once (by repetition,
 	// by a forbidden move), so the rules look at every move before a search.
 	SelfLoss bool
+	// Evaluations are those besides the game's own.
+	Evaluations []Evaluation
 
 	Bench    Bench
 	Openings Openings

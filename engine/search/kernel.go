@@ -33,12 +33,16 @@ type Kernel struct {
 const minHistoryBytes = 64 << 20
 
 // New makes a kernel for the game that the parameters describe. Kernels of
-// several games may share a table.
+// several games and evaluations may share a table.
 func New(params Params, table *Table) *Kernel {
 	params.setDefaults()
 	k := &Kernel{params: params, table: table, needEval: params.On.needEval()}
 	k.maxHistories = max(minHistoryBytes, table.Bytes()) / historyBytes(&k.params)
-	for i, c := range []byte(params.Game) {
+	name := params.Game
+	if params.Eval != "" {
+		name += "/" + params.Eval
+	}
+	for i, c := range []byte(name) {
 		k.salt ^= game.Zobrist(uint64(c), uint64(i))
 	}
 	return k

@@ -12,7 +12,8 @@ import (
 // Params are a game's data for the kernel. Every heuristic has a switch, so
 // that its worth can be measured.
 type Params struct {
-	Game        string // changes the keys of the hash table, as SearchKey does
+	Game        string // changes the keys of the hash table, as Eval and SearchKey do
+	Eval        string // name of the evaluation; "" is the game's own
 	HistorySize [2]int // sizes of the two history tables that ScoredMove.HistoryIndex index
 	// ContinuationIndex (0 or 1) is the history index by which continuation
 	// history and counter moves tell earlier moves apart. Continuation

@@ -8,15 +8,16 @@ import (
 // Adapter is the game's row.
 func Adapter() adapter.Adapter {
 	return adapter.Adapter{
-		Game:     rules.Name,
-		New:      New,
-		Params:   Params,
-		Length:   90,
-		SelfLoss: true,
-		Bench:    bench,
-		Openings: adapter.Openings{Plies: 6, Bound: 0.1},
-		Levels:   levels,
-		Beginner: capturing,
+		Game:        rules.Name,
+		New:         New,
+		Params:      Params,
+		Length:      90,
+		SelfLoss:    true,
+		Evaluations: evaluations(),
+		Bench:       bench,
+		Openings:    adapter.Openings{Plies: 6, Bound: 0.1},
+		Levels:      levels,
+		Beginner:    capturing,
 	}
 }
 

@@ -35,9 +35,8 @@ type Options struct {
 	// Book says what is wrong with the opening book of a name; where it is
 	// nil, Open knows none.
 	Book func(name string) error
-	// Open makes the searcher for a game; our own engine when nil. One that is
-	// an io.Closer is closed when it is no longer wanted, one that has a method
-	// Forget() is told of new games.
+	// Open makes the searcher for a game; our own engine when nil. It is closed
+	// when it is no longer wanted.
 	Open func(gameName string, s Setup) (engine.Searcher, error)
 	// Name, Version, Author and Country say who we are. Version is
 	// engine.Build's where it is "".
@@ -58,6 +57,7 @@ type Setup struct {
 	Threads   int    // 1 when 0
 	Level     int    // of strength, from 1; 0 is all there is
 	Book      string // name of an opening book; "" is none
+	Eval      string // as in engine.Options
 }
 
 // DefaultOverhead is what a move costs besides the search where nobody says
@@ -132,7 +132,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 func (o *Options) fill() {
 	if o.Open == nil {
 		o.Open = func(name string, s Setup) (engine.Searcher, error) {
-			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads})
+			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads, Eval: s.Eval})
 		}
 	}
 	if o.Setup.HashBytes == 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"sparring/engine"
@@ -64,14 +63,15 @@ type session struct {
 	out   *output
 	speak speaker
 
-	pos  game.Position // nil: there is none to think about
-	pool *engine.Pool  // nil until the first search with this setup
-	open map[string]engine.Searcher
+	pos     game.Position // nil: there is none to think about
+	pool    *engine.Pool  // nil until the first search with this setup
+	engines map[string]engine.Searcher
+	game    engine.Game // nil until the first search of the game
 
 	// What the other side wants of opening books; setup has the one in use.
 	ownBook  bool
 	bookFile string
-	games    uint64 // begun before this one: each draws its own lots
+	games    uint64 // begun before this one: each has a seed of its own
 
 	task    *task // what runs, nil when idle
 	infos   chan search.Info
@@ -209,9 +209,22 @@ func (s *session) abandon() {
 
 // dismiss closes the engine.
 func (s *session) dismiss() {
-	if s.pool != nil {
-		s.pool.Close()
-		s.pool, s.open = nil, nil
+	if s.pool == nil {
+		return
+	}
+	s.endGame()
+	s.pool.Close()
+	for _, e := range s.engines {
+		e.Close() // it has nothing to lose
+	}
+	s.pool, s.engines = nil, nil
+}
+
+// endGame closes the game, if one is open. Not while a search runs.
+func (s *session) endGame() {
+	if s.game != nil {
+		s.game.Close() // it has nothing to lose
+		s.game = nil
 	}
 }
 
@@ -243,44 +256,14 @@ func setUp(gameName, rules, position string, moves []string) (game.Position, err
 	if err != nil {
 		return nil, err
 	}
-	beyond := playOn(p)
-	for i, text := range moves {
-		m, err := p.Parse(text)
-		if err == nil {
-			err = p.Play(m)
+	game.PlayOn(p)
+	for _, text := range moves {
+		if _, err := game.PlayText(p, text); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("move %d: %w", i+1, err)
-		}
-		beyond = playOn(p) || beyond
-	}
-	// An arbiter that lets a game go on beyond the move limit knows of none. To
-	// a search that does, all would be drawn.
-	if unlimited := withoutLimit(p.Rules().Name); beyond && unlimited != p.Rules().Name {
-		return setUp(gameName, unlimited, position, moves)
+		game.PlayOn(p)
 	}
 	return p, nil
-}
-
-// playOn lets a game go on that our rules call over, where that makes sense. It
-// reports whether that was because of the move limit.
-func playOn(p game.Position) (limit bool) {
-	limit = p.Outcome().Reason == game.MoveLimit
-	if g, ok := p.(interface{ PlayOn() }); ok {
-		g.PlayOn()
-	}
-	return limit
-}
-
-// withoutLimit is the name of Xiangqi rules without their move limit, and any
-// other name as it is.
-func withoutLimit(rules string) string {
-	parts := strings.Split(rules, "+")
-	if !strings.HasPrefix(rules, "xiangqi/") {
-		return rules
-	}
-	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.HasPrefix(part, "limit=") })
-	return strings.Join(slices.Insert(parts, 1, "limit=none"), "+")
 }
 
 // configure changes what the engine is given. It begins anew, knowing nothing.
@@ -292,12 +275,11 @@ func (s *session) configure(setup Setup) {
 	}
 }
 
-// forget tells the engine of a new game. Not while a search runs.
-func (s *session) forget() {
+// newGame ends the game, if one is open: the next search begins another. Not
+// while a search runs.
+func (s *session) newGame() {
 	s.games++
-	for _, e := range s.open {
-		engine.Forget(e)
-	}
+	s.endGame()
 }
 
 // think starts a search of the position for a move; its clock, if it has one,
@@ -347,12 +329,12 @@ func (s *session) warm() {
 		return // the first search will say why
 	}
 	thought.Wait()
-	s.forget()
+	s.newGame()
 }
 
 // ready warms an engine that has never searched. A search may run.
 func (s *session) ready() {
-	if !s.thinking() && s.pos != nil && s.open[s.pos.Rules().Game] == nil {
+	if !s.thinking() && s.pos != nil && s.engines[s.pos.Rules().Game] == nil {
 		s.warm()
 	}
 }
@@ -363,33 +345,42 @@ func (s *session) ask(r engine.Request) (*engine.Thought, error) {
 		return nil, errNoPosition
 	}
 	if s.pool == nil {
-		s.open = map[string]engine.Searcher{}
-		s.pool = engine.NewPool(engine.PoolOptions{Cores: s.setup.Threads, Open: s.searcher})
+		s.engines = map[string]engine.Searcher{}
+		s.pool = engine.NewPool(s.setup.Threads)
 	}
-	r.Position, r.Seed = s.pos, s.o.Seed+s.games
+	if err := s.open(s.pos.Rules()); err != nil {
+		return nil, err
+	}
+	r.Game, r.Position = s.game, s.pos
 	r.Limits.Threads = s.setup.Threads
 	return s.pool.Think(r)
 }
 
-// searcher opens an engine for the pool, which calls it within ask.
-func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
-	e, err := s.o.Open(gameName, s.setup)
-	if err == nil {
-		s.open[gameName] = e
+// open opens a game, unless the one that is open is of the same kind.
+func (s *session) open(rules *game.Rules) error {
+	if s.game != nil && s.game.Options().Rules.Game == rules.Game {
+		return nil
 	}
-	return e, err
+	s.endGame()
+	e := s.engines[rules.Game]
+	if e == nil {
+		var err error
+		if e, err = s.o.Open(rules.Game, s.setup); err != nil {
+			return err
+		}
+		s.engines[rules.Game] = e
+	}
+	g, err := e.NewGame(engine.GameOptions{Rules: rules, Seed: s.o.Seed + s.games, OwnTable: true})
+	if err == nil {
+		s.game = g
+	}
+	return err
 }
 
 // known is what the engine's hash table knows of a position, where the engine
 // can say so. A search may run.
 func (s *session) known(p game.Position) (search.TableEntry, bool) {
-	e, ok := engine.As[interface {
-		ProbeTable(game.Position) (search.TableEntry, bool)
-	}](s.open[p.Rules().Game])
-	if !ok {
-		return search.TableEntry{}, false
-	}
-	return e.ProbeTable(p)
+	return engine.ProbeTable(s.game, p)
 }
 
 // stop ends the search; its answer comes. Without one nothing happens.

@@ -149,10 +149,10 @@ func (u *ucciSpeaker) settings() []setting {
 		check("batch", false, func(on bool) { u.batch = on }),
 		check("ponder", false, func(bool) {}), // the GUI's affair
 		button("newgame", func() {
-			u.s.forget()
+			u.s.newGame()
 			u.most = 0
 		}),
-	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles"}), []setting{
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
 		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
 	})

@@ -1,7 +1,7 @@
 package playerspec
 
 import (
-	"io"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"sparring/engine"
 	"sparring/engine/book"
 	"sparring/engine/search"
 	"sparring/game/catalog"
@@ -35,6 +36,7 @@ func TestParse(t *testing.T) {
 		{"self:", Spec{}, "self"},
 		{"self:nodes=10000,hash=64,threads=2,depth=7", Spec{Nodes: 10000, Hash: 64, Threads: 2, Depth: 7}, "self:nodes=10000,depth=7,hash=64,threads=2"},
 		{`self:book=a\,b.book,nodes=5`, Spec{Book: "a,b.book", Nodes: 5}, `self:book=a\,b.book,nodes=5`},
+		{"self:nodes=5,eval=xu2006", Spec{Eval: "xu2006", Nodes: 5}, "self:eval=xu2006,nodes=5"},
 		{"self,level=5,name=Five", Spec{Level: 5, Name: "Five"}, "self:level=5,name=Five"},
 		{"self:without=NullMove,with=Razoring,nodes=5", Spec{Switches: map[string]bool{"NullMove": false, "Razoring": true}, Nodes: 5},
 			"self:without=NullMove,with=Razoring,nodes=5"},
@@ -76,6 +78,9 @@ func TestParseRefuses(t *testing.T) {
 		{"self:set.Luck=1,set.LMPBase=x,set.PruneMaxDepth=-1", []string{`no number "Luck"`, "Margins.*", "whole number", "PruneMaxDepth is -1"}},
 		{"self:set.margins.Luck=1", []string{"Margins.Futility", "LMR.*"}},
 		{"self:level=3,set.LMPBase=4", []string{"heuristics"}},
+		{"self:eval=", []string{"eval: want"}},
+		{"self:level=3,eval=xu2006", []string{"its own evaluation"}},
+		{"uci:x,eval=xu2006", []string{`no key "eval"`}},
 		{"self:level=3,hash=5", []string{"a hash table and threads of its own"}},
 		{"self:" + strings.Repeat("x", 1000), []string{"want key=value"}},
 	}
@@ -113,7 +118,11 @@ func TestOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := s.Search(p, search.Limits{Nodes: 2000}, nil)
+			g, err := s.NewGame(engine.GameOptions{Rules: p.Rules()})
+			if err != nil {
+				t.Fatalf("%s: %v", spec, err)
+			}
+			run, err := g.Search(p, search.Limits{Nodes: 2000}, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", spec, err)
 			}
@@ -124,12 +133,12 @@ func TestOpen(t *testing.T) {
 			if spec == "self:nodes=500" && r.Nodes > 500 || spec == "self:depth=2" && r.Depth > 2 {
 				t.Errorf("%s: %d nodes, depth %d", spec, r.Nodes, r.Depth)
 			}
-			if c, ok := s.(io.Closer); ok {
-				c.Close()
+			if err := errors.Join(g.Close(), s.Close()); err != nil {
+				t.Errorf("%s: %v", spec, err)
 			}
 		}
 	}
-	for _, spec := range []string{"uci:no-such-program-anywhere", "ucci:sh", "self:nodes=x"} {
+	for _, spec := range []string{"uci:no-such-program-anywhere", "ucci:sh", "self:nodes=x", "self:eval=xu2006"} {
 		if _, err := Open(spec, "amazons", Options{}); err == nil || !strings.Contains(err.Error(), "player") {
 			t.Errorf("%s: %v", spec, err)
 		}
@@ -173,7 +182,11 @@ func TestBook(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		run, err := s.Search(p, search.Limits{Nodes: 20}, nil)
+		g, err := s.NewGame(engine.GameOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := g.Search(p, search.Limits{Nodes: 20}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -165,8 +165,7 @@ func (e *engine) setUp(c uci.Position) {
 		return
 	}
 	for _, text := range c.Moves {
-		m, err := p.Parse(uci.Dialect{Game: e.game, Ranks: 1}.Ours(text))
-		if err != nil || p.Play(m) != nil {
+		if _, err := game.PlayText(p, uci.Dialect{Game: e.game, Ranks: 1}.Ours(text)); err != nil {
 			return
 		}
 	}

@@ -1,0 +1,108 @@
+package play
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// noteFailure keeps why the engine failed, which nobody else knows.
+func (s *Session) noteFailure(err error) {
+	const most = 1000 // bytes
+	text := fmt.Sprintf("the engine of %s failed: %v", s.player.ID, err)
+	s.note = strings.ToValidUTF8(text[:min(len(text), most)], "")
+}
+
+// document is the record of the game as it stands.
+func (s *Session) document() *record.Record {
+	st, settings := s.st, s.player.Settings
+	doc := &record.Record{
+		ID: string(s.id), Game: st.Terms.Game, Rules: st.Terms.Rules, Position: st.Terms.Position,
+		Clock: st.Terms.Clock, Rated: st.Terms.Rated, Pool: string(st.Pool), Start: st.Started,
+		Source: record.Source{
+			By: record.ByPlayer, Player: string(s.player.ID), Seat: &st.You,
+			Instance: string(settings.Instance), Build: settings.Build, Seed: s.seed(),
+			Settings: &record.Settings{
+				Nodes: settings.Nodes, HashMB: settings.HashMB, Threads: settings.Threads, Ponder: settings.Ponder,
+			},
+		},
+		Disputes: s.disputes,
+	}
+	for i, h := range st.Holders {
+		doc.Seats[i] = record.Seat{Player: string(h.Player), Display: h.Display, Kind: record.Kind(h.Kind), Build: h.Build}
+	}
+	doc.Text = s.note
+	if st.Status == protocol.Finished {
+		doc.End, doc.Result, doc.Reason = s.received, st.Outcome.Result, st.Outcome.Reason
+	} else if doc.Text == "" {
+		doc.Text = "the seat was given up"
+	}
+	for _, p := range s.game.plies {
+		out := record.Ply{Seat: p.seat, Move: p.move, Key: p.key}
+		if rec := p.receipt; rec != nil {
+			out.LeftMS, out.Periods = rec.LeftMS, rec.Periods
+			out.UsedMS = rec.ChargedMS
+			out.Receipt = &record.Receipt{
+				Received: rec.Received, LagMS: rec.LagMS, ChargedMS: rec.ChargedMS,
+				LeftMS: rec.LeftMS, Periods: rec.Periods, WaitedMS: rec.WaitedMS,
+			}
+		}
+		if a := p.analysis; a != nil {
+			out.Think, out.UsedMS = a.think(), a.Spent.Milliseconds()
+		}
+		doc.Plies = append(doc.Plies, out)
+	}
+	return doc
+}
+
+// think is an analysis as a record has it.
+func (a *Analysis) think() *record.Think {
+	return &record.Think{
+		Source: a.source(), Depth: a.Depth, SelDepth: a.SelDepth, Score: a.Score, WinProb: a.WinProb, Nodes: a.Nodes,
+		TimeMS: a.Spent.Milliseconds(), PV: a.Line, Ponder: a.Expected,
+		PonderHit: a.PonderHit, PonderSavedMS: a.PonderSaved.Milliseconds(),
+	}
+}
+
+// source is where the move comes from, in the words of records: a prover
+// names itself by what it proves.
+func (a *Analysis) source() record.ThinkSource {
+	switch s := record.ThinkSource(a.Source); s {
+	case record.FromSearch, record.FromBook, record.FromTablebase, record.FromProver, record.FromOnly, record.FromExternal:
+		return s
+	case fallback, "":
+		return ""
+	}
+	return record.FromProver
+}
+
+// seed is what the thinker draws lots with in this game: made from what the
+// record says anyway, so that the game can be played again.
+func (s *Session) seed() uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(string(s.id) + " " + string(s.player.ID)))
+	return h.Sum64()
+}
+
+// write hands the record over. A full disk is said once; the games go on.
+func (s *Session) write() {
+	records := s.player.Records
+	if records == nil {
+		return
+	}
+	err := records.Append(s.document())
+	if lost, ok := errors.AsType[*record.NotKeptError](err); ok && !lost.First {
+		s.log.Debug().Err(err).Msg("record not kept")
+	} else if err != nil {
+		s.log.Error().Err(err).Msg("record not kept")
+	}
+}
+
+// since is the time from then to now, in whole microseconds: nobody measures
+// finer here.
+func since(then time.Time) time.Duration { return time.Since(then).Truncate(time.Microsecond) }

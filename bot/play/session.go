@@ -1,0 +1,393 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// Session is one seat of one game, from the promise to take it until the game
+// ends or the seat is lost. It is driven by the platform's states alone: each
+// says all there is to know, so that none is missed.
+type Session struct {
+	player  *Player
+	id      protocol.GameID
+	offer   *protocol.Offer // nil where the game was held or challenged for
+	confirm func() bool     // see Start
+	sub     *nats.Subscription
+	ctx     context.Context // of the session
+	cancel  context.CancelFunc
+	work    sync.WaitGroup // its requests and searches
+
+	states  chan arrival
+	signals chan signal
+	posts   chan func()
+	infos   chan Result               // the latest of the running search
+	began   chan struct{}             // closed when the game has begun
+	held    atomic.Pointer[time.Time] // since when the platform's states say the seat is ours
+
+	// From here on all belongs to the goroutine of Run.
+	log      zerolog.Logger
+	st       protocol.State // the latest
+	received time.Time      // when it came
+	epoch    uint64
+	minSeq   uint64 // states with a lower number are out of date
+	game     gameState
+	reported int // plies that were logged and shown
+	latency  *latency
+	thinker  Game          // nil until the game is granted, or where it can't be opened
+	search   *activeSearch // the search under way
+	target   *ponderTarget // what to ponder on after our move
+	out      *outgoing     // the move decided for the current position, until it is accepted
+	manners  manners
+	disputes []record.Dispute
+	note     string // about the end, for the record
+	// searchFailed: a search has failed in this game, and that was logged.
+	searchFailed bool
+	resync       resyncTimer
+	ended        bool
+}
+
+// arrival is a state and when it came.
+type arrival struct {
+	state protocol.State
+	at    time.Time
+}
+
+// signal is what others tell a session.
+type signal uint8
+
+const (
+	reservationExpired signal = iota // before the game was granted
+	challengeEnded                   // it was declined or has expired
+	seatUnknown                      // the platform does not know that we hold the seat
+)
+
+// New makes a session for a seat that was promised, before anybody is told. The
+// offer is nil where the game is held already or was challenged for. End it by
+// Cancel where Start is not called or fails.
+func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
+	ctx, cancel := context.WithCancel(ctx)
+	return &Session{
+		player: p, offer: offer, ctx: ctx, cancel: cancel, began: make(chan struct{}),
+		states: make(chan arrival, backlog), signals: make(chan signal, 4), posts: make(chan func()), infos: make(chan Result, 1),
+		latency: newLatency(p.Clock.RoundTrip()),
+	}
+}
+
+// Start listens for the game's states. Confirm is called when the game is granted;
+// false says that the slot reserved for it is gone. Call Run next.
+func (s *Session) Start(g protocol.GameID, confirm func() bool) error {
+	s.id, s.confirm = g, confirm
+	s.log = s.player.Log.With().Str("game", string(g)).Logger()
+	sub, err := s.player.Client.Game(g, s.receive)
+	s.sub = sub
+	return err
+}
+
+// ID is the game's.
+func (s *Session) ID() protocol.GameID { return s.id }
+
+// Offer is what was accepted; nil where the game was held or challenged for.
+func (s *Session) Offer() *protocol.Offer { return s.offer }
+
+// Began is closed when the game has begun.
+func (s *Session) Began() <-chan struct{} { return s.began }
+
+// Done is closed when the session is ending.
+func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
+
+// Cancel ends the session.
+func (s *Session) Cancel() {
+	s.cancel()
+	if s.sub != nil {
+		s.sub.Unsubscribe() // fails only when the connection is closed, and the subscription with it
+	}
+}
+
+// backlog is how many states may wait for their session. Each makes those
+// before it superfluous, but not if it is none that the session believes.
+const backlog = 8
+
+// arrive hands a state over; where too many wait, the oldest goes.
+func (s *Session) receive(st protocol.State) {
+	for in := (arrival{st, time.Now()}); ; {
+		select {
+		case s.states <- in:
+			return
+		default:
+		}
+		select {
+		case <-s.states:
+		default:
+		}
+	}
+}
+
+func (s *Session) signal(sig signal) {
+	select {
+	case s.signals <- sig:
+	default: // several wait already, and each of them ends the session
+	}
+}
+
+// ReservationExpired tells that the slot reserved for the game is gone.
+func (s *Session) ReservationExpired() { s.signal(reservationExpired) }
+
+// ChallengeEnded tells that the challenge was declined or has expired.
+func (s *Session) ChallengeEnded() { s.signal(challengeEnded) }
+
+// SeatUnknown tells that the platform does not know that we hold the seat.
+func (s *Session) SeatUnknown() { s.signal(seatUnknown) }
+
+// Held reports whether the platform has said that the seat is ours.
+func (s *Session) Held() bool { return s.held.Load() != nil }
+
+// HeldBefore reports whether it had said so before a time.
+func (s *Session) HeldBefore(t time.Time) bool {
+	since := s.held.Load()
+	return since != nil && since.Before(t)
+}
+
+// Run plays until the game ends or the seat is lost.
+func (s *Session) Run() {
+	defer s.finish()
+	s.resync.timer = time.NewTimer(time.Hour)
+	defer s.resync.timer.Stop()
+	s.resync.reset(s)
+	for !s.ended {
+		select {
+		case <-s.ctx.Done():
+			s.ended = true
+		case in := <-s.states:
+			s.handleState(in)
+		case sig := <-s.signals:
+			s.handleSignal(sig)
+		case r := <-s.search.result():
+			s.handleResult(r)
+		case f := <-s.posts:
+			f()
+		case v := <-s.infos:
+			s.emitInfo(v)
+		case <-s.resync.timer.C:
+			s.resync.fired(s)
+		}
+	}
+}
+
+// finish cleans up, whatever ended the session.
+func (s *Session) finish() {
+	s.stopThinking()
+	s.Cancel()
+	s.work.Wait()
+	if s.thinker != nil {
+		s.thinker.Close() // it has nothing to lose
+	}
+	if s.Held() {
+		s.reportEnd()
+	}
+}
+
+// handleSignal acts on a signal.
+func (s *Session) handleSignal(sig signal) {
+	switch {
+	case sig == seatUnknown:
+		// The state that told of the end, or of the loss of the seat, was
+		// missed or is still on its way.
+		s.resync.endAfter(lastStateWait)
+	case s.Held():
+	case sig == reservationExpired:
+		s.log.Debug().Msg("no grant in time")
+		s.ended = true
+	case sig == challengeEnded:
+		s.ended = true
+	}
+}
+
+// see takes in a state.
+func (s *Session) handleState(in arrival) {
+	st := in.state
+	if st.Seq < s.minSeq {
+		return
+	}
+	mine := st.Holders[st.You]
+	ours := mine.Player == s.player.ID && mine.Instance == s.player.Client.Instance()
+	switch {
+	case !s.Held():
+		if !ours || !s.begin(in) {
+			return
+		}
+	case st.You != s.st.You || st.Terms != s.st.Terms:
+		s.log.Warn().Msg("a state with another seat or other terms, ignored")
+		return
+	case st.Status == protocol.Finished:
+	case mine.Player == s.player.ID && mine.Instance == "":
+		s.handleVacant(st)
+		return
+	case !ours:
+		s.log.Info().Uint64("epoch", mine.Epoch).Msg("the seat is another's now")
+		s.ended = true
+		return
+	case mine.Epoch < s.epoch:
+		return // newer and yet of an older epoch: no platform says that
+	}
+	s.st, s.received, s.epoch, s.minSeq = st, in.at, mine.Epoch, st.Seq
+	s.resync.reset(s)
+	s.syncPosition()
+	if n := len(st.Moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
+		s.game.charged(n-1, st.Moves[n-1], st.Receipt)
+	}
+	s.reportMoves()
+	s.act()
+}
+
+// unseated waits for what becomes of the seat, which the platform took from us
+// because it did not hear us. Our heartbeats still name the game, so that it
+// can give the seat back; nothing is played meanwhile.
+func (s *Session) handleVacant(st protocol.State) {
+	if !s.resync.ending {
+		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the seat is vacant")
+	}
+	s.minSeq, s.out = st.Seq, nil
+	s.stopThinking()
+	s.resync.endAfter(vacantWait)
+}
+
+// granted begins the game: the platform says that the seat is ours. False is
+// that we do not want it any more.
+func (s *Session) begin(in arrival) bool {
+	st := in.state
+	if s.offer != nil && (st.Terms != s.offer.Terms || st.You != s.offer.Seat) {
+		s.log.Error().Msg("granted another match than was offered; giving the seat back")
+		s.giveBack()
+		return false
+	}
+	if !s.confirm() {
+		return false // reservationExpired: its word is on the way
+	}
+	rules, err := catalog.Rules(st.Terms.Rules)
+	if err == nil {
+		_, err = rules.New(st.Terms.Position)
+	}
+	if err != nil {
+		s.log.Error().Err(err).Msg("a game that can't be played here; giving the seat back")
+		s.giveBack()
+		return false
+	}
+	s.game.rules, s.game.start = rules, st.Terms.Position
+	s.held.Store(&in.at)
+	close(s.began)
+	other := st.Holders[st.You.Other()]
+	s.log = s.log.With().Str("seat", st.You.String()).Logger()
+	s.st = st
+	if len(st.Moves) > 2 {
+		s.reported = len(st.Moves) // a running game: what was played before is not news
+	}
+	s.player.Process.GameBegan(other.Player)
+	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
+		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
+	s.emit(Event{Kind: GameStarted})
+	if err := s.openGame(); err != nil {
+		s.log.Debug().Err(err).Msg("no engine yet") // the first search says so, if it still can't be opened
+	}
+	s.greet()
+	return true
+}
+
+// surrender gives the seat back to the platform, and ends the session.
+func (s *Session) giveBack() {
+	s.ended = true
+	s.player.Process.GiveBack(s.id)
+}
+
+// syncPosition brings the game to where the state is.
+func (s *Session) syncPosition() {
+	g, played, playing := &s.game, len(s.game.plies), s.st.Status == protocol.Playing
+	if g.follow(s.st.Moves, playing, s.dispute) < played {
+		// Moves were taken back, and what was thought after them is void.
+		s.stopThinking()
+		s.target, s.out, g.decided = nil, nil, nil
+	}
+	switch {
+	case g.pos == nil:
+	case s.st.Key != "" && s.st.Key != game.KeyText(g.pos.Key()):
+		s.dispute("another position")
+	case playing && g.pos.Turn() != s.st.Turn:
+		s.dispute(fmt.Sprintf("%s to act, the platform says %s", g.pos.Turn(), s.st.Turn))
+	}
+}
+
+// dispute notes that our rules and the platform's differ, once a ply. The
+// platform's ruling stands.
+func (s *Session) dispute(why string) {
+	n := len(s.st.Moves)
+	if last := len(s.disputes) - 1; last >= 0 && s.disputes[last].Ply == n {
+		return
+	}
+	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: fmt.Sprintf("%.32s", s.st.Key), Text: why}
+	ev := s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("ruled", d.Ruled)
+	if pos := s.game.pos; pos != nil {
+		d.Claimed = game.KeyText(pos.Key())
+		ev = ev.Str("claimed", d.Claimed).Stringer("position", pos)
+	}
+	s.disputes = append(s.disputes, d)
+	ev.Str("why", why).Msg("disagreement with the platform")
+}
+
+// conclude says how the game ended for us, and writes the record.
+func (s *Session) reportEnd() {
+	out := s.st.Outcome
+	ev := s.log.Info()
+	if s.st.Status == protocol.Finished {
+		ev = ev.Stringer("result", out.Result).Str("reason", string(out.Reason))
+	} else {
+		out = game.Outcome{}
+		ev = ev.Bool("given_up", true)
+	}
+	ev.Int("ply", len(s.st.Moves)).Dur("overhead_ms", s.latency.Overhead()).Msg("game end")
+	s.emit(Event{Kind: GameEnded, Outcome: out})
+	s.write()
+}
+
+// emit tells whoever watches.
+func (s *Session) emit(e Event) {
+	observe := s.player.Observe
+	if observe == nil {
+		return
+	}
+	e.Player, e.Game, e.You, e.Terms = s.player.ID, s.id, s.st.You, s.st.Terms
+	e.Opponent = s.st.Holders[s.st.You.Other()]
+	if e.Kind != MovePlayed {
+		e.Ply = len(s.st.Moves)
+	}
+	for seat, c := range s.st.Clocks.Seats {
+		e.Clocks[seat], _ = s.st.Terms.Clock.Budget(c.State())
+	}
+	observe(e)
+}
+
+// showMoves logs and emits the moves since the last state.
+func (s *Session) reportMoves() {
+	s.reported = min(s.reported, len(s.game.plies)) // some may have been taken back
+	for ; s.reported < len(s.game.plies); s.reported++ {
+		p := s.game.plies[s.reported]
+		ev := s.log.Debug().Int("ply", s.reported+1).Stringer("by", p.seat).Str("move", p.move).
+			Int64("clock_ms", s.st.Clocks.Seats[p.seat].LeftMS)
+		if a := p.analysis; a != nil {
+			ev = ev.Int("depth", a.Depth).Uint64("nodes", a.Nodes).Int("score", a.Score).
+				Float64("chance", a.WinProb).Bool("ponder_hit", a.PonderHit)
+		}
+		ev.Msg("move")
+		s.emit(Event{Kind: MovePlayed, Ply: s.reported + 1, Move: p.move, Seat: p.seat, Analysis: p.analysis})
+	}
+}

@@ -1,0 +1,161 @@
+package policy
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sparring/protocol"
+)
+
+// A model of the ledger that only counts, driven by random operations.
+func TestLedgerNeverAboveItsBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads")}
+		b.ForHumans = rapid.IntRange(0, b.Games).Draw(t, "humans")
+		l := NewLedger(b)
+		var held []*Reservation
+		t.Repeat(map[string]func(*rapid.T){
+			"reserve": func(t *rapid.T) {
+				n := Need{
+					Player:   rapid.SampledFrom([]protocol.PlayerID{"a", "b"}).Draw(t, "player"),
+					MaxGames: rapid.IntRange(0, 3).Draw(t, "most"),
+					Human:    rapid.Bool().Draw(t, "human"),
+					Threads:  rapid.IntRange(1, 3).Draw(t, "threads"),
+				}
+				free := l.Free(n)
+				s, err := l.Reserve(n, 0, nil)
+				if (err == nil) != (free > 0) {
+					t.Fatalf("free %d, but reserve says %v", free, err)
+				}
+				if err == nil {
+					held = append(held, s)
+				}
+			},
+			"release": func(t *rapid.T) {
+				if len(held) == 0 {
+					t.Skip("nothing held")
+				}
+				i := rapid.IntRange(0, len(held)-1).Draw(t, "which")
+				held[i].Release()
+				held[i].Release() // the second must not count
+				held = append(held[:i], held[i+1:]...)
+			},
+			"": func(t *rapid.T) {
+				bots, threads, players := 0, 0, map[protocol.PlayerID]int{}
+				for _, r := range held {
+					players[r.need.Player]++
+					threads += r.need.Threads
+					if !r.need.Human {
+						bots++
+					}
+				}
+				if l.Used() != len(held) {
+					t.Fatalf("used %d of %d held", l.Used(), len(held))
+				}
+				if len(held) > b.Games || bots > b.Games-b.ForHumans || threads > b.Threads {
+					t.Fatalf("%d games, %d against bots, %d threads: over %+v", len(held), bots, threads, b)
+				}
+			},
+		})
+	})
+}
+
+// Many goroutines reserve, keep, let expire and release at once.
+func TestLedgerUnderConcurrency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLedger(Limits{Games: 5, ForHumans: 2, Threads: 100})
+		var mu sync.Mutex
+		all, bots := 0, 0
+		add := func(human bool, n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			all += n
+			if !human {
+				bots += n
+			}
+			if all > 5 || bots > 3 {
+				t.Errorf("%d games, %d against bots", all, bots)
+			}
+		}
+		var wg sync.WaitGroup
+		for g := range 20 {
+			wg.Go(func() {
+				r := rand.New(rand.NewPCG(1, uint64(g)))
+				for range 200 {
+					human := r.IntN(2) == 0
+					hold := time.Duration(r.IntN(3)) * time.Millisecond
+					s, err := l.Reserve(Need{Human: human, Threads: 1}, hold, func() {})
+					if err != nil {
+						time.Sleep(time.Duration(r.IntN(1000)) * time.Microsecond)
+						continue
+					}
+					if s.Confirm() {
+						add(human, 1)
+						time.Sleep(time.Duration(r.IntN(3000)) * time.Microsecond)
+						add(human, -1)
+						s.Release()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if l.Used() != 0 {
+			t.Errorf("%d slots still taken", l.Used())
+		}
+	})
+}
+
+func TestReservationExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLedger(Limits{Games: 1, Threads: 1})
+		expired := 0
+		s, err := l.Reserve(Need{Threads: 1}, time.Second, func() { expired++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Reserve(Need{Threads: 1}, time.Second, nil); !errors.Is(err, ErrFull) {
+			t.Fatalf("second reservation: %v, want ErrFull", err)
+		}
+		time.Sleep(time.Second + time.Millisecond)
+		synctest.Wait()
+		if expired != 1 || l.Used() != 0 || s.Confirm() {
+			t.Fatalf("expired %d times, %d used", expired, l.Used())
+		}
+
+		s, err = l.Reserve(Need{Threads: 1}, time.Second, func() { expired++ })
+		if err != nil || !s.Confirm() {
+			t.Fatalf("a new hold: %v", err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if expired != 1 || l.Used() != 1 {
+			t.Fatalf("a kept slot expired")
+		}
+		s.Release()
+		if l.Used() != 0 {
+			t.Fatal("not released")
+		}
+	})
+}
+
+func TestLedgerSignalsAndCloses(t *testing.T) {
+	l := NewLedger(Limits{Games: 2, Threads: 2})
+	s, _ := l.Reserve(Need{Threads: 1}, 0, nil)
+	<-l.Changed()
+	s.Release()
+	<-l.Changed()
+	l.Close()
+	<-l.Changed()
+	if _, err := l.Reserve(Need{Threads: 1}, 0, nil); !errors.Is(err, ErrClosed) {
+		t.Fatalf("after Close: %v", err)
+	}
+	if l.Free(Need{}) != 0 {
+		t.Fatal("free slots after Close")
+	}
+}

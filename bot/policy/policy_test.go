@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+func spec(t *testing.T, text string) clock.Spec {
+	t.Helper()
+	s, err := clock.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPolicy(t *testing.T) {
+	me := protocol.PlayerID("me")
+	human, program := protocol.Opponent{Player: "ann", Kind: protocol.Human, Rating: 1500}, protocol.Opponent{Player: "bob", Kind: protocol.Bot, Rating: 1500}
+	offer := func(change ...func(*protocol.Offer)) protocol.Offer {
+		o := protocol.Offer{Kind: protocol.OfferMatch, Opponent: &human, Terms: protocol.Terms{
+			Game: "amazons", Rules: "amazons/6x6", Clock: spec(t, "60+1"), Rated: true}}
+		for _, f := range change {
+			f(&o)
+		}
+		return o
+	}
+	against := func(p protocol.Opponent) func(*protocol.Offer) {
+		return func(o *protocol.Offer) { o.Opponent = &p }
+	}
+	at := func(text string) func(*protocol.Offer) {
+		return func(o *protocol.Offer) { o.Terms.Clock = spec(t, text) }
+	}
+	under := func(rules, position string) func(*protocol.Offer) {
+		return func(o *protocol.Offer) { o.Terms.Rules, o.Terms.Position = rules, position }
+	}
+	open, casual := func(o *protocol.Offer) { o.Opponent = nil }, func(o *protocol.Offer) { o.Terms.Rated = false }
+	seat := func(o *protocol.Offer) { o.Kind, o.Player = protocol.OfferSeat, me }
+	all := Policy{Positions: true}
+
+	for _, c := range []struct {
+		name   string
+		policy Policy
+		offer  protocol.Offer
+		recent int
+		want   protocol.DeclineReason // "" accepts
+	}{
+		{"anything", all, offer(), 100, ""},
+		{"against anyone", all, offer(open), 0, ""},
+		{"another game", all, offer(func(o *protocol.Offer) { o.Terms.Game, o.Terms.Rules = "xiangqi", "xiangqi/simple" }), 0, protocol.DeclineGame},
+		{"no such game", all, offer(func(o *protocol.Offer) { o.Terms.Game, o.Terms.Rules = "chess", "chess/960" }), 0, protocol.DeclineGame},
+		{"unknown rules", all, offer(under("amazons/moon", "")), 0, protocol.DeclineRules},
+		{"rules of another game", all, offer(under("xiangqi/simple", "")), 0, protocol.DeclineRules},
+		{"bad position", all, offer(under("amazons/6x6", "nonsense")), 0, protocol.DeclineRules},
+		{"rules not wanted", Policy{Rules: []string{"amazons/10x10"}}, offer(), 0, protocol.DeclineRules},
+		{"rules of another game do not bind", Policy{Rules: []string{"xiangqi/simple"}}, offer(), 0, ""},
+		{"no positions", Policy{}, offer(under("amazons/6x6", "2q2q/6/6/6/6/2Q2Q w")), 0, protocol.DeclineRules},
+		{"speed", Policy{Speeds: []clock.Speed{clock.Rapid}}, offer(), 0, protocol.DeclineClock},
+		{"right speed", Policy{Speeds: []clock.Speed{clock.Bullet}}, offer(), 0, ""},
+		{"too fast", Policy{Fastest: spec(t, "180")}, offer(), 0, protocol.DeclineClock},
+		{"just right", Policy{Fastest: spec(t, "100"), Slowest: spec(t, "100")}, offer(), 0, ""},
+		{"too slow", Policy{Slowest: spec(t, "60")}, offer(), 0, protocol.DeclineClock},
+		{"unlimited is slow", Policy{Slowest: spec(t, "60")}, offer(at("unlimited")), 0, protocol.DeclineClock},
+		{"unlimited is not fast", Policy{Fastest: spec(t, "60")}, offer(at("unlimited")), 0, ""},
+		{"no time at all", all, offer(at("0.05")), 0, protocol.DeclineClock},
+		{"rated only", Policy{Rated: RatedOnly}, offer(casual), 0, protocol.DeclineRated},
+		{"casual only", Policy{Rated: CasualOnly}, offer(), 0, protocol.DeclineCasual},
+		{"both", Policy{Rated: RatedAndCasual, Opponents: Everyone}, offer(casual), 0, ""},
+		{"humans only", Policy{Opponents: HumansOnly}, offer(against(program)), 0, protocol.DeclineKind},
+		{"humans only, human", Policy{Opponents: HumansOnly}, offer(), 0, ""},
+		{"humans only, open", Policy{Opponents: HumansOnly}, offer(open), 0, protocol.DeclineKind},
+		{"bots only", Policy{Opponents: BotsOnly}, offer(), 0, protocol.DeclineKind},
+		{"too weak", Policy{MinRating: 1600}, offer(), 0, protocol.DeclineRating},
+		{"too strong", Policy{MaxRating: 1400}, offer(), 0, protocol.DeclineRating},
+		{"in range", Policy{MinRating: 1500, MaxRating: 1500}, offer(), 0, ""},
+		{"no rating yet", Policy{MinRating: 1600}, offer(against(protocol.Opponent{Player: "new", Kind: protocol.Bot})), 0, ""},
+		{"blocked", Policy{Block: []protocol.PlayerID{"ann"}}, offer(), 0, protocol.DeclineOpponent},
+		{"not allowed", Policy{Allow: []protocol.PlayerID{"bob"}}, offer(), 0, protocol.DeclineOpponent},
+		{"allowed", Policy{Allow: []protocol.PlayerID{"ann"}}, offer(), 0, ""},
+		{"allowed, open", Policy{Allow: []protocol.PlayerID{"ann"}}, offer(open), 0, protocol.DeclineOpponent},
+		{"itself", all, offer(against(protocol.Opponent{Player: me, Kind: protocol.Bot})), 0, protocol.DeclineOpponent},
+		{"another's seat", all, offer(func(o *protocol.Offer) { o.Player = "eve" }), 0, protocol.DeclineOpponent},
+		{"too often", Policy{Repeat: 3}, offer(), 3, protocol.DeclineRepeat},
+		{"not too often", Policy{Repeat: 3}, offer(), 2, ""},
+		{"own running game", Policy{Rated: CasualOnly, Opponents: BotsOnly, Repeat: 1, Fastest: spec(t, "600")}, offer(seat), 5, ""},
+		{"running game, rules unknown", all, offer(seat, under("amazons/moon", "")), 0, protocol.DeclineRules},
+	} {
+		got := c.policy.Check(me, []string{"amazons"}, c.offer, c.recent)
+		if got.Reason != c.want || (got.Text == "") != (c.want == "") {
+			t.Errorf("%s: %q (%s), want %q", c.name, got.Reason, got.Text, c.want)
+		}
+		if len([]rune(got.Text)) > 200 || strings.Contains(got.Text, "nonsense") {
+			t.Errorf("%s: the sentence %q is too long or echoes input", c.name, got.Text)
+		}
+	}
+}
+
+func TestCapability(t *testing.T) {
+	p := Policy{Rules: []string{"amazons/8x8"}, Slowest: spec(t, "300")}
+	if c := p.Capability("xiangqi"); c.Game != "xiangqi" || len(c.Rules) != 0 || len(c.Speeds) != 2 {
+		t.Errorf("%+v", c)
+	}
+	if c := p.Capability("amazons"); !slices.Equal(c.Rules, []string{"amazons/8x8"}) {
+		t.Errorf("%+v", c)
+	}
+	if c := (Policy{}).Capability("xiangqi"); len(c.Speeds) != 0 {
+		t.Errorf("no bound on the clock, but speeds %v", c.Speeds)
+	}
+}
