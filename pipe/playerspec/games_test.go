@@ -3,11 +3,14 @@ package playerspec
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
 	"sparring/engine"
+	"sparring/engine/book"
 	"sparring/engine/search"
 	"sparring/game/catalog"
 	"sparring/pipe/external"
@@ -99,6 +102,66 @@ func TestGamesAtOnce(t *testing.T) {
 					t.Error("games are alike")
 				}
 			})
+		}
+	}
+}
+
+// TestDescribe: a game says who plays it, as an engine that is not ours says it
+// of itself.
+func TestDescribe(t *testing.T) {
+	b, err := book.NewBuilder("gomoku/freestyle-15", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "own.book")
+	if err := os.WriteFile(path, b.Book(0).Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	elo := 120.0
+	e := NewEngines(Options{HashBytes: 1 << 20, Threads: 2, LevelElo: func(gameName string, level int) (float64, bool) {
+		return elo, gameName == "gomoku" && level == 3
+	}})
+	defer e.Close()
+	rules, err := catalog.Rules("gomoku/freestyle-15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := strings.TrimPrefix(engine.Build(), "sparring ")
+	program := func(d external.Dialect, nodes uint64) string {
+		s, err := Parse(ourProgram(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Outside.Dialect, s.Outside.Nodes = d, nodes
+		return s.String()
+	}
+	for spec, want := range map[string]engine.Description{
+		"self":                   {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
+		"self:level=3":           {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, Nodes: 700, Threads: 1, Reproducible: true},
+		"self:level=3,nodes=600": {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, Nodes: 600, Threads: 1, Reproducible: true},
+		"self:book=" + path + ",nodes=600,depth=4": {Name: "sparring", Build: engine.Build(), Nodes: 600, Depth: 4, HashMB: 1, Threads: 1, Book: path, Reproducible: true},
+		program(external.UCI, 700):                 {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: 2, Reproducible: true},
+		program(external.Gomocup, 0):               {Name: "Sparring", Build: build, HashMB: 1, Threads: 2, Reproducible: true},
+		program(external.SAU, 0):                   {Name: "Sparring", HashMB: 1, Threads: 2, Reproducible: true},
+	} {
+		g, err := e.NewGame(spec, engine.GameOptions{Rules: rules, Seed: 5, Reproducible: true})
+		if err == nil {
+			err = g.Ready()
+		}
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			continue
+		}
+		s, err := Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Spec, want.Seed = s.String(), 5
+		if got := g.Describe(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %+v\nwant %+v", spec, got, want)
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
