@@ -8,7 +8,7 @@ import (
 )
 
 // TestManyGames: games share what is large. A thousand that are open take far
-// less memory than a thousand histories, of 6 MB each.
+// less memory than a thousand histories, of 8 MB each.
 func TestManyGames(t *testing.T) {
 	const games, mostMB = 1000, 300
 	for name, o := range map[string]GameOptions{"shared": {}, "reproducible": {Reproducible: true}} {
