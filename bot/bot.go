@@ -95,8 +95,9 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	return b, nil
 }
 
-// Drain makes the bot take no more games; Run returns once those under way
-// have ended. End Run's context to hand them over at once.
+// Drain makes the bot take no more games. Run returns once those under way have
+// ended, or when the platform has not answered for Config.DrainSilence. End Run's
+// context to hand the games over at once.
 func (b *Bot) Drain() { b.drainOnce.Do(func() { close(b.drain) }) }
 
 // Run plays until ctx ends, or the games end after Drain. It then gives the
@@ -168,6 +169,7 @@ func (b *Bot) start(ctx context.Context) {
 // serve keeps the places in the queues until there is a reason to end.
 func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 	drain := b.drain
+	var draining time.Time // since when
 	tick := time.NewTicker(checkup)
 	defer tick.Stop()
 	for {
@@ -177,7 +179,11 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		switch {
 		case b.nc.IsClosed():
 			return fmt.Errorf("bot: %w", nats.ErrConnectionClosed)
-		case drain == nil && b.ledger.Used() == 0:
+		case drain != nil:
+		case b.ledger.Used() == 0:
+			return nil
+		case min(time.Since(draining), time.Since(*b.answered.Load())) >= b.cfg.DrainSilence:
+			b.log.Warn().Int("games", b.ledger.Used()).Msg("draining without a platform; leaving the games to other instances")
 			return nil
 		}
 		select {
@@ -186,7 +192,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		case <-drain:
 			b.log.Info().Int("games", b.ledger.Used()).Msg("draining: no more games")
 			b.ledger.Close()
-			drain = nil
+			drain, draining = nil, time.Now()
 		case <-b.ledger.Changed():
 		case <-b.news:
 		case <-tick.C: // a queue that could not be joined is tried again

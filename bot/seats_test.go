@@ -2,8 +2,11 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"sparring/bot/play"
 	"sparring/game"
@@ -142,8 +145,8 @@ func TestDrainFinishesTheGames(t *testing.T) {
 	f.Drain()
 	f.Drain() // again does nothing
 	eventually(t, "the place in the queue to be gone", func() bool {
-		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), offerOf(small(t), "game2", game.First))
-		return err != nil
+		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), late())
+		return errors.Is(err, nats.ErrNoResponders)
 	})
 	f.wait(t)
 	select {
