@@ -3,6 +3,7 @@ package play
 import (
 	"time"
 
+	"sparring/engine"
 	"sparring/game"
 )
 
@@ -95,13 +96,15 @@ func (s *Session) ponderHit() {
 func (s *Session) startSearch(pos game.Position, expected string) error {
 	ponder := expected != ""
 	t := Task{
-		Player: s.player.ID, Engine: s.player.Settings.Engine, Game: s.id, Position: pos.Clone(), Ponder: ponder,
-		Nodes: s.player.Settings.Nodes, Threads: s.player.Settings.Threads, Seed: s.seed(), Watch: s.keepInfo,
+		Position: pos.Clone(), Ponder: ponder, Nodes: s.player.Settings.Nodes, Threads: s.player.Settings.Threads, Watch: s.keepInfo,
 	}
 	if !ponder {
 		t.Clock, _ = s.clock()
 	}
-	thought, err := s.player.Think.Think(t)
+	if err := s.openGame(); err != nil {
+		return err
+	}
+	thought, err := s.thinker.Think(t)
 	if err != nil {
 		return err
 	}
@@ -118,6 +121,15 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 		m.done <- searchEnd{r, err}
 	})
 	return nil
+}
+
+// openGame opens the game with who thinks, unless it is open.
+func (s *Session) openGame() (err error) {
+	if s.thinker == nil {
+		s.thinker, err = s.player.Think.NewGame(s.player.Settings.Engine,
+			engine.GameOptions{ID: string(s.id), Rules: s.game.rules, Seed: s.seed()})
+	}
+	return err
 }
 
 // stopThinking ends the search under way; what it has learnt stays in the

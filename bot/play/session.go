@@ -45,6 +45,7 @@ type Session struct {
 	game     gameState
 	reported int // plies that were logged and shown
 	latency  *latency
+	thinker  Game          // nil until the game is granted, or where it can't be opened
 	search   *activeSearch // the search under way
 	target   *ponderTarget // what to ponder on after our move
 	out      *outgoing     // the move decided for the current position, until it is accepted
@@ -189,6 +190,9 @@ func (s *Session) finish() {
 	s.stopThinking()
 	s.Cancel()
 	s.work.Wait()
+	if s.thinker != nil {
+		s.thinker.Close() // it has nothing to lose
+	}
 	if s.Held() {
 		s.reportEnd()
 	}
@@ -293,6 +297,9 @@ func (s *Session) begin(in arrival) bool {
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
 	s.emit(Event{Kind: GameStarted})
+	if err := s.openGame(); err != nil {
+		s.log.Debug().Err(err).Msg("no engine yet") // the first search says so, if it still can't be opened
+	}
 	s.greet()
 	return true
 }

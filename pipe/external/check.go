@@ -56,9 +56,13 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	if err != nil {
 		return err
 	}
+	g, err := e.NewGame(engine.GameOptions{})
+	if err != nil {
+		return err
+	}
 	// Closing the engine ends whatever a check waits for.
 	defer context.AfterFunc(ctx, func() { e.Close() })()
-	x := &examination{engine: e, start: start}
+	x := &examination{engine: e, game: g.(*playedGame), start: start}
 	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
 		f := check()
 		if err := ctx.Err(); err != nil {
@@ -75,6 +79,7 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 // examination is a check under way.
 type examination struct {
 	engine *Engine
+	game   *playedGame
 	start  game.Position
 
 	met  []engine.FaultKind
@@ -89,12 +94,10 @@ type examination struct {
 
 // program is the one process that is looked at; it waits for a search.
 func (x *examination) program() (*program, error) {
-	if err := x.engine.Ready(); err != nil {
+	if err := x.game.Ready(); err != nil {
 		return nil, err
 	}
-	x.engine.mu.Lock()
-	defer x.engine.mu.Unlock()
-	p := x.engine.idle[0]
+	p := x.game.current().program
 	p.inbox.setTap(func(line string) { x.overhear(p, line) })
 	return p, nil
 }
@@ -167,7 +170,7 @@ func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
 	if _, err := x.program(); err != nil {
 		return search.Result{Err: err}
 	}
-	run, err := x.engine.Search(p, l, nil)
+	run, err := x.game.Search(p, l, nil)
 	if err != nil {
 		return search.Result{Err: err}
 	}
@@ -278,7 +281,7 @@ func (x *examination) stop() Finding {
 	if _, err := x.program(); err != nil {
 		return x.failed("stop", err)
 	}
-	run, err := x.engine.Search(x.start, search.Limits{Wait: true}, nil)
+	run, err := x.game.Search(x.start, search.Limits{Wait: true}, nil)
 	if err != nil {
 		return Finding{"stop", Bad, err.Error()}
 	}
@@ -343,9 +346,6 @@ func (x *examination) quit() Finding {
 	if err != nil {
 		return x.failed("quit", err)
 	}
-	x.engine.mu.Lock()
-	x.engine.idle = without(x.engine.idle, p)
-	x.engine.mu.Unlock()
 	within := x.engine.times.quit
 	obeyed := p.quit(p.farewell(), within)
 	switch {

@@ -3,29 +3,32 @@ package uci
 import (
 	"strconv"
 	"strings"
+
+	"sparring/game/amazons"
+	"sparring/game/gomoku"
+	"sparring/game/xiangqi"
 )
 
-// Dialect is how a game's moves and positions are written, where that is not as
-// the rules of package game write them. Its methods turn one text into the
-// other, and leave a text alone that is of no move's form: who knows the rules
-// will say what is wrong with it.
+// Dialect translates a game's moves and positions between the texts of its
+// rules and those of UCI. A text that is not a move's is left alone, so that
+// the rules can say what is wrong with it.
 //
-// What Fairy-Stockfish writes is what GUIs of UCI_Variant read: Xiangqi with
-// ranks from 1 (h3e3, a10a9), Amazons with the arrow as a second move
-// (d1d7,d7b7). Pikafish, UCCI and the "Cyclone" dialect have ranks from 0, as
-// we have. There is no Gomoku in either: stones are written as here (h8), and
-// drops in the manner of Fairy-Stockfish (P@h8) are read.
+// Most games are written as their rules write them. Two are not, after
+// Fairy-Stockfish, whose texts GUIs with UCI_Variant expect: Xiangqi has ranks
+// from 1 (h3e3, a10a9), Amazons the arrow as a second move (d1d7,d7b7).
+// Pikafish, UCCI and the "Cyclone" dialect have Xiangqi's ranks from 0, as the
+// rules have. Of Gomoku, drops as Fairy-Stockfish writes them (P@h8) are read.
 type Dialect struct {
-	Game  string // "xiangqi", "gomoku", "amazons"
+	Game  string // its name in package catalog, and in UCI_Variant
 	Ranks int    // the number of Xiangqi's first rank, 0 or 1
 }
 
 // Theirs is a move of ours as the dialect writes it.
 func (d Dialect) Theirs(move string) string {
 	switch d.Game {
-	case "xiangqi":
+	case xiangqi.Name:
 		return shiftRanks(move, d.Ranks)
-	case "amazons":
+	case amazons.Name:
 		if path, arrow, ok := strings.Cut(move, "/"); ok {
 			if to := lastSquare(path); to != "" {
 				return path + "," + to + arrow
@@ -40,15 +43,15 @@ func (d Dialect) Theirs(move string) string {
 func (d Dialect) Ours(move string) string {
 	move = strings.ToLower(move)
 	switch d.Game {
-	case "xiangqi":
+	case xiangqi.Name:
 		return shiftRanks(strings.ReplaceAll(move, "-", ""), -d.Ranks)
-	case "amazons":
+	case amazons.Name:
 		if path, shot, ok := strings.Cut(move, ","); ok {
 			if to := lastSquare(path); to != "" && strings.HasPrefix(shot, to) {
 				return path + "/" + shot[len(to):]
 			}
 		}
-	case "gomoku":
+	case gomoku.Name:
 		return strings.TrimPrefix(move, "p@")
 	}
 	return move
@@ -57,7 +60,7 @@ func (d Dialect) Ours(move string) string {
 // OurPosition is a FEN of the dialect as we read it: GUIs fill up FENs of every
 // game with the fields that chess has.
 func (d Dialect) OurPosition(fen string) string {
-	if d.Game != "amazons" {
+	if d.Game != amazons.Name {
 		return fen
 	}
 	if f := strings.Fields(fen); len(f) > 2 {
@@ -68,7 +71,7 @@ func (d Dialect) OurPosition(fen string) string {
 
 // TheirPosition is a position of ours as the dialect writes it.
 func (d Dialect) TheirPosition(position string) string {
-	if d.Game == "amazons" && position != "" {
+	if d.Game == amazons.Name && position != "" {
 		return position + " - - 0 1"
 	}
 	return position
