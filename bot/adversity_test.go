@@ -110,7 +110,7 @@ func TestRefusalsThatPass(t *testing.T) {
 
 func TestHaltedGameGoesOn(t *testing.T) {
 	p, m, f := playing(t, nil)
-	f.think.setPause(5 * time.Millisecond)
+	f.engine.setPause(5 * time.Millisecond)
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 	p.mu.Lock()
 	m.Status = protocol.Halted
@@ -245,7 +245,7 @@ func TestNATSRestartsInMidGame(t *testing.T) {
 	p := newPlatform(t, connect(t, at))
 	nc := connect(t, at)
 	f := startBot(t, nc)
-	f.think.setPause(20 * time.Millisecond)
+	f.engine.setPause(20 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
@@ -269,7 +269,7 @@ func TestDrainWithoutAServer(t *testing.T) {
 	at, stop, start := restartable(t)
 	p := newPlatform(t, connect(t, at))
 	f := startBotWith(t, connect(t, at), w, func(c *Config) { c.DrainSilence = 100 * time.Millisecond })
-	f.think.setPause(50 * time.Millisecond)
+	f.engine.setPause(50 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
@@ -291,7 +291,7 @@ func TestGarbage(t *testing.T) {
 	nc := connect(t, srv.Platform())
 	p := newPlatform(t, nc)
 	f := startBot(t, connect(t, srv.Player("bots")))
-	f.think.setPause(2 * time.Millisecond)
+	f.engine.setPause(2 * time.Millisecond)
 	// Somebody on the platform's side answers everything, and first.
 	for _, subject := range []string{"sparring.play.amazons-hare.game.game1.*", "sparring.play.amazons-hare.alive"} {
 		if _, err := nc.Subscribe(subject, func(msg *nats.Msg) {

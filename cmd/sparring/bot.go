@@ -79,7 +79,9 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 			log.Warn().Err(err).Msg("records")
 		}
 	}
-	b, err = bot.New(nc, cfg, bot.Deps{Think: play.PoolThinker{Engines: engines, Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
+	b, err = bot.New(nc, cfg, bot.Deps{
+		NewGame: engines.NewGame, Pool: pool, Build: engine.Build(), Records: records, Log: log, Observe: observe,
+	})
 	if err != nil {
 		done()
 		return nil, nil, err
