@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,7 +97,7 @@ func TestGivesUpWithItsContext(t *testing.T) {
 func TestRefusedUnread(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	w.serve(s.ServeGame("g1", protocol.Acts{}))
+	w.serve(s.ServeGame("g1", acts(new(atomic.Int64))))
 	if _, err := w.client("alice").Chat(w.ctx, "g1", 1, strings.Repeat("x", 20<<10)); !errors.Is(err, &protocol.Error{Code: protocol.TooLarge}) {
 		t.Errorf("%v", err)
 	}
@@ -229,7 +230,7 @@ func TestServerRestart(t *testing.T) {
 	t.Cleanup(srv.Close)
 	w.Server = srv
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	w.serve(s.ServeGame("g1", protocol.Acts{Move: func(protocol.From, protocol.MoveRequest) protocol.ActAnswer { return protocol.ActAnswer{Ply: 1} }}))
+	w.serve(s.ServeGame("g1", acts(new(atomic.Int64))))
 	if err := <-done; err != nil {
 		t.Fatalf("the move was not answered after the restart: %v", err)
 	}

@@ -32,7 +32,7 @@ func TestPermissions(t *testing.T) {
 		{"forge an offer", "alice", publish("sparring.offer.player.bob"), false},
 		{"write a log", "alice", publish("sparring.game.g1.log"), false},
 		{"write to spectators", "alice", publish("sparring.watch.g1"), false},
-		{"store a challenge", "alice", publish("sparring.challenge.gomoku.blitz"), false},
+		{"store a challenge", "alice", publish("sparring.challenge.g4kq.gomoku.blitz"), false},
 		{"ask JetStream", "alice", publish("$JS.API.INFO"), false},
 		{"acknowledge for others", "alice", publish("$JS.ACK.S.C.1.1.1.1.1"), false},
 

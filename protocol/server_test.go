@@ -29,12 +29,10 @@ func (w *wire) ask(nc *nats.Conn, subject string, data []byte) protocol.Answer {
 }
 
 // acts accept everything and count.
-func acts(n *atomic.Int64) protocol.Acts {
-	ok := func() protocol.ActAnswer { n.Add(1); return protocol.ActAnswer{} }
-	return protocol.Acts{
-		Move: func(protocol.From, protocol.MoveRequest) protocol.ActAnswer { return ok() },
-		Act:  func(protocol.From, protocol.Action, protocol.ActRequest) protocol.ActAnswer { return ok() },
-		Chat: func(protocol.From, protocol.ChatRequest) protocol.ActAnswer { return ok() },
+func acts(n *atomic.Int64) func(protocol.GameRequest) {
+	return func(r protocol.GameRequest) {
+		n.Add(1)
+		r.Answer(protocol.ActAnswer{})
 	}
 }
 
@@ -140,43 +138,6 @@ func TestVerbs(t *testing.T) {
 	eventually(t, "the heartbeat is observed", func() bool { return heard.Load() > 0 })
 	if a := w.ask(w.connect(w.Player("bob")), w.subjects.Play("bob", "dance"), []byte(`{"v":1,"id":"x"}`)); a.Code != protocol.UnknownVerb || a.ID != "x" {
 		t.Errorf("unknown verb: %+v", a)
-	}
-}
-
-// A move that waits for the one before it arrived when it arrived.
-func TestArrival(t *testing.T) {
-	w := newWire(t)
-	s := w.server(io.Discard, protocol.DefaultLimits)
-	serving, hold, arrived := make(chan struct{}), make(chan struct{}), make(chan time.Time)
-	w.serve(s.ServeGame("g1", protocol.Acts{Chat: func(f protocol.From, m protocol.ChatRequest) protocol.ActAnswer {
-		if m.Text == "slow" {
-			serving <- struct{}{}
-			<-hold
-		} else {
-			arrived <- f.Arrived
-		}
-		return protocol.ActAnswer{}
-	}}))
-	alice := w.connect(w.Player("alice"))
-	chat := func(text string) {
-		request := fmt.Appendf(nil, `{"v":1,"id":"%s","instance":"i","epoch":1,"text":"%s"}`, protocol.NewID(), text)
-		w.must(alice.PublishRequest(w.subjects.Act("alice", "g1", protocol.ActChat), alice.NewRespInbox(), request), alice)
-	}
-	// How long the second takes to arrive is not known, so it gets more time in
-	// each round. Were it stamped when it is served, no time would be enough.
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		chat("slow")
-		<-serving
-		chat("quick")
-		time.Sleep(wait)
-		served := time.Now()
-		hold <- struct{}{}
-		if at := <-arrived; at.Before(served) {
-			return
-		}
-		if wait > patience/4 {
-			t.Fatalf("a request that waited for %v has no arrival before it was served", wait)
-		}
 	}
 }
 

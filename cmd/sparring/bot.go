@@ -99,7 +99,7 @@ func players(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) playersp
 	if err != nil {
 		warn(err)
 	}
-	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables}
+	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables, LevelElo: levelElo}
 }
 
 // endgames opens a bot's endgame tables, if it has any, and begins to build
