@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,12 +26,13 @@ type Engine struct {
 	params search.Params
 	times  times
 
-	mu     sync.Mutex
-	idle   []*program // the one used last is the last
-	busy   []*program
-	lost   []*held // games that went with the process that knew them, and that no other can take over
-	closed bool
-	living sync.WaitGroup
+	mu        sync.Mutex
+	idle      []*program // the one used last is the last
+	busy      []*program
+	incidents incidents
+	lost      []*held // games that went with the process that knew them, and that no other can take over
+	closed    bool
+	living    sync.WaitGroup
 }
 
 // times are how long a program may take to do what takes no thinking.
@@ -164,6 +166,11 @@ func (e *Engine) within(l search.Limits) search.Limits {
 	return l
 }
 
+// pause is how long nothing is sent to a program after its move.
+func (e *Engine) pause() time.Duration {
+	return cmp.Or(e.spec.Pause, protocols[e.spec.Dialect].pause)
+}
+
 func (e *Engine) isClosed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -174,11 +181,26 @@ func (e *Engine) isClosed() bool {
 type program struct {
 	*process
 	dialect
-	times times
-	stale bool  // a late answer to an earlier search may still come: it was hushed
-	held  *held // what it knows of the game it plays; nil is nothing
-	once  bool  // it has said that it plays one game only
-	began bool  // it has been told of one
+	times   times
+	stale   bool  // a late answer to an earlier search may still come: it was hushed
+	held    *held // what it knows of the game it plays; nil is nothing
+	oneGame bool  // it has said that it plays one game only
+	began   bool  // it has been told of one
+
+	moved      time.Time       // when it last answered with a move
+	ponderless bool            // it can't search without an end
+	noted      map[string]bool // what was noted of it: once will do
+}
+
+// once does something the first time that it is called with a key.
+func (p *program) once(key string, do func()) {
+	if p.noted == nil {
+		p.noted = map[string]bool{}
+	}
+	if !p.noted[key] && len(p.noted) < maxIncidents {
+		p.noted[key] = true
+		do()
+	}
 }
 
 // takes reports whether a program can be told of a position: one of its game, or
@@ -186,7 +208,7 @@ type program struct {
 func (p *program) takes(q *query) bool { return !p.spent() || p.held.leadsTo(q, 1) }
 
 // spent: it has had the one game that it plays.
-func (p *program) spent() bool { return p.once && p.began }
+func (p *program) spent() bool { return p.oneGame && p.began }
 
 // launch starts a process and greets it.
 func (e *Engine) launch() (*program, error) {

@@ -1,0 +1,173 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/pipe/external/faultyengine"
+)
+
+// playOn plays some moves of a game, or any legal one where a move is NoMove.
+func playOn(t *testing.T, p game.Position, moves ...game.Move) {
+	t.Helper()
+	for _, m := range moves {
+		if m == game.NoMove {
+			m = p.Legal(nil)[0]
+		}
+		if err := p.Play(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// await waits until so many incidents have been noted.
+func (i *incidents) await(t *testing.T, n int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		i.mu.Lock()
+		have := len(i.list)
+		i.mu.Unlock()
+		if have >= n {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d incidents, want %d", have, n)
+		}
+	}
+}
+
+// TestOddPondering: what a program answers while no move is due costs it
+// nothing. The same process plays on, and what it said is told once.
+func TestOddPondering(t *testing.T) {
+	for _, test := range []struct {
+		mode    string
+		dialect Dialect
+		early   bool // the incident comes while it ponders
+		want    string
+		rests   bool // it is not asked to ponder again
+	}{
+		{faultyengine.EarlyMove, UCI, true, `" to "go infinite" before it was told to stop`, false},
+		{faultyengine.EarlyNull, UCI, true, `answered "bestmove (none)" to "go infinite" before it was told to stop: no move; it does not ponder any more`, true},
+		{faultyengine.NullAtStop, UCI, false, `told to stop pondering, the engine answered "bestmove (none)"`, false},
+		{faultyengine.DepthInfinite, UCCI, true, `answered "nobestmove" to "go depth infinite" before it was told to stop: no move; it ponders by another command now`, false},
+	} {
+		t.Run(test.mode, func(t *testing.T) {
+			e := openBroken(t, test.mode, func(s *Spec) { s.Dialect = test.dialect })
+			p := newGame(t, "xiangqi/wxf")
+			r := find(t, e, p, search.Limits{Depth: 1})
+			if r.Err != nil || len(r.Incidents) > 0 {
+				t.Fatalf("%v, %q", r.Err, r.Incidents)
+			}
+			playOn(t, p, r.Move, game.NoMove)
+			process := e.idle[0]
+			var all []string
+			for round := range 4 {
+				run, err := e.Search(p, search.Limits{Wait: true}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if test.early && round == 0 {
+					e.incidents.await(t, 1)
+				}
+				if round%2 == 0 { // the opponent plays another move
+					run.Stop()
+					if r := run.Wait(); r.Err != nil {
+						t.Fatal(r.Err)
+					}
+					playOn(t, p, p.Legal(nil)[1], game.NoMove)
+					continue
+				}
+				run.PonderHit(search.Limits{Depth: 1})
+				r := run.Wait()
+				if r.Err != nil || r.Move == game.NoMove {
+					t.Fatalf("round %d: %v, move %#x", round, r.Err, uint32(r.Move))
+				}
+				all = append(all, r.Incidents...)
+				playOn(t, p, r.Move, game.NoMove)
+			}
+			if len(all) == 0 || !strings.Contains(all[0], test.want) {
+				t.Errorf("told %q, want %q", all, test.want)
+			}
+			if test.early && len(all) != 1 {
+				t.Errorf("told %d times: %q", len(all), all)
+			}
+			if len(e.idle) != 1 || e.idle[0] != process || process.ponderless != test.rests {
+				t.Errorf("%d processes; it does not ponder: %v", len(e.idle), process.ponderless)
+			}
+		})
+	}
+}
+
+func openFaultyGomocup(t *testing.T, mode string) *Engine {
+	t.Helper()
+	s := brokenSpec(t, mode)
+	s.Dialect = Gomocup
+	e := open(t, s, "gomoku")
+	e.times = patient
+	return e
+}
+
+// TestErrorLines: a line that begins with ERROR is no answer to the request for
+// a move: it is told once, and the move awaited. What has not changed is not
+// sent again in the same game.
+func TestErrorLines(t *testing.T) {
+	e := openFaultyGomocup(t, faultyengine.ErrorLines)
+	if err := e.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	e.idle[0].inbox.setTap(func(line string) { lines = append(lines, line) })
+	p := newGame(t, "gomoku/freestyle-15")
+	var told []string
+	for round := range 4 {
+		left := clock.State{Left: time.Duration(60-round) * time.Second}
+		c := &search.Clock{Spec: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}, Mine: left, Theirs: left}
+		r := find(t, e, p, search.Limits{Clock: c})
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		told = append(told, r.Incidents...)
+		playOn(t, p, r.Move, p.Legal(nil)[30+round])
+	}
+	e.Close() // ends the tap
+	for _, key := range []string{"TIMEOUT_MATCH", "TIME_INCREMENT", "TIME_LEFT", "RULE"} {
+		line := "ERROR Unknown command: " + key
+		same := func(s string) bool { return strings.Contains(s, line) }
+		if n := len(told) - len(slices.DeleteFunc(slices.Clone(told), same)); n != 1 {
+			t.Errorf("%s: told %d times: %q", key, n, told)
+		}
+		want := 1
+		if key == "TIME_LEFT" {
+			want = 4
+		}
+		if n := len(lines) - len(slices.DeleteFunc(slices.Clone(lines), same)); n != want {
+			t.Errorf("%s: sent %d times, want %d", key, n, want)
+		}
+	}
+}
+
+// TestPauseAfterMove: a program that misses what comes right after its move is
+// given the time to listen again.
+func TestPauseAfterMove(t *testing.T) {
+	e := openFaultyGomocup(t, faultyengine.LosesWord)
+	for range 2 { // the second game begins right after a move, too
+		p := newGame(t, "gomoku/freestyle-15")
+		for round := range 4 {
+			r := find(t, e, p, search.Limits{Hard: time.Minute})
+			if r.Err != nil || len(r.Incidents) > 0 {
+				t.Fatal(r.Err, fmt.Sprintf("%q", r.Incidents))
+			}
+			playOn(t, p, r.Move, p.Legal(nil)[30+round])
+		}
+		e.Forget()
+	}
+	if len(e.idle) != 1 {
+		t.Errorf("%d processes", len(e.idle))
+	}
+}
