@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sparring/arena/match"
+	"sparring/configs"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -92,28 +93,38 @@ func Defaults() Config {
 	}
 }
 
-// Validate reports every fault of the settings in one error.
+// Validate reports every fault of the settings in one error, a line each. A
+// setting is named by the variable that the command sparring arena reads it
+// from, or by its field where there is none.
 func (c Config) Validate() error {
-	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if _, err := protocol.NewSubjects(c.Prefix); err != nil {
-		errs = append(errs, err)
-	}
+	var faults configs.Faults
+	_, err := protocol.NewSubjects(c.Prefix)
+	faults.Err("NATS_PREFIX", err)
 	if c.Name != "" {
-		errs = append(errs, protocol.CheckID("Name", protocol.InstanceID(c.Name)))
+		faults.Err("ARENA_NAME", protocol.CheckID("name", protocol.InstanceID(c.Name)))
 	}
 	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
-		bad("Replicas %d: want 1, 3 or 5", c.Replicas)
+		faults.Add("ARENA_REPLICAS", "%d: want 1, 3 or 5", c.Replicas)
 	}
+	faults.AtLeast("ARENA_GAMES", c.Games, 1)
+	faults.Positive("ARENA_CHALLENGE_FOR", c.ChallengeFor)
+	faults.Positive("ARENA_FIRST_MOVE", c.Match.FirstMove)
+	faults.Positive("ARENA_ABANDON_AFTER", c.Match.AbandonAfter)
+	if c.LostAfter < 2*c.Heartbeat {
+		faults.Add("ARENA_LOST_AFTER", "%v: want at least two heartbeats (%v)", c.LostAfter, 2*c.Heartbeat)
+	}
+	c.Ladder.validate(&faults)
+
+	bad := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	for _, n := range []struct {
 		name string
 		n    int
 	}{
-		{"Games", c.Games}, {"Challenges", c.Challenges}, {"PerPlayer", c.PerPlayer}, {"Limits.MessageBytes", c.Limits.MessageBytes},
+		{"Challenges", c.Challenges}, {"PerPlayer", c.PerPlayer}, {"Limits.MessageBytes", c.Limits.MessageBytes},
 		{"Limits.Nesting", c.Limits.Nesting}, {"Limits.PerSecond", c.Limits.PerSecond},
 	} {
 		if n.n < 1 {
-			bad("%s %d: want at least 1", n.name, n.n)
+			bad("%s: %d: want at least 1", n.name, n.n)
 		}
 	}
 	for _, d := range []struct {
@@ -121,45 +132,39 @@ func (c Config) Validate() error {
 		d    time.Duration
 	}{
 		{"OfferFor", c.OfferFor}, {"HoldFor", c.HoldFor}, {"RetryAfter", c.RetryAfter}, {"RetryMost", c.RetryMost},
-		{"ChallengeFor", c.ChallengeFor}, {"Heartbeat", c.Heartbeat}, {"LostAfter", c.LostAfter},
-		{"Linger", c.Linger}, {"Patience", c.Patience},
+		{"Heartbeat", c.Heartbeat}, {"Linger", c.Linger}, {"Patience", c.Patience},
 	} {
 		if d.d <= 0 {
-			bad("%s %v: want more than 0", d.name, d.d)
+			bad("%s: %v: want more than 0", d.name, d.d)
 		}
 	}
-	if c.LostAfter < 2*c.Heartbeat {
-		bad("LostAfter %v: want at least two heartbeats (%v)", c.LostAfter, 2*c.Heartbeat)
-	}
 	if c.HoldFor <= c.OfferFor {
-		bad("HoldFor %v: want more than OfferFor (%v): the other seat may be open too", c.HoldFor, c.OfferFor)
+		bad("HoldFor: %v: want more than OfferFor (%v): the other seat may be open too", c.HoldFor, c.OfferFor)
 	}
 	if c.LeaseFor < time.Second {
-		bad("LeaseFor %v: want at least 1s, the shortest that the server keeps", c.LeaseFor)
+		bad("LeaseFor: %v: want at least 1s, the shortest that the server keeps", c.LeaseFor)
 	}
-	errs = append(errs, c.Match.Validate(), c.Ladder.validate())
-	return errors.Join(errs...)
+	if min(c.Ladder.Settle, c.Ladder.Absent, c.Ladder.Idle) < 0 {
+		bad("Ladder: a time below 0")
+	}
+	return errors.Join(faults.Join(), c.Match.Validate())
 }
 
-func (l Ladder) validate() error {
-	var errs []error
+func (l Ladder) validate(faults *configs.Faults) {
 	if l.On && l.Clock.Kind == clock.Unlimited {
-		errs = append(errs, errors.New("no limit in Ladder.Clock: a round would never end"))
+		faults.Add("LADDER_CLOCK", "unlimited: a round would never end")
 	}
 	if l.Rounds < 0 {
-		errs = append(errs, fmt.Errorf("Ladder.Rounds %d: want 0 (for ever) or more", l.Rounds))
+		faults.Add("LADDER_ROUNDS", "%d: want 0 (for ever) or more", l.Rounds)
 	}
-	if min(l.Pause, l.Settle, l.Absent, l.Idle) < 0 {
-		errs = append(errs, errors.New("Ladder: want no time below 0"))
+	if l.Pause < 0 {
+		faults.Add("LADDER_PAUSE", "%v: want 0 or more", l.Pause)
 	}
 	for name, rules := range l.Rules {
 		r, err := catalog.Rules(rules)
-		switch {
-		case err != nil:
-			errs = append(errs, fmt.Errorf("Ladder.Rules[%s]: %w", name, err))
-		case r.Game != name:
-			errs = append(errs, fmt.Errorf("Ladder.Rules[%s]: %s is another game's", name, rules))
+		faults.Err("LADDER_RULES", err)
+		if err == nil && r.Game != name {
+			faults.Add("LADDER_RULES", "%s: %s is another game's", name, rules)
 		}
 	}
-	return errors.Join(errs...)
 }

@@ -28,8 +28,13 @@ func TestValidateNamesAllFaults(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"prefix", "Name", "Replicas 2", "Games 0", "OfferFor", "LostAfter", "LeaseFor", "Limits.Nesting",
-		"FirstMove", "LogLimit 3", "FlagGrace", "Ladder.Rounds -1", "time below 0", "Rules[amazons]", "Rules[go]"} {
+	for _, want := range []string{"NATS_PREFIX", "ARENA_NAME", "ARENA_REPLICAS: 2", "ARENA_GAMES: 0", "ARENA_LOST_AFTER", "ARENA_FIRST_MOVE",
+		"LADDER_ROUNDS: -1", "LADDER_PAUSE: -1s", "LADDER_RULES: amazons", "LADDER_RULES: "} {
+		if !strings.Contains(err.Error(), "SPARRING_"+want) {
+			t.Errorf("the error does not name SPARRING_%s:\n%v", want, err)
+		}
+	}
+	for _, want := range []string{"OfferFor", "LeaseFor", "Limits.Nesting", "LogLimit: 3", "FlagGrace"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not name %s:\n%v", want, err)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/bot/play"
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -30,7 +30,7 @@ func TestDuplicatedAndReorderedStates(t *testing.T) {
 		}
 	})
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	seen := map[int]bool{}
@@ -40,8 +40,8 @@ func TestDuplicatedAndReorderedStates(t *testing.T) {
 		}
 		seen[r.Ply] = true
 	}
-	if f.count(MovePlayed) != len(m.Moves) {
-		t.Errorf("%d move events for %d moves", f.count(MovePlayed), len(m.Moves))
+	if f.count(play.MovePlayed) != len(m.Moves) {
+		t.Errorf("%d move events for %d moves", f.count(play.MovePlayed), len(m.Moves))
 	}
 }
 
@@ -57,7 +57,7 @@ func TestLostStatesAreHealed(t *testing.T) {
 		}
 	})
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
 // The answer to a move is lost: the very same request comes again.
@@ -164,7 +164,7 @@ func TestKeyDisagreement(t *testing.T) {
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	f.stop(t)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -242,7 +242,7 @@ func TestNATSRestartsInMidGame(t *testing.T) {
 	ns = start()
 	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
 // A platform gone mad: the process lives, says so once, and plays on.
@@ -284,7 +284,7 @@ func TestGarbage(t *testing.T) {
 	p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeDeclined, Game: "game1"})
 	p.mu.Unlock()
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	if n := f.log.count(`"level":"warn"`); n == 0 || n > 10 {
 		t.Errorf("%d warnings, want a few for hundreds of messages:\n%s", n, f.log)
 	}
@@ -303,39 +303,6 @@ func TestSilentPlatform(t *testing.T) {
 	eventually(t, "the platform to be back", func() bool { return f.log.has("answers again") })
 	if n := f.log.count("does not answer"); n != 1 {
 		t.Errorf("said %d times", n)
-	}
-}
-
-// Our rules end a game by repetition, the platform's do not: theirs stand.
-func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
-	rules, err := catalog.Rules("xiangqi/simple")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := bare(t, "60")
-	s.rules, s.record = rules, newRecorder()
-	shuffle := []string{"a0a1", "a9a8", "a1a0", "a8a9"}
-	for range 10 {
-		s.st.Moves = append(s.st.Moves, shuffle...)
-	}
-	s.follow()
-	if s.pos == nil || s.pos.Outcome().Over() || len(s.moves) != len(s.st.Moves) || len(s.record.disputes) != 1 {
-		t.Fatalf("after %d of %d moves: %v, disputes %+v", len(s.moves), len(s.st.Moves), s.pos, s.record.disputes)
-	}
-	if fresh, _ := rules.New(""); s.pos.Key() != fresh.Key() {
-		t.Error("another position than the start, which has recurred")
-	}
-	// A takeback to before the repetition, and back again.
-	all := s.st.Moves
-	s.st.Moves = all[:3]
-	s.follow()
-	if s.pos == nil || s.pos.Ply() != 3 || len(s.record.plies) != 3 {
-		t.Errorf("taken back: %v after %d moves", s.pos, len(s.moves))
-	}
-	s.st.Moves = all[:5]
-	s.follow()
-	if s.pos == nil || s.pos.Ply() != 5 || s.moves[4] != all[4] {
-		t.Errorf("played again: %v after %d moves", s.pos, len(s.moves))
 	}
 }
 

@@ -11,19 +11,21 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/bot/play"
+	"sparring/bot/policy"
 	"sparring/protocol"
 )
 
 // Deps are what a bot works with.
 type Deps struct {
-	Think Thinker
+	Think play.Thinker
 	Build string // of the thinker, as a hello and the records name it
 	// Records, if set, gets the record of every game when it ends.
-	Records Records
+	Records play.Records
 	Log     zerolog.Logger
 	// Observe, if set, is told what happens in the games. Several goroutines
 	// call it at once, and games wait for it.
-	Observe func(Event)
+	Observe func(play.Event)
 }
 
 // Bot is the bot process.
@@ -33,8 +35,8 @@ type Bot struct {
 	deps     Deps
 	log      zerolog.Logger
 	subjects protocol.Subjects
-	ledger   *ledger
-	clock    *pulse
+	ledger   *policy.Ledger
+	clock    *play.ServerClock
 	players  []*player
 	queues   []*queue
 	answered atomic.Pointer[time.Time] // when the platform last answered anybody
@@ -80,7 +82,7 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	b := &Bot{
 		nc: nc, cfg: cfg, deps: d, subjects: subjects,
 		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
-		ledger: newLedger(cfg.bounds()), clock: new(pulse), news: make(chan struct{}, 1), drain: make(chan struct{}),
+		ledger: policy.NewLedger(cfg.limits()), clock: new(play.ServerClock), news: make(chan struct{}, 1), drain: make(chan struct{}),
 	}
 	for _, profile := range profiles {
 		p, err := newPlayer(b, profile)
@@ -138,7 +140,7 @@ func (b *Bot) Run(ctx context.Context) error {
 // An engine that does not start is no reason to keep the other players waiting:
 // its next start may go better.
 func (b *Bot) start(ctx context.Context) {
-	think, ok := b.deps.Think.(starter)
+	think, ok := b.deps.Think.(play.Starter)
 	if !ok {
 		return
 	}
@@ -240,7 +242,7 @@ func (b *Bot) nudge() {
 // again makes all players say hello.
 func (b *Bot) again() {
 	for _, p := range b.players {
-		p.again()
+		p.RequestHello()
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"sparring/bot/play"
 	"sparring/game"
+	"sparring/game/clock"
 	"sparring/pipe/external/faultyengine"
 	"sparring/protocol"
 )
@@ -36,7 +38,7 @@ type fixture struct {
 	err    error
 
 	mu     sync.Mutex
-	events []Event
+	events []play.Event
 }
 
 func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
@@ -44,7 +46,7 @@ func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
 	return startBotWith(t, nc, nil, change...)
 }
 
-func startBotWith(t *testing.T, nc *nats.Conn, records Records, change ...func(*Config)) *fixture {
+func startBotWith(t *testing.T, nc *nats.Conn, records play.Records, change ...func(*Config)) *fixture {
 	t.Helper()
 	return runBot(t, nc, Deps{Think: &greedy{chance: 0.5}, Build: "test 1", Records: records}, change...)
 }
@@ -80,7 +82,7 @@ func runBot(t *testing.T, nc *nats.Conn, d Deps, change ...func(*Config)) *fixtu
 	return f
 }
 
-func (f *fixture) observe(e Event) {
+func (f *fixture) observe(e play.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.events = append(f.events, e)
@@ -109,7 +111,7 @@ func (f *fixture) wait(t *testing.T) {
 	}
 }
 
-func (f *fixture) count(kind EventKind) int {
+func (f *fixture) count(kind play.EventKind) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := 0
@@ -156,17 +158,17 @@ func playingAt(t *testing.T, clock string, prepare func(*platform), change ...fu
 func TestPlaysAGameToItsEnd(t *testing.T) {
 	p, m, f := playing(t, nil)
 	p.finished(m)
-	eventually(t, "the end event", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end event", func() bool { return f.count(play.GameEnded) == 1 })
 	p.mu.Lock()
 	plies := len(m.Moves)
 	p.mu.Unlock()
-	if n := f.count(MovePlayed); n != plies || f.count(GameStarted) != 1 {
+	if n := f.count(play.MovePlayed); n != plies || f.count(play.GameStarted) != 1 {
 		t.Errorf("%d move events for %d plies", n, plies)
 	}
 	f.mu.Lock()
 	last := f.events[len(f.events)-1]
 	f.mu.Unlock()
-	if last.Kind != GameEnded || last.Outcome != m.Outcome || !last.Outcome.Over() {
+	if last.Kind != play.GameEnded || last.Outcome != m.Outcome || !last.Outcome.Over() {
 		t.Errorf("last event %+v, the platform's outcome %+v", last, m.Outcome)
 	}
 	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
@@ -197,5 +199,14 @@ func TestTwoPlayersOfOneProcess(t *testing.T) {
 	}
 	m := p.grant(o, first, second)
 	p.finished(m)
-	eventually(t, "both sessions to end", func() bool { return f.ledger.Used() == 0 && f.count(GameEnded) == 2 })
+	eventually(t, "both sessions to end", func() bool { return f.ledger.Used() == 0 && f.count(play.GameEnded) == 2 })
+}
+
+func spec(t *testing.T, text string) clock.Spec {
+	t.Helper()
+	s, err := clock.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

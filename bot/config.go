@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"errors"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,9 +8,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/bot/play"
+	"sparring/bot/policy"
 	"sparring/configs"
 	"sparring/game/catalog"
-	"sparring/game/clock"
 	"sparring/protocol"
 )
 
@@ -39,9 +38,9 @@ type Config struct {
 	Tablebase      string `desc:"directory of endgame tables that our own engine plays Xiangqi with; empty: none"`
 	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build the tables of up to four men that TABLEBASE lacks, in the background with half a core"`
 
-	Policy Policy
-	Play   Manners
-	Match  Matchmaking
+	Policy policy.Policy
+	Play   play.Manners
+	Match  policy.Matchmaking
 
 	Data     string `default:"data" desc:"directory; records are written below it"`
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
@@ -57,129 +56,60 @@ type NATS struct {
 	Prefix   string `default:"sparring" desc:"prefix of all subjects"`
 }
 
-// Manners are how a bot behaves in its games, beyond its moves. Chances are
-// expected scores in percent: 0 lost, 50 even, 100 won.
-type Manners struct {
-	ResignBelow float64       `split_words:"true" default:"0" desc:"resign when the winning chance was below this percentage for RESIGN_MOVES moves; 0: never" json:"resign_below"`
-	ResignMoves int           `split_words:"true" default:"5" desc:"own moves in a row" json:"resign_moves"`
-	DrawWithin  float64       `split_words:"true" default:"0" desc:"offer a draw when the winning chance was this close to 50 for DRAW_MOVES moves; 0: never" json:"draw_within"`
-	DrawMoves   int           `split_words:"true" default:"12" desc:"own moves in a row" json:"draw_moves"`
-	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw when the winning chance is at most this percentage; 0: never" json:"draw_accept"`
-	Takebacks   int           `default:"3" desc:"takebacks granted in a casual game" json:"takebacks"`
-	Greet       string        `desc:"said to a human at the start of a game; empty: nothing" json:"greet"`
-	HumanDelay  time.Duration `split_words:"true" default:"600ms" desc:"least time of a move against a human, while the clock allows" json:"-"`
-}
-
-// Matchmaking makes a bot look for opponents itself.
-type Matchmaking struct {
-	On       bool          `default:"false" desc:"challenge others while slots are free"`
-	Pool     protocol.Pool `desc:"pool to challenge; empty: game.speed"`
-	Clock    clock.Spec    `default:"60+1" desc:"clock of own challenges"`
-	Rules    string        `desc:"rule set of own challenges; empty: the default set of the player's first game"`
-	Rated    bool          `default:"true" desc:"rated games"`
-	Interval time.Duration `default:"30s" desc:"pause between challenges"`
-	Longest  time.Duration `default:"10m" desc:"longest pause: each challenge that nobody takes doubles it"`
-}
-
-// Validate reports everything that is wrong with the settings, one error a
-// line; the files that they name are not read.
+// Validate reports everything that is wrong with the settings and with the
+// files of players and credentials that they name, one error a line.
 func (c Config) Validate() error {
-	var errs []error
-	bad := func(name, format string, args ...any) {
-		errs = append(errs, fmt.Errorf(configs.Prefix+"_"+name+": "+format, args...))
-	}
-	atLeast := func(name string, n, least int) {
-		if n < least {
-			bad(name, "%d: want at least %d", n, least)
-		}
-	}
+	var faults configs.Faults
 	if c.NATS.URL == "" {
-		bad("NATS_URL", "missing")
+		faults.Add("NATS_URL", "missing")
 	}
 	if c.NATS.Creds != "" && c.NATS.Password != "" {
-		bad("NATS_CREDS", "and a password: want one of them")
+		faults.Add("NATS_CREDS", "and a password: want one of them")
 	}
-	if _, err := protocol.NewSubjects(c.NATS.Prefix); err != nil {
-		bad("NATS_PREFIX", "%w", err)
-	}
+	faults.Readable("NATS_CREDS", c.NATS.Creds)
+	faults.Readable("NATS_CA", c.NATS.CA)
+	_, err := protocol.NewSubjects(c.NATS.Prefix)
+	faults.Err("NATS_PREFIX", err)
 	if c.Instance != "" {
-		if err := protocol.CheckID("id", c.Instance); err != nil {
-			bad("INSTANCE", "%w", err)
-		}
+		faults.Err("INSTANCE", protocol.CheckID("id", c.Instance))
 	}
-	if c.Profiles == "" {
-		if _, err := c.inline(); err != nil {
-			bad("PLAYERS", "%w", err)
-		}
-	}
-	atLeast("SLOTS", c.Slots, 1)
+	faults.AtLeast("SLOTS", c.Slots, 1)
 	if c.HumanSlots < 0 || c.HumanSlots > c.Slots {
-		bad("HUMAN_SLOTS", "%d: want 0 to SLOTS", c.HumanSlots)
+		faults.Add("HUMAN_SLOTS", "%d: want 0 to SLOTS", c.HumanSlots)
 	}
-	atLeast("CORES", c.Cores, 0)
-	atLeast("GAMES_PER_CORE", c.GamesPerCore, 1)
-	atLeast("THREADS", c.Threads, 1)
-	if c.Threads > c.cores()*max(c.GamesPerCore, 1) {
-		bad("THREADS", "%d: more than %d cores carry with %d games on each", c.Threads, c.cores(), c.GamesPerCore)
+	faults.AtLeast("CORES", c.Cores, 0)
+	faults.AtLeast("GAMES_PER_CORE", c.GamesPerCore, 1)
+	faults.AtLeast("THREADS", c.Threads, 1)
+	have := runtime.GOMAXPROCS(0)
+	if c.Cores > have {
+		faults.Add("CORES", "%d: this machine has %d", c.Cores, have)
 	}
-	atLeast("HASH_MB", c.HashMB, 1)
-	if c.RepeatWindow <= 0 {
-		bad("REPEAT_WINDOW", "%v: want more than nothing", c.RepeatWindow)
+	if cores := min(c.cores(), have); c.Threads > cores {
+		faults.Add("THREADS", "%d: there are %d cores to think with", c.Threads, cores)
 	}
+	faults.AtLeast("HASH_MB", c.HashMB, 1)
+	faults.Positive("REPEAT_WINDOW", c.RepeatWindow)
 	if _, err := zerolog.ParseLevel(c.LogLevel); err != nil || c.LogLevel == "" {
-		bad("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)
+		faults.Add("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)
 	}
 	if c.Book == "" {
-		bad("BOOK", "missing; none is for no book")
+		faults.Add("BOOK", "missing; none is for no book")
 	}
 	if c.Data == "" {
-		bad("DATA", "missing")
+		faults.Add("DATA", "missing")
 	}
-	errs = append(errs, c.Policy.validate(configs.Prefix+"_POLICY_")...)
-	errs = append(errs, c.Play.validate(configs.Prefix+"_PLAY_")...)
-	errs = append(errs, c.Match.validate(configs.Prefix+"_MATCH_")...)
-	return errors.Join(errs...)
-}
-
-func (m Manners) validate(at string) (errs []error) {
-	percent := func(name string, v, most float64) {
-		if !(v >= 0 && v <= most) { // also NaN
-			errs = append(errs, fmt.Errorf("%s%s: %v: want 0 to %v", at, name, v, most))
-		}
+	ofAll := append(c.Policy.Validate(configs.Prefix+"_POLICY_"), c.Play.Validate(configs.Prefix+"_PLAY_")...)
+	faults = append(append(faults, ofAll...), c.Match.Validate(configs.Prefix+"_MATCH_")...)
+	if len(ofAll) > 0 { // or every profile would have the same faults again
+		faults = append(faults, configs.Defaults(&c.Policy), configs.Defaults(&c.Play))
 	}
-	percent("RESIGN_BELOW", m.ResignBelow, 50)
-	percent("DRAW_WITHIN", m.DrawWithin, 50)
-	percent("DRAW_ACCEPT", m.DrawAccept, 100)
-	percent("RESIGN_MOVES", float64(m.ResignMoves), 1000)
-	percent("DRAW_MOVES", float64(m.DrawMoves), 1000)
-	percent("TAKEBACKS", float64(m.Takebacks), 1000)
-	if m.HumanDelay < 0 {
-		errs = append(errs, fmt.Errorf("%sHUMAN_DELAY: %v: want 0 or more", at, m.HumanDelay))
+	source := "PLAYERS"
+	if c.Profiles != "" {
+		source = "PROFILES"
 	}
-	if len([]rune(m.Greet)) > 500 {
-		errs = append(errs, fmt.Errorf("%sGREET: longer than 500", at))
-	}
-	return errs
-}
-
-func (m Matchmaking) validate(at string) (errs []error) {
-	if m.Pool != "" {
-		if err := m.Pool.Check(); err != nil {
-			errs = append(errs, fmt.Errorf("%sPOOL: %w", at, err))
-		}
-	}
-	if m.Rules != "" {
-		if _, err := catalog.Rules(m.Rules); err != nil {
-			errs = append(errs, fmt.Errorf("%sRULES: %w", at, err))
-		}
-	}
-	if m.Interval <= 0 {
-		errs = append(errs, fmt.Errorf("%sINTERVAL: %v: want more than nothing", at, m.Interval))
-	}
-	if m.Longest < m.Interval {
-		errs = append(errs, fmt.Errorf("%sLONGEST: %v: want at least INTERVAL", at, m.Longest))
-	}
-	return errs
+	_, err = c.players()
+	faults.Err(source, err)
+	return faults.Join()
 }
 
 // cores is how many there are to think with.
@@ -190,9 +120,9 @@ func (c Config) cores() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// bounds are the ledger's.
-func (c Config) bounds() bounds {
-	return bounds{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
+// limits are the ledger's.
+func (c Config) limits() policy.Limits {
+	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
 }
 
 // RecordsDir is where the records of games go.

@@ -1,15 +1,26 @@
 // Package bot is the bot process: it takes matches from the queue, decides
-// which to play, plays them, thinks on its opponents' time, and writes down
-// what happened.
+// which to play, plays them, thinks on its opponents' time, and records them.
 //
 // A program needs three steps: a [Config] from the environment, [New], and
 // [Bot.Run].
 //
-// One process acts for one or more players (a [Profile] each) over one
-// connection. It reserves in one ledger of slots before anything is offered or
-// accepted. Every game is a session, a goroutine of its own that is driven by
-// the platform's snapshots and owns all that belongs to the game; others hand
-// it states, words and functions, and what they share with it is atomic.
+// What decides is in package policy, which touches no connection: the policy of
+// each player, the ledger of slots, and when to look for opponents. What plays
+// is in package play: one session a game, with its clock, its searches, its
+// manners towards the opponent, and its record. This package is the process
+// around them:
 //
-// No lock is held while another is taken, or a callback runs.
+//	bot.go          Run: start, drain, stop, and the watchdog of the connection
+//	player.go       one account: hello, heartbeats, notices
+//	seats.go        the account's games: offers, resumed games, seats given back
+//	queue.go        places in the pools' match queues
+//	matchmaking.go  own challenges
+//	config.go       settings of the process; profile.go, of each player
+//
+// Imports run bot -> play, policy; neither of the two needs the other.
+//
+// One process acts for one or more players (a [Profile] each) over one
+// connection. Every game reserves a slot in the ledger before anything is
+// offered or accepted. No lock is held while another is taken, or a callback
+// runs.
 package bot

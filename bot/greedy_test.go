@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"sparring/bot/play"
 	"sparring/game"
 )
 
@@ -21,7 +22,7 @@ type greedy struct {
 
 type idea struct {
 	g       *greedy
-	t       Task
+	t       play.Task
 	hit     chan struct{}
 	stop    chan struct{}
 	hitOnce sync.Once
@@ -29,7 +30,7 @@ type idea struct {
 	started time.Time
 }
 
-func (g *greedy) Think(t Task) (Thought, error) {
+func (g *greedy) Think(t play.Task) (play.Thought, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.searches++
@@ -43,7 +44,7 @@ func (g *greedy) setPause(d time.Duration) {
 	g.pause = d
 }
 
-func (i *idea) PonderHit(Clock) {
+func (i *idea) PonderHit(play.Clock) {
 	i.hitOnce.Do(func() {
 		i.g.mu.Lock()
 		i.g.hits++
@@ -53,7 +54,7 @@ func (i *idea) PonderHit(Clock) {
 }
 func (i *idea) Stop() { i.once.Do(func() { close(i.stop) }) }
 
-func (i *idea) Wait() (Result, error) {
+func (i *idea) Wait() (play.Result, error) {
 	defer func() {
 		i.g.mu.Lock()
 		i.g.running--
@@ -63,7 +64,7 @@ func (i *idea) Wait() (Result, error) {
 		select {
 		case <-i.hit:
 		case <-i.stop:
-			return Result{}, nil
+			return play.Result{}, nil
 		}
 	}
 	i.g.mu.Lock()
@@ -74,7 +75,7 @@ func (i *idea) Wait() (Result, error) {
 	case <-i.stop:
 	}
 	p := i.t.Position
-	r := Result{Depth: 1, WinProb: i.g.chance, Source: "search"}
+	r := play.Result{Depth: 1, WinProb: i.g.chance, Source: "search"}
 	for n, m := range p.Legal(nil) {
 		if n > 20 {
 			break

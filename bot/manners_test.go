@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/bot/play"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -21,7 +22,7 @@ func TestResignsWhenHopeless(t *testing.T) {
 	if m.Outcome != (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonResign}) || len(m.Moves) != 5 {
 		t.Errorf("%+v after %d moves, want resignation instead of the third own move", m.Outcome, len(m.Moves))
 	}
-	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
 func TestAnswersDrawOffers(t *testing.T) {
@@ -89,7 +90,7 @@ func TestAnswersTakebacks(t *testing.T) {
 			ask(6, "takeback decline") // one was granted, and one is what the settings allow
 		}
 		p.finished(m)
-		eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+		eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 		if f.log.has(`"level":"error"`) {
 			t.Errorf("log:\n%s", f.log)
 		}
@@ -107,70 +108,5 @@ func TestWithPeople(t *testing.T) {
 	}
 	p.mu.Unlock()
 	p.seen("the greeting, once", func() bool { return slices.Equal(m.chats, []string{"你好"}) })
-	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
-}
-
-func TestDelayLeavesTheClockAlone(t *testing.T) {
-	s := bare(t, "10")
-	s.player.bot.cfg.Play.HumanDelay = 5 * time.Second
-	c, _ := s.clock()
-	if d := s.manners.delay(s, c); d > time.Second {
-		t.Errorf("delay %v with 10 s on the clock", d)
-	}
-	s.st.Holders[game.Second].Kind = protocol.Bot
-	if d := s.manners.delay(s, c); d != 0 {
-		t.Errorf("delay %v against a bot", d)
-	}
-}
-
-// bare is a session that does not run, first to move against a human.
-func bare(t *testing.T, clock string) *session {
-	t.Helper()
-	now, first := time.Now(), game.First
-	s := &session{
-		player: &player{bot: &Bot{clock: new(pulse)}}, came: now, meter: newMeter(20 * time.Millisecond),
-	}
-	s.st.ServerTime, s.st.Terms.Clock, s.st.Status = now, spec(t, clock), protocol.Playing
-	s.st.Clocks.Running = &first
-	for i := range s.st.Holders {
-		s.st.Holders[i].Kind = protocol.Human
-		s.st.Clocks.Seats[i] = protocol.ClockOf(s.st.Terms.Clock.Start())
-	}
-	return s
-}
-
-// A state that was long on its way says what the clock was, not what it is.
-func TestClockIsNeverStale(t *testing.T) {
-	s := bare(t, "10")
-	now := s.came
-	s.player.bot.clock.Observe(now.Add(-time.Millisecond), now, now)
-	s.st.ServerTime = now.Add(-3 * time.Second)
-	c, running := s.clock()
-	if age := now.Sub(c.At); !running || age < 3*time.Second || age > 3*time.Second+10*time.Millisecond {
-		t.Errorf("the clock is taken to run since %v before the state came, want 3s", age)
-	}
-	if c.Overhead != 20*time.Millisecond || c.Mine.Left != 10*time.Second {
-		t.Errorf("clock %+v", c)
-	}
-	s.st.Clocks.Running = nil
-	if c, running := s.clock(); running || time.Since(c.At) > time.Minute {
-		t.Errorf("a clock that stands: %+v", c)
-	}
-}
-
-// Who takes a seat in the middle of a period has only the rest of it.
-func TestClockCountsThePeriodUnderWay(t *testing.T) {
-	for _, text := range []string{"5/move", "0/3x5"} {
-		s := bare(t, text)
-		s.st.Clocks.UsedMS = 4000
-		for _, running := range []bool{true, false} {
-			if !running {
-				s.st.Clocks.Running = nil
-			}
-			c, _ := s.clock()
-			if gone := time.Since(c.At); gone < 4*time.Second || gone > time.Minute {
-				t.Errorf("%s, running %v: the period is taken to run for %v, want 4s", text, running, gone)
-			}
-		}
-	}
+	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }

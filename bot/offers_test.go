@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"sparring/bot/play"
+	"sparring/bot/policy"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -19,7 +21,7 @@ func TestDeclinesWithItsReason(t *testing.T) {
 	p := newPlatform(t, connect(t, srv.Platform()))
 	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
 		c.Policy.Block = []protocol.PlayerID{"eve"}
-		c.Policy.Rated = CasualOnly
+		c.Policy.Rated = policy.CasualOnly
 		c.Policy.Fastest = spec(t, "30")
 	})
 	for _, c := range []struct {
@@ -136,7 +138,7 @@ func TestHoldLapsesWithoutGrant(t *testing.T) {
 	o.Game = "game1"
 	m := p.grant(o, first)
 	p.finished(m)
-	eventually(t, "the end of the game", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end of the game", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
 func TestSlotsForHumans(t *testing.T) {
@@ -165,7 +167,7 @@ func TestGrantOfAnotherMatchIsGivenBack(t *testing.T) {
 	p.seen("the seat given back", func() bool {
 		return slices.ContainsFunc(p.leaves, func(l protocol.Leave) bool { return slices.Equal(l.Games, []protocol.GameID{"game1"}) })
 	})
-	if f.count(GameStarted) != 0 {
+	if f.count(play.GameStarted) != 0 {
 		t.Error("it plays nevertheless")
 	}
 }
@@ -238,24 +240,4 @@ func TestChallengeEndsBeforeItsAnswer(t *testing.T) {
 		c.Match.Rules = "amazons/6x6"
 	})
 	p.seen("another challenge", func() bool { return len(p.asked) >= 2 })
-}
-
-func TestBackoff(t *testing.T) {
-	b := backoff{least: time.Second, most: 5 * time.Second}
-	pauses := func(want time.Duration) {
-		t.Helper()
-		for range 100 {
-			if got := b.next(); got > want || got < want*3/4 {
-				t.Fatalf("pause %v, want three quarters to all of %v", got, want)
-			}
-		}
-	}
-	pauses(time.Second)
-	b.failed()
-	pauses(2 * time.Second)
-	b.failed()
-	b.failed()
-	pauses(5 * time.Second)
-	b.succeeded()
-	pauses(time.Second)
 }

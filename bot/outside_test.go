@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/bot/play"
 	"sparring/engine"
 	"sparring/game"
 	"sparring/pipe/external"
@@ -50,7 +51,7 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 			if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: PoolThinker{pool}, Build: "test 1", Records: w},
+			f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: play.PoolThinker{Pool: pool}, Build: "test 1", Records: w},
 				func(c *Config) { c.Profiles = profiles })
 			for n := range 2 { // the next game has a new process
 				terms := small(t)

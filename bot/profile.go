@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"sparring/game/clock"
+	"sparring/bot/play"
+	"sparring/bot/policy"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
 )
@@ -28,9 +29,9 @@ type Profile struct {
 	Slots  int    `json:"slots,omitempty"` // games at once; 0: no limit but the process's
 	// Nodes limits each search, so that the strength holds under load; 0: the
 	// clock alone limits it.
-	Nodes  uint64   `json:"nodes,omitempty"`
-	Policy *Policy  `json:"policy,omitempty"` // absent: the process's
-	Play   *Manners `json:"play,omitempty"`   // absent: the process's
+	Nodes  uint64         `json:"nodes,omitempty"`
+	Policy *policy.Policy `json:"policy,omitempty"` // absent: the process's
+	Play   *play.Manners  `json:"play,omitempty"`   // absent: the process's
 }
 
 // players are the profiles of the settings, complete and checked.
@@ -51,20 +52,10 @@ func (c Config) players() ([]Profile, error) {
 			p.Play = &c.Play
 		}
 		if len(p.Pools) == 0 {
-			p.Pools = p.defaultPools()
+			p.Pools = p.Policy.Pools(p.Player, p.Games)
 		}
 	}
 	return profiles, nil
-}
-
-func (p Profile) defaultPools() []protocol.Pool {
-	pools := []protocol.Pool{protocol.OwnPool(p.Player)}
-	for _, g := range p.Games {
-		for _, s := range p.Policy.speeds() {
-			pools = append(pools, protocol.Pool(g+"."+string(s)))
-		}
-	}
-	return pools
 }
 
 // inline reads Players.
@@ -77,7 +68,7 @@ func (c Config) inline() ([]Profile, error) {
 		}
 		profiles = append(profiles, Profile{Player: protocol.PlayerID(name), Games: strings.Split(games, "+")})
 	}
-	return profiles, checkProfiles(profiles)
+	return profiles, errors.Join(checkProfiles(profiles)...)
 }
 
 // readProfiles reads the file that Profiles names. A player's policy and
@@ -85,27 +76,32 @@ func (c Config) inline() ([]Profile, error) {
 func (c Config) readProfiles() ([]Profile, error) {
 	data, err := os.ReadFile(c.Profiles)
 	if err != nil {
-		return nil, fmt.Errorf("profiles: %w", err)
+		return nil, err
 	}
 	var file struct {
 		Players []json.RawMessage `json:"players"`
 	}
 	if err := strict(data, &file); err != nil {
-		return nil, fmt.Errorf("profiles %s: %w", c.Profiles, err)
+		return nil, fmt.Errorf("%s: %w", c.Profiles, err)
 	}
 	var profiles []Profile
+	var errs []error
 	for i, entry := range file.Players {
-		policy, manners := c.Policy, c.Play
-		p := Profile{Policy: &policy, Play: &manners}
+		wants, manners := c.Policy, c.Play
+		p := Profile{Policy: &wants, Play: &manners}
 		if err := strict(entry, &p); err != nil {
-			return nil, fmt.Errorf("profiles %s: player %d: %w", c.Profiles, i+1, err)
+			errs = append(errs, fmt.Errorf("player %d: %w", i+1, err))
+			continue
 		}
 		profiles = append(profiles, p)
 	}
-	if err := checkProfiles(profiles); err != nil {
-		return nil, fmt.Errorf("profiles %s: %w", c.Profiles, err)
+	if len(errs) == 0 || len(profiles) > 0 {
+		errs = append(errs, checkProfiles(profiles)...)
 	}
-	return profiles, nil
+	for i, err := range errs {
+		errs[i] = fmt.Errorf("%s: %w", c.Profiles, err)
+	}
+	return profiles, errors.Join(errs...)
 }
 
 // strict refuses fields that nobody reads: a misspelt one would be silent.
@@ -121,11 +117,10 @@ func strict(data []byte, v any) error {
 	return err
 }
 
-func checkProfiles(profiles []Profile) error {
+func checkProfiles(profiles []Profile) (errs []error) {
 	if len(profiles) == 0 {
-		return errors.New("no player")
+		return []error{errors.New("no player")}
 	}
-	var errs []error
 	seen := make(map[protocol.PlayerID]bool)
 	for _, p := range profiles {
 		if err := protocol.CheckID("player", p.Player); err != nil {
@@ -138,7 +133,7 @@ func checkProfiles(profiles []Profile) error {
 		seen[p.Player] = true
 		errs = append(errs, p.check()...)
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
 func (p Profile) check() (errs []error) {
@@ -171,12 +166,12 @@ func (p Profile) check() (errs []error) {
 		bad("display: longer than 64")
 	}
 	if p.Policy != nil {
-		for _, err := range p.Policy.validate("policy: ") {
+		for _, err := range p.Policy.Validate("policy: ") {
 			bad("%w", err)
 		}
 	}
 	if p.Play != nil {
-		for _, err := range p.Play.validate("play: ") {
+		for _, err := range p.Play.Validate("play: ") {
 			bad("%w", err)
 		}
 	}
@@ -205,8 +200,8 @@ func (p Profile) checkEngine() []error {
 	return errs
 }
 
-// outside reports whether a program that is not ours thinks for the player.
-func (p Profile) outside() bool {
+// external reports whether a program that is not ours thinks for the player.
+func (p Profile) external() bool {
 	spec, err := playerspec.Parse(p.Engine)
 	return err == nil && spec.Outside != nil
 }
@@ -215,13 +210,7 @@ func (p Profile) outside() bool {
 func (p Profile) capabilities() []protocol.Capability {
 	var caps []protocol.Capability
 	for _, g := range p.Games {
-		c := protocol.Capability{Game: g, Rules: p.Policy.rulesOf(g)}
-		if len(p.Policy.Speeds) > 0 || len(p.Policy.speeds()) < len(speeds) {
-			c.Speeds = p.Policy.speeds()
-		}
-		caps = append(caps, c)
+		caps = append(caps, p.Policy.Capability(g))
 	}
 	return caps
 }
-
-var speeds = []clock.Speed{clock.Bullet, clock.Blitz, clock.Rapid, clock.Classical, clock.Correspondence}

@@ -9,6 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/bot/play"
+	"sparring/bot/policy"
 	"sparring/protocol"
 )
 
@@ -18,12 +20,12 @@ type queue struct {
 	pool    protocol.Pool
 	players []*player
 	log     zerolog.Logger
-	clock   *pulse
+	clock   *play.ServerClock
 	sub     *nats.Subscription // nil: not in the queue
 }
 
 // queues groups the players by pool.
-func queues(players []*player, clock *pulse, log zerolog.Logger) []*queue {
+func queues(players []*player, clock *play.ServerClock, log zerolog.Logger) []*queue {
 	byPool := make(map[protocol.Pool]*queue)
 	var all []*queue
 	for _, p := range players {
@@ -72,17 +74,17 @@ func (q *queue) take(o protocol.Offer) protocol.OfferAnswer {
 		return o.Player != "" && o.Player != p.profile.Player
 	})
 	slices.SortStableFunc(candidates, func(a, b *player) int { return cmp.Compare(a.games(), b.games()) })
-	why := Refusal{protocol.DeclineOpponent, "the seat belongs to a player who is not here"}
+	why := policy.Refusal{Reason: protocol.DeclineOpponent, Text: "the seat belongs to a player who is not here"}
 	busy := false
 	for i, p := range candidates {
-		refusal, err := p.judge(o)
+		refusal, err := p.answer(o)
 		switch {
-		case errors.Is(err, errClosed), errors.Is(err, errStopping):
-			refusal = Refusal{protocol.DeclineDraining, "shutting down"}
+		case errors.Is(err, policy.ErrClosed), errors.Is(err, errStopping):
+			refusal = policy.Refusal{Reason: protocol.DeclineDraining, Text: "shutting down"}
 		case err != nil:
 			busy = true
 			continue
-		case refusal == (Refusal{}):
+		case refusal == (policy.Refusal{}):
 			q.log.Debug().Str("player", string(p.profile.Player)).Str("game", string(o.Game)).Msg("offer accepted")
 			return protocol.OfferAnswer{Answer: protocol.Accept, Player: p.profile.Player}
 		}

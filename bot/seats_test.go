@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/bot/play"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
@@ -20,7 +21,7 @@ func TestFencedSeatIsGivenUp(t *testing.T) {
 	m.Holders[game.Second].Epoch++
 	p.advance(m)
 	p.mu.Unlock()
-	eventually(t, "the session to end", func() bool { return f.ledger.Used() == 0 && f.count(GameEnded) == 1 })
+	eventually(t, "the session to end", func() bool { return f.ledger.Used() == 0 && f.count(play.GameEnded) == 1 })
 	p.mu.Lock()
 	before := len(m.requests)
 	p.mu.Unlock()
@@ -56,7 +57,7 @@ func TestVacantSeatIsTakenBack(t *testing.T) {
 	p.advance(m)
 	p.mu.Unlock()
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	if f.ledger.Used() != 0 {
 		t.Errorf("%d slots used", f.ledger.Used())
 	}
@@ -73,7 +74,7 @@ func TestTakesOverARunningGame(t *testing.T) {
 	p.seen("some moves", func() bool { return len(m.Moves) >= 6 })
 	first.stop(t) // it hands the seat back
 	p.seen("the seat to be vacant", func() bool { return m.Holders[game.Second].Instance == "" })
-	if first.count(GameEnded) != 1 {
+	if first.count(play.GameEnded) != 1 {
 		t.Error("no end event of the game handed over")
 	}
 	second := startBot(t, connect(t, srv.Player("bots")))
@@ -88,7 +89,7 @@ func TestTakesOverARunningGame(t *testing.T) {
 	p.advance(m)
 	p.mu.Unlock()
 	p.finished(m)
-	eventually(t, "the end", func() bool { return second.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
 }
 
 // A platform that forgets its peers, or a process that comes back under its
@@ -116,7 +117,7 @@ func TestHelloHealsEverything(t *testing.T) {
 	p.mu.Unlock()
 	second := startBot(t, connect(t, srv.Player("bots")), named)
 	p.finished(m)
-	eventually(t, "the end", func() bool { return second.count(GameEnded) == 1 })
+	eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
 }
 
 // The platform ended the game and its last word was lost.
@@ -169,7 +170,7 @@ func TestStopHandsOver(t *testing.T) {
 	f.think.setPause(50 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
-	eventually(t, "some moves", func() bool { return f.count(MovePlayed) >= 3 })
+	eventually(t, "some moves", func() bool { return f.count(play.MovePlayed) >= 3 })
 	f.stop(t)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kelseyhightower/envconfig"
 )
@@ -18,6 +22,12 @@ var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
 // nowhere is a prefix below which there are no variables: no name has a "=".
 const nowhere = "="
+
+// Load fills the settings from the environment and validates them. The error
+// has a line for every fault, and each line names its variable.
+func Load(settings interface{ Validate() error }) error {
+	return errors.Join(FromEnv(Prefix, settings), settings.Validate())
+}
 
 // FromEnv fills the struct that into points to from the environment, by
 // envconfig's tags. Envconfig stops at the first value that it can't read;
@@ -31,6 +41,78 @@ func FromEnv(prefix string, into any) error {
 // Defaults fills the struct that into points to with its defaults alone.
 func Defaults(into any) error { return FromEnv(nowhere, into) }
 
+// Faults collects what is wrong with settings.
+type Faults []error
+
+// Add reports a fault of the variable, which is named without the prefix.
+func (f *Faults) Add(variable, format string, args ...any) {
+	*f = append(*f, fmt.Errorf(Prefix+"_"+variable+": "+format, args...))
+}
+
+// Err reports an error of the variable, each part of a joined one by itself;
+// nil is no fault.
+func (f *Faults) Err(variable string, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, part := range joined.Unwrap() {
+			f.Err(variable, part)
+		}
+	} else if err != nil {
+		f.Add(variable, "%w", err)
+	}
+}
+
+// AtLeast reports a number that is too small.
+func (f *Faults) AtLeast(variable string, n, least int) {
+	if n < least {
+		f.Add(variable, "%d: want at least %d", n, least)
+	}
+}
+
+// Positive reports a time that is not above zero.
+func (f *Faults) Positive(variable string, d time.Duration) {
+	if d <= 0 {
+		f.Add(variable, "%v: want more than 0", d)
+	}
+}
+
+// Readable reports a file that can't be read; an empty path is no fault.
+func (f *Faults) Readable(variable, path string) {
+	if path != "" {
+		_, err := os.ReadFile(path)
+		f.Err(variable, err)
+	}
+}
+
+// Join returns the faults as one error with a line for each, nil without any.
+func (f Faults) Join() error { return errors.Join(f...) }
+
+// notOurs are variables below the prefix that only nats.conf reads.
+var notOurs = []string{"PLATFORM_PASSWORD", "BOTS_PASSWORD", "GUEST_PASSWORD", "WATCH_PASSWORD"}
+
+// Unknown lists the variables below the prefix that none of the settings has:
+// they may be misspelt. Settings are pointers to structs.
+func Unknown(settings ...any) ([]string, error) {
+	var known strings.Builder
+	for _, s := range settings {
+		if err := envconfig.Usagef(Prefix, s, &known, "{{range .}}{{usage_key .}}\n{{end}}"); err != nil {
+			return nil, err
+		}
+	}
+	names := strings.Fields(known.String())
+	for _, name := range notOurs {
+		names = append(names, Prefix+"_"+name)
+	}
+	var unknown []string
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, Prefix+"_") && !slices.Contains(names, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown, nil
+}
+
 func readFields(prefix string, group reflect.Value) (errs []error) {
 	for i := range group.NumField() {
 		f := group.Type().Field(i)
@@ -41,7 +123,11 @@ func readFields(prefix string, group reflect.Value) (errs []error) {
 		one := reflect.New(reflect.StructOf([]reflect.StructField{f}))
 		if err := envconfig.Process(prefix, one.Interface()); err != nil {
 			if parse, ok := errors.AsType[*envconfig.ParseError](err); ok {
-				err = fmt.Errorf("%s: %w", parse.KeyName, parse.Err)
+				err = parse.Err
+				if number, ok := errors.AsType[*strconv.NumError](err); ok { // without the name of a function of Go's
+					err = number.Err
+				}
+				err = fmt.Errorf("%s: %.60q: %w", parse.KeyName, parse.Value, err)
 			}
 			errs = append(errs, err)
 			if err := envconfig.Process(nowhere, one.Interface()); err != nil {

@@ -1,17 +1,41 @@
 package engine
 
 import (
+	"fmt"
+	"slices"
+
+	"sparring/engine/adapter"
 	"sparring/engine/amazons"
 	"sparring/engine/gomoku"
 	"sparring/engine/xiangqi"
+	"sparring/game"
 )
 
-// adapters maps a game's name to what it adds to the kernel. An opening
+// adapters are the games that the engine plays, a row each. An opening
 // procedure (swap and the like) is no business of the kernel, where turns
-// alternate: what decides its choices stands above, and asks for searches of
-// their outcomes.
-var adapters = map[string]adapter{
-	"amazons": {position: amazons.New, params: amazons.Params, length: 80},
-	"xiangqi": {position: xiangqi.New, params: xiangqi.Params, length: 90, selfLoss: true, probing: xiangqi.Probing},
-	"gomoku":  {position: gomoku.New, params: gomoku.Params, length: 60, selfLoss: true},
+// alternate: package opening compares searches of what its choices lead to.
+var adapters = []adapter.Adapter{xiangqi.Adapter(), gomoku.Adapter(), amazons.Adapter()}
+
+// Register adds a game to those of the product. It is for programs that bring a
+// game of their own: call it at the start, before anything else of this
+// package. The error says what the adapter lacks.
+func Register(a adapter.Adapter) error {
+	if err := a.Check(); err != nil {
+		return err
+	}
+	if _, err := Adapter(a.Game); err == nil {
+		return fmt.Errorf("adapter of %s: the game has one already", a.Game)
+	}
+	adapters = append(adapters, a)
+	return nil
+}
+
+// Adapter is a game's row; the error wraps game.ErrRules for a game that the
+// engine does not play.
+func Adapter(gameName string) (adapter.Adapter, error) {
+	i := slices.IndexFunc(adapters, func(a adapter.Adapter) bool { return a.Game == gameName })
+	if i < 0 {
+		return adapter.Adapter{}, fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
+	}
+	return adapters[i], nil
 }

@@ -9,9 +9,9 @@ import (
 
 // Every adapter keeps the kernel's contract.
 func TestAdaptersConform(t *testing.T) {
-	for name, a := range adapters {
-		t.Run(name, func(t *testing.T) {
-			s := searchtest.Subject{New: a.position, Params: a.params(), Starts: []game.Position{start(t, name)}, Walks: 3, Plies: 40, Seed: 5}
+	for _, a := range adapters {
+		t.Run(a.Game, func(t *testing.T) {
+			s := searchtest.Subject{New: a.New, Params: a.Params(), Starts: []game.Position{start(t, a.Game)}, Walks: 3, Plies: 40, Seed: 5}
 			searchtest.Conform(t, s)
 		})
 	}

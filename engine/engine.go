@@ -8,9 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
 	"sparring/game"
+	rules "sparring/game/xiangqi"
 )
 
 // Searcher thinks about positions of one game. It is safe for concurrent use.
@@ -50,6 +52,8 @@ type Options struct {
 	// Numbers sets numbers of the kernel's parameters, by the names of
 	// search.NumberNames, likewise.
 	Numbers map[string]int
+	// Eval names one of the game's adapter.Evaluations; "" is the game's own.
+	Eval string
 	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
 	// use for them.
 	Tables xiangqi.Tables
@@ -69,31 +73,18 @@ func MostHash() int {
 
 // Engine is the alpha-beta searcher for one game.
 type Engine struct {
-	adapter adapter
+	adapter adapter.Adapter
 	kernel  *search.Kernel
 	table   *search.Table
 	threads int
 }
 
-// adapter is what a game adds to the kernel.
-type adapter struct {
-	position func(game.Position) (search.Position, error)
-	params   func() search.Params
-	length   int // plies that a game usually lasts, for the time manager
-	// selfLoss: a player's own move may end the game as a loss (by repetition,
-	// by a forbidden move), so the rules look at every move before a search.
-	selfLoss bool
-	// probing is position for an engine with endgame tables, nil where the
-	// game has none.
-	probing func(xiangqi.Tables) func(game.Position) (search.Position, error)
-}
-
 // New makes the engine for a game; the error wraps game.ErrRules for a game
 // that has none.
 func New(gameName string, o Options) (*Engine, error) {
-	a, ok := adapters[gameName]
-	if !ok {
-		return nil, noEngine(gameName)
+	a, err := Adapter(gameName)
+	if err != nil {
+		return nil, err
 	}
 	if o.HashBytes < 0 || o.Threads < 0 {
 		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative", o.HashBytes, o.Threads)
@@ -104,10 +95,14 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.HashBytes == 0 {
 		o.HashBytes = DefaultHash
 	}
-	if o.Tables != nil && a.probing != nil {
-		a.position = a.probing(o.Tables)
+	if o.Tables != nil && gameName == rules.Name {
+		a.New = xiangqi.Probing(o.Tables)
 	}
-	params := a.params()
+	a, err = a.WithEvaluation(o.Eval)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	params := a.Params()
 	for name, on := range o.Switches {
 		if err := params.On.Set(name, on); err != nil {
 			return nil, fmt.Errorf("engine: %w", err)
@@ -122,18 +117,18 @@ func New(gameName string, o Options) (*Engine, error) {
 	return &Engine{a, search.New(params, table), table, max(o.Threads, 1)}, nil
 }
 
-// Params are the parameters that a game is searched with; the error is that of
-// [New]. They tell what a score means (Params.WinProb) to who has no engine.
-func Params(gameName string) (search.Params, error) {
-	a, ok := adapters[gameName]
-	if !ok {
-		return search.Params{}, noEngine(gameName)
+// Params are the parameters that a game is searched with, eval as in
+// Options.Eval; the error is that of [New]. They tell what a score means
+// (Params.WinProb) without an engine.
+func Params(gameName, eval string) (search.Params, error) {
+	a, err := Adapter(gameName)
+	if err != nil {
+		return search.Params{}, err
 	}
-	return a.params(), nil
-}
-
-func noEngine(gameName string) error {
-	return fmt.Errorf("%w: no engine for game %.40q", game.ErrRules, gameName)
+	if a, err = a.WithEvaluation(eval); err != nil {
+		return search.Params{}, err
+	}
+	return a.Params(), nil
 }
 
 // Params are the parameters of the engine's game.
@@ -149,7 +144,7 @@ func (e *Engine) ProbeTable(p game.Position) (known search.TableEntry, ok bool) 
 	if p.Outcome().Over() {
 		return search.TableEntry{}, false
 	}
-	pos, err := e.adapter.position(p)
+	pos, err := e.adapter.New(p)
 	if err != nil {
 		return search.TableEntry{}, false
 	}
@@ -161,12 +156,12 @@ func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Inf
 	if err := Searchable(p, l); err != nil {
 		return nil, err
 	}
-	if e.adapter.selfLoss {
+	if e.adapter.SelfLoss {
 		if err := e.spare(p, &l); err != nil {
 			return nil, err
 		}
 	}
-	pos, err := e.adapter.position(p)
+	pos, err := e.adapter.New(p)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,8 @@ import (
 
 // Every engine plays a legal game.
 func TestPlaysEveryGame(t *testing.T) {
-	for name := range adapters {
+	for _, a := range adapters {
+		name := a.Game
 		t.Run(name, func(t *testing.T) {
 			e, err := New(name, Options{HashBytes: 1 << 20})
 			if err != nil {
@@ -107,7 +108,8 @@ func TestKernelAgainstMinimax(t *testing.T) {
 	// plies, which stones and arrows, never taken back, do not allow.
 	switches := map[string][]string{"xiangqi": searchtest.Without("HashCutoff")}
 	boards := map[string]string{"amazons": "amazons/6x6"}
-	for name, a := range adapters {
+	for _, a := range adapters {
+		name := a.Game
 		t.Run(name, func(t *testing.T) {
 			p := start(t, name)
 			if rules, ok := boards[name]; ok {
@@ -119,11 +121,11 @@ func TestKernelAgainstMinimax(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			for range 3 {
 				gametest.Stroll(t, rng, p, 8)
-				pos, err := a.position(p)
+				pos, err := a.New(p)
 				if err != nil {
 					t.Fatal(err)
 				}
-				params := a.params()
+				params := a.Params()
 				params.QuiescencePlies = 1
 				on := searchtest.Exact
 				if s, ok := switches[name]; ok {

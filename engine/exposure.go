@@ -12,7 +12,7 @@ import (
 // takes itself: negative where a move gains. The unit is that of scores. It is
 // nil for games without exchanges. The moves must be legal.
 func (e *Engine) Exposure(p game.Position, moves []game.Move) ([]search.Score, error) {
-	pos, err := e.adapter.position(p)
+	pos, err := e.adapter.New(p)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (e *Engine) Glance(p game.Position) ([]search.ScoredMove, error) {
 	if err := Searchable(p, search.Limits{}); err != nil {
 		return nil, err
 	}
-	pos, err := e.adapter.position(p)
+	pos, err := e.adapter.New(p)
 	if err != nil {
 		return nil, err
 	}

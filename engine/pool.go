@@ -209,8 +209,8 @@ func (t *Thought) play(c *Clock) {
 	}
 	if c != nil {
 		length := usualLength
-		if a, ok := adapters[t.position.Rules().Game]; ok {
-			length = a.length
+		if a, err := Adapter(t.position.Rules().Game); err == nil {
+			length = a.Length
 		}
 		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
 			Ply: t.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead})

@@ -258,9 +258,9 @@ func TestPoolOfEngines(t *testing.T) {
 	p := NewPool(PoolOptions{Cores: 2, HashBytes: 1 << 20})
 	defer p.Close()
 	var plays, ponders []*Thought
-	for name := range adapters {
+	for _, a := range adapters {
 		for range 2 {
-			pos := start(t, name)
+			pos := start(t, a.Game)
 			ponder, err := p.Think(Request{Position: pos, Ponder: true})
 			if err != nil {
 				t.Fatal(err)

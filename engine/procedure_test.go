@@ -20,8 +20,8 @@ func TestPoolPlaysEveryRuleSet(t *testing.T) {
 		plies = 12
 	}
 	for _, g := range catalog.Games() {
-		if _, ok := adapters[g.Name]; !ok {
-			t.Errorf("no engine for %s", g.Name)
+		if _, err := Adapter(g.Name); err != nil {
+			t.Error(err)
 			continue
 		}
 		for _, name := range g.Sets {

@@ -105,7 +105,7 @@ func describe(err error) string {
 	case errors.As(err, &stamp):
 		return "a time that is not RFC 3339"
 	case errors.Is(err, clock.ErrSyntax):
-		return "clock: want 300, 10+0.1, 60/5x10, 5/move or unlimited"
+		return "clock: want " + clock.Forms()
 	}
 	return "a field has none of its values (a seat is first or second)"
 }

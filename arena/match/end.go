@@ -64,7 +64,7 @@ func (m *Match) Halt(text string, now time.Time) *protocol.Event {
 // Excuse says that the referee was held up for so long, so that no clock is
 // charged for it. Call it before Commit, for the time that storing took.
 func (m *Match) Excuse(d time.Duration) {
-	m.keeper.Excuse(d)
+	m.keeper.CreditDelay(d)
 	m.turnSince = m.turnSince.Add(d)
 }
 

@@ -61,11 +61,44 @@ func TestKeeperTurns(t *testing.T) {
 	}
 }
 
+// Every kind of clock is charged, and its flag falls when its budget is used up.
+func TestKeeperKinds(t *testing.T) {
+	for _, kind := range clock.Kinds() {
+		s := spec(t, kind.Example())
+		k := NewKeeper(s)
+		k.Start(game.First, at(0))
+		budget, limited := s.Budget(s.Start())
+		if flag, ok := k.Flag(); ok != limited || limited && !flag.Equal(epoch.Add(budget)) {
+			t.Errorf("%s: flag at %v (%v), want %v (%v)", s, flag.Sub(epoch), ok, budget, limited)
+		}
+		k.Pause(at(1500))
+		k.Resume(at(9000))
+		if flag, ok := k.Flag(); ok != limited || limited && !flag.Equal(at(7500).Add(budget)) {
+			t.Errorf("%s: flag at %v after a pause of 7.5s, want %v", s, flag.Sub(epoch), budget+7500*time.Millisecond)
+		}
+		want, _ := s.Charge(s.Start(), 2*time.Second)
+		if charged, ok := k.Stop(at(9500), 0); charged != 2*time.Second || !ok || k.clocks[game.First].State != want {
+			t.Errorf("%s: charged %v, %v, left %+v, want %+v", s, charged, ok, k.clocks[game.First].State, want)
+		}
+		if _, ok := k.Flag(); ok {
+			t.Errorf("%s: a stopped clock has a flag", s)
+		}
+		k.Start(game.Second, at(10000))
+		if _, ok := k.Stop(at(10001).Add(budget), 0); ok == limited {
+			t.Errorf("%s: a move after the flag: in time %v", s, ok)
+		}
+	}
+}
+
 // A turn that is interrupted, written down and read back anywhere costs what
 // it costs in one piece.
 func TestKeeperInterrupted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SampledFrom([]string{"unlimited", "10", "10+2", "5/move", "10/3x5", "0/2x4"}).Draw(t, "clock")
+		clocks := []string{"10", "10+2", "10/3x5", "0/2x4"}
+		for _, k := range clock.Kinds() {
+			clocks = append(clocks, k.Example())
+		}
+		text := rapid.SampledFrom(clocks).Draw(t, "clock")
 		s, _ := clock.Parse(text)
 		whole, parts := NewKeeper(s), NewKeeper(s)
 		whole.Start(game.First, at(0))

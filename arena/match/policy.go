@@ -57,25 +57,20 @@ func DefaultPolicy() Policy {
 // reserve is how many entries of a log are kept for ending the game.
 const reserve = 8
 
-// Validate reports every fault of the policy.
+// Validate reports the faults of what no setting of the command fills.
 func (p Policy) Validate() error {
 	var errs []error
-	for _, d := range []struct {
-		name string
-		d    time.Duration
-	}{{"FirstMove", p.FirstMove}, {"AbandonAfter", p.AbandonAfter}, {"ResumeWithin", p.ResumeWithin}} {
-		if d.d <= 0 {
-			errs = append(errs, fmt.Errorf("%s %v: want more than 0", d.name, d.d))
-		}
+	if p.ResumeWithin <= 0 {
+		errs = append(errs, fmt.Errorf("ResumeWithin: %v: want more than 0", p.ResumeWithin))
 	}
 	if p.FlagGrace < 0 || p.FlagGrace > 2*time.Second {
-		errs = append(errs, fmt.Errorf("FlagGrace %v: want 0 to 2s", p.FlagGrace))
+		errs = append(errs, fmt.Errorf("FlagGrace: %v: want 0 to 2s", p.FlagGrace))
 	}
 	if p.LogLimit < 2*reserve {
-		errs = append(errs, fmt.Errorf("LogLimit %d: want at least %d", p.LogLimit, 2*reserve))
+		errs = append(errs, fmt.Errorf("LogLimit: %d: want at least %d", p.LogLimit, 2*reserve))
 	}
 	if l := p.Lag; min(l.Base, l.PerSecond, l.Most) < 0 || min(l.Start, l.Cap) < 0 {
-		errs = append(errs, errors.New("quota of lag: want nothing below 0"))
+		errs = append(errs, errors.New("Lag: a value below 0"))
 	}
 	return errors.Join(errs...)
 }

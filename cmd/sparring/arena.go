@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -70,18 +69,19 @@ func (s *arenaSettings) connect(name string, log zerolog.Logger) (*nats.Conn, er
 	})
 }
 
-func (s *arenaSettings) validate() error {
-	var errs []error
+// Validate reports every fault of the settings, one error a line.
+func (s *arenaSettings) Validate() error {
+	var faults configs.Faults
 	if s.NATS.Creds != "" && s.NATS.Password != "" {
-		errs = append(errs, errors.New("SPARRING_NATS_CREDS and SPARRING_NATS_PASSWORD: want one of them"))
+		faults.Add("NATS_CREDS", "and a password: want one of them")
 	}
-	if err := checkAddress(s.Arena.HTTP); err != nil {
-		errs = append(errs, fmt.Errorf("SPARRING_ARENA_HTTP: %w", err))
-	}
+	faults.Readable("NATS_CREDS", s.NATS.Creds)
+	faults.Readable("NATS_CA", s.NATS.CA)
+	faults.Err("ARENA_HTTP", checkAddress(s.Arena.HTTP))
 	if _, err := zerolog.ParseLevel(s.LogLevel); err != nil || s.LogLevel == "" {
-		errs = append(errs, fmt.Errorf("SPARRING_LOG_LEVEL %.20q: want trace, debug, info, warn or error", s.LogLevel))
+		faults.Add("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", s.LogLevel)
 	}
-	return errors.Join(append(errs, s.config().Validate())...)
+	return errors.Join(faults.Join(), s.config().Validate())
 }
 
 func arenaCommand() *cobra.Command {
@@ -91,10 +91,11 @@ func arenaCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var s arenaSettings
-			if err := errors.Join(configs.FromEnv(configs.Prefix, &s), s.validate()); err != nil {
-				return usagef("settings:\n%w", err)
+			unknown, err := load(&s)
+			if err != nil {
+				return err
 			}
-			log := newLog(c.ErrOrStderr(), s.LogLevel)
+			log := newLog(c.ErrOrStderr(), s.LogLevel, unknown...)
 			nc, err := s.connect("sparring arena", log)
 			if err != nil {
 				return err
@@ -163,25 +164,4 @@ func checkAddress(address string) error {
 		return fmt.Errorf("address %.60q: want a port of 0 to 65535", address)
 	}
 	return nil
-}
-
-// newLog writes structured lines; the level is a valid one.
-func newLog(out io.Writer, level string) zerolog.Logger {
-	l, err := zerolog.ParseLevel(level)
-	if err != nil {
-		l = zerolog.InfoLevel // validated before; a log is never worth failing for
-	}
-	zerolog.TimeFieldFormat = time.RFC3339Nano
-	return zerolog.New(out).Level(l).With().Timestamp().Logger()
-}
-
-// withEnvHelp makes --help list the variables of the settings.
-func withEnvHelp(c *cobra.Command, settings any) {
-	help := c.HelpFunc()
-	c.SetHelpFunc(func(c *cobra.Command, args []string) {
-		help(c, args)
-		if err := configs.EnvHelp(c.OutOrStdout(), configs.Prefix, settings); err != nil {
-			c.PrintErrln("sparring:", err)
-		}
-	})
 }

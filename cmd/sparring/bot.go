@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/bot"
+	"sparring/bot/play"
 	"sparring/configs"
 	"sparring/engine"
 	"sparring/engine/book"
@@ -34,13 +34,14 @@ ones; the second hands the games over to other instances and ends at once.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var cfg bot.Config
-			if err := errors.Join(configs.FromEnv(configs.Prefix, &cfg), cfg.Validate()); err != nil {
-				return usagef("settings:\n%w", err)
+			unknown, err := load(&cfg)
+			if err != nil {
+				return err
 			}
 			if cfg.Instance == "" {
 				cfg.Instance = protocol.InstanceID(protocol.NewID())
 			}
-			log := newLog(c.ErrOrStderr(), cfg.LogLevel)
+			log := newLog(c.ErrOrStderr(), cfg.LogLevel, unknown...)
 			nc, err := protocol.Connect(cfg.Connection(log))
 			if err != nil {
 				return err
@@ -63,7 +64,7 @@ ones; the second hands the games over to other instances and ends at once.`,
 
 // newBot wires a bot to the engine and to its records; done is called when it
 // has run.
-func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.Event)) (b *bot.Bot, done func(), err error) {
+func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play.Event)) (b *bot.Bot, done func(), err error) {
 	records, err := record.NewWriter(cfg.RecordsDir(), "bot-"+string(cfg.Instance), 0)
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +78,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(bot.
 			log.Warn().Err(err).Msg("records")
 		}
 	}
-	b, err = bot.New(nc, cfg, bot.Deps{Think: bot.PoolThinker{Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
+	b, err = bot.New(nc, cfg, bot.Deps{Think: play.PoolThinker{Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
 	if err != nil {
 		done()
 		return nil, nil, err

@@ -76,7 +76,7 @@ docs/engine.md says how to plug it in.`,
 // openEngine opens our engine as a GUI wants it. What is wrong with its book
 // was said when the book was chosen.
 func openEngine(gameName string, s frontend.Setup) (engine.Searcher, error) {
-	player := playerspec.Spec{Level: s.Level, Book: s.Book}
+	player := playerspec.Spec{Level: s.Level, Book: s.Book, Eval: s.Eval}
 	return player.Open(gameName, playerspec.Options{HashBytes: s.HashBytes, Threads: s.Threads, Shipped: configs.Books(), Warn: func(error) {}})
 }
 

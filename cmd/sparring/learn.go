@@ -21,14 +21,14 @@ import (
 func learnCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "learn",
-		Short: "Learn from games: fit the evaluation's weights, measure what parts of the search are worth",
+		Short: "Tune the evaluation from games and measure the effects of search techniques",
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
 	c.AddCommand(learnTune(), learnWorth())
 	return c
 }
 
-// tuneFlags are the command line of a run.
+// tuneFlags holds the flags of a tuning run.
 type tuneFlags struct {
 	plan             tune.Plan
 	out, keep, check string
@@ -40,11 +40,11 @@ func learnTune() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tune SOURCE...",
 		Short: "Fit the weights of an evaluation to games",
-		Long: `Fit the weights of an evaluation to quiet positions of games, by their results
-and by what the searches said. A SOURCE is a folder of records, a file of
-records, or of a match's results. The outcome is a weights file that says what
-it was made from; --check makes it again and compares. With --keep the same
-command goes on where it was stopped. See docs/training.md.`,
+		Long: `Fit the weights of an evaluation to quiet positions of games, using the results
+of the games and the scores of the searches. A SOURCE is a folder of records, a
+file of records, or the result file of a match. The output is a weights file
+that names its inputs; --check reproduces such a file and compares. With --keep
+an interrupted run can be resumed. See docs/training.md.`,
 		Example: `  sparring learn tune --game xiangqi --out weights.json games.jsonl
   sparring learn tune --check weights.json games.jsonl`,
 		Args: someFiles(1, "games to read"),
@@ -53,17 +53,17 @@ command goes on where it was stopped. See docs/training.md.`,
 	flags := c.Flags()
 	flags.StringVar(&f.plan.Game, "game", "", "xiangqi (required)")
 	flags.StringVar(&f.out, "out", "", "weights file to write")
-	flags.StringVar(&f.keep, "keep", "", "file in which the state of the fit is kept")
-	flags.StringVar(&f.check, "check", "", "weights file to make again, with its options, from the same games")
-	flags.Uint64Var(&f.plan.Sampling.Seed, "seed", 1, "for the positions that are drawn")
-	flags.IntVar(&f.plan.Sampling.PerGame, "per-game", 12, "positions of a game, at most")
-	flags.IntVar(&f.plan.Sampling.Bound, "bound", 1200, "leave out positions with a score beyond this")
-	flags.IntVar(&f.plan.Sampling.HoldOut, "hold-out", 10, "one of so many games is not learnt from, but says how well the fit does; 0: none")
-	flags.IntVar(&f.plan.Fit.Passes, "passes", usual.Passes, "over all positions")
-	flags.Float64Var(&f.plan.Fit.Rate, "rate", usual.Rate, "how far a pass moves a weight, about")
-	flags.Float64Var(&f.plan.Fit.Mix, "mix", usual.Mix, "part of the result in the target; the rest is the search's score")
-	flags.Float64Var(&f.plan.Fit.Pull, "pull", usual.Pull, "what it costs to leave the start")
-	flags.Float64Var(&f.plan.Fit.Scale, "scale", 0, "score that wins 73 % of games; 0: as the games say")
+	flags.StringVar(&f.keep, "keep", "", "checkpoint file; the same command resumes from it")
+	flags.StringVar(&f.check, "check", "", "weights file to reproduce, with its options, from the same games")
+	flags.Uint64Var(&f.plan.Sampling.Seed, "seed", 1, "seed of the random sample of positions")
+	flags.IntVar(&f.plan.Sampling.PerGame, "per-game", 12, "maximum positions per game")
+	flags.IntVar(&f.plan.Sampling.Bound, "bound", 1200, "exclude positions with an absolute score of this or more")
+	flags.IntVar(&f.plan.Sampling.HoldOut, "hold-out", 10, "reserve one of every N games for validation; 0: none")
+	flags.IntVar(&f.plan.Fit.Passes, "passes", usual.Passes, "passes over all positions")
+	flags.Float64Var(&f.plan.Fit.Rate, "rate", usual.Rate, "learning rate: roughly the largest change of a weight in a pass")
+	flags.Float64Var(&f.plan.Fit.Mix, "mix", usual.Mix, "share of the game's result in the target; the rest is the score of the search")
+	flags.Float64Var(&f.plan.Fit.Pull, "pull", usual.Pull, "regularization toward the initial weights")
+	flags.Float64Var(&f.plan.Fit.Scale, "scale", 0, "score that wins 73 % of games; 0: estimated from the games")
 	c.MarkFlagsMutuallyExclusive("out", "check")
 	return c
 }
@@ -88,16 +88,16 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	got, err := f.plan.Run(c.Context(), xiangqi.NewLinear(), games, f.keep, progressOfTuning(show))
 	show.clear()
 	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted; with --keep the same command goes on")
+		return errors.New("interrupted; run with --keep to be able to resume")
 	}
 	if err != nil {
 		return err
 	}
 	if want != nil {
 		if err := want.Same(got); err != nil {
-			return fmt.Errorf("%s does not come out again: %w", f.check, err)
+			return fmt.Errorf("%s is not reproduced: %w", f.check, err)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s comes out again: %d weights from %d positions\n", f.check, len(got.Weights), got.Positions)
+		fmt.Fprintf(c.OutOrStdout(), "%s is reproduced: %d weights from %d positions\n", f.check, len(got.Weights), got.Positions)
 		return nil
 	}
 	got.Build = engine.Build()
@@ -114,17 +114,17 @@ func (f *tuneFlags) validate() error {
 		errs = append(errs, fmt.Errorf("--game %.20q: want xiangqi", f.plan.Game))
 	}
 	if f.out == "" && f.check == "" {
-		errs = append(errs, errors.New("--out is required, or --check"))
+		errs = append(errs, errors.New("--out or --check is required"))
 	}
 	fit := f.plan.Fit
 	if fit.Scale == 0 {
-		fit.Scale = 1 // as the games say
+		fit.Scale = 1 // estimated later
 	}
 	return errors.Join(append(errs, f.plan.Sampling.Validate(), fit.Validate())...)
 }
 
-// games reads the sources. Damaged games are an error: what is learnt from
-// must be the same the next time.
+// games reads the sources. Damaged games are an error, because a run must be
+// reproducible from the same files.
 func (f *tuneFlags) games(c *cobra.Command, sources []string) (*tune.Games, error) {
 	games := &tune.Games{}
 	for _, path := range sources {
@@ -145,12 +145,12 @@ func (f *tuneFlags) games(c *cobra.Command, sources []string) (*tune.Games, erro
 		}
 	}
 	if games.Left > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games left out: without a result, or there twice\n", games.Left)
+		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games skipped: unfinished or duplicate\n", games.Left)
 	}
 	return games, nil
 }
 
-// termsOf are the first lines of those files that are results of matches.
+// termsOf returns the first lines of those paths that are result files of matches.
 func termsOf(paths []string) (all []json.RawMessage, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -165,7 +165,7 @@ func termsOf(paths []string) (all []json.RawMessage, err error) {
 			return nil, err
 		}
 		line, err := bufio.NewReader(f).ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // a single line, or none of text
+		if errors.Is(err, io.EOF) { // a single line or an empty file
 			err = nil
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
@@ -178,8 +178,8 @@ func termsOf(paths []string) (all []json.RawMessage, err error) {
 	return all, nil
 }
 
-// progressOfTuning shows a run: a line that is redrawn on a terminal, ten
-// lines for each half of the work elsewhere.
+// progressOfTuning shows the progress of a run: one redrawn line on a terminal,
+// otherwise ten lines for each half of the work.
 func progressOfTuning(show *display) func(tune.Progress) {
 	var last time.Time
 	return func(p tune.Progress) {
@@ -207,8 +207,8 @@ func printTuning(c *cobra.Command, m *tune.Manifest) {
 	fmt.Fprintf(out, "positions  %d\n", m.Positions)
 	fmt.Fprintf(out, "error      %.6f before, %.6f after\n", m.Before.Learnt, m.After.Learnt)
 	fmt.Fprintf(out, "held out   %.6f before, %.6f after\n", m.Before.Held, m.After.Held)
-	fmt.Fprintf(out, "scale      a score of %.0f wins 73 %% (the fit took %.0f)\n", m.Scale, m.Plan.Fit.Scale)
+	fmt.Fprintf(out, "scale      a score of %.0f wins 73 %% (the fit used %.0f)\n", m.Scale, m.Plan.Fit.Scale)
 	win, draw, loss := m.Outcomes.Probabilities(0)
 	fmt.Fprintf(out, "at 0       %.0f %% won, %.0f %% drawn, %.0f %% lost\n", 100*win, 100*draw, 100*loss)
-	fmt.Fprintf(out, "weights    %d of them changed\n", len(m.Weights))
+	fmt.Fprintf(out, "weights    %d changed\n", len(m.Weights))
 }

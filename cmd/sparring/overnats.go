@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
-	"sparring/configs"
 	"sparring/lab/match"
 	"sparring/lab/overnats"
 	"sparring/protocol"
@@ -19,14 +16,15 @@ const overNATS = "nats"
 // environment names, as for the arena command. Call done after the match.
 func platformBackend(c *cobra.Command, plan *match.Plan) (done func(), err error) {
 	var s arenaSettings
-	if err := errors.Join(configs.FromEnv(configs.Prefix, &s), s.validate()); err != nil {
-		return nil, usagef("settings:\n%w", err)
+	unknown, err := load(&s)
+	if err != nil {
+		return nil, err
 	}
 	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	nc, err := s.connect("sparring match", newLog(c.ErrOrStderr(), "warn"))
+	nc, err := s.connect("sparring match", newLog(c.ErrOrStderr(), "warn", unknown...))
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"sparring/arena"
-	"sparring/bot"
+	"sparring/bot/play"
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -45,29 +45,29 @@ func (s *scene) hail(srv *embedded.Server, f upFlags, url, log string) {
 
 // event shows what a bot tells of its game. Both bots of a game tell; each
 // move is its mover's to show, all else the first seat's.
-func (s *scene) event(e bot.Event) {
+func (s *scene) event(e play.Event) {
 	teller := game.First
-	if e.Kind == bot.MovePlayed {
+	if e.Kind == play.MovePlayed {
 		teller = e.Seat
 	}
 	if e.You != teller {
 		return
 	}
 	id := string(e.Game)
-	if s.over(id, e.Kind == bot.GameEnded && e.Outcome.Reason != "") {
+	if s.over(id, e.Kind == play.GameEnded && e.Outcome.Reason != "") {
 		return
 	}
 	switch e.Kind {
-	case bot.GameStarted:
+	case play.GameStarted:
 		verb := "starts"
 		if e.Ply > 0 {
 			verb = fmt.Sprintf("goes on after %d plies", e.Ply)
 		}
 		s.screen.game(id, fmt.Sprintf("%s  %s", heading(e), verb))
-	case bot.MovePlayed:
+	case play.MovePlayed:
 		s.screen.game(id, fmt.Sprintf("%s  %3d %-9s %s %s  %s", heading(e), e.Ply, e.Move,
 			clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Analysis)))
-	case bot.GameEnded:
+	case play.GameEnded:
 		if e.Outcome.Reason != "" {
 			s.screen.end(id, fmt.Sprintf("%s  %3d plies, %s", heading(e), e.Ply, verdict(e.Outcome)))
 		}
@@ -90,7 +90,7 @@ func (s *scene) over(id string, ending bool) bool {
 }
 
 // heading names a game by its players, the first seat's first.
-func heading(e bot.Event) string {
+func heading(e play.Event) string {
 	first, second := string(e.Player), string(e.Opponent.Player)
 	if e.You == game.Second {
 		first, second = second, first
@@ -98,7 +98,7 @@ func heading(e bot.Event) string {
 	return fmt.Sprintf("%-8s %s - %s", e.Terms.Game, first, second)
 }
 
-func evaluation(a *bot.Analysis) string {
+func evaluation(a *play.Analysis) string {
 	if a == nil {
 		return ""
 	}

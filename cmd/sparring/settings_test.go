@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,16 +12,14 @@ import (
 	"sparring/configs"
 )
 
-// setShipped sets the variables of one of the shipped environment files, and
-// returns them.
-func setShipped(t *testing.T, name string) []string {
+// setShipped sets the variables of one of the shipped environment files.
+func setShipped(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(root, "configs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var names []string
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		line := lines.Text()
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -32,54 +30,50 @@ func setShipped(t *testing.T, name string) []string {
 			t.Errorf("%s: %q is not read alike by a shell and by docker", f.Name(), line)
 		}
 		t.Setenv(name, value)
-		names = append(names, name)
 	}
-	return names
 }
 
 // The shipped environment files are settings that the commands take, and name
 // no variable that nobody reads.
 func TestShippedSettings(t *testing.T) {
-	for file, settings := range map[string]interface {
-		fill() error
-		help(*strings.Builder) error
-	}{"arena.env": arenaFile{}, "bot.env": botFile{}} {
+	for file, settings := range map[string]interface{ Validate() error }{"arena.env": &arenaSettings{}, "bot.env": &bot.Config{}} {
 		t.Run(file, func(t *testing.T) {
-			names := setShipped(t, file)
-			if err := settings.fill(); err != nil {
+			setShipped(t, file)
+			if file == "bot.env" { // where the file lies in a container
+				t.Setenv("SPARRING_PROFILES", filepath.Join(root, "configs", "bots.json"))
+			}
+			if err := configs.Load(settings); err != nil {
 				t.Error(err)
 			}
-			var help strings.Builder
-			if err := settings.help(&help); err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range names {
-				if !strings.Contains(help.String(), name+" ") {
-					t.Errorf("%s is no setting", name)
-				}
+			if unknown, err := configs.Unknown(settings); err != nil || len(unknown) > 0 {
+				t.Errorf("no settings: %v (%v)", unknown, err)
 			}
 		})
 	}
 }
 
-type arenaFile struct{}
-
-func (arenaFile) fill() error {
-	var s arenaSettings
-	return errors.Join(configs.FromEnv(configs.Prefix, &s), s.validate())
-}
-
-func (arenaFile) help(b *strings.Builder) error {
-	return configs.EnvHelp(b, configs.Prefix, &arenaSettings{})
-}
-
-type botFile struct{}
-
-func (botFile) fill() error {
-	var c bot.Config
-	return errors.Join(configs.FromEnv(configs.Prefix, &c), c.Validate())
-}
-
-func (botFile) help(b *strings.Builder) error {
-	return configs.EnvHelp(b, configs.Prefix, &bot.Config{})
+// One start names all that is wrong: values, files, and names.
+func TestFaultsOfOneStart(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	both := map[string]string{"NATS_CREDS": missing, "NATS_CA": missing, "NATS_PREFIX": "a.*", "LOG_LEVEL": "loud", "THREDS": "4"}
+	for command, own := range map[string]map[string]string{
+		"arena": {"ARENA_GAMES": "0", "ARENA_FIRST_MOVE": "soon", "ARENA_HTTP": "nowhere", "LADDER_ROUNDS": "-1"},
+		"bot":   {"PROFILES": missing, "SLOTS": "many", "THREADS": "4096", "CORES": "4096"},
+	} {
+		t.Run(command, func(t *testing.T) {
+			maps.Copy(own, both)
+			for name, value := range own {
+				t.Setenv("SPARRING_"+name, value)
+			}
+			var out, errs strings.Builder
+			if code := run([]string{command}, strings.NewReader(""), &out, &errs); code != exitUsage {
+				t.Errorf("exit code %d, want %d", code, exitUsage)
+			}
+			for name := range own {
+				if strings.Count(errs.String(), "SPARRING_"+name+": ") != 1 {
+					t.Errorf("SPARRING_%s is not named once in\n%s", name, errs.String())
+				}
+			}
+		})
+	}
 }

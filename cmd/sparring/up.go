@@ -17,6 +17,7 @@ import (
 
 	"sparring/arena"
 	"sparring/bot"
+	"sparring/bot/play"
 	"sparring/configs"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -146,7 +147,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 }
 
 // upBot makes the bot process with all the shipped players.
-func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(bot.Event)) (*bot.Bot, func(), error) {
+func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event)) (*bot.Bot, func(), error) {
 	var cfg bot.Config
 	if err := configs.Defaults(&cfg); err != nil {
 		return nil, nil, err

@@ -21,7 +21,7 @@ import (
 	"sparring/pipe/playerspec"
 )
 
-// worthFlags are the command line of a design.
+// worthFlags holds the flags of a screening experiment.
 type worthFlags struct {
 	matchFlags
 	player string
@@ -32,15 +32,15 @@ func learnWorth() *cobra.Command {
 	f := &worthFlags{}
 	c := &cobra.Command{
 		Use:   "worth [CHANGE...]",
-		Short: "Measure what parts of the search are worth, many at once",
-		Long: `Measure what changes of our engine are worth, many at once. A CHANGE is an
-option of a spec: without=NullMove, with=Razoring, set.LateFrom=4. Without any it
-is each switch of the search, turned round. In each pair of games each of the
-two players has each change or not, by lot; least squares over all games say
-what each is worth, in points of a hundred. Ctrl-C ends it early, and shows what
-is known by then. See docs/search.md.`,
+		Short: "Measure the effects of many changes to the engine at once",
+		Long: `Measure the effects of many changes to the engine at once. A CHANGE is an
+option of a spec: without=NullMove, with=Razoring, set.LMPBase=4. The
+default is every switch of the search, inverted. In each pair of games every
+change is applied to each of the two players at random; least squares over all
+games estimates the effect of each change in points per hundred games. Ctrl-C
+stops early and prints the estimates so far. See docs/search.md.`,
 		Example: `  sparring learn worth --game xiangqi --player self:nodes=5000 --games 4000 --openings shipped
-  sparring learn worth --game xiangqi --clock movetime=50ms --chance 0.5 without=NullMove without=ForcedExtension`,
+  sparring learn worth --game xiangqi --clock movetime=50ms --chance 0.5 without=NullMove without=CheckExtension`,
 		RunE: func(c *cobra.Command, changes []string) error {
 			plan, err := f.prepare(changes)
 			if err != nil {
@@ -51,20 +51,20 @@ is known by then. See docs/search.md.`,
 	}
 	f.conditions(c)
 	fl := c.Flags()
-	fl.StringVar(&f.player, "player", playerspec.Self, "spec of both players, our engine")
-	fl.Float64Var(&f.design.Chance, "chance", 0.15, "that a player has a change in a pair of games")
+	fl.StringVar(&f.player, "player", playerspec.Self, "spec of both players; must be Sparring's engine")
+	fl.Float64Var(&f.design.Chance, "chance", 0.15, "probability that a player has a change in a pair of games")
 	return c
 }
 
-// prepare is the match of a pair: its players, openings and seed are still to
-// be set for each.
+// prepare returns the match for a pair of games; play sets its players, openings
+// and seed.
 func (f *worthFlags) prepare(changes []string) (*match.Plan, error) {
 	spec, err := playerspec.Parse(f.player)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Outside != nil {
-		return nil, fmt.Errorf("--player %.60q: only our own engine can be changed", f.player)
+		return nil, fmt.Errorf("--player %.60q: only Sparring's engine has these options", f.player)
 	}
 	f.a, f.b, f.tournament = f.changed(0, nil), f.changed(1, nil), string(match.RoundRobin)
 	plan, err := f.plan()
@@ -88,15 +88,15 @@ func (f *worthFlags) prepare(changes []string) (*match.Plan, error) {
 	return plan, errors.Join(errs...)
 }
 
-// worthPlayers are what the two are called.
+// worthPlayers are the names of the two players.
 var worthPlayers = [2]string{"first", "second"}
 
-// changed is the spec of a player, 0 or 1, with some changes.
+// changed returns the spec of player 0 or 1 with the given changes.
 func (f *worthFlags) changed(player int, changes []string) string {
 	return strings.Join(append([]string{f.player, "name=" + worthPlayers[player]}, changes...), ",")
 }
 
-// everySwitch turns each switch of a game's search round.
+// everySwitch returns a change for each switch of a game's search: its inversion.
 func everySwitch(gameName string) (changes []string, err error) {
 	e, err := engine.New(gameName, engine.Options{HashBytes: 1 << 20})
 	if err != nil {
@@ -113,13 +113,13 @@ func everySwitch(gameName string) (changes []string, err error) {
 	return changes, nil
 }
 
-// pair is two games from an opening, by number from 0.
+// pair is two games from an opening, numbered from 0.
 type pair struct {
 	number  int
 	opening openings.Opening
 }
 
-// Opening implements openings.Source: there is but one.
+// Opening implements openings.Source with a single opening.
 func (p pair) Opening(context.Context, int) (openings.Opening, error) { return p.opening, nil }
 
 func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
@@ -177,7 +177,7 @@ func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
 	return err
 }
 
-// play plays a pair with what its players have drawn.
+// play plays a pair of games with randomly changed players.
 func (f *worthFlags) play(ctx context.Context, plan *match.Plan, p pair) (screening.Result, error) {
 	r := screening.Result{Players: f.design.Draw(p.number)}
 	own := *plan
@@ -201,8 +201,8 @@ func (f *worthFlags) play(ctx context.Context, plan *match.Plan, p pair) (screen
 	return r, nil
 }
 
-// report prints what the changes are worth. The order of the games makes no
-// difference.
+// report prints the estimated effects. They do not depend on the order of the
+// games.
 func (f *worthFlags) report(out io.Writer, results map[int]screening.Result) error {
 	var all []screening.Result
 	for n := range f.games / 2 {
@@ -214,9 +214,9 @@ func (f *worthFlags) report(out io.Writer, results map[int]screening.Result) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d games of %s, each change with a chance of %g\n\n", 2*len(all), f.player, f.design.Chance)
+	fmt.Fprintf(out, "%d games of %s, each change with probability %g\n\n", 2*len(all), f.player, f.design.Chance)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CHANGE\tWORTH, POINTS OF 100\tGAMES WITH IT ON ONE SIDE")
+	fmt.Fprintln(w, "CHANGE\tPOINTS PER 100 GAMES\tGAMES WITH IT ON ONE SIDE")
 	for _, e := range effects {
 		fmt.Fprintf(w, "%s\t%+.1f ± %.1f\t%d\n", e.Change, 100*e.Worth, 100*e.Error, 2*e.Pairs)
 	}

@@ -1,33 +1,36 @@
 package amazons
 
-import "sparring/engine/search"
+import (
+	"sparring/engine/search"
+	rules "sparring/game/amazons"
+)
 
 // Params are the game's data for the kernel.
 func Params() search.Params {
 	return search.Params{
-		Game:              "amazons",
+		Game:              rules.Name,
 		HistorySize:       [2]int{stepSlots, arrowSlots},
 		ContinuationIndex: 1, // arrows: pairs of steps would be too many
 		WinScale:          winScale,
 		// At leaves the evaluation counts territory nearly as well, and a
 		// proof costs as much as some hundred of them.
 		ProveRoot: proveRoot,
-		LateFrom:  60,
+		LMPBase:   60,
 		On: search.Switches{
-			Deepening:    true,
-			FailSoft:     true,
-			Aspiration:   true,
-			PVS:          true,
-			HashMove:     true,
-			HashCutoff:   true,
-			Killers:      true,
-			History:      true,
-			MateDistance: true,
+			IterativeDeepening: true,
+			FailSoft:           true,
+			Aspiration:         true,
+			PVS:                true,
+			HashMove:           true,
+			HashCutoff:         true,
+			Killers:            true,
+			History:            true,
+			MateDistance:       true,
 
-			LateMoves:       true,
+			LMP:             true,
 			Futility:        true,
 			ReverseFutility: true,
-			Reductions:      true,
+			LMR:             true,
 		},
 	}
 }

@@ -30,14 +30,16 @@ import (
 // Of is the parameters of a game's level. The error wraps game.ErrRules for a
 // game that has no levels.
 func Of(gameName string, level int) (Parameters, error) {
-	levels, ok := table[gameName]
-	if !ok {
-		return Parameters{}, fmt.Errorf("%w: no levels for game %.40q", game.ErrRules, gameName)
-	}
-	if level < Weakest || level > Strongest {
+	a, err := engine.Adapter(gameName)
+	switch {
+	case err != nil:
+		return Parameters{}, err
+	case level < Weakest || level > Strongest:
 		return Parameters{}, fmt.Errorf("level %d: must be %d to %d", level, Weakest, Strongest)
+	case a.Levels[level-1].Nodes == 0:
+		return Parameters{}, fmt.Errorf("%w: no levels for game %s", game.ErrRules, gameName)
 	}
-	return levels[level-1], nil
+	return a.Levels[level-1], nil
 }
 
 // New makes a game's engine that plays at a level. The error is that of Of.

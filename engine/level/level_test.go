@@ -276,7 +276,7 @@ func TestBeginner(t *testing.T) {
 		if c.game != "amazons" {
 			continue
 		}
-		worth := spreading(p)
+		worth := b.worth(p)
 		for _, o := range p.Legal(nil) {
 			if worth(o) > worth(m) {
 				t.Fatalf("%s: %s, worth %d; %s is worth %d", c.name, got, worth(m), p.Format(o), worth(o))

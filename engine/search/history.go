@@ -36,7 +36,7 @@ func newHistory(p *Params) *history {
 		}
 		h.counter[side] = make([]game.Move, h.width)
 		h.last[side] = make([]int16, h.width)
-		if p.On.Continuation {
+		if p.On.ContinuationHistory {
 			h.follow[side] = make([]int16, h.width*h.width)
 			h.used[side] = make([]bool, h.width)
 			hugePages(h.follow[side])
@@ -107,7 +107,7 @@ func (w *worker) records(ply int) (r records) {
 		r.own = h.quiet[ply&1]
 		r.n = 1
 	}
-	if on.Continuation {
+	if on.ContinuationHistory {
 		for back := 1; back <= min(2, ply); back++ {
 			if earlier := &w.lines[ply-back].current; earlier.Move != game.NoMove {
 				r.after[back-1] = h.rowAfter(back, earlier)
@@ -171,7 +171,7 @@ func (w *worker) refuted(e *ScoredMove, before *tried, depth, ply int) {
 	if k := &w.lines[ply].killers; on.Killers && k[0] != e.Move {
 		k[0], k[1] = e.Move, k[0]
 	}
-	if ply > 0 && on.Counter {
+	if ply > 0 && on.CounterMoves {
 		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
 			h.counter[ply&1][earlier.HistoryIndex[h.kind]] = e.Move
 		}
@@ -209,7 +209,7 @@ const (
 
 // correct is an evaluation with what similar nodes have taught.
 func (w *worker) correct(eval Score, node *Node, ply int) Score {
-	if !w.k.params.On.Correction {
+	if !w.k.params.On.CorrectionHistory {
 		return eval
 	}
 	var sum int32

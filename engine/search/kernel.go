@@ -15,19 +15,23 @@ type Kernel struct {
 	table  *Table
 	salt   uint64
 	// evaluates: inner nodes need an evaluation
-	evaluates bool
-	era       atomic.Uint32 // counts calls of Forget
+	needEval bool
+	era      atomic.Uint32 // counts calls of Forget
 
 	mu   sync.Mutex
 	free []*worker // kept because their tables are large
 }
 
 // New makes a kernel for the game that the parameters describe. Kernels of
-// several games may share a table.
+// several games and evaluations may share a table.
 func New(params Params, table *Table) *Kernel {
-	params.fill()
-	k := &Kernel{params: params, table: table, evaluates: params.On.evaluates()}
-	for i, c := range []byte(params.Game) {
+	params.setDefaults()
+	k := &Kernel{params: params, table: table, needEval: params.On.needEval()}
+	name := params.Game
+	if params.Eval != "" {
+		name += "/" + params.Eval
+	}
+	for i, c := range []byte(name) {
 		k.salt ^= game.Zobrist(uint64(c), uint64(i))
 	}
 	return k

@@ -10,9 +10,10 @@ import (
 )
 
 // Params are a game's data for the kernel. Every heuristic has a switch, so
-// that its worth can be measured by leaving it out.
+// that its worth can be measured.
 type Params struct {
-	Game        string // salts the hash table, with what SearchKey holds
+	Game        string // changes the keys of the hash table, as Eval and SearchKey do
+	Eval        string // name of the evaluation; "" is the game's own
 	HistorySize [2]int // sizes of the two history tables that ScoredMove.HistoryIndex index
 	// ContinuationIndex (0 or 1) is the history index by which continuation
 	// history and counter moves tell earlier moves apart. Continuation
@@ -25,176 +26,172 @@ type Params struct {
 	// WDLModel also models draws; its zero value models none.
 	WDLModel WDLModel
 
-	// Quiescence is whether leaves search on through noisy moves. Without it
-	// the kernel takes the game to have no noisy moves at all.
+	// Quiescence: leaves are searched on through noisy moves. Without it the
+	// kernel assumes that the game has no noisy moves.
 	Quiescence bool
-	// QuiescencePlies is how deep quiescence goes at most; 0 is no limit.
+	// QuiescencePlies limits the depth of quiescence; 0 is no limit.
 	QuiescencePlies int
-
-	// QuiescenceChecks is for how many of its first plies quiescence looks at
-	// quiet moves that force, too.
+	// QuiescenceChecks is the number of plies at the start of quiescence at
+	// which quiet moves that are Forcing are searched, too.
 	QuiescenceChecks int
 
-	// Parity: scores swing between odd and even depths, because the
-	// evaluation favours who moved last; compare only with two plies back.
-	Parity bool
-
 	// ProveRoot and ProveLeaf are the prover's node budgets at the root, and
-	// where the main search would drop into quiescence; 0 is never.
+	// where the main search would enter quiescence; 0 is off.
 	ProveRoot, ProveLeaf int
 
-	Margins  Margins  // a zero margin is taken from DefaultMargins
-	Reduce   Reduce   // zero is 0.5 + ln(d)*ln(n)/2.2
-	On       Switches // what the kernel does
-	Null     Null     // where Per is 0, 3 plies less and one more for every four of depth, verified from 10 on
-	LateFrom int      // about so many moves are searched at depth 1 before quiet ones are pruned; 0 is 4
-	// Shallow is up to which depth moves are pruned before they are made; 0 is 6.
-	Shallow int
-	// Missing is how many plies more internal reduction takes off in the
-	// principal variation.
-	Missing int
-	// Raised is by how many plies the moves after one that raised alpha are
-	// searched less deep.
-	Raised int
+	Margins  Margins        // a zero margin is taken from DefaultMargins
+	LMR      LMRParams      // zero is 0.5 + ln(depth)*ln(n)/2.2
+	NullMove NullMoveParams // with DepthDivisor 0: R = 3 + depth/4, verified from depth 10 on
+	On       Switches       // the heuristics in use
+	// LMPBase scales late-move pruning: about this many moves are searched at
+	// depth 1 before quiet ones are pruned; 0 is 4.
+	LMPBase int
+	// PruneMaxDepth is the greatest depth at which moves are pruned before
+	// they are made; 0 is 6.
+	PruneMaxDepth int
+	// IIRExtraPV is how many more plies internal iterative reduction takes off
+	// in the principal variation.
+	IIRExtraPV int
+	// AlphaRaiseReduction is how many plies less deep the rest of a node's
+	// moves are searched after one has raised alpha.
+	AlphaRaiseReduction int
 }
 
-// Null shapes null-move pruning: after a pass the search is less deep by Base
-// plies and by one for every Per plies of depth, and by up to Most more the
-// further the evaluation is above beta. From depth Verify on, what it finds is
-// verified.
-type Null struct{ Base, Per, Most, Verify int }
+// NullMoveParams shape null-move pruning. The reduction R is Base +
+// depth/DepthDivisor, and up to MaxEvalPlies more the further the evaluation
+// is above beta (Margins.NullMove). From VerifyDepth on a cutoff is verified.
+type NullMoveParams struct{ Base, DepthDivisor, MaxEvalPlies, VerifyDepth int }
 
-var defaultNull = Null{Base: 3, Per: 4, Most: 3, Verify: 10}
+var defaultNullMove = NullMoveParams{Base: 3, DepthDivisor: 4, MaxEvalPlies: 3, VerifyDepth: 10}
 
-// Margins are distances of scores, in the game's unit.
+// Margins are differences of scores, in the game's unit.
 type Margins struct {
-	Window   Score // half width of the first aspiration window
-	Reverse  Score // per ply: this far above beta an evaluation is taken for granted
-	Futility Score // per ply: this far below alpha no quiet move is expected to help
-	Razor    Score // per ply: this far below alpha only noisy moves can help
-	ProbCut  Score // above beta: what a shallow search must reach to stand for a deep one
-	Singular Score // per 16 plies of depth: how much worse all other moves must be
-	SEEQuiet Score // per ply squared: the loss that a quiet move may risk
-	SEENoisy Score // per ply: the loss that a noisy move may risk
-	Delta    Score // that a capture may win beyond what it takes
-	Null     Score // above beta, for each ply more that the search after a pass is less deep
-	// Record is what a quiet move's record in the history must not lie below, per
-	// ply, of the 16384 that it can: not a score.
-	Record Score
-	// Tolerance is by how much a move must be better to be worth a search of
-	// its exact value.
+	Aspiration      Score // half width of the first aspiration window
+	ReverseFutility Score // per ply: prune the node if the evaluation is this far above beta
+	Futility        Score // per ply: prune quiet moves if the evaluation is this far below alpha
+	Razoring        Score // per ply: search only noisy moves if the evaluation is this far below alpha
+	ProbCut         Score // above beta: what a shallow search must reach to stand for a deep one
+	Singular        Score // per 16 plies of depth: how much worse all other moves must be
+	SEEQuiet        Score // per ply squared: the greatest exchange loss of a quiet move that is searched
+	SEENoisy        Score // per ply: the same of a noisy move
+	Delta           Score // what a capture may win beyond the value of the victim
+	NullMove        Score // above beta, for each further ply of null-move reduction
+	// History is the history score per ply (of +-16384) below which a quiet
+	// move is pruned: not a value.
+	History Score
+	// Tolerance is by how much a move must be better to be worth searching
+	// for its exact value.
 	Tolerance Score
 }
 
-// DefaultMargins guesses margins from what a score means: they are the
-// proportions that are common among chess engines, where a pawn and a half
-// wins 73 % of games.
+// DefaultMargins derives margins from WinScale, in the proportions that are
+// common among chess engines, where a pawn and a half wins 73 % of games.
 func DefaultMargins(winScale Score) Margins {
 	part := func(n, of Score) Score { return max(winScale*n/of, 1) }
-	return Margins{Window: part(1, 8), Reverse: part(1, 2), Futility: part(3, 5), Razor: part(3, 2), ProbCut: part(6, 5),
-		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), Null: part(1, 1), Record: 4096, Tolerance: part(1, 32)}
+	return Margins{Aspiration: part(1, 8), ReverseFutility: part(1, 2), Futility: part(3, 5), Razoring: part(3, 2), ProbCut: part(6, 5),
+		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), NullMove: part(1, 1), History: 4096, Tolerance: part(1, 32)}
 }
 
-// Reduce shapes late-move reductions: the n-th move of a node of depth d is
-// reduced by Base/1024 + log2(d)*log2(n)*Slope/1024 plies. A perfect record in
-// the history spares it Record/1024 plies, a hopeless one costs it as much. The
-// others are what it costs (or spares, in the principal variation and as a
-// killer), in 1024ths: at a node that should be refuted; where the evaluation
-// does not improve; where the hash move is a capture; where the children keep
-// refuting.
-type Reduce struct{ Base, Slope, Record, PV, Cut, Stale, Killer, HashNoisy, Refuted int }
+// LMRParams shape late-move reductions: the n-th move of a node of depth d is
+// reduced by Base/1024 + log2(d)*log2(n)*Slope/1024 plies. The best history
+// score takes History/1024 plies off that, the worst adds as many. The others,
+// in 1024ths of a ply, apply in the principal variation and to killers (less)
+// and (more) at expected cut nodes, where the evaluation is not improving,
+// where the hash move is noisy, and where many children have failed high.
+type LMRParams struct{ Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount int }
 
-// defaultReduce is 0.5 + ln(d)*ln(n)/2.2.
-var defaultReduce = Reduce{Base: 512, Slope: 224, Record: 2048, PV: 1024, Cut: 1024, Stale: 512, Killer: 1024}
+// defaultLMR is 0.5 + ln(d)*ln(n)/2.2.
+var defaultLMR = LMRParams{Base: 512, Slope: 224, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024}
 
-// plies is the reduction in 1024ths. Integers only: the node count must be the
-// same on every machine, and floating point may not be.
-func (r Reduce) plies(depth, n int) int {
+// base is the reduction by depth and move number, in 1024ths. It takes integers
+// only, because node counts must be the same on every machine, and floating
+// point may not be.
+func (r LMRParams) base(depth, n int) int {
 	return r.Base + log2(depth)*log2(n)*r.Slope/4096
 }
 
-// log2 is 64 times the logarithm, linear between powers of two.
+// log2 is 64 times the binary logarithm, linear between powers of two.
 func log2(n int) int {
 	k := bits.Len(uint(max(n, 1))) - 1
 	return k*64 + max(n, 1)<<6>>k - 64
 }
 
-// fill completes parameters that were left out.
-func (p *Params) fill() {
-	if p.Reduce == (Reduce{}) {
-		p.Reduce = defaultReduce
+// setDefaults sets the parameters that were left out.
+func (p *Params) setDefaults() {
+	if p.LMR == (LMRParams{}) {
+		p.LMR = defaultLMR
 	}
-	if p.Null.Per == 0 {
-		p.Null = defaultNull
+	if p.NullMove.DepthDivisor == 0 {
+		p.NullMove = defaultNullMove
 	}
-	if p.LateFrom == 0 {
-		p.LateFrom = 4
+	if p.LMPBase == 0 {
+		p.LMPBase = 4
 	}
-	if p.Shallow == 0 {
-		p.Shallow = 6
+	if p.PruneMaxDepth == 0 {
+		p.PruneMaxDepth = 6
 	}
 	d, m := DefaultMargins(p.WinScale), &p.Margins
 	for _, f := range []struct {
 		set   *Score
 		value Score
-	}{{&m.Window, d.Window}, {&m.Reverse, d.Reverse}, {&m.Futility, d.Futility}, {&m.Razor, d.Razor}, {&m.ProbCut, d.ProbCut},
+	}{{&m.Aspiration, d.Aspiration}, {&m.ReverseFutility, d.ReverseFutility}, {&m.Futility, d.Futility}, {&m.Razoring, d.Razoring}, {&m.ProbCut, d.ProbCut},
 		{&m.Singular, d.Singular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta},
-		{&m.Null, d.Null}, {&m.Record, d.Record}, {&m.Tolerance, d.Tolerance}} {
+		{&m.NullMove, d.NullMove}, {&m.History, d.History}, {&m.Tolerance, d.Tolerance}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}
 	}
 }
 
-// Switches turn the kernel's heuristics on. A zero Switches is plain
-// alpha-beta, which the tests hold against minimax. The first group never
-// changes the value of a fixed-depth search.
+// Switches turn the kernel's heuristics on. With none the kernel is plain
+// alpha-beta, which the tests compare with minimax. Those of the first group,
+// except ToleranceSearch, never change the value of a fixed-depth search.
 type Switches struct {
-	Deepening     bool // go to a depth by way of those before it
-	FailSoft      bool // outside the window a score says all that is known, not only on which side it is
-	Aspiration    bool // narrow window around the last iteration's score
-	PVS           bool // null-window search of all moves but the first
-	Tolerance     bool // and a move counts as better only if it is so by a margin (changes values)
-	HashMove      bool // try the table's move first
-	HashCutoff    bool // take scores from the table
-	ExchangeOrder bool // captures that lose the exchange come last
-	Killers       bool // two quiet moves that refuted siblings
-	Counter       bool // the quiet move that refuted the same move elsewhere
-	History       bool // order quiet moves by their record of cutoffs
-	Continuation  bool // order quiet moves by their record after the last two moves
-	NoisyHistory  bool // order noisy moves by their record of cutoffs
-	KeepHistory   bool // from search to search, until Forget
-	MateDistance  bool // prune what can't beat a win already found
+	IterativeDeepening  bool
+	FailSoft            bool // scores outside the window are the tightest bounds known
+	Aspiration          bool // a narrow window around the last iteration's score
+	PVS                 bool // principal variation search: null windows for all moves but the first
+	ToleranceSearch     bool // with PVS: a move must be better by a margin
+	HashMove            bool // try the hash table's move first
+	HashCutoff          bool // cut off by the hash table's score
+	SEEOrder            bool // captures that lose the exchange come last
+	Killers             bool // two quiet moves that cut off at the same ply
+	CounterMoves        bool // the quiet move that cut off after the same previous move
+	History             bool // order quiet moves by history
+	ContinuationHistory bool // order quiet moves by history after the last two moves
+	NoisyHistory        bool // order noisy moves by history (capture history)
+	KeepHistory         bool // keep histories from search to search, until Forget
+	MateDistance        bool // mate-distance pruning
 
-	SkipLosing bool // quiescence leaves out captures that lose material
-	Delta      bool // quiescence leaves out captures that can't reach alpha
+	QuiescenceSEE bool // quiescence skips captures that lose the exchange
+	DeltaPruning  bool // quiescence skips captures that can't reach alpha
 
-	HashEval        bool // a score in the table that says more than the evaluation stands for it
-	Correction      bool // correct evaluations by how they erred before
-	Razoring        bool // far below alpha, quiescence decides
-	ReverseFutility bool // far above beta, the evaluation decides
-	NullMove        bool // a pass that still reaches beta decides
-	ProbCut         bool // a capture that reaches far above beta at small depth decides
-	Internal        bool // without a hash move search less deep: ordering would be poor (internal iterative reduction)
-	LateMoves       bool // prune the quiet moves that come late at small depth
-	Futility        bool // prune quiet moves where the evaluation is far below alpha
-	RecordPruning   bool // prune quiet moves of bad record at small depth
-	SEEPruning      bool // prune moves that lose much material at small depth
-	ByReduced       bool // prune by the depth that a move would be left with, not by the node's
-	Reductions      bool // search late moves less deep at first
+	HashEval          bool // a tighter bound in the hash table replaces the evaluation
+	CorrectionHistory bool // correct evaluations by their errors in similar nodes
+	Razoring          bool // far below alpha: quiescence
+	ReverseFutility   bool // RFP (static null move): far above beta the evaluation cuts off
+	NullMove          bool // NMP: a pass that still reaches beta cuts off
+	ProbCut           bool // a capture far above beta at small depth cuts off
+	IIR               bool // internal iterative reduction: less depth without a hash move
+	LMP               bool // late-move pruning: no quiet moves after enough others
+	Futility          bool // no quiet moves where the evaluation is far below alpha
+	HistoryPruning    bool // no quiet moves with a bad history at small depth
+	SEEPruning        bool // no moves that lose much material at small depth
+	LMRDepthPruning   bool // prune by the depth after LMR, not by the node's
+	LMR               bool // late-move reductions
 
-	ForcedExtension bool // a forced node (check) does not count as a ply
-	OneReply        bool // nor does a forced node's only move
-	Recapture       bool // nor does taking back on the point of the last capture
-	Singular        bool // nor does a hash move much better than all others
+	CheckExtension     bool // a forced node (in check) does not cost a ply
+	OneReplyExtension  bool // extend a forced node's only move
+	RecaptureExtension bool // extend a recapture on the square of the last capture
+	SingularExtension  bool // extend a hash move that is much better than all others; multi-cut
 }
 
-// evaluates reports whether any heuristic looks at evaluations of inner nodes.
-func (s *Switches) evaluates() bool {
-	return s.Correction || s.Razoring || s.ReverseFutility || s.NullMove || s.ProbCut || s.LateMoves || s.Futility || s.Reductions
+// needEval reports whether any heuristic uses the evaluation of inner nodes.
+func (s *Switches) needEval() bool {
+	return s.CorrectionHistory || s.Razoring || s.ReverseFutility || s.NullMove || s.ProbCut || s.LMP || s.Futility || s.LMR
 }
 
-// SwitchNames are the names that Set knows.
+// SwitchNames are the names that Set takes.
 func SwitchNames() (names []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Switches]()) {
 		names = append(names, f.Name)
@@ -205,7 +202,7 @@ func SwitchNames() (names []string) {
 // Is reports whether the heuristic of that name, one of SwitchNames, is on.
 func (s *Switches) Is(name string) bool { return reflect.ValueOf(s).Elem().FieldByName(name).Bool() }
 
-// Set turns the heuristic of that name, in any case of letters, on or off.
+// Set turns the heuristic of that name, ignoring case, on or off.
 func (s *Switches) Set(name string, on bool) error {
 	for _, known := range SwitchNames() {
 		if strings.EqualFold(known, name) {
@@ -216,9 +213,9 @@ func (s *Switches) Set(name string, on bool) error {
 	return fmt.Errorf("no heuristic %.40q (have %s)", name, strings.Join(SwitchNames(), ", "))
 }
 
-// numbers are the parameters that are numbers and may be tried at other values,
-// by name: those of the structs within as "Margins.Futility". What ContinuationIndex and
-// WinScale say is a fact of the game.
+// numbers are the parameters that are numbers, by name: those of inner structs
+// as "Margins.Futility". ContinuationIndex and WinScale are facts of the game
+// and not among them.
 func (p *Params) numbers() map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	var add func(prefix string, v reflect.Value)
@@ -238,15 +235,14 @@ func (p *Params) numbers() map[string]reflect.Value {
 	return all
 }
 
-// NumberNames are the names that SetNumber knows.
+// NumberNames are the names that SetNumber takes.
 func NumberNames() []string { return slices.Sorted(maps.Keys(new(Params).numbers())) }
 
-// SetNumber sets the parameter of that name, in any case of letters, to a
-// number that is not negative. Zero takes it back to its default, where it has
-// one.
+// SetNumber sets the parameter of that name, ignoring case, to n, which is not
+// negative. Zero means the default, if there is one.
 func (p *Params) SetNumber(name string, n int) error {
-	if n < 0 || n > mostNumber {
-		return fmt.Errorf("%.40s is %d: want 0 to %d", name, n, mostNumber)
+	if n < 0 || n > maxNumber {
+		return fmt.Errorf("%.40s is %d: want 0 to %d", name, n, maxNumber)
 	}
 	for known, v := range p.numbers() {
 		if strings.EqualFold(known, name) {
@@ -254,12 +250,12 @@ func (p *Params) SetNumber(name string, n int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no number %.40q (have %s)", name, strings.Join(near(name), ", "))
+	return fmt.Errorf("no number %.40q (have %s)", name, strings.Join(suggestions(name), ", "))
 }
 
-// near are the names that may have been meant: of a group that the name is not
-// in only the group's.
-func near(name string) (names []string) {
+// suggestions are the names that may have been meant. A group that the name is
+// not in is shortened to "Group.*".
+func suggestions(name string) (names []string) {
 	for _, known := range NumberNames() {
 		if group, _, in := strings.Cut(known, "."); in && !strings.HasPrefix(strings.ToLower(name), strings.ToLower(group)+".") {
 			known = group + ".*"
@@ -269,5 +265,5 @@ func near(name string) (names []string) {
 	return slices.Compact(names)
 }
 
-// mostNumber bounds what SetNumber takes: more than any of them means.
-const mostNumber = 1 << 15
+// maxNumber bounds the values of SetNumber; no parameter makes sense above it.
+const maxNumber = 1 << 15

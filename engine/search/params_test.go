@@ -8,20 +8,20 @@ import (
 
 func TestSetNumber(t *testing.T) {
 	var p Params
-	for name, n := range map[string]int{"LateFrom": 3, "margins.futility": 90, "Reduce.Slope": 250} {
+	for name, n := range map[string]int{"LMPBase": 3, "margins.futility": 90, "LMR.Slope": 250} {
 		if err := p.SetNumber(name, n); err != nil {
 			t.Error(err)
 		}
 	}
-	if p.LateFrom != 3 || p.Margins.Futility != 90 || p.Reduce.Slope != 250 {
+	if p.LMPBase != 3 || p.Margins.Futility != 90 || p.LMR.Slope != 250 {
 		t.Errorf("set to %+v", p)
 	}
-	for name, n := range map[string]int{"Luck": 1, "Game": 1, "On.PVS": 1, "Shallow": -1, "Null.Per": 1 << 20} {
+	for name, n := range map[string]int{"Luck": 1, "Game": 1, "On.PVS": 1, "PruneMaxDepth": -1, "NullMove.DepthDivisor": 1 << 20} {
 		if err := p.SetNumber(name, n); err == nil {
 			t.Errorf("%s = %d: no error", name, n)
 		}
 	}
-	if names := NumberNames(); !slices.Contains(names, "Reduce.Base") || slices.Contains(names, "Outcomes.Edge") {
+	if names := NumberNames(); !slices.Contains(names, "LMR.Base") || slices.Contains(names, "WDLModel.Edge") {
 		t.Errorf("names %v", names)
 	}
 }

@@ -17,7 +17,7 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 
 	// Razoring: so far below alpha that only tactics can help, and quiescence
 	// sees those.
-	if on.Razoring && depth <= 3 && eval+margins.Razor*Score(depth) < alpha {
+	if on.Razoring && depth <= 3 && eval+margins.Razoring*Score(depth) < alpha {
 		score, rests := w.quiesce(node, alpha, beta, ply, 0)
 		if score <= alpha && !w.stopped() {
 			return score, rests, true
@@ -31,7 +31,7 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 		if improving {
 			plies--
 		}
-		if eval-margins.Reverse*plies >= beta {
+		if eval-margins.ReverseFutility*plies >= beta {
 			return eval, nothing, true
 		}
 	}
@@ -56,8 +56,8 @@ func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score
 
 // nullMove searches the position after a pass.
 func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Score, int, bool) {
-	null := &w.k.params.Null
-	less := null.Base + depth/null.Per + min(int((eval-beta)/w.k.params.Margins.Null), null.Most)
+	null := &w.k.params.NullMove
+	less := null.Base + depth/null.DepthDivisor + min(int((eval-beta)/w.k.params.Margins.NullMove), null.MaxEvalPlies)
 	w.lines[ply].current = ScoredMove{}
 	w.pos.Pass()
 	score, rests := negate(w.search(-beta, -beta+1, depth-1-less, ply+1, !cut))
@@ -68,7 +68,7 @@ func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Sco
 	if score >= RepBound {
 		score = beta // a win found by passing is no proof
 	}
-	if depth < null.Verify || w.unverified > 0 {
+	if depth < null.VerifyDepth || w.unverified > 0 {
 		return score, above(rests, ply), true
 	}
 	w.unverified = ply + 3*(depth-less)/4
@@ -117,8 +117,8 @@ func (w *worker) probCut(beta Score, depth, ply int, eval Score, cut bool) (Scor
 // depth that is left.
 func (w *worker) tooLate(depth, left, searched int, alpha, eval Score, improving bool) bool {
 	params := &w.k.params
-	if params.On.LateMoves && depth <= params.Shallow {
-		enough := params.LateFrom * (3 + depth*depth) / 3
+	if params.On.LMP && depth <= params.PruneMaxDepth {
+		enough := params.LMPBase * (3 + depth*depth) / 3
 		if !improving {
 			enough -= enough / 3
 		}
@@ -126,6 +126,6 @@ func (w *worker) tooLate(depth, left, searched int, alpha, eval Score, improving
 			return true
 		}
 	}
-	return params.On.Futility && left <= params.Shallow && alpha < MaxEval && alpha > -MaxEval &&
+	return params.On.Futility && left <= params.PruneMaxDepth && alpha < MaxEval && alpha > -MaxEval &&
 		eval+params.Margins.Futility*Score(left+1) <= alpha
 }

@@ -95,10 +95,10 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, q int) (Score, int)
 		}
 		// 5. A capture that loses material is no reason to doubt the
 		// evaluation, nor one that can't bring it near alpha.
-		if on.SkipLosing && e.Noise != GoodNoisy && !node.Forced && (w.exchanger == nil || !w.exchanger.SEE(e.Move, 0)) {
+		if on.QuiescenceSEE && e.Noise != GoodNoisy && !node.Forced && (w.exchanger == nil || !w.exchanger.SEE(e.Move, 0)) {
 			continue
 		}
-		if on.Delta && e.Gain > 0 && !node.Forced && eval+e.Gain+params.Margins.Delta <= alpha {
+		if on.DeltaPruning && e.Gain > 0 && !node.Forced && eval+e.Gain+params.Margins.Delta <= alpha {
 			best = max(best, eval+e.Gain+params.Margins.Delta)
 			continue
 		}

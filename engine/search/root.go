@@ -17,7 +17,7 @@ func (w *worker) iterate() {
 	lines := min(max(w.s.limits.Load().MultiPV, 1), len(w.root))
 	w.infos = make([]Info, lines)
 	depth := 1
-	if on := &w.k.params.On; !on.Deepening && w.s.limits.Load().Depth > 0 {
+	if on := &w.k.params.On; !on.IterativeDeepening && w.s.limits.Load().Depth > 0 {
 		depth = w.s.limits.Load().Depth
 	}
 	// Helpers do the same on the same table, where chance soon parts them. To
@@ -147,19 +147,11 @@ func (w *worker) spent(depth int) bool {
 		best, params := &w.root[0], &w.k.params
 		p := Progress{Depth: depth, StableIterations: w.stable, Effort: float64(best.nodes) / float64(max(w.nodes, 1))}
 		if depth > 1 && best.score > -Infinity {
-			p.WinProbDrop = params.WinProb(w.before(depth)) - params.WinProb(best.score)
+			p.WinProbDrop = params.WinProb(w.scores[depth-1]) - params.WinProb(best.score)
 		}
 		soft = time.Duration(float64(soft) * limits.SoftScale(p))
 	}
 	return w.s.thought() >= soft
-}
-
-// before is the score that one of this depth is compared with.
-func (w *worker) before(depth int) Score {
-	if w.k.params.Parity && depth > 2 {
-		return w.scores[depth-2]
-	}
-	return w.scores[depth-1]
 }
 
 // inform tells the caller how a line stands.
@@ -186,11 +178,11 @@ func (w *worker) aspire(depth, line int) {
 	w.depth = depth
 	center := w.root[line].last
 	if line == 0 && w.finished > 0 {
-		center = w.before(depth)
+		center = w.scores[depth-1]
 	}
 	alpha, beta, delta := -Infinity, Infinity, Infinity
 	if params.On.Aspiration && depth >= 4 && center > -MaxEval && center < MaxEval {
-		delta = params.Margins.Window
+		delta = params.Margins.Aspiration
 		alpha, beta = max(center-delta, -Infinity), min(center+delta, Infinity)
 	}
 	for {
@@ -223,7 +215,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	node := w.pos.Enter()
 	l := &w.lines[0]
 	l.n, l.eval = 0, noEval
-	if w.k.evaluates && !node.Forced && !node.Over {
+	if w.k.needEval && !node.Forced && !node.Over {
 		l.eval = w.correct(w.pos.Eval(), &node, 0)
 	}
 	records := w.records(0)

@@ -32,7 +32,7 @@ func (w *worker) searchMove(alpha, beta Score, depth, less, ply int, first, pv, 
 	// worth knowing how much, so it has to pass a higher test (paper 003,
 	// section 6.2).
 	test := alpha
-	if on := &w.k.params.On; on.Tolerance && on.PVS && pv {
+	if on := &w.k.params.On; on.ToleranceSearch && on.PVS && pv {
 		test = min(alpha+w.k.params.Margins.Tolerance, beta-1)
 	}
 	edge := beta
@@ -69,28 +69,28 @@ func negate(s Score, rests int) (Score, int) { return -s, rests }
 // the less they are reduced.
 func (w *worker) reduction(e *ScoredMove, records *records, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
 	params := &w.k.params
-	by := &params.Reduce
-	if !params.On.Reductions || depth < 3 || n < 2 || e.Noise == GoodNoisy {
+	by := &params.LMR
+	if !params.On.LMR || depth < 3 || n < 2 || e.Noise == GoodNoisy {
 		return 0
 	}
-	r := by.plies(depth, n)
+	r := by.base(depth, n)
 	if e.Noise == Quiet {
-		r -= int(records.of(e)) * by.Record / historyMax
+		r -= int(records.of(e)) * by.History / historyMax
 	}
 	if pv {
 		r -= by.PV
 	}
 	if cut {
-		r += by.Cut
+		r += by.CutNode
 	}
 	if !improving {
-		r += by.Stale
+		r += by.NotImproving
 	}
 	if hashNoisy {
 		r += by.HashNoisy
 	}
 	if w.lines[ply+1].refuted > 3 {
-		r += by.Refuted
+		r += by.CutoffCount
 	}
 	if k := &w.lines[ply].killers; e.Move == k[0] || e.Move == k[1] {
 		r -= by.Killer
@@ -114,7 +114,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 
 	// 2. A forced node is not a ply of its own: to stop in the middle of a
 	// forcing line would put what it forces beyond the horizon.
-	if on.ForcedExtension && node.Forced && ply < 2*w.depth {
+	if on.CheckExtension && node.Forced && ply < 2*w.depth {
 		depth++
 	}
 
@@ -153,7 +153,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	// 6. The static evaluation, what experience makes of it, and whether it
 	// is better than two plies before.
 	raw, eval, improving := noEval, noEval, false
-	if w.k.evaluates && !node.Forced {
+	if w.k.needEval && !node.Forced {
 		if raw = known.eval; !hit || raw == noEval {
 			raw = w.pos.Eval()
 		}
@@ -177,15 +177,15 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 
 	// 8. Internal iterative reduction: without a hash move the order is poor
 	// and this search long; a shallower one finds the move for the next.
-	if on.Internal && depth >= 4 && excluded == game.NoMove && known.move == game.NoMove && (pv || cut) {
+	if on.IIR && depth >= 4 && excluded == game.NoMove && known.move == game.NoMove && (pv || cut) {
 		depth--
 		if pv {
-			depth = max(depth-params.Missing, 1)
+			depth = max(depth-params.IIRExtraPV, 1)
 		}
 	}
 
 	// 9. A forced node with a single reply is no ply of its own either.
-	oneReply := on.OneReply && node.Forced && ply < 2*w.depth && w.single()
+	oneReply := on.OneReplyExtension && node.Forced && ply < 2*w.depth && w.single()
 
 	// 10. The moves, best first.
 	p := w.openPicker(All, game.NoMove)
@@ -220,7 +220,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		}
 		if ply > 0 && !node.Forced && best > -RepBound && !e.Forcing {
 			left := depth
-			if on.ByReduced && e.Noise == Quiet {
+			if on.LMRDepthPruning && e.Noise == Quiet {
 				left = max(depth-less, 1)
 			}
 			if e.Noise == Quiet {
@@ -231,11 +231,11 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 					p.skipQuiets()
 					continue
 				}
-				if on.RecordPruning && left <= params.Shallow && records.of(e) < -int32(margins.Record)*int32(depth) {
+				if on.HistoryPruning && left <= params.PruneMaxDepth && records.of(e) < -int32(margins.History)*int32(depth) {
 					continue
 				}
 			}
-			if on.SEEPruning && w.exchanger != nil && left <= params.Shallow && e.Noise != GoodNoisy {
+			if on.SEEPruning && w.exchanger != nil && left <= params.PruneMaxDepth && e.Noise != GoodNoisy {
 				risk := margins.SEENoisy * Score(depth)
 				if e.Noise == Quiet {
 					risk = margins.SEEQuiet * Score(left*left)
@@ -252,9 +252,9 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		case ply >= 2*w.depth:
 		case oneReply:
 			more = 1
-		case on.Recapture && pv && ply > 0 && e.Gain > 0 && e.CaptureSquare != 0 && e.CaptureSquare == w.lines[ply-1].current.CaptureSquare && w.lines[ply-1].current.Gain > 0:
+		case on.RecaptureExtension && pv && ply > 0 && e.Gain > 0 && e.CaptureSquare != 0 && e.CaptureSquare == w.lines[ply-1].current.CaptureSquare && w.lines[ply-1].current.Gain > 0:
 			more = 1
-		case on.Singular && e.Move == known.move && excluded == game.NoMove && w.trusted(&known, depth):
+		case on.SingularExtension && e.Move == known.move && excluded == game.NoMove && w.trusted(&known, depth):
 			// The hash move is singular if without it the node is much worse:
 			// then all hangs on it. If without it the node still reaches
 			// beta, several moves do, and that is enough.
@@ -304,7 +304,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 				}
 				// Another move that is better still is not likely.
 				if depth > 2 && depth < 8 && alpha > -MaxEval && alpha < MaxEval {
-					depth = max(depth-params.Raised, 1)
+					depth = max(depth-params.AlphaRaiseReduction, 1)
 				}
 			}
 		}
@@ -324,7 +324,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	// 16. Remember, and learn how far the evaluation was wrong.
 	if excluded == game.NoMove {
 		w.remember(&node, ply, best, floor, beta, depth, rests, bestMove, raw)
-		if on.Correction && static != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
+		if on.CorrectionHistory && static != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
 			!(best >= beta && best <= static) && !(best <= floor && best >= static) {
 			w.learn(&node, ply, depth, static, best)
 		}
@@ -342,12 +342,12 @@ func (w *worker) aim(p *picker, hash game.Move, ply int) {
 	if on.Killers {
 		copy(p.refutes[:], w.lines[ply].killers[:])
 	}
-	if on.Counter && ply > 0 {
+	if on.CounterMoves && ply > 0 {
 		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
 			p.refutes[2] = w.history.counter[ply&1][earlier.HistoryIndex[w.history.kind]]
 		}
 	}
-	if on.History || on.Continuation || on.NoisyHistory {
+	if on.History || on.ContinuationHistory || on.NoisyHistory {
 		p.scored = w
 	}
 }

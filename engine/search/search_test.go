@@ -345,7 +345,7 @@ func TestKeepHistory(t *testing.T) {
 	for seed := range uint64(10) {
 		g := searchtest.NewGraph(seed)
 		for _, keep := range []bool{false, true} {
-			on := []string{"PVS", "History", "Continuation", "NoisyHistory", "Counter"}
+			on := []string{"PVS", "History", "ContinuationHistory", "NoisyHistory", "CounterMoves"}
 			if keep {
 				on = append(on, "KeepHistory")
 			}

@@ -191,7 +191,7 @@ func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 	p := &w.pickers[w.top]
 	w.top++
 	p.open(mode, hash)
-	p.cursor.VictimOrder = !w.k.params.On.ExchangeOrder
+	p.cursor.VictimOrder = !w.k.params.On.SEEOrder
 	return p
 }
 

@@ -9,90 +9,82 @@ import (
 	"sparring/game/clock"
 )
 
-// Situation is what there is to know before a move.
+// Situation is what the time manager needs to know before a move.
 type Situation struct {
 	Clock        clock.Spec
 	Mine, Theirs clock.State // at the moment the mover's clock began to run
 	Ply          int         // plies played
 	Length       int         // plies that games of this kind usually last, above 0
-	MovesToGo    int         // until the clock gets its time anew, 0 where it never does
-	// Overhead is what a move costs its clock besides the search, as measured:
-	// a high percentile, not a mean.
+	MovesToGo    int         // until the next time control, 0 if there is none
+	// Overhead is the time a move costs its clock besides the search, as
+	// measured: a high percentile, not a mean.
 	Overhead time.Duration
 }
 
-// Budget is the time for a move: Soft ends a search between two iterations
-// (and is scaled by [SoftScale] before), Hard at any point. 0 is no limit of
-// that kind.
+// Budget is the time for a move. A search ends between two iterations once it
+// has taken Soft, scaled by [SoftScale], and at any point once it has taken Hard.
+// 0 is no such limit.
 type Budget struct{ Soft, Hard time.Duration }
 
 // Numbers of the time manager, set by hand.
 const (
-	// Least is the shortest hard limit: what is left for a search when the
-	// overhead has eaten the clock.
+	// Least is the shortest hard limit, for when the overhead is more than what
+	// is left on the clock.
 	Least = time.Millisecond
 
-	// Unhurried is the soft limit where no flag ever falls: an opponent still
-	// waits.
+	// Unhurried is the soft limit without a clock: the opponent still waits.
 	Unhurried = 5 * time.Second
 
-	// fewestMoves is how many own moves are planned for at least: games go on
-	// longer than they usually do, and then time must not run out.
+	// fewestMoves is the least number of own moves to plan for: some games last
+	// longer than usual, and must not run out of time then.
 	fewestMoves = 12
 
-	// greatestShare of the main time may go into one move at most.
-	greatestShare = 5 // a fifth
+	// One move takes at most 1/greatestShare of the main time.
+	greatestShare = 5
 
-	// reserveShare of the initial time is not planned with, at most
-	// greatestReserve. Without it, games at 10+0.2 on a busy machine were lost
-	// with 0.3 s left, on moves that took 0.3 s longer than planned.
+	// 1/reserveShare of the initial time, at most greatestReserve, is held back.
+	// Without it, games at 10+0.2 on a busy machine were lost with 0.3 s left, on
+	// moves that took 0.3 s longer than planned.
 	reserveShare    = 8
 	greatestReserve = 2 * time.Second
 
-	// ratio of hard to soft limit: what SoftScale may ask for, with some more
-	// for an iteration that is under way.
+	// ratio of the hard to the soft limit: the most that SoftScale asks for, and
+	// some more for the iteration under way.
 	ratio = 5
 )
 
 // Allot splits the clock among the moves to come.
 func Allot(s Situation) Budget {
 	budget, limited := s.Clock.Budget(s.Mine)
-	if !limited {
+	t, left := s.Clock.Traits(), s.Mine.Left
+	switch {
+	case !limited:
 		return Budget{Soft: Unhurried, Hard: ratio * Unhurried}
-	}
-	switch s.Clock.Kind {
-	case clock.PerMove:
-		// Nothing is saved, so nothing is spared.
+	case !t.Saves: // so nothing is spared
 		return Budget{Hard: s.clip(budget)}
-	case clock.ByoYomi:
-		return s.byoYomi()
+	case t.Period > 0 && left <= t.Period/4:
+		// Byo-yomi with next to no main time. A move that takes the whole period
+		// uses it up, and the spare ones are kept for accidents.
+		return Budget{Hard: s.clip(left + t.Period - s.Overhead - Least)}
 	}
-	return s.main(s.Mine.Left, s.Clock.Increment, 0)
+	// With byo-yomi the main time is spent freely, since each move has a period
+	// besides it.
+	return s.main(left, t.Increment+t.Period, t.Period)
 }
 
-// byoYomi spends the main time freely, since each move has a period besides
-// it, but keeps the periods themselves: the spare ones are for accidents.
-func (s Situation) byoYomi() Budget {
-	if s.Mine.Left <= s.Clock.Period/4 {
-		// A move that takes the whole period uses it up.
-		return Budget{Hard: s.clip(s.Mine.Left + s.Clock.Period - s.Overhead - Least)}
-	}
-	return s.main(s.Mine.Left, s.Clock.Period, s.Clock.Period)
-}
-
-// main shares what is left among the moves to come and adds most of what each
-// move brings; on top of left, one move may take extra without a loss.
+// main shares what is left among the moves to come and adds most of gain, which
+// each move brings. One move may take extra on top of left at no cost.
 func (s Situation) main(left, gain, extra time.Duration) Budget {
 	moves, share := max((s.Length-s.Ply)/2, s.Length/6, fewestMoves), greatestShare
 	keep := s.reserve()
 	if n := s.MovesToGo; n > 0 && n < moves {
-		// Nothing needs to be left when the time comes anew.
+		// Nothing needs to be left at the time control.
 		moves, share = n, min(share, n)
 		keep = min(keep, time.Duration(n)*keep/fewestMoves)
 	}
 	gain = gain * 3 / 4
 	if left < keep {
-		// Down here less is spent than comes in, so that the reserve grows again.
+		// Spend less than comes in, so that the reserve grows again.
 		gain = time.Duration(float64(gain) * float64(max(left, 0)) / float64(keep))
 	}
 	soft := max(left-keep, 0)/time.Duration(moves) + gain - s.Overhead
@@ -103,15 +95,14 @@ func (s Situation) main(left, gain, extra time.Duration) Budget {
 	return Budget{Soft: min(max(soft, Least), hard), Hard: hard}
 }
 
-// reserve is what stays on the clock for moves that cost more than was ever
-// measured: on a busy machine everything may stand still for a while.
+// reserve stays on the clock for moves that cost more than was ever measured:
+// on a busy machine everything may stand still for a while.
 func (s Situation) reserve() time.Duration {
 	return min(s.Clock.Initial/reserveShare, greatestReserve) + 4*s.Overhead
 }
 
-// lead spends a little more with more time than the opponent has, and less
-// with less: who is ahead on the clock can afford to find the better move,
-// who is behind would be the first to hurry.
+// lead spends a little more when ahead of the opponent on the clock, and less
+// when behind: the player with less time would be the first to run short.
 func (s Situation) lead(soft time.Duration) time.Duration {
 	if s.Mine.Left <= 0 || s.Theirs.Left <= 0 {
 		return soft
@@ -126,9 +117,9 @@ func (s Situation) clip(d time.Duration) time.Duration {
 	return max(min(d, budget-s.Overhead), Least)
 }
 
-// SoftScale is the factor for a soft limit as the search goes on: a best move that has
-// stood for long, or takes nearly all the nodes, needs less time; a score that
-// falls needs more. It lies between 0.3 and 3.
+// SoftScale is the factor for a soft limit, between 0.3 and 3. A best move that
+// has not changed for long, or takes nearly all the nodes, needs less time; a
+// falling score needs more.
 func SoftScale(p search.Progress) float64 {
 	f := 1.4 - 0.1*float64(min(p.StableIterations, 8))
 	f *= 1 + min(max(4*p.WinProbDrop, -0.2), 0.8)

@@ -14,17 +14,23 @@ func spec(t *rapid.T) clock.Spec {
 	ms := func(name string, least, most int) time.Duration {
 		return time.Duration(rapid.IntRange(least, most).Draw(t, name)) * time.Millisecond
 	}
-	switch rapid.IntRange(0, 4).Draw(t, "kind") {
-	case 0:
-		return clock.Spec{Kind: clock.SuddenDeath, Initial: ms("initial", 1000, 3_600_000)}
-	case 1:
-		return clock.Spec{Kind: clock.Fischer, Initial: ms("initial", 0, 600_000), Increment: ms("increment", 50, 10_000)}
-	case 2:
-		return clock.Spec{Kind: clock.ByoYomi, Initial: ms("initial", 0, 600_000), Periods: rapid.IntRange(1, 5).Draw(t, "periods"), Period: ms("period", 100, 60_000)}
-	case 3:
-		return clock.Spec{Kind: clock.PerMove, Period: ms("period", 50, 60_000)}
+	sp, err := clock.Parse(rapid.SampledFrom(clock.Kinds()).Draw(t, "kind").Example())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return clock.Spec{}
+	if sp.Initial > 0 {
+		sp.Initial = ms("initial", 1000, 3_600_000)
+	}
+	if sp.Increment > 0 {
+		sp.Increment = ms("increment", 50, 10_000)
+	}
+	if sp.Periods > 0 {
+		sp.Periods = rapid.IntRange(1, 5).Draw(t, "periods")
+	}
+	if sp.Period > 0 {
+		sp.Period = ms("period", 50, 60_000)
+	}
+	return sp
 }
 
 // A player that takes all the hard limit allows, and all the overhead, on
@@ -54,6 +60,22 @@ func TestNeverFlags(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Every kind of clock gives the first move time: some of the budget where there
+// is one.
+func TestKinds(t *testing.T) {
+	for _, k := range clock.Kinds() {
+		sp, err := clock.Parse(k.Example())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := Allot(Situation{Clock: sp, Mine: sp.Start(), Theirs: sp.Start(), Length: 80})
+		budget, limited := sp.Budget(sp.Start())
+		if limited && (b.Hard < budget/100 || b.Hard > budget) || !limited && b != (Budget{Unhurried, ratio * Unhurried}) {
+			t.Errorf("%s: %+v of a budget of %v", sp, b, budget)
+		}
+	}
 }
 
 // Before a time control nothing is kept for later: the last move may take

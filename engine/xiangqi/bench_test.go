@@ -3,6 +3,7 @@ package xiangqi
 import (
 	"testing"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -41,17 +42,26 @@ func allMoves(p *position, mode search.Mode, buf []search.ScoredMove) (moves []s
 	return moves
 }
 
-// BenchmarkEval evaluates four positions from scratch but for the sums.
+// BenchmarkEval evaluates four positions: by the engine's own evaluation from
+// scratch but for the sums, and by those of the papers.
 func BenchmarkEval(b *testing.B) {
-	all := benchPositions(b)
-	var sum search.Score
-	for b.Loop() {
-		for _, p := range all {
-			sum += p.Eval()
-		}
+	own := adapter.Evaluation{Name: "own", Adapt: func(p search.Position) search.Position { return p }}
+	for _, e := range append([]adapter.Evaluation{own}, evaluations()...) {
+		b.Run(e.Name, func(b *testing.B) {
+			var all []search.Position
+			for _, p := range benchPositions(b) {
+				all = append(all, e.Adapt(p))
+			}
+			var sum search.Score
+			for b.Loop() {
+				for _, p := range all {
+					sum += p.Eval()
+				}
+			}
+			perPosition(b, len(all))
+			_ = sum
+		})
 	}
-	perPosition(b, len(all))
-	_ = sum
 }
 
 // BenchmarkMoves runs through the stages of four positions: of all moves, and

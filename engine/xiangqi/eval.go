@@ -152,8 +152,11 @@ type side struct {
 
 // Eval is the static evaluation: the five terms of paper 003 section 5, and
 // the relations between pieces of paper 004 section 3.6.
-func (p *position) Eval() search.Score {
-	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(p.worth()))))
+func (p *position) Eval() search.Score { return p.bounded(p.worth()) }
+
+// bounded is an evaluation as the kernel gets it.
+func (p *position) bounded(eval int32) search.Score {
+	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(eval))))
 }
 
 // worth is the evaluation without bounds: linear in the weights, but for

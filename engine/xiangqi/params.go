@@ -12,7 +12,7 @@ import (
 // 932 and 616 games at 10,000 nodes, in which each had one of two values by lot.
 func Params() search.Params {
 	return search.Params{
-		Game:              "xiangqi",
+		Game:              rules.Name,
 		HistorySize:       [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
 		ContinuationIndex: 1, // piece and target
 		WinScale:          search.Score(math.Round(meaning.Scale)),
@@ -20,18 +20,18 @@ func Params() search.Params {
 		Margins:           margins(),
 		Quiescence:        true, QuiescenceChecks: 1,
 		ProveRoot: proveRoot,
-		LateFrom:  3, Shallow: 8,
-		Reduce: search.Reduce{Base: 1024, Slope: 250, Record: 9000, PV: 1024, Cut: 1536, Stale: 768, Killer: 1024,
-			HashNoisy: 1024, Refuted: 1024},
-		Null:    search.Null{Base: 4, Per: 3, Most: 3, Verify: 10},
-		Missing: 1, Raised: 1,
+		LMPBase:   3, PruneMaxDepth: 8,
+		LMR: search.LMRParams{Base: 1024, Slope: 250, History: 9000, PV: 1024, CutNode: 1536, NotImproving: 768, Killer: 1024,
+			HashNoisy: 1024, CutoffCount: 1024},
+		NullMove:   search.NullMoveParams{Base: 4, DepthDivisor: 3, MaxEvalPlies: 3, VerifyDepth: 10},
+		IIRExtraPV: 1, AlphaRaiseReduction: 1,
 		On: search.Switches{
-			Deepening: true, FailSoft: true, Aspiration: true, PVS: true, ExchangeOrder: true, HashMove: true, HashCutoff: true,
+			IterativeDeepening: true, FailSoft: true, Aspiration: true, PVS: true, SEEOrder: true, HashMove: true, HashCutoff: true,
 			Killers: true, History: true, MateDistance: true,
-			Counter: true, Continuation: true, NoisyHistory: true,
-			SkipLosing: true, Delta: true, ReverseFutility: true, NullMove: true, Internal: true,
-			LateMoves: true, Futility: true, Reductions: true, ForcedExtension: true,
-			ByReduced: true, SEEPruning: true, RecordPruning: true, HashEval: true, KeepHistory: true,
+			CounterMoves: true, ContinuationHistory: true, NoisyHistory: true,
+			QuiescenceSEE: true, DeltaPruning: true, ReverseFutility: true, NullMove: true, IIR: true,
+			LMP: true, Futility: true, LMR: true, CheckExtension: true,
+			LMRDepthPruning: true, SEEPruning: true, HistoryPruning: true, HashEval: true, KeepHistory: true,
 		},
 	}
 }
@@ -40,7 +40,7 @@ func Params() search.Params {
 // but for three.
 func margins() search.Margins {
 	m := search.DefaultMargins(200)
-	m.Window, m.Reverse, m.SEEQuiet = 15, 85, 20
+	m.Aspiration, m.ReverseFutility, m.SEEQuiet = 15, 85, 20
 	return m
 }
 

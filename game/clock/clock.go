@@ -1,6 +1,9 @@
-// Package clock is the arithmetic of game clocks: what a clock is called,
-// what a move costs, when a flag falls. It never reads the time of day, so
-// referees, engines and tests share it.
+// Package clock is the arithmetic of game clocks: the text form of a time
+// control, what a move costs, when a flag falls. It never reads the time of
+// day, so referees, engines and tests share it.
+//
+// A kind of clock is known to [Parse], [Spec.String] and [Spec.Traits] alone.
+// Everything else follows from its traits.
 package clock
 
 import (
@@ -20,8 +23,36 @@ const (
 	SuddenDeath             // Initial for the whole game
 	Fischer                 // Initial, and Increment added after each move
 	ByoYomi                 // Initial, then Periods of Period each; a period is used up only when a move takes all of it
-	PerMove                 // Period for every move; nothing is saved
+	PerMove                 // Period for every move; unused time is not saved
+	kinds                   // their number
 )
+
+// examples has a clock of each kind, as Parse reads it.
+var examples = [kinds]string{
+	Unlimited:   "unlimited",
+	SuddenDeath: "300",
+	Fischer:     "10+0.1",
+	ByoYomi:     "60/5x10",
+	PerMove:     "5/move",
+}
+
+// Kinds lists every kind of clock.
+func Kinds() []Kind {
+	list := make([]Kind, kinds)
+	for i := range list {
+		list[i] = Kind(i)
+	}
+	return list
+}
+
+// Example is the text of a clock of this kind.
+func (k Kind) Example() string { return examples[k] }
+
+// Forms lists an example of every kind, for help and error texts.
+func Forms() string {
+	limited := examples[Unlimited+1:]
+	return strings.Join(limited, ", ") + " or " + examples[Unlimited]
+}
 
 // Spec is a time control. The zero value is unlimited.
 type Spec struct {
@@ -32,13 +63,8 @@ type Spec struct {
 	Period    time.Duration // ByoYomi and PerMove
 }
 
-// State is one seat's clock at rest.
-type State struct {
-	Left    time.Duration // main time left
-	Periods int           // byo-yomi periods left
-}
-
-// ErrSyntax: a text that names no clock.
+// ErrSyntax is wrapped by the errors of Parse, which say what is wrong with
+// the text.
 var ErrSyntax = errors.New("clock")
 
 // Longest is the longest time a Spec may name: a week, in any of its fields.
@@ -56,9 +82,9 @@ const MaxPeriods = 100
 //	unlimited  no limit
 func Parse(text string) (Spec, error) {
 	bad := func(why string) (Spec, error) {
-		return Spec{}, fmt.Errorf("%w %.40q: %s (want 300, 10+0.1, 60/5x10, 5/move or unlimited)", ErrSyntax, text, why)
+		return Spec{}, fmt.Errorf("%w %.40q: %s (want %s)", ErrSyntax, text, why, Forms())
 	}
-	if text == "unlimited" {
+	if text == examples[Unlimited] {
 		return Spec{}, nil
 	}
 	if head, ok := strings.CutSuffix(text, "/move"); ok {
@@ -135,6 +161,8 @@ func text(d time.Duration) string {
 // String is the form that Parse reads.
 func (s Spec) String() string {
 	switch s.Kind {
+	case Unlimited:
+		return examples[Unlimited]
 	case SuddenDeath:
 		return text(s.Initial)
 	case Fischer:
@@ -144,13 +172,13 @@ func (s Spec) String() string {
 	case PerMove:
 		return text(s.Period) + "/move"
 	}
-	return "unlimited"
+	return fmt.Sprintf("clock of unknown kind %d", s.Kind)
 }
 
 // MarshalText writes the clock as String does.
 func (s Spec) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads it as Parse does.
+// UnmarshalText reads the clock as Parse does.
 func (s *Spec) UnmarshalText(b []byte) error {
 	v, err := Parse(string(b))
 	if err == nil {
@@ -159,50 +187,98 @@ func (s *Spec) UnmarshalText(b []byte) error {
 	return err
 }
 
+// Traits are what a time control comes down to, whatever its kind.
+type Traits struct {
+	Limited   bool          // a flag can fall
+	Saves     bool          // time that a move leaves unused stays on the clock
+	Increment time.Duration // added to the main time after each move
+	Period    time.Duration // what a move may take beyond the main time at no cost; 0: nothing
+}
+
+// Traits describes the time control.
+func (s Spec) Traits() Traits {
+	switch s.Kind {
+	case Unlimited:
+		return Traits{}
+	case SuddenDeath:
+		return Traits{Limited: true, Saves: true}
+	case Fischer:
+		return Traits{Limited: true, Saves: true, Increment: s.Increment}
+	case ByoYomi:
+		return Traits{Limited: true, Saves: true, Period: s.Period}
+	case PerMove:
+		return Traits{Limited: true, Period: s.Period}
+	}
+	panic(s.String()) // a kind is a constant of this package: the program is at fault
+}
+
+// State is one seat's clock between its turns.
+type State struct {
+	Left    time.Duration // main time left
+	Periods int           // byo-yomi periods left
+}
+
+// Turn is one seat's clock during its turn.
+type Turn struct {
+	State
+	Used time.Duration // of the current period
+}
+
 // Start is a seat's clock before its first move.
 func (s Spec) Start() State {
 	return State{Left: s.Initial, Periods: s.Periods}
 }
 
-// Budget is how long the seat may think before its flag falls; ok is false
-// where no flag ever falls.
-func (s Spec) Budget(st State) (d time.Duration, ok bool) {
-	switch s.Kind {
-	case Unlimited:
-		return 0, false
-	case PerMove:
-		return s.Period, true
-	case ByoYomi:
-		return st.Left + time.Duration(st.Periods)*s.Period, true
+// Advance runs the clock for d: main time goes first, then whole periods but
+// the last one, and what is left over is used of the current period.
+func (s Spec) Advance(t Turn, d time.Duration) Turn {
+	switch traits := s.Traits(); {
+	case !traits.Limited:
+	case traits.Period == 0:
+		t.Left -= d // below zero the flag has fallen: see Remaining
+	default:
+		main := min(d, t.Left)
+		t.Left -= main
+		t.Used += d - main
+		// The last period stays, so that more time used than it has is a fallen flag.
+		if gone := min(int(t.Used/traits.Period), t.Periods-1); gone > 0 {
+			t.Periods -= gone
+			t.Used -= time.Duration(gone) * traits.Period
+		}
 	}
-	return st.Left, true
+	return t
+}
+
+// Remaining is how long the turn may go on before the flag falls, below zero
+// where it has fallen; ok is false where no flag ever falls.
+func (s Spec) Remaining(t Turn) (d time.Duration, ok bool) {
+	traits := s.Traits()
+	periods := t.Periods
+	if !traits.Saves {
+		periods = 1 // a new one for every move
+	}
+	return t.Left + time.Duration(periods)*traits.Period - t.Used, traits.Limited
+}
+
+// Finish is the clock after the move that ends the turn; ok is false when the
+// flag fell first, and nothing is left then.
+func (s Spec) Finish(t Turn) (after State, ok bool) {
+	if d, limited := s.Remaining(t); limited && d < 0 {
+		return State{}, false
+	}
+	t.Left += s.Traits().Increment
+	return t.State, true
+}
+
+// Budget is Remaining at the start of a turn.
+func (s Spec) Budget(st State) (d time.Duration, ok bool) {
+	return s.Remaining(Turn{State: st})
 }
 
 // Charge is the clock after a move that took used; ok is false when the flag
-// fell first, and the state is then what the flag left: nothing.
+// fell first, and nothing is left then.
 func (s Spec) Charge(st State, used time.Duration) (after State, ok bool) {
-	used = max(used, 0)
-	if budget, limited := s.Budget(st); limited && used > budget {
-		return State{}, false
-	}
-	switch s.Kind {
-	case SuddenDeath:
-		st.Left -= used
-	case Fischer:
-		st.Left += s.Increment - used
-	case ByoYomi:
-		if used <= st.Left {
-			st.Left -= used
-			break
-		}
-		over := used - st.Left
-		st.Left = 0
-		// The last period is never taken away by a move made within it.
-		if gone := int(over / s.Period); gone > 0 {
-			st.Periods = max(st.Periods-gone, 1)
-		}
-	}
-	return st, true
+	return s.Finish(s.Advance(Turn{State: st}, max(used, 0)))
 }
 
 // Speed is the class that ratings are kept in.
@@ -217,11 +293,12 @@ const (
 	Correspondence Speed = "correspondence" // unlimited
 )
 
-// Expected is the time that one seat is expected to have for a game, as the
-// established servers count: initial time plus 40 times what a move adds. Ok
-// is false where no flag ever falls.
+// Expected is the time that one seat is expected to have for a game, counted
+// as the established servers do: initial time plus 40 times what a move adds.
+// Ok is false where no flag ever falls.
 func (s Spec) Expected() (d time.Duration, ok bool) {
-	return s.Initial + 40*(s.Increment+s.Period), s.Kind != Unlimited
+	traits := s.Traits()
+	return s.Initial + 40*(traits.Increment+traits.Period), traits.Limited
 }
 
 // Speed classifies the clock by Expected.

@@ -33,6 +33,40 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestKinds goes through every kind: it has a text form of its own, and its
+// clock charges what was used or never falls.
+func TestKinds(t *testing.T) {
+	for _, k := range Kinds() {
+		s, err := Parse(k.Example())
+		if err != nil || s.Kind != k || s.String() != k.Example() {
+			t.Errorf("kind %d: Parse(%q) = %+v (%s), %v", k, k.Example(), s, s, err)
+			continue
+		}
+		if !strings.Contains(Forms(), k.Example()) {
+			t.Errorf("%q is missing in %q", k.Example(), Forms())
+		}
+		turn := Turn{State: s.Start()}
+		budget, limited := s.Budget(turn.State)
+		if limited != (k != Unlimited) {
+			t.Errorf("%s: limited %v", s, limited)
+		}
+		if !limited {
+			continue
+		}
+		if budget <= 0 {
+			t.Errorf("%s: a budget of %v", s, budget)
+		}
+		for _, used := range []time.Duration{0, time.Second, budget, budget + 1} {
+			if left, _ := s.Remaining(s.Advance(turn, used)); left != budget-used {
+				t.Errorf("%s: %v remain after %v of %v", s, left, used, budget)
+			}
+			if _, ok := s.Charge(turn.State, used); ok != (used <= budget) {
+				t.Errorf("%s: %v of %v in time: %v", s, used, budget, ok)
+			}
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", "x", "-1", "0", "0+0", "1e3", "1.2345", "1.", ".5", "10+", "+1", "60/", "60/0x10", "60/101x10", "60/5x0", "60/5x", "60/x10",
@@ -106,17 +140,22 @@ func specs(t *rapid.T) Spec {
 	d := rapid.Custom(func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.IntRange(1, 600_000).Draw(t, "ms")) * time.Millisecond
 	})
-	switch Kind(rapid.IntRange(0, int(PerMove)).Draw(t, "kind")) {
-	case SuddenDeath:
-		return Spec{Kind: SuddenDeath, Initial: d.Draw(t, "initial")}
-	case Fischer:
-		return Spec{Kind: Fischer, Initial: d.Draw(t, "initial"), Increment: d.Draw(t, "increment")}
-	case ByoYomi:
-		return Spec{Kind: ByoYomi, Initial: d.Draw(t, "initial"), Periods: rapid.IntRange(1, MaxPeriods).Draw(t, "periods"), Period: d.Draw(t, "period")}
-	case PerMove:
-		return Spec{Kind: PerMove, Period: d.Draw(t, "period")}
+	spec, err := Parse(rapid.SampledFrom(Kinds()).Draw(t, "kind").Example())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return Spec{}
+	for _, field := range []struct {
+		name string
+		at   *time.Duration
+	}{{"initial", &spec.Initial}, {"increment", &spec.Increment}, {"period", &spec.Period}} {
+		if *field.at > 0 {
+			*field.at = d.Draw(t, field.name)
+		}
+	}
+	if spec.Periods > 0 {
+		spec.Periods = rapid.IntRange(1, MaxPeriods).Draw(t, "periods")
+	}
+	return spec
 }
 
 // TestChargeKeepsWithinBudget plays random clocks down: a move is in time

@@ -8,13 +8,14 @@ import (
 	"sparring/game"
 )
 
-const name = "gomoku"
+// Name is the game's name.
+const Name = "gomoku"
 
 // Game describes the game and its rule sets.
 func Game() game.Game {
 	g := game.Game{
-		Name:     name,
-		Default:  name + "/freestyle-15",
+		Name:     Name,
+		Default:  Name + "/freestyle-15",
 		Rules:    rulesNamed,
 		RulesFor: rulesFor,
 	}
@@ -25,7 +26,7 @@ func Game() game.Game {
 	}
 	for _, set := range []string{"freestyle-15+swap", "freestyle-15+swap2", "standard-15+swap2", "renju-15+swap2", "renju-15+rif",
 		"renju-15+yamaguchi-12", "renju-15+soosyrv-8", "renju-15+taraguchi-10", "renju-15+ccgc-2"} {
-		g.Sets = append(g.Sets, name+"/"+set)
+		g.Sets = append(g.Sets, Name+"/"+set)
 	}
 	return g
 }
@@ -58,7 +59,7 @@ type Set struct {
 
 // Name is the full name, as in [game.Rules].
 func (s Set) Name() string {
-	text := fmt.Sprintf("%s/%s-%d", name, s.variant.name, s.Size)
+	text := fmt.Sprintf("%s/%s-%d", Name, s.variant.name, s.Size)
 	if s.Opening.Name != "" {
 		text += "+" + s.Opening.Name
 	}
@@ -82,15 +83,15 @@ func parseSet(text string) (Set, error) {
 	bad := func(why string) (Set, error) {
 		return Set{}, fmt.Errorf("%w %.60q: %s", game.ErrRules, text, why)
 	}
-	rest, ok := strings.CutPrefix(text, name+"/")
+	rest, ok := strings.CutPrefix(text, Name+"/")
 	if !ok {
-		return bad("want " + name + "/...")
+		return bad("want " + Name + "/...")
 	}
 	rest, procedure, opens := strings.Cut(rest, "+")
 	head, tail, _ := strings.Cut(rest, "-")
 	size, err := strconv.Atoi(tail)
 	if err != nil || size < MinSize || size > MaxSize || strconv.Itoa(size) != tail {
-		return bad(fmt.Sprintf("want a board size of %d to %d, as in %s/freestyle-15", MinSize, MaxSize, name))
+		return bad(fmt.Sprintf("want a board size of %d to %d, as in %s/freestyle-15", MinSize, MaxSize, Name))
 	}
 	set := Set{Size: size}
 	if opens {
@@ -119,7 +120,7 @@ func rulesNamed(text string) (*game.Rules, error) {
 
 // rules are the rule set as all games have it.
 func (set Set) rules() *game.Rules {
-	r := &game.Rules{Name: set.Name(), Game: name}
+	r := &game.Rules{Name: set.Name(), Game: Name}
 	r.New = func(position string) (game.Position, error) {
 		p, err := newPosition(r, set, position)
 		if err != nil {

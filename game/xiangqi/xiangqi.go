@@ -61,16 +61,17 @@ import (
 	"sparring/game"
 )
 
-const gameName = "xiangqi"
+// Name is the game's name.
+const Name = "xiangqi"
 
 // Game describes the game and its rule sets.
 func Game() game.Game {
 	var names []string
 	for _, s := range sets {
-		names = append(names, gameName+"/"+string(s))
+		names = append(names, Name+"/"+string(s))
 	}
 	return game.Game{
-		Name:    gameName,
+		Name:    Name,
 		Default: defaultRules,
 		Sets:    names,
 		Rules:   FindRules,
@@ -100,7 +101,7 @@ const (
 var sets = []set{wxf, cxa, simple}
 
 // defaultRules is the rule set meant where none is named.
-const defaultRules = gameName + "/" + string(wxf)
+const defaultRules = Name + "/" + string(wxf)
 
 // Rules is a rule set of Xiangqi.
 type Rules struct {
@@ -127,16 +128,16 @@ func FindRules(name string) (*game.Rules, error) {
 }
 
 func parseRules(name string) (*Rules, error) {
-	body, ok := strings.CutPrefix(name, gameName+"/")
+	body, ok := strings.CutPrefix(name, Name+"/")
 	if !ok {
-		return nil, badRules(name, "want %s/SET", gameName)
+		return nil, badRules(name, "want %s/SET", Name)
 	}
 	parts := strings.Split(body, "+")
 	r := &Rules{set: set(parts[0]), limit: defaultLimit, from: StartFEN}
 	if !slices.Contains(sets, r.set) {
 		return nil, badRules(name, "no set %.20q (have %s)", r.set, sets)
 	}
-	full := gameName + "/" + string(r.set)
+	full := Name + "/" + string(r.set)
 	done := -1 // the last parameter read
 	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
@@ -156,7 +157,7 @@ func parseRules(name string) (*Rules, error) {
 			full += "+" + part
 		}
 	}
-	r.game = game.Rules{Name: full, Game: gameName, New: r.start}
+	r.game = game.Rules{Name: full, Game: Name, New: r.start}
 	return r, nil
 }
 

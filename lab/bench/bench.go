@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sparring/engine"
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game/catalog"
 )
@@ -20,24 +21,28 @@ const hashBytes = 16 << 20
 
 // Tally is what one game's positions took.
 type Tally struct {
-	Game  string
 	Nodes uint64
 	Each  []uint64 // nodes of each position
 	Time  time.Duration
 }
 
-// Run searches all positions, writes a line for each game and last the
-// signature, and returns it.
+// Run searches the positions of all games, writes a line for each game and last
+// the signature, and returns it. A game without an engine or without positions
+// is an error.
 func Run(w io.Writer) (signature uint64, err error) {
-	for _, s := range suites {
-		t, err := s.run(s.depth, nil)
+	for _, g := range catalog.Games() {
+		a, err := suite(g.Name)
+		if err != nil {
+			return 0, err
+		}
+		t, err := run(a, a.Bench.Depth, nil)
 		if err != nil {
 			return 0, err
 		}
 		signature += t.Nodes
 		rate := float64(t.Nodes) / max(t.Time.Seconds(), 1e-9)
 		if _, err := fmt.Fprintf(w, "%-8s %2d positions, depth %d: %9d nodes, %8.0f nodes/s\n",
-			t.Game, len(s.positions), s.depth, t.Nodes, rate); err != nil {
+			g.Name, len(a.Bench.Positions), a.Bench.Depth, t.Nodes, rate); err != nil {
 			return 0, err
 		}
 	}
@@ -45,23 +50,31 @@ func Run(w io.Writer) (signature uint64, err error) {
 	return signature, err
 }
 
+// suite is the adapter of a game, which has its positions.
+func suite(gameName string) (adapter.Adapter, error) {
+	a, err := engine.Adapter(gameName)
+	if err == nil && (len(a.Bench.Positions) == 0 || a.Bench.Depth < 1) {
+		err = fmt.Errorf("bench: %s has no positions or no depth", gameName)
+	}
+	return a, err
+}
+
 // run searches the positions to a depth with some heuristics turned on or off.
-func (s suite) run(depth int, switches map[string]bool) (Tally, error) {
-	t := Tally{Game: s.game}
-	e, err := engine.New(s.game, engine.Options{HashBytes: hashBytes, Threads: 1, Switches: switches})
+func run(a adapter.Adapter, depth int, switches map[string]bool) (t Tally, err error) {
+	e, err := engine.New(a.Game, engine.Options{HashBytes: hashBytes, Threads: 1, Switches: switches})
 	if err != nil {
 		return t, err
 	}
-	for i, text := range s.positions {
-		p, err := catalog.Setup(s.game, s.rules, text)
+	for i, text := range a.Bench.Positions {
+		p, err := catalog.Setup(a.Game, a.Bench.Rules, text)
 		if err != nil {
-			return t, fmt.Errorf("bench position %d of %s: %w", i+1, s.game, err)
+			return t, fmt.Errorf("bench position %d of %s: %w", i+1, a.Game, err)
 		}
 		e.Forget()
 		begin := time.Now()
 		run, err := e.Search(p, search.Limits{Depth: depth}, nil)
 		if err != nil {
-			return t, fmt.Errorf("bench position %d of %s: %w", i+1, s.game, err)
+			return t, fmt.Errorf("bench position %d of %s: %w", i+1, a.Game, err)
 		}
 		t.Each = append(t.Each, run.Wait().Nodes)
 		t.Nodes += t.Each[i]

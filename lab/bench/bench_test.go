@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sparring/engine"
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -31,13 +32,25 @@ func TestSignature(t *testing.T) {
 	}
 }
 
+// suites are the games that bench searches.
+func suites(b *testing.B) (all []adapter.Adapter) {
+	for _, g := range catalog.Games() {
+		s, err := suite(g.Name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
 // BenchmarkSearch measures nodes per second on each game's positions.
 func BenchmarkSearch(b *testing.B) {
-	for _, s := range suites {
-		b.Run(s.game, func(b *testing.B) {
+	for _, s := range suites(b) {
+		b.Run(s.Game, func(b *testing.B) {
 			var sum Tally
 			for b.Loop() {
-				t, err := s.run(s.depth, nil)
+				t, err := run(s, s.Bench.Depth, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -55,15 +68,15 @@ func BenchmarkSearch(b *testing.B) {
 // those with two: time as a geometric mean over the positions.
 func BenchmarkThreads(b *testing.B) {
 	const runs = 5
-	for _, s := range suites {
-		b.Run(s.game, func(b *testing.B) {
-			positions, err := s.andOn()
+	for _, s := range suites(b) {
+		b.Run(s.Game, func(b *testing.B) {
+			positions, err := andOn(s)
 			if err != nil {
 				b.Fatal(err)
 			}
 			var searchers [2]*engine.Engine
 			for i := range searchers {
-				if searchers[i], err = engine.New(s.game, engine.Options{HashBytes: 4 * hashBytes, Threads: i + 1}); err != nil {
+				if searchers[i], err = engine.New(s.Game, engine.Options{HashBytes: 4 * hashBytes, Threads: i + 1}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -75,7 +88,7 @@ func BenchmarkThreads(b *testing.B) {
 					for range runs {
 						for i, e := range searchers {
 							e.Forget()
-							r, err := e.Search(p.Clone(), search.Limits{Depth: s.deep}, nil)
+							r, err := e.Search(p.Clone(), search.Limits{Depth: s.Bench.Deep}, nil)
 							if err != nil {
 								b.Fatal(err)
 							}
@@ -95,20 +108,20 @@ func BenchmarkThreads(b *testing.B) {
 }
 
 // andOn are a suite's positions, and those three plies on as one thread plays.
-func (s suite) andOn() (all []game.Position, err error) {
-	e, err := engine.New(s.game, engine.Options{HashBytes: hashBytes})
+func andOn(s adapter.Adapter) (all []game.Position, err error) {
+	e, err := engine.New(s.Game, engine.Options{HashBytes: hashBytes})
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range s.positions {
-		p, err := catalog.Setup(s.game, s.rules, text)
+	for _, text := range s.Bench.Positions {
+		p, err := catalog.Setup(s.Game, s.Bench.Rules, text)
 		if err != nil {
 			return nil, err
 		}
 		later := p.Clone()
 		for range 3 {
 			e.Forget()
-			r, err := e.Search(later.Clone(), search.Limits{Depth: s.depth}, nil)
+			r, err := e.Search(later.Clone(), search.Limits{Depth: s.Bench.Depth}, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -127,17 +140,17 @@ func (s suite) andOn() (all []game.Position, err error) {
 // heuristic saves, not what it is worth: those that look away from moves save
 // most.
 func BenchmarkSwitches(b *testing.B) {
-	for _, s := range suites {
+	for _, s := range suites(b) {
 		// Chance has less of a say where the trees are larger.
-		depth := s.depth + 2
-		if s.game == "amazons" {
-			depth = s.depth
+		depth := s.Bench.Depth + 2
+		if s.Game == "amazons" {
+			depth = s.Bench.Depth
 		}
-		usual, err := s.run(depth, nil)
+		usual, err := run(s, depth, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		e, err := engine.New(s.game, engine.Options{HashBytes: hashBytes})
+		e, err := engine.New(s.Game, engine.Options{HashBytes: hashBytes})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -147,9 +160,9 @@ func BenchmarkSwitches(b *testing.B) {
 			if is {
 				verb = "without"
 			}
-			b.Run(s.game+"/"+verb+"="+name, func(b *testing.B) {
+			b.Run(s.Game+"/"+verb+"="+name, func(b *testing.B) {
 				for b.Loop() {
-					t, err := s.run(depth, map[string]bool{name: !is})
+					t, err := run(s, depth, map[string]bool{name: !is})
 					if err != nil {
 						b.Fatal(err)
 					}

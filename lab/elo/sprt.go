@@ -8,19 +8,19 @@ import (
 )
 
 // SPRT is a sequential probability ratio test between two hypotheses on the
-// logistic Elo difference: it stops as soon as one of them is enough likelier
-// than the other.
+// logistic Elo difference. It stops as soon as one of them is sufficiently more
+// likely than the other.
 type SPRT struct {
 	Elo0, Elo1  float64 // Elo0 < Elo1
-	Alpha, Beta float64 // probability to accept Elo1 where Elo0 holds, and the reverse
+	Alpha, Beta float64 // probability of accepting Elo1 if Elo0 is true, and vice versa
 }
 
-// Defaults of ParseSPRT.
-const usualError = 0.05
+// defaultError is ParseSPRT's default for Alpha and Beta.
+const defaultError = 0.05
 
-// ParseSPRT reads "elo0=0,elo1=5", to which "alpha=0.05,beta=0.05" may be added.
+// ParseSPRT parses "elo0=0,elo1=5", optionally with ",alpha=0.05,beta=0.05".
 func ParseSPRT(text string) (SPRT, error) {
-	s := SPRT{Elo0: math.NaN(), Elo1: math.NaN(), Alpha: usualError, Beta: usualError}
+	s := SPRT{Elo0: math.NaN(), Elo1: math.NaN(), Alpha: defaultError, Beta: defaultError}
 	fields := map[string]*float64{"elo0": &s.Elo0, "elo1": &s.Elo1, "alpha": &s.Alpha, "beta": &s.Beta}
 	for part := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
@@ -30,40 +30,40 @@ func ParseSPRT(text string) (SPRT, error) {
 		}
 		v, err := strconv.ParseFloat(value, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return SPRT{}, fmt.Errorf("sprt %.60q: %s %.20q is no number", text, key, value)
+			return SPRT{}, fmt.Errorf("sprt %.60q: %s %.20q is not a number", text, key, value)
 		}
 		*to = v
 	}
 	switch {
 	case !(s.Elo0 < s.Elo1):
-		return SPRT{}, fmt.Errorf("sprt %.60q: want elo0 and a greater elo1", text)
+		return SPRT{}, fmt.Errorf("sprt %.60q: want elo0 < elo1", text)
 	case s.Alpha <= 0 || s.Beta <= 0 || s.Alpha+s.Beta >= 1:
 		return SPRT{}, fmt.Errorf("sprt %.60q: want alpha and beta above 0, together below 1", text)
 	}
 	return s, nil
 }
 
-// Verdict is what a test has found so far.
+// Verdict is the state of a test.
 type Verdict int
 
 // The verdicts.
 const (
-	Open     Verdict = iota // go on
+	Open     Verdict = iota // undecided: continue
 	AcceptH0                // the difference is nearer to Elo0
 	AcceptH1                // the difference is nearer to Elo1
 )
 
-// String says it for people.
+// String returns the verdict in words.
 func (v Verdict) String() string {
 	return [...]string{"open", "H0 accepted", "H1 accepted"}[v]
 }
 
-// Bounds are the log-likelihood ratios at which the test stops (Wald).
+// Bounds returns the log-likelihood ratios at which the test stops (Wald).
 func (s SPRT) Bounds() (lower, upper float64) {
 	return math.Log(s.Beta / (1 - s.Alpha)), math.Log((1 - s.Beta) / s.Alpha)
 }
 
-// Verdict is what the pairs so far decide.
+// Verdict evaluates the test on the pairs so far.
 func (s SPRT) Verdict(p Pairs) Verdict {
 	lower, upper := s.Bounds()
 	switch llr := s.LLR(p); {
@@ -75,13 +75,13 @@ func (s SPRT) Verdict(p Pairs) Verdict {
 	return Open
 }
 
-// unseen is what an outcome that has not come counts, so that the likelihoods
-// of hypotheses that need it are finite.
-const unseen = 1e-3
+// minCount is the count of an outcome that has not occurred. It keeps all
+// likelihoods finite.
+const minCount = 1e-3
 
-// LLR is the generalised log-likelihood ratio of Elo1 to Elo0: each hypothesis
-// is taken with the distribution of pairs that is likeliest under it (Van den
-// Bergh, "The generalized maximum likelihood ratio for the expectation value
+// LLR returns the generalised log-likelihood ratio of Elo1 to Elo0: each
+// hypothesis is represented by its maximum-likelihood distribution of pairs (Van
+// den Bergh, "The generalized maximum likelihood ratio for the expectation value
 // of a distribution").
 func (s SPRT) LLR(p Pairs) float64 {
 	if p.Count() == 0 {
@@ -90,13 +90,13 @@ func (s SPRT) LLR(p Pairs) float64 {
 	var pdf [5]float64
 	n := 0.0
 	for i, c := range p {
-		pdf[i] = math.Max(float64(c), unseen)
+		pdf[i] = math.Max(float64(c), minCount)
 		n += pdf[i]
 	}
 	for i := range pdf {
 		pdf[i] /= n
 	}
-	h0, h1 := likeliest(pdf, ToScore(s.Elo0)), likeliest(pdf, ToScore(s.Elo1))
+	h0, h1 := maxLikelihood(pdf, ToScore(s.Elo0)), maxLikelihood(pdf, ToScore(s.Elo1))
 	sum := 0.0
 	for i := range pdf {
 		sum += pdf[i] * math.Log(h1[i]/h0[i])
@@ -104,18 +104,18 @@ func (s SPRT) LLR(p Pairs) float64 {
 	return n * sum
 }
 
-// likeliest is the distribution with expectation s under which pdf is the
-// likeliest: pdf[i] / (1 + x (share(i)-s)) for the x at which the expectation
-// is s. That is where a falling function of x is zero; it is found by
-// bisection, to the last bit.
-func likeliest(pdf [5]float64, s float64) (q [5]float64) {
+// maxLikelihood returns the distribution with expectation s that maximizes the
+// likelihood of pdf: pdf[i] / (1 + x (share(i)-s)) for the x at which the
+// expectation is s. That x is the zero of a decreasing function, found by
+// bisection to full precision.
+func maxLikelihood(pdf [5]float64, s float64) (q [5]float64) {
 	excess := func(x float64) (sum float64) {
 		for i := range pdf {
 			sum += pdf[i] * (share(i) - s) / (1 + x*(share(i)-s))
 		}
 		return sum
 	}
-	// All terms of q are positive between the two poles.
+	// All probabilities are positive between the two poles.
 	low, high := -1/(1-s), 1/s
 	for range 200 {
 		mid := (low + high) / 2

@@ -11,37 +11,37 @@ import (
 	"sparring/game"
 )
 
-// Reasons of games that ended because the match's own rules said so; faults
-// give their kind as the reason.
+// Reasons of games that the match runner ended by adjudication. A fault gives its
+// kind as the reason.
 const (
-	ReasonResignRule game.Reason = "resign-rule" // both players saw one side lost: Terms.Resign
-	ReasonDrawRule   game.Reason = "draw-rule"   // both players saw an even game: Terms.Draw
+	ReasonResignRule game.Reason = "resign-rule" // both players agreed on the winner: Terms.Resign
+	ReasonDrawRule   game.Reason = "draw-rule"   // both players considered the game even: Terms.Draw
 	ReasonMaxPlies   game.Reason = "max-plies"   // Terms.MaxPlies
 	ReasonTablebase  game.Reason = "tablebase"   // Terms.Tablebase
 )
 
-// Resign ends a game as lost when for so many moves in a row the player saw
-// its winning chance at Chance or below, and the opponent its own at 1-Chance
-// or above. Chances, not scores, so that one rule suits every game.
+// Resign adjudicates a loss if for Moves consecutive moves the player's winning
+// probability was at most Chance and the opponent's at least 1-Chance.
+// Probabilities instead of scores make one rule suit every game.
 type Resign struct {
 	Chance float64 `json:"chance"`
 	Moves  int     `json:"moves"`
 }
 
-// Draw ends a game as drawn when from ply After on both players saw their
-// winning chance within Within of one half for so many moves in a row.
+// Draw adjudicates a draw if from ply After on both players' winning
+// probabilities were within Within of one half for Moves consecutive moves.
 type Draw struct {
 	Within float64 `json:"within"`
 	Moves  int     `json:"moves"`
 	After  int     `json:"after,omitempty"`
 }
 
-// ParseResign reads "chance=0.02,moves=4".
+// ParseResign parses "chance=0.02,moves=4".
 func ParseResign(text string) (*Resign, error) {
 	r := &Resign{}
 	err := parseRule(text, map[string]any{"chance": &r.Chance, "moves": &r.Moves})
 	if err == nil && (r.Chance <= 0 || r.Chance >= 0.5 || r.Moves < 1) {
-		err = errors.New("want a chance above 0 and below 0.5, and 1 move at least")
+		err = errors.New("want a chance above 0 and below 0.5, and at least 1 move")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("resign rule %.60q: %w", text, err)
@@ -49,12 +49,12 @@ func ParseResign(text string) (*Resign, error) {
 	return r, nil
 }
 
-// ParseDraw reads "within=0.02,moves=8,after=80"; after may be left out.
+// ParseDraw parses "within=0.02,moves=8,after=80"; after is optional.
 func ParseDraw(text string) (*Draw, error) {
 	d := &Draw{}
 	err := parseRule(text, map[string]any{"within": &d.Within, "moves": &d.Moves, "after": &d.After})
 	if err == nil && (d.Within < 0 || d.Within >= 0.5 || d.Moves < 1 || d.After < 0) {
-		err = errors.New("want within from 0 and below 0.5, and 1 move at least")
+		err = errors.New("want within of at least 0 and below 0.5, and at least 1 move")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("draw rule %.60q: %w", text, err)
@@ -62,7 +62,7 @@ func ParseDraw(text string) (*Draw, error) {
 	return d, nil
 }
 
-// parseRule reads key=value pairs into *int and *float64.
+// parseRule parses key=value pairs into *int and *float64.
 func parseRule(text string, fields map[string]any) error {
 	for part := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
@@ -79,21 +79,21 @@ func parseRule(text string, fields map[string]any) error {
 			return fmt.Errorf("no key %.20q", key)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %.20q is no number", key, value)
+			return fmt.Errorf("%s: %.20q is not a number", key, value)
 		}
 	}
 	return nil
 }
 
-// adjudicator counts what the players said of the game.
+// adjudicator tracks the players' winning probabilities.
 type adjudicator struct {
 	terms           *Terms
-	lost, won, even [2]int // moves in a row, by seat
+	lost, won, even [2]int // consecutive moves, by seat
 }
 
-// heard takes in what a player said with its move, and gives the verdict of
-// the match's rules. A move that was not searched for says nothing.
-func (a *adjudicator) heard(seat game.Seat, r search.Result, ply int) game.Outcome {
+// update takes the search result of a move into account and returns the outcome
+// that the rules give. A move without a search does not count.
+func (a *adjudicator) update(seat game.Seat, r search.Result, ply int) game.Outcome {
 	if r.Depth > 0 {
 		count := func(n *int, holds bool) {
 			if *n++; !holds {

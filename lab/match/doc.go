@@ -1,8 +1,8 @@
-// Package match measures players against each other: it plays games in pairs,
-// each opening once with either colour, and says how sure the outcome is.
+// Package match is the match runner: it plays pairs of games between players,
+// each opening once with either colour, and computes the result with its error.
 //
-// [Run] plays a match on a [Backend] ([Local] is this process) and keeps a
-// [Standing], which [Standing.Write] prints; [OpenFile] keeps the games of a
-// match that may be interrupted and gone on with. The statistics are in
-// package elo, the openings in package openings.
+// [Run] plays a match on a [Backend] ([Local] is this process) and maintains a
+// [Standing], which [Standing.Write] prints. [OpenFile] stores the games, so that
+// an interrupted match can be resumed. Statistics are in package elo, openings in
+// package openings.
 package match

@@ -15,26 +15,29 @@ import (
 	"sparring/record"
 )
 
-// ErrTerms: the result file is of a match with other terms. ErrInUse: another
-// run writes to it.
 var (
-	ErrTerms = errors.New("the file holds a match with other terms")
+	// ErrTerms is returned if the result file holds a match with different
+	// terms. Choose another file, or repeat the settings of the match.
+	ErrTerms = errors.New("the file holds a match with different settings")
+	// ErrInUse is returned if another process writes to the result file. Wait
+	// until it ends.
 	ErrInUse = errors.New("another match writes to this file")
 )
 
-// File is a match's results on disk, as lines of JSON: the [Terms], then each
-// [Game] as it ended. It is locked while it is open.
+// File is the result file of a match, as lines of JSON: the [Terms], then each
+// [Game] as it ends. It is locked while it is open.
 type File struct {
 	f      *os.File
 	games  []*Game
 	torn   bool
-	failed error // of a write that may have left a part of a line
+	failed error // a write that may have left a partial line
 }
 
-// OpenFile opens a result file, or makes it; the terms get the id of the match
-// that it holds. The error is ErrTerms, wrapped with what differs, when that is
-// another match, ErrInUse while somebody else has the file open, and names the
-// line that can't be read. A last line that was cut off is taken out (see Torn).
+// OpenFile opens or creates a result file and sets t.ID to the id of the match it
+// holds. It returns an error that wraps ErrTerms and names the differences if the
+// settings differ, ErrInUse while another process has the file open, or an error
+// that names the line that cannot be read. A truncated last line is removed (see
+// Torn).
 func OpenFile(path string, t *Terms) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -53,20 +56,19 @@ func OpenFile(path string, t *Terms) (*File, error) {
 	return r, nil
 }
 
-// Games are those that the file held when it was opened.
+// Games returns the games that the file held when it was opened.
 func (r *File) Games() []*Game { return r.games }
 
-// Torn reports whether the last line had been cut off, by a crash or a full
-// disk: its game is played again.
+// Torn reports whether the last line was truncated, by a crash or a full disk.
+// Its game is played again.
 func (r *File) Torn() bool { return r.torn }
 
 // Close closes the file.
 func (r *File) Close() error { return r.f.Close() }
 
-// Append adds a game; it is on disk, for whatever happens to this process,
-// when Append returns. After an error of the disk nothing more is written, and
-// each further error is that one: what a write has left of its line is taken out
-// when the file is opened again.
+// Append writes a game. When it returns, the game survives the end of this
+// process. After a write error nothing more is written and every call returns
+// that error; opening the file again removes the partial line.
 func (r *File) Append(g *Game) error {
 	if err := r.write(g); err != nil {
 		return fmt.Errorf("results: game %s: %w", g.ID, err)
@@ -74,10 +76,10 @@ func (r *File) Append(g *Game) error {
 	return nil
 }
 
-// load reads what is there, and leaves the file at its end.
+// load reads the file and leaves the offset at its end.
 func (r *File) load(t *Terms) error {
 	in := bufio.NewReaderSize(r.f, 1<<20)
-	var whole int64 // bytes of complete lines
+	var complete int64 // bytes of complete lines
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF {
@@ -85,7 +87,7 @@ func (r *File) load(t *Terms) error {
 			if n == 1 && r.torn && !bytes.HasPrefix(line, []byte(`{"match":`)) && !strings.HasPrefix(`{"match":`, string(line)) {
 				return errors.New("line 1: not a match's result file")
 			}
-			if err := r.settle(whole); err != nil {
+			if err := r.truncate(complete); err != nil {
 				return err
 			}
 			if n == 1 {
@@ -107,16 +109,16 @@ func (r *File) load(t *Terms) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		whole += int64(len(line))
+		complete += int64(len(line))
 	}
 }
 
-// settle cuts off what stands behind the last complete line.
-func (r *File) settle(whole int64) error {
-	if err := r.f.Truncate(whole); err != nil {
+// truncate removes everything after the last complete line.
+func (r *File) truncate(size int64) error {
+	if err := r.f.Truncate(size); err != nil {
 		return err
 	}
-	_, err := r.f.Seek(whole, io.SeekStart)
+	_, err := r.f.Seek(size, io.SeekStart)
 	return err
 }
 
@@ -129,7 +131,7 @@ func (r *File) take(line []byte) error {
 		return err
 	}
 	if g.Match.Pair < 1 || g.Match.Leg < 1 || g.Match.Leg > 2 {
-		return fmt.Errorf("pair %d, leg %d: not a game of a match", g.Match.Pair, g.Match.Leg)
+		return fmt.Errorf("pair %d, leg %d: not a game of this match", g.Match.Pair, g.Match.Leg)
 	}
 	r.games = append(r.games, g)
 	return nil
@@ -158,7 +160,7 @@ func sameTerms(line []byte, t *Terms) error {
 		return errors.New("not a match's result file")
 	}
 	if have.V != FileVersion {
-		return fmt.Errorf("version %d of result files, this program knows %d", have.V, FileVersion)
+		return fmt.Errorf("result file version %d; this program reads version %d", have.V, FileVersion)
 	}
 	t.ID = have.ID
 	var differ []string
@@ -167,7 +169,7 @@ func sameTerms(line []byte, t *Terms) error {
 		x, y := a.Field(i).Interface(), b.Field(i).Interface()
 		if !reflect.DeepEqual(x, y) {
 			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
-			differ = append(differ, fmt.Sprintf("%s is %s there and %s now", name, jsonText(x), jsonText(y)))
+			differ = append(differ, fmt.Sprintf("%s is %s in the file and %s now", name, jsonText(x), jsonText(y)))
 		}
 	}
 	if len(differ) > 0 {

@@ -11,14 +11,14 @@ import (
 	"sparring/record"
 )
 
-// Bout is a game to be played.
+// Bout is a game to play.
 type Bout struct {
 	Pair    int    // from 1, over the whole match
-	Leg     int    // 1 or 2: the second is played with the seats changed
+	Leg     int    // 1 or 2: the second is played with seats swapped
 	Opening int    // from 1, its number in the match
 	Players [2]int // by seat: indices into Terms.Players
 	Names   [2]string
-	// Start and Moves are the opening as texts, Position what it leads to.
+	// Start and Moves are the opening as text, Position the position it leads to.
 	Start    string
 	Moves    []string
 	Position game.Position
@@ -26,15 +26,14 @@ type Bout struct {
 	ID       string // of the game
 }
 
-// Game is a finished game: its record, and beside it what concerns the match.
-// In a result file both are one JSON object, so that whoever reads records
-// reads these.
+// Game is a finished game: its record and its place in the match. In a result
+// file both are one JSON object, so result files can be read as records.
 type Game struct {
 	record.Record
 	Match Place `json:"match"`
 }
 
-// Place is a game's place in its match, and what the statistics need of it.
+// Place is a game's place in its match, with what the statistics need.
 type Place struct {
 	Pair    int     `json:"pair"`
 	Leg     int     `json:"leg"`
@@ -44,46 +43,45 @@ type Place struct {
 	Sides   [2]Side `json:"sides"` // by seat
 }
 
-// Fault is why a player lost that could not go on.
+// Fault is the reason why a player could not continue and lost.
 type Fault struct {
 	Seat game.Seat        `json:"seat"`
 	Kind engine.FaultKind `json:"kind"`
 	Text string           `json:"text"`
 }
 
-// Side is what a player used in a game; opening moves do not count.
+// Side sums up a player's moves in a game, without opening moves.
 type Side struct {
 	Moves      int    `json:"moves"`
 	Nodes      uint64 `json:"nodes"`
 	TimeUS     int64  `json:"time_us"`              // by the match's clock
-	Depths     int    `json:"depths"`               // sum over the moves
-	Searched   int    `json:"searched"`             // moves that said a depth
-	Overshoots int    `json:"overshoots,omitempty"` // moves that took longer than allowed by over OvershootMS
+	Depths     int    `json:"depths"`               // sum of depths
+	Searched   int    `json:"searched"`             // moves with a depth
+	Overshoots int    `json:"overshoots,omitempty"` // moves that exceeded their time by more than OvershootMS
 }
 
-// OvershootMS is what a move may take beyond its time without being counted.
+// OvershootMS is how far a move may exceed its time without being counted.
 const OvershootMS = 20
 
-// Backend plays games: on this machine, or elsewhere.
+// Backend plays games, on this machine or elsewhere.
 type Backend interface {
-	// Worker makes what plays games of these terms, one after another. Close
-	// it.
+	// Worker returns a worker for games with these terms. The caller closes it.
 	Worker(t *Terms) (Worker, error)
 }
 
 // Worker plays one game after another.
 type Worker interface {
-	// Play plays a game to its end. An error, also that of ctx, means that
-	// there is none: nothing is counted.
+	// Play plays a game to its end. After an error, including that of ctx,
+	// there is no game to count.
 	Play(ctx context.Context, b Bout) (*Game, error)
 	Close()
 }
 
-// Event is what the records of a match's games name as theirs.
+// Event is the event name in the records of a match's games.
 const Event = "match"
 
-// NewGame is the game of a bout before its first move: the record with the
-// opening's moves in it.
+// NewGame returns the game of a bout before its first move: a record with the
+// moves of the opening.
 func NewGame(t *Terms, b Bout) *Game {
 	g := &Game{Match: Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
 	g.Record = record.Record{
@@ -100,7 +98,7 @@ func NewGame(t *Terms, b Bout) *Game {
 	return g
 }
 
-// now is the time as records have it.
+// now returns the time with the precision of records.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // End sets how the game ended.
@@ -115,8 +113,8 @@ func (g *Game) Lose(seat game.Seat, f *engine.Fault) {
 	g.End(game.Outcome{Result: game.WonBy(seat.Other()), Reason: game.Reason(f.Kind)}, f.Text)
 }
 
-// Charge counts a move that took used of the budget; the clock after it comes
-// back, ok is false when the flag fell even with the margin.
+// Charge counts a move that took used and returns the clock after it. Ok is false
+// if the flag fell even with the margin.
 func (s *Side) Charge(spec clock.Spec, st clock.State, used, margin time.Duration) (after clock.State, ok bool) {
 	budget, limited := spec.Budget(st)
 	s.TimeUS += used.Microseconds()
@@ -132,5 +130,5 @@ func (s *Side) Charge(spec clock.Spec, st clock.State, used, margin time.Duratio
 	return spec.Charge(st, used)
 }
 
-// gameID is the id of a game in its match.
+// gameID returns the id of a game in its match.
 func gameID(match string, pair, leg int) string { return fmt.Sprintf("%s-%d-%d", match, pair, leg) }

@@ -203,7 +203,7 @@ func TestStarting(t *testing.T) {
 		p.Games = 20
 		p.Backend = &Local{Open: opening(func() error { return &engine.Fault{Kind: engine.FaultStart, Text: "no such file"} })}
 		s, err := Run(t.Context(), p)
-		if !errors.Is(err, ErrStart) || !strings.Contains(err.Error(), "late: no such file") || s.Games != mostStarts || s.Players[0].Faults[engine.FaultStart] != mostStarts {
+		if !errors.Is(err, ErrStart) || !strings.Contains(err.Error(), "late: no such file") || s.Games != maxFailedStarts || s.Players[0].Faults[engine.FaultStart] != maxFailedStarts {
 			t.Errorf("%v after %d games, faults %v", err, s.Games, s.Players[0].Faults)
 		}
 		p.Backend = &Local{Open: opening(func() error { return errBroken })}

@@ -241,7 +241,7 @@ func (s *sitting) move(seat game.Seat, r search.Result, used time.Duration) {
 	s.offer[seat] = r.OfferDraw
 	out := s.pos.Outcome()
 	if !out.Over() {
-		out = s.judge.heard(seat, r, s.pos.Ply())
+		out = s.judge.update(seat, r, s.pos.Ply())
 	}
 	if !out.Over() && s.winner != nil {
 		if won, ok := s.winner(s.pos); ok {

@@ -10,7 +10,7 @@ import (
 	"sparring/lab/elo"
 )
 
-// Line is the standing in one line, for a progress display.
+// Line returns the standing as one line, for a progress display.
 func (s *Standing) Line() string {
 	if len(s.Meets) == 1 {
 		m := &s.Meets[0]
@@ -20,7 +20,7 @@ func (s *Standing) Line() string {
 	return fmt.Sprintf("%d games, ahead: %s with %g of %d", s.Games, best.Name, best.Points(), best.Games())
 }
 
-// Write prints the whole standing. Test may be nil.
+// Write prints the full standing. Test may be nil.
 func (s *Standing) Write(out io.Writer, test *elo.SPRT) error {
 	var b strings.Builder
 	if len(s.Meets) == 1 {
@@ -62,7 +62,7 @@ func (s *Standing) writeTable(b *strings.Builder) {
 		fmt.Fprintf(w, "\t%s - %s\t%d\t%s\t%g\t%.1f\t%s\t%.1f\n", s.Players[m.A].Name, s.Players[m.B].Name,
 			m.Games(), m.wdl(), m.Points(), m.Percent(), diffText(m.Pairs.Elo()), 100*m.Pairs.LOS())
 	}
-	w.Flush() // into a Builder, which takes everything
+	w.Flush() // a Builder never fails
 }
 
 func (s *Standing) writeEnds(b *strings.Builder) {
@@ -71,7 +71,7 @@ func (s *Standing) writeEnds(b *strings.Builder) {
 		parts = append(parts, fmt.Sprintf("%s %d", reason, s.Reasons[reason]))
 	}
 	fmt.Fprintf(b, "ended by   %s\n", strings.Join(parts, ", "))
-	fmt.Fprintf(b, "repetition %d of %d games ended by one\n", s.Repetitions, s.Games)
+	fmt.Fprintf(b, "repetition %d of %d games ended by repetition\n", s.Repetitions, s.Games)
 	fmt.Fprintf(b, "first seat %s, %.1f %%\n", s.First.wdl(), s.First.Percent())
 }
 
@@ -79,7 +79,7 @@ func (s *Standing) writePlayers(b *strings.Builder) {
 	for i := range s.Players {
 		p := &s.Players[i]
 		fmt.Fprintf(b, "%s: %s", p.Name, faultsText(p))
-		if s.Terms.Over == "" { // elsewhere the platform keeps the clocks, with allowances of its own
+		if s.Terms.Over == "" { // otherwise the platform keeps the clocks
 			fmt.Fprintf(b, ", %d overshoots over %d ms", p.Overshoots, OvershootMS)
 		}
 		fmt.Fprintf(b, "; %s\n", speedText(p.Side))
@@ -95,7 +95,7 @@ func pairsText(p elo.Pairs) string {
 	return strings.Trim(fmt.Sprint([5]int(p)), "[]")
 }
 
-// diffText is a difference as "+12.3 ± 4.5".
+// diffText formats a difference as "+12.3 ± 4.5".
 func diffText(d elo.Diff) string {
 	if math.IsInf(d.Error, 0) || math.IsNaN(d.Error) {
 		return fmt.Sprintf("%+.1f ± inf", d.Elo)
@@ -120,7 +120,7 @@ func speedText(s Side) string {
 	}
 	moves, seconds := float64(s.Moves), float64(s.TimeUS)/1e6
 	text := fmt.Sprintf("%.1f ms", 1000*seconds/moves)
-	if s.Nodes > 0 { // not all players tell
+	if s.Nodes > 0 { // not all players report them
 		text += fmt.Sprintf(" and %.0f nodes", float64(s.Nodes)/moves)
 	}
 	text += " a move"

@@ -13,27 +13,27 @@ import (
 	"sparring/lab/openings"
 )
 
-// Plan is a match to be run.
+// Plan configures a match.
 type Plan struct {
 	Terms       Terms
-	Games       int // for each pairing, an even number
+	Games       int // per pairing, an even number
 	Openings    openings.Source
-	Concurrency int       // games at once
-	SPRT        *elo.SPRT // ends a match of two players early; nil: never
+	Concurrency int       // games played in parallel
+	SPRT        *elo.SPRT // stops a match of two players early; nil: never
 	Backend     Backend
-	File        *File // nil: the games are not kept
-	// Watch, unless nil, is called after each new game, one call at a time.
+	File        *File // nil: games are not saved
+	// Watch, if not nil, is called after each new game, never concurrently.
 	Watch func(*Standing, *Game)
 }
 
-// Validate names all faults of a plan.
+// Validate reports all faults of a plan.
 func (p *Plan) Validate() error {
 	errs := []error{p.Terms.Validate()}
 	if p.Games < 2 || p.Games%2 != 0 {
 		errs = append(errs, fmt.Errorf("%d games: want an even number, since each opening is played twice", p.Games))
 	}
 	if p.Concurrency < 1 {
-		errs = append(errs, fmt.Errorf("concurrency %d: want 1 at least", p.Concurrency))
+		errs = append(errs, fmt.Errorf("concurrency %d: want at least 1", p.Concurrency))
 	}
 	if p.SPRT != nil && len(p.Terms.Players) != 2 {
 		errs = append(errs, fmt.Errorf("a sequential test is for two players, not %d", len(p.Terms.Players)))
@@ -41,12 +41,11 @@ func (p *Plan) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Run plays the games that the file does not hold yet, until all are played,
-// the test has decided, or ctx ends. The standing is there with an error too:
-// finished games are never lost. Which games are played, and from which
-// openings, follows from the terms alone: players that are deterministic play
-// the same games whether a match was interrupted or not, and however many at
-// once.
+// Run plays the games that the file does not hold yet, until all are played, the
+// sequential test stops, or ctx ends. It returns the standing even with an error.
+// Pairings and openings depend only on the terms: deterministic players play the
+// same games whether or not a match was interrupted, and however many games run
+// in parallel.
 func Run(ctx context.Context, p Plan) (*Standing, error) {
 	r := &runner{Plan: p, standing: NewStanding(&p.Terms), done: map[[2]int]bool{}, starts: map[int]int{}}
 	if err := p.Validate(); err != nil {
@@ -88,44 +87,44 @@ func Run(ctx context.Context, p Plan) (*Standing, error) {
 	return r.standing, nil
 }
 
-// errDecided ends a match whose sequential test has decided.
+// errDecided ends a match whose sequential test has reached a decision.
 var errDecided = errors.New("the sequential test has decided")
 
-// runner is a match under way.
+// runner is a running match.
 type runner struct {
 	Plan
 	end  context.CancelCauseFunc
-	done map[[2]int]bool // pair and leg of games that the file held
+	done map[[2]int]bool // pair and leg of the games in the file
 
 	mu       sync.Mutex
 	standing *Standing
-	starts   map[int]int // games in a row that a player lost because it could not be started
+	starts   map[int]int // consecutive games that a player lost because it failed to start
 }
 
-// mostStarts is how many such games a match goes on for: then it measures
-// nothing but a broken installation.
-const mostStarts = 3
+// maxFailedStarts is the number of such games after which a match ends: it would
+// measure nothing but a broken installation.
+const maxFailedStarts = 3
 
-// ErrStart: a player can't be started again and again.
-var ErrStart = errors.New("a player can't be started")
+// ErrStart is returned if a player failed to start in several consecutive games.
+// Check its command line.
+var ErrStart = errors.New("player failed to start")
 
-// started ends a match in which a player can't be started. The caller holds mu.
-func (r *runner) started(g *Game) error {
+// checkStarts reports a player that repeatedly fails to start. The caller holds mu.
+func (r *runner) checkStarts(g *Game) error {
 	for seat, i := range g.Match.Players {
 		f := g.Match.Fault
 		if f == nil || f.Kind != engine.FaultStart || f.Seat != game.Seat(seat) {
 			delete(r.starts, i)
 			continue
 		}
-		if r.starts[i]++; r.starts[i] == mostStarts {
-			return fmt.Errorf("%w, %d games in a row: %s: %s", ErrStart, mostStarts, g.Seats[seat].Player, f.Text)
+		if r.starts[i]++; r.starts[i] == maxFailedStarts {
+			return fmt.Errorf("%w in %d consecutive games: %s: %s", ErrStart, maxFailedStarts, g.Seats[seat].Player, f.Text)
 		}
 	}
 	return nil
 }
 
-// schedule hands out the pairs in order, with the games that are still to be
-// played.
+// schedule sends the pairs in order, with the games still to be played.
 func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []Bout) error {
 	names := r.Terms.Names()
 	pairings := r.Terms.Pairings()
@@ -171,7 +170,7 @@ func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []B
 	return nil
 }
 
-// work plays pairs, both games of each.
+// work plays both games of each pair.
 func (r *runner) work(ctx context.Context, pairs <-chan []Bout) {
 	w, err := r.Backend.Worker(&r.Terms)
 	if err != nil {
@@ -196,12 +195,12 @@ func (r *runner) work(ctx context.Context, pairs <-chan []Bout) {
 	}
 }
 
-// finished keeps a game and counts it.
+// finished saves and counts a game.
 func (r *runner) finished(ctx context.Context, g *Game) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if errors.Is(context.Cause(ctx), errDecided) {
-		return nil // it came after the end of the match
+		return nil // finished after the end of the match
 	}
 	if r.File != nil {
 		if err := r.File.Append(g); err != nil {
@@ -217,7 +216,7 @@ func (r *runner) finished(ctx context.Context, g *Game) error {
 	if r.decided() {
 		r.end(errDecided)
 	}
-	return r.started(g)
+	return r.checkStarts(g)
 }
 
 func (r *runner) decided() bool {

@@ -187,14 +187,14 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	}
 	file.Close()
 	_, err = OpenFile(path, &terms)
-	if !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), `limit is "nodes=20" there and "nodes=10" now`) || !strings.Contains(err.Error(), "seed") || strings.Contains(err.Error(), "rules is") {
+	if !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), `limit is "nodes=20" in the file and "nodes=10" now`) || !strings.Contains(err.Error(), "seed") || strings.Contains(err.Error(), "rules is") {
 		t.Errorf("%v", err)
 	}
 	for text, want := range map[string]string{
 		"hello\n":                  "line 1: not a match's result file",
 		"hello":                    "line 1: not a match's result file",
 		"{}\n":                     "line 1: not a match's result file",
-		`{"match":9}` + "\n":       "line 1: version 9",
+		`{"match":9}` + "\n":       "line 1: result file version 9",
 		"TERMS" + "garbage\n":      "line 2: invalid record",
 		"TERMS" + `{"v":1}` + "\n": "line 2: invalid record",
 	} {

@@ -10,37 +10,37 @@ import (
 	"sparring/lab/elo"
 )
 
-// Standing is what the games so far say. It is a fold over them, in any order.
+// Standing is the result of the games so far. Their order does not matter.
 type Standing struct {
 	Terms   *Terms
 	Games   int
 	Players []Tally   // by index
 	Meets   []Meeting // in the order of Terms.Pairings
-	// Repetitions are games that ended by a repetition, whoever was to blame;
-	// with other rules of repetition they might have gone on.
+	// Repetitions counts the games that ended by repetition; under different
+	// repetition rules they might have continued.
 	Repetitions int
 	Reasons     map[game.Reason]int
-	First       Score // of the first seats
+	First       Score // of the first seat
 
-	open map[int]half // pairs with one game, by number
+	open map[int]half // pairs with one finished game, by number
 }
 
-// Score counts games, and pairs of games, from one player's side.
+// Score counts games and pairs of games from one player's side.
 type Score struct {
 	Wins, Draws, Losses int
 	Pairs               elo.Pairs
 }
 
-// Games is the number of games.
+// Games returns the number of games.
 func (s *Score) Games() int { return s.Wins + s.Draws + s.Losses }
 
-// Points are a win's one and a draw's half.
+// Points returns one point per win and a half per draw.
 func (s *Score) Points() float64 { return float64(s.Wins) + float64(s.Draws)/2 }
 
-// Percent is the share of the points, in hundredths; 0 without games.
+// Percent returns the points in percent; 0 without games.
 func (s *Score) Percent() float64 { return 100 * s.Points() / max(float64(s.Games()), 1) }
 
-// count adds a game of so many half points.
+// count adds a game with the given half points.
 func (s *Score) count(halves int) {
 	switch halves {
 	case 2:
@@ -52,16 +52,16 @@ func (s *Score) count(halves int) {
 	}
 }
 
-// Tally is all that is known of one player.
+// Tally sums up the games of one player.
 type Tally struct {
 	Name string
 	Score
 	Faults     map[engine.FaultKind]int
-	FirstFault *Fault // nil for none
+	FirstFault *Fault // nil: none
 	Side              // sums
 }
 
-// FaultCount is the number of games lost by a fault.
+// FaultCount returns the number of games lost by a fault.
 func (t *Tally) FaultCount() (n int) {
 	for _, c := range t.Faults {
 		n += c
@@ -69,7 +69,7 @@ func (t *Tally) FaultCount() (n int) {
 	return n
 }
 
-// Meeting is what two players made of each other; the score is that of A.
+// Meeting is the score of player A against player B.
 type Meeting struct {
 	A, B int // indices of players
 	Score
@@ -78,7 +78,7 @@ type Meeting struct {
 // half is a pair's first finished game.
 type half struct{ leg, halves int } // half points of the pairing's A
 
-// NewStanding is that of a match without games.
+// NewStanding returns the standing of a match without games.
 func NewStanding(t *Terms) *Standing {
 	s := &Standing{Terms: t, Reasons: map[game.Reason]int{}, open: map[int]half{}}
 	for _, name := range t.Names() {
@@ -90,7 +90,8 @@ func NewStanding(t *Terms) *Standing {
 	return s
 }
 
-// Add takes in a game. The error says why it is none of this match.
+// Add adds a finished game. It returns an error if the game does not belong to
+// the match or was added before.
 func (s *Standing) Add(g *Game) error {
 	m := s.meeting(g.Match.Players)
 	if m == nil || g.Result == game.Undecided {
@@ -111,7 +112,7 @@ func (s *Standing) Add(g *Game) error {
 	if first, ok := s.open[g.Match.Pair]; !ok {
 		s.open[g.Match.Pair] = half{g.Match.Leg, halves}
 	} else if first.leg == g.Match.Leg || first.leg == 0 {
-		return fmt.Errorf("game %s: pair %d has had its game %d", g.ID, g.Match.Pair, g.Match.Leg)
+		return fmt.Errorf("game %s: pair %d already has game %d", g.ID, g.Match.Pair, g.Match.Leg)
 	} else {
 		sum := first.halves + halves
 		s.open[g.Match.Pair] = half{} // complete
@@ -163,7 +164,7 @@ func (s *Side) add(o Side) {
 	s.Overshoots += o.Overshoots
 }
 
-// Ranking are the indices of the players, the best first.
+// Ranking returns the indices of the players, best first.
 func (s *Standing) Ranking() []int {
 	order := make([]int, len(s.Players))
 	for i := range order {
@@ -182,7 +183,7 @@ func (s *Standing) Ranking() []int {
 	return order
 }
 
-// sorted are the keys of a count, the most frequent first.
+// sorted returns the keys of counts, most frequent first.
 func sorted[K ~string](counts map[K]int) []K {
 	keys := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(keys, func(a, b K) int { return counts[b] - counts[a] })

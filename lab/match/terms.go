@@ -11,48 +11,47 @@ import (
 	"sparring/protocol"
 )
 
-// FileVersion is the version of result files that this package writes.
+// FileVersion is the version of the result files that this package writes.
 const FileVersion = 1
 
-// Terms are what the games of a match are played under. They are the first
-// line of its result file: games of other terms do not belong there. How many
-// games are wanted, and when a test stops, is no part of them, since it
-// changes no game.
+// Terms are the settings of a match that affect its games. They are the first
+// line of its result file, which holds only games with these settings. The number
+// of games and the stopping rule affect no game and are not part of them.
 type Terms struct {
 	V        int      `json:"match"` // FileVersion
-	ID       string   `json:"id"`    // begins the ids of the games; another match has another, see NewID
+	ID       string   `json:"id"`    // prefix of the games' ids, unique to the match: see NewID
 	Game     string   `json:"game"`
 	Rules    string   `json:"rules"`            // in full
 	Players  []string `json:"players"`          // specs, at least two
-	Labels   []string `json:"labels,omitempty"` // what to call them, by index; none or "" is by the spec
+	Labels   []string `json:"labels,omitempty"` // display names, by index; missing or "": the spec
 	Kind     Kind     `json:"tournament"`
 	Limit    Limit    `json:"limit"`
-	Openings string   `json:"openings"` // which, in words that tell any two sets apart
+	Openings string   `json:"openings"` // describes the set of openings uniquely
 	Seed     uint64   `json:"seed,string"`
-	// MarginMS is how far a move may overshoot its time before it has lost.
+	// MarginMS is how far a move may exceed its time without losing the game.
 	MarginMS int64 `json:"margin_ms"`
-	// PatienceMS is how long a move without a clock may take.
+	// PatienceMS limits a move without a clock.
 	PatienceMS int64   `json:"patience_ms"`
-	HashMB     int     `json:"hash_mb"` // of each player
-	Threads    int     `json:"threads"` // of each player
+	HashMB     int     `json:"hash_mb"` // per player
+	Threads    int     `json:"threads"` // per player
 	Resign     *Resign `json:"resign,omitempty"`
 	Draw       *Draw   `json:"draw,omitempty"`
-	MaxPlies   int     `json:"max_plies,omitempty"` // drawn after so many; 0: no limit
-	Tablebase  int     `json:"tablebase,omitempty"` // won as endgame tables of so many men say; 0: none
-	Over       string  `json:"over,omitempty"`      // where the games are played; "": here
+	MaxPlies   int     `json:"max_plies,omitempty"` // a game is drawn after this many plies; 0: no limit
+	Tablebase  int     `json:"tablebase,omitempty"` // adjudicate by endgame tables of up to this many pieces; 0: none
+	Over       string  `json:"over,omitempty"`      // where the games are played; "": in this process
 	Build      string  `json:"build"`               // of this program
 }
 
-// Kind is who meets whom.
+// Kind is the type of tournament.
 type Kind string
 
 // The kinds of tournament.
 const (
-	RoundRobin Kind = "roundrobin" // everybody meets everybody
-	Gauntlet   Kind = "gauntlet"   // the first meets all others
+	RoundRobin Kind = "roundrobin" // every player meets every other
+	Gauntlet   Kind = "gauntlet"   // the first player meets all others
 )
 
-// Pairings are the players, by their index in Players, who meet.
+// Pairings returns the pairs of players that meet, by index in Players.
 func (t *Terms) Pairings() (all [][2]int) {
 	for a := range t.Players {
 		for b := a + 1; b < len(t.Players); b++ {
@@ -65,8 +64,8 @@ func (t *Terms) Pairings() (all [][2]int) {
 	return all
 }
 
-// Names are the players' labels or specs, made distinct where one is there
-// twice.
+// Names returns the players' labels or specs, numbered to make duplicates
+// distinct.
 func (t *Terms) Names() []string {
 	names, seen := make([]string, len(t.Players)), map[string]int{}
 	for i, p := range t.Players {
@@ -82,8 +81,7 @@ func (t *Terms) Names() []string {
 	return names
 }
 
-// Validate checks what can be checked without the rules; all faults are in the
-// error.
+// Validate reports all faults that can be found without the rules.
 func (t *Terms) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -91,16 +89,16 @@ func (t *Terms) Validate() error {
 		errs = append(errs, err)
 	}
 	if len(t.Players) < 2 {
-		bad("%d players: a match needs two at least", len(t.Players))
+		bad("%d players: a match needs at least two", len(t.Players))
 	}
 	if t.Kind != RoundRobin && t.Kind != Gauntlet {
 		bad("tournament %.20q: want %s or %s", t.Kind, RoundRobin, Gauntlet)
 	}
 	if t.MarginMS < 0 || t.PatienceMS <= 0 {
-		bad("margin %d ms, patience %d ms: want 0 or more, and more than 0", t.MarginMS, t.PatienceMS)
+		bad("margin %d ms, patience %d ms: want a margin of at least 0 and a positive patience", t.MarginMS, t.PatienceMS)
 	}
 	if t.HashMB < 1 || t.Threads < 1 {
-		bad("%d MiB of hash, %d threads: want 1 at least", t.HashMB, t.Threads)
+		bad("%d MiB of hash, %d threads: want at least 1", t.HashMB, t.Threads)
 	}
 	if t.MaxPlies < 0 {
 		bad("max plies %d: want 0 (no limit) or more", t.MaxPlies)
@@ -108,22 +106,22 @@ func (t *Terms) Validate() error {
 	return errors.Join(errs...)
 }
 
-// NewID makes a random id for a match.
+// NewID returns a random id for a match.
 func NewID() string { return "m" + protocol.NewID()[:8] }
 
 func (t *Terms) margin() time.Duration   { return time.Duration(t.MarginMS) * time.Millisecond }
 func (t *Terms) patience() time.Duration { return time.Duration(t.PatienceMS) * time.Millisecond }
 
-// Limit is what a player has for a move: a clock, or a number of nodes or
-// plies. The zero value leaves it to the players' own settings.
+// Limit is the limit of a move: a clock, nodes or depth. The zero value leaves it
+// to the players' own settings.
 type Limit struct {
 	Clock clock.Spec
 	Nodes uint64
 	Depth int
 }
 
-// ParseLimit reads a clock as [clock.Parse] does ("5+0.05"), "movetime=100ms",
-// "nodes=N", "depth=N", or "unlimited".
+// ParseLimit parses a clock as [clock.Parse] does ("5+0.05", "unlimited"),
+// "movetime=100ms", "nodes=N" or "depth=N".
 func ParseLimit(text string) (Limit, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok {
@@ -136,16 +134,16 @@ func ParseLimit(text string) (Limit, error) {
 	case "movetime":
 		var d time.Duration
 		if d, err = time.ParseDuration(value); err == nil && (d < time.Millisecond || d > clock.Longest || d%time.Millisecond != 0) {
-			err = errors.New("want whole milliseconds, 1ms at least")
+			err = errors.New("want a whole number of milliseconds, at least 1ms")
 		}
 		l.Clock = clock.Spec{Kind: clock.PerMove, Period: d}
 	case "nodes":
 		if l.Nodes, err = strconv.ParseUint(value, 10, 62); err == nil && l.Nodes == 0 {
-			err = errors.New("want 1 at least")
+			err = errors.New("want at least 1")
 		}
 	case "depth":
 		if l.Depth, err = strconv.Atoi(value); err == nil && l.Depth < 1 {
-			err = errors.New("want 1 at least")
+			err = errors.New("want at least 1")
 		}
 	default:
 		err = errors.New("want a clock such as 5+0.05, or movetime=100ms, nodes=N, depth=N")
@@ -156,7 +154,7 @@ func ParseLimit(text string) (Limit, error) {
 	return l, nil
 }
 
-// String is a form that ParseLimit reads.
+// String returns a form that ParseLimit parses.
 func (l Limit) String() string {
 	switch {
 	case l.Nodes > 0:
@@ -167,10 +165,10 @@ func (l Limit) String() string {
 	return l.Clock.String()
 }
 
-// MarshalText writes it as String does.
+// MarshalText returns the form of String.
 func (l Limit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText parses the form of String.
 func (l *Limit) UnmarshalText(text []byte) (err error) {
 	*l, err = ParseLimit(string(text))
 	return err

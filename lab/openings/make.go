@@ -12,7 +12,6 @@ import (
 	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/game/gomoku"
 )
 
 // Judge is the winning chance of the side to move, draws counted half.
@@ -57,8 +56,9 @@ type Recipe struct {
 	Seed  uint64
 }
 
-// Usual is the recipe for a rule set, without a seed. An opening procedure
-// makes the opening itself: there it has no plies.
+// Usual is the recipe of a rule set's game, without a seed. An opening
+// procedure makes the opening itself: there it has no plies. The error is for a
+// game whose adapter does not say how openings are made.
 func Usual(r *game.Rules) (Recipe, error) {
 	p, err := r.New("")
 	if err != nil {
@@ -67,15 +67,11 @@ func Usual(r *game.Rules) (Recipe, error) {
 	if opening.Running(p) {
 		return Recipe{}, nil
 	}
-	return recipes[r.Game], nil
-}
-
-// recipes by game. Few enough plies that the opening is still to be played,
-// and enough for thousands of openings.
-var recipes = map[string]Recipe{
-	"xiangqi": {Plies: 6, Bound: 0.1},
-	"gomoku":  {Plies: 4, Bound: 0.1},
-	"amazons": {Plies: 4, Bound: 0.1},
+	a, err := engine.Adapter(r.Game)
+	if err == nil && a.Openings.Plies == 0 {
+		err = fmt.Errorf("%w: %s has no recipe for random openings", game.ErrRules, r.Game)
+	}
+	return Recipe{Plies: a.Openings.Plies, Bound: a.Openings.Bound}, err
 }
 
 // mostTries without a single opening found are taken for a sign that there
@@ -176,22 +172,10 @@ func (m *Maker) try(ctx context.Context) (o Opening, key uint64, ok bool, err er
 	return o, p.Key(), true, nil
 }
 
-// likely are the legal moves that a random opening chooses from. A stone of
-// Gomoku far from all others is a move given away, so that stones stay in the
-// middle, where games are opened.
+// likely lists the moves that a random opening chooses from.
 func likely(p game.Position) []game.Move {
-	legal := p.Legal(nil)
-	g, ok := p.(*gomoku.Position)
-	if !ok {
-		return legal
+	if a, err := engine.Adapter(p.Rules().Game); err == nil && a.Openings.Moves != nil {
+		return a.Openings.Moves(p)
 	}
-	const reach = 3
-	b := g.Board()
-	var near []game.Move
-	for _, m := range legal {
-		if at, ok := b.MovePoint(m); ok && b.FromCentre(at) <= reach {
-			near = append(near, m)
-		}
-	}
-	return near
+	return p.Legal(nil)
 }

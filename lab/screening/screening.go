@@ -1,11 +1,11 @@
-// Package screening measures many changes of a player at once. In each pair of
-// games each of two players has each change or not, by lot, and least squares
-// over all pairs say what every one is worth: one set of games for all of them,
-// instead of a match for each.
+// Package screening estimates the effects of many changes to a player at once (a
+// screening experiment). In each pair of games every change is switched on or off
+// at random for each of the two players, and least squares over all pairs
+// estimates the effect of each change: one set of games instead of a match per
+// change.
 //
-// A change is so measured in the company of others. What two changes do to each
-// other is shared between them, and what a change is worth is its mean over the
-// company that it meets.
+// The effect of a change is its mean over the random combinations of the others,
+// so interactions are shared between the changes involved.
 package screening
 
 import (
@@ -18,22 +18,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Plan says which changes are drawn, and how often.
+// Plan lists the changes and how often each is applied.
 type Plan struct {
 	Changes []string
-	// Chance is that of a player to have a change in a pair of games: within
-	// 0 and 1, and far from both, or there is nothing to compare.
+	// Chance is the probability that a player has a change in a pair of games.
+	// Close to 0 or 1 there is nothing to compare.
 	Chance float64
 	Seed   uint64
 }
 
 // The bounds of Chance.
 const (
-	leastChance = 0.01
-	mostChance  = 0.99
+	minChance = 0.01
+	maxChance = 0.99
 )
 
-// Validate names all faults of a plan.
+// Validate reports all faults of a plan.
 func (p *Plan) Validate() error {
 	var errs []error
 	if len(p.Changes) == 0 {
@@ -41,20 +41,20 @@ func (p *Plan) Validate() error {
 	}
 	for i, c := range p.Changes {
 		if slices.Contains(p.Changes[:i], c) {
-			errs = append(errs, fmt.Errorf("change %.60q is there twice", c))
+			errs = append(errs, fmt.Errorf("duplicate change %.60q", c))
 		}
 	}
-	if !(p.Chance >= leastChance && p.Chance <= mostChance) {
-		errs = append(errs, fmt.Errorf("chance %g: want %g to %g", p.Chance, leastChance, mostChance))
+	if !(p.Chance >= minChance && p.Chance <= maxChance) {
+		errs = append(errs, fmt.Errorf("chance %g: want %g to %g", p.Chance, minChance, maxChance))
 	}
 	return errors.Join(errs...)
 }
 
-// Has says for each change, in the order of the plan, whether a player has it.
+// Has reports for each change, in the order of the plan, whether a player has it.
 type Has []bool
 
-// Draw is what the two players of a pair of games have, by its number. It
-// follows from the plan alone.
+// Draw returns the changes of the two players in the pair with the given number.
+// It depends only on the plan and the number.
 func (p *Plan) Draw(pair int) (players [2]Has) {
 	rng := rand.New(rand.NewPCG(p.Seed, uint64(pair)))
 	for i := range players {
@@ -66,7 +66,7 @@ func (p *Plan) Draw(pair int) (players [2]Has) {
 	return players
 }
 
-// Of are the changes that a player has.
+// Of returns the changes that a player has.
 func (p *Plan) Of(h Has) (changes []string) {
 	for i, has := range h {
 		if has {
@@ -76,28 +76,29 @@ func (p *Plan) Of(h Has) (changes []string) {
 	return changes
 }
 
-// Result is how a pair of games went.
+// Result is the result of a pair of games.
 type Result struct {
 	Players [2]Has
-	Share   float64 // of the two points, the first player's: 0 to 1
+	Share   float64 // the first player's share of the two points, 0 to 1
 }
 
-// Effect is what a change is worth.
+// Effect is the estimated effect of a change.
 type Effect struct {
 	Change string
-	// Worth is by how much of a point a game goes better with the change than
-	// without, Error half of its 95 % interval.
+	// Worth is the difference in points per game that the change makes, Error
+	// half the width of its 95 % interval.
 	Worth, Error float64
-	Pairs        int // in which just one player had it
+	Pairs        int // pairs in which exactly one player had it
 }
 
-// ErrFew: there are too few results to tell the changes apart.
-var ErrFew = errors.New("too few games to tell the changes apart")
+// ErrFew is returned if there are too few results to separate the effects of the
+// changes. Play more games, or test fewer changes.
+var ErrFew = errors.New("too few games to separate the changes")
 
-// Fit finds what each change is worth: the first player's share of the points
-// beyond one half is taken for the sum over its changes less that over the
-// second's, with errors of one spread. ErrFew where the results do not settle
-// that.
+// Fit estimates the effect of each change. The model: the first player's share of
+// the points minus one half is the sum of the effects of its changes minus those
+// of the second player's, plus noise of constant variance. The error is ErrFew if
+// the results do not determine the effects.
 func (p *Plan) Fit(results []Result) ([]Effect, error) {
 	n, k := len(results), len(p.Changes)
 	if n <= k {
@@ -117,8 +118,8 @@ func (p *Plan) Fit(results []Result) ([]Effect, error) {
 			}
 		}
 	}
-	// The normal equations: the changes are drawn apart from each other, so
-	// they are well conditioned as soon as there are enough of them.
+	// The normal equations: the changes are independent, so these are well
+	// conditioned as soon as there are enough pairs.
 	var normal mat.SymDense
 	normal.SymOuterK(1, x.T())
 	var factors mat.Cholesky
@@ -143,9 +144,10 @@ func (p *Plan) Fit(results []Result) ([]Effect, error) {
 }
 
 const (
-	// worstCondition is up to which condition number the equations are
-	// solved: beyond it an effect rests on a handful of games.
+	// worstCondition is the largest condition number accepted: beyond it an
+	// effect depends on a handful of games.
 	worstCondition = 1e6
-	// sure95 is how many standard deviations hold 95 % of a normal distribution.
+	// sure95 is half the width of the 95 % interval of a normal distribution, in
+	// standard deviations.
 	sure95 = 1.96
 )

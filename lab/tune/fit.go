@@ -9,49 +9,50 @@ import (
 	"sparring/engine/search"
 )
 
-// Term is a weight's coefficient in the evaluation of a position. It is small,
-// for there are many.
+// Term is a weight's coefficient in the evaluation of a position. It is kept
+// small because there are millions.
 type Term struct {
 	Weight int32
 	By     float32
 }
 
-// Position is a position to learn from, from the side of who moves.
+// Position is a training position, seen from the side to move.
 type Position struct {
-	// Worth is its evaluation at the weights that the fit begins with.
+	// Worth is its evaluation with the initial weights.
 	Worth float64
 	Terms []Term
 	// Result is 1 for a game that the side to move won, 1/2 for a draw, 0.
 	Result float64
-	// Score is what the search said, in the unit of the evaluation.
+	// Score is the score of the recorded search, in the unit of the evaluation.
 	Score float64
-	// Held positions take no part in the fit: they say whether it learns what
-	// holds elsewhere.
+	// Held marks a validation position: the fit does not use it, but reports
+	// the error on it.
 	Held bool
 }
 
-// Options shape a fit. The zero value is not valid: see Usual.
+// Options configure a fit. The zero value is not valid: see Usual.
 type Options struct {
 	Passes int `json:"passes"` // over all positions
-	// Rate is how far a pass moves a weight at most, or about so.
+	// Rate is the learning rate: roughly the largest change of a weight in a
+	// pass.
 	Rate float64 `json:"rate"`
-	// Mix is the part of the game's result in the target; the rest is what the
-	// search said.
+	// Mix is the share of the game's result in the target; the rest is the
+	// score of the search.
 	Mix float64 `json:"mix"`
-	// Pull is what it costs to leave the start: a weight that is 100 away costs
-	// as much as this error in every position.
+	// Pull is the regularization toward the initial weights: a weight that
+	// differs by 100 costs as much as this error in every position.
 	Pull float64 `json:"pull"`
-	// Scale is the score that wins 73 % of games, for targets and evaluations;
-	// it fixes the unit of the weights.
+	// Scale is the score that wins 73 % of games, for targets and evaluations.
+	// It determines the unit of the weights.
 	Scale float64 `json:"scale"`
 }
 
-// Usual are the options for an evaluation with that scale.
+// Usual returns the default options for an evaluation with the given scale.
 func Usual(scale float64) Options {
 	return Options{Passes: 400, Rate: 1, Mix: 0.5, Pull: 0.0002, Scale: scale}
 }
 
-// Validate names all options that are out of range.
+// Validate reports all options that are out of range.
 func (o Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -73,9 +74,9 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// State is how far a fit has come: all that Fit needs to go on. Change are the
-// weights' distances from the start; Mean and Square are Adam's moments of the
-// gradient (Kingma and Ba, arXiv:1412.6980).
+// State is the state of a fit, sufficient to resume it. Change holds the
+// differences from the initial weights; Mean and Square are Adam's moments of
+// the gradient (Kingma and Ba, arXiv:1412.6980).
 type State struct {
 	Passes int       `json:"passes"`
 	Change []float64 `json:"change"`
@@ -83,24 +84,25 @@ type State struct {
 	Square []float64 `json:"square"`
 }
 
-// NewState is the start of a fit of so many weights.
+// NewState returns the initial state of a fit of the given number of weights.
 func NewState(weights int) *State {
 	return &State{Change: make([]float64, weights), Mean: make([]float64, weights), Square: make([]float64, weights)}
 }
 
-// Loss is the mean squared error of a fit: of the positions that it learns
-// from, and of those held out (0 where there are none).
+// Loss is the mean squared error of a fit on its training positions and on the
+// validation positions (0 if there are none).
 type Loss struct {
 	Learnt float64 `json:"learnt"`
 	Held   float64 `json:"held"`
 }
 
-// ErrState: a state is not one of this fit.
-var ErrState = errors.New("not a state of this fit")
+// ErrState is returned for a state, or a checkpoint file, that belongs to
+// another fit. Delete the file, or use the games and options it was made with.
+var ErrState = errors.New("state belongs to another fit")
 
-// Fit goes on from the state until it has all passes, and leaves the state
-// there; watch is called after each. When ctx ends the fit stops between two
-// passes with ctx's error, and can be gone on with.
+// Fit continues from s until all passes are done and updates s; watch is called
+// after each pass. When ctx ends, the fit stops between two passes with ctx's
+// error and can be resumed.
 func Fit(ctx context.Context, all []Position, o Options, s *State, watch func(*State, Loss) error) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -113,8 +115,8 @@ func Fit(ctx context.Context, all []Position, o Options, s *State, watch func(*S
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		loss := s.slope(all, o, gradient)
-		s.descend(gradient, o)
+		loss := s.loss(all, o, gradient)
+		s.step(gradient, o)
 		if err := watch(s, loss); err != nil {
 			return err
 		}
@@ -144,11 +146,12 @@ func (s *State) check(all []Position) error {
 	return nil
 }
 
-// Errors is the loss at the state's weights.
-func (s *State) Errors(all []Position, o Options) Loss { return s.slope(all, o, nil) }
+// Errors returns the loss at the state's weights.
+func (s *State) Errors(all []Position, o Options) Loss { return s.loss(all, o, nil) }
 
-// slope is the loss and, unless gradient is nil, its gradient with the pull.
-func (s *State) slope(all []Position, o Options, gradient []float64) Loss {
+// loss returns the loss and, unless gradient is nil, stores its gradient,
+// regularization included.
+func (s *State) loss(all []Position, o Options, gradient []float64) Loss {
 	clear(gradient)
 	var sum, held float64
 	learnt, others := 0, 0
@@ -181,8 +184,8 @@ func (s *State) slope(all []Position, o Options, gradient []float64) Loss {
 	return Loss{sum / float64(learnt), held / float64(max(others, 1))}
 }
 
-// descend is a step of Adam. The rate falls to nothing over the passes.
-func (s *State) descend(gradient []float64, o Options) {
+// step makes one step of Adam. The learning rate decays linearly to zero.
+func (s *State) step(gradient []float64, o Options) {
 	const keepMean, keepSquare, tiny = 0.9, 0.999, 1e-12
 	s.Passes++
 	rate := o.Rate * float64(o.Passes-s.Passes+1) / float64(o.Passes)
@@ -196,7 +199,7 @@ func (s *State) descend(gradient []float64, o Options) {
 	}
 }
 
-// Rounded are the weights, start and change together, as whole numbers.
+// Rounded returns the weights, initial value plus change, as integers.
 func (s *State) Rounded(start []float64) []int32 {
 	all := make([]int32, len(start))
 	for i, v := range start {
@@ -205,7 +208,7 @@ func (s *State) Rounded(start []float64) []int32 {
 	return all
 }
 
-// At is each position's evaluation at whole weights.
+// At returns the evaluation of each position with integer weights.
 func At(all []Position, start []float64, weights []int32) []float64 {
 	worth := make([]float64, len(all))
 	for i, p := range all {
@@ -217,11 +220,12 @@ func At(all []Position, start []float64, weights []int32) []float64 {
 	return worth
 }
 
-// WinProb is the probability of winning at a score, a draw counted half.
+// WinProb returns the expected result of a score, with a draw as half a win.
 func WinProb(score, scale float64) float64 { return 1 / (1 + math.Exp(-score/scale)) }
 
-// FitScale is the scale with which scores foretell results best: by Newton's
-// method for the likelihood, in 1/scale. The error says that they do not.
+// FitScale returns the scale with which scores best predict results: it maximizes
+// the likelihood in 1/scale by Newton's method. It returns an error if the scores
+// do not predict the results at all.
 func FitScale(scores, results []float64) (float64, error) {
 	k := 1 / 200.0
 	for range 60 {
@@ -232,21 +236,21 @@ func FitScale(scores, results []float64) (float64, error) {
 			curve += c * (1 - c) * s * s
 		}
 		if curve == 0 {
-			return 0, errNothing
+			return 0, errNoPrediction
 		}
-		k = max(k+slope/curve, k/4) // a step too far would end beyond zero
+		k = max(k+slope/curve, k/4) // do not overshoot zero
 	}
 	if scale := 1 / k; scale >= 1 && scale < 1e5 {
 		return scale, nil
 	}
-	return 0, errNothing
+	return 0, errNoPrediction
 }
 
-var errNothing = errors.New("the scores say nothing about the results")
+var errNoPrediction = errors.New("the scores do not predict the results")
 
-// FitWDL fits the model of win, draw and loss by least squares of the two
-// logistic curves: each position counts from both sides. The scale and the edge
-// are searched in turn by golden section, from the scale of FitScale on.
+// FitWDL fits the win-draw-loss model by least squares of its two logistic
+// curves, counting each position from both sides. It optimizes scale and edge
+// alternately by golden-section search, starting from the scale of FitScale.
 func FitWDL(scores, results []float64, scale float64) search.WDLModel {
 	o := search.WDLModel{Edge: 0, Scale: scale}
 	off := func(o search.WDLModel) (sum float64) {
@@ -270,8 +274,8 @@ func FitWDL(scores, results []float64, scale float64) search.WDLModel {
 	return o
 }
 
-// golden is where f is least between a and b, to a thousandth of their
-// distance.
+// golden returns the minimum of f between a and b, to within a thousandth of
+// their distance, by golden-section search.
 func golden(a, b float64, f func(float64) float64) float64 {
 	const ratio = 0.6180339887498949
 	x, y := b-ratio*(b-a), a+ratio*(b-a)

@@ -13,48 +13,48 @@ import (
 	"sparring/engine/search"
 )
 
-// Plan is a run from games to weights.
+// Plan configures a tuning run.
 type Plan struct {
 	Game     string   `json:"game"`
 	Sampling Sampling `json:"sampling"`
-	// Fit are the options of the fit; its Scale may be 0: it is then the scale
-	// with which the searches' scores foretell the results best.
+	// Fit holds the options of the fit. If its Scale is 0, the run uses the
+	// scale with which the recorded scores best predict the results.
 	Fit Options `json:"fit"`
 }
 
-// Manifest is what a run found, with all that is needed to find it again.
+// Manifest is the outcome of a run, with everything needed to reproduce it.
 type Manifest struct {
 	Plan Plan `json:"plan"` // with the scale that was used
-	// Matches are the terms of the matches that the games are from: players,
-	// openings, seed and build, for who wants to play them again.
+	// Matches holds the settings of the matches that produced the games:
+	// players, openings, seed and build, so that they can be played again.
 	Matches     []json.RawMessage `json:"matches,omitempty"`
 	Build       string            `json:"build"`
 	Games       int               `json:"games"`
 	GamesDigest string            `json:"games_digest"`
 	GamesBuild  string            `json:"games_build"` // of the program that played them
-	Positions   int               `json:"positions"`   // those held out included
+	Positions   int               `json:"positions"`   // including validation positions
 	Before      Loss              `json:"before"`
-	After       Loss              `json:"after"`    // at the whole numbers
-	Scale       float64           `json:"scale"`    // at which the new evaluation foretells results best
+	After       Loss              `json:"after"`    // with the rounded weights
+	Scale       float64           `json:"scale"`    // with which the new evaluation best predicts results
 	Outcomes    search.WDLModel   `json:"outcomes"` // likewise
-	// Weights are those that differ from where the fit began.
+	// Weights holds the weights that differ from their initial values.
 	Weights map[string]int32 `json:"weights"`
 }
 
-// Progress is how far a run is.
+// Progress reports how far a run has come.
 type Progress struct {
-	Games, OfGames   int // read
-	Passes, OfPasses int // of the fit; 0 before
+	Games, OfGames   int // games read
+	Passes, OfPasses int // passes of the fit; 0 before it starts
 	Loss             Loss
 }
 
-// Same compares the outcome of two runs; the error says what differs.
+// Same compares the outcome of two runs. The error names the first difference.
 func (m *Manifest) Same(o *Manifest) error {
 	if m.GamesDigest != o.GamesDigest {
-		return fmt.Errorf("other games: %d with digest %s, and %d with %s", m.Games, m.GamesDigest, o.Games, o.GamesDigest)
+		return fmt.Errorf("different games: %d with digest %s, now %d with digest %s", m.Games, m.GamesDigest, o.Games, o.GamesDigest)
 	}
 	if m.Positions != o.Positions {
-		return fmt.Errorf("%d positions, and %d", m.Positions, o.Positions)
+		return fmt.Errorf("%d positions, now %d", m.Positions, o.Positions)
 	}
 	var names []string
 	for name := range m.Weights {
@@ -70,7 +70,7 @@ func (m *Manifest) Same(o *Manifest) error {
 		a, in := m.Weights[name]
 		b, too := o.Weights[name]
 		if a != b || in != too {
-			return fmt.Errorf("weight %q is %s, and %s", name, numberOr(a, in), numberOr(b, too))
+			return fmt.Errorf("weight %q is %s, now %s", name, numberOr(a, in), numberOr(b, too))
 		}
 	}
 	return nil
@@ -78,12 +78,12 @@ func (m *Manifest) Same(o *Manifest) error {
 
 func numberOr(v int32, known bool) string {
 	if !known {
-		return "as before"
+		return "unchanged"
 	}
 	return fmt.Sprint(v)
 }
 
-// ReadManifest reads a manifest; the error says what is wrong with it.
+// ReadManifest reads and checks a manifest.
 func ReadManifest(path string) (*Manifest, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -94,7 +94,7 @@ func ReadManifest(path string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.GamesDigest == "" {
-		return nil, fmt.Errorf("%s: no manifest of a run: it names no games", path)
+		return nil, fmt.Errorf("%s: not a tuning manifest: it has no games_digest", path)
 	}
 	if err := errors.Join(m.Plan.Fit.Validate(), m.Plan.Sampling.Validate()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -102,12 +102,12 @@ func ReadManifest(path string) (*Manifest, error) {
 	return m, nil
 }
 
-// Write writes the manifest, or leaves what was there.
+// Write replaces the file atomically.
 func (m *Manifest) Write(path string) error { return writeJSON(path, m, "  ") }
 
-// Run samples, fits and judges. Keep is a file in which the fit's state is kept
-// now and then, and when ctx ends: the same run goes on from there; "" keeps
-// none. Watch may be nil.
+// Run samples positions, fits the weights and measures the result. It saves the
+// state of the fit to the file keep periodically and when ctx ends, and resumes
+// from it; "" disables this. Watch may be nil.
 func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch func(Progress)) (*Manifest, error) {
 	if watch == nil {
 		watch = func(Progress) {}
@@ -169,7 +169,7 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch
 	return out, nil
 }
 
-// at is a state at whole weights.
+// at returns the state with the given integer weights.
 func at(weights []int32, start []float64) *State {
 	s := NewState(len(start))
 	for i, w := range weights {
@@ -178,18 +178,18 @@ func at(weights []int32, start []float64) *State {
 	return s
 }
 
-// keepEvery is after how many passes the state is kept.
+// keepEvery is the number of passes between checkpoints.
 const keepEvery = 25
 
-// checkpoint is the state of a run, with what tells it from others.
+// checkpoint is the saved state of a run, with what identifies the run.
 type checkpoint struct {
 	Plan  Plan   `json:"plan"`
 	Games string `json:"games_digest"`
 	State *State `json:"state"`
 }
 
-// load is the state in the file, or a new one where there is no file. The
-// error is ErrState, wrapped, when it is another run's.
+// load returns the state in the file, or a new one if there is no file. It
+// returns an error that wraps ErrState if the file belongs to another run.
 func (c *checkpoint) load(path string, weights int) (*State, error) {
 	fresh := NewState(weights)
 	if path == "" {
@@ -207,7 +207,7 @@ func (c *checkpoint) load(path string, weights int) (*State, error) {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrState, err)
 	}
 	if have.Plan != c.Plan || have.Games != c.Games || have.State == nil || len(have.State.Change) != weights {
-		return nil, fmt.Errorf("%s: %w: other games, options or weights", path, ErrState)
+		return nil, fmt.Errorf("%s: %w: different games, options or weights", path, ErrState)
 	}
 	return have.State, nil
 }
@@ -219,7 +219,7 @@ func (c *checkpoint) save(path string) error {
 	return writeJSON(path, c, "")
 }
 
-// writeJSON replaces the file only by a whole one.
+// writeJSON replaces the file atomically.
 func writeJSON(path string, v any, indent string) error {
 	data, err := json.MarshalIndent(v, "", indent)
 	if err != nil {

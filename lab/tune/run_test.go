@@ -144,7 +144,7 @@ func TestRunIsReproducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := want.Same(fewer); err == nil || !strings.Contains(err.Error(), "other games") {
+	if err := want.Same(fewer); err == nil || !strings.Contains(err.Error(), "different games") {
 		t.Errorf("other games: %v", err)
 	}
 }
@@ -182,7 +182,7 @@ func TestBadGames(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	for text, want := range map[string]string{"{": "unexpected end", "{}": "names no games", `{"games_digest":"x"}`: "passes"} {
+	for text, want := range map[string]string{"{": "unexpected end", "{}": "no games_digest", `{"games_digest":"x"}`: "passes"} {
 		path := filepath.Join(dir, "m.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -22,30 +22,30 @@ import (
 
 // Model is an evaluation that is linear in its weights.
 type Model interface {
-	// Names are the weights', Start what the fit begins with.
+	// Names returns the names of the weights, Start their initial values.
 	Names() []string
 	Start() []float64
-	// Coefficients puts a coefficient for each weight into to and returns the
-	// evaluation at Start, both for the side to move. Quiet is false where an
-	// evaluation alone says little: the coefficients are unspecified then. It is
-	// called by several goroutines at once.
+	// Coefficients stores a coefficient for each weight in to and returns the
+	// evaluation with the initial weights, both for the side to move. Quiet is
+	// false if a static evaluation of the position means little; the
+	// coefficients are unspecified then. Several goroutines call it at once.
 	Coefficients(p game.Position, to []float64) (worth float64, quiet bool, err error)
 	// Captures reports whether a move takes material.
 	Captures(p game.Position, m game.Move) bool
 }
 
-// Sampling says which positions of a game are learnt from.
+// Sampling selects the training positions of a game.
 type Sampling struct {
 	Seed    uint64 `json:"seed,string"`
-	PerGame int    `json:"per_game"` // at most
-	// Bound leaves out positions that the search takes for decided: those with
-	// a score of Bound or more, whatever the sign.
+	PerGame int    `json:"per_game"` // maximum
+	// Bound excludes decided positions: those with an absolute score of Bound
+	// or more.
 	Bound int `json:"bound"`
-	// HoldOut is that one of so many games is held out; 0: none.
+	// HoldOut reserves one of every HoldOut games for validation; 0: none.
 	HoldOut int `json:"hold_out"`
 }
 
-// Validate names what is out of range.
+// Validate reports everything that is out of range.
 func (s Sampling) Validate() error {
 	var errs []error
 	if s.PerGame < 1 {
@@ -60,15 +60,15 @@ func (s Sampling) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Games are games to learn from.
+// Games is a set of training games.
 type Games struct {
-	set   map[string]*record.Record // by digest of what was played and thought
-	Left  int                       // unfinished ones, and those there twice
-	Build string                    // of the program that played the first
+	set   map[string]*record.Record // by digest of moves and scores
+	Left  int                       // games skipped: unfinished or duplicate
+	Build string                    // of the program that played the first game
 }
 
-// Add adds a game of the named game. The error is that of its record, or says
-// that it is another game's. Those without a result are left out.
+// Add adds a record. It returns an error if the record is of another game than
+// gameName. Games without a result and duplicates are counted in Left.
 func (g *Games) Add(r *record.Record, gameName string) error {
 	if r.Game != gameName {
 		return fmt.Errorf("game %.40q: %.20s, want %s", r.ID, r.Game, gameName)
@@ -86,11 +86,11 @@ func (g *Games) Add(r *record.Record, gameName string) error {
 	return nil
 }
 
-// Len is the number of games.
+// Len returns the number of games.
 func (g *Games) Len() int { return len(g.set) }
 
-// digestOf tells games apart by what was played and thought: not by ids or
-// times, which another run of the same match has otherwise.
+// digestOf identifies a game by its moves and scores, not by ids or times, which
+// differ when the same match is played again.
 func digestOf(r *record.Record) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%v\n", r.Rules, r.Position, r.Result)
@@ -104,7 +104,7 @@ func digestOf(r *record.Record) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// digests are those of all games, in order.
+// digests returns the digests of all games in ascending order.
 func (g *Games) digests() (all []string) {
 	for d := range g.set {
 		all = append(all, d)
@@ -122,12 +122,11 @@ func (g *Games) Digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Sample takes quiet positions from the games, in an order that hangs on the
-// games alone: those that a search answered with a move that takes nothing, for
-// a score within the bound, and that the model calls quiet. It draws from each
-// game by lot. The error names a game that can't be played through. Games are
-// read by as many goroutines as there are processors; watch is called after
-// each, by one at a time.
+// Sample selects quiet positions from the games, in an order that depends only
+// on the games: positions where a search chose a non-capture with a score within
+// the bound, and that the model calls quiet. It samples each game at random. The
+// error names a game that cannot be replayed. GOMAXPROCS goroutines read the
+// games; watch is called after each game, never concurrently.
 func (g *Games) Sample(m Model, s Sampling, watch func(games int) error) ([]Position, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -199,7 +198,7 @@ func sampleGame(r *record.Record, m Model, s Sampling, rng *rand.Rand, take func
 	return nil
 }
 
-// candidates are the plies that may be learnt from, as far as the record tells.
+// candidates returns the plies that qualify according to the record.
 func candidates(r *record.Record, s Sampling) (plies []int) {
 	for i, p := range r.Plies {
 		if p.Think != nil && p.Think.Source == record.FromSearch && p.Think.Score < s.Bound && p.Think.Score > -s.Bound {
@@ -209,7 +208,7 @@ func candidates(r *record.Record, s Sampling) (plies []int) {
 	return plies
 }
 
-// terms are the coefficients that are not zero.
+// terms returns the nonzero coefficients.
 func terms(coefficients []float64) []Term {
 	n := 0
 	for _, c := range coefficients {

@@ -54,7 +54,7 @@ func Open(s Spec, gameName string) (*Engine, error) {
 	if err := s.Check(gameName); err != nil {
 		return nil, err
 	}
-	params, err := engine.Params(gameName)
+	params, err := engine.Params(gameName, "")
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/game/clock"
 	"sparring/pipe/uci"
 )
 
@@ -189,14 +188,16 @@ func (r *running) allow(now time.Time) allowance {
 			r.due = c.At.Add(budget)
 		}
 		gone := now.Sub(c.At) + c.Overhead
-		switch c.Spec.Kind {
-		case clock.SuddenDeath, clock.Fischer:
+		switch t := c.Spec.Traits(); {
+		case !t.Limited, t.Saves && t.Period > 0:
+			// The protocols have no such clock: the move gets the time manager's limits.
+		case t.Saves:
 			a.clocked = true
 			a.mine, a.theirs = max(c.Mine.Left-gone, time.Millisecond), max(c.Theirs.Left, time.Millisecond)
-			a.initial, a.increment = c.Spec.Initial, c.Spec.Increment
+			a.initial, a.increment = c.Spec.Initial, t.Increment
 			return a
-		case clock.PerMove:
-			a.move = max(c.Spec.Period-gone, time.Millisecond)
+		default:
+			a.move = max(t.Period-gone, time.Millisecond)
 			return a
 		}
 	}

@@ -58,6 +58,7 @@ type Setup struct {
 	Threads   int    // 1 when 0
 	Level     int    // of strength, from 1; 0 is all there is
 	Book      string // name of an opening book; "" is none
+	Eval      string // as in engine.Options
 }
 
 // DefaultOverhead is what a move costs besides the search where nobody says
@@ -132,7 +133,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 func (o *Options) fill() {
 	if o.Open == nil {
 		o.Open = func(name string, s Setup) (engine.Searcher, error) {
-			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads})
+			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads, Eval: s.Eval})
 		}
 	}
 	if o.Setup.HashBytes == 0 {

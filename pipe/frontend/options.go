@@ -28,6 +28,7 @@ const (
 	ranksAuto = "auto"
 	ranksZero = "0-9"
 	ranksOne  = "1-10"
+	evalOwn   = "own" // the game's own evaluation
 )
 
 // announced are the rule sets that a GUI is offered. It may name any other of
@@ -85,7 +86,7 @@ func text(name, preset string, set func(string) error) setting {
 }
 
 // engineNames are a protocol's names of the engine's settings.
-type engineNames struct{ hash, threads, level, book, bookFile string }
+type engineNames struct{ hash, threads, level, book, bookFile, eval string }
 
 // engineSettings are those of the engine.
 func (s *session) engineSettings(names engineNames) []setting {
@@ -114,7 +115,31 @@ func (s *session) engineSettings(names engineNames) []setting {
 			func(value string) error { return s.useBook(value == "true", s.bookFile) },
 		}, text(names.bookFile, s.bookFile, func(name string) error { return s.useBook(s.ownBook, name) }))
 	}
+	return append(all, combo(names.eval, evalOwn, append([]string{evalOwn}, evaluations()...), s.evaluateBy))
+}
+
+// evaluations are the names of all games' evaluations.
+func evaluations() (all []string) {
+	for _, g := range catalog.Games() {
+		if a, err := engine.Adapter(g.Name); err == nil {
+			all = append(all, a.EvaluationNames()...)
+		}
+	}
 	return all
+}
+
+// evaluateBy changes the evaluation to one that the game has.
+func (s *session) evaluateBy(name string) error {
+	setup := s.setup
+	if setup.Eval = name; name == evalOwn {
+		setup.Eval = ""
+	} else if s.pos == nil {
+		return errNoPosition
+	} else if _, err := engine.Params(s.pos.Rules().Game, name); err != nil {
+		return err
+	}
+	s.configure(setup)
+	return nil
 }
 
 // useBook plays from an opening book from now on, or from none. A book that is
@@ -140,7 +165,7 @@ func (u *uciSpeaker) settings() []setting {
 	for _, g := range catalog.Games() {
 		games = append(games, g.Name)
 	}
-	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile"}), []setting{
+	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval"}), []setting{
 		button("Clear Hash", s.forget),
 		// Nothing depends on it: whether to ponder is the GUI's affair.
 		check("Ponder", false, func(bool) {}),

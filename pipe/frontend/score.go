@@ -64,10 +64,10 @@ func uciScore(i search.Info) uci.Score {
 	return s
 }
 
-// wdl is what a score of the game stands for, in thousandths of wins, draws and
-// losses.
-func wdl(gameName string, s search.Score) *uci.WDL {
-	params, err := engine.Params(gameName)
+// wdl is what a score of the game by an evaluation stands for, in thousandths of
+// wins, draws and losses.
+func wdl(gameName, eval string, s search.Score) *uci.WDL {
+	params, err := engine.Params(gameName, eval)
 	if err != nil {
 		return nil // it would not have been searched
 	}

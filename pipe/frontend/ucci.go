@@ -152,7 +152,7 @@ func (u *ucciSpeaker) settings() []setting {
 			u.s.forget()
 			u.most = 0
 		}),
-	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles"}), []setting{
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
 		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
 	})

@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -65,10 +66,14 @@ func (u *uciSpeaker) play(name string) {
 	u.setUp()
 }
 
-// setUp sets up the usual start of the rules.
+// setUp sets up the usual start of the rules. An evaluation that the game does
+// not have gives way to its own.
 func (u *uciSpeaker) setUp() {
 	if err := u.s.set(u.dialect.Game, u.ruleSet(), "", nil); err != nil {
 		u.complain(err)
+	}
+	if err := u.s.evaluateBy(cmp.Or(u.s.setup.Eval, evalOwn)); err != nil {
+		u.s.evaluateBy(evalOwn) // every game has its own
 	}
 }
 
@@ -245,7 +250,7 @@ func (u *uciSpeaker) report(i search.Info) {
 		Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull, Time: i.Time, PV: u.theirs(i.PV),
 	}
 	if u.showWDL {
-		info.WDL = wdl(u.s.pos.Rules().Game, i.Score)
+		info.WDL = wdl(u.s.pos.Rules().Game, u.s.setup.Eval, i.Score)
 	}
 	u.s.say(info)
 	if s := info.Score; u.mate > 0 && s.Unit == uci.Mate && s.Value > 0 && s.Value <= u.mate && s.Bound == uci.Exact {

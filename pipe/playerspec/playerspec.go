@@ -5,7 +5,8 @@
 //	self:level=5                        at a level (package level)
 //	self:nodes=10000,depth=8            with limits of every search
 //	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
-//	self:set.LateFrom=4                 a number of the kernel (search.NumberNames)
+//	self:set.LMPBase=4                  a number of the kernel (search.NumberNames)
+//	self:eval=xu2006                    a named evaluation of the game (adapter.Evaluation)
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
@@ -23,6 +24,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +53,7 @@ type Spec struct {
 	Switches map[string]bool
 	// Numbers are the kernel's numbers that are set.
 	Numbers map[string]int
+	Eval    string // see engine.Options
 	Book    string // see book.Open; "" is what Options say
 	Nodes   uint64
 	Depth   int
@@ -90,6 +93,9 @@ func Parse(text string) (Spec, error) {
 	}
 	if s.Level > 0 && len(s.Switches)+len(s.Numbers) > 0 {
 		bad("level: has its own heuristics")
+	}
+	if s.Level > 0 && s.Eval != "" {
+		bad("level: has its own evaluation")
 	}
 	if s.Level > 0 && (s.Hash > 0 || s.Threads > 0) {
 		bad("level: has a hash table and threads of its own")
@@ -182,6 +188,10 @@ func (s *Spec) set(key, value string) error {
 		if s.Book = value; value == "" {
 			err = errors.New("book: want a file or folder, shipped or none")
 		}
+	case key == "eval" && o == nil:
+		if s.Eval = value; value == "" {
+			err = errors.New("eval: want the name of an evaluation")
+		}
 	case (key == "with" || key == "without") && o == nil:
 		if s.Switches == nil {
 			s.Switches = map[string]bool{}
@@ -206,7 +216,7 @@ func (s *Spec) set(key, value string) error {
 	case o != nil:
 		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, pause, %s)", key, keys)
 	default:
-		return fmt.Errorf("no key %.40q (have level, book, with, without, set.NAME, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have level, eval, book, with, without, set.NAME, %s)", key, keys)
 	}
 	return err
 }
@@ -241,6 +251,9 @@ func (s Spec) String() string {
 	o := s.Outside
 	if o == nil {
 		number("level", uint64(s.Level))
+		if s.Eval != "" {
+			add("eval", s.Eval)
+		}
 		if s.Book != "" {
 			add("book", s.Book)
 		}
@@ -277,8 +290,15 @@ func (s Spec) String() string {
 }
 
 // Check reports what is wrong with a spec for a game, also a program that can't
-// be found, without starting anything; any game will do where gameName is "".
+// be found or more threads than this machine has cores, without starting anything; any game will do where gameName is "".
 func (s Spec) Check(gameName string) error {
+	threads := s.Threads
+	if s.Outside != nil {
+		threads = s.Outside.Threads
+	}
+	if cores := runtime.GOMAXPROCS(0); threads > cores {
+		return fmt.Errorf("player %.100q: threads=%d: this machine has %d cores", s, threads, cores)
+	}
 	if s.Outside != nil {
 		if err := s.Outside.Check(gameName); err != nil {
 			return fmt.Errorf("player %.100q: %w", s, joined([]error{err}))
@@ -288,6 +308,11 @@ func (s Spec) Check(gameName string) error {
 	if s.Level > 0 && gameName != "" {
 		_, err := level.Of(gameName, s.Level)
 		return err
+	}
+	if s.Eval != "" && gameName != "" {
+		if _, err := engine.Params(gameName, s.Eval); err != nil {
+			return fmt.Errorf("player %.100q: %w", s, err)
+		}
 	}
 	return nil
 }
@@ -350,7 +375,7 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 
 // own opens our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Tables: o.Tables}
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Tables: o.Tables}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
 	}

@@ -36,11 +36,12 @@ func TestParse(t *testing.T) {
 		{"self:", Spec{}, "self"},
 		{"self:nodes=10000,hash=64,threads=2,depth=7", Spec{Nodes: 10000, Hash: 64, Threads: 2, Depth: 7}, "self:nodes=10000,depth=7,hash=64,threads=2"},
 		{`self:book=a\,b.book,nodes=5`, Spec{Book: "a,b.book", Nodes: 5}, `self:book=a\,b.book,nodes=5`},
+		{"self:nodes=5,eval=xu2006", Spec{Eval: "xu2006", Nodes: 5}, "self:eval=xu2006,nodes=5"},
 		{"self,level=5,name=Five", Spec{Level: 5, Name: "Five"}, "self:level=5,name=Five"},
 		{"self:without=NullMove,with=Razoring,nodes=5", Spec{Switches: map[string]bool{"NullMove": false, "Razoring": true}, Nodes: 5},
 			"self:without=NullMove,with=Razoring,nodes=5"},
-		{"self:set.Margins.Futility=90,set.LateFrom=4", Spec{Numbers: map[string]int{"LateFrom": 4, "Margins.Futility": 90}},
-			"self:set.LateFrom=4,set.Margins.Futility=90"},
+		{"self:set.Margins.Futility=90,set.LMPBase=4", Spec{Numbers: map[string]int{"LMPBase": 4, "Margins.Futility": 90}},
+			"self:set.LMPBase=4,set.Margins.Futility=90"},
 		{"uci:fairy-stockfish", Spec{Outside: &external.Spec{Dialect: external.UCI, Path: "fairy-stockfish"}}, ""},
 		{`ucci:C:\x\eleeye.exe,arg=-a,arg=1\,2,dir=/tmp/a=b,option.style=solid,option.Some Thing=,memory=350,pause=200,nodes=5,hash=16`, Spec{Outside: &external.Spec{
 			Dialect: external.UCCI, Path: `C:\x\eleeye.exe`, Args: []string{"-a", "1,2"}, Dir: "/tmp/a=b",
@@ -74,9 +75,12 @@ func TestParseRefuses(t *testing.T) {
 		{"self:book=", []string{"book: want"}},
 		{"self:without=Luck", []string{`no heuristic "Luck"`, "NullMove"}},
 		{"self:level=3,without=NullMove", []string{"heuristics"}},
-		{"self:set.Luck=1,set.LateFrom=x,set.Shallow=-1", []string{`no number "Luck"`, "Margins.*", "whole number", "Shallow is -1"}},
-		{"self:set.margins.Luck=1", []string{"Margins.Futility", "Reduce.*"}},
-		{"self:level=3,set.LateFrom=4", []string{"heuristics"}},
+		{"self:set.Luck=1,set.LMPBase=x,set.PruneMaxDepth=-1", []string{`no number "Luck"`, "Margins.*", "whole number", "PruneMaxDepth is -1"}},
+		{"self:set.margins.Luck=1", []string{"Margins.Futility", "LMR.*"}},
+		{"self:level=3,set.LMPBase=4", []string{"heuristics"}},
+		{"self:eval=", []string{"eval: want"}},
+		{"self:level=3,eval=xu2006", []string{"its own evaluation"}},
+		{"uci:x,eval=xu2006", []string{`no key "eval"`}},
 		{"self:level=3,hash=5", []string{"a hash table and threads of its own"}},
 		{"self:" + strings.Repeat("x", 1000), []string{"want key=value"}},
 	}
@@ -130,7 +134,7 @@ func TestOpen(t *testing.T) {
 			}
 		}
 	}
-	for _, spec := range []string{"uci:no-such-program-anywhere", "ucci:sh", "self:nodes=x"} {
+	for _, spec := range []string{"uci:no-such-program-anywhere", "ucci:sh", "self:nodes=x", "self:eval=xu2006"} {
 		if _, err := Open(spec, "amazons", Options{}); err == nil || !strings.Contains(err.Error(), "player") {
 			t.Errorf("%s: %v", spec, err)
 		}
@@ -201,6 +205,18 @@ func TestBook(t *testing.T) {
 		warned = nil
 		if got := sources(tt.spec, tt.o); !strings.Contains(got, tt.want) || len(warned) != tt.n {
 			t.Errorf("%s: %s, want %s; warnings %v", tt.spec, got, tt.want, warned)
+		}
+	}
+}
+
+func TestMoreThreadsThanCores(t *testing.T) {
+	for _, text := range []string{"self:threads=1000", "uci:/bin/sh,threads=1000"} {
+		spec, err := Parse(text) // as a record from another machine may say
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := spec.Check(""); err == nil || !strings.Contains(err.Error(), "this machine has") {
+			t.Errorf("%s: %v, want an error that says how many cores there are", text, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/game/clock"
 	"sparring/record"
 	"sparring/record/format"
 	"sparring/record/format/formattest"
@@ -84,6 +85,35 @@ func TestExport(t *testing.T) {
 			back, err := formattest.All(Import(&out, format.ReadOptions{}))
 			if err != nil || len(back) != 1 || len(back[0].Plies) != 30 || back[0].Game != name || format.Name(back[0].Seats[1]) != "北理工 二队" {
 				t.Errorf("%s of %s: %v", f.Name, name, err)
+			}
+		}
+	}
+}
+
+// TestClockKinds: records and every format that has clocks keep a clock of
+// every kind.
+func TestClockKinds(t *testing.T) {
+	rules := map[string]string{"pgn": "xiangqi/simple", "psq": "gomoku/freestyle-15", "sgf": "amazons/10x10"}
+	for _, k := range clock.Kinds() {
+		c, err := clock.Parse(k.Example())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range Formats() {
+			if f.Name == "ccgc" {
+				continue // has no clocks
+			}
+			r := formattest.Random(t, rules[f.Name], "", 1, 6)
+			r.Clock = c
+			if back := formattest.RoundTrip(t, f, format.WriteOptions{}, r); back[0].Clock != c {
+				t.Errorf("%s: %s comes back as %s", f.Name, c, back[0].Clock)
+			}
+			line, err := record.Encode(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back, err := record.Decode(line); err != nil || back.Clock != c {
+				t.Errorf("JSON: %s comes back as %+v, %v", c, back, err)
 			}
 		}
 	}

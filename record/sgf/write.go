@@ -141,19 +141,24 @@ func (w *writer) result() string {
 	return "?"
 }
 
+// clock writes TM and OT. A kind of clock that SGF has no words for stands in OT
+// alone, as records write it.
 func (w *writer) clock() {
-	c := w.r.Clock
+	c, overtime := w.r.Clock, ""
+	switch c.Kind {
+	case clock.Unlimited, clock.SuddenDeath:
+	case clock.Fischer:
+		overtime = format.Seconds(c.Increment.Milliseconds()) + " fischer"
+	case clock.ByoYomi:
+		overtime = fmt.Sprintf("%dx%s byo-yomi", c.Periods, format.Seconds(c.Period.Milliseconds()))
+	default:
+		w.prop("OT", c.String())
+		return
+	}
 	if c.Initial > 0 {
 		w.prop("TM", format.Seconds(c.Initial.Milliseconds()))
 	}
-	switch c.Kind {
-	case clock.Fischer:
-		w.prop("OT", format.Seconds(c.Increment.Milliseconds())+" fischer")
-	case clock.ByoYomi:
-		w.prop("OT", fmt.Sprintf("%dx%s byo-yomi", c.Periods, format.Seconds(c.Period.Milliseconds())))
-	case clock.PerMove:
-		w.prop("OT", c.String())
-	}
+	w.prop("OT", overtime)
 }
 
 // notes are what the record says of a ply beside the move.

@@ -13,8 +13,8 @@ import (
 // search. HashCutoff belongs to them only where a position always stands at
 // the same ply and quiescence has no limit: elsewhere the table may know a
 // deeper value.
-var Exact = []string{"Deepening", "FailSoft", "Aspiration", "PVS", "ExchangeOrder", "HashMove", "HashCutoff", "Killers", "Counter", "History",
-	"Continuation", "NoisyHistory", "MateDistance"}
+var Exact = []string{"IterativeDeepening", "FailSoft", "Aspiration", "PVS", "SEEOrder", "HashMove", "HashCutoff", "Killers", "CounterMoves", "History",
+	"ContinuationHistory", "NoisyHistory", "MateDistance"}
 
 // All names every switch.
 func All() []string { return search.SwitchNames() }

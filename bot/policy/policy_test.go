@@ -1,6 +1,7 @@
-package bot
+package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +89,7 @@ func TestPolicy(t *testing.T) {
 		{"own running game", Policy{Rated: CasualOnly, Opponents: BotsOnly, Repeat: 1, Fastest: spec(t, "600")}, offer(seat), 5, ""},
 		{"running game, rules unknown", all, offer(seat, under("amazons/moon", "")), 0, protocol.DeclineRules},
 	} {
-		got := c.policy.Judge(me, []string{"amazons"}, c.offer, c.recent)
+		got := c.policy.Check(me, []string{"amazons"}, c.offer, c.recent)
 		if got.Reason != c.want || (got.Text == "") != (c.want == "") {
 			t.Errorf("%s: %q (%s), want %q", c.name, got.Reason, got.Text, c.want)
 		}
@@ -98,10 +99,15 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-func TestCapabilities(t *testing.T) {
-	p := Profile{Games: []string{"xiangqi", "amazons"}, Policy: &Policy{Rules: []string{"amazons/8x8"}, Slowest: spec(t, "300")}}
-	caps := p.capabilities()
-	if len(caps) != 2 || len(caps[0].Rules) != 0 || len(caps[1].Rules) != 1 || len(caps[1].Speeds) != 2 {
-		t.Errorf("%+v", caps)
+func TestCapability(t *testing.T) {
+	p := Policy{Rules: []string{"amazons/8x8"}, Slowest: spec(t, "300")}
+	if c := p.Capability("xiangqi"); c.Game != "xiangqi" || len(c.Rules) != 0 || len(c.Speeds) != 2 {
+		t.Errorf("%+v", c)
+	}
+	if c := p.Capability("amazons"); !slices.Equal(c.Rules, []string{"amazons/8x8"}) {
+		t.Errorf("%+v", c)
+	}
+	if c := (Policy{}).Capability("xiangqi"); len(c.Speeds) != 0 {
+		t.Errorf("no bound on the clock, but speeds %v", c.Speeds)
 	}
 }

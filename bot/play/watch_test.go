@@ -1,9 +1,11 @@
-package bot
+package play
 
 import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sparring/protocol"
 )
 
 func TestWatchAsksEverLessOften(t *testing.T) {
@@ -18,17 +20,16 @@ func TestWatchAsksEverLessOften(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := bare(t, c.clock)
-			s.player.hello = make(chan struct{}, 1)
+			asked := new(asked)
+			s.player.Process = asked
 			begun := time.Now()
 			s.held.Store(&begun)
 			s.watch.timer = time.NewTimer(time.Hour)
 			s.watch.reset(s)
-			for _, want := range c.asks {
+			for i, want := range c.asks {
 				<-s.watch.timer.C
 				s.watch.expired(s)
-				select {
-				case <-s.player.hello:
-				default:
+				if asked.hellos != i+1 {
 					t.Fatalf("clock %s: it does not ask", c.clock)
 				}
 				if got := time.Since(begun); got != want {
@@ -68,3 +69,10 @@ func TestWatchGivesAForgottenGameUp(t *testing.T) {
 		}
 	})
 }
+
+// asked counts what a session asks of its process.
+type asked struct{ hellos int }
+
+func (a *asked) RequestHello()               { a.hellos++ }
+func (*asked) GameBegan(protocol.PlayerID)   {}
+func (*asked) GiveBack(game protocol.GameID) {}

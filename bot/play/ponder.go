@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"slices"
@@ -46,9 +46,9 @@ type guess struct {
 }
 
 // foresee notes the expected reply to a move, where we would be to act again.
-func (s *session) foresee(text string, after game.Position, r Result) {
+func (s *Session) foresee(text string, after game.Position, r Result) {
 	s.guess = nil
-	if r.Ponder == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.bot.cfg.Ponder {
+	if r.Ponder == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.Settings.Ponder {
 		return
 	}
 	next, reply := after.Clone(), after.Format(r.Ponder)
@@ -60,7 +60,7 @@ func (s *session) foresee(text string, after game.Position, r Result) {
 
 // ponder thinks on the opponent's time: on the guess, if it follows the moves
 // played. Any other search ends.
-func (s *session) ponder(played []string) {
+func (s *Session) ponder(played []string) {
 	on := func(line []string) bool {
 		return len(line) == len(played)+1 && slices.Equal(line[:len(played)], played)
 	}
@@ -80,7 +80,7 @@ func (s *session) ponder(played []string) {
 
 // hit turns the pondering on this very position into the search for a move;
 // a search for a move goes on.
-func (s *session) hit() {
+func (s *Session) hit() {
 	if !s.mind.pondering() {
 		return
 	}
@@ -93,15 +93,15 @@ func (s *session) hit() {
 }
 
 // search starts a search of the position that the line leads to.
-func (s *session) search(line []string, pos game.Position, ponder bool) error {
+func (s *Session) search(line []string, pos game.Position, ponder bool) error {
 	t := Task{
-		Player: s.player.profile.Player, Engine: s.player.profile.Engine, Game: s.id, Position: pos.Clone(), Ponder: ponder,
-		Nodes: s.player.profile.Nodes, Threads: s.player.bot.cfg.Threads, Seed: s.seed(), Watch: s.look,
+		Player: s.player.ID, Engine: s.player.Settings.Engine, Game: s.id, Position: pos.Clone(), Ponder: ponder,
+		Nodes: s.player.Settings.Nodes, Threads: s.player.Settings.Threads, Seed: s.seed(), Watch: s.look,
 	}
 	if !ponder {
 		t.Clock, _ = s.clock()
 	}
-	thought, err := s.player.bot.deps.Think.Think(t)
+	thought, err := s.player.Think.Think(t)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s *session) search(line []string, pos game.Position, ponder bool) error {
 
 // stopThinking ends the search under way; what it has learnt stays in the
 // thinker's tables.
-func (s *session) stopThinking() {
+func (s *Session) stopThinking() {
 	if s.mind != nil {
 		s.mind.thought.Stop()
 		s.mind = nil
@@ -127,7 +127,7 @@ func (s *session) stopThinking() {
 }
 
 // look hands on how the search goes, the latest only. The thinker calls it.
-func (s *session) look(r Result) {
+func (s *Session) look(r Result) {
 	select {
 	case <-s.views:
 	default:
@@ -139,15 +139,15 @@ func (s *session) look(r Result) {
 }
 
 // show emits how the search goes.
-func (s *session) show(r Result) {
-	if m := s.mind; m != nil && s.player.bot.deps.Observe != nil {
+func (s *Session) show(r Result) {
+	if m := s.mind; m != nil && s.player.Observe != nil {
 		a := s.analyse(m, r)
 		s.emit(Event{Kind: Thinking, Seat: s.st.You, Analysis: &a})
 	}
 }
 
 // analyse is a result as others see it.
-func (s *session) analyse(m *mind, r Result) Analysis {
+func (s *Session) analyse(m *mind, r Result) Analysis {
 	a := Analysis{Result: r}
 	if r.Depth == 0 {
 		a.Score, a.WinProb = 0, 0 // no depth was finished: the move is a guess

@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"errors"
@@ -10,11 +10,6 @@ import (
 	"sparring/protocol"
 	"sparring/record"
 )
-
-// Records keeps the records of games; a *record.Writer does.
-type Records interface {
-	Append(*record.Record) error
-}
 
 // recorder keeps what this side knows of a game.
 type recorder struct {
@@ -72,16 +67,16 @@ func (r *recorder) note(text string) {
 }
 
 // document is the record of the game as it stands.
-func (s *session) document() *record.Record {
-	st, cfg := s.st, s.player.bot.cfg
+func (s *Session) document() *record.Record {
+	st, settings := s.st, s.player.Settings
 	doc := &record.Record{
 		ID: string(s.id), Game: st.Terms.Game, Rules: st.Terms.Rules, Position: st.Terms.Position,
 		Clock: st.Terms.Clock, Rated: st.Terms.Rated, Pool: string(st.Pool), Start: st.Started,
 		Source: record.Source{
-			By: record.ByPlayer, Player: string(s.player.profile.Player), Seat: &st.You,
-			Instance: string(cfg.Instance), Build: s.player.bot.deps.Build, Seed: s.seed(),
+			By: record.ByPlayer, Player: string(s.player.ID), Seat: &st.You,
+			Instance: string(settings.Instance), Build: settings.Build, Seed: s.seed(),
 			Settings: &record.Settings{
-				Nodes: s.player.profile.Nodes, HashMB: cfg.HashMB, Threads: cfg.Threads, Ponder: cfg.Ponder,
+				Nodes: settings.Nodes, HashMB: settings.HashMB, Threads: settings.Threads, Ponder: settings.Ponder,
 			},
 		},
 		Disputes: s.record.disputes,
@@ -136,15 +131,15 @@ func (a *Analysis) source() record.ThinkSource {
 
 // seed is what the thinker draws lots with in this game: made from what the
 // record says anyway, so that the game can be played again.
-func (s *session) seed() uint64 {
+func (s *Session) seed() uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(string(s.id) + " " + string(s.player.profile.Player)))
+	h.Write([]byte(string(s.id) + " " + string(s.player.ID)))
 	return h.Sum64()
 }
 
 // write hands the record over. A full disk is said once; the games go on.
-func (s *session) write() {
-	records := s.player.bot.deps.Records
+func (s *Session) write() {
+	records := s.player.Records
 	if records == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"time"
@@ -16,9 +16,9 @@ type Thinker interface {
 	Think(Task) (Thought, error)
 }
 
-// starter is a Thinker that has to start what thinks for a player, which no
+// Starter is a Thinker that has to start what thinks for a player, which no
 // clock should pay for.
-type starter interface {
+type Starter interface {
 	// Ready returns when it has started; the error says why it can't.
 	Ready(engine, gameName string) error
 }

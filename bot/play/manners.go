@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"context"
@@ -25,11 +25,11 @@ type manners struct {
 }
 
 // hopeless takes in what the search thinks, and reports whether to resign.
-func (m *manners) hopeless(s *session, r Result) bool {
+func (m *manners) hopeless(s *Session, r Result) bool {
 	if r.Depth == 0 {
 		return false // a book or only move, not thought about
 	}
-	p := s.player.profile.Play
+	p := s.player.Settings.Manners
 	m.known, m.chance = true, 100*r.WinProb
 	m.low = inARow(m.low, m.chance < p.ResignBelow)
 	m.even = inARow(m.even, m.chance >= 50-p.DrawWithin && m.chance <= 50+p.DrawWithin && p.DrawWithin > 0)
@@ -45,25 +45,25 @@ func inARow(n int, again bool) int {
 
 // played offers a draw after a move that was accepted and made so many plies,
 // where policy says so.
-func (m *manners) played(s *session, plies int) {
-	if p := s.player.profile.Play; !m.offering && (m.even == 0 || m.even < p.DrawMoves) {
+func (m *manners) played(s *Session, plies int) {
+	if p := s.player.Settings.Manners; !m.offering && (m.even == 0 || m.even < p.DrawMoves) {
 		return
 	}
 	m.offering, m.even = false, 0 // the next offer waits as long
 	epoch := s.epoch
 	s.say("draw offer", func(ctx context.Context) (protocol.ActAnswer, error) {
-		return s.player.client.Draw(ctx, s.id, epoch, plies, protocol.StepOffer)
+		return s.player.Client.Draw(ctx, s.id, epoch, plies, protocol.StepOffer)
 	})
 }
 
 // answerOffers answers what the other side has asked for.
-func (s *session) answerOffers() {
+func (s *Session) answerOffers() {
 	other := s.st.You.Other()
-	p, m := s.player.profile.Play, &s.manners
+	p, m := s.player.Settings.Manners, &s.manners
 	open := s.st.DrawBy != nil && *s.st.DrawBy == other
 	if open && !m.drawSeen {
 		yes := p.DrawAccept > 0 && m.known && m.chance <= p.DrawAccept
-		s.reply("draw", s.player.client.Draw, yes)
+		s.reply("draw", s.player.Client.Draw, yes)
 	}
 	m.drawSeen = open
 
@@ -73,14 +73,14 @@ func (s *session) answerOffers() {
 		if yes {
 			m.takebacks++
 		}
-		s.reply("takeback", s.player.client.Takeback, yes)
+		s.reply("takeback", s.player.Client.Takeback, yes)
 	}
 	m.backSeen = open
 }
 
 type step = func(ctx context.Context, g protocol.GameID, epoch uint64, ply int, step protocol.Step) (protocol.ActAnswer, error)
 
-func (s *session) reply(what string, send step, yes bool) {
+func (s *Session) reply(what string, send step, yes bool) {
 	answer := protocol.StepDecline
 	if yes {
 		answer = protocol.StepAccept
@@ -93,28 +93,28 @@ func (s *session) reply(what string, send step, yes bool) {
 }
 
 // greet says hello to a person.
-func (s *session) greet() {
-	text := s.player.profile.Play.Greet
+func (s *Session) greet() {
+	text := s.player.Settings.Manners.Greet
 	if text == "" || !s.human() || len(s.st.Moves) > 1 {
 		return
 	}
 	epoch := s.epoch
 	s.say("greeting", func(ctx context.Context) (protocol.ActAnswer, error) {
-		return s.player.client.Chat(ctx, s.id, epoch, text)
+		return s.player.Client.Chat(ctx, s.id, epoch, text)
 	})
 }
 
 // say makes a request whose refusal changes nothing: the state tells.
-func (s *session) say(what string, request func(context.Context) (protocol.ActAnswer, error)) {
+func (s *Session) say(what string, request func(context.Context) (protocol.ActAnswer, error)) {
 	s.background(func(ctx context.Context) {
 		if _, err := request(ctx); err != nil && ctx.Err() == nil {
-			s.player.log.Debug().Err(err).Str("game", string(s.id)).Msg(what + " refused")
+			s.player.Log.Debug().Err(err).Str("game", string(s.id)).Msg(what + " refused")
 		}
 	})
 }
 
 // resign gives the game up, and asks again with every state until it is over.
-func (s *session) resign(why string) {
+func (s *Session) resign(why string) {
 	m := &s.manners
 	if m.resigning {
 		return
@@ -128,27 +128,27 @@ func (s *session) resign(why string) {
 	epoch, ply := s.epoch, len(s.st.Moves)
 	s.log.WithLevel(level).Int("ply", ply).Str("why", why).Msg("resigning")
 	s.background(func(ctx context.Context) {
-		_, err := s.player.client.Resign(ctx, s.id, epoch, ply)
+		_, err := s.player.Client.Resign(ctx, s.id, epoch, ply)
 		s.post(func() {
 			m.resigning = false
 			if err != nil {
-				s.player.again()
+				s.player.Process.RequestHello()
 			}
 		})
 	})
 }
 
 // human reports whether the opponent is a person.
-func (s *session) human() bool { return s.st.Holders[s.st.You.Other()].Kind == protocol.Human }
+func (s *Session) human() bool { return s.st.Holders[s.st.You.Other()].Kind == protocol.Human }
 
 // delay is how long to keep a move back: against a person at least the time
 // of the settings has passed on our clock, as far as it allows.
-func (m *manners) delay(s *session, c Clock) time.Duration {
+func (m *manners) delay(s *Session, c Clock) time.Duration {
 	now := time.Now()
 	wait := m.hold.Sub(now)
 	if s.human() {
 		used := now.Sub(c.At)
-		rest := s.player.bot.cfg.Play.HumanDelay - used
+		rest := s.player.Settings.Manners.HumanDelay - used
 		if budget, limited := c.Spec.Budget(c.Mine); limited {
 			rest = min(rest, (budget-used-c.Overhead)/10)
 		}

@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"context"
@@ -37,7 +37,7 @@ const fallback = "fallback"
 const retryPause = 250 * time.Millisecond
 
 // act does what the state asks for.
-func (s *session) act() {
+func (s *Session) act() {
 	switch s.st.Status {
 	case protocol.Finished:
 		s.ended = true
@@ -72,14 +72,14 @@ func (s *session) act() {
 // clock is the time for the move to be made now, and whether it runs already.
 // The state's clocks are as of its server time: what it took to reach us is
 // gone from them.
-func (s *session) clock() (c Clock, running bool) {
+func (s *Session) clock() (c Clock, running bool) {
 	you := s.st.You
 	c = Clock{
 		Spec: s.st.Terms.Clock, At: time.Now(), Overhead: s.meter.Overhead(),
 		Mine: s.st.Clocks.Seats[you].State(), Theirs: s.st.Clocks.Seats[you.Other()].State(),
 	}
 	if running = s.st.Clocks.Running != nil && *s.st.Clocks.Running == you; running {
-		c.At = s.came.Add(-s.player.bot.clock.Age(s.st.ServerTime, s.came))
+		c.At = s.came.Add(-s.player.Clock.Age(s.st.ServerTime, s.came))
 	}
 	// What is gone of the current period stands beside the seat's clock.
 	c.At = c.At.Add(-time.Duration(s.st.Clocks.UsedMS) * time.Millisecond)
@@ -87,7 +87,7 @@ func (s *session) clock() (c Clock, running bool) {
 }
 
 // think starts the search for a move, or turns the pondering into one.
-func (s *session) think() {
+func (s *Session) think() {
 	if s.mind != nil && slices.Equal(s.mind.line, s.moves) {
 		s.hit()
 		return
@@ -105,7 +105,7 @@ func (s *session) think() {
 }
 
 // decided plays what the search found.
-func (s *session) decided(t thinking) {
+func (s *Session) decided(t thinking) {
 	m := s.mind
 	if m != nil && m.pondering() {
 		m.early = &t // nothing is left to think about, but the move is not ours yet
@@ -115,10 +115,10 @@ func (s *session) decided(t thinking) {
 	if s.st.Turn != s.st.You || s.pos == nil {
 		return
 	}
-	if t.err != nil && s.player.profile.outside() {
+	if t.err != nil && s.player.Settings.External {
 		// Whoever plays with a program of his own wants no other to play for it.
-		s.log.Error().Err(t.err).Int("ply", len(s.moves)).Str("engine", s.player.profile.Engine).Msg("the engine failed")
-		s.record.note("the engine of " + string(s.player.profile.Player) + " failed: " + t.err.Error())
+		s.log.Error().Err(t.err).Int("ply", len(s.moves)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
+		s.record.note("the engine of " + string(s.player.ID) + " failed: " + t.err.Error())
 		s.resign("its engine failed")
 		return
 	}
@@ -145,7 +145,7 @@ func (s *session) decided(t thinking) {
 
 // checked is the result with a move that is legal, and the position after it;
 // nil where there is none. Whatever fails in the thinker, the game goes on.
-func (s *session) checked(t thinking) (Result, game.Position) {
+func (s *Session) checked(t thinking) (Result, game.Position) {
 	after := s.pos.Clone()
 	if t.err == nil && t.Move != game.NoMove {
 		if t.err = after.Play(t.Move); t.err == nil {
@@ -167,29 +167,31 @@ func (s *session) checked(t thinking) (Result, game.Position) {
 }
 
 // send dispatches the decided move, in the background.
-func (s *session) send() {
+func (s *Session) send() {
 	out, epoch := s.out, s.epoch
 	out.inFlight = true
 	c, running := s.clock()
 	wait := s.manners.delay(s, c)
 	s.background(func(ctx context.Context) {
-		if !sleep(ctx, wait) {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
 			return
 		}
 		dispatched := time.Now()
-		ans, err := s.player.client.Move(ctx, s.id, epoch, out.ply, out.text, out.key)
+		ans, err := s.player.Client.Move(ctx, s.id, epoch, out.ply, out.text, out.key)
 		r := reply{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
 		s.post(func() { s.answered(out, r) })
 	})
 }
 
 // background runs f beside the session, which waits for it at its end.
-func (s *session) background(f func(context.Context)) {
+func (s *Session) background(f func(context.Context)) {
 	s.work.Go(func() { f(s.ctx) })
 }
 
 // post has the session do f.
-func (s *session) post(f func()) {
+func (s *Session) post(f func()) {
 	select {
 	case s.posts <- f:
 	case <-s.ctx.Done():
@@ -197,7 +199,7 @@ func (s *session) post(f func()) {
 }
 
 // answered takes in what the platform says to a move.
-func (s *session) answered(out *outgoing, r reply) {
+func (s *Session) answered(out *outgoing, r reply) {
 	out.inFlight = false
 	if r.err == nil {
 		s.charged(out, r)
@@ -215,7 +217,7 @@ func (s *session) answered(out *outgoing, r reply) {
 		s.ponder(append(slices.Clone(s.moves), out.text))
 		return
 	case refusal == nil:
-		s.player.again() // the connection is gone; a new one brings a new state
+		s.player.Process.RequestHello() // the connection is gone; a new one brings a new state
 		return
 	}
 	log := s.log.With().Str("code", string(refusal.Code)).Str("move", out.text).Int("ply", out.ply).Logger()
@@ -223,9 +225,9 @@ func (s *session) answered(out *outgoing, r reply) {
 	case protocol.Stale, protocol.NotYourTurn, protocol.Over, protocol.Late, protocol.Denied, protocol.NoGame:
 		// The game is elsewhere than we think; its state says where.
 		log.Debug().Msg("move refused")
-		s.player.again()
+		s.player.Process.RequestHello()
 	case protocol.UnknownPeer:
-		s.player.again() // and the state that follows sends the move again
+		s.player.Process.RequestHello() // and the state that follows sends the move again
 	case protocol.Paused:
 		log.Debug().Msg("move refused") // a state says when it goes on
 	case protocol.Unavailable, protocol.RateLimited:
@@ -241,7 +243,7 @@ func (s *session) answered(out *outgoing, r reply) {
 }
 
 // charged notes what an accepted move cost.
-func (s *session) charged(out *outgoing, r reply) {
+func (s *Session) charged(out *outgoing, r reply) {
 	s.record.receipt(out.ply, r.ans.Receipt)
 	if !r.running {
 		return

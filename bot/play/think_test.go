@@ -1,60 +1,14 @@
-package bot
+package play
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/protocol"
-	"sparring/record"
 )
-
-// The real engine plays a game: every own move is searched, and what it says
-// is in the record.
-func TestPlaysWithTheEngine(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	w, err := record.NewWriter(dir, "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	pool := engine.NewPool(engine.PoolOptions{Cores: 2, HashBytes: 1 << 20})
-	defer pool.Close()
-	srv := service(t)
-	p := newPlatform(t, connect(t, srv.Platform()))
-	profiles := filepath.Join(t.TempDir(), "bots.json")
-	if err := os.WriteFile(profiles, []byte(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "nodes": 1000}]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: PoolThinker{pool}, Build: "test 1", Records: w},
-		func(c *Config) { c.Profiles = profiles })
-	o := offerOf(small(t), "game1", game.First)
-	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
-	p.finished(m)
-	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
-	doc, err := record.Find(dir, "game1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.EqualFunc(doc.Plies, m.Moves, func(p record.Ply, move string) bool { return p.Move == move }) {
-		t.Errorf("the record has other moves")
-	}
-	for i, ply := range doc.Plies {
-		if ply.Seat == game.First && (ply.Think == nil || ply.Think.Source == "" || ply.Think.Nodes > 1000 || len(ply.Think.PV) == 0) {
-			t.Errorf("ply %d: thinking %+v", i+1, ply.Think)
-		}
-	}
-	if f.log.has(`"level":"error"`) {
-		t.Errorf("log:\n%s", f.log)
-	}
-}
 
 func TestPoolThinkerPonders(t *testing.T) {
 	pool := engine.NewPool(engine.PoolOptions{Cores: 1, HashBytes: 1 << 20})

@@ -1,4 +1,4 @@
-package bot
+package policy
 
 import (
 	"errors"
@@ -49,7 +49,11 @@ const (
 	BotsOnly   Who = "bots"
 )
 
-func (p Policy) validate(at string) (errs []error) {
+var allSpeeds = []clock.Speed{clock.Bullet, clock.Blitz, clock.Rapid, clock.Classical, clock.Correspondence}
+
+// Validate reports everything that is wrong with the policy; at is the prefix of
+// the settings' names.
+func (p Policy) Validate(at string) (errs []error) {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(at+format, args...)) }
 	for _, r := range p.Rules {
 		if _, err := catalog.Rules(r); err != nil {
@@ -57,7 +61,7 @@ func (p Policy) validate(at string) (errs []error) {
 		}
 	}
 	for _, s := range p.Speeds {
-		if !slices.Contains(speeds, s) {
+		if !slices.Contains(allSpeeds, s) {
 			bad("SPEEDS: %.20q: want bullet, blitz, rapid, classical or correspondence", s)
 		}
 	}
@@ -91,22 +95,43 @@ func (p Policy) validate(at string) (errs []error) {
 	return errs
 }
 
-// speeds are those that the policy takes; the clock's bounds narrow them.
+// speeds are those that the policy takes, also by the bounds of the clock.
 func (p Policy) speeds() []clock.Speed {
 	if len(p.Speeds) > 0 {
 		return p.Speeds
 	}
-	from, to := 0, len(speeds)-1
+	from, to := 0, len(allSpeeds)-1
 	if p.Fastest.Kind != clock.Unlimited {
-		from = slices.Index(speeds, p.Fastest.Speed())
+		from = slices.Index(allSpeeds, p.Fastest.Speed())
 	}
 	if p.Slowest.Kind != clock.Unlimited {
-		to = slices.Index(speeds, p.Slowest.Speed())
+		to = slices.Index(allSpeeds, p.Slowest.Speed())
 	}
-	return speeds[from : to+1]
+	return allSpeeds[from : to+1]
 }
 
-// rulesOf are the rule sets of one game, none for all.
+// Capability is what a hello says of a game under the policy.
+func (p Policy) Capability(gameName string) protocol.Capability {
+	c := protocol.Capability{Game: gameName, Rules: p.rulesOf(gameName)}
+	if speeds := p.speeds(); len(p.Speeds) > 0 || len(speeds) < len(allSpeeds) {
+		c.Speeds = speeds
+	}
+	return c
+}
+
+// Pools are the queues of a player whose profile names none: its own, and
+// <game>.<speed> for each game and each speed that the policy takes.
+func (p Policy) Pools(player protocol.PlayerID, games []string) []protocol.Pool {
+	pools := []protocol.Pool{protocol.OwnPool(player)}
+	for _, g := range games {
+		for _, s := range p.speeds() {
+			pools = append(pools, protocol.Pool(g+"."+string(s)))
+		}
+	}
+	return pools
+}
+
+// rulesOf are the policy's rule sets of one game; none means all.
 func (p Policy) rulesOf(gameName string) []string {
 	var sets []string
 	for _, r := range p.Rules {
@@ -118,16 +143,15 @@ func (p Policy) rulesOf(gameName string) []string {
 }
 
 // Refusal is why a match is declined: the reason for programs, the sentence
-// for people. Its zero value declines nothing.
+// for people. The zero value accepts.
 type Refusal struct {
 	Reason protocol.DeclineReason
 	Text   string
 }
 
-// Judge says whether player me, who plays games, wants the match, having
-// played recent games against the opponent lately. It only looks at its
-// arguments.
-func (p Policy) Judge(me protocol.PlayerID, games []string, o protocol.Offer, recent int) Refusal {
+// Check decides whether player me, which plays games, takes the offered match.
+// Recent is how many games against this opponent began within the repeat window.
+func (p Policy) Check(me protocol.PlayerID, games []string, o protocol.Offer, recent int) Refusal {
 	no := func(r protocol.DeclineReason, format string, args ...any) Refusal {
 		return Refusal{r, fmt.Sprintf(format, args...)}
 	}
@@ -138,13 +162,13 @@ func (p Policy) Judge(me protocol.PlayerID, games []string, o protocol.Offer, re
 	if !slices.Contains(games, t.Game) {
 		return no(protocol.DeclineGame, "%s plays %s", me, strings.Join(games, ", "))
 	}
-	if r := p.judgeRules(t, no); r != (Refusal{}) {
+	if r := p.checkRules(t, no); r != (Refusal{}) {
 		return r
 	}
 	if o.Kind == protocol.OfferSeat {
-		return Refusal{} // the player's own running game: it is past choosing
+		return Refusal{} // a running game of the player's own: it was accepted before
 	}
-	if r := p.judgeClock(t.Clock, no); r != (Refusal{}) {
+	if r := p.checkClock(t.Clock, no); r != (Refusal{}) {
 		return r
 	}
 	switch {
@@ -153,7 +177,7 @@ func (p Policy) Judge(me protocol.PlayerID, games []string, o protocol.Offer, re
 	case p.Rated == CasualOnly && t.Rated:
 		return no(protocol.DeclineCasual, "casual games only")
 	case o.Opponent == nil:
-		// That seat is open too: whoever takes it is judged by its own policy.
+		// That seat is open too; its taker is checked by its own policy.
 		if p.Opponents == HumansOnly {
 			return no(protocol.DeclineKind, "humans only, and the other seat is open")
 		}
@@ -162,12 +186,12 @@ func (p Policy) Judge(me protocol.PlayerID, games []string, o protocol.Offer, re
 		}
 		return Refusal{}
 	}
-	return p.judgeOpponent(me, *o.Opponent, recent, no)
+	return p.checkOpponent(me, *o.Opponent, recent, no)
 }
 
 type decline = func(r protocol.DeclineReason, format string, args ...any) Refusal
 
-func (p Policy) judgeRules(t protocol.Terms, no decline) Refusal {
+func (p Policy) checkRules(t protocol.Terms, no decline) Refusal {
 	if sets := p.rulesOf(t.Game); len(sets) > 0 && !slices.Contains(sets, t.Rules) {
 		return no(protocol.DeclineRules, "only under %s", strings.Join(sets, ", "))
 	}
@@ -190,7 +214,7 @@ func (p Policy) judgeRules(t protocol.Terms, no decline) Refusal {
 	return Refusal{}
 }
 
-func (p Policy) judgeClock(c clock.Spec, no decline) Refusal {
+func (p Policy) checkClock(c clock.Spec, no decline) Refusal {
 	if len(p.Speeds) > 0 && !slices.Contains(p.Speeds, c.Speed()) {
 		return no(protocol.DeclineClock, "no %s games", c.Speed())
 	}
@@ -207,7 +231,7 @@ func (p Policy) judgeClock(c clock.Spec, no decline) Refusal {
 	return Refusal{}
 }
 
-func (p Policy) judgeOpponent(me protocol.PlayerID, o protocol.Opponent, recent int, no decline) Refusal {
+func (p Policy) checkOpponent(me protocol.PlayerID, o protocol.Opponent, recent int, no decline) Refusal {
 	switch {
 	case o.Player == me:
 		return no(protocol.DeclineOpponent, "not against itself")

@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"context"
@@ -16,18 +16,18 @@ import (
 	"sparring/record"
 )
 
-// session is one seat of one game, from the promise to take it until the game
+// Session is one seat of one game, from the promise to take it until the game
 // ends or the seat is lost. It is driven by the platform's states alone: each
 // says all there is to know, so that none is missed.
-type session struct {
-	player *player
-	id     protocol.GameID
-	offer  *protocol.Offer // nil where the game was held or challenged for
-	lease  *lease
-	sub    *nats.Subscription
-	ctx    context.Context // of the session
-	cancel context.CancelFunc
-	work   sync.WaitGroup // its requests and searches
+type Session struct {
+	player  *Player
+	id      protocol.GameID
+	offer   *protocol.Offer // nil where the game was held or challenged for
+	confirm func() bool     // see Start
+	sub     *nats.Subscription
+	ctx     context.Context // of the session
+	cancel  context.CancelFunc
+	work    sync.WaitGroup // its requests and searches
 
 	states chan arrival
 	words  chan word
@@ -36,7 +36,7 @@ type session struct {
 	began  chan struct{}             // closed when the game has begun
 	held   atomic.Pointer[time.Time] // since when the platform's states say the seat is ours
 
-	// From here on all belongs to the goroutine of run.
+	// From here on all belongs to the goroutine of Run.
 	log      zerolog.Logger
 	st       protocol.State // the latest
 	came     time.Time      // when it came
@@ -75,29 +75,46 @@ const (
 	forgotten             // the platform does not know that we hold the seat
 )
 
-func newSession(p *player, offer *protocol.Offer) *session {
-	ctx, cancel := context.WithCancel(p.bot.games)
-	return &session{
+// New makes a session for a seat that was promised, before anybody is told. The
+// offer is nil where the game is held already or was challenged for. End it by
+// Cancel where Start is not called or fails.
+func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
+	ctx, cancel := context.WithCancel(ctx)
+	return &Session{
 		player: p, offer: offer, ctx: ctx, cancel: cancel, began: make(chan struct{}),
 		states: make(chan arrival, backlog), words: make(chan word, 4), posts: make(chan func()), views: make(chan Result, 1),
-		meter: newMeter(p.bot.clock.Trip()),
+		meter: newMeter(p.Clock.Trip()),
 	}
 }
 
-// start listens for the game's states, and runs the session.
-func (s *session) start(g protocol.GameID) error {
-	s.id = g
-	s.log = s.player.log.With().Str("game", string(g)).Logger()
-	sub, err := s.player.client.Game(g, s.arrive)
-	if err != nil {
-		return err
-	}
+// Start listens for the game's states. Confirm is called when the game is granted;
+// false says that the slot reserved for it is gone. Call Run next.
+func (s *Session) Start(g protocol.GameID, confirm func() bool) error {
+	s.id, s.confirm = g, confirm
+	s.log = s.player.Log.With().Str("game", string(g)).Logger()
+	sub, err := s.player.Client.Game(g, s.arrive)
 	s.sub = sub
-	if !s.player.bot.spawn(s.run) {
-		sub.Unsubscribe()
-		return errStopping
+	return err
+}
+
+// ID is the game's.
+func (s *Session) ID() protocol.GameID { return s.id }
+
+// Offer is what was accepted; nil where the game was held or challenged for.
+func (s *Session) Offer() *protocol.Offer { return s.offer }
+
+// Began is closed when the game has begun.
+func (s *Session) Began() <-chan struct{} { return s.began }
+
+// Done is closed when the session is ending.
+func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
+
+// Cancel ends the session.
+func (s *Session) Cancel() {
+	s.cancel()
+	if s.sub != nil {
+		s.sub.Unsubscribe() // fails only when the connection is closed, and the subscription with it
 	}
-	return nil
 }
 
 // backlog is how many states may wait for their session. Each makes those
@@ -105,7 +122,7 @@ func (s *session) start(g protocol.GameID) error {
 const backlog = 8
 
 // arrive hands a state over; where too many wait, the oldest goes.
-func (s *session) arrive(st protocol.State) {
+func (s *Session) arrive(st protocol.State) {
 	for in := (arrival{st, time.Now()}); ; {
 		select {
 		case s.states <- in:
@@ -119,28 +136,33 @@ func (s *session) arrive(st protocol.State) {
 	}
 }
 
-func (s *session) tell(w word) {
+func (s *Session) tell(w word) {
 	select {
 	case s.words <- w:
 	default: // it has enough to think about, and each of them ends it
 	}
 }
 
-func (s *session) lapse()  { s.tell(lapsed) }
-func (s *session) refuse() { s.tell(refused) }
-func (s *session) forget() { s.tell(forgotten) }
+// Expire tells that the slot's reservation has run out.
+func (s *Session) Expire() { s.tell(lapsed) }
 
-// isHeld reports whether the platform has said that the seat is ours.
-func (s *session) isHeld() bool { return s.held.Load() != nil }
+// Decline tells that the challenge was declined or has expired.
+func (s *Session) Decline() { s.tell(refused) }
 
-// heldBefore reports whether it had at a time.
-func (s *session) heldBefore(t time.Time) bool {
+// Forget tells that the platform does not know that we hold the seat.
+func (s *Session) Forget() { s.tell(forgotten) }
+
+// Held reports whether the platform has said that the seat is ours.
+func (s *Session) Held() bool { return s.held.Load() != nil }
+
+// HeldBefore reports whether it had said so before a time.
+func (s *Session) HeldBefore(t time.Time) bool {
 	since := s.held.Load()
 	return since != nil && since.Before(t)
 }
 
-// run is the session.
-func (s *session) run() {
+// Run plays until the game ends or the seat is lost.
+func (s *Session) Run() {
 	defer s.finish()
 	s.watch.timer = time.NewTimer(time.Hour)
 	defer s.watch.timer.Stop()
@@ -166,24 +188,22 @@ func (s *session) run() {
 }
 
 // finish cleans up, whatever ended the session.
-func (s *session) finish() {
-	s.sub.Unsubscribe() // fails only when the connection is closed, and the subscription with it
+func (s *Session) finish() {
 	s.stopThinking()
-	s.cancel()
+	s.Cancel()
 	s.work.Wait()
-	s.player.close(s)
 	if s.record != nil {
 		s.conclude()
 	}
 }
 
 // hear obeys the player.
-func (s *session) hear(w word) {
+func (s *Session) hear(w word) {
 	switch {
-	case w == lapsed && !s.isHeld():
+	case w == lapsed && !s.Held():
 		s.log.Debug().Msg("no grant in time")
 		s.ended = true
-	case w == refused && !s.isHeld():
+	case w == refused && !s.Held():
 		s.ended = true
 	case w == forgotten:
 		// The end, or the loss of the seat, was said in a state that we
@@ -193,15 +213,15 @@ func (s *session) hear(w word) {
 }
 
 // see takes in a state.
-func (s *session) see(in arrival) {
+func (s *Session) see(in arrival) {
 	st := in.state
 	if st.Seq < s.floor {
 		return
 	}
 	mine := st.Holders[st.You]
-	ours := mine.Player == s.player.profile.Player && mine.Instance == s.player.client.Instance()
+	ours := mine.Player == s.player.ID && mine.Instance == s.player.Client.Instance()
 	switch {
-	case !s.isHeld():
+	case !s.Held():
 		if !ours || !s.granted(in) {
 			return
 		}
@@ -209,7 +229,7 @@ func (s *session) see(in arrival) {
 		s.log.Warn().Msg("a state with another seat or other terms, ignored")
 		return
 	case st.Status == protocol.Finished:
-	case mine.Player == s.player.profile.Player && mine.Instance == "":
+	case mine.Player == s.player.ID && mine.Instance == "":
 		s.unseated(st)
 		return
 	case !ours:
@@ -232,7 +252,7 @@ func (s *session) see(in arrival) {
 // unseated waits for what becomes of the seat, which the platform took from us
 // because it did not hear us. Our heartbeats still name the game, so that it
 // can give the seat back; nothing is played meanwhile.
-func (s *session) unseated(st protocol.State) {
+func (s *Session) unseated(st protocol.State) {
 	if !s.watch.leaving {
 		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the seat is vacant")
 	}
@@ -243,14 +263,14 @@ func (s *session) unseated(st protocol.State) {
 
 // granted begins the game: the platform says that the seat is ours. False is
 // that we do not want it any more.
-func (s *session) granted(in arrival) bool {
+func (s *Session) granted(in arrival) bool {
 	st := in.state
 	if s.offer != nil && (st.Terms != s.offer.Terms || st.You != s.offer.Seat) {
 		s.log.Error().Msg("granted another match than was offered; giving the seat back")
 		s.surrender()
 		return false
 	}
-	if !s.lease.Keep() {
+	if !s.confirm() {
 		return false // lapsed: its word is on the way
 	}
 	rules, err := catalog.Rules(st.Terms.Rules)
@@ -272,7 +292,7 @@ func (s *session) granted(in arrival) bool {
 	if len(st.Moves) > 2 {
 		s.shown = len(st.Moves) // a running game: what was played before is not news
 	}
-	s.player.meet(other.Player)
+	s.player.Process.GameBegan(other.Player)
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
 	s.emit(Event{Kind: GameStarted})
@@ -281,13 +301,13 @@ func (s *session) granted(in arrival) bool {
 }
 
 // surrender gives the seat back to the platform, and ends the session.
-func (s *session) surrender() {
+func (s *Session) surrender() {
 	s.ended = true
-	s.player.bot.spawn(func() { s.player.leave(s.id) })
+	s.player.Process.GiveBack(s.id)
 }
 
 // follow brings the position to where the state is.
-func (s *session) follow() {
+func (s *Session) follow() {
 	same := 0
 	for same < min(len(s.moves), len(s.st.Moves)) && s.moves[same] == s.st.Moves[same] {
 		same++
@@ -331,7 +351,7 @@ func (s *session) follow() {
 // playOn is for a game that is over by our rules and not by the platform's: a
 // repetition, or a limit of moves. The same position without its history may
 // go on.
-func (s *session) playOn() {
+func (s *Session) playOn() {
 	out := s.pos.Outcome()
 	if !out.Over() {
 		return
@@ -343,13 +363,13 @@ func (s *session) playOn() {
 }
 
 // dispute notes that our rules and the platform's differ. Its ruling stands.
-func (s *session) dispute(text string) {
+func (s *Session) dispute(text string) {
 	n := len(s.st.Moves)
 	if s.disputed == n+1 {
 		return
 	}
 	s.disputed = n + 1
-	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: short(s.st.Key), Text: text}
+	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: fmt.Sprintf("%.32s", s.st.Key), Text: text}
 	ev := s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("ruled", d.Ruled)
 	if s.pos != nil {
 		d.Claimed = game.KeyText(s.pos.Key())
@@ -360,7 +380,7 @@ func (s *session) dispute(text string) {
 }
 
 // conclude says how the game ended for us, and writes the record.
-func (s *session) conclude() {
+func (s *Session) conclude() {
 	out := s.st.Outcome
 	ev := s.log.Info()
 	if s.st.Status == protocol.Finished {
@@ -375,12 +395,12 @@ func (s *session) conclude() {
 }
 
 // emit tells whoever watches.
-func (s *session) emit(e Event) {
-	observe := s.player.bot.deps.Observe
+func (s *Session) emit(e Event) {
+	observe := s.player.Observe
 	if observe == nil {
 		return
 	}
-	e.Player, e.Game, e.You, e.Terms = s.player.profile.Player, s.id, s.st.You, s.st.Terms
+	e.Player, e.Game, e.You, e.Terms = s.player.ID, s.id, s.st.You, s.st.Terms
 	e.Opponent = s.st.Holders[s.st.You.Other()]
 	if e.Kind != MovePlayed {
 		e.Ply = len(s.st.Moves)
@@ -392,7 +412,7 @@ func (s *session) emit(e Event) {
 }
 
 // showMoves logs and emits the moves since the last state.
-func (s *session) showMoves() {
+func (s *Session) showMoves() {
 	s.shown = min(s.shown, len(s.moves)) // some may have been taken back
 	for ; s.shown < len(s.moves); s.shown++ {
 		p, analysis := s.record.plies[s.shown], s.record.analysis(s.shown)

@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"testing"
@@ -39,7 +39,7 @@ func TestMeter(t *testing.T) {
 }
 
 func TestPulseTellsTheAgeOfAMessage(t *testing.T) {
-	var p pulse
+	var p ServerClock
 	here := time.Now()
 	there := here.Add(-7 * time.Hour) // the platform's clock is wrong by hours
 	if p.Age(there, here) != 0 {
@@ -59,7 +59,7 @@ func TestPulseTellsTheAgeOfAMessage(t *testing.T) {
 		t.Errorf("after a slow answer: age %v, trip %v", got, p.Trip())
 	}
 	// A clock that was set is followed at once.
-	var set pulse
+	var set ServerClock
 	set.Observe(here, here.Add(time.Millisecond), there)
 	set.Observe(here, here.Add(time.Second), there.Add(time.Hour))
 	if got := set.Age(there.Add(time.Hour), at(time.Second/2+time.Second)); got != time.Second {

@@ -1,4 +1,4 @@
-package bot
+package policy
 
 import (
 	"errors"
@@ -16,20 +16,20 @@ import (
 // A model of the ledger that only counts, driven by random operations.
 func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := bounds{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads")}
+		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads")}
 		b.ForHumans = rapid.IntRange(0, b.Games).Draw(t, "humans")
-		l := newLedger(b)
-		var held []*lease
+		l := NewLedger(b)
+		var held []*Reservation
 		t.Repeat(map[string]func(*rapid.T){
 			"reserve": func(t *rapid.T) {
-				w := want{
-					Player:  rapid.SampledFrom([]protocol.PlayerID{"a", "b"}).Draw(t, "player"),
-					Most:    rapid.IntRange(0, 3).Draw(t, "most"),
-					Human:   rapid.Bool().Draw(t, "human"),
-					Threads: rapid.IntRange(1, 3).Draw(t, "threads"),
+				n := Need{
+					Player:   rapid.SampledFrom([]protocol.PlayerID{"a", "b"}).Draw(t, "player"),
+					MaxGames: rapid.IntRange(0, 3).Draw(t, "most"),
+					Human:    rapid.Bool().Draw(t, "human"),
+					Threads:  rapid.IntRange(1, 3).Draw(t, "threads"),
 				}
-				free := l.Free(w)
-				s, err := l.Reserve(w, 0, nil)
+				free := l.Free(n)
+				s, err := l.Reserve(n, 0, nil)
 				if (err == nil) != (free > 0) {
 					t.Fatalf("free %d, but reserve says %v", free, err)
 				}
@@ -48,10 +48,10 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				bots, threads, players := 0, 0, map[protocol.PlayerID]int{}
-				for _, s := range held {
-					players[s.want.Player]++
-					threads += s.want.Threads
-					if !s.want.Human {
+				for _, r := range held {
+					players[r.need.Player]++
+					threads += r.need.Threads
+					if !r.need.Human {
 						bots++
 					}
 				}
@@ -66,10 +66,10 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	})
 }
 
-// Many goroutines reserve, keep, let lapse and release at once.
+// Many goroutines reserve, keep, let expire and release at once.
 func TestLedgerUnderConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger(bounds{Games: 5, ForHumans: 2, Threads: 100})
+		l := NewLedger(Limits{Games: 5, ForHumans: 2, Threads: 100})
 		var mu sync.Mutex
 		all, bots := 0, 0
 		add := func(human bool, n int) {
@@ -90,12 +90,12 @@ func TestLedgerUnderConcurrency(t *testing.T) {
 				for range 200 {
 					human := r.IntN(2) == 0
 					hold := time.Duration(r.IntN(3)) * time.Millisecond
-					s, err := l.Reserve(want{Human: human, Threads: 1}, hold, func() {})
+					s, err := l.Reserve(Need{Human: human, Threads: 1}, hold, func() {})
 					if err != nil {
 						time.Sleep(time.Duration(r.IntN(1000)) * time.Microsecond)
 						continue
 					}
-					if s.Keep() {
+					if s.Confirm() {
 						add(human, 1)
 						time.Sleep(time.Duration(r.IntN(3000)) * time.Microsecond)
 						add(human, -1)
@@ -111,31 +111,31 @@ func TestLedgerUnderConcurrency(t *testing.T) {
 	})
 }
 
-func TestHoldLapses(t *testing.T) {
+func TestReservationExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger(bounds{Games: 1, Threads: 1})
-		lapsed := 0
-		s, err := l.Reserve(want{Threads: 1}, time.Second, func() { lapsed++ })
+		l := NewLedger(Limits{Games: 1, Threads: 1})
+		expired := 0
+		s, err := l.Reserve(Need{Threads: 1}, time.Second, func() { expired++ })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Reserve(want{Threads: 1}, time.Second, nil); !errors.Is(err, errFull) {
-			t.Fatalf("second reservation: %v, want errFull", err)
+		if _, err := l.Reserve(Need{Threads: 1}, time.Second, nil); !errors.Is(err, ErrFull) {
+			t.Fatalf("second reservation: %v, want ErrFull", err)
 		}
 		time.Sleep(time.Second + time.Millisecond)
 		synctest.Wait()
-		if lapsed != 1 || l.Used() != 0 || s.Keep() {
-			t.Fatalf("lapsed %d times, %d used", lapsed, l.Used())
+		if expired != 1 || l.Used() != 0 || s.Confirm() {
+			t.Fatalf("expired %d times, %d used", expired, l.Used())
 		}
 
-		s, err = l.Reserve(want{Threads: 1}, time.Second, func() { lapsed++ })
-		if err != nil || !s.Keep() {
+		s, err = l.Reserve(Need{Threads: 1}, time.Second, func() { expired++ })
+		if err != nil || !s.Confirm() {
 			t.Fatalf("a new hold: %v", err)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if lapsed != 1 || l.Used() != 1 {
-			t.Fatalf("a kept slot lapsed")
+		if expired != 1 || l.Used() != 1 {
+			t.Fatalf("a kept slot expired")
 		}
 		s.Release()
 		if l.Used() != 0 {
@@ -145,17 +145,17 @@ func TestHoldLapses(t *testing.T) {
 }
 
 func TestLedgerSignalsAndCloses(t *testing.T) {
-	l := newLedger(bounds{Games: 2, Threads: 2})
-	s, _ := l.Reserve(want{Threads: 1}, 0, nil)
+	l := NewLedger(Limits{Games: 2, Threads: 2})
+	s, _ := l.Reserve(Need{Threads: 1}, 0, nil)
 	<-l.Changed()
 	s.Release()
 	<-l.Changed()
 	l.Close()
 	<-l.Changed()
-	if _, err := l.Reserve(want{Threads: 1}, 0, nil); !errors.Is(err, errClosed) {
+	if _, err := l.Reserve(Need{Threads: 1}, 0, nil); !errors.Is(err, ErrClosed) {
 		t.Fatalf("after Close: %v", err)
 	}
-	if l.Free(want{}) != 0 {
+	if l.Free(Need{}) != 0 {
 		t.Fatal("free slots after Close")
 	}
 }

@@ -1,4 +1,4 @@
-package bot
+package play
 
 import "time"
 
@@ -22,7 +22,7 @@ const (
 
 // reset starts anew, for something was heard. Who has little time on the
 // clock is the more impatient.
-func (w *watch) reset(s *session) {
+func (w *watch) reset(s *Session) {
 	w.leaving, w.pause = false, calmQuiet
 	for _, c := range s.st.Clocks.Seats {
 		if left, limited := s.st.Terms.Clock.Budget(c.State()); limited {
@@ -33,7 +33,7 @@ func (w *watch) reset(s *session) {
 }
 
 // last waits a little for the platform's last word, then ends the session.
-func (w *watch) last(s *session, d time.Duration) {
+func (w *watch) last(s *Session, d time.Duration) {
 	if !w.leaving {
 		w.leaving = true
 		w.timer.Reset(d)
@@ -41,13 +41,13 @@ func (w *watch) last(s *session, d time.Duration) {
 }
 
 // expired asks for the state.
-func (w *watch) expired(s *session) {
+func (w *watch) expired(s *Session) {
 	switch {
 	case w.leaving:
 		s.log.Warn().Msg("the platform plays this game without us")
 		s.ended = true
-	case s.isHeld():
-		s.player.again()
+	case s.Held():
+		s.player.Process.RequestHello()
 		fallthrough
 	default: // a hold has its own end
 		w.pause = min(2*w.pause, calmQuiet)

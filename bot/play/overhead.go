@@ -1,4 +1,4 @@
-package bot
+package play
 
 import (
 	"slices"
@@ -48,10 +48,10 @@ func (m *meter) Overhead() time.Duration {
 	return max(sorted[rank-1], leastOverhead)
 }
 
-// pulse keeps the platform's clock beside ours, by the answers to heartbeats:
+// ServerClock keeps the platform's clock beside ours, by the answers to heartbeats:
 // the answer that took least time there and back says best how the two stand
 // (Cristian 1989). It is safe for concurrent use.
-type pulse struct {
+type ServerClock struct {
 	mu     sync.Mutex
 	trip   time.Duration // there and back, of the sample in use
 	server time.Time     // what their clock showed
@@ -64,7 +64,7 @@ const sampleLife = time.Minute
 
 // Observe takes an answer: when it was asked for, when it came, and the time
 // that it carries.
-func (p *pulse) Observe(sent, received, server time.Time) {
+func (p *ServerClock) Observe(sent, received, server time.Time) {
 	trip := received.Sub(sent)
 	if server.IsZero() || trip < 0 {
 		return
@@ -81,7 +81,7 @@ func (p *pulse) Observe(sent, received, server time.Time) {
 }
 
 // Trip is the time there and back of the best recent answer; 0: none yet.
-func (p *pulse) Trip() time.Duration {
+func (p *ServerClock) Trip() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.trip
@@ -89,7 +89,7 @@ func (p *pulse) Trip() time.Duration {
 
 // Age is how long ago, at our time now, the platform's clock showed server.
 // It is never negative, and 0 as long as no answer has been seen.
-func (p *pulse) Age(server, now time.Time) time.Duration {
+func (p *ServerClock) Age(server, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.local.IsZero() || server.IsZero() {

@@ -1,0 +1,17 @@
+// Package play plays games: a [Session] is one seat of one game.
+//
+// A session is driven by the platform's snapshots alone. It is one goroutine,
+// [Session.Run], that owns all that belongs to the game; others hand it states,
+// signals and functions, and what they share with it is atomic.
+//
+//	session.go   the goroutine: states from the platform in, position kept
+//	turn.go      the move: think, send, and what the platform answers
+//	ponder.go    searches, also on the opponent's time
+//	overhead.go  the platform's clock, and what a move costs beyond thinking
+//	watch.go     asking again when the platform is silent
+//	manners.go   resigning, draws, takebacks, greeting
+//	recorder.go  the record; event.go, what a display shows
+//
+// Recorder and manners are files and not packages: both act on the session's
+// own state at almost every step.
+package play

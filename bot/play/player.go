@@ -1,0 +1,91 @@
+package play
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// Player is what the sessions of one player share.
+type Player struct {
+	ID       protocol.PlayerID
+	Settings Settings
+	Client   *protocol.Client
+	Clock    *ServerClock
+	Think    Thinker
+	Process  Process
+	Records  Records     // may be nil
+	Observe  func(Event) // may be nil
+	Log      zerolog.Logger
+}
+
+// Process is what sessions ask of the process that they run in. Its methods
+// return at once.
+type Process interface {
+	// RequestHello has the player say hello soon, whereupon the platform sends
+	// the state of every game that it holds.
+	RequestHello()
+	// GameBegan counts a game against an opponent.
+	GameBegan(opponent protocol.PlayerID)
+	// GiveBack returns the seat of a game to the platform.
+	GiveBack(protocol.GameID)
+}
+
+// Records keeps the records of games; a *record.Writer does.
+type Records interface {
+	Append(*record.Record) error
+}
+
+// Settings are how a player plays.
+type Settings struct {
+	Engine   string // as a profile names it
+	External bool   // Engine is a program: when it fails, the game is resigned
+	Nodes    uint64 // of each search at most; 0: the clock alone limits it
+	Threads  int    // of each search
+	HashMB   int
+	Ponder   bool
+	Instance protocol.InstanceID
+	Build    string
+	Manners  Manners
+}
+
+// Manners are how a bot behaves in its games, beyond its moves. Chances are
+// expected scores in percent: 0 lost, 50 even, 100 won.
+type Manners struct {
+	ResignBelow float64       `split_words:"true" default:"0" desc:"resign when the winning chance was below this percentage for RESIGN_MOVES moves; 0: never" json:"resign_below"`
+	ResignMoves int           `split_words:"true" default:"5" desc:"own moves in a row" json:"resign_moves"`
+	DrawWithin  float64       `split_words:"true" default:"0" desc:"offer a draw when the winning chance was this close to 50 for DRAW_MOVES moves; 0: never" json:"draw_within"`
+	DrawMoves   int           `split_words:"true" default:"12" desc:"own moves in a row" json:"draw_moves"`
+	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw when the winning chance is at most this percentage; 0: never" json:"draw_accept"`
+	Takebacks   int           `default:"3" desc:"takebacks granted in a casual game" json:"takebacks"`
+	Greet       string        `desc:"said to a human at the start of a game; empty: nothing" json:"greet"`
+	HumanDelay  time.Duration `split_words:"true" default:"600ms" desc:"least time of a move against a human, while the clock allows" json:"-"`
+}
+
+// Validate reports everything that is wrong with the settings; at is the prefix
+// of their names.
+func (m Manners) Validate(at string) (errs []error) {
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(at+format, args...)) }
+	upTo := func(name string, v, most float64) {
+		if !(v >= 0 && v <= most) { // also NaN
+			bad("%s: %v: want 0 to %v", name, v, most)
+		}
+	}
+	upTo("RESIGN_BELOW", m.ResignBelow, 50)
+	upTo("DRAW_WITHIN", m.DrawWithin, 50)
+	upTo("DRAW_ACCEPT", m.DrawAccept, 100)
+	upTo("RESIGN_MOVES", float64(m.ResignMoves), 1000)
+	upTo("DRAW_MOVES", float64(m.DrawMoves), 1000)
+	upTo("TAKEBACKS", float64(m.Takebacks), 1000)
+	if m.HumanDelay < 0 {
+		bad("HUMAN_DELAY: %v: want 0 or more", m.HumanDelay)
+	}
+	if len([]rune(m.Greet)) > 500 {
+		bad("GREET: longer than 500 characters")
+	}
+	return errs
+}

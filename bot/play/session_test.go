@@ -1,0 +1,118 @@
+package play
+
+import (
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// Our rules end a game by repetition, the platform's do not: theirs stand.
+func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
+	rules, err := catalog.Rules("xiangqi/simple")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bare(t, "60")
+	s.rules, s.record = rules, newRecorder()
+	shuffle := []string{"a0a1", "a9a8", "a1a0", "a8a9"}
+	for range 10 {
+		s.st.Moves = append(s.st.Moves, shuffle...)
+	}
+	s.follow()
+	if s.pos == nil || s.pos.Outcome().Over() || len(s.moves) != len(s.st.Moves) || len(s.record.disputes) != 1 {
+		t.Fatalf("after %d of %d moves: %v, disputes %+v", len(s.moves), len(s.st.Moves), s.pos, s.record.disputes)
+	}
+	if fresh, _ := rules.New(""); s.pos.Key() != fresh.Key() {
+		t.Error("another position than the start, which has recurred")
+	}
+	// A takeback to before the repetition, and back again.
+	all := s.st.Moves
+	s.st.Moves = all[:3]
+	s.follow()
+	if s.pos == nil || s.pos.Ply() != 3 || len(s.record.plies) != 3 {
+		t.Errorf("taken back: %v after %d moves", s.pos, len(s.moves))
+	}
+	s.st.Moves = all[:5]
+	s.follow()
+	if s.pos == nil || s.pos.Ply() != 5 || s.moves[4] != all[4] {
+		t.Errorf("played again: %v after %d moves", s.pos, len(s.moves))
+	}
+}
+
+func TestDelayLeavesTheClockAlone(t *testing.T) {
+	s := bare(t, "10")
+	s.player.Settings.Manners.HumanDelay = 5 * time.Second
+	c, _ := s.clock()
+	if d := s.manners.delay(s, c); d > time.Second {
+		t.Errorf("delay %v with 10 s on the clock", d)
+	}
+	s.st.Holders[game.Second].Kind = protocol.Bot
+	if d := s.manners.delay(s, c); d != 0 {
+		t.Errorf("delay %v against a bot", d)
+	}
+}
+
+// bare is a session that does not run, first to move against a human.
+func bare(t *testing.T, clock string) *Session {
+	t.Helper()
+	now, first := time.Now(), game.First
+	s := &Session{
+		player: &Player{Clock: new(ServerClock)}, came: now, meter: newMeter(20 * time.Millisecond),
+	}
+	s.st.ServerTime, s.st.Terms.Clock, s.st.Status = now, spec(t, clock), protocol.Playing
+	s.st.Clocks.Running = &first
+	for i := range s.st.Holders {
+		s.st.Holders[i].Kind = protocol.Human
+		s.st.Clocks.Seats[i] = protocol.ClockOf(s.st.Terms.Clock.Start())
+	}
+	return s
+}
+
+// A state that was long on its way says what the clock was, not what it is.
+func TestClockIsNeverStale(t *testing.T) {
+	s := bare(t, "10")
+	now := s.came
+	s.player.Clock.Observe(now.Add(-time.Millisecond), now, now)
+	s.st.ServerTime = now.Add(-3 * time.Second)
+	c, running := s.clock()
+	if age := now.Sub(c.At); !running || age < 3*time.Second || age > 3*time.Second+10*time.Millisecond {
+		t.Errorf("the clock is taken to run since %v before the state came, want 3s", age)
+	}
+	if c.Overhead != 20*time.Millisecond || c.Mine.Left != 10*time.Second {
+		t.Errorf("clock %+v", c)
+	}
+	s.st.Clocks.Running = nil
+	if c, running := s.clock(); running || time.Since(c.At) > time.Minute {
+		t.Errorf("a clock that stands: %+v", c)
+	}
+}
+
+// Who takes a seat in the middle of a period has only the rest of it.
+func TestClockCountsThePeriodUnderWay(t *testing.T) {
+	for _, text := range []string{"5/move", "0/3x5"} {
+		s := bare(t, text)
+		s.st.Clocks.UsedMS = 4000
+		for _, running := range []bool{true, false} {
+			if !running {
+				s.st.Clocks.Running = nil
+			}
+			c, _ := s.clock()
+			if gone := time.Since(c.At); gone < 4*time.Second || gone > time.Minute {
+				t.Errorf("%s, running %v: the period is taken to run for %v, want 4s", text, running, gone)
+			}
+		}
+	}
+}
+
+func spec(t *testing.T, text string) clock.Spec {
+	t.Helper()
+	s, err := clock.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"sparring/protocol"
+)
+
+var (
+	// ErrFull is returned by Reserve when no slot or no core is free for the
+	// game. The caller answers that it is busy, or tries again later.
+	ErrFull = errors.New("no slot free")
+	// ErrClosed is returned by Reserve after Close: the process takes no more games.
+	ErrClosed = errors.New("draining")
+)
+
+// Limits bound what a ledger gives out.
+type Limits struct {
+	Games     int // games at once
+	ForHumans int // of these, kept for games against humans
+	Threads   int // search threads of all games together
+}
+
+// Need is what one game takes.
+type Need struct {
+	Player   protocol.PlayerID
+	MaxGames int  // the player's own limit; 0 is none
+	Human    bool // against a human: may take a slot kept for them
+	Threads  int
+}
+
+// Ledger counts the slots of the process. Every offered, accepted, challenged or
+// resumed game is reserved here first, so that the process never promises more
+// than it can play. It is safe for concurrent use.
+type Ledger struct {
+	limits  Limits
+	changed chan struct{}
+
+	mu       sync.Mutex
+	reserved map[*Reservation]struct{}
+	players  map[protocol.PlayerID]int
+	bots     int // reservations for games that are not against humans
+	threads  int
+	closed   bool
+}
+
+// NewLedger returns an empty ledger.
+func NewLedger(limits Limits) *Ledger {
+	return &Ledger{
+		limits: limits, changed: make(chan struct{}, 1),
+		reserved: make(map[*Reservation]struct{}), players: make(map[protocol.PlayerID]int),
+	}
+}
+
+// Reservation is one reserved slot. It expires unless it is confirmed, which
+// happens when the game is granted.
+type Reservation struct {
+	ledger *Ledger
+	need   Need
+	expiry *time.Timer // nil once confirmed
+}
+
+// Reserve takes a slot, or returns ErrFull or ErrClosed. A reservation that is not
+// confirmed within hold expires, and expired is then called without locks held.
+// With a hold of 0 it is confirmed from the start.
+func (l *Ledger) Reserve(need Need, hold time.Duration, expired func()) (*Reservation, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return nil, ErrClosed
+	case l.room(need) < 1:
+		return nil, ErrFull
+	}
+	r := &Reservation{ledger: l, need: need}
+	l.reserved[r] = struct{}{}
+	l.count(need, 1)
+	if hold > 0 {
+		r.expiry = time.AfterFunc(hold, func() {
+			if r.expire() {
+				expired()
+			}
+		})
+	}
+	l.signal()
+	return r, nil
+}
+
+// Confirm keeps the slot until Release. It returns false if the reservation has
+// expired or was released.
+func (r *Reservation) Confirm() bool {
+	r.ledger.mu.Lock()
+	defer r.ledger.mu.Unlock()
+	if _, there := r.ledger.reserved[r]; !there {
+		return false
+	}
+	if r.expiry != nil {
+		r.expiry.Stop()
+		r.expiry = nil // tells a callback that has already started
+	}
+	return true
+}
+
+// Release gives the slot back. After the first call, or expiry, it does nothing.
+func (r *Reservation) Release() {
+	r.ledger.mu.Lock()
+	defer r.ledger.mu.Unlock()
+	r.ledger.drop(r)
+}
+
+func (r *Reservation) expire() bool {
+	r.ledger.mu.Lock()
+	defer r.ledger.mu.Unlock()
+	return r.expiry != nil && r.ledger.drop(r)
+}
+
+// drop removes a reservation; false when it is gone already.
+func (l *Ledger) drop(r *Reservation) bool {
+	if _, there := l.reserved[r]; !there {
+		return false
+	}
+	if r.expiry != nil {
+		r.expiry.Stop()
+	}
+	delete(l.reserved, r)
+	l.count(r.need, -1)
+	l.signal()
+	return true
+}
+
+func (l *Ledger) count(need Need, n int) {
+	l.players[need.Player] += n
+	if l.players[need.Player] == 0 {
+		delete(l.players, need.Player)
+	}
+	l.threads += n * need.Threads
+	if !need.Human {
+		l.bots += n
+	}
+}
+
+// room is how many more such games there is room for.
+func (l *Ledger) room(need Need) int {
+	n := l.limits.Games - len(l.reserved)
+	if !need.Human {
+		n = min(n, l.limits.Games-l.limits.ForHumans-l.bots)
+	}
+	if need.MaxGames > 0 {
+		n = min(n, need.MaxGames-l.players[need.Player])
+	}
+	if need.Threads > 0 {
+		n = min(n, (l.limits.Threads-l.threads)/need.Threads)
+	}
+	return max(n, 0)
+}
+
+// Free is how many more such games there is room for; 0 when closed.
+func (l *Ledger) Free(need Need) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0
+	}
+	return l.room(need)
+}
+
+// Used is how many slots are taken, confirmed or not.
+func (l *Ledger) Used() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.reserved)
+}
+
+// Close makes Reserve fail from now on. Existing reservations stay.
+func (l *Ledger) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.signal()
+}
+
+// Changed receives a value when a slot was taken or given back since the last
+// receive. It has one reader.
+func (l *Ledger) Changed() <-chan struct{} { return l.changed }
+
+func (l *Ledger) signal() {
+	select {
+	case l.changed <- struct{}{}:
+	default: // one is waiting already
+	}
+}

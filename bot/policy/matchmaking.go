@@ -1,0 +1,81 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// Matchmaking makes a bot look for opponents itself.
+type Matchmaking struct {
+	On       bool          `default:"false" desc:"challenge others while slots are free"`
+	Pool     protocol.Pool `desc:"pool to challenge; empty: game.speed"`
+	Clock    clock.Spec    `default:"60+1" desc:"clock of own challenges"`
+	Rules    string        `desc:"rule set of own challenges; empty: the default set of the player's first game"`
+	Rated    bool          `default:"true" desc:"rated games"`
+	Interval time.Duration `default:"30s" desc:"pause between challenges"`
+	Longest  time.Duration `default:"10m" desc:"longest pause: each challenge that nobody takes doubles it"`
+}
+
+// Validate reports everything that is wrong with the settings; at is the prefix
+// of their names.
+func (m Matchmaking) Validate(at string) (errs []error) {
+	if m.Pool != "" {
+		if err := m.Pool.Check(); err != nil {
+			errs = append(errs, fmt.Errorf("%sPOOL: %w", at, err))
+		}
+	}
+	if m.Rules != "" {
+		if _, err := catalog.Rules(m.Rules); err != nil {
+			errs = append(errs, fmt.Errorf("%sRULES: %w", at, err))
+		}
+	}
+	if m.Interval <= 0 {
+		errs = append(errs, fmt.Errorf("%sINTERVAL: %v: want more than 0", at, m.Interval))
+	}
+	if m.Longest < m.Interval {
+		errs = append(errs, fmt.Errorf("%sLONGEST: %v: want at least INTERVAL", at, m.Longest))
+	}
+	return errs
+}
+
+// Challenge is the match that a player of these games asks for, and the pool that
+// it asks.
+func (m Matchmaking) Challenge(games []string) (protocol.Terms, protocol.Pool, error) {
+	name := m.Rules
+	if head, _, _ := strings.Cut(name, "/"); name == "" || !slices.Contains(games, head) {
+		name = games[0]
+	}
+	rules, err := catalog.Rules(name)
+	if err != nil {
+		return protocol.Terms{}, "", err
+	}
+	pool := m.Pool
+	if pool == "" {
+		pool = protocol.Pool(rules.Game + "." + string(m.Clock.Speed()))
+	}
+	return protocol.Terms{Game: rules.Game, Rules: rules.Name, Clock: m.Clock, Rated: m.Rated}, pool, nil
+}
+
+// Backoff is the pause between a player's own challenges. Each challenge without
+// a game doubles it, a game resets it.
+type Backoff struct{ Least, Most, pause time.Duration }
+
+// Failed doubles the pause.
+func (b *Backoff) Failed() { b.pause = min(2*max(b.pause, b.Least), b.Most) }
+
+// Succeeded resets the pause.
+func (b *Backoff) Succeeded() { b.pause = b.Least }
+
+// Next is the pause, less up to a quarter at random, so that bots started
+// together do not challenge at the same moment.
+func (b *Backoff) Next() time.Duration {
+	pause := max(b.pause, b.Least)
+	return pause - rand.N(pause/4+1)
+}

@@ -1,0 +1,170 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sparring/bot/play"
+	"sparring/bot/policy"
+	"sparring/protocol"
+)
+
+// seat is a slot of the ledger with the session that plays in it.
+type seat struct {
+	*play.Session
+	slot *policy.Reservation
+}
+
+// abandon ends the session and gives the slot back.
+func (s *seat) abandon() {
+	s.Cancel()
+	s.slot.Release()
+}
+
+// seatIn is the player's seat in a game; nil: none.
+func (p *player) seatIn(g protocol.GameID) *seat {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seats[g]
+}
+
+// playing lists the games that the platform has granted.
+func (p *player) playing() []protocol.GameID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var games []protocol.GameID
+	for g, s := range p.seats {
+		if s.Held() {
+			games = append(games, g)
+		}
+	}
+	return games
+}
+
+// resume takes up a running game that the platform says we hold.
+func (p *player) resume(g protocol.GameID) {
+	if s := p.seatIn(g); s != nil {
+		return
+	}
+	if err := protocol.CheckID("game", g); err != nil {
+		p.log.Warn().Err(err).Msg("held game")
+		return
+	}
+	// Whom it is against we do not know yet, but it runs already.
+	err := p.open(g, nil, p.want(true), resumeHold)
+	switch {
+	case err == nil:
+		p.log.Info().Str("game", string(g)).Msg("resuming")
+		p.RequestHello() // for its state, now that we listen
+	case errors.Is(err, errStopping):
+	default:
+		p.log.Warn().Err(err).Str("game", string(g)).Msg("giving a seat back")
+		p.GiveBack(g)
+	}
+}
+
+// GiveBack implements play.Process.
+func (p *player) GiveBack(g protocol.GameID) { p.bot.spawn(func() { p.leave(g) }) }
+
+// GameBegan implements play.Process.
+func (p *player) GameBegan(opponent protocol.PlayerID) { p.met.Add(opponent) }
+
+// leave gives seats back: those of the games, or all.
+func (p *player) leave(games ...protocol.GameID) {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
+	defer cancel()
+	_, err := p.client.Leave(ctx, games...)
+	switch {
+	case err == nil, p.bot.nc.IsClosed():
+	case errors.Is(err, nats.ErrNoResponders):
+		p.log.Debug().Err(err).Msg("nobody there to give seats back to")
+	default:
+		p.log.Warn().Err(err).Msg("seats not given back; the platform will miss the heartbeat")
+	}
+}
+
+// Errors of a player.
+var (
+	errStopping = errors.New("stopping")                      // the process takes up nothing more
+	errUnknown  = errors.New("not known to the platform yet") // the player
+	errDouble   = errors.New("in the game already")           // the player
+)
+
+// reserve takes a slot for a seat in a game that is still to be named.
+func (p *player) reserve(offer *protocol.Offer, need policy.Need, hold time.Duration) (*seat, error) {
+	s := &seat{Session: play.New(p.bot.games, p.plays, offer)}
+	slot, err := p.bot.ledger.Reserve(need, hold, s.Expire)
+	if err != nil {
+		s.Cancel()
+		return nil, err
+	}
+	s.slot = slot
+	return s, nil
+}
+
+// take starts a session for a game, listening before anybody is told. The error
+// gives the slot back.
+func (p *player) take(s *seat, g protocol.GameID) error {
+	p.mu.Lock()
+	_, there := p.seats[g]
+	if !there {
+		p.seats[g] = s
+	}
+	p.mu.Unlock()
+	if there {
+		s.abandon()
+		return errDouble
+	}
+	leave := func() {
+		p.mu.Lock()
+		delete(p.seats, g)
+		p.mu.Unlock()
+		s.abandon()
+	}
+	err := s.Start(g, s.slot.Confirm)
+	if err == nil && !p.bot.spawn(func() { s.Run(); leave() }) {
+		err = errStopping
+	}
+	if err != nil {
+		leave()
+	}
+	return err
+}
+
+// open reserves a slot and takes the seat.
+func (p *player) open(g protocol.GameID, offer *protocol.Offer, need policy.Need, hold time.Duration) error {
+	s, err := p.reserve(offer, need, hold)
+	if err != nil {
+		return err
+	}
+	return p.take(s, g)
+}
+
+// answer decides about an offer, and reserves the slot when it is accepted.
+// policy.ErrFull and errUnknown mean busy.
+func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
+	if !p.known() {
+		return policy.Refusal{}, errUnknown
+	}
+	if s := p.seatIn(o.Game); s != nil {
+		if o.Kind == protocol.OfferSeat || s.Offer() != nil && s.Offer().Seat == o.Seat {
+			return policy.Refusal{}, nil // our own seat back, or the same offer again
+		}
+		return policy.Refusal{Reason: protocol.DeclineOpponent, Text: "not against itself"}, nil
+	}
+	recent, human := 0, false
+	if o.Opponent != nil {
+		recent, human = p.met.Recent(o.Opponent.Player), o.Opponent.Kind == protocol.Human
+	}
+	if r := p.profile.Policy.Check(p.profile.Player, p.profile.Games, o, recent); r != (policy.Refusal{}) {
+		return r, nil
+	}
+	hold := time.Duration(o.HoldMS) * time.Millisecond
+	if hold <= 0 {
+		hold = defaultHold
+	}
+	return policy.Refusal{}, p.open(o.Game, &o, p.want(human), min(hold, longestHold))
+}

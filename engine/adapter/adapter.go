@@ -1,0 +1,95 @@
+// Package adapter defines what a game tells the engine. Each game's own engine
+// package fills in one [Adapter]; package engine lists them.
+package adapter
+
+import (
+	"errors"
+	"fmt"
+
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// Adapter is a game's row: what it adds to the kernel, and what measuring and
+// levels need to know of it. New, Params and Length are required. Without one
+// of the others the part that needs it returns an error that says so.
+type Adapter struct {
+	Game string // as game.Rules.Game
+	// New adapts a position. The error is for a position that the kernel can't
+	// search: of another game, or in an opening procedure, whose choices
+	// package opening makes.
+	New    func(game.Position) (search.Position, error)
+	Params func() search.Params
+	Length int // plies that a game usually lasts, for the time manager
+	// SelfLoss: a player's own move may lose the game at once (by repetition,
+	// by a forbidden move), so the rules look at every move before a search.
+	SelfLoss bool
+	// Evaluations are those besides the game's own.
+	Evaluations []Evaluation
+
+	Bench    Bench
+	Openings Openings
+	Levels   [Levels]LevelParameters // the weakest first
+	// Beginner returns how much a beginner likes a move of p. The scripted
+	// player that levels are measured against plays one of the moves with the
+	// highest value; a win in one it finds without.
+	Beginner func(p game.Position) func(m game.Move) int
+}
+
+// Bench is the positions that measure the search, under one rule set.
+type Bench struct {
+	Rules     string // in full
+	Depth     int    // of the searches whose nodes are the signature
+	Deep      int    // of those that show what only large trees show
+	Positions []string
+}
+
+// Openings says how random openings are made: few enough plies that the
+// opening is still to be played, and enough for thousands of openings.
+type Openings struct {
+	Plies int
+	Bound float64 // how far from one half the winning chance may be
+	// Moves lists the moves to choose from; nil means all legal moves.
+	Moves func(game.Position) []game.Move
+}
+
+// Levels is how many levels every game has.
+const Levels = 10
+
+// LevelParameters say how a level differs from the engine at full strength.
+type LevelParameters struct {
+	// Nodes is what a search may take, pondering included.
+	Nodes uint64 `json:"nodes"`
+	// Notice is how many moves come to mind at all; 0 is every move.
+	Notice int `json:"notice,omitempty"`
+	// Compare is how many of them are weighed against each other; 0 or 1 is
+	// none, the best is played.
+	Compare int `json:"compare,omitempty"`
+	// Slip is how much their worth is misjudged, in log-odds of winning: the
+	// temperature of a softmax over them.
+	Slip float64 `json:"slip,omitempty"`
+	// Worst bounds the damage of a slip, in log-odds of winning: a move that
+	// is this much worse than the best is seen to be. 0 is no bound.
+	Worst float64 `json:"worst,omitempty"`
+	// Careful: it never misses a win in one, nor hands one to the opponent
+	// where it need not.
+	Careful bool `json:"careful,omitempty"`
+	// Keep: it leaves no piece to a plain capture where it need not, whatever
+	// else that may gain. Games without exchanges have no use for it.
+	Keep bool `json:"keep,omitempty"`
+}
+
+// Check reports what is missing for the engine to play the game at all.
+func (a Adapter) Check() error {
+	switch {
+	case a.Game == "":
+		return errors.New("adapter without a game")
+	case a.New == nil || a.Params == nil:
+		return fmt.Errorf("adapter of %s: New and Params are required", a.Game)
+	case a.Params().Game != a.Game:
+		return fmt.Errorf("adapter of %s: Params are those of %q", a.Game, a.Params().Game)
+	case a.Length < 1:
+		return fmt.Errorf("adapter of %s: Length %d, want at least 1", a.Game, a.Length)
+	}
+	return nil
+}

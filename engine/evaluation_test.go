@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"sparring/engine/search"
+)
+
+// TestEvaluations: each named evaluation of each game plays, with scores unlike
+// the others', and an unknown name is refused with those that there are.
+func TestEvaluations(t *testing.T) {
+	for _, a := range adapters {
+		gameName, names := a.Game, a.EvaluationNames()
+		scores := map[search.Score]string{}
+		for _, name := range append([]string{""}, names...) {
+			e, err := New(gameName, Options{HashBytes: 1 << 20, Eval: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, gameName)
+			run, err := e.Search(p, search.Limits{Depth: 2}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := run.Wait()
+			if r.Err != nil || p.Play(r.Move) != nil {
+				t.Errorf("%s, eval=%q: move %#x, %v", gameName, name, uint32(r.Move), r.Err)
+			}
+			if same, ok := scores[r.Score]; ok {
+				t.Errorf("%s: eval=%q and eval=%q both have score %d", gameName, name, same, r.Score)
+			}
+			scores[r.Score] = name
+			if e.Params().Eval != name {
+				t.Errorf("%s, eval=%q: the parameters name %q", gameName, name, e.Params().Eval)
+			}
+		}
+		_, err := New(gameName, Options{HashBytes: 1 << 20, Eval: "luck"})
+		if err == nil {
+			t.Fatalf("%s: an unknown evaluation is accepted", gameName)
+		}
+		for _, want := range append(names, gameName, `"luck"`) {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v does not say %s", gameName, err, want)
+			}
+		}
+	}
+}
+
+// TestEvaluationsShareATable: what a search by one evaluation has stored,
+// searches by others do not find.
+func TestEvaluationsShareATable(t *testing.T) {
+	table := search.NewTable(1 << 20)
+	p := start(t, "xiangqi")
+	own, err := Adapter("xiangqi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kernels []*search.Kernel
+	for _, name := range []string{"", "xu2006", "relations"} {
+		a, err := own.WithEvaluation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pos, err := a.New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := search.New(a.Params(), table)
+		if found, ok := k.ProbeTable(pos); ok {
+			t.Errorf("eval=%q finds what others have stored: %+v", name, found)
+		}
+		k.Start(pos, search.Limits{Depth: 4}, nil).Wait()
+		for _, k := range append(kernels, k) {
+			if _, ok := k.ProbeTable(pos); !ok {
+				t.Errorf("after eval=%q: what a search has stored is not found again", name)
+			}
+		}
+		kernels = append(kernels, k)
+	}
+}

@@ -1,0 +1,99 @@
+package external
+
+import (
+	"bufio"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/game/clock"
+)
+
+// TestClockKinds: every protocol with clocks has a command for every kind of
+// clock. One that the protocol has no words for is played within the time
+// manager's limits.
+func TestClockKinds(t *testing.T) {
+	commands := map[clock.Kind]map[Dialect][]string{
+		clock.Unlimited: {
+			UCI:     {"go movetime 2000"},
+			UCCI:    {"go time 2000 movestogo 1"},
+			XBoard:  {"level 1 0:02 0", "time 200", "otim 200", "go"},
+			Gomocup: {"INFO timeout_match 0", "INFO time_left 2147483647", "INFO timeout_turn 2000", "BEGIN"},
+		},
+		clock.SuddenDeath: {
+			UCI:     {"go wtime 299000 btime 300000"},
+			UCCI:    {"go time 299000 increment 0 opptime 300000 oppincrement 0"},
+			XBoard:  {"level 0 5 0", "time 29900", "otim 30000", "go"},
+			Gomocup: {"INFO timeout_match 300000", "INFO time_left 299000", "INFO timeout_turn 299000", "BEGIN"},
+		},
+		clock.Fischer: {
+			UCI:     {"go wtime 9000 btime 10000 winc 100 binc 100"},
+			UCCI:    {"go time 9000 increment 100 opptime 10000 oppincrement 100"},
+			XBoard:  {"level 0 0:10 0", "time 900", "otim 1000", "go"},
+			Gomocup: {"INFO timeout_match 10000", "INFO time_increment 100", "INFO time_left 9000", "INFO timeout_turn 9000", "BEGIN"},
+		},
+		clock.ByoYomi: {
+			UCI:     {"go movetime 2000"},
+			UCCI:    {"go time 2000 movestogo 1"},
+			XBoard:  {"level 1 0:02 0", "time 200", "otim 200", "go"},
+			Gomocup: {"INFO timeout_match 0", "INFO time_left 2147483647", "INFO timeout_turn 2000", "BEGIN"},
+		},
+		clock.PerMove: {
+			UCI:     {"go movetime 4000"},
+			UCCI:    {"go time 4000 movestogo 1"},
+			XBoard:  {"level 1 0:04 0", "time 400", "otim 400", "go"},
+			Gomocup: {"INFO timeout_match 0", "INFO time_left 2147483647", "INFO timeout_turn 4000", "BEGIN"},
+		},
+	}
+	for d, p := range protocols {
+		if p.untimed {
+			continue
+		}
+		q := newQuery(newGame(t, "xiangqi/wxf"))
+		if d == Gomocup {
+			q = newQuery(newGame(t, "gomoku/freestyle-15"))
+		}
+		for _, k := range clock.Kinds() {
+			spec, err := clock.Parse(k.Example())
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := time.Now()
+			r := &running{engine: &Engine{times: usual}, limits: search.Limits{
+				// What is left of the time manager's limit when a second has passed.
+				Soft: 3 * time.Second, Hard: 8 * time.Second, From: now.Add(-time.Second),
+				Clock: &search.Clock{Spec: spec, Mine: spec.Start(), Theirs: spec.Start(), At: now.Add(-time.Second)},
+			}}
+			if got := sent(t, d, q, r.allow(now)); !slices.Equal(got, commands[k][d]) {
+				t.Errorf("%s, clock %s: sent %q, want %q", d, spec, got, commands[k][d])
+			}
+		}
+	}
+}
+
+// sent is what a program is sent to search a position.
+func sent(t *testing.T, d Dialect, q *query, a allowance) (lines []string) {
+	t.Helper()
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	p := &program{process: &process{in: in}, times: usual, dialect: protocols[d].speaker(Spec{Dialect: d}, q.pos.Rules().Game)}
+	switch s := p.dialect.(type) {
+	case *ucciTalk:
+		s.unit = time.Millisecond
+	case *gomocupTalk:
+		s.size = usualSize
+	}
+	if err := p.ask(p, q, a); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	for s := bufio.NewScanner(out); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return lines
+}
