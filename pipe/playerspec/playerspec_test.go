@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 	"testing/fstest"
+	"time"
 
 	"sparring/engine/book"
 	"sparring/engine/search"
