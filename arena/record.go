@@ -66,12 +66,8 @@ func recordOf(events []protocol.Event) (*record.Record, error) {
 	made := receipts(events)
 	for i, text := range last.Moves {
 		ply := record.Ply{Seat: pos.Turn(), Move: text}
-		move, err := pos.Parse(text)
-		if err == nil {
-			err = pos.Play(move)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("ply %d: %w", i+1, err)
+		if _, err := game.PlayText(pos, text); err != nil {
+			return nil, err
 		}
 		ply.Key = game.KeyText(pos.Key())
 		if r := made[i]; r.move == text {

@@ -70,11 +70,7 @@ func TestRefusals(t *testing.T) {
 	}
 	over := start(t, "gomoku")
 	for _, m := range []string{"h8", "a1", "h9", "a2", "h10", "a3", "h11", "a4", "h12"} {
-		mv, err := over.Parse(m)
-		if err == nil {
-			err = over.Play(mv)
-		}
-		if err != nil {
+		if _, err := game.PlayText(over, m); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -205,16 +205,43 @@ func Replay(r *Rules, position string, moves []string) (Position, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, text := range moves {
-		m, err := p.Parse(text)
-		if err == nil {
-			err = p.Play(m)
-		}
-		if err != nil {
-			return p, fmt.Errorf("ply %d: %w", i+1, err)
+	for _, text := range moves {
+		if _, err := PlayText(p, text); err != nil {
+			return p, err
 		}
 	}
 	return p, nil
+}
+
+// PlayText plays the move that the text names. The error names the ply (from 1)
+// and, where the text is at fault, the text.
+func PlayText(p Position, text string) (Move, error) {
+	m, err := p.Parse(text)
+	if err == nil {
+		err = p.Play(m)
+	}
+	if err != nil {
+		return NoMove, fmt.Errorf("ply %d: %w", p.Ply()+1, err)
+	}
+	return m, nil
+}
+
+// Continuer is a Position of a game that its rules may end while moves are
+// left: by a repetition, by a move limit.
+type Continuer interface {
+	// PlayOn undoes such an end: the outcome is Undecided until the rules see
+	// another end. Any other outcome stays.
+	PlayOn()
+}
+
+// PlayOn lets a game go on that its rules call over, for a caller whose arbiter
+// does not, and reports whether moves can be played now. The history stays, for
+// the rules to judge by after the next move.
+func PlayOn(p Position) bool {
+	if c, ok := p.(Continuer); ok {
+		c.PlayOn()
+	}
+	return !p.Outcome().Over()
 }
 
 // History is what [Replay] makes p from: the text of its start position, ""
@@ -266,11 +293,20 @@ func perft(p Position, depth int, bufs [][]Move) uint64 {
 	return n
 }
 
-// Game is a game and its rule sets.
+// Game is a game's row: its rule sets, and what else other packages need to
+// know of it. All but Lenient and OneBook are required.
 type Game struct {
-	Name    string   // "xiangqi"
+	Name    string   // "xiangqi"; lower-case letters, digits, _ and -
 	Default string   // the rule set meant where none is named, in full
 	Sets    []string // the well-known rule sets, in full; parameters make more
+	Common  []string // those that most games are played under, likeliest first
+	// Lenient lists rule sets that end fewer games. A record of a game that
+	// went on after all sets of Common had ended it is read under these.
+	Lenient []string
+	// OneBook: all rule sets can share an opening book.
+	OneBook bool
+	// Reasons lists why the rules may end a game.
+	Reasons []Reason
 	// Rules finds a rule set by its full name; the error wraps ErrRules.
 	Rules func(name string) (*Rules, error)
 	// RulesFor names the rule set that a position text implies (its board

@@ -44,7 +44,6 @@ type Session struct {
 	floor    uint64 // states with a lower number are out of date
 	rules    *game.Rules
 	pos      game.Position // after moves; nil where our rules refuse what the platform ruled
-	base     int           // moves that pos knows nothing of: see playOn
 	moves    []string
 	shown    int // moves that were logged and shown
 	meter    *meter
@@ -312,8 +311,8 @@ func (s *Session) follow() {
 	for same < min(len(s.moves), len(s.st.Moves)) && s.moves[same] == s.st.Moves[same] {
 		same++
 	}
-	if s.pos == nil || same < s.base { // nothing yet, or nothing that leads there
-		same, s.moves, s.base = 0, nil, 0
+	if s.pos == nil {
+		same, s.moves = 0, nil
 		s.pos, _ = s.rules.New(s.st.Terms.Position) // granted has seen it work
 	}
 	for len(s.moves) > same {
@@ -324,12 +323,8 @@ func (s *Session) follow() {
 	for _, text := range s.st.Moves[same:] {
 		s.playOn()
 		seat := s.pos.Turn()
-		m, err := s.pos.Parse(text)
-		if err == nil {
-			err = s.pos.Play(m)
-		}
-		if err != nil {
-			s.dispute(fmt.Sprintf("move %d: %v", len(s.moves)+1, err))
+		if _, err := game.PlayText(s.pos, text); err != nil {
+			s.dispute(err.Error())
 			s.pos = nil
 			return
 		}
@@ -348,17 +343,11 @@ func (s *Session) follow() {
 	}
 }
 
-// playOn is for a game that is over by our rules and not by the platform's: a
-// repetition, or a limit of moves. The same position without its history may
-// go on.
+// playOn lets a game go on that is over by our rules and not by the platform's.
 func (s *Session) playOn() {
-	out := s.pos.Outcome()
-	if !out.Over() {
-		return
-	}
-	s.dispute(fmt.Sprintf("%s by %s, the platform plays on", out.Result, out.Reason))
-	if p, err := s.rules.New(s.pos.String()); err == nil && !p.Outcome().Over() {
-		s.pos, s.base = p, len(s.moves)
+	if out := s.pos.Outcome(); out.Over() {
+		s.dispute(fmt.Sprintf("%s by %s, the platform plays on", out.Result, out.Reason))
+		game.PlayOn(s.pos)
 	}
 }
 

@@ -83,7 +83,7 @@ and none counts twice.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&gameName, "game", "", "xiangqi, gomoku or amazons (required)")
+	f.StringVar(&gameName, "game", "", anyGame()+" (required)")
 	f.StringVar(&rules, "rules", "", "rule set, such as renju-15 (default: the game's); all of Xiangqi's share a book")
 	f.StringVar(&out, "out", "", "book to write (required)")
 	f.IntVar(&plies, "plies", 24, "plies of each game that count")

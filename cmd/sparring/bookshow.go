@@ -43,7 +43,7 @@ comes with the program.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&gameName, "game", "", "with shipped: xiangqi, gomoku or amazons")
+	f.StringVar(&gameName, "game", "", "with shipped: "+anyGame())
 	f.StringVar(&rules, "rules", "", "rule set (default: the book's; with shipped: the game's)")
 	f.StringVar(&moves, "moves", "", "moves from the usual start, separated by spaces")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -68,7 +68,7 @@ func levelsShow() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&gameName, "game", "", "xiangqi, gomoku or amazons (default: all)")
+	c.Flags().StringVar(&gameName, "game", "", anyGame()+" (default: all)")
 	return c
 }
 
@@ -155,7 +155,7 @@ end, and the same command goes on where it was stopped. See docs/levels.md.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&gameName, "game", "", "xiangqi, gomoku or amazons (required)")
+	f.StringVar(&gameName, "game", "", anyGame()+" (required)")
 	f.StringVar(&rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	f.IntVar(&plan.Games, "games", 200, "games of each step, an even number")
 	f.IntVar(&plan.Concurrency, "concurrency", 1, "games at once")

@@ -94,7 +94,7 @@ same command goes on where it was stopped. See docs/match.md.`,
 // conditions are the flags that say what is played, and how, whoever plays.
 func (f *matchFlags) conditions(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.IntVar(&f.games, "games", 100, "games of each pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; may be left out where every spec has a limit")
@@ -225,7 +225,7 @@ func (f *matchFlags) limit(own bool) (match.Limit, error) {
 // rulesOf is the rule set that --game and --rules name.
 func rulesOf(gameName, rules string) (*game.Rules, error) {
 	if gameName == "" {
-		return nil, errors.New("--game is required: xiangqi, gomoku or amazons")
+		return nil, errors.New("--game is required: " + anyGame())
 	}
 	name := gameName
 	if rules != "" {

@@ -61,7 +61,7 @@ command makes the same file.`,
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringArrayVar(&f.rules, "rules", nil, "rule set, repeated: an opening suits all of them (default: the game's)")
 	fl.StringArrayVar(&f.judges, "judge", []string{"self"}, "spec of a player that must take each opening for even, repeated")
 	fl.IntVar(&f.count, "count", 100, "openings to make")

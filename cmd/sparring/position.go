@@ -19,14 +19,21 @@ type place struct{ game, rules, position string }
 
 func (p *place) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&p.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	f.StringVar(&p.game, "game", "", anyGame()+" (required)")
 	f.StringVar(&p.rules, "rules", "", "rule set, such as wxf or renju-15 (default: what the position implies)")
 	f.StringVar(&p.position, "position", "", "position text: a FEN, or the game's own (default: the usual start)")
 }
 
+// anyGame lists the names of the games for help texts: "a, b or c".
+func anyGame() string {
+	names := catalog.Names()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 func (p *place) setup() (game.Position, error) {
 	if p.game == "" {
-		return nil, usagef("--game is required: xiangqi, gomoku or amazons")
+		return nil, usagef("--game is required: %s", anyGame())
 	}
 	pos, err := catalog.Setup(p.game, p.rules, p.position)
 	if err != nil {

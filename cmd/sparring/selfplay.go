@@ -53,7 +53,7 @@ follows from its number, the seed and the other flags.`,
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.game, "game", "", "xiangqi, gomoku or amazons (required)")
+	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.StringVar(&f.out, "out", "", "file of records to write or to go on with (required)")
 	fl.IntVar(&f.games, "games", 100, "games that the file shall have")
@@ -161,12 +161,8 @@ func (f *selfPlayFlags) record(g book.Game, out game.Outcome) (*record.Record, e
 		r.Seats[i] = record.Seat{Player: "self", Kind: record.Bot, Build: engine.Build()}
 	}
 	for _, text := range g.Moves {
-		m, err := p.Parse(text)
-		if err != nil {
-			return nil, err
-		}
 		r.Plies = append(r.Plies, record.Ply{Seat: p.Turn(), Move: text})
-		if err := p.Play(m); err != nil {
+		if _, err := game.PlayText(p, text); err != nil {
 			return nil, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"sparring/game"
-	"sparring/game/xiangqi"
+	"sparring/game/catalog"
 )
 
 // Book is an opening book. It does not change and is safe for concurrent use.
@@ -90,8 +90,9 @@ func (e Entry) compare(o Entry) int {
 // repetitions, limits and handicaps. An opening procedure ends in the usual
 // play of the set before the "+". Everything else stands alone.
 func Family(rules string) string {
-	if name := xiangqi.Game().Name; strings.HasPrefix(rules, name+"/") {
-		return name
+	head, _, _ := strings.Cut(rules, "/")
+	if g, err := catalog.Game(head); err == nil && g.OneBook {
+		return g.Name
 	}
 	family, _, _ := strings.Cut(rules, "+")
 	return family

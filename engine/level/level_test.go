@@ -29,11 +29,7 @@ func TestRefusals(t *testing.T) {
 	}
 	over := opened(t, "gomoku", 0, 0)
 	for _, text := range []string{"h8", "a1", "h9", "a2", "h10", "a3", "h11", "a4", "h12"} {
-		m, err := over.Parse(text)
-		if err == nil {
-			err = over.Play(m)
-		}
-		if err != nil {
+		if _, err := game.PlayText(over, text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -158,11 +158,7 @@ func TestRepetitionRestsOnThePath(t *testing.T) {
 	p := setUp(t, "xiangqi/simple", "3k5/9/9/9/9/9/9/9/4R4/4K4 w")
 	moves := []string{"e1e2", "d9d8", "e2e1", "d8d9", "e1e2", "d9d8", "e2e1"}
 	for _, text := range moves {
-		m, err := p.Parse(text)
-		if err == nil {
-			err = p.Play(m)
-		}
-		if err != nil {
+		if _, err := game.PlayText(p, text); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}

@@ -57,6 +57,8 @@ func Game() game.Game {
 		Name:     Name,
 		Default:  Name + "/10x10",
 		Sets:     []string{Name + "/10x10", Name + "/8x8", Name + "/6x6"},
+		Common:   []string{Name + "/10x10", Name + "/8x8"},
+		Reasons:  []game.Reason{game.NoMoves},
 		Rules:    findRules,
 		RulesFor: rulesFor,
 	}

@@ -16,6 +16,8 @@ func Game() game.Game {
 	g := game.Game{
 		Name:     Name,
 		Default:  Name + "/freestyle-15",
+		Common:   []string{Name + "/freestyle-15", Name + "/standard-15", Name + "/renju-15", Name + "/freestyle-15+swap2"},
+		Reasons:  []game.Reason{game.Five, game.Forbidden, game.BoardFull},
 		Rules:    rulesNamed,
 		RulesFor: rulesFor,
 	}

@@ -57,10 +57,7 @@ func TestOpeningProcedures(t *testing.T) {
 				t.Fatalf("%s: before move %d (%s) it is the turn of %s", tt.clause, i+1, word, p.Turn())
 			}
 			text, refused := strings.CutPrefix(text, "!")
-			m, err := p.Parse(text)
-			if err == nil {
-				err = p.Play(m)
-			}
+			_, err := game.PlayText(p, text)
 			if refused != errors.Is(err, game.ErrIllegal) || !refused && err != nil {
 				t.Fatalf("%s: move %d (%s): %v", tt.clause, i+1, word, err)
 			}

@@ -25,13 +25,9 @@ func newGame(t testing.TB, rules, position string) *Position {
 
 func play(t testing.TB, p game.Position, moves string) {
 	t.Helper()
-	for i, text := range strings.Fields(moves) {
-		m, err := p.Parse(text)
-		if err == nil {
-			err = p.Play(m)
-		}
-		if err != nil {
-			t.Fatalf("ply %d: %v", i+1, err)
+	for _, text := range strings.Fields(moves) {
+		if _, err := game.PlayText(p, text); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

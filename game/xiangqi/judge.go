@@ -17,7 +17,7 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 	if b.Insufficient() {
 		return game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}
 	}
-	if span := b.Recurrence(Occurrences - 1); span > 0 {
+	if span := b.Recurrence(Occurrences - 1); span > 0 && !r.repeats {
 		return r.Judge(b, span)
 	}
 	if r.limit > 0 && int(b.State().Quiet) >= r.limit {

@@ -81,15 +81,21 @@ func (p *Position) Undo() {
 	p.outcome = game.Outcome{} // a game that was over could not have gone on
 }
 
-// PlayOn lets a game that has ended by a repetition, the move limit or for want
-// of material go on, for who is not its arbiter. After the next move the rules
-// look again. A mate or stalemate stays.
+// PlayOn implements game.Continuer for a game that has ended by a repetition,
+// for want of material or by the move limit. A mate or stalemate stays. An
+// arbiter that lets a game go on beyond the move limit knows of none, so from
+// there on the rules are those without it: to a search that knew of it, every
+// move would draw.
 func (p *Position) PlayOn() {
 	switch p.outcome.Reason {
 	case game.Checkmate, game.Stalemate:
-	default:
-		p.outcome = game.Outcome{}
+		return
+	case game.MoveLimit:
+		unlimited := *p.rules
+		unlimited.limit = 0
+		p.rules = unlimited.named()
 	}
+	p.outcome = game.Outcome{}
 }
 
 // Perft counts the leaves of the legal move tree; repetitions and the move

@@ -164,6 +164,7 @@ func TestRuleNames(t *testing.T) {
 		"xiangqi/simple+limit=100":                 "xiangqi/simple+limit=100",
 		"xiangqi/simple+limit=none":                "xiangqi/simple+limit=none",
 		"xiangqi/wxf":                              "xiangqi/wxf",
+		"xiangqi/cxa+repetition=none":              "xiangqi/cxa+repetition=none",
 		"xiangqi/wxf+handicap=rook":                "xiangqi/wxf+handicap=rook",
 		"xiangqi/wxf+limit=60+handicap=two-horses": "xiangqi/wxf+handicap=two-horses",
 	} {
@@ -174,7 +175,8 @@ func TestRuleNames(t *testing.T) {
 	}
 	for _, name := range []string{"", "xiangqi", "xiangqi/", "xiangqi/foo", "xiangqi/simple+", "xiangqi/simple+limit", "xiangqi/simple+limit=0",
 		"xiangqi/simple+limit=060", "xiangqi/simple+limit=60+limit=60", "xiangqi/simple+x=1", "gomoku/simple",
-		"xiangqi/wxf+handicap", "xiangqi/wxf+handicap=king", "xiangqi/wxf+handicap=horse+limit=50", "xiangqi/wxf+handicap=horse+handicap=rook"} {
+		"xiangqi/wxf+handicap", "xiangqi/wxf+handicap=king", "xiangqi/wxf+handicap=horse+limit=50", "xiangqi/wxf+handicap=horse+handicap=rook",
+		"xiangqi/wxf+repetition=3", "xiangqi/wxf+repetition=none+limit=none"} {
 		if r, err := FindRules(name); !errors.Is(err, game.ErrRules) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -233,6 +235,19 @@ func FuzzRuleNames(f *testing.F) {
 	})
 }
 
+// TestNoRepetition: with repetition=none a game goes on whatever recurs.
+func TestNoRepetition(t *testing.T) {
+	rules, err := FindRules("xiangqi/wxf+repetition=none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shuffle := []string{"h0g2", "h9g7", "g2h0", "g7h9"}
+	p, err := game.Replay(rules, "", slices.Concat(shuffle, shuffle, shuffle))
+	if err != nil || p.Outcome().Over() || p.Ply() != 12 {
+		t.Errorf("after %d plies %v, %v", p.Ply(), p.Outcome(), err)
+	}
+}
+
 // TestPlayOn: who is not the arbiter can go on after a repetition and with too
 // little material, but not after a mate.
 func TestPlayOn(t *testing.T) {
@@ -249,7 +264,9 @@ func TestPlayOn(t *testing.T) {
 	if err := p.Play(m); !errors.Is(err, game.ErrOver) {
 		t.Errorf("a move after the end: %v", err)
 	}
-	p.(*Position).PlayOn()
+	if !game.PlayOn(p) {
+		t.Error("it does not go on")
+	}
 	if n := len(p.Legal(nil)); n != 44 {
 		t.Errorf("%d moves to go on with, want 44", n)
 	}
@@ -265,9 +282,20 @@ func TestPlayOn(t *testing.T) {
 		if err != nil || !p.Outcome().Over() {
 			t.Fatalf("%s: %v, %v", fen, p, err)
 		}
-		p.(*Position).PlayOn()
-		if p.Outcome().Over() != over || (len(p.Legal(nil)) == 0) != over {
+		if on := game.PlayOn(p); on == over || p.Outcome().Over() != over || (len(p.Legal(nil)) == 0) != over {
 			t.Errorf("%s: %v, %d moves", fen, p.Outcome(), len(p.Legal(nil)))
 		}
+	}
+	// Beyond the move limit it is played without one.
+	rules, err = FindRules("xiangqi/cxa+limit=10+handicap=horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited, err := rules.New("3k5/9/4R4/9/9/9/9/9/9/4K4 b - - 20 99")
+	if err != nil || !game.PlayOn(limited) || limited.Rules().Name != "xiangqi/cxa+limit=none+handicap=horse" {
+		t.Fatalf("%v, %s", err, limited.Rules().Name)
+	}
+	if err := limited.Play(limited.Legal(nil)[0]); err != nil || limited.Outcome().Over() {
+		t.Errorf("%v, %v", err, limited.Outcome())
 	}
 }

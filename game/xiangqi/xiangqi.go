@@ -27,6 +27,7 @@
 //	limit=N          the game is drawn after N moves (2N plies) without a
 //	                 capture, 10 to 999; 60 where nothing is said
 //	limit=none       no such limit
+//	repetition=none  a repetition does not end the game
 //	handicap=NAME    the game starts without some of Red's pieces: horse,
 //	                 two-horses, cannon, two-cannons, rook, rook-horse,
 //	                 two-rooks; the left one where Red gives one of two
@@ -74,7 +75,12 @@ func Game() game.Game {
 		Name:    Name,
 		Default: defaultRules,
 		Sets:    names,
-		Rules:   FindRules,
+		Common:  names,
+		Lenient: []string{defaultRules + "+limit=none", defaultRules + "+repetition=none", defaultRules + "+limit=none+repetition=none"},
+		OneBook: true,
+		Reasons: []game.Reason{game.Checkmate, game.Stalemate, game.InsufficientMaterial, game.PerpetualCheck, game.PerpetualChase,
+			game.Repetition, game.MoveLimit},
+		Rules: FindRules,
 		RulesFor: func(position string) (string, error) {
 			if position != "" {
 				if _, err := ParseFEN(position); err != nil {
@@ -105,10 +111,11 @@ const defaultRules = Name + "/" + string(wxf)
 
 // Rules is a rule set of Xiangqi.
 type Rules struct {
-	set   set
-	limit int    // plies without a capture that draw the game; 0 is none
-	from  string // FEN of the start position
-	game  game.Rules
+	set      set
+	limit    int    // plies without a capture that draw the game; 0 is none
+	repeats  bool   // a repetition does not end the game
+	handicap string // "" is none
+	game     game.Rules
 }
 
 // Name is the full name of the rule set.
@@ -117,6 +124,26 @@ func (r *Rules) Name() string { return r.game.Name }
 // Limit is the number of plies without a capture after which the game is
 // drawn; 0 is none.
 func (r *Rules) Limit() int { return r.limit }
+
+// named gives r its name, the parameters in their order, and its game.Rules.
+func (r *Rules) named() *Rules {
+	name := Name + "/" + string(r.set)
+	switch r.limit {
+	case defaultLimit:
+	case 0:
+		name += "+limit=none"
+	default:
+		name += "+limit=" + strconv.Itoa(r.limit/2)
+	}
+	if r.repeats {
+		name += "+repetition=none"
+	}
+	if r.handicap != "" {
+		name += "+handicap=" + r.handicap
+	}
+	r.game = game.Rules{Name: name, Game: Name, New: r.start}
+	return r
+}
 
 // FindRules finds a rule set by its full name; the error wraps game.ErrRules.
 func FindRules(name string) (*game.Rules, error) {
@@ -133,69 +160,69 @@ func parseRules(name string) (*Rules, error) {
 		return nil, badRules(name, "want %s/SET", Name)
 	}
 	parts := strings.Split(body, "+")
-	r := &Rules{set: set(parts[0]), limit: defaultLimit, from: StartFEN}
+	r := &Rules{set: set(parts[0]), limit: defaultLimit}
 	if !slices.Contains(sets, r.set) {
 		return nil, badRules(name, "no set %.20q (have %s)", r.set, sets)
 	}
-	full := Name + "/" + string(r.set)
 	done := -1 // the last parameter read
 	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
 		i := slices.IndexFunc(parameters, func(p parameter) bool { return p.key == key })
 		switch {
 		case i < 0:
-			return nil, badRules(name, "no parameter %.20q (have limit, handicap)", key)
+			return nil, badRules(name, "no parameter %.20q (have limit, repetition, handicap)", key)
 		case i <= done:
 			return nil, badRules(name, "%s twice or out of order", key)
 		}
 		done = i
-		usual, err := parameters[i].read(r, value)
-		if err != nil {
+		if err := parameters[i].read(r, value); err != nil {
 			return nil, badRules(name, "%s %.20q, want %v", key, value, err)
 		}
-		if !usual {
-			full += "+" + part
-		}
 	}
-	r.game = game.Rules{Name: full, Game: Name, New: r.start}
-	return r, nil
+	return r.named(), nil
 }
 
 func badRules(name, format string, args ...any) error {
 	return fmt.Errorf("%w %.60q: %s", game.ErrRules, name, fmt.Sprintf(format, args...))
 }
 
-// parameter is a parameter of rule-set names. Read takes its value, says
-// whether it is what holds where nothing is said, or errs with what it wants.
+// parameter is a parameter of rule-set names. Read takes its value; the error
+// is what it wants.
 type parameter struct {
 	key  string
-	read func(r *Rules, value string) (usual bool, err error)
+	read func(r *Rules, value string) error
 }
 
 // parameters are in the order in which they stand in a name.
-var parameters = []parameter{{"limit", readLimit}, {"handicap", readHandicap}}
+var parameters = []parameter{{"limit", readLimit}, {"repetition", readRepetition}, {"handicap", readHandicap}}
 
-func readLimit(r *Rules, value string) (usual bool, err error) {
+func readLimit(r *Rules, value string) error {
 	if value == "none" {
 		r.limit = 0
-		return false, nil
+		return nil
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 10 || n > 999 || value != strconv.Itoa(n) {
-		return false, errors.New("10 to 999 or none")
+		return errors.New("10 to 999 or none")
 	}
 	r.limit = 2 * n
-	return r.limit == defaultLimit, nil
+	return nil
 }
 
-func readHandicap(r *Rules, value string) (usual bool, err error) {
-	for _, h := range handicaps {
-		if h.name == value {
-			r.from = handicapTop + h.red
-			return false, nil
-		}
+func readRepetition(r *Rules, value string) error {
+	if value != "none" {
+		return errors.New("none")
 	}
-	return false, fmt.Errorf("one of %s", strings.Join(Handicaps(), ", "))
+	r.repeats = true
+	return nil
+}
+
+func readHandicap(r *Rules, value string) error {
+	if !slices.Contains(Handicaps(), value) {
+		return fmt.Errorf("one of %s", strings.Join(Handicaps(), ", "))
+	}
+	r.handicap = value
+	return nil
 }
 
 // handicapTop is what all handicap positions have in common: Black's side and
@@ -224,7 +251,12 @@ func Handicaps() (names []string) {
 
 func (r *Rules) start(position string) (game.Position, error) {
 	if position == "" {
-		position = r.from
+		position = StartFEN
+		for _, h := range handicaps {
+			if h.name == r.handicap {
+				position = handicapTop + h.red
+			}
+		}
 	}
 	b, number, err := parseFEN(position)
 	if err != nil {

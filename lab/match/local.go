@@ -126,11 +126,7 @@ func (s *sitting) open() error {
 	}
 	for _, text := range s.bout.Moves {
 		seat := p.Turn()
-		m, err := p.Parse(text)
-		if err == nil {
-			err = p.Play(m)
-		}
-		if err != nil {
+		if _, err := game.PlayText(p, text); err != nil {
 			return fmt.Errorf("opening %d: %w", s.bout.Opening, err)
 		}
 		s.game.Plies = append(s.game.Plies, record.Ply{

@@ -249,8 +249,8 @@ func (r *running) tell(i *uci.Info) {
 func legalLine(from game.Position, texts []string) (line []game.Move) {
 	p := from.Clone()
 	for _, t := range texts {
-		m, err := p.Parse(t)
-		if err != nil || p.Play(m) != nil {
+		m, err := game.PlayText(p, t)
+		if err != nil {
 			break
 		}
 		line = append(line, m)

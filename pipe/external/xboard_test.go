@@ -22,8 +22,8 @@ func speakXBoard() int {
 	}
 	games, forced := 0, false
 	play := func(text string) bool {
-		m, err := pos.Parse(text)
-		return err == nil && pos.Play(m) == nil
+		_, err := game.PlayText(pos, text)
+		return err == nil
 	}
 	answer := func() bool {
 		if forced {

@@ -31,11 +31,15 @@ const (
 	evalOwn   = "own" // the game's own evaluation
 )
 
-// announced are the rule sets that a GUI is offered. It may name any other of
+// announced lists the rule sets that a GUI is offered. It may name any other of
 // the catalog; all in one line are more than some GUIs can take (uci2wb 4.1
 // read half of it as another option).
-var announced = []string{"xiangqi/wxf", "xiangqi/cxa", "xiangqi/simple", "gomoku/freestyle-15", "gomoku/standard-15", "gomoku/renju-15",
-	"gomoku/freestyle-15+swap2", "amazons/10x10", "amazons/8x8"}
+func announced() (names []string) {
+	for _, g := range catalog.Games() {
+		names = append(names, g.Common...)
+	}
+	return names
+}
 
 // apply checks a value and sets it.
 func (o setting) apply(value string) error {
@@ -173,7 +177,7 @@ func (u *uciSpeaker) settings() []setting {
 		spin("Move Overhead", int(s.o.Overhead.Milliseconds()), 0, 5000, func(n int) { u.overhead = time.Duration(n) * time.Millisecond }),
 		check("UCI_ShowWDL", false, func(on bool) { u.showWDL = on }),
 		combo("UCI_Variant", games[0], games, u.setVariant),
-		combo("Rules", rulesAuto, slices.Concat([]string{rulesAuto}, announced), u.setRules),
+		combo("Rules", rulesAuto, slices.Concat([]string{rulesAuto}, announced()), u.setRules),
 		combo("Xiangqi Ranks", ranksAuto, []string{ranksAuto, ranksZero, ranksOne}, u.setRanks),
 	})
 }

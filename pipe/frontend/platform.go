@@ -53,18 +53,14 @@ func (m *match) setUp() error {
 	if err != nil {
 		return err
 	}
-	for i, text := range m.moves {
-		playOn(p)
+	for _, text := range m.moves {
+		game.PlayOn(p)
 		m.seen[p.Key()]++
-		move, err := p.Parse(text)
-		if err == nil {
-			err = p.Play(move)
-		}
-		if err != nil {
-			return fmt.Errorf("move %d: %w", i+1, err)
+		if _, err := game.PlayText(p, text); err != nil {
+			return err
 		}
 	}
-	playOn(p)
+	game.PlayOn(p)
 	m.seen[p.Key()]++
 	m.s.pos = p
 	return nil

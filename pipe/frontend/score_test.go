@@ -42,7 +42,7 @@ func TestScore(t *testing.T) {
 // TestAnnounced: what a GUI is offered can be played, and fits on a line that
 // any GUI can take.
 func TestAnnounced(t *testing.T) {
-	for _, name := range announced {
+	for _, name := range announced() {
 		if _, err := catalog.Rules(name); err != nil {
 			t.Error(err)
 		}

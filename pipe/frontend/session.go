@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"sparring/engine"
@@ -243,44 +242,14 @@ func setUp(gameName, rules, position string, moves []string) (game.Position, err
 	if err != nil {
 		return nil, err
 	}
-	beyond := playOn(p)
-	for i, text := range moves {
-		m, err := p.Parse(text)
-		if err == nil {
-			err = p.Play(m)
+	game.PlayOn(p)
+	for _, text := range moves {
+		if _, err := game.PlayText(p, text); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("move %d: %w", i+1, err)
-		}
-		beyond = playOn(p) || beyond
-	}
-	// An arbiter that lets a game go on beyond the move limit knows of none. To
-	// a search that does, all would be drawn.
-	if unlimited := withoutLimit(p.Rules().Name); beyond && unlimited != p.Rules().Name {
-		return setUp(gameName, unlimited, position, moves)
+		game.PlayOn(p)
 	}
 	return p, nil
-}
-
-// playOn lets a game go on that our rules call over, where that makes sense. It
-// reports whether that was because of the move limit.
-func playOn(p game.Position) (limit bool) {
-	limit = p.Outcome().Reason == game.MoveLimit
-	if g, ok := p.(interface{ PlayOn() }); ok {
-		g.PlayOn()
-	}
-	return limit
-}
-
-// withoutLimit is the name of Xiangqi rules without their move limit, and any
-// other name as it is.
-func withoutLimit(rules string) string {
-	parts := strings.Split(rules, "+")
-	if !strings.HasPrefix(rules, "xiangqi/") {
-		return rules
-	}
-	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.HasPrefix(part, "limit=") })
-	return strings.Join(slices.Insert(parts, 1, "limit=none"), "+")
 }
 
 // configure changes what the engine is given. It begins anew, knowing nothing.

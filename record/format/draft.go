@@ -180,19 +180,12 @@ func identify(r *record.Record) string {
 	return "i-" + hex.EncodeToString(h.Sum(nil))[:24]
 }
 
-// guesses are the sets that a file without a hint may mean, likeliest first.
-// Others are too lenient to be guessed: they would make sense of a damaged file.
-var guesses = map[string][]string{
-	"gomoku":  {"freestyle", "standard", "renju"},
-	"xiangqi": {"wxf", "cxa", "simple"},
-}
-
 // RuleSets lists the rule sets that a game without a named one may have been
 // played under, likeliest first: those whose name is among the words of the
-// hint ("Renju rules"), then the game's default and its other common sets.
-// Sets whose openings have choices are left out, since no list of moves shows
-// the choices. For Xiangqi the last has no move limit. Only names that fit are
-// listed.
+// hint ("Renju rules"), then the game's default, the sets of its Common, and
+// those of its Lenient. Other sets would make sense of a damaged file. Sets
+// whose openings have choices are left out, since no list of moves shows the
+// choices. Only names that fit are listed.
 func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 	g, err := catalog.Game(gameName)
 	if err != nil {
@@ -200,27 +193,35 @@ func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 	}
 	hint = strings.ToLower(hint)
 	rank := func(name string) int { // the lower the likelier, negative for never
-		_, set, _ := strings.Cut(name, "/")
-		set, _, _ = strings.Cut(set, "-")
-		guess := slices.Index(guesses[gameName], set)
+		common := slices.IndexFunc(g.Common, func(c string) bool { return variant(c) == variant(name) })
 		switch {
 		case strings.Contains(name, "+"), !fits(name):
 			return -1
-		case strings.Contains(hint, set):
-			return 100 - len(set) // "standardcaro" before "caro"
+		case strings.Contains(hint, variant(name)):
+			return 100 - len(variant(name)) // "standardcaro" before "caro"
 		case name == g.Default:
 			return 100
-		case guess >= 0:
-			return 101 + guess
+		case common >= 0:
+			return 101 + common
 		}
 		return -1
 	}
 	names := slices.DeleteFunc(slices.Clone(g.Sets), func(name string) bool { return rank(name) < 0 })
 	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
-	if gameName == "xiangqi" {
-		names = append(names, g.Default+"+limit=none")
+	for _, name := range g.Lenient {
+		if fits(name) {
+			names = append(names, name)
+		}
 	}
 	return names
+}
+
+// variant is the word that a rule set is called by: "renju" of
+// "gomoku/renju-15".
+func variant(rules string) string {
+	_, set, _ := strings.Cut(rules, "/")
+	set, _, _ = strings.Cut(set, "-")
+	return set
 }
 
 // Played sets a record's start position up and plays its moves, calling each

@@ -230,6 +230,19 @@ func TestLongGame(t *testing.T) {
 	}
 }
 
+// TestRepeats: a game that goes on after a third occurrence, as its arbiter let
+// it, is read under a set without repetitions.
+func TestRepeats(t *testing.T) {
+	const text = head + "1. H0-G2 H9-G7 2. G2-H0 G7-H9 3. H0-G2 H9-G7 4. G2-H0 G7-H9 5. H2-E2 H9-G7 1/2-1/2\n"
+	games, err := formattest.All(read(text, format.ReadOptions{}))
+	if err != nil || len(games[0].Plies) != 10 || games[0].Rules != "xiangqi/wxf+repetition=none" || games[0].Result != game.Draw {
+		t.Fatalf("%+v, %v", games, err)
+	}
+	if _, err := formattest.All(read(text, format.ReadOptions{Rules: "xiangqi/wxf"})); !errors.Is(err, game.ErrOver) || !strings.Contains(err.Error(), "ply 9") {
+		t.Errorf("%v, want the end of the game", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	formattest.Fuzz(f, Format(), damaged, slices.Sorted(maps.Keys(variants)), notations...)
 }

@@ -195,8 +195,7 @@ func (e *engine) play(position string, moves []string) {
 		return
 	}
 	for _, text := range moves {
-		m, err := p.Parse(text)
-		if err != nil || p.Play(m) != nil {
+		if _, err := game.PlayText(p, text); err != nil {
 			return
 		}
 	}
