@@ -94,6 +94,28 @@ type Decoder struct {
 	history []string // those read
 }
 
+// Begins reports whether a conversation may begin with the line: a JSON object
+// with requests, or the number of a turn.
+func Begins(line string) bool {
+	if strings.HasPrefix(line, "{") {
+		var in struct {
+			Requests []json.RawMessage `json:"requests"`
+		}
+		return json.Unmarshal([]byte(line), &in) == nil && len(in.Requests) > 0
+	}
+	_, err := turnNumber(line)
+	return err == nil
+}
+
+// turnNumber reads the first line of the simple interaction.
+func turnNumber(line string) (int, error) {
+	n, err := strconv.Atoi(line)
+	if err != nil || n < 1 || n > MaxTurns || strconv.Itoa(n) != line {
+		return 0, fmt.Errorf("%w: %.40q, want a JSON object or the number of the turn", ErrSyntax, line)
+	}
+	return n, nil
+}
+
 // Line takes a line; ok is false until there is a turn to answer. After an
 // error, which wraps ErrSyntax and says what and where, the next line is read
 // as if this one had not been.
@@ -117,9 +139,9 @@ func (d *Decoder) Line(line string) (t Turn, ok bool, err error) {
 	case d.begun:
 		return d.single(line, d.simple)
 	}
-	n, err := strconv.Atoi(line)
-	if err != nil || n < 1 || n > MaxTurns {
-		return Turn{}, false, fmt.Errorf("%w: %.40q, want a JSON object or the number of the turn", ErrSyntax, line)
+	n, err := turnNumber(line)
+	if err != nil {
+		return Turn{}, false, err
 	}
 	d.json, d.wanted, d.history = false, 2*n-1, nil
 	return Turn{}, false, nil
