@@ -3,6 +3,8 @@ package gomocup
 import (
 	"fmt"
 	"strings"
+
+	"sparring/pipe/internal/tokens"
 )
 
 // Kind says what an answer of an engine is.
@@ -40,7 +42,7 @@ func (a Answer) String() string {
 	case Suggest:
 		return string(Suggest) + " " + join(a.Points)
 	case Identity, Chatter:
-		return oneLine(a.Text)
+		return tokens.Text(a.Text)
 	case Forbid:
 		var s strings.Builder
 		for _, p := range a.Points {
@@ -48,7 +50,7 @@ func (a Answer) String() string {
 		}
 		return string(Forbid) + " " + s.String() + "."
 	}
-	return strings.TrimSpace(oneLine(string(a.Kind) + " " + a.Text))
+	return tokens.Text(string(a.Kind) + " " + a.Text)
 }
 
 func join(points []Point) string {
@@ -130,7 +132,7 @@ type Pair struct{ Key, Value string }
 func AboutText(pairs ...Pair) string {
 	texts := make([]string, len(pairs))
 	for i, p := range pairs {
-		texts[i] = p.Key + `="` + strings.ReplaceAll(oneLine(p.Value), `"`, "'") + `"`
+		texts[i] = p.Key + `="` + strings.ReplaceAll(tokens.Text(p.Value), `"`, "'") + `"`
 	}
 	return strings.Join(texts, ", ")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"sparring/pipe/internal/tokens"
 )
 
 // Verb is the first word of a command, in capitals.
@@ -115,7 +117,7 @@ func (c Command) String() string {
 	case Turn, TakeBack, Play:
 		return fmt.Sprintf("%s %s", c.Verb, c.At)
 	case Info:
-		return oneLine(fmt.Sprintf("INFO %s %s", c.Key, c.Value))
+		return tokens.Text(fmt.Sprintf("INFO %s %s", c.Key, c.Value))
 	case YXNBest:
 		return fmt.Sprintf("YXNBEST %d", c.N)
 	}

@@ -121,13 +121,3 @@ func number(text string) (int, bool) {
 func clean(line string) string {
 	return strings.TrimSpace(line[:min(len(line), MaxLine)])
 }
-
-// oneLine makes a text fit for a line of its own.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' {
-			return ' '
-		}
-		return r
-	}, text)
-}

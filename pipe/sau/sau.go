@@ -34,6 +34,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"sparring/pipe/internal/tokens"
 )
 
 // ErrSyntax: a line or move that is not of the protocol's form.
@@ -87,12 +89,7 @@ func (l Line) String() string {
 	case Move:
 		rest = l.Squares
 	}
-	text := strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' {
-			return ' '
-		}
-		return r
-	}, strings.TrimSpace(string(l.Word)+" "+rest))
+	text := tokens.Text(string(l.Word) + " " + rest)
 	if len(text) > MaxLine-2 {
 		text = strings.ToValidUTF8(text[:MaxLine-2], "")
 	}

@@ -11,11 +11,9 @@ import (
 	"sparring/pipe/internal/tokens"
 )
 
-// Command is what a GUI says to an engine. String is its line.
-type Command interface {
-	fmt.Stringer
-	command()
-}
+// Command is what a GUI says to an engine: one of the types below. String is its
+// line.
+type Command interface{ fmt.Stringer }
 
 // The commands.
 type (
@@ -71,20 +69,6 @@ type Clocks struct {
 	MovesToGo                      int // to the next time control, 0 is the whole game
 }
 
-func (Hello) command()     {}
-func (Debug) command()     {}
-func (IsReady) command()   {}
-func (SetOption) command() {}
-func (Register) command()  {}
-func (NewGame) command()   {}
-func (Position) command()  {}
-func (Go) command()        {}
-func (Stop) command()      {}
-func (PonderHit) command() {}
-func (Quit) command()      {}
-func (Show) command()      {}
-func (Unknown) command()   {}
-
 // Parse reads a line from a GUI. Words before the first known command are
 // passed over. The command is never nil; the error says what could not be read
 // of it.
@@ -104,9 +88,8 @@ func Parse(line string) (Command, error) {
 func parse(l *tokens.Line) Command {
 	word := l.Peek()
 	if word == "fen" || word == "startpos" {
-		p := parsePosition(l)
-		p.Cyclone = true
-		return p
+		fen, moves := l.Position()
+		return Position{fen, moves, true}
 	}
 	rest := *l
 	rest.Next()
@@ -125,7 +108,8 @@ func parse(l *tokens.Line) Command {
 	case "ucinewgame":
 		c = NewGame{}
 	case "position":
-		c = parsePosition(&rest)
+		fen, moves := rest.Position()
+		c = Position{FEN: fen, Moves: moves}
 	case "go":
 		c = parseGo(&rest)
 	case "stop":
@@ -153,26 +137,6 @@ func parseSetOption(l *tokens.Line) Command {
 	name := l.Until(func(w string) bool { return w == "value" })
 	l.Next()
 	return SetOption{strings.Join(name, " "), l.Rest()}
-}
-
-// parsePosition reads "startpos" or "fen TEXT", and "moves ...".
-func parsePosition(l *tokens.Line) Position {
-	var p Position
-	moves := func(w string) bool { return w == "moves" }
-	switch w := l.Next(); w {
-	case "startpos":
-	case "fen":
-		p.FEN = strings.Join(l.Until(moves), " ")
-		if p.FEN == "" {
-			l.Bad("position fen: nothing follows")
-		}
-	default:
-		l.Bad("position %.40q: want startpos or fen", w)
-	}
-	l.Until(moves)
-	l.Next()
-	p.Moves = l.Until(func(string) bool { return false })
-	return p
 }
 
 // goWords are the words that may follow "go"; the moves after searchmoves end
@@ -234,7 +198,6 @@ func parseGo(l *tokens.Line) Command {
 	return g
 }
 
-// String implements Command.
 func (c Hello) String() string {
 	if c.Cyclone {
 		return "ucicyclone"
@@ -242,7 +205,6 @@ func (c Hello) String() string {
 	return "uci"
 }
 
-// String implements Command.
 func (c Debug) String() string {
 	if c.On {
 		return "debug on"
@@ -250,10 +212,6 @@ func (c Debug) String() string {
 	return "debug off"
 }
 
-// String implements Command.
-func (IsReady) String() string { return "isready" }
-
-// String implements Command.
 func (c SetOption) String() string {
 	if c.Value == "" {
 		return "setoption name " + tokens.Text(c.Name)
@@ -261,13 +219,6 @@ func (c SetOption) String() string {
 	return "setoption name " + tokens.Text(c.Name) + " value " + tokens.Text(c.Value)
 }
 
-// String implements Command.
-func (c Register) String() string { return strings.TrimSpace("register " + tokens.Text(c.Text)) }
-
-// String implements Command.
-func (NewGame) String() string { return "ucinewgame" }
-
-// String implements Command.
 func (c Position) String() string {
 	text := "startpos"
 	if c.FEN != "" {
@@ -279,15 +230,14 @@ func (c Position) String() string {
 	return text + list(" moves ", c.Moves)
 }
 
-// list is the head and the words, nothing where there are none.
-func list(head string, all []string) string {
-	if len(all) == 0 {
+// list is the head and the words; "" if there are no words.
+func list(head string, words []string) string {
+	if len(words) == 0 {
 		return ""
 	}
-	return head + tokens.Text(strings.Join(all, " "))
+	return head + tokens.Text(strings.Join(words, " "))
 }
 
-// String implements Command.
 func (c Go) String() string {
 	s := "go"
 	number := func(key string, n int64, always bool) {
@@ -316,17 +266,11 @@ func (c Go) String() string {
 	return s + list(" searchmoves ", c.Moves)
 }
 
-// String implements Command.
-func (Stop) String() string { return "stop" }
-
-// String implements Command.
-func (PonderHit) String() string { return "ponderhit" }
-
-// String implements Command.
-func (Quit) String() string { return "quit" }
-
-// String implements Command.
-func (Show) String() string { return "d" }
-
-// String implements Command.
-func (c Unknown) String() string { return tokens.Text(c.Text) }
+func (IsReady) String() string    { return "isready" }
+func (NewGame) String() string    { return "ucinewgame" }
+func (Stop) String() string       { return "stop" }
+func (PonderHit) String() string  { return "ponderhit" }
+func (Quit) String() string       { return "quit" }
+func (Show) String() string       { return "d" }
+func (c Register) String() string { return strings.TrimSpace("register " + tokens.Text(c.Text)) }
+func (c Unknown) String() string  { return tokens.Text(c.Text) }

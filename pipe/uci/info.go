@@ -142,7 +142,6 @@ func parseScore(l *tokens.Line, s *Score) {
 	}
 }
 
-// String implements Reply.
 func (i Info) String() string {
 	var s strings.Builder
 	s.WriteString("info")

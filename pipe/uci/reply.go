@@ -10,13 +10,11 @@ import (
 	"sparring/pipe/internal/tokens"
 )
 
-// Reply is what an engine says to a GUI. String is its line.
-type Reply interface {
-	fmt.Stringer
-	reply()
-}
+// Reply is what an engine says to a GUI: one of the types below, [Option] or
+// [Info]. String is its line.
+type Reply interface{ fmt.Stringer }
 
-// The replies. [Option] and [Info] are the others.
+// The replies.
 type (
 	// ID is "id": Key is "name" or "author".
 	ID struct{ Key, Value string }
@@ -39,15 +37,6 @@ var NoMoves = []string{"(none)", "0000", "none", "NULL"}
 
 // None reports whether there is no move to play.
 func (b BestMove) None() bool { return b.Move == "" || slices.Contains(NoMoves, b.Move) }
-
-func (ID) reply()       {}
-func (OK) reply()       {}
-func (ReadyOK) reply()  {}
-func (BestMove) reply() {}
-func (State) reply()    {}
-func (Option) reply()   {}
-func (Info) reply()     {}
-func (Chatter) reply()  {}
 
 // ParseReply reads a line from an engine. The reply is never nil; the error
 // says what could not be read of it.
@@ -84,25 +73,13 @@ func parseReply(l *tokens.Line) Reply {
 		if l.Peek() == "name" {
 			l.Next()
 		}
-		o, err := ParseOption(l.Rest())
-		l.Note(err)
-		return o
+		return ParseOption(l)
 	case "info":
 		return parseInfo(l)
 	}
 	return nil
 }
 
-// String implements Reply.
-func (r ID) String() string { return "id " + r.Key + " " + tokens.Text(r.Value) }
-
-// String implements Reply.
-func (OK) String() string { return "uciok" }
-
-// String implements Reply.
-func (ReadyOK) String() string { return "readyok" }
-
-// String implements Reply.
 func (r BestMove) String() string {
 	if r.Ponder == "" {
 		return "bestmove " + tokens.Text(r.Move)
@@ -110,10 +87,10 @@ func (r BestMove) String() string {
 	return "bestmove " + tokens.Text(r.Move) + " ponder " + tokens.Text(r.Ponder)
 }
 
-// String implements Reply.
-func (r State) String() string { return r.Key + " " + tokens.Text(r.Value) }
-
-// String implements Reply.
+func (OK) String() string        { return "uciok" }
+func (ReadyOK) String() string   { return "readyok" }
+func (r ID) String() string      { return "id " + r.Key + " " + tokens.Text(r.Value) }
+func (r State) String() string   { return r.Key + " " + tokens.Text(r.Value) }
 func (r Chatter) String() string { return tokens.Text(r.Text) }
 
 // Kind is what kind of option an option is.
@@ -138,10 +115,8 @@ type Option struct {
 	Vars     []string
 }
 
-// ParseOption reads an option's line from its name on, as UCCI has it too. The
-// error wraps ErrSyntax; the option is then what could be read.
-func ParseOption(text string) (Option, error) {
-	l := tokens.Read(text)
+// ParseOption reads an option's line from its name on, which is the same in UCCI.
+func ParseOption(l *tokens.Line) Option {
 	keys := []string{"type", "default", "min", "max", "var"}
 	key := func(w string) bool { return slices.Contains(keys, w) }
 	o := Option{Name: strings.Join(l.Until(func(w string) bool { return w == "type" }), " ")}
@@ -168,7 +143,7 @@ func ParseOption(text string) (Option, error) {
 			o.Vars = append(o.Vars, strings.Join(l.Until(key), " "))
 		}
 	}
-	return o, l.Err()
+	return o
 }
 
 // Tail is the option's line from its type on.
@@ -190,5 +165,4 @@ func (o Option) Tail() string {
 	return s
 }
 
-// String implements Reply.
 func (o Option) String() string { return "option name " + tokens.Text(o.Name) + " " + o.Tail() }

@@ -25,6 +25,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sparring/pipe/internal/tokens"
 )
 
 // ErrSyntax: a reply that is known by its first word and wrong.
@@ -108,14 +110,7 @@ func Clocks(mine, theirs time.Duration) string {
 func seconds(d time.Duration) int64 { return max(int64(d/time.Second), 0) }
 
 // line joins words, without what would end the line.
-func line(words ...string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' {
-			return ' '
-		}
-		return r
-	}, strings.Join(words, " "))
-}
+func line(words ...string) string { return tokens.Text(strings.Join(words, " ")) }
 
 // FEN is a Xiangqi position as SetBoard takes it, made from one of ours: horses
 // are h and elephants e, and there is nothing between the side to move and the
