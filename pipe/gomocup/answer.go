@@ -7,7 +7,7 @@ import (
 	"sparring/pipe/internal/tokens"
 )
 
-// Kind says what an answer of an engine is.
+// Kind is the kind of an engine's answer.
 type Kind string
 
 // The kinds of answer.
@@ -22,10 +22,10 @@ const (
 	Points   Kind = "x,y"     // one point; two or three to SWAP2BOARD
 	Forbid   Kind = "FORBID"  // any number of points
 	Identity Kind = "ABOUT"   // Text: key="value", ...
-	Chatter  Kind = ""        // Text: a line that is none of these
+	Chatter  Kind = ""        // Text: any other line
 )
 
-// Answer is a line that an engine says.
+// Answer is a line from an engine.
 type Answer struct {
 	Kind   Kind
 	Points []Point
@@ -61,9 +61,9 @@ func join(points []Point) string {
 	return strings.Join(texts, " ")
 }
 
-// ParseAnswer reads a line of an engine. Engines write whatever they like; a
-// line that is no answer is Chatter. The error, which wraps ErrSyntax, is for
-// answers that are known by their first word and wrong.
+// ParseAnswer reads a line from an engine. Engines write whatever they like; a
+// line that is not an answer is Chatter. An answer that is known by its first
+// word and malformed is an error that wraps ErrSyntax.
 func ParseAnswer(line string) (Answer, error) {
 	line = clean(line)
 	word, rest, _ := strings.Cut(line, " ")
@@ -106,7 +106,7 @@ func ParseAnswer(line string) (Answer, error) {
 	return a, nil
 }
 
-// parseForbid reads four digits for each point and the stop behind the last.
+// parseForbid reads four digits for each point and the full stop at the end.
 func parseForbid(text string) ([]Point, error) {
 	digits, _, ok := strings.Cut(text, ".")
 	if !ok || len(digits)%4 != 0 {
@@ -117,7 +117,7 @@ func parseForbid(text string) ([]Point, error) {
 		x, okX := number(digits[i : i+2])
 		y, okY := number(digits[i+2 : i+4])
 		if !okX || !okY || x < 0 || y < 0 {
-			return nil, fmt.Errorf("%w: FORBID %.40q: %.4q is no point", ErrSyntax, text, digits[i:i+4])
+			return nil, fmt.Errorf("%w: FORBID %.40q: %.4q is not a point", ErrSyntax, text, digits[i:i+4])
 		}
 		points = append(points, Point{x, y})
 	}
@@ -127,8 +127,7 @@ func parseForbid(text string) ([]Point, error) {
 // Pair is one item of an engine's answer to ABOUT.
 type Pair struct{ Key, Value string }
 
-// AboutText writes them as the protocol wants it; quotation marks in a value
-// become single ones.
+// AboutText is the answer to ABOUT; double quotes in a value become single ones.
 func AboutText(pairs ...Pair) string {
 	texts := make([]string, len(pairs))
 	for i, p := range pairs {

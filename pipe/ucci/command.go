@@ -29,34 +29,34 @@ type (
 	Hello struct{}
 	// SetOption sets an option of one word, or presses a button.
 	SetOption struct{ Name, Value string }
-	// BanMoves forbids moves in the position, until the next Position.
+	// BanMoves excludes moves from the search, until the next Position.
 	BanMoves struct{ Moves []string }
-	// Go starts a search. What is zero was not said.
+	// Go starts a search. A zero field was not given.
 	Go struct {
-		Ponder   bool // think on the opponent's time
+		Ponder   bool // on the opponent's time
 		Draw     bool // the opponent offers a draw
 		Infinite bool // "depth infinite"
-		Static   bool // "depth 0": the static evaluation only
+		Static   bool // "depth 0": only the static evaluation
 		Depth    int
 		Nodes    uint64
-		Clock    *Clock // nil where no clock runs
+		Clock    *Clock // nil if no clock runs
 	}
-	// PonderHit: the expected move was played, maybe with the offer of a draw.
+	// PonderHit: the expected move was played, with or without the offer of a
+	// draw.
 	PonderHit struct{ Draw bool }
-	// Probe asks what the hash table knows of a position: for debugging.
+	// Probe asks for the hash entry of a position: for debugging.
 	Probe struct{ Position Position }
 )
 
-// Clock is what is left on the clocks, in the unit that the GUI has chosen: the
-// numbers are as they were written.
+// Clock is the times left, as numbers in the unit that the GUI has chosen.
 type Clock struct {
 	Time, Increment       int // the mover's; Increment for each move
-	MovesToGo             int // to the next time control, 0 is none
+	MovesToGo             int // to the next time control; 0 if there is none
 	OppTime, OppIncrement int
 	OppMovesToGo          int
 }
 
-// Unit is what Clock's numbers count: seconds, unless the option usemillisec is
+// Unit is the unit of Clock's numbers: seconds, unless the option usemillisec is
 // on.
 func Unit(usemillisec bool) time.Duration {
 	if usemillisec {
@@ -65,8 +65,8 @@ func Unit(usemillisec bool) time.Duration {
 	return time.Second
 }
 
-// Parse reads a line from a GUI. The command is never nil; the error says what
-// could not be read of it.
+// Parse reads a line from a GUI. The command is never nil; the error tells what
+// could not be read.
 func Parse(line string) (Command, error) {
 	l := tokens.Read(line)
 	whole := *l

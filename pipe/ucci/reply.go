@@ -27,17 +27,17 @@ type (
 type (
 	// Option is an option that the engine has; its name is one word.
 	Option struct{ uci.Option }
-	// OK is "ucciok", the end of the introduction.
+	// OK is "ucciok", the end of the handshake.
 	OK struct{}
-	// BestMove ends a search. Ponder is the expected answer, "" if none is
-	// known. Draw offers a draw, or accepts the one offered.
+	// BestMove ends a search. Ponder is the expected reply, "" if none is known.
+	// Draw offers a draw, or accepts the one offered.
 	BestMove struct {
 		Move, Ponder string
 		Draw, Resign bool
 	}
-	// NoBestMove ends a search that has no move to give.
+	// NoBestMove ends a search without a move.
 	NoBestMove struct{}
-	// PopHash answers Probe; nothing is set where the table knows nothing.
+	// PopHash answers Probe. All fields are zero if the table has no entry.
 	PopHash struct {
 		BestMove     string
 		Lower, Upper *Bound
@@ -49,19 +49,19 @@ type (
 // Bound is a score in the hash table, and the depth it was searched to.
 type Bound struct{ Score, Depth int }
 
-// Info is what an engine tells of its search. What is zero or nil was not said.
+// Info is the state of a search. A zero field was not given.
 type Info struct {
 	Depth    int
 	Score    *int // a minor piece is about 100, as a rule
 	Nodes    uint64
 	Time     time.Duration
-	CurrMove string // being looked at
+	CurrMove string // being searched
 	PV       []string
-	Message  string // the rest of the line, for people
+	Message  string // the rest of the line, for the user
 }
 
 // ParseReply reads a line from an engine. The reply is never nil; the error
-// says what could not be read of it.
+// tells what could not be read.
 func ParseReply(line string) (Reply, error) {
 	l := tokens.Read(line)
 	whole := *l

@@ -17,8 +17,7 @@ type Command interface{ fmt.Stringer }
 
 // The commands.
 type (
-	// Hello is "uci": say who you are and what options you have, then uciok.
-	// "ucicyclone" is read as one too.
+	// Hello is "uci", or "ucicyclone": give your name and options, then uciok.
 	Hello struct{ Cyclone bool }
 	// Debug is "debug on" or "debug off".
 	Debug struct{ On bool }
@@ -28,26 +27,26 @@ type (
 	SetOption struct{ Name, Value string }
 	// Register is "register", with what follows.
 	Register struct{ Text string }
-	// NewGame is "ucinewgame": what follows is of another game.
+	// NewGame is "ucinewgame": the next position is of another game.
 	NewGame struct{}
-	// Position is the position to think about: the usual start where FEN is
-	// "", and the moves that followed.
+	// Position is the position to search: FEN, or the usual start if it is "",
+	// and the moves played from there.
 	Position struct {
 		FEN     string
 		Moves   []string
-		Cyclone bool // "position" itself is missing, as GUIs of that dialect have it
+		Cyclone bool // without the word "position", as GUIs of that dialect write it
 	}
-	// Go starts a search. What is zero was not said.
+	// Go starts a search. A zero field was not given.
 	Go struct {
-		Moves    []string // "searchmoves": these alone
+		Moves    []string // "searchmoves": search only these
 		Ponder   bool
 		Infinite bool
-		Clocks   *Clocks // nil where no clock runs
+		Clocks   *Clocks // nil if no clock runs
 		MoveTime time.Duration
 		Depth    int
 		Nodes    uint64
-		Mate     int // search for a win in so many moves
-		Perft    int // count the leaves instead
+		Mate     int // search for a win in this many moves
+		Perft    int // count the leaf nodes instead
 	}
 	// Stop ends the search.
 	Stop struct{}
@@ -55,23 +54,23 @@ type (
 	PonderHit struct{}
 	// Quit ends the engine.
 	Quit struct{}
-	// Show is "d": draw the position. Not of the protocol, but every engine has it.
+	// Show is "d": print the position. It is not in the protocol, but every
+	// engine has it.
 	Show struct{}
-	// Unknown is a line without any known command, or an empty one.
+	// Unknown is an empty line, or one without a known command.
 	Unknown struct{ Text string }
 )
 
-// Clocks are what is left on the clocks: White is the side that opens a game.
-// Times may be negative.
+// Clocks are the times left. White is the side that moves first in a game. Times
+// may be negative.
 type Clocks struct {
 	White, Black                   time.Duration
 	WhiteIncrement, BlackIncrement time.Duration
-	MovesToGo                      int // to the next time control, 0 is the whole game
+	MovesToGo                      int // to the next time control; 0 is the whole game
 }
 
 // Parse reads a line from a GUI. Words before the first known command are
-// passed over. The command is never nil; the error says what could not be read
-// of it.
+// skipped. The command is never nil; the error tells what could not be read.
 func Parse(line string) (Command, error) {
 	l := tokens.Read(line)
 	whole := *l
@@ -84,7 +83,7 @@ func Parse(line string) (Command, error) {
 	return Unknown{whole.Rest()}, l.Err()
 }
 
-// parse reads the command that the line now begins with, nil if it is none.
+// parse reads a command at the start of the line; nil if there is none.
 func parse(l *tokens.Line) Command {
 	word := l.Peek()
 	if word == "fen" || word == "startpos" {
@@ -127,7 +126,7 @@ func parse(l *tokens.Line) Command {
 	return c
 }
 
-// parseSetOption reads "name NAME [value VALUE]"; both may have blanks.
+// parseSetOption reads "name NAME [value VALUE]"; both may contain spaces.
 func parseSetOption(l *tokens.Line) Command {
 	if l.Peek() == "name" {
 		l.Next()
@@ -139,8 +138,8 @@ func parseSetOption(l *tokens.Line) Command {
 	return SetOption{strings.Join(name, " "), l.Rest()}
 }
 
-// goWords are the words that may follow "go"; the moves after searchmoves end
-// with any of them.
+// goWords are the words that may follow "go". Each ends the list of moves after
+// searchmoves.
 var goWords = []string{"searchmoves", "ponder", "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "mate",
 	"movetime", "infinite", "perft"}
 

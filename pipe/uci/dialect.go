@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// Dialect is how a game's moves and positions are written, where that is not as
-// the rules of package game write them. Its methods turn one text into the
-// other, and leave a text alone that is of no move's form: who knows the rules
-// will say what is wrong with it.
+// Dialect is a notation for a game's moves and positions other than that of
+// package game. Its methods convert between the two. A text that has not the
+// form of a move is returned unchanged: the rules will reject it.
 //
-// What Fairy-Stockfish writes is what GUIs of UCI_Variant read: Xiangqi with
+// GUIs that know UCI_Variant read what Fairy-Stockfish writes: Xiangqi with
 // ranks from 1 (h3e3, a10a9), Amazons with the arrow as a second move
 // (d1d7,d7b7). Pikafish, UCCI and the "Cyclone" dialect have ranks from 0, as
-// we have. There is no Gomoku in either: stones are written as here (h8), and
-// drops in the manner of Fairy-Stockfish (P@h8) are read.
+// we do. None of them plays Gomoku: stones are written as here (h8), and
+// Fairy-Stockfish's drops (P@h8) are read as well.
 type Dialect struct {
 	Game  string // "xiangqi", "gomoku", "amazons"
-	Ranks int    // the number of Xiangqi's first rank, 0 or 1
+	Ranks int    // the number of Xiangqi's first rank: 0 or 1
 }
 
-// Theirs is a move of ours as the dialect writes it.
+// Theirs converts one of our moves into the dialect.
 func (d Dialect) Theirs(move string) string {
 	switch d.Game {
 	case "xiangqi":
@@ -35,8 +34,8 @@ func (d Dialect) Theirs(move string) string {
 	return move
 }
 
-// Ours is a move of the dialect as we write it. Capitals, and a hyphen between
-// the squares, are read too.
+// Ours converts a move of the dialect into our notation. Capitals, and a hyphen
+// between the squares, are read too.
 func (d Dialect) Ours(move string) string {
 	move = strings.ToLower(move)
 	switch d.Game {
@@ -54,8 +53,8 @@ func (d Dialect) Ours(move string) string {
 	return move
 }
 
-// OurPosition is a FEN of the dialect as we read it: GUIs fill up FENs of every
-// game with the fields that chess has.
+// OurPosition converts a FEN of the dialect: GUIs pad the FENs of every game with
+// the fields that chess has.
 func (d Dialect) OurPosition(fen string) string {
 	if d.Game != "amazons" {
 		return fen
@@ -66,7 +65,7 @@ func (d Dialect) OurPosition(fen string) string {
 	return fen
 }
 
-// TheirPosition is a position of ours as the dialect writes it.
+// TheirPosition converts one of our positions into the dialect.
 func (d Dialect) TheirPosition(position string) string {
 	if d.Game == "amazons" && position != "" {
 		return position + " - - 0 1"
@@ -74,7 +73,7 @@ func (d Dialect) TheirPosition(position string) string {
 	return position
 }
 
-// shiftRanks adds to both ranks of a Xiangqi move.
+// shiftRanks adds a number to both ranks of a Xiangqi move.
 func shiftRanks(move string, add int) string {
 	if add == 0 {
 		return move
@@ -91,7 +90,7 @@ func shiftRanks(move string, add int) string {
 	return from.String() + to.String()
 }
 
-// square is a file's letter and a rank's number, whatever they count from.
+// square is a file's letter and a rank's number, whatever rank is the first.
 type square struct {
 	file byte
 	rank int
@@ -99,7 +98,7 @@ type square struct {
 
 func (s square) String() string { return string(rune(s.file)) + strconv.Itoa(s.rank) }
 
-// cutSquare reads the square that a text begins with.
+// cutSquare reads the square at the start of a text.
 func cutSquare(text string) (s square, rest string, ok bool) {
 	n := 1
 	for n < len(text) && n < 3 && text[n] >= '0' && text[n] <= '9' {

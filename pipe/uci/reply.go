@@ -18,28 +18,28 @@ type Reply interface{ fmt.Stringer }
 type (
 	// ID is "id": Key is "name" or "author".
 	ID struct{ Key, Value string }
-	// OK is "uciok", the end of the introduction.
+	// OK is "uciok", the end of the handshake.
 	OK struct{}
 	// ReadyOK answers IsReady.
 	ReadyOK struct{}
-	// BestMove ends a search. Move is one of NoMoves where there is none to
-	// play; Ponder is the expected answer, "" if none is known.
+	// BestMove ends a search. Move is one of NoMoves if there is no legal move;
+	// Ponder is the expected reply, "" if none is known.
 	BestMove struct{ Move, Ponder string }
-	// State is "copyprotection" or "registration" with how it goes:
-	// "checking", "ok" or "error".
+	// State is "copyprotection" or "registration" with its state: "checking",
+	// "ok" or "error".
 	State struct{ Key, Value string }
-	// Chatter is a line that is none of the protocol's.
+	// Chatter is a line outside of the protocol.
 	Chatter struct{ Text string }
 )
 
-// NoMoves are the texts that engines write for no move. The first is ours.
+// NoMoves are the texts that engines write for "no move". The first is ours.
 var NoMoves = []string{"(none)", "0000", "none", "NULL"}
 
-// None reports whether there is no move to play.
+// None reports whether there is no legal move.
 func (b BestMove) None() bool { return b.Move == "" || slices.Contains(NoMoves, b.Move) }
 
 // ParseReply reads a line from an engine. The reply is never nil; the error
-// says what could not be read of it.
+// tells what could not be read.
 func ParseReply(line string) (Reply, error) {
 	l := tokens.Read(line)
 	whole := *l
@@ -93,24 +93,24 @@ func (r ID) String() string      { return "id " + r.Key + " " + tokens.Text(r.Va
 func (r State) String() string   { return r.Key + " " + tokens.Text(r.Value) }
 func (r Chatter) String() string { return tokens.Text(r.Text) }
 
-// Kind is what kind of option an option is.
+// Kind is the type of an option.
 type Kind string
 
-// The kinds of option.
+// The types of option.
 const (
 	Check  Kind = "check"  // "true" or "false"
 	Spin   Kind = "spin"   // a whole number within Min and Max
 	Combo  Kind = "combo"  // one of Vars
-	Button Kind = "button" // to be pressed
+	Button Kind = "button" // an action
 	Text   Kind = "string" // any text
-	Label  Kind = "label"  // not to be set (UCCI)
+	Label  Kind = "label"  // read only (UCCI)
 )
 
 // Option is an option that an engine has.
 type Option struct {
 	Name     string
 	Kind     Kind
-	Default  string // "" where none is named
+	Default  string // "" if not given
 	Min, Max int    // of a Spin
 	Vars     []string
 }
