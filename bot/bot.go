@@ -13,6 +13,8 @@ import (
 
 	"sparring/bot/play"
 	"sparring/bot/policy"
+	"sparring/engine"
+	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -140,10 +142,6 @@ func (b *Bot) Run(ctx context.Context) error {
 // An engine that does not start is no reason to keep the other players waiting:
 // its next start may go better.
 func (b *Bot) start(ctx context.Context) {
-	think, ok := b.deps.Think.(play.Starter)
-	if !ok {
-		return
-	}
 	started := make(chan struct{})
 	go func() {
 		defer close(started)
@@ -151,7 +149,7 @@ func (b *Bot) start(ctx context.Context) {
 		for _, p := range b.players {
 			for _, g := range p.profile.Games {
 				wg.Go(func() {
-					if err := think.Ready(p.profile.Engine, g); err != nil && ctx.Err() == nil {
+					if err := b.tryEngine(p.profile.Engine, g); err != nil && ctx.Err() == nil {
 						p.log.Error().Err(err).Str("engine", p.profile.Engine).Msg("the engine does not start")
 					}
 				})
@@ -163,6 +161,20 @@ func (b *Bot) start(ctx context.Context) {
 	case <-started:
 	case <-ctx.Done(): // the pool's end ends what is still starting
 	}
+}
+
+// tryEngine starts a player's engine for a game, and lets the process wait for
+// the first one.
+func (b *Bot) tryEngine(spec, gameName string) error {
+	rules, err := catalog.Rules(gameName)
+	if err != nil {
+		return err
+	}
+	g, err := b.deps.Think.NewGame(spec, engine.GameOptions{Rules: rules})
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.Ready(), g.Close())
 }
 
 // serve keeps the places in the queues until there is a reason to end.

@@ -9,9 +9,21 @@ import (
 	"sparring/bot/play"
 	"sparring/engine"
 	"sparring/game"
+	"sparring/pipe/playerspec"
 	"sparring/protocol"
 	"sparring/record"
 )
+
+// pooled is the real thinker, with so many cores.
+func pooled(t *testing.T, cores int) play.PoolThinker {
+	t.Helper()
+	p := play.PoolThinker{Engines: playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20}), Pool: engine.NewPool(cores)}
+	t.Cleanup(func() {
+		p.Pool.Close()
+		p.Engines.Close()
+	})
+	return p
+}
 
 // The real engine plays a game: every own move is searched, and what it says
 // is in the record.
@@ -23,15 +35,13 @@ func TestPlaysWithTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	pool := engine.NewPool(engine.PoolOptions{Cores: 2, HashBytes: 1 << 20})
-	defer pool.Close()
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	profiles := filepath.Join(t.TempDir(), "bots.json")
 	if err := os.WriteFile(profiles, []byte(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "nodes": 1000}]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: play.PoolThinker{Pool: pool}, Build: "test 1", Records: w},
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: pooled(t, 2), Build: "test 1", Records: w},
 		func(c *Config) { c.Profiles = profiles })
 	o := offerOf(small(t), "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sparring/bot/play"
+	"sparring/engine"
 	"sparring/game"
 )
 
@@ -29,6 +30,10 @@ type idea struct {
 	once    sync.Once
 	started time.Time
 }
+
+func (g *greedy) NewGame(string, engine.GameOptions) (play.Game, error) { return g, nil }
+func (g *greedy) Ready() error                                          { return nil }
+func (g *greedy) Close() error                                          { return nil }
 
 func (g *greedy) Think(t play.Task) (play.Thought, error) {
 	g.mu.Lock()

@@ -58,7 +58,7 @@ func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protoc
 	}
 	p.log.Debug().Str("game", string(ans.Game)).Str("pool", string(pool)).Msg("challenge waits")
 	if p.endedEarly(ans.Game) {
-		s.Decline()
+		s.ChallengeEnded()
 	}
 	// The platform's word ends the wait, or the expiry of the reservation.
 	select {
@@ -79,6 +79,6 @@ func (p *player) withdraw(ctx context.Context, s *seat) error {
 	if _, err := p.client.Withdraw(within, s.ID()); err != nil {
 		return nil // too late, or unheard: the state or the expiry decides
 	}
-	s.Decline()
+	s.ChallengeEnded()
 	return policy.ErrClosed
 }

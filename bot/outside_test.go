@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"sparring/bot/play"
-	"sparring/engine"
 	"sparring/game"
 	"sparring/pipe/external"
 	"sparring/pipe/external/faultyengine"
@@ -40,10 +38,7 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer w.Close()
-			pool := engine.NewPool(engine.PoolOptions{Cores: 2, Open: func(spec, gameName string) (engine.Searcher, error) {
-				return playerspec.Open(spec, gameName, playerspec.Options{HashBytes: 1 << 20})
-			}})
-			defer pool.Close()
+			think := pooled(t, 2)
 			srv := service(t)
 			p := newPlatform(t, connect(t, srv.Platform()))
 			profiles := filepath.Join(t.TempDir(), "bots.json")
@@ -51,7 +46,7 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 			if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: play.PoolThinker{Pool: pool}, Build: "test 1", Records: w},
+			f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: think, Build: "test 1", Records: w},
 				func(c *Config) { c.Profiles = profiles })
 			for n := range 2 { // the next game has a new process
 				terms := small(t)

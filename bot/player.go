@@ -164,7 +164,7 @@ func (p *player) welcome(asked time.Time, ans protocol.HelloAnswer) {
 	}
 	for g, s := range p.seats {
 		if !held[g] && s.HeldBefore(asked) {
-			s.Forget()
+			s.SeatUnknown()
 		}
 	}
 	p.mu.Unlock()
@@ -263,7 +263,7 @@ func (p *player) notice(n protocol.Notice) {
 	switch n.Kind {
 	case protocol.NoticeExpired, protocol.NoticeDeclined, protocol.NoticeReleased:
 		if s := p.ended(n.Game); s != nil {
-			s.Decline()
+			s.ChallengeEnded()
 		}
 		ev = p.log.Debug()
 	case protocol.NoticeChat, protocol.NoticeWaiting:

@@ -96,7 +96,7 @@ var (
 // reserve takes a slot for a seat in a game that is still to be named.
 func (p *player) reserve(offer *protocol.Offer, need policy.Need, hold time.Duration) (*seat, error) {
 	s := &seat{Session: play.New(p.bot.games, p.plays, offer)}
-	slot, err := p.bot.ledger.Reserve(need, hold, s.Expire)
+	slot, err := p.bot.ledger.Reserve(need, hold, s.ReservationExpired)
 	if err != nil {
 		s.Cancel()
 		return nil, err

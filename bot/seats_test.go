@@ -132,7 +132,7 @@ func TestGameThatThePlatformForgot(t *testing.T) {
 	})
 	p.finished(m)
 	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
-	if !f.log.has("plays this game without us") {
+	if !f.log.has("no longer has us in this game") {
 		t.Errorf("log:\n%s", f.log)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"sparring/engine/adapter"
 	"sparring/engine/search"
@@ -14,33 +15,6 @@ import (
 	"sparring/game"
 	rules "sparring/game/xiangqi"
 )
-
-// Searcher thinks about positions of one game. It is safe for concurrent use.
-// Alpha-beta is one; where a game is better served otherwise, another can
-// stand beside it.
-type Searcher interface {
-	// Search starts to search a position, which it does not keep, and returns
-	// at once. Report, if not nil, is called from another goroutine, which
-	// waits for it. The error wraps game.ErrOver where the game has ended, and
-	// game.ErrIllegal where Limits.Moves has a move that is not legal.
-	Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error)
-}
-
-// Running is a search under way. Its methods may be called by any goroutine
-// at any time; calls that come too late do nothing.
-type Running interface {
-	// PonderHit gives a search that was started with Limits.Wait its limits.
-	PonderHit(l search.Limits)
-	// Stop ends it.
-	Stop()
-	// Pause makes it give its cores up, Resume go on. Its clock runs
-	// meanwhile, but no limit ends it.
-	Pause()
-	Resume()
-	// Done is closed when it has ended, Wait then gives the answer.
-	Done() <-chan struct{}
-	Wait() search.Result
-}
 
 // Options set up an engine.
 type Options struct {
@@ -73,10 +47,12 @@ func MostHash() int {
 
 // Engine is the alpha-beta searcher for one game.
 type Engine struct {
+	game    string
 	adapter adapter.Adapter
-	kernel  *search.Kernel
-	table   *search.Table
-	threads int
+	params  search.Params
+	options Options
+	shared  func() *search.Kernel // of all games without a table of their own
+	tables  tables
 }
 
 // New makes the engine for a game; the error wraps game.ErrRules for a game
@@ -113,8 +89,11 @@ func New(gameName string, o Options) (*Engine, error) {
 			return nil, fmt.Errorf("engine: %w", err)
 		}
 	}
-	table := search.NewTable(o.HashBytes)
-	return &Engine{a, search.New(params, table), table, max(o.Threads, 1)}, nil
+	o.Threads = max(o.Threads, 1)
+	return &Engine{
+		game: gameName, adapter: a, params: params, options: o, tables: tables{bytes: o.HashBytes},
+		shared: sync.OnceValue(func() *search.Kernel { return search.New(params, search.NewTable(o.HashBytes)) }),
+	}, nil
 }
 
 // Params are the parameters that a game is searched with, eval as in
@@ -132,44 +111,26 @@ func Params(gameName, eval string) (search.Params, error) {
 }
 
 // Params are the parameters of the engine's game.
-func (e *Engine) Params() search.Params { return *e.kernel.Params() }
+func (e *Engine) Params() search.Params { return e.params }
 
-// Forget clears the hash table and all else that searches have learnt. No
-// search may run meanwhile.
-func (e *Engine) Forget() { e.kernel.Forget() }
-
-// ProbeTable is what the hash table knows of a position, for debugging a search;
-// searches may run meanwhile. Ok is false where nothing is stored.
-func (e *Engine) ProbeTable(p game.Position) (known search.TableEntry, ok bool) {
-	if p.Outcome().Over() {
-		return search.TableEntry{}, false
+// NewGame implements Searcher. Games share a hash table unless they are to have
+// one of their own.
+func (e *Engine) NewGame(o GameOptions) (Game, error) {
+	if o.Rules != nil && o.Rules.Game != e.game {
+		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, o.Rules.Game)
 	}
-	pos, err := e.adapter.New(p)
-	if err != nil {
-		return search.TableEntry{}, false
+	g := &ownGame{engine: e, options: o}
+	if o.OwnTable || o.Reproducible {
+		g.own = e.tables.take()
+		g.kernel = search.New(e.params, g.own)
+	} else {
+		g.kernel = e.shared()
 	}
-	return e.kernel.ProbeTable(pos)
+	return g, nil
 }
 
-// Search implements Searcher.
-func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error) {
-	if err := Searchable(p, l); err != nil {
-		return nil, err
-	}
-	if e.adapter.SelfLoss {
-		if err := e.spare(p, &l); err != nil {
-			return nil, err
-		}
-	}
-	pos, err := e.adapter.New(p)
-	if err != nil {
-		return nil, err
-	}
-	if l.Threads == 0 {
-		l.Threads = e.threads
-	}
-	return e.kernel.Start(pos, l, report), nil
-}
+// Close implements Searcher: all that an engine holds is memory.
+func (e *Engine) Close() error { return nil }
 
 // Searchable is why there is nothing to search: an error that wraps
 // game.ErrOver where the game has ended, and game.ErrIllegal where l.Moves has a
@@ -186,32 +147,6 @@ func Searchable(p game.Position, l search.Limits) error {
 		if !slices.Contains(legal, m) {
 			return fmt.Errorf("%w: move %#x to search", game.ErrIllegal, uint32(m))
 		}
-	}
-	return nil
-}
-
-// spare takes the moves that lose at once by the rules out of a search, unless
-// all do: the kernel may judge a repetition otherwise than the rules, who have
-// seen the whole game, and theirs is the last word.
-func (e *Engine) spare(p game.Position, l *search.Limits) error {
-	legal := l.Moves
-	if legal == nil {
-		legal = p.Legal(nil)
-	}
-	p = p.Clone()
-	lost := game.WonBy(p.Turn().Other())
-	var good []game.Move
-	for _, m := range legal {
-		if err := p.Play(m); err != nil {
-			return fmt.Errorf("legal move %s: %w", p.Format(m), err)
-		}
-		if p.Outcome().Result != lost {
-			good = append(good, m)
-		}
-		p.Undo()
-	}
-	if len(good) > 0 && len(good) < len(legal) {
-		l.Moves = good
 	}
 	return nil
 }

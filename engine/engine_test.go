@@ -15,18 +15,29 @@ import (
 	"sparring/game/gametest"
 )
 
+// newGame opens a game of an engine of its own.
+func newGame(t *testing.T, name string, o GameOptions) Game {
+	t.Helper()
+	e, err := New(name, Options{HashBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := e.NewGame(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 // Every engine plays a legal game.
 func TestPlaysEveryGame(t *testing.T) {
 	for _, a := range adapters {
 		name := a.Game
 		t.Run(name, func(t *testing.T) {
-			e, err := New(name, Options{HashBytes: 1 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := newGame(t, name, GameOptions{})
 			p := start(t, name)
 			for range 12 {
-				run, err := e.Search(p, search.Limits{Nodes: 1000}, nil)
+				run, err := g.Search(p, search.Limits{Nodes: 1000}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,10 +68,7 @@ func TestRefusals(t *testing.T) {
 			t.Error("more hash than the machine has memory for is accepted")
 		}
 	}
-	e, err := New("amazons", Options{HashBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := newGame(t, "amazons", GameOptions{})
 	p := start(t, "amazons")
 	if _, err := e.Search(p, search.Limits{Moves: []game.Move{1 << 20}}, nil); !errors.Is(err, game.ErrIllegal) {
 		t.Errorf("illegal move to search: %v", err)
@@ -74,21 +82,25 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g, err := New("gomoku", Options{HashBytes: 1 << 20})
+	g := newGame(t, "gomoku", GameOptions{})
+	if _, err := g.Search(over, search.Limits{Depth: 1}, nil); !errors.Is(err, game.ErrOver) {
+		t.Errorf("ended game: %v", err)
+	}
+	g.Close()
+	if _, err := g.Search(start(t, "gomoku"), search.Limits{Depth: 1}, nil); !errors.Is(err, ErrGameClosed) {
+		t.Errorf("closed game: %v", err)
+	}
+	engine, err := New("gomoku", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Search(over, search.Limits{Depth: 1}, nil); !errors.Is(err, game.ErrOver) {
-		t.Errorf("ended game: %v", err)
+	if _, err := engine.NewGame(GameOptions{Rules: p.Rules()}); !errors.Is(err, game.ErrRules) {
+		t.Errorf("a game of Amazons on an engine for Gomoku: %v", err)
 	}
 }
 
 func TestHardLimitEnds(t *testing.T) {
-	e, err := New("amazons", Options{HashBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := e.Search(start(t, "amazons"), search.Limits{Hard: 30 * time.Millisecond}, nil)
+	run, err := newGame(t, "amazons", GameOptions{}).Search(start(t, "amazons"), search.Limits{Hard: 30 * time.Millisecond}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,11 @@ func TestEvaluations(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := start(t, gameName)
-			run, err := e.Search(p, search.Limits{Depth: 2}, nil)
+			g, err := e.NewGame(GameOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := g.Search(p, search.Limits{Depth: 2}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +35,7 @@ func TestEvaluations(t *testing.T) {
 				t.Errorf("%s: eval=%q and eval=%q both have score %d", gameName, name, same, r.Score)
 			}
 			scores[r.Score] = name
-			if e.Params().Eval != name {
+			if e.Params().Eval != name || g.Describe().Eval != name {
 				t.Errorf("%s, eval=%q: the parameters name %q", gameName, name, e.Params().Eval)
 			}
 		}

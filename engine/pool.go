@@ -22,36 +22,17 @@ var ErrClosed = errors.New("think pool is closed")
 // goes first, at once, by making pondering pause; with more players on the
 // clock than cores, the earliest deadline goes first, and nobody waits longer
 // than half of the time that was meant for the move. Pondering gets what is
-// left. The searches of a game share one hash table, so that what one learnt
-// is not lost with it.
+// left.
 type Pool struct {
 	cores int
-	open  func(spec, gameName string) (Searcher, error)
 
 	// mu guards what follows and the mutable part of every Thought. It is
 	// never held while a search starts, reports or ends.
-	mu        sync.Mutex
-	searchers map[thinker]*opened
-	thoughts  []*Thought // in order of arrival
-	timer     *time.Timer
-	closed    bool
-	living    sync.WaitGroup
-}
-
-// thinker names one searcher of a pool.
-type thinker struct{ spec, game string }
-
-// opened is a searcher that is opened when it is first asked for.
-type opened struct{ searcher func() (Searcher, error) }
-
-// PoolOptions set up a pool.
-type PoolOptions struct {
-	Cores     int // that searches may use together, runtime.GOMAXPROCS when 0
-	HashBytes int // of each game's table, DefaultHash when 0
-	// Open makes the searcher that a spec names ("" is our own) for a game when
-	// it is first asked for; New with HashBytes, whatever the spec, when nil.
-	// The pool closes those that are an io.Closer.
-	Open func(spec, gameName string) (Searcher, error)
+	mu       sync.Mutex
+	thoughts []*Thought // in order of arrival
+	timer    *time.Timer
+	closed   bool
+	living   sync.WaitGroup
 }
 
 // Numbers for requests that have no time limit of their own.
@@ -60,25 +41,21 @@ const (
 	usualLength  = 80               // plies of a game of which nothing is known
 )
 
-// NewPool makes a pool. Close it.
-func NewPool(o PoolOptions) *Pool {
-	p := &Pool{cores: o.Cores, open: o.Open, searchers: map[thinker]*opened{}}
-	if p.cores <= 0 {
-		p.cores = runtime.GOMAXPROCS(0)
+// NewPool makes a pool of so many cores, runtime.GOMAXPROCS when 0. Close it.
+func NewPool(cores int) *Pool {
+	if cores <= 0 {
+		cores = runtime.GOMAXPROCS(0)
 	}
-	if p.open == nil {
-		p.open = func(_, name string) (Searcher, error) { return New(name, Options{HashBytes: o.HashBytes}) }
-	}
-	return p
+	return &Pool{cores: cores}
 }
 
 // Clock is the time that a move has.
 type Clock = search.Clock
 
-// Request is a position to think about.
+// Request is a position of a game to think about.
 type Request struct {
+	Game     Game          // stays open until the thought has ended
 	Position game.Position // copied
-	Engine   string        // the spec of who thinks, as PoolOptions.Open reads it; "" is our own
 	// Limits besides the clock's. The clock, if there is one, sets Soft, Hard,
 	// From and SoftScale.
 	Limits search.Limits
@@ -86,18 +63,16 @@ type Request struct {
 	// Ponder: think until PonderHit or Stop; Clock and the time in Limits are not
 	// used.
 	Ponder bool
-	Seed   uint64            // what is drawn by lot is drawn with this
-	Watch  func(search.Info) // as in Searcher.Search
+	Watch  func(search.Info) // as in Game.Search
 }
 
 // Thought is a request being worked on. Its methods may be called by any
 // goroutine at any time.
 type Thought struct {
 	pool     *Pool
-	searcher Searcher
+	game     Game
 	position game.Position
 	watch    func(search.Info)
-	seed     uint64
 	granted  chan struct{} // closed when a core is first granted
 	stop     chan struct{} // closed by Stop
 	done     chan struct{} // closed when result and err are set
@@ -116,18 +91,13 @@ type Thought struct {
 }
 
 // Think begins to work on a request and returns at once. The error wraps
-// game.ErrOver, game.ErrRules (no engine for the game) or ErrClosed.
+// game.ErrOver or ErrClosed.
 func (p *Pool) Think(r Request) (*Thought, error) {
 	if out := r.Position.Outcome(); out.Over() {
 		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
 	}
-	searcher, err := p.searcher(thinker{r.Engine, r.Position.Rules().Game})
-	if err != nil {
-		return nil, err
-	}
-	t := &Thought{pool: p, searcher: searcher, position: r.Position.Clone(), watch: r.Watch, seed: r.Seed, limits: r.Limits,
+	t := &Thought{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits,
 		granted: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
-	t.limits.Seed = r.Seed
 	if r.Ponder {
 		t.limits.Soft, t.limits.Hard, t.limits.Wait = 0, 0, true
 	} else {
@@ -144,17 +114,7 @@ func (p *Pool) Think(r Request) (*Thought, error) {
 	return t, nil
 }
 
-// Ready opens the searcher that a spec names for a game, and starts it if it is a
-// program, so that its first move does not pay for that.
-func (p *Pool) Ready(spec, gameName string) error {
-	s, err := p.searcher(thinker{spec, gameName})
-	if err != nil {
-		return err
-	}
-	return each(s, ready)
-}
-
-// Close stops all thoughts, waits for their end and closes the searchers.
+// Close stops all thoughts and waits for their end.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -167,37 +127,6 @@ func (p *Pool) Close() {
 		t.Stop()
 	}
 	p.living.Wait()
-	for _, o := range p.searchers { // closed and idle: nobody writes it any more
-		if s, err := o.searcher(); err == nil {
-			Close(s) // it has nothing to lose
-		}
-	}
-}
-
-// searcher opens a searcher, once, without the lock: that may take a while.
-func (p *Pool) searcher(name thinker) (Searcher, error) {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return nil, ErrClosed
-	}
-	o, ok := p.searchers[name]
-	if !ok {
-		o = &opened{sync.OnceValues(func() (Searcher, error) { return p.open(name.spec, name.game) })}
-		p.searchers[name] = o
-	}
-	p.living.Add(1) // Close waits, and closes what has been opened meanwhile
-	p.mu.Unlock()
-	defer p.living.Done()
-	s, err := o.searcher()
-	if err != nil {
-		p.mu.Lock()
-		if p.searchers[name] == o {
-			delete(p.searchers, name) // the next may fare better
-		}
-		p.mu.Unlock()
-	}
-	return s, err
 }
 
 // play puts a thought on the clock.
@@ -271,7 +200,7 @@ func (t *Thought) live() {
 	// Depth, score and line are about another position than the one where the
 	// choice is made, and stay out of what is said about it.
 	t.result = search.Result{Source: search.FromSearch}
-	t.result.Move, t.err = opening.Choose(t.position, find, rand.New(rand.NewPCG(t.seed, uint64(t.position.Ply()))))
+	t.result.Move, t.err = opening.Choose(t.position, find, rand.New(rand.NewPCG(t.game.Options().Seed, uint64(t.position.Ply()))))
 	t.result.Nodes, t.result.Time = found.Nodes, found.Time
 	if t.result.Move != game.NoMove {
 		t.result.PV = []game.Move{t.result.Move}
@@ -281,7 +210,7 @@ func (t *Thought) live() {
 // search runs the thought's one search to its end; playing is whether limits
 // are those of a move on the clock already.
 func (t *Thought) search(pos game.Position, limits search.Limits, playing bool) (search.Result, error) {
-	run, err := t.searcher.Search(pos, limits, t.watch)
+	run, err := t.game.Search(pos, limits, t.watch)
 	if err != nil {
 		return search.Result{}, err
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// labour is a searcher that needs a fixed time on a core for each search and
-// then plays the first legal move. With it a test sees who had a core when.
+// labour is a game in which each search needs a fixed time on a core and then
+// plays the first legal move. With it a test sees who had a core when.
 type labour struct {
 	need time.Duration
 
@@ -28,6 +27,11 @@ type labour struct {
 	since time.Time // when busy changed last
 	most  int       // for longer than no time at all
 }
+
+func (*labour) Options() GameOptions  { return GameOptions{} }
+func (*labour) Ready() error          { return nil }
+func (*labour) Describe() Description { return Description{} }
+func (*labour) Close() error          { return nil }
 
 func (l *labour) Search(p game.Position, limits search.Limits, _ func(search.Info)) (Running, error) {
 	s := &shift{l: l, move: p.Legal(nil)[0], limits: limits, left: l.need, wake: make(chan struct{}, 1), done: make(chan struct{})}
@@ -118,13 +122,9 @@ func start(t *testing.T, name string) game.Position {
 	return p
 }
 
-func pool(cores int, l *labour) *Pool {
-	return NewPool(PoolOptions{Cores: cores, Open: func(string, string) (Searcher, error) { return l, nil }})
-}
-
-func think(t *testing.T, p *Pool, r Request) *Thought {
+func think(t *testing.T, p *Pool, l *labour, r Request) *Thought {
 	t.Helper()
-	r.Position = start(t, "gomoku")
+	r.Game, r.Position = l, start(t, "gomoku")
 	th, err := p.Think(r)
 	if err != nil {
 		t.Fatal(err)
@@ -142,12 +142,12 @@ func ended(th *Thought, begin time.Time) time.Duration {
 func TestPlayingMakesPonderingYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &labour{need: time.Second}
-		p := pool(1, l)
+		p := NewPool(1)
 		defer p.Close()
 		begin := time.Now()
-		ponder := think(t, p, Request{Ponder: true})
+		ponder := think(t, p, l, Request{Ponder: true})
 		time.Sleep(500 * time.Millisecond)
-		play := think(t, p, Request{Limits: search.Limits{Hard: 5 * time.Second}})
+		play := think(t, p, l, Request{Limits: search.Limits{Hard: 5 * time.Second}})
 		if got := ended(play, begin); got != 1500*time.Millisecond {
 			t.Errorf("the play request was answered after %v, want 1.5s: at once", got)
 		}
@@ -165,12 +165,12 @@ func TestPlayingMakesPonderingYield(t *testing.T) {
 func TestEarliestDeadlineFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &labour{need: time.Second}
-		p := pool(1, l)
+		p := NewPool(1)
 		defer p.Close()
 		begin := time.Now()
-		late := think(t, p, Request{Limits: search.Limits{Hard: 20 * time.Second}})
-		middle := think(t, p, Request{Limits: search.Limits{Hard: 10 * time.Second}})
-		early := think(t, p, Request{Limits: search.Limits{Hard: 5 * time.Second}})
+		late := think(t, p, l, Request{Limits: search.Limits{Hard: 20 * time.Second}})
+		middle := think(t, p, l, Request{Limits: search.Limits{Hard: 10 * time.Second}})
+		early := think(t, p, l, Request{Limits: search.Limits{Hard: 5 * time.Second}})
 		for i, th := range []*Thought{early, middle, late} {
 			if got, want := ended(th, begin), time.Duration(i+1)*time.Second; got != want {
 				t.Errorf("request %d was answered after %v, want %v", i, got, want)
@@ -186,12 +186,12 @@ func TestEarliestDeadlineFirst(t *testing.T) {
 func TestNobodyStarves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &labour{need: time.Hour}
-		p := pool(1, l)
+		p := NewPool(1)
 		defer p.Close()
 		begin := time.Now()
 		var all []*Thought
 		for range 5 {
-			all = append(all, think(t, p, Request{Limits: search.Limits{Soft: time.Second, Hard: 4 * time.Second}}))
+			all = append(all, think(t, p, l, Request{Limits: search.Limits{Soft: time.Second, Hard: 4 * time.Second}}))
 		}
 		time.Sleep(600 * time.Millisecond)
 		synctest.Wait()
@@ -213,9 +213,9 @@ func TestNobodyStarves(t *testing.T) {
 
 func TestHitStartsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := pool(2, &labour{need: time.Hour})
+		l, p := &labour{need: time.Hour}, NewPool(2)
 		defer p.Close()
-		ponder := think(t, p, Request{Ponder: true})
+		ponder := think(t, p, l, Request{Ponder: true})
 		time.Sleep(time.Minute)
 		begin := time.Now()
 		ponder.PonderHit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Second}, Overhead: 100 * time.Millisecond})
@@ -223,7 +223,7 @@ func TestHitStartsTheClock(t *testing.T) {
 			t.Errorf("answered %v after the hit, want 900ms", got)
 		}
 		// A clock that began to run before counts from there.
-		ponder = think(t, p, Request{Ponder: true})
+		ponder = think(t, p, l, Request{Ponder: true})
 		time.Sleep(time.Minute)
 		begin = time.Now().Add(-300 * time.Millisecond)
 		ponder.PonderHit(&Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Second}, At: begin})
@@ -235,9 +235,9 @@ func TestHitStartsTheClock(t *testing.T) {
 
 func TestStopBeforeTheFirstCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := pool(1, &labour{need: time.Hour})
-		first := think(t, p, Request{Ponder: true})
-		second := think(t, p, Request{Ponder: true})
+		l, p := &labour{need: time.Hour}, NewPool(1)
+		first := think(t, p, l, Request{Ponder: true})
+		second := think(t, p, l, Request{Ponder: true})
 		second.Stop()
 		second.Stop()
 		if r, err := second.Wait(); err != nil || r.Move != game.NoMove {
@@ -255,17 +255,17 @@ func TestStopBeforeTheFirstCore(t *testing.T) {
 
 // The real engines of all games in one pool, pondering and playing at once.
 func TestPoolOfEngines(t *testing.T) {
-	p := NewPool(PoolOptions{Cores: 2, HashBytes: 1 << 20})
+	p := NewPool(2)
 	defer p.Close()
 	var plays, ponders []*Thought
 	for _, a := range adapters {
 		for range 2 {
 			pos := start(t, a.Game)
-			ponder, err := p.Think(Request{Position: pos, Ponder: true})
+			ponder, err := p.Think(Request{Game: newGame(t, a.Game, GameOptions{}), Position: pos, Ponder: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			play, err := p.Think(Request{Position: pos, Limits: search.Limits{Nodes: 2000}})
+			play, err := p.Think(Request{Game: newGame(t, a.Game, GameOptions{}), Position: pos, Limits: search.Limits{Nodes: 2000}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -291,42 +291,4 @@ func TestPoolOfEngines(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// slowly is a searcher that takes a while to open and to get ready, and counts
-// what was started and closed.
-type slowly struct {
-	*labour
-	started, closed *atomic.Int32
-}
-
-func (s slowly) Ready() error { s.started.Add(1); return nil }
-func (s slowly) Close() error { s.closed.Add(1); return nil }
-
-// What was opened is closed, however late; nothing is opened after Close; and
-// opening one searcher does not hold up the searches of another.
-func TestOpensAndCloses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var started, closed atomic.Int32
-		p := NewPool(PoolOptions{Cores: 1, Open: func(spec, _ string) (Searcher, error) {
-			if spec == "slow" {
-				time.Sleep(time.Minute)
-			}
-			return slowly{&labour{}, &started, &closed}, nil
-		}})
-		slow := make(chan error, 1)
-		go func() { slow <- p.Ready("slow", "gomoku") }()
-		synctest.Wait()
-		begin := time.Now()
-		if took := ended(think(t, p, Request{Limits: search.Limits{Hard: time.Second}}), begin); took >= time.Minute {
-			t.Errorf("a search waited %v for another searcher to open", took)
-		}
-		p.Close()
-		if err := <-slow; err != nil || closed.Load() != 2 {
-			t.Errorf("%v, %d closed; want the slow one closed as well", err, closed.Load())
-		}
-		if err := p.Ready("late", "gomoku"); !errors.Is(err, ErrClosed) || started.Load() != 1 {
-			t.Errorf("after Close: %v, %d started", err, started.Load())
-		}
-	})
 }

@@ -13,7 +13,7 @@ import (
 // opening procedures included, where one seat may act twice and colours
 // change hands.
 func TestPoolPlaysEveryRuleSet(t *testing.T) {
-	pool := NewPool(PoolOptions{Cores: 2, HashBytes: 1 << 20})
+	pool := NewPool(2)
 	defer pool.Close()
 	plies := 24
 	if testing.Short() {
@@ -42,11 +42,12 @@ func TestPoolPlaysEveryRuleSet(t *testing.T) {
 
 // play lets the pool make so many moves, few nodes each, or all up to the end.
 func play(t *testing.T, pool *Pool, pos game.Position, plies int) {
+	g := newGame(t, pos.Rules().Game, GameOptions{})
 	for range plies {
 		if pos.Outcome().Over() {
 			return
 		}
-		thought, err := pool.Think(Request{Position: pos, Limits: search.Limits{Nodes: 300}})
+		thought, err := pool.Think(Request{Game: g, Position: pos, Limits: search.Limits{Nodes: 300}})
 		if err != nil {
 			t.Fatalf("ply %d, %s: %v", pos.Ply(), pos, err)
 		}
@@ -63,15 +64,16 @@ func play(t *testing.T, pool *Pool, pos game.Position, plies int) {
 // TestChoicesAreDrawnFromTheSeed: a game can be played again, and what is said
 // of a choice is nothing that was found about another position.
 func TestChoicesAreDrawnFromTheSeed(t *testing.T) {
-	pool := NewPool(PoolOptions{Cores: 1, HashBytes: 1 << 20})
+	pool := NewPool(1)
 	defer pool.Close()
 	opening := func(seed uint64) (moves []game.Move) {
 		pos, err := catalog.Setup("gomoku", "gomoku/freestyle-15+swap2", "")
 		if err != nil {
 			t.Fatal(err)
 		}
+		g := newGame(t, "gomoku", GameOptions{Seed: seed})
 		for range 2 {
-			thought, err := pool.Think(Request{Position: pos, Seed: seed, Limits: search.Limits{Nodes: 300}})
+			thought, err := pool.Think(Request{Game: g, Position: pos, Limits: search.Limits{Nodes: 300}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,11 +4,12 @@
 // [Session.Run], that owns all that belongs to the game; others hand it states,
 // signals and functions, and what they share with it is atomic.
 //
-//	session.go   the goroutine: states from the platform in, position kept
+//	session.go   the goroutine: states from the platform in, moves out
+//	position.go  the game so far, as the platform has it and our rules play it
 //	turn.go      the move: think, send, and what the platform answers
 //	ponder.go    searches, also on the opponent's time
-//	overhead.go  the platform's clock, and what a move costs beyond thinking
-//	watch.go     asking again when the platform is silent
+//	latency.go   the platform's clock, and what a move costs beyond thinking
+//	resync.go    asking again when the platform is silent
 //	manners.go   resigning, draws, takebacks, greeting
 //	recorder.go  the record; event.go, what a display shows
 //

@@ -12,28 +12,28 @@ import (
 // manners are what a session does beyond moves: resigning, draws, takebacks,
 // a greeting, and not answering a person at once.
 type manners struct {
-	resigned  bool      // decided to
-	resigning bool      // and the request is on its way
-	low, even int       // own moves in a row that found the game lost, or level
-	known     bool      // there was an own move, and
-	chance    float64   // in percent, was what it thought
-	offering  bool      // a draw with the move that was decided: the engine's wish
-	drawSeen  bool      // the open draw offer was answered
-	backSeen  bool      // the open takeback request was answered
-	takebacks int       // granted
-	hold      time.Time // no request before
+	resigned         bool      // decided to
+	resigning        bool      // and the request is on its way
+	lowRun, evenRun  int       // own moves in a row that found the game lost, or level
+	known            bool      // there was an own move, and
+	chance           float64   // in percent, was what it thought
+	offering         bool      // a draw with the move that was decided: the engine's wish
+	drawAnswered     bool      // the open draw offer was answered
+	takebackAnswered bool      // the open takeback request was answered
+	takebacks        int       // granted
+	notBefore        time.Time // no request before
 }
 
 // hopeless takes in what the search thinks, and reports whether to resign.
-func (m *manners) hopeless(s *Session, r Result) bool {
+func (m *manners) shouldResign(s *Session, r Result) bool {
 	if r.Depth == 0 {
 		return false // a book or only move, not thought about
 	}
 	p := s.player.Settings.Manners
 	m.known, m.chance = true, 100*r.WinProb
-	m.low = inARow(m.low, m.chance < p.ResignBelow)
-	m.even = inARow(m.even, m.chance >= 50-p.DrawWithin && m.chance <= 50+p.DrawWithin && p.DrawWithin > 0)
-	return m.low > 0 && m.low >= p.ResignMoves
+	m.lowRun = inARow(m.lowRun, m.chance < p.ResignBelow)
+	m.evenRun = inARow(m.evenRun, m.chance >= 50-p.DrawWithin && m.chance <= 50+p.DrawWithin && p.DrawWithin > 0)
+	return m.lowRun > 0 && m.lowRun >= p.ResignMoves
 }
 
 func inARow(n int, again bool) int {
@@ -45,13 +45,13 @@ func inARow(n int, again bool) int {
 
 // played offers a draw after a move that was accepted and made so many plies,
 // where policy says so.
-func (m *manners) played(s *Session, plies int) {
-	if p := s.player.Settings.Manners; !m.offering && (m.even == 0 || m.even < p.DrawMoves) {
+func (m *manners) afterMove(s *Session, plies int) {
+	if p := s.player.Settings.Manners; !m.offering && (m.evenRun == 0 || m.evenRun < p.DrawMoves) {
 		return
 	}
-	m.offering, m.even = false, 0 // the next offer waits as long
+	m.offering, m.evenRun = false, 0 // the next offer waits as long
 	epoch := s.epoch
-	s.say("draw offer", func(ctx context.Context) (protocol.ActAnswer, error) {
+	s.request("draw offer", func(ctx context.Context) (protocol.ActAnswer, error) {
 		return s.player.Client.Draw(ctx, s.id, epoch, plies, protocol.StepOffer)
 	})
 }
@@ -61,33 +61,33 @@ func (s *Session) answerOffers() {
 	other := s.st.You.Other()
 	p, m := s.player.Settings.Manners, &s.manners
 	open := s.st.DrawBy != nil && *s.st.DrawBy == other
-	if open && !m.drawSeen {
+	if open && !m.drawAnswered {
 		yes := p.DrawAccept > 0 && m.known && m.chance <= p.DrawAccept
-		s.reply("draw", s.player.Client.Draw, yes)
+		s.answerOffer("draw", s.player.Client.Draw, yes)
 	}
-	m.drawSeen = open
+	m.drawAnswered = open
 
 	open = s.st.TakebackBy != nil && *s.st.TakebackBy == other
-	if open && !m.backSeen {
+	if open && !m.takebackAnswered {
 		yes := !s.st.Terms.Rated && m.takebacks < p.Takebacks
 		if yes {
 			m.takebacks++
 		}
-		s.reply("takeback", s.player.Client.Takeback, yes)
+		s.answerOffer("takeback", s.player.Client.Takeback, yes)
 	}
-	m.backSeen = open
+	m.takebackAnswered = open
 }
 
 type step = func(ctx context.Context, g protocol.GameID, epoch uint64, ply int, step protocol.Step) (protocol.ActAnswer, error)
 
-func (s *Session) reply(what string, send step, yes bool) {
+func (s *Session) answerOffer(what string, send step, yes bool) {
 	answer := protocol.StepDecline
 	if yes {
 		answer = protocol.StepAccept
 	}
 	epoch, ply := s.epoch, len(s.st.Moves)
 	s.log.Debug().Int("ply", ply).Str("answer", string(answer)).Msg(what + " offered")
-	s.say(what, func(ctx context.Context) (protocol.ActAnswer, error) {
+	s.request(what, func(ctx context.Context) (protocol.ActAnswer, error) {
 		return send(ctx, s.id, epoch, ply, answer)
 	})
 }
@@ -95,17 +95,17 @@ func (s *Session) reply(what string, send step, yes bool) {
 // greet says hello to a person.
 func (s *Session) greet() {
 	text := s.player.Settings.Manners.Greet
-	if text == "" || !s.human() || len(s.st.Moves) > 1 {
+	if text == "" || !s.againstHuman() || len(s.st.Moves) > 1 {
 		return
 	}
 	epoch := s.epoch
-	s.say("greeting", func(ctx context.Context) (protocol.ActAnswer, error) {
+	s.request("greeting", func(ctx context.Context) (protocol.ActAnswer, error) {
 		return s.player.Client.Chat(ctx, s.id, epoch, text)
 	})
 }
 
 // say makes a request whose refusal changes nothing: the state tells.
-func (s *Session) say(what string, request func(context.Context) (protocol.ActAnswer, error)) {
+func (s *Session) request(what string, request func(context.Context) (protocol.ActAnswer, error)) {
 	s.background(func(ctx context.Context) {
 		if _, err := request(ctx); err != nil && ctx.Err() == nil {
 			s.player.Log.Debug().Err(err).Str("game", string(s.id)).Msg(what + " refused")
@@ -139,14 +139,14 @@ func (s *Session) resign(why string) {
 }
 
 // human reports whether the opponent is a person.
-func (s *Session) human() bool { return s.st.Holders[s.st.You.Other()].Kind == protocol.Human }
+func (s *Session) againstHuman() bool { return s.st.Holders[s.st.You.Other()].Kind == protocol.Human }
 
 // delay is how long to keep a move back: against a person at least the time
 // of the settings has passed on our clock, as far as it allows.
 func (m *manners) delay(s *Session, c Clock) time.Duration {
 	now := time.Now()
-	wait := m.hold.Sub(now)
-	if s.human() {
+	wait := m.notBefore.Sub(now)
+	if s.againstHuman() {
 		used := now.Sub(c.At)
 		rest := s.player.Settings.Manners.HumanDelay - used
 		if budget, limited := c.Spec.Budget(c.Mine); limited {

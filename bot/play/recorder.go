@@ -2,68 +2,20 @@ package play
 
 import (
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"strings"
 	"time"
 
-	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
 )
 
-// recorder keeps what this side knows of a game.
-type recorder struct {
-	plies    []ply             // the moves, as our rules played them
-	analyses map[int]*Analysis // of own moves, by the plies before them
-	receipts map[int]*protocol.Receipt
-	disputes []record.Dispute
-	text     string // about the end, for people
-}
-
-// ply is a move that was played.
-type ply struct {
-	move string
-	seat game.Seat
-	key  string // of the position after it
-}
-
-func newRecorder() *recorder {
-	return &recorder{analyses: make(map[int]*Analysis), receipts: make(map[int]*protocol.Receipt)}
-}
-
-// add takes in the next move.
-func (r *recorder) add(p ply) { r.plies = append(r.plies, p) }
-
-// back forgets all but the first n moves, and what was thought of the others.
-func (r *recorder) back(n int) {
-	for i := n; i < len(r.plies); i++ {
-		delete(r.analyses, i)
-		delete(r.receipts, i)
-	}
-	r.plies = r.plies[:n]
-}
-
-// thought keeps what was thought of the move after n plies.
-func (r *recorder) thought(n int, a Analysis) { r.analyses[n] = &a }
-
-// analysis is what was thought of that move; nil for the opponent's.
-func (r *recorder) analysis(n int) *Analysis { return r.analyses[n] }
-
-// receipt keeps how the move after n plies was charged.
-func (r *recorder) receipt(n int, rec *protocol.Receipt) {
-	if rec != nil {
-		r.receipts[n] = rec
-	}
-}
-
-func (r *recorder) dispute(d record.Dispute) { r.disputes = append(r.disputes, d) }
-
-// mostNote bounds what is noted of the end, in bytes.
-const mostNote = 1000
-
-// note keeps why the game ended, where nobody else knows.
-func (r *recorder) note(text string) {
-	r.text = strings.ToValidUTF8(text[:min(len(text), mostNote)], "")
+// noteFailure keeps why the engine failed, which nobody else knows.
+func (s *Session) noteFailure(err error) {
+	const most = 1000 // bytes
+	text := fmt.Sprintf("the engine of %s failed: %v", s.player.ID, err)
+	s.note = strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
 // document is the record of the game as it stands.
@@ -79,20 +31,20 @@ func (s *Session) document() *record.Record {
 				Nodes: settings.Nodes, HashMB: settings.HashMB, Threads: settings.Threads, Ponder: settings.Ponder,
 			},
 		},
-		Disputes: s.record.disputes,
+		Disputes: s.disputes,
 	}
 	for i, h := range st.Holders {
 		doc.Seats[i] = record.Seat{Player: string(h.Player), Display: h.Display, Kind: record.Kind(h.Kind), Build: h.Build}
 	}
-	doc.Text = s.record.text
+	doc.Text = s.note
 	if st.Status == protocol.Finished {
-		doc.End, doc.Result, doc.Reason = s.came, st.Outcome.Result, st.Outcome.Reason
+		doc.End, doc.Result, doc.Reason = s.received, st.Outcome.Result, st.Outcome.Reason
 	} else if doc.Text == "" {
 		doc.Text = "the seat was given up"
 	}
-	for i, p := range s.record.plies {
+	for _, p := range s.game.plies {
 		out := record.Ply{Seat: p.seat, Move: p.move, Key: p.key}
-		if rec := s.record.receipts[i]; rec != nil {
+		if rec := p.receipt; rec != nil {
 			out.LeftMS, out.Periods = rec.LeftMS, rec.Periods
 			out.UsedMS = rec.ChargedMS
 			out.Receipt = &record.Receipt{
@@ -100,7 +52,7 @@ func (s *Session) document() *record.Record {
 				LeftMS: rec.LeftMS, Periods: rec.Periods, WaitedMS: rec.WaitedMS,
 			}
 		}
-		if a := s.record.analyses[i]; a != nil {
+		if a := p.analysis; a != nil {
 			out.Think, out.UsedMS = a.think(), a.Spent.Milliseconds()
 		}
 		doc.Plies = append(doc.Plies, out)

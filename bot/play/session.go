@@ -29,34 +29,33 @@ type Session struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup // its requests and searches
 
-	states chan arrival
-	words  chan word
-	posts  chan func()
-	views  chan Result               // the latest of the running search
-	began  chan struct{}             // closed when the game has begun
-	held   atomic.Pointer[time.Time] // since when the platform's states say the seat is ours
+	states  chan arrival
+	signals chan signal
+	posts   chan func()
+	infos   chan Result               // the latest of the running search
+	began   chan struct{}             // closed when the game has begun
+	held    atomic.Pointer[time.Time] // since when the platform's states say the seat is ours
 
 	// From here on all belongs to the goroutine of Run.
 	log      zerolog.Logger
 	st       protocol.State // the latest
-	came     time.Time      // when it came
+	received time.Time      // when it came
 	epoch    uint64
-	floor    uint64 // states with a lower number are out of date
-	rules    *game.Rules
-	pos      game.Position // after moves; nil where our rules refuse what the platform ruled
-	moves    []string
-	shown    int // moves that were logged and shown
-	meter    *meter
-	mind     *mind     // the search under way
-	guess    *guess    // the line to ponder on
-	out      *outgoing // the move decided for the current position
+	minSeq   uint64 // states with a lower number are out of date
+	game     gameState
+	reported int // plies that were logged and shown
+	latency  *latency
+	thinker  Game          // nil until the game is granted, or where it can't be opened
+	search   *activeSearch // the search under way
+	target   *ponderTarget // what to ponder on after our move
+	out      *outgoing     // the move decided for the current position, until it is accepted
 	manners  manners
-	record   *recorder
-	disputed int // ply of the last disagreement logged, plus one
-	// unthinking: the thinker has failed in this game, and that was logged.
-	unthinking bool
-	watch      watch
-	ended      bool
+	disputes []record.Dispute
+	note     string // about the end, for the record
+	// searchFailed: a search has failed in this game, and that was logged.
+	searchFailed bool
+	resync       resyncTimer
+	ended        bool
 }
 
 // arrival is a state and when it came.
@@ -65,13 +64,13 @@ type arrival struct {
 	at    time.Time
 }
 
-// word is what the player tells its session.
-type word uint8
+// signal is what others tell a session.
+type signal uint8
 
 const (
-	lapsed    word = iota // the hold has run out
-	refused               // the challenge was declined or has expired
-	forgotten             // the platform does not know that we hold the seat
+	reservationExpired signal = iota // before the game was granted
+	challengeEnded                   // it was declined or has expired
+	seatUnknown                      // the platform does not know that we hold the seat
 )
 
 // New makes a session for a seat that was promised, before anybody is told. The
@@ -81,8 +80,8 @@ func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
 	ctx, cancel := context.WithCancel(ctx)
 	return &Session{
 		player: p, offer: offer, ctx: ctx, cancel: cancel, began: make(chan struct{}),
-		states: make(chan arrival, backlog), words: make(chan word, 4), posts: make(chan func()), views: make(chan Result, 1),
-		meter: newMeter(p.Clock.Trip()),
+		states: make(chan arrival, backlog), signals: make(chan signal, 4), posts: make(chan func()), infos: make(chan Result, 1),
+		latency: newLatency(p.Clock.RoundTrip()),
 	}
 }
 
@@ -91,7 +90,7 @@ func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
 func (s *Session) Start(g protocol.GameID, confirm func() bool) error {
 	s.id, s.confirm = g, confirm
 	s.log = s.player.Log.With().Str("game", string(g)).Logger()
-	sub, err := s.player.Client.Game(g, s.arrive)
+	sub, err := s.player.Client.Game(g, s.receive)
 	s.sub = sub
 	return err
 }
@@ -121,7 +120,7 @@ func (s *Session) Cancel() {
 const backlog = 8
 
 // arrive hands a state over; where too many wait, the oldest goes.
-func (s *Session) arrive(st protocol.State) {
+func (s *Session) receive(st protocol.State) {
 	for in := (arrival{st, time.Now()}); ; {
 		select {
 		case s.states <- in:
@@ -135,21 +134,21 @@ func (s *Session) arrive(st protocol.State) {
 	}
 }
 
-func (s *Session) tell(w word) {
+func (s *Session) signal(sig signal) {
 	select {
-	case s.words <- w:
-	default: // it has enough to think about, and each of them ends it
+	case s.signals <- sig:
+	default: // several wait already, and each of them ends the session
 	}
 }
 
-// Expire tells that the slot's reservation has run out.
-func (s *Session) Expire() { s.tell(lapsed) }
+// ReservationExpired tells that the slot reserved for the game is gone.
+func (s *Session) ReservationExpired() { s.signal(reservationExpired) }
 
-// Decline tells that the challenge was declined or has expired.
-func (s *Session) Decline() { s.tell(refused) }
+// ChallengeEnded tells that the challenge was declined or has expired.
+func (s *Session) ChallengeEnded() { s.signal(challengeEnded) }
 
-// Forget tells that the platform does not know that we hold the seat.
-func (s *Session) Forget() { s.tell(forgotten) }
+// SeatUnknown tells that the platform does not know that we hold the seat.
+func (s *Session) SeatUnknown() { s.signal(seatUnknown) }
 
 // Held reports whether the platform has said that the seat is ours.
 func (s *Session) Held() bool { return s.held.Load() != nil }
@@ -163,25 +162,25 @@ func (s *Session) HeldBefore(t time.Time) bool {
 // Run plays until the game ends or the seat is lost.
 func (s *Session) Run() {
 	defer s.finish()
-	s.watch.timer = time.NewTimer(time.Hour)
-	defer s.watch.timer.Stop()
-	s.watch.reset(s)
+	s.resync.timer = time.NewTimer(time.Hour)
+	defer s.resync.timer.Stop()
+	s.resync.reset(s)
 	for !s.ended {
 		select {
 		case <-s.ctx.Done():
 			s.ended = true
 		case in := <-s.states:
-			s.see(in)
-		case w := <-s.words:
-			s.hear(w)
-		case r := <-s.mind.found():
-			s.decided(r)
+			s.handleState(in)
+		case sig := <-s.signals:
+			s.handleSignal(sig)
+		case r := <-s.search.result():
+			s.handleResult(r)
 		case f := <-s.posts:
 			f()
-		case v := <-s.views:
-			s.show(v)
-		case <-s.watch.timer.C:
-			s.watch.expired(s)
+		case v := <-s.infos:
+			s.emitInfo(v)
+		case <-s.resync.timer.C:
+			s.resync.fired(s)
 		}
 	}
 }
@@ -191,37 +190,41 @@ func (s *Session) finish() {
 	s.stopThinking()
 	s.Cancel()
 	s.work.Wait()
-	if s.record != nil {
-		s.conclude()
+	if s.thinker != nil {
+		s.thinker.Close() // it has nothing to lose
+	}
+	if s.Held() {
+		s.reportEnd()
 	}
 }
 
-// hear obeys the player.
-func (s *Session) hear(w word) {
+// handleSignal acts on a signal.
+func (s *Session) handleSignal(sig signal) {
 	switch {
-	case w == lapsed && !s.Held():
+	case sig == seatUnknown:
+		// The state that told of the end, or of the loss of the seat, was
+		// missed or is still on its way.
+		s.resync.endAfter(lastStateWait)
+	case s.Held():
+	case sig == reservationExpired:
 		s.log.Debug().Msg("no grant in time")
 		s.ended = true
-	case w == refused && !s.Held():
+	case sig == challengeEnded:
 		s.ended = true
-	case w == forgotten:
-		// The end, or the loss of the seat, was said in a state that we
-		// have missed or that is still on its way.
-		s.watch.last(s, lastWord)
 	}
 }
 
 // see takes in a state.
-func (s *Session) see(in arrival) {
+func (s *Session) handleState(in arrival) {
 	st := in.state
-	if st.Seq < s.floor {
+	if st.Seq < s.minSeq {
 		return
 	}
 	mine := st.Holders[st.You]
 	ours := mine.Player == s.player.ID && mine.Instance == s.player.Client.Instance()
 	switch {
 	case !s.Held():
-		if !ours || !s.granted(in) {
+		if !ours || !s.begin(in) {
 			return
 		}
 	case st.You != s.st.You || st.Terms != s.st.Terms:
@@ -229,7 +232,7 @@ func (s *Session) see(in arrival) {
 		return
 	case st.Status == protocol.Finished:
 	case mine.Player == s.player.ID && mine.Instance == "":
-		s.unseated(st)
+		s.handleVacant(st)
 		return
 	case !ours:
 		s.log.Info().Uint64("epoch", mine.Epoch).Msg("the seat is another's now")
@@ -238,39 +241,39 @@ func (s *Session) see(in arrival) {
 	case mine.Epoch < s.epoch:
 		return // newer and yet of an older epoch: no platform says that
 	}
-	s.st, s.came, s.epoch, s.floor = st, in.at, mine.Epoch, st.Seq
-	s.watch.reset(s)
-	s.follow()
-	if n := len(s.moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
-		s.record.receipt(n-1, st.Receipt)
+	s.st, s.received, s.epoch, s.minSeq = st, in.at, mine.Epoch, st.Seq
+	s.resync.reset(s)
+	s.syncPosition()
+	if n := len(st.Moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
+		s.game.charged(n-1, st.Moves[n-1], st.Receipt)
 	}
-	s.showMoves()
+	s.reportMoves()
 	s.act()
 }
 
 // unseated waits for what becomes of the seat, which the platform took from us
 // because it did not hear us. Our heartbeats still name the game, so that it
 // can give the seat back; nothing is played meanwhile.
-func (s *Session) unseated(st protocol.State) {
-	if !s.watch.leaving {
+func (s *Session) handleVacant(st protocol.State) {
+	if !s.resync.ending {
 		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the seat is vacant")
 	}
-	s.floor, s.out = st.Seq, nil
+	s.minSeq, s.out = st.Seq, nil
 	s.stopThinking()
-	s.watch.last(s, seatWait)
+	s.resync.endAfter(vacantWait)
 }
 
 // granted begins the game: the platform says that the seat is ours. False is
 // that we do not want it any more.
-func (s *Session) granted(in arrival) bool {
+func (s *Session) begin(in arrival) bool {
 	st := in.state
 	if s.offer != nil && (st.Terms != s.offer.Terms || st.You != s.offer.Seat) {
 		s.log.Error().Msg("granted another match than was offered; giving the seat back")
-		s.surrender()
+		s.giveBack()
 		return false
 	}
 	if !s.confirm() {
-		return false // lapsed: its word is on the way
+		return false // reservationExpired: its word is on the way
 	}
 	rules, err := catalog.Rules(st.Terms.Rules)
 	if err == nil {
@@ -278,98 +281,71 @@ func (s *Session) granted(in arrival) bool {
 	}
 	if err != nil {
 		s.log.Error().Err(err).Msg("a game that can't be played here; giving the seat back")
-		s.surrender()
+		s.giveBack()
 		return false
 	}
-	s.rules = rules
+	s.game.rules, s.game.start = rules, st.Terms.Position
 	s.held.Store(&in.at)
 	close(s.began)
 	other := st.Holders[st.You.Other()]
 	s.log = s.log.With().Str("seat", st.You.String()).Logger()
-	s.record = newRecorder()
 	s.st = st
 	if len(st.Moves) > 2 {
-		s.shown = len(st.Moves) // a running game: what was played before is not news
+		s.reported = len(st.Moves) // a running game: what was played before is not news
 	}
 	s.player.Process.GameBegan(other.Player)
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
 	s.emit(Event{Kind: GameStarted})
+	if err := s.openGame(); err != nil {
+		s.log.Debug().Err(err).Msg("no engine yet") // the first search says so, if it still can't be opened
+	}
 	s.greet()
 	return true
 }
 
 // surrender gives the seat back to the platform, and ends the session.
-func (s *Session) surrender() {
+func (s *Session) giveBack() {
 	s.ended = true
 	s.player.Process.GiveBack(s.id)
 }
 
-// follow brings the position to where the state is.
-func (s *Session) follow() {
-	same := 0
-	for same < min(len(s.moves), len(s.st.Moves)) && s.moves[same] == s.st.Moves[same] {
-		same++
-	}
-	if s.pos == nil {
-		same, s.moves = 0, nil
-		s.pos, _ = s.rules.New(s.st.Terms.Position) // granted has seen it work
-	}
-	for len(s.moves) > same {
-		s.pos.Undo()
-		s.moves = s.moves[:len(s.moves)-1]
-	}
-	s.record.back(same)
-	for _, text := range s.st.Moves[same:] {
-		s.playOn()
-		seat := s.pos.Turn()
-		if _, err := game.PlayText(s.pos, text); err != nil {
-			s.dispute(err.Error())
-			s.pos = nil
-			return
-		}
-		s.moves = append(s.moves, text)
-		s.record.add(ply{text, seat, game.KeyText(s.pos.Key())})
-	}
-	playing := s.st.Status == protocol.Playing
-	if playing {
-		s.playOn()
+// syncPosition brings the game to where the state is.
+func (s *Session) syncPosition() {
+	g, played, playing := &s.game, len(s.game.plies), s.st.Status == protocol.Playing
+	if g.follow(s.st.Moves, playing, s.dispute) < played {
+		// Moves were taken back, and what was thought after them is void.
+		s.stopThinking()
+		s.target, s.out, g.decided = nil, nil, nil
 	}
 	switch {
-	case s.st.Key != "" && s.st.Key != game.KeyText(s.pos.Key()):
+	case g.pos == nil:
+	case s.st.Key != "" && s.st.Key != game.KeyText(g.pos.Key()):
 		s.dispute("another position")
-	case playing && s.pos.Turn() != s.st.Turn:
-		s.dispute(fmt.Sprintf("%s to act, the platform says %s", s.pos.Turn(), s.st.Turn))
+	case playing && g.pos.Turn() != s.st.Turn:
+		s.dispute(fmt.Sprintf("%s to act, the platform says %s", g.pos.Turn(), s.st.Turn))
 	}
 }
 
-// playOn lets a game go on that is over by our rules and not by the platform's.
-func (s *Session) playOn() {
-	if out := s.pos.Outcome(); out.Over() {
-		s.dispute(fmt.Sprintf("%s by %s, the platform plays on", out.Result, out.Reason))
-		game.PlayOn(s.pos)
-	}
-}
-
-// dispute notes that our rules and the platform's differ. Its ruling stands.
-func (s *Session) dispute(text string) {
+// dispute notes that our rules and the platform's differ, once a ply. The
+// platform's ruling stands.
+func (s *Session) dispute(why string) {
 	n := len(s.st.Moves)
-	if s.disputed == n+1 {
+	if last := len(s.disputes) - 1; last >= 0 && s.disputes[last].Ply == n {
 		return
 	}
-	s.disputed = n + 1
-	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: fmt.Sprintf("%.32s", s.st.Key), Text: text}
+	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: fmt.Sprintf("%.32s", s.st.Key), Text: why}
 	ev := s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("ruled", d.Ruled)
-	if s.pos != nil {
-		d.Claimed = game.KeyText(s.pos.Key())
-		ev = ev.Str("claimed", d.Claimed).Stringer("position", s.pos)
+	if pos := s.game.pos; pos != nil {
+		d.Claimed = game.KeyText(pos.Key())
+		ev = ev.Str("claimed", d.Claimed).Stringer("position", pos)
 	}
-	s.record.dispute(d)
-	ev.Str("why", text).Msg("disagreement with the platform")
+	s.disputes = append(s.disputes, d)
+	ev.Str("why", why).Msg("disagreement with the platform")
 }
 
 // conclude says how the game ended for us, and writes the record.
-func (s *Session) conclude() {
+func (s *Session) reportEnd() {
 	out := s.st.Outcome
 	ev := s.log.Info()
 	if s.st.Status == protocol.Finished {
@@ -378,7 +354,7 @@ func (s *Session) conclude() {
 		out = game.Outcome{}
 		ev = ev.Bool("given_up", true)
 	}
-	ev.Int("ply", len(s.st.Moves)).Dur("overhead_ms", s.meter.Overhead()).Msg("game end")
+	ev.Int("ply", len(s.st.Moves)).Dur("overhead_ms", s.latency.Overhead()).Msg("game end")
 	s.emit(Event{Kind: GameEnded, Outcome: out})
 	s.write()
 }
@@ -401,17 +377,17 @@ func (s *Session) emit(e Event) {
 }
 
 // showMoves logs and emits the moves since the last state.
-func (s *Session) showMoves() {
-	s.shown = min(s.shown, len(s.moves)) // some may have been taken back
-	for ; s.shown < len(s.moves); s.shown++ {
-		p, analysis := s.record.plies[s.shown], s.record.analysis(s.shown)
-		ev := s.log.Debug().Int("ply", s.shown+1).Stringer("by", p.seat).Str("move", p.move).
+func (s *Session) reportMoves() {
+	s.reported = min(s.reported, len(s.game.plies)) // some may have been taken back
+	for ; s.reported < len(s.game.plies); s.reported++ {
+		p := s.game.plies[s.reported]
+		ev := s.log.Debug().Int("ply", s.reported+1).Stringer("by", p.seat).Str("move", p.move).
 			Int64("clock_ms", s.st.Clocks.Seats[p.seat].LeftMS)
-		if analysis != nil {
-			ev = ev.Int("depth", analysis.Depth).Uint64("nodes", analysis.Nodes).Int("score", analysis.Score).
-				Float64("chance", analysis.WinProb).Bool("ponder_hit", analysis.PonderHit)
+		if a := p.analysis; a != nil {
+			ev = ev.Int("depth", a.Depth).Uint64("nodes", a.Nodes).Int("score", a.Score).
+				Float64("chance", a.WinProb).Bool("ponder_hit", a.PonderHit)
 		}
 		ev.Msg("move")
-		s.emit(Event{Kind: MovePlayed, Ply: s.shown + 1, Move: p.move, Seat: p.seat, Analysis: analysis})
+		s.emit(Event{Kind: MovePlayed, Ply: s.reported + 1, Move: p.move, Seat: p.seat, Analysis: p.analysis})
 	}
 }

@@ -17,29 +17,29 @@ func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := bare(t, "60")
-	s.rules, s.record = rules, newRecorder()
+	s.game.rules = rules
 	shuffle := []string{"a0a1", "a9a8", "a1a0", "a8a9"}
 	for range 10 {
 		s.st.Moves = append(s.st.Moves, shuffle...)
 	}
-	s.follow()
-	if s.pos == nil || s.pos.Outcome().Over() || len(s.moves) != len(s.st.Moves) || len(s.record.disputes) != 1 {
-		t.Fatalf("after %d of %d moves: %v, disputes %+v", len(s.moves), len(s.st.Moves), s.pos, s.record.disputes)
+	s.syncPosition()
+	if s.game.pos == nil || s.game.pos.Outcome().Over() || len(s.game.plies) != len(s.st.Moves) || len(s.disputes) != 1 {
+		t.Fatalf("after %d of %d moves: %v, disputes %+v", len(s.game.plies), len(s.st.Moves), s.game.pos, s.disputes)
 	}
-	if fresh, _ := rules.New(""); s.pos.Key() != fresh.Key() {
+	if fresh, _ := rules.New(""); s.game.pos.Key() != fresh.Key() {
 		t.Error("another position than the start, which has recurred")
 	}
 	// A takeback to before the repetition, and back again.
 	all := s.st.Moves
 	s.st.Moves = all[:3]
-	s.follow()
-	if s.pos == nil || s.pos.Ply() != 3 || len(s.record.plies) != 3 {
-		t.Errorf("taken back: %v after %d moves", s.pos, len(s.moves))
+	s.syncPosition()
+	if s.game.pos == nil || s.game.pos.Ply() != 3 || len(s.game.plies) != 3 {
+		t.Errorf("taken back: %v after %d moves", s.game.pos, len(s.game.plies))
 	}
 	s.st.Moves = all[:5]
-	s.follow()
-	if s.pos == nil || s.pos.Ply() != 5 || s.moves[4] != all[4] {
-		t.Errorf("played again: %v after %d moves", s.pos, len(s.moves))
+	s.syncPosition()
+	if s.game.pos == nil || s.game.pos.Ply() != 5 || s.game.plies[4].move != all[4] {
+		t.Errorf("played again: %v after %d moves", s.game.pos, len(s.game.plies))
 	}
 }
 
@@ -61,7 +61,7 @@ func bare(t *testing.T, clock string) *Session {
 	t.Helper()
 	now, first := time.Now(), game.First
 	s := &Session{
-		player: &Player{Clock: new(ServerClock)}, came: now, meter: newMeter(20 * time.Millisecond),
+		player: &Player{Clock: new(ServerClock)}, received: now, latency: newLatency(20 * time.Millisecond),
 	}
 	s.st.ServerTime, s.st.Terms.Clock, s.st.Status = now, spec(t, clock), protocol.Playing
 	s.st.Clocks.Running = &first
@@ -75,7 +75,7 @@ func bare(t *testing.T, clock string) *Session {
 // A state that was long on its way says what the clock was, not what it is.
 func TestClockIsNeverStale(t *testing.T) {
 	s := bare(t, "10")
-	now := s.came
+	now := s.received
 	s.player.Clock.Observe(now.Add(-time.Millisecond), now, now)
 	s.st.ServerTime = now.Add(-3 * time.Second)
 	c, running := s.clock()

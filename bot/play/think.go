@@ -6,23 +6,42 @@ import (
 	"sparring/engine"
 	"sparring/engine/opening"
 	"sparring/engine/search"
+	"sparring/pipe/playerspec"
 )
 
-// PoolThinker thinks with an engine pool, which shares the cores among all
-// games of the process.
-type PoolThinker struct{ Pool *engine.Pool }
+// PoolThinker thinks with the engines that specs name and a pool, which shares
+// the cores among all games of the process.
+type PoolThinker struct {
+	Engines *playerspec.Engines
+	Pool    *engine.Pool
+}
+
+// poolGame is a game of a PoolThinker.
+type poolGame struct {
+	engine.Game
+	pool *engine.Pool
+}
+
+// NewGame implements Thinker.
+func (p PoolThinker) NewGame(spec string, o engine.GameOptions) (Game, error) {
+	g, err := p.Engines.NewGame(spec, o)
+	if err != nil {
+		return nil, err
+	}
+	return poolGame{g, p.Pool}, nil
+}
 
 // errNotPondered: what the opponent will do in an opening procedure is not
 // foreseen.
 var errNotPondered = errors.New("an opening procedure is not pondered on")
 
-// Think implements Thinker.
-func (p PoolThinker) Think(t Task) (Thought, error) {
+// Think implements Game.
+func (p poolGame) Think(t Task) (Thought, error) {
 	if t.Ponder && opening.Running(t.Position) {
 		return nil, errNotPondered
 	}
 	r := engine.Request{
-		Position: t.Position, Engine: t.Engine, Ponder: t.Ponder, Seed: t.Seed,
+		Game: p.Game, Position: t.Position, Ponder: t.Ponder,
 		Limits: search.Limits{Nodes: t.Nodes, Threads: t.Threads},
 	}
 	if !t.Ponder {
@@ -32,15 +51,12 @@ func (p PoolThinker) Think(t Task) (Thought, error) {
 	if watch := t.Watch; watch != nil {
 		r.Watch = func(i search.Info) { watch(fromInfo(i)) }
 	}
-	thought, err := p.Pool.Think(r)
+	thought, err := p.pool.Think(r)
 	if err != nil {
 		return nil, err
 	}
 	return poolThought{thought}, nil
 }
-
-// Ready starts who thinks for a player in a game, where that takes time.
-func (p PoolThinker) Ready(engine, gameName string) error { return p.Pool.Ready(engine, gameName) }
 
 type poolThought struct{ *engine.Thought }
 

@@ -8,17 +8,33 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/pipe/playerspec"
 )
 
+// gameOf opens a game of our own engine for a position.
+func gameOf(t *testing.T, pos game.Position, seed uint64) Game {
+	t.Helper()
+	p := PoolThinker{playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20}), engine.NewPool(2)}
+	g, err := p.NewGame("", engine.GameOptions{Rules: pos.Rules(), Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Pool.Close()
+		g.Close()
+		p.Engines.Close()
+	})
+	return g
+}
+
 func TestPoolThinkerPonders(t *testing.T) {
-	pool := engine.NewPool(engine.PoolOptions{Cores: 1, HashBytes: 1 << 20})
-	defer pool.Close()
 	pos, err := catalog.Setup("amazons", "6x6", "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	g := gameOf(t, pos, 0)
 	watched := make(chan Result, 1000)
-	th, err := PoolThinker{pool}.Think(Task{Position: pos, Ponder: true, Watch: func(r Result) {
+	th, err := g.Think(Task{Position: pos, Ponder: true, Watch: func(r Result) {
 		select {
 		case watched <- r:
 		default:
@@ -39,7 +55,7 @@ func TestPoolThinkerPonders(t *testing.T) {
 	}
 
 	// Stopped before anything else: no error, whatever it has.
-	th, err = PoolThinker{pool}.Think(Task{Position: pos, Ponder: true})
+	th, err = g.Think(Task{Position: pos, Ponder: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,16 +68,15 @@ func TestPoolThinkerPonders(t *testing.T) {
 // Both seats of a swap2 game are the engine's: the choices are its too.
 func TestChoosesInAnOpeningProcedure(t *testing.T) {
 	t.Parallel()
-	pool := engine.NewPool(engine.PoolOptions{Cores: 2, HashBytes: 1 << 20})
-	defer pool.Close()
 	pos, err := catalog.Setup("gomoku", "gomoku/freestyle-15+swap2", "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	g := gameOf(t, pos, 1)
 	for ply := range 8 {
 		c := Clock{Spec: spec(t, "0.05/move"), At: time.Now()}
 		c.Mine, c.Theirs = c.Spec.Start(), c.Spec.Start()
-		th, err := PoolThinker{pool}.Think(Task{Position: pos.Clone(), Clock: c, Seed: 1})
+		th, err := g.Think(Task{Position: pos.Clone(), Clock: c})
 		if err != nil {
 			t.Fatalf("ply %d: %v", ply, err)
 		}
@@ -77,10 +92,10 @@ func TestChoosesInAnOpeningProcedure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (PoolThinker{pool}).Think(Task{Position: fresh, Ponder: true}); !errors.Is(err, errNotPondered) {
+	if _, err := g.Think(Task{Position: fresh, Ponder: true}); !errors.Is(err, errNotPondered) {
 		t.Errorf("pondering on a procedure: %v", err)
 	}
-	th, err := PoolThinker{pool}.Think(Task{Position: fresh, Clock: Clock{}})
+	th, err := g.Think(Task{Position: fresh, Clock: Clock{}})
 	if err != nil {
 		t.Fatal(err)
 	}

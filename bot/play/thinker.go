@@ -3,31 +3,33 @@ package play
 import (
 	"time"
 
+	"sparring/engine"
 	"sparring/game"
 	"sparring/game/clock"
-	"sparring/protocol"
 )
 
 // Thinker finds moves. It gets whole game positions, so it is also who
 // decides the choices of an opening procedure: they are moves like any other.
 // It is safe for concurrent use.
 type Thinker interface {
-	// Think starts to think and returns at once. The error says why it can't.
-	Think(Task) (Thought, error)
+	// NewGame opens a game for the player whose engine a spec names, as package
+	// playerspec reads it; "" is our own engine.
+	NewGame(spec string, o engine.GameOptions) (Game, error)
 }
 
-// Starter is a Thinker that has to start what thinks for a player, which no
-// clock should pay for.
-type Starter interface {
-	// Ready returns when it has started; the error says why it can't.
-	Ready(engine, gameName string) error
+// Game is a game that the Thinker plays for a player.
+type Game interface {
+	// Ready returns when the first search can begin: a program may have to be
+	// started, which no clock should pay for.
+	Ready() error
+	// Think starts to think and returns at once. The error says why it can't.
+	Think(Task) (Thought, error)
+	// Close ends the game, when no search of it runs any more.
+	Close() error
 }
 
 // Task is a position to think about.
 type Task struct {
-	Player   protocol.PlayerID
-	Engine   string // the spec of who thinks, as package playerspec reads it; "" is our own engine
-	Game     protocol.GameID
 	Position game.Position // the thinker's own from here on
 	Clock    Clock         // not for pondering
 	// Ponder: think without limits until PonderHit or Stop, with cores that nobody
@@ -35,7 +37,6 @@ type Task struct {
 	Ponder  bool
 	Nodes   uint64 // nodes of the whole search at most; 0: no such limit
 	Threads int
-	Seed    uint64 // of the game, for whatever is drawn by lot
 	// Watch, if set, is told how the thinking goes. It must not block.
 	Watch func(Result)
 }

@@ -3,7 +3,6 @@ package play
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -12,17 +11,14 @@ import (
 	"sparring/protocol"
 )
 
-// outgoing is a move that was decided, on its way to the platform.
+// outgoing is a decision on its way to the platform.
 type outgoing struct {
-	ply      int // plies before it
-	text     string
-	key      string // of the position after it
+	*decision
 	inFlight bool
-	played   bool // accepted
 }
 
 // reply is the platform's answer to a move.
-type reply struct {
+type moveAnswer struct {
 	ans     protocol.ActAnswer
 	err     error
 	running bool          // our clock ran
@@ -48,23 +44,24 @@ func (s *Session) act() {
 		return
 	}
 	s.answerOffers()
-	if s.out != nil && s.out.ply != len(s.moves) {
+	if s.out != nil && s.out.ply != len(s.game.plies) {
 		s.out = nil // played, or the game has gone another way
 	}
+	pos := s.game.pos
 	switch {
 	case s.st.Turn != s.st.You:
-		s.ponder(s.moves)
-	case s.pos == nil || s.pos.Outcome().Over() || s.pos.Turn() != s.st.You:
+		s.ponder()
+	case pos == nil || pos.Outcome().Over() || pos.Turn() != s.st.You:
 		// Our rules can't say what to play here, and silence would only
 		// lose on time.
 		s.resign("no move that our rules know")
 	case s.manners.resigned:
 		s.resign("as before")
-	case s.out != nil && s.out.ply == len(s.moves) && !s.out.played:
+	case s.out != nil:
 		if !s.out.inFlight {
 			s.send() // refused for a reason that has passed
 		}
-	default: // also where the move that we played was taken back
+	default:
 		s.think()
 	}
 }
@@ -75,11 +72,11 @@ func (s *Session) act() {
 func (s *Session) clock() (c Clock, running bool) {
 	you := s.st.You
 	c = Clock{
-		Spec: s.st.Terms.Clock, At: time.Now(), Overhead: s.meter.Overhead(),
+		Spec: s.st.Terms.Clock, At: time.Now(), Overhead: s.latency.Overhead(),
 		Mine: s.st.Clocks.Seats[you].State(), Theirs: s.st.Clocks.Seats[you.Other()].State(),
 	}
 	if running = s.st.Clocks.Running != nil && *s.st.Clocks.Running == you; running {
-		c.At = s.came.Add(-s.player.Clock.Age(s.st.ServerTime, s.came))
+		c.At = s.received.Add(-s.player.Clock.Age(s.st.ServerTime, s.received))
 	}
 	// What is gone of the current period stands beside the seat's clock.
 	c.At = c.At.Add(-time.Duration(s.st.Clocks.UsedMS) * time.Millisecond)
@@ -88,37 +85,40 @@ func (s *Session) clock() (c Clock, running bool) {
 
 // think starts the search for a move, or turns the pondering into one.
 func (s *Session) think() {
-	if s.mind != nil && slices.Equal(s.mind.line, s.moves) {
-		s.hit()
-		return
-	}
 	missed := ""
-	if m := s.mind; m != nil && m.pondering() {
-		missed = m.line[len(m.line)-1]
+	if m := s.search; m != nil && m.after == len(s.game.plies) {
+		if !m.pondering() {
+			return // it goes on
+		}
+		if s.game.plies[m.after-1].move == m.expected {
+			s.ponderHit()
+			return
+		}
+		missed = m.expected
 	}
 	s.stopThinking()
-	if err := s.search(s.moves, s.pos, false); err != nil {
-		s.decided(thinking{err: err})
+	if err := s.startSearch(s.game.pos, ""); err != nil {
+		s.handleResult(searchEnd{err: err})
 		return
 	}
-	s.mind.expected = missed
+	s.search.expected = missed
 }
 
 // decided plays what the search found.
-func (s *Session) decided(t thinking) {
-	m := s.mind
+func (s *Session) handleResult(t searchEnd) {
+	m := s.search
 	if m != nil && m.pondering() {
 		m.early = &t // nothing is left to think about, but the move is not ours yet
 		return
 	}
-	s.mind = nil
-	if s.st.Turn != s.st.You || s.pos == nil {
+	s.search = nil
+	if s.st.Turn != s.st.You || s.game.pos == nil {
 		return
 	}
 	if t.err != nil && s.player.Settings.External {
 		// Whoever plays with a program of his own wants no other to play for it.
-		s.log.Error().Err(t.err).Int("ply", len(s.moves)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
-		s.record.note("the engine of " + string(s.player.ID) + " failed: " + t.err.Error())
+		s.log.Error().Err(t.err).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
+		s.noteFailure(t.err)
 		s.resign("its engine failed")
 		return
 	}
@@ -126,39 +126,39 @@ func (s *Session) decided(t thinking) {
 		s.resign("its engine resigns")
 		return
 	}
-	r, after := s.checked(t)
+	r, after := s.legalMove(t)
 	if after == nil {
 		s.resign("no move that our rules know")
 		return
 	}
-	s.record.thought(len(s.moves), s.analyse(m, r))
-	if s.manners.hopeless(s, r) {
+	if s.manners.shouldResign(s, r) {
 		s.resign("hopeless")
 		return
 	}
-	text := s.pos.Format(r.Move)
+	analysis := s.analyse(m, r)
+	d := &decision{len(s.game.plies), s.game.pos.Format(r.Move), game.KeyText(after.Key()), &analysis}
 	s.manners.offering = r.OfferDraw
-	s.foresee(text, after, r)
-	s.out = &outgoing{ply: len(s.moves), text: text, key: game.KeyText(after.Key())}
+	s.setPonderTarget(d, after, r.Ponder)
+	s.game.decided, s.out = d, &outgoing{decision: d}
 	s.send()
 }
 
 // checked is the result with a move that is legal, and the position after it;
 // nil where there is none. Whatever fails in the thinker, the game goes on.
-func (s *Session) checked(t thinking) (Result, game.Position) {
-	after := s.pos.Clone()
+func (s *Session) legalMove(t searchEnd) (Result, game.Position) {
+	after := s.game.pos.Clone()
 	if t.err == nil && t.Move != game.NoMove {
 		if t.err = after.Play(t.Move); t.err == nil {
 			return t.Result, after
 		}
 	}
 	level := zerolog.ErrorLevel
-	if s.unthinking {
+	if s.searchFailed {
 		level = zerolog.DebugLevel // it was said once
 	}
-	s.unthinking = true
-	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.moves)).Msg("no move from the thinker; playing any")
-	for _, m := range s.pos.Legal(nil) {
+	s.searchFailed = true
+	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.game.plies)).Msg("no move from the thinker; playing any")
+	for _, m := range s.game.pos.Legal(nil) {
 		if after.Play(m) == nil {
 			return Result{Move: m, Source: fallback}, after
 		}
@@ -179,9 +179,9 @@ func (s *Session) send() {
 			return
 		}
 		dispatched := time.Now()
-		ans, err := s.player.Client.Move(ctx, s.id, epoch, out.ply, out.text, out.key)
-		r := reply{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
-		s.post(func() { s.answered(out, r) })
+		ans, err := s.player.Client.Move(ctx, s.id, epoch, out.ply, out.move, out.key)
+		r := moveAnswer{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
+		s.post(func() { s.handleAnswer(out, r) })
 	})
 }
 
@@ -199,28 +199,30 @@ func (s *Session) post(f func()) {
 }
 
 // answered takes in what the platform says to a move.
-func (s *Session) answered(out *outgoing, r reply) {
+func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 	out.inFlight = false
+	current := s.out == out // else the state was faster: the game has gone on, or another way
 	if r.err == nil {
-		s.charged(out, r)
-		s.manners.played(s, out.ply+1)
-	}
-	if s.out != out {
-		return // the state was faster: the game has gone on, or another way
-	}
-	refusal, _ := errors.AsType[*protocol.Error](r.err)
-	switch {
-	case r.err == nil:
-		out.played = true
-		s.floor = max(s.floor, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
-		s.watch.reset(s)
-		s.ponder(append(slices.Clone(s.moves), out.text))
+		if current {
+			s.out = nil
+			s.game.play(out.ply, out.move)                  // legalMove has seen it work
+			s.minSeq = max(s.minSeq, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
+			s.resync.reset(s)
+			s.ponder()
+		}
+		s.noteCost(out, r)
+		s.manners.afterMove(s, out.ply+1)
 		return
-	case refusal == nil:
+	}
+	if !current {
+		return
+	}
+	refusal, ok := errors.AsType[*protocol.Error](r.err)
+	if !ok {
 		s.player.Process.RequestHello() // the connection is gone; a new one brings a new state
 		return
 	}
-	log := s.log.With().Str("code", string(refusal.Code)).Str("move", out.text).Int("ply", out.ply).Logger()
+	log := s.log.With().Str("code", string(refusal.Code)).Str("move", out.move).Int("ply", out.ply).Logger()
 	switch refusal.Code {
 	case protocol.Stale, protocol.NotYourTurn, protocol.Over, protocol.Late, protocol.Denied, protocol.NoGame:
 		// The game is elsewhere than we think; its state says where.
@@ -231,10 +233,10 @@ func (s *Session) answered(out *outgoing, r reply) {
 	case protocol.Paused:
 		log.Debug().Msg("move refused") // a state says when it goes on
 	case protocol.Unavailable, protocol.RateLimited:
-		s.manners.hold = time.Now().Add(retryPause)
+		s.manners.notBefore = time.Now().Add(retryPause)
 		s.send()
 	case protocol.Illegal:
-		s.dispute("the platform calls " + out.text + " illegal")
+		s.dispute("the platform calls " + out.move + " illegal")
 		s.resign("no move that both rules know")
 	default:
 		log.Error().Err(refusal).Msg("the platform does not understand our move")
@@ -243,8 +245,8 @@ func (s *Session) answered(out *outgoing, r reply) {
 }
 
 // charged notes what an accepted move cost.
-func (s *Session) charged(out *outgoing, r reply) {
-	s.record.receipt(out.ply, r.ans.Receipt)
+func (s *Session) noteCost(out *outgoing, r moveAnswer) {
+	s.game.charged(out.ply, out.move, r.ans.Receipt)
 	if !r.running {
 		return
 	}
@@ -254,5 +256,5 @@ func (s *Session) charged(out *outgoing, r reply) {
 		// lost answer delays us and costs nothing.
 		cost = min(cost, max(time.Duration(rec.ChargedMS)*time.Millisecond-r.thought, 0))
 	}
-	s.meter.Add(cost)
+	s.latency.Add(cost)
 }

@@ -120,13 +120,13 @@ func arenaCommand() *cobra.Command {
 	return c
 }
 
-// pages is a running HTTP server; the zero value is none.
+// pages is a running HTTP server; the zero value serves nothing.
 type pages struct {
-	url    string // "" for none
+	url    string // "": not serving
 	server *http.Server
 }
 
-// servePages serves HTTP at the address, if there is one.
+// servePages serves HTTP at the address, if it is not empty.
 func servePages(ctx context.Context, address string, h http.Handler, log zerolog.Logger) (pages, error) {
 	if address == "" {
 		return pages{}, nil
@@ -151,7 +151,7 @@ func (p pages) close() {
 	}
 }
 
-// checkAddress reports whether HTTP can be served at the address; "" is none.
+// checkAddress reports whether an HTTP address is valid; "" is valid and means none.
 func checkAddress(address string) error {
 	if address == "" {
 		return nil

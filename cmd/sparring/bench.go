@@ -9,10 +9,10 @@ import (
 func benchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "bench",
-		Short: "Search a fixed set of positions: speed, and the signature of the search",
-		Long: `Search a fixed set of positions of every game to a fixed depth, with one
-thread. The last line is the signature: the number of nodes, the same on every
-run and machine as long as the search does the same.`,
+		Short: "Search a fixed set of positions: prints speed and the search signature",
+		Long: `Search a fixed set of positions of every game to a fixed depth with one thread.
+The last line is the signature: the total number of nodes, which is the same on
+every run and machine as long as the search is unchanged.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := bench.Run(c.OutOrStdout())

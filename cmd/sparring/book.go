@@ -17,16 +17,16 @@ import (
 func bookCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "book",
-		Short: "Make opening books, teach them, look into them",
-		Long: `Make opening books, teach them and look into them. Bots play from the shipped
-books, or those that SPARRING_BOOK names. See docs/book.md.`,
+		Short: "Build, update and inspect opening books",
+		Long: `Build, update and inspect opening books. Bots use the shipped books, or those
+that SPARRING_BOOK names. See docs/book.md.`,
 		RunE: func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
 	c.AddCommand(bookBuild(), bookLearn(), bookShow(), bookPrefer(), bookAvoid(), bookExport(), bookImport(), bookSelfPlay())
 	return c
 }
 
-// someFiles wants so many arguments at least.
+// someFiles requires at least n arguments.
 func someFiles(least int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < least {
@@ -41,11 +41,11 @@ func bookBuild() *cobra.Command {
 	var plies, least int
 	c := &cobra.Command{
 		Use:   "build SOURCE...",
-		Short: "Make a book of games",
-		Long: `Make a book of games. A SOURCE is a folder of records, a file of records or of a
-match's results, or a file of another program (sgf, pgn, psq, ccgc). Games of
-other rules, without a result, or decided by a clock or a fault do not count,
-and none counts twice.`,
+		Short: "Build a book from games",
+		Long: `Build a book from games. A SOURCE is a folder of records, a file of records, the
+result file of a match, or a file of another program (sgf, pgn, psq, ccgc).
+Games under other rules, without a result, or decided by a clock or a fault are
+skipped, and so are duplicates.`,
 		Example: `  sparring book build --game xiangqi --out xiangqi.book data/records
   sparring book build --game gomoku --rules renju-15 --out renju.book match.jsonl`,
 		Args: someFiles(1, "games to read"),
@@ -66,7 +66,7 @@ and none counts twice.`,
 				return err
 			}
 			if t.counted == 0 {
-				return fmt.Errorf("no book made: %v", t)
+				return fmt.Errorf("no book written: %v", t)
 			}
 			b := builder.Book(least)
 			if err := b.Save(out); err != nil {
@@ -86,13 +86,13 @@ and none counts twice.`,
 	f.StringVar(&gameName, "game", "", anyGame()+" (required)")
 	f.StringVar(&rules, "rules", "", "rule set, such as renju-15 (default: the game's); all of Xiangqi's share a book")
 	f.StringVar(&out, "out", "", "book to write (required)")
-	f.IntVar(&plies, "plies", 24, "plies of each game that count")
-	f.IntVar(&least, "min-games", 3, "leave out moves of fewer games")
-	f.StringVar(&manifest, "manifest", "", "JSON file that notes how the book was made, beside others")
+	f.IntVar(&plies, "plies", 24, "plies of each game to count")
+	f.IntVar(&least, "min-games", 3, "omit moves with fewer games")
+	f.StringVar(&manifest, "manifest", "", "JSON file to update with the origin of the book")
 	return c
 }
 
-// origin is how a book was made, for whoever wants to make it again.
+// origin describes how a book was made, so that it can be reproduced.
 type origin struct {
 	SHA256    string         `json:"sha256"`
 	Rules     string         `json:"rules"`
@@ -105,7 +105,7 @@ type origin struct {
 	Sources   map[string]int `json:"sources"` // games by the event in their records, for self-play its command
 }
 
-// note writes the origin into a manifest, under the book's name.
+// note stores the origin in a manifest under the book's name.
 func (o origin) note(path, name string) error {
 	all := map[string]origin{}
 	data, err := os.ReadFile(path)
@@ -129,10 +129,10 @@ func bookLearn() *cobra.Command {
 	var plies int
 	c := &cobra.Command{
 		Use:   "learn BOOK SOURCE...",
-		Short: "Add finished games to a book, and steer away from lines that lost",
-		Long: `Add finished games to a book, and steer away from lines that lost. A SOURCE is
-as for book build. Games that the book has counted are passed over, so that a
-growing folder of records can be learnt from again and again.`,
+		Short: "Add finished games to a book and avoid lines that lost",
+		Long: `Add finished games to a book and avoid lines that lost. A SOURCE is as for book
+build. Games that the book has counted are skipped, so the command can be run
+again on a growing folder of records.`,
 		Args: someFiles(2, "a book and games to read"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if plies < 1 {
@@ -156,14 +156,14 @@ growing folder of records can be learnt from again and again.`,
 			return nil
 		},
 	}
-	c.Flags().IntVar(&plies, "plies", 24, "plies of each game that count")
+	c.Flags().IntVar(&plies, "plies", 24, "plies of each game to count")
 	return c
 }
 
 func bookExport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "export BOOK",
-		Short: "Print a book as text, to be edited and read back by book import",
+		Short: "Print a book as text, for editing and book import",
 		Args:  oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
 			b, err := book.Load(args[0])
@@ -179,7 +179,7 @@ func bookImport() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "import TEXT",
-		Short: "Make a book of the text that book export prints",
+		Short: "Convert the text of book export to a book",
 		Args:  oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {

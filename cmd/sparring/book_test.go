@@ -15,9 +15,11 @@ import (
 
 	"sparring/bot"
 	"sparring/configs"
+	"sparring/engine"
 	"sparring/engine/book"
 	"sparring/engine/search"
 	"sparring/game/catalog"
+	"sparring/pipe/playerspec"
 )
 
 // The shipped books are sound, small, those of the manifest, and know the usual
@@ -90,13 +92,15 @@ func TestBotWithoutSoundBook(t *testing.T) {
 		}
 		cfg.Book, cfg.HashMB = name, 1
 		var log bytes.Buffer
-		open := opener(cfg, nil, zerolog.New(&log))
+		engines := playerspec.NewEngines(players(cfg, nil, zerolog.New(&log)))
+		defer engines.Close()
 		for _, g := range catalog.Games() {
-			s, err := open("", g.Name)
+			rules := mustRules(t, g.Default)
+			s, err := engines.NewGame("", engine.GameOptions{Rules: rules})
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := mustRules(t, g.Default).New("")
+			p, err := rules.New("")
 			if err != nil {
 				t.Fatal(err)
 			}

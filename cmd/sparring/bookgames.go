@@ -81,7 +81,7 @@ func afterTerms(games iter.Seq2[*record.Record, error]) iter.Seq2[*record.Record
 	}
 }
 
-// elsewhere are the reasons of results that say nothing about the moves.
+// elsewhere lists the reasons that say nothing about the moves of a game.
 var elsewhere = map[game.Reason]bool{
 	protocol.ReasonTime: true, protocol.ReasonNoStart: true, protocol.ReasonAbandoned: true,
 	protocol.ReasonDispute: true, protocol.ReasonVoid: true,
@@ -90,13 +90,13 @@ var elsewhere = map[game.Reason]bool{
 	game.Reason(engine.FaultDisconnect): true,
 }
 
-// tally is what became of the games that a book was offered.
+// tally counts the games offered to a book by what happened to them.
 type tally struct {
 	counted, known, other, unfinished, elsewhere, damaged int
 	events                                                map[string]int // of the games counted
 }
 
-// String leaves out what did not happen.
+// String omits zero counts.
 func (t *tally) String() string {
 	s := fmt.Sprintf("%d games counted", t.counted)
 	for _, part := range []struct {
@@ -113,8 +113,8 @@ func (t *tally) String() string {
 	return s
 }
 
-// feed gives the games of all paths to take, which counts them in a book.
-// Damaged ones are reported and left out.
+// feed calls take with the games of all paths. Damaged games are reported and
+// skipped.
 func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally, error) {
 	t := &tally{events: map[string]int{}}
 	for _, path := range paths {
@@ -147,14 +147,14 @@ func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally,
 				t.unfinished++
 			default:
 				t.damaged++
-				fmt.Fprintln(c.ErrOrStderr(), "sparring: left out:", err)
+				fmt.Fprintln(c.ErrOrStderr(), "sparring: skipped:", err)
 			}
 		}
 	}
 	return t, nil
 }
 
-// gameOf is a record as a book learns from it.
+// gameOf converts a record to a game for a book.
 func gameOf(r *record.Record) book.Game {
 	g := book.Game{ID: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result}
 	for _, p := range r.Plies {

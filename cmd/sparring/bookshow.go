@@ -20,9 +20,9 @@ func bookShow() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show BOOK",
-		Short: "Show what a book says about a position",
-		Long: `Show what a book says about a position: for each move its games, score and the
-share with which it is drawn. BOOK is a file, or "shipped" for the book that
+		Short: "Show the book moves of a position",
+		Long: `Show the book moves of a position: for each move its games, its score and the
+probability that it is played. BOOK is a file, or "shipped" for the book that
 comes with the program.`,
 		Example: `  sparring book show shipped --game xiangqi --moves "h2e2 h9g7"`,
 		Args:    oneFile,
@@ -45,12 +45,12 @@ comes with the program.`,
 	f := c.Flags()
 	f.StringVar(&gameName, "game", "", "with shipped: "+anyGame())
 	f.StringVar(&rules, "rules", "", "rule set (default: the book's; with shipped: the game's)")
-	f.StringVar(&moves, "moves", "", "moves from the usual start, separated by spaces")
+	f.StringVar(&moves, "moves", "", "moves from the start position, separated by spaces")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
-// findBook is the book in a file, or the shipped one for a game or rule set.
+// findBook opens the book in a file, or the shipped book for a game or rule set.
 func findBook(name, gameName, rules string) (*book.Book, error) {
 	if name != book.Shipped {
 		return book.Load(name)
@@ -65,12 +65,13 @@ func findBook(name, gameName, rules string) (*book.Book, error) {
 	}
 	b := shelf.For(set.Name)
 	if b == nil {
-		return nil, fmt.Errorf("no book for %s is shipped", set.Name)
+		return nil, fmt.Errorf("there is no shipped book for %s", set.Name)
 	}
 	return b, nil
 }
 
-// afterMoves is a position of the book's rules, or of a set that shares them.
+// afterMoves returns the position after the moves, under the book's rules or a
+// rule set that shares them.
 func afterMoves(b *book.Book, rules, moves string) (game.Position, error) {
 	name := b.Family()
 	if rules != "" {
@@ -91,7 +92,7 @@ func afterMoves(b *book.Book, rules, moves string) (game.Position, error) {
 	return p, nil
 }
 
-// bookView is what a book says about a position.
+// bookView describes the book moves of a position.
 type bookView struct {
 	Rules     string     `json:"rules"`
 	Games     int        `json:"games"`
@@ -101,7 +102,7 @@ type bookView struct {
 	Moves     []moveView `json:"moves"`
 }
 
-// moveView is a move there.
+// moveView is a book move.
 type moveView struct {
 	Moves      []string `json:"moves"` // several where the board is symmetric
 	Wins       uint32   `json:"wins"`
@@ -131,7 +132,7 @@ func lookAt(b *book.Book, p game.Position) bookView {
 func (v bookView) print(out io.Writer) error {
 	fmt.Fprintf(out, "rules     %s\ngames     %d\nmoves     %d in %d positions\nposition  %s\n\n", v.Rules, v.Games, v.Entries, v.Positions, v.Position)
 	if len(v.Moves) == 0 {
-		fmt.Fprintln(out, "the book does not know this position")
+		fmt.Fprintln(out, "this position is not in the book")
 		return nil
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -147,11 +148,11 @@ func bookPrefer() *cobra.Command {
 	var by int
 	c := &cobra.Command{
 		Use:     "prefer BOOK --moves LINE",
-		Short:   "Make the last move of a line more likely, or less",
+		Short:   "Make the last move of a line more or less likely",
 		Example: `  sparring book prefer my.book --moves "h2e2 h9g7 h0g2" --by 2`,
 	}
 	f := c.Flags()
-	f.IntVar(&by, "by", 1, "how often its weight is doubled (negative: halved); 0 takes all back")
+	f.IntVar(&by, "by", 1, "how many times to double its weight (negative: halve); 0: reset")
 	return preferring(c, func() (book.Preference, error) {
 		if by < -int(book.MostPreference) || by > int(book.MostPreference) {
 			return 0, usagef("--by %d: want %d to %d", by, -book.MostPreference, book.MostPreference)
@@ -169,10 +170,10 @@ func bookAvoid() *cobra.Command {
 	return preferring(c, func() (book.Preference, error) { return book.Avoid, nil })
 }
 
-// preferring makes c set the preference of a move in a book.
+// preferring adds the flags and arguments that set the preference of a move.
 func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.Command {
 	var line, rules string
-	c.Flags().StringVar(&line, "moves", "", "moves from the usual start, separated by spaces; the last is meant (required)")
+	c.Flags().StringVar(&line, "moves", "", "moves from the start position, separated by spaces; applies to the last one (required)")
 	c.Flags().StringVar(&rules, "rules", "", "rule set (default: the book's)")
 	c.Args = oneFile
 	c.RunE = func(c *cobra.Command, args []string) error {

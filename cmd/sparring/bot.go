@@ -70,15 +70,16 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 		return nil, nil, err
 	}
 	tables, closeTables := endgames(cfg, log)
-	pool := engine.NewPool(engine.PoolOptions{Cores: cfg.Cores, Open: opener(cfg, tables, log)})
+	engines, pool := playerspec.NewEngines(players(cfg, tables, log)), engine.NewPool(cfg.Cores)
 	done = func() {
 		pool.Close()
+		engines.Close() // they have nothing to lose
 		closeTables()
 		if err := records.Close(); err != nil {
 			log.Warn().Err(err).Msg("records")
 		}
 	}
-	b, err = bot.New(nc, cfg, bot.Deps{Think: play.PoolThinker{Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
+	b, err = bot.New(nc, cfg, bot.Deps{Think: play.PoolThinker{Engines: engines, Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
 	if err != nil {
 		done()
 		return nil, nil, err
@@ -86,9 +87,9 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 	return b, done, nil
 }
 
-// opener opens a bot's players, with the opening books that its settings name.
-// Of books that are missing or damaged it warns, once, and does without.
-func opener(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) func(spec, gameName string) (engine.Searcher, error) {
+// players are what a bot's players get, with the opening books that its settings
+// name. Of books that are missing or damaged it warns, once, and does without.
+func players(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) playerspec.Options {
 	warn := func(err error) {
 		log.Warn().Err(err).Msg("opening books: playing without those that are missing or damaged")
 	}
@@ -96,8 +97,7 @@ func opener(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) func(spec
 	if err != nil {
 		warn(err)
 	}
-	players := playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Shipped: configs.Books(), Warn: warn, Tables: tables}
-	return func(spec, gameName string) (engine.Searcher, error) { return playerspec.Open(spec, gameName, players) }
+	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables}
 }
 
 // endgames opens a bot's endgame tables, if it has any, and begins to build

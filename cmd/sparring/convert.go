@@ -23,7 +23,7 @@ func recordsExport(from *archive) *cobra.Command {
 	slices.Sort(names)
 	c := &cobra.Command{
 		Use:   "export ID",
-		Short: "Write a game in a format that other programs read",
+		Short: "Write a game in the format of another program",
 		Args:  oneID,
 		RunE: func(c *cobra.Command, args []string) error {
 			if name == "" {
@@ -53,7 +53,7 @@ func recordsExport(from *archive) *cobra.Command {
 				err = e
 			}
 			if err != nil {
-				os.Remove(file) // half a game is worse than none
+				os.Remove(file) // do not leave half a game
 			}
 			return err
 		},
@@ -61,7 +61,7 @@ func recordsExport(from *archive) *cobra.Command {
 	c.Flags().StringVar(&name, "format", "", strings.Join(names, ", ")+" (required)")
 	c.Flags().StringVar(&charset, "charset", string(format.UTF8), "utf-8 or gbk")
 	c.Flags().StringVar(&moves, "moves", string(format.ICCS), "Xiangqi moves in PGN: iccs, wxf or chinese")
-	c.Flags().StringVarP(&file, "output", "o", "", "file to write instead of the standard output, or a folder for a file named as the format prescribes")
+	c.Flags().StringVarP(&file, "output", "o", "", "output file, or a folder for a file named as the format prescribes (default: standard output)")
 	return c
 }
 
@@ -69,7 +69,7 @@ func recordsImport(to *archive) *cobra.Command {
 	var rules string
 	c := &cobra.Command{
 		Use:   "import FILE...",
-		Short: "Read games from files of other programs (sgf, pgn, psq, ccgc) into the records",
+		Short: "Import games from files of other programs (sgf, pgn, psq, ccgc)",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("%s: want files to read", c.CommandPath())
@@ -107,12 +107,12 @@ func recordsImport(to *archive) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&rules, "rules", "", "rule set to check the moves by (default: what the file says)")
+	c.Flags().StringVar(&rules, "rules", "", "rule set to check the moves by (default: that of the file)")
 	return c
 }
 
-// importFile keeps the games of a file and says which. It counts those that
-// are damaged, each of which it has reported.
+// importFile imports the games of a file and lists them. It reports damaged games
+// and returns their number.
 func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known map[string]bool) (damaged int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -126,7 +126,7 @@ func importFile(c *cobra.Command, path, rules string, writer *record.Writer, kno
 			continue
 		}
 		if known[r.ID] {
-			fmt.Fprintf(c.OutOrStdout(), "%s  known already\n", r.ID)
+			fmt.Fprintf(c.OutOrStdout(), "%s  already imported\n", r.ID)
 			continue
 		}
 		if err := writer.Append(r); err != nil {

@@ -67,7 +67,7 @@ func (k *keeper) keep(r *record.Record, err error) {
 		return
 	}
 	if err := k.writer.Append(r); err != nil {
-		k.log.Error().Err(err).Str("game", r.ID).Msg("record not written to the files; the platform has it, and the next start writes it")
+		k.log.Error().Err(err).Str("game", r.ID).Msg("record not written to disk; the platform keeps it and the next start writes it")
 		return
 	}
 	k.have[r.ID] = true

@@ -21,7 +21,7 @@ import (
 func levelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "levels",
-		Short: "How strong the levels are: show it, measure it anew",
+		Short: "Show or measure the strength of the levels",
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -33,7 +33,7 @@ func levelsShow() *cobra.Command {
 	var gameName string
 	c := &cobra.Command{
 		Use:   "show [FILE...]",
-		Short: "Print the measured levels: those shipped, or those of files",
+		Short: "Print the shipped calibrations, or those in files",
 		RunE: func(c *cobra.Command, args []string) error {
 			if gameName != "" {
 				if _, err := catalog.Game(gameName); err != nil {
@@ -72,8 +72,7 @@ func levelsShow() *cobra.Command {
 	return c
 }
 
-// shippedLevels are the calibrations that come with the program, in the order
-// of the catalog.
+// shippedLevels returns the shipped calibrations in the order of the catalog.
 func shippedLevels() ([]*calibrate.File, error) {
 	var all []*calibrate.File
 	for _, g := range catalog.Games() {
@@ -106,7 +105,7 @@ func printLevels(out io.Writer, f *calibrate.File) error {
 	return w.Flush()
 }
 
-// orDash is a parameter that may be left out.
+// orDash formats an optional parameter.
 func orDash(v float64) string {
 	if v == 0 {
 		return "-"
@@ -121,9 +120,9 @@ func levelsCalibrate() *cobra.Command {
 		Use:   "calibrate",
 		Short: "Measure the levels of a game by games between neighbours",
 		Long: `Measure the levels of a game: each plays the one below it, and the lowest plays
-a scripted beginner that looks one ply ahead. Nodes limit the levels, so the
-load of the machine changes nothing. With --keep the games are kept as they
-end, and the same command goes on where it was stopped. See docs/levels.md.`,
+a scripted beginner that looks one ply ahead. Levels are limited by nodes, so the
+load of the machine does not matter. With --keep the games are saved, and the
+same command resumes an interrupted run. See docs/levels.md.`,
 		Example: `  sparring levels calibrate --game xiangqi --games 200 --out configs/levels-xiangqi.json`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -157,16 +156,17 @@ end, and the same command goes on where it was stopped. See docs/levels.md.`,
 	f := c.Flags()
 	f.StringVar(&gameName, "game", "", anyGame()+" (required)")
 	f.StringVar(&rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
-	f.IntVar(&plan.Games, "games", 200, "games of each step, an even number")
-	f.IntVar(&plan.Concurrency, "concurrency", 1, "games at once")
-	f.Uint64Var(&plan.Seed, "seed", 1, "for the openings and for the levels' slips")
-	f.IntVar(&plan.UpTo, "up-to", level.Strongest, "the last level to measure: for a look, without a file")
-	f.StringVar(&plan.Keep, "keep", "", "folder for the games; where it has them already, they are not played again")
+	f.IntVar(&plan.Games, "games", 200, "games per step, an even number")
+	f.IntVar(&plan.Concurrency, "concurrency", 1, "games played in parallel")
+	f.Uint64Var(&plan.Seed, "seed", 1, "seed of openings and of the levels' errors")
+	f.IntVar(&plan.UpTo, "up-to", level.Strongest, "highest level to measure; below the strongest no file is written")
+	f.StringVar(&plan.Keep, "keep", "", "folder for the games; games already there are not played again")
 	f.StringVar(&out, "out", "", "file to write")
 	return c
 }
 
-// runCalibration runs it, shows how it goes, writes the file and prints it.
+// runCalibration runs a calibration, shows its progress, and writes and prints the
+// result.
 func runCalibration(c *cobra.Command, plan calibrate.Plan, out string) error {
 	if plan.Keep != "" {
 		if err := os.MkdirAll(plan.Keep, 0o755); err != nil {

@@ -21,10 +21,9 @@ func main() {
 	os.Exit(run(arguments(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr))
 }
 
-// arguments are those that the command line means. GUIs that start an engine
-// without any get one all the same from a copy of the program by another name:
-// one that begins with pbrain-, as managers of Gomoku want it, or that ends in
-// -engine.
+// arguments returns the effective arguments. GUIs start engines without
+// arguments, so a copy of the program whose name begins with pbrain- (the
+// Gomocup convention) or ends in -engine runs the engine command.
 func arguments(program string, args []string) []string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
 	if strings.HasPrefix(name, "pbrain-") || strings.HasSuffix(name, "-engine") {
@@ -36,11 +35,11 @@ func arguments(program string, args []string) []string {
 // Exit codes.
 const (
 	exitOK     = 0
-	exitFailed = 1 // the command was understood and did not succeed
-	exitUsage  = 2 // the command line or the settings are wrong: nothing was done
+	exitFailed = 1 // the command failed
+	exitUsage  = 2 // invalid command line or settings; nothing was done
 )
 
-// run is main without the process around it.
+// run is main with explicit arguments and streams. It returns the exit code.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -61,7 +60,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	return exitFailed
 }
 
-// usageError marks an error as the caller's: exit code 2.
+// usageError marks an invalid command line: exit code 2.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
@@ -75,7 +74,7 @@ func commands() *cobra.Command {
 		Use:   "sparring",
 		Short: "An online multiplayer bot for Xiangqi, Gomoku and Amazons",
 		Long: `Sparring plays Xiangqi, Gomoku and Amazons online: bots take matches from a
-queue on NATS and play them with an alpha-beta engine. Without a command it is
+queue on NATS and play them with an alpha-beta engine. The default command is
 "sparring up": a NATS server, a platform and bots for every game in one process.`,
 		Args:          noArgs,
 		RunE:          up.RunE,

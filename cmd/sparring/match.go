@@ -48,11 +48,11 @@ func matchCommand() *cobra.Command {
 	var f matchFlags
 	c := &cobra.Command{
 		Use:   "match",
-		Short: "Play engines against each other and say how sure the outcome is",
-		Long: `Play engines against each other, each opening twice with the seats changed, and
-say how sure the outcome is. A player is a spec: self, self:nodes=10000,
-uci:fairy-stockfish, ... With --json the games are kept as they end, and the
-same command goes on where it was stopped. See docs/match.md.`,
+		Short: "Play engines against each other and report the result with its error",
+		Long: `Play engines against each other, each opening twice with seats swapped, and
+report the result with its error. A player is named by a spec: self,
+self:nodes=10000, uci:fairy-stockfish, ... With --json every finished game is
+saved, and the same command resumes the match. See docs/match.md.`,
 		Example: `  sparring match --game xiangqi --a self:nodes=2000 --b self:nodes=1000 --games 20
   sparring match --game xiangqi --a self --b uci:fairy-stockfish --clock movetime=100ms --json out.jsonl`,
 		Args: noArgs,
@@ -62,7 +62,7 @@ same command goes on where it was stopped. See docs/match.md.`,
 				return &usageError{err}
 			}
 			if f.tables != "" {
-				done, err := f.judgeByTables(c, plan)
+				done, err := f.adjudicateByTables(c, plan)
 				if err != nil {
 					return usagef("--tablebase: %w", err)
 				}
@@ -80,37 +80,37 @@ same command goes on where it was stopped. See docs/match.md.`,
 	}
 	f.conditions(c)
 	fl := c.Flags()
-	fl.StringVar(&f.a, "a", "", "spec of the player that is measured")
+	fl.StringVar(&f.a, "a", "", "spec of the player to measure")
 	fl.StringVar(&f.b, "b", "", "spec of its opponent")
-	fl.StringArrayVar(&f.engines, "engine", nil, "spec of a player, repeated: instead of --a and --b")
-	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet: the first meets all others")
-	fl.StringVar(&f.sprt, "sprt", "", "stop by sequential test, such as elo0=0,elo1=5 (alpha=0.05,beta=0.05 may be added)")
-	fl.StringVar(&f.json, "json", "", "result file; where it is there already, the match goes on")
-	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins that the endgame tables in this directory know (Xiangqi)")
-	fl.StringVar(&f.over, "over", "", "nats: the games are played by bots on a platform; --a and --b are players there, or pool:NAME")
+	fl.StringArrayVar(&f.engines, "engine", nil, "spec of a player, repeatable; replaces --a and --b")
+	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet (the first player meets all others)")
+	fl.StringVar(&f.sprt, "sprt", "", "stop by a sequential test, such as elo0=0,elo1=5 (optionally alpha=0.05,beta=0.05)")
+	fl.StringVar(&f.json, "json", "", "result file; an existing one is resumed")
+	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
+	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
 	return c
 }
 
-// conditions are the flags that say what is played, and how, whoever plays.
+// conditions adds the flags for game, limits, openings and adjudication.
 func (f *matchFlags) conditions(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
-	fl.IntVar(&f.games, "games", 100, "games of each pairing, an even number")
-	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; may be left out where every spec has a limit")
-	fl.StringVar(&f.openings, "openings", "", "file of openings, shipped, or none (default: balanced random ones are made; sau: players want none)")
-	fl.Uint64Var(&f.seed, "seed", 1, "for the openings, their order, and all that is drawn by lot")
-	fl.IntVar(&f.concurrency, "concurrency", 1, "games at once")
-	fl.DurationVar(&f.margin, "margin", 50*time.Millisecond, "how far a move may overshoot its time before it has lost")
-	fl.DurationVar(&f.patience, "patience", 5*time.Minute, "how long a move without a clock may take")
-	fl.IntVar(&f.hash, "hash", 64, "hash table of each player, MiB")
-	fl.IntVar(&f.threads, "threads", 1, "threads of each player")
-	fl.StringVar(&f.resign, "resign", "", "adjudicate wins, such as chance=0.02,moves=4: both players agree for so many moves")
+	fl.IntVar(&f.games, "games", 100, "games per pairing, an even number")
+	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; optional if every spec has a limit")
+	fl.StringVar(&f.openings, "openings", "", "opening file, shipped, or none (default: generated balanced openings; sau: players need none)")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices, including openings and their order")
+	fl.IntVar(&f.concurrency, "concurrency", 1, "games played in parallel")
+	fl.DurationVar(&f.margin, "margin", 50*time.Millisecond, "how far a move may exceed its time without losing the game")
+	fl.DurationVar(&f.patience, "patience", 5*time.Minute, "time limit of a move without a clock")
+	fl.IntVar(&f.hash, "hash", 64, "hash table per player, MiB")
+	fl.IntVar(&f.threads, "threads", 1, "threads per player")
+	fl.StringVar(&f.resign, "resign", "", "adjudicate wins, such as chance=0.02,moves=4: both players agree for that many moves")
 	fl.StringVar(&f.draw, "draw", "", "adjudicate draws, such as within=0.02,moves=8,after=80: both players agree")
-	fl.IntVar(&f.maxPlies, "max-plies", 0, "adjudicate a draw after so many plies; 0: never")
+	fl.IntVar(&f.maxPlies, "max-plies", 0, "adjudicate a draw after this many plies; 0: never")
 }
 
-// plan is what the flags ask for, but for its result file.
+// plan returns the match that the flags describe, without its result file.
 func (f *matchFlags) plan() (*match.Plan, error) {
 	var errs []error
 	check := func(flag string, err error) {
@@ -127,8 +127,8 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	t.Players, err = f.players()
 	errs = append(errs, err)
 	var labels []string
-	var wholeGames []string // players that take over no position
-	own := f.over == ""     // every player has a limit of its own
+	var wholeGames []string // players that cannot start from a position
+	own := f.over == ""     // every player has its own limit
 	if f.over == "" {
 		for _, text := range t.Players {
 			s, err := playerspec.Parse(text)
@@ -177,7 +177,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	case overNATS:
 		errs = append(errs, overnats.Check(&t))
 	default:
-		check("over", fmt.Errorf("%.20q: want nats, or nothing for this machine", f.over))
+		check("over", fmt.Errorf("%.20q: want nats, or no value for this machine", f.over))
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
@@ -189,20 +189,20 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	return plan, plan.Validate()
 }
 
-// players are the specs of --a and --b, or of --engine.
+// players returns the specs of --a and --b, or of --engine.
 func (f *matchFlags) players() ([]string, error) {
 	switch {
 	case len(f.engines) > 0 && f.a+f.b != "":
-		return nil, errors.New("--engine stands instead of --a and --b")
+		return nil, errors.New("--engine cannot be combined with --a and --b")
 	case len(f.engines) > 0:
 		return f.engines, nil
 	case f.a == "" || f.b == "":
-		return nil, errors.New("--a and --b are required, or --engine twice or more")
+		return nil, errors.New("--a and --b are required, or --engine at least twice")
 	}
 	return []string{f.a, f.b}, nil
 }
 
-// limited reports whether a player bounds its moves by itself.
+// limited reports whether a spec limits its searches.
 func limited(s playerspec.Spec) bool {
 	if o := s.Outside; o != nil {
 		return o.Nodes > 0 || o.Depth > 0
@@ -210,8 +210,8 @@ func limited(s playerspec.Spec) bool {
 	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0
 }
 
-// limit is what a move may take; without --clock, what the players allow
-// themselves if each does.
+// limit returns the limit of a move. It may be omitted if every player has its
+// own.
 func (f *matchFlags) limit(own bool) (match.Limit, error) {
 	switch {
 	case f.clock != "":
@@ -219,10 +219,10 @@ func (f *matchFlags) limit(own bool) (match.Limit, error) {
 	case own:
 		return match.Limit{}, nil
 	}
-	return match.Limit{}, errors.New("required: 5+0.05, movetime=100ms, nodes=N or depth=N (but where every player has a limit of its own, as self:nodes=N)")
+	return match.Limit{}, errors.New("required: 5+0.05, movetime=100ms, nodes=N or depth=N (unless every player has its own limit, as in self:nodes=N)")
 }
 
-// rulesOf is the rule set that --game and --rules name.
+// rulesOf returns the rule set that --game and --rules name.
 func rulesOf(gameName, rules string) (*game.Rules, error) {
 	if gameName == "" {
 		return nil, errors.New("--game is required: " + anyGame())
@@ -234,13 +234,13 @@ func rulesOf(gameName, rules string) (*game.Rules, error) {
 	return catalog.Rules(name)
 }
 
-// Values of --openings that are no files.
+// Special values of --openings.
 const (
-	noOpenings      = "none"    // the usual start
+	noOpenings      = "none"    // the start position
 	shippedOpenings = "shipped" // configs/openings
 )
 
-// openingsFor is the source of openings, and words that tell it from others.
+// openingsFor returns the source of openings and a description that identifies it.
 func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, string, error) {
 	if from == noOpenings {
 		return openings.Start{}, noOpenings, nil
@@ -257,7 +257,7 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 		return nil, "", err
 	}
 	if recipe.Plies == 0 {
-		return openings.Start{}, noOpenings, nil // the procedure makes the opening
+		return openings.Start{}, noOpenings, nil // the players make the opening
 	}
 	recipe.Seed = seed
 	judge, err := ownJudge(rules.Game, judgeNodes)
@@ -268,10 +268,11 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 	if err != nil {
 		return nil, "", err
 	}
-	return maker, fmt.Sprintf("made: %d plies, chance within %g of one half after %d nodes", recipe.Plies, recipe.Bound, judgeNodes), nil
+	return maker, fmt.Sprintf("generated: %d plies, winning probability within %g of one half after %d nodes", recipe.Plies, recipe.Bound, judgeNodes), nil
 }
 
-// fromTheStart refuses what players that play only whole games can't begin from.
+// fromTheStart returns an error if the openings do not suit players that can
+// start only from the usual position.
 func fromTheStart(rules *game.Rules, from openings.Source, players []string) error {
 	recipe, err := openings.Usual(rules)
 	if err != nil {
@@ -279,31 +280,31 @@ func fromTheStart(rules *game.Rules, from openings.Source, players []string) err
 	}
 	why := ""
 	if recipe.Plies == 0 {
-		why = "the opening procedure of " + rules.Name + " makes the opening"
+		why = rules.Name + " has an opening procedure"
 	} else if _, ok := from.(openings.Start); !ok {
 		why = "want --openings none"
 	}
 	if why == "" {
 		return nil
 	}
-	return fmt.Errorf("%s: its protocol has no words for a position, it plays from the usual start alone: %s", strings.Join(players, ", "), why)
+	return fmt.Errorf("%s: its protocol cannot set up a position: %s", strings.Join(players, ", "), why)
 }
 
-// judgeByTables opens the tables that --tablebase names; call done at the end.
-func (f *matchFlags) judgeByTables(c *cobra.Command, plan *match.Plan) (done func(), err error) {
+// adjudicateByTables opens the tables that --tablebase names; call done at the end.
+func (f *matchFlags) adjudicateByTables(c *cobra.Command, plan *match.Plan) (done func(), err error) {
 	local, ok := plan.Backend.(*match.Local)
 	if !ok || f.over != "" {
-		return nil, errors.New("the platform referees, not the match")
+		return nil, errors.New("the platform referees the games")
 	}
-	tables, err := matchTables(f.game, f.tables, func(err error) { fmt.Fprintln(c.ErrOrStderr(), "sparring: not used:", err) })
+	tables, err := matchTables(f.game, f.tables, func(err error) { fmt.Fprintln(c.ErrOrStderr(), "sparring: table ignored:", err) })
 	if err != nil {
 		return nil, err
 	}
 	local.Winner, plan.Terms.Tablebase = tableWinner(tables), tables.Men()
-	return func() { tables.Close() }, nil // read only: nothing can be lost
+	return func() { tables.Close() }, nil // opened read-only
 }
 
-// openingFile reads the openings of a file, or the shipped ones.
+// openingFile reads an opening file or the shipped openings.
 func openingFile(rules *game.Rules, from string) (set *openings.Set, name string, err error) {
 	if from == shippedOpenings {
 		return openings.Find(configs.Openings(), rules.Name)
@@ -319,7 +320,7 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 	return set, filepath.Base(from), set.For(rules.Name)
 }
 
-// runMatch plays the match and prints what came of it.
+// runMatch plays the match and prints the result.
 func runMatch(c *cobra.Command, plan *match.Plan, path string) error {
 	errs := c.ErrOrStderr()
 	if path != "" {
@@ -329,10 +330,10 @@ func runMatch(c *cobra.Command, plan *match.Plan, path string) error {
 		}
 		defer file.Close()
 		if file.Torn() {
-			fmt.Fprintf(errs, "sparring: %s: the last line was cut off; its game is played again\n", path)
+			fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
 		}
 		if n := len(file.Games()); n > 0 {
-			fmt.Fprintf(errs, "%s: going on after %d games\n", path, n)
+			fmt.Fprintf(errs, "%s: resuming after %d games\n", path, n)
 		}
 		plan.File = file
 	}
@@ -350,7 +351,7 @@ func runMatch(c *cobra.Command, plan *match.Plan, path string) error {
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("interrupted after %d games", standing.Games)
 		if path != "" {
-			err = fmt.Errorf("%w; the same command goes on", err)
+			err = fmt.Errorf("%w; run the same command to resume", err)
 		}
 	}
 	return err

@@ -8,8 +8,8 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// tableWinner tells who wins a game of Xiangqi when a table knows it. What a
-// table calls drawn may still be lost by a mistake, and is played on.
+// tableWinner returns the winner of a Xiangqi position that is won by the tables.
+// Drawn positions are played on, since a player may still err.
 func tableWinner(t *tablebase.Tables) func(game.Position) (game.Seat, bool) {
 	return func(p game.Position) (game.Seat, bool) {
 		x, ok := p.(*rules.Position)
@@ -30,15 +30,15 @@ func tableWinner(t *tablebase.Tables) func(game.Position) (game.Seat, bool) {
 	}
 }
 
-// matchTables are the tables that a match is to be judged by.
+// matchTables opens the tables for adjudication.
 func matchTables(gameName, dir string, report func(error)) (*tablebase.Tables, error) {
 	if gameName != "xiangqi" {
-		return nil, fmt.Errorf("there are none for %s", gameName)
+		return nil, fmt.Errorf("there are no endgame tables for %s", gameName)
 	}
 	t, err := tablebase.Open(dir, report)
 	if err == nil && t.Men() == 0 {
 		t.Close()
-		return nil, fmt.Errorf("no tables in %s (sparring tablebase build makes them)", dir)
+		return nil, fmt.Errorf("no tables in %s (build them with sparring tablebase build)", dir)
 	}
 	return t, err
 }

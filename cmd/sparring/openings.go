@@ -31,7 +31,7 @@ type openingFlags struct {
 func openingsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "openings",
-		Short: "Make the openings of matches",
+		Short: "Generate openings for matches",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return usagef("want a command (see %s --help)", c.CommandPath())
@@ -45,10 +45,10 @@ func makeOpeningsCommand() *cobra.Command {
 	var f openingFlags
 	c := &cobra.Command{
 		Use:   "make",
-		Short: "Make balanced random openings",
-		Long: `Make openings by random moves from the usual start. Each position stands there
-once, and every judge takes it for even, under every rule set named. The same
-command makes the same file.`,
+		Short: "Generate balanced random openings",
+		Long: `Generate openings by random moves from the start position. Each position occurs
+once, and every judge considers it even under every rule set given. The same
+command generates the same file.`,
 		Example: `  sparring openings make --game xiangqi --count 200 --judge self --judge uci:fairy-stockfish --out xiangqi.txt`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -62,14 +62,14 @@ command makes the same file.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
-	fl.StringArrayVar(&f.rules, "rules", nil, "rule set, repeated: an opening suits all of them (default: the game's)")
-	fl.StringArrayVar(&f.judges, "judge", []string{"self"}, "spec of a player that must take each opening for even, repeated")
-	fl.IntVar(&f.count, "count", 100, "openings to make")
-	fl.IntVar(&f.plies, "plies", 0, "random moves; 0: as the game needs")
-	fl.Float64Var(&f.bound, "bound", 0, "how far from one half a winning chance may lie; 0: as the game needs")
-	fl.Uint64Var(&f.nodes, "nodes", judgeNodes, "nodes that a judge searches")
-	fl.Uint64Var(&f.seed, "seed", 1, "for the random moves")
-	fl.StringVar(&f.out, "out", "", "file to write (default: the standard output)")
+	fl.StringArrayVar(&f.rules, "rules", nil, "rule set, repeatable; openings suit all of them (default: the game's)")
+	fl.StringArrayVar(&f.judges, "judge", []string{"self"}, "spec of a player that must consider each opening even, repeatable")
+	fl.IntVar(&f.count, "count", 100, "number of openings")
+	fl.IntVar(&f.plies, "plies", 0, "number of random moves; 0: the game's default")
+	fl.Float64Var(&f.bound, "bound", 0, "largest deviation of the winning probability from one half; 0: the game's default")
+	fl.Uint64Var(&f.nodes, "nodes", judgeNodes, "nodes per judgement")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random moves")
+	fl.StringVar(&f.out, "out", "", "output file (default: standard output)")
 	return c
 }
 
@@ -78,13 +78,13 @@ type openingMaker struct {
 	*openings.Maker
 	rules   []string
 	command string
-	judges  []engine.Searcher
+	engines *playerspec.Engines
 }
 
 // maker is what the flags ask for.
 func (f *openingFlags) maker() (*openingMaker, error) {
 	if f.count < 1 {
-		return nil, fmt.Errorf("--count %d: want 1 at least", f.count)
+		return nil, fmt.Errorf("--count %d: want at least 1", f.count)
 	}
 	var rules []*game.Rules
 	var names []string
@@ -101,18 +101,18 @@ func (f *openingFlags) maker() (*openingMaker, error) {
 	}
 	recipe.Plies, recipe.Bound, recipe.Seed = cmp.Or(f.plies, recipe.Plies), cmp.Or(f.bound, recipe.Bound), f.seed
 	if recipe.Plies == 0 {
-		return nil, fmt.Errorf("%s: the opening procedure makes the openings", rules[0].Name)
+		return nil, fmt.Errorf("%s has an opening procedure and needs no openings", rules[0].Name)
 	}
-	m := &openingMaker{rules: names, command: f.command(recipe)}
+	m := &openingMaker{rules: names, command: f.command(recipe),
+		engines: playerspec.NewEngines(playerspec.Options{HashBytes: judgeHash, Threads: 1})}
 	var judges []openings.Judge
 	for _, spec := range f.judges {
-		s, err := playerspec.Open(spec, f.game, playerspec.Options{HashBytes: judgeHash, Threads: 1})
+		g, err := m.engines.NewGame(spec, engine.GameOptions{Rules: rules[0], Reproducible: true})
 		if err != nil {
 			m.close()
 			return nil, fmt.Errorf("--judge: %w", err)
 		}
-		m.judges = append(m.judges, s)
-		judges = append(judges, openings.Searching(s, search.Limits{Nodes: f.nodes}))
+		judges = append(judges, openings.Searching(g, search.Limits{Nodes: f.nodes}))
 	}
 	if m.Maker, err = openings.NewMaker(rules, judges, recipe); err != nil {
 		m.close()
@@ -134,9 +134,7 @@ func (f *openingFlags) command(r openings.Recipe) string {
 }
 
 func (m *openingMaker) close() {
-	for _, s := range m.judges {
-		engine.Close(s) // it has nothing to lose
-	}
+	m.engines.Close() // they have nothing to lose
 }
 
 // make writes the file, whole or not at all.
@@ -181,5 +179,9 @@ func ownJudge(gameName string, nodes uint64) (openings.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openings.Searching(e, search.Limits{Nodes: nodes}), nil
+	g, err := e.NewGame(engine.GameOptions{Reproducible: true})
+	if err != nil {
+		return nil, err
+	}
+	return openings.Searching(g, search.Limits{Nodes: nodes}), nil
 }

@@ -9,7 +9,7 @@ import (
 	"sparring/protocol"
 )
 
-// overNATS is the value of --over for a platform.
+// overNATS is the value of --over that selects a platform.
 const overNATS = "nats"
 
 // platformBackend lets the plan's games be played on the platform that the

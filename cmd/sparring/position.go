@@ -47,7 +47,7 @@ func perftCommand() *cobra.Command {
 	var depth int
 	c := &cobra.Command{
 		Use:   "perft",
-		Short: "Count the leaves of the move tree",
+		Short: "Count the leaf nodes of the move tree",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if depth < 0 {
@@ -71,7 +71,7 @@ func perftCommand() *cobra.Command {
 		},
 	}
 	at.flags(c)
-	c.Flags().IntVar(&depth, "depth", -1, "plies to look ahead (required)")
+	c.Flags().IntVar(&depth, "depth", -1, "depth in plies (required)")
 	return c
 }
 
@@ -81,7 +81,7 @@ func positionCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "position",
-		Short: "Show a position: the board, what may be played, and the verdict of the rules",
+		Short: "Show a position: board, legal moves and outcome",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			pos, err := at.setup()
@@ -111,12 +111,12 @@ func positionCommand() *cobra.Command {
 	}
 	at.flags(c)
 	c.Flags().StringVar(&moves, "moves", "", "moves to play first, separated by spaces")
-	c.Flags().StringVar(&notation, "notation", "", "how moves are read and written: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
+	c.Flags().StringVar(&notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
-// manner is how a position's moves are read and written.
+// manner is the notation of a position's moves.
 type manner struct {
 	parse  func(string) (game.Move, error)
 	format func(game.Move) string

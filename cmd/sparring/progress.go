@@ -9,25 +9,25 @@ import (
 	"sparring/lab/match"
 )
 
-// progress shows how a match goes: on a terminal a bar with the live score,
-// elsewhere a line now and then.
+// progress shows the progress of a match: a bar with the score on a terminal,
+// otherwise a line now and then.
 type progress struct {
 	screen *display
 	total  int
-	every  int // games from line to line where there is no terminal
+	every  int // games between lines without a terminal
 	begin  time.Time
-	before int // games of an earlier run; -1: not known yet
+	before int // games of earlier runs; -1: not known yet
 }
 
-// linesWanted is how many lines a whole match prints where there is no terminal.
-const linesWanted = 20
+// maxLines is the number of progress lines of a match without a terminal.
+const maxLines = 20
 
 func newProgress(out io.Writer, p *match.Plan) *progress {
 	total := p.Games * len(p.Terms.Pairings())
-	return &progress{screen: newDisplay(out), total: total, every: max(total/linesWanted, 1), begin: time.Now(), before: -1}
+	return &progress{screen: newDisplay(out), total: total, every: max(total/maxLines, 1), begin: time.Now(), before: -1}
 }
 
-// game takes in a finished game; one call at a time.
+// game counts a finished game. It is not called concurrently.
 func (p *progress) game(s *match.Standing, _ *match.Game) {
 	if p.before < 0 {
 		p.before = s.Games - 1
@@ -42,5 +42,5 @@ func (p *progress) game(s *match.Standing, _ *match.Game) {
 		s.Games, p.total, s.Line(), left.Round(time.Second)))
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (p *progress) end() { p.screen.clear() }

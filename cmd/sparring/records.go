@@ -23,10 +23,10 @@ import (
 	"sparring/record"
 )
 
-// recordsDir is where the records lie below a data directory.
+// recordsDir returns the folder of records in a data directory.
 func recordsDir(data string) string { return filepath.Join(data, "records") }
 
-// archive are the flags that say where records are.
+// archive holds the flags that select the records.
 type archive struct{ data, nats string }
 
 func (a *archive) flags(c *cobra.Command) {
@@ -35,8 +35,8 @@ func (a *archive) flags(c *cobra.Command) {
 	f.StringVar(&a.nats, "nats", "", "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)")
 }
 
-// all are the archive's records, one a game, the oldest first. Damaged ones
-// are reported and left out.
+// all returns the archive's records, one per game, oldest first. Damaged ones are
+// reported and skipped.
 func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, error) {
 	if a.nats == "" {
 		return gather(record.All(recordsDir(a.data)), errs)
@@ -65,7 +65,7 @@ func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, er
 	return gather(arena.Records(ctx, nc, subjects), errs)
 }
 
-// find is the record of one game.
+// find returns the record of a game.
 func (a *archive) find(ctx context.Context, id string, errs io.Writer) (*record.Record, error) {
 	if a.nats == "" {
 		return record.Find(recordsDir(a.data), id)
@@ -82,16 +82,16 @@ func (a *archive) find(ctx context.Context, id string, errs io.Writer) (*record.
 	return nil, fmt.Errorf("%w: %.40q", record.ErrNotFound, id)
 }
 
-// gather merges what several writers knew of the same game.
+// gather merges the records of each game by several writers.
 func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record.Record, error) {
 	byID := map[string][]*record.Record{}
 	for r, err := range records {
 		var damaged *record.DamagedError
 		switch {
 		case errors.As(err, &damaged):
-			fmt.Fprintln(errs, "sparring: left out:", err)
+			fmt.Fprintln(errs, "sparring: skipped:", err)
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil // nothing was ever recorded here
+			return nil, nil // no records yet
 		case err != nil:
 			return nil, err
 		default:
@@ -102,7 +102,7 @@ func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record
 	for id, versions := range byID {
 		merged, err := record.Merge(versions...)
 		if err != nil {
-			fmt.Fprintf(errs, "sparring: left out: game %s: %v\n", id, err)
+			fmt.Fprintf(errs, "sparring: skipped: game %s: %v\n", id, err)
 			continue
 		}
 		games = append(games, merged)
@@ -128,7 +128,7 @@ func recordsCommand() *cobra.Command {
 	return c
 }
 
-// subcommand is what a command answers that only groups others.
+// subcommand runs a command that only groups others.
 func subcommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("%s: no command %q (see %s --help)", c.CommandPath(), args[0], c.CommandPath())
@@ -160,7 +160,7 @@ func recordsList(from *archive) *cobra.Command {
 			return t.Flush()
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the records whole, a JSON line each")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the full records as JSON lines")
 	return c
 }
 
@@ -174,7 +174,7 @@ func writeLines(out io.Writer, games []*record.Record) error {
 	return nil
 }
 
-// oneID wants a game's id as the only argument.
+// oneID requires a game's id as the only argument.
 func oneID(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usagef("%s: want one game's ID (see records list)", c.CommandPath())
@@ -186,7 +186,7 @@ func recordsShow(from *archive) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a game: who, how it went, and what was thought of each move",
+		Short: "Show a game: players, result, and the analysis of each move",
 		Args:  oneID,
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
@@ -199,7 +199,7 @@ func recordsShow(from *archive) *cobra.Command {
 			return showRecord(c.OutOrStdout(), r)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the record whole, as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the full record as JSON")
 	return c
 }
 
@@ -237,7 +237,7 @@ func ratingChange(s record.Seat) string {
 	return fmt.Sprintf("  %.0f -> %.0f", s.Before.Rating, s.After.Rating)
 }
 
-// thinkColumns are the columns depth to line; empty where nothing was thought.
+// thinkColumns returns the columns depth to line, empty without analysis.
 func thinkColumns(t *record.Think) string {
 	if t == nil {
 		return "\t\t\t\t\t"

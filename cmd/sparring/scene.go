@@ -17,22 +17,23 @@ import (
 	"sparring/protocol/embedded"
 )
 
-// scene tells on the screen what happens in `sparring up`.
+// scene shows the events of `sparring up` on the screen.
 type scene struct {
 	screen *display
 	arena  *arena.Arena
 
 	mu    sync.Mutex
-	last  arena.Round // that ended
-	ended []string    // the latest games that ended, at most remembered
+	last  arena.Round // the last round that ended
+	ended []string    // recently ended games, at most maxEnded
 }
 
-// remembered is how many ended games are known, whose last events may come late.
-const remembered = 64
+// maxEnded is the number of ended games to remember: their last events may arrive
+// late.
+const maxEnded = 64
 
-// hail says what runs and where.
-func (s *scene) hail(srv *embedded.Server, f upFlags, url, log string) {
-	s.screen.say("%s: NATS with JetStream, platform, two bots a game", engine.Build())
+// start prints what runs and where.
+func (s *scene) start(srv *embedded.Server, f upFlags, url, log string) {
+	s.screen.say("%s: NATS with JetStream, platform, two bots per game", engine.Build())
 	s.screen.say("  data     %s (records in %s, log in %s)", f.data, recordsDir(f.data), log)
 	if url != "" {
 		s.screen.say("  pages    %s", url)
@@ -40,17 +41,17 @@ func (s *scene) hail(srv *embedded.Server, f upFlags, url, log string) {
 	if f.port != embedded.NoPort {
 		s.screen.say("  join     %s as user guest, password %s", srv.URL(), srv.Password("guest"))
 	}
-	s.screen.say("  clock    %s; Ctrl-C ends, the next start goes on from here", f.clock)
+	s.screen.say("  clock    %s; Ctrl-C stops, the next start resumes", f.clock)
 }
 
-// event shows what a bot tells of its game. Both bots of a game tell; each
-// move is its mover's to show, all else the first seat's.
+// event shows an event of a bot's game. Both bots of a game report events: moves
+// are shown for the mover, everything else for the first seat.
 func (s *scene) event(e play.Event) {
-	teller := game.First
+	shown := game.First
 	if e.Kind == play.MovePlayed {
-		teller = e.Seat
+		shown = e.Seat
 	}
-	if e.You != teller {
+	if e.You != shown {
 		return
 	}
 	id := string(e.Game)
@@ -61,7 +62,7 @@ func (s *scene) event(e play.Event) {
 	case play.GameStarted:
 		verb := "starts"
 		if e.Ply > 0 {
-			verb = fmt.Sprintf("goes on after %d plies", e.Ply)
+			verb = fmt.Sprintf("resumes after %d plies", e.Ply)
 		}
 		s.screen.game(id, fmt.Sprintf("%s  %s", heading(e), verb))
 	case play.MovePlayed:
@@ -74,8 +75,8 @@ func (s *scene) event(e play.Event) {
 	}
 }
 
-// over reports whether the game has ended before; ending says that it does now.
-// The two bots of a game tell of it independently.
+// over reports whether the game has ended before; ending marks it as ended. The
+// two bots of a game report its end independently.
 func (s *scene) over(id string, ending bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,12 +85,12 @@ func (s *scene) over(id string, ending bool) bool {
 	}
 	if ending {
 		s.ended = append(s.ended, id)
-		s.ended = s.ended[max(len(s.ended)-remembered, 0):]
+		s.ended = s.ended[max(len(s.ended)-maxEnded, 0):]
 	}
 	return false
 }
 
-// heading names a game by its players, the first seat's first.
+// heading names a game by its players, first seat first.
 func heading(e play.Event) string {
 	first, second := string(e.Player), string(e.Opponent.Player)
 	if e.You == game.Second {
@@ -138,9 +139,9 @@ func (s *scene) round(r arena.Round) {
 	s.screen.say("%s", b.String())
 }
 
-// farewell shows the results of the last round when all were played, and where
-// the records are, last.
-func (s *scene) farewell(records string, played bool) {
+// finish prints the results of the last round if all rounds were played, and last
+// the location of the records.
+func (s *scene) finish(records string, played bool) {
 	s.mu.Lock()
 	last := s.last
 	s.mu.Unlock()
@@ -159,17 +160,17 @@ func (s *scene) farewell(records string, played bool) {
 	s.screen.say("records: %s", records)
 }
 
-// warnings shows log entries of level warn and above on the display, until it
-// is hushed: what the parts say of each other's end is for the log file.
+// warnings shows log entries of level warn and above on the display until it is
+// muted at shutdown; after that they go to the log file only.
 type warnings struct {
 	screen *display
-	hushed atomic.Bool
+	muted  atomic.Bool
 }
 
 // Write shows one entry of zerolog's JSON.
 func (w *warnings) Write(line []byte) (int, error) {
 	var entry struct{ Level, Message, Error string }
-	if !w.hushed.Load() && json.Unmarshal(line, &entry) == nil && (entry.Level == "warn" || entry.Level == "error") {
+	if !w.muted.Load() && json.Unmarshal(line, &entry) == nil && (entry.Level == "warn" || entry.Level == "error") {
 		text := entry.Level + ": " + entry.Message
 		if entry.Error != "" {
 			text += ": " + entry.Error

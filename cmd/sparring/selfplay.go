@@ -18,7 +18,7 @@ import (
 	"sparring/record"
 )
 
-// selfPlayFlags are the flags of book selfplay.
+// selfPlayFlags holds the flags of book selfplay.
 type selfPlayFlags struct {
 	game, rules, out string
 	games, hash      int
@@ -29,11 +29,11 @@ func bookSelfPlay() *cobra.Command {
 	var f selfPlayFlags
 	c := &cobra.Command{
 		Use:   "selfplay",
-		Short: "Let the engine play games against itself to make a book of",
-		Long: `Let the engine play games against itself, from the usual start, with moves drawn
-from the better ones at first. The games go to a file of records, a JSON line
-each; where it is there already, the games that it lacks are played. A game
-follows from its number, the seed and the other flags.`,
+		Short: "Generate self-play games for a book",
+		Long: `Generate self-play games from the start position, with random choices among the
+best moves in the first plies. The output is a file of records, one JSON line per
+game; missing games are added to an existing file. A game depends only on its
+number, the seed and the other flags.`,
 		Example: `  sparring book selfplay --game gomoku --rules renju-15 --games 500 --out games.jsonl
   sparring book build --game gomoku --rules renju-15 --out renju.book games.jsonl`,
 		Args: noArgs,
@@ -55,19 +55,19 @@ follows from its number, the seed and the other flags.`,
 	fl := c.Flags()
 	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
-	fl.StringVar(&f.out, "out", "", "file of records to write or to go on with (required)")
-	fl.IntVar(&f.games, "games", 100, "games that the file shall have")
+	fl.StringVar(&f.out, "out", "", "file of records to write or to resume (required)")
+	fl.IntVar(&f.games, "games", 100, "total games in the file")
 	fl.IntVar(&f.hash, "hash", 16, "hash table, MiB")
-	fl.Uint64Var(&f.Seed, "seed", 1, "for the draws")
-	fl.Uint64Var(&f.Nodes, "nodes", 2000, "nodes a move")
-	fl.IntVar(&f.Plies, "plies", 12, "plies in which moves are drawn")
-	fl.IntVar(&f.Lines, "lines", 4, "moves to draw from")
-	fl.Float64Var(&f.Spread, "spread", 0.02, "of winning chance: a move that is worth so much less than the best is drawn 1/e as often")
-	fl.Uint64Var(&f.Explore, "explore", 10, "times the nodes for a position where a move is drawn")
+	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices")
+	fl.Uint64Var(&f.Nodes, "nodes", 2000, "nodes per move")
+	fl.IntVar(&f.Plies, "plies", 12, "plies with randomly chosen moves")
+	fl.IntVar(&f.Lines, "lines", 4, "number of moves to choose from")
+	fl.Float64Var(&f.Spread, "spread", 0.02, "loss of winning probability at which a move is chosen 1/e as often as the best")
+	fl.Uint64Var(&f.Explore, "explore", 10, "multiple of the nodes in positions with a random choice")
 	return c
 }
 
-// terms are the flags that the games follow from, as they were given.
+// terms returns the flags that determine the games.
 func (f *selfPlayFlags) terms() string {
 	return fmt.Sprintf("book selfplay --rules %s --seed %d --nodes %d --plies %d --lines %d --spread %g --explore %d --hash %d",
 		f.Rules, f.Seed, f.Nodes, f.Plies, f.Lines, f.Spread, f.Explore, f.hash)
@@ -92,7 +92,7 @@ func (f *selfPlayFlags) run(c *cobra.Command) error {
 		}
 		g, out, err := f.Play(c.Context(), n)
 		if errors.Is(err, context.Canceled) {
-			return fmt.Errorf("interrupted at game %d; the same command goes on", n)
+			return fmt.Errorf("interrupted at game %d; run the same command to resume", n)
 		}
 		if err == nil {
 			r, err = f.record(g, out)
@@ -108,7 +108,7 @@ func (f *selfPlayFlags) run(c *cobra.Command) error {
 			return fmt.Errorf("game %d: %w", n, err)
 		}
 		made++
-		if screen.live() || n == f.games || n%max(f.games/linesWanted, 1) == 0 {
+		if screen.live() || n == f.games || n%max(f.games/maxLines, 1) == 0 {
 			left := time.Duration(float64(time.Since(begin)) / float64(made) * float64(f.games-n))
 			screen.game("selfplay", fmt.Sprintf("%d/%d games, %v left", n, f.games, left.Round(time.Second)))
 		}
@@ -117,8 +117,8 @@ func (f *selfPlayFlags) run(c *cobra.Command) error {
 	return nil
 }
 
-// played are the games that the file has, by id. It refuses a file with games
-// of other terms.
+// played returns the games in the file by id. It returns an error if they were
+// played with different settings.
 func (f *selfPlayFlags) played() (map[string]bool, error) {
 	done := map[string]bool{}
 	if _, err := os.Stat(f.out); errors.Is(err, fs.ErrNotExist) {
@@ -129,14 +129,14 @@ func (f *selfPlayFlags) played() (map[string]bool, error) {
 			return nil, err
 		}
 		if r.Event != f.terms() {
-			return nil, fmt.Errorf("%s: game %s was played otherwise: %q, now %q", f.out, r.ID, r.Event, f.terms())
+			return nil, fmt.Errorf("%s: game %s was played with different settings: %q, now %q", f.out, r.ID, r.Event, f.terms())
 		}
 		done[r.ID] = true
 	}
 	return done, nil
 }
 
-// record is a game as records have it.
+// record converts a game to a record.
 func (f *selfPlayFlags) record(g book.Game, out game.Outcome) (*record.Record, error) {
 	rules, err := catalog.Rules(g.Rules)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 func tablebaseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tablebase",
-		Short: "Xiangqi endgames with few men, solved: build tables, look positions up",
-		Long: `Endgame tables say of every position with certain men how it ends when both
-sides play their best, and in how many plies. A set of men is named by its
-pieces, Red's in upper case: KRkaa is a rook against two advisers.`,
+		Short: "Build and query endgame tables for Xiangqi",
+		Long: `Endgame tables hold the result of every position with a given set of pieces under
+perfect play, and the number of plies to the end. A set is named by its pieces,
+Red's in upper case: KRkaa is a rook against two advisers.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -28,7 +28,7 @@ pieces, Red's in upper case: KRkaa is a rook against two advisers.`,
 	return c
 }
 
-// tablebaseDir is where the tables are in a data directory.
+// tablebaseDir returns the folder of tables in a data directory.
 func tablebaseDir(data string) string { return filepath.Join(data, "tablebase") }
 
 func tablebaseBuild(dir func() string) *cobra.Command {
@@ -36,9 +36,9 @@ func tablebaseBuild(dir func() string) *cobra.Command {
 	var o tablebase.Options
 	c := &cobra.Command{
 		Use:   "build [SET...]",
-		Short: "Solve sets, and those that captures lead to, and keep their tables",
-		Long: `Solve sets of men, and first those that captures lead to, and keep their tables.
-Without a set: all of up to four men. What is there already stays.`,
+		Short: "Build tables, including those that captures lead to",
+		Long: `Build the tables of the given sets of pieces, after those that captures lead to.
+The default is all sets of up to four pieces. Existing tables are kept.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			sets, err := setsOf(args)
 			if err != nil {
@@ -78,13 +78,13 @@ Without a set: all of up to four men. What is there already stays.`,
 			return nil
 		},
 	}
-	c.Flags().IntVar(&men, "men", tablebase.Usual, "build all sets of up to so many men, kings included")
-	c.Flags().IntVar(&o.Workers, "threads", 0, "threads to use (default: one a core)")
-	c.Flags().BoolVar(&o.Again, "again", false, "build tables that are there already, too")
+	c.Flags().IntVar(&men, "men", tablebase.Usual, "build all sets of up to this many pieces, kings included")
+	c.Flags().IntVar(&o.Workers, "threads", 0, "number of threads (default: one per core)")
+	c.Flags().BoolVar(&o.Again, "again", false, "rebuild existing tables")
 	return c
 }
 
-// bar draws how a build stands.
+// bar draws the progress of a build.
 func bar(p tablebase.Progress) string {
 	const columns = 30
 	done := int(p.Steps * columns / max(p.Of, 1))
@@ -103,16 +103,15 @@ func setsOf(names []string) (sets []tablebase.Set, err error) {
 	return sets, nil
 }
 
-// openTables opens the tables of a directory and says on the way which of them
-// are no good.
+// openTables opens the tables of a directory and reports damaged ones.
 func openTables(c *cobra.Command, dir string) (*tablebase.Tables, error) {
-	return tablebase.Open(dir, func(err error) { fmt.Fprintln(c.ErrOrStderr(), "sparring: not used:", err) })
+	return tablebase.Open(dir, func(err error) { fmt.Fprintln(c.ErrOrStderr(), "sparring: table ignored:", err) })
 }
 
 func tablebaseStats(dir func() string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stats SET...",
-		Short: "Count the positions of sets: legal, won, lost, and the longest win",
+		Short: "Print the numbers of legal, won and lost positions and the longest win",
 		RunE: func(c *cobra.Command, args []string) error {
 			sets, err := setsOf(args)
 			if err != nil {
@@ -147,10 +146,10 @@ func tablebaseStats(dir func() string) *cobra.Command {
 func tablebaseProbe(dir func() string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "probe FEN",
-		Short: "Look a position up, and what each of its moves leads to",
-		Long: `Look a position up, and what each of its moves leads to. Tables know neither
-repetition nor the move limit: "no forced win" means that nobody can force a
-mate, and a rule may still decide the game.`,
+		Short: "Look up a position and the result of each of its moves",
+		Long: `Look up a position and the result of each of its moves. Tables ignore repetition
+and the move limit: "no forced win" means that neither side can force mate; a rule
+may still decide the game.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("want a FEN")
@@ -184,7 +183,7 @@ mate, and a rule may still decide the game.`,
 	}
 }
 
-// distanceText says what a distance means.
+// distanceText describes a distance.
 func distanceText(d int, known bool) string {
 	switch {
 	case !known:

@@ -40,11 +40,11 @@ func upCommand() *cobra.Command {
 	var f upFlags
 	c := &cobra.Command{
 		Use:   "up",
-		Short: "Run everything in one process: NATS server, platform, and two bots a game",
+		Short: "Run everything in one process: NATS server, platform and two bots per game",
 		Long: `Run everything in one process: a NATS server with JetStream, the platform, and
 two bots each for Xiangqi, Gomoku and Amazons, which play rated ladder games
-until Ctrl-C. All that is to be kept is below --data; the next start goes on
-with the ladder and with unfinished games, their clocks as they stood.`,
+until Ctrl-C. All data is stored below --data. The next start resumes the ladder
+and unfinished games, with their clocks unchanged.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			spec, err := clock.Parse(f.clock)
@@ -52,13 +52,13 @@ with the ladder and with unfinished games, their clocks as they stood.`,
 				return usagef("--clock: %w", err)
 			}
 			if spec.Kind == clock.Unlimited {
-				return usagef("--clock: want a limit, or a round would never end")
+				return usagef("--clock: want a time limit, or a round would never end")
 			}
 			if f.rounds < 0 {
 				return usagef("--rounds %d: want 0 (for ever) or more", f.rounds)
 			}
 			if f.port < embedded.RandomPort || f.port > 65535 {
-				return usagef("--port %d: want -1 (a free one), 0 (none) or up to 65535", f.port)
+				return usagef("--port %d: want -1 (any free port), 0 (no port) or up to 65535", f.port)
 			}
 			if err := checkAddress(f.http); err != nil {
 				return usagef("--http: %w", err)
@@ -73,20 +73,20 @@ with the ladder and with unfinished games, their clocks as they stood.`,
 			return up(c.Context(), c.OutOrStdout(), f, spec)
 		},
 	}
-	c.Flags().StringVar(&f.data, "data", "data", "directory for everything that is kept")
+	c.Flags().StringVar(&f.data, "data", "data", "data directory")
 	c.Flags().StringVar(&f.clock, "clock", "60+1", "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi) or 5/move; seconds")
 	c.Flags().StringToStringVar(&f.rules, "rules", nil, "rule set by game, such as gomoku=renju-15+swap2; others play their default")
-	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play, in each of which a game's bots meet once; 0: until Ctrl-C")
-	c.Flags().IntVar(&f.port, "port", 0, "let others join at this port of 127.0.0.1; 0: nobody, -1: a free port")
-	c.Flags().StringVar(&f.http, "http", "127.0.0.1:0", "address of the pages, port 0 for a free one; empty: none")
+	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play; the bots of a game meet once per round; 0: until Ctrl-C")
+	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 for other players; 0: none, -1: any free port")
+	c.Flags().StringVar(&f.http, "http", "127.0.0.1:0", "address of the web pages; port 0: any free port; empty: none")
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
 	return c
 }
 
-// stopWithin bounds the end of everything after Ctrl-C.
+// stopWithin bounds the time from Ctrl-C to the end of the process.
 const stopWithin = 4 * time.Second
 
-// up runs the whole until ctx ends or the rounds are played.
+// up runs until ctx ends or all rounds are played.
 func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err error) {
 	screen := newDisplay(out)
 	shown := &warnings{screen: screen}
@@ -117,7 +117,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	cfg.Ladder.Rules = f.rules
 	a, err := arena.New(ctx, platform, cfg, log)
 	if ctx.Err() != nil {
-		return nil // Ctrl-C while the store was being opened: the next start does the rest
+		return nil // Ctrl-C while opening the store; the next start completes it
 	}
 	if err != nil {
 		return err
@@ -140,13 +140,13 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	defer page.close()
 
-	s.hail(srv, f, page.url, logFile.Name())
-	rounds, err := together(ctx, a, b, keep, func() { shown.hushed.Store(true) })
-	s.farewell(recordsDir(f.data), rounds)
+	s.start(srv, f, page.url, logFile.Name())
+	rounds, err := together(ctx, a, b, keep, func() { shown.muted.Store(true) })
+	s.finish(recordsDir(f.data), rounds)
 	return err
 }
 
-// upBot makes the bot process with all the shipped players.
+// upBot returns a bot with all shipped players.
 func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event)) (*bot.Bot, func(), error) {
 	var cfg bot.Config
 	if err := configs.Defaults(&cfg); err != nil {
@@ -156,10 +156,10 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event
 	return newBot(nc, cfg, log, observe)
 }
 
-// together runs platform, bots and keeper until ctx ends, the rounds are done,
-// or one of them fails. The platform goes first, so that it stops the clocks
-// before anybody leaves. Ending is called before the end; rounds says whether
-// all were played.
+// together runs platform, bots and keeper until ctx ends, all rounds are played,
+// or one of them fails. The platform stops first, so that the clocks are stopped
+// before any player leaves. Ending is called before shutdown; rounds reports
+// whether all rounds were played.
 func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper, ending func()) (rounds bool, err error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
@@ -191,12 +191,12 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper, end
 	case <-ended:
 		return rounds, errors.Join(arenaErr, botErr)
 	case <-time.After(stopWithin):
-		return rounds, fmt.Errorf("not everything ended within %v; the next start puts it in order", stopWithin)
+		return rounds, fmt.Errorf("shutdown did not complete within %v; the next start recovers", stopWithin)
 	}
 }
 
-// openLog opens the log file below the data directory. What is a warning or
-// worse is shown too.
+// openLog opens the log file in the data directory. Warnings and errors are also
+// written to shown.
 func openLog(data string, shown io.Writer) (log zerolog.Logger, file *os.File, err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return log, nil, fmt.Errorf("data directory: %w", err)

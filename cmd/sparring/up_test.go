@@ -142,7 +142,7 @@ func TestUpGoesOn(t *testing.T) {
 	if err := up(t.Context(), second, f, mustClock(t, f.clock)); err != nil {
 		t.Fatalf("%v; on the screen:\n%s", err, second)
 	}
-	m := second.await(t, `amazons .* goes on after (\d+) plies`)
+	m := second.await(t, `amazons .* resumes after (\d+) plies`)
 	if m[1] == "0" {
 		t.Error("the game began anew")
 	}

@@ -19,7 +19,7 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// version is the module's version, or the commit that it was built from.
+// version returns the module's version or the commit of the build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

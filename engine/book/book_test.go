@@ -396,7 +396,10 @@ func TestSearcher(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := book.With(inner, shelf, book.Options{})
+	s, err := book.With(inner, shelf, "x.book", book.Options{}).NewGame(engine.GameOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ask := func(moves string, l search.Limits) search.Result {
 		t.Helper()
 		l.Nodes = 100
@@ -421,6 +424,9 @@ func TestSearcher(t *testing.T) {
 		if r := ask("", l); r.Source == search.FromBook || r.Move == game.NoMove {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+	if d := s.Describe(); d.Book != "x.book" || d.Build != engine.Build() {
+		t.Errorf("described as %+v", d)
 	}
 	if r := ask("a3a4", search.Limits{}); r.Source != search.FromSearch || r.Nodes == 0 {
 		t.Errorf("out of the book: %+v", r)

@@ -8,34 +8,58 @@ import (
 	"sparring/game"
 )
 
-// Searcher answers from books where they know a move, and lets another think
-// where they do not.
-type Searcher struct {
-	inner   engine.Searcher
+// With puts books before a searcher: its games are answered from books where
+// these know a move. Name says which they are.
+func With(inner engine.Searcher, s *Shelf, name string, o Options) engine.Searcher {
+	return searcher{inner, s, name, o}
+}
+
+type searcher struct {
+	engine.Searcher
 	shelf   *Shelf
+	name    string
 	options Options
 }
 
-// With puts books before a searcher.
-func With(inner engine.Searcher, s *Shelf, o Options) *Searcher { return &Searcher{inner, s, o} }
+// NewGame implements [engine.Searcher].
+func (s searcher) NewGame(o engine.GameOptions) (engine.Game, error) {
+	inner, err := s.Searcher.NewGame(o)
+	if err != nil {
+		return nil, err
+	}
+	return bookGame{inner, s}, nil
+}
 
-// Search implements [engine.Searcher]. What the book knows it answers at once:
-// a move drawn with Limits.Seed, its score as the chance, and no reply to
+// bookGame is a game in which another thinks where the books know no move.
+type bookGame struct {
+	engine.Game
+	s searcher
+}
+
+// Search implements [engine.Game]. What the book knows it answers at once:
+// a move drawn with the game's seed, its score as the chance, and no reply to
 // ponder on, because the next move is likely to be in the book as well. A
 // search that is to wait (pondering, analysis), for several lines, for a mate
-// or with NoBook goes to the other searcher.
-func (s *Searcher) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+// or with NoBook goes to the other game.
+func (g bookGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	if !l.Wait && !l.NoBook && l.MultiPV <= 1 && l.Mate == 0 {
 		start := time.Now()
-		if m, c, ok := s.shelf.Choose(p, s.options, l.Seed, l.Moves); ok {
+		if m, c, ok := g.s.shelf.Choose(p, g.s.options, g.Options().Seed, l.Moves); ok {
 			return answered{search.Result{Move: m, WinProb: c.Score(), Time: time.Since(start), PV: []game.Move{m}, Source: search.FromBook}}, nil
 		}
 	}
-	return s.inner.Search(p, l, report)
+	return g.Game.Search(p, l, report)
 }
 
-// Unwrap is the searcher behind the books.
-func (s *Searcher) Unwrap() engine.Searcher { return s.inner }
+// Describe implements [engine.Game].
+func (g bookGame) Describe() engine.Description {
+	d := g.Game.Describe()
+	d.Book = g.s.name
+	return d
+}
+
+// Unwrap is the game behind the books.
+func (g bookGame) Unwrap() engine.Game { return g.Game }
 
 // answered is a search that had its answer at once.
 type answered struct{ result search.Result }

@@ -33,6 +33,7 @@ type SelfPlay struct {
 	Hash    int // bytes of hash table
 
 	engine *engine.Engine
+	fresh  engine.Game // searches each position as if it were the first
 	rules  *game.Rules
 	known  map[uint64][]search.Info // the lines of opening positions, by key
 }
@@ -60,6 +61,9 @@ func (s *SelfPlay) Start() error {
 	}
 	e, err3 := engine.New(r.Game, engine.Options{HashBytes: s.Hash})
 	if err = errors.Join(err, err2, err3); err != nil {
+		return err
+	}
+	if s.fresh, err = e.NewGame(engine.GameOptions{Rules: r, Reproducible: true}); err != nil {
 		return err
 	}
 	s.rules, s.engine, s.known = r, e, map[uint64][]search.Info{}
@@ -125,8 +129,7 @@ func (s *SelfPlay) lines(ctx context.Context, p game.Position) ([]search.Info, e
 	if lines, known := s.known[p.Key()]; known {
 		return lines, nil
 	}
-	s.engine.Forget()
-	r, err := s.search(ctx, p, search.Limits{Nodes: s.Nodes * s.Explore, MultiPV: s.Lines})
+	r, err := find(ctx, s.fresh, p, search.Limits{Nodes: s.Nodes * s.Explore, MultiPV: s.Lines})
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +149,17 @@ func (s *SelfPlay) lines(ctx context.Context, p game.Position) ([]search.Info, e
 
 // finish plays the game to its end.
 func (s *SelfPlay) finish(ctx context.Context, p game.Position, g *Game) (game.Outcome, error) {
-	s.engine.Forget()
+	own, err := s.engine.NewGame(engine.GameOptions{ID: g.ID, Rules: s.rules, OwnTable: true})
+	if err != nil {
+		return game.Outcome{}, err
+	}
+	defer own.Close()
 	leader, settled := game.First, 0
 	for !p.Outcome().Over() {
 		if p.Ply() >= mostPlies {
 			return game.Outcome{Result: game.Draw}, nil
 		}
-		r, err := s.search(ctx, p, search.Limits{Nodes: s.Nodes})
+		r, err := find(ctx, own, p, search.Limits{Nodes: s.Nodes})
 		if err != nil {
 			return game.Outcome{}, err
 		}
@@ -172,8 +179,9 @@ func (s *SelfPlay) finish(ctx context.Context, p game.Position, g *Game) (game.O
 	return p.Outcome(), nil
 }
 
-func (s *SelfPlay) search(ctx context.Context, p game.Position, l search.Limits) (search.Result, error) {
-	run, err := s.engine.Search(p, l, nil)
+// find searches a position to its end.
+func find(ctx context.Context, g engine.Game, p game.Position, l search.Limits) (search.Result, error) {
+	run, err := g.Search(p, l, nil)
 	if err != nil {
 		return search.Result{}, err
 	}

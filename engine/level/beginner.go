@@ -14,7 +14,7 @@ import (
 // Beginner is a scripted player that looks one ply ahead, the fixed point that
 // the levels of a game are measured against. It wins at once where it can, else
 // it plays one of the moves that the game's adapter says a beginner likes best.
-// It knows nothing of the engine. Of the limits it heeds Moves, Seed and Wait.
+// It knows nothing of the engine. Of the limits it heeds Moves and Wait.
 type Beginner struct {
 	game  string
 	worth func(p game.Position) func(m game.Move) int
@@ -33,8 +33,36 @@ func NewBeginner(gameName string) (*Beginner, error) {
 	return &Beginner{gameName, a.Beginner}, nil
 }
 
-// Search implements engine.Searcher.
-func (b *Beginner) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
+// NewGame implements engine.Searcher.
+func (b *Beginner) NewGame(o engine.GameOptions) (engine.Game, error) {
+	if o.Rules != nil && o.Rules.Game != b.game {
+		return nil, fmt.Errorf("%w: a beginner of %s, not of %s", game.ErrRules, b.game, o.Rules.Game)
+	}
+	return beginnerGame{b, o}, nil
+}
+
+// Close implements engine.Searcher.
+func (*Beginner) Close() error { return nil }
+
+// beginnerGame is a game that the scripted player plays.
+type beginnerGame struct {
+	*Beginner
+	options engine.GameOptions
+}
+
+// Options implements engine.Game.
+func (b beginnerGame) Options() engine.GameOptions { return b.options }
+
+// Ready implements engine.Game.
+func (beginnerGame) Ready() error { return nil }
+
+// Describe implements engine.Game.
+func (b beginnerGame) Describe() engine.Description {
+	return engine.Description{Name: "beginner", Build: engine.Build(), Seed: b.options.Seed, Reproducible: b.options.Reproducible}
+}
+
+// Search implements engine.Game.
+func (b beginnerGame) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
 	if err := engine.Searchable(p, l); err != nil {
 		return nil, err
 	}
@@ -46,7 +74,7 @@ func (b *Beginner) Search(p game.Position, l search.Limits, _ func(search.Info))
 	if moves == nil {
 		moves = p.Legal(nil)
 	}
-	m := b.pick(p.Clone(), moves, lots(p, l.Seed))
+	m := b.pick(p.Clone(), moves, lots(p, b.options.Seed))
 	r := &ready{done: make(chan struct{}), result: search.Result{Move: m, WinProb: 0.5, Depth: 1, Nodes: uint64(len(moves)),
 		PV: []game.Move{m}, Source: search.FromSearch, Time: time.Since(began)}}
 	if !l.Wait {

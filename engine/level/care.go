@@ -48,7 +48,7 @@ func hands(p game.Position, m game.Move) bool {
 // spare is the first line, in the order of liking, that does not hand the game
 // to the opponent; if all do, the first other move that doesn't, and that keeps
 // its pieces where the level does; if none doesn't, the first line.
-func (t *turn) spare(e *engine.Engine, order []search.Info) search.Info {
+func (t *turn) spare(order []search.Info) search.Info {
 	for _, l := range order {
 		if !hands(t.position, l.PV[0]) {
 			return l
@@ -64,7 +64,7 @@ func (t *turn) spare(e *engine.Engine, order []search.Info) search.Info {
 		return order[0]
 	}
 	if t.Keep {
-		if kept, err := keeping(e, t.position, safe); err == nil {
+		if kept, err := keeping(t.engine, t.position, safe); err == nil {
 			safe = kept
 		}
 	}

@@ -28,7 +28,7 @@ func situations(t *testing.T, gameName string, games int, yield func(p game.Posi
 		p := opened(t, gameName, 6, seed)
 		for !p.Outcome().Over() && p.Ply() < mostPlies {
 			yield(p.Clone(), seed)
-			if err := p.Play(think(t, players[p.Turn()], p, search.Limits{Seed: seed}).Move); err != nil {
+			if err := p.Play(think(t, players[p.Turn()], seed, p, search.Limits{}).Move); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -83,10 +83,10 @@ func TestUpperLevelsSeeOnePly(t *testing.T) {
 					threatened++
 				}
 				// Fewer nodes than any level has: it must not hang on the search.
-				l := search.Limits{Seed: seed, Nodes: 100}
+				l := search.Limits{Nodes: 100}
 				for n, s := range players {
 					text := p.String()
-					m := think(t, s, p, l).Move
+					m := think(t, s, seed, p, l).Move
 					if err := p.Play(m); err != nil {
 						t.Fatalf("%s: %v", text, err)
 					}
@@ -208,7 +208,7 @@ func TestUpperLevelsKeepTheirPieces(t *testing.T) {
 			if trusted && hanging%10 != 0 {
 				continue // they take their time
 			}
-			m := think(t, s, p, search.Limits{Seed: seed}).Move
+			m := think(t, s, seed, p, search.Limits{}).Move
 			if kept(t, p, m) > best-piece {
 				continue
 			}
@@ -218,7 +218,7 @@ func TestUpperLevelsKeepTheirPieces(t *testing.T) {
 				continue
 			}
 			offered++
-			r := think(t, judge, p, search.Limits{Nodes: 200000, MultiPV: 2, Moves: []game.Move{m, safest}})
+			r := think(t, judge, seed, p, search.Limits{Nodes: 200000, MultiPV: 2, Moves: []game.Move{m, safest}})
 			if lost := r.WinProb < 0.01; !lost && len(r.Lines) == 2 && r.Move != m && r.Lines[0].Score-r.Lines[1].Score >= piece {
 				t.Errorf("%s, %d instead of %d", given, r.Lines[0].Score, r.Lines[1].Score)
 			}
@@ -273,12 +273,12 @@ func TestUpperLevelsStopOpenThrees(t *testing.T) {
 			return
 		}
 		// Who is lost whatever he does may do what he likes.
-		if r := think(t, judge, p, search.Limits{Nodes: 20000}); r.WinProb < 0.1 {
+		if r := think(t, judge, seed, p, search.Limits{Nodes: 20000}); r.WinProb < 0.1 {
 			return
 		}
 		threes++
 		for n, s := range players {
-			m := think(t, s, p, search.Limits{Seed: seed, Nodes: 4000}).Move
+			m := think(t, s, seed, p, search.Limits{Nodes: 4000}).Move
 			if err := p.Play(m); err != nil {
 				t.Fatal(err)
 			}

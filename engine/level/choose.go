@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -90,20 +89,20 @@ func logOdds(s search.Score, params *search.Params) float64 {
 }
 
 // choose is the level's answer, given what the search has found.
-func (t *turn) choose(e *engine.Engine, r search.Result, params *search.Params) search.Result {
+func (t *turn) choose(r search.Result) search.Result {
 	if r.Move == game.NoMove {
 		return r
 	}
 	lines := distinct(r)
 	order := lines
 	if t.errs() && (!t.Careful || r.Score < search.WinBound) {
-		order = t.slip(lines, params)
+		order = t.slip(lines, &t.params)
 	}
 	best := order[0]
 	if t.Careful {
-		best = t.spare(e, order)
+		best = t.spare(order)
 	}
-	return answer(r, best, lines, t.wanted, params)
+	return answer(r, best, lines, t.wanted, &t.params)
 }
 
 // distinct is the lines of a result, best first, each move once: a search that

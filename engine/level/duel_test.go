@@ -34,10 +34,10 @@ func opened(t testing.TB, gameName string, plies int, seed uint64) game.Position
 	return p
 }
 
-// think is a searcher's answer.
-func think(t testing.TB, s engine.Searcher, p game.Position, l search.Limits) search.Result {
+// think is a searcher's answer in a game of that seed.
+func think(t testing.TB, s engine.Searcher, seed uint64, p game.Position, l search.Limits) search.Result {
 	t.Helper()
-	run, err := s.Search(p, l, nil)
+	run, err := newGame(t, s, seed).Search(p, l, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", p, err)
 	}
@@ -46,6 +46,15 @@ func think(t testing.TB, s engine.Searcher, p game.Position, l search.Limits) se
 		t.Fatalf("%s: %v", p, r.Err)
 	}
 	return r
+}
+
+func newGame(t testing.TB, s engine.Searcher, seed uint64) engine.Game {
+	t.Helper()
+	g, err := s.NewGame(engine.GameOptions{Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 // mostPlies ends a game that goes nowhere as a draw.
@@ -63,7 +72,7 @@ func duel(t testing.TB, gameName string, a, b engine.Searcher, pairs int, seed u
 				if p.Turn() == seat {
 					s = a
 				}
-				r := think(t, s, p, search.Limits{Seed: seed + i})
+				r := think(t, s, seed+i, p, search.Limits{})
 				if err := p.Play(r.Move); err != nil {
 					t.Fatalf("%s: %v", p, err)
 				}

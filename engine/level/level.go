@@ -12,8 +12,8 @@
 // (Worst). Moves are weighed in log-odds of winning, so that a piece weighs the
 // same whoever is ahead.
 //
-// The lots are drawn from Limits.Seed, the position and the ply: the same
-// request gives the same move, whatever was searched before.
+// The lots are drawn from the game's seed, the position and the ply: the same
+// position of a game gives the same move, whatever was searched before.
 package level
 
 import (
@@ -54,80 +54,109 @@ func New(gameName string, level int) (*Searcher, error) {
 // With makes a searcher with parameters of the caller's own. The error wraps
 // game.ErrRules for a game that has no engine.
 func With(gameName string, p Parameters) (*Searcher, error) {
-	s := &Searcher{game: gameName, Parameters: p}
-	e, err := s.lease() // to see that there is one
+	e, err := engine.New(gameName, engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1})
 	if err != nil {
 		return nil, err
 	}
-	s.release(e)
-	return s, nil
+	return &Searcher{Parameters: p, game: gameName, engine: e, params: e.Params()}, nil
 }
 
-// Searcher is an engine.Searcher that plays at a level. It has no table of its
-// own that lasts: what other games, or its own, have searched before would
-// change its strength.
+// Searcher is an engine.Searcher that plays at a level. What other games, or
+// its own, have searched before would change its strength: each search begins
+// with nothing, with tables that are lent to it.
 type Searcher struct {
 	Parameters
-	game string
+	game   string
+	engine *engine.Engine
+	params search.Params
 
 	mu   sync.Mutex
-	free []*engine.Engine
+	free []engine.Game // reproducible games of the engine that no search uses
 }
 
 // tableBytes is the hash table for so many nodes: an entry of 16 bytes each,
 // with some to spare, 64 MiB at most.
 func tableBytes(nodes uint64) int { return 32 << min(bits.Len64(nodes), 21) }
 
-// lease is an engine that no other search uses and that remembers nothing.
-func (s *Searcher) lease() (*engine.Engine, error) {
+// borrow is a game of the engine's that no other search uses.
+func (s *Searcher) borrow() (engine.Game, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.free); n > 0 {
-		e := s.free[n-1]
+		g := s.free[n-1]
 		s.free = s.free[:n-1]
-		e.Forget()
-		return e, nil
+		return g, nil
 	}
-	return engine.New(s.game, engine.Options{HashBytes: tableBytes(s.Nodes), Threads: 1})
+	return s.engine.NewGame(engine.GameOptions{Reproducible: true})
 }
 
-func (s *Searcher) release(e *engine.Engine) {
+func (s *Searcher) giveBack(g engine.Game) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free = append(s.free, e)
+	s.free = append(s.free, g)
 }
 
-// Search implements engine.Searcher. Limits narrow the level's own. Where the
+// NewGame implements engine.Searcher.
+func (s *Searcher) NewGame(o engine.GameOptions) (engine.Game, error) {
+	if o.Rules != nil && o.Rules.Game != s.game {
+		return nil, fmt.Errorf("%w: a level of %s, not of %s", game.ErrRules, s.game, o.Rules.Game)
+	}
+	return &levelGame{s, o}, nil
+}
+
+// Close implements engine.Searcher.
+func (s *Searcher) Close() error { return s.engine.Close() }
+
+// levelGame is a game that is played at a level.
+type levelGame struct {
+	*Searcher
+	options engine.GameOptions
+}
+
+// Options implements engine.Game.
+func (g *levelGame) Options() engine.GameOptions { return g.options }
+
+// Ready implements engine.Game.
+func (*levelGame) Ready() error { return nil }
+
+// Close implements engine.Game.
+func (*levelGame) Close() error { return nil }
+
+// Describe implements engine.Game.
+func (g *levelGame) Describe() engine.Description {
+	return engine.Description{Name: engine.OurName, Build: engine.Build(), Nodes: g.Nodes, Threads: 1, Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+}
+
+// Search implements engine.Game. Limits narrow the level's own. Where the
 // level chooses among moves, report hears of the chosen one alone, at the end:
 // all else would be better advice than it takes itself.
-func (s *Searcher) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+func (g *levelGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	if err := engine.Searchable(p, l); err != nil {
 		return nil, err
 	}
-	e, err := s.lease()
+	t := &turn{Searcher: g.Searcher, position: p.Clone(), wanted: max(l.MultiPV, 1), allowed: l.Moves, rng: lots(p, g.options.Seed), done: make(chan struct{})}
+	limits := g.limit(l)
+	if err := t.consider(&limits); err != nil {
+		return nil, err
+	}
+	hear := report
+	if g.errs() {
+		hear = nil
+	}
+	inner, err := g.borrow()
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{Searcher: s, position: p.Clone(), wanted: max(l.MultiPV, 1), allowed: l.Moves, rng: lots(p, l.Seed), done: make(chan struct{})}
-	limits := s.limit(l)
-	if err = t.consider(e, &limits); err == nil {
-		hear := report
-		if s.errs() {
-			hear = nil
-		}
-		t.Running, err = e.Search(p, limits, hear)
-	}
-	if err != nil {
-		s.release(e)
+	if t.Running, err = inner.Search(p, limits, hear); err != nil {
+		g.giveBack(inner)
 		return nil, err
 	}
-	params := e.Params()
 	go func() {
 		defer close(t.done)
 		r := t.Running.Wait()
-		t.result = t.choose(e, r, &params)
-		s.release(e)
-		if s.errs() && report != nil && len(t.result.Lines) > 0 {
+		g.giveBack(inner)
+		t.result = t.choose(r)
+		if g.errs() && report != nil && len(t.result.Lines) > 0 {
 			report(t.result.Lines[0])
 		}
 	}()
@@ -135,8 +164,8 @@ func (s *Searcher) Search(p game.Position, l search.Limits, report func(search.I
 }
 
 // consider narrows the moves to search to those that come to mind.
-func (t *turn) consider(e *engine.Engine, l *search.Limits) (err error) {
-	if t.seen, err = e.Glance(t.position); err != nil {
+func (t *turn) consider(l *search.Limits) (err error) {
+	if t.seen, err = t.engine.Glance(t.position); err != nil {
 		return err
 	}
 	if t.Careful {
@@ -149,7 +178,7 @@ func (t *turn) consider(e *engine.Engine, l *search.Limits) (err error) {
 		l.Moves = t.notice(l.Moves)
 	}
 	if t.Keep {
-		l.Moves, err = keeping(e, t.position, l.Moves)
+		l.Moves, err = keeping(t.engine, t.position, l.Moves)
 	}
 	return err
 }

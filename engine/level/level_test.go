@@ -34,13 +34,13 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, s := range everyone(t, "gomoku") {
-		if _, err := s.Search(over, search.Limits{}, nil); !errors.Is(err, game.ErrOver) {
+		if _, err := newGame(t, s, 0).Search(over, search.Limits{}, nil); !errors.Is(err, game.ErrOver) {
 			t.Errorf("ended game: %v", err)
 		}
-		if _, err := s.Search(opened(t, "gomoku", 0, 0), search.Limits{Moves: []game.Move{game.Move(500)}}, nil); !errors.Is(err, game.ErrIllegal) {
+		if _, err := newGame(t, s, 0).Search(opened(t, "gomoku", 0, 0), search.Limits{Moves: []game.Move{game.Move(500)}}, nil); !errors.Is(err, game.ErrIllegal) {
 			t.Errorf("illegal move to search: %v", err)
 		}
-		if _, err := s.Search(opened(t, "amazons", 0, 0), search.Limits{Nodes: 10}, nil); err == nil {
+		if _, err := newGame(t, s, 0).Search(opened(t, "amazons", 0, 0), search.Limits{Nodes: 10}, nil); err == nil {
 			t.Error("another game's position is accepted")
 		}
 	}
@@ -70,8 +70,8 @@ func TestLevelIsWhatItIs(t *testing.T) {
 	for _, g := range catalog.Games() {
 		for n, s := range everyone(t, g.Name) {
 			p := opened(t, g.Name, 8, 3)
-			l := search.Limits{Seed: 7}
-			first := think(t, s, p, l)
+			l := search.Limits{}
+			first := think(t, s, 7, p, l)
 			if n > 0 {
 				if most := s.(*Searcher).Nodes; first.Nodes > most {
 					t.Errorf("%s level %d took %d nodes of %d", g.Name, n, first.Nodes, most)
@@ -80,11 +80,11 @@ func TestLevelIsWhatItIs(t *testing.T) {
 			if n > 8 {
 				continue // the rest takes long, and there is nothing drawn by lot
 			}
-			think(t, s, opened(t, g.Name, 9, 4), l)
+			think(t, s, 7, opened(t, g.Name, 9, 4), l)
 
 			waiting := l
 			waiting.Wait = true
-			run, err := s.Search(p, waiting, nil)
+			run, err := newGame(t, s, 7).Search(p, waiting, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestNarrowerLimits(t *testing.T) {
 		p := opened(t, g.Name, 6, 5)
 		moves := p.Legal(nil)[3:6]
 		for n, s := range everyone(t, g.Name) {
-			r := think(t, s, p, search.Limits{Nodes: 50, Moves: moves, MultiPV: 2})
+			r := think(t, s, 0, p, search.Limits{Nodes: 50, Moves: moves, MultiPV: 2})
 			if !slices.Contains(moves, r.Move) {
 				t.Errorf("%s level %d plays %s, which it may not", g.Name, n, p.Format(r.Move))
 			}
@@ -123,7 +123,7 @@ func TestNarrowerLimits(t *testing.T) {
 					t.Errorf("%s level %d: line %d is number %d, %s", g.Name, n, i, line.Line, p.Format(line.PV[0]))
 				}
 			}
-			run, err := s.Search(p, search.Limits{Wait: true}, nil)
+			run, err := newGame(t, s, 0).Search(p, search.Limits{Wait: true}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestReportsItsChoice(t *testing.T) {
 		}
 		for seed := range uint64(10) {
 			var told []search.Info
-			run, err := s.Search(p, search.Limits{Seed: seed}, func(i search.Info) { told = append(told, i) })
+			run, err := newGame(t, s, seed).Search(p, search.Limits{}, func(i search.Info) { told = append(told, i) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,7 @@ func TestVaries(t *testing.T) {
 			}
 			moves := map[game.Move]bool{}
 			for seed := range uint64(12) {
-				moves[think(t, s, p, search.Limits{Seed: seed, Nodes: 1000}).Move] = true
+				moves[think(t, s, seed, p, search.Limits{Nodes: 1000}).Move] = true
 			}
 			kinds = append(kinds, len(moves))
 		}
@@ -187,13 +187,13 @@ func TestAtOnce(t *testing.T) {
 	}
 	var alone, together [6]game.Move
 	for i := range alone {
-		alone[i] = think(t, s, opened(t, "gomoku", 6+i, 1), search.Limits{Seed: 1}).Move
+		alone[i] = think(t, s, 1, opened(t, "gomoku", 6+i, 1), search.Limits{}).Move
 	}
 	var wg sync.WaitGroup
 	for i := range together {
-		p := opened(t, "gomoku", 6+i, 1)
+		p, g := opened(t, "gomoku", 6+i, 1), newGame(t, s, 1)
 		wg.Go(func() {
-			if run, err := s.Search(p, search.Limits{Seed: 1}, nil); err == nil {
+			if run, err := g.Search(p, search.Limits{}, nil); err == nil {
 				together[i] = run.Wait().Move
 			}
 		})
@@ -264,7 +264,7 @@ func TestBeginner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := think(t, b, p, search.Limits{Seed: 1}).Move
+		m := think(t, b, 1, p, search.Limits{}).Move
 		got := p.Format(m)
 		if c.want != "" && !slices.Contains(strings.Fields(c.want), got) || got == c.not {
 			t.Errorf("%s: plays %s, want %s", c.name, got, c.want)

@@ -31,6 +31,9 @@ const (
 	balanceLines = 12
 )
 
+// Has reports whether a game has opening procedures.
+func Has(gameName string) bool { return gameName == gomoku.Name }
+
 // Running reports whether the position is in an opening procedure.
 func Running(p game.Position) bool {
 	g, ok := p.(*gomoku.Position)

@@ -15,9 +15,9 @@ import (
 
 // searcher searches with a real engine and few nodes, and counts.
 type searcher struct {
-	engine *engine.Engine
-	nodes  uint64
-	calls  int
+	game  engine.Game
+	nodes uint64
+	calls int
 }
 
 func newSearcher(t *testing.T, nodes uint64) *searcher {
@@ -26,13 +26,17 @@ func newSearcher(t *testing.T, nodes uint64) *searcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &searcher{engine: e, nodes: nodes}
+	g, err := e.NewGame(engine.GameOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &searcher{game: g, nodes: nodes}
 }
 
 func (s *searcher) find(p game.Position, l search.Limits) (search.Result, error) {
 	s.calls++
 	l.Nodes = s.nodes
-	running, err := s.engine.Search(p, l, nil)
+	running, err := s.game.Search(p, l, nil)
 	if err != nil {
 		return search.Result{}, err
 	}

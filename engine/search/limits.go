@@ -29,8 +29,6 @@ type Limits struct {
 	// MovesToGo is the number of moves until Clock gets its time anew, 0 where
 	// it never does.
 	MovesToGo int
-	// Seed is for searchers that draw by lot. The kernel never does.
-	Seed uint64
 
 	// NoBook is for searchers with an opening book: think, whatever it says.
 	// The kernel has none.

@@ -13,16 +13,20 @@ import (
 )
 
 // thinker is our engine with tables.
-func thinker(t *testing.T, tables xiangqi.Tables) *engine.Engine {
+func thinker(t *testing.T, tables xiangqi.Tables) engine.Game {
 	t.Helper()
 	e, err := engine.New("xiangqi", engine.Options{HashBytes: 1 << 20, Tables: tables})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	g, err := e.NewGame(engine.GameOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
-func think(t *testing.T, e *engine.Engine, p game.Position, l search.Limits) search.Result {
+func think(t *testing.T, e engine.Game, p game.Position, l search.Limits) search.Result {
 	t.Helper()
 	running, err := e.Search(p, l, nil)
 	if err != nil {

@@ -7,38 +7,14 @@ import (
 
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 )
 
-// TestEveryRuleSetSetsUp finds each well-known set by its name, and its start
-// position again by its text.
-func TestEveryRuleSetSetsUp(t *testing.T) {
+// TestGamesConform: every game keeps the promises of package game, and a bare
+// name means its default rules.
+func TestGamesConform(t *testing.T) {
 	for _, g := range catalog.Games() {
-		if g.Default == "" || len(g.Sets) == 0 {
-			t.Errorf("%s has no rule sets", g.Name)
-		}
-		for _, name := range append(g.Sets, g.Default) {
-			r, err := catalog.Rules(name)
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
-			if r.Name != name || r.Game != g.Name || !strings.HasPrefix(name, g.Name+"/") {
-				t.Errorf("%s is called %s of %s", name, r.Name, r.Game)
-			}
-			p, err := r.New("")
-			if err != nil {
-				t.Errorf("%s: start: %v", name, err)
-				continue
-			}
-			again, err := r.New(p.String())
-			if err != nil || again.Key() != p.Key() || again.String() != p.String() || again.Turn() != p.Turn() {
-				t.Errorf("%s: the start %q is read back as %v, %v", name, p, again, err)
-			}
-			if p.Rules().Name != name || p.Turn() != game.First || p.Outcome().Over() || len(p.Legal(nil)) == 0 {
-				t.Errorf("%s: odd start %s", name, p)
-			}
-		}
-		// A bare name means the default, and what a position implies is a set that can read it.
+		t.Run(g.Name, func(t *testing.T) { gametest.Conform(t, g) })
 		p, err := catalog.Setup(g.Name, "", "")
 		if err != nil || p.Rules().Name != g.Default {
 			t.Errorf("%s without rules: %v, %v", g.Name, p, err)
@@ -46,6 +22,30 @@ func TestEveryRuleSetSetsUp(t *testing.T) {
 		if r, err := catalog.Rules(g.Name); err != nil || r.Name != g.Default {
 			t.Errorf("%s: %v, %v", g.Name, r, err)
 		}
+	}
+}
+
+// TestRegisterRefuses: a row that lacks something, or a name twice.
+func TestRegisterRefuses(t *testing.T) {
+	for name, change := range map[string]func(g *game.Game){
+		"the name is taken":  func(g *game.Game) { g.Name = "amazons" },
+		"want a name":        func(g *game.Game) { g.Name = "A game" },
+		"RulesFor":           func(g *game.Game) { g.RulesFor = nil },
+		"Reasons":            func(g *game.Game) { g.Reasons = nil },
+		"the default rules:": func(g *game.Game) { g.Default = "mine/nonesuch" },
+	} {
+		g, err := catalog.Game("amazons")
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Name = "mine"
+		change(&g)
+		if err := catalog.Register(g); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want something of %q", err, name)
+		}
+	}
+	if n := len(catalog.Games()); n != 3 {
+		t.Errorf("%d games now", n)
 	}
 }
 

@@ -3,11 +3,11 @@ package gomoku
 import (
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"sparring/game"
+	"sparring/game/gametest"
 )
 
 func newGame(t testing.TB, rules, position string) *Position {
@@ -154,51 +154,20 @@ func TestFullBoardIsADraw(t *testing.T) {
 	}
 }
 
-// Random games against a plain judge of rows; undo leads back all the way;
-// clones are independent; text and key round-trip at every ply.
+// Random games against a plain judge of rows.
 func TestRandomGames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	sets := Game().Sets
 	for n := range 3 * len(sets) {
 		p := newGame(t, sets[n%len(sets)], "")
-		type state struct {
-			text string
-			key  uint64
-		}
-		var states []state
 		for !p.Outcome().Over() {
-			states = append(states, state{p.String(), p.Key()})
-			again := newGame(t, p.Rules().Name, p.String())
-			if again.Key() != p.Key() || again.String() != p.String() || again.Turn() != p.Turn() {
-				t.Fatalf("set up again: %q key %#x turn %s, want %q %#x %s", again, again.Key(), again.Turn(), p, p.Key(), p.Turn())
-			}
-			moves := p.Legal(nil)
-			if !slices.Equal(moves, again.Legal(nil)) {
-				t.Fatalf("%q set up again has other moves", p)
-			}
-			m := moves[rng.IntN(len(moves))]
-			if back, err := p.Parse(p.Format(m)); err != nil || back != m {
-				t.Fatalf("parse of %s: %d, %v", p.Format(m), back, err)
-			}
-			clone := p.Clone()
 			mover := p.ToMove()
-			if err := p.Play(m); err != nil {
-				t.Fatal(err)
-			}
-			if clone.String() != states[len(states)-1].text {
-				t.Fatal("a clone changed with the original")
-			}
+			gametest.Stroll(t, rng, p, 1)
 			if p.Set().Continuous() {
 				continue
 			}
 			if got, want := p.Outcome().Reason == game.Five, wonByHand(p.Board(), mover, p.Set().variant.name); got != want {
 				t.Fatalf("%s: five %v, want %v:\n%s", p.Rules().Name, got, want, p.Diagram())
-			}
-		}
-		for i := len(states) - 1; i >= 0; i-- {
-			p.Undo()
-			if p.String() != states[i].text || p.Key() != states[i].key || p.Outcome().Over() {
-				t.Fatalf("after undo: %q, want %q", p, states[i].text)
 			}
 		}
 	}

@@ -65,14 +65,17 @@ func run(a adapter.Adapter, depth int, switches map[string]bool) (t Tally, err e
 	if err != nil {
 		return t, err
 	}
+	g, err := e.NewGame(engine.GameOptions{Reproducible: true})
+	if err != nil {
+		return t, err
+	}
 	for i, text := range a.Bench.Positions {
 		p, err := catalog.Setup(a.Game, a.Bench.Rules, text)
 		if err != nil {
 			return t, fmt.Errorf("bench position %d of %s: %w", i+1, a.Game, err)
 		}
-		e.Forget()
 		begin := time.Now()
-		run, err := e.Search(p, search.Limits{Depth: depth}, nil)
+		run, err := g.Search(p, search.Limits{Depth: depth}, nil)
 		if err != nil {
 			return t, fmt.Errorf("bench position %d of %s: %w", i+1, a.Game, err)
 		}

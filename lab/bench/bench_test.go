@@ -74,9 +74,9 @@ func BenchmarkThreads(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var searchers [2]*engine.Engine
-			for i := range searchers {
-				if searchers[i], err = engine.New(s.Game, engine.Options{HashBytes: 4 * hashBytes, Threads: i + 1}); err != nil {
+			var engines [2]*engine.Engine
+			for i := range engines {
+				if engines[i], err = engine.New(s.Game, engine.Options{HashBytes: 4 * hashBytes, Threads: i + 1}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -86,13 +86,17 @@ func BenchmarkThreads(b *testing.B) {
 				for _, p := range positions {
 					var each [2]float64
 					for range runs {
-						for i, e := range searchers {
-							e.Forget()
-							r, err := e.Search(p.Clone(), search.Limits{Depth: s.Bench.Deep}, nil)
+						for i, e := range engines {
+							g, err := e.NewGame(engine.GameOptions{OwnTable: true})
+							if err != nil {
+								b.Fatal(err)
+							}
+							r, err := g.Search(p, search.Limits{Depth: s.Bench.Deep}, nil)
 							if err != nil {
 								b.Fatal(err)
 							}
 							result := r.Wait()
+							g.Close()
 							nodes[i] += float64(result.Nodes)
 							each[i] += result.Time.Seconds()
 						}
@@ -113,6 +117,10 @@ func andOn(s adapter.Adapter) (all []game.Position, err error) {
 	if err != nil {
 		return nil, err
 	}
+	g, err := e.NewGame(engine.GameOptions{Reproducible: true})
+	if err != nil {
+		return nil, err
+	}
 	for _, text := range s.Bench.Positions {
 		p, err := catalog.Setup(s.Game, s.Bench.Rules, text)
 		if err != nil {
@@ -120,8 +128,7 @@ func andOn(s adapter.Adapter) (all []game.Position, err error) {
 		}
 		later := p.Clone()
 		for range 3 {
-			e.Forget()
-			r, err := e.Search(later.Clone(), search.Limits{Depth: s.Bench.Depth}, nil)
+			r, err := g.Search(later, search.Limits{Depth: s.Bench.Depth}, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -126,9 +126,11 @@ func TestClocks(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var seen []search.Limits
-			watching := func(p game.Position, l search.Limits) (search.Result, time.Duration) {
-				seen = append(seen, l)
-				r, _ := steady(p, l)
+			watching := func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+				if seen = append(seen, l); seed == 0 {
+					t.Errorf("%s: no seed", limit)
+				}
+				r, _ := steady(p, l, seed)
 				if p.Ply() > 1 {
 					return search.Result{Resign: true}, 0
 				}
@@ -143,9 +145,6 @@ func TestClocks(t *testing.T) {
 			for _, s := range seen {
 				if s.Nodes != l.Nodes || s.Depth != l.Depth || (s.Clock != nil) != (l.Clock.Kind != clock.Unlimited) || (s.Hard > 0) != (s.Clock != nil) {
 					t.Errorf("%s: the player was given %+v", limit, s)
-				}
-				if s.Seed == 0 {
-					t.Errorf("%s: no seed", limit)
 				}
 				if l.Clock.Kind == clock.PerMove && s.Hard != l.Clock.Period {
 					t.Errorf("%s: hard limit %v", limit, s.Hard)

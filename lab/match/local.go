@@ -16,8 +16,7 @@ import (
 )
 
 // Local plays the games in this process, with players that Open makes from
-// their specs. Each worker has players of its own, which are closed with it and
-// made ready for each game (engine.Prepare) before its clocks start.
+// their specs. Each worker has players of its own, which are closed with it.
 type Local struct {
 	Open func(spec string) (engine.Searcher, error)
 	// Winner, unless nil, is asked after each move who wins with best play; ok
@@ -27,69 +26,58 @@ type Local struct {
 
 // Worker implements Backend.
 func (l *Local) Worker(t *Terms) (Worker, error) {
-	return &localWorker{Local: l, terms: t, players: make([]*player, len(t.Players))}, nil
+	return &localWorker{Local: l, terms: t, pool: engine.NewPool(t.Threads), players: make([]engine.Searcher, len(t.Players))}, nil
 }
 
+// localWorker has a pool to itself, which turns clocks into limits and decides
+// the choices of opening procedures.
 type localWorker struct {
 	*Local
 	terms   *Terms
-	players []*player // opened when first needed
+	pool    *engine.Pool
+	players []engine.Searcher // opened when first needed
 }
 
-// player is a searcher with a pool to itself, which turns clocks into limits
-// and decides the choices of opening procedures.
-type player struct {
-	searcher engine.Searcher
-	pool     *engine.Pool
-}
-
-// lent is a searcher without its other methods: a pool closes what it can.
-type lent struct{ engine.Searcher }
-
-func (w *localWorker) player(i int) (*player, error) {
-	if p := w.players[i]; p != nil {
-		return p, nil
-	}
-	s, err := w.Open(w.terms.Players[i])
-	if err != nil {
-		return nil, fmt.Errorf("player %s: %w", w.terms.Players[i], err)
-	}
-	p := &player{searcher: s, pool: engine.NewPool(engine.PoolOptions{
-		Cores: w.terms.Threads,
-		Open:  func(string, string) (engine.Searcher, error) { return lent{s}, nil },
-	})}
-	w.players[i] = p
-	return p, nil
-}
-
-// Close ends the players.
-func (w *localWorker) Close() {
-	for _, p := range w.players {
-		if p == nil {
-			continue
+// newGame opens a game for a player.
+func (w *localWorker) newGame(player int, b Bout) (engine.Game, error) {
+	if w.players[player] == nil {
+		s, err := w.Open(w.terms.Players[player])
+		if err != nil {
+			return nil, err
 		}
-		p.pool.Close()
-		engine.Close(p.searcher) // it has nothing to lose
+		w.players[player] = s
+	}
+	return w.players[player].NewGame(engine.GameOptions{ID: b.ID, Rules: b.Position.Rules(), Seed: b.Seed, OwnTable: true})
+}
+
+// Close implements Worker.
+func (w *localWorker) Close() {
+	w.pool.Close()
+	for _, p := range w.players {
+		if p != nil {
+			p.Close() // it has nothing to lose
+		}
 	}
 }
 
 // Play implements Worker.
 func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
-	s := sitting{terms: w.terms, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}, winner: w.Winner}
+	s := sitting{terms: w.terms, pool: w.pool, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}, winner: w.Winner}
 	for seat, i := range b.Players {
-		p, err := w.player(i)
+		g, err := w.newGame(i, b)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("player %s: %w", w.terms.Players[i], err)
 		}
+		defer g.Close() // it has nothing to lose
 		if !s.over {
-			err := engine.Prepare(p.searcher)
+			err := g.Ready() // before its clock runs
 			if fault, ok := errors.AsType[*engine.Fault](err); ok {
 				s.lose(game.Seat(seat), fault)
 			} else if err != nil {
 				return nil, fmt.Errorf("player %s: %w", b.Names[seat], err)
 			}
 		}
-		s.players[seat] = p
+		s.players[seat] = g
 		s.clocks[seat] = w.terms.Limit.Clock.Start()
 	}
 	if err := s.open(); err != nil {
@@ -107,7 +95,8 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 type sitting struct {
 	terms   *Terms
 	bout    Bout
-	players [2]*player
+	pool    *engine.Pool
+	players [2]engine.Game
 	pos     game.Position
 	clocks  [2]clock.State
 	game    *Game
@@ -185,12 +174,12 @@ func (s *sitting) think(ctx context.Context, seat game.Seat) (r search.Result, u
 	}
 	began := time.Now()
 	request := engine.Request{
-		Position: s.pos, Seed: s.bout.Seed, Limits: search.Limits{Nodes: s.terms.Limit.Nodes, Depth: s.terms.Limit.Depth},
+		Game: s.players[seat], Position: s.pos, Limits: search.Limits{Nodes: s.terms.Limit.Nodes, Depth: s.terms.Limit.Depth},
 	}
 	if limited {
 		request.Clock = &engine.Clock{Spec: s.terms.Limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat.Other()], At: began}
 	}
-	thought, err := s.players[seat].pool.Think(request)
+	thought, err := s.pool.Think(request)
 	if err != nil {
 		return search.Result{}, 0, false, err
 	}

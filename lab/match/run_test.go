@@ -300,7 +300,7 @@ func TestTornFirstLine(t *testing.T) {
 }
 
 func TestSequentialTestEndsTheMatch(t *testing.T) {
-	hopeless := script(func(game.Position, search.Limits) (r search.Result, takes time.Duration) {
+	hopeless := script(func(game.Position, search.Limits, uint64) (r search.Result, takes time.Duration) {
 		return search.Result{Resign: true}, 0
 	})
 	players := map[string]script{"a": steady, "b": hopeless}

@@ -19,13 +19,32 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// script is a player that does as it is told: it answers each position with a
-// result, after a while. Stop makes it answer at once.
-type script func(p game.Position, l search.Limits) (r search.Result, takes time.Duration)
+// script is a player that does as it is told: it answers each position of a game
+// with a result, after a while. Stop makes it answer at once.
+type script func(p game.Position, l search.Limits, seed uint64) (r search.Result, takes time.Duration)
 
-// Search implements engine.Searcher.
-func (s script) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
-	r, takes := s(p.Clone(), l)
+// NewGame implements engine.Searcher.
+func (s script) NewGame(o engine.GameOptions) (engine.Game, error) {
+	return scripted{s, o, func() error { return nil }}, nil
+}
+
+// Close implements engine.Searcher.
+func (script) Close() error { return nil }
+
+// scripted is a game that a script plays.
+type scripted struct {
+	script
+	options engine.GameOptions
+	ready   func() error
+}
+
+func (s scripted) Options() engine.GameOptions  { return s.options }
+func (s scripted) Ready() error                 { return s.ready() }
+func (s scripted) Describe() engine.Description { return engine.Description{} }
+
+// Search implements engine.Game.
+func (s scripted) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
+	r, takes := s.script(p.Clone(), l, s.options.Seed)
 	a := &answer{result: r, stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
@@ -45,10 +64,12 @@ type late struct {
 	calls *int
 }
 
-// Ready is called before the clock runs.
-func (l late) Ready() error {
-	*l.calls++
-	return l.ready()
+// NewGame implements engine.Searcher. Its Ready is called before the clock runs.
+func (l late) NewGame(o engine.GameOptions) (engine.Game, error) {
+	return scripted{l.script, o, func() error {
+		*l.calls++
+		return l.ready()
+	}}, nil
 }
 
 type answer struct {
@@ -66,30 +87,30 @@ func (a *answer) Done() <-chan struct{}   { return a.done }
 func (a *answer) Wait() search.Result     { <-a.done; return a.result }
 
 // steady plays the first legal move, at once.
-func steady(p game.Position, _ search.Limits) (search.Result, time.Duration) {
+func steady(p game.Position, _ search.Limits, _ uint64) (search.Result, time.Duration) {
 	return search.Result{Move: p.Legal(nil)[0], Depth: 1, Nodes: 1, WinProb: 0.5, Source: search.FromSearch}, 0
 }
 
 // drawn plays a legal move that the seed and the ply choose.
-func drawn(p game.Position, l search.Limits) (search.Result, time.Duration) {
+func drawn(p game.Position, _ search.Limits, seed uint64) (search.Result, time.Duration) {
 	legal := p.Legal(nil)
-	return search.Result{Move: legal[openings.Mix(l.Seed, uint64(p.Ply()))%uint64(len(legal))], Source: search.FromSearch}, 0
+	return search.Result{Move: legal[openings.Mix(seed, uint64(p.Ply()))%uint64(len(legal))], Source: search.FromSearch}, 0
 }
 
 // from plays steadily up to a ply, and from there on something else.
 func from(ply int, then script) script {
-	return func(p game.Position, l search.Limits) (search.Result, time.Duration) {
+	return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
 		if p.Ply() < ply {
-			return steady(p, l)
+			return steady(p, l, seed)
 		}
-		return then(p, l)
+		return then(p, l, seed)
 	}
 }
 
 // saying plays steadily and claims a winning chance.
 func saying(chance float64) script {
-	return func(p game.Position, l search.Limits) (search.Result, time.Duration) {
-		r, _ := steady(p, l)
+	return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+		r, _ := steady(p, l, seed)
 		r.WinProb = chance
 		return r, 0
 	}
@@ -97,31 +118,31 @@ func saying(chance float64) script {
 
 // taking plays steadily and takes its time.
 func taking(d time.Duration) script {
-	return func(p game.Position, l search.Limits) (search.Result, time.Duration) {
-		r, _ := steady(p, l)
+	return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+		r, _ := steady(p, l, seed)
 		return r, d
 	}
 }
 
-func resigning(game.Position, search.Limits) (search.Result, time.Duration) {
+func resigning(game.Position, search.Limits, uint64) (search.Result, time.Duration) {
 	return search.Result{Resign: true}, 0
 }
 
 // offering plays steadily and offers a draw with each move.
-func offering(p game.Position, l search.Limits) (search.Result, time.Duration) {
-	r, _ := steady(p, l)
+func offering(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+	r, _ := steady(p, l, seed)
 	r.OfferDraw = true
 	return r, 0
 }
 
 // illegal has a move of no position.
-func illegal(game.Position, search.Limits) (search.Result, time.Duration) {
+func illegal(game.Position, search.Limits, uint64) (search.Result, time.Duration) {
 	return search.Result{Move: 1 << 30, PV: []game.Move{1 << 30}}, 0
 }
 
 // failing has no move to give.
 func failing(err error) script {
-	return func(game.Position, search.Limits) (search.Result, time.Duration) {
+	return func(game.Position, search.Limits, uint64) (search.Result, time.Duration) {
 		return search.Result{Err: err}, 0
 	}
 }
@@ -194,9 +215,19 @@ type fixed struct {
 	nodes uint64
 }
 
-func (f *fixed) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+func (f *fixed) NewGame(o engine.GameOptions) (engine.Game, error) {
+	g, err := f.Engine.NewGame(o)
+	return fixedGame{g, f.nodes}, err
+}
+
+type fixedGame struct {
+	engine.Game
+	nodes uint64
+}
+
+func (f fixedGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	l.Nodes = f.nodes
-	return f.Engine.Search(p, l, report)
+	return f.Game.Search(p, l, report)
 }
 
 var errBroken = errors.New("broken")

@@ -17,12 +17,11 @@ import (
 // Judge is the winning chance of the side to move, draws counted half.
 type Judge func(ctx context.Context, p game.Position) (chance float64, err error)
 
-// Searching is a Judge that searches. It forgets before each search, so that its
-// judgement depends on the position alone.
-func Searching(s engine.Searcher, l search.Limits) Judge {
+// Searching is a Judge that searches in a game of an engine. The game is a
+// reproducible one, so that the judgement depends on the position alone.
+func Searching(g engine.Game, l search.Limits) Judge {
 	return func(ctx context.Context, p game.Position) (float64, error) {
-		engine.Forget(s)
-		run, err := s.Search(p, l, nil)
+		run, err := g.Search(p, l, nil)
 		if err != nil {
 			return 0, err
 		}

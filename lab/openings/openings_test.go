@@ -118,7 +118,11 @@ func searching(t *testing.T, gameName string, nodes uint64) Judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Searching(e, search.Limits{Nodes: nodes})
+	g, err := e.NewGame(engine.GameOptions{Reproducible: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Searching(g, search.Limits{Nodes: nodes})
 }
 
 // Made openings are distinct, balanced, and the same in whatever order and

@@ -56,9 +56,13 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	if err != nil {
 		return err
 	}
+	g, err := e.NewGame(engine.GameOptions{})
+	if err != nil {
+		return err
+	}
 	// Closing the engine ends whatever a check waits for.
 	defer context.AfterFunc(ctx, func() { e.Close() })()
-	x := &examination{engine: e, start: start}
+	x := &examination{engine: e, game: g.(*playedGame), start: start}
 	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
 		f := check()
 		if err := ctx.Err(); err != nil {
@@ -75,6 +79,7 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 // examination is a check under way.
 type examination struct {
 	engine *Engine
+	game   *playedGame
 	start  game.Position
 
 	met  []engine.FaultKind
@@ -91,12 +96,10 @@ type examination struct {
 
 // program is the one process that is looked at; it waits for a search.
 func (x *examination) program() (*program, error) {
-	if err := x.engine.Ready(); err != nil {
+	if err := x.game.Ready(); err != nil {
 		return nil, err
 	}
-	x.engine.mu.Lock()
-	defer x.engine.mu.Unlock()
-	p := x.engine.idle[0]
+	p := x.game.current().program
 	p.inbox.setTap(func(line string) { x.overhear(p, line) })
 	return p, nil
 }
@@ -169,7 +172,7 @@ func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
 	if _, err := x.program(); err != nil {
 		return search.Result{Err: err}
 	}
-	run, err := x.engine.Search(p, l, nil)
+	run, err := x.game.Search(p, l, nil)
 	if err != nil {
 		return search.Result{Err: err}
 	}
@@ -281,7 +284,7 @@ func (x *examination) stop() Finding {
 	if _, err := x.program(); err != nil {
 		return x.failed("stop", err)
 	}
-	run, err := x.engine.Search(x.start, search.Limits{Wait: true}, nil)
+	run, err := x.game.Search(x.start, search.Limits{Wait: true}, nil)
 	if err != nil {
 		return Finding{"stop", Bad, err.Error()}
 	}
@@ -291,7 +294,7 @@ func (x *examination) stop() Finding {
 	if r := run.Wait(); r.Err != nil {
 		return x.failed("stop", r.Err)
 	}
-	if odd := x.engine.incidents.take(); len(odd) > 0 {
+	if odd := x.game.incidents.take(); len(odd) > 0 {
 		return Finding{"stop", Warn, strings.Join(odd, "; ")}
 	}
 	return Finding{"stop", Good, fmt.Sprintf("answered %v after stop", time.Since(began).Round(time.Millisecond))}
@@ -352,9 +355,6 @@ func (x *examination) quit() Finding {
 	if err != nil {
 		return x.failed("quit", err)
 	}
-	x.engine.mu.Lock()
-	x.engine.idle = without(x.engine.idle, p)
-	x.engine.mu.Unlock()
 	within := x.engine.times.quit
 	obeyed := p.quit(p.farewell(), within)
 	switch {

@@ -202,7 +202,7 @@ func (c *conversation) readLines() (*answer, error) {
 	for _, line := range c.p.inbox.take() {
 		if c.p.objects(line) {
 			c.p.once(line, func() {
-				c.r.engine.incidents.add("the engine said %q after %q; ignored", clip(line), clip(c.p.lastSent()))
+				c.r.game.incidents.add("the engine said %q after %q; ignored", clip(line), clip(c.p.lastSent()))
 			})
 			continue
 		}
@@ -242,13 +242,13 @@ func (c *conversation) endedEarly(a *answer) error {
 	switch {
 	case why == "":
 		c.early, c.resting = a, true
-		c.p.once(what, func() { c.r.engine.incidents.add(what, clip(a.line), sent) })
+		c.p.once(what, func() { c.r.game.incidents.add(what, clip(a.line), sent) })
 		return nil
 	case c.p.searchOtherwise():
-		c.r.engine.incidents.add(what+": %s; it ponders by another command now", clip(a.line), sent, why)
+		c.r.game.incidents.add(what+": %s; it ponders by another command now", clip(a.line), sent, why)
 	default:
 		c.p.ponderless = true
-		c.r.engine.incidents.add(what+": %s; it does not ponder any more", clip(a.line), sent, why)
+		c.r.game.incidents.add(what+": %s; it does not ponder any more", clip(a.line), sent, why)
 	}
 	return c.ponder()
 }

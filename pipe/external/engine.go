@@ -3,22 +3,19 @@ package external
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"sparring/engine"
 	"sparring/engine/search"
-	"sparring/game"
 )
 
 // ErrClosed: the engine takes no more searches.
 var ErrClosed = errors.New("the outside engine is closed")
 
-// Engine is an outside engine for one game. It runs as many processes of the
-// program as there are searches at the same time, and keeps some for the next
-// ones: a game goes on with the process that knows it.
+// Engine is an outside engine for one kind of game. Each game has a process of
+// its own; some are kept when their games have ended, for the next ones.
 type Engine struct {
 	spec   Spec
 	path   string
@@ -26,13 +23,11 @@ type Engine struct {
 	params search.Params
 	times  times
 
-	mu        sync.Mutex
-	idle      []*program // the one used last is the last
-	busy      []*program
-	incidents incidents
-	lost      []*held // games that went with the process that knew them, and that no other can take over
-	closed    bool
-	living    sync.WaitGroup
+	mu     sync.Mutex
+	idle   []*program // ready for a new game
+	busy   []*program // of games, or starting
+	closed bool
+	living sync.WaitGroup
 }
 
 // times are how long a program may take to do what takes no thinking.
@@ -45,11 +40,11 @@ type times struct {
 
 var usual = times{start: 15 * time.Second, grace: 3 * time.Second, quit: 500 * time.Millisecond, think: 10 * time.Minute}
 
-// mostIdle is how many processes wait for searches at most.
-const mostIdle = 4
+// mostIdle is how many processes wait for a game at most.
+const mostIdle = 2
 
-// Open makes an engine of a program. Nothing is started before the first
-// search, or Ready; the error says all that Spec.Check finds. Close it.
+// Open makes an engine of a program. Nothing is started before the first game;
+// the error says all that Spec.Check finds. Close it.
 func Open(s Spec, gameName string) (*Engine, error) {
 	if err := s.Check(gameName); err != nil {
 		return nil, err
@@ -63,39 +58,6 @@ func Open(s Spec, gameName string) (*Engine, error) {
 		return nil, err
 	}
 	return &Engine{spec: s, path: path, game: gameName, params: params, times: usual}, nil
-}
-
-// Ready starts a process unless one is waiting, and returns when it is ready
-// to play. Whoever keeps a clock calls it first. The error is an *engine.Fault
-// or ErrClosed.
-func (e *Engine) Ready() error {
-	e.mu.Lock()
-	e.bury()
-	waiting := len(e.idle) > 0
-	e.mu.Unlock()
-	if waiting {
-		return nil
-	}
-	p, err := e.launch()
-	if err != nil {
-		return err
-	}
-	e.shelve(p)
-	return nil
-}
-
-// Forget makes every process take its next search for one of a new game.
-func (e *Engine) Forget() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, p := range e.idle {
-		p.held = nil
-		if p.spent() {
-			e.retire(p)
-		}
-	}
-	e.idle = slices.DeleteFunc(e.idle, (*program).spent)
-	e.lost = nil
 }
 
 // Close ends all processes, and searches that still run with ErrClosed.
@@ -113,46 +75,6 @@ func (e *Engine) Close() error {
 	}
 	e.living.Wait()
 	return nil
-}
-
-// Search implements engine.Searcher. Besides what that says, the error tells
-// of a position or limits that the protocol has no words for.
-func (e *Engine) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
-	if out := p.Outcome(); out.Over() {
-		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
-	}
-	if p.Rules().Game != e.game {
-		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, p.Rules().Game)
-	}
-	legal := p.Legal(nil)
-	for _, m := range l.Moves {
-		if !slices.Contains(legal, m) {
-			return nil, fmt.Errorf("%w: move %#x to search", game.ErrIllegal, uint32(m))
-		}
-	}
-	t := protocols[e.spec.Dialect]
-	if !t.lines && (len(l.Moves) > 0 || l.MultiPV > 1) {
-		return nil, fmt.Errorf("%s engines can't be asked for several lines or for some moves alone", e.spec.Dialect)
-	}
-	if l.Nodes > 0 && !t.nodes {
-		return nil, fmt.Errorf("%s engines can't be limited by nodes", e.spec.Dialect)
-	}
-	if l.Depth > 0 && !t.depth {
-		return nil, fmt.Errorf("%s engines can't be limited by depth", e.spec.Dialect)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil, ErrClosed
-	}
-	q := newQuery(p)
-	q.lines = l.MultiPV
-	r := &running{
-		engine: e, query: q, limits: e.within(l), report: report,
-		bell: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-	}
-	e.living.Go(r.run)
-	return r, nil
 }
 
 // within adds the spec's limits to a search's own.
@@ -203,10 +125,6 @@ func (p *program) once(key string, do func()) {
 	}
 }
 
-// takes reports whether a program can be told of a position: one of its game, or
-// of another as long as it plays more than one.
-func (p *program) takes(q *query) bool { return !p.spent() || p.held.leadsTo(q, 1) }
-
 // spent: it has had the one game that it plays.
 func (p *program) spent() bool { return p.oneGame && p.began }
 
@@ -244,126 +162,50 @@ func asStart(err error) error {
 	return err
 }
 
-// lease takes a process for a search: the one that knows most of its game, one
-// that knows no game, or a new one. Where enough wait already, the one that was
-// used longest ago begins a new game, unless it would lose its own by that. Nil
-// without an error is that stop was closed first.
-func (e *Engine) lease(q *query, stop <-chan struct{}) (*program, error) {
-	p, err := e.pick(q)
-	if p != nil || err != nil {
-		return p, err
-	}
-	type launched struct {
-		p   *program
-		err error
-	}
-	got := make(chan launched)
-	e.living.Go(func() {
-		p, err := e.launch()
-		select {
-		case got <- launched{p, err}:
-		case <-stop:
-			if err == nil {
-				e.shelve(p)
-			}
-		}
-	})
-	select {
-	case l := <-got:
-		return l.p, l.err
-	case <-stop:
-		return nil, nil
-	}
-}
-
-// pick is lease among the waiting processes. The error is the fault of the one
-// that knew the game and has ended meanwhile.
-func (e *Engine) pick(q *query) (*program, error) {
+// open gives a process that is ready for a new game: one that waits, or a new
+// one.
+func (e *Engine) open() (*program, error) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	best := -1
-	for i, p := range e.idle {
-		knows := p.held.same(q)
-		if !protocols[e.spec.Dialect].positions {
-			knows = p.held.leadsTo(q, 1)
-		}
-		if knows && p.takes(q) && (best < 0 || p.held.common(q) >= e.idle[best].held.common(q)) {
-			best = i
+	for n := len(e.idle); n > 0; n = len(e.idle) {
+		p := e.idle[n-1]
+		e.idle = e.idle[:n-1]
+		if p.fault() == nil { // else it has ended, and harmed no game
+			e.busy = append(e.busy, p)
+			e.mu.Unlock()
+			return p, nil
 		}
 	}
-	if best >= 0 {
-		p := e.take(best)
-		if f := p.fault(); f != nil {
-			e.busy = without(e.busy, p)
-			e.lose(p)
-			return nil, f
-		}
-		return p, nil
-	}
-	e.bury()
-	if slices.ContainsFunc(e.lost, func(h *held) bool { return h.leadsTo(q, 1) }) {
-		return nil, &engine.Fault{Kind: engine.FaultCrash, Text: "the process that knew this game has ended, and another can't take it over"}
-	}
-	if i := slices.IndexFunc(e.idle, func(p *program) bool { return p.held == nil && p.takes(q) }); i >= 0 {
-		return e.take(i), nil
-	}
-	if len(e.idle) >= mostIdle && protocols[e.spec.Dialect].positions && e.idle[0].takes(q) {
-		p := e.take(0)
-		p.held = nil
-		return p, nil
-	}
-	return nil, nil
+	e.mu.Unlock()
+	return e.launch()
 }
 
-// bury forgets the waiting processes that have ended: they harmed no game that
-// goes on. The caller holds mu.
-func (e *Engine) bury() {
-	e.idle = slices.DeleteFunc(e.idle, func(p *program) bool {
-		dead := p.fault() != nil
-		if dead {
-			e.lose(p)
-		}
-		return dead
-	})
-}
-
-// mostLost is how many lost games are remembered.
-const mostLost = 16
-
-// lose remembers the game of a process that goes, where that is the end of the
-// game. The caller holds mu.
-func (e *Engine) lose(p *program) {
-	if p.held == nil || protocols[e.spec.Dialect].positions {
-		return
-	}
-	e.lost = append(e.lost, p.held)
-	e.lost = e.lost[max(len(e.lost)-mostLost, 0):]
-}
-
-// take leases a waiting process. The caller holds mu.
-func (e *Engine) take(i int) *program {
-	p := e.idle[i]
-	e.idle = slices.Delete(e.idle, i, i+1)
-	e.busy = append(e.busy, p)
-	return p
-}
-
-// shelve lets a process wait for the next search.
-func (e *Engine) shelve(p *program) {
-	p.inbox.listen(false)
+// keep lets a process of a game that has ended wait for the next.
+func (e *Engine) keep(p *program) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.busy = without(e.busy, p)
-	e.idle = append(e.idle, p)
-	for e.closed && len(e.idle) > 0 || len(e.idle) > mostIdle {
-		old := e.idle[0]
-		e.idle = slices.Delete(e.idle, 0, 1)
-		e.lose(old)
-		e.retire(old)
+	if e.closed {
+		return // which has killed it
 	}
+	if p.spent() || len(e.idle) >= mostIdle {
+		e.retire(p)
+		return
+	}
+	p.held, p.began, p.noted = nil, false, nil
+	e.idle = append(e.idle, p)
 }
 
-// retire asks a waiting process to end.
+// spawn runs f, which Close waits for; false after Close.
+func (e *Engine) spawn(f func()) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.living.Go(f)
+	}
+	return !e.closed
+}
+
+// retire asks a process to end.
 func (e *Engine) retire(p *program) {
 	e.living.Go(func() { p.quit(p.farewell(), e.times.quit) })
 }
@@ -375,7 +217,6 @@ func (e *Engine) discard(p *program) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.busy = without(e.busy, p)
-	e.lose(p)
 }
 
 func without(all []*program, p *program) []*program {

@@ -106,7 +106,7 @@ func TestBrokenEngines(t *testing.T) {
 				e.times.start = 300 * time.Millisecond
 			}
 			files := openFiles()
-			r := find(t, e, newGame(t, "xiangqi/wxf"), test.limits)
+			r := find(t, play(t, e), newGame(t, "xiangqi/wxf"), test.limits)
 			fault, _ := errors.AsType[*engine.Fault](r.Err)
 			switch {
 			case test.kind == "" && r.Err != nil:
@@ -177,7 +177,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("the memory of other processes can be seen on Linux alone")
 	}
 	e := openBroken(t, faultyengine.Memory, func(s *Spec) { s.Memory = 100 << 20 })
-	r := find(t, e, newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
+	r := find(t, play(t, e), newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
 	fault, ok := errors.AsType[*engine.Fault](r.Err)
 	if !ok || fault.Kind != engine.FaultMemory || !strings.Contains(fault.Text, "100 were allowed") {
 		t.Fatalf("got %v", r.Err)
@@ -198,104 +198,99 @@ func TestDeaf(t *testing.T) {
 	<-p.gone
 }
 
+// end ends the process of a game.
+func end(g *playedGame) {
+	p := g.current().program
+	p.kill()
+	<-p.gone
+}
+
 // TestStartedAnew: after a fault the next search has a process that works.
 func TestStartedAnew(t *testing.T) {
-	e := openBroken(t, faultyengine.Fine)
+	g := play(t, openBroken(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
-	first := find(t, e, p, search.Limits{Depth: 1})
-	e.idle[0].kill()
-	<-e.idle[0].gone
+	first := find(t, g, p, search.Limits{Depth: 1})
+	end(g)
 	if err := p.Play(first.Move); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Play(p.Legal(nil)[0]); err != nil {
 		t.Fatal(err)
 	}
-	r := find(t, e, p, search.Limits{Depth: 1})
+	r := find(t, g, p, search.Limits{Depth: 1})
 	if fault, ok := errors.AsType[*engine.Fault](r.Err); !ok || fault.Kind != engine.FaultCrash {
 		t.Fatalf("the process of this very game has ended: %v", r.Err)
 	}
-	if r := find(t, e, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
+	if r := find(t, g, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
 		t.Errorf("the next search: %v", r.Err)
 	}
 }
 
-// TestProcessesOfGames: a game goes on with the process that knows it, several
-// games have several, and not more wait than are kept.
+// TestProcessesOfGames: games that are played at the same time have a process
+// each, which waits for another game when theirs has ended.
 func TestProcessesOfGames(t *testing.T) {
 	e := openBroken(t, faultyengine.Fine)
-	const games = mostIdle + 2
-	var positions [games]game.Position
-	for i := range positions {
-		positions[i] = newGame(t, "xiangqi/wxf")
-	}
-	move := func(p game.Position, m game.Move) {
+	pids := func(games int) map[int]bool {
 		t.Helper()
-		if err := p.Play(m); err != nil {
-			t.Fatal(err)
+		seen := map[int]bool{}
+		var open []*playedGame
+		for range games {
+			g, p := play(t, e), newGame(t, "xiangqi/wxf")
+			for range 2 {
+				r := find(t, g, p, search.Limits{Depth: 1})
+				if r.Err != nil {
+					t.Fatal(r.Err)
+				}
+				for _, m := range []game.Move{r.Move, game.NoMove} {
+					if m == game.NoMove {
+						m = p.Legal(nil)[0]
+					}
+					if err := p.Play(m); err != nil {
+						t.Fatal(err)
+					}
+				}
+				seen[g.current().program.cmd.Process.Pid] = true
+			}
+			open = append(open, g)
 		}
-	}
-	for i, p := range positions {
-		move(p, p.Legal(nil)[i])
-	}
-	for range 2 {
-		var runs [games]engine.Running
-		for i, p := range positions {
-			var err error
-			if runs[i], err = e.Search(p, search.Limits{Depth: 1}, nil); err != nil {
-				t.Fatal(err)
+		for _, g := range open {
+			g.Close()
+			if _, err := g.Search(newGame(t, "xiangqi/wxf"), search.Limits{}, nil); !errors.Is(err, engine.ErrGameClosed) {
+				t.Errorf("a closed game: %v", err)
 			}
 		}
-		for i, run := range runs {
-			r := run.Wait()
-			if r.Err != nil {
-				t.Fatal(r.Err)
-			}
-			move(positions[i], r.Move)
-			move(positions[i], positions[i].Legal(nil)[0])
-		}
+		return seen
+	}
+	waiting := func() int {
 		e.mu.Lock()
-		if len(e.idle) != mostIdle || len(e.busy) != 0 {
-			t.Errorf("%d processes wait, %d are busy", len(e.idle), len(e.busy))
-		}
-		e.mu.Unlock()
+		defer e.mu.Unlock()
+		return len(e.idle)
 	}
-	e.mu.Lock()
-	known := e.idle[len(e.idle)-1]
-	e.mu.Unlock()
-	p := newGame(t, "xiangqi/wxf")
-	for _, text := range known.held.moves {
-		m, err := p.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		move(p, m)
+	first := pids(mostIdle + 2)
+	if len(first) != mostIdle+2 || waiting() != mostIdle {
+		t.Errorf("%d processes for %d games at once, %d wait", len(first), mostIdle+2, waiting())
 	}
-	move(p, p.Legal(nil)[0])
-	find(t, e, p, search.Limits{Depth: 1})
-	e.mu.Lock()
-	if last := e.idle[len(e.idle)-1]; last != known {
-		t.Error("a game went on with a process that did not know it")
-	}
-	e.mu.Unlock()
-	e.Forget()
-	for _, p := range e.idle {
-		if p.held != nil {
-			t.Error("a process remembers its game")
+	second := pids(mostIdle)
+	for pid := range second {
+		if !first[pid] {
+			t.Error("a process was started while one was waiting")
 		}
+	}
+	if len(second) != mostIdle || waiting() != mostIdle {
+		t.Errorf("%d processes for %d games, %d wait", len(second), mostIdle, waiting())
 	}
 }
 
 // TestPonder: a search without an end goes on until it is hit, and is then one
 // under limits; or until it is stopped.
 func TestPonder(t *testing.T) {
-	e := openBroken(t, faultyengine.Fine)
+	g := play(t, openBroken(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
 	if err := p.Play(p.Legal(nil)[0]); err != nil {
 		t.Fatal(err)
 	}
 	for _, hit := range []bool{true, false} {
-		run, err := e.Search(p, search.Limits{Wait: true}, nil)
+		run, err := g.Search(p, search.Limits{Wait: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,18 +310,15 @@ func TestPonder(t *testing.T) {
 			t.Errorf("hit %v: %+v", hit, r)
 		}
 	}
-	if len(e.idle) != 1 {
-		t.Errorf("%d processes", len(e.idle))
-	}
 }
 
 // TestLateAnswer: an answer that comes once more is not taken for one to the
 // next search.
 func TestLateAnswer(t *testing.T) {
-	e := openBroken(t, faultyengine.Twice)
+	g := play(t, openBroken(t, faultyengine.Twice))
 	p := newGame(t, "xiangqi/wxf")
 	for range 4 {
-		run, err := e.Search(p, search.Limits{Wait: true}, nil)
+		run, err := g.Search(p, search.Limits{Wait: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +343,7 @@ func TestLateAnswer(t *testing.T) {
 // once, without a move, and the process waits for the next.
 func TestStopAtStart(t *testing.T) {
 	e := openBroken(t, faultyengine.SlowStart)
-	run, err := e.Search(newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}, nil)
+	run, err := play(t, e).Search(newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,18 +357,22 @@ func TestStopAtStart(t *testing.T) {
 // an error.
 func TestCloseWhileSearching(t *testing.T) {
 	e := openBroken(t, faultyengine.Fine)
-	run, err := e.Search(newGame(t, "xiangqi/wxf"), search.Limits{Wait: true}, nil)
+	g := play(t, e)
+	run, err := g.Search(newGame(t, "xiangqi/wxf"), search.Limits{Wait: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Ready(); err != nil { // one process surely runs
+	if err := play(t, e).Ready(); err != nil { // one process surely runs
 		t.Fatal(err)
 	}
 	e.Close()
 	if r := run.Wait(); !errors.Is(r.Err, ErrClosed) {
 		t.Errorf("got %v", r.Err)
 	}
-	if _, err := e.Search(newGame(t, "xiangqi/wxf"), search.Limits{}, nil); !errors.Is(err, ErrClosed) {
+	if _, err := g.Search(newGame(t, "xiangqi/wxf"), search.Limits{}, nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := e.NewGame(engine.GameOptions{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -385,10 +381,10 @@ func TestCloseWhileSearching(t *testing.T) {
 func TestGames(t *testing.T) {
 	for _, rules := range []string{"xiangqi/wxf+handicap=horse", "gomoku/freestyle-15", "amazons/10x10"} {
 		gameName, _, _ := strings.Cut(rules, "/")
-		e := open(t, brokenSpec(t, faultyengine.Fine), gameName)
+		g := play(t, open(t, brokenSpec(t, faultyengine.Fine), gameName))
 		p := newGame(t, rules)
 		for range 4 {
-			r := find(t, e, p, search.Limits{Depth: 1})
+			r := find(t, g, p, search.Limits{Depth: 1})
 			if r.Err != nil {
 				t.Fatalf("%s: %v", rules, r.Err)
 			}
@@ -411,7 +407,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	e := openBroken(t, faultyengine.Fine, func(s *Spec) { s.Options = []Option{{"Hash", "4000"}, {"Nonsense", "1"}} })
-	r := find(t, e, newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
+	r := find(t, play(t, e), newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
 	for _, s := range []string{"Hash", "from 1 to 64", "no option \"Nonsense\""} {
 		if r.Err == nil || !strings.Contains(r.Err.Error(), s) {
 			t.Errorf("%v does not say %q", r.Err, s)

@@ -12,10 +12,11 @@ import (
 // and is suspended with it.
 func TestFamily(t *testing.T) {
 	e := openBroken(t, faultyengine.Fork)
-	if r := find(t, e, newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}); r.Err != nil {
+	g := play(t, e)
+	if r := find(t, g, newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}); r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	p := e.idle[0]
+	p := g.current().program
 	leader := p.cmd.Process.Pid
 	child := status{}
 	look := func() {

@@ -58,22 +58,22 @@ func TestOddPondering(t *testing.T) {
 		{faultyengine.DepthInfinite, UCCI, true, `answered "nobestmove" to "go depth infinite" before it was told to stop: no move; it ponders by another command now`, false},
 	} {
 		t.Run(test.mode, func(t *testing.T) {
-			e := openBroken(t, test.mode, func(s *Spec) { s.Dialect = test.dialect })
+			g := play(t, openBroken(t, test.mode, func(s *Spec) { s.Dialect = test.dialect }))
 			p := newGame(t, "xiangqi/wxf")
-			r := find(t, e, p, search.Limits{Depth: 1})
+			r := find(t, g, p, search.Limits{Depth: 1})
 			if r.Err != nil || len(r.Incidents) > 0 {
 				t.Fatalf("%v, %q", r.Err, r.Incidents)
 			}
 			playOn(t, p, r.Move, game.NoMove)
-			process := e.idle[0]
+			process := g.current().program
 			var all []string
 			for round := range 4 {
-				run, err := e.Search(p, search.Limits{Wait: true}, nil)
+				run, err := g.Search(p, search.Limits{Wait: true}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if test.early && round == 0 {
-					e.incidents.await(t, 1)
+					g.incidents.await(t, 1)
 				}
 				if round%2 == 0 { // the opponent plays another move
 					run.Stop()
@@ -97,8 +97,11 @@ func TestOddPondering(t *testing.T) {
 			if test.early && len(all) != 1 {
 				t.Errorf("told %d times: %q", len(all), all)
 			}
-			if len(e.idle) != 1 || e.idle[0] != process || process.ponderless != test.rests {
-				t.Errorf("%d processes; it does not ponder: %v", len(e.idle), process.ponderless)
+			if g.current().program != process {
+				t.Error("another process plays")
+			}
+			if process.ponderless != test.rests {
+				t.Errorf("it does not ponder: %v", process.ponderless)
 			}
 		})
 	}
@@ -118,17 +121,18 @@ func openFaultyGomocup(t *testing.T, mode string) *Engine {
 // sent again in the same game.
 func TestErrorLines(t *testing.T) {
 	e := openFaultyGomocup(t, faultyengine.ErrorLines)
-	if err := e.Ready(); err != nil {
+	g := play(t, e)
+	if err := g.Ready(); err != nil {
 		t.Fatal(err)
 	}
 	var lines []string
-	e.idle[0].inbox.setTap(func(line string) { lines = append(lines, line) })
+	g.current().program.inbox.setTap(func(line string) { lines = append(lines, line) })
 	p := newGame(t, "gomoku/freestyle-15")
 	var told []string
 	for round := range 4 {
 		left := clock.State{Left: time.Duration(60-round) * time.Second}
 		c := &search.Clock{Spec: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}, Mine: left, Theirs: left}
-		r := find(t, e, p, search.Limits{Clock: c})
+		r := find(t, g, p, search.Limits{Clock: c})
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}
@@ -157,17 +161,19 @@ func TestErrorLines(t *testing.T) {
 func TestPauseAfterMove(t *testing.T) {
 	e := openFaultyGomocup(t, faultyengine.LosesWord)
 	for range 2 { // the second game begins right after a move, too
-		p := newGame(t, "gomoku/freestyle-15")
+		g, p := play(t, e), newGame(t, "gomoku/freestyle-15")
 		for round := range 4 {
-			r := find(t, e, p, search.Limits{Hard: time.Minute})
+			r := find(t, g, p, search.Limits{Hard: time.Minute})
 			if r.Err != nil || len(r.Incidents) > 0 {
 				t.Fatal(r.Err, fmt.Sprintf("%q", r.Incidents))
 			}
 			playOn(t, p, r.Move, p.Legal(nil)[30+round])
 		}
-		e.Forget()
+		g.Close()
 	}
-	if len(e.idle) != 1 {
-		t.Errorf("%d processes", len(e.idle))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.idle) != 1 || len(e.busy) > 0 {
+		t.Errorf("%d processes wait, %d play", len(e.idle), len(e.busy))
 	}
 }

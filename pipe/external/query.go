@@ -70,38 +70,16 @@ func oddStart(r *game.Rules) string {
 	return b.String()
 }
 
-// held is what a process knows of a game.
+// held is the line of moves that a process has on its board.
 type held struct {
 	rules, start string
 	moves        []string
 }
 
-// common is how many moves of the game of h, the first ones, q has as well; -1
-// where it is another game by its rules or start.
-func (h *held) common(q *query) int {
-	if h == nil || h.rules != q.pos.Rules().Name || h.start != q.start {
-		return -1
-	}
-	n := 0
-	for n < min(len(h.moves), len(q.moves)) && h.moves[n] == q.moves[n] {
-		n++
-	}
-	return n
-}
-
 // leadsTo reports whether the game goes on from h to q by so many moves.
 func (h *held) leadsTo(q *query, moves int) bool {
-	return h.common(q) >= 0 && h.common(q) == len(h.moves) && len(q.moves) == len(h.moves)+moves
-}
-
-// branch is how many moves a game may have been other than it is now and yet be
-// the same: a reply that was expected in vain, moves taken back.
-const branch = 4
-
-// same reports whether q is most likely of the game that is held.
-func (h *held) same(q *query) bool {
-	n := h.common(q)
-	return n >= 0 && n >= len(h.moves)-branch && (n > 0 || len(h.moves) == 0)
+	return h != nil && h.rules == q.pos.Rules().Name && h.start == q.start &&
+		len(q.moves) == len(h.moves)+moves && slices.Equal(h.moves, q.moves[:len(h.moves)])
 }
 
 // with is what a process knows when it has played a move.

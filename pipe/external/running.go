@@ -14,6 +14,7 @@ import (
 
 // running is a search under way. Its goroutine alone talks to the process.
 type running struct {
+	game   *playedGame
 	engine *Engine
 	query  *query
 	report func(search.Info)
@@ -108,11 +109,15 @@ func (r *running) run() {
 	if o := r.orders(); o.limits.Wait && !r.traits().ponders && !r.rest() {
 		return // stopped: there is no move
 	}
-	p, err := r.engine.lease(r.query, r.stop)
-	if p == nil {
-		if r.result.Err = err; err != nil && r.engine.isClosed() {
-			r.result.Err = ErrClosed
-		}
+	select {
+	case r.game.turn <- struct{}{}: // the search before has ended
+		defer func() { <-r.game.turn }()
+	case <-r.stop:
+		return
+	}
+	p, err := r.game.acquire(r.stop)
+	if p == nil || err != nil {
+		r.result.Err = r.failure(err)
 		return
 	}
 	a, err := r.converse(p)
@@ -122,23 +127,28 @@ func (r *running) run() {
 	}
 	due := r.moveDue()
 	if due { // else nobody looks at the result
-		r.result.Incidents = r.engine.incidents.take()
+		r.result.Incidents = r.game.incidents.take()
 	}
 	if err == nil {
-		r.engine.shelve(p)
+		p.inbox.listen(false)
 		return
 	}
+	r.game.end(p)
 	r.engine.discard(p)
 	if fault, ok := errors.AsType[*engine.Fault](err); ok && !due {
-		r.engine.incidents.add("the program failed while pondering and has to be started again: %s", fault.Text)
+		r.game.incidents.add("the program failed while pondering and has to be started again: %s", fault.Text)
 	}
-	switch {
-	case errors.Is(err, errAbandoned):
-	case r.engine.isClosed():
-		r.result.Err = ErrClosed
-	default:
-		r.result.Err = err
+	if !errors.Is(err, errAbandoned) {
+		r.result.Err = r.failure(err)
 	}
+}
+
+// failure is what a search says of an error.
+func (r *running) failure(err error) error {
+	if err != nil && r.engine.isClosed() {
+		return ErrClosed
+	}
+	return err
 }
 
 // errAbandoned: the search was stopped, and there is no word to stop its
@@ -283,7 +293,7 @@ func (r *running) settle(p *program, a *answer) error {
 		<-p.gone
 		return p.fault()
 	case why != "":
-		r.engine.incidents.add("told to stop pondering, the engine answered %q in %s: %s; ignored", clip(a.line), clip(r.query.pos.String()), why)
+		r.game.incidents.add("told to stop pondering, the engine answered %q in %s: %s; ignored", clip(a.line), clip(r.query.pos.String()), why)
 		return nil
 	}
 	res.Move, res.Resign, res.OfferDraw = m, a.resign, a.draw

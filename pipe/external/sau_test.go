@@ -32,32 +32,27 @@ func TestGameLost(t *testing.T) {
 	}
 	e := open(t, Spec{Dialect: SAU, Path: self, Args: []string{"sau"}}, "amazons")
 	e.times = patient
-	p := newGame(t, "amazons/10x10")
-	play := func(m game.Move) {
+	g, p := play(t, e), newGame(t, "amazons/10x10")
+	move := func(m game.Move) {
 		t.Helper()
 		if err := p.Play(m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r := find(t, e, p, search.Limits{})
+	r := find(t, g, p, search.Limits{})
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	play(r.Move)
-	play(p.Legal(nil)[0])
-	e.idle[0].kill()
-	<-e.idle[0].gone
-	if err := e.Ready(); err != nil { // as another game's beginning does
-		t.Fatal(err)
-	}
+	move(r.Move)
+	move(p.Legal(nil)[0])
+	end(g)
 	for range 2 {
-		r := find(t, e, p, search.Limits{})
+		r := find(t, g, p, search.Limits{})
 		if fault, ok := errors.AsType[*engine.Fault](r.Err); !ok || fault.Kind != engine.FaultCrash {
 			t.Errorf("the game that was lost: %v", r.Err)
 		}
 	}
-	e.Forget()
-	if r := find(t, e, p, search.Limits{}); !errors.Is(r.Err, errMidgame) {
+	if r := find(t, play(t, e), p, search.Limits{}); !errors.Is(r.Err, errMidgame) {
 		t.Errorf("a game that no process ever knew: %v", r.Err)
 	}
 }

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"sparring/game/amazons"
+	"sparring/game/catalog"
+	"sparring/game/gomoku"
+	"sparring/game/xiangqi"
 	"sparring/pipe/gomocup"
 	"sparring/pipe/sau"
 	"sparring/pipe/ucci"
@@ -61,8 +65,8 @@ func (s Spec) Check(gameName string) error {
 	if !ok {
 		return fmt.Errorf("no protocol %.40q (have %s)", s.Dialect, strings.Join(Dialects(), ", "))
 	}
-	if gameName != "" && !slices.Contains(t.games, gameName) {
-		bad("%s engines play %s, not %.40s", s.Dialect, strings.Join(t.games, " and "), gameName)
+	if games := s.Dialect.Games(); gameName != "" && !slices.Contains(games, gameName) {
+		bad("%s engines play %s, not %.40s", s.Dialect, strings.Join(games, " and "), gameName)
 	}
 	if s.Path == "" {
 		bad("no program named")
@@ -105,10 +109,10 @@ func (s Spec) program() (string, error) {
 
 // traits are what a protocol can and can't say.
 type traits struct {
-	games        []string
-	hello        string // what is said first
-	nodes, depth bool   // limits of a search
-	untimed      bool   // it has no words for time: the program keeps its own
+	games        []string // nil means every game of the catalog
+	hello        string   // what is said first
+	nodes, depth bool     // limits of a search
+	untimed      bool     // it has no words for time: the program keeps its own
 	options      bool
 	ponders      bool          // it can search without an end, until it is hushed
 	lines        bool          // several lines, and searches of some moves alone
@@ -119,12 +123,12 @@ type traits struct {
 
 // protocols are the dialects that are spoken here.
 var protocols = map[Dialect]traits{
-	UCI: {games: []string{"xiangqi", "gomoku", "amazons"}, hello: uci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, lines: true,
+	UCI: {hello: uci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, lines: true,
 		positions: true, speaker: newUCI},
-	UCCI:    {games: []string{"xiangqi"}, hello: ucci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, positions: true, speaker: newUCCI},
-	Gomocup: {games: []string{"gomoku"}, hello: string(gomocup.Start) + " 15", options: true, positions: true, pause: gomocupPause, speaker: newGomocup},
-	XBoard:  {games: []string{"xiangqi"}, hello: xboard.Hello, depth: true, options: true, positions: true, speaker: newXBoard},
-	SAU:     {games: []string{"amazons", "gomoku"}, untimed: true, hello: string(sau.AskName), speaker: newSAU},
+	UCCI:    {games: []string{xiangqi.Name}, hello: ucci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, positions: true, speaker: newUCCI},
+	Gomocup: {games: []string{gomoku.Name}, hello: string(gomocup.Start) + " 15", options: true, positions: true, pause: gomocupPause, speaker: newGomocup},
+	XBoard:  {games: []string{xiangqi.Name}, hello: xboard.Hello, depth: true, options: true, positions: true, speaker: newXBoard},
+	SAU:     {games: []string{amazons.Name, gomoku.Name}, untimed: true, hello: string(sau.AskName), speaker: newSAU},
 }
 
 // Dialects lists the protocols.
@@ -141,7 +145,12 @@ func Dialects() []string {
 func (d Dialect) Known() bool { _, ok := protocols[d]; return ok }
 
 // Games lists the games that engines of the protocol play.
-func (d Dialect) Games() []string { return protocols[d].games }
+func (d Dialect) Games() []string {
+	if games := protocols[d].games; games != nil {
+		return games
+	}
+	return catalog.Names()
+}
 
 // LimitsNodes reports whether searches can be limited by nodes.
 func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }

@@ -9,6 +9,8 @@ import (
 
 	"sparring/engine"
 	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/xiangqi"
 	"sparring/pipe/uci"
 )
 
@@ -120,7 +122,7 @@ func (t *uciTalk) greet(p *program) error {
 	case has:
 		t.form.Ranks = 1 // as Fairy-Stockfish, who has brought the option up
 		set = append([]Option{{variant.Name, t.game}}, set...)
-	case t.game != "xiangqi":
+	case t.game != xiangqi.Name:
 		return p.refuse("it has no option UCI_Variant, by which it could be told to play %s", t.game)
 	}
 	for _, o := range set {
@@ -131,7 +133,7 @@ func (t *uciTalk) greet(p *program) error {
 	if err := t.sync(p, engine.FaultStart); err != nil {
 		return err
 	}
-	if t.game == "xiangqi" && !has {
+	if t.game == xiangqi.Name && !has {
 		return t.probe(p)
 	}
 	return nil
@@ -211,7 +213,7 @@ func (t *uciTalk) tellRules(p *program, r *game.Rules) error {
 	}
 	_, set, _ := strings.Cut(r.Name, "/")
 	names := []string{r.Name, set}
-	if t.game == "xiangqi" {
+	if t.game == xiangqi.Name {
 		set, _, _ = strings.Cut(set, "+")
 		names = append(names, set, repetition[set])
 	}
@@ -228,8 +230,9 @@ func (t *uciTalk) tellRules(p *program, r *game.Rules) error {
 			told = true
 		}
 	}
-	// Of repetitions an engine may think otherwise: the rules judge.
-	if !told && t.game != "xiangqi" && !slices.Contains(usualRules, r.Name) {
+	// An engine that can't be told plays the game's default rules. Of Xiangqi's
+	// repetitions it may think otherwise: the rules judge.
+	if g, err := catalog.Game(t.game); err != nil || !told && t.game != xiangqi.Name && r.Name != g.Default {
 		return fmt.Errorf("it has no option by which it could be told to play %s", r.Name)
 	}
 	t.rules = r.Name
@@ -238,9 +241,6 @@ func (t *uciTalk) tellRules(p *program, r *game.Rules) error {
 
 // repetition is what Pikafish calls rules of repetition.
 var repetition = map[string]string{"wxf": "AsianRule", "cxa": "ChineseRule"}
-
-// usualRules are what engines play that know only one set of a game's rules.
-var usualRules = []string{"gomoku/freestyle-15", "amazons/10x10"}
 
 func (t *uciTalk) ask(p *program, q *query, a allowance) error {
 	g := uci.Go{Depth: a.limits.Depth, Nodes: a.limits.Nodes, Mate: a.limits.Mate}
@@ -272,7 +272,7 @@ func (t *uciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 		switch {
 		case reply.None():
 			a.wrong = "no move"
-		case t.game == "xiangqi" && t.form.Ranks == 1 && a.move == strings.ToLower(reply.Move):
+		case t.game == xiangqi.Name && t.form.Ranks == 1 && a.move == strings.ToLower(reply.Move):
 			a.wrong = "no move with ranks from 1 to 10, as engines with the option UCI_Variant write them"
 		}
 		return a, nil

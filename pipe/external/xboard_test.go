@@ -75,41 +75,30 @@ func TestReuse(t *testing.T) {
 		{"reuse=0", 2},
 		{"reuse=1", 1},
 	} {
-		for _, told := range []bool{true, false} { // that a new game begins
-			e := open(t, Spec{Dialect: XBoard, Path: self, Args: []string{"xboard", test.feature}}, "xiangqi")
-			e.times = patient
-			seen := map[int]bool{}
-			for n := range 2 {
-				if told {
-					e.Forget()
+		e := open(t, Spec{Dialect: XBoard, Path: self, Args: []string{"xboard", test.feature}}, "xiangqi")
+		e.times = patient
+		seen := map[int]bool{}
+		for n := range 2 {
+			g, p := play(t, e), newGame(t, "xiangqi/wxf")
+			for range 2 {
+				r := find(t, g, p, search.Limits{})
+				if r.Err != nil {
+					t.Fatalf("%s, game %d: %v", test.feature, n+1, r.Err)
 				}
-				p := newGame(t, "xiangqi/wxf")
-				for range n { // another game from its first move on
-					if err := p.Play(p.Legal(nil)[5]); err != nil {
+				seen[g.current().program.cmd.Process.Pid] = true
+				for _, m := range []game.Move{r.Move, game.NoMove} {
+					if m == game.NoMove {
+						m = p.Legal(nil)[0]
+					}
+					if err := p.Play(m); err != nil {
 						t.Fatal(err)
 					}
 				}
-				for range 2 {
-					r := find(t, e, p, search.Limits{})
-					if r.Err != nil {
-						t.Fatalf("%s, game %d: %v", test.feature, n+1, r.Err)
-					}
-					e.mu.Lock()
-					seen[e.idle[len(e.idle)-1].cmd.Process.Pid] = true
-					e.mu.Unlock()
-					for _, m := range []game.Move{r.Move, game.NoMove} {
-						if m == game.NoMove {
-							m = p.Legal(nil)[0]
-						}
-						if err := p.Play(m); err != nil {
-							t.Fatal(err)
-						}
-					}
-				}
 			}
-			if told && len(seen) != test.processes || test.feature == "reuse=0" && len(seen) != 2 {
-				t.Errorf("%s, told %v: %d processes", test.feature, told, len(seen))
-			}
+			g.Close()
+		}
+		if len(seen) != test.processes {
+			t.Errorf("%s: %d processes", test.feature, len(seen))
 		}
 	}
 }

@@ -20,6 +20,6 @@
 //   - complain: something was wrong with what the other side sent.
 //
 // A speaker acts on its session with set (the position), think, ponder, stop,
-// hit, configure (hash, threads, level), ready, forget (a new game), quit, and say. It
+// hit, configure (hash, threads, level), ready, newGame, quit, and say. It
 // keeps what its protocol has the engine remember, and no more.
 package frontend

@@ -36,9 +36,8 @@ type Options struct {
 	// Book says what is wrong with the opening book of a name; where it is
 	// nil, Open knows none.
 	Book func(name string) error
-	// Open makes the searcher for a game; our own engine when nil. One that is
-	// an io.Closer is closed when it is no longer wanted, one that has a method
-	// Forget() is told of new games.
+	// Open makes the searcher for a game; our own engine when nil. It is closed
+	// when it is no longer wanted.
 	Open func(gameName string, s Setup) (engine.Searcher, error)
 	// Name, Version, Author and Country say who we are. Version is
 	// engine.Build's where it is "".

@@ -40,12 +40,27 @@ func (w *witness) Search(p game.Position, l search.Limits, _ func(search.Info)) 
 	return answered{r}, w.err
 }
 
-func (w *witness) Forget() { w.games++ }
+// NewGame implements engine.Searcher.
+func (w *witness) NewGame(o engine.GameOptions) (engine.Game, error) {
+	w.games++
+	return witnessed{w, o}, nil
+}
 
 func (w *witness) Close() error {
 	w.closed = true
 	return nil
 }
+
+// witnessed is a game of a witness.
+type witnessed struct {
+	*witness
+	options engine.GameOptions
+}
+
+func (w witnessed) Options() engine.GameOptions { return w.options }
+func (witnessed) Ready() error                  { return nil }
+func (witnessed) Describe() engine.Description  { return engine.Description{} }
+func (witnessed) Close() error                  { return nil }
 
 // answered is a search that has ended.
 type answered struct{ result search.Result }

@@ -107,7 +107,7 @@ func (g *gomocupSpeaker) command(c gomocup.Command) error {
 		s.say(gomocup.Answer{Kind: gomocup.Message, Text: s.o.Name + " " + s.o.Version})
 		return nil
 	case gomocup.YXHashClear:
-		s.forget()
+		s.newGame()
 		return nil
 	case gomocup.YXBlockReset:
 		g.blocked = nil
@@ -185,7 +185,7 @@ func (g *gomocupSpeaker) start(width, height int) error {
 func (g *gomocupSpeaker) clear() {
 	g.stones, g.next, g.blocked = nil, gomoku.Black, nil
 	g.time.used = 0
-	g.s.forget()
+	g.s.newGame()
 }
 
 // rules is our name of the rules.

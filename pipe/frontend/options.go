@@ -170,7 +170,7 @@ func (u *uciSpeaker) settings() []setting {
 		games = append(games, g.Name)
 	}
 	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval"}), []setting{
-		button("Clear Hash", s.forget),
+		button("Clear Hash", s.newGame),
 		// Nothing depends on it: whether to ponder is the GUI's affair.
 		check("Ponder", false, func(bool) {}),
 		spin("MultiPV", 1, 1, maxLines, func(n int) { u.multiPV = n }),

@@ -70,7 +70,7 @@ func (u *sauSpeaker) command(l sau.Line) error {
 		u.s.say(sau.Line{Word: sau.Name, Text: u.s.o.Name})
 	case sau.New:
 		u.drop()
-		u.s.forget()
+		u.s.newGame()
 		if l.Side == sau.White {
 			return nil // the first move tells the game
 		}

@@ -63,14 +63,15 @@ type session struct {
 	out   *output
 	speak speaker
 
-	pos  game.Position // nil: there is none to think about
-	pool *engine.Pool  // nil until the first search with this setup
-	open map[string]engine.Searcher
+	pos     game.Position // nil: there is none to think about
+	pool    *engine.Pool  // nil until the first search with this setup
+	engines map[string]engine.Searcher
+	game    engine.Game // nil until the first search of the game
 
 	// What the other side wants of opening books; setup has the one in use.
 	ownBook  bool
 	bookFile string
-	games    uint64 // begun before this one: each draws its own lots
+	games    uint64 // begun before this one: each has a seed of its own
 
 	task    *task // what runs, nil when idle
 	infos   chan search.Info
@@ -208,9 +209,22 @@ func (s *session) abandon() {
 
 // dismiss closes the engine.
 func (s *session) dismiss() {
-	if s.pool != nil {
-		s.pool.Close()
-		s.pool, s.open = nil, nil
+	if s.pool == nil {
+		return
+	}
+	s.endGame()
+	s.pool.Close()
+	for _, e := range s.engines {
+		e.Close() // it has nothing to lose
+	}
+	s.pool, s.engines = nil, nil
+}
+
+// endGame closes the game, if one is open. Not while a search runs.
+func (s *session) endGame() {
+	if s.game != nil {
+		s.game.Close() // it has nothing to lose
+		s.game = nil
 	}
 }
 
@@ -261,12 +275,11 @@ func (s *session) configure(setup Setup) {
 	}
 }
 
-// forget tells the engine of a new game. Not while a search runs.
-func (s *session) forget() {
+// newGame ends the game, if one is open: the next search begins another. Not
+// while a search runs.
+func (s *session) newGame() {
 	s.games++
-	for _, e := range s.open {
-		engine.Forget(e)
-	}
+	s.endGame()
 }
 
 // think starts a search of the position for a move; its clock, if it has one,
@@ -316,12 +329,12 @@ func (s *session) warm() {
 		return // the first search will say why
 	}
 	thought.Wait()
-	s.forget()
+	s.newGame()
 }
 
 // ready warms an engine that has never searched. A search may run.
 func (s *session) ready() {
-	if !s.thinking() && s.pos != nil && s.open[s.pos.Rules().Game] == nil {
+	if !s.thinking() && s.pos != nil && s.engines[s.pos.Rules().Game] == nil {
 		s.warm()
 	}
 }
@@ -332,33 +345,42 @@ func (s *session) ask(r engine.Request) (*engine.Thought, error) {
 		return nil, errNoPosition
 	}
 	if s.pool == nil {
-		s.open = map[string]engine.Searcher{}
-		s.pool = engine.NewPool(engine.PoolOptions{Cores: s.setup.Threads, Open: s.searcher})
+		s.engines = map[string]engine.Searcher{}
+		s.pool = engine.NewPool(s.setup.Threads)
 	}
-	r.Position, r.Seed = s.pos, s.o.Seed+s.games
+	if err := s.open(s.pos.Rules()); err != nil {
+		return nil, err
+	}
+	r.Game, r.Position = s.game, s.pos
 	r.Limits.Threads = s.setup.Threads
 	return s.pool.Think(r)
 }
 
-// searcher opens an engine for the pool, which calls it within ask.
-func (s *session) searcher(_, gameName string) (engine.Searcher, error) {
-	e, err := s.o.Open(gameName, s.setup)
-	if err == nil {
-		s.open[gameName] = e
+// open opens a game, unless the one that is open is of the same kind.
+func (s *session) open(rules *game.Rules) error {
+	if s.game != nil && s.game.Options().Rules.Game == rules.Game {
+		return nil
 	}
-	return e, err
+	s.endGame()
+	e := s.engines[rules.Game]
+	if e == nil {
+		var err error
+		if e, err = s.o.Open(rules.Game, s.setup); err != nil {
+			return err
+		}
+		s.engines[rules.Game] = e
+	}
+	g, err := e.NewGame(engine.GameOptions{Rules: rules, Seed: s.o.Seed + s.games, OwnTable: true})
+	if err == nil {
+		s.game = g
+	}
+	return err
 }
 
 // known is what the engine's hash table knows of a position, where the engine
 // can say so. A search may run.
 func (s *session) known(p game.Position) (search.TableEntry, bool) {
-	e, ok := engine.As[interface {
-		ProbeTable(game.Position) (search.TableEntry, bool)
-	}](s.open[p.Rules().Game])
-	if !ok {
-		return search.TableEntry{}, false
-	}
-	return e.ProbeTable(p)
+	return engine.ProbeTable(s.game, p)
 }
 
 // stop ends the search; its answer comes. Without one nothing happens.

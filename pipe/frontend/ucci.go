@@ -149,7 +149,7 @@ func (u *ucciSpeaker) settings() []setting {
 		check("batch", false, func(on bool) { u.batch = on }),
 		check("ponder", false, func(bool) {}), // the GUI's affair
 		button("newgame", func() {
-			u.s.forget()
+			u.s.newGame()
 			u.most = 0
 		}),
 	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval"}), []setting{

@@ -126,7 +126,7 @@ func (u *uciSpeaker) obey(line string) {
 			u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))
 		}
 	case uci.NewGame:
-		s.forget()
+		s.newGame()
 		u.most = 0
 		u.setUp()
 	case uci.Position:

@@ -16,13 +16,12 @@
 //
 // So a spec is KIND[:PATH][,key=value]...; for self the keys follow the colon.
 // A comma in a value is written \, (a backslash before it). [Parse] reads a
-// spec, [Open] makes a searcher of one.
+// spec, [Engines] opens games for what specs name.
 package playerspec
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"runtime"
 	"slices"
@@ -31,11 +30,8 @@ import (
 	"time"
 
 	"sparring/engine"
-	"sparring/engine/book"
 	"sparring/engine/level"
 	"sparring/engine/search"
-	"sparring/engine/xiangqi"
-	"sparring/game"
 	"sparring/pipe/external"
 )
 
@@ -315,174 +311,4 @@ func (s Spec) Check(gameName string) error {
 		}
 	}
 	return nil
-}
-
-// Options are what players get that do not say otherwise themselves.
-type Options struct {
-	HashBytes int // engine.DefaultHash when 0
-	Threads   int // 1 when 0
-	// Books are what our own engine plays from where its spec names none; nil
-	// are none. Shipped are those that book=shipped names.
-	Books   *book.Shelf
-	Shipped fs.FS
-	// Warn is told what is wrong with the books that a spec names, and the
-	// player plays without them; where it is nil, there is no such player.
-	Warn func(error)
-	// Tables are endgame tables for our own engine, but not at a level; nil
-	// are none.
-	Tables xiangqi.Tables
-}
-
-// Open makes the searcher that a text names for a game. Who has opened it
-// closes it, with engine.Close.
-func Open(text, gameName string, o Options) (engine.Searcher, error) {
-	s, err := Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	return s.Open(gameName, o)
-}
-
-// Open makes the searcher for a game.
-func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
-	if err := s.Check(gameName); err != nil {
-		return nil, err
-	}
-	if o.HashBytes == 0 {
-		o.HashBytes = engine.DefaultHash
-	}
-	if s.Outside != nil {
-		return s.program(gameName, o)
-	}
-	own, err := s.own(gameName, o)
-	if err != nil {
-		return nil, err
-	}
-	books := o.Books
-	if s.Book != "" {
-		if books, err = book.Open(s.Book, gameName, o.Shipped); err != nil {
-			if err = fmt.Errorf("player %.100q: %w", s, err); o.Warn == nil {
-				return nil, err
-			}
-			o.Warn(err)
-		}
-	}
-	if books == nil {
-		return own, nil
-	}
-	return book.With(own, books, book.Options{}), nil
-}
-
-// own opens our own engine.
-func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Tables: o.Tables}
-	if s.Hash > 0 {
-		own.HashBytes = s.Hash << 20
-	}
-	if s.Threads > 0 {
-		own.Threads = s.Threads
-	}
-	if s.Level > 0 {
-		l, err := level.New(gameName, s.Level)
-		if err != nil {
-			return nil, err
-		}
-		return s.cap(l), nil
-	}
-	e, err := engine.New(gameName, own)
-	if err != nil {
-		return nil, err
-	}
-	if s.Nodes == 0 && s.Depth == 0 {
-		return e, nil
-	}
-	return s.cap(e), nil
-}
-
-// program opens an outside engine.
-func (s Spec) program(gameName string, o Options) (engine.Searcher, error) {
-	spec := *s.Outside
-	if spec.Hash == 0 {
-		spec.Hash = max(o.HashBytes>>20, 1)
-	}
-	if spec.Threads == 0 {
-		spec.Threads = max(o.Threads, 1)
-	}
-	e, err := external.Open(spec, gameName)
-	if err != nil {
-		return nil, err
-	}
-	if spec.Dialect.Compares() || gameName != "gomoku" { // no other game has opening procedures
-		return e, nil
-	}
-	ours, err := engine.New(gameName, engine.Options{HashBytes: adviserHash})
-	if err != nil {
-		return nil, err
-	}
-	return advised{e, ours}, nil
-}
-
-// adviserHash is the hash table of our engine where it stands beside another,
-// in bytes.
-const adviserHash = 8 << 20
-
-// advised is an outside engine that can't tell what it thinks of its moves. In
-// opening procedures, where choices are compared, our engine stands in for it.
-type advised struct {
-	*external.Engine
-	ours *engine.Engine
-}
-
-// Search implements engine.Searcher.
-func (a advised) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
-	if l.NoBook || l.MultiPV > 1 || len(l.Moves) > 0 {
-		return a.ours.Search(p, l, report)
-	}
-	return a.Engine.Search(p, l, report)
-}
-
-// Forget makes both forget.
-func (a advised) Forget() {
-	a.Engine.Forget()
-	a.ours.Forget()
-}
-
-// capped is a searcher with limits of its own.
-type capped struct {
-	engine.Searcher
-	nodes uint64
-	depth int
-}
-
-// Unwrap is the searcher without the limits.
-func (c capped) Unwrap() engine.Searcher { return c.Searcher }
-
-func (s Spec) cap(inner engine.Searcher) engine.Searcher { return capped{inner, s.Nodes, s.Depth} }
-
-// Search implements engine.Searcher.
-func (c capped) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
-	run, err := c.Searcher.Search(p, c.within(l), report)
-	if err != nil {
-		return nil, err
-	}
-	return cappedRun{run, c}, nil
-}
-
-// cappedRun keeps the limits when a search that was pondering gets its own.
-type cappedRun struct {
-	engine.Running
-	c capped
-}
-
-// PonderHit implements engine.Running.
-func (r cappedRun) PonderHit(l search.Limits) { r.Running.PonderHit(r.c.within(l)) }
-
-func (c capped) within(l search.Limits) search.Limits {
-	if c.nodes > 0 && (l.Nodes == 0 || c.nodes < l.Nodes) {
-		l.Nodes = c.nodes
-	}
-	if c.depth > 0 && (l.Depth == 0 || c.depth < l.Depth) {
-		l.Depth = c.depth
-	}
-	return l
 }

@@ -1,7 +1,7 @@
 package playerspec
 
 import (
-	"io"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"sparring/engine"
 	"sparring/engine/book"
 	"sparring/engine/search"
 	"sparring/game/catalog"
@@ -118,7 +119,11 @@ func TestOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := s.Search(p, search.Limits{Nodes: 2000}, nil)
+			g, err := s.NewGame(engine.GameOptions{Rules: p.Rules()})
+			if err != nil {
+				t.Fatalf("%s: %v", spec, err)
+			}
+			run, err := g.Search(p, search.Limits{Nodes: 2000}, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", spec, err)
 			}
@@ -129,8 +134,8 @@ func TestOpen(t *testing.T) {
 			if spec == "self:nodes=500" && r.Nodes > 500 || spec == "self:depth=2" && r.Depth > 2 {
 				t.Errorf("%s: %d nodes, depth %d", spec, r.Nodes, r.Depth)
 			}
-			if c, ok := s.(io.Closer); ok {
-				c.Close()
+			if err := errors.Join(g.Close(), s.Close()); err != nil {
+				t.Errorf("%s: %v", spec, err)
 			}
 		}
 	}
@@ -178,7 +183,11 @@ func TestBook(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		run, err := s.Search(p, search.Limits{Nodes: 20}, nil)
+		g, err := s.NewGame(engine.GameOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := g.Search(p, search.Limits{Nodes: 20}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

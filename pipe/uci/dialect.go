@@ -3,28 +3,32 @@ package uci
 import (
 	"strconv"
 	"strings"
+
+	"sparring/game/amazons"
+	"sparring/game/gomoku"
+	"sparring/game/xiangqi"
 )
 
-// Dialect is a notation for a game's moves and positions other than that of
-// package game. Its methods convert between the two. A text that has not the
-// form of a move is returned unchanged: the rules will reject it.
+// Dialect converts a game's moves and positions between the notation of its
+// rules and that of UCI. A text that has not the form of a move is returned
+// unchanged, so that the rules can say what is wrong with it.
 //
-// GUIs that know UCI_Variant read what Fairy-Stockfish writes: Xiangqi with
-// ranks from 1 (h3e3, a10a9), Amazons with the arrow as a second move
-// (d1d7,d7b7). Pikafish, UCCI and the "Cyclone" dialect have ranks from 0, as
-// we do. None of them plays Gomoku: stones are written as here (h8), and
-// Fairy-Stockfish's drops (P@h8) are read as well.
+// Most games are written as in their rules. Two are written as Fairy-Stockfish
+// does, for GUIs that know UCI_Variant: Xiangqi with ranks from 1 (h3e3, a10a9),
+// Amazons with the arrow as a second move (d1d7,d7b7). Pikafish, UCCI and the
+// "Cyclone" dialect have Xiangqi's ranks from 0, as the rules do. Gomoku's
+// stones are also read as Fairy-Stockfish's drops (P@h8).
 type Dialect struct {
-	Game  string // "xiangqi", "gomoku", "amazons"
+	Game  string // its name in package catalog, and in UCI_Variant
 	Ranks int    // the number of Xiangqi's first rank: 0 or 1
 }
 
 // Theirs converts one of our moves into the dialect.
 func (d Dialect) Theirs(move string) string {
 	switch d.Game {
-	case "xiangqi":
+	case xiangqi.Name:
 		return shiftRanks(move, d.Ranks)
-	case "amazons":
+	case amazons.Name:
 		if path, arrow, ok := strings.Cut(move, "/"); ok {
 			if to := lastSquare(path); to != "" {
 				return path + "," + to + arrow
@@ -39,15 +43,15 @@ func (d Dialect) Theirs(move string) string {
 func (d Dialect) Ours(move string) string {
 	move = strings.ToLower(move)
 	switch d.Game {
-	case "xiangqi":
+	case xiangqi.Name:
 		return shiftRanks(strings.ReplaceAll(move, "-", ""), -d.Ranks)
-	case "amazons":
+	case amazons.Name:
 		if path, shot, ok := strings.Cut(move, ","); ok {
 			if to := lastSquare(path); to != "" && strings.HasPrefix(shot, to) {
 				return path + "/" + shot[len(to):]
 			}
 		}
-	case "gomoku":
+	case gomoku.Name:
 		return strings.TrimPrefix(move, "p@")
 	}
 	return move
@@ -56,7 +60,7 @@ func (d Dialect) Ours(move string) string {
 // OurPosition converts a FEN of the dialect: GUIs pad the FENs of every game with
 // the fields that chess has.
 func (d Dialect) OurPosition(fen string) string {
-	if d.Game != "amazons" {
+	if d.Game != amazons.Name {
 		return fen
 	}
 	if f := strings.Fields(fen); len(f) > 2 {
@@ -67,7 +71,7 @@ func (d Dialect) OurPosition(fen string) string {
 
 // TheirPosition converts one of our positions into the dialect.
 func (d Dialect) TheirPosition(position string) string {
-	if d.Game == "amazons" && position != "" {
+	if d.Game == amazons.Name && position != "" {
 		return position + " - - 0 1"
 	}
 	return position

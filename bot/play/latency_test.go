@@ -7,7 +7,7 @@ import (
 
 func TestMeter(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	m := newMeter(ms(30))
+	m := newLatency(ms(30))
 	if m.Overhead() != ms(30) {
 		t.Errorf("without a sample: %v, want the guess", m.Overhead())
 	}
@@ -15,7 +15,7 @@ func TestMeter(t *testing.T) {
 	if m.Overhead() != ms(30) {
 		t.Errorf("one quick sample: %v, want the guess still", m.Overhead())
 	}
-	if quick := newMeter(0); quick.Overhead() != leastOverhead {
+	if quick := newLatency(0); quick.Overhead() != minOverhead {
 		t.Errorf("a quick start: %v, want the least", quick.Overhead())
 	}
 	for i := range 100 {
@@ -55,8 +55,8 @@ func TestPulseTellsTheAgeOfAMessage(t *testing.T) {
 	}
 	// A slow answer, whose middle says nothing, does not replace a quick one.
 	p.Observe(at(time.Second), at(3*time.Second), there.Add(time.Second))
-	if got := p.Age(there.Add(time.Second), at(3*time.Second)); got != 2*time.Second || p.Trip() != 40*time.Millisecond {
-		t.Errorf("after a slow answer: age %v, trip %v", got, p.Trip())
+	if got := p.Age(there.Add(time.Second), at(3*time.Second)); got != 2*time.Second || p.RoundTrip() != 40*time.Millisecond {
+		t.Errorf("after a slow answer: age %v, trip %v", got, p.RoundTrip())
 	}
 	// A clock that was set is followed at once.
 	var set ServerClock
@@ -67,7 +67,7 @@ func TestPulseTellsTheAgeOfAMessage(t *testing.T) {
 	}
 	// An old sample is replaced even by a slower one.
 	p.Observe(at(2*time.Minute), at(2*time.Minute+100*time.Millisecond), there.Add(2*time.Minute+50*time.Millisecond))
-	if p.Trip() != 100*time.Millisecond {
-		t.Errorf("trip %v, want the new 100ms", p.Trip())
+	if p.RoundTrip() != 100*time.Millisecond {
+		t.Errorf("trip %v, want the new 100ms", p.RoundTrip())
 	}
 }

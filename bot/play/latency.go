@@ -8,7 +8,7 @@ import (
 
 // meter measures what a move costs its clock beyond the thinking: from its
 // dispatch until the platform accepted it. It is safe for concurrent use.
-type meter struct {
+type latency struct {
 	mu      sync.Mutex
 	samples [50]time.Duration // the last ones, a ring
 	n       int               // ever taken
@@ -16,23 +16,23 @@ type meter struct {
 
 // Bounds of what a meter says.
 const (
-	// leastOverhead is what two goroutines and a timer cost at any time.
-	leastOverhead = 5 * time.Millisecond
-	// overheadShare is the percentile: one move in twenty may cost more, and
+	// minOverhead is what two goroutines and a timer cost at any time.
+	minOverhead = 5 * time.Millisecond
+	// overheadPercentile is the percentile: one move in twenty may cost more, and
 	// the time manager's own reserve is for those.
-	overheadShare = 95
+	overheadPercentile = 95
 )
 
-// newMeter makes a meter whose first measurement is a guess, such as the time
+// newLatency makes a meter whose first measurement is a guess, such as the time
 // of a heartbeat there and back.
-func newMeter(first time.Duration) *meter {
-	m := new(meter)
+func newLatency(first time.Duration) *latency {
+	m := new(latency)
 	m.Add(first)
 	return m
 }
 
 // Add takes one measurement.
-func (m *meter) Add(d time.Duration) {
+func (m *latency) Add(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.samples[m.n%len(m.samples)] = max(d, 0)
@@ -40,12 +40,12 @@ func (m *meter) Add(d time.Duration) {
 }
 
 // Overhead is the 95th percentile of the last 50 measurements.
-func (m *meter) Overhead() time.Duration {
+func (m *latency) Overhead() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sorted := slices.Sorted(slices.Values(m.samples[:min(m.n, len(m.samples))]))
-	rank := (len(sorted)*overheadShare + 99) / 100 // the smallest with 95 % at or below it
-	return max(sorted[rank-1], leastOverhead)
+	rank := (len(sorted)*overheadPercentile + 99) / 100 // the smallest with 95 % at or below it
+	return max(sorted[rank-1], minOverhead)
 }
 
 // ServerClock keeps the platform's clock beside ours, by the answers to heartbeats:
@@ -58,9 +58,9 @@ type ServerClock struct {
 	local  time.Time     // at this moment of ours (with its monotonic reading)
 }
 
-// sampleLife is how long a good sample is kept: clocks drift apart by some
+// maxSampleAge is how long a good sample is kept: clocks drift apart by some
 // ten microseconds a second.
-const sampleLife = time.Minute
+const maxSampleAge = time.Minute
 
 // Observe takes an answer: when it was asked for, when it came, and the time
 // that it carries.
@@ -75,13 +75,13 @@ func (p *ServerClock) Observe(sent, received, server time.Time) {
 	off := p.server.Add(local.Sub(p.local)).Sub(server).Abs() // what the sample in use would have said
 	// Both can be wrong by half their trips; more means that a clock was set.
 	jumped := off > (p.trip+trip)/2+time.Millisecond*100
-	if p.local.IsZero() || jumped || trip <= p.trip || received.Sub(p.local) > sampleLife {
+	if p.local.IsZero() || jumped || trip <= p.trip || received.Sub(p.local) > maxSampleAge {
 		p.trip, p.server, p.local = trip, server, local
 	}
 }
 
-// Trip is the time there and back of the best recent answer; 0: none yet.
-func (p *ServerClock) Trip() time.Duration {
+// RoundTrip is the time there and back of the best recent answer; 0: none yet.
+func (p *ServerClock) RoundTrip() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.trip

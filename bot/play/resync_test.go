@@ -24,11 +24,11 @@ func TestWatchAsksEverLessOften(t *testing.T) {
 			s.player.Process = asked
 			begun := time.Now()
 			s.held.Store(&begun)
-			s.watch.timer = time.NewTimer(time.Hour)
-			s.watch.reset(s)
+			s.resync.timer = time.NewTimer(time.Hour)
+			s.resync.reset(s)
 			for i, want := range c.asks {
-				<-s.watch.timer.C
-				s.watch.expired(s)
+				<-s.resync.timer.C
+				s.resync.fired(s)
 				if asked.hellos != i+1 {
 					t.Fatalf("clock %s: it does not ask", c.clock)
 				}
@@ -46,24 +46,24 @@ func TestWatchAsksEverLessOften(t *testing.T) {
 func TestWatchGivesAForgottenGameUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, "60")
-		s.watch.timer = time.NewTimer(time.Hour)
+		s.resync.timer = time.NewTimer(time.Hour)
 		begun := time.Now()
-		s.hear(forgotten)
-		time.Sleep(lastWord / 2)
-		s.hear(forgotten) // hearing it again does not prolong it
-		<-s.watch.timer.C
-		s.watch.expired(s)
-		if !s.ended || time.Since(begun) != lastWord {
-			t.Errorf("ended %v after %v, want the end after %v", s.ended, time.Since(begun), lastWord)
+		s.handleSignal(seatUnknown)
+		time.Sleep(lastStateWait / 2)
+		s.handleSignal(seatUnknown) // hearing it again does not prolong it
+		<-s.resync.timer.C
+		s.resync.fired(s)
+		if !s.ended || time.Since(begun) != lastStateWait {
+			t.Errorf("ended %v after %v, want the end after %v", s.ended, time.Since(begun), lastStateWait)
 		}
 
 		// A state in between says that all is well.
 		s = bare(t, "60")
-		s.watch.timer = time.NewTimer(time.Hour)
-		s.hear(forgotten)
-		s.watch.reset(s)
-		<-s.watch.timer.C
-		s.watch.expired(s)
+		s.resync.timer = time.NewTimer(time.Hour)
+		s.handleSignal(seatUnknown)
+		s.resync.reset(s)
+		<-s.resync.timer.C
+		s.resync.fired(s)
 		if s.ended {
 			t.Error("it ends though a state came")
 		}

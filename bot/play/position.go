@@ -1,0 +1,110 @@
+package play
+
+import (
+	"fmt"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// gameState is the game so far: the platform's moves as our rules play them.
+// Searches, decisions, the record and the display refer to it by a number of
+// plies.
+type gameState struct {
+	rules *game.Rules
+	start string // text of the start position; "" is the usual one
+	plies []ply
+	pos   game.Position // after plies; nil where our rules refuse the platform's next move
+	root  int           // plies before the position that pos was set up from; see playOn
+	// decided is the latest own decision. Its analysis goes to the ply when the
+	// move has been played.
+	decided *decision
+}
+
+// ply is a move that was played.
+type ply struct {
+	move     string
+	seat     game.Seat
+	key      string            // of the position after it
+	analysis *Analysis         // of an own move
+	receipt  *protocol.Receipt // likewise
+}
+
+// decision is a move to play after so many plies.
+type decision struct {
+	ply      int
+	move     string
+	key      string // of the position after it
+	analysis *Analysis
+}
+
+// follow brings the game to where the platform has it, and calls dispute where our
+// rules differ. It returns how many plies stayed.
+func (g *gameState) follow(moves []string, playing bool, dispute func(why string)) (kept int) {
+	for kept < min(len(g.plies), len(moves)) && g.plies[kept].move == moves[kept] {
+		kept++
+	}
+	at := len(g.plies)
+	if g.pos == nil || kept < g.root {
+		at, g.root = 0, 0
+		g.pos, _ = g.rules.New(g.start) // begin has seen it work
+	}
+	for ; at > kept; at-- {
+		g.pos.Undo()
+	}
+	g.plies = g.plies[:kept]
+	for ; at < len(moves); at++ {
+		g.playOn(at, dispute)
+		if err := g.play(at, moves[at]); err != nil {
+			dispute(fmt.Sprintf("move %d: %v", at+1, err))
+			g.pos = nil
+			return kept
+		}
+	}
+	if playing {
+		g.playOn(at, dispute)
+	}
+	return kept
+}
+
+// play makes the move after n plies.
+func (g *gameState) play(n int, text string) error {
+	seat := g.pos.Turn()
+	m, err := g.pos.Parse(text)
+	if err != nil {
+		return err
+	}
+	if err := g.pos.Play(m); err != nil {
+		return err
+	}
+	if n < len(g.plies) {
+		return nil // the position is set up anew
+	}
+	p := ply{move: text, seat: seat, key: game.KeyText(g.pos.Key())}
+	if d := g.decided; d != nil && d.ply == n && d.move == text {
+		p.analysis = d.analysis
+	}
+	g.plies = append(g.plies, p)
+	return nil
+}
+
+// playOn is for a game that is over by our rules and not by the platform's: a
+// repetition, or a limit of moves. The same position without its history may
+// go on. It comes after n plies.
+func (g *gameState) playOn(n int, dispute func(string)) {
+	out := g.pos.Outcome()
+	if !out.Over() {
+		return
+	}
+	dispute(fmt.Sprintf("%s by %s, the platform plays on", out.Result, out.Reason))
+	if p, err := g.rules.New(g.pos.String()); err == nil && !p.Outcome().Over() {
+		g.pos, g.root = p, n
+	}
+}
+
+// charged notes how the move after n plies was charged.
+func (g *gameState) charged(n int, move string, r *protocol.Receipt) {
+	if r != nil && n < len(g.plies) && g.plies[n].move == move {
+		g.plies[n].receipt = r
+	}
+}

@@ -1,0 +1,56 @@
+package play
+
+import (
+	"time"
+)
+
+// resyncTimer asks for the state of a game when nothing was heard for a while,
+// ever less often: the platform sends every change once, and a message can be
+// lost.
+type resyncTimer struct {
+	timer    *time.Timer
+	interval time.Duration
+	ending   bool // the platform does not know us in this game; its last state is awaited
+}
+
+const (
+	minResync     = time.Second
+	maxResync     = 10 * time.Second
+	idleResync    = time.Minute     // where no clock runs, and the longest interval
+	lastStateWait = 5 * time.Second // for a state that is on its way, or repeated
+	vacantWait    = 5 * time.Second // for a vacant seat to be given back
+)
+
+// reset starts anew because something was heard. With little time on a clock the
+// interval is short.
+func (t *resyncTimer) reset(s *Session) {
+	t.ending, t.interval = false, idleResync
+	for _, c := range s.st.Clocks.Seats {
+		if left, limited := s.st.Terms.Clock.Budget(c.State()); limited {
+			t.interval = min(t.interval, max(minResync, min(left/8, maxResync)))
+		}
+	}
+	t.timer.Reset(t.interval)
+}
+
+// endAfter ends the session unless a state comes within d.
+func (t *resyncTimer) endAfter(d time.Duration) {
+	if !t.ending {
+		t.ending = true
+		t.timer.Reset(d)
+	}
+}
+
+// fired asks for the state, or ends the session.
+func (t *resyncTimer) fired(s *Session) {
+	if t.ending {
+		s.log.Warn().Msg("the platform no longer has us in this game; leaving it")
+		s.ended = true
+		return
+	}
+	if s.Held() { // a seat that is only promised expires by itself
+		s.player.Process.RequestHello()
+	}
+	t.interval = min(2*t.interval, idleResync)
+	t.timer.Reset(t.interval)
+}

@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// ErrGameClosed is returned by a Search after Close: the game has to be opened
+// anew.
+var ErrGameClosed = errors.New("the game is closed")
+
+// ownGame is a game that our own engine plays.
+type ownGame struct {
+	engine  *Engine
+	options GameOptions
+	kernel  *search.Kernel
+	own     *search.Table // nil: the engine's
+
+	mu     sync.Mutex
+	latest *search.Search // nil before the first
+	closed bool
+}
+
+// Options implements Game.
+func (g *ownGame) Options() GameOptions { return g.options }
+
+// Ready implements Game: there is nothing to start.
+func (g *ownGame) Ready() error { return nil }
+
+// Describe implements Game.
+func (g *ownGame) Describe() Description {
+	d := Description{Name: OurName, Build: Build(), HashMB: g.engine.options.HashBytes >> 20, Threads: g.engine.options.Threads,
+		Eval: g.engine.params.Eval, Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+	if g.options.Reproducible {
+		d.Threads = 1
+	}
+	return d
+}
+
+// Search implements Game.
+func (g *ownGame) Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error) {
+	if err := Searchable(p, l); err != nil {
+		return nil, err
+	}
+	if g.engine.adapter.SelfLoss {
+		if err := spare(p, &l); err != nil {
+			return nil, err
+		}
+	}
+	pos, err := g.engine.adapter.New(p)
+	if err != nil {
+		return nil, err
+	}
+	if l.Threads == 0 {
+		l.Threads = g.engine.options.Threads
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, ErrGameClosed
+	}
+	if g.latest != nil {
+		<-g.latest.Done()
+	}
+	if g.options.Reproducible {
+		l.Threads = 1
+		g.kernel.Forget()
+	}
+	g.latest = g.kernel.Start(pos, l, report)
+	return g.latest, nil
+}
+
+// ProbeTable is what the hash table knows of a position, see the function.
+func (g *ownGame) ProbeTable(p game.Position) (known search.TableEntry, ok bool) {
+	if p.Outcome().Over() {
+		return search.TableEntry{}, false
+	}
+	pos, err := g.engine.adapter.New(p)
+	if err != nil {
+		return search.TableEntry{}, false
+	}
+	return g.kernel.ProbeTable(pos)
+}
+
+// Close implements Game.
+func (g *ownGame) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	if g.latest != nil {
+		g.latest.Stop()
+		<-g.latest.Done()
+	}
+	if g.own != nil {
+		g.engine.tables.put(g.own)
+	}
+	return nil
+}
+
+// tables are hash tables of games that have ended, for the next ones: to make a
+// large one takes the system long.
+type tables struct {
+	bytes int
+	mu    sync.Mutex
+	free  []*search.Table
+}
+
+// take gives an empty table.
+func (t *tables) take() *search.Table {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(t.free)
+	if n == 0 {
+		return search.NewTable(t.bytes)
+	}
+	table := t.free[n-1]
+	t.free = t.free[:n-1]
+	table.Clear()
+	return table
+}
+
+func (t *tables) put(table *search.Table) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free = append(t.free, table)
+}
+
+// spare takes the moves that lose at once by the rules out of a search, unless
+// all do: the kernel may judge a repetition otherwise than the rules, who have
+// seen the whole game, and theirs is the last word.
+func spare(p game.Position, l *search.Limits) error {
+	legal := l.Moves
+	if legal == nil {
+		legal = p.Legal(nil)
+	}
+	p = p.Clone()
+	lost := game.WonBy(p.Turn().Other())
+	var good []game.Move
+	for _, m := range legal {
+		if err := p.Play(m); err != nil {
+			return fmt.Errorf("legal move %s: %w", p.Format(m), err)
+		}
+		if p.Outcome().Result != lost {
+			good = append(good, m)
+		}
+		p.Undo()
+	}
+	if len(good) > 0 && len(good) < len(legal) {
+		l.Moves = good
+	}
+	return nil
+}

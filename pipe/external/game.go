@@ -1,0 +1,212 @@
+package external
+
+import (
+	"fmt"
+	"sync"
+
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// playedGame is a game that a program plays, with a process of its own.
+type playedGame struct {
+	engine  *Engine
+	options engine.GameOptions
+	turn    chan struct{} // holds a value while a search, Ready or Close uses the process
+
+	incidents incidents // since the last result
+
+	mu      sync.Mutex
+	closed  bool
+	latest  *running
+	process *future // nil: none was started, or it is of no use any more
+	lost    bool    // the process has ended, and no other can take the game over
+}
+
+// future is the process of a game, which may still be starting.
+type future struct {
+	done    chan struct{} // closed when the others are set
+	program *program
+	err     error
+}
+
+// NewGame implements engine.Searcher. It begins to start the game's process, and
+// does not wait for it.
+func (e *Engine) NewGame(o engine.GameOptions) (engine.Game, error) {
+	if o.Rules != nil && o.Rules.Game != e.game {
+		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, o.Rules.Game)
+	}
+	g := &playedGame{engine: e, options: o, turn: make(chan struct{}, 1)}
+	if !g.begin() {
+		return nil, ErrClosed
+	}
+	return g, nil
+}
+
+// begin starts the game's process, unless it has one; false after the engine's
+// Close.
+func (g *playedGame) begin() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.process != nil {
+		return true
+	}
+	s := &future{done: make(chan struct{})}
+	ok := g.engine.spawn(func() {
+		defer close(s.done)
+		s.program, s.err = g.engine.open()
+	})
+	if ok {
+		g.process = s
+	}
+	return ok
+}
+
+// end forgets the process: the next search starts another, where that can take
+// the game over.
+func (g *playedGame) end(p *program) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.process = nil
+	g.lost = g.lost || p != nil && p.began && !protocols[g.engine.spec.Dialect].positions
+}
+
+// Options implements engine.Game.
+func (g *playedGame) Options() engine.GameOptions { return g.options }
+
+// Ready implements engine.Game. A process that has ended since the last search
+// is replaced.
+func (g *playedGame) Ready() error {
+	g.turn <- struct{}{}
+	defer func() { <-g.turn }()
+	p, err := g.acquire(nil)
+	if err != nil && p != nil {
+		_, err = g.acquire(nil)
+	}
+	return err
+}
+
+// acquire is the game's process, once it is ready. Nil without an error is that
+// stop was closed first; a process with an error is one that has ended since
+// it was used. The caller has the turn.
+func (g *playedGame) acquire(stop <-chan struct{}) (*program, error) {
+	for again := false; ; again = true {
+		if g.isLost() {
+			return nil, &engine.Fault{Kind: engine.FaultCrash, Text: "the process that knew this game has ended, and another can't take it over"}
+		}
+		if !g.begin() {
+			return nil, ErrClosed
+		}
+		s := g.current()
+		select {
+		case <-s.done:
+		case <-stop:
+			return nil, nil
+		}
+		if s.err != nil {
+			g.end(nil)
+			return nil, s.err
+		}
+		f := s.program.fault()
+		if f == nil {
+			return s.program, nil
+		}
+		g.end(s.program)
+		g.engine.discard(s.program)
+		if s.program.began || again {
+			return s.program, f
+		}
+	}
+}
+
+func (g *playedGame) current() *future {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.process
+}
+
+func (g *playedGame) isLost() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.lost
+}
+
+// Describe implements engine.Game.
+func (g *playedGame) Describe() engine.Description {
+	s := g.engine.spec
+	return engine.Description{Nodes: s.Nodes, Depth: s.Depth, HashMB: s.Hash, Threads: s.Threads,
+		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+}
+
+// Close implements engine.Game: the process waits for another game, or ends.
+func (g *playedGame) Close() error {
+	g.mu.Lock()
+	g.closed = true
+	latest := g.latest
+	g.mu.Unlock()
+	if latest != nil {
+		latest.Stop()
+	}
+	g.turn <- struct{}{}
+	defer func() { <-g.turn }()
+	g.mu.Lock()
+	s := g.process
+	g.process = nil
+	g.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	keep := func() {
+		if <-s.done; s.err == nil {
+			g.engine.keep(s.program)
+		}
+	}
+	if isClosed(s.done) {
+		keep()
+	} else {
+		g.engine.spawn(keep) // after the engine's Close there is nothing to keep
+	}
+	return nil
+}
+
+// Search implements engine.Game. Besides what that says, the error tells of a
+// position or limits that the protocol has no words for.
+func (g *playedGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	e := g.engine
+	if p.Rules().Game != e.game {
+		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, p.Rules().Game)
+	}
+	if err := engine.Searchable(p, l); err != nil {
+		return nil, err
+	}
+	t := protocols[e.spec.Dialect]
+	if !t.lines && (len(l.Moves) > 0 || l.MultiPV > 1) {
+		return nil, fmt.Errorf("%s engines can't be asked for several lines or for some moves alone", e.spec.Dialect)
+	}
+	if l.Nodes > 0 && !t.nodes {
+		return nil, fmt.Errorf("%s engines can't be limited by nodes", e.spec.Dialect)
+	}
+	if l.Depth > 0 && !t.depth {
+		return nil, fmt.Errorf("%s engines can't be limited by depth", e.spec.Dialect)
+	}
+	q := newQuery(p)
+	q.lines = l.MultiPV
+	r := &running{
+		game: g, engine: e, query: q, limits: e.within(l), report: report,
+		bell: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case e.closed:
+		return nil, ErrClosed
+	case g.closed:
+		return nil, engine.ErrGameClosed
+	}
+	g.latest = r
+	e.living.Go(r.run)
+	return r, nil
+}

@@ -1,0 +1,299 @@
+package playerspec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"sparring/engine"
+	"sparring/engine/book"
+	"sparring/engine/level"
+	"sparring/engine/opening"
+	"sparring/engine/search"
+	"sparring/engine/xiangqi"
+	"sparring/game"
+	"sparring/pipe/external"
+)
+
+// Options are what players get that do not say otherwise themselves.
+type Options struct {
+	HashBytes int // engine.DefaultHash when 0
+	Threads   int // 1 when 0
+	// Books are what our own engine plays from where its spec names none; nil
+	// are none, and Book is their name. Shipped are those that book=shipped names.
+	Books   *book.Shelf
+	Book    string
+	Shipped fs.FS
+	// Warn is told what is wrong with the books that a spec names, and the
+	// player plays without them; where it is nil, there is no such player.
+	Warn func(error)
+	// Tables are endgame tables for our own engine, but not at a level; nil
+	// are none.
+	Tables xiangqi.Tables
+	// LevelElo is the measured strength of a game's level; ok is false where it
+	// was not measured. Nil knows of none.
+	LevelElo func(gameName string, level int) (elo float64, ok bool)
+}
+
+// Engines opens games for the players that specs name. The games of one spec
+// share what costs time or memory to have twice: a hash table, a book, the
+// processes that wait for a game. It is safe for concurrent use.
+type Engines struct {
+	options Options
+
+	mu     sync.Mutex
+	open   map[named]*opened
+	closed bool
+}
+
+// named is what is opened once.
+type named struct{ spec, game string }
+
+// opened is a searcher that is opened when it is first asked for.
+type opened struct {
+	searcher func() (engine.Searcher, error)
+}
+
+// NewEngines makes an Engines that has opened nothing yet. Close it.
+func NewEngines(o Options) *Engines {
+	return &Engines{options: o, open: map[named]*opened{}}
+}
+
+// ErrClosed is returned for games that are opened after Close.
+var ErrClosed = errors.New("the engines are closed")
+
+// NewGame opens a game, the rules of which are named, for the player that a spec
+// names ("" is self). The error says what is wrong with the spec, or with the
+// engine for these rules.
+func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error) {
+	name := named{spec, o.Rules.Game}
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil, ErrClosed
+	}
+	entry, ok := e.open[name]
+	if !ok {
+		entry = &opened{sync.OnceValues(func() (engine.Searcher, error) { return Open(spec, name.game, e.options) })}
+		e.open[name] = entry
+	}
+	e.mu.Unlock()
+	s, err := entry.searcher() // without the lock: it may take a while
+	if err != nil {
+		e.mu.Lock()
+		if e.open[name] == entry {
+			delete(e.open, name) // the next may fare better
+		}
+		e.mu.Unlock()
+		return nil, err
+	}
+	return s.NewGame(o)
+}
+
+// Close closes what was opened.
+func (e *Engines) Close() error {
+	e.mu.Lock()
+	all := e.open
+	e.open, e.closed = nil, true
+	e.mu.Unlock()
+	var errs []error
+	for _, entry := range all {
+		if s, err := entry.searcher(); err == nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Open makes the searcher that a text names for a game. Who has opened it
+// closes it.
+func Open(text, gameName string, o Options) (engine.Searcher, error) {
+	s, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(gameName, o)
+}
+
+// Open makes the searcher for a game.
+func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
+	if err := s.Check(gameName); err != nil {
+		return nil, err
+	}
+	if o.HashBytes == 0 {
+		o.HashBytes = engine.DefaultHash
+	}
+	open := s.own
+	if s.Outside != nil {
+		open = s.program
+	}
+	inner, err := open(gameName, o)
+	if err != nil {
+		return nil, err
+	}
+	inner = specified{inner, s, o.LevelElo}
+	books, name := o.Books, o.Book
+	if s.Outside != nil {
+		return inner, nil
+	}
+	if s.Book != "" {
+		name = s.Book
+		if books, err = book.Open(s.Book, gameName, o.Shipped); err != nil {
+			if err = fmt.Errorf("player %.100q: %w", s, err); o.Warn == nil {
+				return nil, err
+			}
+			o.Warn(err)
+		}
+	}
+	if books == nil {
+		return inner, nil
+	}
+	return book.With(inner, books, name, book.Options{}), nil
+}
+
+// own opens our own engine.
+func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Tables: o.Tables}
+	if s.Hash > 0 {
+		own.HashBytes = s.Hash << 20
+	}
+	if s.Threads > 0 {
+		own.Threads = s.Threads
+	}
+	if s.Level > 0 {
+		return level.New(gameName, s.Level)
+	}
+	return engine.New(gameName, own)
+}
+
+// program opens an outside engine.
+func (s Spec) program(gameName string, o Options) (engine.Searcher, error) {
+	spec := *s.Outside
+	if spec.Hash == 0 {
+		spec.Hash = max(o.HashBytes>>20, 1)
+	}
+	if spec.Threads == 0 {
+		spec.Threads = max(o.Threads, 1)
+	}
+	e, err := external.Open(spec, gameName)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Dialect.Compares() || !opening.Has(gameName) {
+		return e, nil
+	}
+	ours, err := engine.New(gameName, engine.Options{HashBytes: adviserHash})
+	if err != nil {
+		return nil, err
+	}
+	return advised{e, ours}, nil
+}
+
+// adviserHash is the hash table of our engine where it stands beside another,
+// in bytes.
+const adviserHash = 8 << 20
+
+// advised is an outside engine that can't tell what it thinks of its moves. In
+// opening procedures, where choices are compared, our engine stands in for it.
+type advised struct {
+	engine.Searcher
+	ours *engine.Engine
+}
+
+// NewGame implements engine.Searcher.
+func (a advised) NewGame(o engine.GameOptions) (engine.Game, error) {
+	ours, err := a.ours.NewGame(o)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := a.Searcher.NewGame(o)
+	if err != nil {
+		return nil, err
+	}
+	return advisedGame{theirs, ours}, nil
+}
+
+type advisedGame struct {
+	engine.Game
+	ours engine.Game
+}
+
+// Search implements engine.Game.
+func (a advisedGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	if l.NoBook || l.MultiPV > 1 || len(l.Moves) > 0 {
+		return a.ours.Search(p, l, report)
+	}
+	return a.Game.Search(p, l, report)
+}
+
+// Close closes both.
+func (a advisedGame) Close() error { return errors.Join(a.Game.Close(), a.ours.Close()) }
+
+// specified is a searcher that keeps to the limits of its spec, and names it.
+type specified struct {
+	engine.Searcher
+	spec Spec
+	elo  func(gameName string, level int) (float64, bool)
+}
+
+// NewGame implements engine.Searcher.
+func (s specified) NewGame(o engine.GameOptions) (engine.Game, error) {
+	inner, err := s.Searcher.NewGame(o)
+	if err != nil {
+		return nil, err
+	}
+	return specifiedGame{inner, s}, nil
+}
+
+type specifiedGame struct {
+	engine.Game
+	s specified
+}
+
+// Unwrap is the game without the limits.
+func (g specifiedGame) Unwrap() engine.Game { return g.Game }
+
+// Describe implements engine.Game.
+func (g specifiedGame) Describe() engine.Description {
+	d, s := g.Game.Describe(), g.s.spec
+	d.Spec, d.Level = s.String(), s.Level
+	limits := s.within(search.Limits{Nodes: d.Nodes, Depth: d.Depth})
+	d.Nodes, d.Depth = limits.Nodes, limits.Depth
+	if rules := g.Options().Rules; s.Level > 0 && g.s.elo != nil && rules != nil {
+		if elo, ok := g.s.elo(rules.Game, s.Level); ok {
+			d.Elo = &elo
+		}
+	}
+	return d
+}
+
+// Search implements engine.Game.
+func (g specifiedGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	run, err := g.Game.Search(p, g.s.spec.within(l), report)
+	if err != nil {
+		return nil, err
+	}
+	return limitedRun{run, g.s.spec}, nil
+}
+
+// limitedRun keeps the limits when a search that was pondering gets its own.
+type limitedRun struct {
+	engine.Running
+	spec Spec
+}
+
+// PonderHit implements engine.Running.
+func (r limitedRun) PonderHit(l search.Limits) { r.Running.PonderHit(r.spec.within(l)) }
+
+// within narrows a search's limits to those of the spec. An outside engine does
+// so itself.
+func (s Spec) within(l search.Limits) search.Limits {
+	if s.Nodes > 0 && (l.Nodes == 0 || s.Nodes < l.Nodes) {
+		l.Nodes = s.Nodes
+	}
+	if s.Depth > 0 && (l.Depth == 0 || s.Depth < l.Depth) {
+		l.Depth = s.Depth
+	}
+	return l
+}
