@@ -26,20 +26,21 @@ func playOn(t *testing.T, p game.Position, moves ...game.Move) {
 	}
 }
 
-// await waits until so many incidents have been noted.
-func (i *incidents) await(t *testing.T, n int) {
+// await waits until something holds.
+func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		i.mu.Lock()
-		have := len(i.list)
-		i.mu.Unlock()
-		if have >= n {
-			return
-		}
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d incidents, want %d", have, n)
+			t.Fatal("not within a minute: " + what)
 		}
 	}
+}
+
+// count is the number of incidents not yet taken along.
+func (i *incidents) count() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.list)
 }
 
 // TestOddPondering: what a program answers while no move is due costs it
@@ -73,7 +74,9 @@ func TestOddPondering(t *testing.T) {
 					t.Fatal(err)
 				}
 				if test.early && round == 0 {
-					g.incidents.await(t, 1)
+					await(t, "an incident", func() bool { return g.incidents.count() > 0 })
+				} else if !test.early {
+					await(t, "it ponders", func() bool { return process.lastSent() == "go infinite" })
 				}
 				if round%2 == 0 { // the opponent plays another move
 					run.Stop()
