@@ -28,7 +28,12 @@ type Engine struct {
 	busy   []*program // of games, or starting
 	closed bool
 	living sync.WaitGroup
+
+	identity identity // as the first process gave it
 }
+
+// identity is what a program says of itself; "" is nothing.
+type identity struct{ name, build string }
 
 // times are how long a program may take to do what takes no thinking.
 type times struct {
@@ -112,6 +117,8 @@ type program struct {
 	moved      time.Time       // when it last answered with a move
 	ponderless bool            // it can't search without an end
 	noted      map[string]bool // what was noted of it: once will do
+
+	identity identity
 }
 
 // once does something the first time that it is called with a key.
@@ -122,6 +129,13 @@ func (p *program) once(key string, do func()) {
 	if !p.noted[key] && len(p.noted) < maxIncidents {
 		p.noted[key] = true
 		do()
+	}
+}
+
+// called notes what a program calls itself.
+func (p *program) called(name, build string) {
+	if name != "" {
+		p.identity = identity{clip(name), clip(build)}
 	}
 }
 
@@ -139,6 +153,7 @@ func (e *Engine) launch() (*program, error) {
 	}
 	p := &program{process: proc, dialect: protocols[e.spec.Dialect].speaker(e.spec, e.game), times: e.times}
 	e.mu.Lock()
+	p.identity = e.identity
 	e.busy = append(e.busy, p)
 	closed := e.closed
 	e.mu.Unlock()
@@ -150,6 +165,9 @@ func (e *Engine) launch() (*program, error) {
 		return nil, asStart(err)
 	}
 	p.inbox.listen(false)
+	e.mu.Lock()
+	e.identity = p.identity
+	e.mu.Unlock()
 	return p, nil
 }
 

@@ -127,6 +127,23 @@ func parseForbid(text string) ([]Point, error) {
 // Pair is one item of an engine's answer to ABOUT.
 type Pair struct{ Key, Value string }
 
+// ParseAbout reads an engine's answer to ABOUT, the Text of an Identity, as far as
+// it is a list of pairs.
+func ParseAbout(text string) (pairs []Pair) {
+	for {
+		key, rest, ok := strings.Cut(text, `="`)
+		if !ok {
+			return pairs
+		}
+		value, rest, ok := strings.Cut(rest, `"`)
+		if !ok {
+			return pairs
+		}
+		pairs = append(pairs, Pair{strings.ToLower(strings.Trim(key, ", \t")), value})
+		text = rest
+	}
+}
+
 // AboutText is the answer to ABOUT; double quotes in a value become single ones.
 func AboutText(pairs ...Pair) string {
 	texts := make([]string, len(pairs))
