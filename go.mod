@@ -3,6 +3,7 @@ module sparring
 go 1.26.0
 
 require (
+	github.com/gofrs/flock v0.13.1
 	github.com/kelseyhightower/envconfig v1.4.0
 	github.com/klauspost/compress v1.20.3
 	github.com/minio/highwayhash v1.0.4

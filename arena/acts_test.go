@@ -123,6 +123,27 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
+// A move that finds the referee busy arrived when it arrived, and what it then
+// waits is not charged.
+func TestArrival(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, _, g := still(t, srv, small(t, "600"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	r, hold := a.at(g), make(chan struct{})
+	r.send(visitor(func() { <-hold }))
+	answered := make(chan protocol.ActAnswer)
+	go func() { answered <- ann.step(ctx, g) }()
+	eventually(t, "the move waits", func() bool { return len(r.inbox) == 1 })
+	served := time.Now()
+	close(hold)
+	if got := (<-answered).Receipt; got == nil || !got.Received.Before(served) {
+		t.Errorf("receipt %+v for a move that had arrived by %v", got, served)
+	}
+}
+
 // A game in which somebody never moves has no result and counts for nobody.
 func TestAborted(t *testing.T) {
 	t.Parallel()

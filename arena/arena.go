@@ -73,7 +73,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	}
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.log)
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, a.log)
-	a.board = newBoard(subjects, cfg.Linger, a.log, a.metrics.corrupt.Inc)
+	a.board = newBoard(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.ladder = newLadder(a.store.ladder, a.log)
 	if err := a.ladder.load(ctx); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
@@ -172,7 +172,10 @@ func (a *Arena) pauseAll(ctx context.Context) {
 	defer cancel()
 	var all sync.WaitGroup
 	for _, r := range a.refereed() {
-		all.Go(func() { r.pause(ctx) })
+		all.Go(func() {
+			r.send(pause{ctx})
+			<-r.done
+		})
 	}
 	for _, p := range a.presence.everybody(time.Now()) {
 		a.server.Notify(p, protocol.Notice{Kind: protocol.NoticeShutdown, Text: "the platform pauses; games go on later"})

@@ -102,15 +102,9 @@ func TestBadInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var now string
-		a.mu.Lock()
-		r := a.referees[g]
-		a.mu.Unlock()
-		r.do(func() {
-			s := r.m.Snapshot(st.Started)
-			now = fmt.Sprintf("%+v %+v %+v %v %v", s.Moves, s.Holders, s.Key, s.Status, s.Outcome)
-		})
-		return fmt.Sprint(seq, e.Kind, now)
+		var now protocol.Snapshot
+		a.visit(g, func(r *referee) { now = r.m.Snapshot(st.Started) })
+		return fmt.Sprintf("%d %s %+v %+v %s %v %v", seq, e.Kind, now.Moves, now.Holders, now.Key, now.Status, now.Outcome)
 	}
 	before := state()
 	for _, c := range []struct {

@@ -35,8 +35,8 @@ type Config struct {
 	RetryAfter, RetryMost time.Duration
 	// ChallengeFor is how long a challenge lives that does not say so itself.
 	ChallengeFor time.Duration
-	// Challenges is the most that may wait in one pool, PerPlayer the most
-	// that one player may have waiting.
+	// Challenges is the most that may wait in all, PerPlayer the most that one
+	// player may have waiting.
 	Challenges, PerPlayer int
 
 	// Heartbeat is how often an instance is asked to send alive; after
@@ -82,7 +82,7 @@ func Defaults() Config {
 		Prefix: protocol.DefaultPrefix, Replicas: 1, Games: 1000, Limits: protocol.DefaultLimits,
 		OfferFor: time.Second, HoldFor: 4 * time.Second,
 		RetryAfter: 250 * time.Millisecond, RetryMost: 2 * time.Second,
-		ChallengeFor: time.Minute, Challenges: 10_000, PerPlayer: 16,
+		ChallengeFor: time.Minute, Challenges: 100_000, PerPlayer: 16,
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
 		Match: match.DefaultPolicy(),

@@ -99,13 +99,13 @@ func TestOldHolderIsStale(t *testing.T) {
 		what  string
 		epoch uint64
 	}{{"its old epoch", st.Holders[0].Epoch}, {"the new epoch", now.Holders[0].Epoch}} {
-		before := a.referees[g].m.Seq()
+		before := lastSeq(t, a.store, g)
 		_, err := ann.Move(ctx, g, c.epoch, 0, move, "")
 		if !errors.Is(err, &protocol.Error{Code: protocol.Stale}) {
 			t.Errorf("the old holder under %s: %v, want stale", c.what, err)
 		}
-		if after, _ := a.store.lastEntry(ctx, g); after.Sequence != before {
-			t.Errorf("the log went from %d to %d", before, after.Sequence)
+		if after := lastSeq(t, a.store, g); after != before {
+			t.Errorf("the log went from %d to %d", before, after)
 		}
 	}
 	if _, err := other.Move(ctx, g, now.Holders[0].Epoch, 0, move, ""); err != nil {

@@ -210,25 +210,46 @@ func decodeEvent(subjects protocol.Subjects, subject string, seq uint64, data []
 	return e, fmt.Errorf("%w %s, entry %d of the stream: %w", errCorrupt, subject, seq, err)
 }
 
-// entries reads a game's whole log, in order.
-func (s *store) entries(ctx context.Context, g protocol.GameID) ([]protocol.Event, error) {
-	subject := s.subjects.Log(g)
-	var events []protocol.Event
-	for seq := uint64(1); ; {
-		try, cancel := context.WithTimeout(ctx, storeWait)
-		msg, err := s.games.GetMsg(try, seq, jetstream.WithGetMsgSubject(subject))
-		cancel()
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return events, nil
-		}
+// fetchAtOnce is how many entries of a log are asked for in one request.
+const fetchAtOnce = 1000
+
+// entries reads a game's whole log, in order, as it is when it is asked for.
+func (s *store) entries(ctx context.Context, g protocol.GameID) (events []protocol.Event, err error) {
+	defer func() {
 		if err != nil {
-			return nil, fmt.Errorf("read the log of game %s: %w", g, err)
+			err = fmt.Errorf("read the log of game %s: %w", g, err)
 		}
-		e, err := decodeEvent(s.subjects, msg.Subject, msg.Sequence, msg.Data)
+	}()
+	consumer, err := s.games.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		FilterSubject: s.subjects.Log(g), AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1,
+		InactiveThreshold: 5 * storeWait, // in case that it can't be deleted
+	})
+	if err != nil {
+		return nil, err
+	}
+	info := consumer.CachedInfo()
+	defer s.games.DeleteConsumer(ctx, info.Name)
+	for total := int(info.NumPending); len(events) < total; {
+		n := min(total-len(events), fetchAtOnce)
+		batch, err := consumer.Fetch(n, jetstream.FetchMaxWait(5*storeWait))
 		if err != nil {
 			return nil, err
 		}
-		events = append(events, e)
-		seq = msg.Sequence + 1
+		for msg := range batch.Messages() {
+			meta, err := msg.Metadata()
+			if err != nil {
+				return nil, err
+			}
+			e, err := decodeEvent(s.subjects, msg.Subject(), meta.Sequence.Stream, msg.Data())
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, e)
+			n--
+		}
+		if n > 0 || batch.Error() != nil {
+			return nil, errors.Join(fmt.Errorf("%d entries did not come", n), batch.Error())
+		}
 	}
+	return events, nil
 }

@@ -36,7 +36,7 @@ func TestGrantedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := arenas[0].store.js.Publish(t.Context(), arenas[0].server.Subjects().Challenge("player.bob"), data); err != nil {
+		if _, err := arenas[0].store.js.Publish(t.Context(), arenas[0].server.Subjects().Challenge(g, "player.bob"), data); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,8 +210,8 @@ func TestUnreadableChallenge(t *testing.T) {
 	ann := join(t, srv, "ann", "a1")
 	join(t, srv, "bob", "b1")
 	for i, bad := range []string{"not JSON", `{"v":7}`, `{"v":1,"game":"g1","terms":{"game":"go","rules":"go/ing","clock":"60"}}`} {
-		pool := protocol.Pool(fmt.Sprintf("test.p%d", i))
-		if _, err := a.store.js.Publish(t.Context(), a.server.Subjects().Challenge(pool), []byte(bad)); err != nil {
+		g := protocol.GameID(fmt.Sprintf("bad%d", i))
+		if _, err := a.store.js.Publish(t.Context(), a.server.Subjects().Challenge(g, "test.pool"), []byte(bad)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -154,3 +154,32 @@ func (r *running) crash() {
 	r.nc.Close()
 	r.stop()
 }
+
+// visitor is a request that looks into a referee.
+type visitor func()
+
+func (v visitor) serve(*referee) { v() }
+
+// at is the referee of a game.
+func (r *running) at(g protocol.GameID) *referee {
+	r.t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.referees[g] == nil {
+		r.t.Fatalf("game %s has no referee here", g)
+	}
+	return r.referees[g]
+}
+
+// visit runs f in the goroutine of a game's referee, after the requests that
+// have arrived, and returns when it has run.
+func (r *running) visit(g protocol.GameID, f func(*referee)) {
+	r.t.Helper()
+	host, done := r.at(g), make(chan struct{})
+	host.send(visitor(func() { f(host); close(done) }))
+	select {
+	case <-done:
+	case <-host.done:
+		r.t.Fatalf("the referee of game %s stops", g)
+	}
+}

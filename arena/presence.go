@@ -2,6 +2,7 @@ package arena
 
 import (
 	"cmp"
+	"context"
 	"crypto/subtle"
 	"slices"
 	"sync"
@@ -19,6 +20,7 @@ type presence struct {
 
 	mu      sync.Mutex
 	players map[protocol.PlayerID]map[protocol.InstanceID]*instance
+	greeted chan struct{} // closed and renewed at every hello
 }
 
 // instance is one process as it acts for one player.
@@ -38,7 +40,8 @@ const maxInstances = 64
 const forgetAfter = time.Minute
 
 func newPresence(lostAfter time.Duration) *presence {
-	return &presence{lostAfter: lostAfter, players: make(map[protocol.PlayerID]map[protocol.InstanceID]*instance)}
+	return &presence{lostAfter: lostAfter, players: make(map[protocol.PlayerID]map[protocol.InstanceID]*instance),
+		greeted: make(chan struct{})}
 }
 
 // of returns the instance, made when there is room; nil when there is none.
@@ -68,6 +71,25 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) {
 		return // no room, or heard before: it must not undo what the instance said since
 	}
 	in.hello, in.free, in.left, in.gave = &m, m.Slots, false, nil
+	close(p.greeted)
+	p.greeted = make(chan struct{})
+}
+
+// await waits until the instance has said hello; false when ctx ends first.
+func (p *presence) await(ctx context.Context, player protocol.PlayerID, id protocol.InstanceID) bool {
+	for {
+		p.mu.Lock()
+		greeted := p.greeted
+		p.mu.Unlock()
+		if p.known(player, id) {
+			return true
+		}
+		select {
+		case <-greeted:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 func (p *presence) alive(from protocol.From, m protocol.Alive) {

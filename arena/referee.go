@@ -13,10 +13,10 @@ import (
 	"sparring/protocol"
 )
 
-// referee owns one game of this process: a single goroutine that judges
+// referee owns one game of this process: a single goroutine that rules on
 // requests, watches the clocks and the seats, and writes the log. Everything
-// below runs on that goroutine unless it says otherwise; others reach it
-// through do.
+// below runs on that goroutine unless it says otherwise; others send it
+// requests.
 type referee struct {
 	a       *Arena
 	id      protocol.GameID
@@ -26,7 +26,7 @@ type referee struct {
 	log     zerolog.Logger
 	ctx     context.Context // ends when the game is lost, over, or the arena stops
 	stop    context.CancelCauseFunc
-	jobs    chan func()
+	inbox   chan request
 	done    chan struct{} // closed when the goroutine has ended
 
 	seatSince [2]time.Time // since when the holder's pulse is expected
@@ -59,7 +59,7 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, m *match
 	now := time.Now()
 	r := &referee{
 		a: a, id: m.ID(), players: [2]protocol.PlayerID{m.Holder(game.First).Player, m.Holder(game.Second).Player},
-		m: m, j: j, ctx: life, stop: stop, jobs: make(chan func()), done: make(chan struct{}),
+		m: m, j: j, ctx: life, stop: stop, inbox: make(chan request, inboxSize), done: make(chan struct{}),
 		log:       a.log.With().Str("game", string(m.ID())).Uint64("term", m.Term()).Logger(),
 		seatSince: [2]time.Time{now, now},
 	}
@@ -75,7 +75,7 @@ const tickEvery = 200 * time.Millisecond
 
 func (r *referee) run() {
 	defer r.leave()
-	stopServing, err := r.a.server.ServeGame(r.id, protocol.Acts{Move: r.move, Act: r.act, Chat: r.chat})
+	stopServing, err := r.a.server.ServeGame(r.id, func(q protocol.GameRequest) { r.send(playerRequest(q)) })
 	if err != nil {
 		r.stop(err)
 		return
@@ -94,12 +94,12 @@ func (r *referee) run() {
 		}
 		select {
 		case <-r.ctx.Done():
-		case job := <-r.jobs:
-			job()
+		case q := <-r.inbox:
+			r.serve(q)
 		case <-alarm.C:
 			select {
-			case job := <-r.jobs: // a move that is waiting may have arrived in time
-				job()
+			case q := <-r.inbox: // a move that is waiting may have arrived in time
+				r.serve(q)
 			default:
 				r.expire()
 			}
@@ -127,70 +127,6 @@ func (r *referee) leave() {
 	}
 	r.log.Debug().AnErr("why", why).Msg("referee stops")
 	close(r.done)
-}
-
-// do has a job done by the referee's goroutine, from any other; false when
-// there is none any more.
-func (r *referee) do(job func()) bool {
-	finished := make(chan struct{})
-	select {
-	case r.jobs <- func() { job(); close(finished) }:
-		<-finished
-		return true
-	case <-r.done:
-		return false
-	}
-}
-
-// judge has a request judged and answered, from the connection's goroutine.
-func (r *referee) judge(decide func(now time.Time) (*protocol.Event, protocol.ActAnswer)) protocol.ActAnswer {
-	ans := protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
-	r.do(func() {
-		if r.ctx.Err() == nil {
-			event, answer := decide(time.Now())
-			if event == nil && !r.owns() {
-				return // the owner answers
-			}
-			ans = r.apply(event, answer)
-		}
-	})
-	if ans.Error != nil {
-		r.a.metrics.refused.WithLabelValues(string(ans.Error.Code)).Inc()
-	}
-	return ans
-}
-
-// owns reports whether nobody else can be the referee: a ruling that no entry of
-// the log confirms must not contradict the owner's.
-func (r *referee) owns() bool {
-	return r.settled || len(r.unkept) > 0 || r.a.leases.fresh(string(r.id))
-}
-
-func (r *referee) move(from protocol.From, req protocol.MoveRequest) protocol.ActAnswer {
-	return r.judge(func(now time.Time) (*protocol.Event, protocol.ActAnswer) {
-		event, ans := r.m.Move(from.Player, req, from.Arrived, now)
-		if event != nil && event.Receipt != nil {
-			r.a.metrics.moves.Inc()
-			r.a.metrics.waited.Observe(now.Sub(from.Arrived).Seconds())
-		}
-		return event, ans
-	})
-}
-
-func (r *referee) act(from protocol.From, action protocol.Action, req protocol.ActRequest) protocol.ActAnswer {
-	return r.judge(func(now time.Time) (*protocol.Event, protocol.ActAnswer) {
-		return r.m.Act(from.Player, action, req, now)
-	})
-}
-
-func (r *referee) chat(from protocol.From, req protocol.ChatRequest) protocol.ActAnswer {
-	return r.judge(func(now time.Time) (*protocol.Event, protocol.ActAnswer) {
-		to, ans := r.m.Chat(from.Player, req, now)
-		if to != "" {
-			r.a.server.Notify(to, protocol.Notice{Kind: protocol.NoticeChat, Game: r.id, From: from.Player, Text: req.Text})
-		}
-		return nil, ans
-	})
 }
 
 // apply stores an event, commits it, and tells the players; nil changes nothing.
@@ -373,26 +309,4 @@ func (r *referee) tick() {
 	for _, seat := range []game.Seat{game.First, game.Second} {
 		r.watchSeat(seat, now)
 	}
-}
-
-// pause ends the referee in good order, from another goroutine: the clocks
-// stop, the lease goes to whoever takes the game up next.
-func (r *referee) pause(ctx context.Context) {
-	r.do(func() {
-		if r.ctx.Err() != nil {
-			return
-		}
-		if len(r.unkept) > 0 {
-			r.catchUpLog()
-		} else if event := r.m.Halt("the platform pauses", time.Now()); event != nil {
-			if err := r.j.append(ctx, event, 0); err == nil {
-				r.m.Commit(r.j.last, time.Now())
-				r.tell()
-			} else {
-				r.log.Warn().Err(err).Msg("clocks not stored at the stop; they go on from the last entry")
-			}
-		}
-		r.a.leases.release(ctx, string(r.id))
-		r.stop(errStopped)
-	})
 }

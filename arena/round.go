@@ -224,7 +224,7 @@ func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
 // awaitRound waits until every pairing has come to an end, its records are
 // stored and rated.
 func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
-	w := wanted{make(map[protocol.PlayerID]time.Time), make(map[protocol.GameID]time.Time)}
+	w := wanted{make(map[protocol.GameID]bool), make(map[protocol.PlayerID]time.Time), make(map[protocol.GameID]time.Time)}
 	for open := len(r.Pairings); open > 0; {
 		open = 0
 		for i := range r.Pairings {
@@ -256,11 +256,11 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 	return context.Cause(ctx)
 }
 
-// wanted is who keeps a round waiting: players that are away, and pairings
-// whose players are there with slots free and yet take no seat; since when.
+// wanted is what a round waits for.
 type wanted struct {
-	absent map[protocol.PlayerID]time.Time
-	idle   map[protocol.GameID]time.Time
+	asked  map[protocol.GameID]bool        // the store was asked for the game; what comes later, the index sees
+	absent map[protocol.PlayerID]time.Time // players that are away; since when
+	idle   map[protocol.GameID]time.Time   // pairings whose players could take their seats and do not; since when
 }
 
 // lookAt sees whether a pairing has come to an end, and gives it up when its
@@ -271,13 +271,15 @@ func (a *Arena) lookAt(ctx context.Context, p *Pairing, w wanted) error {
 		return nil
 	}
 	last, known := a.board.last(p.ID)
-	if !known {
+	if !known && !w.asked[p.ID] {
 		var err error
-		if last, _, err = a.store.lastEvent(ctx, p.ID); errors.Is(err, errNone) {
-			return a.giveUp(ctx, p, w)
-		} else if err != nil {
+		if last, _, err = a.store.lastEvent(ctx, p.ID); err != nil && !errors.Is(err, errNone) {
 			return err
 		}
+		known, w.asked[p.ID] = err == nil, true
+	}
+	if !known {
+		return a.giveUp(ctx, p, w)
 	}
 	if settled(last) {
 		p.Done, p.Outcome, p.Plies = true, last.Outcome, len(last.Moves)

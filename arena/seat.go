@@ -1,11 +1,7 @@
 package arena
 
 import (
-	"context"
-	"errors"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"sparring/game"
 	"sparring/protocol"
@@ -70,21 +66,8 @@ func (r *referee) fill(seat game.Seat, h protocol.Holder, now time.Time) {
 	}
 	r.a.wg.Go(func() {
 		ans, err := r.a.server.Offer(r.ctx, protocol.OwnPool(h.Player), offer)
-		r.do(func() { r.offered(seat, h.Epoch, ans, err) })
+		r.send(seatOffered{seat, h.Epoch, ans, err})
 	})
-}
-
-// offered takes in the answer to the offer of a vacant seat.
-func (r *referee) offered(seat game.Seat, epoch uint64, ans protocol.OfferAnswer, err error) {
-	r.offering[seat] = false
-	r.offerNext[seat] = time.Now().Add(r.a.cfg.RetryAfter)
-	switch {
-	case r.ctx.Err() != nil:
-	case err == nil && ans.Answer == protocol.Accept && r.a.presence.vouches(r.m.Holder(seat).Player, ans):
-		r.seat(seat, epoch, ans.Instance)
-	case err != nil && !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded):
-		r.log.Warn().Err(err).Stringer("seat", seat).Msg("seat not offered")
-	}
 }
 
 // seat gives the vacant seat to an instance.

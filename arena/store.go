@@ -47,7 +47,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.challenges, err = openStream(ctx, js, jetstream.StreamConfig{
 		Name: streamName(subjects, "challenges"), Description: "waiting challenges", Subjects: []string{subjects.Challenges()},
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxMsgsPerSubject: int64(cfg.Challenges), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		MaxMsgs: int64(cfg.Challenges), MaxMsgsPerSubject: perSubject, Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
 		AllowDirect: false, // a follower's answer may be old
 	})
 	if err != nil {
@@ -97,6 +97,10 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	})
 	return s, err
 }
+
+// perSubject bounds the challenges on one subject. Each has its own now; the
+// number is that of older arenas, whose streams stay as they are.
+const perSubject = 10_000
 
 // markerFor is how long the mark of an expired lease stays to be seen.
 const markerFor = time.Minute

@@ -47,12 +47,7 @@ func (a *Arena) left(from protocol.From, m protocol.Leave) {
 		if !slices.Contains(r.players[:], from.Player) || (len(m.Games) > 0 && !slices.Contains(m.Games, r.id)) {
 			continue
 		}
-		// A referee may be waiting for the store; other leaves need not.
-		go r.do(func() {
-			if seat, ok := r.m.SeatOf(from.Player); ok && r.ctx.Err() == nil {
-				r.vacate(seat, m.Instance, "given back", time.Now())
-			}
-		})
+		r.send(seatGivenBack{from.Player, m.Instance})
 	}
 }
 
@@ -100,10 +95,10 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	}
 	// An arena that has just started hears of everybody within a heartbeat or
 	// two: those that it does not know are told to say hello.
-	for end := time.Now().Add(3 * a.cfg.Heartbeat); !a.presence.known(from.Player, m.Instance); rest(a.life, 10*time.Millisecond) {
-		if time.Now().After(end) || a.life.Err() != nil {
-			return refuse(protocol.UnknownPeer, "say hello first")
-		}
+	within, cancel := context.WithTimeout(a.life, 3*a.cfg.Heartbeat)
+	defer cancel()
+	if !a.presence.await(within, from.Player, m.Instance) {
+		return refuse(protocol.UnknownPeer, "say hello first")
 	}
 	if m.Opponent == from.Player || m.Pool == protocol.OwnPool(from.Player) {
 		return refuse(protocol.Malformed, "opponent: want somebody else")
@@ -161,7 +156,7 @@ func (a *Arena) post(ctx context.Context, pool protocol.Pool, ch protocol.Challe
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
-	ack, err := a.store.js.Publish(ctx, a.server.Subjects().Challenge(pool), data, jetstream.WithMsgID(string(ch.Game)))
+	ack, err := a.store.js.Publish(ctx, a.server.Subjects().Challenge(ch.Game, pool), data, jetstream.WithMsgID(string(ch.Game)))
 	if err != nil {
 		return false, err
 	}
@@ -215,22 +210,17 @@ func (a *Arena) notWaiting(ctx context.Context, from protocol.From, g protocol.G
 	return refusal(protocol.NotOffered, "the challenge is no longer open")
 }
 
-// waiting finds the stored challenge of a game to be.
-func (s *store) waiting(ctx context.Context, g protocol.GameID) (protocol.Challenge, uint64, error) {
-	for seq := uint64(1); ; {
-		msg, err := s.challenges.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(s.subjects.Challenges()))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return protocol.Challenge{}, 0, errNone
-		}
-		if err != nil {
-			return protocol.Challenge{}, 0, err
-		}
-		var ch protocol.Challenge
-		if json.Unmarshal(msg.Data, &ch) == nil && ch.Game == g {
-			return ch, msg.Sequence, nil
-		}
-		seq = msg.Sequence + 1
+// waiting reads the stored challenge of a game to be; errNone where there is
+// none.
+func (s *store) waiting(ctx context.Context, g protocol.GameID) (ch protocol.Challenge, seq uint64, err error) {
+	msg, err := s.challenges.GetLastMsgForSubject(ctx, s.subjects.ChallengeAny(g))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return ch, 0, errNone
 	}
+	if err == nil {
+		seq, err = msg.Sequence, json.Unmarshal(msg.Data, &ch)
+	}
+	return ch, seq, err
 }
 
 // close says that a challenge came to nothing. errLost: its fate was decided

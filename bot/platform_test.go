@@ -231,7 +231,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 			p.t.Errorf("the accept for %s has not the secret of its hello", taker.Player)
 		}
 	}
-	if m.stop, err = p.server.ServeGame(o.Game, p.acts(m)); err != nil {
+	if m.stop, err = p.server.ServeGame(o.Game, func(q protocol.GameRequest) { q.Answer(p.rule(m, q)) }); err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(m.stop)
@@ -306,14 +306,17 @@ func (p *platform) tellAll(m *match) {
 	}
 }
 
-func (p *platform) acts(m *match) protocol.Acts {
+// rule is the platform's answer to a request in a game.
+func (p *platform) rule(m *match, q protocol.GameRequest) protocol.ActAnswer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	refuse := func(c protocol.Code) (a protocol.ActAnswer) {
 		a.Error = protocol.Refuse(c, "no")
 		return a
 	}
-	judge := func(from protocol.From, epoch uint64, instance protocol.InstanceID) (game.Seat, protocol.Code) {
+	holds := func(epoch uint64, instance protocol.InstanceID) (game.Seat, protocol.Code) {
 		for i, h := range m.Holders {
-			if h.Player == from.Player {
+			if h.Player == q.Player {
 				if m.Status == protocol.Finished {
 					return 0, protocol.Over
 				}
@@ -325,60 +328,52 @@ func (p *platform) acts(m *match) protocol.Acts {
 		}
 		return 0, protocol.Denied
 	}
-	return protocol.Acts{
-		Move: func(from protocol.From, r protocol.MoveRequest) protocol.ActAnswer {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			m.requests = append(m.requests, r)
-			if p.move != nil {
-				if a := p.move(m, r); a != nil {
-					return *a
-				}
+	switch {
+	case q.Move != nil:
+		r := *q.Move
+		m.requests = append(m.requests, r)
+		if p.move != nil {
+			if a := p.move(m, r); a != nil {
+				return *a
 			}
-			seat, code := judge(from, r.Epoch, r.Instance)
-			switch {
-			case code != "":
-				return refuse(code)
-			case r.Ply == len(m.Moves)-1 && m.Moves[r.Ply] == r.Move:
-				return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Duplicate}, Seq: m.seq}
-			case r.Ply != len(m.Moves):
-				return refuse(protocol.Stale)
-			case m.Status != protocol.Playing:
-				return refuse(protocol.Paused)
-			case m.Turn != seat:
-				return refuse(protocol.NotYourTurn)
-			}
-			mv, err := m.pos.Parse(r.Move)
-			if err != nil {
-				return refuse(protocol.Illegal)
-			}
-			p.play(m, mv)
-			return protocol.ActAnswer{Seq: m.seq, Game: m.Game, Ply: len(m.Moves)}
-		},
-		Act: func(from protocol.From, action protocol.Action, r protocol.ActRequest) protocol.ActAnswer {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			seat, code := judge(from, r.Epoch, r.Instance)
-			if code != "" {
-				return refuse(code)
-			}
-			m.acts = append(m.acts, string(action)+" "+string(r.Step))
-			switch {
-			case action == protocol.ActResign:
-				p.end(m, game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign})
-			case action == protocol.ActDraw && r.Step == protocol.StepAccept:
-				p.end(m, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
-			case action == protocol.ActTakeback && r.Step == protocol.StepAccept:
-				p.takeBack(m, seat.Other())
-			}
-			return protocol.ActAnswer{Seq: m.seq}
-		},
-		Chat: func(from protocol.From, r protocol.ChatRequest) protocol.ActAnswer {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			m.chats = append(m.chats, r.Text)
-			return protocol.ActAnswer{}
-		},
+		}
+		seat, code := holds(r.Epoch, r.Instance)
+		switch {
+		case code != "":
+			return refuse(code)
+		case r.Ply == len(m.Moves)-1 && m.Moves[r.Ply] == r.Move:
+			return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Duplicate}, Seq: m.seq}
+		case r.Ply != len(m.Moves):
+			return refuse(protocol.Stale)
+		case m.Status != protocol.Playing:
+			return refuse(protocol.Paused)
+		case m.Turn != seat:
+			return refuse(protocol.NotYourTurn)
+		}
+		mv, err := m.pos.Parse(r.Move)
+		if err != nil {
+			return refuse(protocol.Illegal)
+		}
+		p.play(m, mv)
+		return protocol.ActAnswer{Seq: m.seq, Game: m.Game, Ply: len(m.Moves)}
+	case q.Act != nil:
+		seat, code := holds(q.Act.Epoch, q.Act.Instance)
+		if code != "" {
+			return refuse(code)
+		}
+		m.acts = append(m.acts, string(q.Action)+" "+string(q.Act.Step))
+		switch {
+		case q.Action == protocol.ActResign:
+			p.end(m, game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign})
+		case q.Action == protocol.ActDraw && q.Act.Step == protocol.StepAccept:
+			p.end(m, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
+		case q.Action == protocol.ActTakeback && q.Act.Step == protocol.StepAccept:
+			p.takeBack(m, seat.Other())
+		}
+		return protocol.ActAnswer{Seq: m.seq}
+	default:
+		m.chats = append(m.chats, q.Chat.Text)
+		return protocol.ActAnswer{}
 	}
 }
 

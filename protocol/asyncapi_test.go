@@ -99,7 +99,7 @@ func TestAsyncAPISubjects(t *testing.T) {
 	}
 	s := mustSubjects(t)
 	want := map[string]string{
-		"offer": s.Offer("POOL"), "analyse": s.Analyse("KIND"), "storedChallenge": s.Challenge("POOL"),
+		"offer": s.Offer("POOL"), "analyse": s.Analyse("KIND"), "storedChallenge": s.Challenge("GAME", "POOL"),
 		"state": s.ToGame("PLAYER", "GAME"), "notice": s.ToNotice("PLAYER"),
 		"watch": s.Watch("GAME"), "log": s.Log("GAME"), "record": s.Record("KIND", "GAME"),
 	}

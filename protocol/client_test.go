@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,20 +23,21 @@ import (
 // A request is repeated, the same bytes, until somebody answers it.
 func TestRepeatsUntilAnswered(t *testing.T) {
 	w := newWire(t)
-	alice := w.client("alice")
+	nc := w.connect(w.Player("alice"))
+	alice := w.clientOver(nc, "alice", io.Discard)
 	type result struct {
 		ans protocol.ActAnswer
 		err error
 	}
 	done := make(chan result, 1)
-	go func() { // nobody is there yet
+	go func() {
 		ans, err := alice.Move(w.ctx, "g1", 1, 0, "h8", "")
 		done <- result{ans, err}
 	}()
 	var mu sync.Mutex
 	var got []string
 	platform := w.connect(w.Platform())
-	time.Sleep(100 * time.Millisecond)
+	eventually(t, "alice hears that nobody is there", func() bool { return nc.Stats().InMsgs > 0 })
 	_, err := platform.Subscribe(w.subjects.ActAny("g1"), func(m *nats.Msg) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -75,9 +77,17 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 func TestGivesUpWithItsContext(t *testing.T) {
 	w := newWire(t)
 	reason := errors.New("game over")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Second, reason)
-	defer cancel()
-	_, err := w.client("alice").Move(ctx, "g1", 1, 0, "h8", "")
+	ctx, cancel := context.WithCancelCause(w.ctx)
+	nc := w.connect(w.Player("alice"))
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.clientOver(nc, "alice", io.Discard).Move(ctx, "g1", 1, 0, "h8", "")
+		done <- err
+	}()
+	// At the second answer that nobody is there, the first try has ended.
+	eventually(t, "alice hears that nobody is there", func() bool { return nc.Stats().InMsgs > 1 })
+	cancel(reason)
+	err := <-done
 	if !errors.Is(err, reason) || !errors.Is(err, nats.ErrNoResponders) || !strings.Contains(err.Error(), "alice.game.g1.move") {
 		t.Errorf("%v", err)
 	}
@@ -87,7 +97,7 @@ func TestGivesUpWithItsContext(t *testing.T) {
 func TestRefusedUnread(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	w.serve(s.ServeGame("g1", protocol.Acts{}))
+	w.serve(s.ServeGame("g1", acts(new(atomic.Int64))))
 	if _, err := w.client("alice").Chat(w.ctx, "g1", 1, strings.Repeat("x", 20<<10)); !errors.Is(err, &protocol.Error{Code: protocol.TooLarge}) {
 		t.Errorf("%v", err)
 	}
@@ -114,13 +124,19 @@ func TestStates(t *testing.T) {
 	tell(1, "h8")
 	tell(3, "h8", "h9", "h10")
 	tell(2, "h8", "h9") // late
-	s.Tell("alice", protocol.State{Seq: 9, Snapshot: snapshot("g2")})
 	platform := w.connect(w.Platform())
-	for _, forged := range []string{"", "{}", `{"v":1,"game":"g1","seq":99}`, strings.Repeat("[", 1000)} {
-		w.must(platform.Publish(w.subjects.ToGame("alice", "g1"), []byte(forged)), platform)
+	state := func(to string, of protocol.GameID) []byte {
+		return encode(t, protocol.State{V: protocol.Version, To: to, Seq: 99, Snapshot: snapshot(of)})
+	}
+	toGame := w.subjects.ToGame("alice", "g1")
+	for _, forged := range [][]byte{
+		nil, []byte("{}"), []byte(strings.Repeat("[", 1000)), state(toGame, "g2"), state("", "g1"), state(w.subjects.ToGame("bob", "g1"), "g1"),
+	} {
+		w.must(platform.Publish(toGame, forged), platform)
+	}
+	for _, forged := range []string{"", "{}", `{"v":1,"kind":"chat","from":"eve","text":"hi"}`} {
 		w.must(platform.Publish(w.subjects.ToNotice("alice"), []byte(forged)), platform)
 	}
-	eventually(t, "the forged ones are logged, once", func() bool { return log.count("state that is none") == 1 && log.count("notice that is none") == 1 })
 	tell(4, "h8", "h9", "h10", "h11")
 	s.Notify("alice", protocol.Notice{Kind: protocol.NoticeChat, From: "bob", Text: "hi"})
 	var seqs []uint64
@@ -145,6 +161,9 @@ func TestStates(t *testing.T) {
 		}
 	case <-w.ctx.Done():
 		t.Error("no notice")
+	}
+	if log.count("state that is none") != 1 || log.count("notice that is none") != 1 {
+		t.Errorf("each kind of forgery is logged once: %s", log.String())
 	}
 }
 
@@ -211,7 +230,7 @@ func TestServerRestart(t *testing.T) {
 	t.Cleanup(srv.Close)
 	w.Server = srv
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	w.serve(s.ServeGame("g1", protocol.Acts{Move: func(protocol.From, protocol.MoveRequest) protocol.ActAnswer { return protocol.ActAnswer{Ply: 1} }}))
+	w.serve(s.ServeGame("g1", acts(new(atomic.Int64))))
 	if err := <-done; err != nil {
 		t.Fatalf("the move was not answered after the restart: %v", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -126,35 +125,48 @@ func observe[Req any, P interface {
 	})
 }
 
-// Acts are a referee's answers to what players do in its game.
-type Acts struct {
-	Move func(From, MoveRequest) ActAnswer
-	// Act hears resign, draw and takeback.
-	Act  func(From, Action, ActRequest) ActAnswer
-	Chat func(From, ChatRequest) ActAnswer
+// GameRequest is what a player asks for in a game. Of Move, Act and Chat the
+// one that belongs to the action is set.
+type GameRequest struct {
+	From
+	Action Action
+	Move   *MoveRequest
+	Act    *ActRequest // resign, draw, takeback
+	Chat   *ChatRequest
+
+	server *Server
+	raw    request
+	id     string
 }
 
-// ServeGame answers the actions in one game. They come one at a time.
-func (s *Server) ServeGame(g GameID, acts Acts) (stop func(), err error) {
-	reply := func(a *ActAnswer) *Answer { return &a.Answer }
-	moves := newLane(func(r request) {
-		switch r.action {
+// Answer sends the answer, unless its code is Unanswered. Header, code and time
+// are filled in.
+func (r GameRequest) Answer(ans ActAnswer) { r.server.answer(r.raw, r.id, &ans.Answer, &ans) }
+
+// ServeGame calls serve for the actions in one game, one after the other, in
+// the goroutine that stamps their time of arrival: serve hands them on and
+// returns at once.
+func (s *Server) ServeGame(g GameID, serve func(GameRequest)) (stop func(), err error) {
+	return s.subscribe(s.subjects.ActAny(g), "", func(raw request) {
+		var ok bool
+		if raw.Player, raw.game, raw.action, ok = s.subjects.ParseAct(raw.msg.Subject); !ok {
+			return
+		}
+		r := GameRequest{From: raw.From, Action: raw.action, server: s, raw: raw}
+		switch raw.action {
 		case ActMove:
-			serve(s, r, acts.Move, reply)
+			r.Move, r.id = read[MoveRequest](s, raw)
 		case ActResign, ActDraw, ActTakeback:
-			serve(s, r, func(f From, m ActRequest) ActAnswer { return acts.Act(f, r.action, m) }, reply)
+			r.Act, r.id = read[ActRequest](s, raw)
 		case ActChat:
-			serve(s, r, acts.Chat, reply)
+			r.Chat, r.id = read[ChatRequest](s, raw)
 		default:
-			s.refuse(r, Refuse(UnknownVerb, "want move, resign, draw, takeback or chat"))
+			s.refuse(raw, Refuse(UnknownVerb, "want move, resign, draw, takeback or chat"))
+		}
+		if r.id != "" {
+			serve(r)
 		}
 	})
-	return s.subscribe(s.subjects.ActAny(g), "", func(r request) {
-		var ok bool
-		if r.Player, r.game, r.action, ok = s.subjects.ParseAct(r.msg.Subject); ok {
-			moves.line <- r
-		}
-	}, moves)
 }
 
 // ServeOrphans answers actions in games that no referee of this platform
@@ -198,47 +210,15 @@ type request struct {
 	verb   Verb
 }
 
-// lane is a line of requests that are served one after the other. It stands
-// between the subscription and the service, so that a request's time of
-// arrival is not when the one before it was done.
-type lane struct {
-	line    chan request
-	stopped atomic.Bool // those still in line are not served
-}
-
-func newLane(f func(request)) *lane {
-	l := &lane{line: make(chan request, 256)}
-	go func() {
-		for r := range l.line {
-			if !l.stopped.Load() {
-				f(r)
-			}
-		}
-	}()
-	return l
-}
-
-// subscribe hears a subject. The lanes that f feeds end with the subscription.
-func (s *Server) subscribe(subject, queue string, f func(request), lanes ...*lane) (stop func(), err error) {
-	end := func(string) {
-		for _, l := range lanes {
-			close(l.line)
-		}
-	}
+// subscribe hears a subject.
+func (s *Server) subscribe(subject, queue string, f func(request)) (stop func(), err error) {
 	sub, err := s.nc.QueueSubscribe(subject, queue, func(msg *nats.Msg) {
 		f(request{From: From{Arrived: time.Now()}, msg: msg})
 	})
 	if err != nil {
-		end(subject)
 		return nil, fmt.Errorf("subscribe %s: %w", subject, err)
 	}
-	sub.SetClosedHandler(end) // called after the last message
-	stop = func() {
-		for _, l := range lanes {
-			l.stopped.Store(true)
-		}
-		sub.Unsubscribe() // fails only when the connection is gone, and the subscription with it
-	}
+	stop = func() { sub.Unsubscribe() } // fails only when the connection is gone, and the subscription with it
 	if err := sub.SetPendingLimits(1<<16, 64<<20); err != nil {
 		stop()
 		return nil, fmt.Errorf("subscribe %s: %w", subject, err)
@@ -246,28 +226,41 @@ func (s *Server) subscribe(subject, queue string, f func(request), lanes ...*lan
 	return stop, nil
 }
 
-// serve decodes one request, has it answered, and sends the answer.
-func serve[Req, Ans any, P interface {
+// asked is a kind of request.
+type asked[Req any] interface {
 	*Req
 	Checker
 	RequestID() string
-}](s *Server, r request, f func(From, Req) Ans, answer func(*Ans) *Answer) {
-	if e := s.admit(r); e != nil {
-		s.refuse(r, e)
-		return
+}
+
+// read decodes a request that is admitted. Of one that is not sound it returns
+// nothing, having refused it.
+func read[Req any, P asked[Req]](s *Server, r request) (req *Req, id string) {
+	e := s.admit(r)
+	if e == nil {
+		var m Req
+		if m, e = Decode[Req, P](r.msg.Data, s.limits); e == nil {
+			return &m, P(&m).RequestID()
+		}
 	}
-	req, e := Decode[Req, P](r.msg.Data, s.limits)
-	if e != nil {
-		s.refuse(r, e)
-		return
+	s.refuse(r, e)
+	return nil, ""
+}
+
+// serve reads one request, has it answered, and sends the answer.
+func serve[Req, Ans any, P asked[Req]](s *Server, r request, f func(From, Req) Ans, answer func(*Ans) *Answer) {
+	if req, id := read[Req, P](s, r); req != nil {
+		ans := f(r.From, *req)
+		s.answer(r, id, answer(&ans), &ans)
 	}
-	ans := f(r.From, req)
-	a := answer(&ans)
+}
+
+// answer completes an answer, of which a is the part that all have, and sends it.
+func (s *Server) answer(r request, id string, a *Answer, whole any) {
 	if a.Code == Unanswered {
 		return
 	}
-	a.Header = Header{V: Version, ID: P(&req).RequestID()}
-	a.ServerTime = time.Now().UTC()
+	a.Header, a.ServerTime = Header{V: Version, ID: id}, time.Now().UTC()
 	switch {
 	case a.Error != nil:
 		a.Code = a.Error.Code
@@ -275,7 +268,7 @@ func serve[Req, Ans any, P interface {
 	case a.Code == "":
 		a.Code = Accepted
 	}
-	s.respond(r.msg, ans)
+	s.respond(r.msg, whole)
 }
 
 // admit checks what the message itself does not say.

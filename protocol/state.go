@@ -141,7 +141,7 @@ type Dispute struct {
 	Ruled   string `json:"ruled"`   // and by the referee
 }
 
-// Challenge is a stored challenge (challenge.<pool>): a match with one or two
+// Challenge is a stored challenge (challenge.<id>.<pool>): a match with one or two
 // open seats.
 type Challenge struct {
 	V     int    `json:"v"`

@@ -110,8 +110,13 @@ func (s Subjects) ToNotice(p PlayerID) string { return s.join("to", string(p), "
 // Analyse is the queue of requests for analysis of a game.
 func (s Subjects) Analyse(gameName string) string { return s.join("analyse", gameName) }
 
-// Challenge is the stored queue of a pool's waiting challenges.
-func (s Subjects) Challenge(p Pool) string { return s.join("challenge", string(p)) }
+// Challenge is where a challenge waits in a pool, to become game g.
+func (s Subjects) Challenge(g GameID, p Pool) string {
+	return s.join("challenge", string(g), string(p))
+}
+
+// ChallengeAny is Challenge in any pool.
+func (s Subjects) ChallengeAny(g GameID) string { return s.join("challenge", string(g), ">") }
 
 // Challenges is every Challenge subject.
 func (s Subjects) Challenges() string { return s.join("challenge", ">") }

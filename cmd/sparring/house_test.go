@@ -30,7 +30,6 @@ var imports = map[string][]string{
 	"lab":  {"lab", "pipe", "engine", "record", "protocol", "game"},
 
 	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
-	"protocol/filelock": {"protocol/filelock"},
 	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},
 
 	"record":             {"record", "protocol$", "game$", "game/clock$"},

@@ -7,16 +7,17 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// evaluation is the weights in the form that the evaluation uses.
+// evaluation holds the weights as the evaluation uses them, with tables computed
+// from them.
 type evaluation struct {
 	weights
-	// placed is material and square table of a piece on a square, from Red's
-	// side: Black's pieces count negative.
-	placed [rules.Pieces][256]weight
-	// beside is what a side's men are worth for being together; opposed is what
-	// its attackers are worth by the enemy's guards.
-	beside  [allMen]weight
-	opposed [allMen / allGuards][allGuards]weight
+	// psqt is the value of a piece on a square: material and square table, from
+	// Red's side, so Black's pieces are negative.
+	psqt [rules.Pieces][256]weight
+	// pairTable scores the pairs among a side's pieces; siegeTable scores its
+	// attackers against the enemy's guards, that is advisers and elephants.
+	pairTable  [materialCount]weight
+	siegeTable [materialCount / guardCount][guardCount]weight
 }
 
 func (w weights) compile() *evaluation {
@@ -26,23 +27,23 @@ func (w weights) compile() *evaluation {
 			row, col := halfSquare(s)
 			sum := w.squares[k][row][col]
 			sum.add(w.material[k])
-			e.placed[rules.MakePiece(rules.Red, k)][s] = sum
-			e.placed[rules.MakePiece(rules.Black, k)][s.Flip()] = weight{-sum.mg, -sum.eg}
+			e.psqt[rules.MakePiece(rules.Red, k)][s] = sum
+			e.psqt[rules.MakePiece(rules.Black, k)][s.Flip()] = weight{-sum.mg, -sum.eg}
 		}
 	}
-	for m := range men(allMen) {
-		e.beside[m] = w.pairs(m)
+	for m := range materialIndex(materialCount) {
+		e.pairTable[m] = w.pairs(m)
 	}
-	for attackers := range e.opposed {
-		for guards := range e.opposed[attackers] {
-			e.opposed[attackers][guards] = w.siege(men(attackers*allGuards), men(guards))
+	for attackers := range e.siegeTable {
+		for guards := range e.siegeTable[attackers] {
+			e.siegeTable[attackers][guards] = w.attackOnGuards(materialIndex(attackers*guardCount), materialIndex(guards))
 		}
 	}
 	return e
 }
 
-// pairs is what the pairs of a side's pieces are worth.
-func (w *weights) pairs(m men) (sum weight) {
+// pairs scores the pairs of a side's pieces.
+func (w *weights) pairs(m materialIndex) (sum weight) {
 	for k := rules.Advisor; k <= rules.Pawn; k++ {
 		n := m.count(k)
 		sum.add(w.together[k][k].times(n * (n - 1) / 2))
@@ -53,8 +54,8 @@ func (w *weights) pairs(m men) (sum weight) {
 	return sum
 }
 
-// siege is what attackers are worth by the enemy's guards.
-func (w *weights) siege(attackers, guards men) (sum weight) {
+// attackOnGuards scores attackers against the enemy's guards.
+func (w *weights) attackOnGuards(attackers, guards materialIndex) (sum weight) {
 	for k := rules.Horse; k <= rules.Pawn; k++ {
 		for guard := rules.Advisor; guard <= rules.Elephant; guard++ {
 			sum.add(w.against[k][guard].times(attackers.count(k) * (2 - guards.count(guard))))
@@ -66,122 +67,126 @@ func (w *weights) siege(attackers, guards men) (sum weight) {
 	return sum
 }
 
-// company is what a side's men are worth beyond their material: for being
-// together, and for what the enemy's guard lacks.
-func (e *evaluation) company(us, them men) weight {
-	sum := e.beside[us]
-	sum.add(e.opposed[us/allGuards][them%allGuards])
+// imbalance scores combinations of material: pairs of a side's pieces, and its
+// attackers against the guards that the enemy has left.
+func (e *evaluation) imbalance(us, them materialIndex) weight {
+	sum := e.pairTable[us]
+	sum.add(e.siegeTable[us/guardCount][them%guardCount])
 	return sum
 }
 
-// halfSquare is where a half table has a square of Red's.
+// halfSquare returns the indices of Red's square s in a halfTable.
 func halfSquare(s rules.Square) (row, col int) {
 	return rules.Ranks - 1 - int(s.Rank()), min(int(s.File()), rules.Files-1-int(s.File()))
 }
 
-// men is how many pieces of each kind a side has, its king aside, as one index:
-// menRadix numbers for each kind, in steps of menStep. The guards, advisers and
-// elephants, are the lowest four bits. The rules set up no position with more.
-type men int32
+// materialIndex encodes how many pieces of each kind a side has, without its
+// king: each kind is a digit with radix materialRadix and place value
+// materialStep. The guards (advisers and elephants) are the lowest four bits. The
+// rules refuse positions with more pieces.
+type materialIndex int32
 
 var (
-	menRadix = [rules.Kinds]men{rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 3, rules.Rook: 3, rules.Cannon: 3, rules.Pawn: 6}
-	menStep  = [rules.Kinds]men{
-		rules.Advisor: 1, rules.Elephant: 4, rules.Horse: allGuards,
-		rules.Rook: allGuards * 3, rules.Cannon: allGuards * 3 * 3, rules.Pawn: allGuards * 3 * 3 * 3,
+	materialRadix = [rules.Kinds]materialIndex{rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 3, rules.Rook: 3, rules.Cannon: 3, rules.Pawn: 6}
+	materialStep  = [rules.Kinds]materialIndex{
+		rules.Advisor: 1, rules.Elephant: 4, rules.Horse: guardCount,
+		rules.Rook: guardCount * 3, rules.Cannon: guardCount * 3 * 3, rules.Pawn: guardCount * 3 * 3 * 3,
 	}
 )
 
-// allGuards and allMen are how many indices there are of guards and of men.
+// guardCount and materialCount are the numbers of indices for guards alone and for
+// all pieces.
 const (
-	allGuards = 4 * 4
-	allMen    = allGuards * 3 * 3 * 3 * 6
+	guardCount    = 4 * 4
+	materialCount = guardCount * 3 * 3 * 3 * 6
 )
 
-func (m men) count(k rules.Kind) int { return int(m / menStep[k] % menRadix[k]) }
+func (m materialIndex) count(k rules.Kind) int { return int(m / materialStep[k] % materialRadix[k]) }
 
-// advisers is count(Advisor), fast.
-func (m men) advisers() int { return int(m & 3) }
+// advisers is a faster count(Advisor).
+func (m materialIndex) advisers() int { return int(m & 3) }
 
-// sums is the incremental part of the evaluation: e1 and e2 from Red's side,
-// the phase, and the men by colour.
-type sums struct {
+// accumulator is the incremental part of the evaluation: e1 and e2 from Red's
+// side, the phase, and the material of each colour.
+type accumulator struct {
 	weight
-	phase int32
-	men   [2]men
+	phase    int32
+	material [2]materialIndex
 }
 
-// middle is how much there is of a middle game, of phaseFull.
-func (s *sums) middle() int32 { return min(s.phase, phaseFull) }
+// middlegame is the weight of the middle game in the phase, from 0 to phaseFull.
+func (s *accumulator) middlegame() int32 { return min(s.phase, phaseFull) }
 
-func (s *sums) put(e *evaluation, p rules.Piece, at rules.Square) {
-	s.add(e.placed[p&15][at])
+func (s *accumulator) put(e *evaluation, p rules.Piece, at rules.Square) {
+	s.add(e.psqt[p&15][at])
 	s.phase += phaseOf[p.Kind()]
-	s.men[p.Color()&1] += menStep[p.Kind()]
+	s.material[p.Color()&1] += materialStep[p.Kind()]
 }
 
-func (s *sums) take(e *evaluation, p rules.Piece, at rules.Square) {
-	s.sub(e.placed[p&15][at])
+func (s *accumulator) take(e *evaluation, p rules.Piece, at rules.Square) {
+	s.sub(e.psqt[p&15][at])
 	s.phase -= phaseOf[p.Kind()]
-	s.men[p.Color()&1] -= menStep[p.Kind()]
+	s.material[p.Color()&1] -= materialStep[p.Kind()]
 }
 
-func (s *sums) move(e *evaluation, p rules.Piece, from, to rules.Square) {
-	s.sub(e.placed[p&15][from])
-	s.add(e.placed[p&15][to])
+func (s *accumulator) move(e *evaluation, p rules.Piece, from, to rules.Square) {
+	s.sub(e.psqt[p&15][from])
+	s.add(e.psqt[p&15][to])
 }
 
-// sums adds up a whole board.
-func (e *evaluation) sums(b *rules.Board) (s sums) {
+// accumulate computes the accumulator of a board from scratch.
+func (e *evaluation) accumulate(b *rules.Board) (s accumulator) {
 	for all := b.Occupied(); all.Any(); all = all.Rest() {
 		s.put(e, b.At(all.First()), all.First())
 	}
 	return s
 }
 
-// side is what the evaluation gathers of one side.
-type side struct {
-	score    weight
-	attacks  rules.Bits // by any piece, own pieces defended included
-	byPawn   rules.Bits
-	byMinor  rules.Bits    // by pawns, horses, cannons, advisers and elephants
-	palace   weight        // attack on the enemy's palace
-	pressing int           // pieces that take part in it
-	reach    [3]rules.Bits // where horses, rooks and cannons may move, in this order
+// sideInfo is what the evaluation collects for one side.
+type sideInfo struct {
+	score           weight
+	attacks         rules.Bits // by any piece, including defended own pieces
+	byPawn          rules.Bits
+	byMinor         rules.Bits    // by pawns, horses, cannons, advisers and elephants
+	palaceAttack    weight        // attack on the enemy's palace
+	palaceAttackers int           // pieces that attack it
+	reach           [3]rules.Bits // squares that horses, rooks and cannons may move to, in this order
 }
 
-// Eval is the static evaluation: the five terms of paper 003 section 5, and
-// the relations between pieces of paper 004 section 3.6.
-func (p *position) Eval() search.Score { return p.bounded(p.worth()) }
+// Eval is the static evaluation. Its terms began as the five of paper 003,
+// section 5, and the relations between pieces of paper 004, section 3.6; both
+// are kept as the papers have them in eval_xu2006.go and eval_relations.go.
+func (p *position) Eval() search.Score { return p.bounded(p.static()) }
 
-// bounded is an evaluation as the kernel gets it.
+// bounded limits an evaluation to the kernel's range and scales it down where
+// endgame tables know that neither side can win by force.
 func (p *position) bounded(eval int32) search.Score {
 	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(eval))))
 }
 
-// worth is the evaluation without bounds: linear in the weights, but for
-// rounding.
-func (p *position) worth() int32 {
-	total, middle := p.balance(), p.at().middle()
+// static is the evaluation before bounds. Except for rounding it is linear in the
+// weights.
+func (p *position) static() int32 {
+	total, middle := p.phaseScores(), p.accumulator().middlegame()
 	return (total.mg*middle + total.eg*(phaseFull-middle)) / phaseFull
 }
 
-// balance is the evaluation of both phases. A weight counts in one as often as
-// in the other.
-func (p *position) balance() weight {
-	var red, black side
-	p.activity(rules.Red, &red)
-	p.activity(rules.Black, &black)
+// phaseScores is the evaluation for the middle game and the endgame. A weight
+// counts equally often in both.
+func (p *position) phaseScores() weight {
+	var red, black sideInfo
+	p.pieces(rules.Red, &red)
+	p.pieces(rules.Black, &black)
 	p.kingAttack(rules.Red, &red, &black)
 	p.kingAttack(rules.Black, &black, &red)
-	p.relations(rules.Red, &red, &black)
-	p.relations(rules.Black, &black, &red)
-	at := p.at()
+	p.threats(rules.Red, &red, &black)
+	p.threats(rules.Black, &black, &red)
+	at := p.accumulator()
 	total := at.weight
 	total.add(red.score)
 	total.sub(black.score)
-	total.add(p.eval.company(at.men[rules.Red], at.men[rules.Black]))
-	total.sub(p.eval.company(at.men[rules.Black], at.men[rules.Red]))
+	total.add(p.eval.imbalance(at.material[rules.Red], at.material[rules.Black]))
+	total.sub(p.eval.imbalance(at.material[rules.Black], at.material[rules.Red]))
 	if p.board.Side() == rules.Black {
 		total = weight{-total.mg, -total.eg}
 	}
@@ -189,9 +194,9 @@ func (p *position) balance() weight {
 	return total
 }
 
-// activity is e3, and what the later terms need of the attacks. While it has
-// the attacks at hand it also adds e4.
-func (p *position) activity(c rules.Color, us *side) {
+// pieces adds e3 (mobility) and e4 (cooperation) of c's pieces, and collects the
+// attacks that later terms need.
+func (p *position) pieces(c rules.Color, us *sideInfo) {
 	p.guards(c, us)
 	b := p.board
 	occupied, own, palace := b.Occupied(), b.All(c), rules.Palace(c.Other())
@@ -219,11 +224,11 @@ func (p *position) activity(c rules.Color, us *side) {
 			}
 			if attacks.Meets(palace) {
 				inPalace += attacks.And(palace).Count()
-				us.pressing++
+				us.palaceAttackers++
 			}
 		}
 		us.score.add(p.eval.linked[k].times(joined))
-		us.palace.add(p.eval.palaceAttack[k].times(inPalace))
+		us.palaceAttack.add(p.eval.palaceAttack[k].times(inPalace))
 		us.attacks = us.attacks.Or(all)
 		us.reach[k-rules.Horse] = reach
 		if k != rules.Rook {
@@ -234,8 +239,8 @@ func (p *position) activity(c rules.Color, us *side) {
 	p.files(c, us)
 }
 
-// guards is activity for king, advisers and elephants.
-func (p *position) guards(c rules.Color, us *side) {
+// guards does this for king, advisers and elephants.
+func (p *position) guards(c rules.Color, us *sideInfo) {
 	b := p.board
 	occupied, own := b.Occupied(), b.All(c)
 	us.attacks = rules.KingAttacks(b.King(c))
@@ -252,20 +257,20 @@ func (p *position) guards(c rules.Color, us *side) {
 	us.attacks = us.attacks.Or(us.byMinor)
 }
 
-// Squares of one half of the board, as one of the words of a set.
+// Squares of one half of the board, as one word of a rules.Bits.
 const (
 	aFile        = 1 | 1<<9 | 1<<18 | 1<<27 | 1<<36
 	middleFile   = aFile << 4
 	wingA        = aFile * 0b1111      // the files a to d
 	wingI        = aFile * 0b1111 << 5 // the files f to i
 	besidePalace = aFile * 0b111_000_111
-	notLastFile  = aFile * 0b0_1111_1111 // those that have a right neighbour
+	notLastFile  = aFile * 0b0_1111_1111 // squares with a right neighbour
 )
 
 // lastRank is the last rank for a side's pawns, in the enemy's half.
 var lastRank = [2]uint64{rules.Red: 0x1ff << 36, rules.Black: 0x1ff}
 
-// beyond are the members of a set in the enemy's half.
+// beyond returns the half of a set beyond the river, from c's side.
 func beyond(c rules.Color, set rules.Bits) uint64 {
 	if c == rules.Red {
 		return set.Hi
@@ -273,8 +278,8 @@ func beyond(c rules.Color, set rules.Bits) uint64 {
 	return set.Lo
 }
 
-// pawns is activity for pawns.
-func (p *position) pawns(c rules.Color, us *side) {
+// pawns does the same for pawns.
+func (p *position) pawns(c rules.Color, us *sideInfo) {
 	b := p.board
 	own, palace := b.All(c), rules.Palace(c.Other())
 	pawns := b.Of(rules.MakePiece(c, rules.Pawn))
@@ -285,21 +290,21 @@ func (p *position) pawns(c rules.Color, us *side) {
 		us.score.add(p.eval.mobility[rules.Pawn][attacks.Without(own).Count()])
 		if attacks.Meets(palace) {
 			inPalace += attacks.And(palace).Count()
-			us.pressing++
+			us.palaceAttackers++
 		}
 	}
-	us.palace.add(p.eval.palaceAttack[rules.Pawn].times(inPalace))
+	us.palaceAttack.add(p.eval.palaceAttack[rules.Pawn].times(inPalace))
 	us.attacks, us.byMinor = us.attacks.Or(us.byPawn), us.byMinor.Or(us.byPawn)
 	if crossed := beyond(c, pawns); crossed != 0 {
 		us.score.add(p.eval.pawnsHandInHand.times(bits.OnesCount64(crossed & (crossed >> 1) & notLastFile)))
-		advisers := p.at().men[c.Other()].advisers()
+		advisers := p.accumulator().material[c.Other()].advisers()
 		us.score.add(p.eval.crossed[advisers][bits.OnesCount64(crossed&^lastRank[c])])
 	}
 }
 
-// files is activity by files: rooks where no pawns are, and how many pieces
-// are on each wing beyond the river.
-func (p *position) files(c rules.Color, us *side) {
+// files scores rooks on open and half-open files, and the number of pieces on
+// each wing beyond the river.
+func (p *position) files(c rules.Color, us *sideInfo) {
 	b := p.board
 	horses, rooks, cannons := b.Of(rules.MakePiece(c, rules.Horse)), b.Of(rules.MakePiece(c, rules.Rook)), b.Of(rules.MakePiece(c, rules.Cannon))
 	if rooks.Any() {
@@ -314,21 +319,21 @@ func (p *position) files(c rules.Color, us *side) {
 	}
 }
 
-// filesOf are all squares of the files that have a member of the set.
+// filesOf returns all squares of the files that have a member in the set.
 func filesOf(set rules.Bits) rules.Bits {
 	w := set.Lo | set.Hi
 	w = (w | w>>9 | w>>18 | w>>27 | w>>36) & 0x1ff * aFile
 	return rules.Bits{Lo: w, Hi: w}
 }
 
-// kingAttack is e5, as c attacks.
-func (p *position) kingAttack(c rules.Color, us, them *side) {
+// kingAttack adds e5 (king safety) for c's attack on the enemy's king.
+func (p *position) kingAttack(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	enemy := c.Other()
 	king := b.King(enemy)
 	occupied := b.Occupied()
-	attack := us.palace
-	attack.add(p.eval.gathering[min(us.pressing, len(p.eval.gathering)-1)])
+	attack := us.palaceAttack
+	attack.add(p.eval.gathering[min(us.palaceAttackers, len(p.eval.gathering)-1)])
 	cannons := b.Of(rules.MakePiece(c, rules.Cannon))
 	file := uint64(aFile) << king.File()
 	for s := cannons.And(rules.Bits{Lo: file, Hi: file}); s.Any(); s = s.Rest() {
@@ -342,23 +347,23 @@ func (p *position) kingAttack(c rules.Color, us, them *side) {
 	if bottom := beyond(c, cannons) & lastRank[c] & besidePalace; bottom != 0 && king.Rank() == throne[enemy].Rank() {
 		attack.add(p.eval.bottomCannon.times(bits.OnesCount64(bottom)))
 	}
-	scale := exposed[p.at().men[enemy].advisers()]
+	scale := missingAdvisers[p.accumulator().material[enemy].advisers()]
 	us.score.add(weight{attack.mg * scale / 16, attack.eg * scale / 16})
 	if king == throne[enemy] && b.At(centre[enemy]) == rules.MakePiece(enemy, rules.Horse) &&
 		cannons.Meets(rules.Bits{Lo: middleFile, Hi: middleFile}) {
 		us.score.add(p.eval.smothered)
 	}
-	p.checks(c, us, them)
+	p.safeChecks(c, us, them)
 }
 
-// throne and centre are where a king is at home, and the point before it.
+// throne is a king's initial square, centre the centre of its palace.
 var (
 	throne = [2]rules.Square{rules.MakeSquare(4, 0), rules.MakeSquare(4, 9)}
 	centre = [2]rules.Square{rules.MakeSquare(4, 1), rules.MakeSquare(4, 8)}
 )
 
-// checks is the part of e5 that hangs on the squares around the king.
-func (p *position) checks(c rules.Color, us, them *side) {
+// safeChecks is the part of e5 that depends on the squares around the king.
+func (p *position) safeChecks(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	enemy := c.Other()
 	king := b.King(enemy)
@@ -372,8 +377,8 @@ func (p *position) checks(c rules.Color, us, them *side) {
 	them.score.add(p.eval.room[rules.KingAttacks(king).Without(b.All(enemy)).Without(us.attacks).Count()])
 }
 
-// relations is 004's section 3.6 for c's pieces.
-func (p *position) relations(c rules.Color, us, them *side) {
+// threats adds the relations of paper 004, section 3.6, for c's pieces.
+func (p *position) threats(c rules.Color, us, them *sideInfo) {
 	b := p.board
 	unguarded := them.attacks.Without(us.attacks)
 	var loss weight
@@ -393,9 +398,9 @@ func (p *position) relations(c rules.Color, us, them *side) {
 			us.score.add(p.eval.guarded[k].times(set.And(us.attacks).Count()))
 		}
 	}
-	scale := int32(threatToSuffer)
+	scale := int32(threatEnemyMove)
 	if b.Side() == c {
-		scale = threatToMove
+		scale = threatOwnMove
 	}
 	us.score.sub(weight{loss.mg * scale / 16, loss.eg * scale / 16})
 }

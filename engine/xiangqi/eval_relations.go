@@ -76,7 +76,7 @@ func relate(b *rules.Board) (t [2]relationTerms) {
 		}
 	}
 	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
-		t[c].threats = threats(b, c, attacks[c.Other()].Without(attacks[c]))
+		t[c].threats = threatLoss(b, c, attacks[c.Other()].Without(attacks[c]))
 	}
 	return t
 }
@@ -95,10 +95,10 @@ func controls(red, black controllers) (c rules.Color, ok bool) {
 	return rules.Black, true
 }
 
-// threats is what c's pieces lose for being attacked, by the set of what the
+// threatLoss is what c's pieces lose for being attacked, by the set of what the
 // enemy attacks and c does not guard. As in the paper's example a guarded piece
 // is not threatened, whatever attacks it.
-func threats(b *rules.Board, c rules.Color, unguarded rules.Bits) (sum int32) {
+func threatLoss(b *rules.Board, c rules.Color, unguarded rules.Bits) (sum int32) {
 	sixteenths := int32(threatOnEnemyMove)
 	if b.Side() == c {
 		sixteenths = threatOnOwnMove

@@ -7,9 +7,9 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// TestTermsCount says how often a weight counts in a position, for Red who is
-// to move, by what the evaluation becomes with that weight alone. The same must
-// hold for Black with the colours exchanged, and with left and right exchanged.
+// TestTermsCount checks how often each weight counts in a position with Red to
+// move, by an evaluation with that weight alone. The same must hold with the
+// colours exchanged, and with left and right exchanged.
 func TestTermsCount(t *testing.T) {
 	for _, c := range []struct {
 		what, fen string
@@ -48,8 +48,8 @@ func TestTermsCount(t *testing.T) {
 			a := adapt(t, setUp(t, "xiangqi/simple", fen))
 			for name, want := range c.counts {
 				e := alone(t, name)
-				a.eval, a.sums = e, append(a.sums[:0], e.sums(a.board))
-				if got := a.balance(); got != (weight{want * unit, want * unit}) {
+				a.eval, a.accumulators = e, append(a.accumulators[:0], e.accumulate(a.board))
+				if got := a.phaseScores(); got != (weight{want * unit, want * unit}) {
 					t.Errorf("%s%s: %s counts %d/%d and %d/%d, want %d", c.what, side, name, got.mg, unit, got.eg, unit, want)
 				}
 			}
@@ -57,7 +57,7 @@ func TestTermsCount(t *testing.T) {
 	}
 }
 
-// alone is an evaluation with one weight.
+// alone returns an evaluation with a single weight.
 func alone(t *testing.T, name string) *evaluation {
 	t.Helper()
 	var w weights
@@ -71,15 +71,16 @@ func alone(t *testing.T, name string) *evaluation {
 	return nil
 }
 
-// TestSumsFollowTheBoard: what Do and Undo keep is what the board says.
-func TestSumsFollowTheBoard(t *testing.T) {
+// TestAccumulator checks that Do and Undo keep the accumulator that the board
+// gives from scratch.
+func TestAccumulator(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	starts := append([]string{"2baka3/9/4b4/9/2b6/6B2/9/4B4/9/3AKAB2 w"}, places...)
 	captures := 0
 	for walk := range 40 {
 		p := setUp(t, "xiangqi/simple", starts[walk%len(starts)])
 		a := adapt(t, p)
-		var before []sums
+		var before []accumulator
 		for range 60 {
 			legal := p.Legal(nil)
 			if len(legal) == 0 || p.Outcome().Over() {
@@ -89,17 +90,17 @@ func TestSumsFollowTheBoard(t *testing.T) {
 			if a.board.At(rules.To(m)) != rules.NoPiece {
 				captures++
 			}
-			before = append(before, *a.at())
+			before = append(before, *a.accumulator())
 			a.Do(m)
 			if err := p.Play(m); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := *a.at(), a.eval.sums(a.board); got != want {
+			if got, want := *a.accumulator(), a.eval.accumulate(a.board); got != want {
 				t.Fatalf("%s: %+v, counted anew %+v", p, got, want)
 			}
 			for c := range rules.Color(2) {
 				for k := rules.Advisor; k <= rules.Pawn; k++ {
-					if got, want := a.at().men[c].count(k), a.board.Of(rules.MakePiece(c, k)).Count(); got != want {
+					if got, want := a.accumulator().material[c].count(k), a.board.Of(rules.MakePiece(c, k)).Count(); got != want {
 						t.Fatalf("%s: %v has %d of %v, on the board %d", p, c, got, k, want)
 					}
 				}
@@ -107,8 +108,8 @@ func TestSumsFollowTheBoard(t *testing.T) {
 		}
 		for i := len(before) - 1; i >= 0; i-- {
 			a.Undo(0)
-			if *a.at() != before[i] {
-				t.Fatalf("%s: taken back to ply %d: %+v, was %+v", p, i, *a.at(), before[i])
+			if *a.accumulator() != before[i] {
+				t.Fatalf("%s: taken back to ply %d: %+v, was %+v", p, i, *a.accumulator(), before[i])
 			}
 		}
 	}

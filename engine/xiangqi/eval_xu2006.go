@@ -13,7 +13,7 @@ import (
 //
 // The paper prints some numbers and only names other things that "should be
 // given a value". Those have the engine's own estimates from before any
-// tuning (author in weights.go); each says so below.
+// tuning (untuned in weights.go); each says so below.
 
 // xuValue is e1, section 5.1. The king's, infinite in the paper, is left out:
 // no king is ever taken.
@@ -33,12 +33,12 @@ var xuMobility = [rules.Kinds]int32{
 // "pinning" of pieces has no pattern and is left out.
 const (
 	xuPawnsHandInHand = 200 // for each two crossed pawns side by side
-	xuLinkedHorses    = 28  // two horses that guard each other (author)
-	xuLinkedCannons   = 20  // two cannons with one piece between them (author)
-	xuLinkedRooks     = 32  // two rooks with nothing between them (author)
+	xuLinkedHorses    = 28  // two horses that guard each other (estimate)
+	xuLinkedCannons   = 20  // two cannons with one piece between them (estimate)
+	xuLinkedRooks     = 32  // two rooks with nothing between them (estimate)
 )
 
-// e5, section 5.5, which prints no value: all are the author's. They are for
+// e5, section 5.5, which prints no value: all are estimates. They are for
 // the attacker; the king's place is for its own side.
 const (
 	xuHollowCannon  = 90 // a cannon on the king's file with nothing between
@@ -84,14 +84,14 @@ func xuTerms(b *rules.Board, c rules.Color) (t fiveTerms) {
 
 // xuSquare is e2, section 5.2: "for each kind a matrix over the squares where it
 // may stand". The paper prints the pawn's, formula (9), which the engine's own
-// table has as it is; the others are the author's. The king's is a part of e5,
+// table has unchanged; the others are estimates. The king's is a part of e5,
 // where the paper names the place of the king.
 func xuSquare(c rules.Color, k rules.Kind, s rules.Square) int32 {
 	if c == rules.Black {
 		s = s.Flip()
 	}
 	row, col := halfSquare(s)
-	return author.squares[k][row][col].mg
+	return untuned.squares[k][row][col].mg
 }
 
 // xuCooperation is e4.

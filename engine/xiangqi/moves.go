@@ -164,7 +164,7 @@ func (p *position) scoredQuiet(m game.Move) search.ScoredMove {
 
 // gained is what a piece's square table gains by a move.
 func (p *position) gained(piece rules.Piece, from, to rules.Square) int32 {
-	gain := p.eval.placed[piece&15][to].mg - p.eval.placed[piece&15][from].mg
+	gain := p.eval.psqt[piece&15][to].mg - p.eval.psqt[piece&15][from].mg
 	if piece.Color() == rules.Black {
 		return -gain
 	}
@@ -187,8 +187,8 @@ const captureBase = 20000
 func (p *position) captureOf(m game.Move, noise search.Noise) search.ScoredMove {
 	from, to := rules.From(m), rules.To(m)
 	piece, victim := p.board.At(from), p.board.At(to)
-	gain := exchange[victim.Kind()]
-	order := gain*8 - exchange[piece.Kind()]/8
+	gain := pieceValue[victim.Kind()]
+	order := gain*8 - pieceValue[piece.Kind()]/8
 	if noise == search.GoodNoisy {
 		order += captureBase
 	}

@@ -15,8 +15,8 @@ func Params() search.Params {
 		Game:              rules.Name,
 		HistorySize:       [2]int{rules.Squares * rules.Squares, rules.Pieces * rules.Squares},
 		ContinuationIndex: 1, // piece and target
-		WinScale:          search.Score(math.Round(meaning.Scale)),
-		WDLModel:          meaning.Outcomes,
+		WinScale:          search.Score(math.Round(shippedModel.Scale)),
+		WDLModel:          shippedModel.Outcomes,
 		Margins:           margins(),
 		Quiescence:        true, QuiescenceChecks: 1,
 		ProveRoot: proveRoot,
@@ -36,7 +36,7 @@ func Params() search.Params {
 	}
 }
 
-// margins are those of a unit of 200, a little less than half a horse (author),
+// margins are those of a unit of 200, a little less than half a horse (estimate),
 // but for three.
 func margins() search.Margins {
 	m := search.DefaultMargins(200)
@@ -45,5 +45,5 @@ func margins() search.Margins {
 }
 
 // proveRoot is what a search for mate by checks may take before each search: a
-// few milliseconds, where there are that many checks at all (author).
+// few milliseconds, where there are that many checks at all (estimate).
 const proveRoot = 4000

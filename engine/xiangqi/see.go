@@ -14,11 +14,11 @@ func (p *position) SEE(m game.Move, threshold search.Score) bool {
 	b := p.board
 	from, to := rules.From(m), rules.To(m)
 	// balance is what the side that just moved has gained over its threshold.
-	balance := exchange[b.At(to).Kind()] - int32(threshold)
+	balance := pieceValue[b.At(to).Kind()] - int32(threshold)
 	if balance < 0 {
 		return false
 	}
-	next := exchange[b.At(from).Kind()] // what stands on the target now
+	next := pieceValue[b.At(from).Kind()] // what stands on the target now
 	if balance -= next; balance >= 0 {
 		return true // even losing the piece for nothing
 	}
@@ -37,7 +37,7 @@ func (p *position) SEE(m game.Move, threshold search.Score) bool {
 		occupied = occupied.Without(rules.Only(attacker))
 		// From here on balance is seen from the new mover's side, were its
 		// piece lost at once.
-		next = exchange[kind]
+		next = pieceValue[kind]
 		if balance = -balance - 1 - next; balance >= 0 {
 			mover = mover.Other() // it can afford that: the other side stops here
 			break
@@ -56,7 +56,7 @@ func (p *position) cheapestOf(set rules.Bits) (rules.Square, rules.Kind) {
 	for ; set.Any(); set = set.Rest() {
 		s := set.First()
 		k := p.board.At(s).Kind()
-		if v := exchange[k]; v < value {
+		if v := pieceValue[k]; v < value {
 			at, kind, value = s, k, v
 		}
 	}

@@ -10,30 +10,30 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// weights.json is what "sparring learn tune" wrote: the weights that differ
-// from the author's, what their scores mean, and where they come from.
+// weights.json was written by "sparring learn tune": the weights that differ from
+// untuned, the model of their scores, and their origin.
 //
 //go:embed weights.json
-var tuned []byte
+var weightsFile []byte
 
-// shipped is what the engine plays with, and meaning what its scores stand for.
-// That the file can be read is a condition of the build, like a pattern that is
-// compiled at the start.
-var shipped, meaning = mustRead(tuned)
+// shipped is the evaluation that the engine plays with, and shippedModel the model
+// of its scores. The file is embedded, so an invalid one panics at start, like an
+// invalid regexp.MustCompile.
+var shipped, shippedModel = mustParseWeights(weightsFile)
 
-// worths is what a score stands for: Scale is the score that wins 73 % of the
-// points, Outcomes tell draws apart.
-type worths struct {
+// scoreModel says what scores mean: Scale is the score that wins 73 % of the
+// points, Outcomes is the model that includes draws.
+type scoreModel struct {
 	Scale    float64         `json:"scale"`
 	Outcomes search.WDLModel `json:"outcomes"`
 }
 
-func mustRead(file []byte) (*evaluation, worths) {
+func mustParseWeights(file []byte) (*evaluation, scoreModel) {
 	var f struct {
-		worths
+		scoreModel
 		Weights map[string]int32 `json:"weights"`
 	}
-	w := author
+	w := untuned
 	err := json.Unmarshal(file, &f)
 	if err == nil {
 		err = w.set(f.Weights)
@@ -44,19 +44,20 @@ func mustRead(file []byte) (*evaluation, worths) {
 	if err != nil {
 		panic(fmt.Sprintf("xiangqi: weights.json: %v", err))
 	}
-	return w.compile(), f.worths
+	return w.compile(), f.scoreModel
 }
 
-// parameter is a weight that tuning may vary: two numbers of a weights file.
+// parameter is a weight that tuning may vary: two numbers in a weights file.
 type parameter struct {
 	name  string // without the phase
 	value *weight
 }
 
-// phases end the names of a weight's numbers: middle game and endgame.
+// phases are the suffixes of a weight's two numbers: middle game and endgame.
 var phases = [2]string{".mg", ".eg"}
 
-// parameters lists what tuning may vary: what no position shows is left out.
+// parameters lists the weights that tuning may vary, without those that no position
+// can show.
 func (w *weights) parameters() (all []parameter) {
 	single := func(name string, v *weight) { all = append(all, parameter{name, v}) }
 	kinds := func(name string, v *byKind, which ...rules.Kind) {
@@ -104,7 +105,7 @@ func (w *weights) parameters() (all []parameter) {
 	single("tempo", &w.tempo)
 	for k := rules.King; k <= pawn; k++ {
 		for s := range rules.Square(rules.Squares) {
-			if s.File() < 5 && stands(k, s) {
+			if s.File() < 5 && canStand(k, s) {
 				row, col := halfSquare(s)
 				single(fmt.Sprintf("square.%v.%v", k, s), &w.squares[k][row][col])
 			}
@@ -113,13 +114,13 @@ func (w *weights) parameters() (all []parameter) {
 	return all
 }
 
-// mobilityOf is how many squares a piece of the kind can move to at most.
+// mobilityOf is the maximum mobility of each kind.
 var mobilityOf = [rules.Kinds]int{
 	rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 8, rules.Rook: mostMoves, rules.Cannon: mostMoves, rules.Pawn: 3,
 }
 
-// stands reports whether a Red piece of the kind can come to stand on s.
-func stands(k rules.Kind, s rules.Square) bool {
+// canStand reports whether a red piece of the kind can reach s.
+func canStand(k rules.Kind, s rules.Square) bool {
 	file, rank := s.File(), s.Rank()
 	switch k {
 	case rules.King:
@@ -134,7 +135,8 @@ func stands(k rules.Kind, s rules.Square) bool {
 	return true
 }
 
-// set sets the weights of those names; the error names one that there is not.
+// set assigns weights by name. It returns an error for an unknown name or a value
+// out of range.
 func (w *weights) set(values map[string]int32) error {
 	known := map[string]*int32{}
 	for _, p := range w.parameters() {
@@ -153,29 +155,30 @@ func (w *weights) set(values map[string]int32) error {
 	return nil
 }
 
-// mostWeight bounds what a weights file may say: the sums stay far within 32 bits.
+// mostWeight bounds the values of a weights file, so that sums stay well within 32
+// bits.
 const mostWeight = 2000
 
-// unit is a weight that shows its coefficient without rounding where all the
-// others are zero: it is what the evaluation divides by.
+// unit is the value of a probe's only weight. The evaluation divides by it, so the
+// probe shows the weight's coefficient without rounding.
 const unit = 16
 
-// Linear shows the evaluation as a linear function of its weights, to who fits
-// them: about worth = sum of weight * coefficient. It may be used by several
-// goroutines at once.
+// Linear presents the evaluation as a linear function of its weights, for fitting
+// them: evaluation = sum of weight * coefficient, except for rounding. It is safe
+// for concurrent use.
 type Linear struct {
 	names []string
 	start []float64
 	plain *evaluation
-	// probes are without weights but for one each, which is unit.
+	// probes have a single nonzero weight each, with the value unit.
 	probes []*evaluation
 }
 
-// NewLinear is the evaluation at the weights that tuning begins with: those
-// before any tuning, whatever is shipped.
+// NewLinear returns the evaluation with the weights from which tuning starts,
+// independent of the shipped ones.
 func NewLinear() *Linear {
-	l := &Linear{plain: author.compile()}
-	for i, p := range author.parameters() {
+	l := &Linear{plain: untuned.compile()}
+	for i, p := range untuned.parameters() {
 		l.names = append(l.names, p.name+phases[0], p.name+phases[1])
 		l.start = append(l.start, float64(p.value.mg), float64(p.value.eg))
 		var w weights
@@ -185,17 +188,18 @@ func NewLinear() *Linear {
 	return l
 }
 
-// Names are the weights', in the order of all that Linear gives. They are
-// those of a weights file.
+// Names returns the names of the weights, as in a weights file. All slices that
+// Linear fills are in this order.
 func (l *Linear) Names() []string { return l.names }
 
-// Start are the weights that tuning begins with.
+// Start returns the weights from which tuning starts.
 func (l *Linear) Start() []float64 { return l.start }
 
-// Coefficients puts the coefficients of a position into to, which has room for
-// one of each weight, and returns the evaluation at Start, both for the side to
-// move. Quiet is false where the evaluation alone says little, because the
-// side to move is in check. The error is of another game's position.
+// Coefficients stores the coefficients of a position in to, whose length is that
+// of Names, and returns the evaluation with the weights of Start, both for the
+// side to move. If the side to move is in check, where the evaluation alone says
+// little, it returns with quiet false. It returns an error for a position of
+// another game.
 func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, quiet bool, err error) {
 	s, err := New(g)
 	if err != nil {
@@ -206,16 +210,16 @@ func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, qui
 		return 0, false, nil
 	}
 	at := func(e *evaluation) {
-		p.eval, p.sums = e, append(p.sums[:0], e.sums(p.board))
+		p.eval, p.accumulators = e, append(p.accumulators[:0], e.accumulate(p.board))
 	}
-	middle := float64(p.at().middle()) / phaseFull
+	middle := float64(p.accumulator().middlegame()) / phaseFull
 	for i, e := range l.probes {
 		at(e)
-		times := float64(p.balance().mg) / unit // in both phases
+		times := float64(p.phaseScores().mg) / unit // in both phases
 		to[2*i], to[2*i+1] = times*middle, times*(1-middle)
 	}
 	at(l.plain)
-	return float64(p.worth()), true, nil
+	return float64(p.static()), true, nil
 }
 
 // Captures reports whether a move of the position takes a piece.

@@ -13,7 +13,7 @@ import (
 func TestEvalIsLinear(t *testing.T) {
 	l := NewLinear()
 	rng := rand.New(rand.NewPCG(1, 2))
-	changed := author
+	changed := untuned
 	var change []float64
 	seen := map[string]bool{}
 	for _, p := range changed.parameters() {
@@ -42,9 +42,9 @@ func TestEvalIsLinear(t *testing.T) {
 			want += c * change[i]
 		}
 		a := adapt(t, p)
-		a.eval, a.sums = e, append(a.sums[:0], e.sums(a.board))
+		a.eval, a.accumulators = e, append(a.accumulators[:0], e.accumulate(a.board))
 		// Each division of the evaluation may lose one.
-		if got := float64(a.worth()); math.Abs(got-want) > 24 {
+		if got := float64(a.static()); math.Abs(got-want) > 24 {
 			t.Errorf("%s: evaluation %g, linear %g", p, got, want)
 		}
 	}
@@ -54,12 +54,12 @@ func TestEvalIsLinear(t *testing.T) {
 }
 
 func TestWeightsFile(t *testing.T) {
-	w := author
+	w := untuned
 	if err := w.set(map[string]int32{"material.rook.mg": 1100, "square.horse.e4.eg": -7}); err != nil {
 		t.Fatal(err)
 	}
-	if w.material[rules.Rook].mg != 1100 || author.material[rules.Rook].mg != 1000 {
-		t.Errorf("rook %d, the author's %d", w.material[rules.Rook].mg, author.material[rules.Rook].mg)
+	if w.material[rules.Rook].mg != 1100 || untuned.material[rules.Rook].mg != 1000 {
+		t.Errorf("rook %d, untuned %d", w.material[rules.Rook].mg, untuned.material[rules.Rook].mg)
 	}
 	for name, v := range map[string]int32{"material.queen.mg": 1, "tempo.mg": mostWeight + 1, "square.king.a0.mg": 3} {
 		if err := w.set(map[string]int32{name: v}); err == nil {

@@ -2,11 +2,11 @@ package xiangqi
 
 import rules "sparring/game/xiangqi"
 
-// Every tunable number of the evaluation, in its unit: the rook of paper 003
-// is 1000. Where a term differs between middle game and endgame it is a
-// weight {mg, eg}. Origins: "003" and "004" name the paper and section;
-// "author" is our own estimate. What "sparring learn tune" fitted stands in
-// weights.json and goes before what is said here.
+// All tunable numbers of the evaluation, in units of which the rook of paper 003
+// has 1000. A term that differs between middle game and endgame is a weight
+// {mg, eg}. Origins: "003" and "004" are papers and their sections; "estimate" is
+// the author's. Values fitted by "sparring learn tune" are in weights.json and
+// override those here.
 
 // weight is a value in the middle game and one in the endgame.
 type weight struct{ mg, eg int32 }
@@ -16,33 +16,34 @@ func (w weight) times(n int) weight { return weight{w.mg * int32(n), w.eg * int3
 func (w *weight) add(o weight) { w.mg += o.mg; w.eg += o.eg }
 func (w *weight) sub(o weight) { w.mg -= o.mg; w.eg -= o.eg }
 
-// byKind is a weight for each kind of piece.
+// byKind has a weight for each kind of piece.
 type byKind [rules.Kinds]weight
 
-// weights are what the evaluation is linear in: what tuning fits.
+// weights are the coefficients that the evaluation is linear in, and that tuning
+// fits.
 type weights struct {
 	// material is e1 (003, 5.1).
 	material byKind
-	// mobility is e3 (003, 5.3): of each piece, by how many squares it may move to.
+	// mobility is e3 (003, 5.3): for each piece, by the number of squares that it
+	// may move to.
 	mobility [rules.Kinds][mostMoves + 1]weight
-	// together is for each pair of a side's pieces, the lower kind first: what a
-	// piece is worth changes with those that it can work with.
+	// together is for each pair of a side's pieces, the lower kind first.
 	together [rules.Kinds]byKind
-	// against is for each own horse, rook, cannon and pawn with each adviser and
-	// elephant that the enemy lacks of two.
+	// against is for each own horse, rook, cannon and pawn, times each of the two
+	// advisers and two elephants that the enemy has lost.
 	against [rules.Kinds]byKind
 
 	// Cooperation, e4 (003, 5.4 names the patterns).
 	pawnsHandInHand weight // two crossed pawns side by side
 	linked          byKind // for each piece that guards another of its kind, cannons over a screen
-	// crossed is for pawns beyond the river and short of the last rank, by the
-	// enemy's advisers and their own number.
+	// crossed is for pawns beyond the river, without those on the last rank, by the
+	// number of the enemy's advisers and of these pawns.
 	crossed [3][6]weight
-	// openFile is for each rook on a file without pawns, halfOpenFile on one with
-	// pawns of the enemy alone.
+	// openFile is for each rook on a file without pawns, halfOpenFile for each on a
+	// file with enemy pawns only.
 	openFile, halfOpenFile weight
-	// wing is for horses, rooks and cannons beyond the river on the four files of
-	// one side, by their number.
+	// wing is for horses, rooks and cannons beyond the river on the outer four files
+	// of one wing, by their number.
 	wing [6]weight
 
 	// King safety, e5 (003, 5.5 names the patterns). The values are for the
@@ -51,51 +52,49 @@ type weights struct {
 	hollowCannon           weight    // a cannon on the king's file with nothing between
 	bottomCannon           weight    // a cannon on the back rank of a king beside it, screens or not
 	palaceAttack           byKind    // for each square of the enemy palace that a piece of the kind attacks
-	gathering              [8]weight // pieces massed on one flank and before the palace: by how many attack the palace
+	gathering              [8]weight // by the number of pieces that attack the palace
 	cannonAgainstFullGuard weight    // each cannon against two advisers
-	// smothered is for a cannon on the middle file against a horse on the centre
-	// of its palace, with the king at home behind it.
+	// smothered is for a cannon on the middle file against a horse in the centre of
+	// its palace, with the king on its initial square behind it.
 	smothered weight
-	// safeCheck is for each square, up to mostChecks of a kind, to which a piece
-	// may move to give check and that the enemy does not attack.
+	// safeCheck is for each square from which a piece can give check and which the
+	// enemy does not attack, up to mostChecks for each kind.
 	safeCheck byKind
-	// room is for the king's own side: by how many squares it may step to that
-	// the enemy does not attack.
+	// room is for the king's own side, by the number of squares around it that it
+	// can step to safely.
 	room [5]weight
 
-	// Relations between pieces, 004 section 3.6: an attacked piece that is not
-	// protected, or protected but dearer than its attacker, is under threat; the
-	// threat weighs little when its owner is to move, much when the enemy is.
+	// Relations between pieces (004, 3.6): a piece is threatened if it is attacked
+	// and unprotected, or attacked by a cheaper piece. A threat counts little if its
+	// victim's side is to move, and much if the enemy is.
 	threatened byKind
 	guarded    byKind
-	// tempo is the worth of being to move.
+	// tempo is the value of the move.
 	tempo weight
 
 	squares [rules.Kinds]halfTable // e2 (003, 5.2)
 }
 
-// mostMoves is how many squares a piece can move to at most: a rook that
-// nothing stands in the way of.
+// mostMoves is the maximum mobility of any piece, that of a rook on an empty
+// board.
 const mostMoves = rules.Ranks - 1 + rules.Files - 1
 
-// mostChecks is how many squares safeCheck counts for one kind: more are of no
-// more use.
+// mostChecks is the maximum number of squares that safeCheck counts for one kind.
 const mostChecks = 3
 
-// halfTable is e2 for one kind: rows from the enemy's back rank to one's own,
-// columns from the edge to the middle; the other half is mirrored.
+// halfTable is e2 for one kind: rows from the enemy's back rank to the own one,
+// columns from the edge to the middle file. The other half is its mirror image.
 type halfTable [rules.Ranks][5]weight
 
-// author are the weights before any tuning, and where it begins. In the
-// endgame horses gain on cannons, which lack screens then. A pawn's mobility,
-// 15 in 003, is left to its square table but for the one step it has more
-// beyond the river; pawns hand in hand are 200 for the pair in 003. The pawn's
-// square table is 003's formula (9); the others are the author's: horses at the
-// corners of the palace and off the rim, rooks on open files and the seventh
-// rank, cannons central and behind their own lines, advisers and elephants
-// joined, the king at home. What is not named here has no estimate: it is zero,
-// and for games to find.
-var author = weights{
+// untuned are the weights from which tuning starts. In the endgame horses gain
+// value and cannons, which then lack screens, lose some. The pawn's square table
+// is 003's formula (9); the other tables are estimates: horses near the palace
+// corners and off the rim, rooks on open files and the seventh rank, cannons in
+// the middle and behind their own lines, advisers and elephants connected, the
+// king at home. Two values differ from 003: a pawn's mobility, 15 there, is
+// mostly in its square table, and pawns hand in hand are 200 there. Weights that
+// are not listed start at zero.
+var untuned = weights{
 	material: byKind{
 		rules.Advisor:  {170, 150},
 		rules.Elephant: {160, 140},
@@ -131,7 +130,7 @@ var author = weights{
 		rules.Horse: {6, 4}, rules.Cannon: {4, 2}, rules.Pawn: {6, 8}, rules.Elephant: {3, 3}, rules.Advisor: {2, 2},
 	},
 	tempo: weight{18, 10},
-	squares: bothPhases([rules.Kinds][rules.Ranks][5]int32{
+	squares: taperedTables([rules.Kinds][rules.Ranks][5]int32{
 		rules.King: {
 			7: {0, 0, 0, -36, -44}, 8: {0, 0, 0, -14, -24}, 9: {0, 0, 0, 0, 8},
 		},
@@ -189,7 +188,7 @@ var author = weights{
 	}),
 }
 
-// forEachMove is a mobility that grows by so much with each square.
+// forEachMove returns a mobility that grows linearly with the number of squares.
 func forEachMove(by byKind) (all [rules.Kinds][mostMoves + 1]weight) {
 	for k := range by {
 		for n := range all[k] {
@@ -199,8 +198,9 @@ func forEachMove(by byKind) (all [rules.Kinds][mostMoves + 1]weight) {
 	return all
 }
 
-// bothPhases makes the endgame of tables of the middle game.
-func bothPhases(middle [rules.Kinds][rules.Ranks][5]int32) (all [rules.Kinds]halfTable) {
+// taperedTables derives the endgame values of square tables from those of the
+// middle game.
+func taperedTables(middle [rules.Kinds][rules.Ranks][5]int32) (all [rules.Kinds]halfTable) {
 	for k := range middle {
 		for row := range middle[k] {
 			for col, v := range middle[k][row] {
@@ -211,31 +211,32 @@ func bothPhases(middle [rules.Kinds][rules.Ranks][5]int32) (all [rules.Kinds]hal
 	return all
 }
 
-// exposed scales the attack on a palace that lacks advisers, in 1/16 (index:
-// advisers left; author).
-var exposed = [3]int32{26, 20, 16}
+// missingAdvisers scales the attack on a palace by the number of its advisers, in
+// sixteenths (estimate).
+var missingAdvisers = [3]int32{26, 20, 16}
 
-// threatToMove and threatToSuffer scale a threat, in 1/16, by whether its
-// victim's side is to move (author).
+// threatOwnMove and threatEnemyMove scale a threat if its victim's side or the
+// enemy is to move, in sixteenths (estimate).
 const (
-	threatToMove   = 4
-	threatToSuffer = 20
+	threatOwnMove   = 4
+	threatEnemyMove = 20
 )
 
-// exchange are the values that static exchange evaluation counts with. The
-// king outweighs all the rest together.
-var exchange = [rules.Kinds]int32{
+// pieceValue are the values for static exchange evaluation. The king's exceeds the
+// sum of all others.
+var pieceValue = [rules.Kinds]int32{
 	rules.King: 10000, rules.Advisor: 170, rules.Elephant: 160,
 	rules.Horse: 450, rules.Rook: 1000, rules.Cannon: 450, rules.Pawn: 90,
 }
 
-// phaseOf is what a piece adds to the phase; phaseFull is the start's.
+// phaseOf is each kind's contribution to the phase; phaseFull is the phase of the
+// initial position.
 var phaseOf = [rules.Kinds]int32{rules.Rook: 4, rules.Horse: 2, rules.Cannon: 2}
 
 const phaseFull = 2 * (2*4 + 2*2 + 2*2)
 
-// squareEndgame scales the author's tables for the endgame, in 1/16: activity
-// matters less there, a pawn's way more.
+// squareEndgame scales the square tables for the endgame, in sixteenths: squares
+// matter less there, except a pawn's (estimate).
 var squareEndgame = [rules.Kinds]int32{
 	rules.King: 4, rules.Advisor: 12, rules.Elephant: 12, rules.Horse: 10, rules.Rook: 6, rules.Cannon: 6, rules.Pawn: 18,
 }

@@ -13,12 +13,12 @@ import (
 
 // position adapts a board to the kernel.
 type position struct {
-	board *rules.Board
-	rules *rules.Rules
-	eval  *evaluation
-	root  int    // states of the board at the root
-	sums  []sums // of the root and each Do since
-	salt  uint64 // of the rule set, in SearchKey
+	board        *rules.Board
+	rules        *rules.Rules
+	eval         *evaluation
+	root         int           // states of the board at the root
+	accumulators []accumulator // of the root and each Do since
+	salt         uint64        // of the rule set, in SearchKey
 
 	reaches rules.Reaches // room for Moves
 
@@ -35,15 +35,15 @@ func New(p game.Position) (search.Position, error) {
 	}
 	b := x.Board().Clone()
 	a := &position{board: b, rules: x.RuleSet(), root: len(b.States()), eval: shipped}
-	a.sums = append(make([]sums, 0, search.MaxPly+64), a.eval.sums(b))
+	a.accumulators = append(make([]accumulator, 0, search.MaxPly+64), a.eval.accumulate(b))
 	for _, c := range []byte(a.rules.Name()) {
 		a.salt = game.Zobrist(a.salt, uint64(c))
 	}
 	return a, nil
 }
 
-// at are the sums of the current node.
-func (p *position) at() *sums { return &p.sums[len(p.sums)-1] }
+// accumulator are the sums of the current node.
+func (p *position) accumulator() *accumulator { return &p.accumulators[len(p.accumulators)-1] }
 
 // Near the move limit a score depends on the plies left. The table keeps
 // scores apart by limitStep plies from limitFar plies before the limit on, and
@@ -124,18 +124,18 @@ func (p *position) KeyAfter(m game.Move) uint64 { return p.board.KeyAfter(m) ^ p
 // Do makes a move that Moves or Find gave here.
 func (p *position) Do(m game.Move) {
 	from, to := rules.From(m), rules.To(m)
-	next := *p.at()
+	next := *p.accumulator()
 	if captured := p.board.At(to); captured != rules.NoPiece {
 		next.take(p.eval, captured, to)
 	}
 	next.move(p.eval, p.board.At(from), from, to)
-	p.sums = append(p.sums, next)
+	p.accumulators = append(p.accumulators, next)
 	p.board.Do(m)
 }
 
 // Undo takes back the last Do.
 func (p *position) Undo(game.Move) {
-	p.sums = p.sums[:len(p.sums)-1]
+	p.accumulators = p.accumulators[:len(p.accumulators)-1]
 	p.board.Undo()
 }
 
@@ -149,6 +149,6 @@ func (p *position) Unpass() { p.board.Unpass() }
 func (p *position) Clone() search.Position {
 	c := *p
 	c.board = p.board.Clone()
-	c.sums = append(make([]sums, 0, cap(p.sums)), p.sums...)
+	c.accumulators = append(make([]accumulator, 0, cap(p.accumulators)), p.accumulators...)
 	return &c
 }

@@ -11,7 +11,8 @@ import (
 	"reflect"
 	"strings"
 
-	"sparring/protocol/filelock"
+	"github.com/gofrs/flock"
+
 	"sparring/record"
 )
 
@@ -25,9 +26,11 @@ var (
 )
 
 // File is the result file of a match, as lines of JSON: the [Terms], then each
-// [Game] as it ends. It is locked while it is open.
+// [Game] as it ends. It is locked while it is open, by the file of the same name
+// with ".lock" added, which stays when it is closed.
 type File struct {
 	f      *os.File
+	lock   *flock.Flock
 	games  []*Game
 	torn   bool
 	failed error // a write that may have left a partial line
@@ -43,14 +46,16 @@ func OpenFile(path string, t *Terms) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
-	r := &File{f: f}
-	if err = filelock.TryLock(f); errors.Is(err, filelock.ErrLocked) {
+	r := &File{f: f, lock: flock.New(path + ".lock")}
+	if locked, failed := r.lock.TryLock(); failed != nil {
+		err = failed
+	} else if !locked {
 		err = ErrInUse
-	} else if err == nil {
+	} else {
 		err = r.load(t)
 	}
 	if err != nil {
-		f.Close()
+		r.Close()
 		return nil, fmt.Errorf("results: %s: %w", path, err)
 	}
 	return r, nil
@@ -64,7 +69,10 @@ func (r *File) Games() []*Game { return r.games }
 func (r *File) Torn() bool { return r.torn }
 
 // Close closes the file.
-func (r *File) Close() error { return r.f.Close() }
+func (r *File) Close() error {
+	defer r.lock.Close()
+	return r.f.Close()
+}
 
 // Append writes a game. When it returns, the game survives the end of this
 // process. After a write error nothing more is written and every call returns

@@ -187,7 +187,7 @@ func (w *worker) post(ctx context.Context, b match.Bout, id protocol.GameID) err
 		return err
 	}
 	return w.ask(ctx, func(ctx context.Context) error {
-		_, err := w.js.Publish(ctx, w.subjects.Challenge(protocol.Pool("match."+w.terms.ID)), data, jetstream.WithMsgID(string(id)))
+		_, err := w.js.Publish(ctx, w.subjects.Challenge(id, protocol.Pool("match."+w.terms.ID)), data, jetstream.WithMsgID(string(id)))
 		return err
 	})
 }

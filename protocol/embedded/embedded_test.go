@@ -65,6 +65,20 @@ func TestRequestAcrossAccounts(t *testing.T) {
 	}
 }
 
+// The platform alone has JetStream, whatever the others are permitted.
+func TestJetStream(t *testing.T) {
+	srv := start(t, Config{})
+	for name, want := range map[string]bool{"PLATFORM": true, "PLAYERS": false, "WATCH": false} {
+		account, err := srv.ns.LookupAccount(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := account.JetStreamEnabled(); got != want {
+			t.Errorf("account %s: JetStream %v, want %v", name, got, want)
+		}
+	}
+}
+
 // The user "bots" may act for every player of configs/bots.json, and hear the
 // pools of its games.
 func TestShippedPlayers(t *testing.T) {

@@ -6,34 +6,29 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sparring/protocol/filelock"
+	"github.com/gofrs/flock"
 )
 
-// lockFile is held while a server uses the directory. It tells who does.
-const lockFile = "lock"
-
-// lockDir makes the directory, shows that it can be written to, and keeps
-// other processes out of it until release is called.
+// lockDir makes the directory, checks that it can be written to, and keeps other
+// servers out of it until release is called. While it is locked, the file pid
+// holds the id of the process.
 func lockDir(dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	path := filepath.Join(dir, lockFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	lock, pid := flock.New(filepath.Join(dir, "lock")), filepath.Join(dir, "pid")
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		holder, _ := os.ReadFile(pid) // the message helps without it, too
+		return nil, fmt.Errorf("data directory %s is in use by another server (process %s, lock file %s)",
+			dir, strings.TrimSpace(string(holder)), lock.Path())
+	}
+	if err == nil {
+		err = os.WriteFile(pid, fmt.Appendln(nil, os.Getpid()), 0o640)
+	}
 	if err != nil {
+		lock.Close()
 		return nil, fmt.Errorf("data directory can't be written to: %w", err)
 	}
-	if err := filelock.TryLock(f); err != nil {
-		holder := make([]byte, 64)
-		n, _ := f.Read(holder) // the name is a courtesy
-		f.Close()
-		return nil, fmt.Errorf("data directory %s is in use by another server (%s, lock file %s): %w",
-			dir, strings.TrimSpace(string(holder[:n])), path, err)
-	}
-	_, err = f.WriteAt(fmt.Appendf(nil, "process %-12d\n", os.Getpid()), 0)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("data directory can't be written to: %w", err)
-	}
-	return func() { f.Close() }, nil
+	return func() { lock.Close() }, nil
 }

@@ -1,0 +1,143 @@
+package arena
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+)
+
+const (
+	manyWaiting = 10_000 // challenges in the store
+	longGame    = 600    // plies
+)
+
+// crowded is an arena that does not run, over a store with many challenges
+// of ann's and the log of a long game.
+func crowded(t testing.TB) (a *Arena, waits protocol.GameID, played protocol.GameID) {
+	t.Helper()
+	a, err := New(t.Context(), connect(t, startServer(t, "").Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.life = t.Context()
+	now := time.Now()
+	for i := range manyWaiting {
+		ch := protocol.Challenge{V: protocol.Version, Game: gameID("ann", fmt.Sprint(i)), Terms: small(t, "60"), Created: now, Expires: now.Add(time.Hour)}
+		ch.Seats[0] = protocol.SeatWanted{Player: "ann", Instance: "a1"}
+		ch.Seats[1] = protocol.SeatWanted{Player: protocol.PlayerID(fmt.Sprintf("bob%d", i%100))}
+		waits = ch.Game // the last: a walk passes all the others
+		publish(t, a, a.server.Subjects().Challenge(ch.Game, protocol.OwnPool(ch.Seats[1].Player)), ch)
+	}
+	played = "long"
+	e := protocol.Event{V: protocol.Version, Kind: protocol.EventMove, Term: 1, Time: now}
+	e.Game, e.Terms = played, small(t, "60")
+	for i := range longGame + 1 {
+		e.Index = uint64(i + 1)
+		publish(t, a, a.server.Subjects().Log(played), e)
+		e.Moves = append(e.Moves, "a1b2/c3")
+	}
+	select {
+	case <-a.store.js.PublishAsyncComplete():
+	case <-time.After(patience):
+		t.Fatal("the store does not take what it is to hold")
+	}
+	return a, waits, played
+}
+
+func publish(t testing.TB, a *Arena, subject string, message any) {
+	t.Helper()
+	data, err := json.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.store.js.PublishAsync(subject, data, jetstream.WithStallWait(patience)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// traffic counts the messages that a connection sends and gets while f runs.
+func traffic(nc *nats.Conn, f func()) (sent, got uint64) {
+	before := nc.Stats()
+	f()
+	after := nc.Stats()
+	return after.OutMsgs - before.OutMsgs, after.InMsgs - before.InMsgs
+}
+
+func BenchmarkWithdraw(b *testing.B) {
+	a, g, _ := crowded(b)
+	sent, _ := traffic(a.nc, func() {
+		for b.Loop() {
+			if _, _, err := a.store.waiting(b.Context(), g); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.ReportMetric(float64(sent)/float64(b.N), "requests/op")
+}
+
+func BenchmarkReadLog(b *testing.B) {
+	a, _, g := crowded(b)
+	sent, _ := traffic(a.nc, func() {
+		for b.Loop() {
+			if events, err := a.store.entries(b.Context(), g); err != nil || len(events) != longGame+1 {
+				b.Fatalf("%d entries (%v)", len(events), err)
+			}
+		}
+	})
+	b.ReportMetric(float64(sent)/float64(b.N), "requests/op")
+}
+
+// What a withdrawal and the end of a game ask of the store does not grow with
+// what else is in it.
+func TestCostsOwnSize(t *testing.T) {
+	t.Parallel()
+	a, waits, played := crowded(t)
+	var ans protocol.Answer
+	sent, _ := traffic(a.nc, func() { ans = a.withdraw(protocol.From{Player: "ann"}, protocol.Withdraw{Game: waits}) })
+	if ans.Error != nil || sent != 3 {
+		t.Errorf("a withdrawal among %d challenges takes %d requests (%v), want 3: find it, close it, delete it", manyWaiting, sent, ans.Error)
+	}
+	if ans := a.withdraw(protocol.From{Player: "eve"}, protocol.Withdraw{Game: gameID("ann", "7")}); ans.Error == nil || ans.Error.Code != protocol.Denied {
+		t.Errorf("somebody else withdraws: %+v, want %s", ans, protocol.Denied)
+	}
+	sent, got := traffic(a.nc, func() {
+		if events, err := a.store.entries(t.Context(), played); err != nil || len(events) != longGame+1 || events[longGame].Index != longGame+1 {
+			t.Errorf("%d entries (%v), want %d in order", len(events), err, longGame+1)
+		}
+	})
+	if sent > 3 || got > longGame+10 {
+		t.Errorf("a log of %d entries takes %d requests and %d messages", longGame+1, sent, got)
+	}
+}
+
+// A challenger whose hello comes after its challenge is heard when it comes,
+// and nobody is asked before.
+func TestAwaitHello(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPresence(time.Second)
+		heard := make(chan bool)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		go func() { heard <- p.await(ctx, "ann", "a1") }()
+		synctest.Wait()
+		p.hello(protocol.From{Player: "bob", Arrived: time.Now()}, protocol.Hello{Instance: "b1"})
+		synctest.Wait()
+		p.hello(protocol.From{Player: "ann", Arrived: time.Now()}, protocol.Hello{Instance: "a1"})
+		began := time.Now()
+		if !<-heard || !time.Now().Equal(began) {
+			t.Error("the hello is not noticed when it comes")
+		}
+		if p.await(ctx, "cyd", "c1") || time.Since(began) != time.Minute {
+			t.Error("somebody who never says hello is waited for longer or less than allowed")
+		}
+	})
+}
