@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -22,9 +23,9 @@ import (
 
 	"sparring/arena"
 	"sparring/bot"
-	"sparring/bot/play"
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/adapter"
 	"sparring/engine/level"
 	"sparring/engine/search"
 	"sparring/engine/search/searchtest"
@@ -124,6 +125,28 @@ func TestLevels(t *testing.T) {
 	}
 	if recipe, err := openings.Usual(rules); err != nil || recipe.Plies != 1 {
 		t.Errorf("%+v, %v", recipe, err)
+	}
+}
+
+// The page names every file here, and every field of the two rows.
+func TestDocument(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/adding-a-game.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob("*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []reflect.Type{reflect.TypeFor[game.Game](), reflect.TypeFor[adapter.Adapter]()} {
+		for _, f := range reflect.VisibleFields(row) {
+			names = append(names, f.Name)
+		}
+	}
+	for _, name := range names {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/adding-a-game.md does not name %s", name)
+		}
 	}
 }
 
@@ -282,7 +305,7 @@ func runBot(ctx context.Context, t *testing.T, srv *embedded.Server, name protoc
 	engines, pool := playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20}), engine.NewPool(1)
 	defer engines.Close()
 	defer pool.Close()
-	b, err := bot.New(nc, cfg, bot.Deps{Think: play.PoolThinker{Engines: engines, Pool: pool}, Build: engine.Build(), Records: records, Log: zerolog.Nop()})
+	b, err := bot.New(nc, cfg, bot.Deps{NewGame: engines.NewGame, Pool: pool, Build: engine.Build(), Records: records, Log: zerolog.Nop()})
 	if err == nil {
 		err = b.Run(ctx)
 	}
