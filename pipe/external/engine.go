@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sync"
@@ -27,7 +28,12 @@ type Engine struct {
 	busy   []*program // of games, or starting
 	closed bool
 	living sync.WaitGroup
+
+	identity identity // as the first process gave it
 }
+
+// identity is what a program says of itself; "" is nothing.
+type identity struct{ name, build string }
 
 // times are how long a program may take to do what takes no thinking.
 type times struct {
@@ -87,6 +93,11 @@ func (e *Engine) within(l search.Limits) search.Limits {
 	return l
 }
 
+// pause is how long nothing is sent to a program after its move.
+func (e *Engine) pause() time.Duration {
+	return cmp.Or(e.spec.Pause, protocols[e.spec.Dialect].pause)
+}
+
 func (e *Engine) isClosed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -97,15 +108,39 @@ func (e *Engine) isClosed() bool {
 type program struct {
 	*process
 	dialect
-	times times
-	stale bool  // a late answer to an earlier search may still come: it was hushed
-	held  *held // what it knows of the game it plays; nil is nothing
-	once  bool  // it has said that it plays one game only
-	began bool  // it has been told of one
+	times   times
+	stale   bool  // a late answer to an earlier search may still come: it was hushed
+	held    *held // what it knows of the game it plays; nil is nothing
+	oneGame bool  // it has said that it plays one game only
+	began   bool  // it has been told of one
+
+	moved      time.Time       // when it last answered with a move
+	ponderless bool            // it can't search without an end
+	noted      map[string]bool // what was noted of it: once will do
+
+	identity identity
+}
+
+// once does something the first time that it is called with a key.
+func (p *program) once(key string, do func()) {
+	if p.noted == nil {
+		p.noted = map[string]bool{}
+	}
+	if !p.noted[key] && len(p.noted) < maxIncidents {
+		p.noted[key] = true
+		do()
+	}
+}
+
+// called notes what a program calls itself.
+func (p *program) called(name, build string) {
+	if name != "" {
+		p.identity = identity{clip(name), clip(build)}
+	}
 }
 
 // spent: it has had the one game that it plays.
-func (p *program) spent() bool { return p.once && p.began }
+func (p *program) spent() bool { return p.oneGame && p.began }
 
 // launch starts a process and greets it.
 func (e *Engine) launch() (*program, error) {
@@ -118,6 +153,7 @@ func (e *Engine) launch() (*program, error) {
 	}
 	p := &program{process: proc, dialect: protocols[e.spec.Dialect].speaker(e.spec, e.game), times: e.times}
 	e.mu.Lock()
+	p.identity = e.identity
 	e.busy = append(e.busy, p)
 	closed := e.closed
 	e.mu.Unlock()
@@ -129,6 +165,9 @@ func (e *Engine) launch() (*program, error) {
 		return nil, asStart(err)
 	}
 	p.inbox.listen(false)
+	e.mu.Lock()
+	e.identity = p.identity
+	e.mu.Unlock()
 	return p, nil
 }
 
@@ -170,7 +209,7 @@ func (e *Engine) keep(p *program) {
 		e.retire(p)
 		return
 	}
-	p.held, p.began = nil, false
+	p.held, p.began, p.noted = nil, false, nil
 	e.idle = append(e.idle, p)
 }
 

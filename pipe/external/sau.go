@@ -26,6 +26,7 @@ func (t *sauTalk) greet(p *program) error {
 	}
 	return p.await(p.times.start, engine.FaultStart, "name", func(line string) bool {
 		l, _ := sau.Parse(line)
+		p.called(l.Text, "")
 		return l.Word == sau.Name
 	})
 }
@@ -91,6 +92,10 @@ func (t *sauTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 	}
 	return a, nil
 }
+
+func (t *sauTalk) objects(string) bool { return false }
+
+func (t *sauTalk) searchOtherwise() bool { return false }
 
 func (t *sauTalk) hush() string     { return "" }
 func (t *sauTalk) farewell() string { return sau.Line{Word: sau.Quit}.String() }

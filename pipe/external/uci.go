@@ -103,8 +103,13 @@ func (t *uciTalk) greet(p *program) error {
 	}
 	err := p.await(p.times.start, engine.FaultStart, "uciok", func(line string) bool {
 		reply, _ := uci.ParseReply(line)
-		if o, ok := reply.(uci.Option); ok {
-			t.options = append(t.options, o)
+		switch reply := reply.(type) {
+		case uci.Option:
+			t.options = append(t.options, reply)
+		case uci.ID:
+			if reply.Key == "name" {
+				p.called(reply.Value, "")
+			}
 		}
 		return reply == uci.OK{}
 	})
@@ -279,6 +284,10 @@ func (t *uciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 	}
 	return nil, nil
 }
+
+func (t *uciTalk) objects(string) bool { return false }
+
+func (t *uciTalk) searchOtherwise() bool { return false }
 
 func (t *uciTalk) hush() string     { return uci.Stop{}.String() }
 func (t *uciTalk) farewell() string { return uci.Quit{}.String() }
