@@ -113,9 +113,6 @@ func (s *Session) handleResult(t searchEnd) {
 		return
 	}
 	s.search = nil
-	for _, incident := range t.Incidents {
-		s.log.Warn().Str("incident", incident).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine misbehaved")
-	}
 	if s.st.Turn != s.st.You || s.game.pos == nil {
 		return
 	}
@@ -140,6 +137,7 @@ func (s *Session) handleResult(t searchEnd) {
 		return
 	}
 	analysis := s.analyse(m, r)
+	analysis.Incidents, s.incidents = s.incidents, nil
 	d := &decision{len(s.game.plies), s.game.pos.Format(r.Move), game.KeyText(after.Key()), &analysis}
 	s.manners.offering = r.OfferDraw
 	s.setPonderTarget(d, after, r.Ponder)
@@ -157,10 +155,10 @@ func (s *Session) legalMove(t searchEnd) (search.Result, game.Position) {
 		}
 	}
 	level := zerolog.ErrorLevel
-	if s.searchFailed {
+	if s.failed {
 		level = zerolog.DebugLevel // it was said once
 	}
-	s.searchFailed = true
+	s.failed = true
 	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.game.plies)).Msg("no move from the thinker; playing any")
 	for _, m := range s.game.pos.Legal(nil) {
 		if after.Play(m) == nil {
