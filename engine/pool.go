@@ -189,19 +189,21 @@ func (t *Thought) live() {
 		return
 	}
 	var found search.Result
+	var incidents []string
 	find := func(pos game.Position, l search.Limits) (search.Result, error) {
 		ours := limits
 		ours.Moves, ours.MultiPV = l.Moves, l.MultiPV
 		ours.NoBook = true // scores are compared, which a book does not have
 		var err error
 		found, err = t.search(pos, ours, playing)
+		incidents = append(incidents, found.Incidents...)
 		return found, err
 	}
 	// Depth, score and line are about another position than the one where the
 	// choice is made, and stay out of what is said about it.
 	t.result = search.Result{Source: search.FromSearch}
 	t.result.Move, t.err = opening.Choose(t.position, find, rand.New(rand.NewPCG(t.game.Options().Seed, uint64(t.position.Ply()))))
-	t.result.Nodes, t.result.Time = found.Nodes, found.Time
+	t.result.Nodes, t.result.Time, t.result.Incidents = found.Nodes, found.Time, incidents
 	if t.result.Move != game.NoMove {
 		t.result.PV = []game.Move{t.result.Move}
 	}

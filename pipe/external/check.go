@@ -281,7 +281,8 @@ func (x *examination) stop() Finding {
 	if !protocols[x.engine.spec.Dialect].ponders {
 		return Finding{"stop", Moot, string(x.engine.spec.Dialect) + " has no search without an end"}
 	}
-	if _, err := x.program(); err != nil {
+	p, err := x.program()
+	if err != nil {
 		return x.failed("stop", err)
 	}
 	run, err := x.game.Search(x.start, search.Limits{Wait: true}, nil)
@@ -294,7 +295,11 @@ func (x *examination) stop() Finding {
 	if r := run.Wait(); r.Err != nil {
 		return x.failed("stop", r.Err)
 	}
-	if odd := x.game.incidents.take(); len(odd) > 0 {
+	odd := x.game.incidents.take()
+	if fault := p.fault(); fault != nil {
+		return x.failed("stop", fault)
+	}
+	if len(odd) > 0 {
 		return Finding{"stop", Warn, strings.Join(odd, "; ")}
 	}
 	return Finding{"stop", Good, fmt.Sprintf("answered %v after stop", time.Since(began).Round(time.Millisecond))}

@@ -131,7 +131,7 @@ func TestBrokenEngines(t *testing.T) {
 		})
 	}
 	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.Twice, // have tests of their own
-		faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
+		faultyengine.CrashPonder, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
 	}
