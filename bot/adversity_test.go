@@ -110,7 +110,7 @@ func TestRefusalsThatPass(t *testing.T) {
 
 func TestHaltedGameGoesOn(t *testing.T) {
 	p, m, f := playing(t, nil)
-	f.think.setPause(5 * time.Millisecond)
+	f.engine.setPause(5 * time.Millisecond)
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 	p.mu.Lock()
 	m.Status = protocol.Halted
@@ -213,36 +213,76 @@ func checkRecord(t *testing.T, doc *record.Record, m *match) {
 	}
 }
 
-func TestNATSRestartsInMidGame(t *testing.T) {
-	t.Parallel() // it mostly waits
+// restartable starts a NATS server that stop ends and start starts again, at
+// the same address.
+func restartable(t *testing.T) (at protocol.Connection, stop, start func()) {
+	t.Helper()
 	opts := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
-	start := func() *server.Server {
-		ns, err := server.NewServer(opts)
-		if err != nil {
+	var ns *server.Server
+	start = func() {
+		var err error
+		if ns, err = server.NewServer(opts); err != nil {
 			t.Fatal(err)
 		}
 		ns.Start()
 		if !ns.ReadyForConnections(waitFor) {
 			t.Fatal("server not ready")
 		}
-		return ns
 	}
-	ns := start()
-	at := protocol.Connection{URL: ns.ClientURL(), Log: zerolog.Nop()}
+	stop = func() {
+		ns.Shutdown()
+		ns.WaitForShutdown()
+	}
+	start()
+	opts.Port = ns.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { stop() })
+	return protocol.Connection{URL: ns.ClientURL(), Log: zerolog.Nop()}, stop, start
+}
+
+func TestNATSRestartsInMidGame(t *testing.T) {
+	t.Parallel() // it mostly waits
+	at, stop, start := restartable(t)
 	p := newPlatform(t, connect(t, at))
-	f := startBot(t, connect(t, at))
-	f.think.setPause(20 * time.Millisecond)
+	nc := connect(t, at)
+	f := startBot(t, nc)
+	f.engine.setPause(20 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
-	opts.Port = ns.Addr().(*net.TCPAddr).Port
-	ns.Shutdown()
-	ns.WaitForShutdown()
-	time.Sleep(100 * time.Millisecond)
-	ns = start()
-	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
+	stop()
+	eventually(t, "the loss of the connection", func() bool { return !nc.IsConnected() })
+	start()
 	p.finished(m)
 	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+}
+
+// The server is gone while the bot drains: it ends by itself, and has written
+// the record of the game.
+func TestDrainWithoutAServer(t *testing.T) {
+	t.Parallel() // it mostly waits
+	dir := t.TempDir()
+	w, err := record.NewWriter(dir, "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	at, stop, start := restartable(t)
+	p := newPlatform(t, connect(t, at))
+	f := startBotWith(t, connect(t, at), w, func(c *Config) { c.DrainSilence = 100 * time.Millisecond })
+	f.engine.setPause(50 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+	stop()
+	f.Drain()
+	f.wait(t)
+	start() // for the cleanups
+	if f.err != nil {
+		t.Errorf("Run returned %v", f.err)
+	}
+	if doc, err := record.Find(dir, "game1"); err != nil || len(doc.Plies) < 4 || doc.Result != game.Undecided || doc.Text == "" {
+		t.Errorf("record %+v, %v", doc, err)
+	}
 }
 
 // A platform gone mad: the process lives, says so once, and plays on.
@@ -251,7 +291,7 @@ func TestGarbage(t *testing.T) {
 	nc := connect(t, srv.Platform())
 	p := newPlatform(t, nc)
 	f := startBot(t, connect(t, srv.Player("bots")))
-	f.think.setPause(2 * time.Millisecond)
+	f.engine.setPause(2 * time.Millisecond)
 	// Somebody on the platform's side answers everything, and first.
 	for _, subject := range []string{"sparring.play.amazons-hare.game.game1.*", "sparring.play.amazons-hare.alive"} {
 		if _, err := nc.Subscribe(subject, func(msg *nats.Msg) {

@@ -14,14 +14,19 @@ import (
 	"sparring/bot/play"
 	"sparring/bot/policy"
 	"sparring/engine"
+	"sparring/engine/search"
 	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
 // Deps are what a bot works with.
 type Deps struct {
-	Think play.Thinker
-	Build string // of the thinker, as a hello and the records name it
+	// NewGame opens a game for the player whose engine a spec names, as package
+	// playerspec reads it; "" is our own engine. The searches of all games share
+	// the cores of the pool.
+	NewGame func(spec string, o engine.GameOptions) (engine.Game, error)
+	Pool    *engine.Pool
+	Build   string // as a hello and the records name it
 	// Records, if set, gets the record of every game when it ends.
 	Records play.Records
 	Log     zerolog.Logger
@@ -64,8 +69,8 @@ const (
 // New checks the settings and makes a bot on a connection, which stays the
 // caller's.
 func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
-	if d.Think == nil {
-		return nil, errors.New("bot: nothing to think with")
+	if d.NewGame == nil || d.Pool == nil {
+		return nil, errors.New("bot: no engine")
 	}
 	if cfg.Instance == "" {
 		cfg.Instance = protocol.InstanceID(protocol.NewID())
@@ -97,15 +102,16 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	return b, nil
 }
 
-// Drain makes the bot take no more games; Run returns once those under way
-// have ended. End Run's context to hand them over at once.
+// Drain makes the bot take no more games. Run returns once those under way have
+// ended, or when the platform has not answered for Config.DrainSilence. End Run's
+// context to hand the games over at once.
 func (b *Bot) Drain() { b.drainOnce.Do(func() { close(b.drain) }) }
 
 // Run plays until ctx ends, or the games end after Drain. It then gives the
 // seats back to the platform and returns within three seconds. The error says
 // that the connection was closed. It can be called once.
 func (b *Bot) Run(ctx context.Context) error {
-	b.start(ctx)
+	b.warmUp(ctx)
 	games, stopGames := context.WithCancel(ctx)
 	defer stopGames()
 	b.games = games
@@ -138,18 +144,17 @@ func (b *Bot) Run(ctx context.Context) error {
 	return err
 }
 
-// start starts who thinks for the players, before anybody can wait for a move.
-// An engine that does not start is no reason to keep the other players waiting:
-// its next start may go better.
-func (b *Bot) start(ctx context.Context) {
-	started := make(chan struct{})
+// warmUp starts the players' engines before any clock runs. A player whose engine
+// fails does not keep the others waiting: its next start may succeed.
+func (b *Bot) warmUp(ctx context.Context) {
+	done := make(chan struct{})
 	go func() {
-		defer close(started)
+		defer close(done)
 		var wg sync.WaitGroup
 		for _, p := range b.players {
 			for _, g := range p.profile.Games {
 				wg.Go(func() {
-					if err := b.tryEngine(p.profile.Engine, g); err != nil && ctx.Err() == nil {
+					if err := b.tryEngine(p.profile, g); err != nil && ctx.Err() == nil {
 						p.log.Error().Err(err).Str("engine", p.profile.Engine).Msg("the engine does not start")
 					}
 				})
@@ -158,28 +163,42 @@ func (b *Bot) start(ctx context.Context) {
 		wg.Wait()
 	}()
 	select {
-	case <-started:
-	case <-ctx.Done(): // the pool's end ends what is still starting
+	case <-done:
+	case <-ctx.Done(): // closing the engines ends what is still starting
 	}
 }
 
-// tryEngine starts a player's engine for a game, and lets the process wait for
-// the first one.
-func (b *Bot) tryEngine(spec, gameName string) error {
+// tryEngine starts a player's engine for a game. A program then waits for the
+// first game; our own engine makes its tables in a first search, which took
+// seconds off the clock of the first move on a busy machine.
+func (b *Bot) tryEngine(p Profile, gameName string) error {
 	rules, err := catalog.Rules(gameName)
 	if err != nil {
 		return err
 	}
-	g, err := b.deps.Think.NewGame(spec, engine.GameOptions{Rules: rules})
+	g, err := b.deps.NewGame(p.Engine, engine.GameOptions{Rules: rules})
 	if err != nil {
 		return err
 	}
-	return errors.Join(g.Ready(), g.Close())
+	defer g.Close()
+	if err := g.Ready(); err != nil || p.external() {
+		return err
+	}
+	start, err := rules.New("")
+	if err != nil {
+		return err
+	}
+	run, err := g.Search(start, search.Limits{Nodes: 1000, NoBook: true}, nil)
+	if err != nil {
+		return err
+	}
+	return run.Wait().Err
 }
 
 // serve keeps the places in the queues until there is a reason to end.
 func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 	drain := b.drain
+	var draining time.Time // since when
 	tick := time.NewTicker(checkup)
 	defer tick.Stop()
 	for {
@@ -189,7 +208,11 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		switch {
 		case b.nc.IsClosed():
 			return fmt.Errorf("bot: %w", nats.ErrConnectionClosed)
-		case drain == nil && b.ledger.Used() == 0:
+		case drain != nil:
+		case b.ledger.Used() == 0:
+			return nil
+		case min(time.Since(draining), time.Since(*b.answered.Load())) >= b.cfg.DrainSilence:
+			b.log.Warn().Int("games", b.ledger.Used()).Msg("draining without a platform; leaving the games to other instances")
 			return nil
 		}
 		select {
@@ -198,7 +221,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		case <-drain:
 			b.log.Info().Int("games", b.ledger.Used()).Msg("draining: no more games")
 			b.ledger.Close()
-			drain = nil
+			drain, draining = nil, time.Now()
 		case <-b.ledger.Changed():
 		case <-b.news:
 		case <-tick.C: // a queue that could not be joined is tried again

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sparring/bot/play"
+	"sparring/engine"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/pipe/external/faultyengine"
@@ -31,7 +32,7 @@ const hare, tortoise = protocol.PlayerID("amazons-hare"), protocol.PlayerID("ama
 // fixture is a bot that runs, and what it says.
 type fixture struct {
 	*Bot
-	think  *greedy
+	engine *greedy // nil: a real one
 	log    *lines
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -48,7 +49,10 @@ func startBot(t *testing.T, nc *nats.Conn, change ...func(*Config)) *fixture {
 
 func startBotWith(t *testing.T, nc *nats.Conn, records play.Records, change ...func(*Config)) *fixture {
 	t.Helper()
-	return runBot(t, nc, Deps{Think: &greedy{chance: 0.5}, Build: "test 1", Records: records}, change...)
+	e := &greedy{winProb: 0.5}
+	f := runBot(t, nc, Deps{NewGame: e.newGame, Build: "test 1", Records: records}, change...)
+	f.engine = e
+	return f
 }
 
 func runBot(t *testing.T, nc *nats.Conn, d Deps, change ...func(*Config)) *fixture {
@@ -60,7 +64,10 @@ func runBot(t *testing.T, nc *nats.Conn, d Deps, change ...func(*Config)) *fixtu
 		f(&cfg)
 	}
 	f := &fixture{log: new(lines), done: make(chan struct{})}
-	f.think, _ = d.Think.(*greedy)
+	if d.Pool == nil {
+		d.Pool = engine.NewPool(2)
+		t.Cleanup(d.Pool.Close)
+	}
 	d.Log, d.Observe = zerolog.New(f.log), f.observe
 	b, err := New(nc, cfg, d)
 	if err != nil {
@@ -92,13 +99,13 @@ func (f *fixture) stop(t *testing.T) {
 	t.Helper()
 	f.cancel()
 	f.wait(t)
-	if f.think == nil {
+	if f.engine == nil {
 		return
 	}
-	f.think.mu.Lock()
-	defer f.think.mu.Unlock()
-	if f.think.running != 0 {
-		t.Errorf("%d searches still run", f.think.running)
+	f.engine.mu.Lock()
+	defer f.engine.mu.Unlock()
+	if f.engine.running != 0 || f.engine.open != 0 {
+		t.Errorf("%d searches still run, %d games are open", f.engine.running, f.engine.open)
 	}
 }
 
@@ -172,7 +179,7 @@ func TestPlaysAGameToItsEnd(t *testing.T) {
 		t.Errorf("last event %+v, the platform's outcome %+v", last, m.Outcome)
 	}
 	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
-	if f.think.hits == 0 {
+	if f.engine.hits == 0 {
 		t.Error("the script plays what the thinker expects, and yet no ponder hit")
 	}
 	for _, bad := range []string{`"level":"error"`, `"level":"warn"`} {

@@ -33,6 +33,7 @@ type Config struct {
 	HashMB       int           `split_words:"true" default:"64" desc:"hash table in MiB, shared by all games of a kind"`
 	Book         string        `default:"shipped" desc:"opening books that our own engine plays from: shipped, none, or a *.book file or a folder of them"`
 	Ponder       bool          `default:"true" desc:"think on the opponent's time, with cores that are free"`
+	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"while draining, end when the platform has not answered for this long"`
 	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts against POLICY_REPEAT"`
 
 	Tablebase      string `desc:"directory of endgame tables that our own engine plays Xiangqi with; empty: none"`
@@ -88,6 +89,7 @@ func (c Config) Validate() error {
 		faults.Add("THREADS", "%d: there are %d cores to think with", c.Threads, cores)
 	}
 	faults.AtLeast("HASH_MB", c.HashMB, 1)
+	faults.Positive("DRAIN_SILENCE", c.DrainSilence)
 	faults.Positive("REPEAT_WINDOW", c.RepeatWindow)
 	if _, err := zerolog.ParseLevel(c.LogLevel); err != nil || c.LogLevel == "" {
 		faults.Add("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"sparring/bot/play"
 	"sparring/engine"
 	"sparring/game"
 	"sparring/pipe/playerspec"
@@ -14,15 +13,16 @@ import (
 	"sparring/record"
 )
 
-// pooled is the real thinker, with so many cores.
-func pooled(t *testing.T, cores int) play.PoolThinker {
+// real are the engines that specs name, with small hash tables.
+func real(t *testing.T) func(string, engine.GameOptions) (engine.Game, error) {
 	t.Helper()
-	p := play.PoolThinker{Engines: playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20}), Pool: engine.NewPool(cores)}
+	engines := playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20})
 	t.Cleanup(func() {
-		p.Pool.Close()
-		p.Engines.Close()
+		if err := engines.Close(); err != nil {
+			t.Error(err)
+		}
 	})
-	return p
+	return engines.NewGame
 }
 
 // The real engine plays a game: every own move is searched, and what it says
@@ -41,7 +41,7 @@ func TestPlaysWithTheEngine(t *testing.T) {
 	if err := os.WriteFile(profiles, []byte(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "nodes": 1000}]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: pooled(t, 2), Build: "test 1", Records: w},
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: w},
 		func(c *Config) { c.Profiles = profiles })
 	o := offerOf(small(t), "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))

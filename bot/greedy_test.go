@@ -4,43 +4,20 @@ import (
 	"sync"
 	"time"
 
-	"sparring/bot/play"
 	"sparring/engine"
+	"sparring/engine/search"
 	"sparring/game"
 )
 
-// greedy is a real thinker: it takes the first legal move that leaves the
-// opponent fewest replies among a few, and expects the first legal reply.
+// greedy is a real, simple engine: it plays the legal move, among a few, that
+// leaves the opponent fewest replies, and expects the first legal reply.
 type greedy struct {
-	pause  time.Duration // per search
-	chance float64       // that it claims
-
-	mu       sync.Mutex
-	searches int
-	hits     int
-	running  int
-}
-
-type idea struct {
-	g       *greedy
-	t       play.Task
-	hit     chan struct{}
-	stop    chan struct{}
-	hitOnce sync.Once
-	once    sync.Once
-	started time.Time
-}
-
-func (g *greedy) NewGame(string, engine.GameOptions) (play.Game, error) { return g, nil }
-func (g *greedy) Ready() error                                          { return nil }
-func (g *greedy) Close() error                                          { return nil }
-
-func (g *greedy) Think(t play.Task) (play.Thought, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.searches++
-	g.running++
-	return &idea{g: g, t: t, hit: make(chan struct{}), stop: make(chan struct{}), started: time.Now()}, nil
+	mu      sync.Mutex
+	pause   time.Duration // per search
+	winProb float64       // that it claims
+	hits    int           // ponder hits
+	running int           // searches
+	open    int           // games
 }
 
 func (g *greedy) setPause(d time.Duration) {
@@ -49,38 +26,90 @@ func (g *greedy) setPause(d time.Duration) {
 	g.pause = d
 }
 
-func (i *idea) PonderHit(play.Clock) {
-	i.hitOnce.Do(func() {
-		i.g.mu.Lock()
-		i.g.hits++
-		i.g.mu.Unlock()
-		close(i.hit)
+func (g *greedy) setWinProb(p float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.winProb = p
+}
+
+// count adds to one of the counters.
+func (g *greedy) count(n *int, by int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	*n += by
+}
+
+func (g *greedy) newGame(_ string, o engine.GameOptions) (engine.Game, error) {
+	g.count(&g.open, 1)
+	return greedyGame{g, o}, nil
+}
+
+type greedyGame struct {
+	*greedy
+	options engine.GameOptions
+}
+
+func (g greedyGame) Options() engine.GameOptions  { return g.options }
+func (g greedyGame) Ready() error                 { return nil }
+func (g greedyGame) Describe() engine.Description { return engine.Description{Name: "greedy"} }
+func (g greedyGame) Close() error                 { g.count(&g.open, -1); return nil }
+
+// greedySearch ends by itself after the pause, which begins with the ponder hit
+// where there is one. With a limit of nodes it does not pause.
+type greedySearch struct {
+	*greedy
+	hit, stop, done chan struct{}
+	hitOnce, once   sync.Once
+	result          search.Result // once done is closed
+}
+
+func (g greedyGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	s := &greedySearch{greedy: g.greedy, hit: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
+	g.count(&g.running, 1)
+	p = p.Clone()
+	go func() {
+		defer close(s.done)
+		defer g.count(&g.running, -1)
+		s.search(p, l)
+		if report != nil && s.result.Move != game.NoMove {
+			report(search.Info{Depth: 1, PV: s.result.PV, Score: s.result.Score, Nodes: s.result.Nodes})
+		}
+	}()
+	return s, nil
+}
+
+func (s *greedySearch) PonderHit(search.Limits) {
+	s.hitOnce.Do(func() {
+		s.count(&s.hits, 1)
+		close(s.hit)
 	})
 }
-func (i *idea) Stop() { i.once.Do(func() { close(i.stop) }) }
+func (s *greedySearch) Stop()                 { s.once.Do(func() { close(s.stop) }) }
+func (s *greedySearch) Pause()                {}
+func (s *greedySearch) Resume()               {}
+func (s *greedySearch) Done() <-chan struct{} { return s.done }
+func (s *greedySearch) Wait() search.Result   { <-s.done; return s.result }
 
-func (i *idea) Wait() (play.Result, error) {
-	defer func() {
-		i.g.mu.Lock()
-		i.g.running--
-		i.g.mu.Unlock()
-	}()
-	if i.t.Ponder {
+func (s *greedySearch) search(p game.Position, l search.Limits) {
+	begun := time.Now()
+	if l.Wait {
 		select {
-		case <-i.hit:
-		case <-i.stop:
-			return play.Result{}, nil
+		case <-s.hit:
+		case <-s.stop:
+			return
 		}
 	}
-	i.g.mu.Lock()
-	pause := i.g.pause
-	i.g.mu.Unlock()
+	s.mu.Lock()
+	pause, winProb := s.pause, s.winProb
+	s.mu.Unlock()
+	if l.Nodes > 0 {
+		pause = 0
+	}
 	select {
 	case <-time.After(pause):
-	case <-i.stop:
+	case <-s.stop:
 	}
-	p := i.t.Position
-	r := play.Result{Depth: 1, WinProb: i.g.chance, Source: "search"}
+	r := search.Result{Depth: 1, WinProb: winProb, Source: search.FromSearch}
 	for n, m := range p.Legal(nil) {
 		if n > 20 {
 			break
@@ -89,17 +118,15 @@ func (i *idea) Wait() (play.Result, error) {
 			continue
 		}
 		replies := p.Legal(nil)
-		if r.Nodes++; r.Move == game.NoMove || -len(replies) > r.Score {
-			r.Move, r.Score, r.Ponder = m, -len(replies), game.NoMove
+		if score := search.Score(-len(replies)); r.Move == game.NoMove || score > r.Score {
+			r.Move, r.Score, r.Ponder = m, score, game.NoMove
 			if len(replies) > 0 {
 				r.Ponder = replies[0]
 			}
 		}
+		r.Nodes++
 		p.Undo()
 	}
-	r.PV, r.Time = []game.Move{r.Move}, time.Since(i.started)
-	if i.t.Watch != nil {
-		i.t.Watch(r)
-	}
-	return r, nil
+	r.PV, r.Time = []game.Move{r.Move}, time.Since(begun)
+	s.result = r
 }

@@ -13,9 +13,10 @@ import (
 func TestResignsWhenHopeless(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: &greedy{chance: 0.3}}, func(c *Config) {
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
 		c.Play.ResignBelow, c.Play.ResignMoves = 40, 3
 	})
+	f.engine.setWinProb(0.3)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.finished(m)
@@ -33,7 +34,7 @@ func TestAnswersDrawOffers(t *testing.T) {
 	}{{"accepts", 50, "draw accept"}, {"declines", 49, "draw decline"}, {"never", 0, "draw decline"}} {
 		t.Run(c.name, func(t *testing.T) {
 			p, m, f := playing(t, nil, func(cfg *Config) { cfg.Play.DrawAccept = c.accept })
-			f.think.setPause(10 * time.Millisecond)
+			f.engine.setPause(10 * time.Millisecond)
 			p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 			p.mu.Lock()
 			by := game.First
@@ -62,7 +63,7 @@ func TestAnswersTakebacks(t *testing.T) {
 		srv := service(t)
 		p := newPlatform(t, connect(t, srv.Platform()))
 		f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Play.Takebacks = 1 })
-		f.think.setPause(10 * time.Millisecond)
+		f.engine.setPause(10 * time.Millisecond)
 		o := offerOf(small(t), "game1", game.Second)
 		o.Terms.Rated = rated
 		m := p.grant(o, p.offer(protocol.OwnPool(hare), o))

@@ -53,7 +53,7 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Slots = 1 })
-	f.think.setPause(time.Hour) // the game, if any, goes on
+	f.engine.setPause(time.Hour) // the game, if any, goes on
 	eventually(t, "the place in the queue", func() bool {
 		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), late())
 		return !errors.Is(err, nats.ErrNoResponders)

@@ -38,7 +38,6 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer w.Close()
-			think := pooled(t, 2)
 			srv := service(t)
 			p := newPlatform(t, connect(t, srv.Platform()))
 			profiles := filepath.Join(t.TempDir(), "bots.json")
@@ -46,7 +45,7 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 			if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			f := runBot(t, connect(t, srv.Player("bots")), Deps{Think: think, Build: "test 1", Records: w},
+			f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: w},
 				func(c *Config) { c.Profiles = profiles })
 			for n := range 2 { // the next game has a new process
 				terms := small(t)

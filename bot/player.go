@@ -10,6 +10,7 @@ import (
 
 	"sparring/bot/play"
 	"sparring/bot/policy"
+	"sparring/engine"
 	"sparring/protocol"
 )
 
@@ -63,7 +64,8 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 	}
 	p.plays = &play.Player{
 		ID: profile.Player, Client: client, Clock: b.clock, Process: p, Log: p.log,
-		Think: b.deps.Think, Records: b.deps.Records, Observe: b.deps.Observe,
+		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.Engine, o) },
+		Pool:    b.deps.Pool, Records: b.deps.Records, Observe: b.deps.Observe,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
 			Threads: b.cfg.Threads, HashMB: b.cfg.HashMB, Ponder: b.cfg.Ponder,

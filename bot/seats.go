@@ -78,7 +78,7 @@ func (p *player) leave(games ...protocol.GameID) {
 	defer cancel()
 	_, err := p.client.Leave(ctx, games...)
 	switch {
-	case err == nil, p.bot.nc.IsClosed():
+	case err == nil, !p.bot.nc.IsConnected(): // the platform sees the end of the connection
 	case errors.Is(err, nats.ErrNoResponders):
 		p.log.Debug().Err(err).Msg("nobody there to give seats back to")
 	default:

@@ -2,8 +2,11 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"sparring/bot/play"
 	"sparring/game"
@@ -14,7 +17,7 @@ import (
 // The seat is given to another instance: our searches end, nothing is sent.
 func TestFencedSeatIsGivenUp(t *testing.T) {
 	p, m, f := playing(t, nil)
-	f.think.setPause(20 * time.Millisecond)
+	f.engine.setPause(20 * time.Millisecond)
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 	p.mu.Lock()
 	m.Holders[game.Second].Instance = "elsewhere"
@@ -39,7 +42,7 @@ func TestFencedSeatIsGivenUp(t *testing.T) {
 // The platform took the seat because it did not hear us, and gives it back.
 func TestVacantSeatIsTakenBack(t *testing.T) {
 	p, m, f := playing(t, nil)
-	f.think.setPause(20 * time.Millisecond)
+	f.engine.setPause(20 * time.Millisecond)
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 	p.mu.Lock()
 	m.vacate(hare, f.cfg.Instance)
@@ -68,7 +71,7 @@ func TestTakesOverARunningGame(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	first := startBot(t, connect(t, srv.Player("bots")))
-	first.think.setPause(10 * time.Millisecond)
+	first.engine.setPause(10 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 6 })
@@ -99,7 +102,7 @@ func TestHelloHealsEverything(t *testing.T) {
 	p := newPlatform(t, connect(t, srv.Platform()))
 	named := func(c *Config) { c.Instance = "instance1" }
 	first := startBot(t, connect(t, srv.Player("bots")), named)
-	first.think.setPause(100 * time.Millisecond)
+	first.engine.setPause(100 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 2 })
@@ -142,8 +145,8 @@ func TestDrainFinishesTheGames(t *testing.T) {
 	f.Drain()
 	f.Drain() // again does nothing
 	eventually(t, "the place in the queue to be gone", func() bool {
-		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), offerOf(small(t), "game2", game.First))
-		return err != nil
+		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), late())
+		return errors.Is(err, nats.ErrNoResponders)
 	})
 	f.wait(t)
 	select {
@@ -167,7 +170,7 @@ func TestStopHandsOver(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	f := startBotWith(t, connect(t, srv.Player("bots")), w)
-	f.think.setPause(50 * time.Millisecond)
+	f.engine.setPause(50 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	eventually(t, "some moves", func() bool { return f.count(play.MovePlayed) >= 3 })

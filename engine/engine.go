@@ -71,7 +71,10 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.HashBytes == 0 {
 		o.HashBytes = DefaultHash
 	}
-	if o.Tables != nil && gameName == rules.Name {
+	if gameName != rules.Name {
+		o.Tables = nil
+	}
+	if o.Tables != nil {
 		a.New = xiangqi.Probing(o.Tables)
 	}
 	a, err = a.WithEvaluation(o.Eval)

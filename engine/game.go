@@ -83,7 +83,7 @@ type Description struct {
 	HashMB       int
 	Threads      int
 	Book         string
-	Tables       string // endgame tables
+	TableMen     int // men on the board that its endgame tables go up to
 	Eval         string
 	Seed         uint64
 	Reproducible bool

@@ -38,6 +38,9 @@ func (g *ownGame) Describe() Description {
 	if g.options.Reproducible {
 		d.Threads = 1
 	}
+	if t := g.engine.options.Tables; t != nil {
+		d.TableMen = t.Men()
+	}
 	return d
 }
 

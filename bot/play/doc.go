@@ -7,7 +7,7 @@
 //	session.go   the goroutine: states from the platform in, moves out
 //	position.go  the game so far, as the platform has it and our rules play it
 //	turn.go      the move: think, send, and what the platform answers
-//	ponder.go    searches, also on the opponent's time
+//	searching.go searches, also on the opponent's time
 //	latency.go   the platform's clock, and what a move costs beyond thinking
 //	resync.go    asking again when the platform is silent
 //	manners.go   resigning, draws, takebacks, greeting

@@ -3,6 +3,7 @@ package play
 import (
 	"time"
 
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -36,7 +37,7 @@ type Event struct {
 
 // Analysis is what was thought of a move.
 type Analysis struct {
-	Result
+	search.Result
 	Line        []string      // the principal variation as text
 	Spent       time.Duration // from the opponent's move to the decision
 	Expected    string        // the move of the opponent that was pondered on; "": none

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/engine/search"
 	"sparring/protocol"
 )
 
@@ -25,7 +26,7 @@ type manners struct {
 }
 
 // hopeless takes in what the search thinks, and reports whether to resign.
-func (m *manners) shouldResign(s *Session, r Result) bool {
+func (m *manners) shouldResign(s *Session, r search.Result) bool {
 	if r.Depth == 0 {
 		return false // a book or only move, not thought about
 	}
@@ -124,7 +125,7 @@ func (s *Session) resign(why string) {
 		level = zerolog.DebugLevel
 	}
 	m.resigned, m.resigning = true, true
-	s.stopThinking()
+	s.stopSearch()
 	epoch, ply := s.epoch, len(s.st.Moves)
 	s.log.WithLevel(level).Int("ply", ply).Str("why", why).Msg("resigning")
 	s.background(func(ctx context.Context) {
@@ -143,7 +144,7 @@ func (s *Session) againstHuman() bool { return s.st.Holders[s.st.You.Other()].Ki
 
 // delay is how long to keep a move back: against a person at least the time
 // of the settings has passed on our clock, as far as it allows.
-func (m *manners) delay(s *Session, c Clock) time.Duration {
+func (m *manners) delay(s *Session, c search.Clock) time.Duration {
 	now := time.Now()
 	wait := m.notBefore.Sub(now)
 	if s.againstHuman() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/engine"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -16,11 +17,14 @@ type Player struct {
 	Settings Settings
 	Client   *protocol.Client
 	Clock    *ServerClock
-	Think    Thinker
-	Process  Process
-	Records  Records     // may be nil
-	Observe  func(Event) // may be nil
-	Log      zerolog.Logger
+	// NewGame opens a game with the player's engine. Its searches share the cores
+	// of the pool.
+	NewGame func(engine.GameOptions) (engine.Game, error)
+	Pool    *engine.Pool
+	Process Process
+	Records Records     // may be nil
+	Observe func(Event) // may be nil
+	Log     zerolog.Logger
 }
 
 // Process is what sessions ask of the process that they run in. Its methods

@@ -63,7 +63,7 @@ func (s *Session) document() *record.Record {
 // think is an analysis as a record has it.
 func (a *Analysis) think() *record.Think {
 	return &record.Think{
-		Source: a.source(), Depth: a.Depth, SelDepth: a.SelDepth, Score: a.Score, WinProb: a.WinProb, Nodes: a.Nodes,
+		Source: a.source(), Depth: a.Depth, SelDepth: a.SelDepth, Score: int(a.Score), WinProb: a.WinProb, Nodes: a.Nodes,
 		TimeMS: a.Spent.Milliseconds(), PV: a.Line, Ponder: a.Expected,
 		PonderHit: a.PonderHit, PonderSavedMS: a.PonderSaved.Milliseconds(),
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/engine"
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -32,7 +34,7 @@ type Session struct {
 	states  chan arrival
 	signals chan signal
 	posts   chan func()
-	infos   chan Result               // the latest of the running search
+	infos   chan search.Info          // the latest of the running search
 	began   chan struct{}             // closed when the game has begun
 	held    atomic.Pointer[time.Time] // since when the platform's states say the seat is ours
 
@@ -45,7 +47,7 @@ type Session struct {
 	game     gameState
 	reported int // plies that were logged and shown
 	latency  *latency
-	thinker  Game          // nil until the game is granted, or where it can't be opened
+	engine   engine.Game   // nil until the game is granted, or where it can't be opened
 	search   *activeSearch // the search under way
 	target   *ponderTarget // what to ponder on after our move
 	out      *outgoing     // the move decided for the current position, until it is accepted
@@ -80,7 +82,7 @@ func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
 	ctx, cancel := context.WithCancel(ctx)
 	return &Session{
 		player: p, offer: offer, ctx: ctx, cancel: cancel, began: make(chan struct{}),
-		states: make(chan arrival, backlog), signals: make(chan signal, 4), posts: make(chan func()), infos: make(chan Result, 1),
+		states: make(chan arrival, backlog), signals: make(chan signal, 4), posts: make(chan func()), infos: make(chan search.Info, 1),
 		latency: newLatency(p.Clock.RoundTrip()),
 	}
 }
@@ -187,11 +189,11 @@ func (s *Session) Run() {
 
 // finish cleans up, whatever ended the session.
 func (s *Session) finish() {
-	s.stopThinking()
+	s.stopSearch()
 	s.Cancel()
 	s.work.Wait()
-	if s.thinker != nil {
-		s.thinker.Close() // it has nothing to lose
+	if s.engine != nil {
+		s.engine.Close() // it has nothing to lose
 	}
 	if s.Held() {
 		s.reportEnd()
@@ -259,7 +261,7 @@ func (s *Session) handleVacant(st protocol.State) {
 		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the seat is vacant")
 	}
 	s.minSeq, s.out = st.Seq, nil
-	s.stopThinking()
+	s.stopSearch()
 	s.resync.endAfter(vacantWait)
 }
 
@@ -298,7 +300,10 @@ func (s *Session) begin(in arrival) bool {
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
 	s.emit(Event{Kind: GameStarted})
 	if err := s.openGame(); err != nil {
-		s.log.Debug().Err(err).Msg("no engine yet") // the first search says so, if it still can't be opened
+		s.log.Debug().Err(err).Msg("no engine yet") // the first search tells, if it still can't be opened
+	} else {
+		g := s.engine
+		s.work.Go(func() { g.Ready() }) // a program starts before our first move; a search tells why it can't
 	}
 	s.greet()
 	return true
@@ -315,7 +320,7 @@ func (s *Session) syncPosition() {
 	g, played, playing := &s.game, len(s.game.plies), s.st.Status == protocol.Playing
 	if g.follow(s.st.Moves, playing, s.dispute) < played {
 		// Moves were taken back, and what was thought after them is void.
-		s.stopThinking()
+		s.stopSearch()
 		s.target, s.out, g.decided = nil, nil, nil
 	}
 	switch {
@@ -384,7 +389,7 @@ func (s *Session) reportMoves() {
 		ev := s.log.Debug().Int("ply", s.reported+1).Stringer("by", p.seat).Str("move", p.move).
 			Int64("clock_ms", s.st.Clocks.Seats[p.seat].LeftMS)
 		if a := p.analysis; a != nil {
-			ev = ev.Int("depth", a.Depth).Uint64("nodes", a.Nodes).Int("score", a.Score).
+			ev = ev.Int("depth", a.Depth).Uint64("nodes", a.Nodes).Int("score", int(a.Score)).
 				Float64("chance", a.WinProb).Bool("ponder_hit", a.PonderHit)
 		}
 		ev.Msg("move")

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/engine/opening"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -115,4 +116,36 @@ func spec(t *testing.T, text string) clock.Spec {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// What the opponent will choose in an opening procedure is not foreseen.
+func TestDoesNotPonderOnAnOpeningProcedure(t *testing.T) {
+	rules, err := catalog.Rules("gomoku/freestyle-15+swap2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos, err := rules.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bare(t, "60")
+	s.player.Settings.Ponder = true
+	for range 20 {
+		next := pos.Clone()
+		reply := pos.Legal(nil)[0]
+		if next.Play(reply) != nil {
+			t.Fatal("an illegal move")
+		}
+		s.st.You = next.Turn()
+		if pos.Turn() != s.st.You {
+			s.setPonderTarget(&decision{}, pos, reply)
+			if procedure := opening.Running(next); procedure == (s.target != nil) {
+				t.Errorf("after %d plies, procedure %v: target %+v", pos.Ply(), procedure, s.target)
+			}
+		}
+		pos = next
+	}
+	if opening.Running(pos) {
+		t.Error("the procedure never ended")
+	}
 }

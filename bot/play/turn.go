@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -40,7 +41,7 @@ func (s *Session) act() {
 		return
 	case protocol.Playing:
 	default: // halted: whatever it waits for, a new state follows
-		s.stopThinking()
+		s.stopSearch()
 		return
 	}
 	s.answerOffers()
@@ -69,9 +70,9 @@ func (s *Session) act() {
 // clock is the time for the move to be made now, and whether it runs already.
 // The state's clocks are as of its server time: what it took to reach us is
 // gone from them.
-func (s *Session) clock() (c Clock, running bool) {
+func (s *Session) clock() (c search.Clock, running bool) {
 	you := s.st.You
-	c = Clock{
+	c = search.Clock{
 		Spec: s.st.Terms.Clock, At: time.Now(), Overhead: s.latency.Overhead(),
 		Mine: s.st.Clocks.Seats[you].State(), Theirs: s.st.Clocks.Seats[you.Other()].State(),
 	}
@@ -96,7 +97,7 @@ func (s *Session) think() {
 		}
 		missed = m.expected
 	}
-	s.stopThinking()
+	s.stopSearch()
 	if err := s.startSearch(s.game.pos, ""); err != nil {
 		s.handleResult(searchEnd{err: err})
 		return
@@ -145,7 +146,7 @@ func (s *Session) handleResult(t searchEnd) {
 
 // checked is the result with a move that is legal, and the position after it;
 // nil where there is none. Whatever fails in the thinker, the game goes on.
-func (s *Session) legalMove(t searchEnd) (Result, game.Position) {
+func (s *Session) legalMove(t searchEnd) (search.Result, game.Position) {
 	after := s.game.pos.Clone()
 	if t.err == nil && t.Move != game.NoMove {
 		if t.err = after.Play(t.Move); t.err == nil {
@@ -160,10 +161,10 @@ func (s *Session) legalMove(t searchEnd) (Result, game.Position) {
 	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.game.plies)).Msg("no move from the thinker; playing any")
 	for _, m := range s.game.pos.Legal(nil) {
 		if after.Play(m) == nil {
-			return Result{Move: m, Source: fallback}, after
+			return search.Result{Move: m, Source: fallback}, after
 		}
 	}
-	return Result{}, nil
+	return search.Result{}, nil
 }
 
 // send dispatches the decided move, in the background.

@@ -29,8 +29,8 @@ func botCommand() *cobra.Command {
 		Use:   "bot",
 		Short: "Run a bot process on a NATS server: it takes matches and plays them",
 		Long: `Run a bot process on a NATS server: it takes matches from the queue and plays
-them. The first SIGTERM or Ctrl-C lets running games finish and takes no new
-ones; the second hands the games over to other instances and ends at once.`,
+them. After the first SIGTERM or Ctrl-C it takes no new games and ends when the
+running ones have; the second hands them over to other instances at once.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var cfg bot.Config
@@ -79,7 +79,9 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 			log.Warn().Err(err).Msg("records")
 		}
 	}
-	b, err = bot.New(nc, cfg, bot.Deps{Think: play.PoolThinker{Engines: engines, Pool: pool}, Build: engine.Build(), Records: records, Log: log, Observe: observe})
+	b, err = bot.New(nc, cfg, bot.Deps{
+		NewGame: engines.NewGame, Pool: pool, Build: engine.Build(), Records: records, Log: log, Observe: observe,
+	})
 	if err != nil {
 		done()
 		return nil, nil, err
@@ -97,7 +99,7 @@ func players(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) playersp
 	if err != nil {
 		warn(err)
 	}
-	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables}
+	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables, LevelElo: levelElo}
 }
 
 // endgames opens a bot's endgame tables, if it has any, and begins to build

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -92,6 +94,25 @@ func shippedLevels() ([]*calibrate.File, error) {
 	}
 	return all, nil
 }
+
+// levelElo returns the measured strength of a level over the beginner, for
+// playerspec.Options.
+func levelElo(gameName string, level int) (elo float64, ok bool) {
+	all, err := readLevels()
+	if err != nil {
+		return 0, false // a test reads them
+	}
+	for _, f := range all {
+		if f.Game == gameName {
+			elo = float64(f.Levels[level-1].Elo.Elo)
+			return elo, !math.IsInf(elo, 0)
+		}
+	}
+	return 0, false
+}
+
+// readLevels is shippedLevels, once.
+var readLevels = sync.OnceValues(shippedLevels)
 
 func printLevels(out io.Writer, f *calibrate.File) error {
 	fmt.Fprintf(out, "%s, measured by %s\n", f.Rules, f.Build)

@@ -181,7 +181,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books()})
+		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

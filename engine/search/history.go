@@ -1,48 +1,67 @@
 package search
 
-import "sparring/game"
+import (
+	"unsafe"
 
-// historyMax bounds every history score.
+	"sparring/game"
+)
+
+// historyMax is the greatest absolute history score.
 const historyMax = 1 << 14
 
-// history remembers how moves did elsewhere in this search (Schaeffer, "The
-// history heuristic and alpha-beta search enhancements in practice", 1989;
-// paper 004). Tables are by the slots of ScoredMove.HistoryIndex; all scores lie within
+// history has the statistics of which moves cut off (Schaeffer, "The history
+// heuristic and alpha-beta search enhancements in practice", 1989; paper 004).
+// The tables are indexed by ScoredMove.HistoryIndex; all scores lie within
 // +-historyMax.
 type history struct {
-	quiet   [2][2][]int16 // by side to move, slot kind, slot
-	noisy   [2][2][]int16 // the same for noisy moves
-	follow  [2][]int16    // after the move one and two plies back: by its slot and the move's own
-	used    [2][]bool     // the rows of follow that are not all zero
-	width   int           // of a row of follow
-	kind    int           // the slot kind that follow and counter go by
-	counter [2][]game.Move
+	quiet        [2][2][]int16 // by side to move, slot kind, slot
+	noisy        [2][2][]int16 // the same for noisy moves
+	continuation [2][]int16    // after the move one and two plies back: by its slot and the move's own
+	usedRows     [2][]bool     // the rows of follow that are not all zero
+	rowLen       int           // of a row of follow
+	contIndex    int           // the slot kind that follow and counter go by
+	counter      [2][]game.Move
 
 	// How evaluations erred, in 256ths: by side to move and the node's CorrectionKey,
 	// and by the last move.
-	shape [2][shapes]int16
-	last  [2][]int16
+	correctionByKey  [2][correctionKeys]int16
+	correctionByMove [2][]int16
 }
 
-// shapes is the number of classes that Node.CorrectionKey is hashed into.
-const shapes = 1 << 14
+// correctionKeys is the number of classes that Node.CorrectionKey is hashed
+// into.
+const correctionKeys = 1 << 14
 
 func newHistory(p *Params) *history {
-	h := &history{kind: p.ContinuationIndex, width: max(p.HistorySize[p.ContinuationIndex], 1)}
+	h := &history{contIndex: p.ContinuationIndex, rowLen: max(p.HistorySize[p.ContinuationIndex], 1)}
 	for side := range 2 {
 		for kind, n := range p.HistorySize {
 			h.quiet[side][kind] = make([]int16, max(n, 1))
 			h.noisy[side][kind] = make([]int16, max(n, 1))
 		}
-		h.counter[side] = make([]game.Move, h.width)
-		h.last[side] = make([]int16, h.width)
+		h.counter[side] = make([]game.Move, h.rowLen)
+		h.correctionByMove[side] = make([]int16, h.rowLen)
 		if p.On.ContinuationHistory {
-			h.follow[side] = make([]int16, h.width*h.width)
-			h.used[side] = make([]bool, h.width)
-			hugePages(h.follow[side])
+			h.continuation[side] = make([]int16, h.rowLen*h.rowLen)
+			h.usedRows[side] = make([]bool, h.rowLen)
+			hugePages(h.continuation[side])
 		}
 	}
 	return h
+}
+
+// historyBytes is the size of one history.
+func historyBytes(p *Params) int {
+	width := max(p.HistorySize[p.ContinuationIndex], 1)
+	bytes := int(unsafe.Sizeof(history{}))
+	for _, n := range p.HistorySize {
+		bytes += 2 * 2 * 2 * max(n, 1) // quiet and noisy, two sides
+	}
+	bytes += 2 * (4 + 2) * width // counter moves, corrections
+	if p.On.ContinuationHistory {
+		bytes += 2 * (2*width*width + width)
+	}
+	return bytes
 }
 
 func (h *history) clear() {
@@ -51,86 +70,86 @@ func (h *history) clear() {
 			clear(h.quiet[side][kind])
 			clear(h.noisy[side][kind])
 		}
-		// A short search uses few rows of many.
-		for row, used := range h.used[side] {
+		// A short search uses few of the rows.
+		for row, used := range h.usedRows[side] {
 			if used {
-				clear(h.follow[side][row*h.width : (row+1)*h.width])
+				clear(h.continuation[side][row*h.rowLen : (row+1)*h.rowLen])
 			}
 		}
-		clear(h.used[side])
+		clear(h.usedRows[side])
 		clear(h.counter[side])
-		clear(h.last[side])
-		h.shape[side] = [shapes]int16{}
+		clear(h.correctionByMove[side])
+		h.correctionByKey[side] = [correctionKeys]int16{}
 	}
 }
 
-// record is how a move did, by its two slots.
-func recordOf(t *[2][]int16, s *[2]uint16) int32 {
+// sumHistory is the mean of a move's two scores.
+func sumHistory(t *[2][]int16, s *[2]uint16) int32 {
 	return (int32(t[0][s[0]]) + int32(t[1][s[1]])) / 2
 }
 
-func credit(t *[2][]int16, s *[2]uint16, bonus int32) {
+func addHistory(t *[2][]int16, s *[2]uint16, bonus int32) {
 	gravitate(&t[0][s[0]], bonus, historyMax)
 	gravitate(&t[1][s[1]], bonus, historyMax)
 }
 
-// rowAfter are the records of all moves behind an earlier one.
-func (h *history) rowAfter(back int, earlier *ScoredMove) []int16 {
-	at := int(earlier.HistoryIndex[h.kind]) * h.width
-	return h.follow[back-1][at : at+h.width]
+// continuationRow has the scores of all moves after the one that was played
+// back plies ago.
+func (h *history) continuationRow(back int, previous *ScoredMove) []int16 {
+	at := int(previous.HistoryIndex[h.contIndex]) * h.rowLen
+	return h.continuation[back-1][at : at+h.rowLen]
 }
 
-// gravitate adds bonus with a pull back to zero that keeps the score within
-// +-most and lets news outweigh old fame.
+// gravitate adds bonus and moves the score towards zero in proportion (history
+// gravity). That keeps it within +-most and lets it forget.
 func gravitate(v *int16, bonus, most int32) {
 	*v += int16(bonus - int32(*v)*max(bonus, -bonus)/most)
 }
 
-// historyBonus grows with the depth that a cutoff saved.
+// historyBonus grows with the depth of the node that was cut off.
 func historyBonus(depth int) int32 {
 	return int32(min(32*depth*depth+64*depth, 2048))
 }
 
-// records are the tables that tell of quiet moves at one node: their own, and
-// their rows behind the last two moves.
-type records struct {
-	own   [2][]int16
-	after [2][]int16 // nil where there was no such move
-	kind  int
-	n     int32 // how many of the three
+// moveHistory is the history of quiet moves at one node: the main history, and
+// the continuation history after the last two moves.
+type moveHistory struct {
+	main         [2][]int16
+	continuation [2][]int16 // nil after a null move
+	contIndex    int
+	tables       int32 // how many of the three
 }
 
-func (w *worker) records(ply int) (r records) {
+func (w *worker) moveHistory(ply int) (r moveHistory) {
 	on, h := &w.k.params.On, w.history
-	r.kind = h.kind
+	r.contIndex = h.contIndex
 	if on.History {
-		r.own = h.quiet[ply&1]
-		r.n = 1
+		r.main = h.quiet[ply&1]
+		r.tables = 1
 	}
 	if on.ContinuationHistory {
 		for back := 1; back <= min(2, ply); back++ {
-			if earlier := &w.lines[ply-back].current; earlier.Move != game.NoMove {
-				r.after[back-1] = h.rowAfter(back, earlier)
-				r.n++
+			if previous := &w.lines[ply-back].current; previous.Move != game.NoMove {
+				r.continuation[back-1] = h.continuationRow(back, previous)
+				r.tables++
 			}
 		}
 	}
 	return r
 }
 
-// of is a move's record, within +-historyMax: the mean of what it did by
-// itself and behind the last moves.
-func (r *records) of(e *ScoredMove) (sum int32) {
-	if r.own[0] != nil {
-		sum = (int32(r.own[0][e.HistoryIndex[0]]) + int32(r.own[1][e.HistoryIndex[1]])) / 2
+// score is a move's history score, the mean of those in the tables in use.
+func (r *moveHistory) score(e *ScoredMove) (sum int32) {
+	if r.main[0] != nil {
+		sum = (int32(r.main[0][e.HistoryIndex[0]]) + int32(r.main[1][e.HistoryIndex[1]])) / 2
 	}
-	if r.after[0] != nil {
-		sum += int32(r.after[0][e.HistoryIndex[r.kind&1]])
+	if r.continuation[0] != nil {
+		sum += int32(r.continuation[0][e.HistoryIndex[r.contIndex&1]])
 	}
-	if r.after[1] != nil {
-		sum += int32(r.after[1][e.HistoryIndex[r.kind&1]])
+	if r.continuation[1] != nil {
+		sum += int32(r.continuation[1][e.HistoryIndex[r.contIndex&1]])
 	}
-	switch r.n { // constants spare a division
+	switch r.tables { // constants spare a division
 	case 2:
 		sum /= 2
 	case 3:
@@ -139,30 +158,30 @@ func (r *records) of(e *ScoredMove) (sum int32) {
 	return sum
 }
 
-// score adds to a batch's order what the history says.
-func (w *worker) score(batch []ScoredMove, ply int) {
-	r := w.records(ply)
+// addHistoryTo adds history scores to the order of a batch.
+func (w *worker) addHistoryTo(batch []ScoredMove, ply int) {
+	r := w.moveHistory(ply)
 	noisy := w.k.params.On.NoisyHistory
 	for i := range batch {
 		if e := &batch[i]; e.Noise == Quiet {
-			e.Order += r.of(e)
+			e.Order += r.score(e)
 		} else if noisy {
-			e.Order += recordOf(&w.history.noisy[ply&1], &e.HistoryIndex)
+			e.Order += sumHistory(&w.history.noisy[ply&1], &e.HistoryIndex)
 		}
 	}
 }
 
-// refuted learns from a move that ended a node: it is worth trying early
-// elsewhere, and those of its kind that were tried before it are not.
-func (w *worker) refuted(e *ScoredMove, before *tried, depth, ply int) {
+// updateHistories rewards the move e that cut off, and penalizes the moves that
+// were searched before it in vain.
+func (w *worker) updateHistories(e *ScoredMove, earlier *searchedMoves, depth, ply int) {
 	on, h := &w.k.params.On, w.history
 	bonus := historyBonus(depth)
 	if on.NoisyHistory {
 		if e.Noise != Quiet {
-			credit(&h.noisy[ply&1], &e.HistoryIndex, bonus)
+			addHistory(&h.noisy[ply&1], &e.HistoryIndex, bonus)
 		}
-		for i := range before.nNoisy {
-			credit(&h.noisy[ply&1], &before.noisy[i], -bonus)
+		for i := range earlier.nNoisy {
+			addHistory(&h.noisy[ply&1], &earlier.noisy[i], -bonus)
 		}
 	}
 	if e.Noise != Quiet {
@@ -172,48 +191,49 @@ func (w *worker) refuted(e *ScoredMove, before *tried, depth, ply int) {
 		k[0], k[1] = e.Move, k[0]
 	}
 	if ply > 0 && on.CounterMoves {
-		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
-			h.counter[ply&1][earlier.HistoryIndex[h.kind]] = e.Move
+		if previous := &w.lines[ply-1].current; previous.Move != game.NoMove {
+			h.counter[ply&1][previous.HistoryIndex[h.contIndex]] = e.Move
 		}
 	}
-	r := w.records(ply)
-	for back := range r.after {
-		if r.after[back] != nil {
-			h.used[back][w.lines[ply-1-back].current.HistoryIndex[h.kind]] = true
+	r := w.moveHistory(ply)
+	for back := range r.continuation {
+		if r.continuation[back] != nil {
+			h.usedRows[back][w.lines[ply-1-back].current.HistoryIndex[h.contIndex]] = true
 		}
 	}
-	r.credit(&e.HistoryIndex, bonus)
-	for i := range before.nQuiet {
-		r.credit(&before.quiet[i], -bonus)
+	r.add(&e.HistoryIndex, bonus)
+	for i := range earlier.nQuiet {
+		r.add(&earlier.quiet[i], -bonus)
 	}
 }
 
-// credit adds a bonus to a quiet move's record.
-func (r *records) credit(s *[2]uint16, bonus int32) {
-	if r.own[0] != nil {
-		credit(&r.own, s, bonus)
+// add adds a bonus to a quiet move's scores.
+func (r *moveHistory) add(s *[2]uint16, bonus int32) {
+	if r.main[0] != nil {
+		addHistory(&r.main, s, bonus)
 	}
-	for _, row := range r.after {
+	for _, row := range r.continuation {
 		if row != nil {
-			gravitate(&row[s[r.kind&1]], bonus, historyMax)
+			gravitate(&row[s[r.contIndex&1]], bonus, historyMax)
 		}
 	}
 }
 
-// Corrections are kept in units of a 4096th of WinScale and bounded by a
-// quarter of it.
+// Correction history is kept in units of WinScale/4096 and bounded by
+// WinScale/4.
 const (
 	correctionUnit = 4096
 	correctionMax  = correctionUnit / 4
 )
 
-// correct is an evaluation with what similar nodes have taught.
-func (w *worker) correct(eval Score, node *Node, ply int) Score {
+// correctEval corrects an evaluation by the errors of similar nodes' (correction
+// history).
+func (w *worker) correctEval(eval Score, node *Node, ply int) Score {
 	if !w.k.params.On.CorrectionHistory {
 		return eval
 	}
 	var sum int32
-	for _, c := range w.corrections(node, ply) {
+	for _, c := range w.correctionEntries(node, ply) {
 		if c != nil {
 			sum += int32(*c)
 		}
@@ -222,25 +242,27 @@ func (w *worker) correct(eval Score, node *Node, ply int) Score {
 	return min(max(eval, -MaxEval), MaxEval)
 }
 
-// corrections are the places where errors like this node's are kept.
-func (w *worker) corrections(node *Node, ply int) (c [2]*int16) {
+// correctionEntries are the correction-history entries of a node, by its
+// CorrectionKey and by the last move.
+func (w *worker) correctionEntries(node *Node, ply int) (c [2]*int16) {
 	if node.CorrectionKey != 0 {
-		c[0] = &w.history.shape[ply&1][node.CorrectionKey%shapes]
+		c[0] = &w.history.correctionByKey[ply&1][node.CorrectionKey%correctionKeys]
 	}
 	if ply > 0 {
-		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
-			c[1] = &w.history.last[ply&1][earlier.HistoryIndex[w.history.kind]]
+		if previous := &w.lines[ply-1].current; previous.Move != game.NoMove {
+			c[1] = &w.history.correctionByMove[ply&1][previous.HistoryIndex[w.history.contIndex]]
 		}
 	}
 	return c
 }
 
-// learn moves the corrections towards what the search of a node has shown.
-func (w *worker) learn(node *Node, ply, depth int, eval, best Score) {
+// updateCorrection moves a node's correction history towards the difference
+// between its searched score and its evaluation.
+func (w *worker) updateCorrection(node *Node, ply, depth int, eval, score Score) {
 	scale := w.k.params.WinScale
-	wrong := min(max(int32(best-eval)*correctionUnit/int32(scale), -correctionMax), correctionMax)
-	bonus := min(max(wrong*int32(min(depth, 16))/64, -correctionMax/4), correctionMax/4)
-	for _, c := range w.corrections(node, ply) {
+	target := min(max(int32(score-eval)*correctionUnit/int32(scale), -correctionMax), correctionMax)
+	bonus := min(max(target*int32(min(depth, 16))/64, -correctionMax/4), correctionMax/4)
+	for _, c := range w.correctionEntries(node, ply) {
 		if c != nil {
 			gravitate(c, bonus, correctionMax)
 		}

@@ -6,23 +6,22 @@ import (
 	"sparring/game"
 )
 
-// picker gives a node's moves one at a time, the promising first: the hash
-// move, the game's first batch, the refutations known from elsewhere
-// (killers), then batch after batch. Within a batch moves are ordered by the
-// game's own score and the history's. The first that refutes ends the work, so
-// nothing is generated or sorted before it is needed.
+// picker is a staged move picker. It gives the hash move, the game's first
+// batch, killers and counter move, then the other batches. Within a batch moves
+// are ordered by the game's score and history. Nothing is generated or sorted
+// before it is needed, since a cutoff may come first.
 type picker struct {
 	cursor  Cursor
 	buf     []ScoredMove
 	batch   []ScoredMove // what is left of the current batch
 	picked  int          // from batches
 	hash    game.Move
-	refutes [3]game.Move // not yet tried; NoMove where none
-	tried   [4]game.Move // given before their batch came
-	nTried  int
-	found   ScoredMove // by lookup
+	killers [3]game.Move // two killers and the counter move; NoMove where none is left
+	given   [4]game.Move // moves given before their batch
+	nGiven  int
+	found   ScoredMove // result of find
 	stage   uint8
-	scored  *worker // orders quiet moves by its history; nil for the game's order alone
+	history *worker // orders quiet moves by its history; nil for the game's order alone
 	ply     int
 }
 
@@ -34,65 +33,63 @@ const (
 	pickEnd
 )
 
-// sortedPicks is how many picks look for the best move left: later ones hardly
-// ever refute, and the search for them costs more than it gains.
+// sortedPicks is the number of picks that look for the best move left: later
+// ones hardly ever cut off, and looking for them costs more than it gains.
 const sortedPicks = 16
 
-// killerBonus puts a killer that comes in the first batch on a level with the
-// best history.
+// killerBonus gives a killer in the first batch the best history score.
 const killerBonus = historyMax
 
-// open starts a picker for one run through a node's moves.
+// open starts a run through a node's moves.
 func (p *picker) open(mode Mode, hash game.Move) {
 	*p = picker{buf: p.buf, cursor: Cursor{Mode: mode}, hash: hash}
 }
 
-// next is the next move, nil at the end. It stays as it is until next is
-// called again.
+// next is the next move, nil at the end. It is valid until the next call.
 func (p *picker) next(pos Position) *ScoredMove {
 	if p.stage == pickHash {
 		p.stage = pickFirst
-		if e := p.lookup(pos, p.hash); e != nil && p.wants(e) {
+		if e := p.find(pos, p.hash); e != nil && p.wants(e) {
 			return e
 		}
 	}
 	for {
 		if len(p.batch) > 0 {
-			return p.best()
+			return p.pickBest()
 		}
 		if p.stage == pickEnd {
 			return nil
 		}
 		if p.stage == pickBatch {
-			for i, m := range p.refutes {
-				p.refutes[i] = game.NoMove
-				if e := p.lookup(pos, m); e != nil && p.wants(e) {
+			for i, m := range p.killers {
+				p.killers[i] = game.NoMove
+				if e := p.find(pos, m); e != nil && p.wants(e) {
 					return e
 				}
 			}
 		}
-		if !p.fetch(pos) {
+		if !p.nextBatch(pos) {
 			p.stage = pickEnd
 		}
 	}
 }
 
-// wants reports whether a move from elsewhere is of those that the picker
-// gives.
+// wants reports whether the picker gives moves of this kind.
 func (p *picker) wants(e *ScoredMove) bool {
 	return e.Noise != Quiet || p.cursor.Mode == All && (e.Forcing || !p.cursor.SkipQuiets)
 }
 
-// skipQuiets leaves out the quiet moves from here on, but for those that force.
+// skipQuiets makes the picker skip quiet moves from here on, except Forcing
+// ones.
 func (p *picker) skipQuiets() {
 	if !p.cursor.SkipQuiets {
 		p.cursor.SkipQuiets = true
-		p.batch = lively(p.batch)
+		p.batch = dropQuiets(p.batch)
 	}
 }
 
-// lively keeps the moves that are noisy or force.
-func lively(batch []ScoredMove) []ScoredMove {
+// dropQuiets removes the quiet moves that are not Forcing.
+func dropQuiets(batch []ScoredMove) []ScoredMove {
 	keep := batch[:0]
 	for i := range batch {
 		if batch[i].Noise != Quiet || batch[i].Forcing {
@@ -102,22 +99,23 @@ func lively(batch []ScoredMove) []ScoredMove {
 	return keep
 }
 
-// lookup finds a move of another origin here, unless it was given already.
-func (p *picker) lookup(pos Position, m game.Move) *ScoredMove {
-	if m == game.NoMove || p.given(m) {
+// find looks up a hash move or killer at this node. It is nil if the move is
+// not one of the node's or was given before.
+func (p *picker) find(pos Position, m game.Move) *ScoredMove {
+	if m == game.NoMove || p.wasGiven(m) {
 		return nil
 	}
 	var ok bool
 	if p.found, ok = pos.Find(m); !ok {
 		return nil
 	}
-	p.tried[p.nTried] = m
-	p.nTried++
+	p.given[p.nGiven] = m
+	p.nGiven++
 	return &p.found
 }
 
-func (p *picker) given(m game.Move) bool {
-	for _, t := range p.tried[:p.nTried] {
+func (p *picker) wasGiven(m game.Move) bool {
+	for _, t := range p.given[:p.nGiven] {
 		if t == m {
 			return true
 		}
@@ -125,34 +123,34 @@ func (p *picker) given(m game.Move) bool {
 	return false
 }
 
-// fetch gets the next batch, scores it, and drops what was given before.
-func (p *picker) fetch(pos Position) bool {
+// nextBatch gets the next batch and scores it. False is the end.
+func (p *picker) nextBatch(pos Position) bool {
 	p.buf = pos.Moves(p.buf[:0], &p.cursor)
 	batch := p.buf
-	if p.nTried > 0 {
-		batch = p.without(batch)
+	if p.nGiven > 0 {
+		batch = p.dropGiven(batch)
 	}
-	if p.scored != nil {
-		p.scored.score(batch, p.ply)
+	if p.history != nil {
+		p.history.addHistoryTo(batch, p.ply)
 	}
 	if p.stage == pickFirst {
-		p.liftKillers(batch)
+		p.boostKillers(batch)
 	}
 	if p.cursor.SkipQuiets {
-		batch = lively(batch)
+		batch = dropQuiets(batch)
 	}
 	p.stage = pickBatch
 	p.batch = batch
 	return len(p.buf) > 0
 }
 
-// without drops what was given before.
-func (p *picker) without(batch []ScoredMove) []ScoredMove {
+// dropGiven removes moves that were given before.
+func (p *picker) dropGiven(batch []ScoredMove) []ScoredMove {
 	for i := range batch {
-		if p.given(batch[i].Move) {
+		if p.wasGiven(batch[i].Move) {
 			keep := batch[:i]
 			for _, e := range batch[i+1:] {
-				if !p.given(e.Move) {
+				if !p.wasGiven(e.Move) {
 					keep = append(keep, e)
 				}
 			}
@@ -162,28 +160,28 @@ func (p *picker) without(batch []ScoredMove) []ScoredMove {
 	return batch
 }
 
-// liftKillers gives the refutations that are in the first batch their bonus.
-func (p *picker) liftKillers(batch []ScoredMove) {
-	for i, m := range p.refutes {
+// boostKillers gives the killers that are in the first batch their bonus.
+func (p *picker) boostKillers(batch []ScoredMove) {
+	for i, m := range p.killers {
 		if m == game.NoMove {
 			continue
 		}
 		for j := range batch {
 			if batch[j].Move == m {
 				batch[j].Order += killerBonus
-				p.refutes[i] = game.NoMove
+				p.killers[i] = game.NoMove
 			}
 		}
 	}
 }
 
-// best takes the best move left in the batch, the first of equals, or after
-// enough picks just the first.
-func (p *picker) best() *ScoredMove {
+// pickBest takes the best move left in the batch, the first of equals, or after
+// sortedPicks just the first.
+func (p *picker) pickBest() *ScoredMove {
 	batch := p.batch
 	if p.picked < sortedPicks {
-		// Order and place in one number, so that a comparison is no branch
-		// that the processor has to guess.
+		// Order and index are combined in one number, so that the loop needs no
+		// unpredictable branch.
 		top := int64(math.MinInt64)
 		for i := range batch {
 			top = max(top, int64(batch[i].Order)<<32-int64(i))

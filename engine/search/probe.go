@@ -11,17 +11,17 @@ type TableEntry struct {
 	Depth   int
 }
 
-// ProbeTable looks a position up in the hash table, for debugging a search; ok
-// is false where nothing is stored. Searches may run meanwhile. It calls
-// pos.Enter.
-func (k *Kernel) ProbeTable(pos Position) (e TableEntry, ok bool) {
+// ProbeTable looks a position up in the game's hash table, for debugging a
+// search; ok is false where nothing is stored. Searches may run meanwhile. It
+// calls pos.Enter.
+func (g *Game) ProbeTable(pos Position) (e TableEntry, ok bool) {
 	node := pos.Enter()
-	r, ok := k.table.probe(node.SearchKey ^ k.salt)
+	r, ok := g.table.probe(node.SearchKey ^ g.k.salt)
 	if !ok {
 		return TableEntry{}, false
 	}
 	score := fromTable(r.score, 0)
-	e = TableEntry{Score: score, WinProb: k.params.WinProb(score), Bound: r.bound, Depth: r.depth}
+	e = TableEntry{Score: score, WinProb: g.k.params.WinProb(score), Bound: r.bound, Depth: r.depth}
 	if _, legal := pos.Find(r.move); legal {
 		e.Move = r.move
 	}

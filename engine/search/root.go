@@ -10,7 +10,7 @@ import (
 // iterate searches deeper and deeper until a limit is met, and leaves the
 // root moves sorted, best first.
 func (w *worker) iterate() {
-	defer w.tell()
+	defer w.flushNodes()
 	if !w.openRoot() || w.proveRoot() {
 		return
 	}
@@ -29,11 +29,11 @@ func (w *worker) iterate() {
 		}
 		for line := range lines {
 			w.seldepth = 0
-			w.aspire(depth, line)
+			w.aspirationSearch(depth, line)
 			if w.stopped() {
 				return
 			}
-			w.inform(depth, line, Exact)
+			w.reportLine(depth, line, Exact)
 		}
 		w.finished = depth
 		w.scores[depth] = w.root[0].score
@@ -42,7 +42,7 @@ func (w *worker) iterate() {
 		} else {
 			w.stable = 0
 		}
-		if w.id == 0 && w.enough(depth) {
+		if w.id == 0 && w.finishedSearch(depth) {
 			return
 		}
 	}
@@ -55,7 +55,7 @@ func (w *worker) openRoot() bool {
 	node := w.pos.Enter()
 	var hash game.Move
 	if w.k.params.On.HashMove {
-		r, _ := w.k.table.probe(w.key(&node))
+		r, _ := w.table.probe(w.key(&node))
 		hash = r.move
 	}
 	p := w.openPicker(All, hash)
@@ -107,13 +107,13 @@ func (w *worker) proveRoot() bool {
 	best.score, best.pv, w.source = proof.Score, slices.Clone(proof.Line), proof.Kind
 	w.seldepth = len(proof.Line)
 	w.infos = make([]Info, 1)
-	w.inform(1, 0, Exact)
+	w.reportLine(1, 0, Exact)
 	w.finished = 1
 	return true
 }
 
 // enough decides after an iteration whether another is worth its time.
-func (w *worker) enough(depth int) bool {
+func (w *worker) finishedSearch(depth int) bool {
 	limits := w.s.limits.Load()
 	best := &w.root[0]
 	if limits.Depth > 0 && depth >= limits.Depth {
@@ -133,11 +133,11 @@ func (w *worker) enough(depth int) bool {
 	if far := Win - max(best.score, -best.score); far <= Win-WinBound && depth > int(far) {
 		return true
 	}
-	return w.spent(depth)
+	return w.softLimitReached(depth)
 }
 
 // spent reports whether the soft limit has been reached.
-func (w *worker) spent(depth int) bool {
+func (w *worker) softLimitReached(depth int) bool {
 	limits := w.s.limits.Load()
 	if limits.Soft == 0 {
 		return false
@@ -151,19 +151,19 @@ func (w *worker) spent(depth int) bool {
 		}
 		soft = time.Duration(float64(soft) * limits.SoftScale(p))
 	}
-	return w.s.thought() >= soft
+	return w.s.thinkingTime() >= soft
 }
 
 // inform tells the caller how a line stands.
-func (w *worker) inform(depth, line int, bound Bound) {
+func (w *worker) reportLine(depth, line int, bound Bound) {
 	if w.id > 0 {
 		return
 	}
-	w.tell()
+	w.flushNodes()
 	s, r := w.s, &w.root[line]
 	spent := s.elapsed()
 	info := Info{Depth: depth, SelDepth: max(r.seldepth, w.seldepth), Line: line + 1, Score: r.score, Bound: bound,
-		WinProb: w.k.params.WinProb(r.score), Nodes: s.nodes.Load(), Time: spent, HashFull: w.k.table.Full(), PV: slices.Clone(r.pv)}
+		WinProb: w.k.params.WinProb(r.score), Nodes: s.nodes.Load(), Time: spent, HashFull: w.table.Permille(), PV: slices.Clone(r.pv)}
 	info.NPS = uint64(float64(info.Nodes) / max(time.Since(s.began).Seconds(), 1e-6))
 	w.infos[line] = info
 	if s.report != nil {
@@ -173,7 +173,7 @@ func (w *worker) inform(depth, line int, bound Bound) {
 
 // aspire searches the root with a window around the last score, because a
 // narrow window cuts more, and widens it until the score lies inside.
-func (w *worker) aspire(depth, line int) {
+func (w *worker) aspirationSearch(depth, line int) {
 	params := &w.k.params
 	w.depth = depth
 	center := w.root[line].last
@@ -214,51 +214,51 @@ func (w *worker) aspire(depth, line int) {
 func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	node := w.pos.Enter()
 	l := &w.lines[0]
-	l.n, l.eval = 0, noEval
+	l.pvLen, l.eval = 0, noEval
 	if w.k.needEval && !node.Forced && !node.Over {
-		l.eval = w.correct(w.pos.Eval(), &node, 0)
+		l.eval = w.correctEval(w.pos.Eval(), &node, 0)
 	}
-	records := w.records(0)
-	best, floor, rests := -Infinity, alpha, nothing
+	history := w.moveHistory(0)
+	best, oldAlpha, pathPly := -Infinity, alpha, noPath
 	for i := first; i < len(w.root); i++ {
 		w.root[i].score = -Infinity
 	}
 	for i := first; i < len(w.root); i++ {
 		r := &w.root[i]
-		if i > 0 && depth > 1 && w.id == 0 && w.spent(depth) {
+		if i > 0 && depth > 1 && w.id == 0 && w.softLimitReached(depth) {
 			w.s.end() // what the moves so far have shown is kept
 		}
-		if !w.mayDo() || w.stopped() {
+		if !w.countNode() || w.stopped() {
 			return best
 		}
 		before := w.nodes - 1
 		w.do(&r.ScoredMove, 0)
-		less := 0
+		reduction := 0
 		if !node.Forced {
-			less = w.reduction(&r.ScoredMove, &records, depth, i-first+1, 0, true, false, false, false)
+			reduction = w.lmr(&r.ScoredMove, &history, depth, i-first+1, 0, true, false, false, false)
 		}
-		score, onChild := w.searchMove(alpha, beta, depth-1, less, 0, i == first, true, false)
+		score, childPath := w.searchMove(alpha, beta, depth-1, reduction, 0, i == first, true, false)
 		w.pos.Undo(r.Move)
 		r.nodes += w.nodes - before
 		if w.stopped() {
 			return best
 		}
-		rests = min(rests, onChild)
+		pathPly = min(pathPly, childPath)
 		if i == first || score > alpha {
-			w.follow(0, r.Move)
-			r.score, r.pv, r.seldepth = score, slices.Clone(l.pv[:l.n]), w.seldepth
+			w.updatePV(0, r.Move)
+			r.score, r.pv, r.seldepth = score, slices.Clone(l.pv[:l.pvLen]), w.seldepth
 		}
 		best = max(best, score)
 		if score > alpha {
 			alpha = score
 			if score >= beta {
-				rests = onChild
+				pathPly = childPath
 				break
 			}
 		}
 	}
 	if first == 0 && w.s.limits.Load().Moves == nil {
-		w.remember(&node, 0, best, floor, beta, depth, rests, l.pv[0], noEval)
+		w.storeNode(&node, 0, best, oldAlpha, beta, depth, pathPly, l.pv[0], noEval)
 	}
 	return best
 }

@@ -16,14 +16,14 @@ import "sparring/game"
 // on; only where all moves failed does a node rest on all of them.
 
 // nothing is what a score rests on that is true on every line.
-const nothing = 1 << 16
+const noPath = 1 << 16
 
 // searchMove searches the move that was just made at ply, for the side that
 // made it: principal-variation search (once a move is best, the others need
 // only be shown to be worse, with a null window) and reductions (late moves
 // are looked at less plies deep first). What turns out better than expected is
 // searched again.
-func (w *worker) searchMove(alpha, beta Score, depth, less, ply int, first, pv, cut bool) (Score, int) {
+func (w *worker) searchMove(alpha, beta Score, depth, reduction, ply int, first, pv, cut bool) (Score, int) {
 	full := func() (Score, int) { return negate(w.search(-beta, -alpha, depth, ply+1, !pv && !cut)) }
 	if first {
 		return full()
@@ -31,30 +31,30 @@ func (w *worker) searchMove(alpha, beta Score, depth, less, ply int, first, pv, 
 	// Tolerance search: a move that is hardly better than the best is not
 	// worth knowing how much, so it has to pass a higher test (paper 003,
 	// section 6.2).
-	test := alpha
+	testAlpha := alpha
 	if on := &w.k.params.On; on.ToleranceSearch && on.PVS && pv {
-		test = min(alpha+w.k.params.Margins.Tolerance, beta-1)
+		testAlpha = min(alpha+w.k.params.Margins.Tolerance, beta-1)
 	}
-	edge := beta
+	testBeta := beta
 	if w.k.params.On.PVS {
-		edge = test + 1
+		testBeta = testAlpha + 1
 	}
-	score, rests := negate(w.search(-edge, -test, depth-less, ply+1, true))
-	if less > 0 && score > test && !w.stopped() {
-		score, rests = negate(w.search(-edge, -test, depth, ply+1, !cut))
+	score, pathPly := negate(w.search(-testBeta, -testAlpha, depth-reduction, ply+1, true))
+	if reduction > 0 && score > testAlpha && !w.stopped() {
+		score, pathPly = negate(w.search(-testBeta, -testAlpha, depth, ply+1, !cut))
 	}
-	if edge < beta && score > test && score < beta && !w.stopped() {
+	if testBeta < beta && score > testAlpha && score < beta && !w.stopped() {
 		return full()
 	}
-	if score <= test {
+	if score <= testAlpha {
 		score = min(score, alpha) // good, but not good enough to be told apart
 	}
-	return score, rests
+	return score, pathPly
 }
 
 // within is a score as fail-hard search tells it, no further out than its
 // window; fail-soft search tells all that it knows.
-func (w *worker) within(s, alpha, beta Score) Score {
+func (w *worker) clampToWindow(s, alpha, beta Score) Score {
 	if w.k.params.On.FailSoft {
 		return s
 	}
@@ -62,38 +62,38 @@ func (w *worker) within(s, alpha, beta Score) Score {
 }
 
 // negate turns a child's answer into its parent's.
-func negate(s Score, rests int) (Score, int) { return -s, rests }
+func negate(s Score, pathPly int) (Score, int) { return -s, pathPly }
 
 // reduction is how many plies less deep to look at the n-th move of a node
 // first. Moves late in a good order are seldom best; the better their record,
 // the less they are reduced.
-func (w *worker) reduction(e *ScoredMove, records *records, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
+func (w *worker) lmr(e *ScoredMove, history *moveHistory, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
 	params := &w.k.params
-	by := &params.LMR
+	lmr := &params.LMR
 	if !params.On.LMR || depth < 3 || n < 2 || e.Noise == GoodNoisy {
 		return 0
 	}
-	r := by.base(depth, n)
+	r := lmr.base(depth, n)
 	if e.Noise == Quiet {
-		r -= int(records.of(e)) * by.History / historyMax
+		r -= int(history.score(e)) * lmr.History / historyMax
 	}
 	if pv {
-		r -= by.PV
+		r -= lmr.PV
 	}
 	if cut {
-		r += by.CutNode
+		r += lmr.CutNode
 	}
 	if !improving {
-		r += by.NotImproving
+		r += lmr.NotImproving
 	}
 	if hashNoisy {
-		r += by.HashNoisy
+		r += lmr.HashNoisy
 	}
-	if w.lines[ply+1].refuted > 3 {
-		r += by.CutoffCount
+	if w.lines[ply+1].cutoffs > 3 {
+		r += lmr.CutoffCount
 	}
 	if k := &w.lines[ply].killers; e.Move == k[0] || e.Move == k[1] {
-		r -= by.Killer
+		r -= lmr.Killer
 	}
 	return min(max(r/1024, 0), depth-2)
 }
@@ -108,8 +108,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 
 	// 1. The game may be over, or the line too long to follow.
 	node := w.pos.Enter()
-	if score, rests, over := w.over(&node, ply); over {
-		return score, rests
+	if score, pathPly, over := w.terminal(&node, ply); over {
+		return score, pathPly
 	}
 
 	// 2. A forced node is not a ply of its own: to stop in the middle of a
@@ -127,10 +127,10 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	// still be possible here.
 	if on.MateDistance {
 		if low := AtPly(-Win, ply); low >= beta {
-			return low, nothing
+			return low, noPath
 		}
 		if high := AtPly(Win-1, ply); high <= alpha {
-			return high, nothing
+			return high, noPath
 		}
 	}
 
@@ -139,45 +139,45 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	// another question, and leaves the table alone.
 	pv := beta-alpha > 1
 	excluded := l.excluded
-	var known record
-	hit := false
+	var tt ttEntry
+	ttHit := false
 	if excluded == game.NoMove {
-		known, hit = w.k.table.probe(w.key(&node))
-		if hit && on.HashCutoff && !node.NoTable && known.depth >= depth {
-			if score := fromTable(known.score, ply); known.decides(alpha, beta, score) {
-				return score, nothing
+		tt, ttHit = w.table.probe(w.key(&node))
+		if ttHit && on.HashCutoff && !node.NoTable && tt.depth >= depth {
+			if score := fromTable(tt.score, ply); tt.cutsOff(alpha, beta, score) {
+				return score, noPath
 			}
 		}
 	}
 
 	// 6. The static evaluation, what experience makes of it, and whether it
 	// is better than two plies before.
-	raw, eval, improving := noEval, noEval, false
+	rawEval, eval, improving := noEval, noEval, false
 	if w.k.needEval && !node.Forced {
-		if raw = known.eval; !hit || raw == noEval {
-			raw = w.pos.Eval()
+		if rawEval = tt.eval; !ttHit || rawEval == noEval {
+			rawEval = w.pos.Eval()
 		}
-		eval = w.correct(raw, &node, ply)
+		eval = w.correctEval(rawEval, &node, ply)
 		if ply >= 2 {
 			improving = w.lines[ply-2].eval == noEval || eval > w.lines[ply-2].eval
 		}
 	}
-	static := eval
-	l.eval = static
-	if hit && on.HashEval && eval != noEval {
-		eval = known.better(eval, ply)
+	staticEval := eval
+	l.eval = staticEval
+	if ttHit && on.HashEval && eval != noEval {
+		eval = tt.refine(eval, ply)
 	}
 
 	// 7. Where the evaluation or a shallow search says enough, that decides.
 	if !pv && !node.Forced && excluded == game.NoMove {
-		if score, rests, ok := w.prune(&node, alpha, beta, depth, ply, eval, improving, cut); ok || w.stopped() {
-			return w.within(score, alpha, beta), rests
+		if score, pathPly, ok := w.prune(&node, alpha, beta, depth, ply, eval, improving, cut); ok || w.stopped() {
+			return w.clampToWindow(score, alpha, beta), pathPly
 		}
 	}
 
 	// 8. Internal iterative reduction: without a hash move the order is poor
 	// and this search long; a shallower one finds the move for the next.
-	if on.IIR && depth >= 4 && excluded == game.NoMove && known.move == game.NoMove && (pv || cut) {
+	if on.IIR && depth >= 4 && excluded == game.NoMove && tt.move == game.NoMove && (pv || cut) {
 		depth--
 		if pv {
 			depth = max(depth-params.IIRExtraPV, 1)
@@ -185,18 +185,18 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 	}
 
 	// 9. A forced node with a single reply is no ply of its own either.
-	oneReply := on.OneReplyExtension && node.Forced && ply < 2*w.depth && w.single()
+	oneReply := on.OneReplyExtension && node.Forced && ply < 2*w.depth && w.hasSingleMove()
 
 	// 10. The moves, best first.
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
-	w.aim(p, known.move, ply)
+	w.setOrdering(p, tt.move, ply)
 	w.lines[ply+2].killers = [2]game.Move{} // of cousins far away: forget them
-	w.lines[ply+1].refuted = 0
-	records, hashNoisy := w.records(ply), false
-	tried := &w.tried[w.top-1]
-	tried.nQuiet, tried.nNoisy = 0, 0
-	best, floor, rests := -Infinity, alpha, nothing
+	w.lines[ply+1].cutoffs = 0
+	history, hashNoisy := w.moveHistory(ply), false
+	earlier := &w.searched[w.top-1]
+	earlier.nQuiet, earlier.nNoisy = 0, 0
+	best, oldAlpha, pathPly := -Infinity, alpha, noPath
 	bestMove, bestQuiet := game.NoMove, true
 	searched := 0
 	for {
@@ -211,95 +211,95 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		// 11. Moves that come late, at small depth, where there is no sign
 		// that they could matter, are not searched at all. The first always
 		// is, and all are while nothing is better than a loss.
-		if e.Move == known.move && e.Noise != Quiet {
+		if e.Move == tt.move && e.Noise != Quiet {
 			hashNoisy = true
 		}
-		less := 0
+		reduction := 0
 		if !node.Forced {
-			less = w.reduction(e, &records, depth, searched+1, ply, pv, cut, improving, hashNoisy)
+			reduction = w.lmr(e, &history, depth, searched+1, ply, pv, cut, improving, hashNoisy)
 		}
 		if ply > 0 && !node.Forced && best > -RepBound && !e.Forcing {
-			left := depth
+			lmrDepth := depth
 			if on.LMRDepthPruning && e.Noise == Quiet {
-				left = max(depth-less, 1)
+				lmrDepth = max(depth-reduction, 1)
 			}
 			if e.Noise == Quiet {
-				if w.tooLate(depth, left, searched, alpha, static, improving) {
+				if w.quietsPrunable(depth, lmrDepth, searched, alpha, staticEval, improving) {
 					if !params.Quiescence {
 						break // no noisy move can follow
 					}
 					p.skipQuiets()
 					continue
 				}
-				if on.HistoryPruning && left <= params.PruneMaxDepth && records.of(e) < -int32(margins.History)*int32(depth) {
+				if on.HistoryPruning && lmrDepth <= params.PruneMaxDepth && history.score(e) < -int32(margins.History)*int32(depth) {
 					continue
 				}
 			}
-			if on.SEEPruning && w.exchanger != nil && left <= params.PruneMaxDepth && e.Noise != GoodNoisy {
+			if on.SEEPruning && w.see != nil && lmrDepth <= params.PruneMaxDepth && e.Noise != GoodNoisy {
 				risk := margins.SEENoisy * Score(depth)
 				if e.Noise == Quiet {
-					risk = margins.SEEQuiet * Score(left*left)
+					risk = margins.SEEQuiet * Score(lmrDepth*lmrDepth)
 				}
-				if !w.exchanger.SEE(e.Move, -risk) {
+				if !w.see.SEE(e.Move, -risk) {
 					continue
 				}
 			}
 		}
 
 		// 12. Extensions, one ply at most.
-		more := 0
+		extension := 0
 		switch {
 		case ply >= 2*w.depth:
 		case oneReply:
-			more = 1
+			extension = 1
 		case on.RecaptureExtension && pv && ply > 0 && e.Gain > 0 && e.CaptureSquare != 0 && e.CaptureSquare == w.lines[ply-1].current.CaptureSquare && w.lines[ply-1].current.Gain > 0:
-			more = 1
-		case on.SingularExtension && e.Move == known.move && excluded == game.NoMove && w.trusted(&known, depth):
+			extension = 1
+		case on.SingularExtension && e.Move == tt.move && excluded == game.NoMove && w.singularCandidate(&tt, depth):
 			// The hash move is singular if without it the node is much worse:
 			// then all hangs on it. If without it the node still reaches
 			// beta, several moves do, and that is enough.
-			target := fromTable(known.score, ply) - margins.Singular*Score(depth)/16
+			singularBeta := fromTable(tt.score, ply) - margins.Singular*Score(depth)/16
 			l.excluded = e.Move
-			score, rests := w.search(target-1, target, (depth-1)/2, ply, cut)
+			score, pathPly := w.search(singularBeta-1, singularBeta, (depth-1)/2, ply, cut)
 			l.excluded = game.NoMove
-			l.eval = static
+			l.eval = staticEval
 			if w.stopped() {
-				return 0, nothing
+				return 0, noPath
 			}
-			if score < target {
-				more = 1
-			} else if target >= beta {
-				return target, rests
+			if score < singularBeta {
+				extension = 1
+			} else if singularBeta >= beta {
+				return singularBeta, pathPly
 			}
 		}
 
-		if !w.mayDo() {
-			return 0, nothing
+		if !w.countNode() {
+			return 0, noPath
 		}
 		w.do(e, ply)
 		searched++
 
 		// 13. The move itself.
-		if more > 0 {
-			less = 0
+		if extension > 0 {
+			reduction = 0
 		}
-		score, onChild := w.searchMove(alpha, beta, depth-1+more, less, ply, searched == 1, pv, cut)
+		score, childPath := w.searchMove(alpha, beta, depth-1+extension, reduction, ply, searched == 1, pv, cut)
 		w.pos.Undo(e.Move)
 		if w.stopped() {
-			return 0, nothing
+			return 0, noPath
 		}
 
 		// 14. A better move; one that the opponent will not allow ends the node.
-		rests = min(rests, onChild)
+		pathPly = min(pathPly, childPath)
 		if score > best {
 			best = score
 			if score > alpha {
 				alpha, bestMove, bestQuiet = score, e.Move, e.Noise == Quiet
-				w.follow(ply, e.Move)
+				w.updatePV(ply, e.Move)
 				if score >= beta {
-					rests = onChild
-					l.refuted++
-					w.refuted(e, tried, depth, ply)
+					pathPly = childPath
+					l.cutoffs++
+					w.updateHistories(e, earlier, depth, ply)
 					break
 				}
 				// Another move that is better still is not likely.
@@ -308,52 +308,52 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 				}
 			}
 		}
-		tried.add(e)
+		earlier.add(e)
 	}
 
 	// 15. No move at all is a loss; none but the excluded one tells nothing.
 	if searched == 0 {
 		if excluded != game.NoMove {
-			return alpha, nothing
+			return alpha, noPath
 		}
-		return AtPly(-Win, ply), nothing
+		return AtPly(-Win, ply), noPath
 	}
 
-	best = w.within(best, floor, beta)
+	best = w.clampToWindow(best, oldAlpha, beta)
 
 	// 16. Remember, and learn how far the evaluation was wrong.
 	if excluded == game.NoMove {
-		w.remember(&node, ply, best, floor, beta, depth, rests, bestMove, raw)
-		if on.CorrectionHistory && static != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
-			!(best >= beta && best <= static) && !(best <= floor && best >= static) {
-			w.learn(&node, ply, depth, static, best)
+		w.storeNode(&node, ply, best, oldAlpha, beta, depth, pathPly, bestMove, rawEval)
+		if on.CorrectionHistory && staticEval != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
+			!(best >= beta && best <= staticEval) && !(best <= oldAlpha && best >= staticEval) {
+			w.updateCorrection(&node, ply, depth, staticEval, best)
 		}
 	}
-	return best, above(rests, ply)
+	return best, pathForParent(pathPly, ply)
 }
 
 // aim gives a picker what is known from elsewhere.
-func (w *worker) aim(p *picker, hash game.Move, ply int) {
+func (w *worker) setOrdering(p *picker, hash game.Move, ply int) {
 	on := &w.k.params.On
 	p.ply = ply
 	if on.HashMove {
 		p.hash = hash
 	}
 	if on.Killers {
-		copy(p.refutes[:], w.lines[ply].killers[:])
+		copy(p.killers[:], w.lines[ply].killers[:])
 	}
 	if on.CounterMoves && ply > 0 {
 		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
-			p.refutes[2] = w.history.counter[ply&1][earlier.HistoryIndex[w.history.kind]]
+			p.killers[2] = w.history.counter[ply&1][earlier.HistoryIndex[w.history.contIndex]]
 		}
 	}
 	if on.History || on.ContinuationHistory || on.NoisyHistory {
-		p.scored = w
+		p.history = w
 	}
 }
 
 // single reports whether there is just one move.
-func (w *worker) single() bool {
+func (w *worker) hasSingleMove() bool {
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	return p.next(w.pos) != nil && p.next(w.pos) == nil
@@ -361,42 +361,42 @@ func (w *worker) single() bool {
 
 // trusted: the table's score is a lower bound of about this depth, so that it
 // makes sense to ask how much worse the other moves are.
-func (w *worker) trusted(known *record, depth int) bool {
+func (w *worker) singularCandidate(known *ttEntry, depth int) bool {
 	return depth >= 7 && known.bound&Lower != 0 && known.depth >= depth-3 && known.score > -MaxEval && known.score < MaxEval
 }
 
 // over settles a node where the game has ended or the line grows too long;
 // it begins every node, and clears its line.
-func (w *worker) over(node *Node, ply int) (Score, int, bool) {
-	w.lines[ply].n = 0
+func (w *worker) terminal(node *Node, ply int) (Score, int, bool) {
+	w.lines[ply].pvLen = 0
 	w.seldepth = max(w.seldepth, ply)
 	if node.Over {
 		if node.RepetitionPlies > 0 {
 			return AtPly(node.Verdict, ply), ply - node.RepetitionPlies, true
 		}
-		return AtPly(node.Verdict, ply), nothing, true
+		return AtPly(node.Verdict, ply), noPath, true
 	}
 	if ply >= MaxPly-1 {
-		return w.pos.Eval(), nothing, true
+		return w.pos.Eval(), noPath, true
 	}
-	return 0, nothing, false
+	return 0, noPath, false
 }
 
 // above is what a node's score rests on for its parent: a repetition that
 // began in the node itself or below is true wherever the node stands.
-func above(rests, ply int) int {
-	if rests >= ply {
-		return nothing
+func pathForParent(pathPly, ply int) int {
+	if pathPly >= ply {
+		return noPath
 	}
-	return rests
+	return pathPly
 }
 
 // remember stores a node, without its score where that is true on this line
 // only.
-func (w *worker) remember(node *Node, ply int, best, alpha, beta Score, depth, rests int, move game.Move, eval Score) {
-	r := record{move: move, score: toTable(best, ply), eval: eval, depth: min(max(depth, 0), MaxPly)}
+func (w *worker) storeNode(node *Node, ply int, best, alpha, beta Score, depth, pathPly int, move game.Move, eval Score) {
+	r := ttEntry{move: move, score: toTable(best, ply), eval: eval, depth: min(max(depth, 0), MaxPly)}
 	switch {
-	case rests < ply || node.NoTable:
+	case pathPly < ply || node.NoTable:
 		r.bound, r.score, r.depth = NoBound, 0, 0
 	case best >= beta:
 		r.bound = Lower
@@ -405,5 +405,5 @@ func (w *worker) remember(node *Node, ply int, best, alpha, beta Score, depth, r
 	default:
 		r.bound = Upper
 	}
-	w.k.table.store(w.key(node), r)
+	w.table.store(w.key(node), r)
 }

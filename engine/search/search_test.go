@@ -335,11 +335,11 @@ func TestSwitchesSaveNodes(t *testing.T) {
 	}
 }
 
-// What a search learnt of moves helps the next one only where it is kept, and
-// only until it is forgotten.
+// A search changes the next one of its game only if histories are kept, and
+// only until Forget.
 func TestKeepHistory(t *testing.T) {
-	nodes := func(k *search.Kernel, g *searchtest.Graph) uint64 {
-		return k.Start(g, search.Limits{Depth: 7}, nil).Wait().Nodes
+	nodes := func(game *search.Game, g *searchtest.Graph) uint64 {
+		return game.Start(g, search.Limits{Depth: 7}, nil).Wait().Nodes
 	}
 	differs := false
 	for seed := range uint64(10) {
@@ -349,20 +349,20 @@ func TestKeepHistory(t *testing.T) {
 			if keep {
 				on = append(on, "KeepHistory")
 			}
-			k := search.New(with(g.Params(), on...), search.NewTable(tableBytes))
-			first, second := nodes(k, g), nodes(k, g)
+			game := search.New(with(g.Params(), on...), search.NewTable(tableBytes)).NewGame(search.GameOptions{})
+			first, second := nodes(game, g), nodes(game, g)
 			if !keep && second != first {
 				t.Fatalf("seed %d: %d nodes, then %d, though nothing is kept", seed, first, second)
 			}
 			differs = differs || second != first
-			k.Forget()
-			if again := nodes(k, g); again != first {
-				t.Fatalf("seed %d, keep %v: %d nodes, %d after all was forgotten", seed, keep, first, again)
+			game.Forget()
+			if again := nodes(game, g); again != first {
+				t.Fatalf("seed %d, keep %v: %d nodes, %d after Forget", seed, keep, first, again)
 			}
 		}
 	}
 	if !differs {
-		t.Error("no second search went another way: nothing was kept")
+		t.Error("no second search was changed by the first")
 	}
 }
 

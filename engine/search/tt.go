@@ -8,14 +8,14 @@ import (
 	"sparring/game"
 )
 
-// Bound says what a stored or reported score is to the true one.
+// Bound is the relation of a stored or reported score to the true one.
 type Bound uint8
 
 // The bounds. NoBound stores a move without a score.
 const (
 	NoBound Bound = iota
-	Upper         // the true score is at most this: no move reached the window
-	Lower         // the true score is at least this: a move refuted
+	Upper         // the true score is at most this: no move raised alpha
+	Lower         // the true score is at least this: a move failed high
 	Exact
 )
 
@@ -24,14 +24,14 @@ const (
 //
 // An entry is two atomic words: the data, and the key with its low byte
 // replaced by age and bound (the bucket's index implies that byte), xored
-// with the data. Two writers may mix their words: then the xor no longer
-// gives the key, and the entry is not found. What is found can still be
-// another position's by a collision of keys, so a move from the table is
-// always looked up by Position.Find. (Hyatt and Mann, "A lock-less
-// transposition table implementation for parallel search", ICGA J. 25, 2002.)
+// with the data. If two writers mix their words, the xor no longer gives the
+// key, and the entry is not found. An entry can still belong to another
+// position whose key collides, so a move from the table is always checked by
+// Position.Find. (Hyatt and Mann, "A lock-less transposition table
+// implementation for parallel search", ICGA J. 25, 2002.)
 type Table struct {
 	buckets []bucket
-	age     atomic.Uint32 // one more per search; what is old gives way first
+	age     atomic.Uint32 // incremented by each search; old entries are replaced first
 }
 
 type slot struct{ check, data atomic.Uint64 }
@@ -39,13 +39,13 @@ type slot struct{ check, data atomic.Uint64 }
 type bucket [4]slot // one cache line
 
 // Layout of the data word: 21 bits move, 16 score, 16 evaluation, 8 depth,
-// 1 whether a prover has failed here.
+// 1 whether a prover has failed.
 const (
-	moveBits   = 21
-	scoreShift = moveBits
-	evalShift  = scoreShift + 16
-	depthShift = evalShift + 16
-	triedShift = depthShift + 8
+	moveBits          = 21
+	scoreShift        = moveBits
+	evalShift         = scoreShift + 16
+	depthShift        = evalShift + 16
+	proverFailedShift = depthShift + 8
 
 	lowByte   = 0xff // of the key, taken by age and bound
 	boundMask = 3
@@ -56,18 +56,18 @@ const (
 // noEval marks an entry without an evaluation.
 const noEval Score = math.MinInt16
 
-// record is what the table knows of a position.
-type record struct {
-	move  game.Move
-	score Score // distances count from this position, see fromTable
-	eval  Score // or noEval
-	depth int   // 0..255
-	bound Bound
-	tried bool // a prover has failed here
+// ttEntry is an unpacked entry.
+type ttEntry struct {
+	move         game.Move
+	score        Score // plies to the end count from this position, see fromTable
+	eval         Score // or noEval
+	depth        int   // 0..255
+	bound        Bound
+	proverFailed bool // a prover has failed here
 }
 
-// NewTable makes a table of at most the given bytes: the largest power of two
-// of buckets that fits, 256 (16 KiB) at least.
+// NewTable makes a table of at most the given bytes. The number of buckets is
+// the largest power of two that fits, but at least 256 (16 KiB).
 func NewTable(bytes int) *Table {
 	const bucketBytes, fewest = 64, lowByte + 1
 	n := max(bytes/bucketBytes, fewest)
@@ -80,15 +80,15 @@ func NewTable(bytes int) *Table {
 // Bytes is the table's size.
 func (t *Table) Bytes() int { return len(t.buckets) * 64 }
 
-// Clear forgets everything. No search may use the table meanwhile.
+// Clear empties the table. No search may use it meanwhile.
 func (t *Table) Clear() {
 	clear(t.buckets)
 	t.age.Store(0)
 }
 
-// Full is the share of entries written by the latest search, in thousandths,
-// estimated from the first buckets.
-func (t *Table) Full() int {
+// Permille is the share of entries written by the latest search, in thousandths
+// (hashfull), estimated from the first buckets.
+func (t *Table) Permille() int {
 	age, n := uint64(t.age.Load()%ageCycle), 0
 	for i := range 250 {
 		for j := range t.buckets[i] {
@@ -102,15 +102,15 @@ func (t *Table) Full() int {
 	return n
 }
 
-// begin marks the start of a search.
-func (t *Table) begin() { t.age.Add(1) }
+// newSearch starts a new age.
+func (t *Table) newSearch() { t.age.Add(1) }
 
 func (t *Table) bucket(key uint64) *bucket {
 	return &t.buckets[key&uint64(len(t.buckets)-1)]
 }
 
-// probe finds what is known of the position with this key.
-func (t *Table) probe(key uint64) (record, bool) {
+// probe finds the entry of the position with this key.
+func (t *Table) probe(key uint64) (ttEntry, bool) {
 	b := t.bucket(key)
 	for i := range b {
 		data := b[i].data.Load()
@@ -118,13 +118,12 @@ func (t *Table) probe(key uint64) (record, bool) {
 			return unpack(k, data), true
 		}
 	}
-	return record{}, false
+	return ttEntry{}, false
 }
 
-// store keeps r, in place of the position's old entry or of the bucket's
-// least valuable one. Without a bound it leaves the score of an entry that
-// has one.
-func (t *Table) store(key uint64, r record) {
+// store writes r over the position's old entry or the bucket's least valuable
+// one. An r without a bound leaves the old entry's score.
+func (t *Table) store(key uint64, r ttEntry) {
 	b := t.bucket(key)
 	age := uint64(t.age.Load() % ageCycle)
 	worst, worth := 0, math.MaxInt
@@ -153,48 +152,48 @@ func (t *Table) store(key uint64, r record) {
 	b[worst].check.Store((key&^lowByte | age<<ageShift | uint64(r.bound)) ^ data)
 }
 
-// merge completes r with what the old entry of the same position knows
-// better; false leaves the old entry alone.
-func merge(r *record, old record, fresh bool) bool {
+// merge adds to r what only the old entry of the same position has. False
+// means to keep the old entry.
+func merge(r *ttEntry, old ttEntry, sameSearch bool) bool {
 	if r.move == game.NoMove {
 		r.move = old.move
 	}
 	if r.eval == noEval {
 		r.eval = old.eval
 	}
-	r.tried = r.tried || old.tried
+	r.proverFailed = r.proverFailed || old.proverFailed
 	if r.bound == NoBound && old.bound != NoBound {
 		r.score, r.depth, r.bound = old.score, old.depth, old.bound
 		return true
 	}
 	// A much deeper result of this same search is worth more than an inexact
 	// shallow one.
-	return !fresh || r.bound == Exact || r.depth+3 >= old.depth
+	return !sameSearch || r.bound == Exact || r.depth+3 >= old.depth
 }
 
-func (r record) pack() uint64 {
+func (r ttEntry) pack() uint64 {
 	data := uint64(r.move)&(1<<moveBits-1) |
 		uint64(uint16(int16(r.score)))<<scoreShift |
 		uint64(uint16(int16(r.eval)))<<evalShift |
 		uint64(uint8(r.depth))<<depthShift
-	if r.tried {
-		data |= 1 << triedShift
+	if r.proverFailed {
+		data |= 1 << proverFailedShift
 	}
-	return data | 1<<(triedShift+1) // never zero, which means empty
+	return data | 1<<(proverFailedShift+1) // never zero, which means empty
 }
 
-func unpack(k, data uint64) record {
-	return record{
-		move:  game.Move(data & (1<<moveBits - 1)),
-		score: Score(int16(data >> scoreShift)),
-		eval:  Score(int16(data >> evalShift)),
-		depth: int(uint8(data >> depthShift)),
-		bound: Bound(k & boundMask),
-		tried: data>>triedShift&1 != 0,
+func unpack(k, data uint64) ttEntry {
+	return ttEntry{
+		move:         game.Move(data & (1<<moveBits - 1)),
+		score:        Score(int16(data >> scoreShift)),
+		eval:         Score(int16(data >> evalShift)),
+		depth:        int(uint8(data >> depthShift)),
+		bound:        Bound(k & boundMask),
+		proverFailed: data>>proverFailedShift&1 != 0,
 	}
 }
 
-// toTable turns a score counted from the root into one counted from the node.
+// toTable converts a score that counts from the root to one from the node.
 func toTable(s Score, ply int) Score {
 	switch {
 	case s >= RepBound:
@@ -205,12 +204,12 @@ func toTable(s Score, ply int) Score {
 	return s
 }
 
-// fromTable undoes toTable, at the ply where the node stands now.
+// fromTable is the inverse of toTable, at the node's present ply.
 func fromTable(s Score, ply int) Score { return AtPly(s, ply) }
 
-// better is what the record makes of an evaluation: its score, where that is
-// on the side of the evaluation that its bound tells of.
-func (r record) better(eval Score, ply int) Score {
+// refine replaces an evaluation by the entry's score if that bounds it more
+// tightly.
+func (r ttEntry) refine(eval Score, ply int) Score {
 	score := fromTable(r.score, ply)
 	if score >= MaxEval || score <= -MaxEval {
 		return eval
@@ -221,8 +220,8 @@ func (r record) better(eval Score, ply int) Score {
 	return eval
 }
 
-// decides reports whether the stored score settles a node with this window.
-// An exact score within the window does not: the line to it would be lost.
-func (r record) decides(alpha, beta, score Score) bool {
+// cutsOff reports whether the stored score cuts off a node with this window.
+// An exact score within the window does not: its line would be lost.
+func (r ttEntry) cutsOff(alpha, beta, score Score) bool {
 	return r.bound&Lower != 0 && score >= beta || r.bound&Upper != 0 && score <= alpha
 }

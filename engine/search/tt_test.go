@@ -10,21 +10,21 @@ import (
 	"sparring/game"
 )
 
-func drawRecord(t *rapid.T) record {
-	return record{
-		move:  game.Move(rapid.Uint32Range(0, 1<<21-1).Draw(t, "move")),
-		score: Score(rapid.Int32Range(int32(-Infinity), int32(Infinity)).Draw(t, "score")),
-		eval:  Score(rapid.Int32Range(int32(noEval), int32(MaxEval)).Draw(t, "eval")),
-		depth: rapid.IntRange(0, MaxPly).Draw(t, "depth"),
-		bound: Bound(rapid.IntRange(0, 3).Draw(t, "bound")),
-		tried: rapid.Bool().Draw(t, "tried"),
+func drawEntry(t *rapid.T) ttEntry {
+	return ttEntry{
+		move:         game.Move(rapid.Uint32Range(0, 1<<21-1).Draw(t, "move")),
+		score:        Score(rapid.Int32Range(int32(-Infinity), int32(Infinity)).Draw(t, "score")),
+		eval:         Score(rapid.Int32Range(int32(noEval), int32(MaxEval)).Draw(t, "eval")),
+		depth:        rapid.IntRange(0, MaxPly).Draw(t, "depth"),
+		bound:        Bound(rapid.IntRange(0, 3).Draw(t, "bound")),
+		proverFailed: rapid.Bool().Draw(t, "tried"),
 	}
 }
 
-func TestTableKeepsRecords(t *testing.T) {
+func TestTableKeepsEntries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := NewTable(1 << 15)
-		key, r := rapid.Uint64().Draw(t, "key"), drawRecord(t)
+		key, r := rapid.Uint64().Draw(t, "key"), drawEntry(t)
 		table.store(key, r)
 		if got, ok := table.probe(key); !ok || got != r {
 			t.Fatalf("stored %+v, found %+v, %v", r, got, ok)
@@ -37,24 +37,24 @@ func TestTableKeepsRecords(t *testing.T) {
 
 func TestTableMerges(t *testing.T) {
 	table := NewTable(1 << 15)
-	deep := record{move: 5, score: 100, eval: 7, depth: 9, bound: Lower}
+	deep := ttEntry{move: 5, score: 100, eval: 7, depth: 9, bound: Lower}
 	table.store(1, deep)
 	// A path-dependent result brings a move, and leaves the score alone.
-	table.store(1, record{move: 6, eval: noEval})
+	table.store(1, ttEntry{move: 6, eval: noEval})
 	want := deep
 	want.move = 6
 	if got, _ := table.probe(1); got != want {
 		t.Errorf("after a move without a score: %+v, want %+v", got, want)
 	}
 	// A much shallower bound does not displace a deeper one of this search.
-	table.store(1, record{move: 8, score: 1, eval: noEval, depth: 2, bound: Upper})
+	table.store(1, ttEntry{move: 8, score: 1, eval: noEval, depth: 2, bound: Upper})
 	if got, _ := table.probe(1); got != want {
 		t.Errorf("after a shallow bound: %+v, want %+v", got, want)
 	}
 	// In the next search it does.
-	table.begin()
-	table.store(1, record{score: 1, eval: noEval, depth: 2, bound: Upper, tried: true})
-	want = record{move: 6, score: 1, eval: 7, depth: 2, bound: Upper, tried: true}
+	table.newSearch()
+	table.store(1, ttEntry{score: 1, eval: noEval, depth: 2, bound: Upper, proverFailed: true})
+	want = ttEntry{move: 6, score: 1, eval: 7, depth: 2, bound: Upper, proverFailed: true}
 	if got, _ := table.probe(1); got != want {
 		t.Errorf("in the next search: %+v, want %+v", got, want)
 	}
@@ -69,9 +69,9 @@ func TestTableReplacement(t *testing.T) {
 	table := NewTable(1)
 	key := func(i int) uint64 { return uint64(i) << 32 } // all in one bucket
 	for i := range 4 {
-		table.store(key(i+1), record{move: 1, depth: 10 + i, bound: Exact})
+		table.store(key(i+1), ttEntry{move: 1, depth: 10 + i, bound: Exact})
 	}
-	table.store(key(9), record{move: 1, depth: 1, bound: Exact})
+	table.store(key(9), ttEntry{move: 1, depth: 1, bound: Exact})
 	if _, ok := table.probe(key(1)); ok {
 		t.Error("the shallowest entry stayed")
 	}
@@ -79,18 +79,18 @@ func TestTableReplacement(t *testing.T) {
 		t.Error("the deepest entry went")
 	}
 	for range 3 {
-		table.begin()
+		table.newSearch()
 	}
-	table.store(key(2), record{move: 1, depth: 1, bound: Exact}) // fresh again
+	table.store(key(2), ttEntry{move: 1, depth: 1, bound: Exact}) // fresh again
 	for i := range 3 {
-		table.store(key(20+i), record{move: 1, depth: 1, bound: Exact})
+		table.store(key(20+i), ttEntry{move: 1, depth: 1, bound: Exact})
 	}
 	if _, ok := table.probe(key(2)); !ok {
 		t.Error("an entry of this search went before those of old ones")
 	}
 }
 
-// Scores of wins count from the node in the table, from the root outside.
+// Win scores count from the node in the table, from the root elsewhere.
 func TestTableScores(t *testing.T) {
 	for _, s := range []Score{0, 500, -500, Win - 10, -Win + 10, RepWin - 10, -RepWin + 10} {
 		if got := fromTable(toTable(s, 4), 4); got != s {
@@ -102,32 +102,32 @@ func TestTableScores(t *testing.T) {
 	}
 }
 
-// Writers that meet in one entry may lose it but never mix it: every record
-// that is found belongs to its key. Run with -race too.
-// TestBetter: a record stands for an evaluation only where its bound says so.
-func TestBetter(t *testing.T) {
+// The score of an entry replaces an evaluation only where it is a tighter bound.
+func TestRefine(t *testing.T) {
 	for _, test := range []struct {
-		r          record
+		r          ttEntry
 		eval, want Score
 	}{
-		{record{score: 50, bound: Lower}, 20, 50},
-		{record{score: 50, bound: Lower}, 80, 80},
-		{record{score: 50, bound: Upper}, 80, 50},
-		{record{score: 50, bound: Upper}, 20, 20},
-		{record{score: 50, bound: Exact}, 20, 50},
-		{record{score: 50, bound: NoBound}, 20, 20},
-		{record{score: Win - 4, bound: Lower}, 20, 20}, // no evaluation
+		{ttEntry{score: 50, bound: Lower}, 20, 50},
+		{ttEntry{score: 50, bound: Lower}, 80, 80},
+		{ttEntry{score: 50, bound: Upper}, 80, 50},
+		{ttEntry{score: 50, bound: Upper}, 20, 20},
+		{ttEntry{score: 50, bound: Exact}, 20, 50},
+		{ttEntry{score: 50, bound: NoBound}, 20, 20},
+		{ttEntry{score: Win - 4, bound: Lower}, 20, 20}, // no evaluation
 	} {
-		if got := test.r.better(test.eval, 3); got != test.want {
+		if got := test.r.refine(test.eval, 3); got != test.want {
 			t.Errorf("%+v for %d: %d, want %d", test.r, test.eval, got, test.want)
 		}
 	}
 }
 
+// Two writers of one entry may lose it but never mix it: every entry that is
+// found belongs to its key. Run with -race too.
 func TestTableRace(t *testing.T) {
 	table := NewTable(1) // 1024 entries
-	of := func(key uint64) record {
-		return record{move: game.Move(key >> 40 & (1<<21 - 1)), score: Score(int16(key>>8) / 2), eval: Score(int16(key >> 24)), depth: int(key >> 50 & 127), bound: Exact}
+	of := func(key uint64) ttEntry {
+		return ttEntry{move: game.Move(key >> 40 & (1<<21 - 1)), score: Score(int16(key>>8) / 2), eval: Score(int16(key >> 24)), depth: int(key >> 50 & 127), bound: Exact}
 	}
 	var wg sync.WaitGroup
 	for id := range uint64(4) {
@@ -153,7 +153,7 @@ func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
 		key := game.Zobrist(3, i%1_000_000)
 		if _, ok := table.probe(key); !ok {
-			table.store(key, record{move: game.Move(i & 0xffff), bound: Lower, depth: int(i & 15)})
+			table.store(key, ttEntry{move: game.Move(i & 0xffff), bound: Lower, depth: int(i & 15)})
 		}
 		i++
 	}

@@ -8,62 +8,76 @@ import (
 	"sparring/game"
 )
 
-// worker is one goroutine's share of a search, with all that it writes.
+// worker is one goroutine of a search, with all that it writes. A search makes
+// new ones; only stacks and histories are used again.
 type worker struct {
-	k         *Kernel
-	s         *Search
-	id        int // 0 decides
-	pos       Position
-	exchanger StaticExchanger // pos, where it has the power
-	prover    Prover
-	foreseer  KeyPrefetcher
+	*stack
+	k          *Kernel
+	s          *Search
+	table      *Table
+	id         int // 0 decides
+	pos        Position
+	see        StaticExchanger // pos, if it is one; likewise the next two
+	prover     Prover
+	prefetcher KeyPrefetcher
+	history    *history
 
-	nodes  uint64 // Do calls so far, the prover's included
-	told   uint64 // of them, already in s.nodes
-	quota  uint64 // nodes may reach this without asking for more
-	pollAt uint64 // nodes at which to look up, at most quota
+	nodes    uint64 // Do calls so far, the prover's included
+	flushed  uint64 // of them, already in s.nodes
+	reserved uint64 // nodes may reach this before more are reserved
+	pollAt   uint64 // nodes at which to look at the clock, at most reserved
 
-	yielded time.Time // when other goroutines last had a chance
+	lastYield time.Time
 
-	history  *history
-	era      uint32 // of the kernel, when the history was last cleared
-	lines    [MaxPly + 2]line
-	pickers  [2 * (MaxPly + 2)]picker // one per search call under way: several may stand at one ply
-	tried    [2 * (MaxPly + 2)]tried  // beside the pickers
-	top      int
-	seldepth int
-
-	depth      int           // of the iteration
-	scores     [MaxPly]Score // of finished iterations
-	unverified int           // no null move before this ply: one is being verified
+	depth          int           // of the iteration
+	seldepth       int           // the deepest ply of the iteration
+	scores         [MaxPly]Score // of finished iterations
+	verifyingUntil int           // no null move before this ply: one is being verified
 
 	root     []rootMove
 	finished int // iterations
-	stable   int // of them the last, with the same best move
+	stable   int // the latest of them with the same best move
 	source   string
-	infos    []Info // last state of each line
+	infos    []Info // the latest of each line
 }
 
-// line is what a worker keeps for one ply of the line it is searching.
+// stack has a worker's state for every ply. It is large and kept for later
+// searches.
+type stack struct {
+	lines    [MaxPly + 2]line
+	pickers  [2 * (MaxPly + 2)]picker        // one for each node in progress: several may stand at one ply
+	searched [2 * (MaxPly + 2)]searchedMoves // likewise
+	top      int                             // pickers in use
+}
+
+// reset leaves nothing of an earlier search but the pickers' buffers.
+func (st *stack) reset() {
+	st.top = 0
+	for i := range st.lines {
+		st.lines[i] = line{eval: noEval}
+	}
+}
+
+// line is a worker's state at one ply.
 type line struct {
 	killers  [2]game.Move
-	current  ScoredMove // the move under way from this ply; NoMove: a pass
-	eval     Score      // static, noEval where there is none
-	excluded game.Move  // by a search for singularity
-	refuted  int        // how many nodes at this ply a move ended since the last node above began
+	current  ScoredMove // the move being searched; its Move is NoMove for a null move
+	eval     Score      // static, or noEval
+	excluded game.Move  // by a singular search
+	cutoffs  int        // nodes at this ply that failed high, below the current node one ply up
 	pv       [MaxPly + 1]game.Move
-	n        int // of pv
+	pvLen    int
 }
 
-// tried are the slots of the first moves of a node that did not refute. They
-// are kept here and not on the stack, where every call would have to clear
-// them.
-type tried struct {
+// searchedMoves has the history indices of the first moves that were searched
+// at a node and did not cut off. It is part of the stack because Go would clear
+// a local variable at every call.
+type searchedMoves struct {
 	quiet, noisy   [32][2]uint16
 	nQuiet, nNoisy int
 }
 
-func (t *tried) add(e *ScoredMove) {
+func (t *searchedMoves) add(e *ScoredMove) {
 	switch {
 	case e.Noise == Quiet && t.nQuiet < len(t.quiet):
 		t.quiet[t.nQuiet] = e.HistoryIndex
@@ -74,119 +88,103 @@ func (t *tried) add(e *ScoredMove) {
 	}
 }
 
-// rootMove is a move at the root and what is known of it.
+// rootMove is a move at the root and its results.
 type rootMove struct {
 	ScoredMove
-	score, last Score // of this iteration and the one before; -Infinity: not better than the best
+	score, last Score // of this iteration and the one before; -Infinity where not better than the best
 	pv          []game.Move
 	nodes       uint64
 	seldepth    int
 }
 
-// pollEvery is how many nodes go by between two looks at the clock and the
-// stop flag: well under a millisecond for light nodes, a few for Amazons.
+// pollEvery is the number of nodes between two looks at the clock and the stop
+// flag: well under a millisecond for light nodes, a few for Amazons.
 const pollEvery = 256
 
-func newWorker(k *Kernel) *worker {
-	return &worker{k: k, history: newHistory(&k.params)}
-}
-
-// reset prepares for a search as if the worker were new, but for the history
-// where that is kept: what an earlier search left would make results depend on
-// it.
-func (w *worker) reset(s *Search, pos Position, id int) {
-	w.s, w.pos, w.id = s, pos, id
-	w.exchanger, _ = pos.(StaticExchanger)
+func newWorker(s *Search, pos Position, id int, h *history) *worker {
+	w := &worker{stack: s.game.k.takeStack(), k: s.game.k, s: s, table: s.game.table, id: id, pos: pos, history: h, source: FromSearch}
+	w.stack.reset()
+	w.see, _ = pos.(StaticExchanger)
 	w.prover, _ = pos.(Prover)
-	w.foreseer, _ = pos.(KeyPrefetcher)
-	w.nodes, w.told, w.quota, w.pollAt = 0, 0, 0, 0
-	if !w.k.params.On.KeepHistory || w.era != w.k.era.Load() {
-		w.history.clear()
-		w.era = w.k.era.Load()
-	}
-	for i := range w.lines {
-		l := &w.lines[i]
-		l.killers, l.current, l.eval, l.excluded = [2]game.Move{}, ScoredMove{}, noEval, game.NoMove
-	}
-	w.scores, w.unverified = [MaxPly]Score{}, 0
-	w.top, w.seldepth, w.finished, w.stable = 0, 0, 0, 0
-	w.root, w.infos, w.source = w.root[:0], nil, FromSearch
+	w.prefetcher, _ = pos.(KeyPrefetcher)
+	return w
 }
 
-// mayDo is asked before every Do; false means that the search is over and
-// everything must return.
-func (w *worker) mayDo() bool {
+// countNode is called before every Do; false means that the search has ended
+// and everything must return.
+func (w *worker) countNode() bool {
 	if w.nodes >= w.pollAt {
-		w.tell()
+		w.flushNodes()
 		w.yield()
-		if !w.s.mayGo() {
+		if !w.s.running() {
 			return false
 		}
-		if w.quota <= w.nodes {
-			w.quota = w.nodes + w.s.grant(pollEvery)
-			if w.quota == w.nodes {
+		if w.reserved <= w.nodes {
+			w.reserved = w.nodes + w.s.reserveNodes(pollEvery)
+			if w.reserved == w.nodes {
 				w.s.end()
 				return false
 			}
 		}
-		w.pollAt = min(w.quota, w.nodes+pollEvery)
+		w.pollAt = min(w.reserved, w.nodes+pollEvery)
 	}
 	w.nodes++
 	return true
 }
 
-// yieldEvery is how long a worker keeps its core without offering it.
+// yieldEvery is the longest time between two yields.
 const yieldEvery = time.Millisecond
 
-// yield lets others run now and then: searches may fill all cores, and the
-// scheduler would let whoever answers the network wait for the 10 ms of a time
-// slice at each hop. Not every time, for it wakes idle threads to look for
-// work, which costs more than the look at the clock.
+// yield calls runtime.Gosched now and then. Searches may occupy all cores, and
+// then a goroutine that answers the network would wait for a time slice of 10 ms
+// at each hop. It does not do so at every call, because that wakes idle threads
+// to look for work, which costs more than reading the clock.
 func (w *worker) yield() {
-	if now := time.Now(); now.Sub(w.yielded) >= yieldEvery {
+	if now := time.Now(); now.Sub(w.lastYield) >= yieldEvery {
 		runtime.Gosched()
-		w.yielded = now
+		w.lastYield = now
 	}
 }
 
 // do makes a move from ply.
 func (w *worker) do(e *ScoredMove, ply int) {
-	if w.foreseer != nil {
-		prefetch(w.k.table.bucket(w.foreseer.KeyAfter(e.Move) ^ w.k.salt))
+	if w.prefetcher != nil {
+		prefetch(w.table.bucket(w.prefetcher.KeyAfter(e.Move) ^ w.k.salt))
 	}
 	w.lines[ply].current = *e
 	w.pos.Do(e.Move)
 }
 
-// tell adds this worker's nodes to the search's count.
-func (w *worker) tell() {
-	w.s.nodes.Add(w.nodes - w.told)
-	w.told = w.nodes
+// flushNodes adds this worker's nodes to the search's count.
+func (w *worker) flushNodes() {
+	w.s.nodes.Add(w.nodes - w.flushed)
+	w.flushed = w.nodes
 }
 
-// stopped reports whether the results of calls that just returned are void.
-func (w *worker) stopped() bool { return w.s.halted.Load() }
+// stopped reports whether the search has ended, so that the result of a call that
+// just returned is void.
+func (w *worker) stopped() bool { return w.s.stopped.Load() }
 
-// prove asks the prover with at most budget nodes; it gives up when the
-// search's clock shows until, unless that is 0.
+// prove calls the prover with at most budget nodes. Unless until is 0, it gives
+// up when the search has taken that long.
 func (w *worker) prove(budget int, until time.Duration) (Proof, bool) {
-	if left := int(w.quota) - int(w.nodes); left < budget {
-		w.quota += w.s.grant(uint64(budget - left))
-		budget = min(budget, int(w.quota-w.nodes))
+	if left := int(w.reserved) - int(w.nodes); left < budget {
+		w.reserved += w.s.reserveNodes(uint64(budget - left))
+		budget = min(budget, int(w.reserved-w.nodes))
 	}
 	if budget <= 0 {
 		w.s.end()
 		return Proof{}, false
 	}
 	proof, nodes, ok := w.prover.Prove(budget, func() bool {
-		return !w.s.mayGo() || until > 0 && w.s.elapsed() >= until
+		return !w.s.running() || until > 0 && w.s.elapsed() >= until
 	})
 	w.nodes += uint64(nodes)
-	w.pollAt = min(w.pollAt, w.quota)
+	w.pollAt = min(w.pollAt, w.reserved)
 	return proof, ok
 }
 
-// openPicker takes the next free picker; closePicker gives it back.
+// openPicker takes the next free picker; closePicker returns it.
 func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 	p := &w.pickers[w.top]
 	w.top++
@@ -197,19 +195,19 @@ func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 
 func (w *worker) closePicker() { w.top-- }
 
-// key is where the hash table keeps a node.
+// key is a node's key in the hash table.
 func (w *worker) key(n *Node) uint64 { return n.SearchKey ^ w.k.salt }
 
-// follow makes m and what was found below it the line at ply.
-func (w *worker) follow(ply int, m game.Move) {
+// updatePV makes m and the principal variation after it that of ply.
+func (w *worker) updatePV(ply int, m game.Move) {
 	l, below := &w.lines[ply], &w.lines[ply+1]
 	l.pv[0] = m
-	l.n = 1 + copy(l.pv[1:], below.pv[:below.n])
+	l.pvLen = 1 + copy(l.pv[1:], below.pv[:below.pvLen])
 }
 
-// result is the answer of a finished search.
+// result is the result of a finished search.
 func (w *worker) result() Result {
-	w.tell()
+	w.flushNodes()
 	s := w.s
 	r := Result{Source: w.source, Depth: w.finished, SelDepth: w.seldepth,
 		Nodes: s.nodes.Load(), Time: s.elapsed()}
@@ -233,7 +231,7 @@ func (w *worker) result() Result {
 	if r.Score == -Infinity {
 		r.Score = best.last
 	}
-	if r.Score == -Infinity { // not even the first move was searched to an end
+	if r.Score == -Infinity { // not even the first move was searched completely
 		w.pos.Enter()
 		r.Score = w.pos.Eval()
 	}
@@ -244,13 +242,13 @@ func (w *worker) result() Result {
 	if len(r.PV) > 1 {
 		r.Ponder = r.PV[1]
 	} else {
-		r.Ponder = w.expected(best.Move)
+		r.Ponder = w.ponderMove(best.Move)
 	}
 	return r
 }
 
-// expected is the reply to m that the hash table knows of.
-func (w *worker) expected(m game.Move) game.Move {
+// ponderMove is the hash table's reply to m.
+func (w *worker) ponderMove(m game.Move) game.Move {
 	w.pos.Enter()
 	if _, ok := w.pos.Find(m); !ok {
 		return game.NoMove
@@ -261,7 +259,7 @@ func (w *worker) expected(m game.Move) game.Move {
 	if node.Over {
 		return game.NoMove
 	}
-	r, _ := w.k.table.probe(w.key(&node))
+	r, _ := w.table.probe(w.key(&node))
 	if _, ok := w.pos.Find(r.move); !ok {
 		return game.NoMove
 	}

@@ -27,7 +27,12 @@ type Engine struct {
 	busy   []*program // of games, or starting
 	closed bool
 	living sync.WaitGroup
+
+	identity identity // as the first process gave it
 }
+
+// identity is what a program says of itself; "" is nothing.
+type identity struct{ name, build string }
 
 // times are how long a program may take to do what takes no thinking.
 type times struct {
@@ -102,6 +107,15 @@ type program struct {
 	held  *held // what it knows of the game it plays; nil is nothing
 	once  bool  // it has said that it plays one game only
 	began bool  // it has been told of one
+
+	identity identity
+}
+
+// called notes what a program calls itself.
+func (p *program) called(name, build string) {
+	if name != "" {
+		p.identity = identity{clip(name), clip(build)}
+	}
 }
 
 // spent: it has had the one game that it plays.
@@ -118,6 +132,7 @@ func (e *Engine) launch() (*program, error) {
 	}
 	p := &program{process: proc, dialect: protocols[e.spec.Dialect].speaker(e.spec, e.game), times: e.times}
 	e.mu.Lock()
+	p.identity = e.identity
 	e.busy = append(e.busy, p)
 	closed := e.closed
 	e.mu.Unlock()
@@ -129,6 +144,9 @@ func (e *Engine) launch() (*program, error) {
 		return nil, asStart(err)
 	}
 	p.inbox.listen(false)
+	e.mu.Lock()
+	e.identity = p.identity
+	e.mu.Unlock()
 	return p, nil
 }
 

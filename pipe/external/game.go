@@ -108,6 +108,9 @@ func (g *playedGame) acquire(stop <-chan struct{}) (*program, error) {
 		}
 		f := s.program.fault()
 		if f == nil {
+			if g.options.Reproducible && protocols[g.engine.spec.Dialect].positions {
+				s.program.held = nil // what it learns in this game goes as well
+			}
 			return s.program, nil
 		}
 		g.end(s.program)
@@ -130,10 +133,14 @@ func (g *playedGame) isLost() bool {
 	return g.lost
 }
 
-// Describe implements engine.Game.
+// Describe implements engine.Game. The name is not known before a process was
+// ready.
 func (g *playedGame) Describe() engine.Description {
-	s := g.engine.spec
-	return engine.Description{Nodes: s.Nodes, Depth: s.Depth, HashMB: s.Hash, Threads: s.Threads,
+	s, e := g.engine.spec, g.engine
+	e.mu.Lock()
+	who := e.identity
+	e.mu.Unlock()
+	return engine.Description{Name: who.name, Build: who.build, Nodes: s.Nodes, Depth: s.Depth, HashMB: s.Hash, Threads: s.Threads,
 		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
 }
 

@@ -29,6 +29,9 @@ func (t *gomocupTalk) greet(p *program) error {
 	if err := t.begin(p, usualSize, engine.FaultStart); err != nil {
 		return err
 	}
+	if err := t.about(p); err != nil {
+		return err
+	}
 	for _, o := range t.spec.Options {
 		if err := info(o.Name, o.Value); err != nil {
 			return err
@@ -45,6 +48,32 @@ func (t *gomocupTalk) greet(p *program) error {
 		}
 	}
 	return info(gomocup.GameType, "1")
+}
+
+// aboutPatience is how long ABOUT may go unanswered: it is optional.
+const aboutPatience = time.Second
+
+// about asks who the program is, unless another process of it has said so.
+func (t *gomocupTalk) about(p *program) error {
+	if p.identity.name != "" {
+		return nil
+	}
+	if err := p.send(string(gomocup.About)); err != nil {
+		return err
+	}
+	_, err := p.listen(aboutPatience, func(line string) bool {
+		a, _ := gomocup.ParseAnswer(line)
+		if a.Kind != gomocup.Identity {
+			return a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
+		}
+		said := map[string]string{}
+		for _, pair := range gomocup.ParseAbout(a.Text) {
+			said[pair.Key] = pair.Value
+		}
+		p.called(said["name"], said["version"])
+		return true
+	})
+	return err
 }
 
 // usualSize is the board that a program is started with.

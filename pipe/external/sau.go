@@ -26,6 +26,7 @@ func (t *sauTalk) greet(p *program) error {
 	}
 	return p.await(p.times.start, engine.FaultStart, "name", func(line string) bool {
 		l, _ := sau.Parse(line)
+		p.called(l.Text, "")
 		return l.Word == sau.Name
 	})
 }

@@ -28,6 +28,9 @@ func (t *ucciTalk) greet(p *program) error {
 		case ucci.Option:
 			t.options = append(t.options, reply.Option)
 		case ucci.ID:
+			if reply.Key == "name" {
+				p.called(reply.Value, "")
+			}
 			if strings.Contains(reply.Value, "Fairy-Stockfish") {
 				t.unit = time.Millisecond // without an option for it
 			}

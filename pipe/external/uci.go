@@ -103,8 +103,13 @@ func (t *uciTalk) greet(p *program) error {
 	}
 	err := p.await(p.times.start, engine.FaultStart, "uciok", func(line string) bool {
 		reply, _ := uci.ParseReply(line)
-		if o, ok := reply.(uci.Option); ok {
-			t.options = append(t.options, o)
+		switch reply := reply.(type) {
+		case uci.Option:
+			t.options = append(t.options, reply)
+		case uci.ID:
+			if reply.Key == "name" {
+				p.called(reply.Value, "")
+			}
 		}
 		return reply == uci.OK{}
 	})

@@ -55,6 +55,7 @@ func (t *xboardTalk) greet(p *program) error {
 			return err
 		}
 	}
+	p.called(t.features.Name, "")
 	if v := t.features.Variants; len(v) > 0 && !slices.Contains(v, "xiangqi") {
 		return p.refuse("it plays no xiangqi: its variants are %s", strings.Join(v, ", "))
 	}

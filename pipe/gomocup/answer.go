@@ -125,6 +125,23 @@ func parseForbid(text string) ([]Point, error) {
 // Pair is one item of an engine's answer to ABOUT.
 type Pair struct{ Key, Value string }
 
+// ParseAbout reads an engine's answer to ABOUT, the Text of an Identity, as far as
+// it is a list of pairs.
+func ParseAbout(text string) (pairs []Pair) {
+	for {
+		key, rest, ok := strings.Cut(text, `="`)
+		if !ok {
+			return pairs
+		}
+		value, rest, ok := strings.Cut(rest, `"`)
+		if !ok {
+			return pairs
+		}
+		pairs = append(pairs, Pair{strings.ToLower(strings.Trim(key, ", \t")), value})
+		text = rest
+	}
+}
+
 // AboutText writes them as the protocol wants it; quotation marks in a value
 // become single ones.
 func AboutText(pairs ...Pair) string {

@@ -3,6 +3,7 @@ package gomocup_test
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,6 +126,12 @@ func TestAbout(t *testing.T) {
 	text := gomocup.AboutText(pairs...)
 	if want := `name="Sparring", version="1.0, new"`; text != want {
 		t.Errorf("%s, want %s", text, want)
+	}
+	if got := gomocup.ParseAbout(text); !slices.Equal(got, pairs) {
+		t.Errorf("%s is read as %q", text, got)
+	}
+	if got := gomocup.ParseAbout(`Name="a",version="1`); !slices.Equal(got, []gomocup.Pair{{Key: "name", Value: "a"}}) {
+		t.Errorf("half a line is read as %q", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package playerspec
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,12 +16,19 @@ import (
 	"sparring/game/catalog"
 	"sparring/pipe/external"
 	"sparring/pipe/external/faultyengine"
+	"sparring/pipe/frontend"
 )
 
 // TestMain lets the test binary be an engine.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
 		faultyengine.Main()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "engine" {
+		if err := frontend.Serve(context.Background(), os.Stdin, os.Stdout, frontend.Options{}); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

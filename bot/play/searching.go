@@ -1,0 +1,196 @@
+package play
+
+import (
+	"time"
+
+	"sparring/engine"
+	"sparring/engine/opening"
+	"sparring/engine/search"
+	"sparring/game"
+)
+
+// activeSearch is a search under way: for a move, or on the opponent's time.
+type activeSearch struct {
+	after    int           // plies before the position searched; the expected one included
+	pos      game.Position // the one searched
+	thought  *engine.Thought
+	started  time.Time
+	ponders  bool      // it began on the opponent's time
+	hit      time.Time // when the pondering became a search for a move; zero: not yet
+	expected string    // the opponent's move that is pondered on, or was in vain; "": none
+	done     chan searchEnd
+	early    *searchEnd // the pondering ended before the opponent moved
+}
+
+// searchEnd is how a search ended.
+type searchEnd struct {
+	search.Result
+	err error
+}
+
+// pondering reports whether the opponent is still to move.
+func (a *activeSearch) pondering() bool { return a.ponders && a.hit.IsZero() }
+
+// result is where the result will come; nil, which blocks, without a search.
+func (a *activeSearch) result() <-chan searchEnd {
+	if a == nil {
+		return nil
+	}
+	return a.done
+}
+
+// ponderTarget is what there is to ponder on once our move has been played: the
+// position after the reply that the search expects.
+type ponderTarget struct {
+	own   *decision
+	reply string
+	pos   game.Position
+}
+
+// setPonderTarget notes the expected reply to our move, if it is our turn after it.
+// In an opening procedure nothing is expected.
+func (s *Session) setPonderTarget(own *decision, after game.Position, expected game.Move) {
+	s.target = nil
+	if expected == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.Settings.Ponder {
+		return
+	}
+	next, reply := after.Clone(), after.Format(expected)
+	if next.Play(expected) != nil || next.Outcome().Over() || next.Turn() != s.st.You || opening.Running(next) {
+		return
+	}
+	s.target = &ponderTarget{own, reply, next}
+}
+
+// ponder searches on the opponent's time, if our last move is the one that the
+// target follows. Any other search ends.
+func (s *Session) ponder() {
+	played := s.game.plies
+	if a := s.search; a != nil && a.pondering() && a.after == len(played)+1 {
+		return
+	}
+	s.stopSearch()
+	t := s.target
+	if t == nil || len(played) != t.own.ply+1 || played[t.own.ply].move != t.own.move {
+		return
+	}
+	s.target = nil
+	if err := s.startSearch(t.pos, t.reply); err != nil {
+		s.log.Debug().Err(err).Msg("no pondering")
+	}
+}
+
+// ponderHit turns the pondering into the search for a move.
+func (s *Session) ponderHit() {
+	c, _ := s.clock()
+	s.search.hit = time.Now()
+	s.search.thought.PonderHit(&c)
+	if early := s.search.early; early != nil {
+		s.handleResult(*early)
+	}
+}
+
+// openGame opens the game with the player's engine, unless it is open.
+func (s *Session) openGame() (err error) {
+	if s.engine == nil {
+		s.engine, err = s.player.NewGame(engine.GameOptions{ID: string(s.id), Rules: s.game.rules, Seed: s.seed()})
+	}
+	return err
+}
+
+// startSearch searches the current position for a move or, with an expected move
+// of the opponent, ponders on the position after it.
+func (s *Session) startSearch(pos game.Position, expected string) error {
+	if err := s.openGame(); err != nil {
+		return err
+	}
+	a := &activeSearch{
+		after: len(s.game.plies), pos: pos.Clone(), expected: expected, ponders: expected != "",
+		started: time.Now(), done: make(chan searchEnd, 1),
+	}
+	r := engine.Request{
+		Game: s.engine, Position: pos, Ponder: a.ponders, Watch: s.keepInfo,
+		Limits: search.Limits{Nodes: s.player.Settings.Nodes, Threads: s.player.Settings.Threads},
+	}
+	if a.ponders {
+		a.after++
+	} else {
+		c, _ := s.clock()
+		r.Clock = &c
+	}
+	thought, err := s.player.Pool.Think(r)
+	if err != nil {
+		return err
+	}
+	a.thought, s.search = thought, a
+	s.work.Go(func() {
+		r, err := thought.Wait()
+		a.done <- searchEnd{r, err}
+	})
+	return nil
+}
+
+// stopSearch ends the search under way. What it has learnt stays with the game.
+func (s *Session) stopSearch() {
+	if s.search != nil {
+		s.search.thought.Stop()
+		s.search = nil
+	}
+}
+
+// keepInfo keeps how the search goes, the latest only. The engine calls it.
+func (s *Session) keepInfo(i search.Info) {
+	select {
+	case <-s.infos:
+	default:
+	}
+	select {
+	case s.infos <- i:
+	default:
+	}
+}
+
+// emitInfo tells how the search goes.
+func (s *Session) emitInfo(i search.Info) {
+	a := s.search
+	if a == nil || s.player.Observe == nil {
+		return
+	}
+	analysis := s.analyse(a, search.Result{
+		Score: i.Score, WinProb: i.WinProb, Depth: i.Depth, SelDepth: i.SelDepth,
+		Nodes: i.Nodes, Time: i.Time, PV: i.PV, Source: search.FromSearch,
+	})
+	s.emit(Event{Kind: Thinking, Seat: s.st.You, Analysis: &analysis})
+}
+
+// analyse is a result as others see it; a is nil where nothing was searched.
+func (s *Session) analyse(a *activeSearch, r search.Result) Analysis {
+	r.Lines = nil // nobody reads them, and an analysis is kept as long as the game
+	analysis := Analysis{Result: r}
+	if r.Depth == 0 {
+		analysis.Score, analysis.WinProb = 0, 0 // no depth was finished: the move is a guess
+	}
+	if a == nil {
+		return analysis
+	}
+	analysis.Line = lineText(a.pos, r.PV)
+	analysis.Pondering, analysis.PonderHit = a.pondering(), a.ponders && !a.hit.IsZero()
+	analysis.Expected, analysis.Spent = a.expected, since(a.started)
+	if analysis.PonderHit {
+		analysis.PonderSaved, analysis.Spent = min(a.hit.Sub(a.started), r.Time), since(a.hit)
+	}
+	return analysis
+}
+
+// lineText writes a line of moves from a position, as far as they are legal.
+func lineText(from game.Position, line []game.Move) []string {
+	p := from.Clone()
+	var text []string
+	for _, m := range line {
+		t := p.Format(m)
+		if p.Play(m) != nil {
+			break
+		}
+		text = append(text, t)
+	}
+	return text
+}
