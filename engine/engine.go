@@ -51,8 +51,11 @@ type Engine struct {
 	adapter adapter.Adapter
 	params  search.Params
 	options Options
-	shared  func() *search.Kernel // of all games without a table of their own
-	tables  tables
+	// Games with a table of their own have a kernel of their own too: what is
+	// shared is made when a game first wants it.
+	shared func() *search.Kernel
+	apart  *search.Kernel
+	tables tables
 }
 
 // New makes the engine for a game; the error wraps game.ErrRules for a game
@@ -94,8 +97,9 @@ func New(gameName string, o Options) (*Engine, error) {
 	}
 	o.Threads = max(o.Threads, 1)
 	return &Engine{
-		game: gameName, adapter: a, params: params, options: o, tables: tables{bytes: o.HashBytes},
+		game: gameName, adapter: a, params: params, options: o,
 		shared: sync.OnceValue(func() *search.Kernel { return search.New(params, search.NewTable(o.HashBytes)) }),
+		apart:  search.New(params, search.NewTable(0)), tables: tables{bytes: o.HashBytes},
 	}, nil
 }
 
@@ -124,10 +128,10 @@ func (e *Engine) NewGame(o GameOptions) (Game, error) {
 	}
 	g := &ownGame{engine: e, options: o}
 	if o.OwnTable || o.Reproducible {
-		g.own = e.tables.take()
-		g.kernel = search.New(e.params, g.own)
+		g.table = e.tables.take()
+		g.game = e.apart.NewGame(search.GameOptions{Table: g.table, Fresh: o.Reproducible})
 	} else {
-		g.kernel = e.shared()
+		g.game = e.shared().NewGame(search.GameOptions{})
 	}
 	return g, nil
 }

@@ -17,11 +17,10 @@ var ErrGameClosed = errors.New("the game is closed")
 type ownGame struct {
 	engine  *Engine
 	options GameOptions
-	kernel  *search.Kernel
-	own     *search.Table // nil: the engine's
+	table   *search.Table // nil: it shares the engine's
+	game    *search.Game
 
 	mu     sync.Mutex
-	latest *search.Search // nil before the first
 	closed bool
 }
 
@@ -61,20 +60,15 @@ func (g *ownGame) Search(p game.Position, l search.Limits, report func(search.In
 	if l.Threads == 0 {
 		l.Threads = g.engine.options.Threads
 	}
+	if g.options.Reproducible {
+		l.Threads = 1
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
 		return nil, ErrGameClosed
 	}
-	if g.latest != nil {
-		<-g.latest.Done()
-	}
-	if g.options.Reproducible {
-		l.Threads = 1
-		g.kernel.Forget()
-	}
-	g.latest = g.kernel.Start(pos, l, report)
-	return g.latest, nil
+	return g.game.Start(pos, l, report), nil
 }
 
 // ProbeTable is what the hash table knows of a position, see the function.
@@ -86,7 +80,7 @@ func (g *ownGame) ProbeTable(p game.Position) (known search.TableEntry, ok bool)
 	if err != nil {
 		return search.TableEntry{}, false
 	}
-	return g.kernel.ProbeTable(pos)
+	return g.game.ProbeTable(pos)
 }
 
 // Close implements Game.
@@ -97,12 +91,9 @@ func (g *ownGame) Close() error {
 		return nil
 	}
 	g.closed = true
-	if g.latest != nil {
-		g.latest.Stop()
-		<-g.latest.Done()
-	}
-	if g.own != nil {
-		g.engine.tables.put(g.own)
+	g.game.Close()
+	if g.table != nil {
+		g.engine.tables.put(g.table)
 	}
 	return nil
 }

@@ -32,8 +32,8 @@ docs/engine.md says how to plug it in.`,
 			if hash < 1 || hash > frontend.MaxHash() {
 				return usagef("--hash %d: want 1 to %d MiB", hash, frontend.MaxHash())
 			}
-			if o.Setup.Threads < 1 || o.Setup.Threads > frontend.MaxThreads {
-				return usagef("--threads %d: want 1 to %d", o.Setup.Threads, frontend.MaxThreads)
+			if o.Setup.Threads < 1 || o.Setup.Threads > frontend.MaxThreads() {
+				return usagef("--threads %d: want 1 to %d, the number of cores of this machine", o.Setup.Threads, frontend.MaxThreads())
 			}
 			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
 				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)

@@ -93,6 +93,9 @@ type Result struct {
 	Resign    bool
 	OfferDraw bool
 	Err       error
+	// Incidents are what went wrong since the last result without costing the
+	// game, a sentence each: for the log and the record.
+	Incidents []string
 }
 
 // Sources of a Result besides provers.

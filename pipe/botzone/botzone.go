@@ -1,32 +1,32 @@
-// Package botzone is the text that the platform botzone.org.cn speaks with a
+// Package botzone is a codec for what the platform botzone.org.cn exchanges with a
 // bot over pipes, for Amazons on 8x8, Gomoku on 15x15 and Xiangqi.
 //
-// A bot is sent requests (the opponent's moves) and gives responses (its own).
-// At first it gets the whole history. In the JSON interaction that is one line
+// A bot gets requests (the opponent's moves) and gives responses (its own).
+// First it gets the whole history. In the JSON interaction that is one line
 //
 //	{"requests":[r1,r2,...],"responses":[s1,...],...}
 //
-// in the simple one the number n of the turn on a line, and then the 2n-1 lines
-// r1, s1, r2, ..., rn, after which the platform may send two lines of saved
-// data, which are empty for a bot that saves none. The answer is {"response":s}
-// or s. A bot that then prints [KeepRunning] is kept running, and from then on
-// gets just the new request, on one line.
+// in the simple one a line with the number n of the turn, then the 2n-1 lines
+// r1, s1, r2, ..., rn. The platform may then send two lines of saved data, which
+// are empty for a bot that saves none. The answer is {"response":s} or s. A bot
+// that then prints [KeepRunning] is kept running, and from then on gets only the
+// new request, on one line.
 //
 //	game      move in JSON                              simple         no move yet
 //	Amazons   {"x0":..,"y0":..,"x1":..,..,"y2":..}      x0 y0 .. y2    all -1
 //	Gomoku    {"x":..,"y":..}                           x y            all -1
 //	Xiangqi   {"source":"h2","target":"e2"}             h2 e2          "-1"
 //
-// Sources: the pages Bot, Amazons and Gomoku of wiki.botzone.org.cn; for
-// Xiangqi the programs of players (Augenstern-W/ChineseChess-bot-for-Botzone),
-// which know the JSON interaction alone. Its simple form here is ours.
+// Sources: the pages Bot, Amazons and Gomoku of wiki.botzone.org.cn; for Xiangqi
+// players' programs (Augenstern-W/ChineseChess-bot-for-Botzone), which know only
+// the JSON interaction. Its simple form here is ours.
 //
 // # Coordinates
 //
-// Amazons: x to the right, y down, from 0. Black, who opens, sits on top, where
-// our seat first sits below; so y counts our rows from the bottom, and the
-// board is seen from the other side. Gomoku: x to the right, y down. Xiangqi:
-// files a to i and ranks 0 to 9 from Red's side, as our moves are written.
+// Amazons: x to the right, y down, from 0. Black, which moves first, starts at the
+// top, and our first seat at the bottom: so y counts our rows from the bottom, and
+// the board is turned. Gomoku: x to the right, y down. Xiangqi: files a to i and
+// ranks 0 to 9 from Red's side, as in our notation.
 package botzone
 
 import (
@@ -37,10 +37,11 @@ import (
 	"strings"
 )
 
-// ErrSyntax: a line that is not of the platform's form.
+// ErrSyntax is wrapped by the error of a line that does not have the platform's
+// form.
 var ErrSyntax = errors.New("botzone syntax")
 
-// KeepRunning is the line after a response by which a bot asks not to be ended.
+// KeepRunning is the line after a response by which a bot asks to be kept running.
 const KeepRunning = ">>>BOTZONE_REQUEST_KEEP_RUNNING<<<"
 
 // Bounds of what is read.
@@ -49,7 +50,7 @@ const (
 	MaxTurns = 2000
 )
 
-// Game is a game as our other packages name it.
+// Game is the name of a game in our other packages.
 type Game string
 
 // The games, and their boards here.
@@ -57,7 +58,7 @@ const (
 	Amazons Game = "amazons"
 	Gomoku  Game = "gomoku"
 	Xiangqi Game = "xiangqi"
-	Any     Game = "" // to be recognised by the first request
+	Any     Game = "" // recognized by the first request
 
 	amazonsSize = 8
 	gomokuSize  = 15
@@ -74,29 +75,50 @@ func (g Game) Rules() string {
 	return "xiangqi/simple"
 }
 
-// Turn is what a bot has to answer.
+// Turn is a position that a bot has to answer.
 type Turn struct {
-	JSON bool // the interaction, in which the answer must be given
+	JSON bool // the answer must be in JSON
 	Game Game
-	// Whole says that Moves are all moves of the game, in order, in our text;
-	// else there is one, the opponent's last. None means that the bot opens.
+	// Whole: Moves are all moves of the game, in our notation; otherwise only the
+	// opponent's last. Without moves, the bot moves first.
 	Whole bool
 	Moves []string
 }
 
-// Decoder reads what the platform sends, line by line. Its zero value expects
-// a first line and recognises the game; set Game before where it is known.
+// Decoder reads what the platform sends, line by line. The zero value expects a
+// first line and recognizes the game; set Game if it is known.
 type Decoder struct {
 	Game    Game
 	json    bool
 	begun   bool     // the history has been read
-	wanted  int      // lines of the simple history still to come
-	history []string // those read
+	wanted  int      // lines of the simple history still to be read
+	history []string // lines read
 }
 
-// Line takes a line; ok is false until there is a turn to answer. After an
-// error, which wraps ErrSyntax and says what and where, the next line is read
-// as if this one had not been.
+// Begins reports whether a conversation may begin with the line: a JSON object
+// with requests, or the number of a turn.
+func Begins(line string) bool {
+	if strings.HasPrefix(line, "{") {
+		var in struct {
+			Requests []json.RawMessage `json:"requests"`
+		}
+		return json.Unmarshal([]byte(line), &in) == nil && len(in.Requests) > 0
+	}
+	_, err := turnNumber(line)
+	return err == nil
+}
+
+// turnNumber reads the first line of the simple interaction.
+func turnNumber(line string) (int, error) {
+	n, err := strconv.Atoi(line)
+	if err != nil || n < 1 || n > MaxTurns || strconv.Itoa(n) != line {
+		return 0, fmt.Errorf("%w: %.40q, want a JSON object or the number of the turn", ErrSyntax, line)
+	}
+	return n, nil
+}
+
+// Line reads a line; ok is false until there is a turn to answer. A line with an
+// error, which wraps ErrSyntax, is ignored.
 func (d *Decoder) Line(line string) (t Turn, ok bool, err error) {
 	if len(line) > MaxLine {
 		return Turn{}, false, fmt.Errorf("%w: a line of %d bytes, at most %d are read", ErrSyntax, len(line), MaxLine)
@@ -117,16 +139,16 @@ func (d *Decoder) Line(line string) (t Turn, ok bool, err error) {
 	case d.begun:
 		return d.single(line, d.simple)
 	}
-	n, err := strconv.Atoi(line)
-	if err != nil || n < 1 || n > MaxTurns {
-		return Turn{}, false, fmt.Errorf("%w: %.40q, want a JSON object or the number of the turn", ErrSyntax, line)
+	n, err := turnNumber(line)
+	if err != nil {
+		return Turn{}, false, err
 	}
 	d.json, d.wanted, d.history = false, 2*n-1, nil
 	return Turn{}, false, nil
 }
 
-// input is the JSON form of a turn. Requests is a list with the history; some
-// local runners put the one new request there, or in Request.
+// input is the JSON form of a turn. Requests is the history; some local runners
+// put the one new request there, or in Request.
 type input struct {
 	Requests  json.RawMessage   `json:"requests"`
 	Responses []json.RawMessage `json:"responses"`
@@ -170,7 +192,7 @@ func (d *Decoder) objects(requests, responses []json.RawMessage) (Turn, bool, er
 	return d.whole(all, d.value)
 }
 
-// reader reads a move; "" is none yet.
+// reader reads a move; "" is no move yet.
 type reader func(text string) (move string, err error)
 
 func (d *Decoder) whole(history []string, read reader) (Turn, bool, error) {
@@ -201,12 +223,12 @@ func (d *Decoder) single(text string, read reader) (Turn, bool, error) {
 	if move != "" {
 		t.Moves = []string{move}
 	} else {
-		t.Whole = true // a bot that is asked to open begins anew
+		t.Whole = true // asked to move first: a new game
 	}
 	return t, true, nil
 }
 
-// object is a move in JSON, of any game.
+// object is a move of any game in JSON.
 type object struct {
 	X      *int    `json:"x,omitempty"`
 	Y      *int    `json:"y,omitempty"`
@@ -246,7 +268,7 @@ func (d *Decoder) value(text string) (string, error) {
 	return d.numbers(n)
 }
 
-// simple reads a move of the simple interaction.
+// simple reads a move in the simple interaction.
 func (d *Decoder) simple(text string) (string, error) {
 	fields := strings.Fields(text)
 	var n []int
@@ -270,8 +292,8 @@ func (d *Decoder) simple(text string) (string, error) {
 	return "", fmt.Errorf("%w: move %.60q, want 2 or 6 numbers, or two squares", ErrSyntax, text)
 }
 
-// is settles the game, or checks that it is still the same.
-func (d *Decoder) is(g Game) error {
+// setGame sets the game, or checks that it is still the same.
+func (d *Decoder) setGame(g Game) error {
 	if d.Game == Any {
 		d.Game = g
 	}
@@ -286,7 +308,7 @@ func (d *Decoder) numbers(n []int) (string, error) {
 	if len(n) == 6 {
 		g, size = Amazons, amazonsSize
 	}
-	if err := d.is(g); err != nil {
+	if err := d.setGame(g); err != nil {
 		return "", err
 	}
 	if n[0] == -1 {
@@ -304,7 +326,7 @@ func (d *Decoder) numbers(n []int) (string, error) {
 }
 
 func (d *Decoder) squares(source, target string) (string, error) {
-	if err := d.is(Xiangqi); err != nil {
+	if err := d.setGame(Xiangqi); err != nil {
 		return "", err
 	}
 	if strings.HasPrefix(source, "-") {
@@ -318,11 +340,11 @@ func (d *Decoder) squares(source, target string) (string, error) {
 	return source + target, nil
 }
 
-// Response is the line that answers a turn with one of our moves; "" says that
-// there is none. The error wraps ErrSyntax for what is no move of the game.
+// Response is the line that answers a turn with one of our moves; "" is no move.
+// The error wraps ErrSyntax if the text is not a move of the game.
 func (t Turn) Response(move string) (string, error) {
 	bad := func() (string, error) {
-		return "", fmt.Errorf("%w: %.20q is no move of %s", ErrSyntax, move, t.Game.Rules())
+		return "", fmt.Errorf("%w: %.20q is not a move of %s", ErrSyntax, move, t.Game.Rules())
 	}
 	var o object
 	var text string
@@ -354,7 +376,7 @@ func (t Turn) Response(move string) (string, error) {
 	return string(out), err
 }
 
-// split gives the platform's numbers for one of our moves, all -1 for "".
+// split converts one of our moves into the platform's numbers, all -1 for "".
 func (g Game) split(move string) ([]int, bool) {
 	count, size := 1, gomokuSize
 	if g == Amazons {

@@ -90,6 +90,8 @@ type examination struct {
 	mu      sync.Mutex
 	strange []string // lines that are none of the protocol's
 	count   int      // of them
+
+	incidents []string // of searches for a move
 }
 
 // program is the one process that is looked at; it waits for a search.
@@ -175,6 +177,7 @@ func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
 		return search.Result{Err: err}
 	}
 	r := run.Wait()
+	x.incidents = append(x.incidents, r.Incidents...)
 	if run, ok := run.(*running); ok && run.answer != nil {
 		x.said, x.hushed = run.answer.move, run.hushed
 	}
@@ -291,6 +294,9 @@ func (x *examination) stop() Finding {
 	if r := run.Wait(); r.Err != nil {
 		return x.failed("stop", r.Err)
 	}
+	if odd := x.game.incidents.take(); len(odd) > 0 {
+		return Finding{"stop", Warn, strings.Join(odd, "; ")}
+	}
 	return Finding{"stop", Good, fmt.Sprintf("answered %v after stop", time.Since(began).Round(time.Millisecond))}
 }
 
@@ -299,6 +305,9 @@ func (x *examination) output() Finding {
 	defer x.mu.Unlock()
 	if x.count > 0 {
 		return Finding{"output", Warn, fmt.Sprintf("%d lines that the protocol does not know, such as %s: debug output belongs on stderr", x.count, strings.Join(x.strange, ", "))}
+	}
+	if n := len(x.incidents); n > 0 {
+		return Finding{"output", Warn, strings.Join(x.incidents[:min(n, examples)], "; ")}
 	}
 	return Finding{"output", Good, "nothing that the protocol does not know"}
 }

@@ -42,6 +42,7 @@ func TestCheck(t *testing.T) {
 		{faultyengine.Chatter, "output", Warn, []string{"DEBUG: got", "stderr"}},
 		{faultyengine.Zombie, "children", Bad, []string{"1 zombies"}},
 		{faultyengine.Fork, "quit", Bad, []string{"1 processes are left"}},
+		{faultyengine.EarlyNull, "stop", Warn, []string{`"bestmove (none)" to "go infinite"`, "does not ponder any more"}},
 		{faultyengine.IgnoreQuit, "quit", Warn, []string{`sent "quit"`, "killed"}},
 		{faultyengine.Fine, "", Good, nil},
 	}

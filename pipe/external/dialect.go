@@ -21,6 +21,12 @@ type dialect interface {
 	// hear reads a line that came meanwhile. Answer is nil for all but the
 	// last one; info may be nil. Moves are in our own text.
 	hear(q *query, line string) (a *answer, i *uci.Info)
+	// objects reports whether a line says that something sent was not
+	// understood. It is no answer to a move request.
+	objects(line string) bool
+	// searchOtherwise changes the command for a search without an end, after an
+	// odd answer to the one used so far; false is that there is no other.
+	searchOtherwise() bool
 	// foreign reports whether a line is none that the protocol knows.
 	foreign(line string) bool
 	// hush is the line that makes it answer at once; "" where there is none.

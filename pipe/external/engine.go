@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sync"
@@ -92,6 +93,11 @@ func (e *Engine) within(l search.Limits) search.Limits {
 	return l
 }
 
+// pause is how long nothing is sent to a program after its move.
+func (e *Engine) pause() time.Duration {
+	return cmp.Or(e.spec.Pause, protocols[e.spec.Dialect].pause)
+}
+
 func (e *Engine) isClosed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,13 +108,28 @@ func (e *Engine) isClosed() bool {
 type program struct {
 	*process
 	dialect
-	times times
-	stale bool  // a late answer to an earlier search may still come: it was hushed
-	held  *held // what it knows of the game it plays; nil is nothing
-	once  bool  // it has said that it plays one game only
-	began bool  // it has been told of one
+	times   times
+	stale   bool  // a late answer to an earlier search may still come: it was hushed
+	held    *held // what it knows of the game it plays; nil is nothing
+	oneGame bool  // it has said that it plays one game only
+	began   bool  // it has been told of one
+
+	moved      time.Time       // when it last answered with a move
+	ponderless bool            // it can't search without an end
+	noted      map[string]bool // what was noted of it: once will do
 
 	identity identity
+}
+
+// once does something the first time that it is called with a key.
+func (p *program) once(key string, do func()) {
+	if p.noted == nil {
+		p.noted = map[string]bool{}
+	}
+	if !p.noted[key] && len(p.noted) < maxIncidents {
+		p.noted[key] = true
+		do()
+	}
 }
 
 // called notes what a program calls itself.
@@ -119,7 +140,7 @@ func (p *program) called(name, build string) {
 }
 
 // spent: it has had the one game that it plays.
-func (p *program) spent() bool { return p.once && p.began }
+func (p *program) spent() bool { return p.oneGame && p.began }
 
 // launch starts a process and greets it.
 func (e *Engine) launch() (*program, error) {
@@ -188,7 +209,7 @@ func (e *Engine) keep(p *program) {
 		e.retire(p)
 		return
 	}
-	p.held, p.began = nil, false
+	p.held, p.began, p.noted = nil, false, nil
 	e.idle = append(e.idle, p)
 }
 

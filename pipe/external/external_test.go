@@ -130,7 +130,8 @@ func TestBrokenEngines(t *testing.T) {
 			alone(t, "after Close", files)
 		})
 	}
-	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.Twice} // have tests of their own
+	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.Twice, // have tests of their own
+		faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
 	}

@@ -15,6 +15,8 @@ type playedGame struct {
 	options engine.GameOptions
 	turn    chan struct{} // holds a value while a search, Ready or Close uses the process
 
+	incidents incidents // since the last result
+
 	mu      sync.Mutex
 	closed  bool
 	latest  *running

@@ -15,16 +15,14 @@ import (
 // gomocupTalk speaks the Gomocup protocol.
 type gomocupTalk struct {
 	spec  Spec
-	size  int  // of the board that it was told of
-	fresh bool // nothing was played on it
+	size  int               // of the board that it was told of
+	fresh bool              // nothing was played on it
+	told  map[string]string // what INFO has said in this game
 }
 
 func newGomocup(s Spec, _ string) dialect { return &gomocupTalk{spec: s} }
 
 func (t *gomocupTalk) greet(p *program) error {
-	info := func(key, value string) error {
-		return p.send(gomocup.Command{Verb: gomocup.Info, Key: key, Value: value}.String())
-	}
 	// START is what every program must know, so it tells whether this is one.
 	if err := t.begin(p, usualSize, engine.FaultStart); err != nil {
 		return err
@@ -33,7 +31,7 @@ func (t *gomocupTalk) greet(p *program) error {
 		return err
 	}
 	for _, o := range t.spec.Options {
-		if err := info(o.Name, o.Value); err != nil {
+		if err := t.info(p, o.Name, o.Value); err != nil {
 			return err
 		}
 	}
@@ -42,12 +40,25 @@ func (t *gomocupTalk) greet(p *program) error {
 		n   int64
 	}{{gomocup.MaxMemory, t.spec.Memory}, {gomocup.HashSize, int64(t.spec.Hash) << 10}, {gomocup.ThreadNum, int64(t.spec.Threads)}} {
 		if o.n > 0 {
-			if err := info(o.key, strconv.FormatInt(o.n, 10)); err != nil {
+			if err := t.info(p, o.key, strconv.FormatInt(o.n, 10)); err != nil {
 				return err
 			}
 		}
 	}
-	return info(gomocup.GameType, "1")
+	return t.info(p, gomocup.GameType, "1")
+}
+
+// info sends an INFO line, unless it says what was said before: some programs
+// answer every one that they do not know with an error.
+func (t *gomocupTalk) info(p *program, key, value string) error {
+	if said, ok := t.told[key]; ok && said == value {
+		return nil
+	}
+	if t.told == nil {
+		t.told = map[string]string{}
+	}
+	t.told[key] = value
+	return p.send(gomocup.Command{Verb: gomocup.Info, Key: key, Value: value}.String())
 }
 
 // aboutPatience is how long ABOUT may go unanswered: it is optional.
@@ -79,6 +90,10 @@ func (t *gomocupTalk) about(p *program) error {
 // usualSize is the board that a program is started with.
 const usualSize = 15
 
+// gomocupPause: Rapfi reads word by word and loses the first word of a line that
+// comes right after its own move; 80 ms later it loses none.
+const gomocupPause = 100 * time.Millisecond
+
 // restartPatience is how long RESTART may go unanswered before START is sent
 // instead: it is optional, and some programs lose what comes right after their
 // move.
@@ -107,6 +122,7 @@ func (t *gomocupTalk) begin(p *program, size int, kind engine.FaultKind) error {
 
 // restart is begin for the second game and those after it.
 func (t *gomocupTalk) restart(p *program, size int) error {
+	t.told = nil // whether the program remembers it is not said
 	if size == t.size {
 		if err := p.send(string(gomocup.Restart)); err != nil {
 			return err
@@ -138,7 +154,7 @@ func (t *gomocupTalk) setUp(p *program, q *query) error {
 		}
 	}
 	t.fresh = false
-	return p.send(gomocup.Command{Verb: gomocup.Info, Key: gomocup.RuleKey, Value: strconv.Itoa(int(rule))}.String())
+	return t.info(p, gomocup.RuleKey, strconv.Itoa(int(rule)))
 }
 
 func (t *gomocupTalk) ask(p *program, q *query, a allowance) error {
@@ -153,7 +169,7 @@ func (t *gomocupTalk) ask(p *program, q *query, a allowance) error {
 		{gomocup.TimeoutTurn, a.turn(p), true},
 	} {
 		if i.on {
-			if err := p.send(gomocup.Command{Verb: gomocup.Info, Key: i.key, Value: strconv.FormatInt(i.d.Milliseconds(), 10)}.String()); err != nil {
+			if err := t.info(p, i.key, strconv.FormatInt(i.d.Milliseconds(), 10)); err != nil {
 				return err
 			}
 		}
@@ -256,11 +272,18 @@ func (t *gomocupTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 			return &answer{line: line, wrong: "off the board"}, nil
 		}
 		return &answer{line: line, move: move}, nil
-	case gomocup.Error, gomocup.Swap:
+	case gomocup.Swap:
 		return &answer{line: line, wrong: "no move"}, nil
 	}
 	return nil, nil
 }
+
+func (t *gomocupTalk) objects(line string) bool {
+	a, _ := gomocup.ParseAnswer(line)
+	return a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
+}
+
+func (t *gomocupTalk) searchOtherwise() bool { return false }
 
 func (t *gomocupTalk) hush() string     { return "" }
 func (t *gomocupTalk) farewell() string { return string(gomocup.End) }

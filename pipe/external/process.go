@@ -271,6 +271,13 @@ func (p *process) quit(farewell string, within time.Duration) (obeyed bool) {
 	return false
 }
 
+// lastSent is the last line sent.
+func (p *process) lastSent() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent
+}
+
 // sendAll writes some lines.
 func (p *process) sendAll(lines []string) error {
 	for _, l := range lines {

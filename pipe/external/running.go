@@ -41,7 +41,7 @@ type running struct {
 func (r *running) PonderHit(l search.Limits) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.limits.Wait {
+	if !r.limits.Wait || r.stopped {
 		return
 	}
 	l.MultiPV, l.Moves, l.Wait = r.limits.MultiPV, r.limits.Moves, false
@@ -125,12 +125,19 @@ func (r *running) run() {
 		r.answer = a
 		err = r.settle(p, a)
 	}
+	due := r.moveDue()
+	if due { // else nobody looks at the result
+		r.result.Incidents = r.game.incidents.take()
+	}
 	if err == nil {
 		p.inbox.listen(false)
 		return
 	}
 	r.game.end(p)
 	r.engine.discard(p)
+	if fault, ok := errors.AsType[*engine.Fault](err); ok && !due {
+		r.game.incidents.add("the program failed while pondering and has to be started again: %s", fault.Text)
+	}
 	if !errors.Is(err, errAbandoned) {
 		r.result.Err = r.failure(err)
 	}
@@ -150,6 +157,10 @@ var errAbandoned = errors.New("abandoned")
 
 func (r *running) traits() traits { return protocols[r.engine.spec.Dialect] }
 
+// moveDue reports whether a move is wanted. It is not while pondering, nor where
+// that was stopped.
+func (r *running) moveDue() bool { return !r.orders().limits.Wait }
+
 // rest waits for Hit, with a program that can't think without an end; false is
 // that Stop came instead.
 func (r *running) rest() bool {
@@ -163,193 +174,6 @@ func (r *running) rest() bool {
 			}
 		}
 	}
-}
-
-// phase is what a search is at.
-type phase uint8
-
-const (
-	pondering phase = iota // it thinks without an end
-	turning                // it was hushed because of a hit, and then has to think under limits
-	thinking               // it thinks under limits
-	halting                // it was hushed, its answer counts
-)
-
-// converse has a process search, and returns its answer; nil without an error
-// is that the search was stopped before it was asked for.
-func (r *running) converse(p *program) (*answer, error) {
-	p.inbox.listen(true)
-	p.began = true
-	if err := p.setUp(p, r.query); err != nil {
-		return nil, err
-	}
-	c := &conversation{r: r, p: p, phase: pondering, late: time.NewTimer(time.Hour)}
-	defer c.late.Stop()
-	defer c.suspend(false)
-	if r.orders().limits.Wait {
-		r.asked = time.Now()
-		if err := p.ask(p, r.query, allowance{endless: true, limits: r.orders().limits}); err != nil {
-			return nil, err
-		}
-	} else if !r.awake() {
-		return nil, nil
-	} else if err := c.think(); err != nil {
-		return nil, err
-	}
-	for {
-		if a, err := c.obey(); a != nil || err != nil {
-			return a, err
-		}
-		c.watch()
-		select {
-		case <-r.bell:
-		case <-c.stops():
-		case <-p.inbox.bell:
-			if a, err := c.listen(); a != nil || err != nil {
-				return a, err
-			}
-		case <-c.late.C:
-			if err := c.overdue(); err != nil {
-				return nil, err
-			}
-		}
-	}
-}
-
-// awake waits until the search may use a core, before the process is asked;
-// false is that it was stopped.
-func (r *running) awake() bool {
-	for r.orders().paused {
-		select {
-		case <-r.bell:
-		case <-r.stop:
-			return false
-		}
-	}
-	return true
-}
-
-// conversation is the talk with a process during one search.
-type conversation struct {
-	r         *running
-	p         *program
-	phase     phase
-	early     *answer // of pondering that has ended by itself
-	suspended bool
-	deadline  time.Time // of the phase; zero is none
-	late      *time.Timer
-}
-
-// stops is the search's stop, as long as that is news.
-func (c *conversation) stops() <-chan struct{} {
-	if c.phase == halting {
-		return nil
-	}
-	return c.r.stop
-}
-
-// think asks for a move under the limits.
-func (c *conversation) think() error {
-	a := c.r.allow(time.Now())
-	c.phase, c.deadline = thinking, c.r.due
-	if c.p.hush() == "" {
-		c.deadline = c.deadline.Add(c.p.times.grace) // nothing can be done about it before
-	}
-	if c.r.asked.IsZero() {
-		c.r.asked = time.Now()
-	}
-	return c.p.ask(c.p, c.r.query, a)
-}
-
-// obey does what has been ordered since. An answer is returned where the
-// search is over by that.
-func (c *conversation) obey() (*answer, error) {
-	o := c.r.orders()
-	switch {
-	case o.stopped && c.early != nil:
-		return c.early, nil
-	case o.stopped && c.phase == turning:
-		c.phase = halting
-	case o.stopped && c.phase != halting:
-		if c.p.hush() == "" {
-			return nil, errAbandoned
-		}
-		return nil, c.hush(halting)
-	case o.hit && c.phase == pondering && c.early != nil:
-		c.early = nil
-		return nil, c.think()
-	case o.hit && c.phase == pondering:
-		return nil, c.hush(turning)
-	}
-	if c.phase == pondering || c.phase == thinking {
-		c.suspend(o.paused)
-	}
-	return nil, nil
-}
-
-// hush has the process answer at once.
-func (c *conversation) hush(then phase) error {
-	c.suspend(false)
-	c.p.stale = true
-	c.phase, c.deadline = then, time.Now().Add(c.p.times.grace)
-	return c.p.send(c.p.hush())
-}
-
-func (c *conversation) suspend(on bool) {
-	if c.suspended != on {
-		c.p.suspend(on)
-		c.suspended = on
-	}
-}
-
-// watch sets the timer to the phase's deadline. Whoever is suspended has none.
-func (c *conversation) watch() {
-	if c.deadline.IsZero() || c.suspended {
-		c.late.Stop()
-		return
-	}
-	c.late.Reset(time.Until(c.deadline))
-}
-
-// overdue is called when the deadline is over.
-func (c *conversation) overdue() error {
-	if c.phase == thinking && c.p.hush() != "" {
-		c.r.hushed = true
-		return c.hush(halting) // an answer still counts; whether it was late is for others to judge
-	}
-	if c.p.hush() == "" {
-		c.p.fail(engine.FaultHang, "no answer within %v of when it was due", c.p.times.grace)
-	} else {
-		c.p.fail(engine.FaultHang, "no answer within %v of %q", c.p.times.grace, c.p.hush())
-	}
-	<-c.p.gone
-	return c.p.fault()
-}
-
-// listen reads what has come.
-func (c *conversation) listen() (*answer, error) {
-	ended := isClosed(c.p.gone)
-	for _, line := range c.p.inbox.take() {
-		a, info := c.p.hear(c.r.query, line)
-		if info != nil && c.phase != turning {
-			c.r.tell(info)
-		}
-		if a == nil {
-			continue
-		}
-		switch c.phase {
-		case pondering:
-			c.early = a
-		case turning:
-			return nil, c.think()
-		default:
-			return a, nil
-		}
-	}
-	if ended {
-		return nil, c.p.fault()
-	}
-	return nil, nil
 }
 
 // slack is how much later than its hard limit an answer may come before it is
@@ -457,29 +281,20 @@ func (r *running) settle(p *program, a *answer) error {
 			}
 		}
 	}
-	if a.resign && a.move == "" {
+	if a.resign && a.move == "" && r.moveDue() {
 		res.Resign = true
 		p.held = nil
 		return nil
 	}
-	illegal := func(why string) error {
+	m, after, why := r.check(a)
+	switch {
+	case why != "" && r.moveDue():
 		p.fail(engine.FaultIllegal, "it answered %q in %s: %s", clip(a.line), clip(r.query.pos.String()), why)
 		<-p.gone
 		return p.fault()
-	}
-	if a.wrong != "" {
-		return illegal(a.wrong)
-	}
-	m, err := r.query.pos.Parse(a.move)
-	if err != nil {
-		return illegal(err.Error())
-	}
-	if asked := r.orders().limits.Moves; len(asked) > 0 && !slices.Contains(asked, m) {
-		return illegal("none of the moves that were to be searched")
-	}
-	after := r.query.pos.Clone()
-	if err := after.Play(m); err != nil {
-		return illegal(err.Error())
+	case why != "":
+		r.game.incidents.add("told to stop pondering, the engine answered %q in %s: %s; ignored", clip(a.line), clip(r.query.pos.String()), why)
+		return nil
 	}
 	res.Move, res.Resign, res.OfferDraw = m, a.resign, a.draw
 	res.PV = []game.Move{m}
@@ -496,4 +311,24 @@ func (r *running) settle(p *program, a *answer) error {
 		p.held = r.query.with(r.query.pos.Format(m))
 	}
 	return nil
+}
+
+// check reads the move of an answer and plays it; why says what is wrong with
+// the answer, if anything is.
+func (r *running) check(a *answer) (m game.Move, after game.Position, why string) {
+	if a.wrong != "" {
+		return game.NoMove, nil, a.wrong
+	}
+	m, err := r.query.pos.Parse(a.move)
+	if err != nil {
+		return game.NoMove, nil, err.Error()
+	}
+	if asked := r.orders().limits.Moves; len(asked) > 0 && !slices.Contains(asked, m) {
+		return game.NoMove, nil, "none of the moves that were to be searched"
+	}
+	after = r.query.pos.Clone()
+	if err := after.Play(m); err != nil {
+		return game.NoMove, nil, err.Error()
+	}
+	return m, after, ""
 }

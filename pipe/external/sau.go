@@ -93,6 +93,10 @@ func (t *sauTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 	return a, nil
 }
 
+func (t *sauTalk) objects(string) bool { return false }
+
+func (t *sauTalk) searchOtherwise() bool { return false }
+
 func (t *sauTalk) hush() string     { return "" }
 func (t *sauTalk) farewell() string { return sau.Line{Word: sau.Quit}.String() }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"sparring/game/amazons"
 	"sparring/game/catalog"
@@ -46,6 +47,10 @@ type Spec struct {
 	// Hash in MiB and Threads are set where the program has such options; 0
 	// leaves it at what it takes by itself.
 	Hash, Threads int
+	// Pause is how long nothing is sent after a move of the program's, for
+	// programs that miss what comes right then; 0 is what is usual for the
+	// protocol.
+	Pause time.Duration
 }
 
 // Option is a setting of the program's own.
@@ -109,9 +114,10 @@ type traits struct {
 	nodes, depth bool     // limits of a search
 	untimed      bool     // it has no words for time: the program keeps its own
 	options      bool
-	ponders      bool // it can search without an end, until it is hushed
-	lines        bool // several lines, and searches of some moves alone
-	positions    bool // a search may begin from any position
+	ponders      bool          // it can search without an end, until it is hushed
+	lines        bool          // several lines, and searches of some moves alone
+	positions    bool          // a search may begin from any position
+	pause        time.Duration // after a move, unless the spec names another
 	speaker      func(s Spec, gameName string) dialect
 }
 
@@ -120,7 +126,7 @@ var protocols = map[Dialect]traits{
 	UCI: {hello: uci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, lines: true,
 		positions: true, speaker: newUCI},
 	UCCI:    {games: []string{xiangqi.Name}, hello: ucci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, positions: true, speaker: newUCCI},
-	Gomocup: {games: []string{gomoku.Name}, hello: string(gomocup.Start) + " 15", options: true, positions: true, speaker: newGomocup},
+	Gomocup: {games: []string{gomoku.Name}, hello: string(gomocup.Start) + " 15", options: true, positions: true, pause: gomocupPause, speaker: newGomocup},
 	XBoard:  {games: []string{xiangqi.Name}, hello: xboard.Hello, depth: true, options: true, positions: true, speaker: newXBoard},
 	SAU:     {games: []string{amazons.Name, gomoku.Name}, untimed: true, hello: string(sau.AskName), speaker: newSAU},
 }

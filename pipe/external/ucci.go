@@ -14,6 +14,9 @@ type ucciTalk struct {
 	spec    Spec
 	options options
 	unit    time.Duration // of its clocks
+	// bareInfinite: a search without an end is "go infinite", as in UCI, not
+	// UCCI's own "go depth infinite".
+	bareInfinite bool
 }
 
 func newUCCI(s Spec, _ string) dialect { return &ucciTalk{spec: s, unit: ucci.Unit(false)} }
@@ -89,6 +92,8 @@ func (t *ucciTalk) ask(p *program, _ *query, a allowance) error {
 	g := ucci.Go{Depth: a.limits.Depth, Nodes: a.limits.Nodes}
 	units := func(d time.Duration) int { return max(int(d/t.unit), 1) }
 	switch {
+	case a.endless && t.bareInfinite:
+		return p.send("go infinite")
 	case a.endless:
 		g = ucci.Go{Infinite: true}
 	case a.clocked:
@@ -115,6 +120,16 @@ func (t *ucciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 		return &answer{line: line, wrong: "no move"}, nil
 	}
 	return nil, nil
+}
+
+func (t *ucciTalk) objects(string) bool { return false }
+
+// searchOtherwise: ElephantEye answers "go depth infinite" with nobestmove, and
+// searches on at any word that it does not know.
+func (t *ucciTalk) searchOtherwise() bool {
+	was := t.bareInfinite
+	t.bareInfinite = true
+	return !was
 }
 
 func (t *ucciTalk) hush() string     { return ucci.Stop{}.String() }

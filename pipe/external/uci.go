@@ -285,6 +285,10 @@ func (t *uciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 	return nil, nil
 }
 
+func (t *uciTalk) objects(string) bool { return false }
+
+func (t *uciTalk) searchOtherwise() bool { return false }
+
 func (t *uciTalk) hush() string     { return uci.Stop{}.String() }
 func (t *uciTalk) farewell() string { return uci.Quit{}.String() }
 

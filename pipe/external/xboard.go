@@ -59,7 +59,7 @@ func (t *xboardTalk) greet(p *program) error {
 	if v := t.features.Variants; len(v) > 0 && !slices.Contains(v, "xiangqi") {
 		return p.refuse("it plays no xiangqi: its variants are %s", strings.Join(v, ", "))
 	}
-	p.once = !t.features.Reuse
+	p.oneGame = !t.features.Reuse
 	set, err := t.settings()
 	if err != nil {
 		return p.refuse("%w", err)
@@ -206,6 +206,13 @@ func xboardScore(n int) uci.Score {
 	}
 	return uci.Score{Unit: uci.Centipawns, Value: n}
 }
+
+func (t *xboardTalk) objects(line string) bool {
+	r, _ := xboard.Parse(line)
+	return r.Kind == xboard.Error
+}
+
+func (t *xboardTalk) searchOtherwise() bool { return false }
 
 func (t *xboardTalk) hush() string     { return xboard.Now }
 func (t *xboardTalk) farewell() string { return xboard.Quit }

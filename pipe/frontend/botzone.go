@@ -2,8 +2,6 @@ package frontend
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"sparring/engine/search"
@@ -23,11 +21,6 @@ type botzoneSpeaker struct {
 	decoder botzone.Decoder
 	asked   botzone.Turn // to be answered
 	match   match
-}
-
-func beginsBotzone(line string) bool {
-	_, err := strconv.Atoi(line)
-	return err == nil || strings.HasPrefix(line, "{")
 }
 
 func newBotzone(s *session) speaker {

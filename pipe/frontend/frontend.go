@@ -14,6 +14,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/pipe/botzone"
 )
 
 // Options set up a conversation.
@@ -85,7 +86,7 @@ var protocols = []protocol{
 	{"ucci", beginsUCCI, newUCCI, "ucci"},
 	{"gomocup", beginsGomocup, newGomocup, "START 15"},
 	{"sau", beginsSAU, newSAU, "name?"},
-	{"botzone", beginsBotzone, newBotzone, "1"},
+	{"botzone", botzone.Begins, newBotzone, "1"},
 }
 
 // Protocols lists the names of the protocols.

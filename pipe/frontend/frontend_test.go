@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -160,13 +161,14 @@ func TestEngineIsTold(t *testing.T) {
 		t.Errorf("told of %d new games, closed %v", w.games, w.closed)
 	}
 	var setups []frontend.Setup
-	in := "uci\ngo depth 1\nsetoption name Hash value 5\nsetoption name Threads value 2\nsetoption name Skill Level value 3\ngo depth 1\n"
+	threads := min(2, frontend.MaxThreads())
+	in := "uci\ngo depth 1\nsetoption name Hash value 5\nsetoption name Threads value " + strconv.Itoa(threads) + "\nsetoption name Skill Level value 3\ngo depth 1\n"
 	err := frontend.Serve(t.Context(), strings.NewReader(in), io.Discard, frontend.Options{Levels: 10,
 		Open: func(_ string, s frontend.Setup) (engine.Searcher, error) {
 			setups = append(setups, s)
 			return &witness{}, nil
 		}})
-	want := []frontend.Setup{{HashBytes: engine.DefaultHash, Threads: 1}, {HashBytes: 5 << 20, Threads: 2, Level: 3}}
+	want := []frontend.Setup{{HashBytes: engine.DefaultHash, Threads: 1}, {HashBytes: 5 << 20, Threads: threads, Level: 3}}
 	if err != nil || len(setups) != 2 || setups[0] != want[0] || setups[1] != want[1] {
 		t.Errorf("opened with %+v, %v; want %+v", setups, err, want)
 	}

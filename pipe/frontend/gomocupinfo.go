@@ -3,7 +3,6 @@ package frontend
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"time"
 
 	"sparring/engine/search"
@@ -144,7 +143,7 @@ func (g *gomocupSpeaker) info(c gomocup.Command) error {
 	case gomocup.MaxNode:
 		g.nodes = uint64(max(n, 0))
 	case gomocup.ThreadNum:
-		setup.Threads = min(max(count, 1), runtime.NumCPU(), MaxThreads)
+		setup.Threads = min(max(count, 1), MaxThreads())
 	case gomocup.ShowDetail:
 		g.detail = n > 0
 	}

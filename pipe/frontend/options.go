@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +13,11 @@ import (
 	"sparring/pipe/uci"
 )
 
-// The largest values of options.
-const (
-	MaxThreads = 256
+// maxLines is the largest value of MultiPV.
+const maxLines = 500
 
-	maxLines = 500 // of MultiPV
-)
+// MaxThreads is the largest number of threads that may be set: one for each core.
+func MaxThreads() int { return runtime.NumCPU() }
 
 // MaxHash is the largest hash table that may be set, in MiB.
 func MaxHash() int { return min(64<<10, engine.MostHash()>>20) }
@@ -100,7 +100,7 @@ func (s *session) engineSettings(names engineNames) []setting {
 			setup.HashBytes = n << 20
 			s.configure(setup)
 		}),
-		spin(names.threads, s.o.Setup.Threads, 1, MaxThreads, func(n int) {
+		spin(names.threads, s.o.Setup.Threads, 1, MaxThreads(), func(n int) {
 			setup := s.setup
 			setup.Threads = n
 			s.configure(setup)

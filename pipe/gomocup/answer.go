@@ -3,9 +3,11 @@ package gomocup
 import (
 	"fmt"
 	"strings"
+
+	"sparring/pipe/internal/tokens"
 )
 
-// Kind says what an answer of an engine is.
+// Kind is the kind of an engine's answer.
 type Kind string
 
 // The kinds of answer.
@@ -20,10 +22,10 @@ const (
 	Points   Kind = "x,y"     // one point; two or three to SWAP2BOARD
 	Forbid   Kind = "FORBID"  // any number of points
 	Identity Kind = "ABOUT"   // Text: key="value", ...
-	Chatter  Kind = ""        // Text: a line that is none of these
+	Chatter  Kind = ""        // Text: any other line
 )
 
-// Answer is a line that an engine says.
+// Answer is a line from an engine.
 type Answer struct {
 	Kind   Kind
 	Points []Point
@@ -40,7 +42,7 @@ func (a Answer) String() string {
 	case Suggest:
 		return string(Suggest) + " " + join(a.Points)
 	case Identity, Chatter:
-		return oneLine(a.Text)
+		return tokens.Text(a.Text)
 	case Forbid:
 		var s strings.Builder
 		for _, p := range a.Points {
@@ -48,7 +50,7 @@ func (a Answer) String() string {
 		}
 		return string(Forbid) + " " + s.String() + "."
 	}
-	return strings.TrimSpace(oneLine(string(a.Kind) + " " + a.Text))
+	return tokens.Text(string(a.Kind) + " " + a.Text)
 }
 
 func join(points []Point) string {
@@ -59,9 +61,9 @@ func join(points []Point) string {
 	return strings.Join(texts, " ")
 }
 
-// ParseAnswer reads a line of an engine. Engines write whatever they like; a
-// line that is no answer is Chatter. The error, which wraps ErrSyntax, is for
-// answers that are known by their first word and wrong.
+// ParseAnswer reads a line from an engine. Engines write whatever they like; a
+// line that is not an answer is Chatter. An answer that is known by its first
+// word and malformed is an error that wraps ErrSyntax.
 func ParseAnswer(line string) (Answer, error) {
 	line = clean(line)
 	word, rest, _ := strings.Cut(line, " ")
@@ -104,7 +106,7 @@ func ParseAnswer(line string) (Answer, error) {
 	return a, nil
 }
 
-// parseForbid reads four digits for each point and the stop behind the last.
+// parseForbid reads four digits for each point and the full stop at the end.
 func parseForbid(text string) ([]Point, error) {
 	digits, _, ok := strings.Cut(text, ".")
 	if !ok || len(digits)%4 != 0 {
@@ -115,7 +117,7 @@ func parseForbid(text string) ([]Point, error) {
 		x, okX := number(digits[i : i+2])
 		y, okY := number(digits[i+2 : i+4])
 		if !okX || !okY || x < 0 || y < 0 {
-			return nil, fmt.Errorf("%w: FORBID %.40q: %.4q is no point", ErrSyntax, text, digits[i:i+4])
+			return nil, fmt.Errorf("%w: FORBID %.40q: %.4q is not a point", ErrSyntax, text, digits[i:i+4])
 		}
 		points = append(points, Point{x, y})
 	}
@@ -142,12 +144,11 @@ func ParseAbout(text string) (pairs []Pair) {
 	}
 }
 
-// AboutText writes them as the protocol wants it; quotation marks in a value
-// become single ones.
+// AboutText is the answer to ABOUT; double quotes in a value become single ones.
 func AboutText(pairs ...Pair) string {
 	texts := make([]string, len(pairs))
 	for i, p := range pairs {
-		texts[i] = p.Key + `="` + strings.ReplaceAll(oneLine(p.Value), `"`, "'") + `"`
+		texts[i] = p.Key + `="` + strings.ReplaceAll(tokens.Text(p.Value), `"`, "'") + `"`
 	}
 	return strings.Join(texts, ", ")
 }

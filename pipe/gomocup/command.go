@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"sparring/pipe/internal/tokens"
 )
 
 // Verb is the first word of a command, in capitals.
 type Verb string
 
-// The commands that a manager sends. What each has besides its verb is said in
-// the comment: the fields of Command that are set.
+// The commands that a manager sends. The comment names the other fields of
+// Command that are set.
 const (
 	Start      Verb = "START"      // Width, Height
 	RectStart  Verb = "RECTSTART"  // Width, Height
@@ -25,16 +27,16 @@ const (
 	About      Verb = "ABOUT"      //
 	End        Verb = "END"        //
 
-	YXBoard      Verb = "YXBOARD"      // as BOARD, but sets the position alone
+	YXBoard      Verb = "YXBOARD"      // as BOARD, but without a search
 	YXStop       Verb = "YXSTOP"       // move now
-	Stop         Verb = "STOP"         // the same, as others write it
-	YXNBest      Verb = "YXNBEST"      // N: think with so many lines
-	YXShowForbid Verb = "YXSHOWFORBID" // tell the forbidden points
-	YXShowInfo   Verb = "YXSHOWINFO"   // a Yixin-Board is listening
-	YXHashClear  Verb = "YXHASHCLEAR"  // forget what was learnt
-	YXBlock      Verb = "YXBLOCK"      // Stones, of Side 0, not to be played; ends with DONE
+	Stop         Verb = "STOP"         // the same, in other managers
+	YXNBest      Verb = "YXNBEST"      // N: search with this many principal variations
+	YXShowForbid Verb = "YXSHOWFORBID" // list the forbidden points
+	YXShowInfo   Verb = "YXSHOWINFO"   // the manager is Yixin-Board
+	YXHashClear  Verb = "YXHASHCLEAR"  // clear the hash table
+	YXBlock      Verb = "YXBLOCK"      // Stones, of Side 0, that must not be played; ends with DONE
 	YXBlockUndo  Verb = "YXBLOCKUNDO"  // Stones, of Side 0, that may be played again; ends with DONE
-	YXBlockReset Verb = "YXBLOCKRESET" // all may be
+	YXBlockReset Verb = "YXBLOCKRESET" // all may be played
 	done         Verb = "DONE"         // ends the lists
 )
 
@@ -62,24 +64,24 @@ const (
 // NoLimit is what INFO time_left says of a match without a limit.
 const NoLimit = 1<<31 - 1
 
-// Side says whose a stone of BOARD is.
+// Side is the owner of a stone of BOARD.
 type Side int
 
-// The sides, seen by who reads the board. Dead is a stone of a row that has
-// counted in a continuous game, or a point that is forbidden in Renju.
+// The sides, from the point of view of the reader. Dead is a stone of a row that
+// has been counted in a continuous game, or a point that is forbidden in Renju.
 const (
 	Own      Side = 1
 	Opponent Side = 2
 	Dead     Side = 3
 )
 
-// Stone is a line of BOARD. Side is 0 where the list has points alone.
+// Stone is a line of BOARD. Side is 0 in a list of points only.
 type Stone struct {
 	Point
 	Side Side
 }
 
-// Command is what a manager says.
+// Command is a command of a manager.
 type Command struct {
 	Verb          Verb // as the constants, or any other word in capitals: unknown
 	Width, Height int
@@ -89,8 +91,8 @@ type Command struct {
 	N             int
 }
 
-// lists are the commands that go on until DONE, and whether their lines have
-// a side.
+// lists are the commands that go on until DONE, and whether their lines have a
+// side.
 var lists = map[Verb]bool{Board: true, YXBoard: true, Swap2Board: false, YXBlock: false, YXBlockUndo: false}
 
 // known are the commands of one line.
@@ -104,8 +106,8 @@ func (v Verb) Known() bool {
 	return list || known[v]
 }
 
-// String is the command as it is sent, without the end of the last line: lists
-// have several.
+// String is the command as it is sent, without the last newline: lists have
+// several lines.
 func (c Command) String() string {
 	switch c.Verb {
 	case Start:
@@ -115,7 +117,7 @@ func (c Command) String() string {
 	case Turn, TakeBack, Play:
 		return fmt.Sprintf("%s %s", c.Verb, c.At)
 	case Info:
-		return oneLine(fmt.Sprintf("INFO %s %s", c.Key, c.Value))
+		return tokens.Text(fmt.Sprintf("INFO %s %s", c.Key, c.Value))
 	case YXNBest:
 		return fmt.Sprintf("YXNBEST %d", c.N)
 	}
@@ -135,25 +137,24 @@ func (c Command) String() string {
 	return s.String() + string(done)
 }
 
-// Int is the value of an INFO as a whole number.
+// Int is the value of an INFO as an integer.
 func (c Command) Int() (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(c.Value), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%w: INFO %.40s %.40q, want a whole number", ErrSyntax, c.Key, c.Value)
+		return 0, fmt.Errorf("%w: INFO %.40s %.40q, want an integer", ErrSyntax, c.Key, c.Value)
 	}
 	return n, nil
 }
 
 // Decoder reads commands line by line. The zero value is ready.
 type Decoder struct {
-	list  *Command // the list that is being read
-	fault error    // what was first wrong in it
+	list  *Command // being read
+	fault error    // the first error in it
 }
 
-// Line takes one line. Ok is false while there is no command yet: an empty
-// line, or a list that goes on. A command with an error is complete too: its
-// verb is set, the rest is not to be used, and the error, which wraps
-// ErrSyntax, says what was wrong and where. END ends an open list.
+// Line reads one line. Ok is false while there is no complete command: after an
+// empty line, or within a list. A command with an error is complete too, but
+// only its verb is valid; the error wraps ErrSyntax. END ends an open list.
 func (d *Decoder) Line(line string) (c Command, ok bool, err error) {
 	if len(line) > MaxLine {
 		err = fmt.Errorf("%w: a line of %d bytes, at most %d are read", ErrSyntax, len(line), MaxLine)
@@ -179,7 +180,7 @@ func (d *Decoder) Line(line string) (c Command, ok bool, err error) {
 	return c, true, err
 }
 
-// item takes a line of a list.
+// item reads a line of a list.
 func (d *Decoder) item(line string, verb Verb, err error) (Command, bool, error) {
 	if verb == done {
 		c, fault := *d.list, d.fault
@@ -225,8 +226,8 @@ func (c *Command) item(line string) error {
 	return nil
 }
 
-// parse reads what follows the verb. Words after a command that has none are
-// let pass, as the protocol's own example does.
+// parse reads what follows the verb. Words after a command that takes none are
+// ignored, as in the protocol's own example.
 func (c *Command) parse(rest string) error {
 	switch c.Verb {
 	case Start:

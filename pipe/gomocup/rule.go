@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Rule is the value of INFO rule: a sum of bits.
+// Rule is the value of INFO rule: a bit set.
 type Rule int
 
-// The bits of a Rule; none of them is freestyle, where five or more win.
+// The bits of a Rule. Zero is freestyle, where five or more in a row win.
 const (
 	ExactFive  Rule = 1 // exactly five in a row win
 	Continuous Rule = 2 // play goes on after a row
@@ -17,7 +17,7 @@ const (
 	Caro       Rule = 8 // five between two stones of the opponent do not win
 )
 
-// variants are our names of rules, as they begin the name of a rule set.
+// variants are the beginnings of our names of rule sets.
 var variants = []struct {
 	rule Rule
 	name string
@@ -31,8 +31,8 @@ var variants = []struct {
 	{Caro | ExactFive, "standardcaro"},
 }
 
-// RuleSet is our name of the rules on a square board: gomoku/renju-15. The
-// error wraps ErrSyntax and says which sum of bits has no rules here.
+// RuleSet is our name of the rules on a square board: gomoku/renju-15. For other
+// combinations of bits the error wraps ErrSyntax.
 func (r Rule) RuleSet(size int) (string, error) {
 	for _, v := range variants {
 		if v.rule == r {
@@ -43,9 +43,9 @@ func (r Rule) RuleSet(size int) (string, error) {
 		ErrSyntax, int(r))
 }
 
-// RuleOf takes one of our rule sets apart. The opening procedure ("swap2", ""
-// for none) is not part of a Rule: managers settle it by SWAP2BOARD or on the
-// board. The error wraps ErrSyntax where the protocol has no such rules.
+// RuleOf splits the name of one of our rule sets. The opening procedure ("swap2",
+// "" for none) is not part of a Rule: managers handle it by SWAP2BOARD or on the
+// board. The error wraps ErrSyntax if the protocol has no such rules.
 func RuleOf(ruleSet string) (rule Rule, size int, opening string, err error) {
 	rest, ours := strings.CutPrefix(ruleSet, "gomoku/")
 	rest, opening, _ = strings.Cut(rest, "+")
@@ -56,11 +56,11 @@ func RuleOf(ruleSet string) (rule Rule, size int, opening string, err error) {
 			return v.rule, size, opening, nil
 		}
 	}
-	return 0, 0, "", fmt.Errorf("%w: rules %.60q can't be said in the protocol", ErrSyntax, ruleSet)
+	return 0, 0, "", fmt.Errorf("%w: the protocol has no rules %.60q", ErrSyntax, ruleSet)
 }
 
-// YixinRule is the Rule that Yixin-Board means by a number, and the opening
-// procedure of 5 and 6. The error wraps ErrSyntax.
+// YixinRule is what Yixin-Board means by a number: a Rule, and for 5 and 6 an
+// opening procedure. The error wraps ErrSyntax.
 func YixinRule(n int) (rule Rule, opening string, err error) {
 	switch n {
 	case 0:

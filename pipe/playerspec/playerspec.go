@@ -12,6 +12,7 @@
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
 //	ucci:eleeye,option.style=solid      with an option of its own
 //	gomocup:pbrain,memory=350           killed when it takes more MiB
+//	gomocup:pbrain,pause=200            sent nothing for so many ms after its move
 //
 // So a spec is KIND[:PATH][,key=value]...; for self the keys follow the colon.
 // A comma in a value is written \, (a backslash before it). [Parse] reads a
@@ -26,6 +27,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sparring/engine"
 	"sparring/engine/level"
@@ -203,16 +205,21 @@ func (s *Spec) set(key, value string) error {
 		var n uint64
 		n, err = number(mostHash)
 		o.Memory = int64(n) << 20
+	case key == "pause" && o != nil:
+		var ms int
+		err = whole(&ms, mostPause)
+		o.Pause = time.Duration(ms) * time.Millisecond
 	case o != nil:
-		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, pause, %s)", key, keys)
 	default:
 		return fmt.Errorf("no key %.40q (have level, eval, book, with, without, set.NAME, %s)", key, keys)
 	}
 	return err
 }
 
-// What nobody means: a TiB, and more threads than any machine has.
+// What nobody means: a TiB, more threads than any machine has, ten seconds.
 const (
+	mostPause   = 10_000 // ms
 	mostHash    = 1 << 20
 	mostThreads = 1024
 )
@@ -272,6 +279,7 @@ func (s Spec) String() string {
 		add("option."+opt.Name, opt.Value)
 	}
 	number("memory", uint64(o.Memory>>20))
+	number("pause", uint64(o.Pause.Milliseconds()))
 	limits(o.Nodes, o.Depth, o.Hash, o.Threads)
 	head := string(o.Dialect) + ":" + strings.ReplaceAll(o.Path, ",", `\,`)
 	return strings.Join(append([]string{head}, parts...), ",")

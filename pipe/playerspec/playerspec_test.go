@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"sparring/engine"
 	"sparring/engine/book"
@@ -51,9 +52,9 @@ func TestParse(t *testing.T) {
 		{"self:set.Margins.Futility=90,set.LMPBase=4", Spec{Numbers: map[string]int{"LMPBase": 4, "Margins.Futility": 90}},
 			"self:set.LMPBase=4,set.Margins.Futility=90"},
 		{"uci:fairy-stockfish", Spec{Outside: &external.Spec{Dialect: external.UCI, Path: "fairy-stockfish"}}, ""},
-		{`ucci:C:\x\eleeye.exe,arg=-a,arg=1\,2,dir=/tmp/a=b,option.style=solid,option.Some Thing=,memory=350,nodes=5,hash=16`, Spec{Outside: &external.Spec{
+		{`ucci:C:\x\eleeye.exe,arg=-a,arg=1\,2,dir=/tmp/a=b,option.style=solid,option.Some Thing=,memory=350,pause=200,nodes=5,hash=16`, Spec{Outside: &external.Spec{
 			Dialect: external.UCCI, Path: `C:\x\eleeye.exe`, Args: []string{"-a", "1,2"}, Dir: "/tmp/a=b",
-			Options: []external.Option{{Name: "style", Value: "solid"}, {Name: "Some Thing"}}, Memory: 350 << 20, Nodes: 5, Hash: 16,
+			Options: []external.Option{{Name: "style", Value: "solid"}, {Name: "Some Thing"}}, Memory: 350 << 20, Pause: 200 * time.Millisecond, Nodes: 5, Hash: 16,
 		}}, ""},
 	}
 	for _, test := range tests {

@@ -1,18 +1,18 @@
-// Package sau is the text of the line protocol that the SAU game platform of
-// the Chinese computer games championship speaks with engines over pipes, in
-// both directions. It serves the games whose moves are lists of squares: here
-// Amazons and Gomoku.
+// Package sau is a codec for the line protocol that the SAU game platform of the
+// Chinese computer games championship speaks with engines over pipes. It covers
+// both directions, for the games whose moves are lists of squares: here Amazons
+// and Gomoku.
 //
 //	platform      engine
 //	name?         name Sparring
 //	new black     move DJDDGD        black opens: the engine moves first
 //	move AGDGDJ   move GJGDDG        the opponent's move, the answer
 //	new white                        the engine waits for a move
-//	error                            the engine's last move was not accepted
-//	end [black|white]                the game is over, and who has won
+//	error                            the engine's last move was refused
+//	end [black|white]                the game is over, and the winner
 //	quit
 //
-// Source: the platform's own text, as engines for it quote it (AUGUSTRUSH8/
+// Source: the platform's documentation as quoted by engines (AUGUSTRUSH8/
 // SixChessGo, README), and engines for Amazons (tongque0/gotack-examples,
 // amazon). A line has at most 256 bytes. The platform's accept, refuse, take
 // and taked are for other games.
@@ -20,13 +20,13 @@
 // # Squares
 //
 // A square is two capital letters, column and row, both from 'A', with the
-// origin at the top left. A move lists its squares without blanks: a stone is
-// one square, a move of an amazon three: from, to, arrow. Row A is thus our
+// origin at the top left. A move lists its squares without spaces: a stone is
+// one square, a move of an amazon three: from, to, arrow. So row A is our
 // highest row: on 10x10, DJDDGD is d1d7/g7. (The championship's game records
-// write the same move d1d7(g7), which settles the direction of the rows.)
+// write the same move d1d7(g7), which confirms the direction of the rows.)
 //
-// Black opens in every game. In Amazons it sits on the lower side, in rows G
-// and J, which is where our seat first sits; so no side has to be turned.
+// Black moves first in every game. In Amazons it starts at the bottom, in rows G
+// and J, as our first seat does, so the board is not turned.
 package sau
 
 import (
@@ -34,16 +34,18 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"sparring/pipe/internal/tokens"
 )
 
-// ErrSyntax: a line or move that is not of the protocol's form.
+// ErrSyntax is wrapped by the error of a line or move that does not have the
+// protocol's form.
 var ErrSyntax = errors.New("sau syntax")
 
-// MaxLine is the longest line that the platform allows, in bytes, its end
-// included.
+// MaxLine is the longest line that the platform allows, in bytes, with its end.
 const MaxLine = 256
 
-// mostSquares bounds a move: an amazon's has three.
+// mostSquares is the longest move: an amazon's.
 const mostSquares = 3
 
 // Word is the first word of a line.
@@ -54,13 +56,13 @@ const (
 	AskName Word = "name?"
 	New     Word = "new"   // Side: the engine's colour
 	Move    Word = "move"  // Squares
-	Refused Word = "error" // the engine's last move was not accepted
-	End     Word = "end"   // Side: who has won, if it is said
+	Refused Word = "error" // the engine's last move was refused
+	End     Word = "end"   // Side: the winner, if given
 	Quit    Word = "quit"
 	Name    Word = "name" // Text
 )
 
-// Side is a colour. Black opens.
+// Side is a colour. Black moves first.
 type Side string
 
 // The colours; End may name none.
@@ -70,15 +72,15 @@ const (
 	NoSide Side = ""
 )
 
-// Line is what either side says.
+// Line is a line of either side.
 type Line struct {
-	Word    Word // as the constants, or any other word: to be ignored
+	Word    Word // one of the constants, or any other word, to be ignored
 	Side    Side
 	Squares string // of Move: pairs of capital letters
-	Text    string // of Name; of words that are not known, what follows
+	Text    string // of Name; what follows an unknown word
 }
 
-// String is the line without its end, cut where it would be too long.
+// String is the line without its end, cut if it is too long.
 func (l Line) String() string {
 	rest := l.Text
 	switch l.Word {
@@ -87,20 +89,15 @@ func (l Line) String() string {
 	case Move:
 		rest = l.Squares
 	}
-	text := strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' {
-			return ' '
-		}
-		return r
-	}, strings.TrimSpace(string(l.Word)+" "+rest))
+	text := tokens.Text(string(l.Word) + " " + rest)
 	if len(text) > MaxLine-2 {
 		text = strings.ToValidUTF8(text[:MaxLine-2], "")
 	}
 	return text
 }
 
-// Parse reads a line. The platform filters what it does not know, and so must
-// an engine: an unknown word is no error. The error wraps ErrSyntax.
+// Parse reads a line. The platform ignores unknown words, and so must an engine:
+// they are not errors. The error wraps ErrSyntax.
 func Parse(line string) (Line, error) {
 	if len(line) > MaxLine {
 		return Line{}, fmt.Errorf("%w: a line of %d bytes, at most %d are allowed", ErrSyntax, len(line), MaxLine)
@@ -126,7 +123,7 @@ func Parse(line string) (Line, error) {
 	return l, nil
 }
 
-// split takes a list of squares apart.
+// split splits a list of squares.
 func split(squares string) ([]string, error) {
 	bad := func() ([]string, error) {
 		return nil, fmt.Errorf("%w: move %.20q, want one to %d squares of two letters each", ErrSyntax, squares, mostSquares)
@@ -144,8 +141,8 @@ func split(squares string) ([]string, error) {
 	return out, nil
 }
 
-// Ours is a move as we write it, on a board with that many rows: h8 for one
-// square, d1d7/g7 for three. The error wraps ErrSyntax.
+// Ours converts a move into our notation, on a board of that many rows: h8 for
+// one square, d1d7/g7 for three. The error wraps ErrSyntax.
 func Ours(squares string, rows int) (string, error) {
 	list, err := split(squares)
 	if err != nil {
@@ -165,7 +162,7 @@ func Ours(squares string, rows int) (string, error) {
 	return s.String(), nil
 }
 
-// Squares is one of our moves as the platform writes it. The error wraps
+// Squares converts one of our moves into the platform's notation. The error wraps
 // ErrSyntax.
 func Squares(move string, rows int) (string, error) {
 	var s strings.Builder
@@ -179,7 +176,7 @@ func Squares(move string, rows int) (string, error) {
 		}
 		row, err := strconv.Atoi(rest[min(1, len(rest)):min(end, len(rest))])
 		if err != nil || rest[0] < 'a' || rest[0] > 'z' || row < 1 || row > min(rows, 26) || rows-row >= 26 || s.Len() == 2*mostSquares {
-			return "", fmt.Errorf("%w: move %.20q is none of a board of %d rows", ErrSyntax, move, rows)
+			return "", fmt.Errorf("%w: move %.20q is not on a board of %d rows", ErrSyntax, move, rows)
 		}
 		s.WriteByte(rest[0] - 'a' + 'A')
 		s.WriteByte('A' + byte(rows-row))

@@ -1,69 +1,62 @@
 package ucci
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"sparring/pipe/internal/tokens"
+	"sparring/pipe/uci"
 )
 
-// Command is what a GUI says to an engine. String is its line.
-type Command interface {
-	fmt.Stringer
-	command()
-}
+// Command is what a GUI says to an engine: one of the types below. String is its
+// line.
+type Command = uci.Command
 
-// The commands.
+// The commands that are as in UCI. A Position here is never Cyclone's.
 type (
-	// Hello is "ucci": say who you are and what options you have, then ucciok.
+	IsReady  = uci.IsReady
+	Position = uci.Position
+	Stop     = uci.Stop
+	Quit     = uci.Quit // the engine says Bye
+	Unknown  = uci.Unknown
+)
+
+// The others.
+type (
+	// Hello is "ucci": give your name and options, then ucciok.
 	Hello struct{}
-	// IsReady asks for readyok, at any time.
-	IsReady struct{}
 	// SetOption sets an option of one word, or presses a button.
 	SetOption struct{ Name, Value string }
-	// Position is the position to think about, after the last capture as a
-	// rule, and the moves that followed. FEN is "" for the usual start.
-	Position struct {
-		FEN   string
-		Moves []string
-	}
-	// BanMoves forbids moves in the position, until the next Position.
+	// BanMoves excludes moves from the search, until the next Position.
 	BanMoves struct{ Moves []string }
-	// Go starts a search. What is zero was not said.
+	// Go starts a search. A zero field was not given.
 	Go struct {
-		Ponder   bool // think on the opponent's time
+		Ponder   bool // on the opponent's time
 		Draw     bool // the opponent offers a draw
 		Infinite bool // "depth infinite"
-		Static   bool // "depth 0": the static evaluation only
+		Static   bool // "depth 0": only the static evaluation
 		Depth    int
 		Nodes    uint64
-		Clock    *Clock // nil where no clock runs
+		Clock    *Clock // nil if no clock runs
 	}
-	// PonderHit: the expected move was played, maybe with the offer of a draw.
+	// PonderHit: the expected move was played, with or without the offer of a
+	// draw.
 	PonderHit struct{ Draw bool }
-	// Stop ends the search.
-	Stop struct{}
-	// Probe asks what the hash table knows of a position: for debugging.
+	// Probe asks for the hash entry of a position: for debugging.
 	Probe struct{ Position Position }
-	// Quit ends the engine, which says Bye.
-	Quit struct{}
-	// Unknown is a line that begins with none of the commands' words.
-	Unknown struct{ Text string }
 )
 
-// Clock is what is left on the clocks, in the unit that the GUI has chosen: the
-// numbers are as they were written.
+// Clock is the times left, as numbers in the unit that the GUI has chosen.
 type Clock struct {
 	Time, Increment       int // the mover's; Increment for each move
-	MovesToGo             int // to the next time control, 0 is none
+	MovesToGo             int // to the next time control; 0 if there is none
 	OppTime, OppIncrement int
 	OppMovesToGo          int
 }
 
-// Unit is what Clock's numbers count: seconds, unless the option usemillisec is
+// Unit is the unit of Clock's numbers: seconds, unless the option usemillisec is
 // on.
 func Unit(usemillisec bool) time.Duration {
 	if usemillisec {
@@ -72,26 +65,14 @@ func Unit(usemillisec bool) time.Duration {
 	return time.Second
 }
 
-func (Hello) command()     {}
-func (IsReady) command()   {}
-func (SetOption) command() {}
-func (Position) command()  {}
-func (BanMoves) command()  {}
-func (Go) command()        {}
-func (PonderHit) command() {}
-func (Stop) command()      {}
-func (Probe) command()     {}
-func (Quit) command()      {}
-func (Unknown) command()   {}
-
-// Parse reads a line from a GUI. The command is never nil; the error says what
-// could not be read of it.
+// Parse reads a line from a GUI. The command is never nil; the error tells what
+// could not be read.
 func Parse(line string) (Command, error) {
 	l := tokens.Read(line)
 	whole := *l
 	c := parse(l)
 	if c == nil {
-		c = Unknown{whole.Rest()}
+		c = Unknown{Text: whole.Rest()}
 	}
 	return c, l.Err()
 }
@@ -111,7 +92,7 @@ func parse(l *tokens.Line) Command {
 	case "position":
 		return parsePosition(l)
 	case "banmoves":
-		return BanMoves{all(l)}
+		return BanMoves{l.Words()}
 	case "go":
 		return parseGo(l)
 	case "ponderhit":
@@ -126,26 +107,9 @@ func parse(l *tokens.Line) Command {
 	return nil
 }
 
-func all(l *tokens.Line) []string { return l.Until(func(string) bool { return false }) }
-
-// parsePosition reads "startpos" or "fen TEXT", and "moves ...".
 func parsePosition(l *tokens.Line) Position {
-	var p Position
-	moves := func(w string) bool { return w == "moves" }
-	switch w := l.Next(); w {
-	case "startpos":
-	case "fen":
-		p.FEN = strings.Join(l.Until(moves), " ")
-		if p.FEN == "" {
-			l.Bad("position fen: nothing follows")
-		}
-	default:
-		l.Bad("position %.40q: want startpos or fen", w)
-	}
-	l.Until(moves)
-	l.Next()
-	p.Moves = all(l)
-	return p
+	fen, moves := l.Position()
+	return Position{FEN: fen, Moves: moves}
 }
 
 func parseGo(l *tokens.Line) Command {
@@ -196,37 +160,6 @@ func parseGo(l *tokens.Line) Command {
 	return g
 }
 
-// String implements Command.
-func (Hello) String() string { return "ucci" }
-
-// String implements Command.
-func (IsReady) String() string { return "isready" }
-
-// String implements Command.
-func (c SetOption) String() string {
-	return strings.TrimSpace("setoption " + tokens.Text(c.Name) + " " + tokens.Text(c.Value))
-}
-
-// String implements Command.
-func (c Position) String() string { return "position " + c.text() }
-
-func (c Position) text() string {
-	text := "startpos"
-	if c.FEN != "" {
-		text = "fen " + tokens.Text(c.FEN)
-	}
-	if len(c.Moves) > 0 {
-		text += " moves " + tokens.Text(strings.Join(c.Moves, " "))
-	}
-	return text
-}
-
-// String implements Command.
-func (c BanMoves) String() string {
-	return strings.TrimSpace("banmoves " + tokens.Text(strings.Join(c.Moves, " ")))
-}
-
-// String implements Command.
 func (c Go) String() string {
 	s := "go"
 	if c.Ponder {
@@ -260,7 +193,6 @@ func (c Go) String() string {
 	return s
 }
 
-// String implements Command.
 func (c PonderHit) String() string {
 	if c.Draw {
 		return "ponderhit draw"
@@ -268,14 +200,17 @@ func (c PonderHit) String() string {
 	return "ponderhit"
 }
 
-// String implements Command.
-func (Stop) String() string { return "stop" }
+func (c Probe) String() string {
+	c.Position.Cyclone = true // without the word "position"
+	return "probe " + c.Position.String()
+}
 
-// String implements Command.
-func (c Probe) String() string { return "probe " + c.Position.text() }
+func (Hello) String() string { return "ucci" }
 
-// String implements Command.
-func (Quit) String() string { return "quit" }
+func (c SetOption) String() string {
+	return strings.TrimSpace("setoption " + tokens.Text(c.Name) + " " + tokens.Text(c.Value))
+}
 
-// String implements Command.
-func (c Unknown) String() string { return tokens.Text(c.Text) }
+func (c BanMoves) String() string {
+	return strings.TrimSpace("banmoves " + tokens.Text(strings.Join(c.Moves, " ")))
+}

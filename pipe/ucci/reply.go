@@ -12,74 +12,62 @@ import (
 	"sparring/pipe/uci"
 )
 
-// Reply is what an engine says to a GUI. String is its line.
-type Reply interface {
-	fmt.Stringer
-	reply()
-}
+// Reply is what an engine says to a GUI: one of the types below, or [Info].
+// String is its line.
+type Reply = uci.Reply
 
-// The replies. [Info] is the other.
+// The replies that are as in UCI.
 type (
-	// ID is "id": Key is "name", "copyright", "author" or "user".
-	ID struct{ Key, Value string }
+	ID      = uci.ID // Key may be "copyright" or "user" too
+	ReadyOK = uci.ReadyOK
+	Chatter = uci.Chatter
+)
+
+// The others.
+type (
 	// Option is an option that the engine has; its name is one word.
 	Option struct{ uci.Option }
-	// OK is "ucciok", the end of the introduction.
+	// OK is "ucciok", the end of the handshake.
 	OK struct{}
-	// ReadyOK answers IsReady.
-	ReadyOK struct{}
-	// BestMove ends a search. Ponder is the expected answer, "" if none is
-	// known. Draw offers a draw, or accepts the one offered.
+	// BestMove ends a search. Ponder is the expected reply, "" if none is known.
+	// Draw offers a draw, or accepts the one offered.
 	BestMove struct {
 		Move, Ponder string
 		Draw, Resign bool
 	}
-	// NoBestMove ends a search that has no move to give.
+	// NoBestMove ends a search without a move.
 	NoBestMove struct{}
-	// PopHash answers Probe; nothing is set where the table knows nothing.
+	// PopHash answers Probe. All fields are zero if the table has no entry.
 	PopHash struct {
 		BestMove     string
 		Lower, Upper *Bound
 	}
 	// Bye answers Quit.
 	Bye struct{}
-	// Chatter is a line that is none of the protocol's.
-	Chatter struct{ Text string }
 )
 
 // Bound is a score in the hash table, and the depth it was searched to.
 type Bound struct{ Score, Depth int }
 
-// Info is what an engine tells of its search. What is zero or nil was not said.
+// Info is the state of a search. A zero field was not given.
 type Info struct {
 	Depth    int
 	Score    *int // a minor piece is about 100, as a rule
 	Nodes    uint64
 	Time     time.Duration
-	CurrMove string // being looked at
+	CurrMove string // being searched
 	PV       []string
-	Message  string // the rest of the line, for people
+	Message  string // the rest of the line, for the user
 }
 
-func (ID) reply()         {}
-func (Option) reply()     {}
-func (OK) reply()         {}
-func (ReadyOK) reply()    {}
-func (BestMove) reply()   {}
-func (NoBestMove) reply() {}
-func (PopHash) reply()    {}
-func (Bye) reply()        {}
-func (Info) reply()       {}
-func (Chatter) reply()    {}
-
 // ParseReply reads a line from an engine. The reply is never nil; the error
-// says what could not be read of it.
+// tells what could not be read.
 func ParseReply(line string) (Reply, error) {
 	l := tokens.Read(line)
 	whole := *l
 	r := parseReply(l)
 	if r == nil {
-		r = Chatter{whole.Rest()}
+		r = Chatter{Text: whole.Rest()}
 	}
 	return r, l.Err()
 }
@@ -87,14 +75,12 @@ func ParseReply(line string) (Reply, error) {
 func parseReply(l *tokens.Line) Reply {
 	switch l.Next() {
 	case "id":
-		return ID{l.Next(), l.Rest()}
+		return ID{Key: l.Next(), Value: l.Rest()}
 	case "option":
 		if l.Peek() == "name" { // some engines speak half UCI
 			l.Next()
 		}
-		o, err := uci.ParseOption(l.Rest())
-		l.Note(err)
-		return Option{o}
+		return Option{uci.ParseOption(l)}
 	case "ucciok":
 		return OK{}
 	case "readyok":
@@ -194,19 +180,6 @@ func parseInfo(l *tokens.Line) Reply {
 	return i
 }
 
-// String implements Reply.
-func (r ID) String() string { return "id " + r.Key + " " + tokens.Text(r.Value) }
-
-// String implements Reply.
-func (r Option) String() string { return "option " + tokens.Text(r.Name) + " " + r.Tail() }
-
-// String implements Reply.
-func (OK) String() string { return "ucciok" }
-
-// String implements Reply.
-func (ReadyOK) String() string { return "readyok" }
-
-// String implements Reply.
 func (r BestMove) String() string {
 	s := "bestmove " + tokens.Text(r.Move)
 	if r.Ponder != "" {
@@ -221,10 +194,6 @@ func (r BestMove) String() string {
 	return s
 }
 
-// String implements Reply.
-func (NoBestMove) String() string { return "nobestmove" }
-
-// String implements Reply.
 func (r PopHash) String() string {
 	s := "pophash"
 	if r.BestMove != "" {
@@ -239,10 +208,6 @@ func (r PopHash) String() string {
 	return s
 }
 
-// String implements Reply.
-func (Bye) String() string { return "bye" }
-
-// String implements Reply.
 func (i Info) String() string {
 	s := "info"
 	if i.Time > 0 || i.Nodes > 0 { // the two go together
@@ -269,5 +234,7 @@ func (i Info) String() string {
 	return s
 }
 
-// String implements Reply.
-func (r Chatter) String() string { return tokens.Text(r.Text) }
+func (OK) String() string         { return "ucciok" }
+func (NoBestMove) String() string { return "nobestmove" }
+func (Bye) String() string        { return "bye" }
+func (r Option) String() string   { return "option " + tokens.Text(r.Name) + " " + r.Tail() }

@@ -11,16 +11,13 @@ import (
 	"sparring/pipe/internal/tokens"
 )
 
-// Command is what a GUI says to an engine. String is its line.
-type Command interface {
-	fmt.Stringer
-	command()
-}
+// Command is what a GUI says to an engine: one of the types below. String is its
+// line.
+type Command interface{ fmt.Stringer }
 
 // The commands.
 type (
-	// Hello is "uci": say who you are and what options you have, then uciok.
-	// "ucicyclone" is read as one too.
+	// Hello is "uci", or "ucicyclone": give your name and options, then uciok.
 	Hello struct{ Cyclone bool }
 	// Debug is "debug on" or "debug off".
 	Debug struct{ On bool }
@@ -30,26 +27,26 @@ type (
 	SetOption struct{ Name, Value string }
 	// Register is "register", with what follows.
 	Register struct{ Text string }
-	// NewGame is "ucinewgame": what follows is of another game.
+	// NewGame is "ucinewgame": the next position is of another game.
 	NewGame struct{}
-	// Position is the position to think about: the usual start where FEN is
-	// "", and the moves that followed.
+	// Position is the position to search: FEN, or the usual start if it is "",
+	// and the moves played from there.
 	Position struct {
 		FEN     string
 		Moves   []string
-		Cyclone bool // "position" itself is missing, as GUIs of that dialect have it
+		Cyclone bool // without the word "position", as GUIs of that dialect write it
 	}
-	// Go starts a search. What is zero was not said.
+	// Go starts a search. A zero field was not given.
 	Go struct {
-		Moves    []string // "searchmoves": these alone
+		Moves    []string // "searchmoves": search only these
 		Ponder   bool
 		Infinite bool
-		Clocks   *Clocks // nil where no clock runs
+		Clocks   *Clocks // nil if no clock runs
 		MoveTime time.Duration
 		Depth    int
 		Nodes    uint64
-		Mate     int // search for a win in so many moves
-		Perft    int // count the leaves instead
+		Mate     int // search for a win in this many moves
+		Perft    int // count the leaf nodes instead
 	}
 	// Stop ends the search.
 	Stop struct{}
@@ -57,37 +54,23 @@ type (
 	PonderHit struct{}
 	// Quit ends the engine.
 	Quit struct{}
-	// Show is "d": draw the position. Not of the protocol, but every engine has it.
+	// Show is "d": print the position. It is not in the protocol, but every
+	// engine has it.
 	Show struct{}
-	// Unknown is a line without any known command, or an empty one.
+	// Unknown is an empty line, or one without a known command.
 	Unknown struct{ Text string }
 )
 
-// Clocks are what is left on the clocks: White is the side that opens a game.
-// Times may be negative.
+// Clocks are the times left. White is the side that moves first in a game. Times
+// may be negative.
 type Clocks struct {
 	White, Black                   time.Duration
 	WhiteIncrement, BlackIncrement time.Duration
-	MovesToGo                      int // to the next time control, 0 is the whole game
+	MovesToGo                      int // to the next time control; 0 is the whole game
 }
 
-func (Hello) command()     {}
-func (Debug) command()     {}
-func (IsReady) command()   {}
-func (SetOption) command() {}
-func (Register) command()  {}
-func (NewGame) command()   {}
-func (Position) command()  {}
-func (Go) command()        {}
-func (Stop) command()      {}
-func (PonderHit) command() {}
-func (Quit) command()      {}
-func (Show) command()      {}
-func (Unknown) command()   {}
-
 // Parse reads a line from a GUI. Words before the first known command are
-// passed over. The command is never nil; the error says what could not be read
-// of it.
+// skipped. The command is never nil; the error tells what could not be read.
 func Parse(line string) (Command, error) {
 	l := tokens.Read(line)
 	whole := *l
@@ -100,13 +83,12 @@ func Parse(line string) (Command, error) {
 	return Unknown{whole.Rest()}, l.Err()
 }
 
-// parse reads the command that the line now begins with, nil if it is none.
+// parse reads a command at the start of the line; nil if there is none.
 func parse(l *tokens.Line) Command {
 	word := l.Peek()
 	if word == "fen" || word == "startpos" {
-		p := parsePosition(l)
-		p.Cyclone = true
-		return p
+		fen, moves := l.Position()
+		return Position{fen, moves, true}
 	}
 	rest := *l
 	rest.Next()
@@ -125,7 +107,8 @@ func parse(l *tokens.Line) Command {
 	case "ucinewgame":
 		c = NewGame{}
 	case "position":
-		c = parsePosition(&rest)
+		fen, moves := rest.Position()
+		c = Position{FEN: fen, Moves: moves}
 	case "go":
 		c = parseGo(&rest)
 	case "stop":
@@ -143,7 +126,7 @@ func parse(l *tokens.Line) Command {
 	return c
 }
 
-// parseSetOption reads "name NAME [value VALUE]"; both may have blanks.
+// parseSetOption reads "name NAME [value VALUE]"; both may contain spaces.
 func parseSetOption(l *tokens.Line) Command {
 	if l.Peek() == "name" {
 		l.Next()
@@ -155,28 +138,8 @@ func parseSetOption(l *tokens.Line) Command {
 	return SetOption{strings.Join(name, " "), l.Rest()}
 }
 
-// parsePosition reads "startpos" or "fen TEXT", and "moves ...".
-func parsePosition(l *tokens.Line) Position {
-	var p Position
-	moves := func(w string) bool { return w == "moves" }
-	switch w := l.Next(); w {
-	case "startpos":
-	case "fen":
-		p.FEN = strings.Join(l.Until(moves), " ")
-		if p.FEN == "" {
-			l.Bad("position fen: nothing follows")
-		}
-	default:
-		l.Bad("position %.40q: want startpos or fen", w)
-	}
-	l.Until(moves)
-	l.Next()
-	p.Moves = l.Until(func(string) bool { return false })
-	return p
-}
-
-// goWords are the words that may follow "go"; the moves after searchmoves end
-// with any of them.
+// goWords are the words that may follow "go". Each ends the list of moves after
+// searchmoves.
 var goWords = []string{"searchmoves", "ponder", "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "mate",
 	"movetime", "infinite", "perft"}
 
@@ -234,7 +197,6 @@ func parseGo(l *tokens.Line) Command {
 	return g
 }
 
-// String implements Command.
 func (c Hello) String() string {
 	if c.Cyclone {
 		return "ucicyclone"
@@ -242,7 +204,6 @@ func (c Hello) String() string {
 	return "uci"
 }
 
-// String implements Command.
 func (c Debug) String() string {
 	if c.On {
 		return "debug on"
@@ -250,10 +211,6 @@ func (c Debug) String() string {
 	return "debug off"
 }
 
-// String implements Command.
-func (IsReady) String() string { return "isready" }
-
-// String implements Command.
 func (c SetOption) String() string {
 	if c.Value == "" {
 		return "setoption name " + tokens.Text(c.Name)
@@ -261,13 +218,6 @@ func (c SetOption) String() string {
 	return "setoption name " + tokens.Text(c.Name) + " value " + tokens.Text(c.Value)
 }
 
-// String implements Command.
-func (c Register) String() string { return strings.TrimSpace("register " + tokens.Text(c.Text)) }
-
-// String implements Command.
-func (NewGame) String() string { return "ucinewgame" }
-
-// String implements Command.
 func (c Position) String() string {
 	text := "startpos"
 	if c.FEN != "" {
@@ -279,15 +229,14 @@ func (c Position) String() string {
 	return text + list(" moves ", c.Moves)
 }
 
-// list is the head and the words, nothing where there are none.
-func list(head string, all []string) string {
-	if len(all) == 0 {
+// list is the head and the words; "" if there are no words.
+func list(head string, words []string) string {
+	if len(words) == 0 {
 		return ""
 	}
-	return head + tokens.Text(strings.Join(all, " "))
+	return head + tokens.Text(strings.Join(words, " "))
 }
 
-// String implements Command.
 func (c Go) String() string {
 	s := "go"
 	number := func(key string, n int64, always bool) {
@@ -316,17 +265,11 @@ func (c Go) String() string {
 	return s + list(" searchmoves ", c.Moves)
 }
 
-// String implements Command.
-func (Stop) String() string { return "stop" }
-
-// String implements Command.
-func (PonderHit) String() string { return "ponderhit" }
-
-// String implements Command.
-func (Quit) String() string { return "quit" }
-
-// String implements Command.
-func (Show) String() string { return "d" }
-
-// String implements Command.
-func (c Unknown) String() string { return tokens.Text(c.Text) }
+func (IsReady) String() string    { return "isready" }
+func (NewGame) String() string    { return "ucinewgame" }
+func (Stop) String() string       { return "stop" }
+func (PonderHit) String() string  { return "ponderhit" }
+func (Quit) String() string       { return "quit" }
+func (Show) String() string       { return "d" }
+func (c Register) String() string { return strings.TrimSpace("register " + tokens.Text(c.Text)) }
+func (c Unknown) String() string  { return tokens.Text(c.Text) }

@@ -9,21 +9,21 @@ import (
 	"sparring/game/xiangqi"
 )
 
-// Dialect translates a game's moves and positions between the texts of its
-// rules and those of UCI. A text that is not a move's is left alone, so that
-// the rules can say what is wrong with it.
+// Dialect converts a game's moves and positions between the notation of its
+// rules and that of UCI. A text that has not the form of a move is returned
+// unchanged, so that the rules can say what is wrong with it.
 //
-// Most games are written as their rules write them. Two are not, after
-// Fairy-Stockfish, whose texts GUIs with UCI_Variant expect: Xiangqi has ranks
-// from 1 (h3e3, a10a9), Amazons the arrow as a second move (d1d7,d7b7).
-// Pikafish, UCCI and the "Cyclone" dialect have Xiangqi's ranks from 0, as the
-// rules have. Of Gomoku, drops as Fairy-Stockfish writes them (P@h8) are read.
+// Most games are written as in their rules. Two are written as Fairy-Stockfish
+// does, for GUIs that know UCI_Variant: Xiangqi with ranks from 1 (h3e3, a10a9),
+// Amazons with the arrow as a second move (d1d7,d7b7). Pikafish, UCCI and the
+// "Cyclone" dialect have Xiangqi's ranks from 0, as the rules do. Gomoku's
+// stones are also read as Fairy-Stockfish's drops (P@h8).
 type Dialect struct {
 	Game  string // its name in package catalog, and in UCI_Variant
-	Ranks int    // the number of Xiangqi's first rank, 0 or 1
+	Ranks int    // the number of Xiangqi's first rank: 0 or 1
 }
 
-// Theirs is a move of ours as the dialect writes it.
+// Theirs converts one of our moves into the dialect.
 func (d Dialect) Theirs(move string) string {
 	switch d.Game {
 	case xiangqi.Name:
@@ -38,8 +38,8 @@ func (d Dialect) Theirs(move string) string {
 	return move
 }
 
-// Ours is a move of the dialect as we write it. Capitals, and a hyphen between
-// the squares, are read too.
+// Ours converts a move of the dialect into our notation. Capitals, and a hyphen
+// between the squares, are read too.
 func (d Dialect) Ours(move string) string {
 	move = strings.ToLower(move)
 	switch d.Game {
@@ -57,8 +57,8 @@ func (d Dialect) Ours(move string) string {
 	return move
 }
 
-// OurPosition is a FEN of the dialect as we read it: GUIs fill up FENs of every
-// game with the fields that chess has.
+// OurPosition converts a FEN of the dialect: GUIs pad the FENs of every game with
+// the fields that chess has.
 func (d Dialect) OurPosition(fen string) string {
 	if d.Game != amazons.Name {
 		return fen
@@ -69,7 +69,7 @@ func (d Dialect) OurPosition(fen string) string {
 	return fen
 }
 
-// TheirPosition is a position of ours as the dialect writes it.
+// TheirPosition converts one of our positions into the dialect.
 func (d Dialect) TheirPosition(position string) string {
 	if d.Game == amazons.Name && position != "" {
 		return position + " - - 0 1"
@@ -77,7 +77,7 @@ func (d Dialect) TheirPosition(position string) string {
 	return position
 }
 
-// shiftRanks adds to both ranks of a Xiangqi move.
+// shiftRanks adds a number to both ranks of a Xiangqi move.
 func shiftRanks(move string, add int) string {
 	if add == 0 {
 		return move
@@ -94,7 +94,7 @@ func shiftRanks(move string, add int) string {
 	return from.String() + to.String()
 }
 
-// square is a file's letter and a rank's number, whatever they count from.
+// square is a file's letter and a rank's number, whatever rank is the first.
 type square struct {
 	file byte
 	rank int
@@ -102,7 +102,7 @@ type square struct {
 
 func (s square) String() string { return string(rune(s.file)) + strconv.Itoa(s.rank) }
 
-// cutSquare reads the square that a text begins with.
+// cutSquare reads the square at the start of a text.
 func cutSquare(text string) (s square, rest string, ok bool) {
 	n := 1
 	for n < len(text) && n < 3 && text[n] >= '0' && text[n] <= '9' {

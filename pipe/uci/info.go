@@ -11,17 +11,17 @@ import (
 	"sparring/pipe/internal/tokens"
 )
 
-// Unit is what a score is counted in.
+// Unit is the unit of a score.
 type Unit uint8
 
 // The units.
 const (
 	NoScore    Unit = iota
 	Centipawns      // hundredths of a pawn, or what stands for one
-	Mate            // moves to the win; negative to the loss, 0 has lost
+	Mate            // moves to the mate; negative if the mover is mated, 0 if it is mate now
 )
 
-// Bound says what a score is to the true one.
+// Bound relates a score to the true one.
 type Bound uint8
 
 // The bounds.
@@ -31,7 +31,7 @@ const (
 	Upper       // at most
 )
 
-// Score is a score from the side to move.
+// Score is a score from the mover's point of view.
 type Score struct {
 	Unit  Unit
 	Value int
@@ -41,7 +41,7 @@ type Score struct {
 // WDL is the chance of win, draw and loss in thousandths.
 type WDL struct{ Win, Draw, Loss int }
 
-// Info is what an engine tells of its search. What is zero was not said.
+// Info is the state of a search. A zero field was not given.
 type Info struct {
 	Depth, SelDepth int
 	Line            int // "multipv": 1 is the best line
@@ -51,13 +51,13 @@ type Info struct {
 	HashFull        int // thousandths
 	TableHits       uint64
 	Time            time.Duration
-	CurrMove        string // being looked at, the CurrNumber-th
+	CurrMove        string // being searched, the CurrNumber-th
 	CurrNumber      int
 	PV              []string
-	Refutation      []string // a move, and what refutes it
-	CurrLine        []string // being looked at
+	Refutation      []string // a move, and the line that refutes it
+	CurrLine        []string // being searched
 	CPULoad         int      // thousandths
-	Note            string   // "string": the rest of the line, for people
+	Note            string   // "string": the rest of the line, for the user
 }
 
 // infoWords are the words that end a list of moves in an info line.
@@ -142,7 +142,6 @@ func parseScore(l *tokens.Line, s *Score) {
 	}
 }
 
-// String implements Reply.
 func (i Info) String() string {
 	var s strings.Builder
 	s.WriteString("info")
@@ -174,7 +173,7 @@ func (i Info) String() string {
 	number("hashfull", int64(i.HashFull))
 	number("tbhits", int64(min(i.TableHits, math.MaxInt64)))
 	number("cpuload", int64(i.CPULoad))
-	if i.Time > 0 || i.Nodes > 0 { // GUIs expect it there, 0 too
+	if i.Time > 0 || i.Nodes > 0 { // GUIs expect it there, even 0
 		fmt.Fprintf(&s, " time %d", i.Time.Milliseconds())
 	}
 	if i.CurrMove != "" {

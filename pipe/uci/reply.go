@@ -10,47 +10,36 @@ import (
 	"sparring/pipe/internal/tokens"
 )
 
-// Reply is what an engine says to a GUI. String is its line.
-type Reply interface {
-	fmt.Stringer
-	reply()
-}
+// Reply is what an engine says to a GUI: one of the types below, [Option] or
+// [Info]. String is its line.
+type Reply interface{ fmt.Stringer }
 
-// The replies. [Option] and [Info] are the others.
+// The replies.
 type (
 	// ID is "id": Key is "name" or "author".
 	ID struct{ Key, Value string }
-	// OK is "uciok", the end of the introduction.
+	// OK is "uciok", the end of the handshake.
 	OK struct{}
 	// ReadyOK answers IsReady.
 	ReadyOK struct{}
-	// BestMove ends a search. Move is one of NoMoves where there is none to
-	// play; Ponder is the expected answer, "" if none is known.
+	// BestMove ends a search. Move is one of NoMoves if there is no legal move;
+	// Ponder is the expected reply, "" if none is known.
 	BestMove struct{ Move, Ponder string }
-	// State is "copyprotection" or "registration" with how it goes:
-	// "checking", "ok" or "error".
+	// State is "copyprotection" or "registration" with its state: "checking",
+	// "ok" or "error".
 	State struct{ Key, Value string }
-	// Chatter is a line that is none of the protocol's.
+	// Chatter is a line outside of the protocol.
 	Chatter struct{ Text string }
 )
 
-// NoMoves are the texts that engines write for no move. The first is ours.
+// NoMoves are the texts that engines write for "no move". The first is ours.
 var NoMoves = []string{"(none)", "0000", "none", "NULL"}
 
-// None reports whether there is no move to play.
+// None reports whether there is no legal move.
 func (b BestMove) None() bool { return b.Move == "" || slices.Contains(NoMoves, b.Move) }
 
-func (ID) reply()       {}
-func (OK) reply()       {}
-func (ReadyOK) reply()  {}
-func (BestMove) reply() {}
-func (State) reply()    {}
-func (Option) reply()   {}
-func (Info) reply()     {}
-func (Chatter) reply()  {}
-
 // ParseReply reads a line from an engine. The reply is never nil; the error
-// says what could not be read of it.
+// tells what could not be read.
 func ParseReply(line string) (Reply, error) {
 	l := tokens.Read(line)
 	whole := *l
@@ -84,25 +73,13 @@ func parseReply(l *tokens.Line) Reply {
 		if l.Peek() == "name" {
 			l.Next()
 		}
-		o, err := ParseOption(l.Rest())
-		l.Note(err)
-		return o
+		return ParseOption(l)
 	case "info":
 		return parseInfo(l)
 	}
 	return nil
 }
 
-// String implements Reply.
-func (r ID) String() string { return "id " + r.Key + " " + tokens.Text(r.Value) }
-
-// String implements Reply.
-func (OK) String() string { return "uciok" }
-
-// String implements Reply.
-func (ReadyOK) String() string { return "readyok" }
-
-// String implements Reply.
 func (r BestMove) String() string {
 	if r.Ponder == "" {
 		return "bestmove " + tokens.Text(r.Move)
@@ -110,38 +87,36 @@ func (r BestMove) String() string {
 	return "bestmove " + tokens.Text(r.Move) + " ponder " + tokens.Text(r.Ponder)
 }
 
-// String implements Reply.
-func (r State) String() string { return r.Key + " " + tokens.Text(r.Value) }
-
-// String implements Reply.
+func (OK) String() string        { return "uciok" }
+func (ReadyOK) String() string   { return "readyok" }
+func (r ID) String() string      { return "id " + r.Key + " " + tokens.Text(r.Value) }
+func (r State) String() string   { return r.Key + " " + tokens.Text(r.Value) }
 func (r Chatter) String() string { return tokens.Text(r.Text) }
 
-// Kind is what kind of option an option is.
+// Kind is the type of an option.
 type Kind string
 
-// The kinds of option.
+// The types of option.
 const (
 	Check  Kind = "check"  // "true" or "false"
 	Spin   Kind = "spin"   // a whole number within Min and Max
 	Combo  Kind = "combo"  // one of Vars
-	Button Kind = "button" // to be pressed
+	Button Kind = "button" // an action
 	Text   Kind = "string" // any text
-	Label  Kind = "label"  // not to be set (UCCI)
+	Label  Kind = "label"  // read only (UCCI)
 )
 
 // Option is an option that an engine has.
 type Option struct {
 	Name     string
 	Kind     Kind
-	Default  string // "" where none is named
+	Default  string // "" if not given
 	Min, Max int    // of a Spin
 	Vars     []string
 }
 
-// ParseOption reads an option's line from its name on, as UCCI has it too. The
-// error wraps ErrSyntax; the option is then what could be read.
-func ParseOption(text string) (Option, error) {
-	l := tokens.Read(text)
+// ParseOption reads an option's line from its name on, which is the same in UCCI.
+func ParseOption(l *tokens.Line) Option {
 	keys := []string{"type", "default", "min", "max", "var"}
 	key := func(w string) bool { return slices.Contains(keys, w) }
 	o := Option{Name: strings.Join(l.Until(func(w string) bool { return w == "type" }), " ")}
@@ -168,7 +143,7 @@ func ParseOption(text string) (Option, error) {
 			o.Vars = append(o.Vars, strings.Join(l.Until(key), " "))
 		}
 	}
-	return o, l.Err()
+	return o
 }
 
 // Tail is the option's line from its type on.
@@ -190,5 +165,4 @@ func (o Option) Tail() string {
 	return s
 }
 
-// String implements Reply.
 func (o Option) String() string { return "option name " + tokens.Text(o.Name) + " " + o.Tail() }

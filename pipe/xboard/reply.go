@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// Kind says what a reply is.
+// Kind is the kind of a reply.
 type Kind string
 
-// The kinds of reply. What each has is said in the comment: the fields of
-// Reply that are set.
+// The kinds of reply. The comment names the fields of Reply that are set.
 const (
 	FeatureReply Kind = "feature"      // Features
 	MoveReply    Kind = "move"         // Move
@@ -21,13 +20,13 @@ const (
 	Resign       Kind = "resign"       //
 	OfferDraw    Kind = "offer draw"   //
 	ResultClaim  Kind = "result"       // Result, Text
-	Tell         Kind = "tell"         // Text: for a person
+	Tell         Kind = "tell"         // Text: for the user
 	Hint         Kind = "hint"         // Move
 	Thinking     Kind = "thinking"     // Thought
 	Chatter      Kind = ""             // Text: anything else, to be ignored
 )
 
-// Reply is a line that an engine says.
+// Reply is a line from an engine.
 type Reply struct {
 	Kind     Kind
 	Move     string
@@ -38,16 +37,16 @@ type Reply struct {
 	Thought  Thought
 }
 
-// Feature is a name and a value, without its quotation marks.
+// Feature is a name and a value, without quotation marks.
 type Feature struct{ Name, Value string }
 
 // Thought is a line of thinking output.
 type Thought struct {
 	Depth int
-	Score int // centipawns for the engine, or beyond 100000 for mates
+	Score int // centipawns from the engine's point of view; beyond 100000, mates
 	Time  time.Duration
 	Nodes uint64
-	Line  string // the moves, in the engine's own notation
+	Line  string // the principal variation, in the engine's own notation
 }
 
 // Parse reads a line. The error wraps ErrSyntax.
@@ -88,7 +87,7 @@ func Parse(text string) (Reply, error) {
 			return Reply{Kind: Error, Text: why, Move: strings.TrimSpace(command)}, nil
 		}
 	}
-	if strings.HasPrefix(rest, "... ") { // the move as version 1 wrote it: 1. ... h2e2
+	if strings.HasPrefix(rest, "... ") { // a move in version 1 of the protocol: 1. ... h2e2
 		if _, err := strconv.Atoi(strings.TrimSuffix(word, ".")); err == nil {
 			return moveReply(strings.TrimSpace(rest[4:]))
 		}
@@ -116,7 +115,7 @@ func illegal(rest string, chatter Reply) Reply {
 	return Reply{Kind: Illegal, Move: strings.TrimSpace(move), Text: strings.Trim(reason, " ()")}
 }
 
-// parseFeatures reads name=value and name="value with blanks".
+// parseFeatures reads name=value and name="value with spaces".
 func parseFeatures(text string) ([]Feature, error) {
 	var list []Feature
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
@@ -127,7 +126,7 @@ func parseFeatures(text string) ([]Feature, error) {
 		var value string
 		if quoted, is := strings.CutPrefix(rest, `"`); is {
 			if value, text, ok = strings.Cut(quoted, `"`); !ok {
-				return list, fmt.Errorf("%w: feature %.20q: its value has no end", ErrSyntax, name)
+				return list, fmt.Errorf("%w: feature %.20q: no closing quotation mark", ErrSyntax, name)
 			}
 		} else {
 			value, text, _ = strings.Cut(rest, " ")
@@ -137,8 +136,8 @@ func parseFeatures(text string) ([]Feature, error) {
 	return list, nil
 }
 
-// parseThought reads depth, score, centiseconds and nodes, then the line.
-// Engines may put a mark right behind the depth, and tabs between the numbers.
+// parseThought reads depth, score, centiseconds and nodes, then the moves. There
+// may be a mark right after the depth, and tabs between the numbers.
 func parseThought(text string) (Thought, bool) {
 	fields := strings.Fields(text)
 	if len(fields) < 4 {
@@ -155,8 +154,8 @@ func parseThought(text string) (Thought, bool) {
 		Line: strings.Join(fields[4:], " ")}, true
 }
 
-// Features are what an engine has said of itself. The zero value is not what
-// holds before it has said anything: that is DefaultFeatures.
+// Features are an engine's capabilities. Before it has sent any, DefaultFeatures
+// hold, not the zero value.
 type Features struct {
 	Name     string
 	Variants []string
@@ -168,15 +167,15 @@ type Features struct {
 	SMP      bool // knows Cores
 	Reuse    bool // plays several games in a row
 	Options  []string
-	Done     bool // no more features will come
-	Waiting  bool // done=0: it takes longer than two seconds
+	Done     bool // the list is complete
+	Waiting  bool // done=0: completing it takes longer than two seconds
 }
 
-// DefaultFeatures hold where an engine says nothing.
+// DefaultFeatures are those of an engine that sends none.
 func DefaultFeatures() Features { return Features{Time: true, Reuse: true} }
 
-// Set takes a feature in and returns the command that answers it: accepted or
-// rejected, "" where none is due.
+// Set records a feature and returns the command that answers it: accepted or
+// rejected, "" if none is due.
 func (f *Features) Set(o Feature) string {
 	on := o.Value == "1"
 	switch o.Name {
@@ -190,7 +189,7 @@ func (f *Features) Set(o Feature) string {
 	case "option":
 		f.Options = append(f.Options, o.Value)
 	case "sigint", "sigterm", "colors", "analyze", "name", "playother", "ics", "pause", "nps", "highlight", "exclude", "setscore", "draw":
-		// Harmless: what they allow is never sent.
+		// What they allow is never sent.
 	case "debug":
 		// Lines that begin with # are chatter, announced or not.
 	case "ping":
@@ -208,7 +207,7 @@ func (f *Features) Set(o Feature) string {
 	case "reuse":
 		f.Reuse = on
 	default:
-		return line("rejected", o.Name) // san and egt among them: moves are coordinates here
+		return line("rejected", o.Name) // among them san and egt: moves are coordinates here
 	}
 	return line("accepted", o.Name)
 }

@@ -1,6 +1,6 @@
 // Package faultyengine is an engine that is broken on purpose, in one way at a time:
-// what drives engines is tested with it. Apart from that it speaks UCI and
-// plays the first legal move.
+// what drives engines is tested with it. Apart from that it speaks UCI, or
+// another protocol where its mode says so, and plays the first legal move.
 package faultyengine
 
 import (
@@ -43,13 +43,25 @@ const (
 	CloseInput  = "close-input"  // stops listening
 	Deaf        = "deaf"         // never reads what it is sent
 	IgnoreQuit  = "ignore-quit"  // goes on after quit and at the end of its input
+	EarlyMove   = "early-move"   // answers a search without an end at once, with a move
+	EarlyNull   = "early-null"   // the same with no move
+	NullAtStop  = "null-at-stop" // answers with no move when it is told to stop
+
+	// In UCCI. As ElephantEye: "go depth infinite" is a search of no depth, which
+	// finds nothing; "go infinite" is understood.
+	DepthInfinite = "ucci-depth-infinite"
+
+	// In the Gomocup protocol.
+	ErrorLines = "gomocup-error-lines" // answers every INFO with an error, just before its next move
+	LosesWord  = "gomocup-loses-word"  // as Rapfi, loses the first word of a line that comes right after its move
 
 	child = "child" // what Fork and Zombie start
 )
 
 // Modes are all the ways.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
-	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit}
+	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit, EarlyMove, EarlyNull, NullAtStop,
+	DepthInfinite, ErrorLines, LosesWord}
 
 // Main is the program; the test binaries that stand in for it call it.
 func Main() {
@@ -78,12 +90,16 @@ func run(mode string) int {
 	defer out.Flush()
 	e := &engine{mode: mode, out: out, game: "xiangqi"}
 	e.setUp(uci.Position{})
+	obey := e.obeyUCI
+	switch mode {
+	case DepthInfinite:
+		obey = e.obeyUCCI
+	case ErrorLines, LosesWord:
+		obey = (&gomocupEngine{engine: e}).obey
+	}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, uci.MaxLine)
-	for in.Scan() {
-		if c, _ := uci.Parse(in.Text()); !e.obey(c) {
-			break
-		}
+	for in.Scan() && obey(in.Text()) {
 	}
 	if mode == IgnoreQuit {
 		time.Sleep(time.Minute)
@@ -110,8 +126,9 @@ func (e *engine) say(line any) {
 	}
 }
 
-// obey does what it is told; false ends the program.
-func (e *engine) obey(c uci.Command) bool {
+// obeyUCI does what it is told; false ends the program.
+func (e *engine) obeyUCI(line string) bool {
+	c, _ := uci.Parse(line)
 	if e.mode == Chatter {
 		e.say("DEBUG: got " + c.String())
 		e.say("{\"depth\": 1}")
@@ -138,7 +155,10 @@ func (e *engine) obey(c uci.Command) bool {
 	case uci.Go:
 		return e.think(c)
 	case uci.Stop:
-		if e.thinking && e.mode != IgnoreStop {
+		switch {
+		case e.thinking && e.mode == NullAtStop:
+			e.say(uci.BestMove{Move: uci.NoMoves[0]})
+		case e.thinking && e.mode != IgnoreStop:
 			e.answer()
 		}
 		if e.mode == Twice {
@@ -160,12 +180,22 @@ func (e *engine) form() uci.Dialect {
 }
 
 func (e *engine) setUp(c uci.Position) {
-	p, err := catalog.Setup(e.game, "", uci.Dialect{Game: e.game, Ranks: 1}.OurPosition(c.FEN))
+	d := uci.Dialect{Game: e.game, Ranks: 1}
+	var moves []string
+	for _, m := range c.Moves {
+		moves = append(moves, d.Ours(m))
+	}
+	e.play(d.OurPosition(c.FEN), moves)
+}
+
+// play sets up a position, and leaves the old one where that can't be.
+func (e *engine) play(position string, moves []string) {
+	p, err := catalog.Setup(e.game, "", position)
 	if err != nil {
 		return
 	}
-	for _, text := range c.Moves {
-		if _, err := game.PlayText(p, uci.Dialect{Game: e.game, Ranks: 1}.Ours(text)); err != nil {
+	for _, text := range moves {
+		if _, err := game.PlayText(p, text); err != nil {
 			return
 		}
 	}
@@ -206,7 +236,11 @@ func (e *engine) think(g uci.Go) bool {
 			return true
 		}
 	}
-	if e.thinking = g.Infinite || e.mode == OnlyStop; !e.thinking {
+	if g.Infinite && e.mode == EarlyNull {
+		e.say(uci.BestMove{Move: uci.NoMoves[0]})
+		return true
+	}
+	if e.thinking = g.Infinite && e.mode != EarlyMove || e.mode == OnlyStop; !e.thinking {
 		e.answer()
 	}
 	return true

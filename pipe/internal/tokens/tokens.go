@@ -1,6 +1,6 @@
-// Package tokens reads the lines of engine protocols: words between blanks,
-// most of them optional, in any order, some of them unknown. What is wrong is
-// noted and passed over, because a protocol's other side can't be asked again.
+// Package tokens reads the lines of engine protocols: words separated by spaces,
+// most of them optional, in any order, some of them unknown. An error is
+// recorded and reading goes on, because the sender can't be asked again.
 package tokens
 
 import (
@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// MaxLine is the longest line that is looked at, in bytes: several thousand
-// moves.
+// MaxLine is the longest line that is read, in bytes: several thousand moves.
 const MaxLine = 64 << 10
 
-// ErrSyntax: a line that is too long, or a word that is not what it should be.
+// ErrSyntax is wrapped by the error of a line that is too long or has an invalid
+// word. What could be read of the line is valid.
 var ErrSyntax = errors.New("syntax")
 
 // Line is a line being read, word by word.
@@ -27,13 +27,14 @@ type Line struct {
 // Read begins to read a line.
 func Read(line string) *Line {
 	if len(line) > MaxLine {
-		return &Line{err: fmt.Errorf("%w: a line of %d bytes, at most %d make sense", ErrSyntax, len(line), MaxLine)}
+		return &Line{err: fmt.Errorf("%w: a line of %d bytes, over the limit of %d", ErrSyntax, len(line), MaxLine)}
 	}
-	return &Line{rest: clean(line)}
+	return &Line{rest: Text(line)}
 }
 
-// clean is the text without anything that could end a line or hide on it.
-func clean(text string) string {
+// Text makes a text fit to be part of a line: control characters become spaces,
+// and the spaces around it are cut.
+func Text(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
@@ -42,21 +43,13 @@ func clean(text string) string {
 	}, text))
 }
 
-// Text is a text that is to become part of a line.
-func Text(text string) string { return clean(text) }
-
-// Err is the first thing that was wrong.
+// Err is the first error.
 func (l *Line) Err() error { return l.err }
 
-// Bad notes what is wrong, unless something was before.
+// Bad records a syntax error, unless there was one before.
 func (l *Line) Bad(format string, args ...any) {
-	l.Note(fmt.Errorf("%w: %s", ErrSyntax, fmt.Sprintf(format, args...)))
-}
-
-// Note keeps err, if it is one, unless something was wrong before.
-func (l *Line) Note(err error) {
 	if l.err == nil {
-		l.err = err
+		l.err = fmt.Errorf("%w: %s", ErrSyntax, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -73,14 +66,17 @@ func (l *Line) Peek() string {
 	return word
 }
 
-// Rest is all that is left.
+// Rest is the unread part of the line.
 func (l *Line) Rest() string {
 	rest := l.rest
 	l.rest = ""
 	return rest
 }
 
-// Until is the words before the next one that ends reports, or all that are left.
+// Words are all words that are left.
+func (l *Line) Words() []string { return l.Until(func(string) bool { return false }) }
+
+// Until is the words before the first for which ends is true.
 func (l *Line) Until(ends func(word string) bool) (words []string) {
 	for l.rest != "" && !ends(l.Peek()) {
 		words = append(words, l.Next())
@@ -88,8 +84,9 @@ func (l *Line) Until(ends func(word string) bool) (words []string) {
 	return words
 }
 
-// Number is the next word as a number, brought within least and most. A word
-// that is none is noted and stays, it may be the next keyword; ok is then false.
+// Number reads the next word as a number, clamped to [least, most]. A word that
+// is not a number is an error and stays unread, for it may be the next keyword;
+// ok is then false.
 func (l *Line) Number(key string, least, most int64) (n int64, ok bool) {
 	word := l.Peek()
 	n, err := strconv.ParseInt(word, 10, 64)
@@ -101,18 +98,32 @@ func (l *Line) Number(key string, least, most int64) (n int64, ok bool) {
 	return min(max(n, least), most), true
 }
 
-// longest is the longest time that a word may name.
-const longest = 365 * 24 * time.Hour
+// maxTime is the longest time that a word may give.
+const maxTime = 365 * 24 * time.Hour
 
-// Millis is the next word as a time in milliseconds, negative ones included:
-// an overdrawn clock.
+// Millis reads the next word as a time in milliseconds. It may be negative, as
+// an overdrawn clock is.
 func (l *Line) Millis(key string) (d time.Duration, ok bool) {
-	return l.Time(key, time.Millisecond)
+	const most = int64(maxTime / time.Millisecond)
+	n, ok := l.Number(key, -most, most)
+	return time.Duration(n) * time.Millisecond, ok
 }
 
-// Time is the next word as a time in the unit given.
-func (l *Line) Time(key string, unit time.Duration) (d time.Duration, ok bool) {
-	most := int64(longest / unit)
-	n, ok := l.Number(key, -most, most)
-	return time.Duration(n) * unit, ok
+// Position reads what follows "position" in UCI and UCCI: "startpos" or "fen
+// TEXT", then "moves ...".
+func (l *Line) Position() (fen string, moves []string) {
+	isMoves := func(w string) bool { return w == "moves" }
+	switch w := l.Next(); w {
+	case "startpos":
+	case "fen":
+		fen = strings.Join(l.Until(isMoves), " ")
+		if fen == "" {
+			l.Bad("position fen: nothing follows")
+		}
+	default:
+		l.Bad("position %.40q: want startpos or fen", w)
+	}
+	l.Until(isMoves)
+	l.Next()
+	return fen, l.Words()
 }

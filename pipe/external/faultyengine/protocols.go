@@ -1,0 +1,115 @@
+package faultyengine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/pipe/gomocup"
+	"sparring/pipe/ucci"
+)
+
+// obeyUCCI does what it is told in UCCI; false ends the program.
+func (e *engine) obeyUCCI(line string) bool {
+	best := func() { e.say(ucci.BestMove{Move: e.pos.Format(e.pos.Legal(nil)[0])}) }
+	c, _ := ucci.Parse(line)
+	switch c := c.(type) {
+	case ucci.Hello:
+		e.say(ucci.OK{})
+	case ucci.IsReady:
+		e.say(ucci.ReadyOK{})
+	case ucci.Position:
+		e.play(c.FEN, c.Moves)
+	case ucci.Go:
+		switch {
+		case strings.HasSuffix(line, "depth infinite"):
+			e.say(ucci.NoBestMove{})
+		case c.Infinite:
+			e.thinking = true
+		default:
+			best()
+		}
+	case ucci.Stop:
+		if e.thinking {
+			best()
+		}
+		e.thinking = false
+	case ucci.Quit:
+		e.say(ucci.Bye{})
+		return false
+	}
+	return true
+}
+
+// gomocupEngine speaks the Gomocup protocol, on a board of 15.
+type gomocupEngine struct {
+	*engine
+	decoder gomocup.Decoder
+	objects []string  // to what it was told since its last move
+	moved   time.Time // when it last moved
+}
+
+// listensAfter is how long after its move LosesWord reads a line as it is.
+const listensAfter = 50 * time.Millisecond
+
+// obey does what it is told; false ends the program.
+func (e *gomocupEngine) obey(line string) bool {
+	if e.mode == LosesWord && time.Since(e.moved) < listensAfter {
+		_, line, _ = strings.Cut(line, " ")
+	}
+	c, ok, err := e.decoder.Line(line)
+	if !ok || err != nil {
+		return true
+	}
+	switch c.Verb {
+	case gomocup.Start, gomocup.Restart:
+		e.pos, _ = catalog.Setup("gomoku", "gomoku/freestyle-15", "")
+		e.say("OK")
+	case gomocup.Info:
+		if e.mode == ErrorLines {
+			e.objects = append(e.objects, c.Key)
+		}
+	case gomocup.Board:
+		e.pos, _ = catalog.Setup("gomoku", "gomoku/freestyle-15", "")
+		for _, s := range c.Stones {
+			e.put(s.Point)
+		}
+		e.move()
+	case gomocup.Begin:
+		e.move()
+	case gomocup.Turn:
+		e.put(c.At)
+		e.move()
+	case gomocup.End:
+		return false
+	default:
+		e.say(gomocup.Answer{Kind: gomocup.Error, Text: fmt.Sprintf("Unknown command: %s", c.Verb)})
+	}
+	return true
+}
+
+func (e *gomocupEngine) put(at gomocup.Point) {
+	if m, err := e.pos.Parse(at.Move(15)); err == nil {
+		e.pos.Play(m) // else the driver finds the answer illegal
+	}
+}
+
+func (e *gomocupEngine) move() {
+	for _, key := range e.objects {
+		e.say(gomocup.Answer{Kind: gomocup.Error, Text: "Unknown command: " + strings.ToUpper(key)})
+	}
+	e.objects = nil
+	m := game.NoMove
+	if legal := e.pos.Legal(nil); len(legal) > 0 {
+		m = legal[0]
+	}
+	at, err := gomocup.PointOf(e.pos.Format(m), 15)
+	if err != nil {
+		return
+	}
+	e.put(at)
+	e.moved = time.Now()
+	e.say(at)
+}

@@ -1,0 +1,182 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/pipe/external/faultyengine"
+)
+
+// playOn plays some moves of a game, or any legal one where a move is NoMove.
+func playOn(t *testing.T, p game.Position, moves ...game.Move) {
+	t.Helper()
+	for _, m := range moves {
+		if m == game.NoMove {
+			m = p.Legal(nil)[0]
+		}
+		if err := p.Play(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// await waits until something holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not within a minute: " + what)
+		}
+	}
+}
+
+// count is the number of incidents not yet taken along.
+func (i *incidents) count() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.list)
+}
+
+// TestOddPondering: what a program answers while no move is due costs it
+// nothing. The same process plays on, and what it said is told once.
+func TestOddPondering(t *testing.T) {
+	for _, test := range []struct {
+		mode    string
+		dialect Dialect
+		early   bool // the incident comes while it ponders
+		want    string
+		rests   bool // it is not asked to ponder again
+	}{
+		{faultyengine.EarlyMove, UCI, true, `" to "go infinite" before it was told to stop`, false},
+		{faultyengine.EarlyNull, UCI, true, `answered "bestmove (none)" to "go infinite" before it was told to stop: no move; it does not ponder any more`, true},
+		{faultyengine.NullAtStop, UCI, false, `told to stop pondering, the engine answered "bestmove (none)"`, false},
+		{faultyengine.DepthInfinite, UCCI, true, `answered "nobestmove" to "go depth infinite" before it was told to stop: no move; it ponders by another command now`, false},
+	} {
+		t.Run(test.mode, func(t *testing.T) {
+			g := play(t, openBroken(t, test.mode, func(s *Spec) { s.Dialect = test.dialect }))
+			p := newGame(t, "xiangqi/wxf")
+			r := find(t, g, p, search.Limits{Depth: 1})
+			if r.Err != nil || len(r.Incidents) > 0 {
+				t.Fatalf("%v, %q", r.Err, r.Incidents)
+			}
+			playOn(t, p, r.Move, game.NoMove)
+			process := g.current().program
+			var all []string
+			for round := range 4 {
+				run, err := g.Search(p, search.Limits{Wait: true}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if test.early && round == 0 {
+					await(t, "an incident", func() bool { return g.incidents.count() > 0 })
+				} else if !test.early {
+					await(t, "it ponders", func() bool { return process.lastSent() == "go infinite" })
+				}
+				if round%2 == 0 { // the opponent plays another move
+					run.Stop()
+					if r := run.Wait(); r.Err != nil {
+						t.Fatal(r.Err)
+					}
+					playOn(t, p, p.Legal(nil)[1], game.NoMove)
+					continue
+				}
+				run.PonderHit(search.Limits{Depth: 1})
+				r := run.Wait()
+				if r.Err != nil || r.Move == game.NoMove {
+					t.Fatalf("round %d: %v, move %#x", round, r.Err, uint32(r.Move))
+				}
+				all = append(all, r.Incidents...)
+				playOn(t, p, r.Move, game.NoMove)
+			}
+			if len(all) == 0 || !strings.Contains(all[0], test.want) {
+				t.Errorf("told %q, want %q", all, test.want)
+			}
+			if test.early && len(all) != 1 {
+				t.Errorf("told %d times: %q", len(all), all)
+			}
+			if g.current().program != process {
+				t.Error("another process plays")
+			}
+			if process.ponderless != test.rests {
+				t.Errorf("it does not ponder: %v", process.ponderless)
+			}
+		})
+	}
+}
+
+func openFaultyGomocup(t *testing.T, mode string) *Engine {
+	t.Helper()
+	s := brokenSpec(t, mode)
+	s.Dialect = Gomocup
+	e := open(t, s, "gomoku")
+	e.times = patient
+	return e
+}
+
+// TestErrorLines: a line that begins with ERROR is no answer to the request for
+// a move: it is told once, and the move awaited. What has not changed is not
+// sent again in the same game.
+func TestErrorLines(t *testing.T) {
+	e := openFaultyGomocup(t, faultyengine.ErrorLines)
+	g := play(t, e)
+	if err := g.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	g.current().program.inbox.setTap(func(line string) { lines = append(lines, line) })
+	p := newGame(t, "gomoku/freestyle-15")
+	var told []string
+	for round := range 4 {
+		left := clock.State{Left: time.Duration(60-round) * time.Second}
+		c := &search.Clock{Spec: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}, Mine: left, Theirs: left}
+		r := find(t, g, p, search.Limits{Clock: c})
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		told = append(told, r.Incidents...)
+		playOn(t, p, r.Move, p.Legal(nil)[30+round])
+	}
+	e.Close() // ends the tap
+	for _, key := range []string{"TIMEOUT_MATCH", "TIME_INCREMENT", "TIME_LEFT", "RULE"} {
+		line := "ERROR Unknown command: " + key
+		same := func(s string) bool { return strings.Contains(s, line) }
+		if n := len(told) - len(slices.DeleteFunc(slices.Clone(told), same)); n != 1 {
+			t.Errorf("%s: told %d times: %q", key, n, told)
+		}
+		want := 1
+		if key == "TIME_LEFT" {
+			want = 4
+		}
+		if n := len(lines) - len(slices.DeleteFunc(slices.Clone(lines), same)); n != want {
+			t.Errorf("%s: sent %d times, want %d", key, n, want)
+		}
+	}
+}
+
+// TestPauseAfterMove: a program that misses what comes right after its move is
+// given the time to listen again.
+func TestPauseAfterMove(t *testing.T) {
+	e := openFaultyGomocup(t, faultyengine.LosesWord)
+	for range 2 { // the second game begins right after a move, too
+		g, p := play(t, e), newGame(t, "gomoku/freestyle-15")
+		for round := range 4 {
+			r := find(t, g, p, search.Limits{Hard: time.Minute})
+			if r.Err != nil || len(r.Incidents) > 0 {
+				t.Fatal(r.Err, fmt.Sprintf("%q", r.Incidents))
+			}
+			playOn(t, p, r.Move, p.Legal(nil)[30+round])
+		}
+		g.Close()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.idle) != 1 || len(e.busy) > 0 {
+		t.Errorf("%d processes wait, %d play", len(e.idle), len(e.busy))
+	}
+}
