@@ -53,10 +53,17 @@ func Run(w io.Writer) (signature uint64, err error) {
 // suite is the adapter of a game, which has its positions.
 func suite(gameName string) (adapter.Adapter, error) {
 	a, err := engine.Adapter(gameName)
-	if err == nil && (len(a.Bench.Positions) == 0 || a.Bench.Depth < 1) {
-		err = fmt.Errorf("bench: %s has no positions or no depth", gameName)
+	if err == nil {
+		err = measurable(a)
 	}
 	return a, err
+}
+
+func measurable(a adapter.Adapter) error {
+	if len(a.Bench.Positions) == 0 || a.Bench.Depth < 1 {
+		return fmt.Errorf("bench: %s has no positions, or no depth", a.Game)
+	}
+	return nil
 }
 
 // run searches the positions to a depth with some heuristics turned on or off.

@@ -32,6 +32,21 @@ func TestSignature(t *testing.T) {
 	}
 }
 
+// A game that bench can't measure is an error.
+func TestNothingToMeasure(t *testing.T) {
+	bare, err := engine.Adapter("amazons")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare.Bench = adapter.Bench{}
+	if err := measurable(bare); err == nil || !strings.Contains(err.Error(), "amazons has no positions") {
+		t.Errorf("%v", err)
+	}
+	if _, err := suite("nonesuch"); err == nil {
+		t.Error("a game without an engine is measured")
+	}
+}
+
 // suites are the games that bench searches.
 func suites(b *testing.B) (all []adapter.Adapter) {
 	for _, g := range catalog.Games() {

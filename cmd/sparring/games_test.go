@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sparring/bot"
+	"sparring/configs"
+	"sparring/game/catalog"
+)
+
+// TestShippedGames: every game of the catalog has two players in the default
+// settings, their rights on the shipped server, and reasons that are described.
+func TestShippedGames(t *testing.T) {
+	var cfg bot.Config
+	if err := configs.Defaults(&cfg); err != nil {
+		t.Fatal(err)
+	}
+	described := read(t, "docs/asyncapi.yaml")
+	accounts := read(t, "configs/nats.conf")
+	for _, g := range catalog.Games() {
+		for _, suffix := range []string{"-hare", "-tortoise"} {
+			if player := g.Name + suffix; !slices.Contains(cfg.Players, player+":"+g.Name) {
+				t.Errorf("%s is not among the default players", player)
+			}
+			for _, right := range []string{"play." + g.Name + suffix + ".>", "to." + g.Name + suffix + ".>", "offer.player." + g.Name + suffix + " bots"} {
+				if !strings.Contains(accounts, `"sparring.`+right+`"`) {
+					t.Errorf("configs/nats.conf does not allow %s", right)
+				}
+			}
+		}
+		if pools := `"sparring.offer.` + g.Name + `.> bots"`; strings.Count(accounts, pools) != 2 { // for bots and for guests
+			t.Errorf("configs/nats.conf has %d times %s", strings.Count(accounts, pools), pools)
+		}
+		for _, reason := range g.Reasons {
+			if !strings.Contains(described, string(reason)) {
+				t.Errorf("docs/asyncapi.yaml does not describe the reason %s", reason)
+			}
+		}
+	}
+}
+
+// read is a file of the repository.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
