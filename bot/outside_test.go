@@ -84,6 +84,44 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 	}
 }
 
+// What a program does wrong without losing the game by it is logged as a warning,
+// and stands in the record beside the move.
+func TestEngineMisbehaves(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, err := record.NewWriter(dir, "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	profiles := filepath.Join(t.TempDir(), "bots.json")
+	spec := strings.Replace(program(t, faultyengine.ErrorLines), "uci:", "gomocup:", 1)
+	text := fmt.Sprintf(`{"players": [{"player": "amazons-hare", "games": ["gomoku"], "engine": %q}]}`, spec)
+	if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: w},
+		func(c *Config) { c.Profiles = profiles })
+	terms := small(t)
+	terms.Rules, terms.Game = "gomoku/freestyle-15", "gomoku"
+	o := offerOf(terms, "game", game.First)
+	p.finished(p.grant(o, p.offer(protocol.OwnPool(hare), o)))
+	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
+	doc, err := record.Find(dir, "game")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const said = "ERROR Unknown command: TIME_LEFT"
+	if len(doc.Plies) == 0 || !strings.Contains(doc.Plies[0].Comment, said) || doc.Text != "" {
+		t.Errorf("text %q, first ply %+v", doc.Text, doc.Plies)
+	}
+	if !f.log.has("the engine misbehaved") || !f.log.has(said) {
+		t.Errorf("log:\n%s", f.log)
+	}
+}
+
 // All that is wrong with the engines of a file is said at once.
 func TestEnginesAreChecked(t *testing.T) {
 	profiles := filepath.Join(t.TempDir(), "bots.json")

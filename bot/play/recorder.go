@@ -54,6 +54,7 @@ func (s *Session) document() *record.Record {
 		}
 		if a := p.analysis; a != nil {
 			out.Think, out.UsedMS = a.think(), a.Spent.Milliseconds()
+			out.Comment = strings.Join(a.Incidents, "; ")
 		}
 		doc.Plies = append(doc.Plies, out)
 	}

@@ -113,6 +113,9 @@ func (s *Session) handleResult(t searchEnd) {
 		return
 	}
 	s.search = nil
+	for _, incident := range t.Incidents {
+		s.log.Warn().Str("incident", incident).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine misbehaved")
+	}
 	if s.st.Turn != s.st.You || s.game.pos == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"sparring/engine"
@@ -222,6 +223,7 @@ func (s *sitting) move(seat game.Seat, r search.Result, used time.Duration) {
 			Source: record.ThinkSource(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score),
 			WinProb: share(r.WinProb), Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
 		},
+		Comment: strings.Join(r.Incidents, "; "),
 	})
 	s.offer[seat] = r.OfferDraw
 	out := s.pos.Outcome()

@@ -62,7 +62,7 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	}
 	// Closing the engine ends whatever a check waits for.
 	defer context.AfterFunc(ctx, func() { e.Close() })()
-	x := &examination{engine: e, game: g.(*playedGame), start: start}
+	x := &examination{engine: e, game: g.(*externalGame), start: start}
 	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
 		f := check()
 		if err := ctx.Err(); err != nil {
@@ -79,7 +79,7 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 // examination is a check under way.
 type examination struct {
 	engine *Engine
-	game   *playedGame
+	game   *externalGame
 	start  game.Position
 
 	met  []engine.FaultKind
@@ -281,7 +281,8 @@ func (x *examination) stop() Finding {
 	if !protocols[x.engine.spec.Dialect].ponders {
 		return Finding{"stop", Moot, string(x.engine.spec.Dialect) + " has no search without an end"}
 	}
-	if _, err := x.program(); err != nil {
+	p, err := x.program()
+	if err != nil {
 		return x.failed("stop", err)
 	}
 	run, err := x.game.Search(x.start, search.Limits{Wait: true}, nil)
@@ -294,7 +295,11 @@ func (x *examination) stop() Finding {
 	if r := run.Wait(); r.Err != nil {
 		return x.failed("stop", r.Err)
 	}
-	if odd := x.game.incidents.take(); len(odd) > 0 {
+	odd := x.game.incidents.take()
+	if fault := p.fault(); fault != nil {
+		return x.failed("stop", fault)
+	}
+	if len(odd) > 0 {
 		return Finding{"stop", Warn, strings.Join(odd, "; ")}
 	}
 	return Finding{"stop", Good, fmt.Sprintf("answered %v after stop", time.Since(began).Round(time.Millisecond))}

@@ -110,6 +110,35 @@ func TestOddPondering(t *testing.T) {
 	}
 }
 
+// TestCrashWhilePondering: a program that fails while no move is due is started
+// again, and why is told.
+func TestCrashWhilePondering(t *testing.T) {
+	g := play(t, openBroken(t, faultyengine.CrashPonder))
+	p := newGame(t, "xiangqi/wxf")
+	for _, hit := range []bool{true, false} {
+		run, err := g.Search(p, search.Limits{Wait: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(t, "an incident", func() bool { return g.incidents.count() > 0 })
+		if !hit { // the next search tells it
+			run.Stop()
+			run.Wait()
+			if run, err = g.Search(p, search.Limits{Depth: 1}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run.PonderHit(search.Limits{Depth: 1})
+		r := run.Wait()
+		if r.Err != nil || r.Move == game.NoMove {
+			t.Errorf("hit %v: %v, move %#x", hit, r.Err, uint32(r.Move))
+		}
+		if len(r.Incidents) != 1 || !strings.Contains(r.Incidents[0], "started again (crash): the program ended: exit status 1") {
+			t.Errorf("hit %v: told %q", hit, r.Incidents)
+		}
+	}
+}
+
 func openFaultyGomocup(t *testing.T, mode string) *Engine {
 	t.Helper()
 	s := brokenSpec(t, mode)

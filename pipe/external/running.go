@@ -14,7 +14,7 @@ import (
 
 // running is a search under way. Its goroutine alone talks to the process.
 type running struct {
-	game   *playedGame
+	game   *externalGame
 	engine *Engine
 	query  *query
 	report func(search.Info)
@@ -115,10 +115,18 @@ func (r *running) run() {
 	case <-r.stop:
 		return
 	}
+	for r.attempt() && r.rest() {
+		// The program failed while pondering. Another process has to find the move.
+	}
+}
+
+// attempt searches with the game's process. It reports whether the process has
+// failed before a move was due, so that another one can go on.
+func (r *running) attempt() (again bool) {
 	p, err := r.game.acquire(r.stop)
 	if p == nil || err != nil {
 		r.result.Err = r.failure(err)
-		return
+		return false
 	}
 	a, err := r.converse(p)
 	if a != nil {
@@ -131,16 +139,18 @@ func (r *running) run() {
 	}
 	if err == nil {
 		p.inbox.listen(false)
-		return
+		return false
 	}
-	r.game.end(p)
+	r.game.forget(p)
 	r.engine.discard(p)
-	if fault, ok := errors.AsType[*engine.Fault](err); ok && !due {
-		r.game.incidents.add("the program failed while pondering and has to be started again: %s", fault.Text)
+	if fault, ok := errors.AsType[*engine.Fault](err); ok && !due && !r.game.isLost() && !r.engine.isClosed() {
+		r.game.incidents.add("the program failed while pondering and is started again (%s): %s", fault.Kind, fault.Text)
+		return r.game.begin()
 	}
 	if !errors.Is(err, errAbandoned) {
 		r.result.Err = r.failure(err)
 	}
+	return false
 }
 
 // failure is what a search says of an error.
@@ -164,16 +174,14 @@ func (r *running) moveDue() bool { return !r.orders().limits.Wait }
 // rest waits for Hit, with a program that can't think without an end; false is
 // that Stop came instead.
 func (r *running) rest() bool {
-	for {
+	for !r.orders().hit {
 		select {
 		case <-r.stop:
 			return false
 		case <-r.bell:
-			if r.orders().hit {
-				return true
-			}
 		}
 	}
+	return true
 }
 
 // slack is how much later than its hard limit an answer may come before it is
@@ -283,7 +291,7 @@ func (r *running) settle(p *program, a *answer) error {
 	}
 	if a.resign && a.move == "" && r.moveDue() {
 		res.Resign = true
-		p.held = nil
+		p.board = nil
 		return nil
 	}
 	m, after, why := r.check(a)
@@ -306,9 +314,9 @@ func (r *running) settle(p *program, a *answer) error {
 	} else if len(res.PV) > 1 {
 		res.Ponder = res.PV[1]
 	}
-	p.held = nil
+	p.board = nil
 	if !after.Outcome().Over() {
-		p.held = r.query.with(r.query.pos.Format(m))
+		p.board = r.query.after(r.query.pos.Format(m))
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ const (
 	CloseInput  = "close-input"  // stops listening
 	Deaf        = "deaf"         // never reads what it is sent
 	IgnoreQuit  = "ignore-quit"  // goes on after quit and at the end of its input
+	CrashPonder = "crash-ponder" // ends when it is to search without an end
 	EarlyMove   = "early-move"   // answers a search without an end at once, with a move
 	EarlyNull   = "early-null"   // the same with no move
 	NullAtStop  = "null-at-stop" // answers with no move when it is told to stop
@@ -60,7 +61,7 @@ const (
 
 // Modes are all the ways.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
-	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit, EarlyMove, EarlyNull, NullAtStop,
+	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
 	DepthInfinite, ErrorLines, LosesWord}
 
 // Main is the program; the test binaries that stand in for it call it.
@@ -204,6 +205,14 @@ func (e *engine) play(position string, moves []string) {
 
 // think does what its mode says; false ends the program.
 func (e *engine) think(g uci.Go) bool {
+	switch {
+	case g.Infinite && e.mode == CrashPonder:
+		e.exit = 1
+		return false
+	case g.Infinite && e.mode == EarlyNull:
+		e.say(uci.BestMove{Move: uci.NoMoves[0]})
+		return true
+	}
 	switch e.mode {
 	case HangGo:
 		time.Sleep(time.Minute)
@@ -235,10 +244,6 @@ func (e *engine) think(g uci.Go) bool {
 		if g.Infinite {
 			return true
 		}
-	}
-	if g.Infinite && e.mode == EarlyNull {
-		e.say(uci.BestMove{Move: uci.NoMoves[0]})
-		return true
 	}
 	if e.thinking = g.Infinite && e.mode != EarlyMove || e.mode == OnlyStop; !e.thinking {
 		e.answer()
