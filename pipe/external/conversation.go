@@ -233,19 +233,20 @@ func (c *conversation) readLines() (*answer, error) {
 }
 
 // endedEarly takes in the answer to a search without an end that came before it
-// was asked for. The program is not at fault: no move is due. Where the answer
-// is of no use, another command may make it ponder; else it rests from now on.
+// was asked for. The program is not at fault: no move is due. Another command may
+// make it go on; if there is none, a program with an odd answer does not ponder
+// any more.
 func (c *conversation) endedEarly(a *answer) error {
 	const what = "while pondering the engine answered %q to %q before it was told to stop"
 	sent := clip(c.p.lastSent())
 	_, _, why := c.r.check(a)
 	switch {
+	case c.p.searchOtherwise():
+		c.r.game.incidents.add(what+"; it ponders by another command now", clip(a.line), sent)
 	case why == "":
 		c.early, c.resting = a, true
 		c.p.once(what, func() { c.r.game.incidents.add(what, clip(a.line), sent) })
 		return nil
-	case c.p.searchOtherwise():
-		c.r.game.incidents.add(what+": %s; it ponders by another command now", clip(a.line), sent, why)
 	default:
 		c.p.ponderless = true
 		c.r.game.incidents.add(what+": %s; it does not ponder any more", clip(a.line), sent, why)

@@ -145,8 +145,8 @@ func (t *gomocupTalk) setUp(p *program, q *query) error {
 	if err != nil {
 		return err
 	}
-	if p.held != nil {
-		return nil
+	if p.held != nil && (q.start != "" || len(q.moves) > 0) {
+		return nil // TURN or BOARD will do; BEGIN wants an empty board
 	}
 	if !t.fresh || size != t.size {
 		if err := t.restart(p, size); err != nil {

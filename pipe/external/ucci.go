@@ -124,8 +124,8 @@ func (t *ucciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 
 func (t *ucciTalk) objects(string) bool { return false }
 
-// searchOtherwise: ElephantEye answers "go depth infinite" with nobestmove, and
-// searches on at any word that it does not know.
+// searchOtherwise: "go depth infinite" is a search of no depth to ElephantEye, which
+// answers nobestmove, and to Fairy-Stockfish. Both understand "go infinite".
 func (t *ucciTalk) searchOtherwise() bool {
 	was := t.bareInfinite
 	t.bareInfinite = true
