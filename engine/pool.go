@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -57,7 +58,8 @@ type Request struct {
 	Game     Game          // stays open until the thought has ended
 	Position game.Position // copied
 	// Limits besides the clock's. The clock, if there is one, sets Soft, Hard,
-	// From and SoftScale.
+	// From and SoftScale. It does not in a reproducible game whose searches have
+	// a limit of nodes or depth: they end by that alone, even if the flag falls.
 	Limits search.Limits
 	Clock  *Clock
 	// Ponder: think until PonderHit or Stop; Clock and the time in Limits are not
@@ -73,6 +75,7 @@ type Thought struct {
 	game     Game
 	position game.Position
 	watch    func(search.Info)
+	untimed  bool          // no clock limits the search
 	granted  chan struct{} // closed when a core is first granted
 	stop     chan struct{} // closed by Stop
 	done     chan struct{} // closed when result and err are set
@@ -96,7 +99,7 @@ func (p *Pool) Think(r Request) (*Thought, error) {
 	if out := r.Position.Outcome(); out.Over() {
 		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
 	}
-	t := &Thought{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits,
+	t := &Thought{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits, untimed: untimed(r.Game, r.Limits),
 		granted: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
 	if r.Ponder {
 		t.limits.Soft, t.limits.Hard, t.limits.Wait = 0, 0, true
@@ -112,6 +115,15 @@ func (p *Pool) Think(r Request) (*Thought, error) {
 	p.living.Go(t.live)
 	p.schedule()
 	return t, nil
+}
+
+// untimed reports whether no clock may limit a search.
+func untimed(g Game, l search.Limits) bool {
+	if !g.Options().Reproducible {
+		return false
+	}
+	d := g.Describe()
+	return max(l.Nodes, d.Nodes) > 0 || max(l.Depth, d.Depth) > 0
 }
 
 // Close stops all thoughts and waits for their end.
@@ -136,6 +148,7 @@ func (t *Thought) play(c *Clock) {
 	if l.From.IsZero() {
 		l.From = time.Now()
 	}
+	soft, hard := l.Soft, l.Hard
 	if c != nil {
 		length := usualLength
 		if a, err := Adapter(t.position.Rules().Game); err == nil {
@@ -143,22 +156,16 @@ func (t *Thought) play(c *Clock) {
 		}
 		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
 			Ply: t.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead})
-		l.Soft, l.Hard, l.SoftScale, l.Clock = b.Soft, b.Hard, timing.SoftScale, c
+		soft, hard = b.Soft, b.Hard
+		if !t.untimed {
+			l.Soft, l.Hard, l.SoftScale, l.Clock = soft, hard, timing.SoftScale, c
+		}
 		if !c.At.IsZero() {
 			l.From = c.At
 		}
 	}
-	meant := l.Soft
-	if meant == 0 {
-		meant = l.Hard
-	}
-	if meant == 0 {
-		meant = usualThought
-	}
-	last := l.Hard
-	if last == 0 {
-		last = meant
-	}
+	meant := cmp.Or(soft, hard, usualThought)
+	last := cmp.Or(hard, meant)
 	t.playing, t.due, t.urgent = true, l.From.Add(last), l.From.Add(meant/2)
 }
 

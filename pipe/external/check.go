@@ -62,7 +62,7 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	}
 	// Closing the engine ends whatever a check waits for.
 	defer context.AfterFunc(ctx, func() { e.Close() })()
-	x := &examination{engine: e, game: g.(*playedGame), start: start}
+	x := &examination{engine: e, game: g.(*externalGame), start: start}
 	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
 		f := check()
 		if err := ctx.Err(); err != nil {
@@ -79,7 +79,7 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 // examination is a check under way.
 type examination struct {
 	engine *Engine
-	game   *playedGame
+	game   *externalGame
 	start  game.Position
 
 	met  []engine.FaultKind

@@ -14,7 +14,7 @@ type dialect interface {
 	// greet makes the program ready, its options set.
 	greet(p *program) error
 	// setUp brings it to the position of a search. What it has of the game is
-	// in p.held; nil is a new game.
+	// in p.board; nil is a new game.
 	setUp(p *program, q *query) error
 	// ask starts a search of that position.
 	ask(p *program, q *query, a allowance) error

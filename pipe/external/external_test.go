@@ -198,8 +198,8 @@ func TestDeaf(t *testing.T) {
 	<-p.gone
 }
 
-// end ends the process of a game.
-func end(g *playedGame) {
+// endProcess ends the process of a game.
+func endProcess(g *externalGame) {
 	p := g.current().program
 	p.kill()
 	<-p.gone
@@ -210,7 +210,7 @@ func TestStartedAnew(t *testing.T) {
 	g := play(t, openBroken(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
 	first := find(t, g, p, search.Limits{Depth: 1})
-	end(g)
+	endProcess(g)
 	if err := p.Play(first.Move); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestProcessesOfGames(t *testing.T) {
 	pids := func(games int) map[int]bool {
 		t.Helper()
 		seen := map[int]bool{}
-		var open []*playedGame
+		var open []*externalGame
 		for range games {
 			g, p := play(t, e), newGame(t, "xiangqi/wxf")
 			for range 2 {
@@ -266,18 +266,18 @@ func TestProcessesOfGames(t *testing.T) {
 		defer e.mu.Unlock()
 		return len(e.idle)
 	}
-	first := pids(mostIdle + 2)
-	if len(first) != mostIdle+2 || waiting() != mostIdle {
-		t.Errorf("%d processes for %d games at once, %d wait", len(first), mostIdle+2, waiting())
+	first := pids(maxIdle + 2)
+	if len(first) != maxIdle+2 || waiting() != maxIdle {
+		t.Errorf("%d processes for %d games at once, %d wait", len(first), maxIdle+2, waiting())
 	}
-	second := pids(mostIdle)
+	second := pids(maxIdle)
 	for pid := range second {
 		if !first[pid] {
 			t.Error("a process was started while one was waiting")
 		}
 	}
-	if len(second) != mostIdle || waiting() != mostIdle {
-		t.Errorf("%d processes for %d games, %d wait", len(second), mostIdle, waiting())
+	if len(second) != maxIdle || waiting() != maxIdle {
+		t.Errorf("%d processes for %d games, %d wait", len(second), maxIdle, waiting())
 	}
 }
 

@@ -145,7 +145,7 @@ func (t *gomocupTalk) setUp(p *program, q *query) error {
 	if err != nil {
 		return err
 	}
-	if p.held != nil && (q.start != "" || len(q.moves) > 0) {
+	if p.board != nil && (q.start != "" || len(q.moves) > 0) {
 		return nil // TURN or BOARD will do; BEGIN wants an empty board
 	}
 	if !t.fresh || size != t.size {
@@ -203,7 +203,7 @@ func (a allowance) turn(p *program) time.Duration {
 // position is the command that makes the program move: BEGIN on an empty board,
 // TURN where it knows all but the last move, else BOARD.
 func (t *gomocupTalk) position(p *program, q *query) (gomocup.Command, error) {
-	if p.held.leadsTo(q, 1) {
+	if p.board.leadsTo(q) {
 		at, err := gomocup.PointOf(q.moves[len(q.moves)-1], t.size)
 		return gomocup.Command{Verb: gomocup.Turn, At: at}, err
 	}

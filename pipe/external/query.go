@@ -70,21 +70,21 @@ func oddStart(r *game.Rules) string {
 	return b.String()
 }
 
-// held is the line of moves that a process has on its board.
-type held struct {
+// playedLine is a game as a program has it on its board.
+type playedLine struct {
 	rules, start string
 	moves        []string
 }
 
-// leadsTo reports whether the game goes on from h to q by so many moves.
-func (h *held) leadsTo(q *query, moves int) bool {
-	return h != nil && h.rules == q.pos.Rules().Name && h.start == q.start &&
-		len(q.moves) == len(h.moves)+moves && slices.Equal(h.moves, q.moves[:len(h.moves)])
+// leadsTo reports whether one more move leads from l to the position of q.
+func (l *playedLine) leadsTo(q *query) bool {
+	n := len(q.moves) - 1
+	return l != nil && l.rules == q.pos.Rules().Name && l.start == q.start && n == len(l.moves) && slices.Equal(l.moves, q.moves[:n])
 }
 
-// with is what a process knows when it has played a move.
-func (q *query) with(move string) *held {
-	return &held{q.pos.Rules().Name, q.start, append(slices.Clone(q.moves), move)}
+// after is the game of q after one more move.
+func (q *query) after(move string) *playedLine {
+	return &playedLine{q.pos.Rules().Name, q.start, append(slices.Clone(q.moves), move)}
 }
 
 // eloScale makes chances of centipawns as the Elo formula does of its points:

@@ -47,16 +47,16 @@ func open(t *testing.T, s Spec, gameName string) *Engine {
 }
 
 // play opens a game.
-func play(t *testing.T, e *Engine) *playedGame {
+func play(t *testing.T, e *Engine) *externalGame {
 	t.Helper()
 	g, err := e.NewGame(engine.GameOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g.(*playedGame)
+	return g.(*externalGame)
 }
 
-func find(t *testing.T, g *playedGame, p game.Position, l search.Limits) search.Result {
+func find(t *testing.T, g *externalGame, p game.Position, l search.Limits) search.Result {
 	t.Helper()
 	run, err := g.Search(p, l, nil)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // running is a search under way. Its goroutine alone talks to the process.
 type running struct {
-	game   *playedGame
+	game   *externalGame
 	engine *Engine
 	query  *query
 	report func(search.Info)
@@ -141,7 +141,7 @@ func (r *running) attempt() (again bool) {
 		p.inbox.listen(false)
 		return false
 	}
-	r.game.end(p)
+	r.game.forget(p)
 	r.engine.discard(p)
 	if fault, ok := errors.AsType[*engine.Fault](err); ok && !due && !r.game.isLost() && !r.engine.isClosed() {
 		r.game.incidents.add("the program failed while pondering and is started again (%s): %s", fault.Kind, fault.Text)
@@ -291,7 +291,7 @@ func (r *running) settle(p *program, a *answer) error {
 	}
 	if a.resign && a.move == "" && r.moveDue() {
 		res.Resign = true
-		p.held = nil
+		p.board = nil
 		return nil
 	}
 	m, after, why := r.check(a)
@@ -314,9 +314,9 @@ func (r *running) settle(p *program, a *answer) error {
 	} else if len(res.PV) > 1 {
 		res.Ponder = res.PV[1]
 	}
-	p.held = nil
+	p.board = nil
 	if !after.Outcome().Over() {
-		p.held = r.query.with(r.query.pos.Format(m))
+		p.board = r.query.after(r.query.pos.Format(m))
 	}
 	return nil
 }

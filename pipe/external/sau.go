@@ -35,7 +35,7 @@ func (t *sauTalk) greet(p *program) error {
 var errMidgame = errors.New("engines of the SAU platform can't take over a game: they play from its usual start")
 
 func (t *sauTalk) setUp(p *program, q *query) error {
-	if p.held == nil && (len(q.moves) > 1 || q.start != "") || p.held != nil && !p.held.leadsTo(q, 1) {
+	if p.board == nil && (len(q.moves) > 1 || q.start != "") || p.board != nil && !p.board.leadsTo(q) {
 		return errMidgame
 	}
 	rows, err := boardRows(q.pos.Rules().Name)
@@ -57,7 +57,7 @@ func boardRows(rules string) (int, error) {
 
 func (t *sauTalk) ask(p *program, q *query, _ allowance) error {
 	var lines []string
-	if p.held == nil {
+	if p.board == nil {
 		if t.played {
 			lines = append(lines, sau.Line{Word: sau.End}.String())
 		}

@@ -74,12 +74,12 @@ func (t *ucciTalk) sync(p *program, kind engine.FaultKind) error {
 }
 
 func (t *ucciTalk) setUp(p *program, q *query) error {
-	if o, ok := t.options.find("newgame"); ok && p.held == nil {
+	if o, ok := t.options.find("newgame"); ok && p.board == nil {
 		if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
 			return err
 		}
 	}
-	if p.held == nil || p.stale {
+	if p.board == nil || p.stale {
 		if err := t.sync(p, engine.FaultHang); err != nil {
 			return err
 		}

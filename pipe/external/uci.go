@@ -184,7 +184,7 @@ func (t *uciTalk) probe(p *program) error {
 }
 
 func (t *uciTalk) setUp(p *program, q *query) error {
-	if p.held == nil {
+	if p.board == nil {
 		if err := p.send(uci.NewGame{}.String()); err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (t *uciTalk) setUp(p *program, q *query) error {
 			return err
 		}
 	}
-	if p.held == nil || p.stale {
+	if p.board == nil || p.stale {
 		if err := t.sync(p, engine.FaultHang); err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func (t *xboardTalk) sync(p *program, kind engine.FaultKind) error {
 
 func (t *xboardTalk) setUp(p *program, q *query) error {
 	t.draw, t.refused, t.last = false, "", ""
-	if p.held.leadsTo(q, 1) {
+	if p.board.leadsTo(q) {
 		t.last = q.moves[len(q.moves)-1]
 		return nil
 	}
