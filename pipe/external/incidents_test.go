@@ -59,7 +59,7 @@ func TestOddPondering(t *testing.T) {
 		{faultyengine.DepthInfinite, UCCI, true, `answered "nobestmove" to "go depth infinite" before it was told to stop; it ponders by another command now`, false},
 	} {
 		t.Run(test.mode, func(t *testing.T) {
-			g := play(t, openBroken(t, test.mode, func(s *Spec) { s.Dialect = test.dialect }))
+			g := play(t, openFaulty(t, test.mode, func(s *Spec) { s.Dialect = test.dialect }))
 			p := newGame(t, "xiangqi/wxf")
 			r := find(t, g, p, search.Limits{Depth: 1})
 			if r.Err != nil || len(r.Incidents) > 0 {
@@ -103,8 +103,8 @@ func TestOddPondering(t *testing.T) {
 			if g.current().program != process {
 				t.Error("another process plays")
 			}
-			if process.ponderless != test.rests {
-				t.Errorf("it does not ponder: %v", process.ponderless)
+			if process.noPondering != test.rests {
+				t.Errorf("it does not ponder: %v", process.noPondering)
 			}
 		})
 	}
@@ -113,7 +113,7 @@ func TestOddPondering(t *testing.T) {
 // TestCrashWhilePondering: a program that fails while no move is due is started
 // again, and why is told.
 func TestCrashWhilePondering(t *testing.T) {
-	g := play(t, openBroken(t, faultyengine.CrashPonder))
+	g := play(t, openFaulty(t, faultyengine.CrashPonder))
 	p := newGame(t, "xiangqi/wxf")
 	for _, hit := range []bool{true, false} {
 		run, err := g.Search(p, search.Limits{Wait: true}, nil)
@@ -141,7 +141,7 @@ func TestCrashWhilePondering(t *testing.T) {
 
 func openFaultyGomocup(t *testing.T, mode string) *Engine {
 	t.Helper()
-	s := brokenSpec(t, mode)
+	s := faultySpec(t, mode)
 	s.Dialect = Gomocup
 	e := open(t, s, "gomoku")
 	e.times = patient
