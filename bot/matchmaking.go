@@ -20,7 +20,7 @@ func (p *player) matchmake(ctx context.Context) {
 	for sleep(ctx, b.Next()) {
 		switch played, err := p.challenge(ctx, pool, terms); {
 		case errors.Is(err, policy.ErrFull), errors.Is(err, errUnknown):
-			// Games enough, or nobody to play them for.
+			p.log.Trace().Err(err).Msg("no challenge now")
 		case errors.Is(err, policy.ErrClosed):
 			return
 		case err != nil && ctx.Err() == nil:

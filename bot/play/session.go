@@ -223,7 +223,7 @@ func (s *Session) handleState(in arrival) {
 		return
 	}
 	mine := st.Holders[st.You]
-	ours := mine.Player == s.player.ID && mine.Instance == s.player.Client.Instance()
+	ours := mine.Player == s.player.ID && mine.Instance == s.player.Settings.Instance
 	switch {
 	case !s.Held():
 		if !ours || !s.begin(in) {
