@@ -120,6 +120,15 @@ func Params(gameName, eval string) (search.Params, error) {
 // Params are the parameters of the engine's game.
 func (e *Engine) Params() search.Params { return e.params }
 
+// TableMen is the largest number of men that its endgame tables go up to, 0
+// without any.
+func (e *Engine) TableMen() int {
+	if e.options.Tables == nil {
+		return 0
+	}
+	return e.options.Tables.Men()
+}
+
 // NewGame implements Searcher. Games share a hash table unless they are to have
 // one of their own.
 func (e *Engine) NewGame(o GameOptions) (Game, error) {

@@ -33,12 +33,9 @@ func (g *ownGame) Ready() error { return nil }
 // Describe implements Game.
 func (g *ownGame) Describe() Description {
 	d := Description{Name: OurName, Build: Build(), HashMB: g.engine.options.HashBytes >> 20, Threads: g.engine.options.Threads,
-		Eval: g.engine.params.Eval, Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+		Eval: g.engine.params.Eval, TableMen: g.engine.TableMen(), Seed: g.options.Seed, Reproducible: g.options.Reproducible}
 	if g.options.Reproducible {
 		d.Threads = 1
-	}
-	if t := g.engine.options.Tables; t != nil {
-		d.TableMen = t.Men()
 	}
 	return d
 }

@@ -24,6 +24,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/engine/xiangqi"
 	"sparring/game"
 )
 
@@ -42,19 +43,24 @@ func Of(gameName string, level int) (Parameters, error) {
 	return a.Levels[level-1], nil
 }
 
-// New makes a game's engine that plays at a level. The error is that of Of.
-func New(gameName string, level int) (*Searcher, error) {
+// New makes a game's engine that plays at a level, with endgame tables if it does
+// not err on purpose and there are any. The error is that of Of.
+func New(gameName string, level int, tables xiangqi.Tables) (*Searcher, error) {
 	p, err := Of(gameName, level)
 	if err != nil {
 		return nil, err
 	}
-	return With(gameName, p)
+	return With(gameName, p, tables)
 }
 
 // With makes a searcher with parameters of the caller's own. The error wraps
 // game.ErrRules for a game that has no engine.
-func With(gameName string, p Parameters) (*Searcher, error) {
-	e, err := engine.New(gameName, engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1})
+func With(gameName string, p Parameters, tables xiangqi.Tables) (*Searcher, error) {
+	o := engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1}
+	if !errs(&p) {
+		o.Tables = tables
+	}
+	e, err := engine.New(gameName, o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +130,8 @@ func (*levelGame) Close() error { return nil }
 
 // Describe implements engine.Game.
 func (g *levelGame) Describe() engine.Description {
-	return engine.Description{Name: engine.OurName, Build: engine.Build(), Nodes: g.Nodes, Threads: 1, Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+	return engine.Description{Name: engine.OurName, Build: engine.Build(), Nodes: g.Nodes, Threads: 1, TableMen: g.engine.TableMen(),
+		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
 }
 
 // Search implements engine.Game. Limits narrow the level's own. Where the
@@ -184,7 +191,9 @@ func (t *turn) consider(l *search.Limits) (err error) {
 }
 
 // errs reports whether the level may play another move than the best it finds.
-func (s *Searcher) errs() bool { return s.Compare > 1 }
+func (s *Searcher) errs() bool { return errs(&s.Parameters) }
+
+func errs(p *Parameters) bool { return p.Compare > 1 }
 
 // limit narrows a caller's limits to the level's.
 func (s *Searcher) limit(l search.Limits) search.Limits {
