@@ -208,7 +208,7 @@ func TestAtOnce(t *testing.T) {
 func TestSlip(t *testing.T) {
 	params := &search.Params{WinScale: 100}
 	lines := []search.Info{{Score: 100, PV: []game.Move{1}}, {Score: 0, PV: []game.Move{2}}, {Score: -300, PV: []game.Move{3}}}
-	tn := &turn{Searcher: &Searcher{Parameters: Parameters{Slip: 1, Worst: 3}}, rng: rand.New(rand.NewPCG(1, 1))}
+	tn := &levelSearch{Searcher: &Searcher{Parameters: Parameters{Slip: 1, Worst: 3}}, rng: rand.New(rand.NewPCG(1, 1))}
 	const tries = 4000
 	count := map[game.Move]int{}
 	for range tries {
