@@ -149,7 +149,7 @@ func TestAborted(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	cfg := steady()
-	cfg.Match.FirstMove = 2 * time.Second
+	cfg.Policy.FirstMove = 2 * time.Second
 	a := runArena(t, srv, cfg)
 	terms := small(t, "60")
 	terms.Rated = true

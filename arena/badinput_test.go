@@ -103,7 +103,7 @@ func TestBadInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		var now protocol.Snapshot
-		a.visit(g, func(r *referee) { now = r.m.Snapshot(st.Started) })
+		a.visit(g, func(r *referee) { now = r.game.Snapshot(st.Started) })
 		return fmt.Sprintf("%d %s %+v %+v %s %v %v", seq, e.Kind, now.Moves, now.Holders, now.Key, now.Status, now.Outcome)
 	}
 	before := state()

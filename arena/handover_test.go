@@ -148,7 +148,7 @@ func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	cfg := quick()
-	cfg.Match.AbandonAfter = time.Second
+	cfg.Policy.AbandonAfter = time.Second
 	a := runArena(t, srv, cfg)
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	slow(ann, 20*time.Millisecond)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"sparring/arena/match"
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -18,9 +18,9 @@ import (
 // begun is a game whose log has begun, without a referee.
 func begun(t *testing.T, s *store, g protocol.GameID) {
 	t.Helper()
-	o := match.Opening{Game: g, Terms: small(t, "60+1")}
+	o := livegame.Opening{Game: g, Terms: small(t, "60+1")}
 	o.Holders[0], o.Holders[1] = protocol.Holder{Player: "ann", Instance: "a1"}, protocol.Holder{Player: "bob", Instance: "b1"}
-	_, event, refused := match.New(o, match.DefaultPolicy(), time.Now())
+	_, event, refused := livegame.New(o, livegame.DefaultPolicy(), time.Now())
 	if refused != nil {
 		t.Fatal(refused)
 	}
@@ -57,7 +57,7 @@ func TestFence(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				m, event, err := match.Restore(last, seq, match.DefaultPolicy(), time.Now())
+				m, event, err := livegame.Restore(last, seq, livegame.DefaultPolicy(), time.Now())
 				if err != nil {
 					t.Error(err)
 					return
@@ -106,7 +106,7 @@ func TestUnknownOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, event, err := match.Restore(last, seq, match.DefaultPolicy(), time.Now())
+	_, event, err := livegame.Restore(last, seq, livegame.DefaultPolicy(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"sparring/protocol"
 )
 
-// Two arenas judge every challenge twice over, and each becomes one game.
+// Two arenas decide on every challenge, twice, and each becomes one game.
 func TestGrantedOnce(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")

@@ -101,7 +101,7 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 	bob.until(g, "some moves", plies(2))
 	full(a)
 	bob.until(g, "moves without a log", plies(8))
-	said := map[string]any{"level": "error", "game": g, "message": "no space: the game goes on, from here its log and a restart's position are not being kept"}
+	said := map[string]any{"level": "error", "game": g, "message": "no space: the game goes on without its log; a restart would return to the last stored entry"}
 	if n := lines.count(said); n != 1 {
 		t.Errorf("said %d times that nothing is kept, want once", n)
 	}
@@ -241,8 +241,8 @@ func TestCorruptLog(t *testing.T) {
 	}
 	bob.until(good, "the end", finished)
 	for g, message := range map[protocol.GameID]string{
-		bad:  "game left alone: the last entry of its log can't be read",
-		torn: "game left alone: its log can't be played through",
+		bad:  "game not refereed: the last entry of its log can't be read",
+		torn: "game not refereed: the moves of its log can't be replayed",
 	} {
 		said := map[string]any{"level": "error", "subject": subjects.Log(g), "message": message}
 		eventually(t, fmt.Sprintf("the report of %s", g), func() bool { return lines.count(said) == 1 })

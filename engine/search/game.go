@@ -39,7 +39,6 @@ type Game struct {
 	histories []*history
 	idle      *list.Element // in k.idle
 	closed    bool
-	nameless  bool // see Kernel.Start
 }
 
 // NewGame opens a game. Close it when it has ended.
@@ -112,21 +111,6 @@ func (g *Game) release(s *Search, workers []*worker) {
 		g.idle = k.idle.PushBack(g)
 	}
 	k.trimHistories()
-	if g.nameless {
-		k.nameless = append(k.nameless, g)
-	}
-}
-
-// Forget clears the game's histories, and its hash table if it has its own. No
-// search of the game may run meanwhile.
-func (g *Game) Forget() {
-	if g.options.Table != nil {
-		g.table.Clear()
-	}
-	g.k.mu.Lock()
-	defer g.k.mu.Unlock()
-	g.k.dropHistories(g)
-	g.k.trimHistories()
 }
 
 // Close stops the searches that run and gives the histories back. A search

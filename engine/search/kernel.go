@@ -24,8 +24,6 @@ type Kernel struct {
 	idle         list.List // of *Game: open, with histories, not being searched; least recently searched first
 	histories    int       // that exist
 	maxHistories int       // that may exist, if no more are in use
-
-	nameless []*Game // of Start
 }
 
 // minHistoryBytes is what a kernel may keep of history tables if its hash table
