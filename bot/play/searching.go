@@ -124,9 +124,21 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 	a.thought, s.search = thought, a
 	s.work.Go(func() {
 		r, err := thought.Wait()
+		if len(r.Incidents) > 0 { // also those of a search that was stopped
+			s.post(func() { s.noteIncidents(r.Incidents) })
+		}
 		a.done <- searchEnd{r, err}
 	})
 	return nil
+}
+
+// noteIncidents logs what went wrong in the engine, and keeps it for the record of
+// the next move.
+func (s *Session) noteIncidents(incidents []string) {
+	for _, text := range incidents {
+		s.log.Warn().Str("incident", text).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine misbehaved")
+	}
+	s.incidents = append(s.incidents, incidents...)
 }
 
 // stopSearch ends the search under way. What it has learnt stays with the game.
