@@ -103,8 +103,8 @@ func TestJoinsNoQueueBeforeItIsKnown(t *testing.T) {
 	nc := connect(t, srv.Player("bots"))
 	f := startBot(t, nc)
 	for range 2 { // when Run takes the second, it has looked at the queues after the first
-		f.nudge()
-		eventually(t, "a look at the queues", func() bool { return len(f.news) == 0 })
+		f.lookAtQueues()
+		eventually(t, "a look at the queues", func() bool { return len(f.wake) == 0 })
 	}
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func TestVacantSeatIsTakenBack(t *testing.T) {
 	p.tellAll(m)
 	epoch := m.Holders[game.Second].Epoch
 	p.mu.Unlock()
-	eventually(t, "the loss to be noticed", func() bool { return f.log.has("the seat is vacant") })
+	eventually(t, "the loss to be noticed", func() bool { return f.log.has("has vacated the seat") })
 	o := offerOf(small(t), "game1", game.Second)
 	o.Kind, o.Player = protocol.OfferSeat, hare
 	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {

@@ -44,7 +44,7 @@ type times struct {
 	think time.Duration // for a search that no time limits
 }
 
-var usual = times{start: 15 * time.Second, grace: 3 * time.Second, quit: 500 * time.Millisecond, think: 10 * time.Minute}
+var defaultTimes = times{start: 15 * time.Second, grace: 3 * time.Second, quit: 500 * time.Millisecond, think: 10 * time.Minute}
 
 // maxIdle is the largest number of processes that are kept between two games.
 const maxIdle = 2
@@ -63,7 +63,7 @@ func Open(s Spec, gameName string) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{spec: s, path: path, game: gameName, params: params, times: usual}, nil
+	return &Engine{spec: s, path: path, game: gameName, params: params, times: defaultTimes}, nil
 }
 
 // Close ends all processes, and searches that still run with ErrClosed.
@@ -109,21 +109,21 @@ func (e *Engine) isClosed() bool {
 type program struct {
 	*process
 	dialect
-	times   times
-	stale   bool        // a late answer to an earlier search may still come: it was hushed
-	board   *playedLine // what it has on its board; nil: it is to be told of a new game
-	oneGame bool        // it has said that it plays one game only
-	began   bool        // it has been told of one
+	times     times
+	needsSync bool        // a late answer to an earlier search may still come: it was forcedStop
+	board     *playedLine // what it has on its board; nil: it is to be told of a new game
+	oneGame   bool        // it has said that it plays one game only
+	began     bool        // it has been told of one
 
-	moved      time.Time       // when it last answered with a move
-	ponderless bool            // it can't search without an end
-	noted      map[string]bool // what was noted of it: once will do
+	movedAt     time.Time       // when it last answered with a move
+	noPondering bool            // it can't search without an end
+	noted       map[string]bool // what was noted of it: once will do
 
 	identity identity
 }
 
 // once does something the first time that it is called with a key.
-func (p *program) once(key string, do func()) {
+func (p *program) firstTime(key string, do func()) {
 	if p.noted == nil {
 		p.noted = map[string]bool{}
 	}
@@ -152,7 +152,7 @@ func (e *Engine) launch() (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{process: proc, dialect: protocols[e.spec.Dialect].speaker(e.spec, e.game), times: e.times}
+	p := &program{process: proc, dialect: protocols[e.spec.Dialect].newDialect(e.spec, e.game), times: e.times}
 	e.mu.Lock()
 	p.identity = e.identity
 	e.busy = append(e.busy, p)
@@ -161,7 +161,7 @@ func (e *Engine) launch() (*program, error) {
 	if closed {
 		p.kill() // Close has not seen it
 	}
-	if err := p.greet(p); err != nil {
+	if err := p.handshake(p); err != nil {
 		e.discard(p)
 		return nil, asStart(err)
 	}
@@ -227,7 +227,7 @@ func (e *Engine) spawn(f func()) bool {
 
 // retire asks a process to end.
 func (e *Engine) retire(p *program) {
-	e.living.Go(func() { p.quit(p.farewell(), e.times.quit) })
+	e.living.Go(func() { p.quit(p.quitCommand(), e.times.quit) })
 }
 
 // discard kills a process.

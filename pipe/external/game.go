@@ -201,7 +201,7 @@ func (g *externalGame) Search(p game.Position, l search.Limits, report func(sear
 	q.lines = l.MultiPV
 	r := &running{
 		game: g, engine: e, query: q, limits: e.within(l), report: report,
-		bell: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		changed: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

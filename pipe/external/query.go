@@ -16,23 +16,23 @@ type query struct {
 	pos   game.Position
 	start string   // where the moves begin; "" is the usual start of the game
 	moves []string // in our own text
-	opens bool     // the mover's side is the one that opens the game
+	first bool     // the mover's side is the one that opens the game
 	lines int      // that are wanted
 }
 
 // newQuery takes a position apart. Where it is from a game with an opening
 // procedure, its game begins after that: no protocol has words for the choices.
 func newQuery(p game.Position) *query {
-	q := &query{pos: p.Clone(), opens: p.Turn() == game.First}
+	q := &query{pos: p.Clone(), first: p.Turn() == game.First}
 	g, ok := p.(*gomoku.Position)
 	if !ok {
 		q.start, q.moves = game.History(p)
 		if q.start == "" {
-			q.start = oddStart(p.Rules())
+			q.start = unusualStart(p.Rules())
 		}
 		return q
 	}
-	q.opens = g.ToMove() == gomoku.Black
+	q.first = g.ToMove() == gomoku.Black
 	if g.Set().Opening.Name == "" {
 		q.start, q.moves = game.History(p)
 		return q
@@ -55,9 +55,9 @@ func newQuery(p game.Position) *query {
 	return q
 }
 
-// oddStart is the start position of rules that do not begin from the usual one
+// unusualStart is the start position of rules that do not begin from the usual one
 // of their game, "" for all others.
-func oddStart(r *game.Rules) string {
+func unusualStart(r *game.Rules) string {
 	usual, err := catalog.Rules(r.Game)
 	if err != nil {
 		return ""
