@@ -13,7 +13,7 @@ import (
 type activeSearch struct {
 	after    int           // plies before the position searched; the expected one included
 	pos      game.Position // the one searched
-	thought  *engine.Thought
+	thought  *engine.Search
 	started  time.Time
 	ponders  bool      // it began on the opponent's time
 	hit      time.Time // when the pondering became a search for a move; zero: not yet
@@ -117,7 +117,7 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 		c, _ := s.clock()
 		r.Clock = &c
 	}
-	thought, err := s.player.Pool.Think(r)
+	thought, err := s.player.Pool.Start(r)
 	if err != nil {
 		return err
 	}
