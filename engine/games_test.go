@@ -79,7 +79,7 @@ func TestReproducible(t *testing.T) {
 			find := func(g Game, p game.Position) search.Result {
 				t.Helper()
 				c := &Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Microsecond}}
-				run, err := pool.Think(Request{Game: g, Position: p, Limits: search.Limits{Nodes: 1500}, Clock: c})
+				run, err := pool.Start(Request{Game: g, Position: p, Limits: search.Limits{Nodes: 1500}, Clock: c})
 				if err != nil {
 					t.Fatal(err)
 				}
