@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,6 +42,7 @@ type Arena struct {
 	wg   sync.WaitGroup
 
 	reserved reservations
+	returned atomic.Int64 // challenges that wait in the queue for their next attempt
 
 	mu       sync.Mutex
 	ran      bool
