@@ -1,7 +1,7 @@
-// Package opening decides what a seat does in an opening procedure, where
-// turns need not alternate and colours change hands. That is no business of
-// the kernel: here searches of the plain positions that a choice leads to are
-// compared, one search for each choice.
+// Package opening makes the decisions of an opening procedure, in which turns
+// need not alternate and the players may swap colours. The kernel does not handle
+// that: for each decision this package searches the plain position once and
+// compares the results.
 package opening
 
 import (
@@ -15,17 +15,17 @@ import (
 	"sparring/game/gomoku"
 )
 
-// ErrNoChoice is for positions where no opening procedure is under way: there
-// a move is searched for, not chosen.
+// ErrNoChoice is returned by Choose for a position without an opening procedure
+// under way: search it instead.
 var ErrNoChoice = errors.New("no opening procedure is under way")
 
-// Search searches a plain position to the caller's own time or nodes and the
-// Moves and MultiPV of l.
+// Search searches a plain position with the Moves and MultiPV of l. It sets the
+// limits of time or nodes itself.
 type Search func(p game.Position, l search.Limits) (search.Result, error)
 
-// Lines wanted of a search. A procedure may ask for 12 fifth moves; on a
-// symmetric board up to half of the best moves are mirror images. Of stones
-// that are to leave the game even, a dozen are tried.
+// Numbers of lines to search. A procedure may ask for up to 12 fifth moves; on a
+// symmetric board up to half of the best moves are mirror images. A dozen stones
+// are compared for the most even one.
 const (
 	fifthLines   = 2*gomoku.MostFifths + 2
 	balanceLines = 12
@@ -44,9 +44,9 @@ func Running(p game.Position) bool {
 	return running
 }
 
-// Choose finds what the seat to act should do. It calls find at most once; the
-// error is ErrNoChoice, game.ErrOver or find's. The first two stones of a game
-// are drawn from rng.
+// Choose is the decision of the seat to act. It calls find at most once; the error
+// is ErrNoChoice, game.ErrOver or find's. The first two stones of a game are
+// random.
 func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {
@@ -62,7 +62,7 @@ func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
 	}
 	c := chooser{g, g.Plain(), legal, rng, func(p game.Position, l search.Limits) (search.Result, error) {
 		r, err := find(p, l)
-		// What a search that was short of time has not come to says nothing.
+		// A search that was short of time has not reached some lines.
 		r.Lines = slices.DeleteFunc(r.Lines, func(line search.Info) bool { return len(line.PV) == 0 })
 		return r, err
 	}}
@@ -87,10 +87,10 @@ type chooser struct {
 	find  Search
 }
 
-// colour takes the side that stands better. Where Black may offer fifth moves
-// instead, it does when even the last of them is good for Black: the other way
-// on lets the opponent choose again. Putting two more stones (swap2) is never
-// better: whoever then chooses takes the better side.
+// colour takes the better side. If it may offer fifth moves as Black instead, it
+// does so if even the last of them is good for Black; otherwise the opponent
+// would choose again. Putting two more stones (swap2) is never better, because
+// the opponent then takes the better side.
 func (c *chooser) colour() (game.Move, error) {
 	lines := 1
 	fifths := slices.IndexFunc(c.legal, func(m game.Move) bool { _, ok := gomoku.FifthsNumber(m); return ok })
@@ -117,8 +117,8 @@ func (c *chooser) colour() (game.Move, error) {
 	return gomoku.Swap, nil
 }
 
-// fifths are the scores of the fifth moves that Black might offer together,
-// best first: of points that are the same but for a symmetry only one.
+// fifths are the scores of the fifth moves that Black might offer together, best
+// first: only one of several symmetric points.
 func (c *chooser) fifths(r search.Result) (values []search.Score) {
 	b := c.g.Board()
 	var taken []gomoku.Point
@@ -133,18 +133,18 @@ func (c *chooser) fifths(r search.Result) (values []search.Score) {
 	return values
 }
 
-// declare asks for as many fifth moves as make the last of them even, since
-// White will leave that one, and the other seat may yet choose its colour.
+// declare announces as many fifth moves as make the last of them even, since
+// White will leave that one, and the other seat may still choose its colour.
 func (c *chooser) declare() (game.Move, error) {
 	plain := c.plain
 	if plain.ToMove() == gomoku.White {
-		// Asked before the fourth stone: White's best is assumed.
+		// Before the fourth stone: assume White's best.
 		r, err := c.find(plain, search.Limits{MultiPV: 1})
 		if err != nil {
 			return game.NoMove, err
 		}
-		// Each further fifth move costs Black about as much as it costs to
-		// lose a tempo by the same share; one for each that Black leads.
+		// Each further fifth move costs Black about fifthWorth: announce one
+		// for each by which Black leads.
 		n := 1
 		for lead := -r.Score; lead > fifthWorth && n < len(c.legal); lead -= fifthWorth {
 			n++
@@ -171,7 +171,7 @@ const fifthWorth = 80
 
 func abs(s search.Score) search.Score { return max(s, -s) }
 
-// offer offers the best point that may still be offered.
+// offer offers the best of the points that may still be offered.
 func (c *chooser) offer() (game.Move, error) {
 	r, err := c.find(c.plain, search.Limits{MultiPV: fifthLines})
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *chooser) offer() (game.Move, error) {
 	return c.legal[c.rng.IntN(len(c.legal))], nil
 }
 
-// pick leaves Black the offer that is worst for it.
+// pick leaves Black its worst offer.
 func (c *chooser) pick() (game.Move, error) {
 	r, err := c.find(c.plain, search.Limits{MultiPV: len(c.legal), Moves: c.legal})
 	if err != nil {
@@ -199,9 +199,9 @@ func (c *chooser) pick() (game.Move, error) {
 	return worst.PV[0], nil
 }
 
-// place puts a stone. While a choice of colours lies ahead, the stone that
-// leaves the game most even is best, because the opponent will have the better
-// side; the first two are drawn, and the others tried too, for variety.
+// place puts a stone. Before a choice of colours the most even position is best,
+// because the opponent will take the better side. For variety the first two
+// stones are random, and so are the candidates for the others.
 func (c *chooser) place() (game.Move, error) {
 	if !c.g.ChoiceAhead() {
 		r, err := c.find(c.plain, search.Limits{Moves: c.legal})
