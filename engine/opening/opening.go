@@ -1,7 +1,6 @@
-// Package opening makes the decisions of an opening procedure, in which turns
-// need not alternate and the players may swap colours. The kernel does not handle
-// that: for each decision this package searches the plain position once and
-// compares the results.
+// Package opening chooses for a seat in an opening procedure, in which turns need
+// not alternate and colours are swapped. The kernel knows no such procedures: each
+// choice is made by one search of the plain position.
 package opening
 
 import (
@@ -15,17 +14,17 @@ import (
 	"sparring/game/gomoku"
 )
 
-// ErrNoChoice is returned by Choose for a position without an opening procedure
-// under way: search it instead.
+// ErrNoChoice is returned by Choose for a position outside of an opening
+// procedure: search it instead.
 var ErrNoChoice = errors.New("no opening procedure is under way")
 
-// Search searches a plain position with the Moves and MultiPV of l. It sets the
-// limits of time or nodes itself.
+// Search searches a plain position with the Moves and MultiPV of l, and the
+// caller's limits of time or nodes.
 type Search func(p game.Position, l search.Limits) (search.Result, error)
 
-// Numbers of lines to search. A procedure may ask for up to 12 fifth moves; on a
-// symmetric board up to half of the best moves are mirror images. A dozen stones
-// are compared for the most even one.
+// Numbers of lines (MultiPV). A procedure may ask for 12 fifth moves, and on a
+// symmetric board up to half of the best moves are mirror images. Of the stones
+// that may leave the game even, 12 are tried.
 const (
 	fifthLines   = 2*gomoku.MostFifths + 2
 	balanceLines = 12
@@ -44,9 +43,9 @@ func Running(p game.Position) bool {
 	return running
 }
 
-// Choose is the decision of the seat to act. It calls find at most once; the error
-// is ErrNoChoice, game.ErrOver or find's. The first two stones of a game are
-// random.
+// Choose returns the choice of the seat to act. It calls find at most once. The
+// error is ErrNoChoice, game.ErrOver or that of find. The first two stones of a
+// game are random.
 func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {
@@ -62,7 +61,7 @@ func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
 	}
 	c := chooser{g, g.Plain(), legal, rng, func(p game.Position, l search.Limits) (search.Result, error) {
 		r, err := find(p, l)
-		// A search that was short of time has not reached some lines.
+		// A search that ran out of time has lines without moves.
 		r.Lines = slices.DeleteFunc(r.Lines, func(line search.Info) bool { return len(line.PV) == 0 })
 		return r, err
 	}}
@@ -87,10 +86,10 @@ type chooser struct {
 	find  Search
 }
 
-// colour takes the better side. If it may offer fifth moves as Black instead, it
-// does so if even the last of them is good for Black; otherwise the opponent
-// would choose again. Putting two more stones (swap2) is never better, because
-// the opponent then takes the better side.
+// colour takes the side that stands better. If Black may offer fifth moves
+// instead, it does so when even the last of them is good for Black; otherwise the
+// opponent gets another choice. Placing two more stones (swap2) is never better,
+// since the opponent then takes the better side.
 func (c *chooser) colour() (game.Move, error) {
 	lines := 1
 	fifths := slices.IndexFunc(c.legal, func(m game.Move) bool { _, ok := gomoku.FifthsNumber(m); return ok })
@@ -117,8 +116,8 @@ func (c *chooser) colour() (game.Move, error) {
 	return gomoku.Swap, nil
 }
 
-// fifths are the scores of the fifth moves that Black might offer together, best
-// first: only one of several symmetric points.
+// fifths returns the scores of the fifth moves that Black might offer together,
+// best first, one for each set of symmetric points.
 func (c *chooser) fifths(r search.Result) (values []search.Score) {
 	b := c.g.Board()
 	var taken []gomoku.Point
@@ -133,18 +132,18 @@ func (c *chooser) fifths(r search.Result) (values []search.Score) {
 	return values
 }
 
-// declare announces as many fifth moves as make the last of them even, since
-// White will leave that one, and the other seat may still choose its colour.
+// declare declares the number of fifth moves of which the last leaves the game
+// even: White will leave that one, and the opponent may still choose a colour.
 func (c *chooser) declare() (game.Move, error) {
 	plain := c.plain
 	if plain.ToMove() == gomoku.White {
-		// Before the fourth stone: assume White's best.
+		// The number is declared before the fourth stone: assume White's best.
 		r, err := c.find(plain, search.Limits{MultiPV: 1})
 		if err != nil {
 			return game.NoMove, err
 		}
-		// Each further fifth move costs Black about fifthWorth: announce one
-		// for each by which Black leads.
+		// Each further fifth move costs Black about fifthWorth: declare as many
+		// as Black's lead pays for.
 		n := 1
 		for lead := -r.Score; lead > fifthWorth && n < len(c.legal); lead -= fifthWorth {
 			n++
@@ -165,13 +164,13 @@ func (c *chooser) declare() (game.Move, error) {
 	return c.legal[best], nil
 }
 
-// fifthWorth is about what one more fifth move to offer costs Black, in the
-// evaluation's unit: an open two, the step between one good point and the next.
+// fifthWorth is about what each further fifth move costs Black, in the
+// evaluation's unit: an open two, the difference between good points.
 const fifthWorth = 80
 
 func abs(s search.Score) search.Score { return max(s, -s) }
 
-// offer offers the best of the points that may still be offered.
+// offer offers the best point that may still be offered.
 func (c *chooser) offer() (game.Move, error) {
 	r, err := c.find(c.plain, search.Limits{MultiPV: fifthLines})
 	if err != nil {
@@ -186,7 +185,7 @@ func (c *chooser) offer() (game.Move, error) {
 	return c.legal[c.rng.IntN(len(c.legal))], nil
 }
 
-// pick leaves Black its worst offer.
+// pick leaves Black the offer that is worst for it.
 func (c *chooser) pick() (game.Move, error) {
 	r, err := c.find(c.plain, search.Limits{MultiPV: len(c.legal), Moves: c.legal})
 	if err != nil {
@@ -199,9 +198,10 @@ func (c *chooser) pick() (game.Move, error) {
 	return worst.PV[0], nil
 }
 
-// place puts a stone. Before a choice of colours the most even position is best,
-// because the opponent will take the better side. For variety the first two
-// stones are random, and so are the candidates for the others.
+// place places a stone. If a choice of colours is still to come, the stone that
+// leaves the game most even is best, since the opponent will take the better side.
+// For variety the first two stones are random, and so are the candidates for the
+// others.
 func (c *chooser) place() (game.Move, error) {
 	if !c.g.ChoiceAhead() {
 		r, err := c.find(c.plain, search.Limits{Moves: c.legal})
