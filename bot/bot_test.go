@@ -19,7 +19,7 @@ import (
 	"sparring/protocol"
 )
 
-// TestMain lets the test binary be an outside engine.
+// TestMain lets the test binary be an external engine.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
 		faultyengine.Main()
@@ -194,7 +194,7 @@ func TestPlaysAGameToItsEnd(t *testing.T) {
 	}
 	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
 	if f.engine.hits == 0 {
-		t.Error("the script plays what the thinker expects, and yet no ponder hit")
+		t.Error("no ponder hit, although the script plays what the engine expects")
 	}
 	for _, bad := range []string{`"level":"error"`, `"level":"warn"`} {
 		if f.log.has(bad) {

@@ -17,9 +17,8 @@ import (
 	"sparring/protocol/embedded"
 )
 
-// platform is a small scripted platform on the real wire: it grants what is
-// accepted, referees, and plays the seats that no bot holds. Its hooks do what
-// a platform or a network should not.
+// platform is a small platform on a real server: it grants what is accepted,
+// referees, and plays the seats that no bot holds. Its hooks misbehave.
 type platform struct {
 	t      *testing.T
 	server *protocol.Server
@@ -31,7 +30,7 @@ type platform struct {
 	hellos int
 	leaves []protocol.Leave
 	asked  []protocol.ChallengeRequest
-	hasty  bool // the first challenge has ended before it is answered
+	hasty  bool // the first challenge ends before it is answered
 
 	// Hooks, set before the game starts; all run under mu.
 	tell func(p *platform, m *match, st protocol.State, send func(protocol.State)) // instead of sending
@@ -39,7 +38,7 @@ type platform struct {
 	mute bool                                                                      // answer nothing
 }
 
-// match is one game. The seat that no bot holds plays its first legal move.
+// match is one game. A seat that no bot holds plays the first legal move.
 type match struct {
 	protocol.Snapshot
 	pos      game.Position
@@ -53,7 +52,7 @@ type match struct {
 	over     chan struct{}
 }
 
-const waitFor = 30 * time.Second // for anything that happens soon on an idle machine
+const waitFor = 30 * time.Second // for what takes milliseconds on an idle machine
 
 // service starts a NATS server with the production accounts.
 func service(t *testing.T) *embedded.Server {
@@ -198,7 +197,7 @@ func (p *platform) offer(pool protocol.Pool, o protocol.Offer) protocol.OfferAns
 	}
 }
 
-// grant starts the game for whoever accepted; the other seat is scripted.
+// grant starts the game for those that accepted; other seats are scripted.
 func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *match {
 	p.t.Helper()
 	rules, err := catalog.Rules(o.Terms.Rules)
@@ -227,7 +226,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 	defer p.mu.Unlock()
 	p.games[o.Game] = m
 	for _, taker := range takers {
-		// An accept that its hello does not vouch for is nobody's.
+		// An accept carries the secret of its hello.
 		if s := p.secret[taker.Player]; s == "" || taker.Secret != s {
 			p.t.Errorf("the accept for %s has not the secret of its hello", taker.Player)
 		}
