@@ -146,7 +146,7 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 			o.Warn(err)
 		}
 	}
-	if books == nil {
+	if books == nil || name == book.None {
 		return inner, nil
 	}
 	return book.With(inner, books, name, book.Options{}), nil
