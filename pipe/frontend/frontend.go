@@ -75,7 +75,7 @@ type protocol struct {
 	// the line, a trimmed one.
 	begins func(line string) bool
 	// open makes the protocol's side of a conversation.
-	open func(*session) speaker
+	open func(*session) handler
 	hint string // what a conversation usually begins with
 }
 
@@ -118,14 +118,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Protocol != "" {
 		for _, p := range protocols {
 			if p.name == o.Protocol {
-				s.speak = p.open(s)
+				s.handler = p.open(s)
 			}
 		}
-		if s.speak == nil {
+		if s.handler == nil {
 			return fmt.Errorf("%w %.40q: have %s", ErrProtocol, o.Protocol, strings.Join(Protocols(), ", "))
 		}
 	} else {
-		s.speak = &listener{s}
+		s.handler = &detector{s}
 	}
 	return s.run(ctx, in)
 }
@@ -157,18 +157,18 @@ func (o *Options) fill() {
 }
 
 // listener is the speaker before it is known what is spoken.
-type listener struct{ s *session }
+type detector struct{ s *session }
 
 // obey finds the protocol that the line is of and lets it have the line.
-func (l *listener) obey(line string) {
+func (l *detector) handle(line string) {
 	text := strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
 	if text == "" {
 		return
 	}
 	for _, p := range protocols {
 		if p.begins(text) {
-			l.s.speak = p.open(l.s)
-			l.s.speak.obey(text)
+			l.s.handler = p.open(l.s)
+			l.s.handler.handle(text)
 			return
 		}
 	}
@@ -176,10 +176,10 @@ func (l *listener) obey(line string) {
 		l.s.quit()
 		return
 	}
-	l.complain(fmt.Errorf("%w in line %.60q", ErrProtocol, text))
+	l.sendError(fmt.Errorf("%w in line %.60q", ErrProtocol, text))
 }
 
-func (l *listener) complain(err error) {
+func (l *detector) sendError(err error) {
 	var hints []string
 	for _, p := range protocols {
 		hints = append(hints, p.hint+" ("+p.name+")")
@@ -188,7 +188,7 @@ func (l *listener) complain(err error) {
 }
 
 // While it is not known what is spoken, nothing is thought about.
-func (*listener) turn(string) turn            { return inTurn }
-func (*listener) report(search.Info)          {}
-func (*listener) answer(search.Result, error) {}
-func (*listener) patient() bool               { return true }
+func (*detector) schedule(string) schedule    { return inOrder }
+func (*detector) report(search.Info)          {}
+func (*detector) answer(search.Result, error) {}
+func (*detector) finishesAtEOF() bool         { return true }

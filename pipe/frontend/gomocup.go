@@ -15,7 +15,7 @@ import (
 )
 
 // gomocupSpeaker speaks the Gomoku AI protocol, with what Yixin-Board adds.
-type gomocupSpeaker struct {
+type gomocupHandler struct {
 	s       *session
 	decoder gomocup.Decoder
 	size    int // of the board, 0 before START
@@ -51,40 +51,40 @@ func beginsGomocup(line string) bool {
 	return v.Known() && (word == string(v) || rest != "") && v != gomocup.Stop
 }
 
-func newGomocup(s *session) speaker {
-	return &gomocupSpeaker{s: s, time: gomocupTime{turn: usualTurn}}
+func newGomocup(s *session) handler {
+	return &gomocupHandler{s: s, time: gomocupTime{turn: defaultTurn}}
 }
 
-func (g *gomocupSpeaker) turn(line string) turn {
+func (g *gomocupHandler) schedule(line string) schedule {
 	switch v, _, _ := strings.Cut(strings.TrimSpace(line), " "); gomocup.Verb(strings.ToUpper(v)) {
 	case gomocup.YXStop, gomocup.Stop:
-		return ends
+		return stopsSearch
 	case gomocup.End:
-		return atOnce
+		return immediately
 	}
-	return begins // which line of a board is the last, only the decoder knows
+	return startsSearch // which line of a board is the last, only the decoder knows
 }
 
-func (g *gomocupSpeaker) patient() bool { return false }
+func (g *gomocupHandler) finishesAtEOF() bool { return false }
 
-func (g *gomocupSpeaker) complain(err error) {
+func (g *gomocupHandler) sendError(err error) {
 	g.s.say(gomocup.Answer{Kind: gomocup.Error, Text: err.Error()})
 }
 
-func (g *gomocupSpeaker) ok() { g.s.say(gomocup.Answer{Kind: gomocup.OK}) }
+func (g *gomocupHandler) ok() { g.s.say(gomocup.Answer{Kind: gomocup.OK}) }
 
-func (g *gomocupSpeaker) obey(line string) {
+func (g *gomocupHandler) handle(line string) {
 	c, complete, err := g.decoder.Line(line)
 	if err == nil && complete {
 		err = g.command(c)
 	}
 	if err != nil {
-		g.complain(err)
+		g.sendError(err)
 	}
 }
 
 // command does what is said; an error is answered with ERROR.
-func (g *gomocupSpeaker) command(c gomocup.Command) error {
+func (g *gomocupHandler) command(c gomocup.Command) error {
 	s := g.s
 	switch c.Verb {
 	case gomocup.Start, gomocup.RectStart:
@@ -124,7 +124,7 @@ func (g *gomocupSpeaker) command(c gomocup.Command) error {
 }
 
 // onBoard does what needs a board.
-func (g *gomocupSpeaker) onBoard(c gomocup.Command) error {
+func (g *gomocupHandler) onBoard(c gomocup.Command) error {
 	switch c.Verb {
 	case gomocup.Restart:
 		g.clear()
@@ -164,7 +164,7 @@ func (g *gomocupSpeaker) onBoard(c gomocup.Command) error {
 }
 
 // start makes an empty board.
-func (g *gomocupSpeaker) start(width, height int) error {
+func (g *gomocupHandler) start(width, height int) error {
 	if width != height || width < gomoku.MinSize || width > gomoku.MaxSize {
 		return fmt.Errorf("a board of %dx%d, have squares of %d to %d", width, height, gomoku.MinSize, gomoku.MaxSize)
 	}
@@ -176,20 +176,20 @@ func (g *gomocupSpeaker) start(width, height int) error {
 	if err := g.setUp(); err != nil {
 		return err
 	}
-	g.s.warm() // what comes before OK is on nobody's clock
+	g.s.warmUp() // what comes before OK is on nobody's clock
 	g.ok()
 	return nil
 }
 
 // clear is a new match on the board.
-func (g *gomocupSpeaker) clear() {
+func (g *gomocupHandler) clear() {
 	g.stones, g.next, g.blocked = nil, gomoku.Black, nil
 	g.time.used = 0
 	g.s.newGame()
 }
 
 // rules is our name of the rules.
-func (g *gomocupSpeaker) rules(size int) (string, error) {
+func (g *gomocupHandler) rules(size int) (string, error) {
 	rule := gomocup.Rule(g.rule)
 	if g.yixin {
 		// Of its swap rules the opening is played out on the board, and what
@@ -203,7 +203,7 @@ func (g *gomocupSpeaker) rules(size int) (string, error) {
 }
 
 // put puts a stone of the colour whose turn it is.
-func (g *gomocupSpeaker) put(at gomocup.Point, c gomoku.Colour) error {
+func (g *gomocupHandler) put(at gomocup.Point, c gomoku.Colour) error {
 	if err := g.free(at); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (g *gomocupSpeaker) put(at gomocup.Point, c gomoku.Colour) error {
 }
 
 // free reports whether a stone may be put there.
-func (g *gomocupSpeaker) free(at gomocup.Point) error {
+func (g *gomocupHandler) free(at gomocup.Point) error {
 	if at.Move(g.size) == "" || at.X >= g.size {
 		return fmt.Errorf("%s is not on a board of %d", at, g.size)
 	}
@@ -223,7 +223,7 @@ func (g *gomocupSpeaker) free(at gomocup.Point) error {
 	return nil
 }
 
-func (g *gomocupSpeaker) find(at gomocup.Point) int {
+func (g *gomocupHandler) find(at gomocup.Point) int {
 	for i := len(g.stones) - 1; i >= 0; i-- {
 		if g.stones[i].at == at {
 			return i
@@ -233,7 +233,7 @@ func (g *gomocupSpeaker) find(at gomocup.Point) int {
 }
 
 // takeBack removes a stone, the last as a rule. Its colour is then to move.
-func (g *gomocupSpeaker) takeBack(at gomocup.Point) error {
+func (g *gomocupHandler) takeBack(at gomocup.Point) error {
 	i := g.find(at)
 	if i < 0 {
 		return fmt.Errorf("TAKEBACK: there is no stone at %s", at)
@@ -245,7 +245,7 @@ func (g *gomocupSpeaker) takeBack(at gomocup.Point) error {
 }
 
 // board takes a position over. On an error there is an empty board.
-func (g *gomocupSpeaker) board(list []gomocup.Stone) error {
+func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	g.stones, g.next = nil, gomoku.Black
 	rules, err := g.rules(g.size)
 	if err != nil {
@@ -295,7 +295,7 @@ func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 
 // setUp gives the session the position: as a game where the stones came in the
 // order of one, else as a text.
-func (g *gomocupSpeaker) setUp() error {
+func (g *gomocupHandler) setUp() error {
 	rules, err := g.rules(g.size)
 	if err != nil {
 		return err
@@ -313,7 +313,7 @@ func (g *gomocupSpeaker) setUp() error {
 }
 
 // text is the board as our positions are written.
-func (g *gomocupSpeaker) text() string {
+func (g *gomocupHandler) text() string {
 	rows := make([][]byte, g.size)
 	for y := range rows {
 		rows[y] = bytes.Repeat([]byte{'.'}, g.size)
@@ -332,7 +332,7 @@ func (g *gomocupSpeaker) text() string {
 var emptyRun = regexp.MustCompile(`\.+`)
 
 // think starts the search for a move.
-func (g *gomocupSpeaker) think(lines int) error {
+func (g *gomocupHandler) think(lines int) error {
 	if err := g.setUp(); err != nil {
 		return err
 	}
@@ -353,12 +353,12 @@ func (g *gomocupSpeaker) think(lines int) error {
 	return nil
 }
 
-func (g *gomocupSpeaker) search(l search.Limits) {
+func (g *gomocupHandler) search(l search.Limits) {
 	g.began, g.last = l.From, search.Info{}
 	g.s.think(l, nil)
 }
 
-func (g *gomocupSpeaker) report(i search.Info) {
+func (g *gomocupHandler) report(i search.Info) {
 	if i.Line <= 1 {
 		g.last = i
 	}
@@ -368,7 +368,7 @@ func (g *gomocupSpeaker) report(i search.Info) {
 }
 
 // message tells what a search has found.
-func (g *gomocupSpeaker) message(i search.Info) {
+func (g *gomocupHandler) message(i search.Info) {
 	if len(i.PV) == 0 || g.s.pos == nil {
 		return
 	}
@@ -391,7 +391,7 @@ func (g *gomocupSpeaker) message(i search.Info) {
 	g.s.say(gomocup.Answer{Kind: gomocup.Message, Text: text})
 }
 
-func (g *gomocupSpeaker) answer(r search.Result, err error) {
+func (g *gomocupHandler) answer(r search.Result, err error) {
 	g.time.spend(time.Since(g.began))
 	if err == nil && r.Move == game.NoMove {
 		err = fmt.Errorf("no move was found")
@@ -411,14 +411,14 @@ func (g *gomocupSpeaker) answer(r search.Result, err error) {
 		err = g.put(at, g.next)
 	}
 	if err != nil {
-		g.complain(err)
+		g.sendError(err)
 		return
 	}
 	g.s.say(gomocup.Answer{Kind: gomocup.Points, Points: []gomocup.Point{at}})
 }
 
 // showForbidden lists the points that are forbidden to Black in Renju.
-func (g *gomocupSpeaker) showForbidden() error {
+func (g *gomocupHandler) showForbidden() error {
 	if err := g.setUp(); err != nil {
 		return err
 	}
@@ -434,7 +434,7 @@ func (g *gomocupSpeaker) showForbidden() error {
 	return nil
 }
 
-func (g *gomocupSpeaker) isBlocked(at gomocup.Point) bool {
+func (g *gomocupHandler) isBlocked(at gomocup.Point) bool {
 	for _, b := range g.blocked {
 		if b == at {
 			return true
@@ -444,7 +444,7 @@ func (g *gomocupSpeaker) isBlocked(at gomocup.Point) bool {
 }
 
 // block takes points out of what may be played, or lets them in again.
-func (g *gomocupSpeaker) block(c gomocup.Command) {
+func (g *gomocupHandler) block(c gomocup.Command) {
 	for _, st := range c.Stones {
 		kept := g.blocked[:0]
 		for _, b := range g.blocked {

@@ -14,21 +14,21 @@ import (
 // Numbers of the Gomoku AI protocol, set by hand.
 const (
 	// usualTurn is the time for a move where nobody has told one.
-	usualTurn = 5 * time.Second
+	defaultTurn = 5 * time.Second
 	// A turn limit of 0 wants an answer at once: a glance of so many plies, and
 	// an end to it however busy the machine is.
-	glance     = 2
-	glanceTime = 100 * time.Millisecond
+	instantDepth = 2
+	instantTime  = 100 * time.Millisecond
 	// gameLength is how many plies games of Gomoku usually last.
 	gameLength = 60
 	// ownMemory is what we take besides the hash table, of which a second one
 	// may be there for a moment when its size changes.
-	ownMemory = 64 << 20
-	leastHash = 1 << 20
+	baseMemory = 64 << 20
+	minHash    = 1 << 20
 	// An answer that came late is remembered so that an eighth is forgotten
 	// with each move, and takes at most half of the next moves' time.
-	lateFades = 8
-	mostLate  = 2
+	lateDecay    = 8
+	maxLateShare = 2
 )
 
 // gomocupTime is what the manager has told of time.
@@ -48,7 +48,7 @@ type gomocupTime struct {
 func (t *gomocupTime) spend(d time.Duration) {
 	t.used += d - t.increment
 	t.told = false
-	t.late -= t.late / lateFades
+	t.late -= t.late / lateDecay
 	if t.hard > 0 {
 		t.late = max(t.late, d-t.hard)
 	}
@@ -68,18 +68,18 @@ func (t *gomocupTime) remaining() (left time.Duration, ok bool) {
 
 // limits are those of one of so many searches that the time for a move is for;
 // its clock runs since from.
-func (g *gomocupSpeaker) limits(searches int, from time.Time) search.Limits {
+func (g *gomocupHandler) limits(searches int, from time.Time) search.Limits {
 	l := search.Limits{Depth: g.depth, Nodes: g.nodes, From: from}
 	t := &g.time
 	t.hard = 0
 	if t.turn == 0 {
-		l.Hard = glanceTime
-		if l.Depth == 0 || l.Depth > glance {
-			l.Depth = glance
+		l.Hard = instantTime
+		if l.Depth == 0 || l.Depth > instantDepth {
+			l.Depth = instantDepth
 		}
 		return l
 	}
-	overhead := g.s.o.Overhead + min(t.late, t.turn/mostLate)
+	overhead := g.s.o.Overhead + min(t.late, t.turn/maxLateShare)
 	turn := max(t.turn-overhead, timing.Least)
 	l.Hard = turn
 	if left, ok := t.remaining(); ok {
@@ -102,7 +102,7 @@ func (g *gomocupSpeaker) limits(searches int, from time.Time) search.Limits {
 
 // info takes in what the manager tells. What is not known is let pass, as the
 // protocol has it.
-func (g *gomocupSpeaker) info(c gomocup.Command) error {
+func (g *gomocupHandler) info(c gomocup.Command) error {
 	switch c.Key {
 	case gomocup.TimeoutTurn, gomocup.TimeoutMatch, gomocup.TimeLeft, gomocup.TimeIncrement, gomocup.MaxMemory, gomocup.HashSize,
 		gomocup.RuleKey, gomocup.MaxDepth, gomocup.MaxNode, gomocup.ThreadNum, gomocup.ShowDetail:
@@ -129,10 +129,10 @@ func (g *gomocupSpeaker) info(c gomocup.Command) error {
 		// Just a limit: a table that is in it stays as it is.
 		setup.HashBytes = g.s.o.Setup.HashBytes
 		if n > 0 {
-			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-ownMemory)/2, leastHash)))
+			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-baseMemory)/2, minHash)))
 		}
 	case gomocup.HashSize:
-		setup.HashBytes = min(max(count<<10, leastHash), MaxHash()<<20)
+		setup.HashBytes = min(max(count<<10, minHash), MaxHash()<<20)
 	case gomocup.RuleKey:
 		g.rule = count
 		if n < 0 {

@@ -15,14 +15,14 @@ import (
 const maxLine = 1 << 20
 
 // errLong is what a longer line is answered with.
-var errLong = fmt.Errorf("a line of over %d bytes: ignored", maxLine)
+var errLineTooLong = fmt.Errorf("a line of over %d bytes: ignored", maxLine)
 
 // line is a line as it came in.
 type line struct {
-	text string    // without its end
-	at   time.Time // when it was read: a clock may run since
-	err  error     // errLong, and text is empty
-	turn turn      // set by the session
+	text     string    // without its end
+	at       time.Time // when it was read: a clock may run since
+	err      error     // errLong, and text is empty
+	schedule schedule  // set by the session
 }
 
 // readLines sends the lines of in until it ends or done is closed, then the
@@ -36,7 +36,7 @@ func readLines(in io.Reader, lines chan<- line, ended chan<- error, done <-chan 
 			for errors.Is(err, bufio.ErrBufferFull) {
 				_, err = r.ReadSlice('\n')
 			}
-			l.err = errLong
+			l.err = errLineTooLong
 		} else {
 			l.text = strings.TrimRight(string(text), "\r\n")
 		}

@@ -34,7 +34,7 @@ const (
 // announced lists the rule sets that a GUI is offered. It may name any other of
 // the catalog; all in one line are more than some GUIs can take (uci2wb 4.1
 // read half of it as another option).
-func announced() (names []string) {
+func advertisedRules() (names []string) {
 	for _, g := range catalog.Games() {
 		names = append(names, g.Common...)
 	}
@@ -163,7 +163,7 @@ func (s *session) useBook(on bool, name string) error {
 }
 
 // settings are the options of UCI.
-func (u *uciSpeaker) settings() []setting {
+func (u *uciHandler) settings() []setting {
 	s := u.s
 	var games []string
 	for _, g := range catalog.Games() {
@@ -177,12 +177,12 @@ func (u *uciSpeaker) settings() []setting {
 		spin("Move Overhead", int(s.o.Overhead.Milliseconds()), 0, 5000, func(n int) { u.overhead = time.Duration(n) * time.Millisecond }),
 		check("UCI_ShowWDL", false, func(on bool) { u.showWDL = on }),
 		combo("UCI_Variant", games[0], games, u.setVariant),
-		combo("Rules", rulesAuto, slices.Concat([]string{rulesAuto}, announced()), u.setRules),
+		combo("Rules", rulesAuto, slices.Concat([]string{rulesAuto}, advertisedRules()), u.setRules),
 		combo("Xiangqi Ranks", ranksAuto, []string{ranksAuto, ranksZero, ranksOne}, u.setRanks),
 	})
 }
 
-func (u *uciSpeaker) setVariant(name string) error {
+func (u *uciHandler) setVariant(name string) error {
 	g, err := catalog.Game(name)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (u *uciSpeaker) setVariant(name string) error {
 }
 
 // setRules takes any rule set of the catalog, and its game with it.
-func (u *uciSpeaker) setRules(name string) error {
+func (u *uciHandler) setRules(name string) error {
 	if name == rulesAuto {
 		u.rules = rulesAuto
 		u.setUp()
@@ -213,7 +213,7 @@ func (u *uciSpeaker) setRules(name string) error {
 	return nil
 }
 
-func (u *uciSpeaker) setRanks(way string) error {
+func (u *uciHandler) setRanks(way string) error {
 	switch way {
 	case ranksZero:
 		u.dialect.Ranks = 0

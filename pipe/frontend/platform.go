@@ -13,7 +13,7 @@ import (
 
 // match is a game on a platform that sends one move at a time and says nothing
 // of clocks: so it keeps the moves, and a clock of its own.
-type match struct {
+type platformGame struct {
 	s     *session
 	rules *game.Rules // nil before a game
 	moves []string    // ours and theirs, as we write them
@@ -25,7 +25,7 @@ type match struct {
 
 // begin is a new game. The platform's usual rules and clock hold where the
 // options say nothing.
-func (m *match) begin(rules string, usual clock.Spec) error {
+func (m *platformGame) begin(rules string, usual clock.Spec) error {
 	o := &m.s.o
 	if o.Rules != "" {
 		rules = o.Rules
@@ -47,7 +47,7 @@ func (m *match) begin(rules string, usual clock.Spec) error {
 
 // setUp gives the session the position after the moves. Where our rules see an
 // end that is none to the platform, the game goes on.
-func (m *match) setUp() error {
+func (m *platformGame) setUp() error {
 	m.s.pos, m.seen = nil, map[uint64]int{}
 	p, err := m.rules.New("")
 	if err != nil {
@@ -67,14 +67,14 @@ func (m *match) setUp() error {
 }
 
 // think starts the search for a move, among these if there are any.
-func (m *match) think(moves []game.Move) {
+func (m *platformGame) think(moves []game.Move) {
 	m.began = m.s.readAt
 	m.s.think(search.Limits{Nodes: m.s.o.Nodes, Moves: moves},
 		&engine.Clock{Spec: m.clock, Mine: m.left, Theirs: m.left, Overhead: m.s.o.Overhead})
 }
 
 // played takes our own move in, and what it took of our clock.
-func (m *match) played(move game.Move) string {
+func (m *platformGame) played(move game.Move) string {
 	text := m.s.pos.Format(move)
 	m.moves = append(m.moves, text)
 	m.left, _ = m.clock.Charge(m.left, time.Since(m.began))

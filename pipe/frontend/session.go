@@ -16,35 +16,35 @@ import (
 
 // speaker is one protocol's side of a conversation; the package documentation
 // says who calls it when. All calls come from one goroutine.
-type speaker interface {
+type handler interface {
 	// turn says when a line is to be obeyed, as it comes in.
-	turn(line string) turn
+	schedule(line string) schedule
 	// obey does what a line says.
-	obey(line string)
+	handle(line string)
 	// report tells of the search under way.
 	report(search.Info)
 	// answer gives what the search has found. The error says why it has found
 	// nothing: game.ErrOver, game.ErrRules, *engine.Fault, or errNoPosition.
 	answer(search.Result, error)
 	// complain tells that something is wrong with what was sent.
-	complain(error)
+	sendError(error)
 	// patient reports whether, when the input ends, searches are to be
 	// finished; else the one that runs, and those that lines which wait start,
 	// are stopped at once and say what they have.
-	patient() bool
+	finishesAtEOF() bool
 }
 
 // turn is when a line is obeyed that comes while a search runs, or behind lines
 // that wait.
-type turn int
+type schedule int
 
 const (
-	inTurn  turn = iota // when no search runs and the lines before it are obeyed
-	begins              // likewise, and it may begin a search
-	endless             // likewise, one that only another line ends
-	ends                // it ends a search: see session.take
-	steers              // it says more of the search that was asked for last: at once, unless that is to begin yet
-	atOnce              // now
+	inOrder        schedule = iota // when no search runs and the lines before it are obeyed
+	startsSearch                   // likewise, and it may begin a search
+	startsInfinite                 // likewise, one that only another line ends
+	stopsSearch                    // it ends a search: see session.take
+	adjustsSearch                  // it says more of the search that was asked for last: at once, unless that is to begin yet
+	immediately                    // now
 )
 
 // What may wait. Who sends more while a search runs has stopped listening.
@@ -54,14 +54,14 @@ const (
 )
 
 // errCrowd is the complaint about a command that was dropped because too many wait.
-var errCrowd = errors.New("too many commands while a search runs: ignored")
+var errTooMany = errors.New("too many commands while a search runs: ignored")
 
 // session is a conversation: the core that every protocol shares.
 type session struct {
-	o     Options
-	setup Setup
-	out   *output
-	speak speaker
+	o       Options
+	setup   Setup
+	out     *output
+	handler handler
 
 	pos     game.Position // nil: there is none to think about
 	pool    *engine.Pool  // nil until the first search with this setup
@@ -102,11 +102,11 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 	defer s.close()
 	var readErr error
 	for eof := false; !s.over && s.out.failed() == nil; {
-		if len(s.waiting) > 0 && (s.task == nil || s.waiting[0].turn >= ends) {
+		if len(s.waiting) > 0 && (s.task == nil || s.waiting[0].schedule >= stopsSearch) {
 			l := s.waiting[0]
 			s.waiting = s.waiting[1:]
 			s.bytes -= len(l.text)
-			s.obey(l)
+			s.handle(l)
 			continue
 		}
 		if eof && s.task == nil {
@@ -114,7 +114,7 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 		}
 		var taskDone <-chan struct{}
 		if s.task != nil {
-			if eof && !s.speak.patient() {
+			if eof && !s.handler.finishesAtEOF() {
 				s.stop()
 			}
 			taskDone = s.task.done
@@ -123,7 +123,7 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 		case l := <-lines:
 			s.take(l)
 		case i := <-s.infos:
-			s.speak.report(i)
+			s.handler.report(i)
 		case <-taskDone:
 			t := s.task
 			s.task = nil
@@ -145,44 +145,46 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 
 // take obeys a line now, or queues it.
 func (s *session) take(l line) {
-	if l.turn = atOnce; l.err == nil {
-		l.turn = s.speak.turn(l.text)
+	if l.schedule = immediately; l.err == nil {
+		l.schedule = s.handler.schedule(l.text)
 	}
-	waits := func(t turn) bool { return slices.ContainsFunc(s.waiting, func(w line) bool { return w.turn == t }) }
+	waits := func(t schedule) bool {
+		return slices.ContainsFunc(s.waiting, func(w line) bool { return w.schedule == t })
+	}
 	now := s.task == nil && len(s.waiting) == 0
-	switch l.turn {
-	case atOnce:
+	switch l.schedule {
+	case immediately:
 		now = true
-	case steers:
-		now = now || !waits(begins) && !waits(endless)
-	case ends:
+	case adjustsSearch:
+		now = now || !waits(startsSearch) && !waits(startsInfinite)
+	case stopsSearch:
 		// It ends the running search, unless that was stopped before. It also ends
 		// a queued search that would never end.
 		running := s.task != nil && !s.task.stopped
-		now = now || !waits(endless) && (running || !waits(begins))
+		now = now || !waits(startsInfinite) && (running || !waits(startsSearch))
 		if running && !now {
 			s.stop()
 		}
 	}
 	if now {
-		s.obey(l)
+		s.handle(l)
 		return
 	}
 	if len(s.waiting) >= maxWaiting || s.bytes+len(l.text) > maxWaitingBytes {
-		s.speak.complain(errCrowd)
+		s.handler.sendError(errTooMany)
 		return
 	}
 	s.waiting = append(s.waiting, l)
 	s.bytes += len(l.text)
 }
 
-func (s *session) obey(l line) {
+func (s *session) handle(l line) {
 	s.readAt = l.at
 	if l.err != nil {
-		s.speak.complain(l.err)
+		s.handler.sendError(l.err)
 		return
 	}
-	s.speak.obey(l.text)
+	s.handler.handle(l.text)
 }
 
 // close ends the task without an answer, and closes the engines.
@@ -234,7 +236,7 @@ func (s *session) say(reply fmt.Stringer) { s.out.say(reply.String()) }
 func (s *session) sayf(format string, args ...any) { s.out.say(fmt.Sprintf(format, args...)) }
 
 // thinking reports whether work is under way.
-func (s *session) thinking() bool { return s.task != nil }
+func (s *session) busy() bool { return s.task != nil }
 
 // quit ends the conversation after the current line. A running task is abandoned.
 func (s *session) quit() { s.over = true }
@@ -307,18 +309,18 @@ func (s *session) begin(r engine.Request) {
 	r.Watch = func(i search.Info) { s.infos <- i }
 	run, err := s.ask(r)
 	if err != nil {
-		s.speak.answer(search.Result{}, err)
+		s.handler.answer(search.Result{}, err)
 		return
 	}
 	s.task = &task{search: run, done: run.Done(), stop: run.Stop, finish: func() {
-		s.speak.answer(run.Wait())
+		s.handler.answer(run.Wait())
 	}}
 }
 
 // warm opens the engine for games like the position's and has it search, which
 // allocates its memory. Otherwise the clock of the first move would pay for that.
 // It takes moments, in which no line is read. No search may run.
-func (s *session) warm() {
+func (s *session) warmUp() {
 	run, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
 	if err != nil {
 		return // the first search fails too, and says why
@@ -329,8 +331,8 @@ func (s *session) warm() {
 
 // ready warms an engine that has not searched yet. A search may run.
 func (s *session) ready() {
-	if !s.thinking() && s.pos != nil && s.engines[s.pos.Rules().Game] == nil {
-		s.warm()
+	if !s.busy() && s.pos != nil && s.engines[s.pos.Rules().Game] == nil {
+		s.warmUp()
 	}
 }
 
@@ -388,7 +390,7 @@ func (s *session) stop() {
 
 // hit tells a pondering search that the expected move was played: its clock
 // runs from now on.
-func (s *session) hit(c *engine.Clock) {
+func (s *session) ponderHit(c *engine.Clock) {
 	if s.task != nil && s.task.search != nil {
 		s.task.search.PonderHit(s.running(c))
 	}

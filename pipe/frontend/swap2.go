@@ -26,7 +26,7 @@ const (
 )
 
 // swap2 begins the answer.
-func (g *gomocupSpeaker) swap2(list []gomocup.Stone) error {
+func (g *gomocupHandler) swap2(list []gomocup.Stone) error {
 	rules, err := g.rules(g.size)
 	if err != nil {
 		return err
@@ -56,11 +56,11 @@ func (g *gomocupSpeaker) swap2(list []gomocup.Stone) error {
 }
 
 // swap2Answer takes the choice m in and goes on, or answers.
-func (g *gomocupSpeaker) swap2Answer(m game.Move) {
+func (g *gomocupHandler) swap2Answer(m game.Move) {
 	w, p := g.swap, g.s.pos
 	text := p.Format(m)
 	if err := p.Play(m); err != nil {
-		g.complain(err)
+		g.sendError(err)
 		return
 	}
 	if at, err := gomocup.PointOf(text, g.size); err == nil {

@@ -18,13 +18,13 @@ import (
 )
 
 // ucciSpeaker speaks UCCI 3.0, for Xiangqi.
-type ucciSpeaker struct {
+type ucciHandler struct {
 	s        *session
 	millis   bool // clocks are in milliseconds, not seconds
 	batch    bool // lines wait until the search has ended
 	resign   bool // a lost game is given up
 	rules    string
-	most     time.Duration // as in uciSpeaker
+	maxClock time.Duration // as in uciSpeaker
 	banned   []game.Move   // in the position
 	position ucci.Position // the last one, for new rules
 
@@ -43,12 +43,12 @@ func beginsUCCI(text string) bool {
 	return hello
 }
 
-func newUCCI(s *session) speaker {
-	u := &ucciSpeaker{s: s, millis: true, resign: true, rules: xiangqi.Game().Default}
+func newUCCI(s *session) handler {
+	u := &ucciHandler{s: s, millis: true, resign: true, rules: xiangqi.Game().Default}
 	u.place(ucci.Position{})
 	if s.o.Rules != "" {
 		if err := u.setRules(s.o.Rules); err != nil {
-			u.complain(err)
+			u.sendError(err)
 		}
 	}
 	return u
@@ -56,29 +56,29 @@ func newUCCI(s *session) speaker {
 
 // turn: in batch mode the lines come from a file, each in its turn, but that
 // only a line can end a search without an end.
-func (u *ucciSpeaker) turn(line string) turn {
+func (u *ucciHandler) schedule(line string) schedule {
 	c, _ := ucci.Parse(line)
 	switch c := c.(type) {
 	case ucci.SetOption, ucci.Position, ucci.BanMoves:
-		return inTurn
+		return inOrder
 	case ucci.Go:
 		if u.endless = unbounded(c); u.endless {
-			return endless
+			return startsInfinite
 		}
-		return begins
+		return startsSearch
 	case ucci.Stop:
-		return ends
+		return stopsSearch
 	case ucci.PonderHit:
-		return steers
+		return adjustsSearch
 	case ucci.Quit:
 		if u.batch && u.endless {
-			return ends
+			return stopsSearch
 		}
 	}
 	if u.batch {
-		return inTurn
+		return inOrder
 	}
-	return atOnce
+	return immediately
 }
 
 // unbounded reports whether only another line ends the search.
@@ -87,14 +87,14 @@ func unbounded(c ucci.Go) bool {
 }
 
 // patient: the file of a batch ends long before the search does.
-func (u *ucciSpeaker) patient() bool { return u.batch && !u.endless }
+func (u *ucciHandler) finishesAtEOF() bool { return u.batch && !u.endless }
 
-func (u *ucciSpeaker) complain(err error) { u.s.say(ucci.Info{Message: "error: " + err.Error()}) }
+func (u *ucciHandler) sendError(err error) { u.s.say(ucci.Info{Message: "error: " + err.Error()}) }
 
-func (u *ucciSpeaker) obey(line string) {
+func (u *ucciHandler) handle(line string) {
 	command, err := ucci.Parse(line)
 	if err != nil {
-		u.complain(err)
+		u.sendError(err)
 	}
 	s := u.s
 	switch c := command.(type) {
@@ -117,7 +117,7 @@ func (u *ucciSpeaker) obey(line string) {
 		s.stop() // the answer to a search that has ended is on its way
 	case ucci.PonderHit:
 		u.offered = u.offered || c.Draw
-		s.hit(u.clock)
+		s.ponderHit(u.clock)
 	case ucci.Probe:
 		u.probe(c.Position)
 	case ucci.Quit:
@@ -125,13 +125,13 @@ func (u *ucciSpeaker) obey(line string) {
 		s.quit()
 	case ucci.Unknown:
 		if c.Text != "" && err == nil {
-			u.complain(fmt.Errorf("unknown command: %.60q", c.Text))
+			u.sendError(fmt.Errorf("unknown command: %.60q", c.Text))
 		}
 	}
 }
 
 // hello answers "ucci".
-func (u *ucciSpeaker) hello() {
+func (u *ucciHandler) hello() {
 	s := u.s
 	s.say(ucci.ID{Key: "name", Value: s.o.Name + " " + s.o.Version})
 	s.say(ucci.ID{Key: "author", Value: s.o.Author})
@@ -143,14 +143,14 @@ func (u *ucciSpeaker) hello() {
 
 // settings are the options of UCCI. Those that the specification names and that
 // are not here have nothing to set in this engine.
-func (u *ucciSpeaker) settings() []setting {
+func (u *ucciHandler) settings() []setting {
 	return slices.Concat([]setting{
 		check("usemillisec", true, func(on bool) { u.millis = on }),
 		check("batch", false, func(on bool) { u.batch = on }),
 		check("ponder", false, func(bool) {}), // the GUI's affair
 		button("newgame", func() {
 			u.s.newGame()
-			u.most = 0
+			u.maxClock = 0
 		}),
 	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
@@ -160,7 +160,7 @@ func (u *ucciSpeaker) settings() []setting {
 
 // setOption sets an option. Those that no option of ours is are no error: GUIs
 // of UCCI send what they have without asking. 0 is "choose yourself".
-func (u *ucciSpeaker) setOption(c ucci.SetOption) {
+func (u *ucciHandler) setOption(c ucci.SetOption) {
 	all := u.settings()
 	i := slices.IndexFunc(all, func(o setting) bool { return sameName(o.Name, c.Name) })
 	if i < 0 {
@@ -180,11 +180,11 @@ func (u *ucciSpeaker) setOption(c ucci.SetOption) {
 		}
 	}
 	if err := o.apply(c.Value); err != nil {
-		u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))
+		u.sendError(fmt.Errorf("option %.40q: %w", c.Name, err))
 	}
 }
 
-func (u *ucciSpeaker) setRules(name string) error {
+func (u *ucciHandler) setRules(name string) error {
 	if !strings.Contains(name, "/") {
 		name = xiangqi.Game().Name + "/" + name
 	}
@@ -198,18 +198,18 @@ func (u *ucciSpeaker) setRules(name string) error {
 }
 
 // place sets a position up, and lifts all bans.
-func (u *ucciSpeaker) place(c ucci.Position) {
+func (u *ucciHandler) place(c ucci.Position) {
 	u.banned, u.position = nil, c
 	if err := u.s.set(xiangqi.Game().Name, u.rules, c.FEN, c.Moves); err != nil {
-		u.complain(fmt.Errorf("position: %w", err))
+		u.sendError(fmt.Errorf("position: %w", err))
 	}
 }
 
 // probe tells what the hash table knows of a position.
-func (u *ucciSpeaker) probe(c ucci.Position) {
+func (u *ucciHandler) probe(c ucci.Position) {
 	p, err := setUp(xiangqi.Game().Name, u.rules, c.FEN, c.Moves)
 	if err != nil {
-		u.complain(fmt.Errorf("probe: %w", err))
+		u.sendError(fmt.Errorf("probe: %w", err))
 		return
 	}
 	var reply ucci.PopHash
@@ -229,15 +229,15 @@ func (u *ucciSpeaker) probe(c ucci.Position) {
 }
 
 // ban forbids moves in the position.
-func (u *ucciSpeaker) ban(texts []string) {
+func (u *ucciHandler) ban(texts []string) {
 	if u.s.pos == nil {
-		u.complain(errNoPosition)
+		u.sendError(errNoPosition)
 		return
 	}
 	for _, text := range texts {
 		m, err := u.s.pos.Parse(text)
 		if err != nil {
-			u.complain(fmt.Errorf("banmoves: %w", err))
+			u.sendError(fmt.Errorf("banmoves: %w", err))
 			continue
 		}
 		u.banned = append(u.banned, m)
@@ -245,7 +245,7 @@ func (u *ucciSpeaker) ban(texts []string) {
 }
 
 // search obeys "go".
-func (u *ucciSpeaker) search(c ucci.Go) {
+func (u *ucciHandler) search(c ucci.Go) {
 	u.offered, u.infinite, u.static, u.clock = c.Draw, c.Infinite, c.Static, nil
 	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes}
 	if len(u.banned) > 0 {
@@ -269,12 +269,12 @@ func (u *ucciSpeaker) search(c ucci.Go) {
 }
 
 // clocks are the engine's clocks.
-func (u *ucciSpeaker) clocks(c *ucci.Clock) *engine.Clock {
+func (u *ucciHandler) clocks(c *ucci.Clock) *engine.Clock {
 	unit := ucci.Unit(u.millis)
 	mine := time.Duration(max(c.Time, 0)) * unit
-	u.most = max(u.most, mine)
+	u.maxClock = max(u.maxClock, mine)
 	return &engine.Clock{
-		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.most, Increment: time.Duration(max(c.Increment, 0)) * unit},
+		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.maxClock, Increment: time.Duration(max(c.Increment, 0)) * unit},
 		Mine: clock.State{Left: mine}, Theirs: clock.State{Left: time.Duration(max(c.OppTime, 0)) * unit},
 		Overhead: u.s.o.Overhead,
 	}
@@ -300,7 +300,7 @@ func ucciScore(s search.Score, chance float64) int {
 
 // report tells how the search goes, in two lines, as the specification has it.
 // Its scores have no bounds, so what is only bounded is not told.
-func (u *ucciSpeaker) report(i search.Info) {
+func (u *ucciHandler) report(i search.Info) {
 	if i.Bound != search.Exact {
 		return
 	}
@@ -312,7 +312,7 @@ func (u *ucciSpeaker) report(i search.Info) {
 	}
 }
 
-func (u *ucciSpeaker) texts(moves []game.Move) (texts []string) {
+func (u *ucciHandler) texts(moves []game.Move) (texts []string) {
 	for _, m := range moves {
 		texts = append(texts, u.s.pos.Format(m))
 	}
@@ -320,9 +320,9 @@ func (u *ucciSpeaker) texts(moves []game.Move) (texts []string) {
 }
 
 // answer ends the search.
-func (u *ucciSpeaker) answer(r search.Result, err error) {
+func (u *ucciHandler) answer(r search.Result, err error) {
 	if err != nil && !errors.Is(err, game.ErrOver) {
-		u.complain(err)
+		u.sendError(err)
 	}
 	if err != nil || r.Move == game.NoMove || u.static {
 		u.s.say(ucci.NoBestMove{})
