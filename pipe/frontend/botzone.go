@@ -10,12 +10,12 @@ import (
 	"sparring/pipe/botzone"
 )
 
-// botzoneClock is what the platform gives to programs in fast languages, a
-// second for each move, less what starting and the way there take.
+// botzoneClock is the platform's second for each move of programs in fast languages,
+// less the time for starting and transmission.
 var botzoneClock = clock.Spec{Kind: clock.PerMove, Period: 900 * time.Millisecond}
 
-// botzoneSpeaker speaks with botzone.org.cn. It always asks to be kept running:
-// what was learnt is not lost then. A platform that can't just ends it.
+// botzoneHandler speaks with botzone.org.cn. It always asks to be kept running, so
+// that its hash table is kept.
 type botzoneHandler struct {
 	s       *session
 	decoder botzone.Decoder
@@ -29,8 +29,8 @@ func newBotzone(s *session) handler {
 
 func (b *botzoneHandler) schedule(string) schedule { return startsSearch }
 
-// patient: in the platform's plain way there is one turn, and then no more
-// input.
+// finishesAtEOF implements handler. A bot that is not kept running gets one turn,
+// then the end of the input.
 func (b *botzoneHandler) finishesAtEOF() bool { return true }
 
 func (b *botzoneHandler) sendError(err error) { b.s.sayf("error: %v", err) }
@@ -61,14 +61,14 @@ func (b *botzoneHandler) play(turn botzone.Turn) error {
 		return err
 	}
 	if b.s.pos.Outcome().Over() {
-		return b.respond("") // asked all the same, so there is no move to give
+		return b.respond("") // there is no move, but an answer is expected
 	}
 	b.game.think(b.nonRepeating())
 	return nil
 }
 
-// fresh are the moves that bring no position for the third time: in Xiangqi the
-// platform does not take those. Nil is all moves, and so where there are none.
+// nonRepeating are the moves that do not repeat a position for the third time, which
+// the platform refuses in Xiangqi. Nil means all moves, also if there are none.
 func (b *botzoneHandler) nonRepeating() []game.Move {
 	if b.request.Game != botzone.Xiangqi {
 		return nil

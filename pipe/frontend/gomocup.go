@@ -14,30 +14,30 @@ import (
 	"sparring/pipe/gomocup"
 )
 
-// gomocupSpeaker speaks the Gomoku AI protocol, with what Yixin-Board adds.
+// gomocupHandler speaks the Gomoku AI protocol with Yixin-Board's additions.
 type gomocupHandler struct {
 	s       *session
 	decoder gomocup.Decoder
 	size    int // of the board, 0 before START
-	rule    int // as it was sent; what it means depends on yixin
+	rule    int // as sent; its meaning depends on yixin
 	yixin   bool
 	time    gomocupTime
 	depth   int
 	nodes   uint64
-	detail  bool // tell of the search while it runs
+	detail  bool // send messages during the search
 
-	stones  []placed // as they came
+	stones  []placed // in the order received
 	next    gomoku.Colour
-	blocked []gomocup.Point // not to be played
+	blocked []gomocup.Point // excluded from the search
 
-	// Of the search under way.
+	// Of the running search.
 	began time.Time
-	swap  *swap2 // the answer to SWAP2BOARD in the making, nil for a plain move
+	swap  *swap2 // the answer to SWAP2BOARD in progress; nil for a move
 	last  search.Info
 }
 
-// placed is a stone on the board; a dead one is of a row that has counted, and
-// of a colour that nobody has told.
+// placed is a stone on the board. A dead stone belongs to a row that was counted;
+// its colour is not known.
 type placed struct {
 	at     gomocup.Point
 	colour gomoku.Colour
@@ -47,7 +47,7 @@ type placed struct {
 func beginsGomocup(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	v := gomocup.Verb(strings.ToUpper(word))
-	// "stop" and "begin" alone are other protocols' words too.
+	// "stop" and "begin" alone are also words of other protocols.
 	return v.Known() && (word == string(v) || rest != "") && v != gomocup.Stop
 }
 
@@ -62,7 +62,7 @@ func (g *gomocupHandler) schedule(line string) schedule {
 	case gomocup.End:
 		return immediately
 	}
-	return startsSearch // which line of a board is the last, only the decoder knows
+	return startsSearch // only the decoder knows which line of a board is the last
 }
 
 func (g *gomocupHandler) finishesAtEOF() bool { return false }
@@ -83,7 +83,7 @@ func (g *gomocupHandler) handle(line string) {
 	}
 }
 
-// command does what is said; an error is answered with ERROR.
+// command carries out a command; an error is answered with ERROR.
 func (g *gomocupHandler) command(c gomocup.Command) error {
 	s := g.s
 	switch c.Verb {
@@ -123,7 +123,7 @@ func (g *gomocupHandler) command(c gomocup.Command) error {
 	return g.onBoard(c)
 }
 
-// onBoard does what needs a board.
+// onBoard carries out the commands that need a board.
 func (g *gomocupHandler) onBoard(c gomocup.Command) error {
 	switch c.Verb {
 	case gomocup.Restart:
@@ -176,24 +176,24 @@ func (g *gomocupHandler) start(width, height int) error {
 	if err := g.setUp(); err != nil {
 		return err
 	}
-	g.s.warmUp() // what comes before OK is on nobody's clock
+	g.s.warmUp() // no clock runs before OK
 	g.ok()
 	return nil
 }
 
-// clear is a new match on the board.
+// clear starts a new match on the board.
 func (g *gomocupHandler) clear() {
 	g.stones, g.next, g.blocked = nil, gomoku.Black, nil
 	g.time.used = 0
 	g.s.newGame()
 }
 
-// rules is our name of the rules.
+// rules is the name of our rule set.
 func (g *gomocupHandler) rules(size int) (string, error) {
 	rule := gomocup.Rule(g.rule)
 	if g.yixin {
-		// Of its swap rules the opening is played out on the board, and what
-		// comes is a position.
+		// With its swap rules the opening is played on its board, and only the
+		// position is sent.
 		var err error
 		if rule, _, err = gomocup.YixinRule(g.rule); err != nil {
 			return "", err
@@ -202,7 +202,7 @@ func (g *gomocupHandler) rules(size int) (string, error) {
 	return rule.RuleSet(size)
 }
 
-// put puts a stone of the colour whose turn it is.
+// put places a stone.
 func (g *gomocupHandler) put(at gomocup.Point, c gomoku.Colour) error {
 	if err := g.free(at); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (g *gomocupHandler) put(at gomocup.Point, c gomoku.Colour) error {
 	return nil
 }
 
-// free reports whether a stone may be put there.
+// free reports why no stone may be placed there.
 func (g *gomocupHandler) free(at gomocup.Point) error {
 	if at.Move(g.size) == "" || at.X >= g.size {
 		return fmt.Errorf("%s is not on a board of %d", at, g.size)
@@ -232,7 +232,7 @@ func (g *gomocupHandler) find(at gomocup.Point) int {
 	return -1
 }
 
-// takeBack removes a stone, the last as a rule. Its colour is then to move.
+// takeBack removes a stone, usually the last. Its colour moves next.
 func (g *gomocupHandler) takeBack(at gomocup.Point) error {
 	i := g.find(at)
 	if i < 0 {
@@ -244,7 +244,7 @@ func (g *gomocupHandler) takeBack(at gomocup.Point) error {
 	return nil
 }
 
-// board takes a position over. On an error there is an empty board.
+// board sets up a position. After an error the board is empty.
 func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	g.stones, g.next = nil, gomoku.Black
 	rules, err := g.rules(g.size)
@@ -255,7 +255,7 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	own := ownColour(list, strings.HasPrefix(rules, "gomoku/renju-"))
 	for _, st := range list {
 		if st.Point == gomocup.Pass || st.Side == gomocup.Dead && !continuous {
-			continue // a pass, or a point that is marked as forbidden
+			continue // a pass, or a forbidden point
 		}
 		c := own
 		if st.Side == gomocup.Opponent {
@@ -271,9 +271,9 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	return nil
 }
 
-// ownColour is the colour of who is to move. In Renju the list is in order, so
-// the first is Black's. Else the order may be any, and the numbers of stones
-// tell; where they do not fit a game, the first counts again.
+// ownColour is the colour to move. In Renju the list is in order, so the first stone
+// is Black's. Otherwise it may be in any order, and the numbers of stones decide;
+// if they are impossible in a game, the first stone decides again.
 func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 	var count [gomocup.Dead + 1]int
 	first := gomocup.Own
@@ -293,8 +293,8 @@ func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 	return gomoku.Black
 }
 
-// setUp gives the session the position: as a game where the stones came in the
-// order of one, else as a text.
+// setUp sets the session's position: by moves if the stones came in the order of a
+// game, as a text otherwise.
 func (g *gomocupHandler) setUp() error {
 	rules, err := g.rules(g.size)
 	if err != nil {
@@ -312,7 +312,7 @@ func (g *gomocupHandler) setUp() error {
 	return g.s.set("gomoku", rules, g.text(), nil)
 }
 
-// text is the board as our positions are written.
+// text is the position in our notation.
 func (g *gomocupHandler) text() string {
 	rows := make([][]byte, g.size)
 	for y := range rows {
@@ -367,7 +367,7 @@ func (g *gomocupHandler) report(i search.Info) {
 	}
 }
 
-// message tells what a search has found.
+// message sends the state of a search.
 func (g *gomocupHandler) message(i search.Info) {
 	if len(i.PV) == 0 || g.s.pos == nil {
 		return
@@ -443,7 +443,7 @@ func (g *gomocupHandler) isBlocked(at gomocup.Point) bool {
 	return false
 }
 
-// block takes points out of what may be played, or lets them in again.
+// block excludes points from the search, or includes them again.
 func (g *gomocupHandler) block(c gomocup.Command) {
 	for _, st := range c.Stones {
 		kept := g.blocked[:0]

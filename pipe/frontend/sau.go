@@ -18,14 +18,14 @@ var sauClock = clock.Spec{Kind: clock.SuddenDeath, Initial: 15 * time.Minute}
 // sauRules are the championship's, by the number of squares of a move.
 var sauRules = map[int]string{1: "gomoku/renju-15", 3: "amazons/10x10"}
 
-// sauSpeaker speaks the line protocol of the Chinese championship's platform.
-// The platform lets everything pass that it does not know, so faults are told
-// in lines that begin with #.
+// sauHandler speaks the line protocol of the Chinese championship's platform. The
+// platform ignores unknown lines, so errors are reported in lines that begin with
+// #.
 type sauHandler struct {
 	s       *session
 	game    platformGame
-	refused []game.Move // in this position, by the platform
-	last    game.Move   // that we have played, NoMove before
+	refused []game.Move // by the platform, in this position
+	last    game.Move   // our last move; NoMove before
 }
 
 func beginsSAU(line string) bool {
@@ -35,7 +35,7 @@ func beginsSAU(line string) bool {
 
 func newSAU(s *session) handler { return &sauHandler{s: s, game: platformGame{s: s}} }
 
-// turn: a new game and the end of one end the search of the old.
+// schedule implements handler. The beginning and the end of a game stop the search.
 func (u *sauHandler) schedule(line string) schedule {
 	l, err := sau.Parse(line)
 	if err != nil {
@@ -72,7 +72,7 @@ func (u *sauHandler) command(l sau.Line) error {
 		u.reset()
 		u.s.newGame()
 		if l.Side == sau.White {
-			return nil // the first move tells the game
+			return nil // the first move shows which game it is
 		}
 		squares := 3
 		if u.s.o.Game == "gomoku" || strings.HasPrefix(u.s.o.Rules, "gomoku/") {
@@ -94,14 +94,14 @@ func (u *sauHandler) command(l sau.Line) error {
 	return nil
 }
 
-// drop ends the game, and what was said of it.
+// reset ends the game and drops queued lines.
 func (u *sauHandler) reset() {
 	u.s.abandon()
 	u.s.waiting = nil
 	u.game.rules, u.refused, u.last = nil, nil, game.NoMove
 }
 
-// theirs takes the opponent's move in and thinks about ours.
+// theirs plays the opponent's move and starts the search for ours.
 func (u *sauHandler) theirs(squares string) error {
 	if u.game.rules == nil {
 		if err := u.game.begin(sauRules[len(squares)/2], sauClock); err != nil {
@@ -123,8 +123,8 @@ func (u *sauHandler) theirs(squares string) error {
 	return u.move()
 }
 
-// move thinks about the next move. A game that is over needs none: the platform
-// sees that too.
+// move starts the search for our move, unless the game is over: the platform knows
+// that, too.
 func (u *sauHandler) move() error {
 	if err := u.game.setUp(); err != nil {
 		return err
@@ -136,17 +136,17 @@ func (u *sauHandler) move() error {
 	if len(u.refused) > 0 {
 		moves = slices.DeleteFunc(u.s.pos.Legal(nil), func(m game.Move) bool { return slices.Contains(u.refused, m) })
 		if len(moves) == 0 {
-			return errors.New("no move is left that was not refused")
+			return errors.New("all moves were refused")
 		}
 	}
 	u.game.think(moves)
 	return nil
 }
 
-// again looks for another move in place of the last, which was refused.
+// retry searches for another move after the last was refused.
 func (u *sauHandler) retry() error {
 	if u.last == game.NoMove {
-		return errors.New("error: no move of ours is to be taken back")
+		return errors.New("error: there is no move of ours to take back")
 	}
 	u.refused = append(u.refused, u.last)
 	u.game.moves = u.game.moves[:len(u.game.moves)-1]
@@ -171,5 +171,5 @@ func (u *sauHandler) answer(r search.Result, err error) {
 	u.s.say(sau.Line{Word: sau.Move, Squares: squares})
 }
 
-// rows is how many rows the board has, which stand between slashes in its text.
+// rows is the number of rows of the board, which are separated by slashes.
 func rows(p game.Position) int { return strings.Count(p.String(), "/") + 1 }

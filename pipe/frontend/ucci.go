@@ -17,24 +17,24 @@ import (
 	"sparring/pipe/uci"
 )
 
-// ucciSpeaker speaks UCCI 3.0, for Xiangqi.
+// ucciHandler speaks UCCI 3.0, for Xiangqi.
 type ucciHandler struct {
 	s        *session
 	millis   bool // clocks are in milliseconds, not seconds
-	batch    bool // lines wait until the search has ended
-	resign   bool // a lost game is given up
+	batch    bool // lines are queued until the search has ended
+	resign   bool // resign lost games
 	rules    string
-	maxClock time.Duration // as in uciSpeaker
-	banned   []game.Move   // in the position
-	position ucci.Position // the last one, for new rules
+	maxClock time.Duration // as in uciHandler
+	banned   []game.Move   // by banmoves
+	position ucci.Position // the last one, to be set up again by new rules
 
-	endless bool // the search that was asked for last
+	endless bool // the last search has no limits
 
-	// Of the search under way.
+	// Of the running search.
 	clock    *engine.Clock
 	offered  bool // the opponent has offered a draw
-	infinite bool // until a win is found
-	static   bool // only the score is wanted
+	infinite bool // until a mate is found
+	static   bool // only the score is needed
 }
 
 func beginsUCCI(text string) bool {
@@ -54,8 +54,8 @@ func newUCCI(s *session) handler {
 	return u
 }
 
-// turn: in batch mode the lines come from a file, each in its turn, but that
-// only a line can end a search without an end.
+// schedule implements handler. In batch mode the lines come from a file and are
+// handled in order; but a search without limits can only be ended by a line.
 func (u *ucciHandler) schedule(line string) schedule {
 	c, _ := ucci.Parse(line)
 	switch c := c.(type) {
@@ -86,7 +86,7 @@ func unbounded(c ucci.Go) bool {
 	return c.Ponder || c.Infinite || c.Clock == nil && c.Depth == 0 && c.Nodes == 0 && !c.Static
 }
 
-// patient: the file of a batch ends long before the search does.
+// finishesAtEOF implements handler. The file of a batch ends before its searches.
 func (u *ucciHandler) finishesAtEOF() bool { return u.batch && !u.endless }
 
 func (u *ucciHandler) sendError(err error) { u.s.say(ucci.Info{Message: "error: " + err.Error()}) }
@@ -107,14 +107,14 @@ func (u *ucciHandler) handle(line string) {
 		u.setOption(c)
 	case ucci.Position:
 		if u.place(c); err != nil {
-			s.pos = nil // another position than was meant is worse than none
+			s.pos = nil // no position is better than a wrong one
 		}
 	case ucci.BanMoves:
 		u.ban(c.Moves)
 	case ucci.Go:
 		u.search(c)
 	case ucci.Stop:
-		s.stop() // the answer to a search that has ended is on its way
+		s.stop() // if it has ended, its answer has been sent
 	case ucci.PonderHit:
 		u.offered = u.offered || c.Draw
 		s.ponderHit(u.clock)
@@ -141,13 +141,12 @@ func (u *ucciHandler) hello() {
 	s.say(ucci.OK{})
 }
 
-// settings are the options of UCCI. Those that the specification names and that
-// are not here have nothing to set in this engine.
+// settings are the options of UCCI that apply to this engine.
 func (u *ucciHandler) settings() []setting {
 	return slices.Concat([]setting{
 		check("usemillisec", true, func(on bool) { u.millis = on }),
 		check("batch", false, func(on bool) { u.batch = on }),
-		check("ponder", false, func(bool) {}), // the GUI's affair
+		check("ponder", false, func(bool) {}), // decided by the GUI
 		button("newgame", func() {
 			u.s.newGame()
 			u.maxClock = 0
@@ -158,8 +157,8 @@ func (u *ucciHandler) settings() []setting {
 	})
 }
 
-// setOption sets an option. Those that no option of ours is are no error: GUIs
-// of UCCI send what they have without asking. 0 is "choose yourself".
+// setOption sets an option. Unknown options are not errors, because UCCI GUIs send
+// theirs without asking. 0 is the default of a number.
 func (u *ucciHandler) setOption(c ucci.SetOption) {
 	all := u.settings()
 	i := slices.IndexFunc(all, func(o setting) bool { return sameName(o.Name, c.Name) })
@@ -171,7 +170,7 @@ func (u *ucciHandler) setOption(c ucci.SetOption) {
 	case o.Kind == uci.Spin && c.Value == "0" && o.Min > 0:
 		c.Value = o.Default
 	case o.Kind == uci.Check:
-		// GUIs write them in their own ways; uci2wb has numbers.
+		// GUIs write them in different ways, uci2wb as numbers.
 		switch c.Value {
 		case "on", "1", "":
 			c.Value = "true"
@@ -197,7 +196,7 @@ func (u *ucciHandler) setRules(name string) error {
 	return nil
 }
 
-// place sets a position up, and lifts all bans.
+// place sets up a position, without banned moves.
 func (u *ucciHandler) place(c ucci.Position) {
 	u.banned, u.position = nil, c
 	if err := u.s.set(xiangqi.Game().Name, u.rules, c.FEN, c.Moves); err != nil {
@@ -205,7 +204,7 @@ func (u *ucciHandler) place(c ucci.Position) {
 	}
 }
 
-// probe tells what the hash table knows of a position.
+// probe sends the hash entry of a position.
 func (u *ucciHandler) probe(c ucci.Position) {
 	p, err := setUp(xiangqi.Game().Name, u.rules, c.FEN, c.Moves)
 	if err != nil {
@@ -228,7 +227,7 @@ func (u *ucciHandler) probe(c ucci.Position) {
 	u.s.say(reply)
 }
 
-// ban forbids moves in the position.
+// ban excludes moves from the search.
 func (u *ucciHandler) ban(texts []string) {
 	if u.s.pos == nil {
 		u.sendError(errNoPosition)
@@ -244,7 +243,7 @@ func (u *ucciHandler) ban(texts []string) {
 	}
 }
 
-// search obeys "go".
+// search handles "go".
 func (u *ucciHandler) search(c ucci.Go) {
 	u.offered, u.infinite, u.static, u.clock = c.Draw, c.Infinite, c.Static, nil
 	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes}
@@ -280,12 +279,12 @@ func (u *ucciHandler) clocks(c *ucci.Clock) *engine.Clock {
 	}
 }
 
-// minorScale makes scores of which, as the protocol has it, a horse or a cannon
-// is about 100: with 450 of our units to a minor piece, and 200 to the chance of
-// 73 % that pawnScale stands for.
+// minorScale converts scores to the protocol's unit, in which a horse or a cannon is
+// about 100. A minor piece is 450 of our units, and 200 are the chance of 73 % of
+// pawnScale.
 const minorScale = 100.0 * 200 / 450
 
-// mateScore is what a mate at once counts in UCCI, which has no word for mates.
+// mateScore is the score of a mate at once in UCCI, which has no mate scores.
 const mateScore = 10000
 
 func ucciScore(s search.Score, chance float64) int {
@@ -298,8 +297,8 @@ func ucciScore(s search.Score, chance float64) int {
 	return int(math.Round(float64(centipawns(s, chance)) * minorScale / pawnScale))
 }
 
-// report tells how the search goes, in two lines, as the specification has it.
-// Its scores have no bounds, so what is only bounded is not told.
+// report sends the state of the search in two lines, as specified. UCCI has no
+// bounds, so bounded scores are not sent.
 func (u *ucciHandler) report(i search.Info) {
 	if i.Bound != search.Exact {
 		return
@@ -319,7 +318,7 @@ func (u *ucciHandler) texts(moves []game.Move) (texts []string) {
 	return texts
 }
 
-// answer ends the search.
+// answer sends the result.
 func (u *ucciHandler) answer(r search.Result, err error) {
 	if err != nil && !errors.Is(err, game.ErrOver) {
 		u.sendError(err)
@@ -334,7 +333,7 @@ func (u *ucciHandler) answer(r search.Result, err error) {
 	}
 	plies, settled := mateIn(r.Score)
 	best.Resign = u.resign && (r.Resign || settled && plies < 0)
-	// A draw is taken by who does not stand better.
+	// Accept a draw unless we stand better.
 	best.Draw = r.OfferDraw || u.offered && r.WinProb <= 0.5
 	u.s.say(best)
 }

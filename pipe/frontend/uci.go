@@ -16,26 +16,26 @@ import (
 	"sparring/pipe/uci"
 )
 
-// uciSpeaker speaks UCI for all games: UCI_Variant says which.
+// uciHandler speaks UCI for all games, selected by UCI_Variant.
 //
-// Xiangqi's ranks count from 0 or from 1, and nothing in the protocol says
-// which. GUIs that know UCI_Variant speak as Fairy-Stockfish does, from 1; those
-// made for Xiangqi alone (Cyclone's dialect), from 0. So it is 1 once UCI_Variant
-// was set, and else 0, and it is what the words or the moves of a position show.
+// The first rank of Xiangqi is 0 or 1, and the protocol does not say which. GUIs
+// that know UCI_Variant write 1, as Fairy-Stockfish does; those made only for
+// Xiangqi (Cyclone's dialect) write 0. So it is 1 after UCI_Variant was set, and 0
+// otherwise, unless the words or the moves of a position show another.
 type uciHandler struct {
 	s       *session
 	dialect uci.Dialect
-	ranks   string // the option: ranksAuto or a fixed way
+	ranks   string // the option: ranksAuto or a fixed one
 	rules   string // rulesAuto or a rule set
 	overhead,
-	maxClock time.Duration // the most that a clock has shown: about what the game began with
+	maxClock time.Duration // the longest time on a clock, which is about the initial time
 	multiPV int
 	showWDL bool
 	debug   bool
 
-	// Of the search under way.
+	// Of the running search.
 	clock    *engine.Clock // for ponderhit
-	mate     int           // stop at a win in so many moves
+	mate     int           // stop at a mate in this many moves
 	reported bool
 }
 
@@ -60,14 +60,14 @@ func newUCI(s *session) handler {
 	return u
 }
 
-// play changes the game, and sets up its start.
+// play changes the game and sets up its start.
 func (u *uciHandler) play(name string) {
 	u.dialect.Game, u.rules = name, rulesAuto
 	u.setUp()
 }
 
-// setUp sets up the usual start of the rules. An evaluation that the game does
-// not have gives way to its own.
+// setUp sets up the usual start of the rules. An evaluation that the game does not
+// have is replaced by its own.
 func (u *uciHandler) setUp() {
 	if err := u.s.set(u.dialect.Game, u.ruleSet(), "", nil); err != nil {
 		u.sendError(err)
@@ -131,7 +131,7 @@ func (u *uciHandler) handle(line string) {
 		u.setUp()
 	case uci.Position:
 		if err != nil {
-			s.pos = nil // another position than was meant is worse than none
+			s.pos = nil // no position is better than a wrong one
 		} else if err := u.position(c); err != nil {
 			u.sendError(fmt.Errorf("position: %w", err))
 		}
@@ -154,8 +154,8 @@ func (u *uciHandler) handle(line string) {
 	}
 }
 
-// position sets a position up. Where its moves are those of the other way to
-// count Xiangqi's ranks, that is how the GUI counts.
+// position sets up a position. If its moves are legal only with the other number of
+// Xiangqi's first rank, that number is used from now on.
 func (u *uciHandler) position(c uci.Position) error {
 	if c.Cyclone && u.ranks == ranksAuto {
 		u.dialect.Ranks = 0
@@ -180,13 +180,13 @@ func (u *uciHandler) read(c uci.Position) error {
 	return u.s.set(u.dialect.Game, u.ruleSet(), u.dialect.OurPosition(c.FEN), moves)
 }
 
-// lasting reports whether only another line ends the search.
+// unlimited reports whether only another line ends the search.
 func unlimited(c uci.Go) bool {
 	bounded := c.MoveTime > 0 || c.Clocks != nil || c.Depth > 0 || c.Nodes > 0 || c.Mate > 0 || c.Perft > 0
 	return c.Ponder || c.Infinite || !bounded
 }
 
-// search obeys "go".
+// search handles "go".
 func (u *uciHandler) search(c uci.Go) {
 	u.mate, u.reported = c.Mate, false
 	u.clock = nil
@@ -203,7 +203,7 @@ func (u *uciHandler) search(c uci.Go) {
 		}
 	}
 	if len(c.Moves) > 0 && len(l.Moves) == 0 {
-		u.answer(search.Result{}, nil) // none of the moves that may be searched can be played
+		u.answer(search.Result{}, nil) // none of the moves is legal
 		return
 	}
 	switch {
@@ -219,7 +219,7 @@ func (u *uciHandler) search(c uci.Go) {
 	u.s.think(l, u.clock)
 }
 
-// parse reads a move in the position.
+// parse parses a move in the position.
 func (u *uciHandler) parse(text string) (game.Move, error) {
 	if u.s.pos == nil {
 		return game.NoMove, errNoPosition
@@ -227,7 +227,7 @@ func (u *uciHandler) parse(text string) (game.Move, error) {
 	return u.s.pos.Parse(u.dialect.Ours(text))
 }
 
-// clocks are the engine's clocks: White's is that of the seat that opens.
+// clocks are the engine's clocks. White's is that of the seat that moves first.
 func (u *uciHandler) clocks(c uci.Clocks) *engine.Clock {
 	mine, theirs, gain := c.White, c.Black, c.WhiteIncrement
 	if u.s.pos != nil && u.s.pos.Turn() == game.Second {
@@ -242,7 +242,7 @@ func (u *uciHandler) clocks(c uci.Clocks) *engine.Clock {
 	}
 }
 
-// report tells how the search goes.
+// report sends the state of the search.
 func (u *uciHandler) report(i search.Info) {
 	u.reported = true
 	info := uci.Info{
@@ -258,7 +258,7 @@ func (u *uciHandler) report(i search.Info) {
 	}
 }
 
-// theirs writes moves as the GUI does.
+// theirs converts moves into the GUI's notation.
 func (u *uciHandler) theirs(moves []game.Move) (texts []string) {
 	for _, m := range moves {
 		texts = append(texts, u.dialect.Theirs(u.s.pos.Format(m)))
@@ -266,7 +266,7 @@ func (u *uciHandler) theirs(moves []game.Move) (texts []string) {
 	return texts
 }
 
-// answer ends the search.
+// answer sends the result.
 func (u *uciHandler) answer(r search.Result, err error) {
 	if err != nil && !errors.Is(err, game.ErrOver) {
 		u.sendError(err)
@@ -275,11 +275,11 @@ func (u *uciHandler) answer(r search.Result, err error) {
 		u.s.say(uci.BestMove{Move: uci.NoMoves[0]})
 		return
 	}
-	if !u.reported { // GUIs look for a line before the move
+	if !u.reported { // GUIs expect a line before the move
 		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, WinProb: r.WinProb,
 			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
 	}
-	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // the last report was before the end
+	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // newer than the last report
 	best := uci.BestMove{Move: u.theirs([]game.Move{r.Move})[0]}
 	if r.Ponder != game.NoMove {
 		best.Ponder = u.theirs([]game.Move{r.Ponder})[0]
@@ -287,7 +287,7 @@ func (u *uciHandler) answer(r search.Result, err error) {
 	u.s.say(best)
 }
 
-// show draws the position.
+// show prints the position.
 func (u *uciHandler) show() {
 	p := u.s.pos
 	if p == nil {
@@ -298,7 +298,7 @@ func (u *uciHandler) show() {
 		u.dialect.TheirPosition(p.String()), game.KeyText(p.Key()), p.Outcome().Result, p.Outcome().Reason)
 }
 
-// perft counts the leaves of the move tree, for each first move and in all.
+// perft counts the leaf nodes of the move tree, for each root move and in total.
 func (u *uciHandler) perft(depth int) {
 	if u.s.pos == nil {
 		u.sendError(errNoPosition)
@@ -324,10 +324,10 @@ func (u *uciHandler) perft(depth int) {
 	}, func() {})
 }
 
-// countAtOnce is the depth that is counted without looking up.
+// countAtOnce is the depth below which stop is not checked.
 const countAtOnce = 2
 
-// leaves is game.Perft that stops; whole is false then.
+// leaves is game.Perft with a stop channel; whole is false after a stop.
 func leaves(p game.Position, depth int, stop <-chan struct{}) (n uint64, whole bool) {
 	select {
 	case <-stop:
@@ -351,7 +351,7 @@ func leaves(p game.Position, depth int, stop <-chan struct{}) (n uint64, whole b
 	return n, true
 }
 
-// setting is an option of a GUI.
+// setting is an option that a GUI can set.
 type setting struct {
 	uci.Option
 	set func(value string) error
