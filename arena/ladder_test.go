@@ -60,7 +60,7 @@ func TestLadderRounds(t *testing.T) {
 	srv := startServer(t, "", names...)
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(2)
-	cfg.Ladder.StableFor = 1500 * time.Millisecond // for all to come on a slow machine
+	cfg.Ladder.StableFor = 3 * time.Second // for all to come on a slow machine
 	a := prepareArena(t, srv, cfg)
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()
@@ -205,7 +205,7 @@ func TestRoundWithOneSlotEach(t *testing.T) {
 	srv := startServer(t, "", names...)
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(1)
-	cfg.HoldFor, cfg.Ladder.StableFor = 2*time.Second, 1500*time.Millisecond
+	cfg.HoldFor, cfg.Ladder.StableFor = 2*time.Second, 3*time.Second
 	a := prepareArena(t, srv, cfg)
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()

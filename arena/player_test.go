@@ -258,6 +258,9 @@ func (p *player) until(g protocol.GameID, what string, ok func(protocol.State) b
 		if st != nil && ok(*st) {
 			return *st
 		}
+		if st != nil && finished(*st) {
+			p.t.Fatalf("%s, game %s: it ended before %s; the last state is %+v", p.id, g, what, st)
+		}
 		select {
 		case <-change:
 		case <-deadline:

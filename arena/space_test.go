@@ -248,7 +248,12 @@ func TestCorruptLog(t *testing.T) {
 		eventually(t, fmt.Sprintf("the report of %s", g), func() bool { return lines.count(said) == 1 })
 	}
 	before := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn)
-	time.Sleep(3 * sweepEvery)
+	// A whole sweep over all games lies between the adoptions of two games of
+	// which the second began after the first was adopted.
+	for _, g := range []protocol.GameID{"mark1", "mark2"} {
+		begun(t, b.store, g, small(t, "60+1"), 0)
+		eventually(t, "the next sweep", func() bool { return b.refereeing(g) })
+	}
 	if after := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn); after != before {
 		t.Errorf("a corrupt log was written on")
 	}

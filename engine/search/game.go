@@ -22,9 +22,9 @@ type GameOptions struct {
 // earlier searches have learnt: history tables, one set for each worker, and
 // the hash table if the game has its own. No other game sees them.
 //
-// Histories are large (6 MB for each worker in Xiangqi). A kernel keeps those
-// of the games that were searched last, as much as the hash table takes but at
-// least 64 MB; a game that lost them starts with empty ones. Games with their
+// Histories are large (8 MB for each worker in Xiangqi). A kernel keeps those
+// of the games that were searched last, as many bytes as its hash table has but
+// at least 128 MB; a game that lost its own starts with empty ones. Games with their
 // own table are exempt: they keep their histories until Close, so that other
 // games have no influence on them.
 type Game struct {

@@ -27,8 +27,8 @@ type Kernel struct {
 }
 
 // minHistoryBytes is what a kernel may keep of history tables if its hash table
-// is smaller: those of ten games of Xiangqi.
-const minHistoryBytes = 64 << 20
+// is smaller: those of 15 games of Xiangqi.
+const minHistoryBytes = 128 << 20
 
 // New makes a kernel for the game that the parameters describe. Kernels of
 // several games and evaluations may share a table.
