@@ -55,13 +55,12 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	if err != nil {
 		return err
 	}
-	g, err := e.NewGame(engine.GameOptions{})
-	if err != nil {
+	x := &checker{engine: e, start: start}
+	if err := x.newGame(); err != nil {
 		return err
 	}
 	// Closing the engine ends every wait of a check.
 	defer context.AfterFunc(ctx, func() { e.Close() })()
-	x := &checker{engine: e, game: g.(*externalGame), start: start}
 	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
 		f := check()
 		if err := ctx.Err(); err != nil {
@@ -91,6 +90,18 @@ type checker struct {
 	count   int      // of all of them
 
 	incidents []string // of searches for a move
+}
+
+// newGame opens the game that the next searches are of.
+func (x *checker) newGame() error {
+	if x.game != nil {
+		x.game.Close()
+	}
+	g, err := x.engine.NewGame(engine.GameOptions{})
+	if err == nil {
+		x.game = g.(*externalGame)
+	}
+	return err
 }
 
 // program is the process that is checked, ready for a search.
@@ -164,9 +175,15 @@ func (x *checker) short() search.Limits {
 	return search.Limits{Hard: moveTime}
 }
 
-// search searches a position with the program when it is ready.
+// search searches a position with the program when it is ready. The start position
+// is that of a new game.
 func (x *checker) search(p game.Position, l search.Limits) search.Result {
 	x.lastMove, x.forcedStop = "", false
+	if p.Ply() == 0 {
+		if err := x.newGame(); err != nil {
+			return search.Result{Err: err}
+		}
+	}
 	if _, err := x.program(); err != nil {
 		return search.Result{Err: err}
 	}
@@ -335,13 +352,13 @@ func (x *checker) memory() Finding {
 }
 
 func (x *checker) children() Finding {
-	p, err := x.program()
-	if err != nil {
-		return x.failed("children", err)
-	}
 	// A search may start processes.
 	if r := x.search(x.start, x.short()); r.Err != nil {
 		return x.failed("children", r.Err)
+	}
+	p, err := x.program()
+	if err != nil {
+		return x.failed("children", err)
 	}
 	running, zombies := countDescendants(p.cmd.Process.Pid, p.mark)
 	switch {
