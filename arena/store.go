@@ -177,7 +177,7 @@ func sameStream(have, want jetstream.StreamConfig) error {
 	return nil
 }
 
-// openBucket returns the bucket, made when it is missing.
+// openBucket returns the bucket and creates it if it is missing.
 func openBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	kv, err := js.KeyValue(ctx, want.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -201,7 +201,7 @@ func openBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyV
 	return kv, nil
 }
 
-// explain adds what an operator can do about an error that says too little.
+// explain adds to an error what an operator can do about it.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, jetstream.ErrJetStreamNotEnabled),
@@ -209,4 +209,34 @@ func explain(err error) error {
 		return fmt.Errorf("%w (the arena needs a NATS account with JetStream)", err)
 	}
 	return err
+}
+
+// openMessages returns the messages of a stream, in order.
+func openMessages(ctx context.Context, stream jetstream.Stream, from jetstream.OrderedConsumerConfig) (messages jetstream.MessagesContext, err error) {
+	consumer, err := stream.OrderedConsumer(ctx, from)
+	if err == nil {
+		messages, err = consumer.Messages()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read stream %s: %w", stream.CachedInfo().Config.Name, err)
+	}
+	return messages, nil
+}
+
+// follow calls f for messages until ctx ends.
+func follow(ctx context.Context, messages jetstream.MessagesContext, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
+	defer context.AfterFunc(ctx, messages.Stop)()
+	for {
+		msg, err := messages.Next()
+		switch {
+		case errors.Is(err, jetstream.ErrMsgIteratorClosed), errors.Is(err, nats.ErrConnectionClosed), ctx.Err() != nil:
+			return
+		case err != nil:
+			rest(ctx, time.Second)
+			continue
+		}
+		if meta, err := msg.Metadata(); err == nil {
+			f(msg, meta)
+		}
+	}
 }

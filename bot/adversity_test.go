@@ -20,7 +20,7 @@ import (
 func TestDuplicatedAndReorderedStates(t *testing.T) {
 	p, m, f := playing(t, func(p *platform) {
 		var before *protocol.State
-		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+		p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
 			send(st)
 			if before != nil {
 				send(*before)
@@ -50,7 +50,7 @@ func TestLostStatesAreHealed(t *testing.T) {
 	t.Parallel() // it mostly waits
 	n := 0
 	p, m, f := playingAt(t, "4+4", func(p *platform) { // with little time it asks soon
-		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+		p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
 			if n++; n%5 != 0 {
 				send(st)
 			}
@@ -65,7 +65,7 @@ func TestLostAnswerRepeatsTheRequest(t *testing.T) {
 	t.Parallel() // it mostly waits
 	p, m, f := playing(t, func(p *platform) {
 		lost := false
-		p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+		p.move = func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer {
 			if r.Ply == 1 && !lost {
 				lost = true
 				return &protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
@@ -91,7 +91,7 @@ func TestRefusalsThatPass(t *testing.T) {
 			t.Parallel() // it mostly waits
 			p, m, f := playing(t, func(p *platform) {
 				n := 0
-				p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+				p.move = func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer {
 					if n++; r.Ply != 3 || n > 4 {
 						return nil
 					}
@@ -133,7 +133,7 @@ func TestHaltedGameGoesOn(t *testing.T) {
 // The platform calls a move illegal that our rules allow: the bot resigns.
 func TestIllegalMoveResigns(t *testing.T) {
 	p, m, f := playing(t, func(p *platform) {
-		p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+		p.move = func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer {
 			if r.Ply < 3 {
 				return nil
 			}
@@ -160,7 +160,7 @@ func TestKeyDisagreement(t *testing.T) {
 	}
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
-	p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+	p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
 		if len(st.Moves) == 4 {
 			st.Key = "00000000deadbeef"
 		}
@@ -189,7 +189,7 @@ func TestKeyDisagreement(t *testing.T) {
 }
 
 // checkRecord holds a record against what the platform saw.
-func checkRecord(t *testing.T, doc *record.Record, m *match) {
+func checkRecord(t *testing.T, doc *record.Record, m *scriptedGame) {
 	t.Helper()
 	if doc.Result != m.Outcome.Result || doc.Reason != m.Outcome.Reason || len(doc.Plies) != len(m.Moves) {
 		t.Fatalf("record says %s by %q after %d plies, the platform %+v after %d", doc.Result, doc.Reason, len(doc.Plies), m.Outcome, len(m.Moves))

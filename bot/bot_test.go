@@ -140,12 +140,12 @@ func eventually(t *testing.T, what string, f func() bool) {
 }
 
 // playing is one bot against the script, in mid-game.
-func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
+func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
 	return playingAt(t, "60+1", prepare, change...)
 }
 
-func playingAt(t *testing.T, clock string, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
+func playingAt(t *testing.T, clock string, prepare func(*platform), change ...func(*Config)) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -164,7 +164,7 @@ func playingAt(t *testing.T, clock string, prepare func(*platform), change ...fu
 
 // thinking is one bot against the script, in the search for its first move, which
 // does not end by itself.
-func thinking(t *testing.T) (*platform, *match, *fixture) {
+func thinking(t *testing.T) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))

@@ -24,7 +24,7 @@ type platform struct {
 	server *protocol.Server
 
 	mu     sync.Mutex
-	games  map[protocol.GameID]*match
+	games  map[protocol.GameID]*scriptedGame
 	peers  map[protocol.InstanceID]bool // that have said hello
 	secret map[protocol.PlayerID]string // of each player's last hello
 	hellos int
@@ -33,13 +33,13 @@ type platform struct {
 	hasty  bool // the first challenge ends before it is answered
 
 	// Hooks, set before the game starts; all run under mu.
-	tell func(p *platform, m *match, st protocol.State, send func(protocol.State)) // instead of sending
-	move func(m *match, r protocol.MoveRequest) *protocol.ActAnswer                // instead of the referee, unless nil
-	mute bool                                                                      // answer nothing
+	tell func(p *platform, m *scriptedGame, st protocol.State, send func(protocol.State)) // instead of sending
+	move func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer                // instead of the referee, unless nil
+	mute bool                                                                             // answer nothing
 }
 
-// match is one game. A seat that no bot holds plays the first legal move.
-type match struct {
+// scriptedGame is one game. A seat that no bot holds plays the first legal move.
+type scriptedGame struct {
 	protocol.Snapshot
 	pos      game.Position
 	seq      uint64
@@ -83,7 +83,7 @@ func newPlatform(t *testing.T, nc *nats.Conn) *platform {
 	}
 	p := &platform{
 		t: t, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, zerolog.Nop()),
-		games: make(map[protocol.GameID]*match), peers: make(map[protocol.InstanceID]bool), secret: make(map[protocol.PlayerID]string),
+		games: make(map[protocol.GameID]*scriptedGame), peers: make(map[protocol.InstanceID]bool), secret: make(map[protocol.PlayerID]string),
 	}
 	p.serve()
 	return p
@@ -161,7 +161,7 @@ func (p *platform) held(player protocol.PlayerID, instance protocol.InstanceID) 
 	return ids
 }
 
-func (m *match) vacate(player protocol.PlayerID, instance protocol.InstanceID) {
+func (m *scriptedGame) vacate(player protocol.PlayerID, instance protocol.InstanceID) {
 	for i := range m.Holders {
 		if h := &m.Holders[i]; h.Player == player && h.Instance == instance {
 			h.Instance = ""
@@ -198,7 +198,7 @@ func (p *platform) offer(pool protocol.Pool, o protocol.Offer) protocol.OfferAns
 }
 
 // grant starts the game for those that accepted; other seats are scripted.
-func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *match {
+func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *scriptedGame {
 	p.t.Helper()
 	rules, err := catalog.Rules(o.Terms.Rules)
 	if err != nil {
@@ -208,7 +208,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	m := &match{pos: pos, over: make(chan struct{}), Snapshot: protocol.Snapshot{
+	m := &scriptedGame{pos: pos, over: make(chan struct{}), Snapshot: protocol.Snapshot{
 		Game: o.Game, Terms: o.Terms, Started: time.Now().UTC(), Status: protocol.Playing, Turn: pos.Turn(), Key: game.KeyText(pos.Key()),
 	}}
 	for i := range m.Holders {
@@ -240,7 +240,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 }
 
 // advance numbers the new state, tells it, and has the scripted seat move.
-func (p *platform) advance(m *match) {
+func (p *platform) advance(m *scriptedGame) {
 	m.seq++
 	m.Turn, m.Key = m.pos.Turn(), game.KeyText(m.pos.Key())
 	running := m.Turn
@@ -265,7 +265,7 @@ func (p *platform) advance(m *match) {
 	}
 }
 
-func (p *platform) play(m *match, mv game.Move) {
+func (p *platform) play(m *scriptedGame, mv game.Move) {
 	text := m.pos.Format(mv)
 	if err := m.pos.Play(mv); err != nil {
 		p.t.Error(err)
@@ -276,7 +276,7 @@ func (p *platform) play(m *match, mv game.Move) {
 }
 
 // takeBack undoes moves up to and including the seat's last.
-func (p *platform) takeBack(m *match, seat game.Seat) {
+func (p *platform) takeBack(m *scriptedGame, seat game.Seat) {
 	m.TakebackBy = nil
 	for done := false; !done; {
 		m.pos.Undo()
@@ -286,12 +286,12 @@ func (p *platform) takeBack(m *match, seat game.Seat) {
 	p.advance(m)
 }
 
-func (p *platform) end(m *match, out game.Outcome) {
+func (p *platform) end(m *scriptedGame, out game.Outcome) {
 	m.Status, m.Outcome = protocol.Finished, out
 	p.advance(m)
 }
 
-func (p *platform) tellAll(m *match) {
+func (p *platform) tellAll(m *scriptedGame) {
 	for i, h := range m.Holders {
 		if h.Player == "script" {
 			continue
@@ -307,7 +307,7 @@ func (p *platform) tellAll(m *match) {
 }
 
 // rule is the platform's answer to a request in a game.
-func (p *platform) rule(m *match, q protocol.GameRequest) protocol.ActAnswer {
+func (p *platform) rule(m *scriptedGame, q protocol.GameRequest) protocol.ActAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	refuse := func(c protocol.Code) (a protocol.ActAnswer) {
@@ -399,7 +399,7 @@ func (p *platform) seen(what string, f func() bool) {
 	}
 }
 
-func (p *platform) finished(m *match) {
+func (p *platform) finished(m *scriptedGame) {
 	p.t.Helper()
 	select {
 	case <-m.over:

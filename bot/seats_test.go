@@ -125,7 +125,7 @@ func TestHelloHealsEverything(t *testing.T) {
 func TestGameThatThePlatformForgot(t *testing.T) {
 	t.Parallel() // it mostly waits
 	p, m, f := playingAt(t, "4+4", func(p *platform) {
-		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+		p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
 			if st.Status != protocol.Finished {
 				send(st)
 			}
