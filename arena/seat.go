@@ -75,7 +75,7 @@ func (r *referee) seat(seat game.Seat, epoch uint64, id protocol.InstanceID) {
 	now := time.Now()
 	build := ""
 	if hello := r.a.presence.introduction(r.m.Holder(seat).Player, id); hello != nil {
-		build = hello.Build
+		build = hello.EngineName(r.m.Snapshot(now).Terms.Game)
 	}
 	if event := r.m.Seat(seat, epoch, id, build, now); event != nil {
 		r.seatSince[seat] = now

@@ -3,14 +3,19 @@ package bot
 import (
 	"context"
 	"errors"
+	"maps"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/rs/zerolog"
 
 	"sparring/bot/play"
 	"sparring/bot/policy"
 	"sparring/engine"
+	"sparring/pipe/playerspec"
 	"sparring/protocol"
 )
 
@@ -26,6 +31,7 @@ type player struct {
 	plays   *play.Player // what its sessions share
 
 	mu       sync.Mutex
+	engines  map[string]*protocol.Engine // who plays, by game
 	seats    map[protocol.GameID]*seat
 	standing protocol.Code   // what the last hello was answered; "": nothing yet
 	early    protocol.GameID // the last that a notice ended before it had a seat
@@ -57,10 +63,10 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 	}
 	p := &player{
 		bot: b, profile: profile, client: client,
-		log:   b.log.With().Str("player", string(profile.Player)).Logger(),
-		hello: make(chan struct{}, 1),
-		met:   policy.NewEncounters(b.cfg.RepeatWindow),
-		seats: make(map[protocol.GameID]*seat),
+		log:     b.log.With().Str("player", string(profile.Player)).Logger(),
+		hello:   make(chan struct{}, 1),
+		met:     policy.NewEncounters(b.cfg.RepeatWindow),
+		engines: map[string]*protocol.Engine{}, seats: make(map[protocol.GameID]*seat),
 	}
 	p.plays = &play.Player{
 		ID: profile.Player, Client: client, Clock: b.clock, Process: p, Log: p.log,
@@ -68,7 +74,7 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 		Pool:    b.deps.Pool, Records: b.deps.Records, Observe: b.deps.Observe,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
-			Threads: b.cfg.Threads, HashMB: b.cfg.HashMB, Ponder: b.cfg.Ponder,
+			Threads: b.cfg.Threads, HashMB: b.cfg.HashMB, Ponder: b.cfg.Ponder && !profile.Reproducible, Reproducible: profile.Reproducible,
 			Instance: b.cfg.Instance, Build: b.deps.Build, Manners: *profile.Play,
 		},
 	}
@@ -112,7 +118,7 @@ func (p *player) introduce(ctx context.Context, interval chan<- time.Duration) {
 		within, cancel := context.WithTimeout(ctx, helloTimeout)
 		ans, err := p.client.Hello(within, protocol.Hello{
 			Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
-			Slots: p.bot.cfg.Slots, Games: p.profile.capabilities(), Pools: p.profile.Pools,
+			Slots: p.bot.cfg.Slots, Games: p.profile.capabilities(p.described()), Pools: p.profile.Pools,
 		})
 		cancel()
 		switch {
@@ -134,6 +140,46 @@ func (p *player) introduce(ctx context.Context, interval chan<- time.Duration) {
 			return
 		}
 	}
+}
+
+// describe notes who plays a game for the player: it is public from here on, and
+// so leaves out where things lie on this machine.
+func (p *player) describe(gameName string, d engine.Description) {
+	spec, err := playerspec.Parse(p.profile.Engine)
+	if err != nil {
+		return // the profile was checked
+	}
+	e := protocol.Engine(d)
+	e.Spec, e.Book = plain(spec.Public()), plain(filepath.Base(e.Book))
+	if d.Book == "" {
+		e.Book = ""
+	}
+	e.Name, e.Build = plain(e.Name), plain(e.Build)
+	e.Reproducible = p.profile.Reproducible
+	if n := p.profile.Nodes; n > 0 && (e.Nodes == 0 || n < e.Nodes) {
+		e.Nodes = n
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.engines[gameName] = &e
+}
+
+// described is who plays, by game.
+func (p *player) described() map[string]*protocol.Engine {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.engines)
+}
+
+// plain is a text as a hello may have it: a program may call itself anything.
+func plain(text string) string {
+	r := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, text))
+	return string(r[:min(len(r), 64)])
 }
 
 // refusedBy reports whether the platform refused the hello, and logs it the

@@ -84,7 +84,9 @@ type Thought struct {
 	urgent  time.Time // from here on it goes without regard to cores
 	awake   bool
 	stopped bool
-	run     Running // nil until started
+	run     Running     // nil until started
+	flag    *time.Timer // stops the search of a reproducible game; nil without a clock
+	timeOut bool        // it has
 
 	result search.Result
 	err    error
@@ -160,6 +162,24 @@ func (t *Thought) play(c *Clock) {
 		last = meant
 	}
 	t.playing, t.due, t.urgent = true, l.From.Add(last), l.From.Add(meant/2)
+	if t.game.Options().Reproducible {
+		t.untimed()
+	}
+}
+
+// untimed takes the time out of a search's limits: it is to find the same move on
+// any machine. A time limit only stops a search that would lose on time.
+func (t *Thought) untimed() {
+	l := &t.limits
+	if l.Hard > 0 {
+		t.flag = time.AfterFunc(time.Until(l.From.Add(l.Hard)), func() {
+			t.pool.mu.Lock()
+			t.timeOut = true
+			t.pool.mu.Unlock()
+			t.Stop()
+		})
+	}
+	l.Soft, l.Hard, l.SoftScale, l.Clock = 0, 0, nil, nil
 }
 
 // live is a thought's goroutine.
@@ -170,6 +190,10 @@ func (t *Thought) live() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.thoughts = slices.DeleteFunc(p.thoughts, func(o *Thought) bool { return o == t })
+		if t.flag != nil {
+			t.flag.Stop()
+		}
+		t.result.TimedOut = t.timeOut
 		p.schedule()
 	}()
 	select {

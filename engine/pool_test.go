@@ -247,7 +247,7 @@ func TestStopBeforeTheFirstCore(t *testing.T) {
 		if r, err := first.Wait(); err != nil || r.Move == game.NoMove {
 			t.Errorf("a thought that Close stopped answers %v, %v", r.Move, err)
 		}
-		if _, err := p.Think(Request{Position: start(t, "gomoku")}); !errors.Is(err, ErrClosed) {
+		if _, err := p.Think(Request{Game: l, Position: start(t, "gomoku")}); !errors.Is(err, ErrClosed) {
 			t.Errorf("a closed pool says %v", err)
 		}
 	})

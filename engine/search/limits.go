@@ -88,6 +88,10 @@ type Result struct {
 	Source   string // "search" or another below, or the Kind of the Proof that settled it
 	Lines    []Info // the last state of each line, best first
 
+	// TimedOut reports that the clock ended the search of a reproducible game,
+	// so the move depends on the machine and its load after all.
+	TimedOut bool
+
 	// What a searcher other than the kernel may say beside or instead of a
 	// move. Err is why it has none to give: a fault of its own.
 	Resign    bool
