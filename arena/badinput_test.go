@@ -119,7 +119,7 @@ func TestBadInput(t *testing.T) {
 		{"not UTF-8", act("bob", protocol.ActMove), "{\"v\":1,\"id\":\"\xff\"}", bob.nc, protocol.Malformed},
 		{"no version", act("bob", protocol.ActMove), move(set("v", 0)), bob.nc, protocol.BadVersion},
 		{"a version to come", act("bob", protocol.ActMove), move(set("v", 2)), bob.nc, protocol.BadVersion},
-		{"an id that is none", act("bob", protocol.ActMove), move(set("id", "a.b")), bob.nc, protocol.Malformed},
+		{"a malformed id", act("bob", protocol.ActMove), move(set("id", "a.b")), bob.nc, protocol.Malformed},
 		{"a negative ply", act("bob", protocol.ActMove), move(set("ply", -1)), bob.nc, protocol.Malformed},
 		{"a ply of the wrong kind", act("bob", protocol.ActMove), move(set("ply", "1")), bob.nc, protocol.Malformed},
 		{"oversized", act("bob", protocol.ActMove), move(set("pad", strings.Repeat("x", 20_000))), bob.nc, protocol.TooLarge},
@@ -135,7 +135,7 @@ func TestBadInput(t *testing.T) {
 		{"an unknown game", subjects.Act("bob", "nosuchgame", protocol.ActMove), move(same), bob.nc, protocol.NoGame},
 		{"an unknown verb", subjects.Play("bob", "explode"), move(same), bob.nc, protocol.UnknownVerb},
 		{"a draw that nobody offers", act("bob", protocol.ActDraw), move(set("step", "accept")), bob.nc, protocol.NotOffered},
-		{"a step that is none", act("bob", protocol.ActDraw), move(set("step", "maybe")), bob.nc, protocol.Malformed},
+		{"an unknown step", act("bob", protocol.ActDraw), move(set("step", "maybe")), bob.nc, protocol.Malformed},
 		{"a takeback in a rated game", act("ann", protocol.ActTakeback), move(func(m map[string]any) { m["instance"] = "a1"; m["step"] = "offer" }), ann.nc, protocol.Illegal},
 		{"chat of control characters", act("bob", protocol.ActChat), move(set("text", "a\nb")), bob.nc, protocol.Malformed},
 	} {

@@ -12,9 +12,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Client speaks for one player through one instance. It is safe for
-// concurrent use. Every request is repeated, the same bytes, until it is
-// answered or its context ends: the platform knows a repetition by its id.
+// Client sends the requests of one player from one instance. It is safe for
+// concurrent use. A request is sent again, with the same bytes, until it is
+// answered or its context ends. The platform recognizes the repetition by its id.
 type Client struct {
 	nc       *nats.Conn
 	subjects Subjects
@@ -23,31 +23,32 @@ type Client struct {
 	secret   string // see Hello
 	log      zerolog.Logger
 
-	mu    sync.Mutex
-	heard map[string]time.Time // when each complaint was logged last
+	mu     sync.Mutex
+	warned map[string]time.Time // when each warning was logged last
 }
 
-// Waits of a client.
+// Timeouts of a client.
 const (
-	firstTry   = 500 * time.Millisecond // for an answer, before the request is repeated; then doubled,
-	longestTry = 4 * time.Second        // up to this
-	pause      = 250 * time.Millisecond // between a refusal by nobody being there and the next try
+	firstTry   = 500 * time.Millisecond // until a request is first repeated; doubled with each try
+	longestTry = 4 * time.Second        // the limit of that doubling
+	pause      = 250 * time.Millisecond // between a failed try and the next
 )
 
-// NewClient makes a client; the ids are checked.
+// NewClient returns a client for a player. It returns an error if an id is
+// malformed.
 func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance InstanceID, log zerolog.Logger) (*Client, error) {
 	if err := errors.Join(CheckID("player", player), CheckID("instance", instance)); err != nil {
 		return nil, err
 	}
 	return &Client{
 		nc: nc, subjects: subjects, player: player, instance: instance, secret: NewID(),
-		log:   log.With().Str("player", string(player)).Logger(),
-		heard: make(map[string]time.Time),
+		log:    log.With().Str("player", string(player)).Logger(),
+		warned: make(map[string]time.Time),
 	}, nil
 }
 
-// For is a client for another player of the same process. It is the same
-// instance, secret included, so that one of them can accept an offer for all.
+// For returns a client for another player of the same process. Both share the
+// instance and its secret, so that each can accept an offer for the other.
 func (c *Client) For(player PlayerID, log zerolog.Logger) (*Client, error) {
 	other, err := NewClient(c.nc, c.subjects, player, c.instance, log)
 	if err == nil {
@@ -56,14 +57,14 @@ func (c *Client) For(player PlayerID, log zerolog.Logger) (*Client, error) {
 	return other, err
 }
 
-// complain logs what is wrong with what the platform sent, once per quiet
-// time: a platform gone mad must not fill the disk.
-func (c *Client) complain(what, subject string, err error) {
+// warn logs a fault in what the platform sent, at most once per logInterval, so
+// that a faulty platform can't fill the disk.
+func (c *Client) warn(what, subject string, err error) {
 	c.mu.Lock()
 	now := time.Now()
-	seen := now.Sub(c.heard[what]) < quiet
+	seen := now.Sub(c.warned[what]) < logInterval
 	if !seen {
-		c.heard[what] = now
+		c.warned[what] = now
 	}
 	c.mu.Unlock()
 	if !seen {
@@ -71,18 +72,18 @@ func (c *Client) complain(what, subject string, err error) {
 	}
 }
 
-// Instance is the process that the client speaks from.
+// Instance returns the id of the process that the client belongs to.
 func (c *Client) Instance() InstanceID { return c.instance }
 
-// ask sends a request until it is answered. Refusals come back as *Error, in
-// the answer too; ctx's end as its cause.
+// ask sends a request until it is answered. It returns a refusal as an *Error,
+// together with the answer, and the cause of ctx when that ends.
 func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, answer func(*Ans) *Answer) (Ans, error) {
 	var none Ans
 	data, err := json.Marshal(req)
 	if err != nil {
 		return none, err
 	}
-	var why error // the last try ended that had its time
+	var why error // why the last complete try failed
 	for wait := firstTry; ; wait = min(2*wait, longestTry) {
 		try, cancel := context.WithTimeout(ctx, wait)
 		msg, err := c.nc.RequestWithContext(try, subject, data)
@@ -96,18 +97,18 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 				}
 				return ans, nil
 			}
-			c.complain("an answer that is none; asking again", subject, err)
+			c.warn("malformed answer; retrying", subject, err)
 		}
 		if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionDraining) {
 			return none, err
 		}
 		if why == nil || ctx.Err() == nil {
-			why = err // one that was cut short says nothing
+			why = err // a try that ctx interrupted tells nothing
 		}
 		if ctx.Err() != nil {
 			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), why))
 		}
-		// Nobody there (a platform that starts again), or a lost message.
+		// The platform is not there, perhaps because it restarts, or a message was lost.
 		select {
 		case <-ctx.Done():
 			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), why))
@@ -116,7 +117,7 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	}
 }
 
-// Hello announces the instance. Header, Instance and Secret are filled in.
+// Hello announces the instance. It fills in Header, Instance and Secret.
 func (c *Client) Hello(ctx context.Context, m Hello) (HelloAnswer, error) {
 	m.Header, m.Instance, m.Secret = newHeader(), c.instance, c.secret
 	return ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
@@ -128,19 +129,19 @@ func (c *Client) Alive(ctx context.Context, free int, games []GameID) (AliveAnsw
 	return ask(ctx, c, c.subjects.Play(c.player, VerbAlive), m.ID, m, func(a *AliveAnswer) *Answer { return &a.Answer })
 }
 
-// Leave gives seats back: those of the games, or all.
+// Leave gives back the seats in the games, or all seats without games.
 func (c *Client) Leave(ctx context.Context, games ...GameID) (Answer, error) {
 	m := Leave{Header: newHeader(), Instance: c.instance, Games: games}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbLeave), m.ID, m, func(a *Answer) *Answer { return a })
 }
 
-// Challenge asks for a match. Header and Instance are filled in.
+// Challenge asks for a match. It fills in Header and Instance.
 func (c *Client) Challenge(ctx context.Context, m ChallengeRequest) (ChallengeAnswer, error) {
 	m.Header, m.Instance = newHeader(), c.instance
 	return ask(ctx, c, c.subjects.Play(c.player, VerbChallenge), m.ID, m, func(a *ChallengeAnswer) *Answer { return &a.Answer })
 }
 
-// Withdraw takes a challenge back.
+// Withdraw takes back a challenge.
 func (c *Client) Withdraw(ctx context.Context, g GameID) (Answer, error) {
 	m := Withdraw{Header: newHeader(), Game: g}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbWithdraw), m.ID, m, func(a *Answer) *Answer { return a })
@@ -148,13 +149,14 @@ func (c *Client) Withdraw(ctx context.Context, g GameID) (Answer, error) {
 
 func act(a *ActAnswer) *Answer { return &a.Answer }
 
-// Move plays a move. Key may be "".
+// Move plays a move. Key is the position key after it, or "" to leave the check
+// out.
 func (c *Client) Move(ctx context.Context, g GameID, epoch uint64, ply int, move, key string) (ActAnswer, error) {
 	m := MoveRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Move: move, Key: key}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, m, act)
 }
 
-// Resign gives the game up.
+// Resign resigns the game.
 func (c *Client) Resign(ctx context.Context, g GameID, epoch uint64, ply int) (ActAnswer, error) {
 	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActResign), m.ID, m, act)
@@ -166,22 +168,21 @@ func (c *Client) Draw(ctx context.Context, g GameID, epoch uint64, ply int, step
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActDraw), m.ID, m, act)
 }
 
-// Takeback asks to take the last own move back, or answers the request.
+// Takeback asks to take back the player's last move, or answers such a request.
 func (c *Client) Takeback(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
 	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActTakeback), m.ID, m, act)
 }
 
-// Chat says something to the other side.
+// Chat sends a text to the opponent.
 func (c *Client) Chat(ctx context.Context, g GameID, epoch uint64, text string) (ActAnswer, error) {
 	m := ChatRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Text: text}
 	return ask(ctx, c, c.subjects.Act(c.player, g, ActChat), m.ID, m, act)
 }
 
-// Offers joins a pool's match queue: take is called for each offer that this
-// instance is picked for, one at a time, and must not block for long. It may
-// accept for any player of the process (see For). Leave the queue by
-// unsubscribing.
+// Offers joins the match queue of a pool. It calls take for each offer that
+// reaches this instance, one at a time, so take must not block for long. It may
+// accept for any player of the process (see For). Unsubscribe to leave the queue.
 func (c *Client) Offers(pool Pool, take func(Offer) OfferAnswer) (*nats.Subscription, error) {
 	if err := pool.Check(); err != nil {
 		return nil, err
@@ -189,7 +190,7 @@ func (c *Client) Offers(pool Pool, take func(Offer) OfferAnswer) (*nats.Subscrip
 	return c.nc.QueueSubscribe(c.subjects.Offer(pool), BotsQueue, func(msg *nats.Msg) {
 		offer, refusal := Decode[Offer](msg.Data, fromPlatform)
 		if refusal != nil {
-			c.complain("an offer that is none", msg.Subject, refusal)
+			c.warn("invalid offer ignored", msg.Subject, refusal)
 			return
 		}
 		ans := take(offer)
@@ -204,25 +205,26 @@ func (c *Client) respond(msg *nats.Msg, ans any) {
 		err = msg.Respond(data)
 	}
 	if err != nil {
-		c.log.Warn().Err(err).Str("subject", msg.Subject).Msg("answer not sent")
+		c.log.Warn().Err(err).Str("subject", msg.Subject).Msg("could not send the answer")
 	}
 }
 
-// What the platform says is trusted further than what players say: a long
-// game's state is large.
+// fromPlatform is larger than what players may send: the state of a long game
+// takes much space.
 var fromPlatform = Limits{MessageBytes: 256 << 10, Nesting: 16}
 
-// Game subscribes to the states of one game. Those of other games, without
-// the form of a state, or older than one seen before, never reach f.
+// Game subscribes to the states of one game and calls f for each. It drops
+// messages that are not valid states of this game, and states older than one
+// already seen.
 func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 	if err := CheckID("game", g); err != nil {
 		return nil, err
 	}
-	var last uint64 // the subscription's callbacks come one at a time
+	var last uint64 // needs no lock: a subscription's callbacks run one at a time
 	return c.nc.Subscribe(c.subjects.ToGame(c.player, g), func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
 		if refusal != nil || st.Game != g || st.To != msg.Subject {
-			c.complain("a state that is none", msg.Subject, errorOrNil(refusal))
+			c.warn("invalid state ignored", msg.Subject, errorOrNil(refusal))
 			return
 		}
 		if st.Seq < last {
@@ -233,12 +235,12 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 	})
 }
 
-// Notices subscribes to all that concerns no single game.
+// Notices subscribes to the player's notices and calls f for each valid one.
 func (c *Client) Notices(f func(Notice)) (*nats.Subscription, error) {
 	return c.nc.Subscribe(c.subjects.ToNotice(c.player), func(msg *nats.Msg) {
 		n, refusal := Decode[Notice](msg.Data, fromPlatform)
 		if refusal != nil || n.To != msg.Subject {
-			c.complain("a notice that is none", msg.Subject, errorOrNil(refusal))
+			c.warn("invalid notice ignored", msg.Subject, errorOrNil(refusal))
 			return
 		}
 		f(n)

@@ -162,7 +162,7 @@ func TestStates(t *testing.T) {
 	case <-w.ctx.Done():
 		t.Error("no notice")
 	}
-	if log.count("state that is none") != 1 || log.count("notice that is none") != 1 {
+	if log.count("invalid state ignored") != 1 || log.count("invalid notice ignored") != 1 {
 		t.Errorf("each kind of forgery is logged once: %s", log.String())
 	}
 }
@@ -302,7 +302,7 @@ func TestConnectWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	if n := log.count("waiting for it"); n != 1 {
+	if n := log.count("waiting for one"); n != 1 {
 		t.Errorf("the wait was logged %d times: %s", n, log.String())
 	}
 	if err := nc.Publish("sparring.play.guest.hello", nil); !errors.Is(err, nats.ErrReconnectBufExceeded) {

@@ -6,44 +6,44 @@ import (
 	"sparring/game"
 )
 
-// Code is the outcome of a request, the same word in every language.
+// Code is the outcome of a request, as a word for programs.
 type Code string
 
 // Codes of requests that took effect.
 const (
-	Accepted  Code = "accepted"  // done
-	Duplicate Code = "duplicate" // done before, by the same request: nothing changed, all is well
+	Accepted  Code = "accepted"  // the request took effect
+	Duplicate Code = "duplicate" // the same request took effect before: treat it as accepted
 )
 
-// Unanswered never goes over the wire: a platform's handler returns it to say
-// nothing, because another process will, or because it can't know. The player
-// asks again.
+// Unanswered is never sent. A handler of the platform returns it to send no
+// answer, because another process will answer or because it can't know. The
+// player repeats the request.
 const Unanswered Code = "unanswered"
 
-// Codes of refusals. None changes anything.
+// Codes of refusals. A refused request changes nothing.
 const (
-	Malformed   Code = "malformed"     // not JSON of this message's form, or a field out of its range
-	TooLarge    Code = "too-large"     // over the size or nesting that Limits names
-	BadVersion  Code = "bad-version"   // a version that this platform does not speak
-	BadReply    Code = "bad-reply"     // the reply subject is no inbox; this one goes to the log only
-	Denied      Code = "denied"        // not a seat of this player
-	NoGame      Code = "no-game"       // no running game of that id
-	UnknownGame Code = "unknown-game"  // no such game or rule set, or a position its rules refuse
-	UnknownVerb Code = "unknown-verb"  // no such verb or action
-	Stale       Code = "stale"         // an old epoch or ply: read the state, another instance holds the seat or the game has moved on
-	NotYourTurn Code = "not-your-turn" // the other seat is to act
-	Illegal     Code = "illegal"       // a move that the rules refuse
-	Late        Code = "late"          // the flag had fallen
-	Over        Code = "over"          // the game has ended
-	Paused      Code = "paused"        // the game waits (a dispute, or its referee cannot store)
-	NotOffered  Code = "not-offered"   // no such offer is open
-	RateLimited Code = "rate-limited"  // more requests than Limits allows
-	Unavailable Code = "unavailable"   // the platform can't store or judge now; ask again
-	UnknownPeer Code = "unknown-peer"  // say hello first
+	Malformed   Code = "malformed"     // not JSON of this form, or a field out of range: fix the program
+	TooLarge    Code = "too-large"     // exceeds the size or nesting in Limits: fix the program
+	BadVersion  Code = "bad-version"   // a protocol version that the receiver does not support: upgrade one side
+	BadReply    Code = "bad-reply"     // the reply subject is not an inbox; only logged, since it can't be answered safely
+	Denied      Code = "denied"        // the seat or challenge belongs to another player
+	NoGame      Code = "no-game"       // no running game has this id: forget it
+	UnknownGame Code = "unknown-game"  // the platform lacks this game or rule set, or the rules refuse the start position: choose another
+	UnknownVerb Code = "unknown-verb"  // there is no such verb or action: fix the program
+	Stale       Code = "stale"         // the epoch or ply is out of date: wait for the next state, which says who holds the seat
+	NotYourTurn Code = "not-your-turn" // the other seat is to act: wait for the next state
+	Illegal     Code = "illegal"       // the rules forbid the move: play another, the clock keeps running
+	Late        Code = "late"          // the flag had fallen: the next state ends the game
+	Over        Code = "over"          // the game has ended: the last state says how
+	Paused      Code = "paused"        // the game is paused, by a dispute or because its log can't be written: retry after the next state
+	NotOffered  Code = "not-offered"   // no such offer or challenge is open
+	RateLimited Code = "rate-limited"  // more requests per second than Limits allows: wait and retry
+	Unavailable Code = "unavailable"   // the platform can't store or decide now: wait and retry
+	UnknownPeer Code = "unknown-peer"  // the platform does not know this instance: say hello, then retry
 )
 
-// Error is a refusal: a code for programs and a sentence for people. The
-// sentence never repeats what the other side sent.
+// Error is a refusal, with a code for programs and a sentence for people. The
+// sentence never quotes what the other side sent.
 type Error struct {
 	Code Code   `json:"code"`
 	Text string `json:"text,omitempty"`
@@ -56,29 +56,29 @@ func (e *Error) Error() string {
 	return string(e.Code) + ": " + e.Text
 }
 
-// Is makes errors.Is compare codes.
+// Is reports whether target is an *Error with the same code.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code
 }
 
-// Refuse makes a refusal.
+// Refuse returns a refusal.
 func Refuse(c Code, format string, args ...any) *Error {
 	return &Error{Code: c, Text: fmt.Sprintf(format, args...)}
 }
 
-// Reasons that end a game from around the board; those of the rules are in
-// package game.
+// Reasons for the end of a game other than the rules, whose reasons are in package
+// game.
 const (
 	ReasonResign    game.Reason = "resign"
 	ReasonTime      game.Reason = "time"      // the flag fell
 	ReasonAgreement game.Reason = "agreement" // draw agreed
-	ReasonNoStart   game.Reason = "no-start"  // aborted: a seat never made its first move
-	ReasonAbandoned game.Reason = "abandoned" // nobody of the player took the seat back in time
-	ReasonDispute   game.Reason = "dispute"   // void: the sides disagree on the position
-	ReasonVoid      game.Reason = "void"      // void: ended by the platform, Text says why
-	// Of challenges that came to nothing: no game was played.
-	ReasonWithdrawn game.Reason = "withdrawn" // taken back by the challenger
-	ReasonDeclined  game.Reason = "declined"  // the opponent does not want it
-	ReasonExpired   game.Reason = "expired"   // nobody took it in time
+	ReasonNoStart   game.Reason = "no-start"  // aborted: a seat did not make its first move in time
+	ReasonAbandoned game.Reason = "abandoned" // no instance of the player took the vacant seat in time
+	ReasonDispute   game.Reason = "dispute"   // void: player and platform disagree on the position
+	ReasonVoid      game.Reason = "void"      // void: ended by the platform, for the reason in Text
+	// Reasons why a challenge ended without a game.
+	ReasonWithdrawn game.Reason = "withdrawn" // the challenger took it back
+	ReasonDeclined  game.Reason = "declined"  // the opponent declined it
+	ReasonExpired   game.Reason = "expired"   // nobody accepted it in time
 )

@@ -14,31 +14,30 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Connection says where NATS is and who we are there.
+// Connection holds the settings for connecting to NATS.
 type Connection struct {
-	URL  string // several may be named, with commas between
-	Name string // of this process, as the server shows it
-	// User names the inbox too: _INBOX_<user>.> is the only one that the
-	// server's permissions let us read.
+	URL  string // of the server, or of several, separated by commas
+	Name string // of this process, for the server's lists of connections
+	// User is also part of the inbox: the server's permissions allow reading
+	// only _INBOX_<user>.>.
 	User     string
 	Password string
-	Creds    string // path of a .creds file, instead of the password
-	CA       string // path of the CA that signed the server's certificate; "" is the system's
-	// InProcess serves the connection without a socket when the server is
-	// embedded in this process.
+	Creds    string // path of a .creds file, used instead of the password
+	CA       string // path of the CA certificate; "" uses the system's
+	// InProcess connects without a socket to a server embedded in this process.
 	InProcess nats.InProcessConnProvider
 	Log       zerolog.Logger
 }
 
-// Connect opens a connection that outlives the server: it reconnects for ever
-// with jitter, finds dead sockets within 15 seconds, and says what happens to
-// it in the log. A server that is not there is waited for: the connection is
-// returned at once, and requests on it fail until the server has come ([Await]
-// waits for that). A server that refuses us, or settings that can't work, are an error.
+// Connect opens a connection that reconnects forever with jitter, detects a dead
+// socket within 15 seconds, and logs what happens to it. If no server is
+// reachable, it returns a connection anyway, whose requests fail until a server
+// is there; [Await] waits for that. It returns an error if the server refuses
+// the user, or if the settings can't work.
 //
-// What is published while the connection is down is lost, and the publisher
-// told (nats.ErrReconnectBufExceeded): a move that is sent a minute late by a
-// buffer helps nobody, and who wants an answer asks again.
+// Messages published while the connection is down are lost, and Publish returns
+// nats.ErrReconnectBufExceeded. A move that a buffer sends a minute late would be
+// useless, and requests are repeated anyway.
 func Connect(c Connection) (*nats.Conn, error) {
 	servers, err := redacted(c.URL)
 	if err != nil {
@@ -55,8 +54,8 @@ func Connect(c Connection) (*nats.Conn, error) {
 	if !absent(err) {
 		return nil, fmt.Errorf("connect %s: %w", servers, err)
 	}
-	c.Log.Warn().Str("nats", c.Name).Str("url", servers).Err(err).Msg("no NATS server there; waiting for it")
-	// Later on a refusal may be a server that is being set up anew.
+	c.Log.Warn().Str("nats", c.Name).Str("url", servers).Err(err).Msg("no NATS server reachable; waiting for one")
+	// A refusal later on may come from a server that is still being set up.
 	nc, err = nats.Connect(c.URL, append(opts, nats.RetryOnFailedConnect(true))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect %s: %w", servers, err)
@@ -64,8 +63,8 @@ func Connect(c Connection) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// Await waits until the connection is up, for work that can't begin without a
-// server. The error is ctx's end, or that the connection was closed.
+// Await waits until the connection is up. It returns nats.ErrConnectionClosed if
+// the connection is closed meanwhile, or the cause of ctx when that ends.
 func Await(ctx context.Context, nc *nats.Conn) error {
 	changed := nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer nc.RemoveStatusListener(changed)
@@ -82,7 +81,7 @@ func Await(ctx context.Context, nc *nats.Conn) error {
 	return nil
 }
 
-// redacted is the list of servers without passwords.
+// redacted returns the list of servers without passwords.
 func redacted(list string) (string, error) {
 	var out []string
 	for i, s := range strings.Split(list, ",") {
@@ -93,7 +92,7 @@ func redacted(list string) (string, error) {
 		if err != nil {
 			var e *url.Error
 			if errors.As(err, &e) {
-				err = e.Err // the rest of it tells the password
+				err = e.Err // the rest contains the password
 			}
 			return "", fmt.Errorf("server %d of the list is not a URL: %w", i+1, err)
 		}
@@ -106,16 +105,17 @@ func refused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked)
 }
 
-// absent tells a server that may come from a mistake that stays.
+// absent reports whether the error may pass once a server is started, unlike a
+// wrong setting.
 func absent(err error) bool {
 	var network *net.OpError
 	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF) ||
-		errors.As(err, &network) && network.Op != "remote error" // which is TLS: a certificate refused
+		errors.As(err, &network) && network.Op != "remote error" // from TLS: the certificate was refused
 }
 
 func (c Connection) options() []nats.Option {
 	log := c.Log.With().Str("nats", c.Name).Logger()
-	var failure string // the last one logged; callbacks come one at a time
+	var failure string // logged last; needs no lock, since callbacks run one at a time
 	opts := []nats.Option{
 		nats.Name(c.Name),
 		nats.MaxReconnects(-1),
@@ -135,9 +135,9 @@ func (c Connection) options() []nats.Option {
 			}
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
-			if text := err.Error(); text != failure { // not every quarter of a second
+			if text := err.Error(); text != failure { // would otherwise be logged four times a second
 				failure = text
-				log.Warn().Err(err).Msg("can't reconnect yet")
+				log.Warn().Err(err).Msg("reconnecting failed; retrying")
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
@@ -149,7 +149,7 @@ func (c Connection) options() []nats.Option {
 			if sub != nil {
 				e = e.Str("subject", sub.Subject)
 			}
-			e.Msg("nats")
+			e.Msg("NATS error")
 		}),
 	}
 	switch {

@@ -12,30 +12,30 @@ import (
 	"sparring/game/clock"
 )
 
-// DefaultLimits are what a platform holds requests to unless told otherwise.
+// DefaultLimits are the limits of a platform that sets no others.
 var DefaultLimits = Limits{MessageBytes: 16 << 10, Nesting: 8, PerSecond: 50}
 
-// Bounds of fields, in runes or elements.
+// Limits of single fields, in runes or elements.
 const (
 	maxText    = 500
 	maxDisplay = 64
 	maxWord    = 32
 	maxMove    = 32
 	maxRules   = 64
-	maxPlace   = 1024 // a start position's text
-	maxGames   = 64   // that an instance plays
+	maxPlace   = 1024 // of a start position
+	maxGames   = 64   // in a hello
 	maxList    = 256
 	maxSlots   = 10000
 	maxPly     = 4096
 	maxLagMS   = 60_000
 )
 
-// Checker is a message that knows its own form.
+// Checker is a message that can check its own fields.
 type Checker interface{ Check() error }
 
-// Decode reads a message from bytes that may come from anyone: size, nesting,
-// JSON, version and the message's own Check, in this order. Fields that the
-// message does not know are ignored. The error is a refusal.
+// Decode decodes a message from an untrusted sender. It checks size, nesting,
+// JSON, version and the message's own fields, in this order, and ignores unknown
+// fields. The error is a refusal to answer with.
 func Decode[T any, P interface {
 	*T
 	Checker
@@ -51,7 +51,7 @@ func Decode[T any, P interface {
 		return msg, Refuse(Malformed, "%s", describe(err))
 	}
 	if version.V != Version {
-		return msg, Refuse(BadVersion, "version %d: this side speaks %d", version.V, Version)
+		return msg, Refuse(BadVersion, "version %d: only version %d is supported", version.V, Version)
 	}
 	if err := json.Unmarshal(data, &msg); err != nil {
 		return msg, Refuse(Malformed, "%s", describe(err))
@@ -62,10 +62,10 @@ func Decode[T any, P interface {
 	return msg, nil
 }
 
-// bounded checks what can be checked without building anything.
+// bounded checks size, nesting and encoding without allocating memory.
 func bounded(data []byte, lim Limits) *Error {
 	if len(data) > lim.MessageBytes {
-		return Refuse(TooLarge, "%d bytes: the limit is %d", len(data), lim.MessageBytes)
+		return Refuse(TooLarge, "%d bytes, the limit is %d", len(data), lim.MessageBytes)
 	}
 	depth, inString, escaped := 0, false, false
 	for _, c := range data {
@@ -91,32 +91,32 @@ func bounded(data []byte, lim Limits) *Error {
 	return nil
 }
 
-// describe says what is wrong with a JSON text without repeating it.
+// describe explains a decoding error without quoting the message.
 func describe(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	var stamp *time.ParseError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("not JSON at byte %d", syntax.Offset)
+		return fmt.Sprintf("invalid JSON at byte %d", syntax.Offset)
 	case errors.As(err, &kind):
-		sort, _, _ := strings.Cut(kind.Value, " ") // "number 17": the rest is the sender's
-		return fmt.Sprintf("field %.64s: a %s can't stand there", kind.Field, sort)
+		got, _, _ := strings.Cut(kind.Value, " ") // of "number 17", without the sender's number
+		return fmt.Sprintf("field %.64s: unexpected %s", kind.Field, got)
 	case errors.As(err, &stamp):
-		return "a time that is not RFC 3339"
+		return "a time is not in RFC 3339 format"
 	case errors.Is(err, clock.ErrSyntax):
 		return "clock: want " + clock.Forms()
 	}
-	return "a field has none of its values (a seat is first or second)"
+	return "a field has an invalid value (a seat is first or second)"
 }
 
 func text(what, s string, most int) error {
 	if utf8.RuneCountInString(s) > most {
-		return fmt.Errorf("%s: longer than %d", what, most)
+		return fmt.Errorf("%s: longer than %d characters", what, most)
 	}
 	for _, r := range s {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
-			return fmt.Errorf("%s: has a control character", what)
+			return fmt.Errorf("%s: contains a control character", what)
 		}
 	}
 	return nil
@@ -157,13 +157,13 @@ func instance(id InstanceID) error {
 }
 
 func pool(p Pool) error {
-	if p.Check() != nil { // whose error repeats the name
+	if p.Check() != nil { // its error quotes the name
 		return errors.New("pool: want up to four ids of a-z 0-9 _ - joined by dots")
 	}
 	return nil
 }
 
-// key is a position key: 16 hex digits, or "" where none is given.
+// key checks a position key: 16 hex digits, or "" if there is none.
 func key(k string) error {
 	if k != "" && !keyForm.MatchString(k) {
 		return errors.New("key: want 16 hex digits")
@@ -221,7 +221,7 @@ func (m *ChallengeRequest) Check() error {
 		within("expire_ms", m.ExpireMS, clock.Longest.Milliseconds())}
 	switch {
 	case (m.Opponent == "") == (m.Pool == ""):
-		errs = append(errs, errors.New("want one of opponent and pool"))
+		errs = append(errs, errors.New("want either opponent or pool"))
 	case m.Opponent != "":
 		errs = append(errs, ids("opponent", []PlayerID{m.Opponent}))
 	default:
@@ -310,8 +310,8 @@ func (m *State) Check() error {
 	return first(ids("holders", []PlayerID{m.Holders[0].Player, m.Holders[1].Player}), m.Snapshot.Check())
 }
 
-// Check implements Checker. The log of a challenge that came to nothing has
-// seats without players.
+// Check implements Checker. It allows seats without players, as in the log of a
+// challenge that ended without a game.
 func (m *Event) Check() error {
 	if m.Kind == "" {
 		return errors.New("kind: missing")
@@ -327,7 +327,7 @@ func (m *Notice) Check() error {
 	return text("text", m.Text, maxText)
 }
 
-// first is the first fault: one clear sentence is enough.
+// first returns the first error: a refusal is one sentence.
 func first(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -81,12 +81,12 @@ var faults = []struct {
 	code      protocol.Code
 	text      string
 }{
-	{"move", ``, protocol.Malformed, "not JSON"},
+	{"move", ``, protocol.Malformed, "invalid JSON"},
 	{"move", `null`, protocol.BadVersion, "version 0"},
 	{"move", `[]`, protocol.Malformed, "array"},
 	{"move", `"move"`, protocol.Malformed, "string"},
-	{"move", `{"v":1,"id":"r1"`, protocol.Malformed, "not JSON at byte"},
-	{"move", sound["move"] + `x`, protocol.Malformed, "not JSON at byte"},
+	{"move", `{"v":1,"id":"r1"`, protocol.Malformed, "invalid JSON at byte"},
+	{"move", sound["move"] + `x`, protocol.Malformed, "invalid JSON at byte"},
 	{"move", strings.Replace(sound["move"], `"v":1`, `"v":2`, 1), protocol.BadVersion, "version 2"},
 	{"move", strings.Replace(sound["move"], `"v":1,`, ``, 1), protocol.BadVersion, "version 0"},
 	{"move", strings.Replace(sound["move"], `"v":1`, `"v":1e300`, 1), protocol.Malformed, "field v"},
@@ -113,8 +113,8 @@ var faults = []struct {
 	{"hello", strings.Replace(sound["hello"], `["blitz"]`, `["`+strings.Repeat("s", 40)+`"]`, 1), protocol.Malformed, "speeds"},
 	{"hello", strings.Replace(sound["hello"], `"slots"`, `"display":"`+strings.Repeat("é", 65)+`","slots"`, 1), protocol.Malformed, "display"},
 	{"alive", strings.Replace(sound["alive"], `"g1"`, `"g.1"`, 1), protocol.Malformed, "games"},
-	{"challenge", strings.Replace(sound["challenge"], `"pool":"gomoku.blitz"`, `"pool":""`, 1), protocol.Malformed, "one of opponent and pool"},
-	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"opponent":"a","pool"`, 1), protocol.Malformed, "one of opponent and pool"},
+	{"challenge", strings.Replace(sound["challenge"], `"pool":"gomoku.blitz"`, `"pool":""`, 1), protocol.Malformed, "either opponent or pool"},
+	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"opponent":"a","pool"`, 1), protocol.Malformed, "either opponent or pool"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool":"gomoku.blitz"`, `"opponent":"A"`, 1), protocol.Malformed, "opponent"},
 	{"challenge", strings.Replace(sound["challenge"], `"second"`, `"third"`, 1), protocol.Malformed, "seat"},
 	{"challenge", strings.Replace(sound["challenge"], `60/5x10`, `fast`, 1), protocol.Malformed, "clock"},

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Names that become part of a subject. They are types of their own so that
-// none is taken for another; [CheckID] holds for each.
+// Ids that become part of a subject. Each has a type of its own, so that the
+// compiler keeps them apart. [CheckID] checks them.
 type (
-	PlayerID   string // an account: a bot or a person
+	PlayerID   string // an account of a bot or a person
 	GameID     string // one game, from challenge to record
 	InstanceID string // one process that acts for players
 )
@@ -25,8 +25,8 @@ var (
 	prefixForm = regexp.MustCompile(`^[a-z0-9_-]{1,32}(\.[a-z0-9_-]{1,32}){0,3}$`)
 )
 
-// CheckID reports whether text can be an id; the error says what an id is.
-// Anything else could name another's subject or a wildcard.
+// CheckID returns an error that describes what an id looks like, unless id is
+// one. Any other text could name a wildcard or somebody else's subject.
 func CheckID[T ~string](what string, id T) error {
 	if !idForm.MatchString(string(id)) {
 		return fmt.Errorf("%s %.40q: want 1 to 32 of a-z 0-9 _ -", what, id)
@@ -34,7 +34,8 @@ func CheckID[T ~string](what string, id T) error {
 	return nil
 }
 
-// Check reports whether the pool's name is well formed.
+// Check returns an error that describes what the name of a pool looks like,
+// unless p is one.
 func (p Pool) Check() error {
 	if !prefixForm.MatchString(string(p)) {
 		return fmt.Errorf("pool %.40q: want up to four ids of a-z 0-9 _ - joined by dots", p)
@@ -42,10 +43,10 @@ func (p Pool) Check() error {
 	return nil
 }
 
-// OwnPool is the pool in which only instances of the player listen.
+// OwnPool returns the pool in which only instances of the player listen.
 func OwnPool(p PlayerID) Pool { return Pool("player." + string(p)) }
 
-// NewID makes a random id of 16 letters and digits (80 bits).
+// NewID returns a random id of 16 letters and digits (80 bits).
 func NewID() string {
 	b := make([]byte, 10)
 	rand.Read(b) // never fails since Go 1.24

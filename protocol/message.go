@@ -9,20 +9,20 @@ import (
 	"sparring/game/clock"
 )
 
-// Header opens every request; its answer carries the same id.
+// Header is part of every request, and of its answer with the same id.
 type Header struct {
 	V  int    `json:"v"`
-	ID string `json:"id"` // 1 to 32 of a-z 0-9 _ -, chosen by the sender; the same id again is the same request
+	ID string `json:"id"` // 1 to 32 of a-z 0-9 _ -, chosen by the sender; repeated with the request
 }
 
-// newHeader opens a new request.
+// newHeader returns the header of a new request.
 func newHeader() Header { return Header{V: Version, ID: NewID()} }
 
-// RequestID is the request's id.
+// RequestID returns the id of the request.
 func (h *Header) RequestID() string { return h.ID }
 
-// Answer opens every answer. Error is nil when the request took effect, and
-// Code is then Accepted or Duplicate.
+// Answer is part of every answer. If the request took effect, Error is nil and
+// Code is Accepted or Duplicate.
 type Answer struct {
 	Header
 	Code       Code      `json:"code"`
@@ -30,26 +30,26 @@ type Answer struct {
 	ServerTime time.Time `json:"server_time"`
 }
 
-// answers reports whether this is the answer to the request: by its id or,
-// when the platform could not even read that, as a refusal without one.
+// answers reports whether this is the answer to the request with this id. A
+// refusal without an id is, too: the platform could not read the request.
 func (a *Answer) answers(id string) bool {
 	return a.ID == id || a.ID == "" && a.Error != nil
 }
 
-// Kind is what sort of player this is.
+// Kind tells bots from people.
 type Kind string
 
 // The kinds of player.
 const (
-	Bot   Kind = "bot"
-	Human Kind = "human"
+	Bot   Kind = "bot"   // a program
+	Human Kind = "human" // a person
 )
 
 // Capability is a game that an instance plays.
 type Capability struct {
 	Game   string        `json:"game"`
-	Rules  []string      `json:"rules,omitempty"`  // full names; empty: all the platform has
-	Speeds []clock.Speed `json:"speeds,omitempty"` // empty: all
+	Rules  []string      `json:"rules,omitempty"`  // full names; empty means all
+	Speeds []clock.Speed `json:"speeds,omitempty"` // empty means all
 	Engine *Engine       `json:"engine,omitempty"` // who plays it; absent: not told
 }
 
@@ -90,8 +90,8 @@ func (e Engine) String() string {
 	return text
 }
 
-// Hello announces an instance of a player, or announces it anew. The platform
-// forgets what an earlier hello of the same instance said.
+// Hello announces an instance of a player. It replaces an earlier hello of the
+// same instance.
 type Hello struct {
 	Header
 	Instance InstanceID   `json:"instance"`
@@ -100,10 +100,10 @@ type Hello struct {
 	Build    string       `json:"build,omitempty"`   // engine and version, of all games without an engine of their own
 	Slots    int          `json:"slots"`             // games at once, over all players of the instance
 	Games    []Capability `json:"games"`
-	Pools    []Pool       `json:"pools,omitempty"` // queues the instance listens in
-	// Secret is made up by the instance and known to it and the platform
-	// only. It stands in its answers to offers, which don't show otherwise
-	// who sent them.
+	Pools    []Pool       `json:"pools,omitempty"` // match queues that the instance has joined
+	// Secret is chosen by the instance and known only to it and the platform.
+	// The instance repeats it in its answers to offers, which nothing else
+	// shows to be its own.
 	Secret string `json:"secret,omitempty"`
 }
 
@@ -123,48 +123,48 @@ type HelloAnswer struct {
 	Answer
 	HeartbeatMS int64  `json:"heartbeat_ms"` // how often to send alive
 	Limits      Limits `json:"limits"`
-	// Held are all the running games whose seats this instance holds. It
-	// takes up those that it has lost touch with, and lets go of those that
-	// it plays and that are not here. With the answer, or soon
-	// after it, the platform tells the state of each again on its subject,
-	// so that whoever has missed one listens and knows all there is to know.
+	// Held lists the running games in which this instance holds a seat. The
+	// instance resumes games here that it does not know of, and drops games
+	// that are not here. With the answer or soon after it, the platform sends
+	// the state of each game again.
 	Held []GameID `json:"held,omitempty"`
 }
 
-// Limits are the bounds that the platform holds requests to.
+// Limits are the platform's limits for requests.
 type Limits struct {
 	MessageBytes int `json:"message_bytes"`
 	Nesting      int `json:"nesting"`
-	PerSecond    int `json:"per_second"` // requests a player may send a second, heartbeats not counted
+	PerSecond    int `json:"per_second"` // requests per second and player, without heartbeats
 }
 
 // Alive is the heartbeat of an instance.
 type Alive struct {
 	Header
 	Instance InstanceID `json:"instance"`
-	Free     int        `json:"free"`            // slots free now
+	Free     int        `json:"free"`            // free slots
 	Games    []GameID   `json:"games,omitempty"` // games that it plays for this player
 }
 
-// AliveAnswer corrects the instance: UnknownPeer means say hello again.
+// AliveAnswer answers a heartbeat. After UnknownPeer the instance must say hello
+// again.
 type AliveAnswer struct {
 	Answer
-	Held []GameID `json:"held,omitempty"` // as in HelloAnswer, but no states are sent
+	Held []GameID `json:"held,omitempty"` // as in HelloAnswer, but the states are not sent
 }
 
-// Leave gives seats back: the instance drains. The platform offers them to
-// the player's other instances.
+// Leave gives back seats, before the instance shuts down. The platform offers
+// them to the player's other instances.
 type Leave struct {
 	Header
 	Instance InstanceID `json:"instance"`
-	Games    []GameID   `json:"games,omitempty"` // empty: all
+	Games    []GameID   `json:"games,omitempty"` // empty means all
 }
 
-// Terms are what a match is played for and under.
+// Terms are the conditions of a match.
 type Terms struct {
 	Game     string     `json:"game"`
 	Rules    string     `json:"rules"`              // full name
-	Position string     `json:"position,omitempty"` // start position text; "" is the usual one
+	Position string     `json:"position,omitempty"` // start position; "" is the usual one
 	Clock    clock.Spec `json:"clock"`
 	Rated    bool       `json:"rated"`
 }
@@ -172,16 +172,16 @@ type Terms struct {
 // ChallengeRequest asks for a match.
 type ChallengeRequest struct {
 	Header
-	Instance InstanceID `json:"instance"` // which will play the challenger's seat
+	Instance InstanceID `json:"instance"` // will play for the challenger
 	Terms
-	Seat *game.Seat `json:"seat,omitempty"` // the challenger's; absent: the platform draws
+	Seat *game.Seat `json:"seat,omitempty"` // of the challenger; if absent, the platform chooses at random
 	// Exactly one of Opponent and Pool is set.
 	Opponent PlayerID `json:"opponent,omitempty"`
 	Pool     Pool     `json:"pool,omitempty"`
-	ExpireMS int64    `json:"expire_ms,omitempty"` // 0: the platform's default
+	ExpireMS int64    `json:"expire_ms,omitempty"` // lifetime; 0 is the platform's default
 }
 
-// ChallengeAnswer names the game to be.
+// ChallengeAnswer tells the id that the game will have.
 type ChallengeAnswer struct {
 	Answer
 	Game    GameID    `json:"game,omitempty"`
@@ -194,12 +194,12 @@ type Withdraw struct {
 	Game GameID `json:"game"`
 }
 
-// Opponent is what a player is told of the other side.
+// Opponent describes the other player of a match.
 type Opponent struct {
 	Player  PlayerID `json:"player"`
 	Display string   `json:"display,omitempty"`
 	Kind    Kind     `json:"kind"`
-	Rating  int      `json:"rating,omitempty"` // Glicko-2, rounded; 0: none yet
+	Rating  int      `json:"rating,omitempty"` // Glicko-2, rounded; 0 if unrated
 }
 
 // OfferKind tells a new match from a seat of a running one.
@@ -208,25 +208,25 @@ type OfferKind string
 // The kinds of offer.
 const (
 	OfferMatch OfferKind = "match" // a new game
-	OfferSeat  OfferKind = "seat"  // a running game whose holder is gone: take it over
+	OfferSeat  OfferKind = "seat"  // a vacant seat in a running game
 )
 
-// Offer is a request to a pool's queue group: who takes this seat? The
-// platform waits until Deadline for one answer.
+// Offer offers a seat to the queue group of a pool. The platform waits for one
+// answer, until Deadline.
 type Offer struct {
 	Header
 	Kind  OfferKind `json:"kind"`
 	Game  GameID    `json:"game"`
 	Terms Terms     `json:"terms"`
 	Seat  game.Seat `json:"seat"`
-	// Player whose seat it is; "" when any player of the instance may sit
-	// down (a general pool).
+	// Player owns the seat. "" in a general pool, where any player of the
+	// instance may take it.
 	Player   PlayerID  `json:"player,omitempty"`
-	Opponent *Opponent `json:"opponent,omitempty"` // absent while that seat is open too
-	// Moves made so far and the seat's clock, for a running game.
-	Ply      int       `json:"ply,omitempty"`
+	Opponent *Opponent `json:"opponent,omitempty"` // absent while the other seat is open, too
+	Ply      int       `json:"ply,omitempty"`      // moves made so far in a running game
 	Deadline time.Time `json:"deadline"`
-	// HoldMS is how long the taker keeps its slot for the grant.
+	// HoldMS is how long an instance that accepts must keep its slot free for
+	// the grant.
 	HoldMS int64 `json:"hold_ms"`
 }
 
@@ -235,26 +235,26 @@ type Taking string
 
 // The answers to an offer.
 const (
-	Accept  Taking = "accept"
-	Decline Taking = "decline" // not this match; Reason says why
-	Busy    Taking = "busy"    // no slot free; ask another, or later
+	Accept  Taking = "accept"  // the instance takes the seat
+	Decline Taking = "decline" // it does not want this match, for Reason
+	Busy    Taking = "busy"    // it has no free slot: ask another one, or later
 )
 
-// DeclineReason is why an instance does not want a match.
+// DeclineReason is why an instance declines a match.
 type DeclineReason string
 
 // The reasons to decline.
 const (
-	DeclineGame     DeclineReason = "game"     // does not play this game
-	DeclineRules    DeclineReason = "rules"    // not under these rules, or from this position
-	DeclineClock    DeclineReason = "clock"    // too fast, too slow or of another kind
-	DeclineRated    DeclineReason = "rated"    // rated only
-	DeclineCasual   DeclineReason = "casual"   // casual only
-	DeclineRating   DeclineReason = "rating"   // opponent's rating out of range
-	DeclineKind     DeclineReason = "kind"     // humans only, or bots only
-	DeclineOpponent DeclineReason = "opponent" // on the block list, or not on the allow list
-	DeclineRepeat   DeclineReason = "repeat"   // too many games against this opponent lately
-	DeclineDraining DeclineReason = "draining" // shutting down
+	DeclineGame     DeclineReason = "game"     // it does not play this game
+	DeclineRules    DeclineReason = "rules"    // it does not play these rules or this start position
+	DeclineClock    DeclineReason = "clock"    // the clock is too fast, too slow or of another kind
+	DeclineRated    DeclineReason = "rated"    // it plays rated games only
+	DeclineCasual   DeclineReason = "casual"   // it plays casual games only
+	DeclineRating   DeclineReason = "rating"   // the opponent's rating is out of its range
+	DeclineKind     DeclineReason = "kind"     // it plays only people, or only bots
+	DeclineOpponent DeclineReason = "opponent" // the opponent is blocked, or not on the list of allowed ones
+	DeclineRepeat   DeclineReason = "repeat"   // it has played this opponent too often lately
+	DeclineDraining DeclineReason = "draining" // it is shutting down
 )
 
 // OfferAnswer says whether the instance takes the seat.
@@ -265,7 +265,7 @@ type OfferAnswer struct {
 	Instance InstanceID    `json:"instance"`
 	Reason   DeclineReason `json:"reason,omitempty"`
 	Text     string        `json:"text,omitempty"`   // for people, up to 500 runes
-	Secret   string        `json:"secret,omitempty"` // that of the hello
+	Secret   string        `json:"secret,omitempty"` // as in the instance's hello
 }
 
 // MoveRequest plays a move.
@@ -275,30 +275,30 @@ type MoveRequest struct {
 	Epoch    uint64     `json:"epoch"`
 	Ply      int        `json:"ply"` // plies played before this move
 	Move     string     `json:"move"`
-	Key      string     `json:"key,omitempty"`    // the mover's position key after the move, 16 hex digits; checked when present
-	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's own estimate of one way; credited to people only, within a quota
+	Key      string     `json:"key,omitempty"`    // position key after the move, 16 hex digits; checked if present
+	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's estimate of the network delay; credited to people only, within a quota
 }
 
-// Step is what a seat does with an offer of draw or takeback.
+// Step is a step in the negotiation of a draw or a takeback.
 type Step string
 
-// The steps of an offer between seats.
+// The steps of a negotiation.
 const (
-	StepOffer   Step = "offer"
-	StepAccept  Step = "accept"
-	StepDecline Step = "decline"
+	StepOffer   Step = "offer"   // make an offer, or accept the opponent's
+	StepAccept  Step = "accept"  // accept the opponent's offer
+	StepDecline Step = "decline" // decline the opponent's offer, or withdraw one's own
 )
 
-// ActRequest is a resignation, or a step of a draw or takeback offer.
+// ActRequest resigns, or is a step in the negotiation of a draw or a takeback.
 type ActRequest struct {
 	Header
 	Instance InstanceID `json:"instance"`
 	Epoch    uint64     `json:"epoch"`
 	Ply      int        `json:"ply"`
-	Step     Step       `json:"step,omitempty"` // not for resign
+	Step     Step       `json:"step,omitempty"` // absent in a resignation
 }
 
-// ChatRequest says something to the other side.
+// ChatRequest sends a text to the opponent.
 type ChatRequest struct {
 	Header
 	Instance InstanceID `json:"instance"`
@@ -306,45 +306,45 @@ type ChatRequest struct {
 	Text     string     `json:"text"` // up to 500 runes
 }
 
-// Receipt is how a move was charged.
+// Receipt says how much time a move was charged.
 type Receipt struct {
-	Ply       int       `json:"ply"`        // plies played after the move
-	Received  time.Time `json:"received"`   // when the referee had it
-	LagMS     int64     `json:"lag_ms"`     // credited for the network
-	ChargedMS int64     `json:"charged_ms"` // taken off the clock
-	LeftMS    int64     `json:"left_ms"`    // on the mover's clock, increment included
-	Periods   int       `json:"periods,omitempty"`
-	WaitedMS  int64     `json:"waited_ms,omitempty"` // in the referee, before the clock stopped: never charged
+	Ply       int       `json:"ply"`                 // plies played, including this move
+	Received  time.Time `json:"received"`            // when the move reached the referee
+	LagMS     int64     `json:"lag_ms"`              // credited for the network
+	ChargedMS int64     `json:"charged_ms"`          // taken off the clock
+	LeftMS    int64     `json:"left_ms"`             // on the mover's clock, including the increment
+	Periods   int       `json:"periods,omitempty"`   // byo-yomi periods left
+	WaitedMS  int64     `json:"waited_ms,omitempty"` // in the referee's queue; not charged
 }
 
-// ActAnswer answers every action in a game.
+// ActAnswer answers an action in a game.
 type ActAnswer struct {
 	Answer
 	Game    GameID   `json:"game,omitempty"`
-	Seq     uint64   `json:"seq,omitempty"` // of the log, after the action
-	Ply     int      `json:"ply,omitempty"`
+	Seq     uint64   `json:"seq,omitempty"` // of the game's log after the action
+	Ply     int      `json:"ply,omitempty"` // plies played after the action
 	Clocks  *Clocks  `json:"clocks,omitempty"`
 	Receipt *Receipt `json:"receipt,omitempty"` // for a move
 }
 
-// NoticeKind tells notices apart.
+// NoticeKind is what a notice is about.
 type NoticeKind string
 
 // The kinds of notice.
 const (
-	NoticeWaiting  NoticeKind = "waiting"  // nobody has taken your challenge yet
-	NoticeDeclined NoticeKind = "declined" // your opponent declined; the reason is in Text
-	NoticeExpired  NoticeKind = "expired"  // your challenge has run out
-	NoticeShutdown NoticeKind = "shutdown" // the platform is going down; games will be resumed
-	NoticeReleased NoticeKind = "released" // the seat of this game that you accepted is not granted now: free the slot
-	NoticeChat     NoticeKind = "chat"     // the other side says
+	NoticeWaiting  NoticeKind = "waiting"  // nobody has accepted the challenge yet
+	NoticeDeclined NoticeKind = "declined" // the opponent declined the challenge, for Reason and Text
+	NoticeExpired  NoticeKind = "expired"  // the challenge has expired
+	NoticeShutdown NoticeKind = "shutdown" // the platform is shutting down; games will be resumed
+	NoticeReleased NoticeKind = "released" // the accepted seat is not granted now: free the slot
+	NoticeChat     NoticeKind = "chat"     // the opponent sent Text
 )
 
-// Notice tells a player of things outside the state of a game, on
+// Notice tells a player what is not part of the state of a game, on
 // to.<player>.notice.
 type Notice struct {
 	V      int           `json:"v"`
-	To     string        `json:"to"` // the subject it was sent on; see State
+	To     string        `json:"to"` // the subject of this message; see State
 	Kind   NoticeKind    `json:"kind"`
 	Game   GameID        `json:"game,omitempty"`
 	From   PlayerID      `json:"from,omitempty"`

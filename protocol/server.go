@@ -14,9 +14,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Server is the platform's side of the wire: it hears players, refuses what
-// has not the form of a request, and hands on the rest. It is safe for
-// concurrent use.
+// Server receives the requests of players for a platform. It refuses malformed
+// ones and passes on the others. It is safe for concurrent use.
 type Server struct {
 	nc       *nats.Conn
 	subjects Subjects
@@ -34,14 +33,15 @@ type refusal struct {
 	code   Code
 }
 
-// quiet is how long the same refusal of the same player is not logged again:
-// a flood must not become a flood of log lines.
-const quiet = 10 * time.Second
+// logInterval is the shortest time between two log lines about the same fault of
+// the same sender, so that a flood of messages does not flood the log.
+const logInterval = 10 * time.Second
 
-// manyPlayers is where what is remembered per player is thinned out.
+// manyPlayers is the number of entries per player at which the old ones are
+// removed.
 const manyPlayers = 10000
 
-// NewServer makes a server over a connection of the platform's account.
+// NewServer returns a server over a connection in the platform's account.
 func NewServer(nc *nats.Conn, subjects Subjects, limits Limits, log zerolog.Logger) *Server {
 	return &Server{
 		nc: nc, subjects: subjects, limits: limits, log: log,
@@ -50,19 +50,18 @@ func NewServer(nc *nats.Conn, subjects Subjects, limits Limits, log zerolog.Logg
 	}
 }
 
-// Subjects are those that the server speaks on.
+// Subjects returns the subjects of the server.
 func (s *Server) Subjects() Subjects { return s.subjects }
 
-// From is where a request came from: the player as the server's permissions
-// let it speak, and when.
+// From is the origin of a request.
 type From struct {
-	Player  PlayerID
+	Player  PlayerID // from the subject; the permissions in NATS vouch for it
 	Arrived time.Time
 }
 
-// Verbs are a platform's answers to what belongs to no game. An answer's
-// header, code and time are filled in by the server. Challenge and Withdraw may
-// take their time: they are called concurrently.
+// Verbs are the platform's handlers of requests outside a game. The server fills
+// in the header, code and time of their answers. Challenge and Withdraw may take
+// long: they are called concurrently.
 type Verbs struct {
 	Hello     func(From, Hello) HelloAnswer
 	Alive     func(From, Alive) AliveAnswer
@@ -71,8 +70,8 @@ type Verbs struct {
 	Withdraw  func(From, Withdraw) Answer
 }
 
-// ServeVerbs answers verbs, sharing them with the other processes of the
-// platform. Stop it by the function returned.
+// ServeVerbs answers requests outside a game until stop is called. Each request
+// reaches one of the platform's processes.
 func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
 	return s.subscribe(s.subjects.PlayAny("*"), ArenaQueue, func(r request) {
 		var ok bool
@@ -96,19 +95,19 @@ func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
 	})
 }
 
-// ObserveAlive calls f for every heartbeat, also those that another process
-// of the platform answers: a referee needs to know its players' pulse.
+// ObserveAlive calls f for every heartbeat, including those that another process
+// of the platform answers: every referee must know which instances are alive.
 func (s *Server) ObserveAlive(f func(From, Alive)) (stop func(), err error) {
 	return observe(s, VerbAlive, f)
 }
 
-// ObserveHello calls f for every hello, also those that another process of
-// the platform answers: all of them must know who is present.
+// ObserveHello calls f for every hello, including those that another process of
+// the platform answers: all of them must know which instances are present.
 func (s *Server) ObserveHello(f func(From, Hello)) (stop func(), err error) {
 	return observe(s, VerbHello, f)
 }
 
-// ObserveLeave calls f for every leave, as ObserveHello does for hellos.
+// ObserveLeave calls f for every leave, as ObserveHello does for every hello.
 func (s *Server) ObserveLeave(f func(From, Leave)) (stop func(), err error) {
 	return observe(s, VerbLeave, f)
 }
@@ -125,8 +124,8 @@ func observe[Req any, P interface {
 	})
 }
 
-// GameRequest is what a player asks for in a game. Of Move, Act and Chat the
-// one that belongs to the action is set.
+// GameRequest is a player's request in a game. Of Move, Act and Chat, the one
+// that belongs to the action is set.
 type GameRequest struct {
 	From
 	Action Action
@@ -139,13 +138,13 @@ type GameRequest struct {
 	id     string
 }
 
-// Answer sends the answer, unless its code is Unanswered. Header, code and time
-// are filled in.
+// Answer sends the answer, unless its code is Unanswered. It fills in header,
+// code and time.
 func (r GameRequest) Answer(ans ActAnswer) { r.server.answer(r.raw, r.id, &ans.Answer, &ans) }
 
-// ServeGame calls serve for the actions in one game, one after the other, in
-// the goroutine that stamps their time of arrival: serve hands them on and
-// returns at once.
+// ServeGame calls serve for each action in one game, one at a time, until stop is
+// called. It does so in the goroutine that takes the time of arrival, so serve
+// must pass the request on and return at once.
 func (s *Server) ServeGame(g GameID, serve func(GameRequest)) (stop func(), err error) {
 	return s.subscribe(s.subjects.ActAny(g), "", func(raw request) {
 		var ok bool
@@ -169,12 +168,12 @@ func (s *Server) ServeGame(g GameID, serve func(GameRequest)) (stop func(), err 
 	})
 }
 
-// ServeOrphans answers actions in games that no referee of this platform
-// serves. Ask says what to answer, nil for nothing because a referee
-// elsewhere will. It hears every action in any game, so it must be quick.
-//
-// Served is asked first, and for every action in every game; ask only within
-// the player's rate, for it may be slow and the ids may be invented.
+// ServeOrphans answers actions in games that no referee of this process serves,
+// until stop is called. It receives every action in every game and calls served
+// first, which must be fast and reports whether this process serves the game. If
+// not, it calls ask for the refusal to send, or nil if a referee elsewhere will
+// answer. Ask may be slow: it is called within the player's request rate only,
+// since the ids may be invented.
 func (s *Server) ServeOrphans(served func(GameID) bool, ask func(GameID) *Error) (stop func(), err error) {
 	return s.subscribe(s.subjects.ActOrphan(), ArenaQueue, func(r request) {
 		var ok bool
@@ -195,13 +194,13 @@ func (s *Server) ServeOrphans(served func(GameID) bool, ask func(GameID) *Error)
 			return
 		}
 		if e.Code == NoGame || e.Code == RateLimited {
-			r.game = "" // an invented id must not make a log line of its own
+			r.game = "" // the id may be invented, and must not cause a log line of its own
 		}
 		s.refuse(r, e)
 	})
 }
 
-// request is a message on its way to the code that answers it.
+// request is a message and what its subject says.
 type request struct {
 	From
 	msg    *nats.Msg
@@ -210,7 +209,7 @@ type request struct {
 	verb   Verb
 }
 
-// subscribe hears a subject.
+// subscribe calls f for each message on a subject, until stop is called.
 func (s *Server) subscribe(subject, queue string, f func(request)) (stop func(), err error) {
 	sub, err := s.nc.QueueSubscribe(subject, queue, func(msg *nats.Msg) {
 		f(request{From: From{Arrived: time.Now()}, msg: msg})
@@ -218,7 +217,7 @@ func (s *Server) subscribe(subject, queue string, f func(request)) (stop func(),
 	if err != nil {
 		return nil, fmt.Errorf("subscribe %s: %w", subject, err)
 	}
-	stop = func() { sub.Unsubscribe() } // fails only when the connection is gone, and the subscription with it
+	stop = func() { sub.Unsubscribe() } // fails only if the connection is closed, which ends the subscription too
 	if err := sub.SetPendingLimits(1<<16, 64<<20); err != nil {
 		stop()
 		return nil, fmt.Errorf("subscribe %s: %w", subject, err)
@@ -226,16 +225,15 @@ func (s *Server) subscribe(subject, queue string, f func(request)) (stop func(),
 	return stop, nil
 }
 
-// asked is a kind of request.
-type asked[Req any] interface {
+// requestType is the constraint for the types of requests.
+type requestType[Req any] interface {
 	*Req
 	Checker
 	RequestID() string
 }
 
-// read decodes a request that is admitted. Of one that is not sound it returns
-// nothing, having refused it.
-func read[Req any, P asked[Req]](s *Server, r request) (req *Req, id string) {
+// read admits and decodes a request. It refuses an invalid one and returns nil.
+func read[Req any, P requestType[Req]](s *Server, r request) (req *Req, id string) {
 	e := s.admit(r)
 	if e == nil {
 		var m Req
@@ -247,15 +245,15 @@ func read[Req any, P asked[Req]](s *Server, r request) (req *Req, id string) {
 	return nil, ""
 }
 
-// serve reads one request, has it answered, and sends the answer.
-func serve[Req, Ans any, P asked[Req]](s *Server, r request, f func(From, Req) Ans, answer func(*Ans) *Answer) {
+// serve reads a request, calls its handler f, and sends the answer.
+func serve[Req, Ans any, P requestType[Req]](s *Server, r request, f func(From, Req) Ans, answer func(*Ans) *Answer) {
 	if req, id := read[Req, P](s, r); req != nil {
 		ans := f(r.From, *req)
 		s.answer(r, id, answer(&ans), &ans)
 	}
 }
 
-// answer completes an answer, of which a is the part that all have, and sends it.
+// answer completes an answer and sends it. A is the Answer embedded in whole.
 func (s *Server) answer(r request, id string, a *Answer, whole any) {
 	if a.Code == Unanswered {
 		return
@@ -271,42 +269,42 @@ func (s *Server) answer(r request, id string, a *Answer, whole any) {
 	s.respond(r.msg, whole)
 }
 
-// admit checks what the message itself does not say.
+// admit checks sender, reply subject and request rate.
 func (s *Server) admit(r request) *Error {
 	if err := CheckID("player", r.Player); err != nil {
 		return Refuse(Malformed, "player: want 1 to 32 of a-z 0-9 _ -")
 	}
 	if !replyable(r.msg.Reply) {
-		return Refuse(BadReply, "the reply subject is no inbox")
+		return Refuse(BadReply, "the reply subject is not an inbox")
 	}
-	if r.verb == VerbAlive { // must get through, and costs little
+	if r.verb == VerbAlive { // heartbeats must get through, and cost little
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.buckets[r.Player]
 	if b == nil {
-		if len(s.buckets) >= manyPlayers { // those that are full have nothing to remember
+		if len(s.buckets) >= manyPlayers { // a full bucket is as good as a new one
 			maps.DeleteFunc(s.buckets, func(_ PlayerID, b *rate.Limiter) bool { return b.Tokens() >= float64(b.Burst()) })
 		}
 		b = rate.NewLimiter(rate.Limit(s.limits.PerSecond), 2*s.limits.PerSecond)
 		s.buckets[r.Player] = b
 	}
 	if !b.Allow() {
-		return Refuse(RateLimited, "over %d requests a second", s.limits.PerSecond)
+		return Refuse(RateLimited, "more than %d requests per second", s.limits.PerSecond)
 	}
 	return nil
 }
 
-// replyable tells an inbox from a subject that somebody wants us to write to:
-// in one account, a request with the reply subject game.<id>.log would make
-// the platform forge its own log. Requests from another account arrive with a
-// reply subject that the server made (_R_).
+// replyable reports whether a reply subject is an inbox. Within one account, a
+// request with the reply subject game.<id>.log would otherwise make the platform
+// forge its own log. Requests from another account arrive with a reply subject
+// that the NATS server made (_R_).
 func replyable(reply string) bool {
 	return strings.HasPrefix(reply, "_R_.") || strings.HasPrefix(reply, "_INBOX.") || strings.HasPrefix(reply, "_INBOX_")
 }
 
-// refuse answers with a refusal, where there is somewhere safe to answer to.
+// refuse logs a refusal, and sends it if the reply subject is safe.
 func (s *Server) refuse(r request, e *Error) {
 	s.note(r, e)
 	if !replyable(r.msg.Reply) {
@@ -319,7 +317,7 @@ func (s *Server) refuse(r request, e *Error) {
 	s.respond(r.msg, Answer{Header: Header{V: Version, ID: id}, Code: e.Code, Error: e, ServerTime: time.Now().UTC()})
 }
 
-// readableID is the request's id as far as it can be read; "" where not.
+// readableID returns the id of a request, or "" if it can't be read.
 func readableID(data []byte, lim Limits) string {
 	var h Header
 	if bounded(data, lim) != nil || json.Unmarshal(data, &h) != nil || !idForm.MatchString(h.ID) {
@@ -328,14 +326,14 @@ func readableID(data []byte, lim Limits) string {
 	return h.ID
 }
 
-// note logs a refusal once per player, game, code and quiet time.
+// note logs a refusal, at most once per player, game and code in logInterval.
 func (s *Server) note(r request, e *Error) {
 	key := refusal{r.Player, r.game, e.Code}
 	s.mu.Lock()
 	last, seen := s.refusals[key]
-	seen = seen && r.Arrived.Sub(last) < quiet
+	seen = seen && r.Arrived.Sub(last) < logInterval
 	if !seen {
-		if len(s.refusals) >= manyPlayers { // names are free to invent where permissions are not set
+		if len(s.refusals) >= manyPlayers { // without permissions, anybody can invent names
 			clear(s.refusals)
 		}
 		s.refusals[key] = r.Arrived
@@ -357,17 +355,18 @@ func (s *Server) respond(msg *nats.Msg, ans any) {
 		err = msg.Respond(data)
 	}
 	if err != nil {
-		s.log.Warn().Err(err).Str("subject", msg.Subject).Msg("answer not sent")
+		s.log.Warn().Err(err).Str("subject", msg.Subject).Msg("could not send the answer")
 	}
 }
 
-// Offer asks a pool's queue group who takes the seat, and waits until the
-// offer's deadline. An error that wraps nats.ErrNoResponders means that no
-// instance is free; any other, that the one asked did not answer in time.
+// Offer offers a seat to a pool's queue group and waits for the answer until the
+// offer's deadline. It returns an error that wraps nats.ErrNoResponders if no
+// instance is free, and other errors if the instance that got the offer did not
+// answer properly in time.
 //
-// In a pool that several players share, an answer shows who sent it by its
-// Secret only: believe an accept if it is that of the instance's hello, which
-// no other player can have sent.
+// In a pool that several players share, only the Secret shows who sent the
+// answer. Believe an accept only if the Secret is that of the instance's hello,
+// which no other player knows.
 func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, error) {
 	var none OfferAnswer
 	if err := pool.Check(); err != nil {
@@ -396,8 +395,8 @@ func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, er
 	return ans, nil
 }
 
-// Tell sends a player the state of its game. A lost one is made good by the
-// next, so that errors are only logged.
+// Tell sends a player the state of its game. Errors are only logged, since the
+// next state makes up for a lost one.
 func (s *Server) Tell(p PlayerID, st State) {
 	st.V, st.To, st.ServerTime = Version, s.subjects.ToGame(p, st.Game), time.Now().UTC()
 	s.publish(st.To, st)
@@ -415,6 +414,6 @@ func (s *Server) publish(subject string, m any) {
 		err = s.nc.Publish(subject, data)
 	}
 	if err != nil {
-		s.log.Warn().Err(err).Str("subject", subject).Msg("not sent")
+		s.log.Warn().Err(err).Str("subject", subject).Msg("could not publish")
 	}
 }

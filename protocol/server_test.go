@@ -200,7 +200,7 @@ func TestSpoofedReply(t *testing.T) {
 		w.must(alice.PublishRequest(w.subjects.Act("alice", "g1", protocol.ActMove), w.subjects.ToGame("bob", "g1"), []byte(sound["move"])))
 		w.ask(alice, w.subjects.Act("alice", "g1", protocol.ActMove), []byte(sound["move"])) // is answered after it
 		s.Tell("bob", protocol.State{Seq: 1, Snapshot: snapshot("g1")})
-		if st := <-states; st.Seq != 1 || heard.count("a state that is none") != 1 {
+		if st := <-states; st.Seq != 1 || heard.count("invalid state ignored") != 1 {
 			t.Errorf("bob took %+v for a state, and logged %s", st, heard.String())
 		}
 	})
@@ -266,7 +266,7 @@ func TestOffer(t *testing.T) {
 	}
 	answer = protocol.OfferAnswer{Answer: "perhaps"}
 	if _, err := s.Offer(w.ctx, "gomoku.blitz", offer(patience)); !errors.Is(err, &protocol.Error{Code: protocol.Malformed}) {
-		t.Errorf("an answer that is none: %v", err)
+		t.Errorf("an invalid answer: %v", err)
 	}
 	w.must(sub.Unsubscribe(), nc)
 	if _, err := s.Offer(w.ctx, "gomoku.blitz", offer(patience)); !errors.Is(err, nats.ErrNoResponders) {

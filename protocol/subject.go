@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// DefaultPrefix stands before all subjects where the settings name no other.
+// DefaultPrefix is the prefix of all subjects unless the settings name another.
 const DefaultPrefix = "sparring"
 
 // Queue groups.
 const (
-	BotsQueue     = "bots"     // exactly one free instance gets each offer
-	AnalystsQueue = "analysts" // exactly one gets each request for analysis
-	ArenaQueue    = "arena"    // exactly one arena process answers a request that belongs to no game
+	BotsQueue     = "bots"     // each offer reaches one instance
+	AnalystsQueue = "analysts" // each request for analysis reaches one analyst
+	ArenaQueue    = "arena"    // each request outside a game reaches one arena process
 )
 
-// Action is what a player does in a game: the last token of its subject.
+// Action is what a player does in a game. It is the last token of the subject.
 type Action string
 
 // The actions of a seat.
@@ -27,7 +27,8 @@ const (
 	ActChat     Action = "chat"
 )
 
-// Verb is what a player asks of the platform outside any game.
+// Verb is what a player asks of the platform outside a game. It is the last
+// token of the subject.
 type Verb string
 
 // The verbs.
@@ -42,7 +43,8 @@ const (
 // Subjects builds the subjects below one prefix.
 type Subjects struct{ prefix string }
 
-// NewSubjects checks the prefix; "" means DefaultPrefix.
+// NewSubjects returns the subjects below a prefix, or below DefaultPrefix if it
+// is "". It returns an error if the prefix is malformed.
 func NewSubjects(prefix string) (Subjects, error) {
 	if prefix == "" {
 		prefix = DefaultPrefix
@@ -53,35 +55,35 @@ func NewSubjects(prefix string) (Subjects, error) {
 	return Subjects{prefix}, nil
 }
 
-// Prefix is what stands before all subjects, without a dot at its end.
+// Prefix returns the prefix of all subjects, without a dot at its end.
 func (s Subjects) Prefix() string { return s.prefix }
 
 func (s Subjects) join(tokens ...string) string {
 	return s.prefix + "." + strings.Join(tokens, ".")
 }
 
-// Offer is the match queue of a pool.
+// Offer returns the subject of a pool's match queue.
 func (s Subjects) Offer(p Pool) string { return s.join("offer", string(p)) }
 
-// Play is where player p speaks to the platform.
+// Play returns the subject on which player p sends requests to the platform.
 func (s Subjects) Play(p PlayerID, v Verb) string { return s.join("play", string(p), string(v)) }
 
-// PlayAny is Play for every player.
+// PlayAny returns Play for all players.
 func (s Subjects) PlayAny(v Verb) string { return s.join("play", "*", string(v)) }
 
-// Act is where player p acts in game g.
+// Act returns the subject on which player p acts in game g.
 func (s Subjects) Act(p PlayerID, g GameID, a Action) string {
 	return s.join("play", string(p), "game", string(g), string(a))
 }
 
-// ActAny is every action of every player in game g: what its referee hears.
+// ActAny returns the subject of all actions in game g, for its referee.
 func (s Subjects) ActAny(g GameID) string { return s.join("play", "*", "game", string(g), "*") }
 
-// ActOrphan is every action in any game: heard by one arena of the queue group, which
-// answers for games that nobody referees.
+// ActOrphan returns the subject of all actions in all games. One arena process of
+// the queue group answers those in games without a referee.
 func (s Subjects) ActOrphan() string { return s.join("play", "*", "game", "*", "*") }
 
-// ParseAct takes the subject of an action apart.
+// ParseAct splits the subject of an action.
 func (s Subjects) ParseAct(subject string) (PlayerID, GameID, Action, bool) {
 	t := s.tokens(subject)
 	if len(t) != 5 || t[0] != "play" || t[2] != "game" {
@@ -90,7 +92,7 @@ func (s Subjects) ParseAct(subject string) (PlayerID, GameID, Action, bool) {
 	return PlayerID(t[1]), GameID(t[3]), Action(t[4]), true
 }
 
-// ParsePlay takes the subject of a verb apart.
+// ParsePlay splits the subject of a verb.
 func (s Subjects) ParsePlay(subject string) (PlayerID, Verb, bool) {
 	t := s.tokens(subject)
 	if len(t) != 3 || t[0] != "play" {
@@ -99,35 +101,37 @@ func (s Subjects) ParsePlay(subject string) (PlayerID, Verb, bool) {
 	return PlayerID(t[1]), Verb(t[2]), true
 }
 
-// ToGame is where the platform tells player p of game g.
+// ToGame returns the subject on which the platform sends player p the states of
+// game g.
 func (s Subjects) ToGame(p PlayerID, g GameID) string {
 	return s.join("to", string(p), "game", string(g))
 }
 
-// ToNotice is where the platform tells player p of all else.
+// ToNotice returns the subject on which the platform sends player p notices.
 func (s Subjects) ToNotice(p PlayerID) string { return s.join("to", string(p), "notice") }
 
-// Analyse is the queue of requests for analysis of a game.
+// Analyse returns the subject of requests for analysis of a game.
 func (s Subjects) Analyse(gameName string) string { return s.join("analyse", gameName) }
 
-// Challenge is where a challenge waits in a pool, to become game g.
+// Challenge returns the subject under which the challenge that is to become game
+// g waits in a pool.
 func (s Subjects) Challenge(g GameID, p Pool) string {
 	return s.join("challenge", string(g), string(p))
 }
 
-// ChallengeAny is Challenge in any pool.
+// ChallengeAny returns Challenge for all pools.
 func (s Subjects) ChallengeAny(g GameID) string { return s.join("challenge", string(g), ">") }
 
-// Challenges is every Challenge subject.
+// Challenges returns Challenge for all games and pools.
 func (s Subjects) Challenges() string { return s.join("challenge", ">") }
 
-// Log is the authoritative log of game g.
+// Log returns the subject of the authoritative log of game g.
 func (s Subjects) Log(g GameID) string { return s.join("game", string(g), "log") }
 
-// Logs is every Log subject.
+// Logs returns Log for all games.
 func (s Subjects) Logs() string { return s.join("game", "*", "log") }
 
-// ParseLog takes a Log subject apart.
+// ParseLog splits the subject of a log.
 func (s Subjects) ParseLog(subject string) (GameID, bool) {
 	t := s.tokens(subject)
 	if len(t) != 3 || t[0] != "game" || t[2] != "log" {
@@ -136,15 +140,16 @@ func (s Subjects) ParseLog(subject string) (GameID, bool) {
 	return GameID(t[1]), true
 }
 
-// Watch is where game g's log is republished for everyone.
+// Watch returns the subject on which the log of game g is republished for
+// spectators.
 func (s Subjects) Watch(g GameID) string { return s.join("watch", string(g)) }
 
-// Record is where the finished record of game g is stored.
+// Record returns the subject under which the record of game g is stored.
 func (s Subjects) Record(gameName string, g GameID) string {
 	return s.join("record", gameName, string(g))
 }
 
-// Records is every Record subject.
+// Records returns Record for all games.
 func (s Subjects) Records() string { return s.join("record", ">") }
 
 func (s Subjects) tokens(subject string) []string {

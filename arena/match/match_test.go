@@ -315,7 +315,7 @@ func TestRefusals(t *testing.T) {
 		{"a ply to come", "bob", func(m *protocol.MoveRequest) { m.Ply = 2 }, protocol.Stale},
 		{"nonsense", "bob", func(m *protocol.MoveRequest) { m.Move = "castle" }, protocol.Illegal},
 		{"an illegal move", "bob", func(m *protocol.MoveRequest) { m.Move = "a1a1/a1" }, protocol.Illegal},
-		{"a key that is none", "bob", func(m *protocol.MoveRequest) { m.Key = strings.Repeat("z", 16) }, protocol.Malformed},
+		{"a malformed key", "bob", func(m *protocol.MoveRequest) { m.Key = strings.Repeat("z", 16) }, protocol.Malformed},
 	} {
 		req := good
 		c.change(&req)

@@ -365,7 +365,7 @@ func (h *fleet) watch(url string) *spectator {
 	_, err = nc.Subscribe(subjects.Watch("*"), func(msg *nats.Msg) {
 		e, refusal := protocol.Decode[protocol.Event](msg.Data, protocol.Limits{MessageBytes: 1 << 20, Nesting: 16})
 		if refusal != nil {
-			h.t.Errorf("%s: an event that is none: %v", msg.Subject, refusal)
+			h.t.Errorf("%s: an invalid event: %v", msg.Subject, refusal)
 			return
 		}
 		s.mu.Lock()

@@ -2,130 +2,138 @@ package search
 
 import "sparring/game"
 
-// What search leaves out: nodes that are settled without their moves, and moves
-// that come too late.
+// Pruning: nodes that are cut off without their moves, and quiet moves that are
+// not searched.
 
-// prune tries to settle a node without going through its moves; false where
-// it can't. It is asked only where a null window is searched and the node is
+// prune tries to cut off a node without going through its moves; ok is false
+// where it can't. It is called only with a null window and where the node is
 // not forced.
-func (w *worker) prune(node *Node, alpha, beta Score, depth, ply int, eval Score, improving, cut bool) (Score, int, bool) {
+func (w *worker) prune(n *nodeState) (score Score, pathPly int, ok bool) {
 	params := &w.k.params
 	on, margins := &params.On, &params.Margins
-	if beta >= MaxEval || beta <= -MaxEval {
-		return 0, noPath, false // wins and losses are settled by searching
+	if n.beta >= MaxEval || n.beta <= -MaxEval {
+		return 0, noPath, false // only search proves wins and losses
 	}
 
-	// Razoring: so far below alpha that only tactics can help, and quiescence
-	// sees those.
-	if on.Razoring && depth <= 3 && eval+margins.Razoring*Score(depth) < alpha {
-		score, pathPly := w.quiesce(node, alpha, beta, ply, 0)
-		if score <= alpha && !w.stopped() {
+	// 1. Razoring (Birmingham and Kent, "Tree-searching and tree-pruning
+	// techniques", 1977): so far below alpha only tactics can help, and
+	// quiescence sees those.
+	if on.Razoring && n.depth <= 3 && n.eval+margins.Razoring*Score(n.depth) < n.alpha {
+		score, pathPly := w.quiesce(n.Node, n.alpha, n.beta, n.ply, 0)
+		if score <= n.alpha && !w.stopped() {
 			return score, pathPly, true
 		}
 	}
 
-	// Reverse futility: so far above beta that the opponent's next moves
-	// won't change it.
-	if on.ReverseFutility && depth <= 7 {
-		plies := Score(depth)
-		if improving {
+	// 2. Reverse futility pruning (RFP, static null-move pruning): so far above
+	// beta the opponent's next moves won't change it.
+	if on.ReverseFutility && n.depth <= 7 {
+		plies := Score(n.depth)
+		if n.improving {
 			plies--
 		}
-		if eval-margins.ReverseFutility*plies >= beta {
-			return eval, noPath, true
+		if n.eval-margins.ReverseFutility*plies >= n.beta {
+			return n.eval, noPath, true
 		}
 	}
 
-	// Null move: a side that is above beta even when it passes would be so
-	// after its best move, except in zugzwang, which MayPass and at great
-	// depth a search without passing rule out (Donninger, "Null move and deep
-	// search", 1993).
-	if on.NullMove && depth >= 3 && node.MayPass && eval >= beta && ply >= w.verifyingUntil && (ply == 0 || w.lines[ply-1].current.Move != game.NoMove) {
-		if score, pathPly, ok := w.nullMove(beta, depth, ply, eval, cut); ok || w.stopped() {
+	// 3. Null-move pruning (NMP; Donninger, "Null move and deep search", 1993;
+	// paper 003, section 6.4): a side that is above beta even when it passes
+	// would be so after its best move, except in zugzwang.
+	if on.NullMove && n.depth >= 3 && n.MayPass && n.eval >= n.beta && n.ply >= w.verifyingUntil && w.lines[n.ply-1].current.Move != game.NoMove {
+		if score, pathPly, ok := w.nullMove(n); ok || w.stopped() {
 			return score, pathPly, ok
 		}
 	}
 
-	// ProbCut: a good capture whose shallow search lies far above beta would
-	// very probably reach beta in a deep one (Buro 1995).
-	if on.ProbCut && depth >= 5 {
-		return w.probCut(beta, depth, ply, eval, cut)
+	// 4. ProbCut (Buro, "ProbCut: an effective selective extension of the
+	// alpha-beta algorithm", 1995): a good capture that reaches far above beta
+	// at small depth would very probably reach beta at full depth.
+	if on.ProbCut && n.depth >= 5 {
+		return w.probCut(n)
 	}
 	return 0, noPath, false
 }
 
-// nullMove searches the position after a pass.
-func (w *worker) nullMove(beta Score, depth, ply int, eval Score, cut bool) (Score, int, bool) {
+// nullMove searches the position after a pass. From VerifyDepth on it verifies
+// a cutoff by a search without null moves, because of zugzwang (David-Tabibi
+// and Netanyahu, "Verified null-move pruning", 2002).
+func (w *worker) nullMove(n *nodeState) (score Score, pathPly int, ok bool) {
 	null := &w.k.params.NullMove
-	reduction := null.Base + depth/null.DepthDivisor + min(int((eval-beta)/w.k.params.Margins.NullMove), null.MaxEvalPlies)
-	w.lines[ply].current = ScoredMove{}
+	reduction := null.Base + n.depth/null.DepthDivisor + min(int((n.eval-n.beta)/w.k.params.Margins.NullMove), null.MaxEvalPlies)
+	w.lines[n.ply].current = ScoredMove{}
 	w.pos.Pass()
-	score, pathPly := negate(w.search(-beta, -beta+1, depth-1-reduction, ply+1, !cut))
+	score, pathPly = negate(w.search(-n.beta, -n.beta+1, n.depth-1-reduction, n.ply+1, !n.expected))
 	w.pos.Unpass()
-	if w.stopped() || score < beta {
+	if w.stopped() || score < n.beta {
 		return 0, noPath, false
 	}
 	if score >= RepBound {
-		score = beta // a win found by passing is no proof
+		score = n.beta // a win after a pass proves none
 	}
-	if depth < null.VerifyDepth || w.verifyingUntil > 0 {
-		return score, pathForParent(pathPly, ply), true
+	if n.depth < null.VerifyDepth || w.verifyingUntil > 0 {
+		return score, pathForParent(pathPly, n.ply), true
 	}
-	w.verifyingUntil = ply + 3*(depth-reduction)/4
-	verified, verifiedPath := w.search(beta-1, beta, depth-1-reduction, ply, false)
+	w.verifyingUntil = n.ply + 3*(n.depth-reduction)/4
+	verified, verifiedPath := w.search(n.beta-1, n.beta, n.depth-1-reduction, n.ply, allNode)
 	w.verifyingUntil = 0
-	if w.stopped() || verified < beta {
+	if w.stopped() || verified < n.beta {
 		return 0, noPath, false
 	}
-	return score, min(pathForParent(pathPly, ply), verifiedPath), true
+	return score, min(pathForParent(pathPly, n.ply), verifiedPath), true
 }
 
-// probCut searches the promising captures with a raised window.
-func (w *worker) probCut(beta Score, depth, ply int, eval Score, cut bool) (Score, int, bool) {
-	probBeta := beta + w.k.params.Margins.ProbCut
+// probCut searches the good captures with a raised beta, first in quiescence,
+// then four plies less deep.
+func (w *worker) probCut(n *nodeState) (score Score, pathPly int, ok bool) {
+	beta := n.beta + w.k.params.Margins.ProbCut
 	p := w.openPicker(Noisy, game.NoMove)
 	defer w.closePicker()
 	for {
-		e := p.next(w.pos)
-		if e == nil {
+		m := p.next(w.pos)
+		if m == nil {
 			return 0, noPath, false
 		}
-		if e.Noise != GoodNoisy || (w.see != nil && !w.see.SEE(e.Move, probBeta-eval)) {
+		if m.Noise != GoodNoisy || (w.see != nil && !w.see.SEE(m.Move, beta-n.eval)) {
 			continue
 		}
 		if !w.countNode() {
 			return 0, noPath, false
 		}
-		w.do(e, ply)
+		w.do(m, n.ply)
 		child := w.pos.Enter()
-		score, pathPly := negate(w.quiesceAt(&child, -probBeta, -probBeta+1, ply+1))
-		if score >= probBeta && !w.stopped() {
-			score, pathPly = negate(w.search(-probBeta, -probBeta+1, depth-4, ply+1, !cut))
+		score, pathPly := negate(w.quiesceAt(&child, -beta, -beta+1, n.ply+1))
+		if score >= beta && !w.stopped() {
+			score, pathPly = negate(w.search(-beta, -beta+1, n.depth-4, n.ply+1, !n.expected))
 		}
-		w.pos.Undo(e.Move)
+		w.pos.Undo(m.Move)
 		if w.stopped() {
 			return 0, noPath, false
 		}
-		if score >= probBeta && score < MaxEval {
-			return score - w.k.params.Margins.ProbCut, pathForParent(pathPly, ply), true
+		if score >= beta && score < MaxEval {
+			return score - w.k.params.Margins.ProbCut, pathForParent(pathPly, n.ply), true
 		}
 	}
 }
 
-// tooLate reports whether quiet moves from here on are not worth searching:
-// enough came before them, or the evaluation is too far below alpha for the
-// depth that is left.
-func (w *worker) quietsPrunable(depth, left, searched int, alpha, eval Score, improving bool) bool {
+// late reports whether so many moves were searched that late-move pruning (LMP)
+// skips the quiet ones that are left.
+func (w *worker) late(n *nodeState, searched int) bool {
 	params := &w.k.params
-	if params.On.LMP && depth <= params.PruneMaxDepth {
-		enough := params.LMPBase * (3 + depth*depth) / 3
-		if !improving {
-			enough -= enough / 3
-		}
-		if searched >= enough {
-			return true
-		}
+	if !params.On.LMP || n.depth > params.PruneMaxDepth {
+		return false
 	}
-	return params.On.Futility && left <= params.PruneMaxDepth && alpha < MaxEval && alpha > -MaxEval &&
-		eval+params.Margins.Futility*Score(left+1) <= alpha
+	enough := params.LMPBase * (3 + n.depth*n.depth) / 3
+	if !n.improving {
+		enough -= enough / 3
+	}
+	return searched >= enough
+}
+
+// futile reports whether the static evaluation is so far below alpha that
+// futility pruning skips quiet moves (Heinz, "Extended futility pruning", 1998).
+func (w *worker) futile(n *nodeState, eval Score, depth int) bool {
+	params := &w.k.params
+	return params.On.Futility && depth <= params.PruneMaxDepth && n.alpha < MaxEval && n.alpha > -MaxEval &&
+		eval+params.Margins.Futility*Score(depth+1) <= n.alpha
 }

@@ -10,16 +10,15 @@ func (w *worker) quiesceAt(node *Node, alpha, beta Score, ply int) (Score, int) 
 	return w.quiesce(node, alpha, beta, ply, 0)
 }
 
-// quiesce settles a leaf: first by proof, then by searching on through noisy
-// moves until the position is quiet enough for its evaluation. q counts the
-// plies since the main search. The caller has entered the node and seen that
-// the game goes on.
+// quiesce is quiescence search (paper 003, section 6.4): it searches on through
+// noisy moves until the position is quiet enough for its evaluation. Qply counts
+// the plies since the main search. The caller has called Enter and terminal.
 func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, int) {
 	params := &w.k.params
 	on := &params.On
 
-	// 1. The hash table. Where quiescence is limited in depth, a node's score
-	// depends on where it began, and only beginnings are stored.
+	// 1. Transposition table (TT). Where quiescence is limited in depth, a
+	// score depends on qply, and only nodes with qply 0 are stored.
 	store := qply == 0 || params.QuiescencePlies == 0
 	tt, ttHit := w.table.probe(w.key(node))
 	if ttHit && on.HashCutoff && !node.NoTable {
@@ -28,7 +27,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 		}
 	}
 
-	// 2. A proof ends all doubt; it is sought once per position.
+	// 2. The prover, once for each position.
 	if qply == 0 && params.ProveLeaf > 0 && w.prover != nil && !tt.proverFailed {
 		if proof, ok := w.prove(params.ProveLeaf, 0); ok {
 			score := AtPly(proof.Score, ply)
@@ -46,7 +45,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 	}
 
 	// 3. Stand pat: the side to move need not make a noisy move, so the
-	// evaluation is a bound, unless it is forced to move.
+	// evaluation is a lower bound, unless the node is forced.
 	limited := !params.Quiescence || (params.QuiescencePlies > 0 && qply >= params.QuiescencePlies)
 	best, oldAlpha, pathPly := -Infinity, alpha, noPath
 	rawEval, eval := noEval, noEval
@@ -72,8 +71,8 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 		alpha = max(alpha, best)
 	}
 
-	// 4. The noisy moves, or all when forced; near the main search also the
-	// quiet ones that force.
+	// 4. The noisy moves, or all where forced; with checks also the quiet moves
+	// that give check.
 	mode := Noisy
 	if node.Forced {
 		mode = All
@@ -89,30 +88,33 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 	p.cursor.SkipQuiets = checks
 	bestMove := game.NoMove
 	for {
-		e := p.next(w.pos)
-		if e == nil {
+		m := p.next(w.pos)
+		if m == nil {
 			break
 		}
-		// 5. A capture that loses material is no reason to doubt the
-		// evaluation, nor one that can't bring it near alpha.
-		if on.QuiescenceSEE && e.Noise != GoodNoisy && !node.Forced && (w.see == nil || !w.see.SEE(e.Move, 0)) {
+		// 5. SEE pruning: no captures that lose material.
+		if on.QuiescenceSEE && m.Noise != GoodNoisy && !node.Forced && (w.see == nil || !w.see.SEE(m.Move, 0)) {
 			continue
 		}
-		if on.DeltaPruning && e.Gain > 0 && !node.Forced && eval+e.Gain+params.Margins.Delta <= alpha {
-			best = max(best, eval+e.Gain+params.Margins.Delta)
+
+		// 6. Delta pruning: no captures that can't raise the evaluation to alpha.
+		if on.DeltaPruning && m.Gain > 0 && !node.Forced && eval+m.Gain+params.Margins.Delta <= alpha {
+			best = max(best, eval+m.Gain+params.Margins.Delta)
 			continue
 		}
+
+		// 7. The move itself.
 		if !w.countNode() {
 			return 0, noPath
 		}
-		w.do(e, ply)
+		w.do(m, ply)
 		child := w.pos.Enter()
 		score, childPath, over := w.terminal(&child, ply+1)
 		if !over {
 			score, childPath = w.quiesce(&child, -beta, -alpha, ply+1, qply+1)
 		}
 		score = -score
-		w.pos.Undo(e.Move)
+		w.pos.Undo(m.Move)
 		if w.stopped() {
 			return 0, noPath
 		}
@@ -120,8 +122,8 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 		if score > best {
 			best = score
 			if score > alpha {
-				alpha, bestMove = score, e.Move
-				w.updatePV(ply, e.Move)
+				alpha, bestMove = score, m.Move
+				w.updatePV(ply, m.Move)
 				if score >= beta {
 					pathPly = childPath
 					break
@@ -130,13 +132,13 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 		}
 	}
 
-	// 6. Forced and without a move is lost.
+	// 8. No legal move at a forced node is a loss.
 	if best == -Infinity {
 		return AtPly(-Win, ply), noPath
 	}
 	best = w.clampToWindow(best, oldAlpha, beta)
 	if store {
-		w.storeNode(node, ply, best, oldAlpha, beta, 0, pathPly, bestMove, rawEval)
+		w.storeNode(node, ply, pathPly, ttEntry{move: bestMove, score: best, eval: rawEval, bound: boundOf(best, oldAlpha, beta)})
 	}
 	return best, pathForParent(pathPly, ply)
 }

@@ -7,8 +7,8 @@ import (
 	"sparring/game"
 )
 
-// iterate searches deeper and deeper until a limit is met, and leaves the
-// root moves sorted, best first.
+// iterate is a worker's search: iterative deepening (paper 003, section 6.3)
+// until a limit is met. It leaves the root moves sorted, best first.
 func (w *worker) iterate() {
 	defer w.flushNodes()
 	if !w.openRoot() || w.proveRoot() {
@@ -20,8 +20,8 @@ func (w *worker) iterate() {
 	if on := &w.k.params.On; !on.IterativeDeepening && w.s.limits.Load().Depth > 0 {
 		depth = w.s.limits.Load().Depth
 	}
-	// Helpers do the same on the same table, where chance soon parts them. To
-	// make each leave out other depths made two threads slower, not faster.
+	// Helpers do the same with the same table, and soon diverge by chance. To
+	// let each skip other depths made two threads slower, not faster.
 	for ; depth < MaxPly; depth++ {
 		before := w.root[0].Move
 		for i := range w.root {
@@ -48,8 +48,8 @@ func (w *worker) iterate() {
 	}
 }
 
-// openRoot lists the root moves in the order of their promise; false where
-// there is none.
+// openRoot lists the root moves, best first by the move ordering; false where
+// there is nothing to search.
 func (w *worker) openRoot() bool {
 	limits := w.s.limits.Load()
 	node := w.pos.Enter()
@@ -66,7 +66,7 @@ func (w *worker) openRoot() bool {
 		}
 	}
 	if len(w.root) == 0 && len(limits.Moves) > 0 {
-		// A forced node gives no move that loses at once; where only such are
+		// A forced node may not give moves that lose at once; if only such are
 		// allowed, the first is as good as any.
 		m := limits.Moves[0]
 		w.root = append(w.root, rootMove{ScoredMove: ScoredMove{Move: m}, score: -Win + 2, last: -Win + 2})
@@ -76,8 +76,8 @@ func (w *worker) openRoot() bool {
 	return len(w.root) > 0
 }
 
-// proveRoot asks the prover first: what it settles needs no search. It gets a
-// quarter of the means at most, for most positions are not settled.
+// proveRoot calls the prover first: a position that it solves needs no search.
+// It gets at most a quarter of the nodes and time, since it solves few.
 func (w *worker) proveRoot() bool {
 	params, limits := &w.k.params, w.s.limits.Load()
 	if w.id > 0 || w.prover == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
@@ -112,7 +112,7 @@ func (w *worker) proveRoot() bool {
 	return true
 }
 
-// enough decides after an iteration whether another is worth its time.
+// finishedSearch reports after an iteration whether it was the last.
 func (w *worker) finishedSearch(depth int) bool {
 	limits := w.s.limits.Load()
 	best := &w.root[0]
@@ -125,8 +125,8 @@ func (w *worker) finishedSearch(depth int) bool {
 	if limits.Mate > 0 || limits.Soft == 0 && limits.Hard == 0 {
 		return false
 	}
-	// On the clock nothing is gained by looking at a single move for long, or
-	// past the end of a proven line.
+	// On the clock there is no use in searching a single move for long, or
+	// beyond the end of a proven win or loss.
 	if len(w.root) == 1 && depth >= 5 {
 		return true
 	}
@@ -136,7 +136,8 @@ func (w *worker) finishedSearch(depth int) bool {
 	return w.softLimitReached(depth)
 }
 
-// spent reports whether the soft limit has been reached.
+// softLimitReached reports whether the soft limit, scaled by how the search is
+// going, has been reached.
 func (w *worker) softLimitReached(depth int) bool {
 	limits := w.s.limits.Load()
 	if limits.Soft == 0 {
@@ -154,7 +155,7 @@ func (w *worker) softLimitReached(depth int) bool {
 	return w.s.thinkingTime() >= soft
 }
 
-// inform tells the caller how a line stands.
+// reportLine reports the state of a line.
 func (w *worker) reportLine(depth, line int, bound Bound) {
 	if w.id > 0 {
 		return
@@ -171,8 +172,9 @@ func (w *worker) reportLine(depth, line int, bound Bound) {
 	}
 }
 
-// aspire searches the root with a window around the last score, because a
-// narrow window cuts more, and widens it until the score lies inside.
+// aspirationSearch searches the root with a narrow window around the last score,
+// because that cuts off more, and widens it until the score lies inside
+// (aspiration window; paper 003, section 6.2).
 func (w *worker) aspirationSearch(depth, line int) {
 	params := &w.k.params
 	w.depth = depth
@@ -208,57 +210,69 @@ func (w *worker) aspirationSearch(depth, line int) {
 	}
 }
 
-// searchRoot is search for the root, where moves are listed once and keep
-// what was found of them. It begins at root move first (the lines before it
-// are settled).
+// searchRoot is search for the root, whose moves are listed once and keep their
+// results. It begins at root move first; the ones before are those of better
+// lines (MultiPV).
 func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	node := w.pos.Enter()
+	n := nodeState{Node: &node, depth: depth, alpha: alpha, beta: beta, pv: true}
 	l := &w.lines[0]
+
+	// 1. Static evaluation, for the improving test two plies on.
 	l.pvLen, l.eval = 0, noEval
 	if w.k.needEval && !node.Forced && !node.Over {
 		l.eval = w.correctEval(w.pos.Eval(), &node, 0)
 	}
 	history := w.moveHistory(0)
-	best, oldAlpha, pathPly := -Infinity, alpha, noPath
+	best, pathPly := -Infinity, noPath
 	for i := first; i < len(w.root); i++ {
 		w.root[i].score = -Infinity
 	}
 	for i := first; i < len(w.root); i++ {
 		r := &w.root[i]
+
+		// 2. The soft limit, also within an iteration: the result is that of
+		// the moves so far.
 		if i > 0 && depth > 1 && w.id == 0 && w.softLimitReached(depth) {
-			w.s.end() // what the moves so far have shown is kept
+			w.s.end()
 		}
 		if !w.countNode() || w.stopped() {
 			return best
 		}
+
+		// 3. The move itself, by PVS with LMR.
 		before := w.nodes - 1
 		w.do(&r.ScoredMove, 0)
 		reduction := 0
 		if !node.Forced {
-			reduction = w.lmr(&r.ScoredMove, &history, depth, i-first+1, 0, true, false, false, false)
+			reduction = w.lmr(&n, &r.ScoredMove, i-first+1, &history)
 		}
-		score, childPath := w.searchMove(alpha, beta, depth-1, reduction, 0, i == first, true, false)
+		score, childPath := w.searchMove(&n, depth-1, reduction, i == first)
 		w.pos.Undo(r.Move)
 		r.nodes += w.nodes - before
 		if w.stopped() {
 			return best
 		}
+
+		// 4. Alpha-beta: a better move, or a cutoff (above an aspiration window).
 		pathPly = min(pathPly, childPath)
-		if i == first || score > alpha {
+		if i == first || score > n.alpha {
 			w.updatePV(0, r.Move)
 			r.score, r.pv, r.seldepth = score, slices.Clone(l.pv[:l.pvLen]), w.seldepth
 		}
 		best = max(best, score)
-		if score > alpha {
-			alpha = score
+		if score > n.alpha {
+			n.alpha = score
 			if score >= beta {
 				pathPly = childPath
 				break
 			}
 		}
 	}
+
+	// 5. The transposition table.
 	if first == 0 && w.s.limits.Load().Moves == nil {
-		w.storeNode(&node, 0, best, oldAlpha, beta, depth, pathPly, l.pv[0], noEval)
+		w.storeNode(&node, 0, pathPly, ttEntry{move: l.pv[0], score: best, eval: noEval, depth: depth, bound: boundOf(best, alpha, beta)})
 	}
 	return best
 }

@@ -3,57 +3,80 @@ package search
 import "sparring/game"
 
 // The search, in four files, each read from top to bottom. In root.go iterate
-// deepens, aspire chooses the window, and searchRoot goes through the root moves;
-// here search goes through the moves of all other nodes; prune.go is what lets it
-// leave some out; in quiesce.go quiesce settles the leaves.
+// deepens, aspirationSearch chooses the window, and searchRoot goes through the
+// root moves; here search goes through the moves of all other nodes; prune.go
+// cuts nodes off without their moves; quiesce.go is quiescence search.
 //
-// Every score comes with what it rests on: the earliest ply on the current
-// line whose position it depends on, because a repetition was judged by it, or
-// nothing. A score that rests on a position before its own node is true on
-// this line only, so it never enters the hash table (the graph-history
-// interaction problem; Campbell, "The graph-history interaction: on ignoring
-// position history", 1985). A refutation rests on what its own subtree rests
-// on; only where all moves failed does a node rest on all of them.
+// With every score comes its path ply: the smallest ply of the current line
+// whose position the score depends on, because a repetition was judged by it,
+// or noPath. A score whose path ply is above its own node is true on this line
+// only, so it never enters the hash table (the graph-history interaction
+// problem; Campbell, "The graph-history interaction: on ignoring position
+// history", 1985). A fail-high depends on the path of the move that failed high
+// alone; otherwise a node depends on the paths of all its moves.
 
-// nothing is what a score rests on that is true on every line.
+// noPath is the path ply of a score that is true on every line.
 const noPath = 1 << 16
 
-// searchMove searches the move that was just made at ply, for the side that
-// made it: principal-variation search (once a move is best, the others need
-// only be shown to be worse, with a null window) and reductions (late moves
-// are looked at less plies deep first). What turns out better than expected is
-// searched again.
-func (w *worker) searchMove(alpha, beta Score, depth, reduction, ply int, first, pv, cut bool) (Score, int) {
-	full := func() (Score, int) { return negate(w.search(-beta, -alpha, depth, ply+1, !pv && !cut)) }
+// nodeType is what a node with a null window is expected to do.
+type nodeType bool
+
+const (
+	allNode nodeType = false // not fail high; also principal-variation nodes
+	cutNode nodeType = true  // fail high
+)
+
+// nodeState is the state of a node of the main search.
+type nodeState struct {
+	*Node
+	ply, depth  int
+	alpha, beta Score
+	pv          bool // beta-alpha > 1
+	expected    nodeType
+	eval        Score // static or, if that is a tighter bound, from the hash table; noEval if Forced
+	improving   bool  // the evaluation is better than two plies before
+	hashNoisy   bool  // the hash move is noisy
+}
+
+// searchMove searches the move that was just made at n, for the side that made
+// it. Principal variation search (PVS; Marsland and Campbell, "Parallel search
+// of strongly ordered game trees", 1982; paper 003, section 6.2): all moves but
+// the first are searched with a null window, and less deep by the reduction.
+// One that turns out better is searched again.
+func (w *worker) searchMove(n *nodeState, depth, reduction int, first bool) (Score, int) {
+	on := &w.k.params.On
+	full := func() (Score, int) {
+		return negate(w.search(-n.beta, -n.alpha, depth, n.ply+1, nodeType(!n.pv) && !n.expected))
+	}
 	if first {
 		return full()
 	}
-	// Tolerance search: a move that is hardly better than the best is not
-	// worth knowing how much, so it has to pass a higher test (paper 003,
-	// section 6.2).
-	testAlpha := alpha
-	if on := &w.k.params.On; on.ToleranceSearch && on.PVS && pv {
-		testAlpha = min(alpha+w.k.params.Margins.Tolerance, beta-1)
+	// Tolerance search: a slightly better move is not worth an exact score, so
+	// the null window lies a margin higher (paper 003, section 6.2).
+	nullAlpha := n.alpha
+	if on.ToleranceSearch && on.PVS && n.pv {
+		nullAlpha = min(n.alpha+w.k.params.Margins.Tolerance, n.beta-1)
 	}
-	testBeta := beta
-	if w.k.params.On.PVS {
-		testBeta = testAlpha + 1
+	nullBeta := n.beta
+	if on.PVS {
+		nullBeta = nullAlpha + 1
 	}
-	score, pathPly := negate(w.search(-testBeta, -testAlpha, depth-reduction, ply+1, true))
-	if reduction > 0 && score > testAlpha && !w.stopped() {
-		score, pathPly = negate(w.search(-testBeta, -testAlpha, depth, ply+1, !cut))
+	score, pathPly := negate(w.search(-nullBeta, -nullAlpha, depth-reduction, n.ply+1, cutNode))
+	if reduction > 0 && score > nullAlpha && !w.stopped() {
+		score, pathPly = negate(w.search(-nullBeta, -nullAlpha, depth, n.ply+1, !n.expected))
 	}
-	if testBeta < beta && score > testAlpha && score < beta && !w.stopped() {
+	if nullBeta < n.beta && score > nullAlpha && score < n.beta && !w.stopped() {
 		return full()
 	}
-	if score <= testAlpha {
-		score = min(score, alpha) // good, but not good enough to be told apart
+	if score <= nullAlpha {
+		score = min(score, n.alpha)
 	}
 	return score, pathPly
 }
 
-// within is a score as fail-hard search tells it, no further out than its
-// window; fail-soft search tells all that it knows.
+// clampToWindow is the score that fail-hard search returns. Fail-soft search
+// returns it as it is (Fishburn, "Another optimization of alpha-beta search",
+// 1983).
 func (w *worker) clampToWindow(s, alpha, beta Score) Score {
 	if w.k.params.On.FailSoft {
 		return s
@@ -61,70 +84,71 @@ func (w *worker) clampToWindow(s, alpha, beta Score) Score {
 	return min(max(s, alpha), beta)
 }
 
-// negate turns a child's answer into its parent's.
+// negate converts a child's result to its parent's.
 func negate(s Score, pathPly int) (Score, int) { return -s, pathPly }
 
-// reduction is how many plies less deep to look at the n-th move of a node
-// first. Moves late in a good order are seldom best; the better their record,
-// the less they are reduced.
-func (w *worker) lmr(e *ScoredMove, history *moveHistory, depth, n, ply int, pv, cut, improving, hashNoisy bool) int {
+// lmr is the late-move reduction of the number-th move m of a node, in plies
+// (LMR; Romstad, "An introduction to late move reductions", 2006).
+func (w *worker) lmr(n *nodeState, m *ScoredMove, number int, history *moveHistory) int {
 	params := &w.k.params
 	lmr := &params.LMR
-	if !params.On.LMR || depth < 3 || n < 2 || e.Noise == GoodNoisy {
+	if !params.On.LMR || n.depth < 3 || number < 2 || m.Noise == GoodNoisy {
 		return 0
 	}
-	r := lmr.base(depth, n)
-	if e.Noise == Quiet {
-		r -= int(history.score(e)) * lmr.History / historyMax
+	r := lmr.base(n.depth, number)
+	if m.Noise == Quiet {
+		r -= int(history.score(m)) * lmr.History / historyMax
 	}
-	if pv {
+	if n.pv {
 		r -= lmr.PV
 	}
-	if cut {
+	if n.expected == cutNode {
 		r += lmr.CutNode
 	}
-	if !improving {
+	if !n.improving {
 		r += lmr.NotImproving
 	}
-	if hashNoisy {
+	if n.hashNoisy {
 		r += lmr.HashNoisy
 	}
-	if w.lines[ply+1].cutoffs > 3 {
+	if w.lines[n.ply+1].cutoffs > 3 {
 		r += lmr.CutoffCount
 	}
-	if k := &w.lines[ply].killers; e.Move == k[0] || e.Move == k[1] {
+	if k := &w.lines[n.ply].killers; m.Move == k[0] || m.Move == k[1] {
 		r -= lmr.Killer
 	}
-	return min(max(r/1024, 0), depth-2)
+	return min(max(r/1024, 0), n.depth-2)
 }
 
-// search is the worth of the current position to its side to move, searched
-// depth plies deep, and what it rests on. Within (alpha, beta) it is exact,
-// outside it is a bound (fail-soft). Cut says that a refutation is expected.
-func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int) {
+// search is the score of the current position for its side to move, searched
+// depth plies deep, and its path ply. Within (alpha, beta) the score is exact,
+// outside it is a bound.
+func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (Score, int) {
 	params := &w.k.params
 	on, margins := &params.On, &params.Margins
 	l := &w.lines[ply]
 
-	// 1. The game may be over, or the line too long to follow.
+	// 1. The end of the game, or of the line.
 	node := w.pos.Enter()
 	if score, pathPly, over := w.terminal(&node, ply); over {
 		return score, pathPly
 	}
+	n := nodeState{Node: &node, ply: ply, depth: depth, alpha: alpha, beta: beta, pv: beta-alpha > 1, expected: expected, eval: noEval}
 
-	// 2. A forced node is not a ply of its own: to stop in the middle of a
-	// forcing line would put what it forces beyond the horizon.
-	if on.CheckExtension && node.Forced && ply < 2*w.depth {
-		depth++
+	// 2. Check extension (paper 003, section 6.4): a forced node does not cost
+	// a ply. To stop in the middle of a forcing line would put its result
+	// beyond the horizon.
+	if on.CheckExtension && n.Forced && ply < 2*w.depth {
+		n.depth++
 	}
 
-	// 3. At the horizon quiescence takes over.
-	if depth <= 0 {
+	// 3. Quiescence search at the horizon.
+	if n.depth <= 0 {
 		return w.quiesce(&node, alpha, beta, ply, 0)
 	}
 
-	// 4. Mate-distance pruning: a win shorter than the one already found must
-	// still be possible here.
+	// 4. Mate-distance pruning: a win found here must be shorter than the one
+	// already found.
 	if on.MateDistance {
 		if low := AtPly(-Win, ply); low >= beta {
 			return low, noPath
@@ -134,133 +158,139 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 		}
 	}
 
-	// 5. What does the hash table know? Its score counts if it was searched
-	// as deep as is wanted now. A search without one of the moves is about
-	// another question, and leaves the table alone.
-	pv := beta-alpha > 1
+	// 5. Transposition table (TT; Greenblatt, Eastlake and Crocker, "The
+	// Greenblatt chess program", 1967; paper 003, section 6.1). A singular
+	// search, which excludes a move, asks about another position and leaves
+	// the table alone.
 	excluded := l.excluded
 	var tt ttEntry
 	ttHit := false
 	if excluded == game.NoMove {
 		tt, ttHit = w.table.probe(w.key(&node))
-		if ttHit && on.HashCutoff && !node.NoTable && tt.depth >= depth {
+		if ttHit && on.HashCutoff && !n.NoTable && tt.depth >= n.depth {
 			if score := fromTable(tt.score, ply); tt.cutsOff(alpha, beta, score) {
 				return score, noPath
 			}
 		}
 	}
 
-	// 6. The static evaluation, what experience makes of it, and whether it
-	// is better than two plies before.
-	rawEval, eval, improving := noEval, noEval, false
-	if w.k.needEval && !node.Forced {
+	// 6. Static evaluation, with correction history.
+	rawEval := noEval
+	if w.k.needEval && !n.Forced {
 		if rawEval = tt.eval; !ttHit || rawEval == noEval {
 			rawEval = w.pos.Eval()
 		}
-		eval = w.correctEval(rawEval, &node, ply)
+		n.eval = w.correctEval(rawEval, &node, ply)
 		if ply >= 2 {
-			improving = w.lines[ply-2].eval == noEval || eval > w.lines[ply-2].eval
+			before := w.lines[ply-2].eval
+			n.improving = before == noEval || n.eval > before
 		}
 	}
-	staticEval := eval
+	staticEval := n.eval
 	l.eval = staticEval
-	if ttHit && on.HashEval && eval != noEval {
-		eval = tt.refine(eval, ply)
+	if ttHit && on.HashEval && n.eval != noEval {
+		n.eval = tt.refine(n.eval, ply)
 	}
 
-	// 7. Where the evaluation or a shallow search says enough, that decides.
-	if !pv && !node.Forced && excluded == game.NoMove {
-		if score, pathPly, ok := w.prune(&node, alpha, beta, depth, ply, eval, improving, cut); ok || w.stopped() {
+	// 7. Node pruning: see prune.go.
+	if !n.pv && !n.Forced && excluded == game.NoMove {
+		if score, pathPly, ok := w.prune(&n); ok || w.stopped() {
 			return w.clampToWindow(score, alpha, beta), pathPly
 		}
 	}
 
-	// 8. Internal iterative reduction: without a hash move the order is poor
-	// and this search long; a shallower one finds the move for the next.
-	if on.IIR && depth >= 4 && excluded == game.NoMove && tt.move == game.NoMove && (pv || cut) {
-		depth--
-		if pv {
-			depth = max(depth-params.IIRExtraPV, 1)
+	// 8. Internal iterative reduction (IIR; Schröder, 2020): without a hash
+	// move the order is poor and this search expensive. A shallower one finds
+	// a hash move for the next iteration.
+	if on.IIR && n.depth >= 4 && excluded == game.NoMove && tt.move == game.NoMove && (n.pv || expected == cutNode) {
+		n.depth--
+		if n.pv {
+			n.depth = max(n.depth-params.IIRExtraPV, 1)
 		}
 	}
 
-	// 9. A forced node with a single reply is no ply of its own either.
-	oneReply := on.OneReplyExtension && node.Forced && ply < 2*w.depth && w.hasSingleMove()
-
-	// 10. The moves, best first.
+	// The moves, best first.
+	oneReply := on.OneReplyExtension && n.Forced && ply < 2*w.depth && w.hasSingleMove()
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	w.setOrdering(p, tt.move, ply)
-	w.lines[ply+2].killers = [2]game.Move{} // of cousins far away: forget them
+	w.lines[ply+2].killers = [2]game.Move{}
 	w.lines[ply+1].cutoffs = 0
-	history, hashNoisy := w.moveHistory(ply), false
+	history := w.moveHistory(ply)
 	earlier := &w.searched[w.top-1]
 	earlier.nQuiet, earlier.nNoisy = 0, 0
-	best, oldAlpha, pathPly := -Infinity, alpha, noPath
+	best, pathPly := -Infinity, noPath
 	bestMove, bestQuiet := game.NoMove, true
 	searched := 0
 	for {
-		e := p.next(w.pos)
-		if e == nil {
+		m := p.next(w.pos)
+		if m == nil {
 			break
 		}
-		if e.Move == excluded {
+		if m.Move == excluded {
 			continue
 		}
-
-		// 11. Moves that come late, at small depth, where there is no sign
-		// that they could matter, are not searched at all. The first always
-		// is, and all are while nothing is better than a loss.
-		if e.Move == tt.move && e.Noise != Quiet {
-			hashNoisy = true
+		if m.Move == tt.move && m.Noise != Quiet {
+			n.hashNoisy = true
 		}
 		reduction := 0
-		if !node.Forced {
-			reduction = w.lmr(e, &history, depth, searched+1, ply, pv, cut, improving, hashNoisy)
+		if !n.Forced {
+			reduction = w.lmr(&n, m, searched+1, &history)
 		}
-		if ply > 0 && !node.Forced && best > -RepBound && !e.Forcing {
-			lmrDepth := depth
-			if on.LMRDepthPruning && e.Noise == Quiet {
-				lmrDepth = max(depth-reduction, 1)
+
+		// Steps 9 to 12 prune moves at small depth. They spare the first move,
+		// moves that give check, and everything as long as the node is lost.
+		if !n.Forced && best > -RepBound && !m.Forcing {
+			lmrDepth := n.depth
+			if on.LMRDepthPruning && m.Noise == Quiet {
+				lmrDepth = max(n.depth-reduction, 1)
 			}
-			if e.Noise == Quiet {
-				if w.quietsPrunable(depth, lmrDepth, searched, alpha, staticEval, improving) {
-					if !params.Quiescence {
-						break // no noisy move can follow
-					}
-					p.skipQuiets()
-					continue
+
+			// 9. Late-move pruning (LMP, move-count pruning), 10. futility
+			// pruning: no more quiet moves.
+			if m.Noise == Quiet && (w.late(&n, searched) || w.futile(&n, staticEval, lmrDepth)) {
+				if !params.Quiescence {
+					break // no noisy move can follow
 				}
-				if on.HistoryPruning && lmrDepth <= params.PruneMaxDepth && history.score(e) < -int32(margins.History)*int32(depth) {
-					continue
-				}
+				p.skipQuiets()
+				continue
 			}
-			if on.SEEPruning && w.see != nil && lmrDepth <= params.PruneMaxDepth && e.Noise != GoodNoisy {
-				risk := margins.SEENoisy * Score(depth)
-				if e.Noise == Quiet {
-					risk = margins.SEEQuiet * Score(lmrDepth*lmrDepth)
+
+			// 11. History pruning: no quiet moves with a bad history.
+			if on.HistoryPruning && m.Noise == Quiet && lmrDepth <= params.PruneMaxDepth &&
+				history.score(m) < -int32(margins.History)*int32(n.depth) {
+				continue
+			}
+
+			// 12. SEE pruning: no moves that lose much material.
+			if on.SEEPruning && w.see != nil && lmrDepth <= params.PruneMaxDepth && m.Noise != GoodNoisy {
+				loss := margins.SEENoisy * Score(n.depth)
+				if m.Noise == Quiet {
+					loss = margins.SEEQuiet * Score(lmrDepth*lmrDepth)
 				}
-				if !w.see.SEE(e.Move, -risk) {
+				if !w.see.SEE(m.Move, -loss) {
 					continue
 				}
 			}
 		}
 
-		// 12. Extensions, one ply at most.
+		// Extensions, of one ply at most.
 		extension := 0
 		switch {
 		case ply >= 2*w.depth:
 		case oneReply:
+			// 13. One-reply extension (paper 003, section 6.4).
 			extension = 1
-		case on.RecaptureExtension && pv && ply > 0 && e.Gain > 0 && e.CaptureSquare != 0 && e.CaptureSquare == w.lines[ply-1].current.CaptureSquare && w.lines[ply-1].current.Gain > 0:
+		case on.RecaptureExtension && n.pv && w.recaptures(m, ply):
+			// 14. Recapture extension (paper 003, section 6.4).
 			extension = 1
-		case on.SingularExtension && e.Move == tt.move && excluded == game.NoMove && w.singularCandidate(&tt, depth):
-			// The hash move is singular if without it the node is much worse:
-			// then all hangs on it. If without it the node still reaches
-			// beta, several moves do, and that is enough.
-			singularBeta := fromTable(tt.score, ply) - margins.Singular*Score(depth)/16
-			l.excluded = e.Move
-			score, pathPly := w.search(singularBeta-1, singularBeta, (depth-1)/2, ply, cut)
+		case on.SingularExtension && m.Move == tt.move && excluded == game.NoMove && singularCandidate(&tt, n.depth):
+			// 15. Singular extension (Anantharaman, Campbell and Hsu, "Singular
+			// extensions: adding selectivity to brute-force searching", 1990):
+			// without the hash move the node is much worse.
+			singularBeta := fromTable(tt.score, ply) - margins.Singular*Score(n.depth)/16
+			l.excluded = m.Move
+			score, pathPly := w.search(singularBeta-1, singularBeta, (n.depth-1)/2, ply, expected)
 			l.excluded = game.NoMove
 			l.eval = staticEval
 			if w.stopped() {
@@ -269,70 +299,76 @@ func (w *worker) search(alpha, beta Score, depth, ply int, cut bool) (Score, int
 			if score < singularBeta {
 				extension = 1
 			} else if singularBeta >= beta {
+				// 16. Multi-cut (Björnsson and Marsland, "Multi-cut alpha-beta
+				// pruning in game-tree search", 2001): another move reaches beta, too.
 				return singularBeta, pathPly
 			}
 		}
-
-		if !w.countNode() {
-			return 0, noPath
-		}
-		w.do(e, ply)
-		searched++
-
-		// 13. The move itself.
 		if extension > 0 {
 			reduction = 0
 		}
-		score, childPath := w.searchMove(alpha, beta, depth-1+extension, reduction, ply, searched == 1, pv, cut)
-		w.pos.Undo(e.Move)
+
+		// 17. The move itself, by PVS with LMR.
+		if !w.countNode() {
+			return 0, noPath
+		}
+		w.do(m, ply)
+		searched++
+		score, childPath := w.searchMove(&n, n.depth-1+extension, reduction, searched == 1)
+		w.pos.Undo(m.Move)
 		if w.stopped() {
 			return 0, noPath
 		}
 
-		// 14. A better move; one that the opponent will not allow ends the node.
+		// 18. Alpha-beta: a better move, or a cutoff.
 		pathPly = min(pathPly, childPath)
 		if score > best {
 			best = score
-			if score > alpha {
-				alpha, bestMove, bestQuiet = score, e.Move, e.Noise == Quiet
-				w.updatePV(ply, e.Move)
+			if score > n.alpha {
+				n.alpha, bestMove, bestQuiet = score, m.Move, m.Noise == Quiet
+				w.updatePV(ply, m.Move)
 				if score >= beta {
 					pathPly = childPath
 					l.cutoffs++
-					w.updateHistories(e, earlier, depth, ply)
+					w.updateHistories(m, earlier, n.depth, ply)
 					break
 				}
-				// Another move that is better still is not likely.
-				if depth > 2 && depth < 8 && alpha > -MaxEval && alpha < MaxEval {
-					depth = max(depth-params.AlphaRaiseReduction, 1)
+				// 19. Alpha-raise reduction: a still better move is unlikely.
+				if n.depth > 2 && n.depth < 8 && score > -MaxEval && score < MaxEval {
+					n.depth = max(n.depth-params.AlphaRaiseReduction, 1)
 				}
 			}
 		}
-		earlier.add(e)
+		earlier.add(m)
 	}
 
-	// 15. No move at all is a loss; none but the excluded one tells nothing.
+	// 20. No legal move is a loss. With a move excluded it says nothing.
 	if searched == 0 {
 		if excluded != game.NoMove {
 			return alpha, noPath
 		}
 		return AtPly(-Win, ply), noPath
 	}
+	best = w.clampToWindow(best, alpha, beta)
 
-	best = w.clampToWindow(best, oldAlpha, beta)
-
-	// 16. Remember, and learn how far the evaluation was wrong.
+	// 21. The transposition table and the correction history.
 	if excluded == game.NoMove {
-		w.storeNode(&node, ply, best, oldAlpha, beta, depth, pathPly, bestMove, rawEval)
+		w.storeNode(&node, ply, pathPly, ttEntry{move: bestMove, score: best, eval: rawEval, depth: n.depth, bound: boundOf(best, alpha, beta)})
 		if on.CorrectionHistory && staticEval != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
-			!(best >= beta && best <= staticEval) && !(best <= oldAlpha && best >= staticEval) {
-			w.updateCorrection(&node, ply, depth, staticEval, best)
+			!(best >= beta && best <= staticEval) && !(best <= alpha && best >= staticEval) {
+			w.updateCorrection(&node, ply, n.depth, staticEval, best)
 		}
 	}
 	return best, pathForParent(pathPly, ply)
 }
 
-// aim gives a picker what is known from elsewhere.
+// recaptures reports whether m takes back on the square of the last capture.
+func (w *worker) recaptures(m *ScoredMove, ply int) bool {
+	last := &w.lines[ply-1].current
+	return m.Gain > 0 && last.Gain > 0 && m.CaptureSquare != 0 && m.CaptureSquare == last.CaptureSquare
+}
+
+// setOrdering gives a picker the hash move, killers, counter move and history.
 func (w *worker) setOrdering(p *picker, hash game.Move, ply int) {
 	on := &w.k.params.On
 	p.ply = ply
@@ -342,9 +378,9 @@ func (w *worker) setOrdering(p *picker, hash game.Move, ply int) {
 	if on.Killers {
 		copy(p.killers[:], w.lines[ply].killers[:])
 	}
-	if on.CounterMoves && ply > 0 {
-		if earlier := &w.lines[ply-1].current; earlier.Move != game.NoMove {
-			p.killers[2] = w.history.counter[ply&1][earlier.HistoryIndex[w.history.contIndex]]
+	if on.CounterMoves {
+		if previous := &w.lines[ply-1].current; previous.Move != game.NoMove {
+			p.killers[2] = w.history.counter[ply&1][previous.HistoryIndex[w.history.contIndex]]
 		}
 	}
 	if on.History || on.ContinuationHistory || on.NoisyHistory {
@@ -352,21 +388,21 @@ func (w *worker) setOrdering(p *picker, hash game.Move, ply int) {
 	}
 }
 
-// single reports whether there is just one move.
+// hasSingleMove reports whether there is just one move.
 func (w *worker) hasSingleMove() bool {
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	return p.next(w.pos) != nil && p.next(w.pos) == nil
 }
 
-// trusted: the table's score is a lower bound of about this depth, so that it
-// makes sense to ask how much worse the other moves are.
-func (w *worker) singularCandidate(known *ttEntry, depth int) bool {
-	return depth >= 7 && known.bound&Lower != 0 && known.depth >= depth-3 && known.score > -MaxEval && known.score < MaxEval
+// singularCandidate reports whether the hash entry is a lower bound of nearly
+// this depth, so that a singular search makes sense.
+func singularCandidate(tt *ttEntry, depth int) bool {
+	return depth >= 7 && tt.bound&Lower != 0 && tt.depth >= depth-3 && tt.score > -MaxEval && tt.score < MaxEval
 }
 
-// over settles a node where the game has ended or the line grows too long;
-// it begins every node, and clears its line.
+// terminal is the score of a node where the game or the line ends. It is called
+// first at every node, and empties its principal variation.
 func (w *worker) terminal(node *Node, ply int) (Score, int, bool) {
 	w.lines[ply].pvLen = 0
 	w.seldepth = max(w.seldepth, ply)
@@ -382,8 +418,8 @@ func (w *worker) terminal(node *Node, ply int) (Score, int, bool) {
 	return 0, noPath, false
 }
 
-// above is what a node's score rests on for its parent: a repetition that
-// began in the node itself or below is true wherever the node stands.
+// pathForParent converts a node's path ply to its parent's: a repetition of the
+// node itself or within its subtree is true wherever the node stands.
 func pathForParent(pathPly, ply int) int {
 	if pathPly >= ply {
 		return noPath
@@ -391,19 +427,25 @@ func pathForParent(pathPly, ply int) int {
 	return pathPly
 }
 
-// remember stores a node, without its score where that is true on this line
-// only.
-func (w *worker) storeNode(node *Node, ply int, best, alpha, beta Score, depth, pathPly int, move game.Move, eval Score) {
-	r := ttEntry{move: move, score: toTable(best, ply), eval: eval, depth: min(max(depth, 0), MaxPly)}
-	switch {
-	case pathPly < ply || node.NoTable:
-		r.bound, r.score, r.depth = NoBound, 0, 0
-	case best >= beta:
-		r.bound = Lower
-	case best > alpha:
-		r.bound = Exact
-	default:
-		r.bound = Upper
+// storeNode stores a node's entry, whose score counts from the root, but
+// without the score if that is true on this line only.
+func (w *worker) storeNode(node *Node, ply, pathPly int, e ttEntry) {
+	if pathPly < ply || node.NoTable {
+		e.bound, e.score, e.depth = NoBound, 0, 0
+	} else {
+		e.score, e.depth = toTable(e.score, ply), min(max(e.depth, 0), MaxPly)
 	}
-	w.table.store(w.key(node), r)
+	w.table.store(w.key(node), e)
+}
+
+// boundOf is the bound that a score is after a search with the window
+// (alpha, beta).
+func boundOf(score, alpha, beta Score) Bound {
+	switch {
+	case score >= beta:
+		return Lower
+	case score > alpha:
+		return Exact
+	}
+	return Upper
 }

@@ -153,7 +153,7 @@ func (p Player) replay(ctx context.Context, pool *engine.Pool, g engine.Game, po
 		if rep.First == nil {
 			rep.First = &Difference{i + 1, pos.String(), ply, move, result}
 		}
-	case t.Nodes == result.Nodes && t.Depth == result.Depth && t.Score == int(result.Score):
+	case t.Nodes == result.Nodes && t.Depth == result.Depth && (t.Depth == 0 || t.Score == int(result.Score)): // at depth 0 no score is recorded
 		rep.Exact++
 		fallthrough
 	default:

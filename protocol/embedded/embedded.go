@@ -1,7 +1,7 @@
-// Package embedded runs the NATS server inside the process, on the accounts,
-// permissions and limits of the shipped configs/nats.conf with generated
-// passwords. `sparring up` and the tests use it: a real server, JetStream on
-// disk included, that needs no socket.
+// Package embedded runs a NATS server inside the process, with the accounts,
+// permissions and limits of configs/nats.conf and generated passwords. It is a
+// complete server, with JetStream on disk, that works without a socket.
+// `sparring up` and the tests use it.
 package embedded
 
 import (
@@ -19,29 +19,29 @@ import (
 	"sparring/protocol"
 )
 
-// Ports that are none.
+// Special values of Config.Port.
 const (
-	NoPort     = 0  // don't listen: only this process can connect
-	RandomPort = -1 // listen on a free port: see Server.URL
+	NoPort     = 0  // do not listen: only this process can connect
+	RandomPort = -1 // listen on a free port, which Server.URL names
 )
 
-// ready is how long a server may take to start; recovering large streams is part of it.
+// ready is how long a server may take to start, including the recovery of large
+// streams.
 const ready = 2 * time.Minute
 
-// Config says where the server keeps its data and whether it listens.
+// Config holds the settings of a server.
 type Config struct {
-	// Dir holds what JetStream keeps. One server at a time may use it. "" is
-	// a temporary directory, removed by Close.
+	// Dir is the data directory of JetStream, used by one server at a time. ""
+	// is a temporary directory that Close removes.
 	Dir  string
 	Host string // to listen on; "" is 127.0.0.1
-	Port int    // to listen on; NoPort, RandomPort, or a number
+	Port int    // to listen on, NoPort or RandomPort
 	Log  zerolog.Logger
-	// Players get a user each, of the same name, with the rights of
-	// configs/nats.conf's "guest". The user "bots" and its players, and
-	// "guest", are always there.
+	// Players get a user each, of the same name and with the permissions of
+	// "guest" in configs/nats.conf. The users "bots" and "guest" always exist.
 	Players []protocol.PlayerID
-	// Passwords by user, where a password must outlive this server. The
-	// others are generated.
+	// Passwords are passwords by user that must be the same for the next
+	// server. All others are generated.
 	Passwords map[string]string
 }
 
@@ -51,12 +51,12 @@ type Server struct {
 	log       zerolog.Logger
 	passwords map[string]string // by user
 	listens   bool
-	release   func() // gives the directory back
-	temporary string // directory to remove
+	release   func() // unlocks the directory
+	temporary string // directory to remove, or ""
 }
 
-// Start runs a server and waits until it is ready. The data is checked first:
-// the error names the file that is damaged, and nothing is changed then.
+// Start runs a server and waits until it is ready. It checks the data first. If a
+// file is damaged, it returns an error that names the file, and changes nothing.
 func Start(c Config) (srv *Server, err error) {
 	srv = &Server{log: c.Log, listens: c.Port != NoPort}
 	opts, err := srv.options(c)
@@ -69,7 +69,7 @@ func Start(c Config) (srv *Server, err error) {
 		}
 		c.Dir = srv.temporary
 	}
-	// From here on, what was taken is given back when the start fails.
+	// From here on, release everything if the start fails.
 	defer func() {
 		if err != nil {
 			srv.Close()
@@ -102,7 +102,8 @@ func Start(c Config) (srv *Server, err error) {
 	return srv, nil
 }
 
-// options are those of configs/nats.conf, with passwords and players filled in.
+// options returns the options of configs/nats.conf with passwords and players
+// filled in.
 func (s *Server) options(c Config) (*server.Options, error) {
 	s.passwords = map[string]string{}
 	text := ""
@@ -129,7 +130,7 @@ func (s *Server) options(c Config) (*server.Options, error) {
 		opts.Host = c.Host
 	}
 	opts.HTTPHost, opts.HTTPPort = "", 0
-	opts.NoSigs = true // signals belong to the program around us
+	opts.NoSigs = true // the process handles signals itself
 	return &opts, nil
 }
 
@@ -140,12 +141,13 @@ func (c *Config) password(user string) string {
 	return rand.Text()
 }
 
-// Platform connects as the platform: arenas, and readers of its records.
+// Platform returns the connection of the platform: of arenas, and of readers of
+// its records.
 func (s *Server) Platform() protocol.Connection { return s.connection("platform") }
 
-// Player connects as a user of the players' account: "bots", "guest", or one
-// of Config.Players; or as "watch", a spectator, who may listen to
-// sparring.watch.> only. Any other user is refused by the server.
+// Player returns the connection of a user: "bots", "guest" or one of
+// Config.Players, or the spectator "watch", which may only subscribe to
+// sparring.watch.>. The server refuses any other user.
 func (s *Server) Player(user string) protocol.Connection { return s.connection(user) }
 
 func (s *Server) connection(user string) protocol.Connection {
@@ -156,10 +158,12 @@ func (s *Server) connection(user string) protocol.Connection {
 	return c
 }
 
-// Password is that of a user, for clients outside this process; "" for none.
+// Password returns the password of a user, or "" if there is no such user, for
+// clients outside this process.
 func (s *Server) Password(user string) string { return s.passwords[user] }
 
-// URL is where the server listens; a name for the log when it does not.
+// URL returns the address at which the server listens, or a name for the log if it
+// does not listen.
 func (s *Server) URL() string {
 	if !s.listens {
 		return "nats://in-process"
@@ -167,8 +171,8 @@ func (s *Server) URL() string {
 	return s.ns.ClientURL()
 }
 
-// Close stops the server, waits until everything is on disk, and gives the
-// directory back. Connections to it go on trying to reconnect until closed.
+// Close stops the server, waits until everything is on disk, and unlocks the
+// directory. Connections to it try to reconnect until they are closed.
 func (s *Server) Close() {
 	if s.ns != nil {
 		s.ns.Shutdown()
@@ -179,7 +183,7 @@ func (s *Server) Close() {
 	}
 	if s.temporary != "" {
 		if err := os.RemoveAll(s.temporary); err != nil {
-			s.log.Warn().Err(err).Msg("temporary data not removed")
+			s.log.Warn().Err(err).Msg("could not remove the temporary data")
 		}
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// serverLog hands the server's log on to ours and remembers what went wrong
-// while it started: the server itself logs a stream that it can't recover and
-// goes on without it.
+// serverLog writes the server's log to ours and remembers its warnings. The server
+// only logs when it can't recover a stream, and starts without it.
 type serverLog struct {
 	log zerolog.Logger
 
@@ -20,14 +19,14 @@ type serverLog struct {
 	warnings []string
 }
 
-// kept is how many warnings are remembered.
-const kept = 20
+// maxWarnings is how many warnings are remembered.
+const maxWarnings = 20
 
 func newServerLog(log zerolog.Logger) *serverLog {
 	return &serverLog{log: log.With().Str("component", "nats-server").Logger()}
 }
 
-// fault is what the server would have exited for, were it a process.
+// fault returns the error for which a server process would have exited.
 func (l *serverLog) fault() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +36,7 @@ func (l *serverLog) fault() error {
 	return errors.New(l.fatal)
 }
 
-// recent are the warnings so far, one line.
+// recent returns the warnings so far in one line.
 func (l *serverLog) recent() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,12 +46,12 @@ func (l *serverLog) recent() string {
 func (l *serverLog) keep(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.warnings) < kept {
+	if len(l.warnings) < maxWarnings {
 		l.warnings = append(l.warnings, strings.TrimSpace(text))
 	}
 }
 
-// What the server tells of itself on every start is no news to our users.
+// The notices of every start would not tell users anything new.
 
 func (l *serverLog) Noticef(format string, v ...any) { l.log.Debug().Msgf(format, v...) }
 func (l *serverLog) Debugf(format string, v ...any)  { l.log.Trace().Msgf(format, v...) }
@@ -60,7 +59,7 @@ func (l *serverLog) Tracef(format string, v ...any)  { l.log.Trace().Msgf(format
 
 func (l *serverLog) Warnf(format string, v ...any) {
 	if strings.HasPrefix(format, "Plaintext passwords") {
-		return // ours are random and never leave the process
+		return // they are random and never leave the process
 	}
 	l.keep(fmt.Sprintf(format, v...))
 	l.log.Warn().Msgf(format, v...)

@@ -10,17 +10,17 @@ import (
 	"sparring/protocol"
 )
 
-// guest is the user of nats.conf that others are modelled on.
+// guest is the user of nats.conf that serves as the model for others.
 const guest = "guest"
 
-// addPlayer does what nats.conf tells an operator to do by hand: it copies the
-// block of the user "guest" and puts the player's name in its place.
+// addPlayer copies the block of the user "guest" and replaces its name by the
+// player's, as nats.conf tells operators to do by hand.
 func addPlayer(opts *server.Options, p protocol.PlayerID, password string, passwords map[string]string) error {
 	if err := protocol.CheckID("player", p); err != nil {
 		return err
 	}
 	if _, taken := passwords[string(p)]; taken {
-		return fmt.Errorf("player %s: there is a user of that name already", p)
+		return fmt.Errorf("player %s: there is already a user of that name", p)
 	}
 	i := slices.IndexFunc(opts.Users, func(u *server.User) bool { return u.Username == guest })
 	if i < 0 {
@@ -40,8 +40,8 @@ func addPlayer(opts *server.Options, p protocol.PlayerID, password string, passw
 	return nil
 }
 
-// rename puts the player's name where the guest's stands: as a token of a
-// subject, or in the name of its inbox.
+// rename replaces the guest's name by the player's, as a token of a subject and
+// in the name of its inbox.
 func rename(sp *server.SubjectPermission, p protocol.PlayerID) *server.SubjectPermission {
 	if sp == nil {
 		return nil

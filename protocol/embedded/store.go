@@ -20,15 +20,15 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The server repairs a damaged store by leaving out what it can't read: a
-// stream whose description is damaged is not there any more, a block of
-// messages is cut off at the first bad one. It says so in its log and starts.
-// Losing games in silence is worse than not starting, so the store is checked
-// before the server touches it. The layout is that of nats-server v2:
+// The server repairs a damaged store by leaving out what it can't read: it drops a
+// stream whose description is damaged, and truncates a block of messages at the
+// first bad one. It only logs that and starts. Losing games silently is worse
+// than not starting, so the store is checked before the server opens it. The
+// layout is that of nats-server v2:
 //
 //	<account>/streams/<stream>/meta.inf, meta.sum      description and its checksum
 //	<account>/streams/<stream>/msgs/<n>.blk            messages
-//	<account>/streams/<stream>/msgs/index.db           summary, written now and then
+//	<account>/streams/<stream>/msgs/index.db           summary, written occasionally
 //	<account>/streams/<stream>/obs/<consumer>/meta.inf consumers
 
 // storedStream is a stream found on disk.
@@ -37,9 +37,9 @@ type storedStream struct {
 	consumers          []string // durable ones
 }
 
-// checkStore finds the streams below dir and reads all of them through. The
-// error names every damaged file. A record that a power cut left half written
-// at the end of the newest block is only logged: the server drops it.
+// checkStore finds the streams below dir and reads them completely. The error
+// names every damaged file. A partial record at the end of the newest block, left
+// by a power cut, is only logged: the server drops it.
 func checkStore(dir string, log zerolog.Logger) ([]storedStream, error) {
 	dirs, err := filepath.Glob(filepath.Join(dir, "*", "streams", "*"))
 	if err != nil {
@@ -49,7 +49,7 @@ func checkStore(dir string, log zerolog.Logger) ([]storedStream, error) {
 	var faults []error
 	for _, d := range dirs {
 		name := filepath.Base(d)
-		if strings.HasPrefix(name, ".") { // on its way to deletion
+		if strings.HasPrefix(name, ".") { // being deleted
 			continue
 		}
 		st := storedStream{account: filepath.Base(filepath.Dir(filepath.Dir(d))), name: name, dir: d}
@@ -57,12 +57,12 @@ func checkStore(dir string, log zerolog.Logger) ([]storedStream, error) {
 		found = append(found, st)
 	}
 	if err := errors.Join(faults...); err != nil {
-		return nil, fmt.Errorf("the data is damaged; restore it from a backup, or move the directory away to start anew: %w", err)
+		return nil, fmt.Errorf("the data is damaged; restore it from a backup, or move the directory away to start with an empty one: %w", err)
 	}
 	return found, nil
 }
 
-// check reads one stream through.
+// check reads one stream completely.
 func (st *storedStream) check(log zerolog.Logger) error {
 	meta, err := checkedMeta(st.dir, st.name)
 	if err != nil {
@@ -86,17 +86,17 @@ func (st *storedStream) check(log zerolog.Logger) error {
 		if err := json.Unmarshal(meta, &c); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Join(d, server.JetStreamMetaFile), err)
 		}
-		if c.Durable != "" { // the others are removed when nobody comes back for them
+		if c.Durable != "" { // the server removes the others after a while
 			st.consumers = append(st.consumers, name)
 		}
 	}
 	if cfg.Compression != server.NoCompression {
-		return nil // blocks are packed as a whole; the server checks them as it reads
+		return nil // blocks are compressed as a whole; the server checks them when it reads them
 	}
 	return st.checkBlocks(log)
 }
 
-// checkedMeta reads meta.inf in dir and compares it with meta.sum beside it.
+// checkedMeta reads meta.inf in dir and checks it against meta.sum.
 func checkedMeta(dir, key string) ([]byte, error) {
 	path := filepath.Join(dir, server.JetStreamMetaFile)
 	data, err := os.ReadFile(path)
@@ -115,17 +115,18 @@ func checkedMeta(dir, key string) ([]byte, error) {
 	return data, nil
 }
 
-// newHash is the server's checksum, keyed by what the data belongs to.
+// newHash returns the server's checksum, with a key that names the owner of the
+// data.
 func newHash(key string) hash.Hash {
 	k := sha256.Sum256([]byte(key))
 	h, err := highwayhash.NewDigest64(k[:])
 	if err != nil {
-		panic(err) // only for a key of another length
+		panic(err) // the key has the right length
 	}
 	return h
 }
 
-// checkBlocks reads all messages of the stream and compares them with its summary.
+// checkBlocks reads all messages of the stream and checks them against its summary.
 func (st *storedStream) checkBlocks(log zerolog.Logger) error {
 	blocks, err := st.blocks()
 	if err != nil {
@@ -133,8 +134,8 @@ func (st *storedStream) checkBlocks(log zerolog.Logger) error {
 	}
 	sum, summed := st.summary()
 	var last uint64  // highest sequence seen
-	known := !summed // the last record that the summary knows has been seen
-	var torn error   // the newest block ends within a record
+	known := !summed // the last record in the summary has been seen
+	var torn error   // set if the newest block ends within a record
 	for i, b := range blocks {
 		path := filepath.Join(st.dir, "msgs", fmt.Sprintf("%d.blk", b))
 		data, err := os.ReadFile(path)
@@ -154,20 +155,20 @@ func (st *storedStream) checkBlocks(log zerolog.Logger) error {
 	}
 	switch {
 	case torn != nil && !known:
-		return fmt.Errorf("%w, and what the summary in index.db knows is missing", torn)
+		return fmt.Errorf("%w, and messages that index.db lists are missing", torn)
 	case last < sum.lastSeq:
 		return fmt.Errorf("%s: messages %d to %d are missing", filepath.Join(st.dir, "msgs"), last+1, sum.lastSeq)
 	case torn != nil:
-		log.Warn().Err(torn).Msg("the last message was not written to its end (power cut?) and is dropped")
+		log.Warn().Err(torn).Msg("dropped the last message, which is incomplete; was there a power cut?")
 	}
 	return nil
 }
 
-// blocks are the numbers of the stream's blocks, in order.
+// blocks returns the numbers of the stream's blocks in order.
 func (st *storedStream) blocks() ([]int, error) {
 	files, err := os.ReadDir(filepath.Join(st.dir, "msgs"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // memory streams have none
+		return nil, nil // a stream in memory
 	}
 	var blocks []int
 	for _, f := range files {
@@ -186,15 +187,17 @@ func (st *storedStream) blocks() ([]int, error) {
 const (
 	recordHead = 22
 	recordSum  = 8
-	recordMost = 32 << 20 // the server takes longer ones for garbage
+	recordMost = 32 << 20 // the server considers longer ones damaged
 	hasHeaders = 1 << 31
 	seqMarks   = 1<<63 | 1<<62
 )
 
-// errTorn: a block that ends within a record.
+// errTorn is returned if a block ends within a record. In the newest block that is
+// no damage.
 var errTorn = errors.New("ends within a message")
 
-// checkBlock reads a block's records and hands on their sequences and checksums.
+// checkBlock checks the records of a block and calls each with their sequence and
+// checksum.
 func checkBlock(data []byte, h hash.Hash, each func(seq uint64, checksum []byte)) error {
 	for at := 0; at < len(data); {
 		rest := data[at:]
@@ -229,14 +232,14 @@ func checkBlock(data []byte, h hash.Hash, each func(seq uint64, checksum []byte)
 	return nil
 }
 
-// summary is what index.db knows of the end of the stream.
+// summary is what index.db says about the end of the stream.
 type summary struct {
 	lastSeq      uint64
 	lastChecksum []byte // of the last record of the newest block
 }
 
-// summary reads index.db. ok is false when there is no sound one: the server
-// then builds it anew from the blocks.
+// summary reads index.db. ok is false if it is missing or damaged: the server then
+// rebuilds it from the blocks.
 func (st *storedStream) summary() (sum summary, ok bool) {
 	data, err := os.ReadFile(filepath.Join(st.dir, "msgs", "index.db"))
 	if err != nil || len(data) < 2+2*recordSum {
@@ -261,7 +264,7 @@ func (st *storedStream) summary() (sum summary, ok bool) {
 	return sum, true
 }
 
-// recovered compares what was on disk with what the server has.
+// recovered checks that the server has recovered all that was on disk.
 func (s *Server) recovered(stored []storedStream, log *serverLog) error {
 	if len(stored) == 0 {
 		return nil
