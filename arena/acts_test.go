@@ -144,24 +144,35 @@ func TestArrival(t *testing.T) {
 	}
 }
 
+// timed runs an arena that finds a game in its store, after some moves, and
+// waits for its end, to which nobody contributes: only the referee's timer does.
+func timed(t *testing.T, cfg Config, terms protocol.Terms, plies int) (*running, protocol.Event) {
+	t.Helper()
+	a := prepareArena(t, startServer(t, ""), cfg)
+	begun(t, a.store, "timed", terms, plies)
+	a.start()
+	var last protocol.Event
+	eventually(t, "the end", func() bool {
+		var err error
+		last, _, err = a.store.lastEvent(t.Context(), "timed")
+		return err == nil && last.Status == protocol.Finished
+	})
+	whole(t, a.store, "timed")
+	return a, last
+}
+
 // A game in which somebody never moves has no result and counts for nobody.
 func TestAborted(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
 	cfg := steady()
-	cfg.Match.FirstMove = 2 * time.Second
-	a := runArena(t, srv, cfg)
+	cfg.Policy.FirstMove, cfg.Policy.ResumeWithin = 100*time.Millisecond, 100*time.Millisecond
 	terms := small(t, "60")
 	terms.Rated = true
-	ann, _, g := still(t, srv, terms)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ann.step(ctx, g)
-	st := ann.until(g, "the end", finished)
-	if want := (game.Outcome{Reason: protocol.ReasonNoStart}); st.Outcome != want {
-		t.Errorf("outcome %+v, want %+v", st.Outcome, want)
+	a, end := timed(t, cfg, terms, 1)
+	if want := (game.Outcome{Reason: protocol.ReasonNoStart}); end.Outcome != want {
+		t.Errorf("outcome %+v, want %+v", end.Outcome, want)
 	}
-	rec := recordOfGame(t, a.store, g)
+	rec := recordOfGame(t, a.store, end.Game)
 	eventually(t, "the record read", func() bool { return a.ladder.upTo(1) })
 	if rec.Result != game.Undecided || len(a.Standings("amazons")) != 0 {
 		t.Errorf("record %s, standings %+v", rec.Result, a.Standings("amazons"))
@@ -174,18 +185,12 @@ func TestFlagFalls(t *testing.T) {
 	for _, spec := range []string{"2", "1+1", "1/1x1", "2/move"} {
 		t.Run(strings.ReplaceAll(spec, "/", " of "), func(t *testing.T) {
 			t.Parallel()
-			srv := startServer(t, "", "ann", "bob")
-			a := runArena(t, srv, steady())
-			ann, bob, g := still(t, srv, small(t, spec))
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			ann.step(ctx, g)
-			bob.step(ctx, g)
-			st := ann.until(g, "the end", finished)
-			if want := (game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonTime}); st.Outcome != want {
-				t.Errorf("outcome %+v, want %+v", st.Outcome, want)
+			cfg := steady()
+			cfg.Policy.ResumeWithin = 100 * time.Millisecond
+			_, end := timed(t, cfg, small(t, spec), 2)
+			if want := (game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonTime}); end.Outcome != want {
+				t.Errorf("outcome %+v, want %+v", end.Outcome, want)
 			}
-			whole(t, a.store, g)
 		})
 	}
 }

@@ -12,16 +12,17 @@ import (
 	"sparring/record"
 )
 
-// FollowRecords calls f for the record of every finished game, the oldest
-// first, and for new ones as they come, until ctx ends. One that can't be read
-// is passed as an error that says which.
+// FollowRecords calls f for the record of every finished game, the oldest first,
+// and then for new ones, until ctx ends. For an unreadable record it passes an
+// error that names it.
 func (a *Arena) FollowRecords(ctx context.Context, f func(*record.Record, error)) error {
 	return a.store.followRecords(ctx, 1, func(_ *jetstream.MsgMetadata, r *record.Record, err error) { f(r, err) })
 }
 
-// Records runs through the records that a platform has stored by now, the
-// oldest first. nc is a connection of the platform's account. One that can't be
-// read gives an error and the rest follows; so does a platform that has none.
+// Records iterates over the records that a platform has stored, the oldest
+// first. nc is a connection of the platform's account. An unreadable record
+// yields an error, and the iteration continues; a platform without records
+// yields one error.
 func Records(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects) iter.Seq2[*record.Record, error] {
 	return func(yield func(*record.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
-	"sparring/arena/match"
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -25,32 +25,32 @@ type Arena struct {
 	store    *store
 	leases   *leases
 	presence *presence
-	board    *board
+	index    *gameIndex
 	ladder   *ladder
 	metrics  *metrics
-	waiting  *waiting
+	quota    *quota
 
 	onRound    func(Round)
 	roundsDone chan struct{}
 	serving    chan struct{}
 
-	// life is the context of everything that Run starts; it ends after ctx,
-	// when the games have been paused.
+	// life is the context of everything that Run starts. It ends after Run's
+	// own context, when the games have been paused.
 	life context.Context
 	kill context.CancelCauseFunc
 	wg   sync.WaitGroup
 
-	engaged engagements
+	reserved reservations
 
 	mu       sync.Mutex
 	ran      bool
 	referees map[protocol.GameID]*referee
-	judging  int // challenges being judged
+	deciding int // challenges that are being decided
 }
 
-// New checks the settings and the streams, and makes the streams that are
-// missing. It serves nobody yet. nc is a connection of the platform's account
-// and stays the caller's.
+// New checks the settings and the streams, and creates missing streams. It does
+// not serve yet. nc is a connection of the platform's account; the caller
+// closes it.
 func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*Arena, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
@@ -64,8 +64,8 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	}
 	a := &Arena{
 		cfg: cfg, nc: nc, log: log.With().Str("arena", cfg.Name).Logger(),
-		metrics: newMetrics(), waiting: newWaiting(), presence: newPresence(cfg.LostAfter),
-		engaged:  engagements{players: make(map[protocol.PlayerID]engagement)},
+		metrics: newMetrics(), quota: newQuota(), presence: newPresence(cfg.LostAfter),
+		reserved: reservations{players: make(map[protocol.PlayerID]reservation)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
 	}
 	if a.store, err = openStore(ctx, nc, subjects, cfg); err != nil {
@@ -73,7 +73,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	}
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.log)
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, a.log)
-	a.board = newBoard(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
+	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.ladder = newLadder(a.store.ladder, a.log)
 	if err := a.ladder.load(ctx); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
@@ -81,21 +81,21 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	return a, nil
 }
 
-// stopWithin is how long a stopping arena takes at most to store the clocks of
-// its games and give them away.
+// stopWithin bounds how long a stopping arena stores the clocks of its games and
+// releases them.
 const stopWithin = 1500 * time.Millisecond
 
-// Run serves players until ctx ends; then it stops the clocks, gives its games
+// Run serves players until ctx ends. Then it stops the clocks, leaves its games
 // to the platform's other arenas or a later start, and returns within two
-// seconds. It returns an error when it could not start or lost its connection
-// for good. An Arena runs once.
+// seconds. It returns an error when it can't start or loses its connection for
+// good. An Arena runs once.
 func (a *Arena) Run(ctx context.Context) error {
 	a.mu.Lock()
 	again := a.ran
 	a.ran = true
 	a.mu.Unlock()
 	if again {
-		return errors.New("arena: has run already")
+		return errors.New("arena: Run was called twice")
 	}
 	a.life, a.kill = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer a.wg.Wait()
@@ -107,18 +107,18 @@ func (a *Arena) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("arena: %w", err)
 	}
-	a.log.Info().Str("prefix", a.cfg.Prefix).Int("unfinished", len(a.board.unsettled())).Msg("arena serves")
+	a.log.Info().Str("prefix", a.cfg.Prefix).Int("unfinished", len(a.index.unfinished())).Msg("arena is serving")
 	close(a.serving)
 	select {
 	case <-ctx.Done():
 		a.pauseAll(ctx)
 		return nil
 	case <-closed:
-		return errors.New("arena: the connection is closed")
+		return errors.New("arena: connection closed")
 	}
 }
 
-// open starts everything. The function returned ends what listens to players.
+// open starts everything. The returned function stops listening to players.
 func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	var stops []func()
 	stop = func() {
@@ -126,7 +126,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 			s()
 		}
 	}
-	if err := a.board.follow(a.life, a.store.games); err != nil {
+	if err := a.index.follow(a.life, a.store.games); err != nil {
 		return stop, err
 	}
 	if err := a.leases.watch(a.life); err != nil {
@@ -155,7 +155,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() {
 		for a.life.Err() == nil {
 			if err := a.ladder.follow(a.life, a.store); err != nil && a.life.Err() == nil {
-				a.log.Error().Err(err).Msg("games are not rated until the records can be read; it is tried again")
+				a.log.Error().Err(err).Msg("records can't be read, so games are not rated; trying again")
 			}
 			rest(a.life, time.Second)
 		}
@@ -166,7 +166,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	return stop, nil
 }
 
-// pauseAll gives the games of this process away.
+// pauseAll pauses the games of this process and releases them.
 func (a *Arena) pauseAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
@@ -177,22 +177,22 @@ func (a *Arena) pauseAll(ctx context.Context) {
 			<-r.done
 		})
 	}
-	for _, p := range a.presence.everybody(time.Now()) {
-		a.server.Notify(p, protocol.Notice{Kind: protocol.NoticeShutdown, Text: "the platform pauses; games go on later"})
+	for _, p := range a.presence.playersPresent(time.Now()) {
+		a.server.Notify(p, protocol.Notice{Kind: protocol.NoticeShutdown, Text: "the platform pauses; games continue later"})
 	}
 	paused := make(chan struct{})
 	go func() { all.Wait(); close(paused) }()
 	select {
 	case <-paused:
 	case <-ctx.Done():
-		a.log.Warn().Msg("not every game could be paused in time; they go on from the last entry of their logs")
+		a.log.Warn().Msg("some games could not be paused in time; they continue from the last entry of their logs")
 	}
 	a.kill(errStopped)
 	<-paused // killed referees end at once
 	a.nc.FlushTimeout(100 * time.Millisecond)
 }
 
-// refereed are the games of this process.
+// refereed returns the referees of this process.
 func (a *Arena) refereed() []*referee {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -206,15 +206,15 @@ func (a *Arena) refereed() []*referee {
 // sweepEvery is how often the arena looks for games without a referee.
 const sweepEvery = 500 * time.Millisecond
 
-// sweep takes up games that nobody referees, until ctx ends.
+// sweep adopts games without a referee, until ctx ends.
 func (a *Arena) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		now := time.Now()
 		a.presence.forget(now)
-		a.board.forget(now)
-		for _, g := range a.board.unsettled() {
+		a.index.forget(now)
+		for _, g := range a.index.unfinished() {
 			if ctx.Err() == nil && a.leases.free(string(g)) && !a.refereeing(g) {
 				a.adopt(ctx, g)
 			}
@@ -232,7 +232,7 @@ func (a *Arena) refereeing(g protocol.GameID) bool {
 	return a.referees[g] != nil
 }
 
-// adopt takes a game up from the last entry of its log.
+// adopt resumes a game from the last entry of its log.
 func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 	life, stop := context.WithCancelCause(a.life)
 	if !a.leases.take(ctx, string(g), stop) {
@@ -244,16 +244,16 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 		a.leases.release(ctx, string(g))
 	}
 	last, seq, err := a.store.lastEvent(ctx, g)
-	if err != nil || settled(last) {
+	if err != nil || isFinal(last) {
 		if err != nil {
-			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken up")
+			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not resumed")
 		}
 		giveUp(err)
 		return
 	}
-	m, event, err := match.Restore(last, seq, a.cfg.Match, time.Now())
+	live, event, err := livegame.Restore(last, seq, a.cfg.Policy, time.Now())
 	if err != nil {
-		a.board.damaged(g, err)
+		a.index.damaged(g, err)
 		giveUp(err)
 		return
 	}
@@ -266,22 +266,22 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 			giveUp(err)
 			return
 		}
-		m.Commit(j.last, time.Now())
+		live.Commit(j.last, time.Now())
 		a.metrics.takeovers.Inc()
-		a.log.Info().Str("game", string(g)).Uint64("term", m.Term()).Int("ply", m.Ply()).Msg("game taken over")
+		a.log.Info().Str("game", string(g)).Uint64("term", live.Term()).Int("ply", live.Ply()).Msg("game taken over")
 	}
-	a.own(life, stop, m, j)
+	a.own(life, stop, live, j)
 }
 
-// grant opens a game: its log begins, with what makes it a game. errLost says
-// that the log has begun already.
-func (a *Arena) grant(ctx context.Context, o match.Opening) error {
+// grant starts a game by writing the first entry of its log. errLost means that
+// the log has begun already.
+func (a *Arena) grant(ctx context.Context, o livegame.Opening) error {
 	life, stop := context.WithCancelCause(a.life)
 	if !a.leases.take(ctx, string(o.Game), stop) {
 		stop(errLost)
-		return fmt.Errorf("game %s: another arena judges it", o.Game)
+		return fmt.Errorf("game %s: another arena is deciding on it", o.Game)
 	}
-	m, event, refused := match.New(o, a.cfg.Match, time.Now())
+	live, event, refused := livegame.New(o, a.cfg.Policy, time.Now())
 	var err error
 	if refused != nil {
 		err = refused
@@ -295,10 +295,10 @@ func (a *Arena) grant(ctx context.Context, o match.Opening) error {
 		a.leases.release(context.WithoutCancel(ctx), string(o.Game))
 		return err
 	}
-	m.Commit(j.last, time.Now())
+	live.Commit(j.last, time.Now())
 	a.metrics.granted.WithLabelValues(o.Terms.Game).Inc()
 	a.log.Info().Str("game", string(o.Game)).Str("rules", o.Terms.Rules).Stringer("clock", o.Terms.Clock).
 		Str("first", string(o.Holders[game.First].Player)).Str("second", string(o.Holders[game.Second].Player)).Msg("game starts")
-	a.own(life, stop, m, j)
+	a.own(life, stop, live, j)
 	return nil
 }

@@ -5,78 +5,80 @@ import (
 	"fmt"
 	"time"
 
-	"sparring/arena/match"
+	"sparring/arena/livegame"
 	"sparring/configs"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
 
-// Config is everything an operator may set. Start from [Defaults].
+// Config has all settings of an arena. Start from [Defaults].
 type Config struct {
-	// Prefix stands before all subjects and names the streams.
+	// Prefix begins all subjects and the names of the streams.
 	Prefix string
-	// Name of this process among the arenas of the platform, an id; "" makes
-	// a random one.
+	// Name identifies this process among the platform's arenas; "" chooses a
+	// random one.
 	Name string
-	// Replicas of every stream: 1, 3 or 5 servers.
+	// Replicas is how many servers keep each stream: 1, 3 or 5.
 	Replicas int
-	// Games is the most games that this process referees at once; challenges
-	// beyond wait.
+	// Games limits how many games this process referees at once. Further
+	// challenges wait.
 	Games int
-	// Limits that requests are held to.
+	// Limits bound requests.
 	Limits protocol.Limits
 
-	// OfferFor is how long an offer waits for its answer, HoldFor how long
-	// the taker is asked to keep its slot for the grant.
+	// OfferFor is how long an offer waits for an answer. HoldFor is how long a
+	// bot that accepts is asked to keep its slot for the grant.
 	OfferFor, HoldFor time.Duration
 	// RetryAfter is how long a challenge that nobody took waits before it is
-	// offered again; it doubles each time up to RetryMost.
+	// offered again. It doubles each time, up to RetryMost.
 	RetryAfter, RetryMost time.Duration
-	// ChallengeFor is how long a challenge lives that does not say so itself.
+	// ChallengeFor is the default lifetime of a challenge.
 	ChallengeFor time.Duration
-	// Challenges is the most that may wait in all, PerPlayer the most that one
-	// player may have waiting.
+	// Challenges limits how many challenges may wait in total, PerPlayer how
+	// many of one player.
 	Challenges, PerPlayer int
 
-	// Heartbeat is how often an instance is asked to send alive; after
-	// LostAfter without one its seats are offered to others.
+	// Heartbeat is how often instances are asked to send alive. After LostAfter
+	// without one, an instance's seats are offered to others.
 	Heartbeat, LostAfter time.Duration
-	// LeaseFor is how long a dead arena keeps its games from others.
+	// LeaseFor is how long the games of a dead arena have no referee.
 	LeaseFor time.Duration
-	// Linger is how long a referee goes on answering after the game's end.
+	// Linger is how long a referee still answers requests after the game's end.
 	Linger time.Duration
-	// Patience is how long a refused append is repeated before the game goes
-	// on without being logged.
+	// Patience is how long an append that is refused for lack of space is
+	// repeated before the game goes on without its log.
 	Patience time.Duration
 
-	Match  match.Policy
+	Policy livegame.Policy
 	Ladder Ladder
 }
 
 // Ladder settings.
 type Ladder struct {
-	// On pairs the present bots of every game in rounds; ratings are kept in
-	// any case.
+	// On pairs the bots that are present in rounds. Ratings are kept in any
+	// case.
 	On    bool
 	Clock clock.Spec
-	// Rules by game, full names; a game that is not there uses its default set.
+	// Rules has the full name of the rule set for each game; others use their
+	// default.
 	Rules map[string]string
-	// Rounds to play, 0 for ever.
+	// Rounds is how many rounds to play; 0 means without end.
 	Rounds int
-	// Pause between two rounds, and how long the present bots must have been
-	// the same before a round is made.
-	Pause, Settle time.Duration
-	// Absent is how long a player may be away before its waiting games of a
-	// round are given up.
-	Absent time.Duration
-	// Idle is how long both players of a pairing may be there, with slots
-	// free, without taking their seats before it is given up. Slots are known
-	// by heartbeats and offers back off, so that it must be long; 0 is for ever.
-	Idle time.Duration
+	// Pause is the time between two rounds. A round starts only after the same
+	// bots have been present for StableFor.
+	Pause, StableFor time.Duration
+	// AbsentFor is how long a player may be absent before its games of the round
+	// that have not started are cancelled.
+	AbsentFor time.Duration
+	// NoShow is how long both players of a pairing may be present with free
+	// slots without taking their seats before the game is cancelled; 0 means
+	// without end. Free slots are known only from heartbeats, and offers back
+	// off, so it must be long.
+	NoShow time.Duration
 }
 
-// Defaults are settings for a platform on one server.
+// Defaults returns settings for a platform on one server.
 func Defaults() Config {
 	return Config{
 		Prefix: protocol.DefaultPrefix, Replicas: 1, Games: 1000, Limits: protocol.DefaultLimits,
@@ -85,10 +87,10 @@ func Defaults() Config {
 		ChallengeFor: time.Minute, Challenges: 100_000, PerPlayer: 16,
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
-		Match: match.DefaultPolicy(),
+		Policy: livegame.DefaultPolicy(),
 		Ladder: Ladder{
 			Clock: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second},
-			Pause: time.Second, Settle: 2 * time.Second, Absent: 30 * time.Second, Idle: time.Minute,
+			Pause: time.Second, StableFor: 2 * time.Second, AbsentFor: 30 * time.Second, NoShow: time.Minute,
 		},
 	}
 }
@@ -108,8 +110,8 @@ func (c Config) Validate() error {
 	}
 	faults.AtLeast("ARENA_GAMES", c.Games, 1)
 	faults.Positive("ARENA_CHALLENGE_FOR", c.ChallengeFor)
-	faults.Positive("ARENA_FIRST_MOVE", c.Match.FirstMove)
-	faults.Positive("ARENA_ABANDON_AFTER", c.Match.AbandonAfter)
+	faults.Positive("ARENA_FIRST_MOVE", c.Policy.FirstMove)
+	faults.Positive("ARENA_ABANDON_AFTER", c.Policy.AbandonAfter)
 	if c.LostAfter < 2*c.Heartbeat {
 		faults.Add("ARENA_LOST_AFTER", "%v: want at least two heartbeats (%v)", c.LostAfter, 2*c.Heartbeat)
 	}
@@ -144,10 +146,10 @@ func (c Config) Validate() error {
 	if c.LeaseFor < time.Second {
 		bad("LeaseFor: %v: want at least 1s, the shortest that the server keeps", c.LeaseFor)
 	}
-	if min(c.Ladder.Settle, c.Ladder.Absent, c.Ladder.Idle) < 0 {
+	if min(c.Ladder.StableFor, c.Ladder.AbsentFor, c.Ladder.NoShow) < 0 {
 		bad("Ladder: a time below 0")
 	}
-	return errors.Join(faults.Join(), c.Match.Validate())
+	return errors.Join(faults.Join(), c.Policy.Validate())
 }
 
 func (l Ladder) validate(faults *configs.Faults) {

@@ -21,7 +21,7 @@ func TestValidateNamesAllFaults(t *testing.T) {
 	c.Prefix, c.Name, c.Replicas, c.Games = "a..b", "Big Name", 2, 0
 	c.OfferFor, c.HoldFor, c.LostAfter, c.LeaseFor = -1, time.Second, time.Millisecond, time.Millisecond
 	c.Limits.Nesting = 0
-	c.Match.FirstMove, c.Match.LogLimit, c.Match.FlagGrace = 0, 3, time.Hour
+	c.Policy.FirstMove, c.Policy.LogLimit, c.Policy.FlagGrace = 0, 3, time.Hour
 	c.Ladder.Rounds, c.Ladder.Pause = -1, -time.Second
 	c.Ladder.Rules = map[string]string{"amazons": "gomoku/freestyle-15", "go": "go/ing"}
 	err := c.Validate()

@@ -1,48 +1,54 @@
-// Package arena is a platform for Sparring's protocol: it stores challenges
-// and offers them to players (the matchmaker), referees the games with the
-// clocks that count, and keeps ratings (the ladder). Several arena processes
-// may serve one platform; any of them takes up the games of one that dies.
+// Package arena is a platform for Sparring's protocol. Its parts:
 //
-// [New] checks or makes the streams, [Arena.Run] serves until its context
-// ends. What must not be lost lives in JetStream alone:
+//	matchmaker  matchmaker.go, challenges.go, reservations.go  stores challenges, offers them to players, grants games
+//	referee     referee.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
+//	players     players.go, presence.go  answers hello, alive and leave, and knows which instances are present
+//	ladder      ladder.go, rounds.go, package glicko  keeps ratings and pairs the bots in rounds
+//	store       store.go, journal.go, leases.go, record.go  everything that outlives the process
+//
+// Several arena processes may serve one platform; any of them takes up the
+// games of one that dies.
+//
+// [New] checks or creates the streams; [Arena.Run] serves until its context
+// ends. What must not be lost is in JetStream alone:
 //
 //	<prefix>_challenges  work queue   challenge.>        waiting challenges
-//	<prefix>_games       log          game.*.log         every game's events, the last of which suffices to run it
+//	<prefix>_games       log          game.*.log         the events of every game; the last one suffices to run it
 //	<prefix>_records     log          record.>           finished games
-//	<prefix>_leases      KV           <game>             who referees it, for as long as it lives
+//	<prefix>_leases      KV           <game>             the arena that referees it, while that arena lives
 //	<prefix>_ladder      KV           ratings and rounds
 //
 // # Time
 //
-// A seat's clock runs from the moment its turn is stored and told until its move
-// arrives; what the move then waits in the referee, or for the store, is not
-// charged. A flag falls by the referee's timer, a short grace later. Nobody
-// loses before both seats have moved: a game that does not start, by its own
-// limit or by the flag, is aborted.
+// A seat's clock runs from the moment its turn is stored and announced until
+// its move arrives. Time that the move then waits in the referee, or for the
+// store, is not charged. The referee's timer ends a game a short grace after a
+// flag falls. Nobody loses before both seats have moved: a game that does not
+// start in time is aborted.
 //
 // A seat that its instance gave back or lost stays on the clock while it is
-// vacant: a hand-over takes about LostAfter, nothing when it is given back, and
-// the opponent does not wait for free. Only where the platform was the cause, by
-// a change of referee or a restart, the clock stands until the seat to act is
-// heard again (at most ResumeWithin), and what passed in between is charged to
-// nobody.
+// vacant, so that the opponent does not wait for free. A handover takes about
+// LostAfter, or no time when the seat is given back. Only after a change of
+// referee or a restart of the platform does the clock stand until the seat to
+// act is heard again (at most ResumeWithin); that time is charged to nobody.
 //
 // # Disk full
 //
-// When the store refuses entries for want of space, a game goes on unlogged as
-// long as no other arena can have taken it; a log line says what is not being
-// kept. New games are not granted meanwhile. When there is room again, a
-// snapshot takes the log up.
+// When the store has no room for entries, a game goes on without its log as
+// long as no other arena can have taken it, and a log line says so. No new
+// games are granted meanwhile. When there is room again, a snapshot continues
+// the log.
 //
 // # What grows
 //
 // Logs and records are kept for ever. The log of a game whose last entry is
 // "recorded" may be purged (nats stream purge --subject), a few at a time.
 //
-// # Who owns a game
+// # Ownership
 //
-// A game belongs to whoever wrote the last entry of its log; a lease only
-// decides who tries. The fate of a challenge is the first entry of that log:
-// the grant, or an end (withdrawn, declined, expired). Both hold because an
-// entry is appended only at the expected last sequence of the game's subject.
+// A game belongs to the arena that wrote the last entry of its log; a lease
+// only decides which arena tries. The first entry of the log decides what
+// becomes of a challenge: the grant, or an end (withdrawn, declined, expired).
+// Both hold because an entry is appended only at the expected last sequence of
+// the game's subject.
 package arena

@@ -62,8 +62,8 @@ func TestSeatIsTakenByAnotherInstance(t *testing.T) {
 	bob.leaveTable() // as if killed
 
 	st := second.until(g, "the seat", func(st protocol.State) bool { return st.Holders[game.Second].Instance == "b2" })
-	if st.Holders[game.Second].Epoch != 2 {
-		t.Errorf("epoch %d, want 2", st.Holders[game.Second].Epoch)
+	if st.Holders[game.Second].Epoch < 2 {
+		t.Errorf("epoch %d, want a new one", st.Holders[game.Second].Epoch)
 	}
 	end := second.until(g, "the end", finished)
 	if end.Outcome.Reason != game.NoMoves {
@@ -139,7 +139,7 @@ func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
 	ann.until(g, "the seat vacant", func(st protocol.State) bool { return st.Holders[game.Second].Instance == "" })
 	bob.set(func(p *player) { p.quiet = false; p.play = p.random })
 	bob.until(g, "the seat back in a new epoch", func(st protocol.State) bool {
-		return st.Holders[game.Second].Instance == "b1" && st.Holders[game.Second].Epoch == 2
+		return st.Holders[game.Second].Instance == "b1" && st.Holders[game.Second].Epoch >= 2
 	})
 	bob.until(g, "the end", finished)
 }
@@ -147,14 +147,17 @@ func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
-	cfg := quick()
-	cfg.Match.AbandonAfter = time.Second
+	cfg := steady()
+	cfg.Policy.AbandonAfter = 200 * time.Millisecond
 	a := runArena(t, srv, cfg)
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	slow(ann, 20*time.Millisecond)
 	g := ann.challenge("bob", small(t, "60+1"), game.First)
 	bob.until(g, "some moves", plies(2))
-	bob.leaveTable()
+	bob.set(func(p *player) { p.answer = decline(protocol.DeclineDraining) })
+	if _, err := bob.Leave(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
 	st := ann.until(g, "the end", finished)
 	if want := (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}); st.Outcome != want {
 		t.Errorf("outcome %+v, want %+v", st.Outcome, want)
@@ -178,14 +181,14 @@ func TestTakeoverAfterCrash(t *testing.T) {
 		t.Errorf("outcome %+v, want a game played out", st.Outcome)
 	}
 	events := whole(t, second.store, g)
-	var takeovers int
+	takeovers := uint64(0)
 	for _, e := range events {
 		if e.Kind == protocol.EventTakeover {
 			takeovers++
 		}
 	}
-	if takeovers != 1 || events[len(events)-1].Term != 2 {
-		t.Errorf("%d takeovers, the last term is %d; want 1 and 2", takeovers, events[len(events)-1].Term)
+	if term := events[len(events)-1].Term; takeovers == 0 || term != takeovers+1 {
+		t.Errorf("%d takeovers, the last term is %d", takeovers, term)
 	}
 }
 
@@ -207,7 +210,7 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 	bob.leaveTable()
 	srv.Close()
 
-	time.Sleep(1200 * time.Millisecond) // charged to nobody
+	time.Sleep(100 * time.Millisecond) // charged to nobody
 	srv = startServer(t, dir, "ann", "bob")
 	b := runArena(t, srv, quick())
 	ann, bob = join(t, srv, "ann", "a7"), join(t, srv, "bob", "b7")

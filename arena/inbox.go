@@ -27,7 +27,7 @@ func (r *referee) send(q request) {
 	}
 }
 
-// serve does what is asked, unless the game is lost.
+// serve does what is asked, unless the game is no longer ours.
 func (r *referee) serve(q request) {
 	if r.ctx.Err() == nil {
 		q.serve(r)
@@ -43,21 +43,21 @@ func (q playerRequest) serve(r *referee) {
 	now := time.Now()
 	switch {
 	case q.Move != nil:
-		event, ans = r.m.Move(q.Player, *q.Move, q.Arrived, now)
+		event, ans = r.game.Move(q.Player, *q.Move, q.Arrived, now)
 		if event != nil && event.Receipt != nil {
 			r.a.metrics.moves.Inc()
 			r.a.metrics.waited.Observe(now.Sub(q.Arrived).Seconds())
 		}
 	case q.Act != nil:
-		event, ans = r.m.Act(q.Player, q.Action, *q.Act, now)
+		event, ans = r.game.Act(q.Player, q.Action, *q.Act, now)
 	case q.Chat != nil:
 		var to protocol.PlayerID
-		if to, ans = r.m.Chat(q.Player, *q.Chat, now); to != "" {
+		if to, ans = r.game.Chat(q.Player, *q.Chat, now); to != "" {
 			r.a.server.Notify(to, protocol.Notice{Kind: protocol.NoticeChat, Game: r.id, From: q.Player, Text: q.Chat.Text})
 		}
 	}
 	if event == nil && !r.owns() {
-		return // the owner answers
+		return // its owner answers
 	}
 	ans = r.apply(event, ans)
 	if ans.Error != nil {
@@ -66,10 +66,10 @@ func (q playerRequest) serve(r *referee) {
 	protocol.GameRequest(q).Answer(ans)
 }
 
-// owns reports whether nobody else can be the referee: a ruling that no entry of
-// the log confirms must not contradict the owner's.
+// owns reports whether no other arena can be the referee. A refusal, which no
+// entry of the log confirms, must not contradict the owner's ruling.
 func (r *referee) owns() bool {
-	return r.settled || len(r.unkept) > 0 || r.a.leases.fresh(string(r.id))
+	return r.recorded || len(r.unlogged) > 0 || r.a.leases.fresh(string(r.id))
 }
 
 // seatGivenBack is an instance that leaves a player's seat.
@@ -79,7 +79,7 @@ type seatGivenBack struct {
 }
 
 func (q seatGivenBack) serve(r *referee) {
-	if seat, ok := r.m.SeatOf(q.player); ok {
+	if seat, ok := r.game.SeatOf(q.player); ok {
 		r.vacate(seat, q.instance, "given back", time.Now())
 	}
 }
@@ -96,26 +96,26 @@ func (q seatOffered) serve(r *referee) {
 	r.offering[q.seat] = false
 	r.offerNext[q.seat] = time.Now().Add(r.a.cfg.RetryAfter)
 	switch {
-	case q.err == nil && q.ans.Answer == protocol.Accept && r.a.presence.vouches(r.m.Holder(q.seat).Player, q.ans):
+	case q.err == nil && q.ans.Answer == protocol.Accept && r.a.presence.authentic(r.game.Holder(q.seat).Player, q.ans):
 		r.seat(q.seat, q.epoch, q.ans.Instance)
 	case q.err != nil && !errors.Is(q.err, nats.ErrNoResponders) && !errors.Is(q.err, context.DeadlineExceeded):
 		r.log.Warn().Err(q.err).Stringer("seat", q.seat).Msg("seat not offered")
 	}
 }
 
-// pause ends the referee in good order: the clocks stop, the lease goes to
-// whoever takes the game up next. Ctx bounds what is stored.
+// pause stops the clocks and ends the referee; its lease is free at once. Ctx
+// bounds the wait for the store.
 type pause struct{ ctx context.Context }
 
 func (q pause) serve(r *referee) {
-	if len(r.unkept) > 0 {
-		r.catchUpLog()
-	} else if event := r.m.Halt("the platform pauses", time.Now()); event != nil {
+	if len(r.unlogged) > 0 {
+		r.resumeLog()
+	} else if event := r.game.Halt("the platform pauses", time.Now()); event != nil {
 		if err := r.j.append(q.ctx, event, 0); err == nil {
-			r.m.Commit(r.j.last, time.Now())
+			r.game.Commit(r.j.last, time.Now())
 			r.tell()
 		} else {
-			r.log.Warn().Err(err).Msg("clocks not stored at the stop; they go on from the last entry")
+			r.log.Warn().Err(err).Msg("stopped clocks not stored; they go on from the last entry")
 		}
 	}
 	r.a.leases.release(q.ctx, string(r.id))

@@ -14,21 +14,21 @@ import (
 	"sparring/protocol"
 )
 
-// errLost: somebody else wrote the last entry of the game's log. The game is
-// theirs; nothing more may be written.
+// errLost means that another arena wrote the last entry of the game's log. The
+// game is that arena's, and we must not write to it again.
 var errLost = errors.New("another referee owns the game")
 
-// errSpace: the store refuses the entry for want of space. Nothing is known to
-// have been written.
+// errSpace means that the store has no space for the entry, which may or may
+// not have been written.
 var errSpace = errors.New("no space to store")
 
-// errCorrupt: an entry of a log that can't be read.
+// errCorrupt means that an entry of a log can't be decoded.
 var errCorrupt = errors.New("corrupt log")
 
-// errNone: the game has no log.
-var errNone = errors.New("no such game")
+// errNoGame means that the game has no log.
+var errNoGame = errors.New("no such game")
 
-// JetStream's codes for "there is no room", which its client does not name.
+// JetStream's codes for lack of space, which its client does not name.
 const (
 	codeResources   = 10023 // insufficient resources
 	codeStorage     = 10047 // insufficient storage resources available
@@ -40,9 +40,9 @@ type journal struct {
 	store   *store
 	game    protocol.GameID
 	last    uint64 // expected last sequence of the subject
-	retries func() // told about every attempt that failed
-	// doubt is the entry that was given up for want of space. An early
-	// attempt, of unknown outcome, may have written it after all.
+	retries func() // counts failed attempts
+	// doubt is the entry that was given up for lack of space. An earlier
+	// attempt, whose outcome is unknown, may have written it after all.
 	doubt []byte
 }
 
@@ -51,19 +51,19 @@ func (s *store) journal(g protocol.GameID, last uint64, retries func()) *journal
 }
 
 // append writes the event as the log's next entry. It returns nil when the
-// entry is there; errLost when somebody else's is; errSpace when the store
-// refused it for want of space for as long as patience lasts; the end of ctx.
+// entry is written, errLost when another arena's entry is there instead, and
+// errSpace when the store had no space for it during patience.
 //
-// Any other failure leaves open whether the entry was written, and is repeated:
-// the same bytes at the same expected sequence, so that it can be written only
-// once.
+// After any other failure the entry may or may not have been written. The same
+// bytes are sent again with the same expected sequence, so that they are
+// written at most once, until ctx ends.
 func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.Duration) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("game %s: %w", j.game, err)
 	}
 	subject := j.store.subjects.Log(j.game)
-	var refused time.Time // since when
+	var refused time.Time // since when the store has had no space
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		try, cancel := context.WithTimeout(ctx, storeWait)
 		ack, err := j.store.js.Publish(try, subject, data,
@@ -74,7 +74,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 			return nil
 		}
 		if conflict(err) {
-			done, err := j.settle(ctx, data)
+			done, err := j.resolve(ctx, data)
 			if done || err != nil {
 				return err
 			}
@@ -109,16 +109,16 @@ func conflict(err error) bool {
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// full reports that the store refused an entry because there is no room.
+// full reports whether the store refused an entry for lack of space.
 func full(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == codeResources || api.ErrorCode == codeStorage || api.ErrorCode == codeStoreFailed)
 }
 
-// off reports that a server which stands alone has switched its JetStream off,
-// or a stream of it has fallen silent, as they do when the disk is full: nobody
-// else can store either. In a cluster others may, and a referee that can't store
-// has to be replaced.
+// off reports whether a single server has switched off JetStream or a stream
+// does not answer, as happens when the disk is full. Then no other arena can
+// store either. In a cluster another arena may be able to, and a referee that
+// can't store has to be replaced.
 func (s *store) off(err error) bool {
 	nc := s.js.Conn()
 	if !nc.IsConnected() || nc.ConnectedClusterName() != "" {
@@ -129,17 +129,17 @@ func (s *store) off(err error) bool {
 		errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return true
 	case errors.Is(err, context.DeadlineExceeded):
-		// A server that is merely slow is slow to everybody, and another
-		// referee may get through where this one did not.
+		// If the server itself is slow, another referee may get through where
+		// this one did not.
 		return nc.FlushTimeout(storeWait/4) == nil
 	}
 	return false
 }
 
-// settle finds out after a conflict whose entry is the last: ours, from an
-// attempt that seemed to fail (done), the one in doubt (then the entry is to be
-// tried again, behind it), or somebody else's (errLost).
-func (j *journal) settle(ctx context.Context, data []byte) (done bool, err error) {
+// resolve reads the last entry after a conflict. If it is ours, from an attempt
+// that seemed to fail, the append is done. If it is the entry in doubt, the
+// append has to be tried again behind it. Any other entry means errLost.
+func (j *journal) resolve(ctx context.Context, data []byte) (done bool, err error) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		msg, err := j.store.lastEntry(ctx, j.game)
 		switch {
@@ -149,7 +149,7 @@ func (j *journal) settle(ctx context.Context, data []byte) (done bool, err error
 		case err == nil && j.doubt != nil && bytes.Equal(msg.Data, j.doubt):
 			j.last, j.doubt = msg.Sequence, nil
 			return false, nil
-		case err == nil, errors.Is(err, errNone):
+		case err == nil, errors.Is(err, errNoGame):
 			return false, errLost
 		}
 		if j.retries != nil {
@@ -163,15 +163,15 @@ func (j *journal) settle(ctx context.Context, data []byte) (done bool, err error
 	}
 }
 
-// lastEntry reads the last entry of a game's log from the stream's leader, so
-// that it is not older than a conflict that was just seen. errNone where there
-// is no log.
+// lastEntry reads the last entry of a game's log from the stream's leader: a
+// follower's might be older than the conflict just seen. It returns errNoGame
+// if there is no log.
 func (s *store) lastEntry(ctx context.Context, g protocol.GameID) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	msg, err := s.games.GetLastMsgForSubject(ctx, s.subjects.Log(g))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, fmt.Errorf("game %s: %w", g, errNone)
+		return nil, fmt.Errorf("game %s: %w", g, errNoGame)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the log of game %s: %w", g, err)
@@ -179,8 +179,8 @@ func (s *store) lastEntry(ctx context.Context, g protocol.GameID) (*jetstream.Ra
 	return msg, nil
 }
 
-// lastEvent is lastEntry, decoded. The error wraps errCorrupt and names the
-// subject and entry where it can't be.
+// lastEvent returns lastEntry decoded. If that fails, the error wraps errCorrupt
+// and names the subject and the entry.
 func (s *store) lastEvent(ctx context.Context, g protocol.GameID) (protocol.Event, uint64, error) {
 	msg, err := s.lastEntry(ctx, g)
 	if err != nil {
@@ -190,8 +190,8 @@ func (s *store) lastEvent(ctx context.Context, g protocol.GameID) (protocol.Even
 	return e, msg.Sequence, err
 }
 
-// decodeEvent reads an entry of the log. What the platform wrote itself it
-// trusts, as far as it can be read at all.
+// decodeEvent decodes an entry of a log. The platform trusts what it wrote, so
+// it checks only the form.
 func decodeEvent(subjects protocol.Subjects, subject string, seq uint64, data []byte) (protocol.Event, error) {
 	var e protocol.Event
 	g, ok := subjects.ParseLog(subject)
@@ -201,7 +201,7 @@ func decodeEvent(subjects protocol.Subjects, subject string, seq uint64, data []
 	case e.V != protocol.Version:
 		err = fmt.Errorf("version %d: this side reads %d", e.V, protocol.Version)
 	case !ok || e.Game != g:
-		err = errors.New("the entry is another game's")
+		err = errors.New("the entry belongs to another game")
 	case e.Index == 0 || e.Term == 0 || e.Kind == "":
 		err = errors.New("not an event")
 	default:
@@ -213,7 +213,7 @@ func decodeEvent(subjects protocol.Subjects, subject string, seq uint64, data []
 // fetchAtOnce is how many entries of a log are asked for in one request.
 const fetchAtOnce = 1000
 
-// entries reads a game's whole log, in order, as it is when it is asked for.
+// entries returns the entries of a game's log, in order.
 func (s *store) entries(ctx context.Context, g protocol.GameID) (events []protocol.Event, err error) {
 	defer func() {
 		if err != nil {

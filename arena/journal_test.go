@@ -10,22 +10,36 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"sparring/arena/match"
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/protocol"
 )
 
-// begun is a game whose log has begun, without a referee.
-func begun(t *testing.T, s *store, g protocol.GameID) {
+// begun writes the log of a game with some moves that has no referee.
+func begun(t *testing.T, s *store, g protocol.GameID, terms protocol.Terms, plies int) {
 	t.Helper()
-	o := match.Opening{Game: g, Terms: small(t, "60+1")}
+	o := livegame.Opening{Game: g, Terms: terms}
 	o.Holders[0], o.Holders[1] = protocol.Holder{Player: "ann", Instance: "a1"}, protocol.Holder{Player: "bob", Instance: "b1"}
-	_, event, refused := match.New(o, match.DefaultPolicy(), time.Now())
+	now := time.Now()
+	live, event, refused := livegame.New(o, livegame.DefaultPolicy(), now)
 	if refused != nil {
 		t.Fatal(refused)
 	}
-	if err := s.journal(g, 0, nil).append(t.Context(), event, 0); err != nil {
-		t.Fatal(err)
+	j, pos := s.journal(g, 0, nil), position0(t, terms)
+	for ply := 0; ; ply++ {
+		if err := j.append(t.Context(), event, 0); err != nil {
+			t.Fatal(err)
+		}
+		live.Commit(j.last, now)
+		if ply == plies {
+			return
+		}
+		h := o.Holders[pos.Turn()]
+		move := pos.Legal(nil)[0]
+		event, _ = live.Move(h.Player, protocol.MoveRequest{Header: protocol.Header{ID: protocol.NewID()}, Instance: h.Instance, Epoch: 1, Ply: ply, Move: pos.Format(move)}, now, now)
+		if err := pos.Play(move); err != nil || event == nil {
+			t.Fatalf("ply %d is not played (%v)", ply+1, err)
+		}
 	}
 }
 
@@ -44,7 +58,7 @@ func TestFence(t *testing.T) {
 	t.Parallel()
 	s := openTestStore(t)
 	const g = "contended"
-	begun(t, s, g)
+	begun(t, s, g, small(t, "60+1"), 0)
 	const owners, takeovers = 4, 25
 	var mu sync.Mutex
 	written := map[uint64]uint64{} // entry of the stream -> term
@@ -57,7 +71,7 @@ func TestFence(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				m, event, err := match.Restore(last, seq, match.DefaultPolicy(), time.Now())
+				m, event, err := livegame.Restore(last, seq, livegame.DefaultPolicy(), time.Now())
 				if err != nil {
 					t.Error(err)
 					return
@@ -101,12 +115,12 @@ func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	s := openTestStore(t)
 	const g = "unknown"
-	begun(t, s, g)
+	begun(t, s, g, small(t, "60+1"), 0)
 	last, seq, err := s.lastEvent(t.Context(), g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, event, err := match.Restore(last, seq, match.DefaultPolicy(), time.Now())
+	_, event, err := livegame.Restore(last, seq, livegame.DefaultPolicy(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

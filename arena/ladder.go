@@ -22,24 +22,24 @@ import (
 	"sparring/record"
 )
 
-// ladder is the ratings of all players, per game and speed. It is a fold over
-// the stream of records, in their order, each rated game a Glicko-2 period of
-// its own. Every arena folds; what one has stored, the others find stored.
+// ladder has the ratings of all players by game and speed. It processes the
+// stream of records in order, with each rated game as a Glicko-2 rating period
+// of its own. Every arena does so, and each update is stored only once.
 type ladder struct {
 	kv  jetstream.KeyValue
 	log zerolog.Logger
 
 	mu      sync.Mutex
 	entries map[string]*entry // by key
-	applied uint64            // the last record that has been taken in
+	applied uint64            // the last record that has been processed
 }
 
-// entry is a standing with its place in the store.
+// entry is a standing as it is stored.
 type entry struct {
 	Standing
-	// Seq is the last record that entered, Before the rating before it: so
-	// that the opponent's update, if the process died between the two, can
-	// still be computed.
+	// Seq is the last record that was rated and Before the rating before it.
+	// If the process dies between the updates of two opponents, the second one
+	// can still be computed.
 	Seq    uint64        `json:"seq"`
 	Before glicko.Rating `json:"before"`
 
@@ -59,7 +59,7 @@ type Standing struct {
 	Losses int `json:"losses"`
 }
 
-// Provisional reports whether the rating says little yet.
+// Provisional reports whether the rating is still uncertain.
 func (s Standing) Provisional() bool { return s.Deviation >= glicko.Provisional }
 
 func newLadder(kv jetstream.KeyValue, log zerolog.Logger) *ladder {
@@ -70,8 +70,8 @@ func ladderKey(gameName string, speed clock.Speed, p protocol.PlayerID) string {
 	return fmt.Sprintf("%s.%s.%s", gameName, speed, p)
 }
 
-// load reads all standings. An entry that can't be read is an error that names
-// it: ratings are not to start from nothing unnoticed.
+// load reads all standings. An unreadable entry is an error that names it, so
+// that no rating starts anew unnoticed.
 func (l *ladder) load(ctx context.Context) error {
 	w, err := l.kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -94,7 +94,7 @@ func (l *ladder) load(ctx context.Context) error {
 				return fmt.Errorf("bucket %s: %w", l.kv.Bucket(), err)
 			}
 			l.entries[kve.Key()] = e
-			l.applied = max(l.applied, e.Seq-1) // the last one may have been stored by half
+			l.applied = max(l.applied, e.Seq-1) // the last one may have been stored for one player only
 		}
 	}
 }
@@ -111,7 +111,7 @@ func readEntry(kve jetstream.KeyValueEntry) (*entry, error) {
 	return e, nil
 }
 
-// follow takes in records until ctx ends.
+// follow rates records until ctx ends.
 func (l *ladder) follow(ctx context.Context, s *store) error {
 	l.mu.Lock()
 	from := l.applied + 1
@@ -119,7 +119,7 @@ func (l *ladder) follow(ctx context.Context, s *store) error {
 	return s.followRecords(ctx, from, func(meta *jetstream.MsgMetadata, rec *record.Record, err error) {
 		seq := meta.Sequence.Stream
 		if err != nil {
-			l.log.Error().Err(err).Msg("a record that can't be read is not rated")
+			l.log.Error().Err(err).Msg("unreadable record not rated")
 		} else {
 			l.take(ctx, seq, rec)
 		}
@@ -131,7 +131,7 @@ func (l *ladder) follow(ctx context.Context, s *store) error {
 	})
 }
 
-// take rates one record, and repeats it until it is stored.
+// take rates one record and tries until the ratings are stored.
 func (l *ladder) take(ctx context.Context, seq uint64, rec *record.Record) {
 	score, rated := firstScore(rec)
 	if !rated {
@@ -142,12 +142,13 @@ func (l *ladder) take(ctx context.Context, seq uint64, rec *record.Record) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		l.log.Warn().Err(err).Str("game", rec.ID).Msg("ratings not stored; it is tried again")
+		l.log.Warn().Err(err).Str("game", rec.ID).Msg("ratings not stored; trying again")
 		rest(ctx, time.Second)
 	}
 }
 
-// firstScore is what the first seat scored in a rated game that counts.
+// firstScore returns the score of the first seat; ok is false if the game does
+// not count.
 func firstScore(rec *record.Record) (score float64, ok bool) {
 	if !rec.Rated {
 		return 0, false
@@ -163,8 +164,8 @@ func firstScore(rec *record.Record) (score float64, ok bool) {
 	return 0, false
 }
 
-// rate brings both players' entries to the record, each only if it is not
-// there yet.
+// rate updates the entries of both players, unless they include the record
+// already.
 func (l *ladder) rate(ctx context.Context, seq uint64, rec *record.Record, score float64) error {
 	var sides [2]*entry
 	for seat := range sides {
@@ -193,7 +194,7 @@ func (l *ladder) rate(ctx context.Context, seq uint64, rec *record.Record, score
 	return nil
 }
 
-// before is the rating that the player had when the record came.
+// before returns the player's rating before the record.
 func (e *entry) before(seq uint64) glicko.Rating {
 	if e.Seq == seq {
 		return e.Before
@@ -213,7 +214,7 @@ func (e *entry) count(score float64) {
 	}
 }
 
-// entry is the player's, or a new one.
+// entry returns the player's entry, or a new one.
 func (l *ladder) entry(rec *record.Record, seat int) *entry {
 	p, speed := protocol.PlayerID(rec.Seats[seat].Player), rec.Clock.Speed()
 	l.mu.Lock()
@@ -224,8 +225,8 @@ func (l *ladder) entry(rec *record.Record, seat int) *entry {
 	return &entry{Standing: Standing{Player: p, Game: rec.Game, Speed: speed, Rating: glicko.Start}}
 }
 
-// put stores an entry at the revision that it was read at. When another arena
-// was faster, its entry is taken instead.
+// put stores an entry at the revision at which it was read. If another arena was
+// faster, its entry is used instead.
 func (l *ladder) put(ctx context.Context, e *entry) error {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -257,7 +258,7 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// of is a player's standing, if it has one.
+// of returns a player's standing, if it has one.
 func (l *ladder) of(gameName string, speed clock.Speed, p protocol.PlayerID) (Standing, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -267,14 +268,14 @@ func (l *ladder) of(gameName string, speed clock.Speed, p protocol.PlayerID) (St
 	return Standing{}, false
 }
 
-// upTo reports whether all records up to a sequence have been taken in.
+// upTo reports whether all records up to a sequence have been rated.
 func (l *ladder) upTo(seq uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.applied >= seq
 }
 
-// standings of a game, the best first, one speed after the other.
+// standings returns those of a game by speed, the best first.
 func (l *ladder) standings(gameName string) []Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,10 +291,11 @@ func (l *ladder) standings(gameName string) []Standing {
 	return all
 }
 
-// Standings are the ladder of a game, the best first, one speed after the other.
+// Standings returns the ladder of a game by speed, the best first.
 func (a *Arena) Standings(gameName string) []Standing { return a.ladder.standings(gameName) }
 
-// rating is what a player is known by under the terms; 0 for nothing yet.
+// rating returns a player's rating for the game and speed of the terms; 0 if
+// there is none.
 func (a *Arena) rating(t protocol.Terms, p protocol.PlayerID) int {
 	if s, ok := a.ladder.of(t.Game, t.Clock.Speed(), p); ok {
 		return int(math.Round(s.Rating.Rating))

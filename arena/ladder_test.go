@@ -22,7 +22,7 @@ func ladderConfig(rounds int) Config {
 	cfg := quick()
 	cfg.Ladder = Ladder{
 		On: true, Rounds: rounds, Clock: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second},
-		Rules: map[string]string{"amazons": "amazons/6x6"}, Settle: 300 * time.Millisecond, Absent: time.Second,
+		Rules: map[string]string{"amazons": "amazons/6x6"}, StableFor: 300 * time.Millisecond, AbsentFor: time.Second,
 	}
 	return cfg
 }
@@ -60,7 +60,7 @@ func TestLadderRounds(t *testing.T) {
 	srv := startServer(t, "", names...)
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(2)
-	cfg.Ladder.Settle = 1500 * time.Millisecond // for all to come on a slow machine
+	cfg.Ladder.StableFor = 3 * time.Second // for all to come on a slow machine
 	a := prepareArena(t, srv, cfg)
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()
@@ -122,7 +122,7 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 	amazonsOnly(t, bob)
 	var g protocol.GameID
 	eventually(t, "a game of the round", func() bool {
-		for _, e := range a.board.running() {
+		for _, e := range a.index.running() {
 			g = e.Game
 		}
 		return g != ""
@@ -146,8 +146,8 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 	whole(t, b.store, g)
 }
 
-// A player that leaves for good does not hold up the round.
-func TestLadderGivesUpTheAbsent(t *testing.T) {
+// A player that is gone does not hold up the round.
+func TestLadderCancelsTheAbsent(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	heard := make(chan Round, 10)
@@ -163,21 +163,21 @@ func TestLadderGivesUpTheAbsent(t *testing.T) {
 	ann.leaveTable()
 	r := roundsOf(t, a, heard, 1)[0]
 	if p := r.Pairings[0]; p.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || p.Plies != 0 {
-		t.Errorf("pairing %+v, want it given up", p)
+		t.Errorf("pairing %+v, want it cancelled", p)
 	}
 	if s := a.Standings("amazons"); len(s) != 0 {
 		t.Errorf("standings %+v of a round without games", s)
 	}
 }
 
-// A pairing whose players are there, have slots free and take no seat is
-// called off.
-func TestLadderGivesUpTheIdle(t *testing.T) {
+// A pairing whose players are present with free slots and take no seat is
+// cancelled.
+func TestLadderCancelsNoShows(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(1)
-	cfg.LostAfter, cfg.Ladder.Absent, cfg.Ladder.Idle = patience, 0, 500*time.Millisecond
+	cfg.LostAfter, cfg.Ladder.AbsentFor, cfg.Ladder.NoShow = patience, 0, 500*time.Millisecond
 	a := prepareArena(t, srv, cfg)
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()
@@ -189,7 +189,7 @@ func TestLadderGivesUpTheIdle(t *testing.T) {
 	amazonsOnly(t, bob)
 	r := roundsOf(t, a, heard, 1)[0]
 	if p := r.Pairings[0]; p.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || p.Plies != 0 {
-		t.Errorf("pairing %+v, want it called off", p)
+		t.Errorf("pairing %+v, want it cancelled", p)
 	}
 	last, _, err := a.store.lastEvent(t.Context(), r.Pairings[0].ID)
 	if err != nil || last.Text != "a player takes no seat" {
@@ -205,7 +205,7 @@ func TestRoundWithOneSlotEach(t *testing.T) {
 	srv := startServer(t, "", names...)
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(1)
-	cfg.HoldFor, cfg.Ladder.Settle = 2*time.Second, 1500*time.Millisecond
+	cfg.HoldFor, cfg.Ladder.StableFor = 2*time.Second, 3*time.Second
 	a := prepareArena(t, srv, cfg)
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()

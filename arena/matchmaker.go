@@ -11,26 +11,27 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sparring/arena/match"
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/protocol"
 )
 
 const (
-	// ackWait is how long a challenge stays with a matchmaker that says
-	// nothing more.
+	// ackWait is how long a challenge stays with a matchmaker that has stopped
+	// responding.
 	ackWait = 10 * time.Second
-	// sendBack is how long a challenge rests that can't be read: an immediate
-	// return would starve the queue.
+	// sendBack is how long an unreadable challenge stays out of the queue:
+	// returned at once, it would starve the others.
 	sendBack = 30 * time.Second
-	// atOnce is how many challenges one process judges at the same time.
-	atOnce = 256
-	// tries is how many instances of a pool are asked before the challenge
-	// waits: the queue group picks one at random each time.
-	tries = 3
+	// decidedAtOnce limits how many challenges one process works on at the
+	// same time.
+	decidedAtOnce = 256
+	// offersEach is how many instances of a pool are asked before the challenge
+	// waits. The queue group picks one at random each time.
+	offersEach = 3
 )
 
-// matchmake takes challenges from the queue and judges them, until ctx ends.
+// matchmake takes challenges from the queue and decides on them, until ctx ends.
 func (a *Arena) matchmake(ctx context.Context) {
 	failing := false
 	for ctx.Err() == nil {
@@ -44,18 +45,18 @@ func (a *Arena) matchmake(ctx context.Context) {
 		switch {
 		case err == nil:
 			a.mu.Lock()
-			a.judging++
+			a.deciding++
 			a.mu.Unlock()
 			a.wg.Go(func() {
-				a.judge(ctx, msg)
+				a.decide(ctx, msg)
 				a.mu.Lock()
-				a.judging--
+				a.deciding--
 				a.mu.Unlock()
 			})
 		case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
 		default:
 			if !failing {
-				a.log.Warn().Err(err).Msg("the queue of challenges can't be read; it is tried again")
+				a.log.Warn().Err(err).Msg("challenge queue can't be read; trying again")
 			}
 			failing = true
 			rest(ctx, time.Second)
@@ -65,14 +66,14 @@ func (a *Arena) matchmake(ctx context.Context) {
 	}
 }
 
-// room reports whether another challenge may be judged.
+// room reports whether another challenge may be taken from the queue.
 func (a *Arena) room() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.judging < atOnce && len(a.referees)+a.judging < a.cfg.Games
+	return a.deciding < decidedAtOnce && len(a.referees)+a.deciding < a.cfg.Games
 }
 
-// rest waits, at most until ctx ends.
+// rest waits for d or until ctx ends.
 func rest(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -80,9 +81,9 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// judge decides what becomes of one challenge: a game, nothing, or another try
-// later. It is acknowledged only when its fate stands in the game's log.
-func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
+// decide turns a challenge into a game, closes it, or returns it to the queue. It
+// is acknowledged only when the game's log says which.
+func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 	attempt := uint64(1)
 	if meta, err := msg.Metadata(); err == nil {
 		attempt = meta.NumDelivered
@@ -90,8 +91,8 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 	var ch protocol.Challenge
 	if err := readable(msg.Data(), &ch); err != nil {
 		if attempt == 1 {
-			a.metrics.unjudged.Inc()
-			a.log.Error().Err(err).Str("subject", msg.Subject()).Msg("a challenge that can't be read goes back to the queue")
+			a.metrics.unreadable.Inc()
+			a.log.Error().Err(err).Str("subject", msg.Subject()).Msg("unreadable challenge returned to the queue")
 		}
 		a.sent(msg.NakWithDelay(sendBack))
 		return
@@ -100,9 +101,9 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 	_, err := a.store.lastEntry(ctx, ch.Game)
 	switch {
 	case err == nil:
-		a.decided(msg, ch) // before
+		a.decided(msg, ch) // by an earlier attempt
 		return
-	case !errors.Is(err, errNone):
+	case !errors.Is(err, errNoGame):
 		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
 		return
 	}
@@ -113,7 +114,7 @@ func (a *Arena) judge(ctx context.Context, msg jetstream.Msg) {
 	}
 	holders, verdict := a.fillSeats(ctx, msg, ch)
 	if verdict == nil {
-		err := a.grant(ctx, match.Opening{Game: ch.Game, Terms: ch.Terms, Pool: poolOf(ch), Holders: holders})
+		err := a.grant(ctx, livegame.Opening{Game: ch.Game, Terms: ch.Terms, Pool: poolOf(ch), Holders: holders})
 		switch {
 		case err == nil, errors.Is(err, errLost):
 			a.decided(msg, ch)
@@ -150,12 +151,12 @@ func readable(data []byte, ch *protocol.Challenge) error {
 	if err := protocol.CheckID("game", ch.Game); err != nil {
 		return err
 	}
-	if _, e := match.Setup(ch.Terms); e != nil {
+	if _, e := livegame.Setup(ch.Terms); e != nil {
 		return e
 	}
 	for _, w := range ch.Seats {
 		if w.Player == "" && w.Pool == "" {
-			return errors.New("a seat that is nobody's and in no pool")
+			return errors.New("a seat has neither player nor pool")
 		}
 	}
 	return nil
@@ -171,25 +172,25 @@ func poolOf(ch protocol.Challenge) protocol.Pool {
 	return ""
 }
 
-// sent notes an acknowledgement that could not be sent: the challenge comes
-// again, and finds its log begun.
+// sent logs an acknowledgement that could not be sent. The challenge is then
+// delivered again and its log already says what became of it.
 func (a *Arena) sent(err error) {
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 		a.log.Debug().Err(err).Msg("challenge not acknowledged")
 	}
 }
 
-// backOff is the wait before the next try.
+// backOff is how long a challenge waits for its next attempt.
 func (a *Arena) backOff(attempt uint64) time.Duration {
 	return min(a.cfg.RetryAfter<<min(attempt-1, 16), a.cfg.RetryMost)
 }
 
-// dismiss closes a challenge that came to nothing and tells the challenger.
+// dismiss closes a challenge without a game and tells the challenger.
 func (a *Arena) dismiss(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge, why game.Reason, n protocol.Notice) {
 	switch err := a.close(ctx, ch, why, string(n.Reason)); {
 	case err == nil:
 		a.notifyChallenger(ch, n)
-		a.log.Info().Str("game", string(ch.Game)).Str("reason", string(why)).Msg("challenge came to nothing")
+		a.log.Info().Str("game", string(ch.Game)).Str("reason", string(why)).Msg("challenge closed without a game")
 	case !errors.Is(err, errLost):
 		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
 		return
@@ -197,9 +198,9 @@ func (a *Arena) dismiss(ctx context.Context, msg jetstream.Msg, ch protocol.Chal
 	a.decided(msg, ch)
 }
 
-// decided takes a challenge whose fate stands in its game's log off the queue.
+// decided removes a challenge from the queue once its game's log has begun.
 func (a *Arena) decided(msg jetstream.Msg, ch protocol.Challenge) {
-	a.waiting.decided(ch)
+	a.quota.decided(ch)
 	a.sent(msg.Ack())
 }
 
@@ -211,15 +212,15 @@ func (a *Arena) notifyChallenger(ch protocol.Challenge, n protocol.Notice) {
 	}
 }
 
-// unfilled says why a challenge has no game yet.
+// unfilled is why a challenge has no game yet.
 type unfilled struct {
-	final  bool // the one who was asked for does not want it
+	final  bool // the player that was asked for declined
 	by     protocol.PlayerID
 	reason protocol.DeclineReason
 	text   string
 }
 
-// release tells those who accepted a seat that they need not wait.
+// release tells players who accepted a seat that the game does not start.
 func (a *Arena) release(ch protocol.Challenge, holders [2]protocol.Holder) {
 	for seat, h := range holders {
 		if h.Player != "" && ch.Seats[seat].Instance == "" {
@@ -228,8 +229,8 @@ func (a *Arena) release(ch protocol.Challenge, holders [2]protocol.Holder) {
 	}
 }
 
-// fillSeats finds an instance for both seats. What it found is returned with a
-// verdict too.
+// fillSeats finds instances for both seats. If it fails it returns the reason,
+// and the seats that it could fill.
 func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge) (holders [2]protocol.Holder, verdict *unfilled) {
 	now := time.Now()
 	var asked []protocol.PlayerID
@@ -238,7 +239,7 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 			asked = append(asked, w.Player)
 		}
 	}
-	if !a.engaged.engage(ch.Game, asked, now) {
+	if !a.reserved.reserve(ch.Game, asked, now) {
 		return holders, &unfilled{}
 	}
 	defer func() {
@@ -248,13 +249,13 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 				holding = append(holding, h.Player)
 			}
 		}
-		a.engaged.free(ch.Game, asked, holding, time.Now().Add(a.cfg.HoldFor))
+		a.reserved.release(ch.Game, asked, holding, time.Now().Add(a.cfg.HoldFor))
 	}()
 	for seat, w := range ch.Seats {
 		if w.Instance != "" && a.presence.present(w.Player, w.Instance, now) {
 			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)
 		} else if w.Player != "" && a.presence.busy(w.Player, now) {
-			// Asking the other one now would keep its slot for nothing.
+			// Asking the other player now would block its slot in vain.
 			return holders, &unfilled{}
 		}
 	}
@@ -283,25 +284,25 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 	if o := a.opponent(ch, seat, other); o.Player != "" {
 		offer.Opponent = &o
 	}
-	for range tries {
+	for range offersEach {
 		offer.Deadline = time.Now().Add(a.cfg.OfferFor).UTC()
 		ans, err := a.server.Offer(ctx, pool, offer)
 		switch {
 		case err != nil:
 			a.metrics.offers.WithLabelValues("none").Inc()
 			if !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-				a.log.Warn().Err(err).Str("game", string(ch.Game)).Msg("an offer was not answered well")
+				a.log.Warn().Err(err).Str("game", string(ch.Game)).Msg("malformed answer to an offer")
 			}
 			return protocol.Holder{}, &unfilled{}
-		case ans.Answer == protocol.Accept && !a.presence.vouches(ans.Player, ans):
+		case ans.Answer == protocol.Accept && !a.presence.authentic(ans.Player, ans):
 			a.metrics.offers.WithLabelValues("stranger").Inc()
 			a.log.Warn().Str("game", string(ch.Game)).Str("pool", string(pool)).Str("player", string(ans.Player)).
-				Msg("an offer was accepted by an instance that is not known for this player")
+				Msg("offer accepted by an unknown instance of this player")
 		case ans.Answer == protocol.Accept && offer.Opponent != nil && ans.Player == offer.Opponent.Player:
-			a.metrics.offers.WithLabelValues("self").Inc() // nobody plays against itself; its hold runs out
+			a.metrics.offers.WithLabelValues("self").Inc() // the instance releases the slot when its hold expires
 		case ans.Answer == protocol.Accept && w.Player == "" && !a.presence.present(ans.Player, ans.Instance, time.Now()):
-			// Who says hello has the player's rights; in a general pool, who
-			// answers an offer need not.
+			// Only the player itself can say hello, but any member of a shared
+			// pool can answer an offer.
 			a.metrics.offers.WithLabelValues("stranger").Inc()
 		case ans.Answer == protocol.Accept:
 			a.metrics.offers.WithLabelValues(string(protocol.Accept)).Inc()
@@ -319,22 +320,22 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 	return protocol.Holder{}, &unfilled{}
 }
 
-// opponent is what is known of the other side: its holder, or who is wanted.
+// opponent describes the other seat: its holder, or the player asked for it.
 func (a *Arena) opponent(ch protocol.Challenge, seat game.Seat, other protocol.Holder) protocol.Opponent {
 	if other.Player == "" {
 		other.Player, other.Kind = ch.Seats[seat.Other()].Player, protocol.Bot
 		other.Rating = a.rating(ch.Terms, other.Player)
-		if hello := a.presence.anyIntroduction(other.Player, time.Now()); hello != nil {
+		if hello := a.presence.anyHello(other.Player, time.Now()); hello != nil {
 			other.Display, other.Kind = hello.Display, hello.Kind
 		}
 	}
 	return protocol.Opponent{Player: other.Player, Display: other.Display, Kind: other.Kind, Rating: other.Rating}
 }
 
-// holder is an instance as it stands in a game.
+// holder describes an instance that takes a seat.
 func (a *Arena) holder(t protocol.Terms, p protocol.PlayerID, id protocol.InstanceID) protocol.Holder {
 	h := protocol.Holder{Player: p, Kind: protocol.Bot, Instance: id, Rating: a.rating(t, p)}
-	if hello := a.presence.introduction(p, id); hello != nil {
+	if hello := a.presence.helloOf(p, id); hello != nil {
 		h.Display, h.Kind, h.Build = hello.Display, hello.Kind, hello.EngineName(t.Game)
 	}
 	return h

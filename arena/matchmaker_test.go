@@ -15,7 +15,7 @@ import (
 	"sparring/protocol"
 )
 
-// Two arenas judge every challenge twice over, and each becomes one game.
+// Two arenas decide on every challenge, twice, and each becomes one game.
 func TestGrantedOnce(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
@@ -136,7 +136,6 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ann.notice(protocol.NoticeWaiting)
 		if n := ann.notice(protocol.NoticeExpired); n.Game != ans.Game {
 			t.Errorf("notice %+v", n)
 		}
@@ -146,6 +145,7 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 	})
 	t.Run("withdrawn", func(t *testing.T) {
 		g := ann.challenge("bob", small(t, "60"), game.First)
+		ann.notice(protocol.NoticeWaiting)
 		if _, err := bob.Withdraw(ctx, g); !errors.Is(err, &protocol.Error{Code: protocol.Denied}) {
 			t.Errorf("another's withdrawal: %v, want denied", err)
 		}

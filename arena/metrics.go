@@ -2,13 +2,13 @@ package arena
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics are what an operator watches.
+// metrics are the counters for operators.
 type metrics struct {
 	registry   *prometheus.Registry
 	running    prometheus.Gauge
 	granted    *prometheus.CounterVec // by game
 	ended      *prometheus.CounterVec // by game and reason
-	settled    prometheus.Counter
+	recorded   prometheus.Counter
 	moves      prometheus.Counter
 	waited     prometheus.Histogram
 	refused    *prometheus.CounterVec // by code
@@ -20,7 +20,7 @@ type metrics struct {
 	unkept     prometheus.Counter
 	corrupt    prometheus.Counter
 	offers     *prometheus.CounterVec // by answer
-	unjudged   prometheus.Counter
+	unreadable prometheus.Counter
 	challenges prometheus.Counter
 }
 
@@ -37,25 +37,25 @@ func newMetrics() *metrics {
 		return c
 	}
 	m.running = prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "sparring", Subsystem: "arena",
-		Name: "games_refereed", Help: "Games that this process referees, a while after their end included."})
+		Name: "games_refereed", Help: "Games that this process referees, including for a while after their end."})
 	m.waited = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "sparring", Subsystem: "arena",
-		Name: "move_waited_seconds", Help: "Time from a move's arrival to its ruling.",
+		Name: "move_waited_seconds", Help: "Time from the arrival of a move to its ruling.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 8)})
 	m.registry.MustRegister(m.running, m.waited)
-	m.granted = counters("games_granted_total", "Games granted.", "game")
+	m.granted = counters("games_granted_total", "Games started.", "game")
 	m.ended = counters("games_ended_total", "Games ended.", "game", "reason")
-	m.settled = counter("games_settled_total", "Games whose record was stored.")
+	m.recorded = counter("games_settled_total", "Games whose record was stored.")
 	m.moves = counter("moves_total", "Moves accepted.")
 	m.refused = counters("refusals_total", "Requests that referees refused.", "code")
-	m.disputes = counters("disputes_total", "Games voided because the sides' position keys differ.", "game")
+	m.disputes = counters("disputes_total", "Games voided because the position keys of the sides differ.", "game")
 	m.handovers = counter("seat_changes_total", "Seats vacated or taken in running games.")
 	m.takeovers = counter("takeovers_total", "Games taken over from another referee.")
 	m.lost = counter("games_lost_total", "Games that another referee took over.")
-	m.retries = counter("append_retries_total", "Attempts to append to a log that failed and were repeated.")
-	m.unkept = counter("games_unkept_total", "Times that a game went on without its log for want of space.")
-	m.corrupt = counter("logs_corrupt_total", "Games left alone because their log can't be read.")
+	m.retries = counter("append_retries_total", "Failed attempts to append to a log.")
+	m.unkept = counter("games_unkept_total", "Times that a game went on without its log for lack of space.")
+	m.corrupt = counter("logs_corrupt_total", "Games that can't be refereed because their log can't be read.")
 	m.offers = counters("offers_total", "Offers of seats in new games.", "answer")
-	m.unjudged = counter("challenges_unjudged_total", "Stored challenges that can't be read and went back.")
+	m.unreadable = counter("challenges_unjudged_total", "Unreadable challenges that were returned to the queue.")
 	m.challenges = counter("challenges_total", "Challenges stored.")
 	return m
 }

@@ -22,9 +22,9 @@ var page = template.Must(template.New("page").Parse(pageText))
 // shownGames is how many games the page lists.
 const shownGames = 200
 
-// Handler serves /healthz (200 when players are served), /metrics (Prometheus)
-// and, on /, a page of the running games and the ladder. It changes nothing
-// and knows no secrets, but is not meant for the internet as it is.
+// Handler serves /healthz (200 while players are served), /metrics (Prometheus)
+// and, on /, a page with the running games and the ladder. It is read-only and
+// shows no secrets, but is not meant for the internet.
 func (a *Arena) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", a.health)
@@ -78,7 +78,7 @@ func (a *Arena) page(w http.ResponseWriter, _ *http.Request) {
 		More    int
 		Ladders []shownLadder
 	}
-	running := a.board.running()
+	running := a.index.running()
 	data.More = max(len(running)-shownGames, 0)
 	for _, e := range running[:len(running)-data.More] {
 		data.Games = append(data.Games, show(e, time.Now()))
@@ -95,7 +95,7 @@ func (a *Arena) page(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// show is a game as it stands now, from the last entry of its log.
+// show returns a game as it stands now, from the last entry of its log.
 func show(e protocol.Event, now time.Time) shownGame {
 	g := shownGame{ID: e.Game, Rules: e.Terms.Rules, Clock: e.Terms.Clock, Ply: len(e.Moves)}
 	if g.Ply > 0 {

@@ -78,10 +78,11 @@ func quick() Config {
 	return cfg
 }
 
-// steady are quick settings under which nobody is given up on a slow machine.
+// steady are quick settings with which no instance and no arena is taken for
+// dead on a slow machine.
 func steady() Config {
 	cfg := quick()
-	cfg.LostAfter = patience
+	cfg.LostAfter, cfg.LeaseFor = patience, patience
 	return cfg
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
-	"sparring/arena/match"
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -258,6 +258,9 @@ func (p *player) until(g protocol.GameID, what string, ok func(protocol.State) b
 		if st != nil && ok(*st) {
 			return *st
 		}
+		if st != nil && finished(*st) {
+			p.t.Fatalf("%s, game %s: it ended before %s; the last state is %+v", p.id, g, what, st)
+		}
 		select {
 		case <-change:
 		case <-deadline:
@@ -343,7 +346,7 @@ func contains(err error, part string) bool { return strings.Contains(err.Error()
 // position0 is the start position under the terms.
 func position0(t testing.TB, terms protocol.Terms) game.Position {
 	t.Helper()
-	pos, e := match.Setup(terms)
+	pos, e := livegame.Setup(terms)
 	if e != nil {
 		t.Fatal(e)
 	}

@@ -12,9 +12,9 @@ import (
 	"sparring/protocol"
 )
 
-// presence is who is there: every instance that said hello, and its pulse.
-// All arenas hear all hellos and heartbeats, so that each has the same picture
-// without storing it.
+// presence knows every instance that said hello and when it was last heard. All
+// arenas hear all hellos and heartbeats, so that they agree without storing
+// anything.
 type presence struct {
 	lostAfter time.Duration
 
@@ -25,18 +25,19 @@ type presence struct {
 
 // instance is one process as it acts for one player.
 type instance struct {
-	hello *protocol.Hello // nil: only heard, never introduced
+	hello *protocol.Hello // nil if it was heard but has not said hello
 	seen  time.Time
-	free  int               // slots that it says are free
-	games []protocol.GameID // that it says it plays
-	gave  []protocol.GameID // whose seats it has given back, and does not claim again
-	left  bool              // it gives everything back, and gets nothing new
+	free  int               // free slots that it reports
+	games []protocol.GameID // that it reports as played
+	gave  []protocol.GameID // whose seats it has given back
+	left  bool              // it gives back all seats and gets no new ones
 }
 
-// maxInstances of one player are remembered; names are free to invent.
+// maxInstances bounds the remembered instances of one player, who may invent
+// names.
 const maxInstances = 64
 
-// forgetAfter is how long an instance is remembered that is not heard any more.
+// forgetAfter is how long a silent instance is remembered.
 const forgetAfter = time.Minute
 
 func newPresence(lostAfter time.Duration) *presence {
@@ -44,7 +45,7 @@ func newPresence(lostAfter time.Duration) *presence {
 		greeted: make(chan struct{})}
 }
 
-// of returns the instance, made when there is room; nil when there is none.
+// of returns the instance, which it adds if it is new; nil if there are too many.
 func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time.Time) *instance {
 	all := p.players[player]
 	if all == nil {
@@ -68,7 +69,7 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) {
 	defer p.mu.Unlock()
 	in := p.of(from.Player, m.Instance, from.Arrived)
 	if in == nil || in.hello != nil && in.hello.ID == m.ID {
-		return // no room, or heard before: it must not undo what the instance said since
+		return // too many, or a repetition, which must not undo what the instance said since
 	}
 	in.hello, in.free, in.left, in.gave = &m, m.Slots, false, nil
 	close(p.greeted)
@@ -100,7 +101,8 @@ func (p *presence) alive(from protocol.From, m protocol.Alive) {
 	}
 }
 
-// leave notes what an instance gives back: the games named, or everything.
+// leave notes which seats an instance gives back: those of the games that it
+// names, or all.
 func (p *presence) leave(from protocol.From, m protocol.Leave) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,11 +122,11 @@ const maxGave = 256
 
 // known reports whether the instance has said hello.
 func (p *presence) known(player protocol.PlayerID, id protocol.InstanceID) bool {
-	return p.introduction(player, id) != nil
+	return p.helloOf(player, id) != nil
 }
 
-// introduction is the last hello of the instance, nil where there is none.
-func (p *presence) introduction(player protocol.PlayerID, id protocol.InstanceID) *protocol.Hello {
+// helloOf returns the last hello of the instance, nil if there is none.
+func (p *presence) helloOf(player protocol.PlayerID, id protocol.InstanceID) *protocol.Hello {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if in := p.players[player][id]; in != nil {
@@ -133,13 +135,13 @@ func (p *presence) introduction(player protocol.PlayerID, id protocol.InstanceID
 	return nil
 }
 
-// anyIntroduction is a hello of any present instance of the player, nil where
-// there is none.
-func (p *presence) anyIntroduction(player protocol.PlayerID, now time.Time) *protocol.Hello {
+// anyHello returns the hello of any instance of the player that is present, nil
+// if there is none.
+func (p *presence) anyHello(player protocol.PlayerID, now time.Time) *protocol.Hello {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, in := range p.players[player] {
-		if p.here(in, now) {
+		if p.isPresent(in, now) {
 			return in.hello
 		}
 	}
@@ -152,7 +154,7 @@ func (p *presence) busy(player protocol.PlayerID, now time.Time) bool {
 	defer p.mu.Unlock()
 	busy := false
 	for _, in := range p.players[player] {
-		if p.here(in, now) {
+		if p.isPresent(in, now) {
 			if in.free > 0 {
 				return false
 			}
@@ -162,21 +164,21 @@ func (p *presence) busy(player protocol.PlayerID, now time.Time) bool {
 	return busy
 }
 
-// vouches reports whether an answer to an offer comes from the instance that
-// it names: anybody in a pool could name another's.
-func (p *presence) vouches(player protocol.PlayerID, ans protocol.OfferAnswer) bool {
-	hello := p.introduction(player, ans.Instance)
+// authentic reports whether an answer to an offer comes from the instance that
+// it names: any member of a pool could name another's.
+func (p *presence) authentic(player protocol.PlayerID, ans protocol.OfferAnswer) bool {
+	hello := p.helloOf(player, ans.Instance)
 	return hello != nil && hello.Secret != "" && subtle.ConstantTimeCompare([]byte(hello.Secret), []byte(ans.Secret)) == 1
 }
 
-// everybody is all players of whom an instance is present.
-func (p *presence) everybody(now time.Time) []protocol.PlayerID {
+// playersPresent are the players with an instance that is present.
+func (p *presence) playersPresent(now time.Time) []protocol.PlayerID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []protocol.PlayerID
 	for player, instances := range p.players {
 		for _, in := range instances {
-			if p.here(in, now) {
+			if p.isPresent(in, now) {
 				all = append(all, player)
 				break
 			}
@@ -185,7 +187,7 @@ func (p *presence) everybody(now time.Time) []protocol.PlayerID {
 	return all
 }
 
-// seen is when the instance was last heard; zero for never.
+// seen returns when the instance was last heard; zero means never.
 func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,8 +197,7 @@ func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.T
 	return time.Time{}
 }
 
-// plays reports whether the instance said, when it was last heard, that it
-// plays the game.
+// plays reports whether the last heartbeat of the instance named the game.
 func (p *presence) plays(player protocol.PlayerID, id protocol.InstanceID, g protocol.GameID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -204,26 +205,26 @@ func (p *presence) plays(player protocol.PlayerID, id protocol.InstanceID, g pro
 	return in != nil && slices.Contains(in.games, g)
 }
 
-// present reports whether the instance is alive and does not leave.
+// present reports whether the instance is alive and is not leaving.
 func (p *presence) present(player protocol.PlayerID, id protocol.InstanceID, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	in := p.players[player][id]
-	return in != nil && p.here(in, now)
+	return in != nil && p.isPresent(in, now)
 }
 
-func (p *presence) here(in *instance, now time.Time) bool {
+func (p *presence) isPresent(in *instance, now time.Time) bool {
 	return in.hello != nil && !in.left && now.Sub(in.seen) < p.lostAfter
 }
 
-// claimant is an instance of the player that has been heard since a moment, and
-// says that it plays the game or is a person's, who can't be asked by an offer:
-// it gets the vacant seat at once.
+// claimant returns an instance of the player that gets the vacant seat at once:
+// one that was heard since the given time and either reports the game as played
+// or belongs to a person, who can't be asked by an offer.
 func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, now time.Time) (protocol.InstanceID, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, in := range p.players[player] {
-		if !p.here(in, now) || slices.Contains(in.gave, g) {
+		if !p.isPresent(in, now) || slices.Contains(in.gave, g) {
 			continue
 		}
 		if in.seen.After(since) && (slices.Contains(in.games, g) || in.hello.Kind == protocol.Human) {
@@ -233,15 +234,15 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 	return "", false
 }
 
-// bots are the present bots that play a game under the rules at the speed,
-// in order of their names.
+// bots returns the bots that are present and play a game under the rules at the
+// speed, ordered by name.
 func (p *presence) bots(gameName, rules string, speed clock.Speed, now time.Time) []protocol.PlayerID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var found []protocol.PlayerID
 	for player, all := range p.players {
 		for _, in := range all {
-			if p.here(in, now) && in.hello.Kind == protocol.Bot && capable(in.hello.Games, gameName, rules, speed) {
+			if p.isPresent(in, now) && in.hello.Kind == protocol.Bot && capable(in.hello.Games, gameName, rules, speed) {
 				found = append(found, player)
 				break
 			}
@@ -258,7 +259,7 @@ func capable(games []protocol.Capability, gameName, rules string, speed clock.Sp
 	})
 }
 
-// forget drops instances that have not been heard for long.
+// forget drops instances that have been silent for long.
 func (p *presence) forget(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

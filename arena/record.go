@@ -18,15 +18,15 @@ import (
 	"sparring/record"
 )
 
-// record stores the record of an ended game, once; lacking are events that its
-// log has not.
-func (a *Arena) record(ctx context.Context, g protocol.GameID, lacking []protocol.Event) error {
+// record stores the record of an ended game, once. Missing are events that are
+// not in its log.
+func (a *Arena) record(ctx context.Context, g protocol.GameID, missing []protocol.Event) error {
 	events, err := a.store.entries(ctx, g)
 	if err != nil {
 		return err
 	}
-	// What was not kept has the number of the entry that took the log up again.
-	events = append(slices.Clone(lacking), events...)
+	// Missing events have the index of the entry that continued the log.
+	events = append(slices.Clone(missing), events...)
 	slices.SortStableFunc(events, func(x, y protocol.Event) int { return cmp.Compare(x.Index, y.Index) })
 	rec, err := recordOf(events)
 	if err != nil {
@@ -40,10 +40,11 @@ func (a *Arena) record(ctx context.Context, g protocol.GameID, lacking []protoco
 	return a.store.publishRecord(ctx, rec)
 }
 
-// recordOf tells a game from the events of its log, the last of which is its end.
+// recordOf makes a game's record from the events of its log, which ends with the
+// game's end.
 func recordOf(events []protocol.Event) (*record.Record, error) {
 	if len(events) == 0 {
-		return nil, errNone
+		return nil, errNoGame
 	}
 	last := events[len(events)-1]
 	rec := &record.Record{
@@ -89,13 +90,13 @@ func recordOf(events []protocol.Event) (*record.Record, error) {
 	return rec, nil
 }
 
-// receipt is one move as the log has it.
+// receipt is that of one move in the log.
 type receipt struct {
 	protocol.Receipt
 	move string
 }
 
-// receipts finds the last receipt of every ply, from 0.
+// receipts returns the last receipt of every ply, counted from 0.
 func receipts(events []protocol.Event) map[int]receipt {
 	made := make(map[int]receipt)
 	for _, e := range events {
@@ -113,7 +114,7 @@ func (s *store) publishRecord(ctx context.Context, rec *record.Record) error {
 		return err
 	}
 	if int64(len(data)) > s.js.Conn().MaxPayload()-4096 { // room for headers
-		// A game of thousands of moves: the receipts are in the log.
+		// After thousands of moves: leave out the receipts, which the log has.
 		for i := range rec.Plies {
 			rec.Plies[i].Receipt = nil
 		}
@@ -137,8 +138,8 @@ func (s *store) publishRecord(ctx context.Context, rec *record.Record) error {
 	return nil
 }
 
-// followRecords calls f for every record from a sequence on, in their order,
-// until ctx ends. What can't be read is passed as an error that says which.
+// followRecords calls f for every record from a sequence on, in order, until ctx
+// ends. For an unreadable record it passes an error that names it.
 func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jetstream.MsgMetadata, rec *record.Record, err error)) error {
 	name := s.records.CachedInfo().Config.Name
 	consumer, err := s.records.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{

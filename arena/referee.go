@@ -8,7 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"sparring/arena/match"
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -21,7 +21,7 @@ type referee struct {
 	a       *Arena
 	id      protocol.GameID
 	players [2]protocol.PlayerID // by seat; they never change
-	m       *match.Match
+	game    *livegame.Game
 	j       *journal
 	log     zerolog.Logger
 	ctx     context.Context // ends when the game is lost, over, or the arena stops
@@ -29,48 +29,45 @@ type referee struct {
 	inbox   chan request
 	done    chan struct{} // closed when the goroutine has ended
 
-	seatSince [2]time.Time // since when the holder's pulse is expected
-	told      [2]time.Time // when the seat's player was told the state last
+	seatSince [2]time.Time // from when heartbeats of the holder are expected
+	told      [2]time.Time // when the seat's player was last sent the state
 	offering  [2]bool      // an offer of the vacant seat is under way
 	offerNext [2]time.Time // when the vacant seat is offered again
 
-	// What the store refused for want of space, since when the log is behind
-	// the game.
-	unkept  []protocol.Event
-	catchUp time.Time // when to try again
-	// What the log lacks although the game went on, for the record.
-	lacking []protocol.Event
+	unlogged  []protocol.Event // refused by the store for lack of space: the log is behind the game
+	catchUpAt time.Time        // when to try again
+	missing   []protocol.Event // never logged although the game went on; they go into the record
 
-	settled  bool      // the record is stored
-	settleOn time.Time // when to try again to store it
-	lingerTo time.Time // ended: until when late requests are answered
-	cut      bool      // off from NATS, and so from everybody
+	recorded bool      // the record is stored
+	storeAt  time.Time // when to try again to store it
+	lingerTo time.Time // after the end: until when late requests are answered
+	offline  bool      // without a connection to NATS
 }
 
 // errStopped ends a referee whose arena stops.
 var errStopped = errors.New("the arena stops")
 
-// errSettled ends a referee whose game is over and recorded.
-var errSettled = errors.New("settled")
+// errRecorded ends a referee whose game is over and recorded.
+var errRecorded = errors.New("the game is recorded")
 
 // own starts the referee of a game whose last event, if any, has just been
 // appended.
-func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, m *match.Match, j *journal) {
+func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *livegame.Game, j *journal) {
 	now := time.Now()
 	r := &referee{
-		a: a, id: m.ID(), players: [2]protocol.PlayerID{m.Holder(game.First).Player, m.Holder(game.Second).Player},
-		m: m, j: j, ctx: life, stop: stop, inbox: make(chan request, inboxSize), done: make(chan struct{}),
-		log:       a.log.With().Str("game", string(m.ID())).Uint64("term", m.Term()).Logger(),
+		a: a, id: live.ID(), players: [2]protocol.PlayerID{live.Holder(game.First).Player, live.Holder(game.Second).Player},
+		game: live, j: j, ctx: life, stop: stop, inbox: make(chan request, inboxSize), done: make(chan struct{}),
+		log:       a.log.With().Str("game", string(live.ID())).Uint64("term", live.Term()).Logger(),
 		seatSince: [2]time.Time{now, now},
 	}
 	a.mu.Lock()
-	a.referees[m.ID()] = r
+	a.referees[live.ID()] = r
 	a.mu.Unlock()
 	a.metrics.running.Inc()
 	a.wg.Go(r.run)
 }
 
-// tickEvery is how often a referee looks at the pulse of its seats.
+// tickEvery is how often a referee checks the heartbeats of its seats.
 const tickEvery = 200 * time.Millisecond
 
 func (r *referee) run() {
@@ -87,7 +84,7 @@ func (r *referee) run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for r.ctx.Err() == nil {
-		if at, ok := r.m.Deadline(); ok {
+		if at, ok := r.game.Deadline(); ok {
 			alarm.Reset(time.Until(at))
 		} else {
 			alarm.Stop()
@@ -109,7 +106,7 @@ func (r *referee) run() {
 	}
 }
 
-// leave is the end of the goroutine.
+// leave cleans up at the end of the goroutine.
 func (r *referee) leave() {
 	why := context.Cause(r.ctx)
 	r.a.mu.Lock()
@@ -121,43 +118,44 @@ func (r *referee) leave() {
 	if errors.Is(why, errLost) {
 		r.a.metrics.lost.Inc()
 	}
-	r.a.leases.drop(string(r.id)) // whatever the reason: without a referee nobody must renew it
-	if len(r.unkept) > 0 {
-		r.log.Error().Int("events", len(r.unkept)).Uint64("seq", r.m.Seq()).Msg("not kept: the game goes on from the last stored entry")
+	r.a.leases.drop(string(r.id)) // nobody may renew it without a referee
+	if len(r.unlogged) > 0 {
+		r.log.Error().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("events lost: the game goes on from the last stored entry")
 	}
 	r.log.Debug().AnErr("why", why).Msg("referee stops")
 	close(r.done)
 }
 
-// apply stores an event, commits it, and tells the players; nil changes nothing.
+// apply stores an event, commits it, and tells the players. Without an event
+// nothing has changed and the answer is final.
 func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.ActAnswer {
 	if event == nil {
 		return ans
 	}
 	began := time.Now()
 	err := r.store(event)
-	r.m.Excuse(time.Since(began)) // a move that came meanwhile had to wait
+	r.game.CreditDelay(time.Since(began)) // a move that came meanwhile had to wait
 	switch {
 	case err == nil:
-		ans = r.m.Commit(r.j.last, time.Now())
+		ans = r.game.Commit(r.j.last, time.Now())
 	case errors.Is(err, errSpace):
-		r.unkept = append(r.unkept, *event)
-		ans = r.m.CommitUnlogged(time.Now())
+		r.unlogged = append(r.unlogged, *event)
+		ans = r.game.CommitUnlogged(time.Now())
 	default:
 		r.stop(err)
 		return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
 	}
-	r.happened(event)
+	r.report(event)
 	r.tell()
 	return ans
 }
 
-// store appends the event. errSpace means that the game goes on without it:
-// the store has no room, and no other arena can have taken the game, because
-// our lease is fresh or because nobody can store at all.
+// store appends the event. errSpace means that the game goes on without the
+// entry: the store has no room, and no other arena can have taken the game,
+// because our lease is fresh or because no arena can store anything.
 func (r *referee) store(event *protocol.Event) error {
-	if len(r.unkept) > 0 {
-		return errSpace // the log is behind: catchUpLog takes it up again
+	if len(r.unlogged) > 0 {
+		return errSpace // resumeLog continues the log
 	}
 	for {
 		err := r.j.append(r.ctx, event, r.a.cfg.Patience)
@@ -165,10 +163,10 @@ func (r *referee) store(event *protocol.Event) error {
 			return err
 		}
 		if r.a.leases.fresh(string(r.id)) || r.a.store.off(err) {
-			r.catchUp = time.Now().Add(time.Second)
+			r.catchUpAt = time.Now().Add(time.Second)
 			r.a.metrics.unkept.Inc()
-			r.log.Error().Err(err).Int("ply", r.m.Ply()).Uint64("seq", r.m.Seq()).
-				Msg("no space: the game goes on, from here its log and a restart's position are not being kept")
+			r.log.Error().Err(err).Int("ply", r.game.Ply()).Uint64("seq", r.game.Seq()).
+				Msg("no space: the game goes on without its log; a restart would return to the last stored entry")
 			return err
 		}
 		if r.ctx.Err() != nil {
@@ -177,58 +175,58 @@ func (r *referee) store(event *protocol.Event) error {
 	}
 }
 
-// catchUpLog takes the log up again with a snapshot once there is room.
-func (r *referee) catchUpLog() {
-	text := fmt.Sprintf("%d entries could not be stored", len(r.unkept))
+// resumeLog continues the log with a snapshot once there is room.
+func (r *referee) resumeLog() {
+	text := fmt.Sprintf("%d entries could not be stored", len(r.unlogged))
 	began := time.Now()
-	event := r.m.Caught(text, began)
+	event := r.game.CatchUp(text, began)
 	err := r.j.append(r.ctx, event, 0)
-	r.m.Excuse(time.Since(began)) // as in apply
+	r.game.CreditDelay(time.Since(began)) // as in apply
 	switch {
 	case err == nil:
-		r.m.Commit(r.j.last, time.Now())
-		r.log.Warn().Int("events", len(r.unkept)).Uint64("seq", r.m.Seq()).Msg("space again: the log is kept again")
-		r.lacking, r.unkept = append(r.lacking, r.unkept...), nil
+		r.game.Commit(r.j.last, time.Now())
+		r.log.Warn().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("space again: the log goes on")
+		r.missing, r.unlogged = append(r.missing, r.unlogged...), nil
 		r.tell()
 	case errors.Is(err, errSpace):
-		// A store that is silent takes its time to refuse.
-		r.catchUp = time.Now().Add(max(time.Second, 5*time.Since(began)))
+		// A silent store takes long to refuse: wait longer between attempts.
+		r.catchUpAt = time.Now().Add(max(time.Second, 5*time.Since(began)))
 	default:
 		r.stop(err)
 	}
 }
 
-// cutOff reports whether the connection is down. No clock runs then, and
-// nobody is missed: neither a move nor a heartbeat could reach us.
-func (r *referee) cutOff(now time.Time) bool {
-	was := r.cut
-	if r.cut = !r.a.nc.IsConnected(); r.cut {
-		r.m.Suspend(now)
+// checkOffline reports whether the connection is down. While it is, no clock
+// runs and no seat is lost: neither moves nor heartbeats could reach us.
+func (r *referee) checkOffline(now time.Time) bool {
+	was := r.offline
+	if r.offline = !r.a.nc.IsConnected(); r.offline {
+		r.game.Suspend(now)
 		r.seatSince = [2]time.Time{now, now}
 		return true
 	}
-	if was && !r.m.Over() {
-		r.log.Info().Int("ply", r.m.Ply()).Msg("connected again: the clock runs on when the seat to act is heard")
+	if was && !r.game.Over() {
+		r.log.Info().Int("ply", r.game.Ply()).Msg("connected again: the clock goes on when the seat to act is heard")
 		r.tell()
 	}
 	return false
 }
 
-// expire does what the clocks demand.
+// expire does what a deadline of the game demands.
 func (r *referee) expire() {
-	if r.cutOff(time.Now()) {
+	if r.checkOffline(time.Now()) {
 		return
 	}
-	before := r.m.Snapshot(time.Now()).Clocks.Running
-	event := r.m.Expire(time.Now())
+	before := r.game.Snapshot(time.Now()).Clocks.Running
+	event := r.game.Expire(time.Now())
 	r.apply(event, protocol.ActAnswer{})
-	if event == nil && before == nil && !r.m.Over() {
-		r.tell() // a clock that stood may run again
+	if event == nil && before == nil && !r.game.Over() {
+		r.tell() // a stopped clock may run again
 	}
 }
 
-// happened looks at what was just decided, for the log lines and counters.
-func (r *referee) happened(e *protocol.Event) {
+// report logs and counts an event that has just been committed.
+func (r *referee) report(e *protocol.Event) {
 	switch e.Kind {
 	case protocol.EventEnd:
 		o := e.Outcome
@@ -262,17 +260,17 @@ func (r *referee) tell() {
 
 func (r *referee) tellSeat(seat game.Seat, now time.Time) {
 	r.told[seat] = now
-	r.a.server.Tell(r.players[seat], r.m.State(seat, now))
+	r.a.server.Tell(r.players[seat], r.game.State(seat, now))
 }
 
-// Repetitions of the state heal what got lost: a challenger learns the game's
-// id only when the first state may be on its way already.
+// The state is sent again in case it got lost, or the challenger learnt the
+// game's id only after the first state was sent.
 const (
 	retell       = 2 * time.Second        // to everyone
-	retellAbsent = 150 * time.Millisecond // to an instance that does not say yet that it plays the game
+	retellAbsent = 150 * time.Millisecond // to an instance that does not report the game as played yet
 )
 
-// repeat tells the seat's player again when it may have missed something.
+// repeat sends the state again to the seat's player, who may have missed it.
 func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) {
 	every := retell
 	if !r.a.presence.plays(h.Player, h.Instance, r.id) {
@@ -283,26 +281,26 @@ func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) {
 	}
 }
 
-// tick looks after what no request and no clock brings up.
+// tick does what neither a request nor a deadline triggers.
 func (r *referee) tick() {
 	now := time.Now()
-	if r.cutOff(now) {
+	if r.checkOffline(now) {
 		return
 	}
-	if len(r.unkept) > 0 && now.After(r.catchUp) {
-		r.catchUpLog()
+	if len(r.unlogged) > 0 && now.After(r.catchUpAt) {
+		r.resumeLog()
 	}
 	if r.ctx.Err() != nil {
 		return
 	}
-	if r.m.Over() {
-		for seat, h := range r.m.Snapshot(now).Holders {
+	if r.game.Over() {
+		for seat, h := range r.game.Snapshot(now).Holders {
 			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.told[seat]) >= retell {
 				r.tellSeat(game.Seat(seat), now) // the end got lost
 			}
 		}
-		if len(r.unkept) == 0 {
-			r.settle(now)
+		if len(r.unlogged) == 0 {
+			r.storeRecord(now)
 		}
 		return
 	}

@@ -7,18 +7,18 @@ import (
 	"sparring/protocol"
 )
 
-// watchSeat follows the pulse of a seat's holder: one that is heard lets a
-// clock run on that the platform stopped, one that is not heard loses the seat,
-// and a vacant seat goes to whoever of the player claims it or takes the offer.
+// watchSeat checks the heartbeats of a seat's holder. If it is heard, a clock
+// that the platform stopped goes on; if not, it loses the seat. A vacant seat
+// goes to an instance of the player that claims it or accepts the offer.
 func (r *referee) watchSeat(seat game.Seat, now time.Time) {
-	h := r.m.Holder(seat)
+	h := r.game.Holder(seat)
 	if h.Instance == "" {
 		r.fill(seat, h, now)
 		return
 	}
 	seen := r.a.presence.seen(h.Player, h.Instance)
 	if seen.After(r.seatSince[seat]) {
-		if r.m.Heard(seat, now) {
+		if r.game.Heard(seat, now) {
 			r.tell()
 		}
 	} else {
@@ -33,20 +33,20 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 
 // vacate takes the seat from an instance.
 func (r *referee) vacate(seat game.Seat, from protocol.InstanceID, why string, now time.Time) {
-	event := r.m.Vacate(seat, from, why, now)
+	event := r.game.Vacate(seat, from, why, now)
 	if event == nil {
 		return
 	}
 	r.seatSince[seat], r.offerNext[seat] = now, now
 	r.apply(event, protocol.ActAnswer{})
 	if r.ctx.Err() == nil {
-		r.fill(seat, r.m.Holder(seat), now)
+		r.fill(seat, r.game.Holder(seat), now)
 	}
 }
 
 // fill looks for an instance for a vacant seat.
 func (r *referee) fill(seat game.Seat, h protocol.Holder, now time.Time) {
-	if r.m.Over() {
+	if r.game.Over() {
 		return
 	}
 	if id, ok := r.a.presence.claimant(h.Player, r.id, r.seatSince[seat], now); ok {
@@ -57,7 +57,7 @@ func (r *referee) fill(seat game.Seat, h protocol.Holder, now time.Time) {
 		return
 	}
 	r.offering[seat] = true
-	s := r.m.Snapshot(now)
+	s := r.game.Snapshot(now)
 	other := s.Holders[seat.Other()]
 	offer := protocol.Offer{
 		Kind: protocol.OfferSeat, Game: s.Game, Terms: s.Terms, Seat: seat, Player: h.Player,
@@ -74,10 +74,10 @@ func (r *referee) fill(seat game.Seat, h protocol.Holder, now time.Time) {
 func (r *referee) seat(seat game.Seat, epoch uint64, id protocol.InstanceID) {
 	now := time.Now()
 	build := ""
-	if hello := r.a.presence.introduction(r.m.Holder(seat).Player, id); hello != nil {
-		build = hello.EngineName(r.m.Snapshot(now).Terms.Game)
+	if hello := r.a.presence.helloOf(r.game.Holder(seat).Player, id); hello != nil {
+		build = hello.EngineName(r.game.Snapshot(now).Terms.Game)
 	}
-	if event := r.m.Seat(seat, epoch, id, build, now); event != nil {
+	if event := r.game.Seat(seat, epoch, id, build, now); event != nil {
 		r.seatSince[seat] = now
 		r.apply(event, protocol.ActAnswer{})
 	}

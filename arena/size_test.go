@@ -76,7 +76,7 @@ func BenchmarkWithdraw(b *testing.B) {
 	a, g, _ := crowded(b)
 	sent, _ := traffic(a.nc, func() {
 		for b.Loop() {
-			if _, _, err := a.store.waiting(b.Context(), g); err != nil {
+			if _, _, err := a.store.storedChallenge(b.Context(), g); err != nil {
 				b.Fatal(err)
 			}
 		}

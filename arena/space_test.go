@@ -101,7 +101,7 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 	bob.until(g, "some moves", plies(2))
 	full(a)
 	bob.until(g, "moves without a log", plies(8))
-	said := map[string]any{"level": "error", "game": g, "message": "no space: the game goes on, from here its log and a restart's position are not being kept"}
+	said := map[string]any{"level": "error", "game": g, "message": "no space: the game goes on without its log; a restart would return to the last stored entry"}
 	if n := lines.count(said); n != 1 {
 		t.Errorf("said %d times that nothing is kept, want once", n)
 	}
@@ -241,14 +241,19 @@ func TestCorruptLog(t *testing.T) {
 	}
 	bob.until(good, "the end", finished)
 	for g, message := range map[protocol.GameID]string{
-		bad:  "game left alone: the last entry of its log can't be read",
-		torn: "game left alone: its log can't be played through",
+		bad:  "game not refereed: the last entry of its log can't be read",
+		torn: "game not refereed: the moves of its log can't be replayed",
 	} {
 		said := map[string]any{"level": "error", "subject": subjects.Log(g), "message": message}
 		eventually(t, fmt.Sprintf("the report of %s", g), func() bool { return lines.count(said) == 1 })
 	}
 	before := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn)
-	time.Sleep(3 * sweepEvery)
+	// A whole sweep over all games lies between the adoptions of two games of
+	// which the second began after the first was adopted.
+	for _, g := range []protocol.GameID{"mark1", "mark2"} {
+		begun(t, b.store, g, small(t, "60+1"), 0)
+		eventually(t, "the next sweep", func() bool { return b.refereeing(g) })
+	}
 	if after := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn); after != before {
 		t.Errorf("a corrupt log was written on")
 	}

@@ -13,7 +13,7 @@ import (
 	"sparring/protocol"
 )
 
-// store is everything that outlives the process.
+// store is all that outlives the process.
 type store struct {
 	js         jetstream.JetStream
 	subjects   protocol.Subjects
@@ -28,13 +28,14 @@ type store struct {
 // storeWait bounds every single request to JetStream.
 const storeWait = 2 * time.Second
 
-// streamName names a stream or bucket of the platform: they can't have dots.
+// streamName names a stream or bucket of the platform. These names can't have
+// dots.
 func streamName(subjects protocol.Subjects, what string) string {
 	return strings.ReplaceAll(subjects.Prefix(), ".", "_") + "_" + what
 }
 
-// openStore checks the streams and buckets and makes those that are missing.
-// One that is there but different is an error that says in what.
+// openStore checks the streams and buckets and creates those that are missing.
+// If one differs from what the arena needs, the error says how.
 func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, cfg Config) (*store, error) {
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(storeWait))
 	if err != nil {
@@ -48,7 +49,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		Name: streamName(subjects, "challenges"), Description: "waiting challenges", Subjects: []string{subjects.Challenges()},
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgs: int64(cfg.Challenges), MaxMsgsPerSubject: perSubject, Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
-		AllowDirect: false, // a follower's answer may be old
+		AllowDirect: false, // a follower's answer may be outdated
 	})
 	if err != nil {
 		return nil, err
@@ -56,8 +57,8 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.games, err = openStream(ctx, js, jetstream.StreamConfig{
 		Name: streamName(subjects, "games"), Description: "the authoritative log of every game", Subjects: []string{subjects.Logs()},
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxMsgsPerSubject: int64(cfg.Match.LogLimit), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
-		AllowDirect: false, // a follower's answer may be old, and a referee would take its own entry for another's
+		MaxMsgsPerSubject: int64(cfg.Policy.LogLimit), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		AllowDirect: false, // an outdated answer of a follower would make a referee take its own entry for another's
 		RePublish: &jetstream.RePublish{
 			Source:      subjects.Logs(),
 			Destination: subjects.Prefix() + ".watch.{{wildcard(1)}}",
@@ -69,7 +70,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.records, err = openStream(ctx, js, jetstream.StreamConfig{
 		Name: streamName(subjects, "records"), Description: "finished games", Subjects: []string{subjects.Records()},
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxMsgsPerSubject: 1, // a game has one record, for ever
+		MaxMsgsPerSubject: 1, // a game has one record
 		Replicas:          cfg.Replicas, Storage: jetstream.FileStorage, AllowDirect: true,
 	})
 	if err != nil {
@@ -77,8 +78,8 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	}
 	s.queue, err = s.challenges.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: "matchmaker", AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
-		// Challenges that wait for a player count as unacknowledged: a low
-		// bound would let them starve those behind.
+		// Challenges that wait for a player count as unacknowledged. With a low
+		// bound they would block those behind them.
 		MaxAckPending: -1,
 	})
 	if err != nil {
@@ -98,16 +99,16 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	return s, err
 }
 
-// perSubject bounds the challenges on one subject. Each has its own now; the
-// number is that of older arenas, whose streams stay as they are.
+// perSubject limits the challenges on one subject. Each has its own subject now;
+// the number is that of the streams that older arenas created.
 const perSubject = 10_000
 
-// markerFor is how long the mark of an expired lease stays to be seen.
+// markerFor is how long watchers can see that a lease has expired.
 const markerFor = time.Minute
 
-// complete fails where some of the platform's streams are there, with entries,
-// and others are not: what is lost must not be made anew unnoticed. The leases
-// are not among them, they end with the server.
+// complete returns an error if some of the platform's streams exist, with
+// entries, and others do not: a lost stream must not be created anew unnoticed.
+// The leases don't count, since they expire anyway.
 func complete(ctx context.Context, js jetstream.JetStream, subjects protocol.Subjects) error {
 	used, missing := "", []string{}
 	for _, name := range []string{
@@ -131,7 +132,7 @@ func complete(ctx context.Context, js jetstream.JetStream, subjects protocol.Sub
 		strings.Join(missing, ", "), used)
 }
 
-// openStream returns the stream, made when it is missing.
+// openStream returns the stream and creates it if it is missing.
 func openStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.Stream, error) {
 	st, err := js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -148,8 +149,8 @@ func openStream(ctx context.Context, js jetstream.JetStream, want jetstream.Stre
 	return st, sameStream(st.CachedInfo().Config, want)
 }
 
-// sameStream compares what the arena's promises rest on. Sizes, ages,
-// placement and the like are the operator's.
+// sameStream compares the settings that the arena depends on. Sizes, ages and
+// placement are up to the operator.
 func sameStream(have, want jetstream.StreamConfig) error {
 	var diff []string
 	differs := func(what string, have, want any) {

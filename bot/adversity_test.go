@@ -108,20 +108,26 @@ func TestRefusalsThatPass(t *testing.T) {
 	}
 }
 
+// A halt ends the search, and nothing is sent until the game goes on.
 func TestHaltedGameGoesOn(t *testing.T) {
-	p, m, f := playing(t, nil)
-	f.engine.setPause(5 * time.Millisecond)
-	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+	p, m, f := thinking(t)
 	p.mu.Lock()
 	m.Status = protocol.Halted
 	p.advance(m)
 	p.mu.Unlock()
-	time.Sleep(100 * time.Millisecond)
+	eventually(t, "the search to end", func() bool { return f.engine.searches() == 0 })
+	f.engine.setPause(0)
 	p.mu.Lock()
 	m.Status = protocol.Playing
 	p.advance(m)
 	p.mu.Unlock()
 	p.finished(m)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// A move that was sent during the halt came before all those played since.
+	if len(m.refused) > 0 {
+		t.Errorf("moves were refused: %v", m.refused)
+	}
 }
 
 // The platform calls a move illegal that our rules allow: no silent hang.

@@ -26,48 +26,47 @@ type Deps struct {
 	// the cores of the pool.
 	NewGame func(spec string, o engine.GameOptions) (engine.Game, error)
 	Pool    *engine.Pool
-	Build   string // as a hello and the records name it
+	Build   string // for hellos and records
 	// Records, if set, gets the record of every game when it ends.
 	Records play.Records
 	Log     zerolog.Logger
-	// Observe, if set, is told what happens in the games. Several goroutines
-	// call it at once, and games wait for it.
+	// Observe, if set, is called for what happens in the games, by several
+	// goroutines at once. Games wait for it.
 	Observe func(play.Event)
 }
 
 // Bot is the bot process.
 type Bot struct {
-	nc       *nats.Conn
-	cfg      Config
-	deps     Deps
-	log      zerolog.Logger
-	subjects protocol.Subjects
-	ledger   *policy.Ledger
-	clock    *play.ServerClock
-	players  []*player
-	queues   []*queue
-	answered atomic.Pointer[time.Time] // when the platform last answered anybody
+	nc         *nats.Conn
+	cfg        Config
+	deps       Deps
+	log        zerolog.Logger
+	subjects   protocol.Subjects
+	ledger     *policy.Ledger
+	clock      *play.ServerClock
+	players    []*player
+	queues     []*queue
+	lastAnswer atomic.Pointer[time.Time] // of the platform, to any player
 
-	news      chan struct{} // a word: a player may join or leave queues
+	wake      chan struct{} // holds one: a player may join or leave queues
 	drain     chan struct{}
 	drainOnce sync.Once
 
 	games    context.Context // of the sessions
 	mu       sync.Mutex
 	stopping bool
-	running  sync.WaitGroup // sessions, and what they leave behind
+	running  sync.WaitGroup // sessions, and requests that outlive them
 }
 
-// Waits of a process.
 const (
-	silence    = 5 * time.Second         // without an answer to any heartbeat: the platform is away, or the socket dead
-	checkup    = time.Second             // between two looks at what may have failed
-	signOfLife = 2 * time.Second         // a socket that is up has so long to answer
-	endWithin  = 1500 * time.Millisecond // sessions that are told to end have so long
+	silenceLimit  = 5 * time.Second // without any answer of the platform: warn, and probe the connection
+	checkInterval = time.Second     // of the watchdog, and to join queues again
+	probeTimeout  = 2 * time.Second // for the server to answer a ping
+	stopTimeout   = 1500 * time.Millisecond
 )
 
-// New checks the settings and makes a bot on a connection, which stays the
-// caller's.
+// New checks the settings and makes a bot on a connection, which the caller closes
+// after Run.
 func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	if d.NewGame == nil || d.Pool == nil {
 		return nil, errors.New("bot: no engine")
@@ -89,7 +88,7 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	b := &Bot{
 		nc: nc, cfg: cfg, deps: d, subjects: subjects,
 		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
-		ledger: policy.NewLedger(cfg.limits()), clock: new(play.ServerClock), news: make(chan struct{}, 1), drain: make(chan struct{}),
+		ledger: policy.NewLedger(cfg.limits()), clock: new(play.ServerClock), wake: make(chan struct{}, 1), drain: make(chan struct{}),
 	}
 	for _, profile := range profiles {
 		p, err := newPlayer(b, profile)
@@ -107,21 +106,21 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 // context to hand the games over at once.
 func (b *Bot) Drain() { b.drainOnce.Do(func() { close(b.drain) }) }
 
-// Run plays until ctx ends, or the games end after Drain. It then gives the
-// seats back to the platform and returns within three seconds. The error says
-// that the connection was closed. It can be called once.
+// Run plays until ctx ends, or until the games have ended after Drain. It then gives
+// the seats back to the platform and returns within three seconds. It returns an
+// error when the connection is closed. It can be called once.
 func (b *Bot) Run(ctx context.Context) error {
 	b.warmUp(ctx)
 	games, stopGames := context.WithCancel(ctx)
 	defer stopGames()
 	b.games = games
 	begun := time.Now()
-	b.answered.Store(&begun)
+	b.lastAnswer.Store(&begun)
 	status := b.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer b.nc.RemoveStatusListener(status)
 
-	alive, hush := context.WithCancel(ctx)
-	defer hush()
+	alive, stopHeartbeats := context.WithCancel(ctx)
+	defer stopHeartbeats()
 	var wg sync.WaitGroup
 	for _, p := range b.players {
 		wg.Go(func() { p.run(alive) })
@@ -137,8 +136,8 @@ func (b *Bot) Run(ctx context.Context) error {
 	for _, q := range b.queues {
 		q.update()
 	}
-	stopGames() // thinking and requests end; what was sent is the platform's
-	hush()
+	stopGames()
+	stopHeartbeats()
 	wg.Wait()
 	b.stop()
 	return err
@@ -197,11 +196,11 @@ func (b *Bot) tryEngine(p *player, gameName string) error {
 	return run.Wait().Err
 }
 
-// serve keeps the places in the queues until there is a reason to end.
+// serve joins and leaves queues until there is a reason to end.
 func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 	drain := b.drain
 	var draining time.Time // since when
-	tick := time.NewTicker(checkup)
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
 		for _, q := range b.queues {
@@ -213,7 +212,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		case drain != nil:
 		case b.ledger.Used() == 0:
 			return nil
-		case min(time.Since(draining), time.Since(*b.answered.Load())) >= b.cfg.DrainSilence:
+		case min(time.Since(draining), time.Since(*b.lastAnswer.Load())) >= b.cfg.DrainSilence:
 			b.log.Warn().Int("games", b.ledger.Used()).Msg("draining without a platform; leaving the games to other instances")
 			return nil
 		}
@@ -225,17 +224,17 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 			b.ledger.Close()
 			drain, draining = nil, time.Now()
 		case <-b.ledger.Changed():
-		case <-b.news:
+		case <-b.wake:
 		case <-tick.C: // a queue that could not be joined is tried again
 		case s := <-status:
 			if s == nats.CONNECTED {
-				b.again()
+				b.requestHellos()
 			}
 		}
 	}
 }
 
-// stop gives all seats back, and waits a little for the sessions.
+// stop gives all seats back, and waits up to stopTimeout for the sessions.
 func (b *Bot) stop() {
 	b.mu.Lock()
 	b.stopping = true
@@ -252,12 +251,12 @@ func (b *Bot) stop() {
 	wg.Wait()
 	select {
 	case <-ended:
-	case <-time.After(endWithin):
-		b.log.Error().Int("games", b.ledger.Used()).Msg("games that do not end; their records are not written")
+	case <-time.After(stopTimeout):
+		b.log.Error().Int("games", b.ledger.Used()).Msg("some games did not stop; their records are lost")
 	}
 }
 
-// spawn runs f beside Run, which waits for it; false when it is too late.
+// spawn runs f in a goroutine that stop waits for. It returns false after stop.
 func (b *Bot) spawn(f func()) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -268,60 +267,60 @@ func (b *Bot) spawn(f func()) bool {
 	return true
 }
 
-// nudge makes Run look at the queues.
-func (b *Bot) nudge() {
+// lookAtQueues makes Run join and leave queues, as slots are free.
+func (b *Bot) lookAtQueues() {
 	select {
-	case b.news <- struct{}{}:
-	default: // a word is waiting already
+	case b.wake <- struct{}{}:
+	default: // it will
 	}
 }
 
-// again makes all players say hello.
-func (b *Bot) again() {
+// requestHellos has all players say hello.
+func (b *Bot) requestHellos() {
 	for _, p := range b.players {
 		p.RequestHello()
 	}
 }
 
-// heard takes in an answer of the platform.
-func (b *Bot) heard(sent time.Time, server time.Time) {
+// noteAnswer notes that the platform answered, and its time.
+func (b *Bot) noteAnswer(sent time.Time, server time.Time) {
 	now := time.Now()
 	b.clock.Observe(sent, now, server)
-	b.answered.Store(&now)
+	b.lastAnswer.Store(&now)
 }
 
-// watchdog notices a platform that has gone silent while the socket is up:
-// other clients die of that without a word.
+// watchdog notices that the platform no longer answers although the connection is
+// up.
 func (b *Bot) watchdog(ctx context.Context) {
 	silent := false
-	for sleep(ctx, checkup) {
-		gone := time.Since(*b.answered.Load())
+	for sleep(ctx, checkInterval) {
+		gone := time.Since(*b.lastAnswer.Load())
 		switch {
-		case gone < silence && silent:
+		case gone < silenceLimit && silent:
 			silent = false
 			b.log.Info().Msg("the platform answers again")
-			b.again()
-		case gone >= silence && b.nc.IsConnected():
+			b.requestHellos()
+		case gone >= silenceLimit && b.nc.IsConnected():
 			if !silent {
 				silent = true
 				b.log.Warn().Dur("silent_ms", gone).Msg("the platform does not answer")
 			}
 			b.probe(ctx)
-			b.again()
+			b.requestHellos()
 		}
 	}
 }
 
-// probe connects anew where the socket is up but dead.
+// probe reconnects if the server does not answer either.
 func (b *Bot) probe(ctx context.Context) {
-	within, cancel := context.WithTimeout(ctx, signOfLife)
+	within, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	err := b.nc.FlushWithContext(within)
 	if err == nil || ctx.Err() != nil || !b.nc.IsConnected() {
 		return
 	}
-	b.log.Warn().Err(err).Msg("the socket is dead; connecting anew")
+	b.log.Warn().Err(err).Msg("the server does not answer; reconnecting")
 	if err := b.nc.ForceReconnect(); err != nil {
-		b.log.Error().Err(err).Msg("can't connect anew")
+		b.log.Error().Err(err).Msg("can't reconnect")
 	}
 }

@@ -162,6 +162,20 @@ func playingAt(t *testing.T, clock string, prepare func(*platform), change ...fu
 	return p, p.grant(o, ans), f
 }
 
+// thinking is one bot against the script, in the search for its first move, which
+// does not end by itself.
+func thinking(t *testing.T) (*platform, *match, *fixture) {
+	t.Helper()
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")))
+	f.engine.setPause(time.Hour)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	eventually(t, "a search", func() bool { return f.engine.searches() > 0 })
+	return p, m, f
+}
+
 func TestPlaysAGameToItsEnd(t *testing.T) {
 	p, m, f := playing(t, nil)
 	p.finished(m)

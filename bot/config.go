@@ -15,45 +15,45 @@ import (
 	"sparring/protocol"
 )
 
-// Config is all that a bot process can be told. Each field is an environment
-// variable (SPARRING_SLOTS, SPARRING_NATS_URL) for envconfig; the tags name its
-// default and meaning.
+// Config are the settings of a bot process. Each field is an environment variable
+// for envconfig (SPARRING_SLOTS, SPARRING_NATS_URL); its tags are default and
+// meaning.
 type Config struct {
 	NATS     NATS
-	Instance protocol.InstanceID `desc:"id of this process among those that act for the same players; empty: a random one"`
+	Instance protocol.InstanceID `desc:"id of this process, unique among those with the same players; empty: random"`
 
-	Profiles string   `desc:"JSON file with the players that this process acts for; it stands in for PLAYERS"`
-	Players  []string `default:"xiangqi-hare:xiangqi,xiangqi-tortoise:xiangqi,gomoku-hare:gomoku,gomoku-tortoise:gomoku,amazons-hare:amazons,amazons-tortoise:amazons" desc:"players that this process acts for, each name:game or name:game+game"`
+	Profiles string   `desc:"JSON file of the players that this process acts for; replaces PLAYERS"`
+	Players  []string `default:"xiangqi-hare:xiangqi,xiangqi-tortoise:xiangqi,gomoku-hare:gomoku,gomoku-tortoise:gomoku,amazons-hare:amazons,amazons-tortoise:amazons" desc:"players that this process acts for, each as name:game or name:game+game"`
 
-	Slots        int           `default:"8" desc:"games at once, over all players"`
-	HumanSlots   int           `split_words:"true" default:"0" desc:"slots of these that are kept for games against humans"`
-	Cores        int           `default:"0" desc:"cores to think with; 0: all"`
-	GamesPerCore int           `split_words:"true" default:"8" desc:"games that may share a core, each with one thread"`
-	Threads      int           `default:"1" desc:"threads of one search"`
-	HashMB       int           `split_words:"true" default:"64" desc:"hash table in MiB, shared by all games of a kind"`
-	Book         string        `default:"shipped" desc:"opening books that our own engine plays from: shipped, none, or a *.book file or a folder of them"`
-	Ponder       bool          `default:"true" desc:"think on the opponent's time, with cores that are free"`
-	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"while draining, end when the platform has not answered for this long"`
-	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts against POLICY_REPEAT"`
+	Slots        int           `default:"8" desc:"most games at once, of all players together"`
+	HumanSlots   int           `split_words:"true" default:"0" desc:"how many of the SLOTS are reserved for games against humans"`
+	Cores        int           `default:"0" desc:"cores for searches; 0: all"`
+	GamesPerCore int           `split_words:"true" default:"8" desc:"most search threads of games per core"`
+	Threads      int           `default:"1" desc:"threads of each search"`
+	HashMB       int           `split_words:"true" default:"64" desc:"size of the hash table in MiB, one for each game and engine"`
+	Book         string        `default:"shipped" desc:"opening books of our own engine: shipped, none, a *.book file, or a directory of them"`
+	Ponder       bool          `default:"true" desc:"ponder: search on the opponent's time, on cores that no other game needs"`
+	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"after SIGTERM, end when the platform has not answered for this long"`
+	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts for POLICY_REPEAT"`
 
-	Tablebase      string `desc:"directory of endgame tables that our own engine plays Xiangqi with; empty: none"`
-	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build the tables of up to four men that TABLEBASE lacks, in the background with half a core"`
+	Tablebase      string `desc:"directory of endgame tables for our own Xiangqi engine; empty: none"`
+	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build missing tables of up to four men in TABLEBASE, in the background on half a core"`
 
 	Policy policy.Policy
 	Play   play.Manners
 	Match  policy.Matchmaking
 
-	Data     string `default:"data" desc:"directory; records are written below it"`
+	Data     string `default:"data" desc:"directory under which records are written"`
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
 
 // NATS says how to reach the platform.
 type NATS struct {
-	URL      string `default:"nats://127.0.0.1:4222" desc:"server, or several separated by commas"`
+	URL      string `default:"nats://127.0.0.1:4222" desc:"URL of the server, or of several, separated by commas"`
 	User     string `default:"bots" desc:"user name"`
 	Password string `desc:"password of the user"`
-	Creds    string `desc:"path of a .creds file, instead of user and password"`
-	CA       string `desc:"path of the CA certificate of the server; empty: those of the system"`
+	Creds    string `desc:"path of a .creds file, instead of a password"`
+	CA       string `desc:"path of the CA certificate for the server; empty: those of the system"`
 	Prefix   string `default:"sparring" desc:"prefix of all subjects"`
 }
 
@@ -65,7 +65,7 @@ func (c Config) Validate() error {
 		faults.Add("NATS_URL", "missing")
 	}
 	if c.NATS.Creds != "" && c.NATS.Password != "" {
-		faults.Add("NATS_CREDS", "and a password: want one of them")
+		faults.Add("NATS_CREDS", "set beside NATS_PASSWORD: want one of them")
 	}
 	faults.Readable("NATS_CREDS", c.NATS.Creds)
 	faults.Readable("NATS_CA", c.NATS.CA)
@@ -86,7 +86,7 @@ func (c Config) Validate() error {
 		faults.Add("CORES", "%d: this machine has %d", c.Cores, have)
 	}
 	if cores := min(c.cores(), have); c.Threads > cores {
-		faults.Add("THREADS", "%d: there are %d cores to think with", c.Threads, cores)
+		faults.Add("THREADS", "%d: there are %d cores for searches", c.Threads, cores)
 	}
 	faults.AtLeast("HASH_MB", c.HashMB, 1)
 	faults.Positive("DRAIN_SILENCE", c.DrainSilence)
@@ -95,7 +95,7 @@ func (c Config) Validate() error {
 		faults.Add("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)
 	}
 	if c.Book == "" {
-		faults.Add("BOOK", "missing; none is for no book")
+		faults.Add("BOOK", "missing: say none for no book")
 	}
 	if c.Data == "" {
 		faults.Add("DATA", "missing")
@@ -114,7 +114,7 @@ func (c Config) Validate() error {
 	return faults.Join()
 }
 
-// cores is how many there are to think with.
+// cores is the number of cores for searches.
 func (c Config) cores() int {
 	if c.Cores > 0 {
 		return c.Cores

@@ -32,6 +32,13 @@ func (g *greedy) setWinProb(p float64) {
 	g.winProb = p
 }
 
+// searches is how many run.
+func (g *greedy) searches() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.running
+}
+
 // count adds to one of the counters.
 func (g *greedy) count(n *int, by int) {
 	g.mu.Lock()

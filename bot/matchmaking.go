@@ -13,14 +13,14 @@ func (p *player) matchmake(ctx context.Context) {
 	m := p.bot.cfg.Match
 	terms, pool, err := m.Challenge(p.profile.Games)
 	if err != nil {
-		p.log.Error().Err(err).Msg("no matchmaking")
+		p.log.Error().Err(err).Msg("matchmaking is off")
 		return
 	}
 	b := policy.Backoff{Least: m.Interval, Most: m.Longest}
 	for sleep(ctx, b.Next()) {
 		switch played, err := p.challenge(ctx, pool, terms); {
 		case errors.Is(err, policy.ErrFull), errors.Is(err, errUnknown):
-			// Games enough, or nobody to play them for.
+			p.log.Trace().Err(err).Msg("no challenge now")
 		case errors.Is(err, policy.ErrClosed):
 			return
 		case err != nil && ctx.Err() == nil:
@@ -34,19 +34,19 @@ func (p *player) matchmake(ctx context.Context) {
 	}
 }
 
-// challenge asks for one match and waits until it begins or comes to nothing.
-// policy.ErrFull and errUnknown mean not now.
+// challenge sends one challenge and waits until the game begins or the challenge
+// ends. The errors policy.ErrFull and errUnknown mean to try again later.
 func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protocol.Terms) (played bool, err error) {
 	if !p.known() {
-		return false, errUnknown // the platform would not believe that it is there to play
+		return false, errUnknown // it would be paired with somebody who then waits in vain
 	}
-	s, err := p.reserve(nil, p.want(false), challengeFor+helloTimeout)
+	s, err := p.reserve(nil, p.need(false), challengeLifetime+helloTimeout)
 	if err != nil {
 		return false, err
 	}
 	within, cancel := context.WithTimeout(ctx, helloTimeout)
 	ans, err := p.client.Challenge(within, protocol.ChallengeRequest{
-		Terms: terms, Pool: pool, ExpireMS: challengeFor.Milliseconds(),
+		Terms: terms, Pool: pool, ExpireMS: challengeLifetime.Milliseconds(),
 	})
 	cancel()
 	if err != nil {
@@ -56,11 +56,11 @@ func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protoc
 	if err := p.take(s, ans.Game); err != nil {
 		return false, err
 	}
-	p.log.Debug().Str("game", string(ans.Game)).Str("pool", string(pool)).Msg("challenge waits")
+	p.log.Debug().Str("game", string(ans.Game)).Str("pool", string(pool)).Msg("challenge sent")
 	if p.endedEarly(ans.Game) {
 		s.ChallengeEnded()
 	}
-	// The platform's word ends the wait, or the expiry of the reservation.
+	// Otherwise the reservation expires.
 	select {
 	case <-s.Began():
 		return true, nil
@@ -71,13 +71,13 @@ func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protoc
 	}
 }
 
-// withdraw takes a challenge back. Where a game has come of it meanwhile, it
-// is played.
+// withdraw takes a challenge back. If it has been taken meanwhile, the game is
+// played.
 func (p *player) withdraw(ctx context.Context, s *seat) error {
 	within, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
 	if _, err := p.client.Withdraw(within, s.ID()); err != nil {
-		return nil // too late, or unheard: the state or the expiry decides
+		return nil // too late, or no answer: the session ends by itself
 	}
 	s.ChallengeEnded()
 	return policy.ErrClosed

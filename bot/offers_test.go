@@ -101,8 +101,11 @@ func TestJoinsNoQueueBeforeItIsKnown(t *testing.T) {
 	p := newPlatform(t, connect(t, srv.Platform()))
 	p.setMute(true)
 	nc := connect(t, srv.Player("bots"))
-	startBot(t, nc)
-	eventually(t, "a hello, which nobody answers", func() bool { return nc.Stats().OutMsgs > 0 })
+	f := startBot(t, nc)
+	for range 2 { // when Run takes the second, it has looked at the queues after the first
+		f.lookAtQueues()
+		eventually(t, "a look at the queues", func() bool { return len(f.wake) == 0 })
+	}
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -215,10 +218,13 @@ func TestChallengesNobodyBeforeItIsKnown(t *testing.T) {
 	p := newPlatform(t, connect(t, srv.Platform()))
 	p.setMute(true)
 	nc := connect(t, srv.Player("bots"))
-	startBot(t, nc, func(c *Config) {
+	f := startBot(t, nc, func(c *Config) {
 		c.Match.On, c.Match.Interval, c.Match.Longest = true, time.Millisecond, time.Millisecond
 	})
-	eventually(t, "two hellos, which nobody answers", func() bool { return nc.Stats().OutMsgs > 1 })
+	eventually(t, "a challenge to be put off", func() bool { return f.log.has("no challenge now") })
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	p.mu.Lock()
 	if len(p.asked) > 0 {
 		t.Errorf("asked before it was known: %+v", p.asked)

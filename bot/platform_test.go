@@ -45,6 +45,7 @@ type match struct {
 	pos      game.Position
 	seq      uint64
 	requests []protocol.MoveRequest // as they came, repetitions too
+	refused  []protocol.Code        // what those were answered that were refused
 	acts     []string               // action and step
 	chats    []string
 	think    time.Duration // of the scripted seat

@@ -19,35 +19,34 @@ import (
 	"sparring/protocol"
 )
 
-// player is one account that the process acts for: it keeps itself known to
-// the platform, and keeps the seats in its games.
+// player is one account that the process acts for. It says hello, sends heartbeats,
+// and keeps the seats in its games.
 type player struct {
-	bot     *Bot
-	profile Profile
-	client  *protocol.Client
-	log     zerolog.Logger
-	hello   chan struct{} // a word: say hello (again)
-	met     *policy.Encounters
-	plays   *play.Player // what its sessions share
+	bot        *Bot
+	profile    Profile
+	client     *protocol.Client
+	log        zerolog.Logger
+	hello      chan struct{} // holds one: say hello
+	encounters *policy.Encounters
+	shared     *play.Player // what its sessions share
 
-	mu       sync.Mutex
-	engines  map[string]*protocol.Engine // who plays, by game
-	seats    map[protocol.GameID]*seat
-	standing protocol.Code   // what the last hello was answered; "": nothing yet
-	early    protocol.GameID // the last that a notice ended before it had a seat
+	mu        sync.Mutex
+	engines   map[string]*protocol.Engine // that play, by game
+	seats     map[protocol.GameID]*seat
+	helloCode protocol.Code   // answer to the last hello; "" before the first
+	early     protocol.GameID // the latest game that a notice ended before it had a seat
 }
 
-// Pauses of a player.
 const (
-	heartbeat    = 500 * time.Millisecond // until the platform names another
-	helloTimeout = 5 * time.Second
-	helloPause   = 200 * time.Millisecond // between two
-	refusedPause = 5 * time.Second        // after a refusal
-	resumeHold   = 10 * time.Second       // for the state of a game that the platform says we hold
-	defaultHold  = 5 * time.Second        // for a grant, where the offer names no time
-	longestHold  = time.Minute
-	leaveTimeout = time.Second
-	challengeFor = 30 * time.Second // that a challenge of ours waits for somebody
+	defaultHeartbeat  = 500 * time.Millisecond // unless the platform names another
+	helloTimeout      = 5 * time.Second
+	helloPause        = 200 * time.Millisecond // between two hellos
+	refusedPause      = 5 * time.Second        // after a refusal
+	resumeHold        = 10 * time.Second       // for the first state of a resumed game
+	defaultHold       = 5 * time.Second        // for a grant, if the offer names no time
+	maxHold           = time.Minute
+	leaveTimeout      = time.Second
+	challengeLifetime = 30 * time.Second // of our own challenges
 )
 
 func newPlayer(b *Bot, profile Profile) (*player, error) {
@@ -63,12 +62,13 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 	}
 	p := &player{
 		bot: b, profile: profile, client: client,
-		log:     b.log.With().Str("player", string(profile.Player)).Logger(),
-		hello:   make(chan struct{}, 1),
-		met:     policy.NewEncounters(b.cfg.RepeatWindow),
-		engines: map[string]*protocol.Engine{}, seats: make(map[protocol.GameID]*seat),
+		log:        b.log.With().Str("player", string(profile.Player)).Logger(),
+		hello:      make(chan struct{}, 1),
+		encounters: policy.NewEncounters(b.cfg.RepeatWindow),
+		engines:    make(map[string]*protocol.Engine),
+		seats:      make(map[protocol.GameID]*seat),
 	}
-	p.plays = &play.Player{
+	p.shared = &play.Player{
 		ID: profile.Player, Client: client, Clock: b.clock, Process: p, Log: p.log,
 		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.Engine, o) },
 		Pool:    b.deps.Pool, Records: b.deps.Records, Observe: b.deps.Observe,
@@ -89,24 +89,24 @@ func (p *player) RequestHello() {
 	}
 }
 
-// run keeps the player known until ctx ends.
+// run keeps the player known to the platform until ctx ends.
 func (p *player) run(ctx context.Context) {
-	notices, err := p.client.Notices(p.notice)
+	notices, err := p.client.Notices(p.handleNotice)
 	if err != nil {
-		p.log.Error().Err(err).Msg("no notices") // the connection is closed, which ends Run
+		p.log.Error().Err(err).Msg("can't subscribe to notices") // the connection is closed, which ends Run
 		return
 	}
 	defer notices.Unsubscribe()
 	interval := make(chan time.Duration, 1)
 	var wg sync.WaitGroup
-	wg.Go(func() { p.introduce(ctx, interval) })
-	wg.Go(func() { p.beat(ctx, interval) })
+	wg.Go(func() { p.helloLoop(ctx, interval) })
+	wg.Go(func() { p.heartbeatLoop(ctx, interval) })
 	p.RequestHello()
 	wg.Wait()
 }
 
-// introduce says hello whenever there is reason to.
-func (p *player) introduce(ctx context.Context, interval chan<- time.Duration) {
+// helloLoop says hello whenever it is requested, and again until it is answered.
+func (p *player) helloLoop(ctx context.Context, interval chan<- time.Duration) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -116,22 +116,19 @@ func (p *player) introduce(ctx context.Context, interval chan<- time.Duration) {
 		pause := helloPause
 		asked := time.Now()
 		within, cancel := context.WithTimeout(ctx, helloTimeout)
-		ans, err := p.client.Hello(within, protocol.Hello{
-			Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
-			Slots: p.bot.cfg.Slots, Games: p.profile.capabilities(p.described()), Pools: p.profile.Pools,
-		})
+		ans, err := p.client.Hello(within, p.introduction())
 		cancel()
 		switch {
 		case err == nil:
-			p.welcome(asked, ans)
+			p.handleHello(asked, ans)
 			select {
 			case interval <- time.Duration(ans.HeartbeatMS) * time.Millisecond:
-			default: // the last one was not even read yet
+			default: // the last one has not been read yet
 			}
 		case ctx.Err() != nil:
 			return
 		default:
-			if p.refusedBy(err) {
+			if p.refused(err) {
 				pause = refusedPause
 			}
 			p.RequestHello()
@@ -142,20 +139,19 @@ func (p *player) introduce(ctx context.Context, interval chan<- time.Duration) {
 	}
 }
 
-// describe notes who plays a game for the player: it is public from here on, and
-// so leaves out where things lie on this machine.
+// describe sets what hellos say of the engine that plays a game. It leaves out
+// where files are on this machine.
 func (p *player) describe(gameName string, d engine.Description) {
 	spec, err := playerspec.Parse(p.profile.Engine)
 	if err != nil {
 		return // the profile was checked
 	}
 	e := protocol.Engine(d)
-	e.Spec, e.Book = plain(spec.Public()), plain(filepath.Base(e.Book))
-	if d.Book == "" {
-		e.Book = ""
+	e.Spec = publicText(spec.Public())
+	if e.Book != "" {
+		e.Book = publicText(filepath.Base(e.Book))
 	}
-	e.Name, e.Build = plain(e.Name), plain(e.Build)
-	e.Reproducible = p.profile.Reproducible
+	e.Name, e.Build = publicText(e.Name), publicText(e.Build)
 	if n := p.profile.Nodes; n > 0 && (e.Nodes == 0 || n < e.Nodes) {
 		e.Nodes = n
 	}
@@ -164,15 +160,8 @@ func (p *player) describe(gameName string, d engine.Description) {
 	p.engines[gameName] = &e
 }
 
-// described is who plays, by game.
-func (p *player) described() map[string]*protocol.Engine {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return maps.Clone(p.engines)
-}
-
-// plain is a text as a hello may have it: a program may call itself anything.
-func plain(text string) string {
+// publicText makes a text fit for a hello: a program may call itself anything.
+func publicText(text string) string {
 	r := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
 			return -1
@@ -182,30 +171,41 @@ func plain(text string) string {
 	return string(r[:min(len(r), 64)])
 }
 
-// refusedBy reports whether the platform refused the hello, and logs it the
-// first time. Anything else is silence, which the watchdog tells of.
-func (p *player) refusedBy(err error) bool {
+// introduction is what the player's hellos say.
+func (p *player) introduction() protocol.Hello {
+	p.mu.Lock()
+	engines := maps.Clone(p.engines)
+	p.mu.Unlock()
+	return protocol.Hello{
+		Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
+		Slots: p.bot.cfg.Slots, Games: p.profile.capabilities(engines), Pools: p.profile.Pools,
+	}
+}
+
+// refused reports whether the platform refused the hello, and logs it the first
+// time. The watchdog reports when there is no answer.
+func (p *player) refused(err error) bool {
 	refusal, ok := errors.AsType[*protocol.Error](err)
 	if !ok {
 		return false
 	}
 	p.mu.Lock()
-	seen := p.standing == refusal.Code
-	p.standing = refusal.Code
+	seen := p.helloCode == refusal.Code
+	p.helloCode = refusal.Code
 	p.mu.Unlock()
 	if !seen {
-		p.log.Error().Err(refusal).Msg("the platform refuses this player; asking again")
+		p.log.Error().Err(refusal).Msg("the platform refuses this player; retrying")
 	}
 	return true
 }
 
-// welcome takes up the games that the platform says we hold, and lets go of
-// those that it does not know, asked at the time given.
-func (p *player) welcome(asked time.Time, ans protocol.HelloAnswer) {
-	p.bot.heard(asked, ans.ServerTime)
+// handleHello resumes the games that the platform says we hold, and tells the
+// sessions of those that it did not know when it was asked.
+func (p *player) handleHello(asked time.Time, ans protocol.HelloAnswer) {
+	p.bot.noteAnswer(asked, ans.ServerTime)
 	p.mu.Lock()
-	first := p.standing != protocol.Accepted
-	p.standing = protocol.Accepted
+	first := p.helloCode != protocol.Accepted
+	p.helloCode = protocol.Accepted
 	held := make(map[protocol.GameID]bool, len(ans.Held))
 	for _, g := range ans.Held {
 		held[g] = true
@@ -218,16 +218,16 @@ func (p *player) welcome(asked time.Time, ans protocol.HelloAnswer) {
 	p.mu.Unlock()
 	if first {
 		p.log.Info().Int("held", len(ans.Held)).Msg("known to the platform")
-		p.bot.nudge()
+		p.bot.lookAtQueues()
 	}
 	for _, g := range ans.Held {
 		p.resume(g)
 	}
 }
 
-// beat sends heartbeats. The first waits for the answer to the first hello.
-func (p *player) beat(ctx context.Context, interval <-chan time.Duration) {
-	every := heartbeat
+// heartbeatLoop sends heartbeats, from the answer to the first hello on.
+func (p *player) heartbeatLoop(ctx context.Context, interval <-chan time.Duration) {
+	every := defaultHeartbeat
 	set := func(d time.Duration) {
 		if d > 0 {
 			every = min(max(d, 50*time.Millisecond), 10*time.Second)
@@ -242,7 +242,7 @@ func (p *player) beat(ctx context.Context, interval <-chan time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		p.pulse(ctx, every)
+		p.sendHeartbeat(ctx, every)
 		select {
 		case <-ctx.Done():
 			return
@@ -254,59 +254,59 @@ func (p *player) beat(ctx context.Context, interval <-chan time.Duration) {
 	}
 }
 
-// pulse is one heartbeat. It waits no longer than until the next is due: the
-// platform gives our seats away when it hears nothing for three of them.
-func (p *player) pulse(ctx context.Context, every time.Duration) {
+// sendHeartbeat waits for the answer until the next heartbeat is due. The platform
+// gives our seats away when it misses three.
+func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	within, cancel := context.WithTimeout(ctx, every)
 	defer cancel()
 	sent := time.Now()
-	ans, err := p.client.Alive(within, p.bot.ledger.Free(p.want(true)), p.playing())
+	ans, err := p.client.Alive(within, p.bot.ledger.Free(p.need(true)), p.playing())
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
-		p.bot.heard(sent, ans.ServerTime)
+		p.bot.noteAnswer(sent, ans.ServerTime)
 		if refusal.Code == protocol.UnknownPeer {
 			p.RequestHello()
 		}
 		return
 	}
 	if err != nil {
-		return // silence is the watchdog's business
+		return // the watchdog reports it
 	}
-	p.bot.heard(sent, ans.ServerTime)
+	p.bot.noteAnswer(sent, ans.ServerTime)
 	for _, g := range ans.Held {
 		if s := p.seatIn(g); s == nil || !s.Held() {
-			p.RequestHello() // a game that we do not know of, or whose state was lost
+			p.RequestHello() // an unknown game, or one whose state was lost
 			return
 		}
 	}
 }
 
-// want is what a game of this player needs of the ledger.
-func (p *player) want(human bool) policy.Need {
+// need is what a game of this player takes from the ledger.
+func (p *player) need(human bool) policy.Need {
 	return policy.Need{Player: p.profile.Player, MaxGames: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads}
 }
 
-// known reports whether the platform has answered a hello: it believes no
-// accept of an instance that it does not know.
+// known reports whether the platform has accepted a hello. It grants no game to an
+// instance that it does not know.
 func (p *player) known() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.standing == protocol.Accepted
+	return p.helloCode == protocol.Accepted
 }
 
 // free reports whether the player can take another game.
 func (p *player) free() bool {
-	return p.known() && p.bot.ledger.Free(p.want(p.profile.Policy.Opponents != policy.BotsOnly)) > 0
+	return p.known() && p.bot.ledger.Free(p.need(p.profile.Policy.Opponents != policy.BotsOnly)) > 0
 }
 
-// games counts the player's games, promised ones included.
+// games counts the player's games, reserved ones included.
 func (p *player) games() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.seats)
 }
 
-// notice hears what concerns no state of a game.
-func (p *player) notice(n protocol.Notice) {
+// handleNotice acts on a notice.
+func (p *player) handleNotice(n protocol.Notice) {
 	ev := p.log.Info()
 	switch n.Kind {
 	case protocol.NoticeExpired, protocol.NoticeDeclined, protocol.NoticeReleased:
@@ -321,8 +321,8 @@ func (p *player) notice(n protocol.Notice) {
 		Str("reason", short(n.Reason)).Str("text", n.Text).Msg("notice")
 }
 
-// ended is the seat in a game that comes to nothing. Where there is none, the
-// notice may have come before the answer that names the game: that is remembered.
+// ended is the seat in a game that was called off; nil if there is none. The notice
+// may then have come before the answer that names the game: endedEarly tells.
 func (p *player) ended(g protocol.GameID) *seat {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -333,17 +333,17 @@ func (p *player) ended(g protocol.GameID) *seat {
 	return s
 }
 
-// endedEarly reports whether a game came to nothing before it had a seat.
+// endedEarly reports whether a game was called off before it had a seat.
 func (p *player) endedEarly(g protocol.GameID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.early == g
 }
 
-// short cuts what should be an id, from a message that nobody has checked.
+// short cuts an id from a message that was not checked.
 func short[T ~string](id T) string { return string(id[:min(len(id), 32)]) }
 
-// sleep waits, and is false when ctx ended first.
+// sleep waits for d. It returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -20,22 +20,22 @@ type Profile struct {
 	Player  protocol.PlayerID `json:"player"`
 	Display string            `json:"display,omitempty"` // up to 64 runes, any script
 	Games   []string          `json:"games"`
-	// Pools are the queues to listen in; none named: the player's own, and
-	// <game>.<speed> for every game and every speed that the policy takes.
+	// Pools are those that the player takes offers from. The default is the player's
+	// own, and <game>.<speed> for each game and speed that the policy takes.
 	Pools []protocol.Pool `json:"pools,omitempty"`
-	// Engine is the spec of who thinks for it, as package playerspec reads it; "" is
-	// our own engine. The games of a program that fails are resigned.
+	// Engine is the spec of the player's engine, as package playerspec reads it; "" is
+	// our own. If a program fails, its game is resigned.
 	Engine string `json:"engine,omitempty"`
-	Slots  int    `json:"slots,omitempty"` // games at once; 0: no limit but the process's
-	// Nodes limits each search, so that the strength holds under load; 0: the
-	// clock alone limits it.
+	Slots  int    `json:"slots,omitempty"` // most games at once; 0: the limit of the process alone
+	// Nodes limits each search, so that the strength does not depend on the load of
+	// the machine; 0: the clock alone limits it.
 	Nodes uint64 `json:"nodes,omitempty"`
 	// Reproducible makes the moves of its games replayable: one thread, a limit
 	// of nodes, a hash table of the game's own that is cleared before each search,
 	// no pondering, no endgame tables.
 	Reproducible bool           `json:"reproducible,omitempty"`
-	Policy       *policy.Policy `json:"policy,omitempty"` // absent: the process's
-	Play         *play.Manners  `json:"play,omitempty"`   // absent: the process's
+	Policy       *policy.Policy `json:"policy,omitempty"` // default: that of the process
+	Play         *play.Manners  `json:"play,omitempty"`   // default: those of the process
 }
 
 // players are the profiles of the settings, complete and checked.
@@ -123,7 +123,7 @@ func strict(data []byte, v any) error {
 
 func checkProfiles(profiles []Profile) (errs []error) {
 	if len(profiles) == 0 {
-		return []error{errors.New("no player")}
+		return []error{errors.New("no players")}
 	}
 	seen := make(map[protocol.PlayerID]bool)
 	for _, p := range profiles {
@@ -167,7 +167,7 @@ func (p Profile) check() (errs []error) {
 		bad("slots %d: want 0 or more", p.Slots)
 	}
 	if len([]rune(p.Display)) > 64 {
-		bad("display: longer than 64")
+		bad("display: longer than 64 characters")
 	}
 	if p.Policy != nil {
 		for _, err := range p.Policy.Validate("policy: ") {

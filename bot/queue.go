@@ -14,8 +14,8 @@ import (
 	"sparring/protocol"
 )
 
-// queue is the process's place in one pool's match queue, for all its players
-// who listen there. It is in the queue only while one of them has a slot.
+// queue is the process's place in the match queue of a pool, for all its players
+// of that pool. It is in the queue while one of them has a free slot.
 type queue struct {
 	pool    protocol.Pool
 	players []*player
@@ -56,25 +56,24 @@ func (q *queue) update() {
 		}
 		q.sub = sub
 	case !free && q.sub != nil:
-		// Drained, so that offers on their way are still answered: the
-		// platform would wait for us until they run out. It fails only when
-		// the connection is closed, and the subscription with it.
+		// Drain still answers offers that are on their way; the platform
+		// waits for an answer. It fails only on a closed connection.
 		q.sub.Drain()
 		q.sub = nil
 	}
 }
 
-// take answers an offer, for the player who wants it and has fewest games.
+// take answers an offer, for the player with the fewest games that accepts it.
 func (q *queue) take(o protocol.Offer) protocol.OfferAnswer {
 	if q.clock.Age(o.Deadline, time.Now()) > 0 {
-		// Nobody listens to the answer any more; no slot must wait for it.
+		// The platform no longer waits for the answer: reserve nothing.
 		return protocol.OfferAnswer{Answer: protocol.Busy}
 	}
 	candidates := slices.DeleteFunc(slices.Clone(q.players), func(p *player) bool {
 		return o.Player != "" && o.Player != p.profile.Player
 	})
 	slices.SortStableFunc(candidates, func(a, b *player) int { return cmp.Compare(a.games(), b.games()) })
-	why := policy.Refusal{Reason: protocol.DeclineOpponent, Text: "the seat belongs to a player who is not here"}
+	why := policy.Refusal{Reason: protocol.DeclineOpponent, Text: "the seat belongs to a player of another process"}
 	busy := false
 	for i, p := range candidates {
 		refusal, err := p.answer(o)

@@ -24,14 +24,14 @@ func (s *seat) abandon() {
 	s.slot.Release()
 }
 
-// seatIn is the player's seat in a game; nil: none.
+// seatIn is the player's seat in a game, or nil.
 func (p *player) seatIn(g protocol.GameID) *seat {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.seats[g]
 }
 
-// playing lists the games that the platform has granted.
+// playing lists the games that were granted.
 func (p *player) playing() []protocol.GameID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,21 +44,21 @@ func (p *player) playing() []protocol.GameID {
 	return games
 }
 
-// resume takes up a running game that the platform says we hold.
+// resume takes a seat that the platform says we hold.
 func (p *player) resume(g protocol.GameID) {
 	if s := p.seatIn(g); s != nil {
 		return
 	}
 	if err := protocol.CheckID("game", g); err != nil {
-		p.log.Warn().Err(err).Msg("held game")
+		p.log.Warn().Err(err).Msg("the platform says that we hold an invalid game")
 		return
 	}
-	// Whom it is against we do not know yet, but it runs already.
-	err := p.open(g, nil, p.want(true), resumeHold)
+	// The opponent is not known yet, but the game runs already.
+	err := p.open(g, nil, p.need(true), resumeHold)
 	switch {
 	case err == nil:
 		p.log.Info().Str("game", string(g)).Msg("resuming")
-		p.RequestHello() // for its state, now that we listen
+		p.RequestHello() // for its state, now that we are subscribed
 	case errors.Is(err, errStopping):
 	default:
 		p.log.Warn().Err(err).Str("game", string(g)).Msg("giving a seat back")
@@ -70,9 +70,9 @@ func (p *player) resume(g protocol.GameID) {
 func (p *player) GiveBack(g protocol.GameID) { p.bot.spawn(func() { p.leave(g) }) }
 
 // GameBegan implements play.Process.
-func (p *player) GameBegan(opponent protocol.PlayerID) { p.met.Add(opponent) }
+func (p *player) GameBegan(opponent protocol.PlayerID) { p.encounters.Add(opponent) }
 
-// leave gives seats back: those of the games, or all.
+// leave gives the seats in these games back, or all seats.
 func (p *player) leave(games ...protocol.GameID) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
@@ -80,22 +80,22 @@ func (p *player) leave(games ...protocol.GameID) {
 	switch {
 	case err == nil, !p.bot.nc.IsConnected(): // the platform sees the end of the connection
 	case errors.Is(err, nats.ErrNoResponders):
-		p.log.Debug().Err(err).Msg("nobody there to give seats back to")
+		p.log.Debug().Err(err).Msg("no platform to give seats back to")
 	default:
-		p.log.Warn().Err(err).Msg("seats not given back; the platform will miss the heartbeat")
+		p.log.Warn().Err(err).Msg("seats not given back; the platform will miss the heartbeats")
 	}
 }
 
 // Errors of a player.
 var (
-	errStopping = errors.New("stopping")                      // the process takes up nothing more
-	errUnknown  = errors.New("not known to the platform yet") // the player
-	errDouble   = errors.New("in the game already")           // the player
+	errStopping = errors.New("stopping")                      // the process starts nothing more
+	errUnknown  = errors.New("not known to the platform yet") // try again after the hello
+	errSeated   = errors.New("already in the game")
 )
 
-// reserve takes a slot for a seat in a game that is still to be named.
+// reserve reserves a slot for a game whose id is not known yet.
 func (p *player) reserve(offer *protocol.Offer, need policy.Need, hold time.Duration) (*seat, error) {
-	s := &seat{Session: play.New(p.bot.games, p.plays, offer)}
+	s := &seat{Session: play.New(p.bot.games, p.shared, offer)}
 	slot, err := p.bot.ledger.Reserve(need, hold, s.ReservationExpired)
 	if err != nil {
 		s.Cancel()
@@ -105,8 +105,8 @@ func (p *player) reserve(offer *protocol.Offer, need policy.Need, hold time.Dura
 	return s, nil
 }
 
-// take starts a session for a game, listening before anybody is told. The error
-// gives the slot back.
+// take starts the session, which subscribes to the game before the platform is
+// told. On an error the slot is free again.
 func (p *player) take(s *seat, g protocol.GameID) error {
 	p.mu.Lock()
 	_, there := p.seats[g]
@@ -116,7 +116,7 @@ func (p *player) take(s *seat, g protocol.GameID) error {
 	p.mu.Unlock()
 	if there {
 		s.abandon()
-		return errDouble
+		return errSeated
 	}
 	leave := func() {
 		p.mu.Lock()
@@ -143,7 +143,7 @@ func (p *player) open(g protocol.GameID, offer *protocol.Offer, need policy.Need
 	return p.take(s, g)
 }
 
-// answer decides about an offer, and reserves the slot when it is accepted.
+// answer decides about an offer, and reserves a slot if it accepts. The errors
 // policy.ErrFull and errUnknown mean busy.
 func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	if !p.known() {
@@ -157,7 +157,7 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	}
 	recent, human := 0, false
 	if o.Opponent != nil {
-		recent, human = p.met.Recent(o.Opponent.Player), o.Opponent.Kind == protocol.Human
+		recent, human = p.encounters.Recent(o.Opponent.Player), o.Opponent.Kind == protocol.Human
 	}
 	if r := p.profile.Policy.Check(p.profile.Player, p.profile.Games, o, recent); r != (policy.Refusal{}) {
 		return r, nil
@@ -166,5 +166,5 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	if hold <= 0 {
 		hold = defaultHold
 	}
-	return policy.Refusal{}, p.open(o.Game, &o, p.want(human), min(hold, longestHold))
+	return policy.Refusal{}, p.open(o.Game, &o, p.need(human), min(hold, maxHold))
 }

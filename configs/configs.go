@@ -1,4 +1,5 @@
-// Package configs carries the shipped settings that the binary needs itself.
+// Package configs embeds the shipped settings, books and openings in the binary,
+// and reads settings from the environment.
 package configs
 
 import (
@@ -6,8 +7,8 @@ import (
 	"io/fs"
 )
 
-// NATS is nats.conf: accounts, permissions and limits of the NATS server, for
-// production and for the embedded one.
+// NATS is nats.conf: the accounts, permissions and limits of the NATS server, in
+// production and embedded.
 //
 //go:embed nats.conf
 var NATS string
@@ -15,18 +16,18 @@ var NATS string
 //go:embed books openings
 var shipped embed.FS
 
-// Books is the folder of the shipped opening books; books/manifest.json says how
+// Books returns the folder of the shipped opening books. Its manifest.json says how
 // they were made.
 func Books() fs.FS { return folder("books") }
 
-// Openings is the folder of the shipped openings for matches; the head of each
+// Openings returns the folder of the shipped openings for matches. The head of each
 // file says how it was made.
 func Openings() fs.FS { return folder("openings") }
 
 func folder(name string) fs.FS {
 	f, err := fs.Sub(shipped, name)
 	if err != nil {
-		panic(err) // the name is no path: it is one
+		panic(err) // unreachable: the embedded folder exists
 	}
 	return f
 }

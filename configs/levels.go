@@ -2,8 +2,8 @@ package configs
 
 import "embed"
 
-// Levels are levels-GAME.json: how strong the levels of each game were measured
-// to be, by `sparring levels calibrate`.
+// Levels holds a file levels-GAME.json for each game: the strength of its levels, as
+// measured by `sparring levels calibrate`.
 //
 //go:embed levels-*.json
 var Levels embed.FS

@@ -51,11 +51,9 @@ type Engine struct {
 	adapter adapter.Adapter
 	params  search.Params
 	options Options
-	// Games with a table of their own have a kernel of their own too: what is
-	// shared is made when a game first wants it.
-	shared func() *search.Kernel
-	apart  *search.Kernel
-	tables tables
+	shared  func() *search.Kernel // of the games that share a hash table, made when first used
+	apart   *search.Kernel        // of the games with tables of their own
+	tables  tables                // for apart
 }
 
 // New makes the engine for a game; the error wraps game.ErrRules for a game
@@ -120,8 +118,15 @@ func Params(gameName, eval string) (search.Params, error) {
 // Params are the parameters of the engine's game.
 func (e *Engine) Params() search.Params { return e.params }
 
-// NewGame implements Searcher. Games share a hash table unless they are to have
-// one of their own.
+// TableMen returns the largest number of men in its endgame tables, 0 without any.
+func (e *Engine) TableMen() int {
+	if e.options.Tables == nil {
+		return 0
+	}
+	return e.options.Tables.Men()
+}
+
+// NewGame implements Searcher.
 func (e *Engine) NewGame(o GameOptions) (Game, error) {
 	if o.Rules != nil && o.Rules.Game != e.game {
 		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, o.Rules.Game)

@@ -60,7 +60,7 @@ func TestEvaluationsShareATable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kernels []*search.Kernel
+	var games []*search.Game
 	for _, name := range []string{"", "xu2006", "relations"} {
 		a, err := own.WithEvaluation(name)
 		if err != nil {
@@ -70,16 +70,16 @@ func TestEvaluationsShareATable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := search.New(a.Params(), table)
-		if found, ok := k.ProbeTable(pos); ok {
+		g := search.New(a.Params(), table).NewGame(search.GameOptions{})
+		if found, ok := g.ProbeTable(pos); ok {
 			t.Errorf("eval=%q finds what others have stored: %+v", name, found)
 		}
-		k.Start(pos, search.Limits{Depth: 4}, nil).Wait()
-		for _, k := range append(kernels, k) {
-			if _, ok := k.ProbeTable(pos); !ok {
+		g.Start(pos, search.Limits{Depth: 4}, nil).Wait()
+		for _, g := range append(games, g) {
+			if _, ok := g.ProbeTable(pos); !ok {
 				t.Errorf("after eval=%q: what a search has stored is not found again", name)
 			}
 		}
-		kernels = append(kernels, k)
+		games = append(games, g)
 	}
 }

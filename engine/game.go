@@ -83,7 +83,7 @@ type Description struct {
 	HashMB       int
 	Threads      int
 	Book         string
-	TableMen     int // men on the board that its endgame tables go up to
+	TableMen     int // largest number of men in its endgame tables
 	Eval         string
 	Seed         uint64
 	Reproducible bool

@@ -1,10 +1,16 @@
 package engine
 
 import (
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/game/gametest"
 )
 
 // TestManyGames: games share what is large. A thousand that are open take far
@@ -50,4 +56,62 @@ func allocated() int64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// TestReproducible: a move of a reproducible game depends on the position, the
+// limits and the seed alone: not on what was searched before, in this game or
+// another, on a takeback, or on how fast the clock runs.
+func TestReproducible(t *testing.T) {
+	for _, a := range adapters {
+		t.Run(a.Game, func(t *testing.T) {
+			e, err := New(a.Game, Options{HashBytes: 1 << 20, Threads: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pool := NewPool(2)
+			defer pool.Close()
+			var positions []game.Position
+			rng := rand.New(rand.NewPCG(2, 2))
+			for p := start(t, a.Game); len(positions) < 6; {
+				gametest.Stroll(t, rng, p, 3)
+				positions = append(positions, p.Clone())
+			}
+			find := func(g Game, p game.Position) search.Result {
+				t.Helper()
+				c := &Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Microsecond}}
+				run, err := pool.Start(Request{Game: g, Position: p, Limits: search.Limits{Nodes: 1500}, Clock: c})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := run.Wait()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r
+			}
+			open := func() Game {
+				g, err := e.NewGame(GameOptions{Seed: 3, Reproducible: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return g
+			}
+			g := open()
+			defer g.Close()
+			var first []search.Result
+			for _, p := range positions {
+				first = append(first, find(g, p))
+			}
+			for i, p := range slices.Backward(positions) {
+				other := open() // as after a restart
+				for _, g := range []Game{g, other} {
+					if r := find(g, p); r.Move != first[i].Move || r.Score != first[i].Score || r.Nodes != first[i].Nodes {
+						t.Errorf("%s: move %s, score %d, %d nodes; then %s, %d, %d", p, p.Format(first[i].Move), first[i].Score, first[i].Nodes,
+							p.Format(r.Move), r.Score, r.Nodes)
+					}
+				}
+				other.Close()
+			}
+		})
+	}
 }

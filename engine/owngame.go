@@ -9,8 +9,7 @@ import (
 	"sparring/game"
 )
 
-// ErrGameClosed is returned by a Search after Close: the game has to be opened
-// anew.
+// ErrGameClosed is returned by Game.Search after Close.
 var ErrGameClosed = errors.New("the game is closed")
 
 // ownGame is a game that our own engine plays.
@@ -33,12 +32,9 @@ func (g *ownGame) Ready() error { return nil }
 // Describe implements Game.
 func (g *ownGame) Describe() Description {
 	d := Description{Name: OurName, Build: Build(), HashMB: g.engine.options.HashBytes >> 20, Threads: g.engine.options.Threads,
-		Eval: g.engine.params.Eval, Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+		Eval: g.engine.params.Eval, TableMen: g.engine.TableMen(), Seed: g.options.Seed, Reproducible: g.options.Reproducible}
 	if g.options.Reproducible {
 		d.Threads = 1
-	}
-	if t := g.engine.options.Tables; t != nil {
-		d.TableMen = t.Men()
 	}
 	return d
 }
@@ -49,7 +45,7 @@ func (g *ownGame) Search(p game.Position, l search.Limits, report func(search.In
 		return nil, err
 	}
 	if g.engine.adapter.SelfLoss {
-		if err := spare(p, &l); err != nil {
+		if err := dropLosing(p, &l); err != nil {
 			return nil, err
 		}
 	}
@@ -98,15 +94,15 @@ func (g *ownGame) Close() error {
 	return nil
 }
 
-// tables are hash tables of games that have ended, for the next ones: to make a
-// large one takes the system long.
+// tables keeps the hash tables of games that have ended for the next ones: making a
+// large table is slow.
 type tables struct {
 	bytes int
 	mu    sync.Mutex
 	free  []*search.Table
 }
 
-// take gives an empty table.
+// take returns an empty table.
 func (t *tables) take() *search.Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,10 +122,10 @@ func (t *tables) put(table *search.Table) {
 	t.free = append(t.free, table)
 }
 
-// spare takes the moves that lose at once by the rules out of a search, unless
-// all do: the kernel may judge a repetition otherwise than the rules, who have
-// seen the whole game, and theirs is the last word.
-func spare(p game.Position, l *search.Limits) error {
+// dropLosing removes the moves that lose at once by the rules from a search,
+// unless all do. The kernel may judge a repetition differently; the rules, which
+// know the whole game, decide.
+func dropLosing(p game.Position, l *search.Limits) error {
 	legal := l.Moves
 	if legal == nil {
 		legal = p.Legal(nil)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,33 +16,32 @@ import (
 	"sparring/game"
 )
 
-// ErrClosed: the pool takes no more requests.
-var ErrClosed = errors.New("think pool is closed")
+// ErrClosed is returned by Pool.Start after Pool.Close.
+var ErrClosed = errors.New("the search pool is closed")
 
-// Pool lets the searches of many games share the cores. Who is on the clock
-// goes first, at once, by making pondering pause; with more players on the
-// clock than cores, the earliest deadline goes first, and nobody waits longer
-// than half of the time that was meant for the move. Pondering gets what is
+// Pool schedules the searches of many games on the cores. Searches for a move
+// come first and begin at once: pondering is paused for them. If there are more
+// of them than cores, the earliest deadline goes first, but none waits longer
+// than half of the time planned for its move. Pondering gets the cores that are
 // left.
 type Pool struct {
 	cores int
 
-	// mu guards what follows and the mutable part of every Thought. It is
+	// mu guards what follows and the mutable fields of every Search. It is
 	// never held while a search starts, reports or ends.
 	mu       sync.Mutex
-	thoughts []*Thought // in order of arrival
+	searches []*Search // in order of arrival
 	timer    *time.Timer
 	closed   bool
-	living   sync.WaitGroup
+	running  sync.WaitGroup
 }
 
-// Numbers for requests that have no time limit of their own.
 const (
-	usualThought = 10 * time.Second // when such a request is taken to be due
-	usualLength  = 80               // plies of a game of which nothing is known
+	defaultBudget = 10 * time.Second // schedules a search that has no limit of time
+	defaultLength = 80               // plies of a game without an adapter
 )
 
-// NewPool makes a pool of so many cores, runtime.GOMAXPROCS when 0. Close it.
+// NewPool makes a pool that uses so many cores; 0 is runtime.GOMAXPROCS. Close it.
 func NewPool(cores int) *Pool {
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)
@@ -52,27 +52,30 @@ func NewPool(cores int) *Pool {
 // Clock is the time that a move has.
 type Clock = search.Clock
 
-// Request is a position of a game to think about.
+// Request asks for a search.
 type Request struct {
-	Game     Game          // stays open until the thought has ended
-	Position game.Position // copied
+	Game     Game          // open until the search has ended
+	Position game.Position // of that game; copied
 	// Limits besides the clock's. The clock, if there is one, sets Soft, Hard,
-	// From and SoftScale.
+	// From and SoftScale. In a reproducible game it sets only From if there is a
+	// limit of nodes or depth: the search ends by that alone, even if the flag
+	// falls.
 	Limits search.Limits
 	Clock  *Clock
-	// Ponder: think until PonderHit or Stop; Clock and the time in Limits are not
-	// used.
+	// Ponder: search until PonderHit or Stop. Clock and the limits of time are
+	// not used.
 	Ponder bool
-	Watch  func(search.Info) // as in Game.Search
+	Watch  func(search.Info) // as the report of Game.Search
 }
 
-// Thought is a request being worked on. Its methods may be called by any
-// goroutine at any time.
-type Thought struct {
+// Search is a request that waits for a core or is being searched. Its methods
+// may be called by any goroutine at any time.
+type Search struct {
 	pool     *Pool
 	game     Game
 	position game.Position
 	watch    func(search.Info)
+	untimed  bool          // no clock limits the search
 	granted  chan struct{} // closed when a core is first granted
 	stop     chan struct{} // closed by Stop
 	done     chan struct{} // closed when result and err are set
@@ -80,136 +83,140 @@ type Thought struct {
 	// Guarded by pool.mu.
 	limits  search.Limits
 	playing bool      // on the clock, not pondering
-	due     time.Time // the deadline that requests are ordered by
-	urgent  time.Time // from here on it goes without regard to cores
-	awake   bool
+	due     time.Time // deadline
+	urgent  time.Time // from then on it runs even without a free core
+	awake   bool      // it may run
 	stopped bool
-	run     Running     // nil until started
+	run     Running     // nil before it runs
 	flag    *time.Timer // stops the search of a reproducible game; nil without a clock
-	timeOut bool        // it has
+	flagged bool        // it has
 
 	result search.Result
 	err    error
 }
 
-// Think begins to work on a request and returns at once. The error wraps
-// game.ErrOver or ErrClosed.
-func (p *Pool) Think(r Request) (*Thought, error) {
+// Start starts a search, which runs when there is a core for it, and returns at
+// once. The error wraps game.ErrOver or ErrClosed.
+func (p *Pool) Start(r Request) (*Search, error) {
 	if out := r.Position.Outcome(); out.Over() {
 		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
 	}
-	t := &Thought{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits,
+	s := &Search{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits, untimed: untimed(r.Game, r.Limits),
 		granted: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
 	if r.Ponder {
-		t.limits.Soft, t.limits.Hard, t.limits.Wait = 0, 0, true
+		s.limits.Soft, s.limits.Hard, s.limits.Wait = 0, 0, true
 	} else {
-		t.play(r.Clock)
+		s.play(r.Clock)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, ErrClosed
 	}
-	p.thoughts = append(p.thoughts, t)
-	p.living.Go(t.live)
+	p.searches = append(p.searches, s)
+	p.running.Go(s.work)
 	p.schedule()
-	return t, nil
+	return s, nil
 }
 
-// Close stops all thoughts and waits for their end.
+// untimed reports whether the clock must not limit a search.
+func untimed(g Game, l search.Limits) bool {
+	if !g.Options().Reproducible {
+		return false
+	}
+	d := g.Describe()
+	return max(l.Nodes, d.Nodes) > 0 || max(l.Depth, d.Depth) > 0
+}
+
+// Close stops all searches and waits for their end.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	all := slices.Clone(p.thoughts)
+	all := slices.Clone(p.searches)
 	p.mu.Unlock()
-	for _, t := range all {
-		t.Stop()
+	for _, s := range all {
+		s.Stop()
 	}
-	p.living.Wait()
+	p.running.Wait()
 }
 
-// play puts a thought on the clock.
-func (t *Thought) play(c *Clock) {
-	l := &t.limits
+// play makes it a search for a move, with the limits that the clock sets.
+func (s *Search) play(c *Clock) {
+	l := &s.limits
 	l.Wait = false
 	if l.From.IsZero() {
 		l.From = time.Now()
 	}
+	soft, hard := l.Soft, l.Hard
 	if c != nil {
-		length := usualLength
-		if a, err := Adapter(t.position.Rules().Game); err == nil {
+		length := defaultLength
+		if a, err := Adapter(s.position.Rules().Game); err == nil {
 			length = a.Length
 		}
 		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
-			Ply: t.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead})
-		l.Soft, l.Hard, l.SoftScale, l.Clock = b.Soft, b.Hard, timing.SoftScale, c
+			Ply: s.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead})
+		soft, hard = b.Soft, b.Hard
+		if !s.untimed {
+			l.Soft, l.Hard, l.SoftScale, l.Clock = soft, hard, timing.SoftScale, c
+		}
 		if !c.At.IsZero() {
 			l.From = c.At
 		}
 	}
-	meant := l.Soft
-	if meant == 0 {
-		meant = l.Hard
-	}
-	if meant == 0 {
-		meant = usualThought
-	}
-	last := l.Hard
-	if last == 0 {
-		last = meant
-	}
-	t.playing, t.due, t.urgent = true, l.From.Add(last), l.From.Add(meant/2)
-	if t.game.Options().Reproducible {
-		t.untimed()
+	planned := cmp.Or(soft, hard, defaultBudget)
+	longest := cmp.Or(hard, planned)
+	s.playing, s.due, s.urgent = true, l.From.Add(longest), l.From.Add(planned/2)
+	if s.game.Options().Reproducible {
+		s.removeTimeLimits()
 	}
 }
 
-// untimed takes the time out of a search's limits: it is to find the same move on
-// any machine. A time limit only stops a search that would lose on time.
-func (t *Thought) untimed() {
-	l := &t.limits
+// removeTimeLimits makes the move independent of the machine. A time limit only
+// stops a search that would lose on time.
+func (s *Search) removeTimeLimits() {
+	l := &s.limits
 	if l.Hard > 0 {
-		t.flag = time.AfterFunc(time.Until(l.From.Add(l.Hard)), func() {
-			t.pool.mu.Lock()
-			t.timeOut = true
-			t.pool.mu.Unlock()
-			t.Stop()
+		s.flag = time.AfterFunc(time.Until(l.From.Add(l.Hard)), func() {
+			s.pool.mu.Lock()
+			s.flagged = true
+			s.pool.mu.Unlock()
+			s.Stop()
 		})
 	}
 	l.Soft, l.Hard, l.SoftScale, l.Clock = 0, 0, nil, nil
 }
 
-// live is a thought's goroutine.
-func (t *Thought) live() {
-	defer close(t.done)
-	p := t.pool
+// work is the search's goroutine.
+func (s *Search) work() {
+	defer close(s.done)
+	p := s.pool
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.thoughts = slices.DeleteFunc(p.thoughts, func(o *Thought) bool { return o == t })
-		if t.flag != nil {
-			t.flag.Stop()
+		p.searches = slices.DeleteFunc(p.searches, func(o *Search) bool { return o == s })
+		if s.flag != nil {
+			s.flag.Stop()
 		}
-		t.result.TimedOut = t.timeOut
+		s.result.TimedOut = s.flagged
 		p.schedule()
 	}()
 	select {
-	case <-t.granted:
-	case <-t.stop:
+	case <-s.granted:
+	case <-s.stop:
 		select {
-		case <-t.granted: // both: who stops a search that may run wants its move
+		case <-s.granted: // it could have run before it was stopped: it gives a move
 		default:
-			return // never began: no move
+			return // without a move
 		}
 	}
 	p.mu.Lock()
-	limits, playing := t.limits, t.playing
+	limits, playing := s.limits, s.playing
 	p.mu.Unlock()
-	if !opening.Running(t.position) {
-		t.result, t.err = t.search(t.position, limits, playing)
+	if !opening.Running(s.position) {
+		s.result, s.err = s.search(s.position, limits, playing)
 		return
 	}
 	var found search.Result
@@ -219,37 +226,37 @@ func (t *Thought) live() {
 		ours.Moves, ours.MultiPV = l.Moves, l.MultiPV
 		ours.NoBook = true // scores are compared, which a book does not have
 		var err error
-		found, err = t.search(pos, ours, playing)
+		found, err = s.search(pos, ours, playing)
 		incidents = append(incidents, found.Incidents...)
 		return found, err
 	}
-	// Depth, score and line are about another position than the one where the
-	// choice is made, and stay out of what is said about it.
-	t.result = search.Result{Source: search.FromSearch}
-	t.result.Move, t.err = opening.Choose(t.position, find, rand.New(rand.NewPCG(t.game.Options().Seed, uint64(t.position.Ply()))))
-	t.result.Nodes, t.result.Time, t.result.Incidents = found.Nodes, found.Time, incidents
-	if t.result.Move != game.NoMove {
-		t.result.PV = []game.Move{t.result.Move}
+	// Depth, score and line are about the outcomes of a choice, not about the
+	// position in which it is made, and are left out.
+	s.result = search.Result{Source: search.FromSearch}
+	s.result.Move, s.err = opening.Choose(s.position, find, rand.New(rand.NewPCG(s.game.Options().Seed, uint64(s.position.Ply()))))
+	s.result.Nodes, s.result.Time, s.result.Incidents = found.Nodes, found.Time, incidents
+	if s.result.Move != game.NoMove {
+		s.result.PV = []game.Move{s.result.Move}
 	}
 }
 
-// search runs the thought's one search to its end; playing is whether limits
-// are those of a move on the clock already.
-func (t *Thought) search(pos game.Position, limits search.Limits, playing bool) (search.Result, error) {
-	run, err := t.game.Search(pos, limits, t.watch)
+// search searches a position to the end. Playing reports whether the limits are
+// those of a search for a move.
+func (s *Search) search(pos game.Position, limits search.Limits, playing bool) (search.Result, error) {
+	run, err := s.game.Search(pos, limits, s.watch)
 	if err != nil {
 		return search.Result{}, err
 	}
-	p := t.pool
+	p := s.pool
 	p.mu.Lock()
-	t.run = run
-	if t.playing != playing {
-		run.PonderHit(t.limits)
+	s.run = run
+	if s.playing != playing {
+		run.PonderHit(s.limits)
 	}
-	if t.stopped {
+	if s.stopped {
 		run.Stop()
 	}
-	if !t.awake {
+	if !s.awake {
 		run.Pause()
 	}
 	p.mu.Unlock()
@@ -257,41 +264,41 @@ func (t *Thought) search(pos game.Position, limits search.Limits, playing bool) 
 	return r, r.Err
 }
 
-// schedule decides who may use the cores now. The caller holds mu.
+// schedule decides which searches may run now. The caller holds mu.
 func (p *Pool) schedule() {
 	now := time.Now()
-	var plays, ponders []*Thought
-	for _, t := range p.thoughts {
-		if t.playing {
-			plays = append(plays, t)
+	var plays, ponders []*Search
+	for _, s := range p.searches {
+		if s.playing {
+			plays = append(plays, s)
 		} else {
-			ponders = append(ponders, t)
+			ponders = append(ponders, s)
 		}
 	}
-	slices.SortStableFunc(plays, func(a, b *Thought) int { return a.due.Compare(b.due) })
+	slices.SortStableFunc(plays, func(a, b *Search) int { return a.due.Compare(b.due) })
 	free := p.cores
 	var next time.Time
-	for _, t := range plays {
-		ready := free > 0 || !t.urgent.After(now)
-		if !ready && (next.IsZero() || t.urgent.Before(next)) {
-			next = t.urgent
+	for _, s := range plays {
+		ready := free > 0 || !s.urgent.After(now)
+		if !ready && (next.IsZero() || s.urgent.Before(next)) {
+			next = s.urgent
 		}
 		if ready {
-			free -= max(t.limits.Threads, 1)
+			free -= max(s.limits.Threads, 1)
 		}
-		t.rouse(ready)
+		s.setAwake(ready)
 	}
-	for _, t := range ponders {
+	for _, s := range ponders {
 		ready := free > 0
 		if ready {
-			free -= max(t.limits.Threads, 1)
+			free -= max(s.limits.Threads, 1)
 		}
-		t.rouse(ready)
+		s.setAwake(ready)
 	}
 	p.wakeAt(next, now)
 }
 
-// wakeAt makes the pool look again when the next waiting thought gets urgent.
+// wakeAt schedules again when the next waiting search becomes urgent.
 func (p *Pool) wakeAt(next, now time.Time) {
 	if p.timer != nil {
 		p.timer.Stop()
@@ -306,65 +313,66 @@ func (p *Pool) wakeAt(next, now time.Time) {
 	})
 }
 
-// rouse wakes a thought or puts it to sleep. The caller holds mu.
-func (t *Thought) rouse(ready bool) {
-	if ready == t.awake {
+// setAwake lets a search run, or pauses it. The caller holds mu.
+func (s *Search) setAwake(awake bool) {
+	if awake == s.awake {
 		return
 	}
-	t.awake = ready
+	s.awake = awake
 	switch {
-	case t.run == nil && ready:
+	case s.run == nil && awake:
 		select {
-		case <-t.granted: // before, and it is just starting
+		case <-s.granted: // before; it is starting
 		default:
-			close(t.granted)
+			close(s.granted)
 		}
-	case t.run == nil:
-	case ready:
-		t.run.Resume()
+	case s.run == nil:
+	case awake:
+		s.run.Resume()
 	default:
-		t.run.Pause()
+		s.run.Pause()
 	}
 }
 
-// PonderHit tells a pondering thought that the awaited move was played: from now on
-// it thinks about a move, under this clock. Nil keeps the other limits alone.
-func (t *Thought) PonderHit(c *Clock) {
-	p := t.pool
+// PonderHit tells a pondering search that the expected move was played: it goes
+// on as a search for a move, under this clock. With nil only the other limits
+// hold.
+func (s *Search) PonderHit(c *Clock) {
+	p := s.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.playing {
+	if s.playing {
 		return
 	}
-	t.limits.From = time.Time{}
-	t.play(c)
-	if t.run != nil {
-		t.run.PonderHit(t.limits)
+	s.limits.From = time.Time{}
+	s.play(c)
+	if s.run != nil {
+		s.run.PonderHit(s.limits)
 	}
 	p.schedule()
 }
 
-// Stop ends the thought at once.
-func (t *Thought) Stop() {
-	p := t.pool
+// Stop ends the search at once.
+func (s *Search) Stop() {
+	p := s.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.stopped {
+	if s.stopped {
 		return
 	}
-	t.stopped = true
-	close(t.stop)
-	if t.run != nil {
-		t.run.Stop()
+	s.stopped = true
+	close(s.stop)
+	if s.run != nil {
+		s.run.Stop()
 	}
 }
 
-// Done is closed when the thought has ended.
-func (t *Thought) Done() <-chan struct{} { return t.done }
+// Done is closed when the search has ended.
+func (s *Search) Done() <-chan struct{} { return s.done }
 
-// Wait is the answer of an ended thought. One that was stopped before it began
-// has no move. The error says why it could not search.
-func (t *Thought) Wait() (search.Result, error) {
-	<-t.done
-	return t.result, t.err
+// Wait waits for the end of the search and returns its result, without a move if
+// it was stopped before it ran. The error says why it could not search.
+func (s *Search) Wait() (search.Result, error) {
+	<-s.done
+	return s.result, s.err
 }

@@ -122,10 +122,10 @@ func start(t *testing.T, name string) game.Position {
 	return p
 }
 
-func think(t *testing.T, p *Pool, l *labour, r Request) *Thought {
+func think(t *testing.T, p *Pool, l *labour, r Request) *Search {
 	t.Helper()
 	r.Game, r.Position = l, start(t, "gomoku")
-	th, err := p.Think(r)
+	th, err := p.Start(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,9 +133,9 @@ func think(t *testing.T, p *Pool, l *labour, r Request) *Thought {
 	return th
 }
 
-// ended reports the fake time from begin until the thought was done.
-func ended(th *Thought, begin time.Time) time.Duration {
-	<-th.Done()
+// ended reports the fake time from begin until the search has ended.
+func ended(s *Search, begin time.Time) time.Duration {
+	<-s.Done()
 	return time.Since(begin)
 }
 
@@ -171,7 +171,7 @@ func TestEarliestDeadlineFirst(t *testing.T) {
 		late := think(t, p, l, Request{Limits: search.Limits{Hard: 20 * time.Second}})
 		middle := think(t, p, l, Request{Limits: search.Limits{Hard: 10 * time.Second}})
 		early := think(t, p, l, Request{Limits: search.Limits{Hard: 5 * time.Second}})
-		for i, th := range []*Thought{early, middle, late} {
+		for i, th := range []*Search{early, middle, late} {
 			if got, want := ended(th, begin), time.Duration(i+1)*time.Second; got != want {
 				t.Errorf("request %d was answered after %v, want %v", i, got, want)
 			}
@@ -189,7 +189,7 @@ func TestNobodyStarves(t *testing.T) {
 		p := NewPool(1)
 		defer p.Close()
 		begin := time.Now()
-		var all []*Thought
+		var all []*Search
 		for range 5 {
 			all = append(all, think(t, p, l, Request{Limits: search.Limits{Soft: time.Second, Hard: 4 * time.Second}}))
 		}
@@ -241,13 +241,13 @@ func TestStopBeforeTheFirstCore(t *testing.T) {
 		second.Stop()
 		second.Stop()
 		if r, err := second.Wait(); err != nil || r.Move != game.NoMove {
-			t.Errorf("a thought that never began answers %v, %v", r.Move, err)
+			t.Errorf("a search that never began answers %v, %v", r.Move, err)
 		}
 		p.Close()
 		if r, err := first.Wait(); err != nil || r.Move == game.NoMove {
-			t.Errorf("a thought that Close stopped answers %v, %v", r.Move, err)
+			t.Errorf("a search that Close stopped answers %v, %v", r.Move, err)
 		}
-		if _, err := p.Think(Request{Game: l, Position: start(t, "gomoku")}); !errors.Is(err, ErrClosed) {
+		if _, err := p.Start(Request{Game: l, Position: start(t, "gomoku")}); !errors.Is(err, ErrClosed) {
 			t.Errorf("a closed pool says %v", err)
 		}
 	})
@@ -257,15 +257,15 @@ func TestStopBeforeTheFirstCore(t *testing.T) {
 func TestPoolOfEngines(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
-	var plays, ponders []*Thought
+	var plays, ponders []*Search
 	for _, a := range adapters {
 		for range 2 {
 			pos := start(t, a.Game)
-			ponder, err := p.Think(Request{Game: newGame(t, a.Game, GameOptions{}), Position: pos, Ponder: true})
+			ponder, err := p.Start(Request{Game: newGame(t, a.Game, GameOptions{}), Position: pos, Ponder: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			play, err := p.Think(Request{Game: newGame(t, a.Game, GameOptions{}), Position: pos, Limits: search.Limits{Nodes: 2000}})
+			play, err := p.Start(Request{Game: newGame(t, a.Game, GameOptions{}), Position: pos, Limits: search.Limits{Nodes: 2000}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,11 +47,11 @@ func play(t *testing.T, pool *Pool, pos game.Position, plies int) {
 		if pos.Outcome().Over() {
 			return
 		}
-		thought, err := pool.Think(Request{Game: g, Position: pos, Limits: search.Limits{Nodes: 300}})
+		run, err := pool.Start(Request{Game: g, Position: pos, Limits: search.Limits{Nodes: 300}})
 		if err != nil {
 			t.Fatalf("ply %d, %s: %v", pos.Ply(), pos, err)
 		}
-		r, err := thought.Wait()
+		r, err := run.Wait()
 		if err == nil {
 			err = pos.Play(r.Move)
 		}
@@ -73,11 +73,11 @@ func TestChoicesAreDrawnFromTheSeed(t *testing.T) {
 		}
 		g := newGame(t, "gomoku", GameOptions{Seed: seed})
 		for range 2 {
-			thought, err := pool.Think(Request{Game: g, Position: pos, Limits: search.Limits{Nodes: 300}})
+			run, err := pool.Start(Request{Game: g, Position: pos, Limits: search.Limits{Nodes: 300}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := thought.Wait()
+			r, err := run.Wait()
 			if err == nil {
 				err = pos.Play(r.Move)
 			}

@@ -1,6 +1,6 @@
-// Package game says what every board game here has in common: moves, seats,
-// outcomes, and positions that know their rules. It knows nothing of engines,
-// networks or clocks on the wall.
+// Package game defines what all board games here have in common: moves, seats,
+// outcomes, and positions that know their rules. It does not depend on engines,
+// networks or the time of day.
 //
 // Most callers need two things: a rule set, which [sparring/game/catalog]
 // finds by name, and the [Position] that [Rules.New] returns.
@@ -12,17 +12,17 @@ import (
 )
 
 // Move is one action of a seat: a move on the board or, under an opening
-// procedure, a choice such as "swap". Its bits belong to the game (Xiangqi
-// uses 7+7, Gomoku 9, Amazons 3x7); only zero has a common meaning.
+// procedure, a choice such as "swap". Each game lays out its own bits (Xiangqi
+// uses 7+7, Gomoku 9, Amazons 3x7); only zero means the same in all of them.
 type Move uint32
 
-// NoMove is no move at all. No game encodes a move as zero.
+// NoMove is not a move. No game encodes a move as zero.
 const NoMove Move = 0
 
-// Seat is a chair at the board. First plays the side that opens the game's
-// usual start position (Red in Xiangqi, Black in Gomoku, White in Amazons)
-// unless an opening procedure swaps colours; a start position with the other
-// side to move lets Second act first.
+// Seat is one of the two places at the board. First plays the side that moves
+// first in the game's usual start position (Red in Xiangqi, Black in Gomoku,
+// White in Amazons), unless an opening procedure swaps colours. In a start
+// position with the other side to move, Second acts first.
 type Seat uint8
 
 // The two seats of every match.
@@ -58,10 +58,10 @@ func (s *Seat) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Result is how a game stands or ended.
+// Result is the result of a game, so far.
 type Result uint8
 
-// The results. Undecided is the zero value: the game goes on.
+// The results. Undecided, the zero value, means that the game goes on.
 const (
 	Undecided Result = iota
 	FirstWins
@@ -101,8 +101,7 @@ func (r *Result) UnmarshalText(text []byte) error {
 	return fmt.Errorf("result %.20q: want none, first, second or draw", text)
 }
 
-// Reason says why a game ended, in words that are the same everywhere: in the
-// rules, on the wire and in records.
+// Reason says why a game ended. Rules, messages and records use the same words.
 type Reason string
 
 // Reasons that the rules themselves give. Reasons of the match around the
@@ -112,7 +111,7 @@ const (
 	Stalemate            Reason = "stalemate"             // Xiangqi: no legal move, not in check; this loses
 	PerpetualCheck       Reason = "perpetual-check"       // Xiangqi: one side alone checked through the whole cycle
 	PerpetualChase       Reason = "perpetual-chase"       // Xiangqi: one side alone chased, or attacked in the sense of its rule set, through the cycle
-	Repetition           Reason = "repetition"            // the position recurred and nobody is to blame
+	Repetition           Reason = "repetition"            // the position recurred and neither side is at fault
 	MoveLimit            Reason = "move-limit"            // too many plies without progress
 	InsufficientMaterial Reason = "insufficient-material" // neither side can win any more
 	Five                 Reason = "five"                  // Gomoku: five (or more, where the rule allows) in a row
@@ -121,7 +120,7 @@ const (
 	NoMoves              Reason = "no-moves"              // Amazons: the side to move cannot move
 )
 
-// Outcome is a result and the reason for it; the zero value is a game that goes on.
+// Outcome is a result and the reason for it. The zero value is a game in progress.
 type Outcome struct {
 	Result Result `json:"result"`
 	Reason Reason `json:"reason,omitempty"`
@@ -134,19 +133,19 @@ func (o Outcome) Over() bool { return o.Result != Undecided }
 var (
 	// ErrIllegal: the move is well formed but not legal here.
 	ErrIllegal = errors.New("illegal move")
-	// ErrSyntax: a move or position text that is not of the game's form.
+	// ErrSyntax: a move or position text that is not in the game's format.
 	ErrSyntax = errors.New("syntax")
-	// ErrPosition: a position text of the right form that can't be a position of the game.
+	// ErrPosition: a well-formed position text that describes no position of the game.
 	ErrPosition = errors.New("impossible position")
-	// ErrRules: no such rule set.
+	// ErrRules: no rule set, or no game, of that name.
 	ErrRules = errors.New("unknown rules")
-	// ErrOver: the game has ended, nothing can be played.
+	// ErrOver: the game has ended, so no move can be played.
 	ErrOver = errors.New("game is over")
 )
 
 // Position is a game in progress: the board, whose turn it is, and as much
-// history as the rules need to judge it (repetitions, move limits). It is not
-// safe for concurrent use; Clone it.
+// history as the rules need (for repetitions and move limits). It is not safe
+// for concurrent use; Clone it.
 type Position interface {
 	// Rules is the rule set that the game is played under.
 	Rules() *Rules
@@ -155,51 +154,52 @@ type Position interface {
 	Turn() Seat
 	// Legal appends every legal move to buf: none when the game is over.
 	Legal(buf []Move) []Move
-	// Play makes the move, or returns an error wrapping ErrIllegal or ErrOver
-	// and changes nothing.
+	// Play makes the move. If the error is not nil, it wraps ErrIllegal or
+	// ErrOver and the position is unchanged.
 	Play(m Move) error
-	// Undo takes the last played move back; it panics when there is none.
+	// Undo takes back the last move played; it panics if there is none.
 	Undo()
-	// Outcome is how the game stands under the rules alone.
+	// Outcome is the result under the rules; resignations, clocks and the like
+	// are not part of it.
 	Outcome() Outcome
-	// Key is the 64-bit Zobrist key of board and side to move (and stage of
-	// the opening procedure). History does not enter it.
+	// Key is the 64-bit Zobrist key of the board, the side to move and the
+	// stage of the opening procedure. It does not depend on the history.
 	Key() uint64
 	// Ply counts the moves played since the start position.
 	Ply() int
 	// Played appends the moves played since the start position to buf, in
 	// order.
 	Played(buf []Move) []Move
-	// Format writes a legal move in the game's text form; the text of any
-	// other move is unspecified but harmless.
+	// Format writes a legal move in the game's text form. For any other move
+	// it returns some text and does not panic.
 	Format(m Move) string
 	// Parse reads what Format writes. The error wraps ErrSyntax, or
-	// ErrIllegal when the text names a move that is not legal here.
+	// ErrIllegal if the text names a move that is not legal here.
 	Parse(text string) (Move, error)
 	// String is the position's text form (a FEN or the game's own), which
 	// Rules.New reads back. History is not part of it.
 	String() string
-	// Diagram is a drawing of the board, several lines of plain text.
+	// Diagram is a drawing of the board in several lines of plain text.
 	Diagram() string
-	// Clone is an independent copy, history included.
+	// Clone is an independent copy that includes the history.
 	Clone() Position
 }
 
-// KeyText is a position's key as messages and records have it: 16 hex digits.
+// KeyText is a position's key as messages and records write it: 16 hex digits.
 func KeyText(key uint64) string { return fmt.Sprintf("%016x", key) }
 
-// Rules is a rule set: a name that settles every question of play.
+// Rules is a rule set. Its name alone determines every rule of play.
 type Rules struct {
 	Name string // "xiangqi/simple": game, slash, the set with its parameters
 	Game string // "xiangqi": the part before the slash
-	// New sets up the position that the text describes, or the usual start
-	// position for "". Errors wrap ErrSyntax or ErrPosition.
+	// New sets up the position that the text describes, the usual start
+	// position if it is "". Errors wrap ErrSyntax or ErrPosition.
 	New func(position string) (Position, error)
 }
 
-// Replay sets up the position and plays the moves, given as text. The error
-// names the ply (from 1) that failed. What was played up to there is returned
-// with it.
+// Replay sets up the position and plays the moves, given as text. If a move
+// fails, the error names its ply (from 1), and the position before that move is
+// returned with it.
 func Replay(r *Rules, position string, moves []string) (Position, error) {
 	p, err := r.New(position)
 	if err != nil {
@@ -214,7 +214,7 @@ func Replay(r *Rules, position string, moves []string) (Position, error) {
 }
 
 // PlayText plays the move that the text names. The error names the ply (from 1)
-// and, where the text is at fault, the text.
+// and, if the text is at fault, the text.
 func PlayText(p Position, text string) (Move, error) {
 	m, err := p.Parse(text)
 	if err == nil {
@@ -244,8 +244,8 @@ func PlayOn(p Position) bool {
 	return !p.Outcome().Over()
 }
 
-// History is what [Replay] makes p from: the text of its start position, ""
-// for the usual one of its rules, and the moves as text.
+// History returns what [Replay] needs to make p again: the text of its start
+// position, "" for the usual one of its rules, and the moves as text.
 func History(p Position) (start string, moves []string) {
 	q := p.Clone()
 	for q.Ply() > 0 {
@@ -258,7 +258,7 @@ func History(p Position) (start string, moves []string) {
 	for _, m := range p.Played(nil) {
 		moves = append(moves, q.Format(m))
 		if q.Play(m) != nil {
-			break // a position that can't be played again has no history
+			break // the game was played on: its rules do not allow it again
 		}
 	}
 	return start, moves
@@ -268,7 +268,7 @@ func History(p Position) (start string, moves []string) {
 // standard test of a move generator. Depth 0 counts one.
 func Perft(p Position, depth int) uint64 {
 	if b, ok := p.(interface{ Perft(depth int) uint64 }); ok {
-		return b.Perft(depth) // a game may count leaves in bulk
+		return b.Perft(depth) // the game counts leaves in bulk
 	}
 	return perft(p, depth, make([][]Move, depth+1))
 }
@@ -285,7 +285,7 @@ func perft(p Position, depth int, bufs [][]Move) uint64 {
 	var n uint64
 	for _, m := range moves {
 		if err := p.Play(m); err != nil {
-			panic(err) // a generated move that can't be played is a bug of the rules
+			panic(err) // a bug in the rules: the move was generated
 		}
 		n += perft(p, depth-1, bufs)
 		p.Undo()
@@ -314,8 +314,8 @@ type Game struct {
 	RulesFor func(position string) (string, error)
 }
 
-// ForbiddenPoint is a point where the seat to act may play but would lose by the
-// rules (Renju).
+// ForbiddenPoint is a point on which a stone of the seat to act would lose the
+// game (Renju).
 type ForbiddenPoint struct {
 	Point string        `json:"point"` // as Position.Format writes a move there
 	Kind  ForbiddenKind `json:"kind"`
@@ -324,7 +324,7 @@ type ForbiddenPoint struct {
 // ForbiddenKind is why a point is forbidden.
 type ForbiddenKind string
 
-// The kinds of forbidden point; where several hold, the last named counts.
+// The kinds of forbidden point. If several apply, the last of this list counts.
 const (
 	DoubleThree ForbiddenKind = "double-three"
 	DoubleFour  ForbiddenKind = "double-four"
@@ -333,23 +333,23 @@ const (
 
 // Forbidder is a Position of a game with forbidden points.
 type Forbidder interface {
-	// Forbidden lists the forbidden points of the seat to act, none when
-	// it has none or the game is over.
+	// Forbidden lists the forbidden points of the seat to act. The list is
+	// empty once the game is over.
 	Forbidden() []ForbiddenPoint
 }
 
-// Symmetric is a Position of a game whose board can be laid on itself so that
-// the rules stay what they are: by reflections and, where it is square,
-// rotations. Way 0 leaves everything where it is.
+// Symmetric is a Position of a game whose rules do not change under some
+// symmetries of the board: reflections and, on a square board, rotations.
+// Symmetries are numbered from 0, which is the identity.
 type Symmetric interface {
-	// Symmetries is the number of ways, way 0 included.
+	// Symmetries is the number of symmetries, the identity included.
 	Symmetries() int
-	// SymmetricKey is the key of the board laid on itself in a way, with the
-	// same side to move: for way 0 that of Position.Key, but without what an
-	// opening procedure adds to it.
-	SymmetricKey(way int) uint64
-	// SymmetricMove is where a way takes a legal move.
-	SymmetricMove(way int, m Move) Move
+	// SymmetricKey is the key of the image of the board, with the same side to
+	// move. For the identity it is Position.Key, without what an opening
+	// procedure adds to that.
+	SymmetricKey(symmetry int) uint64
+	// SymmetricMove is the image of a legal move.
+	SymmetricMove(symmetry int, m Move) Move
 }
 
 // Notation is a way to write a game's moves, by its name.
@@ -361,7 +361,8 @@ type Notated interface {
 	Notations() []Notation
 	// FormatIn writes a legal move.
 	FormatIn(n Notation, m Move) string
-	// ParseIn reads it back. The error wraps ErrSyntax for a text that is of
-	// no move's form, ErrIllegal for one that names no legal move or several.
+	// ParseIn reads what FormatIn writes. The error wraps ErrSyntax if the text
+	// is not in the form of a move, and ErrIllegal if it names no legal move or
+	// more than one.
 	ParseIn(n Notation, text string) (Move, error)
 }

@@ -20,7 +20,7 @@ import (
 	"sparring/protocol/embedded"
 )
 
-// A request is repeated, the same bytes, until somebody answers it.
+// A request is repeated with the same bytes until it is answered.
 func TestRepeatsUntilAnswered(t *testing.T) {
 	w := newWire(t)
 	nc := w.connect(w.Player("alice"))
@@ -73,7 +73,7 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 	}
 }
 
-// When nobody ever answers, the end is the caller's, and says why.
+// If nobody answers, a request ends with its context, and the error says why.
 func TestGivesUpWithItsContext(t *testing.T) {
 	w := newWire(t)
 	reason := errors.New("game over")
@@ -93,7 +93,7 @@ func TestGivesUpWithItsContext(t *testing.T) {
 	}
 }
 
-// A refusal that could not even read the request's id ends the repetition.
+// A refusal without an id ends the repetition: the request could not be read.
 func TestRefusedUnread(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)
@@ -103,8 +103,8 @@ func TestRefusedUnread(t *testing.T) {
 	}
 }
 
-// States reach the client in order, none twice out of date, none of another
-// game, none forged; the latest has everything.
+// The client passes on states in order. It drops outdated and forged ones and
+// those of other games.
 func TestStates(t *testing.T) {
 	w := newWire(t)
 	var log lines
@@ -184,7 +184,7 @@ func TestClientChecksNames(t *testing.T) {
 	}
 }
 
-// freePort is a port that nobody listens on now.
+// freePort returns a port on which nobody listens.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -195,8 +195,8 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// The server goes away and comes back while a request is under way: it is
-// answered, and the subscriptions hear again.
+// If the server restarts during a request, the request is answered and the
+// subscriptions work again.
 func TestServerRestart(t *testing.T) {
 	port, dir := freePort(t), t.TempDir()
 	config := embedded.Config{Dir: dir, Port: port, Players: []protocol.PlayerID{"alice"}}
@@ -222,7 +222,7 @@ func TestServerRestart(t *testing.T) {
 		_, err := alice.Move(ctx, "g1", 1, 0, "h8", "")
 		done <- err
 	}()
-	// The same password again: an operator's server keeps its passwords.
+	// The server of an operator has the same passwords after a restart, too.
 	config.Passwords = map[string]string{"alice": password}
 	if srv, err = embedded.Start(config); err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func TestServerRestart(t *testing.T) {
 	select {
 	case <-states:
 	case <-ctx.Done():
-		t.Error("the subscription is deaf after the restart")
+		t.Error("the subscription receives nothing after the restart")
 	}
 }
 
@@ -287,12 +287,12 @@ func TestConnectMistakes(t *testing.T) {
 			continue
 		}
 		if strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: the error tells the password: %v", name, err)
+			t.Errorf("%s: the error reveals the password: %v", name, err)
 		}
 	}
 }
 
-// A server that is not there yet is waited for, with a line in the log.
+// Connect waits for a server that is not there yet, and logs that.
 func TestConnectWaits(t *testing.T) {
 	port := freePort(t)
 	config := embedded.Config{Port: port, Passwords: map[string]string{"guest": "known"}}

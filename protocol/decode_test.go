@@ -11,7 +11,7 @@ import (
 	"sparring/protocol"
 )
 
-// decoder reads one kind of message; the sender's bytes are what it is given.
+// decoder decodes one kind of message.
 type decoder func(data []byte) (any, *protocol.Error)
 
 func decode[T any, P interface {
@@ -21,7 +21,7 @@ func decode[T any, P interface {
 	return protocol.Decode[T, P](data, protocol.DefaultLimits)
 }
 
-// kinds are the messages that one side takes from the other.
+// kinds has a decoder for every kind of message.
 var kinds = map[string]decoder{
 	"hello":        decode[protocol.Hello],
 	"alive":        decode[protocol.Alive],
@@ -42,7 +42,7 @@ const snapshotJSON = `"game":"g1","terms":{"game":"gomoku","rules":"gomoku/frees
 	"started":"2026-11-21T04:00:00Z","holders":[{"player":"a","kind":"bot","epoch":1},{"player":"b","kind":"bot","epoch":1}],
 	"moves":["h8"],"turn":"second","key":"00000000000000ff","clocks":{"seats":[{"left_ms":1},{"left_ms":2}]},"status":"playing","outcome":{"result":"none"}`
 
-// sound is a message of each kind that is in order.
+// sound has a valid message of each kind.
 var sound = map[string]string{
 	"hello":        `{"v":1,"id":"r1","instance":"i1","kind":"bot","slots":2,"games":[{"game":"gomoku","rules":["gomoku/freestyle-15"],"speeds":["blitz"]}],"pools":["gomoku.blitz"]}`,
 	"alive":        `{"v":1,"id":"r1","instance":"i1","free":1,"games":["g1"]}`,
@@ -75,7 +75,8 @@ func TestDecodeSound(t *testing.T) {
 	}
 }
 
-// faults are messages that are refused: which code, and a word of the text.
+// faults are invalid messages, with the code and a part of the text of their
+// refusals.
 var faults = []struct {
 	kind, msg string
 	code      protocol.Code
@@ -148,8 +149,8 @@ func TestDecodeFaults(t *testing.T) {
 	}
 }
 
-// A refusal never says back what was sent: that would let anybody have us
-// write anything anywhere.
+// A refusal never quotes what was sent: otherwise anybody could make the platform
+// publish a text of their choice.
 func TestDecodeEchoesNothing(t *testing.T) {
 	const mark = "CANARY"
 	for kind, msg := range sound {
@@ -173,8 +174,8 @@ func TestDecodeEchoesNothing(t *testing.T) {
 	}
 }
 
-// fuzzDecode: bytes from anywhere are refused or read, and what was read is
-// written and read again to the same.
+// fuzzDecode checks that any bytes are either refused, or decoded to a message that
+// survives a round trip.
 func fuzzDecode(f *testing.F, kind string) {
 	f.Add([]byte(sound[kind]))
 	for _, c := range faults {
@@ -246,8 +247,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// What a subject was built from is what parsing it returns, and nothing else
-// parses.
+// Parsing a subject returns what it was built from. Other subjects do not parse.
 func TestSubjects(t *testing.T) {
 	for _, prefix := range []string{"", "my.club"} {
 		s, err := protocol.NewSubjects(prefix)

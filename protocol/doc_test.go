@@ -26,7 +26,7 @@ func readPage(t *testing.T) string {
 
 var example = regexp.MustCompile("(?s)```json (\\w+)\n(.*?)```")
 
-// The page's examples are what the code accepts and what asyncapi.yaml describes.
+// The code and asyncapi.yaml accept the examples of the page.
 func TestPageExamples(t *testing.T) {
 	doc, whole := readDocument(t)
 	valid := validator(t, doc, whole)
@@ -35,7 +35,7 @@ func TestPageExamples(t *testing.T) {
 		name, data := m[1], []byte(m[2])
 		seen[name] = true
 		if _, ok := messages[name]; !ok {
-			t.Errorf("example of %q, which is no message", name)
+			t.Errorf("example of an unknown message %q", name)
 			continue
 		}
 		if err := valid(name, data); err != nil {
@@ -60,7 +60,7 @@ func TestPageExamples(t *testing.T) {
 	}
 }
 
-// The page lists every code, subject and reason to decline.
+// The page mentions every code, subject and reason to decline.
 func TestPageIsComplete(t *testing.T) {
 	page := readPage(t)
 	doc, _ := readDocument(t)
@@ -82,8 +82,7 @@ func TestPageIsComplete(t *testing.T) {
 	}
 }
 
-// The keys of the page are those of the rules: in the table, and in the
-// examples of a game.
+// The keys on the page are those of the rules, in the table and in the examples.
 func TestPageKeys(t *testing.T) {
 	page := readPage(t)
 	for _, c := range []struct{ rules, move string }{

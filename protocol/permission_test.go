@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The permissions of configs/nats.conf, tried against the server.
+// The server enforces the permissions of configs/nats.conf.
 func TestPermissions(t *testing.T) {
 	w := newWire(t)
 	publish := func(subject string) func(*nats.Conn) error {

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds waits for what must happen; a slow machine may need some of it.
+// patience is how long to wait for what must happen, even on a slow machine.
 const patience = 20 * time.Second
 
 // wire is an embedded server with the players alice and bob.
@@ -77,8 +77,8 @@ func (w *wire) clientOver(nc *nats.Conn, player protocol.PlayerID, log io.Writer
 	return c
 }
 
-// must stops the test on an error and flushes, so that what was subscribed is
-// known to the server.
+// must fails the test on an error. It flushes the connections, so that the server
+// knows of their subscriptions.
 func (w *wire) must(err error, flush ...*nats.Conn) {
 	w.t.Helper()
 	if err != nil {
@@ -91,14 +91,14 @@ func (w *wire) must(err error, flush ...*nats.Conn) {
 	}
 }
 
-// serve has f stop at the test's end.
+// serve calls stop when the test ends.
 func (w *wire) serve(stop func(), err error) {
 	w.t.Helper()
 	w.must(err)
 	w.t.Cleanup(stop)
 }
 
-// lines is a log that many may write to.
+// lines is a log that is safe for concurrent use.
 type lines struct {
 	mu sync.Mutex
 	b  strings.Builder

@@ -18,7 +18,7 @@ import (
 	"sparring/protocol"
 )
 
-// ask sends raw bytes as a request and returns the answer.
+// ask sends bytes as a request and returns the answer.
 func (w *wire) ask(nc *nats.Conn, subject string, data []byte) protocol.Answer {
 	w.t.Helper()
 	msg, err := nc.RequestWithContext(w.ctx, subject, data)
@@ -36,8 +36,8 @@ func acts(n *atomic.Int64) func(protocol.GameRequest) {
 	}
 }
 
-// Everything that is no request gets a typed refusal, is logged once, and
-// never reaches the referee.
+// An invalid request is refused with a code, is logged once, and never reaches the
+// referee.
 func TestBadRequests(t *testing.T) {
 	w := newWire(t)
 	var log lines
@@ -73,7 +73,7 @@ func TestBadRequests(t *testing.T) {
 		t.Errorf("the same refusal was logged %d times: %s", n, log.String())
 	}
 	if !strings.Contains(log.String(), `"game":"g1"`) || !strings.Contains(log.String(), "alice") {
-		t.Errorf("the log does not say who and where: %s", log.String())
+		t.Errorf("the log does not name player and game: %s", log.String())
 	}
 	if ans := w.ask(alice, move, []byte(sound["move"])); ans.Code != protocol.Accepted || ans.ID != "r1" {
 		t.Errorf("a good move afterwards: %+v", ans)
@@ -141,7 +141,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// A reply subject can't make the platform write where the player may not.
+// A reply subject can't make the platform publish where the player may not.
 func TestSpoofedReply(t *testing.T) {
 	w := newWire(t)
 	var log lines
@@ -156,9 +156,8 @@ func TestSpoofedReply(t *testing.T) {
 		return protocol.Refuse(protocol.NoGame, "no such game")
 	}))
 	logSubject := w.subjects.Log("g1")
-	// forged tells whether the log has entries besides the marks that this writes:
-	// the stream stores in order, so whatever was sent there before has a lower
-	// sequence.
+	// forged returns the number of entries besides the marks that it writes itself.
+	// The stream stores in order, so anything sent before a mark has a lower sequence.
 	marks := uint64(0)
 	forged := func() uint64 {
 		t.Helper()
@@ -188,8 +187,8 @@ func TestSpoofedReply(t *testing.T) {
 			t.Errorf("%d of 2 refused, %d of 1 moves judged; the log has entries that nobody wrote: %s", refused, n.Load()-before, log.String())
 		}
 	})
-	// Within the players' account the answer does go where the sender says,
-	// and it has to be told from what the platform sends there.
+	// Within the players' account the answer does go where the sender wants, and the
+	// receiver must recognize that it is not from the platform.
 	t.Run("to another player", func(t *testing.T) {
 		states := make(chan protocol.State, 10)
 		var heard lines
@@ -227,7 +226,7 @@ func TestRateLimit(t *testing.T) {
 		t.Errorf("the flood was logged %d times", n)
 	}
 	if _, err := bob.Chat(w.ctx, "g1", 1, "hello"); err != nil {
-		t.Errorf("another player pays for it: %v", err)
+		t.Errorf("another player is limited, too: %v", err)
 	}
 	for range 30 { // heartbeats don't count
 		if a := w.ask(alice, w.subjects.Play("alice", protocol.VerbAlive), []byte(sound["alive"])); a.Code != protocol.Accepted {
@@ -273,7 +272,7 @@ func TestOffer(t *testing.T) {
 		t.Errorf("an offer after the bot left: %v", err)
 	}
 
-	// One that hears and says nothing.
+	// An instance that receives the offer and does not answer.
 	_, err = nc.QueueSubscribe(w.subjects.Offer("gomoku.rapid"), protocol.BotsQueue, func(*nats.Msg) {})
 	w.must(err, nc)
 	if _, err := s.Offer(w.ctx, "gomoku.rapid", offer(50*time.Millisecond)); !errors.Is(err, context.DeadlineExceeded) || w.ctx.Err() != nil {
@@ -281,7 +280,7 @@ func TestOffer(t *testing.T) {
 	}
 }
 
-// Offers are shared by the processes of a fleet: each goes to one.
+// The processes of a fleet share the offers: each reaches one process.
 func TestOffersAreShared(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)

@@ -13,8 +13,8 @@ import (
 	"sparring/protocol"
 )
 
-// The words of every enumeration in docs/asyncapi.yaml are the constants of its
-// type, and the other way round.
+// The words of every enumeration in docs/asyncapi.yaml are exactly the constants
+// of its type.
 func TestAsyncAPIWords(t *testing.T) {
 	doc, _ := readDocument(t)
 	words := constants(t)

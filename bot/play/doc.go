@@ -8,7 +8,7 @@
 //	position.go  the game so far, as the platform has it and our rules play it
 //	turn.go      the move: think, send, and what the platform answers
 //	searching.go searches, also on the opponent's time
-//	latency.go   the platform's clock, and what a move costs beyond thinking
+//	latency.go   what a move costs beyond thinking; serverclock.go, the platform's clock
 //	resync.go    asking again when the platform is silent
 //	manners.go   resigning, draws, takebacks, greeting
 //	recorder.go  the record; event.go, what a display shows

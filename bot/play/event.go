@@ -8,18 +8,18 @@ import (
 	"sparring/protocol"
 )
 
-// EventKind tells events apart.
+// EventKind is what an event is about.
 type EventKind string
 
 // The kinds of event.
 const (
-	GameStarted EventKind = "start"    // or taken over: Ply says
-	MovePlayed  EventKind = "move"     // by either side: Seat says whose
-	Thinking    EventKind = "thinking" // how the search for a move, or the pondering, goes
-	GameEnded   EventKind = "end"      // Outcome says how; Undecided where the seat was given up
+	GameStarted EventKind = "start"    // or was taken over, if Ply > 0
+	MovePlayed  EventKind = "move"     // of either side: see Seat
+	Thinking    EventKind = "thinking" // progress of a search
+	GameEnded   EventKind = "end"      // see Outcome; Undecided if the seat was given up
 )
 
-// Event is what a live display shows of a game.
+// Event is for live displays of a game.
 type Event struct {
 	Kind     EventKind
 	Player   protocol.PlayerID
@@ -27,7 +27,7 @@ type Event struct {
 	Terms    protocol.Terms
 	Opponent protocol.Holder
 	You      game.Seat        // the player's
-	Seat     game.Seat        // who moved
+	Seat     game.Seat        // that moved
 	Ply      int              // plies played
 	Move     string           // the one just played
 	Clocks   [2]time.Duration // budgets left, by seat; 0 without a clock
@@ -35,13 +35,13 @@ type Event struct {
 	Outcome  game.Outcome
 }
 
-// Analysis is what was thought of a move.
+// Analysis is the result of the search for a move.
 type Analysis struct {
 	search.Result
 	Line        []string      // the principal variation as text
 	Spent       time.Duration // from the opponent's move to the decision
 	Expected    string        // the move of the opponent that was pondered on; "": none
 	PonderHit   bool          // the search began on the opponent's time
-	PonderSaved time.Duration // how long it had run there
-	Pondering   bool          // it still runs there
+	PonderSaved time.Duration // how long it had run by then
+	Pondering   bool          // it still runs on the opponent's time
 }

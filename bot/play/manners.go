@@ -10,25 +10,25 @@ import (
 	"sparring/protocol"
 )
 
-// manners are what a session does beyond moves: resigning, draws, takebacks,
-// a greeting, and not answering a person at once.
+// manners are the state of what a session does beyond moves: resignation, draws,
+// takebacks, a greeting, and a pause before it answers a person.
 type manners struct {
-	resigned         bool      // decided to
-	resigning        bool      // and the request is on its way
+	resigned         bool      // decided to resign
+	resigning        bool      // the request is on its way
 	lowRun, evenRun  int       // own moves in a row that found the game lost, or level
-	known            bool      // there was an own move, and
-	chance           float64   // in percent, was what it thought
-	offering         bool      // a draw with the move that was decided: the engine's wish
+	known            bool      // an own move was searched
+	chance           float64   // that it found, in percent
+	offering         bool      // the engine wants to offer a draw with its move
 	drawAnswered     bool      // the open draw offer was answered
 	takebackAnswered bool      // the open takeback request was answered
 	takebacks        int       // granted
-	notBefore        time.Time // no request before
+	notBefore        time.Time // the next move is not sent earlier
 }
 
-// hopeless takes in what the search thinks, and reports whether to resign.
+// shouldResign notes how the search rates the game, and reports whether to resign.
 func (m *manners) shouldResign(s *Session, r search.Result) bool {
 	if r.Depth == 0 {
-		return false // a book or only move, not thought about
+		return false // a move from the book, or the only one: not searched
 	}
 	p := s.player.Settings.Manners
 	m.known, m.chance = true, 100*r.WinProb
@@ -44,20 +44,20 @@ func inARow(n int, again bool) int {
 	return 0
 }
 
-// played offers a draw after a move that was accepted and made so many plies,
-// where policy says so.
+// afterMove offers a draw after an accepted move, if the settings or the engine
+// want it. Plies counts that move.
 func (m *manners) afterMove(s *Session, plies int) {
 	if p := s.player.Settings.Manners; !m.offering && (m.evenRun == 0 || m.evenRun < p.DrawMoves) {
 		return
 	}
-	m.offering, m.evenRun = false, 0 // the next offer waits as long
+	m.offering, m.evenRun = false, 0 // the next offer needs as many level moves again
 	epoch := s.epoch
 	s.request("draw offer", func(ctx context.Context) (protocol.ActAnswer, error) {
 		return s.player.Client.Draw(ctx, s.id, epoch, plies, protocol.StepOffer)
 	})
 }
 
-// answerOffers answers what the other side has asked for.
+// answerOffers answers draw offers and takeback requests of the other side.
 func (s *Session) answerOffers() {
 	other := s.st.You.Other()
 	p, m := s.player.Settings.Manners, &s.manners
@@ -105,7 +105,7 @@ func (s *Session) greet() {
 	})
 }
 
-// say makes a request whose refusal changes nothing: the state tells.
+// request sends a request whose refusal needs no reaction.
 func (s *Session) request(what string, request func(context.Context) (protocol.ActAnswer, error)) {
 	s.background(func(ctx context.Context) {
 		if _, err := request(ctx); err != nil && ctx.Err() == nil {
@@ -114,7 +114,7 @@ func (s *Session) request(what string, request func(context.Context) (protocol.A
 	})
 }
 
-// resign gives the game up, and asks again with every state until it is over.
+// resign sends a resignation. It is repeated with every state until the game is over.
 func (s *Session) resign(why string) {
 	m := &s.manners
 	if m.resigning {
@@ -139,11 +139,11 @@ func (s *Session) resign(why string) {
 	})
 }
 
-// human reports whether the opponent is a person.
+// againstHuman reports whether the opponent is a person.
 func (s *Session) againstHuman() bool { return s.st.Holders[s.st.You.Other()].Kind == protocol.Human }
 
-// delay is how long to keep a move back: against a person at least the time
-// of the settings has passed on our clock, as far as it allows.
+// delay is how long to hold a move back. Against a person a move takes at least
+// HumanDelay, if the clock allows.
 func (m *manners) delay(s *Session, c search.Clock) time.Duration {
 	now := time.Now()
 	wait := m.notBefore.Sub(now)

@@ -60,17 +60,17 @@ type Settings struct {
 	Manners      Manners
 }
 
-// Manners are how a bot behaves in its games, beyond its moves. Chances are
-// expected scores in percent: 0 lost, 50 even, 100 won.
+// Manners are a bot's settings for resignation, draws, takebacks and people. Winning
+// chances are expected scores in percent: 0 is lost, 50 even, 100 won.
 type Manners struct {
-	ResignBelow float64       `split_words:"true" default:"0" desc:"resign when the winning chance was below this percentage for RESIGN_MOVES moves; 0: never" json:"resign_below"`
-	ResignMoves int           `split_words:"true" default:"5" desc:"own moves in a row" json:"resign_moves"`
-	DrawWithin  float64       `split_words:"true" default:"0" desc:"offer a draw when the winning chance was this close to 50 for DRAW_MOVES moves; 0: never" json:"draw_within"`
-	DrawMoves   int           `split_words:"true" default:"12" desc:"own moves in a row" json:"draw_moves"`
-	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw when the winning chance is at most this percentage; 0: never" json:"draw_accept"`
-	Takebacks   int           `default:"3" desc:"takebacks granted in a casual game" json:"takebacks"`
-	Greet       string        `desc:"said to a human at the start of a game; empty: nothing" json:"greet"`
-	HumanDelay  time.Duration `split_words:"true" default:"600ms" desc:"least time of a move against a human, while the clock allows" json:"-"`
+	ResignBelow float64       `split_words:"true" default:"0" desc:"resign after RESIGN_MOVES moves with a winning chance below this percentage; 0: never" json:"resign_below"`
+	ResignMoves int           `split_words:"true" default:"5" desc:"own moves in a row for RESIGN_BELOW" json:"resign_moves"`
+	DrawWithin  float64       `split_words:"true" default:"0" desc:"offer a draw after DRAW_MOVES moves with a winning chance within this many percent of 50; 0: never" json:"draw_within"`
+	DrawMoves   int           `split_words:"true" default:"12" desc:"own moves in a row for DRAW_WITHIN" json:"draw_moves"`
+	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw at a winning chance of at most this percentage; 0: never" json:"draw_accept"`
+	Takebacks   int           `default:"3" desc:"takebacks granted per casual game" json:"takebacks"`
+	Greet       string        `desc:"chat message to a human at the start of a game; empty: none" json:"greet"`
+	HumanDelay  time.Duration `split_words:"true" default:"600ms" desc:"shortest time for a move against a human, if the clock allows" json:"-"`
 }
 
 // Validate reports everything that is wrong with the settings; at is the prefix

@@ -7,18 +7,15 @@ import (
 	"sparring/protocol"
 )
 
-// gameState is the game so far: the platform's moves as our rules play them.
-// Searches, decisions, the record and the display refer to it by a number of
-// plies.
+// gameState is the game so far: the platform's moves, played by our rules. All else
+// in a session refers to it by a number of plies.
 type gameState struct {
-	rules *game.Rules
-	start string // text of the start position; "" is the usual one
-	plies []ply
-	pos   game.Position // after plies; nil where our rules refuse the platform's next move
-	root  int           // plies before the position that pos was set up from; see playOn
-	// decided is the latest own decision. Its analysis goes to the ply when the
-	// move has been played.
-	decided *decision
+	rules   *game.Rules
+	start   string // text of the start position; "" is the usual one
+	plies   []ply
+	pos     game.Position // after plies; nil where our rules refuse the platform's next move
+	root    int           // plies before the position that pos was set up from; see playOn
+	decided *decision     // the latest own one; its analysis goes to the ply once it is played
 }
 
 // ply is a move that was played.
@@ -88,9 +85,9 @@ func (g *gameState) play(n int, text string) error {
 	return nil
 }
 
-// playOn is for a game that is over by our rules and not by the platform's: a
-// repetition, or a limit of moves. The same position without its history may
-// go on. It comes after n plies.
+// playOn continues a game that is over by our rules, but not by the platform's, after
+// n plies: without its history, the position may not be a repetition, or beyond a
+// limit of moves.
 func (g *gameState) playOn(n int, dispute func(string)) {
 	out := g.pos.Outcome()
 	if !out.Over() {
@@ -102,7 +99,7 @@ func (g *gameState) playOn(n int, dispute func(string)) {
 	}
 }
 
-// charged notes how the move after n plies was charged.
+// charged notes how the clock was charged for the move after n plies.
 func (g *gameState) charged(n int, move string, r *protocol.Receipt) {
 	if r != nil && n < len(g.plies) && g.plies[n].move == move {
 		g.plies[n].receipt = r

@@ -12,7 +12,7 @@ import (
 	"sparring/record"
 )
 
-// noteFailure keeps why the engine failed, which nobody else knows.
+// noteFailure keeps for the record why the engine failed.
 func (s *Session) noteFailure(err error) {
 	const most = 1000 // bytes
 	text := fmt.Sprintf("the engine of %s failed: %v", s.player.ID, err)
@@ -21,21 +21,15 @@ func (s *Session) noteFailure(err error) {
 
 // document is the record of the game as it stands.
 func (s *Session) document() *record.Record {
-	st, settings := s.st, s.player.Settings
+	st := s.st
 	doc := &record.Record{
 		ID: string(s.id), Game: st.Terms.Game, Rules: st.Terms.Rules, Position: st.Terms.Position,
 		Clock: st.Terms.Clock, Rated: st.Terms.Rated, Pool: string(st.Pool), Start: st.Started,
-		Source: record.Source{
-			By: record.ByPlayer, Player: string(s.player.ID), Seat: &st.You,
-			Instance: string(settings.Instance), Build: settings.Build, Seed: s.seed(),
-			Settings: s.settings(),
-		},
-		Disputes: s.disputes,
+		Source: s.source(), Disputes: s.disputes, Text: s.note,
 	}
 	for i, h := range st.Holders {
 		doc.Seats[i] = record.Seat{Player: string(h.Player), Display: h.Display, Kind: record.Kind(h.Kind), Build: h.Build}
 	}
-	doc.Text = s.note
 	if st.Status == protocol.Finished {
 		doc.End, doc.Result, doc.Reason = s.received, st.Outcome.Result, st.Outcome.Reason
 	} else if doc.Text == "" {
@@ -60,7 +54,16 @@ func (s *Session) document() *record.Record {
 	return doc
 }
 
-// settings are those of the engine, as it describes itself, and of the player.
+// source says who wrote the record, and how it played.
+func (s *Session) source() record.Source {
+	settings := s.player.Settings
+	return record.Source{
+		By: record.ByPlayer, Player: string(s.player.ID), Seat: &s.st.You,
+		Instance: string(settings.Instance), Build: settings.Build, Seed: s.seed(), Settings: s.settings(),
+	}
+}
+
+// settings returns those of the engine, as it describes itself, and of the player.
 func (s *Session) settings() *record.Settings {
 	player := &s.player.Settings
 	var d engine.Description
@@ -78,7 +81,7 @@ func (s *Session) settings() *record.Settings {
 	return out
 }
 
-// think is an analysis as a record has it.
+// think converts an analysis for the record.
 func (a *Analysis) think() *record.Think {
 	return &record.Think{
 		Source: a.source(), Depth: a.Depth, SelDepth: a.SelDepth, Score: int(a.Score), WinProb: a.WinProb, Nodes: a.Nodes,
@@ -87,8 +90,8 @@ func (a *Analysis) think() *record.Think {
 	}
 }
 
-// source is where the move comes from, in the words of records: a prover
-// names itself by what it proves.
+// source is where the move comes from, in the words of records. The source of a
+// prover's result is the kind of its proof.
 func (a *Analysis) source() record.ThinkSource {
 	switch s := record.ThinkSource(a.Source); s {
 	case record.FromSearch, record.FromBook, record.FromTablebase, record.FromProver, record.FromOnly, record.FromExternal:
@@ -99,15 +102,15 @@ func (a *Analysis) source() record.ThinkSource {
 	return record.FromProver
 }
 
-// seed is what the thinker draws lots with in this game: made from what the
-// record says anyway, so that the game can be played again.
+// seed seeds all random choices in this game. It follows from the ids, so that an
+// instance that takes the game over has the same one.
 func (s *Session) seed() uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(string(s.id) + " " + string(s.player.ID)))
 	return h.Sum64()
 }
 
-// write hands the record over. A full disk is said once; the games go on.
+// write stores the record. A full disk is logged once, and games go on.
 func (s *Session) write() {
 	records := s.player.Records
 	if records == nil {
@@ -121,6 +124,5 @@ func (s *Session) write() {
 	}
 }
 
-// since is the time from then to now, in whole microseconds: nobody measures
-// finer here.
+// since is the time from then to now, in whole microseconds.
 func since(then time.Time) time.Duration { return time.Since(then).Truncate(time.Microsecond) }

@@ -13,7 +13,7 @@ import (
 type activeSearch struct {
 	after    int           // plies before the position searched; the expected one included
 	pos      game.Position // the one searched
-	thought  *engine.Thought
+	thought  *engine.Search
 	started  time.Time
 	ponders  bool      // it began on the opponent's time
 	hit      time.Time // when the pondering became a search for a move; zero: not yet
@@ -119,16 +119,28 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 		c, _ := s.clock()
 		r.Clock = &c
 	}
-	thought, err := s.player.Pool.Think(r)
+	thought, err := s.player.Pool.Start(r)
 	if err != nil {
 		return err
 	}
 	a.thought, s.search = thought, a
 	s.work.Go(func() {
 		r, err := thought.Wait()
+		if len(r.Incidents) > 0 { // also those of a search that was stopped
+			s.post(func() { s.noteIncidents(r.Incidents) })
+		}
 		a.done <- searchEnd{r, err}
 	})
 	return nil
+}
+
+// noteIncidents logs what went wrong in the engine, and keeps it for the record of
+// the next move.
+func (s *Session) noteIncidents(incidents []string) {
+	for _, text := range incidents {
+		s.log.Warn().Str("incident", text).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine misbehaved")
+	}
+	s.incidents = append(s.incidents, incidents...)
 }
 
 // stopSearch ends the search under way. What it has learnt stays with the game.

@@ -18,9 +18,9 @@ import (
 	"sparring/record"
 )
 
-// Session is one seat of one game, from the promise to take it until the game
-// ends or the seat is lost. It is driven by the platform's states alone: each
-// says all there is to know, so that none is missed.
+// Session is one seat of one game, from its reservation until the game ends or the
+// seat is lost. It is driven by the platform's states alone. Each state is
+// complete, so that a lost one costs nothing.
 type Session struct {
 	player  *Player
 	id      protocol.GameID
@@ -29,14 +29,14 @@ type Session struct {
 	sub     *nats.Subscription
 	ctx     context.Context // of the session
 	cancel  context.CancelFunc
-	work    sync.WaitGroup // its requests and searches
+	work    sync.WaitGroup // requests and searches
 
 	states  chan arrival
 	signals chan signal
-	posts   chan func()
+	posts   chan func()               // run by the goroutine of Run
 	infos   chan search.Info          // the latest of the running search
 	began   chan struct{}             // closed when the game has begun
-	held    atomic.Pointer[time.Time] // since when the platform's states say the seat is ours
+	held    atomic.Pointer[time.Time] // when the platform granted the seat
 
 	// From here on all belongs to the goroutine of Run.
 	log      zerolog.Logger
@@ -54,10 +54,11 @@ type Session struct {
 	manners  manners
 	disputes []record.Dispute
 	note     string // about the end, for the record
-	// searchFailed: a search has failed in this game, and that was logged.
-	searchFailed bool
-	resync       resyncTimer
-	ended        bool
+	// incidents of the engine since our last move, for the record
+	incidents []string
+	failed    bool // a search has failed in this game, and that was logged
+	resync    resyncTimer
+	ended     bool
 }
 
 // arrival is a state and when it came.
@@ -75,9 +76,9 @@ const (
 	seatUnknown                      // the platform does not know that we hold the seat
 )
 
-// New makes a session for a seat that was promised, before anybody is told. The
-// offer is nil where the game is held already or was challenged for. End it by
-// Cancel where Start is not called or fails.
+// New makes a session for a seat before the platform is told that it is accepted.
+// The offer is nil for a game that is already held, or comes from a challenge. If
+// Start is not called, or fails, call Cancel.
 func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
 	ctx, cancel := context.WithCancel(ctx)
 	return &Session{
@@ -87,8 +88,8 @@ func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
 	}
 }
 
-// Start listens for the game's states. Confirm is called when the game is granted;
-// false says that the slot reserved for it is gone. Call Run next.
+// Start subscribes to the game's states. Confirm is called when the game is granted,
+// and returns false if its slot is gone. Call Run next.
 func (s *Session) Start(g protocol.GameID, confirm func() bool) error {
 	s.id, s.confirm = g, confirm
 	s.log = s.player.Log.With().Str("game", string(g)).Logger()
@@ -97,10 +98,10 @@ func (s *Session) Start(g protocol.GameID, confirm func() bool) error {
 	return err
 }
 
-// ID is the game's.
+// ID is the id of the game.
 func (s *Session) ID() protocol.GameID { return s.id }
 
-// Offer is what was accepted; nil where the game was held or challenged for.
+// Offer is the offer that was accepted; nil for a game held or challenged for.
 func (s *Session) Offer() *protocol.Offer { return s.offer }
 
 // Began is closed when the game has begun.
@@ -117,11 +118,11 @@ func (s *Session) Cancel() {
 	}
 }
 
-// backlog is how many states may wait for their session. Each makes those
-// before it superfluous, but not if it is none that the session believes.
+// backlog is how many states may wait. The newest would be enough, were it
+// certain that the session accepts it.
 const backlog = 8
 
-// arrive hands a state over; where too many wait, the oldest goes.
+// receive queues a state. When the queue is full, the oldest is dropped.
 func (s *Session) receive(st protocol.State) {
 	for in := (arrival{st, time.Now()}); ; {
 		select {
@@ -155,7 +156,7 @@ func (s *Session) SeatUnknown() { s.signal(seatUnknown) }
 // Held reports whether the platform has said that the seat is ours.
 func (s *Session) Held() bool { return s.held.Load() != nil }
 
-// HeldBefore reports whether it had said so before a time.
+// HeldBefore reports whether it had said so by then.
 func (s *Session) HeldBefore(t time.Time) bool {
 	since := s.held.Load()
 	return since != nil && since.Before(t)
@@ -187,7 +188,7 @@ func (s *Session) Run() {
 	}
 }
 
-// finish cleans up, whatever ended the session.
+// finish cleans up after the session.
 func (s *Session) finish() {
 	s.stopSearch()
 	s.Cancel()
@@ -216,32 +217,32 @@ func (s *Session) handleSignal(sig signal) {
 	}
 }
 
-// see takes in a state.
+// handleState acts on a state.
 func (s *Session) handleState(in arrival) {
 	st := in.state
 	if st.Seq < s.minSeq {
 		return
 	}
 	mine := st.Holders[st.You]
-	ours := mine.Player == s.player.ID && mine.Instance == s.player.Client.Instance()
+	ours := mine.Player == s.player.ID && mine.Instance == s.player.Settings.Instance
 	switch {
 	case !s.Held():
 		if !ours || !s.begin(in) {
 			return
 		}
 	case st.You != s.st.You || st.Terms != s.st.Terms:
-		s.log.Warn().Msg("a state with another seat or other terms, ignored")
+		s.log.Warn().Msg("state with another seat or other terms ignored")
 		return
 	case st.Status == protocol.Finished:
 	case mine.Player == s.player.ID && mine.Instance == "":
 		s.handleVacant(st)
 		return
 	case !ours:
-		s.log.Info().Uint64("epoch", mine.Epoch).Msg("the seat is another's now")
+		s.log.Info().Uint64("epoch", mine.Epoch).Msg("another instance has the seat")
 		s.ended = true
 		return
 	case mine.Epoch < s.epoch:
-		return // newer and yet of an older epoch: no platform says that
+		return // a newer state has no older epoch: invalid
 	}
 	s.st, s.received, s.epoch, s.minSeq = st, in.at, mine.Epoch, st.Seq
 	s.resync.reset(s)
@@ -253,36 +254,35 @@ func (s *Session) handleState(in arrival) {
 	s.act()
 }
 
-// unseated waits for what becomes of the seat, which the platform took from us
-// because it did not hear us. Our heartbeats still name the game, so that it
-// can give the seat back; nothing is played meanwhile.
+// handleVacant waits: the platform has taken the seat because it did not hear from
+// us. Our heartbeats still name the game, so that it can give the seat back.
 func (s *Session) handleVacant(st protocol.State) {
 	if !s.resync.ending {
-		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the seat is vacant")
+		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the platform has vacated the seat")
 	}
 	s.minSeq, s.out = st.Seq, nil
 	s.stopSearch()
 	s.resync.endAfter(vacantWait)
 }
 
-// granted begins the game: the platform says that the seat is ours. False is
-// that we do not want it any more.
+// begin starts the game that the platform has granted. It returns false if the game
+// can't be taken any more.
 func (s *Session) begin(in arrival) bool {
 	st := in.state
 	if s.offer != nil && (st.Terms != s.offer.Terms || st.You != s.offer.Seat) {
-		s.log.Error().Msg("granted another match than was offered; giving the seat back")
+		s.log.Error().Msg("the granted match is not the offered one; giving the seat back")
 		s.giveBack()
 		return false
 	}
 	if !s.confirm() {
-		return false // reservationExpired: its word is on the way
+		return false // the signal that the reservation expired is on its way
 	}
 	rules, err := catalog.Rules(st.Terms.Rules)
 	if err == nil {
 		_, err = rules.New(st.Terms.Position)
 	}
 	if err != nil {
-		s.log.Error().Err(err).Msg("a game that can't be played here; giving the seat back")
+		s.log.Error().Err(err).Msg("the game can't be played here; giving the seat back")
 		s.giveBack()
 		return false
 	}
@@ -293,46 +293,46 @@ func (s *Session) begin(in arrival) bool {
 	s.log = s.log.With().Str("seat", st.You.String()).Logger()
 	s.st = st
 	if len(st.Moves) > 2 {
-		s.reported = len(st.Moves) // a running game: what was played before is not news
+		s.reported = len(st.Moves) // resumed: do not report the earlier moves
 	}
 	s.player.Process.GameBegan(other.Player)
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
 	s.emit(Event{Kind: GameStarted})
 	if err := s.openGame(); err != nil {
-		s.log.Debug().Err(err).Msg("no engine yet") // the first search tells, if it still can't be opened
+		s.log.Debug().Err(err).Msg("no engine yet") // the first search reports it, if it lasts
 	} else {
 		g := s.engine
-		s.work.Go(func() { g.Ready() }) // a program starts before our first move; a search tells why it can't
+		s.work.Go(func() { g.Ready() }) // starts a program; the first search reports a failure
 	}
 	s.greet()
 	return true
 }
 
-// surrender gives the seat back to the platform, and ends the session.
+// giveBack returns the seat to the platform, and ends the session.
 func (s *Session) giveBack() {
 	s.ended = true
 	s.player.Process.GiveBack(s.id)
 }
 
-// syncPosition brings the game to where the state is.
+// syncPosition brings the game to the state's position.
 func (s *Session) syncPosition() {
 	g, played, playing := &s.game, len(s.game.plies), s.st.Status == protocol.Playing
 	if g.follow(s.st.Moves, playing, s.dispute) < played {
-		// Moves were taken back, and what was thought after them is void.
+		// Moves were taken back: drop what was thought after them.
 		s.stopSearch()
 		s.target, s.out, g.decided = nil, nil, nil
 	}
 	switch {
 	case g.pos == nil:
 	case s.st.Key != "" && s.st.Key != game.KeyText(g.pos.Key()):
-		s.dispute("another position")
+		s.dispute("the position differs")
 	case playing && g.pos.Turn() != s.st.Turn:
 		s.dispute(fmt.Sprintf("%s to act, the platform says %s", g.pos.Turn(), s.st.Turn))
 	}
 }
 
-// dispute notes that our rules and the platform's differ, once a ply. The
+// dispute records that our rules and the platform's differ, once a ply. The
 // platform's ruling stands.
 func (s *Session) dispute(why string) {
 	n := len(s.st.Moves)
@@ -349,7 +349,7 @@ func (s *Session) dispute(why string) {
 	ev.Str("why", why).Msg("disagreement with the platform")
 }
 
-// conclude says how the game ended for us, and writes the record.
+// reportEnd logs how the game ended for us, and writes the record.
 func (s *Session) reportEnd() {
 	out := s.st.Outcome
 	ev := s.log.Info()
@@ -364,7 +364,7 @@ func (s *Session) reportEnd() {
 	s.write()
 }
 
-// emit tells whoever watches.
+// emit sends an event to the observer.
 func (s *Session) emit(e Event) {
 	observe := s.player.Observe
 	if observe == nil {
@@ -381,7 +381,7 @@ func (s *Session) emit(e Event) {
 	observe(e)
 }
 
-// showMoves logs and emits the moves since the last state.
+// reportMoves logs and emits the moves since the last state.
 func (s *Session) reportMoves() {
 	s.reported = min(s.reported, len(s.game.plies)) // some may have been taken back
 	for ; s.reported < len(s.game.plies); s.reported++ {

@@ -1,9 +1,12 @@
 package play
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"sparring/engine"
 	"sparring/engine/opening"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -116,6 +119,49 @@ func spec(t *testing.T, text string) clock.Spec {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// A halt ends the search, and its move is not sent. The session has no client: a
+// request would end the test.
+func TestNothingIsSentWhileHalted(t *testing.T) {
+	own, err := engine.New("amazons", engine.Options{HashBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos, err := catalog.Setup("amazons", "6x6", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		pool := engine.NewPool(1)
+		defer pool.Close()
+		p := &Player{
+			ID: "hare", Clock: new(ServerClock), Process: new(asked), NewGame: own.NewGame, Pool: pool,
+			Settings: Settings{Instance: "here", Nodes: 100_000}, // an end, should the halt not stop it
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		s := New(ctx, p, nil)
+		s.confirm = func() bool { return true }
+		ran := make(chan struct{})
+		go func() {
+			defer close(ran)
+			s.Run()
+		}()
+		st := protocol.State{Seq: 1, You: game.First, Snapshot: protocol.Snapshot{
+			Terms:  protocol.Terms{Game: "amazons", Rules: "amazons/6x6", Clock: spec(t, "unlimited")},
+			Status: protocol.Playing, Key: game.KeyText(pos.Key()),
+			Holders: [2]protocol.Holder{{Player: "hare", Instance: "here", Epoch: 1}, {Player: "script", Epoch: 1}},
+		}}
+		s.receive(st)
+		st.Seq, st.Status = 2, protocol.Halted
+		s.receive(st)
+		synctest.Wait()
+		if s.engine == nil || s.search != nil || s.out != nil || s.ended {
+			t.Errorf("engine %v, search %v, move %v, ended %v; want the engine alone", s.engine, s.search, s.out, s.ended)
+		}
+		cancel()
+		<-ran
+	})
 }
 
 // What the opponent will choose in an opening procedure is not foreseen.

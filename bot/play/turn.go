@@ -18,7 +18,7 @@ type outgoing struct {
 	inFlight bool
 }
 
-// reply is the platform's answer to a move.
+// moveAnswer is the platform's answer to a move.
 type moveAnswer struct {
 	ans     protocol.ActAnswer
 	err     error
@@ -27,10 +27,13 @@ type moveAnswer struct {
 	took    time.Duration // from the dispatch to the answer
 }
 
-// fallback is the source of moves that nothing was thought of.
+// noLegalMove is why a game is resigned in which our rules know no move.
+const noLegalMove = "no legal move by our rules"
+
+// fallback is the source of a move that was played because the search returned none.
 const fallback = "fallback"
 
-// retryPause is how long a refusal that passes is waited out.
+// retryPause is the pause before a move is sent again after a temporary refusal.
 const retryPause = 250 * time.Millisecond
 
 // act does what the state asks for.
@@ -40,36 +43,34 @@ func (s *Session) act() {
 		s.ended = true
 		return
 	case protocol.Playing:
-	default: // halted: whatever it waits for, a new state follows
+	default: // halted: a new state follows when the game goes on
 		s.stopSearch()
 		return
 	}
 	s.answerOffers()
 	if s.out != nil && s.out.ply != len(s.game.plies) {
-		s.out = nil // played, or the game has gone another way
+		s.out = nil // played, or the game took another course
 	}
 	pos := s.game.pos
 	switch {
 	case s.st.Turn != s.st.You:
 		s.ponder()
 	case pos == nil || pos.Outcome().Over() || pos.Turn() != s.st.You:
-		// Our rules can't say what to play here, and silence would only
-		// lose on time.
-		s.resign("no move that our rules know")
+		// Our rules know no move here. Silence would only lose on time.
+		s.resign(noLegalMove)
 	case s.manners.resigned:
-		s.resign("as before")
+		s.resign("the platform has not taken the resignation yet")
 	case s.out != nil:
 		if !s.out.inFlight {
-			s.send() // refused for a reason that has passed
+			s.send() // the refusal was temporary
 		}
 	default:
 		s.think()
 	}
 }
 
-// clock is the time for the move to be made now, and whether it runs already.
-// The state's clocks are as of its server time: what it took to reach us is
-// gone from them.
+// clock is the time for the next move, and whether our clock runs already. The
+// state gives the clocks as of its server time. Since then they ran on.
 func (s *Session) clock() (c search.Clock, running bool) {
 	you := s.st.You
 	c = search.Clock{
@@ -79,23 +80,23 @@ func (s *Session) clock() (c search.Clock, running bool) {
 	if running = s.st.Clocks.Running != nil && *s.st.Clocks.Running == you; running {
 		c.At = s.received.Add(-s.player.Clock.Age(s.st.ServerTime, s.received))
 	}
-	// What is gone of the current period stands beside the seat's clock.
+	// The time used in the current period is not part of the seat's clock.
 	c.At = c.At.Add(-time.Duration(s.st.Clocks.UsedMS) * time.Millisecond)
 	return c, running
 }
 
-// think starts the search for a move, or turns the pondering into one.
+// think starts the search for a move, or continues the pondering as one.
 func (s *Session) think() {
 	missed := ""
-	if m := s.search; m != nil && m.after == len(s.game.plies) {
-		if !m.pondering() {
+	if a := s.search; a != nil && a.after == len(s.game.plies) {
+		if !a.pondering() {
 			return // it goes on
 		}
-		if s.game.plies[m.after-1].move == m.expected {
+		if s.game.plies[a.after-1].move == a.expected {
 			s.ponderHit()
 			return
 		}
-		missed = m.expected
+		missed = a.expected
 	}
 	s.stopSearch()
 	if err := s.startSearch(s.game.pos, ""); err != nil {
@@ -105,41 +106,39 @@ func (s *Session) think() {
 	s.search.expected = missed
 }
 
-// decided plays what the search found.
+// handleResult plays the move that the search found.
 func (s *Session) handleResult(t searchEnd) {
-	m := s.search
-	if m != nil && m.pondering() {
-		m.early = &t // nothing is left to think about, but the move is not ours yet
+	a := s.search
+	if a != nil && a.pondering() {
+		a.early = &t // kept until the opponent moves
 		return
 	}
 	s.search = nil
-	for _, incident := range t.Incidents {
-		s.log.Warn().Str("incident", incident).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine misbehaved")
-	}
 	if s.st.Turn != s.st.You || s.game.pos == nil {
 		return
 	}
 	if t.err != nil && s.player.Settings.External {
-		// Whoever plays with a program of his own wants no other to play for it.
+		// A team that plays with its own program wants no other to play for it.
 		s.log.Error().Err(t.err).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
 		s.noteFailure(t.err)
-		s.resign("its engine failed")
+		s.resign("the engine failed")
 		return
 	}
 	if t.err == nil && t.Resign {
-		s.resign("its engine resigns")
+		s.resign("the engine resigns")
 		return
 	}
 	r, after := s.legalMove(t)
 	if after == nil {
-		s.resign("no move that our rules know")
+		s.resign(noLegalMove)
 		return
 	}
 	if s.manners.shouldResign(s, r) {
 		s.resign("hopeless")
 		return
 	}
-	analysis := s.analyse(m, r)
+	analysis := s.analyse(a, r)
+	analysis.Incidents, s.incidents = s.incidents, nil
 	d := &decision{len(s.game.plies), s.game.pos.Format(r.Move), game.KeyText(after.Key()), &analysis}
 	s.manners.offering = r.OfferDraw
 	s.setPonderTarget(d, after, r.Ponder)
@@ -147,8 +146,8 @@ func (s *Session) handleResult(t searchEnd) {
 	s.send()
 }
 
-// checked is the result with a move that is legal, and the position after it;
-// nil where there is none. Whatever fails in the thinker, the game goes on.
+// legalMove is the result and the position after its move. If the search failed, it
+// is any legal move, so that the game goes on; the position is nil if there is none.
 func (s *Session) legalMove(t searchEnd) (search.Result, game.Position) {
 	after := s.game.pos.Clone()
 	if t.err == nil && t.Move != game.NoMove {
@@ -157,11 +156,11 @@ func (s *Session) legalMove(t searchEnd) (search.Result, game.Position) {
 		}
 	}
 	level := zerolog.ErrorLevel
-	if s.searchFailed {
-		level = zerolog.DebugLevel // it was said once
+	if s.failed {
+		level = zerolog.DebugLevel // logged before
 	}
-	s.searchFailed = true
-	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.game.plies)).Msg("no move from the thinker; playing any")
+	s.failed = true
+	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.game.plies)).Msg("the search returned no move; playing any legal one")
 	for _, m := range s.game.pos.Legal(nil) {
 		if after.Play(m) == nil {
 			return search.Result{Move: m, Source: fallback}, after
@@ -170,7 +169,7 @@ func (s *Session) legalMove(t searchEnd) (search.Result, game.Position) {
 	return search.Result{}, nil
 }
 
-// send dispatches the decided move, in the background.
+// send sends the decided move, in the background.
 func (s *Session) send() {
 	out, epoch := s.out, s.epoch
 	out.inFlight = true
@@ -189,12 +188,12 @@ func (s *Session) send() {
 	})
 }
 
-// background runs f beside the session, which waits for it at its end.
+// background runs f in a goroutine that the session waits for before it ends.
 func (s *Session) background(f func(context.Context)) {
 	s.work.Go(func() { f(s.ctx) })
 }
 
-// post has the session do f.
+// post runs f in the goroutine of Run.
 func (s *Session) post(f func()) {
 	select {
 	case s.posts <- f:
@@ -202,14 +201,14 @@ func (s *Session) post(f func()) {
 	}
 }
 
-// answered takes in what the platform says to a move.
+// handleAnswer acts on the platform's answer to a move.
 func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 	out.inFlight = false
-	current := s.out == out // else the state was faster: the game has gone on, or another way
+	current := s.out == out // otherwise a state came first
 	if r.err == nil {
 		if current {
 			s.out = nil
-			s.game.play(out.ply, out.move)                  // legalMove has seen it work
+			s.game.play(out.ply, out.move)                  // legalMove has tried it
 			s.minSeq = max(s.minSeq, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
 			s.resync.reset(s)
 			s.ponder()
@@ -223,32 +222,32 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 	}
 	refusal, ok := errors.AsType[*protocol.Error](r.err)
 	if !ok {
-		s.player.Process.RequestHello() // the connection is gone; a new one brings a new state
+		s.player.Process.RequestHello() // no answer; the next state tells whether it arrived
 		return
 	}
 	log := s.log.With().Str("code", string(refusal.Code)).Str("move", out.move).Int("ply", out.ply).Logger()
 	switch refusal.Code {
 	case protocol.Stale, protocol.NotYourTurn, protocol.Over, protocol.Late, protocol.Denied, protocol.NoGame:
-		// The game is elsewhere than we think; its state says where.
+		// Our view of the game is out of date: ask for its state.
 		log.Debug().Msg("move refused")
 		s.player.Process.RequestHello()
 	case protocol.UnknownPeer:
-		s.player.Process.RequestHello() // and the state that follows sends the move again
+		s.player.Process.RequestHello() // the move is sent again with the next state
 	case protocol.Paused:
-		log.Debug().Msg("move refused") // a state says when it goes on
+		log.Debug().Msg("move refused") // sent again when a state says that the game goes on
 	case protocol.Unavailable, protocol.RateLimited:
 		s.manners.notBefore = time.Now().Add(retryPause)
 		s.send()
 	case protocol.Illegal:
 		s.dispute("the platform calls " + out.move + " illegal")
-		s.resign("no move that both rules know")
+		s.resign("the platform refuses a move that is legal here")
 	default:
-		log.Error().Err(refusal).Msg("the platform does not understand our move")
-		s.resign("the platform does not understand us")
+		log.Error().Err(refusal).Msg("the platform could not read our move")
+		s.resign("the platform could not read our move")
 	}
 }
 
-// charged notes what an accepted move cost.
+// noteCost measures what an accepted move cost beyond the thinking.
 func (s *Session) noteCost(out *outgoing, r moveAnswer) {
 	s.game.charged(out.ply, out.move, r.ans.Receipt)
 	if !r.running {
@@ -256,8 +255,8 @@ func (s *Session) noteCost(out *outgoing, r moveAnswer) {
 	}
 	cost := r.took
 	if rec := r.ans.Receipt; rec != nil {
-		// What the referee charged beyond our thinking is what counts: a
-		// lost answer delays us and costs nothing.
+		// Only what the referee charged beyond our thinking counts: a lost
+		// answer delays us, but costs no time on the clock.
 		cost = min(cost, max(time.Duration(rec.ChargedMS)*time.Millisecond-r.thought, 0))
 	}
 	s.latency.Add(cost)

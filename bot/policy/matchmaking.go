@@ -12,15 +12,15 @@ import (
 	"sparring/protocol"
 )
 
-// Matchmaking makes a bot look for opponents itself.
+// Matchmaking are a bot's settings for challenges of its own.
 type Matchmaking struct {
-	On       bool          `default:"false" desc:"challenge others while slots are free"`
-	Pool     protocol.Pool `desc:"pool to challenge; empty: game.speed"`
-	Clock    clock.Spec    `default:"60+1" desc:"clock of own challenges"`
-	Rules    string        `desc:"rule set of own challenges; empty: the default set of the player's first game"`
-	Rated    bool          `default:"true" desc:"rated games"`
-	Interval time.Duration `default:"30s" desc:"pause between challenges"`
-	Longest  time.Duration `default:"10m" desc:"longest pause: each challenge that nobody takes doubles it"`
+	On       bool          `default:"false" desc:"send challenges while slots are free"`
+	Pool     protocol.Pool `desc:"pool that is challenged; empty: game.speed, such as xiangqi.blitz"`
+	Clock    clock.Spec    `default:"60+1" desc:"clock of the challenges"`
+	Rules    string        `desc:"rule set of the challenges; empty: the default one of the player's first game"`
+	Rated    bool          `default:"true" desc:"challenge to rated games"`
+	Interval time.Duration `default:"30s" desc:"pause after a challenge"`
+	Longest  time.Duration `default:"10m" desc:"longest pause: every challenge without a game doubles it"`
 }
 
 // Validate reports everything that is wrong with the settings; at is the prefix

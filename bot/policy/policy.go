@@ -13,23 +13,23 @@ import (
 	"sparring/protocol"
 )
 
-// Policy says which matches a player wants. Its zero value wants all.
+// Policy says which matches a player takes. The zero value takes all.
 type Policy struct {
-	Rules     []string            `desc:"rule sets, in full; empty: all of the games" json:"rules"`
+	Rules     []string            `desc:"rule sets by full name, such as gomoku/renju-15; empty: all of the player's games" json:"rules"`
 	Speeds    []clock.Speed       `desc:"bullet, blitz, rapid, classical, correspondence; empty: all" json:"speeds"`
-	Fastest   clock.Spec          `default:"unlimited" desc:"fastest clock, by the time that it gives for 40 moves; unlimited: no bound" json:"fastest"`
-	Slowest   clock.Spec          `default:"unlimited" desc:"slowest clock; unlimited: no bound" json:"slowest"`
-	Positions bool                `default:"true" desc:"games from other than the usual start position" json:"positions"`
+	Fastest   clock.Spec          `default:"unlimited" desc:"fastest clock, compared by its time for 40 moves; unlimited: no limit" json:"fastest"`
+	Slowest   clock.Spec          `default:"unlimited" desc:"slowest clock; unlimited: no limit" json:"slowest"`
+	Positions bool                `default:"true" desc:"take games that begin from other positions than the usual one" json:"positions"`
 	Rated     Which               `default:"both" desc:"both, rated or casual" json:"rated"`
 	Opponents Who                 `default:"both" desc:"both, humans or bots" json:"opponents"`
 	MinRating int                 `split_words:"true" default:"0" desc:"lowest rating of an opponent" json:"min_rating"`
-	MaxRating int                 `split_words:"true" default:"0" desc:"highest rating of an opponent; 0: no bound" json:"max_rating"`
-	Allow     []protocol.PlayerID `desc:"play against these only; empty: anyone" json:"allow"`
-	Block     []protocol.PlayerID `desc:"never play against these" json:"block"`
-	Repeat    int                 `default:"0" desc:"games against one opponent within REPEAT_WINDOW; 0: no bound" json:"repeat"`
+	MaxRating int                 `split_words:"true" default:"0" desc:"highest rating of an opponent; 0: no limit" json:"max_rating"`
+	Allow     []protocol.PlayerID `desc:"only play against these players; empty: against anyone" json:"allow"`
+	Block     []protocol.PlayerID `desc:"never play against these players" json:"block"`
+	Repeat    int                 `default:"0" desc:"most games against one opponent within REPEAT_WINDOW; 0: no limit" json:"repeat"`
 }
 
-// Which matches, by what they are played for.
+// Which selects rated or casual matches.
 type Which string
 
 // The choices. "" is RatedAndCasual.
@@ -39,7 +39,7 @@ const (
 	CasualOnly     Which = "casual"
 )
 
-// Who the opponents are.
+// Who selects opponents.
 type Who string
 
 // The choices. "" is Everyone.
@@ -182,7 +182,7 @@ func (p Policy) Check(me protocol.PlayerID, games []string, o protocol.Offer, re
 			return no(protocol.DeclineKind, "humans only, and the other seat is open")
 		}
 		if len(p.Allow) > 0 {
-			return no(protocol.DeclineOpponent, "certain opponents only, and the other seat is open")
+			return no(protocol.DeclineOpponent, "only certain opponents, and the other seat is open")
 		}
 		return Refusal{}
 	}
@@ -207,9 +207,9 @@ func (p Policy) checkRules(t protocol.Terms, no decline) Refusal {
 	}
 	switch {
 	case errors.Is(err, game.ErrRules):
-		return no(protocol.DeclineRules, "no such rule set here")
+		return no(protocol.DeclineRules, "unknown rule set")
 	case err != nil:
-		return no(protocol.DeclineRules, "a start position that the rules refuse")
+		return no(protocol.DeclineRules, "invalid start position")
 	}
 	return Refusal{}
 }
@@ -238,7 +238,7 @@ func (p Policy) checkOpponent(me protocol.PlayerID, o protocol.Opponent, recent 
 	case slices.Contains(p.Block, o.Player):
 		return no(protocol.DeclineOpponent, "on the block list")
 	case len(p.Allow) > 0 && !slices.Contains(p.Allow, o.Player):
-		return no(protocol.DeclineOpponent, "certain opponents only")
+		return no(protocol.DeclineOpponent, "only certain opponents")
 	case p.Opponents == HumansOnly && o.Kind != protocol.Human:
 		return no(protocol.DeclineKind, "humans only")
 	case p.Opponents == BotsOnly && o.Kind != protocol.Bot:
@@ -248,7 +248,7 @@ func (p Policy) checkOpponent(me protocol.PlayerID, o protocol.Opponent, recent 
 	case o.Rating != 0 && p.MaxRating != 0 && o.Rating > p.MaxRating:
 		return no(protocol.DeclineRating, "opponents up to %d", p.MaxRating)
 	case p.Repeat > 0 && recent >= p.Repeat:
-		return no(protocol.DeclineRepeat, "%d games against each other lately, try again later", recent)
+		return no(protocol.DeclineRepeat, "%d recent games against each other; try again later", recent)
 	}
 	return Refusal{}
 }

@@ -22,29 +22,29 @@ import (
 // arenaSettings are those of the arena command, from the environment.
 type arenaSettings struct {
 	NATS struct {
-		URL      string `default:"nats://127.0.0.1:4222" desc:"server, or several separated by commas"`
-		User     string `default:"platform" desc:"user name, of the platform's account"`
+		URL      string `default:"nats://127.0.0.1:4222" desc:"NATS server, or several separated by commas"`
+		User     string `default:"platform" desc:"user name in the platform's account"`
 		Password string `desc:"password of the user"`
 		Creds    string `desc:"path of a .creds file, instead of user and password"`
-		CA       string `desc:"path of the CA certificate of the server; empty: those of the system"`
+		CA       string `desc:"path of the server's CA certificate; empty: the system's"`
 		Prefix   string `default:"sparring" desc:"prefix of all subjects"`
 	}
 	Arena struct {
-		Name         string        `desc:"id of this process among the arenas; empty: a random one"`
-		Replicas     int           `default:"1" desc:"NATS servers that keep each stream: 1, 3 or 5"`
-		Games        int           `default:"1000" desc:"games that this process referees at once; challenges beyond wait"`
-		ChallengeFor time.Duration `split_words:"true" default:"1m" desc:"how long a challenge lives that does not say so itself"`
-		FirstMove    time.Duration `split_words:"true" default:"30s" desc:"time for a seat's first move, before the game is aborted"`
-		AbandonAfter time.Duration `split_words:"true" default:"1m" desc:"how long a seat may stand empty before its player has lost"`
-		LostAfter    time.Duration `split_words:"true" default:"1500ms" desc:"silence of an instance after which its seats are offered to others"`
-		HTTP         string        `desc:"address for /healthz, /metrics and the pages, such as 127.0.0.1:8080; empty: none"`
+		Name         string        `desc:"id of this process among the arenas; empty: random"`
+		Replicas     int           `default:"1" desc:"number of NATS servers that keep each stream: 1, 3 or 5"`
+		Games        int           `default:"1000" desc:"most games that this process referees at once; further challenges wait"`
+		ChallengeFor time.Duration `split_words:"true" default:"1m" desc:"default challenge lifetime"`
+		FirstMove    time.Duration `split_words:"true" default:"30s" desc:"time for a seat's first move; after it the game is aborted"`
+		AbandonAfter time.Duration `split_words:"true" default:"1m" desc:"how long a seat may be empty before its player loses"`
+		LostAfter    time.Duration `split_words:"true" default:"1500ms" desc:"time without heartbeats after which an instance's seats are offered to others"`
+		HTTP         string        `desc:"address for /healthz, /metrics and the web page, such as 127.0.0.1:8080; empty: none"`
 	}
 	Ladder struct {
 		On     bool              `default:"true" desc:"play rated rounds among the bots that are present"`
 		Clock  clock.Spec        `default:"60+1" desc:"clock of the rounds"`
-		Rules  map[string]string `desc:"rule set by game, such as gomoku:gomoku/renju-15; others play their default"`
-		Rounds int               `default:"0" desc:"rounds to play; 0: for ever"`
-		Pause  time.Duration     `default:"1s" desc:"between two rounds"`
+		Rules  map[string]string `desc:"rule set by game, such as gomoku:gomoku/renju-15; other games use their default"`
+		Rounds int               `default:"0" desc:"number of rounds to play; 0: no limit"`
+		Pause  time.Duration     `default:"1s" desc:"pause between two rounds"`
 	}
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
@@ -55,7 +55,7 @@ func (s *arenaSettings) config() arena.Config {
 	c.Prefix, c.Name = s.NATS.Prefix, s.Arena.Name
 	c.Replicas, c.Games = s.Arena.Replicas, s.Arena.Games
 	c.ChallengeFor, c.LostAfter = s.Arena.ChallengeFor, s.Arena.LostAfter
-	c.Match.FirstMove, c.Match.AbandonAfter = s.Arena.FirstMove, s.Arena.AbandonAfter
+	c.Policy.FirstMove, c.Policy.AbandonAfter = s.Arena.FirstMove, s.Arena.AbandonAfter
 	c.Ladder.On, c.Ladder.Clock, c.Ladder.Rules = s.Ladder.On, s.Ladder.Clock, s.Ladder.Rules
 	c.Ladder.Rounds, c.Ladder.Pause = s.Ladder.Rounds, s.Ladder.Pause
 	return c

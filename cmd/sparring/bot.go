@@ -62,8 +62,7 @@ running ones have; the second hands them over to other instances at once.`,
 	return c
 }
 
-// newBot wires a bot to the engine and to its records; done is called when it
-// has run.
+// newBot connects a bot to its engines and records. Call done after Run.
 func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play.Event)) (b *bot.Bot, done func(), err error) {
 	records, err := record.NewWriter(cfg.RecordsDir(), "bot-"+string(cfg.Instance), 0)
 	if err != nil {
@@ -76,7 +75,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 		engines.Close() // they have nothing to lose
 		closeTables()
 		if err := records.Close(); err != nil {
-			log.Warn().Err(err).Msg("records")
+			log.Warn().Err(err).Msg("can't close the records")
 		}
 	}
 	b, err = bot.New(nc, cfg, bot.Deps{
@@ -89,8 +88,8 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 	return b, done, nil
 }
 
-// players are what a bot's players get, with the opening books that its settings
-// name. Of books that are missing or damaged it warns, once, and does without.
+// players are the defaults for the specs of a bot's players, with the opening books
+// that the settings name. It warns once of books that are missing or damaged.
 func players(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) playerspec.Options {
 	warn := func(err error) {
 		log.Warn().Err(err).Msg("opening books: playing without those that are missing or damaged")
@@ -102,8 +101,8 @@ func players(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) playersp
 	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables, LevelElo: levelElo}
 }
 
-// endgames opens a bot's endgame tables, if it has any, and begins to build
-// what they lack. The function returned ends that and closes them.
+// endgames opens a bot's endgame tables, if the settings name any, and starts to
+// build missing ones. The function returned stops that and closes the tables.
 func endgames(cfg bot.Config, log zerolog.Logger) (tables xiangqi.Tables, done func()) {
 	if cfg.Tablebase == "" {
 		return nil, func() {}
@@ -142,8 +141,8 @@ func endgames(cfg bot.Config, log zerolog.Logger) (tables xiangqi.Tables, done f
 	}
 }
 
-// drainOnSignal lets a first signal drain the bot and a second end it. The
-// function returned stops listening.
+// drainOnSignal drains the bot at the first signal and ends it at the second. The
+// function returned stops this.
 func drainOnSignal(b *bot.Bot, end context.CancelFunc, log zerolog.Logger) func() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -156,7 +155,7 @@ func drainOnSignal(b *bot.Bot, end context.CancelFunc, log zerolog.Logger) func(
 			case <-signals:
 			}
 			if n == 0 {
-				log.Info().Msg("draining: running games are finished, no new ones taken; a second signal hands them over now")
+				log.Info().Msg("draining: running games go on, no new ones are taken; a second signal hands them over")
 				b.Drain()
 				continue
 			}

@@ -46,7 +46,7 @@ func TestOperatingPage(t *testing.T) {
 			if text == "permissions violation" { // the NATS client's own
 				continue
 			}
-			if !strings.Contains(code, `Msg("`+text) && !strings.Contains(code, `complain("`+text) {
+			if !strings.Contains(code, `Msg("`+text) && !strings.Contains(code, `warn("`+text) {
 				t.Errorf("nobody logs %q", text)
 			}
 		}

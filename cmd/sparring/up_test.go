@@ -44,13 +44,18 @@ func (p *page) String() string {
 	return p.text.String()
 }
 
-// await waits until the page matches and returns the submatches.
-func (p *page) await(t *testing.T, pattern string) []string {
+// await waits until the page matches and returns the submatches. It fails as soon
+// as the page shows that what it waits for can no longer come.
+func (p *page) await(t *testing.T, pattern, tooLate string) []string {
 	t.Helper()
-	re := regexp.MustCompile(pattern)
+	want, never := regexp.MustCompile(pattern), regexp.MustCompile(tooLate)
 	for late := time.After(patience); ; {
-		if m := re.FindStringSubmatch(p.String()); m != nil {
+		text := p.String()
+		if m := want.FindStringSubmatch(text); m != nil {
 			return m
+		}
+		if never.MatchString(text) {
+			t.Fatalf("%q came before %q in:\n%s", tooLate, pattern, text)
 		}
 		select {
 		case <-p.news:
@@ -72,7 +77,7 @@ func mustClock(t *testing.T, text string) clock.Spec {
 // TestUpPlaysARound plays a whole round of all games, as a newcomer would.
 func TestUpPlaysARound(t *testing.T) {
 	data := t.TempDir()
-	f := upFlags{data: data, clock: "2+0.1", rounds: 1, ponder: true}
+	f := upFlags{data: data, clock: "4+0.1", rounds: 1, ponder: true}
 	screen := newPage()
 	if err := up(t.Context(), screen, f, mustClock(t, f.clock)); err != nil {
 		t.Fatalf("%v; on the screen:\n%s", err, screen)
@@ -123,13 +128,13 @@ func TestUpPlaysARound(t *testing.T) {
 // TestUpGoesOn stops everything in mid-game and starts again on the same data.
 func TestUpGoesOn(t *testing.T) {
 	data := t.TempDir()
-	f := upFlags{data: data, clock: "3+0.1", rounds: 1, ponder: true}
+	f := upFlags{data: data, clock: "4+0.1", rounds: 1, ponder: true}
 	first := newPage()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- up(ctx, first, f, mustClock(t, f.clock)) }()
-	first.await(t, `amazons-tortoise +4 `)
-	first.await(t, `gomoku-tortoise +4 `)
+	first.await(t, `amazons-tortoise +4 `, `amazons-tortoise .* plies, `)
+	first.await(t, `gomoku-tortoise +4 `, `gomoku-tortoise .* plies, `)
 	cancel()
 	select {
 	case err := <-ended:
@@ -143,7 +148,7 @@ func TestUpGoesOn(t *testing.T) {
 	if err := up(t.Context(), second, f, mustClock(t, f.clock)); err != nil {
 		t.Fatalf("%v; on the screen:\n%s", err, second)
 	}
-	m := second.await(t, `amazons .* resumes after (\d+) plies`)
+	m := second.await(t, `amazons .* resumes after (\d+) plies`, `ladder after round 1`)
 	if m[1] == "0" {
 		t.Error("the game began anew")
 	}

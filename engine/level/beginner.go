@@ -14,7 +14,7 @@ import (
 // Beginner is a scripted player that looks one ply ahead, the fixed point that
 // the levels of a game are measured against. It wins at once where it can, else
 // it plays one of the moves that the game's adapter says a beginner likes best.
-// It knows nothing of the engine. Of the limits it heeds Moves and Wait.
+// It does not use the engine. Of the limits it observes Moves and Wait.
 type Beginner struct {
 	game  string
 	worth func(p game.Position) func(m game.Move) int
@@ -74,7 +74,7 @@ func (b beginnerGame) Search(p game.Position, l search.Limits, _ func(search.Inf
 	if moves == nil {
 		moves = p.Legal(nil)
 	}
-	m := b.pick(p.Clone(), moves, lots(p, b.options.Seed))
+	m := b.pick(p.Clone(), moves, randFor(p, b.options.Seed))
 	r := &ready{done: make(chan struct{}), result: search.Result{Move: m, WinProb: 0.5, Depth: 1, Nodes: uint64(len(moves)),
 		PV: []game.Move{m}, Source: search.FromSearch, Time: time.Since(began)}}
 	if !l.Wait {
@@ -84,7 +84,7 @@ func (b beginnerGame) Search(p game.Position, l search.Limits, _ func(search.Inf
 }
 
 func (b *Beginner) pick(p game.Position, moves []game.Move, rng *rand.Rand) game.Move {
-	if win := winning(p, moves); win != game.NoMove {
+	if win := winningMove(p, moves); win != game.NoMove {
 		return win
 	}
 	worth := b.worth(p)

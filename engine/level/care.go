@@ -8,12 +8,12 @@ import (
 	"sparring/game"
 )
 
-// What a careful level does not leave to its search, which may be too short to
-// see it: the rules say which moves win at once.
+// A careful level looks for immediate wins by the rules: its search may be too
+// short to find them.
 
-// winning is a move that wins at once, among those allowed (nil is all);
-// NoMove where there is none. It plays on p, and leaves it as it was.
-func winning(p game.Position, allowed []game.Move) game.Move {
+// winningMove returns a move that wins at once, among those allowed (nil is all),
+// or NoMove. It plays moves on p and takes them back.
+func winningMove(p game.Position, allowed []game.Move) game.Move {
 	if allowed == nil {
 		allowed = p.Legal(nil)
 	}
@@ -31,9 +31,9 @@ func winning(p game.Position, allowed []game.Move) game.Move {
 	return game.NoMove
 }
 
-// hands reports whether the move loses at once, or lets the other side win at
+// blunders reports whether the move loses at once, or lets the opponent win at
 // once.
-func hands(p game.Position, m game.Move) bool {
+func blunders(p game.Position, m game.Move) bool {
 	mine := p.Turn()
 	if p.Play(m) != nil {
 		return true
@@ -42,21 +42,22 @@ func hands(p game.Position, m game.Move) bool {
 	if out := p.Outcome(); out.Over() {
 		return out.Result == game.WonBy(mine.Other())
 	}
-	return winning(p, nil) != game.NoMove
+	return winningMove(p, nil) != game.NoMove
 }
 
-// spare is the first line, in the order of liking, that does not hand the game
-// to the opponent; if all do, the first other move that doesn't, and that keeps
-// its pieces where the level does; if none doesn't, the first line.
-func (t *turn) spare(order []search.Info) search.Info {
+// avoidBlunder returns the first of the lines, in order of preference, that is no
+// blunder. If all are, it returns the first other move that is none, of those
+// that lose no piece if the level keeps its pieces; without such a move the first
+// line.
+func (t *levelSearch) avoidBlunder(order []search.Info) search.Info {
 	for _, l := range order {
-		if !hands(t.position, l.PV[0]) {
+		if !blunders(t.position, l.PV[0]) {
 			return l
 		}
 	}
 	var safe []game.Move
 	for _, seen := range t.seen {
-		if (t.allowed == nil || slices.Contains(t.allowed, seen.Move)) && !hands(t.position, seen.Move) {
+		if (t.allowed == nil || slices.Contains(t.allowed, seen.Move)) && !blunders(t.position, seen.Move) {
 			safe = append(safe, seen.Move)
 		}
 	}
@@ -64,36 +65,36 @@ func (t *turn) spare(order []search.Info) search.Info {
 		return order[0]
 	}
 	if t.Keep {
-		if kept, err := keeping(t.engine, t.position, safe); err == nil {
+		if kept, err := keepingPieces(t.engine, t.position, safe); err == nil {
 			safe = kept
 		}
 	}
 	line := order[0]
-	// What it is worth nobody has looked at: no more than what was thought best.
+	// It was not searched: it is worth no more than the best line.
 	line.PV, line.Bound = safe[:1], search.Upper
 	return line
 }
 
-// aPiece is the least that counts as one, in the values that exchanges are
-// counted with: more than a pawn in Xiangqi, less than an elephant. No other
-// game has exchanges.
-const aPiece search.Score = 100
+// minPiece is the least loss that counts as a piece, in the values of static
+// exchange evaluation: more than a pawn in Xiangqi, less than an elephant. No
+// other game has exchanges.
+const minPiece search.Score = 100
 
-// keeping is those of the moves (nil is all) that leave no piece to a plain
-// capture, or not more than has to be left, counting what a move takes itself.
-// Who keeps to that misses sacrifices, as most people do.
-func keeping(e *engine.Engine, p game.Position, moves []game.Move) ([]game.Move, error) {
+// keepingPieces returns those of the moves (nil is all) that lose no piece to a
+// capture, or no more than they must, counting what the move itself captures. It
+// excludes sacrifices, which most people miss too.
+func keepingPieces(e *engine.Engine, p game.Position, moves []game.Move) ([]game.Move, error) {
 	if moves == nil {
 		moves = p.Legal(nil)
 	}
-	exposed, err := e.Exposure(p, moves)
-	if err != nil || exposed == nil {
+	losses, err := e.MaterialLoss(p, moves)
+	if err != nil || losses == nil {
 		return moves, err
 	}
-	limit := slices.Min(exposed) + aPiece
+	limit := slices.Min(losses) + minPiece
 	var kept []game.Move
 	for i, m := range moves {
-		if exposed[i] < limit {
+		if losses[i] < limit {
 			kept = append(kept, m)
 		}
 	}

@@ -18,7 +18,7 @@ func situations(t *testing.T, gameName string, games int, yield func(p game.Posi
 	t.Helper()
 	var players [2]engine.Searcher
 	for i := range players {
-		s, err := New(gameName, 2+i)
+		s, err := New(gameName, 2+i, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func upper(t *testing.T, gameName string) map[int]engine.Searcher {
 	t.Helper()
 	all := map[int]engine.Searcher{}
 	for n := 6; n <= Strongest; n++ {
-		s, err := New(gameName, n)
+		s, err := New(gameName, n, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,29 +10,29 @@ import (
 	"sparring/game"
 )
 
-// lots are the lots of one request: the same for the same request.
-func lots(p game.Position, seed uint64) *rand.Rand {
+// randFor returns the source of the random choices in a position of a game.
+func randFor(p game.Position, seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, game.Zobrist(p.Key(), uint64(p.Ply()))))
 }
 
-// gumbel is a standard Gumbel variable. Added to logarithms of weights it makes
-// the largest of the sums a draw by weight, and the k largest such draws
-// without putting back.
+// gumbel returns a standard Gumbel variable. Added to the logarithms of weights,
+// it makes the largest sum a weighted random choice, and the k largest sums k such
+// choices without replacement.
 func gumbel(rng *rand.Rand) float64 {
 	return -math.Log(-math.Log(max(rng.Float64(), math.SmallestNonzeroFloat64)))
 }
 
-// draw gives every item its logarithmic weight and a lot, and sorts by both.
-func draw[T any](rng *rand.Rand, items []T, weight func(i int, item T) float64) []T {
-	type drawn struct {
+// sample orders the items at random, by their logarithmic weights.
+func sample[T any](rng *rand.Rand, items []T, weight func(i int, item T) float64) []T {
+	type sampled struct {
 		item T
 		at   float64
 	}
-	all := make([]drawn, len(items))
+	all := make([]sampled, len(items))
 	for i, item := range items {
-		all[i] = drawn{item, weight(i, item) + gumbel(rng)}
+		all[i] = sampled{item, weight(i, item) + gumbel(rng)}
 	}
-	slices.SortStableFunc(all, func(a, b drawn) int { return cmp.Compare(b.at, a.at) })
+	slices.SortStableFunc(all, func(a, b sampled) int { return cmp.Compare(b.at, a.at) })
 	sorted := make([]T, len(items))
 	for i := range all {
 		sorted[i] = all[i].item
@@ -40,20 +40,19 @@ func draw[T any](rng *rand.Rand, items []T, weight func(i int, item T) float64) 
 	return sorted
 }
 
-// How easily a move comes to mind: the n-th at first sight with a weight of
-// 1/(n+rankOffset), Zipf's law, and moves that take or threaten something at
-// once eager times as easily as their place says. (Estimates; the levels are
-// tuned with them as they are.)
+// How likely a move is noticed: the n-th in the order of the first look has a
+// weight of 1/(n+rankOffset) (Zipf's law); moves that capture or threaten
+// something at once have eager times that weight. The values are estimates, and
+// the levels are tuned to them.
 const (
 	rankOffset = 2
 	eager      = 4
 )
 
-// notice narrows the moves to search, nil being all, to those that come to
-// mind.
-func (t *turn) notice(moves []game.Move) []game.Move {
+// notice returns those of the moves (nil is all) that are noticed.
+func (t *levelSearch) notice(moves []game.Move) []game.Move {
 	var noticed []game.Move
-	for _, e := range draw(t.rng, t.seen, func(i int, e search.ScoredMove) float64 {
+	for _, e := range sample(t.rng, t.seen, func(i int, e search.ScoredMove) float64 {
 		weight := -math.Log(float64(i + rankOffset))
 		if e.Noise == search.GoodNoisy {
 			weight += math.Log(eager)
@@ -73,11 +72,11 @@ func (t *turn) notice(moves []game.Move) []game.Move {
 	return noticed
 }
 
-// proven is the log-odds of a win that is proven; evaluations stay within.
+// proven is the log-odds of a proven win, the bound of all others.
 const proven = 50
 
-// logOdds is a score as the logarithm of the odds of winning, see
-// search.Params.WinProb. Of proven wins a sooner one is slightly better.
+// logOdds returns a score as the logarithm of the odds of winning, see
+// search.Params.WinProb. A shorter proven win is slightly better.
 func logOdds(s search.Score, params *search.Params) float64 {
 	switch {
 	case s >= search.RepBound:
@@ -88,8 +87,8 @@ func logOdds(s search.Score, params *search.Params) float64 {
 	return min(max(float64(s)/float64(params.WinScale), -proven), proven)
 }
 
-// choose is the level's answer, given what the search has found.
-func (t *turn) choose(r search.Result) search.Result {
+// choose returns the level's answer, given what the search has found.
+func (t *levelSearch) choose(r search.Result) search.Result {
 	if r.Move == game.NoMove {
 		return r
 	}
@@ -100,13 +99,13 @@ func (t *turn) choose(r search.Result) search.Result {
 	}
 	best := order[0]
 	if t.Careful {
-		best = t.spare(order)
+		best = t.avoidBlunder(order)
 	}
 	return answer(r, best, lines, t.wanted, &t.params)
 }
 
-// distinct is the lines of a result, best first, each move once: a search that
-// was stopped in the middle of an iteration has lines of two.
+// distinct returns the lines of a result, best first, each move once: a search
+// that was stopped during an iteration has lines of two iterations.
 func distinct(r search.Result) []search.Info {
 	first := search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, WinProb: r.WinProb,
 		Nodes: r.Nodes, Time: r.Time, PV: r.PV}
@@ -119,9 +118,9 @@ func distinct(r search.Result) []search.Info {
 	return lines
 }
 
-// slip sorts lines by what they seem to be worth. Those that are much worse
-// than the best are not misjudged, and come last as they are.
-func (t *turn) slip(lines []search.Info, params *search.Params) []search.Info {
+// slip sorts lines by their misjudged worth. Lines that are much worse than the
+// best are not misjudged and stay last.
+func (t *levelSearch) slip(lines []search.Info, params *search.Params) []search.Info {
 	top := logOdds(lines[0].Score, params)
 	close := len(lines)
 	if t.Worst > 0 {
@@ -132,12 +131,12 @@ func (t *turn) slip(lines []search.Info, params *search.Params) []search.Info {
 	}
 	order := lines
 	if t.Slip > 0 {
-		order = draw(t.rng, lines[:close], func(_ int, l search.Info) float64 { return logOdds(l.Score, params) / t.Slip })
+		order = sample(t.rng, lines[:close], func(_ int, l search.Info) float64 { return logOdds(l.Score, params) / t.Slip })
 	}
 	return append(order[:close:close], lines[close:]...)
 }
 
-// answer is the result that says it plays a line.
+// answer returns the result for playing a line.
 func answer(r search.Result, best search.Info, lines []search.Info, wanted int, params *search.Params) search.Result {
 	if best.PV[0] != r.Move {
 		r.Move, r.PV, r.Score, r.Ponder = best.PV[0], best.PV, best.Score, game.NoMove

@@ -23,7 +23,7 @@ func opened(t testing.TB, gameName string, plies int, seed uint64) game.Position
 		t.Fatal(err)
 	}
 	for rng := rand.New(rand.NewPCG(seed, 1)); p.Ply() < plies && !p.Outcome().Over(); {
-		moves, err := e.Glance(p)
+		moves, err := e.OrderedMoves(p)
 		if err != nil {
 			t.Fatal(err)
 		}

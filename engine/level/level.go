@@ -1,18 +1,17 @@
-// Package level makes the engine play at ten levels a game, from one that a
-// beginner beats to one that few people do. [New] is all that a caller needs.
+// Package level makes the engine play at ten levels for each game, from one that
+// a beginner beats to one that few people beat. Use [New].
 //
-// A level differs from the engine in full by its [Parameters] alone: it may
-// take so many nodes, so that it is as strong on a busy machine as on an idle
-// one, and below the upper levels it errs as people do. What a person plays
-// badly he has mostly not seen: a move comes to mind (Notice) the likelier the
-// more it promises at first sight, which is the engine's order of moves before
-// any search, captures and rows first, quiet and far moves last. Of what came
-// to mind he plays what looks best to him, and how it looks is its worth with
-// an error (Slip), which has its bounds: nobody fails to see what is bad enough
-// (Worst). Moves are weighed in log-odds of winning, so that a piece weighs the
-// same whoever is ahead.
+// A level differs from the engine at full strength only by its [Parameters]. It
+// has a limit of nodes, which makes it as strong on a busy machine as on an idle
+// one. The lower levels err as people do. Most human errors are moves that were
+// not noticed, so a level considers a random choice of the moves (Notice): the
+// earlier a move comes in the engine's order before any search, the likelier,
+// captures and rows first, quiet and distant moves last. Of these it plays the one
+// that looks best, by its score with a random error (Slip), but never one that is
+// much worse than the best (Worst). Scores are compared as log-odds of winning, so
+// that a piece counts the same whoever is ahead.
 //
-// The lots are drawn from the game's seed, the position and the ply: the same
+// Random choices are seeded by the game's seed, the position and the ply: the same
 // position of a game gives the same move, whatever was searched before.
 package level
 
@@ -24,6 +23,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/engine/xiangqi"
 	"sparring/game"
 )
 
@@ -42,28 +42,32 @@ func Of(gameName string, level int) (Parameters, error) {
 	return a.Levels[level-1], nil
 }
 
-// New makes a game's engine that plays at a level. The error is that of Of.
-func New(gameName string, level int) (*Searcher, error) {
+// New makes a game's engine that plays at a level, with endgame tables if it does
+// not err on purpose and there are any. The error is that of Of.
+func New(gameName string, level int, tables xiangqi.Tables) (*Searcher, error) {
 	p, err := Of(gameName, level)
 	if err != nil {
 		return nil, err
 	}
-	return With(gameName, p)
+	return With(gameName, p, tables)
 }
 
 // With makes a searcher with parameters of the caller's own. The error wraps
 // game.ErrRules for a game that has no engine.
-func With(gameName string, p Parameters) (*Searcher, error) {
-	e, err := engine.New(gameName, engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1})
+func With(gameName string, p Parameters, tables xiangqi.Tables) (*Searcher, error) {
+	o := engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1}
+	if !errs(&p) {
+		o.Tables = tables
+	}
+	e, err := engine.New(gameName, o)
 	if err != nil {
 		return nil, err
 	}
 	return &Searcher{Parameters: p, game: gameName, engine: e, params: e.Params()}, nil
 }
 
-// Searcher is an engine.Searcher that plays at a level. What other games, or
-// its own, have searched before would change its strength: each search begins
-// with nothing, with tables that are lent to it.
+// Searcher is an engine.Searcher that plays at a level. Each search starts with
+// empty tables: what earlier searches learnt would change its strength.
 type Searcher struct {
 	Parameters
 	game   string
@@ -71,15 +75,15 @@ type Searcher struct {
 	params search.Params
 
 	mu   sync.Mutex
-	free []engine.Game // reproducible games of the engine that no search uses
+	free []engine.Game // reproducible games of engine, unused
 }
 
-// tableBytes is the hash table for so many nodes: an entry of 16 bytes each,
-// with some to spare, 64 MiB at most.
+// tableBytes returns the size of a hash table for so many nodes: two to four
+// entries of 16 bytes each, but at most 64 MiB.
 func tableBytes(nodes uint64) int { return 32 << min(bits.Len64(nodes), 21) }
 
-// borrow is a game of the engine's that no other search uses.
-func (s *Searcher) borrow() (engine.Game, error) {
+// take returns a game of the engine for one search.
+func (s *Searcher) take() (engine.Game, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.free); n > 0 {
@@ -90,7 +94,7 @@ func (s *Searcher) borrow() (engine.Game, error) {
 	return s.engine.NewGame(engine.GameOptions{Reproducible: true})
 }
 
-func (s *Searcher) giveBack(g engine.Game) {
+func (s *Searcher) release(g engine.Game) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.free = append(s.free, g)
@@ -107,7 +111,7 @@ func (s *Searcher) NewGame(o engine.GameOptions) (engine.Game, error) {
 // Close implements engine.Searcher.
 func (s *Searcher) Close() error { return s.engine.Close() }
 
-// levelGame is a game that is played at a level.
+// levelGame is a game played at a level.
 type levelGame struct {
 	*Searcher
 	options engine.GameOptions
@@ -124,37 +128,38 @@ func (*levelGame) Close() error { return nil }
 
 // Describe implements engine.Game.
 func (g *levelGame) Describe() engine.Description {
-	return engine.Description{Name: engine.OurName, Build: engine.Build(), Nodes: g.Nodes, Threads: 1, Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+	return engine.Description{Name: engine.OurName, Build: engine.Build(), Nodes: g.Nodes, Threads: 1, TableMen: g.engine.TableMen(),
+		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
 }
 
-// Search implements engine.Game. Limits narrow the level's own. Where the
-// level chooses among moves, report hears of the chosen one alone, at the end:
-// all else would be better advice than it takes itself.
+// Search implements engine.Game. The limits can only tighten the level's. If the
+// level chooses among several moves, only the chosen one is reported, at the end:
+// the search knows better moves than the level plays.
 func (g *levelGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	if err := engine.Searchable(p, l); err != nil {
 		return nil, err
 	}
-	t := &turn{Searcher: g.Searcher, position: p.Clone(), wanted: max(l.MultiPV, 1), allowed: l.Moves, rng: lots(p, g.options.Seed), done: make(chan struct{})}
+	t := &levelSearch{Searcher: g.Searcher, position: p.Clone(), wanted: max(l.MultiPV, 1), allowed: l.Moves, rng: randFor(p, g.options.Seed), done: make(chan struct{})}
 	limits := g.limit(l)
 	if err := t.consider(&limits); err != nil {
 		return nil, err
 	}
-	hear := report
+	during := report
 	if g.errs() {
-		hear = nil
+		during = nil
 	}
-	inner, err := g.borrow()
+	inner, err := g.take()
 	if err != nil {
 		return nil, err
 	}
-	if t.Running, err = inner.Search(p, limits, hear); err != nil {
-		g.giveBack(inner)
+	if t.Running, err = inner.Search(p, limits, during); err != nil {
+		g.release(inner)
 		return nil, err
 	}
 	go func() {
 		defer close(t.done)
 		r := t.Running.Wait()
-		g.giveBack(inner)
+		g.release(inner)
 		t.result = t.choose(r)
 		if g.errs() && report != nil && len(t.result.Lines) > 0 {
 			report(t.result.Lines[0])
@@ -163,13 +168,13 @@ func (g *levelGame) Search(p game.Position, l search.Limits, report func(search.
 	return t, nil
 }
 
-// consider narrows the moves to search to those that come to mind.
-func (t *turn) consider(l *search.Limits) (err error) {
-	if t.seen, err = t.engine.Glance(t.position); err != nil {
+// consider restricts the search to the moves that the level notices.
+func (t *levelSearch) consider(l *search.Limits) (err error) {
+	if t.seen, err = t.engine.OrderedMoves(t.position); err != nil {
 		return err
 	}
 	if t.Careful {
-		if win := winning(t.position, l.Moves); win != game.NoMove {
+		if win := winningMove(t.position, l.Moves); win != game.NoMove {
 			l.Moves, l.Depth = []game.Move{win}, 1
 			return nil
 		}
@@ -178,15 +183,17 @@ func (t *turn) consider(l *search.Limits) (err error) {
 		l.Moves = t.notice(l.Moves)
 	}
 	if t.Keep {
-		l.Moves, err = keeping(t.engine, t.position, l.Moves)
+		l.Moves, err = keepingPieces(t.engine, t.position, l.Moves)
 	}
 	return err
 }
 
 // errs reports whether the level may play another move than the best it finds.
-func (s *Searcher) errs() bool { return s.Compare > 1 }
+func (s *Searcher) errs() bool { return errs(&s.Parameters) }
 
-// limit narrows a caller's limits to the level's.
+func errs(p *Parameters) bool { return p.Compare > 1 }
+
+// limit tightens a caller's limits to the level's.
 func (s *Searcher) limit(l search.Limits) search.Limits {
 	if l.Nodes == 0 || l.Nodes > s.Nodes {
 		l.Nodes = s.Nodes
@@ -196,27 +203,27 @@ func (s *Searcher) limit(l search.Limits) search.Limits {
 	return l
 }
 
-// turn is one search of a level; the embedded Running is the engine's.
-type turn struct {
+// levelSearch is one search of a level; the embedded Running is the engine's.
+type levelSearch struct {
 	engine.Running
 	*Searcher
 	position game.Position
 	wanted   int                 // lines
 	allowed  []game.Move         // nil is all
-	seen     []search.ScoredMove // at a glance
+	seen     []search.ScoredMove // all moves, as first looked at
 	rng      *rand.Rand
 	done     chan struct{}
 	result   search.Result
 }
 
-// PonderHit implements engine.Running: a hit does not give a level more nodes.
-func (t *turn) PonderHit(l search.Limits) { t.Running.PonderHit(t.limit(l)) }
+// PonderHit implements engine.Running. The level's node limit includes pondering.
+func (t *levelSearch) PonderHit(l search.Limits) { t.Running.PonderHit(t.limit(l)) }
 
 // Done implements engine.Running.
-func (t *turn) Done() <-chan struct{} { return t.done }
+func (t *levelSearch) Done() <-chan struct{} { return t.done }
 
 // Wait implements engine.Running.
-func (t *turn) Wait() search.Result {
+func (t *levelSearch) Wait() search.Result {
 	<-t.done
 	return t.result
 }

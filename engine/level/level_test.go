@@ -16,14 +16,14 @@ import (
 )
 
 func TestRefusals(t *testing.T) {
-	if _, err := New("chess", 1); !errors.Is(err, game.ErrRules) {
+	if _, err := New("chess", 1, nil); !errors.Is(err, game.ErrRules) {
 		t.Errorf("no such game: %v", err)
 	}
 	if _, err := NewBeginner("chess"); !errors.Is(err, game.ErrRules) {
 		t.Errorf("no beginner for such a game: %v", err)
 	}
 	for _, n := range []int{0, -1, 11} {
-		if _, err := New("gomoku", n); err == nil {
+		if _, err := New("gomoku", n, nil); err == nil {
 			t.Errorf("level %d is accepted", n)
 		}
 	}
@@ -55,7 +55,7 @@ func everyone(t *testing.T, gameName string) []engine.Searcher {
 	}
 	all := []engine.Searcher{b}
 	for n := Weakest; n <= Strongest; n++ {
-		s, err := New(gameName, n)
+		s, err := New(gameName, n, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestNarrowerLimits(t *testing.T) {
 func TestReportsItsChoice(t *testing.T) {
 	p := opened(t, "xiangqi", 10, 2)
 	for n := Weakest; n <= 8; n++ {
-		s, err := New("xiangqi", n)
+		s, err := New("xiangqi", n, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestVaries(t *testing.T) {
 		p := opened(t, g.Name, 8, 6)
 		var kinds []int
 		for _, n := range []int{Weakest, 5, Strongest} {
-			s, err := New(g.Name, n)
+			s, err := New(g.Name, n, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestVaries(t *testing.T) {
 
 // Searches of one level at a time do not disturb each other.
 func TestAtOnce(t *testing.T) {
-	s, err := New("gomoku", 4)
+	s, err := New("gomoku", 4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestAtOnce(t *testing.T) {
 func TestSlip(t *testing.T) {
 	params := &search.Params{WinScale: 100}
 	lines := []search.Info{{Score: 100, PV: []game.Move{1}}, {Score: 0, PV: []game.Move{2}}, {Score: -300, PV: []game.Move{3}}}
-	tn := &turn{Searcher: &Searcher{Parameters: Parameters{Slip: 1, Worst: 3}}, rng: rand.New(rand.NewPCG(1, 1))}
+	tn := &levelSearch{Searcher: &Searcher{Parameters: Parameters{Slip: 1, Worst: 3}}, rng: rand.New(rand.NewPCG(1, 1))}
 	const tries = 4000
 	count := map[game.Move]int{}
 	for range tries {
@@ -232,7 +232,7 @@ func TestBeginnerBeatsLevelOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lowest, err := New(g.Name, Weakest)
+			lowest, err := New(g.Name, Weakest, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

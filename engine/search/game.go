@@ -22,9 +22,9 @@ type GameOptions struct {
 // earlier searches have learnt: history tables, one set for each worker, and
 // the hash table if the game has its own. No other game sees them.
 //
-// Histories are large (6 MB for each worker in Xiangqi). A kernel keeps those
-// of the games that were searched last, as much as the hash table takes but at
-// least 64 MB; a game that lost them starts with empty ones. Games with their
+// Histories are large (8 MB for each worker in Xiangqi). A kernel keeps those
+// of the games that were searched last, as many bytes as its hash table has but
+// at least 128 MB; a game that lost its own starts with empty ones. Games with their
 // own table are exempt: they keep their histories until Close, so that other
 // games have no influence on them.
 type Game struct {
@@ -39,7 +39,6 @@ type Game struct {
 	histories []*history
 	idle      *list.Element // in k.idle
 	closed    bool
-	nameless  bool // see Kernel.Start
 }
 
 // NewGame opens a game. Close it when it has ended.
@@ -112,21 +111,6 @@ func (g *Game) release(s *Search, workers []*worker) {
 		g.idle = k.idle.PushBack(g)
 	}
 	k.trimHistories()
-	if g.nameless {
-		k.nameless = append(k.nameless, g)
-	}
-}
-
-// Forget clears the game's histories, and its hash table if it has its own. No
-// search of the game may run meanwhile.
-func (g *Game) Forget() {
-	if g.options.Table != nil {
-		g.table.Clear()
-	}
-	g.k.mu.Lock()
-	defer g.k.mu.Unlock()
-	g.k.dropHistories(g)
-	g.k.trimHistories()
 }
 
 // Close stops the searches that run and gives the histories back. A search

@@ -24,13 +24,11 @@ type Kernel struct {
 	idle         list.List // of *Game: open, with histories, not being searched; least recently searched first
 	histories    int       // that exist
 	maxHistories int       // that may exist, if no more are in use
-
-	nameless []*Game // of Start
 }
 
 // minHistoryBytes is what a kernel may keep of history tables if its hash table
-// is smaller: those of ten games of Xiangqi.
-const minHistoryBytes = 64 << 20
+// is smaller: those of 15 games of Xiangqi.
+const minHistoryBytes = 128 << 20
 
 // New makes a kernel for the game that the parameters describe. Kernels of
 // several games and evaluations may share a table.

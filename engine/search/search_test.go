@@ -20,6 +20,11 @@ var (
 	exact = searchtest.Exact
 )
 
+// newGame is a game on a kernel of its own.
+func newGame(params search.Params) *search.Game {
+	return search.New(params, search.NewTable(tableBytes)).NewGame(search.GameOptions{})
+}
+
 func TestAgainstMinimax(t *testing.T) {
 	for seed := range uint64(10) {
 		g := searchtest.NewGraph(seed)
@@ -52,7 +57,7 @@ func TestNoRepetitionInTable(t *testing.T) {
 		g := cyclic(seed)
 		g.Settled, g.Dead = 0, 0 // wins come from repetition alone
 		params := with(g.Params(), exact...)
-		warm := search.New(params, search.NewTable(tableBytes))
+		warm := newGame(params)
 		for v := range g.Vertices {
 			got := warm.Start(g.At(v), search.Limits{Depth: 8}, nil).Wait()
 			if got.Score >= search.WinBound || got.Score <= -search.WinBound {
@@ -72,21 +77,20 @@ func TestDeterministic(t *testing.T) {
 	g := searchtest.NewGraph(3)
 	params := with(g.Params(), exact...)
 	params.ProveLeaf, params.ProveRoot = 20, 50
-	run := func(k *search.Kernel) (search.Result, []search.Info) {
+	run := func(game *search.Game) (search.Result, []search.Info) {
 		var infos []search.Info
-		r := k.Start(g, search.Limits{Depth: 9}, func(i search.Info) {
+		r := game.Start(g, search.Limits{Depth: 9}, func(i search.Info) {
 			i.Time, i.NPS = 0, 0
 			infos = append(infos, i)
 		}).Wait()
 		r.Time, r.Lines = 0, nil
 		return r, infos
 	}
-	first, infos := run(search.New(params, search.NewTable(tableBytes)))
+	first, infos := run(newGame(params))
 	table := search.NewTable(tableBytes)
-	k := search.New(params, table)
+	fresh := search.New(params, table).NewGame(search.GameOptions{Table: table, Fresh: true})
 	for i := range 3 {
-		table.Clear() // workers are used again, and must not remember
-		again, infos2 := run(k)
+		again, infos2 := run(fresh)
 		if !reflect.DeepEqual(first, again) || !reflect.DeepEqual(infos, infos2) {
 			t.Fatalf("run %d differs:\n%+v\n%+v", i, first, again)
 		}
@@ -214,9 +218,9 @@ func deep() (*searchtest.Graph, search.Params) {
 
 func TestStopLeavesTheTableUsable(t *testing.T) {
 	g, params := deep()
-	k := search.New(params, search.NewTable(tableBytes))
+	game := newGame(params)
 	started := make(chan struct{}, 1000)
-	s := k.Start(g, search.Limits{}, func(search.Info) { started <- struct{}{} })
+	s := game.Start(g, search.Limits{}, func(search.Info) { started <- struct{}{} })
 	<-started
 	s.Stop()
 	r := s.Wait()
@@ -227,7 +231,7 @@ func TestStopLeavesTheTableUsable(t *testing.T) {
 	small := searchtest.NewGraph(4)
 	for depth := 1; depth <= 5; depth++ {
 		want := searchtest.Minimax(small, params, depth)
-		if got := k.Start(small, search.Limits{Depth: depth}, nil).Wait(); got.Score != want {
+		if got := game.Start(small, search.Limits{Depth: depth}, nil).Wait(); got.Score != want {
 			t.Errorf("depth %d after a stop: score %d, want %d", depth, got.Score, want)
 		}
 	}
@@ -235,8 +239,8 @@ func TestStopLeavesTheTableUsable(t *testing.T) {
 
 func TestPonderWaitsForTheHit(t *testing.T) {
 	g := searchtest.NewGraph(6)
-	k := search.New(with(g.Params(), exact...), search.NewTable(tableBytes))
-	s := k.Start(g, search.Limits{Depth: 2, Wait: true}, nil)
+	game := newGame(with(g.Params(), exact...))
+	s := game.Start(g, search.Limits{Depth: 2, Wait: true}, nil)
 	select {
 	case <-s.Done():
 		t.Fatal("the search answered before the hit")
@@ -248,11 +252,11 @@ func TestPonderWaitsForTheHit(t *testing.T) {
 	}
 
 	big, params := deep()
-	k = search.New(params, search.NewTable(tableBytes))
-	s = k.Start(big, search.Limits{Wait: true}, nil)
+	game = newGame(params)
+	s = game.Start(big, search.Limits{Wait: true}, nil)
 	s.PonderHit(search.Limits{Hard: time.Millisecond})
 	s.Wait() // ends, or the test times out
-	s = k.Start(big, search.Limits{Wait: true}, nil)
+	s = game.Start(big, search.Limits{Wait: true}, nil)
 	s.Stop() // a miss
 	s.Wait()
 }
@@ -261,9 +265,9 @@ func TestPonderWaitsForTheHit(t *testing.T) {
 // limit is looked at within an iteration: without that this would take an hour.
 func TestHitAfterLongPondering(t *testing.T) {
 	g, params := deep()
-	k := search.New(params, search.NewTable(tableBytes))
+	game := newGame(params)
 	deeper := make(chan struct{}, search.MaxPly)
-	s := k.Start(g, search.Limits{Wait: true}, func(search.Info) { deeper <- struct{}{} })
+	s := game.Start(g, search.Limits{Wait: true}, func(search.Info) { deeper <- struct{}{} })
 	for range 5 {
 		<-deeper
 	}
@@ -275,28 +279,28 @@ func TestHitAfterLongPondering(t *testing.T) {
 
 func TestPause(t *testing.T) {
 	g, params := deep()
-	k := search.New(params, search.NewTable(tableBytes))
-	s := k.Start(g, search.Limits{Nodes: 50_000}, nil)
+	game := newGame(params)
+	s := game.Start(g, search.Limits{Nodes: 50_000}, nil)
 	s.Pause()
 	s.Pause()
 	s.Resume()
 	if r := s.Wait(); r.Nodes != 50_000 {
 		t.Errorf("%d nodes after a pause, want 50000", r.Nodes)
 	}
-	s = k.Start(g, search.Limits{}, nil)
+	s = game.Start(g, search.Limits{}, nil)
 	s.Pause()
 	s.Stop()
 	s.Wait()
 }
 
-// Threads and searches share one table; run with -race.
+// Threads and games share one table; run with -race.
 func TestThreads(t *testing.T) {
 	g := searchtest.NewGraph(8)
 	params := with(g.Params(), exact...)
 	k := search.New(params, search.NewTable(tableBytes))
 	var all []*search.Search
 	for range 4 {
-		all = append(all, k.Start(g, search.Limits{Depth: 6, Threads: 3}, nil))
+		all = append(all, k.NewGame(search.GameOptions{}).Start(g, search.Limits{Depth: 6, Threads: 3}, nil))
 	}
 	for _, s := range all {
 		// The score is not compared: a helper may have looked deeper.
@@ -306,8 +310,7 @@ func TestThreads(t *testing.T) {
 		}
 	}
 	big, params := deep()
-	k = search.New(params, search.NewTable(tableBytes))
-	if r := k.Start(big, search.Limits{Nodes: 20_000, Threads: 4}, nil).Wait(); r.Nodes > 20_000 {
+	if r := newGame(params).Start(big, search.Limits{Nodes: 20_000, Threads: 4}, nil).Wait(); r.Nodes > 20_000 {
 		t.Errorf("%d nodes, limit 20000", r.Nodes)
 	}
 }
@@ -335,8 +338,7 @@ func TestSwitchesSaveNodes(t *testing.T) {
 	}
 }
 
-// A search changes the next one of its game only if histories are kept, and
-// only until Forget.
+// A search changes the next one of its game only if histories are kept.
 func TestKeepHistory(t *testing.T) {
 	nodes := func(game *search.Game, g *searchtest.Graph) uint64 {
 		return game.Start(g, search.Limits{Depth: 7}, nil).Wait().Nodes
@@ -349,16 +351,12 @@ func TestKeepHistory(t *testing.T) {
 			if keep {
 				on = append(on, "KeepHistory")
 			}
-			game := search.New(with(g.Params(), on...), search.NewTable(tableBytes)).NewGame(search.GameOptions{})
+			game := newGame(with(g.Params(), on...))
 			first, second := nodes(game, g), nodes(game, g)
 			if !keep && second != first {
 				t.Fatalf("seed %d: %d nodes, then %d, though nothing is kept", seed, first, second)
 			}
 			differs = differs || second != first
-			game.Forget()
-			if again := nodes(game, g); again != first {
-				t.Fatalf("seed %d, keep %v: %d nodes, %d after Forget", seed, keep, first, again)
-			}
 		}
 	}
 	if !differs {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sparring/engine"
+	"sparring/engine/level"
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
 	"sparring/game"
@@ -259,5 +260,26 @@ func TestDrawnIsNoVerdict(t *testing.T) {
 	}
 	if closer < n*3/4 {
 		t.Errorf("only %d of %d scores came closer to a draw", closer, n)
+	}
+}
+
+// TestLevelsThatConvert: the levels that do not err on purpose play by the
+// tables, the others do not.
+func TestLevelsThatConvert(t *testing.T) {
+	tables := made(t, set(t, "KRk"))
+	won := position(t, "xiangqi/wxf", "4k4/9/9/9/9/9/9/9/9/R2K5 w")
+	for n := level.Weakest; n <= level.Strongest; n++ {
+		s, err := level.New("xiangqi", n, tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := s.NewGame(engine.GameOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := think(t, g, won, search.Limits{}).Source
+		if by := source == "tablebase"; by != (n >= 9) || by != (g.Describe().TableMen > 0) {
+			t.Errorf("level %d plays by %s, tables of %d men", n, source, g.Describe().TableMen)
+		}
 	}
 }

@@ -60,7 +60,7 @@ func TestProveIsTrue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	params := Params()
 	params.ProveRoot = 0
-	kernel := search.New(params, search.NewTable(1<<22))
+	own := search.New(params, search.NewTable(1<<22)).NewGame(search.GameOptions{})
 	proven := 0
 	for walk := 0; proven < 40; walk++ {
 		if walk == 3000 {
@@ -84,7 +84,7 @@ func TestProveIsTrue(t *testing.T) {
 		}
 		proven++
 		depth := int(search.Win - proof.Score)
-		if r := kernel.Start(a, search.Limits{Depth: depth + 8, Mate: (depth + 1) / 2}, nil).Wait(); r.Score < proof.Score {
+		if r := own.Start(a, search.Limits{Depth: depth + 8, Mate: (depth + 1) / 2}, nil).Wait(); r.Score < proof.Score {
 			t.Errorf("%s: proven %d, searched %d", p, proof.Score, r.Score)
 		}
 	}
@@ -135,7 +135,7 @@ func TestExternalMates(t *testing.T) {
 	params := Params()
 	params.ProveRoot = 100000
 	table := search.NewTable(64 << 20)
-	kernel := search.New(params, table)
+	own := search.New(params, table).NewGame(search.GameOptions{})
 	var nodes uint64
 	var spent time.Duration
 	solved, row := 0, 0
@@ -150,7 +150,7 @@ func TestExternalMates(t *testing.T) {
 			t.Fatalf("row %d: %v", row, err)
 		}
 		table.Clear()
-		r := kernel.Start(adapt(t, setUp(t, "xiangqi/simple", fen)), search.Limits{Mate: moves, Nodes: most}, nil).Wait()
+		r := own.Start(adapt(t, setUp(t, "xiangqi/simple", fen)), search.Limits{Mate: moves, Nodes: most}, nil).Wait()
 		nodes, spent = nodes+r.Nodes, spent+r.Time
 		if r.Score < search.Win-search.Score(2*moves-1) {
 			t.Errorf("row %d, %s: no mate in %d, score %d after %d nodes", row, fen, moves, r.Score, r.Nodes)

@@ -33,9 +33,6 @@ const (
 	threatOnEnemyMove = 10
 )
 
-// relationsScale is the score, in the kernel's unit, that wins 73 % of the points.
-const relationsScale = 376
-
 // relationTerms are the terms of one side.
 type relationTerms struct{ value, mobility, control, threats int32 }
 

@@ -50,9 +50,6 @@ const (
 // files of one side, by their number.
 var xuGathering = [7]int32{2: 22, 3: 60, 4: 110, 5: 150, 6: 180}
 
-// xu2006Scale is the score that wins 73 % of the points.
-const xu2006Scale = 376
-
 // fiveTerms are the terms e1 to e5 of one side.
 type fiveTerms struct{ material, squares, mobility, cooperation, kingSafety int32 }
 

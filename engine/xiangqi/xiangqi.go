@@ -107,7 +107,7 @@ func (p *position) repeated(node *search.Node) bool {
 		}
 	}
 	node.Over, node.RepetitionPlies = true, span
-	switch out := p.rules.Judge(b, span); {
+	switch out := p.rules.JudgeRepetition(b, span); {
 	case out.Result == game.WonBy(b.Side().Seat()):
 		node.Verdict = search.RepWin
 	case out.Result == game.Draw:

@@ -191,7 +191,7 @@ func TestRepetitionIsNoMate(t *testing.T) {
 	for _, fen := range []string{"2R6/4k4/8r/9/9/5n3/9/9/r8/3K5 w", "6r1n/4k4/9/8R/8r/9/9/9/5K3/9 w"} {
 		straight := setUp(t, "xiangqi/simple", fen)
 		round := setUp(t, "xiangqi/simple", fen)
-		line := search.New(Params(), search.NewTable(1<<20)).Start(adapt(t, straight), search.Limits{Depth: 6}, nil).Wait().PV
+		line := search.New(Params(), search.NewTable(1<<20)).NewGame(search.GameOptions{}).Start(adapt(t, straight), search.Limits{Depth: 6}, nil).Wait().PV
 		if len(line) < 4 {
 			t.Fatalf("%s: line of %d moves, want a cycle of four", fen, len(line))
 		}
@@ -224,7 +224,7 @@ func kernelScore(t *testing.T, p game.Position, table *search.Table) search.Scor
 	if table == nil {
 		table = search.NewTable(1 << 20)
 	}
-	return search.New(Params(), table).Start(adapt(t, p), search.Limits{Depth: 5}, nil).Wait().Score
+	return search.New(Params(), table).NewGame(search.GameOptions{}).Start(adapt(t, p), search.Limits{Depth: 5}, nil).Wait().Score
 }
 
 // TestRookAgainstKing plays out all positions of king and rook against king:
@@ -236,7 +236,7 @@ func TestRookAgainstKing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := search.New(Params(), search.NewTable(1<<22))
+	own := search.New(Params(), search.NewTable(1<<22)).NewGame(search.GameOptions{})
 	legal, longest := 0, search.Score(0)
 	for king := range 9 {
 		for other := range 9 {
@@ -246,7 +246,7 @@ func TestRookAgainstKing(t *testing.T) {
 					continue // two pieces on a square, kings facing, or Black in check
 				}
 				legal++
-				res := kernel.Start(adapt(t, p), search.Limits{Depth: 9}, nil).Wait()
+				res := own.Start(adapt(t, p), search.Limits{Depth: 9}, nil).Wait()
 				if res.Score < search.WinBound {
 					t.Fatalf("%s: %d, no win", p, res.Score)
 				}

@@ -1,11 +1,12 @@
-// Package amazons is the rules of the Game of the Amazons on boards of any
-// size up to 128 squares.
+// Package amazons implements the rules of the Game of the Amazons on boards of
+// any size up to 128 squares.
 //
-// A turn moves one amazon like a chess queen and then shoots an arrow, again
-// like a queen, from where it landed; the arrow stays for good. Nothing passes
-// over amazons or arrows. Who cannot move loses, so there are no draws.
+// In each turn a player moves an amazon like a chess queen, and the amazon then
+// shoots an arrow, again like a queen, from its new square. The arrow stays for
+// the rest of the game. Nothing passes over amazons or arrows. A player who
+// cannot move loses, so there are no draws.
 //
-// Callers that only play use [Game]. Engines take the [Board] of a [Position],
+// Callers that only play use [Game]. Engines use the [Board] of a [Position],
 // which is a plain value with cheap Do and Undo.
 //
 // # Text
@@ -42,16 +43,16 @@ const Seed = 0x616d617a6f6e73
 // Name is the game's name.
 const Name = "amazons"
 
-// starts are the usual start positions. On 8x8 and 6x6 they are those of the
-// platforms that play these boards.
+// starts are the usual start positions. Those of 8x8 and 6x6 are the ones of
+// the platforms that play on these boards.
 var starts = map[string]string{
 	"10x10": "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w",
 	"8x8":   "2q2q2/8/q6q/8/8/Q6Q/8/2Q2Q2 w",
 	"6x6":   "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w",
 }
 
-// Game describes the game and its rule sets. Besides the usual boards any
-// "amazons/CxR" (columns x rows) is a rule set; its start must be given.
+// Game describes the game and its rule sets. Besides those listed, every
+// "amazons/CxR" (columns x rows) is a rule set, without a usual start position.
 func Game() game.Game {
 	return game.Game{
 		Name:     Name,

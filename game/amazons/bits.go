@@ -8,7 +8,7 @@ import (
 // Square numbers a square from 0 at a1, along the rows from the bottom.
 type Square uint8
 
-// maxSquares is what seven bits of a move can name.
+// maxSquares is how many squares the seven bits in a move can name.
 const maxSquares = 128
 
 // maxSide bounds columns and rows; shifts rely on it being below 62.
@@ -109,8 +109,9 @@ func newGeometry(cols, rows int) (*geometry, error) {
 	return g, nil
 }
 
-// ground is a set of squares to walk on, prepared for all directions: a step
-// to the right must land in east, to the left in west, straight on in all.
+// ground is the set of squares that a move may enter, with masks for the
+// directions: a step to the right must end in east, one to the left in west, a
+// vertical one in all.
 type ground struct {
 	s               uint // squares in a row
 	all, east, west Bits

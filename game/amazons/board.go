@@ -64,7 +64,7 @@ func (b *Board) Arrows() Bits {
 }
 
 // Reach is the free squares one queen move away from any of the squares in
-// from; which of these squares are free themselves does not matter.
+// from, which need not be free themselves.
 func (b *Board) Reach(from Bits) Bits {
 	g := b.geo.ground(b.free)
 	return g.reach(from)
@@ -76,14 +76,14 @@ func (b *Board) Neighbours(from Bits) Bits {
 	return g.neighbours(from)
 }
 
-// Around is the squares next to s, whatever stands there.
+// Around is the squares next to s, free or not.
 func (b *Board) Around(s Square) Bits {
 	g := b.geo.ground(b.geo.all)
 	return g.neighbours(Bit(s))
 }
 
-// Connected is the squares of open that king steps over open join with from;
-// squares of from count whether open or not.
+// Connected is the squares that king steps over squares of open can reach from
+// those of from, which need not be open themselves.
 func (b *Board) Connected(from, open Bits) Bits {
 	g := b.geo.ground(open)
 	for grown := from; ; {
@@ -95,15 +95,15 @@ func (b *Board) Connected(from, open Bits) Bits {
 	}
 }
 
-// Targets is where the amazon on from could shoot once it stands on to: its
-// own old square is free by then.
+// Targets is the squares that the amazon on from can shoot at once it has moved
+// to to, its old square included.
 func (b *Board) Targets(from, to Square) Bits {
 	g := b.geo.ground(b.free.Or(Bit(from)))
 	return g.reach(Bit(to))
 }
 
-// CanMove reports whether the side to move has a legal move. Whoever can step
-// can also shoot: back to where the amazon came from.
+// CanMove reports whether the side to move has a legal move. An amazon that can
+// move can always shoot, at the square it came from.
 func (b *Board) CanMove() bool {
 	g := b.geo.ground(b.free)
 	return !g.neighbours(b.amazons[b.turn]).Empty()
@@ -132,7 +132,7 @@ func (b *Board) Moves(buf []game.Move) []game.Move {
 	return buf
 }
 
-// Do plays a legal move. Any other is garbage in, garbage out.
+// Do makes a legal move. It does not check the move.
 func (b *Board) Do(m game.Move) {
 	b.toggle(m)
 	b.turn ^= 1
@@ -155,8 +155,8 @@ func (b *Board) toggle(m game.Move) {
 		zobrist[zobristArrow+int(arrow)] ^ zobrist[zobristTurn]
 }
 
-// Pass gives the turn to the other side. It is no move of the game, but search
-// trees know it; it is its own inverse.
+// Pass gives the turn to the other side, for null moves in a search. It is its
+// own inverse.
 func (b *Board) Pass() {
 	b.turn ^= 1
 	b.key ^= zobrist[zobristTurn]

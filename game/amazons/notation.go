@@ -21,7 +21,7 @@ var _ game.Notated = (*Position)(nil)
 // Notations lists the notations.
 func (*Position) Notations() []game.Notation { return []game.Notation{Slash, Hyphens, Parens} }
 
-// form is what stands between the squares of a notation, and after them.
+// form is the text that a notation has between and after the squares.
 type form struct{ afterFrom, afterTo, end string }
 
 func formOf(n game.Notation) form {
@@ -49,7 +49,7 @@ func (p *Position) FormatIn(n game.Notation, m game.Move) string {
 	return g.name(from) + f.afterFrom + g.name(to) + f.afterTo + g.name(arrow) + f.end
 }
 
-// ParseIn reads a move in any notation, whichever is named.
+// ParseIn reads a move in any notation, like Parse.
 func (p *Position) ParseIn(_ game.Notation, text string) (game.Move, error) { return p.Parse(text) }
 
 // Parse reads a move in any notation.

@@ -38,12 +38,12 @@ func (g *geometry) perft(own, other, free Bits, depth int) uint64 {
 // countMoves is the number of moves of the amazons in own, without looking at
 // single moves.
 //
-// An amazon that has gone from square o to square d shoots over the squares
-// that are free now, and besides, in the direction back, over o itself and
-// what lies behind it. So its moves are the queen moves from all d it can
-// reach, plus 1+len(opposite ray) for each d on a ray from o. The queen moves
-// from d are counted for all amazons together: planes hold in binary how many
-// amazons reach each square, and raySum counts one plane at a time.
+// An amazon that has moved from o to d can shoot over the squares that are free
+// now and also, in the direction back, over o and the squares behind it. So the
+// number of its moves is that of the queen moves from all d it can reach, plus
+// 1+len(opposite ray) for each d on a ray from o. The queen moves from d are
+// counted for all amazons together: planes holds, in binary, how many amazons
+// reach each square, and raySum counts one plane at a time.
 func (g *geometry) countMoves(own, free Bits) uint64 {
 	ground := g.ground(free)
 	var planes [4]Bits // a square is reached from at most eight directions

@@ -2,8 +2,8 @@ package amazons
 
 import "math/bits"
 
-// Boards of up to 64 squares fit one word, which makes counting on them twice
-// as fast; what stands here is perft and countMoves once more on such sets.
+// Boards of up to 64 squares fit in one word, which makes counting twice as
+// fast. This file is perft and countMoves for such boards.
 
 // ground64 is ground for one word: for each of four lines its shift, and the
 // squares that a step up or down the line may land on.

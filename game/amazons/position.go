@@ -26,7 +26,8 @@ func (p *Position) Turn() game.Seat { return p.board.turn }
 // Legal appends the legal moves, ordered by from, to and arrow.
 func (p *Position) Legal(buf []game.Move) []game.Move { return p.board.Moves(buf) }
 
-// Play makes a legal move; else the error wraps game.ErrIllegal or game.ErrOver.
+// Play makes a legal move. For any other the error wraps game.ErrIllegal or
+// game.ErrOver.
 func (p *Position) Play(m game.Move) error {
 	if !p.board.Legal(m) {
 		if p.Outcome().Over() {
@@ -46,7 +47,7 @@ func (p *Position) why(m game.Move) string {
 	n := Square(b.geo.cols * b.geo.rows)
 	switch {
 	case m>>(arrowShift+7) != 0 || from >= n || to >= n || arrow >= n:
-		return fmt.Sprintf("%#x is no move on this board", uint32(m))
+		return fmt.Sprintf("%#x is not a move on this board", uint32(m))
 	case b.amazons[b.turn.Other()].Has(from):
 		return fmt.Sprintf("%s: the amazon on %s is the opponent's", p.Format(m), b.geo.name(from))
 	case !b.amazons[b.turn].Has(from):
@@ -57,14 +58,14 @@ func (p *Position) why(m game.Move) string {
 	return fmt.Sprintf("%s: no free way for the arrow from %s to %s", p.Format(m), b.geo.name(to), b.geo.name(arrow))
 }
 
-// Undo takes the last move back; it panics when there is none.
+// Undo takes back the last move; it panics if there is none.
 func (p *Position) Undo() {
 	last := len(p.played) - 1
 	p.board.Undo(p.played[last])
 	p.played = p.played[:last]
 }
 
-// Outcome is a loss for the side to move where it cannot.
+// Outcome is a loss for the side to move if it has no move.
 func (p *Position) Outcome() game.Outcome {
 	if p.board.CanMove() {
 		return game.Outcome{}

@@ -4,7 +4,7 @@ import "sparring/game"
 
 var _ game.Symmetric = (*Position)(nil)
 
-// Symmetries is 8 on a square board, else 4: bit 0 of a way mirrors the
+// Symmetries is 8 on a square board, else 4: bit 0 of a symmetry mirrors the
 // columns, bit 1 the rows, bit 2 then exchanges the two.
 func (p *Position) Symmetries() int {
 	if p.board.geo.cols == p.board.geo.rows {
@@ -13,25 +13,25 @@ func (p *Position) Symmetries() int {
 	return 4
 }
 
-// symmetric is where a way takes a square.
-func (g *geometry) symmetric(s Square, way int) Square {
+// symmetric is the image of a square.
+func (g *geometry) symmetric(s Square, symmetry int) Square {
 	col, row := int(s)%g.cols, int(s)/g.cols
-	if way&1 != 0 {
+	if symmetry&1 != 0 {
 		col = g.cols - 1 - col
 	}
-	if way&2 != 0 {
+	if symmetry&2 != 0 {
 		row = g.rows - 1 - row
 	}
-	if way&4 != 0 {
+	if symmetry&4 != 0 {
 		col, row = row, col
 	}
 	return Square(row*g.cols + col)
 }
 
-// SymmetricKey is the key of the position laid on itself in a way.
-func (p *Position) SymmetricKey(way int) uint64 {
+// SymmetricKey is the key of the position's image.
+func (p *Position) SymmetricKey(symmetry int) uint64 {
 	b := &p.board
-	if way == 0 {
+	if symmetry == 0 {
 		return b.key
 	}
 	var key uint64
@@ -40,15 +40,15 @@ func (p *Position) SymmetricKey(way int) uint64 {
 	}
 	for i, set := range [...]Bits{b.amazons[0], b.amazons[1], b.Arrows()} {
 		for !set.Empty() {
-			key ^= zobrist[i*maxSquares+int(b.geo.symmetric(set.Pop(), way))]
+			key ^= zobrist[i*maxSquares+int(b.geo.symmetric(set.Pop(), symmetry))]
 		}
 	}
 	return key
 }
 
-// SymmetricMove is where a way takes the three squares of a move.
-func (p *Position) SymmetricMove(way int, m game.Move) game.Move {
+// SymmetricMove is the move with the images of its three squares.
+func (p *Position) SymmetricMove(symmetry int, m game.Move) game.Move {
 	from, to, arrow := Squares(m)
 	g := p.board.geo
-	return NewMove(g.symmetric(from, way), g.symmetric(to, way), g.symmetric(arrow, way))
+	return NewMove(g.symmetric(from, symmetry), g.symmetric(to, symmetry), g.symmetric(arrow, symmetry))
 }

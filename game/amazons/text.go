@@ -8,8 +8,8 @@ import (
 	"sparring/game"
 )
 
-// maxText bounds the position texts that are looked at: the longest is a
-// letter for each square, a slash between the rows and the side to move.
+// maxText bounds the length of position texts: a letter for each square, a slash
+// between the rows and the side to move.
 const maxText = 2*maxSquares + 2
 
 // parseBoard reads a position text; errors name the column of the text, from 1.
@@ -101,7 +101,7 @@ func expandRow(row string) (cells string, at int, why string) {
 	return out.String(), 0, ""
 }
 
-// cell is what stands on a square: Q, q, * or '.'.
+// cell is the letter of a square: Q, q, * or '.'.
 func (b *Board) cell(s Square) byte {
 	switch {
 	case b.free.Has(s):

@@ -1,5 +1,5 @@
-// Package catalog knows which games there are. Everything that meets a game
-// by its name (a challenge, a flag, a record) starts here.
+// Package catalog lists the games. Code that gets a game's name from outside (a
+// challenge, a flag, a record) looks it up here.
 package catalog
 
 import (
@@ -74,9 +74,9 @@ func Rules(name string) (*game.Rules, error) {
 	return g.Rules(name)
 }
 
-// Setup resolves what a user may leave out: the rules follow from the
-// position where rules is "", and "" for both means the game's default set and
-// start. Rules may be given with or without the game's name in front.
+// Setup sets up a position from what a user typed. If rules is "", they follow
+// from the position; if both are "", the game's default rules and usual start
+// are meant. Rules may be given with or without the game's name in front.
 func Setup(gameName, rules, position string) (game.Position, error) {
 	g, err := Game(gameName)
 	if err != nil {

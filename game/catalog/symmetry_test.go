@@ -9,9 +9,8 @@ import (
 	"sparring/game/catalog"
 )
 
-// TestSymmetries: a game and its image in each way, from a start that the way
-// leaves as it is, have the same legal moves, keys and outcome throughout, but
-// for the way.
+// TestSymmetries plays a game and its image under each symmetry that leaves the
+// start unchanged: legal moves, keys and outcomes correspond at every ply.
 func TestSymmetries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, tt := range []struct {

@@ -1,4 +1,5 @@
-// Package gametest holds what tests of several packages need of games.
+// Package gametest has helpers for tests that play games, and a conformance
+// suite for the rules of a game.
 package gametest
 
 import (
@@ -8,7 +9,7 @@ import (
 	"sparring/game"
 )
 
-// Stroll plays so many random moves, or fewer where the game ends.
+// Stroll plays random moves, fewer than plies if the game ends before.
 func Stroll(t testing.TB, rng *rand.Rand, p game.Position, plies int) {
 	t.Helper()
 	for range plies {

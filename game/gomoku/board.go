@@ -12,7 +12,7 @@ const (
 // Point is a place on the board: (row-1)*size + column, from the bottom left.
 type Point uint16
 
-// NoPoint is no place on any board.
+// NoPoint is not on any board.
 const NoPoint Point = MaxPoints
 
 // Colour is a side. Seats hold colours; opening procedures may swap them.
@@ -38,7 +38,7 @@ func (c Colour) String() string {
 // Direction is one of the four ways in which a line runs through a point.
 type Direction uint8
 
-// The directions, named by where the next point of the line lies.
+// The directions, named by where the next point of the line is.
 const (
 	East Direction = iota
 	North
@@ -47,23 +47,23 @@ const (
 	Directions = 4
 )
 
-// What one cell of a line holds, two bits: a stone is its colour + 1.
+// The contents of a cell of a line, two bits: a stone is its colour + 1.
 const (
 	cellEmpty  = 0
 	cellBorder = 3
 )
 
-// reach is how far along a line a stone matters: a five through a point ends
-// at most 4 cells away, and the cell after it decides whether it is a six.
+// reach is how far along a line stones affect a point: a five through it ends at
+// most 4 cells away, and the cell after that decides whether it is a six.
 const reach = 5
 
 // maxLines is the number of diagonals of the largest board.
 const maxLines = 2*MaxSize - 1
 
-// place is where a point lies in a line's word.
+// place is the position of a point in a line's word.
 type place struct{ line, shift uint8 }
 
-// Geometry is what is the same on all boards of one size.
+// Geometry is what all boards of one size share.
 type Geometry struct {
 	Size   int
 	Points int
@@ -73,7 +73,7 @@ type Geometry struct {
 	runs   [Directions][]run
 }
 
-// run is a line that has room for five: its first point and number of points.
+// run is a line long enough for five: its first point and number of points.
 type run struct {
 	first  Point
 	points uint8
@@ -125,7 +125,7 @@ func (g *Geometry) Column(p Point) int { return int(p) % g.Size }
 // RowOf counts from 0 at the bottom.
 func (g *Geometry) RowOf(p Point) int { return int(p) / g.Size }
 
-// Point is the place at a column and row counted from 0 at the bottom left,
+// Point is the point at a column and row, counted from 0 at the bottom left, or
 // NoPoint off the board.
 func (g *Geometry) Point(column, row int) Point {
 	if column < 0 || row < 0 || column >= g.Size || row >= g.Size {
@@ -134,11 +134,11 @@ func (g *Geometry) Point(column, row int) Point {
 	return Point(row*g.Size + column)
 }
 
-// Step is what one cell in the direction adds to a point.
+// Step is the difference between neighbouring points in the direction.
 func (g *Geometry) Step(d Direction) int { return g.step[d] }
 
-// Board holds the stones as four sets of lines, two bits a cell, so that all
-// that matters around a point in one direction is one shift and one mask away.
+// Board holds the stones as four sets of lines, two bits a cell, so that a shift
+// and a mask give everything that matters around a point in one direction.
 // Copying the value copies the board.
 type Board struct {
 	*Geometry
@@ -158,15 +158,15 @@ func (b *Board) Stones() int { return b.stones }
 // Full reports whether no empty point is left.
 func (b *Board) Full() bool { return b.stones == b.Points }
 
-// At is the colour of the stone at p; ok is false where there is none, or a
-// dead one.
+// At is the colour of the stone at p; ok is false if there is none, or a dead
+// one.
 func (b *Board) At(p Point) (c Colour, ok bool) {
 	cell := b.cell(p)
 	return Colour(cell - 1), cell != cellEmpty && cell != cellBorder
 }
 
-// Dead reports whether a dead stone is at p, one of a row that has counted
-// under the continuous rules.
+// Dead reports whether the stone at p is dead: it belongs to a row that has
+// scored under the continuous rules.
 func (b *Board) Dead(p Point) bool { return b.cell(p) == cellBorder }
 
 // Empty reports whether no stone is at p.
@@ -189,11 +189,11 @@ func (b *Board) Remove(p Point, c Colour) {
 	b.stones--
 }
 
-// Bury makes the stone of colour c at p a dead one: for rows of both colours
-// it is as the border.
+// Bury makes the stone of colour c at p a dead one, which blocks rows of both
+// colours as the border does.
 func (b *Board) Bury(p Point, c Colour) { b.flip(p, c.Other()) }
 
-// Unbury takes that back.
+// Unbury is the inverse of Bury.
 func (b *Board) Unbury(p Point, c Colour) { b.flip(p, c.Other()) }
 
 // flip toggles the bit of a colour in the cell: none set is empty, both are
@@ -205,8 +205,8 @@ func (b *Board) flip(p Point, c Colour) {
 	}
 }
 
-// WinningRow lists the stones of the row of colour c through p that wins, nil
-// for none; of several, that of the first direction.
+// WinningRow lists the stones of the winning row of colour c through p, nil if
+// there is none. Of several rows it is that of the first direction.
 func (b *Board) WinningRow(p Point, c Colour, l Line) []Point {
 	for d := range Direction(Directions) {
 		if TableOf(l).Kind(b.Window(p, d), c) == FiveRow {
@@ -235,8 +235,8 @@ func (b *Board) row(p Point, d Direction, c Colour) []Point {
 }
 
 // Window is the five cells before p along d, p itself and the five after it,
-// two bits each from the lowest; [Table.Shape] reads it. What stands behind
-// these 22 bits is without meaning, and so is what stands at p.
+// two bits each from the lowest; [Table.Shape] reads it. The bits beyond these 22
+// and the two of p have no meaning.
 func (b *Board) Window(p Point, d Direction) uint32 {
 	line, shift := b.LineThrough(p, d)
 	return uint32(line >> ((shift - 2*reach) & 63))
@@ -251,7 +251,7 @@ func (b *Board) LineThrough(p Point, d Direction) (line uint64, shift uint) {
 	return b.lines[d][at.line], uint(at.shift)
 }
 
-// room is how many cells the line along d has before p and after it.
+// room is the number of cells of the line along d before p and after it.
 func (g *Geometry) room(p Point, d Direction) (before, after int) {
 	col, row := g.Column(p), g.RowOf(p)
 	last := g.Size - 1

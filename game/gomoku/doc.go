@@ -1,8 +1,8 @@
-// Package gomoku has the rules of five in a row.
+// Package gomoku implements the rules of five in a row.
 //
-// Callers that know no game use it through [Game] and the [game.Position]
-// that its rules make. An engine takes the [Position] apart: [Position.Board]
-// for the stones, [Set.Line] and [Table] for what a stone would make.
+// Callers that only play use [Game]. An engine uses the [Position] itself:
+// [Position.Board] for the stones, [Set.Line] and [Table] for the rows that a
+// stone would make.
 //
 // # Text
 //
@@ -15,14 +15,14 @@
 // handicaps may have any number of stones of either colour.
 //
 // The continuous rules have dead stones, '#', and a word after the side to move
-// for the rows of Black and White that have counted, "rows=1:0".
+// for the rows of Black and White that have scored, "rows=1:0".
 //
 // Under an opening procedure there are further moves: "swap" and "stay" for
 // the colours, "put-two" (swap2), "fifths-3" to ask for three fifth moves, and
 // "offer:h10" to offer one; the point picked is then written as a stone is,
 // h10. Positions may go on with words: "swapped" when the first seat holds
 // White, "step=4:second" while the procedure is at its step 4 and the second
-// seat to act, "fifths=2" and "offers=h10,i9". Without step= it is over.
+// seat is to act, "fifths=2" and "offers=h10,i9". Without step= it is over.
 //
 // # Moves and keys
 //

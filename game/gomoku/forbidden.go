@@ -6,7 +6,7 @@ import (
 	"sparring/game"
 )
 
-// verdict is what the Renju rules say of a black stone on an empty point.
+// verdict is the ruling of Renju on a black stone on an empty point.
 type verdict uint8
 
 const (
@@ -25,12 +25,12 @@ var verdictKind = map[verdict]game.ForbiddenKind{
 	overline:    game.Overline,
 }
 
-// verdict judges a black stone on the empty point p by the rules of the Renju
-// International Federation ("The International Rules of Renju", 1996): five beats all; six or more in a row, two fours, or two
-// threes are forbidden. A three counts only if one more stone makes it a
-// straight four, and that stone may be set there: it must not make five, an
-// overline, two fours, or two threes that count. Hence the recursion, each
-// step of which sets one more stone.
+// verdict rules on a black stone on the empty point p, by the rules of the Renju
+// International Federation ("The International Rules of Renju", 1996): five wins
+// in any case; six or more in a row, two fours, or two threes are forbidden. A
+// three counts only if one more stone can make it a straight four without making
+// five, an overline, two fours, or two threes that count. Hence the recursion,
+// with one more stone at each step.
 func (b *Board) verdict(p Point) verdict {
 	sum := b.tally(p)
 	switch {
@@ -93,8 +93,8 @@ func (b *Board) tally(p Point) (sum uint16) {
 	return sum
 }
 
-// extends reports whether one of the straight fours that a three may become is
-// allowed. The stone at p stands.
+// extends reports whether one of the straight fours that a three can become is
+// allowed. The stone at p is on the board.
 func (b *Board) extends(three Shape, p Point, d Direction) bool {
 	for q := range three.Points(b, p, d) {
 		if b.verdict(q) == allowed {
@@ -107,7 +107,7 @@ func (b *Board) extends(three Shape, p Point, d Direction) bool {
 var exactFive = TableOf(ExactFive)
 
 // Forbidden reports whether a black stone on the empty point p is forbidden in
-// Renju. The board is changed in between and left as it was.
+// Renju. It changes the board while it works and restores it.
 func (b *Board) Forbidden(p Point) bool { return b.verdict(p).forbidden() }
 
 // ForbiddenSet is the set of points forbidden to Black, bit p&63 of word p>>6
@@ -126,9 +126,9 @@ func (b *Board) ForbiddenSet() (set [(MaxPoints + 63) / 64]uint64) {
 	return set
 }
 
-// tallyAll is the tally of every point, but for rows with less than two black
-// stones, which make nothing: along the lines instead of around the points, so
-// that those rows cost nothing and the others are read once.
+// tallyAll is the tally of every point. It goes along the lines instead of around
+// the points, so that each line is read once and lines with fewer than two black
+// stones, which contribute nothing, are skipped.
 func (b *Board) tallyAll() (sums [MaxPoints]uint16) {
 	const low = 0x5555555555555555 // the low bits of all cells
 	for d := range b.lines {

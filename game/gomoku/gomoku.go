@@ -33,12 +33,12 @@ func Game() game.Game {
 	return g
 }
 
-// variant is a way to judge rows.
+// variant says which rows win, and what they do.
 type variant struct {
 	name       string
 	lines      [2]Line // by colour
 	forbidden  bool    // Black has forbidden points (Renju)
-	continuous bool    // play goes on after a row, until the board is full
+	continuous bool    // a row scores and play goes on until the board is full
 }
 
 // The variants. Standard is Gomocup's rule 1, caro its rule 8, standardcaro
@@ -52,7 +52,7 @@ var variants = []variant{
 	{name: "continuous", lines: [2]Line{FiveOrMore, FiveOrMore}, continuous: true},
 }
 
-// Set is a rule set of the game, taken apart.
+// Set is a rule set of the game, by its parts.
 type Set struct {
 	variant
 	Size    int
@@ -68,13 +68,14 @@ func (s Set) Name() string {
 	return text
 }
 
-// Line is the rule for the rows of a colour.
+// Line says which rows of a colour win.
 func (s Set) Line(c Colour) Line { return s.lines[c] }
 
 // Forbids reports whether a colour has forbidden points.
 func (s Set) Forbids(c Colour) bool { return s.forbidden && c == Black }
 
-// Forcing reports whether a four can be stopped only where it would make five.
+// Forcing reports whether a four can be stopped only on the points where it would
+// become five.
 func (s Set) Forcing() bool { return s.lines[Black] < Caro && !s.continuous }
 
 // Continuous reports whether a row scores and dies instead of ending the game.
@@ -126,14 +127,14 @@ func (set Set) rules() *game.Rules {
 	r.New = func(position string) (game.Position, error) {
 		p, err := newPosition(r, set, position)
 		if err != nil {
-			return nil, err // not p: a nil *Position is no nil game.Position
+			return nil, err // not p: a nil *Position is not a nil game.Position
 		}
 		return p, nil
 	}
 	return r
 }
 
-// rulesFor goes by the number of rows, and by dead stones.
+// rulesFor infers the rules from the size of the board and from dead stones.
 func rulesFor(position string) (string, error) {
 	if position == "" {
 		return Game().Default, nil

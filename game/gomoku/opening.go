@@ -9,14 +9,14 @@ import (
 	"sparring/game"
 )
 
-// Choices of opening procedures, as moves. Stones are 1 to 400, as everywhere;
-// offerMove + a point offers it as the fifth move.
+// Choices of opening procedures, as moves. Stones are moves 1 to 400; offerMove +
+// a point offers it as the fifth move.
 const (
 	offerMove  game.Move = 1<<9 + 1
 	Swap       game.Move = 1 << 10   // take the other colour
 	Stay       game.Move = 1<<10 + 1 // keep the colour
 	PutTwo     game.Move = 1<<10 + 2 // put two more stones, the other seat then chooses
-	fifthsMove game.Move = 1<<10 + 8 // + n: there shall be n offers for the fifth move
+	fifthsMove game.Move = 1<<10 + 8 // + n: ask for n offers for the fifth move
 )
 
 // MostFifths bounds the number of fifth moves that a procedure may ask for.
@@ -49,13 +49,13 @@ type StepKind uint8
 const (
 	PlaceStep   StepKind = iota // a stone on the board
 	ChooseStep                  // a colour, or how to go on
-	DeclareStep                 // how many fifth moves shall be offered
+	DeclareStep                 // the number of fifth moves to offer
 	OfferStep                   // one more fifth move to offer
-	PickStep                    // which of the offers stands
+	PickStep                    // one of the offers
 )
 
-// actor is how the seat that acts in a step follows from the step before; at
-// the beginning the first seat acts, Black.
+// actor says which seat acts in a step. In the first step it is the first seat,
+// which holds Black.
 type actor uint8
 
 const (
@@ -64,7 +64,7 @@ const (
 	holder              // the seat that holds the colour of the next stone
 )
 
-// anywhere is a reach beyond every board.
+// anywhere is a reach larger than any board.
 const anywhere = MaxSize
 
 // step is one action of a procedure.
@@ -72,19 +72,19 @@ type step struct {
 	kind    StepKind
 	by      actor
 	stones  int      // on the board when the step begins
-	reach   int      // of a PlaceStep: at most so many king's steps from the centre
-	fifths  int      // of a DeclareStep the most that may be asked for, of an OfferStep the number where none was asked for
+	reach   int      // of a PlaceStep: largest distance from the centre, in king's steps
+	fifths  int      // of a DeclareStep the largest number; of an OfferStep the number if none was asked for
 	choices []choice // of a ChooseStep
 }
 
-// choice is an answer at a ChooseStep, and the step that it leads to.
+// choice is a move of a ChooseStep, and the step that it leads to.
 type choice struct {
 	move game.Move
 	next int
 }
 
-// procedure is an opening procedure: steps one after another unless a choice
-// leads elsewhere; behind the last the game goes on as usual.
+// procedure is an opening procedure: steps in order, unless a choice leads
+// elsewhere. After the last step the game continues as usual.
 type procedure struct {
 	name     string
 	centred  bool // needs a point in the middle of the board
@@ -96,8 +96,8 @@ type procedure struct {
 func swapOrStay(next int) []choice { return []choice{{Swap, next}, {Stay, next}} }
 
 // designated is the start of the Renju procedures: the first seat puts three
-// stones, the first on the centre, the second next to it, the third at most
-// two steps from it (one of the 26 openings in any orientation).
+// stones, the first on the centre, the second next to it, the third at most two
+// steps from it. That is one of the 26 openings, in any orientation.
 var designated = []step{
 	{kind: PlaceStep, by: same, stones: 0, reach: 0},
 	{kind: PlaceStep, by: same, stones: 1, reach: 1},
@@ -175,13 +175,13 @@ func threeSwapFifths(n int) []step {
 	}...)
 }
 
-// Opening is the part of a rule set that comes before the usual play.
+// Opening is the opening procedure of a rule set.
 type Opening struct {
 	Name  string // "swap2", "soosyrv-8"; "" for none
 	steps []step
 }
 
-// parseOpening reads what stands behind the + of a rule set's name.
+// parseOpening reads the part of a rule set's name after the "+".
 func parseOpening(text string, size int) (Opening, error) {
 	head, number, numbered := strings.Cut(text, "-")
 	var names []string
@@ -199,22 +199,22 @@ func parseOpening(text string, size int) (Opening, error) {
 		case p.centred && size%2 == 0:
 			return Opening{}, fmt.Errorf("%s needs a board with a centre, of 15, 17 or 19", p.name)
 		case numbered != p.numbered, numbered && (err != nil || n < 1 || n > MostFifths || strconv.Itoa(n) != number):
-			return Opening{}, fmt.Errorf("want %s with N, the fifth moves, from 1 to %d", name, MostFifths)
+			return Opening{}, fmt.Errorf("want %s with N, the number of fifth moves, from 1 to %d", name, MostFifths)
 		}
 		return Opening{text, p.steps(n)}, nil
 	}
 	return Opening{}, fmt.Errorf("no opening procedure %.20q, have %s", text, strings.Join(names, ", "))
 }
 
-// progress is how far an opening procedure has come.
+// progress is the state of an opening procedure.
 type progress struct {
 	step   int       // len(steps) when it is over
 	actor  game.Seat // who acts in this step
 	fifths int       // fifth moves asked for
-	offers []Point   // never changed in place: undo keeps old ones
+	offers []Point   // never changed in place: states before keep theirs
 }
 
-// enter goes to a step. A single fifth move needs no offers: Black plays it.
+// enter goes to a step. Black plays a single fifth move without offering it.
 func (p *Position) enter(next int) {
 	o := &p.opening
 	steps := p.set.Opening.steps
@@ -240,7 +240,7 @@ func (p *Position) enter(next int) {
 	}
 }
 
-// current is the step under way; nil in the usual play.
+// current is the current step, nil in the usual play.
 func (p *Position) current() *step {
 	if p.opening.step >= len(p.set.Opening.steps) {
 		return nil
@@ -248,8 +248,8 @@ func (p *Position) current() *step {
 	return &p.set.Opening.steps[p.opening.step]
 }
 
-// Step is what the opening procedure asks for now; ok is false in the usual
-// play, where turns alternate.
+// Step is the kind of the current step of the opening procedure. Ok is false in
+// the usual play, where turns alternate.
 func (p *Position) Step() (kind StepKind, ok bool) {
 	s := p.current()
 	if s == nil {
@@ -258,13 +258,13 @@ func (p *Position) Step() (kind StepKind, ok bool) {
 	return s.kind, true
 }
 
-// ChoiceAhead reports whether a seat may yet choose its colour.
+// ChoiceAhead reports whether a seat may still choose its colour.
 func (p *Position) ChoiceAhead() bool {
 	rest := p.set.Opening.steps[min(p.opening.step, len(p.set.Opening.steps)):]
 	return slices.ContainsFunc(rest, func(s step) bool { return s.kind == ChooseStep })
 }
 
-// Offers are the fifth moves offered so far, and how many there shall be.
+// Offers is the fifth moves offered so far, and the number to offer.
 func (p *Position) Offers() (offers []Point, of int) {
 	return slices.Clone(p.opening.offers), p.opening.fifths
 }
@@ -307,9 +307,8 @@ func (g *Geometry) FromCentre(p Point) int {
 	return max(g.Column(p)-middle, middle-g.Column(p), g.RowOf(p)-middle, middle-g.RowOf(p))
 }
 
-// offerable says why a point can't be offered: it is taken, offered already,
-// or would be the same as an earlier offer but for a turn or mirroring that
-// leaves the stones where they are.
+// offerable says why a point can't be offered: it is taken, was offered before,
+// or is the image of an earlier offer under a symmetry of the stones.
 func (p *Position) offerable(at Point, same []int) error {
 	if c, taken := p.board.At(at); taken {
 		return fmt.Errorf("%s is taken by a %s stone", p.board.PointText(at), c)
@@ -317,7 +316,7 @@ func (p *Position) offerable(at Point, same []int) error {
 	for _, s := range same {
 		if image := p.board.Symmetric(at, s); slices.Contains(p.opening.offers, image) {
 			if image == at {
-				return fmt.Errorf("%s is offered already", p.board.PointText(at))
+				return fmt.Errorf("%s was offered before", p.board.PointText(at))
 			}
 			return fmt.Errorf("%s is symmetric to %s", p.board.PointText(at), p.board.PointText(image))
 		}
@@ -325,7 +324,7 @@ func (p *Position) offerable(at Point, same []int) error {
 	return nil
 }
 
-// selfSymmetries are the symmetries that leave all stones in place.
+// selfSymmetries lists the symmetries that leave all stones in place.
 func (b *Board) selfSymmetries() (same []int) {
 next:
 	for s := range symmetries {
@@ -339,13 +338,13 @@ next:
 	return same
 }
 
-// Same reports whether two points are the same but for a symmetry that leaves
-// all stones in place.
+// Same reports whether one point is the image of the other under a symmetry that
+// leaves all stones in place.
 func (b *Board) Same(p, q Point) bool {
 	return slices.ContainsFunc(b.selfSymmetries(), func(s int) bool { return b.Symmetric(p, s) == q })
 }
 
-// checkOpening says why a step does not allow a move.
+// checkOpening says why a move is not allowed in a step.
 func (p *Position) checkOpening(s *step, m game.Move) error {
 	switch s.kind {
 	case OfferStep:
@@ -393,7 +392,7 @@ func (p *Position) wanted(s *step) string {
 	return "to choose of " + strings.Join(texts, ", ")
 }
 
-// playOpening makes a move that checkOpening has let pass.
+// playOpening makes a move that checkOpening allows.
 func (p *Position) playOpening(s *step, m game.Move) {
 	next := p.opening.step + 1
 	switch s.kind {
@@ -423,7 +422,8 @@ func (p *Position) playOpening(s *step, m game.Move) {
 	p.enter(next)
 }
 
-// Entries of the Zobrist table beyond the stones, see the package documentation.
+// Entries of the Zobrist table for opening procedures, see the package
+// documentation.
 const (
 	keySwapped = 801
 	keyFifths  = 810 // + their number

@@ -140,7 +140,7 @@ func TestBadOpeningPositions(t *testing.T) {
 		{"gomoku/renju-15+swap", empty + " step=4:first", game.ErrSyntax, "step=0:first to step=3:second"},
 		{"gomoku/renju-15+swap", empty + " step=0:third", game.ErrSyntax, "step=0"},
 		{"gomoku/renju-15+swap", empty + " step=0:first step=1:first", game.ErrSyntax, "twice"},
-		{"gomoku/renju-15+swap", empty + " swapped=yes", game.ErrSyntax, "swapped alone"},
+		{"gomoku/renju-15+swap", empty + " swapped=yes", game.ErrSyntax, "swapped without a value"},
 		{"gomoku/renju-15+swap", empty + " ", game.ErrSyntax, "want swapped"},
 		{"gomoku/renju-15+swap", empty + " nonsense", game.ErrSyntax, "want swapped"},
 		{"gomoku/renju-15+swap", empty + " step=1:first", game.ErrPosition, "want 1 stones"},

@@ -13,7 +13,7 @@ import (
 const (
 	keySeed  = 0x676f6d6f6b75
 	keyWhite = 2 * MaxPoints
-	keyRows  = 1500 // + 100 for White + the rows that have counted
+	keyRows  = 1500 // + 100 for White + the rows that have scored
 	keyDead  = 2000 // + the point
 )
 
@@ -23,7 +23,7 @@ func StoneKey(p Point, c Colour) uint64 { return stoneKeys[c][p] }
 // DeadKey is what a dead stone at p contributes.
 func DeadKey(p Point) uint64 { return game.Zobrist(keySeed, keyDead+uint64(p)) }
 
-// RowsKey is what n counted rows of a colour contribute: nothing for none.
+// RowsKey is what n scored rows of a colour contribute: 0 for none.
 func RowsKey(c Colour, n int) uint64 {
 	if n == 0 {
 		return 0
@@ -31,7 +31,7 @@ func RowsKey(c Colour, n int) uint64 {
 	return game.Zobrist(keySeed, keyRows+100*uint64(c)+uint64(n))
 }
 
-// SideKey is in the key when White is to move.
+// SideKey is part of the key when White is to move.
 func SideKey() uint64 { return sideKey }
 
 var sideKey = game.Zobrist(keySeed, keyWhite)
@@ -47,8 +47,8 @@ var stoneKeys = func() (keys [2][MaxPoints]uint64) {
 // StoneMove is the move that puts a stone at p.
 func StoneMove(p Point) game.Move { return game.Move(p) + 1 }
 
-// MovePoint is the point of a move that puts a stone there; ok is false for
-// other moves and for what is no move on this board.
+// MovePoint is the point of a move that puts a stone. Ok is false for other moves,
+// and for numbers that are not a move on this board.
 func (g *Geometry) MovePoint(m game.Move) (p Point, ok bool) {
 	if m == game.NoMove || m > game.Move(g.Points) {
 		return NoPoint, false
@@ -65,21 +65,21 @@ type Position struct {
 	played []ply
 }
 
-// state is what a move changes and undo restores, but for the stones.
+// state is what a move changes and Undo restores, except the stones.
 type state struct {
 	toMove  Colour
 	black   game.Seat // who holds Black
 	opening progress
 	outcome game.Outcome
-	rows    [2]int // that have counted, by colour, under the continuous rules
-	key     uint64 // the part of the key that stones and side to move make
+	rows    [2]int // that have scored under the continuous rules, by colour
+	key     uint64 // without the part of the opening procedure
 }
 
 // ply is a move that was played, and the state before it.
 type ply struct {
 	move game.Move
-	at   Point   // of the stone set, NoPoint for none
-	row  []Point // that died with it
+	at   Point   // of the stone, NoPoint if there was none
+	row  []Point // that it completed and that died, under the continuous rules
 	state
 }
 
@@ -104,7 +104,7 @@ func newPosition(r *game.Rules, set Set, text string) (*Position, error) {
 		}
 		if b.Dead(at) {
 			if !set.continuous {
-				return nil, fmt.Errorf("%w: a dead stone (#) at %s, which %s do not know", game.ErrPosition, b.PointText(at), r.Name)
+				return nil, fmt.Errorf("%w: a dead stone (#) at %s, but %s has none", game.ErrPosition, b.PointText(at), r.Name)
 			}
 			p.key ^= DeadKey(at)
 		}
@@ -118,12 +118,12 @@ func newPosition(r *game.Rules, set Set, text string) (*Position, error) {
 	for c, n := range p.rows {
 		p.key ^= RowsKey(Colour(c), n)
 	}
-	return p, p.judge()
+	return p, p.setOutcome()
 }
 
-// judge finds the outcome of a position that was set up. Only the side that
-// has just moved can have a winning row, and then the game ended there.
-func (p *Position) judge() error {
+// setOutcome finds the outcome of a position that was set up. Only the side that
+// has just moved can have a winning row; the game is then over.
+func (p *Position) setOutcome() error {
 	mover := p.toMove.Other()
 	for at := range Point(p.board.Points) {
 		c, ok := p.board.At(at)
@@ -133,7 +133,7 @@ func (p *Position) judge() error {
 		switch p.strongest(at, c) {
 		case FiveRow:
 			if p.set.continuous {
-				return fmt.Errorf("%w: the row through %s has not counted, its stones should be #", game.ErrPosition, p.board.PointText(at))
+				return fmt.Errorf("%w: the row through %s would have scored, its stones should be #", game.ErrPosition, p.board.PointText(at))
 			}
 			if c != mover {
 				return fmt.Errorf("%w: %s is to move and has a winning row through %s", game.ErrPosition, c, p.board.PointText(at))
@@ -154,8 +154,8 @@ func (p *Position) judge() error {
 	return nil
 }
 
-// strongest is the strongest kind of row that a stone of colour c at the point,
-// set already or not, stands in.
+// strongest is the strongest kind of row of a stone of colour c at the point,
+// whether the stone is on the board or not.
 func (p *Position) strongest(at Point, c Colour) (k Kind) {
 	table := TableOf(p.set.Line(c))
 	for d := range Direction(Directions) {
@@ -179,13 +179,14 @@ func (p *Position) wonBy(c Colour, why game.Reason) game.Outcome {
 // Rules is the rule set that the game is played under.
 func (p *Position) Rules() *game.Rules { return p.rules }
 
-// Set is the rule set taken apart.
+// Set is the rule set, by its parts.
 func (p *Position) Set() Set { return p.set }
 
 // Board is a copy of the board.
 func (p *Position) Board() Board { return p.board }
 
-// Rows are the rows of a colour that have counted under the continuous rules.
+// Rows is the number of rows of a colour that have scored under the continuous
+// rules.
 func (p *Position) Rows(c Colour) int { return p.rows[c] }
 
 // ToMove is the colour of the next stone.
@@ -199,8 +200,8 @@ func (p *Position) Turn() game.Seat {
 	return p.Seat(p.toMove)
 }
 
-// Plain is the same board and side to move in the usual play, without an
-// opening procedure and with Black in the first seat.
+// Plain is a position with the same board and side to move, without an opening
+// procedure and with Black in the first seat.
 func (p *Position) Plain() *Position {
 	set := p.set
 	set.Opening = Opening{}
@@ -232,7 +233,7 @@ func (p *Position) Legal(buf []game.Move) []game.Move {
 	return buf
 }
 
-// check says why a move cannot be played.
+// check says why a move can't be played.
 func (p *Position) check(m game.Move) error {
 	if p.outcome.Over() {
 		return fmt.Errorf("%w: %s (%s)", game.ErrOver, p.outcome.Result, p.outcome.Reason)
@@ -242,7 +243,7 @@ func (p *Position) check(m game.Move) error {
 	}
 	at, ok := p.board.MovePoint(m)
 	if !ok {
-		return fmt.Errorf("%w: %s is no point on a board of %d", game.ErrIllegal, p.Format(m), p.board.Size)
+		return fmt.Errorf("%w: %s is not on a board of %d", game.ErrIllegal, p.Format(m), p.board.Size)
 	}
 	if c, taken := p.board.At(at); taken {
 		return fmt.Errorf("%w: %s is taken by a %s stone", game.ErrIllegal, p.board.PointText(at), c)
@@ -253,7 +254,8 @@ func (p *Position) check(m game.Move) error {
 	return nil
 }
 
-// Play makes the move, or says why not and changes nothing.
+// Play makes the move. If the error is not nil, it wraps game.ErrIllegal or
+// game.ErrOver and nothing has changed.
 func (p *Position) Play(m game.Move) error {
 	if err := p.check(m); err != nil {
 		return err
@@ -267,7 +269,7 @@ func (p *Position) Play(m game.Move) error {
 	return nil
 }
 
-// put sets a stone of the side to move and judges it.
+// put sets a stone of the side to move and updates the outcome.
 func (p *Position) put(at Point) {
 	c := p.toMove
 	made := p.strongest(at, c)
@@ -303,7 +305,7 @@ func (p *Position) score(at Point, c Colour) {
 	p.rows[c]++
 }
 
-// full is the outcome of a full board: the rows that counted decide.
+// full is the outcome of a full board: the scores decide, if there are any.
 func (p *Position) full() game.Outcome {
 	switch black, white := p.rows[Black], p.rows[White]; {
 	case black > white:
@@ -314,7 +316,7 @@ func (p *Position) full() game.Outcome {
 	return game.Outcome{Result: game.Draw, Reason: game.BoardFull}
 }
 
-// Undo takes the last played move back; it panics when there is none.
+// Undo takes back the last move; it panics if there is none.
 func (p *Position) Undo() {
 	last := p.played[len(p.played)-1]
 	p.played = p.played[:len(p.played)-1]
@@ -327,7 +329,7 @@ func (p *Position) Undo() {
 	}
 }
 
-// Outcome is how the game stands.
+// Outcome is the outcome of the game so far.
 func (p *Position) Outcome() game.Outcome { return p.outcome }
 
 // Key is the Zobrist key of the package documentation's formula.
@@ -412,9 +414,9 @@ func (p *Position) parseMove(text string) (game.Move, error) {
 // String is the position's text form.
 func (p *Position) String() string { return p.board.text() + " " + p.toMove.String()[:1] + p.words() }
 
-// Diagram draws the board, x for Black and o for White, and where Black is to
-// move in Renju the forbidden points: 3 double-three, 4 double-four, 6 overline;
-// in an opening procedure 5 for the fifth moves offered.
+// Diagram draws the board, x for Black and o for White. With Black to move in
+// Renju it shows the forbidden points: 3 double-three, 4 double-four, 6 overline;
+// in an opening procedure the fifth moves offered, as 5.
 func (p *Position) Diagram() string {
 	marks := map[Point]byte{}
 	for at, v := range p.forbidden() {

@@ -6,39 +6,39 @@ import (
 	"sync"
 )
 
-// Kind is what a stone makes of one line through its point. All kinds speak of
-// the stone's own colour, with the stone in place, and only of rows that the
-// stone is part of.
+// Kind is the strongest row that a stone makes in one line through its point.
+// Only rows of its colour that include the stone count.
 type Kind uint8
 
 // The kinds from the weakest to the strongest. "Straight" is four stones side
 // by side that become five at either end.
 const (
-	Dead         Kind = iota // no five is possible here any more
+	Dead         Kind = iota // no five is possible any more
 	One                      // one more stone makes a Two
 	Two                      // one more stone makes a Three
 	OpenTwo                  // one more stone makes an OpenThree
 	Three                    // one more stone makes a four of any kind
 	OpenThree                // one more stone makes a StraightFour
 	Four                     // one point makes five
-	DoubleFour               // two fours in the one line: two or more points make five
+	DoubleFour               // two fours in one line: two or more points make five
 	StraightFour             // the open four
-	Overline                 // six or more, where that does not win
+	Overline                 // six or more, if that does not win
 	FiveRow                  // the row that wins
 	Kinds
 )
 
-// Shape is what a stone makes of one line: the kind, and the cells that count.
+// Shape is the row that a stone makes in one line: its kind, and the points that
+// would extend it.
 type Shape struct {
 	Kind Kind
-	// Cells has bit i for the cell i-4 steps along the line: of fours the
-	// points that make five, of an OpenThree those that make a straight four,
-	// of a Three those that make a four.
+	// Cells has bit i for the cell i-4 steps along the line: for fours the
+	// points that make five, for an OpenThree those that make a straight four,
+	// for a Three those that make a four.
 	Cells uint16
 }
 
-// Points calls yield with each of the shape's cells as a point, the shape
-// being that of a stone at p along d.
+// Points calls yield with each of the shape's cells as a point, for the shape of
+// a stone at p along d.
 func (s Shape) Points(b *Board, p Point, d Direction) iter.Seq[Point] {
 	return func(yield func(Point) bool) {
 		for cells := s.Cells; cells != 0; cells &= cells - 1 {
@@ -62,20 +62,21 @@ const (
 	lineRules
 )
 
-// Table tells the shape of a window for one line rule and both colours. A half
-// window (5 cells, 10 bits) first shrinks to a class that forgets what can't
-// matter, all cells behind the first obstacle; two classes name the shape.
+// Table looks up the shape of a window, for one line rule and both colours. Each
+// half window (5 cells, 10 bits) is first mapped to a class, which ignores the
+// cells behind the first obstacle; a pair of classes determines the shape.
 type Table struct {
 	half   [2][2][1 << 10]uint8 // by colour; before or after the centre
 	shapes [1 << (2 * classBits)]Shape
 	kinds  [1 << (2 * classBits)]Kind // of the shapes: a quarter of the memory to touch
 }
 
-// classBits names up to 5 cells, each own or empty, then an end: 63 classes, or
-// 94 where it matters whether a stone or the border makes the end (Caro).
+// classBits is enough for all classes: up to 5 cells, each own or empty, and an
+// end. These are 63, or 94 if it matters whether the end is a stone or the
+// border (Caro).
 const classBits = 7
 
-// Shape is what a stone of colour c in the middle of the window makes.
+// Shape is the shape of a stone of colour c in the middle of the window.
 func (t *Table) Shape(window uint32, c Colour) Shape { return t.shapes[t.index(window, c)] }
 
 // Kind is the shape's kind.
@@ -93,18 +94,19 @@ var tables = func() (t [lineRules]func() *Table) {
 	return t
 }()
 
-// TableOf is the table of a line rule, made at first use.
+// TableOf is the table of a line rule. It is made on first use.
 func TableOf(l Line) *Table { return tables[l]() }
 
-// A row is a window as the maker of the tables sees it: 11 cells, own stones,
-// empty cells and stones of the other colour as bits, the centre at bit 5.
-// What is none of these is the border.
+// A row is a window in the form that tables are made from: 11 cells, with own
+// stones, empty cells and stones of the other colour as bits, the centre at bit
+// 5. All other cells are the border.
 type row struct{ own, empty, foe uint16 }
 
 const centre = 1 << reach
 
-// span is what the shape of a row depends on: the cells around the centre up
-// to the first obstacle either side, and under the Caro rules what that is.
+// span is the part of a row that its shape depends on: the cells around the
+// centre up to the first obstacle on either side, and under the Caro rules the
+// kind of obstacle.
 func (r row) span(l Line) row {
 	in := uint16(centre)
 	for range reach {
@@ -135,7 +137,7 @@ func (r row) enclosed() bool {
 	return bits.OnesCount16(ends&r.foe) == 2
 }
 
-// maker works out shapes from their definitions, each row once.
+// maker computes shapes from their definitions, once for each row.
 type maker struct {
 	line  Line
 	known map[row]Shape
@@ -174,7 +176,7 @@ func (m *maker) define(r row) Shape {
 	case bits.OnesCount16(fives) == 1:
 		return Shape{Four, fives}
 	case fives != 0 && r.length() == 4:
-		// Both ends make five, or the fives would be of other stones.
+		// Both ends must make five with these stones, not with others.
 		return Shape{StraightFour, fives}
 	case fives != 0:
 		return Shape{DoubleFour, fives}

@@ -11,14 +11,14 @@ import (
 // mostRows is how many rows of five fit on the largest board.
 const mostRows = MaxPoints / 5
 
-// maxText is longer than any position of the largest board.
+// maxText is longer than any position on the largest board.
 const maxText = 2 * MaxPoints
 
 // parseBoard reads rows and side to move, and returns the words that follow.
 // The error wraps game.ErrSyntax and says in which row and column.
 func parseBoard(text string) (b Board, toMove Colour, words []string, err error) {
 	if len(text) > maxText {
-		return b, 0, nil, fmt.Errorf("%w: position of %d characters, at most %d make sense", game.ErrSyntax, len(text), maxText)
+		return b, 0, nil, fmt.Errorf("%w: position of %d characters, want at most %d", game.ErrSyntax, len(text), maxText)
 	}
 	grid, tail, _ := strings.Cut(text, " ")
 	side, rest, more := strings.Cut(tail, " ")
@@ -57,7 +57,7 @@ func (b *Board) parseRow(row int, text string) error {
 			for i < len(text) && text[i] >= '0' && text[i] <= '9' {
 				i++
 			}
-			n, _ = strconv.Atoi(text[at:min(i, at+3)]) // three digits are too many already
+			n, _ = strconv.Atoi(text[at:min(i, at+3)]) // three digits are too large anyway
 		default:
 			return fmt.Errorf("column %d: %.4q, want x, o, # or a number", col+1, text[i:])
 		}
@@ -109,7 +109,7 @@ func (b *Board) text() string {
 	return s.String()
 }
 
-// mark is the letter of what stands at p.
+// mark is the letter of the contents of p.
 func (b *Board) mark(p Point) byte { return ".xo#"[b.cell(p)] }
 
 // diagram draws the board; the marks, if any, replace the dots of empty points.
@@ -137,7 +137,7 @@ func (b *Board) diagram(marks map[Point]byte) string {
 	return s.String()
 }
 
-// PointText is a point as moves are written: h8.
+// PointText writes a point as in moves: h8.
 func (g *Geometry) PointText(p Point) string {
 	if int(p) >= g.Points {
 		return "none"
@@ -145,7 +145,7 @@ func (g *Geometry) PointText(p Point) string {
 	return string(rune('a'+g.Column(p))) + strconv.Itoa(g.RowOf(p)+1)
 }
 
-// ParsePoint reads what PointText writes, and a capital letter too. The error
+// ParsePoint reads what PointText writes, also with a capital letter. The error
 // wraps game.ErrSyntax.
 func (g *Geometry) ParsePoint(text string) (Point, error) {
 	bad := func() (Point, error) {
@@ -191,7 +191,7 @@ func (p *Position) words() string {
 }
 
 // parseWords reads what words writes. Errors wrap game.ErrSyntax, or
-// game.ErrPosition where the stones do not fit the step of the procedure.
+// game.ErrPosition if the stones do not fit the step of the procedure.
 func (p *Position) parseWords(words []string) error {
 	o := &p.opening
 	*o = progress{step: len(p.set.Opening.steps)}
@@ -202,7 +202,7 @@ func (p *Position) parseWords(words []string) error {
 		}
 		for _, before := range words[:i] {
 			if strings.HasPrefix(before, key) {
-				return bad("said twice")
+				return bad("given twice")
 			}
 		}
 		if key == "rows" && p.set.continuous {
@@ -222,7 +222,7 @@ func (p *Position) parseWords(words []string) error {
 		switch key {
 		case "swapped":
 			if valued {
-				return bad("want swapped alone")
+				return bad("want swapped without a value")
 			}
 			p.black = game.Second
 		case "step":
@@ -255,7 +255,7 @@ func (p *Position) parseWords(words []string) error {
 	return p.fitsStep()
 }
 
-// fitsStep holds a position that was set up against its step.
+// fitsStep checks that a position that was set up fits its step.
 func (p *Position) fitsStep() error {
 	s, o := p.current(), &p.opening
 	if s == nil {

@@ -2,10 +2,10 @@ package xiangqi
 
 import "sparring/game"
 
-// The preset tables (paper 003, section 4.3). What a rook or cannon reaches
-// on its rank or file is looked up by the file's or rank's occupancy, as the
-// paper does; what a horse or elephant reaches is looked up by its four legs
-// or eyes, gathered into an index by a multiplication.
+// The precomputed attack tables (paper 003, section 4.3). The squares that a
+// rook or cannon reaches on its rank or file are looked up by the occupancy of
+// that line, as in the paper; those of a horse or elephant by its four legs or
+// eyes, which a multiplication gathers into an index (magic bitboards).
 //
 // Arrays indexed by Square have 256 entries so that no bounds are checked.
 var (
@@ -61,12 +61,12 @@ func (l *leaper) attacks(occupied Bits) Bits {
 // fileBits are the squares of the a-file in one half.
 const fileBits = 1 | 1<<9 | 1<<18 | 1<<27 | 1<<36
 
-// gather multiplies the a-file's bits of one half into bits 32 to 36: no two
-// products meet, so that nothing carries.
+// gather multiplies the a-file's bits of one half into bits 32 to 36. No two
+// partial products overlap, so nothing carries.
 const gather = 1 | 1<<8 | 1<<16 | 1<<24 | 1<<32
 
-// entries are the table entries of the square's rank and file. It is short
-// enough for the compiler to put it in place of every call.
+// entries are the table entries of the square's rank and file. The function is
+// short enough to be inlined.
 func (l *line) entries(occupied Bits) (rank, file uint32) {
 	onRank := (occupied.Lo&l.rankMask.Lo | occupied.Hi&l.rankMask.Hi) >> (l.shift & 63)
 	f := l.file & 63
@@ -118,7 +118,7 @@ func ElephantAttacks(s Square, occupied Bits) Bits { return elephant[s].attacks(
 // AdvisorAttacks are the squares that an adviser on s attacks or defends.
 func AdvisorAttacks(s Square) Bits { return advisorSteps[s] }
 
-// KingAttacks are the steps of a king on s; the flying general is not in it.
+// KingAttacks are the steps of a king on s, without the flying general.
 func KingAttacks(s Square) Bits { return kingSteps[s] }
 
 // PawnAttacks are the squares that c's pawn on s attacks or defends.
@@ -128,7 +128,7 @@ func PawnAttacks(c Color, s Square) Bits { return pawnSteps[c][s] }
 func PawnSources(c Color, s Square) Bits { return pawnSources[c][s] }
 
 // Attacks are the squares on which the piece on s attacks or would attack or
-// defend a piece. A cannon's quiet moves are not in it.
+// defend a piece. A cannon's quiet moves are not included.
 func Attacks(p Piece, s Square, occupied Bits) Bits {
 	switch p.Kind() {
 	case King:
@@ -149,8 +149,8 @@ func Attacks(p Piece, s Square, occupied Bits) Bits {
 	return Bits{}
 }
 
-// Between are the squares between two squares of one rank or file; none for
-// any other two.
+// Between are the squares between two squares of one rank or file, and the
+// empty set for any other two.
 func Between(a, b Square) Bits { return between[a][b] }
 
 // Palace is the palace of c.
@@ -307,10 +307,10 @@ func initStanding() {
 			if own && (r%4 == 0 && f%4 == 2 || r == 2 && f%4 == 0) {
 				elephants = elephants.Or(only[s])
 			}
-			// A game's pawns start on every other file and the fourth rank
-			// and never go back, but standard test positions of generators
-			// and of repetition rules have them one rank lower and on all
-			// files. On the two lowest ranks nobody puts them.
+			// In a game pawns start on every other file of the fourth rank
+			// and never go back, but standard test positions have them one
+			// rank lower and on all files, though never on the two lowest
+			// ranks.
 			if !own || r >= 2 {
 				pawns = pawns.Or(only[s])
 			}
@@ -374,8 +374,8 @@ type blocked struct {
 	targets Bits
 }
 
-// makeLeaper finds a multiplier that gathers the legs' bits into the upper
-// four without loss, by trying the outputs of the game's own generator.
+// makeLeaper finds a multiplier that gathers the legs' bits into the upper four
+// without collisions. It tries the numbers of game.Zobrist in turn.
 func makeLeaper(legs []blocked) leaper {
 	var l leaper
 	for _, b := range legs {

@@ -2,16 +2,16 @@ package xiangqi
 
 import "math/bits"
 
-// Bits is a set of squares. Each half of the board has a word of its own, cut
-// at the river: square s is bit s of Lo where s < 45, else bit s-45 of Hi. A
-// rank then never straddles the words, a file is the same pattern in both,
-// and kings, advisers and elephants live in one word.
+// Bits is a set of squares, one word for each half of the board: square s is bit
+// s of Lo if s < 45, else bit s-45 of Hi. So no rank straddles the words, a file
+// has the same pattern in both, and a side's king, advisers and elephants are in
+// one word.
 type Bits struct{ Lo, Hi uint64 }
 
 // half is the number of squares on one side of the river.
 const half = Squares / 2
 
-// Only is the set of that one square.
+// Only is the set of one square.
 func Only(s Square) Bits { return only[s] }
 
 // And is the intersection.
@@ -20,13 +20,13 @@ func (b Bits) And(o Bits) Bits { return Bits{b.Lo & o.Lo, b.Hi & o.Hi} }
 // Or is the union.
 func (b Bits) Or(o Bits) Bits { return Bits{b.Lo | o.Lo, b.Hi | o.Hi} }
 
-// Xor is what is in exactly one of the sets.
+// Xor is the squares in exactly one of the sets.
 func (b Bits) Xor(o Bits) Bits { return Bits{b.Lo ^ o.Lo, b.Hi ^ o.Hi} }
 
-// Without is b less the squares of o.
+// Without is the squares of b that are not in o.
 func (b Bits) Without(o Bits) Bits { return Bits{b.Lo &^ o.Lo, b.Hi &^ o.Hi} }
 
-// Any reports whether the set has a member.
+// Any reports whether the set is not empty.
 func (b Bits) Any() bool { return b.Lo|b.Hi != 0 }
 
 // Meets reports whether the sets share a square.

@@ -18,10 +18,10 @@ func keyIndex(p Piece, s Square) uint64 {
 // keyBlack enters the key when Black is to move.
 var keyBlack = game.Zobrist(keySeed, 14*Squares)
 
-// Board is the fast core under a [Position]: pieces, side to move, and the
-// states that led here. It plays only what it is told to and checks nothing;
-// who calls Do answers for the move's legality. The zero value is no board;
-// get one from [ParseFEN] or [Position.Board].
+// Board is the fast core of a [Position]: pieces, side to move, and the states
+// that led here. It checks nothing: the caller of Do is responsible for the
+// move's legality. The zero value is not a board; get one from [ParseFEN] or
+// [Position.Board].
 type Board struct {
 	piece [Squares]Piece
 	// of has the squares of each piece; of[Red all] and of[Black all], at the
@@ -30,29 +30,30 @@ type Board struct {
 	king   [2]Square
 	side   Color
 	states []State
-	// seen counts the states by the low bits of their keys, so that most
-	// positions are known to be new without a look at the states.
+	// seen counts the states by the low bits of their keys, so that most new
+	// positions are recognized without looking at the states.
 	seen [seenSize]uint16
 }
 
-// seenSize is large against the states between two captures.
+// seenSize is large compared to the number of states between two captures.
 const seenSize = 4096
 
-// State is what the board keeps of each position on the way here. The first
-// is the position that the board was set up with.
+// State is what the board keeps of each position of the game. The first is the
+// position that the board was set up with.
 type State struct {
 	Key      uint64
 	Move     game.Move // the move that led here; NoMove at the start and after Pass
-	Captured Piece     // what that move took
+	Captured Piece     // by that move
 	Quiet    uint16    // plies since the last capture, as the move limit counts them
 	Checks   [2]uint8  // by colour: checks given since the last capture, 11 for more
 	Null     bool      // reached by Pass
 	// Checkers are the pieces that give check to the side to move.
 	Checkers Bits
-	// pinned: the side's own pieces that may expose its king by leaving.
-	// hollow: the empty squares on which a piece of its own would become an
-	// enemy cannon's screen. Not in check, every move but the king's that
-	// leaves no pinned square and enters no hollow one is legal.
+	// pinned: pieces of the side to move that may expose its king by leaving.
+	// hollow: empty squares on which a piece of its own would become an enemy
+	// cannon's screen. If the side is not in check, every pseudo-legal move of
+	// another piece than the king that leaves no pinned square and enters no
+	// hollow one is legal.
 	pinned, hollow Bits
 }
 
@@ -62,14 +63,14 @@ func allOf(c Color) Piece { return Piece(c) << 3 }
 // Side is the colour to move.
 func (b *Board) Side() Color { return b.side }
 
-// Key is the Zobrist key of pieces and side to move.
+// Key is the Zobrist key of the pieces and the side to move.
 func (b *Board) Key() uint64 { return b.states[len(b.states)-1].Key }
 
-// State is the state of the position; valid until the next Do.
+// State is the state of the current position. It is valid until the next Do.
 func (b *Board) State() *State { return &b.states[len(b.states)-1] }
 
-// States are all states from the set-up position to this one; not to be
-// changed, and valid until the next Do.
+// States are all states from the set-up position to this one. They are valid
+// until the next Do, and must not be changed.
 func (b *Board) States() []State { return b.states }
 
 // InCheck reports whether the side to move is in check.
@@ -78,31 +79,31 @@ func (b *Board) InCheck() bool { return b.State().Checkers.Any() }
 // At is the piece on s.
 func (b *Board) At(s Square) Piece { return b.piece[s] }
 
-// Of are the squares of a piece.
+// Of is the squares of a piece.
 func (b *Board) Of(p Piece) Bits { return b.of[p&15] }
 
-// All are the squares of c's pieces.
+// All is the squares of c's pieces.
 func (b *Board) All(c Color) Bits { return b.of[allOf(c)] }
 
-// Occupied are the squares of all pieces.
+// Occupied is the squares of all pieces.
 func (b *Board) Occupied() Bits { return b.of[allOf(Red)].Or(b.of[allOf(Black)]) }
 
-// King is where c's king stands.
+// King is the square of c's king.
 func (b *Board) King(c Color) Square { return b.king[c&1] }
 
-// Clone is an independent copy, states included.
+// Clone is an independent copy that includes the states.
 func (b *Board) Clone() *Board {
 	c := *b
-	// Room for a search, so that Do seldom has to grow it.
+	// The capacity is enough for a search, so that Do seldom has to grow it.
 	c.states = make([]State, len(b.states), len(b.states)+256)
 	copy(c.states, b.states)
 	return &c
 }
 
-// SameAs reports whether the two have the same pieces and side to move.
+// SameAs reports whether the boards have the same pieces and side to move.
 func (b *Board) SameAs(o *Board) bool { return b.piece == o.piece && b.side == o.side }
 
-// push adds a state and returns it with the last one; its fields are stale.
+// push adds a state, whose fields are stale, and returns it with the last one.
 func (b *Board) push() (last, next *State) {
 	n := len(b.states)
 	if n == cap(b.states) {
@@ -112,7 +113,7 @@ func (b *Board) push() (last, next *State) {
 	return &b.states[n-1], &b.states[n]
 }
 
-// KeyAfter is the key that the position after a legal move has.
+// KeyAfter is the key of the position after a legal move.
 func (b *Board) KeyAfter(m game.Move) uint64 {
 	from, to := From(m), To(m)
 	p := b.piece[from] & 15
@@ -152,13 +153,13 @@ func (b *Board) Do(m game.Move) {
 	}
 }
 
-// countedChecks is how many checks a side may give since the last capture
-// that the move limit counts, each with its answer.
+// countedChecks is how many checks of a side since the last capture count for
+// the move limit, each with its answer.
 const countedChecks = 10
 
-// countCheck counts the check that us gave by the move from last, if it did,
-// and takes the ply out of the move limit when it is a check too many, or the
-// answer to one.
+// countCheck counts the check, if any, that us gave by the move from last. A
+// check beyond countedChecks, or the answer to one, does not count for the move
+// limit.
 func (st *State) countCheck(last *State, us Color) {
 	tooMany := last.Checkers.Any() && last.Checks[us.Other()] > countedChecks
 	if st.Checkers.Any() {
@@ -196,7 +197,7 @@ func (b *Board) Undo() {
 	b.states = b.states[:n]
 }
 
-// Pass lets the other side move; never while in check.
+// Pass lets the other side move. It must not be called while in check.
 func (b *Board) Pass() {
 	last, st := b.push()
 	st.Key = last.Key ^ keyBlack
@@ -214,17 +215,17 @@ func (b *Board) Unpass() {
 	b.states = b.states[:len(b.states)-1]
 }
 
-// look finds the checkers, pinned pieces and hollow squares of the side to
-// move.
+// look finds the checkers, the pinned pieces and the hollow squares for the side
+// to move.
 func (b *Board) look(st *State) {
 	checkers, between, hollow := b.aims(b.side)
 	st.Checkers, st.pinned, st.hollow = checkers, between.And(b.of[allOf(b.side)]), hollow
 }
 
-// aims finds how the enemies of us bear on its king: the checkers, the pieces
-// of either colour but for which there would be a check, and the empty squares
-// on which a piece would make a cannon a checker. Only the pieces on the
-// king's lines, near it and beside it matter, seldom more than three.
+// aims finds the threats to the king of us: the checkers, the pieces of either
+// colour whose removal would give check, and the empty squares on which a piece
+// would become the screen of a checking cannon. Only pieces on the king's lines
+// and near it matter, seldom more than three.
 func (b *Board) aims(us Color) (checkers, pinned, hollow Bits) {
 	them := us.Other()
 	k := b.king[us]
@@ -306,8 +307,8 @@ func (b *Board) exposes(m game.Move) bool {
 	return pawnSources[them][k].And(b.of[MakePiece(them, Pawn)]).Without(only[to]).Any()
 }
 
-// AttackersTo are the pieces of both colours that would capture on s if the
-// board were occupied so, kings included; pieces outside occupied don't count.
+// AttackersTo is the pieces of both colours, kings included, that could capture
+// on s if only the squares of occupied were occupied; other pieces are ignored.
 // The flying general is not an attack.
 func (b *Board) AttackersTo(s Square, occupied Bits) Bits {
 	rook, cannon := LineAttacks(s, occupied)

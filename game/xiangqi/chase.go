@@ -11,8 +11,8 @@ type men uint32
 
 const everyone = ^men(0)
 
-// rerun plays the moves of a cycle again and tells the pieces apart by number,
-// so that a chase can be followed. A cycle has no captures.
+// rerun plays the moves of a cycle again. It numbers the pieces, so that the
+// attacker and the prey of a chase can be identified. A cycle has no captures.
 type rerun struct {
 	board  *Board
 	moves  []game.Move        // still to be played, the next one last
@@ -55,8 +55,8 @@ func (r *rerun) next() {
 type attacks [maxOnBoard]men
 
 // attacks finds what c's pieces of the kinds first to last could take without
-// exposing their king, if it were c's turn. A check that stands counts as
-// answered. Prey is what may be chased: no king, no pawn before the river.
+// exposing their king, if it were c's turn. An existing check is ignored. Prey
+// is what may be chased: anything but a king or a pawn before the river.
 func (r *rerun) attacks(c Color, first, last Kind) (a attacks) {
 	b, them := r.board, c.Other()
 	prey := b.All(them).Without(only[b.king[them]])
@@ -115,8 +115,8 @@ func (b *Board) threatsToKing(c Color) Bits {
 	return threats
 }
 
-// mayTake: the piece on from can take on to, as far as its own king is
-// concerned. Checkers that stood before are forgiven to all but the king.
+// mayTake reports whether the piece on from can take on to without exposing its
+// king. Existing checks are ignored unless the king itself takes.
 func (b *Board) mayTake(from, to Square, checkers Bits) bool {
 	p := b.piece[from]
 	if p.Kind() == King {
@@ -128,8 +128,8 @@ func (b *Board) mayTake(from, to Square, checkers Bits) bool {
 	return ok
 }
 
-// shift moves the piece on from to to without a state, and returns what stood
-// there; unshift reverts it.
+// shift moves the piece on from to the square to, without a state, and returns
+// the piece captured; unshift reverts it.
 func (b *Board) shift(from, to Square) (taken Piece) {
 	p, taken := b.piece[from], b.piece[to]
 	b.clear(from)
@@ -162,7 +162,8 @@ func (b *Board) clear(s Square) {
 	b.piece[s] = NoPiece
 }
 
-// protected: if the piece on from took on to, it could be taken in turn.
+// protected reports whether the piece on from could be recaptured if it took on
+// to.
 func (b *Board) protected(from, to Square) bool {
 	them := b.piece[to].Color()
 	checkers := b.threatsToKing(them)
@@ -176,8 +177,8 @@ func (b *Board) protected(from, to Square) bool {
 	return false
 }
 
-// chases: the attack of the piece on from against the one on to is a chase in
-// the sense of the World Xiangqi Federation.
+// chases reports whether the attack of the piece on from on the one on to is a
+// chase in the sense of the World Xiangqi Federation.
 func (b *Board) chases(from, to Square) bool {
 	hunter, prey := b.piece[from].Kind(), b.piece[to].Kind()
 	switch {
@@ -189,27 +190,27 @@ func (b *Board) chases(from, to Square) bool {
 	return !b.protected(from, to)
 }
 
-// takesBack: the piece on to could as well take the one on from, which
-// attacks it.
+// takesBack reports whether the piece on to could itself take the one on from,
+// which attacks it.
 func (b *Board) takesBack(from, to Square) bool {
 	p := b.piece[to]
 	return Attacks(p, to, b.Occupied()).Has(from) && b.mayTake(to, from, b.threatsToKing(p.Color()))
 }
 
-// offence is the worst that a side does with every move of a cycle.
+// offence is the worst thing that a side does with every move of a cycle.
 type offence uint8
 
 const (
 	idle offence = iota
-	// unguarding: it chases one piece, but in part by taking its protection
-	// away while the attack stands as it stood.
+	// unguarding: it chases one piece, but with some moves only by removing its
+	// protection, not by a new attack.
 	unguarding
 	chasing  // it chases one piece by a new attack each time
 	checking // it gives check
 )
 
-// wxfOffences judges the last span plies by the rules of the World Xiangqi
-// Federation, checks apart.
+// wxfOffences finds the offences of the last span plies, other than checks, by
+// the rules of the World Xiangqi Federation.
 func (b *Board) wxfOffences(span int) (worst [2]offence) {
 	attacked, chased := [2]men{everyone, everyone}, [2]men{everyone, everyone}
 	for r := b.rewind(span); r.more(); {

@@ -2,9 +2,8 @@ package xiangqi
 
 import "sparring/game"
 
-// Checking says which moves of the side to move give check: by the piece that
-// moves, by one behind it that the move unveils, or by a cannon to which it
-// gives a screen.
+// Checking says which moves of the side to move give check: directly, by
+// discovery, or by becoming the screen of a cannon.
 type Checking struct {
 	direct [Kinds]Bits // where a piece of the kind would attack the king
 	unveil Bits        // own pieces that stand between, or lie in ambush on the king's lines
@@ -19,14 +18,14 @@ func (b *Board) Checking() (c Checking) {
 	c.direct[Horse] = HorseSources(king, occupied)
 	c.direct[Pawn] = pawnSources[us][king]
 	_, between, screen := b.aims(them)
-	// A cannon already on the line may capture its way to another screen.
+	// A cannon already on the line may capture and so get another screen.
 	ambush := b.of[MakePiece(us, Cannon)].And(cross[king])
 	c.unveil, c.screen = between.And(b.All(us)).Or(ambush), screen
 	return c
 }
 
-// Targets are the squares on which a piece gives check, coming from there.
-// Where it is not sure, it only may, and GivesCheck knows.
+// Targets are the squares on which a piece that comes from there gives check, or
+// may give it: where sure is false, ask GivesCheck.
 func (c *Checking) Targets(p Piece, from Square) (to Bits, sure bool) {
 	if c.unveil.Has(from) {
 		return Bits{1<<half - 1, 1<<half - 1}, false

@@ -2,17 +2,16 @@ package xiangqi
 
 import "sparring/game"
 
-// The rules of the Chinese Xiangqi Association ask of every move whether it is
-// an attack (da): a check (jiang), a threat to mate (sha) or a chase (zhuo).
-// A side that attacks with every move of a cycle, in whatever mixture and
-// whatever it chases, must vary; so long as the other side does not do the
-// same.
+// The rules of the Chinese Xiangqi Association classify every move: an attack
+// (da) is a check (jiang), a threat to mate (sha) or a chase (zhuo). A side that
+// attacks with every move of a cycle, in any mixture and chasing any pieces,
+// must vary, unless the other side does the same.
 
-// cxaOffences judges the last span plies by the rules of the Chinese Xiangqi
-// Association, perpetual check apart.
+// cxaOffences finds the offences of the last span plies, other than perpetual
+// check, by the rules of the Chinese Xiangqi Association.
 func (b *Board) cxaOffences(span int) (worst [2]offence) {
-	// Kings and pawns may chase; but against a side that attacks with every
-	// move they are as guilty as it is: answering counts their chases too.
+	// Kings and pawns may chase, except that against a side that attacks with
+	// every move their chases count as attacks: answering includes them.
 	attacking, answering := [2]bool{true, true}, [2]bool{true, true}
 	for r := b.rewind(span); r.more(); {
 		c := b.side
@@ -46,21 +45,22 @@ func (b *Board) cxaOffences(span int) (worst [2]offence) {
 	return worst
 }
 
-// exchangeValue is what pieces are worth to the Association in an exchange: a
-// rook two horses or cannons or one of each, a horse a cannon, an adviser an
-// elephant. A pawn beyond the river has no fixed worth; that of an adviser
-// makes neither of them a gain for the other.
+// exchangeValue is the Association's value of a piece in an exchange: a rook
+// equals two horses or cannons or one of each, a horse a cannon, an adviser an
+// elephant. A pawn beyond the river has no fixed value; here it equals an
+// adviser, so that neither gains by taking the other.
 var exchangeValue = [Kinds]int{King: 100, Advisor: 1, Elephant: 1, Horse: 2, Rook: 4, Cannon: 2, Pawn: 1}
 
-// gains: taking with the piece on from on to gains in the exchange, and it is
-// not an offer to exchange equal pieces, which either side could take up.
+// gains reports whether taking the piece on to with the one on from gains
+// material in the exchange, and is not an offer to exchange equal pieces, which
+// either side could accept.
 func (b *Board) gains(from, to Square) bool {
 	equal := exchangeValue[b.piece[from].Kind()] == exchangeValue[b.piece[to].Kind()]
 	return !(equal && b.takesBack(from, to)) && b.exchange(from, to) > 0
 }
 
-// exchange is what its side gains if the piece on from takes on to and both
-// then take there as long as it pays, the cheapest piece first.
+// exchange is the static exchange evaluation of a capture: both sides go on
+// taking on the square to as long as that gains, least valuable piece first.
 func (b *Board) exchange(from, to Square) int {
 	them := b.piece[to].Color()
 	checkers := b.threatsToKing(them)
@@ -80,8 +80,8 @@ func (b *Board) exchange(from, to Square) int {
 	return value
 }
 
-// survives: once the piece on from has taken on to, the other side, which is
-// to move now, cannot mate at once.
+// survives reports whether the side to move cannot mate at once after the piece
+// on from has taken on to.
 func (b *Board) survives(from, to Square) bool {
 	m := MakeMove(from, to)
 	b.Pass()
@@ -91,13 +91,12 @@ func (b *Board) survives(from, to Square) bool {
 	return !b.matesByChecks(1)
 }
 
-// mateChecks is how many of its own moves, checks all, a side may need for a
-// mate that counts as threatened. The rules set no limit.
+// mateChecks is the longest mate by checks, in moves of the attacker, that
+// counts as a threat. The rules set no limit.
 const mateChecks = 3
 
-// threatensMate: the move just played, no check, makes a threat to mate by
-// checks alone. A mate that was there before it, and was not played, is no
-// threat.
+// threatensMate reports whether the last move, which gave no check, threatens to
+// mate by checks alone. A mate that was possible before it is not a new threat.
 func (b *Board) threatensMate() bool {
 	b.Pass()
 	mates := b.matesByChecks(mateChecks)
@@ -111,7 +110,8 @@ func (b *Board) threatensMate() bool {
 	return !b.matesByChecks(mateChecks)
 }
 
-// matesByChecks: the side to move mates within n moves, each a check.
+// matesByChecks reports whether the side to move can mate within n moves, each
+// of them a check.
 func (b *Board) matesByChecks(n int) bool {
 	var room, answers [MaxMoves]game.Move
 	for _, m := range b.Legal(room[:0]) {

@@ -14,7 +14,7 @@ const StartFEN = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w 
 // maxCounter bounds the two counters of a FEN.
 const maxCounter = 9999
 
-// maxFEN is longer than any honest FEN; what is longer is not looked at.
+// maxFEN is longer than any valid FEN; longer texts are refused unread.
 const maxFEN = 256
 
 // kindOfLetter reads the letters of all dialects: horses are N or H,
@@ -92,7 +92,7 @@ func parseFEN(text string) (b *Board, moveNumber int, err error) {
 		}
 		counters[i-4] = int(n)
 	}
-	if err := b.settle(counters[0]); err != nil {
+	if err := b.start(counters[0]); err != nil {
 		return nil, 0, err
 	}
 	return b, max(counters[1], 1), nil
@@ -139,16 +139,16 @@ func (b *Board) put(p Piece, s Square) {
 	b.of[allOf(p.Color())] = b.of[allOf(p.Color())].Or(only[s])
 }
 
-// most is how many pieces of each kind a side may have: those it starts with,
-// and a third elephant, because a position with three a side is a standard
-// test of move generators.
+// most is how many pieces of each kind a side may have: those of the start
+// position and a third elephant, because a standard test position for move
+// generators has three a side.
 var most = [Kinds]int{King: 1, Advisor: 2, Elephant: 3, Horse: 2, Rook: 2, Cannon: 2, Pawn: 5}
 
-// mostOfAll is how many pieces a side may have together.
+// mostOfAll is how many pieces a side may have in all.
 const mostOfAll = 16
 
-// settle checks the pieces and makes the first state.
-func (b *Board) settle(quiet int) error {
+// start checks the pieces and makes the first state.
+func (b *Board) start(quiet int) error {
 	for c := range Color(2) {
 		for k := King; k <= Pawn; k++ {
 			p := MakePiece(c, k)

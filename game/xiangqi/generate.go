@@ -26,14 +26,14 @@ func (b *Board) Quiets(buf []game.Move) []game.Move {
 	return b.generate(buf, b.Empty())
 }
 
-// Empty are the squares without a piece.
+// Empty is the squares without a piece.
 func (b *Board) Empty() Bits {
 	o := b.Occupied()
 	return Bits{(1<<half - 1) &^ o.Lo, (1<<half - 1) &^ o.Hi}
 }
 
-// Moves are the squares that the piece on s may enter as far as its own way
-// of moving goes: attacks on enemies, and empty squares.
+// Moves is the squares that the piece on s could enter by its way of moving
+// alone (pseudo-legal moves): those of enemies that it attacks, and empty ones.
 func (b *Board) Moves(s Square) Bits {
 	p := b.piece[s]
 	occupied := b.Occupied()
@@ -61,9 +61,9 @@ func (b *Board) IsLegal(m game.Move) bool {
 	return !b.exposes(m)
 }
 
-// evasions are the targets of which a move that ends check must enter one,
-// unless its own piece is the screen of the checking cannon (free squares may
-// be left for anywhere) or the king itself. Several checkers need all.
+// evasions is the squares that a move must enter to end check. The king and the
+// screen of a checking cannon are exceptions: they may leave for any square of
+// free. With several checkers, all checks must be ended.
 func (b *Board) evasions(checkers Bits) (targets, free Bits) {
 	k := b.king[b.side]
 	targets = Bits{1<<half - 1, 1<<half - 1}
@@ -85,7 +85,7 @@ func (b *Board) evasions(checkers Bits) (targets, free Bits) {
 	return targets, free
 }
 
-// reach are the targets within want of a piece of kind k on s.
+// reach is the squares of want that a piece of kind k on s can enter.
 func (b *Board) reach(k Kind, s Square, occupied, want Bits) Bits {
 	switch k {
 	case Advisor:
@@ -103,8 +103,8 @@ func (b *Board) reach(k Kind, s Square, occupied, want Bits) Bits {
 	return pawnSteps[b.side][s].And(want)
 }
 
-// Reach are squares that the piece on From may legally enter. A piece may have
-// several, disjoint.
+// Reach is a set of squares that the piece on From may legally enter. A piece
+// may have several, which are disjoint.
 type Reach struct {
 	From  Square
 	Piece Piece
@@ -114,13 +114,13 @@ type Reach struct {
 // maxReaches bounds the reaches of a side: two for each piece.
 const maxReaches = 2 * 16
 
-// Reaches are the legal moves of a side, as sets.
+// Reaches is the legal moves of a side as sets of squares.
 type Reaches struct {
 	list [maxReaches]Reach
 	n    int
 }
 
-// All are the reaches, in the order in which Legal gives their moves.
+// All lists the reaches in the order in which Legal lists their moves.
 func (r *Reaches) All() []Reach { return r.list[:r.n] }
 
 func (r *Reaches) add(from Square, p Piece, to Bits) {
@@ -130,8 +130,8 @@ func (r *Reaches) add(from Square, p Piece, to Bits) {
 	}
 }
 
-// Reaches finds the legal moves that enter a square of want, which has none
-// of the mover's own: enemies for captures, empty squares for quiet moves.
+// Reaches finds the legal moves that enter a square of want: the enemy's pieces
+// for captures, empty squares for quiet moves, but no piece of the mover's own.
 func (b *Board) Reaches(r *Reaches, want Bits) {
 	r.n = 0
 	st := b.State()
@@ -165,7 +165,7 @@ func (b *Board) Reaches(r *Reaches, want Bits) {
 	r.add(k, MakePiece(b.side, King), b.proven(k, kingSteps[k].And(want)))
 }
 
-// proven are those targets on which the mover leaves its king safe.
+// proven is those of the target squares on which the mover leaves its king safe.
 func (b *Board) proven(from Square, targets Bits) (safe Bits) {
 	for ; targets.Any(); targets = targets.Rest() {
 		if to := targets.First(); !b.exposes(MakeMove(from, to)) {
@@ -195,8 +195,8 @@ func appendMoves(buf []game.Move, from Square, targets Bits) []game.Move {
 	return buf
 }
 
-// CountLegal is the number of legal moves, counted in bulk where no king is
-// near.
+// CountLegal is the number of legal moves. Those that cannot expose a king are
+// counted in bulk.
 func (b *Board) CountLegal() (n int) {
 	st := b.State()
 	occupied := b.Occupied()

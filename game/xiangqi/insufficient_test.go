@@ -24,7 +24,7 @@ func TestInsufficientIsSound(t *testing.T) {
 				b.put(p, s)
 			}
 		})
-		if !free || b.settle(0) != nil {
+		if !free || b.start(0) != nil {
 			return // two on a square, kings facing, or the side not to move in check
 		}
 		positions++

@@ -23,10 +23,10 @@ func (*Position) Notations() []game.Notation {
 	return []game.Notation{ICCS, Algebra, WXF, Chinese}
 }
 
-// FormatIn is a legal move in a notation. Tandem pieces are told apart as the
-// World Xiangqi Federation's official notation does, and in Chinese by 前, 中,
-// 后 and, for four or five pawns on a file or tandems on two files, by
-// numbers: from the right file to the left, from the front to the rear.
+// FormatIn writes a legal move in a notation. Tandem pieces are distinguished as
+// in the World Xiangqi Federation's official notation, and in Chinese by 前, 中,
+// 后 and, for four or five pawns on a file or tandems on two files, by numbers:
+// from the right file to the left, from the front to the rear.
 func (p *Position) FormatIn(n game.Notation, m game.Move) string {
 	switch n {
 	case Algebra:
@@ -40,8 +40,8 @@ func (p *Position) FormatIn(n game.Notation, m game.Move) string {
 }
 
 // ParseIn finds the legal move that a text in a notation names. The error wraps
-// game.ErrSyntax for a text that is of no move's form, and game.ErrIllegal for
-// one that names no legal move or several.
+// game.ErrSyntax if the text is not in the form of a move, and game.ErrIllegal
+// if it names no legal move or more than one.
 func (p *Position) ParseIn(n game.Notation, text string) (game.Move, error) {
 	switch n {
 	case ICCS:
@@ -49,15 +49,15 @@ func (p *Position) ParseIn(n game.Notation, text string) (game.Move, error) {
 	case Algebra:
 		return p.readAlgebra(text)
 	case WXF:
-		return p.match(text, plainWXF(text), p.board.wxf)
+		return p.unique(text, plainWXF(text), p.board.wxf)
 	case Chinese:
-		return p.match(text, plainChinese(text), p.board.chinese)
+		return p.unique(text, plainChinese(text), p.board.chinese)
 	}
 	return game.NoMove, fmt.Errorf("move %.40q: %w: no notation %.20q", text, game.ErrSyntax, n)
 }
 
-// ParseAny reads a move in whichever notation it is written, with ranks from 0
-// where it gives squares: those are ICCS's.
+// ParseAny reads a move in any of the notations. A text that gives squares is
+// read as ICCS, with ranks from 0.
 func (p *Position) ParseAny(text string) (game.Move, error) {
 	for _, r := range text {
 		if r > 0x7f {
@@ -85,8 +85,8 @@ func (p *Position) readAlgebra(text string) (game.Move, error) {
 	return m, nil
 }
 
-// match finds the one legal move that may be written so.
-func (p *Position) match(text, plain string, writings func(game.Move) []string) (game.Move, error) {
+// unique finds the one legal move that may be written so.
+func (p *Position) unique(text, plain string, writings func(game.Move) []string) (game.Move, error) {
 	if plain == "" {
 		return game.NoMove, fmt.Errorf("move %.40q: %w: want a form like C2=5 or 炮二平五", text, game.ErrSyntax)
 	}
@@ -105,13 +105,13 @@ func (p *Position) match(text, plain string, writings func(game.Move) []string) 
 	return game.NoMove, fmt.Errorf("%w: %.40q may be %s or %s", game.ErrIllegal, text, FormatMove(found[0]), FormatMove(found[1]))
 }
 
-// tandem is where a piece stands among its like.
+// tandem is the place of a piece among those of its kind.
 type tandem struct {
 	file  int // of the piece, 1 to 9 from its owner's right
 	place int // from the front, 0 first
 	count int // of the same kind on the file
-	// number is the piece's place, from 0, among all that stand in tandems,
-	// file by file from the right; files is how many such files there are.
+	// number is the piece's place, from 0, among all pieces in tandems, file by
+	// file from the right; files is the number of these files.
 	number, files int
 }
 
@@ -183,7 +183,7 @@ func (b *Board) wxf(m game.Move) []string {
 	case piece.Kind() != Pawn:
 		add(letter, "+-"[t.place])
 		if piece.Kind() == Advisor || piece.Kind() == Elephant {
-			add(letter, digit) // at most one of the two can go there
+			add(letter, digit) // at most one of the two can move there
 		}
 	case t.files > 1:
 		add(digit, fileMark(t, digit))
@@ -276,8 +276,8 @@ func (b *Board) chinese(m game.Move) []string {
 	return heads
 }
 
-// plainWXF brings the variants of WXF notation to the one that wxf writes; ""
-// for a text of another form.
+// plainWXF converts the variants of WXF notation to the one that wxf writes. It
+// returns "" for a text of another form.
 func plainWXF(text string) string {
 	if len(text) != 4 {
 		return ""
@@ -307,16 +307,16 @@ func plainWXF(text string) string {
 	return string(b)
 }
 
-// chineseVariants brings characters that mean the same to the one that is written.
+// chineseVariants maps characters that mean the same to the one that is written.
 var chineseVariants = strings.NewReplacer(
 	"帥", "帅", "將", "将", "馬", "马", "傌", "马", "車", "车", "俥", "车", "砲", "炮", "包", "炮",
 	"進", "进", "後", "后",
 	"１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9", " ", "",
 )
 
-// plainChinese brings the variants of Chinese notation to the one that chinese
-// writes; "" for a text of another form. Red's and Black's names for a piece,
-// and their numerals, may stand for each other: whose turn it is decides.
+// plainChinese converts the variants of Chinese notation to the one that chinese
+// writes. It returns "" for a text of another form. Red's and Black's names for
+// a piece, and their numerals, are interchangeable; the side to move decides.
 func plainChinese(text string) string {
 	r := []rune(chineseVariants.Replace(text))
 	if len(r) != 4 || !strings.ContainsRune("进退平", r[2]) {

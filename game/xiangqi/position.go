@@ -19,11 +19,11 @@ type Position struct {
 
 var _ game.Position = (*Position)(nil)
 
-// Board is the core under the position, with the whole game in its states.
-// Clone it before playing on it.
+// Board is the position's board, with the whole game in its states. Clone it
+// before making moves on it.
 func (p *Position) Board() *Board { return p.board }
 
-// RuleSet is the rule set as an engine needs it.
+// RuleSet is the rule set, with what an engine needs of it.
 func (p *Position) RuleSet() *Rules { return p.rules }
 
 // Rules is the rule set that the game is played under.
@@ -32,10 +32,10 @@ func (p *Position) Rules() *game.Rules { return &p.rules.game }
 // Turn is the seat that moves next; First is Red.
 func (p *Position) Turn() game.Seat { return p.board.side.Seat() }
 
-// Outcome is how the game stands.
+// Outcome is the outcome of the game so far.
 func (p *Position) Outcome() game.Outcome { return p.outcome }
 
-// Key is the Zobrist key of pieces and side to move, as the package
+// Key is the Zobrist key of the pieces and the side to move, as the package
 // documentation defines it.
 func (p *Position) Key() uint64 { return p.board.Key() }
 
@@ -78,14 +78,14 @@ func (p *Position) Undo() {
 		panic("xiangqi: Undo without a move")
 	}
 	p.board.Undo()
-	p.outcome = game.Outcome{} // a game that was over could not have gone on
+	p.outcome = game.Outcome{} // no move is played in a game that is over
 }
 
-// PlayOn implements game.Continuer for a game that has ended by a repetition,
-// for want of material or by the move limit. A mate or stalemate stays. An
-// arbiter that lets a game go on beyond the move limit knows of none, so from
-// there on the rules are those without it: to a search that knew of it, every
-// move would draw.
+// PlayOn implements game.Continuer. It continues a game that has ended by a
+// repetition, by insufficient material or by the move limit, but not after a
+// mate or stalemate. An arbiter that lets a game go on beyond the move limit has
+// none, so from there on the rules have none either: with it, a search would
+// see every move as a draw.
 func (p *Position) PlayOn() {
 	switch p.outcome.Reason {
 	case game.Checkmate, game.Stalemate:
@@ -98,15 +98,15 @@ func (p *Position) PlayOn() {
 	p.outcome = game.Outcome{}
 }
 
-// Perft counts the leaves of the legal move tree; repetitions and the move
-// limit don't end a line.
+// Perft counts the leaves of the legal move tree. Repetitions and the move limit
+// do not end a line.
 func (p *Position) Perft(depth int) uint64 { return p.board.Clone().Perft(depth) }
 
 // String is the FEN.
 func (p *Position) String() string {
 	plies := p.Ply()
 	if p.firstSide == Black {
-		plies++ // the first move was already half over
+		plies++ // Red's half of the first move was played before
 	}
 	return p.board.fen(p.firstMove + plies/2)
 }
@@ -151,12 +151,12 @@ func (p *Position) Parse(text string) (game.Move, error) {
 	return m, nil
 }
 
-// FormatMove writes a move as "h2e2", ranks from 0; a move with squares off
-// the board has "-" for them.
+// FormatMove writes a move as "h2e2", ranks from 0. A square that is not on the
+// board is written as "-".
 func FormatMove(m game.Move) string { return From(m).String() + To(m).String() }
 
-// ParseMove reads what FormatMove writes. The error wraps game.ErrSyntax; a
-// move that is returned need not be legal anywhere.
+// ParseMove reads what FormatMove writes, without regard to a position. The
+// error wraps game.ErrSyntax.
 func ParseMove(text string) (game.Move, error) {
 	if len(text) != 4 {
 		return game.NoMove, fmt.Errorf("move %.20q: %w: want a form like h2e2", text, game.ErrSyntax)
@@ -165,12 +165,12 @@ func ParseMove(text string) (game.Move, error) {
 	for i := range s {
 		file, rank := text[2*i], text[2*i+1]
 		if file < 'a' || file > 'i' || rank < '0' || rank > '9' {
-			return game.NoMove, fmt.Errorf("move %.20q: %w: %q is no square (a0 to i9)", text, game.ErrSyntax, text[2*i:2*i+2])
+			return game.NoMove, fmt.Errorf("move %.20q: %w: %q is not a square (a0 to i9)", text, game.ErrSyntax, text[2*i:2*i+2])
 		}
 		s[i] = MakeSquare(int(file-'a'), int(rank-'0'))
 	}
 	if s[0] == s[1] {
-		return game.NoMove, fmt.Errorf("move %.20q: %w: it goes nowhere", text, game.ErrSyntax)
+		return game.NoMove, fmt.Errorf("move %.20q: %w: the two squares are the same", text, game.ErrSyntax)
 	}
 	return MakeMove(s[0], s[1]), nil
 }

@@ -2,10 +2,10 @@ package xiangqi
 
 import "sparring/game"
 
-// Color is the colour of a piece and of the side that moves it.
+// Color is the colour of a piece, and of the side that owns it.
 type Color uint8
 
-// The colours. Red is seat First's, always.
+// The colours. Red always belongs to seat First.
 const (
 	Red Color = iota
 	Black
@@ -25,7 +25,7 @@ func (c Color) String() string {
 	return "black"
 }
 
-// Kind is what a piece is, whatever its colour.
+// Kind is the kind of a piece, without its colour.
 type Kind uint8
 
 // The kinds. NoKind is the kind of an empty square.
@@ -58,10 +58,10 @@ const Pieces = 16
 // MakePiece is the piece of that colour and kind.
 func MakePiece(c Color, k Kind) Piece { return Piece(c)<<3 | Piece(k) }
 
-// Kind is what the piece is.
+// Kind is the kind of the piece.
 func (p Piece) Kind() Kind { return Kind(p & 7) }
 
-// Color is whose the piece is; meaningless for NoPiece.
+// Color is the colour of the piece. It is meaningless for NoPiece.
 func (p Piece) Color() Color { return Color(p >> 3) }
 
 // letters are the FEN letters of the pieces as this package writes them.
@@ -79,7 +79,7 @@ const (
 	Files   = 9
 	Ranks   = 10
 	Squares = Files * Ranks
-	// NoSquare is no point of the board.
+	// NoSquare is not on the board.
 	NoSquare Square = Squares
 )
 
@@ -92,7 +92,7 @@ func (s Square) File() int { return int(s % Files) }
 // Rank is 0 at Red's side.
 func (s Square) Rank() int { return int(s / Files) }
 
-// Flip is the square as the other side sees it: ranks reversed, files kept.
+// Flip is the square with the ranks reversed.
 func (s Square) Flip() Square { return Square(Squares-Files) - s + 2*(s%Files) }
 
 // Mirror is the square with the files reversed.
@@ -106,17 +106,17 @@ func (s Square) String() string {
 	return string([]byte{'a' + byte(s%Files), '0' + byte(s/Files)})
 }
 
-// MakeMove is the move from one square to another, whatever stands there:
-// 7 bits of origin below 7 bits of target.
+// MakeMove is the move from one square to another, legal or not: 7 bits of
+// origin below 7 bits of target.
 func MakeMove(from, to Square) game.Move { return game.Move(from) | game.Move(to)<<7 }
 
-// From is the square a move leaves; any 32 bits give a value below 128.
+// From is the square that a move leaves. Any 32 bits give a value below 128.
 func From(m game.Move) Square { return Square(m & 127) }
 
-// To is the square a move enters; any 32 bits give a value below 128.
+// To is the square that a move enters. Any 32 bits give a value below 128.
 func To(m game.Move) Square { return Square(m >> 7 & 127) }
 
-// wellFormed says whether the bits name two different squares.
+// wellFormed reports whether the bits name two different squares.
 func wellFormed(m game.Move) bool {
 	return m < 1<<14 && From(m) < Squares && To(m) < Squares && From(m) != To(m)
 }

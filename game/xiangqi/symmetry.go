@@ -4,13 +4,12 @@ import "sparring/game"
 
 var _ game.Symmetric = (*Position)(nil)
 
-// Symmetries is 2: the files may be reversed, as all rules treat left and
-// right alike.
+// Symmetries is 2: the identity, and the files reversed.
 func (p *Position) Symmetries() int { return 2 }
 
-// SymmetricKey is the key of the position, of its mirror image for way 1.
-func (p *Position) SymmetricKey(way int) uint64 {
-	if way == 0 {
+// SymmetricKey is the key of the position or, for symmetry 1, of its mirror image.
+func (p *Position) SymmetricKey(symmetry int) uint64 {
+	if symmetry == 0 {
 		return p.Key()
 	}
 	var key uint64
@@ -24,9 +23,9 @@ func (p *Position) SymmetricKey(way int) uint64 {
 	return key
 }
 
-// SymmetricMove is the move, its mirror image for way 1.
-func (p *Position) SymmetricMove(way int, m game.Move) game.Move {
-	if way == 0 {
+// SymmetricMove is the move or, for symmetry 1, its mirror image.
+func (p *Position) SymmetricMove(symmetry int, m game.Move) game.Move {
+	if symmetry == 0 {
 		return m
 	}
 	return MakeMove(From(m).Mirror(), To(m).Mirror())

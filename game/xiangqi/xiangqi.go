@@ -1,9 +1,9 @@
-// Package xiangqi is the rules of Xiangqi (Chinese chess).
+// Package xiangqi implements the rules of Xiangqi (Chinese chess).
 //
 // [Game] describes the game and finds its rule sets; [Position] is a game in
-// progress under one of them. An engine takes the fast [Board] from a
-// Position: bitboards over preset attack tables, make and unmake, legal
-// moves in parts, and the [Rules] that judge what a line of play has led to.
+// progress under one of them. An engine uses the fast [Board] of a Position:
+// bitboards with precomputed attack tables, make and unmake, legal moves in
+// stages, and the [Rules], which say how a line of play ends.
 //
 // # Rule sets
 //
@@ -13,29 +13,30 @@
 //	                 perpetual check loses unless both sides do it, else
 //	                 perpetual chase of one piece loses unless both do that
 //	xiangqi/cxa      the Chinese Xiangqi Association's: perpetual check loses
-//	                 unless both sides do it, else who attacks with every move
-//	                 (check, threat to mate, chase) loses unless both do
+//	                 unless both sides do it, else a side that attacks with
+//	                 every move (check, threat to mate, chase) loses unless
+//	                 both do
 //	xiangqi/simple   perpetual check loses unless both sides do it; any other
 //	                 repetition is a draw
 //
-// A repetition is judged when a position (pieces and side to move) has
-// occurred three times, by all moves from its first to its third occurrence.
-// The file docs/rules-xiangqi.md says what a chase is. Parameters follow the set, each after a "+", in the
-// order of this list; one that says what holds anyway is left out of the full
-// name:
+// A repetition ends the game when a position (pieces and side to move) has
+// occurred three times; the result depends on all moves from its first to its
+// third occurrence. docs/rules-xiangqi.md defines a chase. Parameters follow the
+// set, each after a "+", in the order of this list. A parameter with its default
+// value is left out of the full name:
 //
 //	limit=N          the game is drawn after N moves (2N plies) without a
-//	                 capture, 10 to 999; 60 where nothing is said
+//	                 capture, 10 to 999; the default is 60
 //	limit=none       no such limit
 //	repetition=none  a repetition does not end the game
 //	handicap=NAME    the game starts without some of Red's pieces: horse,
 //	                 two-horses, cannon, two-cannons, rook, rook-horse,
 //	                 two-rooks; the left one where Red gives one of two
 //
-// So "xiangqi/simple+limit=100+handicap=horse". In every set stalemate loses,
-// a position that neither side can ever win is a draw, and the limit counts at
-// most ten checks of each side since the last capture, with their answers;
-// further ones don't bring it nearer.
+// For example "xiangqi/simple+limit=100+handicap=horse". In every set stalemate
+// loses, a position that neither side can ever win is a draw, and of the checks
+// since the last capture only ten of each side, with their answers, count for
+// the limit.
 //
 // # Texts
 //
@@ -92,10 +93,10 @@ func Game() game.Game {
 	}
 }
 
-// defaultLimit is the move limit in plies where a name says nothing.
+// defaultLimit is the move limit in plies of names without the parameter.
 const defaultLimit = 120
 
-// set is the part of a rule set's name that says how repetitions are judged.
+// set is the part of a rule set's name that says how repetitions are ruled on.
 type set string
 
 const (
@@ -106,7 +107,7 @@ const (
 
 var sets = []set{wxf, cxa, simple}
 
-// defaultRules is the rule set meant where none is named.
+// defaultRules is the rule set of a game that names none.
 const defaultRules = Name + "/" + string(wxf)
 
 // Rules is a rule set of Xiangqi.
@@ -225,12 +226,12 @@ func readHandicap(r *Rules, value string) error {
 	return nil
 }
 
-// handicapTop is what all handicap positions have in common: Black's side and
+// handicapTop is the part that all handicap positions share: Black's side and
 // Red's pawns.
 const handicapTop = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/"
 
-// handicaps are the start positions in which Red, the stronger player, gives
-// pieces and has the first move; red is the rest of the FEN.
+// handicaps are the start positions in which Red, the stronger player, gives up
+// pieces and moves first; red is the rest of the FEN.
 var handicaps = []struct{ name, red string }{
 	{"horse", "1C5C1/9/R1BAKABNR w - - 0 1"},
 	{"two-horses", "1C5C1/9/R1BAKAB1R w - - 0 1"},
@@ -241,7 +242,7 @@ var handicaps = []struct{ name, red string }{
 	{"two-rooks", "1C5C1/9/1NBAKABN1 w - - 0 1"},
 }
 
-// Handicaps are the values that the parameter handicap may have.
+// Handicaps lists the values of the parameter handicap.
 func Handicaps() (names []string) {
 	for _, h := range handicaps {
 		names = append(names, h.name)

@@ -79,7 +79,7 @@ var fixed = search.Limits{Nodes: 3000}
 const ownTable = 1 << 20
 
 // A search with fixed nodes finds the same on a new kernel, after another
-// search, after one that was interrupted, and after Forget.
+// search, after one that was interrupted, and in the next game.
 func TestSearchesRepeat(t *testing.T) {
 	for _, s := range adapt(t) {
 		t.Run(s.name, func(t *testing.T) {
@@ -95,22 +95,26 @@ func TestSearchesRepeat(t *testing.T) {
 				wantFew := alone(few)
 				k, table := s.kernel(), search.NewTable(ownTable)
 				other := s.positions[(i+1)%len(s.positions)]
-				check := func(after string, g *search.Game, again func()) {
+				check := func(after string, between func() *search.Game) {
 					t.Helper()
-					again()
-					if got := find(g, p, fixed); !got.equal(want) {
+					if got := find(between(), p, fixed); !got.equal(want) {
 						t.Errorf("position %d after %s: %+v, want %+v", i+1, after, got, want)
 					}
-					again()
-					if got := find(g, p, few); !got.equal(wantFew) {
+					if got := find(between(), p, few); !got.equal(wantFew) {
 						t.Errorf("position %d with two moves after %s: %+v, want %+v", i+1, after, got, wantFew)
 					}
 				}
 
 				fresh := k.NewGame(search.GameOptions{Table: table, Fresh: true})
-				check("another search", fresh, func() { find(fresh, other, fixed) })
-				check("a search cut short by nodes", fresh, func() { find(fresh, other, search.Limits{Nodes: 777}) })
-				check("a stopped search", fresh, func() {
+				check("another search", func() *search.Game {
+					find(fresh, other, fixed)
+					return fresh
+				})
+				check("a search cut short by nodes", func() *search.Game {
+					find(fresh, other, search.Limits{Nodes: 777})
+					return fresh
+				})
+				check("a stopped search", func() *search.Game {
 					depths := make(chan int, search.MaxPly)
 					s := fresh.Start(other, search.Limits{}, func(i search.Info) { depths <- i.Depth })
 					for range 3 {
@@ -118,11 +122,13 @@ func TestSearchesRepeat(t *testing.T) {
 					}
 					s.Stop()
 					s.Wait()
+					return fresh
 				})
-				game := k.NewGame(search.GameOptions{Table: search.NewTable(ownTable)})
-				check("Forget", game, func() {
-					find(game, other, fixed)
-					game.Forget()
+				check("another game", func() *search.Game {
+					g := k.NewGame(search.GameOptions{Table: search.NewTable(ownTable)})
+					find(g, other, fixed)
+					g.Close()
+					return k.NewGame(search.GameOptions{Table: search.NewTable(ownTable)})
 				})
 			}
 		})

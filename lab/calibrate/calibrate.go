@@ -175,7 +175,7 @@ func (p *Plan) open(n int) (engine.Searcher, error) {
 	if n < level.Weakest {
 		return level.NewBeginner(p.Rules.Game)
 	}
-	return level.New(p.Rules.Game, n)
+	return level.New(p.Rules.Game, n, nil)
 }
 
 // measured is a step's outcome.

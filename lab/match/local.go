@@ -63,7 +63,7 @@ func (w *localWorker) Close() {
 
 // Play implements Worker.
 func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
-	s := sitting{terms: w.terms, pool: w.pool, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}, winner: w.Winner}
+	s := localGame{terms: w.terms, pool: w.pool, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}, winner: w.Winner}
 	for seat, i := range b.Players {
 		g, err := w.newGame(i, b)
 		if err != nil {
@@ -93,8 +93,8 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 	return s.game, nil
 }
 
-// sitting is a game under way.
-type sitting struct {
+// localGame is a game under way.
+type localGame struct {
 	terms   *Terms
 	bout    Bout
 	pool    *engine.Pool
@@ -109,7 +109,7 @@ type sitting struct {
 }
 
 // open puts the opening's moves into the record.
-func (s *sitting) open() error {
+func (s *localGame) open() error {
 	rules := s.pos.Rules()
 	p, err := rules.New(s.bout.Start)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *sitting) open() error {
 }
 
 // turn has the seat to act make its move.
-func (s *sitting) turn(ctx context.Context) error {
+func (s *localGame) turn(ctx context.Context) error {
 	seat := s.pos.Turn()
 	r, used, late, err := s.think(ctx, seat)
 	var fault *engine.Fault
@@ -164,11 +164,11 @@ func (s *sitting) turn(ctx context.Context) error {
 }
 
 // unclocked: no flag ever falls.
-func (s *sitting) unclocked() bool { return s.terms.Limit.Clock.Kind == clock.Unlimited }
+func (s *localGame) unclocked() bool { return s.terms.Limit.Clock.Kind == clock.Unlimited }
 
 // think asks the player for a move, and stops it when its time is up: then it
 // is late, whatever it answers.
-func (s *sitting) think(ctx context.Context, seat game.Seat) (r search.Result, used time.Duration, late bool, err error) {
+func (s *localGame) think(ctx context.Context, seat game.Seat) (r search.Result, used time.Duration, late bool, err error) {
 	last, limited := s.terms.Limit.Clock.Budget(s.clocks[seat])
 	last += s.terms.margin()
 	if !limited {
@@ -181,26 +181,26 @@ func (s *sitting) think(ctx context.Context, seat game.Seat) (r search.Result, u
 	if limited {
 		request.Clock = &engine.Clock{Spec: s.terms.Limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat.Other()], At: began}
 	}
-	thought, err := s.pool.Think(request)
+	run, err := s.pool.Start(request)
 	if err != nil {
 		return search.Result{}, 0, false, err
 	}
 	up := time.NewTimer(last)
 	defer up.Stop()
 	select {
-	case <-thought.Done():
+	case <-run.Done():
 	case <-up.C:
 		late = true
-		thought.Stop()
+		run.Stop()
 	case <-ctx.Done():
-		thought.Stop()
+		run.Stop()
 	}
-	r, err = thought.Wait()
+	r, err = run.Wait()
 	return r, time.Since(began), late, err
 }
 
 // move plays what the player chose.
-func (s *sitting) move(seat game.Seat, r search.Result, used time.Duration) {
+func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 	text, line := s.pos.Format(r.Move), s.line(r.PV)
 	err := error(game.ErrIllegal)
 	if r.Move != game.NoMove {
@@ -256,7 +256,7 @@ func share(chance float64) float64 {
 }
 
 // line is a principal variation as text, as far as it is legal.
-func (s *sitting) line(pv []game.Move) (texts []string) {
+func (s *localGame) line(pv []game.Move) (texts []string) {
 	played := 0
 	for _, m := range pv {
 		if m == game.NoMove {
@@ -275,12 +275,12 @@ func (s *sitting) line(pv []game.Move) (texts []string) {
 	return texts
 }
 
-func (s *sitting) lose(seat game.Seat, f *engine.Fault) {
+func (s *localGame) lose(seat game.Seat, f *engine.Fault) {
 	s.game.Lose(seat, f)
 	s.over = true
 }
 
-func (s *sitting) end(o game.Outcome, text string) {
+func (s *localGame) end(o game.Outcome, text string) {
 	s.game.End(o, text)
 	s.over = true
 }

@@ -134,12 +134,12 @@ func (p Player) replay(ctx context.Context, pool *engine.Pool, g engine.Game, po
 	if limits.Nodes == 0 && limits.Depth == 0 {
 		limits.Nodes = max(ply.Think.Nodes, 1) // the best guess
 	}
-	thought, err := pool.Think(engine.Request{Game: g, Position: pos, Limits: limits})
+	searching, err := pool.Start(engine.Request{Game: g, Position: pos, Limits: limits})
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, thought.Stop)()
-	result, err := thought.Wait()
+	defer context.AfterFunc(ctx, searching.Stop)()
+	result, err := searching.Wait()
 	if err = errors.Join(ctx.Err(), err); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ const (
 	Good Verdict = "ok"
 	Warn Verdict = "warn"  // it can play, but something is odd
 	Bad  Verdict = "FAULT" // it would lose games by this
-	Moot Verdict = "skip"  // its protocol has no words for this, or an earlier fault hides it
+	Skip Verdict = "skip"  // its protocol has no words for this, or an earlier fault hides it
 )
 
 // examples is how many strange lines a finding repeats.
@@ -42,7 +42,7 @@ type Finding struct {
 // one thing after another; it takes a few seconds. The error is that of Open, or
 // the context's.
 func Check(ctx context.Context, s Spec, gameName string, report func(Finding)) error {
-	return check(ctx, s, gameName, usual, report)
+	return check(ctx, s, gameName, defaultTimes, report)
 }
 
 func check(ctx context.Context, s Spec, gameName string, t times, report func(Finding)) error {
@@ -62,7 +62,7 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	}
 	// Closing the engine ends whatever a check waits for.
 	defer context.AfterFunc(ctx, func() { e.Close() })()
-	x := &examination{engine: e, game: g.(*playedGame), start: start}
+	x := &checker{engine: e, game: g.(*externalGame), start: start}
 	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
 		f := check()
 		if err := ctx.Err(); err != nil {
@@ -76,47 +76,47 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	return nil
 }
 
-// examination is a check under way.
-type examination struct {
+// checker is a check under way.
+type checker struct {
 	engine *Engine
-	game   *playedGame
+	game   *externalGame
 	start  game.Position
 
-	met  []engine.FaultKind
-	said string // the last move it answered, in our text, legal or not
+	seen     []engine.FaultKind
+	lastMove string // the last move it answered, in our text, legal or not
 
-	hushed bool // it came only when the program was told to stop
+	forcedStop bool // it came only when the program was told to stop
 
 	mu      sync.Mutex
-	strange []string // lines that are none of the protocol's
+	unknown []string // lines that are none of the protocol's
 	count   int      // of them
 
 	incidents []string // of searches for a move
 }
 
 // program is the one process that is looked at; it waits for a search.
-func (x *examination) program() (*program, error) {
+func (x *checker) program() (*program, error) {
 	if err := x.game.Ready(); err != nil {
 		return nil, err
 	}
 	p := x.game.current().program
-	p.inbox.setTap(func(line string) { x.overhear(p, line) })
+	p.inbox.setTap(func(line string) { x.observe(p, line) })
 	return p, nil
 }
 
-// overhear notes what is none of the protocol's lines.
-func (x *examination) overhear(p *program, line string) {
-	if !p.foreign(line) {
+// observe notes what is none of the protocol's lines.
+func (x *checker) observe(p *program, line string) {
+	if !p.unknownLine(line) {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.count++; len(x.strange) < examples {
-		x.strange = append(x.strange, fmt.Sprintf("%q", clip(line)))
+	if x.count++; len(x.unknown) < examples {
+		x.unknown = append(x.unknown, fmt.Sprintf("%q", clip(line)))
 	}
 }
 
-func (x *examination) starts() Finding {
+func (x *checker) starts() Finding {
 	began := time.Now()
 	p, err := x.program()
 	if err == nil {
@@ -134,12 +134,12 @@ func (x *examination) starts() Finding {
 	return Finding{"start", Bad, text}
 }
 
-// flushPatience is how long a program is waited for before it is asked to end.
-const flushPatience = time.Second
+// flushTimeout is how long a program is waited for before it is asked to end.
+const flushTimeout = time.Second
 
 // unflushed reports whether a program that says nothing has something to say
 // when it ends.
-func (x *examination) unflushed() bool {
+func (x *checker) unflushed() bool {
 	e := x.engine
 	p, err := start(command{path: e.path, args: e.spec.Args, dir: e.spec.Dir})
 	if err != nil {
@@ -149,26 +149,26 @@ func (x *examination) unflushed() bool {
 	if p.send(t.hello) != nil {
 		return false
 	}
-	time.Sleep(flushPatience)
+	time.Sleep(flushTimeout)
 	silent := p.inbox.latest() == ""
-	p.quit(t.speaker(e.spec, e.game).farewell(), flushPatience)
+	p.quit(t.newDialect(e.spec, e.game).quitCommand(), flushTimeout)
 	return silent && p.inbox.latest() != ""
 }
 
-// untold is the time of a move for a program that can be told of none.
-const untold = time.Minute
+// untimedMove is the time of a move for a program that can be told of none.
+const untimedMove = time.Minute
 
 // short are the limits of a move here.
-func (x *examination) short() search.Limits {
+func (x *checker) short() search.Limits {
 	if protocols[x.engine.spec.Dialect].untimed {
-		return search.Limits{Hard: untold}
+		return search.Limits{Hard: untimedMove}
 	}
-	return search.Limits{Hard: brisk}
+	return search.Limits{Hard: moveTime}
 }
 
-// enquire searches a position with a program that is ready.
-func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
-	x.said, x.hushed = "", false
+// search searches a position with a program that is ready.
+func (x *checker) search(p game.Position, l search.Limits) search.Result {
+	x.lastMove, x.forcedStop = "", false
 	if _, err := x.program(); err != nil {
 		return search.Result{Err: err}
 	}
@@ -179,32 +179,32 @@ func (x *examination) enquire(p game.Position, l search.Limits) search.Result {
 	r := run.Wait()
 	x.incidents = append(x.incidents, r.Incidents...)
 	if run, ok := run.(*running); ok && run.answer != nil {
-		x.said, x.hushed = run.answer.move, run.hushed
+		x.lastMove, x.forcedStop = run.answer.move, run.forcedStop
 	}
 	return r
 }
 
 // failed is the finding of a check that met a fault. One that was met before is
 // not a fault of this as well.
-func (x *examination) failed(check string, err error) Finding {
+func (x *checker) failed(check string, err error) Finding {
 	fault, ok := errors.AsType[*engine.Fault](err)
 	if !ok {
 		return Finding{check, Bad, err.Error()}
 	}
-	if slices.Contains(x.met, fault.Kind) {
-		return Finding{check, Moot, "ended by the same fault: " + string(fault.Kind)}
+	if slices.Contains(x.seen, fault.Kind) {
+		return Finding{check, Skip, "ended by the same fault: " + string(fault.Kind)}
 	}
-	x.met = append(x.met, fault.Kind)
+	x.seen = append(x.seen, fault.Kind)
 	return Finding{check, Bad, string(fault.Kind) + ": " + fault.Text}
 }
 
-// brisk is the time of a move here.
-const brisk = 200 * time.Millisecond
+// moveTime is the time of a move here.
+const moveTime = 200 * time.Millisecond
 
 // opening is how many moves a program is asked for.
 const opening = 6
 
-func (x *examination) moves() Finding {
+func (x *checker) moves() Finding {
 	p := x.start.Clone()
 	var line []string
 	plies := opening
@@ -212,7 +212,7 @@ func (x *examination) moves() Finding {
 		plies = 1 // it may think for as long as its own clock says
 	}
 	for range plies {
-		r := x.enquire(p, x.short())
+		r := x.search(p, x.short())
 		if r.Err != nil {
 			f := x.failed("moves", r.Err)
 			f.Text += x.hint(p, r.Err)
@@ -226,19 +226,19 @@ func (x *examination) moves() Finding {
 	return Finding{"moves", Good, fmt.Sprintf("%d legal moves: %s", len(line), strings.Join(line, " "))}
 }
 
-func (x *examination) time() Finding {
-	return x.timely("time", search.Limits{Hard: brisk}, brisk+brisk/4, 2*brisk, fmt.Sprintf("a move of %v", brisk))
+func (x *checker) time() Finding {
+	return x.timely("time", search.Limits{Hard: moveTime}, moveTime+moveTime/4, 2*moveTime, fmt.Sprintf("a move of %v", moveTime))
 }
 
-// little is what is on the clock where a program has to hurry. With the rest of
+// lowClock is what is on the clock where a program has to hurry. With the rest of
 // the game still to come, a move may not take nearly all of it.
-const little = time.Second
+const lowClock = time.Second
 
-func (x *examination) clock() Finding {
+func (x *checker) clock() Finding {
 	spec := clock.Spec{Kind: clock.SuddenDeath, Initial: time.Minute}
-	state := clock.State{Left: little}
+	state := clock.State{Left: lowClock}
 	l := search.Limits{Clock: &search.Clock{Spec: spec, Mine: state, Theirs: state}}
-	return x.timely("clock", l, little/2, little*9/10, fmt.Sprintf("a move with %v left of %v", little, spec.Initial))
+	return x.timely("clock", l, lowClock/2, lowClock*9/10, fmt.Sprintf("a move with %v left of %v", lowClock, spec.Initial))
 }
 
 // tries is how often a late answer is asked for again: the machine may have
@@ -248,18 +248,18 @@ const tries = 3
 // timely judges how long an answer takes: up to good is well, more than bad is a
 // fault. So is an answer that comes only because the driver asks for it when
 // time is up: how long that took is the driver's merit.
-func (x *examination) timely(check string, l search.Limits, good, bad time.Duration, what string) Finding {
+func (x *checker) timely(check string, l search.Limits, good, bad time.Duration, what string) Finding {
 	if d := x.engine.spec.Dialect; protocols[d].untimed {
-		return Finding{check, Moot, string(d) + " has no words for time"}
+		return Finding{check, Skip, string(d) + " has no words for time"}
 	}
-	best, hushed := time.Duration(math.MaxInt64), true
+	best, forcedStop := time.Duration(math.MaxInt64), true
 	for range tries {
-		r := x.enquire(x.start, l)
+		r := x.search(x.start, l)
 		if r.Err != nil {
 			return x.failed(check, r.Err)
 		}
-		best, hushed = min(best, r.Time), hushed && x.hushed
-		if best <= good && !hushed || best > 2*bad {
+		best, forcedStop = min(best, r.Time), forcedStop && x.forcedStop
+		if best <= good && !forcedStop || best > 2*bad {
 			break
 		}
 	}
@@ -267,7 +267,7 @@ func (x *examination) timely(check string, l search.Limits, good, bad time.Durat
 	switch {
 	case best > 3*bad/2:
 		return Finding{check, Bad, text + ": it ignores its clock"}
-	case hushed:
+	case forcedStop:
 		return Finding{check, Bad, text + ": it thinks until it is told to stop"}
 	case best > bad:
 		return Finding{check, Bad, text + ": too long"}
@@ -277,9 +277,9 @@ func (x *examination) timely(check string, l search.Limits, good, bad time.Durat
 	return Finding{check, Good, text}
 }
 
-func (x *examination) stop() Finding {
+func (x *checker) stop() Finding {
 	if !protocols[x.engine.spec.Dialect].ponders {
-		return Finding{"stop", Moot, string(x.engine.spec.Dialect) + " has no search without an end"}
+		return Finding{"stop", Skip, string(x.engine.spec.Dialect) + " has no search without an end"}
 	}
 	p, err := x.program()
 	if err != nil {
@@ -289,7 +289,7 @@ func (x *examination) stop() Finding {
 	if err != nil {
 		return Finding{"stop", Bad, err.Error()}
 	}
-	time.Sleep(brisk)
+	time.Sleep(moveTime)
 	began := time.Now()
 	run.Stop()
 	if r := run.Wait(); r.Err != nil {
@@ -305,11 +305,11 @@ func (x *examination) stop() Finding {
 	return Finding{"stop", Good, fmt.Sprintf("answered %v after stop", time.Since(began).Round(time.Millisecond))}
 }
 
-func (x *examination) output() Finding {
+func (x *checker) output() Finding {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.count > 0 {
-		return Finding{"output", Warn, fmt.Sprintf("%d lines that the protocol does not know, such as %s: debug output belongs on stderr", x.count, strings.Join(x.strange, ", "))}
+		return Finding{"output", Warn, fmt.Sprintf("%d lines that the protocol does not know, such as %s: debug output belongs on stderr", x.count, strings.Join(x.unknown, ", "))}
 	}
 	if n := len(x.incidents); n > 0 {
 		return Finding{"output", Warn, strings.Join(x.incidents[:min(n, examples)], "; ")}
@@ -317,15 +317,15 @@ func (x *examination) output() Finding {
 	return Finding{"output", Good, "nothing that the protocol does not know"}
 }
 
-func (x *examination) memory() Finding {
+func (x *checker) memory() Finding {
 	if !canMeasure {
-		return Finding{"memory", Moot, "can be seen on Linux alone"}
+		return Finding{"memory", Skip, "can be seen on Linux alone"}
 	}
 	p, err := x.program()
 	if err != nil {
 		return x.failed("memory", err)
 	}
-	used, limit := familyMemory(p.cmd.Process.Pid, p.mark), x.engine.spec.Memory
+	used, limit := treeMemory(p.cmd.Process.Pid, p.mark), x.engine.spec.Memory
 	text := fmt.Sprintf("%d MiB resident", used>>20)
 	if limit > 0 {
 		text += fmt.Sprintf(", %d are allowed", limit>>20)
@@ -336,16 +336,16 @@ func (x *examination) memory() Finding {
 	return Finding{"memory", Good, text}
 }
 
-func (x *examination) children() Finding {
+func (x *checker) children() Finding {
 	p, err := x.program()
 	if err != nil {
 		return x.failed("children", err)
 	}
 	// What it has started, it has when it has searched.
-	if r := x.enquire(x.start, x.short()); r.Err != nil {
+	if r := x.search(x.start, x.short()); r.Err != nil {
 		return x.failed("children", r.Err)
 	}
-	running, zombies := relatives(p.cmd.Process.Pid, p.mark)
+	running, zombies := countDescendants(p.cmd.Process.Pid, p.mark)
 	switch {
 	case zombies > 0:
 		return Finding{"children", Bad, fmt.Sprintf("%d zombies: it does not wait for its children", zombies)}
@@ -355,18 +355,18 @@ func (x *examination) children() Finding {
 	return Finding{"children", Good, "none"}
 }
 
-func (x *examination) quit() Finding {
+func (x *checker) quit() Finding {
 	p, err := x.program()
 	if err != nil {
 		return x.failed("quit", err)
 	}
 	within := x.engine.times.quit
-	obeyed := p.quit(p.farewell(), within)
+	obeyed := p.quit(p.quitCommand(), within)
 	switch {
 	case p.left > 0:
 		return Finding{"quit", Bad, fmt.Sprintf("%d processes are left when it has ended", p.left)}
 	case !obeyed:
-		return Finding{"quit", Warn, fmt.Sprintf("sent %q, it still ran %v later and was killed", p.farewell(), within)}
+		return Finding{"quit", Warn, fmt.Sprintf("sent %q, it still ran %v later and was killed", p.quitCommand(), within)}
 	}
-	return Finding{"quit", Good, fmt.Sprintf("ended after %q", p.farewell())}
+	return Finding{"quit", Good, fmt.Sprintf("ended after %q", p.quitCommand())}
 }

@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 			case faultyengine.IgnoreStop:
 				limits.grace = time.Second
 			}
-			found := examine(t, brokenSpec(t, test.mode), limits)
+			found := examine(t, faultySpec(t, test.mode), limits)
 			if test.check == "" {
 				for _, f := range found {
 					if f.Verdict == Bad && f.Check != "time" && f.Check != "clock" { // the machine may be busy
@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 	if !canMeasure {
 		return
 	}
-	s := brokenSpec(t, faultyengine.Memory)
+	s := faultySpec(t, faultyengine.Memory)
 	s.Memory = 100 << 20
 	if f := examine(t, s, patient)["moves"]; f.Verdict != Bad || !strings.Contains(f.Text, "100 were allowed") {
 		t.Errorf("%+v", f)
@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 func TestCheckRealEngines(t *testing.T) {
 	for _, d := range []Dialect{UCI} {
 		t.Run(string(d), func(t *testing.T) {
-			for _, f := range examine(t, Spec{Dialect: d, Path: realEngine(t, "fairy-stockfish")}, usual) {
+			for _, f := range examine(t, Spec{Dialect: d, Path: realEngine(t, "fairy-stockfish")}, defaultTimes) {
 				if f.Verdict == Bad && f.Check != "time" && f.Check != "clock" { // the machine may be busy
 					t.Errorf("%+v", f)
 				}

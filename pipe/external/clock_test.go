@@ -61,12 +61,12 @@ func TestClockKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := time.Now()
-			r := &running{engine: &Engine{times: usual}, limits: search.Limits{
+			r := &running{engine: &Engine{times: defaultTimes}, limits: search.Limits{
 				// What is left of the time manager's limit when a second has passed.
 				Soft: 3 * time.Second, Hard: 8 * time.Second, From: now.Add(-time.Second),
 				Clock: &search.Clock{Spec: spec, Mine: spec.Start(), Theirs: spec.Start(), At: now.Add(-time.Second)},
 			}}
-			if got := sent(t, d, q, r.allow(now)); !slices.Equal(got, commands[k][d]) {
+			if got := sent(t, d, q, r.searchLimits(now)); !slices.Equal(got, commands[k][d]) {
 				t.Errorf("%s, clock %s: sent %q, want %q", d, spec, got, commands[k][d])
 			}
 		}
@@ -74,21 +74,21 @@ func TestClockKinds(t *testing.T) {
 }
 
 // sent is what a program is sent to search a position.
-func sent(t *testing.T, d Dialect, q *query, a allowance) (lines []string) {
+func sent(t *testing.T, d Dialect, q *query, a searchLimits) (lines []string) {
 	t.Helper()
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	p := &program{process: &process{in: in}, times: usual, dialect: protocols[d].speaker(Spec{Dialect: d}, q.pos.Rules().Game)}
+	p := &program{process: &process{in: in}, times: defaultTimes, dialect: protocols[d].newDialect(Spec{Dialect: d}, q.pos.Rules().Game)}
 	switch s := p.dialect.(type) {
-	case *ucciTalk:
+	case *ucciDialect:
 		s.unit = time.Millisecond
-	case *gomocupTalk:
-		s.size = usualSize
+	case *gomocupDialect:
+		s.size = startSize
 	}
-	if err := p.ask(p, q, a); err != nil {
+	if err := p.startSearch(p, q, a); err != nil {
 		t.Fatal(err)
 	}
 	in.Close()

@@ -44,7 +44,7 @@ func (r *running) converse(p *program) (*answer, error) {
 	defer c.suspend(false)
 	begin := c.ponder
 	if r.moveDue() {
-		if !r.awake() {
+		if !r.waitForCore() {
 			return nil, nil
 		}
 		begin = c.think
@@ -53,14 +53,14 @@ func (r *running) converse(p *program) (*answer, error) {
 		return nil, err
 	}
 	for {
-		if a, over, err := c.followOrders(); over || err != nil {
+		if a, over, err := c.handleState(); over || err != nil {
 			return a, err
 		}
 		c.setTimer()
 		select {
-		case <-r.bell:
-		case <-c.stopOrder():
-		case <-p.inbox.bell:
+		case <-r.changed:
+		case <-c.stopSignal():
+		case <-p.inbox.changed:
 			if a, err := c.readLines(); a != nil || err != nil {
 				return a, err
 			}
@@ -75,7 +75,7 @@ func (r *running) converse(p *program) (*answer, error) {
 // pauseAfterMove waits until the program listens again after its last move;
 // false is that the search was stopped meanwhile.
 func (r *running) pauseAfterMove(p *program) bool {
-	wait := time.Until(p.moved.Add(r.engine.pause()))
+	wait := time.Until(p.movedAt.Add(r.engine.pause()))
 	if wait <= 0 {
 		return true
 	}
@@ -89,10 +89,10 @@ func (r *running) pauseAfterMove(p *program) bool {
 
 // awake waits until the search may use a core, before the process is asked;
 // false is that it was stopped.
-func (r *running) awake() bool {
-	for r.orders().paused {
+func (r *running) waitForCore() bool {
+	for r.state().paused {
 		select {
-		case <-r.bell:
+		case <-r.changed:
 		case <-r.stop:
 			return false
 		}
@@ -100,8 +100,8 @@ func (r *running) awake() bool {
 	return true
 }
 
-// stopOrder is the search's stop, as long as that is news.
-func (c *conversation) stopOrder() <-chan struct{} {
+// stopSignal is the search's stop, as long as that is news.
+func (c *conversation) stopSignal() <-chan struct{} {
 	if c.phase == stopping {
 		return nil
 	}
@@ -110,38 +110,38 @@ func (c *conversation) stopOrder() <-chan struct{} {
 
 // think asks for a move under the limits.
 func (c *conversation) think() error {
-	a := c.r.allow(time.Now())
+	a := c.r.searchLimits(time.Now())
 	c.phase, c.resting, c.deadline = thinking, false, c.r.due
-	if c.p.hush() == "" {
+	if c.p.stopCommand() == "" {
 		c.deadline = c.deadline.Add(c.p.times.grace) // nothing can be done about it before
 	}
 	if c.r.asked.IsZero() {
 		c.r.asked = time.Now()
 	}
-	return c.p.ask(c.p, c.r.query, a)
+	return c.p.startSearch(c.p, c.r.query, a)
 }
 
 // ponder asks for a search without an end, unless the program is known not to
 // manage one.
 func (c *conversation) ponder() error {
-	if c.resting = c.p.ponderless; c.resting {
+	if c.resting = c.p.noPondering; c.resting {
 		return nil
 	}
 	c.r.asked = time.Now()
-	return c.p.ask(c.p, c.r.query, allowance{endless: true, limits: c.r.orders().limits})
+	return c.p.startSearch(c.p, c.r.query, searchLimits{infinite: true, limits: c.r.state().limits})
 }
 
-// followOrders does what has been ordered since. Over says that this ends the
+// handleState does what has been ordered since. Over says that this ends the
 // search, with an answer or without.
-func (c *conversation) followOrders() (a *answer, over bool, err error) {
-	o := c.r.orders()
+func (c *conversation) handleState() (a *answer, over bool, err error) {
+	o := c.r.state()
 	switch {
 	case o.stopped && c.resting:
 		return c.early, true, nil
 	case o.stopped && c.phase == restarting:
 		c.phase = stopping
 	case o.stopped && c.phase != stopping:
-		if c.p.hush() == "" {
+		if c.p.stopCommand() == "" {
 			return nil, true, errAbandoned
 		}
 		return nil, false, c.stop(stopping)
@@ -160,9 +160,9 @@ func (c *conversation) followOrders() (a *answer, over bool, err error) {
 // stop has the process answer at once.
 func (c *conversation) stop(then phase) error {
 	c.suspend(false)
-	c.p.stale = true
+	c.p.needsSync = true
 	c.phase, c.deadline = then, time.Now().Add(c.p.times.grace)
-	return c.p.send(c.p.hush())
+	return c.p.send(c.p.stopCommand())
 }
 
 func (c *conversation) suspend(on bool) {
@@ -183,14 +183,14 @@ func (c *conversation) setTimer() {
 
 // overdue is called when the deadline is over.
 func (c *conversation) overdue() error {
-	if c.phase == thinking && c.p.hush() != "" {
-		c.r.hushed = true
+	if c.phase == thinking && c.p.stopCommand() != "" {
+		c.r.forcedStop = true
 		return c.stop(stopping) // an answer still counts; whether it was late is for others to judge
 	}
-	if c.p.hush() == "" {
+	if c.p.stopCommand() == "" {
 		c.p.fail(engine.FaultHang, "no answer within %v of when it was due", c.p.times.grace)
 	} else {
-		c.p.fail(engine.FaultHang, "no answer within %v of %q", c.p.times.grace, c.p.hush())
+		c.p.fail(engine.FaultHang, "no answer within %v of %q", c.p.times.grace, c.p.stopCommand())
 	}
 	<-c.p.gone
 	return c.p.fault()
@@ -200,20 +200,20 @@ func (c *conversation) overdue() error {
 func (c *conversation) readLines() (*answer, error) {
 	ended := isClosed(c.p.gone)
 	for _, line := range c.p.inbox.take() {
-		if c.p.objects(line) {
-			c.p.once(line, func() {
+		if c.p.isError(line) {
+			c.p.firstTime(line, func() {
 				c.r.game.incidents.add("the engine said %q after %q; ignored", clip(line), clip(c.p.lastSent()))
 			})
 			continue
 		}
-		a, info := c.p.hear(c.r.query, line)
+		a, info := c.p.parseLine(c.r.query, line)
 		if info != nil && c.phase != restarting {
-			c.r.tell(info)
+			c.r.onInfo(info)
 		}
 		if a == nil {
 			continue
 		}
-		c.p.moved = time.Now()
+		c.p.movedAt = time.Now()
 		switch {
 		case c.phase == pondering && c.resting:
 		case c.phase == pondering:
@@ -233,21 +233,22 @@ func (c *conversation) readLines() (*answer, error) {
 }
 
 // endedEarly takes in the answer to a search without an end that came before it
-// was asked for. The program is not at fault: no move is due. Where the answer
-// is of no use, another command may make it ponder; else it rests from now on.
+// was asked for. The program is not at fault: no move is due. Another command may
+// make it go on; if there is none, a program with an odd answer does not ponder
+// any more.
 func (c *conversation) endedEarly(a *answer) error {
 	const what = "while pondering the engine answered %q to %q before it was told to stop"
 	sent := clip(c.p.lastSent())
 	_, _, why := c.r.check(a)
 	switch {
+	case c.p.alternateInfinite():
+		c.r.game.incidents.add(what+"; it ponders by another command now", clip(a.line), sent)
 	case why == "":
 		c.early, c.resting = a, true
-		c.p.once(what, func() { c.r.game.incidents.add(what, clip(a.line), sent) })
+		c.p.firstTime(what, func() { c.r.game.incidents.add(what, clip(a.line), sent) })
 		return nil
-	case c.p.searchOtherwise():
-		c.r.game.incidents.add(what+": %s; it ponders by another command now", clip(a.line), sent, why)
 	default:
-		c.p.ponderless = true
+		c.p.noPondering = true
 		c.r.game.incidents.add(what+": %s; it does not ponder any more", clip(a.line), sent, why)
 	}
 	return c.ponder()

@@ -12,7 +12,7 @@ func descendants(root int) (pids []int) {
 	below := map[int]bool{root: true}
 	for grown := true; grown; {
 		grown = false
-		each(func(s status) {
+		eachProcess(func(s status) {
 			if below[s.parent] && !below[s.pid] {
 				below[s.pid], grown = true, true
 			}
@@ -20,7 +20,7 @@ func descendants(root int) (pids []int) {
 	}
 	delete(below, root)
 	self, _ := os.Executable()
-	each(func(s status) {
+	eachProcess(func(s status) {
 		cmd, err := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/cmdline")
 		if err == nil && strings.HasPrefix(string(cmd), self+"\x00broken") {
 			below[s.pid] = true

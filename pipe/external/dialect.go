@@ -12,27 +12,27 @@ import (
 // the process, or say what it can't be told.
 type dialect interface {
 	// greet makes the program ready, its options set.
-	greet(p *program) error
+	handshake(p *program) error
 	// setUp brings it to the position of a search. What it has of the game is
-	// in p.held; nil is a new game.
+	// in p.board; nil is a new game.
 	setUp(p *program, q *query) error
 	// ask starts a search of that position.
-	ask(p *program, q *query, a allowance) error
+	startSearch(p *program, q *query, a searchLimits) error
 	// hear reads a line that came meanwhile. Answer is nil for all but the
 	// last one; info may be nil. Moves are in our own text.
-	hear(q *query, line string) (a *answer, i *uci.Info)
+	parseLine(q *query, line string) (a *answer, i *uci.Info)
 	// objects reports whether a line says that something sent was not
 	// understood. It is no answer to a move request.
-	objects(line string) bool
-	// searchOtherwise changes the command for a search without an end, after an
+	isError(line string) bool
+	// alternateInfinite changes the command for a search without an end, after an
 	// odd answer to the one used so far; false is that there is no other.
-	searchOtherwise() bool
+	alternateInfinite() bool
 	// foreign reports whether a line is none that the protocol knows.
-	foreign(line string) bool
+	unknownLine(line string) bool
 	// hush is the line that makes it answer at once; "" where there is none.
-	hush() string
+	stopCommand() string
 	// farewell is the line that ends it.
-	farewell() string
+	quitCommand() string
 }
 
 // answer is what ends a search.
@@ -40,17 +40,17 @@ type answer struct {
 	line         string // as it came
 	move, ponder string // in our own text; what can't be read stays as it came
 	resign, draw bool   // it gives the game up, or offers a draw with its move
-	wrong        string // what else it is, if it is no move: "no move", a claim
+	invalid      string // what else it is, if it is no move: "no move", a claim
 }
 
-// allowance is what a search is told of its limits.
-type allowance struct {
+// searchLimits is what a search is told of its limits.
+type searchLimits struct {
 	clocked      bool // clocks run; or else move holds
 	mine, theirs time.Duration
 	initial      time.Duration // of each clock
 	increment    time.Duration // of both
 	move         time.Duration // for this move; 0 is no such limit
-	endless      bool          // until hushed, whatever else is said
+	infinite     bool          // until forcedStop, whatever else is said
 	limits       search.Limits // depth, nodes, lines and moves
 }
 
@@ -82,7 +82,7 @@ func (p *program) listen(within time.Duration, f func(line string) bool) (ok boo
 			return false, p.fault()
 		}
 		select {
-		case <-p.inbox.bell:
+		case <-p.inbox.changed:
 		case <-late.C:
 			return false, nil
 		}

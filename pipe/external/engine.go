@@ -11,11 +11,12 @@ import (
 	"sparring/engine/search"
 )
 
-// ErrClosed: the engine takes no more searches.
-var ErrClosed = errors.New("the outside engine is closed")
+// ErrClosed is returned by NewGame, and by searches, after Engine.Close.
+var ErrClosed = errors.New("the external engine is closed")
 
-// Engine is an outside engine for one kind of game. Each game has a process of
-// its own; some are kept when their games have ended, for the next ones.
+// Engine is an external engine for one kind of game. Each game has a process of
+// its own. When a game has ended its process is kept for another, up to maxIdle
+// of them.
 type Engine struct {
 	spec   Spec
 	path   string
@@ -24,8 +25,8 @@ type Engine struct {
 	times  times
 
 	mu     sync.Mutex
-	idle   []*program // ready for a new game
-	busy   []*program // of games, or starting
+	idle   []*program // between two games
+	busy   []*program // starting, or of a game
 	closed bool
 	living sync.WaitGroup
 
@@ -43,10 +44,10 @@ type times struct {
 	think time.Duration // for a search that no time limits
 }
 
-var usual = times{start: 15 * time.Second, grace: 3 * time.Second, quit: 500 * time.Millisecond, think: 10 * time.Minute}
+var defaultTimes = times{start: 15 * time.Second, grace: 3 * time.Second, quit: 500 * time.Millisecond, think: 10 * time.Minute}
 
-// mostIdle is how many processes wait for a game at most.
-const mostIdle = 2
+// maxIdle is the largest number of processes that are kept between two games.
+const maxIdle = 2
 
 // Open makes an engine of a program. Nothing is started before the first game;
 // the error says all that Spec.Check finds. Close it.
@@ -62,7 +63,7 @@ func Open(s Spec, gameName string) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{spec: s, path: path, game: gameName, params: params, times: usual}, nil
+	return &Engine{spec: s, path: path, game: gameName, params: params, times: defaultTimes}, nil
 }
 
 // Close ends all processes, and searches that still run with ErrClosed.
@@ -108,21 +109,21 @@ func (e *Engine) isClosed() bool {
 type program struct {
 	*process
 	dialect
-	times   times
-	stale   bool  // a late answer to an earlier search may still come: it was hushed
-	held    *held // what it knows of the game it plays; nil is nothing
-	oneGame bool  // it has said that it plays one game only
-	began   bool  // it has been told of one
+	times     times
+	needsSync bool        // a late answer to an earlier search may still come: it was forcedStop
+	board     *playedLine // what it has on its board; nil: it is to be told of a new game
+	oneGame   bool        // it has said that it plays one game only
+	began     bool        // it has been told of one
 
-	moved      time.Time       // when it last answered with a move
-	ponderless bool            // it can't search without an end
-	noted      map[string]bool // what was noted of it: once will do
+	movedAt     time.Time       // when it last answered with a move
+	noPondering bool            // it can't search without an end
+	noted       map[string]bool // what was noted of it: once will do
 
 	identity identity
 }
 
 // once does something the first time that it is called with a key.
-func (p *program) once(key string, do func()) {
+func (p *program) firstTime(key string, do func()) {
 	if p.noted == nil {
 		p.noted = map[string]bool{}
 	}
@@ -139,8 +140,8 @@ func (p *program) called(name, build string) {
 	}
 }
 
-// spent: it has had the one game that it plays.
-func (p *program) spent() bool { return p.oneGame && p.began }
+// used reports whether it has had the only game that it plays.
+func (p *program) used() bool { return p.oneGame && p.began }
 
 // launch starts a process and greets it.
 func (e *Engine) launch() (*program, error) {
@@ -151,7 +152,7 @@ func (e *Engine) launch() (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{process: proc, dialect: protocols[e.spec.Dialect].speaker(e.spec, e.game), times: e.times}
+	p := &program{process: proc, dialect: protocols[e.spec.Dialect].newDialect(e.spec, e.game), times: e.times}
 	e.mu.Lock()
 	p.identity = e.identity
 	e.busy = append(e.busy, p)
@@ -160,7 +161,7 @@ func (e *Engine) launch() (*program, error) {
 	if closed {
 		p.kill() // Close has not seen it
 	}
-	if err := p.greet(p); err != nil {
+	if err := p.handshake(p); err != nil {
 		e.discard(p)
 		return nil, asStart(err)
 	}
@@ -180,8 +181,7 @@ func asStart(err error) error {
 	return err
 }
 
-// open gives a process that is ready for a new game: one that waits, or a new
-// one.
+// open returns a process that is ready for a new game: an idle one, or a new one.
 func (e *Engine) open() (*program, error) {
 	e.mu.Lock()
 	for n := len(e.idle); n > 0; n = len(e.idle) {
@@ -197,7 +197,8 @@ func (e *Engine) open() (*program, error) {
 	return e.launch()
 }
 
-// keep lets a process of a game that has ended wait for the next.
+// keep makes the process of a game that has ended idle, or ends it where it can't
+// be used again.
 func (e *Engine) keep(p *program) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -205,15 +206,16 @@ func (e *Engine) keep(p *program) {
 	if e.closed {
 		return // which has killed it
 	}
-	if p.spent() || len(e.idle) >= mostIdle {
+	if p.used() || len(e.idle) >= maxIdle {
 		e.retire(p)
 		return
 	}
-	p.held, p.began, p.noted = nil, false, nil
+	p.board, p.began, p.noted = nil, false, nil
 	e.idle = append(e.idle, p)
 }
 
-// spawn runs f, which Close waits for; false after Close.
+// spawn runs f in a goroutine that Close waits for. After Close it does nothing
+// and returns false.
 func (e *Engine) spawn(f func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -225,7 +227,7 @@ func (e *Engine) spawn(f func()) bool {
 
 // retire asks a process to end.
 func (e *Engine) retire(p *program) {
-	e.living.Go(func() { p.quit(p.farewell(), e.times.quit) })
+	e.living.Go(func() { p.quit(p.quitCommand(), e.times.quit) })
 }
 
 // discard kills a process.

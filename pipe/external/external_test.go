@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 // for less long.
 var patient = times{start: 20 * time.Second, grace: 15 * time.Second, quit: 500 * time.Millisecond, think: time.Minute}
 
-func brokenSpec(t *testing.T, mode string) Spec {
+func faultySpec(t *testing.T, mode string) Spec {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -45,9 +45,9 @@ func brokenSpec(t *testing.T, mode string) Spec {
 	return Spec{Dialect: UCI, Path: self, Args: []string{"broken", mode}}
 }
 
-func openBroken(t *testing.T, mode string, change ...func(*Spec)) *Engine {
+func openFaulty(t *testing.T, mode string, change ...func(*Spec)) *Engine {
 	t.Helper()
-	s := brokenSpec(t, mode)
+	s := faultySpec(t, mode)
 	for _, f := range change {
 		f(&s)
 	}
@@ -64,10 +64,10 @@ func family(t *testing.T) (pids []int) {
 	return all
 }
 
-// TestBrokenEngines: every way to be broken is found out by its kind, with a
+// TestFaultyEngines: every way to be broken is found out by its kind, with a
 // reason that says what was sent and came, leaves nothing behind, and the next
 // search has a new process.
-func TestBrokenEngines(t *testing.T) {
+func TestFaultyEngines(t *testing.T) {
 	tests := []struct {
 		mode   string
 		kind   engine.FaultKind // "" is none
@@ -98,7 +98,7 @@ func TestBrokenEngines(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.mode, func(t *testing.T) {
-			e := openBroken(t, test.mode)
+			e := openFaulty(t, test.mode)
 			switch {
 			case test.kind == engine.FaultHang:
 				e.times.grace, e.times.think = time.Second, 100*time.Millisecond
@@ -176,7 +176,7 @@ func TestMemory(t *testing.T) {
 	if !canMeasure {
 		t.Skip("the memory of other processes can be seen on Linux alone")
 	}
-	e := openBroken(t, faultyengine.Memory, func(s *Spec) { s.Memory = 100 << 20 })
+	e := openFaulty(t, faultyengine.Memory, func(s *Spec) { s.Memory = 100 << 20 })
 	r := find(t, play(t, e), newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
 	fault, ok := errors.AsType[*engine.Fault](r.Err)
 	if !ok || fault.Kind != engine.FaultMemory || !strings.Contains(fault.Text, "100 were allowed") {
@@ -186,7 +186,7 @@ func TestMemory(t *testing.T) {
 
 // TestDeaf: a program that does not read what it is sent can't block us.
 func TestDeaf(t *testing.T) {
-	s := brokenSpec(t, faultyengine.Deaf)
+	s := faultySpec(t, faultyengine.Deaf)
 	p, err := start(command{path: s.Path, args: s.Args})
 	if err != nil {
 		t.Fatal(err)
@@ -198,8 +198,8 @@ func TestDeaf(t *testing.T) {
 	<-p.gone
 }
 
-// end ends the process of a game.
-func end(g *playedGame) {
+// endProcess ends the process of a game.
+func endProcess(g *externalGame) {
 	p := g.current().program
 	p.kill()
 	<-p.gone
@@ -207,10 +207,10 @@ func end(g *playedGame) {
 
 // TestStartedAnew: after a fault the next search has a process that works.
 func TestStartedAnew(t *testing.T) {
-	g := play(t, openBroken(t, faultyengine.Fine))
+	g := play(t, openFaulty(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
 	first := find(t, g, p, search.Limits{Depth: 1})
-	end(g)
+	endProcess(g)
 	if err := p.Play(first.Move); err != nil {
 		t.Fatal(err)
 	}
@@ -229,11 +229,11 @@ func TestStartedAnew(t *testing.T) {
 // TestProcessesOfGames: games that are played at the same time have a process
 // each, which waits for another game when theirs has ended.
 func TestProcessesOfGames(t *testing.T) {
-	e := openBroken(t, faultyengine.Fine)
+	e := openFaulty(t, faultyengine.Fine)
 	pids := func(games int) map[int]bool {
 		t.Helper()
 		seen := map[int]bool{}
-		var open []*playedGame
+		var open []*externalGame
 		for range games {
 			g, p := play(t, e), newGame(t, "xiangqi/wxf")
 			for range 2 {
@@ -266,25 +266,25 @@ func TestProcessesOfGames(t *testing.T) {
 		defer e.mu.Unlock()
 		return len(e.idle)
 	}
-	first := pids(mostIdle + 2)
-	if len(first) != mostIdle+2 || waiting() != mostIdle {
-		t.Errorf("%d processes for %d games at once, %d wait", len(first), mostIdle+2, waiting())
+	first := pids(maxIdle + 2)
+	if len(first) != maxIdle+2 || waiting() != maxIdle {
+		t.Errorf("%d processes for %d games at once, %d wait", len(first), maxIdle+2, waiting())
 	}
-	second := pids(mostIdle)
+	second := pids(maxIdle)
 	for pid := range second {
 		if !first[pid] {
 			t.Error("a process was started while one was waiting")
 		}
 	}
-	if len(second) != mostIdle || waiting() != mostIdle {
-		t.Errorf("%d processes for %d games, %d wait", len(second), mostIdle, waiting())
+	if len(second) != maxIdle || waiting() != maxIdle {
+		t.Errorf("%d processes for %d games, %d wait", len(second), maxIdle, waiting())
 	}
 }
 
 // TestPonder: a search without an end goes on until it is hit, and is then one
 // under limits; or until it is stopped.
 func TestPonder(t *testing.T) {
-	g := play(t, openBroken(t, faultyengine.Fine))
+	g := play(t, openFaulty(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
 	if err := p.Play(p.Legal(nil)[0]); err != nil {
 		t.Fatal(err)
@@ -315,7 +315,7 @@ func TestPonder(t *testing.T) {
 // TestLateAnswer: an answer that comes once more is not taken for one to the
 // next search.
 func TestLateAnswer(t *testing.T) {
-	g := play(t, openBroken(t, faultyengine.Twice))
+	g := play(t, openFaulty(t, faultyengine.Twice))
 	p := newGame(t, "xiangqi/wxf")
 	for range 4 {
 		run, err := g.Search(p, search.Limits{Wait: true}, nil)
@@ -342,7 +342,7 @@ func TestLateAnswer(t *testing.T) {
 // TestStopAtStart: a search that is stopped while its process starts ends at
 // once, without a move, and the process waits for the next.
 func TestStopAtStart(t *testing.T) {
-	e := openBroken(t, faultyengine.SlowStart)
+	e := openFaulty(t, faultyengine.SlowStart)
 	run, err := play(t, e).Search(newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +356,7 @@ func TestStopAtStart(t *testing.T) {
 // TestCloseWhileSearching: Close ends searches, and those that come later get
 // an error.
 func TestCloseWhileSearching(t *testing.T) {
-	e := openBroken(t, faultyengine.Fine)
+	e := openFaulty(t, faultyengine.Fine)
 	g := play(t, e)
 	run, err := g.Search(newGame(t, "xiangqi/wxf"), search.Limits{Wait: true}, nil)
 	if err != nil {
@@ -381,7 +381,7 @@ func TestCloseWhileSearching(t *testing.T) {
 func TestGames(t *testing.T) {
 	for _, rules := range []string{"xiangqi/wxf+handicap=horse", "gomoku/freestyle-15", "amazons/10x10"} {
 		gameName, _, _ := strings.Cut(rules, "/")
-		g := play(t, open(t, brokenSpec(t, faultyengine.Fine), gameName))
+		g := play(t, open(t, faultySpec(t, faultyengine.Fine), gameName))
 		p := newGame(t, rules)
 		for range 4 {
 			r := find(t, g, p, search.Limits{Depth: 1})
@@ -406,7 +406,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open(Spec{Dialect: "usi"}, "xiangqi"); err == nil || !strings.Contains(err.Error(), "gomocup, sau, ucci, uci, xboard") {
 		t.Errorf("got %v", err)
 	}
-	e := openBroken(t, faultyengine.Fine, func(s *Spec) { s.Options = []Option{{"Hash", "4000"}, {"Nonsense", "1"}} })
+	e := openFaulty(t, faultyengine.Fine, func(s *Spec) { s.Options = []Option{{"Hash", "4000"}, {"Nonsense", "1"}} })
 	r := find(t, play(t, e), newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
 	for _, s := range []string{"Hash", "from 1 to 64", "no option \"Nonsense\""} {
 		if r.Err == nil || !strings.Contains(r.Err.Error(), s) {

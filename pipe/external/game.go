@@ -9,19 +9,19 @@ import (
 	"sparring/game"
 )
 
-// playedGame is a game that a program plays, with a process of its own.
-type playedGame struct {
+// externalGame is a game that a program plays, with a process of its own.
+type externalGame struct {
 	engine  *Engine
 	options engine.GameOptions
-	turn    chan struct{} // holds a value while a search, Ready or Close uses the process
+	turn    chan struct{} // holds a value while the process is used: by a search, Ready or Close
 
 	incidents incidents // since the last result
 
 	mu      sync.Mutex
 	closed  bool
 	latest  *running
-	process *future // nil: none was started, or it is of no use any more
-	lost    bool    // the process has ended, and no other can take the game over
+	process *future // nil: one is to be started
+	lost    bool    // its process has ended, and no other can take the game over
 }
 
 // future is the process of a game, which may still be starting.
@@ -37,7 +37,7 @@ func (e *Engine) NewGame(o engine.GameOptions) (engine.Game, error) {
 	if o.Rules != nil && o.Rules.Game != e.game {
 		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, o.Rules.Game)
 	}
-	g := &playedGame{engine: e, options: o, turn: make(chan struct{}, 1)}
+	g := &externalGame{engine: e, options: o, turn: make(chan struct{}, 1)}
 	if !g.begin() {
 		return nil, ErrClosed
 	}
@@ -46,7 +46,7 @@ func (e *Engine) NewGame(o engine.GameOptions) (engine.Game, error) {
 
 // begin starts the game's process, unless it has one; false after the engine's
 // Close.
-func (g *playedGame) begin() bool {
+func (g *externalGame) begin() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.process != nil {
@@ -63,9 +63,9 @@ func (g *playedGame) begin() bool {
 	return ok
 }
 
-// end forgets the process: the next search starts another, where that can take
-// the game over.
-func (g *playedGame) end(p *program) {
+// forget has the next search start another process, if one can take the game
+// over.
+func (g *externalGame) forget(p *program) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.process = nil
@@ -73,11 +73,11 @@ func (g *playedGame) end(p *program) {
 }
 
 // Options implements engine.Game.
-func (g *playedGame) Options() engine.GameOptions { return g.options }
+func (g *externalGame) Options() engine.GameOptions { return g.options }
 
 // Ready implements engine.Game. A process that has ended since the last search
 // is replaced.
-func (g *playedGame) Ready() error {
+func (g *externalGame) Ready() error {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
 	p, err := g.acquire(nil)
@@ -87,10 +87,10 @@ func (g *playedGame) Ready() error {
 	return err
 }
 
-// acquire is the game's process, once it is ready. Nil without an error is that
-// stop was closed first; a process with an error is one that has ended since
-// it was used. The caller has the turn.
-func (g *playedGame) acquire(stop <-chan struct{}) (*program, error) {
+// acquire returns the game's process when it is ready. The process is nil without
+// an error if stop was closed first. A process and an error: it had ended since
+// its last search. The caller has the turn.
+func (g *externalGame) acquire(stop <-chan struct{}) (*program, error) {
 	for again := false; ; again = true {
 		if g.isLost() {
 			return nil, &engine.Fault{Kind: engine.FaultCrash, Text: "the process that knew this game has ended, and another can't take it over"}
@@ -105,17 +105,17 @@ func (g *playedGame) acquire(stop <-chan struct{}) (*program, error) {
 			return nil, nil
 		}
 		if s.err != nil {
-			g.end(nil)
+			g.forget(nil)
 			return nil, s.err
 		}
 		f := s.program.fault()
 		if f == nil {
 			if g.options.Reproducible && protocols[g.engine.spec.Dialect].positions {
-				s.program.held = nil // what it learns in this game goes as well
+				s.program.board = nil // what it learns in this game goes as well
 			}
 			return s.program, nil
 		}
-		g.end(s.program)
+		g.forget(s.program)
 		g.engine.discard(s.program)
 		if s.program.began || again {
 			return s.program, f
@@ -123,13 +123,13 @@ func (g *playedGame) acquire(stop <-chan struct{}) (*program, error) {
 	}
 }
 
-func (g *playedGame) current() *future {
+func (g *externalGame) current() *future {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.process
 }
 
-func (g *playedGame) isLost() bool {
+func (g *externalGame) isLost() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.lost
@@ -137,7 +137,7 @@ func (g *playedGame) isLost() bool {
 
 // Describe implements engine.Game. The name is not known before a process was
 // ready.
-func (g *playedGame) Describe() engine.Description {
+func (g *externalGame) Describe() engine.Description {
 	s, e := g.engine.spec, g.engine
 	e.mu.Lock()
 	who := e.identity
@@ -147,7 +147,7 @@ func (g *playedGame) Describe() engine.Description {
 }
 
 // Close implements engine.Game: the process waits for another game, or ends.
-func (g *playedGame) Close() error {
+func (g *externalGame) Close() error {
 	g.mu.Lock()
 	g.closed = true
 	latest := g.latest
@@ -179,7 +179,7 @@ func (g *playedGame) Close() error {
 
 // Search implements engine.Game. Besides what that says, the error tells of a
 // position or limits that the protocol has no words for.
-func (g *playedGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+func (g *externalGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	e := g.engine
 	if p.Rules().Game != e.game {
 		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, p.Rules().Game)
@@ -201,7 +201,7 @@ func (g *playedGame) Search(p game.Position, l search.Limits, report func(search
 	q.lines = l.MultiPV
 	r := &running{
 		game: g, engine: e, query: q, limits: e.within(l), report: report,
-		bell: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		changed: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

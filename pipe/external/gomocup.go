@@ -12,19 +12,19 @@ import (
 	"sparring/pipe/uci"
 )
 
-// gomocupTalk speaks the Gomocup protocol.
-type gomocupTalk struct {
+// gomocupDialect speaks the Gomocup protocol.
+type gomocupDialect struct {
 	spec  Spec
 	size  int               // of the board that it was told of
 	fresh bool              // nothing was played on it
 	told  map[string]string // what INFO has said in this game
 }
 
-func newGomocup(s Spec, _ string) dialect { return &gomocupTalk{spec: s} }
+func newGomocup(s Spec, _ string) dialect { return &gomocupDialect{spec: s} }
 
-func (t *gomocupTalk) greet(p *program) error {
+func (t *gomocupDialect) handshake(p *program) error {
 	// START is what every program must know, so it tells whether this is one.
-	if err := t.begin(p, usualSize, engine.FaultStart); err != nil {
+	if err := t.begin(p, startSize, engine.FaultStart); err != nil {
 		return err
 	}
 	if err := t.about(p); err != nil {
@@ -50,7 +50,7 @@ func (t *gomocupTalk) greet(p *program) error {
 
 // info sends an INFO line, unless it says what was said before: some programs
 // answer every one that they do not know with an error.
-func (t *gomocupTalk) info(p *program, key, value string) error {
+func (t *gomocupDialect) info(p *program, key, value string) error {
 	if said, ok := t.told[key]; ok && said == value {
 		return nil
 	}
@@ -61,18 +61,18 @@ func (t *gomocupTalk) info(p *program, key, value string) error {
 	return p.send(gomocup.Command{Verb: gomocup.Info, Key: key, Value: value}.String())
 }
 
-// aboutPatience is how long ABOUT may go unanswered: it is optional.
-const aboutPatience = time.Second
+// aboutTimeout is how long ABOUT may go unanswered: it is optional.
+const aboutTimeout = time.Second
 
 // about asks who the program is, unless another process of it has said so.
-func (t *gomocupTalk) about(p *program) error {
+func (t *gomocupDialect) about(p *program) error {
 	if p.identity.name != "" {
 		return nil
 	}
 	if err := p.send(string(gomocup.About)); err != nil {
 		return err
 	}
-	_, err := p.listen(aboutPatience, func(line string) bool {
+	_, err := p.listen(aboutTimeout, func(line string) bool {
 		a, _ := gomocup.ParseAnswer(line)
 		if a.Kind != gomocup.Identity {
 			return a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
@@ -87,20 +87,20 @@ func (t *gomocupTalk) about(p *program) error {
 	return err
 }
 
-// usualSize is the board that a program is started with.
-const usualSize = 15
+// startSize is the board that a program is started with.
+const startSize = 15
 
 // gomocupPause: Rapfi reads word by word and loses the first word of a line that
 // comes right after its own move; 80 ms later it loses none.
 const gomocupPause = 100 * time.Millisecond
 
-// restartPatience is how long RESTART may go unanswered before START is sent
+// restartTimeout is how long RESTART may go unanswered before START is sent
 // instead: it is optional, and some programs lose what comes right after their
 // move.
-const restartPatience = time.Second
+const restartTimeout = time.Second
 
 // begin makes the program ready for a game on an empty board.
-func (t *gomocupTalk) begin(p *program, size int, kind engine.FaultKind) error {
+func (t *gomocupDialect) begin(p *program, size int, kind engine.FaultKind) error {
 	t.fresh, t.size = true, size
 	c := gomocup.Command{Verb: gomocup.Start, Width: size, Height: size}
 	if err := p.send(c.String()); err != nil {
@@ -121,14 +121,14 @@ func (t *gomocupTalk) begin(p *program, size int, kind engine.FaultKind) error {
 }
 
 // restart is begin for the second game and those after it.
-func (t *gomocupTalk) restart(p *program, size int) error {
+func (t *gomocupDialect) restart(p *program, size int) error {
 	t.told = nil // whether the program remembers it is not said
 	if size == t.size {
 		if err := p.send(string(gomocup.Restart)); err != nil {
 			return err
 		}
 		done := false
-		_, err := p.listen(restartPatience, func(line string) bool {
+		_, err := p.listen(restartTimeout, func(line string) bool {
 			a, _ := gomocup.ParseAnswer(line)
 			done = a.Kind == gomocup.OK
 			return done || a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
@@ -140,13 +140,13 @@ func (t *gomocupTalk) restart(p *program, size int) error {
 	return t.begin(p, size, engine.FaultHang)
 }
 
-func (t *gomocupTalk) setUp(p *program, q *query) error {
+func (t *gomocupDialect) setUp(p *program, q *query) error {
 	rule, size, _, err := gomocup.RuleOf(q.pos.Rules().Name)
 	if err != nil {
 		return err
 	}
-	if p.held != nil {
-		return nil
+	if p.board != nil && (q.start != "" || len(q.moves) > 0) {
+		return nil // TURN or BOARD will do; BEGIN wants an empty board
 	}
 	if !t.fresh || size != t.size {
 		if err := t.restart(p, size); err != nil {
@@ -157,7 +157,7 @@ func (t *gomocupTalk) setUp(p *program, q *query) error {
 	return t.info(p, gomocup.RuleKey, strconv.Itoa(int(rule)))
 }
 
-func (t *gomocupTalk) ask(p *program, q *query, a allowance) error {
+func (t *gomocupDialect) startSearch(p *program, q *query, a searchLimits) error {
 	for _, i := range []struct {
 		key string
 		d   time.Duration
@@ -182,7 +182,7 @@ func (t *gomocupTalk) ask(p *program, q *query, a allowance) error {
 }
 
 // left is what the program's clock says.
-func (a allowance) left() time.Duration {
+func (a searchLimits) left() time.Duration {
 	if a.clocked {
 		return a.mine
 	}
@@ -190,7 +190,7 @@ func (a allowance) left() time.Duration {
 }
 
 // turn is what the move may take.
-func (a allowance) turn(p *program) time.Duration {
+func (a searchLimits) turn(p *program) time.Duration {
 	switch {
 	case a.clocked:
 		return a.mine
@@ -202,8 +202,8 @@ func (a allowance) turn(p *program) time.Duration {
 
 // position is the command that makes the program move: BEGIN on an empty board,
 // TURN where it knows all but the last move, else BOARD.
-func (t *gomocupTalk) position(p *program, q *query) (gomocup.Command, error) {
-	if p.held.leadsTo(q, 1) {
+func (t *gomocupDialect) position(p *program, q *query) (gomocup.Command, error) {
+	if p.board.leadsTo(q) {
 		at, err := gomocup.PointOf(q.moves[len(q.moves)-1], t.size)
 		return gomocup.Command{Verb: gomocup.Turn, At: at}, err
 	}
@@ -215,7 +215,7 @@ func (t *gomocupTalk) position(p *program, q *query) (gomocup.Command, error) {
 }
 
 // stones lists the board: what stood there before the moves, then the moves.
-func (t *gomocupTalk) stones(q *query) (list []gomocup.Stone, err error) {
+func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 	g, ok := q.pos.Clone().(*gomoku.Position)
 	if !ok {
 		return nil, errors.New("gomocup: no position of Gomoku")
@@ -260,35 +260,35 @@ func (t *gomocupTalk) stones(q *query) (list []gomocup.Stone, err error) {
 	return list, err
 }
 
-func (t *gomocupTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+func (t *gomocupDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	a, err := gomocup.ParseAnswer(line)
 	switch a.Kind {
 	case gomocup.Points:
 		if err != nil || len(a.Points) != 1 {
-			return &answer{line: line, wrong: "no move"}, nil
+			return &answer{line: line, invalid: "no move"}, nil
 		}
 		move := a.Points[0].Move(t.size)
 		if move == "" {
-			return &answer{line: line, wrong: "off the board"}, nil
+			return &answer{line: line, invalid: "off the board"}, nil
 		}
 		return &answer{line: line, move: move}, nil
 	case gomocup.Swap:
-		return &answer{line: line, wrong: "no move"}, nil
+		return &answer{line: line, invalid: "no move"}, nil
 	}
 	return nil, nil
 }
 
-func (t *gomocupTalk) objects(line string) bool {
+func (t *gomocupDialect) isError(line string) bool {
 	a, _ := gomocup.ParseAnswer(line)
 	return a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
 }
 
-func (t *gomocupTalk) searchOtherwise() bool { return false }
+func (t *gomocupDialect) alternateInfinite() bool { return false }
 
-func (t *gomocupTalk) hush() string     { return "" }
-func (t *gomocupTalk) farewell() string { return string(gomocup.End) }
+func (t *gomocupDialect) stopCommand() string { return "" }
+func (t *gomocupDialect) quitCommand() string { return string(gomocup.End) }
 
-func (t *gomocupTalk) foreign(line string) bool {
+func (t *gomocupDialect) unknownLine(line string) bool {
 	a, err := gomocup.ParseAnswer(line)
 	return err != nil || a.Kind == gomocup.Chatter
 }

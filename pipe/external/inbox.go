@@ -11,15 +11,15 @@ import (
 // What nobody can mean who talks to a person or a program: more than this is
 // a flood.
 const (
-	longestLine = 64 << 10
-	mostLines   = 20_000  // a second
-	mostBytes   = 8 << 20 // a second
+	maxLineLength     = 64 << 10
+	maxLinesPerSecond = 20_000  // a second
+	maxBytesPerSecond = 8 << 20 // a second
 )
 
 // inbox holds the lines of a program that nobody has taken yet.
 type inbox struct {
-	bell  chan struct{} // has one when something has changed
-	flood func(text string)
+	changed chan struct{} // has one when something has changed
+	flood   func(text string)
 
 	mu        sync.Mutex
 	listening bool
@@ -29,7 +29,7 @@ type inbox struct {
 }
 
 func newInbox(flood func(text string)) *inbox {
-	return &inbox{bell: make(chan struct{}, 1), flood: flood, listening: true}
+	return &inbox{changed: make(chan struct{}, 1), flood: flood, listening: true}
 }
 
 // listen says whether lines are wanted; what came before is dropped.
@@ -62,9 +62,9 @@ func (b *inbox) latest() string {
 	return b.last
 }
 
-func (b *inbox) ring() {
+func (b *inbox) signal() {
 	select {
-	case b.bell <- struct{}{}:
+	case b.changed <- struct{}{}:
 	default:
 	}
 }
@@ -81,7 +81,7 @@ func (b *inbox) put(line []byte) {
 	if tap != nil && text != "" {
 		tap(text)
 	}
-	b.ring()
+	b.signal()
 }
 
 // read fills the inbox until the pipe ends. A flood is reported once, and the
@@ -106,9 +106,9 @@ func (b *inbox) read(r io.Reader) {
 			b.put(append(rest, data[:i]...))
 			rest, data = rest[:0], data[i+1:]
 		}
-		if rest = append(rest, data...); len(rest) > longestLine {
-			b.put(rest[:longestLine])
-			b.flood(fmt.Sprintf("a line of more than %d bytes", longestLine))
+		if rest = append(rest, data...); len(rest) > maxLineLength {
+			b.put(rest[:maxLineLength])
+			b.flood(fmt.Sprintf("a line of more than %d bytes", maxLineLength))
 			io.Copy(io.Discard, r)
 			return
 		}
@@ -133,7 +133,7 @@ func (r *rate) add(data []byte, now time.Time) (flooded string) {
 	}
 	r.bytes += len(data)
 	r.lines += bytes.Count(data, []byte{'\n'})
-	if r.lines > mostLines || r.bytes > mostBytes {
+	if r.lines > maxLinesPerSecond || r.bytes > maxBytesPerSecond {
 		return fmt.Sprintf("%d lines and %d bytes within a second", r.lines, r.bytes)
 	}
 	return ""

@@ -56,10 +56,10 @@ func TestOddPondering(t *testing.T) {
 		{faultyengine.EarlyMove, UCI, true, `" to "go infinite" before it was told to stop`, false},
 		{faultyengine.EarlyNull, UCI, true, `answered "bestmove (none)" to "go infinite" before it was told to stop: no move; it does not ponder any more`, true},
 		{faultyengine.NullAtStop, UCI, false, `told to stop pondering, the engine answered "bestmove (none)"`, false},
-		{faultyengine.DepthInfinite, UCCI, true, `answered "nobestmove" to "go depth infinite" before it was told to stop: no move; it ponders by another command now`, false},
+		{faultyengine.DepthInfinite, UCCI, true, `answered "nobestmove" to "go depth infinite" before it was told to stop; it ponders by another command now`, false},
 	} {
 		t.Run(test.mode, func(t *testing.T) {
-			g := play(t, openBroken(t, test.mode, func(s *Spec) { s.Dialect = test.dialect }))
+			g := play(t, openFaulty(t, test.mode, func(s *Spec) { s.Dialect = test.dialect }))
 			p := newGame(t, "xiangqi/wxf")
 			r := find(t, g, p, search.Limits{Depth: 1})
 			if r.Err != nil || len(r.Incidents) > 0 {
@@ -103,8 +103,8 @@ func TestOddPondering(t *testing.T) {
 			if g.current().program != process {
 				t.Error("another process plays")
 			}
-			if process.ponderless != test.rests {
-				t.Errorf("it does not ponder: %v", process.ponderless)
+			if process.noPondering != test.rests {
+				t.Errorf("it does not ponder: %v", process.noPondering)
 			}
 		})
 	}
@@ -113,7 +113,7 @@ func TestOddPondering(t *testing.T) {
 // TestCrashWhilePondering: a program that fails while no move is due is started
 // again, and why is told.
 func TestCrashWhilePondering(t *testing.T) {
-	g := play(t, openBroken(t, faultyengine.CrashPonder))
+	g := play(t, openFaulty(t, faultyengine.CrashPonder))
 	p := newGame(t, "xiangqi/wxf")
 	for _, hit := range []bool{true, false} {
 		run, err := g.Search(p, search.Limits{Wait: true}, nil)
@@ -141,7 +141,7 @@ func TestCrashWhilePondering(t *testing.T) {
 
 func openFaultyGomocup(t *testing.T, mode string) *Engine {
 	t.Helper()
-	s := brokenSpec(t, mode)
+	s := faultySpec(t, mode)
 	s.Dialect = Gomocup
 	e := open(t, s, "gomoku")
 	e.times = patient
@@ -171,6 +171,10 @@ func TestErrorLines(t *testing.T) {
 		told = append(told, r.Incidents...)
 		playOn(t, p, r.Move, p.Legal(nil)[30+round])
 	}
+	// The moves are taken back: BEGIN needs an empty board again.
+	if r := find(t, g, newGame(t, "gomoku/freestyle-15"), search.Limits{Hard: time.Minute}); r.Err != nil {
+		t.Error(r.Err)
+	}
 	e.Close() // ends the tap
 	for _, key := range []string{"TIMEOUT_MATCH", "TIME_INCREMENT", "TIME_LEFT", "RULE"} {
 		line := "ERROR Unknown command: " + key
@@ -179,8 +183,11 @@ func TestErrorLines(t *testing.T) {
 			t.Errorf("%s: told %d times: %q", key, n, told)
 		}
 		want := 1
-		if key == "TIME_LEFT" {
-			want = 4
+		switch key {
+		case "TIME_LEFT":
+			want = 4 + 1
+		case "TIMEOUT_MATCH", "RULE":
+			want = 1 + 1 // and in the game begun anew
 		}
 		if n := len(lines) - len(slices.DeleteFunc(slices.Clone(lines), same)); n != want {
 			t.Errorf("%s: sent %d times, want %d", key, n, want)

@@ -41,17 +41,17 @@ type command struct {
 	memory int64 // bytes that it and its children may have resident; 0 is no limit
 }
 
-// marker is the variable that a program's environment is marked with: by it,
+// markVariable is the variable that a program's environment is marked with: by it,
 // children that have left the process group are found when it is killed.
-const marker = "SPARRING_ENGINE"
+const markVariable = "SPARRING_ENGINE"
 
-// lastWords is how long the pipes of a program that has ended stay open for
+// drainTime is how long the pipes of a program that has ended stay open for
 // what is still in them.
-const lastWords = 250 * time.Millisecond
+const drainTime = 250 * time.Millisecond
 
 // start starts a program. The error is a fault of the kind "start".
 func start(c command) (*process, error) {
-	p := &process{mark: marker + "=" + rand.Text(), gone: make(chan struct{}), errs: &tail{}}
+	p := &process{mark: markVariable + "=" + rand.Text(), gone: make(chan struct{}), errs: &tail{}}
 	var pipes [3][2]*os.File // our side of what it reads, writes, and complains
 	for i := range pipes {
 		r, w, err := os.Pipe()
@@ -108,8 +108,8 @@ func (p *process) live(reading *sync.WaitGroup, out, errs *os.File) {
 	p.exit = reap(p.cmd, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.left, _ = relatives(p.cmd.Process.Pid, p.mark)
-		killFamily(p.cmd.Process.Pid, p.mark)
+		p.left, _ = countDescendants(p.cmd.Process.Pid, p.mark)
+		killTree(p.cmd.Process.Pid, p.mark)
 		p.reaped = true
 	})
 	p.in.Close()
@@ -117,20 +117,20 @@ func (p *process) live(reading *sync.WaitGroup, out, errs *os.File) {
 	go func() { reading.Wait(); close(read) }()
 	select {
 	case <-read:
-	case <-time.After(lastWords): // a child that nothing could kill holds them open
+	case <-time.After(drainTime): // a child that nothing could kill holds them open
 	}
 	out.Close()
 	errs.Close()
 	<-read
 	close(p.gone)
-	p.inbox.ring()
+	p.inbox.signal()
 }
 
-// memoryPause is how often the memory of a program is looked at.
-const memoryPause = 200 * time.Millisecond
+// memoryInterval is how often the memory of a program is looked at.
+const memoryInterval = 200 * time.Millisecond
 
 func (p *process) watchMemory(limit int64) {
-	t := time.NewTicker(memoryPause)
+	t := time.NewTicker(memoryInterval)
 	defer t.Stop()
 	for {
 		select {
@@ -138,7 +138,7 @@ func (p *process) watchMemory(limit int64) {
 			return
 		case <-t.C:
 		}
-		if used := familyMemory(p.cmd.Process.Pid, p.mark); used > limit {
+		if used := treeMemory(p.cmd.Process.Pid, p.mark); used > limit {
 			p.fail(engine.FaultMemory, "%d MiB resident, %d were allowed", used>>20, limit>>20)
 			return
 		}
@@ -189,27 +189,27 @@ func (p *process) fault() *engine.Fault {
 	return &engine.Fault{Kind: why.Kind, Text: text}
 }
 
-// mostText is how much of a line an error text repeats.
-const mostText = 200
+// maxClip is how much of a line an error text repeats.
+const maxClip = 200
 
 // clip shortens a text in the middle: the ends say the most.
 func clip(s string) string {
 	s = strings.ToValidUTF8(strings.TrimSpace(s), "?")
-	if r := []rune(s); len(r) > mostText {
-		return string(r[:mostText/2]) + " ... " + string(r[len(r)-mostText/2:])
+	if r := []rune(s); len(r) > maxClip {
+		return string(r[:maxClip/2]) + " ... " + string(r[len(r)-maxClip/2:])
 	}
 	return s
 }
 
-// patience is how long a program may take to read a line.
-const patience = 2 * time.Second
+// writeTimeout is how long a program may take to read a line.
+const writeTimeout = 2 * time.Second
 
 // send writes a line. Where it fails, the program's fault says why.
 func (p *process) send(line string) error {
 	p.mu.Lock()
 	p.sent = line
 	p.mu.Unlock()
-	p.in.SetWriteDeadline(time.Now().Add(patience)) // pipes have no deadlines on some systems: nothing else to do there
+	p.in.SetWriteDeadline(time.Now().Add(writeTimeout)) // pipes have no deadlines on some systems: nothing else to do there
 	_, err := p.in.WriteString(line + "\n")
 	switch {
 	case err == nil:
@@ -218,7 +218,7 @@ func (p *process) send(line string) error {
 		p.fail(engine.FaultHang, "it does not read what it is sent")
 	default:
 		// It has closed its input or is ending.
-		p.failUnlessGone(lastWords, engine.FaultCrash, "it closed its input")
+		p.failUnlessGone(drainTime, engine.FaultCrash, "it closed its input")
 	}
 	return p.fault()
 }
@@ -239,7 +239,7 @@ func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		killFamily(p.cmd.Process.Pid, p.mark)
+		killTree(p.cmd.Process.Pid, p.mark)
 	}
 }
 
@@ -248,7 +248,7 @@ func (p *process) suspend(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		signalFamily(p.cmd.Process.Pid, p.mark, on)
+		signalTree(p.cmd.Process.Pid, p.mark, on)
 	}
 }
 

@@ -16,23 +16,23 @@ type query struct {
 	pos   game.Position
 	start string   // where the moves begin; "" is the usual start of the game
 	moves []string // in our own text
-	opens bool     // the mover's side is the one that opens the game
+	first bool     // the mover's side is the one that opens the game
 	lines int      // that are wanted
 }
 
 // newQuery takes a position apart. Where it is from a game with an opening
 // procedure, its game begins after that: no protocol has words for the choices.
 func newQuery(p game.Position) *query {
-	q := &query{pos: p.Clone(), opens: p.Turn() == game.First}
+	q := &query{pos: p.Clone(), first: p.Turn() == game.First}
 	g, ok := p.(*gomoku.Position)
 	if !ok {
 		q.start, q.moves = game.History(p)
 		if q.start == "" {
-			q.start = oddStart(p.Rules())
+			q.start = unusualStart(p.Rules())
 		}
 		return q
 	}
-	q.opens = g.ToMove() == gomoku.Black
+	q.first = g.ToMove() == gomoku.Black
 	if g.Set().Opening.Name == "" {
 		q.start, q.moves = game.History(p)
 		return q
@@ -55,9 +55,9 @@ func newQuery(p game.Position) *query {
 	return q
 }
 
-// oddStart is the start position of rules that do not begin from the usual one
+// unusualStart is the start position of rules that do not begin from the usual one
 // of their game, "" for all others.
-func oddStart(r *game.Rules) string {
+func unusualStart(r *game.Rules) string {
 	usual, err := catalog.Rules(r.Game)
 	if err != nil {
 		return ""
@@ -70,21 +70,21 @@ func oddStart(r *game.Rules) string {
 	return b.String()
 }
 
-// held is the line of moves that a process has on its board.
-type held struct {
+// playedLine is a game as a program has it on its board.
+type playedLine struct {
 	rules, start string
 	moves        []string
 }
 
-// leadsTo reports whether the game goes on from h to q by so many moves.
-func (h *held) leadsTo(q *query, moves int) bool {
-	return h != nil && h.rules == q.pos.Rules().Name && h.start == q.start &&
-		len(q.moves) == len(h.moves)+moves && slices.Equal(h.moves, q.moves[:len(h.moves)])
+// leadsTo reports whether one more move leads from l to the position of q.
+func (l *playedLine) leadsTo(q *query) bool {
+	n := len(q.moves) - 1
+	return l != nil && l.rules == q.pos.Rules().Name && l.start == q.start && n == len(l.moves) && slices.Equal(l.moves, q.moves[:n])
 }
 
-// with is what a process knows when it has played a move.
-func (q *query) with(move string) *held {
-	return &held{q.pos.Rules().Name, q.start, append(slices.Clone(q.moves), move)}
+// after is the game of q after one more move.
+func (q *query) after(move string) *playedLine {
+	return &playedLine{q.pos.Rules().Name, q.start, append(slices.Clone(q.moves), move)}
 }
 
 // eloScale makes chances of centipawns as the Elo formula does of its points:

@@ -47,16 +47,16 @@ func open(t *testing.T, s Spec, gameName string) *Engine {
 }
 
 // play opens a game.
-func play(t *testing.T, e *Engine) *playedGame {
+func play(t *testing.T, e *Engine) *externalGame {
 	t.Helper()
 	g, err := e.NewGame(engine.GameOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g.(*playedGame)
+	return g.(*externalGame)
 }
 
-func find(t *testing.T, g *playedGame, p game.Position, l search.Limits) search.Result {
+func find(t *testing.T, g *externalGame, p game.Position, l search.Limits) search.Result {
 	t.Helper()
 	run, err := g.Search(p, l, nil)
 	if err != nil {
@@ -98,5 +98,35 @@ func TestRealEngines(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRealPondering: an engine that others have written ponders until it is told
+// to stop; in UCCI by its second command for that.
+func TestRealPondering(t *testing.T) {
+	for dialect, odd := range map[Dialect]int{UCI: 0, UCCI: 1} {
+		g := play(t, open(t, Spec{Dialect: dialect, Path: realEngine(t, "fairy-stockfish")}, "xiangqi"))
+		p := newGame(t, "xiangqi/wxf")
+		for round := range 3 {
+			pondered := make(chan struct{}, 1)
+			run, err := g.Search(p, search.Limits{Wait: true}, func(i search.Info) {
+				if i.Depth > 8 {
+					select {
+					case pondered <- struct{}{}:
+					default:
+					}
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-pondered
+			run.PonderHit(search.Limits{Depth: 2})
+			r := run.Wait()
+			if r.Err != nil || r.Move == game.NoMove || round == 0 && len(r.Incidents) != odd || round > 0 && len(r.Incidents) > 0 {
+				t.Errorf("%s, round %d: %v, move %#x, incidents %q", dialect, round, r.Err, uint32(r.Move), r.Incidents)
+			}
+			playOn(t, p, r.Move, game.NoMove)
+		}
 	}
 }

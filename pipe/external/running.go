@@ -14,14 +14,14 @@ import (
 
 // running is a search under way. Its goroutine alone talks to the process.
 type running struct {
-	game   *playedGame
-	engine *Engine
-	query  *query
-	report func(search.Info)
-	bell   chan struct{} // has one when PonderHit, Pause or Resume was called
-	stop   chan struct{} // closed by Stop
-	done   chan struct{} // closed when result is set
-	result search.Result
+	game    *externalGame
+	engine  *Engine
+	query   *query
+	report  func(search.Info)
+	changed chan struct{} // has one when PonderHit, Pause or Resume was called
+	stop    chan struct{} // closed by Stop
+	done    chan struct{} // closed when result is set
+	result  search.Result
 
 	mu      sync.Mutex
 	limits  search.Limits
@@ -30,11 +30,11 @@ type running struct {
 	paused  bool
 
 	// The goroutine's own.
-	answer *answer       // as it came, once there is one
-	lines  []search.Info // the last state of each line, best first
-	asked  time.Time     // when it was first asked; zero is not yet
-	due    time.Time     // when the answer is due; zero is never
-	hushed bool          // no answer had come when it was due, and it was told to stop
+	answer     *answer       // as it came, once there is one
+	lines      []search.Info // the last state of each line, best first
+	asked      time.Time     // when it was first asked; zero is not yet
+	due        time.Time     // when the answer is due; zero is never
+	forcedStop bool          // no answer had come when it was due, and it was told to stop
 }
 
 // PonderHit implements engine.Running.
@@ -49,7 +49,7 @@ func (r *running) PonderHit(l search.Limits) {
 		l.From = time.Now()
 	}
 	r.limits, r.hit = r.engine.within(l), true
-	r.ring()
+	r.signal()
 }
 
 // Stop implements engine.Running.
@@ -72,12 +72,12 @@ func (r *running) pause(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.paused = on
-	r.ring()
+	r.signal()
 }
 
-func (r *running) ring() {
+func (r *running) signal() {
 	select {
-	case r.bell <- struct{}{}:
+	case r.changed <- struct{}{}:
 	default:
 	}
 }
@@ -91,22 +91,22 @@ func (r *running) Wait() search.Result {
 	return r.result
 }
 
-// orders are what the search has been told from outside.
-type orders struct {
+// state are what the search has been told from outside.
+type state struct {
 	limits               search.Limits
 	hit, stopped, paused bool
 }
 
-func (r *running) orders() orders {
+func (r *running) state() state {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return orders{r.limits, r.hit, r.stopped, r.paused}
+	return state{r.limits, r.hit, r.stopped, r.paused}
 }
 
 // run is the search's goroutine.
 func (r *running) run() {
 	defer close(r.done)
-	if o := r.orders(); o.limits.Wait && !r.traits().ponders && !r.rest() {
+	if o := r.state(); o.limits.Wait && !r.capabilities().ponders && !r.waitForHit() {
 		return // stopped: there is no move
 	}
 	select {
@@ -115,7 +115,7 @@ func (r *running) run() {
 	case <-r.stop:
 		return
 	}
-	for r.attempt() && r.rest() {
+	for r.attempt() && r.waitForHit() {
 		// The program failed while pondering. Another process has to find the move.
 	}
 }
@@ -131,7 +131,7 @@ func (r *running) attempt() (again bool) {
 	a, err := r.converse(p)
 	if a != nil {
 		r.answer = a
-		err = r.settle(p, a)
+		err = r.finish(p, a)
 	}
 	due := r.moveDue()
 	if due { // else nobody looks at the result
@@ -141,7 +141,7 @@ func (r *running) attempt() (again bool) {
 		p.inbox.listen(false)
 		return false
 	}
-	r.game.end(p)
+	r.game.forget(p)
 	r.engine.discard(p)
 	if fault, ok := errors.AsType[*engine.Fault](err); ok && !due && !r.game.isLost() && !r.engine.isClosed() {
 		r.game.incidents.add("the program failed while pondering and is started again (%s): %s", fault.Kind, fault.Text)
@@ -165,20 +165,20 @@ func (r *running) failure(err error) error {
 // process with, which has to go.
 var errAbandoned = errors.New("abandoned")
 
-func (r *running) traits() traits { return protocols[r.engine.spec.Dialect] }
+func (r *running) capabilities() capabilities { return protocols[r.engine.spec.Dialect] }
 
 // moveDue reports whether a move is wanted. It is not while pondering, nor where
 // that was stopped.
-func (r *running) moveDue() bool { return !r.orders().limits.Wait }
+func (r *running) moveDue() bool { return !r.state().limits.Wait }
 
 // rest waits for Hit, with a program that can't think without an end; false is
 // that Stop came instead.
-func (r *running) rest() bool {
-	for !r.orders().hit {
+func (r *running) waitForHit() bool {
+	for !r.state().hit {
 		select {
 		case <-r.stop:
 			return false
-		case <-r.bell:
+		case <-r.changed:
 		}
 	}
 	return true
@@ -190,13 +190,13 @@ const slack = 100 * time.Millisecond
 
 // allow turns the limits into what the process is told now, and says when its
 // answer is due.
-func (r *running) allow(now time.Time) allowance {
-	l := r.orders().limits
+func (r *running) searchLimits(now time.Time) searchLimits {
+	l := r.state().limits
 	from := l.From
 	if from.IsZero() {
 		from = now // the program's start is not its thinking
 	}
-	a := allowance{limits: l}
+	a := searchLimits{limits: l}
 	r.due = from.Add(r.engine.times.think)
 	if c := l.Clock; c != nil {
 		if c.At.IsZero() {
@@ -233,17 +233,17 @@ func (r *running) allow(now time.Time) allowance {
 	return a
 }
 
-// mostLinesAsked is how many lines of a search are looked at.
-const mostLinesAsked = 512
+// maxMultiPV is how many lines of a search are looked at.
+const maxMultiPV = 512
 
 // tell takes in and passes on how the search goes.
-func (r *running) tell(i *uci.Info) {
-	if i.Score.Unit == uci.NoScore && len(i.PV) == 0 || i.Line < 0 || i.Line > mostLinesAsked {
+func (r *running) onInfo(i *uci.Info) {
+	if i.Score.Unit == uci.NoScore && len(i.PV) == 0 || i.Line < 0 || i.Line > maxMultiPV {
 		return
 	}
 	info := search.Info{
 		Depth: i.Depth, SelDepth: i.SelDepth, Line: max(i.Line, 1), Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull,
-		Time: time.Since(r.asked), PV: legalLine(r.query.pos, i.PV),
+		Time: time.Since(r.asked), PV: legalPrefix(r.query.pos, i.PV),
 	}
 	info.Score, info.WinProb = r.engine.value(i)
 	switch i.Score.Bound {
@@ -263,8 +263,8 @@ func (r *running) tell(i *uci.Info) {
 	}
 }
 
-// legalLine is a line of moves as far as it is legal.
-func legalLine(from game.Position, texts []string) (line []game.Move) {
+// legalPrefix is a line of moves as far as it is legal.
+func legalPrefix(from game.Position, texts []string) (line []game.Move) {
 	p := from.Clone()
 	for _, t := range texts {
 		m, err := game.PlayText(p, t)
@@ -277,7 +277,7 @@ func legalLine(from game.Position, texts []string) (line []game.Move) {
 }
 
 // settle checks an answer against the rules and makes the result of it.
-func (r *running) settle(p *program, a *answer) error {
+func (r *running) finish(p *program, a *answer) error {
 	res := &r.result
 	res.Time, res.Source, res.WinProb = time.Since(r.asked), search.FromExternal, 0.5
 	if len(r.lines) > 0 {
@@ -291,7 +291,7 @@ func (r *running) settle(p *program, a *answer) error {
 	}
 	if a.resign && a.move == "" && r.moveDue() {
 		res.Resign = true
-		p.held = nil
+		p.board = nil
 		return nil
 	}
 	m, after, why := r.check(a)
@@ -309,14 +309,14 @@ func (r *running) settle(p *program, a *answer) error {
 	if len(r.lines) > 0 && len(r.lines[0].PV) > 0 && r.lines[0].PV[0] == m {
 		res.PV = r.lines[0].PV
 	}
-	if reply := legalLine(after, []string{a.ponder}); len(reply) == 1 {
+	if reply := legalPrefix(after, []string{a.ponder}); len(reply) == 1 {
 		res.Ponder = reply[0]
 	} else if len(res.PV) > 1 {
 		res.Ponder = res.PV[1]
 	}
-	p.held = nil
+	p.board = nil
 	if !after.Outcome().Over() {
-		p.held = r.query.with(r.query.pos.Format(m))
+		p.board = r.query.after(r.query.pos.Format(m))
 	}
 	return nil
 }
@@ -324,14 +324,14 @@ func (r *running) settle(p *program, a *answer) error {
 // check reads the move of an answer and plays it; why says what is wrong with
 // the answer, if anything is.
 func (r *running) check(a *answer) (m game.Move, after game.Position, why string) {
-	if a.wrong != "" {
-		return game.NoMove, nil, a.wrong
+	if a.invalid != "" {
+		return game.NoMove, nil, a.invalid
 	}
 	m, err := r.query.pos.Parse(a.move)
 	if err != nil {
 		return game.NoMove, nil, err.Error()
 	}
-	if asked := r.orders().limits.Moves; len(asked) > 0 && !slices.Contains(asked, m) {
+	if asked := r.state().limits.Moves; len(asked) > 0 && !slices.Contains(asked, m) {
 		return game.NoMove, nil, "none of the moves that were to be searched"
 	}
 	after = r.query.pos.Clone()

@@ -10,17 +10,17 @@ import (
 	"sparring/pipe/uci"
 )
 
-// sauTalk speaks the line protocol of the SAU platform. A program keeps the
+// sauDialect speaks the line protocol of the SAU platform. A program keeps the
 // game in mind and can't be told a position: it plays from the start or not at
 // all.
-type sauTalk struct {
+type sauDialect struct {
 	rows   int
 	played bool
 }
 
-func newSAU(Spec, string) dialect { return &sauTalk{} }
+func newSAU(Spec, string) dialect { return &sauDialect{} }
 
-func (t *sauTalk) greet(p *program) error {
+func (t *sauDialect) handshake(p *program) error {
 	if err := p.send(sau.Line{Word: sau.AskName}.String()); err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func (t *sauTalk) greet(p *program) error {
 // errMidgame: a program that can only play whole games.
 var errMidgame = errors.New("engines of the SAU platform can't take over a game: they play from its usual start")
 
-func (t *sauTalk) setUp(p *program, q *query) error {
-	if p.held == nil && (len(q.moves) > 1 || q.start != "") || p.held != nil && !p.held.leadsTo(q, 1) {
+func (t *sauDialect) setUp(p *program, q *query) error {
+	if p.board == nil && (len(q.moves) > 1 || q.start != "") || p.board != nil && !p.board.leadsTo(q) {
 		return errMidgame
 	}
 	rows, err := boardRows(q.pos.Rules().Name)
@@ -55,9 +55,9 @@ func boardRows(rules string) (int, error) {
 	return strconv.Atoi(rows)
 }
 
-func (t *sauTalk) ask(p *program, q *query, _ allowance) error {
+func (t *sauDialect) startSearch(p *program, q *query, _ searchLimits) error {
 	var lines []string
-	if p.held == nil {
+	if p.board == nil {
 		if t.played {
 			lines = append(lines, sau.Line{Word: sau.End}.String())
 		}
@@ -78,7 +78,7 @@ func (t *sauTalk) ask(p *program, q *query, _ allowance) error {
 	return p.sendAll(lines)
 }
 
-func (t *sauTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+func (t *sauDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	l, err := sau.Parse(line)
 	if l.Word != sau.Move {
 		return nil, nil
@@ -88,19 +88,19 @@ func (t *sauTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 		a.move, err = sau.Ours(l.Squares, t.rows)
 	}
 	if err != nil {
-		a.wrong = err.Error()
+		a.invalid = err.Error()
 	}
 	return a, nil
 }
 
-func (t *sauTalk) objects(string) bool { return false }
+func (t *sauDialect) isError(string) bool { return false }
 
-func (t *sauTalk) searchOtherwise() bool { return false }
+func (t *sauDialect) alternateInfinite() bool { return false }
 
-func (t *sauTalk) hush() string     { return "" }
-func (t *sauTalk) farewell() string { return sau.Line{Word: sau.Quit}.String() }
+func (t *sauDialect) stopCommand() string { return "" }
+func (t *sauDialect) quitCommand() string { return sau.Line{Word: sau.Quit}.String() }
 
-func (t *sauTalk) foreign(line string) bool {
+func (t *sauDialect) unknownLine(line string) bool {
 	l, err := sau.Parse(line)
 	return err != nil || l.Word != sau.Move && l.Word != sau.Name
 }

@@ -45,7 +45,7 @@ func TestGameLost(t *testing.T) {
 	}
 	move(r.Move)
 	move(p.Legal(nil)[0])
-	end(g)
+	endProcess(g)
 	for range 2 {
 		r := find(t, g, p, search.Limits{})
 		if fault, ok := errors.AsType[*engine.Fault](r.Err); !ok || fault.Kind != engine.FaultCrash {

@@ -107,28 +107,28 @@ func (s Spec) program() (string, error) {
 	return filepath.Abs(path) // it is started in a directory of its own
 }
 
-// traits are what a protocol can and can't say.
-type traits struct {
+// capabilities are what a protocol can and can't say.
+type capabilities struct {
 	games        []string // nil means every game of the catalog
 	hello        string   // what is said first
 	nodes, depth bool     // limits of a search
 	untimed      bool     // it has no words for time: the program keeps its own
 	options      bool
-	ponders      bool          // it can search without an end, until it is hushed
+	ponders      bool          // it can search without an end, until it is forcedStop
 	lines        bool          // several lines, and searches of some moves alone
 	positions    bool          // a search may begin from any position
 	pause        time.Duration // after a move, unless the spec names another
-	speaker      func(s Spec, gameName string) dialect
+	newDialect   func(s Spec, gameName string) dialect
 }
 
 // protocols are the dialects that are spoken here.
-var protocols = map[Dialect]traits{
+var protocols = map[Dialect]capabilities{
 	UCI: {hello: uci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, lines: true,
-		positions: true, speaker: newUCI},
-	UCCI:    {games: []string{xiangqi.Name}, hello: ucci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, positions: true, speaker: newUCCI},
-	Gomocup: {games: []string{gomoku.Name}, hello: string(gomocup.Start) + " 15", options: true, positions: true, pause: gomocupPause, speaker: newGomocup},
-	XBoard:  {games: []string{xiangqi.Name}, hello: xboard.Hello, depth: true, options: true, positions: true, speaker: newXBoard},
-	SAU:     {games: []string{amazons.Name, gomoku.Name}, untimed: true, hello: string(sau.AskName), speaker: newSAU},
+		positions: true, newDialect: newUCI},
+	UCCI:    {games: []string{xiangqi.Name}, hello: ucci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, positions: true, newDialect: newUCCI},
+	Gomocup: {games: []string{gomoku.Name}, hello: string(gomocup.Start) + " 15", options: true, positions: true, pause: gomocupPause, newDialect: newGomocup},
+	XBoard:  {games: []string{xiangqi.Name}, hello: xboard.Hello, depth: true, options: true, positions: true, newDialect: newXBoard},
+	SAU:     {games: []string{amazons.Name, gomoku.Name}, untimed: true, hello: string(sau.AskName), newDialect: newSAU},
 }
 
 // Dialects lists the protocols.

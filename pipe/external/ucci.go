@@ -9,8 +9,8 @@ import (
 	"sparring/pipe/uci"
 )
 
-// ucciTalk speaks UCCI.
-type ucciTalk struct {
+// ucciDialect speaks UCCI.
+type ucciDialect struct {
 	spec    Spec
 	options options
 	unit    time.Duration // of its clocks
@@ -19,9 +19,9 @@ type ucciTalk struct {
 	bareInfinite bool
 }
 
-func newUCCI(s Spec, _ string) dialect { return &ucciTalk{spec: s, unit: ucci.Unit(false)} }
+func newUCCI(s Spec, _ string) dialect { return &ucciDialect{spec: s, unit: ucci.Unit(false)} }
 
-func (t *ucciTalk) greet(p *program) error {
+func (t *ucciDialect) handshake(p *program) error {
 	if err := p.send(ucci.Hello{}.String()); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (t *ucciTalk) greet(p *program) error {
 	return t.sync(p, engine.FaultStart)
 }
 
-func (t *ucciTalk) sync(p *program, kind engine.FaultKind) error {
+func (t *ucciDialect) sync(p *program, kind engine.FaultKind) error {
 	if err := p.send(ucci.IsReady{}.String()); err != nil {
 		return err
 	}
@@ -73,28 +73,28 @@ func (t *ucciTalk) sync(p *program, kind engine.FaultKind) error {
 	})
 }
 
-func (t *ucciTalk) setUp(p *program, q *query) error {
-	if o, ok := t.options.find("newgame"); ok && p.held == nil {
+func (t *ucciDialect) setUp(p *program, q *query) error {
+	if o, ok := t.options.find("newgame"); ok && p.board == nil {
 		if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
 			return err
 		}
 	}
-	if p.held == nil || p.stale {
+	if p.board == nil || p.needsSync {
 		if err := t.sync(p, engine.FaultHang); err != nil {
 			return err
 		}
-		p.stale = false
+		p.needsSync = false
 	}
 	return p.send(ucci.Position{FEN: q.start, Moves: q.moves}.String())
 }
 
-func (t *ucciTalk) ask(p *program, _ *query, a allowance) error {
+func (t *ucciDialect) startSearch(p *program, _ *query, a searchLimits) error {
 	g := ucci.Go{Depth: a.limits.Depth, Nodes: a.limits.Nodes}
 	units := func(d time.Duration) int { return max(int(d/t.unit), 1) }
 	switch {
-	case a.endless && t.bareInfinite:
+	case a.infinite && t.bareInfinite:
 		return p.send("go infinite")
-	case a.endless:
+	case a.infinite:
 		g = ucci.Go{Infinite: true}
 	case a.clocked:
 		g.Clock = &ucci.Clock{Time: units(a.mine), Increment: int(a.increment / t.unit),
@@ -106,7 +106,7 @@ func (t *ucciTalk) ask(p *program, _ *query, a allowance) error {
 	return p.send(g.String())
 }
 
-func (t *ucciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+func (t *ucciDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	switch reply, _ := ucci.ParseReply(line); reply := reply.(type) {
 	case ucci.Info:
 		i := &uci.Info{Depth: reply.Depth, Nodes: reply.Nodes, Time: reply.Time, PV: t.ours(reply.PV)}
@@ -117,35 +117,35 @@ func (t *ucciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 	case ucci.BestMove:
 		return &answer{line: line, move: ourText(reply.Move), ponder: ourText(reply.Ponder), resign: reply.Resign, draw: reply.Draw}, nil
 	case ucci.NoBestMove:
-		return &answer{line: line, wrong: "no move"}, nil
+		return &answer{line: line, invalid: "no move"}, nil
 	}
 	return nil, nil
 }
 
-func (t *ucciTalk) objects(string) bool { return false }
+func (t *ucciDialect) isError(string) bool { return false }
 
-// searchOtherwise: ElephantEye answers "go depth infinite" with nobestmove, and
-// searches on at any word that it does not know.
-func (t *ucciTalk) searchOtherwise() bool {
+// alternateInfinite: "go depth infinite" is a search of no depth to ElephantEye, which
+// answers nobestmove, and to Fairy-Stockfish. Both understand "go infinite".
+func (t *ucciDialect) alternateInfinite() bool {
 	was := t.bareInfinite
 	t.bareInfinite = true
 	return !was
 }
 
-func (t *ucciTalk) hush() string     { return ucci.Stop{}.String() }
-func (t *ucciTalk) farewell() string { return ucci.Quit{}.String() }
+func (t *ucciDialect) stopCommand() string { return ucci.Stop{}.String() }
+func (t *ucciDialect) quitCommand() string { return ucci.Quit{}.String() }
 
 // ourText reads a move whatever its capitals, with or without a hyphen.
 func ourText(move string) string { return uci.Dialect{Game: "xiangqi"}.Ours(move) }
 
-func (t *ucciTalk) ours(moves []string) (out []string) {
+func (t *ucciDialect) ours(moves []string) (out []string) {
 	for _, m := range moves {
 		out = append(out, ourText(m))
 	}
 	return out
 }
 
-func (t *ucciTalk) foreign(line string) bool {
+func (t *ucciDialect) unknownLine(line string) bool {
 	reply, _ := ucci.ParseReply(line)
 	_, chatter := reply.(ucci.Chatter)
 	return chatter

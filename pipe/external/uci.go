@@ -14,8 +14,8 @@ import (
 	"sparring/pipe/uci"
 )
 
-// uciTalk speaks UCI.
-type uciTalk struct {
+// uciDialect speaks UCI.
+type uciDialect struct {
 	spec    Spec
 	game    string
 	form    uci.Dialect
@@ -25,7 +25,7 @@ type uciTalk struct {
 }
 
 func newUCI(s Spec, gameName string) dialect {
-	return &uciTalk{spec: s, game: gameName, form: uci.Dialect{Game: gameName}, lines: 1}
+	return &uciDialect{spec: s, game: gameName, form: uci.Dialect{Game: gameName}, lines: 1}
 }
 
 // options are what a program has said that can be set.
@@ -97,7 +97,7 @@ func (o options) wanted(s Spec, hash, threads string) (set []Option, err error) 
 	return set, nil
 }
 
-func (t *uciTalk) greet(p *program) error {
+func (t *uciDialect) handshake(p *program) error {
 	if err := p.send(uci.Hello{}.String()); err != nil {
 		return err
 	}
@@ -151,12 +151,12 @@ func (p *program) refuse(format string, args ...any) error {
 	return p.fault()
 }
 
-func (t *uciTalk) set(p *program, name, value string) error {
+func (t *uciDialect) set(p *program, name, value string) error {
 	return p.send(uci.SetOption{Name: name, Value: value}.String())
 }
 
 // sync waits until the program has done what it was told.
-func (t *uciTalk) sync(p *program, kind engine.FaultKind) error {
+func (t *uciDialect) sync(p *program, kind engine.FaultKind) error {
 	if err := p.send(uci.IsReady{}.String()); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (t *uciTalk) sync(p *program, kind engine.FaultKind) error {
 
 // probe finds out what the first rank is called: in this position only the
 // king moves, and no move is one of its moves in both manners.
-func (t *uciTalk) probe(p *program) error {
+func (t *uciDialect) probe(p *program) error {
 	const position = "3k4r/9/9/9/9/9/9/9/9/4K4 w - - 0 1"
 	if err := p.sendAll([]string{uci.Position{FEN: position}.String(), uci.Go{Depth: 1}.String()}); err != nil {
 		return err
@@ -183,8 +183,8 @@ func (t *uciTalk) probe(p *program) error {
 	})
 }
 
-func (t *uciTalk) setUp(p *program, q *query) error {
-	if p.held == nil {
+func (t *uciDialect) setUp(p *program, q *query) error {
+	if p.board == nil {
 		if err := p.send(uci.NewGame{}.String()); err != nil {
 			return err
 		}
@@ -192,11 +192,11 @@ func (t *uciTalk) setUp(p *program, q *query) error {
 			return err
 		}
 	}
-	if p.held == nil || p.stale {
+	if p.board == nil || p.needsSync {
 		if err := t.sync(p, engine.FaultHang); err != nil {
 			return err
 		}
-		p.stale = false
+		p.needsSync = false
 	}
 	if lines := max(q.lines, 1); lines != t.lines {
 		if have, ok := t.options.find("MultiPV"); ok {
@@ -212,7 +212,7 @@ func (t *uciTalk) setUp(p *program, q *query) error {
 
 // tellRules sets what options of rules a program has, and refuses boards that
 // it can't know of.
-func (t *uciTalk) tellRules(p *program, r *game.Rules) error {
+func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
 	if r.Name == t.rules {
 		return nil
 	}
@@ -247,17 +247,17 @@ func (t *uciTalk) tellRules(p *program, r *game.Rules) error {
 // repetition is what Pikafish calls rules of repetition.
 var repetition = map[string]string{"wxf": "AsianRule", "cxa": "ChineseRule"}
 
-func (t *uciTalk) ask(p *program, q *query, a allowance) error {
+func (t *uciDialect) startSearch(p *program, q *query, a searchLimits) error {
 	g := uci.Go{Depth: a.limits.Depth, Nodes: a.limits.Nodes, Mate: a.limits.Mate}
 	for _, m := range a.limits.Moves {
 		g.Moves = append(g.Moves, t.form.Theirs(q.pos.Format(m)))
 	}
 	switch {
-	case a.endless:
+	case a.infinite:
 		g.Infinite, g.Depth, g.Nodes, g.Mate = true, 0, 0, 0
 	case a.clocked:
 		g.Clocks = &uci.Clocks{White: a.mine, Black: a.theirs, WhiteIncrement: a.increment, BlackIncrement: a.increment}
-		if !q.opens {
+		if !q.first {
 			g.Clocks.White, g.Clocks.Black = a.theirs, a.mine
 		}
 	case a.move > 0:
@@ -267,7 +267,7 @@ func (t *uciTalk) ask(p *program, q *query, a allowance) error {
 	return p.send(g.String())
 }
 
-func (t *uciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+func (t *uciDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	switch reply, _ := uci.ParseReply(line); reply := reply.(type) {
 	case uci.Info:
 		reply.PV = t.ours(reply.PV)
@@ -276,37 +276,37 @@ func (t *uciTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 		a := &answer{line: line, move: t.form.Ours(reply.Move), ponder: t.form.Ours(reply.Ponder)}
 		switch {
 		case reply.None():
-			a.wrong = "no move"
+			a.invalid = "no move"
 		case t.game == xiangqi.Name && t.form.Ranks == 1 && a.move == strings.ToLower(reply.Move):
-			a.wrong = "no move with ranks from 1 to 10, as engines with the option UCI_Variant write them"
+			a.invalid = "no move with ranks from 1 to 10, as engines with the option UCI_Variant write them"
 		}
 		return a, nil
 	}
 	return nil, nil
 }
 
-func (t *uciTalk) objects(string) bool { return false }
+func (t *uciDialect) isError(string) bool { return false }
 
-func (t *uciTalk) searchOtherwise() bool { return false }
+func (t *uciDialect) alternateInfinite() bool { return false }
 
-func (t *uciTalk) hush() string     { return uci.Stop{}.String() }
-func (t *uciTalk) farewell() string { return uci.Quit{}.String() }
+func (t *uciDialect) stopCommand() string { return uci.Stop{}.String() }
+func (t *uciDialect) quitCommand() string { return uci.Quit{}.String() }
 
-func (t *uciTalk) theirs(moves []string) (out []string) {
+func (t *uciDialect) theirs(moves []string) (out []string) {
 	for _, m := range moves {
 		out = append(out, t.form.Theirs(m))
 	}
 	return out
 }
 
-func (t *uciTalk) ours(moves []string) (out []string) {
+func (t *uciDialect) ours(moves []string) (out []string) {
 	for _, m := range moves {
 		out = append(out, t.form.Ours(m))
 	}
 	return out
 }
 
-func (t *uciTalk) foreign(line string) bool {
+func (t *uciDialect) unknownLine(line string) bool {
 	reply, _ := uci.ParseReply(line)
 	_, chatter := reply.(uci.Chatter)
 	return chatter

@@ -10,11 +10,11 @@ import (
 	"sparring/pipe/xboard"
 )
 
-// xboardTalk speaks XBoard's protocol. The program keeps the board. A game is
+// xboardDialect speaks XBoard's protocol. The program keeps the board. A game is
 // set up in force mode, and then goes on as XBoard would have it: clocks, the
 // opponent's move, and the program answers; some (HoiXiangqi) take no notice of
 // clocks in force mode.
-type xboardTalk struct {
+type xboardDialect struct {
 	spec     Spec
 	features xboard.Features
 	pings    int
@@ -25,14 +25,14 @@ type xboardTalk struct {
 }
 
 func newXBoard(s Spec, _ string) dialect {
-	return &xboardTalk{spec: s, features: xboard.DefaultFeatures()}
+	return &xboardDialect{spec: s, features: xboard.DefaultFeatures()}
 }
 
-// featurePatience is how long an engine may take to its first feature; one of
+// featureTimeout is how long an engine may take to its first feature; one of
 // version 1 of the protocol has none (the protocol's own number).
-const featurePatience = 2 * time.Second
+const featureTimeout = 2 * time.Second
 
-func (t *xboardTalk) greet(p *program) error {
+func (t *xboardDialect) handshake(p *program) error {
 	if err := p.send(xboard.Hello); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (t *xboardTalk) greet(p *program) error {
 		}
 		return t.features.Done
 	}
-	done, err := p.listen(featurePatience, hear)
+	done, err := p.listen(featureTimeout, hear)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (t *xboardTalk) greet(p *program) error {
 }
 
 // settings are the commands for what the spec says.
-func (t *xboardTalk) settings() (lines []string, err error) {
+func (t *xboardDialect) settings() (lines []string, err error) {
 	if t.features.Memory && t.spec.Hash > 0 {
 		lines = append(lines, xboard.Memory(t.spec.Hash))
 	}
@@ -91,7 +91,7 @@ func (t *xboardTalk) settings() (lines []string, err error) {
 }
 
 // sync waits until the program has done what it was told, if it can say so.
-func (t *xboardTalk) sync(p *program, kind engine.FaultKind) error {
+func (t *xboardDialect) sync(p *program, kind engine.FaultKind) error {
 	if !t.features.Ping {
 		return nil
 	}
@@ -108,9 +108,9 @@ func (t *xboardTalk) sync(p *program, kind engine.FaultKind) error {
 	})
 }
 
-func (t *xboardTalk) setUp(p *program, q *query) error {
+func (t *xboardDialect) setUp(p *program, q *query) error {
 	t.draw, t.refused, t.last = false, "", ""
-	if p.held.leadsTo(q, 1) {
+	if p.board.leadsTo(q) {
 		t.last = q.moves[len(q.moves)-1]
 		return nil
 	}
@@ -143,7 +143,7 @@ func (t *xboardTalk) setUp(p *program, q *query) error {
 	return nil
 }
 
-func (t *xboardTalk) ask(p *program, _ *query, a allowance) error {
+func (t *xboardDialect) startSearch(p *program, _ *query, a searchLimits) error {
 	var lines []string
 	level, mine, theirs := "", a.mine, a.theirs
 	switch {
@@ -174,7 +174,7 @@ func (t *xboardTalk) ask(p *program, _ *query, a allowance) error {
 // unhurried is the time for a game where no clock is to limit a search.
 const unhurried = 24 * time.Hour
 
-func (t *xboardTalk) hear(_ *query, line string) (*answer, *uci.Info) {
+func (t *xboardDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	switch r, _ := xboard.Parse(line); r.Kind {
 	case xboard.MoveReply:
 		return &answer{line: line, move: ourText(r.Move), draw: t.draw}, nil
@@ -184,9 +184,9 @@ func (t *xboardTalk) hear(_ *query, line string) (*answer, *uci.Info) {
 		t.draw = true
 	case xboard.ResultClaim:
 		// Who is right about a game that goes on needs no claim.
-		return &answer{line: line, wrong: "a claim instead of a move"}, nil
+		return &answer{line: line, invalid: "a claim instead of a move"}, nil
 	case xboard.Illegal:
-		return &answer{line: line, wrong: "it takes a legal move for illegal"}, nil
+		return &answer{line: line, invalid: "it takes a legal move for illegal"}, nil
 	case xboard.Thinking:
 		return nil, &uci.Info{
 			Depth: r.Thought.Depth, Nodes: r.Thought.Nodes, Time: r.Thought.Time, Score: xboardScore(r.Thought.Score),
@@ -207,15 +207,15 @@ func xboardScore(n int) uci.Score {
 	return uci.Score{Unit: uci.Centipawns, Value: n}
 }
 
-func (t *xboardTalk) objects(line string) bool {
+func (t *xboardDialect) isError(line string) bool {
 	r, _ := xboard.Parse(line)
 	return r.Kind == xboard.Error
 }
 
-func (t *xboardTalk) searchOtherwise() bool { return false }
+func (t *xboardDialect) alternateInfinite() bool { return false }
 
-func (t *xboardTalk) hush() string     { return xboard.Now }
-func (t *xboardTalk) farewell() string { return xboard.Quit }
+func (t *xboardDialect) stopCommand() string { return xboard.Now }
+func (t *xboardDialect) quitCommand() string { return xboard.Quit }
 
 // foreign is nothing here: the protocol lets programs write what they like.
-func (t *xboardTalk) foreign(string) bool { return false }
+func (t *xboardDialect) unknownLine(string) bool { return false }

@@ -83,7 +83,7 @@ type session struct {
 
 // task is work under way, a search as a rule.
 type task struct {
-	thought *engine.Thought // nil for other work
+	search  *engine.Search // nil for other work
 	done    <-chan struct{}
 	stop    func()
 	stopped bool   // stop was called
@@ -309,13 +309,13 @@ func (s *session) begin(r engine.Request) {
 	// The goroutine that reports waits for the loop; when the search is given
 	// up, abandon listens in its place.
 	r.Watch = func(i search.Info) { s.infos <- i }
-	thought, err := s.ask(r)
+	run, err := s.ask(r)
 	if err != nil {
 		s.speak.answer(search.Result{}, err)
 		return
 	}
-	s.task = &task{thought: thought, done: thought.Done(), stop: thought.Stop, finish: func() {
-		s.speak.answer(thought.Wait())
+	s.task = &task{search: run, done: run.Done(), stop: run.Stop, finish: func() {
+		s.speak.answer(run.Wait())
 	}}
 }
 
@@ -324,11 +324,11 @@ func (s *session) begin(r engine.Request) {
 // first move pays for that, on its clock. It takes moments, in which nothing is
 // read. Not while a search runs.
 func (s *session) warm() {
-	thought, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
+	run, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
 	if err != nil {
 		return // the first search will say why
 	}
-	thought.Wait()
+	run.Wait()
 	s.newGame()
 }
 
@@ -340,7 +340,7 @@ func (s *session) ready() {
 }
 
 // ask has the pool think about the position.
-func (s *session) ask(r engine.Request) (*engine.Thought, error) {
+func (s *session) ask(r engine.Request) (*engine.Search, error) {
 	if s.pos == nil {
 		return nil, errNoPosition
 	}
@@ -353,7 +353,7 @@ func (s *session) ask(r engine.Request) (*engine.Thought, error) {
 	}
 	r.Game, r.Position = s.game, s.pos
 	r.Limits.Threads = s.setup.Threads
-	return s.pool.Think(r)
+	return s.pool.Start(r)
 }
 
 // open opens a game, unless the one that is open is of the same kind.
@@ -394,8 +394,8 @@ func (s *session) stop() {
 // hit tells a pondering search that the expected move was played: its clock
 // runs from now on.
 func (s *session) hit(c *engine.Clock) {
-	if s.task != nil && s.task.thought != nil {
-		s.task.thought.PonderHit(s.running(c))
+	if s.task != nil && s.task.search != nil {
+		s.task.search.PonderHit(s.running(c))
 	}
 }
 

@@ -28,8 +28,8 @@ type Options struct {
 	// Warn is told what is wrong with the books that a spec names, and the
 	// player plays without them; where it is nil, there is no such player.
 	Warn func(error)
-	// Tables are endgame tables for our own engine, but not at a level; nil
-	// are none.
+	// Tables are endgame tables for our own engine, except at the levels that err
+	// on purpose; nil are none.
 	Tables xiangqi.Tables
 	// LevelElo is the measured strength of a game's level; ok is false where it
 	// was not measured. Nil knows of none.
@@ -169,7 +169,7 @@ func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
 		own.Threads = s.Threads
 	}
 	if s.Level > 0 {
-		return level.New(gameName, s.Level)
+		return level.New(gameName, s.Level, o.Tables)
 	}
 	return engine.New(gameName, own)
 }

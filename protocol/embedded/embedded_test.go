@@ -65,7 +65,7 @@ func TestRequestAcrossAccounts(t *testing.T) {
 	}
 }
 
-// The platform alone has JetStream, whatever the others are permitted.
+// Only the platform's account has JetStream, regardless of permissions.
 func TestJetStream(t *testing.T) {
 	srv := start(t, Config{})
 	for name, want := range map[string]bool{"PLATFORM": true, "PLAYERS": false, "WATCH": false} {
@@ -79,8 +79,8 @@ func TestJetStream(t *testing.T) {
 	}
 }
 
-// The user "bots" may act for every player of configs/bots.json, and hear the
-// pools of its games.
+// The user "bots" may act for every player in configs/bots.json, and receives the
+// offers in the pools of its games.
 func TestShippedPlayers(t *testing.T) {
 	data, err := os.ReadFile("../../configs/bots.json")
 	if err != nil {
@@ -167,7 +167,7 @@ func fill(t *testing.T, dir string, n int) {
 	}
 }
 
-// What was stored is there after a restart.
+// Stored messages survive a restart.
 func TestRestart(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 40)
@@ -189,8 +189,8 @@ func recordSize(block []byte) int { return int(binary.LittleEndian.Uint32(block)
 
 const stream = "jetstream/PLATFORM/streams/GAMES"
 
-// A damaged directory stops the start with an error that names the file, and
-// nothing on disk is changed by the attempt.
+// On damaged data the server does not start. The error names the file, and nothing
+// on disk is changed.
 func TestDamage(t *testing.T) {
 	flip := func(back int) func([]byte) []byte { // a bit of the byte that far from the end
 		return func(b []byte) []byte { b[len(b)-back] ^= 1; return b }
@@ -254,11 +254,11 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A stream that looks sound and that the server can't recover stops the start too.
+// The server does not start either if it can't recover a stream that looks intact.
 func TestNotRecovered(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 5)
-	// A copy put beside the original: its description names the original.
+	// A copy beside the original: its description names the original.
 	twin := filepath.Join(dir, filepath.Dir(stream), "TWIN")
 	if err := os.CopyFS(twin, os.DirFS(filepath.Join(dir, stream))); err != nil {
 		t.Fatal(err)
@@ -288,8 +288,8 @@ func TestNotRecovered(t *testing.T) {
 	}
 }
 
-// A crash leaves no summary and perhaps half a message at the end: the rest is
-// sound, and is served.
+// A crash leaves no summary, and perhaps half a message at the end. The server
+// starts with the rest.
 func TestTornWrite(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 40)

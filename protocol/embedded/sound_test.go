@@ -12,8 +12,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Whatever a sound server leaves behind, it can be started again: after a
-// clean stop and after a crash (a copy of the directory taken while it runs).
+// A server can start on whatever a working server has left: after a clean stop, and
+// after a crash (with a copy of the directory taken while it runs).
 func TestSoundStores(t *testing.T) {
 	type use func(t *testing.T, ctx context.Context, js jetstream.JetStream)
 	publish := func(t *testing.T, ctx context.Context, js jetstream.JetStream, n int) {
@@ -141,7 +141,7 @@ func TestSoundStores(t *testing.T) {
 	}
 }
 
-// serve starts a server on the directory for as long as f takes.
+// serve runs a server on the directory while f runs.
 func serve(t *testing.T, how, dir string, f func(js jetstream.JetStream)) {
 	t.Helper()
 	srv, err := Start(Config{Dir: dir, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)})
@@ -156,7 +156,7 @@ func serve(t *testing.T, how, dir string, f func(js jetstream.JetStream)) {
 	f(js)
 }
 
-// ends are the last sequences of all streams.
+// ends returns the last sequences of all streams.
 func ends(t *testing.T, ctx context.Context, js jetstream.JetStream) map[string]uint64 {
 	t.Helper()
 	out := map[string]uint64{}

@@ -11,7 +11,6 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/game/gomoku"
 	"sparring/record"
 	"sparring/record/format"
 )
@@ -20,6 +19,7 @@ import (
 type reader struct {
 	src   *format.Source
 	nodes line
+	row   row
 	draft *format.Draft
 	cols  int
 	rows  int
@@ -95,38 +95,30 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 func (r *reader) which(o format.ReadOptions) error {
 	gm, ok := r.info("GM")
 	number := simple(gm.text)
-	for name, n := range gameNumbers {
-		if n == number {
-			r.draft.Game = name
+	// Many programs write every game as one of Go, or leave GM out.
+	given := ""
+	if !ok || number == "1" {
+		given, _, _ = strings.Cut(o.Rules, "/")
+	}
+	for _, g := range games {
+		if g.number == number || g.game == given {
+			r.row, r.draft.Game = g, g.game
 			return nil
 		}
 	}
-	// Many programs write every game as one of Go, or leave GM out.
-	if name, _, named := strings.Cut(o.Rules, "/"); named && (!ok || number == "1") {
-		r.draft.Game = name
-		return nil
-	}
 	if !ok {
-		return r.src.Syntax(r.draft.At, "no GM: want GM[4] Gomoku, GM[7] Xiangqi or GM[18] Amazons, or the rules given")
+		return r.src.Syntax(r.draft.At, "no GM: want %s, or the rules given", numbers())
 	}
-	return r.src.Syntax(gm.at, "GM[%.10s]: want 4 (Gomoku), 7 (Xiangqi) or 18 (Amazons)", number)
+	return r.src.Syntax(gm.at, "GM[%.10s]: want %s", number, numbers())
 }
 
 // maxSize bounds boards: the letters a to z.
 const maxSize = 26
 
 func (r *reader) size() error {
-	switch r.draft.Game {
-	case "gomoku":
-		r.cols, r.rows = 15, 15
-	case "xiangqi":
-		r.cols, r.rows = 9, 10
-		return nil
-	default:
-		r.cols, r.rows = 10, 10
-	}
+	r.cols, r.rows = r.row.cols, r.row.rows
 	sz, ok := r.info("SZ")
-	if !ok {
+	if !ok || r.row.setup == nil {
 		return nil
 	}
 	c, rows, both := strings.Cut(simple(sz.text), ":")
@@ -155,15 +147,7 @@ func (r *reader) rules(o format.ReadOptions) error {
 		d.Rules = []string{ru}
 		return nil
 	}
-	switch d.Game {
-	case "amazons":
-		d.Rules = []string{fmt.Sprintf("amazons/%dx%d", r.cols, r.rows)}
-	case "gomoku":
-		size := "-" + strconv.Itoa(r.rows)
-		d.Rules = format.RuleSets(d.Game, ru, func(name string) bool { return strings.HasSuffix(name, size) })
-	default:
-		d.Rules = format.RuleSets(d.Game, ru, func(string) bool { return true })
-	}
+	d.Rules = r.row.rules(r.cols, r.rows, ru)
 	if len(d.Rules) == 0 {
 		return r.src.Syntax(d.At, "no rule set of %s fits a board of %dx%d", d.Game, r.cols, r.rows)
 	}
@@ -174,20 +158,18 @@ func (r *reader) rules(o format.ReadOptions) error {
 func (r *reader) start() error {
 	d := r.draft
 	begins := r.begins()
-	if d.Game == "xiangqi" {
-		r.first = "W"
+	r.first = r.row.first
+	if r.row.setup == nil {
 		if v, ok := r.info("FEN"); ok {
 			d.Position, d.SetupAt = simple(v.text), v.at
-		} else if begins == "B" {
-			r.first = "B"
+		} else if begins != "" {
+			r.first = begins
 		}
 		return nil
 	}
-	r.first = "B"
-	b := boards[d.Game]
-	g := format.NewGrid(r.cols, r.rows, b.sides[0])
-	if begins == "W" {
-		g.Side = b.sides[1]
+	g := format.NewGrid(r.cols, r.rows, r.row.sides[0])
+	if begins == other(r.first) {
+		g.Side = r.row.sides[1]
 	}
 	given := false
 	for i := range r.nodes {
@@ -195,7 +177,7 @@ func (r *reader) start() error {
 		if len(n.props["B"])+len(n.props["W"])+len(n.props["ACT"]) > 0 {
 			break
 		}
-		for _, s := range append([][2]string{{"AE", "."}}, b.setup...) {
+		for _, s := range append([][2]string{{"AE", "."}}, r.row.setup...) {
 			for _, v := range n.props[s[0]] {
 				given, d.SetupAt = true, v.at
 				if err := r.put(g, v, s[1][0]); err != nil {
@@ -207,7 +189,7 @@ func (r *reader) start() error {
 	switch {
 	case given:
 		d.Position = g.String()
-	case begins == "W":
+	case begins == other(r.first):
 		// The usual start with the other side to move.
 		usual, err := r.usual()
 		if err != nil {
@@ -299,7 +281,7 @@ func (r *reader) moves(n *node) {
 	slices.SortFunc(moves, func(a, b move) int { return a.at - b.at })
 	for _, m := range moves {
 		r.draft.Move(m.at, record.Ply{}, func(p game.Position) (game.Move, error) {
-			if turn := r.turn(p); turn != m.colour {
+			if turn := colour(p, r.first); turn != m.colour {
 				return game.NoMove, fmt.Errorf("%w: %s moves, but it is the turn of %s", game.ErrIllegal, m.colour, turn)
 			}
 			text, err := r.moveText(simple(m.text))
@@ -332,46 +314,28 @@ func (r *reader) notes(n *node, ply *record.Ply) {
 	}
 }
 
-// turn is the colour to move, as the file names it.
-func (r *reader) turn(p game.Position) string {
-	if g, ok := p.(*gomoku.Position); ok {
-		return [...]string{gomoku.Black: "B", gomoku.White: "W"}[g.ToMove()]
-	}
-	if (p.Turn() == game.First) == (r.first == "B") {
-		return "B"
-	}
-	return "W"
-}
-
 // moveText is a move in the form of the rules.
 func (r *reader) moveText(text string) (string, error) {
 	low := strings.ToLower(text)
 	if strings.ContainsAny(low, "0123456789") { // the game's own coordinates
-		if r.draft.Game == "xiangqi" {
+		if r.row.hyphens {
 			low = strings.ReplaceAll(low, "-", "")
 		}
 		return low, nil
 	}
-	want := map[string]int{"gomoku": 1, "xiangqi": 2, "amazons": 3}[r.draft.Game]
+	want := r.row.points()
 	if len(text) != 2*want {
 		return "", fmt.Errorf("%w: move %.20q: want %d letters", game.ErrSyntax, text, 2*want)
 	}
-	var points [3]string
-	for i := range want {
+	points := make([]any, want)
+	for i := range points {
 		col, row, ok := r.point(text[2*i : 2*i+2])
 		if !ok {
 			return "", fmt.Errorf("%w: %q is no point of a board of %dx%d", game.ErrSyntax, text[2*i:2*i+2], r.cols, r.rows)
 		}
-		number := r.rows - row
-		if r.draft.Game == "xiangqi" {
-			number-- // ranks count from 0
-		}
-		points[i] = letter(col) + strconv.Itoa(number)
+		points[i] = letter(col) + strconv.Itoa(r.rows-1-row+r.row.lowest)
 	}
-	if want == 3 {
-		return points[0] + points[1] + "/" + points[2], nil
-	}
-	return points[0] + points[1], nil
+	return fmt.Sprintf(r.row.move, points...), nil
 }
 
 // clock reads TM and OT as this package writes them, and as the Go servers do.
@@ -400,12 +364,9 @@ func tm0(tm string) string {
 // Black in the end.
 func (r *reader) finish(o format.ReadOptions) (*record.Record, error) {
 	d := r.draft
-	first := r.first
 	d.Settle = func(end game.Position) {
-		if g, ok := end.(*gomoku.Position); ok && g.Seat(gomoku.Black) == game.Second {
-			first = "W"
-		}
-		second := map[string]string{"B": "W", "W": "B"}[first]
+		first := firstColour(end, r.first)
+		second := other(first)
 		format.SetName(&d.Record.Seats[game.First], r.text("P"+first), r.text(first+"P"))
 		format.SetName(&d.Record.Seats[game.Second], r.text("P"+second), r.text(second+"P"))
 		d.Result, d.Reason = r.result(first)

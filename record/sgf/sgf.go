@@ -19,8 +19,14 @@
 package sgf
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
+	"sparring/game"
+	"sparring/game/amazons"
+	"sparring/game/gomoku"
+	"sparring/game/xiangqi"
 	"sparring/record/format"
 )
 
@@ -30,7 +36,7 @@ func Format() format.Format {
 		Name:  "sgf",
 		Ext:   ".sgf",
 		About: "Smart Game Format FF[4], collections and main lines",
-		Games: []string{"gomoku", "xiangqi", "amazons"},
+		Games: names(),
 		Detect: func(text string) bool {
 			head := strings.Map(func(r rune) rune {
 				if strings.ContainsRune(" \t\r\n", r) {
@@ -46,8 +52,102 @@ func Format() format.Format {
 	}
 }
 
-// The numbers of the games in GM.
-var gameNumbers = map[string]string{"gomoku": "4", "xiangqi": "7", "amazons": "18"}
+// row says how SGF writes a game.
+type row struct {
+	game   string // its name
+	number string // in GM
+	first  string // colour of the seat that opens the usual game: "B" or "W"
+	// cols and rows are the board where SZ says nothing; lowest is the number
+	// of the lowest row in the texts of the rules.
+	cols, rows, lowest int
+	// move is the form of the rules' text for a move that SGF writes as points,
+	// with "%s" for each point. Any other move is a choice, written in ACT.
+	move string
+	// hyphens: coordinates with hyphens between them are read too.
+	hyphens bool
+	// setup pairs the properties that set up a position with the letters of the
+	// position's text; sides has that text's letters of the side to move, by
+	// seat. A game without them has a fixed board, and its start position in FEN.
+	setup [][2]string
+	sides [2]string
+	// rules lists the rule sets that a game on such a board may be under; hint
+	// is RU.
+	rules func(cols, rows int, hint string) []string
+}
+
+// games lists the games that can be written. Others are refused.
+var games = []row{
+	{
+		game: gomoku.Name, number: "4", first: "B", cols: 15, rows: 15, lowest: 1, move: "%s",
+		setup: [][2]string{{"AB", "x"}, {"AW", "o"}}, sides: [2]string{"b", "w"},
+		rules: func(_, rows int, hint string) []string {
+			size := "-" + strconv.Itoa(rows)
+			return format.RuleSets(gomoku.Name, hint, func(name string) bool { return strings.HasSuffix(name, size) })
+		},
+	},
+	{
+		game: xiangqi.Name, number: "7", first: "W", cols: 9, rows: 10, lowest: 0, move: "%s%s", hyphens: true,
+		rules: func(_, _ int, hint string) []string {
+			return format.RuleSets(xiangqi.Name, hint, func(string) bool { return true })
+		},
+	},
+	{
+		game: amazons.Name, number: "18", first: "B", cols: 10, rows: 10, lowest: 1, move: "%s%s/%s",
+		setup: [][2]string{{"AB", "Q"}, {"AW", "q"}, {"AA", "*"}}, sides: [2]string{"w", "b"},
+		rules: func(cols, rows int, _ string) []string {
+			return []string{fmt.Sprintf("%s/%dx%d", amazons.Name, cols, rows)}
+		},
+	},
+}
+
+// names are the names of the games.
+func names() (all []string) {
+	for _, g := range games {
+		all = append(all, g.game)
+	}
+	return all
+}
+
+// numbers lists the games by what GM has for them.
+func numbers() string {
+	var all []string
+	for _, g := range games {
+		all = append(all, g.number+" ("+g.game+")")
+	}
+	return strings.Join(all, ", ")
+}
+
+// points is how many points a move is written as.
+func (g row) points() int { return strings.Count(g.move, "%s") }
+
+// colour is that of the side to move, in a file where seat first has a colour.
+// In Gomoku colours belong to stones: an opening procedure may swap seats.
+func colour(p game.Position, first string) string {
+	if g, ok := p.(*gomoku.Position); ok {
+		return [...]string{gomoku.Black: "B", gomoku.White: "W"}[g.ToMove()]
+	}
+	if p.Turn() == game.First {
+		return first
+	}
+	return other(first)
+}
+
+// firstColour is the colour of seat first in a file: the one given, unless an
+// opening procedure left Black to the second seat.
+func firstColour(end game.Position, first string) string {
+	if g, ok := end.(*gomoku.Position); ok && g.Seat(gomoku.Black) == game.Second {
+		return "W"
+	}
+	return first
+}
+
+// other is the other colour.
+func other(colour string) string {
+	if colour == "B" {
+		return "W"
+	}
+	return "B"
+}
 
 // letter is a column, or a row from the top, as SGF writes it.
 func letter(n int) string { return string(rune('a' + n)) }

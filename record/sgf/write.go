@@ -2,14 +2,14 @@ package sgf
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"sparring/game"
-	"sparring/game/amazons"
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/game/xiangqi"
 	"sparring/record"
 	"sparring/record/format"
 )
@@ -18,6 +18,7 @@ import (
 type writer struct {
 	strings.Builder
 	r      *record.Record
+	row    row
 	first  string // colour of seat first: "B" or "W"
 	cols   int    // of the board
 	rows   int
@@ -52,15 +53,21 @@ func (w *writer) node() {
 
 func (w *writer) game(charset format.Charset) error {
 	r := w.r
-	number, ok := gameNumbers[r.Game]
-	if !ok {
+	i := slices.IndexFunc(games, func(g row) bool { return g.game == r.Game })
+	if i < 0 {
 		return fmt.Errorf("%w: a game of %s", format.ErrCannot, r.Game)
 	}
+	w.row = games[i]
+	end, err := format.Played(r, func(int, game.Position, game.Move) error { return nil })
+	if err != nil {
+		return err
+	}
+	w.first = firstColour(end, w.row.first)
 	ca := "UTF-8"
 	if charset == format.GBK {
 		ca = "GB18030"
 	}
-	w.WriteString("(;FF[4]GM[" + number + "]CA[" + ca + "]AP[Sparring:1]")
+	w.WriteString("(;FF[4]GM[" + w.row.number + "]CA[" + ca + "]AP[Sparring:1]")
 	w.prop("RU", r.Rules)
 	w.prop("EV", simple(r.Event))
 	w.prop("PC", simple(r.Place))
@@ -70,22 +77,17 @@ func (w *writer) game(charset format.Charset) error {
 	w.clock()
 	w.prop("GN", r.ID)
 	w.prop("GC", r.Text)
-	switch r.Game {
-	case "gomoku":
-		return w.gomoku()
-	case "xiangqi":
-		w.first = "W"
-		w.prop("FEN", r.Position)
-	default:
-		w.first = "B"
-		if err := w.start(); err != nil {
-			return err
-		}
+	if err := w.start(); err != nil {
+		return err
 	}
 	w.players()
-	_, err := format.Played(r, func(ply int, p game.Position, m game.Move) error {
+	_, err = format.Played(r, func(ply int, p game.Position, m game.Move) error {
 		w.node()
-		w.prop(w.colour(p.Turn()), w.squares(m))
+		if points, ok := w.points(p.Format(m)); ok {
+			w.prop(colour(p, w.first), points)
+		} else {
+			w.prop("ACT", p.Format(m))
+		}
 		w.notes(&r.Plies[ply-1], w.colour(p.Turn()))
 		return nil
 	})
@@ -93,25 +95,25 @@ func (w *writer) game(charset format.Charset) error {
 	return err
 }
 
-// squares are the points of a move of Xiangqi or Amazons.
-func (w *writer) squares(m game.Move) string {
-	if w.r.Game == "xiangqi" {
-		from, to := xiangqi.From(m), xiangqi.To(m)
-		return letter(from.File()) + letter(9-from.Rank()) + letter(to.File()) + letter(9-to.Rank())
+var point = regexp.MustCompile(`[a-z][0-9]+`)
+
+// points are the points of a move that the rules write as its row says.
+func (w *writer) points(text string) (points string, ok bool) {
+	if point.ReplaceAllString(text, "%s") != w.row.move {
+		return "", false
 	}
-	from, to, arrow := amazons.Squares(m)
-	var s string
-	for _, at := range []amazons.Square{from, to, arrow} {
-		s += w.point(int(at)%w.cols, int(at)/w.cols)
+	for _, at := range point.FindAllString(text, -1) {
+		number, _ := strconv.Atoi(at[1:]) // digits only
+		points += at[:1] + letter(w.rows-1-(number-w.row.lowest))
 	}
-	return s
+	return points, true
 }
 
 func (w *writer) colour(s game.Seat) string {
-	if (s == game.First) == (w.first == "B") {
-		return "B"
+	if s == game.First {
+		return w.first
 	}
-	return "W"
+	return other(w.first)
 }
 
 func (w *writer) players() {
@@ -181,41 +183,6 @@ func (w *writer) notes(p *record.Ply, colour string) {
 	w.prop("C", format.Comment(&said))
 }
 
-func (w *writer) gomoku() error {
-	r := w.r
-	stones, _, black, err := format.Stones(r)
-	if err != nil {
-		return err
-	}
-	if w.first = "B"; black == game.Second {
-		w.first = "W"
-	}
-	if err := w.start(); err != nil {
-		return err
-	}
-	w.players()
-	for i := range r.Plies {
-		p := &r.Plies[i]
-		w.node()
-		if len(stones) > 0 && stones[0].Ply == i+1 {
-			w.prop(stoneColour(stones[0]), w.point(stones[0].Col, stones[0].Row))
-			stones = stones[1:]
-		} else {
-			w.prop("ACT", p.Move)
-		}
-		w.notes(p, w.colour(p.Seat))
-	}
-	w.WriteString(")\n")
-	return nil
-}
-
-func stoneColour(s format.Stone) string {
-	if s.Black {
-		return "B"
-	}
-	return "W"
-}
-
 // place writes the points of a setup property.
 func (w *writer) place(id string, points []string) {
 	if len(points) > 0 {
@@ -223,20 +190,13 @@ func (w *writer) place(id string, points []string) {
 	}
 }
 
-// board is what must be known of a game to set its start position up: the
-// letters of its position texts, by the properties of SGF.
-type board struct {
-	setup [][2]string // property and letter of the position text
-	sides [2]string   // side to move, by seat
-}
-
-var boards = map[string]board{
-	"gomoku":  {setup: [][2]string{{"AB", "x"}, {"AW", "o"}}, sides: [2]string{"b", "w"}},
-	"amazons": {setup: [][2]string{{"AB", "Q"}, {"AW", "q"}, {"AA", "*"}}, sides: [2]string{"w", "b"}},
-}
-
 // start writes the size of the board and a start position that is not the usual one.
 func (w *writer) start() error {
+	if w.row.setup == nil {
+		w.cols, w.rows = w.row.cols, w.row.rows
+		w.prop("FEN", w.r.Position)
+		return nil
+	}
 	rules, err := catalog.Rules(w.r.Rules)
 	if err != nil {
 		return err
@@ -265,7 +225,7 @@ func (w *writer) start() error {
 		}
 	}
 	delete(points, '.')
-	for _, s := range boards[w.r.Game].setup {
+	for _, s := range w.row.setup {
 		w.place(s[0], points[s[1][0]])
 		delete(points, s[1][0])
 	}
@@ -275,6 +235,3 @@ func (w *writer) start() error {
 	w.prop("PL", w.colour(p.Turn()))
 	return nil
 }
-
-// point is a point with column and row from 0 at the bottom left.
-func (w *writer) point(col, row int) string { return letter(col) + letter(w.rows-1-row) }

@@ -101,7 +101,7 @@ func TestLevels(t *testing.T) {
 	}
 	lost := map[int]int{}
 	for _, n := range []int{level.Weakest, level.Strongest} {
-		s, err := level.New(Name, n)
+		s, err := level.New(Name, n, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func With(params search.Params, names ...string) search.Params {
 
 // Find runs one search to its end, on a table of its own.
 func Find(p search.Position, params search.Params, limits search.Limits) search.Result {
-	return search.New(params, search.NewTable(1<<16)).Start(p, limits, nil).Wait()
+	return search.New(params, search.NewTable(1<<16)).NewGame(search.GameOptions{}).Start(p, limits, nil).Wait()
 }
 
 // Against holds the kernel against Minimax at depths up to deepest, with the

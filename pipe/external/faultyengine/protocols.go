@@ -78,6 +78,10 @@ func (e *gomocupEngine) obey(line string) bool {
 		}
 		e.move()
 	case gomocup.Begin:
+		if e.pos.Ply() > 0 {
+			e.say(gomocup.Answer{Kind: gomocup.Error, Text: "there are stones on the board"})
+			break
+		}
 		e.move()
 	case gomocup.Turn:
 		e.put(c.At)

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// leases are the claims of this process, in a bucket whose keys expire: one for
-// each game it referees and one for the rounds of the ladder. A lease decides
-// who tries; what was really done, the logs decide.
+// leases are those that this process holds, in a bucket whose keys expire: one
+// for each game that it referees and one for the rounds of the ladder. A lease
+// only decides which arena tries; the logs decide what was done.
 type leases struct {
 	kv   jetstream.KeyValue
 	name string
@@ -23,15 +23,15 @@ type leases struct {
 
 	mu   sync.Mutex
 	held map[string]*lease
-	seen map[string]time.Time // when the watcher last saw a key taken or renewed, by anybody
+	seen map[string]time.Time // when the watcher last saw a key taken or renewed by any arena
 }
 
-// lease is a claim that is held.
+// lease is one that this process holds.
 type lease struct {
 	key      string
 	revision uint64
 	renewed  time.Time
-	noRoom   time.Time // when the bucket last refused a renewal for want of space
+	noRoom   time.Time // when the bucket last had no space for a renewal
 	lost     context.CancelCauseFunc
 }
 
@@ -39,8 +39,9 @@ func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(e
 	return &leases{kv: kv, name: name, ttl: ttl, off: off, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
 }
 
-// take claims a key; ok is false when somebody else has it, or the bucket
-// can't be reached. When the claim is lost later, lost is called with the reason.
+// take acquires the lease of a key. It returns false when another arena holds it
+// or the bucket can't be reached. If the lease is lost later, lost is called
+// with the reason.
 func (l *leases) take(ctx context.Context, key string, lost context.CancelCauseFunc) bool {
 	try, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
@@ -58,11 +59,11 @@ func (l *leases) take(ctx context.Context, key string, lost context.CancelCauseF
 	return true
 }
 
-// giveBackWithin bounds the wait for a courtesy: a lease that is not given back
-// expires.
+// giveBackWithin bounds the wait for a release; a lease that is not released
+// expires anyway.
 const giveBackWithin = 500 * time.Millisecond
 
-// release gives a claim back, so that others need not wait until it expires.
+// release gives a lease back, so that others need not wait until it expires.
 func (l *leases) release(ctx context.Context, key string) {
 	l.mu.Lock()
 	held := l.held[key]
@@ -74,19 +75,20 @@ func (l *leases) release(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(ctx, giveBackWithin)
 	defer cancel()
 	if err := l.kv.Delete(ctx, key, jetstream.LastRevision(held.revision)); err != nil {
-		l.log.Debug().Err(err).Str("lease", key).Msg("lease not given back; it expires")
+		l.log.Debug().Err(err).Str("lease", key).Msg("lease not released; it expires")
 	}
 }
 
-// drop forgets a claim without giving it back.
+// drop forgets a lease without releasing it.
 func (l *leases) drop(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.held, key)
 }
 
-// fresh reports whether a claim was renewed so lately that nobody else can
-// have it, or the bucket has no room: then nobody else can claim anything.
+// fresh reports whether a lease was renewed so recently that no other arena can
+// hold it. That also holds while the bucket has no space, since then no arena
+// can take a lease.
 func (l *leases) fresh(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,18 +96,18 @@ func (l *leases) fresh(key string) bool {
 	return held != nil && (time.Since(held.renewed) < l.ttl || time.Since(held.noRoom) < l.ttl)
 }
 
-// free reports whether nobody seems to hold the key. It may be wrong either
-// way for a moment; take finds out.
+// free reports whether no arena seems to hold the key. It may be wrong for a
+// moment; take decides.
 func (l *leases) free(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Since(l.seen[key]) > 2*l.ttl && l.held[key] == nil
 }
 
-// renewAtOnce is how many claims are renewed at the same time.
+// renewAtOnce is how many leases are renewed at the same time.
 const renewAtOnce = 32
 
-// keep renews the claims until ctx ends.
+// keep renews the leases until ctx ends.
 func (l *leases) keep(ctx context.Context) {
 	tick := time.NewTicker(l.ttl / 3)
 	defer tick.Stop()
@@ -130,7 +132,7 @@ func (l *leases) keep(ctx context.Context) {
 	}
 }
 
-// renew prolongs one claim, if the bucket can be reached.
+// renew extends one lease, if the bucket can be reached.
 func (l *leases) renew(ctx context.Context, held *lease) {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl/3)
 	defer cancel()
@@ -166,7 +168,7 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 	}
 }
 
-// refused notes a renewal that failed because the disk is full.
+// refused notes that a renewal failed because the disk is full.
 func (l *leases) refused(held *lease, err error, at time.Time) {
 	if full(err) || l.off(err) {
 		l.mu.Lock()
@@ -175,7 +177,7 @@ func (l *leases) refused(held *lease, err error, at time.Time) {
 	}
 }
 
-// watch follows who holds what until ctx ends.
+// watch follows which keys are held until ctx ends.
 func (l *leases) watch(ctx context.Context) error {
 	w, err := l.kv.WatchAll(ctx)
 	if err != nil {
@@ -192,7 +194,7 @@ func (l *leases) watch(ctx context.Context) error {
 					return
 				}
 				if entry == nil {
-					continue // all that was there has been seen
+					continue // all existing keys have been seen
 				}
 				l.mu.Lock()
 				if entry.Operation() == jetstream.KeyValuePut {

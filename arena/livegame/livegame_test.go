@@ -1,4 +1,4 @@
-package match
+package livegame
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 	"sparring/protocol"
 )
 
-// table is a match with a log of its own and the time of day, as a referee
+// table is a game with a log of its own and the time of day, as a referee
 // would run it: the twin of a game on the network.
 type table struct {
 	testing.TB
-	*Match
+	*Game
 	log []protocol.Event
 	ids int
 }
@@ -33,7 +33,7 @@ func open(t testing.TB, terms protocol.Terms, policy Policy, kinds ...protocol.K
 	if refused != nil {
 		t.Fatal(refused)
 	}
-	tb := &table{TB: t, Match: m}
+	tb := &table{TB: t, Game: m}
 	tb.store(e)
 	return tb
 }
@@ -194,7 +194,7 @@ func TestArrivalCounts(t *testing.T) {
 }
 
 // What the store takes for an entry is not charged to the seat to act.
-func TestExcuse(t *testing.T) {
+func TestCreditDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "5", true), DefaultPolicy())
 		tb.play()
@@ -202,7 +202,7 @@ func TestExcuse(t *testing.T) {
 		time.Sleep(time.Second)
 		e := tb.Vacate(game.Second, "b1", "gone", time.Now())
 		time.Sleep(10 * time.Second)
-		tb.Excuse(10 * time.Second)
+		tb.CreditDelay(10 * time.Second)
 		tb.store(e)
 		if e := tb.Expire(time.Now()); e != nil {
 			t.Fatalf("%s by %s", e.Kind, e.Outcome.Reason)
@@ -296,7 +296,7 @@ func TestTakebacks(t *testing.T) {
 	}
 }
 
-// Every kind of refusal leaves the match as it was.
+// Every kind of refusal leaves the game as it was.
 func TestRefusals(t *testing.T) {
 	tb := open(t, terms(t, "60", true), DefaultPolicy())
 	tb.play()
@@ -325,7 +325,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %+v with event %v, want refusal %s", c.name, ans.Answer, e != nil, c.want)
 		}
 		if after := fmt.Sprintf("%+v", tb.Snapshot(epoch)); after != before {
-			t.Errorf("%s changed the match:\n%s\n%s", c.name, before, after)
+			t.Errorf("%s changed the game:\n%s\n%s", c.name, before, after)
 		}
 	}
 	tb.code(tb.done(tb.Move("bob", good, time.Now(), time.Now())), protocol.Accepted)
@@ -352,7 +352,7 @@ func TestKeyDispute(t *testing.T) {
 	}
 }
 
-// A change of referee at any moment costs no time and loses nothing: the match
+// A change of referee at any moment costs no time and loses nothing: the game
 // is the same again from the last entry, and its clock stands until the seat to
 // act is heard.
 func TestRestore(t *testing.T) {
@@ -369,7 +369,7 @@ func TestRestore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tb.Match = m
+			tb.Game = m
 			tb.store(e)
 			if e.Term != 2 || e.Kind != protocol.EventTakeover || e.Clocks.Running != nil || e.Clocks.Seats != last.Clocks.Seats {
 				t.Errorf("%s: %s of term %d, clocks %+v; want a takeover of term 2 with %+v standing", clock, e.Kind, e.Term, e.Clocks, last.Clocks)
@@ -401,7 +401,7 @@ func TestRestoreWaitsOnlySoLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tb.Match = m
+		tb.Game = m
 		tb.store(e)
 		began := time.Now()
 		tb.run(time.Hour)

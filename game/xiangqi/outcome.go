@@ -2,10 +2,10 @@ package xiangqi
 
 import "sparring/game"
 
-// Occurrences is how often a position must occur to be judged.
+// Occurrences is how often a position must occur for the rules to end the game.
 const Occurrences = 3
 
-// Outcome is how the game whose states the board holds stands.
+// Outcome is the outcome of the game whose states the board holds.
 func (r *Rules) Outcome(b *Board) game.Outcome {
 	if !b.AnyLegal() {
 		winner := game.WonBy(b.side.Other().Seat())
@@ -18,7 +18,7 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 		return game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}
 	}
 	if span := b.Recurrence(Occurrences - 1); span > 0 && !r.repeats {
-		return r.Judge(b, span)
+		return r.JudgeRepetition(b, span)
 	}
 	if r.limit > 0 && int(b.State().Quiet) >= r.limit {
 		return game.Outcome{Result: game.Draw, Reason: game.MoveLimit}
@@ -45,8 +45,9 @@ func (b *Board) Insufficient() bool {
 	return !b.of[MakePiece(owner.Other(), Elephant)].Any()
 }
 
-// Recurrence is how many plies ago the position stood for the n-th last time
-// before now; 0 when it did not, since the last capture or pass.
+// Recurrence is how many plies ago the position last occurred (n = 1), occurred
+// for the second to last time (n = 2), and so on; 0 if it did not, since the
+// last capture or pass.
 func (b *Board) Recurrence(n int) (span int) {
 	last := len(b.states) - 1
 	key := b.states[last].Key
@@ -67,11 +68,11 @@ func (b *Board) Recurrence(n int) (span int) {
 	return 0
 }
 
-// Judge is the verdict on the last span plies, which led from a position back
-// to itself without a capture or a pass, as if they were repeated until the
-// rules call for a verdict. It takes them back and plays them again: the board
-// is afterwards as it was.
-func (r *Rules) Judge(b *Board, span int) game.Outcome {
+// JudgeRepetition is the outcome if the last span plies, which led from a
+// position back to itself without a capture or a pass, are repeated until the
+// rules end the game. It takes them back and plays them again, which leaves the
+// board as it was.
+func (r *Rules) JudgeRepetition(b *Board, span int) game.Outcome {
 	worst := b.checkOffences(span)
 	if worst == [2]offence{} {
 		switch r.set {
@@ -95,7 +96,8 @@ func (r *Rules) Judge(b *Board, span int) game.Outcome {
 	return game.Outcome{Result: game.WonBy(loser.Other().Seat()), Reason: reason}
 }
 
-// checkOffences finds who gave check with every one of the last span plies.
+// checkOffences finds the sides that gave check with each of their moves in the
+// last span plies.
 func (b *Board) checkOffences(span int) [2]offence {
 	last := len(b.states) - 1
 	worst := [2]offence{checking, checking}

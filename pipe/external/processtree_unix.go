@@ -20,8 +20,8 @@ func reap(c *exec.Cmd, last func()) error {
 	return err
 }
 
-// signalFamily stops or continues a program and its process group.
-func signalFamily(leader int, _ string, stop bool) {
+// signalTree stops or continues a program and its process group.
+func signalTree(leader int, _ string, stop bool) {
 	sig := syscall.SIGCONT
 	if stop {
 		sig = syscall.SIGSTOP
@@ -29,8 +29,8 @@ func signalFamily(leader int, _ string, stop bool) {
 	syscall.Kill(-leader, sig)
 }
 
-func killFamily(leader int, _ string) { syscall.Kill(-leader, syscall.SIGKILL) }
+func killTree(leader int, _ string) { syscall.Kill(-leader, syscall.SIGKILL) }
 
-func familyMemory(int, string) int64 { return 0 }
+func treeMemory(int, string) int64 { return 0 }
 
-func relatives(int, string) (running, zombies int) { return 0, 0 }
+func countDescendants(int, string) (running, zombies int) { return 0, 0 }

@@ -1,4 +1,4 @@
-package match
+package livegame
 
 import (
 	"errors"
@@ -8,37 +8,36 @@ import (
 	"sparring/game/clock"
 )
 
-// Policy is what a platform holds its games to.
+// Policy has the limits of a platform's games.
 type Policy struct {
 	// FirstMove is how long a seat may take for its first move before the
 	// game is aborted without a result.
 	FirstMove time.Duration
-	// AbandonAfter is how long a seat may stay vacant before its player has
-	// lost (or the game is aborted, when it never started).
+	// AbandonAfter is how long a seat may stay vacant before its player loses,
+	// or before the game is aborted if it has not started.
 	AbandonAfter time.Duration
-	// ResumeWithin is the longest time that a clock stands after a change of
-	// referee while the seat to act has not been heard yet: what the
-	// platform caused is not charged.
+	// ResumeWithin is how long a clock stands at most after a change of
+	// referee, until the seat to act is heard. This time is not charged.
 	ResumeWithin time.Duration
-	// FlagGrace is how long after a flag fell the referee still waits for a
-	// move that arrived in time but is not handled yet.
+	// FlagGrace is how long the referee waits after a flag has fallen for a move
+	// that arrived in time but has not been handled yet.
 	FlagGrace time.Duration
-	// LogLimit is the most entries of one game's log; a game that comes
-	// close to it is void.
+	// LogLimit is the largest number of entries in a game's log. A game that
+	// comes close to it is void.
 	LogLimit int
-	// Lag is the credit that people, not bots, have for the network.
+	// Lag is the credit for network lag that people get, but not bots.
 	Lag LagPolicy
 }
 
-// LagPolicy is a quota of network lag for people, after lichess's
-// compensation: a claim is credited as far as the quota reaches, and the quota
-// grows with every move. The zero value credits nothing.
+// LagPolicy is a quota of network lag for people, like the compensation of
+// lichess: lag is credited up to the quota, and the quota grows with every
+// move. The zero value credits nothing.
 type LagPolicy struct {
 	Base      time.Duration // growth per move, whatever the clock
 	PerSecond time.Duration // growth per move for each second of the clock's expected time, see clock.Spec.Expected
-	Most      time.Duration // bound of the growth per move
-	Start     int           // quota at the start, in moves' growths
-	Cap       int           // quota at most, in moves' growths
+	Most      time.Duration // largest growth per move
+	Start     int           // quota at the start, as a number of growths
+	Cap       int           // largest quota, as a number of growths
 }
 
 // DefaultPolicy is for games between bots and people over the internet. The
@@ -54,10 +53,11 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// reserve is how many entries of a log are kept for ending the game.
+// reserve is how many entries of a log are kept free for ending the game.
 const reserve = 8
 
-// Validate reports the faults of what no setting of the command fills.
+// Validate checks what can't be set by an environment variable. The arena's
+// settings include the rest.
 func (p Policy) Validate() error {
 	var errs []error
 	if p.ResumeWithin <= 0 {
@@ -75,7 +75,7 @@ func (p Policy) Validate() error {
 	return errors.Join(errs...)
 }
 
-// lag is the credit one seat has left.
+// lag is the credit that a seat has left.
 type lag struct{ quota, growth, most time.Duration }
 
 func (p LagPolicy) quota(spec clock.Spec) lag {
@@ -85,8 +85,8 @@ func (p LagPolicy) quota(spec clock.Spec) lag {
 	return lag{time.Duration(p.Start) * growth, growth, time.Duration(p.Cap) * growth}
 }
 
-// credit takes what is claimed off the quota, as far as it reaches, and lets
-// the quota grow for the next move.
+// credit deducts claimed lag from the quota, as far as it reaches, and lets the
+// quota grow for the next move. It returns what is credited.
 func (l *lag) credit(claimed time.Duration) time.Duration {
 	c := max(min(claimed, l.quota), 0)
 	l.quota = min(l.quota-c+l.growth, l.most)

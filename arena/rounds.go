@@ -17,10 +17,10 @@ import (
 	"sparring/protocol"
 )
 
-// Round is one round of the ladder: in every game, each bot that was present
-// meets each other once.
+// Round is one round of the ladder: in every game, all bots that were present
+// meet each other once.
 type Round struct {
-	Number   int       `json:"number"` // from 1, over the life of the platform
+	Number   int       `json:"number"` // from 1, never reset
 	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Pairings []Pairing `json:"pairings"`
@@ -32,29 +32,30 @@ type Pairing struct {
 	Terms   protocol.Terms       `json:"terms"`
 	Players [2]protocol.PlayerID `json:"players"` // by seat
 	Done    bool                 `json:"done"`
-	// Outcome of the game; a reason without a result says why there was none.
+	// Outcome of the game. A reason without a result is why it was not played.
 	Outcome game.Outcome `json:"outcome"`
 	Plies   int          `json:"plies"`
 }
 
-// roundKey is the round's place in the ladder's bucket; standings have dots.
+// roundKey is the key of the round in the ladder's bucket. Keys of standings
+// have dots.
 const roundKey = "round"
 
-// ladderPools begins the pools that pairings wait in.
+// ladderPools begins the names of the pools in which pairings wait.
 const ladderPools = "ladder."
 
 // roundLease is held by the arena that runs the rounds.
 const roundLease = "ladder.rounds"
 
-// OnRound has f called after each round that this arena ran, when its games
-// are in the standings. Call it before Run.
+// OnRound sets a function that is called after each round that this arena ran,
+// once its games are rated. Call it before Run.
 func (a *Arena) OnRound(f func(Round)) { a.onRound = f }
 
-// RoundsDone is closed when as many rounds have ended as the settings ask for.
-// Run goes on.
+// RoundsDone is closed when as many rounds have been played as the settings ask
+// for. Run continues.
 func (a *Arena) RoundsDone() <-chan struct{} { return a.roundsDone }
 
-// rounds runs the ladder while this arena has the lease for it, until ctx ends
+// rounds plays rounds while this arena holds the lease for them, until ctx ends
 // or all rounds are done.
 func (a *Arena) rounds(ctx context.Context) {
 	for played := 0; ctx.Err() == nil; {
@@ -67,7 +68,7 @@ func (a *Arena) rounds(ctx context.Context) {
 		for life.Err() == nil {
 			if err := a.playRound(life); err != nil {
 				if life.Err() == nil {
-					a.log.Error().Err(err).Msg("ladder round interrupted; it goes on later")
+					a.log.Error().Err(err).Msg("ladder round interrupted; trying again")
 					rest(life, time.Second)
 				}
 				continue
@@ -85,8 +86,8 @@ func (a *Arena) rounds(ctx context.Context) {
 	}
 }
 
-// playRound takes up the round that was interrupted, or makes the next, and
-// sees it to its end.
+// playRound resumes an interrupted round or starts the next, and plays it to its
+// end.
 func (a *Arena) playRound(ctx context.Context) error {
 	round, revision, err := a.loadRound(ctx)
 	if err != nil {
@@ -101,7 +102,7 @@ func (a *Arena) playRound(ctx context.Context) error {
 		}
 		a.log.Info().Int("round", round.Number).Int("games", len(round.Pairings)).Msg("ladder round starts")
 	} else {
-		a.log.Info().Int("round", round.Number).Int("games", len(round.Pairings)).Msg("ladder round goes on")
+		a.log.Info().Int("round", round.Number).Int("games", len(round.Pairings)).Msg("ladder round resumed")
 	}
 	for _, p := range round.Pairings {
 		if err := a.postPairing(ctx, p); err != nil {
@@ -152,8 +153,8 @@ func (a *Arena) saveRound(ctx context.Context, r Round, revision uint64) (uint64
 	return revision, nil
 }
 
-// makeRound waits until the bots that are present have been the same for a
-// while, and pairs them.
+// makeRound waits until the same bots have been present for a while, and pairs
+// them.
 func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 	var since time.Time
 	was := ""
@@ -164,7 +165,7 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 		if is != was {
 			was, since = is, now
 		}
-		if len(pairs) > 0 && now.Sub(since) >= a.cfg.Ladder.Settle {
+		if len(pairs) > 0 && now.Sub(since) >= a.cfg.Ladder.StableFor {
 			round := Round{Number: number, Started: now.UTC(), Pairings: pairs}
 			for i := range round.Pairings {
 				round.Pairings[i].ID = round.id(&round.Pairings[i])
@@ -176,8 +177,8 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 	return Round{}, context.Cause(ctx)
 }
 
-// pair has each bot of a game meet each other once. Who is first alternates
-// from round to round.
+// pair makes all bots of a game meet each other once. Their seats alternate from
+// round to round.
 func (a *Arena) pair(number int, now time.Time) []Pairing {
 	var all []Pairing
 	for _, g := range catalog.Games() {
@@ -200,16 +201,16 @@ func (a *Arena) pair(number int, now time.Time) []Pairing {
 	return all
 }
 
-// id is the game id of a pairing: the same again when the round is resumed.
+// id is the game id of a pairing, the same when the round is resumed.
 func (r *Round) id(p *Pairing) protocol.GameID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s %s %s", r.Number, r.Started.UnixNano(), p.Terms.Game, p.Players[0], p.Players[1]))
 	return protocol.GameID(strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])))
 }
 
-// postPairing stores the challenge of a pairing whose fate is open. Posting it
-// twice does no harm: the first entry of the game's log decides.
+// postPairing stores the challenge of a pairing that has no log yet. Posting it
+// twice is harmless, because the first entry of the game's log decides.
 func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
-	if _, err := a.store.lastEntry(ctx, p.ID); !errors.Is(err, errNone) {
+	if _, err := a.store.lastEntry(ctx, p.ID); !errors.Is(err, errNoGame) {
 		return err
 	}
 	now := time.Now().UTC()
@@ -221,8 +222,7 @@ func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
 	return err
 }
 
-// awaitRound waits until every pairing has come to an end, its records are
-// stored and rated.
+// awaitRound waits until all pairings have ended and their records are rated.
 func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 	w := wanted{make(map[protocol.GameID]bool), make(map[protocol.PlayerID]time.Time), make(map[protocol.GameID]time.Time)}
 	for open := len(r.Pairings); open > 0; {
@@ -258,22 +258,22 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 
 // wanted is what a round waits for.
 type wanted struct {
-	asked  map[protocol.GameID]bool        // the store was asked for the game; what comes later, the index sees
-	absent map[protocol.PlayerID]time.Time // players that are away; since when
-	idle   map[protocol.GameID]time.Time   // pairings whose players could take their seats and do not; since when
+	asked  map[protocol.GameID]bool        // games looked up in the store; the index sees those that begin later
+	absent map[protocol.PlayerID]time.Time // since when players have been absent
+	noShow map[protocol.GameID]time.Time   // since when players who could take their seats have not done so
 }
 
-// lookAt sees whether a pairing has come to an end, and gives it up when its
-// players have kept it waiting for long before it began.
+// lookAt checks whether a pairing has ended. One that has not begun is cancelled
+// when its players have kept it waiting for too long.
 func (a *Arena) lookAt(ctx context.Context, p *Pairing, w wanted) error {
-	if a.board.isCorrupt(p.ID) { // reported where it was found
+	if a.index.isCorrupt(p.ID) { // already reported
 		p.Done, p.Outcome = true, game.Outcome{Reason: protocol.ReasonVoid}
 		return nil
 	}
-	last, known := a.board.last(p.ID)
+	last, known := a.index.last(p.ID)
 	if !known && !w.asked[p.ID] {
 		var err error
-		if last, _, err = a.store.lastEvent(ctx, p.ID); err != nil && !errors.Is(err, errNone) {
+		if last, _, err = a.store.lastEvent(ctx, p.ID); err != nil && !errors.Is(err, errNoGame) {
 			return err
 		}
 		known, w.asked[p.ID] = err == nil, true
@@ -281,46 +281,46 @@ func (a *Arena) lookAt(ctx context.Context, p *Pairing, w wanted) error {
 	if !known {
 		return a.giveUp(ctx, p, w)
 	}
-	if settled(last) {
+	if isFinal(last) {
 		p.Done, p.Outcome, p.Plies = true, last.Outcome, len(last.Moves)
 	}
 	return nil
 }
 
-// giveUp closes a pairing that has not begun when one of its players has been
-// away for too long, or when both could play and do not.
+// giveUp cancels a pairing that has not begun if one of its players has been
+// absent for too long, or if both could play and do not.
 func (a *Arena) giveUp(ctx context.Context, p *Pairing, w wanted) error {
 	now := time.Now()
-	idle := a.room()
+	couldPlay := a.room()
 	for _, player := range p.Players {
-		if a.presence.anyIntroduction(player, now) != nil {
+		if a.presence.anyHello(player, now) != nil {
 			delete(w.absent, player)
-			idle = idle && !a.presence.busy(player, now)
+			couldPlay = couldPlay && !a.presence.busy(player, now)
 			continue
 		}
-		idle = false
+		couldPlay = false
 		since, ok := w.absent[player]
 		if !ok {
 			w.absent[player] = now
 		}
-		if ok && now.Sub(since) >= a.cfg.Ladder.Absent {
-			return a.callOff(ctx, p, "a player is away")
+		if ok && now.Sub(since) >= a.cfg.Ladder.AbsentFor {
+			return a.cancel(ctx, p, "a player is absent")
 		}
 	}
-	since, ok := w.idle[p.ID]
+	since, ok := w.noShow[p.ID]
 	switch {
-	case !idle:
-		delete(w.idle, p.ID)
+	case !couldPlay:
+		delete(w.noShow, p.ID)
 	case !ok:
-		w.idle[p.ID] = now
-	case a.cfg.Ladder.Idle > 0 && now.Sub(since) >= a.cfg.Ladder.Idle:
-		return a.callOff(ctx, p, "a player takes no seat")
+		w.noShow[p.ID] = now
+	case a.cfg.Ladder.NoShow > 0 && now.Sub(since) >= a.cfg.Ladder.NoShow:
+		return a.cancel(ctx, p, "a player takes no seat")
 	}
 	return nil
 }
 
-// callOff closes a pairing that has not begun.
-func (a *Arena) callOff(ctx context.Context, p *Pairing, why string) error {
+// cancel closes a pairing that has not begun.
+func (a *Arena) cancel(ctx context.Context, p *Pairing, why string) error {
 	ch := protocol.Challenge{Game: p.ID, Terms: p.Terms}
 	for seat, name := range p.Players {
 		ch.Seats[seat].Player = name

@@ -55,12 +55,12 @@ func TestJudgeLeavesTheBoard(t *testing.T) {
 				t.Fatalf("%s: a cycle of 4 plies, found %d", b.fen(1), span)
 			}
 			for _, set := range rules {
-				out := set.Judge(b, span)
+				out := set.JudgeRepetition(b, span)
 				verdicts[out.Reason]++
 				if !slices.Equal(b.states, before.states) || b.of != before.of || b.piece != before.piece || b.king != before.king || b.side != before.side || b.seen != before.seen {
 					t.Fatalf("%s: %s changed the board", b.fen(1), set.Name())
 				}
-				if again := set.Judge(b, span); again != out {
+				if again := set.JudgeRepetition(b, span); again != out {
 					t.Fatalf("%s: %s says %v, then %v", b.fen(1), set.Name(), out, again)
 				}
 			}

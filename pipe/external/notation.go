@@ -12,12 +12,12 @@ import (
 // hint says what an illegal move looks like, "" where it looks like nothing
 // known. The programs that play one are mostly right about the game and wrong
 // about how its squares are called.
-func (x *examination) hint(p game.Position, err error) string {
+func (x *checker) hint(p game.Position, err error) string {
 	fault, ok := errors.AsType[*engine.Fault](err)
-	if !ok || fault.Kind != engine.FaultIllegal || x.said == "" {
+	if !ok || fault.Kind != engine.FaultIllegal || x.lastMove == "" {
 		return ""
 	}
-	text := x.said
+	text := x.lastMove
 	rows := boardHeight(p)
 	legal := func(t string) bool { _, err := p.Parse(t); return err == nil }
 	switch {

@@ -36,25 +36,25 @@ func reap(c *exec.Cmd, last func()) error {
 	return c.Wait()
 }
 
-// signalFamily stops or continues a program and its children.
-func signalFamily(leader int, mark string, stop bool) {
+// signalTree stops or continues a program and its children.
+func signalTree(leader int, mark string, stop bool) {
 	sig := syscall.SIGCONT
 	if stop {
 		sig = syscall.SIGSTOP
 	}
 	syscall.Kill(-leader, sig) // it may have ended meanwhile
-	for _, pid := range marked(leader, mark) {
+	for _, pid := range outsideGroup(leader, mark) {
 		syscall.Kill(pid, sig)
 	}
 }
 
-// killFamily kills the process group, and whoever has left it but bears its
+// killTree kills the process group, and whoever has left it but bears its
 // mark: daemons of its own making. Those may be starting others while they are
 // looked for.
-func killFamily(leader int, mark string) {
+func killTree(leader int, mark string) {
 	for range 5 {
 		syscall.Kill(-leader, syscall.SIGKILL)
-		strays := marked(leader, mark)
+		strays := outsideGroup(leader, mark)
 		if len(strays) == 0 {
 			return
 		}
@@ -65,9 +65,9 @@ func killFamily(leader int, mark string) {
 }
 
 // marked are the running processes of a family outside the group.
-func marked(leader int, mark string) (pids []int) {
-	each(func(s status) {
-		if s.group != leader && s.state != 'Z' && inFamily(s, leader, mark) {
+func outsideGroup(leader int, mark string) (pids []int) {
+	eachProcess(func(s status) {
+		if s.group != leader && s.state != 'Z' && inTree(s, leader, mark) {
 			pids = append(pids, s.pid)
 		}
 	})
@@ -75,22 +75,22 @@ func marked(leader int, mark string) (pids []int) {
 }
 
 // bears reports whether a process has the mark in its environment.
-func bears(pid int, mark string) bool {
+func hasMark(pid int, mark string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark })
 }
 
-// inFamily reports whether a process is a program or was started by it: it is of
+// inTree reports whether a process is a program or was started by it: it is of
 // its process group, its child, or bears its mark.
-func inFamily(s status, leader int, mark string) bool {
-	return s.group == leader || s.parent == leader || bears(s.pid, mark)
+func inTree(s status, leader int, mark string) bool {
+	return s.group == leader || s.parent == leader || hasMark(s.pid, mark)
 }
 
-// familyMemory is the resident memory of a program and all that it has started,
+// treeMemory is the resident memory of a program and all that it has started,
 // in bytes.
-func familyMemory(leader int, mark string) (sum int64) {
-	each(func(s status) {
-		if s.state != 'Z' && inFamily(s, leader, mark) {
+func treeMemory(leader int, mark string) (sum int64) {
+	eachProcess(func(s status) {
+		if s.state != 'Z' && inTree(s, leader, mark) {
 			sum += s.resident
 		}
 	})
@@ -105,7 +105,7 @@ type status struct {
 }
 
 // each calls f for all processes of the machine that can be seen.
-func each(f func(status)) {
+func eachProcess(f func(status)) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return
@@ -134,15 +134,15 @@ func each(f func(status)) {
 	}
 }
 
-// relatives are the processes that a program has started: those that run, and
+// countDescendants are the processes that a program has started: those that run, and
 // the zombies among its children, whom it has not reaped.
-func relatives(leader int, mark string) (running, zombies int) {
-	each(func(s status) {
+func countDescendants(leader int, mark string) (running, zombies int) {
+	eachProcess(func(s status) {
 		switch {
 		case s.pid == leader:
 		case s.state == 'Z' && s.parent == leader:
 			zombies++
-		case s.state != 'Z' && inFamily(s, leader, mark):
+		case s.state != 'Z' && inTree(s, leader, mark):
 			running++
 		}
 	})

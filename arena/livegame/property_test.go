@@ -1,4 +1,4 @@
-package match
+package livegame
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"sparring/protocol"
 )
 
-// Whatever players and time do to a match, its log is one story, and from any
-// entry of it the match can be taken up as it was.
+// Whatever players and time do to a game, its log is one story, and from any
+// entry of it the game can be taken up as it was.
 func TestAnyEntrySufficesToGoOn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		now := epoch

@@ -11,7 +11,7 @@ import (
 // TestFamily: a child in a session of its own counts with the program's memory,
 // and is suspended with it.
 func TestFamily(t *testing.T) {
-	e := openBroken(t, faultyengine.Fork)
+	e := openFaulty(t, faultyengine.Fork)
 	g := play(t, e)
 	if r := find(t, g, newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}); r.Err != nil {
 		t.Fatal(r.Err)
@@ -20,7 +20,7 @@ func TestFamily(t *testing.T) {
 	leader := p.cmd.Process.Pid
 	child := status{}
 	look := func() {
-		each(func(s status) {
+		eachProcess(func(s status) {
 			if s.parent == leader {
 				child = s
 			}
@@ -33,12 +33,12 @@ func TestFamily(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	var alone int64
-	each(func(s status) {
+	eachProcess(func(s status) {
 		if s.group == leader {
 			alone += s.resident
 		}
 	})
-	if used := familyMemory(leader, p.mark); used <= alone {
+	if used := treeMemory(leader, p.mark); used <= alone {
 		t.Errorf("%d bytes, of which the program has %d and its child %d", used, alone, child.resident)
 	}
 	for _, on := range []bool{true, false} {

@@ -18,17 +18,17 @@ func reap(c *exec.Cmd, last func()) error {
 	return err
 }
 
-// signalFamily can't stop a program here: it goes on thinking.
-func signalFamily(int, string, bool) {}
+// signalTree can't stop a program here: it goes on thinking.
+func signalTree(int, string, bool) {}
 
-// killFamily kills the program; its children end with their input.
-func killFamily(leader int, _ string) {
+// killTree kills the program; its children end with their input.
+func killTree(leader int, _ string) {
 	if p, err := os.FindProcess(leader); err == nil {
 		p.Kill()
 		p.Release()
 	}
 }
 
-func familyMemory(int, string) int64 { return 0 }
+func treeMemory(int, string) int64 { return 0 }
 
-func relatives(int, string) (running, zombies int) { return 0, 0 }
+func countDescendants(int, string) (running, zombies int) { return 0, 0 }

@@ -1,0 +1,238 @@
+package arena
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+)
+
+// gameIndex has the last entry of every game of the platform that is not over
+// and recorded, whichever arena referees it. It follows all logs.
+type gameIndex struct {
+	subjects protocol.Subjects
+	keep     time.Duration // how long ended games are remembered
+	log      zerolog.Logger
+	corrupt  func() // counts games that can't be read
+
+	mu    sync.Mutex
+	games map[protocol.GameID]*gameEntry
+	seats map[protocol.PlayerID]map[protocol.GameID]bool // the games that a player is in
+}
+
+// gameEntry is what is known of one game.
+type gameEntry struct {
+	last    protocol.Event
+	corrupt bool
+	ended   time.Time // when its end was seen; zero while it goes on
+}
+
+// isFinal reports whether nothing follows this entry in its log: the record is
+// stored, or the challenge never became a game.
+func isFinal(last protocol.Event) bool {
+	return last.Kind == protocol.EventRecorded || (last.Kind == protocol.EventEnd && last.Index == 1)
+}
+
+func newGameIndex(subjects protocol.Subjects, keep time.Duration, log zerolog.Logger, corrupt func()) *gameIndex {
+	return &gameIndex{subjects: subjects, keep: keep, log: log, corrupt: corrupt, games: make(map[protocol.GameID]*gameEntry),
+		seats: make(map[protocol.PlayerID]map[protocol.GameID]bool)}
+}
+
+// follow reads the last entry of every log and then every new one, until ctx
+// ends. It returns when it has caught up.
+func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", stream.CachedInfo().Config.Name, err)
+	}
+	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{x.subjects.Logs()}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+	})
+	if err != nil {
+		return fmt.Errorf("read stream %s: %w", info.Config.Name, err)
+	}
+	caughtUp := make(chan struct{})
+	empty := info.State.Msgs == 0
+	read := empty // what was there at the start
+	messages, err := consumer.Consume(func(msg jetstream.Msg) {
+		meta, err := msg.Metadata()
+		if err != nil {
+			return
+		}
+		x.note(msg.Subject(), meta.Sequence.Stream, msg.Data())
+		if !read && meta.NumPending == 0 {
+			read = true
+			close(caughtUp)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("read stream %s: %w", info.Config.Name, err)
+	}
+	go func() {
+		<-ctx.Done()
+		messages.Stop()
+	}()
+	if empty {
+		return nil
+	}
+	select {
+	case <-caughtUp:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Minute):
+		return fmt.Errorf("read stream %s: its last entry did not come within a minute", info.Config.Name)
+	}
+}
+
+// note takes in one entry of a log.
+func (x *gameIndex) note(subject string, seq uint64, data []byte) {
+	g, ok := x.subjects.ParseLog(subject)
+	if !ok {
+		return
+	}
+	e, err := decodeEvent(x.subjects, subject, seq, data)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.games[g]
+	if p == nil {
+		p = &gameEntry{}
+		x.games[g] = p
+	}
+	if err != nil {
+		if !p.corrupt {
+			x.log.Error().Err(err).Str("subject", subject).Uint64("seq", seq).Msg("game not refereed: the last entry of its log can't be read")
+			x.corrupt()
+		}
+		p.corrupt = true
+		return
+	}
+	if p.last.Kind == "" {
+		x.seat(g, e)
+	}
+	p.last, p.corrupt = e, false
+	if e.Status == protocol.Finished && p.ended.IsZero() {
+		p.ended = time.Now()
+		if time.Since(e.Time) > x.keep {
+			p.ended = e.Time
+		}
+	}
+	if isFinal(p.last) && time.Since(p.ended) > x.keep {
+		x.drop(g) // an old one
+	}
+}
+
+// seat notes who plays in a game; x.mu is held.
+func (x *gameIndex) seat(g protocol.GameID, e protocol.Event) {
+	for _, h := range e.Holders {
+		if x.seats[h.Player] == nil {
+			x.seats[h.Player] = make(map[protocol.GameID]bool)
+		}
+		x.seats[h.Player][g] = true
+	}
+}
+
+// drop forgets a game; x.mu is held.
+func (x *gameIndex) drop(g protocol.GameID) {
+	for _, h := range x.games[g].last.Holders {
+		delete(x.seats[h.Player], g)
+		if len(x.seats[h.Player]) == 0 {
+			delete(x.seats, h.Player)
+		}
+	}
+	delete(x.games, g)
+}
+
+// damaged marks a game whose log can be decoded but not played through.
+func (x *gameIndex) damaged(g protocol.GameID, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p := x.games[g]; p != nil && !p.corrupt {
+		p.corrupt = true
+		x.log.Error().Err(err).Str("subject", x.subjects.Log(g)).Msg("game not refereed: the moves of its log can't be replayed")
+		x.corrupt()
+	}
+}
+
+// isCorrupt reports whether the game has no referee because of its log.
+func (x *gameIndex) isCorrupt(g protocol.GameID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.games[g]
+	return p != nil && p.corrupt
+}
+
+// last is the last entry of a game that is remembered.
+func (x *gameIndex) last(g protocol.GameID) (e protocol.Event, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.games[g]
+	if p == nil || p.last.Kind == "" {
+		return e, false
+	}
+	return p.last, true
+}
+
+// running are the last entries of the games that go on, oldest first.
+func (x *gameIndex) running() []protocol.Event {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var all []protocol.Event
+	for _, p := range x.games {
+		if p.ended.IsZero() && !p.corrupt {
+			all = append(all, p.last)
+		}
+	}
+	slices.SortFunc(all, func(x, y protocol.Event) int { return x.Started.Compare(y.Started) })
+	return all
+}
+
+// unfinished are the games that need a referee.
+func (x *gameIndex) unfinished() []protocol.GameID {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var all []protocol.GameID
+	for g, p := range x.games {
+		if !isFinal(p.last) && !p.corrupt {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// heldBy are the running games in which an instance holds the player's seat.
+func (x *gameIndex) heldBy(player protocol.PlayerID, id protocol.InstanceID) []protocol.GameID {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var all []protocol.GameID
+	for g := range x.seats[player] {
+		p := x.games[g]
+		if !p.ended.IsZero() || p.corrupt {
+			continue
+		}
+		for _, h := range p.last.Holders {
+			if h.Player == player && h.Instance == id {
+				all = append(all, g)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// forget drops games that ended long enough ago and are recorded.
+func (x *gameIndex) forget(now time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for g, p := range x.games {
+		if isFinal(p.last) && now.Sub(p.ended) > x.keep {
+			x.drop(g)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package livegame
+
+import (
+	"strconv"
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// seated returns the player's seat if the request comes from the instance that
+// holds it now. Otherwise, and for the repetition of a request that took effect,
+// it returns the answer.
+func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch uint64, id string, now time.Time) (game.Seat, *protocol.ActAnswer) {
+	seat, held := g.SeatOf(p)
+	if !held {
+		return 0, g.refuse(now, protocol.Denied, "this player has no seat in this game")
+	}
+	if ans, ok := g.recent.find(p, id); ok {
+		ans.Code = protocol.Duplicate
+		g.fill(&ans, now)
+		return seat, &ans
+	}
+	h := g.snap.Holders[seat]
+	if h.Instance != instance || h.Epoch != epoch {
+		return seat, g.refuse(now, protocol.Stale, "the seat is held by another instance or epoch")
+	}
+	return seat, nil
+}
+
+// SeatOf returns the seat of a player.
+func (g *Game) SeatOf(p protocol.PlayerID) (game.Seat, bool) {
+	for seat, h := range g.snap.Holders {
+		if h.Player == p {
+			return game.Seat(seat), true
+		}
+	}
+	return 0, false
+}
+
+func (g *Game) refuse(now time.Time, c protocol.Code, format string, args ...any) *protocol.ActAnswer {
+	ans := protocol.ActAnswer{Answer: protocol.Answer{Error: protocol.Refuse(c, format, args...)}}
+	g.fill(&ans, now)
+	return &ans
+}
+
+// Move rules on a move. Without an event nothing has changed and the answer is
+// final; with one, Commit returns the answer.
+func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, now)
+	if done != nil {
+		return nil, *done
+	}
+	if ans, ok := g.repeated(seat, req, now); ok {
+		return nil, ans
+	}
+	if g.Over() {
+		return nil, *g.refuse(now, protocol.Over, "the game has ended")
+	}
+	if req.Ply != len(g.snap.Moves) {
+		return nil, *g.refuse(now, protocol.Stale, "this is ply %d", len(g.snap.Moves))
+	}
+	if g.pos.Turn() != seat {
+		return nil, *g.refuse(now, protocol.NotYourTurn, "the other seat is to act")
+	}
+	key, ok := parseKey(req.Key)
+	if !ok {
+		return nil, *g.refuse(now, protocol.Malformed, "key: want 16 hex digits")
+	}
+	move, err := g.pos.Parse(req.Move)
+	if err != nil {
+		return nil, *g.refuse(now, protocol.Illegal, "the rules do not allow this move")
+	}
+	text := g.pos.Format(move)
+	if err := g.pos.Play(move); err != nil {
+		return nil, *g.refuse(now, protocol.Illegal, "the rules do not allow this move")
+	}
+	if e := g.full(now); e != nil {
+		g.pos.Undo()
+		return e, protocol.ActAnswer{}
+	}
+	credit := g.lag[seat].credit(time.Duration(min(req.LagMS, 60_000)) * time.Millisecond)
+	charged, inTime := g.keeper.Stop(arrived, credit)
+	if !inTime {
+		g.pos.Undo()
+		return g.flagged(seat, req.ID, now, g.refuse(now, protocol.Late, "the flag had fallen"))
+	}
+	if req.Key != "" && key != g.pos.Key() { // checked after the flag, so that a wrong key can't save a lost game
+		ruling := game.KeyText(g.pos.Key())
+		g.pos.Undo()
+		e, ans := g.end(game.Outcome{Reason: protocol.ReasonDispute}, &seat, req.ID, now,
+			"the mover's position key differs from the referee's",
+			g.refuse(now, protocol.Over, "void: your position key after this move is not ours, which is %s", ruling))
+		e.Dispute = &protocol.Dispute{Move: text, Claimed: req.Key, Ruled: ruling}
+		return e, ans
+	}
+	clocks := g.keeper.Clocks(now).Seats[seat]
+	g.receipt = &protocol.Receipt{
+		Ply: len(g.snap.Moves) + 1, Received: arrived.UTC(), LagMS: credit.Milliseconds(), ChargedMS: charged.Milliseconds(),
+		LeftMS: clocks.LeftMS, Periods: clocks.Periods, WaitedMS: max(now.Sub(arrived), 0).Milliseconds(),
+	}
+	g.snap.Moves = append(g.snap.Moves, text)
+	g.snap.TakebackBy = nil
+	if g.snap.DrawBy != nil && *g.snap.DrawBy != seat {
+		g.snap.DrawBy = nil // a move declines the offer
+	}
+	g.accept(p, req.ID, protocol.ActAnswer{Receipt: g.receipt})
+	if outcome := g.pos.Outcome(); outcome.Over() {
+		g.finish(outcome)
+		e := g.event(protocol.EventEnd, &seat, req.ID, now, nil)
+		e.Receipt = g.receipt
+		return e, protocol.ActAnswer{}
+	}
+	e := g.event(protocol.EventMove, &seat, req.ID, now, g.start)
+	e.Receipt = g.receipt
+	return e, protocol.ActAnswer{}
+}
+
+// repeated answers the last move when its holder sends it again with another id.
+func (g *Game) repeated(seat game.Seat, req protocol.MoveRequest, now time.Time) (protocol.ActAnswer, bool) {
+	last := len(g.snap.Moves) - 1
+	if last < 0 || req.Ply != last {
+		return protocol.ActAnswer{}, false
+	}
+	before := g.pos.Clone()
+	before.Undo()
+	move, err := before.Parse(req.Move)
+	if err != nil || before.Turn() != seat || before.Format(move) != g.snap.Moves[last] {
+		return protocol.ActAnswer{}, false
+	}
+	ans := protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Duplicate}, Receipt: g.receipt}
+	g.fill(&ans, now)
+	return ans, true
+}
+
+func parseKey(text string) (uint64, bool) {
+	if text == "" {
+		return 0, true
+	}
+	key, err := strconv.ParseUint(text, 16, 64)
+	return key, err == nil && len(text) == 16
+}
+
+// accept prepares the answer that Commit returns and keeps it for repetitions.
+func (g *Game) accept(p protocol.PlayerID, id string, ans protocol.ActAnswer) {
+	g.caused = ans
+	g.recent.keep(p, id, ans)
+}
+
+// Act rules on a resignation or a step of a draw or takeback offer. Its results
+// are those of Move.
+func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, now)
+	switch {
+	case done != nil:
+		return nil, *done
+	case g.Over():
+		return nil, *g.refuse(now, protocol.Over, "the game has ended")
+	case action != protocol.ActResign && req.Ply != len(g.snap.Moves):
+		return nil, *g.refuse(now, protocol.Stale, "this is ply %d", len(g.snap.Moves))
+	case action != protocol.ActResign && req.Step == "":
+		return nil, *g.refuse(now, protocol.Malformed, "step: want offer, accept or decline")
+	}
+	if e := g.full(now); e != nil {
+		return e, protocol.ActAnswer{}
+	}
+	switch action {
+	case protocol.ActResign:
+		g.accept(p, req.ID, protocol.ActAnswer{})
+		return g.end(game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign}, &seat, req.ID, now, "", nil)
+	case protocol.ActDraw:
+		return g.draw(p, seat, req, now)
+	case protocol.ActTakeback:
+		return g.takeback(p, seat, req, now)
+	}
+	return nil, *g.refuse(now, protocol.UnknownVerb, "want resign, draw or takeback")
+}
+
+func (g *Game) draw(p protocol.PlayerID, seat game.Seat, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+	open := g.snap.DrawBy
+	theirs := open != nil && *open != seat
+	switch {
+	case req.Step == protocol.StepAccept && !theirs, req.Step == protocol.StepDecline && open == nil:
+		return nil, *g.refuse(now, protocol.NotOffered, "no draw is offered")
+	case req.Step == protocol.StepOffer && open != nil && !theirs:
+		return nil, *g.refuse(now, protocol.NotOffered, "your offer is already open")
+	case req.Step == protocol.StepOffer && g.drawPly[seat] == len(g.snap.Moves)+1:
+		return nil, *g.refuse(now, protocol.RateLimited, "only one draw offer per move")
+	case req.Step == protocol.StepDecline:
+		g.snap.DrawBy = nil // declined, or withdrawn if it was the seat's own
+	case theirs: // accepted, or offered by both
+		g.accept(p, req.ID, protocol.ActAnswer{})
+		return g.end(game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}, &seat, req.ID, now, "", nil)
+	default:
+		g.snap.DrawBy = &seat
+		g.drawPly[seat] = len(g.snap.Moves) + 1
+	}
+	g.accept(p, req.ID, protocol.ActAnswer{})
+	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
+}
+
+func (g *Game) takeback(p protocol.PlayerID, seat game.Seat, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+	open := g.snap.TakebackBy
+	theirs := open != nil && *open != seat
+	switch {
+	case g.snap.Terms.Rated:
+		return nil, *g.refuse(now, protocol.Illegal, "no takebacks in rated games")
+	case req.Step == protocol.StepAccept && !theirs, req.Step == protocol.StepDecline && open == nil:
+		return nil, *g.refuse(now, protocol.NotOffered, "no takeback is asked for")
+	case req.Step == protocol.StepOffer && open != nil:
+		return nil, *g.refuse(now, protocol.NotOffered, "a takeback is already asked for")
+	case req.Step == protocol.StepOffer && g.plies(seat) == 0:
+		return nil, *g.refuse(now, protocol.Illegal, "there is no move to take back")
+	case req.Step == protocol.StepOffer:
+		g.snap.TakebackBy = &seat
+	case req.Step == protocol.StepDecline:
+		g.snap.TakebackBy = nil
+	default:
+		// Clocks are not turned back, and the interrupted turn is charged like
+		// any other.
+		g.keeper.Pause(now)
+		n := g.plies(*open)
+		for range n {
+			g.pos.Undo()
+		}
+		g.snap.Moves = g.snap.Moves[:len(g.snap.Moves)-n]
+		g.snap.DrawBy, g.snap.TakebackBy, g.receipt = nil, nil, nil
+		g.drawPly = [2]int{}
+		g.accept(p, req.ID, protocol.ActAnswer{})
+		return g.event(protocol.EventTakeback, &seat, req.ID, now, g.start), protocol.ActAnswer{}
+	}
+	g.accept(p, req.ID, protocol.ActAnswer{})
+	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
+}
+
+// plies returns how many moves to undo to take back the seat's last one; 0 if it
+// has made none.
+func (g *Game) plies(seat game.Seat) int {
+	p := g.pos.Clone()
+	for n := 1; n <= len(g.snap.Moves); n++ {
+		p.Undo()
+		if p.Turn() == seat {
+			return n
+		}
+	}
+	return 0
+}
+
+// Chat checks whether a message may be passed on and returns its receiver.
+func (g *Game) Chat(p protocol.PlayerID, req protocol.ChatRequest, now time.Time) (to protocol.PlayerID, ans protocol.ActAnswer) {
+	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, now)
+	if done != nil {
+		return "", *done
+	}
+	ans = protocol.ActAnswer{}
+	g.recent.keep(p, req.ID, ans)
+	g.fill(&ans, now)
+	return g.snap.Holders[seat.Other()].Player, ans
+}

@@ -1,0 +1,215 @@
+package livegame
+
+import (
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// end finishes the game with an event. Refusal, if not nil, is the answer to the
+// request that ended it.
+func (g *Game) end(o game.Outcome, by *game.Seat, request string, now time.Time, text string, refusal *protocol.ActAnswer) (*protocol.Event, protocol.ActAnswer) {
+	g.keeper.Pause(now)
+	g.finish(o)
+	if refusal != nil {
+		g.caused = *refusal
+	}
+	e := g.event(protocol.EventEnd, by, request, now, nil)
+	e.Text = text
+	return e, protocol.ActAnswer{}
+}
+
+func (g *Game) finish(o game.Outcome) {
+	g.snap.Outcome, g.snap.Status = o, protocol.Finished
+	g.snap.DrawBy, g.snap.TakebackBy = nil, nil
+	g.resumeBy = time.Time{}
+}
+
+// flagged ends the game because a flag fell. If a seat has not made its first
+// move, the game is aborted and nobody loses.
+func (g *Game) flagged(seat game.Seat, request string, now time.Time, refusal *protocol.ActAnswer) (*protocol.Event, protocol.ActAnswer) {
+	if !g.Started() {
+		return g.end(game.Outcome{Reason: protocol.ReasonNoStart}, &seat, request, now, "no first move in time", refusal)
+	}
+	return g.end(game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonTime}, &seat, request, now, "", refusal)
+}
+
+// Started reports whether both seats have moved. Before that a game is aborted
+// rather than lost.
+func (g *Game) Started() bool { return len(g.snap.Moves) >= 2 }
+
+// full voids the game when its log has just enough room left for that.
+func (g *Game) full(now time.Time) *protocol.Event {
+	if int(g.index)+reserve < g.policy.LogLimit {
+		return nil
+	}
+	e, _ := g.end(game.Outcome{Reason: protocol.ReasonVoid}, nil, "", now, "the game's log is full",
+		g.refuse(now, protocol.Over, "void: the game's log is full"))
+	return e
+}
+
+// Halt charges the clocks up to now and stops them for a planned change of
+// referee.
+func (g *Game) Halt(text string, now time.Time) *protocol.Event {
+	if g.Over() {
+		return nil
+	}
+	g.keeper.Pause(now)
+	g.snap.Status = protocol.Halted
+	e := g.event(protocol.EventHalt, nil, "", now, nil)
+	e.Text = text
+	return e
+}
+
+// CreditDelay keeps a delay of the referee's own off the clocks. Call it before
+// Commit with the time that storing took.
+func (g *Game) CreditDelay(d time.Duration) {
+	g.keeper.CreditDelay(d)
+	g.turnSince = g.turnSince.Add(d)
+}
+
+// Suspend stops the clock while the referee has no connection to the players,
+// which is not the fault of the seat to act. The clock goes on as after a change
+// of referee. Call it repeatedly as long as there is no connection. Nothing is
+// logged, and nothing could be.
+func (g *Game) Suspend(now time.Time) {
+	if g.Over() {
+		return
+	}
+	g.keeper.Pause(now)
+	g.turnSince, g.resumeBy = now, now.Add(g.policy.ResumeWithin)
+	for seat, since := range g.vacant {
+		if !since.IsZero() {
+			g.vacant[seat] = now // its player could not take it back
+		}
+	}
+}
+
+// Heard reports that the instance that holds a seat has been heard. It returns
+// true if that restarts the clock, which stands after a change of referee.
+func (g *Game) Heard(seat game.Seat, now time.Time) bool {
+	if g.resumeBy.IsZero() || g.pos.Turn() != seat || g.Over() {
+		return false
+	}
+	g.resume(now)
+	return true
+}
+
+func (g *Game) resume(now time.Time) {
+	g.resumeBy, g.turnSince = time.Time{}, now
+	g.keeper.Resume(now)
+}
+
+// Vacate takes a seat from its instance by raising the epoch, so that its
+// requests are stale from now on. It returns nil if another instance or none
+// holds the seat.
+func (g *Game) Vacate(seat game.Seat, instance protocol.InstanceID, text string, now time.Time) *protocol.Event {
+	h := &g.snap.Holders[seat]
+	if g.Over() || h.Instance == "" || h.Instance != instance {
+		return nil
+	}
+	if e := g.full(now); e != nil {
+		return e
+	}
+	h.Instance = ""
+	h.Epoch++
+	g.vacant[seat] = now
+	e := g.event(protocol.EventSeat, &seat, "", now, nil)
+	e.Text = text
+	return e
+}
+
+// Seat gives a vacant seat to an instance of its player. It returns nil if the
+// seat is not vacant or its epoch is no longer that of the offer.
+func (g *Game) Seat(seat game.Seat, epoch uint64, instance protocol.InstanceID, build string, now time.Time) *protocol.Event {
+	h := &g.snap.Holders[seat]
+	if g.Over() || h.Instance != "" || h.Epoch != epoch {
+		return nil
+	}
+	if e := g.full(now); e != nil {
+		return e
+	}
+	h.Instance = instance
+	if build != "" {
+		h.Build = build
+	}
+	g.vacant[seat] = time.Time{}
+	return g.event(protocol.EventSeat, &seat, "", now, func(now time.Time) { g.Heard(seat, now) })
+}
+
+// longestGrace limits how long the opponent waits for a move that may be on its
+// way, however much lag may still be credited.
+const longestGrace = 2 * time.Second
+
+// Deadline returns when Expire has something to do next; ok is false if never.
+func (g *Game) Deadline() (at time.Time, ok bool) {
+	if g.Over() {
+		return at, false
+	}
+	earliest := func(t time.Time) {
+		if !t.IsZero() && (!ok || t.Before(at)) {
+			at, ok = t, true
+		}
+	}
+	earliest(g.resumeBy)
+	if flag, limited := g.keeper.Flag(); limited {
+		earliest(flag.Add(g.policy.FlagGrace + min(g.lag[g.pos.Turn()].quota, longestGrace)))
+	}
+	if !g.Started() && g.resumeBy.IsZero() {
+		earliest(g.turnSince.Add(g.policy.FirstMove))
+	}
+	for _, since := range g.vacant {
+		if !since.IsZero() {
+			earliest(since.Add(g.policy.AbandonAfter))
+		}
+	}
+	return at, ok
+}
+
+// Expire does what is due at a moment. It returns nil if nothing is due, or
+// nothing that has to be logged.
+func (g *Game) Expire(now time.Time) *protocol.Event {
+	at, ok := g.Deadline()
+	if !ok || now.Before(at) {
+		return nil
+	}
+	for seat, since := range g.vacant {
+		if since.IsZero() || now.Before(since.Add(g.policy.AbandonAfter)) {
+			continue
+		}
+		o := game.Outcome{Result: game.WonBy(game.Seat(seat).Other()), Reason: protocol.ReasonAbandoned}
+		if !g.Started() {
+			o.Result = game.Undecided
+		}
+		s := game.Seat(seat)
+		e, _ := g.end(o, &s, "", now, "nobody took the seat back in time", nil)
+		return e
+	}
+	if !g.resumeBy.IsZero() {
+		g.resume(now)
+		return nil
+	}
+	turn := g.pos.Turn()
+	e, _ := g.flagged(turn, "", now, nil) // the flag, or the first move's limit
+	return e
+}
+
+// Recorded returns the entry for the log of an ended game whose record is stored.
+func (g *Game) Recorded(now time.Time) *protocol.Event {
+	return g.event(protocol.EventRecorded, nil, "", now, nil)
+}
+
+// ChallengeClosed returns the only entry in the log of a challenge that did not
+// become a game.
+func ChallengeClosed(ch protocol.Challenge, why game.Reason, text string, now time.Time) *protocol.Event {
+	e := &protocol.Event{V: protocol.Version, Kind: protocol.EventEnd, Index: 1, Term: 1, Time: now.UTC(), Text: text}
+	e.Snapshot = protocol.Snapshot{
+		Game: ch.Game, Terms: ch.Terms, Started: now.UTC(), Moves: []string{},
+		Status: protocol.Finished, Outcome: game.Outcome{Reason: why},
+	}
+	for seat, w := range ch.Seats {
+		e.Holders[seat] = protocol.Holder{Player: w.Player}
+	}
+	return e
+}

@@ -1,0 +1,254 @@
+package livegame
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// Game is the state of one game. It is not safe for concurrent use.
+type Game struct {
+	policy Policy
+	term   uint64
+	snap   protocol.Snapshot // without Clocks and Key, which Snapshot fills in
+	pos    game.Position
+	keeper *Keeper
+	lag    [2]lag
+
+	seq       uint64 // of the last committed event in the log
+	index     uint64 // and its number in the game
+	turnSince time.Time
+	resumeBy  time.Time           // latest time at which a stopped clock goes on; zero if it is not stopped
+	vacant    [2]time.Time        // since when a seat has no instance; zero if it has one
+	drawPly   [2]int              // 1 + the ply of the seat's last draw offer
+	receipt   *protocol.Receipt   // of the last move
+	recent    requests            // answers to requests that took effect
+	pending   func(now time.Time) // what Commit does
+	caused    protocol.ActAnswer  // the answer that goes with the uncommitted event
+}
+
+// Opening is what a new game needs.
+type Opening struct {
+	Game    protocol.GameID
+	Terms   protocol.Terms
+	Pool    protocol.Pool
+	Holders [2]protocol.Holder // with their instances; epochs are set to 1
+}
+
+// Setup checks terms against the catalog of games and returns the start position.
+// The refusal says what is wrong.
+func Setup(t protocol.Terms) (game.Position, *protocol.Error) {
+	if _, err := catalog.Game(t.Game); err != nil {
+		return nil, protocol.Refuse(protocol.UnknownGame, "no such game")
+	}
+	rules, err := catalog.Rules(t.Rules)
+	if err != nil || rules.Name != t.Rules || rules.Game != t.Game {
+		return nil, protocol.Refuse(protocol.UnknownGame, "no such rule set of this game: want the full name")
+	}
+	pos, err := rules.New(t.Position)
+	if err != nil {
+		return nil, protocol.Refuse(protocol.UnknownGame, "the rules do not allow this start position")
+	}
+	if pos.Outcome().Over() {
+		return nil, protocol.Refuse(protocol.UnknownGame, "the game is over at the start position")
+	}
+	return pos, nil
+}
+
+// New starts a game. The event has to become the first entry of its log.
+func New(o Opening, policy Policy, now time.Time) (*Game, *protocol.Event, *protocol.Error) {
+	pos, refused := Setup(o.Terms)
+	if refused != nil {
+		return nil, nil, refused
+	}
+	g := &Game{
+		policy: policy, term: 1, pos: pos, keeper: NewKeeper(o.Terms.Clock),
+		snap: protocol.Snapshot{
+			Game: o.Game, Terms: o.Terms, Pool: o.Pool, Started: now.UTC(), Holders: o.Holders,
+			Moves: []string{}, Status: protocol.Playing,
+		},
+	}
+	for i := range g.snap.Holders {
+		g.snap.Holders[i].Epoch = 1
+	}
+	g.begin()
+	return g, g.event(protocol.EventStart, nil, "", now, func(now time.Time) { g.start(now) }), nil
+}
+
+// Restore resumes a game from the last entry of its log, with the next term. The
+// event has to become the log's next entry. No clock runs until the seat to act
+// is heard.
+func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Game, *protocol.Event, error) {
+	rules, err := catalog.Rules(last.Terms.Rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	pos, err := game.Replay(rules, last.Terms.Position, last.Moves)
+	if err != nil {
+		return nil, nil, err
+	}
+	if key := game.KeyText(pos.Key()); key != last.Key {
+		return nil, nil, fmt.Errorf("the moves lead to position key %s, the entry says %s", key, last.Key)
+	}
+	g := &Game{
+		policy: policy, term: last.Term + 1, snap: last.Snapshot, pos: pos, seq: seq, index: last.Index,
+		keeper:  RestoreKeeper(last.Terms.Clock, last.Clocks, pos.Turn(), time.Duration(last.TurnMS)*time.Millisecond),
+		receipt: last.Receipt,
+	}
+	if last.Snapshot.Status == protocol.Finished {
+		return g, nil, nil
+	}
+	g.begin()
+	g.snap.Status = protocol.Playing
+	for seat, h := range g.snap.Holders {
+		if h.Instance == "" {
+			g.vacant[seat] = now
+		}
+	}
+	g.turnSince, g.resumeBy = now, now.Add(policy.ResumeWithin)
+	if last.Request != "" && last.Seat != nil {
+		g.recent.keep(last.Holders[*last.Seat].Player, last.Request, protocol.ActAnswer{Receipt: last.Receipt})
+	}
+	return g, g.event(protocol.EventTakeover, nil, "", now, nil), nil
+}
+
+func (g *Game) begin() {
+	for i, h := range g.snap.Holders {
+		if h.Kind == protocol.Human {
+			g.lag[i] = g.policy.Lag.quota(g.snap.Terms.Clock)
+		}
+	}
+}
+
+// start begins the turn of the seat that is to act.
+func (g *Game) start(now time.Time) {
+	g.turnSince, g.resumeBy = now, time.Time{}
+	g.keeper.Start(g.pos.Turn(), now)
+}
+
+// event returns the entry for the change that was just made. Commit runs when it
+// is stored.
+func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now time.Time, commit func(time.Time)) *protocol.Event {
+	if commit == nil {
+		commit = func(time.Time) {}
+	}
+	g.pending = commit
+	e := &protocol.Event{
+		V: protocol.Version, Kind: kind, Index: g.index + 1, Term: g.term, Time: now.UTC(),
+		Seat: by, Request: request, Snapshot: g.Snapshot(now), TurnMS: g.keeper.Spent(now).Milliseconds(),
+	}
+	// The clock of this turn starts only once the entry is stored.
+	if (kind == protocol.EventStart || kind == protocol.EventMove || kind == protocol.EventTakeback) && !g.Over() {
+		turn := g.pos.Turn()
+		e.Clocks.Running, e.Clocks.UsedMS, e.TurnMS = &turn, 0, 0
+	}
+	if e.Clocks.Running != nil {
+		e.RunningSince = e.Time
+	}
+	return e
+}
+
+// Commit reports that the last event is stored in the log as entry seq, and
+// starts the next clock now. It returns the answer to the request that caused
+// the event.
+func (g *Game) Commit(seq uint64, now time.Time) protocol.ActAnswer {
+	g.seq = seq
+	g.index++
+	return g.CommitUnlogged(now)
+}
+
+// CommitUnlogged is Commit for an event that could not be stored. The next event
+// gets the same index.
+func (g *Game) CommitUnlogged(now time.Time) protocol.ActAnswer {
+	g.pending(now)
+	g.pending = func(time.Time) {}
+	ans := g.caused
+	g.caused = protocol.ActAnswer{}
+	g.fill(&ans, now)
+	return ans
+}
+
+// fill completes an answer with the state of the game.
+func (g *Game) fill(ans *protocol.ActAnswer, now time.Time) {
+	clocks := g.keeper.Clocks(now)
+	ans.Game, ans.Seq, ans.Ply, ans.Clocks = g.snap.Game, g.seq, len(g.snap.Moves), &clocks
+}
+
+// CatchUp returns the entry that continues the log after entries that could not
+// be stored; text describes them.
+func (g *Game) CatchUp(text string, now time.Time) *protocol.Event {
+	kind := protocol.EventSnapshot
+	if g.Over() {
+		kind = protocol.EventEnd
+	}
+	e := g.event(kind, nil, "", now, nil)
+	e.Text, e.Receipt = text, g.receipt
+	return e
+}
+
+// Snapshot returns the state of the game at a moment.
+func (g *Game) Snapshot(now time.Time) protocol.Snapshot {
+	s := g.snap
+	s.Moves = slices.Clone(g.snap.Moves)
+	s.Turn, s.Key, s.Clocks = g.pos.Turn(), game.KeyText(g.pos.Key()), g.keeper.Clocks(now)
+	return s
+}
+
+// State returns what the holder of a seat is told.
+func (g *Game) State(seat game.Seat, now time.Time) protocol.State {
+	return protocol.State{Seq: g.seq, You: seat, Snapshot: g.Snapshot(now), Receipt: g.receipt}
+}
+
+// ID returns the game's id.
+func (g *Game) ID() protocol.GameID { return g.snap.Game }
+
+// Term returns the number of this referee among those of the game.
+func (g *Game) Term() uint64 { return g.term }
+
+// Seq returns the sequence of the last committed entry in the log.
+func (g *Game) Seq() uint64 { return g.seq }
+
+// Holder returns the holder of a seat.
+func (g *Game) Holder(seat game.Seat) protocol.Holder { return g.snap.Holders[seat] }
+
+// Over reports whether the game has ended.
+func (g *Game) Over() bool { return g.snap.Status == protocol.Finished }
+
+// Ply counts the moves on the board.
+func (g *Game) Ply() int { return len(g.snap.Moves) }
+
+// requests remembers the answers to the last requests that took effect, so that
+// a repetition gets the same answer.
+type requests struct {
+	known map[requestKey]protocol.ActAnswer
+	order []requestKey
+}
+
+type requestKey struct {
+	player protocol.PlayerID
+	id     string
+}
+
+const remembered = 32
+
+func (r *requests) keep(p protocol.PlayerID, id string, ans protocol.ActAnswer) {
+	if r.known == nil {
+		r.known = make(map[requestKey]protocol.ActAnswer)
+	}
+	if len(r.order) == remembered {
+		delete(r.known, r.order[0])
+		r.order = r.order[1:]
+	}
+	key := requestKey{p, id}
+	r.known[key] = ans
+	r.order = append(r.order, key)
+}
+
+func (r *requests) find(p protocol.PlayerID, id string) (protocol.ActAnswer, bool) {
+	ans, ok := r.known[requestKey{p, id}]
+	return ans, ok
+}

@@ -1,0 +1,68 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"sparring/protocol"
+)
+
+func refusal(c protocol.Code, format string, args ...any) protocol.Answer {
+	return protocol.Answer{Error: protocol.Refuse(c, format, args...)}
+}
+
+func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer {
+	a.presence.hello(from, m) // it may not have been observed yet
+	return protocol.HelloAnswer{
+		HeartbeatMS: a.cfg.Heartbeat.Milliseconds(), Limits: a.cfg.Limits, Held: a.index.heldBy(from.Player, m.Instance),
+	}
+}
+
+func (a *Arena) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer {
+	if !a.presence.known(from.Player, m.Instance) {
+		return protocol.AliveAnswer{Answer: refusal(protocol.UnknownPeer, "say hello first")}
+	}
+	return protocol.AliveAnswer{Held: a.index.heldBy(from.Player, m.Instance)}
+}
+
+// leave only answers. Every arena acts on the leave in left.
+func (a *Arena) leave(protocol.From, protocol.Leave) protocol.Answer { return protocol.Answer{} }
+
+// left vacates the seats that an instance gives back.
+func (a *Arena) left(from protocol.From, m protocol.Leave) {
+	a.presence.leave(from, m)
+	for _, r := range a.refereed() {
+		if !slices.Contains(r.players[:], from.Player) || (len(m.Games) > 0 && !slices.Contains(m.Games, r.id)) {
+			continue
+		}
+		r.send(seatGivenBack{from.Player, m.Instance})
+	}
+}
+
+// served reports whether a game has a referee in some arena, will have one soon,
+// or has one that still answers after the end.
+func (a *Arena) served(g protocol.GameID) bool {
+	_, known := a.index.last(g)
+	return g != "" && (known || a.refereeing(g))
+}
+
+// orphan returns the answer to an action in a game that this arena does not
+// referee, nil if another arena does or will.
+func (a *Arena) orphan(g protocol.GameID) *protocol.Error {
+	if g == "" {
+		return protocol.Refuse(protocol.NoGame, "no such game")
+	}
+	ctx, cancel := context.WithTimeout(a.life, storeWait)
+	defer cancel()
+	last, _, err := a.store.lastEvent(ctx, g)
+	switch {
+	case errors.Is(err, errNoGame):
+		return protocol.Refuse(protocol.NoGame, "no such game")
+	case err != nil:
+		return protocol.Refuse(protocol.Unavailable, "the game can't be read now")
+	case last.Status == protocol.Finished:
+		return protocol.Refuse(protocol.Over, "the game has ended")
+	}
+	return nil
+}
