@@ -16,11 +16,11 @@ import (
 	"sparring/record"
 )
 
-// The network says everything twice, and old things late.
+// Every state is sent twice, and the one before it again.
 func TestDuplicatedAndReorderedStates(t *testing.T) {
 	p, m, f := playing(t, func(p *platform) {
 		var before *protocol.State
-		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+		p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
 			send(st)
 			if before != nil {
 				send(*before)
@@ -45,12 +45,12 @@ func TestDuplicatedAndReorderedStates(t *testing.T) {
 	}
 }
 
-// Every fifth state is lost. What it said is in the next, or asked for.
+// Every fifth state is lost. The next one has it all, or it is asked for again.
 func TestLostStatesAreHealed(t *testing.T) {
 	t.Parallel() // it mostly waits
 	n := 0
-	p, m, f := playingAt(t, "4+4", func(p *platform) { // who has little time asks soon
-		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+	p, m, f := playingAt(t, "4+4", func(p *platform) { // with little time it asks soon
+		p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
 			if n++; n%5 != 0 {
 				send(st)
 			}
@@ -60,12 +60,12 @@ func TestLostStatesAreHealed(t *testing.T) {
 	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
-// The answer to a move is lost: the very same request comes again.
+// The answer to a move is lost: the same request is sent again.
 func TestLostAnswerRepeatsTheRequest(t *testing.T) {
 	t.Parallel() // it mostly waits
 	p, m, f := playing(t, func(p *platform) {
 		lost := false
-		p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+		p.move = func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer {
 			if r.Ply == 1 && !lost {
 				lost = true
 				return &protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
@@ -84,14 +84,14 @@ func TestLostAnswerRepeatsTheRequest(t *testing.T) {
 	}
 }
 
-// A move that is refused for a while is sent until it is taken.
+// A move that is temporarily refused is sent again until it is accepted.
 func TestRefusalsThatPass(t *testing.T) {
 	for _, code := range []protocol.Code{protocol.Unavailable, protocol.RateLimited, protocol.UnknownPeer, protocol.Stale, protocol.NotYourTurn} {
 		t.Run(string(code), func(t *testing.T) {
 			t.Parallel() // it mostly waits
 			p, m, f := playing(t, func(p *platform) {
 				n := 0
-				p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+				p.move = func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer {
 					if n++; r.Ply != 3 || n > 4 {
 						return nil
 					}
@@ -130,10 +130,10 @@ func TestHaltedGameGoesOn(t *testing.T) {
 	}
 }
 
-// The platform calls a move illegal that our rules allow: no silent hang.
+// The platform calls a move illegal that our rules allow: the bot resigns.
 func TestIllegalMoveResigns(t *testing.T) {
 	p, m, f := playing(t, func(p *platform) {
-		p.move = func(m *match, r protocol.MoveRequest) *protocol.ActAnswer {
+		p.move = func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer {
 			if r.Ply < 3 {
 				return nil
 			}
@@ -151,7 +151,7 @@ func TestIllegalMoveResigns(t *testing.T) {
 	}
 }
 
-// The platform's key differs from ours: it is said, recorded, and played on.
+// The platform's key differs from ours: this is logged and recorded, and play goes on.
 func TestKeyDisagreement(t *testing.T) {
 	dir := t.TempDir()
 	w, err := record.NewWriter(dir, "test", 0)
@@ -160,7 +160,7 @@ func TestKeyDisagreement(t *testing.T) {
 	}
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
-	p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+	p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
 		if len(st.Moves) == 4 {
 			st.Key = "00000000deadbeef"
 		}
@@ -189,7 +189,7 @@ func TestKeyDisagreement(t *testing.T) {
 }
 
 // checkRecord holds a record against what the platform saw.
-func checkRecord(t *testing.T, doc *record.Record, m *match) {
+func checkRecord(t *testing.T, doc *record.Record, m *scriptedGame) {
 	t.Helper()
 	if doc.Result != m.Outcome.Result || doc.Reason != m.Outcome.Reason || len(doc.Plies) != len(m.Moves) {
 		t.Fatalf("record says %s by %q after %d plies, the platform %+v after %d", doc.Result, doc.Reason, len(doc.Plies), m.Outcome, len(m.Moves))
@@ -291,14 +291,14 @@ func TestDrainWithoutAServer(t *testing.T) {
 	}
 }
 
-// A platform gone mad: the process lives, says so once, and plays on.
+// Invalid messages: the process warns a few times and plays on.
 func TestGarbage(t *testing.T) {
 	srv := service(t)
 	nc := connect(t, srv.Platform())
 	p := newPlatform(t, nc)
 	f := startBot(t, connect(t, srv.Player("bots")))
 	f.engine.setPause(2 * time.Millisecond)
-	// Somebody on the platform's side answers everything, and first.
+	// A second responder answers everything, and first.
 	for _, subject := range []string{"sparring.play.amazons-hare.game.game1.*", "sparring.play.amazons-hare.alive"} {
 		if _, err := nc.Subscribe(subject, func(msg *nats.Msg) {
 			if err := msg.Respond([]byte(`{"v":1,"id":"another","code":"accepted","seq":-1}`)); err != nil {
@@ -321,7 +321,7 @@ func TestGarbage(t *testing.T) {
 			}
 		}
 	}
-	// Well-formed, and senseless.
+	// Well-formed, but wrong.
 	p.mu.Lock()
 	p.server.Tell(hare, protocol.State{Seq: m.seq, You: game.First, Snapshot: m.Snapshot})
 	other := m.Snapshot
@@ -336,7 +336,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// Nobody answers at all: one line, and all is well once somebody does.
+// The platform does not answer for a while: this is logged once.
 func TestSilentPlatform(t *testing.T) {
 	t.Parallel() // it mostly waits
 	srv := service(t)

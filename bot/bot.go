@@ -241,7 +241,9 @@ func (b *Bot) stop() {
 	b.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, p := range b.players {
-		wg.Go(func() { p.leave() })
+		if p.known() {
+			wg.Go(func() { p.leave() })
+		}
 	}
 	ended := make(chan struct{})
 	go func() {

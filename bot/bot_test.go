@@ -19,7 +19,7 @@ import (
 	"sparring/protocol"
 )
 
-// TestMain lets the test binary be an outside engine.
+// TestMain lets the test binary be an external engine.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
 		faultyengine.Main()
@@ -140,12 +140,12 @@ func eventually(t *testing.T, what string, f func() bool) {
 }
 
 // playing is one bot against the script, in mid-game.
-func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
+func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
 	return playingAt(t, "60+1", prepare, change...)
 }
 
-func playingAt(t *testing.T, clock string, prepare func(*platform), change ...func(*Config)) (*platform, *match, *fixture) {
+func playingAt(t *testing.T, clock string, prepare func(*platform), change ...func(*Config)) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -164,7 +164,7 @@ func playingAt(t *testing.T, clock string, prepare func(*platform), change ...fu
 
 // thinking is one bot against the script, in the search for its first move, which
 // does not end by itself.
-func thinking(t *testing.T) (*platform, *match, *fixture) {
+func thinking(t *testing.T) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -194,7 +194,7 @@ func TestPlaysAGameToItsEnd(t *testing.T) {
 	}
 	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
 	if f.engine.hits == 0 {
-		t.Error("the script plays what the thinker expects, and yet no ponder hit")
+		t.Error("no ponder hit, although the script plays what the engine expects")
 	}
 	for _, bad := range []string{`"level":"error"`, `"level":"warn"`} {
 		if f.log.has(bad) {

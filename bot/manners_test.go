@@ -29,7 +29,7 @@ func TestResignsWhenHopeless(t *testing.T) {
 func TestAnswersDrawOffers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		accept float64 // the thinker claims 50 %
+		accept float64 // the engine claims 50 %
 		want   string
 	}{{"accepts", 50, "draw accept"}, {"declines", 49, "draw decline"}, {"never", 0, "draw decline"}} {
 		t.Run(c.name, func(t *testing.T) {

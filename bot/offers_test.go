@@ -47,7 +47,7 @@ func TestDeclinesWithItsReason(t *testing.T) {
 	}
 }
 
-// Offers come through all pools at once, and only one slot is there.
+// Offers come through all pools at once, and there is one slot.
 func TestOneSlotIsGivenOnce(t *testing.T) {
 	t.Parallel() // it mostly waits
 	srv := service(t)
@@ -89,13 +89,13 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	})
 }
 
-// late is an offer that nobody waits for any more.
+// late is an offer whose answer is not waited for.
 func late() protocol.Offer {
 	return protocol.Offer{Kind: protocol.OfferMatch, Game: "late", Deadline: time.Now().Add(50 * time.Millisecond)}
 }
 
-// An accept of an instance that the platform does not know is believed by
-// nobody, so none is given.
+// The platform ignores an accept of an instance that it does not know, so the bot
+// gives none.
 func TestJoinsNoQueueBeforeItIsKnown(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -119,7 +119,7 @@ func TestJoinsNoQueueBeforeItIsKnown(t *testing.T) {
 	}
 }
 
-func TestHoldLapsesWithoutGrant(t *testing.T) {
+func TestReservationExpiresWithoutGrant(t *testing.T) {
 	t.Parallel() // it mostly waits
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -133,11 +133,11 @@ func TestHoldLapsesWithoutGrant(t *testing.T) {
 	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
 	o.Game = "game2" // and the instance is in the queue again
 	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
-		t.Fatalf("after the lapse: %+v", ans)
+		t.Fatalf("after the reservation expired: %+v", ans)
 	}
 	eventually(t, "the slot back again", func() bool { return f.ledger.Used() == 0 })
-	// The platform grants the first one late: it says that we hold the seat,
-	// so it is taken up.
+	// The platform grants the first one late. It says that we hold the seat, so
+	// the game is resumed.
 	o.Game = "game1"
 	m := p.grant(o, first)
 	p.finished(m)
@@ -210,8 +210,7 @@ func TestMatchmaking(t *testing.T) {
 	asked(3)
 }
 
-// A challenge of an instance that the platform does not know would pair it with
-// somebody who then waits in vain.
+// The opponent of an instance that the platform does not know would wait in vain.
 func TestChallengesNobodyBeforeItIsKnown(t *testing.T) {
 	t.Parallel() // it mostly waits
 	srv := service(t)
@@ -234,8 +233,8 @@ func TestChallengesNobodyBeforeItIsKnown(t *testing.T) {
 	p.seen("a challenge", func() bool { return len(p.asked) > 0 })
 }
 
-// TestChallengeEndsBeforeItsAnswer: the word that a challenge has come to nothing
-// may overtake the answer that names it.
+// The notice that a challenge has ended may overtake the answer that names its
+// game.
 func TestChallengeEndsBeforeItsAnswer(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))

@@ -17,30 +17,29 @@ import (
 	"sparring/protocol/embedded"
 )
 
-// platform is a small scripted platform on the real wire: it grants what is
-// accepted, referees, and plays the seats that no bot holds. Its hooks do what
-// a platform or a network should not.
+// platform is a small platform on a real server: it grants what is accepted,
+// referees, and plays the seats that no bot holds. Its hooks misbehave.
 type platform struct {
 	t      *testing.T
 	server *protocol.Server
 
 	mu     sync.Mutex
-	games  map[protocol.GameID]*match
+	games  map[protocol.GameID]*scriptedGame
 	peers  map[protocol.InstanceID]bool // that have said hello
 	secret map[protocol.PlayerID]string // of each player's last hello
 	hellos int
 	leaves []protocol.Leave
 	asked  []protocol.ChallengeRequest
-	hasty  bool // the first challenge has ended before it is answered
+	hasty  bool // the first challenge ends before it is answered
 
 	// Hooks, set before the game starts; all run under mu.
-	tell func(p *platform, m *match, st protocol.State, send func(protocol.State)) // instead of sending
-	move func(m *match, r protocol.MoveRequest) *protocol.ActAnswer                // instead of the referee, unless nil
-	mute bool                                                                      // answer nothing
+	tell func(p *platform, m *scriptedGame, st protocol.State, send func(protocol.State)) // instead of sending
+	move func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer                // instead of the referee, unless nil
+	mute bool                                                                             // answer nothing
 }
 
-// match is one game. The seat that no bot holds plays its first legal move.
-type match struct {
+// scriptedGame is one game. A seat that no bot holds plays the first legal move.
+type scriptedGame struct {
 	protocol.Snapshot
 	pos      game.Position
 	seq      uint64
@@ -53,7 +52,7 @@ type match struct {
 	over     chan struct{}
 }
 
-const waitFor = 30 * time.Second // for anything that happens soon on an idle machine
+const waitFor = 30 * time.Second // for what takes milliseconds on an idle machine
 
 // service starts a NATS server with the production accounts.
 func service(t *testing.T) *embedded.Server {
@@ -84,7 +83,7 @@ func newPlatform(t *testing.T, nc *nats.Conn) *platform {
 	}
 	p := &platform{
 		t: t, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, zerolog.Nop()),
-		games: make(map[protocol.GameID]*match), peers: make(map[protocol.InstanceID]bool), secret: make(map[protocol.PlayerID]string),
+		games: make(map[protocol.GameID]*scriptedGame), peers: make(map[protocol.InstanceID]bool), secret: make(map[protocol.PlayerID]string),
 	}
 	p.serve()
 	return p
@@ -162,7 +161,7 @@ func (p *platform) held(player protocol.PlayerID, instance protocol.InstanceID) 
 	return ids
 }
 
-func (m *match) vacate(player protocol.PlayerID, instance protocol.InstanceID) {
+func (m *scriptedGame) vacate(player protocol.PlayerID, instance protocol.InstanceID) {
 	for i := range m.Holders {
 		if h := &m.Holders[i]; h.Player == player && h.Instance == instance {
 			h.Instance = ""
@@ -198,8 +197,8 @@ func (p *platform) offer(pool protocol.Pool, o protocol.Offer) protocol.OfferAns
 	}
 }
 
-// grant starts the game for whoever accepted; the other seat is scripted.
-func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *match {
+// grant starts the game for those that accepted; other seats are scripted.
+func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *scriptedGame {
 	p.t.Helper()
 	rules, err := catalog.Rules(o.Terms.Rules)
 	if err != nil {
@@ -209,7 +208,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	m := &match{pos: pos, over: make(chan struct{}), Snapshot: protocol.Snapshot{
+	m := &scriptedGame{pos: pos, over: make(chan struct{}), Snapshot: protocol.Snapshot{
 		Game: o.Game, Terms: o.Terms, Started: time.Now().UTC(), Status: protocol.Playing, Turn: pos.Turn(), Key: game.KeyText(pos.Key()),
 	}}
 	for i := range m.Holders {
@@ -227,7 +226,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 	defer p.mu.Unlock()
 	p.games[o.Game] = m
 	for _, taker := range takers {
-		// An accept that its hello does not vouch for is nobody's.
+		// An accept carries the secret of its hello.
 		if s := p.secret[taker.Player]; s == "" || taker.Secret != s {
 			p.t.Errorf("the accept for %s has not the secret of its hello", taker.Player)
 		}
@@ -241,7 +240,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *matc
 }
 
 // advance numbers the new state, tells it, and has the scripted seat move.
-func (p *platform) advance(m *match) {
+func (p *platform) advance(m *scriptedGame) {
 	m.seq++
 	m.Turn, m.Key = m.pos.Turn(), game.KeyText(m.pos.Key())
 	running := m.Turn
@@ -266,7 +265,7 @@ func (p *platform) advance(m *match) {
 	}
 }
 
-func (p *platform) play(m *match, mv game.Move) {
+func (p *platform) play(m *scriptedGame, mv game.Move) {
 	text := m.pos.Format(mv)
 	if err := m.pos.Play(mv); err != nil {
 		p.t.Error(err)
@@ -277,7 +276,7 @@ func (p *platform) play(m *match, mv game.Move) {
 }
 
 // takeBack undoes moves up to and including the seat's last.
-func (p *platform) takeBack(m *match, seat game.Seat) {
+func (p *platform) takeBack(m *scriptedGame, seat game.Seat) {
 	m.TakebackBy = nil
 	for done := false; !done; {
 		m.pos.Undo()
@@ -287,12 +286,12 @@ func (p *platform) takeBack(m *match, seat game.Seat) {
 	p.advance(m)
 }
 
-func (p *platform) end(m *match, out game.Outcome) {
+func (p *platform) end(m *scriptedGame, out game.Outcome) {
 	m.Status, m.Outcome = protocol.Finished, out
 	p.advance(m)
 }
 
-func (p *platform) tellAll(m *match) {
+func (p *platform) tellAll(m *scriptedGame) {
 	for i, h := range m.Holders {
 		if h.Player == "script" {
 			continue
@@ -308,7 +307,7 @@ func (p *platform) tellAll(m *match) {
 }
 
 // rule is the platform's answer to a request in a game.
-func (p *platform) rule(m *match, q protocol.GameRequest) protocol.ActAnswer {
+func (p *platform) rule(m *scriptedGame, q protocol.GameRequest) protocol.ActAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	refuse := func(c protocol.Code) (a protocol.ActAnswer) {
@@ -400,7 +399,7 @@ func (p *platform) seen(what string, f func() bool) {
 	}
 }
 
-func (p *platform) finished(m *match) {
+func (p *platform) finished(m *scriptedGame) {
 	p.t.Helper()
 	select {
 	case <-m.over:

@@ -93,8 +93,8 @@ func TestTakesOverARunningGame(t *testing.T) {
 	eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
 }
 
-// A platform that forgets its peers, or a process that comes back under its
-// old name, only needs a hello.
+// A hello is all that a platform needs that has forgotten its peers, and a process
+// that comes back under its old name.
 func TestHelloHealsEverything(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -110,7 +110,7 @@ func TestHelloHealsEverything(t *testing.T) {
 	p.mu.Unlock()
 	p.seen("another hello", func() bool { return p.hellos > hellos && p.peers["instance1"] })
 	p.seen("more moves", func() bool { return len(m.Moves) >= 4 })
-	// Gone without a word, as far as the platform can tell.
+	// The platform has not noticed that it has ended.
 	first.stop(t)
 	p.mu.Lock()
 	m.Holders[game.Second].Instance = "instance1"
@@ -121,11 +121,11 @@ func TestHelloHealsEverything(t *testing.T) {
 	eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
 }
 
-// The platform ended the game and its last word was lost.
+// The platform ended the game, and its last state was lost.
 func TestGameThatThePlatformForgot(t *testing.T) {
 	t.Parallel() // it mostly waits
 	p, m, f := playingAt(t, "4+4", func(p *platform) {
-		p.tell = func(_ *platform, _ *match, st protocol.State, send func(protocol.State)) {
+		p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
 			if st.Status != protocol.Finished {
 				send(st)
 			}

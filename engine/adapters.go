@@ -11,14 +11,13 @@ import (
 	"sparring/game"
 )
 
-// adapters are the games that the engine plays, a row each. An opening
-// procedure (swap and the like) is no business of the kernel, where turns
-// alternate: package opening compares searches of what its choices lead to.
+// adapters has a row for each kind of game that the engine plays. The kernel knows
+// no opening procedures (swap and the like), in which turns need not alternate:
+// package opening compares searches of the positions after each choice.
 var adapters = []adapter.Adapter{xiangqi.Adapter(), gomoku.Adapter(), amazons.Adapter()}
 
-// Register adds a game to those of the product. It is for programs that bring a
-// game of their own: call it at the start, before anything else of this
-// package. The error says what the adapter lacks.
+// Register adds a kind of game, for programs that have their own. Call it before
+// anything else of this package. The error says what the adapter lacks.
 func Register(a adapter.Adapter) error {
 	if err := a.Check(); err != nil {
 		return err
@@ -30,8 +29,8 @@ func Register(a adapter.Adapter) error {
 	return nil
 }
 
-// Adapter is a game's row; the error wraps game.ErrRules for a game that the
-// engine does not play.
+// Adapter returns the row of a kind of game. The error wraps game.ErrRules if there
+// is none.
 func Adapter(gameName string) (adapter.Adapter, error) {
 	i := slices.IndexFunc(adapters, func(a adapter.Adapter) bool { return a.Game == gameName })
 	if i < 0 {

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// Build names this version of the engine, for records: the module's version
-// and the commit it was built from, as far as the Go tool has recorded them.
-// Where they do not tell all, as with go run, a plus sign and the beginning of
-// the program's SHA-256 tell two builds apart.
+// Build returns the name and version of this build, for records: the module's
+// version and the commit, as recorded by the Go tool. If these do not identify
+// the build, as with go run, a plus sign and the first digits of the program's
+// SHA-256 follow.
 var Build = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -21,7 +21,7 @@ var Build = sync.OnceValue(func() string {
 	return buildName(info, executableDigest)
 })
 
-// buildName is Build for what the Go tool has recorded.
+// buildName is Build for the given record of the Go tool.
 func buildName(info *debug.BuildInfo, digest func() string) string {
 	name, exact := "sparring", false
 	if v := info.Main.Version; v != "" {
@@ -41,8 +41,8 @@ func buildName(info *debug.BuildInfo, digest func() string) string {
 	return name
 }
 
-// executableDigest is the beginning of this program's SHA-256; "" where the
-// program can't be read.
+// executableDigest returns the first digits of this program's SHA-256, or "" if
+// the program can't be read.
 func executableDigest() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package engine thinks about positions of any game. [New] gives the searcher
-// for a game; [Pool] lets the searches of many games share the cores. Below
-// it stand the one kernel (package search) and what each game adds to it.
+// Package engine plays games. [New] makes our engine for a kind of game, and a
+// [Searcher] like it opens games; a [Pool] schedules the searches of many games
+// on the cores. It is built on one alpha-beta kernel (package search) and on what
+// each kind of game adds to that (package adapter).
 package engine
 
 import (
@@ -18,26 +19,24 @@ import (
 
 // Options set up an engine.
 type Options struct {
-	HashBytes int // of its own hash table, DefaultHash when 0
-	Threads   int // for searches whose Limits name none, 1 when 0
+	HashBytes int // size of a hash table, DefaultHash when 0
+	Threads   int // of a search whose Limits have none, 1 when 0
 	// Switches turns heuristics of the kernel on or off, by the names of
-	// search.Switches: to measure what each is worth.
+	// search.Switches, to measure what each is worth.
 	Switches map[string]bool
-	// Numbers sets numbers of the kernel's parameters, by the names of
-	// search.NumberNames, likewise.
+	// Numbers sets parameters of the kernel, by the names of search.NumberNames.
 	Numbers map[string]int
 	// Eval names one of the game's adapter.Evaluations; "" is the game's own.
 	Eval string
-	// Tables are endgame tables for Xiangqi; nil is none. Other games have no
-	// use for them.
+	// Tables are endgame tables, nil for none. Only Xiangqi uses them.
 	Tables xiangqi.Tables
 }
 
-// DefaultHash is the size of a hash table where none is named.
+// DefaultHash is the default size of a hash table, in bytes.
 const DefaultHash = 64 << 20
 
-// MostHash is the largest hash table that this machine has memory for, in bytes:
-// three quarters of it. To ask the system for more ends the process.
+// MostHash returns the largest hash table that this machine has memory for, in
+// bytes: three quarters of its memory. Allocating more may kill the process.
 func MostHash() int {
 	if m := memory(); m > 0 {
 		return int(min(m/4*3, math.MaxInt))
@@ -56,8 +55,8 @@ type Engine struct {
 	tables  tables                // for apart
 }
 
-// New makes the engine for a game; the error wraps game.ErrRules for a game
-// that has none.
+// New makes an engine for a kind of game. The error wraps game.ErrRules if there is
+// none.
 func New(gameName string, o Options) (*Engine, error) {
 	a, err := Adapter(gameName)
 	if err != nil {
@@ -101,9 +100,9 @@ func New(gameName string, o Options) (*Engine, error) {
 	}, nil
 }
 
-// Params are the parameters that a game is searched with, eval as in
-// Options.Eval; the error is that of [New]. They tell what a score means
-// (Params.WinProb) without an engine.
+// Params returns the kernel's parameters for a kind of game, with eval as in
+// Options.Eval. They tell what a score means (Params.WinProb) without an engine.
+// Errors are those of [New].
 func Params(gameName, eval string) (search.Params, error) {
 	a, err := Adapter(gameName)
 	if err != nil {
@@ -115,7 +114,8 @@ func Params(gameName, eval string) (search.Params, error) {
 	return a.Params(), nil
 }
 
-// Params are the parameters of the engine's game.
+// Params returns the kernel's parameters, with the switches and numbers of the
+// options.
 func (e *Engine) Params() search.Params { return e.params }
 
 // TableMen returns the largest number of men in its endgame tables, 0 without any.
@@ -141,12 +141,12 @@ func (e *Engine) NewGame(o GameOptions) (Game, error) {
 	return g, nil
 }
 
-// Close implements Searcher: all that an engine holds is memory.
+// Close implements Searcher. An engine holds nothing but memory.
 func (e *Engine) Close() error { return nil }
 
-// Searchable is why there is nothing to search: an error that wraps
-// game.ErrOver where the game has ended, and game.ErrIllegal where l.Moves has a
-// move that is not legal.
+// Searchable checks a position and the moves to search. The error wraps
+// game.ErrOver if the game has ended, and game.ErrIllegal if l.Moves has an illegal
+// move.
 func Searchable(p game.Position, l search.Limits) error {
 	if out := p.Outcome(); out.Over() {
 		return fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)

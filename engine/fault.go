@@ -2,25 +2,25 @@ package engine
 
 import "fmt"
 
-// Fault is the reason why a searcher that is not ours lost its game: in
-// Result.Err, found by errors.As.
+// Fault is the failure of an external engine, which loses it the game. It is found
+// in Result.Err by errors.As.
 type Fault struct {
 	Kind FaultKind
 	Text string // what happened, with what was sent and what came back
 }
 
-// FaultKind tells faults apart, for counting.
+// FaultKind classifies faults, for statistics.
 type FaultKind string
 
 // The kinds of fault.
 const (
-	FaultStart      FaultKind = "start"      // it could not be started, or did not say that it was ready
-	FaultTime       FaultKind = "time"       // its flag fell
+	FaultStart      FaultKind = "start"      // it could not be started, or did not report that it was ready
+	FaultTime       FaultKind = "time"       // it exceeded its time
 	FaultHang       FaultKind = "hang"       // no answer long after one was due
-	FaultIllegal    FaultKind = "illegal"    // a move that is not legal, or none at all
+	FaultIllegal    FaultKind = "illegal"    // an illegal move, or none
 	FaultCrash      FaultKind = "crash"      // its process ended
-	FaultFlood      FaultKind = "flood"      // it wrote more than anyone can mean
-	FaultMemory     FaultKind = "memory"     // it took more memory than it was given
+	FaultFlood      FaultKind = "flood"      // it wrote too much
+	FaultMemory     FaultKind = "memory"     // it used more memory than allowed
 	FaultDisconnect FaultKind = "disconnect" // its player left the platform
 )
 

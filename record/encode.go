@@ -10,7 +10,7 @@ import (
 	"sparring/game"
 )
 
-// MaxLine is the most bytes that one record may take, line end included.
+// MaxLine is the largest size of a record in bytes, including the line end.
 const MaxLine = 8 << 20
 
 // MaxPlies bounds the moves of one record.
@@ -18,7 +18,7 @@ const MaxPlies = 10_000
 
 // Errors of records, wrapped with what and where.
 var (
-	// ErrVersion: the record is of a version that this program does not know.
+	// ErrVersion: the record has a version that this program does not know.
 	ErrVersion = errors.New("unknown record version")
 	// ErrInvalid: the record lacks something, or a value is out of range.
 	ErrInvalid = errors.New("invalid record")
@@ -33,7 +33,7 @@ func Encode(r *Record) ([]byte, error) {
 		c.V = Version
 	}
 	c.Start, c.End = stamp(c.Start), stamp(c.End)
-	c.Plies = make([]Ply, len(r.Plies)) // [] and not null where there are none
+	c.Plies = make([]Ply, len(r.Plies)) // [] instead of null
 	for i, p := range r.Plies {
 		if p.Receipt != nil {
 			receipt := *p.Receipt
@@ -129,7 +129,7 @@ func (r *Record) Validate() error {
 	return nil
 }
 
-// fault is what is wrong with a ply, "" when nothing is.
+// fault says what is wrong with a ply; "" means that it is valid.
 func (p *Ply) fault() string {
 	switch {
 	case p.Move == "":

@@ -7,11 +7,11 @@ import (
 	"sparring/game"
 )
 
-// Merge joins the records of one game: the arena's, which says what was
-// played, and the players', which say what was thought at each ply. Without an
-// arena's the longest stands in for it. A player's plies are joined as far as
-// its moves are those of the game; from where they part its thinking is left
-// out and a dispute says so. The records given are not changed.
+// Merge joins the records of one game: the arena's, with what was played, and the
+// players', with what their engines thought at each ply. Without an arena's
+// record the longest is used instead. A player's plies are joined up to the
+// first move that differs from the game's; a dispute notes the difference. The
+// records given are not changed.
 func Merge(records ...*Record) (*Record, error) {
 	if len(records) == 0 {
 		return nil, fmt.Errorf("%w: nothing to merge", ErrInvalid)
@@ -44,7 +44,7 @@ func better(r, than *Record) bool {
 	return len(r.Plies) > len(than.Plies)
 }
 
-// join adds to the plies what r knows and the record does not.
+// join adds to the plies the data of r that the record lacks.
 func (m *Record) join(r *Record) {
 	if r.Source.Seat != nil && *r.Source.Seat <= game.Second {
 		s := &m.Seats[*r.Source.Seat]

@@ -15,10 +15,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ErrNotFound: no record of that game.
+// ErrNotFound: the directory has no record of the game.
 var ErrNotFound = errors.New("no record of the game")
 
-// DamagedError is a line that is no record, or a file that can't be read on.
+// DamagedError is an invalid line, or a file that can't be read any further.
 type DamagedError struct {
 	File string
 	Line int // from 1
@@ -29,11 +29,11 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, 
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// All runs through the records of a directory, file by file in the order they
-// were written, plain and compressed. A damaged line gives a *DamagedError and
-// the rest of the file follows; a directory that can't be listed gives that
-// error alone. What a writer appends meanwhile may or may not be seen, and the
-// records of a file that it puts aside meanwhile may come twice or not at all.
+// All yields the records of a directory, file by file in the order they were
+// written, plain and compressed. A damaged line yields a *DamagedError, and the
+// rest of the file follows; a directory that can't be listed yields only that
+// error. Records that a writer appends meanwhile may or may not be yielded, and
+// those of a file that it rotates meanwhile may be yielded twice or not at all.
 func All(dir string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		paths, err := files(dir)
@@ -51,9 +51,9 @@ func All(dir string) iter.Seq2[*Record, error] {
 	}
 }
 
-// files lists a directory's record files. The name of a file put aside sorts
-// before that of the one still written to. A file that is there both plain
-// and compressed counts once: a crash left the plain one.
+// files lists a directory's record files. Rotated files sort before the one that
+// is being written. A file that exists both plain and compressed counts once: a
+// crash left the plain one.
 func files(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // sorted
 	if err != nil {
@@ -73,7 +73,7 @@ func files(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// File runs through the records of one file, see All.
+// File yields the records of one file, see All.
 func File(path string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		f, err := os.Open(path)
@@ -133,8 +133,8 @@ func lines(path string, in io.Reader, yield func(*Record, error) bool) {
 
 var errLongLine = fmt.Errorf("%w: a line of more than %d bytes", ErrInvalid, MaxLine)
 
-// readLine reads up to the line end, which it drops; io.EOF comes with what
-// stands after the last one. A line that is too long is read over.
+// readLine reads a line, without its line end; io.EOF comes with the text after
+// the last one. A line that is too long is skipped.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false
@@ -158,9 +158,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Find is the game's record, merged from all that the directory has of it. The
-// error is ErrNotFound, wrapped, when there is none. Damaged lines elsewhere
-// do not matter.
+// Find is the game's record, merged from all records of it in the directory. The
+// error wraps ErrNotFound if there are none. Damaged lines are ignored.
 func Find(dir, id string) (*Record, error) {
 	var found []*Record
 	for r, err := range All(dir) {

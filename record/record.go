@@ -1,13 +1,13 @@
-// Package record is the structured record of games: one JSON document per
-// game, written as lines of JSON that DuckDB and jq read as they are. The
-// schema is docs/record.schema.json.
+// Package record has the structured record of games: one JSON document per game,
+// written as a line that DuckDB and jq can read. The schema is
+// docs/record.schema.json.
 //
 // The arena records what was played, on its own clocks; a player records what
 // it thought. Both write the same [Record], and [Merge] joins those of a game.
 // A [Writer] keeps records in a directory, [All] and [Find] read them back.
 //
-// Moves, positions and reasons are text here: a record is readable without
-// knowing the game's rules.
+// Moves, positions and reasons are text, so that a record can be read without
+// the game's rules.
 //
 // Compatibility: fields are added, never changed, within a Version; readers
 // ignore fields that they do not know.
@@ -24,7 +24,7 @@ import (
 // Version is the schema version that this package writes.
 const Version = 1
 
-// Record is a game, as one side knows it. Times are UTC, to the millisecond.
+// Record is a game as one writer knows it. Times are UTC, to the millisecond.
 type Record struct {
 	V        int        `json:"v"`
 	ID       string     `json:"id"`   // of the game: 1 to 32 of a-z 0-9 _ -
@@ -50,7 +50,7 @@ type Record struct {
 	Disputes []Dispute `json:"disputes,omitempty"`
 }
 
-// Kind is what sort of player sat on a seat.
+// Kind is the kind of player on a seat.
 type Kind string
 
 // The kinds of player.
@@ -59,7 +59,7 @@ const (
 	Human Kind = "human"
 )
 
-// Seat is who sat on a seat.
+// Seat is the player on a seat.
 type Seat struct {
 	Player  string  `json:"player"`
 	Display string  `json:"display,omitempty"`
@@ -128,8 +128,8 @@ func SettingsOf(e protocol.Engine) *Settings {
 	}
 }
 
-// Ply is one move. All but Seat and Move is optional: a zero is not written,
-// and means zero or not known.
+// Ply is one move. All fields but Seat and Move are optional: zero means zero or
+// unknown, and is not written.
 type Ply struct {
 	Seat    game.Seat `json:"seat"`
 	Move    string    `json:"move"`
@@ -142,9 +142,9 @@ type Ply struct {
 	Comment string    `json:"comment,omitempty"`
 }
 
-// Receipt is how the referee charged a move.
+// Receipt says how the referee charged the clock for a move.
 type Receipt struct {
-	Received  time.Time `json:"received"`   // when the referee had it
+	Received  time.Time `json:"received"`   // by the referee
 	LagMS     int64     `json:"lag_ms"`     // credited for the network
 	ChargedMS int64     `json:"charged_ms"` // taken off the clock
 	LeftMS    int64     `json:"left_ms"`    // after the move, increment included
@@ -152,7 +152,7 @@ type Receipt struct {
 	WaitedMS  int64     `json:"waited_ms,omitempty"` // in the referee, never charged
 }
 
-// ThinkSource is what a player's move comes from.
+// ThinkSource says where a player's move comes from.
 type ThinkSource string
 
 // The sources of moves.
@@ -162,11 +162,11 @@ const (
 	FromTablebase ThinkSource = "tablebase"
 	FromProver    ThinkSource = "prover"
 	FromOnly      ThinkSource = "only"     // the only legal move
-	FromExternal  ThinkSource = "external" // an outside engine's
+	FromExternal  ThinkSource = "external" // an external engine
 	FromPerson    ThinkSource = "person"
 )
 
-// Think is what the player's engine thought about its move.
+// Think is what the player's engine found about its move.
 type Think struct {
 	Source        ThinkSource `json:"source,omitempty"`
 	Depth         int         `json:"depth,omitempty"`
@@ -182,7 +182,7 @@ type Think struct {
 	TimedOut      bool        `json:"timed_out,omitempty"`       // the clock ended a search that was to be reproducible
 }
 
-// Dispute is a disagreement between a player and the referee on a position.
+// Dispute is a disagreement between a player and the referee about a position.
 type Dispute struct {
 	Ply     int        `json:"ply"` // plies played
 	Seat    *game.Seat `json:"seat,omitempty"`

@@ -23,13 +23,13 @@ const (
 	rotatedStamp  = "20060102T150405.000000000Z"
 )
 
-// DefaultRotate is the size at which files are rotated where none is given.
+// DefaultRotate is the default size at which files are rotated.
 const DefaultRotate = 64 << 20
 
-// NotKeptError says that a record was not kept, for example because the disk
-// is full. The writer goes on: the next record is tried anew.
+// NotKeptError says that a record was not written, for example because the disk
+// is full. The writer can be used further: it tries again with the next record.
 type NotKeptError struct {
-	// First is set when the record before was kept: say it once, not for
+	// First is set if the record before was written: report it once, not for
 	// every record.
 	First bool
 	Lost  uint64 // records not kept so far, this one included
@@ -61,11 +61,10 @@ type Writer struct {
 	rotateErr   error
 }
 
-// NewWriter opens the directory for records, creating it if it is not there.
-// Name begins the file names; at most one Writer of a name may be at work in a
-// directory. Rotate is the size in bytes at which a file is put aside and
-// compressed, 0 is DefaultRotate. Files that a crash left uncompressed are
-// compressed now.
+// NewWriter opens the directory for records and creates it if necessary. File
+// names begin with name; a directory must not have two Writers of the same name.
+// Rotate is the size in bytes at which a file is rotated and compressed, 0 means
+// DefaultRotate. Files that a crash left uncompressed are compressed now.
 func NewWriter(dir, name string, rotate int64) (*Writer, error) {
 	if name == "" || strings.ContainsAny(name, `/\.`) {
 		return nil, fmt.Errorf("records: file name %.40q: want a word without dots and slashes", name)
@@ -83,8 +82,8 @@ func NewWriter(dir, name string, rotate int64) (*Writer, error) {
 	return w, nil
 }
 
-// Append keeps a record. The error is a *NotKeptError, or wraps ErrInvalid for
-// a record that would be kept nowhere.
+// Append writes a record. The error is a *NotKeptError, or wraps ErrInvalid for
+// a record that can never be written.
 func (w *Writer) Append(r *Record) error {
 	line, err := Encode(r)
 	if err != nil {
@@ -109,7 +108,7 @@ func (w *Writer) append(line []byte) error {
 			return err
 		}
 	}
-	if w.torn { // what stands there stays, for the reader to report
+	if w.torn { // leave the cut line to the reader, which reports it
 		line = append([]byte{'\n'}, line...)
 	}
 	n, err := w.file.Write(line)
@@ -117,7 +116,7 @@ func (w *Writer) append(line []byte) error {
 		if n > 0 {
 			err = errors.Join(err, w.file.Truncate(w.size))
 		}
-		// Opening anew for the next record looks at what is really there.
+		// The next record opens the file again and looks at what it contains.
 		err = errors.Join(err, w.file.Close())
 		w.file = nil
 		return err
@@ -130,8 +129,8 @@ func (w *Writer) append(line []byte) error {
 	return nil
 }
 
-// open opens the file for appending and finds out its size, and whether it
-// ends within a line, as a crash or a full disk may leave it.
+// open opens the file for appending and finds its size, and whether it ends
+// within a line, as after a crash or on a full disk.
 func (w *Writer) open() error {
 	f, err := os.OpenFile(w.path(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
@@ -152,8 +151,8 @@ func (w *Writer) open() error {
 	return nil
 }
 
-// putAside closes the file, renames it and has it compressed. Where that fails
-// the file is just written on: nothing is lost.
+// putAside closes the file, renames it and has it compressed. If that fails, the
+// writer goes on with the same file and nothing is lost.
 func (w *Writer) putAside() {
 	err := w.file.Close()
 	w.file = nil
@@ -188,15 +187,15 @@ func (w *Writer) finishRotation() error {
 	for _, path := range aside {
 		stampText := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), w.name+"-"), plainExt)
 		if _, err := time.Parse(rotatedStamp, stampText); err != nil {
-			continue // the file of another writer, whose name begins like ours
+			continue // the file of another writer, whose name begins with this one's
 		}
 		w.compressing.Go(func() { w.note(compress(path)) })
 	}
 	return nil
 }
 
-// compress replaces a plain file by its compressed twin. At every moment one
-// of them is complete.
+// compress replaces a plain file by a compressed one. At any time one of them is
+// complete.
 func compress(path string) (err error) {
 	final := strings.TrimSuffix(path, plainExt) + compressedExt
 	if _, err := os.Stat(final); !errors.Is(err, fs.ErrNotExist) {
@@ -234,16 +233,16 @@ func compress(path string) (err error) {
 	return os.Remove(path)
 }
 
-// Counts tells how many records this writer has kept and how many not.
+// Counts is how many records this writer has written and how many it has lost.
 func (w *Writer) Counts() (kept, lost uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.kept, w.lost
 }
 
-// Close closes the file and waits for files being compressed. The error tells
-// of the first that could not be rotated; its records are kept all the same.
-// A Writer may be used again after Close.
+// Close closes the file and waits for the compression of others. The error is
+// that of the first file that could not be rotated; its records are not lost.
+// The Writer may be used again after Close.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	var err error

@@ -35,9 +35,9 @@ type decision struct {
 	analysis *Analysis
 }
 
-// follow brings the game to where the platform has it, and calls dispute where our
+// update brings the game to where the platform has it, and calls dispute where our
 // rules differ. It returns how many plies stayed.
-func (g *gameState) follow(moves []string, playing bool, dispute func(why string)) (kept int) {
+func (g *gameState) update(moves []string, playing bool, dispute func(why string)) (kept int) {
 	for kept < min(len(g.plies), len(moves)) && g.plies[kept].move == moves[kept] {
 		kept++
 	}

@@ -318,7 +318,7 @@ func (s *Session) giveBack() {
 // syncPosition brings the game to the state's position.
 func (s *Session) syncPosition() {
 	g, played, playing := &s.game, len(s.game.plies), s.st.Status == protocol.Playing
-	if g.follow(s.st.Moves, playing, s.dispute) < played {
+	if g.update(s.st.Moves, playing, s.dispute) < played {
 		// Moves were taken back: drop what was thought after them.
 		s.stopSearch()
 		s.target, s.out, g.decided = nil, nil, nil

@@ -40,10 +40,12 @@ var imports = map[string][]string{
 	"record/ccgc":        {"record", "protocol$", "game"},
 	"record/interchange": {"record", "protocol$", "game"},
 
-	"configs": {"configs"},
-	"arena":   {"arena", "protocol", "record", "game", "configs"},
-	"bot":     {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
-	"cmd":     {"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs"},
+	"configs":    {"configs"},
+	"arena":      {"arena", "protocol", "record", "game", "configs"},
+	"bot":        {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
+	"bot/policy": {"bot/policy", "protocol$", "game"},
+	"bot/play":   {"bot/play", "engine", "protocol$", "record$", "game"},
+	"cmd":        {"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs"},
 }
 
 // bare are the folders that need nothing beyond Go and golang.org/x: whoever

@@ -8,8 +8,8 @@ import (
 	"sparring/game"
 )
 
-// With puts books before a searcher: its games are answered from books where
-// these know a move. Name says which they are.
+// With returns a searcher that plays from books while they know a move, and then
+// lets inner search. Name is the Book of its games' descriptions.
 func With(inner engine.Searcher, s *Shelf, name string, o Options) engine.Searcher {
 	return searcher{inner, s, name, o}
 }
@@ -30,17 +30,17 @@ func (s searcher) NewGame(o engine.GameOptions) (engine.Game, error) {
 	return bookGame{inner, s}, nil
 }
 
-// bookGame is a game in which another thinks where the books know no move.
+// bookGame is a game played from books first.
 type bookGame struct {
 	engine.Game
 	s searcher
 }
 
-// Search implements [engine.Game]. What the book knows it answers at once:
-// a move drawn with the game's seed, its score as the chance, and no reply to
-// ponder on, because the next move is likely to be in the book as well. A
-// search that is to wait (pondering, analysis), for several lines, for a mate
-// or with NoBook goes to the other game.
+// Search implements [engine.Game]. A move from the book is the result at once: it
+// is chosen at random by the game's seed, its score is the winning probability,
+// and there is no reply to ponder on, since the next move is likely to be in the
+// book as well. Searches that wait (pondering, analysis), for several lines, for a
+// mate or with NoBook do not use the book.
 func (g bookGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	if !l.Wait && !l.NoBook && l.MultiPV <= 1 && l.Mate == 0 {
 		start := time.Now()
@@ -61,10 +61,10 @@ func (g bookGame) Describe() engine.Description {
 // Unwrap is the game behind the books.
 func (g bookGame) Unwrap() engine.Game { return g.Game }
 
-// answered is a search that had its answer at once.
+// answered is a search with a result from the start.
 type answered struct{ result search.Result }
 
-// closed is closed.
+// closed is a closed channel.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 func (a answered) PonderHit(search.Limits) {}

@@ -15,17 +15,17 @@ import (
 	"sparring/game/catalog"
 )
 
-// SelfPlay makes games for a book: the same engine plays both seats, with
-// moves that are drawn from the better ones at first. A game follows from its
-// number and these settings alone, whatever was played before it.
+// SelfPlay plays games for a book: one engine plays both seats, at first with moves
+// chosen at random from the better ones. A game depends only on its number and
+// these settings.
 type SelfPlay struct {
 	Rules string
 	Nodes uint64 // a move
 	Seed  uint64
-	// In the first Plies a move is drawn from the best Lines, one that is worth
-	// a share of winning chance less than the best by e^(-less/Spread) as
-	// often. They are searched with Explore times the nodes, once for a
-	// position.
+	// In the first Plies plies a move is chosen at random from the best Lines
+	// moves. One whose winning probability is lower by d than the best has
+	// e^(-d/Spread) times its weight. These searches have Explore times the nodes
+	// and are done once for each position.
 	Plies   int
 	Lines   int
 	Spread  float64
@@ -38,8 +38,8 @@ type SelfPlay struct {
 	known  map[uint64][]search.Info // the lines of opening positions, by key
 }
 
-// Numbers that end games early: who has had so much of the chance for so many
-// plies has won, and a game of mostPlies is drawn.
+// A game is adjudicated as won if the winning probability of one side was at least
+// settledChance for settledPlies plies, and as drawn after mostPlies plies.
 const (
 	settledChance = 0.985
 	settledPlies  = 6

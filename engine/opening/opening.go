@@ -1,7 +1,6 @@
-// Package opening decides what a seat does in an opening procedure, where
-// turns need not alternate and colours change hands. That is no business of
-// the kernel: here searches of the plain positions that a choice leads to are
-// compared, one search for each choice.
+// Package opening chooses for a seat in an opening procedure, in which turns need
+// not alternate and colours are swapped. The kernel knows no such procedures: each
+// choice is made by one search of the plain position.
 package opening
 
 import (
@@ -15,17 +14,17 @@ import (
 	"sparring/game/gomoku"
 )
 
-// ErrNoChoice is for positions where no opening procedure is under way: there
-// a move is searched for, not chosen.
+// ErrNoChoice is returned by Choose for a position outside of an opening
+// procedure: search it instead.
 var ErrNoChoice = errors.New("no opening procedure is under way")
 
-// Search searches a plain position to the caller's own time or nodes and the
-// Moves and MultiPV of l.
+// Search searches a plain position with the Moves and MultiPV of l, and the
+// caller's limits of time or nodes.
 type Search func(p game.Position, l search.Limits) (search.Result, error)
 
-// Lines wanted of a search. A procedure may ask for 12 fifth moves; on a
-// symmetric board up to half of the best moves are mirror images. Of stones
-// that are to leave the game even, a dozen are tried.
+// Numbers of lines (MultiPV). A procedure may ask for 12 fifth moves, and on a
+// symmetric board up to half of the best moves are mirror images. Of the stones
+// that may leave the game even, 12 are tried.
 const (
 	fifthLines   = 2*gomoku.MostFifths + 2
 	balanceLines = 12
@@ -44,9 +43,9 @@ func Running(p game.Position) bool {
 	return running
 }
 
-// Choose finds what the seat to act should do. It calls find at most once; the
-// error is ErrNoChoice, game.ErrOver or find's. The first two stones of a game
-// are drawn from rng.
+// Choose returns the choice of the seat to act. It calls find at most once. The
+// error is ErrNoChoice, game.ErrOver or that of find. The first two stones of a
+// game are random.
 func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {
@@ -62,7 +61,7 @@ func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
 	}
 	c := chooser{g, g.Plain(), legal, rng, func(p game.Position, l search.Limits) (search.Result, error) {
 		r, err := find(p, l)
-		// What a search that was short of time has not come to says nothing.
+		// A search that ran out of time has lines without moves.
 		r.Lines = slices.DeleteFunc(r.Lines, func(line search.Info) bool { return len(line.PV) == 0 })
 		return r, err
 	}}
@@ -87,10 +86,10 @@ type chooser struct {
 	find  Search
 }
 
-// colour takes the side that stands better. Where Black may offer fifth moves
-// instead, it does when even the last of them is good for Black: the other way
-// on lets the opponent choose again. Putting two more stones (swap2) is never
-// better: whoever then chooses takes the better side.
+// colour takes the side that stands better. If Black may offer fifth moves
+// instead, it does so when even the last of them is good for Black; otherwise the
+// opponent gets another choice. Placing two more stones (swap2) is never better,
+// since the opponent then takes the better side.
 func (c *chooser) colour() (game.Move, error) {
 	lines := 1
 	fifths := slices.IndexFunc(c.legal, func(m game.Move) bool { _, ok := gomoku.FifthsNumber(m); return ok })
@@ -117,8 +116,8 @@ func (c *chooser) colour() (game.Move, error) {
 	return gomoku.Swap, nil
 }
 
-// fifths are the scores of the fifth moves that Black might offer together,
-// best first: of points that are the same but for a symmetry only one.
+// fifths returns the scores of the fifth moves that Black might offer together,
+// best first, one for each set of symmetric points.
 func (c *chooser) fifths(r search.Result) (values []search.Score) {
 	b := c.g.Board()
 	var taken []gomoku.Point
@@ -133,18 +132,18 @@ func (c *chooser) fifths(r search.Result) (values []search.Score) {
 	return values
 }
 
-// declare asks for as many fifth moves as make the last of them even, since
-// White will leave that one, and the other seat may yet choose its colour.
+// declare declares the number of fifth moves of which the last leaves the game
+// even: White will leave that one, and the opponent may still choose a colour.
 func (c *chooser) declare() (game.Move, error) {
 	plain := c.plain
 	if plain.ToMove() == gomoku.White {
-		// Asked before the fourth stone: White's best is assumed.
+		// The number is declared before the fourth stone: assume White's best.
 		r, err := c.find(plain, search.Limits{MultiPV: 1})
 		if err != nil {
 			return game.NoMove, err
 		}
-		// Each further fifth move costs Black about as much as it costs to
-		// lose a tempo by the same share; one for each that Black leads.
+		// Each further fifth move costs Black about fifthWorth: declare as many
+		// as Black's lead pays for.
 		n := 1
 		for lead := -r.Score; lead > fifthWorth && n < len(c.legal); lead -= fifthWorth {
 			n++
@@ -165,8 +164,8 @@ func (c *chooser) declare() (game.Move, error) {
 	return c.legal[best], nil
 }
 
-// fifthWorth is about what one more fifth move to offer costs Black, in the
-// evaluation's unit: an open two, the step between one good point and the next.
+// fifthWorth is about what each further fifth move costs Black, in the
+// evaluation's unit: an open two, the difference between good points.
 const fifthWorth = 80
 
 func abs(s search.Score) search.Score { return max(s, -s) }
@@ -199,9 +198,10 @@ func (c *chooser) pick() (game.Move, error) {
 	return worst.PV[0], nil
 }
 
-// place puts a stone. While a choice of colours lies ahead, the stone that
-// leaves the game most even is best, because the opponent will have the better
-// side; the first two are drawn, and the others tried too, for variety.
+// place places a stone. If a choice of colours is still to come, the stone that
+// leaves the game most even is best, since the opponent will take the better side.
+// For variety the first two stones are random, and so are the candidates for the
+// others.
 func (c *chooser) place() (game.Move, error) {
 	if !c.g.ChoiceAhead() {
 		r, err := c.find(c.plain, search.Limits{Moves: c.legal})

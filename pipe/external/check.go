@@ -17,30 +17,29 @@ import (
 	"sparring/game/clock"
 )
 
-// Verdict is how a check went.
+// Verdict is the result of a check.
 type Verdict string
 
 // The verdicts.
 const (
 	Good Verdict = "ok"
-	Warn Verdict = "warn"  // it can play, but something is odd
-	Bad  Verdict = "FAULT" // it would lose games by this
-	Skip Verdict = "skip"  // its protocol has no words for this, or an earlier fault hides it
+	Warn Verdict = "warn"  // it can play, but does something odd
+	Bad  Verdict = "FAULT" // it would lose games
+	Skip Verdict = "skip"  // its protocol does not support this, or an earlier fault prevents it
 )
 
-// examples is how many strange lines a finding repeats.
-const examples = 3
+// maxExamples is how many lines a finding quotes.
+const maxExamples = 3
 
-// Finding is what a check of an engine has found.
+// Finding is the result of one check of an engine.
 type Finding struct {
 	Check   string // "start", "moves", "time", "clock", "stop", "output", "memory", "children", "quit"
 	Verdict Verdict
-	Text    string // what was seen; of a fault what was sent and what came back
+	Text    string // what was seen; for a fault, what was sent and what came back
 }
 
-// Check tries out whether a program can play a game as it should, and reports
-// one thing after another; it takes a few seconds. The error is that of Open, or
-// the context's.
+// Check tests whether a program can play a game, and reports each finding as it
+// comes. It takes a few seconds. The error is that of Open, or the context's.
 func Check(ctx context.Context, s Spec, gameName string, report func(Finding)) error {
 	return check(ctx, s, gameName, defaultTimes, report)
 }
@@ -56,21 +55,20 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	if err != nil {
 		return err
 	}
-	g, err := e.NewGame(engine.GameOptions{})
-	if err != nil {
+	x := &checker{engine: e, start: start}
+	if err := x.newGame(); err != nil {
 		return err
 	}
-	// Closing the engine ends whatever a check waits for.
+	// Closing the engine ends every wait of a check.
 	defer context.AfterFunc(ctx, func() { e.Close() })()
-	x := &checker{engine: e, game: g.(*externalGame), start: start}
 	for _, check := range []func() Finding{x.starts, x.moves, x.time, x.clock, x.stop, x.output, x.memory, x.children, x.quit} {
 		f := check()
 		if err := ctx.Err(); err != nil {
-			return err // what was found then is our own doing
+			return err // the finding was caused by closing the engine
 		}
 		report(f)
 		if f.Check == "start" && f.Verdict == Bad {
-			return nil // nothing else can be tried
+			return nil // nothing else can be checked
 		}
 	}
 	return nil
@@ -83,18 +81,30 @@ type checker struct {
 	start  game.Position
 
 	seen     []engine.FaultKind
-	lastMove string // the last move it answered, in our text, legal or not
+	lastMove string // the last answer in our notation, legal or not
 
-	forcedStop bool // it came only when the program was told to stop
+	forcedStop bool // the last answer came only after the stop command
 
 	mu      sync.Mutex
-	unknown []string // lines that are none of the protocol's
-	count   int      // of them
+	unknown []string // examples of lines outside of the protocol
+	count   int      // of all of them
 
 	incidents []string // of searches for a move
 }
 
-// program is the one process that is looked at; it waits for a search.
+// newGame opens the game that the next searches are of.
+func (x *checker) newGame() error {
+	if x.game != nil {
+		x.game.Close()
+	}
+	g, err := x.engine.NewGame(engine.GameOptions{})
+	if err == nil {
+		x.game = g.(*externalGame)
+	}
+	return err
+}
+
+// program is the process that is checked, ready for a search.
 func (x *checker) program() (*program, error) {
 	if err := x.game.Ready(); err != nil {
 		return nil, err
@@ -104,14 +114,14 @@ func (x *checker) program() (*program, error) {
 	return p, nil
 }
 
-// observe notes what is none of the protocol's lines.
+// observe records a line if it does not belong to the protocol.
 func (x *checker) observe(p *program, line string) {
 	if !p.unknownLine(line) {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.count++; len(x.unknown) < examples {
+	if x.count++; len(x.unknown) < maxExamples {
 		x.unknown = append(x.unknown, fmt.Sprintf("%q", clip(line)))
 	}
 }
@@ -120,25 +130,24 @@ func (x *checker) starts() Finding {
 	began := time.Now()
 	p, err := x.program()
 	if err == nil {
-		// What came before anybody listened, the greeting apart, is heard again
-		// when the program is asked for moves.
+		// Lines before this are not observed; odd ones are expected again when it
+		// searches.
 		return Finding{"start", Good, fmt.Sprintf("ready after %v, process %d", time.Since(began).Round(time.Millisecond), p.cmd.Process.Pid)}
 	}
 	text := err.Error()
 	if fault, ok := errors.AsType[*engine.Fault](err); ok {
 		text = fault.Text
-		if strings.HasPrefix(text, "no ") && strings.Contains(text, "nothing came") && x.unflushed() {
-			text = "what it writes comes only when it ends: flush the output after every line (" + text + ")"
+		if strings.HasPrefix(text, "no ") && strings.Contains(text, "nothing received") && x.unflushed() {
+			text = "nothing comes before it ends: flush the output after every line (" + text + ")"
 		}
 	}
 	return Finding{"start", Bad, text}
 }
 
-// flushTimeout is how long a program is waited for before it is asked to end.
+// flushTimeout is how long a program may be silent before it is told to end.
 const flushTimeout = time.Second
 
-// unflushed reports whether a program that says nothing has something to say
-// when it ends.
+// unflushed reports whether a silent program writes something when it ends.
 func (x *checker) unflushed() bool {
 	e := x.engine
 	p, err := start(command{path: e.path, args: e.spec.Args, dir: e.spec.Dir})
@@ -155,10 +164,10 @@ func (x *checker) unflushed() bool {
 	return silent && p.inbox.latest() != ""
 }
 
-// untimedMove is the time of a move for a program that can be told of none.
+// untimedMove is the limit of a move for a protocol that sends no times.
 const untimedMove = time.Minute
 
-// short are the limits of a move here.
+// short are the limits of a short search.
 func (x *checker) short() search.Limits {
 	if protocols[x.engine.spec.Dialect].untimed {
 		return search.Limits{Hard: untimedMove}
@@ -166,9 +175,15 @@ func (x *checker) short() search.Limits {
 	return search.Limits{Hard: moveTime}
 }
 
-// search searches a position with a program that is ready.
+// search searches a position with the program when it is ready. The start position
+// is that of a new game.
 func (x *checker) search(p game.Position, l search.Limits) search.Result {
 	x.lastMove, x.forcedStop = "", false
+	if p.Ply() == 0 {
+		if err := x.newGame(); err != nil {
+			return search.Result{Err: err}
+		}
+	}
 	if _, err := x.program(); err != nil {
 		return search.Result{Err: err}
 	}
@@ -184,24 +199,24 @@ func (x *checker) search(p game.Position, l search.Limits) search.Result {
 	return r
 }
 
-// failed is the finding of a check that met a fault. One that was met before is
-// not a fault of this as well.
+// failed is the finding of a check that ended by a fault. A fault of a kind seen
+// before is not counted again.
 func (x *checker) failed(check string, err error) Finding {
 	fault, ok := errors.AsType[*engine.Fault](err)
 	if !ok {
 		return Finding{check, Bad, err.Error()}
 	}
 	if slices.Contains(x.seen, fault.Kind) {
-		return Finding{check, Skip, "ended by the same fault: " + string(fault.Kind)}
+		return Finding{check, Skip, "ended by the same fault as above: " + string(fault.Kind)}
 	}
 	x.seen = append(x.seen, fault.Kind)
 	return Finding{check, Bad, string(fault.Kind) + ": " + fault.Text}
 }
 
-// moveTime is the time of a move here.
+// moveTime is the time given for a move.
 const moveTime = 200 * time.Millisecond
 
-// opening is how many moves a program is asked for.
+// opening is the number of moves that a program is asked for.
 const opening = 6
 
 func (x *checker) moves() Finding {
@@ -209,7 +224,7 @@ func (x *checker) moves() Finding {
 	var line []string
 	plies := opening
 	if protocols[x.engine.spec.Dialect].untimed {
-		plies = 1 // it may think for as long as its own clock says
+		plies = 1 // it may take as long as its own clock allows
 	}
 	for range plies {
 		r := x.search(p, x.short())
@@ -230,8 +245,8 @@ func (x *checker) time() Finding {
 	return x.timely("time", search.Limits{Hard: moveTime}, moveTime+moveTime/4, 2*moveTime, fmt.Sprintf("a move of %v", moveTime))
 }
 
-// lowClock is what is on the clock where a program has to hurry. With the rest of
-// the game still to come, a move may not take nearly all of it.
+// lowClock is the time left on a short clock. With the rest of the game to come, a
+// move must not take nearly all of it.
 const lowClock = time.Second
 
 func (x *checker) clock() Finding {
@@ -241,16 +256,16 @@ func (x *checker) clock() Finding {
 	return x.timely("clock", l, lowClock/2, lowClock*9/10, fmt.Sprintf("a move with %v left of %v", lowClock, spec.Initial))
 }
 
-// tries is how often a late answer is asked for again: the machine may have
-// been busy.
+// tries is how often a late answer is tried again, for the machine may have been
+// busy.
 const tries = 3
 
-// timely judges how long an answer takes: up to good is well, more than bad is a
-// fault. So is an answer that comes only because the driver asks for it when
-// time is up: how long that took is the driver's merit.
+// timely checks the time of an answer: up to good is fine, more than bad is a fault.
+// An answer that comes only after the stop command is a fault, too: then the time
+// was kept by us.
 func (x *checker) timely(check string, l search.Limits, good, bad time.Duration, what string) Finding {
 	if d := x.engine.spec.Dialect; protocols[d].untimed {
-		return Finding{check, Skip, string(d) + " has no words for time"}
+		return Finding{check, Skip, string(d) + " sends no times"}
 	}
 	best, forcedStop := time.Duration(math.MaxInt64), true
 	for range tries {
@@ -268,7 +283,7 @@ func (x *checker) timely(check string, l search.Limits, good, bad time.Duration,
 	case best > 3*bad/2:
 		return Finding{check, Bad, text + ": it ignores its clock"}
 	case forcedStop:
-		return Finding{check, Bad, text + ": it thinks until it is told to stop"}
+		return Finding{check, Bad, text + ": it searches until it is told to stop"}
 	case best > bad:
 		return Finding{check, Bad, text + ": too long"}
 	case best > good:
@@ -279,7 +294,7 @@ func (x *checker) timely(check string, l search.Limits, good, bad time.Duration,
 
 func (x *checker) stop() Finding {
 	if !protocols[x.engine.spec.Dialect].ponders {
-		return Finding{"stop", Skip, string(x.engine.spec.Dialect) + " has no search without an end"}
+		return Finding{"stop", Skip, string(x.engine.spec.Dialect) + " has no search without limits"}
 	}
 	p, err := x.program()
 	if err != nil {
@@ -309,17 +324,17 @@ func (x *checker) output() Finding {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.count > 0 {
-		return Finding{"output", Warn, fmt.Sprintf("%d lines that the protocol does not know, such as %s: debug output belongs on stderr", x.count, strings.Join(x.unknown, ", "))}
+		return Finding{"output", Warn, fmt.Sprintf("%d lines that are not part of the protocol, such as %s: debug output belongs on stderr", x.count, strings.Join(x.unknown, ", "))}
 	}
 	if n := len(x.incidents); n > 0 {
-		return Finding{"output", Warn, strings.Join(x.incidents[:min(n, examples)], "; ")}
+		return Finding{"output", Warn, strings.Join(x.incidents[:min(n, maxExamples)], "; ")}
 	}
-	return Finding{"output", Good, "nothing that the protocol does not know"}
+	return Finding{"output", Good, "only lines of the protocol"}
 }
 
 func (x *checker) memory() Finding {
 	if !canMeasure {
-		return Finding{"memory", Skip, "can be seen on Linux alone"}
+		return Finding{"memory", Skip, "can be measured on Linux only"}
 	}
 	p, err := x.program()
 	if err != nil {
@@ -328,7 +343,7 @@ func (x *checker) memory() Finding {
 	used, limit := treeMemory(p.cmd.Process.Pid, p.mark), x.engine.spec.Memory
 	text := fmt.Sprintf("%d MiB resident", used>>20)
 	if limit > 0 {
-		text += fmt.Sprintf(", %d are allowed", limit>>20)
+		text += fmt.Sprintf(", limit %d", limit>>20)
 	}
 	if limit > 0 && used > limit {
 		return Finding{"memory", Bad, text}
@@ -337,20 +352,20 @@ func (x *checker) memory() Finding {
 }
 
 func (x *checker) children() Finding {
+	// A search may start processes.
+	if r := x.search(x.start, x.short()); r.Err != nil {
+		return x.failed("children", r.Err)
+	}
 	p, err := x.program()
 	if err != nil {
 		return x.failed("children", err)
-	}
-	// What it has started, it has when it has searched.
-	if r := x.search(x.start, x.short()); r.Err != nil {
-		return x.failed("children", r.Err)
 	}
 	running, zombies := countDescendants(p.cmd.Process.Pid, p.mark)
 	switch {
 	case zombies > 0:
 		return Finding{"children", Bad, fmt.Sprintf("%d zombies: it does not wait for its children", zombies)}
 	case running > 0:
-		return Finding{"children", Warn, fmt.Sprintf("%d other processes run for it", running)}
+		return Finding{"children", Warn, fmt.Sprintf("it has started %d processes", running)}
 	}
 	return Finding{"children", Good, "none"}
 }
@@ -364,9 +379,9 @@ func (x *checker) quit() Finding {
 	obeyed := p.quit(p.quitCommand(), within)
 	switch {
 	case p.left > 0:
-		return Finding{"quit", Bad, fmt.Sprintf("%d processes are left when it has ended", p.left)}
+		return Finding{"quit", Bad, fmt.Sprintf("%d processes are left after its end", p.left)}
 	case !obeyed:
-		return Finding{"quit", Warn, fmt.Sprintf("sent %q, it still ran %v later and was killed", p.quitCommand(), within)}
+		return Finding{"quit", Warn, fmt.Sprintf("still running %v after %q, and killed", within, p.quitCommand())}
 	}
 	return Finding{"quit", Good, fmt.Sprintf("ended after %q", p.quitCommand())}
 }

@@ -31,9 +31,9 @@ func TestCheck(t *testing.T) {
 		verdict Verdict
 		says    []string
 	}{
-		{faultyengine.Unflushed, "start", Bad, []string{"flush the output", `sent last "uci"`}},
+		{faultyengine.Unflushed, "start", Bad, []string{"flush the output", `last sent "uci"`}},
 		{faultyengine.CrashStart, "start", Bad, []string{"exit status 3", "no network file"}},
-		{faultyengine.Ranks, "moves", Bad, []string{"illegal", "bestmove", "ranks count from 0"}},
+		{faultyengine.Ranks, "moves", Bad, []string{"illegal", "bestmove", "ranks start at 0"}},
 		{faultyengine.Opponent, "moves", Bad, []string{"a move of the other side"}},
 		{faultyengine.Null, "moves", Bad, []string{"bestmove 0000", "no move"}},
 		{faultyengine.IgnoreClock, "time", Bad, []string{"a move of 200ms", "ignores its clock"}},
@@ -42,8 +42,8 @@ func TestCheck(t *testing.T) {
 		{faultyengine.Chatter, "output", Warn, []string{"DEBUG: got", "stderr"}},
 		{faultyengine.Zombie, "children", Bad, []string{"1 zombies"}},
 		{faultyengine.Fork, "quit", Bad, []string{"1 processes are left"}},
-		{faultyengine.EarlyNull, "stop", Warn, []string{`"bestmove (none)" to "go infinite"`, "does not ponder any more"}},
-		{faultyengine.IgnoreQuit, "quit", Warn, []string{`sent "quit"`, "killed"}},
+		{faultyengine.EarlyNull, "stop", Warn, []string{`"bestmove (none)" to "go infinite"`, "no more pondering"}},
+		{faultyengine.IgnoreQuit, "quit", Warn, []string{`after "quit"`, "killed"}},
 		{faultyengine.Fine, "", Good, nil},
 	}
 	for _, test := range tests {
@@ -87,7 +87,7 @@ func TestCheck(t *testing.T) {
 	}
 	s := faultySpec(t, faultyengine.Memory)
 	s.Memory = 100 << 20
-	if f := examine(t, s, patient)["moves"]; f.Verdict != Bad || !strings.Contains(f.Text, "100 were allowed") {
+	if f := examine(t, s, patient)["moves"]; f.Verdict != Bad || !strings.Contains(f.Text, "limit 100") {
 		t.Errorf("%+v", f)
 	}
 }

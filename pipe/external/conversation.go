@@ -6,30 +6,30 @@ import (
 	"sparring/engine"
 )
 
-// phase is how far a search has come in the conversation with the program.
+// phase is a phase of the conversation with a program during a search.
 type phase uint8
 
 const (
-	pondering  phase = iota // it searches without an end, or rests until a ponder hit
-	restarting              // told to stop after a ponder hit; it is then asked again, under limits
-	thinking                // it searches under limits
-	stopping                // told to stop: the answer counts
+	pondering  phase = iota // searching without limits, or idle until a ponder hit
+	restarting              // told to stop after a ponder hit, to search again with limits
+	thinking                // searching with limits
+	stopping                // told to stop; the answer counts
 )
 
-// conversation is what is said to a program, and by it, during one search.
+// conversation is the exchange with a program during one search.
 type conversation struct {
 	r         *running
 	p         *program
 	phase     phase
-	resting   bool    // while pondering: the program does not search
-	early     *answer // of a search without an end that ended by itself; nil is none to use
+	resting   bool    // pondering, but the program does not search
+	early     *answer // a valid answer that ended the pondering early; nil before
 	suspended bool
-	deadline  time.Time // of the phase; zero is none
+	deadline  time.Time // of the phase; zero if none
 	timer     *time.Timer
 }
 
-// converse has a process search, and returns its answer; nil without an error
-// is that the search was stopped and there is none.
+// converse runs the search in a process and returns its answer. The answer is nil
+// without an error if the search was stopped before there was one.
 func (r *running) converse(p *program) (*answer, error) {
 	if !r.pauseAfterMove(p) {
 		return nil, nil
@@ -72,8 +72,8 @@ func (r *running) converse(p *program) (*answer, error) {
 	}
 }
 
-// pauseAfterMove waits until the program listens again after its last move;
-// false is that the search was stopped meanwhile.
+// pauseAfterMove waits until the program reads again after its last move. It
+// returns false if the search is stopped meanwhile.
 func (r *running) pauseAfterMove(p *program) bool {
 	wait := time.Until(p.movedAt.Add(r.engine.pause()))
 	if wait <= 0 {
@@ -87,8 +87,8 @@ func (r *running) pauseAfterMove(p *program) bool {
 	}
 }
 
-// awake waits until the search may use a core, before the process is asked;
-// false is that it was stopped.
+// waitForCore waits until the search may use a core. It returns false if the search
+// is stopped meanwhile.
 func (r *running) waitForCore() bool {
 	for r.state().paused {
 		select {
@@ -100,7 +100,7 @@ func (r *running) waitForCore() bool {
 	return true
 }
 
-// stopSignal is the search's stop, as long as that is news.
+// stopSignal is the search's stop channel until the stop has been handled.
 func (c *conversation) stopSignal() <-chan struct{} {
 	if c.phase == stopping {
 		return nil
@@ -108,12 +108,12 @@ func (c *conversation) stopSignal() <-chan struct{} {
 	return c.r.stop
 }
 
-// think asks for a move under the limits.
+// think starts a search with limits.
 func (c *conversation) think() error {
 	a := c.r.searchLimits(time.Now())
 	c.phase, c.resting, c.deadline = thinking, false, c.r.due
 	if c.p.stopCommand() == "" {
-		c.deadline = c.deadline.Add(c.p.times.grace) // nothing can be done about it before
+		c.deadline = c.deadline.Add(c.p.times.grace) // until then nothing can be done
 	}
 	if c.r.asked.IsZero() {
 		c.r.asked = time.Now()
@@ -121,8 +121,8 @@ func (c *conversation) think() error {
 	return c.p.startSearch(c.p, c.r.query, a)
 }
 
-// ponder asks for a search without an end, unless the program is known not to
-// manage one.
+// ponder starts a search without limits, unless the program is known not to
+// support it.
 func (c *conversation) ponder() error {
 	if c.resting = c.p.noPondering; c.resting {
 		return nil
@@ -131,8 +131,8 @@ func (c *conversation) ponder() error {
 	return c.p.startSearch(c.p, c.r.query, searchLimits{infinite: true, limits: c.r.state().limits})
 }
 
-// handleState does what has been ordered since. Over says that this ends the
-// search, with an answer or without.
+// handleState reacts to calls of the methods of engine.Running. Over is true if the
+// search has ended, with or without an answer.
 func (c *conversation) handleState() (a *answer, over bool, err error) {
 	o := c.r.state()
 	switch {
@@ -157,7 +157,7 @@ func (c *conversation) handleState() (a *answer, over bool, err error) {
 	return nil, false, nil
 }
 
-// stop has the process answer at once.
+// stop tells the program to answer at once.
 func (c *conversation) stop(then phase) error {
 	c.suspend(false)
 	c.p.needsSync = true
@@ -172,7 +172,7 @@ func (c *conversation) suspend(on bool) {
 	}
 }
 
-// setTimer sets the timer to the phase's deadline. A suspended program has none.
+// setTimer sets the timer to the deadline. A suspended program has none.
 func (c *conversation) setTimer() {
 	if c.deadline.IsZero() || c.suspended {
 		c.timer.Stop()
@@ -181,11 +181,11 @@ func (c *conversation) setTimer() {
 	c.timer.Reset(time.Until(c.deadline))
 }
 
-// overdue is called when the deadline is over.
+// overdue is called after the deadline.
 func (c *conversation) overdue() error {
 	if c.phase == thinking && c.p.stopCommand() != "" {
 		c.r.forcedStop = true
-		return c.stop(stopping) // an answer still counts; whether it was late is for others to judge
+		return c.stop(stopping) // its answer still counts; the caller decides whether it was too late
 	}
 	if c.p.stopCommand() == "" {
 		c.p.fail(engine.FaultHang, "no answer within %v of when it was due", c.p.times.grace)
@@ -196,7 +196,7 @@ func (c *conversation) overdue() error {
 	return c.p.fault()
 }
 
-// readLines reads what has come.
+// readLines handles the lines received since.
 func (c *conversation) readLines() (*answer, error) {
 	ended := isClosed(c.p.gone)
 	for _, line := range c.p.inbox.take() {
@@ -232,24 +232,24 @@ func (c *conversation) readLines() (*answer, error) {
 	return nil, nil
 }
 
-// endedEarly takes in the answer to a search without an end that came before it
-// was asked for. The program is not at fault: no move is due. Another command may
-// make it go on; if there is none, a program with an odd answer does not ponder
-// any more.
+// endedEarly handles an answer to a search without limits that came before stop.
+// That is not a fault, because no move is due. The search is repeated with another
+// command if the protocol has one; otherwise, after an invalid answer, the program
+// does not ponder any more.
 func (c *conversation) endedEarly(a *answer) error {
 	const what = "while pondering the engine answered %q to %q before it was told to stop"
 	sent := clip(c.p.lastSent())
 	_, _, why := c.r.check(a)
 	switch {
 	case c.p.alternateInfinite():
-		c.r.game.incidents.add(what+"; it ponders by another command now", clip(a.line), sent)
+		c.r.game.incidents.add(what+"; pondering by another command from now on", clip(a.line), sent)
 	case why == "":
 		c.early, c.resting = a, true
 		c.p.firstTime(what, func() { c.r.game.incidents.add(what, clip(a.line), sent) })
 		return nil
 	default:
 		c.p.noPondering = true
-		c.r.game.incidents.add(what+": %s; it does not ponder any more", clip(a.line), sent, why)
+		c.r.game.incidents.add(what+": %s; no more pondering", clip(a.line), sent, why)
 	}
 	return c.ponder()
 }

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"fmt"
 	"time"
 
 	"sparring/engine"
@@ -8,54 +9,54 @@ import (
 	"sparring/pipe/uci"
 )
 
-// dialect is how a protocol is spoken with one process. Errors are faults of
-// the process, or say what it can't be told.
+// dialect speaks a protocol with one process. Errors are faults of the process, or
+// say what the protocol can't express.
 type dialect interface {
-	// greet makes the program ready, its options set.
+	// handshake makes the program ready and sets its options.
 	handshake(p *program) error
-	// setUp brings it to the position of a search. What it has of the game is
-	// in p.board; nil is a new game.
+	// setUp sets the position of a search. The game so far is in p.board; nil is a
+	// new game.
 	setUp(p *program, q *query) error
-	// ask starts a search of that position.
+	// startSearch starts a search of that position.
 	startSearch(p *program, q *query, a searchLimits) error
-	// hear reads a line that came meanwhile. Answer is nil for all but the
-	// last one; info may be nil. Moves are in our own text.
+	// parseLine reads a line from the program. The answer is nil until the search
+	// has ended; info may be nil. Moves are in our notation.
 	parseLine(q *query, line string) (a *answer, i *uci.Info)
-	// objects reports whether a line says that something sent was not
-	// understood. It is no answer to a move request.
+	// isError reports whether a line is an error message, such as one about an
+	// unknown command. It is not an answer to a search.
 	isError(line string) bool
-	// alternateInfinite changes the command for a search without an end, after an
-	// odd answer to the one used so far; false is that there is no other.
+	// alternateInfinite switches to another command for a search without limits,
+	// after an early answer to the current one. It returns false if there is none.
 	alternateInfinite() bool
-	// foreign reports whether a line is none that the protocol knows.
+	// unknownLine reports whether a line does not belong to the protocol.
 	unknownLine(line string) bool
-	// hush is the line that makes it answer at once; "" where there is none.
+	// stopCommand is the line that makes it answer at once; "" if there is none.
 	stopCommand() string
-	// farewell is the line that ends it.
+	// quitCommand is the line that ends the program.
 	quitCommand() string
 }
 
-// answer is what ends a search.
+// answer ends a search.
 type answer struct {
-	line         string // as it came
-	move, ponder string // in our own text; what can't be read stays as it came
-	resign, draw bool   // it gives the game up, or offers a draw with its move
-	invalid      string // what else it is, if it is no move: "no move", a claim
+	line         string // as received
+	move, ponder string // in our notation; unreadable moves are left as received
+	resign, draw bool   // resigns, or offers a draw with the move
+	invalid      string // why it is not a move, if so: "no move", a claim
 }
 
-// searchLimits is what a search is told of its limits.
+// searchLimits are the limits of a search as the program is told them.
 type searchLimits struct {
-	clocked      bool // clocks run; or else move holds
+	clocked      bool // clocks run; otherwise move applies
 	mine, theirs time.Duration
 	initial      time.Duration // of each clock
 	increment    time.Duration // of both
-	move         time.Duration // for this move; 0 is no such limit
-	infinite     bool          // until forcedStop, whatever else is said
+	move         time.Duration // for this move; 0 is no limit
+	infinite     bool          // until it is stopped, whatever the other limits
 	limits       search.Limits // depth, nodes, lines and moves
 }
 
-// await reads lines until f has what it waits for. A program that does not say
-// it in time is at fault.
+// await reads lines until f returns true. If that takes longer than within, the
+// program is killed with a fault of that kind.
 func (p *program) await(within time.Duration, kind engine.FaultKind, what string, f func(line string) bool) error {
 	ok, err := p.listen(within, f)
 	if ok || err != nil {
@@ -66,8 +67,8 @@ func (p *program) await(within time.Duration, kind engine.FaultKind, what string
 	return p.fault()
 }
 
-// listen reads lines until f has what it waits for; ok is false where it has
-// not come in time. The error is the fault of a program that has ended.
+// listen reads lines until f returns true; ok is false if that takes longer than
+// within. The error is the fault of a program that has ended.
 func (p *program) listen(within time.Duration, f func(line string) bool) (ok bool, err error) {
 	late := time.NewTimer(within)
 	defer late.Stop()
@@ -96,4 +97,30 @@ func isClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
+}
+
+// refuse ends a program that can't be used, for a reason.
+func (p *program) refuse(format string, args ...any) error {
+	p.fail(engine.FaultStart, "%s", fmt.Errorf(format, args...).Error())
+	<-p.gone
+	return p.fault()
+}
+
+// waitReady waits until a program of UCI or UCCI has handled all commands.
+func waitReady(p *program, kind engine.FaultKind) error {
+	if err := p.send(uci.IsReady{}.String()); err != nil {
+		return err
+	}
+	return p.await(p.times.start, kind, "readyok", func(line string) bool {
+		reply, _ := uci.ParseReply(line)
+		return reply == uci.ReadyOK{}
+	})
+}
+
+// mapMoves converts the notation of moves.
+func mapMoves(moves []string, convert func(string) string) (out []string) {
+	for _, m := range moves {
+		out = append(out, convert(m))
+	}
+	return out
 }

@@ -94,7 +94,7 @@ func (e *Engine) within(l search.Limits) search.Limits {
 	return l
 }
 
-// pause is how long nothing is sent to a program after its move.
+// pause is the time after a move in which nothing is sent.
 func (e *Engine) pause() time.Duration {
 	return cmp.Or(e.spec.Pause, protocols[e.spec.Dialect].pause)
 }
@@ -110,19 +110,19 @@ type program struct {
 	*process
 	dialect
 	times     times
-	needsSync bool        // a late answer to an earlier search may still come: it was forcedStop
-	board     *playedLine // what it has on its board; nil: it is to be told of a new game
-	oneGame   bool        // it has said that it plays one game only
-	began     bool        // it has been told of one
+	needsSync bool        // it was told to stop, so a late answer to an earlier search may still come
+	board     *playedLine // what it has on its board; nil before a new game
+	oneGame   bool        // it plays only one game
+	began     bool        // a game has been set up
 
-	movedAt     time.Time       // when it last answered with a move
-	noPondering bool            // it can't search without an end
-	noted       map[string]bool // what was noted of it: once will do
+	movedAt     time.Time       // time of its last move
+	noPondering bool            // it can't search without limits
+	noted       map[string]bool // incidents reported already
 
 	identity identity
 }
 
-// once does something the first time that it is called with a key.
+// firstTime calls do on the first call with a key.
 func (p *program) firstTime(key string, do func()) {
 	if p.noted == nil {
 		p.noted = map[string]bool{}

@@ -74,13 +74,13 @@ func TestFaultyEngines(t *testing.T) {
 		says   []string
 		limits search.Limits
 	}{
-		{faultyengine.HangStart, engine.FaultStart, []string{"no uciok within 300ms", `sent last "uci"`, "nothing came"}, search.Limits{Depth: 1}},
+		{faultyengine.HangStart, engine.FaultStart, []string{"no uciok within 300ms", `last sent "uci"`, "nothing received"}, search.Limits{Depth: 1}},
 		{faultyengine.CrashStart, engine.FaultStart, []string{"exit status 3", "no network file"}, search.Limits{Depth: 1}},
 		{faultyengine.CloseInput, engine.FaultStart, nil, search.Limits{Depth: 1}},
 		{faultyengine.Unflushed, engine.FaultStart, []string{"no uciok"}, search.Limits{Depth: 1}},
 		{faultyengine.SlowStart, "", nil, search.Limits{Depth: 1}},
 		{faultyengine.HangGo, engine.FaultHang, []string{`no answer within 1s of "stop"`}, search.Limits{Hard: 50 * time.Millisecond}},
-		{faultyengine.CrashGo, engine.FaultCrash, []string{"exit status 134", `sent last "go depth 1"`, "assertion failed"}, search.Limits{Depth: 1}},
+		{faultyengine.CrashGo, engine.FaultCrash, []string{"exit status 134", `last sent "go depth 1"`, "assertion failed"}, search.Limits{Depth: 1}},
 		{faultyengine.IgnoreStop, engine.FaultHang, []string{`of "stop"`}, search.Limits{}},
 		{faultyengine.Flood, engine.FaultFlood, []string{"within a second", "and on"}, search.Limits{Depth: 1}},
 		{faultyengine.EndlessLine, engine.FaultFlood, []string{"a line of more than"}, search.Limits{Depth: 1}},
@@ -179,7 +179,7 @@ func TestMemory(t *testing.T) {
 	e := openFaulty(t, faultyengine.Memory, func(s *Spec) { s.Memory = 100 << 20 })
 	r := find(t, play(t, e), newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1})
 	fault, ok := errors.AsType[*engine.Fault](r.Err)
-	if !ok || fault.Kind != engine.FaultMemory || !strings.Contains(fault.Text, "100 were allowed") {
+	if !ok || fault.Kind != engine.FaultMemory || !strings.Contains(fault.Text, "limit 100") {
 		t.Fatalf("got %v", r.Err)
 	}
 }

@@ -15,15 +15,15 @@ import (
 // gomocupDialect speaks the Gomocup protocol.
 type gomocupDialect struct {
 	spec  Spec
-	size  int               // of the board that it was told of
-	fresh bool              // nothing was played on it
-	told  map[string]string // what INFO has said in this game
+	size  int               // of the board
+	fresh bool              // the board is empty
+	told  map[string]string // the INFO sent in this game
 }
 
 func newGomocup(s Spec, _ string) dialect { return &gomocupDialect{spec: s} }
 
 func (t *gomocupDialect) handshake(p *program) error {
-	// START is what every program must know, so it tells whether this is one.
+	// Every program must know START, so it shows whether this is one.
 	if err := t.begin(p, startSize, engine.FaultStart); err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func (t *gomocupDialect) handshake(p *program) error {
 	return t.info(p, gomocup.GameType, "1")
 }
 
-// info sends an INFO line, unless it says what was said before: some programs
-// answer every one that they do not know with an error.
+// info sends an INFO line unless the value is unchanged, because some programs
+// answer each one that they do not know with an error.
 func (t *gomocupDialect) info(p *program, key, value string) error {
 	if said, ok := t.told[key]; ok && said == value {
 		return nil
@@ -64,7 +64,7 @@ func (t *gomocupDialect) info(p *program, key, value string) error {
 // aboutTimeout is how long ABOUT may go unanswered: it is optional.
 const aboutTimeout = time.Second
 
-// about asks who the program is, unless another process of it has said so.
+// about asks for the name of the program, unless another process of it has told.
 func (t *gomocupDialect) about(p *program) error {
 	if p.identity.name != "" {
 		return nil
@@ -87,16 +87,15 @@ func (t *gomocupDialect) about(p *program) error {
 	return err
 }
 
-// startSize is the board that a program is started with.
+// startSize is the size of the board at the start of a program.
 const startSize = 15
 
-// gomocupPause: Rapfi reads word by word and loses the first word of a line that
-// comes right after its own move; 80 ms later it loses none.
+// gomocupPause is the default of Spec.Pause. Rapfi loses the first word of a line
+// that comes right after its own move, but none after 80 ms.
 const gomocupPause = 100 * time.Millisecond
 
 // restartTimeout is how long RESTART may go unanswered before START is sent
-// instead: it is optional, and some programs lose what comes right after their
-// move.
+// instead: it is optional.
 const restartTimeout = time.Second
 
 // begin makes the program ready for a game on an empty board.
@@ -120,9 +119,9 @@ func (t *gomocupDialect) begin(p *program, size int, kind engine.FaultKind) erro
 	return err
 }
 
-// restart is begin for the second game and those after it.
+// restart makes the program ready for the next game.
 func (t *gomocupDialect) restart(p *program, size int) error {
-	t.told = nil // whether the program remembers it is not said
+	t.told = nil // the protocol does not say whether the program keeps it
 	if size == t.size {
 		if err := p.send(string(gomocup.Restart)); err != nil {
 			return err
@@ -146,7 +145,7 @@ func (t *gomocupDialect) setUp(p *program, q *query) error {
 		return err
 	}
 	if p.board != nil && (q.start != "" || len(q.moves) > 0) {
-		return nil // TURN or BOARD will do; BEGIN wants an empty board
+		return nil // TURN or BOARD will do; only BEGIN needs an empty board
 	}
 	if !t.fresh || size != t.size {
 		if err := t.restart(p, size); err != nil {
@@ -181,7 +180,7 @@ func (t *gomocupDialect) startSearch(p *program, q *query, a searchLimits) error
 	return p.send(c.String())
 }
 
-// left is what the program's clock says.
+// left is the time left on the program's clock.
 func (a searchLimits) left() time.Duration {
 	if a.clocked {
 		return a.mine
@@ -189,7 +188,7 @@ func (a searchLimits) left() time.Duration {
 	return math.MaxInt32 * time.Millisecond // no limit
 }
 
-// turn is what the move may take.
+// turn is the time for the move.
 func (a searchLimits) turn(p *program) time.Duration {
 	switch {
 	case a.clocked:
@@ -201,7 +200,7 @@ func (a searchLimits) turn(p *program) time.Duration {
 }
 
 // position is the command that makes the program move: BEGIN on an empty board,
-// TURN where it knows all but the last move, else BOARD.
+// TURN if it knows all but the last move, BOARD otherwise.
 func (t *gomocupDialect) position(p *program, q *query) (gomocup.Command, error) {
 	if p.board.leadsTo(q) {
 		at, err := gomocup.PointOf(q.moves[len(q.moves)-1], t.size)
@@ -214,7 +213,7 @@ func (t *gomocupDialect) position(p *program, q *query) (gomocup.Command, error)
 	return gomocup.Command{Verb: gomocup.Board, Stones: stones}, err
 }
 
-// stones lists the board: what stood there before the moves, then the moves.
+// stones lists the stones of the start position, then the moves.
 func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 	g, ok := q.pos.Clone().(*gomoku.Position)
 	if !ok {

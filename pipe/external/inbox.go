@@ -8,45 +8,44 @@ import (
 	"time"
 )
 
-// What nobody can mean who talks to a person or a program: more than this is
-// a flood.
+// Limits of a program's output. More is a flood.
 const (
 	maxLineLength     = 64 << 10
-	maxLinesPerSecond = 20_000  // a second
-	maxBytesPerSecond = 8 << 20 // a second
+	maxLinesPerSecond = 20_000
+	maxBytesPerSecond = 8 << 20
 )
 
-// inbox holds the lines of a program that nobody has taken yet.
+// inbox holds the unread lines of a program.
 type inbox struct {
-	changed chan struct{} // has one when something has changed
+	changed chan struct{} // has a value after a line, and after the end of the process
 	flood   func(text string)
 
 	mu        sync.Mutex
 	listening bool
 	lines     []string
-	last      string            // whether taken or not
-	tap       func(line string) // hears every line, if set
+	last      string            // read or not
+	tap       func(line string) // called with every line, if set
 }
 
 func newInbox(flood func(text string)) *inbox {
 	return &inbox{changed: make(chan struct{}, 1), flood: flood, listening: true}
 }
 
-// listen says whether lines are wanted; what came before is dropped.
+// listen turns the collecting of lines on or off, and drops those collected.
 func (b *inbox) listen(on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.listening, b.lines = on, nil
 }
 
-// setTap sets who hears every line from now on.
+// setTap sets a function that is called with every line from now on.
 func (b *inbox) setTap(tap func(line string)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tap = tap
 }
 
-// take empties the inbox.
+// take returns and removes the lines.
 func (b *inbox) take() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,7 +54,7 @@ func (b *inbox) take() []string {
 	return lines
 }
 
-// latest is the last line that came.
+// latest is the last line received.
 func (b *inbox) latest() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,10 +83,10 @@ func (b *inbox) put(line []byte) {
 	b.signal()
 }
 
-// read fills the inbox until the pipe ends. A flood is reported once, and the
-// rest is thrown away.
+// read fills the inbox until the pipe ends. A flood is reported once, and the rest
+// is discarded.
 func (b *inbox) read(r io.Reader) {
-	var rest []byte // of a line that has not ended yet
+	var rest []byte // the beginning of an unfinished line
 	var rate rate
 	buf := make([]byte, 32<<10)
 	for {
@@ -95,7 +94,7 @@ func (b *inbox) read(r io.Reader) {
 		data := buf[:n]
 		if flooded := rate.add(data, time.Now()); flooded != "" {
 			b.flood(flooded)
-			io.Copy(io.Discard, r) // until it is dead
+			io.Copy(io.Discard, r) // until the program is killed
 			return
 		}
 		for {
@@ -121,7 +120,7 @@ func (b *inbox) read(r io.Reader) {
 	}
 }
 
-// rate counts what came within the current second.
+// rate counts the output within the current second.
 type rate struct {
 	since        time.Time
 	lines, bytes int
@@ -145,7 +144,7 @@ type tail struct {
 	data []byte
 }
 
-// tailBytes is how much of it.
+// tailBytes is its size.
 const tailBytes = 4 << 10
 
 func (t *tail) read(r io.Reader) {

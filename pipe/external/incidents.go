@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// incidents collects what goes wrong with an engine without costing it the
-// game, until a result takes it along.
+// incidents collects what goes wrong with an engine without costing it the game,
+// until the next result.
 type incidents struct {
 	mu   sync.Mutex
 	list []string
 }
 
-// maxIncidents bounds what is kept between two results.
+// maxIncidents is the largest number kept between two results.
 const maxIncidents = 16
 
 func (i *incidents) add(format string, args ...any) {

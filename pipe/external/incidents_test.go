@@ -54,9 +54,9 @@ func TestOddPondering(t *testing.T) {
 		rests   bool // it is not asked to ponder again
 	}{
 		{faultyengine.EarlyMove, UCI, true, `" to "go infinite" before it was told to stop`, false},
-		{faultyengine.EarlyNull, UCI, true, `answered "bestmove (none)" to "go infinite" before it was told to stop: no move; it does not ponder any more`, true},
+		{faultyengine.EarlyNull, UCI, true, `answered "bestmove (none)" to "go infinite" before it was told to stop: no move; no more pondering`, true},
 		{faultyengine.NullAtStop, UCI, false, `told to stop pondering, the engine answered "bestmove (none)"`, false},
-		{faultyengine.DepthInfinite, UCCI, true, `answered "nobestmove" to "go depth infinite" before it was told to stop; it ponders by another command now`, false},
+		{faultyengine.DepthInfinite, UCCI, true, `answered "nobestmove" to "go depth infinite" before it was told to stop; pondering by another command from now on`, false},
 	} {
 		t.Run(test.mode, func(t *testing.T) {
 			g := play(t, openFaulty(t, test.mode, func(s *Spec) { s.Dialect = test.dialect }))

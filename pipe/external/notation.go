@@ -9,9 +9,8 @@ import (
 	"sparring/game"
 )
 
-// hint says what an illegal move looks like, "" where it looks like nothing
-// known. The programs that play one are mostly right about the game and wrong
-// about how its squares are called.
+// hint explains an illegal move, if it can: most programs that play one know the
+// game, but name its squares in another way.
 func (x *checker) hint(p game.Position, err error) string {
 	fault, ok := errors.AsType[*engine.Fault](err)
 	if !ok || fault.Kind != engine.FaultIllegal || x.lastMove == "" {
@@ -22,20 +21,20 @@ func (x *checker) hint(p game.Position, err error) string {
 	legal := func(t string) bool { _, err := p.Parse(t); return err == nil }
 	switch {
 	case legal(text):
-		return "; its ranks count from 0, and should from 1"
+		return "; its ranks start at 0, and should start at 1"
 	case legal(eachRow(text, func(r int) int { return r - 1 })):
-		return "; this would be a legal move if its ranks counted from one more"
+		return "; it would be legal with ranks one lower"
 	case legal(eachRow(text, func(r int) int { return r + 1 })):
-		return "; this would be a legal move if its ranks counted from one less"
+		return "; it would be legal with ranks one higher"
 	case legal(eachRow(text, func(r int) int { return rows - r })), legal(eachRow(text, func(r int) int { return rows + 1 - r })):
-		return "; this would be a legal move if its rows counted from the other side: wrong origin"
+		return "; it would be legal with rows counted from the other side: wrong origin"
 	case theirs(p, text):
-		return "; this is a move of the other side"
+		return "; it is a move of the other side"
 	}
 	return ""
 }
 
-// theirs reports whether the other side could play the move.
+// theirs reports whether the move is legal for the other side.
 func theirs(p game.Position, text string) bool {
 	for _, m := range p.Legal(nil) {
 		q := p.Clone()
@@ -49,13 +48,13 @@ func theirs(p game.Position, text string) bool {
 	return false
 }
 
-// boardHeight is the number of rows on the board of a position.
+// boardHeight is the number of rows of the board.
 func boardHeight(p game.Position) int {
 	board, _, _ := strings.Cut(p.String(), " ")
 	return 1 + strings.Count(board, "/")
 }
 
-// eachRow changes all the numbers in a move.
+// eachRow applies f to all numbers in a move.
 func eachRow(move string, f func(int) int) string {
 	var s strings.Builder
 	for i := 0; i < len(move); {

@@ -13,27 +13,26 @@ import (
 	"sparring/engine"
 )
 
-// process is one running program with all that it has started. Its lines are
-// read all the time, whether anybody wants them or not, so that it never
-// blocks on us; it can't make us block either.
+// process is a running program with all processes that it has started. Its output
+// is always read, so that it never blocks on us, and writing to it has a timeout.
 type process struct {
 	cmd   *exec.Cmd
 	mark  string   // in the environment of all that it starts
-	in    *os.File // what it reads
-	inbox *inbox   // what it says
-	errs  *tail    // the end of what it writes to stderr
+	in    *os.File // its standard input
+	inbox *inbox   // its standard output
+	errs  *tail    // the end of its standard error
 
-	left int           // processes that it left behind, once gone is closed
-	gone chan struct{} // closed when it has ended, was reaped and all it wrote was read
-	exit error         // how, once gone is closed
+	left int           // processes that it left behind; valid after gone
+	gone chan struct{} // closed when it has ended, was reaped and its output was read
+	exit error         // of exec.Cmd.Wait; valid after gone
 
 	mu     sync.Mutex
-	why    *engine.Fault // why we killed it
+	why    *engine.Fault // why it was killed
 	sent   string        // the last line sent
-	reaped bool          // its process id may be another's from now on
+	reaped bool          // its process id may be reused
 }
 
-// command is what to start.
+// command is a program to start.
 type command struct {
 	path   string
 	args   []string
@@ -41,18 +40,17 @@ type command struct {
 	memory int64 // bytes that it and its children may have resident; 0 is no limit
 }
 
-// markVariable is the variable that a program's environment is marked with: by it,
-// children that have left the process group are found when it is killed.
+// markVariable is an environment variable that identifies the processes of a
+// program, including those that have left its process group.
 const markVariable = "SPARRING_ENGINE"
 
-// drainTime is how long the pipes of a program that has ended stay open for
-// what is still in them.
+// drainTime is how long the pipes of a program that has ended are still read.
 const drainTime = 250 * time.Millisecond
 
-// start starts a program. The error is a fault of the kind "start".
+// start starts a program. The error is a fault of kind FaultStart.
 func start(c command) (*process, error) {
 	p := &process{mark: markVariable + "=" + rand.Text(), gone: make(chan struct{}), errs: &tail{}}
-	var pipes [3][2]*os.File // our side of what it reads, writes, and complains
+	var pipes [3][2]*os.File // its standard input, output and error
 	for i := range pipes {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -85,7 +83,7 @@ func start(c command) (*process, error) {
 	return p, nil
 }
 
-// environment is ours without our own settings: they hold passwords.
+// environment is ours without our settings, which hold passwords.
 func environment() []string {
 	var env []string
 	for _, v := range os.Environ() {
@@ -103,7 +101,7 @@ func closeAll(pipes [][2]*os.File) {
 	}
 }
 
-// live waits for the program's end and clears up behind it.
+// live waits for the program's end and cleans up.
 func (p *process) live(reading *sync.WaitGroup, out, errs *os.File) {
 	p.exit = reap(p.cmd, func() {
 		p.mu.Lock()
@@ -117,7 +115,7 @@ func (p *process) live(reading *sync.WaitGroup, out, errs *os.File) {
 	go func() { reading.Wait(); close(read) }()
 	select {
 	case <-read:
-	case <-time.After(drainTime): // a child that nothing could kill holds them open
+	case <-time.After(drainTime): // a child that could not be killed holds them open
 	}
 	out.Close()
 	errs.Close()
@@ -126,7 +124,7 @@ func (p *process) live(reading *sync.WaitGroup, out, errs *os.File) {
 	p.inbox.signal()
 }
 
-// memoryInterval is how often the memory of a program is looked at.
+// memoryInterval is the time between two checks of the memory of a program.
 const memoryInterval = 200 * time.Millisecond
 
 func (p *process) watchMemory(limit int64) {
@@ -139,14 +137,13 @@ func (p *process) watchMemory(limit int64) {
 		case <-t.C:
 		}
 		if used := treeMemory(p.cmd.Process.Pid, p.mark); used > limit {
-			p.fail(engine.FaultMemory, "%d MiB resident, %d were allowed", used>>20, limit>>20)
+			p.fail(engine.FaultMemory, "%d MiB resident, limit %d", used>>20, limit>>20)
 			return
 		}
 	}
 }
 
-// fail notes why the program must go, unless a reason stands already, and
-// kills it.
+// fail kills the program for a reason, unless it has one already.
 func (p *process) fail(kind engine.FaultKind, format string, args ...any) {
 	p.mu.Lock()
 	if p.why == nil {
@@ -156,8 +153,8 @@ func (p *process) fail(kind engine.FaultKind, format string, args ...any) {
 	p.kill()
 }
 
-// fault is why the program is gone or has to go, with what was said last on
-// both sides; nil while nothing speaks against it.
+// fault is why the program has ended or was killed, with the last lines sent and
+// received; nil while it runs.
 func (p *process) fault() *engine.Fault {
 	p.mu.Lock()
 	why, sent := p.why, p.sent
@@ -176,12 +173,12 @@ func (p *process) fault() *engine.Fault {
 	}
 	text := why.Text
 	if sent != "" {
-		text += fmt.Sprintf("; sent last %q", clip(sent))
+		text += fmt.Sprintf("; last sent %q", clip(sent))
 	}
 	if heard := p.inbox.latest(); heard != "" {
-		text += fmt.Sprintf("; came last %q", clip(heard))
+		text += fmt.Sprintf("; last received %q", clip(heard))
 	} else {
-		text += "; nothing came"
+		text += "; nothing received"
 	}
 	if e := p.errs.String(); e != "" {
 		text += fmt.Sprintf("; on stderr %q", clip(e))
@@ -189,10 +186,10 @@ func (p *process) fault() *engine.Fault {
 	return &engine.Fault{Kind: why.Kind, Text: text}
 }
 
-// maxClip is how much of a line an error text repeats.
+// maxClip is how many characters of a line an error text repeats.
 const maxClip = 200
 
-// clip shortens a text in the middle: the ends say the most.
+// clip shortens a text in the middle.
 func clip(s string) string {
 	s = strings.ToValidUTF8(strings.TrimSpace(s), "?")
 	if r := []rune(s); len(r) > maxClip {
@@ -204,27 +201,27 @@ func clip(s string) string {
 // writeTimeout is how long a program may take to read a line.
 const writeTimeout = 2 * time.Second
 
-// send writes a line. Where it fails, the program's fault says why.
+// send writes a line. The error is the program's fault.
 func (p *process) send(line string) error {
 	p.mu.Lock()
 	p.sent = line
 	p.mu.Unlock()
-	p.in.SetWriteDeadline(time.Now().Add(writeTimeout)) // pipes have no deadlines on some systems: nothing else to do there
+	p.in.SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported on all systems
 	_, err := p.in.WriteString(line + "\n")
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		p.fail(engine.FaultHang, "it does not read what it is sent")
+		p.fail(engine.FaultHang, "it does not read its input")
 	default:
-		// It has closed its input or is ending.
+		// It has closed its input, or is ending.
 		p.failUnlessGone(drainTime, engine.FaultCrash, "it closed its input")
 	}
 	return p.fault()
 }
 
-// failUnlessGone gives a program that seems to be ending a moment to do so, for
-// how it ends says more.
+// failUnlessGone gives a program that seems to be ending time to do so, because its
+// exit status says more.
 func (p *process) failUnlessGone(wait time.Duration, kind engine.FaultKind, text string) {
 	select {
 	case <-p.gone:
@@ -234,7 +231,7 @@ func (p *process) failUnlessGone(wait time.Duration, kind engine.FaultKind, text
 	}
 }
 
-// kill ends the program and all that it has started, at once.
+// kill kills the program and all processes that it has started.
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -243,7 +240,7 @@ func (p *process) kill() {
 	}
 }
 
-// suspend makes the program and its children give the cores up, or go on.
+// suspend stops or continues the program and its children.
 func (p *process) suspend(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -252,13 +249,13 @@ func (p *process) suspend(on bool) {
 	}
 }
 
-// quit asks the program to end and kills it when it does not in time. It is
-// gone afterwards.
-func (p *process) quit(farewell string, within time.Duration) (obeyed bool) {
+// quit tells the program to end, and kills it if it does not end in time. It
+// returns after the end.
+func (p *process) quit(command string, within time.Duration) (obeyed bool) {
 	p.inbox.listen(false)
-	if farewell != "" {
+	if command != "" {
 		p.in.SetWriteDeadline(time.Now().Add(within))
-		p.in.WriteString(farewell + "\n") // it ends one way or the other
+		p.in.WriteString(command + "\n") // an error does not matter: it is killed then
 	}
 	p.in.Close()
 	select {
@@ -278,7 +275,7 @@ func (p *process) lastSent() string {
 	return p.sent
 }
 
-// sendAll writes some lines.
+// sendAll writes several lines.
 func (p *process) sendAll(lines []string) error {
 	for _, l := range lines {
 		if err := p.send(l); err != nil {

@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canMeasure is whether the memory of a program can be limited here.
+// canMeasure reports whether the memory of a program can be limited.
 const canMeasure = true
 
-// setGroup gives a program a process group of its own, and lets it die with
-// the thread that starts it: those of Go's runtime live as long as we do. So
-// nothing is left behind even where we are killed ourselves.
+// setGroup gives a program its own process group, and has it killed when the thread
+// that started it ends. Threads of the Go runtime live as long as the process, so
+// nothing is left behind even if we are killed.
 func setGroup(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// reap waits for the program's end and calls last before it frees the process
-// id: until then the process group can't be another's.
+// reap waits for the program's end, and calls last before it frees the process id:
+// until then the id of the process group can't be reused.
 func reap(c *exec.Cmd, last func()) error {
 	for {
 		err := unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -42,15 +42,14 @@ func signalTree(leader int, mark string, stop bool) {
 	if stop {
 		sig = syscall.SIGSTOP
 	}
-	syscall.Kill(-leader, sig) // it may have ended meanwhile
+	syscall.Kill(-leader, sig) // an error means that it has ended
 	for _, pid := range outsideGroup(leader, mark) {
 		syscall.Kill(pid, sig)
 	}
 }
 
-// killTree kills the process group, and whoever has left it but bears its
-// mark: daemons of its own making. Those may be starting others while they are
-// looked for.
+// killTree kills the process group, and the marked processes that have left it,
+// such as daemons. It tries several times, for they may be starting others.
 func killTree(leader int, mark string) {
 	for range 5 {
 		syscall.Kill(-leader, syscall.SIGKILL)
@@ -64,7 +63,7 @@ func killTree(leader int, mark string) {
 	}
 }
 
-// marked are the running processes of a family outside the group.
+// outsideGroup lists the running processes of a tree outside of its group.
 func outsideGroup(leader int, mark string) (pids []int) {
 	eachProcess(func(s status) {
 		if s.group != leader && s.state != 'Z' && inTree(s, leader, mark) {
@@ -74,20 +73,20 @@ func outsideGroup(leader int, mark string) (pids []int) {
 	return pids
 }
 
-// bears reports whether a process has the mark in its environment.
+// hasMark reports whether a process has the mark in its environment.
 func hasMark(pid int, mark string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark })
 }
 
-// inTree reports whether a process is a program or was started by it: it is of
-// its process group, its child, or bears its mark.
+// inTree reports whether a process is the program or was started by it: it is in
+// its process group, its child, or has its mark.
 func inTree(s status, leader int, mark string) bool {
 	return s.group == leader || s.parent == leader || hasMark(s.pid, mark)
 }
 
-// treeMemory is the resident memory of a program and all that it has started,
-// in bytes.
+// treeMemory is the resident memory of a program and all processes that it has
+// started, in bytes.
 func treeMemory(leader int, mark string) (sum int64) {
 	eachProcess(func(s status) {
 		if s.state != 'Z' && inTree(s, leader, mark) {
@@ -97,14 +96,14 @@ func treeMemory(leader int, mark string) (sum int64) {
 	return sum
 }
 
-// status is what /proc/PID/stat says of a process (proc(5)).
+// status is the content of /proc/PID/stat; see proc(5).
 type status struct {
 	pid, parent, group int
 	state              byte
 	resident           int64 // bytes
 }
 
-// each calls f for all processes of the machine that can be seen.
+// eachProcess calls f for all visible processes of the machine.
 func eachProcess(f func(status)) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -117,9 +116,9 @@ func eachProcess(f func(status)) {
 		}
 		data, err := os.ReadFile("/proc/" + e.Name() + "/stat")
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // it has ended
 		}
-		// The name in parentheses may hold anything.
+		// The name in parentheses may contain anything.
 		i := strings.LastIndexByte(string(data), ')')
 		fields := strings.Fields(string(data[i+1:]))
 		if i < 0 || len(fields) < 22 {
@@ -134,8 +133,8 @@ func eachProcess(f func(status)) {
 	}
 }
 
-// countDescendants are the processes that a program has started: those that run, and
-// the zombies among its children, whom it has not reaped.
+// countDescendants counts the running processes that a program has started, and its
+// zombies: children that it has not waited for.
 func countDescendants(leader int, mark string) (running, zombies int) {
 	eachProcess(func(s status) {
 		switch {

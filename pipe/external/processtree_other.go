@@ -18,10 +18,10 @@ func reap(c *exec.Cmd, last func()) error {
 	return err
 }
 
-// signalTree can't stop a program here: it goes on thinking.
+// signalTree does nothing: a program can't be stopped on this system.
 func signalTree(int, string, bool) {}
 
-// killTree kills the program; its children end with their input.
+// killTree kills the program. Its children are expected to end with their input.
 func killTree(leader int, _ string) {
 	if p, err := os.FindProcess(leader); err == nil {
 		p.Kill()

@@ -11,9 +11,8 @@ const canMeasure = false
 
 func setGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// reap waits for the program's end. Only then can last be called here, when
-// its process id is free already; that another gets it at once is not to be
-// expected.
+// reap waits for the program's end, then calls last. The process id is free by
+// then, but is unlikely to be reused at once.
 func reap(c *exec.Cmd, last func()) error {
 	err := c.Wait()
 	last()

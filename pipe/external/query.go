@@ -11,17 +11,17 @@ import (
 	"sparring/pipe/uci"
 )
 
-// query is a position to search, as dialects need it.
+// query is a position to search, in the parts that protocols need.
 type query struct {
 	pos   game.Position
-	start string   // where the moves begin; "" is the usual start of the game
-	moves []string // in our own text
-	first bool     // the mover's side is the one that opens the game
-	lines int      // that are wanted
+	start string   // the position before the moves; "" is the usual start of the game
+	moves []string // in our notation
+	first bool     // the mover is the side that moved first in the game
+	lines int      // MultiPV
 }
 
-// newQuery takes a position apart. Where it is from a game with an opening
-// procedure, its game begins after that: no protocol has words for the choices.
+// newQuery makes a query of a position. A game with an opening procedure begins
+// after it, because no protocol can express its choices.
 func newQuery(p game.Position) *query {
 	q := &query{pos: p.Clone(), first: p.Turn() == game.First}
 	g, ok := p.(*gomoku.Position)
@@ -55,8 +55,8 @@ func newQuery(p game.Position) *query {
 	return q
 }
 
-// unusualStart is the start position of rules that do not begin from the usual one
-// of their game, "" for all others.
+// unusualStart is the start position of rules with another start than is usual in
+// their game; "" for all other rules.
 func unusualStart(r *game.Rules) string {
 	usual, err := catalog.Rules(r.Game)
 	if err != nil {
@@ -87,11 +87,11 @@ func (q *query) after(move string) *playedLine {
 	return &playedLine{q.pos.Rules().Name, q.start, append(slices.Clone(q.moves), move)}
 }
 
-// eloScale makes chances of centipawns as the Elo formula does of its points:
-// chance = 1/(1+10^(-cp/400)), so 100 of them are 64 %.
+// eloScale converts centipawns into winning chances by the Elo formula,
+// 1/(1+10^(-cp/400)), so that 100 centipawns are 64 %.
 const eloScale = 400 / math.Ln10
 
-// value is a program's score in the game's unit, and the winning chance.
+// value converts a program's score into the game's unit and a winning chance.
 func (e *Engine) value(i *uci.Info) (search.Score, float64) {
 	s := search.Draw
 	switch n := i.Score.Value; i.Score.Unit {

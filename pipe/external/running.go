@@ -12,13 +12,13 @@ import (
 	"sparring/pipe/uci"
 )
 
-// running is a search under way. Its goroutine alone talks to the process.
+// running is a search under way. Only its goroutine uses the process.
 type running struct {
 	game    *externalGame
 	engine  *Engine
 	query   *query
 	report  func(search.Info)
-	changed chan struct{} // has one when PonderHit, Pause or Resume was called
+	changed chan struct{} // has a value after PonderHit, Pause or Resume
 	stop    chan struct{} // closed by Stop
 	done    chan struct{} // closed when result is set
 	result  search.Result
@@ -29,12 +29,12 @@ type running struct {
 	stopped bool
 	paused  bool
 
-	// The goroutine's own.
-	answer     *answer       // as it came, once there is one
+	// Used by the goroutine only.
+	answer     *answer       // as received; nil before
 	lines      []search.Info // the last state of each line, best first
-	asked      time.Time     // when it was first asked; zero is not yet
-	due        time.Time     // when the answer is due; zero is never
-	forcedStop bool          // no answer had come when it was due, and it was told to stop
+	asked      time.Time     // when the search began; zero before
+	due        time.Time     // when the answer is due; zero if never
+	forcedStop bool          // there was no answer in time, and the program was told to stop
 }
 
 // PonderHit implements engine.Running.
@@ -62,7 +62,7 @@ func (r *running) Stop() {
 	}
 }
 
-// Pause implements engine.Running: a process that thinks is suspended.
+// Pause implements engine.Running. It suspends a process that searches.
 func (r *running) Pause() { r.pause(true) }
 
 // Resume implements engine.Running.
@@ -91,7 +91,7 @@ func (r *running) Wait() search.Result {
 	return r.result
 }
 
-// state are what the search has been told from outside.
+// state is what the methods of engine.Running have set.
 type state struct {
 	limits               search.Limits
 	hit, stopped, paused bool
@@ -107,7 +107,7 @@ func (r *running) state() state {
 func (r *running) run() {
 	defer close(r.done)
 	if o := r.state(); o.limits.Wait && !r.capabilities().ponders && !r.waitForHit() {
-		return // stopped: there is no move
+		return // stopped without a move
 	}
 	select {
 	case r.game.turn <- struct{}{}: // the search before has ended
@@ -116,12 +116,12 @@ func (r *running) run() {
 		return
 	}
 	for r.attempt() && r.waitForHit() {
-		// The program failed while pondering. Another process has to find the move.
+		// The program failed while pondering. Another process searches for the move.
 	}
 }
 
-// attempt searches with the game's process. It reports whether the process has
-// failed before a move was due, so that another one can go on.
+// attempt searches with the game's process. It reports whether the process failed
+// before a move was due, so that another one has to search.
 func (r *running) attempt() (again bool) {
 	p, err := r.game.acquire(r.stop)
 	if p == nil || err != nil {
@@ -134,7 +134,7 @@ func (r *running) attempt() (again bool) {
 		err = r.finish(p, a)
 	}
 	due := r.moveDue()
-	if due { // else nobody looks at the result
+	if due { // otherwise the result is not used
 		r.result.Incidents = r.game.incidents.take()
 	}
 	if err == nil {
@@ -144,7 +144,7 @@ func (r *running) attempt() (again bool) {
 	r.game.forget(p)
 	r.engine.discard(p)
 	if fault, ok := errors.AsType[*engine.Fault](err); ok && !due && !r.game.isLost() && !r.engine.isClosed() {
-		r.game.incidents.add("the program failed while pondering and is started again (%s): %s", fault.Kind, fault.Text)
+		r.game.incidents.add("the engine failed while pondering and is started again (%s): %s", fault.Kind, fault.Text)
 		return r.game.begin()
 	}
 	if !errors.Is(err, errAbandoned) {
@@ -153,7 +153,7 @@ func (r *running) attempt() (again bool) {
 	return false
 }
 
-// failure is what a search says of an error.
+// failure is the error of a search, ErrClosed after Engine.Close.
 func (r *running) failure(err error) error {
 	if err != nil && r.engine.isClosed() {
 		return ErrClosed
@@ -161,18 +161,18 @@ func (r *running) failure(err error) error {
 	return err
 }
 
-// errAbandoned: the search was stopped, and there is no word to stop its
-// process with, which has to go.
+// errAbandoned means that the search was stopped and the protocol has no stop
+// command, so that the process has to be killed.
 var errAbandoned = errors.New("abandoned")
 
 func (r *running) capabilities() capabilities { return protocols[r.engine.spec.Dialect] }
 
-// moveDue reports whether a move is wanted. It is not while pondering, nor where
+// moveDue reports whether a move is wanted. It is not while pondering, nor after
 // that was stopped.
 func (r *running) moveDue() bool { return !r.state().limits.Wait }
 
-// rest waits for Hit, with a program that can't think without an end; false is
-// that Stop came instead.
+// waitForHit waits for PonderHit while the program does not search. It returns
+// false if Stop came first.
 func (r *running) waitForHit() bool {
 	for !r.state().hit {
 		select {
@@ -184,17 +184,17 @@ func (r *running) waitForHit() bool {
 	return true
 }
 
-// slack is how much later than its hard limit an answer may come before it is
-// asked for: the limits are the process's to keep.
+// slack is how late an answer may be before the program is told to stop. Keeping
+// the limits is its own business.
 const slack = 100 * time.Millisecond
 
-// allow turns the limits into what the process is told now, and says when its
-// answer is due.
+// searchLimits converts the limits for the program at this moment, and sets when
+// its answer is due.
 func (r *running) searchLimits(now time.Time) searchLimits {
 	l := r.state().limits
 	from := l.From
 	if from.IsZero() {
-		from = now // the program's start is not its thinking
+		from = now // without the time that its start has taken
 	}
 	a := searchLimits{limits: l}
 	r.due = from.Add(r.engine.times.think)
@@ -233,10 +233,10 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 	return a
 }
 
-// maxMultiPV is how many lines of a search are looked at.
+// maxMultiPV is the highest line number that is read.
 const maxMultiPV = 512
 
-// tell takes in and passes on how the search goes.
+// onInfo records and reports the state of the search.
 func (r *running) onInfo(i *uci.Info) {
 	if i.Score.Unit == uci.NoScore && len(i.PV) == 0 || i.Line < 0 || i.Line > maxMultiPV {
 		return
@@ -263,7 +263,7 @@ func (r *running) onInfo(i *uci.Info) {
 	}
 }
 
-// legalPrefix is a line of moves as far as it is legal.
+// legalPrefix parses moves up to the first illegal one.
 func legalPrefix(from game.Position, texts []string) (line []game.Move) {
 	p := from.Clone()
 	for _, t := range texts {
@@ -276,7 +276,7 @@ func legalPrefix(from game.Position, texts []string) (line []game.Move) {
 	return line
 }
 
-// settle checks an answer against the rules and makes the result of it.
+// finish checks an answer against the rules and sets the result.
 func (r *running) finish(p *program, a *answer) error {
 	res := &r.result
 	res.Time, res.Source, res.WinProb = time.Since(r.asked), search.FromExternal, 0.5
@@ -321,8 +321,8 @@ func (r *running) finish(p *program, a *answer) error {
 	return nil
 }
 
-// check reads the move of an answer and plays it; why says what is wrong with
-// the answer, if anything is.
+// check parses the move of an answer and plays it. Why is the reason if the answer
+// is not a legal move.
 func (r *running) check(a *answer) (m game.Move, after game.Position, why string) {
 	if a.invalid != "" {
 		return game.NoMove, nil, a.invalid
@@ -332,7 +332,7 @@ func (r *running) check(a *answer) (m game.Move, after game.Position, why string
 		return game.NoMove, nil, err.Error()
 	}
 	if asked := r.state().limits.Moves; len(asked) > 0 && !slices.Contains(asked, m) {
-		return game.NoMove, nil, "none of the moves that were to be searched"
+		return game.NoMove, nil, "not one of the moves to be searched"
 	}
 	after = r.query.pos.Clone()
 	if err := after.Play(m); err != nil {

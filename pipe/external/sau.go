@@ -10,9 +10,8 @@ import (
 	"sparring/pipe/uci"
 )
 
-// sauDialect speaks the line protocol of the SAU platform. A program keeps the
-// game in mind and can't be told a position: it plays from the start or not at
-// all.
+// sauDialect speaks the line protocol of the SAU platform. A program keeps the game
+// and can't be given a position: it can only play from the start.
 type sauDialect struct {
 	rows   int
 	played bool
@@ -31,7 +30,7 @@ func (t *sauDialect) handshake(p *program) error {
 	})
 }
 
-// errMidgame: a program that can only play whole games.
+// errMidgame is the error of a search in the middle of a game.
 var errMidgame = errors.New("engines of the SAU platform can't take over a game: they play from its usual start")
 
 func (t *sauDialect) setUp(p *program, q *query) error {
@@ -43,8 +42,8 @@ func (t *sauDialect) setUp(p *program, q *query) error {
 	return err
 }
 
-// boardRows reads the size of the board out of the name of a rule set:
-// amazons/10x10, gomoku/freestyle-15.
+// boardRows is the size of the board in the name of a rule set: amazons/10x10,
+// gomoku/freestyle-15.
 func boardRows(rules string) (int, error) {
 	_, set, _ := strings.Cut(rules, "/")
 	set, _, _ = strings.Cut(set, "+")
@@ -61,7 +60,7 @@ func (t *sauDialect) startSearch(p *program, q *query, _ searchLimits) error {
 		if t.played {
 			lines = append(lines, sau.Line{Word: sau.End}.String())
 		}
-		side := sau.Black // opens
+		side := sau.Black // moves first
 		if len(q.moves) > 0 {
 			side = sau.White
 		}

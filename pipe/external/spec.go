@@ -33,31 +33,30 @@ const (
 	SAU     Dialect = "sau"     // the Chinese computer games championship's: Amazons, Gomoku
 )
 
-// Spec says what to run and how.
+// Spec is a program to run, with its settings.
 type Spec struct {
 	Dialect Dialect
 	Path    string   // a name on PATH, or a path
 	Args    []string // after the program's name
-	Dir     string   // to run in; "" is ours
-	Options []Option // the program's own, set in this order when it starts
-	Memory  int64    // bytes that it and its children may have resident; 0 is no limit
-	// Limits of every search besides its own; 0 is none.
+	Dir     string   // working directory; "" is ours
+	Options []Option // the program's options, set in this order at its start
+	Memory  int64    // limit of the resident memory of it and its children, in bytes; 0 is no limit
+	// Limits of every search, besides its own; 0 is no limit.
 	Nodes uint64
 	Depth int
-	// Hash in MiB and Threads are set where the program has such options; 0
-	// leaves it at what it takes by itself.
+	// Hash in MiB and Threads are set if the program has such options; 0 is the
+	// program's default.
 	Hash, Threads int
-	// Pause is how long nothing is sent after a move of the program's, for
-	// programs that miss what comes right then; 0 is what is usual for the
-	// protocol.
+	// Pause is the time after the program's move in which nothing is sent, for
+	// programs that lose what comes then; 0 is the protocol's default.
 	Pause time.Duration
 }
 
-// Option is a setting of the program's own.
+// Option is an option of the program.
 type Option struct{ Name, Value string }
 
-// Check reports all that is wrong with a spec for a game, without starting
-// anything: also a program that can't be found.
+// Check reports all errors of a spec for a game, including a program that can't
+// be found. It starts nothing.
 func (s Spec) Check(gameName string) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -69,7 +68,7 @@ func (s Spec) Check(gameName string) error {
 		bad("%s engines play %s, not %.40s", s.Dialect, strings.Join(games, " and "), gameName)
 	}
 	if s.Path == "" {
-		bad("no program named")
+		bad("no program given")
 	} else if _, err := s.program(); err != nil {
 		bad("%w", err)
 	}
@@ -81,16 +80,16 @@ func (s Spec) Check(gameName string) error {
 		}
 	}
 	if s.Nodes > 0 && !t.nodes {
-		bad("nodes: %s engines can't be limited by them", s.Dialect)
+		bad("nodes: %s engines do not support this limit", s.Dialect)
 	}
 	if s.Depth > 0 && !t.depth {
-		bad("depth: %s engines can't be limited by it", s.Dialect)
+		bad("depth: %s engines do not support this limit", s.Dialect)
 	}
 	if len(s.Options) > 0 && !t.options {
-		bad("options: the %s protocol has none", s.Dialect)
+		bad("options: the %s protocol has no options", s.Dialect)
 	}
 	if s.Memory > 0 && !canMeasure {
-		bad("memory: can be watched on Linux alone")
+		bad("memory: can be limited on Linux only")
 	}
 	if s.Memory < 0 || s.Depth < 0 || s.Hash < 0 || s.Threads < 0 {
 		bad("memory, depth, hash and threads must not be negative")
@@ -104,24 +103,24 @@ func (s Spec) program() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Abs(path) // it is started in a directory of its own
+	return filepath.Abs(path) // its working directory may be another
 }
 
-// capabilities are what a protocol can and can't say.
+// capabilities are what a protocol can express.
 type capabilities struct {
 	games        []string // nil means every game of the catalog
-	hello        string   // what is said first
+	hello        string   // the first line sent
 	nodes, depth bool     // limits of a search
-	untimed      bool     // it has no words for time: the program keeps its own
+	untimed      bool     // no times are sent: the program keeps its own clock
 	options      bool
-	ponders      bool          // it can search without an end, until it is forcedStop
-	lines        bool          // several lines, and searches of some moves alone
+	ponders      bool          // it can search without limits until it is stopped
+	lines        bool          // MultiPV, and searches of some moves only
 	positions    bool          // a search may begin from any position
-	pause        time.Duration // after a move, unless the spec names another
+	pause        time.Duration // default of Spec.Pause
 	newDialect   func(s Spec, gameName string) dialect
 }
 
-// protocols are the dialects that are spoken here.
+// protocols are the supported dialects.
 var protocols = map[Dialect]capabilities{
 	UCI: {hello: uci.Hello{}.String(), nodes: true, depth: true, options: true, ponders: true, lines: true,
 		positions: true, newDialect: newUCI},
@@ -155,10 +154,10 @@ func (d Dialect) Games() []string {
 // LimitsNodes reports whether searches can be limited by nodes.
 func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }
 
-// SetsUp reports whether a search may begin from any position; else engines of
-// the protocol play from the usual start of their game alone.
+// SetsUp reports whether a search may begin from any position. Otherwise engines
+// of the protocol play only from the usual start of their game.
 func (d Dialect) SetsUp() bool { return protocols[d].positions }
 
-// Compares reports whether engines of the protocol tell what they think of
-// their moves and can be asked for several: choices can be made by that.
+// Compares reports whether engines of the protocol give scores of several moves,
+// by which a choice can be made.
 func (d Dialect) Compares() bool { return protocols[d].lines }

@@ -14,8 +14,8 @@ type ucciDialect struct {
 	spec    Spec
 	options options
 	unit    time.Duration // of its clocks
-	// bareInfinite: a search without an end is "go infinite", as in UCI, not
-	// UCCI's own "go depth infinite".
+	// bareInfinite: search without limits by "go infinite", as in UCI, not by UCCI's
+	// "go depth infinite".
 	bareInfinite bool
 }
 
@@ -35,7 +35,7 @@ func (t *ucciDialect) handshake(p *program) error {
 				p.called(reply.Value, "")
 			}
 			if strings.Contains(reply.Value, "Fairy-Stockfish") {
-				t.unit = time.Millisecond // without an option for it
+				t.unit = time.Millisecond // it has no option for it
 			}
 		}
 		return reply == ucci.OK{}
@@ -45,7 +45,7 @@ func (t *ucciDialect) handshake(p *program) error {
 	}
 	hash, threads := "hashsize", "threads"
 	if _, ok := t.options.find("Hash"); ok {
-		hash = "Hash" // half UCI
+		hash = "Hash" // as in UCI
 	}
 	set, err := t.options.wanted(t.spec, hash, threads)
 	if err != nil {
@@ -60,17 +60,7 @@ func (t *ucciDialect) handshake(p *program) error {
 			return err
 		}
 	}
-	return t.sync(p, engine.FaultStart)
-}
-
-func (t *ucciDialect) sync(p *program, kind engine.FaultKind) error {
-	if err := p.send(ucci.IsReady{}.String()); err != nil {
-		return err
-	}
-	return p.await(p.times.start, kind, "readyok", func(line string) bool {
-		reply, _ := ucci.ParseReply(line)
-		return reply == ucci.ReadyOK{}
-	})
+	return waitReady(p, engine.FaultStart)
 }
 
 func (t *ucciDialect) setUp(p *program, q *query) error {
@@ -80,7 +70,7 @@ func (t *ucciDialect) setUp(p *program, q *query) error {
 		}
 	}
 	if p.board == nil || p.needsSync {
-		if err := t.sync(p, engine.FaultHang); err != nil {
+		if err := waitReady(p, engine.FaultHang); err != nil {
 			return err
 		}
 		p.needsSync = false
@@ -99,7 +89,7 @@ func (t *ucciDialect) startSearch(p *program, _ *query, a searchLimits) error {
 	case a.clocked:
 		g.Clock = &ucci.Clock{Time: units(a.mine), Increment: int(a.increment / t.unit),
 			OppTime: units(a.theirs), OppIncrement: int(a.increment / t.unit)}
-	case a.move > 0: // there is no other word for it
+	case a.move > 0: // the only way to set it
 		g.Clock = &ucci.Clock{Time: units(a.move), MovesToGo: 1}
 	}
 	g.Infinite = g.Infinite || g.Clock == nil && g.Depth == 0 && g.Nodes == 0
@@ -109,7 +99,7 @@ func (t *ucciDialect) startSearch(p *program, _ *query, a searchLimits) error {
 func (t *ucciDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	switch reply, _ := ucci.ParseReply(line); reply := reply.(type) {
 	case ucci.Info:
-		i := &uci.Info{Depth: reply.Depth, Nodes: reply.Nodes, Time: reply.Time, PV: t.ours(reply.PV)}
+		i := &uci.Info{Depth: reply.Depth, Nodes: reply.Nodes, Time: reply.Time, PV: mapMoves(reply.PV, ourText)}
 		if reply.Score != nil {
 			i.Score = uci.Score{Unit: uci.Centipawns, Value: *reply.Score}
 		}
@@ -124,8 +114,8 @@ func (t *ucciDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 
 func (t *ucciDialect) isError(string) bool { return false }
 
-// alternateInfinite: "go depth infinite" is a search of no depth to ElephantEye, which
-// answers nobestmove, and to Fairy-Stockfish. Both understand "go infinite".
+// alternateInfinite implements dialect. ElephantEye and Fairy-Stockfish take "go
+// depth infinite" for a search to depth 0; both understand "go infinite".
 func (t *ucciDialect) alternateInfinite() bool {
 	was := t.bareInfinite
 	t.bareInfinite = true
@@ -135,15 +125,8 @@ func (t *ucciDialect) alternateInfinite() bool {
 func (t *ucciDialect) stopCommand() string { return ucci.Stop{}.String() }
 func (t *ucciDialect) quitCommand() string { return ucci.Quit{}.String() }
 
-// ourText reads a move whatever its capitals, with or without a hyphen.
+// ourText converts a move, in any case and with or without a hyphen.
 func ourText(move string) string { return uci.Dialect{Game: "xiangqi"}.Ours(move) }
-
-func (t *ucciDialect) ours(moves []string) (out []string) {
-	for _, m := range moves {
-		out = append(out, ourText(m))
-	}
-	return out
-}
 
 func (t *ucciDialect) unknownLine(line string) bool {
 	reply, _ := ucci.ParseReply(line)

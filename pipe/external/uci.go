@@ -20,81 +20,12 @@ type uciDialect struct {
 	game    string
 	form    uci.Dialect
 	options options
-	rules   string // that it was told of
-	lines   int    // that MultiPV stands at
+	rules   string // the rules it was set to
+	lines   int    // the value of MultiPV
 }
 
 func newUCI(s Spec, gameName string) dialect {
 	return &uciDialect{spec: s, game: gameName, form: uci.Dialect{Game: gameName}, lines: 1}
-}
-
-// options are what a program has said that can be set.
-type options []uci.Option
-
-// find looks an option up; capitals, and blanks or underscores, do not matter.
-func (o options) find(name string) (uci.Option, bool) {
-	same := strings.NewReplacer(" ", "", "_", "")
-	for _, have := range o {
-		if strings.EqualFold(same.Replace(have.Name), same.Replace(name)) {
-			return have, true
-		}
-	}
-	return uci.Option{}, false
-}
-
-// check finds the option that a user has named, and reports what is wrong with
-// the value.
-func (o options) check(want Option) (uci.Option, error) {
-	have, ok := o.find(want.Name)
-	if !ok {
-		var names []string
-		for _, h := range o {
-			names = append(names, h.Name)
-		}
-		return have, fmt.Errorf("it has no option %.60q (it has %s)", want.Name, strings.Join(names, ", "))
-	}
-	switch have.Kind {
-	case uci.Spin:
-		if n, err := strconv.Atoi(want.Value); err != nil || n < have.Min || n > have.Max {
-			return have, fmt.Errorf("option %s: %.60q, want a number from %d to %d", have.Name, want.Value, have.Min, have.Max)
-		}
-	case uci.Check:
-		if want.Value != "true" && want.Value != "false" {
-			return have, fmt.Errorf("option %s: %.60q, want true or false", have.Name, want.Value)
-		}
-	case uci.Combo:
-		if !slices.ContainsFunc(have.Vars, func(v string) bool { return strings.EqualFold(v, want.Value) }) {
-			return have, fmt.Errorf("option %s: %.60q, want one of %s", have.Name, want.Value, strings.Join(have.Vars, ", "))
-		}
-	}
-	return have, nil
-}
-
-// wanted are the options to set at the start: what the spec says of hash and
-// threads, where there is such an option, then its own list. The error is all
-// that is wrong with that.
-func (o options) wanted(s Spec, hash, threads string) (set []Option, err error) {
-	for _, w := range []struct {
-		name string
-		n    int
-	}{{hash, s.Hash}, {threads, s.Threads}} {
-		if have, ok := o.find(w.name); ok && w.n > 0 {
-			set = append(set, Option{have.Name, strconv.Itoa(min(max(w.n, have.Min), max(have.Max, have.Min, 1)))})
-		}
-	}
-	var wrong []string
-	for _, w := range s.Options {
-		have, err := o.check(w)
-		if err != nil {
-			wrong = append(wrong, err.Error())
-			continue
-		}
-		set = append(set, Option{have.Name, w.Value})
-	}
-	if len(wrong) > 0 {
-		return nil, fmt.Errorf("%s", strings.Join(wrong, "; "))
-	}
-	return set, nil
 }
 
 func (t *uciDialect) handshake(p *program) error {
@@ -125,7 +56,7 @@ func (t *uciDialect) handshake(p *program) error {
 	case has && !slices.Contains(variant.Vars, t.game):
 		return p.refuse("it plays no %s: UCI_Variant has %s", t.game, strings.Join(variant.Vars, ", "))
 	case has:
-		t.form.Ranks = 1 // as Fairy-Stockfish, who has brought the option up
+		t.form.Ranks = 1 // as in Fairy-Stockfish, where the option comes from
 		set = append([]Option{{variant.Name, t.game}}, set...)
 	case t.game != xiangqi.Name:
 		return p.refuse("it has no option UCI_Variant, by which it could be told to play %s", t.game)
@@ -135,7 +66,7 @@ func (t *uciDialect) handshake(p *program) error {
 			return err
 		}
 	}
-	if err := t.sync(p, engine.FaultStart); err != nil {
+	if err := waitReady(p, engine.FaultStart); err != nil {
 		return err
 	}
 	if t.game == xiangqi.Name && !has {
@@ -144,30 +75,12 @@ func (t *uciDialect) handshake(p *program) error {
 	return nil
 }
 
-// refuse ends a program that can't be used, and says why.
-func (p *program) refuse(format string, args ...any) error {
-	p.fail(engine.FaultStart, "%s", fmt.Errorf(format, args...).Error())
-	<-p.gone
-	return p.fault()
-}
-
 func (t *uciDialect) set(p *program, name, value string) error {
 	return p.send(uci.SetOption{Name: name, Value: value}.String())
 }
 
-// sync waits until the program has done what it was told.
-func (t *uciDialect) sync(p *program, kind engine.FaultKind) error {
-	if err := p.send(uci.IsReady{}.String()); err != nil {
-		return err
-	}
-	return p.await(p.times.start, kind, "readyok", func(line string) bool {
-		reply, _ := uci.ParseReply(line)
-		return reply == uci.ReadyOK{}
-	})
-}
-
-// probe finds out what the first rank is called: in this position only the
-// king moves, and no move is one of its moves in both manners.
+// probe finds out the number of the first rank. In this position only the king can
+// move, and none of its moves is legal in both notations.
 func (t *uciDialect) probe(p *program) error {
 	const position = "3k4r/9/9/9/9/9/9/9/9/4K4 w - - 0 1"
 	if err := p.sendAll([]string{uci.Position{FEN: position}.String(), uci.Go{Depth: 1}.String()}); err != nil {
@@ -193,7 +106,7 @@ func (t *uciDialect) setUp(p *program, q *query) error {
 		}
 	}
 	if p.board == nil || p.needsSync {
-		if err := t.sync(p, engine.FaultHang); err != nil {
+		if err := waitReady(p, engine.FaultHang); err != nil {
 			return err
 		}
 		p.needsSync = false
@@ -206,12 +119,12 @@ func (t *uciDialect) setUp(p *program, q *query) error {
 		}
 		t.lines = lines
 	}
-	pos := uci.Position{FEN: t.form.TheirPosition(q.start), Moves: t.theirs(q.moves)}
+	pos := uci.Position{FEN: t.form.TheirPosition(q.start), Moves: mapMoves(q.moves, t.form.Theirs)}
 	return p.send(pos.String())
 }
 
-// tellRules sets what options of rules a program has, and refuses boards that
-// it can't know of.
+// tellRules sets the program's options for rules, and refuses rules that it can't
+// be set to.
 func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
 	if r.Name == t.rules {
 		return nil
@@ -235,8 +148,8 @@ func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
 			told = true
 		}
 	}
-	// An engine that can't be told plays the game's default rules. Of Xiangqi's
-	// repetitions it may think otherwise: the rules judge.
+	// An engine without such options plays the game's default rules. In Xiangqi it
+	// may judge repetitions differently: our rules decide.
 	if g, err := catalog.Game(t.game); err != nil || !told && t.game != xiangqi.Name && r.Name != g.Default {
 		return fmt.Errorf("it has no option by which it could be told to play %s", r.Name)
 	}
@@ -244,7 +157,7 @@ func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
 	return nil
 }
 
-// repetition is what Pikafish calls rules of repetition.
+// repetition is Pikafish's names of the rules of repetition.
 var repetition = map[string]string{"wxf": "AsianRule", "cxa": "ChineseRule"}
 
 func (t *uciDialect) startSearch(p *program, q *query, a searchLimits) error {
@@ -270,7 +183,7 @@ func (t *uciDialect) startSearch(p *program, q *query, a searchLimits) error {
 func (t *uciDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	switch reply, _ := uci.ParseReply(line); reply := reply.(type) {
 	case uci.Info:
-		reply.PV = t.ours(reply.PV)
+		reply.PV = mapMoves(reply.PV, t.form.Ours)
 		return nil, &reply
 	case uci.BestMove:
 		a := &answer{line: line, move: t.form.Ours(reply.Move), ponder: t.form.Ours(reply.Ponder)}
@@ -291,20 +204,6 @@ func (t *uciDialect) alternateInfinite() bool { return false }
 
 func (t *uciDialect) stopCommand() string { return uci.Stop{}.String() }
 func (t *uciDialect) quitCommand() string { return uci.Quit{}.String() }
-
-func (t *uciDialect) theirs(moves []string) (out []string) {
-	for _, m := range moves {
-		out = append(out, t.form.Theirs(m))
-	}
-	return out
-}
-
-func (t *uciDialect) ours(moves []string) (out []string) {
-	for _, m := range moves {
-		out = append(out, t.form.Ours(m))
-	}
-	return out
-}
 
 func (t *uciDialect) unknownLine(line string) bool {
 	reply, _ := uci.ParseReply(line)

@@ -11,25 +11,25 @@ import (
 )
 
 // xboardDialect speaks XBoard's protocol. The program keeps the board. A game is
-// set up in force mode, and then goes on as XBoard would have it: clocks, the
-// opponent's move, and the program answers; some (HoiXiangqi) take no notice of
-// clocks in force mode.
+// set up in force mode, and then goes on as with XBoard: the clocks and the
+// opponent's move are sent, and the program answers. Some programs (HoiXiangqi)
+// ignore clocks in force mode.
 type xboardDialect struct {
 	spec     Spec
 	features xboard.Features
 	pings    int
-	level    string // the time control that it was told
-	last     string // the opponent's move, to be answered; "" is that it is to go on by itself
-	draw     bool   // it has offered one with the move to come
-	refused  string // what it said to a move or position that it was given
+	level    string // the time control
+	last     string // the opponent's move to be answered; "" if it moves next anyway
+	draw     bool   // it has offered a draw with its next move
+	refused  string // its answer to a move or position that it refused
 }
 
 func newXBoard(s Spec, _ string) dialect {
 	return &xboardDialect{spec: s, features: xboard.DefaultFeatures()}
 }
 
-// featureTimeout is how long an engine may take to its first feature; one of
-// version 1 of the protocol has none (the protocol's own number).
+// featureTimeout is how long to wait for the first feature, as the protocol
+// prescribes: engines of its version 1 send none.
 const featureTimeout = 2 * time.Second
 
 func (t *xboardDialect) handshake(p *program) error {
@@ -70,7 +70,7 @@ func (t *xboardDialect) handshake(p *program) error {
 	return t.sync(p, engine.FaultStart)
 }
 
-// settings are the commands for what the spec says.
+// settings are the commands for the settings of the spec.
 func (t *xboardDialect) settings() (lines []string, err error) {
 	if t.features.Memory && t.spec.Hash > 0 {
 		lines = append(lines, xboard.Memory(t.spec.Hash))
@@ -90,7 +90,7 @@ func (t *xboardDialect) settings() (lines []string, err error) {
 	return append(lines, xboard.Easy, xboard.Post), err
 }
 
-// sync waits until the program has done what it was told, if it can say so.
+// sync waits until the program has handled all commands, if it can tell.
 func (t *xboardDialect) sync(p *program, kind engine.FaultKind) error {
 	if !t.features.Ping {
 		return nil
@@ -150,8 +150,8 @@ func (t *xboardDialect) startSearch(p *program, _ *query, a searchLimits) error 
 	case a.clocked:
 		level = xboard.Level(0, a.initial, a.increment)
 	case a.move > 0:
-		// One move to the next control, of which so much is left: the command
-		// for a time of each move (st) knows whole seconds alone.
+		// One move to the next time control, with this much time left: the command
+		// for the time of each move (st) takes only whole seconds.
 		level, mine, theirs = xboard.Level(1, a.move+time.Second-1, 0), a.move, a.move
 	default:
 		level, mine, theirs = xboard.Level(0, unhurried, 0), unhurried, unhurried
@@ -171,7 +171,7 @@ func (t *xboardDialect) startSearch(p *program, _ *query, a searchLimits) error 
 	return p.sendAll(append(lines, xboard.Move(t.features, t.last)))
 }
 
-// unhurried is the time for a game where no clock is to limit a search.
+// unhurried is the time for a game without a clock.
 const unhurried = 24 * time.Hour
 
 func (t *xboardDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
@@ -183,10 +183,10 @@ func (t *xboardDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	case xboard.OfferDraw:
 		t.draw = true
 	case xboard.ResultClaim:
-		// Who is right about a game that goes on needs no claim.
+		// The game has not ended by our rules.
 		return &answer{line: line, invalid: "a claim instead of a move"}, nil
 	case xboard.Illegal:
-		return &answer{line: line, invalid: "it takes a legal move for illegal"}, nil
+		return &answer{line: line, invalid: "it calls a legal move illegal"}, nil
 	case xboard.Thinking:
 		return nil, &uci.Info{
 			Depth: r.Thought.Depth, Nodes: r.Thought.Nodes, Time: r.Thought.Time, Score: xboardScore(r.Thought.Score),
@@ -195,7 +195,7 @@ func (t *xboardDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	return nil, nil
 }
 
-// xboardScore reads a score: beyond mateBase it is moves to a mate.
+// xboardScore converts a score: beyond mateBase it is the number of moves to mate.
 func xboardScore(n int) uci.Score {
 	const mateBase = 100_000
 	switch {
@@ -217,5 +217,5 @@ func (t *xboardDialect) alternateInfinite() bool { return false }
 func (t *xboardDialect) stopCommand() string { return xboard.Now }
 func (t *xboardDialect) quitCommand() string { return xboard.Quit }
 
-// foreign is nothing here: the protocol lets programs write what they like.
+// unknownLine implements dialect. The protocol allows programs to write anything.
 func (t *xboardDialect) unknownLine(string) bool { return false }

@@ -7,14 +7,15 @@
 //
 //	{[C5][first][second][先手胜][2024.07.11 10:00 place][event];B(H,8);W(I,9)}
 //
-// Columns are letters from the left, rows count from 1 at the bottom. 先手胜 is
-// "first has won", 后手胜 "second has won", 平局 a draw; anything else says
-// nothing. Times are Beijing's. The texts have no clocks and no choices of an opening procedure: of
-// Gomoku they keep the stones, and who held Black in the end comes first.
+// Columns are letters from the left, rows count from 1 at the bottom. 先手胜
+// means that the first player won, 后手胜 the second, 平局 a draw; anything else
+// is ignored. Times are Beijing's. The texts have no clocks and no choices of an
+// opening procedure. Of Gomoku they have the stones, and the player who held
+// Black at the end comes first.
 //
-// Teams write these files with their own programs, so much is read that the
-// rules of the competition do not have: capitals, full-width characters,
-// doubled brackets, other signs in dates, fields that are missing.
+// Teams write these files with programs of their own, so many deviations from
+// the competition's rules are read: capitals, full-width characters, doubled
+// brackets, other signs in dates, missing fields.
 package ccgc
 
 import (
@@ -58,8 +59,7 @@ var resultWords = map[game.Result]string{
 	game.FirstWins: firstWins, game.SecondWins: secondWins, game.Draw: drawn, game.Undecided: unknown,
 }
 
-// dateLayout is the date and time of day in the fifth field, in the time of
-// the place where the championship is.
+// dateLayout is the layout of date and time in the fifth field, in Beijing time.
 const dateLayout = "2006.01.02 15:04"
 
 var beijing = time.FixedZone("CST", 8*60*60)
@@ -122,7 +122,7 @@ func gomokuText(r *record.Record) (string, error) {
 	return s.String() + "}", nil
 }
 
-// header is the six fields; first is the seat that the text has first.
+// header writes the six fields, with the player of seat first before the other.
 func header(r *record.Record, first game.Seat) string {
 	when := clean(r.Place)
 	if !r.Start.IsZero() {
@@ -132,7 +132,7 @@ func header(r *record.Record, first game.Seat) string {
 		"][" + resultWords[turned(r.Result, first)] + "][" + when + "][" + clean(r.Event) + "]"
 }
 
-// turned is the result with the seats changed where the second comes first.
+// turned is the result for a text in which the player of seat first comes first.
 func turned(result game.Result, first game.Seat) game.Result {
 	if first == game.Second && (result == game.FirstWins || result == game.SecondWins) {
 		return game.FirstWins + game.SecondWins - result
@@ -140,8 +140,8 @@ func turned(result game.Result, first game.Seat) game.Result {
 	return result
 }
 
-// team is a player's name. The championship may add the colour to a team's
-// name, so that a name that ends like this gets it once more.
+// team is a player's name. The championship adds the colour to the names of some
+// teams, and reading removes it; a name that ends so by itself gets it twice.
 func team(s record.Seat, colour string) string {
 	name := clean(format.Name(s))
 	if strings.HasSuffix(name, colour) {
@@ -150,8 +150,8 @@ func team(s record.Seat, colour string) string {
 	return name
 }
 
-// clean makes a text fit into a field: no brackets or semicolons, which the
-// format has no escape for, on one line.
+// clean makes a text fit into a field: on one line, without brackets and
+// semicolons, for which the format has no escape.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch format.Fold(r) {
@@ -167,7 +167,8 @@ func clean(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// fileName is the championship's: AM-firstB vs secondW-先手胜-time place-event.txt.
+// fileName is the file name that the championship prescribes:
+// AM-firstB vs secondW-先手胜-time place-event.txt.
 func fileName(r *record.Record) string {
 	first := game.First
 	if r.Game == "gomoku" {

@@ -201,20 +201,20 @@ func TestResult(t *testing.T) {
 
 var damaged = []formattest.Broken{
 	{"", "ccgc, line 1, column 1: syntax: no game"},
-	{"hello", "'h' where a game must begin"},
+	{"hello", "'h': want a game"},
 	{"#[XX][a][b];", "line 1, column 3: syntax: game \"XX\": want AM or C5"},
 	{"#[AM][甲队][乙队][先手胜][2024.07.11][e];\r\n1 d1d7(g7) d10d4(g4)\r\n2 g1g6(d6)", "line 2, column 12, ply 2: illegal move"},
-	{"#[AM][a][b];\n1 d1d7(g7) d10d8\n2 g1g6(d6)", "line 2, column 12: syntax: \"d10d8\" is no move"},
+	{"#[AM][a][b];\n1 d1d7(g7) d10d8\n2 g1g6(d6)", "line 2, column 12: syntax: \"d10d8\": want a move"},
 	{"#[AM][a][b];\n1 d1d7(g7) d10d8(g8)\n3 g1g6(d6)", "line 3, column 1: syntax: move number 3, want 2"},
 	{"#[AM][a][b];\n1 d1d7(g7) ?", "line 2, column 12: syntax: '?'"},
 	{"#[AM][a][b];\n1 k1d7(g7)", "line 2, column 3, ply 1: syntax"},
 	{"{[C5][a][b];B(H,8);W(H,8)}", "line 1, column 20, ply 2: illegal move"},
-	{"{[C5][a][b];B(H,8);B(H,9)}", "ply 2: illegal move: a stone of B, but it is the turn of W"},
+	{"{[C5][a][b];B(H,8);B(H,9)}", "ply 2: illegal move: a stone of B, but W is to move"},
 	{"{[C5][a][b];B(H,88)}", "ply 1: syntax"},
 	{"{[C5][a][b];B(H,8;W(H,9)}", "line 1, column 18: syntax: the stone has no closing bracket"},
-	{"{[C5][a][b];B(8,H)}", "no stone such as B(H,8)"},
-	{"{[C5][a][b];MARK(", "MARK without its closing bracket"},
-	{"{[C5][a][b];X}", "\"X\" where a stone such as B(H,8) is wanted"},
+	{"{[C5][a][b];B(8,H)}", "\"B(8\": want a stone such as B(H,8)"},
+	{"{[C5][a][b];MARK(", "MARK lacks its closing bracket"},
+	{"{[C5][a][b];X}", "\"X\": want a stone such as B(H,8)"},
 	{"{[C5][a][b];B(H,8)}\n{[C5][a][b];W(H,8)}", "ccgc, game 2, line 2, column 13, ply 1: illegal move"},
 }
 

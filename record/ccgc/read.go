@@ -36,7 +36,7 @@ func cut(text string, n int) int {
 	return n
 }
 
-// gameOf is the game of a code, "" for none.
+// gameOf is the game of a code, "" if there is none.
 func gameOf(code string) string {
 	code = strings.ToUpper(strings.Map(format.Fold, strings.TrimSpace(code)))
 	for name, c := range codes {
@@ -47,14 +47,14 @@ func gameOf(code string) string {
 	return ""
 }
 
-// scanner goes through a text character by character and sees full-width
-// characters as the ASCII ones that they stand for.
+// scanner reads a text character by character, with full-width characters
+// converted to ASCII.
 type scanner struct {
 	src *format.Source
 	pos int
 }
 
-// end is what peek gives behind the last character.
+// end is what peek returns after the last character.
 const end rune = -1
 
 func (s *scanner) peek() rune {
@@ -74,14 +74,14 @@ func (s *scanner) next() rune {
 	return r
 }
 
-// skip passes over all characters of a kind.
+// skip skips the characters of a kind.
 func (s *scanner) skip(kind func(rune) bool) {
 	for s.peek() != end && kind(s.peek()) {
 		s.next()
 	}
 }
 
-// take reads all characters of a kind.
+// take reads the characters of a kind.
 func (s *scanner) take(kind func(rune) bool) string {
 	var t strings.Builder
 	for s.peek() != end && kind(s.peek()) {
@@ -96,15 +96,14 @@ func isClose(r rune) bool  { return r == ']' || r == '}' }
 func isDigit(r rune) bool  { return r >= '0' && r <= '9' }
 func isLetter(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
 
-// field is a field of the header; at is where it stands.
+// field is a field of the header; at is its place.
 type field struct {
 	at   int
 	text string
 }
 
-// header reads the fields up to the semicolon, or to the end of the line where
-// there is none. Brackets may be doubled, of both kinds, or missing around a
-// field.
+// header reads the fields up to the semicolon or, if there is none, the end of
+// the line. Brackets may be doubled, of either kind, or missing around a field.
 func (s *scanner) header() []field {
 	s.skip(func(r rune) bool { return r == '#' || isBlank(r) })
 	var fields []field
@@ -158,8 +157,8 @@ func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 	}
 }
 
-// toNext goes from where a game is damaged to the next line that a game may
-// begin on.
+// toNext skips the rest of a damaged game, up to the next line on which a game
+// may begin.
 func (s *scanner) toNext() {
 	for s.peek() != end {
 		s.skip(func(r rune) bool { return r != '\n' })
@@ -173,7 +172,7 @@ func (s *scanner) toNext() {
 // game reads a game into a draft, up to the next one.
 func (s *scanner) game(d *format.Draft) error {
 	if c := s.peek(); c != '#' && !isOpen(c) {
-		return s.src.Syntax(s.pos, "%q where a game must begin: want #[AM][... or {[C5][...", c)
+		return s.src.Syntax(s.pos, "%q: want a game, #[AM][... or {[C5][...", c)
 	}
 	fields := s.header()
 	if len(fields) == 0 {
@@ -195,14 +194,14 @@ func (s *scanner) game(d *format.Draft) error {
 	return err
 }
 
-// gomokuRules: the championship plays Renju's rules.
+// gomokuRules lists the sets to try. The championship plays Renju.
 func gomokuRules() []string {
 	return format.RuleSets("gomoku", "renju", func(name string) bool { return strings.HasSuffix(name, "-15") })
 }
 
 // describe fills the record from the fields after the code and returns the
-// result. The first two are the players; of the others any may be missing, so
-// that they are told by what they say.
+// result. The first two are the players. Any of the others may be missing, so
+// they are recognized by their content.
 func describe(r *record.Record, fields []field) game.Result {
 	result := game.Undecided
 	for i, f := range fields {
@@ -219,7 +218,7 @@ func describe(r *record.Record, fields []field) game.Result {
 		switch {
 		case dated && r.Start.IsZero():
 			r.Start, r.Place = start, rest
-		case i == 3 && len(fields) > 4: // no date that can be read
+		case i == 3 && len(fields) > 4: // not a date that can be read
 			r.Place = text
 		default:
 			r.Event = strings.TrimSpace(r.Event + " " + text)
@@ -228,8 +227,8 @@ func describe(r *record.Record, fields []field) game.Result {
 	return result
 }
 
-// resultOf reads the third field; ok is false where it is no result at all. A
-// form that nobody filled in ("先/后手胜") says nothing.
+// resultOf reads the third field; ok is false if it is not a result. A form that
+// was not filled in ("先/后手胜") is Undecided.
 func resultOf(text string) (r game.Result, ok bool) {
 	text = strings.Join(strings.Fields(text), "")
 	switch text {
@@ -272,7 +271,7 @@ func (s *scanner) amazonsMoves(d *format.Draft) error {
 		case isClose(c):
 			s.next()
 		default:
-			return s.src.Syntax(at, "%q where a move such as d1d7(g7) is wanted", c)
+			return s.src.Syntax(at, "%q: want a move such as d1d7(g7)", c)
 		}
 	}
 }
@@ -285,7 +284,7 @@ func (s *scanner) amazonsMove() (string, error) {
 		s.skip(func(r rune) bool { return r == ' ' || r == '-' || i == 2 && (r == '(' || r == '/') })
 		squares[i] = strings.ToLower(s.take(isLetter)) + s.take(isDigit)
 		if len(squares[i]) < 2 || len(squares[i]) > 3 || !isDigit(rune(squares[i][1])) {
-			return "", s.src.Syntax(at, "%q is no move such as d1d7(g7)", s.src.Text[at:s.pos])
+			return "", s.src.Syntax(at, "%q: want a move such as d1d7(g7)", s.src.Text[at:s.pos])
 		}
 	}
 	if s.peek() == ')' {
@@ -319,20 +318,20 @@ func (s *scanner) gomokuMoves(d *format.Draft) error {
 			}
 			d.Move(at, record.Ply{}, func(p game.Position) (game.Move, error) { return stoneMove(p, word, point) })
 		default:
-			return s.src.Syntax(at, "%q where a stone such as B(H,8) is wanted", c)
+			return s.src.Syntax(at, "%q: want a stone such as B(H,8)", c)
 		}
 	}
 }
 
-// remark passes over what a program has added in brackets, such as MARK[1].
+// remark skips what a program has added in brackets, such as MARK[1].
 func (s *scanner) remark(at int, word string) error {
 	s.skip(isBlank)
 	if c := s.peek(); !isOpen(c) && c != '(' {
-		return s.src.Syntax(at, "%.20q where a stone such as B(H,8) is wanted", word)
+		return s.src.Syntax(at, "%.20q: want a stone such as B(H,8)", word)
 	}
 	s.skip(func(r rune) bool { return !isClose(r) && r != ')' && r != ';' && r != '\n' })
 	if c := s.peek(); !isClose(c) && c != ')' {
-		return s.src.Syntax(at, "%.20s without its closing bracket", word)
+		return s.src.Syntax(at, "%.20s lacks its closing bracket", word)
 	}
 	s.next()
 	return nil
@@ -351,7 +350,7 @@ func (s *scanner) gomokuPoint(at int) (string, error) {
 	row := s.take(isDigit)
 	s.skip(isBlank)
 	if len(column) != 1 || row == "" || len(row) > 2 {
-		return "", s.src.Syntax(at, "%q is no stone such as B(H,8)", s.src.Text[at:s.pos])
+		return "", s.src.Syntax(at, "%q: want a stone such as B(H,8)", s.src.Text[at:s.pos])
 	}
 	if opened {
 		if c := s.peek(); c != ')' && !isClose(c) {
@@ -362,7 +361,7 @@ func (s *scanner) gomokuPoint(at int) (string, error) {
 	return column + row, nil
 }
 
-// stoneMove is the move that puts a stone of the colour on a point.
+// stoneMove is the move of a stone of the colour on a point.
 func stoneMove(p game.Position, colour, point string) (game.Move, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {
@@ -370,7 +369,7 @@ func stoneMove(p game.Position, colour, point string) (game.Move, error) {
 	}
 	turn := [...]string{gomoku.Black: "B", gomoku.White: "W"}[g.ToMove()]
 	if colour != turn {
-		return game.NoMove, fmt.Errorf("%w: a stone of %s, but it is the turn of %s", game.ErrIllegal, colour, turn)
+		return game.NoMove, fmt.Errorf("%w: a stone of %s, but %s is to move", game.ErrIllegal, colour, turn)
 	}
 	return p.Parse(point)
 }

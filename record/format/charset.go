@@ -10,20 +10,19 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Charset is how a text is written as bytes.
+// Charset is a character encoding.
 type Charset string
 
-// The charsets. GB18030 holds every character and GBK as its older part, so
-// that what is read as GBK is read as GB18030.
+// The charsets. What is called GBK here is GB18030, which includes GBK and has
+// every character.
 const (
 	UTF8 Charset = "utf-8" // the default
 	GBK  Charset = "gbk"
 )
 
-// Decode turns the bytes of a file into text: UTF-8 where they are valid
-// UTF-8, else GBK; a byte-order mark (UTF-8 or UTF-16) decides at once. Line
-// ends stay as they are. The error wraps ErrSyntax and says at which byte
-// neither fits.
+// Decode converts the bytes of a file to text: UTF-8 if they are valid UTF-8,
+// else GBK. A byte-order mark (of UTF-8 or UTF-16) takes precedence. Line ends
+// are not changed. The error wraps ErrSyntax and names the byte that is neither.
 func Decode(data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
@@ -60,14 +59,14 @@ func validPrefix(data []byte) int {
 	return n
 }
 
-// Encode turns text into bytes. The error wraps ErrCannot for a charset that
-// is none.
+// Encode converts text to bytes. The error wraps ErrCannot for an unknown
+// charset.
 func Encode(text string, c Charset) ([]byte, error) {
 	switch Charset(strings.ToLower(string(c))) {
 	case "", UTF8:
 		return []byte(text), nil
 	case GBK:
-		// GB18030 is GBK for all that GBK can say, and can say the rest.
+		// GB18030 encodes the characters of GBK as GBK does, and all others too.
 		data, err := simplifiedchinese.GB18030.NewEncoder().Bytes([]byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCannot, err)

@@ -12,10 +12,10 @@ import (
 	"sparring/record"
 )
 
-// Comment writes what a record says of a ply as the text of a comment: its own
-// comment and, in the commands that chess programs know, the evaluation from
-// the first seat's side in hundredths with the depth, the time used and the
-// time left. "" is nothing.
+// Comment writes a ply's details as the text of a comment: in the commands that
+// chess programs know, the evaluation for the first seat in hundredths with the
+// depth, the time used and the time left; then the ply's own comment. It is "" if
+// there is nothing to write.
 //
 //	[%eval -0.35,12] [%emt 1.5] [%clk 0:09:58.5] a comment
 func Comment(p *record.Ply) string {
@@ -46,12 +46,11 @@ func Comment(p *record.Ply) string {
 
 var command = regexp.MustCompile(`\[%(\w+) ([^\]]*)\]`)
 
-// maxComment bounds the comment of a ply, in bytes: what goes beyond is cut.
+// maxComment bounds the comment of a ply, in bytes; longer ones are cut.
 const maxComment = 16 << 10
 
-// AddComment puts what a comment says into the ply, after what is there.
-// Think.Score stays as the file has it, for the first seat; [Draft.Finish]
-// turns it.
+// AddComment adds the content of a comment to the ply. Think.Score is left as in
+// the file, from the first seat's side; [Draft.Finish] converts it.
 func AddComment(p *record.Ply, text string) {
 	rest := command.ReplaceAllStringFunc(text, func(whole string) string {
 		m := command.FindStringSubmatch(whole)
@@ -98,12 +97,12 @@ func addCommand(p *record.Ply, name, value string) bool {
 	return true
 }
 
-// Seconds writes milliseconds as seconds with as many decimals as it takes.
+// Seconds writes milliseconds as seconds, with as many decimals as needed.
 func Seconds(ms int64) string {
 	return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64)
 }
 
-// maxMS is a year: no clock shows more.
+// maxMS is a year, more than any clock shows.
 const maxMS = 365 * 24 * 3600 * 1000
 
 // milliseconds reads h:mm:ss.fff, m:ss or seconds.

@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// ParseDate reads the date, and the time of day if there is one, that a text
-// begins with; rest is what follows. The year comes first; the parts stand
-// apart by '.', '-', '/' or 年 月 日, with or without blanks, and full-width
-// digits and signs are read too. A time of day is that of the location; a date
-// alone is its midnight in UTC, so that it stays this date. Where no whole date
-// stands there, ok is false.
+// ParseDate reads a date at the beginning of a text, with a time of day if there
+// is one; rest is the text after it. The year comes first. The parts are
+// separated by '.', '-', '/' or 年 月 日, with or without blanks, and may have
+// full-width digits and signs. A time of day is in the given location; a date
+// alone becomes midnight UTC. Ok is false if the text does not begin with a
+// complete date.
 func ParseDate(text string, in *time.Location) (t time.Time, rest string, ok bool) {
 	if eight := strings.TrimSpace(text); len(eight) >= 8 && compact.MatchString(eight) { // 20240711
 		text = eight[:4] + "-" + eight[4:6] + "-" + eight[6:]
@@ -39,8 +39,8 @@ func ParseDate(text string, in *time.Location) (t time.Time, rest string, ok boo
 
 var compact = regexp.MustCompile(`^[12][0-9]{7}(\D|$)`)
 
-// FormatDate writes a time by a layout in the location, and a date alone, as
-// [ParseDate] reads it, by the layout's first word.
+// FormatDate writes a time in the location by a layout. Midnight UTC, which
+// [ParseDate] makes of a date alone, is written by the first word of the layout.
 func FormatDate(t time.Time, layout string, in *time.Location) string {
 	if t.Equal(t.Truncate(24 * time.Hour)) {
 		layout, _, _ = strings.Cut(layout, " ")
@@ -49,8 +49,8 @@ func FormatDate(t time.Time, layout string, in *time.Location) string {
 	return t.In(in).Format(layout)
 }
 
-// numbers reads up to n numbers of at most four digits with one of the signs
-// (in either width) and any blanks between them.
+// numbers reads up to n numbers of at most four digits, separated by one of the
+// signs (in either width) and any blanks.
 func numbers(text string, n int, signs string) (values []int, rest string) {
 	rest = text
 	for len(values) < n {
@@ -71,7 +71,7 @@ func numbers(text string, n int, signs string) (values []int, rest string) {
 	return values, rest
 }
 
-// number reads the one to four digits that a text begins with.
+// number reads one to four digits at the beginning of a text.
 func number(text string) (v int, rest string, ok bool) {
 	var digits strings.Builder
 	end := len(text)
@@ -87,8 +87,7 @@ func number(text string) (v int, rest string, ok bool) {
 	return v, text[end:], err == nil && digits.Len() <= 4
 }
 
-// Fold is the ASCII character that a full-width one stands for, and any other
-// character itself.
+// Fold converts a full-width character to ASCII; other characters are unchanged.
 func Fold(r rune) rune {
 	switch {
 	case r >= '！' && r <= '～':

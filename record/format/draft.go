@@ -15,25 +15,25 @@ import (
 	"sparring/record"
 )
 
-// Draft is a game that is being read: what the file says, before the rules
-// have been asked.
+// Draft is a game being read: the content of the file, not yet checked against
+// the rules.
 type Draft struct {
 	Source *Source
 	At     int // where the game begins in the text
 
 	Game     string
 	Rules    []string // rule sets to try, in order; see RuleSets
-	Position string   // start position as the rules read it, "" is the usual one
-	SetupAt  int      // where the text gives the start position
+	Position string   // start position in the rules' form, "" for the usual one
+	SetupAt  int      // where the text has the start position
 
-	Record record.Record // names, event, date, clock: all that is no move
-	Result game.Result   // as the file says, Undecided where it does not
+	Record record.Record // names, event, date, clock: everything except moves
+	Result game.Result   // Undecided if the file does not say
 	Reason game.Reason
 
-	// Settle, if not nil, is called with the position after the last move and
-	// may still fill Record, Result and Reason: where colours change hands in
-	// the opening, only the end shows whose name is whose.
-	Settle func(end game.Position)
+	// AtEnd, if not nil, is called with the position after the last move and may
+	// still set Record, Result and Reason: if an opening procedure swaps colours,
+	// only the end shows which name belongs to which seat.
+	AtEnd func(end game.Position)
 
 	moves []draftMove
 }
@@ -44,20 +44,20 @@ type draftMove struct {
 	read func(p game.Position) (game.Move, error)
 }
 
-// Move adds a move that stands at a byte of the text; read finds it in the
-// position that has been reached. ply is what the file says of it beside the
-// move: seat, text and key come from the rules.
+// Move adds a move at a byte of the text; read finds it in the position before
+// it. Ply is what else the file says of it; its seat, text and key are set from
+// the rules.
 func (d *Draft) Move(at int, ply record.Ply, read func(p game.Position) (game.Move, error)) {
 	d.moves = append(d.moves, draftMove{at: at, ply: ply, read: read})
 }
 
-// MoveText adds a move in the text form of the game's own rules.
+// MoveText adds a move in the text form of the game's rules.
 func (d *Draft) MoveText(at int, ply record.Ply, text string) {
 	d.Move(at, ply, func(p game.Position) (game.Move, error) { return p.Parse(text) })
 }
 
-// Last is the ply of the last move added, nil before the first: what a file
-// says after a move, such as a comment, goes there.
+// Last is the ply of the last move added, nil before the first. Whatever a file
+// has after a move, such as a comment, goes there.
 func (d *Draft) Last() *record.Ply {
 	if len(d.moves) == 0 {
 		return nil
@@ -68,8 +68,8 @@ func (d *Draft) Last() *record.Ply {
 // Plies is the number of moves added.
 func (d *Draft) Plies() int { return len(d.moves) }
 
-// Finish plays the moves and gives the record. The error is an *Error: that of
-// the first rule set, where several were tried.
+// Finish plays the moves and returns the record. The error is an *Error, that of
+// the first rule set if several were tried.
 func (d *Draft) Finish(o ReadOptions) (*record.Record, error) {
 	if len(d.moves) > record.MaxPlies {
 		return nil, d.Source.Syntax(d.moves[record.MaxPlies].at, "more than %d moves", record.MaxPlies)
@@ -92,7 +92,7 @@ func (d *Draft) Finish(o ReadOptions) (*record.Record, error) {
 	return nil, first
 }
 
-// play plays all moves under a rule set.
+// play plays the moves under a rule set.
 func (d *Draft) play(rules string) (game.Position, []record.Ply, error) {
 	r, err := catalog.Rules(rules)
 	if err != nil {
@@ -111,7 +111,7 @@ func (d *Draft) play(rules string) (game.Position, []record.Ply, error) {
 	plies := make([]record.Ply, len(d.moves))
 	for i, m := range d.moves {
 		move, err := m.read(p)
-		if o := p.Outcome(); o.Over() { // whatever made no sense of the move
+		if o := p.Outcome(); o.Over() { // explains any error of the move
 			err = fmt.Errorf("%w under %s: %s (%s)", game.ErrOver, r.Name, o.Result, o.Reason)
 		}
 		ply := m.ply
@@ -131,8 +131,8 @@ func (d *Draft) play(rules string) (game.Position, []record.Ply, error) {
 
 // record is the draft's record after the moves have been played.
 func (d *Draft) record(end game.Position, plies []record.Ply) (*record.Record, error) {
-	if d.Settle != nil {
-		d.Settle(end)
+	if d.AtEnd != nil {
+		d.AtEnd(end)
 	}
 	r := d.Record
 	r.V, r.Source.By = record.Version, record.ByImport
@@ -149,7 +149,7 @@ func (d *Draft) record(end game.Position, plies []record.Ply) (*record.Record, e
 	for i := range r.Plies {
 		if t := r.Plies[i].Think; t != nil && r.Plies[i].Seat == game.Second {
 			t := *t
-			t.Score = -t.Score // files count for the first seat
+			t.Score = -t.Score // files have scores for the first seat
 			r.Plies[i].Think = &t
 		}
 	}
@@ -160,8 +160,8 @@ func (d *Draft) record(end game.Position, plies []record.Ply) (*record.Record, e
 	return &r, nil
 }
 
-// identify makes a game's id from what was played: the same file read again
-// gives the same id.
+// identify makes a game's id from its content, so that the same file gives the
+// same id when it is read again.
 func identify(r *record.Record) string {
 	h := sha256.New()
 	put := func(parts ...string) {
@@ -180,19 +180,19 @@ func identify(r *record.Record) string {
 	return "i-" + hex.EncodeToString(h.Sum(nil))[:24]
 }
 
-// RuleSets lists the rule sets that a game without a named one may have been
-// played under, likeliest first: those whose name is among the words of the
-// hint ("Renju rules"), then the game's default, the sets of its Common, and
-// those of its Lenient. Other sets would make sense of a damaged file. Sets
-// whose openings have choices are left out, since no list of moves shows the
-// choices. Only names that fit are listed.
+// RuleSets lists the rule sets that a game may have been played under if its
+// file names none, likeliest first: those whose name is in the hint ("Renju
+// rules"), then the game's default, its Common sets and its Lenient sets. Other
+// sets are not guessed: they could accept a damaged file. Neither are sets with
+// an opening procedure, since files do not have its choices. Only names that fit
+// are listed.
 func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 	g, err := catalog.Game(gameName)
 	if err != nil {
 		return nil
 	}
 	hint = strings.ToLower(hint)
-	rank := func(name string) int { // the lower the likelier, negative for never
+	rank := func(name string) int { // the lower the likelier; negative: not listed
 		common := slices.IndexFunc(g.Common, func(c string) bool { return variant(c) == variant(name) })
 		switch {
 		case strings.Contains(name, "+"), !fits(name):
@@ -216,16 +216,15 @@ func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 	return names
 }
 
-// variant is the word that a rule set is called by: "renju" of
-// "gomoku/renju-15".
+// variant is the first word of a rule set's name: "renju" of "gomoku/renju-15".
 func variant(rules string) string {
 	_, set, _ := strings.Cut(rules, "/")
 	set, _, _ = strings.Cut(set, "-")
 	return set
 }
 
-// Played sets a record's start position up and plays its moves, calling each
-// before every move. The error names the ply.
+// Played plays a record's moves from its start position and returns the position
+// at the end. It calls each before every move. The error names the ply.
 func Played(r *record.Record, each func(ply int, p game.Position, m game.Move) error) (game.Position, error) {
 	rules, err := catalog.Rules(r.Rules)
 	if err != nil {
@@ -250,10 +249,10 @@ func Played(r *record.Record, each func(ply int, p game.Position, m game.Move) e
 	return p, nil
 }
 
-// Name is what a seat's player is called among people.
+// Name is the name of a seat's player for display.
 func Name(s record.Seat) string { return cmp.Or(s.Display, s.Player) }
 
-// ID is the id of a seat's player where the name does not give it away, "" else.
+// ID is the id of a seat's player, or "" if SetName can derive it from the name.
 func ID(s record.Seat) string {
 	if s.Player == playerID(Name(s)) {
 		return ""
@@ -261,8 +260,8 @@ func ID(s record.Seat) string {
 	return s.Player
 }
 
-// SetName fills a seat from a file: the name that people see and, where the
-// file has it, the player's id.
+// SetName sets a seat's player from a file: the display name and, if the file has
+// it, the player's id.
 func SetName(s *record.Seat, name, id string) {
 	s.Player, s.Display = id, name
 	if s.Player == "" {
@@ -273,8 +272,8 @@ func SetName(s *record.Seat, name, id string) {
 	}
 }
 
-// playerID makes an id of a name: the name itself where it is one, else one
-// that is always the same for the name.
+// playerID derives an id from a name: the name itself if it is a valid id, else
+// one from its hash.
 func playerID(name string) string {
 	if name == "" {
 		return ""
@@ -287,8 +286,8 @@ func playerID(name string) string {
 	return "p-" + hex.EncodeToString(sum[:6])
 }
 
-// ParseClock reads a clock as records write it; anything else is unlimited,
-// for files say many things here.
+// ParseClock reads a clock as records write it. Files have many other texts here;
+// for these the clock is unlimited.
 func ParseClock(text string) clock.Spec {
 	c, err := clock.Parse(strings.TrimSpace(text))
 	if err != nil {

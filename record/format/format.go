@@ -1,9 +1,9 @@
-// Package format is the ground that the formats of other programs share: what
-// a [Format] is, text in UTF-8 or GBK, errors that say where, and the [Draft]
-// that checks a game's moves against the rules while it becomes a record.
+// Package format has what the formats of other programs share: the type
+// [Format], text in UTF-8 or GBK, errors with their place, and [Draft], which
+// checks the moves of a game and makes a record of it.
 //
-// The formats themselves are packages beside this one (sgf, pgn, psq, ccgc).
-// Callers who just want to read or write a file use package interchange.
+// The formats themselves are the packages beside this one (sgf, pgn, psq, ccgc).
+// Callers that want to read or write a file use package interchange.
 package format
 
 import (
@@ -12,40 +12,40 @@ import (
 	"sparring/record"
 )
 
-// Format is a way to write games down that other programs know. Texts are
-// UTF-8 here; [Decode] and [Encode] turn them into bytes.
+// Format is a file format of other programs for games. Texts are UTF-8 here;
+// [Decode] and [Encode] convert from and to the bytes of a file.
 type Format struct {
 	Name  string   // "sgf", in lower case
 	Ext   string   // of its files: ".sgf"
 	About string   // one line for people
-	Games []string // names of the games that it can hold
-	// Detect reports whether a text looks like this format. Only the
-	// beginning is looked at.
+	Games []string // names of the games that it can represent
+	// Detect reports whether a text looks like this format. It looks at the
+	// beginning only.
 	Detect func(text string) bool
-	// Write appends the games to a text. The error wraps ErrCannot where the
-	// format has no way to say what a record holds, or is that of the rules
-	// where the moves are not legal ones.
+	// Write returns the games as a text. The error wraps ErrCannot if the format
+	// can't represent a record, or comes from the rules if its moves are not
+	// legal.
 	Write func(records []*record.Record, o WriteOptions) (string, error)
-	// Read runs through the games of a text. A game that is damaged gives an
-	// *Error, and the games after it follow where the text shows where they
-	// begin. A text without a game is an error.
+	// Read yields the games of a text. A damaged game yields an *Error; the games
+	// after it follow if the text shows where they begin. A text without a game
+	// is an error.
 	Read func(text string, o ReadOptions) iter.Seq2[*record.Record, error]
-	// FileName is the name that the format wants for a game's file, nil
-	// where any will do.
+	// FileName is the name that the format prescribes for a game's file; nil if
+	// it prescribes none.
 	FileName func(r *record.Record) string
 }
 
-// WriteOptions say how to write. The zero value does what most programs read.
+// WriteOptions say how to write. The zero value is what most programs can read.
 type WriteOptions struct {
 	Charset Charset
 	Moves   Moves // of Xiangqi, in PGN
 }
 
-// ReadOptions say what a file may leave out.
+// ReadOptions give what a file does not say.
 type ReadOptions struct {
-	// Rules is the full name of the rule set to check the moves by, whatever
-	// the file says. With "" it is that of the file, else the game's default
-	// set, else the first well-known set under which all moves are legal.
+	// Rules is the full name of the rule set that the moves are checked by,
+	// whatever the file says. If it is "", the file's own set is used or, if the
+	// file names none, the first of RuleSets under which all moves are legal.
 	Rules string
 }
 

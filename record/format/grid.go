@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Grid is a board as the position texts of Gomoku and Amazons have it: rows
-// from the top, runs of empty points as numbers, then the side to move.
+// Grid is a board in the form of Gomoku's and Amazons' position texts: rows from
+// the top, runs of empty points as numbers, then the side to move.
 type Grid struct {
 	Rows [][]byte // '.' is empty
 	Side string   // the letter of the side to move
@@ -21,8 +21,8 @@ func NewGrid(cols, rows int, side string) *Grid {
 	return g
 }
 
-// ParseGrid takes a position text apart that the rules have accepted. ok is
-// false where the text holds more than a board and a side.
+// ParseGrid reads a position text that the rules have accepted. Ok is false if
+// the text has more than a board and a side to move.
 func ParseGrid(position string) (g *Grid, ok bool) {
 	field, side, _ := strings.Cut(position, " ")
 	g = &Grid{Side: side}

@@ -10,19 +10,18 @@ import (
 // Errors of formats, wrapped with what and where. Errors of moves and
 // positions wrap those of package game.
 var (
-	// ErrSyntax: the text is not of the format.
+	// ErrSyntax: the text is not in the format.
 	ErrSyntax = errors.New("syntax")
-	// ErrCannot: the format has no way to say this.
+	// ErrCannot: the format can't represent this.
 	ErrCannot = errors.New("not possible in this format")
-	// ErrUnknown: no such format, or none that the text looks like.
+	// ErrUnknown: no format of that name, or the text looks like no format.
 	ErrUnknown = errors.New("unknown format")
 )
 
-// Error is what is wrong with a text and where. Zero means that it does not
-// apply.
+// Error is an error in a text, with its place. A number that does not apply is 0.
 type Error struct {
 	Format string
-	Game   int // from 1, where the text has begun with more than one
+	Game   int // from 1
 	Line   int // from 1
 	Column int // from 1, in characters
 	Ply    int // from 1
@@ -47,16 +46,16 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Source is a text that is being read.
+// Source is a text being read.
 type Source struct {
 	Format string
 	Text   string
-	Game   int // the game that is being read, from 1
+	Game   int // being read, from 1
 
-	counted, lines int // the line ends before a byte, as counted last
+	counted, lines int // lines is the number of line ends before byte counted
 }
 
-// Error is the error at a byte of the text; ply is 0 outside of moves.
+// Error is an error at a byte of the text; ply is 0 outside of moves.
 func (s *Source) Error(at, ply int, err error) error {
 	line, column := s.place(at)
 	return &Error{Format: s.Format, Game: s.Game, Line: line, Column: column, Ply: ply, Err: err}
@@ -72,7 +71,8 @@ func (s *Source) place(at int) (line, column int) {
 	if at < s.counted {
 		s.counted, s.lines = 0, 0
 	}
-	// A file with many damaged games is counted through once.
+	// Go on counting where the last error was, so that a file with many damaged
+	// games is scanned once.
 	s.lines += strings.Count(s.Text[s.counted:at], "\n")
 	s.counted = at
 	begin := strings.LastIndexByte(s.Text[:at], '\n') + 1

@@ -8,7 +8,7 @@ import (
 	"sparring/record"
 )
 
-// Stone is a stone of a game of Gomoku, with column and row from 0 at the
+// Stone is a stone of a game of Gomoku. Columns and rows count from 0 at the
 // bottom left.
 type Stone struct {
 	Ply      int // that put it on the board, from 1
@@ -16,10 +16,9 @@ type Stone struct {
 	Black    bool
 }
 
-// Stones replays a record of Gomoku and lists the stones in the order in which
-// they came on the board, without those of the start position. Choices of an
-// opening procedure put none there. size is the board's; black is the seat
-// that held Black in the end.
+// Stones replays a record of Gomoku and lists its stones in the order of play,
+// without those of the start position. Size is that of the board; black is the
+// seat that held Black in the end.
 func Stones(r *record.Record) (stones []Stone, size int, black game.Seat, err error) {
 	if r.Game != "gomoku" {
 		return nil, 0, 0, fmt.Errorf("%w: stones of a game of %s", ErrCannot, r.Game)

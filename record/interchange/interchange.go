@@ -1,6 +1,6 @@
 // Package interchange reads and writes records in the formats of other
-// programs. [Import] finds out what a file is; [Export] writes records in the
-// format of a name.
+// programs. [Import] detects the format of a file; [Export] writes records in a
+// format given by its name.
 package interchange
 
 import (
@@ -19,10 +19,10 @@ import (
 	"sparring/record/sgf"
 )
 
-// MaxFile is the most bytes that a file may have.
+// MaxFile is the largest size of a file, in bytes.
 const MaxFile = 64 << 20
 
-// formats are in the order in which a text is tried.
+// formats are in the order of detection.
 var formats = []format.Format{psq.Format(), pgn.Format(), ccgc.Format(), sgf.Format()}
 
 // Formats lists the formats.
@@ -42,7 +42,7 @@ func Find(name string) (format.Format, error) {
 	return format.Format{}, fmt.Errorf("%w %.20q (have %s)", format.ErrUnknown, name, strings.Join(names, ", "))
 }
 
-// Detect finds the format that a text is in; the error wraps format.ErrUnknown.
+// Detect finds the format of a text; the error wraps format.ErrUnknown.
 func Detect(text string) (format.Format, error) {
 	for _, f := range formats {
 		if f.Detect(text) {
@@ -54,16 +54,15 @@ func Detect(text string) (format.Format, error) {
 		names = append(names, f.Name)
 	}
 	slices.Sort(names)
-	return format.Format{}, fmt.Errorf("%w: the text begins like none of %s", format.ErrUnknown, strings.Join(names, ", "))
+	return format.Format{}, fmt.Errorf("%w: the text looks like none of %s", format.ErrUnknown, strings.Join(names, ", "))
 }
 
-// Import runs through the games of a file, whatever its format and charset.
-// Each is checked against the rules and has an id that follows from its
-// content, so that the same file gives the same ids. A damaged game gives a
-// *format.Error with game, line and ply, and the games after it follow where
-// the text shows where they begin. Any other error is the only thing given: of
-// reading, or one that wraps format.ErrUnknown or format.ErrSyntax where the
-// file is of no format. [format.All] makes a list of it.
+// Import yields the games of a file in any of the formats and charsets. Each is
+// checked against the rules, and its id is derived from its content, so that the
+// same file gives the same ids. A damaged game yields a *format.Error with game,
+// line and ply; the games after it follow if the text shows where they begin.
+// Any other error is the only thing yielded: a read error, or one that wraps
+// format.ErrUnknown or format.ErrSyntax if the file is in no known format.
 func Import(in io.Reader, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 	return func(yield func(*record.Record, error) bool) {
 		f, text, err := open(in)
@@ -92,10 +91,9 @@ func open(in io.Reader) (format.Format, string, error) {
 	return f, text, err
 }
 
-// Export writes records in the format of that name. Nothing is written when it
-// fails: the error wraps format.ErrUnknown, format.ErrCannot where the format
-// can't hold a game, or is that of the rules where a record's moves are not
-// legal.
+// Export writes records in the format of a name. If it fails, nothing is written:
+// the error wraps format.ErrUnknown, format.ErrCannot if the format can't
+// represent a game, or comes from the rules if a record's moves are not legal.
 func Export(out io.Writer, name string, records []*record.Record, o format.WriteOptions) error {
 	f, err := Find(name)
 	if err != nil {
@@ -113,9 +111,9 @@ func Export(out io.Writer, name string, records []*record.Record, o format.Write
 	return err
 }
 
-// FileName is a name for the file of a game in a format: the format's own
-// convention where it has one, else the game's id. It has no characters that
-// file systems refuse.
+// FileName is a name for the file of a game in a format: by the format's own
+// convention if it has one, else the game's id. It has no characters that file
+// systems refuse.
 func FileName(f format.Format, r *record.Record) string {
 	name := r.ID + f.Ext
 	if f.FileName != nil {

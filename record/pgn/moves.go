@@ -21,12 +21,12 @@ func moveText(p *xiangqi.Position, m game.Move, moves format.Moves) string {
 // iccs is a move by its squares, with ranks from 0: H2-E2 or h2e2.
 var iccs = regexp.MustCompile(`^(?i)([a-i][0-9])-?([a-i][0-9])$`)
 
-// signFirst is a move of a tandem piece with the sign before the letter: +R=8,
-// where WXF has R+=8.
+// signFirst is a move of a tandem piece with the sign before the letter: +R=8
+// instead of WXF's R+=8.
 var signFirst = regexp.MustCompile(`^([-+])([A-Za-z])(.*)$`)
 
-// own are the characters of Chinese notation that belong to a side. Many
-// programs write one side's for both, or Arabic numbers for Red.
+// own are the characters of Chinese notation that differ between the sides. Many
+// programs use one side's for both, or Arabic numbers for Red.
 var own = [2]*strings.Replacer{
 	xiangqi.Red: strings.NewReplacer("士", "仕", "象", "相", "将", "帅", "將", "帅", "卒", "兵",
 		"1", "一", "2", "二", "3", "三", "4", "四", "5", "五", "6", "六", "7", "七", "8", "八", "9", "九"),
@@ -37,12 +37,12 @@ var own = [2]*strings.Replacer{
 // ordinals number the pawns of tandems.
 const ordinals = "一二三四五"
 
-// parseMove reads a move in any notation, in full-width characters too, with
-// the mark for check behind it or without.
+// parseMove reads a move in any notation, also in full-width characters and with
+// a mark for check after it.
 func parseMove(p *xiangqi.Position, text string) (game.Move, error) {
 	text = strings.TrimRight(strings.Map(format.Fold, text), "+")
 	if first, size := utf8.DecodeRuneInString(text); first >= utf8.RuneSelf {
-		// The first may be the place of a pawn, which both sides number alike.
+		// The first may be the place of a pawn, which both sides write alike.
 		text = text[:size] + own[p.Board().Side()].Replace(text[size:])
 		if !strings.ContainsRune(ordinals, first) {
 			text = own[p.Board().Side()].Replace(text[:size]) + text[size:]

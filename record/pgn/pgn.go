@@ -2,16 +2,15 @@
 // that Chinese chess programs share: the PGN of chess with the tag
 // [Game "Chinese Chess"], players in Red and Black, and moves in one of three
 // notations, which the tag Format names: ICCS (H2-E2), WXF (C2=5) or Chinese
-// (炮二平五). A reader goes by each move and not by the tag, which many files
+// (炮二平五). The reader looks at each move and ignores the tag, which many files
 // lack.
 //
-// Comments after a move are kept, with the commands that chess programs know
-// in them ([%eval], [%emt], [%clk]); variations and annotation glyphs are
-// passed over. Red's name is what the first seat is called, whichever side
-// begins.
+// Comments after a move are kept, and their commands that chess programs know
+// ([%eval], [%emt], [%clk]) are read; variations and annotation glyphs are
+// skipped. Red is always seat first, whichever side moves first.
 //
-// Beside the usual tags there are Rules, the rule set, and RedPlayer and
-// BlackPlayer, the ids of players whose name is another.
+// There are three tags of our own: Rules, the rule set, and RedPlayer and
+// BlackPlayer, the ids of players whose id differs from their name.
 package pgn
 
 import (
@@ -35,13 +34,13 @@ func Format() format.Format {
 	}
 }
 
-// beginning is what a file begins with: a tag, after comments to the end of the line.
+// beginning matches the beginning of a file: a tag, after any comment lines.
 var beginning = regexp.MustCompile(`^\s*([%;][^\n]*\n\s*)*\[\s*[A-Za-z]\w*\s+"`)
 
-// results are the texts of results, in the tag and behind the moves.
+// results are the texts of results, in the tag and after the moves.
 var results = map[string]game.Result{"1-0": game.FirstWins, "0-1": game.SecondWins, "1/2-1/2": game.Draw, "*": game.Undecided}
 
-// known is a tag's value, "" where it means that nothing is known.
+// known is a tag's value, or "" if the value means "unknown".
 func known(value string) string {
 	value = strings.TrimSpace(value)
 	if strings.Trim(value, "?-*.") == "" {

@@ -49,7 +49,7 @@ func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 	}
 }
 
-// toBlock goes from where a game is damaged to the next block of tags: a line
+// toBlock skips the rest of a damaged game, up to the next block of tags: a line
 // with a tag after a line without.
 func (r *reader) toBlock() {
 	inTags := true
@@ -68,8 +68,8 @@ func (r *reader) toBlock() {
 	}
 }
 
-// toTags goes to the next line that begins with a tag. What stands between
-// games, such as the greetings of a web site, is passed over.
+// toTags goes to the next line that begins with a tag. Other text between games,
+// such as the greetings of a web site, is skipped.
 func (r *reader) toTags() bool {
 	for r.pos < len(r.src.Text) {
 		r.blanks()
@@ -113,9 +113,9 @@ func (r *reader) tags() (map[string]value, error) {
 	return tags, nil
 }
 
-// tagValue reads up to the quote that a bracket follows on the same line, and
-// says how many bytes that took, bracket included. Few programs escape quotes
-// in a value.
+// tagValue reads up to a quote with a bracket after it on the same line, and
+// returns the number of bytes read, including the bracket. It does so because few
+// programs escape quotes in a value.
 func tagValue(text string) (string, int) {
 	var s strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -192,8 +192,7 @@ func describe(r *record.Record, tags map[string]value) {
 
 var reasonText = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
 
-// reason reads Termination, which the PGN standard has words for that say less
-// than ours.
+// reason reads Termination. The words of the PGN standard say less than ours.
 func reason(text string) game.Reason {
 	switch {
 	case text == timeForfeit:
@@ -204,8 +203,8 @@ func reason(text string) game.Reason {
 	return game.Reason(text)
 }
 
-// moves reads the moves up to the result, which it returns ("" where there is
-// none), or up to the tags of the next game.
+// moves reads the moves up to the result or the tags of the next game. It returns
+// the result, "" if there is none.
 func (r *reader) moves(d *format.Draft) (result string, err error) {
 	depth := 0 // of variations
 	for r.pos < len(r.src.Text) {
@@ -259,8 +258,8 @@ func (r *reader) moves(d *format.Draft) (result string, err error) {
 	return "", nil
 }
 
-// until reads up to the character, which it passes over too. ok is false where
-// the text ends before.
+// until reads up to the character and skips it. Ok is false if the text ends
+// before.
 func (r *reader) until(end byte) (text string, ok bool) {
 	rest := r.src.Text[r.pos+1:]
 	i := strings.IndexByte(rest, end)
@@ -272,7 +271,7 @@ func (r *reader) until(end byte) (text string, ok bool) {
 	return rest[:i], true
 }
 
-// token reads up to a blank or a sign that ends a move.
+// token reads up to a blank, or a sign that ends a move.
 func (r *reader) token() string {
 	rest := r.src.Text[r.pos:]
 	i := strings.IndexFunc(rest, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("{}()[;", c) })
@@ -291,8 +290,8 @@ var (
 	onlySign = regexp.MustCompile(`^(\$[0-9]*|[0-9]+|[.。．…·]+|[!?！？]+)$`)
 )
 
-// bare is the move of a token without the number before it and the marks
-// behind it, "" where the token is no move, and how many bytes stood before it.
+// bare is the move of a token without the number before it and the marks after
+// it, "" if the token is not a move, and the number of bytes before the move.
 func bare(token string) (move string, skipped int) {
 	move = token[len(numbered.FindString(token)):]
 	skipped = len(token) - len(move)
@@ -305,8 +304,7 @@ func bare(token string) (move string, skipped int) {
 	return move, skipped
 }
 
-// comment puts a comment where it belongs: to the move before it, or to the
-// game.
+// comment adds a comment to the move before it, or to the game if there is none.
 func comment(d *format.Draft, text string) {
 	if last := d.Last(); last != nil {
 		format.AddComment(last, text)

@@ -26,7 +26,7 @@ func write(records []*record.Record, o format.WriteOptions) (string, error) {
 	return s.String(), nil
 }
 
-// formatNames are the notations as the tag Format has them.
+// formatNames are the names of the notations in the tag Format.
 var formatNames = map[format.Moves]string{format.ICCS: "ICCS", format.WXF: "WXF", format.Chinese: "Chinese"}
 
 func writeGame(s *strings.Builder, r *record.Record, moves format.Moves) error {
@@ -106,7 +106,7 @@ func writeMoves(s *strings.Builder, r *record.Record, moves format.Moves) error 
 	return err
 }
 
-// writeComment writes a comment in braces, which cannot stand in it.
+// writeComment writes a comment in braces; braces in it become parentheses.
 func writeComment(s *strings.Builder, text string) {
 	if text != "" {
 		s.WriteString("{" + strings.NewReplacer("{", "(", "}", ")").Replace(text) + "}")
@@ -122,7 +122,7 @@ func resultText(r game.Result) string {
 	return "*"
 }
 
-// timeForfeit is what the PGN standard calls a fallen flag.
+// timeForfeit is the PGN standard's word for a loss on time.
 const timeForfeit = "time forfeit"
 
 func termination(reason game.Reason) string {
@@ -132,7 +132,7 @@ func termination(reason game.Reason) string {
 	return string(reason)
 }
 
-// timeControl is the clock: as the PGN standard has it where it can say it,
+// timeControl is the clock in the form of the PGN standard if that is possible,
 // else as records write it.
 func timeControl(c clock.Spec) string {
 	if c.Kind == clock.Unlimited {

@@ -4,14 +4,14 @@
 //	Piskvorky 15x15, 11:11, 0    board, levels of both players (0: a person), who began
 //	8,8,1500                     column, row from the top, both from 1; milliseconds
 //	9,8,800
-//	alice.zip                    the players, where the file is of a tournament
+//	alice.zip                    the players, if the game is of a tournament
 //	bob.zip
 //	0                            how it ended: 0 by the rules, 15 out of time, -1 unknown
 //
-// The last line says nothing of who won: that follows from the moves. What a
-// record has beyond this stands below it, where Piskvork does not look, in
-// lines of the form "# result: second resign". The format has stones only: of
-// an opening procedure it keeps what came on the board, not the choices.
+// The last line does not say who won; that follows from the moves. Other data of
+// a record are written below it, where Piskvork does not look, in lines of the
+// form "# result: second resign". The format has stones only: of an opening
+// procedure it keeps the stones, not the choices.
 package psq
 
 import (
@@ -131,14 +131,14 @@ func level(s record.Seat) int {
 // line is a text on one line.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// playerLine is a name on a line of its own, "?" where there is none.
+// playerLine is a name for a line of its own, "?" if there is none.
 func playerLine(s record.Seat) (string, error) {
 	name := line(format.Name(s))
 	switch {
 	case name == "":
 		return "?", nil
 	case moveLine.MatchString(name), header.MatchString(name):
-		return "", fmt.Errorf("%w: a player called %q", format.ErrCannot, name)
+		return "", fmt.Errorf("%w: a player named %q", format.ErrCannot, name)
 	}
 	return name, nil
 }
@@ -153,7 +153,7 @@ func code(r *record.Record) int {
 	return codeRules
 }
 
-// reader goes through the lines of a file.
+// reader reads a file line by line.
 type reader struct {
 	src   *format.Source
 	at    int // where the line begins
@@ -190,7 +190,7 @@ func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 		}
 		for ; r.line != ""; r.src.Game++ {
 			rec, err := r.game(o)
-			if err != nil && r.at == r.began { // the header: on to the next one
+			if err != nil && r.at == r.began { // the header is damaged: go to the next one
 				for r.next() && !header.MatchString(r.line) {
 				}
 			}
@@ -209,7 +209,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 		return nil, r.src.Syntax(r.at, "%.40q: want a line such as Piskvorky 15x15, 11:11, 0", r.line)
 	}
 	if h[1] != h[2] {
-		return nil, r.src.Syntax(r.at, "a board of %.10sx%.10s: Gomoku is played on square ones here", h[1], h[2])
+		return nil, r.src.Syntax(r.at, "a board of %.10sx%.10s: want a square one", h[1], h[2])
 	}
 	size, err := strconv.Atoi(h[1])
 	if err != nil || size > gomoku.MaxSize || size < gomoku.MinSize {
@@ -247,13 +247,13 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	rec.Event, rec.Place = t.notes["event"], t.notes["place"]
 	rec.Start, _, _ = format.ParseDate(t.notes["date"], time.UTC)
 	rec.Clock = format.ParseClock(t.notes["clock"])
-	d.Settle = func(end game.Position) { d.Result, d.Reason = t.result(end) }
+	d.AtEnd = func(end game.Position) { d.Result, d.Reason = t.result(end) }
 	return d.Finish(o)
 }
 
 var moveLine = regexp.MustCompile(`^(\d{1,4})[ \t]*,[ \t]*(\d{1,4})[ \t]*(?:,[ \t]*(\d{1,12})[ \t]*)?$`)
 
-// move adds the move of a line; false is a line that has none.
+// move adds the move of a line; it returns false for a line without one.
 func (r *reader) move(d *format.Draft, size int) bool {
 	m := moveLine.FindStringSubmatch(r.line)
 	if m == nil {
@@ -272,7 +272,7 @@ func (r *reader) move(d *format.Draft, size int) bool {
 	return true
 }
 
-// tail is what stands below the moves.
+// tail is the text below the moves.
 type tail struct {
 	names [2]string
 	code  int
@@ -293,8 +293,8 @@ func (r *reader) tail() *tail {
 		_, err := strconv.Atoi(lines[i])
 		return err == nil
 	}
-	// Three lines with a code in the end are players and code, whatever the
-	// players are called; otherwise a code may stand alone.
+	// Three lines of which the last is a code are players and code, whatever the
+	// players' names; otherwise a code may be alone.
 	if isCode(2) || len(lines) >= 2 && !isCode(0) && !isCode(1) {
 		t.names = [2]string{lines[0], lines[1]}
 		lines = lines[2:]
@@ -314,7 +314,7 @@ func (r *reader) tail() *tail {
 	return t
 }
 
-// result is how the game ended, as far as the file says it.
+// result is the result of the game, as far as the file has it.
 func (t *tail) result(end game.Position) (result game.Result, reason game.Reason) {
 	if text, ok := t.notes["result"]; ok {
 		who, why, _ := strings.Cut(text, " ")

@@ -23,11 +23,11 @@ type reader struct {
 	draft *format.Draft
 	cols  int
 	rows  int
-	first string // colour that seat first's moves have in the file
+	first string // the colour of seat first's moves in the file
 }
 
-// read goes on after a game that makes no sense, but not after broken syntax:
-// nobody knows where the next game begins.
+// read goes on after a game with an invalid move, but not after a syntax error,
+// which hides where the next game begins.
 func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 	return func(yield func(*record.Record, error) bool) {
 		p := &parser{src: &format.Source{Format: "sgf", Text: text, Game: 1}}
@@ -51,8 +51,8 @@ func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 	}
 }
 
-// info is the first value of a property on the main line: programs put what
-// belongs to the whole game into any node.
+// info is the first value of a property on the main line. Programs write
+// properties of the whole game in any node.
 func (r *reader) info(id string) (value, bool) {
 	for i := range r.nodes {
 		if v, ok := r.nodes[i].get(id); ok {
@@ -91,11 +91,11 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	return r.finish(o)
 }
 
-// which finds the game that is played.
+// which finds out which game the file has.
 func (r *reader) which(o format.ReadOptions) error {
 	gm, ok := r.info("GM")
 	number := simple(gm.text)
-	// Many programs write every game as one of Go, or leave GM out.
+	// Many programs write GM[1] (Go) for every game, or leave out GM.
 	given := ""
 	if !ok || number == "1" {
 		given, _, _ = strings.Cut(o.Rules, "/")
@@ -112,7 +112,7 @@ func (r *reader) which(o format.ReadOptions) error {
 	return r.src.Syntax(gm.at, "GM[%.10s]: want %s", number, numbers())
 }
 
-// maxSize bounds boards: the letters a to z.
+// maxSize is the largest board, with the letters a to z.
 const maxSize = 26
 
 func (r *reader) size() error {
@@ -134,8 +134,8 @@ func (r *reader) size() error {
 	return nil
 }
 
-// rules lists the rule sets that the game may be under: the one that the caller
-// or RU names, else all that fit the board.
+// rules lists the rule sets to try: the one that the caller or RU names, else all
+// that fit the board.
 func (r *reader) rules(o format.ReadOptions) error {
 	d := r.draft
 	ru := strings.ToLower(r.text("RU"))
@@ -154,7 +154,7 @@ func (r *reader) rules(o format.ReadOptions) error {
 	return nil
 }
 
-// start finds the start position and which colour seat first has in the file.
+// start finds the start position and the colour of seat first.
 func (r *reader) start() error {
 	d := r.draft
 	begins := r.begins()
@@ -214,7 +214,8 @@ func (r *reader) usual() (*format.Grid, error) {
 	return g, nil
 }
 
-// begins is the colour that PL or the first move gives the first turn to, "" for none.
+// begins is the colour of the first turn by PL or by the first move, "" if there
+// is neither.
 func (r *reader) begins() string {
 	for i := range r.nodes {
 		n := &r.nodes[i]
@@ -246,7 +247,7 @@ func (r *reader) put(g *format.Grid, v value, cell byte) error {
 	c1, r1, ok1 := r.point(from)
 	c2, r2, ok2 := r.point(to)
 	if !ok1 || !ok2 || c2 < c1 || r2 < r1 {
-		return r.src.Syntax(v.at, "%.20q is no point of a board of %dx%d", v.text, r.cols, r.rows)
+		return r.src.Syntax(v.at, "%.20q is not a point of a board of %dx%d", v.text, r.cols, r.rows)
 	}
 	for row := r1; row <= r2; row++ {
 		for col := c1; col <= c2; col++ {
@@ -265,8 +266,8 @@ func (r *reader) point(text string) (col, row int, ok bool) {
 	return col, row, col >= 0 && col < r.cols && row >= 0 && row < r.rows
 }
 
-// moves adds the moves of a node and what is said of the last. There should be
-// one at most, but some programs write all of a game's into its root.
+// moves adds the moves of a node, and its notes to the last of them. A node
+// should have one move, but some programs write all moves in the root.
 func (r *reader) moves(n *node) {
 	type move struct {
 		value
@@ -282,7 +283,7 @@ func (r *reader) moves(n *node) {
 	for _, m := range moves {
 		r.draft.Move(m.at, record.Ply{}, func(p game.Position) (game.Move, error) {
 			if turn := colour(p, r.first); turn != m.colour {
-				return game.NoMove, fmt.Errorf("%w: %s moves, but it is the turn of %s", game.ErrIllegal, m.colour, turn)
+				return game.NoMove, fmt.Errorf("%w: a move of %s, but %s is to move", game.ErrIllegal, m.colour, turn)
 			}
 			text, err := r.moveText(simple(m.text))
 			if err != nil {
@@ -299,7 +300,7 @@ func (r *reader) moves(n *node) {
 	}
 }
 
-// notes are what a node says of its move, or of the one before where it has none.
+// notes adds what a node says of its move or, if it has none, of the move before.
 func (r *reader) notes(n *node, ply *record.Ply) {
 	for _, c := range []string{"B", "W"} {
 		if v, ok := n.get(c + "L"); ok {
@@ -314,7 +315,7 @@ func (r *reader) notes(n *node, ply *record.Ply) {
 	}
 }
 
-// moveText is a move in the form of the rules.
+// moveText converts a move to the text of the rules.
 func (r *reader) moveText(text string) (string, error) {
 	low := strings.ToLower(text)
 	if strings.ContainsAny(low, "0123456789") { // the game's own coordinates
@@ -331,7 +332,7 @@ func (r *reader) moveText(text string) (string, error) {
 	for i := range points {
 		col, row, ok := r.point(text[2*i : 2*i+2])
 		if !ok {
-			return "", fmt.Errorf("%w: %q is no point of a board of %dx%d", game.ErrSyntax, text[2*i:2*i+2], r.cols, r.rows)
+			return "", fmt.Errorf("%w: %q is not a point of a board of %dx%d", game.ErrSyntax, text[2*i:2*i+2], r.cols, r.rows)
 		}
 		points[i] = letter(col) + strconv.Itoa(r.rows-1-row+r.row.lowest)
 	}
@@ -360,11 +361,11 @@ func tm0(tm string) string {
 	return tm
 }
 
-// finish plays the moves and gives the players their seats: PB is who held
-// Black in the end.
+// finish plays the moves and assigns the players to their seats: PB held Black at
+// the end.
 func (r *reader) finish(o format.ReadOptions) (*record.Record, error) {
 	d := r.draft
-	d.Settle = func(end game.Position) {
+	d.AtEnd = func(end game.Position) {
 		first := firstColour(end, r.first)
 		second := other(first)
 		format.SetName(&d.Record.Seats[game.First], r.text("P"+first), r.text(first+"P"))

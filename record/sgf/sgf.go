@@ -5,17 +5,17 @@
 // A point is two letters, column from the left and row from the top: the
 // point h8 of a 15x15 board is hh. A move of Gomoku is a point, one of Amazons
 // three (from, to, arrow: the specification's example is ;B[djddgd]). For
-// Xiangqi the specification has the number only; moves are written here as two
-// points, from and to, and coordinates such as h2e2 are read too.
+// Xiangqi the specification defines nothing but the number; here a move is two
+// points, from and to, and coordinates such as h2e2 are also read.
 //
-// In Amazons B is seat first, whose amazons start at the bottom. In Xiangqi W
-// is Red. A file that lets the other colour begin is read with that colour as
-// the first.
+// In Amazons B is seat first, whose amazons start at the bottom. In Xiangqi W is
+// Red. If the other colour moves first in a file, that colour is read as seat
+// first's.
 //
-// Beside the standard properties there are four of our own, which other
-// programs keep or ignore: FEN, a start position of Xiangqi, which AB and AW
-// cannot give; ACT, a choice in an opening procedure, as the rules write it;
-// BP and WP, the ids of players whose name is another.
+// There are four properties of our own, which other programs keep or ignore:
+// FEN, a start position of Xiangqi, which AB and AW cannot describe; ACT, a
+// choice in an opening procedure, in the text of the rules; BP and WP, the ids of
+// players whose id differs from their name.
 package sgf
 
 import (
@@ -57,8 +57,8 @@ type row struct {
 	game   string // its name
 	number string // in GM
 	first  string // colour of the seat that opens the usual game: "B" or "W"
-	// cols and rows are the board where SZ says nothing; lowest is the number
-	// of the lowest row in the texts of the rules.
+	// cols and rows are the default size of the board; lowest is the number of
+	// the lowest row in the texts of the rules.
 	cols, rows, lowest int
 	// move is the form of the rules' text for a move that SGF writes as points,
 	// with "%s" for each point. Any other move is a choice, written in ACT.
@@ -100,7 +100,7 @@ var games = []row{
 	},
 }
 
-// names are the names of the games.
+// names lists the names of the games.
 func names() (all []string) {
 	for _, g := range games {
 		all = append(all, g.game)
@@ -108,7 +108,7 @@ func names() (all []string) {
 	return all
 }
 
-// numbers lists the games by what GM has for them.
+// numbers lists the games by their number in GM.
 func numbers() string {
 	var all []string
 	for _, g := range games {
@@ -117,11 +117,11 @@ func numbers() string {
 	return strings.Join(all, ", ")
 }
 
-// points is how many points a move is written as.
+// points is the number of points of a move.
 func (g row) points() int { return strings.Count(g.move, "%s") }
 
-// colour is that of the side to move, in a file where seat first has a colour.
-// In Gomoku colours belong to stones: an opening procedure may swap seats.
+// colour is the colour of the side to move, given that of seat first. In Gomoku
+// it is that of the next stone: an opening procedure may swap the seats.
 func colour(p game.Position, first string) string {
 	if g, ok := p.(*gomoku.Position); ok {
 		return [...]string{gomoku.Black: "B", gomoku.White: "W"}[g.ToMove()]

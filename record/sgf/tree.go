@@ -19,7 +19,7 @@ type node struct {
 	props map[string][]value
 }
 
-// get is the first value of a property, ok only where the node has it.
+// get is the first value of a property; ok is false if the node does not have it.
 func (n *node) get(id string) (value, bool) {
 	v := n.props[id]
 	if len(v) == 0 {
@@ -31,15 +31,15 @@ func (n *node) get(id string) (value, bool) {
 // line is the main line of a game tree: the first variation at every branch.
 type line []node
 
-// parser reads a collection without recursion: the depth of a file is the
-// writer's choice, not ours.
+// parser reads a collection without recursion, so that deeply nested files cannot
+// exhaust the stack.
 type parser struct {
 	src *format.Source
 	pos int
 }
 
-// next reads the next game tree of the collection; nil is the end. What stands
-// before "(;" is passed over, as the specification wants it.
+// next reads the next game tree of the collection; nil is the end. Text before
+// "(;" is skipped, as the specification demands.
 func (p *parser) next() (line, error) {
 	text := p.src.Text
 	for {
@@ -67,7 +67,7 @@ func (p *parser) next() (line, error) {
 	for {
 		p.blanks()
 		if p.pos == len(text) {
-			return nil, p.src.Syntax(start, "the game has no end: %d more ) wanted", len(open))
+			return nil, p.src.Syntax(start, "the game has no end: %d ) missing", len(open))
 		}
 		at := p.pos
 		switch c := text[at]; {
@@ -104,7 +104,7 @@ func (p *parser) next() (line, error) {
 			}
 		default:
 			r := []rune(text[at : at+min(4, len(text)-at)])[0]
-			return nil, p.src.Syntax(at, "%q where a node or a property is wanted", r)
+			return nil, p.src.Syntax(at, "%q: want a node or a property", r)
 		}
 	}
 }
@@ -114,8 +114,8 @@ func (p *parser) blanks() {
 	p.pos = len(p.src.Text) - len(rest)
 }
 
-// property reads an identifier and its values. Older files have small letters
-// in identifiers, which do not count.
+// property reads an identifier and its values. Lower-case letters in identifiers,
+// as in older files, are ignored.
 func (p *parser) property(n *node) error {
 	at := p.pos
 	id := ""
@@ -146,8 +146,8 @@ func (p *parser) property(n *node) error {
 	return nil
 }
 
-// value reads a value in brackets and takes the escapes out of it: a backslash
-// keeps the character after it, and vanishes with a line end after it.
+// value reads a value in brackets and removes its escapes: a backslash stands
+// before a literal character, or before a line end that does not count.
 func (p *parser) value() (value, error) {
 	start := p.pos
 	text := p.src.Text
@@ -175,7 +175,7 @@ func (p *parser) value() (value, error) {
 	return value{}, p.src.Syntax(start, "a value without its ]")
 }
 
-// simple is SGF's SimpleText: all white space is blanks.
+// simple is SGF's SimpleText: every white space becomes a blank.
 func simple(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

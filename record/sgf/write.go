@@ -97,7 +97,8 @@ func (w *writer) game(charset format.Charset) error {
 
 var point = regexp.MustCompile(`[a-z][0-9]+`)
 
-// points are the points of a move that the rules write as its row says.
+// points converts a move's text to points; ok is false for a text that does not
+// have the form of the row's move.
 func (w *writer) points(text string) (points string, ok bool) {
 	if point.ReplaceAllString(text, "%s") != w.row.move {
 		return "", false
@@ -126,7 +127,7 @@ func (w *writer) players() {
 	w.prop("RE", w.result())
 }
 
-// endings are the reasons that RE has a letter for.
+// endings are the reasons for which RE has a letter.
 var endings = map[game.Reason]string{"resign": "R", "time": "T", "abandoned": "F"}
 
 func (w *writer) result() string {
@@ -143,8 +144,8 @@ func (w *writer) result() string {
 	return "?"
 }
 
-// clock writes TM and OT. A kind of clock that SGF has no words for stands in OT
-// alone, as records write it.
+// clock writes TM and OT. Kinds of clock that SGF does not define are written in
+// OT alone, as in records.
 func (w *writer) clock() {
 	c, overtime := w.r.Clock, ""
 	switch c.Kind {
@@ -163,7 +164,7 @@ func (w *writer) clock() {
 	w.prop("OT", overtime)
 }
 
-// notes are what the record says of a ply beside the move.
+// notes writes what the record has of a ply besides the move.
 func (w *writer) notes(p *record.Ply, colour string) {
 	if p.LeftMS > 0 {
 		w.prop(colour+"L", format.Seconds(p.LeftMS))
@@ -190,7 +191,8 @@ func (w *writer) place(id string, points []string) {
 	}
 }
 
-// start writes the size of the board and a start position that is not the usual one.
+// start writes the size of the board and, unless it is the usual one, the start
+// position.
 func (w *writer) start() error {
 	if w.row.setup == nil {
 		w.cols, w.rows = w.row.cols, w.row.rows

@@ -1,5 +1,5 @@
-// Package formattest has what the tests of all formats share: records of real
-// games, the comparison after a round trip, broken texts and fuzzing.
+// Package formattest has what the tests of all formats share: records of random
+// games, comparison after a round trip, broken texts and fuzzing.
 package formattest
 
 import (
@@ -19,9 +19,9 @@ import (
 	"sparring/record/format"
 )
 
-// Random plays a seeded random game under a rule set, up to so many plies, and
-// records it with everything that a format may carry. A game that the rules do
-// not end is resigned by the seat to act.
+// Random plays a seeded random game under a rule set, of at most the given number
+// of plies, and records it with everything that a format may have. If the rules
+// have not ended it, the seat to act resigns.
 func Random(t testing.TB, rules, position string, seed uint64, plies int) *record.Record {
 	t.Helper()
 	r, err := catalog.Rules(rules)
@@ -145,11 +145,10 @@ func Moves(r *record.Record) string {
 	return strings.Join(m, " ")
 }
 
-// Broken is a text that is no good file of a format, and a part of the error
-// that says so.
+// Broken is an invalid text of a format, and a part of its error.
 type Broken [2]string
 
-// Refuses reads broken texts: each must give its error, with the place.
+// Refuses reads broken texts. Each must give its error, with the place.
 func Refuses(t *testing.T, f format.Format, cases []Broken) {
 	t.Helper()
 	for _, x := range cases {
@@ -162,9 +161,9 @@ func Refuses(t *testing.T, f format.Format, cases []Broken) {
 	}
 }
 
-// Fuzz reads whatever text there may be, beginning with broken ones and the
-// files of testdata. Errors say where; what has been read can be written in each
-// notation, unless the format can't say it, and reads back the same.
+// Fuzz reads random texts, seeded with broken ones and the files of testdata.
+// Errors must have a place. A game that was read must be written in each
+// notation, unless the format can't represent it, and read back the same.
 func Fuzz(f *testing.F, in format.Format, cases []Broken, files []string, notations ...format.Moves) {
 	for _, x := range cases {
 		f.Add(x[0])

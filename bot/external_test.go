@@ -16,7 +16,7 @@ import (
 	"sparring/record"
 )
 
-// program is the spec of an engine that is broken in a way.
+// program is the spec of an engine with the fault that mode names.
 func program(t *testing.T, mode string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -28,7 +28,7 @@ func program(t *testing.T, mode string) string {
 
 // A team's engine plays for the bot. One that crashes loses that game, with
 // the reason in log and record, and the process goes on.
-func TestPlaysWithAnOutsideEngine(t *testing.T) {
+func TestPlaysWithAnExternalEngine(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{faultyengine.Fine, faultyengine.CrashGo, faultyengine.Illegal, faultyengine.CrashStart} {
 		t.Run(mode, func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestPlaysWithAnOutsideEngine(t *testing.T) {
 	}
 }
 
-// What a program does wrong without losing the game by it is logged as a warning,
-// and stands in the record beside the move.
+// A fault of a program that does not cost the game is logged as a warning, and is
+// in the record beside the move.
 func TestEngineMisbehaves(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -122,7 +122,7 @@ func TestEngineMisbehaves(t *testing.T) {
 	}
 }
 
-// All that is wrong with the engines of a file is said at once.
+// All faults of the engines in a file are reported together.
 func TestEnginesAreChecked(t *testing.T) {
 	profiles := filepath.Join(t.TempDir(), "bots.json")
 	text := `{"players": [
