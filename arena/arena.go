@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,6 +42,7 @@ type Arena struct {
 	wg   sync.WaitGroup
 
 	reserved reservations
+	returned atomic.Int64 // challenges that wait in the queue for their next attempt
 
 	mu       sync.Mutex
 	ran      bool
@@ -180,15 +182,12 @@ func (a *Arena) pauseAll(ctx context.Context) {
 	for _, p := range a.presence.playersPresent(time.Now()) {
 		a.server.Notify(p, protocol.Notice{Kind: protocol.NoticeShutdown, Text: "the platform pauses; games continue later"})
 	}
-	paused := make(chan struct{})
-	go func() { all.Wait(); close(paused) }()
-	select {
-	case <-paused:
-	case <-ctx.Done():
+	inTime := context.AfterFunc(ctx, func() { a.kill(errStopped) }) // referees then end at once
+	all.Wait()
+	if !inTime() {
 		a.log.Warn().Msg("some games could not be paused in time; they continue from the last entry of their logs")
 	}
 	a.kill(errStopped)
-	<-paused // killed referees end at once
 	a.nc.FlushTimeout(100 * time.Millisecond)
 }
 

@@ -31,7 +31,8 @@ type Config struct {
 	// bot that accepts is asked to keep its slot for the grant.
 	OfferFor, HoldFor time.Duration
 	// RetryAfter is how long a challenge that nobody took waits before it is
-	// offered again. It doubles each time, up to RetryMost.
+	// offered again. It doubles each time, up to RetryMost, and grows beyond that
+	// where more than a thousand challenges wait.
 	RetryAfter, RetryMost time.Duration
 	// ChallengeFor is the default lifetime of a challenge.
 	ChallengeFor time.Duration

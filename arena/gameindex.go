@@ -51,36 +51,24 @@ func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
 	if err != nil {
 		return fmt.Errorf("stream %s: %w", stream.CachedInfo().Config.Name, err)
 	}
-	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+	messages, err := openMessages(ctx, stream, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{x.subjects.Logs()}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
 	})
 	if err != nil {
-		return fmt.Errorf("read stream %s: %w", info.Config.Name, err)
+		return err
 	}
 	caughtUp := make(chan struct{})
-	empty := info.State.Msgs == 0
-	read := empty // what was there at the start
-	messages, err := consumer.Consume(func(msg jetstream.Msg) {
-		meta, err := msg.Metadata()
-		if err != nil {
-			return
-		}
+	read := info.State.Msgs == 0 // what was there at the start
+	if read {
+		close(caughtUp)
+	}
+	go follow(ctx, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		x.note(msg.Subject(), meta.Sequence.Stream, msg.Data())
 		if !read && meta.NumPending == 0 {
 			read = true
 			close(caughtUp)
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("read stream %s: %w", info.Config.Name, err)
-	}
-	go func() {
-		<-ctx.Done()
-		messages.Stop()
-	}()
-	if empty {
-		return nil
-	}
 	select {
 	case <-caughtUp:
 		return nil

@@ -29,6 +29,9 @@ const (
 	// offersEach is how many instances of a pool are asked before the challenge
 	// waits. The queue group picks one at random each time.
 	offersEach = 3
+	// retriesPerSecond limits the attempts of one process for all challenges
+	// that wait.
+	retriesPerSecond = 500
 )
 
 // matchmake takes challenges from the queue and decides on them, until ctx ends.
@@ -120,7 +123,7 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 			a.decided(msg, ch)
 		default:
 			log.Warn().Err(err).Msg("game not granted; the challenge waits")
-			a.sent(msg.NakWithDelay(a.backOff(attempt)))
+			a.retry(msg, attempt, time.Until(ch.Expires))
 		}
 		return
 	}
@@ -137,8 +140,7 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 	if attempt == 1 {
 		a.notifyChallenger(ch, protocol.Notice{Kind: protocol.NoticeWaiting, Game: ch.Game, Text: "nobody is free yet"})
 	}
-	delay := min(a.backOff(attempt), max(time.Until(ch.Expires), time.Millisecond))
-	a.sent(msg.NakWithDelay(delay))
+	a.retry(msg, attempt, time.Until(ch.Expires))
 }
 
 func readable(data []byte, ch *protocol.Challenge) error {
@@ -180,9 +182,19 @@ func (a *Arena) sent(err error) {
 	}
 }
 
-// backOff is how long a challenge waits for its next attempt.
-func (a *Arena) backOff(attempt uint64) time.Duration {
-	return min(a.cfg.RetryAfter<<min(attempt-1, 16), a.cfg.RetryMost)
+// retry returns a challenge to the queue for its next attempt, which comes before
+// left has passed.
+func (a *Arena) retry(msg jetstream.Msg, attempt uint64, left time.Duration) {
+	backOff := min(a.cfg.RetryAfter<<min(attempt-1, 16), a.cfg.RetryMost)
+	delay := min(crowded(backOff, a.returned.Add(1)), max(left, time.Millisecond))
+	time.AfterFunc(delay, func() { a.returned.Add(-1) })
+	a.sent(msg.NakWithDelay(delay))
+}
+
+// crowded lengthens a delay where n challenges wait for their next attempt, so
+// that the attempts of a second stay below retriesPerSecond however many wait.
+func crowded(delay time.Duration, n int64) time.Duration {
+	return max(delay, time.Duration(n)*time.Second/retriesPerSecond)
 }
 
 // dismiss closes a challenge without a game and tells the challenger.

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game"
@@ -141,36 +138,18 @@ func (s *store) publishRecord(ctx context.Context, rec *record.Record) error {
 // followRecords calls f for every record from a sequence on, in order, until ctx
 // ends. For an unreadable record it passes an error that names it.
 func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jetstream.MsgMetadata, rec *record.Record, err error)) error {
-	name := s.records.CachedInfo().Config.Name
-	consumer, err := s.records.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+	messages, err := openMessages(ctx, s.records, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1),
 	})
 	if err != nil {
-		return fmt.Errorf("read stream %s: %w", name, err)
+		return err
 	}
-	messages, err := consumer.Messages()
-	if err != nil {
-		return fmt.Errorf("read stream %s: %w", name, err)
-	}
-	stop := context.AfterFunc(ctx, messages.Stop)
-	defer stop()
-	for {
-		msg, err := messages.Next()
-		switch {
-		case errors.Is(err, jetstream.ErrMsgIteratorClosed), errors.Is(err, nats.ErrConnectionClosed), ctx.Err() != nil:
-			return nil
-		case err != nil:
-			rest(ctx, time.Second)
-			continue
-		}
-		meta, err := msg.Metadata()
-		if err != nil {
-			continue
-		}
+	follow(ctx, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		rec, err := record.Decode(msg.Data())
 		if err != nil {
-			err = fmt.Errorf("%s, entry %d of stream %s: %w", msg.Subject(), meta.Sequence.Stream, name, err)
+			err = fmt.Errorf("%s, entry %d of stream %s: %w", msg.Subject(), meta.Sequence.Stream, meta.Stream, err)
 		}
 		f(meta, rec, err)
-	}
+	})
+	return nil
 }

@@ -20,9 +20,9 @@ const (
 	longGame    = 600    // plies
 )
 
-// crowded is an arena that does not run, over a store with many challenges
+// fullStore is an arena that does not run, over a store with many challenges
 // of ann's and the log of a long game.
-func crowded(t testing.TB) (a *Arena, waits protocol.GameID, played protocol.GameID) {
+func fullStore(t testing.TB) (a *Arena, waits protocol.GameID, played protocol.GameID) {
 	t.Helper()
 	a, err := New(t.Context(), connect(t, startServer(t, "").Platform()), quick(), zerolog.Nop())
 	if err != nil {
@@ -73,7 +73,7 @@ func traffic(nc *nats.Conn, f func()) (sent, got uint64) {
 }
 
 func BenchmarkWithdraw(b *testing.B) {
-	a, g, _ := crowded(b)
+	a, g, _ := fullStore(b)
 	sent, _ := traffic(a.nc, func() {
 		for b.Loop() {
 			if _, _, err := a.store.storedChallenge(b.Context(), g); err != nil {
@@ -85,7 +85,7 @@ func BenchmarkWithdraw(b *testing.B) {
 }
 
 func BenchmarkReadLog(b *testing.B) {
-	a, _, g := crowded(b)
+	a, _, g := fullStore(b)
 	sent, _ := traffic(a.nc, func() {
 		for b.Loop() {
 			if events, err := a.store.entries(b.Context(), g); err != nil || len(events) != longGame+1 {
@@ -100,7 +100,7 @@ func BenchmarkReadLog(b *testing.B) {
 // what else is in it.
 func TestCostsOwnSize(t *testing.T) {
 	t.Parallel()
-	a, waits, played := crowded(t)
+	a, waits, played := fullStore(t)
 	var ans protocol.Answer
 	sent, _ := traffic(a.nc, func() { ans = a.withdraw(protocol.From{Player: "ann"}, protocol.Withdraw{Game: waits}) })
 	if ans.Error != nil || sent != 3 {
@@ -140,4 +140,15 @@ func TestAwaitHello(t *testing.T) {
 			t.Error("somebody who never says hello is waited for longer or less than allowed")
 		}
 	})
+}
+
+// However many challenges wait, the attempts of a second are as many as before.
+func TestAttemptsDoNotGrow(t *testing.T) {
+	most := Defaults().RetryMost
+	for _, n := range []int64{1, 100, 1000, manyWaiting, 10 * manyWaiting} {
+		delay := crowded(most, n)
+		if perSecond := float64(n) / delay.Seconds(); delay < most || perSecond > retriesPerSecond {
+			t.Errorf("%d challenges are tried every %v: %.0f attempts a second", n, delay, perSecond)
+		}
+	}
 }

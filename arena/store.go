@@ -210,3 +210,33 @@ func explain(err error) error {
 	}
 	return err
 }
+
+// openMessages returns the messages of a stream, in order.
+func openMessages(ctx context.Context, stream jetstream.Stream, from jetstream.OrderedConsumerConfig) (messages jetstream.MessagesContext, err error) {
+	consumer, err := stream.OrderedConsumer(ctx, from)
+	if err == nil {
+		messages, err = consumer.Messages()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read stream %s: %w", stream.CachedInfo().Config.Name, err)
+	}
+	return messages, nil
+}
+
+// follow calls f for messages until ctx ends.
+func follow(ctx context.Context, messages jetstream.MessagesContext, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
+	defer context.AfterFunc(ctx, messages.Stop)()
+	for {
+		msg, err := messages.Next()
+		switch {
+		case errors.Is(err, jetstream.ErrMsgIteratorClosed), errors.Is(err, nats.ErrConnectionClosed), ctx.Err() != nil:
+			return
+		case err != nil:
+			rest(ctx, time.Second)
+			continue
+		}
+		if meta, err := msg.Metadata(); err == nil {
+			f(msg, meta)
+		}
+	}
+}

@@ -184,12 +184,12 @@ func TestTermsAreTheFormulas(t *testing.T) {
 			g := start.Clone()
 			gametest.Stroll(t, rng, g, rng.IntN(60))
 			p := adapt(t, g)
-			got := measure(&p.board, p.here().reach)
+			got := measure(&p.board, p.currentFrame().reach)
 			t1, t2, p1, p2, m := literal(g)
 			white, mWhite := mobility(&p.board, game.First)
 			black, mBlack := mobility(&p.board, game.Second)
-			if reach := [2]rules.Bits{white, black}; reach != p.here().reach {
-				t.Fatalf("%s: reach %v, by single amazons %v", g, p.here().reach, reach)
+			if reach := [2]rules.Bits{white, black}; reach != p.currentFrame().reach {
+				t.Fatalf("%s: reach %v, by single amazons %v", g, p.currentFrame().reach, reach)
 			}
 			for _, c := range []struct {
 				name      string

@@ -7,13 +7,13 @@ import (
 	"sparring/game"
 )
 
-// terms are the first four terms of formula (1), from White's (seat first's)
-// side, in hundredths of a square.
+// terms are the first four terms of formula (1), from White's side (the first
+// seat), in hundredths of a square.
 type terms struct{ t1, t2, p1, p2 int }
 
 // Eval is formula (1) of the paper with the weights of the game's stage.
 func (p *position) Eval() search.Score {
-	f := p.here()
+	f := p.currentFrame()
 	t, w := measure(&p.board, f.reach), f.stage
 	m := square * (f.mobility[game.First] - f.mobility[game.Second])
 	v := (w.t1*t.t1 + w.t2*t.t2 + w.p1*t.p1 + w.p2*t.p2 + w.m*m) / 100
@@ -23,9 +23,9 @@ func (p *position) Eval() search.Score {
 	return search.Score(min(max(v, -int(search.MaxEval)), int(search.MaxEval)))
 }
 
-// stage is the row of weights. Every move fills one square, so the number of
-// arrows is the number of moves made; on other boards than 10x10, and from
-// other starts, it is scaled by the squares there are to fill.
+// stage is the row of weights for the position. Every move fills one square, so
+// the number of arrows is the number of moves made. On other boards than 10x10,
+// and from other starts, it is scaled by the number of squares to fill.
 func (p *position) stage() *stage {
 	arrows := p.board.Arrows().Count()
 	moves := arrows * paperEmpty / max(arrows+p.board.Free().Count(), 1)
@@ -36,7 +36,8 @@ func (p *position) stage() *stage {
 	return &stages[i]
 }
 
-// measure computes the terms by distances; first is what each side reaches in one queen move.
+// measure computes the terms from distances. First is the set of squares that
+// each side reaches in one queen move.
 func measure(b *rules.Board, first [2]rules.Bits) terms {
 	k := firstMove
 	if b.Turn() == game.Second {
@@ -49,8 +50,8 @@ func measure(b *rules.Board, first [2]rules.Bits) terms {
 }
 
 // queenTerms is t1 by formula (2) and p1 by formula (3) over queen distances.
-// Both sides' distance maps grow together, one move a round; a square's
-// distance is the round it is first reached in.
+// Both sides' distance maps grow together, one move a round: the distance of a
+// square is the round in which it is first reached.
 func queenTerms(b *rules.Board, first [2]rules.Bits, k int) (t, p int) {
 	fresh, seen := first, first
 	for d := 1; ; d++ {
@@ -72,10 +73,10 @@ func queenTerms(b *rules.Board, first [2]rules.Bits, k int) (t, p int) {
 
 // kingTerms is t2 by formula (2) and p2 by formula (4) over king distances.
 //
-// The clipped difference of a square's two distances is the number of rounds
-// in which one side has it and the other has not, but no more than kingCap
-// rounds after the first got it: so each round adds the squares that one side
-// has, the other has not, and the one had not kingCap rounds ago.
+// The clipped difference of a square's two distances is the number of rounds in
+// which one side has reached it and the other has not, up to kingCap rounds. So
+// each round adds the squares that one side has reached, but not kingCap rounds
+// ago, and that the other side has not.
 func kingTerms(b *rules.Board, k int) (t, p int) {
 	fresh := [2]rules.Bits{b.Neighbours(b.Amazons(0)), b.Neighbours(b.Amazons(1))}
 	seen := fresh
@@ -101,10 +102,10 @@ func kingTerms(b *rules.Board, k int) (t, p int) {
 	}
 }
 
-// mobility is what a side's amazons reach in one queen move together, and the
-// side's part of m, formula (5): the number of queen steps of all its amazons,
-// plus the number of the least mobile one (section 3.3), so that no amazon is
-// shut in early unnoticed.
+// mobility is the set of squares that a side's amazons reach in one queen move,
+// and the side's part of m, formula (5): the number of queen moves of all its
+// amazons, plus that of the least mobile one (section 3.3), which penalizes an
+// amazon that is shut in early.
 func mobility(b *rules.Board, s game.Seat) (reach rules.Bits, m int) {
 	least := 1 << 10
 	for own := b.Amazons(s); !own.Empty(); {

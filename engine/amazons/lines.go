@@ -15,7 +15,7 @@ const paddedSquares = 200
 type geometry struct {
 	cols, rows int
 	offset     [8]int
-	square     [paddedSquares]rules.Square // by padded number; of the border, nothing
+	square     [paddedSquares]rules.Square // by padded number; 0 on the border
 }
 
 func newGeometry(cols, rows int) *geometry {
@@ -45,17 +45,17 @@ func (g *geometry) toward(from, to rules.Square) (d, distance int) {
 			return d, distance
 		}
 	}
-	return 0, 0 // not on a line, which no caller asks
+	return 0, 0 // not on a line: no caller asks
 }
 
-// lines knows how many free squares lie in each direction from every square,
-// free or not, by padded number.
+// lines has the number of free squares in each direction from every square, free
+// or not, by padded number.
 type lines struct {
 	run [8][paddedSquares]uint8
 }
 
-// measure fills the runs: each is one longer than its next square's, if that
-// is free.
+// measure computes the runs: a square's is one longer than the next square's, if
+// that is free.
 func (l *lines) measure(g *geometry, free rules.Bits) {
 	var open [paddedSquares]uint8 // 1 for free squares
 	for set := free; !set.Empty(); {
@@ -76,8 +76,8 @@ func (l *lines) measure(g *geometry, free rules.Bits) {
 	}
 }
 
-// cast adds to each square that the amazon on at reaches unit times the number
-// of squares of its reach that an obstacle there would take.
+// cast adds, for each square that the amazon on at reaches, unit times the number
+// of squares that an obstacle there would take from its reach.
 func (l *lines) cast(g *geometry, at rules.Square, unit int32, to *[arrowSlots]int32) {
 	from := g.pad(at)
 	for d := range directions {

@@ -16,26 +16,26 @@ const (
 	arrowSlots = 1 << 7
 )
 
-// order is a node's static move order, as far as it was needed yet.
+// order has a node's move-ordering scores, computed as needed.
 type order struct {
 	known bool
 	lines lines
-	// block is what an obstacle on a square would take from the opponent, less
-	// what it would take from the own amazons, weighted.
-	block  [arrowSlots]int32
-	own    []mover
-	steps  []packedStep // best first; empty until ranked
-	beside rules.Bits   // free squares beside amazons of the opponent
+	// block is the weighted reach that an obstacle on a square would take from
+	// the opponent, minus what it would take from the own amazons.
+	block    [arrowSlots]int32
+	movers   []mover
+	steps    []packedStep // best first; empty until ranked
+	adjacent rules.Bits   // free squares beside amazons of the opponent
 }
 
 // mover is an amazon of the side to move.
 type mover struct {
-	at     rules.Square
-	before int32             // the worth of its place now
-	self   [arrowSlots]int32 // its own part of block, which no longer counts once it has moved
+	at       rules.Square
+	before   int32             // mobility score of its square
+	ownBlock [arrowSlots]int32 // its part of block, which does not count once it has moved
 }
 
-// step is a queen step without its arrow.
+// step is a queen move without its arrow.
 type step struct {
 	from, to rules.Square
 	mover    uint8
@@ -43,8 +43,8 @@ type step struct {
 	score    int32
 }
 
-// packedStep is a step in one word, which sorts best first: the negated score
-// in the high half, then from, to, mover and back in a byte each.
+// packedStep is a step in one word that sorts best first: the negated score in
+// the high half, then a byte each for from, to, mover and back.
 type packedStep int64
 
 func (s *step) pack() packedStep {
@@ -63,9 +63,10 @@ const (
 	ended
 )
 
-// Moves gives the moves in groups of steps, best steps first: of every group
-// the good arrows, then of every group the others. The cursor holds the next
-// step in N[0] and the score that divides good from other arrows in N[1].
+// Moves implements search.Position. It takes steps in groups, best steps first,
+// and gives the good arrows of every group, then the others of every group. The
+// cursor has the next step in Ints[0], and in Ints[1] the score that separates
+// good arrows from others.
 func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	if c.Mode == search.Noisy { // no move of Amazons is
@@ -114,7 +115,7 @@ func (p *position) Find(m game.Move) (search.ScoredMove, bool) {
 	from, to, arrow := rules.Squares(m)
 	o := p.blocks()
 	i := 0
-	for o.own[i].at != from {
+	for o.movers[i].at != from {
 		i++
 	}
 	d, _ := p.geo.toward(from, to)
@@ -135,8 +136,8 @@ func (p *position) arrows(buf []search.ScoredMove, o *order, s *step) []search.S
 	return buf
 }
 
-// arrowReach is how far an arrow flies in direction d after the step: towards
-// where the amazon came from over that square and on.
+// arrowReach is how far an arrow flies in direction d after the step. Towards
+// where the amazon came from it flies over that square and beyond.
 func (o *order) arrowReach(g *geometry, s *step, d int) int {
 	n := int(o.lines.run[d][g.pad(s.to)])
 	if d == int(s.back) {
@@ -148,9 +149,9 @@ func (o *order) arrowReach(g *geometry, s *step, d int) int {
 // scoredMove is a move with its order; cut is the reach that the arrow takes from the amazon that
 // shoots it.
 func (o *order) scoredMove(s *step, arrow rules.Square, cut int) search.ScoredMove {
-	score := s.score + o.block[arrow] - o.own[s.mover].self[arrow] - orderCut*int32(cut)
-	if o.beside.Has(arrow) {
-		score += orderBeside
+	score := s.score + o.block[arrow] - o.movers[s.mover].ownBlock[arrow] - orderCut*int32(cut)
+	if o.adjacent.Has(arrow) {
+		score += orderAdjacent
 	}
 	return search.ScoredMove{
 		Move:         rules.NewMove(s.from, s.to, arrow),
@@ -159,29 +160,29 @@ func (o *order) scoredMove(s *step, arrow rules.Square, cut int) search.ScoredMo
 	}
 }
 
-// blocks is the node's order as far as single moves need it.
+// blocks is the node's order without its steps, which Find does not need.
 func (p *position) blocks() *order {
-	o := &p.here().order
+	o := &p.currentFrame().order
 	if o.known {
 		return o
 	}
 	o.known = true
 	o.steps = o.steps[:0]
-	o.own = o.own[:0]
+	o.movers = o.movers[:0]
 	clear(o.block[:])
 	b := &p.board
 	o.lines.measure(p.geo, b.Free())
 	other := b.Amazons(b.Turn().Other())
-	o.beside = b.Neighbours(other)
+	o.adjacent = b.Neighbours(other)
 	for !other.Empty() {
 		o.lines.cast(p.geo, other.Pop(), orderBlock, &o.block)
 	}
 	for set := b.Amazons(b.Turn()); !set.Empty(); {
-		o.own = append(o.own, mover{at: set.Pop()})
-		q := &o.own[len(o.own)-1]
-		o.lines.cast(p.geo, q.at, -orderOwn, &q.self)
+		o.movers = append(o.movers, mover{at: set.Pop()})
+		q := &o.movers[len(o.movers)-1]
+		o.lines.cast(p.geo, q.at, -orderOwn, &q.ownBlock)
 		o.lines.cast(p.geo, q.at, -orderOwn, &o.block)
-		q.before = o.worth(p.geo.pad(q.at))
+		q.before = o.mobility(p.geo.pad(q.at))
 	}
 	return o
 }
@@ -192,8 +193,8 @@ func (p *position) ranked() *order {
 	if len(o.steps) > 0 {
 		return o
 	}
-	for i := range o.own {
-		from := p.geo.pad(o.own[i].at)
+	for i := range o.movers {
+		from := p.geo.pad(o.movers[i].at)
 		for d := range directions {
 			at := from
 			for range o.lines.run[d][from] {
@@ -207,21 +208,22 @@ func (p *position) ranked() *order {
 	return o
 }
 
-// step scores the step of own amazon i in direction d to a square: what it
-// gains in room, and what it takes from others by standing there.
+// step scores the step of own amazon i in direction d to a square: the mobility
+// that it gains, and the reach that it takes from others there.
 func (o *order) step(g *geometry, i, d int, to rules.Square) step {
-	q := &o.own[i]
+	q := &o.movers[i]
 	back := (d + 4) % 8
-	after := o.worth(g.pad(to)) + orderReach*(1+int32(o.lines.run[back][g.pad(q.at)]))
-	score := after - q.before + o.block[to] - q.self[to]
-	if o.beside.Has(to) {
-		score += orderBeside
+	after := o.mobility(g.pad(to)) + orderReach*(1+int32(o.lines.run[back][g.pad(q.at)]))
+	score := after - q.before + o.block[to] - q.ownBlock[to]
+	if o.adjacent.Has(to) {
+		score += orderAdjacent
 	}
 	return step{q.at, to, uint8(i), uint8(back), score}
 }
 
-// worth is how good a padded square is for an amazon, by the room around it.
-func (o *order) worth(at int) int32 {
+// mobility is the score of a padded square for an amazon, by the free squares
+// around it.
+func (o *order) mobility(at int) int32 {
 	reach, liberties := int32(0), int32(0)
 	for d := range directions {
 		n := int32(o.lines.run[d][at])

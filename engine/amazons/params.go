@@ -5,15 +5,15 @@ import (
 	rules "sparring/game/amazons"
 )
 
-// Params are the game's data for the kernel.
+// Params are the kernel's parameters for the game.
 func Params() search.Params {
 	return search.Params{
 		Game:              rules.Name,
 		HistorySize:       [2]int{stepSlots, arrowSlots},
-		ContinuationIndex: 1, // arrows: pairs of steps would be too many
+		ContinuationIndex: 1, // arrows: a table of pairs of steps would be too large
 		WinScale:          winScale,
-		// At leaves the evaluation counts territory nearly as well, and a
-		// proof costs as much as some hundred of them.
+		// Not at leaves: there the evaluation counts territory nearly as well,
+		// and a proof costs as much as some hundred evaluations.
 		ProveRoot: proveRoot,
 		LMPBase:   60,
 		On: search.Switches{
@@ -40,21 +40,21 @@ const (
 	// square is one square of territory.
 	square = 100
 
-	// winScale: a winning chance of 1/(1+exp(-0.2*squares)), which public 8x8
-	// programs with the same evaluation terms were fitted to.
+	// winScale is for a probability of winning of 1/(1+exp(-0.2*squares)), to
+	// which public 8x8 programs with the same evaluation terms were fitted.
 	winScale = 5 * square
 
-	// firstMove is k of formula (2): the worth of an empty square that both
-	// sides reach equally soon, to the side to move. The paper leaves it open
-	// between 0 and 1; a fifth is from Lieberum (2005), where the paper's
-	// terms come from.
+	// firstMove is k of formula (2): the value, for the side to move, of an
+	// empty square that both sides reach equally soon. The paper leaves it open
+	// between 0 and 1; a fifth is from Lieberum (2005), the source of the
+	// paper's terms.
 	firstMove = square / 5
 
-	// proveRoot is the prover's budget: enough to fill the largest territory
-	// with some hundred moves taken back, a few milliseconds.
+	// proveRoot is the prover's budget, a few milliseconds: enough to fill the
+	// largest territory with some hundred backtracks.
 	proveRoot = 4000
 
-	// kingCap is the difference of king distances at which formula (4) stops.
+	// kingCap is the greatest difference of king distances in formula (4).
 	kingCap = 6
 )
 
@@ -75,28 +75,29 @@ var stages = [...]stage{
 	{until: 1 << 10, t1: 80, t2: 10, p1: 5, p2: 5, m: 0},
 }
 
-// paperEmpty is the number of squares to fill on the 10x10 board, by which
-// stages scale to other boards.
+// paperEmpty is the number of squares to fill on the 10x10 board, from which
+// stages are scaled to other boards.
 const paperEmpty = 92
 
-// Weights of the static move order, in the unit of the kernel's history scores
-// (within +-16384). They are four times the hundredths of a square by which
-// each feature was found to change the evaluation after a move, by least
-// squares over 83,000 moves of games at 30 ms a move, between the opening's and
-// the middle game's, and rounded.
+// Weights of the move ordering, in the unit of the kernel's history scores
+// (within +-16384). They are four times the change of the evaluation after a
+// move for each feature, in hundredths of a square, by least squares over 83,000
+// moves of games at 30 ms a move, between those of the opening and the middle
+// game, and rounded.
 const (
-	orderReach   = 150 // squares that the amazon reaches from its new square, less those from its old one
-	orderLiberty = 110 // free neighbours of the new square, less those of the old
-	orderBlock   = 110 // squares that an arrow, or the amazon itself, takes from the opponent's reach
-	orderOwn     = 160 // squares that it takes from the other own amazons' reach
-	orderCut     = 200 // squares that the arrow takes from the reach of the amazon that shoots it
-	orderBeside  = 220 // the arrow, or the amazon, beside an amazon of the opponent
+	orderReach    = 150 // squares reached from the new square minus those from the old one
+	orderLiberty  = 110 // free neighbours of the new square minus those of the old one
+	orderBlock    = 110 // squares that an arrow, or the amazon itself, takes from the opponent's reach
+	orderOwn      = 160 // squares that it takes from the other own amazons' reach
+	orderCut      = 200 // squares that the arrow takes from the reach of the amazon that shoots it
+	orderAdjacent = 220 // the arrow, or the amazon, is adjacent to an amazon of the opponent
 
-	// orderSpan parts each group of steps: arrows this much worse than the
-	// best of the node's first group come after all groups' better ones.
+	// orderSpan separates good arrows from others: those that are this much
+	// worse than the best move of the first group come after the good ones of
+	// all groups.
 	orderSpan = 2000
 
-	// Steps come in groups, best first; the first is small since most cutoffs
+	// The numbers of steps in a group. The first is small, since most cutoffs
 	// happen there.
 	firstGroup, laterGroup = 16, 64
 )

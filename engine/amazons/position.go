@@ -12,7 +12,7 @@ import (
 	"sparring/game"
 )
 
-// position is a board with a stack of what is known of the nodes on the line.
+// position is a board with a stack of frames, one for each node of the line.
 type position struct {
 	board  rules.Board
 	geo    *geometry
@@ -21,18 +21,17 @@ type position struct {
 	ply    int
 }
 
-// frame is what a node has computed so far. It is shared by all cursors at the
-// node, and stays valid while moves below are searched.
+// frame has what was computed at a node. All cursors at the node share it, and it
+// stays valid while the node's moves are searched.
 type frame struct {
 	known    bool
 	stage    *stage
 	reach    [2]rules.Bits // free squares one queen move from each side's amazons
-	mobility [2]int        // each side's part of m, where the stage asks for it
+	mobility [2]int        // each side's part of m, if the stage uses it
 	order    order
 }
 
-// New is the adapter for a position of the rules. The position itself is not
-// kept.
+// New adapts a position of the rules, which it does not keep.
 func New(p game.Position) (search.Position, error) {
 	own, ok := p.(*rules.Position)
 	if !ok {
@@ -45,13 +44,13 @@ func New(p game.Position) (search.Position, error) {
 	return q, nil
 }
 
-// Clone is an independent copy at the same node.
+// Clone implements search.Position.
 func (p *position) Clone() search.Position {
 	return &position{board: p.board, geo: p.geo, salt: p.salt, frames: []*frame{{}}}
 }
 
-// here is the node's frame with its reach known.
-func (p *position) here() *frame {
+// currentFrame is the node's frame with its reach computed.
+func (p *position) currentFrame() *frame {
 	f := p.frames[p.ply]
 	if !f.known {
 		f.known = true
@@ -60,7 +59,7 @@ func (p *position) here() *frame {
 		for s := range game.Seat(2) {
 			if f.stage.m != 0 {
 				f.reach[s], f.mobility[s] = mobility(&p.board, s)
-			} else { // all amazons at once are quicker than one by one
+			} else { // all amazons at once are faster than one by one
 				f.reach[s] = p.board.Reach(p.board.Amazons(s))
 				f.mobility[s] = 0
 			}
@@ -69,11 +68,11 @@ func (p *position) here() *frame {
 	return f
 }
 
-// Enter settles lost positions and whether a null move makes sense: it does
-// while both sides fight for the same squares, not once territories are
-// divided and every move fills one's own.
+// Enter implements search.Position. A null move makes sense while both sides
+// reach the same squares, but not once territories are divided and every move
+// fills a square of one's own.
 func (p *position) Enter() search.Node {
-	f := p.here()
+	f := p.currentFrame()
 	n := search.Node{
 		Key:       p.board.Key(),
 		SearchKey: p.board.Key() ^ p.salt,
@@ -85,25 +84,25 @@ func (p *position) Enter() search.Node {
 	return n
 }
 
-// Do plays a legal move.
+// Do implements search.Position.
 func (p *position) Do(m game.Move) {
 	p.board.Do(m)
 	p.descend()
 }
 
-// Undo takes it back.
+// Undo implements search.Position.
 func (p *position) Undo(m game.Move) {
 	p.board.Undo(m)
 	p.ply--
 }
 
-// Pass lets the other side move.
+// Pass implements search.Position.
 func (p *position) Pass() {
 	p.board.Pass()
 	p.descend()
 }
 
-// Unpass takes that back.
+// Unpass implements search.Position.
 func (p *position) Unpass() {
 	p.board.Pass()
 	p.ply--

@@ -9,28 +9,28 @@ import (
 	"sparring/game"
 )
 
-// Prove decides positions in which the territories settle the game, whatever
-// is still fought for. An area that only one side's amazons are in (amazons
-// are no walls, they can move away; arrows are) is that side's: nobody can
-// disturb it there. Every move fills a square, so a side has at most as many
-// moves left as there are free squares in the areas it has amazons in. If a
-// side can be shown to have more moves than that in its own areas alone, it
-// wins by playing there.
+// Prove decides positions that are won by territory alone. Arrows divide the
+// board into areas (amazons do not, since they can move away). An area with
+// amazons of just one side belongs to that side, and nobody can disturb it
+// there. Every move fills a square, so a side has at most as many moves left as
+// there are free squares in the areas with its amazons. A side that can be shown
+// to have more moves than its opponent may have, in its own areas alone, wins by
+// playing there.
 //
-// Filling an area to the last square is a puzzle of its own; fill solves it by
-// search, and whatever it finds is a lower bound.
+// Filling an area completely is a puzzle of its own. Fill searches for a way, and
+// what it finds is a lower bound.
 func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
 	me := p.board.Turn()
-	land := p.survey()
+	land := p.divide()
 	f := filler{board: &p.board, budget: budget, stop: stop}
-	most := [2]int{land.most(game.First), land.most(game.Second)}
-	// The side to move runs out first unless it has more moves.
-	if need := most[me.Other()] + 1; land.size(me) >= need {
+	most := [2]int{land.maxMoves(game.First), land.maxMoves(game.Second)}
+	// With equal numbers the side to move runs out of moves first.
+	if need := most[me.Other()] + 1; land.ownSquares(me) >= need {
 		if line := f.fill(land.own[me], need); len(line) >= need {
 			return search.Proof{Score: search.Win - search.Score(2*need-1), Line: line[:1], Kind: "region"}, f.nodes, true
 		}
 	}
-	if need := most[me]; land.size(me.Other()) >= need {
+	if need := most[me]; land.ownSquares(me.Other()) >= need {
 		if line := f.fill(land.own[me.Other()], need); len(line) >= need {
 			return search.Proof{Score: -search.Win + search.Score(2*need), Kind: "region"}, f.nodes, true
 		}
@@ -38,19 +38,19 @@ func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 	return search.Proof{}, f.nodes, false
 }
 
-// area is a part of the board that arrows close off.
+// area is a part of the board enclosed by arrows.
 type area struct{ amazons, free rules.Bits }
 
-// land is how the board is divided.
-type land struct {
-	own    [2][]area // areas that only one side has amazons in, by side
-	fought int       // free squares of all others
+// territory is the division of the board into areas.
+type territory struct {
+	own       [2][]area // areas with amazons of one side only, by side
+	contested int       // free squares of the other areas
 }
 
-// survey divides the board into areas.
-func (p *position) survey() land {
+// divide divides the board into areas.
+func (p *position) divide() territory {
 	b := &p.board
-	var l land
+	var l territory
 	open := b.Free().Or(b.Amazons(game.First)).Or(b.Amazons(game.Second))
 	for rest := b.Amazons(game.First).Or(b.Amazons(game.Second)); !rest.Empty(); {
 		all := b.Connected(rules.Bit(rest.First()), open)
@@ -63,14 +63,14 @@ func (p *position) survey() land {
 		case first.Empty():
 			l.own[game.Second] = append(l.own[game.Second], area{second, free})
 		default:
-			l.fought += free.Count()
+			l.contested += free.Count()
 		}
 	}
 	return l
 }
 
-// size is the free squares of a side's own areas.
-func (l *land) size(s game.Seat) int {
+// ownSquares is the number of free squares in a side's own areas.
+func (l *territory) ownSquares(s game.Seat) int {
 	n := 0
 	for _, a := range l.own[s] {
 		n += a.free.Count()
@@ -78,21 +78,21 @@ func (l *land) size(s game.Seat) int {
 	return n
 }
 
-// most is the most moves that a side may have left.
-func (l *land) most(s game.Seat) int { return l.size(s) + l.fought }
+// maxMoves is the greatest number of moves that a side may have left.
+func (l *territory) maxMoves(s game.Seat) int { return l.ownSquares(s) + l.contested }
 
-// filler looks for ways to make many moves in areas that nobody else is in.
+// filler looks for ways to make many moves in areas of one side.
 type filler struct {
-	board  *rules.Board // for its geometry; areas stand apart from it
+	board  *rules.Board // for its geometry only
 	budget int
 	stop   func() bool
 	nodes  int
 	want   int
-	line   []game.Move // under way
+	line   []game.Move // current
 	best   []game.Move
 }
 
-// fill makes up to need moves in the areas, and returns as many as it found.
+// fill finds up to need moves in the areas.
 func (f *filler) fill(areas []area, need int) []game.Move {
 	var all []game.Move
 	rest := 0
@@ -107,20 +107,20 @@ func (f *filler) fill(areas []area, need int) []game.Move {
 		f.deepen(a)
 		all = append(all, f.best...)
 		if len(all)+rest < need {
-			break // the other areas cannot make up for it
+			break // the other areas are too small
 		}
 	}
 	return all
 }
 
-// try is a move in an area, with what it leaves.
-type try struct {
+// fillMove is a move in an area, and the area after it.
+type fillMove struct {
 	move  game.Move
 	after area
-	order int // less is better
+	order int // the smallest first
 }
 
-// deepen searches below an area for f.want moves in all; true when found.
+// deepen continues the line in an area; true when it has f.want moves.
 func (f *filler) deepen(a area) bool {
 	if len(f.line) > len(f.best) {
 		f.best = slices.Clone(f.line)
@@ -128,9 +128,9 @@ func (f *filler) deepen(a area) bool {
 	if len(f.best) >= f.want {
 		return true
 	}
-	tries := f.tries(a)
-	slices.SortFunc(tries, func(a, b try) int { return a.order - b.order })
-	for _, t := range tries {
+	moves := f.fillMoves(a)
+	slices.SortFunc(moves, func(a, b fillMove) int { return a.order - b.order })
+	for _, t := range moves {
 		if f.nodes >= f.budget || f.nodes%256 == 255 && f.stop() {
 			f.budget = f.nodes
 			return false
@@ -146,11 +146,11 @@ func (f *filler) deepen(a area) bool {
 	return false
 }
 
-// tries is the moves worth trying to fill an area: short ones, one square each
-// way, and of these only those that leave enough squares within reach. Those
-// come first that leave most, then those that fill dead ends.
-func (f *filler) tries(a area) []try {
-	var tries []try
+// fillMoves are candidate moves to fill an area: moves and arrows of one square,
+// after which enough squares can still be reached. Moves that leave more squares
+// come first, then those that fill dead ends.
+func (f *filler) fillMoves(a area) []fillMove {
+	var moves []fillMove
 	b := f.board
 	for set := a.amazons; !set.Empty(); {
 		from := set.Pop()
@@ -166,10 +166,10 @@ func (f *filler) tries(a area) []try {
 				if len(f.line)+1+n < f.want {
 					continue
 				}
-				tries = append(tries, try{rules.NewMove(from, to, arrow), area{moved, within},
+				moves = append(moves, fillMove{rules.NewMove(from, to, arrow), area{moved, within},
 					-64*n + b.Around(arrow).And(left).Count()})
 			}
 		}
 	}
-	return tries
+	return moves
 }

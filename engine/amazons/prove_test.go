@@ -96,10 +96,10 @@ func TestSurvey(t *testing.T) {
 		{"Q*1*q/**1**/*2*1 w", 0, 0, 0},
 	} {
 		p := adapt(t, setup(t, c.position))
-		l := p.survey()
-		if l.size(game.First) != c.first || l.size(game.Second) != c.second || l.fought != c.war {
+		l := p.divide()
+		if l.ownSquares(game.First) != c.first || l.ownSquares(game.Second) != c.second || l.contested != c.war {
 			t.Errorf("%s: %d first, %d second, %d fought for; want %d, %d, %d", c.position,
-				l.size(game.First), l.size(game.Second), l.fought, c.first, c.second, c.war)
+				l.ownSquares(game.First), l.ownSquares(game.Second), l.contested, c.first, c.second, c.war)
 		}
 	}
 }

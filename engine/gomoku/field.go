@@ -9,7 +9,8 @@ import (
 	"sparring/game/gomoku"
 )
 
-// rows are the four kinds that a stone makes, four bits for each direction.
+// rows are the kinds of row that a stone makes in the four directions, four
+// bits each.
 type rows uint16
 
 func (r rows) kind(d gomoku.Direction) gomoku.Kind { return gomoku.Kind(r >> (4 * d) & 15) }
@@ -18,65 +19,65 @@ func (r rows) with(d gomoku.Direction, k gomoku.Kind) rows {
 	return r&^(15<<(4*d)) | rows(k)<<(4*d)
 }
 
-// tier is what a stone on an empty point would threaten; each includes those
-// above it.
+// tier is the strongest threat that a stone on an empty point would make. The
+// points of a tier include those of the stronger ones.
 type tier uint8
 
 const (
 	five  tier = iota // it wins
-	two4s             // it makes two ways to five: an open four or two fours
+	two4s             // it makes two fives possible: an open four or two fours
 	four              // it makes a four of any kind
 	open3             // it makes an open three, or a four
 	tiers
 	noTier = tiers
 )
 
-// promise is all that rows say of a point, looked up at once.
-type promise struct {
+// pointValue is what follows from a point's rows.
+type pointValue struct {
 	tier  tier
 	foul  foul
-	order int16 // the sum of worth
-	share int32 // of the evaluation, when a stone stands there; in 1/share units
+	order int16 // the sum of rowValue
+	share int32 // what a stone there adds to the evaluation, in units of 1/share
 }
 
-// foul is whether Renju forbids the point to Black, as far as the rows tell.
+// foul is whether Renju forbids the point to Black, as far as the rows show.
 type foul uint8
 
 const (
 	noFoul  foul = iota
-	suspect      // two threes; whether both count, only the board can tell
+	suspect      // two threes; whether both count depends on more of the board
 	certain      // an overline or two fours
 )
 
-type promiseTable [1 << 16]promise
+type valueTable [1 << 16]pointValue
 
-// promises and renjuPromises are the tables without and with forbidden points.
+// plainValues and renjuValues are the tables without and with forbidden points.
 var (
-	promises      = sync.OnceValue(func() *promiseTable { return newPromiseTable(false) })
-	renjuPromises = sync.OnceValue(func() *promiseTable { return newPromiseTable(true) })
+	plainValues = sync.OnceValue(func() *valueTable { return newValueTable(false) })
+	renjuValues = sync.OnceValue(func() *valueTable { return newValueTable(true) })
 )
 
-func newPromiseTable(fouls bool) *promiseTable {
-	t := new(promiseTable)
+func newValueTable(fouls bool) *valueTable {
+	t := new(valueTable)
 	for i := range t {
-		t[i] = promiseOf(rows(i), fouls)
+		t[i] = valueOf(rows(i), fouls)
 	}
 	return t
 }
 
-func promiseOf(r rows, fouls bool) promise {
-	p := promise{tier: noTier}
+func valueOf(r rows, fouls bool) pointValue {
+	p := pointValue{tier: noTier}
 	var count [gomoku.Kinds]int
 	var order int32
 	for d := range gomoku.Direction(gomoku.Directions) {
 		k := r.kind(d)
 		if k >= gomoku.Kinds {
-			return p // no rows at all: the table has room for more kinds than there are
+			return p // not a kind: the table has room for more than there are
 		}
 		count[k]++
-		order += worth[k]
-		if stones[k] > 0 {
-			p.share += worth[k] * share / stones[k]
+		order += rowValue[k]
+		if stonesInRow[k] > 0 {
+			p.share += rowValue[k] * share / stonesInRow[k]
 		}
 	}
 	p.order = int16(min(order, math.MaxInt16))
@@ -126,7 +127,7 @@ func (s *points) count() (n int) {
 	return n
 }
 
-// first is the lowest point of a set that is not empty.
+// first is the lowest point of a nonempty set.
 func (s *points) first() gomoku.Point {
 	for i, w := range s {
 		if w != 0 {
@@ -143,14 +144,14 @@ func (s *points) union(t *points) (u points) {
 	return u
 }
 
-func (s *points) both(t *points) (u points) {
+func (s *points) intersect(t *points) (u points) {
 	for i := range s {
 		u[i] = s[i] & t[i]
 	}
 	return u
 }
 
-func (s *points) without(t *points) (u points) {
+func (s *points) minus(t *points) (u points) {
 	for i := range s {
 		u[i] = s[i] &^ t[i]
 	}
@@ -169,43 +170,43 @@ func (s *points) all() iter.Seq[gomoku.Point] {
 	}
 }
 
-// change is a point's rows before a stone changed them.
+// change is a point and its rows before a stone changed them.
 type change struct {
 	point  gomoku.Point
 	colour gomoku.Colour
 	old    rows
 }
 
-// field is the board with what every point promises, kept up stone by stone.
+// field is the board with the rows of every point, updated stone by stone.
 type field struct {
 	board  gomoku.Board
 	tables [2]*gomoku.Table
-	reach  [2]int // how far a stone's rows matter to a colour
-	table  [2]*promiseTable
-	*ground
+	reach  [2]int // how far from a stone the rows of a colour can change
+	table  [2]*valueTable
+	*boardGeometry
 
-	rows  [2][gomoku.MaxPoints]rows
-	sets  [2][tiers]points        // empty points by what they promise
-	open  points                  // empty points
-	near  points                  // points with a stone nearby
-	crowd [gomoku.MaxPoints]uint8 // how many, for each point
-	sum   [2]int32                // of the stones' shares
+	rows       [2][gomoku.MaxPoints]rows
+	sets       [2][tiers]points        // empty points by tier
+	open       points                  // empty points
+	near       points                  // points near a stone
+	neighbours [gomoku.MaxPoints]uint8 // number of stones near a point
+	sum        [2]int32                // of the shares of a colour's stones
 
 	log   []change
-	marks []int // where in the log each stone's changes begin
+	marks []int // where each stone's changes begin in the log
 }
 
 func newField(b gomoku.Board, set gomoku.Set) *field {
-	f := &field{board: gomoku.NewBoard(b.Size), ground: grounds[b.Size]()}
+	f := &field{board: gomoku.NewBoard(b.Size), boardGeometry: boardGeometries[b.Size]()}
 	for c := range gomoku.Colour(2) {
 		f.tables[c] = gomoku.TableOf(set.Line(c))
 		f.reach[c] = 5
 		if set.Line(c) == gomoku.FiveOrMore {
-			f.reach[c] = 4 // a six is a five too
+			f.reach[c] = 4 // a six counts as a five
 		}
-		f.table[c] = promises()
+		f.table[c] = plainValues()
 		if set.Forbids(c) {
-			f.table[c] = renjuPromises()
+			f.table[c] = renjuValues()
 		}
 	}
 	for p := range gomoku.Point(b.Points) {
@@ -226,25 +227,25 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 			f.bury(p, gomoku.Black)
 		}
 	}
-	f.log, f.marks = f.log[:0], f.marks[:0] // the start is not taken back
+	f.log, f.marks = f.log[:0], f.marks[:0] // the stones of the root are not taken back
 	return f
 }
 
-// ground is what is the same for all fields of one size.
-type ground struct {
+// boardGeometry is shared by all fields of one size.
+type boardGeometry struct {
 	around [gomoku.MaxPoints][]gomoku.Point // the points within nearby steps
-	inside [gomoku.MaxPoints]int32          // how far a point is from the nearest border
+	inside [gomoku.MaxPoints]int32          // distance to the nearest border
 }
 
-var grounds = func() (g [gomoku.MaxSize + 1]func() *ground) {
+var boardGeometries = func() (g [gomoku.MaxSize + 1]func() *boardGeometry) {
 	for size := range g {
-		g[size] = sync.OnceValue(func() *ground { return newGround(gomoku.NewBoard(size).Geometry) })
+		g[size] = sync.OnceValue(func() *boardGeometry { return newBoardGeometry(gomoku.NewBoard(size).Geometry) })
 	}
 	return g
 }()
 
-func newGround(g *gomoku.Geometry) *ground {
-	t := new(ground)
+func newBoardGeometry(g *gomoku.Geometry) *boardGeometry {
+	t := new(boardGeometry)
 	for p := range gomoku.Point(g.Points) {
 		x, y, last := g.Column(p), g.RowOf(p), g.Size-1
 		t.inside[p] = int32(min(x, y, last-x, last-y))
@@ -266,14 +267,14 @@ func (f *field) clone() *field {
 	return &c
 }
 
-func (f *field) promise(p gomoku.Point, c gomoku.Colour) promise { return f.table[c][f.rows[c][p]] }
+func (f *field) value(p gomoku.Point, c gomoku.Colour) pointValue { return f.table[c][f.rows[c][p]] }
 
 // wins reports whether a stone of colour c at the empty point makes five.
 func (f *field) wins(p gomoku.Point, c gomoku.Colour) bool { return f.sets[c][five].has(p) }
 
 // foul reports whether a stone of colour c at the empty point is forbidden.
 func (f *field) foul(p gomoku.Point, c gomoku.Colour) bool {
-	switch f.promise(p, c).foul {
+	switch f.value(p, c).foul {
 	case certain:
 		return true
 	case suspect:
@@ -282,7 +283,7 @@ func (f *field) foul(p gomoku.Point, c gomoku.Colour) bool {
 	return false
 }
 
-// list and unlist put an empty point in the sets of its tier and out of them.
+// list adds an empty point to the sets of its tier, unlist removes it.
 func (f *field) list(p gomoku.Point, c gomoku.Colour, t tier) {
 	for ; t < tiers; t++ {
 		f.sets[c][t].add(p)
@@ -295,16 +296,16 @@ func (f *field) unlist(p gomoku.Point, c gomoku.Colour, t tier) {
 	}
 }
 
-// put sets a stone and brings the rows of all points in its reach up to date.
+// put sets a stone and updates the rows of all points in its reach.
 func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 	for side := range gomoku.Colour(2) {
-		f.unlist(p, side, f.promise(p, side).tier)
+		f.unlist(p, side, f.value(p, side).tier)
 	}
 	f.open.remove(p)
 	f.sum[c] += f.stone(p, c)
 	f.board.Put(p, c)
 	for _, q := range f.around[p] {
-		if f.crowd[q]++; f.crowd[q] == 1 {
+		if f.neighbours[q]++; f.neighbours[q] == 1 {
 			f.near.add(q)
 		}
 	}
@@ -312,12 +313,12 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 	f.spread(p)
 }
 
-// stone is what a stone of c on p adds to the sum: its rows and its place.
+// stone is what a stone of c on p adds to the sum, by its rows and its place.
 func (f *field) stone(p gomoku.Point, c gomoku.Colour) int32 {
-	return f.promise(p, c).share + share*inwards*f.inside[p]
+	return f.value(p, c).share + share*inwards*f.inside[p]
 }
 
-// spread brings the rows of all points around p up to date.
+// spread updates the rows of all points around p.
 func (f *field) spread(p gomoku.Point) {
 	for d := range gomoku.Direction(gomoku.Directions) {
 		line, shift := f.board.LineThrough(p, d)
@@ -327,9 +328,9 @@ func (f *field) spread(p gomoku.Point) {
 	}
 }
 
-// walk updates the points beside p on a line, one way (by bits in the line and
-// step on the board), until for neither colour anything can have changed:
-// behind a stone of the other colour or the border nothing has.
+// walk updates the points on one side of p in a line (bits is the step in the
+// line, step that on the board). It ends where no row of either colour can have
+// changed: a stone of the other colour or the border shields those behind it.
 func (f *field) walk(p gomoku.Point, d gomoku.Direction, line uint64, shift, bits, step int) {
 	reach := f.reach
 	for i := 1; i <= max(reach[0], reach[1]); i++ {
@@ -343,21 +344,21 @@ func (f *field) walk(p gomoku.Point, d gomoku.Direction, line uint64, shift, bit
 		for c := range gomoku.Colour(2) {
 			if reach[c] >= i {
 				if k := f.tables[c].Kind(window, c); f.rows[c][p].kind(d) != k {
-					f.renew(p, c, d, k)
+					f.updateRow(p, c, d, k)
 				}
 			}
 		}
 		if cell != 0 {
-			reach[2-cell] = 0 // 1 is a black stone, in White's way
+			reach[2-cell] = 0 // 1 is a black stone, which blocks White
 		}
 	}
 }
 
-// border is what a line has for the cells off the board, and for dead stones.
+// border is the value of a line's cells off the board and of dead stones.
 const border = 3
 
-// bury makes a stone dead (the continuous rules); unbury takes that back, last
-// buried first.
+// bury makes a stone dead (continuous rules); unbury reverts that, in reverse
+// order.
 func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
 	f.marks = append(f.marks, len(f.log))
 	f.sum[c] -= f.stone(p, c)
@@ -371,28 +372,28 @@ func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
 	f.sum[c] += f.stone(p, c)
 }
 
-// renew notes a row's new kind.
-func (f *field) renew(p gomoku.Point, c gomoku.Colour, d gomoku.Direction, k gomoku.Kind) {
+// updateRow sets the kind of a row.
+func (f *field) updateRow(p gomoku.Point, c gomoku.Colour, d gomoku.Direction, k gomoku.Kind) {
 	old := f.rows[c][p]
 	f.log = append(f.log, change{p, c, old})
-	f.become(p, c, old.with(d, k))
+	f.setRows(p, c, old.with(d, k))
 }
 
-// become replaces a point's rows and all that hangs on them.
-func (f *field) become(p gomoku.Point, c gomoku.Colour, now rows) {
-	was, is := &f.table[c][f.rows[c][p]], &f.table[c][now]
+// setRows replaces a point's rows and updates the sets and sums.
+func (f *field) setRows(p gomoku.Point, c gomoku.Colour, now rows) {
+	before, after := &f.table[c][f.rows[c][p]], &f.table[c][now]
 	f.rows[c][p] = now
 	if f.open.has(p) {
-		if was.tier < is.tier {
-			f.unlist(p, c, was.tier)
-			f.list(p, c, is.tier)
-		} else if is.tier < was.tier {
-			f.list(p, c, is.tier)
+		if before.tier < after.tier {
+			f.unlist(p, c, before.tier)
+			f.list(p, c, after.tier)
+		} else if after.tier < before.tier {
+			f.list(p, c, after.tier)
 		}
 		return
 	}
 	if owner, ok := f.board.At(p); ok && owner == c {
-		f.sum[c] += is.share - was.share
+		f.sum[c] += after.share - before.share
 	}
 }
 
@@ -400,16 +401,16 @@ func (f *field) become(p gomoku.Point, c gomoku.Colour, now rows) {
 func (f *field) restore() {
 	last := len(f.marks) - 1
 	for i := len(f.log) - 1; i >= f.marks[last]; i-- {
-		f.become(f.log[i].point, f.log[i].colour, f.log[i].old)
+		f.setRows(f.log[i].point, f.log[i].colour, f.log[i].old)
 	}
 	f.log, f.marks = f.log[:f.marks[last]], f.marks[:last]
 }
 
-// take takes back the last stone put, which must be p's of colour c.
+// take takes back the last stone put, which is that of colour c on p.
 func (f *field) take(p gomoku.Point, c gomoku.Colour) {
 	f.restore()
 	for _, q := range f.around[p] {
-		if f.crowd[q]--; f.crowd[q] == 0 {
+		if f.neighbours[q]--; f.neighbours[q] == 0 {
 			f.near.remove(q)
 		}
 	}
@@ -417,6 +418,6 @@ func (f *field) take(p gomoku.Point, c gomoku.Colour) {
 	f.sum[c] -= f.stone(p, c)
 	f.open.add(p)
 	for side := range gomoku.Colour(2) {
-		f.list(p, side, f.promise(p, side).tier)
+		f.list(p, side, f.value(p, side).tier)
 	}
 }

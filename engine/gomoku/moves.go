@@ -10,22 +10,22 @@ import (
 
 // The stages of a run through the moves.
 const (
-	stageSettle  uint8 = iota // what makes or stops a five or a double three
-	stageUrgent               // what makes or stops a four or an open three
-	stageNear                 // near a stone
-	stageDistant              // all other points
+	stageDecisive uint8 = iota // makes or stops a five or a double three
+	stageUrgent                // makes or stops a four or an open three
+	stageNear                  // near a stone
+	stageDistant               // all other points
 	stageEnd
 )
 
-// Moves gives the next batch. A four to be met leaves only the points that
-// make five for either side. Otherwise the paper's step comes first, to look
-// for fives and double threes of both sides before any search (section 2.2);
-// then all points where either side makes a four or an open three, the points
-// near a stone, and the rest.
+// Moves implements search.Position. Against a four only the points that make
+// five for either side remain. Otherwise fives and double threes of both sides
+// come first (section 2.2 of the paper looks for them before any search), then
+// all points where either side makes a four or an open three, the points near a
+// stone, and the rest.
 func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
-	if c.Stage == stageSettle && a.forced() {
+	if c.Stage == stageDecisive && a.forced() {
 		c.Stage = stageEnd
 		set := own[five].union(&other[five])
 		buf = a.appendMoves(buf, &set)
@@ -35,7 +35,7 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 		return buf
 	}
 	if c.Mode == search.Noisy {
-		if c.Stage != stageSettle {
+		if c.Stage != stageDecisive {
 			return buf
 		}
 		c.Stage = stageEnd
@@ -45,19 +45,19 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 	urgent := own[open3].union(&other[open3])
 	for len(buf) == 0 && c.Stage < stageEnd {
 		switch c.Stage {
-		case stageSettle, stageUrgent:
+		case stageDecisive, stageUrgent:
 			for p := range urgent.all() {
-				if a.settles(p) == (c.Stage == stageSettle) {
+				if a.decisive(p) == (c.Stage == stageDecisive) {
 					buf = append(buf, a.scoredMove(p))
 				}
 			}
 		case stageNear:
-			rest := a.field.open.without(&urgent)
-			rest = rest.both(&a.field.near)
+			rest := a.field.open.minus(&urgent)
+			rest = rest.intersect(&a.field.near)
 			buf = a.appendMoves(buf, &rest)
 		default:
-			rest := a.field.open.without(&urgent)
-			rest = rest.without(&a.field.near)
+			rest := a.field.open.minus(&urgent)
+			rest = rest.minus(&a.field.near)
 			buf = a.appendMoves(buf, &rest)
 		}
 		c.Stage++
@@ -65,9 +65,10 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 	return buf
 }
 
-// settles: for one of the sides the point is worth a double three or more.
-func (a *position) settles(p gomoku.Point) bool {
-	return max(a.field.promise(p, gomoku.Black).order, a.field.promise(p, gomoku.White).order) >= doubleThree
+// decisive reports whether the point is worth a double three for one of the
+// sides.
+func (a *position) decisive(p gomoku.Point) bool {
+	return max(a.field.value(p, gomoku.Black).order, a.field.value(p, gomoku.White).order) >= doubleThree
 }
 
 // quiet reports whether a move is quiet: a forbidden four is.
@@ -92,9 +93,10 @@ func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 	return a.scoredMove(p), true
 }
 
-// scoredMove orders a point by what it makes and what it denies.
+// scoredMove orders a point by what it makes for its side and what it denies the
+// other.
 func (a *position) scoredMove(p gomoku.Point) search.ScoredMove {
-	own, other := a.field.promise(p, a.toMove), a.field.promise(p, a.toMove.Other())
+	own, other := a.field.value(p, a.toMove), a.field.value(p, a.toMove.Other())
 	e := search.ScoredMove{
 		Move:         gomoku.StoneMove(p),
 		Order:        (ownOrder*int32(own.order)+otherOrder*int32(other.order))*orderScale/8 + inwards*a.field.inside[p],

@@ -5,12 +5,12 @@ import (
 	"sparring/game/gomoku"
 )
 
-// worth is what a row of each kind is worth: the paper's table 2. Its blocked
-// and open twos, threes and fours ("rush" and "live") are our kinds; a double
-// four in one line, which the paper does not name, counts as an open four,
-// having as many points that make five. One is ours: it keeps stones near
-// each other on an empty board.
-var worth = [gomoku.Kinds]int32{
+// rowValue is the value of a row of each kind, from the paper's table 2. Its
+// blocked and open twos, threes and fours ("rush" and "live") are our kinds. A
+// double four in one line, which the paper does not name, counts as an open
+// four, since as many points make it a five. That of One is our addition: it
+// keeps stones near each other on an empty board.
+var rowValue = [gomoku.Kinds]int32{
 	gomoku.One:          4,
 	gomoku.Two:          20,
 	gomoku.OpenTwo:      80,
@@ -22,71 +22,71 @@ var worth = [gomoku.Kinds]int32{
 	gomoku.FiveRow:      10000,
 }
 
-// doubleThree is the worth of a point from which on the paper plays there
-// before it searches (section 2.2: "at least the estimate of a double three").
+// doubleThree is the value of a point at which the paper plays without a search
+// (section 2.2: "at least the estimate of a double three").
 const doubleThree = 2 * 800
 
-// stones is how many stones a row of each kind has: a row is counted once at
-// each of them.
-var stones = [gomoku.Kinds]int32{
+// stonesInRow is the number of stones in a row of each kind. Each of them counts
+// an equal part of the row's value.
+var stonesInRow = [gomoku.Kinds]int32{
 	gomoku.One: 1, gomoku.Two: 2, gomoku.OpenTwo: 2, gomoku.Three: 3, gomoku.OpenThree: 3,
 	gomoku.Four: 4, gomoku.DoubleFour: 4, gomoku.StraightFour: 4, gomoku.FiveRow: 5,
 }
 
-// share is the common denominator of 1 to 5 stones, so that sums stay integers.
+// share is a common denominator of 1 to 5 stones, so that sums are integers.
 const share = 60
 
-// inwards is what a stone is worth for each step from the nearest border. The
-// paper does not have it; without it the engine opened on the edge, for the
-// paper's table sees no difference on an empty board. Small: a whole board
-// across it is worth less than the step from a blocked two to an open one.
+// inwards is the value of a stone for each step from the nearest border. It is
+// not in the paper, whose table makes no difference on an empty board, so that
+// the engine opened on the edge. It is small: across the whole board it is less
+// than the difference of a blocked and an open two.
 const inwards = 3
 
-// The paper's K1 and K2: what the own rows (of the side to move) and the other
-// side's count, in eighths. The paper leaves the ratio open, above 1 for an
-// attacker; the side to move is one, by about half a row's next step.
+// The paper's K1 and K2, the weights of the rows of the side to move and of the
+// other side, in eighths. The paper leaves their ratio open, above 1 for an
+// attacker. The side to move is one: it is ahead by about half a step of a row.
 const (
 	ownEighths   = 9
 	otherEighths = 8
 )
 
-// The evaluation of a position that is won or lost within three plies by what
-// the field shows. Beyond all sums of rows that occur, below MaxEval.
+// The evaluations of positions that the field shows to be won or lost within
+// three plies. They are above all sums of rows that occur, and below MaxEval.
 const (
 	evalFive     search.Score = 27000 // five at the next ply
-	evalOpenFour search.Score = 26000 // an open four at the next ply, unanswerable
-	evalLimit    search.Score = 20000 // all else stays within
+	evalOpenFour search.Score = 26000 // an open four at the next ply
+	evalLimit    search.Score = 20000 // bounds all others
 )
 
-// countedRow is what a row that has counted is worth under the continuous
-// rules: table 2's open four, since each costs about the stones of one.
+// countedRow is the value of a counted row under the continuous rules: that of
+// an open four in table 2, since it takes about as many stones.
 const countedRow = 2000
 
-// Ordering, in units of table 2 times orderScale, so that a difference of an
-// open three outweighs the kernel's history (+-16384) and smaller ones don't.
+// Move ordering is in units of table 2 times orderScale: a difference of an open
+// three outweighs the kernel's history scores (+-16384), smaller ones don't.
 const (
 	orderScale = 16
-	// A point's own worth counts more than what it denies the other side:
-	// of equal rows, the one to move completes his first.
+	// What a point makes counts more than what it denies the other side: of
+	// equal rows, those of the side to move are completed first.
 	ownOrder, otherOrder = 9, 8 // eighths
-	// A forbidden point loses at once: behind all others, history included.
+	// A forbidden point loses at once, so it comes last in spite of any history.
 	foulOrder = -1 << 20
 )
 
-// nearby is how far from a stone, in king's steps, a point counts as near;
-// points further out come last. Two steps hold every point of an open two.
+// nearby is the greatest distance from a stone, in king's steps, at which a
+// point counts as near. Two steps include every point that makes an open two.
 const nearby = 2
 
-// Budgets of the prover in nodes. At the root a tenth of a second pays for
-// itself. At leaves: of the 31 problems of testdata/vcf.txt half take 23 nodes
-// at most, three quarters 149.
+// Budgets of the prover in nodes. At the root they take a tenth of a second. For
+// leaves: of the 31 problems in testdata/vcf.txt half take at most 23 nodes, and
+// three quarters at most 149.
 const (
 	proveRoot = 120000
 	proveLeaf = 60
 )
 
-// failedBits is the logarithm of the number of positions without victory by
-// fours that one worker remembers.
+// failedBits is the binary logarithm of the number of positions without a VCF
+// that a worker remembers.
 const failedBits = 13
 
 // Params are the kernel's data for the game.
@@ -94,11 +94,11 @@ func Params() search.Params {
 	return search.Params{
 		Game:        gomoku.Name,
 		HistorySize: [2]int{gomoku.MaxPoints, 1},
-		// An open three, which wins for the side to move more often than not.
+		// An open three, with which the side to move usually wins.
 		WinScale:   800,
 		Quiescence: true,
-		// Fours and the replies to them go on for ever on a full board; what
-		// wins by them the prover knows.
+		// On a crowded board fours and replies to them could go on without end.
+		// The prover finds what wins by them.
 		QuiescencePlies: 8,
 		ProveRoot:       proveRoot,
 		ProveLeaf:       proveLeaf,

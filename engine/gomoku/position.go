@@ -12,28 +12,28 @@ import (
 
 // position adapts a game to the kernel.
 type position struct {
-	// forcing: a four leaves its owner's opponent only the points that make
-	// five. Not so under the Caro rules, where a stone beyond the end of a row
-	// may stop it too.
+	// forcing: a four leaves the opponent only the points that make five. This
+	// is not so under the Caro rules, where a stone beyond the end of a row may
+	// stop it, too.
 	forcing bool
 	set     gomoku.Set
-	salt    uint64 // of the search key: what else changes the score
+	salt    uint64 // of the search key, by the rules
 	field   *field
 	toMove  gomoku.Colour
 	key     uint64
-	ended   []verdict        // after each stone, from the root
-	rows    [2]int           // that have counted, under the continuous rules
-	buried  [][]gomoku.Point // with each stone; continuous rules only
+	ended   []verdict        // after each stone, beginning with the root
+	rows    [2]int           // counted so far; continuous rules only
+	buried  [][]gomoku.Point // by each stone; continuous rules only
 	failed  *failures        // of the prover; made when first needed
 }
 
-// verdict is how the game stands after a stone.
+// verdict is the state of the game after a stone.
 type verdict uint8
 
 const (
 	goesOn verdict = iota
 	won            // by the side that has just moved
-	lost           // by it: it played a forbidden point
+	lost           // by the side that has just moved: the point was forbidden
 	drawn
 )
 
@@ -48,7 +48,7 @@ func New(p game.Position) (search.Position, error) {
 		return nil, fmt.Errorf("engine/gomoku: %s is in an opening procedure, which package opening decides", g)
 	}
 	set := g.Set()
-	set.Opening = gomoku.Opening{} // over, and of no more account
+	set.Opening = gomoku.Opening{} // the opening procedure is over
 	h := fnv.New64a()
 	h.Write([]byte(set.Name())) // a hash.Hash never fails
 	a := &position{forcing: set.Forcing(), set: set, salt: h.Sum64(), field: newField(g.Board(), set), toMove: g.ToMove(), key: g.Key()}
@@ -70,7 +70,7 @@ func New(p game.Position) (search.Position, error) {
 	return a, nil
 }
 
-// Enter tells of a node before its moves.
+// Enter implements search.Position.
 func (a *position) Enter() search.Node {
 	node := search.Node{Key: a.key, SearchKey: a.key ^ a.salt}
 	switch a.ended[len(a.ended)-1] {
@@ -90,10 +90,10 @@ func (a *position) Enter() search.Node {
 	return node
 }
 
-// forced: the other side threatens five, and that decides what to look at.
+// forced reports whether the other side threatens a five that must be stopped.
 func (a *position) forced() bool { return a.forcing && !a.field.sets[a.toMove.Other()][five].empty() }
 
-// Do sets a stone.
+// Do implements search.Position.
 func (a *position) Do(m game.Move) {
 	at := gomoku.Point(m - 1)
 	now := goesOn
@@ -117,7 +117,7 @@ func (a *position) Do(m game.Move) {
 	a.turn()
 }
 
-// Undo takes it back.
+// Undo implements search.Position.
 func (a *position) Undo(m game.Move) {
 	at := gomoku.Point(m - 1)
 	a.turn()
@@ -129,8 +129,8 @@ func (a *position) Undo(m game.Move) {
 	a.field.take(at, a.toMove)
 }
 
-// counted is the verdict on a full board for the side that moved last: the
-// rows that have counted decide, of which other rules have none.
+// counted is the verdict on a full board for the side that moved last. Only the
+// continuous rules count rows; under others it is a draw.
 func (a *position) counted(mover gomoku.Colour) verdict {
 	switch lead := a.rows[mover] - a.rows[mover.Other()]; {
 	case lead > 0:
@@ -141,8 +141,7 @@ func (a *position) counted(mover gomoku.Colour) verdict {
 	return drawn
 }
 
-// score counts the row that the stone just set has made, if any, as the rules
-// do, and buries it.
+// score counts the row that the last stone made, if scores, and buries it.
 func (a *position) score(at gomoku.Point, scores bool) {
 	c := a.toMove
 	var row []gomoku.Point
@@ -178,14 +177,14 @@ func (a *position) turn() {
 	a.key ^= gomoku.SideKey()
 }
 
-// Pass lets the other side move.
+// Pass implements search.Position.
 func (a *position) Pass() { a.turn() }
 
-// Unpass takes that back.
+// Unpass implements search.Position.
 func (a *position) Unpass() { a.turn() }
 
-// Eval weighs the rows of both sides by table 2, K1 times the own less K2
-// times the other side's, after what is settled at once.
+// Eval is the paper's evaluation, K1 times the rows of the side to move minus K2
+// times the other side's, unless the next plies decide the game.
 func (a *position) Eval() search.Score {
 	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
 	switch {
@@ -203,14 +202,15 @@ func (a *position) Eval() search.Score {
 	return a.weigh(0)
 }
 
-// weigh is K1 times the own rows less K2 times the other side's, and bonus.
+// weigh is K1 times the own rows minus K2 times the other side's, plus bonus.
 func (a *position) weigh(bonus search.Score) search.Score {
 	sum := ownEighths*a.field.sum[a.toMove] - otherEighths*a.field.sum[a.toMove.Other()]
 	return min(max(bonus+search.Score(sum/(8*share)), -evalLimit), evalLimit)
 }
 
-// evalContinuous: rows that have counted are worth a five each, and one that
-// can be made at once nearly as much; nothing ends the game early.
+// evalContinuous is Eval under the continuous rules, where nothing ends the game
+// early: counted rows have a value, and a five that can be made at once nearly
+// the same.
 func (a *position) evalContinuous() search.Score {
 	lead := a.rows[a.toMove] - a.rows[a.toMove.Other()]
 	bonus := search.Score(lead) * countedRow
@@ -223,7 +223,7 @@ func (a *position) evalContinuous() search.Score {
 	return a.weigh(bonus)
 }
 
-// Clone is an independent copy for another worker.
+// Clone implements search.Position.
 func (a *position) Clone() search.Position {
 	c := *a
 	c.field = a.field.clone()

@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePages asks the kernel to back a large slice with huge pages. The tables
-// are read at random, and with pages of 4 KiB nearly every look misses the
-// processor's cache of page addresses too. It is advice: where it can't be
-// followed, nothing is lost but speed.
+// hugePages asks Linux to back a large slice with huge pages. The tables are
+// read at random addresses, and with pages of 4 KiB nearly every read misses the
+// TLB, too. It is only advice: without it everything works, but slower.
 func hugePages[T any](s []T) {
 	const page, least = 4 << 10, 4 << 20
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(s)))

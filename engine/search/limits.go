@@ -8,92 +8,91 @@ import (
 	"sparring/game/clock"
 )
 
-// Limits end a search; the first that is met does. Without any it ends at
-// MaxPly or by Stop.
+// Limits end a search, the first that is reached. Without any it ends at MaxPly
+// or by Stop.
 type Limits struct {
 	Depth int    // plies, 0 is no limit
-	Nodes uint64 // exactly so many at most, pondering included; 0 is no limit
-	Mate  int    // end when a win within so many moves of the mover is found; 0 is no limit
+	Nodes uint64 // at most this many, including those of pondering; 0 is no limit
+	Mate  int    // end with a win in at most this many moves of the side to move; 0 is no limit
 
-	// Hard ends the search wherever it is, counted from From, or from the
-	// call of Start or PonderHit where From is zero. Soft ends it between two root
-	// moves, and counts the time spent pondering too. 0 is no limit.
+	// Hard ends the search at any point, that long after From, which is by
+	// default the time of the call of Start or PonderHit. Soft ends it between
+	// two root moves and also counts the time spent pondering. 0 is no limit.
 	Soft, Hard time.Duration
 	From       time.Time
 	// SoftScale is the factor for Soft as the search goes on; nil is 1.
 	SoftScale func(Progress) float64
 
-	// Clock is what Soft, Hard and From were worked out from, if a clock runs:
-	// for searchers that keep their own time. The kernel does not look at it.
+	// Clock is the clock from which Soft, Hard and From were computed, if there
+	// is one, for searchers with their own time manager. The kernel ignores it.
 	Clock *Clock
-	// MovesToGo is the number of moves until Clock gets its time anew, 0 where
-	// it never does.
+	// MovesToGo is the number of moves until Clock's next time control, 0 if
+	// there is none.
 	MovesToGo int
 
-	// NoBook is for searchers with an opening book: think, whatever it says.
-	// The kernel has none.
+	// NoBook makes a searcher with an opening book ignore it.
 	NoBook bool
 
 	MultiPV int         // lines to find, 0 is one
-	Moves   []game.Move // look at these root moves alone; nil is all
+	Moves   []game.Move // search only these root moves; nil is all
 	Threads int         // goroutines, 0 is one. More than one is not deterministic.
 
-	// Wait keeps the answer back until Stop or PonderHit, even when there is
+	// Wait holds the result back until Stop or PonderHit, even when there is
 	// nothing left to search: for "infinite" analysis and for pondering.
 	Wait bool
 }
 
-// Clock is the time that a move has.
+// Clock is the state of the clocks before a move.
 type Clock struct {
 	Spec         clock.Spec
 	Mine, Theirs clock.State // at the moment At
-	At           time.Time   // since then the mover's clock runs; zero is now
+	At           time.Time   // when the mover's clock began to run; zero is now
 	Overhead     time.Duration
 }
 
-// Progress is how a search goes, for the time manager.
+// Progress is the state of a search for the time manager.
 type Progress struct {
 	Depth            int     // the iteration just finished
 	StableIterations int     // iterations in a row that chose this move
-	WinProbDrop      float64 // how far the winning chance fell since the last iteration; negative if it rose
-	Effort           float64 // share of all nodes that went below the best move
+	WinProbDrop      float64 // since the last iteration; negative if the probability of winning rose
+	Effort           float64 // share of the nodes below the best move
 }
 
-// Info is the state of a running search, one line of it with MultiPV.
+// Info is the state of one line of a running search.
 type Info struct {
 	Depth    int
 	SelDepth int // deepest ply reached
 	Line     int // 1 is the best line
 	Score    Score
-	Bound    Bound // Exact, or what a failed aspiration window says
+	Bound    Bound // Exact, unless the score is outside the aspiration window
 	WinProb  float64
 	Nodes    uint64 // of all lines and threads
 	Time     time.Duration
 	NPS      uint64
 	HashFull int         // thousandths
-	PV       []game.Move // begins with the move that the line is about; own copy
+	PV       []game.Move // a copy
 }
 
-// Result is what a search found.
+// Result is the result of a search.
 type Result struct {
-	Move     game.Move // NoMove where there is no legal one
+	Move     game.Move // NoMove if there is no legal move
 	Ponder   game.Move // the expected reply, NoMove if unknown
-	Score    Score     // from the side to move
-	WinProb  float64   // of winning, draws half
+	Score    Score     // for the side to move
+	WinProb  float64   // draws count half
 	Depth    int       // last finished iteration
 	SelDepth int
 	Nodes    uint64
 	Time     time.Duration
 	PV       []game.Move
-	Source   string // "search" or another below, or the Kind of the Proof that settled it
+	Source   string // one of the constants below, or the Kind of a Proof
 	Lines    []Info // the last state of each line, best first
 
-	// TimedOut reports that the clock ended the search of a reproducible game,
-	// so the move depends on the machine and its load after all.
+	// TimedOut reports that the clock ended the search of a reproducible game: its
+	// move depends on the machine and its load after all.
 	TimedOut bool
 
-	// What a searcher other than the kernel may say beside or instead of a
-	// move. Err is why it has none to give: a fault of its own.
+	// Set by searchers other than the kernel. Err is the fault because of which
+	// there is no move.
 	Resign    bool
 	OfferDraw bool
 	Err       error
@@ -105,8 +104,8 @@ type Result struct {
 // Sources of a Result besides provers.
 const (
 	FromSearch = "search"
-	FromOnly   = "only" // one move to choose from, or none
-	FromBook   = "book" // an opening book, nothing was searched
+	FromOnly   = "only" // there is at most one move
+	FromBook   = "book" // an opening book, without a search
 
 	FromExternal = "external" // an engine that is not ours
 )
@@ -134,8 +133,9 @@ func (p *Params) WDL(s Score) (win, draw, loss float64) {
 }
 
 // WDLModel is a model of win, draw and loss: the probability of winning is
-// 1/(1+exp(-(score-Edge)/Scale)), that of losing the same of the opponent's
-// score, and the rest is a draw. Both are scores; Edge is not negative.
+// 1/(1+exp(-(score-Edge)/Scale)), that of losing is the opponent's probability
+// of winning, and the rest is a draw. Edge and Scale are scores; Edge is not
+// negative.
 type WDLModel struct {
 	Edge  float64 `json:"edge"`
 	Scale float64 `json:"scale"`

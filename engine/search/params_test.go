@@ -26,9 +26,8 @@ func TestSetNumber(t *testing.T) {
 	}
 }
 
-// TestChances: with draws or without, the chances of both sides make one, and
-// grow with the score.
-func TestChances(t *testing.T) {
+// With draws or without, the probabilities add up to one and grow with the score.
+func TestWinProb(t *testing.T) {
 	plain := Params{WinScale: 200}
 	if got := plain.WinProb(200); math.Abs(got-0.731) > 0.001 {
 		t.Errorf("a score of WinScale wins %.4f, want 0.731", got)
@@ -52,7 +51,7 @@ func TestChances(t *testing.T) {
 				t.Errorf("%d: %g won and %g lost, for the opponent %g and %g", s, win, loss, theirs, ours)
 			}
 			if c := p.WinProb(s); c < last {
-				t.Errorf("%d: chance %g, less than for a lower score", s, c)
+				t.Errorf("score %d: win probability %g, less than for a lower score", s, c)
 			} else {
 				last = c
 			}

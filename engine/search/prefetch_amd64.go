@@ -1,9 +1,9 @@
 package search
 
-// prefetch begins to bring a bucket into the processor's cache and waits for
-// nothing. The compiler has no instruction for it, and a load whose result is
-// thrown away still holds up all that comes after it until it is there. It
-// computes nothing, so that there is nothing to hold against its twin.
+// prefetch starts to load a bucket into the processor's cache and does not wait
+// for it. Go has no prefetch intrinsic, and an ordinary load would stall the
+// instructions after it. It computes nothing, so there is nothing to test against
+// a version in Go.
 //
 //go:noescape
 func prefetch(b *bucket)

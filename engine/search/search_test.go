@@ -32,8 +32,8 @@ func TestAgainstMinimax(t *testing.T) {
 	}
 }
 
-// With repetitions the value still has to be minimax's as long as no score
-// comes from the table; what the table adds is tested apart.
+// With repetitions the value must still be minimax's as long as no score comes
+// from the table.
 func TestRepetitionAgainstMinimax(t *testing.T) {
 	for seed := range uint64(6) {
 		g := cyclic(seed)
@@ -48,14 +48,14 @@ func cyclic(seed uint64) *searchtest.Graph {
 	return g
 }
 
-// A score by repetition must not travel to a line where nothing is repeated:
-// whatever was searched before with the same table, a proven win or loss is
-// one on a cold table too, at a depth that sees as far.
+// A score by repetition must not reach a line without the repetition through the
+// table. Here wins come from repetition alone, so no score may be a proven win,
+// whatever was searched before with the same table.
 func TestNoRepetitionInTable(t *testing.T) {
 	claims := 0
 	for seed := range uint64(40) {
 		g := cyclic(seed)
-		g.Settled, g.Dead = 0, 0 // wins come from repetition alone
+		g.Terminal, g.Dead = 0, 0 // wins come from repetition alone
 		params := with(g.Params(), exact...)
 		warm := newGame(params)
 		for v := range g.Vertices {
@@ -69,7 +69,7 @@ func TestNoRepetitionInTable(t *testing.T) {
 		}
 	}
 	if claims == 0 {
-		t.Error("no win by repetition was met: the test shows nothing")
+		t.Error("no win by repetition occurred, so the test shows nothing")
 	}
 }
 
@@ -141,13 +141,12 @@ func TestLineIsLegal(t *testing.T) {
 	}
 }
 
-// What a prover settles is a value that plain search finds too, when it looks
-// as far.
+// A plain search that is deep enough finds the same score as the prover.
 func TestProverAgrees(t *testing.T) {
 	proofs := 0
 	for seed := range uint64(60) {
 		g := searchtest.NewGraph(seed)
-		g.Settled = 15
+		g.Terminal = 15
 		params := g.Params()
 		params.ProveRoot = 100
 		r := find(g, params, search.Limits{Depth: 3})
@@ -163,7 +162,7 @@ func TestProverAgrees(t *testing.T) {
 		}
 	}
 	if proofs == 0 {
-		t.Error("no proof met")
+		t.Error("no proof occurred")
 	}
 }
 
@@ -174,7 +173,7 @@ func TestMultiPV(t *testing.T) {
 	if len(r.Lines) != 3 {
 		t.Fatalf("%d lines, want 3", len(r.Lines))
 	}
-	// Each line is the best among the moves that the lines before leave.
+	// Each line is the best of the moves that don't lead an earlier line.
 	var used []game.Move
 	for i, l := range r.Lines {
 		if l.Line != i+1 {
@@ -209,10 +208,10 @@ func TestSearchMoves(t *testing.T) {
 	}
 }
 
-// deep is a game that no search comes to the end of.
+// deep is a game that no search exhausts.
 func deep() (*searchtest.Graph, search.Params) {
 	g := searchtest.NewGraph(9)
-	g.Settled, g.Dead, g.Vertices = 0, 0, 1_000_000
+	g.Terminal, g.Dead, g.Vertices = 0, 0, 1_000_000
 	return g, with(g.Params(), exact...)
 }
 
@@ -227,7 +226,7 @@ func TestStopLeavesTheTableUsable(t *testing.T) {
 	if _, ok := g.Find(r.Move); !ok {
 		t.Fatalf("stopped search answers illegal move %d", r.Move)
 	}
-	s.Stop() // once more does no harm
+	s.Stop() // a second call does nothing
 	small := searchtest.NewGraph(4)
 	for depth := 1; depth <= 5; depth++ {
 		want := searchtest.Minimax(small, params, depth)
@@ -261,8 +260,8 @@ func TestPonderWaitsForTheHit(t *testing.T) {
 	s.Wait()
 }
 
-// Time spent pondering counts against the soft limit of the hit, and the soft
-// limit is looked at within an iteration: without that this would take an hour.
+// Time spent pondering counts against the soft limit after a ponder hit, and the
+// soft limit is checked within an iteration: otherwise this would take an hour.
 func TestHitAfterLongPondering(t *testing.T) {
 	g, params := deep()
 	game := newGame(params)
@@ -303,7 +302,7 @@ func TestThreads(t *testing.T) {
 		all = append(all, k.NewGame(search.GameOptions{}).Start(g, search.Limits{Depth: 6, Threads: 3}, nil))
 	}
 	for _, s := range all {
-		// The score is not compared: a helper may have looked deeper.
+		// The score is not compared: a helper may have searched deeper.
 		r := s.Wait()
 		if _, ok := g.Find(r.Move); !ok || r.Depth < 6 {
 			t.Errorf("move %d at depth %d", r.Move, r.Depth)
@@ -324,8 +323,7 @@ func TestOverRoot(t *testing.T) {
 	}
 }
 
-// The switches are worth having: with all of them the same depth takes fewer
-// nodes than with none.
+// With all exact switches the same depth takes fewer nodes than with none.
 func TestSwitchesSaveNodes(t *testing.T) {
 	var none, all uint64
 	for seed := range uint64(10) {
@@ -364,9 +362,8 @@ func TestKeepHistory(t *testing.T) {
 	}
 }
 
-// Pruning may miss a win, but must not claim one that is not there: with every
-// switch on, alone and together, a proven score holds against plain search
-// that looks as far.
+// Pruning may miss a win but must not claim a false one: with the switches on,
+// alone and together, plain search of sufficient depth confirms a proven score.
 func TestProvenIsTrue(t *testing.T) {
 	sets := [][]string{searchtest.All()}
 	for _, name := range searchtest.All() {
@@ -375,7 +372,7 @@ func TestProvenIsTrue(t *testing.T) {
 	claims := 0
 	for seed := range uint64(25) {
 		g := searchtest.NewGraph(seed)
-		g.Settled = 8
+		g.Terminal = 8
 		for _, on := range sets {
 			r := find(g, with(g.Params(), on...), search.Limits{Depth: 6})
 			far := search.Win - max(r.Score, -r.Score)
@@ -383,7 +380,7 @@ func TestProvenIsTrue(t *testing.T) {
 				continue
 			}
 			claims++
-			// One ply more: quiescence does not see that a node has no move.
+			// One ply more, because quiescence does not see that a node has no move.
 			want := searchtest.Minimax(g, g.Params(), int(far)+1)
 			if (r.Score > 0 && want < search.WinBound) || (r.Score < 0 && want > -search.WinBound) {
 				t.Fatalf("seed %d, %v: claims %d, minimax of depth %d says %d", seed, on, r.Score, far+1, want)
@@ -391,16 +388,16 @@ func TestProvenIsTrue(t *testing.T) {
 		}
 	}
 	if claims == 0 {
-		t.Error("no proven score met")
+		t.Error("no proven score occurred")
 	}
 }
 
-// What holds for the exact switches must hold with all: no node too many, a
-// legal line, the same answer twice.
+// With all switches, too, a search keeps its node limit, gives a legal line, and
+// finds the same again.
 func TestAllSwitches(t *testing.T) {
 	for seed := range uint64(15) {
 		g, _ := deep()
-		g.Seed, g.Settled, g.Dead = seed, 2, 1
+		g.Seed, g.Terminal, g.Dead = seed, 2, 1
 		params := with(g.Params(), searchtest.All()...)
 		params.ProveLeaf = 5
 		r := find(g, params, search.Limits{Nodes: 20_000})
@@ -422,10 +419,10 @@ func TestAllSwitches(t *testing.T) {
 	}
 }
 
-// TestAllNumbers: no value of a number that may be set breaks a search.
+// No value of a number breaks a search.
 func TestAllNumbers(t *testing.T) {
 	g, _ := deep()
-	g.Settled, g.Dead = 2, 1
+	g.Terminal, g.Dead = 2, 1
 	for _, name := range search.NumberNames() {
 		for _, n := range []int{0, 1, 1 << 15} {
 			params := with(g.Params(), searchtest.All()...)

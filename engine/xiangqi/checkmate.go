@@ -11,7 +11,7 @@ import (
 // kindCheckmate names proofs by checks.
 const kindCheckmate = "checks"
 
-// mateDepth is how many moves of the attacker a proof may take.
+// mateDepth is the greatest number of attacking moves in a proof.
 const mateDepth = 20
 
 // Prove looks the position up in the endgame tables, or else looks for a win
@@ -23,10 +23,10 @@ func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 	return p.proveByChecks(budget, stop)
 }
 
-// proveByChecks looks for a win by checks alone, each of which leaves the
-// enemy few answers: it goes much deeper than a search that must look at quiet
-// moves too. The shortest such win is found first. A line that comes to a
-// position which stood before, or to the move limit, proves nothing.
+// proveByChecks looks for a win by checks alone. Each of them leaves the opponent
+// few replies, so it goes much deeper than a search with quiet moves. It finds
+// the shortest win first. A line that repeats a position or reaches the move
+// limit proves nothing.
 func (p *position) proveByChecks(budget int, stop func() bool) (proof search.Proof, nodes int, ok bool) {
 	a := attacker{position: p, budget: budget, stop: stop}
 	defer func() { nodes = a.nodes }()
@@ -38,7 +38,7 @@ func (p *position) proveByChecks(budget int, stop func() bool) (proof search.Pro
 			return search.Proof{Score: search.Win - search.Score(plies), Line: line, Kind: kindCheckmate}, a.nodes, true
 		}
 		if !a.cut || a.spent() {
-			break // no line was cut short: there is nothing deeper
+			break // no line was cut short, so there is nothing deeper
 		}
 	}
 	return search.Proof{}, a.nodes, false
@@ -49,18 +49,18 @@ type attacker struct {
 	*position
 	budget, nodes int
 	stop          func() bool
-	cut           bool                       // a line reached the depth with the enemy still in check
-	checks        [mateDepth][]checkingMove  // room, by how many checks were given before
-	line          [mateDepth + 1][]game.Move // the win found, by the same
+	cut           bool                       // a line ended at the depth limit with a check
+	checks        [mateDepth][]checkingMove  // buffers, by the number of checks given before
+	line          [mateDepth + 1][]game.Move // the win found, likewise
 }
 
-// checkingMove is a check and how many answers it leaves.
+// checkingMove is a check and the number of replies to it.
 type checkingMove struct {
 	move    game.Move
 	answers int
 }
 
-// stopEvery is how many nodes go by between two looks at stop.
+// stopEvery is the number of nodes between two calls of stop.
 const stopEvery = 256
 
 func (a *attacker) spent() bool {
@@ -70,8 +70,8 @@ func (a *attacker) spent() bool {
 	return a.nodes >= a.budget
 }
 
-// wins reports whether the side to move mates with at most depth checks. At
-// is how many it has given before.
+// wins reports whether the side to move mates with at most depth checks, after at
+// checks given before.
 func (a *attacker) wins(depth, at int) bool {
 	checks := a.listChecks(a.checks[at][:0])
 	a.checks[at] = checks
@@ -101,8 +101,8 @@ func (a *attacker) wins(depth, at int) bool {
 	return false
 }
 
-// mated reports whether all answers to the check lose; line[at+1] is then the
-// one that lasts longest, with what follows.
+// mated reports whether all replies to the check lose; line[at+1] is then the one
+// that lasts longest, with its continuation.
 func (a *attacker) mated(depth, at int) bool {
 	if a.undecided() {
 		return false
@@ -128,14 +128,14 @@ func (a *attacker) mated(depth, at int) bool {
 	return true
 }
 
-// undecided reports whether the game would have to be judged by more than the
-// board.
+// undecided reports whether the result depends on more than the board: on a
+// repetition or the move limit.
 func (a *attacker) undecided() bool {
 	node := a.Enter()
 	return node.Over || node.NoTable
 }
 
-// listChecks are the checks of the side to move, those with the fewest answers
+// listChecks are the checks of the side to move, those with the fewest replies
 // first.
 func (a *attacker) listChecks(list []checkingMove) []checkingMove {
 	b := a.board

@@ -15,9 +15,9 @@ const (
 	stageEnd
 )
 
-// Moves gives the next batch. Which captures lose the exchange is kept in the
-// cursor's W, one bit for each in the order of generation, so that the last
-// stage need not work it out again.
+// Moves implements search.Position. The cursor's Bits mark the captures that lose
+// the exchange, in the order of generation, so that the last stage need not
+// compute it again.
 func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	b := p.board
@@ -44,7 +44,7 @@ func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 	return buf
 }
 
-// quiets are the quiet moves, or only those that give check.
+// quiets gives the quiet moves, or only those that give check.
 func (p *position) quiets(buf []search.ScoredMove, checks bool) []search.ScoredMove {
 	b := p.board
 	checking := b.Checking()
@@ -70,7 +70,7 @@ func (p *position) quiets(buf []search.ScoredMove, checks bool) []search.ScoredM
 	return buf
 }
 
-// evasions are all moves out of check.
+// evasions gives all moves out of check.
 func (p *position) evasions(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	b := p.board
 	want := b.All(b.Side().Other())
@@ -91,7 +91,7 @@ func (p *position) evasions(buf []search.ScoredMove, c *search.Cursor) []search.
 	return buf
 }
 
-// captures gives those that don't lose the exchange and marks the others.
+// captures gives the captures that don't lose the exchange and marks the others.
 func (p *position) captures(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	b := p.board
 	b.Reaches(&p.reaches, b.All(b.Side().Other()))

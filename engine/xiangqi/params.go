@@ -7,9 +7,10 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// Params are the kernel's parameters for the game. What each heuristic is worth
-// stands in docs/search.md. Numbers without an origin are from two designs of
-// 932 and 616 games at 10,000 nodes, in which each had one of two values by lot.
+// Params are the kernel's parameters for the game. docs/search.md has the worth of
+// each heuristic. Numbers without an origin are from two screening experiments
+// of 932 and 616 games at 10,000 nodes, in which each had one of two values at
+// random.
 func Params() search.Params {
 	return search.Params{
 		Game:              rules.Name,
@@ -36,14 +37,14 @@ func Params() search.Params {
 	}
 }
 
-// margins are those of a unit of 200, a little less than half a horse (estimate),
-// but for three.
+// margins are the default margins for a WinScale of 200, a little less than half
+// a horse (estimate), except for three.
 func margins() search.Margins {
 	m := search.DefaultMargins(200)
 	m.Aspiration, m.ReverseFutility, m.SEEQuiet = 15, 85, 20
 	return m
 }
 
-// proveRoot is what a search for mate by checks may take before each search: a
-// few milliseconds, where there are that many checks at all (estimate).
+// proveRoot is the node budget of the search for mate by checks before each
+// search: a few milliseconds, if there are that many checks at all (estimate).
 const proveRoot = 4000

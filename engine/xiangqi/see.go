@@ -6,21 +6,21 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// SEE reports whether the exchange that m starts on its target gains at least
-// threshold, each side capturing with its cheapest piece or stopping. Pieces
-// that leave open lines for rooks, add or take screens for cannons and free
-// legs for horses. Pins are not seen.
+// SEE reports whether the exchange that m starts on its target square gains at
+// least threshold, if each side captures with its cheapest piece or stops. Pieces
+// that leave open lines for rooks, add or remove screens of cannons, and free the
+// legs of horses. Pins are ignored.
 func (p *position) SEE(m game.Move, threshold search.Score) bool {
 	b := p.board
 	from, to := rules.From(m), rules.To(m)
-	// balance is what the side that just moved has gained over its threshold.
+	// balance is the gain of the side that just moved, above its threshold.
 	balance := pieceValue[b.At(to).Kind()] - int32(threshold)
 	if balance < 0 {
 		return false
 	}
 	next := pieceValue[b.At(from).Kind()] // what stands on the target now
 	if balance -= next; balance >= 0 {
-		return true // even losing the piece for nothing
+		return true // even if the piece is lost for nothing
 	}
 	occupied := b.Occupied().Without(rules.Only(from)).Or(rules.Only(to))
 	mover := b.Side()
@@ -32,22 +32,21 @@ func (p *position) SEE(m game.Move, threshold search.Score) bool {
 			break
 		}
 		if kind == rules.King && attackers.Meets(b.All(mover.Other())) {
-			break // the king may not capture what is guarded
+			break // the king may not capture a guarded piece
 		}
 		occupied = occupied.Without(rules.Only(attacker))
-		// From here on balance is seen from the new mover's side, were its
-		// piece lost at once.
+		// Now balance is that of the new mover, assuming that its piece is lost.
 		next = pieceValue[kind]
 		if balance = -balance - 1 - next; balance >= 0 {
-			mover = mover.Other() // it can afford that: the other side stops here
+			mover = mover.Other() // it still gains, so the other side stops
 			break
 		}
 	}
-	// Who could not or would not go on has lost the exchange.
+	// The side that did not continue has lost the exchange.
 	return mover != b.Side()
 }
 
-// cheapestOf picks the piece of a set that joins an exchange first.
+// cheapestOf is the least valuable piece of a set.
 func (p *position) cheapestOf(set rules.Bits) (rules.Square, rules.Kind) {
 	if !set.Any() {
 		return rules.NoSquare, rules.NoKind

@@ -96,7 +96,7 @@ func (p *position) certain(distance int) bool {
 
 // settle ends a node whose outcome is in the tables. That neither side can
 // force a mate does not end it: the rules on repetition may still decide.
-func (p *position) settle(node *search.Node) {
+func (p *position) probeNode(node *search.Node) {
 	if node.Over || p.board.Occupied().Count() > p.tables.Men() {
 		return
 	}
@@ -117,7 +117,7 @@ func (p *position) lookUp() (search.Proof, bool) {
 		return search.Proof{}, false
 	}
 	var node search.Node
-	if p.settle(&node); !node.Over {
+	if p.probeNode(&node); !node.Over {
 		return search.Proof{}, false
 	}
 	return search.Proof{Score: node.Verdict, Line: p.tables.Line(p.board, search.MaxPly), Kind: "tablebase"}, true

@@ -1,6 +1,6 @@
-// Package xiangqi makes the kernel of package search play Xiangqi: it gives
-// order and worth to the moves and positions of the rules' fast board. New
-// and Params are all that a caller needs.
+// Package xiangqi is the kernel's adapter for Xiangqi: move generation and
+// ordering on the board of the rules, evaluation and parameters. [Adapter] is its
+// row in the table of package engine.
 package xiangqi
 
 import (
@@ -26,8 +26,8 @@ type position struct {
 	past   past
 }
 
-// New adapts a game's position, with its history and its rules. It fails on
-// another game's.
+// New adapts a position with its history and rules. The error is for a position
+// of another game.
 func New(p game.Position) (search.Position, error) {
 	x, ok := p.(*rules.Position)
 	if !ok {
@@ -45,16 +45,16 @@ func New(p game.Position) (search.Position, error) {
 // accumulator are the sums of the current node.
 func (p *position) accumulator() *accumulator { return &p.accumulators[len(p.accumulators)-1] }
 
-// Near the move limit a score depends on the plies left. The table keeps
-// scores apart by limitStep plies from limitFar plies before the limit on, and
-// is not trusted at all from limitNear on.
+// Near the move limit a score depends on the number of plies left. From limitFar
+// plies before the limit on, the hash table tells positions apart by limitStep
+// plies; from limitNear on it is not used.
 const (
 	limitFar  = 40
 	limitStep = 8
 	limitNear = 12
 )
 
-// Enter tells the kernel of the position.
+// Enter implements search.Position.
 func (p *position) Enter() search.Node {
 	b := p.board
 	st := b.State()
@@ -81,7 +81,7 @@ func (p *position) Enter() search.Node {
 		}
 	}
 	if p.tables != nil {
-		p.settle(&node)
+		p.probeNode(&node)
 	}
 	return node
 }
@@ -92,9 +92,10 @@ func (p *position) attackers(c rules.Color) rules.Bits {
 	return b.Of(rules.MakePiece(c, rules.Rook)).Or(b.Of(rules.MakePiece(c, rules.Horse))).Or(b.Of(rules.MakePiece(c, rules.Cannon)))
 }
 
-// repeated judges a position that stood before. Once is enough when it stood
-// in the line searched, because who made it come again can do so for ever;
-// what lies before the root must have come as often as the rules demand.
+// repeated applies the repetition rules to a position that has occurred before.
+// One earlier occurrence is enough if it is in the line searched, because the
+// players can repeat it forever. Before the root the rules' number of
+// occurrences is needed.
 func (p *position) repeated(node *search.Node) bool {
 	b := p.board
 	span := b.Recurrence(1)
@@ -118,10 +119,11 @@ func (p *position) repeated(node *search.Node) bool {
 	return true
 }
 
-// KeyAfter is right but near the move limit.
+// KeyAfter implements search.KeyPrefetcher. It is right except near the move
+// limit.
 func (p *position) KeyAfter(m game.Move) uint64 { return p.board.KeyAfter(m) ^ p.salt }
 
-// Do makes a move that Moves or Find gave here.
+// Do implements search.Position.
 func (p *position) Do(m game.Move) {
 	from, to := rules.From(m), rules.To(m)
 	next := *p.accumulator()
@@ -133,19 +135,19 @@ func (p *position) Do(m game.Move) {
 	p.board.Do(m)
 }
 
-// Undo takes back the last Do.
+// Undo implements search.Position.
 func (p *position) Undo(game.Move) {
 	p.accumulators = p.accumulators[:len(p.accumulators)-1]
 	p.board.Undo()
 }
 
-// Pass lets the other side move.
+// Pass implements search.Position.
 func (p *position) Pass() { p.board.Pass() }
 
-// Unpass takes back a Pass.
+// Unpass implements search.Position.
 func (p *position) Unpass() { p.board.Unpass() }
 
-// Clone is an independent copy for another worker.
+// Clone implements search.Position.
 func (p *position) Clone() search.Position {
 	c := *p
 	c.board = p.board.Clone()

@@ -50,8 +50,11 @@ func (k Kind) Example() string { return examples[k] }
 
 // Forms lists an example of every kind, for help and error texts.
 func Forms() string {
-	limited := examples[Unlimited+1:]
-	return strings.Join(limited, ", ") + " or " + examples[Unlimited]
+	var limited []string
+	for _, k := range Kinds()[Unlimited+1:] {
+		limited = append(limited, k.Example())
+	}
+	return strings.Join(limited, ", ") + " or " + Unlimited.Example()
 }
 
 // Spec is a time control. The zero value is unlimited.

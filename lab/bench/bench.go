@@ -1,8 +1,7 @@
 // Package bench searches a fixed set of positions of every game to a fixed
-// depth. The nodes that this takes are the same on every run and machine: their
-// sum is the signature of the engine's behaviour. A change that is meant to
-// alter nothing keeps it; one that alters play shows a match result beside the
-// new signature.
+// depth. The number of nodes is the same on every run and machine: the sum is
+// the signature of the engine's behaviour. A refactoring keeps it; a commit that
+// changes play has a match result beside the new signature.
 package bench
 
 import (
@@ -19,7 +18,7 @@ import (
 // hashBytes is the size of the table, which every position finds empty.
 const hashBytes = 16 << 20
 
-// Tally is what one game's positions took.
+// Tally is the result for one game.
 type Tally struct {
 	Nodes uint64
 	Each  []uint64 // nodes of each position
@@ -50,7 +49,7 @@ func Run(w io.Writer) (signature uint64, err error) {
 	return signature, err
 }
 
-// suite is the adapter of a game, which has its positions.
+// suite is the adapter of a game, with the positions.
 func suite(gameName string) (adapter.Adapter, error) {
 	a, err := engine.Adapter(gameName)
 	if err == nil {
@@ -66,7 +65,7 @@ func measurable(a adapter.Adapter) error {
 	return nil
 }
 
-// run searches the positions to a depth with some heuristics turned on or off.
+// run searches the positions to a depth, with some heuristics switched on or off.
 func run(a adapter.Adapter, depth int, switches map[string]bool) (t Tally, err error) {
 	e, err := engine.New(a.Game, engine.Options{HashBytes: hashBytes, Threads: 1, Switches: switches})
 	if err != nil {

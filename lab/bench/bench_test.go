@@ -13,7 +13,7 @@ import (
 	"sparring/game/catalog"
 )
 
-// signature is the number of nodes that Run must take. Change it only together
+// signature is the number of nodes that Run must search. Change it only together
 // with a change of play, and show a match result in the same commit.
 const signature = 303606
 
@@ -77,15 +77,15 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkThreads searches each position of a game, and the one three plies on,
-// to its deep depth with one thread and with two, five times each with an empty table.
-// It reports nodes per second and the time to depth with one thread as ratios to
-// those with two: time as a geometric mean over the positions.
+// BenchmarkThreads searches each position of a game, and the one three plies later,
+// to the depth Bench.Deep with one thread and with two, five times each with an
+// empty table. It reports the speed-up by the second thread in nodes per second
+// and in time to depth (geometric mean over the positions).
 func BenchmarkThreads(b *testing.B) {
 	const runs = 5
 	for _, s := range suites(b) {
 		b.Run(s.Game, func(b *testing.B) {
-			positions, err := andOn(s)
+			positions, err := withLater(s)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -126,8 +126,8 @@ func BenchmarkThreads(b *testing.B) {
 	}
 }
 
-// andOn are a suite's positions, and those three plies on as one thread plays.
-func andOn(s adapter.Adapter) (all []game.Position, err error) {
+// withLater are a game's positions, and those three plies later.
+func withLater(s adapter.Adapter) (all []game.Position, err error) {
 	e, err := engine.New(s.Game, engine.Options{HashBytes: hashBytes})
 	if err != nil {
 		return nil, err
@@ -156,14 +156,13 @@ func andOn(s adapter.Adapter) (all []game.Position, err error) {
 	return all, nil
 }
 
-// BenchmarkSwitches searches with each heuristic the other way round, and
-// reports the nodes that the positions then take to their depth, as a ratio to
-// those of the usual search (geometric mean): docs/search.md has the figures. It says what a
-// heuristic saves, not what it is worth: those that look away from moves save
-// most.
+// BenchmarkSwitches inverts each heuristic's switch and reports the number of
+// nodes to depth as a ratio to the usual search (geometric mean over the
+// positions): docs/search.md has the figures. They show what a heuristic saves,
+// not what it is worth: pruning more always searches fewer nodes.
 func BenchmarkSwitches(b *testing.B) {
 	for _, s := range suites(b) {
-		// Chance has less of a say where the trees are larger.
+		// Random variation is smaller in larger trees.
 		depth := s.Bench.Depth + 2
 		if s.Game == "amazons" {
 			depth = s.Bench.Depth

@@ -9,10 +9,9 @@ import (
 	"sparring/engine/search"
 )
 
-// Exact names the switches that do not change the value of a fixed-depth
-// search. HashCutoff belongs to them only where a position always stands at
-// the same ply and quiescence has no limit: elsewhere the table may know a
-// deeper value.
+// Exact names the switches that do not change the value of a fixed-depth search.
+// HashCutoff is one only if a position always occurs at the same ply and
+// quiescence is unlimited: otherwise the table may have a deeper value.
 var Exact = []string{"IterativeDeepening", "FailSoft", "Aspiration", "PVS", "SEEOrder", "HashMove", "HashCutoff", "Killers", "CounterMoves", "History",
 	"ContinuationHistory", "NoisyHistory", "MateDistance"}
 
@@ -24,7 +23,7 @@ func Without(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(Exact), func(n string) bool { return slices.Contains(names, n) })
 }
 
-// With is the parameters with just the named switches on.
+// With is the parameters with only the named switches on.
 func With(params search.Params, names ...string) search.Params {
 	params.On = search.Switches{}
 	v := reflect.ValueOf(&params.On).Elem()
@@ -34,14 +33,14 @@ func With(params search.Params, names ...string) search.Params {
 	return params
 }
 
-// Find runs one search to its end, on a table of its own.
+// Find runs one search to its end, on a new kernel.
 func Find(p search.Position, params search.Params, limits search.Limits) search.Result {
 	return search.New(params, search.NewTable(1<<16)).NewGame(search.GameOptions{}).Start(p, limits, nil).Wait()
 }
 
-// Against holds the kernel against Minimax at depths up to deepest, with the
-// named switches in many combinations: none, all, each alone, all but each,
-// and some at random. Score and move must be minimax's.
+// Against compares the kernel with Minimax at depths up to deepest, with the named
+// switches in many combinations: none, all, each alone, all but each, and some
+// at random. The score must be that of minimax, the move one of its best.
 func Against(t *testing.T, p search.Position, params search.Params, deepest int, switches []string) {
 	t.Helper()
 	params.ProveRoot, params.ProveLeaf = 0, 0

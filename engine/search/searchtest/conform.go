@@ -1,7 +1,7 @@
-// Package searchtest holds what the tests of the kernel and of the game
-// adapters share: [Conform], the conformance suite for an adapter;
-// [Minimax], plain search to hold the kernel against; and [Graph], a toy game
-// that has everything a kernel can meet.
+// Package searchtest has what the tests of the kernel and of the game adapters
+// share: [Conform], the conformance tests for an adapter; [Minimax], a plain
+// search to compare the kernel with; and [Graph], a toy game with everything that
+// a kernel must handle.
 package searchtest
 
 import (
@@ -35,10 +35,10 @@ type TB interface {
 	Failed() bool
 }
 
-// Conform holds an adapter against the contract of search.Position along
-// random walks: moves against an independent list, Find against membership,
-// Do, Undo, Pass, cursors and clones against what they must leave unchanged,
-// and incremental state against an adapter made afresh.
+// Conform tests an adapter against the contract of search.Position along random
+// walks: moves against an independent list, Find against that list, Do, Undo,
+// Pass, cursors and clones for what they must leave unchanged, and incremental
+// state against a new adapter.
 func Conform(t TB, s Subject) {
 	t.Helper()
 	if s.Legal == nil {
@@ -63,7 +63,7 @@ func Conform(t TB, s Subject) {
 	}
 }
 
-// walker follows one random walk, the game and the adapter side by side.
+// walker is one random walk of the game and the adapter.
 type walker struct {
 	t    TB
 	s    *Subject
@@ -73,7 +73,7 @@ type walker struct {
 	p    search.Position
 }
 
-// snapshot is all that a position shows at one node.
+// snapshot is everything that a position returns at one node.
 type snapshot struct {
 	node  search.Node
 	eval  search.Score
@@ -92,24 +92,24 @@ func (w *walker) run() {
 	w.p = w.fresh()
 	for range w.s.Plies {
 		node := w.p.Enter()
-		w.verdict(node)
+		w.checkVerdict(node)
 		if w.g.Outcome().Over() {
 			return
 		}
 		if node.Over {
-			// The adapter judged a repetition that the game lets pass; no
-			// search goes on from here, but a game may.
+			// The adapter ended the game by a repetition, the rules do not. A
+			// search does not continue from here, but a game may.
 			w.p = w.fresh()
 			node = w.p.Enter()
 		}
-		snap := w.look(node)
-		w.incremental(snap)
-		w.moves(snap)
-		w.find(snap)
-		w.doUndo(snap)
-		w.pass(snap)
-		w.cursors(snap)
-		w.clone(snap)
+		snap := w.snapshot(node)
+		w.checkIncremental(snap)
+		w.checkMoves(snap)
+		w.checkFind(snap)
+		w.checkDoUndo(snap)
+		w.checkPass(snap)
+		w.checkCursors(snap)
+		w.checkClone(snap)
 		if len(snap.all) == 0 {
 			return
 		}
@@ -129,8 +129,8 @@ func (w *walker) fresh() search.Position {
 	return p
 }
 
-// verdict holds Over against the game's own outcome.
-func (w *walker) verdict(node search.Node) {
+// checkVerdict compares Over with the game's own outcome.
+func (w *walker) checkVerdict(node search.Node) {
 	w.t.Helper()
 	if node.Key != w.g.Key() {
 		w.fatalf("Enter: Key %016x, the game's is %016x", node.Key, w.g.Key())
@@ -172,7 +172,7 @@ func sign(s search.Score) int {
 	return 0
 }
 
-// batches runs a cursor to its end.
+// batches are all moves of a cursor.
 func batches(p search.Position, mode search.Mode) []search.ScoredMove {
 	var all, buf []search.ScoredMove
 	c := search.Cursor{Mode: mode}
@@ -185,15 +185,15 @@ func batches(p search.Position, mode search.Mode) []search.ScoredMove {
 	}
 }
 
-func (w *walker) look(node search.Node) snapshot {
+func (w *walker) snapshot(node search.Node) snapshot {
 	return snapshot{node, w.p.Eval(), batches(w.p, search.All), batches(w.p, search.Noisy)}
 }
 
-// same fails unless the adapter shows what it showed in want.
-func (w *walker) same(want snapshot, after string) {
+// unchanged fails unless the adapter still returns what is in want.
+func (w *walker) unchanged(want snapshot, after string) {
 	w.t.Helper()
 	// First without Enter: the kernel does not call it again after an Undo.
-	got := w.look(want.node)
+	got := w.snapshot(want.node)
 	w.equal(want, got, after)
 	got.node = w.p.Enter()
 	w.equal(want, got, after+" and Enter")
@@ -215,8 +215,8 @@ func (w *walker) equal(want, got snapshot, after string) {
 	}
 }
 
-// incremental holds the state that moves led to against a fresh adapter's.
-func (w *walker) incremental(snap snapshot) {
+// checkIncremental compares the state after moves with that of a new adapter.
+func (w *walker) checkIncremental(snap snapshot) {
 	w.t.Helper()
 	kept := w.p
 	w.p = w.fresh()
@@ -224,7 +224,7 @@ func (w *walker) incremental(snap snapshot) {
 	if node.Over != snap.node.Over {
 		w.fatalf("Enter: over %v, but afresh %v", snap.node.Over, node.Over)
 	}
-	got := w.look(node)
+	got := w.snapshot(node)
 	w.p = kept
 	if got.node.Key != snap.node.Key || got.node.SearchKey != snap.node.SearchKey {
 		w.fatalf("keys %x %x, but afresh %x %x", snap.node.Key, snap.node.SearchKey, got.node.Key, got.node.SearchKey)
@@ -242,8 +242,8 @@ func (w *walker) incremental(snap snapshot) {
 	}
 }
 
-// doUndo makes moves, compares the child with a fresh adapter, and takes back.
-func (w *walker) doUndo(snap snapshot) {
+// checkDoUndo makes moves, looks at the children, and takes the moves back.
+func (w *walker) checkDoUndo(snap snapshot) {
 	w.t.Helper()
 	for _, i := range w.rng.Perm(len(snap.all))[:min(len(snap.all), 8)] {
 		m := snap.all[i].Move
@@ -252,19 +252,19 @@ func (w *walker) doUndo(snap snapshot) {
 			w.fatalf("the game refuses move %s: %v", w.g.Format(m), err)
 		}
 		node := w.p.Enter()
-		w.verdict(node)
+		w.checkVerdict(node)
 		if snap.all[i].Forcing && !node.Forced && !node.Over {
 			w.fatalf("%s does not force, though its entry says so", w.g.Format(m))
 		}
 		w.dive(node, 3)
 		w.g.Undo()
 		w.p.Undo(m)
-		w.same(snap, "Do and Undo of "+w.g.Format(m))
+		w.unchanged(snap, "Do and Undo of "+w.g.Format(m))
 	}
 }
 
-// dive plays a random line below the current node and takes it back, so that
-// state that spans several plies is covered.
+// dive plays a random line below the current node and takes it back, which covers
+// state that spans several plies.
 func (w *walker) dive(node search.Node, plies int) {
 	w.t.Helper()
 	if plies == 0 || node.Over || w.g.Outcome().Over() {
@@ -281,7 +281,7 @@ func (w *walker) dive(node search.Node, plies int) {
 		w.fatalf("the game refuses move %s: %v", w.g.Format(m), err)
 	}
 	child := w.p.Enter()
-	w.verdict(child)
+	w.checkVerdict(child)
 	w.dive(child, plies-1)
 	w.g.Undo()
 	w.p.Undo(m)
@@ -290,8 +290,8 @@ func (w *walker) dive(node search.Node, plies int) {
 	}
 }
 
-// pass lets the other side move and takes that back.
-func (w *walker) pass(snap snapshot) {
+// checkPass passes, moves, and takes both back.
+func (w *walker) checkPass(snap snapshot) {
 	w.t.Helper()
 	if !snap.node.MayPass || snap.node.Forced {
 		return
@@ -311,11 +311,11 @@ func (w *walker) pass(snap snapshot) {
 		}
 	}
 	w.p.Unpass()
-	w.same(snap, "Pass and Unpass")
+	w.unchanged(snap, "Pass and Unpass")
 }
 
-// cursors runs two cursors against each other, with moves made in between.
-func (w *walker) cursors(snap snapshot) {
+// checkCursors runs two cursors alternately, with moves made in between.
+func (w *walker) checkCursors(snap snapshot) {
 	w.t.Helper()
 	cur := [2]search.Cursor{{Mode: search.All}, {Mode: search.Noisy}}
 	var got [2][]search.ScoredMove
@@ -341,13 +341,13 @@ func (w *walker) cursors(snap snapshot) {
 	w.equal(snap, snapshot{snap.node, snap.eval, got[0], got[1]}, "two cursors at once")
 }
 
-// clone moves a copy and then the original; neither may see the other.
-func (w *walker) clone(snap snapshot) {
+// checkClone moves a copy, then the original: neither may affect the other.
+func (w *walker) checkClone(snap snapshot) {
 	w.t.Helper()
 	original := w.p
 	c := original.Clone()
 	w.p = c
-	w.same(snap, "Clone")
+	w.unchanged(snap, "Clone")
 	if len(snap.all) == 0 {
 		w.p = original
 		return
@@ -356,12 +356,12 @@ func (w *walker) clone(snap snapshot) {
 	c.Do(m)
 	c.Enter()
 	w.p = original
-	w.same(snap, "a move of the clone")
+	w.unchanged(snap, "a move of the clone")
 	c.Undo(m)
 	original.Do(m)
 	original.Enter()
 	w.p = c
-	w.same(snap, "a move of the original")
+	w.unchanged(snap, "a move of the original")
 	w.p = original
 	original.Undo(m)
 }

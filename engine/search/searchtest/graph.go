@@ -7,19 +7,18 @@ import (
 	"sparring/game"
 )
 
-// Graph is a toy game that has all a kernel can meet: the players move one
-// token in turn along the edges of a random directed graph. Vertices may be
-// lost for the side to move, drawn, or forced; edges may be noisy; a vertex
-// that recurs on the path with the same side to move ends the game as a draw
-// or as a win by repetition. Everything follows from Seed by hashing, so a
-// Graph of any size costs nothing to make.
+// Graph is a toy game with everything that a kernel must handle: the players take
+// turns to move one token along the edges of a random directed graph. Vertices
+// may end the game or be forced, edges may be noisy, and a vertex that recurs on
+// the path with the same side to move is a draw or a win by repetition. All is
+// computed from Seed by hashing, so a Graph of any size costs nothing to make.
 type Graph struct {
 	Seed     uint64
 	Vertices int
 	Degree   int  // edges out of each vertex
 	Layered  bool // the ply is part of the position: no repetition, but transpositions
 	Noise    int  // percent of edges that are noisy
-	Settled  int  // percent of vertices that end the game
+	Terminal int  // percent of vertices that end the game
 	Forcing  int  // percent of vertices that are forced
 	Dead     int  // percent of vertices without a move
 	Swing    int  // evaluations lie in -Swing..Swing
@@ -32,7 +31,7 @@ type Graph struct {
 
 // NewGraph is a graph with some of everything, at its root.
 func NewGraph(seed uint64) *Graph {
-	return &Graph{Seed: seed, Vertices: 400, Degree: 5, Layered: true, Noise: 30, Settled: 4, Forcing: 10, Dead: 2, Swing: 300}
+	return &Graph{Seed: seed, Vertices: 400, Degree: 5, Layered: true, Noise: 30, Terminal: 4, Forcing: 10, Dead: 2, Swing: 300}
 }
 
 // Params are parameters of the toy that fit all graphs.
@@ -51,7 +50,7 @@ func (g *Graph) hash(kind, a, b uint64) uint64 {
 	return game.Zobrist(g.Seed^game.Zobrist(kind, a), b)
 }
 
-// here identifies the position: vertex, side to move and, in layers, the ply.
+// here identifies the position: vertex, side to move and, if Layered, the ply.
 func (g *Graph) here() uint64 {
 	at := uint64(g.vertex)*2 + uint64(g.ply&1)
 	if g.Layered {
@@ -60,7 +59,7 @@ func (g *Graph) here() uint64 {
 	return at
 }
 
-func (g *Graph) chance(kind uint64, percent int) bool {
+func (g *Graph) percent(kind uint64, percent int) bool {
 	return int(g.hash(kind, g.here(), 0)%100) < percent
 }
 
@@ -69,7 +68,7 @@ const (
 	ofEval
 	ofEdge
 	ofNoise
-	ofSettled
+	ofTerminal
 	ofForced
 	ofDead
 	ofRepetition
@@ -81,11 +80,11 @@ const (
 func (g *Graph) Enter() search.Node {
 	n := search.Node{Key: g.hash(ofKey, g.here(), 0)}
 	n.SearchKey = n.Key
-	n.Forced = g.chance(ofForced, g.Forcing)
+	n.Forced = g.percent(ofForced, g.Forcing)
 	n.MayPass = !n.Forced
-	if g.ply > 0 && g.chance(ofSettled, g.Settled) {
+	if g.ply > 0 && g.percent(ofTerminal, g.Terminal) {
 		verdicts := [...]search.Score{-search.Win, search.Draw, search.Win}
-		n.Over, n.Verdict = true, verdicts[g.hash(ofSettled, g.here(), 1)%3]
+		n.Over, n.Verdict = true, verdicts[g.hash(ofTerminal, g.here(), 1)%3]
 		return n
 	}
 	if !g.Layered {
@@ -102,7 +101,7 @@ func (g *Graph) Enter() search.Node {
 }
 
 func (g *Graph) edges() []search.ScoredMove {
-	if g.chance(ofDead, g.Dead) {
+	if g.percent(ofDead, g.Dead) {
 		return nil
 	}
 	var list []search.ScoredMove
@@ -180,7 +179,7 @@ func (g *Graph) Clone() search.Position {
 	return &c
 }
 
-// SEE implements search.StaticExchanger, as a random but fixed opinion.
+// SEE implements search.StaticExchanger with fixed random values.
 func (g *Graph) SEE(m game.Move, threshold search.Score) bool {
 	return search.Score(g.hash(ofSEE, g.here(), uint64(m))%200)-100 >= threshold
 }

@@ -10,7 +10,7 @@ import (
 // two-ply maximum can check.
 func TestMinimaxTwoPlies(t *testing.T) {
 	g := NewGraph(1)
-	g.Settled, g.Dead, g.Forcing = 0, 0, 0
+	g.Terminal, g.Dead, g.Forcing = 0, 0, 0
 	p := g.Params()
 	p.Quiescence = false
 	best := -search.Infinity

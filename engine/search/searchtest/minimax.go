@@ -7,10 +7,9 @@ import (
 	"sparring/game"
 )
 
-// Minimax is the value of a position at a fixed depth by plain search without
-// any pruning, ordering or table: what the kernel must find with every
-// heuristic that does not change values. Quiescence as the parameters say;
-// a prover is not asked.
+// Minimax is the value of a position at a fixed depth, by plain search without
+// pruning, ordering, table or prover, and with quiescence as in the parameters.
+// The kernel must find it with all heuristics that do not change values.
 func Minimax(p search.Position, params search.Params, depth int) search.Score {
 	m := minimax{p: p, params: params}
 	p.Enter() // the root is searched whatever its verdict
@@ -22,8 +21,8 @@ type minimax struct {
 	params search.Params
 }
 
-// value is a node's worth to its side to move; q counts the plies since the
-// main search ended.
+// value is the value of a node for its side to move; q counts the plies since
+// the main search ended.
 func (m *minimax) value(depth, ply, q int) search.Score {
 	node := m.p.Enter()
 	if node.Over {
@@ -57,8 +56,7 @@ func (m *minimax) best(depth, ply, q int, moves []search.ScoredMove, best search
 	return best
 }
 
-// BestMoves lists the root moves that reach the value of Minimax, for tests
-// that ask whether the kernel's move is one of the best.
+// BestMoves are the root moves with the value of Minimax.
 func BestMoves(p search.Position, params search.Params, depth int) []game.Move {
 	m := minimax{p: p, params: params}
 	p.Enter()

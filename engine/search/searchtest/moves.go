@@ -7,10 +7,10 @@ import (
 	"sparring/game"
 )
 
-// What Conform asks of an adapter's moves.
+// The part of Conform about moves.
 
-// moves holds the batches against the independent list.
-func (w *walker) moves(snap snapshot) {
+// checkMoves compares the batches with the independent list.
+func (w *walker) checkMoves(snap snapshot) {
 	w.t.Helper()
 	legal := map[game.Move]bool{}
 	for _, m := range w.s.Legal(w.g) {
@@ -53,15 +53,15 @@ func (w *walker) moves(snap snapshot) {
 			w.fatalf("Moves(Noisy) gives %+v, Moves(All) %+v", e, given[e.Move])
 		}
 	}
-	w.lively(snap, given)
-	w.byVictim(given)
+	w.skipQuiets(snap, given)
+	w.victimOrder(given)
 	if slices.ContainsFunc(snap.noisy, func(e search.ScoredMove) bool { return !legal[e.Move] }) {
 		w.fatalf("Moves(Noisy) gives illegal moves: %v", snap.noisy)
 	}
 }
 
-// lively runs a cursor that wants no quiet moves but those that force.
-func (w *walker) lively(snap snapshot, given map[game.Move]search.ScoredMove) {
+// skipQuiets checks a cursor without the quiet moves that are not Forcing.
+func (w *walker) skipQuiets(snap snapshot, given map[game.Move]search.ScoredMove) {
 	w.t.Helper()
 	got := map[game.Move]search.ScoredMove{}
 	c := search.Cursor{Mode: search.All, SkipQuiets: true}
@@ -80,8 +80,8 @@ func (w *walker) lively(snap snapshot, given map[game.Move]search.ScoredMove) {
 	}
 }
 
-// byVictim runs a cursor that wants captures in another order.
-func (w *walker) byVictim(given map[game.Move]search.ScoredMove) {
+// victimOrder checks a cursor with captures in the order of their victims.
+func (w *walker) victimOrder(given map[game.Move]search.ScoredMove) {
 	w.t.Helper()
 	n := 0
 	c := search.Cursor{Mode: search.All, VictimOrder: true}
@@ -99,7 +99,7 @@ func (w *walker) byVictim(given map[game.Move]search.ScoredMove) {
 	}
 }
 
-// losesAtOnce: m ends the game with a loss, or some reply does.
+// losesAtOnce reports whether m or a reply to it loses the game for the mover.
 func (w *walker) losesAtOnce(m game.Move) bool {
 	g := w.g.Clone()
 	me := g.Turn()
@@ -123,9 +123,9 @@ func (w *walker) losesAtOnce(m game.Move) bool {
 	return false
 }
 
-// find holds Find against membership: for every move given, for neighbours of
-// them that differ in a bit or two, and for random words.
-func (w *walker) find(snap snapshot) {
+// checkFind compares Find with the list of moves: for every move, for words that
+// differ from one in a bit or two, and for random words.
+func (w *walker) checkFind(snap snapshot) {
 	w.t.Helper()
 	given := map[game.Move]search.ScoredMove{}
 	for _, e := range snap.all {
@@ -155,5 +155,5 @@ func (w *walker) find(snap snapshot) {
 			check(m ^ 1<<w.rng.IntN(21) ^ 1<<w.rng.IntN(21))
 		}
 	}
-	w.same(snap, "Find")
+	w.unchanged(snap, "Find")
 }
