@@ -24,8 +24,8 @@ type searcher struct {
 // NewGame implements [engine.Searcher].
 func (s searcher) NewGame(o engine.GameOptions) (engine.Game, error) {
 	inner, err := s.Searcher.NewGame(o)
-	if err != nil {
-		return nil, err
+	if err != nil || o.Rules != nil && s.shelf.For(o.Rules.Name) == nil {
+		return inner, err
 	}
 	return bookGame{inner, s}, nil
 }

@@ -1,6 +1,5 @@
-// Package calibrate measures the levels of a game: [Run] plays each against the
-// one below it, and the lowest against the scripted beginner, and says how far
-// apart they are. [Read] reads what it has written.
+// Package calibrate measures the levels of a game: [Run] plays a match of each
+// level with the one below it, and of the lowest with the scripted beginner.
 package calibrate
 
 import (
@@ -27,13 +26,13 @@ type File struct {
 	Game     string `json:"game"`
 	Rules    string `json:"rules"`
 	Build    string `json:"build"`   // of the program that played
-	Command  string `json:"command"` // that does it again
+	Command  string `json:"command"` // that repeats it
 	Openings string `json:"openings"`
 	Seed     uint64 `json:"seed"`
 	Levels   []Step `json:"levels"` // from the weakest
 }
 
-// Step is what a level is, and what it made of the one below.
+// Step is the measurement of a level against the one below.
 type Step struct {
 	Level int `json:"level"`
 	level.Parameters
@@ -62,9 +61,8 @@ func (d Diff) String() string {
 	return fmt.Sprintf("%+.0f ± %.0f", d.Elo, d.Error)
 }
 
-// Number is a number that may be infinite: null in JSON, which has no such
-// numbers. One side that makes all the points is infinitely stronger, as far as
-// that can tell.
+// Number is a number that may be infinite, which is null in JSON. A difference in
+// Elo is infinite if one side has all the points.
 type Number float64
 
 // MarshalJSON implements json.Marshaler.
@@ -84,7 +82,7 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(n))
 }
 
-// Plan is a calibration to be run.
+// Plan says what to measure.
 type Plan struct {
 	Rules       *game.Rules
 	Games       int // of each step, an even number
@@ -92,17 +90,17 @@ type Plan struct {
 	Concurrency int // games at once
 	Seed        uint64
 	Openings    openings.Source
-	Described   string // the openings, in words that tell any two sources apart
+	Described   string // text that identifies the openings
 	Command     string
-	// Keep, unless "", is a folder for the result files of the steps; what is
-	// there already is not played again.
+	// Keep, unless "", is a folder for the result files of the steps. Games that
+	// it has already are not repeated.
 	Keep string
 	// Watch, unless nil, is called after each new game of a step.
 	Watch func(level int, s *match.Standing, games int)
 }
 
-// Run plays the steps, from the lowest. The error is ctx's, match.ErrTerms where
-// Keep has games of other terms, or says which step failed.
+// Run plays the matches, from the lowest level. The error is that of ctx, wraps
+// match.ErrTerms if Keep has games of other terms, or says which step failed.
 func Run(ctx context.Context, p Plan) (*File, error) {
 	f := &File{Game: p.Rules.Game, Rules: p.Rules.Name, Build: engine.Build(), Command: p.Command, Openings: p.Described, Seed: p.Seed}
 	var below Diff
@@ -157,8 +155,8 @@ func (p *Plan) step(ctx context.Context, n int) (*Step, error) {
 	return p.measured(n, s)
 }
 
-// spec names a level with all its parameters, so that games with others are
-// not taken for its own.
+// spec names a level with all its parameters, so that kept games with other
+// parameters are not used.
 func (p *Plan) spec(n int) (string, error) {
 	if n < level.Weakest {
 		return Beginner, nil
@@ -178,7 +176,7 @@ func (p *Plan) open(n int) (engine.Searcher, error) {
 	return level.New(p.Rules.Game, n, nil)
 }
 
-// measured is a step's outcome.
+// measured returns the step for a match.
 func (p *Plan) measured(n int, s *match.Standing) (*Step, error) {
 	params, err := level.Of(p.Rules.Game, n)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"sparring/game"
 )
 
-// Judge is the winning chance of the side to move, draws counted half.
+// Judge returns the winning probability of the side to move, draws counted half.
 type Judge func(ctx context.Context, p game.Position) (chance float64, err error)
 
-// Searching is a Judge that searches in a game of an engine. The game is a
-// reproducible one, so that the judgement depends on the position alone.
+// Searching returns a Judge that searches. The game must be a reproducible one, so
+// that the judgement depends on the position alone.
 func Searching(g engine.Game, l search.Limits) Judge {
 	return func(ctx context.Context, p game.Position) (float64, error) {
 		run, err := g.Search(p, l, nil)
@@ -35,8 +35,8 @@ func Searching(g engine.Game, l search.Limits) Judge {
 }
 
 // Maker is a Source of balanced random openings: random legal moves from the
-// usual start lead to positions that stand nowhere else in the match, and that
-// every judge takes for even. It is safe for concurrent use.
+// usual start that lead to distinct positions, which every judge considers even.
+// It is safe for concurrent use.
 type Maker struct {
 	rules  []*game.Rules
 	judges []Judge
@@ -51,7 +51,7 @@ type Maker struct {
 // Recipe says how openings are made.
 type Recipe struct {
 	Plies int     // random moves
-	Bound float64 // how far from one half a judge's chance may lie
+	Bound float64 // largest distance of a judge's winning probability from 0.5
 	Seed  uint64
 }
 
@@ -73,15 +73,15 @@ func Usual(r *game.Rules) (Recipe, error) {
 	return Recipe{Plies: a.Openings.Plies, Bound: a.Openings.Bound}, err
 }
 
-// mostTries without a single opening found are taken for a sign that there
-// are none.
-const mostTries = 5000
+// maxTries is the number of tries in a row without an opening after which Opening
+// gives up.
+const maxTries = 5000
 
-// ErrNone: no opening was found that is balanced enough.
+// ErrNone is returned by Maker.Opening if it finds no balanced opening.
 var ErrNone = errors.New("no balanced opening")
 
-// NewMaker makes a Maker. Rules are of one game, judges one at least; an
-// opening has to be even under all rules in the eyes of all judges.
+// NewMaker makes a Maker. It needs at least one judge and rule set, all of one kind
+// of game. Every judge has to consider an opening even under every rule set.
 func NewMaker(rules []*game.Rules, judges []Judge, recipe Recipe) (*Maker, error) {
 	switch {
 	case len(rules) == 0 || len(judges) == 0:
@@ -99,21 +99,20 @@ func NewMaker(rules []*game.Rules, judges []Judge, recipe Recipe) (*Maker, error
 	return &Maker{rules: rules, judges: judges, recipe: recipe, seen: map[uint64]bool{}}, nil
 }
 
-// Opening implements Source. What is made is the same whenever and in however
-// many calls it is made. The error wraps ErrNone when nothing is found, or is
-// a judge's.
+// Opening implements Source. The openings do not depend on the order or number of
+// calls. The error wraps ErrNone, or is that of a judge.
 func (m *Maker) Opening(ctx context.Context, n int) (Opening, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for failed := 0; len(m.made) <= n; {
-		if failed >= mostTries {
+		if failed >= maxTries {
 			return Opening{}, fmt.Errorf("%w among %d tries (%s, %d plies, %g from one half at most)", ErrNone, failed, m.rules[0].Name, m.recipe.Plies, m.recipe.Bound)
 		}
 		o, key, ok, err := m.try(ctx)
 		if err != nil {
 			return Opening{}, err
 		}
-		m.tries++ // only now, so that a try that was cut short is made again
+		m.tries++ // not if it was cancelled: it is repeated
 		if !ok || m.seen[key] {
 			failed++
 			continue
@@ -125,7 +124,7 @@ func (m *Maker) Opening(ctx context.Context, n int) (Opening, error) {
 	return m.made[n], nil
 }
 
-// Tries is the number of random positions looked at so far.
+// Tries returns the number of random positions judged so far.
 func (m *Maker) Tries() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

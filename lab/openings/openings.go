@@ -1,6 +1,6 @@
-// Package openings has the positions that the games of a match begin with:
-// read from a file ([Read], [Shuffle]), made by the tool itself ([Maker]), or
-// always the usual start ([Start]).
+// Package openings provides the positions in which the games of a match begin:
+// read from a file ([Read], [Shuffle]), generated ([Maker]), or the usual start
+// ([Start]).
 //
 // # Files
 //
@@ -33,15 +33,15 @@ import (
 	"sparring/game/catalog"
 )
 
-// Opening is how a game begins: the moves are played from the start position,
-// "" being the usual one.
+// Opening is the beginning of a game: moves from a start position, "" for the usual
+// one.
 type Opening struct {
 	Start string
 	Moves []string
 }
 
-// Setup is the position that the opening leads to. The error says which of the
-// moves can't be played, or that the game is over.
+// Setup returns the position after the opening. The error says which move can't be
+// played, or that the game is over.
 func (o Opening) Setup(r *game.Rules) (game.Position, error) {
 	p, err := game.Replay(r, o.Start, o.Moves)
 	if err != nil {
@@ -53,7 +53,7 @@ func (o Opening) Setup(r *game.Rules) (game.Position, error) {
 	return p, nil
 }
 
-// String is the opening's line in a file; "" for the usual start.
+// String returns the opening as a line of a file, "" for the usual start.
 func (o Opening) String() string {
 	text := o.Start
 	if len(o.Moves) > 0 {
@@ -68,25 +68,25 @@ func parse(line string) Opening {
 	return Opening{strings.TrimSpace(start), strings.Fields(moves)}
 }
 
-// Source gives a match its openings.
+// Source provides the openings of a match.
 type Source interface {
-	// Opening is the one with the number n, from 0. It is the same at every
-	// call, and does not depend on how many are asked for.
+	// Opening returns opening number n, from 0. It is the same at every call,
+	// whatever other openings are requested.
 	Opening(ctx context.Context, n int) (Opening, error)
 }
 
-// Start is a Source whose games all begin at the usual start: for opening
-// procedures, and for players that vary by themselves.
+// Start is a Source that always has the usual start, for opening procedures and for
+// players that vary their play.
 type Start struct{}
 
 // Opening implements Source.
 func (Start) Opening(context.Context, int) (Opening, error) { return Opening{}, nil }
 
-// List is a Source that runs through openings, in an order drawn from a seed,
-// and begins again when none is left.
+// List is a Source with a list of openings, in a random order, repeated.
 type List []Opening
 
-// Shuffle makes the list; it needs one opening at least.
+// Shuffle makes a List in an order that the seed decides. It needs at least one
+// opening.
 func Shuffle(all []Opening, seed uint64) List {
 	l := slices.Clone(all)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -102,18 +102,18 @@ func (l List) Opening(_ context.Context, n int) (Opening, error) {
 	return l[n%len(l)], nil
 }
 
-// ErrRules: the openings are for other rule sets.
+// ErrRules is returned by Set.For and Find: the openings are for other rule sets.
 var ErrRules = errors.New("openings for other rules")
 
-// Set is what a file holds.
+// Set is the content of a file.
 type Set struct {
 	Notes    []string // comments, without the "#"
 	Rules    []string // full names of rule sets
 	Openings []Opening
 }
 
-// Read reads a file, and plays every opening under every rule set that it is
-// for. The error names the file, as it is called, and the line.
+// Read reads a file and checks every opening under every rule set of the file. The
+// error gives the name and the line.
 func Read(in io.Reader, name string) (*Set, error) {
 	s := &Set{}
 	var rules []*game.Rules
@@ -171,7 +171,7 @@ func readRules(line string) (all []*game.Rules, err error) {
 	return all, nil
 }
 
-// check sets an opening up under all rules, and gives the position's key.
+// check sets an opening up under all rules and returns the key of its position.
 func check(o Opening, rules []*game.Rules) (key uint64, err error) {
 	for _, r := range rules {
 		p, err := o.Setup(r)
@@ -183,7 +183,7 @@ func check(o Opening, rules []*game.Rules) (key uint64, err error) {
 	return key, nil
 }
 
-// For reports whether the set is for a rule set; the error wraps ErrRules.
+// For returns an error that wraps ErrRules unless the set is for a rule set.
 func (s *Set) For(rules string) error {
 	if !slices.Contains(s.Rules, rules) {
 		return fmt.Errorf("%w: %s, not %s", ErrRules, strings.Join(s.Rules, ", "), rules)
@@ -213,11 +213,11 @@ func Find(folder fs.FS, rules string) (s *Set, name string, err error) {
 	return nil, "", fmt.Errorf("%w: none of %d files is for %s", ErrRules, len(files), rules)
 }
 
-// Digest tells sets apart: 8 hex digits of what matters of it.
+// Digest returns 8 hex digits that identify the set's rules and openings.
 func (s *Set) Digest() string {
 	h := sha256.New()
 	for _, o := range s.Openings {
-		fmt.Fprintln(h, o) // a hash takes everything
+		fmt.Fprintln(h, o) // writing to a hash does not fail
 	}
 	return hex.EncodeToString(h.Sum(nil)[:4])
 }
@@ -235,7 +235,7 @@ func (s *Set) Write(out io.Writer) error {
 	return w.Flush()
 }
 
-// Mix makes a seed of a seed and a number (SplitMix64).
+// Mix returns a seed made of a seed and a number (SplitMix64).
 func Mix(seed, n uint64) uint64 {
 	z := seed + (n+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

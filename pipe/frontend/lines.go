@@ -15,7 +15,7 @@ import (
 const maxLine = 1 << 20
 
 // errLong is what a longer line is answered with.
-var errLong = fmt.Errorf("a line of over %d bytes: passed over", maxLine)
+var errLong = fmt.Errorf("a line of over %d bytes: ignored", maxLine)
 
 // line is a line as it came in.
 type line struct {

@@ -53,8 +53,8 @@ const (
 	maxWaitingBytes = 16 << 20
 )
 
-// errCrowd: too much waits.
-var errCrowd = errors.New("too many commands while a search runs: passed over")
+// errCrowd is the complaint about a command that was dropped because too many wait.
+var errCrowd = errors.New("too many commands while a search runs: ignored")
 
 // session is a conversation: the core that every protocol shares.
 type session struct {
@@ -68,10 +68,10 @@ type session struct {
 	engines map[string]engine.Searcher
 	game    engine.Game // nil until the first search of the game
 
-	// What the other side wants of opening books; setup has the one in use.
+	// What the client has set of opening books. The one in use is in setup.
 	ownBook  bool
 	bookFile string
-	games    uint64 // begun before this one: each has a seed of its own
+	games    uint64 // number of earlier games, added to the seed
 
 	task    *task // what runs, nil when idle
 	infos   chan search.Info
@@ -81,16 +81,16 @@ type session struct {
 	over    bool
 }
 
-// task is work under way, a search as a rule.
+// task is work under way, usually a search.
 type task struct {
 	search  *engine.Search // nil for other work
 	done    <-chan struct{}
 	stop    func()
 	stopped bool   // stop was called
-	finish  func() // tells what came of it; the task is over by then
+	finish  func() // reports the result, after the end
 }
 
-// errNoPosition: the position that was sent was refused.
+// errNoPosition is the answer to a search after a position was refused.
 var errNoPosition = fmt.Errorf("%w: none was set up", game.ErrPosition)
 
 // run is the conversation.
@@ -143,7 +143,7 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 	return nil
 }
 
-// take obeys a line that came in, or lets it wait.
+// take obeys a line now, or queues it.
 func (s *session) take(l line) {
 	if l.turn = atOnce; l.err == nil {
 		l.turn = s.speak.turn(l.text)
@@ -156,8 +156,8 @@ func (s *session) take(l line) {
 	case steers:
 		now = now || !waits(begins) && !waits(endless)
 	case ends:
-		// It is for the search that runs, unless that has been ended already. One
-		// behind it that would never end is meant too.
+		// It ends the running search, unless that was stopped before. It also ends
+		// a queued search that would never end.
 		running := s.task != nil && !s.task.stopped
 		now = now || !waits(endless) && (running || !waits(begins))
 		if running && !now {
@@ -185,13 +185,13 @@ func (s *session) obey(l line) {
 	s.speak.obey(l.text)
 }
 
-// close ends what runs, without an answer.
+// close ends the task without an answer, and closes the engines.
 func (s *session) close() {
 	s.abandon()
-	s.dismiss()
+	s.closeEngines()
 }
 
-// abandon stops what runs and waits for its end.
+// abandon stops the task and waits for its end.
 func (s *session) abandon() {
 	if s.task == nil {
 		return
@@ -199,7 +199,7 @@ func (s *session) abandon() {
 	s.task.stop()
 	for {
 		select {
-		case <-s.infos: // the search waits until somebody has listened
+		case <-s.infos: // or the search would wait for a reader
 		case <-s.task.done:
 			s.task = nil
 			return
@@ -207,8 +207,8 @@ func (s *session) abandon() {
 	}
 }
 
-// dismiss closes the engine.
-func (s *session) dismiss() {
+// closeEngines closes the game, the pool and the engines.
+func (s *session) closeEngines() {
 	if s.pool == nil {
 		return
 	}
@@ -220,7 +220,7 @@ func (s *session) dismiss() {
 	s.pool, s.engines = nil, nil
 }
 
-// endGame closes the game, if one is open. Not while a search runs.
+// endGame closes the game if one is open. No search may run.
 func (s *session) endGame() {
 	if s.game != nil {
 		s.game.Close() // it has nothing to lose
@@ -236,8 +236,7 @@ func (s *session) sayf(format string, args ...any) { s.out.say(fmt.Sprintf(forma
 // thinking reports whether work is under way.
 func (s *session) thinking() bool { return s.task != nil }
 
-// quit ends the conversation after the line that is being obeyed. What runs is
-// given up without an answer.
+// quit ends the conversation after the current line. A running task is abandoned.
 func (s *session) quit() { s.over = true }
 
 // set sets up a position as catalog.Setup does and plays the moves, in our
@@ -266,17 +265,16 @@ func setUp(gameName, rules, position string, moves []string) (game.Position, err
 	return p, nil
 }
 
-// configure changes what the engine is given. It begins anew, knowing nothing.
-// Not while a search runs.
+// configure changes the engine's setup, which closes the engines. No search may
+// run.
 func (s *session) configure(setup Setup) {
 	if setup != s.setup {
 		s.setup = setup
-		s.dismiss()
+		s.closeEngines()
 	}
 }
 
-// newGame ends the game, if one is open: the next search begins another. Not
-// while a search runs.
+// newGame ends the game: the next search opens another. No search may run.
 func (s *session) newGame() {
 	s.games++
 	s.endGame()
@@ -289,8 +287,7 @@ func (s *session) think(l search.Limits, c *engine.Clock) {
 	s.begin(engine.Request{Limits: l, Clock: s.running(c)})
 }
 
-// ponder starts a search that gives no answer before stop, or hit and what that
-// allows.
+// ponder starts a search that gives no answer before stop or hit.
 func (s *session) ponder(l search.Limits) {
 	s.begin(engine.Request{Limits: l, Ponder: true})
 }
@@ -306,8 +303,7 @@ func (s *session) running(c *engine.Clock) *engine.Clock {
 }
 
 func (s *session) begin(r engine.Request) {
-	// The goroutine that reports waits for the loop; when the search is given
-	// up, abandon listens in its place.
+	// The search waits until the loop has read its report, or abandon has.
 	r.Watch = func(i search.Info) { s.infos <- i }
 	run, err := s.ask(r)
 	if err != nil {
@@ -319,27 +315,26 @@ func (s *session) begin(r engine.Request) {
 	}}
 }
 
-// warm makes the engine ready for games like the position's: its tables are
-// made, and their memory is touched, which the system gives only then. Else the
-// first move pays for that, on its clock. It takes moments, in which nothing is
-// read. Not while a search runs.
+// warm opens the engine for games like the position's and has it search, which
+// allocates its memory. Otherwise the clock of the first move would pay for that.
+// It takes moments, in which no line is read. No search may run.
 func (s *session) warm() {
 	run, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
 	if err != nil {
-		return // the first search will say why
+		return // the first search fails too, and says why
 	}
 	run.Wait()
 	s.newGame()
 }
 
-// ready warms an engine that has never searched. A search may run.
+// ready warms an engine that has not searched yet. A search may run.
 func (s *session) ready() {
 	if !s.thinking() && s.pos != nil && s.engines[s.pos.Rules().Game] == nil {
 		s.warm()
 	}
 }
 
-// ask has the pool think about the position.
+// ask starts a search of the position in the pool.
 func (s *session) ask(r engine.Request) (*engine.Search, error) {
 	if s.pos == nil {
 		return nil, errNoPosition
@@ -356,7 +351,7 @@ func (s *session) ask(r engine.Request) (*engine.Search, error) {
 	return s.pool.Start(r)
 }
 
-// open opens a game, unless the one that is open is of the same kind.
+// open opens a game unless one of the same kind is open.
 func (s *session) open(rules *game.Rules) error {
 	if s.game != nil && s.game.Options().Rules.Game == rules.Game {
 		return nil
@@ -377,13 +372,13 @@ func (s *session) open(rules *game.Rules) error {
 	return err
 }
 
-// known is what the engine's hash table knows of a position, where the engine
-// can say so. A search may run.
+// known returns the entry of a position in the game's hash table, see
+// engine.ProbeTable. A search may run.
 func (s *session) known(p game.Position) (search.TableEntry, bool) {
 	return engine.ProbeTable(s.game, p)
 }
 
-// stop ends the search; its answer comes. Without one nothing happens.
+// stop ends the search, which then answers. Without a search it does nothing.
 func (s *session) stop() {
 	if s.task != nil {
 		s.task.stopped = true

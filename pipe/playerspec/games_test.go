@@ -140,9 +140,10 @@ func TestDescribe(t *testing.T) {
 		"self:level=3":           {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, Nodes: 700, Threads: 1, Reproducible: true},
 		"self:level=3,nodes=600": {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, Nodes: 600, Threads: 1, Reproducible: true},
 		"self:book=" + path + ",nodes=600,depth=4": {Name: "sparring", Build: engine.Build(), Nodes: 600, Depth: 4, HashMB: 1, Threads: 1, Book: path, Reproducible: true},
-		program(external.UCI, 700):                 {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: 2, Reproducible: true},
-		program(external.Gomocup, 0):               {Name: "Sparring", Build: build, HashMB: 1, Threads: 2, Reproducible: true},
-		program(external.SAU, 0):                   {Name: "Sparring", HashMB: 1, Threads: 2, Reproducible: true},
+		"self:book=none":             {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
+		program(external.UCI, 700):   {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: 2, Reproducible: true},
+		program(external.Gomocup, 0): {Name: "Sparring", Build: build, HashMB: 1, Threads: 2, Reproducible: true},
+		program(external.SAU, 0):     {Name: "Sparring", HashMB: 1, Threads: 2, Reproducible: true},
 	} {
 		g, err := e.NewGame(spec, engine.GameOptions{Rules: rules, Seed: 5, Reproducible: true})
 		if err == nil {

@@ -16,29 +16,29 @@ import (
 	"sparring/pipe/external"
 )
 
-// Options are what players get that do not say otherwise themselves.
+// Options are the defaults for what a spec leaves open.
 type Options struct {
 	HashBytes int // engine.DefaultHash when 0
 	Threads   int // 1 when 0
-	// Books are what our own engine plays from where its spec names none; nil
-	// are none, and Book is their name. Shipped are those that book=shipped names.
+	// Books are the opening books of our own engine, nil for none, and Book is
+	// their name. Shipped are the books that book=shipped names.
 	Books   *book.Shelf
 	Book    string
 	Shipped fs.FS
-	// Warn is told what is wrong with the books that a spec names, and the
-	// player plays without them; where it is nil, there is no such player.
+	// Warn is called for a spec whose books are missing or damaged; the player
+	// then plays without them. If it is nil, opening such a spec is an error.
 	Warn func(error)
-	// Tables are endgame tables for our own engine, except at the levels that err
-	// on purpose; nil are none.
+	// Tables are the endgame tables of our own engine, nil for none. Levels that
+	// err on purpose do not use them.
 	Tables xiangqi.Tables
-	// LevelElo is the measured strength of a game's level; ok is false where it
-	// was not measured. Nil knows of none.
+	// LevelElo returns the measured strength of a level; ok is false if it was
+	// not measured. It may be nil.
 	LevelElo func(gameName string, level int) (elo float64, ok bool)
 }
 
-// Engines opens games for the players that specs name. The games of one spec
-// share what costs time or memory to have twice: a hash table, a book, the
-// processes that wait for a game. It is safe for concurrent use.
+// Engines opens games for players that are named by specs. The games of one spec
+// share a searcher: a hash table, a book, the idle processes of an external
+// engine. It is safe for concurrent use.
 type Engines struct {
 	options Options
 
@@ -47,25 +47,25 @@ type Engines struct {
 	closed bool
 }
 
-// named is what is opened once.
+// named identifies a searcher.
 type named struct{ spec, game string }
 
-// opened is a searcher that is opened when it is first asked for.
+// opened is a searcher that is opened when first used.
 type opened struct {
 	searcher func() (engine.Searcher, error)
 }
 
-// NewEngines makes an Engines that has opened nothing yet. Close it.
+// NewEngines makes an Engines. Close it.
 func NewEngines(o Options) *Engines {
 	return &Engines{options: o, open: map[named]*opened{}}
 }
 
-// ErrClosed is returned for games that are opened after Close.
+// ErrClosed is returned by Engines.NewGame after Close.
 var ErrClosed = errors.New("the engines are closed")
 
-// NewGame opens a game, the rules of which are named, for the player that a spec
-// names ("" is self). The error says what is wrong with the spec, or with the
-// engine for these rules.
+// NewGame opens a game for the player of a spec ("" is self). The options must
+// have Rules. The error says what is wrong with the spec, or why its engine can't
+// play by these rules.
 func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error) {
 	name := named{spec, o.Rules.Game}
 	e.mu.Lock()
@@ -91,7 +91,7 @@ func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error
 	return s.NewGame(o)
 }
 
-// Close closes what was opened.
+// Close closes all searchers.
 func (e *Engines) Close() error {
 	e.mu.Lock()
 	all := e.open
@@ -106,8 +106,7 @@ func (e *Engines) Close() error {
 	return errors.Join(errs...)
 }
 
-// Open makes the searcher that a text names for a game. Who has opened it
-// closes it.
+// Open makes the searcher of a spec for a kind of game. The caller closes it.
 func Open(text, gameName string, o Options) (engine.Searcher, error) {
 	s, err := Parse(text)
 	if err != nil {
@@ -116,7 +115,7 @@ func Open(text, gameName string, o Options) (engine.Searcher, error) {
 	return s.Open(gameName, o)
 }
 
-// Open makes the searcher for a game.
+// Open makes the searcher for a kind of game.
 func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 	if err := s.Check(gameName); err != nil {
 		return nil, err
@@ -146,13 +145,13 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 			o.Warn(err)
 		}
 	}
-	if books == nil {
+	if books == nil || name == book.None {
 		return inner, nil
 	}
 	return book.With(inner, books, name, book.Options{}), nil
 }
 
-// own opens our own engine.
+// own makes a searcher of our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
 	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Tables: o.Tables}
 	if s.Hash > 0 {
@@ -167,7 +166,7 @@ func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
 	return engine.New(gameName, own)
 }
 
-// program opens an outside engine.
+// program makes a searcher of an external engine.
 func (s Spec) program(gameName string, o Options) (engine.Searcher, error) {
 	spec := *s.Outside
 	if spec.Hash == 0 {
@@ -190,12 +189,11 @@ func (s Spec) program(gameName string, o Options) (engine.Searcher, error) {
 	return advised{e, ours}, nil
 }
 
-// adviserHash is the hash table of our engine where it stands beside another,
-// in bytes.
+// adviserHash is the size of our engine's hash table in advised, in bytes.
 const adviserHash = 8 << 20
 
-// advised is an outside engine that can't tell what it thinks of its moves. In
-// opening procedures, where choices are compared, our engine stands in for it.
+// advised is an external engine that can't report scores of several moves. Our
+// engine makes its choices in opening procedures, which need them.
 type advised struct {
 	engine.Searcher
 	ours *engine.Engine
@@ -227,10 +225,10 @@ func (a advisedGame) Search(p game.Position, l search.Limits, report func(search
 	return a.Game.Search(p, l, report)
 }
 
-// Close closes both.
+// Close closes both games.
 func (a advisedGame) Close() error { return errors.Join(a.Game.Close(), a.ours.Close()) }
 
-// specified is a searcher that keeps to the limits of its spec, and names it.
+// specified adds the limits and the description of a spec to a searcher.
 type specified struct {
 	engine.Searcher
 	spec Spec
@@ -277,7 +275,7 @@ func (g specifiedGame) Search(p game.Position, l search.Limits, report func(sear
 	return limitedRun{run, g.s.spec}, nil
 }
 
-// limitedRun keeps the limits when a search that was pondering gets its own.
+// limitedRun applies the spec's limits to those of a ponder hit.
 type limitedRun struct {
 	engine.Running
 	spec Spec
@@ -286,8 +284,7 @@ type limitedRun struct {
 // PonderHit implements engine.Running.
 func (r limitedRun) PonderHit(l search.Limits) { r.Running.PonderHit(r.spec.within(l)) }
 
-// within narrows a search's limits to those of the spec. An outside engine does
-// so itself.
+// within tightens limits to those of the spec. External engines do so themselves.
 func (s Spec) within(l search.Limits) search.Limits {
 	if s.Nodes > 0 && (l.Nodes == 0 || s.Nodes < l.Nodes) {
 		l.Nodes = s.Nodes
