@@ -14,6 +14,7 @@ import (
 	"sparring/bot/play"
 	"sparring/bot/policy"
 	"sparring/engine"
+	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -168,10 +169,29 @@ func (b *Bot) warmUp(ctx context.Context) {
 }
 
 // tryEngine starts a player's engine for a game. A program then waits for the
-// first game; our own engine makes its tables in a first search, which took
-// seconds off the clock of the first move on a busy machine.
+// first game. Our own engine makes its tables for the usual rule sets in a first
+// search, which took seconds off the clock of the first move on a busy machine.
 func (b *Bot) tryEngine(p Profile, gameName string) error {
-	rules, err := catalog.Rules(gameName)
+	kind, err := catalog.Game(gameName)
+	if err != nil {
+		return err
+	}
+	sets := kind.Common
+	if p.external() {
+		sets = []string{kind.Default}
+	}
+	for _, name := range sets {
+		if err := b.trySearch(p, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trySearch opens a game under a rule set and, with our own engine, searches its
+// start position.
+func (b *Bot) trySearch(p Profile, rulesName string) error {
+	rules, err := catalog.Rules(rulesName)
 	if err != nil {
 		return err
 	}
@@ -184,7 +204,7 @@ func (b *Bot) tryEngine(p Profile, gameName string) error {
 		return err
 	}
 	start, err := rules.New("")
-	if err != nil {
+	if err != nil || opening.Running(start) {
 		return err
 	}
 	run, err := g.Search(start, search.Limits{Nodes: 1000, NoBook: true}, nil)

@@ -318,8 +318,8 @@ func (s *Session) giveBack() {
 // syncPosition brings the game to the state's position.
 func (s *Session) syncPosition() {
 	g, played, playing := &s.game, len(s.game.plies), s.st.Status == protocol.Playing
-	if g.update(s.st.Moves, playing, s.dispute) < played {
-		// Moves were taken back: drop what was thought after them.
+	if kept := g.update(s.st.Moves, playing, s.dispute); kept < played || g.pos == nil {
+		// Moves were taken back, or can't be played: drop what was thought.
 		s.stopSearch()
 		s.target, s.out, g.decided = nil, nil, nil
 	}

@@ -121,6 +121,26 @@ func spec(t *testing.T, text string) clock.Spec {
 	return s
 }
 
+// While our move is on its way, the platform plays one that our rules refuse. The
+// answer to ours finds nothing to do.
+func TestMoveAcceptedInAGameThatOurRulesRefuse(t *testing.T) {
+	rules, err := catalog.Rules("amazons/6x6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bare(t, "60")
+	s.game.rules, s.resync.timer = rules, time.NewTimer(time.Hour)
+	s.syncPosition()
+	out := &outgoing{decision: &decision{move: "a1b2/a1"}}
+	s.out = out
+	s.st.Moves, s.st.Turn = []string{"z9z9/z9"}, game.Second
+	s.syncPosition()
+	s.handleAnswer(out, moveAnswer{})
+	if len(s.disputes) != 1 || len(s.game.plies) != 0 || s.out != nil {
+		t.Errorf("disputes %+v, plies %+v, move %+v", s.disputes, s.game.plies, s.out)
+	}
+}
+
 // A halt ends the search, and its move is not sent. The session has no client: a
 // request would end the test.
 func TestNothingIsSentWhileHalted(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 var (
 	sourcePath = regexp.MustCompile(`^(\.\w+/|\w+/)*\w+\.go$|^(game|engine|lab|record|protocol|arena|bot)(/\w+)*$`)
-	goTest     = regexp.MustCompile(`go test \./(\S+) -run '?([\w|]+)`)
+	goTest     = regexp.MustCompile(`go test \./(\S+) -run (\w+)`)
 	setsShell  = regexp.MustCompile(`(?m)^    ([A-Z]\w+)=(\S+)$`)
 	matchLine  = regexp.MustCompile(`match --game (\w+)(?:.*\\\n)?.*`)
 	ownSpec    = regexp.MustCompile("--[ab] (self[^ `\n]*)")

@@ -192,10 +192,10 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// TestThreats has the examples of paper 004, section 3.6: a red rook that a
+// TestRelationsThreats has the examples of paper 004, section 3.6: a red rook that a
 // black horse attacks; a red horse that a black rook attacks, guarded by a red
 // pawn or not; the same with Red and with Black to move.
-func TestThreats(t *testing.T) {
+func TestRelationsThreats(t *testing.T) {
 	for _, c := range []struct {
 		what, fen  string
 		red, black int32
@@ -219,9 +219,9 @@ func TestThreats(t *testing.T) {
 	}
 }
 
-// TestControls: number goes before value, the cheaper pieces win, and equals
+// TestRelationsControl: number goes before value, the cheaper pieces win, and equals
 // leave a point to nobody.
-func TestControls(t *testing.T) {
+func TestRelationsControl(t *testing.T) {
 	rook, pawn := controllers{1, 500}, controllers{1, 100}
 	for _, c := range []struct {
 		red, black controllers
