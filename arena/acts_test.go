@@ -308,4 +308,7 @@ func TestRecordOf(t *testing.T) {
 	if _, err := record.Encode(rec); err != nil {
 		t.Error(err)
 	}
+	if rec, err := recordOf(events[:len(events)-2]); err == nil {
+		t.Errorf("a log without its end makes the record %+v", rec)
+	}
 }

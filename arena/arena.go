@@ -16,7 +16,7 @@ import (
 	"sparring/protocol"
 )
 
-// Arena is one process of the platform. Make it with [New], let it work with
+// Arena is one process of the platform. Create it with [New] and start it with
 // [Arena.Run].
 type Arena struct {
 	cfg      Config

@@ -79,7 +79,7 @@ func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
 	}
 }
 
-// note takes in one entry of a log.
+// note stores one entry of a log in the index.
 func (x *gameIndex) note(subject string, seq uint64, data []byte) {
 	g, ok := x.subjects.ParseLog(subject)
 	if !ok {
@@ -112,7 +112,7 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) {
 		}
 	}
 	if isFinal(p.last) && time.Since(p.ended) > x.keep {
-		x.drop(g) // an old one
+		x.drop(g) // it ended long ago
 	}
 }
 

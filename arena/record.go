@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -83,6 +84,9 @@ func recordOf(events []protocol.Event) (*record.Record, error) {
 			rec.Disputes = append(rec.Disputes, record.Dispute{
 				Ply: len(e.Moves) + 1, Seat: e.Seat, Claimed: d.Claimed, Ruled: d.Ruled, Text: "after " + d.Move})
 		}
+	}
+	if rec.End.IsZero() { // read from a server that lags behind
+		return nil, errors.New("the log has no end yet")
 	}
 	return rec, nil
 }

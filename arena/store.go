@@ -177,7 +177,7 @@ func sameStream(have, want jetstream.StreamConfig) error {
 	return nil
 }
 
-// openBucket returns the bucket, made when it is missing.
+// openBucket returns the bucket and creates it if it is missing.
 func openBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	kv, err := js.KeyValue(ctx, want.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -201,7 +201,7 @@ func openBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyV
 	return kv, nil
 }
 
-// explain adds what an operator can do about an error that says too little.
+// explain adds to an error what an operator can do about it.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, jetstream.ErrJetStreamNotEnabled),

@@ -12,17 +12,17 @@ type Rating struct {
 	Volatility float64 `json:"volatility"` // how much the player's strength is expected to change per period
 }
 
-// Start is the rating of a player that nothing is known of.
+// Start is the rating of a new player.
 var Start = Rating{Rating: 1500, Deviation: 350, Volatility: 0.06}
 
-// Provisional is the deviation from which on a rating says little.
+// Provisional is the deviation from which a rating is uncertain.
 const Provisional = 110
 
 // System is the choice that the paper leaves open: Tau bounds how fast
 // volatilities change; 0.3 to 1.2 are sensible.
 type System struct{ Tau float64 }
 
-// Default is lichess's choice.
+// Default has the value that lichess uses.
 var Default = System{Tau: 0.75}
 
 // Game is one result of a rating period: the opponent as it was before the
@@ -42,7 +42,7 @@ const (
 func (s System) Update(r Rating, games []Game) Rating {
 	// Step 2: to the Glicko-2 scale.
 	mu, phi := (r.Rating-1500)/scale, r.Deviation/scale
-	if len(games) == 0 { // who did not play is only less certain
+	if len(games) == 0 { // without games the rating only becomes less certain
 		r.Deviation = scale * math.Hypot(phi, r.Volatility)
 		return r
 	}
@@ -62,7 +62,7 @@ func (s System) Update(r Rating, games []Game) Rating {
 	// Steps 6 and 7: the new deviation and rating.
 	phi = 1 / math.Sqrt(1/(phi*phi+sigma*sigma)+1/v)
 	mu += phi * phi * gain
-	// Step 8: back.
+	// Step 8: back to the Glicko scale.
 	return Rating{Rating: scale*mu + 1500, Deviation: scale * phi, Volatility: sigma}
 }
 
