@@ -10,67 +10,67 @@ import (
 	"sparring/pipe/botzone"
 )
 
-// botzoneClock is what the platform gives to programs in fast languages, a
-// second for each move, less what starting and the way there take.
+// botzoneClock is the platform's second for each move of programs in fast languages,
+// less the time for starting and transmission.
 var botzoneClock = clock.Spec{Kind: clock.PerMove, Period: 900 * time.Millisecond}
 
-// botzoneSpeaker speaks with botzone.org.cn. It always asks to be kept running:
-// what was learnt is not lost then. A platform that can't just ends it.
-type botzoneSpeaker struct {
+// botzoneHandler speaks with botzone.org.cn. It always asks to be kept running, so
+// that its hash table is kept.
+type botzoneHandler struct {
 	s       *session
 	decoder botzone.Decoder
-	asked   botzone.Turn // to be answered
-	match   match
+	request botzone.Turn // to be answered
+	game    platformGame
 }
 
-func newBotzone(s *session) speaker {
-	return &botzoneSpeaker{s: s, decoder: botzone.Decoder{Game: botzone.Game(s.o.Game)}, match: match{s: s}}
+func newBotzone(s *session) handler {
+	return &botzoneHandler{s: s, decoder: botzone.Decoder{Game: botzone.Game(s.o.Game)}, game: platformGame{s: s}}
 }
 
-func (b *botzoneSpeaker) turn(string) turn { return begins }
+func (b *botzoneHandler) schedule(string) schedule { return startsSearch }
 
-// patient: in the platform's plain way there is one turn, and then no more
-// input.
-func (b *botzoneSpeaker) patient() bool { return true }
+// finishesAtEOF implements handler. A bot that is not kept running gets one turn,
+// then the end of the input.
+func (b *botzoneHandler) finishesAtEOF() bool { return true }
 
-func (b *botzoneSpeaker) complain(err error) { b.s.sayf("error: %v", err) }
+func (b *botzoneHandler) sendError(err error) { b.s.sayf("error: %v", err) }
 
-func (b *botzoneSpeaker) report(search.Info) {}
+func (b *botzoneHandler) report(search.Info) {}
 
-func (b *botzoneSpeaker) obey(line string) {
+func (b *botzoneHandler) handle(line string) {
 	turn, ok, err := b.decoder.Line(line)
 	if ok {
 		err = b.play(turn)
 	}
 	if err != nil {
-		b.complain(err)
+		b.sendError(err)
 	}
 }
 
-func (b *botzoneSpeaker) play(turn botzone.Turn) error {
-	b.asked = turn
-	if turn.Whole || b.match.rules == nil {
-		if err := b.match.begin(turn.Game.Rules(), botzoneClock); err != nil {
+func (b *botzoneHandler) play(turn botzone.Turn) error {
+	b.request = turn
+	if turn.Whole || b.game.rules == nil {
+		if err := b.game.begin(turn.Game.Rules(), botzoneClock); err != nil {
 			return err
 		}
 	}
-	before := b.match.moves
-	b.match.moves = append(slices.Clone(before), turn.Moves...)
-	if err := b.match.setUp(); err != nil {
-		b.match.moves = before
+	before := b.game.moves
+	b.game.moves = append(slices.Clone(before), turn.Moves...)
+	if err := b.game.setUp(); err != nil {
+		b.game.moves = before
 		return err
 	}
 	if b.s.pos.Outcome().Over() {
-		return b.respond("") // asked all the same, so there is no move to give
+		return b.respond("") // there is no move, but an answer is expected
 	}
-	b.match.think(b.fresh())
+	b.game.think(b.nonRepeating())
 	return nil
 }
 
-// fresh are the moves that bring no position for the third time: in Xiangqi the
-// platform does not take those. Nil is all moves, and so where there are none.
-func (b *botzoneSpeaker) fresh() []game.Move {
-	if b.asked.Game != botzone.Xiangqi {
+// nonRepeating are the moves that do not repeat a position for the third time, which
+// the platform refuses in Xiangqi. Nil means all moves, also if there are none.
+func (b *botzoneHandler) nonRepeating() []game.Move {
+	if b.request.Game != botzone.Xiangqi {
 		return nil
 	}
 	p := b.s.pos.Clone()
@@ -80,7 +80,7 @@ func (b *botzoneSpeaker) fresh() []game.Move {
 			return true
 		}
 		defer p.Undo()
-		return b.match.seen[p.Key()] >= 2
+		return b.game.seen[p.Key()] >= 2
 	})
 	if len(moves) == 0 || len(moves) == len(legal) {
 		return nil
@@ -88,21 +88,21 @@ func (b *botzoneSpeaker) fresh() []game.Move {
 	return moves
 }
 
-func (b *botzoneSpeaker) answer(r search.Result, err error) {
+func (b *botzoneHandler) answer(r search.Result, err error) {
 	if err == nil {
 		move := ""
 		if r.Move != game.NoMove {
-			move = b.match.played(r.Move)
+			move = b.game.played(r.Move)
 		}
 		err = b.respond(move)
 	}
 	if err != nil {
-		b.complain(err)
+		b.sendError(err)
 	}
 }
 
-func (b *botzoneSpeaker) respond(move string) error {
-	text, err := b.asked.Response(move)
+func (b *botzoneHandler) respond(move string) error {
+	text, err := b.request.Response(move)
 	if err != nil {
 		return err
 	}

@@ -17,70 +17,69 @@ import (
 	"sparring/pipe/botzone"
 )
 
-// Options set up a conversation.
+// Options are the settings of a conversation.
 type Options struct {
-	// Protocol is one of Protocols, or "": the first line tells.
+	// Protocol is one of Protocols, or "" to detect it by the first line.
 	Protocol string
-	// Game is what is played where the protocol leaves it open; "" is the
-	// first that the protocol knows.
+	// Game is the game if the protocol does not tell; "" is the first game of the
+	// protocol.
 	Game string
-	// Rules, Clock and Nodes hold where the protocol leaves them open; their
-	// zero values are what is usual there, and no limit.
+	// Rules, Clock and Nodes are used if the protocol does not tell. Zero values
+	// are the protocol's usual rules and clock, and no limit of nodes.
 	Rules string
 	Clock clock.Spec
 	Nodes uint64 // for a move
-	// Setup is what the engine starts with; the other side may change it.
+	// Setup is the engine's setup at the start; the client may change it.
 	Setup Setup
-	// Levels is how many levels of strength Open knows; 0 is none.
+	// Levels is the number of levels of strength that Open supports.
 	Levels int
-	// Book says what is wrong with the opening book of a name; where it is
-	// nil, Open knows none.
+	// Book checks the opening book of a name. If it is nil, Open supports no books.
 	Book func(name string) error
-	// Open makes the searcher for a game; our own engine when nil. It is closed
-	// when it is no longer wanted.
+	// Open opens the engine for a game; nil opens our own. The engine is closed
+	// when it is not used any more.
 	Open func(gameName string, s Setup) (engine.Searcher, error)
-	// Name, Version, Author and Country say who we are. Version is
-	// engine.Build's where it is "".
+	// Name, Version, Author and Country identify the engine. The default of Version
+	// is engine.Build.
 	Name, Version, Author, Country string
-	// Overhead is what a move costs its clock besides the search; the other
-	// side may change it. DefaultOverhead when 0.
+	// Overhead is the time that a move costs its clock besides the search; the
+	// client may change it. 0 is DefaultOverhead.
 	Overhead time.Duration
-	// Seed is what is drawn by lot is drawn with; a random one when 0.
+	// Seed seeds all random choices; 0 is a random seed.
 	Seed uint64
 }
 
-// usualBook is the name of the book where none was given.
+// usualBook is the default opening book.
 const usualBook = "shipped"
 
-// Setup is what an engine is given.
+// Setup is the setup of an engine.
 type Setup struct {
 	HashBytes int    // engine.DefaultHash when 0
 	Threads   int    // 1 when 0
-	Level     int    // of strength, from 1; 0 is all there is
+	Level     int    // of strength, from 1; 0 is full strength
 	Book      string // name of an opening book; "" is none
 	Eval      string // as in engine.Options
 }
 
-// DefaultOverhead is what a move costs besides the search where nobody says
-// otherwise: a pipe is fast, a GUI on a busy machine is not.
+// DefaultOverhead is the default of Options.Overhead: a pipe is fast, but a GUI on
+// a busy machine is not.
 const DefaultOverhead = 30 * time.Millisecond
 
-// ErrProtocol: no protocol of that name.
+// ErrProtocol is returned by Serve for an unknown Options.Protocol.
 var ErrProtocol = errors.New("unknown protocol")
 
-// protocol is a way to talk, by its name.
+// protocol is a supported protocol.
 type protocol struct {
 	name string
-	// begins reports whether a conversation in this protocol may begin with
-	// the line, a trimmed one.
+	// begins reports whether a conversation may begin with the line, which is
+	// trimmed.
 	begins func(line string) bool
-	// open makes the protocol's side of a conversation.
-	open func(*session) speaker
-	hint string // what a conversation usually begins with
+	// open makes the handler for a conversation.
+	open    func(*session) handler
+	example string // a usual first line
 }
 
-// protocols are all that are spoken. The first that may begin with a line is
-// taken.
+// protocols are the supported protocols. The first that may begin with a line is
+// used.
 var protocols = []protocol{
 	{"uci", beginsUCI, newUCI, "uci"},
 	{"ucci", beginsUCCI, newUCCI, "ucci"},
@@ -97,11 +96,11 @@ func Protocols() (names []string) {
 	return names
 }
 
-// Serve talks until the other side quits, the input ends or ctx is cancelled;
-// none of these is an error. Errors are ErrProtocol, game.ErrRules for
-// Options.Game and Rules, and those of reading and writing. A search that runs
-// is stopped, and the engine closed, before Serve returns. A read under way
-// then stays behind until in gives something or is closed.
+// Serve runs a conversation until the client quits, the input ends or ctx is
+// cancelled; none of these is an error. Errors are ErrProtocol, game.ErrRules for
+// Options.Game and Rules, and those of reading and writing. A running search is
+// stopped, and the engine closed, before Serve returns. A goroutine that reads from
+// in may remain until the read returns.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	o.fill()
 	if o.Game != "" {
@@ -118,14 +117,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Protocol != "" {
 		for _, p := range protocols {
 			if p.name == o.Protocol {
-				s.speak = p.open(s)
+				s.handler = p.open(s)
 			}
 		}
-		if s.speak == nil {
+		if s.handler == nil {
 			return fmt.Errorf("%w %.40q: have %s", ErrProtocol, o.Protocol, strings.Join(Protocols(), ", "))
 		}
 	} else {
-		s.speak = &listener{s}
+		s.handler = &detector{s}
 	}
 	return s.run(ctx, in)
 }
@@ -156,19 +155,19 @@ func (o *Options) fill() {
 	}
 }
 
-// listener is the speaker before it is known what is spoken.
-type listener struct{ s *session }
+// detector is the handler until the protocol is known.
+type detector struct{ s *session }
 
-// obey finds the protocol that the line is of and lets it have the line.
-func (l *listener) obey(line string) {
+// handle detects the protocol and passes the line on to its handler.
+func (l *detector) handle(line string) {
 	text := strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
 	if text == "" {
 		return
 	}
 	for _, p := range protocols {
 		if p.begins(text) {
-			l.s.speak = p.open(l.s)
-			l.s.speak.obey(text)
+			l.s.handler = p.open(l.s)
+			l.s.handler.handle(text)
 			return
 		}
 	}
@@ -176,19 +175,19 @@ func (l *listener) obey(line string) {
 		l.s.quit()
 		return
 	}
-	l.complain(fmt.Errorf("%w in line %.60q", ErrProtocol, text))
+	l.sendError(fmt.Errorf("%w in line %.60q", ErrProtocol, text))
 }
 
-func (l *listener) complain(err error) {
+func (l *detector) sendError(err error) {
 	var hints []string
 	for _, p := range protocols {
-		hints = append(hints, p.hint+" ("+p.name+")")
+		hints = append(hints, p.example+" ("+p.name+")")
 	}
 	l.s.sayf("Error: %v: begin with %s", err, strings.Join(hints, ", "))
 }
 
-// While it is not known what is spoken, nothing is thought about.
-func (*listener) turn(string) turn            { return inTurn }
-func (*listener) report(search.Info)          {}
-func (*listener) answer(search.Result, error) {}
-func (*listener) patient() bool               { return true }
+// There are no searches before the protocol is known.
+func (*detector) schedule(string) schedule    { return inOrder }
+func (*detector) report(search.Info)          {}
+func (*detector) answer(search.Result, error) {}
+func (*detector) finishesAtEOF() bool         { return true }

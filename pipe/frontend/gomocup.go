@@ -14,30 +14,30 @@ import (
 	"sparring/pipe/gomocup"
 )
 
-// gomocupSpeaker speaks the Gomoku AI protocol, with what Yixin-Board adds.
-type gomocupSpeaker struct {
+// gomocupHandler speaks the Gomoku AI protocol with Yixin-Board's additions.
+type gomocupHandler struct {
 	s       *session
 	decoder gomocup.Decoder
 	size    int // of the board, 0 before START
-	rule    int // as it was sent; what it means depends on yixin
+	rule    int // as sent; its meaning depends on yixin
 	yixin   bool
 	time    gomocupTime
 	depth   int
 	nodes   uint64
-	detail  bool // tell of the search while it runs
+	detail  bool // send messages during the search
 
-	stones  []placed // as they came
+	stones  []placed // in the order received
 	next    gomoku.Colour
-	blocked []gomocup.Point // not to be played
+	blocked []gomocup.Point // excluded from the search
 
-	// Of the search under way.
+	// Of the running search.
 	began time.Time
-	swap  *swap2 // the answer to SWAP2BOARD in the making, nil for a plain move
+	swap  *swap2 // the answer to SWAP2BOARD in progress; nil for a move
 	last  search.Info
 }
 
-// placed is a stone on the board; a dead one is of a row that has counted, and
-// of a colour that nobody has told.
+// placed is a stone on the board. A dead stone belongs to a row that was counted;
+// its colour is not known.
 type placed struct {
 	at     gomocup.Point
 	colour gomoku.Colour
@@ -47,44 +47,44 @@ type placed struct {
 func beginsGomocup(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	v := gomocup.Verb(strings.ToUpper(word))
-	// "stop" and "begin" alone are other protocols' words too.
+	// "stop" and "begin" alone are also words of other protocols.
 	return v.Known() && (word == string(v) || rest != "") && v != gomocup.Stop
 }
 
-func newGomocup(s *session) speaker {
-	return &gomocupSpeaker{s: s, time: gomocupTime{turn: usualTurn}}
+func newGomocup(s *session) handler {
+	return &gomocupHandler{s: s, time: gomocupTime{turn: defaultTurn}}
 }
 
-func (g *gomocupSpeaker) turn(line string) turn {
+func (g *gomocupHandler) schedule(line string) schedule {
 	switch v, _, _ := strings.Cut(strings.TrimSpace(line), " "); gomocup.Verb(strings.ToUpper(v)) {
 	case gomocup.YXStop, gomocup.Stop:
-		return ends
+		return stopsSearch
 	case gomocup.End:
-		return atOnce
+		return immediately
 	}
-	return begins // which line of a board is the last, only the decoder knows
+	return startsSearch // only the decoder knows which line of a board is the last
 }
 
-func (g *gomocupSpeaker) patient() bool { return false }
+func (g *gomocupHandler) finishesAtEOF() bool { return false }
 
-func (g *gomocupSpeaker) complain(err error) {
+func (g *gomocupHandler) sendError(err error) {
 	g.s.say(gomocup.Answer{Kind: gomocup.Error, Text: err.Error()})
 }
 
-func (g *gomocupSpeaker) ok() { g.s.say(gomocup.Answer{Kind: gomocup.OK}) }
+func (g *gomocupHandler) ok() { g.s.say(gomocup.Answer{Kind: gomocup.OK}) }
 
-func (g *gomocupSpeaker) obey(line string) {
+func (g *gomocupHandler) handle(line string) {
 	c, complete, err := g.decoder.Line(line)
 	if err == nil && complete {
 		err = g.command(c)
 	}
 	if err != nil {
-		g.complain(err)
+		g.sendError(err)
 	}
 }
 
-// command does what is said; an error is answered with ERROR.
-func (g *gomocupSpeaker) command(c gomocup.Command) error {
+// command carries out a command; an error is answered with ERROR.
+func (g *gomocupHandler) command(c gomocup.Command) error {
 	s := g.s
 	switch c.Verb {
 	case gomocup.Start, gomocup.RectStart:
@@ -123,8 +123,8 @@ func (g *gomocupSpeaker) command(c gomocup.Command) error {
 	return g.onBoard(c)
 }
 
-// onBoard does what needs a board.
-func (g *gomocupSpeaker) onBoard(c gomocup.Command) error {
+// onBoard carries out the commands that need a board.
+func (g *gomocupHandler) onBoard(c gomocup.Command) error {
 	switch c.Verb {
 	case gomocup.Restart:
 		g.clear()
@@ -164,7 +164,7 @@ func (g *gomocupSpeaker) onBoard(c gomocup.Command) error {
 }
 
 // start makes an empty board.
-func (g *gomocupSpeaker) start(width, height int) error {
+func (g *gomocupHandler) start(width, height int) error {
 	if width != height || width < gomoku.MinSize || width > gomoku.MaxSize {
 		return fmt.Errorf("a board of %dx%d, have squares of %d to %d", width, height, gomoku.MinSize, gomoku.MaxSize)
 	}
@@ -176,24 +176,24 @@ func (g *gomocupSpeaker) start(width, height int) error {
 	if err := g.setUp(); err != nil {
 		return err
 	}
-	g.s.warm() // what comes before OK is on nobody's clock
+	g.s.warmUp() // no clock runs before OK
 	g.ok()
 	return nil
 }
 
-// clear is a new match on the board.
-func (g *gomocupSpeaker) clear() {
+// clear starts a new match on the board.
+func (g *gomocupHandler) clear() {
 	g.stones, g.next, g.blocked = nil, gomoku.Black, nil
 	g.time.used = 0
 	g.s.newGame()
 }
 
-// rules is our name of the rules.
-func (g *gomocupSpeaker) rules(size int) (string, error) {
+// rules is the name of our rule set.
+func (g *gomocupHandler) rules(size int) (string, error) {
 	rule := gomocup.Rule(g.rule)
 	if g.yixin {
-		// Of its swap rules the opening is played out on the board, and what
-		// comes is a position.
+		// With its swap rules the opening is played on its board, and only the
+		// position is sent.
 		var err error
 		if rule, _, err = gomocup.YixinRule(g.rule); err != nil {
 			return "", err
@@ -202,8 +202,8 @@ func (g *gomocupSpeaker) rules(size int) (string, error) {
 	return rule.RuleSet(size)
 }
 
-// put puts a stone of the colour whose turn it is.
-func (g *gomocupSpeaker) put(at gomocup.Point, c gomoku.Colour) error {
+// put places a stone.
+func (g *gomocupHandler) put(at gomocup.Point, c gomoku.Colour) error {
 	if err := g.free(at); err != nil {
 		return err
 	}
@@ -212,8 +212,8 @@ func (g *gomocupSpeaker) put(at gomocup.Point, c gomoku.Colour) error {
 	return nil
 }
 
-// free reports whether a stone may be put there.
-func (g *gomocupSpeaker) free(at gomocup.Point) error {
+// free reports why no stone may be placed there.
+func (g *gomocupHandler) free(at gomocup.Point) error {
 	if at.Move(g.size) == "" || at.X >= g.size {
 		return fmt.Errorf("%s is not on a board of %d", at, g.size)
 	}
@@ -223,7 +223,7 @@ func (g *gomocupSpeaker) free(at gomocup.Point) error {
 	return nil
 }
 
-func (g *gomocupSpeaker) find(at gomocup.Point) int {
+func (g *gomocupHandler) find(at gomocup.Point) int {
 	for i := len(g.stones) - 1; i >= 0; i-- {
 		if g.stones[i].at == at {
 			return i
@@ -232,8 +232,8 @@ func (g *gomocupSpeaker) find(at gomocup.Point) int {
 	return -1
 }
 
-// takeBack removes a stone, the last as a rule. Its colour is then to move.
-func (g *gomocupSpeaker) takeBack(at gomocup.Point) error {
+// takeBack removes a stone, usually the last. Its colour moves next.
+func (g *gomocupHandler) takeBack(at gomocup.Point) error {
 	i := g.find(at)
 	if i < 0 {
 		return fmt.Errorf("TAKEBACK: there is no stone at %s", at)
@@ -244,8 +244,8 @@ func (g *gomocupSpeaker) takeBack(at gomocup.Point) error {
 	return nil
 }
 
-// board takes a position over. On an error there is an empty board.
-func (g *gomocupSpeaker) board(list []gomocup.Stone) error {
+// board sets up a position. After an error the board is empty.
+func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	g.stones, g.next = nil, gomoku.Black
 	rules, err := g.rules(g.size)
 	if err != nil {
@@ -255,7 +255,7 @@ func (g *gomocupSpeaker) board(list []gomocup.Stone) error {
 	own := ownColour(list, strings.HasPrefix(rules, "gomoku/renju-"))
 	for _, st := range list {
 		if st.Point == gomocup.Pass || st.Side == gomocup.Dead && !continuous {
-			continue // a pass, or a point that is marked as forbidden
+			continue // a pass, or a forbidden point
 		}
 		c := own
 		if st.Side == gomocup.Opponent {
@@ -271,9 +271,9 @@ func (g *gomocupSpeaker) board(list []gomocup.Stone) error {
 	return nil
 }
 
-// ownColour is the colour of who is to move. In Renju the list is in order, so
-// the first is Black's. Else the order may be any, and the numbers of stones
-// tell; where they do not fit a game, the first counts again.
+// ownColour is the colour to move. In Renju the list is in order, so the first stone
+// is Black's. Otherwise it may be in any order, and the numbers of stones decide;
+// if they are impossible in a game, the first stone decides again.
 func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 	var count [gomocup.Dead + 1]int
 	first := gomocup.Own
@@ -293,9 +293,9 @@ func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 	return gomoku.Black
 }
 
-// setUp gives the session the position: as a game where the stones came in the
-// order of one, else as a text.
-func (g *gomocupSpeaker) setUp() error {
+// setUp sets the session's position: by moves if the stones came in the order of a
+// game, as a text otherwise.
+func (g *gomocupHandler) setUp() error {
 	rules, err := g.rules(g.size)
 	if err != nil {
 		return err
@@ -312,8 +312,8 @@ func (g *gomocupSpeaker) setUp() error {
 	return g.s.set("gomoku", rules, g.text(), nil)
 }
 
-// text is the board as our positions are written.
-func (g *gomocupSpeaker) text() string {
+// text is the position in our notation.
+func (g *gomocupHandler) text() string {
 	rows := make([][]byte, g.size)
 	for y := range rows {
 		rows[y] = bytes.Repeat([]byte{'.'}, g.size)
@@ -332,7 +332,7 @@ func (g *gomocupSpeaker) text() string {
 var emptyRun = regexp.MustCompile(`\.+`)
 
 // think starts the search for a move.
-func (g *gomocupSpeaker) think(lines int) error {
+func (g *gomocupHandler) think(lines int) error {
 	if err := g.setUp(); err != nil {
 		return err
 	}
@@ -353,12 +353,12 @@ func (g *gomocupSpeaker) think(lines int) error {
 	return nil
 }
 
-func (g *gomocupSpeaker) search(l search.Limits) {
+func (g *gomocupHandler) search(l search.Limits) {
 	g.began, g.last = l.From, search.Info{}
 	g.s.think(l, nil)
 }
 
-func (g *gomocupSpeaker) report(i search.Info) {
+func (g *gomocupHandler) report(i search.Info) {
 	if i.Line <= 1 {
 		g.last = i
 	}
@@ -367,8 +367,8 @@ func (g *gomocupSpeaker) report(i search.Info) {
 	}
 }
 
-// message tells what a search has found.
-func (g *gomocupSpeaker) message(i search.Info) {
+// message sends the state of a search.
+func (g *gomocupHandler) message(i search.Info) {
 	if len(i.PV) == 0 || g.s.pos == nil {
 		return
 	}
@@ -391,7 +391,7 @@ func (g *gomocupSpeaker) message(i search.Info) {
 	g.s.say(gomocup.Answer{Kind: gomocup.Message, Text: text})
 }
 
-func (g *gomocupSpeaker) answer(r search.Result, err error) {
+func (g *gomocupHandler) answer(r search.Result, err error) {
 	g.time.spend(time.Since(g.began))
 	if err == nil && r.Move == game.NoMove {
 		err = fmt.Errorf("no move was found")
@@ -411,14 +411,14 @@ func (g *gomocupSpeaker) answer(r search.Result, err error) {
 		err = g.put(at, g.next)
 	}
 	if err != nil {
-		g.complain(err)
+		g.sendError(err)
 		return
 	}
 	g.s.say(gomocup.Answer{Kind: gomocup.Points, Points: []gomocup.Point{at}})
 }
 
 // showForbidden lists the points that are forbidden to Black in Renju.
-func (g *gomocupSpeaker) showForbidden() error {
+func (g *gomocupHandler) showForbidden() error {
 	if err := g.setUp(); err != nil {
 		return err
 	}
@@ -434,7 +434,7 @@ func (g *gomocupSpeaker) showForbidden() error {
 	return nil
 }
 
-func (g *gomocupSpeaker) isBlocked(at gomocup.Point) bool {
+func (g *gomocupHandler) isBlocked(at gomocup.Point) bool {
 	for _, b := range g.blocked {
 		if b == at {
 			return true
@@ -443,8 +443,8 @@ func (g *gomocupSpeaker) isBlocked(at gomocup.Point) bool {
 	return false
 }
 
-// block takes points out of what may be played, or lets them in again.
-func (g *gomocupSpeaker) block(c gomocup.Command) {
+// block excludes points from the search, or includes them again.
+func (g *gomocupHandler) block(c gomocup.Command) {
 	for _, st := range c.Stones {
 		kept := g.blocked[:0]
 		for _, b := range g.blocked {

@@ -13,13 +13,13 @@ import (
 func TestGomocupTime(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
-		name        string
-		time        gomocupTime
-		least, most time.Duration // of the hard limit
-		glance      bool
+		name         string
+		time         gomocupTime
+		least, most  time.Duration // of the hard limit
+		instantDepth bool
 	}{
-		{"nothing told", gomocupTime{turn: usualTurn}, 4900 * ms, usualTurn, false},
-		{"at once", gomocupTime{turn: 0, match: time.Hour}, glanceTime, glanceTime, true},
+		{"nothing told", gomocupTime{turn: defaultTurn}, 4900 * ms, defaultTurn, false},
+		{"at once", gomocupTime{turn: 0, match: time.Hour}, instantTime, instantTime, true},
 		{"turn alone", gomocupTime{turn: 1000 * ms}, 900 * ms, 990 * ms, false},
 		{"no limit to the match", gomocupTime{turn: 1000 * ms, match: 5000 * ms, left: gomocup.NoLimit * ms, told: true}, 900 * ms, 990 * ms, false},
 		{"plenty left", gomocupTime{turn: 1000 * ms, match: time.Hour, left: time.Hour, told: true}, 900 * ms, 990 * ms, false},
@@ -31,12 +31,12 @@ func TestGomocupTime(t *testing.T) {
 	} {
 		var o Options
 		o.fill()
-		g := gomocupSpeaker{s: &session{o: o}, time: c.time}
+		g := gomocupHandler{s: &session{o: o}, time: c.time}
 		l := g.limits(1, time.Unix(0, 0))
-		if l.Hard < c.least || l.Hard > c.most || l.Soft > l.Hard || (l.Depth == glance) != c.glance {
+		if l.Hard < c.least || l.Hard > c.most || l.Soft > l.Hard || (l.Depth == instantDepth) != c.instantDepth {
 			t.Errorf("%s: soft %v hard %v depth %d, want hard from %v to %v", c.name, l.Soft, l.Hard, l.Depth, c.least, c.most)
 		}
-		if half := g.limits(2, time.Unix(0, 0)); !c.glance && half.Hard > max(l.Hard/2, ms) {
+		if half := g.limits(2, time.Unix(0, 0)); !c.instantDepth && half.Hard > max(l.Hard/2, ms) {
 			t.Errorf("%s: %v for one of two searches, and %v for one alone", c.name, half.Hard, l.Hard)
 		}
 	}

@@ -11,51 +11,51 @@ import (
 	"sparring/pipe/gomocup"
 )
 
-// Numbers of the Gomoku AI protocol, set by hand.
+// Constants for the Gomoku AI protocol, chosen by hand.
 const (
-	// usualTurn is the time for a move where nobody has told one.
-	usualTurn = 5 * time.Second
-	// A turn limit of 0 wants an answer at once: a glance of so many plies, and
-	// an end to it however busy the machine is.
-	glance     = 2
-	glanceTime = 100 * time.Millisecond
-	// gameLength is how many plies games of Gomoku usually last.
+	// defaultTurn is the time for a move if none was sent.
+	defaultTurn = 5 * time.Second
+	// A turn limit of 0 asks for an answer at once: a search to this depth, within
+	// this time even on a busy machine.
+	instantDepth = 2
+	instantTime  = 100 * time.Millisecond
+	// gameLength is the usual number of plies of a game.
 	gameLength = 60
-	// ownMemory is what we take besides the hash table, of which a second one
-	// may be there for a moment when its size changes.
-	ownMemory = 64 << 20
-	leastHash = 1 << 20
-	// An answer that came late is remembered so that an eighth is forgotten
-	// with each move, and takes at most half of the next moves' time.
-	lateFades = 8
-	mostLate  = 2
+	// baseMemory is the memory used besides the hash table. When its size changes,
+	// there may be two tables for a moment.
+	baseMemory = 64 << 20
+	minHash    = 1 << 20
+	// The lateness of an answer decays by 1/lateDecay with each move, and takes at
+	// most 1/maxLateShare of the time of the next moves.
+	lateDecay    = 8
+	maxLateShare = 2
 )
 
-// gomocupTime is what the manager has told of time.
+// gomocupTime is the time limits that the manager has sent.
 type gomocupTime struct {
-	turn      time.Duration // for a move, 0 is at once
-	match     time.Duration // for all moves, 0 is no limit
-	left      time.Duration // of the match, as last told
-	told      bool          // left was told for the move to come
+	turn      time.Duration // for a move; 0 is at once
+	match     time.Duration // for all moves; 0 is no limit
+	left      time.Duration // of the match, as last sent
+	told      bool          // left was sent for the next move
 	increment time.Duration
-	used      time.Duration // in this match, as we have measured
-	hard      time.Duration // limit of the search under way, 0 for none
-	late      time.Duration // how long after such limits answers have come, of late
+	used      time.Duration // in this match, by our own measurement
+	hard      time.Duration // limit of the running search; 0 if none
+	late      time.Duration // recent lateness of answers
 }
 
-// spend counts the time of a move, and how far it went beyond its limit: on a
-// busy machine that is much, and the next moves are given so much less.
+// spend adds the time of a move, and updates its lateness: on a busy machine that is
+// much, and the next moves get less time.
 func (t *gomocupTime) spend(d time.Duration) {
 	t.used += d - t.increment
 	t.told = false
-	t.late -= t.late / lateFades
+	t.late -= t.late / lateDecay
 	if t.hard > 0 {
 		t.late = max(t.late, d-t.hard)
 	}
 }
 
-// remaining is what is left of the match; ok is false where it has no limit.
-// What was told before the last move is too old; then our own count helps.
+// remaining is the time left of the match; ok is false if it has no limit. A time
+// sent before the last move is too old; then our own count is used.
 func (t *gomocupTime) remaining() (left time.Duration, ok bool) {
 	switch {
 	case t.told:
@@ -66,20 +66,20 @@ func (t *gomocupTime) remaining() (left time.Duration, ok bool) {
 	return 0, false
 }
 
-// limits are those of one of so many searches that the time for a move is for;
-// its clock runs since from.
-func (g *gomocupSpeaker) limits(searches int, from time.Time) search.Limits {
+// limits are the limits of one of several searches that share the time of a move,
+// whose clock runs since from.
+func (g *gomocupHandler) limits(searches int, from time.Time) search.Limits {
 	l := search.Limits{Depth: g.depth, Nodes: g.nodes, From: from}
 	t := &g.time
 	t.hard = 0
 	if t.turn == 0 {
-		l.Hard = glanceTime
-		if l.Depth == 0 || l.Depth > glance {
-			l.Depth = glance
+		l.Hard = instantTime
+		if l.Depth == 0 || l.Depth > instantDepth {
+			l.Depth = instantDepth
 		}
 		return l
 	}
-	overhead := g.s.o.Overhead + min(t.late, t.turn/mostLate)
+	overhead := g.s.o.Overhead + min(t.late, t.turn/maxLateShare)
 	turn := max(t.turn-overhead, timing.Least)
 	l.Hard = turn
 	if left, ok := t.remaining(); ok {
@@ -100,9 +100,8 @@ func (g *gomocupSpeaker) limits(searches int, from time.Time) search.Limits {
 	return l
 }
 
-// info takes in what the manager tells. What is not known is let pass, as the
-// protocol has it.
-func (g *gomocupSpeaker) info(c gomocup.Command) error {
+// info handles INFO. Unknown keys are ignored, as the protocol prescribes.
+func (g *gomocupHandler) info(c gomocup.Command) error {
 	switch c.Key {
 	case gomocup.TimeoutTurn, gomocup.TimeoutMatch, gomocup.TimeLeft, gomocup.TimeIncrement, gomocup.MaxMemory, gomocup.HashSize,
 		gomocup.RuleKey, gomocup.MaxDepth, gomocup.MaxNode, gomocup.ThreadNum, gomocup.ShowDetail:
@@ -126,13 +125,13 @@ func (g *gomocupSpeaker) info(c gomocup.Command) error {
 	case gomocup.TimeIncrement:
 		g.time.increment = max(ms, 0)
 	case gomocup.MaxMemory:
-		// Just a limit: a table that is in it stays as it is.
+		// Only a limit: a smaller table stays as it is.
 		setup.HashBytes = g.s.o.Setup.HashBytes
 		if n > 0 {
-			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-ownMemory)/2, leastHash)))
+			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-baseMemory)/2, minHash)))
 		}
 	case gomocup.HashSize:
-		setup.HashBytes = min(max(count<<10, leastHash), MaxHash()<<20)
+		setup.HashBytes = min(max(count<<10, minHash), MaxHash()<<20)
 	case gomocup.RuleKey:
 		g.rule = count
 		if n < 0 {

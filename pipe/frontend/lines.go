@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// maxLine is the longest line that is read, in bytes: a JSON line with all of a
-// game may be long.
+// maxLine is the longest line that is read, in bytes. A JSON line with a whole game
+// may be long.
 const maxLine = 1 << 20
 
-// errLong is what a longer line is answered with.
-var errLong = fmt.Errorf("a line of over %d bytes: ignored", maxLine)
+// errLineTooLong is the answer to a longer line.
+var errLineTooLong = fmt.Errorf("a line of over %d bytes: ignored", maxLine)
 
-// line is a line as it came in.
+// line is a line of the input.
 type line struct {
-	text string    // without its end
-	at   time.Time // when it was read: a clock may run since
-	err  error     // errLong, and text is empty
-	turn turn      // set by the session
+	text     string    // without its end
+	at       time.Time // when it was read, and a clock was started
+	err      error     // errLineTooLong, without text
+	schedule schedule  // set by the session
 }
 
-// readLines sends the lines of in until it ends or done is closed, then the
-// reason for the end to ended: nil for the plain end.
+// readLines sends the lines of in to lines until in ends or done is closed, then the
+// read error to ended, nil at the end of the input.
 func readLines(in io.Reader, lines chan<- line, ended chan<- error, done <-chan struct{}) {
 	r := bufio.NewReaderSize(in, maxLine)
 	for {
@@ -36,7 +36,7 @@ func readLines(in io.Reader, lines chan<- line, ended chan<- error, done <-chan 
 			for errors.Is(err, bufio.ErrBufferFull) {
 				_, err = r.ReadSlice('\n')
 			}
-			l.err = errLong
+			l.err = errLineTooLong
 		} else {
 			l.text = strings.TrimRight(string(text), "\r\n")
 		}
@@ -57,8 +57,8 @@ func readLines(in io.Reader, lines chan<- line, ended chan<- error, done <-chan 
 	}
 }
 
-// output writes whole lines, each at once: what stays in a buffer is not said.
-// It is safe for concurrent use, and after an error it writes nothing more.
+// output writes lines without buffering. It is safe for concurrent use. After an
+// error it writes nothing more.
 type output struct {
 	mu  sync.Mutex
 	w   io.Writer

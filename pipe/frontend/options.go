@@ -22,19 +22,19 @@ func MaxThreads() int { return runtime.NumCPU() }
 // MaxHash is the largest hash table that may be set, in MiB.
 func MaxHash() int { return min(64<<10, engine.MostHash()>>20) }
 
-// Values of options that leave it to us.
+// Values of options.
 const (
-	rulesAuto = "auto" // what the position implies
+	rulesAuto = "auto" // implied by the position
 	ranksAuto = "auto"
 	ranksZero = "0-9"
 	ranksOne  = "1-10"
 	evalOwn   = "own" // the game's own evaluation
 )
 
-// announced lists the rule sets that a GUI is offered. It may name any other of
-// the catalog; all in one line are more than some GUIs can take (uci2wb 4.1
-// read half of it as another option).
-func announced() (names []string) {
+// advertisedRules lists the rule sets that are offered to a GUI. It may set any other
+// of the catalog; but some GUIs can't read a line with all of them (uci2wb 4.1 read
+// half of it as another option).
+func advertisedRules() (names []string) {
 	for _, g := range catalog.Games() {
 		names = append(names, g.Common...)
 	}
@@ -56,7 +56,7 @@ func (o setting) apply(value string) error {
 	return o.set(value)
 }
 
-// sameName: GUIs write options as they like.
+// sameName compares names of options, which GUIs write in any case.
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
 func button(name string, press func()) setting {
@@ -79,20 +79,20 @@ func spin(name string, preset, least, most int, set func(int)) setting {
 		}}
 }
 
-// combo takes one of vars, and whatever else set takes.
+// combo accepts one of vars, and other values that set accepts.
 func combo(name, preset string, vars []string, set func(string) error) setting {
 	return setting{uci.Option{Name: name, Kind: uci.Combo, Default: preset, Vars: vars}, set}
 }
 
-// text takes any text.
+// text accepts any text.
 func text(name, preset string, set func(string) error) setting {
 	return setting{uci.Option{Name: name, Kind: uci.Text, Default: preset}, set}
 }
 
-// engineNames are a protocol's names of the engine's settings.
+// engineNames are a protocol's names for the engine's settings.
 type engineNames struct{ hash, threads, level, book, bookFile, eval string }
 
-// engineSettings are those of the engine.
+// engineSettings are the settings of the engine.
 func (s *session) engineSettings(names engineNames) []setting {
 	all := []setting{
 		spin(names.hash, s.o.Setup.HashBytes>>20, 1, MaxHash(), func(n int) {
@@ -146,8 +146,8 @@ func (s *session) evaluateBy(name string) error {
 	return nil
 }
 
-// useBook plays from an opening book from now on, or from none. A book that is
-// missing or damaged is refused, and there is none.
+// useBook changes the opening book. A book that is missing or damaged is refused;
+// then there is none.
 func (s *session) useBook(on bool, name string) error {
 	s.ownBook, s.bookFile = on, name
 	setup := s.setup
@@ -163,7 +163,7 @@ func (s *session) useBook(on bool, name string) error {
 }
 
 // settings are the options of UCI.
-func (u *uciSpeaker) settings() []setting {
+func (u *uciHandler) settings() []setting {
 	s := u.s
 	var games []string
 	for _, g := range catalog.Games() {
@@ -171,18 +171,18 @@ func (u *uciSpeaker) settings() []setting {
 	}
 	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval"}), []setting{
 		button("Clear Hash", s.newGame),
-		// Nothing depends on it: whether to ponder is the GUI's affair.
+		// It changes nothing: the GUI decides whether to ponder.
 		check("Ponder", false, func(bool) {}),
 		spin("MultiPV", 1, 1, maxLines, func(n int) { u.multiPV = n }),
 		spin("Move Overhead", int(s.o.Overhead.Milliseconds()), 0, 5000, func(n int) { u.overhead = time.Duration(n) * time.Millisecond }),
 		check("UCI_ShowWDL", false, func(on bool) { u.showWDL = on }),
 		combo("UCI_Variant", games[0], games, u.setVariant),
-		combo("Rules", rulesAuto, slices.Concat([]string{rulesAuto}, announced()), u.setRules),
+		combo("Rules", rulesAuto, slices.Concat([]string{rulesAuto}, advertisedRules()), u.setRules),
 		combo("Xiangqi Ranks", ranksAuto, []string{ranksAuto, ranksZero, ranksOne}, u.setRanks),
 	})
 }
 
-func (u *uciSpeaker) setVariant(name string) error {
+func (u *uciHandler) setVariant(name string) error {
 	g, err := catalog.Game(name)
 	if err != nil {
 		return err
@@ -194,8 +194,8 @@ func (u *uciSpeaker) setVariant(name string) error {
 	return nil
 }
 
-// setRules takes any rule set of the catalog, and its game with it.
-func (u *uciSpeaker) setRules(name string) error {
+// setRules changes to any rule set of the catalog, and its game.
+func (u *uciHandler) setRules(name string) error {
 	if name == rulesAuto {
 		u.rules = rulesAuto
 		u.setUp()
@@ -213,7 +213,7 @@ func (u *uciSpeaker) setRules(name string) error {
 	return nil
 }
 
-func (u *uciSpeaker) setRanks(way string) error {
+func (u *uciHandler) setRanks(way string) error {
 	switch way {
 	case ranksZero:
 		u.dialect.Ranks = 0

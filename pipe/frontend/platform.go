@@ -11,21 +11,21 @@ import (
 	"sparring/game/clock"
 )
 
-// match is a game on a platform that sends one move at a time and says nothing
-// of clocks: so it keeps the moves, and a clock of its own.
-type match struct {
+// platformGame is a game on a platform that sends one move at a time and no clocks.
+// It keeps the moves, and its own clock.
+type platformGame struct {
 	s     *session
 	rules *game.Rules // nil before a game
-	moves []string    // ours and theirs, as we write them
+	moves []string    // of both sides, in our notation
 	clock clock.Spec
 	left  clock.State
-	began time.Time      // when the move that is thought about was asked for
-	seen  map[uint64]int // how often each position has been on the board
+	began time.Time      // when the current move was requested
+	seen  map[uint64]int // how often each position has occurred
 }
 
-// begin is a new game. The platform's usual rules and clock hold where the
-// options say nothing.
-func (m *match) begin(rules string, usual clock.Spec) error {
+// begin starts a new game. The options override the platform's usual rules and
+// clock.
+func (m *platformGame) begin(rules string, usual clock.Spec) error {
 	o := &m.s.o
 	if o.Rules != "" {
 		rules = o.Rules
@@ -45,9 +45,9 @@ func (m *match) begin(rules string, usual clock.Spec) error {
 	return nil
 }
 
-// setUp gives the session the position after the moves. Where our rules see an
-// end that is none to the platform, the game goes on.
-func (m *match) setUp() error {
+// setUp sets the session's position after the moves. The game goes on even if it is
+// over by our rules: the platform decides.
+func (m *platformGame) setUp() error {
 	m.s.pos, m.seen = nil, map[uint64]int{}
 	p, err := m.rules.New("")
 	if err != nil {
@@ -66,15 +66,15 @@ func (m *match) setUp() error {
 	return nil
 }
 
-// think starts the search for a move, among these if there are any.
-func (m *match) think(moves []game.Move) {
+// think starts the search for a move, among moves if there are any.
+func (m *platformGame) think(moves []game.Move) {
 	m.began = m.s.readAt
 	m.s.think(search.Limits{Nodes: m.s.o.Nodes, Moves: moves},
 		&engine.Clock{Spec: m.clock, Mine: m.left, Theirs: m.left, Overhead: m.s.o.Overhead})
 }
 
-// played takes our own move in, and what it took of our clock.
-func (m *match) played(move game.Move) string {
+// played plays our move and charges our clock.
+func (m *platformGame) played(move game.Move) string {
 	text := m.s.pos.Format(move)
 	m.moves = append(m.moves, text)
 	m.left, _ = m.clock.Charge(m.left, time.Since(m.began))

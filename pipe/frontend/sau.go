@@ -18,14 +18,14 @@ var sauClock = clock.Spec{Kind: clock.SuddenDeath, Initial: 15 * time.Minute}
 // sauRules are the championship's, by the number of squares of a move.
 var sauRules = map[int]string{1: "gomoku/renju-15", 3: "amazons/10x10"}
 
-// sauSpeaker speaks the line protocol of the Chinese championship's platform.
-// The platform lets everything pass that it does not know, so faults are told
-// in lines that begin with #.
-type sauSpeaker struct {
+// sauHandler speaks the line protocol of the Chinese championship's platform. The
+// platform ignores unknown lines, so errors are reported in lines that begin with
+// #.
+type sauHandler struct {
 	s       *session
-	match   match
-	refused []game.Move // in this position, by the platform
-	last    game.Move   // that we have played, NoMove before
+	game    platformGame
+	refused []game.Move // by the platform, in this position
+	last    game.Move   // our last move; NoMove before
 }
 
 func beginsSAU(line string) bool {
@@ -33,82 +33,82 @@ func beginsSAU(line string) bool {
 	return l.Word == sau.AskName || l.Word == sau.New && err == nil
 }
 
-func newSAU(s *session) speaker { return &sauSpeaker{s: s, match: match{s: s}} }
+func newSAU(s *session) handler { return &sauHandler{s: s, game: platformGame{s: s}} }
 
-// turn: a new game and the end of one end the search of the old.
-func (u *sauSpeaker) turn(line string) turn {
+// schedule implements handler. The beginning and the end of a game stop the search.
+func (u *sauHandler) schedule(line string) schedule {
 	l, err := sau.Parse(line)
 	if err != nil {
-		return inTurn
+		return inOrder
 	}
 	switch l.Word {
 	case sau.AskName, sau.New, sau.End, sau.Quit:
-		return atOnce
+		return immediately
 	}
-	return begins
+	return startsSearch
 }
 
-func (u *sauSpeaker) patient() bool { return false }
+func (u *sauHandler) finishesAtEOF() bool { return false }
 
-func (u *sauSpeaker) complain(err error) { u.s.sayf("# %v", err) }
+func (u *sauHandler) sendError(err error) { u.s.sayf("# %v", err) }
 
-func (u *sauSpeaker) report(search.Info) {}
+func (u *sauHandler) report(search.Info) {}
 
-func (u *sauSpeaker) obey(line string) {
+func (u *sauHandler) handle(line string) {
 	l, err := sau.Parse(line)
 	if err == nil {
 		err = u.command(l)
 	}
 	if err != nil {
-		u.complain(err)
+		u.sendError(err)
 	}
 }
 
-func (u *sauSpeaker) command(l sau.Line) error {
+func (u *sauHandler) command(l sau.Line) error {
 	switch l.Word {
 	case sau.AskName:
 		u.s.say(sau.Line{Word: sau.Name, Text: u.s.o.Name})
 	case sau.New:
-		u.drop()
+		u.reset()
 		u.s.newGame()
 		if l.Side == sau.White {
-			return nil // the first move tells the game
+			return nil // the first move shows which game it is
 		}
 		squares := 3
 		if u.s.o.Game == "gomoku" || strings.HasPrefix(u.s.o.Rules, "gomoku/") {
 			squares = 1
 		}
-		if err := u.match.begin(sauRules[squares], sauClock); err != nil {
+		if err := u.game.begin(sauRules[squares], sauClock); err != nil {
 			return err
 		}
 		return u.move()
 	case sau.Move:
 		return u.theirs(l.Squares)
 	case sau.Refused:
-		return u.again()
+		return u.retry()
 	case sau.End:
-		u.drop()
+		u.reset()
 	case sau.Quit:
 		u.s.quit()
 	}
 	return nil
 }
 
-// drop ends the game, and what was said of it.
-func (u *sauSpeaker) drop() {
+// reset ends the game and drops queued lines.
+func (u *sauHandler) reset() {
 	u.s.abandon()
 	u.s.waiting = nil
-	u.match.rules, u.refused, u.last = nil, nil, game.NoMove
+	u.game.rules, u.refused, u.last = nil, nil, game.NoMove
 }
 
-// theirs takes the opponent's move in and thinks about ours.
-func (u *sauSpeaker) theirs(squares string) error {
-	if u.match.rules == nil {
-		if err := u.match.begin(sauRules[len(squares)/2], sauClock); err != nil {
+// theirs plays the opponent's move and starts the search for ours.
+func (u *sauHandler) theirs(squares string) error {
+	if u.game.rules == nil {
+		if err := u.game.begin(sauRules[len(squares)/2], sauClock); err != nil {
 			return err
 		}
 	}
-	if err := u.match.setUp(); err != nil {
+	if err := u.game.setUp(); err != nil {
 		return err
 	}
 	move, err := sau.Ours(squares, rows(u.s.pos))
@@ -118,15 +118,15 @@ func (u *sauSpeaker) theirs(squares string) error {
 	if _, err := u.s.pos.Parse(move); err != nil {
 		return err
 	}
-	u.match.moves = append(u.match.moves, move)
+	u.game.moves = append(u.game.moves, move)
 	u.refused, u.last = nil, game.NoMove
 	return u.move()
 }
 
-// move thinks about the next move. A game that is over needs none: the platform
-// sees that too.
-func (u *sauSpeaker) move() error {
-	if err := u.match.setUp(); err != nil {
+// move starts the search for our move, unless the game is over: the platform knows
+// that, too.
+func (u *sauHandler) move() error {
+	if err := u.game.setUp(); err != nil {
 		return err
 	}
 	if u.s.pos.Outcome().Over() {
@@ -136,40 +136,40 @@ func (u *sauSpeaker) move() error {
 	if len(u.refused) > 0 {
 		moves = slices.DeleteFunc(u.s.pos.Legal(nil), func(m game.Move) bool { return slices.Contains(u.refused, m) })
 		if len(moves) == 0 {
-			return errors.New("no move is left that was not refused")
+			return errors.New("all moves were refused")
 		}
 	}
-	u.match.think(moves)
+	u.game.think(moves)
 	return nil
 }
 
-// again looks for another move in place of the last, which was refused.
-func (u *sauSpeaker) again() error {
+// retry searches for another move after the last was refused.
+func (u *sauHandler) retry() error {
 	if u.last == game.NoMove {
-		return errors.New("error: no move of ours is to be taken back")
+		return errors.New("error: there is no move of ours to take back")
 	}
 	u.refused = append(u.refused, u.last)
-	u.match.moves = u.match.moves[:len(u.match.moves)-1]
+	u.game.moves = u.game.moves[:len(u.game.moves)-1]
 	u.last = game.NoMove
 	return u.move()
 }
 
-func (u *sauSpeaker) answer(r search.Result, err error) {
+func (u *sauHandler) answer(r search.Result, err error) {
 	if err == nil && r.Move == game.NoMove {
 		err = errors.New("no move was found")
 	}
 	if err != nil {
-		u.complain(err)
+		u.sendError(err)
 		return
 	}
 	u.last = r.Move
-	squares, err := sau.Squares(u.match.played(r.Move), rows(u.s.pos))
+	squares, err := sau.Squares(u.game.played(r.Move), rows(u.s.pos))
 	if err != nil {
-		u.complain(err)
+		u.sendError(err)
 		return
 	}
 	u.s.say(sau.Line{Word: sau.Move, Squares: squares})
 }
 
-// rows is how many rows the board has, which stand between slashes in its text.
+// rows is the number of rows of the board, which are separated by slashes.
 func rows(p game.Position) int { return strings.Count(p.String(), "/") + 1 }

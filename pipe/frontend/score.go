@@ -8,19 +8,19 @@ import (
 	"sparring/pipe/uci"
 )
 
-// Scores as GUIs have them. The engine's own unit differs from game to game, a
-// winning chance does not, so centipawns are made from it: a pawn and a half
-// wins 73 % of games, as among chess engines.
+// Constants of scores for GUIs. The engine's unit differs between games, so
+// centipawns are made from the winning chance: 73 % is a pawn and a half, as for
+// chess engines.
 const (
 	pawnScale = 150.0
-	// most is where centipawns from chances end: further out they are all 1.
+	// most is the largest score made from a chance; beyond it all chances are 1.
 	most = 4500
-	// repetition is what a win by the rules of repetition begins from: it is
-	// no mate, for it hangs on the path that led there.
+	// repetition is the score of a win by the rules of repetition. It is not a mate,
+	// because it depends on the path to the position.
 	repetition = 9000
 )
 
-// centipawns is a score that is no proven win or loss.
+// centipawns converts a score that is not a proven win or loss.
 func centipawns(s search.Score, chance float64) int {
 	switch {
 	case s >= search.RepBound:
@@ -31,8 +31,8 @@ func centipawns(s search.Score, chance float64) int {
 	return int(math.Round(min(max(pawnScale*math.Log(chance/(1-chance)), -most), most)))
 }
 
-// mateIn is how many plies a proven win or loss takes, from the side to move:
-// negative for a loss; ok is false for other scores.
+// mateIn is the number of plies of a proven win of the side to move, negative for a
+// loss; ok is false for other scores.
 func mateIn(s search.Score) (plies int, ok bool) {
 	switch {
 	case s >= search.WinBound:
@@ -43,8 +43,8 @@ func mateIn(s search.Score) (plies int, ok bool) {
 	return 0, false
 }
 
-// uciScore is a score as UCI has it: mates in moves of the side that wins,
-// "mate 0" for who has lost.
+// uciScore converts a score for UCI: mates in moves of the winning side, "mate 0" for
+// a lost position.
 func uciScore(i search.Info) uci.Score {
 	s := uci.Score{Unit: uci.Centipawns}
 	if plies, ok := mateIn(i.Score); ok {
@@ -64,12 +64,11 @@ func uciScore(i search.Info) uci.Score {
 	return s
 }
 
-// wdl is what a score of the game by an evaluation stands for, in thousandths of
-// wins, draws and losses.
+// wdl converts a score of an evaluation into wins, draws and losses per thousand.
 func wdl(gameName, eval string, s search.Score) *uci.WDL {
 	params, err := engine.Params(gameName, eval)
 	if err != nil {
-		return nil // it would not have been searched
+		return nil // it can't have been searched
 	}
 	win, _, loss := params.WDL(s)
 	wins := int(math.Round(1000 * win))

@@ -42,12 +42,12 @@ func TestScore(t *testing.T) {
 // TestAnnounced: what a GUI is offered can be played, and fits on a line that
 // any GUI can take.
 func TestAnnounced(t *testing.T) {
-	for _, name := range announced() {
+	for _, name := range advertisedRules() {
 		if _, err := catalog.Rules(name); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, o := range newUCI(&session{}).(*uciSpeaker).settings() {
+	for _, o := range newUCI(&session{}).(*uciHandler).settings() {
 		if n := len(o.String()); n > 255 {
 			t.Errorf("option %s: a line of %d bytes", o.Name, n)
 		}

@@ -14,56 +14,58 @@ import (
 	"sparring/game/catalog"
 )
 
-// speaker is one protocol's side of a conversation; the package documentation
-// says who calls it when. All calls come from one goroutine.
-type speaker interface {
-	// turn says when a line is to be obeyed, as it comes in.
-	turn(line string) turn
-	// obey does what a line says.
-	obey(line string)
-	// report tells of the search under way.
+// handler implements a protocol; see the package documentation. All calls come from
+// one goroutine.
+type handler interface {
+	// schedule says when a line has to be handled. It is called when the line comes
+	// in.
+	schedule(line string) schedule
+	// handle carries out a line.
+	handle(line string)
+	// report sends the state of the running search.
 	report(search.Info)
-	// answer gives what the search has found. The error says why it has found
-	// nothing: game.ErrOver, game.ErrRules, *engine.Fault, or errNoPosition.
+	// answer sends the result of the search. The error says why there is none:
+	// game.ErrOver, game.ErrRules, *engine.Fault, or errNoPosition.
 	answer(search.Result, error)
-	// complain tells that something is wrong with what was sent.
-	complain(error)
-	// patient reports whether, when the input ends, searches are to be
-	// finished; else the one that runs, and those that lines which wait start,
-	// are stopped at once and say what they have.
-	patient() bool
+	// sendError reports an error in what was sent.
+	sendError(error)
+	// finishesAtEOF reports whether searches are finished after the end of the
+	// input. Otherwise the running search, and those that queued lines start, are
+	// stopped at once and answer.
+	finishesAtEOF() bool
 }
 
-// turn is when a line is obeyed that comes while a search runs, or behind lines
-// that wait.
-type turn int
+// schedule is when a line is handled that comes during a search or after queued
+// lines.
+type schedule int
 
 const (
-	inTurn  turn = iota // when no search runs and the lines before it are obeyed
-	begins              // likewise, and it may begin a search
-	endless             // likewise, one that only another line ends
-	ends                // it ends a search: see session.take
-	steers              // it says more of the search that was asked for last: at once, unless that is to begin yet
-	atOnce              // now
+	inOrder        schedule = iota // after the running search and the lines before it
+	startsSearch                   // likewise; it may start a search
+	startsInfinite                 // likewise; it starts a search that only another line ends
+	stopsSearch                    // it stops a search: see session.take
+	adjustsSearch                  // it belongs to the last search: at once, unless that is queued
+	immediately
 )
 
-// What may wait. Who sends more while a search runs has stopped listening.
+// Limits of the queue. A client that sends more during a search does not read the
+// answers.
 const (
 	maxWaiting      = 4096
 	maxWaitingBytes = 16 << 20
 )
 
-// errCrowd is the complaint about a command that was dropped because too many wait.
-var errCrowd = errors.New("too many commands while a search runs: ignored")
+// errTooMany is reported for a command that was dropped because the queue is full.
+var errTooMany = errors.New("too many commands while a search runs: ignored")
 
-// session is a conversation: the core that every protocol shares.
+// session is a conversation: the part that all protocols share.
 type session struct {
-	o     Options
-	setup Setup
-	out   *output
-	speak speaker
+	o       Options
+	setup   Setup
+	out     *output
+	handler handler
 
-	pos     game.Position // nil: there is none to think about
+	pos     game.Position // nil if there is none to search
 	pool    *engine.Pool  // nil until the first search with this setup
 	engines map[string]engine.Searcher
 	game    engine.Game // nil until the first search of the game
@@ -73,11 +75,11 @@ type session struct {
 	bookFile string
 	games    uint64 // number of earlier games, added to the seed
 
-	task    *task // what runs, nil when idle
+	task    *task // nil when idle
 	infos   chan search.Info
 	waiting []line
-	bytes   int       // of the lines that wait
-	readAt  time.Time // when the line that is being obeyed was read
+	bytes   int       // in the queue
+	readAt  time.Time // when the current line was read
 	over    bool
 }
 
@@ -93,7 +95,7 @@ type task struct {
 // errNoPosition is the answer to a search after a position was refused.
 var errNoPosition = fmt.Errorf("%w: none was set up", game.ErrPosition)
 
-// run is the conversation.
+// run runs the conversation.
 func (s *session) run(ctx context.Context, in io.Reader) error {
 	s.infos = make(chan search.Info)
 	lines, ended, done := make(chan line), make(chan error, 1), make(chan struct{})
@@ -102,11 +104,11 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 	defer s.close()
 	var readErr error
 	for eof := false; !s.over && s.out.failed() == nil; {
-		if len(s.waiting) > 0 && (s.task == nil || s.waiting[0].turn >= ends) {
+		if len(s.waiting) > 0 && (s.task == nil || s.waiting[0].schedule >= stopsSearch) {
 			l := s.waiting[0]
 			s.waiting = s.waiting[1:]
 			s.bytes -= len(l.text)
-			s.obey(l)
+			s.handle(l)
 			continue
 		}
 		if eof && s.task == nil {
@@ -114,7 +116,7 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 		}
 		var taskDone <-chan struct{}
 		if s.task != nil {
-			if eof && !s.speak.patient() {
+			if eof && !s.handler.finishesAtEOF() {
 				s.stop()
 			}
 			taskDone = s.task.done
@@ -123,7 +125,7 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 		case l := <-lines:
 			s.take(l)
 		case i := <-s.infos:
-			s.speak.report(i)
+			s.handler.report(i)
 		case <-taskDone:
 			t := s.task
 			s.task = nil
@@ -143,46 +145,48 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 	return nil
 }
 
-// take obeys a line now, or queues it.
+// take handles a line now, or queues it.
 func (s *session) take(l line) {
-	if l.turn = atOnce; l.err == nil {
-		l.turn = s.speak.turn(l.text)
+	if l.schedule = immediately; l.err == nil {
+		l.schedule = s.handler.schedule(l.text)
 	}
-	waits := func(t turn) bool { return slices.ContainsFunc(s.waiting, func(w line) bool { return w.turn == t }) }
+	waits := func(t schedule) bool {
+		return slices.ContainsFunc(s.waiting, func(w line) bool { return w.schedule == t })
+	}
 	now := s.task == nil && len(s.waiting) == 0
-	switch l.turn {
-	case atOnce:
+	switch l.schedule {
+	case immediately:
 		now = true
-	case steers:
-		now = now || !waits(begins) && !waits(endless)
-	case ends:
+	case adjustsSearch:
+		now = now || !waits(startsSearch) && !waits(startsInfinite)
+	case stopsSearch:
 		// It ends the running search, unless that was stopped before. It also ends
 		// a queued search that would never end.
 		running := s.task != nil && !s.task.stopped
-		now = now || !waits(endless) && (running || !waits(begins))
+		now = now || !waits(startsInfinite) && (running || !waits(startsSearch))
 		if running && !now {
 			s.stop()
 		}
 	}
 	if now {
-		s.obey(l)
+		s.handle(l)
 		return
 	}
 	if len(s.waiting) >= maxWaiting || s.bytes+len(l.text) > maxWaitingBytes {
-		s.speak.complain(errCrowd)
+		s.handler.sendError(errTooMany)
 		return
 	}
 	s.waiting = append(s.waiting, l)
 	s.bytes += len(l.text)
 }
 
-func (s *session) obey(l line) {
+func (s *session) handle(l line) {
 	s.readAt = l.at
 	if l.err != nil {
-		s.speak.complain(l.err)
+		s.handler.sendError(l.err)
 		return
 	}
-	s.speak.obey(l.text)
+	s.handler.handle(l.text)
 }
 
 // close ends the task without an answer, and closes the engines.
@@ -228,21 +232,21 @@ func (s *session) endGame() {
 	}
 }
 
-// say says a line.
+// say sends a line.
 func (s *session) say(reply fmt.Stringer) { s.out.say(reply.String()) }
 
 func (s *session) sayf(format string, args ...any) { s.out.say(fmt.Sprintf(format, args...)) }
 
-// thinking reports whether work is under way.
-func (s *session) thinking() bool { return s.task != nil }
+// busy reports whether a task runs.
+func (s *session) busy() bool { return s.task != nil }
 
 // quit ends the conversation after the current line. A running task is abandoned.
 func (s *session) quit() { s.over = true }
 
 // set sets up a position as catalog.Setup does and plays the moves, in our
-// texts. An error leaves the session without a position. What our rules call
-// the end of the game need not be one: the arbiter is the other side, and when
-// it wants a move after a repetition, it gets one.
+// notation. After an error the session has no position. The client is the arbiter:
+// if it asks for a move after a repetition, which ends the game by our rules, it
+// gets one.
 func (s *session) set(gameName, rules, position string, moves []string) error {
 	p, err := setUp(gameName, rules, position, moves)
 	s.pos = p
@@ -280,9 +284,9 @@ func (s *session) newGame() {
 	s.endGame()
 }
 
-// think starts a search of the position for a move; its clock, if it has one,
-// has run since the line that is being obeyed was read. What it finds, or why
-// it can't begin, comes by speaker.answer. Not while a search runs.
+// think starts a search of the position for a move. Its clock, if it has one, has
+// run since the current line was read. The result, or the error, is passed to
+// handler.answer. No search may run.
 func (s *session) think(l search.Limits, c *engine.Clock) {
 	s.begin(engine.Request{Limits: l, Clock: s.running(c)})
 }
@@ -292,7 +296,7 @@ func (s *session) ponder(l search.Limits) {
 	s.begin(engine.Request{Limits: l, Ponder: true})
 }
 
-// running is the clock as it stood when the line was read.
+// running is the clock, started when the current line was read.
 func (s *session) running(c *engine.Clock) *engine.Clock {
 	if c != nil && c.At.IsZero() {
 		at := *c
@@ -307,18 +311,18 @@ func (s *session) begin(r engine.Request) {
 	r.Watch = func(i search.Info) { s.infos <- i }
 	run, err := s.ask(r)
 	if err != nil {
-		s.speak.answer(search.Result{}, err)
+		s.handler.answer(search.Result{}, err)
 		return
 	}
 	s.task = &task{search: run, done: run.Done(), stop: run.Stop, finish: func() {
-		s.speak.answer(run.Wait())
+		s.handler.answer(run.Wait())
 	}}
 }
 
-// warm opens the engine for games like the position's and has it search, which
+// warmUp opens the engine for games like the position's and has it search, which
 // allocates its memory. Otherwise the clock of the first move would pay for that.
 // It takes moments, in which no line is read. No search may run.
-func (s *session) warm() {
+func (s *session) warmUp() {
 	run, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
 	if err != nil {
 		return // the first search fails too, and says why
@@ -329,8 +333,8 @@ func (s *session) warm() {
 
 // ready warms an engine that has not searched yet. A search may run.
 func (s *session) ready() {
-	if !s.thinking() && s.pos != nil && s.engines[s.pos.Rules().Game] == nil {
-		s.warm()
+	if !s.busy() && s.pos != nil && s.engines[s.pos.Rules().Game] == nil {
+		s.warmUp()
 	}
 }
 
@@ -386,16 +390,16 @@ func (s *session) stop() {
 	}
 }
 
-// hit tells a pondering search that the expected move was played: its clock
-// runs from now on.
-func (s *session) hit(c *engine.Clock) {
+// ponderHit tells a pondering search that the expected move was played and its
+// clock runs.
+func (s *session) ponderHit(c *engine.Clock) {
 	if s.task != nil && s.task.search != nil {
 		s.task.search.PonderHit(s.running(c))
 	}
 }
 
-// work starts other work than a search, in a goroutine of its own. It must
-// end soon after stop is closed. Finish is called like speaker.answer.
+// work runs a task other than a search in a goroutine. It must end soon after stop
+// is closed. Finish is called as handler.answer is.
 func (s *session) work(do func(stop <-chan struct{}), finish func()) {
 	done, stop := make(chan struct{}), make(chan struct{})
 	stopped := false

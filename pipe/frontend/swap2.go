@@ -9,24 +9,23 @@ import (
 	"sparring/pipe/gomocup"
 )
 
-// swap2 is the answer to a SWAP2BOARD in the making: one choice of the opening
-// procedure after the other, each a search or a lot drawn, until it is the
-// other side's turn.
+// swap2 is the answer to SWAP2BOARD in progress: the choices of the opening procedure
+// one by one, by search or at random, until it is the other side's turn.
 type swap2 struct {
 	seat   game.Seat       // ours
-	points []gomocup.Point // to be answered
-	chosen bool            // our choice of colour has been made
+	points []gomocup.Point // of the answer
+	chosen bool            // we have chosen a colour
 }
 
-// Stones on the board when SWAP2BOARD asks: none for the first three, three for
+// Numbers of stones in SWAP2BOARD: none asks for the first three stones, three for
 // the second seat's choice, five for the first seat's.
 const (
 	swap2Choice = 3
 	swap2Again  = 5
 )
 
-// swap2 begins the answer.
-func (g *gomocupSpeaker) swap2(list []gomocup.Stone) error {
+// swap2 starts the answer.
+func (g *gomocupHandler) swap2(list []gomocup.Stone) error {
 	rules, err := g.rules(g.size)
 	if err != nil {
 		return err
@@ -47,26 +46,26 @@ func (g *gomocupSpeaker) swap2(list []gomocup.Stone) error {
 		return fmt.Errorf("SWAP2BOARD: %w", err)
 	}
 	g.swap = &swap2{seat: g.s.pos.Turn()}
-	searches := 1 // the first stones are drawn by lot
+	searches := 1 // the first stones are random
 	if len(list) > 0 {
-		searches = 2 // whose side is better, and the stone for it
+		searches = 2 // the better side, and its stone
 	}
 	g.search(g.limits(searches, g.s.readAt))
 	return nil
 }
 
-// swap2Answer takes the choice m in and goes on, or answers.
-func (g *gomocupSpeaker) swap2Answer(m game.Move) {
+// swap2Answer plays the choice m, and goes on or answers.
+func (g *gomocupHandler) swap2Answer(m game.Move) {
 	w, p := g.swap, g.s.pos
 	text := p.Format(m)
 	if err := p.Play(m); err != nil {
-		g.complain(err)
+		g.sendError(err)
 		return
 	}
 	if at, err := gomocup.PointOf(text, g.size); err == nil {
 		w.points = append(w.points, at)
 	} else {
-		w.chosen = true // no stone, so a choice
+		w.chosen = true // not a stone
 	}
 	if m != gomoku.PutTwo && len(w.points) == 0 && p.Turn() != w.seat {
 		g.s.say(gomocup.Answer{Kind: gomocup.Swap})

@@ -17,24 +17,24 @@ import (
 	"sparring/pipe/uci"
 )
 
-// ucciSpeaker speaks UCCI 3.0, for Xiangqi.
-type ucciSpeaker struct {
+// ucciHandler speaks UCCI 3.0, for Xiangqi.
+type ucciHandler struct {
 	s        *session
 	millis   bool // clocks are in milliseconds, not seconds
-	batch    bool // lines wait until the search has ended
-	resign   bool // a lost game is given up
+	batch    bool // lines are queued until the search has ended
+	resign   bool // resign lost games
 	rules    string
-	most     time.Duration // as in uciSpeaker
-	banned   []game.Move   // in the position
-	position ucci.Position // the last one, for new rules
+	maxClock time.Duration // as in uciHandler
+	banned   []game.Move   // by banmoves
+	position ucci.Position // the last one, to be set up again by new rules
 
-	endless bool // the search that was asked for last
+	endless bool // the last search has no limits
 
-	// Of the search under way.
+	// Of the running search.
 	clock    *engine.Clock
 	offered  bool // the opponent has offered a draw
-	infinite bool // until a win is found
-	static   bool // only the score is wanted
+	infinite bool // until a mate is found
+	static   bool // only the score is needed
 }
 
 func beginsUCCI(text string) bool {
@@ -43,42 +43,42 @@ func beginsUCCI(text string) bool {
 	return hello
 }
 
-func newUCCI(s *session) speaker {
-	u := &ucciSpeaker{s: s, millis: true, resign: true, rules: xiangqi.Game().Default}
+func newUCCI(s *session) handler {
+	u := &ucciHandler{s: s, millis: true, resign: true, rules: xiangqi.Game().Default}
 	u.place(ucci.Position{})
 	if s.o.Rules != "" {
 		if err := u.setRules(s.o.Rules); err != nil {
-			u.complain(err)
+			u.sendError(err)
 		}
 	}
 	return u
 }
 
-// turn: in batch mode the lines come from a file, each in its turn, but that
-// only a line can end a search without an end.
-func (u *ucciSpeaker) turn(line string) turn {
+// schedule implements handler. In batch mode the lines come from a file and are
+// handled in order; but a search without limits can only be ended by a line.
+func (u *ucciHandler) schedule(line string) schedule {
 	c, _ := ucci.Parse(line)
 	switch c := c.(type) {
 	case ucci.SetOption, ucci.Position, ucci.BanMoves:
-		return inTurn
+		return inOrder
 	case ucci.Go:
 		if u.endless = unbounded(c); u.endless {
-			return endless
+			return startsInfinite
 		}
-		return begins
+		return startsSearch
 	case ucci.Stop:
-		return ends
+		return stopsSearch
 	case ucci.PonderHit:
-		return steers
+		return adjustsSearch
 	case ucci.Quit:
 		if u.batch && u.endless {
-			return ends
+			return stopsSearch
 		}
 	}
 	if u.batch {
-		return inTurn
+		return inOrder
 	}
-	return atOnce
+	return immediately
 }
 
 // unbounded reports whether only another line ends the search.
@@ -86,15 +86,15 @@ func unbounded(c ucci.Go) bool {
 	return c.Ponder || c.Infinite || c.Clock == nil && c.Depth == 0 && c.Nodes == 0 && !c.Static
 }
 
-// patient: the file of a batch ends long before the search does.
-func (u *ucciSpeaker) patient() bool { return u.batch && !u.endless }
+// finishesAtEOF implements handler. The file of a batch ends before its searches.
+func (u *ucciHandler) finishesAtEOF() bool { return u.batch && !u.endless }
 
-func (u *ucciSpeaker) complain(err error) { u.s.say(ucci.Info{Message: "error: " + err.Error()}) }
+func (u *ucciHandler) sendError(err error) { u.s.say(ucci.Info{Message: "error: " + err.Error()}) }
 
-func (u *ucciSpeaker) obey(line string) {
+func (u *ucciHandler) handle(line string) {
 	command, err := ucci.Parse(line)
 	if err != nil {
-		u.complain(err)
+		u.sendError(err)
 	}
 	s := u.s
 	switch c := command.(type) {
@@ -107,17 +107,17 @@ func (u *ucciSpeaker) obey(line string) {
 		u.setOption(c)
 	case ucci.Position:
 		if u.place(c); err != nil {
-			s.pos = nil // another position than was meant is worse than none
+			s.pos = nil // no position is better than a wrong one
 		}
 	case ucci.BanMoves:
 		u.ban(c.Moves)
 	case ucci.Go:
 		u.search(c)
 	case ucci.Stop:
-		s.stop() // the answer to a search that has ended is on its way
+		s.stop() // if it has ended, its answer has been sent
 	case ucci.PonderHit:
 		u.offered = u.offered || c.Draw
-		s.hit(u.clock)
+		s.ponderHit(u.clock)
 	case ucci.Probe:
 		u.probe(c.Position)
 	case ucci.Quit:
@@ -125,13 +125,13 @@ func (u *ucciSpeaker) obey(line string) {
 		s.quit()
 	case ucci.Unknown:
 		if c.Text != "" && err == nil {
-			u.complain(fmt.Errorf("unknown command: %.60q", c.Text))
+			u.sendError(fmt.Errorf("unknown command: %.60q", c.Text))
 		}
 	}
 }
 
 // hello answers "ucci".
-func (u *ucciSpeaker) hello() {
+func (u *ucciHandler) hello() {
 	s := u.s
 	s.say(ucci.ID{Key: "name", Value: s.o.Name + " " + s.o.Version})
 	s.say(ucci.ID{Key: "author", Value: s.o.Author})
@@ -141,16 +141,15 @@ func (u *ucciSpeaker) hello() {
 	s.say(ucci.OK{})
 }
 
-// settings are the options of UCCI. Those that the specification names and that
-// are not here have nothing to set in this engine.
-func (u *ucciSpeaker) settings() []setting {
+// settings are the options of UCCI that apply to this engine.
+func (u *ucciHandler) settings() []setting {
 	return slices.Concat([]setting{
 		check("usemillisec", true, func(on bool) { u.millis = on }),
 		check("batch", false, func(on bool) { u.batch = on }),
-		check("ponder", false, func(bool) {}), // the GUI's affair
+		check("ponder", false, func(bool) {}), // decided by the GUI
 		button("newgame", func() {
 			u.s.newGame()
-			u.most = 0
+			u.maxClock = 0
 		}),
 	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
@@ -158,9 +157,9 @@ func (u *ucciSpeaker) settings() []setting {
 	})
 }
 
-// setOption sets an option. Those that no option of ours is are no error: GUIs
-// of UCCI send what they have without asking. 0 is "choose yourself".
-func (u *ucciSpeaker) setOption(c ucci.SetOption) {
+// setOption sets an option. Unknown options are not errors, because UCCI GUIs send
+// theirs without asking. 0 is the default of a number.
+func (u *ucciHandler) setOption(c ucci.SetOption) {
 	all := u.settings()
 	i := slices.IndexFunc(all, func(o setting) bool { return sameName(o.Name, c.Name) })
 	if i < 0 {
@@ -171,7 +170,7 @@ func (u *ucciSpeaker) setOption(c ucci.SetOption) {
 	case o.Kind == uci.Spin && c.Value == "0" && o.Min > 0:
 		c.Value = o.Default
 	case o.Kind == uci.Check:
-		// GUIs write them in their own ways; uci2wb has numbers.
+		// GUIs write them in different ways, uci2wb as numbers.
 		switch c.Value {
 		case "on", "1", "":
 			c.Value = "true"
@@ -180,11 +179,11 @@ func (u *ucciSpeaker) setOption(c ucci.SetOption) {
 		}
 	}
 	if err := o.apply(c.Value); err != nil {
-		u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))
+		u.sendError(fmt.Errorf("option %.40q: %w", c.Name, err))
 	}
 }
 
-func (u *ucciSpeaker) setRules(name string) error {
+func (u *ucciHandler) setRules(name string) error {
 	if !strings.Contains(name, "/") {
 		name = xiangqi.Game().Name + "/" + name
 	}
@@ -197,19 +196,19 @@ func (u *ucciSpeaker) setRules(name string) error {
 	return nil
 }
 
-// place sets a position up, and lifts all bans.
-func (u *ucciSpeaker) place(c ucci.Position) {
+// place sets up a position, without banned moves.
+func (u *ucciHandler) place(c ucci.Position) {
 	u.banned, u.position = nil, c
 	if err := u.s.set(xiangqi.Game().Name, u.rules, c.FEN, c.Moves); err != nil {
-		u.complain(fmt.Errorf("position: %w", err))
+		u.sendError(fmt.Errorf("position: %w", err))
 	}
 }
 
-// probe tells what the hash table knows of a position.
-func (u *ucciSpeaker) probe(c ucci.Position) {
+// probe sends the hash entry of a position.
+func (u *ucciHandler) probe(c ucci.Position) {
 	p, err := setUp(xiangqi.Game().Name, u.rules, c.FEN, c.Moves)
 	if err != nil {
-		u.complain(fmt.Errorf("probe: %w", err))
+		u.sendError(fmt.Errorf("probe: %w", err))
 		return
 	}
 	var reply ucci.PopHash
@@ -228,24 +227,24 @@ func (u *ucciSpeaker) probe(c ucci.Position) {
 	u.s.say(reply)
 }
 
-// ban forbids moves in the position.
-func (u *ucciSpeaker) ban(texts []string) {
+// ban excludes moves from the search.
+func (u *ucciHandler) ban(texts []string) {
 	if u.s.pos == nil {
-		u.complain(errNoPosition)
+		u.sendError(errNoPosition)
 		return
 	}
 	for _, text := range texts {
 		m, err := u.s.pos.Parse(text)
 		if err != nil {
-			u.complain(fmt.Errorf("banmoves: %w", err))
+			u.sendError(fmt.Errorf("banmoves: %w", err))
 			continue
 		}
 		u.banned = append(u.banned, m)
 	}
 }
 
-// search obeys "go".
-func (u *ucciSpeaker) search(c ucci.Go) {
+// search handles "go".
+func (u *ucciHandler) search(c ucci.Go) {
 	u.offered, u.infinite, u.static, u.clock = c.Draw, c.Infinite, c.Static, nil
 	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes}
 	if len(u.banned) > 0 {
@@ -269,23 +268,23 @@ func (u *ucciSpeaker) search(c ucci.Go) {
 }
 
 // clocks are the engine's clocks.
-func (u *ucciSpeaker) clocks(c *ucci.Clock) *engine.Clock {
+func (u *ucciHandler) clocks(c *ucci.Clock) *engine.Clock {
 	unit := ucci.Unit(u.millis)
 	mine := time.Duration(max(c.Time, 0)) * unit
-	u.most = max(u.most, mine)
+	u.maxClock = max(u.maxClock, mine)
 	return &engine.Clock{
-		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.most, Increment: time.Duration(max(c.Increment, 0)) * unit},
+		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.maxClock, Increment: time.Duration(max(c.Increment, 0)) * unit},
 		Mine: clock.State{Left: mine}, Theirs: clock.State{Left: time.Duration(max(c.OppTime, 0)) * unit},
 		Overhead: u.s.o.Overhead,
 	}
 }
 
-// minorScale makes scores of which, as the protocol has it, a horse or a cannon
-// is about 100: with 450 of our units to a minor piece, and 200 to the chance of
-// 73 % that pawnScale stands for.
+// minorScale converts scores to the protocol's unit, in which a horse or a cannon is
+// about 100. A minor piece is 450 of our units, and 200 are the chance of 73 % of
+// pawnScale.
 const minorScale = 100.0 * 200 / 450
 
-// mateScore is what a mate at once counts in UCCI, which has no word for mates.
+// mateScore is the score of a mate at once in UCCI, which has no mate scores.
 const mateScore = 10000
 
 func ucciScore(s search.Score, chance float64) int {
@@ -298,9 +297,9 @@ func ucciScore(s search.Score, chance float64) int {
 	return int(math.Round(float64(centipawns(s, chance)) * minorScale / pawnScale))
 }
 
-// report tells how the search goes, in two lines, as the specification has it.
-// Its scores have no bounds, so what is only bounded is not told.
-func (u *ucciSpeaker) report(i search.Info) {
+// report sends the state of the search in two lines, as specified. UCCI has no
+// bounds, so bounded scores are not sent.
+func (u *ucciHandler) report(i search.Info) {
 	if i.Bound != search.Exact {
 		return
 	}
@@ -312,17 +311,17 @@ func (u *ucciSpeaker) report(i search.Info) {
 	}
 }
 
-func (u *ucciSpeaker) texts(moves []game.Move) (texts []string) {
+func (u *ucciHandler) texts(moves []game.Move) (texts []string) {
 	for _, m := range moves {
 		texts = append(texts, u.s.pos.Format(m))
 	}
 	return texts
 }
 
-// answer ends the search.
-func (u *ucciSpeaker) answer(r search.Result, err error) {
+// answer sends the result.
+func (u *ucciHandler) answer(r search.Result, err error) {
 	if err != nil && !errors.Is(err, game.ErrOver) {
-		u.complain(err)
+		u.sendError(err)
 	}
 	if err != nil || r.Move == game.NoMove || u.static {
 		u.s.say(ucci.NoBestMove{})
@@ -334,7 +333,7 @@ func (u *ucciSpeaker) answer(r search.Result, err error) {
 	}
 	plies, settled := mateIn(r.Score)
 	best.Resign = u.resign && (r.Resign || settled && plies < 0)
-	// A draw is taken by who does not stand better.
+	// Accept a draw unless we stand better.
 	best.Draw = r.OfferDraw || u.offered && r.WinProb <= 0.5
 	u.s.say(best)
 }

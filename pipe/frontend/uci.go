@@ -16,26 +16,26 @@ import (
 	"sparring/pipe/uci"
 )
 
-// uciSpeaker speaks UCI for all games: UCI_Variant says which.
+// uciHandler speaks UCI for all games, selected by UCI_Variant.
 //
-// Xiangqi's ranks count from 0 or from 1, and nothing in the protocol says
-// which. GUIs that know UCI_Variant speak as Fairy-Stockfish does, from 1; those
-// made for Xiangqi alone (Cyclone's dialect), from 0. So it is 1 once UCI_Variant
-// was set, and else 0, and it is what the words or the moves of a position show.
-type uciSpeaker struct {
+// The first rank of Xiangqi is 0 or 1, and the protocol does not say which. GUIs
+// that know UCI_Variant write 1, as Fairy-Stockfish does; those made only for
+// Xiangqi (Cyclone's dialect) write 0. So it is 1 after UCI_Variant was set, and 0
+// otherwise, unless the words or the moves of a position show another.
+type uciHandler struct {
 	s       *session
 	dialect uci.Dialect
-	ranks   string // the option: ranksAuto or a fixed way
+	ranks   string // the option: ranksAuto or a fixed one
 	rules   string // rulesAuto or a rule set
 	overhead,
-	most time.Duration // the most that a clock has shown: about what the game began with
+	maxClock time.Duration // the longest time on a clock, which is about the initial time
 	multiPV int
 	showWDL bool
 	debug   bool
 
-	// Of the search under way.
+	// Of the running search.
 	clock    *engine.Clock // for ponderhit
-	mate     int           // stop at a win in so many moves
+	mate     int           // stop at a mate in this many moves
 	reported bool
 }
 
@@ -46,31 +46,31 @@ func beginsUCI(text string) bool {
 	return !unknown && first != "quit"
 }
 
-func newUCI(s *session) speaker {
-	u := &uciSpeaker{s: s, ranks: ranksAuto, rules: rulesAuto, overhead: s.o.Overhead, multiPV: 1}
+func newUCI(s *session) handler {
+	u := &uciHandler{s: s, ranks: ranksAuto, rules: rulesAuto, overhead: s.o.Overhead, multiPV: 1}
 	u.play(catalog.Games()[0].Name)
 	if s.o.Game != "" {
 		u.play(s.o.Game)
 	}
 	if s.o.Rules != "" {
 		if err := u.setRules(s.o.Rules); err != nil {
-			u.complain(err)
+			u.sendError(err)
 		}
 	}
 	return u
 }
 
-// play changes the game, and sets up its start.
-func (u *uciSpeaker) play(name string) {
+// play changes the game and sets up its start.
+func (u *uciHandler) play(name string) {
 	u.dialect.Game, u.rules = name, rulesAuto
 	u.setUp()
 }
 
-// setUp sets up the usual start of the rules. An evaluation that the game does
-// not have gives way to its own.
-func (u *uciSpeaker) setUp() {
+// setUp sets up the usual start of the rules. An evaluation that the game does not
+// have is replaced by its own.
+func (u *uciHandler) setUp() {
 	if err := u.s.set(u.dialect.Game, u.ruleSet(), "", nil); err != nil {
-		u.complain(err)
+		u.sendError(err)
 	}
 	if err := u.s.evaluateBy(cmp.Or(u.s.setup.Eval, evalOwn)); err != nil {
 		u.s.evaluateBy(evalOwn) // every game has its own
@@ -78,39 +78,39 @@ func (u *uciSpeaker) setUp() {
 }
 
 // ruleSet is the rule set for session.set.
-func (u *uciSpeaker) ruleSet() string {
+func (u *uciHandler) ruleSet() string {
 	if u.rules == rulesAuto {
 		return ""
 	}
 	return u.rules
 }
 
-func (u *uciSpeaker) turn(line string) turn {
+func (u *uciHandler) schedule(line string) schedule {
 	c, _ := uci.Parse(line)
 	switch c := c.(type) {
 	case uci.SetOption, uci.Position, uci.NewGame, uci.Show:
-		return inTurn
+		return inOrder
 	case uci.Go:
-		if lasting(c) {
-			return endless
+		if unlimited(c) {
+			return startsInfinite
 		}
-		return begins
+		return startsSearch
 	case uci.Stop:
-		return ends
+		return stopsSearch
 	case uci.PonderHit:
-		return steers
+		return adjustsSearch
 	}
-	return atOnce
+	return immediately
 }
 
-func (u *uciSpeaker) patient() bool { return false }
+func (u *uciHandler) finishesAtEOF() bool { return false }
 
-func (u *uciSpeaker) complain(err error) { u.s.say(uci.Info{Note: "error: " + err.Error()}) }
+func (u *uciHandler) sendError(err error) { u.s.say(uci.Info{Note: "error: " + err.Error()}) }
 
-func (u *uciSpeaker) obey(line string) {
+func (u *uciHandler) handle(line string) {
 	command, err := uci.Parse(line)
 	if err != nil {
-		u.complain(err)
+		u.sendError(err)
 	}
 	s := u.s
 	switch c := command.(type) {
@@ -123,24 +123,24 @@ func (u *uciSpeaker) obey(line string) {
 		s.say(uci.ReadyOK{})
 	case uci.SetOption:
 		if err := u.setOption(c); err != nil {
-			u.complain(fmt.Errorf("option %.40q: %w", c.Name, err))
+			u.sendError(fmt.Errorf("option %.40q: %w", c.Name, err))
 		}
 	case uci.NewGame:
 		s.newGame()
-		u.most = 0
+		u.maxClock = 0
 		u.setUp()
 	case uci.Position:
 		if err != nil {
-			s.pos = nil // another position than was meant is worse than none
+			s.pos = nil // no position is better than a wrong one
 		} else if err := u.position(c); err != nil {
-			u.complain(fmt.Errorf("position: %w", err))
+			u.sendError(fmt.Errorf("position: %w", err))
 		}
 	case uci.Go:
 		u.search(c)
 	case uci.Stop:
 		s.stop()
 	case uci.PonderHit:
-		s.hit(u.clock)
+		s.ponderHit(u.clock)
 	case uci.Quit:
 		s.quit()
 	case uci.Show:
@@ -149,14 +149,14 @@ func (u *uciSpeaker) obey(line string) {
 		s.say(uci.State{Key: "registration", Value: "ok"})
 	case uci.Unknown:
 		if c.Text != "" && err == nil {
-			u.complain(fmt.Errorf("unknown command: %.60q", c.Text))
+			u.sendError(fmt.Errorf("unknown command: %.60q", c.Text))
 		}
 	}
 }
 
-// position sets a position up. Where its moves are those of the other way to
-// count Xiangqi's ranks, that is how the GUI counts.
-func (u *uciSpeaker) position(c uci.Position) error {
+// position sets up a position. If its moves are legal only with the other number of
+// Xiangqi's first rank, that number is used from now on.
+func (u *uciHandler) position(c uci.Position) error {
 	if c.Cyclone && u.ranks == ranksAuto {
 		u.dialect.Ranks = 0
 	}
@@ -172,7 +172,7 @@ func (u *uciSpeaker) position(c uci.Position) error {
 	return err
 }
 
-func (u *uciSpeaker) read(c uci.Position) error {
+func (u *uciHandler) read(c uci.Position) error {
 	moves := make([]string, len(c.Moves))
 	for i, m := range c.Moves {
 		moves[i] = u.dialect.Ours(m)
@@ -180,14 +180,14 @@ func (u *uciSpeaker) read(c uci.Position) error {
 	return u.s.set(u.dialect.Game, u.ruleSet(), u.dialect.OurPosition(c.FEN), moves)
 }
 
-// lasting reports whether only another line ends the search.
-func lasting(c uci.Go) bool {
+// unlimited reports whether only another line ends the search.
+func unlimited(c uci.Go) bool {
 	bounded := c.MoveTime > 0 || c.Clocks != nil || c.Depth > 0 || c.Nodes > 0 || c.Mate > 0 || c.Perft > 0
 	return c.Ponder || c.Infinite || !bounded
 }
 
-// search obeys "go".
-func (u *uciSpeaker) search(c uci.Go) {
+// search handles "go".
+func (u *uciHandler) search(c uci.Go) {
 	u.mate, u.reported = c.Mate, false
 	u.clock = nil
 	if c.Perft > 0 {
@@ -197,13 +197,13 @@ func (u *uciSpeaker) search(c uci.Go) {
 	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes, MultiPV: u.multiPV}
 	for _, text := range c.Moves {
 		if m, err := u.parse(text); err != nil {
-			u.complain(fmt.Errorf("searchmoves: %w", err))
+			u.sendError(fmt.Errorf("searchmoves: %w", err))
 		} else {
 			l.Moves = append(l.Moves, m)
 		}
 	}
 	if len(c.Moves) > 0 && len(l.Moves) == 0 {
-		u.answer(search.Result{}, nil) // none of the moves that may be searched can be played
+		u.answer(search.Result{}, nil) // none of the moves is legal
 		return
 	}
 	switch {
@@ -212,38 +212,38 @@ func (u *uciSpeaker) search(c uci.Go) {
 	case c.Clocks != nil:
 		u.clock, l.MovesToGo = u.clocks(*c.Clocks), c.Clocks.MovesToGo
 	}
-	if lasting(c) {
+	if unlimited(c) {
 		u.s.ponder(l)
 		return
 	}
 	u.s.think(l, u.clock)
 }
 
-// parse reads a move in the position.
-func (u *uciSpeaker) parse(text string) (game.Move, error) {
+// parse parses a move in the position.
+func (u *uciHandler) parse(text string) (game.Move, error) {
 	if u.s.pos == nil {
 		return game.NoMove, errNoPosition
 	}
 	return u.s.pos.Parse(u.dialect.Ours(text))
 }
 
-// clocks are the engine's clocks: White's is that of the seat that opens.
-func (u *uciSpeaker) clocks(c uci.Clocks) *engine.Clock {
+// clocks are the engine's clocks. White's is that of the seat that moves first.
+func (u *uciHandler) clocks(c uci.Clocks) *engine.Clock {
 	mine, theirs, gain := c.White, c.Black, c.WhiteIncrement
 	if u.s.pos != nil && u.s.pos.Turn() == game.Second {
 		mine, theirs, gain = c.Black, c.White, c.BlackIncrement
 	}
 	mine, gain = max(mine, 0), max(gain, 0)
-	u.most = max(u.most, mine)
+	u.maxClock = max(u.maxClock, mine)
 	return &engine.Clock{
-		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.most, Increment: gain},
+		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.maxClock, Increment: gain},
 		Mine: clock.State{Left: mine}, Theirs: clock.State{Left: max(theirs, 0)},
 		Overhead: u.overhead,
 	}
 }
 
-// report tells how the search goes.
-func (u *uciSpeaker) report(i search.Info) {
+// report sends the state of the search.
+func (u *uciHandler) report(i search.Info) {
 	u.reported = true
 	info := uci.Info{
 		Depth: max(i.Depth, 1), SelDepth: i.SelDepth, Line: i.Line, Score: uciScore(i),
@@ -258,28 +258,28 @@ func (u *uciSpeaker) report(i search.Info) {
 	}
 }
 
-// theirs writes moves as the GUI does.
-func (u *uciSpeaker) theirs(moves []game.Move) (texts []string) {
+// theirs converts moves into the GUI's notation.
+func (u *uciHandler) theirs(moves []game.Move) (texts []string) {
 	for _, m := range moves {
 		texts = append(texts, u.dialect.Theirs(u.s.pos.Format(m)))
 	}
 	return texts
 }
 
-// answer ends the search.
-func (u *uciSpeaker) answer(r search.Result, err error) {
+// answer sends the result.
+func (u *uciHandler) answer(r search.Result, err error) {
 	if err != nil && !errors.Is(err, game.ErrOver) {
-		u.complain(err)
+		u.sendError(err)
 	}
 	if err != nil || r.Move == game.NoMove {
 		u.s.say(uci.BestMove{Move: uci.NoMoves[0]})
 		return
 	}
-	if !u.reported { // GUIs look for a line before the move
+	if !u.reported { // GUIs expect a line before the move
 		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, WinProb: r.WinProb,
 			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
 	}
-	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // the last report was before the end
+	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // newer than the last report
 	best := uci.BestMove{Move: u.theirs([]game.Move{r.Move})[0]}
 	if r.Ponder != game.NoMove {
 		best.Ponder = u.theirs([]game.Move{r.Ponder})[0]
@@ -287,21 +287,21 @@ func (u *uciSpeaker) answer(r search.Result, err error) {
 	u.s.say(best)
 }
 
-// show draws the position.
-func (u *uciSpeaker) show() {
+// show prints the position.
+func (u *uciHandler) show() {
 	p := u.s.pos
 	if p == nil {
-		u.complain(errNoPosition)
+		u.sendError(errNoPosition)
 		return
 	}
 	u.s.sayf("%s\nRules: %s\nFen: %s\nKey: %s\nOutcome: %s %s", p.Diagram(), p.Rules().Name,
 		u.dialect.TheirPosition(p.String()), game.KeyText(p.Key()), p.Outcome().Result, p.Outcome().Reason)
 }
 
-// perft counts the leaves of the move tree, for each first move and in all.
-func (u *uciSpeaker) perft(depth int) {
+// perft counts the leaf nodes of the move tree, for each root move and in total.
+func (u *uciHandler) perft(depth int) {
 	if u.s.pos == nil {
-		u.complain(errNoPosition)
+		u.sendError(errNoPosition)
 		return
 	}
 	p := u.s.pos.Clone()
@@ -324,10 +324,10 @@ func (u *uciSpeaker) perft(depth int) {
 	}, func() {})
 }
 
-// countAtOnce is the depth that is counted without looking up.
+// countAtOnce is the depth below which stop is not checked.
 const countAtOnce = 2
 
-// leaves is game.Perft that stops; whole is false then.
+// leaves is game.Perft with a stop channel; whole is false after a stop.
 func leaves(p game.Position, depth int, stop <-chan struct{}) (n uint64, whole bool) {
 	select {
 	case <-stop:
@@ -351,14 +351,14 @@ func leaves(p game.Position, depth int, stop <-chan struct{}) (n uint64, whole b
 	return n, true
 }
 
-// setting is an option of a GUI.
+// setting is an option that a GUI can set.
 type setting struct {
 	uci.Option
 	set func(value string) error
 }
 
 // hello answers "uci".
-func (u *uciSpeaker) hello(c uci.Hello) {
+func (u *uciHandler) hello(c uci.Hello) {
 	s := u.s
 	if c.Cyclone {
 		u.dialect.Ranks = 0
@@ -371,7 +371,7 @@ func (u *uciSpeaker) hello(c uci.Hello) {
 	s.say(uci.OK{})
 }
 
-func (u *uciSpeaker) setOption(c uci.SetOption) error {
+func (u *uciHandler) setOption(c uci.SetOption) error {
 	all := u.settings()
 	i := slices.IndexFunc(all, func(o setting) bool { return sameName(o.Name, c.Name) })
 	if i < 0 {
