@@ -7,18 +7,18 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// Move is a legal move and what it leads to.
+// Move is a legal move and its result.
 type Move struct {
 	Move game.Move
-	// Distance is the number of plies to the end, this one included: odd when
-	// the move wins, even when it loses, Drawn when it does neither. Known is
-	// false where no table has the position after it.
+	// Distance is the number of plies to the end, including this one: odd if the
+	// move wins, even if it loses, Drawn if it does neither. Known is false if
+	// no table has the position after it.
 	Distance int
 	Known    bool
 }
 
-// rank orders moves by what they lead to: short wins, long wins, draws, what
-// nobody knows, long losses, short losses.
+// rank orders moves by result: short wins, long wins, draws, unknown, long
+// losses, short losses.
 func (m Move) rank() int {
 	switch {
 	case !m.Known:
@@ -31,8 +31,8 @@ func (m Move) rank() int {
 	return 1000 - m.Distance
 }
 
-// Moves are the legal moves of a board, which is played on and left as it was,
-// the best first.
+// Moves are the legal moves of a board, the best first. It plays on the board and
+// takes the moves back.
 func (t *Tables) Moves(b *rules.Board) []Move {
 	var list []Move
 	for _, m := range b.Legal(nil) {
@@ -48,10 +48,10 @@ func (t *Tables) Moves(b *rules.Board) []Move {
 	return list
 }
 
-// Line is how a won or lost position goes on, for at most so many plies, when
-// the winner hurries and the loser delays. It is empty for any other position,
-// and ends early where a table is missing. The board is played on and left as
-// it was.
+// Line is the best play from a won or lost position, at most so many plies: the
+// winner takes the shortest way, the loser the longest. It is empty for other
+// positions and ends early if a table is missing. It plays on the board and takes
+// the moves back.
 func (t *Tables) Line(b *rules.Board, plies int) (line []game.Move) {
 	for len(line) < plies {
 		distance, ok := t.Probe(b)

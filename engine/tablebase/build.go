@@ -13,31 +13,30 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Options say how to build.
+// Options are the options of a build.
 type Options struct {
 	Workers int  // goroutines, runtime.GOMAXPROCS when 0
-	Gentle  bool // rest half of the time, for whoever else needs the cores
-	Again   bool // build what is there already, too
-	// Report, if not nil, is told how it goes, from one goroutine at a time.
+	Gentle  bool // pause half of the time, to leave the cores to others
+	Again   bool // also build tables that exist
+	// Report, if not nil, is called with the progress, by one goroutine at a time.
 	Report func(Progress)
 }
 
-// Progress is how a build stands.
+// Progress is the progress of a build.
 type Progress struct {
-	Set  Set  // that is being built
-	Done bool // it has just been finished
-	// Number is the set's, of Sets in all, from 1.
+	Set  Set  // being built
+	Done bool // Set has just been finished
+	// Number is the number of the set, from 1 to Sets.
 	Number, Sets int
-	// Steps of Of have been taken. A set has three for each of its positions:
-	// to set it up, and to settle it with either side to move.
+	// Steps of Of are done. A set has three for each of its positions: to set it
+	// up, and to solve it with either side to move.
 	Steps, Of int64
-	// Repaired is why a table that was there is built again.
+	// Repaired is the damage because of which an existing table is built again.
 	Repaired error
 }
 
-// Build solves sets, and first those that captures lead to, and writes their
-// tables into a directory. Tables that are there already stay, unless they are
-// damaged.
+// Build solves sets, after the sets that captures lead to, and writes their tables
+// into a directory. It keeps existing tables that are not damaged.
 func Build(ctx context.Context, dir string, sets []Set, o Options) error {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -62,7 +61,7 @@ func Build(ctx context.Context, dir string, sets []Set, o Options) error {
 	return nil
 }
 
-// builder carries a build out.
+// builder is a build under way.
 type builder struct {
 	dir     string
 	decoder *zstd.Decoder
@@ -76,7 +75,7 @@ type builder struct {
 // job is a set to solve.
 type job struct {
 	*layout
-	repaired error // what was wrong with the table that is there
+	repaired error // the damage of the existing table
 }
 
 // plan lists the sets to solve, each after those that it needs.
@@ -85,7 +84,7 @@ func (b *builder) plan(ctx context.Context, sets []Set) error {
 	for _, s := range sets {
 		s, _ = s.Canonical()
 		if _, err := newLayout(s); err != nil {
-			return err // before one that it needs is blamed
+			return err // about this set, not one that it needs
 		}
 		for _, s := range append(s.Needs(), s) {
 			if seen[s] {
@@ -144,12 +143,12 @@ func (b *builder) build(ctx context.Context, i int) error {
 	if err != nil {
 		return fmt.Errorf("build table of %s: %w", j.set, err)
 	}
-	// What nobody wins is settled by being left over.
+	// Drawn positions are those that are left over.
 	b.report(func(p *Progress) { p.Steps += 3*int64(j.size) - told; p.Done = true })
 	return nil
 }
 
-// report changes the progress and tells of it.
+// report changes the progress and reports it.
 func (b *builder) report(change func(*Progress)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,18 +17,18 @@ import (
 //
 //	magic      8 bytes   "xqtable\n"
 //	version    uint32    1
-//	name       16 bytes  the set's, filled up with zeros
+//	name       16 bytes  of the set, padded with zeros
 //	positions  uint32    for each side to move
 //	block      uint32    bytes of a block
-//	blocks     uint32    how many there are
+//	blocks     uint32    number of blocks
 //	for each block: its length in the file and its checksum, uint32 each
-//	checksum   uint32    of all that stands before
+//	checksum   uint32    of everything before it
 //	the blocks, one after the other
 //
 // The values are a byte for each position, in the order of their numbers, with
-// Red to move, then the same with Black to move. They are cut into blocks,
-// the last one shorter, and each block is compressed with Zstandard. Checksums
-// are CRC-32C, of the compressed block.
+// Red to move, then the same with Black to move. They are split into blocks, the
+// last one shorter, and each block is compressed with Zstandard. Checksums are
+// CRC-32C, for blocks of the compressed data.
 const (
 	magic      = "xqtable\n"
 	version    = 1
@@ -41,8 +41,9 @@ const (
 	packedMost = blockSize + 1<<10 // Zstandard adds little to what it can't compress
 )
 
-// ErrFile: a table's file that can't be used: damaged, cut short, of another
-// version, or another set's. The error names the file.
+// ErrFile is returned for a table's file that can't be used: damaged, truncated,
+// of another version or of another set. The error names the file; building the
+// table again replaces it.
 var ErrFile = errors.New("unusable table file")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -50,8 +51,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // fileName is the path of a set's table.
 func fileName(dir string, s Set) string { return filepath.Join(dir, s.String()+suffix) }
 
-// write puts a solved set into its file. There is never half a file of that
-// name.
+// write writes a solved set to its file. The file appears complete or not at all.
 func write(dir string, s *solved) (err error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -103,15 +103,15 @@ type file struct {
 	size   int64
 }
 
-// span is where a block is, and its checksum.
+// span is the place of a block and its checksum.
 type span struct {
 	at  int64
 	n   int
 	sum uint32
 }
 
-// open opens the table of a canonical set and checks all but its blocks. The
-// error wraps fs.ErrNotExist where there is none, ErrFile where it is no good.
+// open opens the table of a canonical set and checks everything but its blocks. The
+// error wraps fs.ErrNotExist if there is none, ErrFile if it can't be used.
 func open(dir string, s Set) (*file, error) {
 	l, err := newLayout(s)
 	if err != nil {
@@ -130,7 +130,7 @@ func open(dir string, s Set) (*file, error) {
 	return t, nil
 }
 
-// readHead reads and checks what stands before the blocks.
+// readHead reads and checks everything before the blocks.
 func (t *file) readHead() error {
 	info, err := t.f.Stat()
 	if err != nil {

@@ -164,7 +164,7 @@ func TestBuildAgain(t *testing.T) {
 	}
 }
 
-// TestBuildStops: a build that is stopped says so and leaves no half table.
+// A build that is stopped returns an error and leaves no incomplete table.
 func TestBuildStops(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -179,15 +179,14 @@ func TestBuildStops(t *testing.T) {
 	if _, err := os.Stat(fileName(dir, set(t, "KNkn"))); err == nil {
 		t.Error("there is a table")
 	}
-	// What was finished is good.
+	// The finished tables are good.
 	tables := opened(t, dir)
 	if tables.Men() != 3 {
 		t.Errorf("%d men", tables.Men())
 	}
 }
 
-// TestAddWhileProbing: a table that is built while others ask is used from
-// then on.
+// A table that is built during probes is used from then on.
 func TestAddWhileProbing(t *testing.T) {
 	dir := t.TempDir()
 	tables := opened(t, dir)
@@ -215,8 +214,8 @@ func TestAddWhileProbing(t *testing.T) {
 	all.Wait()
 }
 
-// TestCompleteRepairs: a table whose damage shows only when it is read makes
-// room for the one that is built in its place.
+// A table whose damage is found only when it is read is replaced by the one that is
+// built in its place.
 func TestCompleteRepairs(t *testing.T) {
 	dir, sets := built(t, "KRk")
 	path := fileName(dir, sets[0])
@@ -248,8 +247,8 @@ func TestCompleteRepairs(t *testing.T) {
 	}
 }
 
-// TestBeyond: positions that no table can have are told apart from those whose
-// table is missing.
+// The error for positions that no table can have differs from that for a missing
+// table.
 func TestBeyond(t *testing.T) {
 	dir, _ := built(t, "KPk")
 	tables := opened(t, dir)
@@ -273,7 +272,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestLine: a win goes on to its end in just as many plies as its distance.
+// The line of a win has exactly as many plies as its distance.
 func TestLine(t *testing.T) {
 	dir, _ := built(t, "KNka")
 	tables := opened(t, dir)

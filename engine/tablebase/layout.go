@@ -10,17 +10,17 @@ import (
 // kings first, then the place of each group of like men, Red's before Black's,
 // in the order of the set's name.
 //
-// Left and right are alike, so of the 81 places of two kings only those are
-// numbered in which Red's king stands on the d-file, or on the e-file and
-// Black's on d or e: 45. Every other position is looked up mirrored. Where
-// both kings stand on the e-file a position and its mirror image have a number
-// each: telling them apart by the other men would save little and cost much.
+// By mirror symmetry, only 45 of the 81 placements of two kings are numbered: those
+// with Red's king on the d-file, or on the e-file with Black's on d or e. Every
+// other position is looked up mirrored. With both kings on the e-file a position
+// and its mirror image have a number each: to identify them by the other men would
+// save little and cost much.
 //
 // A man has a number for each square that it can reach from where it starts
 // the game: a king 9, an adviser 5, an elephant 7, a pawn 55, others 90. Groups
 // of n like men are numbered as combinations: the squares' numbers o1 < o2 <
 // ... give C(o1,1) + C(o2,2) + ... Numbers whose men would share a square, and
-// those of impossible positions, are left unused.
+// those of impossible positions, are unused.
 
 // places are the squares that a man may stand on.
 type places struct {
@@ -35,8 +35,8 @@ var (
 	choose    [rules.Squares + 1][maxMen + 1]int // binomial coefficients
 )
 
-// homes are the squares of Red's men at the start of the game that matter for
-// what they can reach.
+// homes are squares of Red's men at the start of the game, from which reachable
+// finds all their squares.
 var homes = [rules.Kinds][]rules.Square{
 	rules.King: {4}, rules.Advisor: {3}, rules.Elephant: {2}, rules.Horse: {1}, rules.Rook: {0}, rules.Cannon: {19},
 	rules.Pawn: {27, 29, 31, 33, 35},
@@ -70,10 +70,10 @@ func init() {
 	}
 }
 
-// middle is the file that mirroring leaves in place.
+// middle is the file that mirroring does not move.
 const middle = rules.Files / 2
 
-// reachable are the places of a piece, in the order of the squares.
+// reachable are the squares that a piece can reach, in order.
 func reachable(p rules.Piece) places {
 	var all rules.Bits
 	todo := homes[p.Kind()]
@@ -109,7 +109,7 @@ func reachable(p rules.Piece) places {
 	return pl
 }
 
-// squares are where a set's men stand, in the order of its layout.
+// squares are the squares of a set's men, in the order of its layout.
 type squares [maxMen]rules.Square
 
 // reflected is the squares with left and right exchanged.
@@ -127,7 +127,7 @@ type layout struct {
 	group  []int         // of each man, -1 for kings
 	groups []group
 	pair   int // numbers per place of the kings
-	size   int // numbers in all, for each side to move
+	size   int // of the numbering, for each side to move
 }
 
 // group is like men of one side.
@@ -135,13 +135,13 @@ type group struct {
 	first, n int // the men
 	places   *places
 	ways     int // to place them
-	stride   int // what the number grows by from one way to the next
+	stride   int // difference between the numbers of successive ways
 }
 
 // maxSize bounds the positions of a set: solving takes eight bytes for each.
 const maxSize = 1 << 28
 
-// newLayout is the layout of a canonical set. It fails where the set is too
+// newLayout is the layout of a canonical set. The error is for a set that is too
 // large to solve.
 func newLayout(s Set) (*layout, error) {
 	if s.Men() > maxMen {
@@ -222,7 +222,7 @@ func (g *group) place(way int, at []rules.Square) {
 	}
 	high := len(g.places.square)
 	for i := g.n; i > 0; i-- {
-		// The largest number whose coefficient fits, by halving.
+		// The largest number whose coefficient fits, by binary search.
 		low := i - 1
 		for low+1 < high {
 			if mid := (low + high) / 2; choose[mid][i] <= way {
@@ -237,8 +237,8 @@ func (g *group) place(way int, at []rules.Square) {
 	}
 }
 
-// number is the number of a position, mirrored where it must be. It is -1
-// when a man stands where no game can bring it.
+// number is the number of a position, mirrored if necessary. It is -1 if a man
+// stands on a square that it can't reach in a game.
 func (l *layout) number(at *squares) int {
 	if pairAt[at[0]][at[1]] < 0 {
 		mirrored := at.reflected()
@@ -247,7 +247,7 @@ func (l *layout) number(at *squares) int {
 	return l.direct(at)
 }
 
-// direct is number for a position that need not be mirrored; -1 for any other.
+// direct is number for a position that need not be mirrored, and -1 for others.
 func (l *layout) direct(at *squares) int {
 	pair := pairAt[at[0]][at[1]]
 	if pair < 0 {

@@ -2,9 +2,9 @@ package tablebase
 
 import rules "sparring/game/xiangqi"
 
-// placement is a position of a set as the solver needs it: where the men
-// stand, by number and by kind. It is set up afresh for each position and
-// moves nothing, so it is far cheaper than a rules.Board.
+// placement is a position of a set for the solver: the squares of the men, by
+// number and by kind. It is set up for each position and makes no moves, so it is
+// much cheaper than a rules.Board.
 type placement struct {
 	at       squares
 	piece    []rules.Piece
@@ -13,7 +13,7 @@ type placement struct {
 	of       [rules.Pieces]rules.Bits
 }
 
-// set puts the men on their squares; false when two share one.
+// set puts the men on their squares; false if two share one.
 func (p *placement) set(l *layout) bool {
 	p.piece = l.piece
 	p.own, p.of = [2]rules.Bits{}, [rules.Pieces]rules.Bits{}
@@ -26,8 +26,8 @@ func (p *placement) set(l *layout) bool {
 	return p.occupied.Count() == len(l.piece)
 }
 
-// attacked reports whether c's king on the square is attacked, or faces the
-// other, when the board is occupied so and without the men on taken.
+// attacked reports whether c's king on the square is attacked or faces the other
+// king, with the given occupied squares and without the men on taken.
 func (p *placement) attacked(c rules.Color, king rules.Square, occupied, taken rules.Bits) bool {
 	them := c.Other()
 	of := func(k rules.Kind) rules.Bits { return p.of[rules.MakePiece(them, k)&15].Without(taken) }
@@ -38,19 +38,17 @@ func (p *placement) attacked(c rules.Color, king rules.Square, occupied, taken r
 		rules.PawnSources(them, king).Meets(of(rules.Pawn))
 }
 
-// targets are the squares that man i may enter, as far as its own way of
-// moving goes.
+// targets are the squares that man i may move to, before its king is checked.
 func (p *placement) targets(i int) rules.Bits {
 	piece, from := p.piece[i], p.at[i]
 	t := rules.Attacks(piece, from, p.occupied)
-	if piece.Kind() == rules.Cannon { // it takes otherwise than it moves
+	if piece.Kind() == rules.Cannon { // it captures differently
 		t = t.And(p.occupied).Or(rules.RookAttacks(from, p.occupied).Without(p.occupied))
 	}
 	return t.Without(p.own[piece.Color()])
 }
 
-// sources are the squares that man i may have come from by a move that took
-// nothing.
+// sources are the squares that man i may have come from by a quiet move.
 func (p *placement) sources(i int) rules.Bits {
 	piece, to := p.piece[i], p.at[i]
 	var from rules.Bits
@@ -61,14 +59,14 @@ func (p *placement) sources(i int) rules.Bits {
 		from = rules.HorseSources(to, p.occupied)
 	case rules.Pawn:
 		from = rules.PawnSources(piece.Color(), to)
-	default: // kings, advisers and elephants go back as they came
+	default: // kings, advisers and elephants move back the same way
 		from = rules.Attacks(piece, to, p.occupied)
 	}
 	return from.Without(p.occupied)
 }
 
-// legal reports whether man i may go to the square: its own king must not
-// stand attacked then.
+// legal reports whether man i may move to the square without leaving its king
+// attacked.
 func (p *placement) legal(i int, to rules.Square) bool {
 	c := p.piece[i].Color()
 	target := rules.Only(to)

@@ -72,9 +72,9 @@ func random(t *testing.T, rng *rand.Rand, s Set) *rules.Position {
 	}
 }
 
-// TestEngineConverts: with tables the engine wins every won endgame in just as
-// many plies as the tables say, against the best defence, says so from the
-// first move on, and knows as much when it is the one to lose.
+// With tables the engine wins every won endgame in exactly as many plies as the
+// tables say, against the best defence. Its scores have that distance from the
+// first move on, also for the losing side.
 func TestEngineConverts(t *testing.T) {
 	sets := []Set{set(t, "KNka"), set(t, "KCAka"), set(t, "KPkb"), set(t, "KRkc")}
 	tables := made(t, sets...)
@@ -119,9 +119,8 @@ func TestEngineConverts(t *testing.T) {
 	}
 }
 
-// TestEngineClaimsTrueMates: a search that has the tables of what captures
-// lead to, but not those of its own men, claims no mate that a table of those
-// refutes, and none shorter than there is.
+// A search with the tables of the sets after captures, but not of its own set,
+// claims no mate that its own table contradicts, and no shorter one.
 func TestEngineClaimsTrueMates(t *testing.T) {
 	sets := []Set{set(t, "KNkaa"), set(t, "KPPkb"), set(t, "KRkab")}
 	var below []Set
@@ -156,8 +155,7 @@ func TestEngineClaimsTrueMates(t *testing.T) {
 	}
 }
 
-// TestMoveLimit: a table's win is one only if the move limit leaves it the
-// plies that it needs.
+// A table's win counts only if the move limit leaves enough plies.
 func TestMoveLimit(t *testing.T) {
 	tables := made(t, set(t, "KNk"))
 	e := thinker(t, tables)
@@ -190,9 +188,8 @@ func TestMoveLimit(t *testing.T) {
 	}
 }
 
-// TestRepetitionBeforeTheTable: where the way to the end leads through a
-// position that has stood twice, the rules would end the game there, and the
-// table's win is none.
+// If the way to the end leads through a position that has occurred twice, the
+// rules end the game there, and the table's win does not count.
 func TestRepetitionBeforeTheTable(t *testing.T) {
 	s := set(t, "KNka")
 	tables := made(t, s)
@@ -205,9 +202,8 @@ func TestRepetitionBeforeTheTable(t *testing.T) {
 		if !ok || d < 9 || d%2 == 0 {
 			continue
 		}
-		// The first two plies of the win, and back, and so on: the position
-		// after them stands twice, and the game is where it was, for the
-		// second time.
+		// Play the first two plies of the win and back, twice: then the position
+		// after them has occurred twice.
 		line := tables.Line(p.Board(), 2)
 		after := position(t, "xiangqi/wxf", p.String())
 		play := func(moves ...game.Move) bool {
@@ -227,7 +223,7 @@ func TestRepetitionBeforeTheTable(t *testing.T) {
 		}
 		found++
 		if r := think(t, e, after, search.Limits{Nodes: 300}); r.Source == "tablebase" {
-			t.Errorf("%s, as %s: a win of %d plies, through a position that has stood twice", after, p, search.Win-r.Score)
+			t.Errorf("%s, as %s: a win of %d plies, through a position that has occurred twice", after, p, search.Win-r.Score)
 		}
 		// Without the past it is a win.
 		if r := think(t, e, position(t, "xiangqi/wxf", p.String()), search.Limits{Nodes: 300}); r.Source != "tablebase" {
@@ -236,8 +232,8 @@ func TestRepetitionBeforeTheTable(t *testing.T) {
 	}
 }
 
-// TestDrawnIsNoVerdict: that nobody can force a mate settles nothing, but it
-// takes the evaluation near to a draw.
+// A drawn position does not end a node, because the repetition rules may decide,
+// but its evaluation is near to a draw.
 func TestDrawnIsNoVerdict(t *testing.T) {
 	s := set(t, "KNkb")
 	tables := made(t, s)
@@ -263,8 +259,7 @@ func TestDrawnIsNoVerdict(t *testing.T) {
 	}
 }
 
-// TestLevelsThatConvert: the levels that do not err on purpose play by the
-// tables, the others do not.
+// The levels that do not err on purpose use the tables, the others do not.
 func TestLevelsThatConvert(t *testing.T) {
 	tables := made(t, set(t, "KRk"))
 	won := position(t, "xiangqi/wxf", "4k4/9/9/9/9/9/9/9/9/R2K5 w")

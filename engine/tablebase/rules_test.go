@@ -8,12 +8,11 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// TestTablesFollowTheRules holds tables against the rules' own board, position
-// by position: what is legal, and that the worth of each position is what the
-// worths of the positions after it make it. With the wins being finite that
-// proves a table right.
+// TestTablesFollowTheRules compares tables with the rules' own board, position by
+// position: which are legal, and that the value of each follows from those of the
+// positions after it. Since the wins are finite, that proves a table correct.
 func TestTablesFollowTheRules(t *testing.T) {
-	const perSet = 3000 // positions of each set; enough of them are met in every way
+	const perSet = 3000 // positions of each set: enough to cover every kind
 	names := []string{"Kk", "KAAk", "KPk", "KNkb", "KCBk", "KPPk", "KRkc", "KPkp", "KNNk", "KAkb", "KNkn"}
 	if !testing.Short() {
 		names = append(names, "KRkaa", "KCAka")
@@ -27,7 +26,7 @@ func TestTablesFollowTheRules(t *testing.T) {
 		}
 		all := 2 * l.size
 		step := max(all/perSet, 1)
-		for all%step == 0 && step > 1 { // so that the steps meet both sides and all files
+		for all%step == 0 && step > 1 { // so that the steps cover both sides and all files
 			step++
 		}
 		for i := 0; i < all; i += step {
@@ -39,7 +38,7 @@ func TestTablesFollowTheRules(t *testing.T) {
 	}
 }
 
-// checkPosition looks at one number of a layout, with one side to move.
+// checkPosition checks one number of a layout, with one side to move.
 func checkPosition(t *testing.T, tables *Tables, l *layout, side rules.Color, n int) {
 	t.Helper()
 	var at squares
@@ -73,7 +72,7 @@ func checkPosition(t *testing.T, tables *Tables, l *layout, side rules.Color, n 
 	if !ok || got != want {
 		t.Errorf("%s %d: %s is %d, %v; its moves make it %d", l.set, n, text, got, ok, want)
 	}
-	// Left and right, and the colours, change nothing.
+	// Mirroring and exchanging the colours change nothing.
 	mirrored := at.reflected()
 	other, _ := fen(l, &mirrored, side)
 	if again, ok := tables.Probe(board(t, other)); !ok || again != got {
@@ -85,7 +84,7 @@ func checkPosition(t *testing.T, tables *Tables, l *layout, side rules.Color, n 
 	}
 }
 
-// fen is the text of a position; false when two men share a square.
+// fen is the text of a position; false if two men share a square.
 func fen(l *layout, at *squares, side rules.Color) (string, bool) {
 	var on [rules.Squares]rules.Piece
 	for i, p := range l.piece {
@@ -109,7 +108,7 @@ func fen(l *layout, at *squares, side rules.Color) (string, bool) {
 	return fmt.Sprintf("%s %s", strings.Join(rows, "/"), [...]string{"w", "b"}[side]), true
 }
 
-// exchanged is a text of fen with Red and Black exchanged.
+// exchanged is a FEN with Red and Black exchanged.
 func exchanged(text string) string {
 	men, side, _ := strings.Cut(text, " ")
 	rows := strings.Split(men, "/")
@@ -125,8 +124,7 @@ func exchanged(text string) string {
 	return turned + " " + map[string]string{"w": "b", "b": "w"}[side]
 }
 
-// TestNumbers: a number of a layout names a position that has this number,
-// unless men share a square.
+// The position of a number has that number again, unless men share a square.
 func TestNumbers(t *testing.T) {
 	for _, name := range []string{"Kk", "KAAkbb", "KPPPk", "KRkaa", "KBkp"} {
 		l, err := newLayout(set(t, name))

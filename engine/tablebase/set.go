@@ -7,22 +7,22 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// Set is which men are on the board, kings included: four bits for each
-// piece, at four times its number. Sets compare equal when their men do.
+// Set is the men on a board, kings included: the count of each piece in four
+// bits, at four times the piece's number.
 type Set uint64
 
-// maxMen bounds the men of a set, both sides together; fewer are a matter of
-// memory long before.
+// maxMen bounds the men of a set, of both sides together. Memory is exhausted long
+// before.
 const maxMen = 8
 
-// Usual is the number of men up to which all sets are built where nothing else
-// is said: a matter of seconds and of a megabyte.
+// Usual is the number of men up to which all sets are built by default. This takes
+// seconds and a megabyte.
 const Usual = 4
 
-// order is how a set's name lists the men of a side, after the king.
+// order is the order of the men of a side in a set's name, after the king.
 var order = [...]rules.Kind{rules.Rook, rules.Cannon, rules.Horse, rules.Pawn, rules.Advisor, rules.Elephant}
 
-// most is how many of a kind a side has at the start of the game.
+// most is the number of men of a kind that a side has at the start of the game.
 func most(k rules.Kind) int {
 	switch k {
 	case rules.King:
@@ -96,7 +96,7 @@ func SetOf(b *rules.Board) Set {
 	return s
 }
 
-// Count is how many of a piece the set has.
+// Count is the number of a piece in the set.
 func (s Set) Count(p rules.Piece) int { return int(s >> (4 * p) & 15) }
 
 func (s Set) with(p rules.Piece) Set    { return s + 1<<(4*p) }
@@ -113,9 +113,9 @@ func (s Set) Men() (n int) {
 // flip is the set with the colours exchanged.
 func (s Set) flip() Set { return s<<32 | s>>32 }
 
-// Canonical is the set whose table has this one's positions: Red is the side
-// with more rooks, else more cannons, and so on in the order of a name.
-// Flipped says that the colours are exchanged in it.
+// Canonical is the set whose table has this one's positions: the one of the two
+// colourings in which Red has more rooks or, if equal, more cannons, and so on in
+// the order of a name. Flipped reports whether it exchanges the colours.
 func (s Set) Canonical() (c Set, flipped bool) {
 	for _, k := range order {
 		red, black := s.Count(rules.MakePiece(rules.Red, k)), s.Count(rules.MakePiece(rules.Black, k))
@@ -139,7 +139,7 @@ func (s Set) String() string {
 	return t.String()
 }
 
-// pieces are the kinds of men that the set has, as its name lists them.
+// pieces are the pieces of the set, in the order of its name.
 func (s Set) pieces() (list []rules.Piece) {
 	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
 		list = append(list, rules.MakePiece(c, rules.King))
@@ -152,8 +152,7 @@ func (s Set) pieces() (list []rules.Piece) {
 	return list
 }
 
-// Needs are the sets that a capture leads to, canonical, and those that
-// captures lead to from there.
+// Needs are the canonical sets that captures lead to, directly or not.
 func (s Set) Needs() []Set {
 	var list []Set
 	seen := map[Set]bool{}
@@ -166,7 +165,7 @@ func (s Set) Needs() []Set {
 			if sub, _ := s.without(p).Canonical(); !seen[sub] {
 				seen[sub] = true
 				add(sub)
-				list = append(list, sub) // after what it needs itself
+				list = append(list, sub) // after the sets that it needs
 			}
 		}
 	}
@@ -174,7 +173,7 @@ func (s Set) Needs() []Set {
 	return list
 }
 
-// UpTo are all canonical sets of at most so many men, smaller ones first.
+// UpTo are all canonical sets of at most that many men, smaller ones first.
 func UpTo(men int) []Set {
 	bare := Set(0).with(rules.MakePiece(rules.Red, rules.King)).with(rules.MakePiece(rules.Black, rules.King))
 	list := []Set{bare}

@@ -47,9 +47,8 @@ func TestParseSet(t *testing.T) {
 	}
 }
 
-// TestSetsUpTo: the sets of up to four men are those that a count by hand
-// gives: with one man more than the kings 6; with two, 21 ways to give both to
-// Red and 21 to give each side one.
+// The number of sets of up to four men is that of a count by hand: with one man
+// besides the kings 6; with two, 21 with both on one side and 21 with one each.
 func TestSetsUpTo(t *testing.T) {
 	for men, want := range map[int]int{2: 1, 3: 1 + 6, 4: 1 + 6 + 21 + 21} {
 		if sets := UpTo(men); len(sets) != want {
@@ -74,7 +73,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a set that no machine could solve is refused at once.
+// A set that is too large to solve is refused at once.
 func TestTooLarge(t *testing.T) {
 	err := Build(t.Context(), t.TempDir(), []Set{set(t, "KRRCCkrr")}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "too many to solve") {

@@ -10,15 +10,15 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// The worth of a position is a byte: the distance to the end in plies, odd
-// when the side to move wins, even when it loses; or one of these.
+// The value of a position is a byte: the distance to the end in plies, odd if the
+// side to move wins, even if it loses; or one of these.
 const (
 	drawn   = 254
-	illegal = 255 // no position, or the side that has just moved is in check
+	illegal = 255 // not a position, or the side that has just moved is in check
 	longest = 253 // the longest distance
 )
 
-// solved is a set with the worth of all its positions, by side to move.
+// solved is a set with the values of all its positions, by side to move.
 type solved struct {
 	layout *layout
 	values [2][]byte
@@ -26,17 +26,17 @@ type solved struct {
 
 // A set is solved from the end backwards (retrograde analysis; Ströhlein 1970,
 // Thompson, "Retrograde analysis of certain endgames", ICCA J. 9, 1986). Every
-// position counts its moves that are not known to lose. Then, in order of
-// distance: a position lost in n makes every position before it a win in n+1,
-// and one won in n takes a move from every position before it; whose last move
-// goes has lost. Captures lead to smaller sets, which are solved already: a
-// capture that wins is a win at once noted for its distance, one that loses is
-// not counted but may put off the loss.
+// position has a count of its moves that are not known to lose. Then, in order of
+// distance, a position lost in n makes every predecessor a win in n+1, and a
+// position won in n takes one off the count of every predecessor; a position
+// whose count reaches zero is lost. Captures lead to smaller sets, which are
+// solved before: a winning capture gives its position a value at once, a losing
+// one is not counted but may delay the loss.
 //
-// A cell holds what is known of a position: its value in the low byte, above
-// it the count of moves, above that the longest loss by a capture. Goroutines
-// share the cells of one distance by atomic operations. What they do commutes,
-// so the outcome does not depend on their order.
+// A cell has the value of a position in the low byte, above it the count of moves,
+// and above that the longest loss by a capture. Goroutines update the cells of one
+// distance by atomic operations that commute, so the result does not depend on
+// their order.
 type cell = uint32
 
 const (
@@ -52,7 +52,7 @@ func count(c cell) int { return int(c >> countShift & 0xff) }
 type solver struct {
 	*layout
 	cells   [2][]cell // by side to move
-	below   []below   // by group: what is left when one of it is taken
+	below   []below   // by group: the set after a capture of one of its men
 	highest atomic.Int32
 	work    work
 }
@@ -61,20 +61,21 @@ type solver struct {
 type below struct {
 	*solved
 	flipped bool
-	from    []int // of each of its men: which of ours it is
+	from    []int // the index in this set of each of its men
 }
 
-// work says how to share out the positions of a set.
+// work distributes the positions of a set over goroutines.
 type work struct {
 	workers int
-	gentle  bool // rest as long as you work
+	gentle  bool // pause as long as each piece of work took
 	done    func(positions int)
 }
 
-// chunk is how many positions a goroutine takes at a time: some milliseconds.
+// chunk is the number of positions that a goroutine takes at a time, which are
+// some milliseconds of work.
 const chunk = 1 << 13
 
-// over calls f for ranges of 0 to n from several goroutines.
+// over calls f for ranges that cover 0 to n, from several goroutines.
 func (w *work) over(ctx context.Context, n int, f func(from, to int)) error {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -97,8 +98,8 @@ func (w *work) over(ctx context.Context, n int, f func(from, to int)) error {
 	return ctx.Err()
 }
 
-// solve finds the worth of all positions of a set. Sub has the solved set of
-// every capture.
+// solve computes the values of all positions of a set. Sub returns the solved set
+// after a capture.
 func solve(ctx context.Context, l *layout, sub func(Set) (*solved, error), w work) (*solved, error) {
 	s := &solver{layout: l, work: w}
 	for side := range s.cells {
@@ -139,7 +140,7 @@ func (s *solver) belowCapture(g group, sub func(Set) (*solved, error)) (below, e
 		return below{}, err
 	}
 	b := below{solved: what, flipped: flipped}
-	// Each man of the smaller set is one of ours; the last of the group is gone.
+	// Map the men of the smaller set to ours, without the last of the group.
 	used := map[int]bool{g.first + g.n - 1: true}
 	for _, p := range what.layout.piece {
 		if flipped {
@@ -156,7 +157,7 @@ func (s *solver) belowCapture(g group, sub func(Set) (*solved, error)) (below, e
 	return b, nil
 }
 
-// note remembers that a value has been given, so that its turn will come.
+// note raises the highest value that was assigned.
 func (s *solver) note(value int) {
 	for {
 		h := s.highest.Load()
@@ -193,7 +194,7 @@ func (w *work) tell(positions int) {
 	}
 }
 
-// first is the cell of a position before anything is known but captures.
+// first is the initial cell of a position, by its captures alone.
 func (s *solver) first(p *placement, side rules.Color) cell {
 	moves, delay, value := 0, -1, drawn
 	for i, piece := range s.piece {
@@ -229,8 +230,8 @@ func (s *solver) first(p *placement, side rules.Color) cell {
 	return cell(value) | cell(moves)<<countShift | cell(max(delay, 0))<<delayShift
 }
 
-// afterCapture is the worth, to the side that did not take, of what is left
-// when man i takes on the square.
+// afterCapture is the value, for the other side, of the position after man i
+// captures on the square.
 func (s *solver) afterCapture(p *placement, i int, to rules.Square) int {
 	taken := 0
 	for p.at[taken] != to {
@@ -240,7 +241,7 @@ func (s *solver) afterCapture(p *placement, i int, to rules.Square) int {
 	b := &s.below[group]
 	at := p.at
 	at[i] = to
-	// Like men are interchangeable: let it be the last of its group.
+	// Men of a group are interchangeable: let the last one be captured.
 	last := s.groups[group].first + s.groups[group].n - 1
 	at[taken] = at[last]
 	var left squares
@@ -256,8 +257,8 @@ func (s *solver) afterCapture(p *placement, i int, to rules.Square) int {
 	return int(b.values[side][b.layout.number(&left)])
 }
 
-// retreat looks at the positions of a range whose distance is n, and at all
-// that can come before them.
+// retreat updates the predecessors of the positions in a range whose distance is
+// n.
 func (s *solver) retreat(n, from, to int) {
 	var p placement
 	done := 0
@@ -278,8 +279,7 @@ func (s *solver) retreat(n, from, to int) {
 	}
 }
 
-// update tells a position that one of its moves leads to a position whose
-// distance is n.
+// update updates a position one of whose moves leads to a position of distance n.
 func (s *solver) update(at *cell, n int) {
 	if n%2 == 0 { // lost: this is a win
 		for {
@@ -298,16 +298,16 @@ func (s *solver) update(at *cell, n int) {
 		return
 	}
 	if c = atomic.AddUint32(at, ^(oneMove - 1)); count(c) == 0 {
-		// Nothing is left to be told, so nobody else writes here any more.
+		// That was its last move, so no other goroutine writes here.
 		value := max(n, int(c>>delayShift)) + 1
 		atomic.StoreUint32(at, c&^valueMask|cell(min(value, illegal)))
 		s.note(value)
 	}
 }
 
-// before calls f with the number of every position from which a quiet move of
-// the side leads to position number n, whose men p has, once for each such
-// move. What it calls may be no legal positions.
+// before calls f for every quiet move of the side that leads to position number n,
+// placed in p, with the number of the position before it. That need not be a
+// legal position.
 func (s *solver) before(p *placement, n int, side rules.Color, f func(int)) {
 	for i, piece := range s.piece {
 		if piece.Color() != side {
@@ -324,7 +324,7 @@ func (s *solver) before(p *placement, n int, side rules.Color, f func(int)) {
 				continue
 			}
 			group := &s.groups[g]
-			if group.n == 1 { // by far the most frequent: step from n
+			if group.n == 1 { // by far the most frequent: computed from n
 				if k := group.places.number[square]; k >= 0 {
 					f(n + (int(k)-int(group.places.number[to]))*group.stride)
 				}
@@ -339,16 +339,16 @@ func (s *solver) before(p *placement, n int, side rules.Color, f func(int)) {
 	}
 }
 
-// beforeKing is before for a king's move, which may change what is mirrored.
-// P has the position before the move, in the orientation of position number n.
-// Where the kings of one of the two stand on the middle file, it and its mirror
-// image have a number each, but a move between it and a position that has only
-// one number must be told once.
+// beforeKing is before for a king's move, which may change which side is
+// mirrored. P is the position before the move, in the orientation of position
+// number n. A position with both kings on the middle file and its mirror image
+// have a number each, but a move between it and a position that has only one
+// number must be counted once.
 func (s *solver) beforeKing(p *placement, n int, f func(int)) {
 	k := s.direct(&p.at)
 	switch {
 	case k < 0 && s.even(n):
-		// The mirror image of n has a number too, and tells of this move.
+		// The mirror image of n has a number, too, and handles this move.
 	case k < 0:
 		f(s.number(&p.at))
 	case s.even(k) && !s.even(n):

@@ -2,16 +2,16 @@ package tablebase
 
 import rules "sparring/game/xiangqi"
 
-// Stats counts the positions of a set with one side to move, mirror images
-// each on their own.
+// Stats counts the positions of a set with one side to move. Mirror images count
+// separately.
 type Stats struct {
 	Legal   int
 	Won     int // by the side to move
 	Lost    int
-	Longest int // plies of the longest win, 0 where there is none
+	Longest int // plies of the longest win, 0 if there is none
 }
 
-// stats are those of the canonical set with the side to move.
+// stats counts the positions of the canonical set with the side to move.
 func (s *solved) stats(side rules.Color) Stats {
 	var st Stats
 	for i, v := range s.values[side] {

@@ -18,7 +18,7 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// ErrMissing: there is no table of the set.
+// ErrMissing is returned if there is no table of the set.
 var ErrMissing = errors.New("no table")
 
 // Drawn is the distance of a position in which nobody can force a mate.
@@ -34,20 +34,20 @@ type Tables struct {
 
 	mu      sync.Mutex // held to change sets
 	sets    atomic.Pointer[map[Set]*table]
-	retired []*table // broken ones whose place others took; who reads them may not be through yet
+	retired []*table // damaged ones that were replaced, and may still be in use
 }
 
-// table is one of them.
+// table is a table in use.
 type table struct {
 	*file
 	cached []atomic.Pointer[[]byte] // by block
-	broken atomic.Bool              // a block turned out damaged: never ask again
+	broken atomic.Bool              // a block is damaged: do not use the table
 }
 
-// Open opens the tables of a directory, which need not be there: it has none
-// then. A file that is no good is not used; report, if not nil, is told of it
-// (ErrFile) now or, where only reading on shows it, later and from any
-// goroutine. Close them.
+// Open opens the tables of a directory. A directory that does not exist has none.
+// A damaged file is not used; report, if not nil, is called with the error
+// (ErrFile), now or, for damage found later, by any goroutine. The caller closes
+// the tables.
 func Open(dir string, report func(error)) (*Tables, error) {
 	if report == nil {
 		report = func(error) {}
@@ -84,8 +84,8 @@ func Open(dir string, report func(error)) (*Tables, error) {
 	return t, nil
 }
 
-// Add begins to use the table of a set that was built meanwhile, also in place
-// of one that turned out damaged. The error wraps ErrMissing or ErrFile.
+// Add begins to use the table of a set that was built after Open, possibly in
+// place of a damaged one. The error wraps ErrMissing or ErrFile.
 func (t *Tables) Add(s Set) error {
 	s, _ = s.Canonical()
 	f, err := open(t.dir, s)
@@ -110,8 +110,8 @@ func (t *Tables) Add(s Set) error {
 	return nil
 }
 
-// Complete builds the tables of sets that the directory lacks and uses each as
-// soon as it is there. The errors are those of Build and Add.
+// Complete builds the missing tables of sets and begins to use each as soon as it
+// is built. The errors are those of Build and Add.
 func (t *Tables) Complete(ctx context.Context, sets []Set, o Options) error {
 	report := o.Report
 	var failed error
@@ -126,7 +126,7 @@ func (t *Tables) Complete(ctx context.Context, sets []Set, o Options) error {
 	return errors.Join(Build(ctx, t.dir, sets, o), failed)
 }
 
-// Close closes the files. Nothing may be asked any more.
+// Close closes the files. No other method may be called after it.
 func (t *Tables) Close() error {
 	var errs []error
 	t.mu.Lock()
@@ -138,13 +138,13 @@ func (t *Tables) Close() error {
 	return errors.Join(errs...)
 }
 
-// Men is the largest number of men of any table, kings included; 0 where
-// there is none.
+// Men is the largest number of men of any table, kings included; 0 without
+// tables.
 func (t *Tables) Men() int { return int(t.men.Load()) }
 
-// Probe is the distance of a position in plies: odd when the side to move
-// wins, even when it loses, Drawn when neither can force a mate. Ok is false
-// where no table has the position.
+// Probe is the distance of a position in plies: odd if the side to move wins,
+// even if it loses, Drawn if neither can force a mate. Ok is false if no table
+// has the position.
 func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
 	if b.Occupied().Count() > t.Men() {
 		return 0, false
@@ -154,7 +154,7 @@ func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
 	return distance, err == nil
 }
 
-// Find is Probe with the reason why a position is not found. The error wraps
+// Find is Probe with an error that says why a position is not found. It wraps
 // ErrMissing or ErrFile.
 func (t *Tables) Find(b *rules.Board) (distance int, err error) {
 	set, flipped := SetOf(b).Canonical()
@@ -164,8 +164,8 @@ func (t *Tables) Find(b *rules.Board) (distance int, err error) {
 	return distance, err
 }
 
-// look looks a position up. In a search most are not there, so it makes no
-// error of its own but for a damaged file.
+// look looks a position up. In a search most are missing, so it allocates no
+// error except for a damaged file.
 func (t *Tables) look(b *rules.Board, set Set, flipped bool) (distance int, err error) {
 	table := (*t.sets.Load())[set]
 	if table == nil || table.broken.Load() {
@@ -195,10 +195,10 @@ func (t *Tables) look(b *rules.Board, set Set, flipped bool) (distance int, err 
 	return int(v), nil
 }
 
-// errBeyond: no game leads to the position, so no table has it.
+// errBeyond is for positions that no game leads to, so that no table has them.
 var errBeyond = fmt.Errorf("%w has the position: a man stands where no game can bring it", ErrMissing)
 
-// missing says that a set has no table that can be used.
+// missing is the error for a set without a usable table.
 func (t *Tables) missing(s Set) error {
 	if _, err := newLayout(s); err != nil {
 		return fmt.Errorf("%w: %w", ErrMissing, err)
@@ -206,7 +206,7 @@ func (t *Tables) missing(s Set) error {
 	return fmt.Errorf("%w of %s in %s (sparring tablebase build %s makes it)", ErrMissing, s, t.dir, s)
 }
 
-// men are where a board's men stand, in the order of the layout.
+// men are the squares of a board's men, in the order of the layout.
 func (l *layout) men(b *rules.Board, flipped bool) (at squares) {
 	var last rules.Piece
 	var of rules.Bits
@@ -224,7 +224,7 @@ func (l *layout) men(b *rules.Board, flipped bool) (at squares) {
 	return at
 }
 
-// value is the byte at a place of a table.
+// value is the byte of a table at an offset.
 func (t *Tables) value(table *table, at int) (byte, error) {
 	slot := &table.cached[at/blockSize]
 	if block := slot.Load(); block != nil {
@@ -257,7 +257,7 @@ func (t *Tables) Stats(s Set) ([2]Stats, error) {
 	return [2]Stats{red, black}, nil
 }
 
-// Bytes is the size of a set's file, 0 where there is none.
+// Bytes is the size of a set's file, 0 if there is none.
 func (t *Tables) Bytes(s Set) int64 {
 	s, _ = s.Canonical()
 	if table := (*t.sets.Load())[s]; table != nil {
@@ -266,24 +266,23 @@ func (t *Tables) Bytes(s Set) int64 {
 	return 0
 }
 
-// cacheBlocks is how many blocks are kept unpacked, of all tables together: 32
-// MiB, more than twice what all sets of up to four men have.
+// cacheBlocks is the number of decompressed blocks that are kept, of all tables
+// together: 32 MiB, more than twice the size of all sets of up to four men.
 const cacheBlocks = 4096
 
-// cache keeps the blocks that were read last. Who reads a kept block takes no
-// lock.
+// cache keeps the blocks that were read last. Reading one takes no lock.
 type cache struct {
 	mu   sync.Mutex
 	kept [cacheBlocks]*atomic.Pointer[[]byte]
 	next int
 }
 
-// keep keeps a block in its slot, and drops the one that was kept longest.
+// keep stores a block in its slot and drops the oldest one.
 func (c *cache) keep(slot *atomic.Pointer[[]byte], block []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slot.Load() != nil {
-		return // another was faster
+		return // another goroutine was faster
 	}
 	if old := c.kept[c.next]; old != nil {
 		old.Store(nil)

@@ -10,7 +10,7 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// built builds sets in a directory of the test.
+// built builds sets in a temporary directory.
 func built(t *testing.T, names ...string) (dir string, sets []Set) {
 	t.Helper()
 	for _, name := range names {
@@ -28,7 +28,7 @@ func builtSets(t *testing.T, sets []Set) (dir string) {
 	return dir
 }
 
-// made builds sets and opens them.
+// made builds tables and opens them.
 func made(t *testing.T, sets ...Set) *Tables {
 	t.Helper()
 	return opened(t, builtSets(t, sets))
@@ -43,7 +43,7 @@ func set(t *testing.T, name string) Set {
 	return s
 }
 
-// opened opens tables that must all be good.
+// opened opens tables without damage.
 func opened(t *testing.T, dir string) *Tables {
 	t.Helper()
 	tables, err := Open(dir, func(err error) { t.Error(err) })
@@ -63,8 +63,8 @@ func board(t *testing.T, fen string) *rules.Board {
 	return b
 }
 
-// TestOracle holds the tables against figures that another program found:
-// legal positions, wins and the longest win with Red to move.
+// TestOracle compares the tables with the figures of another program: legal
+// positions, wins and the longest win with Red to move.
 func TestOracle(t *testing.T) {
 	f, err := os.Open("testdata/xiangqi-endgames.tsv")
 	if err != nil {

@@ -6,18 +6,17 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// Tables are endgame tables: they know how positions with few men end when
-// both sides play their best. They are asked by several goroutines at once.
+// Tables are endgame tables: the results of positions with few men if both sides
+// play best. Their methods may be called by several goroutines at once.
 type Tables interface {
-	// Men is the largest number of men, kings included, that there is
-	// anything to ask about.
+	// Men is the largest number of men, kings included, in any table.
 	Men() int
-	// Probe is how many plies a position is from its end: odd when the side
-	// to move wins, even when it loses, negative when neither can force a
-	// mate. It knows nothing of repetitions and the move limit. Ok is false
-	// for a position that it does not have.
+	// Probe is the number of plies to the end of the game: odd if the side to
+	// move wins, even if it loses, negative if neither can force a mate. It
+	// ignores repetitions and the move limit. Ok is false if no table has the
+	// position.
 	Probe(b *rules.Board) (distance int, ok bool)
-	// Line is how a decided position goes on, for at most so many plies.
+	// Line is the best play from a won or lost position, at most so many plies.
 	Line(b *rules.Board, plies int) []game.Move
 }
 
@@ -34,16 +33,17 @@ func Probing(t Tables) func(game.Position) (search.Position, error) {
 	}
 }
 
-// past is what a search must know of the game before it to trust a table. A
-// table's win never needs a position twice, but it may need one that the game
-// has seen: if that has stood twice, the rules end the game when it comes
-// again, and judge it by the repetition.
+// past is the part of the game before the search that matters for tables. A
+// table's win never repeats a position, but it may lead through one that has
+// occurred in the game: if that has occurred twice, the rules end the game at the
+// next occurrence, with a result by repetition.
 type past struct {
-	men int // of the root; fewer were reached by a capture, and nothing stood before
-	// stood has the distances of the decided positions since the last capture
-	// before the root; twice is the least distance of those that stood twice.
-	stood map[uint64]int
-	twice int
+	men int // of the root; a position with fewer follows a capture and can't repeat
+	// occurred has the distances of the won and lost positions since the last
+	// capture before the root; twice is the smallest one of those that occurred
+	// twice.
+	occurred map[uint64]int
+	twice    int
 }
 
 // far is longer than any distance.
@@ -54,14 +54,14 @@ func pastOf(b *rules.Board, t Tables) past {
 	if p.men > t.Men() {
 		return p
 	}
-	p.stood = map[uint64]int{}
+	p.occurred = map[uint64]int{}
 	b = b.Clone()
 	for {
 		if d, ok := t.Probe(b); ok && d >= 0 {
-			if _, again := p.stood[b.Key()]; again {
+			if _, again := p.occurred[b.Key()]; again {
 				p.twice = min(p.twice, d)
 			}
-			p.stood[b.Key()] = d
+			p.occurred[b.Key()] = d
 		}
 		if st := b.State(); st.Captured != rules.NoPiece || len(b.States()) == 1 {
 			return p
@@ -70,9 +70,9 @@ func pastOf(b *rules.Board, t Tables) past {
 	}
 }
 
-// certain reports whether a table's distance holds in the game that led here:
-// there is time before the move limit, and the way to the end leads through no
-// position that has stood twice.
+// certain reports whether a table's distance is true in this game: the move limit
+// leaves enough plies, and the way to the end leads through no position that has
+// occurred twice.
 func (p *position) certain(distance int) bool {
 	b := p.board
 	if limit := p.rules.Limit(); limit > 0 && int(b.State().Quiet)+distance > limit {
@@ -81,21 +81,21 @@ func (p *position) certain(distance int) bool {
 	if b.Occupied().Count() < p.past.men {
 		return true
 	}
-	if p.past.stood == nil {
-		return false // the table came after the search had begun
+	if p.past.occurred == nil {
+		return false // the table was added after the search had begun
 	}
-	// What stood in the game and again on the line of the search counts too.
+	// A position may also have occurred once in the game and once in the search.
 	states := b.States()
 	for i := len(states) - 1; i >= p.root; i-- {
-		if d, ok := p.past.stood[states[i].Key]; ok && d < distance {
+		if d, ok := p.past.occurred[states[i].Key]; ok && d < distance {
 			return false
 		}
 	}
 	return p.past.twice >= distance
 }
 
-// settle ends a node whose outcome is in the tables. That neither side can
-// force a mate does not end it: the rules on repetition may still decide.
+// probeNode ends a node that is won or lost by the tables. If neither side can
+// force a mate it goes on, because the repetition rules may still decide.
 func (p *position) probeNode(node *search.Node) {
 	if node.Over || p.board.Occupied().Count() > p.tables.Men() {
 		return
@@ -110,8 +110,8 @@ func (p *position) probeNode(node *search.Node) {
 	}
 }
 
-// lookUp is the whole line to the end from the tables, for the root of a
-// search; within the search Enter asks them.
+// lookUp is the whole line to the end from the tables, for the root of a search.
+// Within the search Enter probes them.
 func (p *position) lookUp() (search.Proof, bool) {
 	if p.tables == nil {
 		return search.Proof{}, false
@@ -124,10 +124,11 @@ func (p *position) lookUp() (search.Proof, bool) {
 }
 
 // unforced divides the evaluation of a position that neither side can win by
-// force: the better side may still play on for what the other might miss.
+// force. It is not 0, so that the better side still tries to win.
 const unforced = 16
 
-// tempered is an evaluation in the light of the tables.
+// tempered is an evaluation, reduced if the tables say that nobody can force a
+// win.
 func (p *position) tempered(eval search.Score) search.Score {
 	if p.tables == nil || p.board.Occupied().Count() > p.tables.Men() {
 		return eval
