@@ -51,8 +51,8 @@ type Engine struct {
 	params  search.Params
 	options Options
 	shared  func() *search.Kernel // of the games that share a hash table, made when first used
-	apart   *search.Kernel        // of the games with tables of their own
-	tables  tables                // for apart
+	private *search.Kernel        // of the games with tables of their own
+	tables  tables                // for private
 }
 
 // New makes an engine for a kind of game. The error wraps game.ErrRules if there is
@@ -95,8 +95,8 @@ func New(gameName string, o Options) (*Engine, error) {
 	o.Threads = max(o.Threads, 1)
 	return &Engine{
 		game: gameName, adapter: a, params: params, options: o,
-		shared: sync.OnceValue(func() *search.Kernel { return search.New(params, search.NewTable(o.HashBytes)) }),
-		apart:  search.New(params, search.NewTable(0)), tables: tables{bytes: o.HashBytes},
+		shared:  sync.OnceValue(func() *search.Kernel { return search.New(params, search.NewTable(o.HashBytes)) }),
+		private: search.New(params, search.NewTable(0)), tables: tables{bytes: o.HashBytes},
 	}, nil
 }
 
@@ -134,7 +134,7 @@ func (e *Engine) NewGame(o GameOptions) (Game, error) {
 	g := &ownGame{engine: e, options: o}
 	if o.OwnTable || o.Reproducible {
 		g.table = e.tables.take()
-		g.game = e.apart.NewGame(search.GameOptions{Table: g.table, Fresh: o.Reproducible})
+		g.game = e.private.NewGame(search.GameOptions{Table: g.table, Fresh: o.Reproducible})
 	} else {
 		g.game = e.shared().NewGame(search.GameOptions{})
 	}

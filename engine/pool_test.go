@@ -17,9 +17,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// labour is a game in which each search needs a fixed time on a core and then
+// timedGame is a game in which each search needs a fixed time on a core and then
 // plays the first legal move. With it a test sees who had a core when.
-type labour struct {
+type timedGame struct {
 	need time.Duration
 
 	mu    sync.Mutex
@@ -28,19 +28,19 @@ type labour struct {
 	most  int       // for longer than no time at all
 }
 
-func (*labour) Options() GameOptions  { return GameOptions{} }
-func (*labour) Ready() error          { return nil }
-func (*labour) Describe() Description { return Description{} }
-func (*labour) Close() error          { return nil }
+func (*timedGame) Options() GameOptions  { return GameOptions{} }
+func (*timedGame) Ready() error          { return nil }
+func (*timedGame) Describe() Description { return Description{} }
+func (*timedGame) Close() error          { return nil }
 
-func (l *labour) Search(p game.Position, limits search.Limits, _ func(search.Info)) (Running, error) {
-	s := &shift{l: l, move: p.Legal(nil)[0], limits: limits, left: l.need, wake: make(chan struct{}, 1), done: make(chan struct{})}
+func (l *timedGame) Search(p game.Position, limits search.Limits, _ func(search.Info)) (Running, error) {
+	s := &timedSearch{l: l, move: p.Legal(nil)[0], limits: limits, left: l.need, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go s.work()
 	return s, nil
 }
 
-type shift struct {
-	l      *labour
+type timedSearch struct {
+	l      *timedGame
 	move   game.Move
 	wake   chan struct{} // something changed
 	done   chan struct{}
@@ -53,7 +53,7 @@ type shift struct {
 	stopped bool
 }
 
-func (s *shift) work() {
+func (s *timedSearch) work() {
 	defer close(s.done)
 	began := time.Now()
 	for {
@@ -81,10 +81,10 @@ func (s *shift) work() {
 		s.l.onCore(-1)
 		s.left -= time.Since(start)
 	}
-	s.result = search.Result{Move: s.move, Time: time.Since(began), Source: "labour"}
+	s.result = search.Result{Move: s.move, Time: time.Since(began), Source: "timedGame"}
 }
 
-func (l *labour) onCore(n int) {
+func (l *timedGame) onCore(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Who is told to pause leaves its core a moment after the next was told to
@@ -96,7 +96,7 @@ func (l *labour) onCore(n int) {
 	l.busy, l.since = l.busy+n, now
 }
 
-func (s *shift) change(f func()) {
+func (s *timedSearch) change(f func()) {
 	s.mu.Lock()
 	f()
 	s.mu.Unlock()
@@ -106,12 +106,12 @@ func (s *shift) change(f func()) {
 	}
 }
 
-func (s *shift) PonderHit(l search.Limits) { s.change(func() { s.limits = l }) }
-func (s *shift) Stop()                     { s.change(func() { s.stopped = true }) }
-func (s *shift) Pause()                    { s.change(func() { s.paused = true }) }
-func (s *shift) Resume()                   { s.change(func() { s.paused = false }) }
-func (s *shift) Done() <-chan struct{}     { return s.done }
-func (s *shift) Wait() search.Result       { <-s.done; return s.result }
+func (s *timedSearch) PonderHit(l search.Limits) { s.change(func() { s.limits = l }) }
+func (s *timedSearch) Stop()                     { s.change(func() { s.stopped = true }) }
+func (s *timedSearch) Pause()                    { s.change(func() { s.paused = true }) }
+func (s *timedSearch) Resume()                   { s.change(func() { s.paused = false }) }
+func (s *timedSearch) Done() <-chan struct{}     { return s.done }
+func (s *timedSearch) Wait() search.Result       { <-s.done; return s.result }
 
 func start(t *testing.T, name string) game.Position {
 	t.Helper()
@@ -122,7 +122,7 @@ func start(t *testing.T, name string) game.Position {
 	return p
 }
 
-func think(t *testing.T, p *Pool, l *labour, r Request) *Search {
+func think(t *testing.T, p *Pool, l *timedGame, r Request) *Search {
 	t.Helper()
 	r.Game, r.Position = l, start(t, "gomoku")
 	th, err := p.Start(r)
@@ -141,7 +141,7 @@ func ended(s *Search, begin time.Time) time.Duration {
 
 func TestPlayingMakesPonderingYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &labour{need: time.Second}
+		l := &timedGame{need: time.Second}
 		p := NewPool(1)
 		defer p.Close()
 		begin := time.Now()
@@ -164,7 +164,7 @@ func TestPlayingMakesPonderingYield(t *testing.T) {
 
 func TestEarliestDeadlineFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &labour{need: time.Second}
+		l := &timedGame{need: time.Second}
 		p := NewPool(1)
 		defer p.Close()
 		begin := time.Now()
@@ -185,7 +185,7 @@ func TestEarliestDeadlineFirst(t *testing.T) {
 // However many are on the clock, none waits so long that it could not answer.
 func TestNobodyStarves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &labour{need: time.Hour}
+		l := &timedGame{need: time.Hour}
 		p := NewPool(1)
 		defer p.Close()
 		begin := time.Now()
@@ -213,7 +213,7 @@ func TestNobodyStarves(t *testing.T) {
 
 func TestHitStartsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, p := &labour{need: time.Hour}, NewPool(2)
+		l, p := &timedGame{need: time.Hour}, NewPool(2)
 		defer p.Close()
 		ponder := think(t, p, l, Request{Ponder: true})
 		time.Sleep(time.Minute)
@@ -235,7 +235,7 @@ func TestHitStartsTheClock(t *testing.T) {
 
 func TestStopBeforeTheFirstCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, p := &labour{need: time.Hour}, NewPool(1)
+		l, p := &timedGame{need: time.Hour}, NewPool(1)
 		first := think(t, p, l, Request{Ponder: true})
 		second := think(t, p, l, Request{Ponder: true})
 		second.Stop()

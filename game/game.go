@@ -229,16 +229,16 @@ func PlayText(p Position, text string) (Move, error) {
 // Continuer is a Position of a game that its rules may end while moves are
 // left: by a repetition, by a move limit.
 type Continuer interface {
-	// PlayOn undoes such an end: the outcome is Undecided until the rules see
-	// another end. Any other outcome stays.
+	// PlayOn undoes such an end: the outcome is Undecided, and from here on the
+	// position's rules are without the rule that ended the game, if they can be.
+	// Any other outcome is kept. It is called only when the game is over.
 	PlayOn()
 }
 
 // PlayOn lets a game go on that its rules call over, for a caller whose arbiter
-// does not, and reports whether moves can be played now. The history stays, for
-// the rules to judge by after the next move.
+// does not, and reports whether moves can be played now. The history is kept.
 func PlayOn(p Position) bool {
-	if c, ok := p.(Continuer); ok {
+	if c, ok := p.(Continuer); ok && p.Outcome().Over() {
 		c.PlayOn()
 	}
 	return !p.Outcome().Over()

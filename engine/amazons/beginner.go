@@ -5,8 +5,8 @@ import (
 	rules "sparring/game/amazons"
 )
 
-// spreading: a move is worth the squares that each of the own amazons can go
-// to after it, less those of the other side's.
+// spreading values a move by the mobility after it: the squares that the mover's
+// amazons can reach, less those that the opponent's can.
 func spreading(p game.Position) func(game.Move) int {
 	board := p.(*rules.Position).Board()
 	me := board.Turn()

@@ -7,8 +7,8 @@ import (
 	"sparring/game/gomoku"
 )
 
-// lengthening: a stone is worth the row it makes; what would be five for the
-// other side comes before all rows.
+// lengthening values a stone by the row that it makes. Stopping a five of the
+// opponent's is worth more than any row.
 func lengthening(p game.Position) func(game.Move) int {
 	g := p.(*gomoku.Position)
 	b, set := g.Board(), g.Set()

@@ -5,13 +5,13 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// pieceWorth is what every beginner is taught, in halves of a pawn.
+// pieceWorth is the usual value of the pieces, in halves of a pawn.
 var pieceWorth = [rules.Kinds]int{
 	rules.King: 100, rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 8, rules.Rook: 18, rules.Cannon: 9, rules.Pawn: 2,
 }
 
-// capturing: a move is worth what it takes, less the piece that moves where
-// that can be taken.
+// capturing values a move by what it captures, less the piece that moves if that
+// can be taken on its new square.
 func capturing(p game.Position) func(game.Move) int {
 	b := p.(*rules.Position).Board()
 	me := b.Side()

@@ -10,8 +10,8 @@ import (
 	"sparring/game"
 )
 
-// Plies of the games that Conform plays: under the default rules to the end,
-// which no game here puts off longer, under the others to look at the opening.
+// Plies of the games that Conform plays: to the end under the default rules, only
+// the beginning under the others.
 const (
 	whole = 1000
 	part  = 24
@@ -60,7 +60,7 @@ func Conform(t *testing.T, g game.Game) {
 	}
 }
 
-// conformer plays games under one rule set.
+// conformer plays and checks games under one rule set.
 type conformer struct {
 	t     *testing.T
 	game  game.Game
@@ -79,8 +79,9 @@ func (c *conformer) set(text string) game.Position {
 	return p
 }
 
-// play plays a random game from p, which the text sets up, and returns a fresh
-// position from its middle, nil where the game has ended before.
+// play plays a random game from p, which the text from sets up, and checks every
+// position. It returns a new position with the board after some plies, nil if
+// the game has ended before.
 func (c *conformer) play(p game.Position, from string) (mid game.Position) {
 	c.t.Helper()
 	for ply := range c.plies {
@@ -111,7 +112,7 @@ func (c *conformer) play(p game.Position, from string) (mid game.Position) {
 	return mid
 }
 
-// view is what a position shows.
+// view is everything that a position's methods show.
 type view struct {
 	key     uint64
 	text    string
@@ -135,7 +136,7 @@ func (c *conformer) same(p game.Position, want view, after string) {
 	}
 }
 
-// position checks all that is promised of one position.
+// position checks one position.
 func (c *conformer) position(p game.Position) {
 	c.t.Helper()
 	now := look(p)

@@ -83,19 +83,20 @@ func (p *Position) Undo() {
 
 // PlayOn implements game.Continuer. It continues a game that has ended by a
 // repetition, by insufficient material or by the move limit, but not after a
-// mate or stalemate. An arbiter that lets a game go on beyond the move limit has
-// none, so from there on the rules have none either: with it, a search would
-// see every move as a draw.
+// mate or stalemate. An arbiter that lets a game go on after a repetition, or
+// beyond the move limit, has no such rule, so from there on the position's rules
+// have none either. (With the limit, a search would see every move as a draw.)
 func (p *Position) PlayOn() {
+	lenient := *p.rules
 	switch p.outcome.Reason {
 	case game.Checkmate, game.Stalemate:
 		return
+	case game.PerpetualCheck, game.PerpetualChase, game.Repetition:
+		lenient.repeats = true
 	case game.MoveLimit:
-		unlimited := *p.rules
-		unlimited.limit = 0
-		p.rules = unlimited.named()
+		lenient.limit = 0
 	}
-	p.outcome = game.Outcome{}
+	p.rules, p.outcome = lenient.named(), game.Outcome{}
 }
 
 // Perft counts the leaves of the legal move tree. Repetitions and the move limit

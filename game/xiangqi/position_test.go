@@ -248,8 +248,8 @@ func TestNoRepetition(t *testing.T) {
 	}
 }
 
-// TestPlayOn: who is not the arbiter can go on after a repetition and with too
-// little material, but not after a mate.
+// TestPlayOn: a game that its arbiter continues goes on after a repetition, with
+// insufficient material and beyond the limit, but not after a mate.
 func TestPlayOn(t *testing.T) {
 	rules, err := FindRules("xiangqi/wxf")
 	if err != nil {
@@ -270,8 +270,8 @@ func TestPlayOn(t *testing.T) {
 	if n := len(p.Legal(nil)); n != 44 {
 		t.Errorf("%d moves to go on with, want 44", n)
 	}
-	if err := p.Play(m); err != nil || p.Ply() != 9 || p.Outcome().Reason != game.Repetition {
-		t.Errorf("going on: %v, ply %d, %v", err, p.Ply(), p.Outcome())
+	if err := p.Play(m); err != nil || p.Ply() != 9 || p.Outcome().Over() || p.Rules().Name != "xiangqi/wxf+repetition=none" {
+		t.Errorf("going on: %v, ply %d, %v under %s", err, p.Ply(), p.Outcome(), p.Rules().Name)
 	}
 	for fen, over := range map[string]bool{
 		"3ak4/4a4/9/9/9/9/9/9/9/3K5 w - - 0 1":   false, // nobody can win

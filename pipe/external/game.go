@@ -111,7 +111,7 @@ func (g *externalGame) acquire(stop <-chan struct{}) (*program, error) {
 		f := s.program.fault()
 		if f == nil {
 			if g.options.Reproducible && protocols[g.engine.spec.Dialect].positions {
-				s.program.board = nil // what it learns in this game goes as well
+				s.program.board = nil // as for a new game
 			}
 			return s.program, nil
 		}

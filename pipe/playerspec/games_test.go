@@ -166,3 +166,44 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 }
+
+// TestReproducible: whatever plays a reproducible game, an earlier search has no
+// influence on a move.
+func TestReproducible(t *testing.T) {
+	rules, err := catalog.Rules("xiangqi/wxf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEngines(Options{HashBytes: 1 << 20})
+	defer e.Close()
+	for _, spec := range []string{"self:nodes=1500", "self:level=4", ourProgram(t) + ",nodes=1500"} {
+		g, err := e.NewGame(spec, engine.GameOptions{Rules: rules, Seed: 9, Reproducible: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := rules.New("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		find := func() (search.Result, error) {
+			run, err := g.Search(p, search.Limits{}, nil)
+			if err != nil {
+				return search.Result{}, err
+			}
+			r := run.Wait()
+			return r, r.Err
+		}
+		first, err := find()
+		for range 3 {
+			var again search.Result
+			if err == nil {
+				again, err = find()
+			}
+			if err != nil || again.Move != first.Move || again.Score != first.Score || again.Nodes != first.Nodes {
+				t.Errorf("%s: %s, score %d, %d nodes; then %s, %d, %d, %v", spec, p.Format(first.Move), first.Score, first.Nodes,
+					p.Format(again.Move), again.Score, again.Nodes, err)
+			}
+		}
+		g.Close()
+	}
+}
