@@ -29,8 +29,8 @@ func Register(a adapter.Adapter) error {
 	return nil
 }
 
-// Adapter returns the row of a kind of game. The error wraps game.ErrRules if there
-// is none.
+// Adapter returns the row of a kind of game. The error wraps game.ErrRules for an
+// unknown one.
 func Adapter(gameName string) (adapter.Adapter, error) {
 	i := slices.IndexFunc(adapters, func(a adapter.Adapter) bool { return a.Game == gameName })
 	if i < 0 {

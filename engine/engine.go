@@ -55,8 +55,8 @@ type Engine struct {
 	tables  tables                // for private
 }
 
-// New makes an engine for a kind of game. The error wraps game.ErrRules if there is
-// none.
+// New makes an engine for a kind of game. The error wraps game.ErrRules for an
+// unknown one.
 func New(gameName string, o Options) (*Engine, error) {
 	a, err := Adapter(gameName)
 	if err != nil {

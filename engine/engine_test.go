@@ -15,7 +15,7 @@ import (
 	"sparring/game/gametest"
 )
 
-// newGame opens a game of an engine of its own.
+// newGame opens a game of a new engine.
 func newGame(t *testing.T, name string, o GameOptions) Game {
 	t.Helper()
 	e, err := New(name, Options{HashBytes: 1 << 20})
@@ -29,7 +29,7 @@ func newGame(t *testing.T, name string, o GameOptions) Game {
 	return g
 }
 
-// Every engine plays a legal game.
+// TestPlaysEveryGame plays each game with its engine and checks every move.
 func TestPlaysEveryGame(t *testing.T) {
 	for _, a := range adapters {
 		name := a.Game
@@ -109,11 +109,11 @@ func TestHardLimitEnds(t *testing.T) {
 	}
 }
 
-// The kernel agrees with minimax on the real games, from positions that
-// random moves lead to.
+// TestKernelAgainstMinimax compares the kernel with minimax on the real games, in
+// positions reached by random moves.
 func TestKernelAgainstMinimax(t *testing.T) {
-	// A table may know more than minimax where a position stands at several
-	// plies, which stones and arrows, never taken back, do not allow.
+	// Where a position can occur at several plies, a table may know more than
+	// minimax. Stones and arrows are never taken back, so only Xiangqi is concerned.
 	switches := map[string][]string{"xiangqi": searchtest.Without("HashCutoff")}
 	boards := map[string]string{"amazons": "amazons/6x6"}
 	for _, a := range adapters {

@@ -7,8 +7,8 @@ import (
 	"sparring/engine/search"
 )
 
-// TestEvaluations: each named evaluation of each game plays, with scores unlike
-// the others', and an unknown name is refused with those that there are.
+// TestEvaluations checks that each named evaluation of each game plays and gives
+// scores of its own, and that the error for an unknown name lists the known ones.
 func TestEvaluations(t *testing.T) {
 	for _, a := range adapters {
 		gameName, names := a.Game, a.EvaluationNames()
@@ -51,8 +51,8 @@ func TestEvaluations(t *testing.T) {
 	}
 }
 
-// TestEvaluationsShareATable: what a search by one evaluation has stored,
-// searches by others do not find.
+// TestEvaluationsShareATable checks that a search by one evaluation does not use
+// entries that a search by another has stored.
 func TestEvaluationsShareATable(t *testing.T) {
 	table := search.NewTable(1 << 20)
 	p := start(t, "xiangqi")
@@ -77,7 +77,7 @@ func TestEvaluationsShareATable(t *testing.T) {
 		g.Start(pos, search.Limits{Depth: 4}, nil).Wait()
 		for _, g := range append(games, g) {
 			if _, ok := g.ProbeTable(pos); !ok {
-				t.Errorf("after eval=%q: what a search has stored is not found again", name)
+				t.Errorf("after eval=%q: the search's own entry is not found", name)
 			}
 		}
 		games = append(games, g)

@@ -2,8 +2,8 @@ package engine
 
 import "fmt"
 
-// Fault is the failure of an external engine, which loses it the game. It is found
-// in Result.Err by errors.As.
+// Fault is the failure of an external engine, which loses the game. Get it from
+// Result.Err with errors.As.
 type Fault struct {
 	Kind FaultKind
 	Text string // what happened, with what was sent and what came back

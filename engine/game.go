@@ -97,8 +97,9 @@ type Description struct {
 const OurName = "sparring"
 
 // ProbeTable returns the entry of a position in a game's hash table, to debug a
-// search; searches may run meanwhile. Ok is false if there is none, and for
-// external engines. A Game that wraps another has a method Unwrap() Game.
+// search. It may be called while searches run. Ok is false if the position has no
+// entry, and for external engines. A Game that wraps another has a method
+// Unwrap() Game.
 func ProbeTable(g Game, p game.Position) (known search.TableEntry, ok bool) {
 	for g != nil {
 		if k, ok := g.(interface {

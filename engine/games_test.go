@@ -13,8 +13,8 @@ import (
 	"sparring/game/gametest"
 )
 
-// TestManyGames: games share what is large. A thousand that are open take far
-// less memory than a thousand histories, of 8 MB each.
+// TestManyGames checks that games share what is large: a thousand open games take
+// far less memory than a thousand histories of 8 MB.
 func TestManyGames(t *testing.T) {
 	const games, mostMB = 1000, 300
 	for name, o := range map[string]GameOptions{"shared": {}, "reproducible": {Reproducible: true}} {
@@ -50,7 +50,7 @@ func TestManyGames(t *testing.T) {
 	}
 }
 
-// allocated is what the heap holds, without what can be collected.
+// allocated returns the size of the live heap, in bytes.
 func allocated() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -58,9 +58,9 @@ func allocated() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestReproducible: a move of a reproducible game depends on the position, the
-// limits and the seed alone: not on what was searched before, in this game or
-// another, on a takeback, or on how fast the clock runs.
+// TestReproducible checks that a move of a reproducible game depends only on the
+// position, the limits and the seed: not on earlier searches of this game or
+// another, on a takeback, or on the clock.
 func TestReproducible(t *testing.T) {
 	for _, a := range adapters {
 		t.Run(a.Game, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestReproducible(t *testing.T) {
 				first = append(first, find(g, p))
 			}
 			for i, p := range slices.Backward(positions) {
-				other := open() // as after a restart
+				other := open() // as a restarted program would
 				for _, g := range []Game{g, other} {
 					if r := find(g, p); r.Move != first[i].Move || r.Score != first[i].Score || r.Nodes != first[i].Nodes {
 						t.Errorf("%s: move %s, score %d, %d nodes; then %s, %d, %d", p, p.Format(first[i].Move), first[i].Score, first[i].Nodes,

@@ -2,7 +2,7 @@ package engine
 
 import "golang.org/x/sys/unix"
 
-// memory is what the machine has, in bytes; 0 where it can't be known.
+// memory returns the machine's memory in bytes, or 0 if unknown.
 func memory() uint64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

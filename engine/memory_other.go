@@ -2,5 +2,5 @@
 
 package engine
 
-// memory is what the machine has, in bytes; 0 where it can't be known.
+// memory returns 0: the machine's memory is unknown.
 func memory() uint64 { return 0 }

@@ -16,7 +16,7 @@ var ErrGameClosed = errors.New("the game is closed")
 type ownGame struct {
 	engine  *Engine
 	options GameOptions
-	table   *search.Table // nil: it shares the engine's
+	table   *search.Table // nil if the game shares the engine's
 	game    *search.Game
 
 	mu     sync.Mutex
@@ -67,7 +67,7 @@ func (g *ownGame) Search(p game.Position, l search.Limits, report func(search.In
 	return g.game.Start(pos, l, report), nil
 }
 
-// ProbeTable is what the hash table knows of a position, see the function.
+// ProbeTable implements the method that the function ProbeTable looks for.
 func (g *ownGame) ProbeTable(p game.Position) (known search.TableEntry, ok bool) {
 	if p.Outcome().Over() {
 		return search.TableEntry{}, false

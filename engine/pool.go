@@ -41,7 +41,8 @@ const (
 	defaultLength = 80               // plies of a game without an adapter
 )
 
-// NewPool makes a pool that uses so many cores; 0 is runtime.GOMAXPROCS. Close it.
+// NewPool makes a pool that uses the given number of cores; 0 means
+// runtime.GOMAXPROCS. The caller must Close it.
 func NewPool(cores int) *Pool {
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)

@@ -18,14 +18,14 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // timedGame is a game in which each search needs a fixed time on a core and then
-// plays the first legal move. With it a test sees who had a core when.
+// plays the first legal move. It shows which searches had a core, and when.
 type timedGame struct {
 	need time.Duration
 
 	mu    sync.Mutex
 	busy  int       // searches on a core now
 	since time.Time // when busy changed last
-	most  int       // for longer than no time at all
+	most  int       // for more than an instant
 }
 
 func (*timedGame) Options() GameOptions  { return GameOptions{} }
@@ -87,8 +87,8 @@ func (s *timedSearch) work() {
 func (l *timedGame) onCore(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Who is told to pause leaves its core a moment after the next was told to
-	// begin: only what lasts counts.
+	// A paused search leaves its core a moment after the next has begun, so only
+	// what lasts counts.
 	now := time.Now()
 	if now.After(l.since) {
 		l.most = max(l.most, l.busy)
@@ -151,7 +151,7 @@ func TestPlayingMakesPonderingYield(t *testing.T) {
 		if got := ended(play, begin); got != 1500*time.Millisecond {
 			t.Errorf("the play request was answered after %v, want 1.5s: at once", got)
 		}
-		// The ponder search goes on where it was: half of its work is done.
+		// The ponder search continues where it was: half of its work is done.
 		ponder.PonderHit(nil)
 		if got := ended(ponder, begin); got != 2*time.Second {
 			t.Errorf("the ponder search ended after %v, want 2s", got)
@@ -182,7 +182,8 @@ func TestEarliestDeadlineFirst(t *testing.T) {
 	})
 }
 
-// However many are on the clock, none waits so long that it could not answer.
+// TestNobodyStarves checks that however many searches are on the clock, each gets a
+// core in time to answer.
 func TestNobodyStarves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &timedGame{need: time.Hour}
@@ -222,7 +223,7 @@ func TestHitStartsTheClock(t *testing.T) {
 		if got := ended(ponder, begin); got != 900*time.Millisecond {
 			t.Errorf("answered %v after the hit, want 900ms", got)
 		}
-		// A clock that began to run before counts from there.
+		// A clock that started earlier counts from its start.
 		ponder = think(t, p, l, Request{Ponder: true})
 		time.Sleep(time.Minute)
 		begin = time.Now().Add(-300 * time.Millisecond)
@@ -253,7 +254,8 @@ func TestStopBeforeTheFirstCore(t *testing.T) {
 	})
 }
 
-// The real engines of all games in one pool, pondering and playing at once.
+// TestPoolOfEngines runs the real engines of all games in one pool, pondering and
+// playing at the same time.
 func TestPoolOfEngines(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()

@@ -40,7 +40,8 @@ func TestPoolPlaysEveryRuleSet(t *testing.T) {
 	}
 }
 
-// play lets the pool make so many moves, few nodes each, or all up to the end.
+// play lets the pool make the given number of moves, with few nodes each, or all
+// moves up to the end of the game.
 func play(t *testing.T, pool *Pool, pos game.Position, plies int) {
 	g := newGame(t, pos.Rules().Game, GameOptions{})
 	for range plies {
@@ -61,8 +62,8 @@ func play(t *testing.T, pool *Pool, pos game.Position, plies int) {
 	}
 }
 
-// TestChoicesAreDrawnFromTheSeed: a game can be played again, and what is said
-// of a choice is nothing that was found about another position.
+// TestChoicesAreDrawnFromTheSeed checks that the same seed gives the same choices,
+// and that a choice is reported without the depth and score of other positions.
 func TestChoicesAreDrawnFromTheSeed(t *testing.T) {
 	pool := NewPool(1)
 	defer pool.Close()

@@ -11,8 +11,8 @@ import (
 )
 
 // Adapter is a game's row: what it adds to the kernel, and what measuring and
-// levels need to know of it. New, Params and Length are required. Without one
-// of the others the part that needs it returns an error that says so.
+// levels need to know of it. New, Params and Length are required. A feature whose
+// field is missing returns an error that says so.
 type Adapter struct {
 	Game string // as game.Rules.Game
 	// New adapts a position. The error is for a position that the kernel can't
@@ -21,8 +21,8 @@ type Adapter struct {
 	New    func(game.Position) (search.Position, error)
 	Params func() search.Params
 	Length int // plies that a game usually lasts, for the time manager
-	// SelfLoss: a player's own move may lose the game at once (by repetition,
-	// by a forbidden move), so the rules look at every move before a search.
+	// SelfLoss: a player's own move may lose the game at once (by repetition, by
+	// a forbidden move), so every move is checked by the rules before a search.
 	SelfLoss bool
 	// Evaluations are those besides the game's own.
 	Evaluations []Evaluation
@@ -30,9 +30,9 @@ type Adapter struct {
 	Bench    Bench
 	Openings Openings
 	Levels   [Levels]LevelParameters // the weakest first
-	// Beginner returns how much a beginner likes a move of p. The scripted
-	// player that levels are measured against plays one of the moves with the
-	// highest value; a win in one it finds without.
+	// Beginner returns how much a beginner likes a move of p. The scripted player
+	// that levels are measured against plays one of the moves with the highest
+	// value, unless it can win at once.
 	Beginner func(p game.Position) func(m game.Move) int
 }
 
@@ -44,8 +44,8 @@ type Bench struct {
 	Positions []string
 }
 
-// Openings says how random openings are made: few enough plies that the
-// opening is still to be played, and enough for thousands of openings.
+// Openings says how random openings are made. Few plies leave the opening to be
+// played; enough plies allow thousands of openings.
 type Openings struct {
 	Plies int
 	Bound float64 // how far from one half the winning chance may be
@@ -58,28 +58,28 @@ const Levels = 10
 
 // LevelParameters say how a level differs from the engine at full strength.
 type LevelParameters struct {
-	// Nodes is what a search may take, pondering included.
+	// Nodes is the limit of a search, pondering included.
 	Nodes uint64 `json:"nodes"`
-	// Notice is how many moves come to mind at all; 0 is every move.
+	// Notice is how many moves the level considers; 0 is all.
 	Notice int `json:"notice,omitempty"`
-	// Compare is how many of them are weighed against each other; 0 or 1 is
-	// none, the best is played.
+	// Compare is how many of them the level compares with random errors; 0 or 1
+	// means that it plays the best.
 	Compare int `json:"compare,omitempty"`
-	// Slip is how much their worth is misjudged, in log-odds of winning: the
-	// temperature of a softmax over them.
+	// Slip is the size of the errors, in log-odds of winning: the temperature of a
+	// softmax over the compared moves.
 	Slip float64 `json:"slip,omitempty"`
-	// Worst bounds the damage of a slip, in log-odds of winning: a move that
-	// is this much worse than the best is seen to be. 0 is no bound.
+	// Worst bounds the damage of an error, in log-odds of winning: a move that is
+	// worse than the best by this much is never played. 0 is no bound.
 	Worst float64 `json:"worst,omitempty"`
-	// Careful: it never misses a win in one, nor hands one to the opponent
-	// where it need not.
+	// Careful: the level never misses a win in one, and prevents the opponent's
+	// if it can.
 	Careful bool `json:"careful,omitempty"`
-	// Keep: it leaves no piece to a plain capture where it need not, whatever
-	// else that may gain. Games without exchanges have no use for it.
+	// Keep: the level avoids losing a piece to a plain capture, even in exchange
+	// for something else. It has no effect in games without exchanges.
 	Keep bool `json:"keep,omitempty"`
 }
 
-// Check reports what is missing for the engine to play the game at all.
+// Check reports what the engine lacks to play the game.
 func (a Adapter) Check() error {
 	switch {
 	case a.Game == "":

@@ -15,13 +15,13 @@ type Evaluation struct {
 	Name string
 	// Adapt replaces the evaluation of a position that Adapter.New made.
 	Adapt func(search.Position) search.Position
-	// WinScale and WDLModel say what its scores stand for, as in search.Params.
+	// WinScale and WDLModel convert its scores, as in search.Params.
 	WinScale search.Score
 	WDLModel search.WDLModel
 }
 
-// WithEvaluation returns the adapter with the evaluation of that name in place
-// of the game's own, which is "". The error lists the names that there are.
+// WithEvaluation returns the adapter with the named evaluation in place of the
+// game's own, which is "". The error lists the known names.
 func (a Adapter) WithEvaluation(name string) (Adapter, error) {
 	if name == "" {
 		return a, nil

@@ -18,19 +18,20 @@ type Book struct {
 	games   []uint64 // marks of the games counted, ascending
 }
 
-// Entry is a move in a position, both as the package documentation folds them.
+// Entry is a move in a position, both folded as the package documentation says.
 type Entry struct {
 	Key  uint64
 	Move game.Move
-	// Wins, Draws and Losses are games, for the side that plays Move.
+	// Wins, Draws and Losses count games, for the side that plays Move.
 	Wins, Draws, Losses uint32
-	// Learnt is what finished games have added to the score, in thousandths.
+	// Learnt is the sum of the changes of the score by finished games, in
+	// thousandths.
 	Learnt     int16
 	Preference Preference
 }
 
-// Preference is the author's opinion of a move: its weight is doubled so many
-// times, halved where it is negative.
+// Preference is the author's opinion of a move: each step up doubles its weight,
+// each step down halves it.
 type Preference int8
 
 // Bounds of a preference. A move that is avoided is never played.
@@ -39,12 +40,12 @@ const (
 	MostPreference Preference = 20
 )
 
-// valid reports whether p has a meaning.
+// valid reports whether p is within its bounds, or Avoid.
 func (p Preference) valid() bool {
 	return p == Avoid || p >= -MostPreference && p <= MostPreference
 }
 
-// Numbers of the package documentation's formulas.
+// Constants of the formulas in the package documentation.
 const (
 	priorGames       = 8
 	priorScore       = 0.4
@@ -58,22 +59,22 @@ const (
 	usualTemperature = 1.0
 )
 
-// valid reports whether the entry's opinions are within their bounds.
+// valid reports whether Learnt and Preference are within their bounds.
 func (e Entry) valid() bool {
 	return e.Preference.valid() && e.Learnt >= -mostLearnt && e.Learnt <= mostLearnt
 }
 
-// Games is in how many games the move was played.
+// Games returns the number of games in which the move was played.
 func (e Entry) Games() int { return int(e.Wins) + int(e.Draws) + int(e.Losses) }
 
-// Score is the expected score of the side that plays the move, 0 to 1.
+// Score returns the expected score of the side that plays the move, 0 to 1.
 func (e Entry) Score() float64 {
 	points := float64(e.Wins) + float64(e.Draws)/2 + priorGames*priorScore
 	s := points/float64(e.Games()+priorGames) + float64(e.Learnt)/1000
 	return min(max(s, 0), 1)
 }
 
-// Weight is what the move is drawn by.
+// Weight returns the weight of the move in a random choice.
 func (e Entry) Weight() float64 {
 	if e.Preference == Avoid {
 		return 0
@@ -85,10 +86,10 @@ func (e Entry) compare(o Entry) int {
 	return cmp.Or(cmp.Compare(e.Key, o.Key), cmp.Compare(e.Move, o.Move))
 }
 
-// Family names the rule sets that share their openings, by one name that is
-// itself a rule set or a game. All of Xiangqi is one: its sets differ in
-// repetitions, limits and handicaps. An opening procedure ends in the usual
-// play of the set before the "+". Everything else stands alone.
+// Family returns the name that stands for all rule sets with the same openings; it
+// is itself a rule set or a game. All rule sets of Xiangqi are one family: they
+// differ in repetitions, limits and handicaps. A rule set with an opening procedure
+// belongs to the set before the "+". Every other rule set is a family by itself.
 func Family(rules string) string {
 	head, _, _ := strings.Cut(rules, "/")
 	if g, err := catalog.Game(head); err == nil && g.OneBook {
@@ -98,10 +99,10 @@ func Family(rules string) string {
 	return family
 }
 
-// Family is which rule sets the book is for.
+// Family returns the family of rule sets that the book is for.
 func (b *Book) Family() string { return b.family }
 
-// Size is the number of positions and of moves in them.
+// Size returns the number of positions and of moves in them.
 func (b *Book) Size() (positions, moves int) {
 	for i, e := range b.entries {
 		if i == 0 || e.Key != b.entries[i-1].Key {
@@ -111,10 +112,10 @@ func (b *Book) Size() (positions, moves int) {
 	return positions, len(b.entries)
 }
 
-// Games is the number of games that the book was made of.
+// Games returns the number of games that the book was made from.
 func (b *Book) Games() int { return len(b.games) }
 
-// at are the entries of a position.
+// at returns the entries of a position.
 func (b *Book) at(key uint64) []Entry {
 	from := sort.Search(len(b.entries), func(i int) bool { return b.entries[i].Key >= key })
 	to := from
@@ -124,11 +125,11 @@ func (b *Book) at(key uint64) []Entry {
 	return b.entries[from:to]
 }
 
-// spot is a position as books know it.
+// spot is a position as books look it up.
 type spot struct {
 	key   uint64
 	board game.Symmetric // nil for a game without symmetries
-	ways  []int          // that lead to key
+	ways  []int          // symmetries that lead to key
 }
 
 func spotOf(p game.Position) spot {
@@ -149,7 +150,7 @@ func spotOf(p game.Position) spot {
 	return s
 }
 
-// fold is the move that stands for m and its images.
+// fold returns the move that stands for m and its images.
 func (s spot) fold(m game.Move) game.Move {
 	if s.board == nil {
 		return m
@@ -161,7 +162,7 @@ func (s spot) fold(m game.Move) game.Move {
 	return least
 }
 
-// sorted makes a book of entries in any order, no two alike.
+// sorted makes a book of entries in any order, without duplicates.
 func sorted(family string, entries []Entry, games []uint64) *Book {
 	slices.SortFunc(entries, Entry.compare)
 	slices.Sort(games)

@@ -18,7 +18,7 @@ import (
 	"sparring/game/catalog"
 )
 
-// played is a game from the usual start.
+// played returns a game from the usual start.
 func played(id, rules, result, moves string) book.Game {
 	g := book.Game{ID: id, Rules: rules, Moves: strings.Fields(moves)}
 	if err := g.Result.UnmarshalText([]byte(result)); err != nil {
@@ -27,7 +27,7 @@ func played(id, rules, result, moves string) book.Game {
 	return g
 }
 
-// setUp is the position after some moves.
+// setUp returns the position after some moves.
 func setUp(t *testing.T, rules, moves string) game.Position {
 	t.Helper()
 	r, err := catalog.Rules(rules)
@@ -55,7 +55,7 @@ func newBuilder(t *testing.T, rules string, games ...book.Game) *book.Builder {
 	return b
 }
 
-// look is what a book says, "move wins draws losses" each.
+// look returns the book's moves as text, "move wins draws losses" each.
 func look(b *book.Book, p game.Position) string {
 	var s []string
 	for _, c := range b.Look(p, book.Options{Least: 1}) {
@@ -64,7 +64,7 @@ func look(b *book.Book, p game.Position) string {
 	return strings.Join(s, ", ")
 }
 
-// Five games of Xiangqi, one of them the mirror image of another.
+// five are games of Xiangqi, one of them the mirror image of another.
 var five = []book.Game{
 	played("a", "xiangqi/wxf", "first", "h2e2 h9g7 h0g2"),
 	played("b", "xiangqi/wxf", "second", "b2e2 b9c7 b0c2"), // a's image
@@ -117,7 +117,8 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
-// At the start of Xiangqi a move and its image are one entry and both played.
+// TestImagesArePlayedAlike checks that at the start of Xiangqi a move and its image
+// are one entry, and that both are played.
 func TestImagesArePlayedAlike(t *testing.T) {
 	b := newBuilder(t, "xiangqi", five[:3]...).Book(1)
 	p := setUp(t, "xiangqi/wxf", "")
@@ -140,15 +141,15 @@ func TestFamiliesDoNotMix(t *testing.T) {
 	if err := b.Count(played("f", "gomoku/freestyle-15", "first", "h8 h9")); !errors.Is(err, book.ErrFamily) {
 		t.Errorf("a freestyle game in a Renju book: %v", err)
 	}
-	// Under a procedure only the usual play after it counts.
+	// With an opening procedure, only the usual play after it counts.
 	err := b.Count(played("s", "gomoku/renju-15+swap2", "second", "a1 h8 o15 swap g8 h10"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	renjuBook := b.Book(1)
 	after := setUp(t, "gomoku/renju-15+swap2", "a1 h8 o15 swap")
-	// The first seat, after the swap, holds White and has lost: so has g8, which
-	// on this board is the image of h7.
+	// The first seat, White after the swap, has lost. So has its move g8, whose
+	// image on this board is h7.
 	if got := look(renjuBook, after); got != "h7 0 0 1" {
 		t.Errorf("after the procedure: %q", got)
 	}
@@ -190,7 +191,7 @@ func TestGamesThatAreNotCounted(t *testing.T) {
 	}
 }
 
-// shares are the shares of a position's moves, by their text.
+// shares returns the shares of a position's moves, by their text.
 func shares(b *book.Book, p game.Position) map[string]float64 {
 	s := map[string]float64{}
 	for _, c := range b.Look(p, book.Options{}) {
@@ -199,7 +200,7 @@ func shares(b *book.Book, p game.Position) map[string]float64 {
 	return s
 }
 
-// many are n games of a line.
+// many returns n games of a line.
 func many(id string, n int, result, moves string) (games []book.Game) {
 	for i := range n {
 		games = append(games, played(fmt.Sprint(id, i), "xiangqi/wxf", result, moves))
@@ -289,7 +290,7 @@ func TestPreference(t *testing.T) {
 	}
 }
 
-// The formulas are those of the documentation.
+// TestWeights checks the formulas of the package documentation.
 func TestWeights(t *testing.T) {
 	e := book.Entry{Wins: 30, Draws: 20, Losses: 10, Learnt: -100, Preference: 2}
 	score := (30+10+3.2)/68 - 0.1
@@ -344,7 +345,8 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// No position comes back by a book move, and none is asked for beyond the depth.
+// TestRepetitionAndDepth checks that no book move repeats a position, and that the
+// book is not used beyond its depth.
 func TestRepetitionAndDepth(t *testing.T) {
 	moves := "h0g2 h9g7 g2h0 g7h9"
 	b := newBuilder(t, "xiangqi", many("a", 5, "draw", moves)...).Book(1)
@@ -361,8 +363,8 @@ func TestRepetitionAndDepth(t *testing.T) {
 	}
 }
 
-// Under the book's own weight a hostile file changes nothing: an entry with an
-// impossible move is passed over.
+// TestIllegalEntryIsNotPlayed checks that an entry with an impossible move is
+// skipped and takes no share from the others.
 func TestIllegalEntryIsNotPlayed(t *testing.T) {
 	var text bytes.Buffer
 	if err := newBuilder(t, "xiangqi", many("a", 3, "draw", "h2e2")...).Book(1).WriteText(&text); err != nil {
@@ -444,14 +446,14 @@ func TestShelf(t *testing.T) {
 		"README.md":            {Data: []byte("no book")},
 	}
 	s, err := book.Open(book.Shipped, "", shipped)
-	if err == nil || !errors.Is(err, book.ErrFormat) || !strings.Contains(err.Error(), "torn.book") || !strings.Contains(err.Error(), "xiangqi.book: a second one for xiangqi") {
+	if err == nil || !errors.Is(err, book.ErrFormat) || !strings.Contains(err.Error(), "torn.book") || !strings.Contains(err.Error(), "xiangqi.book: second book for xiangqi") {
 		t.Errorf("error %v, want the damaged and the second one named", err)
 	}
 	if strings.Contains(err.Error(), "README") {
-		t.Errorf("error %v names what is no book", err)
+		t.Errorf("error %v names a file that is not a book", err)
 	}
 	if s.For("xiangqi/cxa") == nil || s.For("gomoku/renju-15+swap2") == nil || s.For("gomoku/standard-15") != nil || s.For("amazons/10x10") != nil {
-		t.Error("the shelf does not have what is sound")
+		t.Error("the shelf lacks the sound book")
 	}
 	if s, err := book.Open(book.None, "xiangqi", shipped); err != nil || s.For("xiangqi/wxf") != nil {
 		t.Errorf("none: %v", err)

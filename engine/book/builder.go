@@ -31,15 +31,15 @@ type Game struct {
 	Result   game.Result
 }
 
-// mark tells games apart: by id and moves, so that two records of one game are
-// one, and games of two matches that number theirs alike are two.
+// mark returns a hash of the game's id and moves. Two records of one game have the
+// same mark; games of two matches with the same numbers have different ones.
 func (g Game) mark() uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s", g.ID, g.Rules, g.Position, g.Moves)
 	return h.Sum64()
 }
 
-// Builder makes a book, or changes one. It is not safe for concurrent use.
+// Builder makes or changes a book. It is not safe for concurrent use.
 type Builder struct {
 	family  string
 	plies   int
@@ -54,8 +54,8 @@ type slot struct {
 }
 
 // NewBuilder begins an empty book for the family of a rule set, or of a game's
-// default set. It counts so many plies of each game, 24 when plies is 0. The
-// error wraps game.ErrRules.
+// default set. It counts the first plies of each game, 24 if plies is 0. The error
+// wraps game.ErrRules.
 func NewBuilder(rules string, plies int) (*Builder, error) {
 	r, err := catalog.Rules(rules)
 	if err != nil {
@@ -64,7 +64,7 @@ func NewBuilder(rules string, plies int) (*Builder, error) {
 	return sorted(Family(r.Name), nil, nil).Edit(plies), nil
 }
 
-// Edit begins a changed copy of the book.
+// Edit begins a changed copy of the book. Plies is as in NewBuilder.
 func (b *Book) Edit(plies int) *Builder {
 	if plies == 0 {
 		plies = usualPlies
@@ -79,8 +79,8 @@ func (b *Book) Edit(plies int) *Builder {
 	return e
 }
 
-// Book is the book as it stands, without the moves that fewer games than least
-// have, unless they were learnt about or the author has an opinion.
+// Book returns the book so far. Moves that were played in fewer than least games
+// are left out unless they have a learnt score or a preference.
 func (b *Builder) Book(least int) *Book {
 	var entries []Entry
 	for _, e := range b.entries {
@@ -91,29 +91,29 @@ func (b *Builder) Book(least int) *Book {
 	return sorted(b.family, entries, slices.Collect(maps.Keys(b.games)))
 }
 
-// visit is a move of a game as the book has it.
+// visit is a move of a game, as an entry of the book.
 type visit struct {
 	entry *Entry
 	seat  game.Seat
 	known bool // before this game
 }
 
-// Count adds a game's result to its moves. The error is ErrFamily,
-// ErrUnfinished or ErrKnown, wrapped, or that of the rules for a move that is
-// not legal; then nothing has changed.
+// Count adds a game's result to its moves. The error wraps ErrFamily,
+// ErrUnfinished or ErrKnown, or is that of the rules for an illegal move; the book
+// is then unchanged.
 func (b *Builder) Count(g Game) error {
 	_, err := b.count(g)
 	return err
 }
 
-// Learn counts a game and changes what the book thinks of the line, as the
-// package documentation says. Errors are those of Count.
+// Learn counts a game and adjusts the learnt scores of its moves, as the package
+// documentation says. Errors are those of Count.
 func (b *Builder) Learn(g Game) error {
 	visits, err := b.count(g)
 	if err != nil || g.Result == game.Draw {
 		return err
 	}
-	steps := [2]int{learntStep, learntStep} // of the seats, halved with each move back
+	steps := [2]int{learntStep, learntStep} // by seat, halved with each earlier move
 	for _, v := range slices.Backward(visits) {
 		if !v.known {
 			continue
@@ -162,8 +162,8 @@ func (b *Builder) count(g Game) ([]visit, error) {
 	return visits, nil
 }
 
-// walk is where the game's first plies stand in a book, and who played them. A
-// move that comes twice counts once, the choices of an opening procedure never.
+// walk returns the slots of the game's first plies and the seats that played them.
+// A move that occurs twice counts once, the choices of an opening procedure never.
 func (g Game) walk(plies int) (slots []slot, seats []game.Seat, err error) {
 	r, err := catalog.Rules(g.Rules)
 	if err != nil {
@@ -191,8 +191,8 @@ func (g Game) walk(plies int) (slots []slot, seats []game.Seat, err error) {
 	return slots, seats, nil
 }
 
-// Prefer notes the author's opinion of a move, which the book need not have
-// known. The error wraps ErrFamily or game.ErrIllegal.
+// Prefer sets the author's preference for a move, which need not be in the book yet.
+// The error wraps ErrFamily or game.ErrIllegal.
 func (b *Builder) Prefer(p game.Position, m game.Move, pref Preference) error {
 	switch {
 	case Family(p.Rules().Name) != b.family:

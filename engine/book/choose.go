@@ -10,28 +10,28 @@ import (
 	"sparring/game"
 )
 
-// Options say how a book is used; zeros stand for what is usual.
+// Options set how a book is used. Zero values are the defaults.
 type Options struct {
-	Plies       int     // of a game in which it is asked, 24 when 0
-	Least       int     // games that a move was played in, 3 when 0
-	Temperature float64 // 1 when 0; a low one comes near to the heaviest move always
+	Plies       int     // of a game in which the book is used, 24 when 0
+	Least       int     // fewest games that a move was played in, 3 when 0
+	Temperature float64 // 1 when 0; a low one favours the heaviest move
 }
 
 func (o Options) complete() Options {
 	return Options{cmp.Or(o.Plies, usualPlies), cmp.Or(o.Least, usualLeast), cmp.Or(o.Temperature, usualTemperature)}
 }
 
-// Candidate is what a book says about a move.
+// Candidate is a move that a book knows in a position, with its images.
 type Candidate struct {
 	Entry
-	// Moves are the legal moves that the entry stands for: several where the
-	// position is its own image. Those that bring back an earlier position or
-	// lose at once are left out.
+	// Moves are the legal moves that the entry stands for: several if the
+	// position is symmetric. Moves that repeat an earlier position or lose at once
+	// are left out.
 	Moves []game.Move
-	Share float64 // with which it is drawn, 0 for never
+	Share float64 // probability of being chosen, 0 if never
 }
 
-// Look lists what the book says about a position, the likeliest first.
+// Look returns the book's moves in a position, the likeliest first.
 func (b *Book) Look(p game.Position, o Options) []Candidate {
 	if Family(p.Rules().Name) != b.family || p.Outcome().Over() || opening.Running(p) {
 		return nil
@@ -51,7 +51,7 @@ func (b *Book) Look(p game.Position, o Options) []Candidate {
 	return list
 }
 
-// candidates are the entries of a position with all legal moves that they stand
+// candidates returns the entries of a position with the legal moves that they stand
 // for, in the book's order.
 func (b *Book) candidates(p game.Position) []Candidate {
 	s := spotOf(p)
@@ -72,7 +72,7 @@ func (b *Book) candidates(p game.Position) []Candidate {
 	return list
 }
 
-// pastKeys are the keys of the game up to p.
+// pastKeys returns the keys of all positions of the game up to p.
 func pastKeys(p game.Position) map[uint64]bool {
 	q := p.Clone()
 	keys := map[uint64]bool{q.Key(): true}
@@ -83,8 +83,8 @@ func pastKeys(p game.Position) map[uint64]bool {
 	return keys
 }
 
-// sound reports whether a legal move leads on: to a position that was not
-// there yet, and not to a loss by the rules.
+// sound reports whether a legal move neither repeats an earlier position nor loses
+// at once by the rules.
 func sound(p game.Position, m game.Move, past map[uint64]bool) bool {
 	q := p.Clone()
 	if q.Play(m) != nil {
@@ -93,8 +93,8 @@ func sound(p game.Position, m game.Move, past map[uint64]bool) bool {
 	return !past[q.Key()] && q.Outcome().Result != game.WonBy(p.Turn().Other())
 }
 
-// share sets the shares of the candidates, which add up to 1 unless all are
-// refused.
+// share sets the shares of the candidates, which add up to 1 unless none is
+// playable.
 func share(list []Candidate, o Options) {
 	heaviest, sum := 0.0, 0.0
 	for _, c := range list {
@@ -116,7 +116,7 @@ func share(list []Candidate, o Options) {
 	}
 }
 
-// playable reports whether a candidate may be played at all.
+// playable reports whether a candidate may be played.
 func (c Candidate) playable(o Options) bool {
 	switch {
 	case len(c.Moves) == 0 || c.Preference == Avoid:
@@ -127,9 +127,9 @@ func (c Candidate) playable(o Options) bool {
 	return c.Games() >= o.Least && c.Score() >= worstScore
 }
 
-// Choose draws a move for a position: the same seed gives the same move. Where
-// among is not nil, only its moves are drawn. It is false where the book has
-// nothing to say.
+// Choose picks a random move for a position: the same seed gives the same move. If
+// among is not nil, only its moves are considered. The result is false if the book
+// has no move to play.
 func (b *Book) Choose(p game.Position, o Options, seed uint64, among []game.Move) (game.Move, Candidate, bool) {
 	o = o.complete()
 	if p.Ply() >= o.Plies {

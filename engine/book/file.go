@@ -37,22 +37,22 @@ const (
 	mostFile = 256 << 20
 )
 
-// Errors of reading a book, wrapped with what is wrong.
+// Errors of reading a book, wrapped with the details.
 var (
-	// ErrFormat: the file is no book, or a damaged one.
+	// ErrFormat: the file is not a book, or is damaged.
 	ErrFormat = errors.New("not a sound opening book")
-	// ErrVersion: the file is a book of a version that this program can't read.
+	// ErrVersion: this program can't read this version of the format.
 	ErrVersion = errors.New("opening book of another version")
 )
 
 var table = crc64.MakeTable(crc64.ECMA)
 
-// sum is the checksum of a file's bytes.
+// sum returns the checksum of a file.
 func sum(data []byte) uint64 {
 	return crc64.Update(crc64.Checksum(data[:sumAt], table), table, data[headerSize:])
 }
 
-// Bytes is the book as a file has it.
+// Bytes returns the book in the file format.
 func (b *Book) Bytes() []byte {
 	le := binary.LittleEndian
 	data := make([]byte, nameAt, headerSize+len(b.entries)*entrySize+len(b.games)*gameSize)
@@ -77,11 +77,11 @@ func (b *Book) Bytes() []byte {
 	return data
 }
 
-// Parse reads what Bytes gives. The error wraps ErrFormat or ErrVersion.
+// Parse reads the output of Bytes. The error wraps ErrFormat or ErrVersion.
 func Parse(data []byte) (*Book, error) {
 	le := binary.LittleEndian
 	if len(data) < headerSize || string(data[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: it does not begin like one", ErrFormat)
+		return nil, fmt.Errorf("%w: no book header", ErrFormat)
 	}
 	if v := le.Uint32(data[8:]); v != version {
 		return nil, fmt.Errorf("%w: %d, want %d", ErrVersion, v, version)
@@ -96,7 +96,7 @@ func Parse(data []byte) (*Book, error) {
 	name := bytes.TrimRight(data[nameAt:sumAt], "\x00")
 	b := &Book{family: string(name), entries: make([]Entry, entries), games: make([]uint64, games)}
 	if e, err := NewBuilder(b.family, 0); err != nil || e.family != b.family {
-		return nil, fmt.Errorf("%w: no rules %.40q", ErrFormat, b.family)
+		return nil, fmt.Errorf("%w: unknown rules %.40q", ErrFormat, b.family)
 	}
 	data = data[headerSize:]
 	for i := range b.entries {
@@ -107,7 +107,7 @@ func Parse(data []byte) (*Book, error) {
 			return nil, fmt.Errorf("%w: move %d is out of order", ErrFormat, i+1)
 		}
 		if e.Move == game.NoMove || !e.valid() || data[27] != 0 {
-			return nil, fmt.Errorf("%w: move %d makes no sense", ErrFormat, i+1)
+			return nil, fmt.Errorf("%w: move %d is invalid", ErrFormat, i+1)
 		}
 		data = data[entrySize:]
 	}
@@ -121,8 +121,8 @@ func Parse(data []byte) (*Book, error) {
 	return b, nil
 }
 
-// Load reads the book in a file. The error names the file and wraps ErrFormat,
-// ErrVersion or what the file system says.
+// Load reads a book from a file. The error names the file and wraps ErrFormat,
+// ErrVersion or the file system's error.
 func Load(path string) (*Book, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -147,13 +147,13 @@ func read(name string, in io.Reader) (*Book, error) {
 	return b, nil
 }
 
-// Save writes the book to a file, which is replaced as a whole or not at all.
+// Save writes the book to a file, atomically.
 func (b *Book) Save(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("book: %w", err)
 	}
-	defer os.Remove(f.Name()) // gone when all went well
+	defer os.Remove(f.Name()) // does nothing after the rename
 	_, err = f.Write(b.Bytes())
 	err = errors.Join(err, f.Chmod(0o644), f.Close())
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"sparring/game"
 )
 
-// sample is a book with everything in it.
+// sample returns a book that has every kind of entry.
 func sample(t testing.TB) *book.Book {
 	b, err := book.NewBuilder("xiangqi", 0)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 }
 
-// resum sets the checksum right, so that what lies behind it is met.
+// resum corrects the checksum, so that later checks are reached.
 func resum(data []byte) []byte {
 	table := crc64.MakeTable(crc64.ECMA)
 	sum := crc64.Update(crc64.Checksum(data[:56], table), table, data[64:])
@@ -79,10 +79,10 @@ func TestDamagedFiles(t *testing.T) {
 		want error
 		text string
 	}{
-		"empty":         {nil, book.ErrFormat, "begin"},
-		"text":          {[]byte(strings.Repeat("hello ", 100)), book.ErrFormat, "begin"},
+		"empty":         {nil, book.ErrFormat, "header"},
+		"text":          {[]byte(strings.Repeat("hello ", 100)), book.ErrFormat, "header"},
 		"header only":   {sound[:64], book.ErrFormat, "64 bytes"},
-		"half a header": {sound[:20], book.ErrFormat, "begin"},
+		"half a header": {sound[:20], book.ErrFormat, "header"},
 		"truncated":     {sound[:len(sound)-1], book.ErrFormat, "bytes"},
 		"too long":      {append(slices.Clone(sound), 0), book.ErrFormat, "bytes"},
 		"version":       {change(func(d []byte) { d[8] = 2 }), book.ErrVersion, "2"},
@@ -91,8 +91,8 @@ func TestDamagedFiles(t *testing.T) {
 		"many entries":  {change(func(d []byte) { d[15] = 255 }), book.ErrFormat, "bytes"},
 		"other rules":   {resum(change(func(d []byte) { copy(d[20:], "chess/x") })), book.ErrFormat, "chess/x"},
 		"order":         {resum(change(func(d []byte) { copy(d[64:92], sound[92:120]) })), book.ErrFormat, "order"},
-		"no move":       {resum(change(func(d []byte) { clear(d[72:76]) })), book.ErrFormat, "sense"},
-		"preference":    {resum(change(func(d []byte) { d[90] = 100 })), book.ErrFormat, "sense"},
+		"no move":       {resum(change(func(d []byte) { clear(d[72:76]) })), book.ErrFormat, "invalid"},
+		"preference":    {resum(change(func(d []byte) { d[90] = 100 })), book.ErrFormat, "invalid"},
 		"game order":    {resum(change(func(d []byte) { clear(d[len(d)-8:]) })), book.ErrFormat, "order"},
 	} {
 		if _, err := book.Parse(tt.data); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
@@ -165,8 +165,8 @@ func TestTextFaults(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the bytes, a book or an error; a book is what it was
-// read from, and answers.
+// FuzzParse checks that any bytes give a book or an error, and that a book is
+// written as it was read and can be used.
 func FuzzParse(f *testing.F) {
 	sound := sample(f).Bytes()
 	f.Add(sound[:64], sound[64:])
@@ -194,8 +194,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzText: whatever the text, a book or an error, and a book comes back from
-// its own text.
+// FuzzText checks that any text gives a book or an error, and that a book survives
+// the way through its own text.
 func FuzzText(f *testing.F) {
 	var text bytes.Buffer
 	if err := sample(f).WriteText(&text); err != nil {

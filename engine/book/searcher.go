@@ -58,10 +58,10 @@ func (g bookGame) Describe() engine.Description {
 	return d
 }
 
-// Unwrap is the game behind the books.
+// Unwrap returns the game without the books.
 func (g bookGame) Unwrap() engine.Game { return g.Game }
 
-// answered is a search with a result from the start.
+// answered is a search that has its result from the start.
 type answered struct{ result search.Result }
 
 // closed is a closed channel.

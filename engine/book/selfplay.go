@@ -39,14 +39,14 @@ type SelfPlay struct {
 }
 
 // A game is adjudicated as won if the winning probability of one side was at least
-// settledChance for settledPlies plies, and as drawn after mostPlies plies.
+// adjudicateChance for adjudicatePlies plies, and as drawn after mostPlies plies.
 const (
-	settledChance = 0.985
-	settledPlies  = 6
-	mostPlies     = 250
+	adjudicateChance = 0.985
+	adjudicatePlies  = 6
+	mostPlies        = 250
 )
 
-// Start checks the settings. The error says all that is wrong with them.
+// Start checks the settings. The error lists everything that is wrong with them.
 func (s *SelfPlay) Start() error {
 	r, err := catalog.Rules(s.Rules)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *SelfPlay) Start() error {
 	}
 	p, err2 := r.New("")
 	if err2 == nil && opening.Running(p) {
-		err2 = fmt.Errorf("self-play: %s begin with an opening procedure; what they go on as is %s", r.Name, Family(r.Name))
+		err2 = fmt.Errorf("self-play: games of %s begin with an opening procedure; use %s", r.Name, Family(r.Name))
 	}
 	e, err3 := engine.New(r.Game, engine.Options{HashBytes: s.Hash})
 	if err = errors.Join(err, err2, err3); err != nil {
@@ -70,8 +70,8 @@ func (s *SelfPlay) Start() error {
 	return nil
 }
 
-// Play plays game number n; Start comes first. The outcome's reason is "" where
-// the game was ended early. The error is ctx's, or says why the engine failed.
+// Play plays game number n. Call Start first. The outcome's reason is "" if the
+// game was adjudicated. The error is ctx's, or says why the engine failed.
 func (s *SelfPlay) Play(ctx context.Context, n int) (Game, game.Outcome, error) {
 	g := Game{ID: fmt.Sprintf("%x-%d", s.Seed, n), Rules: s.rules.Name}
 	p, err := s.rules.New("")
@@ -93,13 +93,13 @@ func (s *SelfPlay) Play(ctx context.Context, n int) (Game, game.Outcome, error) 
 	return g, out, err
 }
 
-// add plays a move and notes it.
+// add plays a move and appends it.
 func (g *Game) add(p game.Position, m game.Move) error {
 	g.Moves = append(g.Moves, p.Format(m))
 	return p.Play(m)
 }
 
-// draw draws a move of the opening.
+// draw chooses a random move of the opening.
 func (s *SelfPlay) draw(ctx context.Context, p game.Position, rng *rand.Rand) (game.Move, error) {
 	lines, err := s.lines(ctx, p)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *SelfPlay) draw(ctx context.Context, p game.Position, rng *rand.Rand) (g
 	return lines[len(lines)-1].PV[0], nil // rounding
 }
 
-// lines are the best lines of an opening position, at least one, no two with
-// the same first move or its image.
+// lines returns the best lines of an opening position: at least one, and no two
+// whose first moves are equal or images of each other.
 func (s *SelfPlay) lines(ctx context.Context, p game.Position) ([]search.Info, error) {
 	if lines, known := s.known[p.Key()]; known {
 		return lines, nil
@@ -136,8 +136,8 @@ func (s *SelfPlay) lines(ctx context.Context, p game.Position) ([]search.Info, e
 	at := spotOf(p)
 	var lines []search.Info
 	var taken []game.Move
-	// An iteration that was cut off may have given a line to a move that had
-	// another before; what it found out last stands first.
+	// An interrupted iteration may have found a new line for a move that has an
+	// older one; the newest comes first.
 	for _, l := range append(r.Lines, search.Info{PV: []game.Move{r.Move}, WinProb: r.WinProb}) {
 		if len(l.PV) > 0 && !slices.Contains(taken, at.fold(l.PV[0])) {
 			lines, taken = append(lines, l), append(taken, at.fold(l.PV[0]))
@@ -154,7 +154,7 @@ func (s *SelfPlay) finish(ctx context.Context, p game.Position, g *Game) (game.O
 		return game.Outcome{}, err
 	}
 	defer own.Close()
-	leader, settled := game.First, 0
+	leader, decided := game.First, 0
 	for !p.Outcome().Over() {
 		if p.Ply() >= mostPlies {
 			return game.Outcome{Result: game.Draw}, nil
@@ -167,9 +167,9 @@ func (s *SelfPlay) finish(ctx context.Context, p game.Position, g *Game) (game.O
 		if r.WinProb < 0.5 {
 			ahead = ahead.Other()
 		}
-		if ahead != leader || max(r.WinProb, 1-r.WinProb) < settledChance {
-			leader, settled = ahead, 0
-		} else if settled++; settled == settledPlies {
+		if ahead != leader || max(r.WinProb, 1-r.WinProb) < adjudicateChance {
+			leader, decided = ahead, 0
+		} else if decided++; decided == adjudicatePlies {
 			return game.Outcome{Result: game.WonBy(leader)}, nil
 		}
 		if err := g.add(p, r.Move); err != nil {
@@ -179,7 +179,7 @@ func (s *SelfPlay) finish(ctx context.Context, p game.Position, g *Game) (game.O
 	return p.Outcome(), nil
 }
 
-// find searches a position to its end.
+// find searches a position and waits for the result.
 func find(ctx context.Context, g engine.Game, p game.Position, l search.Limits) (search.Result, error) {
 	run, err := g.Search(p, l, nil)
 	if err != nil {

@@ -19,7 +19,8 @@ func selfPlay(t *testing.T, rules string) *book.SelfPlay {
 	return s
 }
 
-// A game follows from its number, whatever was played before, and games differ.
+// TestSelfPlayIsReproducible checks that a game depends on its number, not on
+// earlier games, and that games differ.
 func TestSelfPlayIsReproducible(t *testing.T) {
 	for _, rules := range []string{"xiangqi/wxf", "gomoku/freestyle-15", "amazons/6x6"} {
 		a, b := selfPlay(t, rules), selfPlay(t, rules)

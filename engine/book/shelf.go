@@ -11,20 +11,20 @@ import (
 	"sparring/game"
 )
 
-// Ext is how the names of book files end.
+// Ext is the suffix of book files.
 const Ext = ".book"
 
-// Shipped and None are names for [Open]: the books that come with the program,
-// and none at all.
+// Shipped and None are names for [Open]: the books that come with the program, and
+// no books.
 const (
 	Shipped = "shipped"
 	None    = "none"
 )
 
-// Shelf is books, one for each family of rule sets. The nil shelf has none.
+// Shelf holds books, at most one for each family of rule sets. A nil shelf is empty.
 type Shelf struct{ books map[string]*Book }
 
-// For is the book for a rule set, by its full name; nil where there is none.
+// For returns the book for a rule set given by its full name, or nil.
 func (s *Shelf) For(rules string) *Book {
 	if s == nil {
 		return nil
@@ -34,17 +34,17 @@ func (s *Shelf) For(rules string) *Book {
 
 func (s *Shelf) add(name string, b *Book) error {
 	if s.books[b.family] != nil {
-		return fmt.Errorf("book %s: a second one for %s", name, b.family)
+		return fmt.Errorf("book %s: second book for %s", name, b.family)
 	}
 	s.books[b.family] = b
 	return nil
 }
 
-// Open finds books: [Shipped] are those of the file system shipped, [None] are
-// none, and any other name is that of a file or of a folder with files *.book.
-// A file must be of the game named, unless that is "". The error names every
-// file that is missing, damaged or of another game; the shelf has the others
-// and is never nil.
+// Open reads books. The name [Shipped] means those in the file system shipped,
+// [None] means none, and any other name is a file or a folder with files *.book. A
+// file must be for the game named, unless that is "". The error names every file
+// that is missing, damaged or for another game; the shelf has the others and is
+// never nil.
 func Open(name, gameName string, shipped fs.FS) (*Shelf, error) {
 	s := &Shelf{map[string]*Book{}}
 	switch name {
@@ -70,7 +70,7 @@ func Open(name, gameName string, shipped fs.FS) (*Shelf, error) {
 	return s, s.add(name, b)
 }
 
-// all takes in the books of a folder.
+// all adds the books of a folder.
 func (s *Shelf) all(name string, folder fs.FS) error {
 	names, err := fs.Glob(folder, "*"+Ext)
 	if err != nil {
@@ -96,8 +96,7 @@ func readIn(folder fs.FS, name, file string) (*Book, error) {
 	return read(name, f)
 }
 
-// Choose draws a move from the book for the position's rules, see
-// [Book.Choose].
+// Choose picks a move from the book for the position's rules, see [Book.Choose].
 func (s *Shelf) Choose(p game.Position, o Options, seed uint64, among []game.Move) (game.Move, Candidate, bool) {
 	b := s.For(p.Rules().Name)
 	if b == nil {

@@ -13,20 +13,20 @@ import (
 	"sparring/game/catalog"
 )
 
-// The text form, for authors. The first line is "sparring book 1" and the
-// family. Then each line is a move, after the moves that lead to it from the
-// usual start, with its wins, draws and losses and what else there is to say:
+// The text form, for authors. The first line is "sparring book 1" and the family.
+// Every other line is a move, preceded by the moves that lead to it from the usual
+// start and followed by its wins, draws and losses, and options:
 //
 //	h2e2 h9g7 b0c2 = 30 10 20 learnt -150 prefer +2
 //	h2e2 b9a7 = 0 0 0 avoid
 //
-// Moves of positions that no line of the book leads to have the key of the
-// position and the number of the move, as the file has them:
-// "@0123456789abcdef 0x1a2b = 3 0 1". Lines that begin with "games" have the
-// marks of the games counted. What follows a # is a remark.
+// A move of a position that no line of the book leads to is given by the key of the
+// position and the number of the move, as in the file:
+// "@0123456789abcdef 0x1a2b = 3 0 1". Lines that begin with "games" hold the marks
+// of the counted games. A # begins a comment.
 const textTitle = "sparring book 1 "
 
-// Bounds of the text form, in bytes and plies.
+// Limits of the text form, in bytes and plies.
 const (
 	longestLine = 64 << 10
 	deepestLine = 1000
@@ -59,7 +59,7 @@ func (b *Book) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-// textTree writes what lines from the start lead to.
+// textTree writes the lines that are reached from the start.
 type textTree struct {
 	book    *Book
 	out     *bufio.Writer
@@ -88,7 +88,7 @@ func (t *textTree) write(p game.Position) {
 	}
 }
 
-// text is what stands behind a move.
+// text returns the part of a line after the moves.
 func (e Entry) text() string {
 	s := fmt.Sprintf(" = %d %d %d", e.Wins, e.Draws, e.Losses)
 	if e.Learnt != 0 {
@@ -100,7 +100,7 @@ func (e Entry) text() string {
 	return s
 }
 
-// String is as the text form has it: "prefer +2", "avoid", "" for none.
+// String returns the preference in the text form: "prefer +2", "avoid", or "".
 func (p Preference) String() string {
 	switch p {
 	case 0:
@@ -111,8 +111,8 @@ func (p Preference) String() string {
 	return fmt.Sprintf("prefer %+d", int8(p))
 }
 
-// ReadText reads what WriteText writes. The error wraps ErrFormat, or is that
-// of the rules for a move that is not legal, and says in which line.
+// ReadText reads the output of WriteText. The error names the line and wraps
+// ErrFormat, or is that of the rules for an illegal move.
 func ReadText(in io.Reader) (*Book, error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestLine)
@@ -148,7 +148,7 @@ func (b *Builder) readLine(text string) error {
 		for word := range strings.FieldsSeq(marks) {
 			mark, err := strconv.ParseUint(word, 16, 64)
 			if err != nil {
-				return fmt.Errorf("%w: %.40q marks no game", ErrFormat, word)
+				return fmt.Errorf("%w: %.40q is not a game's mark", ErrFormat, word)
 			}
 			b.games[mark] = true
 		}
@@ -167,14 +167,14 @@ func (b *Builder) readLine(text string) error {
 		return err
 	}
 	if b.entries[s] != nil {
-		return fmt.Errorf("%w: the move, or its image, stands in an earlier line", ErrFormat)
+		return fmt.Errorf("%w: the move, or its image, is in an earlier line", ErrFormat)
 	}
 	e.Key, e.Move = s.key, s.move
 	b.entries[s] = &e
 	return nil
 }
 
-// parseFacts reads what stands behind the equals sign.
+// parseFacts parses the part of a line after the equals sign.
 func parseFacts(words []string) (e Entry, err error) {
 	if len(words) < 3 {
 		return e, errors.New("want wins, draws and losses")
@@ -182,7 +182,7 @@ func parseFacts(words []string) (e Entry, err error) {
 	for i, n := range []*uint32{&e.Wins, &e.Draws, &e.Losses} {
 		v, err := strconv.ParseUint(words[i], 10, 32)
 		if err != nil {
-			return e, fmt.Errorf("%.40q is no number of games", words[i])
+			return e, fmt.Errorf("%.40q is not a number of games", words[i])
 		}
 		*n = uint32(v)
 	}
@@ -212,7 +212,7 @@ func parseFacts(words []string) (e Entry, err error) {
 	return e, nil
 }
 
-// parseSlot reads what stands before it: a line of moves, or a key and a
+// parseSlot parses the part of a line before the equals sign: moves, or a key and a
 // number.
 func (b *Builder) parseSlot(words []string) (slot, error) {
 	if len(words) == 2 && strings.HasPrefix(words[0], "@") {

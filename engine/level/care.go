@@ -45,10 +45,9 @@ func blunders(p game.Position, m game.Move) bool {
 	return winningMove(p, nil) != game.NoMove
 }
 
-// avoidBlunder returns the first of the lines, in order of preference, that is no
-// blunder. If all are, it returns the first other move that is none, of those
-// that lose no piece if the level keeps its pieces; without such a move the first
-// line.
+// avoidBlunder returns the first of the lines, in order of preference, that is not a
+// blunder. If all are, it returns the first other safe move, which must also keep
+// the pieces if the level does. If there is none, it returns the first line.
 func (t *levelSearch) avoidBlunder(order []search.Info) search.Info {
 	for _, l := range order {
 		if !blunders(t.position, l.PV[0]) {

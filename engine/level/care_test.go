@@ -12,8 +12,8 @@ import (
 	"sparring/game/xiangqi"
 )
 
-// situations plays games of weak levels, which leave much to be seen, and calls
-// yield at every position, the game's copy of which yield may play on.
+// situations plays games of weak levels, which leave much to be found, and calls
+// yield at every position with a copy that yield may change.
 func situations(t *testing.T, gameName string, games int, yield func(p game.Position, seed uint64)) {
 	t.Helper()
 	var players [2]engine.Searcher
@@ -35,7 +35,7 @@ func situations(t *testing.T, gameName string, games int, yield func(p game.Posi
 	}
 }
 
-// wins lists the moves that win at once, by the rules.
+// wins returns the moves that win at once, by the rules.
 func wins(t *testing.T, p game.Position) (won []game.Move) {
 	t.Helper()
 	me := p.Turn()
@@ -51,7 +51,7 @@ func wins(t *testing.T, p game.Position) (won []game.Move) {
 	return won
 }
 
-// upper are the searchers of the upper five levels.
+// upper returns the searchers of the upper five levels.
 func upper(t *testing.T, gameName string) map[int]engine.Searcher {
 	t.Helper()
 	all := map[int]engine.Searcher{}
@@ -65,8 +65,9 @@ func upper(t *testing.T, gameName string) map[int]engine.Searcher {
 	return all
 }
 
-// The upper levels win at once wherever the rules say that they can, and do
-// not let the other side win at once where they need not.
+// TestUpperLevelsSeeOnePly checks that the upper levels win at once whenever the
+// rules say that they can, and don't let the opponent win at once if they can
+// prevent it.
 func TestUpperLevelsSeeOnePly(t *testing.T) {
 	for name, games := range map[string]int{"xiangqi": 6, "gomoku": 20, "amazons": 16} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestUpperLevelsSeeOnePly(t *testing.T) {
 				default:
 					threatened++
 				}
-				// Fewer nodes than any level has: it must not hang on the search.
+				// Fewer nodes than any level has: care must not depend on the search.
 				l := search.Limits{Nodes: 100}
 				for n, s := range players {
 					text := p.String()
@@ -111,8 +112,8 @@ func TestUpperLevelsSeeOnePly(t *testing.T) {
 	}
 }
 
-// lastPlies reports whether some of the moves let the other side win at once,
-// and some do not.
+// lastPlies reports whether some of the moves let the opponent win at once, and some
+// do not.
 func lastPlies(t *testing.T, p game.Position) bool {
 	t.Helper()
 	handing, safe := 0, 0
@@ -137,14 +138,14 @@ func lastPlies(t *testing.T, p game.Position) bool {
 	return false
 }
 
-// pieceValue are the values that pieces are counted by, as the exchange
-// evaluation does: a piece given away is anything above a pawn.
+// pieceValue has the values of static exchange evaluation. Losing more than a pawn
+// counts as giving a piece away.
 var pieceValue = [xiangqi.Kinds]search.Score{xiangqi.Advisor: 170, xiangqi.Elephant: 160,
 	xiangqi.Horse: 450, xiangqi.Rook: 1000, xiangqi.Cannon: 450, xiangqi.Pawn: 90}
 
 const piece search.Score = 160
 
-// left is what the side that has just moved loses to the best plain capture.
+// left returns what the side that has just moved loses to the best plain capture.
 func left(t *testing.T, p *xiangqi.Position) search.Score {
 	t.Helper()
 	adapter, err := xiangqisearch.New(p)
@@ -162,8 +163,8 @@ func left(t *testing.T, p *xiangqi.Position) search.Score {
 	return worst
 }
 
-// kept is what a move takes, less what it leaves to a plain capture, the king
-// included.
+// kept returns what a move captures, less what it then loses to a plain capture,
+// kings included.
 func kept(t *testing.T, p *xiangqi.Position, m game.Move) search.Score {
 	t.Helper()
 	gain := pieceValue[p.Board().At(xiangqi.To(m)).Kind()]
@@ -180,9 +181,9 @@ func kept(t *testing.T, p *xiangqi.Position, m game.Move) search.Score {
 	return gain - left(t, p)
 }
 
-// The upper levels do not leave a piece to a plain capture where a move keeps
-// it. The uppermost two may where that pays, which a search of many more nodes
-// must then say too.
+// TestUpperLevelsKeepTheirPieces checks that the upper levels don't lose a piece to
+// a plain capture if a move keeps it. The uppermost two may sacrifice one if a search
+// of many more nodes agrees.
 func TestUpperLevelsKeepTheirPieces(t *testing.T) {
 	players := upper(t, "xiangqi")
 	judge, err := engine.New("xiangqi", engine.Options{HashBytes: 8 << 20})
@@ -206,7 +207,7 @@ func TestUpperLevelsKeepTheirPieces(t *testing.T) {
 		for n, s := range players {
 			trusted := n > 8
 			if trusted && hanging%10 != 0 {
-				continue // they take their time
+				continue // these are slow
 			}
 			m := think(t, s, seed, p, search.Limits{}).Move
 			if kept(t, p, m) > best-piece {
@@ -230,8 +231,8 @@ func TestUpperLevelsKeepTheirPieces(t *testing.T) {
 	t.Logf("%d positions in which a piece can be given away; %d times one was offered for more", hanging, offered)
 }
 
-// Four is what the side to move can make next: how many points make a straight
-// four for c, or any four, or five.
+// makes counts the points where colour c, to move next, makes the given kind: a
+// straight four, any four, or five.
 func makes(p *gomoku.Position, c gomoku.Colour, kind gomoku.Kind) (n int) {
 	b, table := p.Board(), gomoku.TableOf(p.Set().Line(c))
 	for _, m := range p.Legal(nil) {
@@ -246,8 +247,8 @@ func makes(p *gomoku.Position, c gomoku.Colour, kind gomoku.Kind) (n int) {
 	return n
 }
 
-// The upper levels do not leave an open three alone while they have no four to
-// make themselves.
+// TestUpperLevelsStopOpenThrees checks that the upper levels answer an open three
+// unless they can make a four.
 func TestUpperLevelsStopOpenThrees(t *testing.T) {
 	players := upper(t, "gomoku")
 	judge, err := engine.New("gomoku", engine.Options{HashBytes: 8 << 20})
@@ -272,7 +273,7 @@ func TestUpperLevelsStopOpenThrees(t *testing.T) {
 		if !stoppable {
 			return
 		}
-		// Who is lost whatever he does may do what he likes.
+		// In a lost position every move is as good.
 		if r := think(t, judge, seed, p, search.Limits{Nodes: 20000}); r.WinProb < 0.1 {
 			return
 		}

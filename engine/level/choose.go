@@ -49,7 +49,7 @@ const (
 	eager      = 4
 )
 
-// notice returns those of the moves (nil is all) that are noticed.
+// notice returns the moves that are noticed. Nil moves means all.
 func (t *levelSearch) notice(moves []game.Move) []game.Move {
 	var noticed []game.Move
 	for _, e := range sample(t.rng, t.seen, func(i int, e search.ScoredMove) float64 {

@@ -10,8 +10,8 @@ import (
 	"sparring/game/catalog"
 )
 
-// opened is a position some plies after the usual start, by moves that promise
-// something at first sight.
+// opened returns a position some plies after the usual start, reached by moves that
+// look promising.
 func opened(t testing.TB, gameName string, plies int, seed uint64) game.Position {
 	t.Helper()
 	p, err := catalog.Setup(gameName, "", "")
@@ -34,7 +34,7 @@ func opened(t testing.TB, gameName string, plies int, seed uint64) game.Position
 	return p
 }
 
-// think is a searcher's answer in a game of that seed.
+// think returns a searcher's answer in a game with the given seed.
 func think(t testing.TB, s engine.Searcher, seed uint64, p game.Position, l search.Limits) search.Result {
 	t.Helper()
 	run, err := newGame(t, s, seed).Search(p, l, nil)
@@ -57,11 +57,11 @@ func newGame(t testing.TB, s engine.Searcher, seed uint64) engine.Game {
 	return g
 }
 
-// mostPlies ends a game that goes nowhere as a draw.
+// mostPlies is the length at which a game is drawn.
 const mostPlies = 250
 
-// duel plays pairs of games, each opening with both seats, and returns what a
-// scored of them.
+// duel plays pairs of games, each opening with both seats, and returns the points
+// of a and the number of games.
 func duel(t testing.TB, gameName string, a, b engine.Searcher, pairs int, seed uint64) (points float64, games int) {
 	t.Helper()
 	for i := range uint64(pairs) {

@@ -27,8 +27,8 @@ import (
 	"sparring/game"
 )
 
-// Of is the parameters of a game's level. The error wraps game.ErrRules for a
-// game that has no levels.
+// Of returns the parameters of a game's level. The error wraps game.ErrRules for a
+// game without levels.
 func Of(gameName string, level int) (Parameters, error) {
 	a, err := engine.Adapter(gameName)
 	switch {
@@ -52,8 +52,8 @@ func New(gameName string, level int, tables xiangqi.Tables) (*Searcher, error) {
 	return With(gameName, p, tables)
 }
 
-// With makes a searcher with parameters of the caller's own. The error wraps
-// game.ErrRules for a game that has no engine.
+// With makes a searcher with the given parameters. The error wraps game.ErrRules for
+// a game without an engine.
 func With(gameName string, p Parameters, tables xiangqi.Tables) (*Searcher, error) {
 	o := engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1}
 	if !errs(&p) {
@@ -78,7 +78,7 @@ type Searcher struct {
 	free []engine.Game // reproducible games of engine, unused
 }
 
-// tableBytes returns the size of a hash table for so many nodes: two to four
+// tableBytes returns the size of a hash table for a number of nodes: two to four
 // entries of 16 bytes each, but at most 64 MiB.
 func tableBytes(nodes uint64) int { return 32 << min(bits.Len64(nodes), 21) }
 

@@ -46,7 +46,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// everyone is the beginner of a game and its levels.
+// everyone returns the beginner of a game and its levels.
 func everyone(t *testing.T, gameName string) []engine.Searcher {
 	t.Helper()
 	b, err := NewBeginner(gameName)
@@ -64,8 +64,8 @@ func everyone(t *testing.T, gameName string) []engine.Searcher {
 	return all
 }
 
-// A level takes no more nodes than it has, not even by pondering, and the same
-// request gives the same answer, whatever was searched before.
+// TestLevelIsWhatItIs checks that a level takes no more nodes than its limit, even
+// when pondering, and answers the same request alike whatever was searched before.
 func TestLevelIsWhatItIs(t *testing.T) {
 	for _, g := range catalog.Games() {
 		for n, s := range everyone(t, g.Name) {
@@ -78,7 +78,7 @@ func TestLevelIsWhatItIs(t *testing.T) {
 				}
 			}
 			if n > 8 {
-				continue // the rest takes long, and there is nothing drawn by lot
+				continue // the rest takes long, and nothing is random
 			}
 			think(t, s, 7, opened(t, g.Name, 9, 4), l)
 
@@ -105,7 +105,7 @@ func TestLevelIsWhatItIs(t *testing.T) {
 	}
 }
 
-// A level obeys limits that are narrower than its own.
+// TestNarrowerLimits checks that a level obeys limits that are narrower than its own.
 func TestNarrowerLimits(t *testing.T) {
 	for _, g := range catalog.Games() {
 		p := opened(t, g.Name, 6, 5)
@@ -135,7 +135,7 @@ func TestNarrowerLimits(t *testing.T) {
 	}
 }
 
-// Levels that choose tell of what they chose, and of nothing better.
+// TestReportsItsChoice checks that a level that chooses reports only its choice.
 func TestReportsItsChoice(t *testing.T) {
 	p := opened(t, "xiangqi", 10, 2)
 	for n := Weakest; n <= 8; n++ {
@@ -157,7 +157,7 @@ func TestReportsItsChoice(t *testing.T) {
 	}
 }
 
-// The lower a level, the more it varies.
+// TestVaries checks that lower levels vary more.
 func TestVaries(t *testing.T) {
 	for _, g := range catalog.Games() {
 		p := opened(t, g.Name, 8, 6)
@@ -179,7 +179,7 @@ func TestVaries(t *testing.T) {
 	}
 }
 
-// Searches of one level at a time do not disturb each other.
+// TestAtOnce checks that concurrent searches of one level do not affect each other.
 func TestAtOnce(t *testing.T) {
 	s, err := New("gomoku", 4, nil)
 	if err != nil {
@@ -204,7 +204,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// Slips follow a softmax, and never go beyond what may be misjudged.
+// TestSlip checks that slips follow a softmax and stay within Worst.
 func TestSlip(t *testing.T) {
 	params := &search.Params{WinScale: 100}
 	lines := []search.Info{{Score: 100, PV: []game.Move{1}}, {Score: 0, PV: []game.Move{2}}, {Score: -300, PV: []game.Move{3}}}
@@ -224,7 +224,8 @@ func TestSlip(t *testing.T) {
 	}
 }
 
-// A beginner who looks one ply ahead does not lose to the lowest level.
+// TestBeginnerBeatsLevelOne checks that the beginner does not lose to the lowest
+// level.
 func TestBeginnerBeatsLevelOne(t *testing.T) {
 	for _, g := range catalog.Games() {
 		t.Run(g.Name, func(t *testing.T) {
@@ -245,7 +246,7 @@ func TestBeginnerBeatsLevelOne(t *testing.T) {
 	}
 }
 
-// The beginner does what its script says.
+// TestBeginner checks the choices of the script.
 func TestBeginner(t *testing.T) {
 	for _, c := range []struct{ name, game, position, want, not string }{
 		{"mates", "xiangqi", "3k5/R8/9/9/p8/9/9/9/9/1R3K3 w", "b0b9", ""},

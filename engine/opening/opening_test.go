@@ -13,7 +13,7 @@ import (
 	"sparring/game/gomoku"
 )
 
-// searcher searches with a real engine and few nodes, and counts.
+// searcher searches with a real engine and few nodes, and counts its searches.
 type searcher struct {
 	game  engine.Game
 	nodes uint64
@@ -56,7 +56,8 @@ func setUp(t *testing.T, rules, moves string) game.Position {
 	return p
 }
 
-// Every procedure is played through by the chooser alone, one search a choice.
+// TestEveryProcedureEnds plays every procedure through with the chooser alone, one
+// search for each choice.
 func TestEveryProcedureEnds(t *testing.T) {
 	s := newSearcher(t, 3000)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -16,7 +16,7 @@ type Situation struct {
 	Ply          int         // plies played
 	Length       int         // plies that games of this kind usually last, above 0
 	MovesToGo    int         // until the next time control, 0 if there is none
-	// Overhead is the time a move costs its clock besides the search, as
+	// Overhead is the time that a move costs besides the search, as
 	// measured: a high percentile, not a mean.
 	Overhead time.Duration
 }
@@ -60,7 +60,7 @@ func Allot(s Situation) Budget {
 	switch {
 	case !limited:
 		return Budget{Soft: Unhurried, Hard: ratio * Unhurried}
-	case !t.Saves: // so nothing is spared
+	case !t.Saves: // unused time is lost
 		return Budget{Hard: s.clip(budget)}
 	case t.Period > 0 && left <= t.Period/4:
 		// Byo-yomi with next to no main time. A move that takes the whole period
@@ -95,8 +95,8 @@ func (s Situation) main(left, gain, extra time.Duration) Budget {
 	return Budget{Soft: min(max(soft, Least), hard), Hard: hard}
 }
 
-// reserve stays on the clock for moves that cost more than was ever measured:
-// on a busy machine everything may stand still for a while.
+// reserve returns the time kept for moves that cost more than was ever measured: a
+// busy machine may stall every process for a while.
 func (s Situation) reserve() time.Duration {
 	return min(s.Clock.Initial/reserveShare, greatestReserve) + 4*s.Overhead
 }
@@ -117,7 +117,7 @@ func (s Situation) clip(d time.Duration) time.Duration {
 	return max(min(d, budget-s.Overhead), Least)
 }
 
-// SoftScale is the factor for a soft limit, between 0.3 and 3. A best move that
+// SoftScale returns the factor for a soft limit, between 0.3 and 3. A best move that
 // has not changed for long, or takes nearly all the nodes, needs less time; a
 // falling score needs more.
 func SoftScale(p search.Progress) float64 {

@@ -33,8 +33,8 @@ func spec(t *rapid.T) clock.Spec {
 	return sp
 }
 
-// A player that takes all the hard limit allows, and all the overhead, on
-// every move never flags while the overhead leaves anything to think.
+// TestNeverFlags plays a player that takes the whole hard limit and overhead on
+// every move. It never flags while the overhead leaves time to think.
 func TestNeverFlags(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sp := spec(t)
@@ -62,8 +62,8 @@ func TestNeverFlags(t *testing.T) {
 	})
 }
 
-// Every kind of clock gives the first move time: some of the budget where there
-// is one.
+// TestKinds checks that every kind of clock gives the first move some time: part of
+// the budget if there is one.
 func TestKinds(t *testing.T) {
 	for _, k := range clock.Kinds() {
 		sp, err := clock.Parse(k.Example())
@@ -78,8 +78,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Before a time control nothing is kept for later: the last move may take
-// nearly all, and a player that always takes the hard limit gets there.
+// TestMovesToGo checks that nothing is kept back before a time control: the last
+// move may take nearly all, and a player that takes every hard limit reaches it.
 func TestMovesToGo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		left := time.Duration(rapid.IntRange(1000, 600_000).Draw(t, "left")) * time.Millisecond
@@ -104,8 +104,9 @@ func TestMovesToGo(t *testing.T) {
 	})
 }
 
-// A player that always takes the soft limit gets through a game of the usual
-// length with a fair share of the time used, and has not starved the end.
+// TestFairShare checks that a player that always takes the soft limit gets through
+// a game of the usual length, uses a fair share of the time, and keeps some for the
+// end.
 func TestFairShare(t *testing.T) {
 	for _, text := range []string{"60", "300", "10+0.1", "180+2", "60/3x10", "20/5x5"} {
 		sp, err := clock.Parse(text)
