@@ -20,7 +20,7 @@ import (
 	"sparring/protocol"
 )
 
-// gameID is the id of the game that a challenge asks for. It is the same for
+// gameID returns the id of the game that a challenge asks for. It is the same for
 // the same request, so that a repetition is not a second challenge.
 func gameID(p protocol.PlayerID, request string) protocol.GameID {
 	sum := sha256.Sum256([]byte(string(p) + "\n" + request))

@@ -156,7 +156,7 @@ func (x *gameIndex) isCorrupt(g protocol.GameID) bool {
 	return p != nil && p.corrupt
 }
 
-// last is the last entry of a game that is remembered.
+// last returns the last entry of a game that is remembered.
 func (x *gameIndex) last(g protocol.GameID) (e protocol.Event, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -167,7 +167,7 @@ func (x *gameIndex) last(g protocol.GameID) (e protocol.Event, ok bool) {
 	return p.last, true
 }
 
-// running are the last entries of the games that go on, oldest first.
+// running returns the last entries of the games that go on, oldest first.
 func (x *gameIndex) running() []protocol.Event {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -181,7 +181,7 @@ func (x *gameIndex) running() []protocol.Event {
 	return all
 }
 
-// unfinished are the games that need a referee.
+// unfinished returns the games that need a referee.
 func (x *gameIndex) unfinished() []protocol.GameID {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -194,7 +194,7 @@ func (x *gameIndex) unfinished() []protocol.GameID {
 	return all
 }
 
-// heldBy are the running games in which an instance holds the player's seat.
+// heldBy returns the running games in which an instance holds the player's seat.
 func (x *gameIndex) heldBy(player protocol.PlayerID, id protocol.InstanceID) []protocol.GameID {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -164,7 +164,7 @@ func readable(data []byte, ch *protocol.Challenge) error {
 	return nil
 }
 
-// poolOf is the pool that an open seat was offered in.
+// poolOf returns the pool that an open seat was offered in.
 func poolOf(ch protocol.Challenge) protocol.Pool {
 	for _, w := range ch.Seats {
 		if w.Pool != "" {

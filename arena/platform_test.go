@@ -161,7 +161,7 @@ type visitor func()
 
 func (v visitor) serve(*referee) { v() }
 
-// at is the referee of a game.
+// at returns the referee of a game.
 func (r *running) at(g protocol.GameID) *referee {
 	r.t.Helper()
 	r.mu.Lock()

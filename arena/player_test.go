@@ -343,7 +343,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 
 func contains(err error, part string) bool { return strings.Contains(err.Error(), part) }
 
-// position0 is the start position under the terms.
+// position0 returns the start position under the terms.
 func position0(t testing.TB, terms protocol.Terms) game.Position {
 	t.Helper()
 	pos, e := livegame.Setup(terms)

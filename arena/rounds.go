@@ -201,7 +201,7 @@ func (a *Arena) pair(number int, now time.Time) []Pairing {
 	return all
 }
 
-// id is the game id of a pairing, the same when the round is resumed.
+// id returns the game id of a pairing, the same when the round is resumed.
 func (r *Round) id(p *Pairing) protocol.GameID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s %s %s", r.Number, r.Started.UnixNano(), p.Terms.Game, p.Players[0], p.Players[1]))
 	return protocol.GameID(strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])))

@@ -20,7 +20,7 @@ const (
 	longGame    = 600    // plies
 )
 
-// fullStore is an arena that does not run, over a store with many challenges
+// fullStore returns an arena that does not run, over a store with many challenges
 // of ann's and the log of a long game.
 func fullStore(t testing.TB) (a *Arena, waits protocol.GameID, played protocol.GameID) {
 	t.Helper()

@@ -139,7 +139,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// playing is one bot against the script, in mid-game.
+// playing returns one bot against the script, in mid-game.
 func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
 	return playingAt(t, "60+1", prepare, change...)
@@ -162,8 +162,8 @@ func playingAt(t *testing.T, clock string, prepare func(*platform), change ...fu
 	return p, p.grant(o, ans), f
 }
 
-// thinking is one bot against the script, in the search for its first move, which
-// does not end by itself.
+// thinking returns one bot against the script, in the search for its first move,
+// which does not end by itself.
 func thinking(t *testing.T) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
 	srv := service(t)

@@ -114,7 +114,7 @@ func (c Config) Validate() error {
 	return faults.Join()
 }
 
-// cores is the number of cores for searches.
+// cores returns the number of cores for searches.
 func (c Config) cores() int {
 	if c.Cores > 0 {
 		return c.Cores
@@ -122,15 +122,15 @@ func (c Config) cores() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// limits are the ledger's.
+// limits returns the ledger's.
 func (c Config) limits() policy.Limits {
 	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
 }
 
-// RecordsDir is where the records of games go.
+// RecordsDir returns where the records of games go.
 func (c Config) RecordsDir() string { return filepath.Join(c.Data, "records") }
 
-// Connection is how to reach NATS with these settings.
+// Connection returns how to reach NATS with these settings.
 func (c Config) Connection(log zerolog.Logger) protocol.Connection {
 	return protocol.Connection{
 		URL: c.NATS.URL, Name: "sparring bot " + string(c.Instance), User: c.NATS.User, Password: c.NATS.Password,

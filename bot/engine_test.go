@@ -13,7 +13,7 @@ import (
 	"sparring/record"
 )
 
-// real are the engines that specs name, with small hash tables.
+// real returns the engines that specs name, with small hash tables.
 func real(t *testing.T) func(string, engine.GameOptions) (engine.Game, error) {
 	t.Helper()
 	engines := playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20})

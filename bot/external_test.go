@@ -16,7 +16,7 @@ import (
 	"sparring/record"
 )
 
-// program is the spec of an engine with the fault that mode names.
+// program returns the spec of an engine with the fault that mode names.
 func program(t *testing.T, mode string) string {
 	t.Helper()
 	self, err := os.Executable()

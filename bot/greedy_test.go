@@ -32,7 +32,7 @@ func (g *greedy) setWinProb(p float64) {
 	g.winProb = p
 }
 
-// searches is how many run.
+// searches returns how many run.
 func (g *greedy) searches() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

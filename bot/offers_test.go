@@ -89,7 +89,7 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	})
 }
 
-// late is an offer whose answer is not waited for.
+// late returns an offer whose answer is not waited for.
 func late() protocol.Offer {
 	return protocol.Offer{Kind: protocol.OfferMatch, Game: "late", Deadline: time.Now().Add(50 * time.Millisecond)}
 }

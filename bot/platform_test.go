@@ -306,7 +306,7 @@ func (p *platform) tellAll(m *scriptedGame) {
 	}
 }
 
-// rule is the platform's answer to a request in a game.
+// rule returns the platform's answer to a request in a game.
 func (p *platform) rule(m *scriptedGame, q protocol.GameRequest) protocol.ActAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -171,7 +171,7 @@ func publicText(text string) string {
 	return string(r[:min(len(r), 64)])
 }
 
-// introduction is what the player's hellos say.
+// introduction returns what the player's hellos say.
 func (p *player) introduction() protocol.Hello {
 	p.mu.Lock()
 	engines := maps.Clone(p.engines)
@@ -280,7 +280,7 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	}
 }
 
-// need is what a game of this player takes from the ledger.
+// need returns what a game of this player takes from the ledger.
 func (p *player) need(human bool) policy.Need {
 	return policy.Need{Player: p.profile.Player, MaxGames: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads}
 }
@@ -321,8 +321,9 @@ func (p *player) handleNotice(n protocol.Notice) {
 		Str("reason", short(n.Reason)).Str("text", n.Text).Msg("notice")
 }
 
-// ended is the seat in a game that was called off; nil if there is none. The notice
-// may then have come before the answer that names the game: endedEarly tells.
+// ended returns the seat in a game that was called off; nil if there is none. The
+// notice may then have come before the answer that names the game: endedEarly
+// tells.
 func (p *player) ended(g protocol.GameID) *seat {
 	p.mu.Lock()
 	defer p.mu.Unlock()

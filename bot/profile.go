@@ -38,7 +38,7 @@ type Profile struct {
 	Play         *play.Manners  `json:"play,omitempty"`   // default: those of the process
 }
 
-// players are the profiles of the settings, complete and checked.
+// players returns the profiles of the settings, complete and checked.
 func (c Config) players() ([]Profile, error) {
 	profiles, err := c.inline()
 	if c.Profiles != "" {
@@ -227,7 +227,7 @@ func (p Profile) external() bool {
 	return err == nil && spec.Outside != nil
 }
 
-// capabilities are what a hello says of the profile, with who plays each game.
+// capabilities returns what a hello says of the profile, with who plays each game.
 func (p Profile) capabilities(engines map[string]*protocol.Engine) []protocol.Capability {
 	var caps []protocol.Capability
 	for _, g := range p.Games {

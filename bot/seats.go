@@ -24,7 +24,7 @@ func (s *seat) abandon() {
 	s.slot.Release()
 }
 
-// seatIn is the player's seat in a game, or nil.
+// seatIn returns the player's seat in a game, or nil.
 func (p *player) seatIn(g protocol.GameID) *seat {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -31,10 +31,10 @@ const (
 	Second
 )
 
-// Other is the opposite seat.
+// Other returns the opposite seat.
 func (s Seat) Other() Seat { return s ^ 1 }
 
-// String is "first" or "second".
+// String returns "first" or "second".
 func (s Seat) String() string {
 	if s == First {
 		return "first"
@@ -71,7 +71,7 @@ const (
 
 var resultText = [...]string{"none", "first", "second", "draw"}
 
-// WonBy is the result in which seat s has won.
+// WonBy returns the result in which seat s has won.
 func WonBy(s Seat) Result {
 	if s == First {
 		return FirstWins
@@ -79,7 +79,7 @@ func WonBy(s Seat) Result {
 	return SecondWins
 }
 
-// String is "none", "first", "second" or "draw".
+// String returns "none", "first", "second" or "draw".
 func (r Result) String() string {
 	if int(r) < len(resultText) {
 		return resultText[r]
@@ -147,9 +147,9 @@ var (
 // history as the rules need (for repetitions and move limits). It is not safe
 // for concurrent use; Clone it.
 type Position interface {
-	// Rules is the rule set that the game is played under.
+	// Rules returns the rule set that the game is played under.
 	Rules() *Rules
-	// Turn is the seat that acts next. Under an opening procedure one seat
+	// Turn returns the seat that acts next. Under an opening procedure one seat
 	// may act twice in a row.
 	Turn() Seat
 	// Legal appends every legal move to buf: none when the game is over.
@@ -159,10 +159,10 @@ type Position interface {
 	Play(m Move) error
 	// Undo takes back the last move played; it panics if there is none.
 	Undo()
-	// Outcome is the result under the rules; resignations, clocks and the like
+	// Outcome returns the result under the rules; resignations, clocks and the like
 	// are not part of it.
 	Outcome() Outcome
-	// Key is the 64-bit Zobrist key of the board, the side to move and the
+	// Key returns the 64-bit Zobrist key of the board, the side to move and the
 	// stage of the opening procedure. It does not depend on the history.
 	Key() uint64
 	// Ply counts the moves played since the start position.
@@ -176,16 +176,16 @@ type Position interface {
 	// Parse reads what Format writes. The error wraps ErrSyntax, or
 	// ErrIllegal if the text names a move that is not legal here.
 	Parse(text string) (Move, error)
-	// String is the position's text form (a FEN or the game's own), which
+	// String returns the position's text form (a FEN or the game's own), which
 	// Rules.New reads back. History is not part of it.
 	String() string
-	// Diagram is a drawing of the board in several lines of plain text.
+	// Diagram returns a drawing of the board in several lines of plain text.
 	Diagram() string
-	// Clone is an independent copy that includes the history.
+	// Clone returns an independent copy that includes the history.
 	Clone() Position
 }
 
-// KeyText is a position's key as messages and records write it: 16 hex digits.
+// KeyText returns a position's key as messages and records write it: 16 hex digits.
 func KeyText(key uint64) string { return fmt.Sprintf("%016x", key) }
 
 // Rules is a rule set. Its name alone determines every rule of play.
@@ -342,13 +342,13 @@ type Forbidder interface {
 // symmetries of the board: reflections and, on a square board, rotations.
 // Symmetries are numbered from 0, which is the identity.
 type Symmetric interface {
-	// Symmetries is the number of symmetries, the identity included.
+	// Symmetries returns the number of symmetries, the identity included.
 	Symmetries() int
-	// SymmetricKey is the key of the image of the board, with the same side to
+	// SymmetricKey returns the key of the image of the board, with the same side to
 	// move. For the identity it is Position.Key, without what an opening
 	// procedure adds to that.
 	SymmetricKey(symmetry int) uint64
-	// SymmetricMove is the image of a legal move.
+	// SymmetricMove returns the image of a legal move.
 	SymmetricMove(symmetry int, m Move) Move
 }
 

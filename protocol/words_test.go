@@ -41,7 +41,7 @@ func TestAsyncAPIWords(t *testing.T) {
 	}
 }
 
-// constants are the package's constants of its own string types, by type.
+// constants returns the package's constants of its own string types, by type.
 func constants(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")

@@ -24,7 +24,7 @@ var (
 	ErrInvalid = errors.New("invalid record")
 )
 
-// Encode is the record as one line of JSON, with its line end. It sets V where
+// Encode returns the record as one line of JSON, with its line end. It sets V where
 // it is zero and brings the times to UTC and milliseconds; errors wrap
 // ErrInvalid.
 func Encode(r *Record) ([]byte, error) {
@@ -155,5 +155,5 @@ func only(s, among string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return !strings.ContainsRune(among, c) })
 }
 
-// Key is a position key as records write it.
+// Key returns a position key as records write it.
 func Key(key uint64) string { return game.KeyText(key) }

@@ -158,7 +158,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Find is the game's record, merged from all records of it in the directory. The
+// Find returns the game's record, merged from all records of it in the directory. The
 // error wraps ErrNotFound if there are none. Damaged lines are ignored.
 func Find(dir, id string) (*Record, error) {
 	var found []*Record

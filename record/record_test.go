@@ -15,7 +15,7 @@ import (
 	"sparring/game/clock"
 )
 
-// full is a record in which every field is set.
+// full returns a record in which every field is set.
 func full(id string) *Record {
 	first := game.First
 	at := time.Date(2026, 11, 21, 4, 5, 6, 789_000_000, time.UTC)

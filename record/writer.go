@@ -233,7 +233,7 @@ func compress(path string) (err error) {
 	return os.Remove(path)
 }
 
-// Counts is how many records this writer has written and how many it has lost.
+// Counts returns how many records this writer has written and how many it has lost.
 func (w *Writer) Counts() (kept, lost uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

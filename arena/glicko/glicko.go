@@ -38,7 +38,7 @@ const (
 	iterations = 100      // far beyond what the regula falsi needs
 )
 
-// Update is the player's rating after a period with these games, in any number.
+// Update returns the player's rating after a period with these games, in any number.
 func (s System) Update(r Rating, games []Game) Rating {
 	// Step 2: to the Glicko-2 scale.
 	mu, phi := (r.Rating-1500)/scale, r.Deviation/scale

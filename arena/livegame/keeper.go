@@ -78,7 +78,7 @@ func (k *Keeper) Stop(at time.Time, credit time.Duration) (charged time.Duration
 	return charged, ok
 }
 
-// Flag is when the running clock's flag falls; ok is false where none will.
+// Flag returns when the running clock's flag falls; ok is false where none will.
 func (k *Keeper) Flag() (at time.Time, ok bool) {
 	left, limited := k.spec.Remaining(k.clocks[k.turn])
 	if !k.running || !limited {
@@ -102,7 +102,7 @@ func (k *Keeper) Clocks(at time.Time) protocol.Clocks {
 	return c
 }
 
-// Spent is what the seat to act has been charged for its turn so far.
+// Spent returns what the seat to act has been charged for its turn so far.
 func (k *Keeper) Spent(at time.Time) time.Duration {
 	now := *k
 	now.advance(at)

@@ -37,7 +37,7 @@ func (l *latency) Add(d time.Duration) {
 	l.n++
 }
 
-// Overhead is the 95th percentile of the last 50 measurements.
+// Overhead returns the 95th percentile of the last 50 measurements.
 func (l *latency) Overhead() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

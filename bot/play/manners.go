@@ -142,7 +142,7 @@ func (s *Session) resign(why string) {
 // againstHuman reports whether the opponent is a person.
 func (s *Session) againstHuman() bool { return s.st.Holders[s.st.You.Other()].Kind == protocol.Human }
 
-// delay is how long to hold a move back. Against a person a move takes at least
+// delay returns how long to hold a move back. Against a person a move takes at least
 // HumanDelay, if the clock allows.
 func (m *manners) delay(s *Session, c search.Clock) time.Duration {
 	now := time.Now()

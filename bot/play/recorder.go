@@ -19,7 +19,7 @@ func (s *Session) noteFailure(err error) {
 	s.note = strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
-// document is the record of the game as it stands.
+// document returns the record of the game as it stands.
 func (s *Session) document() *record.Record {
 	st := s.st
 	doc := &record.Record{
@@ -90,7 +90,7 @@ func (a *Analysis) think() *record.Think {
 	}
 }
 
-// source is where the move comes from, in the words of records. The source of a
+// source returns where the move comes from, in the words of records. The source of a
 // prover's result is the kind of its proof.
 func (a *Analysis) source() record.ThinkSource {
 	switch s := record.ThinkSource(a.Source); s {
@@ -124,5 +124,5 @@ func (s *Session) write() {
 	}
 }
 
-// since is the time from then to now, in whole microseconds.
+// since returns the time from then to now, in whole microseconds.
 func since(then time.Time) time.Duration { return time.Since(then).Truncate(time.Microsecond) }

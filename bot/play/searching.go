@@ -31,7 +31,7 @@ type searchEnd struct {
 // pondering reports whether the opponent is still to move.
 func (a *activeSearch) pondering() bool { return a.ponders && a.hit.IsZero() }
 
-// result is where the result will come; nil, which blocks, without a search.
+// result returns where the result will come; nil, which blocks, without a search.
 func (a *activeSearch) result() <-chan searchEnd {
 	if a == nil {
 		return nil
@@ -176,7 +176,7 @@ func (s *Session) emitInfo(i search.Info) {
 	s.emit(Event{Kind: Thinking, Seat: s.st.You, Analysis: &analysis})
 }
 
-// analyse is a result as others see it; a is nil where nothing was searched.
+// analyse returns a result as others see it; a is nil where nothing was searched.
 func (s *Session) analyse(a *activeSearch, r search.Result) Analysis {
 	r.Lines = nil // nobody reads them, and an analysis is kept as long as the game
 	analysis := Analysis{Result: r}

@@ -36,14 +36,14 @@ func (c *ServerClock) Observe(sent, received, server time.Time) {
 	}
 }
 
-// RoundTrip is that of the sample in use; 0 before the first.
+// RoundTrip returns that of the sample in use; 0 before the first.
 func (c *ServerClock) RoundTrip() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.trip
 }
 
-// Age is how long before now the platform's clock showed server. It is never
+// Age returns how long before now the platform's clock showed server. It is never
 // negative, and 0 before the first sample.
 func (c *ServerClock) Age(server, now time.Time) time.Duration {
 	c.mu.Lock()

@@ -98,10 +98,10 @@ func (s *Session) Start(g protocol.GameID, confirm func() bool) error {
 	return err
 }
 
-// ID is the id of the game.
+// ID returns the id of the game.
 func (s *Session) ID() protocol.GameID { return s.id }
 
-// Offer is the offer that was accepted; nil for a game held or challenged for.
+// Offer returns the offer that was accepted; nil for a game held or challenged for.
 func (s *Session) Offer() *protocol.Offer { return s.offer }
 
 // Began is closed when the game has begun.

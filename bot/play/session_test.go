@@ -60,7 +60,7 @@ func TestDelayLeavesTheClockAlone(t *testing.T) {
 	}
 }
 
-// bare is a session that does not run, first to move against a human.
+// bare returns a session that does not run, first to move against a human.
 func bare(t *testing.T, clock string) *Session {
 	t.Helper()
 	now, first := time.Now(), game.First

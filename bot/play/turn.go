@@ -69,7 +69,7 @@ func (s *Session) act() {
 	}
 }
 
-// clock is the time for the next move, and whether our clock runs already. The
+// clock returns the time for the next move, and whether our clock runs already. The
 // state gives the clocks as of its server time. Since then they ran on.
 func (s *Session) clock() (c search.Clock, running bool) {
 	you := s.st.You
@@ -146,8 +146,9 @@ func (s *Session) handleResult(t searchEnd) {
 	s.send()
 }
 
-// legalMove is the result and the position after its move. If the search failed, it
-// is any legal move, so that the game goes on; the position is nil if there is none.
+// legalMove returns the result and the position after its move. If the search
+// failed, it is any legal move, so that the game goes on; the position is nil if
+// there is none.
 func (s *Session) legalMove(t searchEnd) (search.Result, game.Position) {
 	after := s.game.pos.Clone()
 	if t.err == nil && t.Move != game.NoMove {

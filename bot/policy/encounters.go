@@ -32,7 +32,7 @@ func (e *Encounters) Add(opponent protocol.PlayerID) {
 	e.begun[opponent] = append(e.begun[opponent], time.Now())
 }
 
-// Recent is how many games against an opponent began within the window.
+// Recent returns how many games against an opponent began within the window.
 func (e *Encounters) Recent(opponent protocol.PlayerID) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

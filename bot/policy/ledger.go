@@ -141,7 +141,7 @@ func (l *Ledger) count(need Need, n int) {
 	}
 }
 
-// room is how many more such games there is room for.
+// room returns how many more such games there is room for.
 func (l *Ledger) room(need Need) int {
 	n := l.limits.Games - len(l.reserved)
 	if !need.Human {
@@ -156,7 +156,7 @@ func (l *Ledger) room(need Need) int {
 	return max(n, 0)
 }
 
-// Free is how many more such games there is room for; 0 when closed.
+// Free returns how many more such games there is room for; 0 when closed.
 func (l *Ledger) Free(need Need) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +166,7 @@ func (l *Ledger) Free(need Need) int {
 	return l.room(need)
 }
 
-// Used is how many slots are taken, confirmed or not.
+// Used returns how many slots are taken, confirmed or not.
 func (l *Ledger) Used() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

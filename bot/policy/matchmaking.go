@@ -45,8 +45,8 @@ func (m Matchmaking) Validate(at string) (errs []error) {
 	return errs
 }
 
-// Challenge is the match that a player of these games asks for, and the pool that
-// it asks.
+// Challenge returns the match that a player of these games asks for, and the pool
+// that it asks.
 func (m Matchmaking) Challenge(games []string) (protocol.Terms, protocol.Pool, error) {
 	name := m.Rules
 	if head, _, _ := strings.Cut(name, "/"); name == "" || !slices.Contains(games, head) {
@@ -73,7 +73,7 @@ func (b *Backoff) Failed() { b.pause = min(2*max(b.pause, b.Least), b.Most) }
 // Succeeded resets the pause.
 func (b *Backoff) Succeeded() { b.pause = b.Least }
 
-// Next is the pause, less up to a quarter at random, so that bots started
+// Next returns the pause, less up to a quarter at random, so that bots started
 // together do not challenge at the same moment.
 func (b *Backoff) Next() time.Duration {
 	pause := max(b.pause, b.Least)

@@ -95,7 +95,7 @@ func (p Policy) Validate(at string) (errs []error) {
 	return errs
 }
 
-// speeds are those that the policy takes, also by the bounds of the clock.
+// speeds returns those that the policy takes, also by the bounds of the clock.
 func (p Policy) speeds() []clock.Speed {
 	if len(p.Speeds) > 0 {
 		return p.Speeds
@@ -110,7 +110,7 @@ func (p Policy) speeds() []clock.Speed {
 	return allSpeeds[from : to+1]
 }
 
-// Capability is what a hello says of a game under the policy.
+// Capability returns what a hello says of a game under the policy.
 func (p Policy) Capability(gameName string) protocol.Capability {
 	c := protocol.Capability{Game: gameName, Rules: p.rulesOf(gameName)}
 	if speeds := p.speeds(); len(p.Speeds) > 0 || len(speeds) < len(allSpeeds) {
@@ -119,7 +119,7 @@ func (p Policy) Capability(gameName string) protocol.Capability {
 	return c
 }
 
-// Pools are the queues of a player whose profile names none: its own, and
+// Pools returns the queues of a player whose profile names none: its own, and
 // <game>.<speed> for each game and each speed that the policy takes.
 func (p Policy) Pools(player protocol.PlayerID, games []string) []protocol.Pool {
 	pools := []protocol.Pool{protocol.OwnPool(player)}
@@ -131,7 +131,7 @@ func (p Policy) Pools(player protocol.PlayerID, games []string) []protocol.Pool 
 	return pools
 }
 
-// rulesOf are the policy's rule sets of one game; none means all.
+// rulesOf returns the policy's rule sets of one game; none means all.
 func (p Policy) rulesOf(gameName string) []string {
 	var sets []string
 	for _, r := range p.Rules {

@@ -49,7 +49,7 @@ type arenaSettings struct {
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
 
-// config is what the arena makes of the settings.
+// config returns what the arena makes of the settings.
 func (s *arenaSettings) config() arena.Config {
 	c := arena.Defaults()
 	c.Prefix, c.Name = s.NATS.Prefix, s.Arena.Name

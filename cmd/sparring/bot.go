@@ -88,8 +88,8 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 	return b, done, nil
 }
 
-// players are the defaults for the specs of a bot's players, with the opening books
-// that the settings name. It warns once of books that are missing or damaged.
+// players returns the defaults for the specs of a bot's players, with the opening
+// books that the settings name. It warns once of books that are missing or damaged.
 func players(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) playerspec.Options {
 	warn := func(err error) {
 		log.Warn().Err(err).Msg("opening books: playing without those that are missing or damaged")

@@ -120,7 +120,7 @@ func clip(s string, columns int) string {
 	return s
 }
 
-// clockText is a clock as people read it: 1:05 or, below ten seconds, 9.3.
+// clockText returns a clock as people read it: 1:05 or, below ten seconds, 9.3.
 func clockText(left time.Duration) string {
 	if left < 10*time.Second {
 		return fmt.Sprintf("%4.1f", left.Seconds())

@@ -91,7 +91,7 @@ func TestImportsRunOneWay(t *testing.T) {
 	}
 }
 
-// folderOf is the longest key of imports that the package lies in.
+// folderOf returns the longest key of imports that the package lies in.
 func folderOf(path string) string {
 	for imports[path] == nil {
 		i := strings.LastIndex(path, "/")

@@ -86,7 +86,7 @@ func newGround(t *testing.T) *ground {
 	return &ground{js, subjects}
 }
 
-// plan is a match on the ground, as the command's flags make it.
+// plan returns a match on the ground, as the command's flags make it.
 func (g *ground) plan(t *testing.T, a, b string, expire time.Duration) *match.Plan {
 	t.Helper()
 	f := matchFlags{game: "amazons", rules: "6x6", a: a, b: b, tournament: "roundrobin", games: 4, clock: "60+1", seed: 1, concurrency: 2,

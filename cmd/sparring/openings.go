@@ -81,7 +81,7 @@ type openingMaker struct {
 	engines *playerspec.Engines
 }
 
-// maker is what the flags ask for.
+// maker returns what the flags ask for.
 func (f *openingFlags) maker() (*openingMaker, error) {
 	if f.count < 1 {
 		return nil, fmt.Errorf("--count %d: want at least 1", f.count)
@@ -121,7 +121,7 @@ func (f *openingFlags) maker() (*openingMaker, error) {
 	return m, nil
 }
 
-// command is what makes the same file again, whatever the defaults are then.
+// command returns what makes the same file again, whatever the defaults are then.
 func (f *openingFlags) command(r openings.Recipe) string {
 	text := "sparring openings make --game " + f.game
 	for _, name := range f.rules {

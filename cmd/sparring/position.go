@@ -122,7 +122,7 @@ type manner struct {
 	format func(game.Move) string
 }
 
-// writing is a notation of the position's game, or with "" its usual one.
+// writing returns a notation of the position's game, or with "" its usual one.
 func writing(pos game.Position, n game.Notation) (manner, error) {
 	if n == "" {
 		return manner{pos.Parse, pos.Format}, nil

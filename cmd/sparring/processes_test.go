@@ -405,7 +405,7 @@ func (s *spectator) finished() int {
 	return s.count(func(e protocol.Event) bool { return e.Status == protocol.Finished })
 }
 
-// heldBy are the seats that an instance holds in running games, of which some
+// heldBy returns the seats that an instance holds in running games, of which some
 // moves have been made.
 func (s *spectator) heldBy(id protocol.InstanceID) map[seatOf]bool {
 	s.mu.Lock()

@@ -152,7 +152,7 @@ func playReproducible(t *testing.T, dir string) (records []*record.Record) {
 	return records
 }
 
-// reproducibleBot is a bot with a player at a level and one limited by nodes for
+// reproducibleBot returns a bot with a player at a level and one limited by nodes for
 // each game.
 func reproducibleBot(t *testing.T, dir string) bot.Config {
 	var cfg bot.Config
@@ -173,7 +173,7 @@ func reproducibleBot(t *testing.T, dir string) bot.Config {
 	return cfg
 }
 
-// finishedGames are the records of finished games; enough reports whether they
+// finishedGames returns the records of finished games; enough reports whether they
 // have the moves that TestReplay wants.
 func finishedGames(t *testing.T, dir string) (records []*record.Record, enough bool) {
 	moves := map[string]int{}

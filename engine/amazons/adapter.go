@@ -5,7 +5,7 @@ import (
 	rules "sparring/game/amazons"
 )
 
-// Adapter is the game's row.
+// Adapter returns the game's row.
 func Adapter() adapter.Adapter {
 	return adapter.Adapter{
 		Game:     rules.Name,

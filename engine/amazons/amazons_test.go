@@ -15,7 +15,7 @@ import (
 	"sparring/game/gametest"
 )
 
-// positions are those of the rules' perft table.
+// positions returns those of the rules' perft table.
 func positions(t testing.TB) []game.Position {
 	t.Helper()
 	f, err := os.Open("../../game/amazons/testdata/perft.tsv")
@@ -83,7 +83,7 @@ func TestNewRefusesOtherGames(t *testing.T) {
 	}
 }
 
-// literal is the paper's formulas (2) to (5) word for word, square by square,
+// literal returns the paper's formulas (2) to (5) word for word, square by square,
 // in squares. Distances are found by breadth first search on coordinates.
 func literal(p game.Position) (t1, t2, p1, p2, m float64) {
 	b := p.(*rules.Position).Board()

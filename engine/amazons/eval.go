@@ -23,7 +23,7 @@ func (p *position) Eval() search.Score {
 	return search.Score(min(max(v, -int(search.MaxEval)), int(search.MaxEval)))
 }
 
-// stage is the row of weights for the position. Every move fills one square, so
+// stage returns the row of weights for the position. Every move fills one square, so
 // the number of arrows is the number of moves made. On other boards than 10x10,
 // and from other starts, it is scaled by the number of squares to fill.
 func (p *position) stage() *stage {
@@ -102,7 +102,7 @@ func kingTerms(b *rules.Board, k int) (t, p int) {
 	}
 }
 
-// mobility is the set of squares that a side's amazons reach in one queen move,
+// mobility returns the set of squares that a side's amazons reach in one queen move,
 // and the side's part of m, formula (5): the number of queen moves of all its
 // amazons, plus that of the least mobile one (section 3.3), which penalizes an
 // amazon that is shut in early.

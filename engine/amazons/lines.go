@@ -29,12 +29,12 @@ func newGeometry(cols, rows int) *geometry {
 	return g
 }
 
-// pad is a square's padded number.
+// pad returns a square's padded number.
 func (g *geometry) pad(s rules.Square) int {
 	return (int(s)/g.cols+1)*(g.cols+2) + int(s)%g.cols + 1
 }
 
-// toward is the direction and distance from one square to another on a line
+// toward returns the direction and distance from one square to another on a line
 // with it.
 func (g *geometry) toward(from, to rules.Square) (d, distance int) {
 	cols := int(to)%g.cols - int(from)%g.cols

@@ -136,7 +136,7 @@ func (p *position) arrows(buf []search.ScoredMove, o *order, s *step) []search.S
 	return buf
 }
 
-// arrowReach is how far an arrow flies in direction d after the step. Towards
+// arrowReach returns how far an arrow flies in direction d after the step. Towards
 // where the amazon came from it flies over that square and beyond.
 func (o *order) arrowReach(g *geometry, s *step, d int) int {
 	n := int(o.lines.run[d][g.pad(s.to)])
@@ -146,8 +146,8 @@ func (o *order) arrowReach(g *geometry, s *step, d int) int {
 	return n
 }
 
-// scoredMove is a move with its order; cut is the reach that the arrow takes from the amazon that
-// shoots it.
+// scoredMove returns a move with its order; cut is the reach that the arrow takes
+// from the amazon that shoots it.
 func (o *order) scoredMove(s *step, arrow rules.Square, cut int) search.ScoredMove {
 	score := s.score + o.block[arrow] - o.movers[s.mover].ownBlock[arrow] - orderCut*int32(cut)
 	if o.adjacent.Has(arrow) {
@@ -160,7 +160,7 @@ func (o *order) scoredMove(s *step, arrow rules.Square, cut int) search.ScoredMo
 	}
 }
 
-// blocks is the node's order without its steps, which Find does not need.
+// blocks returns the node's order without its steps, which Find does not need.
 func (p *position) blocks() *order {
 	o := &p.currentFrame().order
 	if o.known {
@@ -187,7 +187,7 @@ func (p *position) blocks() *order {
 	return o
 }
 
-// ranked is the node's order with its steps.
+// ranked returns the node's order with its steps.
 func (p *position) ranked() *order {
 	o := p.blocks()
 	if len(o.steps) > 0 {
@@ -221,7 +221,7 @@ func (o *order) step(g *geometry, i, d int, to rules.Square) step {
 	return step{q.at, to, uint8(i), uint8(back), score}
 }
 
-// mobility is the score of a padded square for an amazon, by the free squares
+// mobility returns the score of a padded square for an amazon, by the free squares
 // around it.
 func (o *order) mobility(at int) int32 {
 	reach, liberties := int32(0), int32(0)

@@ -5,7 +5,7 @@ import (
 	rules "sparring/game/amazons"
 )
 
-// Params are the kernel's parameters for the game.
+// Params returns the kernel's parameters for the game.
 func Params() search.Params {
 	return search.Params{
 		Game:              rules.Name,

@@ -49,7 +49,7 @@ func (p *position) Clone() search.Position {
 	return &position{board: p.board, geo: p.geo, salt: p.salt, frames: []*frame{{}}}
 }
 
-// currentFrame is the node's frame with its reach computed.
+// currentFrame returns the node's frame with its reach computed.
 func (p *position) currentFrame() *frame {
 	f := p.frames[p.ply]
 	if !f.known {

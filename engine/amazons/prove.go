@@ -69,7 +69,7 @@ func (p *position) divide() territory {
 	return l
 }
 
-// ownSquares is the number of free squares in a side's own areas.
+// ownSquares returns the number of free squares in a side's own areas.
 func (l *territory) ownSquares(s game.Seat) int {
 	n := 0
 	for _, a := range l.own[s] {
@@ -78,7 +78,7 @@ func (l *territory) ownSquares(s game.Seat) int {
 	return n
 }
 
-// maxMoves is the greatest number of moves that a side may have left.
+// maxMoves returns the greatest number of moves that a side may have left.
 func (l *territory) maxMoves(s game.Seat) int { return l.ownSquares(s) + l.contested }
 
 // filler looks for ways to make many moves in areas of one side.

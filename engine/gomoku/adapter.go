@@ -6,7 +6,7 @@ import (
 	"sparring/game/gomoku"
 )
 
-// Adapter is the game's row.
+// Adapter returns the game's row.
 func Adapter() adapter.Adapter {
 	return adapter.Adapter{
 		Game:     gomoku.Name,

@@ -127,7 +127,7 @@ func (s *points) count() (n int) {
 	return n
 }
 
-// first is the lowest point of a nonempty set.
+// first returns the lowest point of a nonempty set.
 func (s *points) first() gomoku.Point {
 	for i, w := range s {
 		if w != 0 {
@@ -313,7 +313,7 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 	f.spread(p)
 }
 
-// stone is what a stone of c on p adds to the sum, by its rows and its place.
+// stone returns what a stone of c on p adds to the sum, by its rows and its place.
 func (f *field) stone(p gomoku.Point, c gomoku.Colour) int32 {
 	return f.value(p, c).share + share*inwards*f.inside[p]
 }

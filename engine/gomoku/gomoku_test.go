@@ -106,7 +106,7 @@ func TestForcedNodes(t *testing.T) {
 	}
 }
 
-// best is the move of the first batch that is ordered first.
+// best returns the move of the first batch that is ordered first.
 func best(t *testing.T, p *position) game.Move {
 	t.Helper()
 	var top search.ScoredMove

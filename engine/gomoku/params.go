@@ -89,7 +89,7 @@ const (
 // that a worker remembers.
 const failedBits = 13
 
-// Params are the kernel's data for the game.
+// Params returns the kernel's data for the game.
 func Params() search.Params {
 	return search.Params{
 		Game:        gomoku.Name,

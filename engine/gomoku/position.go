@@ -129,7 +129,7 @@ func (a *position) Undo(m game.Move) {
 	a.field.take(at, a.toMove)
 }
 
-// counted is the verdict on a full board for the side that moved last. Only the
+// counted returns the verdict on a full board for the side that moved last. Only the
 // continuous rules count rows; under others it is a draw.
 func (a *position) counted(mover gomoku.Colour) verdict {
 	switch lead := a.rows[mover] - a.rows[mover.Other()]; {
@@ -183,7 +183,7 @@ func (a *position) Pass() { a.turn() }
 // Unpass implements search.Position.
 func (a *position) Unpass() { a.turn() }
 
-// Eval is the paper's evaluation, K1 times the rows of the side to move minus K2
+// Eval returns the paper's evaluation, K1 times the rows of the side to move minus K2
 // times the other side's, unless the next plies decide the game.
 func (a *position) Eval() search.Score {
 	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]

@@ -11,7 +11,7 @@ func (k *Kernel) HistoryTables() (all, owned int) {
 // LimitHistories sets how many history tables a kernel may keep.
 func (k *Kernel) LimitHistories(n int) { k.maxHistories = n }
 
-// HistoryBytes is the size of one history table, and what its slices take.
+// HistoryBytes returns the size of one history table, and what its slices take.
 func HistoryBytes(p Params) (planned, made int) {
 	h := newHistory(&p)
 	for side := range 2 {

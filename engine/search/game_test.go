@@ -8,7 +8,7 @@ import (
 	"sparring/engine/search/searchtest"
 )
 
-// keeping is a graph and parameters that keep large histories.
+// keeping returns a graph and parameters that keep large histories.
 func keeping(seed uint64) (*searchtest.Graph, search.Params) {
 	g := searchtest.NewGraph(seed)
 	return g, with(g.Params(), "IterativeDeepening", "PVS", "LMR", "History", "ContinuationHistory", "NoisyHistory", "CounterMoves", "KeepHistory")

@@ -50,7 +50,7 @@ func newHistory(p *Params) *history {
 	return h
 }
 
-// historyBytes is the size of one history.
+// historyBytes returns the size of one history.
 func historyBytes(p *Params) int {
 	width := max(p.HistorySize[p.ContinuationIndex], 1)
 	bytes := int(unsafe.Sizeof(history{}))
@@ -83,7 +83,7 @@ func (h *history) clear() {
 	}
 }
 
-// sumHistory is the mean of a move's two scores.
+// sumHistory returns the mean of a move's two scores.
 func sumHistory(t *[2][]int16, s *[2]uint16) int32 {
 	return (int32(t[0][s[0]]) + int32(t[1][s[1]])) / 2
 }
@@ -138,7 +138,7 @@ func (w *worker) moveHistory(ply int) (r moveHistory) {
 	return r
 }
 
-// score is a move's history score, the mean of those in the tables in use.
+// score returns a move's history score, the mean of those in the tables in use.
 func (r *moveHistory) score(e *ScoredMove) (sum int32) {
 	if r.main[0] != nil {
 		sum = (int32(r.main[0][e.HistoryIndex[0]]) + int32(r.main[1][e.HistoryIndex[1]])) / 2
@@ -242,7 +242,7 @@ func (w *worker) correctEval(eval Score, node *Node, ply int) Score {
 	return min(max(eval, -MaxEval), MaxEval)
 }
 
-// correctionEntries are the correction-history entries of a node, by its
+// correctionEntries returns the correction-history entries of a node, by its
 // CorrectionKey and by the last move.
 func (w *worker) correctionEntries(node *Node, ply int) (c [2]*int16) {
 	if node.CorrectionKey != 0 {

@@ -46,10 +46,10 @@ func New(params Params, table *Table) *Kernel {
 	return k
 }
 
-// Params are the game's parameters.
+// Params returns the game's parameters.
 func (k *Kernel) Params() *Params { return &k.params }
 
-// takeStack is an unused stack, or a new one.
+// takeStack returns an unused stack, or a new one.
 func (k *Kernel) takeStack() *stack {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -61,7 +61,7 @@ func (k *Kernel) takeStack() *stack {
 	return new(stack)
 }
 
-// lendHistories are a game's histories for n workers.
+// lendHistories returns a game's histories for n workers.
 func (k *Kernel) lendHistories(g *Game, n int) []*history {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,7 +75,7 @@ func (k *Kernel) lendHistories(g *Game, n int) []*history {
 	return g.histories[:n]
 }
 
-// takeHistory is an empty history: an unused one, a new one, or, where there
+// takeHistory returns an empty history: an unused one, a new one, or, where there
 // are enough, one of the game that has been idle for longest. The caller holds
 // k.mu.
 func (k *Kernel) takeHistory() *history {

@@ -110,14 +110,14 @@ const (
 	FromExternal = "external" // an engine that is not ours
 )
 
-// WinProb is the probability of winning that a score stands for, draws counted
+// WinProb returns the probability of winning that a score stands for, draws counted
 // half.
 func (p *Params) WinProb(s Score) float64 {
 	win, draw, _ := p.WDL(s)
 	return win + draw/2
 }
 
-// WDL are the probabilities of win, draw and loss that a score stands for.
+// WDL returns the probabilities of win, draw and loss that a score stands for.
 func (p *Params) WDL(s Score) (win, draw, loss float64) {
 	switch {
 	case s >= RepBound:
@@ -141,7 +141,7 @@ type WDLModel struct {
 	Scale float64 `json:"scale"`
 }
 
-// Probabilities are those of win, draw and loss at a score.
+// Probabilities returns those of win, draw and loss at a score.
 func (o WDLModel) Probabilities(score float64) (win, draw, loss float64) {
 	winProb := func(score float64) float64 { return 1 / (1 + math.Exp((o.Edge-score)/o.Scale)) }
 	win, loss = winProb(score), winProb(-score)

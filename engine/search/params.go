@@ -103,7 +103,7 @@ type LMRParams struct{ Base, Slope, History, PV, CutNode, NotImproving, Killer, 
 // defaultLMR is 0.5 + ln(d)*ln(n)/2.2.
 var defaultLMR = LMRParams{Base: 512, Slope: 224, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024}
 
-// base is the reduction by depth and move number, in 1024ths. It takes integers
+// base returns the reduction by depth and move number, in 1024ths. It takes integers
 // only, because node counts must be the same on every machine, and floating
 // point may not be.
 func (r LMRParams) base(depth, n int) int {
@@ -191,7 +191,7 @@ func (s *Switches) needEval() bool {
 	return s.CorrectionHistory || s.Razoring || s.ReverseFutility || s.NullMove || s.ProbCut || s.LMP || s.Futility || s.LMR
 }
 
-// SwitchNames are the names that Set takes.
+// SwitchNames returns the names that Set takes.
 func SwitchNames() (names []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Switches]()) {
 		names = append(names, f.Name)
@@ -213,7 +213,7 @@ func (s *Switches) Set(name string, on bool) error {
 	return fmt.Errorf("no heuristic %.40q (have %s)", name, strings.Join(SwitchNames(), ", "))
 }
 
-// numbers are the parameters that are numbers, by name: those of inner structs
+// numbers returns the parameters that are numbers, by name: those of inner structs
 // as "Margins.Futility". ContinuationIndex and WinScale are facts of the game
 // and not among them.
 func (p *Params) numbers() map[string]reflect.Value {
@@ -235,7 +235,7 @@ func (p *Params) numbers() map[string]reflect.Value {
 	return all
 }
 
-// NumberNames are the names that SetNumber takes.
+// NumberNames returns the names that SetNumber takes.
 func NumberNames() []string { return slices.Sorted(maps.Keys(new(Params).numbers())) }
 
 // SetNumber sets the parameter of that name, ignoring case, to n, which is not
@@ -253,7 +253,7 @@ func (p *Params) SetNumber(name string, n int) error {
 	return fmt.Errorf("no number %.40q (have %s)", name, strings.Join(suggestions(name), ", "))
 }
 
-// suggestions are the names that may have been meant. A group that the name is
+// suggestions returns the names that may have been meant. A group that the name is
 // not in is shortened to "Group.*".
 func suggestions(name string) (names []string) {
 	for _, known := range NumberNames() {

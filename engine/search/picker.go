@@ -45,7 +45,7 @@ func (p *picker) open(mode Mode, hash game.Move) {
 	*p = picker{buf: p.buf, cursor: Cursor{Mode: mode}, hash: hash}
 }
 
-// next is the next move, nil at the end. It is valid until the next call.
+// next returns the next move, nil at the end. It is valid until the next call.
 func (p *picker) next(pos Position) *ScoredMove {
 	if p.stage == pickHash {
 		p.stage = pickFirst

@@ -69,10 +69,10 @@ type Position interface {
 	// node without MayPass, nor twice without a Do in between.
 	Pass()
 	Unpass()
-	// Eval is the static evaluation, |Eval| <= MaxEval, a function of the
+	// Eval returns the static evaluation, |Eval| <= MaxEval, a function of the
 	// position alone. It is not called where the rules have ended the game.
 	Eval() Score
-	// Clone is an independent copy for another worker, at the same node.
+	// Clone returns an independent copy for another worker, at the same node.
 	Clone() Position
 }
 
@@ -180,7 +180,7 @@ type StaticExchanger interface {
 // next position before a move is made, so that its hash-table bucket is
 // fetched from memory meanwhile.
 type KeyPrefetcher interface {
-	// KeyAfter is the SearchKey that the position after m will most probably
+	// KeyAfter returns the SearchKey that the position after m will most probably
 	// have. A wrong guess costs only time.
 	KeyAfter(m game.Move) uint64
 }

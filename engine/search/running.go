@@ -109,10 +109,10 @@ func (s *Search) Resume() {
 	}
 }
 
-// elapsed is the time since Limits.From.
+// elapsed returns the time since Limits.From.
 func (s *Search) elapsed() time.Duration { return time.Since(s.limits.Load().From) }
 
-// thinkingTime is what counts against the soft limit: the time since the clock
+// thinkingTime returns what counts against the soft limit: the time since the clock
 // began to run, or with that spent pondering if that is more, because what was
 // found while pondering need not be found again.
 func (s *Search) thinkingTime() time.Duration {

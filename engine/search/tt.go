@@ -77,7 +77,7 @@ func NewTable(bytes int) *Table {
 	return t
 }
 
-// Bytes is the table's size.
+// Bytes returns the table's size.
 func (t *Table) Bytes() int { return len(t.buckets) * 64 }
 
 // Clear empties the table. No search may use it meanwhile.
@@ -86,7 +86,7 @@ func (t *Table) Clear() {
 	t.age.Store(0)
 }
 
-// Permille is the share of entries written by the latest search, in thousandths
+// Permille returns the share of entries written by the latest search, in thousandths
 // (hashfull), estimated from the first buckets.
 func (t *Table) Permille() int {
 	age, n := uint64(t.age.Load()%ageCycle), 0

@@ -195,7 +195,7 @@ func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 
 func (w *worker) closePicker() { w.top-- }
 
-// key is a node's key in the hash table.
+// key returns a node's key in the hash table.
 func (w *worker) key(n *Node) uint64 { return n.SearchKey ^ w.k.salt }
 
 // updatePV makes m and the principal variation after it that of ply.
@@ -205,7 +205,7 @@ func (w *worker) updatePV(ply int, m game.Move) {
 	l.pvLen = 1 + copy(l.pv[1:], below.pv[:below.pvLen])
 }
 
-// result is the result of a finished search.
+// result returns the result of a finished search.
 func (w *worker) result() Result {
 	w.flushNodes()
 	s := w.s
@@ -247,7 +247,7 @@ func (w *worker) result() Result {
 	return r
 }
 
-// ponderMove is the hash table's reply to m.
+// ponderMove returns the hash table's reply to m.
 func (w *worker) ponderMove(m game.Move) game.Move {
 	w.pos.Enter()
 	if _, ok := w.pos.Find(m); !ok {

@@ -31,7 +31,7 @@ func (m Move) rank() int {
 	return 1000 - m.Distance
 }
 
-// Moves are the legal moves of a board, the best first. It plays on the board and
+// Moves returns the legal moves of a board, the best first. It plays on the board and
 // takes the moves back.
 func (t *Tables) Moves(b *rules.Board) []Move {
 	var list []Move
@@ -48,7 +48,7 @@ func (t *Tables) Moves(b *rules.Board) []Move {
 	return list
 }
 
-// Line is the best play from a won or lost position, at most so many plies: the
+// Line returns the best play from a won or lost position, at most so many plies: the
 // winner takes the shortest way, the loser the longest. It is empty for other
 // positions and ends early if a table is missing. It plays on the board and takes
 // the moves back.

@@ -48,7 +48,7 @@ var ErrFile = errors.New("unusable table file")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// fileName is the path of a set's table.
+// fileName returns the path of a set's table.
 func fileName(dir string, s Set) string { return filepath.Join(dir, s.String()+suffix) }
 
 // write writes a solved set to its file. The file appears complete or not at all.
@@ -221,7 +221,7 @@ func (t *file) load(decoder *zstd.Decoder) (*solved, error) {
 
 func (t *file) close() error { return t.f.Close() }
 
-// newDecoder is a decoder for blocks; any number of goroutines may use it.
+// newDecoder returns a decoder for blocks; any number of goroutines may use it.
 func newDecoder() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(blockSize))
 }

@@ -73,7 +73,7 @@ func init() {
 // middle is the file that mirroring does not move.
 const middle = rules.Files / 2
 
-// reachable are the squares that a piece can reach, in order.
+// reachable returns the squares that a piece can reach, in order.
 func reachable(p rules.Piece) places {
 	var all rules.Bits
 	todo := homes[p.Kind()]
@@ -112,7 +112,7 @@ func reachable(p rules.Piece) places {
 // squares are the squares of a set's men, in the order of its layout.
 type squares [maxMen]rules.Square
 
-// reflected is the squares with left and right exchanged.
+// reflected returns the squares with left and right exchanged.
 func (at squares) reflected() squares {
 	for i := range at {
 		at[i] = at[i].Mirror()
@@ -141,7 +141,7 @@ type group struct {
 // maxSize bounds the positions of a set: solving takes eight bytes for each.
 const maxSize = 1 << 28
 
-// newLayout is the layout of a canonical set. The error is for a set that is too
+// newLayout returns the layout of a canonical set. The error is for a set that is too
 // large to solve.
 func newLayout(s Set) (*layout, error) {
 	if s.Men() > maxMen {
@@ -184,7 +184,7 @@ func (l *layout) even(i int) bool {
 	return k[0].File() == middle && k[1].File() == middle
 }
 
-// way is the number of a group's squares; ok is false when one is impossible
+// way returns the number of a group's squares; ok is false when one is impossible
 // or two are the same.
 func (g *group) way(at []rules.Square) (way int, ok bool) {
 	if g.n == 1 {
@@ -237,7 +237,7 @@ func (g *group) place(way int, at []rules.Square) {
 	}
 }
 
-// number is the number of a position, mirrored if necessary. It is -1 if a man
+// number returns the number of a position, mirrored if necessary. It is -1 if a man
 // stands on a square that it can't reach in a game.
 func (l *layout) number(at *squares) int {
 	if pairAt[at[0]][at[1]] < 0 {

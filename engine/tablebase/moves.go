@@ -38,7 +38,7 @@ func (p *placement) attacked(c rules.Color, king rules.Square, occupied, taken r
 		rules.PawnSources(them, king).Meets(of(rules.Pawn))
 }
 
-// targets are the squares that man i may move to, before its king is checked.
+// targets returns the squares that man i may move to, before its king is checked.
 func (p *placement) targets(i int) rules.Bits {
 	piece, from := p.piece[i], p.at[i]
 	t := rules.Attacks(piece, from, p.occupied)
@@ -48,7 +48,7 @@ func (p *placement) targets(i int) rules.Bits {
 	return t.Without(p.own[piece.Color()])
 }
 
-// sources are the squares that man i may have come from by a quiet move.
+// sources returns the squares that man i may have come from by a quiet move.
 func (p *placement) sources(i int) rules.Bits {
 	piece, to := p.piece[i], p.at[i]
 	var from rules.Bits

@@ -13,7 +13,7 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// thinker is our engine with tables.
+// thinker returns our engine with tables.
 func thinker(t *testing.T, tables xiangqi.Tables) engine.Game {
 	t.Helper()
 	e, err := engine.New("xiangqi", engine.Options{HashBytes: 1 << 20, Tables: tables})

@@ -84,7 +84,7 @@ func checkPosition(t *testing.T, tables *Tables, l *layout, side rules.Color, n 
 	}
 }
 
-// fen is the text of a position; false if two men share a square.
+// fen returns the text of a position; false if two men share a square.
 func fen(l *layout, at *squares, side rules.Color) (string, bool) {
 	var on [rules.Squares]rules.Piece
 	for i, p := range l.piece {
@@ -108,7 +108,7 @@ func fen(l *layout, at *squares, side rules.Color) (string, bool) {
 	return fmt.Sprintf("%s %s", strings.Join(rows, "/"), [...]string{"w", "b"}[side]), true
 }
 
-// exchanged is a FEN with Red and Black exchanged.
+// exchanged returns a FEN with Red and Black exchanged.
 func exchanged(text string) string {
 	men, side, _ := strings.Cut(text, " ")
 	rows := strings.Split(men, "/")

@@ -22,7 +22,7 @@ const Usual = 4
 // order is the order of the men of a side in a set's name, after the king.
 var order = [...]rules.Kind{rules.Rook, rules.Cannon, rules.Horse, rules.Pawn, rules.Advisor, rules.Elephant}
 
-// most is the number of men of a kind that a side has at the start of the game.
+// most returns the number of men of a kind that a side has at the start of the game.
 func most(k rules.Kind) int {
 	switch k {
 	case rules.King:
@@ -84,7 +84,7 @@ func pieceOf(letter byte) rules.Piece {
 	return rules.NoPiece
 }
 
-// SetOf is the set of a board's men.
+// SetOf returns the set of a board's men.
 func SetOf(b *rules.Board) Set {
 	var s Set
 	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
@@ -96,13 +96,13 @@ func SetOf(b *rules.Board) Set {
 	return s
 }
 
-// Count is the number of a piece in the set.
+// Count returns the number of a piece in the set.
 func (s Set) Count(p rules.Piece) int { return int(s >> (4 * p) & 15) }
 
 func (s Set) with(p rules.Piece) Set    { return s + 1<<(4*p) }
 func (s Set) without(p rules.Piece) Set { return s - 1<<(4*p) }
 
-// Men is the number of men, kings included.
+// Men returns the number of men, kings included.
 func (s Set) Men() (n int) {
 	for p := range rules.Piece(rules.Pieces) {
 		n += s.Count(p)
@@ -110,10 +110,10 @@ func (s Set) Men() (n int) {
 	return n
 }
 
-// flip is the set with the colours exchanged.
+// flip returns the set with the colours exchanged.
 func (s Set) flip() Set { return s<<32 | s>>32 }
 
-// Canonical is the set whose table has this one's positions: the one of the two
+// Canonical returns the set whose table has this one's positions: the one of the two
 // colourings in which Red has more rooks or, if equal, more cannons, and so on in
 // the order of a name. Flipped reports whether it exchanges the colours.
 func (s Set) Canonical() (c Set, flipped bool) {
@@ -130,7 +130,7 @@ func (s Set) Canonical() (c Set, flipped bool) {
 	return s, false
 }
 
-// String is the set's name.
+// String returns the set's name.
 func (s Set) String() string {
 	var t strings.Builder
 	for _, p := range s.pieces() {
@@ -139,7 +139,7 @@ func (s Set) String() string {
 	return t.String()
 }
 
-// pieces are the pieces of the set, in the order of its name.
+// pieces returns the pieces of the set, in the order of its name.
 func (s Set) pieces() (list []rules.Piece) {
 	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
 		list = append(list, rules.MakePiece(c, rules.King))
@@ -152,7 +152,7 @@ func (s Set) pieces() (list []rules.Piece) {
 	return list
 }
 
-// Needs are the canonical sets that captures lead to, directly or not.
+// Needs returns the canonical sets that captures lead to, directly or not.
 func (s Set) Needs() []Set {
 	var list []Set
 	seen := map[Set]bool{}
@@ -173,7 +173,7 @@ func (s Set) Needs() []Set {
 	return list
 }
 
-// UpTo are all canonical sets of at most that many men, smaller ones first.
+// UpTo returns all canonical sets of at most that many men, smaller ones first.
 func UpTo(men int) []Set {
 	bare := Set(0).with(rules.MakePiece(rules.Red, rules.King)).with(rules.MakePiece(rules.Black, rules.King))
 	list := []Set{bare}

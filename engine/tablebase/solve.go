@@ -194,7 +194,7 @@ func (w *work) tell(positions int) {
 	}
 }
 
-// first is the initial cell of a position, by its captures alone.
+// first returns the initial cell of a position, by its captures alone.
 func (s *solver) first(p *placement, side rules.Color) cell {
 	moves, delay, value := 0, -1, drawn
 	for i, piece := range s.piece {
@@ -230,7 +230,7 @@ func (s *solver) first(p *placement, side rules.Color) cell {
 	return cell(value) | cell(moves)<<countShift | cell(max(delay, 0))<<delayShift
 }
 
-// afterCapture is the value, for the other side, of the position after man i
+// afterCapture returns the value, for the other side, of the position after man i
 // captures on the square.
 func (s *solver) afterCapture(p *placement, i int, to rules.Square) int {
 	taken := 0

@@ -138,11 +138,11 @@ func (t *Tables) Close() error {
 	return errors.Join(errs...)
 }
 
-// Men is the largest number of men of any table, kings included; 0 without
+// Men returns the largest number of men of any table, kings included; 0 without
 // tables.
 func (t *Tables) Men() int { return int(t.men.Load()) }
 
-// Probe is the distance of a position in plies: odd if the side to move wins,
+// Probe returns the distance of a position in plies: odd if the side to move wins,
 // even if it loses, Drawn if neither can force a mate. Ok is false if no table
 // has the position.
 func (t *Tables) Probe(b *rules.Board) (distance int, ok bool) {
@@ -198,7 +198,7 @@ func (t *Tables) look(b *rules.Board, set Set, flipped bool) (distance int, err 
 // errBeyond is for positions that no game leads to, so that no table has them.
 var errBeyond = fmt.Errorf("%w has the position: a man stands where no game can bring it", ErrMissing)
 
-// missing is the error for a set without a usable table.
+// missing returns the error for a set without a usable table.
 func (t *Tables) missing(s Set) error {
 	if _, err := newLayout(s); err != nil {
 		return fmt.Errorf("%w: %w", ErrMissing, err)
@@ -206,7 +206,7 @@ func (t *Tables) missing(s Set) error {
 	return fmt.Errorf("%w of %s in %s (sparring tablebase build %s makes it)", ErrMissing, s, t.dir, s)
 }
 
-// men are the squares of a board's men, in the order of the layout.
+// men returns the squares of a board's men, in the order of the layout.
 func (l *layout) men(b *rules.Board, flipped bool) (at squares) {
 	var last rules.Piece
 	var of rules.Bits
@@ -224,7 +224,7 @@ func (l *layout) men(b *rules.Board, flipped bool) (at squares) {
 	return at
 }
 
-// value is the byte of a table at an offset.
+// value returns the byte of a table at an offset.
 func (t *Tables) value(table *table, at int) (byte, error) {
 	slot := &table.cached[at/blockSize]
 	if block := slot.Load(); block != nil {
@@ -257,7 +257,7 @@ func (t *Tables) Stats(s Set) ([2]Stats, error) {
 	return [2]Stats{red, black}, nil
 }
 
-// Bytes is the size of a set's file, 0 if there is none.
+// Bytes returns the size of a set's file, 0 if there is none.
 func (t *Tables) Bytes(s Set) int64 {
 	s, _ = s.Canonical()
 	if table := (*t.sets.Load())[s]; table != nil {

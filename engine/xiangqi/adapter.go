@@ -5,7 +5,7 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// Adapter is the game's row.
+// Adapter returns the game's row.
 func Adapter() adapter.Adapter {
 	return adapter.Adapter{
 		Game:        rules.Name,

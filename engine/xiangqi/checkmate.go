@@ -135,7 +135,7 @@ func (a *attacker) undecided() bool {
 	return node.Over || node.NoTable
 }
 
-// listChecks are the checks of the side to move, those with the fewest replies
+// listChecks returns the checks of the side to move, those with the fewest replies
 // first.
 func (a *attacker) listChecks(list []checkingMove) []checkingMove {
 	b := a.board

@@ -114,7 +114,7 @@ type accumulator struct {
 	material [2]materialIndex
 }
 
-// middlegame is the weight of the middle game in the phase, from 0 to phaseFull.
+// middlegame returns the weight of the middle game in the phase, from 0 to phaseFull.
 func (s *accumulator) middlegame() int32 { return min(s.phase, phaseFull) }
 
 func (s *accumulator) put(e *evaluation, p rules.Piece, at rules.Square) {
@@ -153,7 +153,7 @@ type sideInfo struct {
 	reach           [3]rules.Bits // squares that horses, rooks and cannons may move to, in this order
 }
 
-// Eval is the static evaluation. Its terms began as the five of paper 003,
+// Eval returns the static evaluation. Its terms began as the five of paper 003,
 // section 5, and the relations between pieces of paper 004, section 3.6; both
 // are kept as the papers have them in eval_xu2006.go and eval_relations.go.
 func (p *position) Eval() search.Score { return p.bounded(p.static()) }
@@ -164,14 +164,14 @@ func (p *position) bounded(eval int32) search.Score {
 	return p.tempered(max(-search.MaxEval, min(search.MaxEval, search.Score(eval))))
 }
 
-// static is the evaluation before bounds. Except for rounding it is linear in the
-// weights.
+// static returns the evaluation before bounds. Except for rounding it is linear in
+// the weights.
 func (p *position) static() int32 {
 	total, middle := p.phaseScores(), p.accumulator().middlegame()
 	return (total.mg*middle + total.eg*(phaseFull-middle)) / phaseFull
 }
 
-// phaseScores is the evaluation for the middle game and the endgame. A weight
+// phaseScores returns the evaluation for the middle game and the endgame. A weight
 // counts equally often in both.
 func (p *position) phaseScores() weight {
 	var red, black sideInfo

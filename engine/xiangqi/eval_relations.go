@@ -38,7 +38,7 @@ type relationTerms struct{ value, mobility, control, threats int32 }
 
 func (t relationTerms) sum() int32 { return t.value + t.mobility + t.control - t.threats }
 
-// relations is the evaluation for the side to move. That the side to move
+// relations returns the evaluation for the side to move. That the side to move
 // could take the king, where the paper returns the score of a lost game, never
 // happens: no legal move leaves it so.
 func relations(b *rules.Board) int32 {
@@ -49,7 +49,7 @@ func relations(b *rules.Board) int32 {
 // controllers are the pieces of a side that may move to a point.
 type controllers struct{ number, value int32 }
 
-// relate is the terms of both sides.
+// relate returns the terms of both sides.
 func relate(b *rules.Board) (t [2]relationTerms) {
 	var attacks [2]rules.Bits // guarded pieces included
 	var at [2][rules.Squares]controllers
@@ -78,7 +78,7 @@ func relate(b *rules.Board) (t [2]relationTerms) {
 	return t
 }
 
-// controls is which side controls a point, if any: the only one that may move
+// controls returns which side controls a point, if any: the only one that may move
 // there, else the one with more pieces that may, else the one with the cheaper
 // ones. The paper says that number and value decide, not how; who has the
 // cheaper pieces can afford the exchange.
@@ -92,7 +92,7 @@ func controls(red, black controllers) (c rules.Color, ok bool) {
 	return rules.Black, true
 }
 
-// threatLoss is what c's pieces lose for being attacked, by the set of what the
+// threatLoss returns what c's pieces lose for being attacked, by the set of what the
 // enemy attacks and c does not guard. As in the paper's example a guarded piece
 // is not threatened, whatever attacks it.
 func threatLoss(b *rules.Board, c rules.Color, unguarded rules.Bits) (sum int32) {

@@ -57,13 +57,13 @@ func (t fiveTerms) sum() int32 {
 	return t.material + t.squares + t.mobility + t.cooperation + t.kingSafety
 }
 
-// xu2006 is the evaluation for the side to move.
+// xu2006 returns the evaluation for the side to move.
 func xu2006(b *rules.Board) int32 {
 	own, other := xuTerms(b, b.Side()), xuTerms(b, b.Side().Other())
 	return own.sum() - other.sum()
 }
 
-// xuTerms are the terms of c's pieces.
+// xuTerms returns the terms of c's pieces.
 func xuTerms(b *rules.Board, c rules.Color) (t fiveTerms) {
 	for all := b.All(c); all.Any(); all = all.Rest() {
 		s := all.First()

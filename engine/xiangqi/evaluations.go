@@ -6,7 +6,7 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// evaluations are those of the papers that the engine began with, for
+// evaluations returns those of the papers that the engine began with, for
 // comparison with its own. docs/papers.md says how strong they are. What their
 // scores mean was fitted to the searches of 400 games of each against itself, at
 // 3,000 and 2,000 nodes a move, where the score was within 1,200.
@@ -30,10 +30,10 @@ func evaluatedBy(evaluate func(*rules.Board) int32) func(search.Position) search
 	return func(p search.Position) search.Position { return evaluated{p.(*position), evaluate} }
 }
 
-// Eval is the static evaluation.
+// Eval returns the static evaluation.
 func (p evaluated) Eval() search.Score { return p.bounded(p.evaluate(p.board)) }
 
-// Clone is an independent copy for another worker.
+// Clone returns an independent copy for another worker.
 func (p evaluated) Clone() search.Position {
 	return evaluated{p.position.Clone().(*position), p.evaluate}
 }

@@ -148,7 +148,7 @@ func (p *position) scoredMove(m game.Move) search.ScoredMove {
 	return p.scoredQuiet(m)
 }
 
-// slots are the history slots: from-to and piece-to.
+// slots returns the history slots: from-to and piece-to.
 func slots(piece rules.Piece, from, to rules.Square) [2]uint16 {
 	return [2]uint16{uint16(from)*rules.Squares + uint16(to), uint16(piece)*rules.Squares + uint16(to)}
 }
@@ -162,7 +162,7 @@ func (p *position) scoredQuiet(m game.Move) search.ScoredMove {
 		Forcing: p.board.GivesCheck(m), HistoryIndex: slots(piece, from, to)}
 }
 
-// gained is what a piece's square table gains by a move.
+// gained returns what a piece's square table gains by a move.
 func (p *position) gained(piece rules.Piece, from, to rules.Square) int32 {
 	gain := p.eval.psqt[piece&15][to].mg - p.eval.psqt[piece&15][from].mg
 	if piece.Color() == rules.Black {

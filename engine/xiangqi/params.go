@@ -7,8 +7,8 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// Params are the kernel's parameters for the game. docs/search.md has the worth of
-// each heuristic. Numbers without an origin are from two screening experiments
+// Params returns the kernel's parameters for the game. docs/search.md has the worth
+// of each heuristic. Numbers without an origin are from two screening experiments
 // of 932 and 616 games at 10,000 nodes, in which each had one of two values at
 // random.
 func Params() search.Params {
@@ -37,7 +37,7 @@ func Params() search.Params {
 	}
 }
 
-// margins are the default margins for a WinScale of 200, a little less than half
+// margins returns the default margins for a WinScale of 200, a little less than half
 // a horse (estimate), except for three.
 func margins() search.Margins {
 	m := search.DefaultMargins(200)

@@ -46,7 +46,7 @@ func (p *position) SEE(m game.Move, threshold search.Score) bool {
 	return mover != b.Side()
 }
 
-// cheapestOf is the least valuable piece of a set.
+// cheapestOf returns the least valuable piece of a set.
 func (p *position) cheapestOf(set rules.Bits) (rules.Square, rules.Kind) {
 	if !set.Any() {
 		return rules.NoSquare, rules.NoKind

@@ -9,14 +9,14 @@ import (
 // Tables are endgame tables: the results of positions with few men if both sides
 // play best. Their methods may be called by several goroutines at once.
 type Tables interface {
-	// Men is the largest number of men, kings included, in any table.
+	// Men returns the largest number of men, kings included, in any table.
 	Men() int
-	// Probe is the number of plies to the end of the game: odd if the side to
+	// Probe returns the number of plies to the end of the game: odd if the side to
 	// move wins, even if it loses, negative if neither can force a mate. It
 	// ignores repetitions and the move limit. Ok is false if no table has the
 	// position.
 	Probe(b *rules.Board) (distance int, ok bool)
-	// Line is the best play from a won or lost position, at most so many plies.
+	// Line returns the best play from a won or lost position, at most so many plies.
 	Line(b *rules.Board, plies int) []game.Move
 }
 
@@ -110,7 +110,7 @@ func (p *position) probeNode(node *search.Node) {
 	}
 }
 
-// lookUp is the whole line to the end from the tables, for the root of a search.
+// lookUp returns the whole line to the end from the tables, for the root of a search.
 // Within the search Enter probes them.
 func (p *position) lookUp() (search.Proof, bool) {
 	if p.tables == nil {
@@ -127,7 +127,7 @@ func (p *position) lookUp() (search.Proof, bool) {
 // force. It is not 0, so that the better side still tries to win.
 const unforced = 16
 
-// tempered is an evaluation, reduced if the tables say that nobody can force a
+// tempered returns an evaluation, reduced if the tables say that nobody can force a
 // win.
 func (p *position) tempered(eval search.Score) search.Score {
 	if p.tables == nil || p.board.Occupied().Count() > p.tables.Men() {

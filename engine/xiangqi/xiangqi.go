@@ -42,7 +42,7 @@ func New(p game.Position) (search.Position, error) {
 	return a, nil
 }
 
-// accumulator are the sums of the current node.
+// accumulator returns the sums of the current node.
 func (p *position) accumulator() *accumulator { return &p.accumulators[len(p.accumulators)-1] }
 
 // Near the move limit a score depends on the number of plies left. From limitFar

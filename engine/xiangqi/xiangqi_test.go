@@ -54,7 +54,7 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// wander is a position up to 60 random plies away from one of places, each in
+// wander returns a position up to 60 random plies away from one of places, each in
 // its turn.
 func wander(t *testing.T, rng *rand.Rand, turn int) game.Position {
 	t.Helper()
@@ -259,7 +259,7 @@ func TestRookAgainstKing(t *testing.T) {
 	}
 }
 
-// kingsAndRook is a FEN: the kings by their place in the palace, the rook by
+// kingsAndRook returns a FEN: the kings by their place in the palace, the rook by
 // its square from the top left. Pieces on one square leave only one of them,
 // which makes the FEN wrong.
 func kingsAndRook(king, other, rook int) string {

@@ -96,7 +96,7 @@ func rulesFor(position string) (string, error) {
 
 func sizeName(cols, rows int) string { return fmt.Sprintf("%dx%d", cols, rows) }
 
-// newRules is the rule set of the board.
+// newRules returns the rule set of the board.
 func newRules(geo *geometry) *game.Rules {
 	size := sizeName(geo.cols, geo.rows)
 	r := &game.Rules{Name: Name + "/" + size, Game: Name}

@@ -53,7 +53,7 @@ func perftRows(t testing.TB) []perftRow {
 	return rows
 }
 
-// setup is the position that the text describes, under the rules it implies.
+// setup returns the position that the text describes, under the rules it implies.
 func setup(t testing.TB, text string) *Position {
 	t.Helper()
 	name, err := rulesFor(text)
@@ -126,7 +126,7 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// snapshot is all that a position shows.
+// snapshot returns all that a position shows.
 func snapshot(p *Position) string {
 	return fmt.Sprintf("%s %x %d %v\n%s", p, p.Key(), p.Ply(), p.Outcome(), p.Diagram())
 }

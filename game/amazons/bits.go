@@ -17,7 +17,7 @@ const maxSide = 16
 // Bits is a set of squares: square i is bit i of Lo, or bit i-64 of Hi.
 type Bits struct{ Lo, Hi uint64 }
 
-// Bit is the set of s alone.
+// Bit returns the set of s alone.
 func Bit(s Square) Bits {
 	if s < 64 {
 		return Bits{Lo: 1 << s}
@@ -37,22 +37,22 @@ func (b Bits) Has(s Square) bool {
 	return w>>(s&63)&1 != 0
 }
 
-// Count is the number of squares in the set.
+// Count returns the number of squares in the set.
 func (b Bits) Count() int { return bits.OnesCount64(b.Lo) + bits.OnesCount64(b.Hi) }
 
-// And is the intersection.
+// And returns the intersection.
 func (b Bits) And(c Bits) Bits { return Bits{b.Lo & c.Lo, b.Hi & c.Hi} }
 
-// Or is the union.
+// Or returns the union.
 func (b Bits) Or(c Bits) Bits { return Bits{b.Lo | c.Lo, b.Hi | c.Hi} }
 
-// Xor is the squares in exactly one of the sets.
+// Xor returns the squares in exactly one of the sets.
 func (b Bits) Xor(c Bits) Bits { return Bits{b.Lo ^ c.Lo, b.Hi ^ c.Hi} }
 
-// AndNot is the squares of b that are not in c.
+// AndNot returns the squares of b that are not in c.
 func (b Bits) AndNot(c Bits) Bits { return Bits{b.Lo &^ c.Lo, b.Hi &^ c.Hi} }
 
-// First is the lowest square of a set that is not empty.
+// First returns the lowest square of a set that is not empty.
 func (b Bits) First() Square {
 	if b.Lo != 0 {
 		return Square(bits.TrailingZeros64(b.Lo))
@@ -121,7 +121,7 @@ func (g *geometry) ground(free Bits) ground {
 	return ground{uint(g.cols), free, free.And(g.notFirst), free.And(g.notLast)}
 }
 
-// neighbours is the squares of the ground one king step from the set.
+// neighbours returns the squares of the ground one king step from the set.
 func (g *ground) neighbours(b Bits) Bits {
 	side := b.up(1).And(g.east).Or(b.down(1).And(g.west))
 	return side.Or(b.up(g.s).Or(b.down(g.s)).And(g.all)).
@@ -129,7 +129,7 @@ func (g *ground) neighbours(b Bits) Bits {
 		Or(b.up(g.s - 1).Or(b.down(g.s + 1)).And(g.west))
 }
 
-// reach is the squares of the ground one queen move from the set.
+// reach returns the squares of the ground one queen move from the set.
 func (g *ground) reach(b Bits) Bits {
 	var r Bits
 	for f := b.up(1).And(g.east); f.Lo|f.Hi != 0; f = f.up(1).And(g.east) {

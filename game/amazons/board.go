@@ -9,7 +9,7 @@ const (
 	squareMask = 1<<7 - 1
 )
 
-// NewMove is the move of the amazon on from to the square to, shooting at arrow.
+// NewMove returns the move of the amazon on from to the square to, shooting at arrow.
 func NewMove(from, to, arrow Square) game.Move {
 	return game.Move(from) | game.Move(to)<<toShift | game.Move(arrow)<<arrowShift
 }
@@ -43,46 +43,46 @@ type Board struct {
 	key     uint64
 }
 
-// Size is the number of columns and rows.
+// Size returns the number of columns and rows.
 func (b *Board) Size() (cols, rows int) { return b.geo.cols, b.geo.rows }
 
-// Turn is the side to move.
+// Turn returns the side to move.
 func (b *Board) Turn() game.Seat { return b.turn }
 
-// Key is the position's key, see the package comment.
+// Key returns the position's key, see the package comment.
 func (b *Board) Key() uint64 { return b.key }
 
-// Amazons is the squares of the amazons of s.
+// Amazons returns the squares of the amazons of s.
 func (b *Board) Amazons(s game.Seat) Bits { return b.amazons[s] }
 
-// Free is the squares that hold neither amazon nor arrow.
+// Free returns the squares that hold neither amazon nor arrow.
 func (b *Board) Free() Bits { return b.free }
 
-// Arrows is the squares that hold an arrow.
+// Arrows returns the squares that hold an arrow.
 func (b *Board) Arrows() Bits {
 	return b.geo.all.AndNot(b.free).AndNot(b.amazons[0]).AndNot(b.amazons[1])
 }
 
-// Reach is the free squares one queen move away from any of the squares in
+// Reach returns the free squares one queen move away from any of the squares in
 // from, which need not be free themselves.
 func (b *Board) Reach(from Bits) Bits {
 	g := b.geo.ground(b.free)
 	return g.reach(from)
 }
 
-// Neighbours is the free squares one king step away from any square in from.
+// Neighbours returns the free squares one king step away from any square in from.
 func (b *Board) Neighbours(from Bits) Bits {
 	g := b.geo.ground(b.free)
 	return g.neighbours(from)
 }
 
-// Around is the squares next to s, free or not.
+// Around returns the squares next to s, free or not.
 func (b *Board) Around(s Square) Bits {
 	g := b.geo.ground(b.geo.all)
 	return g.neighbours(Bit(s))
 }
 
-// Connected is the squares that king steps over squares of open can reach from
+// Connected returns the squares that king steps over squares of open can reach from
 // those of from, which need not be open themselves.
 func (b *Board) Connected(from, open Bits) Bits {
 	g := b.geo.ground(open)
@@ -95,7 +95,7 @@ func (b *Board) Connected(from, open Bits) Bits {
 	}
 }
 
-// Targets is the squares that the amazon on from can shoot at once it has moved
+// Targets returns the squares that the amazon on from can shoot at once it has moved
 // to to, its old square included.
 func (b *Board) Targets(from, to Square) Bits {
 	g := b.geo.ground(b.free.Or(Bit(from)))
@@ -162,7 +162,7 @@ func (b *Board) Pass() {
 	b.key ^= zobrist[zobristTurn]
 }
 
-// computeKey is the key from scratch.
+// computeKey returns the key from scratch.
 func (b *Board) computeKey() uint64 {
 	var key uint64
 	if b.turn == game.Second {

@@ -34,7 +34,7 @@ func formOf(n game.Notation) form {
 	return form{"", "/", ""}
 }
 
-// name is a square's text, a1 at the bottom left.
+// name returns a square's text, a1 at the bottom left.
 func (g *geometry) name(s Square) string {
 	return string(rune('a'+int(s)%g.cols)) + strconv.Itoa(int(s)/g.cols+1)
 }

@@ -35,7 +35,7 @@ func (g *geometry) perft(own, other, free Bits, depth int) uint64 {
 	return n
 }
 
-// countMoves is the number of moves of the amazons in own, without looking at
+// countMoves returns the number of moves of the amazons in own, without looking at
 // single moves.
 //
 // An amazon that has moved from o to d can shoot over the squares that are free
@@ -65,7 +65,7 @@ func (g *geometry) countMoves(own, free Bits) uint64 {
 	return uint64(n)
 }
 
-// rays is the squares one queen move from the single square o, and the number
+// rays returns the squares one queen move from the single square o, and the number
 // of shots back to or past o that an amazon leaving o gains: along a ray of
 // length a with the ray of length b behind it, a*(1+b).
 func (g *ground) rays(o Bits) (reach Bits, back int) {
@@ -102,7 +102,7 @@ func (g *ground) rays(o Bits) (reach Bits, back int) {
 	return reach, back
 }
 
-// raySum is the number of queen moves from all squares in b together.
+// raySum returns the number of queen moves from all squares in b together.
 func (g *ground) raySum(b Bits) int {
 	n := 0
 	for f := b.up(1).And(g.east); f.Lo|f.Hi != 0; f = f.up(1).And(g.east) {

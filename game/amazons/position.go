@@ -14,13 +14,13 @@ type Position struct {
 	played []game.Move
 }
 
-// Board is a copy of the board, for engines.
+// Board returns a copy of the board, for engines.
 func (p *Position) Board() Board { return p.board }
 
-// Rules is the rule set.
+// Rules returns the rule set.
 func (p *Position) Rules() *game.Rules { return p.rules }
 
-// Turn is the seat to move.
+// Turn returns the seat to move.
 func (p *Position) Turn() game.Seat { return p.board.turn }
 
 // Legal appends the legal moves, ordered by from, to and arrow.
@@ -65,7 +65,7 @@ func (p *Position) Undo() {
 	p.played = p.played[:last]
 }
 
-// Outcome is a loss for the side to move if it has no move.
+// Outcome returns a loss for the side to move if it has no move.
 func (p *Position) Outcome() game.Outcome {
 	if p.board.CanMove() {
 		return game.Outcome{}
@@ -73,10 +73,10 @@ func (p *Position) Outcome() game.Outcome {
 	return game.Outcome{Result: game.WonBy(p.Turn().Other()), Reason: game.NoMoves}
 }
 
-// Key is the position's key, see the package comment.
+// Key returns the position's key, see the package comment.
 func (p *Position) Key() uint64 { return p.board.key }
 
-// Ply is the number of moves played.
+// Ply returns the number of moves played.
 func (p *Position) Ply() int { return len(p.played) }
 
 // Played appends the moves played.
@@ -85,7 +85,7 @@ func (p *Position) Played(buf []game.Move) []game.Move { return append(buf, p.pl
 // Perft counts leaves in bulk, see game.Perft.
 func (p *Position) Perft(depth int) uint64 { return p.board.Perft(depth) }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (p *Position) Clone() game.Position {
 	c := *p
 	c.played = slices.Clone(p.played)

@@ -13,7 +13,7 @@ func (p *Position) Symmetries() int {
 	return 4
 }
 
-// symmetric is the image of a square.
+// symmetric returns the image of a square.
 func (g *geometry) symmetric(s Square, symmetry int) Square {
 	col, row := int(s)%g.cols, int(s)/g.cols
 	if symmetry&1 != 0 {
@@ -28,7 +28,7 @@ func (g *geometry) symmetric(s Square, symmetry int) Square {
 	return Square(row*g.cols + col)
 }
 
-// SymmetricKey is the key of the position's image.
+// SymmetricKey returns the key of the position's image.
 func (p *Position) SymmetricKey(symmetry int) uint64 {
 	b := &p.board
 	if symmetry == 0 {
@@ -46,7 +46,7 @@ func (p *Position) SymmetricKey(symmetry int) uint64 {
 	return key
 }
 
-// SymmetricMove is the move with the images of its three squares.
+// SymmetricMove returns the move with the images of its three squares.
 func (p *Position) SymmetricMove(symmetry int, m game.Move) game.Move {
 	from, to, arrow := Squares(m)
 	g := p.board.geo

@@ -101,7 +101,7 @@ func expandRow(row string) (cells string, at int, why string) {
 	return out.String(), 0, ""
 }
 
-// cell is the letter of a square: Q, q, * or '.'.
+// cell returns the letter of a square: Q, q, * or '.'.
 func (b *Board) cell(s Square) byte {
 	switch {
 	case b.free.Has(s):
@@ -114,7 +114,7 @@ func (b *Board) cell(s Square) byte {
 	return '*'
 }
 
-// String is the position text.
+// String returns the position text.
 func (p *Position) String() string {
 	b := &p.board
 	var out strings.Builder

@@ -45,7 +45,7 @@ func Kinds() []Kind {
 	return list
 }
 
-// Example is the text of a clock of this kind.
+// Example returns the text of a clock of this kind.
 func (k Kind) Example() string { return examples[k] }
 
 // Forms lists an example of every kind, for help and error texts.
@@ -161,7 +161,7 @@ func text(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Milliseconds())/1000, 'f', -1, 64)
 }
 
-// String is the form that Parse reads.
+// String returns the form that Parse reads.
 func (s Spec) String() string {
 	switch s.Kind {
 	case Unlimited:
@@ -227,7 +227,7 @@ type Turn struct {
 	Used time.Duration // of the current period
 }
 
-// Start is a seat's clock before its first move.
+// Start returns a seat's clock before its first move.
 func (s Spec) Start() State {
 	return State{Left: s.Initial, Periods: s.Periods}
 }
@@ -252,7 +252,7 @@ func (s Spec) Advance(t Turn, d time.Duration) Turn {
 	return t
 }
 
-// Remaining is how long the turn may go on before the flag falls, below zero
+// Remaining returns how long the turn may go on before the flag falls, below zero
 // where it has fallen; ok is false where no flag ever falls.
 func (s Spec) Remaining(t Turn) (d time.Duration, ok bool) {
 	traits := s.Traits()
@@ -263,7 +263,7 @@ func (s Spec) Remaining(t Turn) (d time.Duration, ok bool) {
 	return t.Left + time.Duration(periods)*traits.Period - t.Used, traits.Limited
 }
 
-// Finish is the clock after the move that ends the turn; ok is false when the
+// Finish returns the clock after the move that ends the turn; ok is false when the
 // flag fell first, and nothing is left then.
 func (s Spec) Finish(t Turn) (after State, ok bool) {
 	if d, limited := s.Remaining(t); limited && d < 0 {
@@ -278,7 +278,7 @@ func (s Spec) Budget(st State) (d time.Duration, ok bool) {
 	return s.Remaining(Turn{State: st})
 }
 
-// Charge is the clock after a move that took used; ok is false when the flag
+// Charge returns the clock after a move that took used; ok is false when the flag
 // fell first, and nothing is left then.
 func (s Spec) Charge(st State, used time.Duration) (after State, ok bool) {
 	return s.Finish(s.Advance(Turn{State: st}, max(used, 0)))
@@ -296,7 +296,7 @@ const (
 	Correspondence Speed = "correspondence" // unlimited
 )
 
-// Expected is the time that one seat is expected to have for a game, counted
+// Expected returns the time that one seat is expected to have for a game, counted
 // as the established servers do: initial time plus 40 times what a move adds.
 // Ok is false where no flag ever falls.
 func (s Spec) Expected() (d time.Duration, ok bool) {

@@ -24,10 +24,10 @@ const (
 	White
 )
 
-// Other is the opposite colour.
+// Other returns the opposite colour.
 func (c Colour) Other() Colour { return c ^ 1 }
 
-// String is "black" or "white".
+// String returns "black" or "white".
 func (c Colour) String() string {
 	if c == Black {
 		return "black"
@@ -125,7 +125,7 @@ func (g *Geometry) Column(p Point) int { return int(p) % g.Size }
 // RowOf counts from 0 at the bottom.
 func (g *Geometry) RowOf(p Point) int { return int(p) / g.Size }
 
-// Point is the point at a column and row, counted from 0 at the bottom left, or
+// Point returns the point at a column and row, counted from 0 at the bottom left, or
 // NoPoint off the board.
 func (g *Geometry) Point(column, row int) Point {
 	if column < 0 || row < 0 || column >= g.Size || row >= g.Size {
@@ -134,7 +134,7 @@ func (g *Geometry) Point(column, row int) Point {
 	return Point(row*g.Size + column)
 }
 
-// Step is the difference between neighbouring points in the direction.
+// Step returns the difference between neighbouring points in the direction.
 func (g *Geometry) Step(d Direction) int { return g.step[d] }
 
 // Board holds the stones as four sets of lines, two bits a cell, so that a shift
@@ -146,19 +146,19 @@ type Board struct {
 	lines  [Directions][maxLines]uint64
 }
 
-// NewBoard is an empty board; size must be within MinSize and MaxSize.
+// NewBoard returns an empty board; size must be within MinSize and MaxSize.
 func NewBoard(size int) Board {
 	g := geometries[size]()
 	return Board{Geometry: g, lines: g.blank}
 }
 
-// Stones is the number of stones on the board.
+// Stones returns the number of stones on the board.
 func (b *Board) Stones() int { return b.stones }
 
 // Full reports whether no empty point is left.
 func (b *Board) Full() bool { return b.stones == b.Points }
 
-// At is the colour of the stone at p; ok is false if there is none, or a dead
+// At returns the colour of the stone at p; ok is false if there is none, or a dead
 // one.
 func (b *Board) At(p Point) (c Colour, ok bool) {
 	cell := b.cell(p)
@@ -234,7 +234,7 @@ func (b *Board) row(p Point, d Direction, c Colour) []Point {
 	return row
 }
 
-// Window is the five cells before p along d, p itself and the five after it,
+// Window returns the five cells before p along d, p itself and the five after it,
 // two bits each from the lowest; [Table.Shape] reads it. The bits beyond these 22
 // and the two of p have no meaning.
 func (b *Board) Window(p Point, d Direction) uint32 {
@@ -242,7 +242,7 @@ func (b *Board) Window(p Point, d Direction) uint32 {
 	return uint32(line >> ((shift - 2*reach) & 63))
 }
 
-// LineThrough is the line through p along d, two bits a cell (0 empty, 1 black,
+// LineThrough returns the line through p along d, two bits a cell (0 empty, 1 black,
 // 2 white, 3 border or dead stone), and the place of p's two bits in it. At
 // least five border cells stand before the first and behind the last cell, so
 // that the window of a cell is the line shifted by its place less 10.
@@ -251,7 +251,7 @@ func (b *Board) LineThrough(p Point, d Direction) (line uint64, shift uint) {
 	return b.lines[d][at.line], uint(at.shift)
 }
 
-// room is the number of cells of the line along d before p and after it.
+// room returns the number of cells of the line along d before p and after it.
 func (g *Geometry) room(p Point, d Direction) (before, after int) {
 	col, row := g.Column(p), g.RowOf(p)
 	last := g.Size - 1

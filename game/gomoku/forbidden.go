@@ -110,7 +110,7 @@ var exactFive = TableOf(ExactFive)
 // Renju. It changes the board while it works and restores it.
 func (b *Board) Forbidden(p Point) bool { return b.verdict(p).forbidden() }
 
-// ForbiddenSet is the set of points forbidden to Black, bit p&63 of word p>>6
+// ForbiddenSet returns the set of points forbidden to Black, bit p&63 of word p>>6
 // for point p.
 func (b *Board) ForbiddenSet() (set [(MaxPoints + 63) / 64]uint64) {
 	sums := b.tallyAll()
@@ -126,9 +126,9 @@ func (b *Board) ForbiddenSet() (set [(MaxPoints + 63) / 64]uint64) {
 	return set
 }
 
-// tallyAll is the tally of every point. It goes along the lines instead of around
-// the points, so that each line is read once and lines with fewer than two black
-// stones, which contribute nothing, are skipped.
+// tallyAll returns the tally of every point. It goes along the lines instead of
+// around the points, so that each line is read once and lines with fewer than two
+// black stones, which contribute nothing, are skipped.
 func (b *Board) tallyAll() (sums [MaxPoints]uint16) {
 	const low = 0x5555555555555555 // the low bits of all cells
 	for d := range b.lines {

@@ -59,7 +59,7 @@ type Set struct {
 	Opening Opening
 }
 
-// Name is the full name, as in [game.Rules].
+// Name returns the full name, as in [game.Rules].
 func (s Set) Name() string {
 	text := fmt.Sprintf("%s/%s-%d", Name, s.variant.name, s.Size)
 	if s.Opening.Name != "" {
@@ -121,7 +121,7 @@ func rulesNamed(text string) (*game.Rules, error) {
 	return set.rules(), nil
 }
 
-// rules are the rule set as all games have it.
+// rules returns the rule set as all games have it.
 func (set Set) rules() *game.Rules {
 	r := &game.Rules{Name: set.Name(), Game: Name}
 	r.New = func(position string) (game.Position, error) {

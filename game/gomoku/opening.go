@@ -22,10 +22,10 @@ const (
 // MostFifths bounds the number of fifth moves that a procedure may ask for.
 const MostFifths = 12
 
-// Offer is the move that offers p as the fifth.
+// Offer returns the move that offers p as the fifth.
 func Offer(p Point) game.Move { return offerMove + game.Move(p) }
 
-// OfferPoint is the point that a move offers; ok is false for other moves.
+// OfferPoint returns the point that a move offers; ok is false for other moves.
 func (g *Geometry) OfferPoint(m game.Move) (p Point, ok bool) {
 	if m < offerMove || m >= offerMove+game.Move(g.Points) {
 		return NoPoint, false
@@ -33,10 +33,10 @@ func (g *Geometry) OfferPoint(m game.Move) (p Point, ok bool) {
 	return Point(m - offerMove), true
 }
 
-// Fifths is the move that asks for n fifth moves.
+// Fifths returns the move that asks for n fifth moves.
 func Fifths(n int) game.Move { return fifthsMove + game.Move(n) }
 
-// FifthsNumber is the n of a move made by Fifths; ok is false for other moves.
+// FifthsNumber returns the n of a move made by Fifths; ok is false for other moves.
 func FifthsNumber(m game.Move) (n int, ok bool) {
 	n = int(m) - int(fifthsMove)
 	return n, n >= 1 && n <= MostFifths
@@ -240,7 +240,7 @@ func (p *Position) enter(next int) {
 	}
 }
 
-// current is the current step, nil in the usual play.
+// current returns the current step, nil in the usual play.
 func (p *Position) current() *step {
 	if p.opening.step >= len(p.set.Opening.steps) {
 		return nil
@@ -248,7 +248,7 @@ func (p *Position) current() *step {
 	return &p.set.Opening.steps[p.opening.step]
 }
 
-// Step is the kind of the current step of the opening procedure. Ok is false in
+// Step returns the kind of the current step of the opening procedure. Ok is false in
 // the usual play, where turns alternate.
 func (p *Position) Step() (kind StepKind, ok bool) {
 	s := p.current()
@@ -264,7 +264,7 @@ func (p *Position) ChoiceAhead() bool {
 	return slices.ContainsFunc(rest, func(s step) bool { return s.kind == ChooseStep })
 }
 
-// Offers is the fifth moves offered so far, and the number to offer.
+// Offers returns the fifth moves offered so far, and the number to offer.
 func (p *Position) Offers() (offers []Point, of int) {
 	return slices.Clone(p.opening.offers), p.opening.fifths
 }
@@ -301,7 +301,7 @@ func (p *Position) openingMoves(s *step, buf []game.Move) []game.Move {
 	return buf
 }
 
-// FromCentre is the distance in king's steps from the middle point.
+// FromCentre returns the distance in king's steps from the middle point.
 func (g *Geometry) FromCentre(p Point) int {
 	middle := g.Size / 2
 	return max(g.Column(p)-middle, middle-g.Column(p), g.RowOf(p)-middle, middle-g.RowOf(p))
@@ -431,7 +431,7 @@ const (
 	keyOffer   = 1000
 )
 
-// openingKey is what the procedure adds to the key.
+// openingKey returns what the procedure adds to the key.
 func (p *Position) openingKey() (key uint64) {
 	if p.black != game.First {
 		key ^= game.Zobrist(keySeed, keySwapped)

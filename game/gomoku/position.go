@@ -17,13 +17,13 @@ const (
 	keyDead  = 2000 // + the point
 )
 
-// StoneKey is what a stone of colour c at p contributes to a position's key.
+// StoneKey returns what a stone of colour c at p contributes to a position's key.
 func StoneKey(p Point, c Colour) uint64 { return stoneKeys[c][p] }
 
-// DeadKey is what a dead stone at p contributes.
+// DeadKey returns what a dead stone at p contributes.
 func DeadKey(p Point) uint64 { return game.Zobrist(keySeed, keyDead+uint64(p)) }
 
-// RowsKey is what n scored rows of a colour contribute: 0 for none.
+// RowsKey returns what n scored rows of a colour contribute: 0 for none.
 func RowsKey(c Colour, n int) uint64 {
 	if n == 0 {
 		return 0
@@ -44,11 +44,11 @@ var stoneKeys = func() (keys [2][MaxPoints]uint64) {
 	return keys
 }()
 
-// StoneMove is the move that puts a stone at p.
+// StoneMove returns the move that puts a stone at p.
 func StoneMove(p Point) game.Move { return game.Move(p) + 1 }
 
-// MovePoint is the point of a move that puts a stone. Ok is false for other moves,
-// and for numbers that are not a move on this board.
+// MovePoint returns the point of a move that puts a stone. Ok is false for other
+// moves, and for numbers that are not a move on this board.
 func (g *Geometry) MovePoint(m game.Move) (p Point, ok bool) {
 	if m == game.NoMove || m > game.Move(g.Points) {
 		return NoPoint, false
@@ -154,7 +154,7 @@ func (p *Position) setOutcome() error {
 	return nil
 }
 
-// strongest is the strongest kind of row of a stone of colour c at the point,
+// strongest returns the strongest kind of row of a stone of colour c at the point,
 // whether the stone is on the board or not.
 func (p *Position) strongest(at Point, c Colour) (k Kind) {
 	table := TableOf(p.set.Line(c))
@@ -164,7 +164,7 @@ func (p *Position) strongest(at Point, c Colour) (k Kind) {
 	return k
 }
 
-// Seat is the seat that holds a colour.
+// Seat returns the seat that holds a colour.
 func (p *Position) Seat(c Colour) game.Seat {
 	if c == Black {
 		return p.black
@@ -176,23 +176,23 @@ func (p *Position) wonBy(c Colour, why game.Reason) game.Outcome {
 	return game.Outcome{Result: game.WonBy(p.Seat(c)), Reason: why}
 }
 
-// Rules is the rule set that the game is played under.
+// Rules returns the rule set that the game is played under.
 func (p *Position) Rules() *game.Rules { return p.rules }
 
-// Set is the rule set, by its parts.
+// Set returns the rule set, by its parts.
 func (p *Position) Set() Set { return p.set }
 
-// Board is a copy of the board.
+// Board returns a copy of the board.
 func (p *Position) Board() Board { return p.board }
 
-// Rows is the number of rows of a colour that have scored under the continuous
+// Rows returns the number of rows of a colour that have scored under the continuous
 // rules.
 func (p *Position) Rows(c Colour) int { return p.rows[c] }
 
-// ToMove is the colour of the next stone.
+// ToMove returns the colour of the next stone.
 func (p *Position) ToMove() Colour { return p.toMove }
 
-// Turn is the seat that acts next.
+// Turn returns the seat that acts next.
 func (p *Position) Turn() game.Seat {
 	if p.current() != nil {
 		return p.opening.actor
@@ -200,7 +200,7 @@ func (p *Position) Turn() game.Seat {
 	return p.Seat(p.toMove)
 }
 
-// Plain is a position with the same board and side to move, without an opening
+// Plain returns a position with the same board and side to move, without an opening
 // procedure and with Black in the first seat.
 func (p *Position) Plain() *Position {
 	set := p.set
@@ -305,7 +305,7 @@ func (p *Position) score(at Point, c Colour) {
 	p.rows[c]++
 }
 
-// full is the outcome of a full board: the scores decide, if there are any.
+// full returns the outcome of a full board: the scores decide, if there are any.
 func (p *Position) full() game.Outcome {
 	switch black, white := p.rows[Black], p.rows[White]; {
 	case black > white:
@@ -329,10 +329,10 @@ func (p *Position) Undo() {
 	}
 }
 
-// Outcome is the outcome of the game so far.
+// Outcome returns the outcome of the game so far.
 func (p *Position) Outcome() game.Outcome { return p.outcome }
 
-// Key is the Zobrist key of the package documentation's formula.
+// Key returns the Zobrist key of the package documentation's formula.
 func (p *Position) Key() uint64 {
 	if p.set.Opening.Name == "" {
 		return p.key
@@ -411,7 +411,7 @@ func (p *Position) parseMove(text string) (game.Move, error) {
 	return StoneMove(at), nil
 }
 
-// String is the position's text form.
+// String returns the position's text form.
 func (p *Position) String() string { return p.board.text() + " " + p.toMove.String()[:1] + p.words() }
 
 // Diagram draws the board, x for Black and o for White. With Black to move in
@@ -428,7 +428,7 @@ func (p *Position) Diagram() string {
 	return p.board.diagram(marks)
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (p *Position) Clone() game.Position {
 	c := *p
 	c.played = slices.Clone(p.played)

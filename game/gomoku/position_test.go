@@ -120,7 +120,7 @@ func TestFiveEndsTheGame(t *testing.T) {
 	}
 }
 
-// quietRow is a row of a full board without any five: xxoo, shifted by two
+// quietRow returns a row of a full board without any five: xxoo, shifted by two
 // from row to row.
 func quietRow(size, row int) string {
 	var s strings.Builder

@@ -76,10 +76,10 @@ type Table struct {
 // border (Caro).
 const classBits = 7
 
-// Shape is the shape of a stone of colour c in the middle of the window.
+// Shape returns the shape of a stone of colour c in the middle of the window.
 func (t *Table) Shape(window uint32, c Colour) Shape { return t.shapes[t.index(window, c)] }
 
-// Kind is the shape's kind.
+// Kind returns the shape's kind.
 func (t *Table) Kind(window uint32, c Colour) Kind { return t.kinds[t.index(window, c)] }
 
 func (t *Table) index(window uint32, c Colour) uint {
@@ -94,7 +94,7 @@ var tables = func() (t [lineRules]func() *Table) {
 	return t
 }()
 
-// TableOf is the table of a line rule. It is made on first use.
+// TableOf returns the table of a line rule. It is made on first use.
 func TableOf(l Line) *Table { return tables[l]() }
 
 // A row is a window in the form that tables are made from: 11 cells, with own
@@ -104,7 +104,7 @@ type row struct{ own, empty, foe uint16 }
 
 const centre = 1 << reach
 
-// span is the part of a row that its shape depends on: the cells around the
+// span returns the part of a row that its shape depends on: the cells around the
 // centre up to the first obstacle on either side, and under the Caro rules the
 // kind of obstacle.
 func (r row) span(l Line) row {
@@ -119,7 +119,7 @@ func (r row) span(l Line) row {
 	return s
 }
 
-// length is the number of own stones side by side through the centre.
+// length returns the number of own stones side by side through the centre.
 func (r row) length() int {
 	right := bits.TrailingZeros16(^(r.own >> reach))
 	left := bits.LeadingZeros16(^(r.own << (15 - reach)))

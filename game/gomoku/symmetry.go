@@ -7,7 +7,7 @@ var _ game.Symmetric = (*Position)(nil)
 // symmetries is the number of symmetries of a square.
 const symmetries = 8
 
-// Symmetric is the image of a point under symmetry s, 0 to 7: bit 0 mirrors the
+// Symmetric returns the image of a point under symmetry s, 0 to 7: bit 0 mirrors the
 // columns, bit 1 the rows, bit 2 then exchanges the two.
 func (g *Geometry) Symmetric(p Point, s int) Point {
 	col, row, last := g.Column(p), g.RowOf(p), g.Size-1
@@ -32,7 +32,7 @@ func (p *Position) Symmetries() int {
 	return symmetries
 }
 
-// SymmetricKey is the key of the image of the plain position (see
+// SymmetricKey returns the key of the image of the plain position (see
 // [Position.Plain]).
 func (p *Position) SymmetricKey(symmetry int) uint64 {
 	if symmetry == 0 {
@@ -50,7 +50,7 @@ func (p *Position) SymmetricKey(symmetry int) uint64 {
 	return key
 }
 
-// SymmetricMove is the move with the image of the stone that it puts or offers.
+// SymmetricMove returns the move with the image of the stone that it puts or offers.
 // Other moves are unchanged.
 func (p *Position) SymmetricMove(symmetry int, m game.Move) game.Move {
 	if at, ok := p.board.MovePoint(m); ok {

@@ -81,7 +81,7 @@ func (b *Board) parseRow(row int, text string) error {
 	return nil
 }
 
-// text is the rows without the side to move.
+// text returns the rows without the side to move.
 func (b *Board) text() string {
 	var s strings.Builder
 	for row := b.Size - 1; row >= 0; row-- {
@@ -109,7 +109,7 @@ func (b *Board) text() string {
 	return s.String()
 }
 
-// mark is the letter of the contents of p.
+// mark returns the letter of the contents of p.
 func (b *Board) mark(p Point) byte { return ".xo#"[b.cell(p)] }
 
 // diagram draws the board; the marks, if any, replace the dots of empty points.
@@ -168,7 +168,7 @@ func (g *Geometry) ParsePoint(text string) (Point, error) {
 	return p, nil
 }
 
-// words are what follows the side to move in a position's text.
+// words returns what follows the side to move in a position's text.
 func (p *Position) words() string {
 	var s strings.Builder
 	if p.rows != [2]int{} {

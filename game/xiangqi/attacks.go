@@ -65,7 +65,7 @@ const fileBits = 1 | 1<<9 | 1<<18 | 1<<27 | 1<<36
 // partial products overlap, so nothing carries.
 const gather = 1 | 1<<8 | 1<<16 | 1<<24 | 1<<32
 
-// entries are the table entries of the square's rank and file. The function is
+// entries returns the table entries of the square's rank and file. The function is
 // short enough to be inlined.
 func (l *line) entries(occupied Bits) (rank, file uint32) {
 	onRank := (occupied.Lo&l.rankMask.Lo | occupied.Hi&l.rankMask.Hi) >> (l.shift & 63)
@@ -84,13 +84,13 @@ func (l *line) squares(rank, file uint32) Bits {
 	}
 }
 
-// RookAttacks are the squares that a rook on s attacks or defends.
+// RookAttacks returns the squares that a rook on s attacks or defends.
 func RookAttacks(s Square, occupied Bits) Bits {
 	l := &lines[s]
 	return l.squares(l.entries(occupied))
 }
 
-// CannonAttacks are the squares on which a cannon on s attacks or would attack
+// CannonAttacks returns the squares on which a cannon on s attacks or would attack
 // or defend a piece: those behind its screens, the first piece included.
 func CannonAttacks(s Square, occupied Bits) Bits {
 	l := &lines[s]
@@ -105,29 +105,29 @@ func LineAttacks(s Square, occupied Bits) (rook, cannon Bits) {
 	return l.squares(rank, file), l.squares(rank>>16, file>>16)
 }
 
-// HorseAttacks are the squares that a horse on s attacks or defends.
+// HorseAttacks returns the squares that a horse on s attacks or defends.
 func HorseAttacks(s Square, occupied Bits) Bits { return horseFrom[s].attacks(occupied) }
 
-// HorseSources are the squares from which a horse would attack s.
+// HorseSources returns the squares from which a horse would attack s.
 func HorseSources(s Square, occupied Bits) Bits { return horseTo[s].attacks(occupied) }
 
-// ElephantAttacks are the squares that an elephant on s attacks or defends;
+// ElephantAttacks returns the squares that an elephant on s attacks or defends;
 // the relation holds both ways.
 func ElephantAttacks(s Square, occupied Bits) Bits { return elephant[s].attacks(occupied) }
 
-// AdvisorAttacks are the squares that an adviser on s attacks or defends.
+// AdvisorAttacks returns the squares that an adviser on s attacks or defends.
 func AdvisorAttacks(s Square) Bits { return advisorSteps[s] }
 
-// KingAttacks are the steps of a king on s, without the flying general.
+// KingAttacks returns the steps of a king on s, without the flying general.
 func KingAttacks(s Square) Bits { return kingSteps[s] }
 
-// PawnAttacks are the squares that c's pawn on s attacks or defends.
+// PawnAttacks returns the squares that c's pawn on s attacks or defends.
 func PawnAttacks(c Color, s Square) Bits { return pawnSteps[c][s] }
 
-// PawnSources are the squares from which a pawn of c would attack s.
+// PawnSources returns the squares from which a pawn of c would attack s.
 func PawnSources(c Color, s Square) Bits { return pawnSources[c][s] }
 
-// Attacks are the squares on which the piece on s attacks or would attack or
+// Attacks returns the squares on which the piece on s attacks or would attack or
 // defend a piece. A cannon's quiet moves are not included.
 func Attacks(p Piece, s Square, occupied Bits) Bits {
 	switch p.Kind() {
@@ -149,11 +149,11 @@ func Attacks(p Piece, s Square, occupied Bits) Bits {
 	return Bits{}
 }
 
-// Between are the squares between two squares of one rank or file, and the
+// Between returns the squares between two squares of one rank or file, and the
 // empty set for any other two.
 func Between(a, b Square) Bits { return between[a][b] }
 
-// Palace is the palace of c.
+// Palace returns the palace of c.
 func Palace(c Color) Bits { return palaces[c] }
 
 func init() {
@@ -177,13 +177,13 @@ func init() {
 	}
 }
 
-// step is the square df files and dr ranks away; ok is false off the board.
+// step returns the square df files and dr ranks away; ok is false off the board.
 func step(s Square, df, dr int) (to Square, ok bool) {
 	f, r := s.File()+df, s.Rank()+dr
 	return MakeSquare(f, r), f >= 0 && f < Files && r >= 0 && r < Ranks
 }
 
-// lineEntry is what a slider at place i of a line of n reaches.
+// lineEntry returns what a slider at place i of a line of n reaches.
 func lineEntry(i, n int, occupied uint32) (entry uint32) {
 	for _, d := range [2]int{-1, 1} {
 		screens := 0

@@ -11,19 +11,19 @@ type Bits struct{ Lo, Hi uint64 }
 // half is the number of squares on one side of the river.
 const half = Squares / 2
 
-// Only is the set of one square.
+// Only returns the set of one square.
 func Only(s Square) Bits { return only[s] }
 
-// And is the intersection.
+// And returns the intersection.
 func (b Bits) And(o Bits) Bits { return Bits{b.Lo & o.Lo, b.Hi & o.Hi} }
 
-// Or is the union.
+// Or returns the union.
 func (b Bits) Or(o Bits) Bits { return Bits{b.Lo | o.Lo, b.Hi | o.Hi} }
 
-// Xor is the squares in exactly one of the sets.
+// Xor returns the squares in exactly one of the sets.
 func (b Bits) Xor(o Bits) Bits { return Bits{b.Lo ^ o.Lo, b.Hi ^ o.Hi} }
 
-// Without is the squares of b that are not in o.
+// Without returns the squares of b that are not in o.
 func (b Bits) Without(o Bits) Bits { return Bits{b.Lo &^ o.Lo, b.Hi &^ o.Hi} }
 
 // Any reports whether the set is not empty.
@@ -35,10 +35,10 @@ func (b Bits) Meets(o Bits) bool { return b.Lo&o.Lo|b.Hi&o.Hi != 0 }
 // Has reports whether s is in the set.
 func (b Bits) Has(s Square) bool { return b.Meets(only[s]) }
 
-// Count is the number of squares.
+// Count returns the number of squares.
 func (b Bits) Count() int { return bits.OnesCount64(b.Lo) + bits.OnesCount64(b.Hi) }
 
-// First is the lowest square of a set that is not empty.
+// First returns the lowest square of a set that is not empty.
 func (b Bits) First() Square {
 	if b.Lo != 0 {
 		return Square(bits.TrailingZeros64(b.Lo))
@@ -46,7 +46,7 @@ func (b Bits) First() Square {
 	return Square(half + bits.TrailingZeros64(b.Hi))
 }
 
-// Rest is the set without its First.
+// Rest returns the set without its First.
 func (b Bits) Rest() Bits {
 	if b.Lo != 0 {
 		return Bits{b.Lo & (b.Lo - 1), b.Hi}

@@ -57,41 +57,41 @@ type State struct {
 	pinned, hollow Bits
 }
 
-// allOf is the index in Board.of of all pieces of c.
+// allOf returns the index in Board.of of all pieces of c.
 func allOf(c Color) Piece { return Piece(c) << 3 }
 
-// Side is the colour to move.
+// Side returns the colour to move.
 func (b *Board) Side() Color { return b.side }
 
-// Key is the Zobrist key of the pieces and the side to move.
+// Key returns the Zobrist key of the pieces and the side to move.
 func (b *Board) Key() uint64 { return b.states[len(b.states)-1].Key }
 
-// State is the state of the current position. It is valid until the next Do.
+// State returns the state of the current position. It is valid until the next Do.
 func (b *Board) State() *State { return &b.states[len(b.states)-1] }
 
-// States are all states from the set-up position to this one. They are valid
+// States returns all states from the set-up position to this one. They are valid
 // until the next Do, and must not be changed.
 func (b *Board) States() []State { return b.states }
 
 // InCheck reports whether the side to move is in check.
 func (b *Board) InCheck() bool { return b.State().Checkers.Any() }
 
-// At is the piece on s.
+// At returns the piece on s.
 func (b *Board) At(s Square) Piece { return b.piece[s] }
 
-// Of is the squares of a piece.
+// Of returns the squares of a piece.
 func (b *Board) Of(p Piece) Bits { return b.of[p&15] }
 
-// All is the squares of c's pieces.
+// All returns the squares of c's pieces.
 func (b *Board) All(c Color) Bits { return b.of[allOf(c)] }
 
-// Occupied is the squares of all pieces.
+// Occupied returns the squares of all pieces.
 func (b *Board) Occupied() Bits { return b.of[allOf(Red)].Or(b.of[allOf(Black)]) }
 
-// King is the square of c's king.
+// King returns the square of c's king.
 func (b *Board) King(c Color) Square { return b.king[c&1] }
 
-// Clone is an independent copy that includes the states.
+// Clone returns an independent copy that includes the states.
 func (b *Board) Clone() *Board {
 	c := *b
 	// The capacity is enough for a search, so that Do seldom has to grow it.
@@ -113,7 +113,7 @@ func (b *Board) push() (last, next *State) {
 	return &b.states[n-1], &b.states[n]
 }
 
-// KeyAfter is the key of the position after a legal move.
+// KeyAfter returns the key of the position after a legal move.
 func (b *Board) KeyAfter(m game.Move) uint64 {
 	from, to := From(m), To(m)
 	p := b.piece[from] & 15
@@ -307,7 +307,7 @@ func (b *Board) exposes(m game.Move) bool {
 	return pawnSources[them][k].And(b.of[MakePiece(them, Pawn)]).Without(only[to]).Any()
 }
 
-// AttackersTo is the pieces of both colours, kings included, that could capture
+// AttackersTo returns the pieces of both colours, kings included, that could capture
 // on s if only the squares of occupied were occupied; other pieces are ignored.
 // The flying general is not an attack.
 func (b *Board) AttackersTo(s Square, occupied Bits) Bits {

@@ -88,7 +88,7 @@ func (r *rerun) where(a attacks, condition func(from, to Square) bool) attacks {
 	return a
 }
 
-// without are the pairs of a that o has not.
+// without returns the pairs of a that o has not.
 func (a attacks) without(o attacks) attacks {
 	for i := range a {
 		a[i] &^= o[i]
@@ -96,7 +96,7 @@ func (a attacks) without(o attacks) attacks {
 	return a
 }
 
-// prey are all that are attacked.
+// prey returns all that are attacked.
 func (a attacks) prey() (m men) {
 	for _, p := range a {
 		m |= p
@@ -104,7 +104,7 @@ func (a attacks) prey() (m men) {
 	return m
 }
 
-// threatsToKing are the pieces that attack c's king, the other king included.
+// threatsToKing returns the pieces that attack c's king, the other king included.
 func (b *Board) threatsToKing(c Color) Bits {
 	k, other := b.king[c], b.king[c.Other()]
 	occupied := b.Occupied()

@@ -24,7 +24,7 @@ func (b *Board) Checking() (c Checking) {
 	return c
 }
 
-// Targets are the squares on which a piece that comes from there gives check, or
+// Targets returns the squares on which a piece that comes from there gives check, or
 // may give it: where sure is false, ask GivesCheck.
 func (c *Checking) Targets(p Piece, from Square) (to Bits, sure bool) {
 	if c.unveil.Has(from) {

@@ -183,7 +183,7 @@ func (b *Board) start(quiet int) error {
 	return nil
 }
 
-// keyFromScratch is the key as the package documentation defines it.
+// keyFromScratch returns the key as the package documentation defines it.
 func (b *Board) keyFromScratch() (key uint64) {
 	for s, p := range b.piece {
 		if p != NoPiece {
@@ -196,7 +196,7 @@ func (b *Board) keyFromScratch() (key uint64) {
 	return key
 }
 
-// pieces is the first field of the FEN.
+// pieces returns the first field of the FEN.
 func (b *Board) pieces() string {
 	var t strings.Builder
 	for rank := Ranks - 1; rank >= 0; rank-- {
@@ -223,7 +223,7 @@ func (b *Board) pieces() string {
 	return t.String()
 }
 
-// fen is the whole FEN; moveNumber is that of the position.
+// fen returns the whole FEN; moveNumber is that of the position.
 func (b *Board) fen(moveNumber int) string {
 	side := "w"
 	if b.side == Black {

@@ -26,13 +26,13 @@ func (b *Board) Quiets(buf []game.Move) []game.Move {
 	return b.generate(buf, b.Empty())
 }
 
-// Empty is the squares without a piece.
+// Empty returns the squares without a piece.
 func (b *Board) Empty() Bits {
 	o := b.Occupied()
 	return Bits{(1<<half - 1) &^ o.Lo, (1<<half - 1) &^ o.Hi}
 }
 
-// Moves is the squares that the piece on s could enter by its way of moving
+// Moves returns the squares that the piece on s could enter by its way of moving
 // alone (pseudo-legal moves): those of enemies that it attacks, and empty ones.
 func (b *Board) Moves(s Square) Bits {
 	p := b.piece[s]
@@ -61,7 +61,7 @@ func (b *Board) IsLegal(m game.Move) bool {
 	return !b.exposes(m)
 }
 
-// evasions is the squares that a move must enter to end check. The king and the
+// evasions returns the squares that a move must enter to end check. The king and the
 // screen of a checking cannon are exceptions: they may leave for any square of
 // free. With several checkers, all checks must be ended.
 func (b *Board) evasions(checkers Bits) (targets, free Bits) {
@@ -85,7 +85,7 @@ func (b *Board) evasions(checkers Bits) (targets, free Bits) {
 	return targets, free
 }
 
-// reach is the squares of want that a piece of kind k on s can enter.
+// reach returns the squares of want that a piece of kind k on s can enter.
 func (b *Board) reach(k Kind, s Square, occupied, want Bits) Bits {
 	switch k {
 	case Advisor:
@@ -165,7 +165,7 @@ func (b *Board) Reaches(r *Reaches, want Bits) {
 	r.add(k, MakePiece(b.side, King), b.proven(k, kingSteps[k].And(want)))
 }
 
-// proven is those of the target squares on which the mover leaves its king safe.
+// proven returns those of the target squares on which the mover leaves its king safe.
 func (b *Board) proven(from Square, targets Bits) (safe Bits) {
 	for ; targets.Any(); targets = targets.Rest() {
 		if to := targets.First(); !b.exposes(MakeMove(from, to)) {
@@ -195,7 +195,7 @@ func appendMoves(buf []game.Move, from Square, targets Bits) []game.Move {
 	return buf
 }
 
-// CountLegal is the number of legal moves. Those that cannot expose a king are
+// CountLegal returns the number of legal moves. Those that cannot expose a king are
 // counted in bulk.
 func (b *Board) CountLegal() (n int) {
 	st := b.State()

@@ -98,7 +98,7 @@ func squares(b Bits) (s []Square) {
 	return s
 }
 
-// subsets are all sets of at most n of the squares.
+// subsets returns all sets of at most n of the squares.
 func subsets(s []Square, n int) [][]Square {
 	if len(s) == 0 || n == 0 {
 		return [][]Square{nil}

@@ -242,7 +242,7 @@ func preset(m *mailbox, captures bool, buf []game.Move) []game.Move {
 	return buf
 }
 
-// bitboards is the product's way, without its care for the king.
+// bitboards returns the product's way, without its care for the king.
 func bitboards(b *Board, captures bool, buf []game.Move) []game.Move {
 	occupied, want := b.Occupied(), b.All(b.side.Other())
 	if !captures {

@@ -149,7 +149,7 @@ func ownFile(c Color, s Square) int {
 	return s.File() + 1
 }
 
-// going is the second half of a move's text: direction and number.
+// going returns the second half of a move's text: direction and number.
 func (b *Board) going(m game.Move) (direction byte, number int) {
 	from, to, piece := From(m), To(m), b.At(From(m))
 	steps := to.Rank() - from.Rank()
@@ -169,7 +169,7 @@ func (b *Board) going(m game.Move) (direction byte, number int) {
 	return direction, number
 }
 
-// wxf is how a move may be written in WXF notation, the official way first.
+// wxf returns how a move may be written in WXF notation, the official way first.
 func (b *Board) wxf(m game.Move) []string {
 	piece, t := b.At(From(m)), b.tandem(From(m))
 	direction, number := b.going(m)
@@ -201,7 +201,7 @@ func (b *Board) wxf(m game.Move) []string {
 	return heads
 }
 
-// fileMark is the second character for pawns in tandems on two files.
+// fileMark returns the second character for pawns in tandems on two files.
 func fileMark(t tandem, digit byte) byte {
 	switch {
 	case t.place == 0:
@@ -212,7 +212,7 @@ func fileMark(t tandem, digit byte) byte {
 	return digit
 }
 
-// pawnMark are the first two characters for pawns in a tandem on one file: of
+// pawnMark returns the first two characters for pawns in a tandem on one file: of
 // four or more the outer two are ++ and --, the inner as of three or two.
 func pawnMark(t tandem, letter, digit byte) (first, second byte) {
 	if t.count >= 4 {
@@ -236,7 +236,7 @@ var (
 	directions = map[byte]string{'+': "进", '-': "退", '=': "平"}
 )
 
-// chinese is how a move may be written in Chinese, the usual way first.
+// chinese returns how a move may be written in Chinese, the usual way first.
 func (b *Board) chinese(m game.Move) []string {
 	piece, t := b.At(From(m)), b.tandem(From(m))
 	direction, number := b.going(m)

@@ -121,7 +121,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// randomPosition is a position from a random game, or one with pieces strewn
+// randomPosition returns a position from a random game, or one with pieces strewn
 // about, many of a kind on a file.
 func randomPosition(t testing.TB, rng *rand.Rand) *Position {
 	if rng.IntN(2) == 0 {

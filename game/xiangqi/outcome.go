@@ -5,7 +5,7 @@ import "sparring/game"
 // Occurrences is how often a position must occur for the rules to end the game.
 const Occurrences = 3
 
-// Outcome is the outcome of the game whose states the board holds.
+// Outcome returns the outcome of the game whose states the board holds.
 func (r *Rules) Outcome(b *Board) game.Outcome {
 	if !b.AnyLegal() {
 		winner := game.WonBy(b.side.Other().Seat())
@@ -45,7 +45,7 @@ func (b *Board) Insufficient() bool {
 	return !b.of[MakePiece(owner.Other(), Elephant)].Any()
 }
 
-// Recurrence is how many plies ago the position last occurred (n = 1), occurred
+// Recurrence returns how many plies ago the position last occurred (n = 1), occurred
 // for the second to last time (n = 2), and so on; 0 if it did not, since the
 // last capture or pass.
 func (b *Board) Recurrence(n int) (span int) {
@@ -68,7 +68,7 @@ func (b *Board) Recurrence(n int) (span int) {
 	return 0
 }
 
-// JudgeRepetition is the outcome if the last span plies, which led from a
+// JudgeRepetition returns the outcome if the last span plies, which led from a
 // position back to itself without a capture or a pass, are repeated until the
 // rules end the game. It takes them back and plays them again, which leaves the
 // board as it was.

@@ -19,23 +19,23 @@ type Position struct {
 
 var _ game.Position = (*Position)(nil)
 
-// Board is the position's board, with the whole game in its states. Clone it
+// Board returns the position's board, with the whole game in its states. Clone it
 // before making moves on it.
 func (p *Position) Board() *Board { return p.board }
 
-// RuleSet is the rule set, with what an engine needs of it.
+// RuleSet returns the rule set, with what an engine needs of it.
 func (p *Position) RuleSet() *Rules { return p.rules }
 
-// Rules is the rule set that the game is played under.
+// Rules returns the rule set that the game is played under.
 func (p *Position) Rules() *game.Rules { return &p.rules.game }
 
-// Turn is the seat that moves next; First is Red.
+// Turn returns the seat that moves next; First is Red.
 func (p *Position) Turn() game.Seat { return p.board.side.Seat() }
 
-// Outcome is the outcome of the game so far.
+// Outcome returns the outcome of the game so far.
 func (p *Position) Outcome() game.Outcome { return p.outcome }
 
-// Key is the Zobrist key of the pieces and the side to move, as the package
+// Key returns the Zobrist key of the pieces and the side to move, as the package
 // documentation defines it.
 func (p *Position) Key() uint64 { return p.board.Key() }
 
@@ -103,7 +103,7 @@ func (p *Position) PlayOn() {
 // do not end a line.
 func (p *Position) Perft(depth int) uint64 { return p.board.Clone().Perft(depth) }
 
-// String is the FEN.
+// String returns the FEN.
 func (p *Position) String() string {
 	plies := p.Ply()
 	if p.firstSide == Black {
@@ -130,7 +130,7 @@ func (p *Position) Diagram() string {
 	return t.String()
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (p *Position) Clone() game.Position {
 	c := *p
 	c.board = p.board.Clone()

@@ -11,13 +11,13 @@ const (
 	Black
 )
 
-// Other is the opposite colour.
+// Other returns the opposite colour.
 func (c Color) Other() Color { return c ^ 1 }
 
-// Seat is the seat that plays the colour.
+// Seat returns the seat that plays the colour.
 func (c Color) Seat() game.Seat { return game.Seat(c) }
 
-// String is "red" or "black".
+// String returns "red" or "black".
 func (c Color) String() string {
 	if c == Red {
 		return "red"
@@ -41,7 +41,7 @@ const (
 	Kinds = iota // the number of kinds, NoKind included
 )
 
-// String is the English name of the kind.
+// String returns the English name of the kind.
 func (k Kind) String() string {
 	return [...]string{"nothing", "king", "advisor", "elephant", "horse", "rook", "cannon", "pawn"}[k&7]
 }
@@ -55,19 +55,19 @@ const NoPiece Piece = 0
 // Pieces is the size of an array that is indexed by Piece.
 const Pieces = 16
 
-// MakePiece is the piece of that colour and kind.
+// MakePiece returns the piece of that colour and kind.
 func MakePiece(c Color, k Kind) Piece { return Piece(c)<<3 | Piece(k) }
 
-// Kind is the kind of the piece.
+// Kind returns the kind of the piece.
 func (p Piece) Kind() Kind { return Kind(p & 7) }
 
-// Color is the colour of the piece. It is meaningless for NoPiece.
+// Color returns the colour of the piece. It is meaningless for NoPiece.
 func (p Piece) Color() Color { return Color(p >> 3) }
 
 // letters are the FEN letters of the pieces as this package writes them.
 const letters = ".KABNRCP.kabnrcp"
 
-// String is the FEN letter of the piece, upper case for Red; "." for none.
+// String returns the FEN letter of the piece, upper case for Red; "." for none.
 func (p Piece) String() string { return letters[p&15 : p&15+1] }
 
 // Square is a point of the board: rank*9 + file, rank 0 is Red's back rank,
@@ -83,7 +83,7 @@ const (
 	NoSquare Square = Squares
 )
 
-// MakeSquare is the square at file (0 to 8) and rank (0 to 9).
+// MakeSquare returns the square at file (0 to 8) and rank (0 to 9).
 func MakeSquare(file, rank int) Square { return Square(rank*Files + file) }
 
 // File is 0 at Red's left hand.
@@ -92,13 +92,13 @@ func (s Square) File() int { return int(s % Files) }
 // Rank is 0 at Red's side.
 func (s Square) Rank() int { return int(s / Files) }
 
-// Flip is the square with the ranks reversed.
+// Flip returns the square with the ranks reversed.
 func (s Square) Flip() Square { return Square(Squares-Files) - s + 2*(s%Files) }
 
-// Mirror is the square with the files reversed.
+// Mirror returns the square with the files reversed.
 func (s Square) Mirror() Square { return s + Files - 1 - 2*(s%Files) }
 
-// String is the file's letter and the rank's digit: "a0" to "i9".
+// String returns the file's letter and the rank's digit: "a0" to "i9".
 func (s Square) String() string {
 	if s >= Squares {
 		return "-"
@@ -106,14 +106,14 @@ func (s Square) String() string {
 	return string([]byte{'a' + byte(s%Files), '0' + byte(s/Files)})
 }
 
-// MakeMove is the move from one square to another, legal or not: 7 bits of
+// MakeMove returns the move from one square to another, legal or not: 7 bits of
 // origin below 7 bits of target.
 func MakeMove(from, to Square) game.Move { return game.Move(from) | game.Move(to)<<7 }
 
-// From is the square that a move leaves. Any 32 bits give a value below 128.
+// From returns the square that a move leaves. Any 32 bits give a value below 128.
 func From(m game.Move) Square { return Square(m & 127) }
 
-// To is the square that a move enters. Any 32 bits give a value below 128.
+// To returns the square that a move enters. Any 32 bits give a value below 128.
 func To(m game.Move) Square { return Square(m >> 7 & 127) }
 
 // wellFormed reports whether the bits name two different squares.

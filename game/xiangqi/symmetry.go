@@ -7,7 +7,8 @@ var _ game.Symmetric = (*Position)(nil)
 // Symmetries is 2: the identity, and the files reversed.
 func (p *Position) Symmetries() int { return 2 }
 
-// SymmetricKey is the key of the position or, for symmetry 1, of its mirror image.
+// SymmetricKey returns the key of the position or, for symmetry 1, of its mirror
+// image.
 func (p *Position) SymmetricKey(symmetry int) uint64 {
 	if symmetry == 0 {
 		return p.Key()
@@ -23,7 +24,7 @@ func (p *Position) SymmetricKey(symmetry int) uint64 {
 	return key
 }
 
-// SymmetricMove is the move or, for symmetry 1, its mirror image.
+// SymmetricMove returns the move or, for symmetry 1, its mirror image.
 func (p *Position) SymmetricMove(symmetry int, m game.Move) game.Move {
 	if symmetry == 0 {
 		return m

@@ -119,10 +119,10 @@ type Rules struct {
 	game     game.Rules
 }
 
-// Name is the full name of the rule set.
+// Name returns the full name of the rule set.
 func (r *Rules) Name() string { return r.game.Name }
 
-// Limit is the number of plies without a capture after which the game is
+// Limit returns the number of plies without a capture after which the game is
 // drawn; 0 is none.
 func (r *Rules) Limit() int { return r.limit }
 

@@ -49,7 +49,7 @@ func Run(w io.Writer) (signature uint64, err error) {
 	return signature, err
 }
 
-// suite is the adapter of a game, with the positions.
+// suite returns the adapter of a game, with the positions.
 func suite(gameName string) (adapter.Adapter, error) {
 	a, err := engine.Adapter(gameName)
 	if err == nil {

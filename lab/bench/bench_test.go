@@ -47,7 +47,7 @@ func TestNothingToMeasure(t *testing.T) {
 	}
 }
 
-// suites are the games that bench searches.
+// suites returns the games that bench searches.
 func suites(b *testing.B) (all []adapter.Adapter) {
 	for _, g := range catalog.Games() {
 		s, err := suite(g.Name)
@@ -126,7 +126,7 @@ func BenchmarkThreads(b *testing.B) {
 	}
 }
 
-// withLater are a game's positions, and those three plies later.
+// withLater returns a game's positions, and those three plies later.
 func withLater(s adapter.Adapter) (all []game.Position, err error) {
 	e, err := engine.New(s.Game, engine.Options{HashBytes: hashBytes})
 	if err != nil {

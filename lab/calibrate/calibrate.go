@@ -53,7 +53,7 @@ type Diff struct {
 	Error Number `json:"error"`
 }
 
-// String is "+120 ± 30".
+// String returns "+120 ± 30".
 func (d Diff) String() string {
 	if math.IsInf(float64(d.Elo), 0) || math.IsNaN(float64(d.Elo)) {
 		return "beyond measure"

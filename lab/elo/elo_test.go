@@ -150,7 +150,7 @@ func TestErrorRates(t *testing.T) {
 	}
 }
 
-// game is the half points of a game between players elo apart, a third drawn.
+// game returns the half points of a game between players elo apart, a third drawn.
 func game(rng *rand.Rand, elo float64) int {
 	const drawn = 1.0 / 3
 	switch x := rng.Float64(); {

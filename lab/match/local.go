@@ -255,7 +255,7 @@ func share(chance float64) float64 {
 	return min(max(chance, 0), 1)
 }
 
-// line is a principal variation as text, as far as it is legal.
+// line returns a principal variation as text, as far as it is legal.
 func (s *localGame) line(pv []game.Move) (texts []string) {
 	played := 0
 	for _, m := range pv {

@@ -19,7 +19,7 @@ import (
 	"sparring/record"
 )
 
-// essence is what a game is but for its times.
+// essence returns what a game is but for its times.
 func essence(g *Game) string {
 	var b strings.Builder
 	fmt.Fprint(&b, g.Match.Pair, g.Match.Leg, g.Match.Opening, g.Match.Players, g.Position, g.Result, g.Reason)

@@ -147,7 +147,7 @@ func failing(err error) script {
 	}
 }
 
-// planOf is a match of scripts, by the names of the players.
+// planOf returns a match of scripts, by the names of the players.
 func planOf(t *testing.T, limit string, players map[string]script, names ...string) Plan {
 	t.Helper()
 	l, err := ParseLimit(limit)
@@ -182,7 +182,7 @@ func run(t *testing.T, p Plan) (*Standing, []*Game) {
 	return s, games
 }
 
-// enginePlan is a match of our own engine with players "nodes=N" on a game's
+// enginePlan returns a match of our own engine with players "nodes=N" on a game's
 // usual start or made openings.
 func enginePlan(t *testing.T, rules string, names ...string) Plan {
 	t.Helper()

@@ -152,7 +152,7 @@ func (w *worker) try(ctx context.Context, b match.Bout, id protocol.GameID) (g *
 	return w.result(b, rec), fresh, nil
 }
 
-// noGame is the error for a game that came to nothing.
+// noGame returns the error for a game that came to nothing.
 func noGame(why game.Reason) error {
 	switch why {
 	case protocol.ReasonDeclined:
@@ -215,7 +215,7 @@ func (w *worker) await(ctx context.Context, id protocol.GameID) (*protocol.Event
 	}
 }
 
-// lastEvent is the last entry of the game's log, nil where there is none.
+// lastEvent returns the last entry of the game's log, nil where there is none.
 func (w *worker) lastEvent(ctx context.Context, id protocol.GameID) (*protocol.Event, error) {
 	data, err := w.last(ctx, w.subjects.Log(id))
 	if err != nil || data == nil {
@@ -228,7 +228,7 @@ func (w *worker) lastEvent(ctx context.Context, id protocol.GameID) (*protocol.E
 	return &e, nil
 }
 
-// record is the platform's record of a game whose log says that there is one.
+// record returns the platform's record of a game whose log says that there is one.
 func (w *worker) record(ctx context.Context, id protocol.GameID) (*record.Record, error) {
 	for {
 		data, err := w.last(ctx, w.subjects.Record(w.terms.Game, id))
@@ -244,7 +244,7 @@ func (w *worker) record(ctx context.Context, id protocol.GameID) (*record.Record
 	}
 }
 
-// last is the last message of a subject, nil where there is none.
+// last returns the last message of a subject, nil where there is none.
 func (w *worker) last(ctx context.Context, subject string) (data []byte, err error) {
 	err = w.ask(ctx, func(ctx context.Context) error {
 		name, err := w.js.StreamNameBySubject(ctx, subject)
@@ -292,7 +292,7 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// result is the platform's record as a game of the match.
+// result returns the platform's record as a game of the match.
 func (w *worker) result(b match.Bout, rec *record.Record) *match.Game {
 	g := &match.Game{Record: *rec, Match: match.Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
 	g.Event = match.Event

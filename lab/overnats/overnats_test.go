@@ -33,7 +33,7 @@ type stage struct {
 	posted []protocol.Challenge
 }
 
-// challenges are those that were posted so far.
+// challenges returns those that were posted so far.
 func (s *stage) challenges() []protocol.Challenge {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *stage) publish(subject string, b []byte) {
 	}
 }
 
-// plan is a match of one pair.
+// plan returns a match of one pair.
 func (s *stage) plan(players ...string) match.Plan {
 	return match.Plan{
 		Terms: match.Terms{V: match.FileVersion, ID: match.NewID(), Game: "amazons", Rules: "amazons/6x6", Players: players, Kind: match.RoundRobin,

@@ -64,7 +64,7 @@ const (
 	gomokuSize  = 15
 )
 
-// Rules is the rule set that the platform plays.
+// Rules returns the rule set that the platform plays.
 func (g Game) Rules() string {
 	switch g {
 	case Amazons:
@@ -340,7 +340,7 @@ func (d *Decoder) squares(source, target string) (string, error) {
 	return source + target, nil
 }
 
-// Response is the line that answers a turn with one of our moves; "" is no move.
+// Response returns the line that answers a turn with one of our moves; "" is no move.
 // The error wraps ErrSyntax if the text is not a move of the game.
 func (t Turn) Response(move string) (string, error) {
 	bad := func() (string, error) {

@@ -104,7 +104,7 @@ func (x *checker) newGame() error {
 	return err
 }
 
-// program is the process that is checked, ready for a search.
+// program returns the process that is checked, ready for a search.
 func (x *checker) program() (*program, error) {
 	if err := x.game.Ready(); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (x *checker) unflushed() bool {
 // untimedMove is the limit of a move for a protocol that sends no times.
 const untimedMove = time.Minute
 
-// short are the limits of a short search.
+// short returns the limits of a short search.
 func (x *checker) short() search.Limits {
 	if protocols[x.engine.spec.Dialect].untimed {
 		return search.Limits{Hard: untimedMove}
@@ -199,7 +199,7 @@ func (x *checker) search(p game.Position, l search.Limits) search.Result {
 	return r
 }
 
-// failed is the finding of a check that ended by a fault. A fault of a kind seen
+// failed returns the finding of a check that ended by a fault. A fault of a kind seen
 // before is not counted again.
 func (x *checker) failed(check string, err error) Finding {
 	fault, ok := errors.AsType[*engine.Fault](err)

@@ -100,7 +100,7 @@ func (r *running) waitForCore() bool {
 	return true
 }
 
-// stopSignal is the search's stop channel until the stop has been handled.
+// stopSignal returns the search's stop channel until the stop has been handled.
 func (c *conversation) stopSignal() <-chan struct{} {
 	if c.phase == stopping {
 		return nil

@@ -30,9 +30,9 @@ type dialect interface {
 	alternateInfinite() bool
 	// unknownLine reports whether a line does not belong to the protocol.
 	unknownLine(line string) bool
-	// stopCommand is the line that makes it answer at once; "" if there is none.
+	// stopCommand returns the line that makes it answer at once; "" if there is none.
 	stopCommand() string
-	// quitCommand is the line that ends the program.
+	// quitCommand returns the line that ends the program.
 	quitCommand() string
 }
 

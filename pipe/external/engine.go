@@ -94,7 +94,7 @@ func (e *Engine) within(l search.Limits) search.Limits {
 	return l
 }
 
-// pause is the time after a move in which nothing is sent.
+// pause returns the time after a move in which nothing is sent.
 func (e *Engine) pause() time.Duration {
 	return cmp.Or(e.spec.Pause, protocols[e.spec.Dialect].pause)
 }
@@ -172,7 +172,7 @@ func (e *Engine) launch() (*program, error) {
 	return p, nil
 }
 
-// asStart is a fault that came before a program was ready: whatever it was, the
+// asStart returns a fault that came before a program was ready: whatever it was, the
 // program could not be started.
 func asStart(err error) error {
 	if f, ok := errors.AsType[*engine.Fault](err); ok && f.Kind != engine.FaultStart {

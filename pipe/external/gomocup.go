@@ -180,7 +180,7 @@ func (t *gomocupDialect) startSearch(p *program, q *query, a searchLimits) error
 	return p.send(c.String())
 }
 
-// left is the time left on the program's clock.
+// left returns the time left on the program's clock.
 func (a searchLimits) left() time.Duration {
 	if a.clocked {
 		return a.mine
@@ -188,7 +188,7 @@ func (a searchLimits) left() time.Duration {
 	return math.MaxInt32 * time.Millisecond // no limit
 }
 
-// turn is the time for the move.
+// turn returns the time for the move.
 func (a searchLimits) turn(p *program) time.Duration {
 	switch {
 	case a.clocked:
@@ -199,7 +199,7 @@ func (a searchLimits) turn(p *program) time.Duration {
 	return p.times.think
 }
 
-// position is the command that makes the program move: BEGIN on an empty board,
+// position returns the command that makes the program move: BEGIN on an empty board,
 // TURN if it knows all but the last move, BOARD otherwise.
 func (t *gomocupDialect) position(p *program, q *query) (gomocup.Command, error) {
 	if p.board.leadsTo(q) {

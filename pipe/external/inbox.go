@@ -54,7 +54,7 @@ func (b *inbox) take() []string {
 	return lines
 }
 
-// latest is the last line received.
+// latest returns the last line received.
 func (b *inbox) latest() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

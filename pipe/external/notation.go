@@ -48,7 +48,7 @@ func theirs(p game.Position, text string) bool {
 	return false
 }
 
-// boardHeight is the number of rows of the board.
+// boardHeight returns the number of rows of the board.
 func boardHeight(p game.Position) int {
 	board, _, _ := strings.Cut(p.String(), " ")
 	return 1 + strings.Count(board, "/")

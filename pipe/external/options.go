@@ -50,7 +50,7 @@ func (o options) check(want Option) (uci.Option, error) {
 	return have, nil
 }
 
-// wanted are the options to set at the start: hash and threads, if there are such
+// wanted returns the options to set at the start: hash and threads, if there are such
 // options, then those that the spec lists. The error reports all invalid ones.
 func (o options) wanted(s Spec, hash, threads string) (set []Option, err error) {
 	for _, w := range []struct {

@@ -85,7 +85,7 @@ func inTree(s status, leader int, mark string) bool {
 	return s.group == leader || s.parent == leader || hasMark(s.pid, mark)
 }
 
-// treeMemory is the resident memory of a program and all processes that it has
+// treeMemory returns the resident memory of a program and all processes that it has
 // started, in bytes.
 func treeMemory(leader int, mark string) (sum int64) {
 	eachProcess(func(s status) {

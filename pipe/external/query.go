@@ -55,8 +55,8 @@ func newQuery(p game.Position) *query {
 	return q
 }
 
-// unusualStart is the start position of rules with another start than is usual in
-// their game; "" for all other rules.
+// unusualStart returns the start position of rules with another start than is usual
+// in their game; "" for all other rules.
 func unusualStart(r *game.Rules) string {
 	usual, err := catalog.Rules(r.Game)
 	if err != nil {
@@ -82,7 +82,7 @@ func (l *playedLine) leadsTo(q *query) bool {
 	return l != nil && l.rules == q.pos.Rules().Name && l.start == q.start && n == len(l.moves) && slices.Equal(l.moves, q.moves[:n])
 }
 
-// after is the game of q after one more move.
+// after returns the game of q after one more move.
 func (q *query) after(move string) *playedLine {
 	return &playedLine{q.pos.Rules().Name, q.start, append(slices.Clone(q.moves), move)}
 }

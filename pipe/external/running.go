@@ -153,7 +153,7 @@ func (r *running) attempt() (again bool) {
 	return false
 }
 
-// failure is the error of a search, ErrClosed after Engine.Close.
+// failure returns the error of a search, ErrClosed after Engine.Close.
 func (r *running) failure(err error) error {
 	if err != nil && r.engine.isClosed() {
 		return ErrClosed

@@ -42,7 +42,7 @@ func (t *sauDialect) setUp(p *program, q *query) error {
 	return err
 }
 
-// boardRows is the size of the board in the name of a rule set: amazons/10x10,
+// boardRows returns the size of the board in the name of a rule set: amazons/10x10,
 // gomoku/freestyle-15.
 func boardRows(rules string) (int, error) {
 	_, set, _ := strings.Cut(rules, "/")

@@ -97,7 +97,7 @@ func (s Spec) Check(gameName string) error {
 	return errors.Join(errs...)
 }
 
-// program is the path of the program to start.
+// program returns the path of the program to start.
 func (s Spec) program() (string, error) {
 	path, err := exec.LookPath(s.Path)
 	if err != nil {

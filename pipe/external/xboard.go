@@ -70,7 +70,7 @@ func (t *xboardDialect) handshake(p *program) error {
 	return t.sync(p, engine.FaultStart)
 }
 
-// settings are the commands for the settings of the spec.
+// settings returns the commands for the settings of the spec.
 func (t *xboardDialect) settings() (lines []string, err error) {
 	if t.features.Memory && t.spec.Hash > 0 {
 		lines = append(lines, xboard.Memory(t.spec.Hash))

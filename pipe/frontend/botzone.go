@@ -67,8 +67,9 @@ func (b *botzoneHandler) play(turn botzone.Turn) error {
 	return nil
 }
 
-// nonRepeating are the moves that do not repeat a position for the third time, which
-// the platform refuses in Xiangqi. Nil means all moves, also if there are none.
+// nonRepeating returns the moves that do not repeat a position for the third time,
+// which the platform refuses in Xiangqi. Nil means all moves, also if there are
+// none.
 func (b *botzoneHandler) nonRepeating() []game.Move {
 	if b.request.Game != botzone.Xiangqi {
 		return nil

@@ -171,7 +171,7 @@ func (c *conversation) send(text string) {
 	}
 }
 
-// next is the next line.
+// next returns the next line.
 func (c *conversation) next() string {
 	c.t.Helper()
 	select {

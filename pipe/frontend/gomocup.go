@@ -188,7 +188,7 @@ func (g *gomocupHandler) clear() {
 	g.s.newGame()
 }
 
-// rules is the name of our rule set.
+// rules returns the name of our rule set.
 func (g *gomocupHandler) rules(size int) (string, error) {
 	rule := gomocup.Rule(g.rule)
 	if g.yixin {
@@ -271,9 +271,9 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	return nil
 }
 
-// ownColour is the colour to move. In Renju the list is in order, so the first stone
-// is Black's. Otherwise it may be in any order, and the numbers of stones decide;
-// if they are impossible in a game, the first stone decides again.
+// ownColour returns the colour to move. In Renju the list is in order, so the first
+// stone is Black's. Otherwise it may be in any order, and the numbers of stones
+// decide; if they are impossible in a game, the first stone decides again.
 func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 	var count [gomocup.Dead + 1]int
 	first := gomocup.Own
@@ -312,7 +312,7 @@ func (g *gomocupHandler) setUp() error {
 	return g.s.set("gomoku", rules, g.text(), nil)
 }
 
-// text is the position in our notation.
+// text returns the position in our notation.
 func (g *gomocupHandler) text() string {
 	rows := make([][]byte, g.size)
 	for y := range rows {

@@ -54,8 +54,8 @@ func (t *gomocupTime) spend(d time.Duration) {
 	}
 }
 
-// remaining is the time left of the match; ok is false if it has no limit. A time
-// sent before the last move is too old; then our own count is used.
+// remaining returns the time left of the match; ok is false if it has no limit. A
+// time sent before the last move is too old; then our own count is used.
 func (t *gomocupTime) remaining() (left time.Duration, ok bool) {
 	switch {
 	case t.told:
@@ -66,7 +66,7 @@ func (t *gomocupTime) remaining() (left time.Duration, ok bool) {
 	return 0, false
 }
 
-// limits are the limits of one of several searches that share the time of a move,
+// limits returns the limits of one of several searches that share the time of a move,
 // whose clock runs since from.
 func (g *gomocupHandler) limits(searches int, from time.Time) search.Limits {
 	l := search.Limits{Depth: g.depth, Nodes: g.nodes, From: from}

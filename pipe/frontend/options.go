@@ -16,10 +16,11 @@ import (
 // maxLines is the largest value of MultiPV.
 const maxLines = 500
 
-// MaxThreads is the largest number of threads that may be set: one for each core.
+// MaxThreads returns the largest number of threads that may be set: one for each
+// core.
 func MaxThreads() int { return runtime.NumCPU() }
 
-// MaxHash is the largest hash table that may be set, in MiB.
+// MaxHash returns the largest hash table that may be set, in MiB.
 func MaxHash() int { return min(64<<10, engine.MostHash()>>20) }
 
 // Values of options.
@@ -92,7 +93,7 @@ func text(name, preset string, set func(string) error) setting {
 // engineNames are a protocol's names for the engine's settings.
 type engineNames struct{ hash, threads, level, book, bookFile, eval string }
 
-// engineSettings are the settings of the engine.
+// engineSettings returns the settings of the engine.
 func (s *session) engineSettings(names engineNames) []setting {
 	all := []setting{
 		spin(names.hash, s.o.Setup.HashBytes>>20, 1, MaxHash(), func(n int) {
@@ -122,7 +123,7 @@ func (s *session) engineSettings(names engineNames) []setting {
 	return append(all, combo(names.eval, evalOwn, append([]string{evalOwn}, evaluations()...), s.evaluateBy))
 }
 
-// evaluations are the names of all games' evaluations.
+// evaluations returns the names of all games' evaluations.
 func evaluations() (all []string) {
 	for _, g := range catalog.Games() {
 		if a, err := engine.Adapter(g.Name); err == nil {
@@ -162,7 +163,7 @@ func (s *session) useBook(on bool, name string) error {
 	return err
 }
 
-// settings are the options of UCI.
+// settings returns the options of UCI.
 func (u *uciHandler) settings() []setting {
 	s := u.s
 	var games []string

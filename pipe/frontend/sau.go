@@ -171,5 +171,5 @@ func (u *sauHandler) answer(r search.Result, err error) {
 	u.s.say(sau.Line{Word: sau.Move, Squares: squares})
 }
 
-// rows is the number of rows of the board, which are separated by slashes.
+// rows returns the number of rows of the board, which are separated by slashes.
 func rows(p game.Position) int { return strings.Count(p.String(), "/") + 1 }

@@ -31,8 +31,8 @@ func centipawns(s search.Score, chance float64) int {
 	return int(math.Round(min(max(pawnScale*math.Log(chance/(1-chance)), -most), most)))
 }
 
-// mateIn is the number of plies of a proven win of the side to move, negative for a
-// loss; ok is false for other scores.
+// mateIn returns the number of plies of a proven win of the side to move, negative
+// for a loss; ok is false for other scores.
 func mateIn(s search.Score) (plies int, ok bool) {
 	switch {
 	case s >= search.WinBound:

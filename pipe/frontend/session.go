@@ -296,7 +296,7 @@ func (s *session) ponder(l search.Limits) {
 	s.begin(engine.Request{Limits: l, Ponder: true})
 }
 
-// running is the clock, started when the current line was read.
+// running returns the clock, started when the current line was read.
 func (s *session) running(c *engine.Clock) *engine.Clock {
 	if c != nil && c.At.IsZero() {
 		at := *c

@@ -141,7 +141,7 @@ func (u *ucciHandler) hello() {
 	s.say(ucci.OK{})
 }
 
-// settings are the options of UCCI that apply to this engine.
+// settings returns the options of UCCI that apply to this engine.
 func (u *ucciHandler) settings() []setting {
 	return slices.Concat([]setting{
 		check("usemillisec", true, func(on bool) { u.millis = on }),
@@ -267,7 +267,7 @@ func (u *ucciHandler) search(c ucci.Go) {
 	u.s.think(l, u.clock)
 }
 
-// clocks are the engine's clocks.
+// clocks returns the engine's clocks.
 func (u *ucciHandler) clocks(c *ucci.Clock) *engine.Clock {
 	unit := ucci.Unit(u.millis)
 	mine := time.Duration(max(c.Time, 0)) * unit

@@ -77,7 +77,7 @@ func (u *uciHandler) setUp() {
 	}
 }
 
-// ruleSet is the rule set for session.set.
+// ruleSet returns the rule set for session.set.
 func (u *uciHandler) ruleSet() string {
 	if u.rules == rulesAuto {
 		return ""
@@ -227,7 +227,7 @@ func (u *uciHandler) parse(text string) (game.Move, error) {
 	return u.s.pos.Parse(u.dialect.Ours(text))
 }
 
-// clocks are the engine's clocks. White's is that of the seat that moves first.
+// clocks returns the engine's clocks. White's is that of the seat that moves first.
 func (u *uciHandler) clocks(c uci.Clocks) *engine.Clock {
 	mine, theirs, gain := c.White, c.Black, c.WhiteIncrement
 	if u.s.pos != nil && u.s.pos.Turn() == game.Second {

@@ -32,7 +32,7 @@ type Answer struct {
 	Text   string
 }
 
-// String is the line.
+// String returns the line.
 func (a Answer) String() string {
 	switch a.Kind {
 	case OK, Swap:
@@ -144,7 +144,7 @@ func ParseAbout(text string) (pairs []Pair) {
 	}
 }
 
-// AboutText is the answer to ABOUT; double quotes in a value become single ones.
+// AboutText returns the answer to ABOUT; double quotes in a value become single ones.
 func AboutText(pairs ...Pair) string {
 	texts := make([]string, len(pairs))
 	for i, p := range pairs {

@@ -106,7 +106,7 @@ func (v Verb) Known() bool {
 	return list || known[v]
 }
 
-// String is the command as it is sent, without the last newline: lists have
+// String returns the command as it is sent, without the last newline: lists have
 // several lines.
 func (c Command) String() string {
 	switch c.Verb {
@@ -137,7 +137,7 @@ func (c Command) String() string {
 	return s.String() + string(done)
 }
 
-// Int is the value of an INFO as an integer.
+// Int returns the value of an INFO as an integer.
 func (c Command) Int() (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(c.Value), 10, 64)
 	if err != nil {

@@ -50,7 +50,7 @@ var Pass = Point{-1, -1}
 // String is x,y.
 func (p Point) String() string { return fmt.Sprintf("%d,%d", p.X, p.Y) }
 
-// Move is the point in our notation, h8, on a board of that height; "" for a
+// Move returns the point in our notation, h8, on a board of that height; "" for a
 // point outside of it or of 26 columns.
 func (p Point) Move(height int) string {
 	if p.X < 0 || p.X >= 26 || p.Y < 0 || p.Y >= height {
@@ -59,7 +59,7 @@ func (p Point) Move(height int) string {
 	return string(rune('a'+p.X)) + strconv.Itoa(height-p.Y)
 }
 
-// PointOf is the point of one of our moves on a board of that height. The error
+// PointOf returns the point of one of our moves on a board of that height. The error
 // wraps ErrSyntax.
 func PointOf(move string, height int) (Point, error) {
 	bad := func() (Point, error) {

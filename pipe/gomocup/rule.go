@@ -31,7 +31,7 @@ var variants = []struct {
 	{Caro | ExactFive, "standardcaro"},
 }
 
-// RuleSet is our name of the rules on a square board: gomoku/renju-15. For other
+// RuleSet returns our name of the rules on a square board: gomoku/renju-15. For other
 // combinations of bits the error wraps ErrSyntax.
 func (r Rule) RuleSet(size int) (string, error) {
 	for _, v := range variants {
@@ -59,7 +59,7 @@ func RuleOf(ruleSet string) (rule Rule, size int, opening string, err error) {
 	return 0, 0, "", fmt.Errorf("%w: the protocol has no rules %.60q", ErrSyntax, ruleSet)
 }
 
-// YixinRule is what Yixin-Board means by a number: a Rule, and for 5 and 6 an
+// YixinRule returns what Yixin-Board means by a number: a Rule, and for 5 and 6 an
 // opening procedure. The error wraps ErrSyntax.
 func YixinRule(n int) (rule Rule, opening string, err error) {
 	switch n {

@@ -16,7 +16,7 @@ import (
 	"sparring/pipe/external"
 )
 
-// ourProgram is the spec of our own engine as a program that speaks UCI.
+// ourProgram returns the spec of our own engine as a program that speaks UCI.
 func ourProgram(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()

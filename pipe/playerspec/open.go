@@ -256,7 +256,7 @@ type specifiedGame struct {
 	s specified
 }
 
-// Unwrap is the game without the limits.
+// Unwrap returns the game without the limits.
 func (g specifiedGame) Unwrap() engine.Game { return g.Game }
 
 // Describe implements engine.Game.

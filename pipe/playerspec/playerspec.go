@@ -237,7 +237,7 @@ func (s Spec) Public() string {
 	return s.String()
 }
 
-// String is the spec as [Parse] reads it.
+// String returns the spec as [Parse] reads it.
 func (s Spec) String() string {
 	var parts []string
 	add := func(key, value string) {

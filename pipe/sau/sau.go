@@ -80,7 +80,7 @@ type Line struct {
 	Text    string // of Name; what follows an unknown word
 }
 
-// String is the line without its end, cut if it is too long.
+// String returns the line without its end, cut if it is too long.
 func (l Line) String() string {
 	rest := l.Text
 	switch l.Word {

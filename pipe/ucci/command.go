@@ -56,7 +56,7 @@ type Clock struct {
 	OppMovesToGo          int
 }
 
-// Unit is the unit of Clock's numbers: seconds, unless the option usemillisec is
+// Unit returns the unit of Clock's numbers: seconds, unless the option usemillisec is
 // on.
 func Unit(usemillisec bool) time.Duration {
 	if usemillisec {

@@ -229,7 +229,7 @@ func (c Position) String() string {
 	return text + list(" moves ", c.Moves)
 }
 
-// list is the head and the words; "" if there are no words.
+// list returns the head and the words; "" if there are no words.
 func list(head string, words []string) string {
 	if len(words) == 0 {
 		return ""

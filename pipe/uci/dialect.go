@@ -115,7 +115,7 @@ func cutSquare(text string) (s square, rest string, ok bool) {
 	return square{text[0], rank}, text[n:], err == nil
 }
 
-// lastSquare is the second of two squares that make up the text, or "".
+// lastSquare returns the second of two squares that make up the text, or "".
 func lastSquare(text string) string {
 	_, rest, ok := cutSquare(text)
 	if _, end, ok2 := cutSquare(rest); ok && ok2 && end == "" {

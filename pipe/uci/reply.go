@@ -146,7 +146,7 @@ func ParseOption(l *tokens.Line) Option {
 	return o
 }
 
-// Tail is the option's line from its type on.
+// Tail returns the option's line from its type on.
 func (o Option) Tail() string {
 	s := "type " + tokens.Text(string(o.Kind))
 	switch {

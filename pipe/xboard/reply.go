@@ -171,7 +171,7 @@ type Features struct {
 	Waiting  bool // done=0: completing it takes longer than two seconds
 }
 
-// DefaultFeatures are those of an engine that sends none.
+// DefaultFeatures returns those of an engine that sends none.
 func DefaultFeatures() Features { return Features{Time: true, Reuse: true} }
 
 // Set records a feature and returns the command that answers it: accepted or

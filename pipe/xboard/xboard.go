@@ -89,8 +89,8 @@ func Option(name, value string) string {
 	return line("option", name+"="+value)
 }
 
-// Level is the time control: the number of moves in the base time (0 is the whole
-// game), and the increment for each move in whole seconds.
+// Level returns the time control: the number of moves in the base time (0 is the
+// whole game), and the increment for each move in whole seconds.
 func Level(moves int, base, increment time.Duration) string {
 	s := seconds(base)
 	text := strconv.FormatInt(s/60, 10)

@@ -132,7 +132,7 @@ func header(r *record.Record, first game.Seat) string {
 		"][" + resultWords[turned(r.Result, first)] + "][" + when + "][" + clean(r.Event) + "]"
 }
 
-// turned is the result for a text in which the player of seat first comes first.
+// turned returns the result for a text in which the player of seat first comes first.
 func turned(result game.Result, first game.Seat) game.Result {
 	if first == game.Second && (result == game.FirstWins || result == game.SecondWins) {
 		return game.FirstWins + game.SecondWins - result
@@ -140,7 +140,7 @@ func turned(result game.Result, first game.Seat) game.Result {
 	return result
 }
 
-// team is a player's name. The championship adds the colour to the names of some
+// team returns a player's name. The championship adds the colour to the names of some
 // teams, and reading removes it; a name that ends so by itself gets it twice.
 func team(s record.Seat, colour string) string {
 	name := clean(format.Name(s))
@@ -167,7 +167,7 @@ func clean(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// fileName is the file name that the championship prescribes:
+// fileName returns the file name that the championship prescribes:
 // AM-firstB vs secondW-先手胜-time place-event.txt.
 func fileName(r *record.Record) string {
 	first := game.First

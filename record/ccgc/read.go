@@ -25,7 +25,7 @@ func detect(text string) bool {
 	return len(fields) > 0 && gameOf(fields[0].text) != ""
 }
 
-// cut is the end of the last whole character within n bytes.
+// cut returns the end of the last whole character within n bytes.
 func cut(text string, n int) int {
 	if len(text) <= n {
 		return len(text)
@@ -36,7 +36,7 @@ func cut(text string, n int) int {
 	return n
 }
 
-// gameOf is the game of a code, "" if there is none.
+// gameOf returns the game of a code, "" if there is none.
 func gameOf(code string) string {
 	code = strings.ToUpper(strings.Map(format.Fold, strings.TrimSpace(code)))
 	for name, c := range codes {
@@ -361,7 +361,7 @@ func (s *scanner) gomokuPoint(at int) (string, error) {
 	return column + row, nil
 }
 
-// stoneMove is the move of a stone of the colour on a point.
+// stoneMove returns the move of a stone of the colour on a point.
 func stoneMove(p game.Position, colour, point string) (game.Move, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {

@@ -56,7 +56,7 @@ func (d *Draft) MoveText(at int, ply record.Ply, text string) {
 	d.Move(at, ply, func(p game.Position) (game.Move, error) { return p.Parse(text) })
 }
 
-// Last is the ply of the last move added, nil before the first. Whatever a file
+// Last returns the ply of the last move added, nil before the first. Whatever a file
 // has after a move, such as a comment, goes there.
 func (d *Draft) Last() *record.Ply {
 	if len(d.moves) == 0 {
@@ -65,7 +65,7 @@ func (d *Draft) Last() *record.Ply {
 	return &d.moves[len(d.moves)-1].ply
 }
 
-// Plies is the number of moves added.
+// Plies returns the number of moves added.
 func (d *Draft) Plies() int { return len(d.moves) }
 
 // Finish plays the moves and returns the record. The error is an *Error, that of
@@ -129,7 +129,7 @@ func (d *Draft) play(rules string) (game.Position, []record.Ply, error) {
 	return p, plies, nil
 }
 
-// record is the draft's record after the moves have been played.
+// record returns the draft's record after the moves have been played.
 func (d *Draft) record(end game.Position, plies []record.Ply) (*record.Record, error) {
 	if d.AtEnd != nil {
 		d.AtEnd(end)
@@ -216,7 +216,7 @@ func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 	return names
 }
 
-// variant is the first word of a rule set's name: "renju" of "gomoku/renju-15".
+// variant returns the first word of a rule set's name: "renju" of "gomoku/renju-15".
 func variant(rules string) string {
 	_, set, _ := strings.Cut(rules, "/")
 	set, _, _ = strings.Cut(set, "-")
@@ -249,10 +249,10 @@ func Played(r *record.Record, each func(ply int, p game.Position, m game.Move) e
 	return p, nil
 }
 
-// Name is the name of a seat's player for display.
+// Name returns the name of a seat's player for display.
 func Name(s record.Seat) string { return cmp.Or(s.Display, s.Player) }
 
-// ID is the id of a seat's player, or "" if SetName can derive it from the name.
+// ID returns the id of a seat's player, or "" if SetName can derive it from the name.
 func ID(s record.Seat) string {
 	if s.Player == playerID(Name(s)) {
 		return ""

@@ -12,7 +12,7 @@ type Grid struct {
 	Side string   // the letter of the side to move
 }
 
-// NewGrid is an empty board.
+// NewGrid returns an empty board.
 func NewGrid(cols, rows int, side string) *Grid {
 	g := &Grid{Rows: make([][]byte, rows), Side: side}
 	for i := range g.Rows {
@@ -46,7 +46,7 @@ func ParseGrid(position string) (g *Grid, ok bool) {
 	return g, len(side) == 1 && g.String() == position
 }
 
-// String is the position text.
+// String returns the position text.
 func (g *Grid) String() string {
 	var s strings.Builder
 	for i, row := range g.Rows {

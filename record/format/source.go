@@ -55,13 +55,13 @@ type Source struct {
 	counted, lines int // lines is the number of line ends before byte counted
 }
 
-// Error is an error at a byte of the text; ply is 0 outside of moves.
+// Error returns an error at a byte of the text; ply is 0 outside of moves.
 func (s *Source) Error(at, ply int, err error) error {
 	line, column := s.place(at)
 	return &Error{Format: s.Format, Game: s.Game, Line: line, Column: column, Ply: ply, Err: err}
 }
 
-// Syntax is an error that wraps ErrSyntax.
+// Syntax returns an error that wraps ErrSyntax.
 func (s *Source) Syntax(at int, format string, args ...any) error {
 	return s.Error(at, 0, fmt.Errorf("%w: %s", ErrSyntax, fmt.Sprintf(format, args...)))
 }

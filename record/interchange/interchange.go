@@ -111,7 +111,7 @@ func Export(out io.Writer, name string, records []*record.Record, o format.Write
 	return err
 }
 
-// FileName is a name for the file of a game in a format: by the format's own
+// FileName returns a name for the file of a game in a format: by the format's own
 // convention if it has one, else the game's id. It has no characters that file
 // systems refuse.
 func FileName(f format.Format, r *record.Record) string {

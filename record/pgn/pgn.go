@@ -40,7 +40,7 @@ var beginning = regexp.MustCompile(`^\s*([%;][^\n]*\n\s*)*\[\s*[A-Za-z]\w*\s+"`)
 // results are the texts of results, in the tag and after the moves.
 var results = map[string]game.Result{"1-0": game.FirstWins, "0-1": game.SecondWins, "1/2-1/2": game.Draw, "*": game.Undecided}
 
-// known is a tag's value, or "" if the value means "unknown".
+// known returns a tag's value, or "" if the value means "unknown".
 func known(value string) string {
 	value = strings.TrimSpace(value)
 	if strings.Trim(value, "?-*.") == "" {

@@ -290,7 +290,7 @@ var (
 	onlySign = regexp.MustCompile(`^(\$[0-9]*|[0-9]+|[.。．…·]+|[!?！？]+)$`)
 )
 
-// bare is the move of a token without the number before it and the marks after
+// bare returns the move of a token without the number before it and the marks after
 // it, "" if the token is not a move, and the number of bytes before the move.
 func bare(token string) (move string, skipped int) {
 	move = token[len(numbered.FindString(token)):]

@@ -132,7 +132,7 @@ func termination(reason game.Reason) string {
 	return string(reason)
 }
 
-// timeControl is the clock in the form of the PGN standard if that is possible,
+// timeControl returns the clock in the form of the PGN standard if that is possible,
 // else as records write it.
 func timeControl(c clock.Spec) string {
 	if c.Kind == clock.Unlimited {

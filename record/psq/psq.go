@@ -128,10 +128,10 @@ func level(s record.Seat) int {
 	return levelBot
 }
 
-// line is a text on one line.
+// line returns a text on one line.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// playerLine is a name for a line of its own, "?" if there is none.
+// playerLine returns a name for a line of its own, "?" if there is none.
 func playerLine(s record.Seat) (string, error) {
 	name := line(format.Name(s))
 	switch {
@@ -314,7 +314,7 @@ func (r *reader) tail() *tail {
 	return t
 }
 
-// result is the result of the game, as far as the file has it.
+// result returns the result of the game, as far as the file has it.
 func (t *tail) result(end game.Position) (result game.Result, reason game.Reason) {
 	if text, ok := t.notes["result"]; ok {
 		who, why, _ := strings.Cut(text, " ")

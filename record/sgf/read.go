@@ -51,7 +51,7 @@ func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 	}
 }
 
-// info is the first value of a property on the main line. Programs write
+// info returns the first value of a property on the main line. Programs write
 // properties of the whole game in any node.
 func (r *reader) info(id string) (value, bool) {
 	for i := range r.nodes {
@@ -214,7 +214,7 @@ func (r *reader) usual() (*format.Grid, error) {
 	return g, nil
 }
 
-// begins is the colour of the first turn by PL or by the first move, "" if there
+// begins returns the colour of the first turn by PL or by the first move, "" if there
 // is neither.
 func (r *reader) begins() string {
 	for i := range r.nodes {

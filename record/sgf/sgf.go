@@ -117,10 +117,10 @@ func numbers() string {
 	return strings.Join(all, ", ")
 }
 
-// points is the number of points of a move.
+// points returns the number of points of a move.
 func (g row) points() int { return strings.Count(g.move, "%s") }
 
-// colour is the colour of the side to move, given that of seat first. In Gomoku
+// colour returns the colour of the side to move, given that of seat first. In Gomoku
 // it is that of the next stone: an opening procedure may swap the seats.
 func colour(p game.Position, first string) string {
 	if g, ok := p.(*gomoku.Position); ok {
@@ -132,7 +132,7 @@ func colour(p game.Position, first string) string {
 	return other(first)
 }
 
-// firstColour is the colour of seat first in a file: the one given, unless an
+// firstColour returns the colour of seat first in a file: the one given, unless an
 // opening procedure left Black to the second seat.
 func firstColour(end game.Position, first string) string {
 	if g, ok := end.(*gomoku.Position); ok && g.Seat(gomoku.Black) == game.Second {
@@ -141,7 +141,7 @@ func firstColour(end game.Position, first string) string {
 	return first
 }
 
-// other is the other colour.
+// other returns the other colour.
 func other(colour string) string {
 	if colour == "B" {
 		return "W"
@@ -149,5 +149,5 @@ func other(colour string) string {
 	return "B"
 }
 
-// letter is a column, or a row from the top, as SGF writes it.
+// letter returns a column, or a row from the top, as SGF writes it.
 func letter(n int) string { return string(rune('a' + n)) }

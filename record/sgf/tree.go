@@ -19,7 +19,8 @@ type node struct {
 	props map[string][]value
 }
 
-// get is the first value of a property; ok is false if the node does not have it.
+// get returns the first value of a property; ok is false if the node does not have
+// it.
 func (n *node) get(id string) (value, bool) {
 	v := n.props[id]
 	if len(v) == 0 {

@@ -9,7 +9,7 @@ import (
 	"sparring/game"
 )
 
-// Adapter is the game's row in the engine.
+// Adapter returns the game's row in the engine.
 func Adapter() adapter.Adapter {
 	a := adapter.Adapter{
 		Game: Name, New: adapt, Params: params, Length: size * size,

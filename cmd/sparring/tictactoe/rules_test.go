@@ -14,7 +14,7 @@ const Name = "tictactoe"
 // three is the one reason of our own.
 const three game.Reason = "three"
 
-// Game is the game's row.
+// Game returns the game's row.
 func Game() game.Game {
 	const only = Name + "/3x3"
 	return game.Game{
@@ -91,7 +91,8 @@ func (b board) legal(buf []game.Move) []game.Move {
 	return buf
 }
 
-// key is the Zobrist key: entry 2*cell + seat for each stone, 18 for Second's turn.
+// key returns the Zobrist key: entry 2*cell + seat for each stone, 18 for Second's
+// turn.
 func (b board) key() (key uint64) {
 	const seed = 0x746963746163746f // "tictacto" in ASCII
 	for cell := range size * size {
@@ -107,7 +108,7 @@ func (b board) key() (key uint64) {
 	return key
 }
 
-// String is the rows from the top, "." for an empty cell, then the side to
+// String returns the rows from the top, "." for an empty cell, then the side to
 // move: ".../.x./... o".
 func (b board) String() string {
 	var lines []string

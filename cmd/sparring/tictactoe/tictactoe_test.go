@@ -150,7 +150,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// move is what a searcher plays.
+// move returns what a searcher plays.
 func move(t *testing.T, s engine.Searcher, seed uint64, p game.Position) game.Move {
 	t.Helper()
 	g, err := s.NewGame(engine.GameOptions{Rules: p.Rules(), Seed: seed})

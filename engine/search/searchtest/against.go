@@ -23,7 +23,7 @@ func Without(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(Exact), func(n string) bool { return slices.Contains(names, n) })
 }
 
-// With is the parameters with only the named switches on.
+// With returns the parameters with only the named switches on.
 func With(params search.Params, names ...string) search.Params {
 	params.On = search.Switches{}
 	v := reflect.ValueOf(&params.On).Elem()

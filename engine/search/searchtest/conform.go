@@ -172,7 +172,7 @@ func sign(s search.Score) int {
 	return 0
 }
 
-// batches are all moves of a cursor.
+// batches returns all moves of a cursor.
 func batches(p search.Position, mode search.Mode) []search.ScoredMove {
 	var all, buf []search.ScoredMove
 	c := search.Cursor{Mode: mode}

@@ -29,7 +29,7 @@ type Graph struct {
 	path   []int // vertices before this one
 }
 
-// NewGraph is a graph with some of everything, at its root.
+// NewGraph returns a graph with some of everything, at its root.
 func NewGraph(seed uint64) *Graph {
 	return &Graph{Seed: seed, Vertices: 400, Degree: 5, Layered: true, Noise: 30, Terminal: 4, Forcing: 10, Dead: 2, Swing: 300}
 }

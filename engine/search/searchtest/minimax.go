@@ -7,7 +7,7 @@ import (
 	"sparring/game"
 )
 
-// Minimax is the value of a position at a fixed depth, by plain search without
+// Minimax returns the value of a position at a fixed depth, by plain search without
 // pruning, ordering, table or prover, and with quiescence as in the parameters.
 // The kernel must find it with all heuristics that do not change values.
 func Minimax(p search.Position, params search.Params, depth int) search.Score {
@@ -21,7 +21,7 @@ type minimax struct {
 	params search.Params
 }
 
-// value is the value of a node for its side to move; q counts the plies since
+// value returns the value of a node for its side to move; q counts the plies since
 // the main search ended.
 func (m *minimax) value(depth, ply, q int) search.Score {
 	node := m.p.Enter()
@@ -56,7 +56,7 @@ func (m *minimax) best(depth, ply, q int, moves []search.ScoredMove, best search
 	return best
 }
 
-// BestMoves are the root moves with the value of Minimax.
+// BestMoves returns the root moves with the value of Minimax.
 func BestMoves(p search.Position, params search.Params, depth int) []game.Move {
 	m := minimax{p: p, params: params}
 	p.Enter()

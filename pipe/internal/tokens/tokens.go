@@ -43,7 +43,7 @@ func Text(text string) string {
 	}, text))
 }
 
-// Err is the first error.
+// Err returns the first error.
 func (l *Line) Err() error { return l.err }
 
 // Bad records a syntax error, unless there was one before.
@@ -53,30 +53,30 @@ func (l *Line) Bad(format string, args ...any) {
 	}
 }
 
-// Next is the next word, "" at the end.
+// Next returns the next word, "" at the end.
 func (l *Line) Next() string {
 	word, rest, _ := strings.Cut(l.rest, " ")
 	l.rest = strings.TrimLeft(rest, " ")
 	return word
 }
 
-// Peek is what Next will return.
+// Peek returns what Next will return.
 func (l *Line) Peek() string {
 	word, _, _ := strings.Cut(l.rest, " ")
 	return word
 }
 
-// Rest is the unread part of the line.
+// Rest returns the unread part of the line.
 func (l *Line) Rest() string {
 	rest := l.rest
 	l.rest = ""
 	return rest
 }
 
-// Words are all words that are left.
+// Words returns all words that are left.
 func (l *Line) Words() []string { return l.Until(func(string) bool { return false }) }
 
-// Until is the words before the first for which ends is true.
+// Until returns the words before the first for which ends is true.
 func (l *Line) Until(ends func(word string) bool) (words []string) {
 	for l.rest != "" && !ends(l.Peek()) {
 		words = append(words, l.Next())

@@ -136,7 +136,7 @@ func compare(t testing.TB, got, want *record.Record) {
 	}
 }
 
-// Moves are the moves of a record, with blanks between them.
+// Moves returns the moves of a record, with blanks between them.
 func Moves(r *record.Record) string {
 	var m []string
 	for _, p := range r.Plies {
