@@ -348,7 +348,7 @@ func (a *Arena) opponent(ch protocol.Challenge, seat game.Seat, other protocol.H
 func (a *Arena) holder(t protocol.Terms, p protocol.PlayerID, id protocol.InstanceID) protocol.Holder {
 	h := protocol.Holder{Player: p, Kind: protocol.Bot, Instance: id, Rating: a.rating(t, p)}
 	if hello := a.presence.helloOf(p, id); hello != nil {
-		h.Display, h.Kind, h.Build = hello.Display, hello.Kind, hello.Build
+		h.Display, h.Kind, h.Build = hello.Display, hello.Kind, hello.EngineName(t.Game)
 	}
 	return h
 }

@@ -75,7 +75,7 @@ func (r *referee) seat(seat game.Seat, epoch uint64, id protocol.InstanceID) {
 	now := time.Now()
 	build := ""
 	if hello := r.a.presence.helloOf(r.game.Holder(seat).Player, id); hello != nil {
-		build = hello.Build
+		build = hello.EngineName(r.game.Snapshot(now).Terms.Game)
 	}
 	if event := r.game.Seat(seat, epoch, id, build, now); event != nil {
 		r.seatSince[seat] = now

@@ -154,7 +154,7 @@ func (b *Bot) warmUp(ctx context.Context) {
 		for _, p := range b.players {
 			for _, g := range p.profile.Games {
 				wg.Go(func() {
-					if err := b.tryEngine(p.profile, g); err != nil && ctx.Err() == nil {
+					if err := b.tryEngine(p, g); err != nil && ctx.Err() == nil {
 						p.log.Error().Err(err).Str("engine", p.profile.Engine).Msg("the engine does not start")
 					}
 				})
@@ -171,13 +171,13 @@ func (b *Bot) warmUp(ctx context.Context) {
 // tryEngine starts a player's engine for a game. A program then waits for the
 // first game. Our own engine makes its tables for the usual rule sets in a first
 // search, which took seconds off the clock of the first move on a busy machine.
-func (b *Bot) tryEngine(p Profile, gameName string) error {
+func (b *Bot) tryEngine(p *player, gameName string) error {
 	kind, err := catalog.Game(gameName)
 	if err != nil {
 		return err
 	}
 	sets := kind.Common
-	if p.external() {
+	if p.profile.external() {
 		sets = []string{kind.Default}
 	}
 	for _, name := range sets {
@@ -190,17 +190,19 @@ func (b *Bot) tryEngine(p Profile, gameName string) error {
 
 // trySearch opens a game under a rule set and, with our own engine, searches its
 // start position.
-func (b *Bot) trySearch(p Profile, rulesName string) error {
+func (b *Bot) trySearch(p *player, rulesName string) error {
 	rules, err := catalog.Rules(rulesName)
 	if err != nil {
 		return err
 	}
-	g, err := b.deps.NewGame(p.Engine, engine.GameOptions{Rules: rules})
+	g, err := b.deps.NewGame(p.profile.Engine, engine.GameOptions{Rules: rules, Reproducible: p.profile.Reproducible})
 	if err != nil {
 		return err
 	}
 	defer g.Close()
-	if err := g.Ready(); err != nil || p.external() {
+	err = g.Ready()
+	p.describe(rules.Game, g.Describe())
+	if err != nil || p.profile.external() {
 		return err
 	}
 	start, err := rules.New("")

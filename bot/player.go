@@ -3,14 +3,19 @@ package bot
 import (
 	"context"
 	"errors"
+	"maps"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/rs/zerolog"
 
 	"sparring/bot/play"
 	"sparring/bot/policy"
 	"sparring/engine"
+	"sparring/pipe/playerspec"
 	"sparring/protocol"
 )
 
@@ -26,6 +31,7 @@ type player struct {
 	shared     *play.Player // what its sessions share
 
 	mu        sync.Mutex
+	engines   map[string]*protocol.Engine // that play, by game
 	seats     map[protocol.GameID]*seat
 	helloCode protocol.Code   // answer to the last hello; "" before the first
 	early     protocol.GameID // the latest game that a notice ended before it had a seat
@@ -59,6 +65,7 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 		log:        b.log.With().Str("player", string(profile.Player)).Logger(),
 		hello:      make(chan struct{}, 1),
 		encounters: policy.NewEncounters(b.cfg.RepeatWindow),
+		engines:    make(map[string]*protocol.Engine),
 		seats:      make(map[protocol.GameID]*seat),
 	}
 	p.shared = &play.Player{
@@ -67,7 +74,7 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 		Pool:    b.deps.Pool, Records: b.deps.Records, Observe: b.deps.Observe,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
-			Threads: b.cfg.Threads, HashMB: b.cfg.HashMB, Ponder: b.cfg.Ponder,
+			Threads: b.cfg.Threads, HashMB: b.cfg.HashMB, Ponder: b.cfg.Ponder && !profile.Reproducible, Reproducible: profile.Reproducible,
 			Instance: b.cfg.Instance, Build: b.deps.Build, Manners: *profile.Play,
 		},
 	}
@@ -132,11 +139,46 @@ func (p *player) helloLoop(ctx context.Context, interval chan<- time.Duration) {
 	}
 }
 
+// describe sets what hellos say of the engine that plays a game. It leaves out
+// where files are on this machine.
+func (p *player) describe(gameName string, d engine.Description) {
+	spec, err := playerspec.Parse(p.profile.Engine)
+	if err != nil {
+		return // the profile was checked
+	}
+	e := protocol.Engine(d)
+	e.Spec = publicText(spec.Public())
+	if e.Book != "" {
+		e.Book = publicText(filepath.Base(e.Book))
+	}
+	e.Name, e.Build = publicText(e.Name), publicText(e.Build)
+	if n := p.profile.Nodes; n > 0 && (e.Nodes == 0 || n < e.Nodes) {
+		e.Nodes = n
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.engines[gameName] = &e
+}
+
+// publicText makes a text fit for a hello: a program may call itself anything.
+func publicText(text string) string {
+	r := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, text))
+	return string(r[:min(len(r), 64)])
+}
+
 // introduction is what the player's hellos say.
 func (p *player) introduction() protocol.Hello {
+	p.mu.Lock()
+	engines := maps.Clone(p.engines)
+	p.mu.Unlock()
 	return protocol.Hello{
 		Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
-		Slots: p.bot.cfg.Slots, Games: p.profile.capabilities(), Pools: p.profile.Pools,
+		Slots: p.bot.cfg.Slots, Games: p.profile.capabilities(engines), Pools: p.profile.Pools,
 	}
 }
 

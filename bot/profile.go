@@ -29,9 +29,13 @@ type Profile struct {
 	Slots  int    `json:"slots,omitempty"` // most games at once; 0: the limit of the process alone
 	// Nodes limits each search, so that the strength does not depend on the load of
 	// the machine; 0: the clock alone limits it.
-	Nodes  uint64         `json:"nodes,omitempty"`
-	Policy *policy.Policy `json:"policy,omitempty"` // default: that of the process
-	Play   *play.Manners  `json:"play,omitempty"`   // default: those of the process
+	Nodes uint64 `json:"nodes,omitempty"`
+	// Reproducible makes the moves of its games replayable: one thread, a limit
+	// of nodes, a hash table of the game's own that is cleared before each search,
+	// no pondering, no endgame tables.
+	Reproducible bool           `json:"reproducible,omitempty"`
+	Policy       *policy.Policy `json:"policy,omitempty"` // default: that of the process
+	Play         *play.Manners  `json:"play,omitempty"`   // default: those of the process
 }
 
 // players are the profiles of the settings, complete and checked.
@@ -194,8 +198,25 @@ func (p Profile) checkEngine() []error {
 			errs = append(errs, err)
 		}
 	}
+	if p.Reproducible {
+		errs = append(errs, p.checkReproducible(spec)...)
+	}
 	if o := spec.Outside; o != nil && p.Nodes > 0 && !o.Dialect.LimitsNodes() {
 		errs = append(errs, fmt.Errorf("%s engines can't be limited by nodes: %d", o.Dialect, p.Nodes))
+	}
+	return errs
+}
+
+// checkReproducible reports what would make other moves possible.
+func (p Profile) checkReproducible(spec playerspec.Spec) (errs []error) {
+	if spec.Outside != nil {
+		return []error{errors.New("reproducible: only Sparring's engine can be")}
+	}
+	if p.Nodes == 0 && spec.Nodes == 0 && spec.Depth == 0 && spec.Level == 0 {
+		errs = append(errs, errors.New("reproducible: want nodes, or a level"))
+	}
+	if spec.Threads > 1 {
+		errs = append(errs, fmt.Errorf("reproducible: threads=%d: want 1", spec.Threads))
 	}
 	return errs
 }
@@ -206,11 +227,13 @@ func (p Profile) external() bool {
 	return err == nil && spec.Outside != nil
 }
 
-// capabilities are what a hello says of the profile.
-func (p Profile) capabilities() []protocol.Capability {
+// capabilities are what a hello says of the profile, with who plays each game.
+func (p Profile) capabilities(engines map[string]*protocol.Engine) []protocol.Capability {
 	var caps []protocol.Capability
 	for _, g := range p.Games {
-		caps = append(caps, p.Policy.Capability(g))
+		c := p.Policy.Capability(g)
+		c.Engine = engines[g]
+		caps = append(caps, c)
 	}
 	return caps
 }

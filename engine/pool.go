@@ -87,7 +87,9 @@ type Search struct {
 	urgent  time.Time // from then on it runs even without a free core
 	awake   bool      // it may run
 	stopped bool
-	run     Running // nil before it runs
+	run     Running     // nil before it runs
+	flag    *time.Timer // stops the search of a reproducible game; nil without a clock
+	flagged bool        // it has
 
 	result search.Result
 	err    error
@@ -167,6 +169,24 @@ func (s *Search) play(c *Clock) {
 	planned := cmp.Or(soft, hard, defaultBudget)
 	longest := cmp.Or(hard, planned)
 	s.playing, s.due, s.urgent = true, l.From.Add(longest), l.From.Add(planned/2)
+	if s.game.Options().Reproducible {
+		s.removeTimeLimits()
+	}
+}
+
+// removeTimeLimits makes the move independent of the machine. A time limit only
+// stops a search that would lose on time.
+func (s *Search) removeTimeLimits() {
+	l := &s.limits
+	if l.Hard > 0 {
+		s.flag = time.AfterFunc(time.Until(l.From.Add(l.Hard)), func() {
+			s.pool.mu.Lock()
+			s.flagged = true
+			s.pool.mu.Unlock()
+			s.Stop()
+		})
+	}
+	l.Soft, l.Hard, l.SoftScale, l.Clock = 0, 0, nil, nil
 }
 
 // work is the search's goroutine.
@@ -177,6 +197,10 @@ func (s *Search) work() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.searches = slices.DeleteFunc(p.searches, func(o *Search) bool { return o == s })
+		if s.flag != nil {
+			s.flag.Stop()
+		}
+		s.result.TimedOut = s.flagged
 		p.schedule()
 	}()
 	select {

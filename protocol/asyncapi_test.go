@@ -245,6 +245,8 @@ func compareSchema(t *testing.T, doc document, at string, schema map[string]any,
 		want = "boolean"
 	case typ.Kind() == reflect.Slice || typ.Kind() == reflect.Array:
 		want = "array"
+	case typ.Kind() == reflect.Float64:
+		want = "number"
 	case typ.Kind() != reflect.Struct:
 		want = "integer"
 	}
@@ -298,7 +300,9 @@ func jsonFields(typ reflect.Type) (out []jsonField) {
 			out = append(out, jsonFields(f.Type)...)
 			continue
 		}
-		out = append(out, jsonField{tag, f.Type, strings.Contains(options, "omit")})
+		if tag != "-" {
+			out = append(out, jsonField{tag, f.Type, strings.Contains(options, "omit")})
+		}
 	}
 	return out
 }

@@ -189,6 +189,10 @@ func (m *Hello) Check() error {
 		for _, s := range c.Speeds {
 			errs = append(errs, text("speeds", string(s), maxWord))
 		}
+		if e := c.Engine; e != nil {
+			errs = append(errs, text("spec", e.Spec, maxRules), text("name", e.Name, maxDisplay), text("build", e.Build, maxDisplay),
+				text("book", e.Book, maxRules), text("eval", e.Eval, maxWord))
+		}
 	}
 	for _, p := range m.Pools {
 		errs = append(errs, pool(p))

@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"sparring/game"
@@ -48,6 +50,44 @@ type Capability struct {
 	Game   string        `json:"game"`
 	Rules  []string      `json:"rules,omitempty"`  // full names; empty means all
 	Speeds []clock.Speed `json:"speeds,omitempty"` // empty means all
+	Engine *Engine       `json:"engine,omitempty"` // who plays it; absent: not told
+}
+
+// Engine describes the engine that plays a game for a player, as the engine
+// itself gives it. What is unknown or does not apply is zero.
+type Engine struct {
+	Spec     string   `json:"spec,omitempty"`  // "self:level=3"; of a program its protocol and name alone, as "uci:fairy-stockfish"
+	Name     string   `json:"name,omitempty"`  // "Fairy-Stockfish 14.0.1 XQ"
+	Build    string   `json:"build,omitempty"` // version, if the name does not tell it
+	Level    int      `json:"level,omitempty"`
+	Elo      *float64 `json:"elo,omitempty"`   // measured strength of the level, relative to a scripted beginner
+	Nodes    uint64   `json:"nodes,omitempty"` // limit of every search
+	Depth    int      `json:"depth,omitempty"` // limit of every search
+	HashMB   int      `json:"hash_mb,omitempty"`
+	Threads  int      `json:"threads,omitempty"`
+	Book     string   `json:"book,omitempty"`      // name of the opening book
+	TableMen int      `json:"table_men,omitempty"` // largest number of pieces in its endgame tables
+	Eval     string   `json:"eval,omitempty"`      // name of the evaluation; empty: the product's
+	Seed     uint64   `json:"-"`                   // of random choices; differs from game to game
+	// Reproducible: a move depends on the position, the limits and the seed alone.
+	Reproducible bool `json:"reproducible,omitempty"`
+}
+
+// String returns the name and version, and the level if there is one.
+func (e Engine) String() string {
+	text := e.Name
+	if strings.HasPrefix(e.Build, e.Name) {
+		text = e.Build
+	} else if e.Build != "" {
+		text += " " + e.Build
+	}
+	if e.Level > 0 {
+		text = fmt.Sprintf("%s level %d", text, e.Level)
+	}
+	if text == "" {
+		return e.Spec
+	}
+	return text
 }
 
 // Hello announces an instance of a player. It replaces an earlier hello of the
@@ -57,8 +97,8 @@ type Hello struct {
 	Instance InstanceID   `json:"instance"`
 	Kind     Kind         `json:"kind"`
 	Display  string       `json:"display,omitempty"` // up to 64 runes, any script
-	Build    string       `json:"build,omitempty"`   // engine and version
-	Slots    int          `json:"slots"`             // games at once, for all players of the instance together
+	Build    string       `json:"build,omitempty"`   // engine and version, of all games without an engine of their own
+	Slots    int          `json:"slots"`             // games at once, over all players of the instance
 	Games    []Capability `json:"games"`
 	Pools    []Pool       `json:"pools,omitempty"` // match queues that the instance has joined
 	// Secret is chosen by the instance and known only to it and the platform.
@@ -67,7 +107,18 @@ type Hello struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// HelloAnswer tells an instance the settings of the platform.
+// EngineName returns the name and version of the engine that plays a game.
+func (m *Hello) EngineName(gameName string) string {
+	for _, c := range m.Games {
+		if c.Game == gameName && c.Engine != nil {
+			name := []rune(c.Engine.String())
+			return string(name[:min(len(name), maxDisplay)])
+		}
+	}
+	return m.Build
+}
+
+// HelloAnswer says how to talk to this platform.
 type HelloAnswer struct {
 	Answer
 	HeartbeatMS int64  `json:"heartbeat_ms"` // how often to send alive

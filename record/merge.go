@@ -47,8 +47,12 @@ func better(r, than *Record) bool {
 // join adds to the plies the data of r that the record lacks.
 func (m *Record) join(r *Record) {
 	if r.Source.Seat != nil && *r.Source.Seat <= game.Second {
-		if s := &m.Seats[*r.Source.Seat]; s.Build == "" {
+		s := &m.Seats[*r.Source.Seat]
+		if s.Build == "" {
 			s.Build = r.Source.Build
+		}
+		if s.Settings == nil {
+			s.Settings = r.Source.Settings
 		}
 	}
 	for i := range min(len(m.Plies), len(r.Plies)) {

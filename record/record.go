@@ -18,6 +18,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/protocol"
 )
 
 // Version is the schema version that this package writes.
@@ -63,9 +64,12 @@ type Seat struct {
 	Player  string  `json:"player"`
 	Display string  `json:"display,omitempty"`
 	Kind    Kind    `json:"kind,omitempty"`
-	Build   string  `json:"build,omitempty"` // engine and version
+	Build   string  `json:"build,omitempty"` // engine and version, as the engine itself gives them
 	Before  *Rating `json:"before,omitempty"`
 	After   *Rating `json:"after,omitempty"`
+	// Settings are the player's, in the record of a match, whose runner knows
+	// those of both.
+	Settings *Settings `json:"settings,omitempty"`
 }
 
 // Rating is a Glicko-2 rating on the usual scale (1500 is the middle).
@@ -94,16 +98,34 @@ type Source struct {
 	Settings *Settings  `json:"settings,omitempty"`
 }
 
-// Settings are what the engine was told, zero meaning the default or no limit.
+// Settings say who played and how. Zero means the default, no limit, or unknown.
 type Settings struct {
-	Profile      string `json:"profile,omitempty"`
-	Level        int    `json:"level,omitempty"`
-	Nodes        uint64 `json:"nodes,omitempty"` // limit a move
-	Depth        int    `json:"depth,omitempty"` // limit a move
-	HashMB       int    `json:"hash_mb,omitempty"`
-	Threads      int    `json:"threads,omitempty"`
-	Ponder       bool   `json:"ponder,omitempty"`
-	Reproducible bool   `json:"reproducible,omitempty"` // one thread, fixed nodes, own table: the moves can be played again
+	Profile  string   `json:"profile,omitempty"` // of the bot that played
+	Spec     string   `json:"spec,omitempty"`    // of the engine, as a match or a profile names it
+	Name     string   `json:"name,omitempty"`    // of the engine, as it gives it itself
+	Build    string   `json:"build,omitempty"`   // of the engine, if the name does not tell it
+	Level    int      `json:"level,omitempty"`
+	Elo      *float64 `json:"elo,omitempty"`   // measured strength of the level, relative to a scripted beginner
+	Nodes    uint64   `json:"nodes,omitempty"` // limit of a search
+	Depth    int      `json:"depth,omitempty"` // limit of a search
+	HashMB   int      `json:"hash_mb,omitempty"`
+	OwnTable bool     `json:"own_table,omitempty"` // the hash table was not shared with other games
+	Threads  int      `json:"threads,omitempty"`
+	Ponder   bool     `json:"ponder,omitempty"`
+	Book     string   `json:"book,omitempty"`      // opening book
+	TableMen int      `json:"table_men,omitempty"` // largest number of pieces in the endgame tables
+	Eval     string   `json:"eval,omitempty"`      // evaluation; empty: the product's
+	// Reproducible: one thread, limited by nodes, a hash table of the game's own
+	// that is cleared before each search, no pondering. The moves can be replayed.
+	Reproducible bool `json:"reproducible,omitempty"`
+}
+
+// SettingsOf returns the settings that an engine's description tells.
+func SettingsOf(e protocol.Engine) *Settings {
+	return &Settings{
+		Spec: e.Spec, Name: e.Name, Build: e.Build, Level: e.Level, Elo: e.Elo, Nodes: e.Nodes, Depth: e.Depth, HashMB: e.HashMB,
+		OwnTable: e.Reproducible, Threads: e.Threads, Book: e.Book, TableMen: e.TableMen, Eval: e.Eval, Reproducible: e.Reproducible,
+	}
 }
 
 // Ply is one move. All fields but Seat and Move are optional: zero means zero or
@@ -157,6 +179,7 @@ type Think struct {
 	Ponder        string      `json:"ponder,omitempty"` // move that it had expected and thought on; "" where it had not pondered
 	PonderHit     bool        `json:"ponder_hit,omitempty"`
 	PonderSavedMS int64       `json:"ponder_saved_ms,omitempty"` // thought on the opponent's time
+	TimedOut      bool        `json:"timed_out,omitempty"`       // the clock ended a search that was to be reproducible
 }
 
 // Dispute is a disagreement between a player and the referee about a position.

@@ -25,20 +25,26 @@ func full(id string) *Record {
 		Rated: true, Pool: "amazons.blitz", Event: "校际杯", Place: "北京",
 		Seats: [2]Seat{
 			{Player: "ann", Display: "安", Kind: Human, Before: &Rating{1500, 350}, After: &Rating{1612.5, 290.25}},
-			{Player: "bot-1", Kind: Bot, Build: "sparring v0"},
+			{Player: "bot-1", Kind: Bot, Build: "sparring v0", Settings: fullSettings()},
 		},
 		Start: at, End: at.Add(time.Minute), Result: game.FirstWins, Reason: game.NoMoves, Text: "the end",
 		Source: Source{By: ByPlayer, Player: "ann", Seat: &first, Instance: "i1", Build: "b", Seed: 1<<64 - 1,
-			Settings: &Settings{Profile: "p", Level: 3, Nodes: 1000, Depth: 4, HashMB: 16, Threads: 1, Ponder: true, Reproducible: true}},
+			Settings: fullSettings()},
 		Plies: []Ply{{
 			Seat: game.First, Move: "d1d7/b7", UsedMS: 12, LeftMS: 9988, Periods: 1,
 			Receipt: &Receipt{Received: at, LagMS: 1, ChargedMS: 11, LeftMS: 10089, Periods: 1, WaitedMS: 2},
 			Key:     Key(0xabc), Comment: "!",
 			Think: &Think{Source: FromSearch, Depth: 3, SelDepth: 5, Score: -7, WinProb: 0.48, Nodes: 12345, TimeMS: 12,
-				PV: []string{"d1d7/b7", "d10d8/e8"}, Ponder: "d1d7/b7", PonderHit: true, PonderSavedMS: 100},
+				PV: []string{"d1d7/b7", "d10d8/e8"}, Ponder: "d1d7/b7", PonderHit: true, PonderSavedMS: 100, TimedOut: true},
 		}, {Seat: game.Second, Move: "d10d8/e8", Think: &Think{Source: FromBook}}},
 		Disputes: []Dispute{{Ply: 1, Seat: &first, Claimed: Key(1), Ruled: Key(2), Text: "?"}},
 	}
+}
+
+func fullSettings() *Settings {
+	elo := 721.0
+	return &Settings{Profile: "p", Spec: "self:level=3,book=b", Name: "sparring", Build: "sparring 1.0", Level: 3, Elo: &elo, Nodes: 1000, Depth: 4,
+		HashMB: 16, OwnTable: true, Threads: 1, Ponder: true, Book: "b", TableMen: 4, Eval: "e", Reproducible: true}
 }
 
 // minimal has only what the schema requires.
@@ -69,7 +75,7 @@ func TestFullIsFull(t *testing.T) {
 		}
 	}
 	r := *full("g1")
-	r.Seats[0].Build = "b" // a person has none
+	r.Seats[0].Build, r.Seats[0].Settings = "b", fullSettings() // a person has none
 	r.Seats = [2]Seat{r.Seats[0]}
 	check(reflect.ValueOf(r), "Record")
 }
@@ -146,7 +152,7 @@ func TestSchemaDescribesEveryField(t *testing.T) {
 				check(p, v, path+"."+name)
 			}
 			for name := range props {
-				if _, ok := value[name]; !ok && !(name == "build" && path == "record.seats[]") {
+				if _, ok := value[name]; !ok && !(path == "record.seats[]" && (name == "build" || name == "settings")) /* a person has none */ {
 					t.Errorf("%s.%s of the schema is in no record", path, name)
 				}
 			}

@@ -52,9 +52,12 @@ type Settings struct {
 	Threads  int    // of each search
 	HashMB   int
 	Ponder   bool
-	Instance protocol.InstanceID
-	Build    string
-	Manners  Manners
+	// Reproducible: the moves of its games can be played again, see
+	// engine.GameOptions. It does not ponder then.
+	Reproducible bool
+	Instance     protocol.InstanceID
+	Build        string // of this program
+	Manners      Manners
 }
 
 // Manners are a bot's settings for resignation, draws, takebacks and people. Winning

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sparring/engine"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -58,11 +59,26 @@ func (s *Session) source() record.Source {
 	settings := s.player.Settings
 	return record.Source{
 		By: record.ByPlayer, Player: string(s.player.ID), Seat: &s.st.You,
-		Instance: string(settings.Instance), Build: settings.Build, Seed: s.seed(),
-		Settings: &record.Settings{
-			Nodes: settings.Nodes, HashMB: settings.HashMB, Threads: settings.Threads, Ponder: settings.Ponder,
-		},
+		Instance: string(settings.Instance), Build: settings.Build, Seed: s.seed(), Settings: s.settings(),
 	}
+}
+
+// settings returns those of the engine, as it describes itself, and of the player.
+func (s *Session) settings() *record.Settings {
+	player := &s.player.Settings
+	var d engine.Description
+	if s.engine != nil {
+		d = s.engine.Describe()
+	}
+	out := record.SettingsOf(protocol.Engine(d))
+	out.Profile, out.Ponder = string(s.player.ID), player.Ponder
+	if out.Spec == "" {
+		out.Spec = player.Engine
+	}
+	if n := player.Nodes; n > 0 && (out.Nodes == 0 || n < out.Nodes) {
+		out.Nodes = n
+	}
+	return out
 }
 
 // think converts an analysis for the record.
@@ -70,7 +86,7 @@ func (a *Analysis) think() *record.Think {
 	return &record.Think{
 		Source: a.source(), Depth: a.Depth, SelDepth: a.SelDepth, Score: int(a.Score), WinProb: a.WinProb, Nodes: a.Nodes,
 		TimeMS: a.Spent.Milliseconds(), PV: a.Line, Ponder: a.Expected,
-		PonderHit: a.PonderHit, PonderSavedMS: a.PonderSaved.Milliseconds(),
+		PonderHit: a.PonderHit, PonderSavedMS: a.PonderSaved.Milliseconds(), TimedOut: a.TimedOut,
 	}
 }
 

@@ -92,7 +92,9 @@ func (s *Session) ponderHit() {
 // openGame opens the game with the player's engine, unless it is open.
 func (s *Session) openGame() (err error) {
 	if s.engine == nil {
-		s.engine, err = s.player.NewGame(engine.GameOptions{ID: string(s.id), Rules: s.game.rules, Seed: s.seed()})
+		s.engine, err = s.player.NewGame(engine.GameOptions{
+			ID: string(s.id), Rules: s.game.rules, Seed: s.seed(), Reproducible: s.player.Settings.Reproducible,
+		})
 	}
 	return err
 }

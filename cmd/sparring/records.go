@@ -124,7 +124,7 @@ func recordsCommand() *cobra.Command {
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
 	from.flags(c)
-	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from))
+	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from), recordsReplay(&from))
 	return c
 }
 
@@ -209,7 +209,7 @@ func showRecord(out io.Writer, r *record.Record) error {
 		fmt.Fprintf(out, "position  %s\n", r.Position)
 	}
 	for seat, s := range r.Seats {
-		fmt.Fprintf(out, "%-8s  %s%s\n", game.Seat(seat), s.Player, ratingChange(s))
+		fmt.Fprintf(out, "%-8s  %s%s%s\n", game.Seat(seat), s.Player, ratingChange(s), engineText(s))
 	}
 	fmt.Fprintf(out, "played    %s to %s UTC\nresult    %s", r.Start.UTC().Format(time.DateTime), r.End.UTC().Format(time.DateTime), r.Result)
 	if r.Reason != "" {
@@ -235,6 +235,18 @@ func ratingChange(s record.Seat) string {
 		return ""
 	}
 	return fmt.Sprintf("  %.0f -> %.0f", s.Before.Rating, s.After.Rating)
+}
+
+// engineText says who played a seat, if the record knows.
+func engineText(s record.Seat) string {
+	if s.Build == "" {
+		return ""
+	}
+	text := "  " + s.Build
+	if s.Settings != nil && s.Settings.Spec != "" {
+		text += " (" + s.Settings.Spec + ")"
+	}
+	return text
 }
 
 // thinkColumns returns the columns depth to line, empty without analysis.

@@ -87,6 +87,10 @@ type Result struct {
 	Source   string // one of the constants below, or the Kind of a Proof
 	Lines    []Info // the last state of each line, best first
 
+	// TimedOut reports that the clock ended the search of a reproducible game: its
+	// move depends on the machine and its load after all.
+	TimedOut bool
+
 	// Set by searchers other than the kernel. Err is the fault because of which
 	// there is no move.
 	Resign    bool

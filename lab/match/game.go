@@ -8,6 +8,7 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/protocol"
 	"sparring/record"
 )
 
@@ -96,6 +97,20 @@ func NewGame(t *Terms, b Bout) *Game {
 		g.Seats[seat] = record.Seat{Player: name, Kind: record.Bot}
 	}
 	return g
+}
+
+// describe records who plays a seat. Every game has a hash table of its own.
+func (g *Game) describe(seat game.Seat, d engine.Description, l Limit) {
+	e := protocol.Engine(d)
+	s := record.SettingsOf(e)
+	s.OwnTable = true
+	if l.Nodes > 0 && (s.Nodes == 0 || l.Nodes < s.Nodes) {
+		s.Nodes = l.Nodes
+	}
+	if l.Depth > 0 && (s.Depth == 0 || l.Depth < s.Depth) {
+		s.Depth = l.Depth
+	}
+	g.Seats[seat].Settings, g.Seats[seat].Build = s, e.String()
 }
 
 // now returns the time with the precision of records.

@@ -174,7 +174,7 @@ func TestOpeningMovesAreInTheRecord(t *testing.T) {
 			t.Errorf("%s: record %+v", g.ID, g.Record)
 		}
 	}
-	if games[0].Seats[0] != games[1].Seats[1] || games[0].Plies[0].Move != games[1].Plies[0].Move {
+	if games[0].Seats[0].Player != games[1].Seats[1].Player || games[0].Plies[0].Move != games[1].Plies[0].Move {
 		t.Error("the second game is not the first with the seats changed")
 	}
 }

@@ -79,6 +79,7 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 			}
 		}
 		s.players[seat] = g
+		s.game.describe(game.Seat(seat), g.Describe(), w.terms.Limit)
 		s.clocks[seat] = w.terms.Limit.Clock.Start()
 	}
 	if err := s.open(); err != nil {

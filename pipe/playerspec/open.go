@@ -48,7 +48,10 @@ type Engines struct {
 }
 
 // named identifies a searcher.
-type named struct{ spec, game string }
+type named struct {
+	spec, game   string
+	reproducible bool
+}
 
 // opened is a searcher that is opened when first used.
 type opened struct {
@@ -67,7 +70,11 @@ var ErrClosed = errors.New("the engines are closed")
 // have Rules. The error says what is wrong with the spec, or why its engine can't
 // play by these rules.
 func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error) {
-	name := named{spec, o.Rules.Game}
+	name := named{spec, o.Rules.Game, o.Reproducible}
+	options := e.options
+	if o.Reproducible {
+		options.Tables = nil // they may still be being built
+	}
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -75,7 +82,7 @@ func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error
 	}
 	entry, ok := e.open[name]
 	if !ok {
-		entry = &opened{sync.OnceValues(func() (engine.Searcher, error) { return Open(spec, name.game, e.options) })}
+		entry = &opened{sync.OnceValues(func() (engine.Searcher, error) { return Open(spec, name.game, options) })}
 		e.open[name] = entry
 	}
 	e.mu.Unlock()

@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -223,6 +224,18 @@ const (
 	mostHash    = 1 << 20
 	mostThreads = 1024
 )
+
+// Public returns the spec without what lies where on this machine: of a program
+// only its protocol and its name, and of a book only its name.
+func (s Spec) Public() string {
+	if o := s.Outside; o != nil {
+		return string(o.Dialect) + ":" + filepath.Base(o.Path)
+	}
+	if s.Book != "" {
+		s.Book = filepath.Base(s.Book)
+	}
+	return s.String()
+}
 
 // String is the spec as [Parse] reads it.
 func (s Spec) String() string {

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/arena"
+	"sparring/bot"
+	"sparring/configs"
+	"sparring/engine"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/lab/replay"
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+	"sparring/record"
+)
+
+// replayPlies returns how many moves of each game TestReplay wants:
+// SPARRING_REPLAY_MOVES, or enough to find a fault in seconds.
+func replayPlies(t *testing.T) int {
+	text := os.Getenv("SPARRING_REPLAY_MOVES")
+	if text == "" {
+		return 150
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("SPARRING_REPLAY_MOVES: %v", err)
+	}
+	return n
+}
+
+// TestReplay plays games of every kind between reproducible players of different
+// strength, on a platform and with other games beside them, until there are enough
+// recorded moves of each kind. Replayed, all come out the same, and the records
+// and the platform say who played.
+func TestReplay(t *testing.T) {
+	dir := t.TempDir()
+	records := playReproducible(t, dir)
+	var out bytes.Buffer
+	if err := replayAll(t.Context(), &out, records); err != nil {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	moves := map[string]int{}
+	pool := engine.NewPool(1)
+	defer pool.Close()
+	for _, r := range records {
+		players, err := replay.Players(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := players[0]
+		if reasons := p.Unknown(engine.Build()); len(reasons) > 0 {
+			t.Errorf("game %s: %q", r.ID, reasons)
+		}
+		rep, err := replayPlayer(t.Context(), pool, p)
+		if err != nil || rep.First != nil || rep.Exact != rep.Moves || rep.Absent > 0 {
+			t.Errorf("game %s: %+v, %v", r.ID, rep, err)
+		}
+		moves[r.Game] += rep.Moves
+		s, level := p.Settings, strings.HasSuffix(r.Source.Player, "-hare")
+		if !s.Reproducible || s.Threads != 1 || s.Ponder || s.Profile != r.Source.Player || s.Name != engine.OurName ||
+			level != (s.Level == 4 && s.Elo != nil && s.Spec == "self:level=4") || !level && s.Nodes != 120 {
+			t.Errorf("game %s of %s: settings %+v", r.ID, r.Source.Player, *s)
+		}
+		if seat := r.Seats[*r.Source.Seat]; level != strings.HasSuffix(seat.Build, " level 4") {
+			t.Errorf("game %s of %s: the platform calls it %q", r.ID, r.Source.Player, seat.Build)
+		}
+		// A changed record is found out.
+		if moves[r.Game] == rep.Moves {
+			other := *r
+			other.Source.Seed++
+			s := *p.Settings
+			s.Nodes, s.Spec, other.Source.Settings = 60, "self", &s
+			players, _ := replay.Players(&other)
+			if rep, err := replayPlayer(t.Context(), pool, players[0]); err != nil || rep.First == nil {
+				t.Errorf("game %s with half of the nodes: %+v, %v", r.ID, rep, err)
+			}
+		}
+	}
+	for _, g := range catalog.Games() {
+		if moves[g.Name] < replayPlies(t) {
+			t.Errorf("%d moves of %s", moves[g.Name], g.Name)
+		}
+	}
+}
+
+// playReproducible runs a platform and a bot with two players for each game until
+// there are enough moves, and returns the players' records.
+func playReproducible(t *testing.T, dir string) (records []*record.Record) {
+	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Port: embedded.NoPort, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	platform, err := protocol.Connect(srv.Platform())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer platform.Close()
+	players, err := protocol.Connect(srv.Player("bots"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer players.Close()
+	cfg := arena.Defaults()
+	cfg.Ladder.On, cfg.Ladder.Pause = true, time.Millisecond
+	cfg.Ladder.Clock = clock.Spec{Kind: clock.Fischer, Initial: time.Hour, Increment: time.Second}
+	a, err := arena.New(t.Context(), platform, cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, closeBot, err := newBot(players, reproducibleBot(t, dir), zerolog.Nop(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := a.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	botCtx, endBot := context.WithCancel(t.Context())
+	running.Go(func() {
+		if err := b.Run(botCtx); err != nil {
+			t.Error(err)
+		}
+	})
+	for enough := false; !enough; {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("the games do not end")
+		}
+		records, enough = finishedGames(t, recordsDir(dir))
+	}
+	end()
+	endBot()
+	running.Wait()
+	closeBot()
+	return records
+}
+
+// reproducibleBot is a bot with a player at a level and one limited by nodes for
+// each game.
+func reproducibleBot(t *testing.T, dir string) bot.Config {
+	var cfg bot.Config
+	if err := configs.Defaults(&cfg); err != nil {
+		t.Fatal(err)
+	}
+	var profiles []string
+	for _, g := range catalog.Games() {
+		profiles = append(profiles,
+			fmt.Sprintf(`{"player": "%s-hare", "games": [%q], "engine": "self:level=4", "reproducible": true}`, g.Name, g.Name),
+			fmt.Sprintf(`{"player": "%s-tortoise", "games": [%q], "nodes": 120, "reproducible": true}`, g.Name, g.Name))
+	}
+	cfg.Profiles = filepath.Join(t.TempDir(), "players.json")
+	if err := os.WriteFile(cfg.Profiles, []byte(`{"players": [`+strings.Join(profiles, ",")+`]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Instance, cfg.Data, cfg.HashMB, cfg.Slots = "replay", dir, 1, 12
+	return cfg
+}
+
+// finishedGames are the records of finished games; enough reports whether they
+// have the moves that TestReplay wants.
+func finishedGames(t *testing.T, dir string) (records []*record.Record, enough bool) {
+	moves := map[string]int{}
+	for r, err := range record.All(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Result == 0 {
+			continue
+		}
+		records = append(records, r)
+		for _, p := range r.Plies {
+			if p.Think != nil && p.Seat == *r.Source.Seat {
+				moves[r.Game]++
+			}
+		}
+	}
+	for _, g := range catalog.Games() {
+		if moves[g.Name] < replayPlies(t) {
+			return records, false
+		}
+	}
+	return records, true
+}
