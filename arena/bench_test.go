@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -12,7 +14,7 @@ import (
 // wire, through the rules, into the log on disk, with both players told.
 func BenchmarkMove(b *testing.B) {
 	srv := startServer(b, "", "ann", "bob")
-	runArena(b, srv, quick())
+	prepareArenaLog(b, srv, quick(), zerolog.Nop()).start()
 	ann, bob := join(b, srv, "ann", "a1"), join(b, srv, "bob", "b1")
 	for _, p := range []*player{ann, bob} {
 		p.set(func(p *player) { p.play = nil })

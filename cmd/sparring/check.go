@@ -15,13 +15,13 @@ func checkCommand() *cobra.Command {
 	var gameName string
 	c := &cobra.Command{
 		Use:   "check SPEC",
-		Short: "Try out whether an engine of yours can play",
-		Long: `Try out whether an engine of yours can play: that its output is not held back in
-a buffer, that it plays legal moves and calls the squares as its protocol does,
-keeps its clock, stops when it is told to, writes no debug output between its
-answers, stays within its memory, and leaves no processes behind. A line for
-each says ok, warn, FAULT or skip (its protocol has no words for it); of a fault
-it says what was sent and what came back. The exit code is 1 where there is one.`,
+		Short: "Check whether an engine can play",
+		Long: `Check whether an engine can play: that its output is not buffered, that it plays
+legal moves in the notation of its protocol, keeps its clock, stops when it is
+told to, writes no debug output between its answers, stays within its memory
+limit, and leaves no processes behind. Each check prints a line with ok, warn,
+FAULT or skip (not supported by the protocol); a fault shows what was sent and
+what came back. The exit code is 1 if there is a fault.`,
 		Example: `  sparring engine check uci:fairy-stockfish
   sparring engine check gomocup:./pbrain,memory=350
   sparring engine check uci:./engine,arg=--uci --game amazons`,
@@ -35,7 +35,7 @@ it says what was sent and what came back. The exit code is 1 where there is one.
 				return &usageError{err}
 			}
 			if spec.Outside == nil {
-				return usagef("%s: %q is our own engine: want a program, such as uci:fairy-stockfish", c.CommandPath(), args[0])
+				return usagef("%s: %q is our own engine; want a program, such as uci:fairy-stockfish", c.CommandPath(), args[0])
 			}
 			if gameName == "" {
 				gameName = spec.Outside.Dialect.Games()[0]
@@ -56,6 +56,6 @@ it says what was sent and what came back. The exit code is 1 where there is one.
 			return err
 		},
 	}
-	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: the first that the protocol is spoken for)")
+	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: the first of the protocol)")
 	return c
 }

@@ -23,10 +23,10 @@ func engineCommand() *cobra.Command {
 	var clockText string
 	c := &cobra.Command{
 		Use:   "engine",
-		Short: "Be an engine for a GUI or a match runner, over standard input and output",
-		Long: `Be an engine for a GUI or a match runner, over standard input and output. The
-first line tells which protocol is spoken, or --protocol does: ` + strings.Join(frontend.Protocols(), ", ") + `.
-docs/engine.md says how to plug it in.`,
+		Short: "Run as an engine for a GUI or a match runner",
+		Long: `Run as an engine for a GUI or a match runner, over standard input and output.
+The protocol is detected by the first line or set by --protocol: ` + strings.Join(frontend.Protocols(), ", ") + `.
+docs/engine.md describes how to use it.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if hash < 1 || hash > frontend.MaxHash() {
@@ -61,26 +61,26 @@ docs/engine.md says how to plug it in.`,
 	}
 	c.AddCommand(checkCommand())
 	f := c.Flags()
-	f.StringVar(&o.Protocol, "protocol", "", "the protocol to speak: "+strings.Join(frontend.Protocols(), ", ")+" (default: what the first line says)")
-	f.StringVar(&o.Game, "game", "", "the game, where the protocol leaves it open")
-	f.StringVar(&o.Rules, "rules", "", "the rules, where the protocol leaves them open, such as gomoku/renju-15")
-	f.StringVar(&clockText, "clock", "", "the clock, where the protocol tells of none: 900 for a quarter of an hour, 2/move for two seconds a move")
-	f.Uint64Var(&o.Nodes, "nodes", 0, "nodes for a move, where the protocol tells of no limit (default: by the clock)")
+	f.StringVar(&o.Protocol, "protocol", "", "protocol: "+strings.Join(frontend.Protocols(), ", ")+" (default: detected by the first line)")
+	f.StringVar(&o.Game, "game", "", "the game, if the protocol does not tell")
+	f.StringVar(&o.Rules, "rules", "", "the rules, if the protocol does not tell, such as gomoku/renju-15")
+	f.StringVar(&clockText, "clock", "", "the clock, if the protocol sends none: 900 for 15 minutes, 2/move for two seconds a move")
+	f.Uint64Var(&o.Nodes, "nodes", 0, "nodes for each move, if the protocol sends no limit (default: by the clock)")
 	f.IntVar(&hash, "hash", engine.DefaultHash>>20, "size of the hash table in MiB")
-	f.IntVar(&o.Setup.Threads, "threads", 1, "threads to search with")
-	f.IntVar(&o.Setup.Level, "level", 0, fmt.Sprintf("level of strength, %d to %d (default: all it can)", level.Weakest, level.Strongest))
+	f.IntVar(&o.Setup.Threads, "threads", 1, "number of search threads")
+	f.IntVar(&o.Setup.Level, "level", 0, fmt.Sprintf("level of strength, %d to %d (default: full strength)", level.Weakest, level.Strongest))
 	f.StringVar(&o.Setup.Book, "book", book.None, "opening book: a file or folder, shipped or none")
 	return c
 }
 
-// openEngine opens our engine as a GUI wants it. What is wrong with its book
-// was said when the book was chosen.
+// openEngine opens our engine with the setup of a GUI. Errors of its book were
+// reported when the book was set.
 func openEngine(gameName string, s frontend.Setup) (engine.Searcher, error) {
 	player := playerspec.Spec{Level: s.Level, Book: s.Book, Eval: s.Eval}
 	return player.Open(gameName, playerspec.Options{HashBytes: s.HashBytes, Threads: s.Threads, Shipped: configs.Books(), Warn: func(error) {}})
 }
 
-// soundBook reports what is wrong with a book.
+// soundBook checks an opening book.
 func soundBook(name string) error {
 	_, err := book.Open(name, "", configs.Books())
 	return err
