@@ -2,8 +2,7 @@ package search
 
 import "sparring/game"
 
-// Pruning: nodes that are cut off without their moves, and quiet moves that are
-// not searched.
+// Pruning of whole nodes, and the conditions for pruning quiet moves.
 
 // prune tries to cut off a node without going through its moves; ok is false
 // where it can't. It is called only with a null window and where the node is
@@ -116,8 +115,7 @@ func (w *worker) probCut(n *nodeState) (score Score, pathPly int, ok bool) {
 	}
 }
 
-// late reports whether so many moves were searched that late-move pruning (LMP)
-// skips the quiet ones that are left.
+// late reports whether enough moves were searched for late-move pruning.
 func (w *worker) late(n *nodeState, searched int) bool {
 	params := &w.k.params
 	if !params.On.LMP || n.depth > params.PruneMaxDepth {
@@ -130,8 +128,8 @@ func (w *worker) late(n *nodeState, searched int) bool {
 	return searched >= enough
 }
 
-// futile reports whether the static evaluation is so far below alpha that
-// futility pruning skips quiet moves (Heinz, "Extended futility pruning", 1998).
+// futile reports whether the static evaluation is far enough below alpha for
+// futility pruning.
 func (w *worker) futile(n *nodeState, eval Score, depth int) bool {
 	params := &w.k.params
 	return params.On.Futility && depth <= params.PruneMaxDepth && n.alpha < MaxEval && n.alpha > -MaxEval &&

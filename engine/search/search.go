@@ -246,9 +246,14 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 				lmrDepth = max(n.depth-reduction, 1)
 			}
 
-			// 9. Late-move pruning (LMP, move-count pruning), 10. futility
-			// pruning: no more quiet moves.
-			if m.Noise == Quiet && (w.late(&n, searched) || w.futile(&n, staticEval, lmrDepth)) {
+			// 9. Late-move pruning (LMP, move-count pruning): no more quiet moves
+			// after enough others.
+			noQuiets := m.Noise == Quiet && w.late(&n, searched)
+
+			// 10. Futility pruning (Heinz, "Extended futility pruning", 1998): no
+			// more quiet moves far below alpha.
+			noQuiets = noQuiets || m.Noise == Quiet && w.futile(&n, staticEval, lmrDepth)
+			if noQuiets {
 				if !params.Quiescence {
 					break // no noisy move can follow
 				}

@@ -17,7 +17,7 @@ func drawEntry(t *rapid.T) ttEntry {
 		eval:         Score(rapid.Int32Range(int32(noEval), int32(MaxEval)).Draw(t, "eval")),
 		depth:        rapid.IntRange(0, MaxPly).Draw(t, "depth"),
 		bound:        Bound(rapid.IntRange(0, 3).Draw(t, "bound")),
-		proverFailed: rapid.Bool().Draw(t, "tried"),
+		proverFailed: rapid.Bool().Draw(t, "proverFailed"),
 	}
 }
 

@@ -44,7 +44,7 @@ func TestGraphHasEverything(t *testing.T) {
 		case n.Over && n.RepetitionPlies > 0:
 			seen["repetition win"]++
 		case n.Over:
-			seen["settled"]++
+			seen["terminal"]++
 		case n.Forced:
 			seen["forced"]++
 		}
@@ -68,7 +68,7 @@ func TestGraphHasEverything(t *testing.T) {
 		g = g.At(v)
 		walk(4)
 	}
-	for _, what := range []string{"repetition draw", "repetition win", "settled", "forced", "dead", "noisy"} {
+	for _, what := range []string{"repetition draw", "repetition win", "terminal", "forced", "dead", "noisy"} {
 		if seen[what] == 0 {
 			t.Errorf("no %s in the graph: %v", what, seen)
 		}
