@@ -37,7 +37,7 @@ type command struct {
 	path   string
 	args   []string
 	dir    string
-	memory int64 // bytes that it and its children may have resident; 0 is no limit
+	memory int64 // limit of the resident memory of it and its children, in bytes; 0 is no limit
 }
 
 // markVariable is an environment variable that identifies the processes of a
