@@ -183,27 +183,19 @@ func (l *leases) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	context.AfterFunc(ctx, func() { w.Stop() }) // which closes Updates
 	go func() {
-		defer w.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case entry, ok := <-w.Updates():
-				if !ok {
-					return
-				}
-				if entry == nil {
-					continue // all existing keys have been seen
-				}
-				l.mu.Lock()
-				if entry.Operation() == jetstream.KeyValuePut {
-					l.seen[entry.Key()] = time.Now()
-				} else {
-					delete(l.seen, entry.Key())
-				}
-				l.mu.Unlock()
+		for entry := range w.Updates() {
+			if entry == nil {
+				continue // all existing keys have been seen
 			}
+			l.mu.Lock()
+			if entry.Operation() == jetstream.KeyValuePut {
+				l.seen[entry.Key()] = time.Now()
+			} else {
+				delete(l.seen, entry.Key())
+			}
+			l.mu.Unlock()
 		}
 	}()
 	return nil

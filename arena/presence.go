@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"cmp"
 	"context"
 	"crypto/subtle"
 	"slices"
@@ -171,20 +170,22 @@ func (p *presence) authentic(player protocol.PlayerID, ans protocol.OfferAnswer)
 	return hello != nil && hello.Secret != "" && subtle.ConstantTimeCompare([]byte(hello.Secret), []byte(ans.Secret)) == 1
 }
 
-// playersPresent are the players with an instance that is present.
-func (p *presence) playersPresent(now time.Time) []protocol.PlayerID {
+// playersPresent returns the players with an instance that is present and fits,
+// ordered by name.
+func (p *presence) playersPresent(now time.Time, fits func(*protocol.Hello) bool) []protocol.PlayerID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var all []protocol.PlayerID
+	var found []protocol.PlayerID
 	for player, instances := range p.players {
 		for _, in := range instances {
-			if p.isPresent(in, now) {
-				all = append(all, player)
+			if p.isPresent(in, now) && fits(in.hello) {
+				found = append(found, player)
 				break
 			}
 		}
 	}
-	return all
+	slices.Sort(found)
+	return found
 }
 
 // seen returns when the instance was last heard; zero means never.
@@ -237,19 +238,9 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 // bots returns the bots that are present and play a game under the rules at the
 // speed, ordered by name.
 func (p *presence) bots(gameName, rules string, speed clock.Speed, now time.Time) []protocol.PlayerID {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var found []protocol.PlayerID
-	for player, all := range p.players {
-		for _, in := range all {
-			if p.isPresent(in, now) && in.hello.Kind == protocol.Bot && capable(in.hello.Games, gameName, rules, speed) {
-				found = append(found, player)
-				break
-			}
-		}
-	}
-	slices.SortFunc(found, func(a, b protocol.PlayerID) int { return cmp.Compare(a, b) })
-	return found
+	return p.playersPresent(now, func(h *protocol.Hello) bool {
+		return h.Kind == protocol.Bot && capable(h.Games, gameName, rules, speed)
+	})
 }
 
 func capable(games []protocol.Capability, gameName, rules string, speed clock.Speed) bool {

@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game"
@@ -15,6 +18,40 @@ import (
 	"sparring/protocol"
 	"sparring/record"
 )
+
+// storeRecord stores the record of the ended game and notes that in its log; the
+// referee stops when it has answered late requests for long enough. If an arena
+// dies in between, the log still ends with the game's end, and another arena
+// stores the record.
+func (r *referee) storeRecord(now time.Time) {
+	switch {
+	case r.recorded && now.After(r.lingerTo):
+		r.stop(errRecorded)
+		return
+	case r.recorded || now.Before(r.storeAt):
+		return
+	}
+	r.storeAt = now.Add(time.Second)
+	if err := r.a.record(r.ctx, r.id, r.missing); err != nil {
+		if r.ctx.Err() == nil {
+			r.log.Error().Err(err).Msg("record not stored; trying again")
+		}
+		return
+	}
+	switch err := r.j.append(r.ctx, r.game.Recorded(now), 0); {
+	case errors.Is(err, errSpace):
+		return
+	case err != nil:
+		r.stop(err)
+		return
+	}
+	r.game.Commit(r.j.last, now)
+	r.recorded = true
+	r.a.metrics.recorded.Inc()
+	ctx, cancel := context.WithTimeout(r.ctx, storeWait)
+	defer cancel()
+	r.a.leases.release(ctx, string(r.id))
+}
 
 // record stores the record of an ended game, once. Missing are events that are
 // not in its log.
@@ -156,4 +193,45 @@ func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jet
 		f(meta, rec, err)
 	})
 	return nil
+}
+
+// FollowRecords calls f for the record of every finished game, the oldest first,
+// and then for new ones, until ctx ends. For an unreadable record it passes an
+// error that names it.
+func (a *Arena) FollowRecords(ctx context.Context, f func(*record.Record, error)) error {
+	return a.store.followRecords(ctx, 1, func(_ *jetstream.MsgMetadata, r *record.Record, err error) { f(r, err) })
+}
+
+// Records iterates over the records that a platform has stored, the oldest
+// first. nc is a connection of the platform's account. An unreadable record
+// yields an error, and the iteration continues; a platform without records
+// yields one error.
+func Records(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		fail := func(err error) { yield(nil, err) }
+		js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(storeWait))
+		if err != nil {
+			fail(err)
+			return
+		}
+		name := streamName(subjects, "records")
+		stream, err := js.Stream(ctx, name)
+		if err != nil {
+			fail(fmt.Errorf("stream %s: %w", name, explain(err)))
+			return
+		}
+		if stream.CachedInfo().State.Msgs == 0 {
+			return
+		}
+		err = (&store{records: stream}).followRecords(ctx, 1, func(meta *jetstream.MsgMetadata, r *record.Record, err error) {
+			if ctx.Err() == nil && !yield(r, err) || meta.NumPending == 0 {
+				cancel()
+			}
+		})
+		if err != nil {
+			fail(err)
+		}
+	}
 }

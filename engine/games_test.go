@@ -60,7 +60,7 @@ func allocated() int64 {
 
 // TestReproducible checks that a move of a reproducible game depends only on the
 // position, the limits and the seed: not on earlier searches of this game or
-// another, on a takeback, or on the clock.
+// another, on a takeback, or on the clock while there is time.
 func TestReproducible(t *testing.T) {
 	for _, a := range adapters {
 		t.Run(a.Game, func(t *testing.T) {
@@ -78,14 +78,14 @@ func TestReproducible(t *testing.T) {
 			}
 			find := func(g Game, p game.Position) search.Result {
 				t.Helper()
-				c := &Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Microsecond}}
+				c := &Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: 10 * time.Minute}}
 				run, err := pool.Start(Request{Game: g, Position: p, Limits: search.Limits{Nodes: 1500}, Clock: c})
 				if err != nil {
 					t.Fatal(err)
 				}
 				r, err := run.Wait()
-				if err != nil {
-					t.Fatal(err)
+				if err != nil || r.TimedOut {
+					t.Fatal(r.TimedOut, err)
 				}
 				return r
 			}
@@ -113,5 +113,30 @@ func TestReproducible(t *testing.T) {
 				other.Close()
 			}
 		})
+	}
+}
+
+// TestReproducibleTimedOut: the clock ends a search of a reproducible game rather
+// than let it lose on time, and the result says so.
+func TestReproducibleTimedOut(t *testing.T) {
+	e, err := New("xiangqi", Options{HashBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := e.NewGame(GameOptions{Reproducible: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	pool := NewPool(1)
+	defer pool.Close()
+	s := start(t, "xiangqi")
+	run, err := pool.Start(Request{Game: g, Position: s, Limits: search.Limits{Nodes: 1 << 50},
+		Clock: &Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: 50 * time.Millisecond}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := run.Wait(); err != nil || !r.TimedOut || r.Move == game.NoMove {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -76,7 +76,7 @@ type Search struct {
 	game     Game
 	position game.Position
 	watch    func(search.Info)
-	untimed  bool          // no clock limits the search
+	untimed  bool          // the clock does not limit the search, but ends it before it loses on time
 	granted  chan struct{} // closed when a core is first granted
 	stop     chan struct{} // closed by Stop
 	done     chan struct{} // closed when result and err are set
@@ -89,7 +89,7 @@ type Search struct {
 	awake   bool      // it may run
 	stopped bool
 	run     Running     // nil before it runs
-	flag    *time.Timer // stops the search of a reproducible game; nil without a clock
+	flag    *time.Timer // ends an untimed search; nil without a clock
 	flagged bool        // it has
 
 	result search.Result
@@ -170,24 +170,14 @@ func (s *Search) play(c *Clock) {
 	planned := cmp.Or(soft, hard, defaultBudget)
 	longest := cmp.Or(hard, planned)
 	s.playing, s.due, s.urgent = true, l.From.Add(longest), l.From.Add(planned/2)
-	if s.game.Options().Reproducible {
-		s.removeTimeLimits()
-	}
-}
-
-// removeTimeLimits makes the move independent of the machine. A time limit only
-// stops a search that would lose on time.
-func (s *Search) removeTimeLimits() {
-	l := &s.limits
-	if l.Hard > 0 {
-		s.flag = time.AfterFunc(time.Until(l.From.Add(l.Hard)), func() {
+	if s.untimed && hard > 0 {
+		s.flag = time.AfterFunc(time.Until(l.From.Add(hard)), func() {
 			s.pool.mu.Lock()
 			s.flagged = true
 			s.pool.mu.Unlock()
 			s.Stop()
 		})
 	}
-	l.Soft, l.Hard, l.SoftScale, l.Clock = 0, 0, nil, nil
 }
 
 // work is the search's goroutine.

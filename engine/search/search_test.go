@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sparring/engine/search"
@@ -237,22 +238,26 @@ func TestStopLeavesTheTableUsable(t *testing.T) {
 }
 
 func TestPonderWaitsForTheHit(t *testing.T) {
-	g := searchtest.NewGraph(6)
-	game := newGame(with(g.Params(), exact...))
-	s := game.Start(g, search.Limits{Depth: 2, Wait: true}, nil)
-	select {
-	case <-s.Done():
-		t.Fatal("the search answered before the hit")
-	case <-time.After(20 * time.Millisecond):
-	}
-	s.PonderHit(search.Limits{Depth: 2})
-	if r := s.Wait(); r.Depth < 2 {
-		t.Errorf("depth %d", r.Depth)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		g := searchtest.NewGraph(6)
+		s := newGame(with(g.Params(), exact...)).Start(g, search.Limits{Depth: 2, Wait: true}, nil)
+		synctest.Wait() // until the search has nothing left to do
+		select {
+		case <-s.Done():
+			t.Fatal("the search answered before the hit")
+		default:
+		}
+		s.PonderHit(search.Limits{Depth: 2})
+		if r := s.Wait(); r.Depth < 2 {
+			t.Errorf("depth %d", r.Depth)
+		}
+	})
+}
 
+func TestPonderEnds(t *testing.T) {
 	big, params := deep()
-	game = newGame(params)
-	s = game.Start(big, search.Limits{Wait: true}, nil)
+	game := newGame(params)
+	s := game.Start(big, search.Limits{Wait: true}, nil)
 	s.PonderHit(search.Limits{Hard: time.Millisecond})
 	s.Wait() // ends, or the test times out
 	s = game.Start(big, search.Limits{Wait: true}, nil)

@@ -68,7 +68,7 @@ func Usual(r *game.Rules) (Recipe, error) {
 	}
 	a, err := engine.Adapter(r.Game)
 	if err == nil && a.Openings.Plies == 0 {
-		err = fmt.Errorf("%w: %s has no recipe for random openings", game.ErrRules, r.Game)
+		err = fmt.Errorf("openings: %s has no recipe for random ones: name a file, or none", r.Game)
 	}
 	return Recipe{Plies: a.Openings.Plies, Bound: a.Openings.Bound}, err
 }

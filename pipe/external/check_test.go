@@ -9,7 +9,7 @@ import (
 	"sparring/pipe/external/faultyengine"
 )
 
-// examine is all that a check finds.
+// examine returns all findings of a check.
 func examine(t *testing.T, s Spec, limits times) map[string]Finding {
 	t.Helper()
 	found := map[string]Finding{}
@@ -23,11 +23,11 @@ func examine(t *testing.T, s Spec, limits times) map[string]Finding {
 	return found
 }
 
-// TestCheck: what an engine is broken by is named.
+// TestCheck: the check names an engine's fault.
 func TestCheck(t *testing.T) {
 	tests := []struct {
 		mode    string
-		check   string // "" is that no fault is found
+		check   string // "" if no fault is to be found
 		verdict Verdict
 		says    []string
 	}{
@@ -92,7 +92,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckRealEngines: engines that others have written pass.
+// TestCheckRealEngines: engines by other authors pass.
 func TestCheckRealEngines(t *testing.T) {
 	for _, d := range []Dialect{UCI} {
 		t.Run(string(d), func(t *testing.T) {

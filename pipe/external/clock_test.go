@@ -11,9 +11,8 @@ import (
 	"sparring/game/clock"
 )
 
-// TestClockKinds: every protocol with clocks has a command for every kind of
-// clock. One that the protocol has no words for is played within the time
-// manager's limits.
+// TestClockKinds: every protocol with clocks has a command for every kind of clock,
+// or uses the time manager's limits.
 func TestClockKinds(t *testing.T) {
 	commands := map[clock.Kind]map[Dialect][]string{
 		clock.Unlimited: {
@@ -73,7 +72,7 @@ func TestClockKinds(t *testing.T) {
 	}
 }
 
-// sent is what a program is sent to search a position.
+// sent is the lines sent to a program to search a position.
 func sent(t *testing.T, d Dialect, q *query, a searchLimits) (lines []string) {
 	t.Helper()
 	out, in, err := os.Pipe()

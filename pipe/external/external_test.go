@@ -18,7 +18,7 @@ import (
 	"sparring/pipe/external/faultyengine"
 )
 
-// TestMain lets the test binary be the broken engine.
+// TestMain lets the test binary run as the faulty engine.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
 		faultyengine.Main()
@@ -32,8 +32,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patient are times that a busy machine keeps; what is not to come is waited
-// for less long.
+// patient are times that a busy machine can keep. Tests of timeouts set shorter ones.
 var patient = times{start: 20 * time.Second, grace: 15 * time.Second, quit: 500 * time.Millisecond, think: time.Minute}
 
 func faultySpec(t *testing.T, mode string) Spec {
@@ -56,17 +55,16 @@ func openFaulty(t *testing.T, mode string, change ...func(*Spec)) *Engine {
 	return e
 }
 
-// family are the processes that this test binary has started, and theirs,
-// zombies of ours too. Elsewhere than on Linux nothing is seen.
-func family(t *testing.T) (pids []int) {
+// started are the processes that this test binary has started, their descendants,
+// and zombies. It is always empty on systems other than Linux.
+func started(t *testing.T) (pids []int) {
 	t.Helper()
 	all := descendants(os.Getpid())
 	return all
 }
 
-// TestFaultyEngines: every way to be broken is found out by its kind, with a
-// reason that says what was sent and came, leaves nothing behind, and the next
-// search has a new process.
+// TestFaultyEngines: every mode gives a fault of its kind, whose text has the last
+// lines sent and received, and leaves nothing behind.
 func TestFaultyEngines(t *testing.T) {
 	tests := []struct {
 		mode   string
@@ -142,14 +140,14 @@ func TestFaultyEngines(t *testing.T) {
 	}
 }
 
-// alone: nothing that was started runs any more, nothing is to be reaped, and
-// no file is open that was not.
+// alone waits until no started process runs or has to be reaped, and no more files
+// are open than before.
 func alone(t *testing.T, when string, files int) {
 	t.Helper()
 	// A process that was killed may take a moment to vanish, and so may what
 	// belongs to another parent by now.
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		pids, now := family(t), openFiles()
+		pids, now := started(t), openFiles()
 		if len(pids) == 0 && now <= files {
 			return
 		}
@@ -159,7 +157,7 @@ func alone(t *testing.T, when string, files int) {
 	}
 }
 
-// openFiles counts this process's open files; 0 where that can't be seen.
+// openFiles counts this process's open files; 0 if that is not possible.
 func openFiles() int {
 	if runtime.GOOS != "linux" {
 		return 0
@@ -171,7 +169,7 @@ func openFiles() int {
 	return len(names)
 }
 
-// TestMemory: a program that takes more than it was given is killed for it.
+// TestMemory: a program that exceeds its memory limit is killed.
 func TestMemory(t *testing.T) {
 	if !canMeasure {
 		t.Skip("the memory of other processes can be seen on Linux alone")
@@ -184,7 +182,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestDeaf: a program that does not read what it is sent can't block us.
+// TestDeaf: a program that does not read its input can't block us.
 func TestDeaf(t *testing.T) {
 	s := faultySpec(t, faultyengine.Deaf)
 	p, err := start(command{path: s.Path, args: s.Args})
@@ -205,7 +203,7 @@ func endProcess(g *externalGame) {
 	<-p.gone
 }
 
-// TestStartedAnew: after a fault the next search has a process that works.
+// TestStartedAnew: after a fault the next search has a working process.
 func TestStartedAnew(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
@@ -281,8 +279,8 @@ func TestProcessesOfGames(t *testing.T) {
 	}
 }
 
-// TestPonder: a search without an end goes on until it is hit, and is then one
-// under limits; or until it is stopped.
+// TestPonder: a search without limits goes on until a ponder hit, which gives it
+// limits, or until it is stopped.
 func TestPonder(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
@@ -312,8 +310,7 @@ func TestPonder(t *testing.T) {
 	}
 }
 
-// TestLateAnswer: an answer that comes once more is not taken for one to the
-// next search.
+// TestLateAnswer: a repeated answer is not taken for the answer to the next search.
 func TestLateAnswer(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Twice))
 	p := newGame(t, "xiangqi/wxf")
@@ -339,8 +336,8 @@ func TestLateAnswer(t *testing.T) {
 	}
 }
 
-// TestStopAtStart: a search that is stopped while its process starts ends at
-// once, without a move, and the process waits for the next.
+// TestStopAtStart: a search that is stopped while its process starts ends at once,
+// without a move.
 func TestStopAtStart(t *testing.T) {
 	e := openFaulty(t, faultyengine.SlowStart)
 	run, err := play(t, e).Search(newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}, nil)
@@ -353,8 +350,7 @@ func TestStopAtStart(t *testing.T) {
 	}
 }
 
-// TestCloseWhileSearching: Close ends searches, and those that come later get
-// an error.
+// TestCloseWhileSearching: Close ends searches, and later ones get an error.
 func TestCloseWhileSearching(t *testing.T) {
 	e := openFaulty(t, faultyengine.Fine)
 	g := play(t, e)
@@ -377,7 +373,7 @@ func TestCloseWhileSearching(t *testing.T) {
 	}
 }
 
-// TestGames: one program plays all that it says it can, from odd starts too.
+// TestGames: a program plays all games that it announces, from unusual starts too.
 func TestGames(t *testing.T) {
 	for _, rules := range []string{"xiangqi/wxf+handicap=horse", "gomoku/freestyle-15", "amazons/10x10"} {
 		gameName, _, _ := strings.Cut(rules, "/")
@@ -395,7 +391,7 @@ func TestGames(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses: all that is wrong with a spec is said at once.
+// TestOpenRefuses: all errors of a spec are reported at once.
 func TestOpenRefuses(t *testing.T) {
 	_, err := Open(Spec{Dialect: SAU, Path: "no-such-program-anywhere", Dir: "/no/such/place", Nodes: 5, Options: []Option{{"A", "b"}}}, "xiangqi")
 	for _, s := range []string{"sau engines play amazons and gomoku, not xiangqi", "no-such-program-anywhere", "/no/such/place", "nodes", "options"} {

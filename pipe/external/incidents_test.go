@@ -13,7 +13,7 @@ import (
 	"sparring/pipe/external/faultyengine"
 )
 
-// playOn plays some moves of a game, or any legal one where a move is NoMove.
+// playOn plays moves, and a legal one for each NoMove.
 func playOn(t *testing.T, p game.Position, moves ...game.Move) {
 	t.Helper()
 	for _, m := range moves {
@@ -26,7 +26,7 @@ func playOn(t *testing.T, p game.Position, moves ...game.Move) {
 	}
 }
 
-// await waits until something holds.
+// await waits until holds returns true.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
@@ -36,15 +36,15 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// count is the number of incidents not yet taken along.
+// count is the number of incidents.
 func (i *incidents) count() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.list)
 }
 
-// TestOddPondering: what a program answers while no move is due costs it
-// nothing. The same process plays on, and what it said is told once.
+// TestOddPondering: an odd answer while no move is due is not a fault. The same
+// process plays on, and the incident is reported once.
 func TestOddPondering(t *testing.T) {
 	for _, test := range []struct {
 		mode    string
@@ -111,7 +111,7 @@ func TestOddPondering(t *testing.T) {
 }
 
 // TestCrashWhilePondering: a program that fails while no move is due is started
-// again, and why is told.
+// again, and the reason is reported.
 func TestCrashWhilePondering(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.CrashPonder))
 	p := newGame(t, "xiangqi/wxf")
@@ -148,9 +148,9 @@ func openFaultyGomocup(t *testing.T, mode string) *Engine {
 	return e
 }
 
-// TestErrorLines: a line that begins with ERROR is no answer to the request for
-// a move: it is told once, and the move awaited. What has not changed is not
-// sent again in the same game.
+// TestErrorLines: a line that begins with ERROR is not an answer to the request for
+// a move. It is reported once, and the move awaited. Unchanged INFO is not sent
+// again in the same game.
 func TestErrorLines(t *testing.T) {
 	e := openFaultyGomocup(t, faultyengine.ErrorLines)
 	g := play(t, e)
@@ -195,8 +195,8 @@ func TestErrorLines(t *testing.T) {
 	}
 }
 
-// TestPauseAfterMove: a program that misses what comes right after its move is
-// given the time to listen again.
+// TestPauseAfterMove: nothing is sent to a program while it loses input after its
+// move.
 func TestPauseAfterMove(t *testing.T) {
 	e := openFaultyGomocup(t, faultyengine.LosesWord)
 	for range 2 { // the second game begins right after a move, too

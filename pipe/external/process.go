@@ -37,7 +37,7 @@ type command struct {
 	path   string
 	args   []string
 	dir    string
-	memory int64 // bytes that it and its children may have resident; 0 is no limit
+	memory int64 // limit of the resident memory of it and its children, in bytes; 0 is no limit
 }
 
 // markVariable is an environment variable that identifies the processes of a
@@ -251,7 +251,7 @@ func (p *process) suspend(on bool) {
 
 // quit tells the program to end, and kills it if it does not end in time. It
 // returns after the end.
-func (p *process) quit(command string, within time.Duration) (obeyed bool) {
+func (p *process) quit(command string, within time.Duration) (ended bool) {
 	p.inbox.listen(false)
 	if command != "" {
 		p.in.SetWriteDeadline(time.Now().Add(within))

@@ -8,9 +8,9 @@ import (
 	"sparring/pipe/external/faultyengine"
 )
 
-// TestFamily: a child in a session of its own counts with the program's memory,
-// and is suspended with it.
-func TestFamily(t *testing.T) {
+// TestProcessTree: the memory of a child in its own session counts as the program's,
+// and it is suspended with it.
+func TestProcessTree(t *testing.T) {
 	e := openFaulty(t, faultyengine.Fork)
 	g := play(t, e)
 	if r := find(t, g, newGame(t, "xiangqi/wxf"), search.Limits{Depth: 1}); r.Err != nil {

@@ -11,7 +11,7 @@ import (
 	"sparring/game/catalog"
 )
 
-// realEngine finds a program that a Linux distribution has, and skips without.
+// realEngine finds a program of a Linux distribution, or skips the test.
 func realEngine(t *testing.T, name string) string {
 	t.Helper()
 	for _, path := range []string{name, "/usr/games/" + name} {
@@ -65,8 +65,8 @@ func find(t *testing.T, g *externalGame, p game.Position, l search.Limits) searc
 	return run.Wait()
 }
 
-// TestRealEngines plays the first plies of a game with engines that others
-// have written, against the first legal move.
+// TestRealEngines plays the first plies of a game with engines by other authors,
+// against the first legal move.
 func TestRealEngines(t *testing.T) {
 	tests := []struct {
 		name, program string
@@ -101,8 +101,8 @@ func TestRealEngines(t *testing.T) {
 	}
 }
 
-// TestRealPondering: an engine that others have written ponders until it is told
-// to stop; in UCCI by its second command for that.
+// TestRealPondering: an engine by other authors ponders until it is told to stop; in
+// UCCI after the second command.
 func TestRealPondering(t *testing.T) {
 	for dialect, odd := range map[Dialect]int{UCI: 0, UCCI: 1} {
 		g := play(t, open(t, Spec{Dialect: dialect, Path: realEngine(t, "fairy-stockfish")}, "xiangqi"))

@@ -13,7 +13,7 @@ import (
 	"sparring/pipe/frontend"
 )
 
-// speakSAU makes the test binary an engine of the SAU platform.
+// speakSAU runs the test binary as an engine for the SAU platform.
 func speakSAU() {
 	if err := frontend.Serve(context.Background(), os.Stdin, os.Stdout, frontend.Options{Protocol: "sau", Game: "amazons", Nodes: 20}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -22,9 +22,8 @@ func speakSAU() {
 	os.Exit(0)
 }
 
-// TestGameLost: where no other process can take a game over, that its process
-// is gone is the engine's fault, whoever has noticed it; a game that it never
-// knew is not.
+// TestGameLost: if no other process can take a game over, the end of its process is
+// the engine's fault. A search in the middle of an unknown game is not.
 func TestGameLost(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"sparring/game/catalog"
 )
 
-// speakXBoard is an engine that plays one game, the first legal moves of it, and
-// ends when it is to play another. Its arguments are its features.
+// speakXBoard is an engine that plays the first legal moves of one game, and exits
+// when it has to play another. Its arguments are its features.
 func speakXBoard() int {
 	pos, err := catalog.Setup("xiangqi", "", "")
 	if err != nil {
@@ -62,7 +62,7 @@ func speakXBoard() int {
 	return 0
 }
 
-// TestReuse: an engine that plays one game only has a new process for the next.
+// TestReuse: an engine that plays only one game gets a new process for the next.
 func TestReuse(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package faultyengine is an engine that is broken on purpose, in one way at a time:
-// what drives engines is tested with it. Apart from that it speaks UCI, or
-// another protocol where its mode says so, and plays the first legal move.
+// Package faultyengine is an engine with one fault at a time, for tests of programs
+// that drive engines. Otherwise it plays the first legal move. It speaks UCI, except
+// in the modes for other protocols.
 package faultyengine
 
 import (
@@ -17,54 +17,54 @@ import (
 	"sparring/pipe/uci"
 )
 
-// The ways to be broken, by the program's first argument.
+// The modes, by the program's last argument.
 const (
 	Fine        = "fine"
 	HangStart   = "hang-start"   // says nothing
-	SlowStart   = "slow-start"   // takes a second to say anything
-	CrashStart  = "crash-start"  // ends at once, with a word on stderr
+	SlowStart   = "slow-start"   // says nothing for a second
+	CrashStart  = "crash-start"  // ends at once, with an error on stderr
 	HangGo      = "hang-go"      // never answers go
 	CrashGo     = "crash-go"     // ends when asked to move
-	IgnoreStop  = "ignore-stop"  // thinks for ever where it is not told how long
-	IgnoreClock = "ignore-clock" // takes four times as long as it is told
-	OnlyStop    = "only-stop"    // thinks until it is told to stop, whatever its limits
-	Flood       = "flood"        // writes lines without end when asked to move
-	EndlessLine = "endless-line" // writes one line without end
-	Unflushed   = "unflushed"    // what it writes goes out when it ends
-	Illegal     = "illegal"      // plays a move that no piece can make
+	IgnoreStop  = "ignore-stop"  // never ends a search without limits
+	IgnoreClock = "ignore-clock" // takes four times its limit
+	OnlyStop    = "only-stop"    // ignores its limits, searches until stop
+	Flood       = "flood"        // writes endless lines when asked to move
+	EndlessLine = "endless-line" // writes one endless line
+	Unflushed   = "unflushed"    // its output comes only at its end
+	Illegal     = "illegal"      // plays an illegal move
 	Null        = "null"         // plays no move
 	Opponent    = "opponent"     // plays a move for the other side
-	Twice       = "twice"        // answers every stop once more
-	Ranks       = "ranks"        // counts ranks from 0 where it said from 1
-	Fork        = "fork"         // leaves a child behind, in a session of its own
-	Zombie      = "zombie"       // never asks how its child ended
-	Memory      = "memory"       // takes more and more
-	Chatter     = "chatter"      // talks to itself in between
-	CloseInput  = "close-input"  // stops listening
-	Deaf        = "deaf"         // never reads what it is sent
-	IgnoreQuit  = "ignore-quit"  // goes on after quit and at the end of its input
-	CrashPonder = "crash-ponder" // ends when it is to search without an end
-	EarlyMove   = "early-move"   // answers a search without an end at once, with a move
-	EarlyNull   = "early-null"   // the same with no move
-	NullAtStop  = "null-at-stop" // answers with no move when it is told to stop
+	Twice       = "twice"        // answers every stop twice
+	Ranks       = "ranks"        // writes ranks from 0 instead of 1
+	Fork        = "fork"         // leaves a child behind, in its own session
+	Zombie      = "zombie"       // does not wait for its child
+	Memory      = "memory"       // allocates more and more memory
+	Chatter     = "chatter"      // writes debug output between its answers
+	CloseInput  = "close-input"  // closes its input
+	Deaf        = "deaf"         // never reads its input
+	IgnoreQuit  = "ignore-quit"  // runs on after quit and the end of its input
+	CrashPonder = "crash-ponder" // ends when asked to search without limits
+	EarlyMove   = "early-move"   // answers a search without limits at once, with a move
+	EarlyNull   = "early-null"   // the same, without a move
+	NullAtStop  = "null-at-stop" // answers stop without a move
 
-	// In UCCI. As ElephantEye: "go depth infinite" is a search of no depth, which
-	// finds nothing; "go infinite" is understood.
+	// In UCCI: takes "go depth infinite" for a search to depth 0 and answers without
+	// a move, as ElephantEye does; understands "go infinite".
 	DepthInfinite = "ucci-depth-infinite"
 
-	// In the Gomocup protocol.
-	ErrorLines = "gomocup-error-lines" // answers every INFO with an error, just before its next move
-	LosesWord  = "gomocup-loses-word"  // as Rapfi, loses the first word of a line that comes right after its move
+	// In the Gomocup protocol:
+	ErrorLines = "gomocup-error-lines" // answers every INFO with an error, right before its next move
+	LosesWord  = "gomocup-loses-word"  // loses the first word of a line right after its move, as Rapfi does
 
 	child = "child" // what Fork and Zombie start
 )
 
-// Modes are all the ways.
+// Modes are all modes.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
 	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
 	DepthInfinite, ErrorLines, LosesWord}
 
-// Main is the program; the test binaries that stand in for it call it.
+// Main is the main function, called by test binaries that run as the engine.
 func Main() {
 	mode := Fine
 	if len(os.Args) > 1 {
@@ -91,16 +91,16 @@ func run(mode string) int {
 	defer out.Flush()
 	e := &engine{mode: mode, out: out, game: "xiangqi"}
 	e.setUp(uci.Position{})
-	obey := e.obeyUCI
+	handle := e.handleUCI
 	switch mode {
 	case DepthInfinite:
-		obey = e.obeyUCCI
+		handle = e.handleUCCI
 	case ErrorLines, LosesWord:
-		obey = (&gomocupEngine{engine: e}).obey
+		handle = (&gomocupEngine{engine: e}).handle
 	}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, uci.MaxLine)
-	for in.Scan() && obey(in.Text()) {
+	for in.Scan() && handle(in.Text()) {
 	}
 	if mode == IgnoreQuit {
 		time.Sleep(time.Minute)
@@ -117,7 +117,7 @@ type engine struct {
 	hog  [][]byte
 	exit int
 
-	thinking bool // without an end
+	thinking bool // without limits
 }
 
 func (e *engine) say(line any) {
@@ -127,8 +127,8 @@ func (e *engine) say(line any) {
 	}
 }
 
-// obeyUCI does what it is told; false ends the program.
-func (e *engine) obeyUCI(line string) bool {
+// handleUCI handles a UCI command; false ends the program.
+func (e *engine) handleUCI(line string) bool {
 	c, _ := uci.Parse(line)
 	if e.mode == Chatter {
 		e.say("DEBUG: got " + c.String())
@@ -136,7 +136,7 @@ func (e *engine) obeyUCI(line string) bool {
 	}
 	switch c := c.(type) {
 	case uci.Hello:
-		e.say(uci.ID{Key: "name", Value: "broken: " + e.mode})
+		e.say(uci.ID{Key: "name", Value: "faulty: " + e.mode})
 		e.say(uci.Option{Name: "UCI_Variant", Kind: uci.Combo, Default: "xiangqi", Vars: []string{"xiangqi", "gomoku", "amazons"}})
 		e.say(uci.Option{Name: "Hash", Kind: uci.Spin, Default: "16", Min: 1, Max: 64})
 		e.say(uci.OK{})
@@ -189,7 +189,7 @@ func (e *engine) setUp(c uci.Position) {
 	e.play(d.OurPosition(c.FEN), moves)
 }
 
-// play sets up a position, and leaves the old one where that can't be.
+// play sets up a position, or leaves the old one if that fails.
 func (e *engine) play(position string, moves []string) {
 	p, err := catalog.Setup(e.game, "", position)
 	if err != nil {
@@ -203,7 +203,7 @@ func (e *engine) play(position string, moves []string) {
 	e.pos = p
 }
 
-// think does what its mode says; false ends the program.
+// think searches, or does what its mode says; false ends the program.
 func (e *engine) think(g uci.Go) bool {
 	switch {
 	case g.Infinite && e.mode == CrashPonder:
@@ -251,7 +251,7 @@ func (e *engine) think(g uci.Go) bool {
 	return true
 }
 
-// grow takes a GiB, and uses it.
+// grow allocates and touches a GiB.
 func (e *engine) grow() {
 	for range 64 {
 		block := make([]byte, 16<<20)
@@ -281,7 +281,7 @@ func (e *engine) startChild() {
 	}
 }
 
-// answer plays the first legal move, or what else its mode has for one.
+// answer sends the first legal move, or the answer of its mode.
 func (e *engine) answer() {
 	moves := e.pos.Legal(nil)
 	if len(moves) == 0 {

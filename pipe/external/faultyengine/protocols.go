@@ -11,8 +11,8 @@ import (
 	"sparring/pipe/ucci"
 )
 
-// obeyUCCI does what it is told in UCCI; false ends the program.
-func (e *engine) obeyUCCI(line string) bool {
+// handleUCCI handles a UCCI command; false ends the program.
+func (e *engine) handleUCCI(line string) bool {
 	best := func() { e.say(ucci.BestMove{Move: e.pos.Format(e.pos.Legal(nil)[0])}) }
 	c, _ := ucci.Parse(line)
 	switch c := c.(type) {
@@ -47,15 +47,15 @@ func (e *engine) obeyUCCI(line string) bool {
 type gomocupEngine struct {
 	*engine
 	decoder gomocup.Decoder
-	objects []string  // to what it was told since its last move
+	unknown []string  // keys of INFO since its last move
 	moved   time.Time // when it last moved
 }
 
-// listensAfter is how long after its move LosesWord reads a line as it is.
+// listensAfter is the time after a move in which LosesWord loses words.
 const listensAfter = 50 * time.Millisecond
 
-// obey does what it is told; false ends the program.
-func (e *gomocupEngine) obey(line string) bool {
+// handle handles a line; false ends the program.
+func (e *gomocupEngine) handle(line string) bool {
 	if e.mode == LosesWord && time.Since(e.moved) < listensAfter {
 		_, line, _ = strings.Cut(line, " ")
 	}
@@ -69,7 +69,7 @@ func (e *gomocupEngine) obey(line string) bool {
 		e.say("OK")
 	case gomocup.Info:
 		if e.mode == ErrorLines {
-			e.objects = append(e.objects, c.Key)
+			e.unknown = append(e.unknown, c.Key)
 		}
 	case gomocup.Board:
 		e.pos, _ = catalog.Setup("gomoku", "gomoku/freestyle-15", "")
@@ -96,15 +96,15 @@ func (e *gomocupEngine) obey(line string) bool {
 
 func (e *gomocupEngine) put(at gomocup.Point) {
 	if m, err := e.pos.Parse(at.Move(15)); err == nil {
-		e.pos.Play(m) // else the driver finds the answer illegal
+		e.pos.Play(m) // otherwise its next answer is illegal
 	}
 }
 
 func (e *gomocupEngine) move() {
-	for _, key := range e.objects {
+	for _, key := range e.unknown {
 		e.say(gomocup.Answer{Kind: gomocup.Error, Text: "Unknown command: " + strings.ToUpper(key)})
 	}
-	e.objects = nil
+	e.unknown = nil
 	m := game.NoMove
 	if legal := e.pos.Legal(nil); len(legal) > 0 {
 		m = legal[0]
