@@ -376,11 +376,11 @@ func (x *checker) quit() Finding {
 		return x.failed("quit", err)
 	}
 	within := x.engine.times.quit
-	obeyed := p.quit(p.quitCommand(), within)
+	ended := p.quit(p.quitCommand(), within)
 	switch {
 	case p.left > 0:
 		return Finding{"quit", Bad, fmt.Sprintf("%d processes are left after its end", p.left)}
-	case !obeyed:
+	case !ended:
 		return Finding{"quit", Warn, fmt.Sprintf("still running %v after %q, and killed", within, p.quitCommand())}
 	}
 	return Finding{"quit", Good, fmt.Sprintf("ended after %q", p.quitCommand())}

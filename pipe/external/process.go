@@ -251,7 +251,7 @@ func (p *process) suspend(on bool) {
 
 // quit tells the program to end, and kills it if it does not end in time. It
 // returns after the end.
-func (p *process) quit(command string, within time.Duration) (obeyed bool) {
+func (p *process) quit(command string, within time.Duration) (ended bool) {
 	p.inbox.listen(false)
 	if command != "" {
 		p.in.SetWriteDeadline(time.Now().Add(within))

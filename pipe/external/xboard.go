@@ -37,7 +37,7 @@ func (t *xboardDialect) handshake(p *program) error {
 		return err
 	}
 	var answers []string
-	hear := func(line string) bool {
+	read := func(line string) bool {
 		r, _ := xboard.Parse(line)
 		for _, f := range r.Features {
 			if a := t.features.Set(f); a != "" {
@@ -46,12 +46,12 @@ func (t *xboardDialect) handshake(p *program) error {
 		}
 		return t.features.Done
 	}
-	done, err := p.listen(featureTimeout, hear)
+	done, err := p.listen(featureTimeout, read)
 	if err != nil {
 		return err
 	}
 	if !done && t.features.Waiting {
-		if err := p.await(p.times.start, engine.FaultStart, "feature done=1", hear); err != nil {
+		if err := p.await(p.times.start, engine.FaultStart, "feature done=1", read); err != nil {
 			return err
 		}
 	}
