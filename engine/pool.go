@@ -59,8 +59,8 @@ type Request struct {
 	Position game.Position // of that game; copied
 	// Limits besides the clock's. The clock, if there is one, sets Soft, Hard,
 	// From and SoftScale. In a reproducible game it sets only From if there is a
-	// limit of nodes or depth: the search ends by that alone, even if the flag
-	// falls.
+	// limit of nodes or depth, and ends the search only before it would lose on
+	// time.
 	Limits search.Limits
 	Clock  *Clock
 	// Ponder: search until PonderHit or Stop. Clock and the limits of time are
