@@ -226,17 +226,17 @@ func PlayText(p Position, text string) (Move, error) {
 	return m, nil
 }
 
-// Continuer is a Position of a game that its rules may end while moves are
-// left: by a repetition, by a move limit.
+// Continuer is a Position of a game whose rules may end it while legal moves are
+// left, by a repetition or a move limit.
 type Continuer interface {
-	// PlayOn undoes such an end: the outcome is Undecided, and from here on the
-	// position's rules are without the rule that ended the game, if they can be.
-	// Any other outcome is kept. It is called only when the game is over.
+	// PlayOn undoes such an end: the outcome becomes Undecided, and the rule that
+	// ended the game no longer applies, if the game allows that. Any other
+	// outcome is kept. It is called only when the game is over.
 	PlayOn()
 }
 
-// PlayOn lets a game go on that its rules call over, for a caller whose arbiter
-// does not, and reports whether moves can be played now. The history is kept.
+// PlayOn continues a game that is over by its rules but not for the caller's
+// arbiter, and reports whether moves can be played now. The history is kept.
 func PlayOn(p Position) bool {
 	if c, ok := p.(Continuer); ok && p.Outcome().Over() {
 		c.PlayOn()
@@ -293,15 +293,15 @@ func perft(p Position, depth int, bufs [][]Move) uint64 {
 	return n
 }
 
-// Game is a game's row: its rule sets, and what else other packages need to
-// know of it. All but Lenient and OneBook are required.
+// Game is a game's row: its rule sets, and what other packages need to know about
+// it. All but Lenient and OneBook are required.
 type Game struct {
 	Name    string   // "xiangqi"; lower-case letters, digits, _ and -
 	Default string   // the rule set meant where none is named, in full
 	Sets    []string // the well-known rule sets, in full; parameters make more
 	Common  []string // those that most games are played under, likeliest first
-	// Lenient lists rule sets that end fewer games. A record of a game that
-	// went on after all sets of Common had ended it is read under these.
+	// Lenient lists rule sets that end fewer games. They are tried for a record
+	// of a game that continues after its end by all sets of Common.
 	Lenient []string
 	// OneBook: all rule sets can share an opening book.
 	OneBook bool

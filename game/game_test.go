@@ -9,7 +9,7 @@ import (
 	"sparring/game/catalog"
 )
 
-// TestZobristIsSplitMix64 holds the formula against the published generator's
+// TestZobristIsSplitMix64 compares the formula with the published generator's
 // first outputs for seed 1234567 (Rosetta Code's check values).
 func TestZobristIsSplitMix64(t *testing.T) {
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {

@@ -37,7 +37,7 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
 	platform := w.connect(w.Platform())
-	eventually(t, "alice hears that nobody is there", func() bool { return nc.Stats().InMsgs > 0 })
+	eventually(t, "the first no-responders reply", func() bool { return nc.Stats().InMsgs > 0 })
 	_, err := platform.Subscribe(w.subjects.ActAny("g1"), func(m *nats.Msg) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -84,8 +84,8 @@ func TestGivesUpWithItsContext(t *testing.T) {
 		_, err := w.clientOver(nc, "alice", io.Discard).Move(ctx, "g1", 1, 0, "h8", "")
 		done <- err
 	}()
-	// At the second answer that nobody is there, the first try has ended.
-	eventually(t, "alice hears that nobody is there", func() bool { return nc.Stats().InMsgs > 1 })
+	// After the second no-responders reply, the first attempt has ended.
+	eventually(t, "the second no-responders reply", func() bool { return nc.Stats().InMsgs > 1 })
 	cancel(reason)
 	err := <-done
 	if !errors.Is(err, reason) || !errors.Is(err, nats.ErrNoResponders) || !strings.Contains(err.Error(), "alice.game.g1.move") {
@@ -270,7 +270,7 @@ func TestConnectRefused(t *testing.T) {
 	c.User, c.Password = "", ""
 	if nc, err = protocol.Connect(c); err == nil {
 		nc.Close()
-		t.Error("connected as nobody")
+		t.Error("connected without a user")
 	}
 }
 
@@ -306,12 +306,12 @@ func TestConnectWaits(t *testing.T) {
 		t.Errorf("the wait was logged %d times: %s", n, log.String())
 	}
 	if err := nc.Publish("sparring.play.guest.hello", nil); !errors.Is(err, nats.ErrReconnectBufExceeded) {
-		t.Errorf("published to nobody: %v", err)
+		t.Errorf("published without a recipient: %v", err)
 	}
 	impatient, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := protocol.Await(impatient, nc); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("awaited nobody: %v", err)
+		t.Errorf("waited for a reply without a recipient: %v", err)
 	}
 	srv, err := embedded.Start(config)
 	if err != nil {
@@ -321,7 +321,7 @@ func TestConnectWaits(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := protocol.Await(ctx, nc); err != nil || !nc.IsConnected() {
-		t.Errorf("the connection does not come up: %v", err)
+		t.Errorf("the connection is not established: %v", err)
 	}
 	nc.Close()
 	if err := protocol.Await(ctx, nc); !errors.Is(err, nats.ErrConnectionClosed) {

@@ -66,7 +66,7 @@ func TestDecodeSound(t *testing.T) {
 			t.Errorf("%s: %v", kind, refusal)
 			continue
 		}
-		// Fields that nobody knows yet are ignored.
+		// Unknown fields are ignored.
 		more := strings.Replace(sound[kind], `{"v":1,`, `{"v":1,"from_the_future":{"a":[1]},`, 1)
 		again, refusal := f([]byte(more))
 		if refusal != nil || !reflect.DeepEqual(msg, again) {

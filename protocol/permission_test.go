@@ -36,13 +36,13 @@ func TestPermissions(t *testing.T) {
 		{"ask JetStream", "alice", publish("$JS.API.INFO"), false},
 		{"acknowledge for others", "alice", publish("$JS.ACK.S.C.1.1.1.1.1"), false},
 
-		{"hear of one's games", "alice", subscribe("sparring.to.alice.>", ""), true},
-		{"hear another's games", "alice", subscribe("sparring.to.bob.>", ""), false},
-		{"hear everybody's games", "alice", subscribe("sparring.to.>", ""), false},
-		{"hear another's answers", "alice", subscribe("_INBOX_bob.>", ""), false},
-		{"hear all answers", "alice", subscribe("_INBOX.>", ""), false},
-		{"hear everything", "alice", subscribe(">", ""), false},
-		{"hear another's requests", "alice", subscribe("sparring.play.bob.>", ""), false},
+		{"receive own games", "alice", subscribe("sparring.to.alice.>", ""), true},
+		{"receive another's games", "alice", subscribe("sparring.to.bob.>", ""), false},
+		{"receive everybody's games", "alice", subscribe("sparring.to.>", ""), false},
+		{"receive another's answers", "alice", subscribe("_INBOX_bob.>", ""), false},
+		{"receive all answers", "alice", subscribe("_INBOX.>", ""), false},
+		{"receive everything", "alice", subscribe(">", ""), false},
+		{"receive another's requests", "alice", subscribe("sparring.play.bob.>", ""), false},
 		{"watch", "alice", subscribe("sparring.watch.*", ""), true},
 		{"take part in a pool", "alice", subscribe("sparring.offer.gomoku.blitz", "bots"), true},
 		{"take part in one's own pool", "alice", subscribe("sparring.offer.player.alice", "bots"), true},
@@ -52,15 +52,15 @@ func TestPermissions(t *testing.T) {
 		{"listen in on all pools", "alice", subscribe("sparring.offer.>", "bots"), false},
 
 		{"fleet: speak for a player", "bots", publish("sparring.play.xiangqi-hare.hello"), true},
-		{"fleet: hear of a player's games", "bots", subscribe("sparring.to.amazons-tortoise.game.g1", ""), true},
+		{"fleet: receive a player's games", "bots", subscribe("sparring.to.amazons-tortoise.game.g1", ""), true},
 		{"fleet: speak for others", "bots", publish("sparring.play.alice.hello"), false},
 		{"fleet: speak for a name like its own", "bots", publish("sparring.play.xiangqi-hare2.hello"), false},
 
 		{"spectator: watch", "watch", subscribe("sparring.watch.>", ""), true},
 		{"spectator: publish", "watch", publish("sparring.watch.g1"), false},
 		{"spectator: speak for a player", "watch", publish("sparring.play.alice.hello"), false},
-		{"spectator: hear a player's games", "watch", subscribe("sparring.to.alice.>", ""), false},
-		{"spectator: hear answers", "watch", subscribe("_INBOX.>", ""), false},
+		{"spectator: receive a player's games", "watch", subscribe("sparring.to.alice.>", ""), false},
+		{"spectator: receive answers", "watch", subscribe("_INBOX.>", ""), false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			nc := w.connect(w.Player(c.user))

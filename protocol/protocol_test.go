@@ -78,7 +78,7 @@ func (w *wire) clientOver(nc *nats.Conn, player protocol.PlayerID, log io.Writer
 }
 
 // must fails the test on an error. It flushes the connections, so that the server
-// knows of their subscriptions.
+// has their subscriptions.
 func (w *wire) must(err error, flush ...*nats.Conn) {
 	w.t.Helper()
 	if err != nil {

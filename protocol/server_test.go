@@ -172,7 +172,7 @@ func TestSpoofedReply(t *testing.T) {
 		w.must(alice.PublishRequest(w.subjects.Act("alice", "g1", protocol.ActMove), logSubject, []byte(sound["move"])))
 		w.ask(alice, w.subjects.Act("alice", "g1", protocol.ActMove), []byte(sound["move"])) // is answered after it
 		if n.Load() != 2 || forged() != 0 {
-			t.Errorf("%d of 2 moves were judged; the log has entries that nobody wrote", n.Load())
+			t.Errorf("%d of 2 moves were judged; the log has unexpected entries", n.Load())
 		}
 	})
 	t.Run("within the platform's account", func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestSpoofedReply(t *testing.T) {
 			w.ask(inside, subject, []byte(sound["move"])) // is answered after it
 		}
 		if refused := log.count(`"code":"bad-reply"`); refused != 2 || n.Load() != before+1 || forged() != 0 {
-			t.Errorf("%d of 2 refused, %d of 1 moves judged; the log has entries that nobody wrote: %s", refused, n.Load()-before, log.String())
+			t.Errorf("%d of 2 refused, %d of 1 moves judged; the log has unexpected entries: %s", refused, n.Load()-before, log.String())
 		}
 	})
 	// Within the players' account the answer does go where the sender wants, and the
@@ -242,7 +242,7 @@ func TestOffer(t *testing.T) {
 		return protocol.Offer{Kind: protocol.OfferMatch, Game: "g1", Terms: terms, Seat: game.Second, Deadline: time.Now().Add(d), HoldMS: 1000}
 	}
 	if _, err := s.Offer(w.ctx, "gomoku.blitz", offer(patience)); !errors.Is(err, nats.ErrNoResponders) {
-		t.Errorf("an offer to nobody: %v", err)
+		t.Errorf("an offer without a recipient: %v", err)
 	}
 
 	nc := w.connect(w.Player("alice"))
@@ -306,6 +306,6 @@ func TestOffersAreShared(t *testing.T) {
 		total += heard[i].Load()
 	}
 	if total != offers {
-		t.Errorf("%d offers were heard %d times", offers, total)
+		t.Errorf("%d offers were received %d times", offers, total)
 	}
 }

@@ -41,7 +41,7 @@ func TestAsyncAPIWords(t *testing.T) {
 	}
 }
 
-// constants returns the package's constants of its own string types, by type.
+// constants returns the constants of the package's string types, by type.
 func constants(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")

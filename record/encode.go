@@ -101,7 +101,7 @@ func (r *Record) Validate() error {
 		bad("no game")
 	}
 	if !strings.HasPrefix(r.Rules, r.Game+"/") {
-		bad("rules %.40q are none of game %.40q", r.Rules, r.Game)
+		bad("rules %.40q do not belong to game %.40q", r.Rules, r.Game)
 	}
 	if r.Result > game.Draw {
 		bad("result %d", r.Result)
@@ -129,7 +129,7 @@ func (r *Record) Validate() error {
 	return nil
 }
 
-// fault says what is wrong with a ply; "" means that it is valid.
+// fault returns what is wrong with a ply, or "".
 func (p *Ply) fault() string {
 	switch {
 	case p.Move == "":

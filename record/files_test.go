@@ -78,7 +78,7 @@ func TestWriteAndRead(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w = newWriter(t, dir, 0) // the next process goes on in the same file
+	w = newWriter(t, dir, 0) // the next process continues the same file
 	appendAll(t, w, "c")
 	if err := w.Append(&Record{ID: "d"}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("an invalid record: %v", err)

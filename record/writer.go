@@ -152,7 +152,7 @@ func (w *Writer) open() error {
 }
 
 // putAside closes the file, renames it and has it compressed. If that fails, the
-// writer goes on with the same file and nothing is lost.
+// writer continues the same file and nothing is lost.
 func (w *Writer) putAside() {
 	err := w.file.Close()
 	w.file = nil

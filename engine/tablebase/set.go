@@ -44,7 +44,7 @@ func ParseSet(name string) (Set, error) {
 	for i := range len(name) {
 		p := pieceOf(name[i])
 		if p == rules.NoPiece {
-			return bad("%q is no piece (K R C N P A B)", name[i])
+			return bad("%q is not a piece (K R C N P A B)", name[i])
 		}
 		if s.Count(p) == most(p.Kind()) {
 			return bad("more than %d of %s", most(p.Kind()), p)

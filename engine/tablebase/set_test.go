@@ -31,13 +31,13 @@ func TestParseSet(t *testing.T) {
 		"KRR":                     "no k",
 		"KKk":                     "more than 1 of K",
 		"KRRRk":                   "more than 2 of R",
-		"KXk":                     "'X' is no piece",
-		"KR k":                    "' ' is no piece",
+		"KXk":                     "'X' is not a piece",
+		"KR k":                    "' ' is not a piece",
 		"KRRCCNNk":                "",
 		"KRRCCNNAk":               "9 men, at most 8",
 		"KPPPPPPk":                "more than 5 of P",
-		"K\xffk":                  "is no piece",
-		"車":                       "is no piece",
+		"K\xffk":                  "is not a piece",
+		"車":                       "is not a piece",
 		strings.Repeat("K", 5000): "more than 1 of K",
 	} {
 		_, err := ParseSet(name)

@@ -43,8 +43,8 @@ const Seed = 0x616d617a6f6e73
 // Name is the game's name.
 const Name = "amazons"
 
-// starts are the usual start positions. Those of 8x8 and 6x6 are the ones of
-// the platforms that play on these boards.
+// starts are the usual start positions. Those of 8x8 and 6x6 are used by the
+// platforms that play on these boards.
 var starts = map[string]string{
 	"10x10": "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w",
 	"8x8":   "2q2q2/8/q6q/8/8/Q6Q/8/2Q2Q2 w",

@@ -131,7 +131,7 @@ func snapshot(p *Position) string {
 	return fmt.Sprintf("%s %x %d %v\n%s", p, p.Key(), p.Ply(), p.Outcome(), p.Diagram())
 }
 
-// check compares what is kept incrementally with the position set up anew.
+// check compares the incremental state with that of a position set up from its text.
 func check(t *testing.T, p *Position) {
 	t.Helper()
 	again := setup(t, p.String())

@@ -190,12 +190,12 @@ func (s *Spec) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Traits are what a time control comes down to, whatever its kind.
+// Traits describe a time control without its kind.
 type Traits struct {
 	Limited   bool          // a flag can fall
 	Saves     bool          // time that a move leaves unused stays on the clock
 	Increment time.Duration // added to the main time after each move
-	Period    time.Duration // what a move may take beyond the main time at no cost; 0: nothing
+	Period    time.Duration // free time per move, beyond the main time
 }
 
 // Traits describes the time control.
@@ -232,8 +232,8 @@ func (s Spec) Start() State {
 	return State{Left: s.Initial, Periods: s.Periods}
 }
 
-// Advance runs the clock for d: main time goes first, then whole periods but
-// the last one, and what is left over is used of the current period.
+// Advance runs the clock for d. It uses the main time first, then whole periods
+// except the last one; the rest is used of the current period.
 func (s Spec) Advance(t Turn, d time.Duration) Turn {
 	switch traits := s.Traits(); {
 	case !traits.Limited:
@@ -252,8 +252,8 @@ func (s Spec) Advance(t Turn, d time.Duration) Turn {
 	return t
 }
 
-// Remaining returns how long the turn may go on before the flag falls, below zero
-// where it has fallen; ok is false where no flag ever falls.
+// Remaining returns the time until the flag falls; it is negative if the flag has
+// fallen. Ok is false for clocks without a limit.
 func (s Spec) Remaining(t Turn) (d time.Duration, ok bool) {
 	traits := s.Traits()
 	periods := t.Periods
@@ -263,8 +263,8 @@ func (s Spec) Remaining(t Turn) (d time.Duration, ok bool) {
 	return t.Left + time.Duration(periods)*traits.Period - t.Used, traits.Limited
 }
 
-// Finish returns the clock after the move that ends the turn; ok is false when the
-// flag fell first, and nothing is left then.
+// Finish returns the clock after the move that ends the turn; ok is false if the
+// flag fell first; the clock is then zero.
 func (s Spec) Finish(t Turn) (after State, ok bool) {
 	if d, limited := s.Remaining(t); limited && d < 0 {
 		return State{}, false
@@ -278,8 +278,8 @@ func (s Spec) Budget(st State) (d time.Duration, ok bool) {
 	return s.Remaining(Turn{State: st})
 }
 
-// Charge returns the clock after a move that took used; ok is false when the flag
-// fell first, and nothing is left then.
+// Charge returns the clock after a move that took used; ok is false if the flag
+// fell first; the clock is then zero.
 func (s Spec) Charge(st State, used time.Duration) (after State, ok bool) {
 	return s.Finish(s.Advance(Turn{State: st}, max(used, 0)))
 }
@@ -298,7 +298,7 @@ const (
 
 // Expected returns the time that one seat is expected to have for a game, counted
 // as the established servers do: initial time plus 40 times what a move adds.
-// Ok is false where no flag ever falls.
+// Ok is false for clocks without a limit.
 func (s Spec) Expected() (d time.Duration, ok bool) {
 	traits := s.Traits()
 	return s.Initial + 40*(traits.Increment+traits.Period), traits.Limited

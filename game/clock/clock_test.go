@@ -33,8 +33,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestKinds goes through every kind: it has a text form of its own, and its
-// clock charges what was used or never falls.
+// TestKinds checks that every kind has its own text form, and that its clock
+// charges the time used or is unlimited.
 func TestKinds(t *testing.T) {
 	for _, k := range Kinds() {
 		s, err := Parse(k.Example())

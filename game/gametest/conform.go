@@ -18,7 +18,7 @@ const (
 )
 
 // Conform plays random games under each of the rule sets that a game's row
-// lists, and holds every position against what package game promises: texts
+// lists, and checks every position against the contract of package game: texts
 // and keys read back, moves and errors, Undo, Clone, and the game's history.
 func Conform(t *testing.T, g game.Game) {
 	t.Helper()

@@ -183,7 +183,7 @@ func (b *Board) Put(p Point, c Colour) {
 	b.stones++
 }
 
-// Remove takes away the stone of colour c that stands at p.
+// Remove removes the stone of colour c at p.
 func (b *Board) Remove(p Point, c Colour) {
 	b.flip(p, c)
 	b.stones--
@@ -244,7 +244,7 @@ func (b *Board) Window(p Point, d Direction) uint32 {
 
 // LineThrough returns the line through p along d, two bits a cell (0 empty, 1 black,
 // 2 white, 3 border or dead stone), and the place of p's two bits in it. At
-// least five border cells stand before the first and behind the last cell, so
+// least five border cells precede the first and follow the last cell, so
 // that the window of a cell is the line shifted by its place less 10.
 func (b *Board) LineThrough(p Point, d Direction) (line uint64, shift uint) {
 	at := b.places[d][p]

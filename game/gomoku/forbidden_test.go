@@ -136,7 +136,7 @@ func TestForbiddenPointsExternal(t *testing.T) {
 	testForbidden(t, filepath.Join(dir, "gomoku-renju-forbidden.txt"))
 }
 
-// The map does not depend on how the board lies: all eight symmetries.
+// TestForbiddenSymmetries checks that the map is the same under all symmetries.
 func TestForbiddenSymmetries(t *testing.T) {
 	for _, c := range forbiddenCases(t, "testdata/renju-forbidden.txt")[:20] {
 		b := newGame(t, "gomoku/renju-15", c.position).Board()
@@ -170,8 +170,8 @@ func forbiddenPoints(b *Board) (list []Point) {
 	return list
 }
 
-// The map, which goes along lines, says the same as asking point by point, on
-// boards of all sizes filled up to the edges.
+// TestForbiddenSetIsPointByPoint compares the map with the verdict on each point,
+// on boards of all sizes with stones up to the edges.
 func TestForbiddenSetIsPointByPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for n := range 300 {
@@ -194,7 +194,7 @@ func TestForbiddenSetIsPointByPoint(t *testing.T) {
 	}
 }
 
-// White has no forbidden points and wins with six; elsewhere nobody has any.
+// White has no forbidden points and wins with six. Other rules have none at all.
 func TestForbiddenIsBlackInRenju(t *testing.T) {
 	const four4s = "15/15/15/15/7x7/7x7/7x7/4xxx8/15/15/15/15/15/15/15"
 	if got := newGame(t, "gomoku/renju-15", four4s+" b").Forbidden(); len(got) != 1 || got[0] != (game.ForbiddenPoint{Point: "h8", Kind: game.DoubleFour}) {

@@ -33,7 +33,7 @@ func Game() game.Game {
 	return g
 }
 
-// variant says which rows win, and what they do.
+// variant defines the winning rows and their effect.
 type variant struct {
 	name       string
 	lines      [2]Line // by colour
@@ -68,7 +68,7 @@ func (s Set) Name() string {
 	return text
 }
 
-// Line says which rows of a colour win.
+// Line returns the rule for the winning rows of a colour.
 func (s Set) Line(c Colour) Line { return s.lines[c] }
 
 // Forbids reports whether a colour has forbidden points.

@@ -42,13 +42,13 @@ func FifthsNumber(m game.Move) (n int, ok bool) {
 	return n, n >= 1 && n <= MostFifths
 }
 
-// StepKind is what a step of an opening procedure asks for.
+// StepKind is the kind of action that a step of an opening procedure requires.
 type StepKind uint8
 
 // The kinds of step.
 const (
 	PlaceStep   StepKind = iota // a stone on the board
-	ChooseStep                  // a colour, or how to go on
+	ChooseStep                  // a colour, or how to continue
 	DeclareStep                 // the number of fifth moves to offer
 	OfferStep                   // one more fifth move to offer
 	PickStep                    // one of the offers
@@ -307,8 +307,8 @@ func (g *Geometry) FromCentre(p Point) int {
 	return max(g.Column(p)-middle, middle-g.Column(p), g.RowOf(p)-middle, middle-g.RowOf(p))
 }
 
-// offerable says why a point can't be offered: it is taken, was offered before,
-// or is the image of an earlier offer under a symmetry of the stones.
+// offerable returns an error if a point can't be offered: it is taken, was offered
+// before, or is the image of an earlier offer under a symmetry of the stones.
 func (p *Position) offerable(at Point, same []int) error {
 	if c, taken := p.board.At(at); taken {
 		return fmt.Errorf("%s is taken by a %s stone", p.board.PointText(at), c)
@@ -344,7 +344,7 @@ func (b *Board) Same(p, q Point) bool {
 	return slices.ContainsFunc(b.selfSymmetries(), func(s int) bool { return b.Symmetric(p, s) == q })
 }
 
-// checkOpening says why a move is not allowed in a step.
+// checkOpening returns an error if a move is not allowed in a step.
 func (p *Position) checkOpening(s *step, m game.Move) error {
 	switch s.kind {
 	case OfferStep:
@@ -377,7 +377,7 @@ func (p *Position) checkOpening(s *step, m game.Move) error {
 	return fmt.Errorf("%w: %s; the opening %s asks %s", game.ErrIllegal, p.Format(m), p.set.Opening.Name, p.wanted(s))
 }
 
-// wanted says in words what a step asks for.
+// wanted describes what a step asks for.
 func (p *Position) wanted(s *step) string {
 	switch s.kind {
 	case PlaceStep:

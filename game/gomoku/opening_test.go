@@ -8,9 +8,9 @@ import (
 	"sparring/game"
 )
 
-// Each story plays moves written seat by seat ("1" the first, "2" the second),
-// with what must be refused marked by '!'. At the end the seat to act is
-// named, and who holds Black.
+// Each story is a list of moves with their seats ("1" is the first, "2" the
+// second). A '!' marks moves that must be refused. At the end, turn is the seat to
+// act and black the seat that holds Black.
 var openingStories = []struct {
 	clause, rules, moves, turn, black string
 }{
@@ -68,8 +68,8 @@ func TestOpeningProcedures(t *testing.T) {
 	}
 }
 
-// In every procedure the whole tree of choices, with a few stones for each
-// step, comes to an end and never leaves a seat without a move.
+// TestOpeningsEnd walks the whole tree of choices of every procedure, with a few
+// stones for each step: it ends and always leaves a move.
 func TestOpeningsEnd(t *testing.T) {
 	for _, name := range Game().Sets {
 		p := newGame(t, name, "")

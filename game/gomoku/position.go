@@ -68,7 +68,7 @@ type Position struct {
 // state is what a move changes and Undo restores, except the stones.
 type state struct {
 	toMove  Colour
-	black   game.Seat // who holds Black
+	black   game.Seat // the seat that holds Black
 	opening progress
 	outcome game.Outcome
 	rows    [2]int // that have scored under the continuous rules, by colour
@@ -233,7 +233,7 @@ func (p *Position) Legal(buf []game.Move) []game.Move {
 	return buf
 }
 
-// check says why a move can't be played.
+// check returns an error if a move can't be played.
 func (p *Position) check(m game.Move) error {
 	if p.outcome.Over() {
 		return fmt.Errorf("%w: %s (%s)", game.ErrOver, p.outcome.Result, p.outcome.Reason)

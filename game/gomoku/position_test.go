@@ -50,9 +50,9 @@ func TestPerftOfTheEmptyBoard(t *testing.T) {
 	}
 }
 
-// Where games end in the tree: with e empty points of which w win at once for
-// the side to move and v would win for the other, the leaves at depth 2 and 3
-// follow by counting.
+// TestPerftWithWins checks perft where games end within the tree: with e empty
+// points, of which some win at once for the side to move and some for the other,
+// the leaves at depth 2 and 3 follow by counting.
 func TestPerftWithWins(t *testing.T) {
 	// Black to move: b8 and g8 win (c8-f8 stand); White: a single e1 stone row
 	// b1-e1 wins at a1 and f1. 15*15 - 8 = 217 empty points.
@@ -154,7 +154,7 @@ func TestFullBoardIsADraw(t *testing.T) {
 	}
 }
 
-// Random games against a plain judge of rows.
+// TestRandomGames compares random games with a plain row counter.
 func TestRandomGames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	sets := Game().Sets
@@ -173,7 +173,7 @@ func TestRandomGames(t *testing.T) {
 	}
 }
 
-// wonByHand judges rows cell by cell.
+// wonByHand finds winning rows cell by cell.
 func wonByHand(b Board, c Colour, variant string) bool {
 	stone := func(col, row int, c Colour) bool {
 		p := b.Point(col, row)
@@ -258,7 +258,7 @@ func TestContinuous(t *testing.T) {
 	if _, err := p.Parse("e1"); !errors.Is(err, game.ErrIllegal) || !strings.Contains(err.Error(), "dead stone") {
 		t.Errorf("parse of a dead stone's point: %v", err)
 	}
-	play(t, p, "o9 g1 o10 h1 o11 i1 o12 j1") // the dead are no part of a new row
+	play(t, p, "o9 g1 o10 h1 o11 i1 o12 j1") // dead stones are not part of a new row
 	if p.Rows(Black) != 1 || p.Rows(White) != 1 || p.Outcome().Over() {
 		t.Errorf("rows %d:%d, outcome %v, want 1:1", p.Rows(Black), p.Rows(White), p.Outcome())
 	}

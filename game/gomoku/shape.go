@@ -50,7 +50,7 @@ func (s Shape) Points(b *Board, p Point, d Direction) iter.Seq[Point] {
 	}
 }
 
-// Line says which rows win.
+// Line is a rule for winning rows.
 type Line uint8
 
 // The line rules.
@@ -126,8 +126,8 @@ func (r row) length() int {
 	return left + right - 1
 }
 
-// enclosed reports whether stones of the other colour stand at both ends of
-// the stones through the centre.
+// enclosed reports whether both ends of the row through the centre are stones of
+// the other colour.
 func (r row) enclosed() bool {
 	run := uint16(centre)
 	for range reach {

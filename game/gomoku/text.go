@@ -280,7 +280,7 @@ func (p *Position) fitsStep() error {
 	case s.by == holder && o.actor != p.Seat(p.toMove):
 		return bad("the other seat acts")
 	case picks && o.fifths < 2, !picks && len(o.offers) > 0:
-		return bad("fifth moves do not fit")
+		return bad("the fifth moves do not fit the step")
 	case s.kind == OfferStep && len(o.offers) >= o.fifths, s.kind == PickStep && len(o.offers) != o.fifths:
 		return bad(fmt.Sprintf("%d offers of %d", len(o.offers), o.fifths))
 	}

@@ -121,7 +121,7 @@ func TestIsLegalIsMembership(t *testing.T) {
 	})
 }
 
-// TestAttackersTo holds the reverse look-up against the attacks themselves.
+// TestAttackersTo compares the reverse look-up with the attacks.
 func TestAttackersTo(t *testing.T) {
 	walk(t, 3, 5, 120, func(b *Board, _ *rand.Rand) {
 		occupied := b.Occupied()

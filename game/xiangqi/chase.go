@@ -75,7 +75,7 @@ func (r *rerun) attacks(c Color, first, last Kind) (a attacks) {
 	return a
 }
 
-// where keeps the pairs that meet the condition on the two squares.
+// where returns the pairs whose two squares satisfy the condition.
 func (r *rerun) where(a attacks, condition func(from, to Square) bool) attacks {
 	for hunter := range a {
 		for v := a[hunter]; v != 0; v &= v - 1 {

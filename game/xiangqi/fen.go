@@ -114,7 +114,7 @@ func (b *Board) readPieces(text string) error {
 			}
 			kind := kindOfLetter(c)
 			if kind == NoKind {
-				return badFEN("row %d, character %d: %q is no piece", i+1, j+1, c)
+				return badFEN("row %d, character %d: %q is not a piece", i+1, j+1, c)
 			}
 			if file >= Files {
 				return badFEN("row %d (%.20q) has more than %d files", i+1, row, Files)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPerft holds the move generator against leaf counts that two other
+// TestPerft compares the move generator with leaf counts that two other
 // engines agree on.
 func TestPerft(t *testing.T) {
 	const mostShort = 1_000_000 // leaves of a row that a short run can afford

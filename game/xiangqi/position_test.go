@@ -30,7 +30,7 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{"start", "simple", "", "", game.Outcome{}},
 		{"double cannon mates", "simple", "3aka3/9/9/9/9/9/9/4C4/9/3K3C1 w", "h0e0", game.Outcome{Result: game.FirstWins, Reason: game.Checkmate}},
-		{"a pawn that can be taken is no stalemate", "simple", "3k5/9/3P5/9/9/9/9/9/9/4K4 w", "d7d8", game.Outcome{}},
+		{"capturing the pawn avoids stalemate", "simple", "3k5/9/3P5/9/9/9/9/9/9/4K4 w", "d7d8", game.Outcome{}},
 		{"stalemate by a pawn", "simple", "5k3/9/4P4/9/9/9/9/9/9/4K4 w", "e7e8", game.Outcome{Result: game.FirstWins, Reason: game.Stalemate}},
 		{"two occurrences are not judged", "simple", "3k5/9/9/9/9/9/9/9/9/R3K4 w", "a0a9 d9d8 a9a0 d8d9", game.Outcome{}},
 		{"quiet repetition draws", "simple", "3k5/9/9/9/9/9/9/9/9/R3K4 w", "a0b0 d9d8 b0a0 d8d9 a0b0 d9d8 b0a0 d8d9", game.Outcome{Result: game.Draw, Reason: game.Repetition}},
@@ -235,7 +235,7 @@ func FuzzRuleNames(f *testing.F) {
 	})
 }
 
-// TestNoRepetition: with repetition=none a game goes on whatever recurs.
+// TestNoRepetition: with repetition=none no repetition ends a game.
 func TestNoRepetition(t *testing.T) {
 	rules, err := FindRules("xiangqi/wxf+repetition=none")
 	if err != nil {
@@ -265,10 +265,10 @@ func TestPlayOn(t *testing.T) {
 		t.Errorf("a move after the end: %v", err)
 	}
 	if !game.PlayOn(p) {
-		t.Error("it does not go on")
+		t.Error("the game does not continue")
 	}
 	if n := len(p.Legal(nil)); n != 44 {
-		t.Errorf("%d moves to go on with, want 44", n)
+		t.Errorf("%d legal moves, want 44", n)
 	}
 	if err := p.Play(m); err != nil || p.Ply() != 9 || p.Outcome().Over() || p.Rules().Name != "xiangqi/wxf+repetition=none" {
 		t.Errorf("going on: %v, ply %d, %v under %s", err, p.Ply(), p.Outcome(), p.Rules().Name)

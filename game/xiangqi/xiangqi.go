@@ -194,7 +194,7 @@ type parameter struct {
 	read func(r *Rules, value string) error
 }
 
-// parameters are in the order in which they stand in a name.
+// parameters are in the order of their appearance in a name.
 var parameters = []parameter{{"limit", readLimit}, {"repetition", readRepetition}, {"handicap", readHandicap}}
 
 func readLimit(r *Rules, value string) error {

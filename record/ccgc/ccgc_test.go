@@ -194,7 +194,7 @@ func TestResult(t *testing.T) {
 	}
 	for _, text := range []string{"2024.07.11 10:00 沈阳", "2024 CCGC", "和平杯"} {
 		if got, ok := resultOf(text); ok {
-			t.Errorf("%q is taken for %s", text, got)
+			t.Errorf("%q is read as %s", text, got)
 		}
 	}
 }

@@ -45,7 +45,7 @@ type draftMove struct {
 }
 
 // Move adds a move at a byte of the text; read finds it in the position before
-// it. Ply is what else the file says of it; its seat, text and key are set from
+// it. Ply has what else the file says about it; its seat, text and key are set from
 // the rules.
 func (d *Draft) Move(at int, ply record.Ply, read func(p game.Position) (game.Move, error)) {
 	d.moves = append(d.moves, draftMove{at: at, ply: ply, read: read})

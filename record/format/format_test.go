@@ -49,7 +49,7 @@ func TestFormatDate(t *testing.T) {
 	for _, text := range []string{"2024.07.11", "2024.07.11 00:00", "2024.07.11 23:59"} {
 		at, _, _ := ParseDate(text, east)
 		if got := FormatDate(at, "2006.01.02 15:04", east); got != text {
-			t.Errorf("%s comes back as %s", text, got)
+			t.Errorf("%s is read back as %s", text, got)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func TestComment(t *testing.T) {
 			t.Errorf("%q: %+v, want %+v", Comment(&p), got, p)
 		}
 	}
-	// What is no command, or says nonsense, stays as text.
+	// Everything that is not a valid command stays as text.
 	for _, text := range []string{"[%foo 1]", "[%clk x]", "[%eval 1e99]", "[%emt -1]", "[%clk NaN]"} {
 		var p record.Ply
 		if AddComment(&p, text); p.Comment != text {
@@ -110,7 +110,7 @@ func TestGrid(t *testing.T) {
 	}
 	for _, text := range []string{"15/15 b swap", "15/15", "7/015 b", ""} {
 		if g, ok := ParseGrid(text); ok {
-			t.Errorf("%q is taken for %s", text, g)
+			t.Errorf("%q is read as %s", text, g)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"sparring/record/format/formattest"
 )
 
-// TestDetect: every sample of every format is known for what it is, in any
+// TestDetect: the format of every sample is recognized, in any
 // charset, and imports to the same records each time.
 func TestDetect(t *testing.T) {
 	for _, f := range Formats() {
@@ -33,7 +33,7 @@ func TestDetect(t *testing.T) {
 				t.Fatalf("%s: %v", file, err)
 			}
 			if found, err := Detect(text); err != nil || found.Name != f.Name {
-				t.Errorf("%s is taken for %q, %v", file, found.Name, err)
+				t.Errorf("%s is recognized as %q, %v", file, found.Name, err)
 			}
 			gbk, err := format.Encode(text, format.GBK)
 			if err != nil {

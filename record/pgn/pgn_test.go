@@ -185,7 +185,7 @@ func TestCannot(t *testing.T) {
 	}
 }
 
-// TestLongGame: a game that goes on beyond the move limit is read under a set
+// TestLongGame: a game that continues beyond the move limit is read under a set
 // without one, unless the file or the caller names the rules.
 func TestLongGame(t *testing.T) {
 	const unlimited = "xiangqi/wxf+limit=none"

@@ -300,7 +300,7 @@ func (r *reader) moves(n *node) {
 	}
 }
 
-// notes adds what a node says of its move or, if it has none, of the move before.
+// notes adds a node's annotations to its move or, if it has none, to the one before.
 func (r *reader) notes(n *node, ply *record.Ply) {
 	for _, c := range []string{"B", "W"} {
 		if v, ok := n.get(c + "L"); ok {

@@ -156,7 +156,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// damaged are files that are not well, and what is said of them.
+// damaged are invalid files, and the expected errors.
 var damaged = []formattest.Broken{
 	{"", "sgf, line 1, column 1: syntax: no game"},
 	{"(;GM[4]SZ[15];B[hh]", "line 1, column 1: syntax: the game has no end: 1 ) missing"},
