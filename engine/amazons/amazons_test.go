@@ -176,7 +176,8 @@ func distancesFrom(b *rules.Board, queue []int, cols, rows int, queen bool) []fl
 	return dist
 }
 
-// The terms on sets of squares are the paper's formulas.
+// TestTermsAreTheFormulas compares the terms, computed on sets of squares, with the
+// paper's formulas.
 func TestTermsAreTheFormulas(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, start := range positions(t) {
@@ -210,7 +211,7 @@ func TestTermsAreTheFormulas(t *testing.T) {
 	}
 }
 
-// The stages begin where the paper says on the 10x10 board.
+// TestStages checks that the stages begin where the paper says on the 10x10 board.
 func TestStages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	g := setup(t, "")
@@ -232,8 +233,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// Turning the board's colours round turns the evaluation's sign, so it must
-// stay the same for the side to move.
+// TestEvalIsSymmetric: exchanging the colours changes the sign of the evaluation,
+// so it is the same for the side to move.
 func TestEvalIsSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	swap := strings.NewReplacer("Q", "q", "q", "Q", " w", " b", " b", " w")

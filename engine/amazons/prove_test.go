@@ -10,7 +10,7 @@ import (
 	"sparring/game/gametest"
 )
 
-// wins reports whether the side to move wins, by looking at everything.
+// wins reports whether the side to move wins, by exhaustive search.
 func wins(b *rules.Board, seen map[uint64]bool) bool {
 	if won, ok := seen[b.Key()]; ok {
 		return won
@@ -31,7 +31,7 @@ func wins(b *rules.Board, seen map[uint64]bool) bool {
 
 func never() bool { return false }
 
-// What the prover says is true, and the move it gives wins.
+// TestProofsAreTrue: proofs are correct, and the move of a proof wins.
 func TestProofsAreTrue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	won, lost := 0, 0
@@ -52,7 +52,7 @@ func TestProofsAreTrue(t *testing.T) {
 				t.Fatalf("%s: %d nodes", g, nodes)
 			}
 			if p.board != b {
-				t.Fatalf("%s: Prove left another position", g)
+				t.Fatalf("%s: Prove changed the position", g)
 			}
 			if !ok {
 				continue
@@ -83,7 +83,7 @@ func TestProofsAreTrue(t *testing.T) {
 	}
 }
 
-// Areas are told apart by arrows alone; amazons are no walls.
+// TestSurvey: only arrows divide areas, amazons do not.
 func TestSurvey(t *testing.T) {
 	for _, c := range []struct {
 		position           string
@@ -98,13 +98,14 @@ func TestSurvey(t *testing.T) {
 		p := adapt(t, setup(t, c.position))
 		l := p.divide()
 		if l.ownSquares(game.First) != c.first || l.ownSquares(game.Second) != c.second || l.contested != c.war {
-			t.Errorf("%s: %d first, %d second, %d fought for; want %d, %d, %d", c.position,
+			t.Errorf("%s: %d first, %d second, %d contested; want %d, %d, %d", c.position,
 				l.ownSquares(game.First), l.ownSquares(game.Second), l.contested, c.first, c.second, c.war)
 		}
 	}
 }
 
-// A territory of an ordinary game is filled within the budget.
+// TestFillsTerritories: the territories of an ordinary game are filled within the
+// budget.
 func TestFillsTerritories(t *testing.T) {
 	for _, c := range []struct {
 		position string

@@ -38,8 +38,8 @@ func adapt(t testing.TB, g game.Position) *position {
 	return p.(*position)
 }
 
-// middle is a position with threes and fours about, so that random walks from
-// it meet forced nodes.
+// middle is a position with threes and fours, so that random walks from it reach
+// forced nodes.
 const middle = "15/15/15/15/5o9/4xoxxo6/5xxo1o5/4oxxo7/5oxxo6/4x1o8/15/15/15/15/15 b"
 
 func TestConform(t *testing.T) {
@@ -71,7 +71,7 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := New(setUp(t, "gomoku/renju-15+swap2", "", "h8")); err == nil || !strings.Contains(err.Error(), "opening procedure") {
 		t.Errorf("a position in an opening procedure: %v", err)
 	}
-	if _, err := New(setUp(t, "amazons/6x6", "", "")); err == nil || !strings.Contains(err.Error(), "no Gomoku position") {
+	if _, err := New(setUp(t, "amazons/6x6", "", "")); err == nil || !strings.Contains(err.Error(), "not a Gomoku position") {
 		t.Errorf("a position of Amazons: %v", err)
 	}
 }
@@ -118,8 +118,8 @@ func best(t *testing.T, p *position) game.Move {
 	return top.Move
 }
 
-// The paper's step before the search: fives first, then double threes and
-// better, the own before the other side's.
+// TestFivesAndDoubleThreesComeFirst checks the paper's rule before the search:
+// fives first, then double threes and better, the side to move before the opponent.
 func TestFivesAndDoubleThreesComeFirst(t *testing.T) {
 	for _, tt := range []struct{ name, moves, want string }{
 		{"win before block", "a1 c3 a2 c4 a3 c5 a4 c6", "a5"},
@@ -134,7 +134,8 @@ func TestFivesAndDoubleThreesComeFirst(t *testing.T) {
 	}
 }
 
-// Table 2, one row at a time: the worth of the rows, K1 for the side to move.
+// TestEvalIsTable2 checks table 2 row by row: the value of a row, times K1 for the
+// side to move.
 func TestEvalIsTable2(t *testing.T) {
 	base := "%s/15/15/15/15/15/15/15/15/15/15/15/15/15/15 %s"
 	for _, tt := range []struct {
@@ -221,9 +222,8 @@ func TestVCF(t *testing.T) {
 	t.Logf("%d nodes", total)
 }
 
-// checkVictory plays the line and holds every step against the rules: the
-// attacker always threatens five, each reply is where it is met, and the line
-// ends in a five.
+// checkVictory plays the line and checks every step by the rules: the attacker
+// always threatens five, each reply stops it, and the line ends with a five.
 func checkVictory(t *testing.T, g game.Position, proof search.Proof) {
 	t.Helper()
 	attacker := g.Turn()
@@ -231,17 +231,17 @@ func checkVictory(t *testing.T, g game.Position, proof search.Proof) {
 		mine := g.Turn() == attacker
 		threats := winsFor(t, g, attacker)
 		if !mine && len(threats) == 1 && threats[0] != m {
-			t.Errorf("%s: reply %s does not meet the four at %s", g, g.Format(m), g.Format(threats[0]))
+			t.Errorf("%s: reply %s does not stop the four at %s", g, g.Format(m), g.Format(threats[0]))
 		}
 		if !mine && len(threats) == 0 {
-			t.Errorf("%s: no four to meet", g)
+			t.Errorf("%s: no four to stop", g)
 		}
 		if err := g.Play(m); err != nil {
 			t.Fatalf("%s: ply %d of the line: %v", g, i+1, err)
 		}
 	}
 	if n := len(proof.Line); n%2 == 0 || len(proof.Line) != int(search.Win-proof.Score) {
-		// A four that may not be met: every reply loses.
+		// A four that can't be stopped: every reply loses.
 		threats := winsFor(t, g, attacker)
 		if n%2 == 0 || len(threats) == 0 {
 			t.Fatalf("%s: the line ends without a threat", g)
@@ -250,7 +250,7 @@ func checkVictory(t *testing.T, g game.Position, proof search.Proof) {
 			t.Fatal(err)
 		}
 		if len(threats) > 1 || g.Outcome() != (game.Outcome{Result: game.WonBy(attacker), Reason: game.Forbidden}) {
-			t.Errorf("%s: the four at the end can be met", g)
+			t.Errorf("%s: the last four can be stopped", g)
 		}
 		return
 	}
@@ -320,7 +320,7 @@ func TestRenjuVCFExternal(t *testing.T) {
 	}
 }
 
-// Renju's forbidden points take part: they can't be answers, nor attacks.
+// TestRenjuFours: forbidden points are neither answers nor attacks in Renju.
 func TestRenjuFours(t *testing.T) {
 	// White makes a four at e1; Black's only answer, f1, makes two fours.
 	const white = "15/15/15/15/15/15/15/15/15/15/15/5x2x6/5x1x7/5xx8/xooo11 w"
@@ -351,8 +351,8 @@ func TestRenjuFours(t *testing.T) {
 	}
 }
 
-// No victory by fours: with a four of the other side in the way, with only a
-// dead four to make, or beyond the budget.
+// TestNoVCF: there is no victory by fours if the opponent has a four first, if only
+// a blocked four can be made, or beyond the budget.
 func TestNoVCF(t *testing.T) {
 	for _, moves := range []string{"", "h8", "h8 a1 h9 a3 i8 b5", "h8 h7 h9 a1 h10 b3"} {
 		p := adapt(t, setUp(t, "gomoku/freestyle-15", "", moves))

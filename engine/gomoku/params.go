@@ -97,7 +97,7 @@ func Params() search.Params {
 		// An open three, with which the side to move usually wins.
 		WinScale:   800,
 		Quiescence: true,
-		// On a crowded board fours and replies to them could go on without end.
+		// On a crowded board fours and replies to them could continue very long.
 		// The prover finds what wins by them.
 		QuiescencePlies: 8,
 		ProveRoot:       proveRoot,

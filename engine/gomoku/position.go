@@ -42,7 +42,7 @@ const (
 func New(p game.Position) (search.Position, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {
-		return nil, fmt.Errorf("engine/gomoku: %T is no Gomoku position", p)
+		return nil, fmt.Errorf("engine/gomoku: %T is not a Gomoku position", p)
 	}
 	if _, opening := g.Step(); opening {
 		return nil, fmt.Errorf("engine/gomoku: %s is in an opening procedure, which package opening decides", g)

@@ -48,8 +48,8 @@ func (t *Tables) Moves(b *rules.Board) []Move {
 	return list
 }
 
-// Line returns the best play from a won or lost position, at most so many plies: the
-// winner takes the shortest way, the loser the longest. It is empty for other
+// Line returns the best play from a won or lost position, at most the given number
+// of plies: the winner takes the shortest way, the loser the longest. It is empty for other
 // positions and ends early if a table is missing. It plays on the board and takes
 // the moves back.
 func (t *Tables) Line(b *rules.Board, plies int) (line []game.Move) {

@@ -84,7 +84,7 @@ func (b *builder) plan(ctx context.Context, sets []Set) error {
 	for _, s := range sets {
 		s, _ = s.Canonical()
 		if _, err := newLayout(s); err != nil {
-			return err // about this set, not one that it needs
+			return err // about this set, not a set that it needs
 		}
 		for _, s := range append(s.Needs(), s) {
 			if seen[s] {

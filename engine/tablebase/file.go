@@ -157,7 +157,7 @@ func (t *file) readHead() error {
 	at += 4
 	name := string(bytes.TrimRight(head[at:at+nameSize], "\x00"))
 	if name != t.layout.set.String() {
-		return fmt.Errorf("it is the table of %.16q", name)
+		return fmt.Errorf("this is the table of %.16q", name)
 	}
 	at += nameSize
 	if positions, block, blocks := number(at), number(at+4), number(at+8); positions != t.layout.size || block != blockSize || blocks != want {
@@ -168,7 +168,7 @@ func (t *file) readHead() error {
 	}
 	sumAt := len(head) - sumSize
 	if crc32.Checksum(head[:sumAt], castagnoli) != binary.LittleEndian.Uint32(head[sumAt:]) {
-		return errors.New("damaged: the checksum of its head is wrong")
+		return errors.New("damaged: wrong header checksum")
 	}
 	end := int64(len(head))
 	for i := range want {
@@ -193,7 +193,7 @@ func (t *file) block(decoder *zstd.Decoder, i int) ([]byte, error) {
 	values, err := []byte(nil), error(nil)
 	if _, err = t.f.ReadAt(packed, s.at); err == nil {
 		if crc32.Checksum(packed, castagnoli) != s.sum {
-			err = errors.New("damaged: its checksum is wrong")
+			err = errors.New("damaged: wrong checksum")
 		} else if values, err = decoder.DecodeAll(packed, make([]byte, 0, blockSize)); err == nil {
 			if want := min(blockSize, 2*t.layout.size-i*blockSize); len(values) != want {
 				err = fmt.Errorf("damaged: %d values, want %d", len(values), want)

@@ -14,8 +14,8 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// spoilt puts bytes in place of the table of KRk in a directory of its own,
-// and returns what looking a position up there gives.
+// spoilt replaces the table of KRk by other bytes, in a new directory, and returns
+// the result of a look-up there.
 func spoilt(t *testing.T, content []byte) (distance int, ok bool, reported []error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,8 +37,8 @@ func spoilt(t *testing.T, content []byte) (distance int, ok bool, reported []err
 	return distance, ok, reported
 }
 
-// TestDamage: no damage to a file, at whichever byte, gives a wrong answer,
-// and all that is noticed is named.
+// TestDamage: damage to a file, at any byte, never gives a wrong answer, and the
+// error names what was detected.
 func TestDamage(t *testing.T) {
 	dir, _ := built(t, "KRk")
 	good, err := os.ReadFile(filepath.Join(dir, "KRk.xqt"))
@@ -68,16 +68,16 @@ func TestDamage(t *testing.T) {
 	for at := 0; at < len(good); at += step {
 		bad := bytes.Clone(good)
 		bad[at] ^= 0x10
-		check("a bit turned", at, bad)
+		check("a flipped bit", at, bad)
 	}
 	for at := 0; at < len(good); at += 13 * step {
 		check("cut short", at, good[:at])
 		if _, ok, _ := spoilt(t, good[:at]); ok {
-			t.Errorf("cut short at %d: used all the same", at)
+			t.Errorf("truncated at %d: still used", at)
 		}
 	}
 	if _, ok, _ := spoilt(t, append(bytes.Clone(good), 0)); ok {
-		t.Error("a byte too many: used all the same")
+		t.Error("an extra byte: still used")
 	}
 	later := bytes.Clone(good)
 	binary.LittleEndian.PutUint32(later[len(magic):], version+1)
@@ -86,8 +86,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestWrongNames: a file under another set's name is refused, as is a name
-// that no table has.
+// TestWrongNames: a file under another set's name is refused, and so is a name
+// that is not that of a table.
 func TestWrongNames(t *testing.T) {
 	dir, _ := built(t, "KRk")
 	good, err := os.ReadFile(filepath.Join(dir, "KRk.xqt"))
@@ -106,7 +106,7 @@ func TestWrongNames(t *testing.T) {
 	}
 	defer tables.Close()
 	all := strings.Join(reported, "\n")
-	for _, want := range []string{`KNk.xqt: it is the table of "KRk"`, "Kkr.xqt: the name of this set is KRk", "nonsense.xqt: tablebase set"} {
+	for _, want := range []string{`KNk.xqt: this is the table of "KRk"`, "Kkr.xqt: the name of this set is KRk", "nonsense.xqt: tablebase set"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
@@ -116,8 +116,8 @@ func TestWrongNames(t *testing.T) {
 	}
 }
 
-// TestBuildAgain: what is there stays, what is damaged is built again, and the
-// files do not depend on how many goroutines made them.
+// TestBuildAgain: sound tables stay, damaged ones are built again, and the files
+// do not depend on the number of goroutines.
 func TestBuildAgain(t *testing.T) {
 	dir, sets := built(t, "KNka")
 	read := func(dir, name string) []byte {
@@ -253,7 +253,7 @@ func TestBeyond(t *testing.T) {
 	dir, _ := built(t, "KPk")
 	tables := opened(t, dir)
 	for fen, want := range map[string]string{
-		"3k5/9/9/9/9/9/9/1P7/9/4K4 w":    "a man stands where no game can bring it",
+		"3k5/9/9/9/9/9/9/1P7/9/4K4 w":    "a man is on a square that it can't reach",
 		"3k5/9/9/9/9/9/4R4/9/9/4K4 w":    "KRk in " + dir,
 		"3k5/9/9/9/9/4p4/4P4/9/9/4K4 w":  "KPkp in " + dir,
 		rules.StartFEN:                   "32 men, at most 8",

@@ -247,7 +247,7 @@ func (l *layout) number(at *squares) int {
 	return l.direct(at)
 }
 
-// direct is number for a position that need not be mirrored, and -1 for others.
+// direct returns number(at) for a position that is not mirrored, and -1 for others.
 func (l *layout) direct(at *squares) int {
 	pair := pairAt[at[0]][at[1]]
 	if pair < 0 {

@@ -49,7 +49,7 @@ func position(t *testing.T, ruleSet, fen string) *rules.Position {
 	return p.(*rules.Position)
 }
 
-// random draws a legal position of a set in which the game goes on.
+// random returns a random legal position of a set in which the game is not over.
 func random(t *testing.T, rng *rand.Rand, s Set) *rules.Position {
 	t.Helper()
 	l, err := newLayout(s)
@@ -151,7 +151,7 @@ func TestEngineClaimsTrueMates(t *testing.T) {
 		}
 	}
 	if claims < 20 {
-		t.Errorf("%d claims prove little", claims)
+		t.Errorf("only %d claims of a mate", claims)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestRepetitionBeforeTheTable(t *testing.T) {
 }
 
 // A drawn position does not end a node, because the repetition rules may decide,
-// but its evaluation is near to a draw.
+// but its evaluation is close to a draw.
 func TestDrawnIsNoVerdict(t *testing.T) {
 	s := set(t, "KNkb")
 	tables := made(t, s)

@@ -124,7 +124,7 @@ func exchanged(text string) string {
 	return turned + " " + map[string]string{"w": "b", "b": "w"}[side]
 }
 
-// The position of a number has that number again, unless men share a square.
+// TestNumbers: a number's position has that number, unless men share a square.
 func TestNumbers(t *testing.T) {
 	for _, name := range []string{"Kk", "KAAkbb", "KPPPk", "KRkaa", "KBkp"} {
 		l, err := newLayout(set(t, name))

@@ -173,7 +173,8 @@ func (s Set) Needs() []Set {
 	return list
 }
 
-// UpTo returns all canonical sets of at most that many men, smaller ones first.
+// UpTo returns all canonical sets of at most the given number of men, smaller ones
+// first.
 func UpTo(men int) []Set {
 	bare := Set(0).with(rules.MakePiece(rules.Red, rules.King)).with(rules.MakePiece(rules.Black, rules.King))
 	list := []Set{bare}

@@ -47,8 +47,8 @@ func TestParseSet(t *testing.T) {
 	}
 }
 
-// The number of sets of up to four men is that of a count by hand: with one man
-// besides the kings 6; with two, 21 with both on one side and 21 with one each.
+// TestSetsUpTo checks the number of sets against a count by hand: 6 with one man
+// besides the kings; with two men, 21 with both on one side and 21 with one each.
 func TestSetsUpTo(t *testing.T) {
 	for men, want := range map[int]int{2: 1, 3: 1 + 6, 4: 1 + 6 + 21 + 21} {
 		if sets := UpTo(men); len(sets) != want {

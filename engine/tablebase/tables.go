@@ -100,7 +100,7 @@ func (t *Tables) Add(s Set) error {
 	sets := maps.Clone(*t.sets.Load())
 	if old := sets[s]; old != nil {
 		if !old.broken.Load() {
-			return f.close() // it is in use already
+			return f.close() // the table is in use already
 		}
 		t.retired = append(t.retired, old)
 	}
@@ -195,8 +195,8 @@ func (t *Tables) look(b *rules.Board, set Set, flipped bool) (distance int, err 
 	return int(v), nil
 }
 
-// errBeyond is for positions that no game leads to, so that no table has them.
-var errBeyond = fmt.Errorf("%w has the position: a man stands where no game can bring it", ErrMissing)
+// errBeyond is for positions that no game can reach; no table has them.
+var errBeyond = fmt.Errorf("%w has the position: a man is on a square that it can't reach", ErrMissing)
 
 // missing returns the error for a set without a usable table.
 func (t *Tables) missing(s Set) error {

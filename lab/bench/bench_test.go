@@ -32,7 +32,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// A game that bench can't measure is an error.
+// TestNothingToMeasure: a game that bench can't measure is an error.
 func TestNothingToMeasure(t *testing.T) {
 	bare, err := engine.Adapter("amazons")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"sparring/game/catalog"
 )
 
-// found is what a search with fixed nodes must find again.
+// found is the part of a search's result that a repetition must reproduce.
 type found struct {
 	Move  game.Move
 	Score search.Score
@@ -22,7 +22,7 @@ func (f found) equal(g found) bool {
 	return f.Move == g.Move && f.Score == g.Score && f.Nodes == g.Nodes && slices.Equal(f.PV, g.PV)
 }
 
-// adapted is a game's bench positions, for the kernel.
+// adapted has a game's bench positions, for the kernel.
 type adapted struct {
 	name      string
 	params    search.Params
@@ -59,7 +59,7 @@ func find(g *search.Game, p search.Position, l search.Limits) found {
 	return found{r.Move, r.Score, r.Nodes, r.PV}
 }
 
-// twoQuiets are two of a position's quiet moves.
+// twoQuiets returns two of a position's quiet moves.
 func twoQuiets(p search.Position) (two []game.Move) {
 	p = p.Clone()
 	p.Enter()
@@ -78,8 +78,8 @@ var fixed = search.Limits{Nodes: 3000}
 
 const ownTable = 1 << 20
 
-// A search with fixed nodes finds the same on a new kernel, after another
-// search, after one that was interrupted, and in the next game.
+// TestSearchesRepeat: a search with fixed nodes has the same result on a new kernel,
+// after another search, after an interrupted one, and in the next game.
 func TestSearchesRepeat(t *testing.T) {
 	for _, s := range adapt(t) {
 		t.Run(s.name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestSearchesRepeat(t *testing.T) {
 	}
 }
 
-// play is a game that is played with fixed nodes.
+// play is a game played with fixed nodes.
 type play struct {
 	game  *search.Game
 	pos   search.Position
@@ -150,8 +150,8 @@ func (p *play) move() {
 	}
 }
 
-// Two games on one kernel, each with its own table, find what each finds
-// alone: in turn, and at the same time.
+// TestGamesAreIndependent: two games on one kernel, each with its own table, have
+// the moves that each has alone, when they take turns and in parallel.
 func TestGamesAreIndependent(t *testing.T) {
 	const plies = 10
 	for _, s := range adapt(t) {

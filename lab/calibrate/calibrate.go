@@ -200,7 +200,7 @@ func Read(data []byte) (*File, error) {
 	}
 	for i, s := range f.Levels {
 		if s.Level != level.Weakest+i {
-			return nil, fmt.Errorf("calibration of %.40q: entry %d is of level %d", f.Game, i+1, s.Level)
+			return nil, fmt.Errorf("calibration of %.40q: entry %d is for level %d", f.Game, i+1, s.Level)
 		}
 	}
 	if len(f.Levels) != level.Strongest {

@@ -13,8 +13,8 @@ import (
 	"sparring/lab/openings"
 )
 
-// TestRun measures the two lowest levels of Gomoku, with games kept: a second
-// run plays none and says the same.
+// TestRun measures the two lowest levels of Gomoku and keeps the games: a second
+// run plays none and has the same result.
 func TestRun(t *testing.T) {
 	rules, err := catalog.Rules("gomoku")
 	if err != nil {
@@ -47,10 +47,10 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestFile: what is written is read back, infinite differences too, and what is
-// no calibration is refused.
+// TestFile: a calibration survives writing and reading, infinite differences
+// included, and other files are refused.
 func TestFile(t *testing.T) {
-	if _, err := calibrate.Read([]byte(`{"game": "gomoku", "levels": [{"level": 2}]}`)); err == nil || !strings.Contains(err.Error(), "entry 1 is of level 2") {
+	if _, err := calibrate.Read([]byte(`{"game": "gomoku", "levels": [{"level": 2}]}`)); err == nil || !strings.Contains(err.Error(), "entry 1 is for level 2") {
 		t.Errorf("levels out of order: %v", err)
 	}
 	if _, err := calibrate.Read([]byte(`{"levels": [`)); err == nil {
@@ -58,7 +58,7 @@ func TestFile(t *testing.T) {
 	}
 	f := calibrate.File{Game: "gomoku"}
 	if err := f.Write(filepath.Join(t.TempDir(), "none", "x.json")); err == nil {
-		t.Error("written into no folder")
+		t.Error("written to a missing folder")
 	}
 	var n calibrate.Number
 	if b, err := calibrate.Number(math.Inf(1)).MarshalJSON(); err != nil || string(b) != "null" || n.UnmarshalJSON(b) != nil || !math.IsInf(float64(n), 1) {

@@ -8,8 +8,8 @@ import (
 
 func near(got, want, by float64) bool { return math.Abs(got-want) <= by }
 
-// The expected values are those of fastchess's own tests, whose errors are
-// narrower by what sigma counts for pairs that were not met.
+// TestPublishedValues has the expected values of fastchess's tests. Its errors are
+// smaller because it does not add the prior pair that sigma adds.
 func TestPublishedValues(t *testing.T) {
 	for _, c := range []struct {
 		pairs      Pairs
@@ -121,8 +121,8 @@ func TestParseSPRT(t *testing.T) {
 	}
 }
 
-// TestErrorRates plays many tests with a known difference: the share of wrong
-// verdicts stays near what was asked for.
+// TestErrorRates simulates many tests with a known difference: the rate of wrong
+// verdicts is about alpha and beta.
 func TestErrorRates(t *testing.T) {
 	s := SPRT{0, 40, 0.05, 0.05}
 	const trials = 400
@@ -141,7 +141,7 @@ func TestErrorRates(t *testing.T) {
 		}
 		return n
 	}
-	// 5 % of 400 are 20; with a deviation of 4.4, 40 is beyond any luck.
+	// 5 % of 400 is 20, with a standard deviation of 4.4: 40 is practically impossible.
 	if n := wrong(0, AcceptH1); n > 40 {
 		t.Errorf("H1 accepted %d times of %d where H0 holds", n, trials)
 	}

@@ -14,9 +14,8 @@ import (
 	"sparring/protocol"
 )
 
-// TestHowGamesEnd plays a script against a steady player, in both seats, up to
-// every way in which a game can end. The script is at fault or has lost where
-// nothing else is said.
+// TestHowGamesEnd plays a script against a steady player, in both seats, to every
+// possible end of a game. By default the script is at fault or has lost.
 func TestHowGamesEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b   script
@@ -93,7 +92,7 @@ func TestHowGamesEnd(t *testing.T) {
 	}
 }
 
-// A move that takes a little longer than it may costs nothing but is counted.
+// TestOvershootsAreCounted: a move that slightly exceeds its time is only counted.
 func TestOvershootsAreCounted(t *testing.T) {
 	for takes, counted := range map[time.Duration]bool{
 		100 * time.Millisecond: false, 120 * time.Millisecond: false, 121 * time.Millisecond: true, 149 * time.Millisecond: true,
@@ -112,7 +111,7 @@ func TestOvershootsAreCounted(t *testing.T) {
 	}
 }
 
-// Every kind of clock is charged as its rules say, and told to the player.
+// TestClocks: every kind of clock is charged by its rules, and players see it.
 func TestClocks(t *testing.T) {
 	for limit, after := range map[string]clock.State{ // after a first move of 2 s
 		"300":         {Left: 298 * time.Second},
@@ -151,14 +150,14 @@ func TestClocks(t *testing.T) {
 				}
 			}
 			if l.Clock.Kind == clock.Fischer && seen[1].Clock.Mine.Left != 59*time.Second {
-				t.Errorf("%s: at its second move the player is told of %v", limit, seen[1].Clock.Mine.Left)
+				t.Errorf("%s: at its second move the player sees %v", limit, seen[1].Clock.Mine.Left)
 			}
 		})
 	}
 }
 
-// An opening is in the record, with the seats in which its moves were made;
-// the thinking begins behind it.
+// TestOpeningMovesAreInTheRecord: the record has the opening moves with their seats;
+// the first search follows them.
 func TestOpeningMovesAreInTheRecord(t *testing.T) {
 	p := enginePlan(t, "amazons/6x6", "nodes=50", "nodes=60")
 	p.Games = 2
@@ -175,12 +174,12 @@ func TestOpeningMovesAreInTheRecord(t *testing.T) {
 		}
 	}
 	if games[0].Seats[0].Player != games[1].Seats[1].Player || games[0].Plies[0].Move != games[1].Plies[0].Move {
-		t.Error("the second game is not the first with the seats changed")
+		t.Error("the second game differs from the first with swapped seats")
 	}
 }
 
-// A program has its time to start, off the clock; when it can't be started it
-// loses, and after some games the match ends.
+// TestStarting: a program has time to start, off the clock. If it can't be started
+// it loses, and after some games the match ends.
 func TestStarting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
@@ -212,7 +211,8 @@ func TestStarting(t *testing.T) {
 	})
 }
 
-// What is no fault of a player ends the match, with the place in the error.
+// TestErrorsEndTheMatch: an error that is not a player's fault ends the match. It
+// names the game and the ply.
 func TestErrorsEndTheMatch(t *testing.T) {
 	p := planOf(t, "nodes=1", map[string]script{"a": steady, "b": from(3, failing(errBroken))}, "a", "b")
 	if _, err := Run(t.Context(), p); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "ply 4, player b") {

@@ -20,8 +20,8 @@ import (
 // their specs. Each worker has players of its own, which are closed with it.
 type Local struct {
 	Open func(spec string) (engine.Searcher, error)
-	// Winner, unless nil, is asked after each move who wins with best play; ok
-	// is false where it can't tell. It may be called concurrently.
+	// Winner, unless nil, is called after each move and returns the winner with
+	// best play; ok is false if unknown. It may be called concurrently.
 	Winner func(game.Position) (seat game.Seat, ok bool)
 }
 
@@ -127,7 +127,7 @@ func (s *localGame) open() error {
 	return nil
 }
 
-// turn has the seat to act make its move.
+// turn lets the seat to act make its move.
 func (s *localGame) turn(ctx context.Context) error {
 	seat := s.pos.Turn()
 	r, used, late, err := s.think(ctx, seat)
@@ -163,11 +163,11 @@ func (s *localGame) turn(ctx context.Context) error {
 	return nil
 }
 
-// unclocked: no flag ever falls.
+// unclocked reports whether no flag can fall.
 func (s *localGame) unclocked() bool { return s.terms.Limit.Clock.Kind == clock.Unlimited }
 
-// think asks the player for a move, and stops it when its time is up: then it
-// is late, whatever it answers.
+// think asks the player for a move and stops it when its time is up. Its answer is
+// then late.
 func (s *localGame) think(ctx context.Context, seat game.Seat) (r search.Result, used time.Duration, late bool, err error) {
 	last, limited := s.terms.Limit.Clock.Budget(s.clocks[seat])
 	last += s.terms.margin()
@@ -240,14 +240,14 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 		out = game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}
 	}
 	if !out.Over() && len(s.game.Plies) >= record.MaxPlies {
-		out = game.Outcome{Result: game.Draw, Reason: ReasonMaxPlies} // no record holds more
+		out = game.Outcome{Result: game.Draw, Reason: ReasonMaxPlies} // the limit of records
 	}
 	if out.Over() {
 		s.end(out, "")
 	}
 }
 
-// share keeps what an outside engine says within what a record may hold.
+// share limits a probability of an external engine to the range of records.
 func share(chance float64) float64 {
 	if math.IsNaN(chance) {
 		return 0

@@ -19,7 +19,7 @@ import (
 	"sparring/record"
 )
 
-// essence returns what a game is but for its times.
+// essence returns a game without its times.
 func essence(g *Game) string {
 	var b strings.Builder
 	fmt.Fprint(&b, g.Match.Pair, g.Match.Leg, g.Match.Opening, g.Match.Players, g.Position, g.Result, g.Reason)
@@ -37,8 +37,8 @@ func essences(games []*Game) (all []string) {
 	return all
 }
 
-// An engine against itself makes exactly half of the points in every pair: the
-// second game is the first with the seats changed.
+// TestSelfAgainstSelf: an engine against itself scores exactly half of the points in
+// every pair, since the second game is the first with swapped seats.
 func TestSelfAgainstSelf(t *testing.T) {
 	for _, rules := range []string{"xiangqi/wxf", "gomoku/freestyle-15", "gomoku/freestyle-15+swap2", "amazons/6x6"} {
 		t.Run(rules, func(t *testing.T) {
@@ -80,8 +80,8 @@ func selfAgainstSelf(t *testing.T, p Plan) {
 	}
 }
 
-// However a match is cut into runs and spread over workers, the games are the
-// same, and so is what is said of them.
+// TestGamesDoNotDependOnTheRun: the games and the report of a match do not depend on
+// interruptions or on the number of workers.
 func TestGamesDoNotDependOnTheRun(t *testing.T) {
 	dir := t.TempDir()
 	whole := enginePlan(t, "amazons/6x6", "nodes=80", "nodes=20", "nodes=40")
@@ -94,7 +94,7 @@ func TestGamesDoNotDependOnTheRun(t *testing.T) {
 	spread := enginePlan(t, "amazons/6x6", "nodes=80", "nodes=20", "nodes=40")
 	spread.Games, spread.Concurrency = 4, 2
 	if _, games := run(t, spread); !slices.Equal(essences(games), want) {
-		t.Error("two at once play other games")
+		t.Error("two workers play other games")
 	}
 
 	path := filepath.Join(dir, "cut.jsonl")
@@ -143,7 +143,7 @@ func TestGamesDoNotDependOnTheRun(t *testing.T) {
 	defer file.Close()
 	all = file.Games()
 	if !slices.Equal(essences(all), want) {
-		t.Errorf("%d runs make %d other games", runs, len(all))
+		t.Errorf("%d runs have %d different games", runs, len(all))
 	}
 	if runs < 5 {
 		t.Errorf("only %d runs", runs)
@@ -216,7 +216,7 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// Two runs on one file would each cut off what the other writes.
+// TestFileInUse: of two runs on one file, each would truncate the other's lines.
 func TestFileInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "busy.jsonl")
 	p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": drawn}, "a", "b")
@@ -244,7 +244,7 @@ func TestFileInUse(t *testing.T) {
 	file.Close()
 }
 
-// A game is not written behind what a full disk has left of another.
+// TestFailedWrite: after a partial line, left by a full disk, nothing is written.
 func TestFailedWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full.jsonl")
 	p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": drawn}, "a", "b")
@@ -276,7 +276,7 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
-// A file that a crash left without a whole first line is begun anew.
+// TestTornFirstLine: a file whose first line is incomplete is started again.
 func TestTornFirstLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "torn.jsonl")
 	if err := os.WriteFile(path, []byte(`{"match":1,"ga`), 0o644); err != nil {
@@ -321,7 +321,7 @@ func TestSequentialTestEndsTheMatch(t *testing.T) {
 			t.Errorf("%v after %d games", v, s.Games)
 		}
 		if round == 1 && (before == 0 || len(games) != 0) {
-			t.Errorf("a decided match went on for %d games", len(games))
+			t.Errorf("a decided match continued for %d games", len(games))
 		}
 		var out strings.Builder
 		if err := s.Write(&out, p.SPRT); err != nil || !strings.Contains(out.String(), "H1 accepted") {
@@ -375,7 +375,7 @@ func TestStandingRefuses(t *testing.T) {
 	for _, g := range []*Game{games[0], games[1], &stranger, &void} {
 		before := s.Games
 		if err := s.Add(g); err == nil || s.Games != before {
-			t.Errorf("%s %v is taken in: %v", g.ID, g.Match, err)
+			t.Errorf("%s %v is accepted: %v", g.ID, g.Match, err)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// script is a player that does as it is told: it answers each position of a game
-// with a result, after a while. Stop makes it answer at once.
+// script is a scripted player: it answers each position of a game with a result,
+// after a while. Stop makes it answer at once.
 type script func(p game.Position, l search.Limits, seed uint64) (r search.Result, takes time.Duration)
 
 // NewGame implements engine.Searcher.
@@ -56,8 +56,7 @@ func (s scripted) Search(p game.Position, l search.Limits, _ func(search.Info)) 
 	return a, nil
 }
 
-// late is a script that is a program: it is ready when its time has come, or
-// never.
+// late is a script that becomes ready like a program: after some time, or never.
 type late struct {
 	script
 	ready func() error
@@ -97,7 +96,7 @@ func drawn(p game.Position, _ search.Limits, seed uint64) (search.Result, time.D
 	return search.Result{Move: legal[openings.Mix(seed, uint64(p.Ply()))%uint64(len(legal))], Source: search.FromSearch}, 0
 }
 
-// from plays steadily up to a ply, and from there on something else.
+// from plays steadily up to a ply and follows another script from there on.
 func from(ply int, then script) script {
 	return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
 		if p.Ply() < ply {
@@ -135,12 +134,12 @@ func offering(p game.Position, l search.Limits, seed uint64) (search.Result, tim
 	return r, 0
 }
 
-// illegal has a move of no position.
+// illegal returns a move that is illegal in every position.
 func illegal(game.Position, search.Limits, uint64) (search.Result, time.Duration) {
 	return search.Result{Move: 1 << 30, PV: []game.Move{1 << 30}}, 0
 }
 
-// failing has no move to give.
+// failing returns an error instead of a move.
 func failing(err error) script {
 	return func(game.Position, search.Limits, uint64) (search.Result, time.Duration) {
 		return search.Result{Err: err}, 0

@@ -138,7 +138,7 @@ func Read(in io.Reader, name string) (*Set, error) {
 			var key uint64
 			o := parse(line)
 			if key, err = check(o, rules); err == nil && seen[key] > 0 {
-				err = fmt.Errorf("the position of line %d again", seen[key])
+				err = fmt.Errorf("same position as line %d", seen[key])
 			}
 			seen[key] = n
 			s.Openings = append(s.Openings, o)
@@ -192,7 +192,7 @@ func (s *Set) For(rules string) error {
 }
 
 // Find reads the first file of a folder that is for a rule set, in order of
-// their names; name is the file's. The error wraps ErrRules where there is none.
+// their names, and returns the file's name. The error wraps ErrRules if no file is.
 func Find(folder fs.FS, rules string) (s *Set, name string, err error) {
 	files, err := fs.ReadDir(folder, ".")
 	if err != nil {

@@ -66,7 +66,7 @@ func TestBadFiles(t *testing.T) {
 		"rules\nmoves h8\n":                   "f:1: ",
 		"rules chess\nmoves e2e4":             "f:1: unknown rules",
 		"rules gomoku\nmoves h8\nmoves h8 h8": "f:3: gomoku/freestyle-15: ply 2",
-		"rules gomoku\nmoves h8\n\nmoves h8":  "f:4: the position of line 2 again",
+		"rules gomoku\nmoves h8\n\nmoves h8":  "f:4: same position as line 2",
 		"rules gomoku\nmoves z99":             "f:2: gomoku/freestyle-15: ply 1",
 		"rules amazons\n3q2q3/10 w":           "f:2: ",
 		"rules gomoku\n# x\nmoves h8 a1 h9 a2 h10 a3 h11 a4 h12": "f:3: gomoku/freestyle-15: game is over",
@@ -101,7 +101,7 @@ func TestListRunsThroughAll(t *testing.T) {
 	sorted := []byte(one[:7])
 	slices.Sort(sorted)
 	if string(sorted) != "abcdefg" || all[0].Start != "a" {
-		t.Errorf("%s is no order of all", one)
+		t.Errorf("%s is not a permutation", one)
 	}
 	if _, err := (List{}).Opening(t.Context(), 0); err == nil {
 		t.Error("an empty list has an opening")
@@ -111,7 +111,7 @@ func TestListRunsThroughAll(t *testing.T) {
 	}
 }
 
-// searching judges with our engine at so many nodes.
+// searching returns a judge that searches the given number of nodes.
 func searching(t *testing.T, gameName string, nodes uint64) Judge {
 	t.Helper()
 	e, err := engine.New(gameName, engine.Options{HashBytes: 1 << 20})
@@ -125,8 +125,8 @@ func searching(t *testing.T, gameName string, nodes uint64) Judge {
 	return Searching(g, search.Limits{Nodes: nodes})
 }
 
-// Made openings are distinct, balanced, and the same in whatever order and
-// number they are asked for.
+// TestMaker: openings are distinct and balanced, and do not depend on the order or
+// number of calls.
 func TestMaker(t *testing.T) {
 	const nodes, wanted = 300, 6
 	for _, name := range []string{"xiangqi/wxf", "gomoku/freestyle-15", "gomoku/renju-15", "amazons/10x10"} {
@@ -185,7 +185,7 @@ func TestMaker(t *testing.T) {
 	}
 }
 
-// Every judge has to agree, under every rule set.
+// TestMakerAsksEverybody: every judge has to agree, under every rule set.
 func TestMakerAsksEverybody(t *testing.T) {
 	r := []*game.Rules{rules(t, "gomoku/freestyle-15"), rules(t, "gomoku/renju-15")}
 	asked := map[string]int{}

@@ -1,7 +1,7 @@
-// Package overnats plays the games of a match on a platform: each is posted to
-// the match queue as a stored challenge between two players, whose bots take
-// it on whatever machines they run; the platform referees, and its record of
-// the game is the result.
+// Package overnats plays the games of a match on a platform. Each game is posted
+// to the match queue as a challenge between two players. Their bots, on any
+// machine, accept it; the platform referees, and its record of the game is the
+// result.
 package overnats
 
 import (
@@ -22,15 +22,15 @@ import (
 	"sparring/record"
 )
 
-// Errors of games that can't be played. ErrRefused: a player does not want the
-// game. ErrExpired: nobody took it in time.
+// Errors of games that can't be played. ErrRefused: a player declined the game.
+// ErrExpired: nobody accepted it in time.
 var (
 	ErrRefused = errors.New("refused")
 	ErrExpired = errors.New("nobody took the game")
 )
 
 // Platform is a match.Backend. The players' specs are names of players, or
-// "pool:NAME" for whoever takes the seat in a pool.
+// "pool:NAME" for any player of a pool.
 type Platform struct {
 	js       jetstream.JetStream
 	subjects protocol.Subjects
@@ -40,8 +40,8 @@ type Platform struct {
 // DefaultExpire is how long a game waits for its players.
 const DefaultExpire = 10 * time.Minute
 
-// New makes a Platform over a connection of the platform's account; a game
-// waits for its players as long as expire says, DefaultExpire where it is 0.
+// New makes a Platform from a connection of the platform's account. A game waits
+// for its players until expire has passed; 0 means DefaultExpire.
 func New(js jetstream.JetStream, subjects protocol.Subjects, expire time.Duration) *Platform {
 	if expire == 0 {
 		expire = DefaultExpire
@@ -49,7 +49,7 @@ func New(js jetstream.JetStream, subjects protocol.Subjects, expire time.Duratio
 	return &Platform{js, subjects, expire}
 }
 
-// Check reports what in the terms a platform can't do.
+// Check returns an error if a platform can't play a match with these terms.
 func Check(t *match.Terms) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -62,7 +62,7 @@ func Check(t *match.Terms) error {
 		bad("over NATS: want a clock, not %s: the players keep their own limits", t.Limit)
 	}
 	if t.Resign != nil || t.Draw != nil || t.MaxPlies > 0 {
-		bad("over NATS: the platform referees, without rules of the match to resign or draw")
+		bad("over NATS: the platform referees, so the match can't adjudicate games")
 	}
 	return errors.Join(errs...)
 }
@@ -70,7 +70,7 @@ func Check(t *match.Terms) error {
 // poolPrefix marks a spec that is a pool.
 const poolPrefix = "pool:"
 
-// seat is whom a spec asks for.
+// seat returns the seat that a spec asks for.
 func seat(spec string) (protocol.SeatWanted, error) {
 	if pool, ok := strings.CutPrefix(spec, poolPrefix); ok {
 		return protocol.SeatWanted{Pool: protocol.Pool(pool)}, protocol.Pool(pool).Check()
@@ -94,12 +94,12 @@ type worker struct {
 // Close implements match.Worker.
 func (*worker) Close() {}
 
-// attempts bounds how often a game is posted that the platform made void.
+// attempts is how often a game that the platform voids is posted.
 const attempts = 5
 
 // Play implements match.Worker. A game that an earlier run posted is not
-// posted again: what became of it is its result. When ctx ends, the game is
-// left to its players, and the next run finds it.
+// posted again; its result is collected. When ctx ends, the game is left to its
+// players, and the next run collects its result.
 func (w *worker) Play(ctx context.Context, b match.Bout) (*match.Game, error) {
 	var last error
 	for n := range attempts {
@@ -118,7 +118,7 @@ func (w *worker) Play(ctx context.Context, b match.Bout) (*match.Game, error) {
 		case !errors.Is(err, errVoid) && !errors.Is(err, ErrRefused) && !errors.Is(err, ErrExpired):
 			return nil, err
 		}
-		last = err // of an earlier run, or void: it is played anew
+		last = err // refused in an earlier run, or void: it is posted again
 	}
 	return nil, last
 }
@@ -126,7 +126,7 @@ func (w *worker) Play(ctx context.Context, b match.Bout) (*match.Game, error) {
 // errVoid: the platform ended the game without a result.
 var errVoid = errors.New("no result")
 
-// try plays the game under an id; fresh says that this call posted it.
+// try plays the game under an id. Fresh reports whether this call posted it.
 func (w *worker) try(ctx context.Context, b match.Bout, id protocol.GameID) (g *match.Game, fresh bool, err error) {
 	last, err := w.lastEvent(ctx, id)
 	if err != nil {
@@ -152,7 +152,7 @@ func (w *worker) try(ctx context.Context, b match.Bout, id protocol.GameID) (g *
 	return w.result(b, rec), fresh, nil
 }
 
-// noGame returns the error for a game that came to nothing.
+// noGame returns the error for a game without a result.
 func noGame(why game.Reason) error {
 	switch why {
 	case protocol.ReasonDeclined:
@@ -192,14 +192,14 @@ func (w *worker) post(ctx context.Context, b match.Bout, id protocol.GameID) err
 	})
 }
 
-// Waits of a worker.
+// Times of a worker.
 const (
-	look     = 200 * time.Millisecond // between two looks at a game
-	storeFor = 2 * time.Second        // for one answer of the platform's store
-	patience = time.Minute            // for a store that does not answer
+	look     = 200 * time.Millisecond // between two queries about a game
+	storeFor = 2 * time.Second        // for an answer of the platform's store
+	patience = time.Minute            // until a store that does not answer is given up
 )
 
-// await waits for the entry of the game's log behind which nothing follows.
+// await waits for the final entry of the game's log.
 func (w *worker) await(ctx context.Context, id protocol.GameID) (*protocol.Event, error) {
 	for {
 		last, err := w.lastEvent(ctx, id)
@@ -215,7 +215,7 @@ func (w *worker) await(ctx context.Context, id protocol.GameID) (*protocol.Event
 	}
 }
 
-// lastEvent returns the last entry of the game's log, nil where there is none.
+// lastEvent returns the last entry of the game's log, or nil.
 func (w *worker) lastEvent(ctx context.Context, id protocol.GameID) (*protocol.Event, error) {
 	data, err := w.last(ctx, w.subjects.Log(id))
 	if err != nil || data == nil {
@@ -228,7 +228,7 @@ func (w *worker) lastEvent(ctx context.Context, id protocol.GameID) (*protocol.E
 	return &e, nil
 }
 
-// record returns the platform's record of a game whose log says that there is one.
+// record returns the platform's record of a finished game.
 func (w *worker) record(ctx context.Context, id protocol.GameID) (*record.Record, error) {
 	for {
 		data, err := w.last(ctx, w.subjects.Record(w.terms.Game, id))
@@ -244,7 +244,7 @@ func (w *worker) record(ctx context.Context, id protocol.GameID) (*record.Record
 	}
 }
 
-// last returns the last message of a subject, nil where there is none.
+// last returns the last message of a subject, or nil.
 func (w *worker) last(ctx context.Context, subject string) (data []byte, err error) {
 	err = w.ask(ctx, func(ctx context.Context) error {
 		name, err := w.js.StreamNameBySubject(ctx, subject)
@@ -267,8 +267,8 @@ func (w *worker) last(ctx context.Context, subject string) (data []byte, err err
 	return data, err
 }
 
-// ask repeats a question to the platform's store until it is answered: servers
-// restart, and the connection comes back by itself.
+// ask repeats a query to the platform's store until it is answered: servers restart,
+// and the connection is restored by itself.
 func (w *worker) ask(ctx context.Context, f func(context.Context) error) error {
 	for since := time.Now(); ; {
 		try, cancel := context.WithTimeout(ctx, storeFor)
@@ -316,7 +316,7 @@ func (w *worker) result(b match.Bout, rec *record.Record) *match.Game {
 			fault(loser, engine.FaultDisconnect)
 		}
 	case protocol.ReasonNoStart:
-		// No game for the platform; here the seat that never moved has lost it.
+		// The platform aborted the game; in a match the seat that never moved loses it.
 		absent := b.Position.Turn()
 		if n := len(rec.Plies); n > 0 {
 			absent = rec.Plies[n-1].Seat.Other()

@@ -22,8 +22,8 @@ import (
 	"sparring/record"
 )
 
-// stage is a platform that decides every game as the test says, on a real
-// server: it reads the challenges and writes logs and records as an arena does.
+// stage is a platform on a real server. It reads the challenges and writes logs
+// and records as an arena does, with results chosen by the test.
 type stage struct {
 	t        *testing.T
 	js       jetstream.JetStream
@@ -33,15 +33,15 @@ type stage struct {
 	posted []protocol.Challenge
 }
 
-// challenges returns those that were posted so far.
+// challenges returns the challenges posted so far.
 func (s *stage) challenges() []protocol.Challenge {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.posted)
 }
 
-// newStage starts the server. Decide says how the n-th challenge ends, from 0:
-// an outcome, and the moves that were played.
+// newStage starts the server. Decide returns the outcome and the moves of the n-th
+// challenge, counted from 0.
 func newStage(t *testing.T, decide func(n int, ch protocol.Challenge) (game.Outcome, []string)) *stage {
 	t.Helper()
 	srv, err := embedded.Start(embedded.Config{Log: zerolog.Nop()})
@@ -91,12 +91,12 @@ func newStage(t *testing.T, decide func(n int, ch protocol.Challenge) (game.Outc
 	return s
 }
 
-// end writes a game as an arena leaves it.
+// end writes the log and record of a finished game.
 func (s *stage) end(ch protocol.Challenge, out game.Outcome, moves []string) {
 	e := protocol.Event{V: protocol.Version, Kind: protocol.EventRecorded, Index: 5, Snapshot: protocol.Snapshot{Game: ch.Game, Terms: ch.Terms, Moves: moves, Outcome: out}}
 	switch out.Reason {
 	case protocol.ReasonDeclined, protocol.ReasonExpired:
-		e.Kind, e.Index = protocol.EventEnd, 1 // no game at all
+		e.Kind, e.Index = protocol.EventEnd, 1 // aborted before the first move
 	default:
 		rec := &record.Record{V: record.Version, ID: string(ch.Game), Game: ch.Terms.Game, Rules: ch.Terms.Rules, Position: ch.Terms.Position, Clock: ch.Terms.Clock,
 			Result: out.Result, Reason: out.Reason, Source: record.Source{By: record.ByArena}}
@@ -138,7 +138,7 @@ func (s *stage) plan(players ...string) match.Plan {
 	}
 }
 
-// What the platform says of a game becomes the result or the fault of it.
+// TestEndsOfGames: each outcome on the platform becomes a result or a fault.
 func TestEndsOfGames(t *testing.T) {
 	lost := game.Outcome{Result: game.SecondWins} // by the first seat
 	for name, c := range map[string]struct {
@@ -176,7 +176,7 @@ func TestEndsOfGames(t *testing.T) {
 			}
 			var report strings.Builder
 			if err := standing.Write(&report, nil); err != nil || strings.Contains(report.String(), "overshoots") || strings.Contains(report.String(), "nodes") {
-				t.Errorf("%v; it says what nobody has told:\n%s", err, &report)
+				t.Errorf("%v; it has figures that no player reported:\n%s", err, &report)
 			}
 			posted := s.challenges()
 			one, two := posted[0], posted[1]
@@ -187,8 +187,8 @@ func TestEndsOfGames(t *testing.T) {
 	}
 }
 
-// A game that the platform makes void is played anew, not for ever; one that
-// nobody wants is not; what an earlier run was refused is asked for again.
+// TestGamesWithoutResult: a void game is played again a few times, a declined or
+// expired one is not. Games that an earlier run could not play are posted again.
 func TestGamesWithoutResult(t *testing.T) {
 	void, fine := game.Outcome{Reason: protocol.ReasonDispute}, game.Outcome{Result: game.Draw, Reason: game.Repetition}
 	s := newStage(t, func(n int, _ protocol.Challenge) (game.Outcome, []string) {

@@ -1,6 +1,6 @@
 // Package replay searches the recorded positions of a game again and compares
 // the moves. A game of a reproducible profile, or of a match with fixed nodes and
-// one thread, gives the same moves; [Unknown] lists why another need not.
+// one thread, gives the same moves; [Player.Unknown] lists why others may differ.
 package replay
 
 import (
@@ -45,9 +45,8 @@ func Players(r *record.Record) (players []Player, err error) {
 	return players, nil
 }
 
-// Unknown lists why a replay need not give the recorded moves, though nothing is
-// wrong; it is empty for a game that must come out the same. Build names this
-// program.
+// Unknown lists reasons why a replay may differ from the record without a fault. It
+// is empty for a game that must be reproduced exactly. Build names this program.
 func (p Player) Unknown(build string) (reasons []string) {
 	s, r := p.Settings, p.Record
 	say := func(when bool, format string, args ...any) {
@@ -57,12 +56,12 @@ func (p Player) Unknown(build string) (reasons []string) {
 	}
 	level := s.Level > 0
 	say(s.Spec != "" && !strings.HasPrefix(s.Spec, "self"), "another program played: %s", s.Spec)
-	say(s.Build != build, "it was recorded by another build: %s, this is %s", s.Build, build)
+	say(s.Build != build, "another build recorded it: %s, this is %s", s.Build, build)
 	say(s.Nodes == 0 && s.Depth == 0, "time limited the searches, not nodes or depth")
 	say(s.Threads > 1, "%d threads searched", s.Threads)
-	say(s.Ponder, "it pondered, and what it found then stayed in its tables")
+	say(s.Ponder, "it pondered, which filled its tables")
 	say(!s.OwnTable && !level, "other games shared its hash table")
-	say(s.TableMen > 0 && !s.Reproducible, "its endgame tables may have been others")
+	say(s.TableMen > 0 && !s.Reproducible, "its endgame tables may have differed")
 	say(!s.Reproducible && r.Clock.Kind != clock.Unlimited, "the clock may have ended searches")
 	late := 0
 	for _, ply := range r.Plies {
@@ -74,7 +73,7 @@ func (p Player) Unknown(build string) (reasons []string) {
 	return reasons
 }
 
-// Difference is a move that came out otherwise.
+// Difference is a move that the replay did not reproduce.
 type Difference struct {
 	Ply      int // from 1
 	Position string
@@ -132,7 +131,7 @@ func (p Player) replay(ctx context.Context, pool *engine.Pool, g engine.Game, po
 	}
 	limits := search.Limits{Nodes: p.Settings.Nodes, Depth: p.Settings.Depth}
 	if limits.Nodes == 0 && limits.Depth == 0 {
-		limits.Nodes = max(ply.Think.Nodes, 1) // the best guess
+		limits.Nodes = max(ply.Think.Nodes, 1) // the best estimate
 	}
 	searching, err := pool.Start(engine.Request{Game: g, Position: pos, Limits: limits})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestFit: players whose changes are worth what the test says, and luck.
+// TestFit fits simulated results of players whose changes have known effects.
 func TestFit(t *testing.T) {
 	p := &Plan{Changes: []string{"good", "bad", "nothing", "small"}, Chance: 0.2, Seed: 3}
 	truth := []float64{0.12, -0.08, 0, 0.03}
@@ -64,7 +64,7 @@ func TestFitOfFew(t *testing.T) {
 func TestDraw(t *testing.T) {
 	p := &Plan{Changes: []string{"a", "b", "c"}, Chance: 0.3, Seed: 7}
 	if !reflect.DeepEqual(p.Draw(5), p.Draw(5)) {
-		t.Error("a pair is drawn otherwise the second time")
+		t.Error("a pair has other changes the second time")
 	}
 	n := 0
 	for pair := range 1000 {
@@ -73,7 +73,7 @@ func TestDraw(t *testing.T) {
 		}
 	}
 	if n < 1600 || n > 2000 {
-		t.Errorf("%d of 6000 changes were drawn with a chance of 0.3", n)
+		t.Errorf("%d of 6000 changes were on with a chance of 0.3", n)
 	}
 	if got := p.Of(Has{true, false, true}); !reflect.DeepEqual(got, []string{"a", "c"}) {
 		t.Errorf("changes %v", got)

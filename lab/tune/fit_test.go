@@ -79,7 +79,7 @@ func TestPullHoldsWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w := s.Rounded(start); w[0] != 50 || w[1] != 50 {
-		t.Errorf("weights %v left the start", w)
+		t.Errorf("weights %v differ from the initial ones", w)
 	}
 }
 

@@ -36,7 +36,7 @@ type Manifest struct {
 	Before      Loss              `json:"before"`
 	After       Loss              `json:"after"`    // with the rounded weights
 	Scale       float64           `json:"scale"`    // with which the new evaluation best predicts results
-	Outcomes    search.WDLModel   `json:"outcomes"` // likewise
+	Outcomes    search.WDLModel   `json:"outcomes"` // of the new evaluation
 	// Weights holds the weights that differ from their initial values.
 	Weights map[string]int32 `json:"weights"`
 }

@@ -18,8 +18,8 @@ import (
 	"sparring/record"
 )
 
-// randomGames are games of random moves, with scores that the evaluation at
-// its start gives: what a fit to scores must find again.
+// randomGames returns games of random moves, scored by the evaluation with its
+// initial weights. A fit to the scores must find these weights.
 func randomGames(t *testing.T, n int) []*record.Record {
 	t.Helper()
 	linear := xiangqi.NewLinear()
@@ -43,7 +43,7 @@ func randomGames(t *testing.T, n int) []*record.Record {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if worth > 100 { // whoever is ahead in the end has won
+			if worth > 100 { // the side that is ahead at the end has won
 				r.Result = game.WonBy(p.Turn())
 			} else if worth < -100 {
 				r.Result = game.WonBy(p.Turn().Other())
@@ -76,8 +76,8 @@ func testPlan() tune.Plan {
 	return p
 }
 
-// TestRunIsReproducible: neither the order of the games nor a break changes
-// what comes out.
+// TestRunIsReproducible: neither the order of the games nor an interruption changes
+// the weights.
 func TestRunIsReproducible(t *testing.T) {
 	records := randomGames(t, 20)
 	want, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), "", nil)
@@ -113,7 +113,7 @@ func TestRunIsReproducible(t *testing.T) {
 		t.Fatal(err)
 	}
 	if passes != 34 {
-		t.Errorf("went on with pass %d, want 34", passes)
+		t.Errorf("resumed at pass %d, want 34", passes)
 	}
 	if err := want.Same(got); err != nil {
 		t.Error(err)
@@ -149,8 +149,8 @@ func TestRunIsReproducible(t *testing.T) {
 	}
 }
 
-// TestWhatIsRight: where the scores are the evaluation's own, a fit to scores
-// leaves the weights alone.
+// TestWhatIsRight: if the scores are those of the evaluation itself, a fit to scores
+// does not change the weights.
 func TestWhatIsRight(t *testing.T) {
 	p := testPlan()
 	p.Fit.Mix, p.Fit.Rate = 0, 0.01

@@ -113,7 +113,7 @@ func (g *Games) digests() (all []string) {
 	return all
 }
 
-// Digest returns one for all games, in whatever order they were added.
+// Digest returns the digest of all games; it does not depend on their order.
 func (g *Games) Digest() string {
 	h := sha256.New()
 	for _, d := range g.digests() {

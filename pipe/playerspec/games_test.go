@@ -64,8 +64,8 @@ func playGame(e *Engines, spec, rules string, number int) (string, error) {
 	return strings.Join(moves, " "), nil
 }
 
-// TestGamesAtOnce: games that are played at the same time on one engine have,
-// with fixed nodes, the moves that each has alone.
+// TestGamesAtOnce: with fixed nodes, games played in parallel on one engine have the
+// moves that each has alone.
 func TestGamesAtOnce(t *testing.T) {
 	const games = 3
 	for _, rules := range []string{"xiangqi/wxf", "gomoku/freestyle-15", "amazons/10x10"} {
@@ -99,15 +99,15 @@ func TestGamesAtOnce(t *testing.T) {
 					}
 				}
 				if alone[0] == alone[1] || alone[1] == alone[2] {
-					t.Error("games are alike")
+					t.Error("games are equal")
 				}
 			})
 		}
 	}
 }
 
-// TestDescribe: a game says who plays it, as an engine that is not ours says it
-// of itself.
+// TestDescribe checks the descriptions of games, with the name that an external
+// engine gives itself.
 func TestDescribe(t *testing.T) {
 	b, err := book.NewBuilder("gomoku/freestyle-15", 0)
 	if err != nil {
@@ -167,8 +167,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestReproducible: whatever plays a reproducible game, an earlier search has no
-// influence on a move.
+// TestReproducible: in a reproducible game of any player, an earlier search does not
+// influence a move.
 func TestReproducible(t *testing.T) {
 	rules, err := catalog.Rules("xiangqi/wxf")
 	if err != nil {

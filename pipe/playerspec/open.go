@@ -73,7 +73,7 @@ func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error
 	name := named{spec, o.Rules.Game, o.Reproducible}
 	options := e.options
 	if o.Reproducible {
-		options.Tables = nil // they may still be being built
+		options.Tables = nil // the build may not have finished
 	}
 	e.mu.Lock()
 	if e.closed {
@@ -86,11 +86,11 @@ func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error
 		e.open[name] = entry
 	}
 	e.mu.Unlock()
-	s, err := entry.searcher() // without the lock: it may take a while
+	s, err := entry.searcher() // without the lock: opening may be slow
 	if err != nil {
 		e.mu.Lock()
 		if e.open[name] == entry {
-			delete(e.open, name) // the next may fare better
+			delete(e.open, name) // the next attempt may succeed
 		}
 		e.mu.Unlock()
 		return nil, err

@@ -1,5 +1,5 @@
-// Package playerspec opens players by a text that names them, the same wherever one
-// is named: in a match, in a bot's profile, on the command line.
+// Package playerspec opens players by name. A name has the same form everywhere: in
+// a match, in a bot's profile, on the command line.
 //
 //	self                                our engine
 //	self:level=5                        at a level (package level)
@@ -39,26 +39,26 @@ import (
 // Self is the kind of our own engine.
 const Self = "self"
 
-// Spec is a player taken apart.
+// Spec is a parsed player name.
 type Spec struct {
-	Name    string         // to call it by; "" is by its text
+	Name    string         // display name; "" means the spec's text
 	Outside *external.Spec // the program; nil is our own engine
-	// Of our own engine: its level, 0 is none, and what Outside has fields of
-	// its own for; 0 leaves it as it is.
-	Level int
+	// The rest is for our own engine; the zero value is the default.
+
+	Level int // 0 is full strength
 	// Switches are the heuristics that are turned on or off.
 	Switches map[string]bool
 	// Numbers are the kernel's numbers that are set.
 	Numbers map[string]int
 	Eval    string // see engine.Options
-	Book    string // see book.Open; "" is what Options say
+	Book    string // see book.Open; "" is Options.Book
 	Nodes   uint64
 	Depth   int
 	Hash    int // MiB
 	Threads int
 }
 
-// Parse reads a spec; "" is self. The error says all that is wrong with it.
+// Parse reads a spec; "" is self. The error lists everything that is wrong with it.
 func Parse(text string) (Spec, error) {
 	var s Spec
 	var errs []error
@@ -103,7 +103,7 @@ func Parse(text string) (Spec, error) {
 	return s, nil
 }
 
-// joined is some errors on one line.
+// joined joins errors on one line.
 func joined(errs []error) error {
 	var texts []string
 	for _, e := range errs {
@@ -112,7 +112,7 @@ func joined(errs []error) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// split parts a text at the commas that have no backslash before them.
+// split splits a text at the commas that are not preceded by a backslash.
 func split(text string) (parts []string) {
 	part := ""
 	for {
@@ -132,7 +132,7 @@ func split(text string) (parts []string) {
 
 const keys = "nodes, depth, hash, threads, name"
 
-// set takes in one key.
+// set sets one key.
 func (s *Spec) set(key, value string) error {
 	number := func(most uint64) (uint64, error) {
 		n, err := strconv.ParseUint(value, 10, 63)
@@ -218,15 +218,15 @@ func (s *Spec) set(key, value string) error {
 	return err
 }
 
-// What nobody means: a TiB, more threads than any machine has, ten seconds.
+// Upper bounds that only typing errors exceed: a TiB, 1024 threads, ten seconds.
 const (
 	mostPause   = 10_000 // ms
 	mostHash    = 1 << 20
 	mostThreads = 1024
 )
 
-// Public returns the spec without what lies where on this machine: of a program
-// only its protocol and its name, and of a book only its name.
+// Public returns the spec without the paths of this machine: a program only has its
+// protocol and its name, a book only its name.
 func (s Spec) Public() string {
 	if o := s.Outside; o != nil {
 		return string(o.Dialect) + ":" + filepath.Base(o.Path)
@@ -298,8 +298,9 @@ func (s Spec) String() string {
 	return strings.Join(append([]string{head}, parts...), ",")
 }
 
-// Check reports what is wrong with a spec for a game, also a program that can't
-// be found or more threads than this machine has cores, without starting anything; any game will do where gameName is "".
+// Check reports what is wrong with a spec for a game, including a program that can't
+// be found and more threads than this machine has cores. It starts nothing. If
+// gameName is "", the game is not checked.
 func (s Spec) Check(gameName string) error {
 	threads := s.Threads
 	if s.Outside != nil {

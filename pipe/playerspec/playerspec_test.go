@@ -106,7 +106,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestOpen: whatever a spec names plays a legal move, within its limits.
+// TestOpen: the player of every spec plays a legal move within its limits.
 func TestOpen(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -157,8 +157,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A book before our own engine, the one that its spec names or the one that
-// others have; a damaged one is an error, or a warning and no book.
+// TestBook: our own engine plays from the book of its spec or else from the default
+// one. A damaged book is an error, or a warning and no book.
 func TestBook(t *testing.T) {
 	b, err := book.NewBuilder("amazons/6x6", 0)
 	if err != nil {
