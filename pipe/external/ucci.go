@@ -31,8 +31,11 @@ func (t *ucciDialect) handshake(p *program) error {
 		case ucci.Option:
 			t.options = append(t.options, reply.Option)
 		case ucci.ID:
-			if reply.Key == "name" {
-				p.called(reply.Value, "")
+			switch reply.Key {
+			case "name":
+				p.called(reply.Value, p.identity.build)
+			case "version":
+				p.called(p.identity.name, reply.Value)
 			}
 			if strings.Contains(reply.Value, "Fairy-Stockfish") {
 				t.unit = time.Millisecond // it has no option for it

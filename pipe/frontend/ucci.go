@@ -133,7 +133,8 @@ func (u *ucciHandler) handle(line string) {
 // hello answers "ucci".
 func (u *ucciHandler) hello() {
 	s := u.s
-	s.say(ucci.ID{Key: "name", Value: s.o.Name + " " + s.o.Version})
+	s.say(ucci.ID{Key: "name", Value: s.o.Name})
+	s.say(ucci.ID{Key: "version", Value: s.o.Version})
 	s.say(ucci.ID{Key: "author", Value: s.o.Author})
 	for _, o := range u.settings() {
 		s.say(ucci.Option{Option: o.Option})

@@ -142,9 +142,16 @@ func TestDescribe(t *testing.T) {
 		"self:book=" + path + ",nodes=600,depth=4": {Name: "sparring", Build: engine.Build(), Nodes: 600, Depth: 4, HashMB: 1, Threads: 1, Book: path, Reproducible: true},
 		"self:book=none":             {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
 		program(external.UCI, 700):   {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: 2, Reproducible: true},
+		program(external.UCCI, 0):    {Name: "Sparring", Build: build, HashMB: 1, Threads: 2, Reproducible: true}, // of Xiangqi
 		program(external.Gomocup, 0): {Name: "Sparring", Build: build, HashMB: 1, Threads: 2, Reproducible: true},
 		program(external.SAU, 0):     {Name: "Sparring", HashMB: 1, Threads: 2, Reproducible: true},
 	} {
+		rules := rules
+		if strings.HasPrefix(spec, "ucci:") {
+			if rules, err = catalog.Rules("xiangqi"); err != nil {
+				t.Fatal(err)
+			}
+		}
 		g, err := e.NewGame(spec, engine.GameOptions{Rules: rules, Seed: 5, Reproducible: true})
 		if err == nil {
 			err = g.Ready()
