@@ -15,12 +15,12 @@ import (
 	"github.com/kelseyhightower/envconfig"
 )
 
-// Prefix stands before every environment variable of ours.
+// Prefix is the prefix of our environment variables.
 const Prefix = "SPARRING"
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// nowhere is a prefix below which there are no variables: no name has a "=".
+// nowhere is a prefix without variables, since names can't contain "=".
 const nowhere = "="
 
 // Load fills the settings from the environment and validates them. The error
@@ -29,11 +29,10 @@ func Load(settings interface{ Validate() error }) error {
 	return errors.Join(FromEnv(Prefix, settings), settings.Validate())
 }
 
-// FromEnv fills the struct that into points to from the environment, by
-// envconfig's tags. Envconfig stops at the first value that it can't read;
-// here one field is read at a time and the error names them all, a line each.
-// A field that can't be read gets its default, so that it is not reported a
-// second time as out of its range.
+// FromEnv fills the struct that into points to from the environment, by envconfig's
+// tags. Envconfig stops at the first invalid value. FromEnv reads the fields one at a
+// time, and its error lists all invalid values, a line each. An invalid value is
+// replaced by the default, so that it is not also reported as out of range.
 func FromEnv(prefix string, into any) error {
 	return errors.Join(readFields(prefix, reflect.ValueOf(into).Elem())...)
 }
@@ -44,13 +43,13 @@ func Defaults(into any) error { return FromEnv(nowhere, into) }
 // Faults collects what is wrong with settings.
 type Faults []error
 
-// Add reports a fault of the variable, which is named without the prefix.
+// Add adds a fault of the variable, which is given without the prefix.
 func (f *Faults) Add(variable, format string, args ...any) {
 	*f = append(*f, fmt.Errorf(Prefix+"_"+variable+": "+format, args...))
 }
 
-// Err reports an error of the variable, each part of a joined one by itself;
-// nil is no fault.
+// Err adds an error of the variable, and the parts of a joined error separately. A
+// nil error is ignored.
 func (f *Faults) Err(variable string, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, part := range joined.Unwrap() {
@@ -61,21 +60,21 @@ func (f *Faults) Err(variable string, err error) {
 	}
 }
 
-// AtLeast reports a number that is too small.
+// AtLeast adds a fault if a number is too small.
 func (f *Faults) AtLeast(variable string, n, least int) {
 	if n < least {
 		f.Add(variable, "%d: want at least %d", n, least)
 	}
 }
 
-// Positive reports a time that is not above zero.
+// Positive adds a fault unless a duration is above zero.
 func (f *Faults) Positive(variable string, d time.Duration) {
 	if d <= 0 {
 		f.Add(variable, "%v: want more than 0", d)
 	}
 }
 
-// Readable reports a file that can't be read; an empty path is no fault.
+// Readable adds a fault if a file can't be read. An empty path is ignored.
 func (f *Faults) Readable(variable, path string) {
 	if path != "" {
 		_, err := os.ReadFile(path)
@@ -83,14 +82,14 @@ func (f *Faults) Readable(variable, path string) {
 	}
 }
 
-// Join returns the faults as one error with a line for each, nil without any.
+// Join returns the faults as one error with a line each, or nil.
 func (f Faults) Join() error { return errors.Join(f...) }
 
-// notOurs are variables below the prefix that only nats.conf reads.
+// notOurs are variables with the prefix that only nats.conf reads.
 var notOurs = []string{"PLATFORM_PASSWORD", "BOTS_PASSWORD", "GUEST_PASSWORD", "WATCH_PASSWORD"}
 
-// Unknown lists the variables below the prefix that none of the settings has:
-// they may be misspelt. Settings are pointers to structs.
+// Unknown lists the variables with the prefix that belong to none of the settings
+// and may be misspelt. Settings are pointers to structs.
 func Unknown(settings ...any) ([]string, error) {
 	var known strings.Builder
 	for _, s := range settings {
@@ -124,7 +123,7 @@ func readFields(prefix string, group reflect.Value) (errs []error) {
 		if err := envconfig.Process(prefix, one.Interface()); err != nil {
 			if parse, ok := errors.AsType[*envconfig.ParseError](err); ok {
 				err = parse.Err
-				if number, ok := errors.AsType[*strconv.NumError](err); ok { // without the name of a function of Go's
+				if number, ok := errors.AsType[*strconv.NumError](err); ok { // without the name of a Go function
 					err = number.Err
 				}
 				err = fmt.Errorf("%s: %.60q: %w", parse.KeyName, parse.Value, err)
@@ -139,7 +138,7 @@ func readFields(prefix string, group reflect.Value) (errs []error) {
 	return errs
 }
 
-// usage is how the variables are listed in a --help.
+// usage is the template for the list of variables in help texts.
 const usage = `
 Environment:
 {{range .}}  {{usage_key .}}  {{with usage_default .}}(default {{.}}){{end}}

@@ -49,7 +49,7 @@ func TestFromEnvReportsAllFaults(t *testing.T) {
 		}
 	}
 	if s.Name != "somebody" || s.Pause != time.Second || s.Deep.Count != 3 || s.Deep.LagMS != 9 {
-		t.Errorf("what could be read, and defaults for the rest: %+v", s)
+		t.Errorf("want valid values, and defaults for the rest: %+v", s)
 	}
 }
 

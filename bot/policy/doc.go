@@ -1,4 +1,4 @@
-// Package policy decides which games a bot plays: [Policy] checks offers,
-// [Ledger] counts slots, [Matchmaking] says when to challenge whom. It touches
-// no connection and starts no game.
+// Package policy decides which games a bot plays: [Policy] checks offers, [Ledger]
+// counts slots, [Matchmaking] configures challenges. It neither uses a connection
+// nor starts games.
 package policy

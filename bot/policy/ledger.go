@@ -116,7 +116,7 @@ func (r *Reservation) expire() bool {
 	return r.expiry != nil && r.ledger.drop(r)
 }
 
-// drop removes a reservation; false when it is gone already.
+// drop removes a reservation. It returns false if it was already removed.
 func (l *Ledger) drop(r *Reservation) bool {
 	if _, there := l.reserved[r]; !there {
 		return false
@@ -141,7 +141,7 @@ func (l *Ledger) count(need Need, n int) {
 	}
 }
 
-// room returns how many more such games there is room for.
+// room returns how many more such games fit.
 func (l *Ledger) room(need Need) int {
 	n := l.limits.Games - len(l.reserved)
 	if !need.Human {
@@ -156,7 +156,7 @@ func (l *Ledger) room(need Need) int {
 	return max(n, 0)
 }
 
-// Free returns how many more such games there is room for; 0 when closed.
+// Free returns how many more such games can be reserved; 0 after Close.
 func (l *Ledger) Free(need Need) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +166,7 @@ func (l *Ledger) Free(need Need) int {
 	return l.room(need)
 }
 
-// Used returns how many slots are taken, confirmed or not.
+// Used returns the number of reserved slots, confirmed or not.
 func (l *Ledger) Used() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,6 +188,6 @@ func (l *Ledger) Changed() <-chan struct{} { return l.changed }
 func (l *Ledger) signal() {
 	select {
 	case l.changed <- struct{}{}:
-	default: // one is waiting already
+	default: // one is already waiting
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"sparring/protocol"
 )
 
-// A model of the ledger that only counts, driven by random operations.
+// TestLedgerNeverAboveItsBounds compares the ledger with a model that only counts,
+// under random operations.
 func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads")}
@@ -66,7 +67,8 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	})
 }
 
-// Many goroutines reserve, keep, let expire and release at once.
+// TestLedgerUnderConcurrency reserves, confirms, releases and lets expire from many
+// goroutines.
 func TestLedgerUnderConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLedger(Limits{Games: 5, ForHumans: 2, Threads: 100})

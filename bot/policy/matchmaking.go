@@ -12,7 +12,7 @@ import (
 	"sparring/protocol"
 )
 
-// Matchmaking are a bot's settings for challenges of its own.
+// Matchmaking configures a bot's own challenges.
 type Matchmaking struct {
 	On       bool          `default:"false" desc:"send challenges while slots are free"`
 	Pool     protocol.Pool `desc:"pool that is challenged; empty: game.speed, such as xiangqi.blitz"`
@@ -23,8 +23,8 @@ type Matchmaking struct {
 	Longest  time.Duration `default:"10m" desc:"longest pause: every challenge without a game doubles it"`
 }
 
-// Validate reports everything that is wrong with the settings; at is the prefix
-// of their names.
+// Validate returns everything that is wrong with the settings; at is the prefix of
+// their names.
 func (m Matchmaking) Validate(at string) (errs []error) {
 	if m.Pool != "" {
 		if err := m.Pool.Check(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"sparring/protocol"
 )
 
-// Policy says which matches a player takes. The zero value takes all.
+// Policy defines which matches a player accepts. The zero value accepts all.
 type Policy struct {
 	Rules     []string            `desc:"rule sets by full name, such as gomoku/renju-15; empty: all of the player's games" json:"rules"`
 	Speeds    []clock.Speed       `desc:"bullet, blitz, rapid, classical, correspondence; empty: all" json:"speeds"`
@@ -95,7 +95,7 @@ func (p Policy) Validate(at string) (errs []error) {
 	return errs
 }
 
-// speeds returns those that the policy takes, also by the bounds of the clock.
+// speeds returns the speeds that the policy and its bounds on the clock allow.
 func (p Policy) speeds() []clock.Speed {
 	if len(p.Speeds) > 0 {
 		return p.Speeds
@@ -110,7 +110,7 @@ func (p Policy) speeds() []clock.Speed {
 	return allSpeeds[from : to+1]
 }
 
-// Capability returns what a hello says of a game under the policy.
+// Capability returns the description of a game in a hello.
 func (p Policy) Capability(gameName string) protocol.Capability {
 	c := protocol.Capability{Game: gameName, Rules: p.rulesOf(gameName)}
 	if speeds := p.speeds(); len(p.Speeds) > 0 || len(speeds) < len(allSpeeds) {

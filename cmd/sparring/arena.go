@@ -19,7 +19,7 @@ import (
 	"sparring/protocol"
 )
 
-// arenaSettings are those of the arena command, from the environment.
+// arenaSettings are the arena command's settings, from the environment.
 type arenaSettings struct {
 	NATS struct {
 		URL      string `default:"nats://127.0.0.1:4222" desc:"NATS server, or several separated by commas"`
@@ -49,7 +49,7 @@ type arenaSettings struct {
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
 
-// config returns what the arena makes of the settings.
+// config returns the arena's configuration.
 func (s *arenaSettings) config() arena.Config {
 	c := arena.Defaults()
 	c.Prefix, c.Name = s.NATS.Prefix, s.Arena.Name
@@ -61,7 +61,7 @@ func (s *arenaSettings) config() arena.Config {
 	return c
 }
 
-// connect goes to the server as the platform.
+// connect connects to the server as the platform.
 func (s *arenaSettings) connect(name string, log zerolog.Logger) (*nats.Conn, error) {
 	return protocol.Connect(protocol.Connection{
 		URL: s.NATS.URL, Name: name, User: s.NATS.User, Password: s.NATS.Password,

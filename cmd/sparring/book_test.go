@@ -22,8 +22,8 @@ import (
 	"sparring/pipe/playerspec"
 )
 
-// The shipped books are sound, small, those of the manifest, and know the usual
-// start of every game's default rules.
+// TestShippedBooks checks that the shipped books are sound, small, listed in the
+// manifest, and have moves for the usual start of every game's default rules.
 func TestShippedBooks(t *testing.T) {
 	var manifest map[string]origin
 	data, err := fs.ReadFile(configs.Books(), "manifest.json")
@@ -78,7 +78,8 @@ func TestShippedBooks(t *testing.T) {
 	}
 }
 
-// A bot whose book is missing or damaged says so once, and thinks.
+// TestBotWithoutSoundBook: a bot whose book is missing or damaged warns once and
+// searches.
 func TestBotWithoutSoundBook(t *testing.T) {
 	dir := t.TempDir()
 	torn := filepath.Join(dir, "torn.book")

@@ -20,8 +20,8 @@ import (
 	"sparring/record/interchange"
 )
 
-// gamesIn runs through the games of a folder of records, a file of records or
-// of a match's results, or a file of another program.
+// gamesIn iterates over the games of a folder of records, a file of records, a
+// result file of a match, or a file of another program.
 func gamesIn(path string) (iter.Seq2[*record.Record, error], error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -64,8 +64,8 @@ func gamesIn(path string) (iter.Seq2[*record.Record, error], error) {
 	}, nil
 }
 
-// matchHead is how the result file of a match begins: its terms, which are no
-// record, stand before the games.
+// matchHead is the beginning of a match's result file, whose first line holds the
+// terms, not a record.
 const matchHead = `{"match":`
 
 func afterTerms(games iter.Seq2[*record.Record, error]) iter.Seq2[*record.Record, error] {
@@ -81,7 +81,7 @@ func afterTerms(games iter.Seq2[*record.Record, error]) iter.Seq2[*record.Record
 	}
 }
 
-// elsewhere lists the reasons that say nothing about the moves of a game.
+// elsewhere lists the reasons that do not depend on the moves of a game.
 var elsewhere = map[game.Reason]bool{
 	protocol.ReasonTime: true, protocol.ReasonNoStart: true, protocol.ReasonAbandoned: true,
 	protocol.ReasonDispute: true, protocol.ReasonVoid: true,
@@ -90,7 +90,7 @@ var elsewhere = map[game.Reason]bool{
 	game.Reason(engine.FaultDisconnect): true,
 }
 
-// tally counts the games offered to a book by what happened to them.
+// tally counts the games read for a book, by outcome.
 type tally struct {
 	counted, known, other, unfinished, elsewhere, damaged int
 	events                                                map[string]int // of the games counted

@@ -72,7 +72,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 	engines, pool := playerspec.NewEngines(players(cfg, tables, log)), engine.NewPool(cfg.Cores)
 	done = func() {
 		pool.Close()
-		engines.Close() // they have nothing to lose
+		engines.Close() // the error does not matter at the end
 		closeTables()
 		if err := records.Close(); err != nil {
 			log.Warn().Err(err).Msg("can't close the records")
@@ -126,7 +126,7 @@ func endgames(cfg bot.Config, log zerolog.Logger) (tables xiangqi.Tables, done f
 				}
 			}})
 			switch {
-			case ctx.Err() != nil: // the next start goes on
+			case ctx.Err() != nil: // the next start continues
 			case err != nil:
 				warn(err)
 			case built > 0:
@@ -155,7 +155,7 @@ func drainOnSignal(b *bot.Bot, end context.CancelFunc, log zerolog.Logger) func(
 			case <-signals:
 			}
 			if n == 0 {
-				log.Info().Msg("draining: running games go on, no new ones are taken; a second signal hands them over")
+				log.Info().Msg("draining: finishing the running games, accepting no new ones; a second signal hands them over")
 				b.Drain()
 				continue
 			}

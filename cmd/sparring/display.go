@@ -11,20 +11,20 @@ import (
 	"golang.org/x/term"
 )
 
-// display shows running games, a line each, and messages above them. On a
-// terminal the lines are redrawn in place; elsewhere every change is a line
-// of its own. It is safe for concurrent use.
+// display shows running games, a line each, and messages above them. On a terminal
+// the lines are redrawn in place; elsewhere every change is printed as a new line.
+// It is safe for concurrent use.
 type display struct {
 	mu    sync.Mutex
 	out   io.Writer
 	width int // of the terminal; 0: not a terminal
 	order []string
 	lines map[string]string
-	drawn int       // lines that stand on the terminal now
+	drawn int       // lines on the terminal now
 	last  time.Time // of the last redraw
 }
 
-// redraw is how often a terminal is redrawn at most.
+// redraw is the shortest time between two redraws of a terminal.
 const redraw = 50 * time.Millisecond
 
 func newDisplay(out io.Writer) *display {
@@ -38,7 +38,7 @@ func newDisplay(out io.Writer) *display {
 	return d
 }
 
-// say prints lines that stay.
+// say prints permanent lines.
 func (d *display) say(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,7 +47,7 @@ func (d *display) say(format string, args ...any) {
 	d.draw()
 }
 
-// game shows a game's line in place of its last one.
+// game replaces a game's line.
 func (d *display) game(id, line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,7 +68,7 @@ func (d *display) game(id, line string) {
 // live reports whether lines are redrawn in place.
 func (d *display) live() bool { return d.width > 0 }
 
-// clear takes all games' lines away.
+// clear removes all games' lines.
 func (d *display) clear() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -76,7 +76,7 @@ func (d *display) clear() {
 	d.order, d.lines = nil, make(map[string]string)
 }
 
-// end takes a game's line away and says its last.
+// end removes a game's line and prints its last one permanently.
 func (d *display) end(id, line string) {
 	d.mu.Lock()
 	delete(d.lines, id)
@@ -90,7 +90,7 @@ func (d *display) end(id, line string) {
 	d.say("%s", line)
 }
 
-// erase and draw need mu.
+// The caller of erase and draw holds mu.
 
 func (d *display) erase() {
 	if d.drawn > 0 {
@@ -110,8 +110,8 @@ func (d *display) draw() {
 	d.last = time.Now()
 }
 
-// clip cuts a line to a number of columns; what is shown here is ASCII but
-// for players' display names, which are not part of it.
+// clip cuts a line to a number of columns. All lines are ASCII: they do not contain
+// display names.
 func clip(s string, columns int) string {
 	r := []rune(s)
 	if len(r) > columns {
@@ -120,7 +120,7 @@ func clip(s string, columns int) string {
 	return s
 }
 
-// clockText returns a clock as people read it: 1:05 or, below ten seconds, 9.3.
+// clockText formats a clock for people: 1:05 or, below ten seconds, 9.3.
 func clockText(left time.Duration) string {
 	if left < 10*time.Second {
 		return fmt.Sprintf("%4.1f", left.Seconds())

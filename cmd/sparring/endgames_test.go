@@ -14,7 +14,7 @@ import (
 	"sparring/bot"
 )
 
-// linesOf is what a log has said, also while it is written to.
+// linesOf is a log that can be read while it is written.
 type linesOf struct {
 	mu  sync.Mutex
 	out bytes.Buffer
@@ -32,7 +32,7 @@ func (l *linesOf) String() string {
 	return l.out.String()
 }
 
-// TestEndgames: a bot builds its endgame tables beside its games, stops at once
+// TestEndgames: a bot builds its endgame tables in the background, stops at once
 // when it ends, and warns of a damaged table without failing.
 func TestEndgames(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tablebase")
@@ -69,7 +69,7 @@ func TestEndgames(t *testing.T) {
 
 	// What can't be a directory is a warning too.
 	if tables, done := endgames(bot.Config{Tablebase: name}, zerolog.New(&log)); tables != nil {
-		t.Error("a file was taken for a directory")
+		t.Error("a file was accepted as a directory")
 		done()
 	}
 	if !strings.Contains(log.String(), "not a directory") {

@@ -73,8 +73,8 @@ docs/engine.md describes how to use it.`,
 	return c
 }
 
-// openEngine opens our engine with the setup of a GUI. Errors of its book were
-// reported when the book was set.
+// openEngine opens our engine with the setup of a GUI. Errors of its book have
+// already been reported.
 func openEngine(gameName string, s frontend.Setup) (engine.Searcher, error) {
 	player := playerspec.Spec{Level: s.Level, Book: s.Book, Eval: s.Eval}
 	return player.Open(gameName, playerspec.Options{HashBytes: s.HashBytes, Threads: s.Threads, Shipped: configs.Books(), Warn: func(error) {}})

@@ -43,7 +43,7 @@ func TestShippedGames(t *testing.T) {
 	}
 }
 
-// read returns a file of the repository.
+// read returns the content of a file of the repository.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, path))

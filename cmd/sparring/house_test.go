@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// root is the repository's root, seen from here.
+// root is the path of the repository's root.
 const root = "../.."
 
 // topLevel are the only names at the top.
@@ -19,12 +19,12 @@ var topLevel = []string{
 	"docker-compose.yml", "Dockerfile", "go.mod", "go.sum", "README.md", "LICENSE", ".ci", ".gitignore", ".dockerignore",
 }
 
-// imports says which of our packages the packages of a folder may need, directly
-// or not: a folder and all below it, or one package where it ends in "$".
+// imports lists, for each folder, which of our packages its packages may import,
+// directly or not: a folder with its subfolders or, with a final "$", one package.
 var imports = map[string][]string{
 	"game":             {"game"},
 	"engine":           {"engine", "game"},
-	"engine/tablebase": {"engine/tablebase", "game$", "game/xiangqi"}, // only who wires an engine up opens its files
+	"engine/tablebase": {"engine/tablebase", "game$", "game/xiangqi"}, // its files are opened by the code that wires up an engine
 
 	"pipe": {"pipe", "engine", "game"},
 	"lab":  {"lab", "pipe", "engine", "record", "protocol", "game"},
@@ -48,8 +48,8 @@ var imports = map[string][]string{
 	"cmd":        {"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs"},
 }
 
-// bare are the folders that need nothing beyond Go and golang.org/x: whoever
-// wants the rules or the search can take them alone.
+// bare are the folders that need nothing beyond Go and golang.org/x, so that others
+// can use the rules or the search alone.
 var bare = []string{"game", "engine"}
 
 const module = "sparring/"
@@ -69,7 +69,7 @@ func TestImportsRunOneWay(t *testing.T) {
 		path = strings.TrimPrefix(path, module)
 		folder := folderOf(path)
 		if imports[folder] == nil {
-			t.Errorf("package %s: no folder of the house", path)
+			t.Errorf("package %s: not in a known folder", path)
 			continue
 		}
 		seen[folder] = true
@@ -112,7 +112,7 @@ func allowed(path string, list []string) bool {
 	})
 }
 
-// TestTopLevel keeps the first look at the repository short.
+// TestTopLevel keeps the list of top-level files short.
 func TestTopLevel(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
@@ -133,7 +133,7 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// TestOneTestCommand: what the README tells people to run is what .ci/run ends with.
+// TestOneTestCommand: .ci/run ends with the test command of the README.
 func TestOneTestCommand(t *testing.T) {
 	const command = "go test ./..."
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))

@@ -12,7 +12,7 @@ import (
 	"sparring/record"
 )
 
-// keeper writes the platform's records to files, beside those of the bots.
+// keeper writes the platform's records to files, next to those of the bots.
 type keeper struct {
 	nc     *nats.Conn
 	writer *record.Writer
@@ -30,7 +30,7 @@ func newKeeper(dir string, nc *nats.Conn, log zerolog.Logger) (*keeper, error) {
 	for r, err := range record.All(dir) {
 		switch {
 		case err != nil:
-			log.Warn().Err(err).Msg("a record that can't be read; it is left as it is")
+			log.Warn().Err(err).Msg("unreadable record skipped")
 		case r.Source.By == record.ByArena:
 			k.have[r.ID] = true
 		}
@@ -40,11 +40,11 @@ func newKeeper(dir string, nc *nats.Conn, log zerolog.Logger) (*keeper, error) {
 
 func (k *keeper) follow(ctx context.Context, a *arena.Arena) {
 	if err := a.FollowRecords(ctx, k.keep); err != nil {
-		k.log.Error().Err(err).Msg("records are not written to files; the platform has them")
+		k.log.Error().Err(err).Msg("records not written to disk; the platform keeps them")
 	}
 }
 
-// catchUp writes what the platform has by now.
+// catchUp writes the platform's records that are not in the files yet.
 func (k *keeper) catchUp(ctx context.Context) {
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {
@@ -58,7 +58,7 @@ func (k *keeper) catchUp(ctx context.Context) {
 
 func (k *keeper) keep(r *record.Record, err error) {
 	if err != nil {
-		k.log.Error().Err(err).Msg("a record that can't be read")
+		k.log.Error().Err(err).Msg("unreadable record skipped")
 		return
 	}
 	k.mu.Lock()

@@ -9,9 +9,9 @@ import (
 	"sparring/lab/calibrate"
 )
 
-// TestShippedLevels: the measurements that are shipped are of the levels as they
-// are now, and say of them what docs/levels.md promises: a beginner beats the
-// lowest, and each is stronger than the one below, by about as much as any other.
+// TestShippedLevels checks that the shipped calibrations are of the current levels
+// and confirm docs/levels.md: a beginner beats the lowest level, and each level is
+// stronger than the one below by about the same amount.
 func TestShippedLevels(t *testing.T) {
 	files, err := shippedLevels()
 	if err != nil {

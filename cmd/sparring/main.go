@@ -1,6 +1,6 @@
 // Command sparring is the whole product in one binary: the reference platform,
-// the bots that play on it, and the tools around them. Every command is a few
-// lines that wire packages together; this file only hands over to them.
+// the bots that play on it, and the tools around them. Every command only wires
+// packages together.
 package main
 
 import (

@@ -10,13 +10,13 @@ import (
 	"sparring/pipe/external/faultyengine"
 )
 
-// TestMain lets the scripts call sparring as a command of its own, by the names
-// that it may have, and an engine that is broken in the way its argument says.
+// TestMain lets the scripts call sparring as a command, by each of its names, and an
+// engine with the fault that its argument selects.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sparring": main, "pbrain-sparring": main, "broken-engine": faultyengine.Main})
 }
 
-// TestScripts runs the stories in testdata: what a user types, and what comes back.
+// TestScripts runs the scripts in testdata: commands of a user and their output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",

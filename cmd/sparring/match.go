@@ -271,8 +271,8 @@ func openingsFor(rules *game.Rules, from string, seed uint64) (openings.Source, 
 	return maker, fmt.Sprintf("generated: %d plies, winning probability within %g of one half after %d nodes", recipe.Plies, recipe.Bound, judgeNodes), nil
 }
 
-// fromTheStart returns an error if the openings do not suit players that can
-// start only from the usual position.
+// fromTheStart returns an error unless all openings are the usual start, for players
+// that cannot set up another position.
 func fromTheStart(rules *game.Rules, from openings.Source, players []string) error {
 	recipe, err := openings.Usual(rules)
 	if err != nil {

@@ -99,8 +99,8 @@ func (g *ground) plan(t *testing.T, a, b string, expire time.Duration) *match.Pl
 	return plan
 }
 
-// TestMatchOverNATS plays a match through the match queue, is interrupted, and
-// goes on from the same file as a match of this machine would.
+// TestMatchOverNATS plays a match through the match queue, interrupts it, and
+// resumes it from its file like a local match.
 func TestMatchOverNATS(t *testing.T) {
 	g := newGround(t)
 	path := filepath.Join(t.TempDir(), "nats.jsonl")
@@ -149,7 +149,7 @@ func TestMatchOverNATS(t *testing.T) {
 	if len(positions) != 2 || positions[1] == positions[2] {
 		t.Errorf("openings %v", positions)
 	}
-	// The platform has every game once: none was played again after a break.
+	// The platform has every game once: none was repeated after an interruption.
 	n := 0
 	for r, err := range arena.Records(t.Context(), g.js.Conn(), g.subjects) {
 		if err != nil || !strings.HasPrefix(r.ID, plan.Terms.ID+"-") {
@@ -162,7 +162,8 @@ func TestMatchOverNATS(t *testing.T) {
 	}
 }
 
-// Games that nobody plays end the match with the reason.
+// TestMatchOverNATSWithoutPlayers: a match whose games are not accepted ends with
+// the reason.
 func TestMatchOverNATSWithoutPlayers(t *testing.T) {
 	g := newGround(t)
 	plan := g.plan(t, "amazons-hare", "nobody", time.Second)

@@ -73,7 +73,7 @@ command generates the same file.`,
 	return c
 }
 
-// openingMaker is a Maker with its judges and what is written over its file.
+// openingMaker is a Maker with its judges and the comments of its file.
 type openingMaker struct {
 	*openings.Maker
 	rules   []string
@@ -81,7 +81,7 @@ type openingMaker struct {
 	engines *playerspec.Engines
 }
 
-// maker returns what the flags ask for.
+// maker returns the maker that the flags describe.
 func (f *openingFlags) maker() (*openingMaker, error) {
 	if f.count < 1 {
 		return nil, fmt.Errorf("--count %d: want at least 1", f.count)
@@ -121,7 +121,8 @@ func (f *openingFlags) maker() (*openingMaker, error) {
 	return m, nil
 }
 
-// command returns what makes the same file again, whatever the defaults are then.
+// command returns a command that makes the same file again, without relying on
+// defaults.
 func (f *openingFlags) command(r openings.Recipe) string {
 	text := "sparring openings make --game " + f.game
 	for _, name := range f.rules {
@@ -134,10 +135,10 @@ func (f *openingFlags) command(r openings.Recipe) string {
 }
 
 func (m *openingMaker) close() {
-	m.engines.Close() // they have nothing to lose
+	m.engines.Close() // the error does not matter at the end
 }
 
-// make writes the file, whole or not at all.
+// make writes the file atomically.
 func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 	set := &openings.Set{Rules: m.rules}
 	screen := newDisplay(c.ErrOrStderr())
@@ -148,7 +149,7 @@ func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 		}
 		set.Openings = append(set.Openings, o)
 		if screen.live() {
-			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions looked at", n+1, count, m.Tries()))
+			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions tried", n+1, count, m.Tries()))
 		}
 	}
 	screen.clear()
@@ -167,7 +168,7 @@ func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// judgeNodes is how long openings are looked at that a match makes itself.
+// judgeNodes is the default number of nodes for judging an opening.
 const judgeNodes = 5000
 
 // judgeHash is the hash table of a judge, in bytes.

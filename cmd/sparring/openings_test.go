@@ -9,8 +9,8 @@ import (
 	"sparring/lab/openings"
 )
 
-// Every rule set without an opening procedure has a hundred openings at least,
-// which its file says how to make.
+// TestShippedOpenings: every rule set without an opening procedure has at least a
+// hundred openings, with the command that made them.
 func TestShippedOpenings(t *testing.T) {
 	for _, g := range catalog.Games() {
 		for _, name := range g.Sets {

@@ -15,7 +15,7 @@ var (
 	quoted    = regexp.MustCompile("`([^`]+)`")
 )
 
-// The operators' page explains lines and metrics that the program writes.
+// TestOperatingPage: the log lines and metrics of docs/operating.md exist.
 func TestOperatingPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/operating.md"))
 	if err != nil {
@@ -47,7 +47,7 @@ func TestOperatingPage(t *testing.T) {
 				continue
 			}
 			if !strings.Contains(code, `Msg("`+text) && !strings.Contains(code, `warn("`+text) {
-				t.Errorf("nobody logs %q", text)
+				t.Errorf("no code logs %q", text)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func TestOperatingPage(t *testing.T) {
 	}
 	for _, m := range metrics {
 		if !strings.Contains(code, `"`+m[1]+`"`) {
-			t.Errorf("there is no metric %s", m[1])
+			t.Errorf("unknown metric %s", m[1])
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestPapersPage(t *testing.T) {
 	tests := goTest.FindAllStringSubmatch(page, -1)
 	for _, m := range tests {
 		if !hasTest(t, m[1], regexp.MustCompile(m[2])) {
-			t.Errorf("%s: there is no such test", m[0])
+			t.Errorf("%s: no such test", m[0])
 		}
 	}
 	vars := map[string]string{}

@@ -116,13 +116,13 @@ func positionCommand() *cobra.Command {
 	return c
 }
 
-// manner is the notation of a position's moves.
+// manner writes a position's moves in a notation.
 type manner struct {
 	parse  func(string) (game.Move, error)
 	format func(game.Move) string
 }
 
-// writing returns a notation of the position's game, or with "" its usual one.
+// writing returns a notation of the position's game; "" is the usual one.
 func writing(pos game.Position, n game.Notation) (manner, error) {
 	if n == "" {
 		return manner{pos.Parse, pos.Format}, nil

@@ -25,9 +25,9 @@ import (
 	"sparring/protocol"
 )
 
-// The parts as processes of their own, on loopback: nats-server (its module's
-// own main) on the shipped configs/nats.conf, an arena that plays one round of
-// the ladder, and bots. Something is killed in mid-game.
+// TestSeparateProcesses runs the parts as separate processes on loopback:
+// nats-server with the shipped configs/nats.conf, an arena that plays one round of
+// the ladder, and bots. One of them is killed during the games.
 func TestSeparateProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes and plays six games: takes half a minute")
@@ -43,15 +43,15 @@ func TestSeparateProcesses(t *testing.T) {
 	t.Run("server killed", func(t *testing.T) { killServer(t, newFleet(t, bin)) })
 }
 
-// killBot: of two bot processes one is killed; the other takes its seats, and
-// all games are finished.
+// killBot kills one of two bot processes. The other takes its seats and finishes all
+// games.
 func killBot(t *testing.T, h *fleet) {
 	_, url := h.startNATS(0)
 	games, tap := h.watch(url), h.tap(url)
 	arena := h.startArena(url)
 	bots := map[protocol.InstanceID]*process{"one": h.startBot(url, "one"), "two": h.startBot(url, "two")}
 
-	// Kill one that plays, as soon as there are moves.
+	// Kill one that is playing, after the first moves.
 	victim, other := protocol.InstanceID("one"), protocol.InstanceID("two")
 	var seats map[seatOf]bool
 	h.wait("a game under way", func() bool {
@@ -88,8 +88,8 @@ func killBot(t *testing.T, h *fleet) {
 	arena.end(syscall.SIGTERM)
 }
 
-// killServer: the NATS server is killed and started again on the same data; the
-// games go on and are finished, and nobody loses on time for it.
+// killServer kills the NATS server and starts it again on the same data. The games
+// are finished, and no player loses on time because of it.
 func killServer(t *testing.T, h *fleet) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -109,7 +109,7 @@ func killServer(t *testing.T, h *fleet) {
 	if n := h.records(url); n != 3 { // also waits for the games
 		t.Errorf("%d records are stored", n)
 	}
-	h.wait("all games are seen to be finished", func() bool { return games.finished() == 3 })
+	h.wait("all games are finished", func() bool { return games.finished() == 3 })
 	games.mu.Lock()
 	defer games.mu.Unlock()
 	for id, e := range games.last {
@@ -171,7 +171,7 @@ func (h *fleet) records(url string) int {
 type fleet struct {
 	t         *testing.T
 	ctx       context.Context
-	bin, dir  string // of the binaries; of all that they write
+	bin, dir  string // of the binaries, and of their files
 	processes []*process
 }
 
@@ -189,17 +189,17 @@ type process struct {
 	h     *fleet
 	name  string
 	cmd   *exec.Cmd
-	out   bytes.Buffer // whole once done is closed
+	out   bytes.Buffer // complete when done is closed
 	done  chan struct{}
-	err   error // of its end, once done is closed
-	slain bool  // killed by us
+	err   error // exit status, when done is closed
+	slain bool  // killed by the test
 }
 
 func (h *fleet) start(name, binary string, args ...string) *process {
 	p := &process{h: h, name: name, done: make(chan struct{})}
 	p.cmd = exec.CommandContext(h.ctx, filepath.Join(h.bin, binary), args...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
-	// Nothing of the tester's own settings.
+	// Without the settings of the user who runs the test.
 	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SPARRING_") })
 	return p
 }
@@ -232,10 +232,10 @@ func tail(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// kill ends the process as kill -9 does.
+// kill kills the process, like kill -9.
 func (p *process) kill() {
 	p.slain = true
-	p.cmd.Process.Kill() // fails only when it is gone
+	p.cmd.Process.Kill() // fails only if it has ended
 	<-p.done
 }
 
@@ -256,8 +256,8 @@ func (p *process) end(s os.Signal) {
 	}
 }
 
-// startNATS starts the server and returns its URL. Port 0 is a free one; the
-// data is the same for all that a test starts.
+// startNATS starts the server and returns its URL. Port 0 is any free port. All
+// servers of a test have the same data.
 func (h *fleet) startNATS(port int) (p *process, url string) {
 	h.t.Helper()
 	if port == 0 {
@@ -267,7 +267,7 @@ func (h *fleet) startNATS(port int) (p *process, url string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	ports := h.t.TempDir() // where the server says which ports it has
+	ports := h.t.TempDir() // where the server writes its ports
 	p = h.start("nats-server", "nats-server", "-c", conf, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "-1", "--ports_file_dir", ports)
 	p.cmd.Dir = h.dir // where the configuration's data/nats is to be
 	for _, user := range []string{"platform", "bots", "guest", "watch"} {
@@ -288,8 +288,8 @@ func (h *fleet) startNATS(port int) (p *process, url string) {
 	return p, listens.NATS[0]
 }
 
-// quickPlayers writes the shipped players with few nodes a move: the games
-// are about hand-over, not about strength.
+// quickPlayers writes the shipped players with few nodes a move, since these tests
+// are about hand-over, not strength.
 func (h *fleet) quickPlayers() string {
 	h.t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, "configs/bots.json"))
@@ -330,18 +330,18 @@ func (h *fleet) wait(what string, ok func() bool) {
 		}
 		select {
 		case <-h.ctx.Done():
-			h.t.Fatalf("waited in vain: %s", what)
+			h.t.Fatalf("timed out waiting for: %s", what)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-// spectator follows all games as anybody may.
+// spectator follows all games as user watch.
 type spectator struct {
 	mu    sync.Mutex
 	last  map[protocol.GameID]protocol.Event
-	plies map[protocol.GameID]int // when heldBy was asked
-	taken int                     // seats that another instance took
+	plies map[protocol.GameID]int // at the call of heldBy
+	taken int                     // seats taken by another instance
 	gaps  bool                    // events may be missed
 }
 
@@ -405,8 +405,7 @@ func (s *spectator) finished() int {
 	return s.count(func(e protocol.Event) bool { return e.Status == protocol.Finished })
 }
 
-// heldBy returns the seats that an instance holds in running games, of which some
-// moves have been made.
+// heldBy returns the seats that an instance holds in running games with some moves.
 func (s *spectator) heldBy(id protocol.InstanceID) map[seatOf]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

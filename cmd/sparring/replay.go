@@ -49,7 +49,7 @@ exit code is 1 if a game that must come out the same does not.`,
 // writers.
 func (a *archive) recorded(ctx context.Context, name string, errs io.Writer) (records []*record.Record, err error) {
 	if a.nats != "" {
-		return nil, usagef("records replay: the platform's records do not say how the players thought; give a file or a data directory of theirs")
+		return nil, usagef("records replay: the platform's records lack the players' searches; give a file or the data directory of a player")
 	}
 	games, id := record.All(recordsDir(a.data)), name
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
@@ -135,7 +135,7 @@ func replayPlayer(ctx context.Context, pool *engine.Pool, p replay.Player) (rep 
 		options.Book = name
 	}
 	engines := playerspec.NewEngines(options)
-	defer engines.Close() // it has nothing to lose
+	defer engines.Close() // the error does not matter
 	return p.Run(ctx, pool, engines.NewGame)
 }
 
@@ -150,7 +150,7 @@ func printReplay(out io.Writer, p replay.Player, rep replay.Report, reasons []st
 	}
 	for i, reason := range reasons {
 		if i == 0 {
-			fmt.Fprintln(out, "  differences need not mean a fault, for")
+			fmt.Fprintln(out, "  differences are possible without a fault, because")
 		}
 		fmt.Fprintf(out, "    - %s\n", reason)
 	}

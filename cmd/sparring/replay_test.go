@@ -41,9 +41,9 @@ func replayPlies(t *testing.T) int {
 }
 
 // TestReplay plays games of every kind between reproducible players of different
-// strength, on a platform and with other games beside them, until there are enough
-// recorded moves of each kind. Replayed, all come out the same, and the records
-// and the platform say who played.
+// strength, in parallel on a platform, until there are enough recorded moves of each
+// kind. A replay reproduces all of them, and the records and the platform name the
+// players' engines.
 func TestReplay(t *testing.T) {
 	dir := t.TempDir()
 	records := playReproducible(t, dir)
@@ -76,7 +76,7 @@ func TestReplay(t *testing.T) {
 		if seat := r.Seats[*r.Source.Seat]; level != strings.HasSuffix(seat.Build, " level 4") {
 			t.Errorf("game %s of %s: the platform calls it %q", r.ID, r.Source.Player, seat.Build)
 		}
-		// A changed record is found out.
+		// A changed record is detected.
 		if moves[r.Game] == rep.Moves {
 			other := *r
 			other.Source.Seed++

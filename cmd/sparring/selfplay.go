@@ -152,7 +152,7 @@ func (f *selfPlayFlags) record(g book.Game, out game.Outcome) (*record.Record, e
 			Settings: &record.Settings{Nodes: f.Nodes, HashMB: f.hash, Threads: 1}},
 	}
 	if out.Reason == "" {
-		r.Reason, r.Text = match.ReasonResignRule, "the engine saw no doubt any more"
+		r.Reason, r.Text = match.ReasonResignRule, "the engine considered the game decided"
 		if out.Result == game.Draw {
 			r.Reason, r.Text = match.ReasonMaxPlies, ""
 		}

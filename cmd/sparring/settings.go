@@ -13,9 +13,9 @@ import (
 	"sparring/configs"
 )
 
-// load fills a command's settings from the environment. The error names all
-// faults, and variables that no command reads. These alone are no fault, since
-// other programs may set some: they are returned, to be logged.
+// load fills a command's settings from the environment. The error names all faults
+// and all variables that no command reads. Without other faults, such variables are
+// returned to be logged, since other programs may use them.
 func load(settings interface{ Validate() error }) (unknown []string, err error) {
 	unknown, err = configs.Unknown(&arenaSettings{}, &bot.Config{})
 	if err != nil {
@@ -26,17 +26,17 @@ func load(settings interface{ Validate() error }) (unknown []string, err error) 
 		return unknown, nil
 	}
 	for _, name := range unknown {
-		err = errors.Join(err, fmt.Errorf("%s: no such setting", name))
+		err = errors.Join(err, fmt.Errorf("%s: unknown setting", name))
 	}
 	return nil, usagef("settings:\n%w", err)
 }
 
-// newLog writes structured lines; the level is a valid one. Unknown are
-// variables to warn of.
+// newLog returns a log of JSON lines with a valid level. It warns of the unknown
+// variables.
 func newLog(out io.Writer, level string, unknown ...string) zerolog.Logger {
 	l, err := zerolog.ParseLevel(level)
 	if err != nil {
-		l = zerolog.InfoLevel // validated before; a log is never worth failing for
+		l = zerolog.InfoLevel // validated before; don't fail because of the log
 	}
 	zerolog.TimeFieldFormat = time.RFC3339Nano
 	log := zerolog.New(out).Level(l).With().Timestamp().Logger()

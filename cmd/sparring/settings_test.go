@@ -27,19 +27,19 @@ func setShipped(t *testing.T, name string) {
 		}
 		name, value, ok := strings.Cut(line, "=")
 		if !ok || strings.ContainsAny(value, `"' #`) {
-			t.Errorf("%s: %q is not read alike by a shell and by docker", f.Name(), line)
+			t.Errorf("%s: %q means different things to a shell and to docker", f.Name(), line)
 		}
 		t.Setenv(name, value)
 	}
 }
 
-// The shipped environment files are settings that the commands take, and name
-// no variable that nobody reads.
+// TestShippedSettings: the shipped environment files are valid settings of the
+// commands, without unknown variables.
 func TestShippedSettings(t *testing.T) {
 	for file, settings := range map[string]interface{ Validate() error }{"arena.env": &arenaSettings{}, "bot.env": &bot.Config{}} {
 		t.Run(file, func(t *testing.T) {
 			setShipped(t, file)
-			if file == "bot.env" { // where the file lies in a container
+			if file == "bot.env" { // the file's path in a container
 				t.Setenv("SPARRING_PROFILES", filepath.Join(root, "configs", "bots.json"))
 			}
 			if err := configs.Load(settings); err != nil {
@@ -52,7 +52,7 @@ func TestShippedSettings(t *testing.T) {
 	}
 }
 
-// One start names all that is wrong: values, files, and names.
+// TestFaultsOfOneStart: one start reports all wrong values, files and names.
 func TestFaultsOfOneStart(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	both := map[string]string{"NATS_CREDS": missing, "NATS_CA": missing, "NATS_PREFIX": "a.*", "LOG_LEVEL": "loud", "THREDS": "4"}

@@ -64,7 +64,7 @@ The default is all sets of up to four pieces. Existing tables are kept.`,
 					show.game("", bar(p))
 				}
 				if p.Repaired != nil && p.Done {
-					show.say("%s took the place of an %v", p.Set, p.Repaired)
+					show.say("%s replaced an %v", p.Set, p.Repaired)
 				}
 			}
 			if err := tablebase.Build(c.Context(), dir(), sets, o); err != nil {
@@ -170,7 +170,7 @@ may still decide the game.`,
 			out := c.OutOrStdout()
 			moves := tables.Moves(b)
 			if len(moves) == 0 {
-				fmt.Fprintln(out, "lost: no move is left")
+				fmt.Fprintln(out, "lost: no legal move")
 				return nil
 			}
 			best := moves[0]

@@ -16,14 +16,14 @@ import (
 	"sparring/record"
 )
 
-// patience is how long a test waits for games that take seconds.
+// patience limits the wait for games that take seconds.
 const patience = 5 * time.Minute
 
-// page is a screen that tests read while it is written.
+// page is a screen that can be read while it is written.
 type page struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-	news chan struct{} // holds one when something was written
+	news chan struct{} // signals that something was written
 }
 
 func newPage() *page { return &page{news: make(chan struct{}, 1)} }
@@ -44,8 +44,8 @@ func (p *page) String() string {
 	return p.text.String()
 }
 
-// await waits until the page matches and returns the submatches. It fails as soon
-// as the page shows that what it waits for can no longer come.
+// await waits until the page matches pattern and returns the submatches. It fails as
+// soon as the page matches tooLate.
 func (p *page) await(t *testing.T, pattern, tooLate string) []string {
 	t.Helper()
 	want, never := regexp.MustCompile(pattern), regexp.MustCompile(tooLate)
@@ -74,7 +74,7 @@ func mustClock(t *testing.T, text string) clock.Spec {
 	return spec
 }
 
-// TestUpPlaysARound plays a whole round of all games, as a newcomer would.
+// TestUpPlaysARound plays a whole round of all games, with the default settings.
 func TestUpPlaysARound(t *testing.T) {
 	data := t.TempDir()
 	f := upFlags{data: data, clock: "4+0.1", rounds: 1, ponder: true}
@@ -116,8 +116,8 @@ func TestUpPlaysARound(t *testing.T) {
 		if fromBook == 0 {
 			t.Errorf("%s %s: no move from the shipped book", r.Game, r.ID)
 		}
-		if thought < len(r.Plies)-1 { // the last may have been refused for its flag
-			t.Errorf("%s: %d of %d plies say what was thought", r.ID, thought, len(r.Plies))
+		if thought < len(r.Plies)-1 { // the last may have been refused because the flag fell
+			t.Errorf("%s: %d of %d plies have an analysis", r.ID, thought, len(r.Plies))
 		}
 	}
 	if n := len(catalog.Games()); len(games) != n || len(played) != n {
@@ -125,7 +125,7 @@ func TestUpPlaysARound(t *testing.T) {
 	}
 }
 
-// TestUpGoesOn stops everything in mid-game and starts again on the same data.
+// TestUpGoesOn stops everything during the games and starts again on the same data.
 func TestUpGoesOn(t *testing.T) {
 	data := t.TempDir()
 	f := upFlags{data: data, clock: "4+0.1", rounds: 1, ponder: true}
@@ -150,9 +150,9 @@ func TestUpGoesOn(t *testing.T) {
 	}
 	m := second.await(t, `amazons .* resumes after (\d+) plies`, `ladder after round 1`)
 	if m[1] == "0" {
-		t.Error("the game began anew")
+		t.Error("the game started again")
 	}
-	// One record a game, whole: nothing before the break is missing.
+	// One complete record a game: no move before the interruption is missing.
 	byGame := map[string]*record.Record{}
 	games, err := (&archive{data: data}).all(t.Context(), io.Discard)
 	if err != nil {
@@ -171,7 +171,7 @@ func TestUpGoesOn(t *testing.T) {
 		t.Errorf("records of %d games", len(byGame))
 	}
 	if strings.Contains(second.String(), "ladder after round 2") {
-		t.Error("the interrupted round was not the one that went on")
+		t.Error("the interrupted round did not continue")
 	}
 }
 
@@ -183,7 +183,7 @@ func moves(r *record.Record) []string {
 	return all
 }
 
-// Ctrl-C is no failure, however early in the start it comes.
+// TestUpEndsWhileItStarts: Ctrl-C during the start is not a failure.
 func TestUpEndsWhileItStarts(t *testing.T) {
 	for _, after := range []time.Duration{0, 20, 40, 60, 80, 120} {
 		ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)

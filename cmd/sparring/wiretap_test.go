@@ -19,7 +19,7 @@ import (
 	"sparring/protocol"
 )
 
-// wiretap hears all that is said in the platform's account and holds it against
+// wiretap receives all messages in the platform's account and checks them against
 // docs/asyncapi.yaml.
 type wiretap struct {
 	t        *testing.T
@@ -39,7 +39,7 @@ type tapped struct {
 	answer  *jsonschema.Schema // nil: none
 }
 
-// tap begins to listen.
+// tap subscribes to all messages.
 func (h *fleet) tap(url string) *wiretap {
 	h.t.Helper()
 	w := &wiretap{t: h.t, subjects: readChannels(h.t), answers: map[string]*jsonschema.Schema{}, heard: map[string]int{}}
@@ -72,11 +72,11 @@ func (w *wiretap) hear(msg *nats.Msg) {
 	}
 	if schema == nil { // JetStream's own
 		if strings.HasPrefix(msg.Subject, protocol.DefaultPrefix+".") {
-			w.faults = append(w.faults, "no channel is described for "+msg.Subject)
+			w.faults = append(w.faults, "no channel described for "+msg.Subject)
 		}
 		return
 	}
-	if len(msg.Data) == 0 && msg.Header.Get("Status") == "503" { // nobody there
+	if len(msg.Data) == 0 && msg.Header.Get("Status") == "503" { // no responders
 		return
 	}
 	w.heard[name]++
@@ -89,18 +89,18 @@ func (w *wiretap) hear(msg *nats.Msg) {
 	}
 }
 
-// report fails the test for what was not as described.
+// report fails the test for messages that differ from the document.
 func (w *wiretap) report() {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.t.Logf("messages held against asyncapi.yaml: %v", w.heard)
+	w.t.Logf("messages checked against asyncapi.yaml: %v", w.heard)
 	for _, f := range w.faults {
 		w.t.Error(f)
 	}
 	for _, name := range []string{"hello", "alive", "offer", "move", "state", "log", "storedChallenge", "record", "watch", "answer"} {
 		if w.heard[name] == 0 {
-			w.t.Errorf("the tap heard no %s", name)
+			w.t.Errorf("no message on %s", name)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func Adapter() adapter.Adapter {
 		Openings: adapter.Openings{Plies: 1, Bound: 0.5},
 		Beginner: extending,
 	}
-	for i := range a.Levels { // from one that takes anything to one that sees all
+	for i := range a.Levels { // from random moves to perfect play
 		a.Levels[i] = adapter.LevelParameters{Nodes: 10 << i, Compare: 10 - i, Slip: float64(9-i) / 3}
 	}
 	return a
@@ -95,7 +95,7 @@ func (n *node) Eval() (sum search.Score) {
 	return sum
 }
 
-// extending likes the cell with the most own stones in a row with it.
+// extending prefers the cell with the most own stones in a row with it.
 func extending(p game.Position) func(game.Move) int {
 	b := p.(*position).board
 	return func(m game.Move) (most int) {

@@ -11,7 +11,7 @@ import (
 // Name is the game's name.
 const Name = "tictactoe"
 
-// three is the one reason of our own.
+// three is the reason for a win by three in a row.
 const three game.Reason = "three"
 
 // Game returns the game's row.
@@ -36,7 +36,7 @@ func Game() game.Game {
 var rules = &game.Rules{Name: Name + "/3x3", Game: Name, New: func(text string) (game.Position, error) {
 	b, err := parse(text)
 	if err != nil {
-		return nil, err // not a *position: a nil one is no nil game.Position
+		return nil, err // not p: a nil *position is not a nil game.Position
 	}
 	return &position{board: b}, nil
 }}

@@ -1,7 +1,6 @@
-// Package tictactoe adds a fourth game to the product, in tests: what it takes
-// is the rules (rules_test.go), an adapter for the engine (engine_test.go), and
-// the two calls of Register in this file. docs/adding-a-game.md goes through
-// them.
+// Package tictactoe adds a fourth game to the product, in tests. It consists of the
+// rules (rules_test.go), an adapter for the engine (engine_test.go), and the two
+// calls of Register in this file. docs/adding-a-game.md explains them.
 package tictactoe
 
 import (
@@ -65,7 +64,7 @@ func setUp(t *testing.T, position string) game.Position {
 	return p
 }
 
-// The rules keep the promises of package game.
+// TestRules: the rules fulfil the contract of package game.
 func TestRules(t *testing.T) {
 	gametest.Conform(t, Game())
 	if n := game.Perft(setUp(t, ""), 9); n != 127872 { // of the 255168 games, those with nine moves
@@ -73,8 +72,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// The adapter keeps the kernel's contract, and the kernel finds what minimax
-// finds.
+// TestKernel: the adapter fulfils the kernel's contract, and the kernel agrees with
+// minimax.
 func TestKernel(t *testing.T) {
 	start := setUp(t, "")
 	searchtest.Conform(t, searchtest.Subject{New: adapt, Params: params(), Starts: []game.Position{start}, Seed: 1})
@@ -85,7 +84,7 @@ func TestKernel(t *testing.T) {
 	searchtest.Against(t, p, params(), 6, searchtest.Exact)
 }
 
-// Bench measures it, and its signature has the game's nodes.
+// TestBench: bench measures the game, and its signature includes the game's nodes.
 func TestBench(t *testing.T) {
 	var out strings.Builder
 	if _, err := bench.Run(&out); err != nil || !strings.Contains(out.String(), "\ntictactoe  2 positions, depth 9:") {
@@ -93,7 +92,8 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// Level 10 never loses to the beginner, level 1 does; matches have openings.
+// TestLevels: level 10 never loses to the beginner, level 1 does. Matches have
+// openings.
 func TestLevels(t *testing.T) {
 	beginner, err := level.NewBeginner(Name)
 	if err != nil {
@@ -128,7 +128,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// The page names every file here, and every field of the two rows.
+// TestDocument: docs/adding-a-game.md names every file here, and every field of the
+// two rows.
 func TestDocument(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/adding-a-game.md")
 	if err != nil {
@@ -150,7 +151,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// move returns what a searcher plays.
+// move returns a searcher's move.
 func move(t *testing.T, s engine.Searcher, seed uint64, p game.Position) game.Move {
 	t.Helper()
 	g, err := s.NewGame(engine.GameOptions{Rules: p.Rules(), Seed: seed})
@@ -165,8 +166,7 @@ func move(t *testing.T, s engine.Searcher, seed uint64, p game.Position) game.Mo
 	return run.Wait().Move
 }
 
-// GUIs find it as a variant of UCI, and programs that know the variant can play
-// it for a bot.
+// TestUCI: the game is a variant of UCI, for GUIs and for external engines.
 func TestUCI(t *testing.T) {
 	in, write := io.Pipe()
 	read, out := io.Pipe()
@@ -202,9 +202,8 @@ func TestUCI(t *testing.T) {
 	}
 }
 
-// The arena lets two bots play a round over NATS, each with an engine in a pool
-// of its own, and both sides keep a record that reads back; the formats of other
-// programs refuse it.
+// TestArena: two bots, each with its own pool, play a round over NATS. The arena and
+// both bots write valid records; the formats of other programs refuse the game.
 func TestArena(t *testing.T) {
 	names := []protocol.PlayerID{"crosses", "noughts"}
 	srv, err := embedded.Start(embedded.Config{Players: names, Log: zerolog.Nop()})
