@@ -45,7 +45,7 @@ func TestDuplicatedAndReorderedStates(t *testing.T) {
 	}
 }
 
-// Every fifth state is lost. The next one has it all, or it is asked for again.
+// Every fifth state is lost. The next one is complete, or is requested.
 func TestLostStatesAreHealed(t *testing.T) {
 	t.Parallel() // it mostly waits
 	n := 0
@@ -108,7 +108,7 @@ func TestRefusalsThatPass(t *testing.T) {
 	}
 }
 
-// A halt ends the search, and nothing is sent until the game goes on.
+// A halt ends the search, and nothing is sent until the game continues.
 func TestHaltedGameGoesOn(t *testing.T) {
 	p, m, f := thinking(t)
 	p.mu.Lock()
@@ -124,7 +124,7 @@ func TestHaltedGameGoesOn(t *testing.T) {
 	p.finished(m)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// A move that was sent during the halt came before all those played since.
+	// A move sent during the halt would have been refused before the later ones.
 	if len(m.refused) > 0 {
 		t.Errorf("moves were refused: %v", m.refused)
 	}
@@ -151,7 +151,7 @@ func TestIllegalMoveResigns(t *testing.T) {
 	}
 }
 
-// The platform's key differs from ours: this is logged and recorded, and play goes on.
+// The platform's key differs from ours: this is logged and recorded, and play continues.
 func TestKeyDisagreement(t *testing.T) {
 	dir := t.TempDir()
 	w, err := record.NewWriter(dir, "test", 0)
@@ -188,7 +188,7 @@ func TestKeyDisagreement(t *testing.T) {
 	checkRecord(t, doc, m)
 }
 
-// checkRecord holds a record against what the platform saw.
+// checkRecord compares a record with the platform's game.
 func checkRecord(t *testing.T, doc *record.Record, m *scriptedGame) {
 	t.Helper()
 	if doc.Result != m.Outcome.Result || doc.Reason != m.Outcome.Reason || len(doc.Plies) != len(m.Moves) {
@@ -262,8 +262,8 @@ func TestNATSRestartsInMidGame(t *testing.T) {
 	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
-// The server is gone while the bot drains: it ends by itself, and has written
-// the record of the game.
+// Without a server a draining bot ends by itself, after writing the record of the
+// game.
 func TestDrainWithoutAServer(t *testing.T) {
 	t.Parallel() // it mostly waits
 	dir := t.TempDir()
@@ -348,7 +348,7 @@ func TestSilentPlatform(t *testing.T) {
 	p.setMute(false)
 	eventually(t, "the platform to be back", func() bool { return f.log.has("answers again") })
 	if n := f.log.count("does not answer"); n != 1 {
-		t.Errorf("said %d times", n)
+		t.Errorf("logged %d times", n)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"sparring/protocol"
 )
 
-// Deps are what a bot works with.
+// Deps are a bot's dependencies.
 type Deps struct {
 	// NewGame opens a game for the player whose engine a spec names, as package
 	// playerspec reads it; "" is our own engine. The searches of all games share
@@ -31,8 +31,8 @@ type Deps struct {
 	// Records, if set, gets the record of every game when it ends.
 	Records play.Records
 	Log     zerolog.Logger
-	// Observe, if set, is called for what happens in the games, by several
-	// goroutines at once. Games wait for it.
+	// Observe, if set, is called with the events of the games, by several
+	// goroutines concurrently. Games wait for it.
 	Observe func(play.Event)
 }
 
@@ -49,7 +49,7 @@ type Bot struct {
 	queues     []*queue
 	lastAnswer atomic.Pointer[time.Time] // of the platform, to any player
 
-	wake      chan struct{} // holds one: a player may join or leave queues
+	wake      chan struct{} // signals that a player may join or leave queues
 	drain     chan struct{}
 	drainOnce sync.Once
 
@@ -164,7 +164,7 @@ func (b *Bot) warmUp(ctx context.Context) {
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done(): // closing the engines ends what is still starting
+	case <-ctx.Done(): // closing the engines ends those that are starting
 	}
 }
 
@@ -293,11 +293,11 @@ func (b *Bot) spawn(f func()) bool {
 func (b *Bot) lookAtQueues() {
 	select {
 	case b.wake <- struct{}{}:
-	default: // it will
+	default: // a look is already requested
 	}
 }
 
-// requestHellos has all players say hello.
+// requestHellos makes all players say hello.
 func (b *Bot) requestHellos() {
 	for _, p := range b.players {
 		p.RequestHello()
@@ -311,8 +311,7 @@ func (b *Bot) noteAnswer(sent time.Time, server time.Time) {
 	b.lastAnswer.Store(&now)
 }
 
-// watchdog notices that the platform no longer answers although the connection is
-// up.
+// watchdog detects that the platform no longer answers although the connection is up.
 func (b *Bot) watchdog(ctx context.Context) {
 	silent := false
 	for sleep(ctx, checkInterval) {

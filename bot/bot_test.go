@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 const hare, tortoise = protocol.PlayerID("amazons-hare"), protocol.PlayerID("amazons-tortoise")
 
-// fixture is a bot that runs, and what it says.
+// fixture is a running bot with its log and events.
 type fixture struct {
 	*Bot
 	engine *greedy // nil: a real one

@@ -47,7 +47,7 @@ type Config struct {
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
 
-// NATS says how to reach the platform.
+// NATS configures the connection to the platform.
 type NATS struct {
 	URL      string `default:"nats://127.0.0.1:4222" desc:"URL of the server, or of several, separated by commas"`
 	User     string `default:"bots" desc:"user name"`
@@ -65,7 +65,7 @@ func (c Config) Validate() error {
 		faults.Add("NATS_URL", "missing")
 	}
 	if c.NATS.Creds != "" && c.NATS.Password != "" {
-		faults.Add("NATS_CREDS", "set beside NATS_PASSWORD: want one of them")
+		faults.Add("NATS_CREDS", "set as well as NATS_PASSWORD: want one of them")
 	}
 	faults.Readable("NATS_CREDS", c.NATS.Creds)
 	faults.Readable("NATS_CA", c.NATS.CA)
@@ -95,14 +95,14 @@ func (c Config) Validate() error {
 		faults.Add("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", c.LogLevel)
 	}
 	if c.Book == "" {
-		faults.Add("BOOK", "missing: say none for no book")
+		faults.Add("BOOK", "missing: want none for no book")
 	}
 	if c.Data == "" {
 		faults.Add("DATA", "missing")
 	}
 	ofAll := append(c.Policy.Validate(configs.Prefix+"_POLICY_"), c.Play.Validate(configs.Prefix+"_PLAY_")...)
 	faults = append(append(faults, ofAll...), c.Match.Validate(configs.Prefix+"_MATCH_")...)
-	if len(ofAll) > 0 { // or every profile would have the same faults again
+	if len(ofAll) > 0 { // otherwise every profile would repeat these faults
 		faults = append(faults, configs.Defaults(&c.Policy), configs.Defaults(&c.Play))
 	}
 	source := "PLAYERS"
@@ -127,10 +127,10 @@ func (c Config) limits() policy.Limits {
 	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
 }
 
-// RecordsDir returns where the records of games go.
+// RecordsDir returns the folder of the records of games.
 func (c Config) RecordsDir() string { return filepath.Join(c.Data, "records") }
 
-// Connection returns how to reach NATS with these settings.
+// Connection returns the settings of the NATS connection.
 func (c Config) Connection(log zerolog.Logger) protocol.Connection {
 	return protocol.Connection{
 		URL: c.NATS.URL, Name: "sparring bot " + string(c.Instance), User: c.NATS.User, Password: c.NATS.Password,

@@ -118,7 +118,7 @@ func TestProfiles(t *testing.T) {
 	}
 	ann, bob := players[0], players[1]
 	if ann.Policy.Opponents != policy.HumansOnly || ann.Policy.Repeat != 7 || ann.Play.Greet != "hello" || ann.Play.Takebacks != 3 || ann.Nodes != 10000 {
-		t.Errorf("ann's own settings over the process's: %+v, policy %+v, play %+v", ann, ann.Policy, ann.Play)
+		t.Errorf("want ann's settings over those of the process: %+v, policy %+v, play %+v", ann, ann.Policy, ann.Play)
 	}
 	if bob.Policy.Opponents != policy.Everyone || bob.Policy.Repeat != 7 || !slices.Equal(bob.Pools, []protocol.Pool{"team.alpha"}) {
 		t.Errorf("bob: %+v, policy %+v", bob, bob.Policy)

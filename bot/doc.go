@@ -4,11 +4,10 @@
 // A program needs three steps: a [Config] from the environment, [New], and
 // [Bot.Run].
 //
-// What decides is in package policy, which touches no connection: the policy of
-// each player, the ledger of slots, and when to look for opponents. What plays
-// is in package play: one session a game, with its clock, its searches, its
-// manners towards the opponent, and its record. This package is the process
-// around them:
+// Package policy makes the decisions, without a connection: each player's policy,
+// the ledger of slots, the settings of challenges. Package play plays: one session a
+// game, with its clock, its searches, its manners towards the opponent, and its
+// record. This package is the process around them:
 //
 //	bot.go          Run: start, drain, stop, and the watchdog of the connection
 //	player.go       one account: hello, heartbeats, notices

@@ -25,8 +25,8 @@ func real(t *testing.T) func(string, engine.GameOptions) (engine.Game, error) {
 	return engines.NewGame
 }
 
-// The real engine plays a game: every own move is searched, and what it says
-// is in the record.
+// The real engine plays a game: every own move is searched, and the record has the
+// analysis.
 func TestPlaysWithTheEngine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func TestPlaysWithTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.EqualFunc(doc.Plies, m.Moves, func(p record.Ply, move string) bool { return p.Move == move }) {
-		t.Errorf("the record has other moves")
+		t.Errorf("the record has different moves")
 	}
 	for i, ply := range doc.Plies {
 		if ply.Seat == game.First && (ply.Think == nil || ply.Think.Source == "" || ply.Think.Nodes > 1000 || len(ply.Think.PV) == 0) {

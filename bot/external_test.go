@@ -26,8 +26,8 @@ func program(t *testing.T, mode string) string {
 	return playerspec.Spec{Outside: &external.Spec{Dialect: external.UCI, Path: self, Args: []string{"broken", mode}}}.String()
 }
 
-// A team's engine plays for the bot. One that crashes loses that game, with
-// the reason in log and record, and the process goes on.
+// A team's engine plays for the bot. If it crashes, it loses that game, with the
+// reason in log and record, and the process continues.
 func TestPlaysWithAnExternalEngine(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{faultyengine.Fine, faultyengine.CrashGo, faultyengine.Illegal, faultyengine.CrashStart} {
@@ -78,7 +78,7 @@ func TestPlaysWithAnExternalEngine(t *testing.T) {
 				}
 			}
 			if said := f.log.has("the engine does not start"); said != (mode == faultyengine.CrashStart) {
-				t.Errorf("that it does not start is said: %v", said)
+				t.Errorf("the log has the failed start: %v", said)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func (g *greedy) setWinProb(p float64) {
 	g.winProb = p
 }
 
-// searches returns how many run.
+// searches returns the number of running searches.
 func (g *greedy) searches() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,8 +61,8 @@ func (g greedyGame) Ready() error                 { return nil }
 func (g greedyGame) Describe() engine.Description { return engine.Description{Name: "greedy"} }
 func (g greedyGame) Close() error                 { g.count(&g.open, -1); return nil }
 
-// greedySearch ends by itself after the pause, which begins with the ponder hit
-// where there is one. With a limit of nodes it does not pause.
+// greedySearch ends by itself after the pause, counted from the ponder hit if it
+// ponders. With a limit of nodes it does not pause.
 type greedySearch struct {
 	*greedy
 	hit, stop, done chan struct{}

@@ -26,5 +26,5 @@ func (l *lines) String() string {
 
 func (l *lines) has(text string) bool { return strings.Contains(l.String(), text) }
 
-// count returns how many lines have the text.
+// count returns the number of lines with the text.
 func (l *lines) count(text string) int { return strings.Count(l.String(), text) }

@@ -53,7 +53,7 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Slots = 1 })
-	f.engine.setPause(time.Hour) // the game, if any, goes on
+	f.engine.setPause(time.Hour) // the game, if any, continues
 	eventually(t, "the place in the queue", func() bool {
 		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), late())
 		return !errors.Is(err, nats.ErrNoResponders)
@@ -89,7 +89,7 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	})
 }
 
-// late returns an offer whose answer is not waited for.
+// late returns an offer whose deadline has passed.
 func late() protocol.Offer {
 	return protocol.Offer{Kind: protocol.OfferMatch, Game: "late", Deadline: time.Now().Add(50 * time.Millisecond)}
 }
@@ -102,9 +102,9 @@ func TestJoinsNoQueueBeforeItIsKnown(t *testing.T) {
 	p.setMute(true)
 	nc := connect(t, srv.Player("bots"))
 	f := startBot(t, nc)
-	for range 2 { // when Run takes the second, it has looked at the queues after the first
+	for range 2 { // when Run receives the second signal, it has handled the first
 		f.lookAtQueues()
-		eventually(t, "a look at the queues", func() bool { return len(f.wake) == 0 })
+		eventually(t, "the queues to be updated", func() bool { return len(f.wake) == 0 })
 	}
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestGrantOfAnotherMatchIsGivenBack(t *testing.T) {
 		return slices.ContainsFunc(p.leaves, func(l protocol.Leave) bool { return slices.Equal(l.Games, []protocol.GameID{"game1"}) })
 	})
 	if f.count(play.GameStarted) != 0 {
-		t.Error("it plays nevertheless")
+		t.Error("it plays the game")
 	}
 }
 

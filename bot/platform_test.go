@@ -17,8 +17,8 @@ import (
 	"sparring/protocol/embedded"
 )
 
-// platform is a small platform on a real server: it grants what is accepted,
-// referees, and plays the seats that no bot holds. Its hooks misbehave.
+// platform is a small platform on a real server. It grants accepted offers, referees,
+// and plays the seats that no bot holds. Its hooks simulate faults.
 type platform struct {
 	t      *testing.T
 	server *protocol.Server
@@ -43,8 +43,8 @@ type scriptedGame struct {
 	protocol.Snapshot
 	pos      game.Position
 	seq      uint64
-	requests []protocol.MoveRequest // as they came, repetitions too
-	refused  []protocol.Code        // what those were answered that were refused
+	requests []protocol.MoveRequest // in order of arrival, with repetitions
+	refused  []protocol.Code        // codes of the refusals
 	acts     []string               // action and step
 	chats    []string
 	think    time.Duration // of the scripted seat
@@ -52,7 +52,7 @@ type scriptedGame struct {
 	over     chan struct{}
 }
 
-const waitFor = 30 * time.Second // for what takes milliseconds on an idle machine
+const waitFor = 30 * time.Second // for events that take milliseconds on an idle machine
 
 // service starts a NATS server with the production accounts.
 func service(t *testing.T) *embedded.Server {
@@ -228,7 +228,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *scri
 	for _, taker := range takers {
 		// An accept carries the secret of its hello.
 		if s := p.secret[taker.Player]; s == "" || taker.Secret != s {
-			p.t.Errorf("the accept for %s has not the secret of its hello", taker.Player)
+			p.t.Errorf("the accept for %s lacks the secret of its hello", taker.Player)
 		}
 	}
 	if m.stop, err = p.server.ServeGame(o.Game, func(q protocol.GameRequest) { q.Answer(p.rule(m, q)) }); err != nil {
@@ -239,7 +239,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *scri
 	return m
 }
 
-// advance numbers the new state, tells it, and has the scripted seat move.
+// advance numbers and sends the new state, and lets the scripted seat move.
 func (p *platform) advance(m *scriptedGame) {
 	m.seq++
 	m.Turn, m.Key = m.pos.Turn(), game.KeyText(m.pos.Key())
@@ -383,7 +383,7 @@ func (p *platform) setMute(mute bool) {
 	p.mute = mute
 }
 
-// seen runs f under the platform's lock until it is true.
+// seen waits until f, called under the platform's lock, returns true.
 func (p *platform) seen(what string, f func() bool) {
 	p.t.Helper()
 	for end := time.Now().Add(waitFor); ; time.Sleep(5 * time.Millisecond) {
@@ -394,7 +394,7 @@ func (p *platform) seen(what string, f func() bool) {
 			return
 		}
 		if time.Now().After(end) {
-			p.t.Fatalf("never seen: %s", what)
+			p.t.Fatalf("timed out waiting for: %s", what)
 		}
 	}
 }

@@ -26,9 +26,9 @@ type player struct {
 	profile    Profile
 	client     *protocol.Client
 	log        zerolog.Logger
-	hello      chan struct{} // holds one: say hello
+	hello      chan struct{} // signals that a hello is due
 	encounters *policy.Encounters
-	shared     *play.Player // what its sessions share
+	shared     *play.Player // by its sessions
 
 	mu        sync.Mutex
 	engines   map[string]*protocol.Engine // that play, by game
@@ -89,7 +89,7 @@ func (p *player) RequestHello() {
 	}
 }
 
-// run keeps the player known to the platform until ctx ends.
+// run says hello and sends heartbeats until ctx ends.
 func (p *player) run(ctx context.Context) {
 	notices, err := p.client.Notices(p.handleNotice)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *player) helloLoop(ctx context.Context, interval chan<- time.Duration) {
 			p.handleHello(asked, ans)
 			select {
 			case interval <- time.Duration(ans.HeartbeatMS) * time.Millisecond:
-			default: // the last one has not been read yet
+			default: // the last one has not been received yet
 			}
 		case ctx.Err() != nil:
 			return
@@ -139,8 +139,8 @@ func (p *player) helloLoop(ctx context.Context, interval chan<- time.Duration) {
 	}
 }
 
-// describe sets what hellos say of the engine that plays a game. It leaves out
-// where files are on this machine.
+// describe sets the description of a game's engine for hellos, without paths of this
+// machine.
 func (p *player) describe(gameName string, d engine.Description) {
 	spec, err := playerspec.Parse(p.profile.Engine)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *player) describe(gameName string, d engine.Description) {
 	p.engines[gameName] = &e
 }
 
-// publicText makes a text fit for a hello: a program may call itself anything.
+// publicText makes a text valid in a hello: a program may give itself any name.
 func publicText(text string) string {
 	r := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
@@ -171,7 +171,7 @@ func publicText(text string) string {
 	return string(r[:min(len(r), 64)])
 }
 
-// introduction returns what the player's hellos say.
+// introduction returns the player's hello.
 func (p *player) introduction() protocol.Hello {
 	p.mu.Lock()
 	engines := maps.Clone(p.engines)
@@ -280,7 +280,7 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	}
 }
 
-// need returns what a game of this player takes from the ledger.
+// need returns the slot and threads that a game of this player needs.
 func (p *player) need(human bool) policy.Need {
 	return policy.Need{Player: p.profile.Player, MaxGames: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads}
 }
@@ -305,7 +305,7 @@ func (p *player) games() int {
 	return len(p.seats)
 }
 
-// handleNotice acts on a notice.
+// handleNotice handles a notice.
 func (p *player) handleNotice(n protocol.Notice) {
 	ev := p.log.Info()
 	switch n.Kind {

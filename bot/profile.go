@@ -75,8 +75,8 @@ func (c Config) inline() ([]Profile, error) {
 	return profiles, errors.Join(checkProfiles(profiles)...)
 }
 
-// readProfiles reads the file that Profiles names. A player's policy and
-// manners start from the process's, and its entry says what differs.
+// readProfiles reads the file that Profiles names. The process's policy and manners
+// are the defaults of each player's.
 func (c Config) readProfiles() ([]Profile, error) {
 	data, err := os.ReadFile(c.Profiles)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c Config) readProfiles() ([]Profile, error) {
 	return profiles, errors.Join(errs...)
 }
 
-// strict refuses fields that nobody reads: a misspelt one would be silent.
+// strict refuses unknown fields, which may be misspelt.
 func strict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -182,8 +182,8 @@ func (p Profile) check() (errs []error) {
 	return errs
 }
 
-// checkEngine reports what is wrong with the spec of the engine, also a
-// program that is not there.
+// checkEngine returns what is wrong with the spec of the engine, including a missing
+// program.
 func (p Profile) checkEngine() []error {
 	spec, err := playerspec.Parse(p.Engine)
 	if err != nil {
@@ -207,10 +207,10 @@ func (p Profile) checkEngine() []error {
 	return errs
 }
 
-// checkReproducible reports what would make other moves possible.
+// checkReproducible returns the settings that would make games irreproducible.
 func (p Profile) checkReproducible(spec playerspec.Spec) (errs []error) {
 	if spec.Outside != nil {
-		return []error{errors.New("reproducible: only Sparring's engine can be")}
+		return []error{errors.New("reproducible: only possible with Sparring's engine")}
 	}
 	if p.Nodes == 0 && spec.Nodes == 0 && spec.Depth == 0 && spec.Level == 0 {
 		errs = append(errs, errors.New("reproducible: want nodes, or a level"))
@@ -221,13 +221,13 @@ func (p Profile) checkReproducible(spec playerspec.Spec) (errs []error) {
 	return errs
 }
 
-// external reports whether a program that is not ours thinks for the player.
+// external reports whether the player's engine is an external program.
 func (p Profile) external() bool {
 	spec, err := playerspec.Parse(p.Engine)
 	return err == nil && spec.Outside != nil
 }
 
-// capabilities returns what a hello says of the profile, with who plays each game.
+// capabilities returns the games of the profile for a hello, with their engines.
 func (p Profile) capabilities(engines map[string]*protocol.Engine) []protocol.Capability {
 	var caps []protocol.Capability
 	for _, g := range p.Games {

@@ -44,16 +44,16 @@ func (p *player) playing() []protocol.GameID {
 	return games
 }
 
-// resume takes a seat that the platform says we hold.
+// resume takes a seat that we hold according to the platform.
 func (p *player) resume(g protocol.GameID) {
 	if s := p.seatIn(g); s != nil {
 		return
 	}
 	if err := protocol.CheckID("game", g); err != nil {
-		p.log.Warn().Err(err).Msg("the platform says that we hold an invalid game")
+		p.log.Warn().Err(err).Msg("the platform lists an invalid game as ours")
 		return
 	}
-	// The opponent is not known yet, but the game runs already.
+	// The opponent is not known yet, but the game is already running.
 	err := p.open(g, nil, p.need(true), resumeHold)
 	switch {
 	case err == nil:
@@ -78,7 +78,7 @@ func (p *player) leave(games ...protocol.GameID) {
 	defer cancel()
 	_, err := p.client.Leave(ctx, games...)
 	switch {
-	case err == nil, !p.bot.nc.IsConnected(): // the platform sees the end of the connection
+	case err == nil, !p.bot.nc.IsConnected(): // without a connection, the platform misses the heartbeats
 	case errors.Is(err, nats.ErrNoResponders):
 		p.log.Debug().Err(err).Msg("no platform to give seats back to")
 	default:

@@ -26,7 +26,7 @@ func TestFencedSeatIsGivenUp(t *testing.T) {
 	p.advance(m)
 	p.mu.Unlock()
 	eventually(t, "the session to end", func() bool { return f.ledger.Used() == 0 && f.count(play.GameEnded) == 1 })
-	// What the session has sent comes before this, which goes the same way.
+	// Requests of the session arrive before this one, on the same connection.
 	if _, err := f.players[0].client.Chat(t.Context(), "game1", epoch, "marker"); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestFencedSeatIsGivenUp(t *testing.T) {
 	}
 }
 
-// The platform took the seat because it did not hear us, and gives it back.
+// The platform vacates the seat for missing heartbeats, and gives it back.
 func TestVacantSeatIsTakenBack(t *testing.T) {
 	p, m, f := playing(t, nil)
 	f.engine.setPause(20 * time.Millisecond)
@@ -64,7 +64,7 @@ func TestVacantSeatIsTakenBack(t *testing.T) {
 	}
 }
 
-// A new process takes a running game over, from its state alone.
+// A new process takes over a running game from its state alone.
 func TestTakesOverARunningGame(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -93,8 +93,8 @@ func TestTakesOverARunningGame(t *testing.T) {
 	eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
 }
 
-// A hello is all that a platform needs that has forgotten its peers, and a process
-// that comes back under its old name.
+// A hello is enough after the platform has forgotten its peers, and after a process
+// has restarted under its old name.
 func TestHelloHealsEverything(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -142,7 +142,7 @@ func TestDrainFinishesTheGames(t *testing.T) {
 	p, m, f := playing(t, nil)
 	f.Drain()
 	f.Drain() // again does nothing
-	eventually(t, "the place in the queue to be gone", func() bool {
+	eventually(t, "the bot to leave the queue", func() bool {
 		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), late())
 		return errors.Is(err, nats.ErrNoResponders)
 	})

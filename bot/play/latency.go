@@ -11,12 +11,12 @@ import (
 // use.
 type latency struct {
 	mu      sync.Mutex
-	samples [50]time.Duration // the last ones, a ring
-	n       int               // ever taken
+	samples [50]time.Duration // the latest, as a ring
+	n       int               // total number
 }
 
 const (
-	// minOverhead is the time that two goroutines and a timer take anyway.
+	// minOverhead is the time of two goroutines and a timer.
 	minOverhead = 5 * time.Millisecond
 	// One move in twenty may cost more. The time manager keeps a reserve for those.
 	overheadPercentile = 95
@@ -29,7 +29,7 @@ func newLatency(first time.Duration) *latency {
 	return l
 }
 
-// Add takes one measurement.
+// Add adds a measurement.
 func (l *latency) Add(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,14 +9,14 @@ func TestMeter(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	m := newLatency(ms(30))
 	if m.Overhead() != ms(30) {
-		t.Errorf("without a sample: %v, want the guess", m.Overhead())
+		t.Errorf("without a sample: %v, want the estimate", m.Overhead())
 	}
 	m.Add(ms(1))
 	if m.Overhead() != ms(30) {
-		t.Errorf("one quick sample: %v, want the guess still", m.Overhead())
+		t.Errorf("one quick sample: %v, want still the estimate", m.Overhead())
 	}
 	if quick := newLatency(0); quick.Overhead() != minOverhead {
-		t.Errorf("a quick start: %v, want the least", quick.Overhead())
+		t.Errorf("a quick start: %v, want the minimum", quick.Overhead())
 	}
 	for i := range 100 {
 		m.Add(ms(i + 1)) // the last 50 are 51 to 100
@@ -53,12 +53,12 @@ func TestPulseTellsTheAgeOfAMessage(t *testing.T) {
 	if got := p.Age(there.Add(9*time.Second), at(3*time.Second)); got != 0 {
 		t.Errorf("a message from the future: age %v, want 0", got)
 	}
-	// A slow answer, whose middle says nothing, does not replace a quick one.
+	// A slow answer is inaccurate and does not replace a quick one.
 	p.Observe(at(time.Second), at(3*time.Second), there.Add(time.Second))
 	if got := p.Age(there.Add(time.Second), at(3*time.Second)); got != 2*time.Second || p.RoundTrip() != 40*time.Millisecond {
 		t.Errorf("after a slow answer: age %v, trip %v", got, p.RoundTrip())
 	}
-	// A clock that was set is followed at once.
+	// A step of the platform's clock is accepted at once.
 	var set ServerClock
 	set.Observe(here, here.Add(time.Millisecond), there)
 	set.Observe(here, here.Add(time.Second), there.Add(time.Hour))

@@ -10,14 +10,14 @@ import (
 	"sparring/protocol"
 )
 
-// manners are the state of what a session does beyond moves: resignation, draws,
-// takebacks, a greeting, and a pause before it answers a person.
+// manners is the state of everything but moves: resignation, draws, takebacks, a
+// greeting, and a pause before moves against a person.
 type manners struct {
 	resigned         bool      // decided to resign
 	resigning        bool      // the request is on its way
-	lowRun, evenRun  int       // own moves in a row that found the game lost, or level
+	lowRun, evenRun  int       // consecutive own moves with a lost, or an even, evaluation
 	known            bool      // an own move was searched
-	chance           float64   // that it found, in percent
+	chance           float64   // winning chance by that search, in percent
 	offering         bool      // the engine wants to offer a draw with its move
 	drawAnswered     bool      // the open draw offer was answered
 	takebackAnswered bool      // the open takeback request was answered
@@ -25,7 +25,7 @@ type manners struct {
 	notBefore        time.Time // the next move is not sent earlier
 }
 
-// shouldResign notes how the search rates the game, and reports whether to resign.
+// shouldResign records the evaluation of the search and reports whether to resign.
 func (m *manners) shouldResign(s *Session, r search.Result) bool {
 	if r.Depth == 0 {
 		return false // a move from the book, or the only one: not searched

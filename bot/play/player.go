@@ -11,7 +11,7 @@ import (
 	"sparring/record"
 )
 
-// Player is what the sessions of one player share.
+// Player is shared by the sessions of one player.
 type Player struct {
 	ID       protocol.PlayerID
 	Settings Settings
@@ -27,11 +27,10 @@ type Player struct {
 	Log     zerolog.Logger
 }
 
-// Process is what sessions ask of the process that they run in. Its methods
-// return at once.
+// Process is the process that sessions run in. Its methods return at once.
 type Process interface {
-	// RequestHello has the player say hello soon, whereupon the platform sends
-	// the state of every game that it holds.
+	// RequestHello makes the player say hello soon. The platform then sends the
+	// state of every game that the player holds.
 	RequestHello()
 	// GameBegan counts a game against an opponent.
 	GameBegan(opponent protocol.PlayerID)
@@ -44,7 +43,7 @@ type Records interface {
 	Append(*record.Record) error
 }
 
-// Settings are how a player plays.
+// Settings are a player's settings for its games.
 type Settings struct {
 	Engine   string // as a profile names it
 	External bool   // Engine is a program: when it fails, the game is resigned
@@ -73,8 +72,8 @@ type Manners struct {
 	HumanDelay  time.Duration `split_words:"true" default:"600ms" desc:"shortest time for a move against a human, if the clock allows" json:"-"`
 }
 
-// Validate reports everything that is wrong with the settings; at is the prefix
-// of their names.
+// Validate returns everything that is wrong with the settings; at is the prefix of
+// their names.
 func (m Manners) Validate(at string) (errs []error) {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(at+format, args...)) }
 	upTo := func(name string, v, most float64) {

@@ -7,14 +7,14 @@ import (
 	"sparring/protocol"
 )
 
-// gameState is the game so far: the platform's moves, played by our rules. All else
-// in a session refers to it by a number of plies.
+// gameState is the game so far: the platform's moves, played by our rules. The rest
+// of a session refers to it by the number of plies.
 type gameState struct {
 	rules   *game.Rules
 	start   string // text of the start position; "" is the usual one
 	plies   []ply
-	pos     game.Position // after plies; nil where our rules refuse the platform's next move
-	root    int           // plies before the position that pos was set up from; see playOn
+	pos     game.Position // after plies; nil if our rules refuse the platform's next move
+	root    int           // plies before pos was set up without history; see playOn
 	decided *decision     // the latest own one; its analysis goes to the ply once it is played
 }
 
@@ -24,10 +24,10 @@ type ply struct {
 	seat     game.Seat
 	key      string            // of the position after it
 	analysis *Analysis         // of an own move
-	receipt  *protocol.Receipt // likewise
+	receipt  *protocol.Receipt // of an own move
 }
 
-// decision is a move to play after so many plies.
+// decision is a move to play after a number of plies.
 type decision struct {
 	ply      int
 	move     string
@@ -35,8 +35,8 @@ type decision struct {
 	analysis *Analysis
 }
 
-// update brings the game to where the platform has it, and calls dispute where our
-// rules differ. It returns how many plies stayed.
+// update plays the platform's moves and calls dispute if our rules differ. It returns
+// the number of unchanged plies.
 func (g *gameState) update(moves []string, playing bool, dispute func(why string)) (kept int) {
 	for kept < min(len(g.plies), len(moves)) && g.plies[kept].move == moves[kept] {
 		kept++
@@ -44,7 +44,7 @@ func (g *gameState) update(moves []string, playing bool, dispute func(why string
 	at := len(g.plies)
 	if g.pos == nil || kept < g.root {
 		at, g.root = 0, 0
-		g.pos, _ = g.rules.New(g.start) // begin has seen it work
+		g.pos, _ = g.rules.New(g.start) // checked by begin
 	}
 	for ; at > kept; at-- {
 		g.pos.Undo()
@@ -75,7 +75,7 @@ func (g *gameState) play(n int, text string) error {
 		return err
 	}
 	if n < len(g.plies) {
-		return nil // the position is set up anew
+		return nil // the position is set up again
 	}
 	p := ply{move: text, seat: seat, key: game.KeyText(g.pos.Key())}
 	if d := g.decided; d != nil && d.ply == n && d.move == text {

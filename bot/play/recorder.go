@@ -12,14 +12,14 @@ import (
 	"sparring/record"
 )
 
-// noteFailure keeps for the record why the engine failed.
+// noteFailure notes for the record why the engine failed.
 func (s *Session) noteFailure(err error) {
 	const most = 1000 // bytes
 	text := fmt.Sprintf("the engine of %s failed: %v", s.player.ID, err)
 	s.note = strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
-// document returns the record of the game as it stands.
+// document returns the record of the game so far.
 func (s *Session) document() *record.Record {
 	st := s.st
 	doc := &record.Record{
@@ -54,7 +54,7 @@ func (s *Session) document() *record.Record {
 	return doc
 }
 
-// source says who wrote the record, and how it played.
+// source returns the writer of the record and its settings.
 func (s *Session) source() record.Source {
 	settings := s.player.Settings
 	return record.Source{
@@ -110,7 +110,7 @@ func (s *Session) seed() uint64 {
 	return h.Sum64()
 }
 
-// write stores the record. A full disk is logged once, and games go on.
+// write stores the record. A full disk is logged once; games continue.
 func (s *Session) write() {
 	records := s.player.Records
 	if records == nil {

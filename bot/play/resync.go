@@ -4,9 +4,8 @@ import (
 	"time"
 )
 
-// resyncTimer asks for the state of a game when nothing was heard for a while,
-// ever less often: the platform sends every change once, and a message can be
-// lost.
+// resyncTimer asks for the state of a game if no state has arrived for a while, with
+// growing intervals: the platform sends every change once, and messages can be lost.
 type resyncTimer struct {
 	timer    *time.Timer
 	interval time.Duration
@@ -16,13 +15,13 @@ type resyncTimer struct {
 const (
 	minResync     = time.Second
 	maxResync     = 10 * time.Second
-	idleResync    = time.Minute     // where no clock runs, and the longest interval
+	idleResync    = time.Minute     // if no clock runs; also the longest interval
 	lastStateWait = 5 * time.Second // for a state that is on its way, or repeated
 	vacantWait    = 5 * time.Second // for a vacant seat to be given back
 )
 
-// reset starts anew because something was heard. With little time on a clock the
-// interval is short.
+// reset restarts the timer after a state. With little time on a clock the interval
+// is short.
 func (t *resyncTimer) reset(s *Session) {
 	t.ending, t.interval = false, idleResync
 	for _, c := range s.st.Clocks.Seats {

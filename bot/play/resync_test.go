@@ -30,14 +30,14 @@ func TestWatchAsksEverLessOften(t *testing.T) {
 				<-s.resync.timer.C
 				s.resync.fired(s)
 				if asked.hellos != i+1 {
-					t.Fatalf("clock %s: it does not ask", c.clock)
+					t.Fatalf("clock %s: no request for the state", c.clock)
 				}
 				if got := time.Since(begun); got != want {
 					t.Errorf("clock %s: asks after %v, want %v", c.clock, got, want)
 				}
 			}
 			if s.ended {
-				t.Error("it gives up")
+				t.Error("the session ended")
 			}
 		})
 	}
@@ -50,14 +50,14 @@ func TestWatchGivesAForgottenGameUp(t *testing.T) {
 		begun := time.Now()
 		s.handleSignal(seatUnknown)
 		time.Sleep(lastStateWait / 2)
-		s.handleSignal(seatUnknown) // hearing it again does not prolong it
+		s.handleSignal(seatUnknown) // a second signal does not prolong the wait
 		<-s.resync.timer.C
 		s.resync.fired(s)
 		if !s.ended || time.Since(begun) != lastStateWait {
 			t.Errorf("ended %v after %v, want the end after %v", s.ended, time.Since(begun), lastStateWait)
 		}
 
-		// A state in between says that all is well.
+		// A state in between cancels the end.
 		s = bare(t, "60")
 		s.resync.timer = time.NewTimer(time.Hour)
 		s.handleSignal(seatUnknown)
@@ -65,12 +65,12 @@ func TestWatchGivesAForgottenGameUp(t *testing.T) {
 		<-s.resync.timer.C
 		s.resync.fired(s)
 		if s.ended {
-			t.Error("it ends though a state came")
+			t.Error("the session ended despite a state")
 		}
 	})
 }
 
-// asked counts what a session asks of its process.
+// asked counts a session's requests to its process.
 type asked struct{ hellos int }
 
 func (a *asked) RequestHello()               { a.hellos++ }

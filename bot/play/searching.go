@@ -9,10 +9,10 @@ import (
 	"sparring/game"
 )
 
-// activeSearch is a search under way: for a move, or on the opponent's time.
+// activeSearch is a running search: for a move, or on the opponent's time.
 type activeSearch struct {
-	after    int           // plies before the position searched; the expected one included
-	pos      game.Position // the one searched
+	after    int           // plies before the position searched, including the expected one
+	pos      game.Position // the position searched
 	thought  *engine.Search
 	started  time.Time
 	ponders  bool      // it began on the opponent's time
@@ -22,7 +22,7 @@ type activeSearch struct {
 	early    *searchEnd // the pondering ended before the opponent moved
 }
 
-// searchEnd is how a search ended.
+// searchEnd is the end of a search.
 type searchEnd struct {
 	search.Result
 	err error
@@ -31,7 +31,7 @@ type searchEnd struct {
 // pondering reports whether the opponent is still to move.
 func (a *activeSearch) pondering() bool { return a.ponders && a.hit.IsZero() }
 
-// result returns where the result will come; nil, which blocks, without a search.
+// result returns the channel of the result, or nil, which blocks, without a search.
 func (a *activeSearch) result() <-chan searchEnd {
 	if a == nil {
 		return nil
@@ -39,8 +39,8 @@ func (a *activeSearch) result() <-chan searchEnd {
 	return a.done
 }
 
-// ponderTarget is what there is to ponder on once our move has been played: the
-// position after the reply that the search expects.
+// ponderTarget is the position to ponder on after our move: that after the reply
+// which the search expects.
 type ponderTarget struct {
 	own   *decision
 	reply string
@@ -134,8 +134,8 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 	return nil
 }
 
-// noteIncidents logs what went wrong in the engine, and keeps it for the record of
-// the next move.
+// noteIncidents logs the engine's incidents and keeps them for the record of the next
+// move.
 func (s *Session) noteIncidents(incidents []string) {
 	for _, text := range incidents {
 		s.log.Warn().Str("incident", text).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine misbehaved")
@@ -143,7 +143,7 @@ func (s *Session) noteIncidents(incidents []string) {
 	s.incidents = append(s.incidents, incidents...)
 }
 
-// stopSearch ends the search under way. What it has learnt stays with the game.
+// stopSearch ends the running search. The game keeps its hash table and histories.
 func (s *Session) stopSearch() {
 	if s.search != nil {
 		s.search.thought.Stop()
@@ -151,7 +151,7 @@ func (s *Session) stopSearch() {
 	}
 }
 
-// keepInfo keeps how the search goes, the latest only. The engine calls it.
+// keepInfo keeps the latest progress of the search. The engine calls it.
 func (s *Session) keepInfo(i search.Info) {
 	select {
 	case <-s.infos:
@@ -163,7 +163,7 @@ func (s *Session) keepInfo(i search.Info) {
 	}
 }
 
-// emitInfo tells how the search goes.
+// emitInfo emits the progress of the search.
 func (s *Session) emitInfo(i search.Info) {
 	a := s.search
 	if a == nil || s.player.Observe == nil {
@@ -176,9 +176,9 @@ func (s *Session) emitInfo(i search.Info) {
 	s.emit(Event{Kind: Thinking, Seat: s.st.You, Analysis: &analysis})
 }
 
-// analyse returns a result as others see it; a is nil where nothing was searched.
+// analyse returns a result as others see it; a is nil without a search.
 func (s *Session) analyse(a *activeSearch, r search.Result) Analysis {
-	r.Lines = nil // nobody reads them, and an analysis is kept as long as the game
+	r.Lines = nil // not used, and an analysis is kept as long as the game
 	analysis := Analysis{Result: r}
 	if r.Depth == 0 {
 		analysis.Score, analysis.WinProb = 0, 0 // no depth was finished: the move is a guess

@@ -12,14 +12,14 @@ type ServerClock struct {
 	mu     sync.Mutex
 	trip   time.Duration // round trip of the sample in use
 	server time.Time     // the platform's time
-	local  time.Time     // at this time here, with its monotonic reading
+	local  time.Time     // the same moment on our clock, with its monotonic reading
 }
 
-// maxSampleAge is how long a sample with a short round trip is preferred: clocks
-// drift apart by some ten microseconds a second.
+// maxSampleAge is how long a sample with a short round trip is preferred. Clocks
+// drift apart by about ten microseconds a second.
 const maxSampleAge = time.Minute
 
-// Observe notes an answer that carries the platform's time.
+// Observe adds an answer with the platform's time.
 func (c *ServerClock) Observe(sent, received, server time.Time) {
 	trip := received.Sub(sent)
 	if server.IsZero() || trip < 0 {
@@ -36,14 +36,14 @@ func (c *ServerClock) Observe(sent, received, server time.Time) {
 	}
 }
 
-// RoundTrip returns that of the sample in use; 0 before the first.
+// RoundTrip returns the round trip of the sample in use, 0 before the first.
 func (c *ServerClock) RoundTrip() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.trip
 }
 
-// Age returns how long before now the platform's clock showed server. It is never
+// Age returns the time from server, on the platform's clock, to now on ours. It is never
 // negative, and 0 before the first sample.
 func (c *ServerClock) Age(server, now time.Time) time.Duration {
 	c.mu.Lock()

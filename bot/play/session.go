@@ -24,7 +24,7 @@ import (
 type Session struct {
 	player  *Player
 	id      protocol.GameID
-	offer   *protocol.Offer // nil where the game was held or challenged for
+	offer   *protocol.Offer // nil for a held game or an own challenge
 	confirm func() bool     // see Start
 	sub     *nats.Subscription
 	ctx     context.Context // of the session
@@ -34,11 +34,11 @@ type Session struct {
 	states  chan arrival
 	signals chan signal
 	posts   chan func()               // run by the goroutine of Run
-	infos   chan search.Info          // the latest of the running search
+	infos   chan search.Info          // the latest one of the running search
 	began   chan struct{}             // closed when the game has begun
 	held    atomic.Pointer[time.Time] // when the platform granted the seat
 
-	// From here on all belongs to the goroutine of Run.
+	// The fields below belong to the goroutine of Run.
 	log      zerolog.Logger
 	st       protocol.State // the latest
 	received time.Time      // when it came
@@ -47,7 +47,7 @@ type Session struct {
 	game     gameState
 	reported int // plies that were logged and shown
 	latency  *latency
-	engine   engine.Game   // nil until the game is granted, or where it can't be opened
+	engine   engine.Game   // nil until the game is granted, or if it can't be opened
 	search   *activeSearch // the search under way
 	target   *ponderTarget // what to ponder on after our move
 	out      *outgoing     // the move decided for the current position, until it is accepted
@@ -67,7 +67,7 @@ type arrival struct {
 	at    time.Time
 }
 
-// signal is what others tell a session.
+// signal is an event outside of the session.
 type signal uint8
 
 const (
@@ -118,8 +118,8 @@ func (s *Session) Cancel() {
 	}
 }
 
-// backlog is how many states may wait. The newest would be enough, were it
-// certain that the session accepts it.
+// backlog is how many states may wait. The newest one is not enough, since the session
+// may reject it.
 const backlog = 8
 
 // receive queues a state. When the queue is full, the oldest is dropped.
@@ -144,19 +144,19 @@ func (s *Session) signal(sig signal) {
 	}
 }
 
-// ReservationExpired tells that the slot reserved for the game is gone.
+// ReservationExpired signals that the reservation of the slot has expired.
 func (s *Session) ReservationExpired() { s.signal(reservationExpired) }
 
-// ChallengeEnded tells that the challenge was declined or has expired.
+// ChallengeEnded signals that the challenge was declined or has expired.
 func (s *Session) ChallengeEnded() { s.signal(challengeEnded) }
 
-// SeatUnknown tells that the platform does not know that we hold the seat.
+// SeatUnknown signals that the platform does not know that we hold the seat.
 func (s *Session) SeatUnknown() { s.signal(seatUnknown) }
 
-// Held reports whether the platform has said that the seat is ours.
+// Held reports whether the platform has granted us the seat.
 func (s *Session) Held() bool { return s.held.Load() != nil }
 
-// HeldBefore reports whether it had said so by then.
+// HeldBefore reports whether the platform had granted us the seat by t.
 func (s *Session) HeldBefore(t time.Time) bool {
 	since := s.held.Load()
 	return since != nil && since.Before(t)
@@ -194,19 +194,19 @@ func (s *Session) finish() {
 	s.Cancel()
 	s.work.Wait()
 	if s.engine != nil {
-		s.engine.Close() // it has nothing to lose
+		s.engine.Close() // the error does not matter
 	}
 	if s.Held() {
 		s.reportEnd()
 	}
 }
 
-// handleSignal acts on a signal.
+// handleSignal handles a signal.
 func (s *Session) handleSignal(sig signal) {
 	switch {
 	case sig == seatUnknown:
-		// The state that told of the end, or of the loss of the seat, was
-		// missed or is still on its way.
+		// The state with the end, or with the loss of the seat, was lost or is
+		// still on its way.
 		s.resync.endAfter(lastStateWait)
 	case s.Held():
 	case sig == reservationExpired:
@@ -217,7 +217,7 @@ func (s *Session) handleSignal(sig signal) {
 	}
 }
 
-// handleState acts on a state.
+// handleState handles a state.
 func (s *Session) handleState(in arrival) {
 	st := in.state
 	if st.Seq < s.minSeq {
@@ -254,8 +254,8 @@ func (s *Session) handleState(in arrival) {
 	s.act()
 }
 
-// handleVacant waits: the platform has taken the seat because it did not hear from
-// us. Our heartbeats still name the game, so that it can give the seat back.
+// handleVacant waits. The platform has vacated the seat because our heartbeats were
+// missing. They still name the game, so that the platform can give the seat back.
 func (s *Session) handleVacant(st protocol.State) {
 	if !s.resync.ending {
 		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the platform has vacated the seat")
@@ -319,7 +319,7 @@ func (s *Session) giveBack() {
 func (s *Session) syncPosition() {
 	g, played, playing := &s.game, len(s.game.plies), s.st.Status == protocol.Playing
 	if kept := g.update(s.st.Moves, playing, s.dispute); kept < played || g.pos == nil {
-		// Moves were taken back, or can't be played: drop what was thought.
+		// Moves were taken back, or can't be played: drop the search.
 		s.stopSearch()
 		s.target, s.out, g.decided = nil, nil, nil
 	}
@@ -332,8 +332,8 @@ func (s *Session) syncPosition() {
 	}
 }
 
-// dispute records that our rules and the platform's differ, once a ply. The
-// platform's ruling stands.
+// dispute records a difference between our rules and the platform's, once a ply. The
+// platform's ruling holds.
 func (s *Session) dispute(why string) {
 	n := len(s.st.Moves)
 	if last := len(s.disputes) - 1; last >= 0 && s.disputes[last].Ply == n {

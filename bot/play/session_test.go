@@ -14,7 +14,7 @@ import (
 	"sparring/protocol"
 )
 
-// Our rules end a game by repetition, the platform's do not: theirs stand.
+// A game that only our rules end by repetition continues: the platform's rules hold.
 func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
 	rules, err := catalog.Rules("xiangqi/simple")
 	if err != nil {
@@ -76,7 +76,7 @@ func bare(t *testing.T, clock string) *Session {
 	return s
 }
 
-// A state that was long on its way says what the clock was, not what it is.
+// The clock of a delayed state is corrected by the delay.
 func TestClockIsNeverStale(t *testing.T) {
 	s := bare(t, "10")
 	now := s.received
@@ -84,18 +84,18 @@ func TestClockIsNeverStale(t *testing.T) {
 	s.st.ServerTime = now.Add(-3 * time.Second)
 	c, running := s.clock()
 	if age := now.Sub(c.At); !running || age < 3*time.Second || age > 3*time.Second+10*time.Millisecond {
-		t.Errorf("the clock is taken to run since %v before the state came, want 3s", age)
+		t.Errorf("the clock started %v before the state arrived, want 3s", age)
 	}
 	if c.Overhead != 20*time.Millisecond || c.Mine.Left != 10*time.Second {
 		t.Errorf("clock %+v", c)
 	}
 	s.st.Clocks.Running = nil
 	if c, running := s.clock(); running || time.Since(c.At) > time.Minute {
-		t.Errorf("a clock that stands: %+v", c)
+		t.Errorf("a stopped clock: %+v", c)
 	}
 }
 
-// Who takes a seat in the middle of a period has only the rest of it.
+// An instance that takes a seat during a period has only the rest of it.
 func TestClockCountsThePeriodUnderWay(t *testing.T) {
 	for _, text := range []string{"5/move", "0/3x5"} {
 		s := bare(t, text)
@@ -106,7 +106,7 @@ func TestClockCountsThePeriodUnderWay(t *testing.T) {
 			}
 			c, _ := s.clock()
 			if gone := time.Since(c.At); gone < 4*time.Second || gone > time.Minute {
-				t.Errorf("%s, running %v: the period is taken to run for %v, want 4s", text, running, gone)
+				t.Errorf("%s, running %v: the period has run for %v, want 4s", text, running, gone)
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func spec(t *testing.T, text string) clock.Spec {
 }
 
 // While our move is on its way, the platform plays one that our rules refuse. The
-// answer to ours finds nothing to do.
+// answer to our move is ignored.
 func TestMoveAcceptedInAGameThatOurRulesRefuse(t *testing.T) {
 	rules, err := catalog.Rules("amazons/6x6")
 	if err != nil {
@@ -157,7 +157,7 @@ func TestNothingIsSentWhileHalted(t *testing.T) {
 		defer pool.Close()
 		p := &Player{
 			ID: "hare", Clock: new(ServerClock), Process: new(asked), NewGame: own.NewGame, Pool: pool,
-			Settings: Settings{Instance: "here", Nodes: 100_000}, // an end, should the halt not stop it
+			Settings: Settings{Instance: "here", Nodes: 100_000}, // a limit, in case the halt does not stop it
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		s := New(ctx, p, nil)
@@ -184,7 +184,7 @@ func TestNothingIsSentWhileHalted(t *testing.T) {
 	})
 }
 
-// What the opponent will choose in an opening procedure is not foreseen.
+// The opponent's choices in an opening procedure are not pondered on.
 func TestDoesNotPonderOnAnOpeningProcedure(t *testing.T) {
 	rules, err := catalog.Rules("gomoku/freestyle-15+swap2")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"sparring/protocol"
 )
 
-// outgoing is a decision on its way to the platform.
+// outgoing is a decision that is being sent to the platform.
 type outgoing struct {
 	*decision
 	inFlight bool
@@ -27,7 +27,7 @@ type moveAnswer struct {
 	took    time.Duration // from the dispatch to the answer
 }
 
-// noLegalMove is why a game is resigned in which our rules know no move.
+// noLegalMove is the reason for resigning if our rules have no legal move.
 const noLegalMove = "no legal move by our rules"
 
 // fallback is the source of a move that was played because the search returned none.
@@ -36,27 +36,27 @@ const fallback = "fallback"
 // retryPause is the pause before a move is sent again after a temporary refusal.
 const retryPause = 250 * time.Millisecond
 
-// act does what the state asks for.
+// act acts on the current state.
 func (s *Session) act() {
 	switch s.st.Status {
 	case protocol.Finished:
 		s.ended = true
 		return
 	case protocol.Playing:
-	default: // halted: a new state follows when the game goes on
+	default: // halted: a new state follows when the game continues
 		s.stopSearch()
 		return
 	}
 	s.answerOffers()
 	if s.out != nil && s.out.ply != len(s.game.plies) {
-		s.out = nil // played, or the game took another course
+		s.out = nil // played, or the game has changed
 	}
 	pos := s.game.pos
 	switch {
 	case s.st.Turn != s.st.You:
 		s.ponder()
 	case pos == nil || pos.Outcome().Over() || pos.Turn() != s.st.You:
-		// Our rules know no move here. Silence would only lose on time.
+		// Our rules have no legal move here. Silence would lose on time.
 		s.resign(noLegalMove)
 	case s.manners.resigned:
 		s.resign("the platform has not taken the resignation yet")
@@ -69,8 +69,8 @@ func (s *Session) act() {
 	}
 }
 
-// clock returns the time for the next move, and whether our clock runs already. The
-// state gives the clocks as of its server time. Since then they ran on.
+// clock returns the time for the next move, and whether our clock is running. The
+// state has the clocks at its server time; they have been running since.
 func (s *Session) clock() (c search.Clock, running bool) {
 	you := s.st.You
 	c = search.Clock{
@@ -90,7 +90,7 @@ func (s *Session) think() {
 	missed := ""
 	if a := s.search; a != nil && a.after == len(s.game.plies) {
 		if !a.pondering() {
-			return // it goes on
+			return // the pondering continues
 		}
 		if s.game.plies[a.after-1].move == a.expected {
 			s.ponderHit()
@@ -118,7 +118,7 @@ func (s *Session) handleResult(t searchEnd) {
 		return
 	}
 	if t.err != nil && s.player.Settings.External {
-		// A team that plays with its own program wants no other to play for it.
+		// Our engine must not play for a team's own program.
 		s.log.Error().Err(t.err).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
 		s.noteFailure(t.err)
 		s.resign("the engine failed")
@@ -209,7 +209,7 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 	if r.err == nil {
 		if current {
 			s.out = nil
-			s.game.play(out.ply, out.move)                  // legalMove has tried it
+			s.game.play(out.ply, out.move)                  // legalMove has checked it
 			s.minSeq = max(s.minSeq, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
 			s.resync.reset(s)
 			s.ponder()
@@ -223,7 +223,7 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 	}
 	refusal, ok := errors.AsType[*protocol.Error](r.err)
 	if !ok {
-		s.player.Process.RequestHello() // no answer; the next state tells whether it arrived
+		s.player.Process.RequestHello() // no answer; the next state shows whether it arrived
 		return
 	}
 	log := s.log.With().Str("code", string(refusal.Code)).Str("move", out.move).Int("ply", out.ply).Logger()
@@ -235,7 +235,7 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 	case protocol.UnknownPeer:
 		s.player.Process.RequestHello() // the move is sent again with the next state
 	case protocol.Paused:
-		log.Debug().Msg("move refused") // sent again when a state says that the game goes on
+		log.Debug().Msg("move refused") // sent again when a state continues the game
 	case protocol.Unavailable, protocol.RateLimited:
 		s.manners.notBefore = time.Now().Add(retryPause)
 		s.send()

@@ -56,7 +56,7 @@ func (w *localWorker) Close() {
 	w.pool.Close()
 	for _, p := range w.players {
 		if p != nil {
-			p.Close() // it has nothing to lose
+			p.Close() // the error does not matter
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 		if err != nil {
 			return nil, fmt.Errorf("player %s: %w", w.terms.Players[i], err)
 		}
-		defer g.Close() // it has nothing to lose
+		defer g.Close() // the error does not matter
 		if !s.over {
 			err := g.Ready() // before its clock runs
 			if fault, ok := errors.AsType[*engine.Fault](err); ok {
