@@ -12,7 +12,7 @@ import (
 	"sparring/record"
 )
 
-// still are two players that do nothing of their own, in a game of theirs.
+// still starts a game of two players that do nothing by themselves.
 func still(t *testing.T, srv platform, terms protocol.Terms) (ann, bob *player, g protocol.GameID) {
 	t.Helper()
 	ann, bob = join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -88,8 +88,8 @@ func TestOffersAndChat(t *testing.T) {
 	}
 }
 
-// A request that is repeated, by its id or as the same move, is done once, and
-// answered with the same receipt; also after the game is over.
+// A request that is repeated, by its id or as the same move, takes effect once and
+// gets the same receipt, even after the game is over.
 func TestRepetitions(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
@@ -123,8 +123,7 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
-// A move that finds the referee busy arrived when it arrived, and what it then
-// waits is not charged.
+// The arrival of a move counts, even if the referee is busy: its wait is not charged.
 func TestArrival(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
@@ -144,8 +143,8 @@ func TestArrival(t *testing.T) {
 	}
 }
 
-// timed runs an arena that finds a game in its store, after some moves, and
-// waits for its end, to which nobody contributes: only the referee's timer does.
+// timed runs an arena with a stored game after some moves, and waits for its end,
+// which only the referee's timer can cause.
 func timed(t *testing.T, cfg Config, terms protocol.Terms, plies int) (*running, protocol.Event) {
 	t.Helper()
 	a := prepareArena(t, startServer(t, ""), cfg)
@@ -161,7 +160,7 @@ func timed(t *testing.T, cfg Config, terms protocol.Terms, plies int) (*running,
 	return a, last
 }
 
-// A game in which somebody never moves has no result and counts for nobody.
+// A game in which a player never moves has no result and is not rated.
 func TestAborted(t *testing.T) {
 	t.Parallel()
 	cfg := steady()
@@ -195,7 +194,7 @@ func TestFlagFalls(t *testing.T) {
 	}
 }
 
-// Sides that disagree on the position stop; nobody loses, and the record says why.
+// A disagreement on the position ends the game without a result; the record says why.
 func TestDispute(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
@@ -225,7 +224,7 @@ func TestDispute(t *testing.T) {
 	}
 }
 
-// What spectators see is the log, with numbers that show gaps; they can say nothing.
+// Spectators see the log, with numbers that show gaps, and can't publish.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")

@@ -18,7 +18,7 @@ import (
 	"sparring/protocol"
 )
 
-// logLines keeps what is logged.
+// logLines collects a log.
 type logLines struct {
 	mu    sync.Mutex
 	lines []map[string]any
@@ -54,8 +54,8 @@ func (l *logLines) count(fields map[string]any) int {
 	return n
 }
 
-// Whatever is sent to a running game that is not a proper request is refused
-// with its code and logged once; log and state of the game stay as they are.
+// Every invalid request to a running game is refused with its code and logged once;
+// the game's log and state stay unchanged.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob", "eve")
@@ -133,7 +133,7 @@ func TestBadInput(t *testing.T) {
 		{"an unknown action", act("bob", "explode"), move(same), bob.nc, protocol.UnknownVerb},
 		{"an unknown game", subjects.Act("bob", "nosuchgame", protocol.ActMove), move(same), bob.nc, protocol.NoGame},
 		{"an unknown verb", subjects.Play("bob", "explode"), move(same), bob.nc, protocol.UnknownVerb},
-		{"a draw that nobody offers", act("bob", protocol.ActDraw), move(set("step", "accept")), bob.nc, protocol.NotOffered},
+		{"a draw without an offer", act("bob", protocol.ActDraw), move(set("step", "accept")), bob.nc, protocol.NotOffered},
 		{"an unknown step", act("bob", protocol.ActDraw), move(set("step", "maybe")), bob.nc, protocol.Malformed},
 		{"a takeback in a rated game", act("ann", protocol.ActTakeback), move(func(m map[string]any) { m["instance"] = "a1"; m["step"] = "offer" }), ann.nc, protocol.Illegal},
 		{"chat of control characters", act("bob", protocol.ActChat), move(set("text", "a\nb")), bob.nc, protocol.Malformed},
@@ -168,7 +168,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 
-	// Nobody acts for another: the server does not let it through.
+	// The server does not let a player act for another.
 	if err := eve.nc.Publish(act("bob", protocol.ActMove), []byte(move(same))); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("the game changed:\n%s\n%s", before, after)
 	}
 
-	// And the game goes on.
+	// And the game continues.
 	if _, err := bob.Move(ctx, g, 1, 1, reply, ""); err != nil {
 		t.Errorf("a proper move: %v", err)
 	}
@@ -214,7 +214,7 @@ func TestBadChallenges(t *testing.T) {
 		{"unknown rules", func(m *protocol.ChallengeRequest) { m.Rules = "amazons/7x7x7" }, protocol.UnknownGame},
 		{"another game's rules", func(m *protocol.ChallengeRequest) { m.Rules = "gomoku/freestyle-15" }, protocol.UnknownGame},
 		{"a bad position", func(m *protocol.ChallengeRequest) { m.Position = "QQQ" }, protocol.UnknownGame},
-		{"rated from a position of its own", func(m *protocol.ChallengeRequest) { m.Rated, m.Position = true, "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w" }, protocol.Malformed},
+		{"rated from an unusual position", func(m *protocol.ChallengeRequest) { m.Rated, m.Position = true, "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w" }, protocol.Malformed},
 		{"rated without a clock", func(m *protocol.ChallengeRequest) { m.Rated, m.Clock = true, clock.Spec{} }, protocol.Malformed},
 		{"itself", func(m *protocol.ChallengeRequest) { m.Opponent = "ann" }, protocol.Malformed},
 		{"its own pool", func(m *protocol.ChallengeRequest) { m.Opponent, m.Pool = "", "player.ann" }, protocol.Malformed},

@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkMove is one move from the player's request to its answer: over the
-// wire, through the rules, into the log on disk, with both players told.
+// wire, through the rules, into the log on disk, with the states to both players.
 func BenchmarkMove(b *testing.B) {
 	srv := startServer(b, "", "ann", "bob")
 	prepareArenaLog(b, srv, quick(), zerolog.Nop()).start()

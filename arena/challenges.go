@@ -30,7 +30,7 @@ func gameID(p protocol.PlayerID, request string) protocol.GameID {
 // longestWait limits the lifetime of a challenge.
 const longestWait = 24 * time.Hour
 
-// challenge checks and stores what a player asks for.
+// challenge checks and stores a player's challenge.
 func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) protocol.ChallengeAnswer {
 	refuse := func(c protocol.Code, text string) protocol.ChallengeAnswer {
 		return protocol.ChallengeAnswer{Answer: refusal(c, "%s", text)}
@@ -127,7 +127,7 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 	case err != nil:
 		return refusal(protocol.Unavailable, "the challenge can't be closed now")
 	}
-	// A matchmaker that takes it finds the log begun; this spares it the work.
+	// A matchmaker that takes it finds the log begun; this saves it the work.
 	if err := a.store.challenges.DeleteMsg(ctx, seq); err != nil {
 		a.log.Debug().Err(err).Str("game", string(m.Game)).Msg("withdrawn challenge stays in the queue until it is delivered")
 	}
@@ -207,7 +207,7 @@ func (q *quota) add(p protocol.PlayerID, g protocol.GameID, until, now time.Time
 	return true
 }
 
-// decided forgets a challenge that no longer waits.
+// decided removes a challenge that no longer waits.
 func (q *quota) decided(ch protocol.Challenge) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"sparring/protocol"
 )
 
-// TestChallengesOfOnePlayer: nobody fills the queue alone, and what is decided
-// counts no longer.
+// TestChallengesOfOnePlayer: a player can't fill the queue alone, and decided
+// challenges no longer count.
 func TestChallengesOfOnePlayer(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann")
@@ -53,7 +53,7 @@ func TestChallengesOfOnePlayer(t *testing.T) {
 	}
 }
 
-// TestMissingStream: what was lost is not made anew unnoticed.
+// TestMissingStream: a lost stream is not created again silently.
 func TestMissingStream(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann")

@@ -30,9 +30,9 @@ type Config struct {
 	// OfferFor is how long an offer waits for an answer. HoldFor is how long a
 	// bot that accepts is asked to keep its slot for the grant.
 	OfferFor, HoldFor time.Duration
-	// RetryAfter is how long a challenge that nobody took waits before it is
+	// RetryAfter is how long a challenge that was not accepted waits before it is
 	// offered again. It doubles each time, up to RetryMost, and grows beyond that
-	// where more than a thousand challenges wait.
+	// if more than a thousand challenges wait.
 	RetryAfter, RetryMost time.Duration
 	// ChallengeFor is the default lifetime of a challenge.
 	ChallengeFor time.Duration
@@ -48,7 +48,7 @@ type Config struct {
 	// Linger is how long a referee still answers requests after the game's end.
 	Linger time.Duration
 	// Patience is how long an append that is refused for lack of space is
-	// repeated before the game goes on without its log.
+	// repeated before the game continues without its log.
 	Patience time.Duration
 
 	Policy livegame.Policy
@@ -98,7 +98,7 @@ func Defaults() Config {
 
 // Validate reports every fault of the settings in one error, a line each. A
 // setting is named by the variable that the command sparring arena reads it
-// from, or by its field where there is none.
+// from, or by its field if it has no variable.
 func (c Config) Validate() error {
 	var faults configs.Faults
 	_, err := protocol.NewSubjects(c.Prefix)

@@ -28,14 +28,14 @@
 //
 // A seat that its instance gave back or lost stays on the clock while it is
 // vacant, so that the opponent does not wait for free. A handover takes about
-// LostAfter, or no time when the seat is given back. Only after a change of
-// referee or a restart of the platform does the clock stand until the seat to
-// act is heard again (at most ResumeWithin); that time is charged to nobody.
+// LostAfter, or no time when the seat is given back. Only after a change of referee
+// or a restart of the platform is the clock stopped until a heartbeat of the seat to
+// act arrives (at most ResumeWithin); that time is not charged.
 //
 // # Disk full
 //
-// When the store has no room for entries, a game goes on without its log as
-// long as no other arena can have taken it, and a log line says so. No new
+// When the store has no room for entries, a game continues without its log as long
+// as no other arena can have taken it, and a log line says so. No new
 // games are granted meanwhile. When there is room again, a snapshot continues
 // the log.
 //

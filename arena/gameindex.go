@@ -26,11 +26,11 @@ type gameIndex struct {
 	seats map[protocol.PlayerID]map[protocol.GameID]bool // the games that a player is in
 }
 
-// gameEntry is what is known of one game.
+// gameEntry is the index's entry of one game.
 type gameEntry struct {
 	last    protocol.Event
 	corrupt bool
-	ended   time.Time // when its end was seen; zero while it goes on
+	ended   time.Time // when its end was seen; zero while it is running
 }
 
 // isFinal reports whether nothing follows this entry in its log: the record is
@@ -116,7 +116,7 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) {
 	}
 }
 
-// seat notes who plays in a game; x.mu is held.
+// seat adds the players of a game; x.mu is held.
 func (x *gameIndex) seat(g protocol.GameID, e protocol.Event) {
 	for _, h := range e.Holders {
 		if x.seats[h.Player] == nil {
@@ -126,7 +126,7 @@ func (x *gameIndex) seat(g protocol.GameID, e protocol.Event) {
 	}
 }
 
-// drop forgets a game; x.mu is held.
+// drop removes a game; x.mu is held.
 func (x *gameIndex) drop(g protocol.GameID) {
 	for _, h := range x.games[g].last.Holders {
 		delete(x.seats[h.Player], g)

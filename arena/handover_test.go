@@ -11,8 +11,8 @@ import (
 	"sparring/protocol"
 )
 
-// whole checks that a game's log is one unbroken story: indices without gaps,
-// terms that never fall, moves that only grow, one end.
+// whole checks that a game's log is consistent: indices without gaps, terms that
+// never decrease, a growing list of moves, one end.
 func whole(t *testing.T, s *store, g protocol.GameID) []protocol.Event {
 	t.Helper()
 	events, err := s.entries(t.Context(), g)
@@ -210,7 +210,7 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 	bob.leaveTable()
 	srv.Close()
 
-	time.Sleep(100 * time.Millisecond) // charged to nobody
+	time.Sleep(100 * time.Millisecond) // not charged
 	srv = startServer(t, dir, "ann", "bob")
 	b := runArena(t, srv, quick())
 	ann, bob = join(t, srv, "ann", "a7"), join(t, srv, "bob", "b7")
@@ -222,8 +222,8 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 	if fmt.Sprint(st.Moves) != fmt.Sprint(halted.Moves) {
 		t.Errorf("moves %v, before the restart %v", st.Moves, halted.Moves)
 	}
-	// The clock stood while the platform was away and until the seat to act
-	// was taken; what has passed since is known to the message itself.
+	// The clock was stopped while the platform was down and until the seat to
+	// act was taken; the message shows the time since then.
 	turn := st.Turn
 	events, err := b.store.entries(t.Context(), g)
 	if err != nil {
@@ -279,7 +279,7 @@ func TestContendedTakeovers(t *testing.T) {
 	}
 }
 
-// A person who opens another window sits down there without being asked.
+// A person who opens another window gets the seat there without an offer.
 func TestPersonReturnsElsewhere(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")

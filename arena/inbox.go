@@ -11,11 +11,11 @@ import (
 	"sparring/protocol"
 )
 
-// request is what a referee's goroutine is asked to do.
+// request is a task for a referee's goroutine.
 type request interface{ serve(r *referee) }
 
-// inboxSize is how many requests may wait for a referee, which may be waiting
-// for the store, before those that bring more have to wait themselves.
+// inboxSize is how many requests may wait for a referee before senders block. The
+// referee itself may be waiting for the store.
 const inboxSize = 256
 
 // send hands a request to the referee, from any other goroutine. It is dropped
@@ -27,14 +27,14 @@ func (r *referee) send(q request) {
 	}
 }
 
-// serve does what is asked, unless the game is no longer ours.
+// serve handles a request, unless the game is no longer ours.
 func (r *referee) serve(q request) {
 	if r.ctx.Err() == nil {
 		q.serve(r)
 	}
 }
 
-// playerRequest is what a player asks for.
+// playerRequest is a request of a player.
 type playerRequest protocol.GameRequest
 
 func (q playerRequest) serve(r *referee) {
@@ -115,7 +115,7 @@ func (q pause) serve(r *referee) {
 			r.game.Commit(r.j.last, time.Now())
 			r.tell()
 		} else {
-			r.log.Warn().Err(err).Msg("stopped clocks not stored; they go on from the last entry")
+			r.log.Warn().Err(err).Msg("stopped clocks not stored; the next referee continues from the last entry")
 		}
 	}
 	r.a.leases.release(q.ctx, string(r.id))

@@ -52,8 +52,8 @@ func openTestStore(t *testing.T) *store {
 	return a.store
 }
 
-// Many would-be owners write to one log without any lease. Whatever append
-// says is true: what it accepted is in the log once, and the log never forks.
+// Many referees write to one log without leases. Every result of append is true:
+// each accepted entry is in the log once, and the log never forks.
 func TestFence(t *testing.T) {
 	t.Parallel()
 	s := openTestStore(t)
@@ -77,7 +77,7 @@ func TestFence(t *testing.T) {
 					return
 				}
 				j := s.journal(g, seq, nil)
-				for range 3 { // the takeover, and then whatever happens
+				for range 3 { // the takeover, and then other events
 					err := j.append(context.Background(), event, 0)
 					if errors.Is(err, errLost) {
 						break
@@ -110,7 +110,7 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// An entry whose fate was unknown is found to be ours, another's is not.
+// An entry of unknown outcome is recognized as ours; another referee's is not.
 func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	s := openTestStore(t)
@@ -136,7 +136,7 @@ func TestUnknownOutcome(t *testing.T) {
 	if err := j.append(t.Context(), event, 0); err != nil || j.last != ack.Sequence {
 		t.Errorf("our own entry again: %v, last %d; want it found at %d", err, j.last, ack.Sequence)
 	}
-	// One in doubt lies before the next.
+	// An entry in doubt precedes the next.
 	j = s.journal(g, seq, nil)
 	j.doubt = data
 	next := *event
@@ -148,7 +148,7 @@ func TestUnknownOutcome(t *testing.T) {
 	if got := whole(t, s, g); len(got) != 3 {
 		t.Errorf("%d entries, want 3", len(got))
 	}
-	// Somebody else's entry.
+	// Another referee's entry.
 	j = s.journal(g, ack.Sequence, nil)
 	if err := j.append(t.Context(), event, 0); !errors.Is(err, errLost) {
 		t.Errorf("behind another's entry: %v, want %v", err, errLost)

@@ -70,8 +70,8 @@ func ladderKey(gameName string, speed clock.Speed, p protocol.PlayerID) string {
 	return fmt.Sprintf("%s.%s.%s", gameName, speed, p)
 }
 
-// load reads all standings. An unreadable entry is an error that names it, so
-// that no rating starts anew unnoticed.
+// load reads all standings. An unreadable entry is an error that names it, so that
+// no rating is silently reset.
 func (l *ladder) load(ctx context.Context) error {
 	w, err := l.kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {

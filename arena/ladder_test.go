@@ -146,7 +146,7 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 	whole(t, b.store, g)
 }
 
-// A player that is gone does not hold up the round.
+// An absent player does not hold up the round.
 func TestLadderCancelsTheAbsent(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
@@ -192,13 +192,13 @@ func TestLadderCancelsNoShows(t *testing.T) {
 		t.Errorf("pairing %+v, want it cancelled", p)
 	}
 	last, _, err := a.store.lastEvent(t.Context(), r.Pairings[0].ID)
-	if err != nil || last.Text != "a player takes no seat" {
+	if err != nil || last.Text != "a player did not take its seat" {
 		t.Errorf("the log says %+v, %v; want why", last, err)
 	}
 }
 
-// A round of many games among bots that play one at a time comes to its end,
-// and nobody gets a second game while it plays or holds its slot.
+// A round of many games among bots with one slot each ends, and no bot gets a second
+// game while it plays or holds its slot.
 func TestRoundWithOneSlotEach(t *testing.T) {
 	t.Parallel()
 	names := []protocol.PlayerID{"ann", "bob", "cyd", "dan"}
@@ -217,7 +217,7 @@ func TestRoundWithOneSlotEach(t *testing.T) {
 			p.answer = func(o protocol.Offer) protocol.OfferAnswer {
 				p.mu.Lock()
 				defer p.mu.Unlock()
-				for g, until := range holds { // without minding releases, as an old bot might
+				for g, until := range holds { // ignoring releases, as an old bot might
 					st := p.games[g]
 					if g != o.Game && st == nil && time.Now().Before(until) || st != nil && st.Status != protocol.Finished {
 						return protocol.OfferAnswer{Answer: protocol.Busy}
@@ -245,7 +245,7 @@ func TestRoundWithOneSlotEach(t *testing.T) {
 	}
 }
 
-// Records are rated once, by however many arenas, in whatever order they die.
+// Records are rated once, however many arenas run and whenever they die.
 func TestRatedOnce(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "")
@@ -291,7 +291,7 @@ func TestRatedOnce(t *testing.T) {
 		}
 	}
 
-	// What is stored equals what one ladder alone computes from the start.
+	// The stored ratings equal those that one ladder computes from the start.
 	want := map[string]glicko.Rating{}
 	counted := map[string]int{}
 	for i := range games {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// leases are those that this process holds, in a bucket whose keys expire: one
-// for each game that it referees and one for the rounds of the ladder. A lease
+// leases holds this process's leases, in a bucket whose keys expire: one for each
+// game that it referees and one for the rounds of the ladder. A lease
 // only decides which arena tries; the logs decide what was done.
 type leases struct {
 	kv   jetstream.KeyValue
@@ -63,7 +63,7 @@ func (l *leases) take(ctx context.Context, key string, lost context.CancelCauseF
 // expires anyway.
 const giveBackWithin = 500 * time.Millisecond
 
-// release gives a lease back, so that others need not wait until it expires.
+// release releases a lease, so that others don't have to wait until it expires.
 func (l *leases) release(ctx context.Context, key string) {
 	l.mu.Lock()
 	held := l.held[key]
@@ -79,7 +79,7 @@ func (l *leases) release(ctx context.Context, key string) {
 	}
 }
 
-// drop forgets a lease without releasing it.
+// drop stops renewing a lease without releasing it.
 func (l *leases) drop(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -110,7 +110,7 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
 		return
 	}
-	expired := protocol.Notice{Kind: protocol.NoticeExpired, Game: ch.Game, Text: "nobody took the challenge in time"}
+	expired := protocol.Notice{Kind: protocol.NoticeExpired, Game: ch.Game, Text: "nobody accepted the challenge in time"}
 	if !time.Now().Before(ch.Expires) {
 		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, expired)
 		return
@@ -191,8 +191,8 @@ func (a *Arena) retry(msg jetstream.Msg, attempt uint64, left time.Duration) {
 	a.sent(msg.NakWithDelay(delay))
 }
 
-// crowded lengthens a delay where n challenges wait for their next attempt, so
-// that the attempts of a second stay below retriesPerSecond however many wait.
+// crowded lengthens a delay if n challenges wait for their next attempt, so that
+// there are at most retriesPerSecond attempts a second.
 func crowded(delay time.Duration, n int64) time.Duration {
 	return max(delay, time.Duration(n)*time.Second/retriesPerSecond)
 }
@@ -224,7 +224,7 @@ func (a *Arena) notifyChallenger(ch protocol.Challenge, n protocol.Notice) {
 	}
 }
 
-// unfilled is why a challenge has no game yet.
+// unfilled is the reason why a challenge has no game yet.
 type unfilled struct {
 	final  bool // the player that was asked for declined
 	by     protocol.PlayerID
@@ -236,7 +236,7 @@ type unfilled struct {
 func (a *Arena) release(ch protocol.Challenge, holders [2]protocol.Holder) {
 	for seat, h := range holders {
 		if h.Player != "" && ch.Seats[seat].Instance == "" {
-			a.server.Notify(h.Player, protocol.Notice{Kind: protocol.NoticeReleased, Game: ch.Game, Text: "nobody took the other seat"})
+			a.server.Notify(h.Player, protocol.Notice{Kind: protocol.NoticeReleased, Game: ch.Game, Text: "nobody accepted the other seat"})
 		}
 	}
 }
@@ -267,7 +267,7 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 		if w.Instance != "" && a.presence.present(w.Player, w.Instance, now) {
 			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)
 		} else if w.Player != "" && a.presence.busy(w.Player, now) {
-			// Asking the other player now would block its slot in vain.
+			// Asking the other player now would block its slot for nothing.
 			return holders, &unfilled{}
 		}
 	}

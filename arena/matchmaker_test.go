@@ -178,8 +178,8 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 	})
 }
 
-// A pool's challenge goes to another player than the challenger, although the
-// challenger listens there too, and waits for one.
+// A challenge to a pool waits for another player than the challenger, who is in the
+// pool as well.
 func TestPool(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
@@ -202,7 +202,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// Challenges of no known form neither stop the queue nor vanish.
+// Unreadable challenges neither block the queue nor get lost.
 func TestUnreadableChallenge(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")
@@ -230,7 +230,7 @@ func TestUnreadableChallenge(t *testing.T) {
 	}
 }
 
-// A process takes no more games than it may; the rest wait and are played later.
+// A process takes at most its limit of games; the others wait and are played later.
 func TestCapacity(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob")

@@ -52,7 +52,7 @@ func newMetrics() *metrics {
 	m.takeovers = counter("takeovers_total", "Games taken over from another referee.")
 	m.lost = counter("games_lost_total", "Games that another referee took over.")
 	m.retries = counter("append_retries_total", "Failed attempts to append to a log.")
-	m.unkept = counter("games_unkept_total", "Times that a game went on without its log for lack of space.")
+	m.unkept = counter("games_unkept_total", "Times that a game continued without its log for lack of space.")
 	m.corrupt = counter("logs_corrupt_total", "Games that can't be refereed because their log can't be read.")
 	m.offers = counters("offers_total", "Offers of seats in new games.", "answer")
 	m.unreadable = counter("challenges_unjudged_total", "Unreadable challenges that were returned to the queue.")

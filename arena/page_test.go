@@ -67,7 +67,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A seat's time is all it may think, periods included, less what is gone.
+// The page shows all the time that a seat has left, periods included.
 func TestPageShowsTheTimeLeft(t *testing.T) {
 	now := time.Now()
 	e := protocol.Event{RunningSince: now.Add(-time.Second)}

@@ -25,10 +25,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patience bounds every wait of the tests; nothing is expected to take long.
+// patience bounds every wait of the tests.
 const patience = 30 * time.Second
 
-// testLog writes what happens where the test shows it.
+// testLog returns a log that writes to the test's output.
 func testLog(t testing.TB) zerolog.Logger {
 	level := zerolog.InfoLevel
 	if os.Getenv("SPARRING_TEST_DEBUG") != "" {
@@ -78,15 +78,15 @@ func quick() Config {
 	return cfg
 }
 
-// steady are quick settings with which no instance and no arena is taken for
-// dead on a slow machine.
+// steady returns quick settings with which no instance or arena seems dead on a slow
+// machine.
 func steady() Config {
 	cfg := quick()
 	cfg.LostAfter, cfg.LeaseFor = patience, patience
 	return cfg
 }
 
-// running is an arena at work.
+// running is a running arena.
 type running struct {
 	*Arena
 	t      testing.TB
@@ -134,7 +134,7 @@ func (r *running) start() {
 	}
 }
 
-// stop ends the arena in good order and waits for it.
+// stop shuts the arena down and waits for it.
 func (r *running) stop() {
 	r.once.Do(func() {
 		r.cancel()
@@ -149,8 +149,7 @@ func (r *running) stop() {
 	})
 }
 
-// crash cuts the arena off as a kill would: it can neither store nor say
-// anything any more.
+// crash cuts the arena off, like a kill: it can no longer store or send anything.
 func (r *running) crash() {
 	r.nc.Close()
 	r.stop()

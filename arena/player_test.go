@@ -20,8 +20,8 @@ import (
 	"sparring/protocol"
 )
 
-// player is a scripted player: it accepts what it is offered, plays random
-// legal moves, and sends heartbeats, all through protocol.Client.
+// player is a scripted player: it accepts all offers, plays random legal moves, and
+// sends heartbeats, all through protocol.Client.
 type player struct {
 	id protocol.PlayerID
 	*protocol.Client
@@ -80,7 +80,7 @@ func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.In
 	return p
 }
 
-// leaveTable stops the player without a word.
+// leaveTable stops the player without notice.
 func (p *player) leaveTable() {
 	p.stop()
 	p.nc.Close()
@@ -115,7 +115,7 @@ func (p *player) listen(pool protocol.Pool) {
 	}
 }
 
-// resume follows games that the platform says we hold.
+// resume follows the games that we hold according to the platform.
 func (p *player) resume(held []protocol.GameID) {
 	p.mu.Lock()
 	p.held = held
@@ -151,7 +151,7 @@ func (p *player) follow(g protocol.GameID) {
 	p.subs[g] = sub
 }
 
-// news wakes up whoever waits; p.mu is held.
+// news wakes up all waiting goroutines; p.mu is held.
 func (p *player) news() {
 	close(p.change)
 	p.change = make(chan struct{})
@@ -220,7 +220,8 @@ func (p *player) random(st protocol.State) {
 	})
 }
 
-// expected are refusals that a correct player may meet: the world moved on.
+// expected reports whether a correct player may get this refusal, because the game
+// has changed meanwhile.
 func expected(err error) bool {
 	for _, c := range []protocol.Code{protocol.Stale, protocol.Over, protocol.Late, protocol.Paused, protocol.NotYourTurn, protocol.Unavailable} {
 		if errors.Is(err, &protocol.Error{Code: c}) {
@@ -230,7 +231,7 @@ func expected(err error) bool {
 	return false
 }
 
-// position sets up what a snapshot says.
+// position sets up the position of a snapshot.
 func position(t testing.TB, s protocol.Snapshot) game.Position {
 	t.Helper()
 	rules, err := catalog.Rules(s.Terms.Rules)
@@ -338,7 +339,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 			return
 		}
 	}
-	t.Fatalf("waited in vain: %s", what)
+	t.Fatalf("timed out waiting for: %s", what)
 }
 
 func contains(err error, part string) bool { return strings.Contains(err.Error(), part) }

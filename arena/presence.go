@@ -11,8 +11,8 @@ import (
 	"sparring/protocol"
 )
 
-// presence knows every instance that said hello and when it was last heard. All
-// arenas hear all hellos and heartbeats, so that they agree without storing
+// presence has every instance that said hello, with the time of its last message.
+// All arenas receive all hellos and heartbeats, so that they agree without storing
 // anything.
 type presence struct {
 	lostAfter time.Duration
@@ -24,7 +24,7 @@ type presence struct {
 
 // instance is one process as it acts for one player.
 type instance struct {
-	hello *protocol.Hello // nil if it was heard but has not said hello
+	hello *protocol.Hello // nil if it sends heartbeats but has not said hello
 	seen  time.Time
 	free  int               // free slots that it reports
 	games []protocol.GameID // that it reports as played

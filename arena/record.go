@@ -128,7 +128,7 @@ func recordOf(events []protocol.Event) (*record.Record, error) {
 	return rec, nil
 }
 
-// receipt is that of one move in the log.
+// receipt is the receipt of one move in the log.
 type receipt struct {
 	protocol.Receipt
 	move string

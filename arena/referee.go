@@ -36,7 +36,7 @@ type referee struct {
 
 	unlogged  []protocol.Event // refused by the store for lack of space: the log is behind the game
 	catchUpAt time.Time        // when to try again
-	missing   []protocol.Event // never logged although the game went on; they go into the record
+	missing   []protocol.Event // never logged because the store was full; they go into the record
 
 	recorded bool      // the record is stored
 	storeAt  time.Time // when to try again to store it
@@ -118,9 +118,9 @@ func (r *referee) leave() {
 	if errors.Is(why, errLost) {
 		r.a.metrics.lost.Inc()
 	}
-	r.a.leases.drop(string(r.id)) // nobody may renew it without a referee
+	r.a.leases.drop(string(r.id)) // without a referee it must not be renewed
 	if len(r.unlogged) > 0 {
-		r.log.Error().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("events lost: the game goes on from the last stored entry")
+		r.log.Error().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("events lost: the game continues from the last stored entry")
 	}
 	r.log.Debug().AnErr("why", why).Msg("referee stops")
 	close(r.done)
@@ -134,7 +134,7 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	}
 	began := time.Now()
 	err := r.store(event)
-	r.game.CreditDelay(time.Since(began)) // a move that came meanwhile had to wait
+	r.game.CreditDelay(time.Since(began)) // a move that arrived meanwhile had to wait
 	switch {
 	case err == nil:
 		ans = r.game.Commit(r.j.last, time.Now())
@@ -150,8 +150,8 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	return ans
 }
 
-// store appends the event. errSpace means that the game goes on without the
-// entry: the store has no room, and no other arena can have taken the game,
+// store appends the event. errSpace means that the game continues without
+// the entry: the store has no room, and no other arena can have taken the game,
 // because our lease is fresh or because no arena can store anything.
 func (r *referee) store(event *protocol.Event) error {
 	if len(r.unlogged) > 0 {
@@ -166,7 +166,7 @@ func (r *referee) store(event *protocol.Event) error {
 			r.catchUpAt = time.Now().Add(time.Second)
 			r.a.metrics.unkept.Inc()
 			r.log.Error().Err(err).Int("ply", r.game.Ply()).Uint64("seq", r.game.Seq()).
-				Msg("no space: the game goes on without its log; a restart would return to the last stored entry")
+				Msg("no space: the game continues without its log; a restart would return to the last stored entry")
 			return err
 		}
 		if r.ctx.Err() != nil {
@@ -185,7 +185,7 @@ func (r *referee) resumeLog() {
 	switch {
 	case err == nil:
 		r.game.Commit(r.j.last, time.Now())
-		r.log.Warn().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("space again: the log goes on")
+		r.log.Warn().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("space again: the log continues")
 		r.missing, r.unlogged = append(r.missing, r.unlogged...), nil
 		r.tell()
 	case errors.Is(err, errSpace):
@@ -206,13 +206,13 @@ func (r *referee) checkOffline(now time.Time) bool {
 		return true
 	}
 	if was && !r.game.Over() {
-		r.log.Info().Int("ply", r.game.Ply()).Msg("connected again: the clock goes on when the seat to act is heard")
+		r.log.Info().Int("ply", r.game.Ply()).Msg("connected again: the clock resumes when the seat to act sends a heartbeat")
 		r.tell()
 	}
 	return false
 }
 
-// expire does what a deadline of the game demands.
+// expire handles a deadline of the game.
 func (r *referee) expire() {
 	if r.checkOffline(time.Now()) {
 		return
@@ -281,7 +281,7 @@ func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) {
 	}
 }
 
-// tick does what neither a request nor a deadline triggers.
+// tick does the work that neither a request nor a deadline triggers.
 func (r *referee) tick() {
 	now := time.Now()
 	if r.checkOffline(now) {
@@ -296,7 +296,7 @@ func (r *referee) tick() {
 	if r.game.Over() {
 		for seat, h := range r.game.Snapshot(now).Holders {
 			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.told[seat]) >= retell {
-				r.tellSeat(game.Seat(seat), now) // the end got lost
+				r.tellSeat(game.Seat(seat), now) // the last state was lost
 			}
 		}
 		if len(r.unlogged) == 0 {

@@ -9,8 +9,8 @@ import (
 
 // reservations keep two challenges from asking the same players at once. A player
 // that accepted a seat holds its slot while the other seat is open. Asked for
-// another game meanwhile, it could only refuse while its opponent there holds a
-// slot in vain; with one slot each, a round would come to a standstill.
+// another game meanwhile, it could only refuse, and its opponent there would hold a
+// slot for nothing; with one slot each, a round would come to a standstill.
 type reservations struct {
 	mu      sync.Mutex
 	players map[protocol.PlayerID]reservation

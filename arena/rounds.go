@@ -256,7 +256,7 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 	return context.Cause(ctx)
 }
 
-// wanted is what a round waits for.
+// wanted has the state of a round that waits for its games.
 type wanted struct {
 	asked  map[protocol.GameID]bool        // games looked up in the store; the index sees those that begin later
 	absent map[protocol.PlayerID]time.Time // since when players have been absent
@@ -314,7 +314,7 @@ func (a *Arena) giveUp(ctx context.Context, p *Pairing, w wanted) error {
 	case !ok:
 		w.noShow[p.ID] = now
 	case a.cfg.Ladder.NoShow > 0 && now.Sub(since) >= a.cfg.Ladder.NoShow:
-		return a.cancel(ctx, p, "a player takes no seat")
+		return a.cancel(ctx, p, "a player did not take its seat")
 	}
 	return nil
 }

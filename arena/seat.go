@@ -7,8 +7,8 @@ import (
 	"sparring/protocol"
 )
 
-// watchSeat checks the heartbeats of a seat's holder. If it is heard, a clock
-// that the platform stopped goes on; if not, it loses the seat. A vacant seat
+// watchSeat checks the heartbeats of a seat's holder. With one, a clock
+// that the platform stopped resumes; without, the holder loses the seat. A vacant seat
 // goes to an instance of the player that claims it or accepts the offer.
 func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 	h := r.game.Holder(seat)

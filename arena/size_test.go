@@ -48,7 +48,7 @@ func fullStore(t testing.TB) (a *Arena, waits protocol.GameID, played protocol.G
 	select {
 	case <-a.store.js.PublishAsyncComplete():
 	case <-time.After(patience):
-		t.Fatal("the store does not take what it is to hold")
+		t.Fatal("the store is too small for the test")
 	}
 	return a, waits, played
 }
@@ -96,8 +96,8 @@ func BenchmarkReadLog(b *testing.B) {
 	b.ReportMetric(float64(sent)/float64(b.N), "requests/op")
 }
 
-// What a withdrawal and the end of a game ask of the store does not grow with
-// what else is in it.
+// The cost of a withdrawal and of the end of a game does not depend on the size of
+// the store.
 func TestCostsOwnSize(t *testing.T) {
 	t.Parallel()
 	a, waits, played := fullStore(t)
@@ -119,8 +119,8 @@ func TestCostsOwnSize(t *testing.T) {
 	}
 }
 
-// A challenger whose hello comes after its challenge is heard when it comes,
-// and nobody is asked before.
+// A challenge that arrives before the challenger's hello waits for the hello, and
+// nobody is asked before.
 func TestAwaitHello(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPresence(time.Second)
@@ -134,15 +134,15 @@ func TestAwaitHello(t *testing.T) {
 		p.hello(protocol.From{Player: "ann", Arrived: time.Now()}, protocol.Hello{Instance: "a1"})
 		began := time.Now()
 		if !<-heard || !time.Now().Equal(began) {
-			t.Error("the hello is not noticed when it comes")
+			t.Error("the hello is not noticed")
 		}
 		if p.await(ctx, "cyd", "c1") || time.Since(began) != time.Minute {
-			t.Error("somebody who never says hello is waited for longer or less than allowed")
+			t.Error("the wait for a missing hello is too long or too short")
 		}
 	})
 }
 
-// However many challenges wait, the attempts of a second are as many as before.
+// The number of attempts a second does not depend on the number of challenges.
 func TestAttemptsDoNotGrow(t *testing.T) {
 	most := Defaults().RetryMost
 	for _, n := range []int64{1, 100, 1000, manyWaiting, 10 * manyWaiting} {

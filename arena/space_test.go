@@ -89,8 +89,8 @@ func recordOfGame(t *testing.T, s *store, g protocol.GameID) *record.Record {
 }
 
 // withoutSpace plays a game during which the store has no room for a while.
-// The game goes on, a message says what is not kept, and the log and the
-// record are whole in the end.
+// The game continues, a log line says so, and the log and the record are complete at
+// the end.
 func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a *running)) {
 	lines := &logLines{}
 	a := prepareArenaLog(t, srv, quick(), zerolog.New(zerolog.MultiLevelWriter(lines, zerolog.NewTestWriter(t))))
@@ -101,9 +101,9 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 	bob.until(g, "some moves", plies(2))
 	full(a)
 	bob.until(g, "moves without a log", plies(8))
-	said := map[string]any{"level": "error", "game": g, "message": "no space: the game goes on without its log; a restart would return to the last stored entry"}
+	said := map[string]any{"level": "error", "game": g, "message": "no space: the game continues without its log; a restart would return to the last stored entry"}
 	if n := lines.count(said); n != 1 {
-		t.Errorf("said %d times that nothing is kept, want once", n)
+		t.Errorf("logged %d times, want once", n)
 	}
 	room(a)
 	if n := len(bob.until(g, "a move", plies(8)).Moves); n > 12 {
@@ -133,7 +133,7 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 		}
 	}
 	if caught != 1 {
-		t.Errorf("the log is taken up again %d times, want once", caught)
+		t.Errorf("the log is continued %d times, want once", caught)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestServerRestart(t *testing.T) {
 }
 
 // A log whose last entry can't be read is reported with its subject and left
-// alone; the other games go on.
+// unchanged; the other games continue.
 func TestCorruptLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -255,7 +255,7 @@ func TestCorruptLog(t *testing.T) {
 		eventually(t, "the next sweep", func() bool { return b.refereeing(g) })
 	}
 	if after := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn); after != before {
-		t.Errorf("a corrupt log was written on")
+		t.Errorf("a corrupt log was changed")
 	}
 }
 
@@ -268,8 +268,8 @@ func lastSeq(t *testing.T, s *store, g protocol.GameID) uint64 {
 	return msg.Sequence
 }
 
-// A silent store counts as one without room only while its server answers at
-// once: a server or a way to it that is slow may serve another referee.
+// A silent store counts as full only if its server answers at once: a server that is
+// slow for us may serve another referee.
 func TestSlowIsNotFull(t *testing.T) {
 	t.Parallel()
 	srv := startBare(t)
@@ -281,20 +281,20 @@ func TestSlowIsNotFull(t *testing.T) {
 	}
 	silent := fmt.Errorf("append: %w", context.DeadlineExceeded)
 	if !a.store.off(silent) {
-		t.Error("a stream that falls silent on a quick server is not taken to be full")
+		t.Error("a silent stream on a quick server does not count as full")
 	}
 	if a.store.off(errors.New("anything else")) {
 		t.Error("any error counts as a full disk")
 	}
 	gate.shut.Lock()
 	if a.store.off(silent) {
-		t.Error("a slow server is taken to be full")
+		t.Error("a slow server counts as full")
 	}
 	gate.shut.Unlock()
 }
 
-// gate is a way to a server that can be shut: what is sent then arrives when
-// it opens.
+// gate is a connection to a server that can be blocked: messages arrive when it is
+// opened again.
 type gate struct {
 	to   *bare
 	shut sync.RWMutex

@@ -13,7 +13,7 @@ import (
 	"sparring/protocol"
 )
 
-// store is all that outlives the process.
+// store has everything that outlives the process.
 type store struct {
 	js         jetstream.JetStream
 	subjects   protocol.Subjects
@@ -88,7 +88,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.leases, err = openBucket(ctx, js, jetstream.KeyValueConfig{
 		Bucket: streamName(subjects, "leases"), Description: "who referees which game", TTL: cfg.LeaseFor,
 		LimitMarkerTTL: markerFor, Replicas: cfg.Replicas,
-		Storage: jetstream.FileStorage, // a bucket in memory is gone after a restart of the server
+		Storage: jetstream.FileStorage, // a restart of the server would lose a bucket in memory
 	})
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ const perSubject = 10_000
 const markerFor = time.Minute
 
 // complete returns an error if some of the platform's streams exist, with
-// entries, and others do not: a lost stream must not be created anew unnoticed.
+// entries, and others do not: a lost stream must not be created again silently.
 // The leases don't count, since they expire anyway.
 func complete(ctx context.Context, js jetstream.JetStream, subjects protocol.Subjects) error {
 	used, missing := "", []string{}
@@ -128,7 +128,7 @@ func complete(ctx context.Context, js jetstream.JetStream, subjects protocol.Sub
 	if used == "" || len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("missing streams: %s, while %s is there: restore them, or remove all of the platform's streams to begin anew",
+	return fmt.Errorf("missing streams: %s, while %s is there: restore them, or remove all of the platform's streams to start empty",
 		strings.Join(missing, ", "), used)
 }
 

@@ -9,7 +9,7 @@ import (
 	"sparring/protocol"
 )
 
-// In a pool that players share, nobody can accept in another's name.
+// In a pool that players share, a player can't accept in another's name.
 func TestStrangerAcceptsForAnother(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "ann", "bob", "eve")
@@ -49,7 +49,7 @@ func TestStrangerAcceptsForAnother(t *testing.T) {
 		<-forged
 	}
 	if events, err := a.store.entries(t.Context(), ans.Game); len(events) != 0 {
-		t.Fatalf("a game was granted to whom did not accept it: %v %v", events, err)
+		t.Fatalf("a game was granted to a player that did not accept it: %v %v", events, err)
 	}
 	if err := sub.Unsubscribe(); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 // Package livegame is the state of one game as its referee keeps it: the
 // position, the two clocks, the seats and the open offers. It rules on requests
 // and describes each change as an event for the game's log. The caller stores
-// the event, tells the players and reads the time of day, so that everything
-// here is tested without a network and at any time.
+// the event, informs the players and reads the time of day, so that everything here
+// can be tested without a network or a real clock.
 //
 // The caller, one goroutine at a time, does this for every request and whenever
 // [Game.Deadline] passes:

@@ -70,9 +70,9 @@ func (g *Game) CreditDelay(d time.Duration) {
 }
 
 // Suspend stops the clock while the referee has no connection to the players,
-// which is not the fault of the seat to act. The clock goes on as after a change
-// of referee. Call it repeatedly as long as there is no connection. Nothing is
-// logged, and nothing could be.
+// which is not the fault of the seat to act. The clock resumes as after a change of
+// referee. Call it repeatedly as long as there is no connection. Nothing is written
+// to the log, which is unreachable as well.
 func (g *Game) Suspend(now time.Time) {
 	if g.Over() {
 		return
@@ -86,8 +86,8 @@ func (g *Game) Suspend(now time.Time) {
 	}
 }
 
-// Heard reports that the instance that holds a seat has been heard. It returns
-// true if that restarts the clock, which stands after a change of referee.
+// Heard notes a message of the instance that holds a seat. It returns true if that
+// restarts the clock, which is stopped after a change of referee.
 func (g *Game) Heard(seat game.Seat, now time.Time) bool {
 	if g.resumeBy.IsZero() || g.pos.Turn() != seat || g.Over() {
 		return false
@@ -167,7 +167,7 @@ func (g *Game) Deadline() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Expire does what is due at a moment. It returns nil if nothing is due, or
+// Expire performs what is due at a moment. It returns nil if nothing is due, or
 // nothing that has to be logged.
 func (g *Game) Expire(now time.Time) *protocol.Event {
 	at, ok := g.Deadline()

@@ -9,8 +9,8 @@ import (
 )
 
 // Keeper runs the two clocks of one game by the arithmetic of [clock.Spec]. It
-// is told the time and never reads it. Its state can be written down in the
-// middle of a turn and read back without loss.
+// gets the time from its caller. Its state can be saved and restored during a turn
+// without loss.
 type Keeper struct {
 	spec    clock.Spec
 	clocks  [2]clock.Turn // by seat; brought up to since
@@ -26,7 +26,7 @@ func NewKeeper(spec clock.Spec) *Keeper {
 	return &Keeper{spec: spec, clocks: [2]clock.Turn{start, start}}
 }
 
-// RestoreKeeper reads back what Clocks wrote; none runs.
+// RestoreKeeper restores the clocks that Clocks returned; none runs.
 func RestoreKeeper(spec clock.Spec, c protocol.Clocks, turn game.Seat, spent time.Duration) *Keeper {
 	k := &Keeper{spec: spec, turn: turn, spent: spent}
 	for seat, st := range c.Seats {
@@ -43,7 +43,7 @@ func (k *Keeper) Start(seat game.Seat, at time.Time) {
 	k.Resume(at)
 }
 
-// Resume lets the clock of the seat to act run on from at.
+// Resume lets the clock of the seat to act continue from at.
 func (k *Keeper) Resume(at time.Time) { k.since, k.running = at, true }
 
 // Pause charges the time up to at and stops the clock.
@@ -78,7 +78,7 @@ func (k *Keeper) Stop(at time.Time, credit time.Duration) (charged time.Duration
 	return charged, ok
 }
 
-// Flag returns when the running clock's flag falls; ok is false where none will.
+// Flag returns when the running clock's flag falls; ok is false if none will.
 func (k *Keeper) Flag() (at time.Time, ok bool) {
 	left, limited := k.spec.Remaining(k.clocks[k.turn])
 	if !k.running || !limited {
@@ -87,7 +87,7 @@ func (k *Keeper) Flag() (at time.Time, ok bool) {
 	return k.since.Add(left), true
 }
 
-// Clocks writes both clocks down as they stand at a moment.
+// Clocks returns both clocks at a moment.
 func (k *Keeper) Clocks(at time.Time) protocol.Clocks {
 	now := *k
 	now.advance(at)
@@ -102,7 +102,7 @@ func (k *Keeper) Clocks(at time.Time) protocol.Clocks {
 	return c
 }
 
-// Spent returns what the seat to act has been charged for its turn so far.
+// Spent returns the time charged to the seat to act for its turn so far.
 func (k *Keeper) Spent(at time.Time) time.Duration {
 	now := *k
 	now.advance(at)

@@ -23,7 +23,8 @@ func spec(t testing.TB, text string) clock.Spec {
 	return s
 }
 
-// One turn of every kind of clock: what it costs, and when the flag falls.
+// TestKeeperTurns checks one turn of every kind of clock: its charge, and when the
+// flag falls.
 func TestKeeperTurns(t *testing.T) {
 	for _, c := range []struct {
 		clock   string
@@ -90,8 +91,8 @@ func TestKeeperKinds(t *testing.T) {
 	}
 }
 
-// A turn that is interrupted, written down and read back anywhere costs what
-// it costs in one piece.
+// A turn that is interrupted, saved and restored at any time is charged like an
+// uninterrupted one.
 func TestKeeperInterrupted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clocks := []string{"10", "10+2", "10/3x5", "0/2x4"}

@@ -22,7 +22,7 @@ type Game struct {
 	seq       uint64 // of the last committed event in the log
 	index     uint64 // and its number in the game
 	turnSince time.Time
-	resumeBy  time.Time           // latest time at which a stopped clock goes on; zero if it is not stopped
+	resumeBy  time.Time           // latest time at which a stopped clock resumes; zero if it is not stopped
 	vacant    [2]time.Time        // since when a seat has no instance; zero if it has one
 	drawPly   [2]int              // 1 + the ply of the seat's last draw offer
 	receipt   *protocol.Receipt   // of the last move
@@ -31,7 +31,7 @@ type Game struct {
 	caused    protocol.ActAnswer  // the answer that goes with the uncommitted event
 }
 
-// Opening is what a new game needs.
+// Opening has the data of a new game.
 type Opening struct {
 	Game    protocol.GameID
 	Terms   protocol.Terms
@@ -80,8 +80,8 @@ func New(o Opening, policy Policy, now time.Time) (*Game, *protocol.Event, *prot
 }
 
 // Restore resumes a game from the last entry of its log, with the next term. The
-// event has to become the log's next entry. No clock runs until the seat to act
-// is heard.
+// event has to become the log's next entry. No clock runs until a message of the
+// seat to act arrives; see Heard.
 func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Game, *protocol.Event, error) {
 	rules, err := catalog.Rules(last.Terms.Rules)
 	if err != nil {
@@ -198,7 +198,7 @@ func (g *Game) Snapshot(now time.Time) protocol.Snapshot {
 	return s
 }
 
-// State returns what the holder of a seat is told.
+// State returns the state message for the holder of a seat.
 func (g *Game) State(seat game.Seat, now time.Time) protocol.State {
 	return protocol.State{Seq: g.seq, You: seat, Snapshot: g.Snapshot(now), Receipt: g.receipt}
 }

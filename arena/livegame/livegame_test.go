@@ -11,8 +11,8 @@ import (
 	"sparring/protocol"
 )
 
-// table is a game with a log of its own and the time of day, as a referee
-// would run it: the twin of a game on the network.
+// table is a game with its log and a clock, run as a referee would run it, without a
+// network.
 type table struct {
 	testing.TB
 	*Game
@@ -193,7 +193,7 @@ func TestArrivalCounts(t *testing.T) {
 	})
 }
 
-// What the store takes for an entry is not charged to the seat to act.
+// The time for storing an entry is not charged to the seat to act.
 func TestCreditDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "5", true), DefaultPolicy())
@@ -215,7 +215,7 @@ func TestCreditDelay(t *testing.T) {
 	})
 }
 
-// A position key that differs does not save who is late.
+// A wrong position key does not save a late mover.
 func TestLateBeforeDispute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "3", true), DefaultPolicy())
@@ -255,7 +255,7 @@ func TestDraws(t *testing.T) {
 	tb.play()
 	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.Accepted)
 	if tb.snap.DrawBy == nil {
-		t.Fatal("no offer stands")
+		t.Fatal("no open offer")
 	}
 	tb.play() // Second moves on
 	if tb.snap.DrawBy != nil {
@@ -296,7 +296,7 @@ func TestTakebacks(t *testing.T) {
 	}
 }
 
-// Every kind of refusal leaves the game as it was.
+// Every kind of refusal leaves the game unchanged.
 func TestRefusals(t *testing.T) {
 	tb := open(t, terms(t, "60", true), DefaultPolicy())
 	tb.play()
@@ -348,13 +348,12 @@ func TestKeyDispute(t *testing.T) {
 		t.Errorf("dispute %+v", d)
 	}
 	if tb.Ply() != 1 {
-		t.Errorf("the disputed move stands")
+		t.Errorf("the disputed move was kept")
 	}
 }
 
-// A change of referee at any moment costs no time and loses nothing: the game
-// is the same again from the last entry, and its clock stands until the seat to
-// act is heard.
+// A change of referee at any moment costs no time and loses nothing: the last entry
+// restores the game, and its clock is stopped until a message of the seat to act.
 func TestRestore(t *testing.T) {
 	for _, clock := range []string{"60+1", "3/2x5", "5/move"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -390,7 +389,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// Nobody is heard after the change: the clock runs on at last.
+// Without any message after the change, the clock resumes after ResumeWithin.
 func TestRestoreWaitsOnlySoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := DefaultPolicy()
@@ -443,7 +442,7 @@ func TestSeats(t *testing.T) {
 	})
 }
 
-// A log that fills up ends the game while it still can.
+// A game ends before its log is full.
 func TestLogLimit(t *testing.T) {
 	policy := DefaultPolicy()
 	policy.LogLimit = 20
@@ -478,8 +477,8 @@ func TestSetupRefuses(t *testing.T) {
 	}
 }
 
-// TestSuspend cuts the referee off for an hour: nobody's flag falls, nobody
-// has abandoned, and the mover is charged only what it had while it was heard.
+// TestSuspend cuts the referee off for an hour: no flag falls, no game is abandoned,
+// and the mover is only charged for the time with a connection.
 func TestSuspend(t *testing.T) {
 	for _, clock := range []string{"60+1", "3/2x5", "5/move"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,8 @@ type Policy struct {
 	// AbandonAfter is how long a seat may stay vacant before its player loses,
 	// or before the game is aborted if it has not started.
 	AbandonAfter time.Duration
-	// ResumeWithin is how long a clock stands at most after a change of
-	// referee, until the seat to act is heard. This time is not charged.
+	// ResumeWithin is how long a clock is stopped at most after a change of
+	// referee, until a message of the seat to act. This time is not charged.
 	ResumeWithin time.Duration
 	// FlagGrace is how long the referee waits after a flag has fallen for a move
 	// that arrived in time but has not been handled yet.
@@ -40,7 +40,7 @@ type LagPolicy struct {
 	Cap       int           // largest quota, as a number of growths
 }
 
-// DefaultPolicy is for games between bots and people over the internet. The
+// DefaultPolicy returns the policy for games between bots and people on the internet. The
 // lag numbers are lichess's.
 func DefaultPolicy() Policy {
 	return Policy{
@@ -86,7 +86,7 @@ func (p LagPolicy) quota(spec clock.Spec) lag {
 }
 
 // credit deducts claimed lag from the quota, as far as it reaches, and lets the
-// quota grow for the next move. It returns what is credited.
+// quota grow for the next move. It returns the credited time.
 func (l *lag) credit(claimed time.Duration) time.Duration {
 	c := max(min(claimed, l.quota), 0)
 	l.quota = min(l.quota-c+l.growth, l.most)

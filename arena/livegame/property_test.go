@@ -11,8 +11,8 @@ import (
 	"sparring/protocol"
 )
 
-// Whatever players and time do to a game, its log is one story, and from any
-// entry of it the game can be taken up as it was.
+// For any actions of the players at any times, the game's log is consistent, and
+// every entry of it restores the game.
 func TestAnyEntrySufficesToGoOn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		now := epoch
