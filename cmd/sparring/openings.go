@@ -155,8 +155,8 @@ func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 	screen.clear()
 	set.Notes = []string{
 		"Made by: " + m.command,
-		fmt.Sprintf("Build: %s. %d random positions were looked at.", engine.Build(), m.Tries()),
-		"Every judge takes each of the positions for even, under each of the rule sets.",
+		fmt.Sprintf("Build: %s. %d random positions were tried.", engine.Build(), m.Tries()),
+		"Every judge considers each position even, under each of the rule sets.",
 	}
 	if path == "" {
 		return set.Write(c.OutOrStdout())

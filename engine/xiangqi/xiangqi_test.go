@@ -119,7 +119,7 @@ func swap(fen string) string {
 	return strings.Map(flip, strings.Join(rows, "/")) + " " + side
 }
 
-// TestSEE judges exchanges by hand: who takes what on one point, and whether
+// TestSEE compares exchanges with results by hand: the captures on one point, and whether
 // it gains.
 func TestSEE(t *testing.T) {
 	for _, c := range []struct {

@@ -63,7 +63,7 @@ func (w *localWorker) Close() {
 
 // Play implements Worker.
 func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
-	s := localGame{terms: w.terms, pool: w.pool, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), judge: adjudicator{terms: w.terms}, winner: w.Winner}
+	s := localGame{terms: w.terms, pool: w.pool, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), adjudicator: adjudicator{terms: w.terms}, winner: w.Winner}
 	for seat, i := range b.Players {
 		g, err := w.newGame(i, b)
 		if err != nil {
@@ -95,17 +95,17 @@ func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
 
 // localGame is a game under way.
 type localGame struct {
-	terms   *Terms
-	bout    Bout
-	pool    *engine.Pool
-	players [2]engine.Game
-	pos     game.Position
-	clocks  [2]clock.State
-	game    *Game
-	judge   adjudicator
-	winner  func(game.Position) (game.Seat, bool)
-	offer   [2]bool // a draw, with the seat's last move
-	over    bool
+	terms       *Terms
+	bout        Bout
+	pool        *engine.Pool
+	players     [2]engine.Game
+	pos         game.Position
+	clocks      [2]clock.State
+	game        *Game
+	adjudicator adjudicator
+	winner      func(game.Position) (game.Seat, bool)
+	offer       [2]bool // a draw, with the seat's last move
+	over        bool
 }
 
 // open puts the opening's moves into the record.
@@ -229,7 +229,7 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 	s.offer[seat] = r.OfferDraw
 	out := s.pos.Outcome()
 	if !out.Over() {
-		out = s.judge.update(seat, r, s.pos.Ply())
+		out = s.adjudicator.update(seat, r, s.pos.Ply())
 	}
 	if !out.Over() && s.winner != nil {
 		if won, ok := s.winner(s.pos); ok {

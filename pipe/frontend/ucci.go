@@ -332,8 +332,8 @@ func (u *ucciHandler) answer(r search.Result, err error) {
 	if r.Ponder != game.NoMove {
 		best.Ponder = u.s.pos.Format(r.Ponder)
 	}
-	plies, settled := mateIn(r.Score)
-	best.Resign = u.resign && (r.Resign || settled && plies < 0)
+	plies, proven := mateIn(r.Score)
+	best.Resign = u.resign && (r.Resign || proven && plies < 0)
 	// Accept a draw unless we stand better.
 	best.Draw = r.OfferDraw || u.offered && r.WinProb <= 0.5
 	u.s.say(best)
