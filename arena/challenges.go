@@ -16,7 +16,6 @@ import (
 
 	"sparring/arena/livegame"
 	"sparring/game"
-	"sparring/game/clock"
 	"sparring/protocol"
 )
 
@@ -51,7 +50,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if _, e := livegame.Setup(m.Terms); e != nil {
 		return protocol.ChallengeAnswer{Answer: protocol.Answer{Error: e}}
 	}
-	if m.Rated && (m.Position != "" || m.Clock.Kind == clock.Unlimited) {
+	if m.Rated && (m.Position != "" || !m.Clock.Traits().Limited) {
 		return refuse(protocol.Malformed, "rated: want the usual start position and a clock")
 	}
 	wait := a.cfg.ChallengeFor

@@ -154,7 +154,7 @@ func (c Config) Validate() error {
 }
 
 func (l Ladder) validate(faults *configs.Faults) {
-	if l.On && l.Clock.Kind == clock.Unlimited {
+	if l.On && !l.Clock.Traits().Limited {
 		faults.Add("LADDER_CLOCK", "unlimited: a round would never end")
 	}
 	if l.Rounds < 0 {

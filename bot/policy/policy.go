@@ -101,10 +101,10 @@ func (p Policy) speeds() []clock.Speed {
 		return p.Speeds
 	}
 	from, to := 0, len(allSpeeds)-1
-	if p.Fastest.Kind != clock.Unlimited {
+	if p.Fastest.Traits().Limited {
 		from = slices.Index(allSpeeds, p.Fastest.Speed())
 	}
-	if p.Slowest.Kind != clock.Unlimited {
+	if p.Slowest.Traits().Limited {
 		to = slices.Index(allSpeeds, p.Slowest.Speed())
 	}
 	return allSpeeds[from : to+1]

@@ -164,7 +164,7 @@ func (s *localGame) turn(ctx context.Context) error {
 }
 
 // unclocked reports whether no flag can fall.
-func (s *localGame) unclocked() bool { return s.terms.Limit.Clock.Kind == clock.Unlimited }
+func (s *localGame) unclocked() bool { return !s.terms.Limit.Clock.Traits().Limited }
 
 // think asks the player for a move and stops it when its time is up. Its answer is
 // then late.

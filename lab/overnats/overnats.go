@@ -16,7 +16,6 @@ import (
 
 	"sparring/engine"
 	"sparring/game"
-	"sparring/game/clock"
 	"sparring/lab/match"
 	"sparring/protocol"
 	"sparring/record"
@@ -58,7 +57,7 @@ func Check(t *match.Terms) error {
 			errs = append(errs, err)
 		}
 	}
-	if t.Limit.Clock.Kind == clock.Unlimited {
+	if !t.Limit.Clock.Traits().Limited {
 		bad("over NATS: want a clock, not %s: the players keep their own limits", t.Limit)
 	}
 	if t.Resign != nil || t.Draw != nil || t.MaxPlies > 0 {

@@ -13,7 +13,6 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/game/clock"
 	"sparring/record"
 )
 
@@ -62,7 +61,7 @@ func (p Player) Unknown(build string) (reasons []string) {
 	say(s.Ponder, "it pondered, which filled its tables")
 	say(!s.OwnTable && !level, "other games shared its hash table")
 	say(s.TableMen > 0 && !s.Reproducible, "its endgame tables may have differed")
-	say(!s.Reproducible && r.Clock.Kind != clock.Unlimited, "the clock may have ended searches")
+	say(!s.Reproducible && r.Clock.Traits().Limited, "the clock may have ended searches")
 	late := 0
 	for _, ply := range r.Plies {
 		if ply.Think != nil && ply.Think.TimedOut {

@@ -135,7 +135,7 @@ func termination(reason game.Reason) string {
 // timeControl returns the clock in the form of the PGN standard if that is possible,
 // else as records write it.
 func timeControl(c clock.Spec) string {
-	if c.Kind == clock.Unlimited {
+	if !c.Traits().Limited {
 		return "-"
 	}
 	return c.String()
