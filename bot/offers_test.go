@@ -54,19 +54,25 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	p := newPlatform(t, connect(t, srv.Platform()))
 	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Slots = 1 })
 	f.engine.setPause(time.Hour) // the game, if any, continues
-	eventually(t, "the place in the queue", func() bool {
-		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), late())
-		return !errors.Is(err, nats.ErrNoResponders)
-	})
 	pools := []protocol.Pool{protocol.OwnPool(hare), "amazons.bullet", "amazons.blitz", "amazons.rapid"}
+	for _, pool := range pools { // waits until the instance is in all queues
+		o := offerOf(small(t), "declined", game.First)
+		o.Terms.Game = "gomoku"
+		if ans := p.offer(pool, o); ans.Answer != protocol.Decline {
+			t.Fatalf("an offer of another game: %+v", ans)
+		}
+	}
 	var wg sync.WaitGroup
 	answers := make(chan protocol.Taking, 100)
 	for i := range 40 {
 		wg.Go(func() {
 			o := offerOf(small(t), protocol.GameID("game"+string(rune('a'+i%26))+string(rune('a'+i/26))), game.First)
 			ans, err := p.server.Offer(context.Background(), pools[i%len(pools)], o)
-			if err == nil {
+			switch {
+			case err == nil:
 				answers <- ans.Answer
+			case !errors.Is(err, nats.ErrNoResponders): // it leaves the queues when the slot is taken
+				t.Errorf("offer: %v", err)
 			}
 		})
 	}
@@ -83,15 +89,18 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	}
 	eventually(t, "the instance to leave all queues", func() bool {
 		return !slices.ContainsFunc(pools, func(pool protocol.Pool) bool {
-			_, err := p.server.Offer(context.Background(), pool, offerOf(small(t), "another", game.First))
+			_, err := p.server.Offer(context.Background(), pool, probe(t))
 			return !errors.Is(err, nats.ErrNoResponders)
 		})
 	})
 }
 
-// late returns an offer whose deadline has passed.
-func late() protocol.Offer {
-	return protocol.Offer{Kind: protocol.OfferMatch, Game: "late", Deadline: time.Now().Add(50 * time.Millisecond)}
+// probe returns an offer that shows whether an instance is in a queue. It waits only
+// shortly, since an offer may stay unanswered while the instance leaves.
+func probe(t *testing.T) protocol.Offer {
+	o := offerOf(small(t), "another", game.First)
+	o.Deadline = time.Now().Add(50 * time.Millisecond)
+	return o
 }
 
 // The platform ignores an accept of an instance that it does not know, so the bot

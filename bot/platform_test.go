@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -177,7 +178,7 @@ func small(t *testing.T) protocol.Terms {
 
 func offerOf(terms protocol.Terms, id protocol.GameID, seat game.Seat) protocol.Offer {
 	return protocol.Offer{
-		Kind: protocol.OfferMatch, Game: id, Terms: terms, Seat: seat, HoldMS: 5000, Deadline: time.Now().Add(2 * time.Second),
+		Kind: protocol.OfferMatch, Game: id, Terms: terms, Seat: seat, HoldMS: waitFor.Milliseconds(), Deadline: time.Now().Add(waitFor),
 		Opponent: &protocol.Opponent{Player: "script", Kind: protocol.Human, Rating: 1500},
 	}
 }
@@ -186,12 +187,12 @@ func offerOf(terms protocol.Terms, id protocol.GameID, seat game.Seat) protocol.
 func (p *platform) offer(pool protocol.Pool, o protocol.Offer) protocol.OfferAnswer {
 	p.t.Helper()
 	for end := time.Now().Add(waitFor); ; time.Sleep(10 * time.Millisecond) {
-		o.Deadline = time.Now().Add(2 * time.Second)
+		o.Deadline = time.Now().Add(waitFor)
 		ans, err := p.server.Offer(context.Background(), pool, o)
 		if err == nil {
 			return ans
 		}
-		if time.Now().After(end) {
+		if !errors.Is(err, nats.ErrNoResponders) || time.Now().After(end) {
 			p.t.Fatalf("offer: %v", err)
 		}
 	}

@@ -143,7 +143,7 @@ func TestDrainFinishesTheGames(t *testing.T) {
 	f.Drain()
 	f.Drain() // again does nothing
 	eventually(t, "the bot to leave the queue", func() bool {
-		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), late())
+		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), probe(t))
 		return errors.Is(err, nats.ErrNoResponders)
 	})
 	f.wait(t)
