@@ -103,7 +103,7 @@ func killServer(t *testing.T, h *fleet) {
 	arena, b := h.startArena(url), h.startBot(url, "one")
 	h.wait("a game under way", func() bool { return len(games.heldBy("one")) > 0 })
 	server.kill()
-	time.Sleep(time.Second) // long enough to be noticed by all
+	h.wait("the spectator loses its connection", func() bool { return !games.nc.IsConnected() })
 	h.startNATS(port)
 
 	if n := h.records(url); n != 3 { // also waits for the games
@@ -120,6 +120,11 @@ func killServer(t *testing.T, h *fleet) {
 	}
 	b.end(syscall.SIGTERM)
 	arena.end(syscall.SIGTERM)
+	for _, p := range []*process{b, arena} {
+		if !strings.Contains(p.out.String(), "reconnected") {
+			t.Errorf("%s did not lose its connection", p.name)
+		}
+	}
 }
 
 // startArena starts an arena that plays one round of the ladder.
@@ -137,7 +142,7 @@ func (h *fleet) startBot(url string, id protocol.InstanceID) *process {
 	h.t.Helper()
 	p := h.start("bot "+string(id), "sparring", "bot").with(
 		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("bots"),
-		"SPARRING_INSTANCE="+string(id), "SPARRING_PROFILES="+h.quickPlayers(), "SPARRING_CORES=1", "SPARRING_HASH_MB=8",
+		"SPARRING_INSTANCE="+string(id), "SPARRING_PROFILES="+quickPlayers(h.t, quickNodes), "SPARRING_CORES=1", "SPARRING_HASH_MB=8",
 		"SPARRING_DATA="+filepath.Join(h.dir, string(id)))
 	p.run()
 	return p
@@ -288,33 +293,6 @@ func (h *fleet) startNATS(port int) (p *process, url string) {
 	return p, listens.NATS[0]
 }
 
-// quickPlayers writes the shipped players with few nodes a move, since these tests
-// are about hand-over, not strength.
-func (h *fleet) quickPlayers() string {
-	h.t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, "configs/bots.json"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	var file struct {
-		Players []map[string]any `json:"players"`
-	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		h.t.Fatal(err)
-	}
-	for _, p := range file.Players {
-		p["nodes"] = 8000
-	}
-	if data, err = json.Marshal(file); err != nil {
-		h.t.Fatal(err)
-	}
-	path := filepath.Join(h.dir, "players.json")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		h.t.Fatal(err)
-	}
-	return path
-}
-
 // wait waits for a condition, as long as no process fails.
 func (h *fleet) wait(what string, ok func() bool) {
 	h.t.Helper()
@@ -338,6 +316,7 @@ func (h *fleet) wait(what string, ok func() bool) {
 
 // spectator follows all games as user watch.
 type spectator struct {
+	nc    *nats.Conn
 	mu    sync.Mutex
 	last  map[protocol.GameID]protocol.Event
 	plies map[protocol.GameID]int // at the call of heldBy
@@ -357,7 +336,7 @@ func (h *fleet) watch(url string) *spectator {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(nc.Close)
-	s := &spectator{last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}}
+	s := &spectator{nc: nc, last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}}
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {
 		h.t.Fatal(err)

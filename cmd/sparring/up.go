@@ -34,6 +34,8 @@ type upFlags struct {
 	port   int
 	http   string
 	ponder bool
+
+	profiles string // JSON file of the players, set by tests; empty: the shipped ones
 }
 
 func upCommand() *cobra.Command {
@@ -51,7 +53,7 @@ and unfinished games, with their clocks unchanged.`,
 			if err != nil {
 				return usagef("--clock: %w", err)
 			}
-			if spec.Kind == clock.Unlimited {
+			if !spec.Traits().Limited {
 				return usagef("--clock: want a time limit, or a round would never end")
 			}
 			if f.rounds < 0 {
@@ -153,6 +155,7 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event
 		return nil, nil, err
 	}
 	cfg.Instance, cfg.Data, cfg.Ponder, cfg.Tablebase = "up", f.data, f.ponder, tablebaseDir(f.data)
+	cfg.Profiles = f.profiles
 	return newBot(nc, cfg, log, observe)
 }
 
