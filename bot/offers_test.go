@@ -56,10 +56,8 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	f.engine.setPause(time.Hour) // the game, if any, continues
 	pools := []protocol.Pool{protocol.OwnPool(hare), "amazons.bullet", "amazons.blitz", "amazons.rapid"}
 	for _, pool := range pools { // waits until the instance is in all queues
-		o := offerOf(small(t), "declined", game.First)
-		o.Terms.Game = "gomoku"
-		if ans := p.offer(pool, o); ans.Answer != protocol.Decline {
-			t.Fatalf("an offer of another game: %+v", ans)
+		if ans := p.offer(pool, probe(t)); ans.Answer != protocol.Decline {
+			t.Fatalf("a probe was answered %+v", ans)
 		}
 	}
 	var wg sync.WaitGroup
@@ -95,11 +93,11 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	})
 }
 
-// probe returns an offer that shows whether an instance is in a queue. It waits only
-// shortly, since an offer may stay unanswered while the instance leaves.
+// probe returns an offer that shows whether an instance is in a queue: of a game
+// that it does not play, so it declines.
 func probe(t *testing.T) protocol.Offer {
-	o := offerOf(small(t), "another", game.First)
-	o.Deadline = time.Now().Add(50 * time.Millisecond)
+	o := offerOf(small(t), "probe", game.First)
+	o.Terms.Game, o.Terms.Rules = "gomoku", "gomoku/freestyle-15"
 	return o
 }
 
