@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,16 +158,15 @@ func (a *Arena) saveRound(ctx context.Context, r Round, revision uint64) (uint64
 // them.
 func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 	var since time.Time
-	was := ""
+	var was []contest
 	for ctx.Err() == nil {
 		now := time.Now()
-		pairs := a.pair(number, now)
-		is := fmt.Sprint(pairs)
-		if is != was {
+		is := a.contests(now)
+		if !slices.EqualFunc(is, was, contest.equal) {
 			was, since = is, now
 		}
-		if len(pairs) > 0 && now.Sub(since) >= a.cfg.Ladder.StableFor {
-			round := Round{Number: number, Started: now.UTC(), Pairings: pairs}
+		if len(is) > 0 && now.Sub(since) >= a.cfg.Ladder.StableFor {
+			round := Round{Number: number, Started: now.UTC(), Pairings: pair(is, number)}
 			for i := range round.Pairings {
 				round.Pairings[i].ID = round.id(&round.Pairings[i])
 			}
@@ -177,28 +177,46 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 	return Round{}, context.Cause(ctx)
 }
 
-// pair makes all bots of a game meet each other once. Their seats alternate from
-// round to round.
-func (a *Arena) pair(number int, now time.Time) []Pairing {
-	var all []Pairing
+// contest is a game of the ladder with the bots that are present for it.
+type contest struct {
+	terms protocol.Terms
+	bots  []protocol.PlayerID
+}
+
+func (c contest) equal(d contest) bool { return c.terms == d.terms && slices.Equal(c.bots, d.bots) }
+
+// contests returns the games that have two bots or more.
+func (a *Arena) contests(now time.Time) []contest {
+	var all []contest
 	for _, g := range catalog.Games() {
 		rules := a.cfg.Ladder.Rules[g.Name]
 		if rules == "" {
 			rules = g.Default
 		}
 		terms := protocol.Terms{Game: g.Name, Rules: rules, Clock: a.cfg.Ladder.Clock, Rated: true}
-		bots := a.presence.bots(g.Name, rules, terms.Clock.Speed(), now)
-		for i := range bots {
-			for j := i + 1; j < len(bots); j++ {
-				p := Pairing{Terms: terms, Players: [2]protocol.PlayerID{bots[i], bots[j]}}
-				if (number+i+j)%2 == 1 {
-					p.Players[0], p.Players[1] = p.Players[1], p.Players[0]
-				}
-				all = append(all, p)
-			}
+		if bots := a.presence.bots(g.Name, rules, terms.Clock.Speed(), now); len(bots) > 1 {
+			all = append(all, contest{terms, bots})
 		}
 	}
 	return all
+}
+
+// pair makes all bots of a game meet each other once. Their seats alternate from
+// round to round.
+func pair(all []contest, number int) []Pairing {
+	var pairings []Pairing
+	for _, c := range all {
+		for i := range c.bots {
+			for j := i + 1; j < len(c.bots); j++ {
+				p := Pairing{Terms: c.terms, Players: [2]protocol.PlayerID{c.bots[i], c.bots[j]}}
+				if (number+i+j)%2 == 1 {
+					p.Players[0], p.Players[1] = p.Players[1], p.Players[0]
+				}
+				pairings = append(pairings, p)
+			}
+		}
+	}
+	return pairings
 }
 
 // id returns the game id of a pairing, the same when the round is resumed.
