@@ -82,12 +82,13 @@ func (p *Platform) Worker(t *match.Terms) (match.Worker, error) {
 	if err := Check(t); err != nil {
 		return nil, err
 	}
-	return &worker{p, t}, nil
+	return &worker{p, t, map[string]jetstream.Stream{}}, nil
 }
 
 type worker struct {
 	*Platform
-	terms *match.Terms
+	terms   *match.Terms
+	streams map[string]jetstream.Stream // by the subjects that they store
 }
 
 // Close implements match.Worker.
@@ -216,7 +217,7 @@ func (w *worker) await(ctx context.Context, id protocol.GameID) (*protocol.Event
 
 // lastEvent returns the last entry of the game's log, or nil.
 func (w *worker) lastEvent(ctx context.Context, id protocol.GameID) (*protocol.Event, error) {
-	data, err := w.last(ctx, w.subjects.Log(id))
+	data, err := w.last(ctx, w.subjects.Logs(), w.subjects.Log(id))
 	if err != nil || data == nil {
 		return nil, err
 	}
@@ -230,7 +231,7 @@ func (w *worker) lastEvent(ctx context.Context, id protocol.GameID) (*protocol.E
 // record returns the platform's record of a finished game.
 func (w *worker) record(ctx context.Context, id protocol.GameID) (*record.Record, error) {
 	for {
-		data, err := w.last(ctx, w.subjects.Record(w.terms.Game, id))
+		data, err := w.last(ctx, w.subjects.Records(), w.subjects.Record(w.terms.Game, id))
 		if err != nil {
 			return nil, err
 		}
@@ -243,14 +244,10 @@ func (w *worker) record(ctx context.Context, id protocol.GameID) (*record.Record
 	}
 }
 
-// last returns the last message of a subject, or nil.
-func (w *worker) last(ctx context.Context, subject string) (data []byte, err error) {
+// last returns the last message of a subject, one of those that all matches, or nil.
+func (w *worker) last(ctx context.Context, all, subject string) (data []byte, err error) {
 	err = w.ask(ctx, func(ctx context.Context) error {
-		name, err := w.js.StreamNameBySubject(ctx, subject)
-		if err != nil {
-			return fmt.Errorf("no stream for %s; is an arena running there? %w", subject, err)
-		}
-		stream, err := w.js.Stream(ctx, name)
+		stream, err := w.stream(ctx, all)
 		if err != nil {
 			return err
 		}
@@ -264,6 +261,22 @@ func (w *worker) last(ctx context.Context, subject string) (data []byte, err err
 		return err
 	})
 	return data, err
+}
+
+// stream returns the stream that stores these subjects. It is looked up once.
+func (w *worker) stream(ctx context.Context, subjects string) (jetstream.Stream, error) {
+	if s := w.streams[subjects]; s != nil {
+		return s, nil
+	}
+	name, err := w.js.StreamNameBySubject(ctx, subjects)
+	if err != nil {
+		return nil, fmt.Errorf("no stream for %s; is an arena running there? %w", subjects, err)
+	}
+	s, err := w.js.Stream(ctx, name)
+	if err == nil {
+		w.streams[subjects] = s
+	}
+	return s, err
 }
 
 // ask repeats a query to the platform's store until it is answered: servers restart,
