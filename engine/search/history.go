@@ -17,9 +17,9 @@ type history struct {
 	quiet        [2][2][]int16 // by side to move, slot kind, slot
 	noisy        [2][2][]int16 // the same for noisy moves
 	continuation [2][]int16    // after the move one and two plies back: by its slot and the move's own
-	usedRows     [2][]bool     // the rows of follow that are not all zero
-	rowLen       int           // of a row of follow
-	contIndex    int           // the slot kind that follow and counter go by
+	usedRows     [2][]bool     // the rows of continuation that are not all zero
+	rowLen       int           // of a row of continuation
+	contIndex    int           // the slot kind that continuation and counter go by
 	counter      [2][]game.Move
 
 	// How evaluations erred, in 256ths: by side to move and the node's CorrectionKey,
@@ -83,8 +83,8 @@ func (h *history) clear() {
 	}
 }
 
-// sumHistory returns the mean of a move's two scores.
-func sumHistory(t *[2][]int16, s *[2]uint16) int32 {
+// meanHistory returns the mean of a move's two scores.
+func meanHistory(t *[2][]int16, s *[2]uint16) int32 {
 	return (int32(t[0][s[0]]) + int32(t[1][s[1]])) / 2
 }
 
@@ -166,7 +166,7 @@ func (w *worker) addHistoryTo(batch []ScoredMove, ply int) {
 		if e := &batch[i]; e.Noise == Quiet {
 			e.Order += r.score(e)
 		} else if noisy {
-			e.Order += sumHistory(&w.history.noisy[ply&1], &e.HistoryIndex)
+			e.Order += meanHistory(&w.history.noisy[ply&1], &e.HistoryIndex)
 		}
 	}
 }
