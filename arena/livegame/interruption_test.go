@@ -1,0 +1,130 @@
+package livegame
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// A change of referee at any moment costs no time and loses nothing: the last entry
+// restores the game, and its clock is stopped until a message of the seat to act.
+func TestRestore(t *testing.T) {
+	for _, clock := range []string{"60+1", "3/2x5", "5/move"} {
+		synctest.Test(t, func(t *testing.T) {
+			tb := open(t, terms(t, clock, true), DefaultPolicy())
+			tb.play()
+			tb.play()
+			time.Sleep(4 * time.Second)
+			tb.store(tb.Halt("pause", time.Now()))
+			last := tb.log[len(tb.log)-1]
+			time.Sleep(time.Hour)
+			m, e, err := Restore(last, uint64(len(tb.log)), DefaultPolicy(), time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tb.Game = m
+			tb.store(e)
+			if e.Term != 2 || e.Kind != protocol.EventTakeover || e.Clocks.Running != nil || e.Clocks.Seats != last.Clocks.Seats {
+				t.Errorf("%s: %s of term %d, clocks %+v; want a takeover of term 2 with %+v standing", clock, e.Kind, e.Term, e.Clocks, last.Clocks)
+			}
+			time.Sleep(10 * time.Second)
+			if e := tb.Expire(time.Now()); e != nil {
+				t.Fatalf("%s: %s while the clock stands", clock, e.Kind)
+			}
+			if !tb.Heard(game.First, time.Now()) || tb.Heard(game.First, time.Now()) {
+				t.Errorf("%s: want the clock to start when first is heard, once", clock)
+			}
+			time.Sleep(500 * time.Millisecond)
+			tb.code(tb.play(), protocol.Accepted)
+			if tb.receipt.ChargedMS != 4500 {
+				t.Errorf("%s: charged %d ms, want 4500", clock, tb.receipt.ChargedMS)
+			}
+		})
+	}
+}
+
+// Without any message after the change, the clock resumes after ResumeWithin.
+func TestRestoreWaitsOnlySoLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policy := DefaultPolicy()
+		tb := open(t, terms(t, "10", true), policy)
+		tb.play()
+		tb.play()
+		m, e, err := Restore(tb.log[2], 3, policy, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tb.Game = m
+		tb.store(e)
+		began := time.Now()
+		tb.run(time.Hour)
+		tb.want(game.SecondWins, protocol.ReasonTime)
+		if took, want := time.Since(began), policy.ResumeWithin+10*time.Second+policy.FlagGrace; took != want {
+			t.Errorf("flag after %v, want %v", took, want)
+		}
+	})
+}
+
+func TestSeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "600", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		if e := tb.Vacate(game.First, "a9", "", time.Now()); e != nil {
+			t.Error("vacated for an instance that does not hold it")
+		}
+		tb.store(tb.Vacate(game.First, "a1", "gone", time.Now()))
+		if e := tb.Vacate(game.First, "a1", "gone", time.Now()); e != nil {
+			t.Error("vacated twice")
+		}
+		if e := tb.Seat(game.First, 1, "a2", "", time.Now()); e != nil {
+			t.Error("seated in an old epoch")
+		}
+		tb.run(59 * time.Second)
+		tb.store(tb.Seat(game.First, 2, "a2", "build 2", time.Now()))
+		if h := tb.Holder(game.First); h.Instance != "a2" || h.Epoch != 2 || h.Build != "build 2" {
+			t.Errorf("holder %+v", h)
+		}
+		tb.run(time.Minute) // no longer abandoned
+		tb.code(tb.play(), protocol.Accepted)
+		if tb.receipt.ChargedMS != 119000 {
+			t.Errorf("charged %d ms: the vacant seat's clock runs", tb.receipt.ChargedMS)
+		}
+		tb.store(tb.Vacate(game.First, "a2", "gone", time.Now()))
+		tb.run(time.Hour)
+		tb.want(game.SecondWins, protocol.ReasonAbandoned)
+	})
+}
+
+// TestSuspend cuts the referee off for an hour: no flag falls, no game is abandoned,
+// and the mover is only charged for the time with a connection.
+func TestSuspend(t *testing.T) {
+	for _, clock := range []string{"60+1", "3/2x5", "5/move"} {
+		synctest.Test(t, func(t *testing.T) {
+			policy := DefaultPolicy()
+			tb := open(t, terms(t, clock, true), policy)
+			tb.play()
+			tb.play()
+			tb.store(tb.Vacate(game.Second, "b1", "gone", time.Now()))
+			time.Sleep(2 * time.Second)
+			for range 3600 {
+				tb.Suspend(time.Now())
+				time.Sleep(time.Second)
+				if e := tb.Expire(time.Now()); e != nil {
+					t.Fatalf("%s: %s (%s) while cut off", clock, e.Kind, e.Outcome.Reason)
+				}
+			}
+			if !tb.Heard(game.First, time.Now()) {
+				t.Errorf("%s: the clock does not start when first is heard", clock)
+			}
+			time.Sleep(time.Second)
+			tb.code(tb.play(), protocol.Accepted)
+			if tb.receipt.ChargedMS != 3000 {
+				t.Errorf("%s: charged %d ms, want 3000", clock, tb.receipt.ChargedMS)
+			}
+		})
+	}
+}
