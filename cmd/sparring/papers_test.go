@@ -15,11 +15,12 @@ var (
 	setsShell  = regexp.MustCompile(`(?m)^    ([A-Z]\w+)=(\S+)$`)
 	matchLine  = regexp.MustCompile(`match --game (\w+)(?:.*\\\n)?.*`)
 	ownSpec    = regexp.MustCompile("--[ab] (self[^ `\n]*)")
+	named      = regexp.MustCompile("`([\\w/]+\\.go)` \\(((?:`\\w+`[:, ]*)+)\\)")
 	testName   = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
-// TestPapersPage: the files and tests that docs/papers.md names exist, and the
-// players of its matches can be opened.
+// TestPapersPage: the files and tests that docs/papers.md names exist, the names in
+// parentheses after a file are in it, and the players of its matches can be opened.
 func TestPapersPage(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(root, "docs/papers.md"))
 	if err != nil {
@@ -41,6 +42,18 @@ func TestPapersPage(t *testing.T) {
 		paths++
 		if _, err := os.Stat(filepath.Join(root, path)); err != nil {
 			t.Errorf("it names %s: %v", path, err)
+		}
+	}
+	inFiles := named.FindAllStringSubmatch(page, -1)
+	for _, m := range inFiles {
+		source, err := os.ReadFile(filepath.Join(root, m[1]))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, name := range quoted.FindAllStringSubmatch(m[2], -1) {
+			if !regexp.MustCompile(`\b` + name[1] + `\b`).Match(source) {
+				t.Errorf("%s does not have %s", m[1], name[1])
+			}
 		}
 	}
 	tests := goTest.FindAllStringSubmatch(page, -1)
@@ -66,8 +79,8 @@ func TestPapersPage(t *testing.T) {
 			}
 		}
 	}
-	if paths < 40 || len(tests) < 10 || specs < 30 {
-		t.Errorf("only %d paths, %d tests and %d players were found", paths, len(tests), specs)
+	if paths < 40 || len(inFiles) < 5 || len(tests) < 10 || specs < 30 {
+		t.Errorf("only %d paths, %d files with names, %d tests and %d players were found", paths, len(inFiles), len(tests), specs)
 	}
 }
 
