@@ -1,7 +1,9 @@
 package external
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"sparring/engine"
@@ -17,11 +19,13 @@ type externalGame struct {
 
 	incidents incidents // since the last result
 
-	mu      sync.Mutex
-	closed  bool
-	latest  *running
-	process *future // nil: one is to be started
-	lost    bool    // its process has ended, and no other can take the game over
+	closed context.Context // done after Close
+	close  context.CancelFunc
+
+	mu       sync.Mutex // lock it before the engine's mu
+	searches []*running // not ended yet
+	process  *future    // nil: one is to be started
+	lost     bool       // its process has ended, and no other can take the game over
 }
 
 // future is the process of a game, which may still be starting.
@@ -38,29 +42,34 @@ func (e *Engine) NewGame(o engine.GameOptions) (engine.Game, error) {
 		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, o.Rules.Game)
 	}
 	g := &externalGame{engine: e, options: o, turn: make(chan struct{}, 1)}
-	if !g.begin() {
-		return nil, ErrClosed
+	g.closed, g.close = context.WithCancel(context.Background())
+	if err := g.begin(); err != nil {
+		return nil, err
 	}
 	return g, nil
 }
 
-// begin starts the game's process, unless it has one; false after the engine's
-// Close.
-func (g *externalGame) begin() bool {
+// begin starts the game's process, unless it has one. The error is
+// engine.ErrGameClosed after Close, and ErrClosed after the engine's Close.
+func (g *externalGame) begin() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.closed.Err() != nil {
+		return engine.ErrGameClosed
+	}
 	if g.process != nil {
-		return true
+		return nil
 	}
 	s := &future{done: make(chan struct{})}
 	ok := g.engine.spawn(func() {
 		defer close(s.done)
-		s.program, s.err = g.engine.open()
+		s.program, s.err = g.engine.open(g.closed)
 	})
-	if ok {
-		g.process = s
+	if !ok {
+		return ErrClosed
 	}
-	return ok
+	g.process = s
+	return nil
 }
 
 // forget has the next search start another process, if one can take the game
@@ -76,13 +85,20 @@ func (g *externalGame) forget(p *program) {
 func (g *externalGame) Options() engine.GameOptions { return g.options }
 
 // Ready implements engine.Game. A process that has ended since the last search
-// is replaced.
+// is replaced. The error is engine.ErrGameClosed after Close, which ends the wait.
 func (g *externalGame) Ready() error {
-	g.turn <- struct{}{}
-	defer func() { <-g.turn }()
-	p, err := g.acquire(nil)
+	select {
+	case g.turn <- struct{}{}:
+		defer func() { <-g.turn }()
+	case <-g.closed.Done():
+		return engine.ErrGameClosed
+	}
+	p, err := g.acquire(g.closed.Done())
 	if err != nil && p != nil {
-		_, err = g.acquire(nil)
+		p, err = g.acquire(g.closed.Done())
+	}
+	if p == nil && err == nil {
+		return engine.ErrGameClosed
 	}
 	return err
 }
@@ -95,13 +111,18 @@ func (g *externalGame) acquire(stop <-chan struct{}) (*program, error) {
 		if g.isLost() {
 			return nil, &engine.Fault{Kind: engine.FaultCrash, Text: "the process that knew this game has ended, and another can't take it over"}
 		}
-		if !g.begin() {
-			return nil, ErrClosed
+		if err := g.begin(); err != nil {
+			if isClosed(stop) {
+				err = nil
+			}
+			return nil, err
 		}
 		s := g.current()
 		select {
 		case <-s.done:
 		case <-stop:
+		}
+		if isClosed(stop) { // then an error may only tell that Close has killed it
 			return nil, nil
 		}
 		if s.err != nil {
@@ -146,15 +167,15 @@ func (g *externalGame) Describe() engine.Description {
 		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
 }
 
-// Close implements engine.Game: the process waits for another game, or ends.
+// Close implements engine.Game: the process waits for another game, or ends. One
+// that is still starting is killed.
 func (g *externalGame) Close() error {
 	g.mu.Lock()
-	g.closed = true
-	latest := g.latest
-	g.mu.Unlock()
-	if latest != nil {
-		latest.Stop()
+	g.close()
+	for _, r := range g.searches {
+		r.Stop()
 	}
+	g.mu.Unlock()
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
 	g.mu.Lock()
@@ -203,17 +224,21 @@ func (g *externalGame) Search(p game.Position, l search.Limits, report func(sear
 		game: g, engine: e, query: q, limits: e.within(l), report: report,
 		changed: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case e.closed:
-		return nil, ErrClosed
-	case g.closed:
+	if g.closed.Err() != nil {
 		return nil, engine.ErrGameClosed
 	}
-	g.latest = r
-	e.living.Go(r.run)
+	if !e.spawn(r.run) {
+		return nil, ErrClosed
+	}
+	g.searches = append(g.searches, r)
 	return r, nil
+}
+
+// ended removes a search that has ended.
+func (g *externalGame) ended(r *running) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.searches = slices.DeleteFunc(g.searches, func(s *running) bool { return s == r })
 }
