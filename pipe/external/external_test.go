@@ -203,25 +203,35 @@ func endProcess(g *externalGame) {
 	<-p.gone
 }
 
-// TestStartedAnew: after a fault the next search has a working process.
-func TestStartedAnew(t *testing.T) {
+// TestStartedAgain: a program that ends between two moves is started again and plays
+// on, with an incident; if that happens too often it is a fault, and the next search
+// has a working process again.
+func TestStartedAgain(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
-	first := find(t, g, p, search.Limits{Depth: 1})
-	endProcess(g)
-	if err := p.Play(first.Move); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Play(p.Legal(nil)[0]); err != nil {
-		t.Fatal(err)
-	}
 	r := find(t, g, p, search.Limits{Depth: 1})
-	if fault, ok := errors.AsType[*engine.Fault](r.Err); !ok || fault.Kind != engine.FaultCrash {
-		t.Fatalf("the process of this very game has ended: %v", r.Err)
+	for n := range maxRestarts {
+		playOn(t, p, r.Move, game.NoMove)
+		endProcess(g)
+		if r = find(t, g, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
+			t.Fatalf("end %d: %v, move %#x", n+1, r.Err, uint32(r.Move))
+		}
+		if len(r.Incidents) != 1 || !strings.HasPrefix(r.Incidents[0], "the engine ended between two moves (the program ended: signal: killed; ") {
+			t.Errorf("end %d: told %q", n+1, r.Incidents)
+		}
+	}
+	endProcess(g)
+	if r := find(t, g, p, search.Limits{Depth: 1}); !isCrash(r.Err) {
+		t.Fatalf("end %d: %v", maxRestarts+1, r.Err)
 	}
 	if r := find(t, g, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
 		t.Errorf("the next search: %v", r.Err)
 	}
+}
+
+func isCrash(err error) bool {
+	fault, ok := errors.AsType[*engine.Fault](err)
+	return ok && fault.Kind == engine.FaultCrash
 }
 
 // TestProcessesOfGames: games that are played at the same time have a process

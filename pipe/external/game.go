@@ -26,6 +26,7 @@ type externalGame struct {
 	searches []*running // not ended yet
 	process  *future    // nil: one is to be started
 	lost     bool       // its process has ended, and no other can take the game over
+	restarts int        // because its process had ended while it did not search
 }
 
 // future is the process of a game, which may still be starting.
@@ -85,7 +86,7 @@ func (g *externalGame) forget(p *program) {
 func (g *externalGame) Options() engine.GameOptions { return g.options }
 
 // Ready implements engine.Game. A process that has ended since the last search
-// is replaced. The error is engine.ErrGameClosed after Close, which ends the wait.
+// is replaced, as for a search. The error is engine.ErrGameClosed after Close, which ends the wait.
 func (g *externalGame) Ready() error {
 	select {
 	case g.turn <- struct{}{}:
@@ -94,9 +95,6 @@ func (g *externalGame) Ready() error {
 		return engine.ErrGameClosed
 	}
 	p, err := g.acquire(g.closed.Done())
-	if err != nil && p != nil {
-		p, err = g.acquire(g.closed.Done())
-	}
 	if p == nil && err == nil {
 		return engine.ErrGameClosed
 	}
@@ -104,10 +102,10 @@ func (g *externalGame) Ready() error {
 }
 
 // acquire returns the game's process when it is ready. The process is nil without
-// an error if stop was closed first. A process and an error: it had ended since
-// its last search. The caller has the turn.
+// an error if stop was closed first. A process that has ended since its last search
+// is replaced, if another can take the game over. The caller has the turn.
 func (g *externalGame) acquire(stop <-chan struct{}) (*program, error) {
-	for again := false; ; again = true {
+	for {
 		if g.isLost() {
 			return nil, &engine.Fault{Kind: engine.FaultCrash, Text: "the process that knew this game has ended, and another can't take it over"}
 		}
@@ -138,10 +136,30 @@ func (g *externalGame) acquire(stop <-chan struct{}) (*program, error) {
 		}
 		g.forget(s.program)
 		g.engine.discard(s.program)
-		if s.program.began || again {
-			return s.program, f
+		if !g.mayRestart() {
+			return nil, f
 		}
+		when := "between two moves"
+		if !s.program.began {
+			when = "before its first move"
+		}
+		g.incidents.add("the engine ended %s (%s); started again", when, f.Text)
 	}
+}
+
+// maxRestarts is how often in a game a process that has ended while it did not search
+// is replaced, before its end counts as a fault.
+const maxRestarts = 3
+
+// mayRestart counts the restarts of a game that has lost its process.
+func (g *externalGame) mayRestart() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.lost || g.restarts >= maxRestarts {
+		return false
+	}
+	g.restarts++
+	return true
 }
 
 func (g *externalGame) current() *future {
