@@ -128,7 +128,7 @@ func TestFaultyEngines(t *testing.T) {
 			alone(t, "after Close", files)
 		})
 	}
-	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.Twice, // have tests of their own
+	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, // have tests of their own
 		faultyengine.CrashPonder, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
@@ -194,6 +194,23 @@ func TestDeaf(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	<-p.gone
+}
+
+// TestEndSlowly: a program that closes its input because it is ending gets the time
+// to do so, for its exit status says why.
+func TestEndSlowly(t *testing.T) {
+	s := faultySpec(t, faultyengine.EndSlowly)
+	p, err := start(command{path: s.Path, args: s.Args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "it has closed its input", func() bool {
+		err = p.send("isready")
+		return err != nil
+	})
+	if !isCrash(err) || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // endProcess ends the process of a game.
