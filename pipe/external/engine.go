@@ -32,7 +32,11 @@ type Engine struct {
 	living sync.WaitGroup
 
 	identity identity // as the first process gave it
+	sizes    sizes    // as the latest process was told
 }
+
+// sizes are the sizes that a program was told to use; 0 where it was told none.
+type sizes struct{ hashMB, threads int }
 
 // identity is what a program says of itself; "" is nothing.
 type identity struct{ name, build string }
@@ -121,6 +125,7 @@ type program struct {
 	noted       map[string]bool // incidents reported already
 
 	identity identity
+	sizes    sizes
 }
 
 // firstTime calls do on the first call with a key.
@@ -173,7 +178,7 @@ func (e *Engine) launch(closed context.Context) (*program, error) {
 	}
 	p.inbox.listen(false)
 	e.mu.Lock()
-	e.identity = p.identity
+	e.identity, e.sizes = p.identity, p.sizes
 	e.mu.Unlock()
 	return p, nil
 }

@@ -437,3 +437,29 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestDescribe: a game is described with the sizes that the program was told to use:
+// the faulty engine has up to 64 MiB of hash and no threads to set.
+func TestDescribe(t *testing.T) {
+	for _, test := range []struct {
+		change func(*Spec)
+		hash   int
+	}{
+		{func(s *Spec) { s.Hash, s.Threads = 16, 2 }, 16},
+		{func(s *Spec) { s.Hash, s.Threads = 1000, 2 }, 64},
+		{func(s *Spec) { s.Hash, s.Options = 16, []Option{{"hash", "32"}} }, 32},
+		{func(*Spec) {}, 0},
+	} {
+		e := openFaulty(t, faultyengine.Fine, test.change)
+		g, err := e.NewGame(engine.GameOptions{Seed: 3, Reproducible: true})
+		if err == nil {
+			err = g.Ready()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := g.Describe(), (engine.Description{Name: "faulty: fine", HashMB: test.hash, Seed: 3}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}

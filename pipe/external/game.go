@@ -174,15 +174,15 @@ func (g *externalGame) isLost() bool {
 	return g.lost
 }
 
-// Describe implements engine.Game. The name is not known before a process was
-// ready.
+// Describe implements engine.Game. What a program says of itself, and the sizes that
+// it was told to use, are not known before a process was ready. A program can't
+// promise to be reproducible.
 func (g *externalGame) Describe() engine.Description {
-	s, e := g.engine.spec, g.engine
+	e := g.engine
 	e.mu.Lock()
-	who := e.identity
-	e.mu.Unlock()
-	return engine.Description{Name: who.name, Build: who.build, Nodes: s.Nodes, Depth: s.Depth, HashMB: s.Hash, Threads: s.Threads,
-		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+	defer e.mu.Unlock()
+	return engine.Description{Name: e.identity.name, Build: e.identity.build, Nodes: e.spec.Nodes, Depth: e.spec.Depth,
+		HashMB: e.sizes.hashMB, Threads: e.sizes.threads, Seed: g.options.Seed}
 }
 
 // Close implements engine.Game: the process waits for another game, or ends. One
