@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long to wait for what must happen, even on a slow machine.
+// patience is the longest wait for an expected event, even on a slow machine.
 const patience = 20 * time.Second
 
 // wire is an embedded server with the players alice and bob.

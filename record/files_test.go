@@ -121,8 +121,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// What a crash interrupted is finished by the next writer, and nothing is read
-// twice meanwhile.
+// The next writer finishes a rotation that a crash interrupted. No record is read
+// twice in between.
 func TestInterruptedRotation(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, dir, 0)
@@ -192,7 +192,7 @@ func TestConcurrentWriters(t *testing.T) {
 	}
 }
 
-// Damaged lines are named, and the rest is read.
+// Damaged lines are reported, and the others are read.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, dir, 0)
@@ -224,7 +224,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 
-	// The next record goes to a line of its own.
+	// The next record starts a new line.
 	w = newWriter(t, dir, 0)
 	appendAll(t, w, "z")
 	if err := w.Close(); err != nil {
@@ -270,7 +270,7 @@ func TestNoDirectory(t *testing.T) {
 	}
 }
 
-// A full disk is said once, counted always, and got over.
+// A full disk is logged once and counted each time; writing resumes afterwards.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full, the device that is always full: ", err)
