@@ -128,6 +128,9 @@ func replayPlayer(ctx context.Context, pool *engine.Pool, p replay.Player) (rep 
 	if err != nil {
 		return rep, err
 	}
+	if spec.Outside != nil {
+		return rep, nil // a record must not start programs
+	}
 	if name := p.Settings.Book; name != "" && spec.Book == "" {
 		if options.Books, err = book.Open(name, "", configs.Books()); err != nil {
 			return rep, fmt.Errorf("game %s: the opening book that it was played with: %w", p.Record.ID, err)
@@ -141,7 +144,11 @@ func replayPlayer(ctx context.Context, pool *engine.Pool, p replay.Player) (rep 
 
 func printReplay(out io.Writer, p replay.Player, rep replay.Report, reasons []string) {
 	fmt.Fprintf(out, "game %s, %s seat: %s (%s)\n", p.Record.ID, p.Seat, p.Record.Seats[p.Seat].Player, p.Settings.Spec)
-	fmt.Fprintf(out, "  %d of %d moves are the same, %d of them with the same score, depth and nodes\n", rep.Same, rep.Moves, rep.Exact)
+	if rep.Moves > 0 {
+		fmt.Fprintf(out, "  %d of %d moves are the same, %d of them with the same score, depth and nodes\n", rep.Same, rep.Moves, rep.Exact)
+	} else {
+		fmt.Fprintln(out, "  no moves replayed")
+	}
 	if d := rep.First; d != nil {
 		t := d.Recorded.Think
 		fmt.Fprintf(out, "  first difference at ply %d, in %s\n", d.Ply, d.Position)
