@@ -149,7 +149,7 @@ func (r *moveHistory) score(e *ScoredMove) (sum int32) {
 	if r.continuation[1] != nil {
 		sum += int32(r.continuation[1][e.HistoryIndex[r.contIndex&1]])
 	}
-	switch r.tables { // constants spare a division
+	switch r.tables { // constants avoid a division
 	case 2:
 		sum /= 2
 	case 3:

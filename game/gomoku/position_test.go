@@ -233,7 +233,7 @@ func TestWinningRows(t *testing.T) {
 				}
 				want := game.Outcome{}
 				switch won := strings.Contains(" "+tt.wins+" ", " "+v.name+" "); {
-				case won, v.name == "renju" && c == White: // who wins with five or more
+				case won, v.name == "renju" && c == White: // White wins with five or more
 					want = game.Outcome{Result: game.WonBy(game.Seat(c)), Reason: game.Five}
 				case v.name == "renju":
 					want = game.Outcome{Result: game.SecondWins, Reason: game.Forbidden}
