@@ -380,3 +380,21 @@ func TestFind(t *testing.T) {
 		t.Errorf("no such game: %v", err)
 	}
 }
+
+// A game that changed hands has the result and the times that its holders know.
+func TestMergeHandedOver(t *testing.T) {
+	first := game.First
+	plies := func(used ...int64) (all []Ply) {
+		for i, ms := range used {
+			all = append(all, Ply{Seat: game.Seat(i % 2), Move: fmt.Sprint("m", i), UsedMS: ms, LeftMS: 10 * ms})
+		}
+		return all
+	}
+	before, after := minimal("g"), minimal("g")
+	before.Source, before.Plies, before.Text = Source{By: ByPlayer, Player: "ann", Seat: &first}, plies(5, 6, 7, 8), "the seat was given up"
+	after.Source, after.Plies, after.Result = Source{By: ByPlayer, Player: "ann", Seat: &first}, plies(0, 0, 7), game.FirstWins
+	m, err := Merge(before, after)
+	if err != nil || m.Result != game.FirstWins || m.Text != "" || len(m.Plies) != 3 || m.Plies[0].UsedMS != 5 || m.Plies[1].LeftMS != 60 {
+		t.Errorf("%v: %+v", err, m)
+	}
+}
