@@ -127,7 +127,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
+			t.Fatalf("timed out after %s waiting for: %s", patience, what)
 		}
 	}
 }

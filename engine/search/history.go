@@ -172,7 +172,7 @@ func (w *worker) addHistoryTo(batch []ScoredMove, ply int) {
 }
 
 // updateHistories rewards the move e that cut off, and penalizes the moves that
-// were searched before it in vain.
+// were searched before it without a cutoff.
 func (w *worker) updateHistories(e *ScoredMove, earlier *searchedMoves, depth, ply int) {
 	on, h := &w.k.params.On, w.history
 	bonus := historyBonus(depth)

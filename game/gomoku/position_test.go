@@ -246,7 +246,7 @@ func TestWinningRows(t *testing.T) {
 	}
 }
 
-// Piskvork's rule 2: a row scores, its stones are dead for both, play goes on
+// Piskvork's rule 2: a row scores, its stones are dead for both, play continues
 // to the end.
 func TestContinuous(t *testing.T) {
 	p := newGame(t, "gomoku/continuous-15", "")

@@ -310,7 +310,7 @@ func TestPonder(t *testing.T) {
 	}
 }
 
-// TestLateAnswer: a repeated answer is not taken for the answer to the next search.
+// TestLateAnswer: a repeated answer is not used for the next search.
 func TestLateAnswer(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Twice))
 	p := newGame(t, "xiangqi/wxf")
