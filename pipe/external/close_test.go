@@ -13,6 +13,7 @@ import (
 // TestCloseAtOnce: a game that is closed while it starts leaves no process of its
 // own, and begins none later.
 func TestCloseAtOnce(t *testing.T) {
+	files := openFiles()
 	e := openFaulty(t, faultyengine.Fine)
 	p := newGame(t, "xiangqi/wxf")
 	var all sync.WaitGroup
@@ -41,7 +42,7 @@ func TestCloseAtOnce(t *testing.T) {
 		return len(e.busy) == 0
 	})
 	e.Close()
-	alone(t, "after Close", openFiles())
+	alone(t, "after Close", files)
 }
 
 // TestClosedGame: a closed game starts no process, whatever is asked of it.

@@ -38,7 +38,7 @@ type Engine struct {
 // sizes are the sizes that a program was told to use; 0 where it was told none.
 type sizes struct{ hashMB, threads int }
 
-// identity is the name and author that a program gives; "" if it gives none.
+// identity is the name and version that a program gives; "" if it gives none.
 type identity struct{ name, build string }
 
 // times are how long a program may take to do what takes no thinking.
