@@ -56,7 +56,9 @@ func (p Player) Unknown(build string) (reasons []string) {
 		}
 	}
 	level := s.Level > 0
-	say(s.Spec != "" && !strings.HasPrefix(s.Spec, "self"), "another program played: %s", s.Spec)
+	if s.Spec != "" && !strings.HasPrefix(s.Spec, "self") {
+		return []string{"another program played, and a record does not start programs: " + s.Spec}
+	}
 	say(s.Build != build, "another build recorded it: %s, this is %s", s.Build, build)
 	say(s.Nodes == 0 && s.Depth == 0, "time limited the searches, not nodes or depth")
 	say(s.Threads > 1, "%d threads searched", s.Threads)
