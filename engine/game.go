@@ -49,7 +49,7 @@ type Game interface {
 	// it. The error wraps game.ErrOver if the game has ended, and
 	// game.ErrIllegal if Limits.Moves has an illegal move.
 	Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error)
-	// Describe returns who plays the game, and with what settings. It may be called
+	// Describe returns the engine of the game and its settings. It may be called
 	// after Close.
 	Describe() Description
 	// Close stops the search under way and frees what the game holds.

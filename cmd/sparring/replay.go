@@ -24,9 +24,9 @@ func recordsReplay(from *archive) *cobra.Command {
 		Long: `Search the positions of a recorded game again, with the settings and the seed of
 the record, and compare the moves. FILE is a file of records or the result file
 of a match, all games of which are replayed. The games of a reproducible profile
-come out the same with the same build, and so do those of a match with fixed
+are reproduced by the same build, and so are those of a match with fixed
 nodes and one thread. For other games the command says what it cannot know. The
-exit code is 1 if a game that must come out the same does not.`,
+exit code is 1 if a game that must be reproduced differs.`,
 		Example: `  sparring records replay g5x2
   sparring records replay games.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -79,8 +79,8 @@ func (a *archive) recorded(ctx context.Context, name string, errs io.Writer) (re
 	return records, nil
 }
 
-// errReplay is returned if a game that must come out the same does not.
-var errReplay = errors.New("a reproducible game came out differently")
+// errReplay is returned if a game that must be reproduced differs.
+var errReplay = errors.New("a reproducible game was not reproduced")
 
 // replayAll replays all players of the records, and prints each and the total.
 func replayAll(ctx context.Context, out io.Writer, records []*record.Record) error {

@@ -187,14 +187,14 @@ func TestReportsItsChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(10) {
-			var told []search.Info
-			run, err := newGame(t, s, seed).Search(p, search.Limits{}, func(i search.Info) { told = append(told, i) })
+			var reported []search.Info
+			run, err := newGame(t, s, seed).Search(p, search.Limits{}, func(i search.Info) { reported = append(reported, i) })
 			if err != nil {
 				t.Fatal(err)
 			}
 			r := run.Wait()
-			if s.errs() && (len(told) != 1 || told[0].PV[0] != r.Move || told[0].Score != r.Score) {
-				t.Errorf("level %d plays %s and tells %v", n, p.Format(r.Move), told)
+			if s.errs() && (len(reported) != 1 || reported[0].PV[0] != r.Move || reported[0].Score != r.Score) {
+				t.Errorf("level %d plays %s and reports %v", n, p.Format(r.Move), reported)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ type worker struct {
 	table      *Table
 	id         int // 0 decides
 	pos        Position
-	see        StaticExchanger // pos, if it is one; likewise the next two
+	see        StaticExchanger // pos, if it implements this; the same for the next two
 	prover     Prover
 	prefetcher KeyPrefetcher
 	history    *history
@@ -46,7 +46,7 @@ type worker struct {
 type stack struct {
 	lines    [MaxPly + 2]line
 	pickers  [2 * (MaxPly + 2)]picker        // one for each node in progress: several may stand at one ply
-	searched [2 * (MaxPly + 2)]searchedMoves // likewise
+	searched [2 * (MaxPly + 2)]searchedMoves // as for pickers
 	top      int                             // pickers in use
 }
 

@@ -6,7 +6,7 @@
 // output is bounded, and its answers are checked against the rules. When it
 // hangs, crashes, floods, exceeds its memory limit or plays an illegal move, it
 // is killed with all processes that it has started, and the search ends with an
-// *engine.Fault in Result.Err, which tells what was sent and what came back. The
+// *engine.Fault in Result.Err, with the last lines sent and received. The
 // next search starts it again.
 //
 // Only what comes when a move is due counts as such a fault. Error messages, and

@@ -33,7 +33,7 @@ type Engine struct {
 	identity identity // as the first process gave it
 }
 
-// identity is what a program says of itself; "" is nothing.
+// identity is the name and author that a program gives; "" if it gives none.
 type identity struct{ name, build string }
 
 // times are how long a program may take to do what takes no thinking.

@@ -55,8 +55,8 @@ func openFaulty(t *testing.T, mode string, change ...func(*Spec)) *Engine {
 	return e
 }
 
-// started are the processes that this test binary has started, their descendants,
-// and zombies. It is always empty on systems other than Linux.
+// started returns the processes that this test binary has started, their
+// descendants, and zombies. It is always empty on systems other than Linux.
 func started(t *testing.T) (pids []int) {
 	t.Helper()
 	all := descendants(os.Getpid())
@@ -64,7 +64,7 @@ func started(t *testing.T) (pids []int) {
 }
 
 // TestFaultyEngines: every mode gives a fault of its kind, whose text has the last
-// lines sent and received, and leaves nothing behind.
+// lines sent and received, and leaves no processes and files.
 func TestFaultyEngines(t *testing.T) {
 	tests := []struct {
 		mode   string
@@ -144,8 +144,8 @@ func TestFaultyEngines(t *testing.T) {
 // are open than before.
 func alone(t *testing.T, when string, files int) {
 	t.Helper()
-	// A process that was killed may take a moment to vanish, and so may what
-	// belongs to another parent by now.
+	// A killed process may take a moment to vanish, and so may those that have
+	// another parent now.
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		pids, now := started(t), openFiles()
 		if len(pids) == 0 && now <= files {
@@ -203,8 +203,8 @@ func endProcess(g *externalGame) {
 	<-p.gone
 }
 
-// TestStartedAnew: after a fault the next search has a working process.
-func TestStartedAnew(t *testing.T) {
+// TestStartedAgain: after a fault the next search has a working process.
+func TestStartedAgain(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
 	first := find(t, g, p, search.Limits{Depth: 1})
@@ -224,8 +224,8 @@ func TestStartedAnew(t *testing.T) {
 	}
 }
 
-// TestProcessesOfGames: games that are played at the same time have a process
-// each, which waits for another game when theirs has ended.
+// TestProcessesOfGames: games played in parallel have a process each. A process whose
+// game has ended waits for another game.
 func TestProcessesOfGames(t *testing.T) {
 	e := openFaulty(t, faultyengine.Fine)
 	pids := func(games int) map[int]bool {
@@ -279,7 +279,7 @@ func TestProcessesOfGames(t *testing.T) {
 	}
 }
 
-// TestPonder: a search without limits goes on until a ponder hit, which gives it
+// TestPonder: a search without limits continues until a ponder hit, which gives it
 // limits, or until it is stopped.
 func TestPonder(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Fine))
@@ -310,7 +310,7 @@ func TestPonder(t *testing.T) {
 	}
 }
 
-// TestLateAnswer: a repeated answer is not taken for the answer to the next search.
+// TestLateAnswer: a repeated answer is not used for the next search.
 func TestLateAnswer(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Twice))
 	p := newGame(t, "xiangqi/wxf")

@@ -177,7 +177,7 @@ func (g *externalGame) Close() error {
 	return nil
 }
 
-// Search implements engine.Game. Besides what that says, the error tells of a
+// Search implements engine.Game. In addition, the error may report a
 // position or limits that the protocol has no words for.
 func (g *externalGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	e := g.engine

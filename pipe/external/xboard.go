@@ -11,7 +11,7 @@ import (
 )
 
 // xboardDialect speaks XBoard's protocol. The program keeps the board. A game is
-// set up in force mode, and then goes on as with XBoard: the clocks and the
+// set up in force mode, and then continues as with XBoard: the clocks and the
 // opponent's move are sent, and the program answers. Some programs (HoiXiangqi)
 // ignore clocks in force mode.
 type xboardDialect struct {

@@ -42,13 +42,13 @@ const (
 	Chatter     = "chatter"      // writes debug output between its answers
 	CloseInput  = "close-input"  // closes its input
 	Deaf        = "deaf"         // never reads its input
-	IgnoreQuit  = "ignore-quit"  // runs on after quit and the end of its input
+	IgnoreQuit  = "ignore-quit"  // keeps running after quit and the end of its input
 	CrashPonder = "crash-ponder" // ends when asked to search without limits
 	EarlyMove   = "early-move"   // answers a search without limits at once, with a move
 	EarlyNull   = "early-null"   // the same, without a move
 	NullAtStop  = "null-at-stop" // answers stop without a move
 
-	// In UCCI: takes "go depth infinite" for a search to depth 0 and answers without
+	// In UCCI: treats "go depth infinite" as a search to depth 0 and answers without
 	// a move, as ElephantEye does; understands "go infinite".
 	DepthInfinite = "ucci-depth-infinite"
 
@@ -203,7 +203,7 @@ func (e *engine) play(position string, moves []string) {
 	e.pos = p
 }
 
-// think searches, or does what its mode says; false ends the program.
+// think searches, or shows the fault of its mode; false ends the program.
 func (e *engine) think(g uci.Go) bool {
 	switch {
 	case g.Infinite && e.mode == CrashPonder:
