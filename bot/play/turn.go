@@ -257,7 +257,7 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 		s.manners.notBefore = time.Now().Add(retryPause)
 		s.send()
 	case protocol.Illegal:
-		s.dispute("the platform calls " + out.move + " illegal")
+		s.dispute(out.ply, "the platform calls "+out.move+" illegal")
 		s.resign("the platform refuses a move that is legal here")
 	default:
 		log.Error().Err(refusal).Msg("the platform could not read our move")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -229,7 +230,7 @@ func showRecord(out io.Writer, r *record.Record) error {
 		return err
 	}
 	for _, d := range r.Disputes {
-		fmt.Fprintf(out, "dispute after ply %d: %s (claimed %s, ruled %s)\n", d.Ply, d.Text, d.Claimed, d.Ruled)
+		fmt.Fprintf(out, "dispute after ply %d: %s (claimed %s, ruled %s)\n", d.Ply, d.Text, cmp.Or(d.Claimed, "unknown"), cmp.Or(d.Ruled, "unknown"))
 	}
 	return nil
 }

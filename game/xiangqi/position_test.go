@@ -286,6 +286,21 @@ func TestPlayOn(t *testing.T) {
 			t.Errorf("%s: %v, %d moves", fen, p.Outcome(), len(p.Legal(nil)))
 		}
 	}
+	// The history has all moves, although the game has ended after each of them.
+	drawn, err := rules.New("3ak4/4a4/9/9/9/9/9/9/9/3K5 w - - 0 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := []string{"d0d1", "e8d7", "d1d0"}
+	for _, text := range played {
+		game.PlayOn(drawn)
+		if _, err := game.PlayText(drawn, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, moves := game.History(drawn); !slices.Equal(moves, played) {
+		t.Errorf("history %q, want %q", moves, played)
+	}
 	// Beyond the move limit it is played without one.
 	rules, err = FindRules("xiangqi/cxa+limit=10+handicap=horse")
 	if err != nil {

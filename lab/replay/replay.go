@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sparring/engine"
+	"sparring/engine/book"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -65,6 +66,7 @@ func (p Player) Unknown(build string) (reasons []string) {
 	say(!s.OwnTable && !level, "other games shared its hash table")
 	say(s.TableMen > 0 && !s.Reproducible, "its endgame tables may have differed")
 	say(!s.Reproducible && r.Clock.Kind != clock.Unlimited, "the clock may have ended searches")
+	say(s.Book != "" && s.Book != book.None && s.Book != book.Shipped, "the opening book %s may have changed since", s.Book)
 	late := 0
 	for _, ply := range r.Plies {
 		if ply.Think != nil && ply.Think.TimedOut {
