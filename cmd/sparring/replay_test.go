@@ -18,6 +18,7 @@ import (
 	"sparring/bot"
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/lab/replay"
@@ -137,13 +138,15 @@ func playReproducible(t *testing.T, dir string) (records []*record.Record) {
 			t.Error(err)
 		}
 	})
-	for enough := false; !enough; {
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-t.Context().Done():
-			t.Fatal("the games do not end")
+	last, progress := 0, time.Now()
+	for enough := false; !enough; time.Sleep(100 * time.Millisecond) {
+		if records, enough = finishedGames(t, recordsDir(dir)); len(records) > last {
+			last, progress = len(records), time.Now()
 		}
-		records, enough = finishedGames(t, recordsDir(dir))
+		if time.Since(progress) > 5*time.Minute {
+			t.Errorf("no game ended for 5 minutes, after %d", last)
+			break
+		}
 	}
 	end()
 	endBot()
@@ -197,4 +200,23 @@ func finishedGames(t *testing.T, dir string) (records []*record.Record, enough b
 		}
 	}
 	return records, true
+}
+
+// TestReplayStartsNoProgram: a record comes from anywhere, so the program that it
+// names is not started.
+func TestReplayStartsNoProgram(t *testing.T) {
+	first, started := game.First, filepath.Join(t.TempDir(), "started")
+	r := &record.Record{
+		ID: "g1", Game: "gomoku", Rules: "gomoku/freestyle-15",
+		Source: record.Source{By: record.ByPlayer, Seat: &first, Settings: &record.Settings{
+			Spec: "gomocup:/bin/sh,arg=-c,arg=touch " + started, Nodes: 100, Threads: 1, Reproducible: true}},
+		Plies: []record.Ply{{Seat: game.First, Move: "h8", Think: &record.Think{Source: record.FromExternal}}},
+	}
+	var out bytes.Buffer
+	if err := replayAll(t.Context(), &out, []*record.Record{r}); err != nil || !strings.Contains(out.String(), "does not start programs") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	if _, err := os.Stat(started); err == nil {
+		t.Error("the program was started")
+	}
 }
