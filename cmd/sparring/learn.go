@@ -15,6 +15,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/xiangqi"
+	rules "sparring/game/xiangqi"
 	"sparring/lab/tune"
 )
 
@@ -110,8 +111,8 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 
 func (f *tuneFlags) validate() error {
 	var errs []error
-	if f.plan.Game != "xiangqi" {
-		errs = append(errs, fmt.Errorf("--game %.20q: want xiangqi", f.plan.Game))
+	if f.plan.Game != rules.Name {
+		errs = append(errs, fmt.Errorf("--game %.20q: want %s", f.plan.Game, rules.Name))
 	}
 	if f.out == "" && f.check == "" {
 		errs = append(errs, errors.New("--out or --check is required"))

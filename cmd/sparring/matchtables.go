@@ -32,7 +32,7 @@ func tableWinner(t *tablebase.Tables) func(game.Position) (game.Seat, bool) {
 
 // matchTables opens the tables for adjudication.
 func matchTables(gameName, dir string, report func(error)) (*tablebase.Tables, error) {
-	if gameName != "xiangqi" {
+	if gameName != rules.Name {
 		return nil, fmt.Errorf("there are no endgame tables for %s", gameName)
 	}
 	t, err := tablebase.Open(dir, report)

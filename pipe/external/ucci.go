@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sparring/engine"
+	"sparring/game/xiangqi"
 	"sparring/pipe/ucci"
 	"sparring/pipe/uci"
 )
@@ -130,7 +131,7 @@ func (t *ucciDialect) stopCommand() string { return ucci.Stop{}.String() }
 func (t *ucciDialect) quitCommand() string { return ucci.Quit{}.String() }
 
 // ourText converts a move, in any case and with or without a hyphen.
-func ourText(move string) string { return uci.Dialect{Game: "xiangqi"}.Ours(move) }
+func ourText(move string) string { return uci.Dialect{Game: xiangqi.Name}.Ours(move) }
 
 func (t *ucciDialect) unknownLine(line string) bool {
 	reply, _ := ucci.ParseReply(line)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sparring/engine"
+	"sparring/game/xiangqi"
 	"sparring/pipe/uci"
 	"sparring/pipe/xboard"
 )
@@ -56,7 +57,7 @@ func (t *xboardDialect) handshake(p *program) error {
 		}
 	}
 	p.called(t.features.Name, "")
-	if v := t.features.Variants; len(v) > 0 && !slices.Contains(v, "xiangqi") {
+	if v := t.features.Variants; len(v) > 0 && !slices.Contains(v, xiangqi.Name) {
 		return p.refuse("it plays no xiangqi: its variants are %s", strings.Join(v, ", "))
 	}
 	p.oneGame = !t.features.Reuse
@@ -116,7 +117,7 @@ func (t *xboardDialect) setUp(p *program, q *query) error {
 		t.last = q.moves[len(q.moves)-1]
 		return nil
 	}
-	lines := []string{xboard.New, xboard.Variant("xiangqi"), xboard.Easy, xboard.Force}
+	lines := []string{xboard.New, xboard.Variant(xiangqi.Name), xboard.Easy, xboard.Force}
 	t.level = ""
 	if q.start != "" {
 		fen, err := xboard.FEN(q.start)

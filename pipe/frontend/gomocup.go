@@ -251,8 +251,8 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	if err != nil {
 		return err
 	}
-	continuous := strings.HasPrefix(rules, "gomoku/continuous-")
-	own := ownColour(list, strings.HasPrefix(rules, "gomoku/renju-"))
+	continuous := strings.HasPrefix(rules, gomoku.Name+"/continuous-")
+	own := ownColour(list, strings.HasPrefix(rules, gomoku.Name+"/renju-"))
 	for _, st := range list {
 		if st.Point == gomocup.Pass || st.Side == gomocup.Dead && !continuous {
 			continue // a pass, or a forbidden point
@@ -307,9 +307,9 @@ func (g *gomocupHandler) setUp() error {
 		colour = colour.Other()
 	}
 	if played && colour == g.next {
-		return g.s.set("gomoku", rules, "", moves)
+		return g.s.set(gomoku.Name, rules, "", moves)
 	}
-	return g.s.set("gomoku", rules, g.text(), nil)
+	return g.s.set(gomoku.Name, rules, g.text(), nil)
 }
 
 // text returns the position in our notation.

@@ -8,7 +8,9 @@ import (
 
 	"sparring/engine/search"
 	"sparring/game"
+	"sparring/game/amazons"
 	"sparring/game/clock"
+	"sparring/game/gomoku"
 	"sparring/pipe/sau"
 )
 
@@ -16,7 +18,7 @@ import (
 var sauClock = clock.Spec{Kind: clock.SuddenDeath, Initial: 15 * time.Minute}
 
 // sauRules are the championship's, by the number of squares of a move.
-var sauRules = map[int]string{1: "gomoku/renju-15", 3: "amazons/10x10"}
+var sauRules = map[int]string{1: gomoku.Name + "/renju-15", 3: amazons.Name + "/10x10"}
 
 // sauHandler speaks the line protocol of the Chinese championship's platform. The
 // platform ignores unknown lines, so errors are reported in lines that begin with
@@ -75,7 +77,7 @@ func (u *sauHandler) command(l sau.Line) error {
 			return nil // the first move shows which game it is
 		}
 		squares := 3
-		if u.s.o.Game == "gomoku" || strings.HasPrefix(u.s.o.Rules, "gomoku/") {
+		if u.s.o.Game == gomoku.Name || strings.HasPrefix(u.s.o.Rules, gomoku.Name+"/") {
 			squares = 1
 		}
 		if err := u.game.begin(sauRules[squares], sauClock); err != nil {

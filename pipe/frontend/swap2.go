@@ -42,7 +42,7 @@ func (g *gomocupHandler) swap2(list []gomocup.Stone) error {
 	default:
 		return fmt.Errorf("SWAP2BOARD with %d stones: want none, %d or %d", len(list), swap2Choice, swap2Again)
 	}
-	if err := g.s.set("gomoku", rules+"+swap2", "", moves); err != nil {
+	if err := g.s.set(gomoku.Name, rules+"+swap2", "", moves); err != nil {
 		return fmt.Errorf("SWAP2BOARD: %w", err)
 	}
 	g.swap = &swap2{seat: g.s.pos.Turn()}

@@ -13,6 +13,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/game/xiangqi"
 	"sparring/pipe/uci"
 )
 
@@ -161,7 +162,7 @@ func (u *uciHandler) position(c uci.Position) error {
 		u.dialect.Ranks = 0
 	}
 	err := u.read(c)
-	if err == nil || u.dialect.Game != "xiangqi" || u.ranks != ranksAuto || len(c.Moves) == 0 {
+	if err == nil || u.dialect.Game != xiangqi.Name || u.ranks != ranksAuto || len(c.Moves) == 0 {
 		return err
 	}
 	u.dialect.Ranks = 1 - u.dialect.Ranks

@@ -26,6 +26,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/amazons"
+	"sparring/game/gomoku"
 	"sparring/record"
 	"sparring/record/format"
 )
@@ -36,7 +37,7 @@ func Format() format.Format {
 		Name:     "ccgc",
 		Ext:      ".txt",
 		About:    "Chinese computer games championship, Amazons and Gomoku",
-		Games:    []string{"amazons", "gomoku"},
+		Games:    []string{amazons.Name, gomoku.Name},
 		Detect:   detect,
 		Write:    write,
 		Read:     read,
@@ -45,7 +46,7 @@ func Format() format.Format {
 }
 
 // The codes of the games.
-var codes = map[string]string{"amazons": "AM", "gomoku": "C5"}
+var codes = map[string]string{amazons.Name: "AM", gomoku.Name: "C5"}
 
 // The words for results.
 const (
@@ -81,9 +82,9 @@ func writeGame(r *record.Record) (string, error) {
 		return "", fmt.Errorf("%w: the start position %.60q", format.ErrCannot, r.Position)
 	}
 	switch {
-	case r.Game == "amazons" && r.Rules == "amazons/10x10":
+	case r.Game == amazons.Name && r.Rules == amazons.Name+"/10x10":
 		return amazonsText(r)
-	case r.Game == "gomoku":
+	case r.Game == gomoku.Name:
 		return gomokuText(r)
 	}
 	return "", fmt.Errorf("%w: a game of %s", format.ErrCannot, r.Rules)
@@ -171,7 +172,7 @@ func clean(text string) string {
 // AM-firstB vs secondW-先手胜-time place-event.txt.
 func fileName(r *record.Record) string {
 	first := game.First
-	if r.Game == "gomoku" {
+	if r.Game == gomoku.Name {
 		if _, _, black, err := format.Stones(r); err == nil {
 			first = black
 		}

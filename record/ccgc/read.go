@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"sparring/game"
+	"sparring/game/amazons"
 	"sparring/game/gomoku"
 	"sparring/record"
 	"sparring/record/format"
@@ -181,10 +182,10 @@ func (s *scanner) game(d *format.Draft) error {
 	d.Game = gameOf(fields[0].text)
 	var err error
 	switch d.Game {
-	case "amazons":
-		d.Rules = []string{"amazons/10x10"}
+	case amazons.Name:
+		d.Rules = []string{amazons.Name + "/10x10"}
 		err = s.amazonsMoves(d)
-	case "gomoku":
+	case gomoku.Name:
 		d.Rules = gomokuRules()
 		err = s.gomokuMoves(d)
 	default:
@@ -196,7 +197,7 @@ func (s *scanner) game(d *format.Draft) error {
 
 // gomokuRules lists the sets to try. The championship plays Renju.
 func gomokuRules() []string {
-	return format.RuleSets("gomoku", "renju", func(name string) bool { return strings.HasSuffix(name, "-15") })
+	return format.RuleSets(gomoku.Name, "renju", func(name string) bool { return strings.HasSuffix(name, "-15") })
 }
 
 // describe fills the record from the fields after the code and returns the

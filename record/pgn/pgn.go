@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"sparring/game"
+	"sparring/game/xiangqi"
 	"sparring/record/format"
 )
 
@@ -27,7 +28,7 @@ func Format() format.Format {
 		Name:   "pgn",
 		Ext:    ".pgn",
 		About:  "Xiangqi games with moves in ICCS, WXF or Chinese notation",
-		Games:  []string{"xiangqi"},
+		Games:  []string{xiangqi.Name},
 		Detect: func(text string) bool { return beginning.MatchString(text[:min(len(text), 4096)]) },
 		Write:  write,
 		Read:   read,

@@ -34,7 +34,7 @@ func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 			return
 		}
 		for ; r.toTags(); r.src.Game++ {
-			d := &format.Draft{Source: r.src, At: r.pos, Game: "xiangqi"}
+			d := &format.Draft{Source: r.src, At: r.pos, Game: xiangqi.Name}
 			err := r.game(d)
 			var rec *record.Record
 			if err == nil {
@@ -146,14 +146,14 @@ func (r *reader) game(d *format.Draft) error {
 	if err != nil {
 		return err
 	}
-	if g, ok := tags["game"]; ok && !strings.EqualFold(g.text, "Chinese Chess") && !strings.EqualFold(g.text, "xiangqi") {
+	if g, ok := tags["game"]; ok && !strings.EqualFold(g.text, "Chinese Chess") && !strings.EqualFold(g.text, xiangqi.Name) {
 		return r.src.Syntax(g.at, `game %.40q: want "Chinese Chess"`, g.text)
 	}
-	if w, ok := tags["white"]; ok && tags["red"].text == "" && tags["game"].text == "" && !strings.EqualFold(tags["variant"].text, "xiangqi") {
+	if w, ok := tags["white"]; ok && tags["red"].text == "" && tags["game"].text == "" && !strings.EqualFold(tags["variant"].text, xiangqi.Name) {
 		return r.src.Syntax(w.at, `a tag White without [Game "Chinese Chess"]: this looks like chess`)
 	}
-	d.Rules = format.RuleSets("xiangqi", "", func(string) bool { return true })
-	if rules := tags["rules"].text; strings.HasPrefix(rules, "xiangqi/") {
+	d.Rules = format.RuleSets(xiangqi.Name, "", func(string) bool { return true })
+	if rules := tags["rules"].text; strings.HasPrefix(rules, xiangqi.Name+"/") {
 		d.Rules = []string{rules}
 	}
 	if fen, ok := tags["fen"]; ok {

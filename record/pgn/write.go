@@ -30,7 +30,7 @@ func write(records []*record.Record, o format.WriteOptions) (string, error) {
 var formatNames = map[format.Moves]string{format.ICCS: "ICCS", format.WXF: "WXF", format.Chinese: "Chinese"}
 
 func writeGame(s *strings.Builder, r *record.Record, moves format.Moves) error {
-	if r.Game != "xiangqi" {
+	if r.Game != xiangqi.Name {
 		return fmt.Errorf("%w: a game of %s", format.ErrCannot, r.Game)
 	}
 	name, ok := formatNames[moves]

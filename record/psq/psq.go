@@ -34,7 +34,7 @@ func Format() format.Format {
 		Name:  "psq",
 		Ext:   ".psq",
 		About: "Piskvork game files, Gomoku",
-		Games: []string{"gomoku"},
+		Games: []string{gomoku.Name},
 		Detect: func(text string) bool {
 			return header.MatchString(strings.TrimLeft(text[:min(len(text), 256)], " \t\r\n"))
 		},
@@ -69,7 +69,7 @@ func write(records []*record.Record, _ format.WriteOptions) (string, error) {
 }
 
 func writeGame(s *strings.Builder, r *record.Record) error {
-	if r.Game != "gomoku" {
+	if r.Game != gomoku.Name {
 		return fmt.Errorf("%w: a game of %s", format.ErrCannot, r.Game)
 	}
 	if r.Position != "" {
@@ -215,7 +215,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	if err != nil || size > gomoku.MaxSize || size < gomoku.MinSize {
 		return nil, r.src.Syntax(r.at, "a board of %.10s: want %d to %d", h[1], gomoku.MinSize, gomoku.MaxSize)
 	}
-	d := &format.Draft{Source: r.src, At: r.began, Game: "gomoku"}
+	d := &format.Draft{Source: r.src, At: r.began, Game: gomoku.Name}
 	for r.next() {
 		if !r.move(d, size) {
 			break
@@ -223,7 +223,7 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	}
 	t := r.tail()
 	fits := func(name string) bool { return strings.HasSuffix(name, "-"+h[1]) }
-	d.Rules = format.RuleSets("gomoku", t.rest, fits)
+	d.Rules = format.RuleSets(gomoku.Name, t.rest, fits)
 	if rules := t.notes["rules"]; rules != "" {
 		d.Rules = []string{rules}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/game/clock"
 	"sparring/record"
 	"sparring/record/format"
 )
@@ -144,19 +143,19 @@ func (w *writer) result() string {
 	return "?"
 }
 
-// clock writes TM and OT. Kinds of clock that SGF does not define are written in
-// OT alone, as in records.
+// clock writes TM and OT, from the text that records have of the clock. A limit per
+// move, which SGF does not define, is written in OT alone.
 func (w *writer) clock() {
-	c, overtime := w.r.Clock, ""
-	switch c.Kind {
-	case clock.Unlimited, clock.SuddenDeath:
-	case clock.Fischer:
-		overtime = format.Seconds(c.Increment.Milliseconds()) + " fischer"
-	case clock.ByoYomi:
-		overtime = fmt.Sprintf("%dx%s byo-yomi", c.Periods, format.Seconds(c.Period.Milliseconds()))
-	default:
-		w.prop("OT", c.String())
+	c := w.r.Clock
+	text, overtime := c.String(), ""
+	if t := c.Traits(); t.Limited && !t.Saves {
+		w.prop("OT", text)
 		return
+	}
+	if _, increment, ok := strings.Cut(text, "+"); ok {
+		overtime = increment + " fischer"
+	} else if _, periods, ok := strings.Cut(text, "/"); ok {
+		overtime = periods + " byo-yomi"
 	}
 	if c.Initial > 0 {
 		w.prop("TM", format.Seconds(c.Initial.Milliseconds()))
