@@ -88,8 +88,7 @@ func TestDeterministic(t *testing.T) {
 		return r, infos
 	}
 	first, infos := run(newGame(params))
-	table := search.NewTable(tableBytes)
-	fresh := search.New(params, table).NewGame(search.GameOptions{Table: table, Fresh: true})
+	fresh := search.New(params, search.NewTable(tableBytes)).NewGame(search.GameOptions{Fresh: search.NewTables(tableBytes)})
 	for i := range 3 {
 		again, infos2 := run(fresh)
 		if !reflect.DeepEqual(first, again) || !reflect.DeepEqual(infos, infos2) {

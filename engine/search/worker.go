@@ -101,8 +101,8 @@ type rootMove struct {
 // flag: well under a millisecond for light nodes, a few for Amazons.
 const pollEvery = 256
 
-func newWorker(s *Search, pos Position, id int, h *history) *worker {
-	w := &worker{stack: s.game.k.takeStack(), k: s.game.k, s: s, table: s.game.table, id: id, pos: pos, history: h, source: FromSearch}
+func newWorker(s *Search, table *Table, pos Position, id int, h *history) *worker {
+	w := &worker{stack: s.game.k.takeStack(), k: s.game.k, s: s, table: table, id: id, pos: pos, history: h, source: FromSearch}
 	w.stack.reset()
 	w.see, _ = pos.(StaticExchanger)
 	w.prover, _ = pos.(Prover)

@@ -11,7 +11,8 @@
 //
 // Only what comes when a move is due counts as such a fault. Error messages, and
 // odd answers while pondering, are ignored and reported in Result.Incidents; a
-// program that fails while pondering is started again.
+// program that fails while pondering is started again. So is one that ends between
+// two moves, a few times in a game, if its protocol can set up a position.
 //
 // # Dialects
 //

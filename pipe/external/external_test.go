@@ -128,7 +128,7 @@ func TestFaultyEngines(t *testing.T) {
 			alone(t, "after Close", files)
 		})
 	}
-	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.Twice, // have tests of their own
+	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, // have tests of their own
 		faultyengine.CrashPonder, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
@@ -196,6 +196,23 @@ func TestDeaf(t *testing.T) {
 	<-p.gone
 }
 
+// TestEndSlowly: a program that closes its input because it is ending gets the time
+// to do so, for its exit status says why.
+func TestEndSlowly(t *testing.T) {
+	s := faultySpec(t, faultyengine.EndSlowly)
+	p, err := start(command{path: s.Path, args: s.Args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "it has closed its input", func() bool {
+		err = p.send("isready")
+		return err != nil
+	})
+	if !isCrash(err) || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // endProcess ends the process of a game.
 func endProcess(g *externalGame) {
 	p := g.current().program
@@ -203,25 +220,35 @@ func endProcess(g *externalGame) {
 	<-p.gone
 }
 
-// TestStartedAgain: after a fault the next search has a working process.
+// TestStartedAgain: a program that ends between two moves is started again and plays
+// on, with an incident; if that happens too often it is a fault, and the next search
+// has a working process again.
 func TestStartedAgain(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
-	first := find(t, g, p, search.Limits{Depth: 1})
-	endProcess(g)
-	if err := p.Play(first.Move); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Play(p.Legal(nil)[0]); err != nil {
-		t.Fatal(err)
-	}
 	r := find(t, g, p, search.Limits{Depth: 1})
-	if fault, ok := errors.AsType[*engine.Fault](r.Err); !ok || fault.Kind != engine.FaultCrash {
-		t.Fatalf("the process of this very game has ended: %v", r.Err)
+	for n := range maxRestarts {
+		playOn(t, p, r.Move, game.NoMove)
+		endProcess(g)
+		if r = find(t, g, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
+			t.Fatalf("end %d: %v, move %#x", n+1, r.Err, uint32(r.Move))
+		}
+		if len(r.Incidents) != 1 || !strings.HasPrefix(r.Incidents[0], "the engine ended between two moves (the program ended: signal: killed; ") {
+			t.Errorf("end %d: told %q", n+1, r.Incidents)
+		}
+	}
+	endProcess(g)
+	if r := find(t, g, p, search.Limits{Depth: 1}); !isCrash(r.Err) {
+		t.Fatalf("end %d: %v", maxRestarts+1, r.Err)
 	}
 	if r := find(t, g, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
 		t.Errorf("the next search: %v", r.Err)
 	}
+}
+
+func isCrash(err error) bool {
+	fault, ok := errors.AsType[*engine.Fault](err)
+	return ok && fault.Kind == engine.FaultCrash
 }
 
 // TestProcessesOfGames: games played in parallel have a process each. A process whose
@@ -407,6 +434,32 @@ func TestOpenRefuses(t *testing.T) {
 	for _, s := range []string{"Hash", "from 1 to 64", "no option \"Nonsense\""} {
 		if r.Err == nil || !strings.Contains(r.Err.Error(), s) {
 			t.Errorf("%v does not say %q", r.Err, s)
+		}
+	}
+}
+
+// TestDescribe: a game is described with the sizes that the program was told to use:
+// the faulty engine has up to 64 MiB of hash and no threads to set.
+func TestDescribe(t *testing.T) {
+	for _, test := range []struct {
+		change func(*Spec)
+		hash   int
+	}{
+		{func(s *Spec) { s.Hash, s.Threads = 16, 2 }, 16},
+		{func(s *Spec) { s.Hash, s.Threads = 1000, 2 }, 64},
+		{func(s *Spec) { s.Hash, s.Options = 16, []Option{{"hash", "32"}} }, 32},
+		{func(*Spec) {}, 0},
+	} {
+		e := openFaulty(t, faultyengine.Fine, test.change)
+		g, err := e.NewGame(engine.GameOptions{Seed: 3, Reproducible: true})
+		if err == nil {
+			err = g.Ready()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := g.Describe(), (engine.Description{Name: "faulty: fine", HashMB: test.hash, Seed: 3}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
 }

@@ -51,6 +51,7 @@ func (t *uciDialect) handshake(p *program) error {
 	if err != nil {
 		return p.refuse("%w", err)
 	}
+	p.sizes = t.options.sizes(set, "Hash", "Threads")
 	variant, has := t.options.find("UCI_Variant")
 	switch {
 	case has && !slices.Contains(variant.Vars, t.game):

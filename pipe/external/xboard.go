@@ -60,7 +60,7 @@ func (t *xboardDialect) handshake(p *program) error {
 		return p.refuse("it plays no xiangqi: its variants are %s", strings.Join(v, ", "))
 	}
 	p.oneGame = !t.features.Reuse
-	set, err := t.settings()
+	set, err := t.settings(p)
 	if err != nil {
 		return p.refuse("%w", err)
 	}
@@ -70,12 +70,14 @@ func (t *xboardDialect) handshake(p *program) error {
 	return t.sync(p, engine.FaultStart)
 }
 
-// settings returns the commands for the settings of the spec.
-func (t *xboardDialect) settings() (lines []string, err error) {
+// settings returns the commands for the settings of the spec, and notes the sizes.
+func (t *xboardDialect) settings(p *program) (lines []string, err error) {
 	if t.features.Memory && t.spec.Hash > 0 {
+		p.sizes.hashMB = t.spec.Hash
 		lines = append(lines, xboard.Memory(t.spec.Hash))
 	}
 	if t.features.SMP && t.spec.Threads > 0 {
+		p.sizes.threads = t.spec.Threads
 		lines = append(lines, xboard.Cores(t.spec.Threads))
 	}
 	var known options // "NAME -spin 0 ..."
