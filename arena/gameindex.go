@@ -167,7 +167,7 @@ func (x *gameIndex) last(g protocol.GameID) (e protocol.Event, ok bool) {
 	return p.last, true
 }
 
-// running returns the last entries of the games that go on, oldest first.
+// running returns the last entries of the running games, oldest first.
 func (x *gameIndex) running() []protocol.Event {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -113,7 +113,7 @@ func (q pause) serve(r *referee) {
 	} else if event := r.game.Halt("the platform pauses", time.Now()); event != nil {
 		if err := r.j.append(q.ctx, event, 0); err == nil {
 			r.game.Commit(r.j.last, time.Now())
-			r.tell()
+			r.sendStates()
 		} else {
 			r.log.Warn().Err(err).Msg("stopped clocks not stored; the next referee continues from the last entry")
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 // storeRecord stores the record of the ended game and notes that in its log; the
-// referee stops when it has answered late requests for long enough. If an arena
+// referee then answers late requests for a while and stops. If an arena
 // dies in between, the log still ends with the game's end, and another arena
 // stores the record.
 func (r *referee) storeRecord(now time.Time) {

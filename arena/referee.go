@@ -30,7 +30,7 @@ type referee struct {
 	done    chan struct{} // closed when the goroutine has ended
 
 	seatSince [2]time.Time // from when heartbeats of the holder are expected
-	told      [2]time.Time // when the seat's player was last sent the state
+	sentAt    [2]time.Time // when the seat's player was last sent the state
 	offering  [2]bool      // an offer of the vacant seat is under way
 	offerNext [2]time.Time // when the vacant seat is offered again
 
@@ -78,7 +78,7 @@ func (r *referee) run() {
 		return
 	}
 	defer stopServing()
-	r.tell()
+	r.sendStates()
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	alarm := time.NewTimer(0)
@@ -146,7 +146,7 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 		return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
 	}
 	r.report(event)
-	r.tell()
+	r.sendStates()
 	return ans
 }
 
@@ -187,7 +187,7 @@ func (r *referee) resumeLog() {
 		r.game.Commit(r.j.last, time.Now())
 		r.log.Warn().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("space again: the log continues")
 		r.missing, r.unlogged = append(r.missing, r.unlogged...), nil
-		r.tell()
+		r.sendStates()
 	case errors.Is(err, errSpace):
 		// A silent store takes long to refuse: wait longer between attempts.
 		r.catchUpAt = time.Now().Add(max(time.Second, 5*time.Since(began)))
@@ -207,7 +207,7 @@ func (r *referee) checkOffline(now time.Time) bool {
 	}
 	if was && !r.game.Over() {
 		r.log.Info().Int("ply", r.game.Ply()).Msg("connected again: the clock resumes when the seat to act sends a heartbeat")
-		r.tell()
+		r.sendStates()
 	}
 	return false
 }
@@ -221,7 +221,7 @@ func (r *referee) expire() {
 	event := r.game.Expire(time.Now())
 	r.apply(event, protocol.ActAnswer{})
 	if event == nil && before == nil && !r.game.Over() {
-		r.tell() // a stopped clock may run again
+		r.sendStates() // a stopped clock may run again
 	}
 }
 
@@ -251,33 +251,33 @@ func (r *referee) report(e *protocol.Event) {
 	}
 }
 
-// tell sends both players the state of the game.
-func (r *referee) tell() {
+// sendStates sends both players the state of the game.
+func (r *referee) sendStates() {
 	for _, seat := range []game.Seat{game.First, game.Second} {
-		r.tellSeat(seat, time.Now())
+		r.sendState(seat, time.Now())
 	}
 }
 
-func (r *referee) tellSeat(seat game.Seat, now time.Time) {
-	r.told[seat] = now
+func (r *referee) sendState(seat game.Seat, now time.Time) {
+	r.sentAt[seat] = now
 	r.a.server.Tell(r.players[seat], r.game.State(seat, now))
 }
 
 // The state is sent again in case it got lost, or the challenger learnt the
 // game's id only after the first state was sent.
 const (
-	retell       = 2 * time.Second        // to everyone
-	retellAbsent = 150 * time.Millisecond // to an instance that does not report the game as played yet
+	resend       = 2 * time.Second        // to everyone
+	resendAbsent = 150 * time.Millisecond // to an instance that does not report the game as played yet
 )
 
 // repeat sends the state again to the seat's player, who may have missed it.
 func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) {
-	every := retell
+	every := resend
 	if !r.a.presence.plays(h.Player, h.Instance, r.id) {
-		every = retellAbsent
+		every = resendAbsent
 	}
-	if now.Sub(r.told[seat]) >= every {
-		r.tellSeat(seat, now)
+	if now.Sub(r.sentAt[seat]) >= every {
+		r.sendState(seat, now)
 	}
 }
 
@@ -295,8 +295,8 @@ func (r *referee) tick() {
 	}
 	if r.game.Over() {
 		for seat, h := range r.game.Snapshot(now).Holders {
-			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.told[seat]) >= retell {
-				r.tellSeat(game.Seat(seat), now) // the last state was lost
+			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.sentAt[seat]) >= resend {
+				r.sendState(game.Seat(seat), now) // the last state was lost
 			}
 		}
 		if len(r.unlogged) == 0 {

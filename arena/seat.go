@@ -19,7 +19,7 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 	seen := r.a.presence.seen(h.Player, h.Instance)
 	if seen.After(r.seatSince[seat]) {
 		if r.game.Heard(seat, now) {
-			r.tell()
+			r.sendStates()
 		}
 	} else {
 		seen = r.seatSince[seat]

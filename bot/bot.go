@@ -201,7 +201,9 @@ func (b *Bot) trySearch(p *player, rulesName string) error {
 	}
 	defer g.Close()
 	err = g.Ready()
-	p.describe(rules.Game, g.Describe())
+	if kind, _ := catalog.Game(rules.Game); rules.Name == kind.Default {
+		p.describe(rules.Game, g.Describe())
+	}
 	if err != nil || p.profile.external() {
 		return err
 	}

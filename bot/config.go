@@ -30,7 +30,7 @@ type Config struct {
 	Cores        int           `default:"0" desc:"cores for searches; 0: all"`
 	GamesPerCore int           `split_words:"true" default:"8" desc:"most search threads of games per core"`
 	Threads      int           `default:"1" desc:"threads of each search"`
-	HashMB       int           `split_words:"true" default:"64" desc:"size of the hash table in MiB, one for each game and engine"`
+	HashMB       int           `split_words:"true" default:"64" desc:"size of a hash table in MiB; there is one for each engine and kind of game, and one for each running search of a reproducible game"`
 	Book         string        `default:"shipped" desc:"opening books of our own engine: shipped, none, a *.book file, or a directory of them"`
 	Ponder       bool          `default:"true" desc:"ponder: search on the opponent's time, on cores that no other game needs"`
 	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"after SIGTERM, end when the platform has not answered for this long"`

@@ -8,6 +8,7 @@ import (
 
 	"sparring/engine"
 	"sparring/game"
+	"sparring/lab/replay"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
 	"sparring/record"
@@ -61,5 +62,50 @@ func TestPlaysWithTheEngine(t *testing.T) {
 	}
 	if f.log.has(`"level":"error"`) {
 		t.Errorf("log:\n%s", f.log)
+	}
+}
+
+// The platform plays on after a repetition and after the move limit. The bot does so
+// too, with legal moves, and a replay of its record reproduces them: with the history
+// and under the rules that the bot had.
+func TestReplayOfAGameThatWasPlayedOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, err := record.NewWriter(dir, "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	p.played, p.playsOn = slices.Repeat([]string{"d0d1", "f9f8", "d1d0", "f8f9"}, 2), 32
+	profiles := filepath.Join(t.TempDir(), "bots.json")
+	if err := os.WriteFile(profiles, []byte(`{"players": [{"player": "xiangqi-hare", "games": ["xiangqi"], "nodes": 500, "reproducible": true}]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	newGame := real(t)
+	runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: newGame, Build: "test 1", Records: w},
+		func(c *Config) { c.Profiles = profiles })
+	terms := protocol.Terms{Game: "xiangqi", Rules: "xiangqi/wxf+limit=10", Position: "5k3/9/9/8p/9/9/P8/9/9/3K5 w - - 0 1", Clock: spec(t, "600+1")}
+	o := offerOf(terms, "game1", game.First)
+	m := p.grant(o, p.offer(protocol.OwnPool("xiangqi-hare"), o))
+	p.finished(m)
+	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
+	doc, err := record.Find(dir, "game1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Disputes) != 2 || doc.Disputes[0].Ply != 8 || doc.Disputes[1].Ply != 20 || len(m.refused) > 0 {
+		t.Errorf("disputes %+v, refused moves %v", doc.Disputes, m.refused)
+	}
+	players, err := replay.Players(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := engine.NewPool(1)
+	defer pool.Close()
+	rep, err := players[0].Run(t.Context(), pool, newGame)
+	if unknown := players[0].Unknown(engine.Build()); err != nil || rep.Moves < 8 || rep.Exact != rep.Moves || len(unknown) > 0 {
+		t.Errorf("replay %+v, %v, unknown %q", rep, err, unknown)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/engine"
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/pipe/external"
 	"sparring/pipe/external/faultyengine"
@@ -120,6 +122,58 @@ func TestEngineMisbehaves(t *testing.T) {
 	if !f.log.has("the engine misbehaved") || !f.log.has(said) {
 		t.Errorf("log:\n%s", f.log)
 	}
+}
+
+// A program that never answers is named when the game is lost on time.
+func TestEngineIsSilent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, err := record.NewWriter(dir, "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	profiles := filepath.Join(t.TempDir(), "bots.json")
+	text := fmt.Sprintf(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "engine": %q}]}`, program(t, faultyengine.HangGo))
+	if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	searching := make(chan struct{}, 1)
+	engines := real(t)
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{Build: "test 1", Records: w, NewGame: func(spec string, o engine.GameOptions) (engine.Game, error) {
+		g, err := engines(spec, o)
+		return announced{g, searching}, err
+	}}, func(c *Config) { c.Profiles = profiles })
+	terms := small(t)
+	terms.Rules = "amazons/10x10"
+	o := offerOf(terms, "game", game.First)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	<-searching
+	p.mu.Lock()
+	p.end(m, game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonTime})
+	p.mu.Unlock()
+	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
+	doc, err := record.Find(dir, "game")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(doc.Text, "no answer after") || !f.log.has("the engine failed") {
+		t.Errorf("the record says %q; log:\n%s", doc.Text, f.log)
+	}
+}
+
+// announced tells when a search has begun.
+type announced struct {
+	engine.Game
+	searching chan<- struct{}
+}
+
+func (a announced) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	r, err := a.Game.Search(p, l, report)
+	a.searching <- struct{}{}
+	return r, err
 }
 
 // All faults of the engines in a file are reported together.

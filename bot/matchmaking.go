@@ -38,7 +38,7 @@ func (p *player) matchmake(ctx context.Context) {
 // ends. The errors policy.ErrFull and errUnknown mean to try again later.
 func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protocol.Terms) (played bool, err error) {
 	if !p.known() {
-		return false, errUnknown // its opponent would wait in vain
+		return false, errUnknown // the platform would grant it no game
 	}
 	s, err := p.reserve(nil, p.need(false), challengeLifetime+helloTimeout)
 	if err != nil {

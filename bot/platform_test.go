@@ -37,6 +37,9 @@ type platform struct {
 	tell func(p *platform, m *scriptedGame, st protocol.State, send func(protocol.State)) // instead of sending
 	move func(m *scriptedGame, r protocol.MoveRequest) *protocol.ActAnswer                // instead of the referee, unless nil
 	mute bool                                                                             // answer nothing
+
+	played  []string // moves of a game before it is granted
+	playsOn int      // plies until which only a mate ends a game; a draw is agreed then; 0: the rules end it
 }
 
 // scriptedGame is one game. A seat that no bot holds plays the first legal move.
@@ -212,6 +215,13 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *scri
 	m := &scriptedGame{pos: pos, over: make(chan struct{}), Snapshot: protocol.Snapshot{
 		Game: o.Game, Terms: o.Terms, Started: time.Now().UTC(), Status: protocol.Playing, Turn: pos.Turn(), Key: game.KeyText(pos.Key()),
 	}}
+	for _, text := range p.played {
+		game.PlayOn(pos)
+		if _, err := game.PlayText(pos, text); err != nil {
+			p.t.Fatal(err)
+		}
+		m.Moves = append(m.Moves, text)
+	}
 	for i := range m.Holders {
 		m.Holders[i] = protocol.Holder{Player: "script", Kind: protocol.Human, Instance: "script", Epoch: 1}
 		m.Clocks.Seats[i] = protocol.ClockOf(o.Terms.Clock.Start())
@@ -243,10 +253,17 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *scri
 // advance numbers and sends the new state, and lets the scripted seat move.
 func (p *platform) advance(m *scriptedGame) {
 	m.seq++
+	if len(m.Moves) < p.playsOn {
+		game.PlayOn(m.pos)
+	}
 	m.Turn, m.Key = m.pos.Turn(), game.KeyText(m.pos.Key())
 	running := m.Turn
 	m.Clocks.Running = &running
-	if out := m.pos.Outcome(); out.Over() && m.Status != protocol.Finished {
+	out := m.pos.Outcome()
+	if p.playsOn > 0 && len(m.Moves) == p.playsOn {
+		out = game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}
+	}
+	if out.Over() && m.Status != protocol.Finished {
 		m.Status, m.Outcome, m.Clocks.Running = protocol.Finished, out, nil
 	}
 	p.tellAll(m)

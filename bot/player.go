@@ -74,7 +74,7 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 		Pool:    b.deps.Pool, Records: b.deps.Records, Observe: b.deps.Observe,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
-			Threads: b.cfg.Threads, HashMB: b.cfg.HashMB, Ponder: b.cfg.Ponder && !profile.Reproducible, Reproducible: profile.Reproducible,
+			Threads: b.cfg.Threads, Ponder: b.cfg.Ponder && !profile.Reproducible, Reproducible: profile.Reproducible,
 			Instance: b.cfg.Instance, Build: b.deps.Build, Manners: *profile.Play,
 		},
 	}

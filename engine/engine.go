@@ -51,8 +51,8 @@ type Engine struct {
 	params  search.Params
 	options Options
 	shared  func() *search.Kernel // of the games that share a hash table, made when first used
-	private *search.Kernel        // of the games with tables of their own
-	tables  tables                // for private
+	private *search.Kernel        // of the games and searches with tables of their own
+	tables  *search.Tables        // for private
 }
 
 // New makes an engine for a kind of game. The error wraps game.ErrRules for an
@@ -96,7 +96,7 @@ func New(gameName string, o Options) (*Engine, error) {
 	return &Engine{
 		game: gameName, adapter: a, params: params, options: o,
 		shared:  sync.OnceValue(func() *search.Kernel { return search.New(params, search.NewTable(o.HashBytes)) }),
-		private: search.New(params, search.NewTable(0)), tables: tables{bytes: o.HashBytes},
+		private: search.New(params, search.NewTable(0)), tables: search.NewTables(o.HashBytes),
 	}, nil
 }
 
@@ -132,10 +132,13 @@ func (e *Engine) NewGame(o GameOptions) (Game, error) {
 		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, o.Rules.Game)
 	}
 	g := &ownGame{engine: e, options: o}
-	if o.OwnTable || o.Reproducible {
-		g.table = e.tables.take()
-		g.game = e.private.NewGame(search.GameOptions{Table: g.table, Fresh: o.Reproducible})
-	} else {
+	switch {
+	case o.Reproducible:
+		g.game = e.private.NewGame(search.GameOptions{Fresh: e.tables})
+	case o.OwnTable:
+		g.table = e.tables.Take()
+		g.game = e.private.NewGame(search.GameOptions{Table: g.table})
+	default:
 		g.game = e.shared().NewGame(search.GameOptions{})
 	}
 	return g, nil

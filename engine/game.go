@@ -28,9 +28,9 @@ type GameOptions struct {
 	// Else it shares one with other games.
 	OwnTable bool
 	// Reproducible makes a move depend only on the position, the seed and the
-	// limits of the search, if none of these is a limit of time: the game has a
-	// hash table of its own and one thread, and every search starts with empty
-	// tables.
+	// limits of the search, if none of these is a limit of time: a search has one
+	// thread and starts with empty tables, which it gives back at its end. OwnTable
+	// then has no effect.
 	Reproducible bool
 }
 
@@ -49,7 +49,7 @@ type Game interface {
 	// it. The error wraps game.ErrOver if the game has ended, and
 	// game.ErrIllegal if Limits.Moves has an illegal move.
 	Search(p game.Position, l search.Limits, report func(search.Info)) (Running, error)
-	// Describe returns who plays the game, and with what settings. It may be called
+	// Describe returns the engine of the game and its settings. It may be called
 	// after Close.
 	Describe() Description
 	// Close stops the search under way and frees what the game holds.
@@ -98,7 +98,7 @@ const OurName = "sparring"
 
 // ProbeTable returns the entry of a position in a game's hash table, to debug a
 // search. It may be called while searches run. Ok is false if the position has no
-// entry, and for external engines. A Game that wraps another has a method
+// entry, and for external engines and reproducible games. A Game that wraps another has a method
 // Unwrap() Game.
 func ProbeTable(g Game, p game.Position) (known search.TableEntry, ok bool) {
 	for g != nil {

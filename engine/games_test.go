@@ -14,38 +14,55 @@ import (
 )
 
 // TestManyGames checks that games share what is large: a thousand open games take
-// far less memory than a thousand histories of 8 MB.
+// far less memory than a thousand histories of 8 MB, and reproducible games have
+// hash tables only while they are searched.
 func TestManyGames(t *testing.T) {
-	const games, mostMB = 1000, 300
-	for name, o := range map[string]GameOptions{"shared": {}, "reproducible": {Reproducible: true}} {
+	for name, c := range map[string]struct {
+		options   GameOptions
+		games     int
+		hashBytes int
+		mostMB    int64 // of all games together, open or closed
+	}{
+		"shared":       {GameOptions{}, 1000, 1 << 16, 300},
+		"reproducible": {GameOptions{Reproducible: true}, 200, 4 << 20, 100}, // 800 MB of tables, if each had one
+	} {
 		t.Run(name, func(t *testing.T) {
 			before := allocated()
-			e, err := New("xiangqi", Options{HashBytes: 1 << 16})
+			e, err := New("xiangqi", Options{HashBytes: c.hashBytes})
 			if err != nil {
 				t.Fatal(err)
 			}
+			check := func(when string) {
+				t.Helper()
+				mb := (allocated() - before) >> 20
+				t.Logf("%d MB, %d games %s", mb, c.games, when)
+				if mb > c.mostMB {
+					t.Errorf("%d MB, %d games %s: want at most %d", mb, c.games, when, c.mostMB)
+				}
+			}
 			p := start(t, "xiangqi")
-			open := make([]Game, games)
+			open := make([]Game, c.games)
 			for i := range open {
-				if open[i], err = e.NewGame(o); err != nil {
+				if open[i], err = e.NewGame(c.options); err != nil {
 					t.Fatal(err)
 				}
-				run, err := open[i].Search(p, search.Limits{Nodes: 50}, nil)
+			}
+			check("opened")
+			for _, g := range open {
+				run, err := g.Search(p, search.Limits{Nodes: 50}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				run.Wait()
 			}
-			most := allocated() - before
+			check("searched")
 			for _, g := range open {
 				if err := g.Close(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			t.Logf("%d MB with %d open games", most>>20, games)
-			if most > mostMB<<20 {
-				t.Errorf("%d MB with %d open games, want at most %d", most>>20, games, mostMB)
-			}
+			check("closed")
+			runtime.KeepAlive(e)
 		})
 	}
 }

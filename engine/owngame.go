@@ -16,7 +16,7 @@ var ErrGameClosed = errors.New("the game is closed")
 type ownGame struct {
 	engine  *Engine
 	options GameOptions
-	table   *search.Table // nil if the game shares the engine's
+	table   *search.Table // of the game alone, or nil
 	game    *search.Game
 
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ func (g *ownGame) Ready() error { return nil }
 
 // Describe implements Game.
 func (g *ownGame) Describe() Description {
-	d := Description{Name: OurName, Build: Build(), HashMB: g.engine.options.HashBytes >> 20, Threads: g.engine.options.Threads,
+	d := Description{Name: OurName, Build: Build(), HashMB: (g.engine.options.HashBytes + 1<<20 - 1) >> 20, Threads: g.engine.options.Threads,
 		Eval: g.engine.params.Eval, TableMen: g.engine.TableMen(), Seed: g.options.Seed, Reproducible: g.options.Reproducible}
 	if g.options.Reproducible {
 		d.Threads = 1
@@ -89,37 +89,9 @@ func (g *ownGame) Close() error {
 	g.closed = true
 	g.game.Close()
 	if g.table != nil {
-		g.engine.tables.put(g.table)
+		g.engine.tables.Put(g.table)
 	}
 	return nil
-}
-
-// tables keeps the hash tables of games that have ended for the next ones: making a
-// large table is slow.
-type tables struct {
-	bytes int
-	mu    sync.Mutex
-	free  []*search.Table
-}
-
-// take returns an empty table.
-func (t *tables) take() *search.Table {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := len(t.free)
-	if n == 0 {
-		return search.NewTable(t.bytes)
-	}
-	table := t.free[n-1]
-	t.free = t.free[:n-1]
-	table.Clear()
-	return table
-}
-
-func (t *tables) put(table *search.Table) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.free = append(t.free, table)
 }
 
 // dropLosing removes the moves that lose at once by the rules from a search,

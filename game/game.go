@@ -245,7 +245,8 @@ func PlayOn(p Position) bool {
 }
 
 // History returns what [Replay] needs to make p again: the text of its start
-// position, "" for the usual one of its rules, and the moves as text.
+// position, "" for the usual one of its rules, and the moves as text. If the game
+// was played on after an end, [PlayOn] may be needed before a move.
 func History(p Position) (start string, moves []string) {
 	q := p.Clone()
 	for q.Ply() > 0 {
@@ -257,8 +258,9 @@ func History(p Position) (start string, moves []string) {
 	}
 	for _, m := range p.Played(nil) {
 		moves = append(moves, q.Format(m))
-		if q.Play(m) != nil {
-			break // the game was played on: its rules do not allow it again
+		PlayOn(q) // insufficient material ends a game again after every move
+		if err := q.Play(m); err != nil {
+			panic(err) // a bug in the rules: the move was played
 		}
 	}
 	return start, moves

@@ -50,7 +50,7 @@ type Capability struct {
 	Game   string        `json:"game"`
 	Rules  []string      `json:"rules,omitempty"`  // full names; empty means all
 	Speeds []clock.Speed `json:"speeds,omitempty"` // empty means all
-	Engine *Engine       `json:"engine,omitempty"` // who plays it; absent: not told
+	Engine *Engine       `json:"engine,omitempty"` // the engine that plays it; absent: unknown
 }
 
 // Engine describes the engine that plays a game for a player, as the engine

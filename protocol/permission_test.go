@@ -67,8 +67,8 @@ func TestPermissions(t *testing.T) {
 			refusals := make(chan error, 2)
 			nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refusals <- err })
 			w.must(c.do(nc), nc)
-			// Nobody may publish this. Refusals come in order, so an action that
-			// was allowed has none before it.
+			// Nobody may publish this. Refusals arrive in order, so an allowed action
+			// has none before it.
 			w.must(nc.Publish("forbidden", nil), nc)
 			select {
 			case err := <-refusals:

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long to wait for what must happen, even on a slow machine.
+// patience is the longest wait for an expected event, even on a slow machine.
 const patience = 20 * time.Second
 
 // wire is an embedded server with the players alice and bob.
@@ -127,7 +127,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
+			t.Fatalf("timed out after %s waiting for: %s", patience, what)
 		}
 	}
 }

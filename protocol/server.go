@@ -390,7 +390,7 @@ func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, er
 	case ans.ID != o.ID:
 		return none, fmt.Errorf("offer to %s: answered another offer", pool)
 	case ans.Answer == Accept && o.Player != "" && ans.Player != o.Player:
-		return none, fmt.Errorf("offer to %s: taken for another player", pool)
+		return none, fmt.Errorf("offer to %s: accepted for another player", pool)
 	}
 	return ans, nil
 }

@@ -121,8 +121,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// What a crash interrupted is finished by the next writer, and nothing is read
-// twice meanwhile.
+// The next writer finishes a rotation that a crash interrupted. No record is read
+// twice in between.
 func TestInterruptedRotation(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, dir, 0)
@@ -192,7 +192,7 @@ func TestConcurrentWriters(t *testing.T) {
 	}
 }
 
-// Damaged lines are named, and the rest is read.
+// Damaged lines are reported, and the others are read.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, dir, 0)
@@ -224,7 +224,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 
-	// The next record goes to a line of its own.
+	// The next record starts a new line.
 	w = newWriter(t, dir, 0)
 	appendAll(t, w, "z")
 	if err := w.Close(); err != nil {
@@ -270,7 +270,7 @@ func TestNoDirectory(t *testing.T) {
 	}
 }
 
-// A full disk is said once, counted always, and got over.
+// A full disk is logged once and counted each time; writing resumes afterwards.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full, the device that is always full: ", err)
@@ -378,5 +378,23 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := Find(dir, "zzz"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "zzz") {
 		t.Errorf("no such game: %v", err)
+	}
+}
+
+// A game that changed hands has the result and the times that its holders know.
+func TestMergeHandedOver(t *testing.T) {
+	first := game.First
+	plies := func(used ...int64) (all []Ply) {
+		for i, ms := range used {
+			all = append(all, Ply{Seat: game.Seat(i % 2), Move: fmt.Sprint("m", i), UsedMS: ms, LeftMS: 10 * ms})
+		}
+		return all
+	}
+	before, after := minimal("g"), minimal("g")
+	before.Source, before.Plies, before.Text = Source{By: ByPlayer, Player: "ann", Seat: &first}, plies(5, 6, 7, 8), "the seat was given up"
+	after.Source, after.Plies, after.Result = Source{By: ByPlayer, Player: "ann", Seat: &first}, plies(0, 0, 7), game.FirstWins
+	m, err := Merge(before, after)
+	if err != nil || m.Result != game.FirstWins || m.Text != "" || len(m.Plies) != 3 || m.Plies[0].UsedMS != 5 || m.Plies[1].LeftMS != 60 {
+		t.Errorf("%v: %+v", err, m)
 	}
 }

@@ -41,6 +41,9 @@ func better(r, than *Record) bool {
 	if a, b := r.Source.By == ByArena, than.Source.By == ByArena; a != b {
 		return a
 	}
+	if a, b := r.Result != game.Undecided, than.Result != game.Undecided; a != b {
+		return a // the other gave the seat up
+	}
 	return len(r.Plies) > len(than.Plies)
 }
 
@@ -66,6 +69,9 @@ func (m *Record) join(r *Record) {
 		}
 		if to.Think == nil {
 			to.Think = from.Think
+		}
+		if to.UsedMS == 0 && to.LeftMS == 0 {
+			to.UsedMS, to.LeftMS, to.Periods = from.UsedMS, from.LeftMS, from.Periods
 		}
 		if to.Receipt == nil {
 			to.Receipt = from.Receipt

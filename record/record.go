@@ -86,7 +86,7 @@ const (
 	ByMatch  = "match"  // a match runner, which refereed and knows what both thought
 )
 
-// Source is who wrote a record, and for a player's own record what is needed
+// Source is the writer of a record and, for a player's own record, what is needed
 // to play its moves again.
 type Source struct {
 	By       string     `json:"by"`

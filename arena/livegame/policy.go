@@ -70,7 +70,7 @@ func (p Policy) Validate() error {
 		errs = append(errs, fmt.Errorf("LogLimit: %d: want at least %d", p.LogLimit, 2*reserve))
 	}
 	if l := p.Lag; min(l.Base, l.PerSecond, l.Most) < 0 || min(l.Start, l.Cap) < 0 {
-		errs = append(errs, errors.New("Lag: a value below 0"))
+		errs = append(errs, fmt.Errorf("lag credit: %+v: want no negative value", l))
 	}
 	return errors.Join(errs...)
 }

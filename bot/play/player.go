@@ -49,7 +49,6 @@ type Settings struct {
 	External bool   // Engine is a program: when it fails, the game is resigned
 	Nodes    uint64 // of each search at most; 0: the clock alone limits it
 	Threads  int    // of each search
-	HashMB   int
 	Ponder   bool
 	// Reproducible: the moves of its games can be played again, see
 	// engine.GameOptions. It does not ponder then.

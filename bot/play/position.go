@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"slices"
 
 	"sparring/game"
 	"sparring/protocol"
@@ -10,12 +11,12 @@ import (
 // gameState is the game so far: the platform's moves, played by our rules. The rest
 // of a session refers to it by the number of plies.
 type gameState struct {
-	rules   *game.Rules
-	start   string // text of the start position; "" is the usual one
-	plies   []ply
-	pos     game.Position // after plies; nil if our rules refuse the platform's next move
-	root    int           // plies before pos was set up without history; see playOn
-	decided *decision     // the latest own one; its analysis goes to the ply once it is played
+	rules     *game.Rules
+	start     string // text of the start position; "" is the usual one
+	plies     []ply
+	pos       game.Position  // after plies; nil if our rules refuse the platform's next move
+	continued []game.Outcome // ends by our rules after which the platform played on
+	decided   *decision      // the latest own one; its analysis goes to the ply once it is played
 }
 
 // ply is a move that was played.
@@ -35,25 +36,23 @@ type decision struct {
 	analysis *Analysis
 }
 
-// update plays the platform's moves and calls dispute if our rules differ. It returns
-// the number of unchanged plies.
-func (g *gameState) update(moves []string, playing bool, dispute func(why string)) (kept int) {
+// update plays the platform's moves and calls dispute, with a number of plies, if our
+// rules differ there. It returns the number of unchanged plies.
+func (g *gameState) update(moves []string, playing bool, dispute func(ply int, why string)) (kept int) {
 	for kept < min(len(g.plies), len(moves)) && g.plies[kept].move == moves[kept] {
 		kept++
 	}
-	at := len(g.plies)
-	if g.pos == nil || kept < g.root {
-		at, g.root = 0, 0
+	at := kept
+	if g.pos == nil || kept < len(g.plies) {
+		// After a takeback, too: the rules that playOn has left out apply again.
+		at = 0
 		g.pos, _ = g.rules.New(g.start) // checked by begin
-	}
-	for ; at > kept; at-- {
-		g.pos.Undo()
 	}
 	g.plies = g.plies[:kept]
 	for ; at < len(moves); at++ {
 		g.playOn(at, dispute)
 		if err := g.play(at, moves[at]); err != nil {
-			dispute(fmt.Sprintf("move %d: %v", at+1, err))
+			dispute(at, err.Error())
 			g.pos = nil
 			return kept
 		}
@@ -67,11 +66,7 @@ func (g *gameState) update(moves []string, playing bool, dispute func(why string
 // play makes the move after n plies.
 func (g *gameState) play(n int, text string) error {
 	seat := g.pos.Turn()
-	m, err := g.pos.Parse(text)
-	if err != nil {
-		return err
-	}
-	if err := g.pos.Play(m); err != nil {
+	if _, err := game.PlayText(g.pos, text); err != nil {
 		return err
 	}
 	if n < len(g.plies) {
@@ -86,17 +81,18 @@ func (g *gameState) play(n int, text string) error {
 }
 
 // playOn continues a game that is over by our rules, but not by the platform's, after
-// n plies: without its history, the position may not be a repetition, or beyond a
-// limit of moves.
-func (g *gameState) playOn(n int, dispute func(string)) {
+// n plies. Each kind of end is disputed once: insufficient material, for one, would
+// end the game again after every move.
+func (g *gameState) playOn(n int, dispute func(ply int, why string)) {
 	out := g.pos.Outcome()
 	if !out.Over() {
 		return
 	}
-	dispute(fmt.Sprintf("%s by %s, the platform plays on", out.Result, out.Reason))
-	if p, err := g.rules.New(g.pos.String()); err == nil && !p.Outcome().Over() {
-		g.pos, g.root = p, n
+	if !slices.Contains(g.continued, out) {
+		g.continued = append(g.continued, out)
+		dispute(n, fmt.Sprintf("%s by %s, the platform plays on", out.Result, out.Reason))
 	}
+	game.PlayOn(g.pos)
 }
 
 // charged notes how the clock was charged for the move after n plies.

@@ -17,7 +17,7 @@ type activeSearch struct {
 	started  time.Time
 	ponders  bool      // it began on the opponent's time
 	hit      time.Time // when the pondering became a search for a move; zero: not yet
-	expected string    // the opponent's move that is pondered on, or was in vain; "": none
+	expected string    // the opponent's move that is, or was, pondered on; "": none
 	done     chan searchEnd
 	early    *searchEnd // the pondering ended before the opponent moved
 }

@@ -326,20 +326,22 @@ func (s *Session) syncPosition() {
 	switch {
 	case g.pos == nil:
 	case s.st.Key != "" && s.st.Key != game.KeyText(g.pos.Key()):
-		s.dispute("the position differs")
+		s.dispute(len(s.st.Moves), "the position differs")
 	case playing && g.pos.Turn() != s.st.Turn:
-		s.dispute(fmt.Sprintf("%s to act, the platform says %s", g.pos.Turn(), s.st.Turn))
+		s.dispute(len(s.st.Moves), fmt.Sprintf("%s to act, the platform says %s", g.pos.Turn(), s.st.Turn))
 	}
 }
 
-// dispute records a difference between our rules and the platform's, once a ply. The
-// platform's ruling holds.
-func (s *Session) dispute(why string) {
-	n := len(s.st.Moves)
+// dispute records a difference between our rules and the platform's after n plies,
+// once a ply. The platform's ruling holds.
+func (s *Session) dispute(n int, why string) {
 	if last := len(s.disputes) - 1; last >= 0 && s.disputes[last].Ply == n {
 		return
 	}
-	d := record.Dispute{Ply: n, Seat: &s.st.You, Ruled: fmt.Sprintf("%.32s", s.st.Key), Text: why}
+	d := record.Dispute{Ply: n, Seat: &s.st.You, Text: why}
+	if n == len(s.st.Moves) { // the platform's key is that of its latest position
+		d.Ruled = fmt.Sprintf("%.32s", s.st.Key)
+	}
 	ev := s.log.Error().Int("ply", n).Str("rules", s.st.Terms.Rules).Str("ruled", d.Ruled)
 	if pos := s.game.pos; pos != nil {
 		d.Claimed = game.KeyText(pos.Key())

@@ -2,6 +2,7 @@ package play
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,38 +13,56 @@ import (
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
+	"sparring/record"
 )
 
-// A game that only our rules end by repetition continues: the platform's rules hold.
+// The game goes on after each end by our rules that is not one of the platform's,
+// with its history, and each end is noted once. After a takeback our rules apply in
+// full again: the record does not tell of it, and a replay must see the same positions.
 func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
-	rules, err := catalog.Rules("xiangqi/simple")
+	rules, err := catalog.Rules("xiangqi/simple+limit=10")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := bare(t, "60")
-	s.game.rules = rules
-	shuffle := []string{"a0a1", "a9a8", "a1a0", "a8a9"}
-	for range 10 {
-		s.st.Moves = append(s.st.Moves, shuffle...)
-	}
-	s.syncPosition()
-	if s.game.pos == nil || s.game.pos.Outcome().Over() || len(s.game.plies) != len(s.st.Moves) || len(s.disputes) != 1 {
-		t.Fatalf("after %d of %d moves: %v, disputes %+v", len(s.game.plies), len(s.st.Moves), s.game.pos, s.disputes)
-	}
-	if fresh, _ := rules.New(""); s.game.pos.Key() != fresh.Key() {
-		t.Error("another position than the start, which has recurred")
-	}
-	// A takeback to before the repetition, and back again.
-	all := s.st.Moves
-	s.st.Moves = all[:3]
-	s.syncPosition()
-	if s.game.pos == nil || s.game.pos.Ply() != 3 || len(s.game.plies) != 3 {
-		t.Errorf("taken back: %v after %d moves", s.game.pos, len(s.game.plies))
-	}
-	s.st.Moves = all[:5]
-	s.syncPosition()
-	if s.game.pos == nil || s.game.pos.Ply() != 5 || s.game.plies[4].move != all[4] {
-		t.Errorf("played again: %v after %d moves", s.game.pos, len(s.game.plies))
+	const noAttackers = "3ak4/4a4/9/9/9/9/9/9/9/3K5 w - - 0 1"
+	for start, c := range map[string]struct {
+		cycle    []string
+		rules    string
+		disputes []int // plies
+	}{
+		"":          {[]string{"a0a1", "a9a8", "a1a0", "a8a9"}, "xiangqi/simple+limit=none+repetition=none", []int{8, 20}},
+		noAttackers: {[]string{"d0d1", "e8d7", "d1d0", "d7e8"}, "xiangqi/simple+limit=10", []int{0}},
+	} {
+		s := bare(t, "60")
+		s.game.rules, s.game.start = rules, start
+		moves := slices.Repeat(c.cycle, 10)
+		for n := range len(moves) + 1 {
+			s.st.Moves, s.st.Turn = moves[:n], game.Seat(n%2)
+			s.syncPosition()
+		}
+		check := func(s *Session) {
+			t.Helper()
+			pos := s.game.pos
+			if pos == nil || pos.Outcome().Over() || pos.Ply() != len(s.st.Moves) || len(s.game.plies) != len(s.st.Moves) || pos.Rules().Name != c.rules {
+				t.Fatalf("%q, after %d of %d moves: %+v", start, len(s.game.plies), len(s.st.Moves), s.game)
+			}
+			if !slices.EqualFunc(s.disputes, c.disputes, func(d record.Dispute, ply int) bool { return d.Ply == ply && d.Text != "" }) {
+				t.Errorf("%q: disputes %+v", start, s.disputes)
+			}
+		}
+		check(s)
+		resumed := bare(t, "60")
+		resumed.game.rules, resumed.game.start, resumed.st.Moves = rules, start, moves
+		resumed.syncPosition()
+		check(resumed)
+		s.st.Moves, s.st.Turn = moves[:5], game.Second
+		s.syncPosition()
+		if pos := s.game.pos; pos == nil || pos.Ply() != 5 || len(s.game.plies) != 5 || pos.Rules().Name != rules.Name {
+			t.Errorf("%q, taken back: %+v", start, s.game)
+		}
+		s.st.Moves, s.st.Turn = moves, game.First
+		s.syncPosition()
+		check(s)
 	}
 }
 

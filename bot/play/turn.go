@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -40,6 +41,7 @@ const retryPause = 250 * time.Millisecond
 func (s *Session) act() {
 	switch s.st.Status {
 	case protocol.Finished:
+		s.noteSilence()
 		s.ended = true
 		return
 	case protocol.Playing:
@@ -106,6 +108,22 @@ func (s *Session) think() {
 	s.search.expected = missed
 }
 
+// noteSilence reports a team's own program that had not answered when the game was
+// lost on time or aborted.
+func (s *Session) noteSilence() {
+	out := s.st.Outcome.Reason
+	if a := s.search; a == nil || a.pondering() || !s.player.Settings.External || out != protocol.ReasonTime && out != protocol.ReasonNoStart {
+		return
+	}
+	s.engineFailed(fmt.Errorf("no answer after %v, when the game ended (%s)", time.Since(s.search.started).Round(time.Millisecond), out))
+}
+
+// engineFailed logs the failure of a team's own program, and notes it for the record.
+func (s *Session) engineFailed(err error) {
+	s.log.Error().Err(err).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
+	s.noteFailure(err)
+}
+
 // handleResult plays the move that the search found.
 func (s *Session) handleResult(t searchEnd) {
 	a := s.search
@@ -119,8 +137,7 @@ func (s *Session) handleResult(t searchEnd) {
 	}
 	if t.err != nil && s.player.Settings.External {
 		// Our engine must not play for a team's own program.
-		s.log.Error().Err(t.err).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
-		s.noteFailure(t.err)
+		s.engineFailed(t.err)
 		s.resign("the engine failed")
 		return
 	}
@@ -240,7 +257,7 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 		s.manners.notBefore = time.Now().Add(retryPause)
 		s.send()
 	case protocol.Illegal:
-		s.dispute("the platform calls " + out.move + " illegal")
+		s.dispute(out.ply, "the platform calls "+out.move+" illegal")
 		s.resign("the platform refuses a move that is legal here")
 	default:
 		log.Error().Err(refusal).Msg("the platform could not read our move")

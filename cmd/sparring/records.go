@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -211,7 +212,11 @@ func showRecord(out io.Writer, r *record.Record) error {
 	for seat, s := range r.Seats {
 		fmt.Fprintf(out, "%-8s  %s%s%s\n", game.Seat(seat), s.Player, ratingChange(s), engineText(s))
 	}
-	fmt.Fprintf(out, "played    %s to %s UTC\nresult    %s", r.Start.UTC().Format(time.DateTime), r.End.UTC().Format(time.DateTime), r.Result)
+	if r.End.IsZero() {
+		fmt.Fprintf(out, "played    from %s UTC\nresult    unfinished", r.Start.UTC().Format(time.DateTime))
+	} else {
+		fmt.Fprintf(out, "played    %s to %s UTC\nresult    %s", r.Start.UTC().Format(time.DateTime), r.End.UTC().Format(time.DateTime), r.Result)
+	}
 	if r.Reason != "" {
 		fmt.Fprintf(out, " (%s)", r.Reason)
 	}
@@ -225,7 +230,7 @@ func showRecord(out io.Writer, r *record.Record) error {
 		return err
 	}
 	for _, d := range r.Disputes {
-		fmt.Fprintf(out, "dispute after ply %d: %s (claimed %s, ruled %s)\n", d.Ply, d.Text, d.Claimed, d.Ruled)
+		fmt.Fprintf(out, "dispute after ply %d: %s (claimed %s, ruled %s)\n", d.Ply, d.Text, cmp.Or(d.Claimed, "unknown"), cmp.Or(d.Ruled, "unknown"))
 	}
 	return nil
 }

@@ -24,9 +24,9 @@ func recordsReplay(from *archive) *cobra.Command {
 		Long: `Search the positions of a recorded game again, with the settings and the seed of
 the record, and compare the moves. FILE is a file of records or the result file
 of a match, all games of which are replayed. The games of a reproducible profile
-come out the same with the same build, and so do those of a match with fixed
+are reproduced by the same build, and so are those of a match with fixed
 nodes and one thread. For other games the command says what it cannot know. The
-exit code is 1 if a game that must come out the same does not.`,
+exit code is 1 if a game that must be reproduced differs.`,
 		Example: `  sparring records replay g5x2
   sparring records replay games.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -79,8 +79,8 @@ func (a *archive) recorded(ctx context.Context, name string, errs io.Writer) (re
 	return records, nil
 }
 
-// errReplay is returned if a game that must come out the same does not.
-var errReplay = errors.New("a reproducible game came out differently")
+// errReplay is returned if a game that must be reproduced differs.
+var errReplay = errors.New("a reproducible game was not reproduced")
 
 // replayAll replays all players of the records, and prints each and the total.
 func replayAll(ctx context.Context, out io.Writer, records []*record.Record) error {
@@ -128,6 +128,9 @@ func replayPlayer(ctx context.Context, pool *engine.Pool, p replay.Player) (rep 
 	if err != nil {
 		return rep, err
 	}
+	if spec.Outside != nil {
+		return rep, nil // a record must not start programs
+	}
 	if name := p.Settings.Book; name != "" && spec.Book == "" {
 		if options.Books, err = book.Open(name, "", configs.Books()); err != nil {
 			return rep, fmt.Errorf("game %s: the opening book that it was played with: %w", p.Record.ID, err)
@@ -141,7 +144,11 @@ func replayPlayer(ctx context.Context, pool *engine.Pool, p replay.Player) (rep 
 
 func printReplay(out io.Writer, p replay.Player, rep replay.Report, reasons []string) {
 	fmt.Fprintf(out, "game %s, %s seat: %s (%s)\n", p.Record.ID, p.Seat, p.Record.Seats[p.Seat].Player, p.Settings.Spec)
-	fmt.Fprintf(out, "  %d of %d moves are the same, %d of them with the same score, depth and nodes\n", rep.Same, rep.Moves, rep.Exact)
+	if rep.Moves > 0 {
+		fmt.Fprintf(out, "  %d of %d moves are the same, %d of them with the same score, depth and nodes\n", rep.Same, rep.Moves, rep.Exact)
+	} else {
+		fmt.Fprintln(out, "  no moves replayed")
+	}
 	if d := rep.First; d != nil {
 		t := d.Recorded.Think
 		fmt.Fprintf(out, "  first difference at ply %d, in %s\n", d.Ply, d.Position)

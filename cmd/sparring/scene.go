@@ -12,6 +12,7 @@ import (
 	"sparring/arena"
 	"sparring/bot/play"
 	"sparring/engine"
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol/embedded"
@@ -102,6 +103,9 @@ func heading(e play.Event) string {
 func evaluation(a *play.Analysis) string {
 	if a == nil {
 		return ""
+	}
+	if a.Source == search.FromBook {
+		return "  book"
 	}
 	text := fmt.Sprintf("%+6d %3.0f%%  depth %2d", a.Score, 100*a.WinProb, a.Depth)
 	if a.PonderHit {

@@ -25,10 +25,10 @@ type wiretap struct {
 	t        *testing.T
 	subjects []tapped
 
-	mu      sync.Mutex
-	answers map[string]*jsonschema.Schema // by the reply subject of a request
-	heard   map[string]int                // messages by channel
-	faults  []string
+	mu       sync.Mutex
+	answers  map[string]*jsonschema.Schema // by the reply subject of a request
+	received map[string]int                // messages by channel
+	faults   []string
 }
 
 // tapped is a channel of the document.
@@ -42,13 +42,13 @@ type tapped struct {
 // tap subscribes to all messages.
 func (h *fleet) tap(url string) *wiretap {
 	h.t.Helper()
-	w := &wiretap{t: h.t, subjects: readChannels(h.t), answers: map[string]*jsonschema.Schema{}, heard: map[string]int{}}
+	w := &wiretap{t: h.t, subjects: readChannels(h.t), answers: map[string]*jsonschema.Schema{}, received: map[string]int{}}
 	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "wiretap", User: "platform", Password: password("platform"), Log: zerolog.Nop()})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(nc.Close)
-	if _, err := nc.Subscribe(">", w.hear); err != nil {
+	if _, err := nc.Subscribe(">", w.receive); err != nil {
 		h.t.Fatal(err)
 	}
 	if err := nc.Flush(); err != nil {
@@ -57,7 +57,7 @@ func (h *fleet) tap(url string) *wiretap {
 	return w
 }
 
-func (w *wiretap) hear(msg *nats.Msg) {
+func (w *wiretap) receive(msg *nats.Msg) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	schema, name := w.answers[msg.Subject], "answer"
@@ -79,7 +79,7 @@ func (w *wiretap) hear(msg *nats.Msg) {
 	if len(msg.Data) == 0 && msg.Header.Get("Status") == "503" { // no responders
 		return
 	}
-	w.heard[name]++
+	w.received[name]++
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(msg.Data))
 	if err == nil {
 		err = schema.Validate(v)
@@ -94,12 +94,12 @@ func (w *wiretap) report() {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.t.Logf("messages checked against asyncapi.yaml: %v", w.heard)
+	w.t.Logf("messages checked against asyncapi.yaml: %v", w.received)
 	for _, f := range w.faults {
 		w.t.Error(f)
 	}
 	for _, name := range []string{"hello", "alive", "offer", "move", "state", "log", "storedChallenge", "record", "watch", "answer"} {
-		if w.heard[name] == 0 {
+		if w.received[name] == 0 {
 			w.t.Errorf("no message on %s", name)
 		}
 	}

@@ -38,7 +38,7 @@ func (b *Beginner) NewGame(o engine.GameOptions) (engine.Game, error) {
 	if o.Rules != nil && o.Rules.Game != b.game {
 		return nil, fmt.Errorf("%w: a beginner of %s, not of %s", game.ErrRules, b.game, o.Rules.Game)
 	}
-	return beginnerGame{b, o}, nil
+	return &beginnerGame{Beginner: b, options: o, closed: make(chan struct{})}, nil
 }
 
 // Close implements engine.Searcher.
@@ -48,21 +48,47 @@ func (*Beginner) Close() error { return nil }
 type beginnerGame struct {
 	*Beginner
 	options engine.GameOptions
+
+	mu     sync.Mutex
+	latest *ready        // nil at first
+	closed chan struct{} // by Close
 }
 
 // Options implements engine.Game.
-func (b beginnerGame) Options() engine.GameOptions { return b.options }
+func (b *beginnerGame) Options() engine.GameOptions { return b.options }
 
 // Ready implements engine.Game.
-func (beginnerGame) Ready() error { return nil }
+func (*beginnerGame) Ready() error { return nil }
 
 // Describe implements engine.Game.
-func (b beginnerGame) Describe() engine.Description {
+func (b *beginnerGame) Describe() engine.Description {
 	return engine.Description{Name: "beginner", Build: engine.Build(), Seed: b.options.Seed, Reproducible: b.options.Reproducible}
 }
 
+// Close implements engine.Game.
+func (b *beginnerGame) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.isClosed() {
+		close(b.closed)
+	}
+	if b.latest != nil {
+		<-b.latest.done
+	}
+	return nil
+}
+
+func (b *beginnerGame) isClosed() bool {
+	select {
+	case <-b.closed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Search implements engine.Game.
-func (b beginnerGame) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
+func (b *beginnerGame) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
 	if err := engine.Searchable(p, l); err != nil {
 		return nil, err
 	}
@@ -75,11 +101,18 @@ func (b beginnerGame) Search(p game.Position, l search.Limits, _ func(search.Inf
 		moves = p.Legal(nil)
 	}
 	m := b.pick(p.Clone(), moves, randFor(p, b.options.Seed))
-	r := &ready{done: make(chan struct{}), result: search.Result{Move: m, WinProb: 0.5, Depth: 1, Nodes: uint64(len(moves)),
+	r := &ready{released: make(chan struct{}), done: make(chan struct{}), result: search.Result{Move: m, WinProb: 0.5, Depth: 1, Nodes: uint64(len(moves)),
 		PV: []game.Move{m}, Source: search.FromSearch, Time: time.Since(began)}}
 	if !l.Wait {
 		r.Stop()
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.isClosed() {
+		return nil, engine.ErrGameClosed
+	}
+	go r.answer(b.latest, b.closed)
+	b.latest = r
 	return r, nil
 }
 
@@ -104,12 +137,26 @@ func (b *Beginner) pick(p game.Position, moves []game.Move, rng *rand.Rand) game
 
 // ready is a Running that has its answer, and gives it once it may.
 type ready struct {
-	done   chan struct{}
-	once   sync.Once
-	result search.Result
+	released chan struct{} // closed when Limits.Wait no longer holds the answer back
+	once     sync.Once     // closes released
+	done     chan struct{}
+	result   search.Result
 }
 
-func (r *ready) Stop() { r.once.Do(func() { close(r.done) }) }
+// answer ends the search, after the game's earlier one (or nil), once it is
+// released or the game is closed.
+func (r *ready) answer(earlier *ready, closed <-chan struct{}) {
+	if earlier != nil {
+		<-earlier.done
+	}
+	select {
+	case <-r.released:
+	case <-closed:
+	}
+	close(r.done)
+}
+
+func (r *ready) Stop() { r.once.Do(func() { close(r.released) }) }
 func (r *ready) PonderHit(l search.Limits) {
 	if !l.Wait {
 		r.Stop()

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"sync"
 
 	"sparring/engine"
 	"sparring/engine/search"
@@ -73,39 +72,22 @@ type Searcher struct {
 	game   string
 	engine *engine.Engine
 	params search.Params
-
-	mu   sync.Mutex
-	free []engine.Game // reproducible games of engine, unused
 }
 
 // tableBytes returns the size of a hash table for a number of nodes: two to four
 // entries of 16 bytes each, but at most 64 MiB.
 func tableBytes(nodes uint64) int { return 32 << min(bits.Len64(nodes), 21) }
 
-// take returns a game of the engine for one search.
-func (s *Searcher) take() (engine.Game, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := len(s.free); n > 0 {
-		g := s.free[n-1]
-		s.free = s.free[:n-1]
-		return g, nil
-	}
-	return s.engine.NewGame(engine.GameOptions{Reproducible: true})
-}
-
-func (s *Searcher) release(g engine.Game) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free = append(s.free, g)
-}
-
 // NewGame implements engine.Searcher.
 func (s *Searcher) NewGame(o engine.GameOptions) (engine.Game, error) {
 	if o.Rules != nil && o.Rules.Game != s.game {
 		return nil, fmt.Errorf("%w: a level of %s, not of %s", game.ErrRules, s.game, o.Rules.Game)
 	}
-	return &levelGame{s, o}, nil
+	inner, err := s.engine.NewGame(engine.GameOptions{Reproducible: true})
+	if err != nil {
+		return nil, err
+	}
+	return &levelGame{s, o, inner}, nil
 }
 
 // Close implements engine.Searcher.
@@ -115,21 +97,23 @@ func (s *Searcher) Close() error { return s.engine.Close() }
 type levelGame struct {
 	*Searcher
 	options engine.GameOptions
+	inner   engine.Game // it runs the searches one at a time, and Close stops them
 }
 
 // Options implements engine.Game.
 func (g *levelGame) Options() engine.GameOptions { return g.options }
 
 // Ready implements engine.Game.
-func (*levelGame) Ready() error { return nil }
+func (g *levelGame) Ready() error { return g.inner.Ready() }
 
 // Close implements engine.Game.
-func (*levelGame) Close() error { return nil }
+func (g *levelGame) Close() error { return g.inner.Close() }
 
 // Describe implements engine.Game.
 func (g *levelGame) Describe() engine.Description {
-	return engine.Description{Name: engine.OurName, Build: engine.Build(), Nodes: g.Nodes, Threads: 1, TableMen: g.engine.TableMen(),
-		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+	d := g.inner.Describe()
+	d.Nodes, d.Seed, d.Reproducible = g.Nodes, g.options.Seed, g.options.Reproducible
+	return d
 }
 
 // Search implements engine.Game. The limits can only tighten the level's. If the
@@ -148,18 +132,13 @@ func (g *levelGame) Search(p game.Position, l search.Limits, report func(search.
 	if g.errs() {
 		during = nil
 	}
-	inner, err := g.take()
-	if err != nil {
-		return nil, err
-	}
-	if t.Running, err = inner.Search(p, limits, during); err != nil {
-		g.release(inner)
+	var err error
+	if t.Running, err = g.inner.Search(p, limits, during); err != nil {
 		return nil, err
 	}
 	go func() {
 		defer close(t.done)
 		r := t.Running.Wait()
-		g.release(inner)
 		t.result = t.choose(r)
 		if g.errs() && report != nil && len(t.result.Lines) > 0 {
 			report(t.result.Lines[0])

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"sparring/engine"
 	"sparring/engine/search"
@@ -42,6 +43,48 @@ func TestRefusals(t *testing.T) {
 		}
 		if _, err := newGame(t, s, 0).Search(opened(t, "amazons", 0, 0), search.Limits{Nodes: 10}, nil); err == nil {
 			t.Error("another game's position is accepted")
+		}
+	}
+}
+
+// TestOneSearchAtATime checks that the searches of a game run one after another, that
+// Close stops them, and that none starts after Close.
+func TestOneSearchAtATime(t *testing.T) {
+	p := opened(t, "gomoku", 6, 1)
+	for n, s := range everyone(t, "gomoku") {
+		g := newGame(t, s, 0)
+		ponder := func() engine.Running {
+			run, err := g.Search(p, search.Limits{Wait: true}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return run
+		}
+		first, second, third := ponder(), ponder(), ponder()
+		second.Stop()
+		select {
+		case <-second.Done():
+			t.Errorf("level %d: a search ends before the one that was started earlier", n)
+		case <-time.After(50 * time.Millisecond):
+		}
+		first.Stop()
+		second.Wait()
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-third.Done():
+		case <-time.After(time.Minute):
+			t.Fatalf("level %d: a search runs after Close", n)
+		}
+		if r := third.Wait(); !slices.Contains(p.Legal(nil), r.Move) {
+			t.Errorf("level %d, stopped by Close, plays %#x", n, uint32(r.Move))
+		}
+		if _, err := g.Search(p, search.Limits{}, nil); !errors.Is(err, engine.ErrGameClosed) {
+			t.Errorf("level %d: a search after Close: %v", n, err)
+		}
+		if err := g.Close(); err != nil {
+			t.Errorf("level %d, closed twice: %v", n, err)
 		}
 	}
 }
@@ -144,14 +187,14 @@ func TestReportsItsChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(10) {
-			var told []search.Info
-			run, err := newGame(t, s, seed).Search(p, search.Limits{}, func(i search.Info) { told = append(told, i) })
+			var reported []search.Info
+			run, err := newGame(t, s, seed).Search(p, search.Limits{}, func(i search.Info) { reported = append(reported, i) })
 			if err != nil {
 				t.Fatal(err)
 			}
 			r := run.Wait()
-			if s.errs() && (len(told) != 1 || told[0].PV[0] != r.Move || told[0].Score != r.Score) {
-				t.Errorf("level %d plays %s and tells %v", n, p.Format(r.Move), told)
+			if s.errs() && (len(reported) != 1 || reported[0].PV[0] != r.Move || reported[0].Score != r.Score) {
+				t.Errorf("level %d plays %s and reports %v", n, p.Format(r.Move), reported)
 			}
 		}
 	}

@@ -12,10 +12,10 @@ type GameOptions struct {
 	// Table is a hash table for this game alone; nil is the kernel's, which
 	// games share.
 	Table *Table
-	// Fresh: every search starts with empty histories, and an empty Table if
-	// the game has one. With a Table, one thread and no limit of time, the
-	// result of a search then depends on position and limits alone.
-	Fresh bool
+	// Fresh, if not nil, lends every search an empty hash table, in place of
+	// Table, and the search starts with empty histories. With one thread and no
+	// limit of time its result then depends on position and limits alone.
+	Fresh *Tables
 }
 
 // Game is a game whose positions are searched one after another, with what its
@@ -30,7 +30,7 @@ type GameOptions struct {
 type Game struct {
 	k       *Kernel
 	options GameOptions
-	table   *Table
+	table   *Table // nil if each search has its own
 
 	mu         sync.Mutex
 	unfinished []*Search // in the order of their starts
@@ -44,7 +44,10 @@ type Game struct {
 // NewGame opens a game. Close it when it has ended.
 func (k *Kernel) NewGame(o GameOptions) *Game {
 	g := &Game{k: k, options: o, table: k.table}
-	if o.Table != nil {
+	switch {
+	case o.Fresh != nil:
+		g.table = nil
+	case o.Table != nil:
 		g.table = o.Table
 	}
 	return g
@@ -79,16 +82,17 @@ func (g *Game) Start(pos Position, limits Limits, report func(Info)) *Search {
 // workers are ready to search the positions, with the game's histories.
 func (g *Game) workers(s *Search, positions []Position) []*worker {
 	histories := g.k.lendHistories(g, len(positions))
-	if g.options.Fresh && g.options.Table != nil {
-		g.table.Clear()
+	table := g.table
+	if g.options.Fresh != nil {
+		table = g.options.Fresh.Take()
 	}
-	g.table.newSearch()
+	table.newSearch()
 	workers := make([]*worker, len(positions))
 	for i, pos := range positions {
-		if g.options.Fresh || !g.k.params.On.KeepHistory {
+		if g.options.Fresh != nil || !g.k.params.On.KeepHistory {
 			histories[i].clear()
 		}
-		workers[i] = newWorker(s, pos, i, histories[i])
+		workers[i] = newWorker(s, table, pos, i, histories[i])
 	}
 	return workers
 }
@@ -98,6 +102,9 @@ func (g *Game) release(s *Search, workers []*worker) {
 	g.mu.Lock()
 	g.unfinished = slices.DeleteFunc(g.unfinished, func(other *Search) bool { return other == s })
 	g.mu.Unlock()
+	if g.options.Fresh != nil {
+		g.options.Fresh.Put(workers[0].table)
+	}
 	k := g.k
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -105,7 +112,7 @@ func (g *Game) release(s *Search, workers []*worker) {
 		k.stacks = append(k.stacks, w.stack)
 	}
 	switch {
-	case g.closed || g.options.Fresh || !k.params.On.KeepHistory:
+	case g.closed || g.options.Fresh != nil || !k.params.On.KeepHistory:
 		k.dropHistories(g)
 	case g.options.Table == nil:
 		g.idle = k.idle.PushBack(g)

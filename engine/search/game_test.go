@@ -41,8 +41,8 @@ func TestHistoriesAreBounded(t *testing.T) {
 	}
 }
 
-// The game that was searched least recently is the one that loses its history,
-// and starts again with an empty one.
+// The game that was searched least recently loses its history and starts again with
+// an empty one.
 func TestIdleGameLosesHistory(t *testing.T) {
 	limits := search.Limits{Depth: 7}
 	for seed := range uint64(20) {
@@ -55,7 +55,7 @@ func TestIdleGameLosesHistory(t *testing.T) {
 		first := nodes(games[0])
 		kept := nodes(games[0])
 		if kept == first {
-			continue // of no use: the history changes nothing here
+			continue // skip: the history has no effect here
 		}
 		if n := nodes(games[1]); n != first {
 			t.Fatalf("seed %d: a new game takes %d nodes, want %d: it has another's history", seed, n, first)

@@ -149,7 +149,7 @@ func (r *moveHistory) score(e *ScoredMove) (sum int32) {
 	if r.continuation[1] != nil {
 		sum += int32(r.continuation[1][e.HistoryIndex[r.contIndex&1]])
 	}
-	switch r.tables { // constants spare a division
+	switch r.tables { // constants avoid a division
 	case 2:
 		sum /= 2
 	case 3:
@@ -172,7 +172,7 @@ func (w *worker) addHistoryTo(batch []ScoredMove, ply int) {
 }
 
 // updateHistories rewards the move e that cut off, and penalizes the moves that
-// were searched before it in vain.
+// were searched before it without a cutoff.
 func (w *worker) updateHistories(e *ScoredMove, earlier *searchedMoves, depth, ply int) {
 	on, h := &w.k.params.On, w.history
 	bonus := historyBonus(depth)

@@ -18,7 +18,7 @@ type Kernel struct {
 	mu     sync.Mutex
 	stacks []*stack // unused, kept because they are large
 
-	// History tables are lent to games, see Game. Those of idle games and the
+	// History tables are assigned to games, see Game. Those of idle games and the
 	// unused ones count against maxHistories.
 	unused       []*history
 	idle         list.List // of *Game: open, with histories, not being searched; least recently searched first

@@ -20,7 +20,7 @@ type Limits struct {
 	// two root moves and also counts the time spent pondering. 0 is no limit.
 	Soft, Hard time.Duration
 	From       time.Time
-	// SoftScale is the factor for Soft as the search goes on; nil is 1.
+	// SoftScale is the factor for Soft during the search; nil is 1.
 	SoftScale func(Progress) float64
 
 	// Clock is the clock from which Soft, Hard and From were computed, if there

@@ -84,9 +84,9 @@ func plainAlphaBeta(t *tree, depth int) (score search.Score, leaves []search.Sco
 	return find(w, with(t.params()), search.Limits{Depth: depth}).Score, w.leaves
 }
 
-// TestPrintedTrees: alpha-beta gives the values that the papers print for
-// their trees, and does not look at the leaves that it does not need. 99 is a
-// leaf that must not be seen: the papers have no value there either.
+// TestPrintedTrees: alpha-beta gives the values that the papers print for their
+// trees, and does not evaluate unnecessary leaves. 99 is a leaf that must be cut off:
+// the papers have no value there either.
 func TestPrintedTrees(t *testing.T) {
 	for _, c := range []struct {
 		what   string

@@ -12,9 +12,13 @@ type TableEntry struct {
 }
 
 // ProbeTable looks a position up in the game's hash table, for debugging a
-// search; ok is false where nothing is stored. Searches may run meanwhile. It
+// search; ok is false where nothing is stored, and always in a game whose
+// searches have tables of their own (GameOptions.Fresh). Searches may run meanwhile. It
 // calls pos.Enter.
 func (g *Game) ProbeTable(pos Position) (e TableEntry, ok bool) {
+	if g.table == nil {
+		return TableEntry{}, false
+	}
 	node := pos.Enter()
 	r, ok := g.table.probe(node.SearchKey ^ g.k.salt)
 	if !ok {

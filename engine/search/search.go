@@ -238,7 +238,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			reduction = w.lmr(&n, m, searched+1, &history)
 		}
 
-		// Steps 9 to 12 prune moves at small depth. They spare the first move,
+		// Steps 9 to 12 prune moves at small depth. They skip the first move,
 		// moves that give check, and everything as long as the node is lost.
 		if !n.Forced && best > -RepBound && !m.Forcing {
 			lmrDepth := n.depth

@@ -21,7 +21,7 @@ var (
 	exact = searchtest.Exact
 )
 
-// newGame is a game on a kernel of its own.
+// newGame returns a game on a new kernel.
 func newGame(params search.Params) *search.Game {
 	return search.New(params, search.NewTable(tableBytes)).NewGame(search.GameOptions{})
 }
@@ -88,8 +88,7 @@ func TestDeterministic(t *testing.T) {
 		return r, infos
 	}
 	first, infos := run(newGame(params))
-	table := search.NewTable(tableBytes)
-	fresh := search.New(params, table).NewGame(search.GameOptions{Table: table, Fresh: true})
+	fresh := search.New(params, search.NewTable(tableBytes)).NewGame(search.GameOptions{Fresh: search.NewTables(tableBytes)})
 	for i := range 3 {
 		again, infos2 := run(fresh)
 		if !reflect.DeepEqual(first, again) || !reflect.DeepEqual(infos, infos2) {
@@ -209,7 +208,7 @@ func TestSearchMoves(t *testing.T) {
 	}
 }
 
-// deep is a game that no search exhausts.
+// deep returns a game that no search exhausts.
 func deep() (*searchtest.Graph, search.Params) {
 	g := searchtest.NewGraph(9)
 	g.Terminal, g.Dead, g.Vertices = 0, 0, 1_000_000
@@ -241,7 +240,7 @@ func TestPonderWaitsForTheHit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := searchtest.NewGraph(6)
 		s := newGame(with(g.Params(), exact...)).Start(g, search.Limits{Depth: 2, Wait: true}, nil)
-		synctest.Wait() // until the search has nothing left to do
+		synctest.Wait() // until the search is idle
 		select {
 		case <-s.Done():
 			t.Fatal("the search answered before the hit")
@@ -424,7 +423,7 @@ func TestAllSwitches(t *testing.T) {
 	}
 }
 
-// No value of a number breaks a search.
+// A search works with any value of each number.
 func TestAllNumbers(t *testing.T) {
 	g, _ := deep()
 	g.Terminal, g.Dead = 2, 1

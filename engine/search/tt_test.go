@@ -39,7 +39,7 @@ func TestTableMerges(t *testing.T) {
 	table := NewTable(1 << 15)
 	deep := ttEntry{move: 5, score: 100, eval: 7, depth: 9, bound: Lower}
 	table.store(1, deep)
-	// A path-dependent result brings a move, and leaves the score alone.
+	// A path-dependent result stores its move and keeps the score.
 	table.store(1, ttEntry{move: 6, eval: noEval})
 	want := deep
 	want.move = 6

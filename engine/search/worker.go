@@ -17,7 +17,7 @@ type worker struct {
 	table      *Table
 	id         int // 0 decides
 	pos        Position
-	see        StaticExchanger // pos, if it is one; likewise the next two
+	see        StaticExchanger // pos, if it implements this; the same for the next two
 	prover     Prover
 	prefetcher KeyPrefetcher
 	history    *history
@@ -46,7 +46,7 @@ type worker struct {
 type stack struct {
 	lines    [MaxPly + 2]line
 	pickers  [2 * (MaxPly + 2)]picker        // one for each node in progress: several may stand at one ply
-	searched [2 * (MaxPly + 2)]searchedMoves // likewise
+	searched [2 * (MaxPly + 2)]searchedMoves // as for pickers
 	top      int                             // pickers in use
 }
 
@@ -101,8 +101,8 @@ type rootMove struct {
 // flag: well under a millisecond for light nodes, a few for Amazons.
 const pollEvery = 256
 
-func newWorker(s *Search, pos Position, id int, h *history) *worker {
-	w := &worker{stack: s.game.k.takeStack(), k: s.game.k, s: s, table: s.game.table, id: id, pos: pos, history: h, source: FromSearch}
+func newWorker(s *Search, table *Table, pos Position, id int, h *history) *worker {
+	w := &worker{stack: s.game.k.takeStack(), k: s.game.k, s: s, table: table, id: id, pos: pos, history: h, source: FromSearch}
 	w.stack.reset()
 	w.see, _ = pos.(StaticExchanger)
 	w.prover, _ = pos.(Prover)

@@ -132,9 +132,9 @@ func (b *builder) read(s Set) (*solved, error) {
 func (b *builder) build(ctx context.Context, i int) error {
 	j := b.jobs[i]
 	b.report(func(p *Progress) { p.Set, p.Done, p.Number, p.Repaired = j.set, false, i+1, j.repaired })
-	told := int64(0)
+	reported := int64(0)
 	w := work{workers: b.options.Workers, gentle: b.options.Gentle, done: func(positions int) {
-		b.report(func(p *Progress) { told += int64(positions); p.Steps += int64(positions) })
+		b.report(func(p *Progress) { reported += int64(positions); p.Steps += int64(positions) })
 	}}
 	s, err := solve(ctx, j.layout, b.read, w)
 	if err == nil {
@@ -144,7 +144,7 @@ func (b *builder) build(ctx context.Context, i int) error {
 		return fmt.Errorf("build table of %s: %w", j.set, err)
 	}
 	// Drawn positions are those that are left over.
-	b.report(func(p *Progress) { p.Steps += 3*int64(j.size) - told; p.Done = true })
+	b.report(func(p *Progress) { p.Steps += 3*int64(j.size) - reported; p.Done = true })
 	return nil
 }
 

@@ -64,7 +64,7 @@ func Allot(s Situation) Budget {
 		return Budget{Hard: s.clip(budget)}
 	case t.Period > 0 && left <= t.Period/4:
 		// Byo-yomi with next to no main time. A move that takes the whole period
-		// uses it up, and the spare ones are kept for accidents.
+		// uses it up, and the other periods are kept in reserve.
 		return Budget{Hard: s.clip(left + t.Period - s.Overhead - Least)}
 	}
 	// With byo-yomi the main time is spent freely, since each move has a period

@@ -43,7 +43,7 @@ func allMoves(p *position, mode search.Mode, buf []search.ScoredMove) (moves []s
 }
 
 // BenchmarkEval evaluates four positions: by the engine's own evaluation from
-// scratch but for the sums, and by those of the papers.
+// scratch except for the sums, and by those of the papers.
 func BenchmarkEval(b *testing.B) {
 	own := adapter.Evaluation{Name: "own", Adapt: func(p search.Position) search.Position { return p }}
 	for _, e := range append([]adapter.Evaluation{own}, evaluations()...) {
@@ -88,7 +88,7 @@ func BenchmarkMoves(b *testing.B) {
 }
 
 // BenchmarkDoUndo makes and takes back every move of four positions, with
-// what the kernel asks of a node.
+// the data that the kernel reads at a node.
 func BenchmarkDoUndo(b *testing.B) {
 	all := benchPositions(b)
 	var lists [][]game.Move
@@ -113,7 +113,7 @@ func BenchmarkDoUndo(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/move")
 }
 
-// BenchmarkSEE weighs every move of four positions against zero.
+// BenchmarkSEE compares the exchange of every move of four positions with zero.
 func BenchmarkSEE(b *testing.B) {
 	all := benchPositions(b)
 	var lists [][]search.ScoredMove

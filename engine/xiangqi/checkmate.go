@@ -51,7 +51,7 @@ type attacker struct {
 	stop          func() bool
 	cut           bool                       // a line ended at the depth limit with a check
 	checks        [mateDepth][]checkingMove  // buffers, by the number of checks given before
-	line          [mateDepth + 1][]game.Move // the win found, likewise
+	line          [mateDepth + 1][]game.Move // the win found, indexed like checks
 }
 
 // checkingMove is a check and the number of replies to it.

@@ -17,8 +17,8 @@ import (
 
 func never() bool { return false }
 
-// TestProveMates holds the prover to positions whose mates by checks are known
-// by hand, and to some where there is none.
+// TestProveMates tests the prover on positions whose mates by checks are known, and
+// on some without a mate.
 func TestProveMates(t *testing.T) {
 	for _, c := range []struct {
 		name, fen string
@@ -54,8 +54,8 @@ func TestProveMates(t *testing.T) {
 	}
 }
 
-// TestProveIsTrue walks at random and holds every proof against a search
-// without the prover, which must find a win at least as short.
+// TestProveIsTrue walks at random and compares every proof with a search without the
+// prover, which must find a win at least as short.
 func TestProveIsTrue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	params := Params()
@@ -90,7 +90,7 @@ func TestProveIsTrue(t *testing.T) {
 	}
 }
 
-// TestKeyAfter foresees the key of every next position.
+// TestKeyAfter compares the predicted key with that of every next position.
 func TestKeyAfter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, fen := range places {
@@ -117,10 +117,8 @@ func TestKeyAfter(t *testing.T) {
 	}
 }
 
-// TestExternalMates solves the mates of a file of puzzles with one thread, and
-// wants no more time for all than the file's purpose allows: 20 seconds on a
-// machine that has nothing else to do. What it asserts is the nodes, which are
-// the same everywhere.
+// TestExternalMates solves the mates of a file of puzzles with one thread. It limits
+// the nodes, which are the same everywhere; they take 20 seconds on an idle machine.
 func TestExternalMates(t *testing.T) {
 	dir := os.Getenv("SPARRING_EXTERNAL_DATA")
 	if dir == "" {

@@ -96,7 +96,7 @@ func TestAccumulator(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, want := *a.accumulator(), a.eval.accumulate(a.board); got != want {
-				t.Fatalf("%s: %+v, counted anew %+v", p, got, want)
+				t.Fatalf("%s: %+v, from scratch %+v", p, got, want)
 			}
 			for c := range rules.Color(2) {
 				for k := rules.Advisor; k <= rules.Pawn; k++ {

@@ -19,7 +19,7 @@ func board(t *testing.T, fen string) *rules.Board {
 	return b
 }
 
-// TestEvaluationsConform holds the papers' evaluations to the kernel's contract.
+// TestEvaluationsConform checks the papers' evaluations against the kernel's contract.
 func TestEvaluationsConform(t *testing.T) {
 	for _, e := range evaluations() {
 		t.Run(e.Name, func(t *testing.T) {
@@ -39,8 +39,8 @@ func TestEvaluationsConform(t *testing.T) {
 	}
 }
 
-// TestEvaluationsAreSymmetric: they know neither left from right nor Red from
-// Black, and both sides are equal at the start.
+// TestEvaluationsAreSymmetric: the evaluations don't change if left and right, or Red
+// and Black, are exchanged, and both sides are equal at the start.
 func TestEvaluationsAreSymmetric(t *testing.T) {
 	for name, evaluate := range map[string]func(*rules.Board) int32{"xu2006": xu2006, "relations": relations} {
 		if got := evaluate(adapt(t, setUp(t, "xiangqi/simple", "")).board); got != 0 {
@@ -66,7 +66,7 @@ func TestEvaluationsAreSymmetric(t *testing.T) {
 	}
 }
 
-// TestXu2006 has paper 003's printed values in small positions.
+// TestXu2006 checks paper 003's printed values in small positions.
 func TestXu2006(t *testing.T) {
 	king := xuSquare(rules.Red, rules.King, rules.MakeSquare(5, 0))
 	for _, c := range []struct {
@@ -107,8 +107,8 @@ func TestXu2006(t *testing.T) {
 	}
 }
 
-// TestXu2006Pawns holds the squares of pawns against the matrix that the paper
-// prints, formula (9).
+// TestXu2006Pawns compares the square values of pawns with the paper's matrix,
+// formula (9).
 func TestXu2006Pawns(t *testing.T) {
 	matrix := [rules.Ranks][rules.Files]int32{
 		{0, 3, 6, 9, 12, 9, 6, 3, 0},
@@ -132,7 +132,7 @@ func TestXu2006Pawns(t *testing.T) {
 	}
 }
 
-// TestXu2006Patterns has the patterns that sections 5.4 and 5.5 name.
+// TestXu2006Patterns checks the patterns of sections 5.4 and 5.5.
 func TestXu2006Patterns(t *testing.T) {
 	for _, c := range []struct {
 		what, fen           string
@@ -165,7 +165,7 @@ func TestXu2006Patterns(t *testing.T) {
 	}
 }
 
-// TestRelations has paper 004's printed values and examples. Control is counted
+// TestRelations checks paper 004's printed values and examples. Control is counted
 // by hand in the first positions only.
 func TestRelations(t *testing.T) {
 	const king = 10000
@@ -192,7 +192,7 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// TestRelationsThreats has the examples of paper 004, section 3.6: a red rook that a
+// TestRelationsThreats checks the examples of paper 004, section 3.6: a red rook that a
 // black horse attacks; a red horse that a black rook attacks, guarded by a red
 // pawn or not; the same with Red and with Black to move.
 func TestRelationsThreats(t *testing.T) {
@@ -219,8 +219,8 @@ func TestRelationsThreats(t *testing.T) {
 	}
 }
 
-// TestRelationsControl: number goes before value, the cheaper pieces win, and equals
-// leave a point to nobody.
+// TestRelationsControl: the number of controllers counts before their value, the
+// cheaper pieces win, and equal controllers leave a point uncontrolled.
 func TestRelationsControl(t *testing.T) {
 	rook, pawn := controllers{1, 500}, controllers{1, 100}
 	for _, c := range []struct {

@@ -95,7 +95,7 @@ func (p *position) certain(distance int) bool {
 }
 
 // probeNode ends a node that is won or lost by the tables. If neither side can
-// force a mate it goes on, because the repetition rules may still decide.
+// force a mate it continues, because the repetition rules may still decide.
 func (p *position) probeNode(node *search.Node) {
 	if node.Over || p.board.Occupied().Count() > p.tables.Men() {
 		return

@@ -8,8 +8,8 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
-// TestEvalIsLinear: weights and coefficients make the evaluation, also where
-// many weights have changed.
+// TestEvalIsLinear: the evaluation is the sum of weights times coefficients, also
+// after many weights have changed.
 func TestEvalIsLinear(t *testing.T) {
 	l := NewLinear()
 	rng := rand.New(rand.NewPCG(1, 2))

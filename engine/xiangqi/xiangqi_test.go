@@ -54,8 +54,8 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// wander returns a position up to 60 random plies away from one of places, each in
-// its turn.
+// wander returns a position up to 60 random plies away from one of places, which are
+// used in turn.
 func wander(t *testing.T, rng *rand.Rand, turn int) game.Position {
 	t.Helper()
 	p := setUp(t, "xiangqi/simple", places[turn%len(places)])
@@ -63,8 +63,8 @@ func wander(t *testing.T, rng *rand.Rand, turn int) game.Position {
 	return p
 }
 
-// TestEvalIsSymmetric: the evaluation knows neither left from right nor Red
-// from Black.
+// TestEvalIsSymmetric: the evaluation does not change if left and right, or Red and
+// Black, are exchanged.
 func TestEvalIsSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for walk := range 60 {
@@ -119,8 +119,8 @@ func swap(fen string) string {
 	return strings.Map(flip, strings.Join(rows, "/")) + " " + side
 }
 
-// TestSEE compares exchanges with results by hand: the captures on one point, and whether
-// it gains.
+// TestSEE compares exchanges with results by hand: the captures on one point, and
+// their gain.
 func TestSEE(t *testing.T) {
 	for _, c := range []struct {
 		name, fen, move string
@@ -183,10 +183,10 @@ func TestRepetitionRestsOnThePath(t *testing.T) {
 	}
 }
 
-// TestRepetitionIsNoMate: Red has nothing but to check for ever, by which it
-// loses. The position is reached by two paths, of which one has been round
-// once; scores agree whichever the table saw before, and say that the win is
-// one by repetition, not a mate in so many moves.
+// TestRepetitionIsNoMate: Red can only give perpetual check, and loses by it. The
+// position is reached by two paths, one of which has already repeated once. The
+// scores agree whichever path was searched before, and show a win by repetition, not
+// a mate.
 func TestRepetitionIsNoMate(t *testing.T) {
 	for _, fen := range []string{"2R6/4k4/8r/9/9/5n3/9/9/r8/3K5 w", "6r1n/4k4/9/8R/8r/9/9/9/5K3/9 w"} {
 		straight := setUp(t, "xiangqi/simple", fen)
@@ -195,7 +195,7 @@ func TestRepetitionIsNoMate(t *testing.T) {
 		if len(line) < 4 {
 			t.Fatalf("%s: line of %d moves, want a cycle of four", fen, len(line))
 		}
-		// The first check may come from elsewhere; from the second on it goes round.
+		// The first check may come from another square; the cycle begins with the second.
 		for _, m := range line {
 			if err := round.Play(m); err != nil {
 				t.Fatal(err)
@@ -277,7 +277,7 @@ func kingsAndRook(king, other, rook int) string {
 		rows = append(rows, string(row[:]))
 	}
 	if !strings.Contains(strings.Join(rows, ""), "R") {
-		return "-" // the rook stood under a king
+		return "-" // the rook is on a king's square
 	}
 	return strings.Join(rows, "/") + " w"
 }

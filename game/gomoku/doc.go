@@ -20,7 +20,7 @@
 // Under an opening procedure there are further moves: "swap" and "stay" for
 // the colours, "put-two" (swap2), "fifths-3" to ask for three fifth moves, and
 // "offer:h10" to offer one; the point picked is then written as a stone is,
-// h10. Positions may go on with words: "swapped" when the first seat holds
+// h10. A position may have further words: "swapped" when the first seat holds
 // White, "step=4:second" while the procedure is at its step 4 and the second
 // seat is to act, "fifths=2" and "offers=h10,i9". Without step= it is over.
 //

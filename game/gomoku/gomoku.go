@@ -38,7 +38,7 @@ type variant struct {
 	name       string
 	lines      [2]Line // by colour
 	forbidden  bool    // Black has forbidden points (Renju)
-	continuous bool    // a row scores and play goes on until the board is full
+	continuous bool    // a row scores and play continues until the board is full
 }
 
 // The variants. Standard is Gomocup's rule 1, caro its rule 8, standardcaro

@@ -209,7 +209,7 @@ func parseOpening(text string, size int) (Opening, error) {
 // progress is the state of an opening procedure.
 type progress struct {
 	step   int       // len(steps) when it is over
-	actor  game.Seat // who acts in this step
+	actor  game.Seat // the seat that acts in this step
 	fifths int       // fifth moves asked for
 	offers []Point   // never changed in place: states before keep theirs
 }

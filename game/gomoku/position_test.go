@@ -233,7 +233,7 @@ func TestWinningRows(t *testing.T) {
 				}
 				want := game.Outcome{}
 				switch won := strings.Contains(" "+tt.wins+" ", " "+v.name+" "); {
-				case won, v.name == "renju" && c == White: // who wins with five or more
+				case won, v.name == "renju" && c == White: // White wins with five or more
 					want = game.Outcome{Result: game.WonBy(game.Seat(c)), Reason: game.Five}
 				case v.name == "renju":
 					want = game.Outcome{Result: game.SecondWins, Reason: game.Forbidden}
@@ -246,7 +246,7 @@ func TestWinningRows(t *testing.T) {
 	}
 }
 
-// Piskvork's rule 2: a row scores, its stones are dead for both, play goes on
+// Piskvork's rule 2: a row scores, its stones are dead for both, play continues
 // to the end.
 func TestContinuous(t *testing.T) {
 	p := newGame(t, "gomoku/continuous-15", "")

@@ -40,8 +40,8 @@ func walk(t testing.TB, seed uint64, games, plies int, visit func(b *Board, r *r
 	}
 }
 
-// checkScratch compares what the board keeps up to date with what a board
-// freshly set up from its FEN has.
+// checkScratch compares the board's incremental state with that of a board set up
+// from its FEN.
 func checkScratch(t *testing.T, b *Board) {
 	t.Helper()
 	fresh := mustBoard(t, b.fen(1))

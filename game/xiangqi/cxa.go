@@ -59,7 +59,7 @@ func (b *Board) gains(from, to Square) bool {
 	return !(equal && b.takesBack(from, to)) && b.exchange(from, to) > 0
 }
 
-// exchange returns the static exchange evaluation of a capture: both sides go on
+// exchange returns the static exchange evaluation of a capture: both sides continue
 // taking on the square to as long as that gains, least valuable piece first.
 func (b *Board) exchange(from, to Square) int {
 	them := b.piece[to].Color()

@@ -11,9 +11,9 @@ import (
 )
 
 // TestExternalVerdicts plays the cycles of another engine's tests to their end
-// under the WXF rules. Its file says for each game what the verdict is, from
-// the side to move after the moves given. The two rows that programs disagree
-// on are decided as docs/rules-xiangqi.md says, which is as the file has them.
+// under the WXF rules. Its file has the verdict of each game for the side to move
+// after the moves. Programs disagree on two rows; docs/rules-xiangqi.md decides them
+// as the file does.
 func TestExternalVerdicts(t *testing.T) {
 	dir := os.Getenv("SPARRING_EXTERNAL_DATA")
 	if dir == "" {

@@ -6,9 +6,9 @@ import "testing"
 // is won, in every position with what Insufficient calls a draw. Captures lead
 // only to other such positions, so that none can be reached either.
 //
-// What the other side's advisers and elephants can do to a king is to stand
-// between it and the other king, so that for kings, advisers and elephants
-// it is enough to look at one side's with and without the kings' file open.
+// The other side's advisers and elephants affect a king only by standing between
+// the kings, so for kings, advisers and elephants it is enough to look at one side's
+// men, with the kings' file open and closed.
 func TestInsufficientIsSound(t *testing.T) {
 	kings, advisors := squares(Palace(Red)), subsets(squares(standing[MakePiece(Red, Advisor)]), 2)
 	elephants := subsets(squares(standing[MakePiece(Red, Elephant)]), most[Elephant])

@@ -8,10 +8,10 @@ import (
 	"sparring/game"
 )
 
-// Paper 003, section 4, knows three ways to generate moves. They stand here on a
-// mailbox, a piece for each square, as the paper has them: TestMethodsAgree holds
-// them against the product's way, preset tables on bitboards, and
-// BenchmarkMethods says why it is that one.
+// Paper 003, section 4, has three ways to generate moves. They are implemented here
+// on a mailbox (a piece for each square), as in the paper. TestMethodsAgree compares
+// them with the product's way, preset tables on bitboards; BenchmarkMethods shows why
+// the product uses that one.
 
 // mailbox is a board as a piece for each square.
 type mailbox struct {
@@ -34,12 +34,10 @@ func newMailbox(b *Board) *mailbox {
 	return m
 }
 
-// A method appends the moves of the side to move that obey the pieces' ways,
-// whether they leave the king safe or not; captures alone, if only they are
-// wanted.
+// A method appends the pseudo-legal moves of the side to move, or only its captures.
 type method func(m *mailbox, captures bool, buf []game.Move) []game.Move
 
-// target appends a move whose target is not an own piece.
+// target appends a move unless its target is an own piece.
 func (m *mailbox) target(from, to Square, captures bool, buf []game.Move) []game.Move {
 	p := m.piece[to]
 	if p == NoPiece && captures || p != NoPiece && p.Color() == m.side {
@@ -48,7 +46,7 @@ func (m *mailbox) target(from, to Square, captures bool, buf []game.Move) []game
 	return append(buf, MakeMove(from, to))
 }
 
-// slide appends what a rook or cannon reaches by going square by square.
+// slide appends the moves of a rook or cannon, square by square.
 func (m *mailbox) slide(from Square, cannon, captures bool, buf []game.Move) []game.Move {
 	for _, d := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
 		screened := false
@@ -70,7 +68,7 @@ func (m *mailbox) slide(from Square, cannon, captures bool, buf []game.Move) []g
 	return buf
 }
 
-// scanning works each target and what may block it out from the coordinates
+// scanning computes each target and its blocking square from the coordinates
 // (section 4.1).
 func scanning(m *mailbox, captures bool, buf []game.Move) []game.Move {
 	try := func(from Square, df, dr, legF, legR int, within func(Square) bool) {
@@ -242,7 +240,7 @@ func preset(m *mailbox, captures bool, buf []game.Move) []game.Move {
 	return buf
 }
 
-// bitboards returns the product's way, without its care for the king.
+// bitboards generates moves in the product's way, without checking the king's safety.
 func bitboards(b *Board, captures bool, buf []game.Move) []game.Move {
 	occupied, want := b.Occupied(), b.All(b.side.Other())
 	if !captures {
@@ -331,7 +329,7 @@ func (m *mailbox) safe(move game.Move) bool {
 	king := Square(slices.Index(next.piece[:], MakePiece(m.side, King)))
 	enemy := Square(slices.Index(next.piece[:], MakePiece(m.side.Other(), King)))
 	next.side = m.side.Other()
-	// Kings that face each other take like rooks.
+	// Kings that face each other capture like rooks.
 	for _, answer := range next.slide(enemy, false, true, scanning(&next, true, nil)) {
 		if To(answer) == king {
 			return false
@@ -366,8 +364,8 @@ func TestMethodsAgree(t *testing.T) {
 
 // BenchmarkMethods lists all moves of four positions, or the captures alone, in
 // each of the ways, and the legal ones with preset tables and with bitboards.
-// What it takes to keep a mailbox's lines and a board's sets up to date from
-// move to move is not counted.
+// The cost of updating a mailbox's lines and a board's sets after each move is not
+// included.
 func BenchmarkMethods(b *testing.B) {
 	boards := benchBoards(b)
 	var boxes []*mailbox

@@ -23,7 +23,7 @@ func setUp(t testing.TB, fen string) *Position {
 	return p.(*Position)
 }
 
-// TestNotations holds moves in all notations, each case one clause of them.
+// TestNotations checks moves in all notations, one clause for each case.
 func TestNotations(t *testing.T) {
 	for _, c := range []struct{ clause, fen, iccs, uci, wxf, chinese string }{
 		{"cannon across", "", "h2e2", "h3e3", "C2=5", "炮二平五"},
@@ -70,7 +70,7 @@ func TestNotations(t *testing.T) {
 	}
 }
 
-// TestReadVariants reads what others write.
+// TestReadVariants reads the variants that other programs write.
 func TestReadVariants(t *testing.T) {
 	for _, c := range []struct {
 		n               game.Notation
@@ -170,7 +170,7 @@ func randomPosition(t testing.TB, rng *rand.Rand) *Position {
 }
 
 // TestNotationRoundTrip writes every legal move of 10,000 random positions in
-// every notation and reads it back; no two moves may be written alike.
+// every notation and reads it back; no two moves may have the same text.
 func TestNotationRoundTrip(t *testing.T) {
 	positions := 10_000
 	if testing.Short() {
@@ -201,8 +201,8 @@ func TestNotationRoundTrip(t *testing.T) {
 	}
 }
 
-// unambiguous is what Read does for all legal moves at once: what a move is
-// written as must be no way to write another, and of the form that is read.
+// unambiguous checks all legal moves together: the text of a move must have a valid
+// form and must not be a text of another move.
 func unambiguous(t *testing.T, p *Position, legal []game.Move, writings func(game.Move) []string, plain func(string) string) {
 	t.Helper()
 	all := make(map[string][]game.Move, len(legal))

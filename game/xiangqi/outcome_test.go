@@ -8,9 +8,8 @@ import (
 	"sparring/game"
 )
 
-// reversible plays a quiet move of each side and takes both back by the
-// reverse moves, if that is legal: a cycle of four plies. Ok is false, and
-// fewer than four moves are played, where it is not.
+// reversible plays a quiet move of each side and then the reverse moves, a cycle of
+// four plies. Ok is false, after fewer than four moves, if one of them is illegal.
 func reversible(b *Board, r *rand.Rand) (played int, ok bool) {
 	var out [2]game.Move
 	for i := range out {
@@ -33,9 +32,9 @@ func reversible(b *Board, r *rand.Rand) (played int, ok bool) {
 	return played, true
 }
 
-// TestJudgeLeavesTheBoard: a verdict takes moves back and plays them again, so
-// that nothing of the board may have changed; and it is the same once more.
-func TestJudgeLeavesTheBoard(t *testing.T) {
+// TestVerdictLeavesTheBoard: a verdict takes moves back and plays them again. It must
+// leave the board unchanged, and the next verdict must be the same.
+func TestVerdictLeavesTheBoard(t *testing.T) {
 	var rules []*Rules
 	for _, name := range Game().Sets {
 		r, err := parseRules(name)

@@ -32,7 +32,7 @@ func TestOutcomes(t *testing.T) {
 		{"double cannon mates", "simple", "3aka3/9/9/9/9/9/9/4C4/9/3K3C1 w", "h0e0", game.Outcome{Result: game.FirstWins, Reason: game.Checkmate}},
 		{"capturing the pawn avoids stalemate", "simple", "3k5/9/3P5/9/9/9/9/9/9/4K4 w", "d7d8", game.Outcome{}},
 		{"stalemate by a pawn", "simple", "5k3/9/4P4/9/9/9/9/9/9/4K4 w", "e7e8", game.Outcome{Result: game.FirstWins, Reason: game.Stalemate}},
-		{"two occurrences are not judged", "simple", "3k5/9/9/9/9/9/9/9/9/R3K4 w", "a0a9 d9d8 a9a0 d8d9", game.Outcome{}},
+		{"two occurrences are not a repetition", "simple", "3k5/9/9/9/9/9/9/9/9/R3K4 w", "a0a9 d9d8 a9a0 d8d9", game.Outcome{}},
 		{"quiet repetition draws", "simple", "3k5/9/9/9/9/9/9/9/9/R3K4 w", "a0b0 d9d8 b0a0 d8d9 a0b0 d9d8 b0a0 d8d9", game.Outcome{Result: game.Draw, Reason: game.Repetition}},
 		{"perpetual check loses", "simple", "3k5/9/9/9/9/9/9/9/9/R3K4 w", "a0a9 d9d8 a9a8 d8d9 a8a9 d9d8 a9a8 d8d9 a8a9", game.Outcome{Result: game.SecondWins, Reason: game.PerpetualCheck}},
 		{"perpetual check by Black loses", "simple", "4k4/9/9/9/9/9/9/9/9/r2K5 w", "d0d1 a0a1 d1d0 a1a0 d0d1 a0a1 d1d0 a1a0", game.Outcome{Result: game.FirstWins, Reason: game.PerpetualCheck}},
@@ -68,8 +68,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestLimitCountsTenChecks: of a side's checks since the last capture ten count,
-// with their answers.
+// TestLimitCountsTenChecks: at most ten of a side's checks since the last capture
+// count, with the replies.
 func TestLimitCountsTenChecks(t *testing.T) {
 	b := mustBoard(t, "3k5/9/9/9/9/9/9/n8/9/R3K4 w")
 	do := func(counted uint16, moves string) {
@@ -248,8 +248,8 @@ func TestNoRepetition(t *testing.T) {
 	}
 }
 
-// TestPlayOn: a game that its arbiter continues goes on after a repetition, with
-// insufficient material and beyond the limit, but not after a mate.
+// TestPlayOn: a game can be continued after a repetition, with insufficient material
+// and beyond the limit, but not after a mate.
 func TestPlayOn(t *testing.T) {
 	rules, err := FindRules("xiangqi/wxf")
 	if err != nil {
@@ -285,6 +285,21 @@ func TestPlayOn(t *testing.T) {
 		if on := game.PlayOn(p); on == over || p.Outcome().Over() != over || (len(p.Legal(nil)) == 0) != over {
 			t.Errorf("%s: %v, %d moves", fen, p.Outcome(), len(p.Legal(nil)))
 		}
+	}
+	// The history has all moves, although the game has ended after each of them.
+	drawn, err := rules.New("3ak4/4a4/9/9/9/9/9/9/9/3K5 w - - 0 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := []string{"d0d1", "e8d7", "d1d0"}
+	for _, text := range played {
+		game.PlayOn(drawn)
+		if _, err := game.PlayText(drawn, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, moves := game.History(drawn); !slices.Equal(moves, played) {
+		t.Errorf("history %q, want %q", moves, played)
 	}
 	// Beyond the move limit it is played without one.
 	rules, err = FindRules("xiangqi/cxa+limit=10+handicap=horse")

@@ -93,7 +93,7 @@ func TestSearchesRepeat(t *testing.T) {
 				few := fixed
 				few.Moves = twoQuiets(p)
 				wantFew := alone(few)
-				k, table := s.kernel(), search.NewTable(ownTable)
+				k := s.kernel()
 				other := s.positions[(i+1)%len(s.positions)]
 				check := func(after string, between func() *search.Game) {
 					t.Helper()
@@ -105,7 +105,7 @@ func TestSearchesRepeat(t *testing.T) {
 					}
 				}
 
-				fresh := k.NewGame(search.GameOptions{Table: table, Fresh: true})
+				fresh := k.NewGame(search.GameOptions{Fresh: search.NewTables(ownTable)})
 				check("another search", func() *search.Game {
 					find(fresh, other, fixed)
 					return fresh

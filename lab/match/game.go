@@ -99,7 +99,7 @@ func NewGame(t *Terms, b Bout) *Game {
 	return g
 }
 
-// describe records who plays a seat. Every game has a hash table of its own.
+// describe records the engine of a seat. Every game has its own hash table.
 func (g *Game) describe(seat game.Seat, d engine.Description, l Limit) {
 	e := protocol.Engine(d)
 	s := record.SettingsOf(e)

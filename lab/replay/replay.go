@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sparring/engine"
+	"sparring/engine/book"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -54,7 +55,9 @@ func (p Player) Unknown(build string) (reasons []string) {
 		}
 	}
 	level := s.Level > 0
-	say(s.Spec != "" && !strings.HasPrefix(s.Spec, "self"), "another program played: %s", s.Spec)
+	if s.Spec != "" && !strings.HasPrefix(s.Spec, "self") {
+		return []string{"another program played, and a record does not start programs: " + s.Spec}
+	}
 	say(s.Build != build, "another build recorded it: %s, this is %s", s.Build, build)
 	say(s.Nodes == 0 && s.Depth == 0, "time limited the searches, not nodes or depth")
 	say(s.Threads > 1, "%d threads searched", s.Threads)
@@ -62,6 +65,7 @@ func (p Player) Unknown(build string) (reasons []string) {
 	say(!s.OwnTable && !level, "other games shared its hash table")
 	say(s.TableMen > 0 && !s.Reproducible, "its endgame tables may have differed")
 	say(!s.Reproducible && r.Clock.Traits().Limited, "the clock may have ended searches")
+	say(s.Book != "" && s.Book != book.None && s.Book != book.Shipped, "the opening book %s may have changed since", s.Book)
 	late := 0
 	for _, ply := range r.Plies {
 		if ply.Think != nil && ply.Think.TimedOut {

@@ -1,5 +1,5 @@
-// Package botzone is a codec for what the platform botzone.org.cn exchanges with a
-// bot over pipes, for Amazons on 8x8, Gomoku on 15x15 and Xiangqi.
+// Package botzone is a codec for the protocol of the platform botzone.org.cn, which
+// runs bots over pipes: Amazons on 8x8, Gomoku on 15x15 and Xiangqi.
 //
 // A bot gets requests (the opponent's moves) and gives responses (its own).
 // First it gets the whole history. In the JSON interaction that is one line
@@ -85,7 +85,7 @@ type Turn struct {
 	Moves []string
 }
 
-// Decoder reads what the platform sends, line by line. The zero value expects a
+// Decoder reads the platform's lines. The zero value expects a
 // first line and recognizes the game; set Game if it is known.
 type Decoder struct {
 	Game    Game
@@ -192,7 +192,7 @@ func (d *Decoder) objects(requests, responses []json.RawMessage) (Turn, bool, er
 	return d.whole(all, d.value)
 }
 
-// reader reads a move; "" is no move yet.
+// reader reads a move; "" means no move yet.
 type reader func(text string) (move string, err error)
 
 func (d *Decoder) whole(history []string, read reader) (Turn, bool, error) {

@@ -9,7 +9,7 @@ import (
 	"sparring/pipe/botzone"
 )
 
-// TestTurns: what the platform sends, what is to be answered, and one answer.
+// TestTurns checks the platform's lines, the turns decoded from them, and one answer.
 // The second Amazons text is the example of the platform's own page.
 func TestTurns(t *testing.T) {
 	for _, c := range []struct {

@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.mode, func(t *testing.T) {
-			t.Parallel() // they wait more than they work
+			t.Parallel() // they mostly wait
 			if !canMeasure && slices.Contains([]string{faultyengine.Zombie, faultyengine.Fork}, test.mode) {
 				t.Skip("other processes can be seen on Linux alone")
 			}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// descendants are the processes below one, and those that an engine has started and
-// that have another parent now.
+// descendants returns the processes below one, and those that an engine has started
+// and that have another parent now.
 func descendants(root int) (pids []int) {
 	below := map[int]bool{root: true}
 	for grown := true; grown; {

@@ -6,12 +6,13 @@
 // output is bounded, and its answers are checked against the rules. When it
 // hangs, crashes, floods, exceeds its memory limit or plays an illegal move, it
 // is killed with all processes that it has started, and the search ends with an
-// *engine.Fault in Result.Err, which tells what was sent and what came back. The
+// *engine.Fault in Result.Err, with the last lines sent and received. The
 // next search starts it again.
 //
 // Only what comes when a move is due counts as such a fault. Error messages, and
 // odd answers while pondering, are ignored and reported in Result.Incidents; a
-// program that fails while pondering is started again.
+// program that fails while pondering is started again. So is one that ends between
+// two moves, a few times in a game, if its protocol can set up a position.
 //
 // # Dialects
 //

@@ -2,6 +2,7 @@ package external
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -31,9 +32,13 @@ type Engine struct {
 	living sync.WaitGroup
 
 	identity identity // as the first process gave it
+	sizes    sizes    // as the latest process was told
 }
 
-// identity is what a program says of itself; "" is nothing.
+// sizes are the sizes that a program was told to use; 0 where it was told none.
+type sizes struct{ hashMB, threads int }
+
+// identity is the name and version that a program gives; "" if it gives none.
 type identity struct{ name, build string }
 
 // times are how long a program may take to do what takes no thinking.
@@ -120,6 +125,7 @@ type program struct {
 	noted       map[string]bool // incidents reported already
 
 	identity identity
+	sizes    sizes
 }
 
 // firstTime calls do on the first call with a key.
@@ -143,8 +149,9 @@ func (p *program) called(name, build string) {
 // used reports whether it has had the only game that it plays.
 func (p *program) used() bool { return p.oneGame && p.began }
 
-// launch starts a process and greets it.
-func (e *Engine) launch() (*program, error) {
+// launch starts a process and greets it. When the game is closed meanwhile the
+// process is killed.
+func (e *Engine) launch(closed context.Context) (*program, error) {
 	if e.isClosed() {
 		return nil, ErrClosed
 	}
@@ -156,18 +163,22 @@ func (e *Engine) launch() (*program, error) {
 	e.mu.Lock()
 	p.identity = e.identity
 	e.busy = append(e.busy, p)
-	closed := e.closed
-	e.mu.Unlock()
-	if closed {
+	if e.closed {
 		p.kill() // Close has not seen it
 	}
-	if err := p.handshake(p); err != nil {
+	e.mu.Unlock()
+	keep := context.AfterFunc(closed, p.kill)
+	err = p.handshake(p)
+	if !keep() && err == nil {
+		err = engine.ErrGameClosed
+	}
+	if err != nil {
 		e.discard(p)
 		return nil, asStart(err)
 	}
 	p.inbox.listen(false)
 	e.mu.Lock()
-	e.identity = p.identity
+	e.identity, e.sizes = p.identity, p.sizes
 	e.mu.Unlock()
 	return p, nil
 }
@@ -181,8 +192,9 @@ func asStart(err error) error {
 	return err
 }
 
-// open returns a process that is ready for a new game: an idle one, or a new one.
-func (e *Engine) open() (*program, error) {
+// open returns a process that is ready for a new game: an idle one, or a new one. A
+// start ends when the game is closed.
+func (e *Engine) open(closed context.Context) (*program, error) {
 	e.mu.Lock()
 	for n := len(e.idle); n > 0; n = len(e.idle) {
 		p := e.idle[n-1]
@@ -194,7 +206,7 @@ func (e *Engine) open() (*program, error) {
 		}
 	}
 	e.mu.Unlock()
-	return e.launch()
+	return e.launch(closed)
 }
 
 // keep makes the process of a game that has ended idle, or ends it where it can't

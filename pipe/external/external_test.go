@@ -55,8 +55,8 @@ func openFaulty(t *testing.T, mode string, change ...func(*Spec)) *Engine {
 	return e
 }
 
-// started are the processes that this test binary has started, their descendants,
-// and zombies. It is always empty on systems other than Linux.
+// started returns the processes that this test binary has started, their
+// descendants, and zombies. It is always empty on systems other than Linux.
 func started(t *testing.T) (pids []int) {
 	t.Helper()
 	all := descendants(os.Getpid())
@@ -64,7 +64,7 @@ func started(t *testing.T) (pids []int) {
 }
 
 // TestFaultyEngines: every mode gives a fault of its kind, whose text has the last
-// lines sent and received, and leaves nothing behind.
+// lines sent and received, and leaves no processes and files.
 func TestFaultyEngines(t *testing.T) {
 	tests := []struct {
 		mode   string
@@ -128,7 +128,7 @@ func TestFaultyEngines(t *testing.T) {
 			alone(t, "after Close", files)
 		})
 	}
-	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.Twice, // have tests of their own
+	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, // have tests of their own
 		faultyengine.CrashPonder, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
@@ -144,8 +144,8 @@ func TestFaultyEngines(t *testing.T) {
 // are open than before.
 func alone(t *testing.T, when string, files int) {
 	t.Helper()
-	// A process that was killed may take a moment to vanish, and so may what
-	// belongs to another parent by now.
+	// A killed process may take a moment to vanish, and so may those that have
+	// another parent now.
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		pids, now := started(t), openFiles()
 		if len(pids) == 0 && now <= files {
@@ -196,6 +196,23 @@ func TestDeaf(t *testing.T) {
 	<-p.gone
 }
 
+// TestEndSlowly: a program that closes its input because it is ending gets the time
+// to do so, for its exit status says why.
+func TestEndSlowly(t *testing.T) {
+	s := faultySpec(t, faultyengine.EndSlowly)
+	p, err := start(command{path: s.Path, args: s.Args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "it has closed its input", func() bool {
+		err = p.send("isready")
+		return err != nil
+	})
+	if !isCrash(err) || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // endProcess ends the process of a game.
 func endProcess(g *externalGame) {
 	p := g.current().program
@@ -203,29 +220,39 @@ func endProcess(g *externalGame) {
 	<-p.gone
 }
 
-// TestStartedAnew: after a fault the next search has a working process.
-func TestStartedAnew(t *testing.T) {
+// TestStartedAgain: a program that ends between two moves is started again and plays
+// on, with an incident; if that happens too often it is a fault, and the next search
+// has a working process again.
+func TestStartedAgain(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Fine))
 	p := newGame(t, "xiangqi/wxf")
-	first := find(t, g, p, search.Limits{Depth: 1})
-	endProcess(g)
-	if err := p.Play(first.Move); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Play(p.Legal(nil)[0]); err != nil {
-		t.Fatal(err)
-	}
 	r := find(t, g, p, search.Limits{Depth: 1})
-	if fault, ok := errors.AsType[*engine.Fault](r.Err); !ok || fault.Kind != engine.FaultCrash {
-		t.Fatalf("the process of this very game has ended: %v", r.Err)
+	for n := range maxRestarts {
+		playOn(t, p, r.Move, game.NoMove)
+		endProcess(g)
+		if r = find(t, g, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
+			t.Fatalf("end %d: %v, move %#x", n+1, r.Err, uint32(r.Move))
+		}
+		if len(r.Incidents) != 1 || !strings.HasPrefix(r.Incidents[0], "the engine ended between two moves (the program ended: signal: killed; ") {
+			t.Errorf("end %d: told %q", n+1, r.Incidents)
+		}
+	}
+	endProcess(g)
+	if r := find(t, g, p, search.Limits{Depth: 1}); !isCrash(r.Err) {
+		t.Fatalf("end %d: %v", maxRestarts+1, r.Err)
 	}
 	if r := find(t, g, p, search.Limits{Depth: 1}); r.Err != nil || r.Move == game.NoMove {
 		t.Errorf("the next search: %v", r.Err)
 	}
 }
 
-// TestProcessesOfGames: games that are played at the same time have a process
-// each, which waits for another game when theirs has ended.
+func isCrash(err error) bool {
+	fault, ok := errors.AsType[*engine.Fault](err)
+	return ok && fault.Kind == engine.FaultCrash
+}
+
+// TestProcessesOfGames: games played in parallel have a process each. A process whose
+// game has ended waits for another game.
 func TestProcessesOfGames(t *testing.T) {
 	e := openFaulty(t, faultyengine.Fine)
 	pids := func(games int) map[int]bool {
@@ -279,7 +306,7 @@ func TestProcessesOfGames(t *testing.T) {
 	}
 }
 
-// TestPonder: a search without limits goes on until a ponder hit, which gives it
+// TestPonder: a search without limits continues until a ponder hit, which gives it
 // limits, or until it is stopped.
 func TestPonder(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Fine))
@@ -310,7 +337,7 @@ func TestPonder(t *testing.T) {
 	}
 }
 
-// TestLateAnswer: a repeated answer is not taken for the answer to the next search.
+// TestLateAnswer: a repeated answer is not used for the next search.
 func TestLateAnswer(t *testing.T) {
 	g := play(t, openFaulty(t, faultyengine.Twice))
 	p := newGame(t, "xiangqi/wxf")
@@ -407,6 +434,32 @@ func TestOpenRefuses(t *testing.T) {
 	for _, s := range []string{"Hash", "from 1 to 64", "no option \"Nonsense\""} {
 		if r.Err == nil || !strings.Contains(r.Err.Error(), s) {
 			t.Errorf("%v does not say %q", r.Err, s)
+		}
+	}
+}
+
+// TestDescribe: a game is described with the sizes that the program was told to use:
+// the faulty engine has up to 64 MiB of hash and no threads to set.
+func TestDescribe(t *testing.T) {
+	for _, test := range []struct {
+		change func(*Spec)
+		hash   int
+	}{
+		{func(s *Spec) { s.Hash, s.Threads = 16, 2 }, 16},
+		{func(s *Spec) { s.Hash, s.Threads = 1000, 2 }, 64},
+		{func(s *Spec) { s.Hash, s.Options = 16, []Option{{"hash", "32"}} }, 32},
+		{func(*Spec) {}, 0},
+	} {
+		e := openFaulty(t, faultyengine.Fine, test.change)
+		g, err := e.NewGame(engine.GameOptions{Seed: 3, Reproducible: true})
+		if err == nil {
+			err = g.Ready()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := g.Describe(), (engine.Description{Name: "faulty: fine", HashMB: test.hash, Seed: 3}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
 }

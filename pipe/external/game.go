@@ -1,7 +1,9 @@
 package external
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"sparring/engine"
@@ -17,11 +19,14 @@ type externalGame struct {
 
 	incidents incidents // since the last result
 
-	mu      sync.Mutex
-	closed  bool
-	latest  *running
-	process *future // nil: one is to be started
-	lost    bool    // its process has ended, and no other can take the game over
+	closed context.Context // done after Close
+	close  context.CancelFunc
+
+	mu       sync.Mutex // lock it before the engine's mu
+	searches []*running // not ended yet
+	process  *future    // nil: one is to be started
+	lost     bool       // its process has ended, and no other can take the game over
+	restarts int        // because its process had ended while it did not search
 }
 
 // future is the process of a game, which may still be starting.
@@ -38,29 +43,34 @@ func (e *Engine) NewGame(o engine.GameOptions) (engine.Game, error) {
 		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, o.Rules.Game)
 	}
 	g := &externalGame{engine: e, options: o, turn: make(chan struct{}, 1)}
-	if !g.begin() {
-		return nil, ErrClosed
+	g.closed, g.close = context.WithCancel(context.Background())
+	if err := g.begin(); err != nil {
+		return nil, err
 	}
 	return g, nil
 }
 
-// begin starts the game's process, unless it has one; false after the engine's
-// Close.
-func (g *externalGame) begin() bool {
+// begin starts the game's process, unless it has one. The error is
+// engine.ErrGameClosed after Close, and ErrClosed after the engine's Close.
+func (g *externalGame) begin() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.closed.Err() != nil {
+		return engine.ErrGameClosed
+	}
 	if g.process != nil {
-		return true
+		return nil
 	}
 	s := &future{done: make(chan struct{})}
 	ok := g.engine.spawn(func() {
 		defer close(s.done)
-		s.program, s.err = g.engine.open()
+		s.program, s.err = g.engine.open(g.closed)
 	})
-	if ok {
-		g.process = s
+	if !ok {
+		return ErrClosed
 	}
-	return ok
+	g.process = s
+	return nil
 }
 
 // forget has the next search start another process, if one can take the game
@@ -76,32 +86,41 @@ func (g *externalGame) forget(p *program) {
 func (g *externalGame) Options() engine.GameOptions { return g.options }
 
 // Ready implements engine.Game. A process that has ended since the last search
-// is replaced.
+// is replaced, as for a search. The error is engine.ErrGameClosed after Close, which ends the wait.
 func (g *externalGame) Ready() error {
-	g.turn <- struct{}{}
-	defer func() { <-g.turn }()
-	p, err := g.acquire(nil)
-	if err != nil && p != nil {
-		_, err = g.acquire(nil)
+	select {
+	case g.turn <- struct{}{}:
+		defer func() { <-g.turn }()
+	case <-g.closed.Done():
+		return engine.ErrGameClosed
+	}
+	p, err := g.acquire(g.closed.Done())
+	if p == nil && err == nil {
+		return engine.ErrGameClosed
 	}
 	return err
 }
 
 // acquire returns the game's process when it is ready. The process is nil without
-// an error if stop was closed first. A process and an error: it had ended since
-// its last search. The caller has the turn.
+// an error if stop was closed first. A process that has ended since its last search
+// is replaced, if another can take the game over. The caller has the turn.
 func (g *externalGame) acquire(stop <-chan struct{}) (*program, error) {
-	for again := false; ; again = true {
+	for {
 		if g.isLost() {
 			return nil, &engine.Fault{Kind: engine.FaultCrash, Text: "the process that knew this game has ended, and another can't take it over"}
 		}
-		if !g.begin() {
-			return nil, ErrClosed
+		if err := g.begin(); err != nil {
+			if isClosed(stop) {
+				err = nil
+			}
+			return nil, err
 		}
 		s := g.current()
 		select {
 		case <-s.done:
 		case <-stop:
+		}
+		if isClosed(stop) { // then an error may only tell that Close has killed it
 			return nil, nil
 		}
 		if s.err != nil {
@@ -117,10 +136,30 @@ func (g *externalGame) acquire(stop <-chan struct{}) (*program, error) {
 		}
 		g.forget(s.program)
 		g.engine.discard(s.program)
-		if s.program.began || again {
-			return s.program, f
+		if !g.mayRestart() {
+			return nil, f
 		}
+		when := "between two moves"
+		if !s.program.began {
+			when = "before its first move"
+		}
+		g.incidents.add("the engine ended %s (%s); started again", when, f.Text)
 	}
+}
+
+// maxRestarts is how often in a game a process that has ended while it did not search
+// is replaced, before its end counts as a fault.
+const maxRestarts = 3
+
+// mayRestart counts the restarts of a game that has lost its process.
+func (g *externalGame) mayRestart() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.lost || g.restarts >= maxRestarts {
+		return false
+	}
+	g.restarts++
+	return true
 }
 
 func (g *externalGame) current() *future {
@@ -135,26 +174,26 @@ func (g *externalGame) isLost() bool {
 	return g.lost
 }
 
-// Describe implements engine.Game. The name is not known before a process was
-// ready.
+// Describe implements engine.Game. What a program says of itself, and the sizes that
+// it was told to use, are not known before a process was ready. A program can't
+// promise to be reproducible.
 func (g *externalGame) Describe() engine.Description {
-	s, e := g.engine.spec, g.engine
+	e := g.engine
 	e.mu.Lock()
-	who := e.identity
-	e.mu.Unlock()
-	return engine.Description{Name: who.name, Build: who.build, Nodes: s.Nodes, Depth: s.Depth, HashMB: s.Hash, Threads: s.Threads,
-		Seed: g.options.Seed, Reproducible: g.options.Reproducible}
+	defer e.mu.Unlock()
+	return engine.Description{Name: e.identity.name, Build: e.identity.build, Nodes: e.spec.Nodes, Depth: e.spec.Depth,
+		HashMB: e.sizes.hashMB, Threads: e.sizes.threads, Seed: g.options.Seed}
 }
 
-// Close implements engine.Game: the process waits for another game, or ends.
+// Close implements engine.Game: the process waits for another game, or ends. One
+// that is still starting is killed.
 func (g *externalGame) Close() error {
 	g.mu.Lock()
-	g.closed = true
-	latest := g.latest
-	g.mu.Unlock()
-	if latest != nil {
-		latest.Stop()
+	g.close()
+	for _, r := range g.searches {
+		r.Stop()
 	}
+	g.mu.Unlock()
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
 	g.mu.Lock()
@@ -177,7 +216,7 @@ func (g *externalGame) Close() error {
 	return nil
 }
 
-// Search implements engine.Game. Besides what that says, the error tells of a
+// Search implements engine.Game. In addition, the error may report a
 // position or limits that the protocol has no words for.
 func (g *externalGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	e := g.engine
@@ -203,17 +242,21 @@ func (g *externalGame) Search(p game.Position, l search.Limits, report func(sear
 		game: g, engine: e, query: q, limits: e.within(l), report: report,
 		changed: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case e.closed:
-		return nil, ErrClosed
-	case g.closed:
+	if g.closed.Err() != nil {
 		return nil, engine.ErrGameClosed
 	}
-	g.latest = r
-	e.living.Go(r.run)
+	if !e.spawn(r.run) {
+		return nil, ErrClosed
+	}
+	g.searches = append(g.searches, r)
 	return r, nil
+}
+
+// ended removes a search that has ended.
+func (g *externalGame) ended(r *running) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.searches = slices.DeleteFunc(g.searches, func(s *running) bool { return s == r })
 }

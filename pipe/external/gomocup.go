@@ -45,6 +45,9 @@ func (t *gomocupDialect) handshake(p *program) error {
 			}
 		}
 	}
+	kib, _ := strconv.Atoi(t.told[gomocup.HashSize])
+	threads, _ := strconv.Atoi(t.told[gomocup.ThreadNum])
+	p.sizes = sizes{kib >> 10, threads}
 	return t.info(p, gomocup.GameType, "1")
 }
 

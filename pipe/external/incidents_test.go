@@ -44,7 +44,7 @@ func (i *incidents) count() int {
 }
 
 // TestOddPondering: an odd answer while no move is due is not a fault. The same
-// process plays on, and the incident is reported once.
+// process continues, and the incident is reported once.
 func TestOddPondering(t *testing.T) {
 	for _, test := range []struct {
 		mode    string
@@ -187,7 +187,7 @@ func TestErrorLines(t *testing.T) {
 		case "TIME_LEFT":
 			want = 4 + 1
 		case "TIMEOUT_MATCH", "RULE":
-			want = 1 + 1 // and in the game begun anew
+			want = 1 + 1 // and in the new game
 		}
 		if n := len(lines) - len(slices.DeleteFunc(slices.Clone(lines), same)); n != want {
 			t.Errorf("%s: sent %d times, want %d", key, n, want)

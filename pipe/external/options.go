@@ -50,6 +50,21 @@ func (o options) check(want Option) (uci.Option, error) {
 	return have, nil
 }
 
+// sizes returns the sizes that options to set tell a program.
+func (o options) sizes(set []Option, hash, threads string) (z sizes) {
+	h, _ := o.find(hash)
+	t, _ := o.find(threads)
+	for _, s := range set {
+		switch n, _ := strconv.Atoi(s.Value); s.Name {
+		case h.Name:
+			z.hashMB = n
+		case t.Name:
+			z.threads = n
+		}
+	}
+	return z
+}
+
 // wanted returns the options to set at the start: hash and threads, if there are such
 // options, then those that the spec lists. The error reports all invalid ones.
 func (o options) wanted(s Spec, hash, threads string) (set []Option, err error) {

@@ -201,6 +201,10 @@ func clip(s string) string {
 // writeTimeout is how long a program may take to read a line.
 const writeTimeout = 2 * time.Second
 
+// endTimeout is how long a program that has closed its input may take to end. A busy
+// machine keeps it, too.
+const endTimeout = 2 * time.Second
+
 // send writes a line. The error is the program's fault.
 func (p *process) send(line string) error {
 	p.mu.Lock()
@@ -214,21 +218,15 @@ func (p *process) send(line string) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		p.fail(engine.FaultHang, "it does not read its input")
 	default:
-		// It has closed its input, or is ending.
-		p.failUnlessGone(drainTime, engine.FaultCrash, "it closed its input")
+		// It has closed its input, or is ending: then its exit status says more.
+		select {
+		case <-p.gone:
+		case <-time.After(endTimeout):
+			p.fail(engine.FaultCrash, "it closed its input")
+			<-p.gone
+		}
 	}
 	return p.fault()
-}
-
-// failUnlessGone gives a program that seems to be ending time to do so, because its
-// exit status says more.
-func (p *process) failUnlessGone(wait time.Duration, kind engine.FaultKind, text string) {
-	select {
-	case <-p.gone:
-	case <-time.After(wait):
-		p.fail(kind, "%s", text)
-		<-p.gone
-	}
 }
 
 // kill kills the program and all processes that it has started.

@@ -106,6 +106,7 @@ func (r *running) state() state {
 // run is the search's goroutine.
 func (r *running) run() {
 	defer close(r.done)
+	defer r.game.ended(r)
 	if o := r.state(); o.limits.Wait && !r.capabilities().ponders && !r.waitForHit() {
 		return // stopped without a move
 	}
@@ -145,7 +146,7 @@ func (r *running) attempt() (again bool) {
 	r.engine.discard(p)
 	if fault, ok := errors.AsType[*engine.Fault](err); ok && !due && !r.game.isLost() && !r.engine.isClosed() {
 		r.game.incidents.add("the engine failed while pondering and is started again (%s): %s", fault.Kind, fault.Text)
-		return r.game.begin()
+		return r.game.begin() == nil
 	}
 	if !errors.Is(err, errAbandoned) {
 		r.result.Err = r.failure(err)

@@ -55,6 +55,7 @@ func (t *ucciDialect) handshake(p *program) error {
 	if err != nil {
 		return p.refuse("%w", err)
 	}
+	p.sizes = t.options.sizes(set, hash, threads)
 	if o, ok := t.options.find("usemillisec"); ok {
 		t.unit = ucci.Unit(true)
 		set = append(set, Option{o.Name, "true"})

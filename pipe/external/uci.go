@@ -51,6 +51,7 @@ func (t *uciDialect) handshake(p *program) error {
 	if err != nil {
 		return p.refuse("%w", err)
 	}
+	p.sizes = t.options.sizes(set, "Hash", "Threads")
 	variant, has := t.options.find("UCI_Variant")
 	switch {
 	case has && !slices.Contains(variant.Vars, t.game):
@@ -149,7 +150,7 @@ func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
 		}
 	}
 	// An engine without such options plays the game's default rules. In Xiangqi it
-	// may judge repetitions differently: our rules decide.
+	// may treat repetitions differently: our rules decide.
 	if g, err := catalog.Game(t.game); err != nil || !told && t.game != xiangqi.Name && r.Name != g.Default {
 		return fmt.Errorf("it has no option by which it could be told to play %s", r.Name)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // xboardDialect speaks XBoard's protocol. The program keeps the board. A game is
-// set up in force mode, and then goes on as with XBoard: the clocks and the
+// set up in force mode, and then continues as with XBoard: the clocks and the
 // opponent's move are sent, and the program answers. Some programs (HoiXiangqi)
 // ignore clocks in force mode.
 type xboardDialect struct {
@@ -61,7 +61,7 @@ func (t *xboardDialect) handshake(p *program) error {
 		return p.refuse("it plays no xiangqi: its variants are %s", strings.Join(v, ", "))
 	}
 	p.oneGame = !t.features.Reuse
-	set, err := t.settings()
+	set, err := t.settings(p)
 	if err != nil {
 		return p.refuse("%w", err)
 	}
@@ -71,12 +71,14 @@ func (t *xboardDialect) handshake(p *program) error {
 	return t.sync(p, engine.FaultStart)
 }
 
-// settings returns the commands for the settings of the spec.
-func (t *xboardDialect) settings() (lines []string, err error) {
+// settings returns the commands for the settings of the spec, and notes the sizes.
+func (t *xboardDialect) settings(p *program) (lines []string, err error) {
 	if t.features.Memory && t.spec.Hash > 0 {
+		p.sizes.hashMB = t.spec.Hash
 		lines = append(lines, xboard.Memory(t.spec.Hash))
 	}
 	if t.features.SMP && t.spec.Threads > 0 {
+		p.sizes.threads = t.spec.Threads
 		lines = append(lines, xboard.Cores(t.spec.Threads))
 	}
 	var known options // "NAME -spin 0 ..."

@@ -55,7 +55,7 @@ func speakXBoard() int {
 			return 0
 		}
 		if !ok {
-			fmt.Fprintln(os.Stderr, "it can't go on after", in.Text())
+			fmt.Fprintln(os.Stderr, "it can't continue after", in.Text())
 			return 3
 		}
 	}

@@ -20,23 +20,23 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long an answer may take on a machine that is very busy.
+// patience is the longest wait for an answer, for very busy machines.
 const patience = time.Minute
 
-// TestConversations holds the conversations in testdata, one file each. A file
-// has a step a line; what stands before a name's first "-" is only for order:
+// TestConversations runs the conversations in testdata, one file each. A file has a
+// step a line; the part of its name before the first "-" is only for order:
 //
-//	# a remark
-//	= protocol uci      the protocol is named, not found out; before all else
-//	= game amazons      the same for the game
-//	= nodes 500         and for the nodes of a move
-//	= clock 2/move      and for the clock
-//	> text              is sent; \r and \t are read as in Go
-//	> 3000000 times x   is sent so, as one line
-//	< pattern           the next line that comes is like this
-//	<< pattern          so is some line that comes; those before it are passed over
-//	= hang up           the input ends
-//	= end               the conversation is over, and no more came
+//	# a comment
+//	= protocol uci      sets the protocol instead of detecting it; must come first
+//	= game amazons      sets the game
+//	= nodes 500         sets the nodes of a move
+//	= clock 2/move      sets the clock
+//	> text              sends the text; \r and \t are read as in Go
+//	> 3000000 times x   sends x repeated, as one line
+//	< pattern           the next line matches the pattern
+//	<< pattern          a later line matches the pattern; those before it are skipped
+//	= hang up           ends the input
+//	= end               the conversation has ended, without further lines
 //
 // In a pattern {n} is a number, {w} a word, ... anything.
 func TestConversations(t *testing.T) {
@@ -61,7 +61,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// conversation is one under way.
+// conversation is a running conversation.
 type conversation struct {
 	t       *testing.T
 	where   string
@@ -167,7 +167,7 @@ func (c *conversation) send(text string) {
 			c.t.Fatalf("%s: sending: %v", c.where, err)
 		}
 	case <-time.After(patience):
-		c.t.Fatalf("%s: nobody reads", c.where)
+		c.t.Fatalf("%s: the engine does not read", c.where)
 	}
 }
 
@@ -187,7 +187,7 @@ func (c *conversation) next() string {
 	return ""
 }
 
-// fail ends the test with what was heard last.
+// fail ends the test with the last lines received.
 func (c *conversation) fail(why string) {
 	c.t.Helper()
 	c.t.Fatalf("%s: %s; last were:\n%s", c.where, why, strings.Join(c.heard[max(0, len(c.heard)-12):], "\n"))
@@ -207,11 +207,11 @@ func (c *conversation) finish() {
 	case <-time.After(patience):
 		c.t.Fatalf("%s: it does not end", c.where)
 	}
-	for range c.lines { // what else came is of no interest
+	for range c.lines { // discard the rest
 	}
 }
 
-// like reports whether a line is like a pattern.
+// like reports whether a line matches a pattern.
 func like(pattern, line string) bool {
 	p := regexp.QuoteMeta(pattern)
 	p = strings.NewReplacer(`\{n\}`, `-?\d+`, `\{w\}`, `\S+`, `\.\.\.`, `.*`).Replace(p)

@@ -18,8 +18,8 @@ import (
 	"sparring/pipe/frontend"
 )
 
-// witness is an engine that remembers what it was asked. It gives the first
-// legal move at once, or what it was made to give.
+// witness is an engine that records its requests. It answers at once, with the first
+// legal move or a given result.
 type witness struct {
 	mu     sync.Mutex
 	limits []search.Limits
@@ -77,7 +77,7 @@ func (answered) Done() <-chan struct{} {
 	return c
 }
 
-// ask lets an engine answer what the lines ask, and returns what was said.
+// ask sends lines to a frontend with the engine and returns its output.
 func ask(t *testing.T, w *witness, lines ...string) string {
 	t.Helper()
 	var out strings.Builder
@@ -89,7 +89,7 @@ func ask(t *testing.T, w *witness, lines ...string) string {
 	return out.String()
 }
 
-// TestClocks: what a GUI says of clocks reaches the engine as it is meant.
+// TestClocks: the clocks of a GUI's command reach the engine.
 func TestClocks(t *testing.T) {
 	const second = time.Second
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func TestClocks(t *testing.T) {
 		{[]string{"position startpos", "go wtime 5000 btime 7000 winc 1000 binc 2000"}, clocks(5*second, 7*second, second), 0},
 		{[]string{"position startpos moves h2e2", "go wtime 5000 btime 7000 winc 1000 binc 2000 movestogo 9"}, clocks(7*second, 5*second, 2*second), 9},
 		{[]string{"position startpos", "go wtime -5 btime 7000"}, clocks(0, 7*second, 0), 0},
-		// Gomoku's Black opens: his clock is wtime.
+		// In Gomoku Black opens: wtime is Black's clock.
 		{[]string{"setoption name UCI_Variant value gomoku", "position startpos", "go wtime 5000 btime 7000"}, clocks(5*second, 7*second, 0), 0},
 		{[]string{"ucci", "go time 5000 increment 1000 opptime 6000 oppincrement 1000"}, clocks(5*second, 6*second, second), 0},
 		{[]string{"ucci", "setoption usemillisec false", "go time 5 movestogo 4 opptime 6 oppmovestogo 4"}, clocks(5*second, 6*second, 0), 4},
@@ -128,7 +128,8 @@ func clocks(mine, theirs, gain time.Duration) search.Clock {
 	return c
 }
 
-// TestLimits: so do the other limits, and without any the search waits for stop.
+// TestLimits: the other limits reach the engine, too. Without any, the search waits
+// for stop.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		line  string
@@ -174,16 +175,16 @@ func TestEngineIsTold(t *testing.T) {
 	}
 }
 
-// said reports whether all the texts are in what was said.
+// said reports whether the output has all the texts.
 func said(all string, texts ...string) bool {
 	return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(all, text) })
 }
 
-// TestFault: an engine that fails has no move, and the conversation goes on.
+// TestFault: an engine that fails has no move, and the conversation continues.
 func TestFault(t *testing.T) {
 	for protocol, want := range map[string]string{"uci": "bestmove (none)", "ucci": "nobestmove"} {
-		w := &witness{result: search.Result{Err: &engine.Fault{Kind: engine.FaultCrash, Text: "it is gone"}}}
-		if got := ask(t, w, protocol, "go depth 1", "isready"); !said(got, "it is gone", want, "readyok") {
+		w := &witness{result: search.Result{Err: &engine.Fault{Kind: engine.FaultCrash, Text: "it has ended"}}}
+		if got := ask(t, w, protocol, "go depth 1", "isready"); !said(got, "it has ended", want, "readyok") {
 			t.Errorf("%s: an engine that crashed: %s", protocol, got)
 		}
 		w = &witness{err: errors.New("no memory")}
@@ -251,15 +252,15 @@ func (w lineWriter) Write(b []byte) (int, error) {
 
 func TestOptions(t *testing.T) {
 	if err := frontend.Serve(t.Context(), strings.NewReader(""), io.Discard, frontend.Options{Protocol: "usi"}); !errors.Is(err, frontend.ErrProtocol) {
-		t.Errorf("a protocol that is none: %v", err)
+		t.Errorf("an unknown protocol: %v", err)
 	}
 	if err := frontend.Serve(t.Context(), strings.NewReader(""), io.Discard, frontend.Options{Game: "chess"}); !errors.Is(err, game.ErrRules) {
-		t.Errorf("a game that is none: %v", err)
+		t.Errorf("an unknown game: %v", err)
 	}
 }
 
-// TestBookOptions: a GUI has the engine play from a book, from another, from
-// none; one that is not sound is refused, and there is none.
+// TestBookOptions: a GUI can set a book, change it, and switch it off. A damaged book
+// is refused; the engine then has none.
 func TestBookOptions(t *testing.T) {
 	torn := errors.New("book torn: damaged")
 	for name, script := range map[string][]string{

@@ -118,7 +118,7 @@ func (g *gomocupHandler) command(c gomocup.Command) error {
 		return nil
 	}
 	if g.size == 0 {
-		return fmt.Errorf("%s: there is no board yet, START makes one", c.Verb)
+		return fmt.Errorf("%s: no board yet; send START first", c.Verb)
 	}
 	return g.onBoard(c)
 }
@@ -212,13 +212,13 @@ func (g *gomocupHandler) put(at gomocup.Point, c gomoku.Colour) error {
 	return nil
 }
 
-// free reports why no stone may be placed there.
+// free returns an error if no stone may be placed there.
 func (g *gomocupHandler) free(at gomocup.Point) error {
 	if at.Move(g.size) == "" || at.X >= g.size {
 		return fmt.Errorf("%s is not on a board of %d", at, g.size)
 	}
 	if g.find(at) >= 0 {
-		return fmt.Errorf("there is a stone at %s", at)
+		return fmt.Errorf("%s is taken", at)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (g *gomocupHandler) find(at gomocup.Point) int {
 func (g *gomocupHandler) takeBack(at gomocup.Point) error {
 	i := g.find(at)
 	if i < 0 {
-		return fmt.Errorf("TAKEBACK: there is no stone at %s", at)
+		return fmt.Errorf("TAKEBACK: no stone at %s", at)
 	}
 	g.next = g.stones[i].colour
 	g.stones = append(g.stones[:i], g.stones[i+1:]...)

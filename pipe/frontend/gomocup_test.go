@@ -8,8 +8,8 @@ import (
 	"sparring/pipe/gomocup"
 )
 
-// TestGomocupTime: what a manager tells of time, and what a move may take then.
-// Never more than the turn, or than what is left of the match.
+// TestGomocupTime checks the time limits of a move for the time commands of a manager:
+// never more than the turn, or than the rest of the match.
 func TestGomocupTime(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -51,7 +51,8 @@ func TestGomocupTime(t *testing.T) {
 	}
 }
 
-// TestOwnColour: who is Black, where a list of stones has just own and others.
+// TestOwnColour checks which side is Black, if a list of stones only has own and
+// other stones.
 func TestOwnColour(t *testing.T) {
 	for _, c := range []struct {
 		name    string

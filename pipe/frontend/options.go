@@ -147,8 +147,8 @@ func (s *session) evaluateBy(name string) error {
 	return nil
 }
 
-// useBook changes the opening book. A book that is missing or damaged is refused;
-// then there is none.
+// useBook changes the opening book. A missing or damaged book is refused;
+// the engine then has none.
 func (s *session) useBook(on bool, name string) error {
 	s.ownBook, s.bookFile = on, name
 	setup := s.setup

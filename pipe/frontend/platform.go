@@ -45,7 +45,7 @@ func (m *platformGame) begin(rules string, usual clock.Spec) error {
 	return nil
 }
 
-// setUp sets the session's position after the moves. The game goes on even if it is
+// setUp sets the session's position after the moves. The game continues even if it is
 // over by our rules: the platform decides.
 func (m *platformGame) setUp() error {
 	m.s.pos, m.seen = nil, map[uint64]int{}

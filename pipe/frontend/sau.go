@@ -148,7 +148,7 @@ func (u *sauHandler) move() error {
 // retry searches for another move after the last was refused.
 func (u *sauHandler) retry() error {
 	if u.last == game.NoMove {
-		return errors.New("error: there is no move of ours to take back")
+		return errors.New("error: no own move to take back")
 	}
 	u.refused = append(u.refused, u.last)
 	u.game.moves = u.game.moves[:len(u.game.moves)-1]

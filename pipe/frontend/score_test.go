@@ -8,8 +8,8 @@ import (
 	"sparring/pipe/uci"
 )
 
-// TestScore: mates count moves, a win by repetition is no mate, and further from
-// the middle is always further.
+// TestScore: mates count moves, a win by repetition is not a mate, and the conversion
+// is monotonic.
 func TestScore(t *testing.T) {
 	for _, c := range []struct {
 		score  search.Score
@@ -39,8 +39,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestAnnounced: what a GUI is offered can be played, and fits on a line that
-// any GUI can take.
+// TestAnnounced: the rule sets offered to a GUI can be played, and their line is
+// short enough for every GUI.
 func TestAnnounced(t *testing.T) {
 	for _, name := range advertisedRules() {
 		if _, err := catalog.Rules(name); err != nil {

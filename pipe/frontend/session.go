@@ -24,7 +24,7 @@ type handler interface {
 	handle(line string)
 	// report sends the state of the running search.
 	report(search.Info)
-	// answer sends the result of the search. The error says why there is none:
+	// answer sends the result of the search. The error says why it has none:
 	// game.ErrOver, game.ErrRules, *engine.Fault, or errNoPosition.
 	answer(search.Result, error)
 	// sendError reports an error in what was sent.
@@ -41,8 +41,8 @@ type schedule int
 
 const (
 	inOrder        schedule = iota // after the running search and the lines before it
-	startsSearch                   // likewise; it may start a search
-	startsInfinite                 // likewise; it starts a search that only another line ends
+	startsSearch                   // as inOrder; it may start a search
+	startsInfinite                 // as inOrder; it starts a search that only another line ends
 	stopsSearch                    // it stops a search: see session.take
 	adjustsSearch                  // it belongs to the last search: at once, unless that is queued
 	immediately
@@ -219,7 +219,7 @@ func (s *session) closeEngines() {
 	s.endGame()
 	s.pool.Close()
 	for _, e := range s.engines {
-		e.Close() // it has nothing to lose
+		e.Close() // the error does not matter
 	}
 	s.pool, s.engines = nil, nil
 }
@@ -227,7 +227,7 @@ func (s *session) closeEngines() {
 // endGame closes the game if one is open. No search may run.
 func (s *session) endGame() {
 	if s.game != nil {
-		s.game.Close() // it has nothing to lose
+		s.game.Close() // the error does not matter
 		s.game = nil
 	}
 }

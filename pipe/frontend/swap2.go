@@ -54,7 +54,7 @@ func (g *gomocupHandler) swap2(list []gomocup.Stone) error {
 	return nil
 }
 
-// swap2Answer plays the choice m, and goes on or answers.
+// swap2Answer plays the choice m and continues or answers.
 func (g *gomocupHandler) swap2Answer(m game.Move) {
 	w, p := g.swap, g.s.pos
 	text := p.Format(m)

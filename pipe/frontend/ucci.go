@@ -107,7 +107,7 @@ func (u *ucciHandler) handle(line string) {
 		u.setOption(c)
 	case ucci.Position:
 		if u.place(c); err != nil {
-			s.pos = nil // no position is better than a wrong one
+			s.pos = nil // without a position no wrong move is played
 		}
 	case ucci.BanMoves:
 		u.ban(c.Moves)

@@ -61,7 +61,7 @@ const (
 	ShowDetail    = "show_detail"
 )
 
-// NoLimit is what INFO time_left says of a match without a limit.
+// NoLimit is the value of INFO time_left for a match without a limit.
 const NoLimit = 1<<31 - 1
 
 // Side is the owner of a stone of BOARD.
@@ -91,8 +91,7 @@ type Command struct {
 	N             int
 }
 
-// lists are the commands that go on until DONE, and whether their lines have a
-// side.
+// lists are the commands that end with DONE, and whether their lines have a side.
 var lists = map[Verb]bool{Board: true, YXBoard: true, Swap2Board: false, YXBlock: false, YXBlockUndo: false}
 
 // known are the commands of one line.

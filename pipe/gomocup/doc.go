@@ -4,8 +4,8 @@
 //
 // Source: "Gomoku AI protocol" by Petr Lastovicka and Martin Petricek, version
 // of 2023-03-20, plastovicka.github.io/protocl2en.htm, and Yixin-Board's
-// additions (the commands that begin with YX). A [Decoder] reads what a manager
-// sends, line by line; [ParseAnswer] reads what an engine says.
+// additions (the commands that begin with YX). A [Decoder] reads a manager's lines,
+// [ParseAnswer] an engine's.
 //
 // # Points
 //

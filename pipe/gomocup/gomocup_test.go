@@ -10,7 +10,7 @@ import (
 	"sparring/pipe/gomocup"
 )
 
-// decode gives all commands of a text.
+// decode returns all commands of a text.
 func decode(t *testing.T, text string) (all []gomocup.Command, errs []error) {
 	t.Helper()
 	var d gomocup.Decoder
@@ -78,7 +78,7 @@ func TestBadCommands(t *testing.T) {
 	}
 }
 
-// TestEndInsideBoard: a manager that gives up does not finish its lists first.
+// TestEndInsideBoard: a manager may send END within a list.
 func TestEndInsideBoard(t *testing.T) {
 	got, errs := decode(t, "BOARD\n1,1,1\nEND\nBEGIN\n")
 	if len(got) != 2 || got[0].Verb != gomocup.End || got[1].Verb != gomocup.Begin || errs[0] != nil {

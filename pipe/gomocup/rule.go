@@ -12,7 +12,7 @@ type Rule int
 // The bits of a Rule. Zero is freestyle, where five or more in a row win.
 const (
 	ExactFive  Rule = 1 // exactly five in a row win
-	Continuous Rule = 2 // play goes on after a row
+	Continuous Rule = 2 // play continues after a row
 	Renju      Rule = 4
 	Caro       Rule = 8 // five between two stones of the opponent do not win
 )
@@ -59,8 +59,8 @@ func RuleOf(ruleSet string) (rule Rule, size int, opening string, err error) {
 	return 0, 0, "", fmt.Errorf("%w: the protocol has no rules %.60q", ErrSyntax, ruleSet)
 }
 
-// YixinRule returns what Yixin-Board means by a number: a Rule, and for 5 and 6 an
-// opening procedure. The error wraps ErrSyntax.
+// YixinRule returns the meaning of a number of Yixin-Board: a Rule, and for 5 and 6
+// an opening procedure. The error wraps ErrSyntax.
 func YixinRule(n int) (rule Rule, opening string, err error) {
 	switch n {
 	case 0:

@@ -137,14 +137,14 @@ func TestDescribe(t *testing.T) {
 	}
 	for spec, want := range map[string]engine.Description{
 		"self":                   {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
-		"self:level=3":           {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, Nodes: 700, Threads: 1, Reproducible: true},
-		"self:level=3,nodes=600": {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, Nodes: 600, Threads: 1, Reproducible: true},
+		"self:level=3":           {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, Nodes: 700, HashMB: 1, Threads: 1, Reproducible: true},
+		"self:level=3,nodes=600": {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, Nodes: 600, HashMB: 1, Threads: 1, Reproducible: true},
 		"self:book=" + path + ",nodes=600,depth=4": {Name: "sparring", Build: engine.Build(), Nodes: 600, Depth: 4, HashMB: 1, Threads: 1, Book: path, Reproducible: true},
 		"self:book=none":             {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
-		program(external.UCI, 700):   {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: 2, Reproducible: true},
-		program(external.UCCI, 0):    {Name: "Sparring", Build: build, HashMB: 1, Threads: 2, Reproducible: true}, // of Xiangqi
-		program(external.Gomocup, 0): {Name: "Sparring", Build: build, HashMB: 1, Threads: 2, Reproducible: true},
-		program(external.SAU, 0):     {Name: "Sparring", HashMB: 1, Threads: 2, Reproducible: true},
+		program(external.UCI, 700):   {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: 2},
+		program(external.UCCI, 0):    {Name: "Sparring", Build: build, HashMB: 1, Threads: 2}, // of Xiangqi
+		program(external.Gomocup, 0): {Name: "Sparring", Build: build, HashMB: 1, Threads: 2},
+		program(external.SAU, 0):     {Name: "Sparring"},
 	} {
 		rules := rules
 		if strings.HasPrefix(spec, "ucci:") {

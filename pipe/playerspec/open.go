@@ -208,13 +208,13 @@ type advised struct {
 
 // NewGame implements engine.Searcher.
 func (a advised) NewGame(o engine.GameOptions) (engine.Game, error) {
-	ours, err := a.ours.NewGame(o)
-	if err != nil {
-		return nil, err
-	}
 	theirs, err := a.Searcher.NewGame(o)
 	if err != nil {
 		return nil, err
+	}
+	ours, err := a.ours.NewGame(o)
+	if err != nil {
+		return nil, errors.Join(err, theirs.Close())
 	}
 	return advisedGame{theirs, ours}, nil
 }

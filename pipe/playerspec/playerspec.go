@@ -130,6 +130,9 @@ func split(text string) (parts []string) {
 	}
 }
 
+// ownEval names the game's own evaluation, as the engine's UCI option does.
+const ownEval = "own"
+
 const keys = "nodes, depth, hash, threads, name"
 
 // set sets one key.
@@ -188,6 +191,8 @@ func (s *Spec) set(key, value string) error {
 	case key == "eval" && o == nil:
 		if s.Eval = value; value == "" {
 			err = errors.New("eval: want the name of an evaluation")
+		} else if value == ownEval {
+			s.Eval = ""
 		}
 	case (key == "with" || key == "without") && o == nil:
 		if s.Switches == nil {

@@ -46,6 +46,7 @@ func TestParse(t *testing.T) {
 		{"self:nodes=10000,hash=64,threads=2,depth=7", Spec{Nodes: 10000, Hash: 64, Threads: 2, Depth: 7}, "self:nodes=10000,depth=7,hash=64,threads=2"},
 		{`self:book=a\,b.book,nodes=5`, Spec{Book: "a,b.book", Nodes: 5}, `self:book=a\,b.book,nodes=5`},
 		{"self:nodes=5,eval=xu2006", Spec{Eval: "xu2006", Nodes: 5}, "self:eval=xu2006,nodes=5"},
+		{"self:nodes=5,eval=own", Spec{Nodes: 5}, "self:nodes=5"},
 		{"self,level=5,name=Five", Spec{Level: 5, Name: "Five"}, "self:level=5,name=Five"},
 		{"self:without=NullMove,with=Razoring,nodes=5", Spec{Switches: map[string]bool{"NullMove": false, "Razoring": true}, Nodes: 5},
 			"self:without=NullMove,with=Razoring,nodes=5"},

@@ -74,7 +74,7 @@ const (
 
 // Line is a line of either side.
 type Line struct {
-	Word    Word // one of the constants, or any other word, to be ignored
+	Word    Word // one of the constants, or an unknown word, to be ignored
 	Side    Side
 	Squares string // of Move: pairs of capital letters
 	Text    string // of Name; what follows an unknown word

@@ -42,7 +42,7 @@ func TestLines(t *testing.T) {
 }
 
 // TestMoves: the pair DJDDGD and d1d7/g7 is from a game record of the
-// championship, where the same opening move stands as d1d7(g7).
+// championship, which has the same opening move as d1d7(g7).
 func TestMoves(t *testing.T) {
 	for _, c := range []struct {
 		squares, move string

@@ -10,8 +10,8 @@ import (
 	"sparring/pipe/uci"
 )
 
-// Command is what a GUI says to an engine: one of the types below. String is its
-// line.
+// Command is a line from a GUI to an engine: one of the types below. String returns
+// the line.
 type Command = uci.Command
 
 // The commands that are as in UCI. A Position here is never Cyclone's.

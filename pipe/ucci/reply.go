@@ -12,8 +12,8 @@ import (
 	"sparring/pipe/uci"
 )
 
-// Reply is what an engine says to a GUI: one of the types below, or [Info].
-// String is its line.
+// Reply is a line from an engine to a GUI: one of the types below, or [Info]. String
+// returns the line.
 type Reply = uci.Reply
 
 // The replies that are as in UCI.

@@ -1,7 +1,7 @@
 // Package ucci is a codec for UCCI, the Universal Chinese Chess Protocol, version
 // 3.0 of 2007 (www.xqbase.com/protocol/cchess_ucci.htm). [Parse] and [Command]
-// are what a GUI says to a Xiangqi engine, [ParseReply] and [Reply] what the
-// engine says to the GUI. The package does no I/O.
+// are for lines from a GUI to a Xiangqi engine, [ParseReply] and [Reply] for those
+// from the engine to the GUI. The package does no I/O.
 //
 // It differs from UCI in that options are one word without "name" and "value",
 // clocks are the mover's own and the opponent's, scores have no unit before

@@ -14,7 +14,7 @@ import (
 var commands = []struct {
 	line string
 	want ucci.Command
-	back string // where it is written otherwise than it was read
+	back string // as written, if that differs from line
 	bad  string // part of the error
 }{
 	{line: "ucci", want: ucci.Hello{}},
@@ -113,7 +113,7 @@ func TestParseReply(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a line is, its command is written as a line that means the same.
+// FuzzParse: the command of any line is written as a line with the same meaning.
 func FuzzParse(f *testing.F) {
 	for _, c := range commands {
 		f.Add(c.line)

@@ -11,8 +11,8 @@ import (
 	"sparring/pipe/internal/tokens"
 )
 
-// Command is what a GUI says to an engine: one of the types below. String is its
-// line.
+// Command is a line from a GUI to an engine: one of the types below. String returns
+// the line.
 type Command interface{ fmt.Stringer }
 
 // The commands.

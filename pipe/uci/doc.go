@@ -1,7 +1,7 @@
 // Package uci is a codec for UCI, the Universal Chess Interface, as it is used
-// for board games other than chess. [Parse] and [Command] are what a GUI says
-// to an engine, [ParseReply] and [Reply] what the engine says to the GUI;
-// [Dialect] is how the two write moves. The package does no I/O.
+// for board games other than chess. [Parse] and [Command] are for lines from
+// a GUI to an engine, [ParseReply] and [Reply] for those from the engine to the GUI;
+// [Dialect] is the notation of moves. The package does no I/O.
 //
 // The protocol is Stefan Meyer-Kahlen's of 2006, with its common extensions: WDL
 // in info, perft and mate in go, UCI_Variant. Unknown words are skipped, as the

@@ -10,8 +10,8 @@ import (
 	"sparring/pipe/internal/tokens"
 )
 
-// Reply is what an engine says to a GUI: one of the types below, [Option] or
-// [Info]. String is its line.
+// Reply is a line from an engine to a GUI: one of the types below, [Option] or
+// [Info]. String returns the line.
 type Reply interface{ fmt.Stringer }
 
 // The replies.

@@ -13,8 +13,8 @@ import (
 // ms is milliseconds.
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// commands are lines of a GUI, what they mean, and where that is written
-// otherwise than it was read, how.
+// commands are lines of a GUI, their meaning, and the line as written if that
+// differs.
 var commands = []struct {
 	line string
 	want uci.Command
@@ -76,7 +76,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// check is whether an error is there, and says what it should.
+// check compares an error with the expected text, "" for none.
 func check(t *testing.T, line string, err error, want string) {
 	t.Helper()
 	switch {
@@ -197,7 +197,7 @@ func TestDialect(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a line is, its command is written as a line that means the same.
+// FuzzParse: the command of any line is written as a line with the same meaning.
 func FuzzParse(f *testing.F) {
 	for _, c := range commands {
 		f.Add(c.line)
@@ -232,7 +232,7 @@ func FuzzParseReply(f *testing.F) {
 	})
 }
 
-// FuzzDialect: going there and back changes nothing that came from there.
+// FuzzDialect: a move of the dialect survives the conversion to ours and back.
 func FuzzDialect(f *testing.F) {
 	f.Add("h3e3")
 	f.Add("d1d7,d7b7")

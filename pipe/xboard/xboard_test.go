@@ -13,10 +13,10 @@ import (
 	"sparring/pipe/xboard"
 )
 
-// TestHoiXiangqi reads what HoiXiangqi 0.22.0 said to: protover 2, post, st 1,
-// two moves, ping 2, go, a mate, an illegal move and a bad position. The file
-// has what each line is understood as behind it; its features are without the
-// options whose names begin with search.
+// TestHoiXiangqi reads the answers of HoiXiangqi 0.22.0 to protover 2, post, st 1,
+// two moves, ping 2, go, a mate, an illegal move and a bad position. In the file the
+// parsed reply follows each line; the options whose names begin with search are
+// left out of the features.
 func TestHoiXiangqi(t *testing.T) {
 	file, err := os.Open("testdata/hoixiangqi.txt")
 	if err != nil {

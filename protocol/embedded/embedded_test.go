@@ -317,7 +317,7 @@ func TestTornWrite(t *testing.T) {
 	if s := st.CachedInfo().State; s.Msgs != 39 || s.LastSeq != 40 {
 		t.Errorf("%d messages up to %d, want 39 up to 40", s.Msgs, s.LastSeq)
 	}
-	srv.Close() // and with it, who writes to the log
+	srv.Close() // and everything that writes to the log
 	if !strings.Contains(log.String(), "1.blk") {
 		t.Errorf("the log does not name the file: %s", log.String())
 	}

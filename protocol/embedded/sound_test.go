@@ -12,8 +12,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A server can start on whatever a working server has left: after a clean stop, and
-// after a crash (with a copy of the directory taken while it runs).
+// A server can start on the data of another: after a clean stop, and after a crash
+// (with a copy of the directory taken while it runs).
 func TestSoundStores(t *testing.T) {
 	type use func(t *testing.T, ctx context.Context, js jetstream.JetStream)
 	publish := func(t *testing.T, ctx context.Context, js jetstream.JetStream, n int) {

@@ -36,8 +36,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestNames: names that the format has no room for, and the colours that the
-// championship adds to them.
+// TestNames: names with characters that the format can't have, and the colours that
+// the championship adds to names.
 func TestNames(t *testing.T) {
 	r := formattest.Random(t, "amazons/10x10", "", 3, 12)
 	r.Seats = [2]record.Seat{{Display: "Team B"}, {Display: "Team W"}}
@@ -52,8 +52,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOpenings: of an opening procedure the stones are kept, and Black comes
-// first, whoever sat there.
+// TestOpenings: an opening procedure is reduced to its stones, and Black comes first.
 func TestOpenings(t *testing.T) {
 	swapped := 0
 	for seed := range uint64(12) {
@@ -111,7 +110,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// want is what a text says.
+// want is the expected content of a text.
 type want struct {
 	moves  string
 	result game.Result

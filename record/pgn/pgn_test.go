@@ -21,7 +21,7 @@ import (
 	"sparring/record/format/formattest"
 )
 
-// TestMoves: moves that mean none, and the words for it.
+// TestMoves: invalid moves, and their errors.
 func TestMoves(t *testing.T) {
 	rules, err := catalog.Rules("xiangqi/wxf")
 	if err != nil {
@@ -230,8 +230,8 @@ func TestLongGame(t *testing.T) {
 	}
 }
 
-// TestRepeats: a game that goes on after a third occurrence, as its arbiter let
-// it, is read under a set without repetitions.
+// TestRepeats: a game that its arbiter continued after a third occurrence is read
+// under a set without repetitions.
 func TestRepeats(t *testing.T) {
 	const text = head + "1. H0-G2 H9-G7 2. G2-H0 G7-H9 3. H0-G2 H9-G7 4. G2-H0 G7-H9 5. H2-E2 H9-G7 1/2-1/2\n"
 	games, err := formattest.All(read(text, format.ReadOptions{}))

@@ -1,7 +1,7 @@
 // Package psq reads and writes the game files of Piskvork, the manager of the
 // Gomocup tournaments.
 //
-//	Piskvorky 15x15, 11:11, 0    board, levels of both players (0: a person), who began
+//	Piskvorky 15x15, 11:11, 0    board, levels of both players (0: a person), player that began
 //	8,8,1500                     column, row from the top, both from 1; milliseconds
 //	9,8,800
 //	alice.zip                    the players, if the game is of a tournament
@@ -43,7 +43,7 @@ func Format() format.Format {
 	}
 }
 
-// header is the first line: columns, rows, levels, who began.
+// header is the first line: columns, rows, levels, player that began.
 var header = regexp.MustCompile(`^(?i:piskvorky)[ \t]+(\d+)[ \t]*x[ \t]*(\d+)[ \t]*(?:,[ \t]*(\d+)[ \t]*[:\-][ \t]*(\d+)[ \t]*)?(?:,[ \t]*(\d+)[ \t]*)?`)
 
 // The codes of the line after the players.

@@ -42,8 +42,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOpenings: of an opening procedure the stones are kept, and Black comes
-// first, whoever sat there.
+// TestOpenings: an opening procedure is reduced to its stones, and Black comes first.
 func TestOpenings(t *testing.T) {
 	swapped := 0
 	for seed := range uint64(12) {

@@ -26,7 +26,7 @@ type reader struct {
 	first string // the colour of seat first's moves in the file
 }
 
-// read goes on after a game with an invalid move, but not after a syntax error,
+// read continues after a game with an invalid move, but not after a syntax error,
 // which hides where the next game begins.
 func read(text string, o format.ReadOptions) iter.Seq2[*record.Record, error] {
 	return func(yield func(*record.Record, error) bool) {

@@ -206,7 +206,7 @@ func TestCannot(t *testing.T) {
 	}
 }
 
-// TestDepth: variations may be nested as deep as anyone likes.
+// TestDepth: variations may be nested to any depth.
 func TestDepth(t *testing.T) {
 	const depth = 100_000
 	text := "(;GM[4]SZ[15];B[hh]" + strings.Repeat("(;C[x]", depth) + strings.Repeat(")", depth) + ")"

@@ -42,7 +42,7 @@ var rules = &game.Rules{Name: Name + "/3x3", Game: Name, New: func(text string) 
 }}
 
 // board is a bit for each of a seat's stones, cells counted along the rows from
-// the bottom left, and who moves next. A move is its cell and one.
+// the bottom left, and the seat to move. A move is its cell plus one.
 type board struct {
 	stones [2]uint16
 	turn   game.Seat

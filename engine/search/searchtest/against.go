@@ -18,7 +18,7 @@ var Exact = []string{"IterativeDeepening", "FailSoft", "Aspiration", "PVS", "SEE
 // All names every switch.
 func All() []string { return search.SwitchNames() }
 
-// Without is Exact without some switches.
+// Without returns Exact without some switches.
 func Without(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(Exact), func(n string) bool { return slices.Contains(names, n) })
 }

@@ -141,7 +141,7 @@ func (w *walker) checkVerdict(node search.Node) {
 	out := w.g.Outcome()
 	switch {
 	case !out.Over() && node.Over && node.RepetitionPlies == 0:
-		w.fatalf("Enter: over with verdict %d and no repetition, but the game goes on", node.Verdict)
+		w.fatalf("Enter: over with verdict %d and no repetition, but the game continues", node.Verdict)
 	case !out.Over():
 		return
 	case !node.Over:

@@ -13,7 +13,7 @@ import (
 	"sparring/game/catalog"
 )
 
-// recorder takes what the suite reports.
+// recorder records the reports of the suite.
 type recorder struct{ log []string }
 
 func (*recorder) Helper()                        {}
@@ -85,7 +85,7 @@ func (b *broken) Clone() search.Position {
 	return &c
 }
 
-// The suite must see each kind of fault, and none where there is none.
+// The suite must find each kind of fault, and none in a sound adapter.
 func TestConformSeesFaults(t *testing.T) {
 	start, err := catalog.Setup("amazons", "6x6", "")
 	if err != nil {

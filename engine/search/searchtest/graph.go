@@ -29,12 +29,12 @@ type Graph struct {
 	path   []int // vertices before this one
 }
 
-// NewGraph returns a graph with some of everything, at its root.
+// NewGraph returns a graph with every feature, at its root.
 func NewGraph(seed uint64) *Graph {
 	return &Graph{Seed: seed, Vertices: 400, Degree: 5, Layered: true, Noise: 30, Terminal: 4, Forcing: 10, Dead: 2, Swing: 300}
 }
 
-// Params are parameters of the toy that fit all graphs.
+// Params returns parameters that suit all graphs.
 func (*Graph) Params() search.Params {
 	return search.Params{Game: "graph", HistorySize: [2]int{64, 16}, WinScale: 100, Quiescence: true, QuiescencePlies: 4}
 }

@@ -30,7 +30,7 @@ func TestMinimaxTwoPlies(t *testing.T) {
 	}
 }
 
-// The toy must have what it promises, or the kernel's tests prove little.
+// The toy must have all its features, or the kernel's tests prove little.
 func TestGraphHasEverything(t *testing.T) {
 	g := NewGraph(7)
 	g.Layered, g.Vertices = false, 30

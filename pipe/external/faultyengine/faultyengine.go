@@ -41,14 +41,15 @@ const (
 	Memory      = "memory"       // allocates more and more memory
 	Chatter     = "chatter"      // writes debug output between its answers
 	CloseInput  = "close-input"  // closes its input
+	EndSlowly   = "end-slowly"   // closes its input, and ends half a second later with an error
 	Deaf        = "deaf"         // never reads its input
-	IgnoreQuit  = "ignore-quit"  // runs on after quit and the end of its input
+	IgnoreQuit  = "ignore-quit"  // keeps running after quit and the end of its input
 	CrashPonder = "crash-ponder" // ends when asked to search without limits
 	EarlyMove   = "early-move"   // answers a search without limits at once, with a move
 	EarlyNull   = "early-null"   // the same, without a move
 	NullAtStop  = "null-at-stop" // answers stop without a move
 
-	// In UCCI: takes "go depth infinite" for a search to depth 0 and answers without
+	// In UCCI: treats "go depth infinite" as a search to depth 0 and answers without
 	// a move, as ElephantEye does; understands "go infinite".
 	DepthInfinite = "ucci-depth-infinite"
 
@@ -61,7 +62,7 @@ const (
 
 // Modes are all modes.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
-	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
+	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
 	DepthInfinite, ErrorLines, LosesWord}
 
 // Main is the main function, called by test binaries that run as the engine.
@@ -83,6 +84,10 @@ func run(mode string) int {
 		return 0
 	case SlowStart:
 		time.Sleep(time.Second)
+	case EndSlowly:
+		os.Stdin.Close()
+		time.Sleep(500 * time.Millisecond)
+		return 3
 	case CrashStart:
 		fmt.Fprintln(os.Stderr, "no network file")
 		return 3
@@ -203,7 +208,7 @@ func (e *engine) play(position string, moves []string) {
 	e.pos = p
 }
 
-// think searches, or does what its mode says; false ends the program.
+// think searches, or shows the fault of its mode; false ends the program.
 func (e *engine) think(g uci.Go) bool {
 	switch {
 	case g.Infinite && e.mode == CrashPonder:

@@ -1,6 +1,6 @@
 // Package tokens reads the lines of engine protocols: words separated by spaces,
 // most of them optional, in any order, some of them unknown. An error is
-// recorded and reading goes on, because the sender can't be asked again.
+// recorded and reading continues, because the sender can't be asked again.
 package tokens
 
 import (
@@ -32,8 +32,8 @@ func Read(line string) *Line {
 	return &Line{rest: Text(line)}
 }
 
-// Text makes a text fit to be part of a line: control characters become spaces,
-// and the spaces around it are cut.
+// Text makes a text valid within a line: control characters become spaces, and the
+// spaces around it are removed.
 func Text(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
