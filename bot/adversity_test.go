@@ -153,11 +153,7 @@ func TestIllegalMoveResigns(t *testing.T) {
 
 // The platform's key differs from ours: this is logged and recorded, and play continues.
 func TestKeyDisagreement(t *testing.T) {
-	dir := t.TempDir()
-	w, err := record.NewWriter(dir, "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := newStorage(t)
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	p.tell = func(_ *platform, _ *scriptedGame, st protocol.State, send func(protocol.State)) {
@@ -166,22 +162,16 @@ func TestKeyDisagreement(t *testing.T) {
 		}
 		send(st)
 	}
-	f := startBotWith(t, connect(t, srv.Player("bots")), w)
+	f := startBotWith(t, connect(t, srv.Player("bots")), records)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.finished(m)
 	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	f.stop(t)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
 	if n := f.log.count("disagreement with the platform"); n != 1 {
 		t.Errorf("%d lines about the disagreement, want 1:\n%s", n, f.log)
 	}
-	doc, err := record.Find(dir, "game1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := records.find(t, 1, "game1")
 	if len(doc.Disputes) != 1 || doc.Disputes[0].Ply != 4 || doc.Disputes[0].Ruled != "00000000deadbeef" || doc.Disputes[0].Claimed == "" {
 		t.Errorf("disputes in the record: %+v", doc.Disputes)
 	}

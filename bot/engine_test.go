@@ -26,32 +26,58 @@ func real(t *testing.T) func(string, engine.GameOptions) (engine.Game, error) {
 	return engines.NewGame
 }
 
-// The real engine plays a game: every own move is searched, and the record has the
-// analysis.
-func TestPlaysWithTheEngine(t *testing.T) {
-	t.Parallel()
+// storage is a folder with the records that a bot writes.
+type storage struct {
+	*record.Writer
+	dir string
+}
+
+func newStorage(t *testing.T) *storage {
+	t.Helper()
 	dir := t.TempDir()
 	w, err := record.NewWriter(dir, "test", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
-	srv := service(t)
-	p := newPlatform(t, connect(t, srv.Platform()))
-	profiles := filepath.Join(t.TempDir(), "bots.json")
-	if err := os.WriteFile(profiles, []byte(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "nodes": 1000}]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: w},
-		func(c *Config) { c.Profiles = profiles })
-	o := offerOf(small(t), "game1", game.First)
-	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
-	p.finished(m)
-	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
-	doc, err := record.Find(dir, "game1")
+	t.Cleanup(func() { w.Close() })
+	return &storage{w, dir}
+}
+
+// find waits until n records are written, and returns one of them.
+func (s *storage) find(t *testing.T, n uint64, id string) *record.Record {
+	t.Helper()
+	eventually(t, "the record", func() bool { kept, _ := s.Counts(); return kept == n })
+	r, err := record.Find(s.dir, id)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+// runProfile starts a platform and a bot with a single player, which has a real engine.
+func runProfile(t *testing.T, profile string) (*platform, *fixture, *storage) {
+	t.Helper()
+	records := newStorage(t)
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	path := filepath.Join(t.TempDir(), "bots.json")
+	if err := os.WriteFile(path, []byte(`{"players": [`+profile+`]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: records},
+		func(c *Config) { c.Profiles = path })
+	return p, f, records
+}
+
+// The real engine plays a game: every own move is searched, and the record has the
+// analysis.
+func TestPlaysWithTheEngine(t *testing.T) {
+	t.Parallel()
+	p, f, records := runProfile(t, `{"player": "amazons-hare", "games": ["amazons"], "nodes": 1000}`)
+	o := offerOf(small(t), "game1", game.First)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.finished(m)
+	doc := records.find(t, 1, "game1")
 	if !slices.EqualFunc(doc.Plies, m.Moves, func(p record.Ply, move string) bool { return p.Move == move }) {
 		t.Errorf("the record has different moves")
 	}

@@ -34,32 +34,14 @@ func TestPlaysWithAnExternalEngine(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{faultyengine.Fine, faultyengine.CrashGo, faultyengine.Illegal, faultyengine.CrashStart} {
 		t.Run(mode, func(t *testing.T) {
-			dir := t.TempDir()
-			w, err := record.NewWriter(dir, "test", 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer w.Close()
-			srv := service(t)
-			p := newPlatform(t, connect(t, srv.Platform()))
-			profiles := filepath.Join(t.TempDir(), "bots.json")
-			text := fmt.Sprintf(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "engine": %q}]}`, program(t, mode))
-			if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: w},
-				func(c *Config) { c.Profiles = profiles })
+			p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["amazons"], "engine": %q}`, program(t, mode)))
 			for n := range 2 { // the next game has a new process
 				terms := small(t)
 				terms.Rules = "amazons/10x10"
 				o := offerOf(terms, protocol.GameID(fmt.Sprint("game", n)), game.First)
 				m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 				p.finished(m)
-				eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == uint64(n+1) })
-				doc, err := record.Find(dir, string(o.Game))
-				if err != nil {
-					t.Fatal(err)
-				}
+				doc := records.find(t, uint64(n+1), string(o.Game))
 				p.mu.Lock()
 				resigned := slices.Contains(m.acts, string(protocol.ActResign)+" ")
 				p.mu.Unlock()
@@ -90,31 +72,13 @@ func TestPlaysWithAnExternalEngine(t *testing.T) {
 // in the record beside the move.
 func TestEngineMisbehaves(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w, err := record.NewWriter(dir, "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	srv := service(t)
-	p := newPlatform(t, connect(t, srv.Platform()))
-	profiles := filepath.Join(t.TempDir(), "bots.json")
 	spec := strings.Replace(program(t, faultyengine.ErrorLines), "uci:", "gomocup:", 1)
-	text := fmt.Sprintf(`{"players": [{"player": "amazons-hare", "games": ["gomoku"], "engine": %q}]}`, spec)
-	if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: w},
-		func(c *Config) { c.Profiles = profiles })
+	p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["gomoku"], "engine": %q}`, spec))
 	terms := small(t)
 	terms.Rules, terms.Game = "gomoku/freestyle-15", "gomoku"
 	o := offerOf(terms, "game", game.First)
 	p.finished(p.grant(o, p.offer(protocol.OwnPool(hare), o)))
-	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
-	doc, err := record.Find(dir, "game")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := records.find(t, 1, "game")
 	const said = "ERROR Unknown command: TIME_LEFT"
 	if len(doc.Plies) == 0 || !strings.Contains(doc.Plies[0].Comment, said) || doc.Text != "" {
 		t.Errorf("text %q, first ply %+v", doc.Text, doc.Plies)

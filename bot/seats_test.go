@@ -12,7 +12,6 @@ import (
 	"sparring/bot/play"
 	"sparring/game"
 	"sparring/protocol"
-	"sparring/record"
 )
 
 // The seat is given to another instance: our search ends, nothing is sent.
@@ -159,15 +158,10 @@ func TestDrainFinishesTheGames(t *testing.T) {
 }
 
 func TestStopHandsOver(t *testing.T) {
-	dir := t.TempDir()
-	w, err := record.NewWriter(dir, "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	records := newStorage(t)
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
-	f := startBotWith(t, connect(t, srv.Player("bots")), w)
+	f := startBotWith(t, connect(t, srv.Player("bots")), records)
 	f.engine.setPause(50 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
@@ -178,10 +172,7 @@ func TestStopHandsOver(t *testing.T) {
 	if len(p.leaves) != 1 || m.Holders[game.First].Instance != "" {
 		t.Errorf("leaves %+v, holder %+v", p.leaves, m.Holders[game.First])
 	}
-	doc, err := record.Find(dir, "game1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := records.find(t, 1, "game1")
 	if doc.Result != game.Undecided || len(doc.Plies) < 3 || doc.Text == "" || doc.Plies[0].Think == nil {
 		t.Errorf("the record of the game handed over: %+v", doc)
 	}
