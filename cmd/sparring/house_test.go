@@ -41,7 +41,8 @@ var imports = map[string][]string{
 	"record/interchange": {"record", "protocol$", "game"},
 
 	"configs":    {"configs"},
-	"arena":      {"arena", "protocol", "record", "game", "configs"},
+	"arena":      {"arena$", "arena/livegame", "arena/glicko", "protocol", "record", "game", "configs"},
+	"arena/web":  {"arena", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
 	"bot":        {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
 	"bot/policy": {"bot/policy", "protocol$", "game"},
 	"bot/play":   {"bot/play", "engine", "protocol$", "record$", "game"},

@@ -1,0 +1,245 @@
+package web
+
+import (
+	"time"
+
+	"sparring/arena/web/view"
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// Messages of the socket between a page and its gateway. Each is a JSON object
+// whose field "t" names its kind. A request has an id of the protocol's form,
+// which the page chooses, and is answered by one [Answer] with that id. A request
+// that is sent again with the same id takes effect once, so the page repeats
+// what was not answered when it has a new socket.
+
+// Requests of the page, by the value of "t":
+//
+//	ping      is answered by "pong"
+//	lobby     on: follow the lobby; sends "lobby" now and after each change
+//	open      game: follow a game, as its player or a watcher; sends "state" now and after each change
+//	close     game: stop following it
+//	play      terms, seat, opponent or pool: a challenge; the answer has the game's id
+//	withdraw  game: take back a challenge
+//	invite    terms, seat: make a link for a friend; the answer has token and url
+//	uninvite  token: revoke it
+//	join      token: accept an invitation; the answer has the game's id
+//	move      game, ply, move, lag_ms
+//	resign    game
+//	draw      game, ply, step
+//	takeback  game, ply, step: also of a move that ended a casual game
+//	chat      game, text
+//	rematch   game, step: offer, accept or decline; with seats swapped
+//	why       game or position, from, to: why the rules refuse a move; the answer has a reason
+//	hint      game, ply, level 1 to 3: the piece, the point, the line; sends "hint"
+//	review    game: analyse a finished game; sends "review" as it proceeds
+//	try       game, ply, move: judge a move that somebody tries instead of a mistake; sends "tried"
+//	cancel    what: "review", "hint" or "try"
+//	name      name: change the display name
+type Request struct {
+	T  string `json:"t"`
+	ID string `json:"id"`
+
+	Game     protocol.GameID   `json:"game,omitempty"`
+	Terms    *protocol.Terms   `json:"terms,omitempty"`
+	Seat     *game.Seat        `json:"seat,omitempty"` // the sender's; absent: drawn by lot
+	Opponent protocol.PlayerID `json:"opponent,omitempty"`
+	Pool     protocol.Pool     `json:"pool,omitempty"`
+	Token    string            `json:"token,omitempty"`
+	Ply      int               `json:"ply,omitempty"`
+	Move     string            `json:"move,omitempty"`
+	LagMS    int64             `json:"lag_ms,omitempty"`
+	Step     protocol.Step     `json:"step,omitempty"`
+	Level    int               `json:"level,omitempty"` // of a hint: 1 the piece, 2 the point, 3 the line
+	Text     string            `json:"text,omitempty"`
+	Name     string            `json:"name,omitempty"`
+	From     string            `json:"from,omitempty"` // points of a refused move, in order
+	To       string            `json:"to,omitempty"`
+	On       bool              `json:"on,omitempty"`
+	What     string            `json:"what,omitempty"`
+	N        int64             `json:"n,omitempty"` // of a ping
+}
+
+// Answer answers a request. Code is that of the protocol; Text is for people who
+// debug, the page shows its own sentence for the code.
+type Answer struct {
+	T       string          `json:"t"` // "answer"
+	ID      string          `json:"id"`
+	Code    protocol.Code   `json:"code"`
+	Text    string          `json:"text,omitempty"`
+	Reason  string          `json:"reason,omitempty"` // for "why"
+	Game    protocol.GameID `json:"game,omitempty"`
+	Token   string          `json:"token,omitempty"`
+	URL     string          `json:"url,omitempty"`
+	Expires time.Time       `json:"expires,omitzero"`
+}
+
+// Welcome is the first message of a socket.
+type Welcome struct {
+	T          string            `json:"t"`                // "welcome"
+	Player     protocol.PlayerID `json:"player,omitempty"` // absent without a session: such a page can only watch
+	Name       string            `json:"name,omitempty"`
+	ServerTime time.Time         `json:"server_time"`
+	Version    string            `json:"version"` // hash of the page's files; another one than the page's own: reload when idle
+}
+
+// Pong answers a ping.
+type Pong struct {
+	T          string    `json:"t"` // "pong"
+	N          int64     `json:"n"`
+	ServerTime time.Time `json:"server_time"`
+}
+
+// State is the state of a game. The latest one replaces all others of this game;
+// drop one with a lower Seq. Snapshot is the protocol's.
+type State struct {
+	T          string    `json:"t"` // "state"
+	Seq        uint64    `json:"seq"`
+	ServerTime time.Time `json:"server_time"`
+	// You is the seat of this page's player; absent for a watcher.
+	You *game.Seat `json:"you,omitempty"`
+	protocol.Snapshot
+	Receipt *protocol.Receipt `json:"receipt,omitempty"`
+	View    *view.View        `json:"view"`
+	// Away says since when nobody has been there for a seat, by seat; null if
+	// somebody is. ForfeitMS is after how long the seat loses; 0: never.
+	Away      [2]*time.Time `json:"away"`
+	ForfeitMS int64         `json:"forfeit_ms,omitempty"`
+	// FirstMoveBy is when the game is called off if the seat to act has not made
+	// its first move.
+	FirstMoveBy time.Time `json:"first_move_by,omitzero"`
+	// Next is the game that continues this one: a rematch, or the game after a
+	// takeback of the last move.
+	Next protocol.GameID `json:"next,omitempty"`
+	// RematchBy is who has offered a rematch.
+	RematchBy *game.Seat `json:"rematch_by,omitempty"`
+	Watchers  int        `json:"watchers,omitempty"`
+	// Private: the game is shown by its link only.
+	Private bool `json:"private,omitempty"`
+	// May lists what this page's player may do now: move, resign, draw, takeback,
+	// hint, chat, rematch, review. A button is shown for each, and the server refuses the rest.
+	May []string `json:"may,omitempty"`
+}
+
+// Lobby is what the start page shows.
+type Lobby struct {
+	T string `json:"t"` // "lobby"
+	// Opponents are the bots that take people, strongest last, by game.
+	Opponents []Opponent `json:"opponents"`
+	Running   int        `json:"running"` // games on the platform
+	// Mine are the running games of this player, those with its turn first.
+	Mine []Mine `json:"mine,omitempty"`
+	// Waiting are its challenges and invitations that wait.
+	Waiting []Waiting `json:"waiting,omitempty"`
+	// Results are its last results against bots, newest last, to suggest another
+	// level: "won", "lost" or "drawn".
+	Results []PastResult `json:"results,omitempty"`
+}
+
+// Opponent is a bot that takes people.
+type Opponent struct {
+	Player   protocol.PlayerID `json:"player"`
+	Display  string            `json:"display,omitempty"`
+	Game     string            `json:"game"`
+	Rules    []string          `json:"rules,omitempty"`  // empty: all
+	Speeds   []string          `json:"speeds,omitempty"` // empty: all
+	Level    int               `json:"level,omitempty"`
+	Elo      *float64          `json:"elo,omitempty"`       // relative to a scripted beginner
+	EloError float64           `json:"elo_error,omitempty"` // 95 %, either way
+	Rated    bool              `json:"rated"`               // takes rated games
+	Casual   bool              `json:"casual"`              // takes casual games
+	Busy     bool              `json:"busy,omitempty"`
+}
+
+// Mine is a running game of the player.
+type Mine struct {
+	Game     protocol.GameID `json:"game"`
+	Rules    string          `json:"rules"`
+	Opponent string          `json:"opponent"` // display name
+	Clock    string          `json:"clock"`
+	Ply      int             `json:"ply"`
+	MyTurn   bool            `json:"my_turn"`
+	LeftMS   int64           `json:"left_ms,omitempty"` // on the player's clock
+	Since    time.Time       `json:"since"`             // the last move
+}
+
+// Waiting is a challenge or an invitation that waits.
+type Waiting struct {
+	Game     protocol.GameID   `json:"game,omitempty"`
+	Token    string            `json:"token,omitempty"`
+	URL      string            `json:"url,omitempty"`
+	Terms    protocol.Terms    `json:"terms"`
+	Opponent protocol.PlayerID `json:"opponent,omitempty"`
+	Expires  time.Time         `json:"expires"`
+}
+
+// PastResult is the result of a finished game against a bot.
+type PastResult struct {
+	Game     string            `json:"game"`
+	Opponent protocol.PlayerID `json:"opponent"`
+	Level    int               `json:"level,omitempty"`
+	Result   string            `json:"result"`
+}
+
+// Notice is a notice of the protocol.
+type Notice struct {
+	T string `json:"t"` // "notice"
+	protocol.Notice
+}
+
+// Hint is the answer to a request for a hint: as much of the line as the level
+// of the hint shows.
+type Hint struct {
+	T     string          `json:"t"` // "hint"
+	Game  protocol.GameID `json:"game"`
+	Ply   int             `json:"ply"`
+	Level int             `json:"level"`
+	From  string          `json:"from,omitempty"` // level 1: the piece, or in Gomoku the region, to look at
+	Move  string          `json:"move,omitempty"` // level 2
+	Line  []string        `json:"line,omitempty"` // level 3, the hint's move first
+}
+
+// Class is the class of a mistake, by the winning chance that it lost.
+type Class string
+
+// The classes. Their bounds are 10, 20 and 30 percent of winning chance.
+const (
+	Inaccuracy Class = "inaccuracy"
+	Mistake    Class = "mistake"
+	Blunder    Class = "blunder"
+)
+
+// Review is the progress and the result of a review. Each message is complete.
+type Review struct {
+	T     string          `json:"t"` // "review"
+	Game  protocol.GameID `json:"game"`
+	Done  int             `json:"done"`  // positions analysed
+	Total int             `json:"total"` // positions to analyse
+	// Plies has one entry for each position, the start position first; entries
+	// that are not analysed yet are null.
+	Plies []*Reviewed `json:"plies"`
+}
+
+// Reviewed is the analysis of a position, and of the move that was played there.
+type Reviewed struct {
+	Chance float64  `json:"chance"` // winning chance of seat first, 0 to 1
+	Depth  int      `json:"depth"`
+	Best   string   `json:"best,omitempty"` // move that the engine prefers
+	Line   []string `json:"line,omitempty"` // from this position, Best first
+	// Lost is the winning chance that the move played here lost, 0 to 1; Class is
+	// absent if that is less than the smallest class.
+	Lost  float64 `json:"lost,omitempty"`
+	Class Class   `json:"class,omitempty"`
+}
+
+// Tried judges a move that was tried in a position of a reviewed game.
+type Tried struct {
+	T     string          `json:"t"` // "tried"
+	Game  protocol.GameID `json:"game"`
+	Ply   int             `json:"ply"`
+	Move  string          `json:"move"`
+	Lost  float64         `json:"lost"`
+	Class Class           `json:"class,omitempty"` // absent: a good move
+	Reply []string        `json:"reply,omitempty"` // what refutes it
+}
