@@ -56,7 +56,9 @@ func (a *Arena) Game(ctx context.Context, g protocol.GameID) (protocol.Event, ui
 // stream, until stop is called. The calls come one at a time, and f must not
 // block. Entries of a game arrive in order; after an interruption some may be
 // missing.
-func (a *Arena) Follow(f func(e protocol.Event, seq uint64)) (stop func()) { return a.index.subscribe(f) }
+func (a *Arena) Follow(f func(e protocol.Event, seq uint64)) (stop func()) {
+	return a.index.subscribe(f)
+}
 
 // Record returns the record of a finished game. It returns an error that wraps
 // ErrNoGame if there is none: the game does not exist, is running, or ended a

@@ -39,17 +39,16 @@ func TestGateway(t *testing.T) {
 			t.Errorf("instance %d: %+v", i, in)
 		}
 	}
-	g := ann.challenge("ben", small(t, "60+1"), game.First)
-	ann.until(g, "two plies", plies(2))
 	ann.set(func(p *player) { p.play = nil })
+	g := ann.challenge("ben", small(t, "60+1"), game.Second)
 	eventually(t, "the game in the list", func() bool { all := a.Running(); return len(all) == 1 && all[0].Game == g })
 	for p, want := range map[protocol.PlayerID]int{"ann": 1, "ben": 1, "cat": 0} {
 		if all := a.RunningOf(p); len(all) != want {
 			t.Errorf("%d running games of %s, want %d", len(all), p, want)
 		}
 	}
-	st := ann.until(g, "a move of the opponent", plies(2))
-	if _, err := ann.Resign(ctx, g, st.Holders[0].Epoch, len(st.Moves)); err != nil {
+	st := ann.until(g, "a move of the opponent", plies(1))
+	if _, err := ann.Resign(ctx, g, st.Holders[1].Epoch, len(st.Moves)); err != nil {
 		t.Fatal(err)
 	}
 	ben.until(g, "the end", finished)
