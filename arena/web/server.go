@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -45,9 +46,10 @@ type Server struct {
 // New prepares a gateway for the arena's people. nc is a connection of the
 // platform's account; the caller closes it.
 func New(a *arena.Arena, nc *nats.Conn, cfg Config, log zerolog.Logger) (*Server, error) {
-	if cfg.URL = strings.TrimSuffix(cfg.URL, "/"); cfg.URL != "" && !strings.HasPrefix(cfg.URL, "https://") && !strings.HasPrefix(cfg.URL, "http://") {
-		return nil, fmt.Errorf("page: address %.60q: want http:// or https://", cfg.URL)
+	if err := CheckURL(cfg.URL); cfg.URL != "" && err != nil {
+		return nil, fmt.Errorf("page: %w", err)
 	}
+	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
 	s := &Server{arena: a, nc: nc, cfg: cfg, log: log}
 	var err error
 	if s.site, err = openSite(cfg.Files); err != nil {
@@ -55,6 +57,15 @@ func New(a *arena.Arena, nc *nats.Conn, cfg Config, log zerolog.Logger) (*Server
 	}
 	s.routes()
 	return s, nil
+}
+
+// CheckURL returns why a text can't be Config.URL.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("address %.60q: want http:// or https:// and a host, without a path", text)
+	}
+	return nil
 }
 
 // Run does what has to be done between requests, until ctx ends.
@@ -71,6 +82,10 @@ func (s *Server) routes() {
 	s.mux = http.NewServeMux()
 	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
 		s.mux.HandleFunc("GET "+path, s.app)
+	}
+	if s.cfg.Operator {
+		s.mux.Handle("GET /healthz", s.arena.Handler())
+		s.mux.Handle("GET /metrics", s.arena.Handler())
 	}
 	s.mux.HandleFunc("GET /s/{version}/{file...}", s.static)
 	s.mux.HandleFunc("GET /favicon.ico", s.root("favicon.svg"))
