@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,11 +25,16 @@ type gameIndex struct {
 	mu    sync.Mutex
 	games map[protocol.GameID]*gameEntry
 	seats map[protocol.PlayerID]map[protocol.GameID]bool // the games that a player is in
+
+	calls       sync.Mutex // held while followers are called
+	followers   map[int]func(protocol.Event, uint64)
+	followersID int
 }
 
 // gameEntry is the index's entry of one game.
 type gameEntry struct {
 	last    protocol.Event
+	seq     uint64 // of last in the stream
 	corrupt bool
 	ended   time.Time // when its end was seen; zero while it is running
 }
@@ -41,7 +47,7 @@ func isFinal(last protocol.Event) bool {
 
 func newGameIndex(subjects protocol.Subjects, keep time.Duration, log zerolog.Logger, corrupt func()) *gameIndex {
 	return &gameIndex{subjects: subjects, keep: keep, log: log, corrupt: corrupt, games: make(map[protocol.GameID]*gameEntry),
-		seats: make(map[protocol.PlayerID]map[protocol.GameID]bool)}
+		seats: make(map[protocol.PlayerID]map[protocol.GameID]bool), followers: make(map[int]func(protocol.Event, uint64))}
 }
 
 // follow reads the last entry of every log and then every new one, until ctx
@@ -63,7 +69,9 @@ func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
 		close(caughtUp)
 	}
 	go follow(ctx, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
-		x.note(msg.Subject(), meta.Sequence.Stream, msg.Data())
+		if e, ok := x.note(msg.Subject(), meta.Sequence.Stream, msg.Data()); ok && read {
+			x.tell(e, meta.Sequence.Stream)
+		}
 		if !read && meta.NumPending == 0 {
 			read = true
 			close(caughtUp)
@@ -79,11 +87,11 @@ func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
 	}
 }
 
-// note stores one entry of a log in the index.
-func (x *gameIndex) note(subject string, seq uint64, data []byte) {
+// note stores one entry of a log in the index; ok is false if it can't be read.
+func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Event, ok bool) {
 	g, ok := x.subjects.ParseLog(subject)
 	if !ok {
-		return
+		return e, false
 	}
 	e, err := decodeEvent(x.subjects, subject, seq, data)
 	x.mu.Lock()
@@ -99,12 +107,12 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) {
 			x.corrupt()
 		}
 		p.corrupt = true
-		return
+		return e, false
 	}
 	if p.last.Kind == "" {
 		x.seat(g, e)
 	}
-	p.last, p.corrupt = e, false
+	p.last, p.seq, p.corrupt = e, seq, false
 	if e.Status == protocol.Finished && p.ended.IsZero() {
 		p.ended = time.Now()
 		if time.Since(e.Time) > x.keep {
@@ -113,6 +121,30 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) {
 	}
 	if isFinal(p.last) && time.Since(p.ended) > x.keep {
 		x.drop(g) // it ended long ago
+	}
+	return e, true
+}
+
+// subscribe calls f for each new entry until stop is called.
+func (x *gameIndex) subscribe(f func(protocol.Event, uint64)) (stop func()) {
+	x.calls.Lock()
+	defer x.calls.Unlock()
+	id := x.followersID
+	x.followersID++
+	x.followers[id] = f
+	return func() {
+		x.calls.Lock()
+		defer x.calls.Unlock()
+		delete(x.followers, id)
+	}
+}
+
+// tell passes an entry to the followers.
+func (x *gameIndex) tell(e protocol.Event, seq uint64) {
+	x.calls.Lock()
+	defer x.calls.Unlock()
+	for _, f := range x.followers {
+		f(e, seq)
 	}
 }
 
@@ -158,13 +190,19 @@ func (x *gameIndex) isCorrupt(g protocol.GameID) bool {
 
 // last returns the last entry of a game that is remembered.
 func (x *gameIndex) last(g protocol.GameID) (e protocol.Event, ok bool) {
+	e, _, ok = x.entry(g)
+	return e, ok
+}
+
+// entry is last with the entry's sequence in the stream.
+func (x *gameIndex) entry(g protocol.GameID) (e protocol.Event, seq uint64, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	p := x.games[g]
 	if p == nil || p.last.Kind == "" {
-		return e, false
+		return e, 0, false
 	}
-	return p.last, true
+	return p.last, p.seq, true
 }
 
 // running returns the last entries of the running games, oldest first.
@@ -177,8 +215,26 @@ func (x *gameIndex) running() []protocol.Event {
 			all = append(all, p.last)
 		}
 	}
-	slices.SortFunc(all, func(x, y protocol.Event) int { return x.Started.Compare(y.Started) })
+	slices.SortFunc(all, byStart)
 	return all
+}
+
+// runningOf returns the last entries of a player's running games, oldest first.
+func (x *gameIndex) runningOf(player protocol.PlayerID) []protocol.Event {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var all []protocol.Event
+	for g := range x.seats[player] {
+		if p := x.games[g]; p.ended.IsZero() && !p.corrupt {
+			all = append(all, p.last)
+		}
+	}
+	slices.SortFunc(all, byStart)
+	return all
+}
+
+func byStart(x, y protocol.Event) int {
+	return cmp.Or(x.Started.Compare(y.Started), cmp.Compare(x.Game, y.Game))
 }
 
 // unfinished returns the games that need a referee.

@@ -1,0 +1,138 @@
+package arena
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"sparring/game/catalog"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// ErrNoGame is returned when the platform has no game with an id, or no record
+// of it.
+var ErrNoGame = errNoGame
+
+// The methods below are for a gateway that serves people from the arena's
+// process. They are safe for concurrent use. What they return belongs to the
+// platform, not to this arena alone; events must not be modified.
+
+// Conn returns the arena's connection, in the platform's account.
+func (a *Arena) Conn() *nats.Conn { return a.nc }
+
+// Subjects returns the platform's subjects.
+func (a *Arena) Subjects() protocol.Subjects { return a.server.Subjects() }
+
+// Heartbeat returns how often instances are asked to send alive.
+func (a *Arena) Heartbeat() time.Duration { return a.cfg.Heartbeat }
+
+// Running returns the last entries of the logs of all running games, oldest game
+// first.
+func (a *Arena) Running() []protocol.Event { return a.index.running() }
+
+// RunningOf returns the last entries of the logs of a player's running games,
+// oldest game first.
+func (a *Arena) RunningOf(p protocol.PlayerID) []protocol.Event { return a.index.runningOf(p) }
+
+// Game returns the last entry of a game's log and its sequence in the stream,
+// whether the game is running or has ended. A challenge that did not become a
+// game has a log of one entry, of kind end. Game returns an error that wraps
+// ErrNoGame if there is no log: a challenge may be waiting.
+func (a *Arena) Game(ctx context.Context, g protocol.GameID) (protocol.Event, uint64, error) {
+	if e, seq, ok := a.index.entry(g); ok {
+		return e, seq, nil
+	}
+	return a.store.lastEvent(ctx, g)
+}
+
+// Follow calls f for each new entry of any game's log, with its sequence in the
+// stream, until stop is called. The calls come one at a time, and f must not
+// block. Entries of a game arrive in order; after an interruption some may be
+// missing.
+func (a *Arena) Follow(f func(e protocol.Event, seq uint64)) (stop func()) {
+	return a.index.subscribe(f)
+}
+
+// Record returns the record of a finished game. It returns an error that wraps
+// ErrNoGame if there is none: the game does not exist, is running, or ended a
+// moment ago.
+func (a *Arena) Record(ctx context.Context, g protocol.GameID) (*record.Record, error) {
+	if err := protocol.CheckID("game", g); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoGame, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	for _, c := range catalog.Games() {
+		msg, err := a.store.records.GetLastMsgForSubject(ctx, a.Subjects().Record(c.Name, g))
+		switch {
+		case err == nil:
+			rec, err := record.Decode(msg.Data)
+			if err != nil {
+				return nil, fmt.Errorf("record of game %s: %w", g, err)
+			}
+			return rec, nil
+		case !errors.Is(err, jetstream.ErrMsgNotFound):
+			return nil, fmt.Errorf("read the record of game %s: %w", g, err)
+		}
+	}
+	return nil, fmt.Errorf("record of game %s: %w", g, ErrNoGame)
+}
+
+// Instance is an instance of a player that is present on the platform.
+type Instance struct {
+	Player protocol.PlayerID
+	Hello  protocol.Hello // its Secret is left out
+	Free   int            // free slots, by its last heartbeat
+}
+
+// Instances returns the instances that are present, ordered by player and
+// instance.
+func (a *Arena) Instances() []Instance { return a.presence.instances(time.Now()) }
+
+// Bucket opens a bucket of the platform and creates it if it is missing.
+// want.Bucket is its name without the platform's prefix. Replicas and storage are
+// the platform's. It returns an error if the bucket there has another time to
+// live.
+func (a *Arena) Bucket(ctx context.Context, want jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	want.Bucket = streamName(a.Subjects(), want.Bucket)
+	want.Replicas, want.Storage = a.cfg.Replicas, jetstream.FileStorage
+	return openBucket(ctx, a.store.js, want)
+}
+
+// People returns the bucket of the people that gateways act for, which never
+// expires; single keys may. The key "key" is the platform's own.
+func (a *Arena) People() jetstream.KeyValue { return a.store.people }
+
+// Person returns a client for a person, on the arena's connection. Instance names
+// the gateway; it must differ from that of any other process.
+func (a *Arena) Person(p protocol.PlayerID, instance protocol.InstanceID, log zerolog.Logger) (*protocol.Client, error) {
+	return protocol.NewPersonClient(a.nc, a.Subjects(), a.store.peopleKey, p, instance, log)
+}
+
+// instances returns the instances that are present.
+func (p *presence) instances(now time.Time) []Instance {
+	p.mu.Lock()
+	var all []Instance
+	for player, known := range p.players {
+		for _, in := range known {
+			if p.isPresent(in, now) {
+				hello := *in.hello
+				hello.Secret = ""
+				all = append(all, Instance{player, hello, in.free})
+			}
+		}
+	}
+	p.mu.Unlock()
+	slices.SortFunc(all, func(x, y Instance) int {
+		return cmp.Or(cmp.Compare(x.Player, y.Player), cmp.Compare(x.Hello.Instance, y.Hello.Instance))
+	})
+	return all
+}

@@ -1,0 +1,189 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"sparring/protocol"
+)
+
+// page is what a template gets.
+type page struct {
+	Lang    string // "en" or "zh"
+	Version string
+	Path    string   // of the request
+	Modules []string // addresses of the modules to load ahead
+	Data    any      // of this page
+}
+
+// page answers with a template of the site, in the visitor's language.
+func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	site, err := s.site.now()
+	if err != nil {
+		s.log.Error().Err(err).Msg("the page's files can't be read")
+		http.Error(w, "the page's files can't be read", http.StatusInternalServerError)
+		return
+	}
+	lang := s.language(r)
+	p := page{Lang: lang, Version: site.version, Path: r.URL.Path, Data: data}
+	for _, m := range site.modules {
+		p.Modules = append(p.Modules, site.address(m))
+	}
+	var b bytes.Buffer
+	if err := site.pages[lang][name].ExecuteTemplate(&b, "base", p); err != nil {
+		s.log.Error().Err(err).Str("template", name).Msg("page not made")
+		http.Error(w, "this page can't be shown", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Add("Vary", "Accept-Language, Cookie")
+	s.send(w, r, status, "text/html; charset=utf-8", b.Bytes())
+}
+
+// sendJSON answers with a value as JSON.
+func (s *Server) sendJSON(w http.ResponseWriter, r *http.Request, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		s.log.Error().Err(err).Msg("answer not made")
+		http.Error(w, "this answer can't be sent", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	s.send(w, r, status, "application/json", data)
+}
+
+// worthCompressing is the size from which an answer is compressed.
+const worthCompressing = 1 << 10
+
+// send answers with a body, compressed if the visitor takes that.
+func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Add("Vary", "Accept-Encoding")
+	if len(body) >= worthCompressing && takesGzip(r) {
+		if small := compressed(body, gzip.DefaultCompression); small != nil {
+			h.Set("Content-Encoding", "gzip")
+			body = small
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	w.Write(body)
+}
+
+// takesGzip reports whether the visitor takes compressed answers.
+func takesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, weight, _ := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		_, q, _ := strings.Cut(weight, "=")
+		v, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
+		return err != nil || v > 0
+	}
+	return false
+}
+
+// static serves the page's files. Their address has the hash of their content, so
+// that browsers keep them for good.
+func (s *Server) static(w http.ResponseWriter, r *http.Request) {
+	site, err := s.site.now()
+	if err != nil {
+		s.log.Error().Err(err).Msg("the page's files can't be read")
+		http.Error(w, "the page's files can't be read", http.StatusInternalServerError)
+		return
+	}
+	f := site.files[r.PathValue("file")]
+	if f == nil {
+		s.fail(w, r, http.StatusNotFound)
+		return
+	}
+	// While arenas of two versions run, a page of one may ask the other for its
+	// files. It gets them as they are there, but must not keep them.
+	cache := "no-store"
+	if r.PathValue("version") == site.version && site.disk == "" {
+		cache = "public, max-age=31536000, immutable"
+	}
+	f.serve(w, r, cache)
+}
+
+// root serves a static file that browsers look for at a fixed address.
+func (s *Server) root(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if f := s.site.files[name]; f != nil {
+			f.serve(w, r, "public, max-age=86400")
+			return
+		}
+		s.fail(w, r, http.StatusNotFound)
+	}
+}
+
+func (f *file) serve(w http.ResponseWriter, r *http.Request, cache string) {
+	h := w.Header()
+	h.Set("Cache-Control", cache)
+	h.Set("Content-Type", f.kind)
+	h.Set("Vary", "Accept-Encoding")
+	body := f.plain
+	if f.gzip != nil && takesGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		body = f.gzip
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.Write(body)
+}
+
+// languageCookie has the language that the visitor chose.
+const languageCookie = "lang"
+
+var matcher = language.NewMatcher([]language.Tag{language.English, language.Chinese})
+
+// language returns the language of the page: the one that the visitor chose, or
+// the first one that the browser prefers.
+func (s *Server) language(r *http.Request) string {
+	if c, err := r.Cookie(languageCookie); err == nil {
+		for _, l := range languages {
+			if c.Value == l {
+				return l
+			}
+		}
+	}
+	tags, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
+	if err != nil {
+		return languages[0]
+	}
+	_, i, _ := matcher.Match(tags...)
+	return languages[i]
+}
+
+// refusal is what /api answers instead of a result. The page shows its own
+// sentence for the code.
+type refusal struct {
+	Code protocol.Code `json:"code"`
+	Text string        `json:"text"`
+}
+
+// failures are the errors that concern no particular request.
+var failures = map[int]refusal{
+	http.StatusNotFound:         {"no-page", "there is nothing at this address"},
+	http.StatusMethodNotAllowed: {"no-method", "this address does not take that method"},
+}
+
+// fail answers that nothing is there for a request.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int) {
+	f, ok := failures[status]
+	if !ok {
+		status, f = http.StatusNotFound, failures[http.StatusNotFound]
+	}
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		s.sendJSON(w, r, status, f)
+		return
+	}
+	s.page(w, r, status, "error.html", f)
+}

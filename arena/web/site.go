@@ -1,0 +1,191 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed static templates
+var bundled embed.FS
+
+// site has what the page is made of: files, templates and texts. It does not
+// change, unless it is read from disk.
+type site struct {
+	disk string // folder to read from at each request; "" for the embedded files
+
+	version string // hash of all files; part of their addresses
+	files   map[string]*file
+	modules []string // what the entry module imports, directly or not
+	texts   map[string]map[string]string
+	pages   map[string]map[string]*template.Template // by language and name
+}
+
+// file is a static file, as it is and compressed.
+type file struct {
+	kind  string // content type
+	plain []byte
+	gzip  []byte // nil where that is not smaller
+}
+
+// entry is the module that every page loads.
+const entry = "main.js"
+
+// languages of the page; the first one is the default.
+var languages = []string{"en", "zh"}
+
+var kinds = map[string]string{
+	".css":         "text/css; charset=utf-8",
+	".js":          "text/javascript; charset=utf-8",
+	".json":        "application/json",
+	".png":         "image/png",
+	".svg":         "image/svg+xml",
+	".txt":         "text/plain; charset=utf-8",
+	".webmanifest": "application/manifest+json",
+	".woff2":       "font/woff2",
+}
+
+// openSite reads the page's files from a folder, or the embedded ones for "".
+func openSite(disk string) (*site, error) {
+	s := &site{disk: disk}
+	var root fs.FS = bundled
+	if disk != "" {
+		root = os.DirFS(disk)
+	}
+	if err := s.readFiles(root); err != nil {
+		return nil, err
+	}
+	if err := s.readTexts(); err != nil {
+		return nil, err
+	}
+	return s, s.readPages(root)
+}
+
+// now returns the site to answer a request with.
+func (s *site) now() (*site, error) {
+	if s.disk == "" {
+		return s, nil
+	}
+	return openSite(s.disk)
+}
+
+func (s *site) readFiles(root fs.FS) error {
+	s.files = make(map[string]*file)
+	hash := sha256.New()
+	err := fs.WalkDir(root, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		kind := kinds[path.Ext(name)]
+		if kind == "" {
+			return fmt.Errorf("%s: no content type for %q", name, path.Ext(name))
+		}
+		data, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		name = strings.TrimPrefix(name, "static/")
+		fmt.Fprintf(hash, "%s %d\n%s", name, len(data), data)
+		s.files[name] = &file{kind: kind, plain: data, gzip: compressed(data, gzip.BestCompression)}
+		return nil
+	})
+	s.version = hex.EncodeToString(hash.Sum(nil))[:16]
+	s.modules = s.imports(entry, nil)
+	return err
+}
+
+// compressed returns the data in gzip's format, nil if that is not smaller.
+func compressed(data []byte, level int) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, level) // fails only for a level that does not exist
+	w.Write(data)
+	w.Close()
+	if b.Len() >= len(data) {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// imported matches a static import; a dynamic one has a parenthesis.
+var imported = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^;'"(]*["'](\.[^"']+)["']`)
+
+// imports appends the modules that a module imports to those found already.
+func (s *site) imports(module string, found []string) []string {
+	f := s.files[module]
+	if f == nil {
+		return found
+	}
+	for _, m := range imported.FindAllSubmatch(f.plain, -1) {
+		name := path.Join(path.Dir(module), string(m[1]))
+		if name != entry && !slices.Contains(found, name) {
+			found = s.imports(name, append(found, name))
+		}
+	}
+	return found
+}
+
+// address returns where a static file is served.
+func (s *site) address(name string) string { return "/s/" + s.version + "/" + name }
+
+func (s *site) readTexts() error {
+	s.texts = make(map[string]map[string]string)
+	for _, lang := range languages {
+		f := s.files[lang+".json"]
+		if f == nil {
+			return fmt.Errorf("static/%s.json is missing", lang)
+		}
+		var texts map[string]string
+		if err := json.Unmarshal(f.plain, &texts); err != nil {
+			return fmt.Errorf("static/%s.json: %w", lang, err)
+		}
+		s.texts[lang] = texts
+	}
+	return nil
+}
+
+// text returns the text of a key in a language. Pairs name the values for what
+// stands in braces: text("en", "page.guest", "n", 4821).
+func (s *site) text(lang, key string, pairs ...any) string {
+	text, ok := s.texts[lang][key]
+	if !ok {
+		return key
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		text = strings.ReplaceAll(text, fmt.Sprintf("{%v}", pairs[i]), fmt.Sprint(pairs[i+1]))
+	}
+	return text
+}
+
+// readPages parses each template together with base.html, once for each language.
+func (s *site) readPages(root fs.FS) error {
+	names, err := fs.Glob(root, "templates/*.html")
+	if err != nil {
+		return err
+	}
+	s.pages = make(map[string]map[string]*template.Template)
+	for _, lang := range languages {
+		s.pages[lang] = make(map[string]*template.Template)
+		for _, name := range names {
+			t := template.New(path.Base(name)).Funcs(template.FuncMap{
+				"t":    func(key string, pairs ...any) string { return s.text(lang, key, pairs...) },
+				"file": s.address,
+			})
+			if t, err = t.ParseFS(root, "templates/base.html", name); err != nil {
+				return err
+			}
+			s.pages[lang][path.Base(name)] = t
+		}
+	}
+	return nil
+}
