@@ -40,6 +40,7 @@ const (
 	RateLimited Code = "rate-limited"  // more requests per second than Limits allows: wait and retry
 	Unavailable Code = "unavailable"   // the platform can't store or decide now: wait and retry
 	UnknownPeer Code = "unknown-peer"  // the platform does not know this instance: say hello, then retry
+	CodeBusy    Code = "busy"          // all places for this are taken: wait and retry
 )
 
 // Error is a refusal, with a code for programs and a sentence for people. The
