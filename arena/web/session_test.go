@@ -334,3 +334,31 @@ func TestAnyArenaServesAnyPerson(t *testing.T) {
 	b.post("/api/erase", "")
 	eventually(t, "the erased person to be a stranger there", func() bool { _, err := second.people.get(t.Context(), who.Player); return err == errNobody })
 }
+
+// A guest who has played is kept for longer.
+func TestPlayed(t *testing.T) {
+	h := startHouse(t, Config{})
+	b := h.browser(t)
+	who := b.guest()
+	for range 2 {
+		if err := h.people.played(t.Context(), who.Player); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for played, keep := range map[protocol.PlayerID]time.Duration{who.Player: keepPerson, h.browser(t).guest().Player: keepGuest} {
+		st, err := h.people.js.Stream(t.Context(), "KV_"+h.people.kv.Bucket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		msg, err := st.GetLastMsgForSubject(t.Context(), "$KV."+h.people.kv.Bucket()+"."+string(played))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ttl, err := time.ParseDuration(msg.Header.Get("Nats-TTL")); err != nil || ttl != keep {
+			t.Errorf("%s is kept for %v (%v), want %v", played, ttl, err, keep)
+		}
+	}
+	if err := h.people.played(t.Context(), "human-aaaaaaaaaaaaaaaa"); err != errNobody {
+		t.Errorf("nobody: %v", err)
+	}
+}
