@@ -135,7 +135,7 @@ func runArena(ctx context.Context, nc *nats.Conn, s *arenaSettings, log zerolog.
 	if address != nil && s.Web.Cert != "" {
 		address.tls = &keyPair{cert: s.Web.Cert, key: s.Web.Key, log: log}
 	}
-	page, err := openGateway(a, nc, address, web.Config{
+	page, err := openGateway(ctx, a, address, web.Config{
 		URL: s.Web.URL, Proxies: s.Web.Proxies, Files: s.Web.Files, Operator: operator == nil && address.loopback(),
 	}, log)
 	if err != nil {

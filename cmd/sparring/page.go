@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/arena"
@@ -72,11 +71,11 @@ type gateway struct {
 }
 
 // openGateway serves the page at an address, unless that is nil.
-func openGateway(a *arena.Arena, nc *nats.Conn, at *listener, cfg web.Config, log zerolog.Logger) (*gateway, error) {
+func openGateway(ctx context.Context, a *arena.Arena, at *listener, cfg web.Config, log zerolog.Logger) (*gateway, error) {
 	if at == nil {
 		return nil, nil
 	}
-	server, err := web.New(a, nc, cfg, log)
+	server, err := web.New(ctx, a, cfg, log)
 	if err != nil {
 		at.Close()
 		return nil, err

@@ -164,7 +164,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		return err
 	}
 	defer keep.close()
-	page, err := openGateway(a, platform, address, web.Config{Files: f.files, Operator: address.loopback()}, log)
+	page, err := openGateway(ctx, a, address, web.Config{Files: f.files, Operator: address.loopback()}, log)
 	if ctx.Err() != nil {
 		return nil // as above
 	}
