@@ -72,6 +72,8 @@ func (s *Server) routes() {
 	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
 		s.mux.HandleFunc("GET "+path, s.app)
 	}
+	s.mux.HandleFunc("POST /api/position", s.position)
+	s.mux.HandleFunc("GET /api/games", s.gameSets)
 	s.mux.HandleFunc("GET /s/{version}/{file...}", s.static)
 	s.mux.HandleFunc("GET /favicon.ico", s.root("favicon.svg"))
 	s.mux.HandleFunc("GET /robots.txt", s.root("robots.txt"))
