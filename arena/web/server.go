@@ -85,6 +85,8 @@ func (s *Server) routes() {
 		s.mux.Handle("GET /healthz", s.arena.Handler())
 		s.mux.Handle("GET /metrics", s.arena.Handler())
 	}
+	s.mux.HandleFunc("POST /api/position", s.position)
+	s.mux.HandleFunc("GET /api/games", s.gameSets)
 	s.mux.HandleFunc("GET /link/{token}", s.showLink)
 	s.mux.HandleFunc("POST /link/{token}", s.useLink)
 	s.mux.HandleFunc("POST /api/session", api(s, s.begin))
