@@ -14,6 +14,7 @@ import (
 	"sparring/bot/play"
 	"sparring/bot/policy"
 	"sparring/engine"
+	"sparring/engine/level"
 	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game/catalog"
@@ -177,7 +178,7 @@ func (b *Bot) tryEngine(p *player, gameName string) error {
 		return err
 	}
 	sets := kind.Common
-	if p.profile.external() {
+	if !p.warms() {
 		sets = []string{kind.Default}
 	}
 	for _, name := range sets {
@@ -186,6 +187,12 @@ func (b *Bot) tryEngine(p *player, gameName string) error {
 		}
 	}
 	return nil
+}
+
+// warms reports whether a search of the player makes tables of our own engine. All
+// levels of a game share them, so that one of them is enough.
+func (p *player) warms() bool {
+	return !p.profile.external() && p.profile.level <= level.Weakest
 }
 
 // trySearch opens a game under a rule set and, with our own engine, searches its
@@ -204,7 +211,7 @@ func (b *Bot) trySearch(p *player, rulesName string) error {
 	if kind, _ := catalog.Game(rules.Game); rules.Name == kind.Default {
 		p.describe(rules.Game, g.Describe())
 	}
-	if err != nil || p.profile.external() {
+	if err != nil || !p.warms() {
 		return err
 	}
 	start, err := rules.New("")

@@ -25,6 +25,8 @@ type Config struct {
 	Profiles string   `desc:"JSON file of the players that this process acts for; replaces PLAYERS"`
 	Players  []string `default:"xiangqi-hare:xiangqi,xiangqi-tortoise:xiangqi,gomoku-hare:gomoku,gomoku-tortoise:gomoku,amazons-hare:amazons,amazons-tortoise:amazons" desc:"players that this process acts for, each as name:game or name:game+game"`
 
+	Levels int `default:"0" desc:"most games at once of the ten levels of each game, the players xiangqi-level-1 and so on, which play against people only and are not counted in SLOTS; 0: this process does not act for them"`
+
 	Slots        int           `default:"8" desc:"most games at once, of all players together"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"how many of the SLOTS are reserved for games against humans"`
 	Cores        int           `default:"0" desc:"cores for searches; 0: all"`
@@ -74,6 +76,7 @@ func (c Config) Validate() error {
 	if c.Instance != "" {
 		faults.Err("INSTANCE", protocol.CheckID("id", c.Instance))
 	}
+	faults.AtLeast("LEVELS", c.Levels, 0)
 	faults.AtLeast("SLOTS", c.Slots, 1)
 	if c.HumanSlots < 0 || c.HumanSlots > c.Slots {
 		faults.Add("HUMAN_SLOTS", "%d: want 0 to SLOTS", c.HumanSlots)
@@ -124,7 +127,7 @@ func (c Config) cores() int {
 
 // limits returns the ledger's.
 func (c Config) limits() policy.Limits {
-	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore}
+	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore, Levels: c.Levels}
 }
 
 // RecordsDir returns the folder of the records of games.

@@ -12,6 +12,8 @@ import (
 	"github.com/kelseyhightower/envconfig"
 
 	"sparring/bot/policy"
+	"sparring/engine/level"
+	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -74,9 +76,56 @@ func TestReadConfig(t *testing.T) {
 	}
 }
 
+// TestLevels: ten players a game, for people only, on all terms.
+func TestLevels(t *testing.T) {
+	c := defaults(t)
+	c.Levels, c.Policy.Speeds, c.Policy.Block = 20, []clock.Speed{clock.Blitz}, []protocol.PlayerID{"eve"}
+	players, err := c.players()
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels := slices.DeleteFunc(slices.Clone(players), func(p Profile) bool { return p.level == 0 })
+	if want := level.Strongest * len(catalog.Games()); len(levels) != want || len(players) != want+6 {
+		t.Fatalf("%d players, of which %d levels; want %d levels", len(players), len(levels), want)
+	}
+	first := levels[0]
+	if first.Player != "xiangqi-level-1" || first.Engine != "self:level=1,book=none" || levels[9].Engine != "self:level=10" {
+		t.Errorf("first %+v, tenth %s", first, levels[9].Engine)
+	}
+	for _, p := range levels {
+		if !slices.Equal(p.Pools, []protocol.Pool{protocol.OwnPool(p.Player)}) {
+			t.Errorf("%s takes offers from %v", p.Player, p.Pools)
+		}
+		rules, err := catalog.Game(p.Games[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms := protocol.Terms{Game: rules.Name, Rules: rules.Default, Clock: clock.Spec{Kind: clock.PerMove, Period: 72 * time.Hour}}
+		for _, c := range []struct {
+			kind   protocol.Kind
+			player protocol.PlayerID
+			rated  bool
+			want   protocol.DeclineReason
+		}{
+			{protocol.Human, "ann", true, ""}, {protocol.Human, "ann", false, ""}, {protocol.Human, "eve", false, protocol.DeclineOpponent},
+			{protocol.Bot, "xiangqi-hare", true, protocol.DeclineKind},
+		} {
+			terms.Rated = c.rated
+			o := protocol.Offer{Kind: protocol.OfferMatch, Terms: terms, Player: p.Player, Opponent: &protocol.Opponent{Player: c.player, Kind: c.kind}}
+			if got := p.Policy.Check(p.Player, p.Games, o, 1000); got.Reason != c.want {
+				t.Errorf("%s against %s (%s): %+v, want %q", p.Player, c.player, c.kind, got, c.want)
+			}
+		}
+	}
+	c.Players = append(c.Players, "gomoku-level-4:gomoku")
+	if _, err := c.players(); err == nil || !strings.Contains(err.Error(), "gomoku-level-4: named twice") {
+		t.Errorf("a player with the name of a level: %v", err)
+	}
+}
+
 func TestAllFaultsAtOnce(t *testing.T) {
 	faults := map[string]string{
-		"T_SLOTS": "0", "T_THREADS": "0", "T_HUMAN_SLOTS": "9", "T_HASH_MB": "-1", "T_LOG_LEVEL": "loud",
+		"T_SLOTS": "0", "T_LEVELS": "-1", "T_THREADS": "0", "T_HUMAN_SLOTS": "9", "T_HASH_MB": "-1", "T_LOG_LEVEL": "loud",
 		"T_INSTANCE": "Not An Id", "T_PLAYERS": "ann:chess", "T_NATS_PREFIX": "a.*", "T_REPEAT_WINDOW": "0s",
 		"T_POLICY_FASTEST": "60", "T_POLICY_SLOWEST": "30", "T_POLICY_RATED": "sometimes", "T_POLICY_MIN_RATING": "-1", "T_POLICY_SPEEDS": "warp",
 		"T_PLAY_RESIGN_BELOW": "70", "T_PLAY_DRAW_WITHIN": "NaN", "T_MATCH_INTERVAL": "0s", "T_MATCH_RULES": "chess/960",

@@ -74,7 +74,7 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 		Pool:    b.deps.Pool, Records: b.deps.Records, Observe: b.deps.Observe,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
-			Threads: b.cfg.Threads, Ponder: b.cfg.Ponder && !profile.Reproducible, Reproducible: profile.Reproducible,
+			Threads: b.cfg.Threads, Ponder: b.cfg.Ponder && !profile.Reproducible && profile.level == 0, Reproducible: profile.Reproducible,
 			Instance: b.cfg.Instance, Build: b.deps.Build, Manners: *profile.Play,
 		},
 	}
@@ -178,7 +178,7 @@ func (p *player) introduction() protocol.Hello {
 	p.mu.Unlock()
 	return protocol.Hello{
 		Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
-		Slots: p.bot.cfg.Slots, Games: p.profile.capabilities(engines), Pools: p.profile.Pools,
+		Slots: p.slots(), Games: p.profile.capabilities(engines), Pools: p.profile.Pools,
 	}
 }
 
@@ -282,7 +282,15 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 
 // need returns the slot and threads that a game of this player needs.
 func (p *player) need(human bool) policy.Need {
-	return policy.Need{Player: p.profile.Player, MaxGames: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads}
+	return policy.Need{Player: p.profile.Player, MaxGames: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads, Level: p.profile.level > 0}
+}
+
+// slots returns how many games the player could play at once.
+func (p *player) slots() int {
+	if p.profile.level > 0 {
+		return p.bot.cfg.Levels
+	}
+	return p.bot.cfg.Slots
 }
 
 // known reports whether the platform has accepted a hello. It grants no game to an

@@ -36,6 +36,8 @@ type Profile struct {
 	Reproducible bool           `json:"reproducible,omitempty"`
 	Policy       *policy.Policy `json:"policy,omitempty"` // default: that of the process
 	Play         *play.Manners  `json:"play,omitempty"`   // default: those of the process
+
+	level int // see levels; 0: another player
 }
 
 // players returns the profiles of the settings, complete and checked.
@@ -59,7 +61,11 @@ func (c Config) players() ([]Profile, error) {
 			p.Pools = p.Policy.Pools(p.Player, p.Games)
 		}
 	}
-	return profiles, nil
+	if c.Levels == 0 {
+		return profiles, nil
+	}
+	profiles = append(profiles, c.levels()...)
+	return profiles, errors.Join(checkProfiles(profiles)...)
 }
 
 // inline reads Players.

@@ -21,6 +21,7 @@ type Limits struct {
 	Games     int // games at once
 	ForHumans int // of these, kept for games against humans
 	Threads   int // search threads of all games together
+	Levels    int // games of the levels at once, which are not counted in the limits above
 }
 
 // Need is what one game takes.
@@ -29,6 +30,7 @@ type Need struct {
 	MaxGames int  // the player's own limit; 0 is none
 	Human    bool // against a human: may take a slot kept for them
 	Threads  int
+	Level    bool // a game of a level
 }
 
 // Ledger counts the slots of the process. Every offered, accepted, challenged or
@@ -43,6 +45,7 @@ type Ledger struct {
 	players  map[protocol.PlayerID]int
 	bots     int // reservations for games that are not against humans
 	threads  int
+	levels   int // reservations for games of levels
 	closed   bool
 }
 
@@ -135,6 +138,10 @@ func (l *Ledger) count(need Need, n int) {
 	if l.players[need.Player] == 0 {
 		delete(l.players, need.Player)
 	}
+	if need.Level {
+		l.levels += n
+		return
+	}
 	l.threads += n * need.Threads
 	if !need.Human {
 		l.bots += n
@@ -143,15 +150,18 @@ func (l *Ledger) count(need Need, n int) {
 
 // room returns how many more such games fit.
 func (l *Ledger) room(need Need) int {
-	n := l.limits.Games - len(l.reserved)
-	if !need.Human {
-		n = min(n, l.limits.Games-l.limits.ForHumans-l.bots)
+	n := l.limits.Levels - l.levels
+	if !need.Level {
+		n = l.limits.Games - (len(l.reserved) - l.levels)
+		if !need.Human {
+			n = min(n, l.limits.Games-l.limits.ForHumans-l.bots)
+		}
+		if need.Threads > 0 {
+			n = min(n, (l.limits.Threads-l.threads)/need.Threads)
+		}
 	}
 	if need.MaxGames > 0 {
 		n = min(n, need.MaxGames-l.players[need.Player])
-	}
-	if need.Threads > 0 {
-		n = min(n, (l.limits.Threads-l.threads)/need.Threads)
 	}
 	return max(n, 0)
 }

@@ -17,7 +17,7 @@ import (
 // under random operations.
 func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads")}
+		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads"), Levels: rapid.IntRange(0, 3).Draw(t, "levels")}
 		b.ForHumans = rapid.IntRange(0, b.Games).Draw(t, "humans")
 		l := NewLedger(b)
 		var held []*Reservation
@@ -28,6 +28,7 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 					MaxGames: rapid.IntRange(0, 3).Draw(t, "most"),
 					Human:    rapid.Bool().Draw(t, "human"),
 					Threads:  rapid.IntRange(1, 3).Draw(t, "threads"),
+					Level:    rapid.Bool().Draw(t, "level"),
 				}
 				free := l.Free(n)
 				s, err := l.Reserve(n, 0, nil)
@@ -48,9 +49,13 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 				held = append(held[:i], held[i+1:]...)
 			},
 			"": func(t *rapid.T) {
-				bots, threads, players := 0, 0, map[protocol.PlayerID]int{}
+				games, bots, threads, levels := 0, 0, 0, 0
 				for _, r := range held {
-					players[r.need.Player]++
+					if r.need.Level {
+						levels++
+						continue
+					}
+					games++
 					threads += r.need.Threads
 					if !r.need.Human {
 						bots++
@@ -59,8 +64,8 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 				if l.Used() != len(held) {
 					t.Fatalf("used %d of %d held", l.Used(), len(held))
 				}
-				if len(held) > b.Games || bots > b.Games-b.ForHumans || threads > b.Threads {
-					t.Fatalf("%d games, %d against bots, %d threads: over %+v", len(held), bots, threads, b)
+				if games > b.Games || bots > b.Games-b.ForHumans || threads > b.Threads || levels > b.Levels {
+					t.Fatalf("%d games, %d against bots, %d threads, %d of levels: over %+v", games, bots, threads, levels, b)
 				}
 			},
 		})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,11 +10,13 @@ import (
 
 	"sparring/bot"
 	"sparring/configs"
+	"sparring/engine/level"
 	"sparring/game/catalog"
 )
 
 // TestShippedGames: every game of the catalog has two players in the default
-// settings, their rights on the shipped server, and reasons that are described.
+// settings, the rights of these and of its levels on the shipped server, and reasons
+// that are described.
 func TestShippedGames(t *testing.T) {
 	var cfg bot.Config
 	if err := configs.Defaults(&cfg); err != nil {
@@ -22,10 +25,16 @@ func TestShippedGames(t *testing.T) {
 	described := read(t, "docs/asyncapi.yaml")
 	accounts := read(t, "configs/nats.conf")
 	for _, g := range catalog.Games() {
-		for _, suffix := range []string{"-hare", "-tortoise"} {
+		suffixes := []string{"-hare", "-tortoise"}
+		for _, suffix := range suffixes {
 			if player := g.Name + suffix; !slices.Contains(cfg.Players, player+":"+g.Name) {
 				t.Errorf("%s is not among the default players", player)
 			}
+		}
+		for n := level.Weakest; n <= level.Strongest; n++ {
+			suffixes = append(suffixes, fmt.Sprintf("-level-%d", n))
+		}
+		for _, suffix := range suffixes {
 			for _, right := range []string{"play." + g.Name + suffix + ".>", "to." + g.Name + suffix + ".>", "offer.player." + g.Name + suffix + " bots"} {
 				if !strings.Contains(accounts, `"sparring.`+right+`"`) {
 					t.Errorf("configs/nats.conf does not allow %s", right)

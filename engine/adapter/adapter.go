@@ -93,3 +93,6 @@ func (a Adapter) Check() error {
 	}
 	return nil
 }
+
+// Errs reports whether the level may play another move than the best it finds.
+func (p *LevelParameters) Errs() bool { return p.Compare > 1 }

@@ -94,7 +94,7 @@ func (t *levelSearch) choose(r search.Result) search.Result {
 	}
 	lines := distinct(r)
 	order := lines
-	if t.errs() && (!t.Careful || r.Score < search.WinBound) {
+	if t.Errs() && (!t.Careful || r.Score < search.WinBound) {
 		order = t.slip(lines, &t.params)
 	}
 	best := order[0]

@@ -55,7 +55,7 @@ func New(gameName string, level int, tables xiangqi.Tables) (*Searcher, error) {
 // a game without an engine.
 func With(gameName string, p Parameters, tables xiangqi.Tables) (*Searcher, error) {
 	o := engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1}
-	if !errs(&p) {
+	if !p.Errs() {
 		o.Tables = tables
 	}
 	e, err := engine.New(gameName, o)
@@ -129,7 +129,7 @@ func (g *levelGame) Search(p game.Position, l search.Limits, report func(search.
 		return nil, err
 	}
 	during := report
-	if g.errs() {
+	if g.Errs() {
 		during = nil
 	}
 	var err error
@@ -140,7 +140,7 @@ func (g *levelGame) Search(p game.Position, l search.Limits, report func(search.
 		defer close(t.done)
 		r := t.Running.Wait()
 		t.result = t.choose(r)
-		if g.errs() && report != nil && len(t.result.Lines) > 0 {
+		if g.Errs() && report != nil && len(t.result.Lines) > 0 {
 			report(t.result.Lines[0])
 		}
 	}()
@@ -166,11 +166,6 @@ func (t *levelSearch) consider(l *search.Limits) (err error) {
 	}
 	return err
 }
-
-// errs reports whether the level may play another move than the best it finds.
-func (s *Searcher) errs() bool { return errs(&s.Parameters) }
-
-func errs(p *Parameters) bool { return p.Compare > 1 }
 
 // limit tightens a caller's limits to the level's.
 func (s *Searcher) limit(l search.Limits) search.Limits {

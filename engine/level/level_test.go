@@ -193,7 +193,7 @@ func TestReportsItsChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := run.Wait()
-			if s.errs() && (len(reported) != 1 || reported[0].PV[0] != r.Move || reported[0].Score != r.Score) {
+			if s.Errs() && (len(reported) != 1 || reported[0].PV[0] != r.Move || reported[0].Score != r.Score) {
 				t.Errorf("level %d plays %s and reports %v", n, p.Format(r.Move), reported)
 			}
 		}

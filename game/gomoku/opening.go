@@ -67,8 +67,10 @@ const (
 // anywhere is a reach larger than any board.
 const anywhere = MaxSize
 
-// step is one action of a procedure.
+// step is one action of a procedure. Steps of the same name in a row are one to
+// the player.
 type step struct {
+	name    string // as in game.Stage
 	kind    StepKind
 	by      actor
 	stones  int      // on the board when the step begins
@@ -99,67 +101,67 @@ func swapOrStay(next int) []choice { return []choice{{Swap, next}, {Stay, next}}
 // stones, the first on the centre, the second next to it, the third at most two
 // steps from it. That is one of the 26 openings, in any orientation.
 var designated = []step{
-	{kind: PlaceStep, by: same, stones: 0, reach: 0},
-	{kind: PlaceStep, by: same, stones: 1, reach: 1},
-	{kind: PlaceStep, by: same, stones: 2, reach: 2},
+	{name: "put-three", kind: PlaceStep, by: same, stones: 0, reach: 0},
+	{name: "put-three", kind: PlaceStep, by: same, stones: 1, reach: 1},
+	{name: "put-three", kind: PlaceStep, by: same, stones: 2, reach: 2},
 }
 
 // The procedures, from the sources that docs/rules-gomoku.md names.
 var procedures = []procedure{
 	{name: "swap", steps: func(int) []step {
 		return []step{
-			{kind: PlaceStep, by: same, stones: 0, reach: anywhere},
-			{kind: PlaceStep, by: same, stones: 1, reach: anywhere},
-			{kind: PlaceStep, by: same, stones: 2, reach: anywhere},
-			{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
+			{name: "put-three", kind: PlaceStep, by: same, stones: 0, reach: anywhere},
+			{name: "put-three", kind: PlaceStep, by: same, stones: 1, reach: anywhere},
+			{name: "put-three", kind: PlaceStep, by: same, stones: 2, reach: anywhere},
+			{name: "choose-colour", kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
 		}
 	}},
 	{name: "swap2", steps: func(int) []step {
 		return []step{
-			{kind: PlaceStep, by: same, stones: 0, reach: anywhere},
-			{kind: PlaceStep, by: same, stones: 1, reach: anywhere},
-			{kind: PlaceStep, by: same, stones: 2, reach: anywhere},
-			{kind: ChooseStep, by: other, stones: 3, choices: append(swapOrStay(7), choice{PutTwo, 4})},
-			{kind: PlaceStep, by: same, stones: 3, reach: anywhere},
-			{kind: PlaceStep, by: same, stones: 4, reach: anywhere},
-			{kind: ChooseStep, by: other, stones: 5, choices: swapOrStay(7)},
+			{name: "put-three", kind: PlaceStep, by: same, stones: 0, reach: anywhere},
+			{name: "put-three", kind: PlaceStep, by: same, stones: 1, reach: anywhere},
+			{name: "put-three", kind: PlaceStep, by: same, stones: 2, reach: anywhere},
+			{name: "choose", kind: ChooseStep, by: other, stones: 3, choices: append(swapOrStay(7), choice{PutTwo, 4})},
+			{name: "put-two", kind: PlaceStep, by: same, stones: 3, reach: anywhere},
+			{name: "put-two", kind: PlaceStep, by: same, stones: 4, reach: anywhere},
+			{name: "choose-colour", kind: ChooseStep, by: other, stones: 5, choices: swapOrStay(7)},
 		}
 	}},
 	{name: "rif", centred: true, steps: func(int) []step { return threeSwapFifths(2) }},
 	{name: "ccgc", centred: true, numbered: true, steps: threeSwapFifths},
 	{name: "yamaguchi", centred: true, numbered: true, steps: func(n int) []step {
 		return append(slices.Clone(designated), []step{
-			{kind: DeclareStep, by: same, stones: 3, fifths: n},
-			{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(5)},
-			{kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
-			{kind: OfferStep, by: holder, stones: 4},
-			{kind: PickStep, by: other, stones: 4},
+			{name: "declare", kind: DeclareStep, by: same, stones: 3, fifths: n},
+			{name: "choose-colour", kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(5)},
+			{name: "put-fourth", kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
+			{name: "offer", kind: OfferStep, by: holder, stones: 4},
+			{name: "pick", kind: PickStep, by: other, stones: 4},
 		}...)
 	}},
 	{name: "soosyrv", centred: true, numbered: true, steps: func(n int) []step {
 		return append(slices.Clone(designated), []step{
-			{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
-			{kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
-			{kind: DeclareStep, by: same, stones: 4, fifths: n},
-			{kind: ChooseStep, by: other, stones: 4, choices: swapOrStay(7)},
-			{kind: OfferStep, by: holder, stones: 4},
-			{kind: PickStep, by: other, stones: 4},
+			{name: "choose-colour", kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
+			{name: "put-fourth", kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
+			{name: "declare", kind: DeclareStep, by: same, stones: 4, fifths: n},
+			{name: "choose-again", kind: ChooseStep, by: other, stones: 4, choices: swapOrStay(7)},
+			{name: "offer", kind: OfferStep, by: holder, stones: 4},
+			{name: "pick", kind: PickStep, by: other, stones: 4},
 		}...)
 	}},
 	{name: "taraguchi", centred: true, numbered: true, steps: func(n int) []step {
 		return []step{
-			{kind: PlaceStep, by: holder, stones: 0, reach: 0},
-			{kind: ChooseStep, by: other, stones: 1, choices: swapOrStay(2)},
-			{kind: PlaceStep, by: holder, stones: 1, reach: 1},
-			{kind: ChooseStep, by: other, stones: 2, choices: swapOrStay(4)},
-			{kind: PlaceStep, by: holder, stones: 2, reach: 2},
-			{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(6)},
-			{kind: PlaceStep, by: holder, stones: 3, reach: 3},
-			{kind: ChooseStep, by: other, stones: 4, choices: append(swapOrStay(8), choice{Fifths(n), 10})},
-			{kind: PlaceStep, by: holder, stones: 4, reach: 4},
-			{kind: ChooseStep, by: other, stones: 5, choices: swapOrStay(12)},
-			{kind: OfferStep, by: holder, stones: 4},
-			{kind: PickStep, by: other, stones: 4},
+			{name: "put-stone", kind: PlaceStep, by: holder, stones: 0, reach: 0},
+			{name: "choose-colour", kind: ChooseStep, by: other, stones: 1, choices: swapOrStay(2)},
+			{name: "put-stone", kind: PlaceStep, by: holder, stones: 1, reach: 1},
+			{name: "choose-colour", kind: ChooseStep, by: other, stones: 2, choices: swapOrStay(4)},
+			{name: "put-stone", kind: PlaceStep, by: holder, stones: 2, reach: 2},
+			{name: "choose-colour", kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(6)},
+			{name: "put-stone", kind: PlaceStep, by: holder, stones: 3, reach: 3},
+			{name: "choose", kind: ChooseStep, by: other, stones: 4, choices: append(swapOrStay(8), choice{Fifths(n), 10})},
+			{name: "put-stone", kind: PlaceStep, by: holder, stones: 4, reach: 4},
+			{name: "choose-colour", kind: ChooseStep, by: other, stones: 5, choices: swapOrStay(12)},
+			{name: "offer", kind: OfferStep, by: holder, stones: 4},
+			{name: "pick", kind: PickStep, by: other, stones: 4},
 		}
 	}},
 }
@@ -168,10 +170,10 @@ var procedures = []procedure{
 // the fourth stone, Black offers n fifth ones and White picks.
 func threeSwapFifths(n int) []step {
 	return append(slices.Clone(designated), []step{
-		{kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
-		{kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
-		{kind: OfferStep, by: holder, stones: 4, fifths: n},
-		{kind: PickStep, by: other, stones: 4},
+		{name: "choose-colour", kind: ChooseStep, by: other, stones: 3, choices: swapOrStay(4)},
+		{name: "put-fourth", kind: PlaceStep, by: holder, stones: 3, reach: anywhere},
+		{name: "offer", kind: OfferStep, by: holder, stones: 4, fifths: n},
+		{name: "pick", kind: PickStep, by: other, stones: 4},
 	}...)
 }
 

@@ -2,7 +2,12 @@
 // where, what may be played, and what would follow from it.
 package view
 
-import "sparring/game"
+import (
+	"errors"
+	"fmt"
+
+	"sparring/game"
+)
 
 // View is a position as a board shows it. Points are named as in move texts: a
 // column's letter and a row's number.
@@ -32,7 +37,9 @@ type View struct {
 	Choices []string `json:"choices,omitempty"`
 	// Stage says what the seat to act has to do in an opening procedure; absent when
 	// none is running.
-	Stage *Stage `json:"stage,omitempty"`
+	Stage *game.Stage `json:"stage,omitempty"`
+	// Score has the points of each seat, under rules that count points.
+	Score *[2]int `json:"score,omitempty"`
 	// Forbidden lists the points that lose at once for the seat to act (Renju).
 	Forbidden []game.ForbiddenPoint `json:"forbidden,omitempty"`
 	// Check is the point of a king in check.
@@ -41,7 +48,8 @@ type View struct {
 	Ends map[string]game.Outcome `json:"ends,omitempty"`
 	// Last is the last move, as text.
 	Last string `json:"last,omitempty"`
-	// Written has all moves played, in each notation of the game.
+	// Written has all moves played, in each notation of the game; in the notation
+	// "plain", which is that of Moves, if the game has no others.
 	Written map[game.Notation][]string `json:"written,omitempty"`
 	Outcome game.Outcome               `json:"outcome"`
 	Key     string                     `json:"key"` // position key, 16 hex digits
@@ -49,11 +57,105 @@ type View struct {
 	Position string `json:"position"`
 }
 
-// Stage is the step of an opening procedure. The texts are keys of the page's
-// dictionaries.
-type Stage struct {
-	Procedure string    `json:"procedure"` // "swap2"
-	Step      string    `json:"step"`      // what is done now: "put-three", "choose-colour", "offer", ...
-	Seat      game.Seat `json:"seat"`      // who does it
-	Left      int       `json:"left,omitempty"`
+// ErrNoPicture: the game does not describe its board for a screen. Show
+// Position.Diagram instead.
+var ErrNoPicture = errors.New("the game has no picture of its board")
+
+// Plain is the notation of a game that has only the one of Position.Format.
+const Plain game.Notation = "plain"
+
+// Of describes a position. The error wraps ErrNoPicture. p is not changed.
+func Of(p game.Position) (*View, error) {
+	pictured, ok := p.(game.Pictured)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", p.Rules().Game, ErrNoPicture)
+	}
+	grid := pictured.Grid()
+	v := &View{
+		Game: p.Rules().Game, Rules: p.Rules().Name,
+		Columns: grid.Columns, Rows: grid.Rows, FirstRow: grid.FirstRow,
+		Ply: p.Ply(), Pieces: pictured.Pieces(), Sides: pictured.Sides(),
+		Moves: []string{}, Outcome: p.Outcome(),
+		Key: game.KeyText(p.Key()), Position: p.String(),
+	}
+	if !v.Outcome.Over() {
+		turn := p.Turn()
+		v.Turn = &turn
+	}
+	if s, ok := p.(game.Scorer); ok {
+		if score, counts := s.Score(); counts {
+			v.Score = &score
+		}
+	}
+	if c, ok := p.(game.Checker); ok {
+		v.Check = c.Check()
+	}
+	if f, ok := p.(game.Forbidder); ok {
+		v.Forbidden = f.Forbidden()
+	}
+	v.addMoves(p)
+	v.addPlayed(p)
+	return v, nil
+}
+
+// addMoves lists the legal moves and what ends the game.
+func (v *View) addMoves(p game.Position) {
+	staged, ok := p.(game.Staged)
+	if ok {
+		if stage, running := staged.Stage(); running && v.Turn != nil {
+			v.Stage = &stage
+		}
+	}
+	legal := p.Legal(nil)
+	v.Moves = make([]string, 0, len(legal))
+	try := p.Clone()
+	for _, m := range legal {
+		text := p.Format(m)
+		if v.Stage != nil && !staged.OnBoard(m) {
+			v.Choices = append(v.Choices, text)
+			continue
+		}
+		v.Moves = append(v.Moves, text)
+		if err := try.Play(m); err != nil {
+			continue // not of a legal move; a faulty game must not stop the page
+		}
+		if o := try.Outcome(); o.Over() {
+			if v.Ends == nil {
+				v.Ends = map[string]game.Outcome{}
+			}
+			v.Ends[text] = o
+		}
+		try.Undo()
+	}
+}
+
+// addPlayed writes the moves played. It goes back from the last one, because to
+// take a move back costs less than to play it.
+func (v *View) addPlayed(p game.Position) {
+	played := p.Played(nil)
+	if len(played) == 0 {
+		return
+	}
+	notations, format := []game.Notation{Plain}, func(q game.Position, _ game.Notation, m game.Move) string { return q.Format(m) }
+	if n, ok := p.(game.Notated); ok {
+		notations, format = n.Notations(), formatIn
+	}
+	v.Written = map[game.Notation][]string{}
+	for _, n := range notations {
+		v.Written[n] = make([]string, len(played))
+	}
+	q := p.Clone()
+	for i := len(played) - 1; i >= 0; i-- {
+		q.Undo()
+		for _, n := range notations {
+			v.Written[n][i] = format(q, n, played[i])
+		}
+		if i == len(played)-1 {
+			v.Last = q.Format(played[i])
+		}
+	}
+}
+
+func formatIn(q game.Position, n game.Notation, m game.Move) string {
+	return q.(game.Notated).FormatIn(n, m)
 }
