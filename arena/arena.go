@@ -73,7 +73,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	if a.store, err = openStore(ctx, nc, subjects, cfg); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
 	}
-	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.log)
+	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.ladder = newLadder(a.store.ladder, a.log)

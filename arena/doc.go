@@ -4,6 +4,7 @@
 //	referee     referee.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
 //	players     players.go, presence.go  answers hello, alive and leave, and knows which instances are present
 //	ladder      ladder.go, rounds.go, package glicko  keeps ratings and pairs the bots in rounds
+//	gateway     gateway.go  what a gateway in the same process needs
 //	store       store.go, journal.go, leases.go, record.go  everything that outlives the process
 //
 // Several arena processes may serve one platform; any of them takes up the
@@ -17,6 +18,7 @@
 //	<prefix>_records     log          record.>           finished games
 //	<prefix>_leases      KV           <game>             the arena that referees it, while that arena lives
 //	<prefix>_ladder      KV           ratings and rounds
+//	<prefix>_people      KV           what gateways know of people, and the key that lets them act for them
 //
 // # Time
 //

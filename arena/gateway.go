@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -104,6 +105,16 @@ func (a *Arena) Bucket(ctx context.Context, want jetstream.KeyValueConfig) (jets
 	want.Bucket = streamName(a.Subjects(), want.Bucket)
 	want.Replicas, want.Storage = a.cfg.Replicas, jetstream.FileStorage
 	return openBucket(ctx, a.store.js, want)
+}
+
+// People returns the bucket of the people that gateways act for, which never
+// expires; single keys may. The key "key" is the platform's own.
+func (a *Arena) People() jetstream.KeyValue { return a.store.people }
+
+// Person returns a client for a person, on the arena's connection. Instance names
+// the gateway; it must differ from that of any other process.
+func (a *Arena) Person(p protocol.PlayerID, instance protocol.InstanceID, log zerolog.Logger) (*protocol.Client, error) {
+	return protocol.NewPersonClient(a.nc, a.Subjects(), a.store.peopleKey, p, instance, log)
 }
 
 // instances returns the instances that are present.

@@ -23,7 +23,8 @@ import (
 // player is a scripted player: it accepts all offers, plays random legal moves, and
 // sends heartbeats, all through protocol.Client.
 type player struct {
-	id protocol.PlayerID
+	id   protocol.PlayerID
+	kind protocol.Kind
 	*protocol.Client
 	t   testing.TB
 	nc  *nats.Conn
@@ -47,8 +48,33 @@ type player struct {
 // join connects a player and says hello.
 func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.InstanceID) *player {
 	t.Helper()
+	nc := connect(t, srv.Player(string(id)))
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := protocol.NewClient(nc, subjects, id, instance, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sit(t, nc, client, id, protocol.Bot)
+}
+
+// joinPerson is join for a person, over a connection of the platform.
+func joinPerson(t testing.TB, srv platform, a *running, id protocol.PlayerID, instance protocol.InstanceID) *player {
+	t.Helper()
+	nc := connect(t, srv.Platform())
+	client, err := protocol.NewPersonClient(nc, a.Subjects(), a.store.peopleKey, id, instance, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sit(t, nc, client, id, protocol.Human)
+}
+
+// sit starts a player with its client.
+func sit(t testing.TB, nc *nats.Conn, client *protocol.Client, id protocol.PlayerID, kind protocol.Kind) *player {
 	p := &player{
-		t: t, id: id, nc: connect(t, srv.Player(string(id))), log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
+		t: t, id: id, kind: kind, nc: nc, Client: client, log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
 		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*nats.Subscription),
 		change: make(chan struct{}), slots: 10,
 	}
@@ -56,13 +82,6 @@ func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.In
 		return protocol.OfferAnswer{Answer: protocol.Accept, Player: id}
 	}
 	p.play = p.random
-	subjects, err := protocol.NewSubjects("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Client, err = protocol.NewClient(p.nc, subjects, id, instance, p.log); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := p.Notices(func(n protocol.Notice) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -90,7 +109,7 @@ func (p *player) leaveTable() {
 func (p *player) hello(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	ans, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Display: "Player " + string(p.id), Build: "test 1", Slots: 10,
+	ans, err := p.Hello(ctx, protocol.Hello{Kind: p.kind, Display: "Player " + string(p.id), Build: "test 1", Slots: 10,
 		Games: []protocol.Capability{{Game: "amazons"}, {Game: "gomoku"}, {Game: "xiangqi"}}})
 	if err != nil && ctx.Err() == nil {
 		p.t.Errorf("hello: %v", err)

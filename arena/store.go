@@ -23,6 +23,8 @@ type store struct {
 	records    jetstream.Stream
 	leases     jetstream.KeyValue
 	ladder     jetstream.KeyValue
+	people     jetstream.KeyValue
+	peopleKey  protocol.PeopleKey
 }
 
 // storeWait bounds every single request to JetStream.
@@ -96,7 +98,43 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	s.ladder, err = openBucket(ctx, js, jetstream.KeyValueConfig{
 		Bucket: streamName(subjects, "ladder"), Description: "ratings and rounds", Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
 	})
+	if err != nil {
+		return nil, err
+	}
+	s.people, err = openBucket(ctx, js, jetstream.KeyValueConfig{
+		Bucket: streamName(subjects, "people"), Description: "the people that gateways act for",
+		LimitMarkerTTL: markerFor, // so that single keys may expire
+		Replicas:       cfg.Replicas, Storage: jetstream.FileStorage,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.peopleKey, err = openPeopleKey(ctx, s.people)
 	return s, err
+}
+
+// keyOfPeople is the key of the platform's [protocol.PeopleKey] in the bucket of
+// people.
+const keyOfPeople = "key"
+
+// openPeopleKey reads the key that all arenas of the platform share. The first one
+// creates it.
+func openPeopleKey(ctx context.Context, kv jetstream.KeyValue) (key protocol.PeopleKey, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*storeWait)
+	defer cancel()
+	key = protocol.NewPeopleKey()
+	_, err = kv.Create(ctx, keyOfPeople, key)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		var e jetstream.KeyValueEntry
+		if e, err = kv.Get(ctx, keyOfPeople); err == nil {
+			key = e.Value()
+			err = key.Check()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s, key %s: %w", kv.Bucket(), keyOfPeople, explain(err))
+	}
+	return key, nil
 }
 
 // perSubject limits the challenges on one subject. Each has its own subject now;

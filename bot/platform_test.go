@@ -86,7 +86,7 @@ func newPlatform(t *testing.T, nc *nats.Conn) *platform {
 		t.Fatal(err)
 	}
 	p := &platform{
-		t: t, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, zerolog.Nop()),
+		t: t, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, nil, zerolog.Nop()),
 		games: make(map[protocol.GameID]*scriptedGame), peers: make(map[protocol.InstanceID]bool), secret: make(map[protocol.PlayerID]string),
 	}
 	p.serve()

@@ -296,7 +296,7 @@ func perft(p Position, depth int, bufs [][]Move) uint64 {
 }
 
 // Game is a game's row: its rule sets, and what other packages need to know about
-// it. All but Lenient and OneBook are required.
+// it. All but Lenient, OneBook and Handicaps are required.
 type Game struct {
 	Name    string   // "xiangqi"; lower-case letters, digits, _ and -
 	Default string   // the rule set meant where none is named, in full
@@ -309,11 +309,21 @@ type Game struct {
 	OneBook bool
 	// Reasons lists why the rules may end a game.
 	Reasons []Reason
+	// Handicaps lists the usual handicaps under a rule set, the smallest first; nil
+	// if the game has none.
+	Handicaps func(r *Rules) []Handicap
 	// Rules finds a rule set by its full name; the error wraps ErrRules.
 	Rules func(name string) (*Rules, error)
 	// RulesFor names the rule set that a position text implies (its board
 	// size), the default for "". The error wraps ErrSyntax or ErrPosition.
 	RulesFor func(position string) (string, error)
+}
+
+// Handicap is a start position that helps the weaker player.
+type Handicap struct {
+	Name     string `json:"name"`     // "two-horses"; part of the key of the page's text
+	Position string `json:"position"` // as Rules.New reads it
+	Weaker   Seat   `json:"weaker"`   // the seat that it helps
 }
 
 // ForbiddenPoint is a point on which a stone of the seat to act would lose the

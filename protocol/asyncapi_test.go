@@ -89,6 +89,8 @@ var messages = map[string]reflect.Type{
 	"actAnswer": reflect.TypeFor[protocol.ActAnswer](), "state": reflect.TypeFor[protocol.State](),
 	"notice": reflect.TypeFor[protocol.Notice](), "event": reflect.TypeFor[protocol.Event](),
 	"storedChallenge": reflect.TypeFor[protocol.Challenge](),
+	"analysisRequest": reflect.TypeFor[protocol.AnalysisRequest](), "analysis": reflect.TypeFor[protocol.Analysis](),
+	"analysisCancel": reflect.TypeFor[protocol.AnalysisCancel](),
 }
 
 // The document lists exactly the subjects that the code builds.
@@ -99,7 +101,7 @@ func TestAsyncAPISubjects(t *testing.T) {
 	}
 	s := mustSubjects(t)
 	want := map[string]string{
-		"offer": s.Offer("POOL"), "analyse": s.Analyse("KIND"), "storedChallenge": s.Challenge("GAME", "POOL"),
+		"offer": s.Offer("POOL"), "analyse": s.Analyse("KIND"), "analyseCancel": s.AnalyseCancel("KIND", "REQUEST"), "storedChallenge": s.Challenge("GAME", "POOL"),
 		"state": s.ToGame("PLAYER", "GAME"), "notice": s.ToNotice("PLAYER"),
 		"watch": s.Watch("GAME"), "log": s.Log("GAME"), "record": s.Record("KIND", "GAME"),
 	}
@@ -109,7 +111,7 @@ func TestAsyncAPISubjects(t *testing.T) {
 	for _, a := range []protocol.Action{protocol.ActMove, protocol.ActResign, protocol.ActDraw, protocol.ActTakeback, protocol.ActChat} {
 		want[string(a)] = s.Act("PLAYER", "GAME", a)
 	}
-	names := strings.NewReplacer("{prefix}", s.Prefix(), "{pool}", "POOL", "{player}", "PLAYER", "{game}", "GAME", "{gameName}", "KIND")
+	names := strings.NewReplacer("{prefix}", s.Prefix(), "{pool}", "POOL", "{player}", "PLAYER", "{game}", "GAME", "{gameName}", "KIND", "{request}", "REQUEST")
 	for name, c := range doc.Channels {
 		if c.Address == nil { // a reply subject
 			continue
@@ -133,8 +135,10 @@ func TestAsyncAPISubjects(t *testing.T) {
 	if q := doc.Channels["offer"].Bindings.NATS.Queue; q != protocol.BotsQueue {
 		t.Errorf("queue group of offers: %s", q)
 	}
-	if q := doc.Channels["analyse"].Bindings.NATS.Queue; q != protocol.AnalystsQueue {
-		t.Errorf("queue group of analysis: %s", q)
+	for _, name := range []string{"analyse", "analyseCancel"} {
+		if q := doc.Channels[name].Bindings.NATS.Queue; q != protocol.AnalystsQueue {
+			t.Errorf("queue group of %s: %s", name, q)
+		}
 	}
 }
 
@@ -337,7 +341,7 @@ func validator(t *testing.T, doc document, whole any) func(message string, data 
 }
 
 // described names the messages of the tables in decode_test.go as the document does.
-var described = map[string]string{"offer answer": "offerAnswer"}
+var described = map[string]string{"offer answer": "offerAnswer", "analysis request": "analysisRequest", "analysis cancel": "analysisCancel"}
 
 func describedAs(kind string) string {
 	if name, ok := described[kind]; ok {
@@ -392,6 +396,7 @@ var words = map[reflect.Type]string{
 	reflect.TypeFor[protocol.DeclineReason](): string(protocol.DeclineClock), reflect.TypeFor[protocol.Step](): string(protocol.StepOffer),
 	reflect.TypeFor[protocol.NoticeKind](): string(protocol.NoticeChat), reflect.TypeFor[protocol.Status](): string(protocol.Halted),
 	reflect.TypeFor[protocol.EventKind](): string(protocol.EventSeat), reflect.TypeFor[clock.Speed](): string(clock.Blitz),
+	reflect.TypeFor[protocol.Purpose](): string(protocol.ForReview),
 }
 
 // fill sets every field to a valid value.

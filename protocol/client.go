@@ -20,7 +20,8 @@ type Client struct {
 	subjects Subjects
 	player   PlayerID
 	instance InstanceID
-	secret   string // see Hello
+	secret   string      // see Hello
+	header   nats.Header // of each request; nil for players other than people
 	log      zerolog.Logger
 
 	mu     sync.Mutex
@@ -45,6 +46,22 @@ func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance Insta
 		log:    log.With().Str("player", string(player)).Logger(),
 		warned: make(map[string]time.Time),
 	}, nil
+}
+
+// NewPersonClient returns a client for a person, on a connection of the platform's
+// account. Key is the platform's.
+func NewPersonClient(nc *nats.Conn, subjects Subjects, key PeopleKey, player PlayerID, instance InstanceID, log zerolog.Logger) (*Client, error) {
+	if !player.Person() {
+		return nil, fmt.Errorf("player %.40q: the id of a person begins with %s", player, PeoplePrefix)
+	}
+	if err := key.Check(); err != nil {
+		return nil, err
+	}
+	c, err := NewClient(nc, subjects, player, instance, log)
+	if err == nil {
+		c.header = nats.Header{ProofHeader: {key.proof(player)}}
+	}
+	return c, err
 }
 
 // For returns a client for another player of the same process. Both share the
@@ -86,7 +103,7 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	var why error // why the last complete try failed
 	for wait := firstTry; ; wait = min(2*wait, longestTry) {
 		try, cancel := context.WithTimeout(ctx, wait)
-		msg, err := c.nc.RequestWithContext(try, subject, data)
+		msg, err := c.nc.RequestMsgWithContext(try, &nats.Msg{Subject: subject, Data: data, Header: c.header})
 		cancel()
 		if err == nil {
 			var ans Ans
@@ -135,9 +152,21 @@ func (c *Client) Leave(ctx context.Context, games ...GameID) (Answer, error) {
 	return ask(ctx, c, c.subjects.Play(c.player, VerbLeave), m.ID, m, func(a *Answer) *Answer { return a })
 }
 
-// Challenge asks for a match. It fills in Header and Instance.
+// fill completes the header of a request, whose id the caller may have chosen.
+func (h *Header) fill() {
+	h.V = Version
+	if h.ID == "" {
+		h.ID = NewID()
+	}
+}
+
+// The requests below may have an id that the caller chose, so that one which is
+// sent again by a caller of the caller takes effect once.
+
+// Challenge asks for a match. It fills in Instance, and an id if there is none.
 func (c *Client) Challenge(ctx context.Context, m ChallengeRequest) (ChallengeAnswer, error) {
-	m.Header, m.Instance = newHeader(), c.instance
+	m.fill()
+	m.Instance = c.instance
 	return ask(ctx, c, c.subjects.Play(c.player, VerbChallenge), m.ID, m, func(a *ChallengeAnswer) *Answer { return &a.Answer })
 }
 
@@ -149,35 +178,54 @@ func (c *Client) Withdraw(ctx context.Context, g GameID) (Answer, error) {
 
 func act(a *ActAnswer) *Answer { return &a.Answer }
 
+// SendMove plays a move. It fills in Instance, and an id if there is none.
+func (c *Client) SendMove(ctx context.Context, g GameID, m MoveRequest) (ActAnswer, error) {
+	m.fill()
+	m.Instance = c.instance
+	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, m, act)
+}
+
+// SendAct resigns, or offers or answers a draw or a takeback. It fills in
+// Instance, and an id if there is none.
+func (c *Client) SendAct(ctx context.Context, g GameID, a Action, m ActRequest) (ActAnswer, error) {
+	m.fill()
+	m.Instance = c.instance
+	return ask(ctx, c, c.subjects.Act(c.player, g, a), m.ID, m, act)
+}
+
+// SendChat sends a text to the opponent. It fills in Instance, and an id if there
+// is none.
+func (c *Client) SendChat(ctx context.Context, g GameID, m ChatRequest) (ActAnswer, error) {
+	m.fill()
+	m.Instance = c.instance
+	return ask(ctx, c, c.subjects.Act(c.player, g, ActChat), m.ID, m, act)
+}
+
 // Move plays a move. Key is the position key after it, or "" to leave the check
 // out.
 func (c *Client) Move(ctx context.Context, g GameID, epoch uint64, ply int, move, key string) (ActAnswer, error) {
-	m := MoveRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Move: move, Key: key}
-	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, m, act)
+	return c.SendMove(ctx, g, MoveRequest{Epoch: epoch, Ply: ply, Move: move, Key: key})
 }
 
 // Resign resigns the game.
 func (c *Client) Resign(ctx context.Context, g GameID, epoch uint64, ply int) (ActAnswer, error) {
-	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply}
-	return ask(ctx, c, c.subjects.Act(c.player, g, ActResign), m.ID, m, act)
+	return c.SendAct(ctx, g, ActResign, ActRequest{Epoch: epoch, Ply: ply})
 }
 
 // Draw offers a draw, or answers an offer.
 func (c *Client) Draw(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
-	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
-	return ask(ctx, c, c.subjects.Act(c.player, g, ActDraw), m.ID, m, act)
+	return c.SendAct(ctx, g, ActDraw, ActRequest{Epoch: epoch, Ply: ply, Step: step})
 }
 
-// Takeback asks to take back the player's last move, or answers such a request.
+// Takeback asks to take back the player's last decision, or answers such a
+// request.
 func (c *Client) Takeback(ctx context.Context, g GameID, epoch uint64, ply int, step Step) (ActAnswer, error) {
-	m := ActRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Ply: ply, Step: step}
-	return ask(ctx, c, c.subjects.Act(c.player, g, ActTakeback), m.ID, m, act)
+	return c.SendAct(ctx, g, ActTakeback, ActRequest{Epoch: epoch, Ply: ply, Step: step})
 }
 
 // Chat sends a text to the opponent.
 func (c *Client) Chat(ctx context.Context, g GameID, epoch uint64, text string) (ActAnswer, error) {
-	m := ChatRequest{Header: newHeader(), Instance: c.instance, Epoch: epoch, Text: text}
-	return ask(ctx, c, c.subjects.Act(c.player, g, ActChat), m.ID, m, act)
+	return c.SendChat(ctx, g, ChatRequest{Epoch: epoch, Text: text})
 }
 
 // Offers joins the match queue of a pool. It calls take for each offer that

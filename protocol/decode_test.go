@@ -36,6 +36,10 @@ var kinds = map[string]decoder{
 	"state":        decode[protocol.State],
 	"notice":       decode[protocol.Notice],
 	"event":        decode[protocol.Event],
+
+	"analysis request": decode[protocol.AnalysisRequest],
+	"analysis cancel":  decode[protocol.AnalysisCancel],
+	"analysis":         decode[protocol.Analysis],
 }
 
 const snapshotJSON = `"game":"g1","terms":{"game":"gomoku","rules":"gomoku/freestyle-15","clock":"10+0.1","rated":true},
@@ -57,6 +61,10 @@ var sound = map[string]string{
 	"state":        `{"v":1,"to":"sparring.to.a.game.g1","seq":7,"server_time":"2026-11-21T04:00:00Z","you":"first",` + snapshotJSON + `}`,
 	"notice":       `{"v":1,"to":"sparring.to.a.notice","kind":"chat","text":"hi"}`,
 	"event":        `{"v":1,"kind":"move","index":1,"term":1,"time":"2026-11-21T04:00:00Z",` + snapshotJSON + `}`,
+
+	"analysis request": `{"v":1,"id":"r1","rules":"gomoku/freestyle-15","moves":["h8"],"time_ms":1000,"nodes":5000,"lines":2,"consider":["h9"],"purpose":"review"}`,
+	"analysis cancel":  `{"v":1,"id":"r1"}`,
+	"analysis":         `{"v":1,"id":"r1","code":"accepted","depth":3,"nodes":40,"chance":0.5,"lines":[{"score":-3,"chance":0.5,"moves":["h9"]}]}`,
 }
 
 func TestDecodeSound(t *testing.T) {
@@ -134,6 +142,24 @@ var faults = []struct {
 	{"state", strings.Replace(sound["state"], `"none"`, `"both"`, 1), protocol.Malformed, ""},
 	{"notice", strings.Replace(sound["notice"], `"kind":"chat",`, ``, 1), protocol.Malformed, "kind"},
 	{"event", strings.Replace(sound["event"], `"kind":"move",`, ``, 1), protocol.Malformed, "kind"},
+	{"analysis request", strings.Replace(sound["analysis request"], `"rules":"gomoku/freestyle-15",`, ``, 1), protocol.Malformed, "rules: missing"},
+	{"analysis request", strings.Replace(sound["analysis request"], `"time_ms":1000`, `"time_ms":0`, 1), protocol.Malformed, "time_ms"},
+	{"analysis request", strings.Replace(sound["analysis request"], `"time_ms":1000`, `"time_ms":60001`, 1), protocol.Malformed, "time_ms"},
+	{"analysis request", strings.Replace(sound["analysis request"], `"nodes":5000`, `"nodes":1000000001`, 1), protocol.Malformed, "nodes"},
+	{"analysis request", strings.Replace(sound["analysis request"], `"lines":2`, `"lines":9`, 1), protocol.Malformed, "lines"},
+	{"analysis request", strings.Replace(sound["analysis request"], `["h9"]`, `["`+strings.Repeat("h", 33)+`"]`, 1), protocol.Malformed, "consider"},
+	{"analysis request", strings.Replace(sound["analysis request"], `["h8"]`, `[""]`, 1), protocol.Malformed, "moves"},
+	{"analysis request", strings.Replace(sound["analysis request"], `["h8"]`, `[`+strings.Repeat(`"h",`, 4096)+`"h"]`, 1), protocol.TooLarge, "bytes"},
+	{"analysis request", strings.Replace(sound["analysis request"], `"review"`, `"fun"`, 1), protocol.Malformed, "purpose"},
+	{"analysis cancel", `{"v":1}`, protocol.Malformed, "id:"},
+	{"analysis", strings.Replace(sound["analysis"], `"code":"accepted",`, ``, 1), protocol.Malformed, "code"},
+	{"analysis", strings.Replace(sound["analysis"], `"chance":0.5`, `"chance":1.5`, 1), protocol.Malformed, "chance"},
+	{"analysis", strings.Replace(sound["analysis"], `"chance":0.5,"moves"`, `"chance":-1,"moves"`, 1), protocol.Malformed, "chance"},
+	{"analysis", strings.Replace(sound["analysis"], `"depth":3`, `"depth":-1`, 1), protocol.Malformed, "depth"},
+	{"analysis", strings.Replace(sound["analysis"], `"nodes":40`, `"nodes":-1`, 1), protocol.Malformed, "nodes"},
+	{"analysis", strings.Replace(sound["analysis"], `"score":-3`, `"score":-9999999`, 1), protocol.Malformed, "score"},
+	{"analysis", strings.Replace(sound["analysis"], `["h9"]`, `[]`, 1), protocol.Malformed, "moves"},
+	{"analysis", strings.Replace(sound["analysis"], `["h9"]`, `["h9"`+strings.Repeat(`,"h9"`, 64)+`]`, 1), protocol.Malformed, "moves"},
 }
 
 func TestDecodeFaults(t *testing.T) {
@@ -218,6 +244,9 @@ func FuzzDecodeChat(f *testing.F)        { fuzzDecode(f, "chat") }
 func FuzzDecodeState(f *testing.F)       { fuzzDecode(f, "state") }
 func FuzzDecodeNotice(f *testing.F)      { fuzzDecode(f, "notice") }
 func FuzzDecodeEvent(f *testing.F)       { fuzzDecode(f, "event") }
+
+func FuzzDecodeAnalysisRequest(f *testing.F) { fuzzDecode(f, "analysis request") }
+func FuzzDecodeAnalysis(f *testing.F)        { fuzzDecode(f, "analysis") }
 
 func TestIDs(t *testing.T) {
 	for id, want := range map[protocol.PlayerID]bool{

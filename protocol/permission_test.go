@@ -51,6 +51,14 @@ func TestPermissions(t *testing.T) {
 		{"take part in a group of one's own", "alice", subscribe("sparring.offer.gomoku.blitz", "mine"), false},
 		{"listen in on all pools", "alice", subscribe("sparring.offer.>", "bots"), false},
 
+		{"ask for an analysis", "alice", publish("sparring.analyse.xiangqi"), false},
+		{"cancel an analysis", "alice", publish("sparring.analyse.xiangqi.r1"), false},
+		{"analyse without being an analyst", "alice", subscribe("sparring.analyse.xiangqi", "analysts"), false},
+
+		{"fleet: analyse", "bots", subscribe("sparring.analyse.xiangqi", "analysts"), true},
+		{"fleet: hear cancellations", "bots", subscribe("sparring.analyse.xiangqi.r1", "analysts"), true},
+		{"fleet: listen in on analyses", "bots", subscribe("sparring.analyse.xiangqi", ""), false},
+		{"fleet: ask for an analysis", "bots", publish("sparring.analyse.xiangqi"), false},
 		{"fleet: speak for a player", "bots", publish("sparring.play.xiangqi-hare.hello"), true},
 		{"fleet: receive a player's games", "bots", subscribe("sparring.to.amazons-tortoise.game.g1", ""), true},
 		{"fleet: speak for others", "bots", publish("sparring.play.alice.hello"), false},

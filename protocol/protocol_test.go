@@ -60,7 +60,7 @@ func (w *wire) connect(c protocol.Connection) *nats.Conn {
 
 func (w *wire) server(log io.Writer, limits protocol.Limits) *protocol.Server {
 	w.t.Helper()
-	return protocol.NewServer(w.connect(w.Platform()), w.subjects, limits, zerolog.New(log))
+	return protocol.NewServer(w.connect(w.Platform()), w.subjects, limits, nil, zerolog.New(log))
 }
 
 func (w *wire) client(player protocol.PlayerID) *protocol.Client {

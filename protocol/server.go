@@ -20,6 +20,7 @@ type Server struct {
 	nc       *nats.Conn
 	subjects Subjects
 	limits   Limits
+	people   PeopleKey
 	log      zerolog.Logger
 
 	mu       sync.Mutex
@@ -41,10 +42,11 @@ const logInterval = 10 * time.Second
 // removed.
 const manyPlayers = 10000
 
-// NewServer returns a server over a connection in the platform's account.
-func NewServer(nc *nats.Conn, subjects Subjects, limits Limits, log zerolog.Logger) *Server {
+// NewServer returns a server over a connection in the platform's account. People
+// is the key of its gateways; with nil nobody can act for people.
+func NewServer(nc *nats.Conn, subjects Subjects, limits Limits, people PeopleKey, log zerolog.Logger) *Server {
 	return &Server{
-		nc: nc, subjects: subjects, limits: limits, log: log,
+		nc: nc, subjects: subjects, limits: limits, people: people, log: log,
 		buckets:  make(map[PlayerID]*rate.Limiter),
 		refusals: make(map[refusal]time.Time),
 	}
@@ -55,7 +57,7 @@ func (s *Server) Subjects() Subjects { return s.subjects }
 
 // From is the origin of a request.
 type From struct {
-	Player  PlayerID // from the subject; the permissions in NATS vouch for it
+	Player  PlayerID // from the subject; the permissions in NATS vouch for it, of a person also the PeopleKey
 	Arrived time.Time
 }
 
@@ -118,7 +120,10 @@ func observe[Req any, P interface {
 }](s *Server, v Verb, f func(From, Req)) (stop func(), err error) {
 	return s.subscribe(s.subjects.PlayAny(v), "", func(r request) {
 		player, _, ok := s.subjects.ParsePlay(r.msg.Subject)
-		if m, refused := Decode[Req, P](r.msg.Data, s.limits); ok && refused == nil && CheckID("player", player) == nil {
+		if !ok || CheckID("player", player) != nil || !s.people.admits(player, r.msg) {
+			return
+		}
+		if m, refused := Decode[Req, P](r.msg.Data, s.limits); refused == nil {
 			f(From{player, r.Arrived}, m)
 		}
 	})
@@ -276,6 +281,9 @@ func (s *Server) admit(r request) *Error {
 	}
 	if !replyable(r.msg.Reply) {
 		return Refuse(BadReply, "the reply subject is not an inbox")
+	}
+	if !s.people.admits(r.Player, r.msg) {
+		return Refuse(Denied, "only the platform's gateways act for this player")
 	}
 	if r.verb == VerbAlive { // heartbeats must get through, and cost little
 		return nil

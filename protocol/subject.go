@@ -113,6 +113,10 @@ func (s Subjects) ToNotice(p PlayerID) string { return s.join("to", string(p), "
 // Analyse returns the subject of requests for analysis of a game.
 func (s Subjects) Analyse(gameName string) string { return s.join("analyse", gameName) }
 
+// AnalyseCancel returns the subject that cancels the analysis of the request with
+// this id.
+func (s Subjects) AnalyseCancel(gameName, id string) string { return s.join("analyse", gameName, id) }
+
 // Challenge returns the subject under which the challenge that is to become game
 // g waits in a pool.
 func (s Subjects) Challenge(g GameID, p Pool) string {

@@ -54,7 +54,7 @@ type Request struct {
 	Level    int               `json:"level,omitempty"` // of a hint: 1 the piece, 2 the point, 3 the line
 	Text     string            `json:"text,omitempty"`
 	Name     string            `json:"name,omitempty"`
-	From     string            `json:"from,omitempty"` // points of a refused move, in order
+	From     string            `json:"from,omitempty"` // points of a refused move, in order; From may have several ("d1d7")
 	To       string            `json:"to,omitempty"`
 	On       bool              `json:"on,omitempty"`
 	What     string            `json:"what,omitempty"`
@@ -68,7 +68,7 @@ type Answer struct {
 	ID      string          `json:"id"`
 	Code    protocol.Code   `json:"code"`
 	Text    string          `json:"text,omitempty"`
-	Reason  string          `json:"reason,omitempty"` // for "why"
+	Reason  string          `json:"reason,omitempty"` // for "why": a key of the dictionaries, "illegal.leg"; absent if nothing is wrong
 	Game    protocol.GameID `json:"game,omitempty"`
 	Token   string          `json:"token,omitempty"`
 	URL     string          `json:"url,omitempty"`

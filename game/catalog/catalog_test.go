@@ -25,6 +25,38 @@ func TestGamesConform(t *testing.T) {
 	}
 }
 
+// TestHandicaps: each is a position of its rules in which the game goes on, and
+// differs from the usual start.
+func TestHandicaps(t *testing.T) {
+	for _, g := range catalog.Games() {
+		if g.Handicaps == nil {
+			continue
+		}
+		for _, set := range g.Sets {
+			r, err := g.Rules(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := g.Handicaps(r)
+			if len(list) == 0 && !strings.Contains(set, "+") {
+				t.Errorf("%s has no handicap", set)
+			}
+			seen := map[string]bool{"": true}
+			for _, h := range list {
+				p, err := r.New(h.Position)
+				if err != nil || p.Outcome().Over() || p.Turn() != game.First || len(p.Legal(nil)) == 0 {
+					t.Errorf("%s: %s: %v, %v", set, h.Name, p, err)
+				}
+				start, _ := game.History(p)
+				if seen[start] || seen[h.Name] {
+					t.Errorf("%s: %s is there twice, or is the usual start", set, h.Name)
+				}
+				seen[start], seen[h.Name] = true, true
+			}
+		}
+	}
+}
+
 // TestRegisterRefuses: a row that lacks something, or a name twice.
 func TestRegisterRefuses(t *testing.T) {
 	for name, change := range map[string]func(g *game.Game){

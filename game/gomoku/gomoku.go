@@ -14,12 +14,13 @@ const Name = "gomoku"
 // Game describes the game and its rule sets.
 func Game() game.Game {
 	g := game.Game{
-		Name:     Name,
-		Default:  Name + "/freestyle-15",
-		Common:   []string{Name + "/freestyle-15", Name + "/standard-15", Name + "/renju-15", Name + "/freestyle-15+swap2"},
-		Reasons:  []game.Reason{game.Five, game.Forbidden, game.BoardFull},
-		Rules:    rulesNamed,
-		RulesFor: rulesFor,
+		Name:      Name,
+		Default:   Name + "/freestyle-15",
+		Common:    []string{Name + "/freestyle-15", Name + "/standard-15", Name + "/renju-15", Name + "/freestyle-15+swap2"},
+		Reasons:   []game.Reason{game.Five, game.Forbidden, game.BoardFull},
+		Handicaps: handicaps,
+		Rules:     rulesNamed,
+		RulesFor:  rulesFor,
 	}
 	for _, v := range variants {
 		for size := MinSize; size <= MaxSize; size++ {
@@ -31,6 +32,25 @@ func Game() game.Game {
 		g.Sets = append(g.Sets, Name+"/"+set)
 	}
 	return g
+}
+
+// handicaps gives Black one or two stones more: they stand around the centre, and
+// Black moves. An opening procedure leaves no place for them.
+func handicaps(r *game.Rules) (list []game.Handicap) {
+	set, err := parseSet(r.Name)
+	if err != nil || set.Opening.Name != "" {
+		return nil
+	}
+	middle := set.Size / 2
+	stones := [][2]int{{middle, middle}, {middle + 1, middle + 1}}
+	for n, name := range []string{"stone", "two-stones"} {
+		b := NewBoard(set.Size)
+		for _, at := range stones[:n+1] {
+			b.Put(b.Point(at[0], at[1]), Black)
+		}
+		list = append(list, game.Handicap{Name: name, Position: b.text() + " b", Weaker: game.First})
+	}
+	return list
 }
 
 // variant defines the winning rows and their effect.

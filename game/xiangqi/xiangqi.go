@@ -79,6 +79,12 @@ func Game() game.Game {
 		Common:  names,
 		Lenient: []string{defaultRules + "+limit=none", defaultRules + "+repetition=none", defaultRules + "+limit=none+repetition=none"},
 		OneBook: true,
+		Handicaps: func(*game.Rules) (list []game.Handicap) {
+			for _, h := range handicaps {
+				list = append(list, game.Handicap{Name: h.name, Position: handicapTop + h.red, Weaker: game.Second})
+			}
+			return list
+		},
 		Reasons: []game.Reason{game.Checkmate, game.Stalemate, game.InsufficientMaterial, game.PerpetualCheck, game.PerpetualChase,
 			game.Repetition, game.MoveLimit},
 		Rules: FindRules,

@@ -1,0 +1,175 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// Two people who have no users in NATS play a game through a gateway.
+func TestPeoplePlay(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, t.TempDir())
+	a := runArena(t, srv, steady())
+	ann, bob := joinPerson(t, srv, a, "human-ann", "g1"), joinPerson(t, srv, a, "human-bob", "g2")
+	g := ann.challenge("human-bob", small(t, "60+1"), game.First)
+	st := bob.until(g, "the end", finished)
+	for seat, h := range st.Holders {
+		if h.Kind != protocol.Human || h.Player != []protocol.PlayerID{"human-ann", "human-bob"}[seat] {
+			t.Errorf("seat %d: %+v", seat, h)
+		}
+	}
+}
+
+// Nobody but a gateway acts for a person, even with a user and permissions for
+// it, the person's instance and a valid epoch.
+func TestImpostor(t *testing.T) {
+	t.Parallel()
+	const person = "human-ann"
+	srv := startServer(t, t.TempDir(), person, "bob")
+	a := runArena(t, srv, steady())
+	ann, bob := joinPerson(t, srv, a, person, "g1"), join(t, srv, "bob", "b1")
+	ann.set(func(p *player) { p.play = nil })
+	g := ann.challenge("bob", small(t, "600"), game.First)
+	st := bob.until(g, "the start", plies(0))
+	move := firstMove(t, st.Snapshot)
+	epoch := st.Holders[0].Epoch
+
+	nc := connect(t, srv.Player(person))
+	without, err := protocol.NewClient(nc, a.Subjects(), person, "g1", zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	guessing, err := protocol.NewPersonClient(nc, a.Subjects(), protocol.NewPeopleKey(), person, "g1", zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, eve := range map[string]*protocol.Client{"without proof": without, "with a guess": guessing} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		for what, do := range map[string]func() error{
+			"hello": func() error {
+				_, err := eve.Hello(ctx, protocol.Hello{Kind: protocol.Human, Slots: 1, Games: []protocol.Capability{{Game: "amazons"}}})
+				return err
+			},
+			"alive": func() error { _, err := eve.Alive(ctx, 1, nil); return err },
+			"leave": func() error { _, err := eve.Leave(ctx); return err },
+			"challenge": func() error {
+				_, err := eve.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "bob"})
+				return err
+			},
+			"withdraw": func() error { _, err := eve.Withdraw(ctx, g); return err },
+			"move":     func() error { _, err := eve.Move(ctx, g, epoch, 0, move, ""); return err },
+			"resign":   func() error { _, err := eve.Resign(ctx, g, epoch, 0); return err },
+			"draw":     func() error { _, err := eve.Draw(ctx, g, epoch, 0, protocol.StepOffer); return err },
+			"takeback": func() error { _, err := eve.Takeback(ctx, g, epoch, 0, protocol.StepOffer); return err },
+			"chat":     func() error { _, err := eve.Chat(ctx, g, epoch, "hello"); return err },
+			"a move in no game": func() error {
+				_, err := eve.Move(ctx, "nothing", epoch, 0, move, "")
+				return err
+			},
+		} {
+			if err := do(); !errors.Is(err, &protocol.Error{Code: protocol.Denied}) {
+				t.Errorf("%s %s: %v, want denied", what, name, err)
+			}
+		}
+	}
+	now, ok := a.index.last(g)
+	if !ok || now.Status != protocol.Playing || now.Holders[0].Instance != "g1" || len(now.Moves) != 0 || now.DrawBy != nil {
+		t.Errorf("the game has changed: %+v", now)
+	}
+	if in := a.Instances(); len(in) != 2 || in[1].Player != person || in[1].Hello.Display != "Player human-ann" {
+		t.Errorf("instances: %+v", in)
+	}
+	if _, err := ann.Move(t.Context(), g, epoch, 0, move, ""); err != nil {
+		t.Errorf("the person's own move: %v", err)
+	}
+}
+
+// Every arena, also after a restart, has the same key; a damaged one is an error.
+func TestPeopleKey(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, t.TempDir())
+	a, b := prepareArena(t, srv, quick()), prepareArena(t, srv, quick())
+	if string(a.store.peopleKey) != string(b.store.peopleKey) {
+		t.Error("two arenas have different keys")
+	}
+	if _, err := a.People().Put(t.Context(), keyOfPeople, []byte("short")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := New(ctx, a.nc, quick(), testLog(t)); err == nil || !contains(err, "sparring_people") {
+		t.Errorf("a damaged key: %v", err)
+	}
+}
+
+// firstMove returns a legal move of the position.
+func firstMove(t *testing.T, s protocol.Snapshot) string {
+	t.Helper()
+	pos := position(t, s)
+	return pos.Format(pos.Legal(nil)[0])
+}
+
+// A request that a page sends again, with the same id, takes effect once.
+func TestChosenRequestID(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, t.TempDir())
+	a := runArena(t, srv, steady())
+	ann, bob := joinPerson(t, srv, a, "human-ann", "g1"), joinPerson(t, srv, a, "human-bob", "g2")
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) { p.play = nil })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	first := game.First
+	challenge := protocol.ChallengeRequest{Header: protocol.Header{ID: "c1"}, Terms: small(t, "600"), Seat: &first, Opponent: "human-bob"}
+	ans, err := ann.Challenge(ctx, challenge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := ans.Game
+	ann.follow(g)
+	if again, err := ann.Challenge(ctx, challenge); err != nil || again.Game != g || again.Code != protocol.Duplicate {
+		t.Errorf("challenge again: %+v, %v", again, err)
+	}
+	st := ann.until(g, "the start", plies(0))
+	send := func(what string, do func() (protocol.ActAnswer, error)) {
+		t.Helper()
+		for _, want := range []protocol.Code{protocol.Accepted, protocol.Duplicate} {
+			if ans, err := do(); err != nil || ans.Code != want || ans.ID != what {
+				t.Errorf("%s: %+v, %v; want %s", what, ans.Answer, err, want)
+			}
+		}
+	}
+	epoch := st.Holders[0].Epoch
+	send("m1", func() (protocol.ActAnswer, error) {
+		return ann.SendMove(ctx, g, protocol.MoveRequest{Header: protocol.Header{ID: "m1"}, Epoch: epoch, Move: firstMove(t, st.Snapshot), LagMS: 20})
+	})
+	send("t1", func() (protocol.ActAnswer, error) {
+		return ann.SendChat(ctx, g, protocol.ChatRequest{Header: protocol.Header{ID: "t1"}, Epoch: epoch, Text: "hello"})
+	})
+	send("d1", func() (protocol.ActAnswer, error) {
+		return ann.SendAct(ctx, g, protocol.ActDraw, protocol.ActRequest{Header: protocol.Header{ID: "d1"}, Epoch: epoch, Ply: 1, Step: protocol.StepOffer})
+	})
+	send("r1", func() (protocol.ActAnswer, error) {
+		return ann.SendAct(ctx, g, protocol.ActResign, protocol.ActRequest{Header: protocol.Header{ID: "r1"}, Epoch: epoch, Ply: 1})
+	})
+	bob.until(g, "the end", finished)
+	eventually(t, "one chat message", func() bool {
+		bob.mu.Lock()
+		defer bob.mu.Unlock()
+		chats := 0
+		for _, n := range bob.notes {
+			if n.Kind == protocol.NoticeChat {
+				chats++
+			}
+		}
+		return chats == 1
+	})
+}
