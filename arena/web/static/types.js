@@ -9,7 +9,7 @@
 /** @typedef {{left_ms: number, periods?: number}} SeatClock */
 /** @typedef {{seats: [SeatClock, SeatClock], running?: Seat, used_ms?: number}} Clocks */
 /** @typedef {{player: string, display?: string, kind: "bot"|"human", rating?: number, build?: string, instance?: string, epoch: number}} Holder */
-/** @typedef {{procedure: string, step: string, seat: Seat, left?: number}} Stage */
+/** @typedef {{procedure: string, step: string, seat: Seat, left: number, stone: number, reach?: number, fifths?: number}} Stage */
 
 /**
  * @typedef {object} View
@@ -25,6 +25,7 @@
  * @property {string[]} moves
  * @property {string[]} [choices]
  * @property {Stage} [stage]
+ * @property {[number, number]} [score]
  * @property {{point: string, kind: string}[]} [forbidden]
  * @property {string} [check]
  * @property {Record<string, Outcome>} [ends]
