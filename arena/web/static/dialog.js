@@ -16,6 +16,7 @@ export function dialog(title, content, { act, closable = true } = {}) {
 	return new Promise((done) => {
 		/** @type {HTMLDialogElement} */
 		const box = h("dialog", { "aria-labelledby": "dialog-title", "data-dialog": act ?? "" });
+		/** @type {any} */
 		let value;
 		const close = (/** @type {any} */ v) => {
 			value = v;

@@ -51,6 +51,8 @@ class Game {
 	#flipped = false;
 	/** @type {string|null} */
 	#premove = null;
+	/** @type {{element: HTMLElement, show: (s: State|null) => void}|undefined} */
+	#chooser;
 	/** @type {(() => void)[]} */
 	#ends = [];
 	#closed = false;
@@ -484,10 +486,10 @@ class Game {
 	/** #openings shows what a seat chooses in an opening procedure. @param {State} s @param {boolean} live */
 	async #openings(s, live) {
 		const shown = live && s.status === "playing" && !this.#pending && !!s.view.stage && s.turn === s.you && !!s.view.choices?.length;
-		if (!shown && !this.chooser) return;
-		this.chooser ??= (await import("./opening.js")).chooser(this.t, (move) => this.#decided(move));
-		if (!this.chooser.element.isConnected) this.root.append(this.chooser.element);
-		this.chooser.show(shown ? s : null);
+		if (!shown && !this.#chooser) return;
+		this.#chooser ??= (await import("./opening.js")).chooser(this.t, (move) => this.#decided(move));
+		if (!this.#chooser.element.isConnected) this.root.append(this.#chooser.element);
+		this.#chooser.show(shown ? s : null);
 	}
 
 	/** @param {string} from @param {string} text */

@@ -3,7 +3,6 @@
 
 import { fill, h, icon } from "./dom.js";
 import { note } from "./dialog.js";
-import * as game from "./game.js";
 import { load, preferred, t } from "./i18n.js";
 import { apply, onchange, settings } from "./settings.js";
 import { Socket } from "./socket.js";
@@ -25,9 +24,8 @@ let outdated = false; // the server has other files than this page
 /** @type {[RegExp, (found: RegExpExecArray) => Screen|Promise<Screen>][]} */
 const routes = [
 	[/^\/$/, () => start.open(main, page)],
-	[/^\/game\/([a-z0-9_-]{1,32})(?:\/(\d{1,5}))?$/, ([, id, ply]) => game.open(main, page, id, ply === undefined ? null : Number(ply))],
+	[/^\/game\/([a-z0-9_-]{1,32})(?:\/(\d{1,5}))?$/, async ([, id, ply]) => (await import("./game.js")).open(main, page, id, ply === undefined ? null : Number(ply))],
 	[/^\/invite\/([\w-]+)$/, async ([, token]) => (await import("./invite.js")).open(main, page, token)],
-	[/^\/link\/([\w-]+)$/, async ([, token]) => (await import("./account.js")).open(main, page, token)],
 ];
 
 /** @type {Page} */
@@ -58,8 +56,9 @@ async function show() {
 	for (const key of ["game", "turn", "result", "screen"]) delete root.dataset[key];
 	main.className = "";
 	scrollTo(0, 0);
-	const opened = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(address)));
-	screen = opened;
+	const path = address, opened = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(path)));
+	if (path !== address) opened.close(); // the visitor has gone on in the meantime
+	else screen = opened;
 	return true;
 }
 
@@ -95,7 +94,7 @@ function head() {
 	fill(
 		tools,
 		h("span.connection", { role: "status" }, t("page.lost")),
-		name && h("button.plain", { type: "button", "data-act": "account", "aria-label": t("page.account", { name }), title: name, onclick: () => import("./account.js").then((m) => m.dialogOf(page)) }, icon("person")),
+		name && h("button.plain", { type: "button", "data-act": "account", "aria-label": t("page.account", { name }), title: name, onclick: () => import("./account.js").then((m) => m.open(page)) }, icon("person")),
 		h("button.plain.square", { type: "button", "data-act": "settings", "aria-label": t("settings.title"), title: t("settings.title"), onclick: () => import("./preferences.js").then((m) => m.open(t)) }, icon("settings")),
 	);
 	for (const a of document.querySelectorAll("[data-text]")) a.textContent = t(/** @type {HTMLElement} */ (a).dataset.text ?? "");

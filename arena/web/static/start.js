@@ -5,7 +5,7 @@ import { label, parse, show as showTime } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h } from "./dom.js";
 import { has, number } from "./i18n.js";
-import { accepts, choice, clocks, games, handicaps, lastGame, pick, remember, suggested, termsOf } from "./terms.js";
+import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").Lobby} Lobby */
@@ -149,7 +149,7 @@ class Start {
 		this.#part("watch", l?.running, () => this.#drawWatch());
 	}
 
-	/** @param {ReturnType<Start["levels"]>|any[]} levels */
+	/** @param {any[]} levels */
 	#drawLevels(levels) {
 		const t = this.page.t, c = this.#choice;
 		const chosen = levels.find((l) => l.level === c.level);
@@ -184,17 +184,34 @@ class Start {
 				h("select", { name: key, onchange: (/** @type {any} */ e) => this.#set({ [key]: e.target.value }) },
 					values.map((v) => h("option", { value: v, selected: v === /** @type {any} */ (c)[key] }, name(v)))));
 		const check = (/** @type {"rated"|"strict"} */ key) =>
-			h("label.check", null, h("input", { type: "checkbox", name: key, checked: c[key], onchange: (/** @type {any} */ e) => this.#set({ [key]: e.target.checked, ...(e.target.checked && key === "rated" ? { position: "", handicap: "" } : {}) }) }),
+			h("label.check", null, h("input", { type: "checkbox", name: key, checked: c[key], onchange: (/** @type {any} */ e) => this.#set({ [key]: e.target.checked, ...(e.target.checked && key === "rated" ? { position: "" } : {}) }) }),
 				h("span", null, t(`start.${key}`), h("small", null, t(`start.${key}_about`))));
 		fill(
 			this.more,
 			select("rules", games[this.#game], (v) => t(`rules.${v}`)),
 			select("seat", ["", "first", "second"], (v) => t(v ? `start.seat_${v}_${this.#game}` : "start.seat_any")),
 			this.#ownClock(),
-			this.#game === "xiangqi" && !c.rated && select("handicap", ["", ...handicaps], (v) => t(v ? `handicap.${v}` : "start.handicap_none")),
+			!c.rated && this.#handicaps(),
 			!c.rated && h("label", null, t("start.position"), h("input", { name: "position", type: "text", value: c.position, maxlength: 500, autocomplete: "off", spellcheck: "false", onchange: (/** @type {any} */ e) => this.#set({ position: e.target.value.trim() }) })),
 			h("div", null, check("rated"), check("strict")),
 		);
+	}
+
+	/** #handicaps offers the handicaps of the rules: each is a position, and the seat that it helps. */
+	#handicaps() {
+		const t = this.page.t, rules = this.#choice.rules;
+		const list = h("select", { name: "handicap" }, h("option", { value: "" }, t("start.handicap_none")));
+		const field = h("label", { hidden: true }, t("start.handicap"), list);
+		void handicapsOf(rules).then((all) => {
+			if (!all.length || rules !== this.#choice.rules) return;
+			field.hidden = false;
+			list.append(...all.map((x) => h("option", { value: x.name, selected: x.position === this.#choice.position }, t(`handicap.${x.name}`))));
+			list.onchange = () => {
+				const chosen = all.find((x) => x.name === list.value);
+				this.#set(chosen ? { position: chosen.position, seat: chosen.weaker } : { position: "" });
+			};
+		});
+		return field;
 	}
 
 	/** #ownClock enters a clock freely, in the numbers that people say. */

@@ -22,12 +22,29 @@ export const games = {
 /** Clocks that are offered. */
 export const clocks = ["60+1", "180+2", "300+3", "600+5", "900+10", "1800+20", "600/3x30", "1200/3x30", "86400/move", "259200/move", "unlimited"];
 
-/** Handicaps of Xiangqi: Red, who moves first, plays without these pieces. */
-export const handicaps = ["horse", "two-horses", "cannon", "two-cannons", "rook", "rook-horse", "two-rooks"];
+/**
+ * Handicap is a start position that helps the weaker seat.
+ * @typedef {{name: string, position: string, weaker: "first"|"second"}} Handicap
+ */
+
+/** @type {Promise<any[]>|undefined} */
+let listed;
+
+/**
+ * handicapsOf asks the server for the handicaps of a rule set.
+ * @param {string} rules
+ * @returns {Promise<Handicap[]>}
+ */
+export async function handicapsOf(rules) {
+	listed ??= fetch("/api/games").then((a) => (a.ok ? a.json() : []));
+	const rows = await listed.catch(() => ((listed = undefined), []));
+	for (const row of rows) for (const set of row.sets) if (set.rules === rules) return set.handicaps ?? [];
+	return [];
+}
 
 /**
  * What a visitor chose last.
- * @typedef {{level: number, clock: string, rules: string, seat: ""|"first"|"second", rated: boolean, strict: boolean, handicap: string, position: string}} Choice
+ * @typedef {{level: number, clock: string, rules: string, seat: ""|"first"|"second", rated: boolean, strict: boolean, position: string}} Choice
  */
 
 /**
@@ -38,7 +55,7 @@ export const handicaps = ["horse", "two-horses", "cannon", "two-cannons", "rook"
 export function choice(game) {
 	const last = stored("start")[game] ?? {};
 	/** @type {Choice} */
-	const usual = { level: 3, clock: "600+5", rules: games[game][0], seat: "", rated: false, strict: false, handicap: "", position: "" };
+	const usual = { level: 3, clock: "600+5", rules: games[game][0], seat: "", rated: false, strict: false, position: "" };
 	for (const key of /** @type {(keyof Choice)[]} */ (Object.keys(usual))) {
 		if (typeof last[key] === typeof usual[key]) /** @type {any} */ (usual)[key] = last[key];
 	}
@@ -59,9 +76,8 @@ export function lastGame() {
 
 /** termsOf is a choice as the protocol has it. @param {GameName} game @param {Choice} c @returns {Terms} */
 export function termsOf(game, c) {
-	const rules = game === "xiangqi" && c.handicap && !c.position ? `${c.rules}+handicap=${c.handicap}` : c.rules;
 	/** @type {Terms} */
-	const terms = { game, rules, clock: c.clock, rated: c.rated };
+	const terms = { game, rules: c.rules, clock: c.clock, rated: c.rated };
 	if (c.position) terms.position = c.position;
 	if (c.strict) terms.strict = true;
 	return terms;
@@ -69,9 +85,8 @@ export function termsOf(game, c) {
 
 /** accepts reports whether an opponent would accept the terms. @param {Opponent} o @param {Terms} terms */
 export function accepts(o, terms) {
-	const rules = terms.rules.replace(/\+handicap=.*/, "");
 	return o.game === terms.game
-		&& (!o.rules?.length || o.rules.includes(rules) || o.rules.includes(terms.rules))
+		&& (!o.rules?.length || o.rules.includes(terms.rules))
 		&& (!o.speeds?.length || o.speeds.includes(speed(terms.clock)))
 		&& (terms.rated ? o.rated : o.casual);
 }

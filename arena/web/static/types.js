@@ -84,7 +84,7 @@
 /** @typedef {{game: string, opponent: string, level?: number, result: "won"|"lost"|"drawn"}} PastResult */
 /** @typedef {{t: "lobby", opponents: Opponent[]|null, running: number, mine?: Mine[], waiting?: Waiting[], results?: PastResult[]}} Lobby */
 /** @typedef {{t: "welcome", player?: string, name?: string, server_time: string, version: string}} Welcome */
-/** @typedef {{t: "answer", id: string, code: string, text?: string, reason?: string, game?: string, token?: string, url?: string, expires?: string}} Answer */
+/** @typedef {{t: "answer", id: string, code: string, text?: string, reason?: string, game?: string, token?: string, url?: string, expires?: string, terms?: Terms, seat?: Seat, player?: string, name?: string}} Answer */
 /** @typedef {{t: "notice", kind: string, game?: string, from?: string, reason?: string, text?: string}} Notice */
 
 /** @typedef {(key: string, vars?: Record<string, string|number>) => string} Translate */
