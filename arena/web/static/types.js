@@ -26,7 +26,7 @@
  * @property {string[]} [choices]
  * @property {Stage} [stage]
  * @property {[number, number]} [score]
- * @property {{point: string, kind: string}[]} [forbidden]
+ * @property {{point: string, kind: "double-three"|"double-four"|"overline"}[]} [forbidden]
  * @property {string} [check]
  * @property {Record<string, Outcome>} [ends]
  * @property {string} [last]
