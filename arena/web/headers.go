@@ -8,8 +8,18 @@ const policy = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-a
 
 // guarded sets the headers that every answer has, and refuses requests by which
 // a page of another site would act for the visitor.
-func guarded(next http.Handler) http.Handler {
-	next = http.NewCrossOriginProtection().Handler(next)
+func (s *Server) guarded(next http.Handler) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	if s.cfg.URL != "" { // a proxy may ask with another host
+		if err := cross.AddTrustedOrigin(s.cfg.URL); err != nil {
+			s.log.Warn().Err(err).Msg("the page's address is no origin")
+		}
+	}
+	foreign := func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, http.StatusForbidden, codeForeign, "this request comes from a page of another site")
+	}
+	cross.SetDenyHandler(http.HandlerFunc(foreign))
+	next = cross.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -19,6 +29,11 @@ func guarded(next http.Handler) http.Handler {
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		// Sockets begin as GET requests, which the protection lets pass.
+		if r.Header.Get("Upgrade") != "" && s.foreign(r) {
+			foreign(w, r)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }

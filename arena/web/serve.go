@@ -41,7 +41,9 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name s
 		http.Error(w, "this page can't be shown", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Cache-Control", "no-cache")
+	if w.Header().Get("Cache-Control") == "" {
+		w.Header().Set("Cache-Control", "no-cache")
+	}
 	w.Header().Add("Vary", "Accept-Language, Cookie")
 	s.send(w, r, status, "text/html; charset=utf-8", b.Bytes())
 }
@@ -102,7 +104,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	}
 	f := site.files[r.PathValue("file")]
 	if f == nil {
-		s.fail(w, r, http.StatusNotFound)
+		s.notFound(w, r)
 		return
 	}
 	// While arenas of two versions run, a page of one may ask the other for its
@@ -121,7 +123,7 @@ func (s *Server) root(name string) http.HandlerFunc {
 			f.serve(w, r, "public, max-age=86400")
 			return
 		}
-		s.fail(w, r, http.StatusNotFound)
+		s.notFound(w, r)
 	}
 }
 
@@ -169,21 +171,17 @@ type refusal struct {
 	Text string        `json:"text"`
 }
 
-// failures are the errors that concern no particular request.
-var failures = map[int]refusal{
-	http.StatusNotFound:         {"no-page", "there is nothing at this address"},
-	http.StatusMethodNotAllowed: {"no-method", "this address does not take that method"},
-}
-
-// fail answers that nothing is there for a request.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int) {
-	f, ok := failures[status]
-	if !ok {
-		status, f = http.StatusNotFound, failures[http.StatusNotFound]
-	}
+// refuse answers a request that is not granted: as JSON below /api, otherwise with
+// a page that has the sentence for the code.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, code protocol.Code, text string) {
 	if strings.HasPrefix(r.URL.Path, "/api/") {
-		s.sendJSON(w, r, status, f)
+		s.sendJSON(w, r, status, refusal{code, text})
 		return
 	}
-	s.page(w, r, status, "error.html", f)
+	s.page(w, r, status, "error.html", refusal{code, text})
+}
+
+// notFound answers that nothing is at an address.
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
+	s.refuse(w, r, http.StatusNotFound, "no-page", "there is nothing at this address")
 }

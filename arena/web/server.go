@@ -2,13 +2,12 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 
-	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/arena"
@@ -34,35 +33,45 @@ type Config struct {
 // Server is a gateway: it serves the page, and lets people play through it.
 // Create it with [New], start it with [Server.Run].
 type Server struct {
-	arena *arena.Arena
-	nc    *nats.Conn
-	cfg   Config
-	log   zerolog.Logger
-	site  *site
-	mux   *http.ServeMux
+	arena  *arena.Arena
+	cfg    Config
+	log    zerolog.Logger
+	site   *site
+	people *people
+	mux    *http.ServeMux
 }
 
-// New prepares a gateway for the arena's people. nc is a connection of the
-// platform's account; the caller closes it.
-func New(a *arena.Arena, nc *nats.Conn, cfg Config, log zerolog.Logger) (*Server, error) {
-	if cfg.URL = strings.TrimSuffix(cfg.URL, "/"); cfg.URL != "" && !strings.HasPrefix(cfg.URL, "https://") && !strings.HasPrefix(cfg.URL, "http://") {
-		return nil, fmt.Errorf("page: address %.60q: want http:// or https://", cfg.URL)
+// New prepares a gateway for the arena's people, on the arena's connection, and
+// opens the bucket of people.
+func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*Server, error) {
+	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
+	if err := CheckURL(cfg.URL); cfg.URL != "" && err != nil {
+		return nil, fmt.Errorf("page: %w", err)
 	}
-	s := &Server{arena: a, nc: nc, cfg: cfg, log: log}
+	s := &Server{arena: a, cfg: cfg, log: log}
 	var err error
 	if s.site, err = openSite(cfg.Files); err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	s.routes()
 	return s, nil
 }
 
+// CheckURL returns why a text can't be Config.URL.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("address %.60q: want http:// or https:// and a host, without a path", text)
+	}
+	return nil
+}
+
 // Run does what has to be done between requests, until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
-	if s.nc.IsClosed() {
-		return errors.New("page: connection closed")
-	}
-	<-ctx.Done()
+	s.people.run(ctx)
 	return nil
 }
 
@@ -72,6 +81,20 @@ func (s *Server) routes() {
 	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
 		s.mux.HandleFunc("GET "+path, s.app)
 	}
+	if s.cfg.Operator {
+		s.mux.Handle("GET /healthz", s.arena.Handler())
+		s.mux.Handle("GET /metrics", s.arena.Handler())
+	}
+	s.mux.HandleFunc("POST /api/position", s.position)
+	s.mux.HandleFunc("GET /api/games", s.gameSets)
+	s.mux.HandleFunc("GET /link/{token}", s.showLink)
+	s.mux.HandleFunc("POST /link/{token}", s.useLink)
+	s.mux.HandleFunc("POST /api/session", api(s, s.begin))
+	s.mux.HandleFunc("POST /api/name", api(s, s.name))
+	s.mux.HandleFunc("POST /api/link", api(s, s.makeLink))
+	s.mux.HandleFunc("POST /api/logout", api(s, s.logout))
+	s.mux.HandleFunc("POST /api/erase", api(s, s.erase))
+	s.mux.HandleFunc("GET /api/qr", s.qrCode)
 	s.mux.HandleFunc("GET /s/{version}/{file...}", s.static)
 	s.mux.HandleFunc("GET /favicon.ico", s.root("favicon.svg"))
 	s.mux.HandleFunc("GET /robots.txt", s.root("robots.txt"))
@@ -79,7 +102,7 @@ func (s *Server) routes() {
 
 // Handler serves everything that the page needs.
 func (s *Server) Handler() http.Handler {
-	return guarded(http.HandlerFunc(s.serve))
+	return s.guarded(http.HandlerFunc(s.serve))
 }
 
 // serve answers a request that the headers allow. What no route takes gets an
@@ -91,11 +114,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	refused := statusOnly{header: w.Header()}
 	s.mux.ServeHTTP(&refused, r)
-	s.fail(w, r, refused.status)
+	if refused.status == http.StatusMethodNotAllowed {
+		s.refuse(w, r, refused.status, "no-method", "this address does not take that method")
+		return
+	}
+	s.notFound(w, r)
 }
 
 // app serves a page that the script fills in.
 func (s *Server) app(w http.ResponseWriter, r *http.Request) {
+	s.renewCookie(w, r)
 	s.page(w, r, http.StatusOK, "app.html", nil)
 }
 

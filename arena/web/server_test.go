@@ -10,8 +10,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
@@ -25,11 +25,24 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// house is a NATS server with an arena and a gateway that serves.
+// patience bounds every wait of the tests.
+const patience = 30 * time.Second
+
+// eventually waits until something holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// house is a gateway with its arena and NATS server.
 type house struct {
 	*Server
 	nats *embedded.Server
-	nc   *nats.Conn
+	log  zerolog.Logger
 }
 
 // startHouse runs a house until the test ends.
@@ -45,7 +58,16 @@ func startHouseLog(t testing.TB, cfg Config, log zerolog.Logger) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(srv.Close)
-	c := srv.Platform()
+	h := &house{nats: srv, log: log}
+	h.Server = h.open(t, cfg)
+	h.run(t)
+	return h
+}
+
+// open makes a gateway with an arena of its own on the house's NATS server.
+func (h *house) open(t testing.TB, cfg Config) *Server {
+	t.Helper()
+	c := h.nats.Platform()
 	c.Log = zerolog.Nop()
 	nc, err := protocol.Connect(c)
 	if err != nil {
@@ -54,27 +76,45 @@ func startHouseLog(t testing.TB, cfg Config, log zerolog.Logger) *house {
 	t.Cleanup(nc.Close)
 	acfg := arena.Defaults()
 	acfg.Ladder.On = false
-	a, err := arena.New(t.Context(), nc, acfg, log)
+	a, err := arena.New(t.Context(), nc, acfg, h.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(a, nc, cfg, log)
+	s, err := New(t.Context(), a, cfg, h.log)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// prepare makes another gateway, with an arena of its own, that does not run yet.
+func (h *house) prepare(t testing.TB) *house {
+	t.Helper()
+	return &house{Server: h.open(t, h.cfg), nats: h.nats, log: h.log}
+}
+
+// another runs another gateway on the same NATS server.
+func (h *house) another(t testing.TB) *house {
+	t.Helper()
+	other := h.prepare(t)
+	other.run(t)
+	return other
+}
+
+// run lets the arena and the gateway run until the test ends.
+func (h *house) run(t testing.TB) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 2)
-	go func() { ended <- a.Run(ctx) }()
-	go func() { ended <- s.Run(ctx) }()
+	go func() { ended <- h.arena.Run(ctx) }()
+	go func() { ended <- h.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		for range 2 {
-			if err := <-ended; err != nil && !nc.IsClosed() {
+			if err := <-ended; err != nil && !h.arena.Conn().IsClosed() {
 				t.Errorf("Run: %v", err)
 			}
 		}
 	})
-	return &house{Server: s, nats: srv, nc: nc}
 }
 
 // get returns the answer to a GET request with the headers, given in pairs.

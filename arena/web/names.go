@@ -1,0 +1,61 @@
+package web
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxName is how many visible characters a display name may have.
+const maxName = 24
+
+// errName is returned for a name that can't be shown safely: an empty one, one
+// that is too long, or one with characters that are not seen or that change how
+// the text around them is read.
+var errName = errors.New("want 1 to 24 visible characters")
+
+// cleanName returns a display name in normal form: composed, without space at its
+// ends, with single spaces inside.
+func cleanName(name string) (string, error) {
+	if len(name) > 16*maxName { // before any work on it
+		return "", errName
+	}
+	name = strings.Join(strings.Fields(norm.NFC.String(name)), " ")
+	visible, marks := 0, 0
+	for _, r := range name {
+		switch {
+		case r == ' ':
+			marks = 0
+		case r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.IsSpace(r) || unicode.Is(blank, r):
+			return "", errName // IsGraphic excludes control and format characters, which bidi marks are
+		case unicode.IsMark(r):
+			if marks++; visible == 0 || marks > 2 {
+				return "", errName // would reach into the lines above
+			}
+		default:
+			visible++
+			marks = 0
+		}
+	}
+	if visible == 0 || len([]rune(name)) > maxName+maxName/2 || visible+strings.Count(name, " ") > maxName {
+		return "", errName
+	}
+	return name, nil
+}
+
+// blank has characters that count as letters, symbols or marks but show nothing.
+var blank = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x034f, 0x034f, 1}, // combining grapheme joiner
+		{0x115f, 0x1160, 1}, // Hangul fillers
+		{0x17b4, 0x17b5, 1}, // Khmer inherent vowels
+		{0x180b, 0x180f, 1}, // Mongolian selectors
+		{0x2800, 0x2800, 1}, // Braille blank
+		{0x3164, 0x3164, 1}, // Hangul filler
+		{0xfe00, 0xfe0f, 1}, // variation selectors
+		{0xffa0, 0xffa0, 1}, // half-width Hangul filler
+	},
+	R32: []unicode.Range32{{0x1d159, 0x1d159, 1}, {0xe0000, 0xe0fff, 1}}, // a null notehead; tags and selectors
+}
