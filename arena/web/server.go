@@ -47,8 +47,8 @@ type Server struct {
 // opens the bucket of people.
 func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*Server, error) {
 	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
-	if u, err := url.Parse(cfg.URL); err != nil || cfg.URL != "" && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "") {
-		return nil, fmt.Errorf("page: address %.60q: want https://HOST or http://HOST", cfg.URL)
+	if err := CheckURL(cfg.URL); cfg.URL != "" && err != nil {
+		return nil, fmt.Errorf("page: %w", err)
 	}
 	s := &Server{arena: a, cfg: cfg, log: log}
 	var err error
@@ -61,6 +61,15 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	s.hub = newHub(a, s.people, func() string { return s.site.version }, log)
 	s.routes()
 	return s, nil
+}
+
+// CheckURL returns why a text can't be Config.URL.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("address %.60q: want http:// or https:// and a host, without a path", text)
+	}
+	return nil
 }
 
 // Run does what has to be done between requests, until ctx ends.
@@ -77,6 +86,10 @@ func (s *Server) routes() {
 	s.mux = http.NewServeMux()
 	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
 		s.mux.HandleFunc("GET "+path, s.app)
+	}
+	if s.cfg.Operator {
+		s.mux.Handle("GET /healthz", s.arena.Handler())
+		s.mux.Handle("GET /metrics", s.arena.Handler())
 	}
 	s.mux.HandleFunc("POST /api/position", s.position)
 	s.mux.HandleFunc("GET /api/games", s.gameSets)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -14,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/arena"
+	"sparring/arena/web"
 	"sparring/configs"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -37,8 +36,9 @@ type arenaSettings struct {
 		FirstMove    time.Duration `split_words:"true" default:"30s" desc:"time for a seat's first move; after it the game is aborted"`
 		AbandonAfter time.Duration `split_words:"true" default:"1m" desc:"how long a seat may be empty before its player loses"`
 		LostAfter    time.Duration `split_words:"true" default:"1500ms" desc:"time without heartbeats after which an instance's seats are offered to others"`
-		HTTP         string        `desc:"address for /healthz, /metrics and the web page, such as 127.0.0.1:8080; empty: none"`
+		HTTP         string        `desc:"address for /healthz and /metrics, such as 127.0.0.1:8081, which only operators should reach; empty: with the page if its address is loopback, otherwise none"`
 	}
+	Web    webSettings
 	Ladder struct {
 		On     bool              `default:"true" desc:"play rated rounds among the bots that are present"`
 		Clock  clock.Spec        `default:"60+1" desc:"clock of the rounds"`
@@ -78,6 +78,10 @@ func (s *arenaSettings) Validate() error {
 	faults.Readable("NATS_CREDS", s.NATS.Creds)
 	faults.Readable("NATS_CA", s.NATS.CA)
 	faults.Err("ARENA_HTTP", checkAddress(s.Arena.HTTP))
+	s.Web.validate(&faults)
+	if s.Web.Address != "" && s.Web.Address == s.Arena.HTTP {
+		faults.Add("ARENA_HTTP", "%s: is the page's address", s.Arena.HTTP)
+	}
 	if _, err := zerolog.ParseLevel(s.LogLevel); err != nil || s.LogLevel == "" {
 		faults.Add("LOG_LEVEL", "%.20q: want trace, debug, info, warn or error", s.LogLevel)
 	}
@@ -104,64 +108,50 @@ func arenaCommand() *cobra.Command {
 			if err := protocol.Await(c.Context(), nc); err != nil {
 				return err
 			}
-			a, err := arena.New(c.Context(), nc, s.config(), log)
-			if err != nil {
-				return err
-			}
-			p, err := servePages(c.Context(), s.Arena.HTTP, a.Handler(), log)
-			if err != nil {
-				return err
-			}
-			defer p.close()
-			return a.Run(c.Context())
+			return runArena(c.Context(), nc, &s, log)
 		},
 	}
 	withEnvHelp(c, &arenaSettings{})
 	return c
 }
 
-// pages is a running HTTP server; the zero value serves nothing.
-type pages struct {
-	url    string // "": not serving
-	server *http.Server
-}
-
-// servePages serves HTTP at the address, if it is not empty.
-func servePages(ctx context.Context, address string, h http.Handler, log zerolog.Logger) (pages, error) {
-	if address == "" {
-		return pages{}, nil
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return pages{}, fmt.Errorf("pages: %w", err)
-	}
-	p := pages{"http://" + l.Addr().String(), &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}}
-	go func() {
-		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error().Err(err).Msg("pages")
-		}
-	}()
-	log.Info().Str("url", p.url).Msg("pages")
-	return p, nil
-}
-
-func (p pages) close() {
-	if p.server != nil {
-		p.server.Close()
-	}
-}
-
-// checkAddress reports whether an HTTP address is valid; "" is valid and means none.
-func checkAddress(address string) error {
-	if address == "" {
-		return nil
-	}
-	_, port, err := net.SplitHostPort(address)
+// runArena runs the platform and its page until ctx ends or one of them fails.
+func runArena(ctx context.Context, nc *nats.Conn, s *arenaSettings, log zerolog.Logger) error {
+	a, err := arena.New(ctx, nc, s.config(), log)
 	if err != nil {
 		return err
 	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return fmt.Errorf("address %.60q: want a port of 0 to 65535", address)
+	operator, err := listen(ctx, s.Arena.HTTP)
+	if err != nil {
+		return fmt.Errorf("SPARRING_ARENA_HTTP: %w", err)
 	}
-	return nil
+	if operator != nil {
+		defer operator.serve(a.Handler(), log)()
+	}
+	address, err := listen(ctx, s.Web.Address)
+	if err != nil {
+		return fmt.Errorf("SPARRING_WEB_ADDRESS: %w", err)
+	}
+	if address != nil && s.Web.Cert != "" {
+		address.tls = &keyPair{cert: s.Web.Cert, key: s.Web.Key, log: log}
+	}
+	page, err := openGateway(ctx, a, address, web.Config{
+		URL: s.Web.URL, Proxies: s.Web.Proxies, Files: s.Web.Files, Operator: operator == nil && address.loopback(),
+	}, log)
+	if err != nil {
+		return err
+	}
+	defer page.close()
+	life, end := context.WithCancel(ctx)
+	defer end()
+	var wg sync.WaitGroup
+	var pageErr error
+	wg.Go(func() {
+		defer end()
+		pageErr = page.run(life)
+	})
+	err = a.Run(life)
+	end()
+	wg.Wait()
+	return errors.Join(err, pageErr)
 }

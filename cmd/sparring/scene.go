@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"text/tabwriter"
 
 	"sparring/arena"
@@ -15,6 +14,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
 
@@ -32,27 +32,37 @@ type scene struct {
 // late.
 const maxEnded = 64
 
-// start prints what runs and where.
-func (s *scene) start(srv *embedded.Server, f upFlags, url, log string) {
-	s.screen.say("%s: NATS with JetStream, platform, two bots per game", engine.Build())
-	s.screen.say("  data     %s (records in %s, log in %s)", f.data, recordsDir(f.data), log)
-	if url != "" {
-		s.screen.say("  pages    %s", url)
+// start prints what runs and where. The first line begins with the page's address.
+func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, log string) {
+	bots := "two bots of each game play the ladder"
+	if f.levels > 0 {
+		bots = "ten levels of each game wait for people; " + bots
 	}
+	if page != nil {
+		s.screen.say("%s   open this in a browser: play, watch, review", page.url)
+		if page.operator {
+			s.screen.say("  reach    only this machine; --http :8080 admits phones and others in its network")
+		}
+		s.screen.say("  health   %s/healthz and /metrics", health)
+	}
+	s.screen.say("  bots     %s", bots)
+	s.screen.say("  clock    of the ladder %s", f.clock)
+	s.screen.say("  data     %s (records in %s, log in %s)", f.data, recordsDir(f.data), log)
 	if f.port != embedded.NoPort {
 		s.screen.say("  join     %s as user guest, password %s", srv.URL(), srv.Password("guest"))
 	}
-	s.screen.say("  clock    %s; Ctrl-C stops, the next start resumes", f.clock)
+	s.screen.say("  program  %s: NATS with JetStream, platform and bots in one process", engine.Build())
+	s.screen.say("  Ctrl-C stops everything, the next start resumes")
 }
 
-// event shows an event of a bot's game. Both bots of a game report events: moves
-// are shown for the mover, everything else for the first seat.
+// event shows an event of a bot's game. If both players are bots, both report
+// events: moves are shown for the mover, everything else for the first seat.
 func (s *scene) event(e play.Event) {
 	shown := game.First
 	if e.Kind == play.MovePlayed {
 		shown = e.Seat
 	}
-	if e.You != shown {
+	if e.You != shown && e.Opponent.Kind != protocol.Human {
 		return
 	}
 	id := string(e.Game)
@@ -164,22 +174,52 @@ func (s *scene) finish(records string, played bool) {
 	s.screen.say("records: %s", records)
 }
 
-// warnings shows log entries of level warn and above on the display until it is
-// muted at shutdown; after that they go to the log file only.
+// warnings shows log entries of level warn and above on the display, once the start
+// has been shown, until shutdown. After that they go to the log file only.
 type warnings struct {
 	screen *display
-	muted  atomic.Bool
+
+	mu    sync.Mutex
+	early []string // before show
+	shown bool
+	muted bool
+}
+
+// show shows what has been held back, and from now on every entry.
+func (w *warnings) show() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range w.early {
+		w.screen.say("%s", text)
+	}
+	w.early, w.shown = nil, true
+}
+
+// mute ends the showing.
+func (w *warnings) mute() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.muted = true
 }
 
 // Write shows one entry of zerolog's JSON.
 func (w *warnings) Write(line []byte) (int, error) {
 	var entry struct{ Level, Message, Error string }
-	if !w.muted.Load() && json.Unmarshal(line, &entry) == nil && (entry.Level == "warn" || entry.Level == "error") {
-		text := entry.Level + ": " + entry.Message
-		if entry.Error != "" {
-			text += ": " + entry.Error
-		}
+	if json.Unmarshal(line, &entry) != nil || entry.Level != "warn" && entry.Level != "error" {
+		return len(line), nil
+	}
+	text := entry.Level + ": " + entry.Message
+	if entry.Error != "" {
+		text += ": " + entry.Error
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.muted:
+	case w.shown:
 		w.screen.say("%s", text)
+	default:
+		w.early = append(w.early, text)
 	}
 	return len(line), nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/arena"
+	"sparring/arena/web"
 	"sparring/bot"
 	"sparring/bot/play"
 	"sparring/configs"
@@ -33,20 +34,26 @@ type upFlags struct {
 	rounds int
 	port   int
 	http   string
+	files  string
+	levels int
 	ponder bool
 
-	profiles string // JSON file of the players, set by tests; empty: the shipped ones
+	anyPort  bool          // http may be another port, if that is in use
+	profiles string        // JSON file of the players, set by tests; empty: the shipped ones
+	pause    time.Duration // shortest time for a move against people, set by tests; 0: the shipped one
 }
 
 func upCommand() *cobra.Command {
 	var f upFlags
 	c := &cobra.Command{
 		Use:   "up",
-		Short: "Run everything in one process: NATS server, platform and two bots per game",
+		Short: "Run everything in one process: NATS server, platform with its page, and bots",
 		Long: `Run everything in one process: a NATS server with JetStream, the platform, and
-two bots each for Xiangqi, Gomoku and Amazons, which play rated ladder games
-until Ctrl-C. All data is stored below --data. The next start resumes the ladder
-and unfinished games, with their clocks unchanged.`,
+bots. The first line of the output is the address of the page on which people play
+Xiangqi, Gomoku and Amazons against ten levels of each, or each other. Meanwhile
+two bots of each game play rated ladder games until Ctrl-C. All data is stored
+below --data. The next start resumes the ladder and unfinished games, with their
+clocks unchanged.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			spec, err := clock.Parse(f.clock)
@@ -72,6 +79,13 @@ and unfinished games, with their clocks unchanged.`,
 					f.rules[name] = r.Name
 				}
 			}
+			if err := pageFiles(f.files); err != nil {
+				return usagef("--files: %w", err)
+			}
+			if f.levels < 0 {
+				return usagef("--levels %d: want 0 (no levels) or more", f.levels)
+			}
+			f.anyPort = !c.Flags().Changed("http")
 			return up(c.Context(), c.OutOrStdout(), f, spec)
 		},
 	}
@@ -80,7 +94,9 @@ and unfinished games, with their clocks unchanged.`,
 	c.Flags().StringToStringVar(&f.rules, "rules", nil, "rule set by game, such as gomoku=renju-15+swap2; others play their default")
 	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play; the bots of a game meet once per round; 0: until Ctrl-C")
 	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 for other players; 0: none, -1: any free port")
-	c.Flags().StringVar(&f.http, "http", "127.0.0.1:0", "address of the web pages; port 0: any free port; empty: none")
+	c.Flags().StringVar(&f.http, "http", "127.0.0.1:8080", "address of the page; :8080 admits other machines; port 0: any free port; empty: none. Only the default, if it is in use, is replaced by a free port")
+	c.Flags().StringVar(&f.files, "files", "", "folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program")
+	c.Flags().IntVar(&f.levels, "levels", 200, "most games at once of the ten levels of each game, which play people only; 0: no levels")
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
 	return c
 }
@@ -92,11 +108,23 @@ const stopWithin = 4 * time.Second
 func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err error) {
 	screen := newDisplay(out)
 	shown := &warnings{screen: screen}
+	defer shown.show() // if the start fails
 	log, logFile, err := openLog(f.data, shown)
 	if err != nil {
 		return err
 	}
 	defer logFile.Close()
+	open := listen
+	if f.anyPort {
+		open = listenNear
+	}
+	address, err := open(ctx, f.http)
+	if err != nil {
+		return fmt.Errorf("--http: %w", err)
+	}
+	if address != nil {
+		defer address.Close()
+	}
 	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Log: log})
 	if err != nil {
 		return err
@@ -136,40 +164,68 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		return err
 	}
 	defer keep.close()
-	page, err := servePages(ctx, f.http, a.Handler(), log)
+	page, err := openGateway(ctx, a, address, web.Config{Files: f.files, Operator: address.loopback()}, log)
+	if ctx.Err() != nil {
+		return nil // as above
+	}
 	if err != nil {
 		return err
 	}
 	defer page.close()
+	health, end, err := upHealth(ctx, a, page, log)
+	if err != nil {
+		return err
+	}
+	defer end()
 
-	s.start(srv, f, page.url, logFile.Name())
-	rounds, err := together(ctx, a, b, keep, func() { shown.muted.Store(true) })
+	s.start(srv, f, page, health, logFile.Name())
+	shown.show()
+	rounds, err := together(ctx, a, b, page, keep, shown.mute)
 	s.finish(recordsDir(f.data), rounds)
 	return err
 }
 
-// upBot returns a bot with all shipped players.
+// upBot returns a bot with all shipped players and the levels.
 func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event)) (*bot.Bot, func(), error) {
 	var cfg bot.Config
 	if err := configs.Defaults(&cfg); err != nil {
 		return nil, nil, err
 	}
 	cfg.Instance, cfg.Data, cfg.Ponder, cfg.Tablebase = "up", f.data, f.ponder, tablebaseDir(f.data)
-	cfg.Profiles = f.profiles
+	cfg.Profiles, cfg.Levels = f.profiles, f.levels
+	if f.pause > 0 {
+		cfg.Play.HumanDelay = f.pause
+	}
 	return newBot(nc, cfg, log, observe)
 }
 
-// together runs platform, bots and keeper until ctx ends, all rounds are played,
+// upHealth serves /healthz and /metrics at an address of their own if the page's is
+// reached by other machines. It returns where they are; "" without a page.
+func upHealth(ctx context.Context, a *arena.Arena, page *gateway, log zerolog.Logger) (url string, end func(), err error) {
+	if page == nil || page.operator {
+		if page != nil {
+			url = page.url
+		}
+		return url, func() {}, nil
+	}
+	l, err := listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	return l.url(), l.serve(a.Handler(), log), nil
+}
+
+// together runs platform, page, bots and keeper until ctx ends, all rounds are played,
 // or one of them fails. The platform stops first, so that the clocks are stopped
 // before any player leaves. Ending is called before shutdown; rounds reports
 // whether all rounds were played.
-func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper, ending func()) (rounds bool, err error) {
+func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, keep *keeper, ending func()) (rounds bool, err error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	botLife, endBot := context.WithCancel(context.WithoutCancel(ctx))
 	defer endBot()
 	var wg sync.WaitGroup
-	var arenaErr, botErr error
+	var arenaErr, botErr, pageErr error
 	wg.Go(func() {
 		defer endBot()
 		defer end()
@@ -178,6 +234,10 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper, end
 	wg.Go(func() {
 		defer end()
 		botErr = b.Run(botLife)
+	})
+	wg.Go(func() {
+		defer end()
+		pageErr = page.run(life)
 	})
 	wg.Go(func() { keep.follow(botLife, a) })
 	select {
@@ -192,7 +252,7 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, keep *keeper, end
 	go func() { wg.Wait(); close(ended) }()
 	select {
 	case <-ended:
-		return rounds, errors.Join(arenaErr, botErr)
+		return rounds, errors.Join(arenaErr, botErr, pageErr)
 	case <-time.After(stopWithin):
 		return rounds, fmt.Errorf("shutdown did not complete within %v; the next start recovers", stopWithin)
 	}
