@@ -138,13 +138,6 @@ func (h *hub) release(address string) {
 	}
 }
 
-// participant returns the person with an id, which it adds if it is new.
-func (h *hub) participant(id protocol.PlayerID, name string) *participant {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.participantLocked(id, name)
-}
-
 func (h *hub) participantLocked(id protocol.PlayerID, name string) *participant {
 	p := h.here[id]
 	if p == nil {

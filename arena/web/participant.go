@@ -55,7 +55,6 @@ type participant struct {
 	tabs     map[*tab]bool
 	left     time.Time // when the last tab went
 	until    time.Time // stays announced until then even without a game
-	alone    time.Time // stays announced until then even without a tab
 	waiting  map[protocol.GameID]Waiting
 	beating  bool
 	greeted  chan struct{} // closed once the platform knows this instance; nil before the first hello
@@ -220,17 +219,6 @@ func (p *participant) ready(ctx context.Context) error {
 	}
 }
 
-// expect keeps the person announced for a while without a tab: somebody has taken
-// up its invitation.
-func (p *participant) expect(d time.Duration) {
-	p.mu.Lock()
-	if u := time.Now().Add(d); u.After(p.alone) {
-		p.alone = u
-	}
-	p.mu.Unlock()
-	p.wake()
-}
-
 // needed reports whether the platform has to know that the person is here. If not,
 // beating ends.
 func (p *participant) needed(playing int) bool {
@@ -238,7 +226,7 @@ func (p *participant) needed(playing int) bool {
 	defer p.mu.Unlock()
 	now := time.Now()
 	here := len(p.tabs) > 0 || now.Sub(p.left) < p.hub.grace
-	if now.Before(p.alone) || here && (playing > 0 || len(p.waiting) > 0 || now.Before(p.until)) {
+	if here && (playing > 0 || len(p.waiting) > 0 || now.Before(p.until)) {
 		return true
 	}
 	p.beating = false

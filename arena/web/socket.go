@@ -75,7 +75,6 @@ type tab struct {
 
 	mu    sync.Mutex
 	games map[protocol.GameID]*table
-	lobby *lobbyFollower
 }
 
 // serveSocket serves one socket until it closes.

@@ -32,7 +32,6 @@ type table struct {
 	shown *update         // nil until there is a game
 	view  json.RawMessage // of shown
 	away  [2]*time.Time
-	seen  int // watchers in the last message
 }
 
 // update is the state of a game, from its log or as its referee sent it.
