@@ -70,7 +70,7 @@ type Request struct {
 	// Analysis makes it a search outside of any game. It gives its core to a search
 	// for a move at once, and no limit ends it while it waits: the caller stops it.
 	Analysis Analysis
-	Watch  func(search.Info) // as the report of Game.Search
+	Watch    func(search.Info) // as the report of Game.Search
 }
 
 // Analysis is the kind of a search outside of any game.
