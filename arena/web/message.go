@@ -189,7 +189,9 @@ type PastResult struct {
 	Result   string            `json:"result"`
 }
 
-// Notice is a notice of the protocol.
+// Notice is a notice of the protocol. Besides, a notice of kind "started" tells all
+// tabs of a person that a game of the person has begun, and one of kind "chat"
+// tells them what the person has written itself.
 type Notice struct {
 	T string `json:"t"` // "notice"
 	protocol.Notice
