@@ -107,6 +107,13 @@ func (h *hub) draw(ctx context.Context, t *tab, r Request) Answer {
 }
 
 func (h *hub) takeback(ctx context.Context, t *tab, r Request) Answer {
+	if s, err := h.snapshot(ctx, r.Game); err == nil && s.Status == protocol.Finished {
+		at, a, ok := h.finished(ctx, t, r.Game)
+		if !ok {
+			return a
+		}
+		return h.resume(ctx, t, at, r)
+	}
 	return t.here.negotiate(ctx, r, protocol.ActTakeback)
 }
 

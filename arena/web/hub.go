@@ -9,6 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
 
 	"sparring/arena"
 	"sparring/protocol"
@@ -18,12 +19,15 @@ import (
 // order: hub, participant, table, tab. Nothing is locked while an outbox's lock or busy
 // is held.
 type hub struct {
-	arena   *arena.Arena
-	people  *people
-	limits  socketLimits
-	grace   time.Duration // a person stays on its seats for so long without a tab
-	version func() string // of the page's files
-	log     zerolog.Logger
+	arena      *arena.Arena
+	people     *people
+	agreements *agreements
+	limits     socketLimits
+	// challengePace is how many challenges and invitations a person may send a second.
+	challengePace rate.Limit
+	grace         time.Duration // a person stays on its seats for so long without a tab
+	version       func() string // of the page's files
+	log           zerolog.Logger
 
 	requests    map[string]handler
 	compressing chan struct{} // see compressors
@@ -55,9 +59,9 @@ type handler struct {
 // requestWait bounds how long a request waits for the platform.
 const requestWait = 15 * time.Second
 
-func newHub(a *arena.Arena, people *people, version func() string, log zerolog.Logger) *hub {
+func newHub(a *arena.Arena, people *people, agreed *agreements, version func() string, log zerolog.Logger) *hub {
 	h := &hub{
-		arena: a, people: people, version: version, log: log, limits: defaultSocketLimits, grace: defaultGrace,
+		arena: a, people: people, agreements: agreed, version: version, log: log, limits: defaultSocketLimits, challengePace: challengesPerSecond, grace: defaultGrace,
 		compressing: make(chan struct{}, compressors),
 		tabs:        make(map[*tab]bool), addresses: make(map[string]int),
 		here: make(map[protocol.PlayerID]*participant), tables: make(map[protocol.GameID]*table),
@@ -65,6 +69,7 @@ func newHub(a *arena.Arena, people *people, version func() string, log zerolog.L
 	h.life, h.stop = context.WithCancel(context.Background())
 	h.lobbies = newLobbies(h)
 	people.onChange(h.changed)
+	agreed.after, agreed.invited = h.continued, h.lobbies.refresh
 	h.requests = map[string]handler{
 		"ping":     {serve: h.ping, anyone: true, atOnce: true},
 		"lobby":    {serve: h.lobby, anyone: true, atOnce: true},
@@ -72,6 +77,11 @@ func newHub(a *arena.Arena, people *people, version func() string, log zerolog.L
 		"close":    {serve: h.close, anyone: true, atOnce: true},
 		"play":     {serve: h.play},
 		"withdraw": {serve: h.withdraw},
+		"invite":   {serve: h.invite},
+		"uninvite": {serve: h.uninvite},
+		"invited":  {serve: h.invited, anyone: true},
+		"join":     {serve: h.join},
+		"rematch":  {serve: h.rematch},
 		"move":     {serve: h.move},
 		"resign":   {serve: h.resign},
 		"draw":     {serve: h.draw},
@@ -94,6 +104,7 @@ func (h *hub) run(ctx context.Context) {
 	}()
 	defer h.arena.Follow(h.event)()
 	h.wg.Go(func() { h.lobbies.run(h.life) })
+	h.wg.Go(func() { h.agreements.run(h.life) })
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -138,6 +149,13 @@ func (h *hub) release(address string) {
 	}
 }
 
+// participant returns the person with an id, which it adds if it is new.
+func (h *hub) participant(id protocol.PlayerID, name string) *participant {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.participantLocked(id, name)
+}
+
 func (h *hub) participantLocked(id protocol.PlayerID, name string) *participant {
 	p := h.here[id]
 	if p == nil {
@@ -150,6 +168,7 @@ func (h *hub) participantLocked(id protocol.PlayerID, name string) *participant 
 // attach adds a socket to its person; nil if the person has too many.
 func (h *hub) attach(t *tab) *participant {
 	h.mu.Lock()
+	first := h.here[t.ID] == nil
 	p := h.participantLocked(t.ID, t.Name)
 	ok := p.attach(t)
 	h.mu.Unlock()
@@ -158,6 +177,9 @@ func (h *hub) attach(t *tab) *participant {
 	}
 	if len(h.arena.RunningOf(p.id)) > 0 {
 		p.wake()
+	}
+	if first {
+		h.beside(p.loadResults)
 	}
 	return p
 }

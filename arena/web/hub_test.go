@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -131,6 +132,13 @@ func (g *gateway) stop() {
 		g.ended.Wait()
 		g.http.Close()
 	})
+}
+
+// crash cuts the arena off, like a kill.
+func (g *gateway) crash() {
+	g.nc.Close()
+	g.http.CloseClientConnections()
+	g.stop()
 }
 
 // socketPage is a page of a person: a socket and what came over it.
@@ -340,6 +348,19 @@ func (p *socketPage) state(g protocol.GameID, what string, ok func(State) bool) 
 	return st
 }
 
+// notice waits for a notice of a kind.
+func (p *socketPage) notice(k protocol.NoticeKind) (n Notice) {
+	p.t.Helper()
+	p.until("a notice "+string(k), func() bool {
+		i := slices.IndexFunc(p.notices, func(n Notice) bool { return n.Kind == k })
+		if i >= 0 {
+			n = p.notices[i]
+		}
+		return i >= 0
+	})
+	return n
+}
+
 // move plays a move and waits until the page shows it.
 func (p *socketPage) move(g protocol.GameID, ply int, text string) {
 	p.t.Helper()
@@ -475,6 +496,13 @@ func (b *bot) follow(g protocol.GameID) {
 	if err == nil {
 		b.games[g] = sub
 	}
+}
+
+// set changes how the bot behaves.
+func (b *bot) set(change func(*bot)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(b)
 }
 
 func (b *bot) state(st protocol.State) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -93,7 +95,8 @@ func (l *lobbies) sendTo(t *tab, common Lobby) {
 	m := common
 	if t.here != nil {
 		m.Mine = l.hub.mine(t.here.id)
-		m.Waiting = t.here.waits()
+		m.Waiting = append(t.here.waits(), t.here.invites(t.base)...)
+		m.Results = t.here.pastResults()
 	}
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -220,6 +223,12 @@ func (p *participant) waits() []Waiting {
 	return list
 }
 
+func (p *participant) pastResults() []PastResult {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.results
+}
+
 // play asks the platform for a game against a bot that would take it.
 func (h *hub) play(ctx context.Context, t *tab, r Request) Answer {
 	if a, ok := allow(t.here.challenges, "challenges"); !ok {
@@ -235,9 +244,17 @@ func (h *hub) play(ctx context.Context, t *tab, r Request) Answer {
 		return refused(protocol.NotOffered, "nobody is here who takes such a game")
 	}
 	return t.here.challenge(ctx, protocol.ChallengeRequest{
-		Header: protocol.Header{ID: r.ID}, Terms: *r.Terms, Seat: r.Seat, Opponent: r.Opponent, Pool: r.Pool,
+		Header: protocol.Header{ID: t.secretID(r.ID)}, Terms: *r.Terms, Seat: r.Seat, Opponent: r.Opponent, Pool: r.Pool,
 		ExpireMS: challengeFor.Milliseconds(),
 	})
+}
+
+// secretID returns the id of the challenge for a page's request. The game's id
+// follows from it, by which alone a private game is found, so that nobody must be
+// able to guess it.
+func (t *tab) secretID(id string) string {
+	sum := sha256.Sum256([]byte(t.session + " " + id))
+	return hex.EncodeToString(sum[:16])
 }
 
 // challenge sends a challenge and notes that it waits.

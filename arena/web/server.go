@@ -58,7 +58,11 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	s.hub = newHub(a, s.people, func() string { return s.site.version }, log)
+	agreed, err := openAgreements(ctx, a, log)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	s.hub = newHub(a, s.people, agreed, func() string { return s.site.version }, log)
 	s.routes()
 	return s, nil
 }
