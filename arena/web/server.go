@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -38,6 +39,7 @@ type Server struct {
 	log    zerolog.Logger
 	site   *site
 	people *people
+	hub    *hub
 	mux    *http.ServeMux
 }
 
@@ -56,6 +58,7 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
+	s.hub = newHub(a, s.people, func() string { return s.site.version }, log)
 	s.routes()
 	return s, nil
 }
@@ -71,7 +74,10 @@ func CheckURL(text string) error {
 
 // Run does what has to be done between requests, until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
+	var hub sync.WaitGroup
+	hub.Go(func() { s.hub.run(ctx) })
 	s.people.run(ctx)
+	hub.Wait()
 	return nil
 }
 
@@ -87,6 +93,7 @@ func (s *Server) routes() {
 	}
 	s.mux.HandleFunc("POST /api/position", s.position)
 	s.mux.HandleFunc("GET /api/games", s.gameSets)
+	s.mux.HandleFunc("GET /ws", s.socket)
 	s.mux.HandleFunc("GET /link/{token}", s.showLink)
 	s.mux.HandleFunc("POST /link/{token}", s.useLink)
 	s.mux.HandleFunc("POST /api/session", api(s, s.begin))
