@@ -87,10 +87,10 @@ func viewAfter(rules, position string, moves []string) (*view.View, error) {
 	return view.Of(p)
 }
 
-// call runs a command of the browser.
-func call[P, R any](p *boardPage, command cdp.Command[P, R], params P) {
+// command runs a command of the browser.
+func command[P, R any](p *boardPage, method cdp.Command[P, R], params P) {
 	p.Helper()
-	if _, err := chromedp.Call(p.ctx, command, params); err != nil {
+	if _, err := chromedp.Call(p.ctx, method, params); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -105,10 +105,10 @@ func (p *boardPage) do(steps ...chromedp.Action[chromedp.Void]) {
 // resize sets the size of the screen; a narrow one is that of a phone.
 func (p *boardPage) resize(width, height int64) {
 	p.Helper()
-	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+	command(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500,
 	})
-	call(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: width < 500})
+	command(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: width < 500})
 }
 
 // value evaluates an expression, which may be a promise.
@@ -177,7 +177,7 @@ func (p *boardPage) touch(kind input.DispatchTouchEventType, point string) {
 		x, y := p.at(point)
 		fingers = append(fingers, &input.TouchPoint{X: x, Y: y})
 	}
-	call(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: fingers})
+	command(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: fingers})
 }
 
 func (p *boardPage) down(point string) {
