@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"sparring/game/catalog"
@@ -136,3 +137,7 @@ func (p *presence) instances(now time.Time) []Instance {
 	})
 	return all
 }
+
+// Metrics returns where a gateway registers its counters: [Arena.Handler] serves
+// them on /metrics with the arena's own.
+func (a *Arena) Metrics() prometheus.Registerer { return a.metrics.registry }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
@@ -25,6 +26,9 @@ type Config struct {
 	// Files is the path of this package's folder: static files, templates and
 	// texts are read from there at each request instead of from the program.
 	Files string
+	// Limits bound what one address or one person may do; the zero value stands
+	// for [DefaultLimits].
+	Limits Limits
 	// Operator serves /healthz and /metrics on the page's address too. Not for
 	// the internet.
 	Operator bool
@@ -33,12 +37,15 @@ type Config struct {
 // Server is a gateway: it serves the page, and lets people play through it.
 // Create it with [New], start it with [Server.Run].
 type Server struct {
-	arena  *arena.Arena
-	cfg    Config
-	log    zerolog.Logger
-	site   *site
-	people *people
-	mux    *http.ServeMux
+	arena   *arena.Arena
+	cfg     Config
+	log     zerolog.Logger
+	site    *site
+	people  *people
+	limits  limits
+	metrics *metrics
+	mux     *http.ServeMux
+	serving atomic.Bool // Run runs
 }
 
 // New prepares a gateway for the arena's people, on the arena's connection, and
@@ -56,6 +63,13 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
+	if s.metrics, err = newMetrics(a.Metrics()); err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	if cfg.Limits == (Limits{}) {
+		cfg.Limits = DefaultLimits()
+	}
+	s.limits = newLimits(cfg.Limits)
 	s.routes()
 	return s, nil
 }
@@ -71,33 +85,36 @@ func CheckURL(text string) error {
 
 // Run does what has to be done between requests, until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
+	s.serving.Store(true)
+	defer s.serving.Store(false)
 	s.people.run(ctx)
 	return nil
 }
 
-// routes registers every address of the page. A test walks through all of them.
+// routes registers every address of the page.
 func (s *Server) routes() {
 	s.mux = http.NewServeMux()
-	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
-		s.mux.HandleFunc("GET "+path, s.app)
-	}
-	if s.cfg.Operator {
-		s.mux.Handle("GET /healthz", s.arena.Handler())
-		s.mux.Handle("GET /metrics", s.arena.Handler())
-	}
-	s.mux.HandleFunc("POST /api/position", s.position)
-	s.mux.HandleFunc("GET /api/games", s.gameSets)
-	s.mux.HandleFunc("GET /link/{token}", s.showLink)
-	s.mux.HandleFunc("POST /link/{token}", s.useLink)
-	s.mux.HandleFunc("POST /api/session", api(s, s.begin))
-	s.mux.HandleFunc("POST /api/name", api(s, s.name))
-	s.mux.HandleFunc("POST /api/link", api(s, s.makeLink))
-	s.mux.HandleFunc("POST /api/logout", api(s, s.logout))
-	s.mux.HandleFunc("POST /api/erase", api(s, s.erase))
-	s.mux.HandleFunc("GET /api/qr", s.qrCode)
 	s.mux.HandleFunc("GET /s/{version}/{file...}", s.static)
 	s.mux.HandleFunc("GET /favicon.ico", s.root("favicon.svg"))
 	s.mux.HandleFunc("GET /robots.txt", s.root("robots.txt"))
+	if s.cfg.Operator {
+		s.mux.Handle("GET /healthz", s.Operator())
+		s.mux.Handle("GET /metrics", s.Operator())
+	}
+	handle := func(pattern string, h http.HandlerFunc) { s.mux.Handle(pattern, s.byAddress(s.limits.requests, h)) }
+	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
+		handle("GET "+path, s.app)
+	}
+	handle("GET /link/{token}", s.showLink)
+	handle("POST /link/{token}", s.useLink)
+	handle("POST /api/position", s.byAddress(s.limits.positions, s.position))
+	handle("GET /api/games", s.gameSets)
+	handle("POST /api/session", api(s, s.begin))
+	handle("POST /api/name", api(s, s.name))
+	handle("POST /api/link", api(s, s.makeLink))
+	handle("POST /api/logout", api(s, s.logout))
+	handle("POST /api/erase", api(s, s.erase))
+	handle("GET /api/qr", s.qrCode)
 }
 
 // Handler serves everything that the page needs.
