@@ -141,3 +141,10 @@ func (p *presence) instances(now time.Time) []Instance {
 // Metrics returns where a gateway registers its counters: [Arena.Handler] serves
 // them on /metrics with the arena's own.
 func (a *Arena) Metrics() prometheus.Registerer { return a.metrics.registry }
+
+// AddCheck makes /healthz report an error that the function returns.
+func (a *Arena) AddCheck(f func() error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.checks = append(a.checks, f)
+}

@@ -62,7 +62,8 @@ const maxKeys = 50_000
 
 func newLimiter[K comparable](r Rate) *limiter[K] {
 	l := &limiter[K]{limit: rate.Limit(r.PerMinute / 60), burst: r.Burst, recent: make(map[K]*rate.Limiter)}
-	l.full = time.Duration(math.Ceil(float64(r.Burst)/float64(l.limit))) * time.Second
+	seconds := min(float64(r.Burst)/max(float64(l.limit), 1e-9), 86400)
+	l.full = time.Duration(math.Ceil(max(seconds, 1))) * time.Second
 	return l
 }
 

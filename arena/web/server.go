@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -70,7 +71,11 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 		cfg.Limits = DefaultLimits()
 	}
 	s.limits = newLimits(cfg.Limits)
-	s.routes()
+	a.AddCheck(s.health)
+	s.mux = http.NewServeMux()
+	for pattern, h := range s.routes() {
+		s.mux.HandleFunc(pattern, h)
+	}
 	return s, nil
 }
 
@@ -91,30 +96,46 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// routes registers every address of the page.
-func (s *Server) routes() {
-	s.mux = http.NewServeMux()
-	s.mux.HandleFunc("GET /s/{version}/{file...}", s.static)
-	s.mux.HandleFunc("GET /favicon.ico", s.root("favicon.svg"))
-	s.mux.HandleFunc("GET /robots.txt", s.root("robots.txt"))
-	if s.cfg.Operator {
-		s.mux.Handle("GET /healthz", s.Operator())
-		s.mux.Handle("GET /metrics", s.Operator())
+// health returns why people can't be served, for /healthz.
+func (s *Server) health() error {
+	switch {
+	case !s.serving.Load():
+		return errors.New("the page does not serve")
+	case s.people.isResting():
+		return errStore
 	}
-	handle := func(pattern string, h http.HandlerFunc) { s.mux.Handle(pattern, s.byAddress(s.limits.requests, h)) }
+	return nil
+}
+
+// routes returns every address of the page. Paths are limited by address, except
+// for those of static files, which cost nothing.
+func (s *Server) routes() map[string]http.HandlerFunc {
+	all := map[string]http.HandlerFunc{
+		"POST /api/position": s.byAddress(s.limits.positions, s.position),
+		"GET /api/games":     s.gameSets,
+		"POST /api/session":  api(s, s.begin),
+		"POST /api/name":     api(s, s.name),
+		"POST /api/link":     api(s, s.makeLink),
+		"POST /api/logout":   api(s, s.logout),
+		"POST /api/erase":    api(s, s.erase),
+		"GET /api/qr":        s.qrCode,
+		"GET /link/{token}":  s.showLink,
+		"POST /link/{token}": s.useLink,
+	}
 	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
-		handle("GET "+path, s.app)
+		all["GET "+path] = s.app
 	}
-	handle("GET /link/{token}", s.showLink)
-	handle("POST /link/{token}", s.useLink)
-	handle("POST /api/position", s.byAddress(s.limits.positions, s.position))
-	handle("GET /api/games", s.gameSets)
-	handle("POST /api/session", api(s, s.begin))
-	handle("POST /api/name", api(s, s.name))
-	handle("POST /api/link", api(s, s.makeLink))
-	handle("POST /api/logout", api(s, s.logout))
-	handle("POST /api/erase", api(s, s.erase))
-	handle("GET /api/qr", s.qrCode)
+	for pattern, h := range all {
+		all[pattern] = s.byAddress(s.limits.requests, h)
+	}
+	all["GET /s/{version}/{file...}"] = s.static
+	all["GET /favicon.ico"] = s.root("favicon.svg")
+	all["GET /robots.txt"] = s.root("robots.txt")
+	if s.cfg.Operator {
+		all["GET /healthz"] = s.arena.Handler().ServeHTTP
+		all["GET /metrics"] = s.arena.Handler().ServeHTTP
+	}
+	return all
 }
 
 // Handler serves everything that the page needs.
