@@ -1,0 +1,186 @@
+package web
+
+import (
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+)
+
+// protocolReasons reads the reasons of the match around the board from the source
+// of package protocol.
+func protocolReasons(t *testing.T) (reasons []string) {
+	t.Helper()
+	file, err := parser.ParseFile(gotoken.NewFileSet(), "../../protocol/code.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(spec.Names[0].Name, "Reason") || len(spec.Values) != 1 {
+			return true
+		}
+		if lit, ok := spec.Values[0].(*ast.BasicLit); ok {
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reasons = append(reasons, text)
+		}
+		return true
+	})
+	if len(reasons) < 10 {
+		t.Fatalf("reasons of protocol: %v", reasons)
+	}
+	return reasons
+}
+
+// openingKeys walks through every opening procedure and collects the keys of its
+// steps and choices.
+func openingKeys(t *testing.T) map[string]bool {
+	t.Helper()
+	keys := map[string]bool{}
+	for _, g := range catalog.Games() {
+		for _, name := range g.Sets {
+			rng := rand.New(rand.NewPCG(7, 7))
+			for range 60 {
+				rules, err := g.Rules(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := rules.New("")
+				if err != nil {
+					t.Fatal(err)
+				}
+				staged, ok := p.(game.Staged)
+				if !ok {
+					break
+				}
+				for {
+					stage, running := staged.Stage()
+					if !running {
+						break
+					}
+					keys["open."+stage.Procedure+".name"] = true
+					step := "open." + stage.Procedure + "." + stage.Step
+					keys[step], keys[step+".wait"] = true, true
+					legal := p.Legal(nil)
+					for _, m := range legal {
+						if !staged.OnBoard(m) {
+							choice := p.Format(m)
+							if strings.HasPrefix(choice, "fifths-") {
+								choice = "fifths"
+							}
+							keys["open.choice."+choice], keys[step+"."+choice] = true, true
+						}
+					}
+					if err := p.Play(legal[rng.IntN(len(legal))]); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	return keys
+}
+
+// TestTexts: whatever the rules and the protocol may say has a text in all
+// languages.
+func TestTexts(t *testing.T) {
+	want := openingKeys(t)
+	for _, r := range protocolReasons(t) {
+		want["reason."+r] = true
+	}
+	for _, g := range catalog.Games() {
+		for _, r := range g.Reasons {
+			want["reason."+string(r)] = true
+		}
+		for _, name := range g.Sets {
+			rules, err := g.Rules(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := rules.New("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, side := range p.(game.Pictured).Sides() {
+				want["side."+side] = true
+			}
+			if n, ok := p.(game.Notated); ok {
+				for _, notation := range n.Notations() {
+					want["notation."+string(notation)] = true
+				}
+			}
+			if g.Handicaps != nil {
+				for _, h := range g.Handicaps(rules) {
+					want["handicap."+h.Name] = true
+				}
+			}
+		}
+	}
+	for _, r := range game.Refusals {
+		want["illegal."+string(r)] = true
+	}
+	for _, k := range []game.ForbiddenKind{game.DoubleThree, game.DoubleFour, game.Overline} {
+		want["forbidden."+string(k)] = true
+	}
+	for _, s := range []clock.Speed{clock.Bullet, clock.Blitz, clock.Rapid, clock.Classical, clock.Correspondence} {
+		want["speed."+string(s)] = true
+	}
+	for level := 1; level <= 10; level++ {
+		want["level."+strconv.Itoa(level)] = true
+	}
+	// The moves that the page warns of.
+	for _, r := range []game.Reason{game.PerpetualCheck, game.PerpetualChase, game.Repetition, game.MoveLimit, game.InsufficientMaterial,
+		game.Forbidden, game.BoardFull} {
+		want["ends."+string(r)] = true
+	}
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range want {
+		for _, lang := range languages {
+			if strings.TrimSpace(site.texts[lang][key]) == "" {
+				t.Errorf("%s.json has no %q", lang, key)
+			}
+		}
+	}
+	for key := range site.texts["en"] {
+		kind, _, _ := strings.Cut(key, ".")
+		if slices.Contains([]string{"reason", "illegal", "forbidden", "speed", "open", "ends"}, kind) && !want[key] && key != "illegal.not-your-turn" {
+			t.Errorf("nothing uses the text %s", key)
+		}
+	}
+}
+
+var variable = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// TestVariables: a text has the same variables in all languages.
+func TestVariables(t *testing.T) {
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, text := range site.texts["en"] {
+		want := variable.FindAllString(text, -1)
+		slices.Sort(want)
+		for _, lang := range languages {
+			got := variable.FindAllString(site.texts[lang][key], -1)
+			slices.Sort(got)
+			if !slices.Equal(slices.Compact(got), slices.Compact(slices.Clone(want))) {
+				t.Errorf("%s: %s has %v, en %v", key, lang, got, want)
+			}
+		}
+	}
+}
