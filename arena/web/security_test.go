@@ -139,12 +139,13 @@ func TestPathTraversal(t *testing.T) {
 // What no route takes has a page in the visitor's language, or JSON below /api.
 func TestUnknownRoutes(t *testing.T) {
 	h := startHouse(t, Config{})
-	for lang, want := range map[string]string{"en": "There is no such page", "zh": "没有这个页面"} {
+	for _, lang := range languages {
+		want := h.site.text(lang, "error.no-page")
 		for _, path := range []string{"/nothing", "/game", "/game/a/b/c", "/s/x", "/link/", "/.git/config", "//evil.example", "/ladder/"} {
-			w := h.get("/", "Accept-Language", lang)
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.URL.Path = path
-			if w = h.do(r, "Accept-Language", lang); w.Code == http.StatusMovedPermanently || w.Code == http.StatusTemporaryRedirect {
+			w := h.do(r, "Accept-Language", lang)
+			if w.Code == http.StatusMovedPermanently || w.Code == http.StatusTemporaryRedirect {
 				if to := w.Header().Get("Location"); strings.HasPrefix(to, "//") || strings.Contains(to, ":") {
 					t.Errorf("%s redirects to %q", path, to)
 				}
