@@ -50,7 +50,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if _, e := livegame.Setup(m.Terms); e != nil {
 		return protocol.ChallengeAnswer{Answer: protocol.Answer{Error: e}}
 	}
-	if m.Rated && (m.Position != "" || !m.Clock.Traits().Limited) {
+	if m.Rated && (!m.Usual() || !m.Clock.Traits().Limited) {
 		return refuse(protocol.Malformed, "rated: want the usual start position and a clock")
 	}
 	wait := a.cfg.ChallengeFor

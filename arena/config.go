@@ -154,8 +154,8 @@ func (c Config) Validate() error {
 }
 
 func (l Ladder) validate(faults *configs.Faults) {
-	if l.On && !l.Clock.Traits().Limited {
-		faults.Add("LADDER_CLOCK", "unlimited: a round would never end")
+	if l.On && l.Clock.Speed() == clock.Correspondence {
+		faults.Add("LADDER_CLOCK", "%v: a round would last for weeks", l.Clock)
 	}
 	if l.Rounds < 0 {
 		faults.Add("LADDER_ROUNDS", "%d: want 0 (for ever) or more", l.Rounds)

@@ -79,7 +79,7 @@ type seatGivenBack struct {
 }
 
 func (q seatGivenBack) serve(r *referee) {
-	if seat, ok := r.game.SeatOf(q.player); ok {
+	if seat, ok := r.game.SeatOf(q.player); ok && !r.game.Keeps(seat) {
 		r.vacate(seat, q.instance, "given back", time.Now())
 	}
 }

@@ -3,12 +3,15 @@ package arena
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/protocol"
+	"sparring/record"
 )
 
 // Two people who have no users in NATS play a game through a gateway.
@@ -172,4 +175,89 @@ func TestChosenRequestID(t *testing.T) {
 		}
 		return chats == 1
 	})
+}
+
+// In a correspondence game nobody loses a seat by being away: neither when a
+// gateway falls silent, nor when it says goodbye. The person comes back through
+// another gateway.
+func TestCorrespondence(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, t.TempDir(), "bob")
+	cfg := quick()
+	cfg.LostAfter = 300 * time.Millisecond
+	cfg.Policy.AbandonAfter, cfg.Policy.FirstMove = 300*time.Millisecond, 300*time.Millisecond
+	a := runArena(t, srv, cfg)
+	ann, bob := joinPerson(t, srv, a, "human-ann", "g1"), join(t, srv, "bob", "b1")
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) { p.play = nil })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	g := ann.challenge("bob", small(t, "86400/move"), game.First)
+	st := ann.until(g, "the start", plies(0))
+	if _, err := ann.Leave(ctx, g); err != nil {
+		t.Fatal(err)
+	}
+	ann.leaveTable()
+	eventually(t, "the person is away", func() bool { return len(a.Instances()) == 1 })
+	time.Sleep(2 * cfg.Policy.AbandonAfter) // nothing may happen meanwhile
+	st = bob.until(g, "the game", plies(0))
+	if h := st.Holders[0]; h.Instance != "g1" || st.Status != protocol.Playing || !h.VacantSince.IsZero() {
+		t.Fatalf("%s, holder %+v", st.Status, h)
+	}
+	again := joinPerson(t, srv, a, "human-ann", "g2")
+	again.set(func(p *player) { p.play = nil })
+	again.follow(g)
+	st = again.until(g, "the seat", func(st protocol.State) bool { return st.Holders[0].Instance == "g2" })
+	if _, err := again.Move(ctx, g, st.Holders[0].Epoch, 0, firstMove(t, st.Snapshot), ""); err != nil {
+		t.Fatal(err)
+	}
+	// The bot's seat is offered to its other instances as in any game.
+	bob.leaveTable()
+	bob2 := join(t, srv, "bob", "b2")
+	bob2.follow(g)
+	bob2.until(g, "a second move", plies(2))
+}
+
+// A game that continues another one by its moves, as after a takeback of the move
+// that ended it.
+func TestChallengeWithMoves(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, t.TempDir(), "bob")
+	a := runArena(t, srv, steady())
+	ann := joinPerson(t, srv, a, "human-ann", "g1")
+	join(t, srv, "bob", "b1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	terms := small(t, "60+1")
+	pos := position0(t, terms)
+	for range 4 {
+		m := pos.Legal(nil)[0]
+		terms.Moves = append(terms.Moves, pos.Format(m))
+		if err := pos.Play(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := ann.challenge("bob", terms, game.First)
+	last := ann.until(g, "the end", finished)
+	if len(last.Moves) <= 4 || !slices.Equal(last.Moves[:4], terms.Moves) {
+		t.Errorf("moves %v, want %v first", last.Moves, terms.Moves)
+	}
+	var rec *record.Record
+	eventually(t, "the record", func() (ok bool) { var err error; rec, err = a.Record(ctx, g); return err == nil })
+	if rec.Given != 4 || len(rec.Plies) != len(last.Moves) || rec.Plies[3].Receipt != nil || rec.Plies[4].Receipt == nil {
+		t.Errorf("record: %d given of %d", rec.Given, len(rec.Plies))
+	}
+	for what, change := range map[string]func(*protocol.Terms){
+		"a rated game":   func(t *protocol.Terms) { t.Rated = true },
+		"illegal moves":  func(t *protocol.Terms) { t.Moves = []string{"a1a1/a1"} },
+		"a decided game": func(t *protocol.Terms) { t.Moves = last.Moves },
+		"too many moves": func(t *protocol.Terms) { t.Moves = slices.Repeat([]string{"a1"}, 5000) },
+	} {
+		wrong := terms
+		change(&wrong)
+		if _, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: wrong, Opponent: "bob"}); err == nil || ctx.Err() != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }

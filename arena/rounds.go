@@ -183,7 +183,9 @@ type contest struct {
 	bots  []protocol.PlayerID
 }
 
-func (c contest) equal(d contest) bool { return c.terms == d.terms && slices.Equal(c.bots, d.bots) }
+func (c contest) equal(d contest) bool {
+	return c.terms.Equal(d.terms) && slices.Equal(c.bots, d.bots)
+}
 
 // contests returns the games that have two bots or more.
 func (a *Arena) contests(now time.Time) []contest {

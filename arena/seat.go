@@ -8,8 +8,9 @@ import (
 )
 
 // watchSeat checks the heartbeats of a seat's holder. With one, a clock
-// that the platform stopped resumes; without, the holder loses the seat. A vacant seat
-// goes to an instance of the player that claims it or accepts the offer.
+// that the platform stopped resumes; without, the holder loses the seat, unless the
+// player keeps it. A vacant seat goes to an instance of the player that claims it or
+// accepts the offer.
 func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 	h := r.game.Holder(seat)
 	if h.Instance == "" {
@@ -24,7 +25,12 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 	} else {
 		seen = r.seatSince[seat]
 	}
-	if now.Sub(seen) > r.a.cfg.LostAfter {
+	if away := now.Sub(seen) > r.a.cfg.LostAfter; r.game.Keeps(seat) && (away || !r.a.presence.present(h.Player, h.Instance, now)) {
+		if id, ok := r.a.presence.claimant(h.Player, r.id, r.seatSince[seat], now); ok {
+			r.seat(seat, h.Epoch, id)
+		}
+		return // nobody is there to whom the state could be repeated
+	} else if away {
 		r.vacate(seat, h.Instance, "no heartbeat", now)
 		return
 	}

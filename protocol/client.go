@@ -160,8 +160,8 @@ func (h *Header) fill() {
 	}
 }
 
-// The requests below may have an id that the caller chose, so that one which is
-// sent again by a caller of the caller takes effect once.
+// The requests below may have an id that the caller chose. A request that is sent
+// again with the same id takes effect once.
 
 // Challenge asks for a match. It fills in Instance, and an id if there is none.
 func (c *Client) Challenge(ctx context.Context, m ChallengeRequest) (ChallengeAnswer, error) {

@@ -212,7 +212,12 @@ func (m *Leave) Check() error {
 
 // Check implements Checker.
 func (t *Terms) Check() error {
-	return first(text("game", t.Game, maxWord), text("rules", t.Rules, maxRules), text("position", t.Position, maxPlace))
+	errs := []error{text("game", t.Game, maxWord), text("rules", t.Rules, maxRules), text("position", t.Position, maxPlace),
+		within("moves", len(t.Moves), maxPly)}
+	for _, m := range t.Moves {
+		errs = append(errs, text("moves", m, maxMove))
+	}
+	return first(errs...)
 }
 
 // Check implements Checker.

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,12 +163,28 @@ type Leave struct {
 
 // Terms are the conditions of a match.
 type Terms struct {
-	Game     string     `json:"game"`
-	Rules    string     `json:"rules"`              // full name
-	Position string     `json:"position,omitempty"` // start position; "" is the usual one
-	Clock    clock.Spec `json:"clock"`
-	Rated    bool       `json:"rated"`
+	Game     string `json:"game"`
+	Rules    string `json:"rules"`              // full name
+	Position string `json:"position,omitempty"` // start position; "" is the usual one
+	// Moves are played from the start position before the game begins, as in a
+	// game that continues another. They keep what the rules know of the past, such
+	// as repetitions. The moves of the game's states begin with them.
+	Moves []string   `json:"moves,omitempty"`
+	Clock clock.Spec `json:"clock"`
+	Rated bool       `json:"rated"`
+	// Strict forbids help: no takebacks, and no hints or analysis by the platform
+	// while the game runs. Rated games are always strict in this sense.
+	Strict bool `json:"strict,omitempty"`
 }
+
+// Equal reports whether both are the same terms.
+func (t Terms) Equal(u Terms) bool {
+	return t.Game == u.Game && t.Rules == u.Rules && t.Position == u.Position && slices.Equal(t.Moves, u.Moves) &&
+		t.Clock == u.Clock && t.Rated == u.Rated && t.Strict == u.Strict
+}
+
+// Usual reports whether the game begins from the usual start position.
+func (t Terms) Usual() bool { return t.Position == "" && len(t.Moves) == 0 }
 
 // ChallengeRequest asks for a match.
 type ChallengeRequest struct {

@@ -52,23 +52,30 @@ type Holder struct {
 	Build    string     `json:"build,omitempty"`
 	Instance InstanceID `json:"instance,omitempty"` // "" while the seat is vacant
 	Epoch    uint64     `json:"epoch"`              // incremented when the seat changes hands
+	// VacantSince is since when the seat has been vacant.
+	VacantSince time.Time `json:"vacant_since,omitzero"`
 }
 
 // Snapshot is the complete state of a game. The latest one replaces all others.
 type Snapshot struct {
-	Game       GameID       `json:"game"`
-	Terms      Terms        `json:"terms"`
-	Pool       Pool         `json:"pool,omitempty"`
-	Started    time.Time    `json:"started"`
-	Holders    [2]Holder    `json:"holders"` // by seat
-	Moves      []string     `json:"moves"`   // all moves from the start position
-	Turn       game.Seat    `json:"turn"`
-	Key        string       `json:"key"` // of the position, 16 hex digits
-	Clocks     Clocks       `json:"clocks"`
-	DrawBy     *game.Seat   `json:"draw_by,omitempty"`     // whose draw offer is open
-	TakebackBy *game.Seat   `json:"takeback_by,omitempty"` // whose takeback request is open
-	Status     Status       `json:"status"`
-	Outcome    game.Outcome `json:"outcome"`
+	Game       GameID     `json:"game"`
+	Terms      Terms      `json:"terms"`
+	Pool       Pool       `json:"pool,omitempty"`
+	Started    time.Time  `json:"started"`
+	Holders    [2]Holder  `json:"holders"` // by seat
+	Moves      []string   `json:"moves"`   // all moves from the start position
+	Turn       game.Seat  `json:"turn"`
+	Key        string     `json:"key"` // of the position, 16 hex digits
+	Clocks     Clocks     `json:"clocks"`
+	DrawBy     *game.Seat `json:"draw_by,omitempty"`     // whose draw offer is open
+	TakebackBy *game.Seat `json:"takeback_by,omitempty"` // whose takeback request is open
+	// FirstMoveBy is when the game is called off if the seat to act has not made its
+	// first move; absent once it has.
+	FirstMoveBy time.Time `json:"first_move_by,omitzero"`
+	// ForfeitMS is how long a seat may be vacant before its player loses.
+	ForfeitMS int64        `json:"forfeit_ms,omitempty"`
+	Status    Status       `json:"status"`
+	Outcome   game.Outcome `json:"outcome"`
 }
 
 // State tells a player the state of its game, on to.<player>.game.<id>. Each

@@ -117,6 +117,9 @@ func (r *Record) Validate() error {
 	if len(r.Plies) > MaxPlies {
 		bad("%d plies, more than %d", len(r.Plies), MaxPlies)
 	}
+	if r.Given < 0 || r.Given > MaxPlies {
+		bad("given is %d", r.Given)
+	}
 	for i := range r.Plies {
 		if fault := r.Plies[i].fault(); fault != "" {
 			bad("ply %d: %s", i+1, fault)

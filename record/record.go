@@ -26,16 +26,20 @@ const Version = 1
 
 // Record is a game as one writer knows it. Times are UTC, to the millisecond.
 type Record struct {
-	V        int        `json:"v"`
-	ID       string     `json:"id"`   // of the game: 1 to 32 of a-z 0-9 _ -
-	Game     string     `json:"game"` // "xiangqi"
-	Rules    string     `json:"rules"`
-	Position string     `json:"position,omitempty"` // start position, "" is the usual one
-	Clock    clock.Spec `json:"clock"`
-	Rated    bool       `json:"rated"`
-	Pool     string     `json:"pool,omitempty"`
-	Event    string     `json:"event,omitempty"` // tournament or match, for people
-	Place    string     `json:"place,omitempty"`
+	V        int    `json:"v"`
+	ID       string `json:"id"`   // of the game: 1 to 32 of a-z 0-9 _ -
+	Game     string `json:"game"` // "xiangqi"
+	Rules    string `json:"rules"`
+	Position string `json:"position,omitempty"` // start position, "" is the usual one
+	// Given is how many of the first plies were played before this game began, as
+	// in a game that continues another.
+	Given  int        `json:"given,omitempty"`
+	Clock  clock.Spec `json:"clock"`
+	Rated  bool       `json:"rated"`
+	Strict bool       `json:"strict,omitempty"` // no takebacks and no help
+	Pool   string     `json:"pool,omitempty"`
+	Event  string     `json:"event,omitempty"` // tournament or match, for people
+	Place  string     `json:"place,omitempty"`
 
 	Seats [2]Seat   `json:"seats"` // by game.Seat
 	Start time.Time `json:"start,omitzero"`

@@ -99,7 +99,7 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 		Ply: len(g.snap.Moves) + 1, Received: arrived.UTC(), LagMS: credit.Milliseconds(), ChargedMS: charged.Milliseconds(),
 		LeftMS: clocks.LeftMS, Periods: clocks.Periods, WaitedMS: max(now.Sub(arrived), 0).Milliseconds(),
 	}
-	g.snap.Moves = append(g.snap.Moves, text)
+	g.snap.Moves, g.movers = append(g.snap.Moves, text), append(g.movers, seat)
 	g.snap.TakebackBy = nil
 	if g.snap.DrawBy != nil && *g.snap.DrawBy != seat {
 		g.snap.DrawBy = nil // a move declines the offer
@@ -205,6 +205,8 @@ func (g *Game) takeback(p protocol.PlayerID, seat game.Seat, req protocol.ActReq
 	switch {
 	case g.snap.Terms.Rated:
 		return nil, *g.refuse(now, protocol.Illegal, "no takebacks in rated games")
+	case g.snap.Terms.Strict:
+		return nil, *g.refuse(now, protocol.Illegal, "no takebacks in strict games")
 	case req.Step == protocol.StepAccept && !theirs, req.Step == protocol.StepDecline && open == nil:
 		return nil, *g.refuse(now, protocol.NotOffered, "no takeback is asked for")
 	case req.Step == protocol.StepOffer && open != nil:
@@ -223,7 +225,7 @@ func (g *Game) takeback(p protocol.PlayerID, seat game.Seat, req protocol.ActReq
 		for range n {
 			g.pos.Undo()
 		}
-		g.snap.Moves = g.snap.Moves[:len(g.snap.Moves)-n]
+		g.snap.Moves, g.movers = g.snap.Moves[:len(g.snap.Moves)-n], g.movers[:len(g.movers)-n]
 		g.snap.DrawBy, g.snap.TakebackBy, g.receipt = nil, nil, nil
 		g.drawPly = [2]int{}
 		g.accept(p, req.ID, protocol.ActAnswer{})
@@ -233,13 +235,11 @@ func (g *Game) takeback(p protocol.PlayerID, seat game.Seat, req protocol.ActReq
 	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
 }
 
-// plies returns how many moves to undo to take back the seat's last one; 0 if it
-// has made none.
+// plies returns how many moves to undo to return to the seat's last decision; 0 if
+// it has made none.
 func (g *Game) plies(seat game.Seat) int {
-	p := g.pos.Clone()
-	for n := 1; n <= len(g.snap.Moves); n++ {
-		p.Undo()
-		if p.Turn() == seat {
+	for n := 1; n <= len(g.movers)-len(g.snap.Terms.Moves); n++ {
+		if g.movers[len(g.movers)-n] == seat {
 			return n
 		}
 	}

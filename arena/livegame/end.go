@@ -37,7 +37,7 @@ func (g *Game) flagged(seat game.Seat, request string, now time.Time, refusal *p
 
 // Started reports whether both seats have moved. Before that a game is aborted
 // rather than lost.
-func (g *Game) Started() bool { return len(g.snap.Moves) >= 2 }
+func (g *Game) Started() bool { return g.moved(game.First) && g.moved(game.Second) }
 
 // full voids the game when its log has just enough room left for that.
 func (g *Game) full(now time.Time) *protocol.Event {
@@ -120,15 +120,19 @@ func (g *Game) Vacate(seat game.Seat, instance protocol.InstanceID, text string,
 	return e
 }
 
-// Seat gives a vacant seat to an instance of its player. It returns nil if the
-// seat is not vacant or its epoch is no longer that of the offer.
+// Seat gives a vacant seat to an instance of its player, or one that the player
+// keeps to another of its instances. It returns nil if the seat is held or its epoch
+// is no longer that of the offer.
 func (g *Game) Seat(seat game.Seat, epoch uint64, instance protocol.InstanceID, build string, now time.Time) *protocol.Event {
 	h := &g.snap.Holders[seat]
-	if g.Over() || h.Instance != "" || h.Epoch != epoch {
+	if g.Over() || h.Instance != "" && !g.Keeps(seat) || h.Epoch != epoch {
 		return nil
 	}
 	if e := g.full(now); e != nil {
 		return e
+	}
+	if h.Instance != "" {
+		h.Epoch++
 	}
 	h.Instance = instance
 	if build != "" {
@@ -156,12 +160,10 @@ func (g *Game) Deadline() (at time.Time, ok bool) {
 	if flag, limited := g.keeper.Flag(); limited {
 		earliest(flag.Add(g.policy.FlagGrace + min(g.lag[g.pos.Turn()].quota, longestGrace)))
 	}
-	if !g.Started() && g.resumeBy.IsZero() {
-		earliest(g.turnSince.Add(g.policy.FirstMove))
-	}
+	earliest(g.firstMoveBy(g.turnSince))
 	for _, since := range g.vacant {
 		if !since.IsZero() {
-			earliest(since.Add(g.policy.AbandonAfter))
+			earliest(since.Add(g.limits.forfeit))
 		}
 	}
 	return at, ok
@@ -175,7 +177,7 @@ func (g *Game) Expire(now time.Time) *protocol.Event {
 		return nil
 	}
 	for seat, since := range g.vacant {
-		if since.IsZero() || now.Before(since.Add(g.policy.AbandonAfter)) {
+		if since.IsZero() || now.Before(since.Add(g.limits.forfeit)) {
 			continue
 		}
 		o := game.Outcome{Result: game.WonBy(game.Seat(seat).Other()), Reason: protocol.ReasonAbandoned}

@@ -13,9 +13,11 @@ import (
 // Game is the state of one game. It is not safe for concurrent use.
 type Game struct {
 	policy Policy
+	limits limits
 	term   uint64
-	snap   protocol.Snapshot // without Clocks and Key, which Snapshot fills in
+	snap   protocol.Snapshot // without what Snapshot fills in
 	pos    game.Position
+	movers []game.Seat // of the moves
 	keeper *Keeper
 	lag    [2]lag
 
@@ -39,8 +41,8 @@ type Opening struct {
 	Holders [2]protocol.Holder // with their instances; epochs are set to 1
 }
 
-// Setup checks terms against the catalog of games and returns the start position.
-// The refusal says what is wrong.
+// Setup checks terms against the catalog of games and returns the position in which
+// the game begins. The refusal says what is wrong.
 func Setup(t protocol.Terms) (game.Position, *protocol.Error) {
 	if _, err := catalog.Game(t.Game); err != nil {
 		return nil, protocol.Refuse(protocol.UnknownGame, "no such game")
@@ -49,14 +51,27 @@ func Setup(t protocol.Terms) (game.Position, *protocol.Error) {
 	if err != nil || rules.Name != t.Rules || rules.Game != t.Game {
 		return nil, protocol.Refuse(protocol.UnknownGame, "no such rule set of this game: want the full name")
 	}
-	pos, err := rules.New(t.Position)
-	if err != nil {
+	if _, err = rules.New(t.Position); err != nil {
 		return nil, protocol.Refuse(protocol.UnknownGame, "the rules do not allow this start position")
+	}
+	pos, err := game.Replay(rules, t.Position, t.Moves)
+	if err != nil {
+		return nil, protocol.Refuse(protocol.UnknownGame, "the rules do not allow these moves from the start position")
 	}
 	if pos.Outcome().Over() {
 		return nil, protocol.Refuse(protocol.UnknownGame, "the game is over at the start position")
 	}
 	return pos, nil
+}
+
+// moversOf returns who made each of the moves that led to a position.
+func moversOf(pos game.Position, moves []string) []game.Seat {
+	p, movers := pos.Clone(), make([]game.Seat, len(moves))
+	for i := range slices.Backward(movers) {
+		p.Undo()
+		movers[i] = p.Turn()
+	}
+	return movers
 }
 
 // New starts a game. The event has to become the first entry of its log.
@@ -69,8 +84,9 @@ func New(o Opening, policy Policy, now time.Time) (*Game, *protocol.Event, *prot
 		policy: policy, term: 1, pos: pos, keeper: NewKeeper(o.Terms.Clock),
 		snap: protocol.Snapshot{
 			Game: o.Game, Terms: o.Terms, Pool: o.Pool, Started: now.UTC(), Holders: o.Holders,
-			Moves: []string{}, Status: protocol.Playing,
+			Moves: append([]string{}, o.Terms.Moves...), Status: protocol.Playing,
 		},
+		limits: policy.limitsOf(o.Terms.Clock, o.Holders), movers: moversOf(pos, o.Terms.Moves),
 	}
 	for i := range g.snap.Holders {
 		g.snap.Holders[i].Epoch = 1
@@ -98,6 +114,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 		policy: policy, term: last.Term + 1, snap: last.Snapshot, pos: pos, seq: seq, index: last.Index,
 		keeper:  RestoreKeeper(last.Terms.Clock, last.Clocks, pos.Turn(), time.Duration(last.TurnMS)*time.Millisecond),
 		receipt: last.Receipt,
+		limits:  policy.limitsOf(last.Terms.Clock, last.Holders), movers: moversOf(pos, last.Moves),
 	}
 	if last.Snapshot.Status == protocol.Finished {
 		return g, nil, nil
@@ -145,6 +162,7 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 	if (kind == protocol.EventStart || kind == protocol.EventMove || kind == protocol.EventTakeback) && !g.Over() {
 		turn := g.pos.Turn()
 		e.Clocks.Running, e.Clocks.UsedMS, e.TurnMS = &turn, 0, 0
+		e.FirstMoveBy = g.firstMoveBy(e.Time)
 	}
 	if e.Clocks.Running != nil {
 		e.RunningSince = e.Time
@@ -195,8 +213,33 @@ func (g *Game) Snapshot(now time.Time) protocol.Snapshot {
 	s := g.snap
 	s.Moves = slices.Clone(g.snap.Moves)
 	s.Turn, s.Key, s.Clocks = g.pos.Turn(), game.KeyText(g.pos.Key()), g.keeper.Clocks(now)
+	s.ForfeitMS, s.FirstMoveBy = g.limits.forfeit.Milliseconds(), g.firstMoveBy(g.turnSince)
+	for seat := range s.Holders {
+		s.Holders[seat].VacantSince = time.Time{}
+		if !g.Over() {
+			s.Holders[seat].VacantSince = g.vacant[seat].UTC()
+		}
+	}
 	return s
 }
+
+// firstMoveBy returns the limit for the first move of the seat to act, whose turn
+// began at a moment; zero if there is none.
+func (g *Game) firstMoveBy(since time.Time) time.Time {
+	if g.Over() || g.moved(g.pos.Turn()) || !g.resumeBy.IsZero() {
+		return time.Time{}
+	}
+	return since.Add(g.limits.firstMove).UTC()
+}
+
+// moved reports whether a seat has made a move in this game.
+func (g *Game) moved(seat game.Seat) bool {
+	return slices.Contains(g.movers[len(g.snap.Terms.Moves):], seat)
+}
+
+// Keeps reports whether the player of a seat keeps it while none of its instances
+// is present: a person in a correspondence game.
+func (g *Game) Keeps(seat game.Seat) bool { return g.limits.keeps[seat] }
 
 // State returns the state message for the holder of a seat.
 func (g *Game) State(seat game.Seat, now time.Time) protocol.State {

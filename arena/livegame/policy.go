@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"sparring/game/clock"
+	"sparring/protocol"
 )
 
 // Policy has the limits of a platform's games.
 type Policy struct {
-	// FirstMove is how long a seat may take for its first move before the
-	// game is aborted without a result.
-	FirstMove time.Duration
-	// AbandonAfter is how long a seat may stay vacant before its player loses,
-	// or before the game is aborted if it has not started.
-	AbandonAfter time.Duration
+	// FirstMove is how long a seat may take for its first move before the game is
+	// aborted without a result, and AbandonAfter how long a seat may stay vacant
+	// before its player loses, or before the game is aborted if it has not started.
+	// They hold for bullet and blitz games; slower games get more: see limitsOf.
+	FirstMove, AbandonAfter time.Duration
 	// ResumeWithin is how long a clock is stopped at most after a change of
 	// referee, until a message of the seat to act. This time is not charged.
 	ResumeWithin time.Duration
@@ -73,6 +73,44 @@ func (p Policy) Validate() error {
 		errs = append(errs, fmt.Errorf("lag credit: %+v: want no negative value", l))
 	}
 	return errors.Join(errs...)
+}
+
+// limits are those of one game.
+type limits struct {
+	firstMove, forfeit time.Duration
+	// keeps says by seat that its player keeps it while none of its instances is
+	// present.
+	keeps [2]bool
+}
+
+// limitsOf returns the limits of a game. They grow with its clock. In a
+// correspondence game people come and go: they keep their seats, and have as much
+// time for the first move as for any other.
+func (p Policy) limitsOf(spec clock.Spec, holders [2]protocol.Holder) limits {
+	factor := time.Duration(1)
+	people := false
+	l := limits{}
+	switch spec.Speed() {
+	case clock.Rapid:
+		factor = 2
+	case clock.Classical:
+		factor = 4
+	case clock.Correspondence:
+		for seat, h := range holders {
+			l.keeps[seat] = h.Kind == protocol.Human
+			people = people || l.keeps[seat]
+		}
+	}
+	l.firstMove, l.forfeit = factor*p.FirstMove, factor*p.AbandonAfter
+	if budget, limited := spec.Budget(spec.Start()); spec.Speed() == clock.Correspondence && limited {
+		l.firstMove = budget
+	} else if people {
+		l.firstMove = clock.Longest
+	}
+	if people {
+		l.forfeit = clock.Longest // of a bot's seat
+	}
+	return l
 }
 
 // lag is the credit that a seat has left.

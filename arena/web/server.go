@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
@@ -43,6 +44,7 @@ type Server struct {
 	log     zerolog.Logger
 	site    *site
 	people  *people
+	hub     *hub
 	limits  limits
 	metrics *metrics
 	mux     *http.ServeMux
@@ -64,6 +66,7 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
+	s.hub = newHub(a, s.people, func() string { return s.site.version }, log)
 	if s.metrics, err = newMetrics(a.Metrics()); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
@@ -92,7 +95,10 @@ func CheckURL(text string) error {
 func (s *Server) Run(ctx context.Context) error {
 	s.serving.Store(true)
 	defer s.serving.Store(false)
+	var hub sync.WaitGroup
+	hub.Go(func() { s.hub.run(ctx) })
 	s.people.run(ctx)
+	hub.Wait()
 	return nil
 }
 
@@ -113,6 +119,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 	all := map[string]http.HandlerFunc{
 		"POST /api/position": s.byAddress(s.limits.positions, s.position),
 		"GET /api/games":     s.gameSets,
+		"GET /ws":            s.socket,
 		"POST /api/session":  api(s, s.begin),
 		"POST /api/name":     api(s, s.name),
 		"POST /api/link":     api(s, s.makeLink),

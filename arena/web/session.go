@@ -19,8 +19,8 @@ import (
 	"sparring/protocol"
 )
 
-// caller is who makes a request.
-type caller struct {
+// person is somebody who plays through the page.
+type person struct {
 	ID   protocol.PlayerID
 	Name string
 	// session is the hash of the session, which tells it from the person's others.
@@ -113,33 +113,33 @@ func (a *account) addSession(hash string, now time.Time) {
 
 // session returns who makes a request. The error is errNobody for a visitor
 // without a valid session, or wraps errStore.
-func (s *Server) session(r *http.Request) (caller, error) {
+func (s *Server) session(r *http.Request) (person, error) {
 	c, err := r.Cookie(s.cookieName(r))
 	if err != nil {
-		return caller{}, errNobody
+		return person{}, errNobody
 	}
 	id, secret, ok := splitToken(c.Value)
 	if !ok {
-		return caller{}, errNobody
+		return person{}, errNobody
 	}
 	a, err := s.people.get(r.Context(), id)
 	if err != nil {
-		return caller{}, err
+		return person{}, err
 	}
 	now, hash := time.Now(), hashed(secret)
 	of := a.session(hash, now)
 	if of == nil {
-		return caller{}, errNobody
+		return person{}, errNobody
 	}
 	if now.Sub(of.Seen) >= touchEvery {
 		s.touch(r.Context(), id, hash)
 	}
-	return caller{id, a.Name, hash}, nil
+	return person{id, a.Name, hash}, nil
 }
 
 // changer returns who asks to change something of its own, unless that is too
 // often.
-func (s *Server) changer(r *http.Request) (caller, error) {
+func (s *Server) changer(r *http.Request) (person, error) {
 	c, err := s.session(r)
 	if err == nil {
 		err = bounded(s.limits.changes, c.ID)

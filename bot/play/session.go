@@ -230,7 +230,7 @@ func (s *Session) handleState(in arrival) {
 		if !ours || !s.begin(in) {
 			return
 		}
-	case st.You != s.st.You || st.Terms != s.st.Terms:
+	case st.You != s.st.You || !st.Terms.Equal(s.st.Terms):
 		s.log.Warn().Msg("state with another seat or other terms ignored")
 		return
 	case st.Status == protocol.Finished:
@@ -269,7 +269,7 @@ func (s *Session) handleVacant(st protocol.State) {
 // can't be taken any more.
 func (s *Session) begin(in arrival) bool {
 	st := in.state
-	if s.offer != nil && (st.Terms != s.offer.Terms || st.You != s.offer.Seat) {
+	if s.offer != nil && (!st.Terms.Equal(s.offer.Terms) || st.You != s.offer.Seat) {
 		s.log.Error().Msg("the granted match is not the offered one; giving the seat back")
 		s.giveBack()
 		return false

@@ -195,7 +195,7 @@ func (p Policy) checkRules(t protocol.Terms, no decline) Refusal {
 	if sets := p.rulesOf(t.Game); len(sets) > 0 && !slices.Contains(sets, t.Rules) {
 		return no(protocol.DeclineRules, "only under %s", strings.Join(sets, ", "))
 	}
-	if t.Position != "" && !p.Positions {
+	if !t.Usual() && !p.Positions {
 		return no(protocol.DeclineRules, "only from the usual start position")
 	}
 	rules, err := catalog.Rules(t.Rules)
@@ -203,7 +203,7 @@ func (p Policy) checkRules(t protocol.Terms, no decline) Refusal {
 		err = fmt.Errorf("rules of another game, %s", rules.Game)
 	}
 	if err == nil {
-		_, err = rules.New(t.Position)
+		_, err = game.Replay(rules, t.Position, t.Moves)
 	}
 	switch {
 	case errors.Is(err, game.ErrRules):

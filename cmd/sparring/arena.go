@@ -33,8 +33,8 @@ type arenaSettings struct {
 		Replicas     int           `default:"1" desc:"number of NATS servers that keep each stream: 1, 3 or 5"`
 		Games        int           `default:"1000" desc:"most games that this process referees at once; further challenges wait"`
 		ChallengeFor time.Duration `split_words:"true" default:"1m" desc:"default challenge lifetime"`
-		FirstMove    time.Duration `split_words:"true" default:"30s" desc:"time for a seat's first move; after it the game is aborted"`
-		AbandonAfter time.Duration `split_words:"true" default:"1m" desc:"how long a seat may be empty before its player loses"`
+		FirstMove    time.Duration `split_words:"true" default:"30s" desc:"time for a seat's first move in bullet and blitz games, longer in slower ones; after it the game is aborted"`
+		AbandonAfter time.Duration `split_words:"true" default:"1m" desc:"how long a seat may be empty in bullet and blitz games, longer in slower ones, before its player loses"`
 		LostAfter    time.Duration `split_words:"true" default:"1500ms" desc:"time without heartbeats after which an instance's seats are offered to others"`
 		HTTP         string        `desc:"address for /healthz and /metrics, such as 127.0.0.1:8081, which only operators should reach; empty: with the page if its address is loopback, otherwise none"`
 	}

@@ -70,8 +70,8 @@ type Spec struct {
 // the text.
 var ErrSyntax = errors.New("clock")
 
-// Longest is the longest time a Spec may name: a week, in any of its fields.
-const Longest = 7 * 24 * time.Hour
+// Longest is the longest time a Spec may name: two weeks, in any of its fields.
+const Longest = 14 * 24 * time.Hour
 
 // MaxPeriods is the most byo-yomi periods a Spec may name.
 const MaxPeriods = 100
@@ -143,7 +143,7 @@ func Parse(text string) (Spec, error) {
 // seconds reads a decimal number of seconds exactly: floats would not round-trip.
 func seconds(s string) (time.Duration, error) {
 	whole, frac, _ := strings.Cut(s, ".")
-	if whole == "" || len(whole) > 6 || len(frac) > 3 || strings.HasSuffix(s, ".") {
+	if whole == "" || len(whole) > 7 || len(frac) > 3 || strings.HasSuffix(s, ".") {
 		return 0, errors.New("not a number of seconds")
 	}
 	ms, err := strconv.ParseUint(whole+(frac + "000")[:3], 10, 32)
@@ -152,7 +152,7 @@ func seconds(s string) (time.Duration, error) {
 	}
 	d := time.Duration(ms) * time.Millisecond
 	if d > Longest {
-		return 0, errors.New("longer than a week")
+		return 0, errors.New("longer than two weeks")
 	}
 	return d, nil
 }
@@ -292,8 +292,8 @@ const (
 	Bullet         Speed = "bullet"         // under 3 minutes
 	Blitz          Speed = "blitz"          // under 8 minutes
 	Rapid          Speed = "rapid"          // under 25 minutes
-	Classical      Speed = "classical"      // longer
-	Correspondence Speed = "correspondence" // unlimited
+	Classical      Speed = "classical"      // under a day
+	Correspondence Speed = "correspondence" // longer, such as days a move, or unlimited
 )
 
 // Expected returns the time that one seat is expected to have for a game, counted
@@ -308,7 +308,7 @@ func (s Spec) Expected() (d time.Duration, ok bool) {
 func (s Spec) Speed() Speed {
 	expected, limited := s.Expected()
 	switch {
-	case !limited:
+	case !limited, expected >= 24*time.Hour:
 		return Correspondence
 	case expected < 3*time.Minute:
 		return Bullet

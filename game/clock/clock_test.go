@@ -70,7 +70,7 @@ func TestKinds(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", "x", "-1", "0", "0+0", "1e3", "1.2345", "1.", ".5", "10+", "+1", "60/", "60/0x10", "60/101x10", "60/5x0", "60/5x", "60/x10",
-		"/move", "0/move", "604801", "1+604801", "9999999", "10 + 1", "10+1\n", "Unlimited", "١",
+		"/move", "0/move", "1209601", "1+1209601", "9999999", "10000000", "10 + 1", "10+1\n", "Unlimited", "١",
 		strings.Repeat("1", 1000),
 	} {
 		got, err := Parse(text)
@@ -207,6 +207,7 @@ func TestSpeed(t *testing.T) {
 	for text, want := range map[string]Speed{
 		"unlimited": Correspondence, "60+1": Bullet, "179": Bullet, "180": Blitz, "180+2": Blitz, "60/3x10": Blitz,
 		"600": Rapid, "15/move": Rapid, "1500": Classical, "30/move": Rapid, "60/move": Classical,
+		"7200+30": Classical, "86400": Correspondence, "259200/move": Correspondence, "1209600/move": Correspondence,
 	} {
 		spec, err := Parse(text)
 		if err != nil {
