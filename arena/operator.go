@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Handler serves /healthz (200 while players are served) and /metrics
-// (Prometheus). It is read-only and shows no secrets, but is not meant for the
+// Handler serves /healthz (200 while players are served) and /metrics (Prometheus),
+// for operators. It is read-only and shows no secrets, but is not meant for the
 // internet.
 func (a *Arena) Handler() http.Handler {
 	mux := http.NewServeMux()
