@@ -20,6 +20,16 @@ export function spell(move, t) {
 	return has(`move.${move}`) ? t(`move.${move}`) : move;
 }
 
+/**
+ * openingText is a text of the dictionaries about a step of an opening procedure.
+ * @param {import("./types.js").Translate} t
+ * @param {import("./types.js").Stage} stage
+ * @param {string} what ".wait", ".swap", ...; "" for what the seat does itself
+ * @param {string|number} [n] of a choice
+ */
+export const openingText = (t, stage, what, n = "") =>
+	t(`open.${stage.procedure}.${stage.step}${what}`, { n, left: stage.left, stone: stage.stone, fifths: stage.fifths ?? "" });
+
 /** Moves is the list with its slider. */
 export class Moves {
 	#drawn = "";
