@@ -173,6 +173,7 @@ class Game {
 			h("div.status", null, this.earlier, this.line, this.later, this.actions.offered), this.actions.bar, this.sheet.element);
 		this.root.className = "play";
 		this.board = new Board(frame, { t, seat: s.you ?? "first", pieces: settings.pieces, input: settings.input });
+		this.board.bar.needed = !!s.you && s.status !== "finished"; // its place is kept from the start: nothing moves at the first turn
 		this.board.onmove = (m) => this.#decided(m);
 		this.board.onrefused = (r) => this.#refused(r);
 		this.board.onpremove = (m) => (this.#premove = m);

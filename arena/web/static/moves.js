@@ -28,7 +28,7 @@ export function spell(move, t) {
  * @param {string|number} [n] of a choice
  */
 export const openingText = (t, stage, what, n = "") =>
-	t(`open.${stage.procedure}.${stage.step}${what}`, { n, left: stage.left, stone: stage.stone, fifths: stage.fifths ?? "" });
+	t(`open.${stage.procedure}.${stage.step}${what}`, { n, left: stage.left, stone: stage.stone, reach: stage.reach ?? "", fifths: stage.fifths ?? "" });
 
 /** Moves is the list with its slider. */
 export class Moves {
