@@ -70,10 +70,10 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	s.hub = newHub(a, s.people, agreed, func() string { return s.site.version }, log)
 	if s.metrics, err = newMetrics(a.Metrics()); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
+	s.hub = newHub(a, s.people, agreed, s.metrics, func() string { return s.site.version }, log)
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits()
 	}
