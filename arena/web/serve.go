@@ -55,6 +55,9 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name s
 		http.Error(w, "this page can't be shown", http.StatusInternalServerError)
 		return
 	}
+	if lang := chosenLanguage(r); lang != "" {
+		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: lang, Path: "/", MaxAge: 365 * 86400, SameSite: http.SameSiteLaxMode, Secure: s.secure(r)})
+	}
 	if w.Header().Get("Cache-Control") == "" {
 		w.Header().Set("Cache-Control", "no-cache")
 	}
