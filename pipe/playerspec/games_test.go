@@ -118,8 +118,8 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	elo := 120.0
-	e := NewEngines(Options{HashBytes: 1 << 20, Threads: 2, LevelElo: func(gameName string, level int) (float64, bool) {
-		return elo, gameName == "gomoku" && level == 3
+	e := NewEngines(Options{HashBytes: 1 << 20, Threads: 2, LevelElo: func(gameName string, level int) (float64, float64, bool) {
+		return elo, 25, gameName == "gomoku" && level == 3
 	}})
 	defer e.Close()
 	rules, err := catalog.Rules("gomoku/freestyle-15")
