@@ -48,6 +48,7 @@ type Arena struct {
 	ran      bool
 	referees map[protocol.GameID]*referee
 	deciding int // challenges that are being decided
+	checks   []func() error
 }
 
 // New checks the settings and the streams, and creates missing streams. It does

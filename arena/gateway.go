@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"sparring/game/catalog"
@@ -135,4 +136,15 @@ func (p *presence) instances(now time.Time) []Instance {
 		return cmp.Or(cmp.Compare(x.Player, y.Player), cmp.Compare(x.Hello.Instance, y.Hello.Instance))
 	})
 	return all
+}
+
+// Metrics returns where a gateway registers its counters: [Arena.Handler] serves
+// them on /metrics with the arena's own.
+func (a *Arena) Metrics() prometheus.Registerer { return a.metrics.registry }
+
+// AddCheck makes /healthz report an error that the function returns.
+func (a *Arena) AddCheck(f func() error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.checks = append(a.checks, f)
 }

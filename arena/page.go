@@ -48,6 +48,15 @@ func (a *Arena) health(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "no connection to NATS: "+a.nc.Status().String(), http.StatusServiceUnavailable)
 		return
 	}
+	a.mu.Lock()
+	checks := a.checks
+	a.mu.Unlock()
+	for _, check := range checks {
+		if err := check(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+	}
 	w.Write([]byte("ok\n"))
 }
 

@@ -48,6 +48,7 @@ type Bot struct {
 	clock      *play.ServerClock
 	players    []*player
 	queues     []*queue
+	analyst    *analyst                  // while Run runs
 	lastAnswer atomic.Pointer[time.Time] // of the platform, to any player
 
 	wake      chan struct{} // signals that a player may join or leave queues
@@ -131,8 +132,10 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 	}
 	wg.Go(func() { b.watchdog(alive) })
+	b.analyst = startAnalyst(games, b)
 
 	err := b.serve(ctx, status)
+	b.analyst.close()
 
 	b.ledger.Close()
 	for _, q := range b.queues {
@@ -251,6 +254,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		case <-drain:
 			b.log.Info().Int("games", b.ledger.Used()).Msg("draining: no more games")
 			b.ledger.Close()
+			b.analyst.close()
 			drain, draining = nil, time.Now()
 		case <-b.ledger.Changed():
 		case <-b.wake:

@@ -35,6 +35,7 @@ type Config struct {
 	HashMB       int           `split_words:"true" default:"64" desc:"size of a hash table in MiB; there is one for each engine and kind of game, and one for each running search of a reproducible game"`
 	Book         string        `default:"shipped" desc:"opening books of our own engine: shipped, none, a *.book file, or a directory of them"`
 	Ponder       bool          `default:"true" desc:"ponder: search on the opponent's time, on cores that no other game needs"`
+	Analyses     int           `default:"2" desc:"most analyses at once for hints and reviews, of games that our own engine plays, on cores that no game needs; 0: none"`
 	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"after SIGTERM, end when the platform has not answered for this long"`
 	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts for POLICY_REPEAT"`
 
@@ -48,6 +49,9 @@ type Config struct {
 	Data     string `default:"data" desc:"directory under which records are written"`
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
+
+// maxAnalyses bounds the memory of analyses: each has histories of its own.
+const maxAnalyses = 64
 
 // NATS configures the connection to the platform.
 type NATS struct {
@@ -92,6 +96,9 @@ func (c Config) Validate() error {
 		faults.Add("THREADS", "%d: there are %d cores for searches", c.Threads, cores)
 	}
 	faults.AtLeast("HASH_MB", c.HashMB, 1)
+	if c.Analyses < 0 || c.Analyses > maxAnalyses {
+		faults.Add("ANALYSES", "%d: want 0 (none) to %d", c.Analyses, maxAnalyses)
+	}
 	faults.Positive("DRAIN_SILENCE", c.DrainSilence)
 	faults.Positive("REPEAT_WINDOW", c.RepeatWindow)
 	if _, err := zerolog.ParseLevel(c.LogLevel); err != nil || c.LogLevel == "" {

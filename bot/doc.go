@@ -14,6 +14,7 @@
 //	seats.go        the account's games: offers, resumed games, seats given back
 //	queue.go        places in the pools' match queues
 //	matchmaking.go  own challenges
+//	analyst.go      analyses for hints and reviews, in the time that games leave
 //	config.go       settings of the process; profile.go, of each player
 //
 // Imports run bot -> play, policy; neither of the two needs the other.

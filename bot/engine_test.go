@@ -60,13 +60,20 @@ func runProfile(t *testing.T, profile string) (*platform, *fixture, *storage) {
 	records := newStorage(t)
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
+	path := profiles(t, profile)
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: records},
+		func(c *Config) { c.Profiles = path })
+	return p, f, records
+}
+
+// profiles writes a file with one player and returns its path.
+func profiles(t *testing.T, profile string) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "bots.json")
 	if err := os.WriteFile(path, []byte(`{"players": [`+profile+`]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: records},
-		func(c *Config) { c.Profiles = path })
-	return p, f, records
+	return path
 }
 
 // The real engine plays a game: every own move is searched, and the record has the

@@ -22,8 +22,9 @@ var ErrClosed = errors.New("the search pool is closed")
 // Pool schedules the searches of many games on the cores. Searches for a move
 // come first and begin at once: pondering is paused for them. If there are more
 // of them than cores, the earliest deadline goes first, but none waits longer
-// than half of the time planned for its move. Pondering gets the cores that are
-// left.
+// than half of the time planned for its move. Analyses get the cores that are
+// left, hints before reviews, and pondering what they leave: a person waits for an
+// analysis, while pondering never ends by itself and would keep the cores.
 type Pool struct {
 	cores int
 
@@ -66,8 +67,31 @@ type Request struct {
 	// Ponder: search until PonderHit or Stop. Clock and the limits of time are
 	// not used.
 	Ponder bool
-	Watch  func(search.Info) // as the report of Game.Search
+	// Analysis makes it a search outside of any game. It gives its core to a search
+	// for a move at once, and no limit ends it while it waits: the caller stops it.
+	Analysis Analysis
+	Watch    func(search.Info) // as the report of Game.Search
 }
+
+// Analysis is the kind of a search outside of any game.
+type Analysis uint8
+
+// The kinds of analysis.
+const (
+	NoAnalysis Analysis = iota
+	Hint                // somebody waits for this position
+	Review              // one of many positions
+)
+
+// rank orders searches: a lower one gets a core first.
+type rank uint8
+
+const (
+	rankMove rank = iota
+	rankHint
+	rankReview
+	rankPonder
+)
 
 // Search is a request that waits for a core or is being searched. Its methods
 // may be called by any goroutine at any time.
@@ -83,7 +107,7 @@ type Search struct {
 
 	// Guarded by pool.mu.
 	limits  search.Limits
-	playing bool      // on the clock, not pondering
+	rank    rank
 	due     time.Time // deadline
 	urgent  time.Time // from then on it runs even without a free core
 	awake   bool      // it may run
@@ -104,9 +128,15 @@ func (p *Pool) Start(r Request) (*Search, error) {
 	}
 	s := &Search{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits, untimed: untimed(r.Game, r.Limits),
 		granted: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
-	if r.Ponder {
+	switch {
+	case r.Ponder:
+		s.rank = rankPonder
 		s.limits.Soft, s.limits.Hard, s.limits.Wait = 0, 0, true
-	} else {
+	case r.Analysis == Hint:
+		s.rank = rankHint
+	case r.Analysis == Review:
+		s.rank = rankReview
+	default:
 		s.play(r.Clock)
 	}
 	p.mu.Lock()
@@ -169,7 +199,7 @@ func (s *Search) play(c *Clock) {
 	}
 	planned := cmp.Or(soft, hard, defaultBudget)
 	longest := cmp.Or(hard, planned)
-	s.playing, s.due, s.urgent = true, l.From.Add(longest), l.From.Add(planned/2)
+	s.rank, s.due, s.urgent = rankMove, l.From.Add(longest), l.From.Add(planned/2)
 	if s.untimed && hard > 0 {
 		s.flag = time.AfterFunc(time.Until(l.From.Add(hard)), func() {
 			s.pool.mu.Lock()
@@ -204,10 +234,10 @@ func (s *Search) work() {
 		}
 	}
 	p.mu.Lock()
-	limits, playing := s.limits, s.playing
+	limits, ranked := s.limits, s.rank
 	p.mu.Unlock()
 	if !opening.Running(s.position) {
-		s.result, s.err = s.search(s.position, limits, playing)
+		s.result, s.err = s.search(s.position, limits, ranked)
 		return
 	}
 	var found search.Result
@@ -217,7 +247,7 @@ func (s *Search) work() {
 		ours.Moves, ours.MultiPV = l.Moves, l.MultiPV
 		ours.NoBook = true // scores are compared, which a book does not have
 		var err error
-		found, err = s.search(pos, ours, playing)
+		found, err = s.search(pos, ours, ranked)
 		incidents = append(incidents, found.Incidents...)
 		return found, err
 	}
@@ -231,9 +261,8 @@ func (s *Search) work() {
 	}
 }
 
-// search searches a position to the end. Playing reports whether the limits are
-// those of a search for a move.
-func (s *Search) search(pos game.Position, limits search.Limits, playing bool) (search.Result, error) {
+// search searches a position to the end. The limits are those of the given rank.
+func (s *Search) search(pos game.Position, limits search.Limits, ranked rank) (search.Result, error) {
 	run, err := s.game.Search(pos, limits, s.watch)
 	if err != nil {
 		return search.Result{}, err
@@ -241,7 +270,7 @@ func (s *Search) search(pos game.Position, limits search.Limits, playing bool) (
 	p := s.pool
 	p.mu.Lock()
 	s.run = run
-	if s.playing != playing {
+	if s.rank != ranked {
 		run.PonderHit(s.limits)
 	}
 	if s.stopped {
@@ -258,14 +287,15 @@ func (s *Search) search(pos game.Position, limits search.Limits, playing bool) (
 // schedule decides which searches may run now. The caller holds mu.
 func (p *Pool) schedule() {
 	now := time.Now()
-	var plays, ponders []*Search
+	var plays, others []*Search
 	for _, s := range p.searches {
-		if s.playing {
+		if s.rank == rankMove {
 			plays = append(plays, s)
 		} else {
-			ponders = append(ponders, s)
+			others = append(others, s)
 		}
 	}
+	slices.SortStableFunc(others, func(a, b *Search) int { return cmp.Compare(a.rank, b.rank) })
 	slices.SortStableFunc(plays, func(a, b *Search) int { return a.due.Compare(b.due) })
 	free := p.cores
 	var next time.Time
@@ -279,7 +309,7 @@ func (p *Pool) schedule() {
 		}
 		s.setAwake(ready)
 	}
-	for _, s := range ponders {
+	for _, s := range others {
 		ready := free > 0
 		if ready {
 			free -= max(s.limits.Threads, 1)
@@ -332,7 +362,7 @@ func (s *Search) PonderHit(c *Clock) {
 	p := s.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.playing {
+	if s.rank != rankPonder {
 		return
 	}
 	s.limits.From = time.Time{}

@@ -294,3 +294,61 @@ func TestPoolOfEngines(t *testing.T) {
 		}
 	}
 }
+
+// Analyses stand below searches for moves and above pondering, hints before
+// reviews, and each goes on where it was when it gets the core back.
+func TestAnalysisYieldsToMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &timedGame{need: time.Second}
+		p := NewPool(1)
+		defer p.Close()
+		begin := time.Now()
+		ponder := think(t, p, l, Request{Ponder: true})
+		review := think(t, p, l, Request{Analysis: Review})
+		time.Sleep(500 * time.Millisecond)
+		hint := think(t, p, l, Request{Analysis: Hint})
+		time.Sleep(500 * time.Millisecond)
+		move := think(t, p, l, Request{Limits: search.Limits{Hard: 5 * time.Second}})
+		for _, c := range []struct {
+			what string
+			s    *Search
+			at   time.Duration
+		}{
+			{"the move, at once", move, 2 * time.Second},
+			{"the hint, with half of its work done", hint, 2500 * time.Millisecond},
+			{"the review", review, 3 * time.Second},
+		} {
+			if got := ended(c.s, begin); got != c.at {
+				t.Errorf("%s: ended after %v, want %v", c.what, got, c.at)
+			}
+		}
+		ponder.PonderHit(nil)
+		if got := ended(ponder, begin); got != 4*time.Second {
+			t.Errorf("the pondering began when nothing else was left, and ended after %v, want 4s", got)
+		}
+		if l.most != 1 {
+			t.Errorf("%d searches at once on one core", l.most)
+		}
+	})
+}
+
+// An analysis that gets no core is ended by Stop, not by its limits.
+func TestAnalysisWithoutACore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &timedGame{need: time.Minute}
+		p := NewPool(1)
+		defer p.Close()
+		think(t, p, l, Request{Limits: search.Limits{Hard: time.Minute}})
+		review := think(t, p, l, Request{Analysis: Review, Limits: search.Limits{Hard: time.Second}})
+		time.Sleep(10 * time.Second)
+		select {
+		case <-review.Done():
+			t.Error("it ended without a core")
+		default:
+		}
+		review.Stop()
+		if r, err := review.Wait(); err != nil || r.Move != game.NoMove {
+			t.Errorf("move %v, error %v, want neither", r.Move, err)
+		}
+	})
+}

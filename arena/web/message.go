@@ -24,6 +24,7 @@ import (
 //	withdraw  game: take back a challenge
 //	invite    terms, seat: make a link for a friend; the answer has token and url
 //	uninvite  token: revoke it
+//	invited   token: look at an invitation; the answer has terms, the seat of who joins, and who invites
 //	join      token: accept an invitation; the answer has the game's id
 //	move      game, ply, move, lag_ms
 //	resign    game
@@ -73,6 +74,12 @@ type Answer struct {
 	Token   string          `json:"token,omitempty"`
 	URL     string          `json:"url,omitempty"`
 	Expires time.Time       `json:"expires,omitzero"`
+
+	// For "invited".
+	Terms  *protocol.Terms   `json:"terms,omitempty"`
+	Seat   *game.Seat        `json:"seat,omitempty"`   // of who joins; absent: drawn by lot
+	Player protocol.PlayerID `json:"player,omitempty"` // who invites
+	Name   string            `json:"name,omitempty"`
 }
 
 // Welcome is the first message of a socket.
@@ -182,7 +189,9 @@ type PastResult struct {
 	Result   string            `json:"result"`
 }
 
-// Notice is a notice of the protocol.
+// Notice is a notice of the protocol. Besides, a notice of kind "started" tells all
+// tabs of a person that a game of the person has begun, and one of kind "chat"
+// tells them what the person has written itself.
 type Notice struct {
 	T string `json:"t"` // "notice"
 	protocol.Notice

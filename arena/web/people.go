@@ -279,14 +279,17 @@ func (p *people) read(ctx context.Context, id protocol.PlayerID) (account, uint6
 // did not answer a moment ago, so that a server that hangs does not make
 // everybody wait.
 func (p *people) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	p.mu.Lock()
-	resting := time.Now().Before(p.resting)
-	p.mu.Unlock()
-	if resting || !p.js.Conn().IsConnected() {
+	if p.isResting() || !p.js.Conn().IsConnected() {
 		return nil, nil, errStore
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	return ctx, cancel, nil
+}
+
+func (p *people) isResting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Now().Before(p.resting)
 }
 
 // failed notes that the store did not answer, and returns errStore.

@@ -2,11 +2,14 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
@@ -25,6 +28,9 @@ type Config struct {
 	// Files is the path of this package's folder: static files, templates and
 	// texts are read from there at each request instead of from the program.
 	Files string
+	// Limits bound what one address or one person may do; the zero value stands
+	// for [DefaultLimits].
+	Limits Limits
 	// Operator serves /healthz and /metrics on the page's address too. Not for
 	// the internet.
 	Operator bool
@@ -33,12 +39,16 @@ type Config struct {
 // Server is a gateway: it serves the page, and lets people play through it.
 // Create it with [New], start it with [Server.Run].
 type Server struct {
-	arena  *arena.Arena
-	cfg    Config
-	log    zerolog.Logger
-	site   *site
-	people *people
-	mux    *http.ServeMux
+	arena   *arena.Arena
+	cfg     Config
+	log     zerolog.Logger
+	site    *site
+	people  *people
+	hub     *hub
+	limits  limits
+	metrics *metrics
+	mux     *http.ServeMux
+	serving atomic.Bool // Run runs
 }
 
 // New prepares a gateway for the arena's people, on the arena's connection, and
@@ -56,7 +66,19 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	s.routes()
+	s.hub = newHub(a, s.people, func() string { return s.site.version }, log)
+	if s.metrics, err = newMetrics(a.Metrics()); err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	if cfg.Limits == (Limits{}) {
+		cfg.Limits = DefaultLimits()
+	}
+	s.limits = newLimits(cfg.Limits)
+	a.AddCheck(s.health)
+	s.mux = http.NewServeMux()
+	for pattern, h := range s.routes() {
+		s.mux.HandleFunc(pattern, h)
+	}
 	return s, nil
 }
 
@@ -71,33 +93,56 @@ func CheckURL(text string) error {
 
 // Run does what has to be done between requests, until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
+	s.serving.Store(true)
+	defer s.serving.Store(false)
+	var hub sync.WaitGroup
+	hub.Go(func() { s.hub.run(ctx) })
 	s.people.run(ctx)
+	hub.Wait()
 	return nil
 }
 
-// routes registers every address of the page. A test walks through all of them.
-func (s *Server) routes() {
-	s.mux = http.NewServeMux()
+// health returns why people can't be served, for /healthz.
+func (s *Server) health() error {
+	switch {
+	case !s.serving.Load():
+		return errors.New("the page does not serve")
+	case s.people.isResting():
+		return errStore
+	}
+	return nil
+}
+
+// routes returns every address of the page. Paths are limited by address, except
+// for those of static files, which cost nothing.
+func (s *Server) routes() map[string]http.HandlerFunc {
+	all := map[string]http.HandlerFunc{
+		"POST /api/position": s.byAddress(s.limits.positions, s.position),
+		"GET /api/games":     s.gameSets,
+		"GET /ws":            s.socket,
+		"POST /api/session":  api(s, s.begin),
+		"POST /api/name":     api(s, s.name),
+		"POST /api/link":     api(s, s.makeLink),
+		"POST /api/logout":   api(s, s.logout),
+		"POST /api/erase":    api(s, s.erase),
+		"GET /api/qr":        s.qrCode,
+		"GET /link/{token}":  s.showLink,
+		"POST /link/{token}": s.useLink,
+	}
 	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
-		s.mux.HandleFunc("GET "+path, s.app)
+		all["GET "+path] = s.app
 	}
+	for pattern, h := range all {
+		all[pattern] = s.byAddress(s.limits.requests, h)
+	}
+	all["GET /s/{version}/{file...}"] = s.static
+	all["GET /favicon.ico"] = s.root("favicon.svg")
+	all["GET /robots.txt"] = s.root("robots.txt")
 	if s.cfg.Operator {
-		s.mux.Handle("GET /healthz", s.arena.Handler())
-		s.mux.Handle("GET /metrics", s.arena.Handler())
+		all["GET /healthz"] = s.arena.Handler().ServeHTTP
+		all["GET /metrics"] = s.arena.Handler().ServeHTTP
 	}
-	s.mux.HandleFunc("POST /api/position", s.position)
-	s.mux.HandleFunc("GET /api/games", s.gameSets)
-	s.mux.HandleFunc("GET /link/{token}", s.showLink)
-	s.mux.HandleFunc("POST /link/{token}", s.useLink)
-	s.mux.HandleFunc("POST /api/session", api(s, s.begin))
-	s.mux.HandleFunc("POST /api/name", api(s, s.name))
-	s.mux.HandleFunc("POST /api/link", api(s, s.makeLink))
-	s.mux.HandleFunc("POST /api/logout", api(s, s.logout))
-	s.mux.HandleFunc("POST /api/erase", api(s, s.erase))
-	s.mux.HandleFunc("GET /api/qr", s.qrCode)
-	s.mux.HandleFunc("GET /s/{version}/{file...}", s.static)
-	s.mux.HandleFunc("GET /favicon.ico", s.root("favicon.svg"))
-	s.mux.HandleFunc("GET /robots.txt", s.root("robots.txt"))
+	return all
 }
 
 // Handler serves everything that the page needs.

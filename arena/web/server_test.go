@@ -101,8 +101,9 @@ func (h *house) another(t testing.TB) *house {
 	return other
 }
 
-// run lets the arena and the gateway run until the test ends.
+// run lets the arena and the gateway serve until the test ends.
 func (h *house) run(t testing.TB) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 2)
 	go func() { ended <- h.arena.Run(ctx) }()
@@ -114,6 +115,11 @@ func (h *house) run(t testing.TB) {
 				t.Errorf("Run: %v", err)
 			}
 		}
+	})
+	eventually(t, "the house to serve", func() bool {
+		w := httptest.NewRecorder()
+		h.arena.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		return w.Code == http.StatusOK
 	})
 }
 

@@ -137,6 +137,16 @@ func (s *Server) session(r *http.Request) (person, error) {
 	return person{id, a.Name, hash}, nil
 }
 
+// changer returns who asks to change something of its own, unless that is too
+// often.
+func (s *Server) changer(r *http.Request) (person, error) {
+	c, err := s.session(r)
+	if err == nil {
+		err = bounded(s.limits.changes, c.ID)
+	}
+	return c, err
+}
+
 // touch notes that a session is used. If the store can't do that now, the next
 // request does.
 func (s *Server) touch(ctx context.Context, id protocol.PlayerID, hash string) {
@@ -225,6 +235,7 @@ const (
 
 // refuseError answers with the refusal that an error means.
 func (s *Server) refuseError(w http.ResponseWriter, r *http.Request, err error) {
+	var many tooMany
 	switch {
 	case errors.Is(err, errNobody):
 		s.refuse(w, r, http.StatusUnauthorized, codeNobody, "this browser has no session")
@@ -232,11 +243,14 @@ func (s *Server) refuseError(w http.ResponseWriter, r *http.Request, err error) 
 		s.refuse(w, r, http.StatusGone, codeNoLink, "the link was used, has expired or never existed")
 	case errors.Is(err, errName):
 		s.refuse(w, r, http.StatusUnprocessableEntity, codeName, errName.Error())
+	case errors.As(err, &many):
+		retryAfter(w, many.wait)
+		s.refuse(w, r, http.StatusTooManyRequests, protocol.RateLimited, many.Error())
 	default:
 		if !errors.Is(err, errStore) {
 			s.log.Error().Err(err).Msg("request failed")
 		}
-		w.Header().Set("Retry-After", "3")
+		retryAfter(w, restFor)
 		s.refuse(w, r, http.StatusServiceUnavailable, protocol.Unavailable, "people can't be looked up or stored now")
 	}
 }
@@ -250,6 +264,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, _ struct{}) (any,
 	if !errors.Is(err, errNobody) {
 		return nil, err
 	}
+	if err := bounded(s.limits.sessions, s.visitor(r)); err != nil {
+		return nil, err
+	}
 	now, secret := time.Now().UTC().Truncate(time.Second), newSecret()
 	a := account{V: 1, Created: now, Name: s.site.text(s.language(r), "page.guest", "n", 1000+mathrand.IntN(9000))}
 	a.addSession(hashed(secret), now)
@@ -257,12 +274,13 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, _ struct{}) (any,
 	if err != nil {
 		return nil, err
 	}
+	s.metrics.sessions.Inc()
 	s.setCookie(w, r, token(id, secret))
 	return whoAnswer{id, a.Name}, nil
 }
 
 func (s *Server) name(_ http.ResponseWriter, r *http.Request, req nameRequest) (any, error) {
-	p, err := s.session(r)
+	p, err := s.changer(r)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +292,7 @@ func (s *Server) name(_ http.ResponseWriter, r *http.Request, req nameRequest) (
 }
 
 func (s *Server) makeLink(_ http.ResponseWriter, r *http.Request, _ struct{}) (any, error) {
-	p, err := s.session(r)
+	p, err := s.changer(r)
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +370,7 @@ func (s *Server) useLink(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request, req logoutRequest) (any, error) {
-	p, err := s.session(r)
+	p, err := s.changer(r)
 	if err != nil {
 		return nil, err
 	}
@@ -370,7 +388,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request, req logoutReques
 }
 
 func (s *Server) erase(w http.ResponseWriter, r *http.Request, _ struct{}) (any, error) {
-	p, err := s.session(r)
+	p, err := s.changer(r)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,178 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"sparring/arena"
+	"sparring/arena/web/view"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// allow refuses a request that comes too soon after the others.
+func allow(l *rate.Limiter, what string) (Answer, bool) {
+	if l.Allow() {
+		return Answer{}, true
+	}
+	return refused(protocol.RateLimited, "too many "+what+" in a short time"), false
+}
+
+// seated is a seat that the person holds.
+type seated struct {
+	protocol.Snapshot
+	seat  game.Seat
+	epoch uint64
+}
+
+// seat returns the person's seat in a game once its instance holds it. A person
+// that returns may have lost the seat, and gets it back within a moment.
+func (p *participant) seat(ctx context.Context, g protocol.GameID) (seated, error) {
+	for {
+		s, err := p.hub.snapshot(ctx, g)
+		if errors.Is(err, arena.ErrNoGame) {
+			return seated{}, protocol.Refuse(protocol.NoGame, "no such game")
+		}
+		if err != nil {
+			return seated{}, err
+		}
+		u := update{Snapshot: s}
+		seat, ok := u.seatOf(p.id)
+		if !ok {
+			return seated{}, protocol.Refuse(protocol.Denied, "this player has no seat in this game")
+		}
+		h := s.Holders[seat]
+		if s.Status == protocol.Finished || h.Instance == gatewayInstance {
+			return seated{s, seat, h.Epoch}, nil
+		}
+		if err := p.ready(ctx); err != nil {
+			return seated{}, err
+		}
+		select {
+		case <-ctx.Done():
+			return seated{}, protocol.Refuse(protocol.Unavailable, "the seat can't be taken back now")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// act sends an action from the person's seat. If the seat changes hands meanwhile, it
+// is sent again for the new epoch.
+func (p *participant) act(ctx context.Context, g protocol.GameID, send func(seated) (protocol.ActAnswer, error)) Answer {
+	if a, ok := allow(p.acts, "actions"); !ok {
+		return a
+	}
+	for {
+		s, err := p.seat(ctx, g)
+		if err != nil {
+			return failed(err)
+		}
+		ans, err := send(s)
+		if err == nil {
+			return Answer{Code: ans.Code, Game: g}
+		}
+		if !errors.Is(err, &protocol.Error{Code: protocol.Stale}) {
+			return failed(err)
+		}
+		if now, again := p.seat(ctx, g); again != nil || now.epoch == s.epoch {
+			return failed(err) // it is the ply that is out of date
+		}
+	}
+}
+
+func (h *hub) move(ctx context.Context, t *tab, r Request) Answer {
+	p := t.here
+	return p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
+		return p.client.SendMove(ctx, r.Game, protocol.MoveRequest{
+			Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Ply: r.Ply, Move: r.Move, LagMS: min(r.LagMS, 60_000),
+		})
+	})
+}
+
+func (h *hub) resign(ctx context.Context, t *tab, r Request) Answer {
+	p := t.here
+	return p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
+		return p.client.SendAct(ctx, r.Game, protocol.ActResign, protocol.ActRequest{
+			Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Ply: len(s.Moves),
+		})
+	})
+}
+
+func (h *hub) draw(ctx context.Context, t *tab, r Request) Answer {
+	return t.here.negotiate(ctx, r, protocol.ActDraw)
+}
+
+func (h *hub) takeback(ctx context.Context, t *tab, r Request) Answer {
+	return t.here.negotiate(ctx, r, protocol.ActTakeback)
+}
+
+func (p *participant) negotiate(ctx context.Context, r Request, action protocol.Action) Answer {
+	return p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
+		return p.client.SendAct(ctx, r.Game, action, protocol.ActRequest{
+			Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Ply: r.Ply, Step: r.Step,
+		})
+	})
+}
+
+func (h *hub) chat(ctx context.Context, t *tab, r Request) Answer {
+	p := t.here
+	if a, ok := allow(p.chats, "messages"); !ok {
+		return a
+	}
+	a := p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
+		if s.Holders[s.seat.Other()].Kind != protocol.Human {
+			return protocol.ActAnswer{}, protocol.Refuse(protocol.Denied, "the opponent does not read messages")
+		}
+		return p.client.SendChat(ctx, r.Game, protocol.ChatRequest{Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Text: r.Text})
+	})
+	if a.Code == "" || a.Code == protocol.Accepted {
+		// The opponent gets it from the platform, the person's other tabs from here.
+		p.tell(Notice{T: "notice", Notice: protocol.Notice{Kind: protocol.NoticeChat, Game: r.Game, From: p.id, Text: r.Text}})
+	}
+	return a
+}
+
+// name changes the display name.
+func (h *hub) name(ctx context.Context, t *tab, r Request) Answer {
+	if a, ok := allow(t.here.acts, "actions"); !ok {
+		return a
+	}
+	name, err := cleanName(r.Name)
+	if err != nil {
+		return refused(codeName, err.Error())
+	}
+	if err := h.people.rename(ctx, t.ID, name); err != nil {
+		return refused(protocol.Unavailable, "the name can't be stored now")
+	}
+	t.here.rename(name)
+	return Answer{}
+}
+
+// why says why the rules refuse a move in a game's position.
+func (h *hub) why(ctx context.Context, t *tab, r Request) Answer {
+	s, err := h.snapshot(ctx, r.Game)
+	if err != nil {
+		return refused(protocol.NoGame, "no such game")
+	}
+	rules, err := catalog.Rules(s.Terms.Rules)
+	if err != nil {
+		return refused(protocol.UnknownGame, "no such rule set")
+	}
+	pos, err := game.Replay(rules, s.Terms.Position, s.Moves)
+	if err != nil {
+		return refused(protocol.Unavailable, "the position can't be set up")
+	}
+	touched := []string{r.From}
+	if r.To != "" {
+		touched = append(touched, r.To)
+	}
+	reason, err := view.Why(pos, touched...)
+	if err != nil {
+		return refused(protocol.Malformed, "from, to: want points of the board")
+	}
+	return Answer{Game: r.Game, Reason: reason}
+}

@@ -1,0 +1,298 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/rs/zerolog"
+
+	"sparring/arena"
+	"sparring/protocol"
+)
+
+// hub connects the sockets of people with the platform. Locks are taken in this
+// order: hub, participant, table, tab. Nothing is locked while an outbox's lock or busy
+// is held.
+type hub struct {
+	arena   *arena.Arena
+	people  *people
+	limits  socketLimits
+	grace   time.Duration // a person stays on its seats for so long without a tab
+	version func() string // of the page's files
+	log     zerolog.Logger
+
+	requests    map[string]handler
+	compressing chan struct{} // see compressors
+	lobbies     *lobbies
+
+	life context.Context // ends when the gateway stops
+	stop context.CancelFunc
+	busy sync.Mutex     // held while something is added to wg
+	wg   sync.WaitGroup // of what runs beside the sockets
+
+	mu        sync.Mutex
+	tabs      map[*tab]bool
+	addresses map[string]int // sockets by address
+	here      map[protocol.PlayerID]*participant
+	tables    map[protocol.GameID]*table
+}
+
+// handler serves one kind of request.
+type handler struct {
+	serve func(ctx context.Context, t *tab, r Request) Answer
+	// Anyone: without a session, too. Such requests change nothing.
+	anyone bool
+	// AtOnce: in the order of arrival, before the next request is read; it must
+	// not wait for the platform. Others run beside each other, and a repetition
+	// gets the answer of the first.
+	atOnce bool
+}
+
+// requestWait bounds how long a request waits for the platform.
+const requestWait = 15 * time.Second
+
+func newHub(a *arena.Arena, people *people, version func() string, log zerolog.Logger) *hub {
+	h := &hub{
+		arena: a, people: people, version: version, log: log, limits: defaultSocketLimits, grace: defaultGrace,
+		compressing: make(chan struct{}, compressors),
+		tabs:        make(map[*tab]bool), addresses: make(map[string]int),
+		here: make(map[protocol.PlayerID]*participant), tables: make(map[protocol.GameID]*table),
+	}
+	h.life, h.stop = context.WithCancel(context.Background())
+	h.lobbies = newLobbies(h)
+	people.onChange(h.changed)
+	h.requests = map[string]handler{
+		"ping":     {serve: h.ping, anyone: true, atOnce: true},
+		"lobby":    {serve: h.lobby, anyone: true, atOnce: true},
+		"open":     {serve: h.open, anyone: true, atOnce: true},
+		"close":    {serve: h.close, anyone: true, atOnce: true},
+		"play":     {serve: h.play},
+		"withdraw": {serve: h.withdraw},
+		"move":     {serve: h.move},
+		"resign":   {serve: h.resign},
+		"draw":     {serve: h.draw},
+		"takeback": {serve: h.takeback},
+		"chat":     {serve: h.chat},
+		"name":     {serve: h.name},
+		"why":      {serve: h.why, anyone: true},
+	}
+	return h
+}
+
+// run serves until ctx ends. Then it closes all sockets and waits for what it has
+// started.
+func (h *hub) run(ctx context.Context) {
+	defer h.wg.Wait()
+	defer func() {
+		h.busy.Lock()
+		defer h.busy.Unlock()
+		h.stop()
+	}()
+	defer h.arena.Follow(h.event)()
+	h.wg.Go(func() { h.lobbies.run(h.life) })
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			h.forget(time.Now())
+		case <-ctx.Done():
+			h.closeSockets()
+			return
+		}
+	}
+}
+
+// closeSockets tells all pages that the server stops, so that they look for
+// another one at once.
+func (h *hub) closeSockets() {
+	h.mu.Lock()
+	var all sync.WaitGroup
+	for t := range h.tabs {
+		all.Go(func() { t.conn.Close(websocket.StatusGoingAway, "the server stops") })
+	}
+	h.mu.Unlock()
+	all.Wait()
+}
+
+// admit counts a socket from an address, unless there are too many.
+func (h *hub) admit(address string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.life.Err() != nil || h.addresses[address] >= h.limits.perAddress {
+		return false
+	}
+	h.addresses[address]++
+	return true
+}
+
+func (h *hub) release(address string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.addresses[address]--; h.addresses[address] == 0 {
+		delete(h.addresses, address)
+	}
+}
+
+func (h *hub) participantLocked(id protocol.PlayerID, name string) *participant {
+	p := h.here[id]
+	if p == nil {
+		p = newParticipant(h, id, name)
+		h.here[id] = p
+	}
+	return p
+}
+
+// attach adds a socket to its person; nil if the person has too many.
+func (h *hub) attach(t *tab) *participant {
+	h.mu.Lock()
+	p := h.participantLocked(t.ID, t.Name)
+	ok := p.attach(t)
+	h.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if len(h.arena.RunningOf(p.id)) > 0 {
+		p.wake()
+	}
+	return p
+}
+
+// changed takes over what a person, or a session elsewhere, has changed in its
+// account. Sockets of sessions that have ended are closed.
+func (h *hub) changed(id protocol.PlayerID, a *account) {
+	h.mu.Lock()
+	p := h.here[id]
+	h.mu.Unlock()
+	if p == nil {
+		return
+	}
+	if a != nil {
+		p.rename(a.Name)
+	}
+	for _, t := range p.allTabs() {
+		if a == nil || a.session(t.session, time.Now()) == nil {
+			h.beside(func(context.Context) { t.conn.Close(statusSessionEnded, "the session has ended") })
+		}
+	}
+}
+
+// forget drops people who have not been here for long.
+func (h *hub) forget(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, p := range h.here {
+		if p.gone(now) {
+			delete(h.here, id)
+		}
+	}
+}
+
+// event passes on an entry of a game's log. It must not block.
+func (h *hub) event(e protocol.Event, seq uint64) {
+	h.mu.Lock()
+	t := h.tables[e.Game]
+	var players []*participant
+	for _, holder := range e.Holders {
+		if p := h.here[holder.Player]; p != nil {
+			players = append(players, p)
+		}
+	}
+	h.mu.Unlock()
+	if t != nil {
+		t.push(ofEvent(e, seq))
+	}
+	for _, p := range players {
+		p.event(e)
+	}
+}
+
+// serve answers one request of a page.
+func (h *hub) serve(t *tab, data []byte) {
+	var r Request
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.answer("", refused(protocol.Malformed, "not a request"))
+		return
+	}
+	if protocol.CheckID("id", r.ID) != nil {
+		t.answer("", refused(protocol.Malformed, "id: want 1 to 32 of a-z 0-9 _ -"))
+		return
+	}
+	if err := r.check(); err != nil {
+		t.answer(r.ID, refused(protocol.Malformed, err.Error()))
+		return
+	}
+	handler, ok := h.requests[r.T]
+	switch {
+	case !ok:
+		t.answer(r.ID, refused(protocol.UnknownVerb, "no such request"))
+	case t.here == nil && !handler.anyone:
+		t.answer(r.ID, refused(protocol.Denied, "without a session a page can only watch"))
+	case handler.atOnce:
+		if a := handler.serve(h.life, t, r); a.T != noAnswer {
+			t.answer(r.ID, a)
+		}
+	case t.here == nil:
+		h.beside(func(ctx context.Context) { t.answer(r.ID, handler.serve(ctx, t, r)) })
+	default:
+		t.here.once(t, r, handler)
+	}
+}
+
+// noAnswer is T of the answer of a handler that has answered by itself.
+const noAnswer = "none"
+
+// beside runs f in a goroutine that the gateway waits for when it stops.
+func (h *hub) beside(f func(context.Context)) {
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	if h.life.Err() != nil {
+		return
+	}
+	h.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(h.life, requestWait)
+		defer cancel()
+		f(ctx)
+	})
+}
+
+// check returns an error if a field has a form that no request has. What it means
+// is up to the handlers.
+func (r *Request) check() error {
+	for what, id := range map[string]string{"game": string(r.Game), "opponent": string(r.Opponent)} {
+		if id != "" && protocol.CheckID(what, id) != nil {
+			return fmt.Errorf("%s: want 1 to 32 of a-z 0-9 _ -", what)
+		}
+	}
+	if r.Pool != "" && r.Pool.Check() != nil {
+		return fmt.Errorf("pool: want up to four ids of a-z 0-9 _ - joined by dots")
+	}
+	if r.Terms != nil {
+		if err := r.Terms.Check(); err != nil {
+			return err
+		}
+	}
+	switch r.Step {
+	case "", protocol.StepOffer, protocol.StepAccept, protocol.StepDecline:
+	default:
+		return fmt.Errorf("step: want offer, accept or decline")
+	}
+	for what, n := range map[string]int{"move": len(r.Move), "from": len(r.From), "to": len(r.To), "what": len(r.What), "token": len(r.Token)} {
+		if n > 64 {
+			return fmt.Errorf("%s: too long", what)
+		}
+	}
+	if r.Ply < 0 || r.LagMS < 0 {
+		return fmt.Errorf("ply, lag_ms: want 0 or more")
+	}
+	return nil
+}
+
+func (h *hub) ping(_ context.Context, t *tab, r Request) Answer {
+	t.send("", Pong{T: "pong", N: r.N, ServerTime: time.Now().UTC()})
+	return Answer{T: noAnswer}
+}

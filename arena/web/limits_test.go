@@ -1,0 +1,101 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"testing"
+	"time"
+)
+
+func TestLimiter(t *testing.T) {
+	l := newLimiter[string](Rate{PerMinute: 60, Burst: 3})
+	now := time.Now()
+	for i := range 3 {
+		if wait := l.allow("a", now); wait != 0 {
+			t.Fatalf("use %d waits %v", i, wait)
+		}
+	}
+	if wait := l.allow("a", now); wait <= 0 || wait > time.Second {
+		t.Errorf("a fourth use waits %v", wait)
+	}
+	if l.allow("b", now) != 0 {
+		t.Error("one key pays for another")
+	}
+	if l.allow("a", now.Add(time.Second)) != 0 || l.allow("a", now.Add(time.Second)) == 0 {
+		t.Error("a second allows something else than one more use")
+	}
+	// Keys survive one change of generations, so that waiting for it gains nothing.
+	later := now.Add(l.full + time.Second)
+	for range 3 {
+		l.allow("c", later)
+	}
+	l.since = time.Time{}
+	if l.allow("c", later) == 0 {
+		t.Error("a key that was used a moment ago is forgotten")
+	}
+	if newLimiter[string](Rate{PerMinute: 1}).allow("a", now) == 0 {
+		t.Error("a burst of 0 allows a use")
+	}
+}
+
+func TestLimiterIsBounded(t *testing.T) {
+	l := newLimiter[int](Rate{PerMinute: 1, Burst: 100})
+	now := time.Now()
+	for i := range 5 * maxKeys {
+		l.allow(i, now)
+	}
+	if n := len(l.recent) + len(l.older); n > 2*maxKeys {
+		t.Errorf("%d keys are remembered", n)
+	}
+}
+
+// One address can't make sessions without end, and another is served meanwhile.
+func TestNewSessionsOfOneAddress(t *testing.T) {
+	h := startHouse(t, Config{Limits: Limits{
+		Requests: Rate{PerMinute: 1e6, Burst: 20_000}, Sessions: DefaultLimits().Sessions, Changes: DefaultLimits().Changes,
+	}})
+	codes := make(map[int]int)
+	handler := h.Handler()
+	for i := range 10_000 {
+		r := httptest.NewRequest(http.MethodPost, "/api/session", nil)
+		r.RemoteAddr = fmt.Sprintf("[2001:db8::%x]:1234", i) // one visitor, who owns all of these
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		codes[w.Code]++
+		if n, err := strconv.Atoi(w.Header().Get("Retry-After")); w.Code == http.StatusTooManyRequests && (err != nil || n < 1) {
+			t.Fatalf("Retry-After: %q", w.Header().Get("Retry-After"))
+		}
+	}
+	if made := codes[http.StatusOK]; made < DefaultLimits().Sessions.Burst || made > 1000 || codes[http.StatusTooManyRequests] != 10_000-made {
+		t.Errorf("answers: %v", codes)
+	}
+	h.browser(t).guest()
+}
+
+func TestRequestsOfOneAddress(t *testing.T) {
+	h := startHouse(t, Config{Proxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Limits: Limits{
+		Requests: Rate{PerMinute: 1, Burst: 3}, Sessions: Rate{PerMinute: 1, Burst: 100}, Changes: Rate{PerMinute: 1, Burst: 2},
+	}})
+	for i := range 5 { // httptest's address is the proxy's
+		w := h.get("/", "X-Forwarded-For", "203.0.113.7")
+		if want := map[bool]int{true: http.StatusOK, false: http.StatusTooManyRequests}[i < 3]; w.Code != want {
+			t.Errorf("request %d: %d, want %d", i, w.Code, want)
+		}
+	}
+	if w := h.get("/", "X-Forwarded-For", "203.0.113.8"); w.Code != http.StatusOK {
+		t.Errorf("another visitor of the proxy: %d", w.Code)
+	}
+	if w := h.get(h.site.address("en.json"), "X-Forwarded-For", "203.0.113.7"); w.Code != http.StatusOK {
+		t.Errorf("a static file: %d", w.Code)
+	}
+	b := h.browser(t)
+	b.guest()
+	for i, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+		if code, a := b.post("/api/name", `{"name": "Ann"}`); code != want {
+			t.Errorf("change %d: %d %+v", i, code, a)
+		}
+	}
+}

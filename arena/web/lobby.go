@@ -1,0 +1,276 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"sparring/arena"
+	"sparring/protocol"
+)
+
+// challengeFor is how long a challenge of a person waits at most.
+const challengeFor = 10 * time.Minute
+
+// noticeStarted tells a person's tabs that a game of the person has begun.
+const noticeStarted protocol.NoticeKind = "started"
+
+// lobbies sends the lobby to the tabs that follow it, when it has changed.
+type lobbies struct {
+	hub *hub
+
+	mu        sync.Mutex
+	followers map[*tab]*lobbyFollower
+	changed   map[protocol.PlayerID]bool // whose lobby is sent soon
+	wake      chan struct{}
+}
+
+// lobbyFollower is a tab that follows the lobby.
+type lobbyFollower struct{ sent []byte }
+
+// lobbyEvery is how often the lobby is looked at for changes.
+const lobbyEvery = time.Second
+
+func newLobbies(h *hub) *lobbies {
+	return &lobbies{hub: h, followers: make(map[*tab]*lobbyFollower), changed: make(map[protocol.PlayerID]bool), wake: make(chan struct{}, 1)}
+}
+
+// refresh has the lobby of a person sent soon.
+func (l *lobbies) refresh(id protocol.PlayerID) {
+	l.mu.Lock()
+	l.changed[id] = true
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run sends changes until ctx ends.
+func (l *lobbies) run(ctx context.Context) {
+	tick := time.NewTicker(lobbyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.send(func(*tab) bool { return true })
+		case <-l.wake:
+			l.mu.Lock()
+			changed := l.changed
+			l.changed = make(map[protocol.PlayerID]bool)
+			l.mu.Unlock()
+			l.send(func(t *tab) bool { return changed[t.ID] })
+		}
+	}
+}
+
+// send sends the lobby to the followers that are meant and do not have it yet.
+func (l *lobbies) send(meant func(*tab) bool) {
+	l.mu.Lock()
+	var tabs []*tab
+	for t := range l.followers {
+		if meant(t) {
+			tabs = append(tabs, t)
+		}
+	}
+	l.mu.Unlock()
+	if len(tabs) == 0 {
+		return
+	}
+	common := l.hub.commonLobby()
+	for _, t := range tabs {
+		l.sendTo(t, common)
+	}
+}
+
+func (l *lobbies) sendTo(t *tab, common Lobby) {
+	m := common
+	if t.here != nil {
+		m.Mine = l.hub.mine(t.here.id)
+		m.Waiting = t.here.waits()
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		l.hub.log.Error().Err(err).Msg("lobby not made")
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f := l.followers[t]; f != nil && !bytes.Equal(f.sent, data) {
+		f.sent = data
+		t.put("lobby", data)
+	}
+}
+
+func (h *hub) lobby(_ context.Context, t *tab, r Request) Answer {
+	if !r.On {
+		h.unfollowLobby(t)
+		return Answer{}
+	}
+	h.lobbies.mu.Lock()
+	h.lobbies.followers[t] = &lobbyFollower{}
+	h.lobbies.mu.Unlock()
+	h.lobbies.sendTo(t, h.commonLobby())
+	return Answer{}
+}
+
+func (h *hub) unfollowLobby(t *tab) {
+	h.lobbies.mu.Lock()
+	defer h.lobbies.mu.Unlock()
+	delete(h.lobbies.followers, t)
+}
+
+// commonLobby returns what everybody sees.
+func (h *hub) commonLobby() Lobby {
+	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances()), Running: len(h.arena.Running())}
+}
+
+// opponents returns the bots that take people, an entry for each game.
+func opponents(instances []arena.Instance) []Opponent {
+	list := []Opponent{}
+	for _, in := range instances {
+		if !takesPeople(in) {
+			continue
+		}
+		for _, c := range in.Hello.Games {
+			o := Opponent{Player: in.Player, Display: in.Hello.Display, Game: c.Game, Rules: c.Rules, Busy: in.Free == 0, Rated: true, Casual: true}
+			for _, s := range c.Speeds {
+				o.Speeds = append(o.Speeds, string(s))
+			}
+			if c.Engine != nil {
+				o.Level, o.Elo = c.Engine.Level, c.Engine.Elo
+			}
+			same := func(x Opponent) bool { return x.Player == o.Player && x.Game == o.Game }
+			if i := slices.IndexFunc(list, same); i >= 0 {
+				list[i].Busy = list[i].Busy && o.Busy
+				continue
+			}
+			list = append(list, o)
+		}
+	}
+	strength := func(o Opponent) float64 {
+		if o.Elo == nil {
+			return 0
+		}
+		return *o.Elo
+	}
+	slices.SortStableFunc(list, func(x, y Opponent) int {
+		return cmp.Or(cmp.Compare(x.Game, y.Game), cmp.Compare(strength(x), strength(y)), cmp.Compare(x.Level, y.Level), cmp.Compare(x.Player, y.Player))
+	})
+	return list
+}
+
+// takesPeople reports whether an instance plays against people.
+func takesPeople(in arena.Instance) bool { return in.Hello.Kind == protocol.Bot }
+
+// takes reports whether an instance would accept a game on these terms against a
+// person, as far as its hello says.
+func takes(in arena.Instance, t protocol.Terms) bool {
+	return takesPeople(in) && slices.ContainsFunc(in.Hello.Games, func(c protocol.Capability) bool {
+		return c.Game == t.Game && (len(c.Rules) == 0 || slices.Contains(c.Rules, t.Rules)) &&
+			(len(c.Speeds) == 0 || slices.Contains(c.Speeds, t.Clock.Speed()))
+	})
+}
+
+// mine returns the running games of a player, those with its turn first, then by
+// the time left.
+func (h *hub) mine(id protocol.PlayerID) []Mine {
+	var list []Mine
+	for _, e := range h.arena.RunningOf(id) {
+		u := update{Snapshot: e.Snapshot}
+		seat, _ := u.seatOf(id)
+		other := e.Holders[seat.Other()]
+		m := Mine{
+			Game: e.Game, Rules: e.Terms.Rules, Opponent: cmp.Or(other.Display, string(other.Player)), Clock: e.Terms.Clock.String(),
+			Ply: len(e.Moves), MyTurn: e.Turn == seat, Since: e.Time, LeftMS: e.Clocks.Seats[seat].LeftMS,
+		}
+		list = append(list, m)
+	}
+	turn := func(m Mine) int {
+		if m.MyTurn {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(x, y Mine) int {
+		return cmp.Or(turn(x)-turn(y), cmp.Compare(x.LeftMS, y.LeftMS))
+	})
+	return list
+}
+
+// waits returns the person's challenges that wait.
+func (p *participant) waits() []Waiting {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []Waiting
+	for g, w := range p.waiting {
+		if time.Now().After(w.Expires) {
+			delete(p.waiting, g)
+			continue
+		}
+		list = append(list, w)
+	}
+	slices.SortFunc(list, func(x, y Waiting) int { return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Game, y.Game)) })
+	return list
+}
+
+// play asks the platform for a game against a bot that would take it.
+func (h *hub) play(ctx context.Context, t *tab, r Request) Answer {
+	if a, ok := allow(t.here.challenges, "challenges"); !ok {
+		return a
+	}
+	if r.Terms == nil || (r.Opponent == "") == (r.Pool == "") {
+		return refused(protocol.Malformed, "want terms, and either opponent or pool")
+	}
+	fits := func(in arena.Instance) bool {
+		return takes(in, *r.Terms) && (in.Player == r.Opponent || r.Pool != "" && slices.Contains(in.Hello.Pools, r.Pool))
+	}
+	if !slices.ContainsFunc(h.arena.Instances(), fits) {
+		return refused(protocol.NotOffered, "nobody is here who takes such a game")
+	}
+	return t.here.challenge(ctx, protocol.ChallengeRequest{
+		Header: protocol.Header{ID: r.ID}, Terms: *r.Terms, Seat: r.Seat, Opponent: r.Opponent, Pool: r.Pool,
+		ExpireMS: challengeFor.Milliseconds(),
+	})
+}
+
+// challenge sends a challenge and notes that it waits.
+func (p *participant) challenge(ctx context.Context, m protocol.ChallengeRequest) Answer {
+	if err := p.ready(ctx); err != nil {
+		return refused(protocol.Unavailable, "the platform does not answer now")
+	}
+	ans, err := p.client.Challenge(ctx, m)
+	if err != nil {
+		return failed(err)
+	}
+	p.mu.Lock()
+	p.waiting[ans.Game] = Waiting{Game: ans.Game, Terms: m.Terms, Opponent: m.Opponent, Expires: ans.Expires}
+	p.mu.Unlock()
+	if _, _, err := p.hub.arena.Game(ctx, ans.Game); err == nil {
+		p.forgetChallenge(ans.Game) // the game was faster than the answer
+	}
+	p.hub.lobbies.refresh(p.id)
+	return Answer{Code: ans.Code, Game: ans.Game, Expires: ans.Expires}
+}
+
+func (h *hub) withdraw(ctx context.Context, t *tab, r Request) Answer {
+	if r.Game == "" {
+		return refused(protocol.Malformed, "game: missing")
+	}
+	if a, ok := allow(t.here.acts, "actions"); !ok {
+		return a
+	}
+	ans, err := t.here.client.Withdraw(ctx, r.Game)
+	if err != nil {
+		return failed(err)
+	}
+	t.here.forgetChallenge(r.Game)
+	h.lobbies.refresh(t.here.id)
+	return Answer{Code: ans.Code, Game: r.Game}
+}

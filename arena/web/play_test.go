@@ -1,0 +1,105 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+func TestPlayAgainstBot(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	g := startGateway(t, srv, quick(), nil)
+	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare"})
+	p := openPage(t, g, human("ann"))
+	if p.welcome.Player != human("ann") {
+		t.Errorf("welcome %+v", p.welcome)
+	}
+	p.put(Request{T: "ping", N: 7, ID: "ping"})
+	p.until("the pong", func() bool { return len(p.pongs) == 1 && p.pongs[0].N == 7 })
+	p.want(Request{T: "lobby", On: true})
+	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
+
+	first := game.First
+	id := p.want(Request{T: "play", Terms: terms(t, "gomoku/freestyle-15", "300+2"), Opponent: "hare", Seat: &first}).Game
+	p.want(Request{T: "open", Game: id})
+	st := p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	if st.You == nil || *st.You != game.First || st.View == nil || len(st.View.Moves) != 225 || st.Clocks.Running == nil {
+		t.Errorf("state %+v", st)
+	}
+	p.until("the game in the lobby", func() bool { return len(p.lobby.Mine) == 1 && p.lobby.Mine[0].MyTurn })
+	p.refuse(Request{T: "move", Game: id, Ply: 0, Move: "z9"}, protocol.Illegal)
+	p.move(id, 0, "h8")
+	p.state(id, "the answer", plies(2))
+	p.refuse(Request{T: "move", Game: id, Ply: 0, Move: "a1"}, protocol.Stale)
+	if a := p.want(Request{T: "why", Game: id, From: "h8"}); a.Reason != "illegal.occupied" {
+		t.Errorf("a stone on a stone: reason %q", a.Reason)
+	}
+	p.want(Request{T: "resign", Game: id})
+	st = p.state(id, "the end", finished)
+	if st.Outcome != (game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonResign}) {
+		t.Errorf("outcome %+v", st.Outcome)
+	}
+}
+
+// TestSocketNeedsSession follows the way of a browser: a session by its cookie.
+func TestSocketNeedsSession(t *testing.T) {
+	t.Parallel()
+	h := startHouse(t, Config{})
+	web := httptest.NewServer(h.Handler())
+	t.Cleanup(web.Close)
+	res, err := web.Client().Post(web.URL+"/api/session", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var who whoAnswer
+	if err := json.NewDecoder(res.Body).Decode(&who); err != nil {
+		t.Fatal(err)
+	}
+	cookie := res.Cookies()[0].String()
+	address := strings.Replace(web.URL, "http", "ws", 1) + "/ws"
+	p, _, err := dialAddress(t, address, http.Header{"Cookie": {cookie}, "Origin": {web.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.until("the welcome", func() bool { return p.welcome != nil })
+	if p.welcome.Player != who.Player || p.welcome.Name != who.Name || p.welcome.Version == "" {
+		t.Errorf("welcome %+v, want %+v", p.welcome, who)
+	}
+	p.want(Request{T: "name", Name: "安"})
+	p.refuse(Request{T: "name", Name: "\u202eann"}, codeName)
+	if _, res, err := dialAddress(t, address, http.Header{"Cookie": {cookie}, "Origin": {"https://example.com"}}); err == nil || res.StatusCode != http.StatusForbidden {
+		t.Errorf("a foreign page: %v", err)
+	}
+
+	stranger, _, err := dialAddress(t, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger.until("the welcome", func() bool { return stranger.welcome != nil })
+	if stranger.welcome.Player != "" {
+		t.Errorf("welcome %+v without a session", stranger.welcome)
+	}
+	stranger.want(Request{T: "lobby", On: true})
+	stranger.refuse(Request{T: "play", Opponent: "hare", Terms: terms(t, "xiangqi/simple", "60")}, protocol.Denied)
+	stranger.refuse(Request{T: "resign", Game: "g"}, protocol.Denied)
+	stranger.refuse(Request{T: "open", Game: "g"}, protocol.NoGame)
+
+	r, err := http.NewRequest(http.MethodPost, web.URL+"/api/logout", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Cookie", cookie)
+	out, err := web.Client().Do(r)
+	if err != nil || out.StatusCode != http.StatusOK {
+		t.Fatalf("logout: %v", err)
+	}
+	out.Body.Close()
+	p.untilClosed(statusSessionEnded)
+}

@@ -1,0 +1,246 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
+
+	"sparring/protocol"
+)
+
+// socketLimits bound what sockets may cost.
+type socketLimits struct {
+	perPerson  int           // sockets of one person
+	perAddress int           // sockets from one address: a school may have only one
+	message    int64         // bytes of a message from the page
+	perSecond  rate.Limit    // messages of a socket; those beyond wait unread
+	burst      int           // of perSecond
+	openGames  int           // games that a socket follows
+	writing    time.Duration // a message that takes longer to send closes the socket
+	pinging    time.Duration // between two pings; a page that does not answer one in this time is gone
+}
+
+var defaultSocketLimits = socketLimits{
+	perPerson: 32, perAddress: 400, message: 64 << 10, perSecond: 30, burst: 60, openGames: 16,
+	writing: 10 * time.Second, pinging: 10 * time.Second,
+}
+
+// Messages of this size and more are compressed. The window is not kept between
+// messages: it would cost over 600 KB for each socket.
+const compressFrom = 2 << 10
+
+// compressors bounds how many messages are compressed at a time, as each needs
+// that much memory until its reader has taken it.
+const compressors = 64
+
+// Close codes that the library does not name.
+const (
+	statusTooMany      websocket.StatusCode = 4029 // sockets of this person
+	statusSessionEnded websocket.StatusCode = 4001 // it was ended elsewhere, or the person erased
+)
+
+// visitor is who opens a socket.
+type visitor struct {
+	person         // the zero value without a session: such a visitor may only watch
+	address string // bounds sockets; stands in no log
+	base    string // begins the links that the visitor passes on
+}
+
+// socket lets a page connect, for the person of its session.
+func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
+	p, err := s.session(r)
+	if err != nil && !errors.Is(err, errNobody) {
+		s.refuseError(w, r, err)
+		return
+	}
+	s.hub.serveSocket(w, r, visitor{person: p, address: s.visitor(r).String(), base: s.baseURL(r)})
+}
+
+// tab is a page's socket.
+type tab struct {
+	visitor
+	hub  *hub
+	conn *websocket.Conn
+	here *participant // nil without a session
+	out  *outbox
+	ctx  context.Context
+	stop context.CancelFunc
+
+	mu    sync.Mutex
+	games map[protocol.GameID]*table
+}
+
+// serveSocket serves one socket until it closes.
+func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request, v visitor) {
+	if !h.admit(v.address) {
+		http.Error(w, "too many connections from this address", http.StatusTooManyRequests)
+		return
+	}
+	defer h.release(v.address)
+	var origins []string
+	if u, err := url.Parse(v.base); err == nil && u.Host != "" {
+		origins = append(origins, u.Host)
+	}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		OriginPatterns: origins, CompressionMode: websocket.CompressionNoContextTakeover, CompressionThreshold: compressFrom,
+	})
+	if err != nil {
+		h.log.Debug().Err(err).Msg("socket refused")
+		return
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(h.limits.message)
+	t := &tab{visitor: v, hub: h, conn: conn, out: newOutbox(), games: make(map[protocol.GameID]*table)}
+	t.ctx, t.stop = context.WithCancel(h.life)
+	defer t.stop()
+	if v.ID != "" {
+		if t.here = h.attach(t); t.here == nil {
+			conn.Close(statusTooMany, "too many tabs")
+			return
+		}
+		defer t.here.detach(t)
+	}
+	var writer sync.WaitGroup
+	defer writer.Wait()
+	defer t.leave()
+	writer.Go(t.write)
+	t.send("", Welcome{T: "welcome", Player: v.ID, Name: t.displayName(), ServerTime: time.Now().UTC(), Version: h.version()})
+	t.read()
+}
+
+func (t *tab) displayName() string {
+	if t.here == nil {
+		return ""
+	}
+	return t.here.displayName()
+}
+
+// leave ends what the socket follows, and its writer.
+func (t *tab) leave() {
+	t.stop()
+	t.out.close()
+	t.hub.unfollowLobby(t)
+	t.mu.Lock()
+	games := t.games
+	t.games = nil
+	t.mu.Unlock()
+	for _, g := range games {
+		g.remove(t)
+	}
+}
+
+// read serves the page's requests until the socket closes.
+func (t *tab) read() {
+	pace := rate.NewLimiter(t.hub.limits.perSecond, t.hub.limits.burst)
+	for pace.Wait(t.ctx) == nil {
+		_, data, err := t.conn.Read(t.ctx)
+		if err != nil {
+			if t.hub.life.Err() != nil {
+				t.conn.Close(websocket.StatusGoingAway, "the server stops")
+			}
+			return
+		}
+		t.hub.serve(t, data)
+	}
+}
+
+// write sends what is put into the outbox, and pings.
+func (t *tab) write() {
+	defer t.conn.CloseNow()
+	ping := time.NewTimer(t.hub.limits.pinging)
+	defer ping.Stop()
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-t.out.more:
+			for data := t.out.take(); data != nil; data = t.out.take() {
+				if !t.sendNow(data) {
+					return
+				}
+			}
+		case <-ping.C:
+			// Not here: the answer takes as long as the network does.
+			go t.ping(ping)
+		}
+	}
+}
+
+// sendNow writes one message; false means that the socket is closed.
+func (t *tab) sendNow(data []byte) bool {
+	ctx, cancel := context.WithTimeout(t.ctx, t.hub.limits.writing)
+	defer cancel()
+	if len(data) >= compressFrom {
+		select {
+		case t.hub.compressing <- struct{}{}:
+			defer func() { <-t.hub.compressing }()
+		case <-ctx.Done():
+			return false
+		}
+	}
+	if err := t.conn.Write(ctx, websocket.MessageText, data); err != nil {
+		if ctx.Err() != nil && t.ctx.Err() == nil {
+			t.hub.log.Info().Str("player", string(t.ID)).Msg("socket dropped: its page reads too slowly")
+		}
+		return false
+	}
+	return true
+}
+
+// ping closes the socket if its browser does not answer.
+func (t *tab) ping(next *time.Timer) {
+	ctx, cancel := context.WithTimeout(t.ctx, t.hub.limits.pinging)
+	defer cancel()
+	if t.conn.Ping(ctx) == nil {
+		next.Reset(t.hub.limits.pinging)
+	}
+}
+
+// send puts a message into the outbox. Of messages with the same key only the
+// latest is sent, unless the key is "".
+func (t *tab) send(key string, message any) {
+	data, err := json.Marshal(message)
+	if err != nil {
+		t.hub.log.Error().Err(err).Msg("message not made")
+		return
+	}
+	t.put(key, data)
+}
+
+// put is send for an encoded message.
+func (t *tab) put(key string, data []byte) {
+	if !t.out.put(key, data) {
+		t.hub.log.Info().Str("player", string(t.ID)).Msg("socket dropped: too much waits for its page")
+		t.out.close()
+		t.stop()
+	}
+}
+
+// refused returns the answer to a request that changes nothing.
+func refused(code protocol.Code, text string) Answer { return Answer{Code: code, Text: text} }
+
+// failed returns the answer to a request that the platform refused, or that could
+// not be sent.
+func failed(err error) Answer {
+	var e *protocol.Error
+	if errors.As(err, &e) {
+		return refused(e.Code, e.Text)
+	}
+	return refused(protocol.Unavailable, "the platform does not answer now")
+}
+
+// answer sends the answer to a request.
+func (t *tab) answer(id string, a Answer) {
+	a.T, a.ID = "answer", id
+	if a.Code == "" {
+		a.Code = protocol.Accepted
+	}
+	t.send("", a)
+}

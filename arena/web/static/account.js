@@ -1,0 +1,50 @@
+// @ts-check
+// Who the visitor is: the name that others see, and the way to another device.
+
+import { dialog, note } from "./dialog.js";
+import { fill, h } from "./dom.js";
+import { has } from "./i18n.js";
+
+/** @typedef {import("./types.js").Page} Page */
+
+/** @param {string} path @param {object} [body] */
+async function post(path, body = {}) {
+	const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(() => null);
+	const content = await answer?.json().catch(() => null);
+	return { ok: !!answer?.ok, ...content };
+}
+
+/**
+ * open shows the dialog of the visitor's account.
+ * @param {Page} page
+ */
+export function open(page) {
+	const { t, me } = page;
+	return dialog(t("account.title"), (close) => {
+		const name = h("input", { type: "text", name: "name", value: me?.name ?? "", maxlength: 24, autocomplete: "nickname", required: true });
+		const wrong = h("p.error", { role: "alert" });
+		const device = h("div.waiting", { hidden: true });
+		const rename = async (/** @type {Event} */ e) => {
+			e.preventDefault();
+			const answer = await post("/api/name", { name: name.value });
+			if (!answer.ok) return fill(wrong, t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+			page.socket.replace(); // the next welcome has the new name
+			close();
+			note(t("account.renamed", { name: answer.name }));
+		};
+		const move = async () => {
+			const answer = await post("/api/link");
+			if (!answer.ok) return fill(wrong, t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+			const { link } = await import("./invite.js");
+			device.hidden = false;
+			fill(device, h("p", null, t("account.link_about")), link(answer.url, t));
+		};
+		return [
+			h("form", { onsubmit: rename }, h("label", null, t("account.name"), name), h("p.id", null, me?.player),
+				h("div.row", null, h("button.main", { type: "submit", "data-act": "rename" }, t("account.rename")))),
+			wrong,
+			h("h3", null, t("account.device")), h("p.small.muted", null, t("account.device_about")),
+			h("button", { type: "button", "data-act": "device-link", onclick: move }, t("account.device_link")), device,
+		];
+	}, { act: "account" });
+}

@@ -1,0 +1,72 @@
+// @ts-check
+// Dialogs and short notes.
+
+import { fill, h, icon, say } from "./dom.js";
+import { t } from "./i18n.js";
+
+/**
+ * dialog opens a modal dialog: the browser keeps the focus inside, closes it on
+ * Escape, and returns the focus to where it was.
+ * @param {string} title
+ * @param {(close: (value?: any) => void) => (import("./dom.js").Child)} content
+ * @param {{act?: string, closable?: boolean}} [options]
+ * @returns {Promise<any>} what close was called with; undefined when it was dismissed
+ */
+export function dialog(title, content, { act, closable = true } = {}) {
+	return new Promise((done) => {
+		/** @type {HTMLDialogElement} */
+		const box = h("dialog", { "aria-labelledby": "dialog-title", "data-dialog": act ?? "" });
+		/** @type {any} */
+		let value;
+		const close = (/** @type {any} */ v) => {
+			value = v;
+			box.close();
+		};
+		fill(
+			box,
+			h("header", null, h("h2", { id: "dialog-title" }, title),
+				closable && h("button.plain.square", { type: "button", "aria-label": t("page.close"), "data-act": "close", onclick: () => close(undefined) }, icon("close"))),
+			content(close),
+		);
+		if (!closable) box.addEventListener("cancel", (e) => e.preventDefault());
+		box.addEventListener("click", (e) => closable && e.target === box && close(undefined));
+		box.addEventListener("close", () => {
+			box.remove();
+			done(value);
+		});
+		document.body.append(box);
+		box.showModal();
+	});
+}
+
+/**
+ * ask puts a question with two answers.
+ * @param {string} title
+ * @param {string|null} text
+ * @param {{yes: string, no?: string, act: string, danger?: boolean}} answers
+ * @returns {Promise<boolean>}
+ */
+export const ask = (title, text, { yes, no, act, danger }) =>
+	dialog(title, (close) => [
+		text && h("p", null, text),
+		h("div.row", null,
+			h("button", { type: "button", "data-act": "no", autofocus: true, onclick: () => close(false) }, no ?? t("page.cancel")),
+			h(danger ? "button.danger" : "button.main", { type: "button", "data-act": `yes-${act}`, onclick: () => close(true) }, yes)),
+	], { act, closable: true }).then(Boolean);
+
+/** @type {HTMLElement|undefined} */
+let shown;
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let timer;
+
+/**
+ * note shows a sentence for a while, above what is there, and speaks it.
+ * @param {string} text
+ */
+export function note(text) {
+	shown?.remove();
+	clearTimeout(timer);
+	shown = document.body.appendChild(h("div.note", { "data-note": "", "aria-hidden": "true" }, text));
+	say(text);
+	timer = setTimeout(() => shown?.remove(), 2500 + 60 * text.length);
+}

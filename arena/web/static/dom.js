@@ -1,0 +1,112 @@
+// @ts-check
+// Helpers to build the page's elements.
+
+/** @typedef {Node|string|number|null|undefined|false|Child[]} Child */
+
+/**
+ * h makes an element. A property that starts with "on" is an event's listener,
+ * "data" an object of data attributes, true an empty attribute; false, null and
+ * undefined are left out.
+ * @param {string} tag with classes: "button.plain"
+ * @param {Record<string, any>|null} [props]
+ * @param {...Child} children
+ * @returns {any}
+ */
+export function h(tag, props, ...children) {
+	const [name, ...classes] = tag.split(".");
+	const e = document.createElement(name || "div");
+	if (classes.length) e.className = classes.join(" ");
+	for (const [key, value] of Object.entries(props ?? {})) {
+		if (value === false || value == null) continue;
+		if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+		else if (key === "data") Object.assign(e.dataset, value);
+		else if (key === "value" || key === "checked" || key === "disabled") /** @type {any} */ (e)[key] = value;
+		else e.setAttribute(key, value === true ? "" : String(value));
+	}
+	add(e, children);
+	return e;
+}
+
+/** @param {Element} e @param {Child[]} children */
+function add(e, children) {
+	for (const c of children) {
+		if (Array.isArray(c)) add(e, c);
+		else if (c != null && c !== false) e.append(c instanceof Node ? c : String(c));
+	}
+}
+
+/**
+ * fill replaces an element's children.
+ * @param {Element} e
+ * @param {...Child} children
+ */
+export function fill(e, ...children) {
+	e.replaceChildren();
+	add(e, children);
+}
+
+/**
+ * put sets an element's text if it differs: an unchanged live region stays silent,
+ * and an unchanged node is not painted again.
+ * @param {Element} e
+ * @param {string} text
+ */
+export function put(e, text) {
+	if (e.textContent !== text) e.textContent = text;
+}
+
+/** Outlines of the icons, in a square of 24. */
+const paths = {
+	back: "M15 5l-7 7 7 7",
+	forward: "M9 5l7 7-7 7",
+	resign: "M6 21V4m0 1h11l-2 4 2 4H6",
+	draw: "M7 9h10M7 15h10",
+	takeback: "M9 7L4 12l5 5M4 12h10a5 5 0 0 1 0 10h-2",
+	hint: "M9.5 17.5h5M10 21h4M12 3a6 6 0 0 0-3.5 10.9V15h7v-1.1A6 6 0 0 0 12 3z",
+	flip: "M7 4v16m0 0l-3-3m3 3l3-3M17 20V4m0 0l-3 3m3-3l3 3",
+	list: "M5 7h14M5 12h14M5 17h9",
+	settings: "M4 8h9m4 0h3M4 16h3m4 0h9M15 5.5v5M9 13.5v5",
+	close: "M6 6l12 12M18 6L6 18",
+	rematch: "M5 12a7 7 0 0 1 12-5l2 2m0-5v5h-5M19 12a7 7 0 0 1-12 5l-2-2m0 5v-5h5",
+	review: "M4 18l5-6 4 3 7-9",
+	up: "M12 19V6m0 0l-5 5m5-5l5 5",
+	person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm-7 8c1-4 4-5 7-5s6 1 7 5",
+	link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
+	eye: "M3 12s3-6 9-6 9 6 9 6-3 6-9 6-9-6-9-6zm9 2.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z",
+	play: "M8 5l11 7-11 7z",
+};
+
+/** @typedef {keyof typeof paths} IconName */
+
+/**
+ * icon draws an icon; the text beside it says what it means.
+ * @param {IconName} name
+ */
+export function icon(name) {
+	const space = "http://www.w3.org/2000/svg";
+	const svg = document.createElementNS(space, "svg");
+	svg.setAttribute("viewBox", "0 0 24 24");
+	svg.setAttribute("class", "icon");
+	svg.setAttribute("aria-hidden", "true");
+	const path = document.createElementNS(space, "path");
+	path.setAttribute("d", paths[name]);
+	svg.append(path);
+	return svg;
+}
+
+/** @type {HTMLElement|undefined} */
+let polite;
+/** @type {HTMLElement|undefined} */
+let urgent;
+
+/**
+ * say speaks a text to people who use a screen reader.
+ * @param {string} text
+ * @param {boolean} [now] interrupts what is being spoken
+ */
+export function say(text, now) {
+	polite ??= document.body.appendChild(h("div.sr", { "aria-live": "polite", "data-live": "polite" }));
+	urgent ??= document.body.appendChild(h("div.sr", { "aria-live": "assertive", "data-live": "urgent" }));
+	const region = /** @type {HTMLElement} */ (now ? urgent : polite);
+	region.replaceChildren(h("span", null, text)); // a new node, so that a repeated text is spoken again
+}

@@ -1,0 +1,540 @@
+// @ts-check
+// The screen of a game: played, watched, or stepped through.
+
+import { Actions } from "./actions.js";
+import { Board } from "./board.js";
+import { label } from "./clock.js";
+import { ask, note } from "./dialog.js";
+import { fill, h, icon, put, say } from "./dom.js";
+import { clockTime, has } from "./i18n.js";
+import { Moves, spell, typed, stageVars } from "./moves.js";
+import { Strip, levelOf, levels, nameOf } from "./players.js";
+import { onchange, settings, written } from "./settings.js";
+import { choice, pick, remember, suggested, termsOf } from "./terms.js";
+
+/** @typedef {import("./types.js").Page} Page */
+/** @typedef {import("./types.js").State} State */
+/** @typedef {import("./types.js").View} View */
+/** @typedef {import("./types.js").Seat} Seat */
+
+const dataset = document.documentElement.dataset;
+const again = 800; // milliseconds before a move that the platform could not take now is sent again
+
+/** Endings by a rule that a player may not have in mind; a move that brings one about is asked about first. */
+const surprising = new Set(["perpetual-check", "perpetual-chase", "repetition", "move-limit", "forbidden"]);
+
+/**
+ * open shows a game.
+ * @param {HTMLElement} root
+ * @param {Page} page
+ * @param {string} id
+ * @param {number|null} ply to show; null follows the game
+ * @returns {import("./types.js").Screen}
+ */
+export function open(root, page, id, ply) {
+	return new Game(root, page, id, ply);
+}
+
+class Game {
+	/** @type {State|null} */
+	state = null;
+	/** @type {Board|null} */
+	board = null;
+	/** @type {{move: string, ply: number}|null} a move that was sent */
+	#pending = null;
+	/** @type {number|null} the ply that is shown; null follows the game */
+	#at;
+	/** @type {View|null} the view of that ply */
+	#past = null;
+	/** @type {Map<number, View>} */
+	#views = new Map();
+	#flipped = false;
+	/** @type {string|null} */
+	#premove = null;
+	/** @type {{element: HTMLElement, show: (s: State|null) => void}|undefined} */
+	#chooser;
+	/** @type {(() => void)[]} */
+	#ends = [];
+	#closed = false;
+	#asked = 0; // counts what was asked about the position, so that a late answer is dropped
+
+	/** @param {HTMLElement} root @param {Page} page @param {string} id @param {number|null} ply */
+	constructor(root, page, id, ply) {
+		Object.assign(this, { root, page, id });
+		this.root = root;
+		this.page = page;
+		this.id = id;
+		this.t = page.t;
+		this.#at = ply;
+		dataset.screen = "game";
+		root.className = "waiting";
+		this.message = h("p", { role: "status", data: { waiting: "" } }, this.t("game.opening"));
+		this.cancel = h("button", { type: "button", hidden: true, data: { act: "withdraw" }, onclick: () => this.#withdraw() }, this.t("page.cancel"));
+		fill(root, h("h1.sr", null, this.t("page.name")), h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), this.message, this.cancel);
+		const on = (/** @type {string} */ kind, /** @type {(m: any) => void} */ f) => this.#ends.push(page.socket.on(kind, f));
+		on("state", (s) => s.game === id && this.#receive(s));
+		on("notice", (n) => n.game === id && this.#notice(n));
+		on("lobby", (l) => this.#lobby(l));
+		on("status", () => this.#draw());
+		this.#ends.push(onchange(() => this.#liked()));
+		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
+		document.addEventListener("keydown", key);
+		const timer = setInterval(() => this.#tick(), 100);
+		this.#ends.push(() => (document.removeEventListener("keydown", key), clearInterval(timer)));
+		page.socket.follow(`game ${id}`, { t: "open", game: id }).then((a) => this.#opened(a));
+	}
+
+	get idle() {
+		return !this.state || this.state.status === "finished" || !this.state.you;
+	}
+
+	close() {
+		this.#closed = true;
+		for (const end of this.#ends) end();
+		this.page.socket.unfollow(`game ${this.id}`, { t: "close", game: this.id });
+		this.review?.close();
+	}
+
+	/** @param {import("./types.js").Answer} answer to the request to open the game */
+	#opened(answer) {
+		if (this.state || this.#closed) return;
+		if (answer.code === "accepted" || answer.code === "duplicate") {
+			this.cancel.hidden = !this.page.me?.player;
+			return put(this.message, this.t("game.waiting"));
+		}
+		this.root.querySelector(".dots")?.remove();
+		put(this.message, this.t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+		this.message.after(h("a.button", { href: "/" }, this.t("page.back")));
+	}
+
+	/** @param {import("./types.js").Notice} n */
+	#notice(n) {
+		if (n.kind === "chat") return this.#chat(n.from ?? "", n.text ?? "");
+		if (this.state) return;
+		const text = n.kind === "declined" ? `declined.${n.reason}` : `game.notice_${n.kind}`;
+		put(this.message, this.t(has(text) ? text : "game.waiting"));
+		if (n.kind === "expired" || n.kind === "declined") {
+			this.root.querySelector(".dots")?.remove();
+			this.cancel.hidden = true;
+			this.message.after(h("a.button", { href: "/" }, this.t("page.back")));
+		} else this.cancel.hidden = false;
+	}
+
+	async #withdraw() {
+		const answer = await this.page.socket.send({ t: "withdraw", game: this.id });
+		if (!this.state) this.page.go("/", true);
+		else if (answer.code !== "accepted") note(this.t(`error.${answer.code}`));
+	}
+
+	/** @param {State} s */
+	#receive(s) {
+		const old = this.state;
+		if (this.#closed || (old && s.seq < old.seq)) return;
+		if (s.next && s.you && old && !old.next && !this.review) return this.page.go(`/game/${s.next}`);
+		this.state = s;
+		this.#views.set(s.view.ply, s.view);
+		if (old && s.moves.length < old.moves.length) this.#forget(s.moves.length);
+		if (!this.board) this.#build();
+		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
+		this.#draw(old);
+		if (old) this.#announce(old, s);
+		if (s.status === "finished" && s.you && old?.status !== "finished") this.#ended();
+		this.#playPremove();
+	}
+
+	/** #forget drops the views after a takeback. @param {number} ply */
+	#forget(ply) {
+		for (const p of this.#views.keys()) if (p > ply) this.#views.delete(p);
+		if (this.#at !== null && this.#at > ply) this.#at = null;
+	}
+
+	/** #build makes the screen once the game is known. */
+	#build() {
+		const { t, page } = this, s = /** @type {State} */ (this.state);
+		const now = () => page.socket.time.now();
+		this.strips = [new Strip("top", t, now), new Strip("bottom", t, now)];
+		this.moves = new Moves(t, (ply) => this.step(ply));
+		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name) });
+		this.line = h("div.line", { data: { status: "" } });
+		this.earlier = h("button.plain.square", { type: "button", "aria-label": t("game.earlier"), data: { act: "back" }, onclick: () => this.step((this.#at ?? this.#latest()) - 1) }, icon("back"));
+		this.later = h("button.plain.square", { type: "button", "aria-label": t("game.later"), data: { act: "forward" }, onclick: () => this.step((this.#at ?? this.#latest()) + 1) }, icon("forward"));
+		this.title = h("h1.sr");
+		const frame = h("div.board-frame");
+		this.frame = frame;
+		fill(this.root, this.title, this.strips[0].element, frame, this.strips[1].element,
+			h("div.status", null, this.earlier, this.line, this.later, this.actions.offered), this.actions.bar, this.#sheet());
+		this.root.className = "play";
+		this.board = new Board(frame, { t, seat: s.you ?? "first", pieces: settings.pieces, input: settings.input });
+		this.board.onmove = (m) => this.#decided(m);
+		this.board.onrefused = (r) => this.#refused(r);
+		this.board.onpremove = (m) => (this.#premove = m);
+		if (s.may?.includes("hint")) this.#hints();
+	}
+
+	async #hints() {
+		const { attach } = await import("./hint.js");
+		const slot = this.actions?.bar.querySelector(".hints");
+		if (slot && this.board) attach(slot, { game: this, socket: this.page.socket, t: this.t, board: this.board });
+	}
+
+	/** #sheet holds what is beside the game: moves, typed moves, chat, terms. */
+	#sheet() {
+		const t = this.t;
+		this.about = h("p.small.muted", { data: { terms: "" } });
+		this.entry = h("input", { name: "move", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", maxlength: 40, enterkeyhint: "send" });
+		this.typed = h("form.inline", { onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), this.#typed()) },
+			h("label", null, t("game.type_move"), this.entry), h("button", { type: "submit", data: { act: "move" } }, t("game.move")));
+		this.said = h("ul.chat", { "aria-live": "polite" });
+		const words = h("input", { name: "chat", type: "text", maxlength: 300, autocomplete: "off" });
+		this.talk = h("form", { hidden: true, onsubmit: (/** @type {Event} */ e) => {
+			e.preventDefault();
+			const text = words.value.trim();
+			if (text) this.#send({ t: "chat", text }).then((a) => a.code === "accepted" && this.#chat(this.page.me?.player ?? "", text));
+			words.value = "";
+		} }, this.said, h("div.inline", null, h("label", null, t("game.chat"), words), h("button", { type: "submit", data: { act: "chat" } }, t("game.say"))));
+		this.sheet = h("aside.sheet", { "aria-label": t("game.beside"), onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && this.#toggle(false) },
+			h("header", null, h("h2", null, t("game.moves")), h("button.plain.square", { type: "button", "aria-label": t("page.close"), data: { act: "close-list" }, onclick: () => this.#toggle(false) }, icon("close"))),
+			this.about, this.moves?.element, this.typed, this.talk,
+			h("div.row", null, h("button.plain", { type: "button", data: { act: "share" }, onclick: () => import("./invite.js").then((m) => m.share(location.origin + `/game/${this.id}`, t)) }, icon("link"), t("game.share"))));
+		return this.sheet;
+	}
+
+	/** @param {boolean} [on] */
+	#toggle(on) {
+		const opened = this.sheet.classList.toggle("open", on);
+		/** @type {HTMLElement|null} */ (opened ? this.sheet.querySelector("button") : this.actions?.bar.querySelector('[data-act="list"]'))?.focus();
+	}
+
+	#latest() {
+		return this.state?.view.ply ?? 0;
+	}
+
+	/** #view is the position on the screen. */
+	#view() {
+		return (this.#at !== null && this.#past) || /** @type {State} */ (this.state).view;
+	}
+
+	/** @param {State|null} [old] */
+	#draw(old) {
+		const s = this.state, { t, board } = this;
+		if (!s || !board || !this.strips) return;
+		if (this.#at !== null && this.#past?.ply !== this.#at) void this.step(this.#at, true);
+		const view = this.#view(), live = view === s.view, bottom = this.#bottom();
+		/** @type {Seat} */
+		const top = bottom === "first" ? "second" : "first";
+		board.show(view, { animate: !!old && live });
+		const box = this.frame.querySelector("svg")?.viewBox.baseVal;
+		if (box?.height) this.root.style.setProperty("--aspect", String(box.width / box.height));
+		if (live) board.pending(this.#pending?.move ?? null);
+		board.may = this.#may(live);
+		this.strips[0].show(s, top);
+		this.strips[1].show(s, bottom);
+		this.moves?.show(s.view, view.ply);
+		this.actions?.show(s);
+		this.#drawLine(live);
+		this.earlier.disabled = view.ply === 0;
+		this.later.disabled = view.ply >= s.view.ply;
+		const rules = `rules.${s.terms.rules.replace(/\+handicap=.*/, "")}`;
+		put(this.about, [t(`game.${s.terms.game}`), has(rules) ? t(rules) : s.terms.rules, label(s.terms.clock, t), t(s.terms.rated ? "game.rated" : "game.casual"),
+			s.terms.strict && t("start.strict"), s.private && t("game.private"), s.watchers && t("game.watchers", { n: s.watchers })].filter(Boolean).join(" · "));
+		this.typed.hidden = board.may !== "move";
+		this.talk.hidden = !s.may?.includes("chat") && !this.said.children.length;
+		this.#title(s);
+		dataset.game = s.game;
+		if (s.view.turn && s.status !== "finished") dataset.turn = s.turn;
+		else delete dataset.turn;
+		if (s.status === "finished") dataset.result = s.outcome.result;
+		else delete dataset.result;
+		void this.#openings(s, live);
+	}
+
+	/** @param {State} s */
+	#title(s) {
+		const t = this.t, names = s.holders.map(nameOf);
+		put(this.title, t("game.title", { game: t(`game.${s.terms.game}`), first: names[0], second: names[1] }));
+		const mine = s.status === "playing" && s.turn === s.you;
+		document.title = mine ? `${t("game.your_turn")} · ${t("page.name")}` : `${names[0]} – ${names[1]} · ${t("page.name")}`;
+	}
+
+	/** #bottom is the seat at the bottom. @returns {Seat} */
+	#bottom() {
+		const own = this.state?.you ?? "first";
+		return this.#flipped ? (own === "first" ? "second" : "first") : own;
+	}
+
+	/** @param {boolean} live @returns {"move"|"premove"|"none"} */
+	#may(live) {
+		const s = /** @type {State} */ (this.state);
+		if (!live || !s.you || s.status !== "playing" || this.#pending) return "none";
+		if (s.turn === s.you) return s.may?.includes("move") ? "move" : "none";
+		return settings.premove && !s.view.stage ? "premove" : "none";
+	}
+
+	/** #drawLine writes the line below the board: what goes on. @param {boolean} live */
+	#drawLine(live) {
+		const s = /** @type {State} */ (this.state), t = this.t, view = this.#view();
+		const list = written(s.view), last = list[view.ply - 1] && `${view.ply}. ${spell(list[view.ply - 1], t)}`;
+		const parts = [];
+		if (!live) parts.push(h("span", null, t("game.of", { n: view.ply, of: s.view.ply }), last && ` · ${last} `), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
+		else if (s.status === "finished") parts.push(this.#result(s));
+		else if (s.status === "halted") parts.push(t("game.halted"));
+		else parts.push(h("b", null, this.#toDo(s)), last && ` · ${last}`);
+		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
+		if (this.line.textContent !== text) fill(this.line, ...parts);
+	}
+
+	/** #toDo says whose turn it is, and for what. @param {State} s */
+	#toDo(s) {
+		const t = this.t, stage = s.view.stage, name = nameOf(s.holders[s.turn === "first" ? 0 : 1]);
+		const mine = s.turn === s.you;
+		if (stage) return s.you ? t(`open.${stage.procedure}.${stage.step}${mine ? "" : ".wait"}`, stageVars(stage)) : t("game.opens", { name });
+		if (mine && s.first_move_by && !s.moves.length) return t("game.first_move_by", { time: clockTime(Date.parse(s.first_move_by)) });
+		if (mine) return t(s.view.check ? "game.in_check" : "game.your_turn");
+		return t(s.holders[s.turn === "first" ? 0 : 1].kind === "bot" ? "game.thinking" : "game.their_turn", { name });
+	}
+
+	/** #result says how a game ended, with a link to the rule. @param {State} s */
+	#result(s) {
+		const t = this.t, { result, reason } = s.outcome;
+		const won = result === "first" || result === "second";
+		const words = won ? (s.you ? t(result === s.you ? "result.won" : "result.lost") : t("result.wins", { name: nameOf(s.holders[result === "first" ? 0 : 1]) })) : t(result === "draw" ? "result.draw" : "result.none");
+		const why = reason && (has(`outcome.${reason}`) ? t(`outcome.${reason}`) : reason);
+		return h("span", null, h("b", null, words), why && [" ", h("a", { href: `/rules/${s.terms.game}#${reason}` }, why)]);
+	}
+
+	/** step shows a ply; the latest one follows the game. @param {number} ply @param {boolean} [quietly] keeps the address */
+	async step(ply, quietly) {
+		const s = this.state;
+		if (!s || ply < 0 || ply > s.view.ply) return;
+		const turn = ++this.#asked;
+		if (ply === s.view.ply && !(quietly && s.status === "finished")) {
+			this.#at = this.#past = null;
+		} else {
+			const view = this.#views.get(ply) ?? (await this.#fetch(ply));
+			if (!view || turn !== this.#asked || this.#closed) return;
+			this.#at = ply;
+			this.#past = view;
+		}
+		if (!quietly) history.replaceState(null, "", this.#at === null ? `/game/${this.id}` : `/game/${this.id}/${ply}`);
+		this.#draw();
+		const list = written(s.view);
+		if (!quietly) say(ply ? `${ply}. ${spell(list[ply - 1] ?? "", this.t)}` : this.t("game.beginning"));
+	}
+
+	/** @param {number} ply @returns {Promise<View|null>} */
+	async #fetch(ply) {
+		const s = /** @type {State} */ (this.state);
+		const body = JSON.stringify({ rules: s.terms.rules, position: s.terms.position, moves: s.moves.slice(0, ply) });
+		try {
+			const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+			if (!answer.ok) return null;
+			const view = await answer.json();
+			this.#views.set(ply, view);
+			return view;
+		} catch {
+			return null; // no connection: the screen says so
+		}
+	}
+
+	/** @param {KeyboardEvent} e */
+	#key(e) {
+		const from = /** @type {HTMLElement} */ (e.target);
+		if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || from.closest("input, select, textarea, dialog, [role=grid]") || !this.state) return;
+		const at = this.#at ?? this.#latest();
+		const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.#latest() }[e.key];
+		if (to !== undefined) {
+			e.preventDefault();
+			void this.step(to);
+		} else if (e.key === "f") this.#act("flip");
+		else if (e.key === "/") {
+			e.preventDefault();
+			this.#toggle(true);
+			this.entry.focus();
+		}
+	}
+
+	#tick() {
+		if (document.visibilityState === "hidden" || !this.strips) return;
+		for (const strip of this.strips) {
+			const reading = strip.tick();
+			if (strip.seat === this.state?.you && strip.warn(reading)) this.#signal("low");
+		}
+	}
+
+	/** @param {string} event */
+	#signal(event) {
+		if (settings.sound || settings.vibration) void import("./sound.js").then((m) => m.signal(event));
+	}
+
+	/** #announce tells of what has changed since the last state. @param {State} old @param {State} s */
+	#announce(old, s) {
+		const t = this.t;
+		if (s.moves.length > old.moves.length) {
+			const list = written(s.view), by = old.turn;
+			if (by !== s.you && settings.spoken) say(t("game.moved", { name: nameOf(s.holders[by === "first" ? 0 : 1]), move: spell(list.at(-1) ?? "", t) }) + (s.view.check ? ` ${t("game.check")}` : ""));
+			if (s.status !== "finished") this.#signal(s.view.check ? "check" : by === s.you ? "own" : "move");
+		} else if (s.moves.length < old.moves.length) say(t("game.taken_back"));
+		if (s.status === "finished" && old.status !== "finished") {
+			say(this.#result(s).textContent ?? "", true);
+			this.#signal("end");
+		}
+	}
+
+	/** #decided is called with a move that was chosen on the board. @param {string} move */
+	async #decided(move) {
+		const s = /** @type {State} */ (this.state), end = s.view.ends?.[move];
+		if (end?.reason && surprising.has(end.reason)) {
+			const t = this.t, lost = end.result !== s.you && end.result !== "draw";
+			this.board?.pending(null);
+			const yes = await ask(t(lost ? "game.warn_lose" : "game.warn_draw"), t(`warn.${end.reason}`), { yes: t("game.warn_play"), no: t("game.warn_other"), act: "ending", danger: lost });
+			if (!yes || this.state?.moves.length !== s.moves.length) return this.board?.pending(null);
+		}
+		await this.#move(move);
+	}
+
+	/** #move sends a move until it is taken, refused or out of date. @param {string} move */
+	async #move(move) {
+		const s = /** @type {State} */ (this.state), { socket } = this.page;
+		if (this.#pending) return;
+		const pending = { move, ply: s.moves.length };
+		this.#pending = pending;
+		this.#draw();
+		while (this.#pending === pending && !this.#closed) {
+			const answer = await socket.send({ t: "move", game: this.id, ply: pending.ply, move, lag_ms: socket.time.lag() });
+			if (["accepted", "duplicate"].includes(answer.code) || this.#pending !== pending) return;
+			if (!["unavailable", "paused", "rate-limited", "unknown-peer"].includes(answer.code)) {
+				this.#pending = null;
+				if (answer.code === "illegal") this.#refused({ move });
+				else if (answer.code !== "stale" && answer.code !== "over") note(this.t(`error.${answer.code}`));
+				return this.#draw();
+			}
+			await new Promise((done) => setTimeout(done, again));
+		}
+	}
+
+	#playPremove() {
+		const s = this.state, move = this.#premove;
+		if (!move || !s || s.turn !== s.you || s.status !== "playing") return;
+		this.#premove = null;
+		if (s.view.moves.includes(move)) void this.#decided(move);
+		else note(this.t("game.premove_gone"));
+	}
+
+	/** #refused says why the rules refuse what was tapped. @param {{from?: string, to?: string, kind?: string, move?: string}} what */
+	async #refused({ from = "", to = "", kind, move }) {
+		const t = this.t;
+		if (kind) return note(t(`forbidden.${kind}`));
+		if (move) return note(t("error.illegal"));
+		const answer = await this.page.socket.send({ t: "why", game: this.id, from, to });
+		note(t(answer.reason && has(answer.reason) ? answer.reason : "error.illegal"));
+	}
+
+	async #typed() {
+		const s = this.state, text = this.entry.value.trim();
+		if (!s || !text || this.board?.may !== "move") return;
+		const move = typed(s.view, text) || (await this.#readMove(text));
+		if (!move) return note(this.t("game.no_such_move", { text }));
+		this.entry.value = "";
+		this.#toggle(false);
+		await this.#decided(move);
+	}
+
+	/** #readMove lets the server read a move in any notation of the game. @param {string} text */
+	async #readMove(text) {
+		const s = /** @type {State} */ (this.state);
+		const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" },
+			body: JSON.stringify({ rules: s.terms.rules, position: s.terms.position, moves: [...s.moves, text] }) }).catch(() => null);
+		return answer?.ok ? (await answer.json()).last ?? "" : "";
+	}
+
+	/** @param {import("./types.js").Request} request */
+	async #send(request) {
+		const s = /** @type {State} */ (this.state);
+		const answer = await this.page.socket.send({ game: this.id, ply: s.moves.length, ...request });
+		if (!["accepted", "duplicate", "stale", "over"].includes(answer.code)) note(this.t(`error.${answer.code}`));
+		return answer;
+	}
+
+	/** @param {string} name */
+	async #act(name) {
+		const t = this.t;
+		switch (name) {
+			case "resign":
+				return void this.#send({ t: "resign" });
+			case "draw": case "takeback": case "rematch":
+				return void this.#send({ t: name, step: "offer" });
+			case "flip":
+				this.#flipped = !this.#flipped;
+				this.board?.flip();
+				return this.#draw();
+			case "list":
+				return this.#toggle();
+			case "review":
+				return this.#openReview();
+			case "next-level":
+				return this.#nextLevel();
+		}
+		throw new Error(t("error.unknown-verb"));
+	}
+
+	async #openReview() {
+		const { open } = await import("./review.js");
+		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: this.board, go: this.page.go });
+	}
+
+	/** #openings shows what a seat chooses in an opening procedure. @param {State} s @param {boolean} live */
+	async #openings(s, live) {
+		const shown = live && s.status === "playing" && !this.#pending && !!s.view.stage && s.turn === s.you && !!s.view.choices?.length;
+		if (!shown && !this.#chooser) return;
+		this.#chooser ??= (await import("./opening.js")).chooser(this.t, (move) => this.#decided(move));
+		if (!this.#chooser.element.isConnected) this.root.append(this.#chooser.element);
+		this.#chooser.show(shown ? s : null);
+	}
+
+	/** @param {string} from @param {string} text */
+	#chat(from, text) {
+		if (!this.said) return;
+		const holder = this.state?.holders.find((x) => x.player === from);
+		this.said.append(h("li", null, h("b", null, holder ? nameOf(holder) : from), text));
+		this.said.scrollTop = this.said.scrollHeight;
+		this.talk.hidden = false;
+		if (from !== this.page.me?.player && getComputedStyle(this.sheet).visibility === "hidden") note(`${holder ? nameOf(holder) : from}: ${text}`);
+	}
+
+	/** #ended asks for what the next game may be. */
+	#ended() {
+		this.#toggle(false);
+		this.page.socket.follow("lobby", { t: "lobby", on: true });
+		this.#ends.push(() => this.page.socket.unfollow("lobby", { t: "lobby", on: false }));
+	}
+
+	/** @param {import("./types.js").Lobby} lobby */
+	#lobby(lobby) {
+		for (const o of lobby.opponents ?? []) if (o.level) levels.set(o.player, { level: o.level, elo: o.elo });
+		this.last = lobby;
+		const s = this.state;
+		if (!s?.you || s.status !== "finished") return;
+		const opponent = s.holders[s.you === "first" ? 1 : 0];
+		const next = suggested(lobby.results, s.terms.game, lobby.opponents ?? []);
+		this.next = opponent.kind === "bot" && levelOf(opponent) ? next : 0;
+		this.actions?.suggest(this.next);
+	}
+
+	async #nextLevel() {
+		const s = /** @type {State} */ (this.state), game = /** @type {import("./terms.js").GameName} */ (s.terms.game);
+		const c = { ...choice(game), level: this.next ?? 0 };
+		const terms = { ...termsOf(game, c), ...s.terms };
+		const bot = pick(this.last?.opponents ?? [], terms, c.level);
+		if (!bot) return note(this.t("start.none"));
+		remember(game, c);
+		const answer = await this.page.socket.send({ t: "play", terms, opponent: bot.player });
+		if (answer.game) this.page.go(`/game/${answer.game}`);
+		else note(this.t(`error.${answer.code}`));
+	}
+
+	/** #liked follows a change of the settings. */
+	#liked() {
+		this.board?.set({ pieces: settings.pieces, input: settings.input });
+		this.#draw();
+	}
+}

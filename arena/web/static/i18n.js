@@ -1,0 +1,61 @@
+// @ts-check
+// The page's texts in the visitor's language.
+
+/** @type {Record<string, string>} */
+let words = {};
+
+/** The language of the page: "en" or "zh". */
+export let lang = "en";
+
+/**
+ * load fetches the dictionary of a language.
+ * @param {"en"|"zh"} language
+ */
+export async function load(language) {
+	const answer = await fetch(new URL(`./${language}.json`, import.meta.url));
+	if (!answer.ok) throw new Error(`${language}.json: ${answer.status}`);
+	words = await answer.json();
+	lang = language;
+	document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+}
+
+/**
+ * preferred is the language that the browser asks for.
+ * @returns {"en"|"zh"}
+ */
+export function preferred() {
+	for (const l of navigator.languages ?? [navigator.language]) {
+		if (/^zh\b/i.test(l)) return "zh";
+		if (/^en\b/i.test(l)) return "en";
+	}
+	return "en";
+}
+
+/** @param {string} key */
+export const has = (key) => Object.hasOwn(words, key);
+
+/**
+ * t returns the text of a key, with {name} replaced by what vars has of that name.
+ * @type {import("./types.js").Translate}
+ */
+export function t(key, vars) {
+	const text = Object.hasOwn(words, key) ? words[key] : key;
+	return vars ? text.replace(/\{(\w+)\}/g, (whole, name) => String(vars[name] ?? whole)) : text;
+}
+
+/**
+ * number writes a number as the language does.
+ * @param {number} n
+ * @param {Intl.NumberFormatOptions} [options]
+ */
+export const number = (n, options) => new Intl.NumberFormat(lang, options).format(n);
+
+/**
+ * clockTime writes a time of the visitor's day, with its date if that is another.
+ * @param {number} at milliseconds since 1970
+ */
+export function clockTime(at) {
+	const d = new Date(at);
+	const today = d.toDateString() === new Date().toDateString();
+	return new Intl.DateTimeFormat(lang, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(d);
+}

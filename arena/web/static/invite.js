@@ -1,0 +1,117 @@
+// @ts-check
+// Links for friends: made, passed on, and accepted.
+
+import { label } from "./clock.js";
+import { note } from "./dialog.js";
+import { fill, h, icon, put } from "./dom.js";
+import { has } from "./i18n.js";
+
+/** @typedef {import("./types.js").Page} Page */
+/** @typedef {import("./types.js").Terms} Terms */
+
+/**
+ * share passes a link on: by what the device has for that, otherwise by the clipboard.
+ * @param {string} url
+ * @param {import("./types.js").Translate} t
+ */
+export async function share(url, t) {
+	if (navigator.share && matchMedia("(pointer: coarse)").matches) {
+		try {
+			return await navigator.share({ url });
+		} catch (e) {
+			if (/** @type {Error} */ (e).name === "AbortError") return;
+		}
+	}
+	await copy(url, t);
+}
+
+/** @param {string} url @param {import("./types.js").Translate} t */
+async function copy(url, t) {
+	try {
+		await navigator.clipboard.writeText(url);
+		note(t("invite.copied"));
+	} catch {
+		note(t("invite.not_copied"));
+	}
+}
+
+/**
+ * link shows a link with its QR code.
+ * @param {string} url
+ * @param {import("./types.js").Translate} t
+ */
+export function link(url, t) {
+	const field = h("input", { type: "text", readonly: true, value: url, "aria-label": t("invite.link"), data: { link: "" }, onfocus: () => field.select() });
+	return [
+		h("div.qr", null, h("img", { src: `/api/qr?path=${encodeURIComponent(new URL(url).pathname)}`, alt: t("invite.qr"), width: 240, height: 240 })),
+		field,
+		h("div.row", null,
+			h("button.main", { type: "button", data: { act: "copy" }, onclick: () => copy(url, t) }, icon("link"), t("invite.copy")),
+			"share" in navigator && h("button", { type: "button", data: { act: "share" }, onclick: () => share(url, t) }, icon("up"), t("invite.share"))),
+	];
+}
+
+/** @param {Terms} terms @param {import("./types.js").Translate} t */
+export function describe(terms, t) {
+	const rules = `rules.${terms.rules.replace(/\+handicap=.*/, "")}`;
+	const row = (/** @type {string} */ key, /** @type {string} */ text) => [h("dt", null, t(key)), h("dd", null, text)];
+	return h("dl.terms", null,
+		row("start.game", t(`game.${terms.game}`)), row("start.rules", has(rules) ? t(rules) : terms.rules), row("start.clock", label(terms.clock, t)),
+		row("invite.kind", [t(terms.rated ? "game.rated" : "game.casual"), terms.strict && t("start.strict"), terms.position && t("invite.position")].filter(Boolean).join(" · ")));
+}
+
+/**
+ * wait shows an invitation's link until the friend has come.
+ * @param {HTMLElement} root
+ * @param {Page} page
+ * @param {import("./types.js").Waiting} waiting
+ * @param {import("./types.js").Mine[]} before games that ran when the link was made
+ * @returns {() => void} ends it
+ */
+export function wait(root, page, waiting, before) {
+	const { t, socket } = page, known = new Set(before.map((g) => g.game));
+	root.className = "waiting";
+	fill(
+		root,
+		h("h1", null, t("invite.title")), describe(waiting.terms, t), link(waiting.url ?? "", t),
+		h("p.muted", { role: "status" }, h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), " ", t("invite.waiting")),
+		h("button", { type: "button", data: { act: "withdraw" }, onclick: () => socket.send({ t: "uninvite", token: waiting.token }).then(() => page.go("/", true)) }, t("invite.revoke")),
+	);
+	return socket.on("lobby", (lobby) => {
+		const fresh = lobby.mine?.find((/** @type {import("./types.js").Mine} */ g) => !known.has(g.game));
+		if (fresh && !lobby.waiting?.some((/** @type {import("./types.js").Waiting} */ w) => w.token === waiting.token)) page.go(`/game/${fresh.game}`, true);
+	});
+}
+
+/**
+ * open shows an invitation to the friend.
+ * @param {HTMLElement} root
+ * @param {Page} page
+ * @param {string} token
+ * @returns {Promise<import("./types.js").Screen>}
+ */
+export async function open(root, page, token) {
+	const { t, socket } = page;
+	root.className = "waiting";
+	const state = h("p", { role: "status" });
+	const button = h("button.main", { type: "button", data: { act: "join" } }, t("invite.join"));
+	const invitation = await socket.send({ t: "invited", token });
+	if (!invitation.terms) {
+		fill(root, h("h1", null, t("invite.gone")), h("p", null, t("invite.gone_about")), h("a.button", { href: "/" }, t("page.back")));
+		return { close() {}, idle: true };
+	}
+	button.onclick = async () => {
+		button.disabled = true;
+		try {
+			await page.session();
+			const joined = await socket.send({ t: "join", token });
+			if (joined.game) return page.go(`/game/${joined.game}`, true);
+			put(state, t(has(`error.${joined.code}`) ? `error.${joined.code}` : "invite.gone_about"));
+		} finally {
+			button.disabled = false;
+		}
+	};
+	const seat = invitation.seat ? t(`start.seat_${invitation.seat}_${invitation.terms.game}`) : t("start.seat_any");
+	fill(root, h("h1", null, t("invite.from", { name: invitation.name ?? "" })), h("span.id", null, invitation.player), describe(invitation.terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
+	return { close() {}, idle: true };
+}

@@ -1,0 +1,160 @@
+// @ts-check
+// The page: its connection, its addresses, and what stands in its head.
+
+import { fill, h, icon } from "./dom.js";
+import { note } from "./dialog.js";
+import * as game from "./game.js";
+import { load, preferred, t } from "./i18n.js";
+import { apply, onchange, settings } from "./settings.js";
+import { Socket } from "./socket.js";
+import * as start from "./start.js";
+
+/** @typedef {import("./types.js").Page} Page */
+/** @typedef {import("./types.js").Screen} Screen */
+
+const root = document.documentElement;
+const main = /** @type {HTMLElement} */ (document.getElementById("app"));
+const socket = new Socket();
+
+/** @type {Screen|null} */
+let screen = null;
+let address = "";
+let touched = performance.now();
+let outdated = false; // the server has other files than this page
+
+/** @type {[RegExp, (found: RegExpExecArray) => Screen|Promise<Screen>][]} */
+const routes = [
+	[/^\/$/, () => start.open(main, page)],
+	[/^\/game\/([a-z0-9_-]{1,32})(?:\/(\d{1,5}))?$/, ([, id, ply]) => game.open(main, page, id, ply === undefined ? null : Number(ply))],
+	[/^\/invite\/([\w-]+)$/, async ([, token]) => (await import("./invite.js")).open(main, page, token)],
+];
+
+/** @type {Page} */
+const page = {
+	socket,
+	t,
+	go,
+	get me() {
+		return socket.welcome;
+	},
+	session,
+};
+
+/** @param {string} path @param {boolean} [replace] */
+function go(path, replace) {
+	if (outdated) return location.assign(path);
+	history[replace ? "replaceState" : "pushState"](null, "", path);
+	show();
+}
+
+/** show opens the screen of the address, if the script makes it. */
+async function show() {
+	const route = routes.find(([form]) => form.test(location.pathname));
+	if (!route) return false;
+	address = location.pathname;
+	screen?.close();
+	screen = null;
+	for (const key of ["game", "turn", "result", "screen"]) delete root.dataset[key];
+	main.className = "";
+	scrollTo(0, 0);
+	const path = address, opened = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(path)));
+	if (path !== address) opened.close(); // the visitor has gone on in the meantime
+	else screen = opened;
+	return true;
+}
+
+/** session makes a guest of a visitor without a session, on a new socket that knows it. */
+async function session() {
+	if (socket.welcome?.player) return;
+	const answer = await fetch("/api/session", { method: "POST" });
+	if (!answer.ok) {
+		const refusal = await answer.json().catch(() => ({ code: "unavailable" }));
+		throw new Refused(refusal.code);
+	}
+	const known = new Promise((/** @type {(v?: any) => void} */ done) => {
+		const off = socket.on("welcome", (m) => m.player && (off(), done()));
+	});
+	socket.replace();
+	await known;
+}
+
+/** Refused is a request that the server refused, by its code. */
+class Refused extends Error {
+	/** @param {string} code */
+	constructor(code) {
+		super(code);
+		this.code = code;
+	}
+}
+
+/** head writes what the head of the page offers to those with scripts. */
+function head() {
+	const tools = document.getElementById("tools");
+	if (!tools) return;
+	const name = socket.welcome?.name;
+	fill(
+		tools,
+		h("span.connection", { role: "status" }, t("page.lost")),
+		name && h("button.plain", { type: "button", "data-act": "account", "aria-label": t("page.account", { name }), title: name, onclick: () => import("./account.js").then((m) => m.open(page)) }, icon("person")),
+		h("button.plain.square", { type: "button", "data-act": "settings", "aria-label": t("settings.title"), title: t("settings.title"), onclick: () => import("./preferences.js").then((m) => m.open(t)) }, icon("settings")),
+	);
+	for (const a of document.querySelectorAll("[data-text]")) a.textContent = t(/** @type {HTMLElement} */ (a).dataset.text ?? "");
+}
+
+/** refresh loads the page anew once its files have changed and nobody is using it. */
+function refresh() {
+	if (!outdated || !screen?.idle || document.querySelector("dialog[open]") || performance.now() - touched < 10000) return;
+	try {
+		if (sessionStorage.getItem("reloaded") === socket.welcome?.version) return;
+		sessionStorage.setItem("reloaded", socket.welcome?.version ?? "");
+	} catch {
+		return; // without a memory of it, the page could load anew for ever
+	}
+	location.reload();
+}
+
+/** @param {MouseEvent} e */
+function follow(e) {
+	const link = /** @type {HTMLElement} */ (e.target).closest?.("a");
+	if (!link || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey || link.target || link.origin !== location.origin) return;
+	if (!routes.some(([form]) => form.test(link.pathname)) || link.hash) return;
+	e.preventDefault();
+	go(link.pathname);
+}
+
+async function boot() {
+	apply();
+	root.dataset.state = "connecting";
+	socket.on("status", (state) => (root.dataset.state = state));
+	const served = root.dataset.version;
+	socket.on("welcome", (m) => {
+		outdated = !!m.version && !!served && m.version !== served;
+		head();
+	});
+	const known = routes.some(([form]) => form.test(location.pathname));
+	if (known) socket.start();
+	const language = () => (settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
+	let speaks = language();
+	await load(speaks);
+	head();
+	addEventListener("popstate", () => location.pathname !== address && show());
+	document.addEventListener("click", follow);
+	for (const kind of ["pointerdown", "keydown", "wheel"]) addEventListener(kind, () => (touched = performance.now()), { passive: true, capture: true });
+	setInterval(refresh, 5000);
+	onchange(async () => {
+		const wanted = settings.language === "auto" ? preferred() : settings.language;
+		if (wanted === speaks) return;
+		speaks = wanted;
+		await load(wanted);
+		head();
+		if (!(await show())) location.reload(); // the server writes this page in the new language
+	});
+	addEventListener("unhandledrejection", (e) => {
+		if (!(e.reason instanceof Refused)) return;
+		e.preventDefault();
+		note(t(`error.${e.reason.code}`));
+	});
+	await show();
+}
+
+boot();

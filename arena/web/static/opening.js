@@ -1,0 +1,44 @@
+// @ts-check
+// What a seat chooses in an opening procedure. The board stays in sight: it is what
+// the choice is about.
+
+import { fill, h, say } from "./dom.js";
+import { has } from "./i18n.js";
+import { stageVars } from "./moves.js";
+
+/** @typedef {import("./types.js").State} State */
+
+/**
+ * chooser makes the dialog of an opening's choices.
+ * @param {import("./types.js").Translate} t
+ * @param {(move: string) => void} choose
+ */
+export function chooser(t, choose) {
+	const title = h("h2", { id: "opening-title", tabindex: "-1" });
+	const follows = h("p");
+	const choices = h("div.row");
+	const element = h("section.opening", { role: "dialog", "aria-labelledby": "opening-title", hidden: true, data: { dialog: "opening" } }, title, follows, choices);
+	let drawn = "";
+
+	/** show offers the choices of the state's view; null hides them. @param {State|null} state */
+	function show(state) {
+		const stage = state?.view.stage, key = state && stage ? `${state.moves.length} ${stage.step}` : "";
+		if (key === drawn) return;
+		drawn = key;
+		element.hidden = !key;
+		if (!state || !stage) return;
+		const step = `open.${stage.procedure}.${stage.step}`;
+		fill(title, t(`open.${stage.procedure}.name`));
+		fill(follows, t(step, stageVars(stage)));
+		fill(choices, (state.view.choices ?? []).map((move) => {
+			const [, what, n] = /** @type {RegExpExecArray} */ (/^(.*?)(?:-(\d+))?$/.exec(move)), follow = `${step}.${what}`;
+			const vars = { ...stageVars(stage), n: n ?? "" };
+			return h("button.choice", { type: "button", data: { act: "choose", move }, onclick: () => choose(move) },
+				h("b", null, t(`open.choice.${what}`, vars)), has(follow) && h("small", null, t(follow, vars)));
+		}));
+		say(title.textContent ?? "");
+		title.focus({ preventScroll: true });
+	}
+
+	return { element, show };
+}

@@ -1,0 +1,44 @@
+// @ts-check
+// The dialog of the settings.
+
+import { dialog } from "./dialog.js";
+import { h } from "./dom.js";
+import { change, settings } from "./settings.js";
+import { signal } from "./sound.js";
+
+/** @typedef {import("./settings.js").Settings} Settings */
+
+/** Choices by setting, in the order of the dialog. */
+const choices = {
+	language: ["auto", "zh", "en"],
+	theme: ["auto", "light", "dark"],
+	pieces: ["characters", "pictures"],
+	notation: ["native", "wxf", "coordinates"],
+	input: ["auto", "tap", "confirm", "aim"],
+};
+
+const switches = /** @type {const} */ (["sound", "vibration", "premove", "spoken"]);
+
+/**
+ * open shows the settings; each takes effect at once.
+ * @param {import("./types.js").Translate} t
+ */
+export async function open(t) {
+	const before = settings.language;
+	await dialog(t("settings.title"), (close) => [
+		h("div.fields", null, Object.entries(choices).map(([key, values]) =>
+			h("label", null, t(`settings.${key}`),
+				h("select", { name: key, onchange: (/** @type {any} */ e) => {
+					change(/** @type {any} */ (key), e.target.value);
+					if (key === "language" && settings.language !== before) close();
+				} },
+				values.map((v) => h("option", { value: v, selected: v === /** @type {any} */ (settings)[key] }, t(`settings.${key}_${v}`))))))),
+		h("div", null, switches.map((key) =>
+			(key !== "vibration" || "vibrate" in navigator) && h("label.check", null,
+				h("input", { type: "checkbox", name: key, checked: settings[key], onchange: (/** @type {any} */ e) => {
+					change(key, e.target.checked);
+					if (e.target.checked && (key === "sound" || key === "vibration")) signal("move");
+				} }),
+				h("span", null, t(`settings.${key}`), h("small", null, t(`settings.${key}_about`)))))),
+	], { act: "settings" });
+}

@@ -1,0 +1,110 @@
+// @ts-check
+// What the visitor likes, kept on this device. Without storage the page works, and forgets.
+
+/**
+ * @typedef {object} Settings
+ * @property {"auto"|"en"|"zh"} language
+ * @property {"auto"|"light"|"dark"} theme
+ * @property {"characters"|"pictures"} pieces
+ * @property {"native"|"wxf"|"coordinates"} notation
+ * @property {"auto"|"tap"|"aim"|"confirm"} input
+ * @property {boolean} premove
+ * @property {boolean} sound
+ * @property {boolean} vibration
+ * @property {boolean} spoken speaks the moves by the live region
+ */
+
+/** @type {Settings} */
+const usual = {
+	language: "auto", theme: "auto", pieces: "characters", notation: "native", input: "auto",
+	premove: false, sound: false, vibration: false, spoken: true,
+};
+
+/**
+ * stored reads an object kept under a name; what is missing or broken is empty.
+ * @param {string} name
+ * @returns {any}
+ */
+export function stored(name) {
+	try {
+		const value = JSON.parse(localStorage.getItem(name) ?? "{}");
+		return value && typeof value === "object" ? value : {};
+	} catch {
+		return {};
+	}
+}
+
+/**
+ * store keeps an object under a name, if this device lets it.
+ * @param {string} name
+ * @param {object} value
+ */
+export function store(name, value) {
+	try {
+		localStorage.setItem(name, JSON.stringify(value));
+	} catch {
+		// No storage, or none left: the choice holds until the page is closed.
+	}
+}
+
+/** @type {Settings} */
+export const settings = { ...usual };
+for (const [key, value] of Object.entries(stored("settings"))) {
+	if (key in usual && typeof value === typeof (/** @type {any} */ (usual)[key])) /** @type {any} */ (settings)[key] = value;
+}
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/**
+ * onchange calls f after each change of a setting.
+ * @param {() => void} f
+ * @returns {() => void} stops it
+ */
+export function onchange(f) {
+	listeners.add(f);
+	return () => listeners.delete(f);
+}
+
+/**
+ * change sets a setting and keeps it.
+ * @template {keyof Settings} K
+ * @param {K} key
+ * @param {Settings[K]} value
+ */
+export function change(key, value) {
+	settings[key] = value;
+	store("settings", settings);
+	apply();
+	for (const f of listeners) f();
+}
+
+/** apply sets what the style sheet and the server's own pages depend on. */
+export function apply() {
+	const root = document.documentElement;
+	if (settings.theme === "auto") delete root.dataset.theme;
+	else root.dataset.theme = settings.theme;
+}
+
+// Another tab has changed them.
+addEventListener("storage", (e) => {
+	if (e.key !== "settings") return;
+	Object.assign(settings, usual, stored("settings"));
+	apply();
+	for (const f of listeners) f();
+});
+
+/**
+ * written is a view's move list in the notation that the visitor likes.
+ * @param {import("./types.js").View} view
+ * @returns {string[]}
+ */
+export function written(view) {
+	const all = view.written ?? {};
+	const order = { native: ["chinese"], wxf: ["wxf"], coordinates: ["iccs", "slash"] }[settings.notation];
+	for (const name of order) if (all[name]) return all[name];
+	return all.iccs ?? all.slash ?? Object.values(all)[0] ?? [];
+}
+
+/** inputOf is how moves are entered on a board: from 15 columns up its points are too close to hit. @param {number} columns */
+export const inputOf = (columns) => (settings.input === "auto" ? (columns >= 15 ? "aim" : "tap") : settings.input);

@@ -1,0 +1,105 @@
+// @ts-check
+// The messages between page and gateway, as arena/web/message.go and
+// arena/web/view define them. This file is for the type checker: no page loads it.
+
+/** @typedef {"first"|"second"} Seat */
+/** @typedef {"connecting"|"connected"|"lost"} Connection */
+/** @typedef {{result: "none"|"first"|"second"|"draw", reason?: string}} Outcome */
+/** @typedef {{game: string, rules: string, position?: string, clock: string, rated: boolean, strict?: boolean}} Terms */
+/** @typedef {{left_ms: number, periods?: number}} SeatClock */
+/** @typedef {{seats: [SeatClock, SeatClock], running?: Seat, used_ms?: number}} Clocks */
+/** @typedef {{player: string, display?: string, kind: "bot"|"human", rating?: number, build?: string, instance?: string, epoch: number}} Holder */
+/** @typedef {{procedure: string, step: string, seat: Seat, left: number, stone: number, reach?: number, fifths?: number}} Stage */
+
+/**
+ * @typedef {object} View
+ * @property {string} game
+ * @property {string} rules
+ * @property {number} columns
+ * @property {number} rows
+ * @property {number} first_row
+ * @property {number} ply
+ * @property {Seat} [turn]
+ * @property {Record<string, string>} pieces
+ * @property {[string, string]} sides
+ * @property {string[]} moves
+ * @property {string[]} [choices]
+ * @property {Stage} [stage]
+ * @property {[number, number]} [score]
+ * @property {{point: string, kind: "double-three"|"double-four"|"overline"}[]} [forbidden]
+ * @property {string} [check]
+ * @property {Record<string, Outcome>} [ends]
+ * @property {string} [last]
+ * @property {Record<string, string[]>} [written]
+ * @property {Outcome} outcome
+ * @property {string} key
+ * @property {string} position
+ */
+
+/**
+ * @typedef {object} State
+ * @property {"state"} t
+ * @property {number} seq
+ * @property {string} server_time
+ * @property {Seat} [you]
+ * @property {string} game
+ * @property {Terms} terms
+ * @property {string} started
+ * @property {[Holder, Holder]} holders
+ * @property {string[]} moves
+ * @property {Seat} turn
+ * @property {Clocks} clocks
+ * @property {Seat} [draw_by]
+ * @property {Seat} [takeback_by]
+ * @property {"playing"|"halted"|"finished"} status
+ * @property {Outcome} outcome
+ * @property {View} view
+ * @property {[string|null, string|null]} away
+ * @property {number} [forfeit_ms]
+ * @property {string} [first_move_by]
+ * @property {string} [next]
+ * @property {Seat} [rematch_by]
+ * @property {number} [watchers]
+ * @property {boolean} [private]
+ * @property {string[]} [may]
+ */
+
+/**
+ * @typedef {object} Opponent
+ * @property {string} player
+ * @property {string} [display]
+ * @property {string} game
+ * @property {string[]} [rules]
+ * @property {string[]} [speeds]
+ * @property {number} [level]
+ * @property {number} [elo]
+ * @property {number} elo_error
+ * @property {boolean} rated
+ * @property {boolean} casual
+ * @property {boolean} [busy]
+ */
+
+/** @typedef {{game: string, rules: string, opponent: string, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string}} Mine */
+/** @typedef {{game?: string, token?: string, url?: string, terms: Terms, opponent?: string, expires: string}} Waiting */
+/** @typedef {{game: string, opponent: string, level?: number, result: "won"|"lost"|"drawn"}} PastResult */
+/** @typedef {{t: "lobby", opponents: Opponent[]|null, running: number, mine?: Mine[], waiting?: Waiting[], results?: PastResult[]}} Lobby */
+/** @typedef {{t: "welcome", player?: string, name?: string, server_time: string, version: string}} Welcome */
+/** @typedef {{t: "answer", id: string, code: string, text?: string, reason?: string, game?: string, token?: string, url?: string, expires?: string, terms?: Terms, seat?: Seat, player?: string, name?: string}} Answer */
+/** @typedef {{t: "notice", kind: string, game?: string, from?: string, reason?: string, text?: string}} Notice */
+
+/** @typedef {(key: string, vars?: Record<string, string|number>) => string} Translate */
+/** @typedef {{t: string, id?: string, [field: string]: any}} Request */
+
+/**
+ * What a screen is given.
+ * @typedef {object} Page
+ * @property {import("./socket.js").Socket} socket
+ * @property {Translate} t
+ * @property {(path: string, replace?: boolean) => void} go follows a link inside the page
+ * @property {Welcome|null} me
+ * @property {() => Promise<void>} session makes a guest of a visitor who has no session yet
+ */
+
+/** @typedef {{close(): void, idle?: boolean}} Screen */
+
+export {};

@@ -1,0 +1,382 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sparring/arena"
+	"sparring/arena/web/view"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// table is a game that at least one socket of this gateway follows. It makes
+// each state into a message once for all that see the same.
+type table struct {
+	hub *hub
+	id  protocol.GameID
+
+	mu      sync.Mutex
+	tabs    map[*tab]bool
+	feeds   map[protocol.PlayerID]*nats.Subscription // states of the players that are here
+	next    *update                                  // waits for the goroutine in work
+	working bool
+
+	shown *update         // nil until there is a game
+	view  json.RawMessage // of shown
+	away  [2]*time.Time
+}
+
+// update is the state of a game, from its log or as its referee sent it.
+type update struct {
+	protocol.Snapshot
+	seq     uint64
+	at      time.Time // when the clocks were as the snapshot says, on this machine's clock
+	since   time.Time // when the change happened
+	receipt *protocol.Receipt
+	vacated *game.Seat // the seat that has just been vacated
+	event   bool       // from the log
+}
+
+// ofEvent returns the update of a log entry that has just been written.
+func ofEvent(e protocol.Event, seq uint64) *update {
+	u := &update{Snapshot: e.Snapshot, seq: seq, at: time.Now(), since: e.Time, receipt: e.Receipt, event: true}
+	if e.Kind == protocol.EventSeat && e.Seat != nil && e.Holders[*e.Seat].Instance == "" {
+		u.vacated = e.Seat
+	}
+	return u
+}
+
+// replaces reports whether u is news after old. A referee sends the state of the
+// same entry again when a stopped clock resumes, and while its store is full.
+func (u *update) replaces(old *update) bool {
+	if old == nil || u.seq != old.seq {
+		return old == nil || u.seq > old.seq
+	}
+	same := u.Key == old.Key && len(u.Moves) == len(old.Moves) && u.Status == old.Status && u.Outcome == old.Outcome &&
+		(u.Clocks.Running == nil) == (old.Clocks.Running == nil) && u.Holders == old.Holders &&
+		(u.DrawBy == nil) == (old.DrawBy == nil) && (u.TakebackBy == nil) == (old.TakebackBy == nil)
+	return !u.event && !same
+}
+
+// follow returns the table of a game, with the socket added to it.
+func (h *hub) follow(t *tab, g protocol.GameID) *table {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.tables[g]
+	if x == nil {
+		x = &table{hub: h, id: g, tabs: make(map[*tab]bool), feeds: make(map[protocol.PlayerID]*nats.Subscription)}
+		h.tables[g] = x
+	}
+	x.mu.Lock()
+	x.tabs[t] = true
+	x.mu.Unlock()
+	return x
+}
+
+// remove ends that a socket follows the game.
+func (x *table) remove(t *tab) {
+	h := x.hub
+	h.mu.Lock()
+	x.mu.Lock()
+	delete(x.tabs, t)
+	if len(x.tabs) == 0 && h.tables[x.id] == x {
+		delete(h.tables, x.id)
+	}
+	var unused []*nats.Subscription
+	for player, sub := range x.feeds {
+		if !x.hasTabOf(player) {
+			delete(x.feeds, player)
+			unused = append(unused, sub)
+		}
+	}
+	x.mu.Unlock()
+	h.mu.Unlock()
+	for _, sub := range unused {
+		sub.Unsubscribe()
+	}
+}
+
+func (x *table) hasTabOf(player protocol.PlayerID) bool {
+	for t := range x.tabs {
+		if t.ID == player {
+			return true
+		}
+	}
+	return false
+}
+
+// load shows the game to a socket that has just begun to follow it.
+func (x *table) load(ctx context.Context, t *tab) Answer {
+	x.mu.Lock()
+	shown := x.shown
+	x.mu.Unlock()
+	if shown == nil {
+		e, seq, err := x.hub.arena.Game(ctx, x.id)
+		switch {
+		case errors.Is(err, arena.ErrNoGame):
+			if t.here != nil && t.here.waitsFor(x.id) {
+				return Answer{Game: x.id}
+			}
+			return refused(protocol.NoGame, "no such game")
+		case err != nil:
+			return refused(protocol.Unavailable, "the game can't be read now")
+		}
+		u := ofEvent(e, seq)
+		if e.Clocks.Running != nil {
+			u.at = e.RunningSince
+		}
+		x.push(u)
+	}
+	x.feed(t)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.shown != nil && x.tabs[t] {
+		x.sendTo(t, nil)
+	}
+	return Answer{Game: x.id}
+}
+
+// feed subscribes to the states that the referee sends to a player.
+func (x *table) feed(t *tab) {
+	if t.here == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.shown != nil && x.shown.Status == protocol.Finished || x.feeds[t.ID] != nil || !x.tabs[t] ||
+		x.shown != nil && !x.shown.plays(t.ID) {
+		return
+	}
+	sub, err := t.here.client.Game(x.id, func(st protocol.State) {
+		x.push(&update{Snapshot: st.Snapshot, seq: st.Seq, at: time.Now(), since: time.Now(), receipt: st.Receipt})
+	})
+	if err != nil {
+		x.hub.log.Warn().Err(err).Str("game", string(x.id)).Msg("states of the game can't be received; its log is followed")
+		return
+	}
+	x.feeds[t.ID] = sub
+}
+
+// plays reports whether a player has a seat.
+func (u *update) plays(p protocol.PlayerID) bool { _, ok := u.seatOf(p); return ok }
+
+func (u *update) seatOf(p protocol.PlayerID) (game.Seat, bool) {
+	i := slices.IndexFunc(u.Holders[:], func(h protocol.Holder) bool { return h.Player == p })
+	return game.Seat(max(i, 0)), i >= 0 && p != ""
+}
+
+// push takes a new state. It does not block; of several states that come faster
+// than they can be shown, the latest is.
+func (x *table) push(u *update) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.next != nil && !u.replaces(x.next) || x.next == nil && !u.replaces(x.shown) {
+		return
+	}
+	if old := x.next; old != nil && u.vacated == nil {
+		u.vacated = old.vacated
+	}
+	x.next = u
+	if !x.working {
+		x.working = true
+		x.hub.beside(x.work)
+	}
+}
+
+// work shows the states that wait.
+func (x *table) work(context.Context) {
+	x.mu.Lock()
+	for x.next != nil {
+		u := x.next
+		x.next = nil
+		shown, text := x.shown, x.view
+		x.mu.Unlock()
+		if shown == nil || shown.Key != u.Key || len(shown.Moves) != len(u.Moves) {
+			var err error
+			if text, err = encodeView(u.Terms, u.Moves); err != nil {
+				x.hub.log.Error().Err(err).Str("game", string(x.id)).Msg("position can't be shown")
+			}
+		}
+		x.mu.Lock()
+		x.view = text
+		x.show(u)
+	}
+	x.working = false
+	x.mu.Unlock()
+}
+
+// encodeView returns the view of a position as JSON.
+func encodeView(terms protocol.Terms, moves []string) (json.RawMessage, error) {
+	rules, err := catalog.Rules(terms.Rules)
+	if err != nil {
+		return nil, err
+	}
+	pos, err := game.Replay(rules, terms.Position, moves)
+	if err != nil {
+		return nil, err
+	}
+	v, err := view.Of(pos)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// show sends a new state to all sockets; x.mu is held.
+func (x *table) show(u *update) {
+	x.shown = u
+	for seat, h := range u.Holders {
+		switch {
+		case h.Instance != "" || u.Status == protocol.Finished:
+			x.away[seat] = nil
+		case x.away[seat] == nil || u.vacated != nil && int(*u.vacated) == seat:
+			since := u.since.UTC()
+			x.away[seat] = &since
+		}
+	}
+	made := make(map[string][]byte)
+	for t := range x.tabs {
+		x.sendTo(t, made)
+	}
+}
+
+// sendTo sends the state to a socket; x.mu is held. Made has the messages that
+// other sockets got: those with the same rights share them.
+func (x *table) sendTo(t *tab, made map[string][]byte) {
+	m := stateMessage{View: x.view}
+	m.State = State{
+		T: "state", Seq: x.shown.seq, ServerTime: x.shown.at.UTC(), Snapshot: x.shown.Snapshot, Receipt: x.shown.receipt,
+		Away: x.away, Watchers: x.watchers(), May: x.may(t),
+	}
+	kind := ""
+	if seat, ok := x.shown.seatOf(t.ID); ok {
+		m.You = &seat
+		kind = seat.String()
+	}
+	for _, may := range m.May {
+		kind += " " + may
+	}
+	data := made[kind]
+	if data == nil {
+		var err error
+		if data, err = json.Marshal(m); err != nil {
+			x.hub.log.Error().Err(err).Str("game", string(x.id)).Msg("state not made")
+			return
+		}
+		if made != nil {
+			made[kind] = data
+		}
+	}
+	t.put("state "+string(x.id), data)
+}
+
+// stateMessage is a State whose view is encoded already.
+type stateMessage struct {
+	State
+	View json.RawMessage `json:"view"`
+}
+
+// watchers counts the sockets that are not a player's; x.mu is held.
+func (x *table) watchers() (n int) {
+	for t := range x.tabs {
+		if !x.shown.plays(t.ID) {
+			n++
+		}
+	}
+	return n
+}
+
+// may lists what a page's player may do now; x.mu is held.
+func (x *table) may(t *tab) (list []string) {
+	u := x.shown
+	if t.here == nil {
+		return nil
+	}
+	seat, plays := u.seatOf(t.ID)
+	over := u.Status == protocol.Finished
+	if over && len(u.Moves) > 0 {
+		list = append(list, "review")
+	}
+	if !plays {
+		return list
+	}
+	other := u.Holders[seat.Other()]
+	if !over {
+		if u.Turn == seat && u.Status == protocol.Playing {
+			list = append(list, "move")
+		}
+		list = append(list, "resign", "draw")
+	}
+	if other.Kind == protocol.Human {
+		list = append(list, "chat")
+	}
+	return list
+}
+
+// snapshot returns the latest known state of a game, from the table if a socket
+// follows it.
+func (h *hub) snapshot(ctx context.Context, g protocol.GameID) (protocol.Snapshot, error) {
+	h.mu.Lock()
+	x := h.tables[g]
+	h.mu.Unlock()
+	e, seq, err := h.arena.Game(ctx, g)
+	if x != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		for _, u := range []*update{x.next, x.shown} {
+			if u != nil && (err != nil || u.seq >= seq) {
+				return u.Snapshot, nil
+			}
+		}
+	}
+	return e.Snapshot, err
+}
+
+func (h *hub) open(_ context.Context, t *tab, r Request) Answer {
+	if r.Game == "" {
+		return refused(protocol.Malformed, "game: missing")
+	}
+	t.mu.Lock()
+	x, full := t.games[r.Game], len(t.games) >= h.limits.openGames
+	t.mu.Unlock()
+	if x == nil && full {
+		return refused(protocol.RateLimited, "too many games are open in this tab")
+	}
+	if x == nil {
+		x = h.follow(t, r.Game)
+		t.mu.Lock()
+		t.games[r.Game] = x
+		t.mu.Unlock()
+	}
+	h.beside(func(ctx context.Context) {
+		a := x.load(ctx, t)
+		if a.Code != "" {
+			t.unfollow(r.Game)
+		}
+		t.answer(r.ID, a)
+	})
+	return Answer{T: noAnswer}
+}
+
+func (h *hub) close(_ context.Context, t *tab, r Request) Answer {
+	t.unfollow(r.Game)
+	return Answer{}
+}
+
+func (t *tab) unfollow(g protocol.GameID) {
+	t.mu.Lock()
+	x := t.games[g]
+	delete(t.games, g)
+	t.mu.Unlock()
+	if x != nil {
+		x.remove(t)
+	}
+}

@@ -1,0 +1,337 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/engine"
+	"sparring/engine/opening"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// analyst answers requests for analysis of the games that our own engine plays for
+// a player of the process, always at full strength. Its searches stand below all
+// searches for moves.
+type analyst struct {
+	bot    *Bot
+	places int // analyses at once; one more if it is a hint
+	log    zerolog.Logger
+
+	mu      sync.Mutex
+	used    int
+	subs    map[string]*nats.Subscription // by game; nil after close
+	working context.Context               // of all analyses
+}
+
+// updateInterval is the time between two answers of an analysis, while there is
+// something new. It must stay under protocol.AnalysisPulse.
+const updateInterval = 300 * time.Millisecond
+
+// analysedGames returns the games that our own engine plays for one of the players.
+func analysedGames(players []*player) (names []string) {
+	for _, p := range players {
+		for _, g := range p.profile.Games {
+			if !p.profile.external() && !slices.Contains(names, g) {
+				names = append(names, g)
+			}
+		}
+	}
+	return names
+}
+
+// startAnalyst joins the queue of analysts of each game. Its analyses end with ctx.
+func startAnalyst(ctx context.Context, b *Bot) *analyst {
+	a := &analyst{bot: b, places: b.cfg.Analyses, log: b.log, subs: make(map[string]*nats.Subscription), working: ctx}
+	if a.places == 0 {
+		return a
+	}
+	for _, name := range analysedGames(b.players) {
+		sub, err := b.players[0].client.Analyst(name, func(t *protocol.AnalysisTask) { a.take(name, t) })
+		if err != nil {
+			a.log.Error().Err(err).Str("game_name", name).Msg("can't take requests for analysis") // the connection is closed, which ends Run
+			continue
+		}
+		a.subs[name] = sub
+	}
+	return a
+}
+
+// close takes no more requests. Analyses under way go on.
+func (a *analyst) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, sub := range a.subs {
+		sub.Drain() // answers requests that are on their way; fails only on a closed connection
+	}
+	a.subs = nil
+}
+
+// take accepts or refuses a request, and returns at once.
+func (a *analyst) take(gameName string, t *protocol.AnalysisTask) {
+	if !a.reserve(t.Purpose) {
+		t.Refuse(protocol.Refuse(protocol.CodeBusy, "%d analyses are under way", a.places))
+		return
+	}
+	started := a.bot.spawn(func() {
+		defer a.release()
+		a.work(gameName, t)
+	})
+	if !started {
+		a.release()
+		t.Refuse(shuttingDown)
+	}
+}
+
+var shuttingDown = protocol.Refuse(protocol.Unavailable, "shutting down")
+
+// reserve takes a place. The last one is for hints: somebody waits for them.
+func (a *analyst) reserve(p protocol.Purpose) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	places := a.places
+	if p == protocol.ForHint {
+		places++
+	}
+	if a.used >= places || a.subs == nil {
+		return false
+	}
+	a.used++
+	return true
+}
+
+func (a *analyst) release() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.used--
+}
+
+// work answers a request.
+func (a *analyst) work(gameName string, t *protocol.AnalysisTask) {
+	pos, consider, refusal := analysedPosition(gameName, t)
+	if refusal != nil {
+		t.Refuse(refusal)
+		return
+	}
+	ctx, err := t.Accept(a.working)
+	if err != nil {
+		t.Refuse(protocol.Refuse(protocol.Unavailable, "can't subscribe to cancellations"))
+		return
+	}
+	g, err := a.bot.deps.NewGame("", engine.GameOptions{ID: "analysis-" + t.ID, Rules: pos.Rules()})
+	if err != nil {
+		a.fail(t, err)
+		return
+	}
+	defer g.Close()
+	w := &analysis{task: t, pos: pos, engine: publicText(protocol.Engine(g.Describe()).String())}
+	result, err := a.search(ctx, g, w, consider)
+	switch {
+	case err != nil:
+		a.fail(t, err)
+	case a.working.Err() != nil:
+		t.Refuse(shuttingDown)
+	case result.Move == game.NoMove && ctx.Err() == nil:
+		t.Refuse(protocol.Refuse(protocol.CodeBusy, "the games left no core free"))
+	default:
+		t.Finish(w.final(result))
+	}
+}
+
+func (a *analyst) fail(t *protocol.AnalysisTask, err error) {
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
+		t.Refuse(refusal)
+		return
+	}
+	a.log.Error().Err(err).Str("rules", t.Rules).Msg("the analysis failed")
+	t.Refuse(protocol.Refuse(protocol.Unavailable, "the engine failed"))
+}
+
+// analysedPosition returns the position of a request and the moves to consider,
+// nil for all.
+func analysedPosition(gameName string, t *protocol.AnalysisTask) (game.Position, []game.Move, *protocol.Error) {
+	rules, err := catalog.Rules(t.Rules)
+	if err != nil || rules.Game != gameName {
+		return nil, nil, protocol.Refuse(protocol.UnknownGame, "no such rule set of this game")
+	}
+	if _, err := rules.New(t.Position); err != nil {
+		return nil, nil, protocol.Refuse(protocol.UnknownGame, "the rules refuse the start position")
+	}
+	pos, err := game.Replay(rules, t.Position, t.Moves)
+	if err != nil {
+		return nil, nil, protocol.Refuse(protocol.Illegal, "move %d is not legal", pos.Ply()+1)
+	}
+	if pos.Outcome().Over() {
+		return nil, nil, protocol.Refuse(protocol.Over, "the game has ended in this position")
+	}
+	if len(t.Consider) > 0 && opening.Running(pos) {
+		return nil, nil, protocol.Refuse(protocol.Illegal, "in an opening procedure the engine only names its choice")
+	}
+	var consider []game.Move
+	for i, text := range t.Consider {
+		m, err := pos.Parse(text)
+		if err != nil || !slices.Contains(pos.Legal(nil), m) {
+			return nil, nil, protocol.Refuse(protocol.Illegal, "move %d to consider is not legal", i+1)
+		}
+		if !slices.Contains(consider, m) {
+			consider = append(consider, m)
+		}
+	}
+	return pos, consider, nil
+}
+
+// search searches until the budget is used up or ctx ends, and sends what it finds.
+func (a *analyst) search(ctx context.Context, g engine.Game, w *analysis, consider []game.Move) (search.Result, error) {
+	t := w.task
+	r := engine.Request{Game: g, Position: w.pos, Analysis: engine.Review, Limits: search.Limits{
+		Nodes: uint64(t.AnalysisRequest.Nodes), MultiPV: max(t.AnalysisRequest.Lines, 1), Moves: consider, Threads: 1, NoBook: true,
+		Hard: time.Duration(t.TimeMS) * time.Millisecond, // also ends the search of what is decided
+	}}
+	if t.Purpose == protocol.ForHint {
+		r.Analysis = engine.Hint
+	}
+	if !opening.Running(w.pos) {
+		r.Watch = w.watch
+	}
+	s, err := a.bot.deps.Pool.Start(r)
+	if err != nil {
+		if errors.Is(err, engine.ErrClosed) {
+			err = shuttingDown
+		}
+		return search.Result{}, err
+	}
+	// The pool ends no analysis that waits for a core, so the time is counted here.
+	budget := time.NewTimer(time.Duration(t.TimeMS) * time.Millisecond)
+	defer budget.Stop()
+	tick := time.NewTicker(updateInterval)
+	defer tick.Stop()
+	for sent := time.Now(); ; {
+		select {
+		case <-s.Done():
+			return s.Wait()
+		case <-ctx.Done():
+			s.Stop()
+			return s.Wait()
+		case <-budget.C:
+			s.Stop()
+		case <-tick.C:
+			if now, fresh := w.current(); fresh || time.Since(sent) > protocol.AnalysisPulse/2 {
+				sent = time.Now()
+				t.Update(now)
+			}
+		}
+	}
+}
+
+// analysis is the state of an analysis under way.
+type analysis struct {
+	task   *protocol.AnalysisTask
+	pos    game.Position
+	engine string
+
+	mu       sync.Mutex
+	complete []search.Info // lines of the last complete iteration
+	lines    []search.Info // of the iteration under way
+	fresh    bool          // there is something new since the last answer
+}
+
+// watch keeps the lines by iteration, for scores of different depths can't be
+// compared.
+func (w *analysis) watch(i search.Info) {
+	if i.Bound != search.Exact || len(i.PV) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i.Line == 1 {
+		w.end()
+		w.lines = nil
+	}
+	if i.Line != len(w.lines)+1 || i.Line > max(w.task.Lines, 1) {
+		return
+	}
+	w.lines = append(w.lines, i)
+	if len(w.lines) == max(w.task.Lines, 1) {
+		w.end()
+	}
+}
+
+// end notes that the iteration is complete if it has as many lines as the one
+// before. The caller holds mu.
+func (w *analysis) end() {
+	if len(w.lines) > 0 && len(w.lines) >= len(w.complete) {
+		w.complete, w.fresh = w.lines, true
+	}
+}
+
+// current returns the latest state, and whether it is new.
+func (w *analysis) current() (protocol.Analysis, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	fresh := w.fresh
+	w.fresh = false
+	return w.answer(w.complete), fresh
+}
+
+// final returns the answer with the result. A search that was stopped has at least
+// a move.
+func (w *analysis) final(r search.Result) protocol.Analysis {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.end()
+	lines := w.complete
+	if len(lines) == 0 && r.Depth > 0 {
+		lines = []search.Info{{Depth: r.Depth, Score: r.Score, WinProb: r.WinProb, PV: r.PV}}
+	}
+	a := w.answer(lines)
+	if len(a.Lines) == 0 && r.Move != game.NoMove {
+		a.Lines = []protocol.AnalysisLine{{Moves: []string{w.pos.Format(r.Move)}}}
+	}
+	a.Nodes = int64(r.Nodes)
+	return a
+}
+
+// answer returns an answer with these lines. They were found one after the other,
+// and a later one may turn out better.
+func (w *analysis) answer(lines []search.Info) protocol.Analysis {
+	a := protocol.Analysis{Engine: w.engine}
+	lines = slices.Clone(lines)
+	slices.SortStableFunc(lines, func(a, b search.Info) int { return cmp.Compare(b.Score, a.Score) })
+	for _, l := range lines {
+		moves := lineTexts(w.pos, l.PV)
+		if len(moves) == 0 {
+			continue
+		}
+		a.Lines = append(a.Lines, protocol.AnalysisLine{Score: int(l.Score), Chance: &l.WinProb, Moves: moves})
+		a.Nodes = max(a.Nodes, int64(l.Nodes))
+		if len(a.Lines) == 1 {
+			a.Depth, a.Chance = l.Depth, &l.WinProb
+		}
+	}
+	return a
+}
+
+// longestLine is how many moves of a line are sent, to keep answers small.
+const longestLine = 24
+
+// lineTexts returns a line as texts, up to a move that is not legal.
+func lineTexts(pos game.Position, line []game.Move) (texts []string) {
+	p := pos.Clone()
+	for _, m := range line[:min(len(line), longestLine)] {
+		text := p.Format(m)
+		if p.Play(m) != nil {
+			break
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}

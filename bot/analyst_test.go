@@ -1,0 +1,299 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"sparring/engine"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/pipe/external/faultyengine"
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+)
+
+// analysts starts a platform and one bot with the shipped players and a real engine.
+func analysts(t *testing.T, change ...func(*Config)) (*embedded.Server, *platform, *fixture) {
+	t.Helper()
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := anotherAnalyst(t, srv, change...)
+	return srv, p, f
+}
+
+func anotherAnalyst(t *testing.T, srv *embedded.Server, change ...func(*Config)) *fixture {
+	t.Helper()
+	pool := engine.NewPool(1)
+	t.Cleanup(pool.Close)
+	players := func(c *Config) { c.Players = []string{string(hare) + ":amazons+xiangqi+gomoku"} }
+	return runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Pool: pool}, append([]func(*Config){players}, change...)...)
+}
+
+// analyse asks until somebody analyses, for the analyst's place in the queue may be new.
+func (p *platform) analyse(ctx context.Context, r protocol.AnalysisRequest, update func(protocol.Analysis)) (a protocol.Analysis, err error) {
+	p.t.Helper()
+	gameName, _, _ := strings.Cut(r.Rules, "/")
+	eventually(p.t, "an analyst", func() bool {
+		a, err = p.server.Analyse(ctx, gameName, r, update)
+		return !errors.Is(err, nats.ErrNoResponders)
+	})
+	return a, err
+}
+
+func request(rules string, moves ...string) protocol.AnalysisRequest {
+	return protocol.AnalysisRequest{Rules: rules, Moves: moves, TimeMS: 30_000, Nodes: 3000, Purpose: protocol.ForHint}
+}
+
+// Lines are legal, differ, and come best first, in every game.
+func TestAnalyses(t *testing.T) {
+	_, p, f := analysts(t)
+	for _, r := range []protocol.AnalysisRequest{
+		request("xiangqi/simple", "h2e2", "h9g7"), request("gomoku/freestyle-15", "h8"), request("amazons/6x6"),
+	} {
+		r.Lines = 3
+		a, err := p.analyse(t.Context(), r, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", r.Rules, err)
+		}
+		if a.Depth == 0 || a.Nodes == 0 || a.Nodes > r.Nodes || a.Chance == nil || *a.Chance <= 0 || *a.Chance >= 1 || len(a.Lines) != 3 || a.Engine == "" {
+			t.Errorf("%s: %+v", r.Rules, a)
+		}
+		rules, err := catalog.Rules(r.Rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for i, l := range a.Lines {
+			if _, err := game.Replay(rules, "", append(r.Moves, l.Moves...)); err != nil {
+				t.Errorf("%s: line %v: %v", r.Rules, l.Moves, err)
+			}
+			if seen[l.Moves[0]] || i > 0 && l.Score > a.Lines[i-1].Score {
+				t.Errorf("%s: lines %+v", r.Rules, a.Lines)
+			}
+			seen[l.Moves[0]] = true
+		}
+	}
+	r := request("xiangqi/simple")
+	r.Consider, r.Lines = []string{"a0a1", "a3a4", "a3a4"}, 4
+	a, err := p.analyse(t.Context(), r, nil)
+	if err != nil || len(a.Lines) != 2 {
+		t.Fatalf("two moves to consider: %+v %v", a, err)
+	}
+	for _, l := range a.Lines {
+		if l.Moves[0] != "a0a1" && l.Moves[0] != "a3a4" {
+			t.Errorf("line %v begins with another move", l.Moves)
+		}
+	}
+	eventually(t, "all places free", f.analyst.idle)
+}
+
+// idle reports whether no analysis is under way.
+func (a *analyst) idle() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.used == 0
+}
+
+// In an opening procedure the engine names its choice.
+func TestAnalysesChoices(t *testing.T) {
+	_, p, _ := analysts(t)
+	r := request("gomoku/freestyle-15+swap2", "h8", "h9", "i9")
+	a, err := p.analyse(t.Context(), r, nil)
+	if err != nil || len(a.Lines) != 1 || a.Chance != nil {
+		t.Fatalf("%+v %v", a, err)
+	}
+	switch a.Lines[0].Moves[0] {
+	case "swap", "stay", "put-two":
+	default:
+		t.Errorf("choice %v", a.Lines[0].Moves)
+	}
+	r.Consider = []string{"swap"}
+	if _, err := p.analyse(t.Context(), r, nil); !errors.Is(err, &protocol.Error{Code: protocol.Illegal}) {
+		t.Errorf("moves to consider in a procedure: %v", err)
+	}
+}
+
+func TestRefusesToAnalyse(t *testing.T) {
+	_, p, f := analysts(t)
+	five := strings.Fields("h8 a1 h9 b1 h10 c1 h11 e1 h12")
+	early, late := request("xiangqi/simple", "h2h8"), request("xiangqi/simple", "h2e2", "nonsense")
+	place := request("xiangqi/simple")
+	place.Position = "nonsense"
+	other := request("xiangqi/simple")
+	other.Consider = []string{"h2h8"}
+	for _, c := range []struct {
+		r    protocol.AnalysisRequest
+		code protocol.Code
+	}{
+		{request("xiangqi/chess960"), protocol.UnknownGame}, {place, protocol.UnknownGame},
+		{early, protocol.Illegal}, {late, protocol.Illegal}, {other, protocol.Illegal},
+		{request("gomoku/freestyle-15", five...), protocol.Over},
+	} {
+		if _, err := p.analyse(t.Context(), c.r, nil); !errors.Is(err, &protocol.Error{Code: c.code}) {
+			t.Errorf("%s %v: %v, want %s", c.r.Rules, c.r.Moves, err, c.code)
+		}
+	}
+	if _, err := p.server.Analyse(t.Context(), "gomoku", request("xiangqi/simple"), nil); !errors.Is(err, &protocol.Error{Code: protocol.UnknownGame}) {
+		t.Errorf("another game's rules: %v", err)
+	}
+	eventually(t, "all places free", f.analyst.idle)
+	if f.log.has(`"level":"error"`) {
+		t.Errorf("log:\n%s", f.log)
+	}
+}
+
+// endless returns a request whose search does not end within the test.
+func endless(p protocol.Purpose) protocol.AnalysisRequest {
+	r := request("xiangqi/simple")
+	r.Nodes, r.TimeMS, r.Purpose = 0, protocol.MaxAnalysis.Milliseconds(), p
+	return r
+}
+
+// A cancelled analysis frees its place and its core.
+func TestAnalysisIsCancelled(t *testing.T) {
+	_, p, f := analysts(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := p.analyse(ctx, endless(protocol.ForReview), func(a protocol.Analysis) {
+		if a.Depth > 0 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want cancelled", err)
+	}
+	eventually(t, "the place back", f.analyst.idle)
+}
+
+// background asks for an endless analysis and returns when it has begun.
+func (p *platform) background(ctx context.Context, r protocol.AnalysisRequest) (ended chan error) {
+	begun := make(chan struct{}, 1)
+	ended = make(chan error, 1)
+	go func() {
+		_, err := p.analyse(ctx, r, func(protocol.Analysis) {
+			select {
+			case begun <- struct{}{}:
+			default:
+			}
+		})
+		ended <- err
+	}()
+	select {
+	case <-begun:
+	case err := <-ended:
+		p.t.Errorf("the analysis ended: %v", err)
+		ended <- err
+	}
+	return ended
+}
+
+// With all places taken a review waits, while a hint gets one more place and, on a
+// single core, goes first.
+func TestHintsGoFirst(t *testing.T) {
+	_, p, f := analysts(t, func(c *Config) { c.Analyses = 1 })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := p.background(ctx, endless(protocol.ForReview))
+	if _, err := p.analyse(t.Context(), request("xiangqi/simple"), nil); err != nil {
+		t.Errorf("a hint beside a review: %v", err)
+	}
+	waiting := make(chan error, 1)
+	go func() {
+		r := request("xiangqi/simple")
+		r.Purpose = protocol.ForReview
+		_, err := p.analyse(t.Context(), r, nil)
+		waiting <- err
+	}()
+	select {
+	case err := <-waiting:
+		t.Errorf("the second review did not wait: %v", err)
+	default:
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := <-waiting; err != nil {
+		t.Errorf("the waiting review: %v", err)
+	}
+	eventually(t, "all places free", f.analyst.idle)
+}
+
+// Games are played to their end beside analyses that never end by themselves, on
+// one core.
+func TestAnalysesDelayNoGame(t *testing.T) {
+	_, p, _ := analysts(t, func(c *Config) {
+		c.Profiles = profiles(t, `{"player": "amazons-hare", "games": ["amazons", "xiangqi"], "nodes": 2000}`)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := p.background(ctx, endless(protocol.ForReview))
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.finished(m)
+	p.mu.Lock()
+	out := m.Outcome
+	p.mu.Unlock()
+	if out.Reason == protocol.ReasonTime {
+		t.Error("lost on time")
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("the analysis ended during the game: %v", err)
+	default:
+	}
+}
+
+// If an analyst dies, or shuts down, another one goes on.
+func TestAnotherAnalystTakesOver(t *testing.T) {
+	for name, end := range map[string]func(*fixture){
+		"dies": func(f *fixture) {
+			f.nc.Close()
+			f.cancel()
+		},
+		"shuts down": func(f *fixture) { f.cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv, p, first := analysts(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			began := make(chan int, 100)
+			ended := make(chan error, 1)
+			go func() {
+				_, err := p.analyse(ctx, endless(protocol.ForHint), func(a protocol.Analysis) {
+					if a.Depth == 0 {
+						began <- 1 // accepted
+					}
+				})
+				ended <- err
+			}()
+			<-began
+			second := anotherAnalyst(t, srv)
+			eventually(t, "the second analyst", func() bool { return second.log.has("known to the platform") })
+			end(first)
+			eventually(t, "the second analyst at work", func() bool { return !second.analyst.idle() })
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			eventually(t, "all places free", second.analyst.idle)
+		})
+	}
+}
+
+// Without analyses, and for the games of an external engine, nobody answers.
+func TestNobodyAnalyses(t *testing.T) {
+	srv, p, _ := analysts(t, func(c *Config) { c.Analyses = 0 })
+	external := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1"}, func(c *Config) {
+		c.Profiles = profiles(t, fmt.Sprintf(`{"player": "xiangqi-hare", "games": ["xiangqi"], "engine": %q}`, program(t, faultyengine.Fine)))
+	})
+	eventually(t, "the external player", func() bool { return external.log.has("known to the platform") })
+	if _, err := p.server.Analyse(t.Context(), "xiangqi", request("xiangqi/simple"), nil); !errors.Is(err, nats.ErrNoResponders) {
+		t.Errorf("%v, want no responders", err)
+	}
+}
