@@ -64,7 +64,7 @@ type Engine struct {
 	Elo      *float64 `json:"elo,omitempty"`       // measured strength of the level, relative to a scripted beginner
 	EloError float64  `json:"elo_error,omitempty"` // of Elo, either way, with 95 % confidence
 	Nodes    uint64   `json:"nodes,omitempty"`     // limit of every search
-	Depth    int      `json:"depth,omitempty"` // limit of every search
+	Depth    int      `json:"depth,omitempty"`     // limit of every search
 	HashMB   int      `json:"hash_mb,omitempty"`
 	Threads  int      `json:"threads,omitempty"`
 	Book     string   `json:"book,omitempty"`      // name of the opening book
