@@ -92,7 +92,7 @@ func (h *hub) resume(ctx context.Context, t *tab, s seated, r Request) Answer {
 	if r.Step == protocol.StepAccept {
 		by = by.Other()
 	}
-	_, before, err := describe(s.Terms, s.Moves)
+	_, before, err := encodePosition(s.Terms, s.Moves)
 	if err != nil || s.Terms.Rated || s.Terms.Strict || !endedByRules(s.Snapshot) || before[by] < 0 {
 		return refused(protocol.Illegal, "the move that ended this game can't be taken back")
 	}
@@ -143,7 +143,7 @@ func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of
 	opponent := s.Holders[s.seat.Other()]
 	human := opponent.Kind == protocol.Human
 	key := "after." + string(s.Game)
-	c, err := change(ctx, h.agreements, key, func(c *continuations) error {
+	c, err := changeEntry(ctx, h.agreements, key, func(c *continuations) error {
 		x := of(c)
 		if *x != nil && (*x).Request != "" && step != protocol.StepDecline && h.continues(ctx, (*x).Next) {
 			return nil // agreed already
@@ -178,7 +178,7 @@ func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of
 		m.ExpireMS = challengeFor.Milliseconds()
 		a = p.challenge(ctx, m)
 	}
-	_, err = change(ctx, h.agreements, key, func(c *continuations) error {
+	_, err = changeEntry(ctx, h.agreements, key, func(c *continuations) error {
 		y := of(c)
 		if *y == nil || (*y).Request != x.Request {
 			return errTaken

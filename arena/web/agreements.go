@@ -124,8 +124,8 @@ func cutKey(key, prefix string) (rest string, ok bool) {
 	return key[len(prefix):], true
 }
 
-// read returns an entry and its revision; 0 if there is none.
-func read[T any](ctx context.Context, s *agreements, key string) (v T, revision uint64, err error) {
+// readEntry returns an entry and its revision; 0 if there is none.
+func readEntry[T any](ctx context.Context, s *agreements, key string) (v T, revision uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	entry, err := s.kv.Get(ctx, key)
@@ -141,12 +141,12 @@ func read[T any](ctx context.Context, s *agreements, key string) (v T, revision 
 	return v, revision, nil
 }
 
-// change changes an entry by f, which may be called more than once and gets the
+// changeEntry changes an entry by f, which may be called more than once and gets the
 // zero value if there is none. It returns f's error.
-func change[T any](ctx context.Context, s *agreements, key string, f func(*T) error) (v T, err error) {
+func changeEntry[T any](ctx context.Context, s *agreements, key string, f func(*T) error) (v T, err error) {
 	for range tries {
 		var revision uint64
-		if v, revision, err = read[T](ctx, s, key); err != nil {
+		if v, revision, err = readEntry[T](ctx, s, key); err != nil {
 			return v, err
 		}
 		if err := f(&v); err != nil {

@@ -88,7 +88,7 @@ func (h *hub) invite(ctx context.Context, t *tab, r Request) Answer {
 		inv.Expires = now.Add(inviteForCorrespondence)
 	}
 	hash := hashed(token)
-	_, err := change(ctx, h.agreements, "invite."+hash, func(i *invitation) error { *i = inv; return nil })
+	_, err := changeEntry(ctx, h.agreements, "invite."+hash, func(i *invitation) error { *i = inv; return nil })
 	if err != nil {
 		return h.notStored(err)
 	}
@@ -112,7 +112,7 @@ func (h *hub) uninvite(ctx context.Context, t *tab, r Request) Answer {
 	if _, mine := h.agreements.invitesOf(t.ID)[r.Token]; mine {
 		hash = r.Token
 	}
-	_, err := change(ctx, h.agreements, "invite."+hash, func(i *invitation) error {
+	_, err := changeEntry(ctx, h.agreements, "invite."+hash, func(i *invitation) error {
 		if i.By != t.ID || !i.open(time.Now()) {
 			return errNotOpen
 		}
@@ -130,7 +130,7 @@ func (h *hub) uninvite(ctx context.Context, t *tab, r Request) Answer {
 
 // invited says what a link invites to.
 func (h *hub) invited(ctx context.Context, t *tab, r Request) Answer {
-	i, _, err := read[invitation](ctx, h.agreements, "invite."+hashed(r.Token))
+	i, _, err := readEntry[invitation](ctx, h.agreements, "invite."+hashed(r.Token))
 	if err != nil {
 		return h.notStored(err)
 	}
@@ -159,7 +159,7 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 		return a
 	}
 	key := "invite." + hashed(r.Token)
-	i, err := change(ctx, h.agreements, key, func(i *invitation) error {
+	i, err := changeEntry(ctx, h.agreements, key, func(i *invitation) error {
 		switch {
 		case i.TakenBy == t.ID:
 			return nil // a repetition
@@ -184,7 +184,7 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 	})
 	if a.Code != "" && a.Code != protocol.Accepted && a.Code != protocol.Duplicate && a.Code != protocol.Unavailable {
 		// The platform refuses the challenge: the friend may try again later.
-		if _, err := change(ctx, h.agreements, key, func(i *invitation) error { i.TakenBy, i.Request = "", ""; return nil }); err != nil {
+		if _, err := changeEntry(ctx, h.agreements, key, func(i *invitation) error { i.TakenBy, i.Request = "", ""; return nil }); err != nil {
 			h.log.Warn().Err(err).Msg("invitation stays accepted")
 		}
 	}

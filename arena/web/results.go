@@ -26,7 +26,7 @@ const maxResults = 8
 
 // loadResults reads the person's results, once.
 func (p *participant) loadResults(ctx context.Context) {
-	r, _, err := read[results](ctx, p.hub.agreements, "results."+string(p.id))
+	r, _, err := readEntry[results](ctx, p.hub.agreements, "results."+string(p.id))
 	if err != nil {
 		p.hub.log.Debug().Err(err).Str("player", string(p.id)).Msg("results not read")
 		return
@@ -59,7 +59,7 @@ func (p *participant) noteResult(ctx context.Context, e protocol.Event) {
 	case game.Draw:
 		past.Result = "drawn"
 	}
-	r, err := change(ctx, p.hub.agreements, "results."+string(p.id), func(r *results) error {
+	r, err := changeEntry(ctx, p.hub.agreements, "results."+string(p.id), func(r *results) error {
 		if !slices.ContainsFunc(r.List, func(x result) bool { return x.ID == e.Game }) {
 			r.List = append(r.List, result{e.Game, past})
 			r.List = r.List[max(0, len(r.List)-maxResults):]

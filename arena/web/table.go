@@ -177,7 +177,7 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // loadAfter reads how the finished game was continued.
 func (x *table) loadAfter(ctx context.Context) {
-	c, _, err := read[continuations](ctx, x.hub.agreements, "after."+string(x.id))
+	c, _, err := readEntry[continuations](ctx, x.hub.agreements, "after."+string(x.id))
 	if err != nil {
 		x.hub.log.Debug().Err(err).Str("game", string(x.id)).Msg("continuations not read")
 		return
@@ -255,7 +255,7 @@ func (x *table) work(context.Context) {
 		x.mu.Unlock()
 		if shown == nil || shown.Key != u.Key || len(shown.Moves) != len(u.Moves) {
 			var err error
-			if text, before, err = describe(u.Terms, u.Moves); err != nil {
+			if text, before, err = encodePosition(u.Terms, u.Moves); err != nil {
 				x.hub.log.Error().Err(err).Str("game", string(x.id)).Msg("position can't be shown")
 			}
 		}
@@ -267,9 +267,9 @@ func (x *table) work(context.Context) {
 	x.mu.Unlock()
 }
 
-// describe returns the view of a position as JSON, and how many moves were played
+// encodePosition returns the view of a position as JSON, and how many moves were played
 // before the last decision of each seat in this game; -1 if it has made none.
-func describe(terms protocol.Terms, moves []string) (text json.RawMessage, before [2]int, err error) {
+func encodePosition(terms protocol.Terms, moves []string) (text json.RawMessage, before [2]int, err error) {
 	before = [2]int{-1, -1}
 	rules, err := catalog.Rules(terms.Rules)
 	if err != nil {
