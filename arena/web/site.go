@@ -95,6 +95,9 @@ func (s *site) readFiles(root fs.FS) error {
 		if err != nil {
 			return err
 		}
+		if path.Ext(name) == ".js" && s.disk == "" {
+			data = withoutComments(data)
+		}
 		name = strings.TrimPrefix(name, "static/")
 		fmt.Fprintf(hash, "%s %d\n%s", name, len(data), data)
 		s.files[name] = &file{kind: kind, plain: data, gzip: compressed(data, gzip.BestCompression)}

@@ -7,7 +7,7 @@ import { label } from "./clock.js";
 import { ask, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { clockTime, has } from "./i18n.js";
-import { Moves, spell, typed } from "./moves.js";
+import { Moves, spell, typed, stageVars } from "./moves.js";
 import { Strip, levelOf, levels, nameOf } from "./players.js";
 import { onchange, settings, written } from "./settings.js";
 import { choice, pick, remember, suggested, termsOf } from "./terms.js";
@@ -287,7 +287,7 @@ class Game {
 	#toDo(s) {
 		const t = this.t, stage = s.view.stage, name = nameOf(s.holders[s.turn === "first" ? 0 : 1]);
 		const mine = s.turn === s.you;
-		if (stage && has(`open.${stage.step}`)) return mine ? t(`open.${stage.step}`, { n: stage.left, stone: stage.stone, fifths: stage.fifths ?? 0 }) : t("game.opens", { name });
+		if (stage) return s.you ? t(`open.${stage.procedure}.${stage.step}${mine ? "" : ".wait"}`, stageVars(stage)) : t("game.opens", { name });
 		if (mine && s.first_move_by && !s.moves.length) return t("game.first_move_by", { time: clockTime(Date.parse(s.first_move_by)) });
 		if (mine) return t(s.view.check ? "game.in_check" : "game.your_turn");
 		return t(s.holders[s.turn === "first" ? 0 : 1].kind === "bot" ? "game.thinking" : "game.their_turn", { name });
@@ -423,11 +423,10 @@ class Game {
 	/** #refused says why the rules refuse what was tapped. @param {{from?: string, to?: string, kind?: string, move?: string}} what */
 	async #refused({ from = "", to = "", kind, move }) {
 		const t = this.t;
-		if (kind) return note(t(`reason.${kind}`));
+		if (kind) return note(t(`forbidden.${kind}`));
 		if (move) return note(t("error.illegal"));
 		const answer = await this.page.socket.send({ t: "why", game: this.id, from, to });
-		const key = `reason.${answer.reason}`;
-		note(t(answer.reason && has(key) ? key : "error.illegal"));
+		note(t(answer.reason && has(answer.reason) ? answer.reason : "error.illegal"));
 	}
 
 	async #typed() {

@@ -7,6 +7,9 @@ import { written } from "./settings.js";
 
 /** @typedef {import("./types.js").View} View */
 
+/** stageVars are the variables of the texts of a step. @param {import("./types.js").Stage} stage */
+export const stageVars = (stage) => ({ left: stage.left ?? 1, stone: stage.stone ?? 0, reach: stage.reach ?? 0, fifths: stage.fifths ?? 0 });
+
 /**
  * spell writes a move of the list; what an opening procedure decides has words.
  * @param {string} move

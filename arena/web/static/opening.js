@@ -4,7 +4,7 @@
 
 import { fill, h, say } from "./dom.js";
 import { has } from "./i18n.js";
-import { spell } from "./moves.js";
+import { stageVars } from "./moves.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -27,15 +27,14 @@ export function chooser(t, choose) {
 		drawn = key;
 		element.hidden = !key;
 		if (!state || !stage) return;
-		const vars = { n: stage.left, stone: stage.stone, fifths: stage.fifths ?? 0 };
-		const about = `open.${stage.step}_about`;
-		fill(title, t(`open.${stage.step}`, vars));
-		fill(follows, has(about) ? t(about, vars) : "");
+		const step = `open.${stage.procedure}.${stage.step}`;
+		fill(title, t(`open.${stage.procedure}.name`));
+		fill(follows, t(step, stageVars(stage)));
 		fill(choices, (state.view.choices ?? []).map((move) => {
-			const what = `open.choice.${move.replace(/-\d+$/, "")}`;
-			const n = /-(\d+)$/.exec(move)?.[1];
+			const [, what, n] = /** @type {RegExpExecArray} */ (/^(.*?)(?:-(\d+))?$/.exec(move)), follow = `${step}.${what}`;
+			const vars = { ...stageVars(stage), n: n ?? "" };
 			return h("button.choice", { type: "button", data: { act: "choose", move }, onclick: () => choose(move) },
-				h("b", null, spell(move, t)), has(what) && !(n && stage.step !== "choose-colour") && h("small", null, t(what, { n: n ?? "" })));
+				h("b", null, t(`open.choice.${what}`, vars)), has(follow) && h("small", null, t(follow, vars)));
 		}));
 		say(title.textContent ?? "");
 		title.focus({ preventScroll: true });

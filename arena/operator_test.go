@@ -1,0 +1,54 @@
+package arena
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sparring/game"
+)
+
+func TestOperatorHandler(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "ann", "bob")
+	a := prepareArena(t, srv, quick())
+	get := func(path string) (int, string) {
+		w := httptest.NewRecorder()
+		a.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		return w.Code, w.Body.String()
+	}
+	if code, body := get("/healthz"); code != http.StatusServiceUnavailable || body != "starting\n" {
+		t.Errorf("before the start: %d %q", code, body)
+	}
+	a.start()
+	if code, body := get("/healthz"); code != http.StatusOK {
+		t.Errorf("serving: %d %q", code, body)
+	}
+	terms := small(t, "60+1")
+	terms.Rated = true
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	bob.set(func(p *player) { p.play = nil })
+	g := ann.challenge("bob", terms, game.First)
+	st := bob.until(g, "a move", plies(1))
+	bob.set(func(p *player) { p.play = p.random })
+	bob.random(st)
+	ann.until(g, "the end", finished)
+	for _, want := range []string{
+		`sparring_arena_games_granted_total{game="amazons"} 1`,
+		`sparring_arena_games_ended_total{game="amazons",reason="no-moves"} 1`,
+		`sparring_arena_moves_total `, `sparring_arena_move_waited_seconds_bucket`,
+	} {
+		eventually(t, want, func() bool {
+			_, metrics := get("/metrics")
+			return strings.Contains(metrics, want)
+		})
+	}
+	if code, _ := get("/"); code != http.StatusNotFound {
+		t.Errorf("an unknown path: %d", code)
+	}
+	a.stop()
+	if code, _ := get("/healthz"); code != http.StatusServiceUnavailable {
+		t.Errorf("after the end: %d", code)
+	}
+}

@@ -1,0 +1,47 @@
+package web
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"testing"
+)
+
+func TestWithoutComments(t *testing.T) {
+	for _, c := range []struct{ name, js, want string }{
+		{"documentation", "/**\n * f does it.\n * @param {string} a\n */\nexport function f(a) {}\n", "\n\n\n\nexport function f(a) {}\n"},
+		{"one line", "\t/** @type {string|null} */ #a = null;\n\t/** draw draws. */\n\tdraw() {}\n", "\t#a = null;\n\n\tdraw() {}\n"},
+		{"cast", "const e = /** @type {HTMLElement} */ (x);\n", "const e = (x);\n"},
+		{"lines", "// @ts-check\na();\n\t// why\n\tb(); // not this\n", "\na();\n\n\tb(); // not this\n"},
+		{"strings", "const u = \"https://a//b\", r = /\\/\\*x/, s = \"/* */\";\n", "const u = \"https://a//b\", r = /\\/\\*x/, s = \"/* */\";\n"},
+	} {
+		if got := string(withoutComments([]byte(c.js))); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestModulesKeepLines holds that what is served has the lines of its source, so
+// that an error of a browser can be found in it.
+func TestModulesKeepLines(t *testing.T) {
+	err := fs.WalkDir(bundled, "static", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".js" {
+			return err
+		}
+		js, err := fs.ReadFile(bundled, name)
+		if err != nil {
+			return err
+		}
+		short := withoutComments(js)
+		if got, want := bytes.Count(short, []byte("\n")), bytes.Count(js, []byte("\n")); got != want {
+			t.Errorf("%s: %d lines, want %d", name, got, want)
+		}
+		if i := bytes.Index(short, []byte("/**")); i >= 0 {
+			t.Errorf("%s: kept the comment %.60q", name, short[i:])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
