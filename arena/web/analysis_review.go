@@ -61,6 +61,7 @@ func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 		return no
 	}
 	v.join(t)
+	v.start()
 	return Answer{Game: r.Game}
 }
 
@@ -99,7 +100,6 @@ func (a *analyses) openReview(p protocol.PlayerID, s protocol.Snapshot) (*review
 		a.order = append(a.order, s.Game)
 		a.forget()
 	}
-	v.start()
 	return v, Answer{}
 }
 
