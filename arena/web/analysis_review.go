@@ -34,7 +34,6 @@ type review struct {
 	ended   bool // all is analysed
 	code    protocol.Code
 	changed bool // since the last message
-	stop    context.CancelFunc
 }
 
 // step is what the rules say of a position of the game.
@@ -426,6 +425,9 @@ func (v *review) ask(ctx context.Context, r protocol.AnalysisRequest) (protocol.
 		return protocol.Analysis{}, context.Cause(ctx)
 	}
 	for began := time.Now(); ; {
+		if ctx.Err() != nil {
+			return protocol.Analysis{}, context.Cause(ctx)
+		}
 		found, err := v.desk.hub.arena.Analyse(ctx, v.terms.Game, r, nil)
 		if err == nil || !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, protocol.ErrAnalystLost) || time.Since(began) > v.desk.limits.retry {
 			return found, err
