@@ -17,12 +17,12 @@ import (
 // review is the analysis of a finished game, for all who look at it. Its results
 // stay when it has ended.
 type review struct {
-	desk  *analyses
-	id    protocol.GameID
-	by    protocol.PlayerID // who asked first
-	terms protocol.Terms
-	moves []string
-	steps []step // of each position, the start position first
+	desk   *analyses
+	id     protocol.GameID
+	by     protocol.PlayerID // who asked first
+	terms  protocol.Terms
+	moves  []string
+	stages []reached // of each position, the start position first
 
 	mu      sync.Mutex
 	tabs    map[*tab]bool
@@ -36,8 +36,8 @@ type review struct {
 	changed bool // since the last message
 }
 
-// step is what the rules say of a position of the game.
-type step struct {
+// reached is what the rules say of a position of the game.
+type reached struct {
 	turn game.Seat
 	out  game.Outcome // by the rules
 }
@@ -143,8 +143,8 @@ func newReview(a *analyses, s protocol.Snapshot) (*review, error) {
 	v := &review{desk: a, id: s.Game, terms: s.Terms, moves: s.Moves, tabs: make(map[*tab]bool), left: time.Now(),
 		plies: make([]*Reviewed, len(s.Moves)+1)}
 	for i := 0; ; i++ {
-		st := step{pos.Turn(), pos.Outcome()}
-		v.steps = append(v.steps, st)
+		st := reached{pos.Turn(), pos.Outcome()}
+		v.stages = append(v.stages, st)
 		if !st.out.Over() {
 			v.total++
 		} else {
@@ -353,7 +353,7 @@ func (v *review) reviewed(ply int, found protocol.Analysis) *Reviewed {
 	}
 	if found.Chance != nil {
 		c := *found.Chance
-		if v.steps[ply].turn == game.Second {
+		if v.stages[ply].turn == game.Second {
 			c = 1 - c
 		}
 		r.Chance = &c
@@ -376,14 +376,14 @@ func (v *review) judge(ctx context.Context, ply int) error {
 	before.judged = true
 	v.mu.Unlock()
 	lost := *before.Chance - *after.Chance
-	if v.steps[ply].turn == game.Second {
+	if v.stages[ply].turn == game.Second {
 		lost = -lost
 	}
 	played := v.moves[ply]
 	if before.Best == played {
 		lost = 0
 	}
-	if lost >= suspect && before.Best != "" && !v.steps[ply+1].out.Over() {
+	if lost >= suspect && before.Best != "" && !v.stages[ply+1].out.Over() {
 		found, err := v.ask(ctx, v.comparison(ply, v.searchTime(), protocol.ForReview, before.Best, played))
 		if err != nil {
 			v.mu.Lock()
@@ -454,7 +454,7 @@ func (v *review) best(ply int) (preferred, bool) {
 		return preferred{}, false
 	}
 	p := preferred{v.plies[ply].Best, *v.plies[ply].Chance}
-	if v.steps[ply].turn == game.Second {
+	if v.stages[ply].turn == game.Second {
 		p.chance = 1 - p.chance
 	}
 	return p, true
