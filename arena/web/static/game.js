@@ -3,12 +3,12 @@
 
 import { Actions } from "./actions.js";
 import { Board } from "./board.js";
-import { label } from "./clock.js";
 import { ask, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { clockTime, has } from "./i18n.js";
-import { Moves, spell, typed, stageVars } from "./moves.js";
-import { Strip, levelOf, levels, nameOf } from "./players.js";
+import { openingText, spell, typed } from "./moves.js";
+import { Sheet } from "./sheet.js";
+import { Strip, learn, levelOf, nameOf } from "./players.js";
 import { onchange, settings, written } from "./settings.js";
 import { choice, pick, remember, suggested, termsOf } from "./terms.js";
 
@@ -21,7 +21,7 @@ const dataset = document.documentElement.dataset;
 const again = 800; // milliseconds before a move that the platform could not take now is sent again
 
 /** Endings by a rule that a player may not have in mind; a move that brings one about is asked about first. */
-const surprising = new Set(["perpetual-check", "perpetual-chase", "repetition", "move-limit", "forbidden"]);
+const surprising = new Set(["perpetual-check", "perpetual-chase", "repetition", "move-limit", "insufficient-material", "board-full", "forbidden"]);
 
 /**
  * open shows a game.
@@ -107,7 +107,7 @@ class Game {
 
 	/** @param {import("./types.js").Notice} n */
 	#notice(n) {
-		if (n.kind === "chat") return this.#chat(n.from ?? "", n.text ?? "");
+		if (n.kind === "chat") return this.sheet?.chat(this.state, n.from ?? "", n.text ?? "");
 		if (this.state) return;
 		const text = n.kind === "declined" ? `declined.${n.reason}` : `game.notice_${n.kind}`;
 		put(this.message, this.t(has(text) ? text : "game.waiting"));
@@ -150,7 +150,15 @@ class Game {
 		const { t, page } = this, s = /** @type {State} */ (this.state);
 		const now = () => page.socket.time.now();
 		this.strips = [new Strip("top", t, now), new Strip("bottom", t, now)];
-		this.moves = new Moves(t, (ply) => this.step(ply));
+		this.sheet = new Sheet(t, {
+			step: (ply) => this.step(ply), type: (text) => this.#typed(text), url: `${location.origin}/game/${this.id}`, me: () => page.me?.player ?? "",
+			say: async (text) => {
+				const said = (await this.#send({ t: "chat", text })).code === "accepted";
+				if (said) this.sheet?.chat(this.state, page.me?.player ?? "", text);
+				return said;
+			},
+			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
+		});
 		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name) });
 		this.line = h("div.line", { data: { status: "" } });
 		this.earlier = h("button.plain.square", { type: "button", "aria-label": t("game.earlier"), data: { act: "back" }, onclick: () => this.step((this.#at ?? this.#latest()) - 1) }, icon("back"));
@@ -159,9 +167,10 @@ class Game {
 		const frame = h("div.board-frame");
 		this.frame = frame;
 		fill(this.root, this.title, this.strips[0].element, frame, this.strips[1].element,
-			h("div.status", null, this.earlier, this.line, this.later, this.actions.offered), this.actions.bar, this.#sheet());
+			h("div.status", null, this.earlier, this.line, this.later, this.actions.offered), this.actions.bar, this.sheet.element);
 		this.root.className = "play";
 		this.board = new Board(frame, { t, seat: s.you ?? "first", pieces: settings.pieces, input: settings.input, notation: settings.notation });
+		this.board.bar.needed = !!s.you && s.status !== "finished"; // its place is kept from the start: nothing moves at the first turn
 		this.board.onmove = (m) => this.#decided(m);
 		this.board.onrefused = (r) => this.#refused(r);
 		this.board.onpremove = (_, lost) => lost && note(t("game.premove_gone"));
@@ -172,34 +181,6 @@ class Game {
 		const { attach } = await import("./hint.js");
 		const slot = this.actions?.bar.querySelector(".hints");
 		if (slot && this.board) attach(slot, { game: this, socket: this.page.socket, t: this.t, board: this.board });
-	}
-
-	/** #sheet holds what is beside the game: moves, typed moves, chat, terms. */
-	#sheet() {
-		const t = this.t;
-		this.about = h("p.small.muted", { data: { terms: "" } });
-		this.entry = h("input", { name: "move", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", maxlength: 40, enterkeyhint: "send" });
-		this.typed = h("form.inline", { onsubmit: (/** @type {Event} */ e) => (e.preventDefault(), this.#typed()) },
-			h("label", null, t("game.type_move"), this.entry), h("button", { type: "submit", data: { act: "move" } }, t("game.move")));
-		this.said = h("ul.chat", { "aria-live": "polite" });
-		const words = h("input", { name: "chat", type: "text", maxlength: 300, autocomplete: "off" });
-		this.talk = h("form", { hidden: true, onsubmit: (/** @type {Event} */ e) => {
-			e.preventDefault();
-			const text = words.value.trim();
-			if (text) this.#send({ t: "chat", text }).then((a) => a.code === "accepted" && this.#chat(this.page.me?.player ?? "", text));
-			words.value = "";
-		} }, this.said, h("div.inline", null, h("label", null, t("game.chat"), words), h("button", { type: "submit", data: { act: "chat" } }, t("game.say"))));
-		this.sheet = h("aside.sheet", { "aria-label": t("game.beside"), onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && this.#toggle(false) },
-			h("header", null, h("h2", null, t("game.moves")), h("button.plain.square", { type: "button", "aria-label": t("page.close"), data: { act: "close-list" }, onclick: () => this.#toggle(false) }, icon("close"))),
-			this.about, this.moves?.element, this.typed, this.talk,
-			h("div.row", null, h("button.plain", { type: "button", data: { act: "share" }, onclick: () => import("./invite.js").then((m) => m.share(location.origin + `/game/${this.id}`, t)) }, icon("link"), t("game.share"))));
-		return this.sheet;
-	}
-
-	/** @param {boolean} [on] */
-	#toggle(on) {
-		const opened = this.sheet.classList.toggle("open", on);
-		/** @type {HTMLElement|null} */ (opened ? this.sheet.querySelector("button") : this.actions?.bar.querySelector('[data-act="list"]'))?.focus();
 	}
 
 	#latest() {
@@ -226,16 +207,11 @@ class Game {
 		board.may = this.#may(live);
 		this.strips[0].show(s, top);
 		this.strips[1].show(s, bottom);
-		this.moves?.show(s.view, view.ply);
+		this.sheet?.show(s, view.ply, board.may === "move");
 		this.actions?.show(s);
 		this.#drawLine(live);
 		this.earlier.disabled = view.ply === 0;
 		this.later.disabled = view.ply >= s.view.ply;
-		const rules = `rules.${s.terms.rules.replace(/\+handicap=.*/, "")}`;
-		put(this.about, [t(`game.${s.terms.game}`), has(rules) ? t(rules) : s.terms.rules, label(s.terms.clock, t), t(s.terms.rated ? "game.rated" : "game.casual"),
-			s.terms.strict && t("start.strict"), s.private && t("game.private"), s.watchers && t("game.watchers", { n: s.watchers })].filter(Boolean).join(" · "));
-		this.typed.hidden = board.may !== "move";
-		this.talk.hidden = !s.may?.includes("chat") && !this.said.children.length;
 		this.#title(s);
 		dataset.game = s.game;
 		if (s.view.turn && s.status !== "finished") dataset.turn = s.turn;
@@ -282,21 +258,22 @@ class Game {
 
 	/** #toDo says whose turn it is, and for what. @param {State} s */
 	#toDo(s) {
-		const t = this.t, stage = s.view.stage, name = nameOf(s.holders[s.turn === "first" ? 0 : 1]);
+		const t = this.t, stage = s.view.stage, holder = s.holders[s.turn === "first" ? 0 : 1];
 		const mine = s.turn === s.you;
-		if (stage) return s.you ? t(`open.${stage.procedure}.${stage.step}${mine ? "" : ".wait"}`, stageVars(stage)) : t("game.opens", { name });
-		if (mine && s.first_move_by && !s.moves.length) return t("game.first_move_by", { time: clockTime(Date.parse(s.first_move_by)) });
+		if (stage) return s.you ? openingText(t, stage, mine ? "" : ".wait") : t("game.opens", { name: nameOf(holder) });
+		if (mine && s.first_move_by && s.moves.length < 2) return t("game.first_move_by", { time: clockTime(Date.parse(s.first_move_by)) });
 		if (mine) return t(s.view.check ? "game.in_check" : "game.your_turn");
-		return t(s.holders[s.turn === "first" ? 0 : 1].kind === "bot" ? "game.thinking" : "game.their_turn", { name });
+		return t(holder.kind === "bot" ? "game.thinking" : "game.their_turn", { name: nameOf(holder) });
 	}
 
 	/** #result says how a game ended, with a link to the rule. @param {State} s */
 	#result(s) {
-		const t = this.t, { result, reason } = s.outcome;
+		const t = this.t, { result, reason } = s.outcome, names = s.holders.map(nameOf);
 		const won = result === "first" || result === "second";
-		const words = won ? (s.you ? t(result === s.you ? "result.won" : "result.lost") : t("result.wins", { name: nameOf(s.holders[result === "first" ? 0 : 1]) })) : t(result === "draw" ? "result.draw" : "result.none");
-		const why = reason && (has(`outcome.${reason}`) ? t(`outcome.${reason}`) : reason);
-		return h("span", null, h("b", null, words), why && [" ", h("a", { href: `/rules/${s.terms.game}#${reason}` }, why)]);
+		const [winner, loser] = result === "second" ? [names[1], names[0]] : names;
+		const why = reason && has(`reason.${reason}`) ? t(`reason.${reason}`, { winner, loser }) : "";
+		const head = won && s.you ? t(result === s.you ? "result.won" : "result.lost") : why ? "" : t(won ? "result.wins" : result === "draw" ? "result.draw" : "result.none", { name: winner });
+		return h("span", null, head && h("b", null, head, " "), why && h("a", { href: `/rules/${s.terms.game}#${reason}` }, why));
 	}
 
 	/** step shows a ply; the latest one follows the game. @param {number} ply @param {boolean} [quietly] keeps the address */
@@ -345,8 +322,7 @@ class Game {
 		} else if (e.key === "f") this.#act("flip");
 		else if (e.key === "/") {
 			e.preventDefault();
-			this.#toggle(true);
-			this.entry.focus();
+			this.sheet?.write();
 		}
 	}
 
@@ -383,7 +359,7 @@ class Game {
 		if (end?.reason && surprising.has(end.reason)) {
 			const t = this.t, lost = end.result !== s.you && end.result !== "draw";
 			this.board?.pending(null);
-			const yes = await ask(t(lost ? "game.warn_lose" : "game.warn_draw"), t(`warn.${end.reason}`), { yes: t("game.warn_play"), no: t("game.warn_other"), act: "ending", danger: lost });
+			const yes = await ask(t(lost ? "game.warn_lose" : "game.warn_draw"), t(`ends.${end.reason}`), { yes: t("game.warn_play"), no: t("game.warn_other"), act: "ending", danger: lost });
 			if (!yes || this.state?.moves.length !== s.moves.length) return this.board?.pending(null);
 		}
 		await this.#move(move);
@@ -401,31 +377,29 @@ class Game {
 			if (["accepted", "duplicate"].includes(answer.code) || this.#pending !== pending) return;
 			if (!["unavailable", "paused", "rate-limited", "unknown-peer"].includes(answer.code)) {
 				this.#pending = null;
-				if (answer.code === "illegal") this.#refused({ move });
-				else if (answer.code !== "stale" && answer.code !== "over") note(this.t(`error.${answer.code}`));
+				if (answer.code !== "stale" && answer.code !== "over") note(this.t(`error.${answer.code}`));
 				return this.#draw();
 			}
 			await new Promise((done) => setTimeout(done, again));
 		}
 	}
 
-	/** #refused says why the rules refuse what was tapped. @param {{from?: string, to?: string, kind?: string, move?: string}} what */
-	async #refused({ from = "", to = "", kind, move }) {
+	/** #refused says why the rules refuse what was tapped. @param {{from?: string, to?: string, kind?: string}} what */
+	async #refused({ from = "", to = "", kind }) {
 		const t = this.t;
 		if (kind) return note(t(`forbidden.${kind}`));
-		if (move) return note(t("error.illegal"));
-		const answer = await this.page.socket.send({ t: "why", game: this.id, from, to });
-		note(t(answer.reason && has(answer.reason) ? answer.reason : "error.illegal"));
+		const { reason } = await this.page.socket.send({ t: "why", game: this.id, from, to });
+		note(t(reason && has(reason) ? reason : "error.illegal"));
 	}
 
-	async #typed() {
-		const s = this.state, text = this.entry.value.trim();
-		if (!s || !text || this.board?.may !== "move") return;
+	/** #typed plays a move entered as text; false if there is none of that name. @param {string} text */
+	async #typed(text) {
+		const s = this.state;
+		if (!s || this.board?.may !== "move") return false;
 		const move = typed(s.view, text) || (await this.#readMove(text));
-		if (!move) return note(this.t("game.no_such_move", { text }));
-		this.entry.value = "";
-		this.#toggle(false);
-		await this.#decided(move);
+		if (move) void this.#decided(move);
+		else note(this.t("game.no_such_move", { text }));
+		return !!move;
 	}
 
 	/** #readMove lets the server read a move in any notation of the game. @param {string} text */
@@ -457,7 +431,7 @@ class Game {
 				this.board?.flip();
 				return this.#draw();
 			case "list":
-				return this.#toggle();
+				return this.sheet?.toggle();
 			case "review":
 				return this.#openReview();
 			case "next-level":
@@ -480,26 +454,16 @@ class Game {
 		this.#chooser.show(shown ? s : null);
 	}
 
-	/** @param {string} from @param {string} text */
-	#chat(from, text) {
-		if (!this.said) return;
-		const holder = this.state?.holders.find((x) => x.player === from);
-		this.said.append(h("li", null, h("b", null, holder ? nameOf(holder) : from), text));
-		this.said.scrollTop = this.said.scrollHeight;
-		this.talk.hidden = false;
-		if (from !== this.page.me?.player && getComputedStyle(this.sheet).visibility === "hidden") note(`${holder ? nameOf(holder) : from}: ${text}`);
-	}
-
 	/** #ended asks for what the next game may be. */
 	#ended() {
-		this.#toggle(false);
+		this.sheet?.toggle(false);
 		this.page.socket.follow("lobby", { t: "lobby", on: true });
 		this.#ends.push(() => this.page.socket.unfollow("lobby", { t: "lobby", on: false }));
 	}
 
 	/** @param {import("./types.js").Lobby} lobby */
 	#lobby(lobby) {
-		for (const o of lobby.opponents ?? []) if (o.level) levels.set(o.player, { level: o.level, elo: o.elo });
+		learn(lobby.opponents);
 		this.last = lobby;
 		const s = this.state;
 		if (!s?.you || s.status !== "finished") return;

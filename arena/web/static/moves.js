@@ -7,9 +7,6 @@ import { written } from "./settings.js";
 
 /** @typedef {import("./types.js").View} View */
 
-/** stageVars are the variables of the texts of a step. @param {import("./types.js").Stage} stage */
-export const stageVars = (stage) => ({ left: stage.left ?? 1, stone: stage.stone ?? 0, reach: stage.reach ?? 0, fifths: stage.fifths ?? 0 });
-
 /**
  * spell writes a move of the list; what an opening procedure decides has words.
  * @param {string} move
@@ -22,6 +19,16 @@ export function spell(move, t) {
 	if (offer) return t("move.offer", { point: offer[1] });
 	return has(`move.${move}`) ? t(`move.${move}`) : move;
 }
+
+/**
+ * openingText is a text of the dictionaries about a step of an opening procedure.
+ * @param {import("./types.js").Translate} t
+ * @param {import("./types.js").Stage} stage
+ * @param {string} what ".wait", ".swap", ...; "" for what the seat does itself
+ * @param {string|number} [n] of a choice
+ */
+export const openingText = (t, stage, what, n = "") =>
+	t(`open.${stage.procedure}.${stage.step}${what}`, { n, left: stage.left, stone: stage.stone, reach: stage.reach ?? "", fifths: stage.fifths ?? "" });
 
 /** Moves is the list with its slider. */
 export class Moves {

@@ -3,8 +3,7 @@
 // the choice is about.
 
 import { fill, h, say } from "./dom.js";
-import { has } from "./i18n.js";
-import { stageVars } from "./moves.js";
+import { openingText } from "./moves.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -27,16 +26,14 @@ export function chooser(t, choose) {
 		drawn = key;
 		element.hidden = !key;
 		if (!state || !stage) return;
-		const step = `open.${stage.procedure}.${stage.step}`;
 		fill(title, t(`open.${stage.procedure}.name`));
-		fill(follows, t(step, stageVars(stage)));
+		fill(follows, openingText(t, stage, ""));
 		fill(choices, (state.view.choices ?? []).map((move) => {
-			const [, what, n] = /** @type {RegExpExecArray} */ (/^(.*?)(?:-(\d+))?$/.exec(move)), follow = `${step}.${what}`;
-			const vars = { ...stageVars(stage), n: n ?? "" };
+			const [, what, n] = /** @type {RegExpExecArray} */ (/^(.+?)(?:-(\d+))?$/.exec(move));
 			return h("button.choice", { type: "button", data: { act: "choose", move }, onclick: () => choose(move) },
-				h("b", null, t(`open.choice.${what}`, vars)), has(follow) && h("small", null, t(follow, vars)));
+				h("b", null, t(`open.choice.${what}`, { n: n ?? "" })), h("small", null, openingText(t, stage, `.${what}`, n)));
 		}));
-		say(title.textContent ?? "");
+		say(`${title.textContent}. ${follows.textContent}`);
 		title.focus({ preventScroll: true });
 	}
 

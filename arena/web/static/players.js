@@ -3,12 +3,18 @@
 
 import { read, show, slow } from "./clock.js";
 import { h, put, say } from "./dom.js";
+import { number } from "./i18n.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Seat} Seat */
 
 /** @type {Map<string, {level: number, elo?: number}>} levels of bots that the lobby has told */
-export const levels = new Map();
+const levels = new Map();
+
+/** learn keeps what the lobby says of the bots. @param {import("./types.js").Opponent[]|null} bots */
+export function learn(bots) {
+	for (const b of bots ?? []) if (b.level) levels.set(b.player, { level: b.level, elo: b.elo });
+}
 
 /** @param {import("./types.js").Holder} holder its level, as the lobby or its engine says */
 export const levelOf = (holder) => levels.get(holder.player)?.level ?? Number(/ level (\d+)$/.exec(holder.build ?? "")?.[1] ?? 0);
@@ -58,9 +64,9 @@ export class Strip {
 		put(this.name, nameOf(holder));
 		put(this.id, holder.player);
 		this.id.title = holder.player;
-		const level = levelOf(holder);
+		const level = levelOf(holder), elo = levels.get(holder.player)?.elo;
 		const score = state.view.score ? ` · ${t("game.points", { n: state.view.score[i] })}` : "";
-		put(this.about, (level ? t("level.name", { n: level }) : holder.rating ? t("game.rating", { n: holder.rating }) : t(`side.${side}`)) + score);
+		put(this.about, (elo !== undefined ? t("level.elo_only", { elo: number(Math.round(elo), { signDisplay: "always" }) }) : level ? t("level.name", { n: level }) : holder.rating ? t("game.rating", { n: holder.rating }) : t(`side.${side}`)) + score);
 		this.element.setAttribute("aria-label", t("game.seat", { name: nameOf(holder), side: t(`side.${side}`) }));
 		this.tick();
 	}

@@ -5,6 +5,7 @@ import { label, parse, show as showTime } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h } from "./dom.js";
 import { has, number } from "./i18n.js";
+import { learn } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -38,6 +39,7 @@ class Start {
 	#game = lastGame();
 	#choice = choice(this.#game);
 	#starting = false;
+	#ready = () => {};
 	/** @type {(() => void)[]} */
 	#ends = [];
 	#drawn = new Map(); // what each part was drawn from: a part is drawn again only when that changes
@@ -68,7 +70,7 @@ class Start {
 				h("div.card.setup", null, this.level, this.clock, this.wait,
 					h("div.row", null, this.button, this.friend),
 					h("details", { data: { more: "" } }, h("summary", null, t("start.more")), this.more))),
-			h("div.aside.start", null, this.mine, this.watch),
+			h("div.aside", null, this.mine, this.watch),
 		);
 		this.#draw();
 		this.#ends.push(page.socket.on("lobby", (m) => this.#update(m)));
@@ -107,6 +109,8 @@ class Start {
 	/** @param {Lobby} lobby */
 	#update(lobby) {
 		this.#lobby = lobby;
+		learn(lobby.opponents);
+		this.#ready();
 		this.#draw();
 	}
 
@@ -162,7 +166,7 @@ class Start {
 					h("label", { data: { level: l.level } },
 						h("input", { type: "radio", name: "level", value: l.level, checked: l.level === c.level, disabled: !l.takes, "aria-label": t("level.name", { n: l.level }), onchange: () => this.#set({ level: l.level }) }), l.level)))),
 			h("p.about", null, chosen && [h("b", null, t("level.name", { n: c.level })), " ",
-				elo != null && h("span.num.muted", { data: { elo: elo } }, t("level.elo", { elo: number(Math.round(elo), { signDisplay: "always" }), error: Math.round(chosen.bot.elo_error) })), h("br"),
+				elo != null && h("span.num.muted", { data: { elo: elo } }, t(chosen.bot.elo_error ? "level.elo" : "level.elo_only", { elo: number(Math.round(elo), { signDisplay: "always" }), error: Math.round(chosen.bot.elo_error ?? 0) })), h("br"),
 				has(`level.${c.level}`) && t(`level.${c.level}`)]),
 		);
 		if (focused) this.level.querySelector("input:checked")?.focus();
@@ -298,6 +302,7 @@ class Start {
 	}
 
 	async #play() {
+		if (!this.#lobby) await new Promise((/** @type {(v?: any) => void} */ done) => (this.#ready = done));
 		const c = this.#choice, terms = termsOf(this.#game, c);
 		const bot = pick(this.#lobby?.opponents ?? [], terms, c.level);
 		if (!bot || this.#starting) return;

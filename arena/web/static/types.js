@@ -73,7 +73,7 @@
  * @property {string[]} [speeds]
  * @property {number} [level]
  * @property {number} [elo]
- * @property {number} elo_error
+ * @property {number} [elo_error]
  * @property {boolean} rated
  * @property {boolean} casual
  * @property {boolean} [busy]
