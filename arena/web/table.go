@@ -368,7 +368,7 @@ func (x *table) may(t *tab) (list []string) {
 	if !plays {
 		return list
 	}
-	casual := !u.Terms.Rated && !u.Terms.Strict
+	casual := !helpless(u.Terms)
 	if !over {
 		list = append(list, "resign", "draw")
 		if u.Turn == seat && u.Status == protocol.Playing {
