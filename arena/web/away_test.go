@@ -180,7 +180,7 @@ func TestNATSRestarts(t *testing.T) {
 	port := portOf(t, srv.URL())
 	srv.Close()
 	id := ann.put(Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "offline"})
-	if srv, err = startListening(t, dir, port); err != nil {
+	if _, err = startListening(t, dir, port); err != nil {
 		t.Skipf("the port is taken: %v", err)
 	}
 	ann.until("an answer", func() bool { return ann.answers[id].T != "" })
