@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -111,10 +113,13 @@ func (h *hub) run(ctx context.Context) {
 	h.wg.Go(func() { h.agreements.run(h.life) })
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for n := 0; ; n++ {
 		select {
 		case <-tick.C:
 			h.forget(time.Now())
+			if n%3 == 0 {
+				h.countWatchers()
+			}
 		case <-ctx.Done():
 			h.closeSockets()
 			return
@@ -234,6 +239,16 @@ func (h *hub) forget(now time.Time) {
 	}
 	h.metrics.people.Set(float64(here))
 	h.metrics.sockets.Set(float64(len(h.tabs)))
+}
+
+// countWatchers shows the players of each game how many watch it.
+func (h *hub) countWatchers() {
+	h.mu.Lock()
+	all := slices.Collect(maps.Values(h.tables))
+	h.mu.Unlock()
+	for _, x := range all {
+		x.showWatchers()
+	}
 }
 
 // event passes on an entry of a game's log. It must not block.

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +45,33 @@ func startServer(t testing.TB, dir string, players ...protocol.PlayerID) *embedd
 	}
 	t.Cleanup(srv.Close)
 	return srv
+}
+
+// startListening runs a NATS server on a port, so that another can take its place.
+func startListening(t testing.TB, dir string, port int) (*embedded.Server, error) {
+	t.Helper()
+	if port == 0 {
+		port = embedded.RandomPort
+	}
+	srv, err := embedded.Start(embedded.Config{Dir: dir, Port: port, Log: zerolog.Nop(), Players: []protocol.PlayerID{"hare"},
+		Passwords: map[string]string{"platform": "p", "hare": "h"}})
+	if err == nil {
+		t.Cleanup(srv.Close)
+	}
+	return srv, err
+}
+
+func portOf(t testing.TB, address string) int {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 func connect(t testing.TB, c protocol.Connection) *nats.Conn {
@@ -337,7 +366,7 @@ func (p *socketPage) ask(r Request) (a Answer) {
 func (p *socketPage) want(r Request) Answer {
 	p.t.Helper()
 	a := p.ask(r)
-	if a.Code != protocol.Accepted {
+	if a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
 		p.t.Fatalf("%s: %s %s", r.T, a.Code, a.Text)
 	}
 	return a

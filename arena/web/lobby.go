@@ -147,7 +147,10 @@ func opponents(instances []arena.Instance) []Opponent {
 				o.Speeds = append(o.Speeds, string(s))
 			}
 			if c.Engine != nil {
-				o.Level, o.Elo = c.Engine.Level, c.Engine.Elo
+				o.Level, o.Elo, o.EloError = c.Engine.Level, c.Engine.Elo, c.Engine.EloError
+			}
+			if t := in.Hello.Takes; t != nil && t.Rated != nil {
+				o.Rated, o.Casual = *t.Rated, !*t.Rated
 			}
 			same := func(x Opponent) bool { return x.Player == o.Player && x.Game == o.Game }
 			if i := slices.IndexFunc(list, same); i >= 0 {
@@ -170,15 +173,15 @@ func opponents(instances []arena.Instance) []Opponent {
 }
 
 // takesPeople reports whether an instance plays against people.
-func takesPeople(in arena.Instance) bool { return in.Hello.Kind == protocol.Bot }
+func takesPeople(in arena.Instance) bool {
+	t := in.Hello.Takes
+	return in.Hello.Kind == protocol.Bot && (t == nil || len(t.Kinds) == 0 || slices.Contains(t.Kinds, protocol.Human))
+}
 
 // takes reports whether an instance would accept a game on these terms against a
 // person, as far as its hello says.
 func takes(in arena.Instance, t protocol.Terms) bool {
-	return takesPeople(in) && slices.ContainsFunc(in.Hello.Games, func(c protocol.Capability) bool {
-		return c.Game == t.Game && (len(c.Rules) == 0 || slices.Contains(c.Rules, t.Rules)) &&
-			(len(c.Speeds) == 0 || slices.Contains(c.Speeds, t.Clock.Speed()))
-	})
+	return takesPeople(in) && in.Hello.Declines(t, protocol.Opponent{Kind: protocol.Human}) == ""
 }
 
 // mine returns the running games of a player, those with its turn first, then by

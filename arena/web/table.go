@@ -26,13 +26,15 @@ type table struct {
 	mu      sync.Mutex
 	tabs    map[*tab]bool
 	feeds   map[protocol.PlayerID]*nats.Subscription // states of the players that are here
-	next    *update                                  // waits for the goroutine in work
+	latest  *update                                  // has been pushed last
+	next    *update                                  // latest, while it waits for the goroutine in work
 	working bool
 
 	shown  *update         // nil until there is a game
 	view   json.RawMessage // of shown
 	before [2]int          // moves before the last decision of each seat in shown; -1 if it has made none
 	after  continuations
+	seen   int // watchers in the last message
 }
 
 // update is the state of a game, from its log or as its referee sent it.
@@ -235,10 +237,10 @@ func (u *update) seatOf(p protocol.PlayerID) (game.Seat, bool) {
 func (x *table) push(u *update) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.next != nil && !u.replaces(x.next) || x.next == nil && !u.replaces(x.shown) {
+	if !u.replaces(x.latest) {
 		return
 	}
-	x.next = u
+	x.latest, x.next = u, u
 	if !x.working {
 		x.working = true
 		x.hub.beside(x.work)
@@ -293,9 +295,19 @@ func encodePosition(terms protocol.Terms, moves []string) (text json.RawMessage,
 
 // show sends the state to all sockets; x.mu is held.
 func (x *table) show() {
+	x.seen = x.watchers()
 	made := make(map[string][]byte)
 	for t := range x.tabs {
 		x.sendTo(t, made)
+	}
+}
+
+// showWatchers sends the state again if the number of watchers has changed.
+func (x *table) showWatchers() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.shown != nil && x.watchers() != x.seen {
+		x.show()
 	}
 }
 
@@ -305,7 +317,7 @@ func (x *table) sendTo(t *tab, made map[string][]byte) {
 	m := stateMessage{View: x.view}
 	m.State = State{
 		T: "state", Seq: x.shown.seq, ServerTime: x.shown.at.UTC(), Snapshot: x.shown.Snapshot, Receipt: x.shown.receipt,
-		Watchers: x.watchers(), May: x.may(t), Private: x.shown.Terms.Private,
+		Watchers: x.watchers(), May: x.may(t), Private: private(x.shown.Snapshot),
 	}
 	for seat, h := range x.shown.Holders {
 		if !h.VacantSince.IsZero() {
@@ -402,10 +414,8 @@ func (h *hub) snapshot(ctx context.Context, g protocol.GameID) (protocol.Snapsho
 	if x != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		for _, u := range []*update{x.next, x.shown} {
-			if u != nil && (err != nil || u.seq >= seq) {
-				return u.Snapshot, nil
-			}
+		if u := x.latest; u != nil && (err != nil || u.seq >= seq) {
+			return u.Snapshot, nil
 		}
 	}
 	return e.Snapshot, err
