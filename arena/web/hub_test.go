@@ -69,6 +69,7 @@ func quick() arena.Config {
 // query of the address names: sessions have tests of their own.
 type gateway struct {
 	*hub
+	server *Server
 	t      testing.TB
 	nc     *nats.Conn
 	http   *httptest.Server
@@ -92,7 +93,7 @@ func startGateway(t testing.TB, srv *embedded.Server, cfg arena.Config, change f
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.hub = s.hub
+	g.hub, g.server = s.hub, s
 	if change != nil {
 		change(g.hub)
 	}
@@ -147,6 +148,9 @@ type socketPage struct {
 	lobby    *Lobby
 	welcome  *Welcome
 	pongs    []Pong
+	hints    []Hint
+	reviews  []Review
+	tried    []Tried
 	closed   error
 	bytes    int
 	latest   time.Time // when the last state came
@@ -257,6 +261,12 @@ func (p *socketPage) take(data []byte) {
 		p.lobby = &m
 	case "pong":
 		p.pongs = append(p.pongs, decode[Pong](p, data))
+	case "hint":
+		p.hints = append(p.hints, decode[Hint](p, data))
+	case "review":
+		p.reviews = append(p.reviews, decode[Review](p, data))
+	case "tried":
+		p.tried = append(p.tried, decode[Tried](p, data))
 	default:
 		p.t.Errorf("unknown message %.200s", data)
 	}
