@@ -112,10 +112,10 @@ export class Input {
 		lens.dataset.at = point;
 		const { x, y } = scene.geometry.place(point), size = LENS_POINTS * CELL;
 		lens.firstElementChild?.setAttribute("viewBox", `${x - size / 2} ${y - size / 2} ${size} ${size}`);
-		const box = scene.box.getBoundingClientRect(), above = e.clientY - LENS - 36 >= 0;
+		const box = scene.box.getBoundingClientRect(), above = e.clientY - LENS - 28 >= 0;
 		const left = above ? e.clientX - LENS / 2 : e.clientX < innerWidth / 2 ? e.clientX + 48 : e.clientX - LENS - 48;
 		lens.style.left = `${Math.max(0, Math.min(innerWidth - LENS, left)) - box.left}px`;
-		lens.style.top = `${Math.max(0, above ? e.clientY - LENS - 36 : e.clientY - LENS / 2) - box.top}px`;
+		lens.style.top = `${Math.max(0, above ? e.clientY - LENS - 28 : e.clientY - LENS / 2) - box.top}px`;
 	}
 
 	/** click is for assistive technology, which clicks without a pointer. @param {MouseEvent} e */
