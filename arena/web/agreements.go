@@ -182,6 +182,19 @@ func (s *agreements) write(ctx context.Context, key string, data []byte, revisio
 	return err
 }
 
+// erase removes what is stored of a person.
+func (s *agreements) erase(ctx context.Context, id protocol.PlayerID) {
+	keys := []string{"results." + string(id)}
+	for hash := range s.invitesOf(id) {
+		keys = append(keys, "invite."+hash)
+	}
+	for _, key := range keys {
+		if err := s.kv.Purge(ctx, key); err != nil {
+			s.log.Warn().Err(err).Str("player", string(id)).Str("what", kindOf(key)).Msg("not erased; it ends by itself")
+		}
+	}
+}
+
 // kindOf returns the part of a key that may stand in a log.
 func kindOf(key string) string {
 	for i := range key {

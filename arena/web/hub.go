@@ -116,7 +116,7 @@ func (h *hub) run(ctx context.Context) {
 	for n := 0; ; n++ {
 		select {
 		case <-tick.C:
-			h.forget(time.Now())
+			h.look(time.Now())
 			if n%3 == 0 {
 				h.countWatchers()
 			}
@@ -212,6 +212,9 @@ func (h *hub) changed(id protocol.PlayerID, a *account) {
 	h.mu.Lock()
 	p := h.here[id]
 	h.mu.Unlock()
+	if a == nil {
+		h.beside(func(ctx context.Context) { h.agreements.erase(ctx, id) })
+	}
 	if p == nil {
 		return
 	}
@@ -225,20 +228,26 @@ func (h *hub) changed(id protocol.PlayerID, a *account) {
 	}
 }
 
-// forget drops people who have not been here for long, and counts the others.
-func (h *hub) forget(now time.Time) {
+// look drops people who have not been here for long, counts the others, and wakes
+// those who have games: the platform may have learnt of them after their pages came.
+func (h *hub) look(now time.Time) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	here := 0
+	var here []*participant
 	for id, p := range h.here {
 		if p.gone(now) {
 			delete(h.here, id)
-		} else if len(p.allTabs()) > 0 {
-			here++
+		} else if p.hasTab() {
+			here = append(here, p)
 		}
 	}
-	h.metrics.people.Set(float64(here))
+	h.metrics.people.Set(float64(len(here)))
 	h.metrics.sockets.Set(float64(len(h.tabs)))
+	h.mu.Unlock()
+	for _, p := range here {
+		if len(h.arena.RunningOf(p.id)) > 0 {
+			p.wake()
+		}
+	}
 }
 
 // countWatchers shows the players of each game how many watch it.

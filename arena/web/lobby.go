@@ -194,7 +194,16 @@ func (h *hub) mine(id protocol.PlayerID) []Mine {
 		other := e.Holders[seat.Other()]
 		m := Mine{
 			Game: e.Game, Rules: e.Terms.Rules, Opponent: cmp.Or(other.Display, string(other.Player)), Clock: e.Terms.Clock.String(),
-			Ply: len(e.Moves), MyTurn: e.Turn == seat, Since: e.Time, LeftMS: e.Clocks.Seats[seat].LeftMS,
+			Ply: len(e.Moves), MyTurn: e.Turn == seat, Since: e.Time,
+		}
+		if left, limited := e.Terms.Clock.Budget(e.Clocks.Seats[seat].State()); limited {
+			m.LeftMS = left.Milliseconds()
+			if m.MyTurn {
+				m.LeftMS -= e.Clocks.UsedMS
+			}
+		}
+		if e.Clocks.Running != nil {
+			m.Since = e.RunningSince
 		}
 		list = append(list, m)
 	}

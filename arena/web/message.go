@@ -164,8 +164,8 @@ type Mine struct {
 	Clock    string          `json:"clock"`
 	Ply      int             `json:"ply"`
 	MyTurn   bool            `json:"my_turn"`
-	LeftMS   int64           `json:"left_ms,omitempty"` // on the player's clock
-	Since    time.Time       `json:"since"`             // the last move
+	LeftMS   int64           `json:"left_ms,omitempty"` // on the player's clock at Since; 0 if it has no limit
+	Since    time.Time       `json:"since"`             // when the turn began, or the clocks stopped
 }
 
 // Waiting is a challenge or an invitation that waits. An invitation has Invite, by

@@ -106,6 +106,12 @@ func (p *participant) rename(name string) {
 	}
 }
 
+func (p *participant) hasTab() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.tabs) > 0
+}
+
 func (p *participant) allTabs() []*tab {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -350,13 +356,8 @@ func (p *participant) event(e protocol.Event) {
 		})
 	}
 	p.ended(e)
-	if e.Status != protocol.Finished {
-		p.mu.Lock()
-		here := len(p.tabs) > 0
-		p.mu.Unlock()
-		if here {
-			p.wake()
-		}
+	if e.Status != protocol.Finished && p.hasTab() {
+		p.wake()
 	}
 	p.hub.lobbies.refresh(p.id)
 }
