@@ -14,8 +14,8 @@ import (
 	"sparring/protocol"
 )
 
-// begin begins a game of a page against a bot, with seat first, and opens it.
-func begin(t testing.TB, p *socketPage, opponent protocol.PlayerID, terms *protocol.Terms) protocol.GameID {
+// startGame begins a game of a page against a bot, with seat first, and opens it.
+func startGame(t testing.TB, p *socketPage, opponent protocol.PlayerID, terms *protocol.Terms) protocol.GameID {
 	t.Helper()
 	first := game.First
 	g := p.want(Request{T: "play", Opponent: opponent, Terms: terms, Seat: &first}).Game
@@ -30,7 +30,7 @@ func TestEightTabs(t *testing.T) {
 	gw := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	tabs := []*socketPage{openPage(t, gw, human("ann"))}
-	g := begin(t, tabs[0], "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	g := startGame(t, tabs[0], "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	for range 9 {
 		p := openPage(t, gw, human("ann"))
 		p.want(Request{T: "open", Game: g})
@@ -60,7 +60,7 @@ func TestOfflineInMidMove(t *testing.T) {
 	hare := joinBot(t, srv, "hare", protocol.Hello{})
 	hare.set(func(b *bot) { b.pick = func(protocol.State, []string) string { return "" } })
 	ann := openPage(t, gw, human("ann"))
-	g := begin(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	move := Request{T: "move", Game: g, Ply: 0, Move: "h8", ID: "m1"}
 	ann.put(move)
 	ann.close()
@@ -97,7 +97,7 @@ func TestNobodyIsAwayInCorrespondence(t *testing.T) {
 	gw := startGateway(t, srv, cfg, func(h *hub) { h.grace = 50 * time.Millisecond })
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
-	g := begin(t, ann, "hare", terms(t, "gomoku/freestyle-15", "86400/move"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "86400/move"))
 	ann.move(g, 0, "h8")
 	ann.close()
 	eventually(t, "the person not announced", func() bool {
@@ -130,7 +130,7 @@ func TestTwoGateways(t *testing.T) {
 	joinBot(t, srv, "hare", protocol.Hello{})
 	eventually(t, "the bot on both", func() bool { return len(one.arena.Instances()) == 1 && len(two.arena.Instances()) == 1 })
 	first, second := openPage(t, one, human("ann")), openPage(t, two, human("ann"))
-	g := begin(t, first, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	g := startGame(t, first, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	second.want(Request{T: "open", Game: g})
 	second.state(g, "the game", func(st State) bool { return st.You != nil })
 	for ply := 0; ply < 8; ply += 2 {
@@ -174,7 +174,7 @@ func TestNATSRestarts(t *testing.T) {
 	gw := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
-	g := begin(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	ann.move(g, 0, "h8")
 	ann.state(g, "the answer", plies(2))
 	port := portOf(t, srv.URL())
@@ -209,7 +209,7 @@ func TestFlood(t *testing.T) {
 	gw := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
-	g := begin(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	ctx, stop := context.WithCancel(context.Background())
 	var floods sync.WaitGroup
 	defer func() { stop(); floods.Wait() }()
@@ -254,7 +254,7 @@ func TestSlowReader(t *testing.T) {
 	})
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
-	g := begin(t, ann, "hare", terms(t, "amazons/10x10", "300+2"))
+	g := startGame(t, ann, "hare", terms(t, "amazons/10x10", "300+2"))
 	address := strings.Replace(gw.http.URL, "http", "ws", 1) + "/ws?address=a"
 	slow, _, err := websocket.Dial(t.Context(), address, nil)
 	if err != nil {
@@ -293,7 +293,7 @@ func TestRefusals(t *testing.T) {
 	joinBot(t, srv, "fox", protocol.Hello{Takes: &protocol.Takes{Kinds: []protocol.Kind{protocol.Bot}, Rated: &only}})
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	casual := terms(t, "gomoku/freestyle-15", "300+2")
-	g := begin(t, ann, "hare", casual)
+	g := startGame(t, ann, "hare", casual)
 	for _, r := range []Request{
 		{T: "move", Game: g, Ply: 0, Move: "h8"}, {T: "resign", Game: g}, {T: "draw", Game: g, Step: protocol.StepOffer},
 		{T: "takeback", Game: g, Step: protocol.StepOffer}, {T: "chat", Game: g, Text: "hi"}, {T: "rematch", Game: g},
@@ -393,7 +393,7 @@ func TestResults(t *testing.T) {
 	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare", Games: []protocol.Capability{{
 		Game: "gomoku", Engine: &protocol.Engine{Name: "x", Level: 4, Elo: &elo, EloError: 30}}}})
 	ann := openPage(t, gw, human("ann"))
-	g := begin(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	ann.move(g, 0, "h8")
 	ann.state(g, "the answer", plies(2))
 	ann.want(Request{T: "resign", Game: g})
@@ -425,7 +425,7 @@ func TestFinishedGameIsShown(t *testing.T) {
 	ann := openPage(t, gw, human("ann"))
 	private := terms(t, "gomoku/freestyle-15", "300+2")
 	private.Private = true
-	g := begin(t, ann, "hare", private)
+	g := startGame(t, ann, "hare", private)
 	ann.move(g, 0, "h8")
 	ann.want(Request{T: "resign", Game: g})
 	before := ann.state(g, "the end", finished)
