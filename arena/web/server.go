@@ -129,8 +129,12 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /link/{token}":  s.showLink,
 		"POST /link/{token}": s.useLink,
 	}
-	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
+	for _, path := range []string{"/{$}", "/invite/{token}"} {
 		all["GET "+path] = s.app
+	}
+	for path, h := range map[string]http.HandlerFunc{"/game/{id}": s.game, "/game/{id}/{ply}": s.game, "/games": s.live,
+		"/ladder": s.ladder, "/rules": s.rules, "/rules/{game}": s.rules} {
+		all["GET "+path] = s.byAddress(s.limits.positions, h)
 	}
 	for pattern, h := range all {
 		all[pattern] = s.byAddress(s.limits.requests, h)
