@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -44,8 +45,8 @@ func TestBudget(t *testing.T) {
 	var read atomic.Int64
 	transport := &http.Transport{
 		DisableCompression: true, // which only means that the test sees the bytes as sent
-		Dial: func(network, address string) (net.Conn, error) {
-			c, err := net.Dial(network, address)
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, address)
 			return countingConn{c, &read}, err
 		},
 	}
