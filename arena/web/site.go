@@ -96,7 +96,10 @@ func (s *site) readFiles(root fs.FS) error {
 			return err
 		}
 		kind := kinds[path.Ext(name)]
-		if kind == "" {
+		switch {
+		case kind == "" && s.disk != "":
+			return nil // what editors leave behind
+		case kind == "":
 			return fmt.Errorf("%s: no content type for %q", name, path.Ext(name))
 		}
 		data, err := fs.ReadFile(root, name)
