@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"sparring/protocol"
 )
 
 // The budget of a game's page that nothing is cached of, with the headers of all
@@ -39,8 +41,13 @@ func (c countingConn) Read(p []byte) (int, error) {
 var loaded = regexp.MustCompile(`(?:<link [^>]*href|<script [^>]*src)="([^"]+)"|url\("([^"]+)"\)`)
 
 func TestBudget(t *testing.T) {
-	h := startHouse(t, Config{})
-	srv := httptest.NewServer(h.Handler())
+	t.Parallel()
+	platform := startServer(t, "", "hare")
+	g := startGateway(t, platform, quick(), nil)
+	joinBot(t, platform, "hare", protocol.Hello{})
+	id := begin(t, openPage(t, g, human("ann")), terms(t, "gomoku/freestyle-15", "300+2"))
+	site := g.server.site
+	srv := httptest.NewServer(g.server.Handler())
 	defer srv.Close()
 	var read atomic.Int64
 	transport := &http.Transport{
@@ -98,14 +105,14 @@ func TestBudget(t *testing.T) {
 				}
 			}
 		}
-		load(get("/game/g4kq"), "")
+		load(get("/game/"+string(id)), "")
 		requests++ // the socket
 		figures := fmt.Sprintf("%s: %d bytes, %d of them scripts, %d requests", lang, read.Load(), scripts, requests)
 		t.Log(figures)
 		if read.Load() > budgetBytes || scripts > budgetScripts || requests > budgetRequests {
 			t.Errorf("%s; want at most %d, %d, %d", figures, budgetBytes, budgetScripts, budgetRequests)
 		}
-		if scripts < 10_000 || !seen[h.site.address("game.js")] || !seen[h.site.address(lang+".json")] {
+		if scripts < 10_000 || !seen[site.address("game.js")] || !seen[site.address(lang+".json")] {
 			t.Errorf("the page does not load what it needs: %v", seen)
 		}
 	}
