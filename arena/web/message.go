@@ -234,6 +234,7 @@ type Review struct {
 
 // Reviewed is the analysis of a position, and of the move that was played there.
 type Reviewed struct {
+	Turn game.Seat `json:"turn"` // the seat to act
 	// Chance is the winning chance of seat first, 0 to 1. It is absent in an
 	// opening procedure, where the engine only names its choice.
 	Chance *float64 `json:"chance,omitempty"`
