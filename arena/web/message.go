@@ -119,7 +119,7 @@ type State struct {
 	// RematchBy is who has offered a rematch.
 	RematchBy *game.Seat `json:"rematch_by,omitempty"`
 	Watchers  int        `json:"watchers,omitempty"`
-	// Private: the game is shown by its link only.
+	// Private: the game is among people, so it is not listed and shown by its link only.
 	Private bool `json:"private,omitempty"`
 	// May lists what this page's player may do now: move, resign, draw, takeback,
 	// hint, chat, rematch, review. A button is shown for each, and the server refuses the rest.
