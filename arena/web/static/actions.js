@@ -14,7 +14,7 @@ const settling = 500; // milliseconds in which a new button takes no tap that wa
  * freshly keeps new buttons from taking a tap that was on its way.
  * @param {HTMLElement} e
  */
-function freshly(e) {
+export function freshly(e) {
 	e.classList.add("fresh");
 	setTimeout(() => e.classList.remove("fresh"), settling);
 }

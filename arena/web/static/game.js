@@ -1,11 +1,11 @@
 // @ts-check
 // The screen of a game: played, watched, or stepped through.
 
-import { Actions } from "./actions.js";
+import { Actions, freshly } from "./actions.js";
 import { Board } from "./board.js";
 import { ask, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
-import { clockTime, has } from "./i18n.js";
+import { clockTime, has, lang } from "./i18n.js";
 import { openingText, spell, typed } from "./moves.js";
 import { Sheet } from "./sheet.js";
 import { Strip, learn, levelOf, nameOf } from "./players.js";
@@ -256,7 +256,9 @@ class Game {
 		else if (s.status === "halted") parts.push(t("game.halted"));
 		else parts.push(h("b", null, this.#toDo(s)), last && ` · ${last}`);
 		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
-		if (this.line.textContent !== text) fill(this.line, ...parts);
+		if (this.line.textContent === text) return;
+		fill(this.line, ...parts);
+		this.line.classList.toggle("long", text.length > (lang === "zh" ? 32 : 60));
 	}
 
 	/** #toDo says whose turn it is, and for what. @param {State} s */
@@ -462,6 +464,7 @@ class Game {
 		if (!shown && !this.#chooser) return;
 		this.#chooser ??= (await import("./opening.js")).chooser(this.t, (move) => this.#decided(move));
 		if (!this.#chooser.element.isConnected) this.root.append(this.#chooser.element);
+		if (!shown && !this.#chooser.element.hidden && this.actions) freshly(this.actions.bar); // it lay under the dialog
 		this.#chooser.show(shown ? s : null);
 	}
 
