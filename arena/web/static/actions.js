@@ -32,6 +32,7 @@ export class Actions {
 		this.t = t;
 		this.game = game;
 		this.bar = h("div.bar", { role: "toolbar", "aria-label": t("game.actions") });
+		this.hints = h("span.hints");
 		this.offered = h("div.offered", { role: "alertdialog", "aria-label": t("game.offer"), hidden: true });
 	}
 
@@ -60,7 +61,7 @@ export class Actions {
 	#during(may) {
 		return [
 			may.has("resign") && this.#button("resign", "resign"), may.has("draw") && this.#button("draw", "draw"),
-			may.has("takeback") && this.#button("takeback", "takeback"), h("span.hints", { hidden: true }), this.#button("flip", "flip"),
+			may.has("takeback") && this.#button("takeback", "takeback"), this.hints, this.#button("flip", "flip"),
 		];
 	}
 

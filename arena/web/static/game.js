@@ -56,6 +56,7 @@ class Game {
 	/** @type {(() => void)[]} */
 	#ends = [];
 	#closed = false;
+	#hinted = false;
 	#asked = 0; // counts what was asked about the position, so that a late answer is dropped
 
 	/** @param {HTMLElement} root @param {Page} page @param {string} id @param {number|null} ply */
@@ -66,11 +67,12 @@ class Game {
 		this.id = id;
 		this.t = page.t;
 		this.#at = ply;
+		const served = !dataset.screen && !!root.querySelector("h1"); // a finished game that the server has written, until the script has it
 		dataset.screen = "game";
-		root.className = "waiting";
 		this.message = h("p", { role: "status", data: { waiting: "" } }, this.t("game.opening"));
 		this.cancel = h("button", { type: "button", hidden: true, data: { act: "withdraw" }, onclick: () => this.#withdraw() }, this.t("page.cancel"));
-		fill(root, h("h1.sr", null, this.t("page.name")), h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), this.message, this.cancel);
+		if (!served) root.className = "waiting";
+		if (!served) fill(root, h("h1.sr", null, this.t("page.name")), h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), this.message, this.cancel);
 		const on = (/** @type {string} */ kind, /** @type {(m: any) => void} */ f) => this.#ends.push(page.socket.on(kind, f));
 		on("state", (s) => s.game === id && this.#receive(s));
 		on("notice", (n) => n.game === id && this.#notice(n));
@@ -177,13 +179,13 @@ class Game {
 		this.board.onmove = (m) => this.#decided(m);
 		this.board.onrefused = (r) => this.#refused(r);
 		this.board.onpremove = (m) => (this.#premove = m);
-		if (s.may?.includes("hint")) this.#hints();
 	}
 
+	/** #hints adds what helps a player, in games that allow it. */
 	async #hints() {
+		this.#hinted = true;
 		const { attach } = await import("./hint.js");
-		const slot = this.actions?.bar.querySelector(".hints");
-		if (slot && this.board) attach(slot, { game: this, socket: this.page.socket, t: this.t, board: this.board });
+		if (this.actions && !this.#closed) attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: this.board });
 	}
 
 	#latest() {
@@ -221,6 +223,7 @@ class Game {
 		else delete dataset.turn;
 		if (s.status === "finished") dataset.result = s.outcome.result;
 		else delete dataset.result;
+		if (!this.#hinted && s.may?.includes("hint")) void this.#hints();
 		void this.#openings(s, live);
 	}
 
@@ -419,7 +422,7 @@ class Game {
 	async #readMove(text) {
 		const s = /** @type {State} */ (this.state);
 		const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" },
-			body: JSON.stringify({ rules: s.terms.rules, position: s.terms.position, moves: [...s.moves, text] }) }).catch(() => null);
+			body: JSON.stringify({ rules: s.terms.rules, position: s.terms.position, moves: s.moves, typed: text }) }).catch(() => null);
 		return answer?.ok ? (await answer.json()).last ?? "" : "";
 	}
 
