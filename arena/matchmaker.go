@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -285,19 +286,42 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 	return holders, nil
 }
 
-// fillSeat offers one seat to its player, or to its pool.
+// addressee chooses whom to offer a seat, so that nobody is asked who would decline:
+// its player; its pool, where the queue group chooses; or, if some of the pool
+// would decline, one of the others. It returns the reason if nobody may be asked.
+func (a *Arena) addressee(w protocol.SeatWanted, t protocol.Terms, o protocol.Opponent) (protocol.Pool, protocol.PlayerID, *unfilled) {
+	now := time.Now()
+	if w.Player != "" {
+		if why := a.presence.declines(w.Player, t, o, now); why != "" && w.Instance == "" {
+			return "", "", &unfilled{final: true, by: w.Player, reason: why, text: "the player takes no such matches"}
+		}
+		return protocol.OwnPool(w.Player), w.Player, nil
+	}
+	m := a.presence.membersOf(w.Pool, t, o, now)
+	switch {
+	case !m.declines:
+		return w.Pool, "", nil
+	case len(m.takers) == 0:
+		return "", "", &unfilled{}
+	}
+	p := m.takers[rand.IntN(len(m.takers))]
+	return protocol.OwnPool(p), p, nil
+}
+
+// fillSeat offers one seat to its player, or in its pool.
 func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.Seat, other protocol.Holder) (protocol.Holder, *unfilled) {
 	w := ch.Seats[seat]
-	pool := w.Pool
-	if w.Player != "" {
-		pool = protocol.OwnPool(w.Player)
-	}
-	offer := protocol.Offer{Kind: protocol.OfferMatch, Game: ch.Game, Terms: ch.Terms, Seat: seat, Player: w.Player, HoldMS: a.cfg.HoldFor.Milliseconds()}
-	if o := a.opponent(ch, seat, other); o.Player != "" {
+	offer := protocol.Offer{Kind: protocol.OfferMatch, Game: ch.Game, Terms: ch.Terms, Seat: seat, HoldMS: a.cfg.HoldFor.Milliseconds()}
+	o := a.opponent(ch, seat, other)
+	if o.Player != "" {
 		offer.Opponent = &o
 	}
 	for range offersEach {
-		offer.Deadline = time.Now().Add(a.cfg.OfferFor).UTC()
+		pool, player, nobody := a.addressee(w, ch.Terms, o)
+		if nobody != nil {
+			return protocol.Holder{}, nobody
+		}
+		offer.Player, offer.Deadline = player, time.Now().Add(a.cfg.OfferFor).UTC()
 		ans, err := a.server.Offer(ctx, pool, offer)
 		switch {
 		case err != nil:
@@ -336,6 +360,9 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 func (a *Arena) opponent(ch protocol.Challenge, seat game.Seat, other protocol.Holder) protocol.Opponent {
 	if other.Player == "" {
 		other.Player, other.Kind = ch.Seats[seat.Other()].Player, protocol.Bot
+		if other.Player.Person() {
+			other.Kind = protocol.Human
+		}
 		other.Rating = a.rating(ch.Terms, other.Player)
 		if hello := a.presence.anyHello(other.Player, time.Now()); hello != nil {
 			other.Display, other.Kind = hello.Display, hello.Kind

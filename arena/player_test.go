@@ -41,12 +41,14 @@ type player struct {
 	change chan struct{} // closed and renewed at every news
 	quiet  bool          // sends no heartbeats
 	slots  int           // games at once
+	takes  *protocol.Takes
+	pools  []protocol.Pool
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 }
 
-// join connects a player and says hello.
-func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.InstanceID) *player {
+// join connects a player, changes it as asked, and says hello.
+func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.InstanceID, change ...func(*player)) *player {
 	t.Helper()
 	nc := connect(t, srv.Player(string(id)))
 	subjects, err := protocol.NewSubjects("")
@@ -57,7 +59,7 @@ func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.In
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sit(t, nc, client, id, protocol.Bot)
+	return sit(t, nc, client, id, protocol.Bot, change...)
 }
 
 // joinPerson is join for a person, over a connection of the platform.
@@ -72,16 +74,19 @@ func joinPerson(t testing.TB, srv platform, a *running, id protocol.PlayerID, in
 }
 
 // sit starts a player with its client.
-func sit(t testing.TB, nc *nats.Conn, client *protocol.Client, id protocol.PlayerID, kind protocol.Kind) *player {
+func sit(t testing.TB, nc *nats.Conn, client *protocol.Client, id protocol.PlayerID, kind protocol.Kind, change ...func(*player)) *player {
 	p := &player{
 		t: t, id: id, kind: kind, nc: nc, Client: client, log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
 		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*nats.Subscription),
-		change: make(chan struct{}), slots: 10,
+		change: make(chan struct{}), slots: 10, pools: []protocol.Pool{protocol.OwnPool(id)},
 	}
 	p.answer = func(protocol.Offer) protocol.OfferAnswer {
 		return protocol.OfferAnswer{Answer: protocol.Accept, Player: id}
 	}
 	p.play = p.random
+	for _, f := range change {
+		f(p)
+	}
 	if _, err := p.Notices(func(n protocol.Notice) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -93,7 +98,9 @@ func sit(t testing.TB, nc *nats.Conn, client *protocol.Client, id protocol.Playe
 	ctx, cancel := context.WithCancel(context.Background())
 	p.stop = cancel
 	p.hello(ctx)
-	p.listen(protocol.OwnPool(id))
+	for _, pool := range p.pools {
+		p.listen(pool)
+	}
 	p.wg.Go(func() { p.beat(ctx) })
 	t.Cleanup(p.leaveTable)
 	return p
@@ -109,7 +116,7 @@ func (p *player) leaveTable() {
 func (p *player) hello(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	ans, err := p.Hello(ctx, protocol.Hello{Kind: p.kind, Display: "Player " + string(p.id), Build: "test 1", Slots: 10,
+	ans, err := p.Hello(ctx, protocol.Hello{Kind: p.kind, Display: "Player " + string(p.id), Build: "test 1", Slots: 10, Takes: p.takes, Pools: p.pools,
 		Games: []protocol.Capability{{Game: "amazons"}, {Game: "gomoku"}, {Game: "xiangqi"}}})
 	if err != nil && ctx.Err() == nil {
 		p.t.Errorf("hello: %v", err)

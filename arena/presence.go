@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"sparring/game/clock"
 	"sparring/protocol"
 )
 
@@ -235,19 +234,59 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 	return "", false
 }
 
-// bots returns the bots that are present and play a game under the rules at the
-// speed, ordered by name.
-func (p *presence) bots(gameName, rules string, speed clock.Speed, now time.Time) []protocol.PlayerID {
+// bots returns the bots that are present and take a match against bots under the
+// terms, ordered by name.
+func (p *presence) bots(t protocol.Terms, now time.Time) []protocol.PlayerID {
 	return p.playersPresent(now, func(h *protocol.Hello) bool {
-		return h.Kind == protocol.Bot && capable(h.Games, gameName, rules, speed)
+		return h.Kind == protocol.Bot && h.Declines(t, protocol.Opponent{Kind: protocol.Bot}) == ""
 	})
 }
 
-func capable(games []protocol.Capability, gameName, rules string, speed clock.Speed) bool {
-	return slices.ContainsFunc(games, func(c protocol.Capability) bool {
-		return c.Game == gameName && (len(c.Rules) == 0 || slices.Contains(c.Rules, rules)) &&
-			(len(c.Speeds) == 0 || slices.Contains(c.Speeds, speed))
-	})
+// declines returns why the player would decline a match, by the hellos of its
+// instances that are present; "" if one would not, or none is present.
+func (p *presence) declines(player protocol.PlayerID, t protocol.Terms, o protocol.Opponent, now time.Time) (why protocol.DeclineReason) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.players[player] {
+		if !p.isPresent(in, now) {
+			continue
+		}
+		if why = in.hello.Declines(t, o); why == "" {
+			return ""
+		}
+	}
+	return why
+}
+
+// members are the players who have joined a pool and are present.
+type members struct {
+	takers   []protocol.PlayerID // who would take a match and have a free slot, ordered by name
+	declines bool                // some would decline it
+}
+
+// membersOf asks the hellos of a pool's members about a match.
+func (p *presence) membersOf(pool protocol.Pool, t protocol.Terms, o protocol.Opponent, now time.Time) members {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var m members
+	for player, instances := range p.players {
+		takes := false
+		for _, in := range instances {
+			if player == o.Player || !p.isPresent(in, now) || !slices.Contains(in.hello.Pools, pool) {
+				continue
+			}
+			if in.hello.Declines(t, o) != "" {
+				m.declines = true
+			} else if in.free > 0 && slices.Contains(in.hello.Pools, protocol.OwnPool(player)) {
+				takes = true
+			}
+		}
+		if takes {
+			m.takers = append(m.takers, player)
+		}
+	}
+	slices.Sort(m.takers)
+	return m
 }
 
 // forget drops instances that have been silent for long.

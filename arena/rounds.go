@@ -196,7 +196,7 @@ func (a *Arena) contests(now time.Time) []contest {
 			rules = g.Default
 		}
 		terms := protocol.Terms{Game: g.Name, Rules: rules, Clock: a.cfg.Ladder.Clock, Rated: true}
-		if bots := a.presence.bots(g.Name, rules, terms.Clock.Speed(), now); len(bots) > 1 {
+		if bots := a.presence.bots(terms, now); len(bots) > 1 {
 			all = append(all, contest{terms, bots})
 		}
 	}

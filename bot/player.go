@@ -179,6 +179,7 @@ func (p *player) introduction() protocol.Hello {
 	return protocol.Hello{
 		Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
 		Slots: p.slots(), Games: p.profile.capabilities(engines), Pools: p.profile.Pools,
+		Takes: p.profile.Policy.Takes(),
 	}
 }
 

@@ -82,8 +82,9 @@ type Description struct {
 	Level int
 	// Elo is the measured strength of the level, relative to the beginner.
 	Elo          *float64
-	Nodes        uint64 // limit of every search
-	Depth        int    // limit of every search
+	EloError     float64 // of Elo, either way, with 95 % confidence
+	Nodes        uint64  // limit of every search
+	Depth        int     // limit of every search
 	HashMB       int
 	Threads      int
 	Book         string

@@ -197,6 +197,9 @@ func (m *Hello) Check() error {
 	for _, p := range m.Pools {
 		errs = append(errs, pool(p))
 	}
+	if m.Takes != nil {
+		errs = append(errs, within("kinds", len(m.Takes.Kinds), maxList))
+	}
 	return first(errs...)
 }
 

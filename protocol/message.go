@@ -61,9 +61,10 @@ type Engine struct {
 	Name     string   `json:"name,omitempty"`  // "Fairy-Stockfish 14.0.1 XQ"
 	Build    string   `json:"build,omitempty"` // version, if the name does not tell it
 	Level    int      `json:"level,omitempty"`
-	Elo      *float64 `json:"elo,omitempty"`   // measured strength of the level, relative to a scripted beginner
-	Nodes    uint64   `json:"nodes,omitempty"` // limit of every search
-	Depth    int      `json:"depth,omitempty"` // limit of every search
+	Elo      *float64 `json:"elo,omitempty"`       // measured strength of the level, relative to a scripted beginner
+	EloError float64  `json:"elo_error,omitempty"` // of Elo, either way, with 95 % confidence
+	Nodes    uint64   `json:"nodes,omitempty"`     // limit of every search
+	Depth    int      `json:"depth,omitempty"`     // limit of every search
 	HashMB   int      `json:"hash_mb,omitempty"`
 	Threads  int      `json:"threads,omitempty"`
 	Book     string   `json:"book,omitempty"`      // name of the opening book
@@ -102,10 +103,68 @@ type Hello struct {
 	Slots    int          `json:"slots"`             // games at once, over all players of the instance
 	Games    []Capability `json:"games"`
 	Pools    []Pool       `json:"pools,omitempty"` // match queues that the instance has joined
+	Takes    *Takes       `json:"takes,omitempty"` // absent: the instance does not say
 	// Secret is chosen by the instance and known only to it and the platform.
 	// The instance repeats it in its answers to offers, which nothing else
 	// shows to be its own.
 	Secret string `json:"secret,omitempty"`
+}
+
+// Takes says which matches an instance takes in the games that it plays. An empty
+// field excludes nothing. The platform offers no others.
+type Takes struct {
+	Kinds     []Kind      `json:"kinds,omitempty"`      // of opponents
+	Rated     *bool       `json:"rated,omitempty"`      // true: rated games only; false: casual games only
+	Usual     bool        `json:"usual,omitempty"`      // only from the usual start position
+	Fastest   *clock.Spec `json:"fastest,omitempty"`    // clocks are compared by their time for 40 moves
+	Slowest   *clock.Spec `json:"slowest,omitempty"`    // excludes unlimited, too
+	MinRating int         `json:"min_rating,omitempty"` // of opponents; 0: no limit
+	MaxRating int         `json:"max_rating,omitempty"` // of opponents; 0: no limit
+}
+
+// Declines returns why the instance would decline a match, as its hello tells; ""
+// if it would not.
+func (m *Hello) Declines(t Terms, o Opponent) DeclineReason {
+	i := slices.IndexFunc(m.Games, func(c Capability) bool { return c.Game == t.Game })
+	if i < 0 {
+		return DeclineGame
+	}
+	switch c := m.Games[i]; {
+	case len(c.Rules) > 0 && !slices.Contains(c.Rules, t.Rules):
+		return DeclineRules
+	case len(c.Speeds) > 0 && !slices.Contains(c.Speeds, t.Clock.Speed()):
+		return DeclineClock
+	case m.Takes != nil:
+		return m.Takes.declines(t, o)
+	}
+	return ""
+}
+
+func (k *Takes) declines(t Terms, o Opponent) DeclineReason {
+	expected, limited := t.Clock.Expected()
+	switch {
+	case len(k.Kinds) > 0 && !slices.Contains(k.Kinds, o.Kind):
+		return DeclineKind
+	case k.Rated != nil && *k.Rated && !t.Rated:
+		return DeclineRated
+	case k.Rated != nil && !*k.Rated && t.Rated:
+		return DeclineCasual
+	case k.Usual && !t.Usual():
+		return DeclineRules
+	case o.Rating != 0 && (o.Rating < k.MinRating || k.MaxRating != 0 && o.Rating > k.MaxRating):
+		return DeclineRating
+	}
+	if k.Fastest != nil {
+		if bound, ok := k.Fastest.Expected(); ok && limited && expected < bound {
+			return DeclineClock
+		}
+	}
+	if k.Slowest != nil {
+		if bound, ok := k.Slowest.Expected(); ok && (!limited || expected > bound) {
+			return DeclineClock
+		}
+	}
+	return ""
 }
 
 // EngineName returns the name and version of the engine that plays a game.

@@ -22,6 +22,7 @@ type hub struct {
 	people  *people
 	limits  socketLimits
 	grace   time.Duration // a person stays on its seats for so long without a tab
+	metrics *metrics
 	version func() string // of the page's files
 	log     zerolog.Logger
 
@@ -55,9 +56,9 @@ type handler struct {
 // requestWait bounds how long a request waits for the platform.
 const requestWait = 15 * time.Second
 
-func newHub(a *arena.Arena, people *people, version func() string, log zerolog.Logger) *hub {
+func newHub(a *arena.Arena, people *people, metrics *metrics, version func() string, log zerolog.Logger) *hub {
 	h := &hub{
-		arena: a, people: people, version: version, log: log, limits: defaultSocketLimits, grace: defaultGrace,
+		arena: a, people: people, metrics: metrics, version: version, log: log, limits: defaultSocketLimits, grace: defaultGrace,
 		compressing: make(chan struct{}, compressors),
 		tabs:        make(map[*tab]bool), addresses: make(map[string]int),
 		here: make(map[protocol.PlayerID]*participant), tables: make(map[protocol.GameID]*table),
@@ -117,6 +118,19 @@ func (h *hub) closeSockets() {
 	}
 	h.mu.Unlock()
 	all.Wait()
+}
+
+// connect notes a socket, so that it is closed when the gateway stops.
+func (h *hub) connect(t *tab) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tabs[t] = true
+}
+
+func (h *hub) disconnect(t *tab) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.tabs, t)
 }
 
 // admit counts a socket from an address, unless there are too many.
@@ -181,15 +195,20 @@ func (h *hub) changed(id protocol.PlayerID, a *account) {
 	}
 }
 
-// forget drops people who have not been here for long.
+// forget drops people who have not been here for long, and counts the others.
 func (h *hub) forget(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	here := 0
 	for id, p := range h.here {
 		if p.gone(now) {
 			delete(h.here, id)
+		} else if len(p.allTabs()) > 0 {
+			here++
 		}
 	}
+	h.metrics.people.Set(float64(here))
+	h.metrics.sockets.Set(float64(len(h.tabs)))
 }
 
 // event passes on an entry of a game's log. It must not block.

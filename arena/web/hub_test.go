@@ -69,6 +69,7 @@ func quick() arena.Config {
 // query of the address names: sessions have tests of their own.
 type gateway struct {
 	*hub
+	server *Server
 	t      testing.TB
 	nc     *nats.Conn
 	http   *httptest.Server
@@ -92,7 +93,7 @@ func startGateway(t testing.TB, srv *embedded.Server, cfg arena.Config, change f
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.hub = s.hub
+	g.hub, g.server = s.hub, s
 	if change != nil {
 		change(g.hub)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,10 +17,6 @@ import (
 	"sparring/arena"
 	"sparring/protocol"
 )
-
-// personPrefix begins the player ids of people. The platform lets only gateways
-// use it.
-const personPrefix = "human-"
 
 // account is what is stored of a person. Everything is in one entry of the
 // bucket, so that each change is whole or does not happen: sessions begin and
@@ -105,18 +102,13 @@ type known struct {
 	read     time.Time
 }
 
-// openPeople opens the bucket and creates it if it is missing.
+// openPeople opens the arena's bucket of people.
 func openPeople(ctx context.Context, a *arena.Arena, log zerolog.Logger) (*people, error) {
 	js, err := jetstream.New(a.Conn(), jetstream.WithDefaultTimeout(storeWait))
 	if err != nil {
 		return nil, err
 	}
-	// Entries end by themselves, each at its own time.
-	want := jetstream.KeyValueConfig{Bucket: "people", Description: "people and their sessions", LimitMarkerTTL: time.Minute}
-	kv, err := a.Bucket(ctx, want)
-	if err != nil {
-		return nil, err
-	}
+	kv := a.People()
 	st, err := js.Stream(ctx, "KV_"+kv.Bucket())
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", kv.Bucket(), err)
@@ -127,9 +119,9 @@ func openPeople(ctx context.Context, a *arena.Arena, log zerolog.Logger) (*peopl
 		if _, err := js.UpdateStream(ctx, cfg); err != nil {
 			return nil, fmt.Errorf("bucket %s: %w", kv.Bucket(), err)
 		}
-		if kv, err = a.Bucket(ctx, want); err != nil {
-			return nil, err
-		}
+	}
+	if kv, err = js.KeyValue(ctx, kv.Bucket()); err != nil { // which notes how to read
+		return nil, fmt.Errorf("bucket of people: %w", err)
 	}
 	return &people{
 		js: js, kv: kv, log: log, known: make(map[protocol.PlayerID]*known),
@@ -183,6 +175,9 @@ func (p *people) follow(ctx context.Context) error {
 // follows takes over a change from the bucket.
 func (p *people) follows(entry jetstream.KeyValueEntry) {
 	id := protocol.PlayerID(entry.Key())
+	if !strings.HasPrefix(entry.Key(), protocol.PeoplePrefix) {
+		return // the platform's own key
+	}
 	var now *account
 	if entry.Operation() == jetstream.KeyValuePut {
 		now = new(account)
@@ -366,7 +361,7 @@ func (p *people) change(ctx context.Context, id protocol.PlayerID, f func(*accou
 
 // create stores a new person.
 func (p *people) create(ctx context.Context, a account) (protocol.PlayerID, error) {
-	id := personPrefix + protocol.PlayerID(protocol.NewID())
+	id := protocol.PeoplePrefix + protocol.PlayerID(protocol.NewID())
 	return id, p.write(ctx, id, a, 0)
 }
 

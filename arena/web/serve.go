@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,15 @@ type page struct {
 	Version string
 	Path    string   // of the request
 	Modules []string // addresses of the modules to load ahead
-	Data    any      // of this page
+	// Languages are links to this page in each language.
+	Languages []languageLink
+	Data      any // of this page
+}
+
+// languageLink is a link to a page in a language, by the language's own name.
+type languageLink struct {
+	Lang, Text, Link string
+	Current          bool
 }
 
 // page answers with a template of the site, in the visitor's language.
@@ -36,11 +45,19 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name s
 	for _, m := range site.modules {
 		p.Modules = append(p.Modules, site.address(m))
 	}
+	for _, l := range languages {
+		query := r.URL.Query()
+		query.Set("lang", l)
+		p.Languages = append(p.Languages, languageLink{l, site.text(l, "page.language"), r.URL.EscapedPath() + "?" + query.Encode(), l == lang})
+	}
 	var b bytes.Buffer
 	if err := site.pages[lang][name].ExecuteTemplate(&b, "base", p); err != nil {
 		s.log.Error().Err(err).Str("template", name).Msg("page not made")
 		http.Error(w, "this page can't be shown", http.StatusInternalServerError)
 		return
+	}
+	if lang := chosenLanguage(r); lang != "" {
+		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: lang, Path: "/", MaxAge: 365 * 86400, SameSite: http.SameSiteLaxMode, Secure: s.secure(r)})
 	}
 	if w.Header().Get("Cache-Control") == "" {
 		w.Header().Set("Cache-Control", "no-cache")
@@ -147,9 +164,12 @@ const languageCookie = "lang"
 
 var matcher = language.NewMatcher([]language.Tag{language.English, language.Chinese})
 
-// language returns the language of the page: the one that the visitor chose, or
-// the first one that the browser prefers.
+// language returns the language of the page: the one that the address names, the
+// one that the visitor chose, or the first one that the browser prefers.
 func (s *Server) language(r *http.Request) string {
+	if lang := chosenLanguage(r); lang != "" {
+		return lang
+	}
 	if c, err := r.Cookie(languageCookie); err == nil {
 		for _, l := range languages {
 			if c.Value == l {
@@ -165,10 +185,18 @@ func (s *Server) language(r *http.Request) string {
 	return languages[i]
 }
 
+<<<<<<< HEAD
 // theme returns the colours that the visitor chose, "" if it left them to the device.
 func theme(r *http.Request) string {
 	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
+=======
+// chosenLanguage returns the language that the address names by ?lang=, for
+// visitors without a script; "" if it names none.
+func chosenLanguage(r *http.Request) string {
+	if lang := r.URL.Query().Get("lang"); slices.Contains(languages, lang) {
+		return lang
+>>>>>>> main
 	}
 	return ""
 }

@@ -66,10 +66,10 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	s.hub = newHub(a, s.people, func() string { return s.site.version }, log)
 	if s.metrics, err = newMetrics(a.Metrics()); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
+	s.hub = newHub(a, s.people, s.metrics, func() string { return s.site.version }, log)
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits()
 	}
@@ -129,8 +129,12 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /link/{token}":  s.showLink,
 		"POST /link/{token}": s.useLink,
 	}
-	for _, path := range []string{"/{$}", "/game/{id}", "/game/{id}/{ply}", "/games", "/ladder", "/invite/{token}"} {
+	for _, path := range []string{"/{$}", "/invite/{token}"} {
 		all["GET "+path] = s.app
+	}
+	for path, h := range map[string]http.HandlerFunc{"/game/{id}": s.game, "/game/{id}/{ply}": s.game, "/games": s.live,
+		"/ladder": s.ladder, "/rules": s.rules, "/rules/{game}": s.rules} {
+		all["GET "+path] = s.byAddress(s.limits.positions, h)
 	}
 	for pattern, h := range all {
 		all[pattern] = s.byAddress(s.limits.requests, h)

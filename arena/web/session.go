@@ -79,7 +79,7 @@ func splitToken(token string) (id protocol.PlayerID, secret string, ok bool) {
 			return "", "", false
 		}
 	}
-	return personPrefix + protocol.PlayerID(token[:idLength]), token[idLength:], true
+	return protocol.PeoplePrefix + protocol.PlayerID(token[:idLength]), token[idLength:], true
 }
 
 // newSecret returns the secret of a new session or link.
@@ -87,7 +87,7 @@ func newSecret() string { return strings.ToLower(rand.Text()) }
 
 // token joins what splitToken splits.
 func token(id protocol.PlayerID, secret string) string {
-	return strings.TrimPrefix(string(id), personPrefix) + secret
+	return strings.TrimPrefix(string(id), protocol.PeoplePrefix) + secret
 }
 
 func sameHash(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

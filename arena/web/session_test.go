@@ -57,7 +57,7 @@ func (b *browser) post(path, body string) (code int, answer struct {
 func (b *browser) guest() whoAnswer {
 	b.t.Helper()
 	code, who := b.post("/api/session", "")
-	if code != http.StatusOK || !strings.HasPrefix(string(who.Player), personPrefix) {
+	if code != http.StatusOK || !strings.HasPrefix(string(who.Player), protocol.PeoplePrefix) {
 		b.t.Fatalf("no session: %d %+v", code, who)
 	}
 	return who.whoAnswer

@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-//go:embed static templates
+//go:embed static templates rules
 var bundled embed.FS
 
 // site has what the page is made of: files, templates and texts. It does not
@@ -30,6 +30,7 @@ type site struct {
 	modules []string // what the entry module imports, directly or not
 	texts   map[string]map[string]string
 	pages   map[string]map[string]*template.Template // by language and name
+	rules   map[string]template.HTML                 // of the games, by path
 }
 
 // file is a static file, as it is and compressed.
@@ -67,6 +68,9 @@ func openSite(disk string) (*site, error) {
 		return nil, err
 	}
 	if err := s.readTexts(); err != nil {
+		return nil, err
+	}
+	if err := s.readRules(root); err != nil {
 		return nil, err
 	}
 	return s, s.readPages(root)
@@ -170,6 +174,22 @@ func (s *site) text(lang, key string, pairs ...any) string {
 	return text
 }
 
+func (s *site) readRules(root fs.FS) error {
+	names, err := fs.Glob(root, "rules/*.html")
+	if err != nil {
+		return err
+	}
+	s.rules = make(map[string]template.HTML)
+	for _, name := range names {
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		s.rules[name] = template.HTML(text) // the program's own text
+	}
+	return nil
+}
+
 // readPages parses each template together with base.html, once for each language.
 func (s *site) readPages(root fs.FS) error {
 	names, err := fs.Glob(root, "templates/*.html")
@@ -184,7 +204,7 @@ func (s *site) readPages(root fs.FS) error {
 				"t":    func(key string, pairs ...any) string { return s.text(lang, key, pairs...) },
 				"file": s.address,
 			})
-			if t, err = t.ParseFS(root, "templates/base.html", name); err != nil {
+			if t, err = t.ParseFS(root, "templates/base.html", "templates/parts.html", name); err != nil {
 				return err
 			}
 			s.pages[lang][path.Base(name)] = t

@@ -53,6 +53,9 @@ type visitor struct {
 	base    string // begins the links that the visitor passes on
 }
 
+// socketsAgain is when a visitor with too many sockets may try again.
+const socketsAgain = 10 * time.Second
+
 // socket lets a page connect, for the person of its session.
 func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
 	p, err := s.session(r)
@@ -60,7 +63,13 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
 		s.refuseError(w, r, err)
 		return
 	}
-	s.hub.serveSocket(w, r, visitor{person: p, address: s.visitor(r).String(), base: s.baseURL(r)})
+	v := visitor{person: p, address: s.visitor(r).String(), base: s.baseURL(r)}
+	if !s.hub.admit(v.address) {
+		s.refuseError(w, r, tooMany{socketsAgain})
+		return
+	}
+	defer s.hub.release(v.address)
+	s.hub.serveSocket(w, r, v)
 }
 
 // tab is a page's socket.
@@ -79,11 +88,6 @@ type tab struct {
 
 // serveSocket serves one socket until it closes.
 func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request, v visitor) {
-	if !h.admit(v.address) {
-		http.Error(w, "too many connections from this address", http.StatusTooManyRequests)
-		return
-	}
-	defer h.release(v.address)
 	var origins []string
 	if u, err := url.Parse(v.base); err == nil && u.Host != "" {
 		origins = append(origins, u.Host)
@@ -100,6 +104,8 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request, v visitor) {
 	t := &tab{visitor: v, hub: h, conn: conn, out: newOutbox(), games: make(map[protocol.GameID]*table)}
 	t.ctx, t.stop = context.WithCancel(h.life)
 	defer t.stop()
+	h.connect(t)
+	defer h.disconnect(t)
 	if v.ID != "" {
 		if t.here = h.attach(t); t.here == nil {
 			conn.Close(statusTooMany, "too many tabs")
@@ -187,6 +193,7 @@ func (t *tab) sendNow(data []byte) bool {
 	}
 	if err := t.conn.Write(ctx, websocket.MessageText, data); err != nil {
 		if ctx.Err() != nil && t.ctx.Err() == nil {
+			t.hub.metrics.slowReaders.Inc()
 			t.hub.log.Info().Str("player", string(t.ID)).Msg("socket dropped: its page reads too slowly")
 		}
 		return false
@@ -217,6 +224,7 @@ func (t *tab) send(key string, message any) {
 // put is send for an encoded message.
 func (t *tab) put(key string, data []byte) {
 	if !t.out.put(key, data) {
+		t.hub.metrics.slowReaders.Inc()
 		t.hub.log.Info().Str("player", string(t.ID)).Msg("socket dropped: too much waits for its page")
 		t.out.close()
 		t.stop()
@@ -241,6 +249,9 @@ func (t *tab) answer(id string, a Answer) {
 	a.T, a.ID = "answer", id
 	if a.Code == "" {
 		a.Code = protocol.Accepted
+	}
+	if a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
+		t.hub.metrics.refused.WithLabelValues(string(a.Code)).Inc()
 	}
 	t.send("", a)
 }

@@ -119,6 +119,29 @@ func (p Policy) Capability(gameName string) protocol.Capability {
 	return c
 }
 
+// Takes returns what a hello says about the matches that the policy takes. It does
+// not name the players who are allowed or blocked.
+func (p Policy) Takes() *protocol.Takes {
+	t := protocol.Takes{Usual: !p.Positions, MinRating: p.MinRating, MaxRating: p.MaxRating}
+	switch p.Opponents {
+	case HumansOnly:
+		t.Kinds = []protocol.Kind{protocol.Human}
+	case BotsOnly:
+		t.Kinds = []protocol.Kind{protocol.Bot}
+	}
+	if p.Rated == RatedOnly || p.Rated == CasualOnly {
+		rated := p.Rated == RatedOnly
+		t.Rated = &rated
+	}
+	if p.Fastest.Traits().Limited {
+		t.Fastest = &p.Fastest
+	}
+	if p.Slowest.Traits().Limited {
+		t.Slowest = &p.Slowest
+	}
+	return &t
+}
+
 // Pools returns the queues of a player whose profile names none: its own, and
 // <game>.<speed> for each game and each speed that the policy takes.
 func (p Policy) Pools(player protocol.PlayerID, games []string) []protocol.Pool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -95,6 +96,20 @@ func TestPolicy(t *testing.T) {
 		}
 		if len([]rune(got.Text)) > 200 || strings.Contains(got.Text, "nonsense") {
 			t.Errorf("%s: the sentence %q is too long or echoes input", c.name, got.Text)
+		}
+		// The hello says the same, except what concerns single opponents, this
+		// process alone, or a running game.
+		hello := protocol.Hello{Games: []protocol.Capability{c.policy.Capability("amazons")}, Takes: c.policy.Takes()}
+		rules, err := catalog.Rules(c.offer.Terms.Rules)
+		if err == nil {
+			_, err = rules.New(c.offer.Terms.Position)
+		}
+		if c.offer.Kind == protocol.OfferSeat || c.offer.Opponent == nil || err != nil || rules.Game != c.offer.Terms.Game || c.name == "no time at all" ||
+			got.Reason == protocol.DeclineOpponent || got.Reason == protocol.DeclineRepeat || got.Reason == protocol.DeclineGame {
+			continue
+		}
+		if said := hello.Declines(c.offer.Terms, *c.offer.Opponent); said != got.Reason {
+			t.Errorf("%s: the hello says %q, the policy %q", c.name, said, got.Reason)
 		}
 	}
 }

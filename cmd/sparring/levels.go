@@ -95,20 +95,21 @@ func shippedLevels() ([]*calibrate.File, error) {
 	return all, nil
 }
 
-// levelElo returns the measured strength of a level over the beginner, for
-// playerspec.Options.
-func levelElo(gameName string, level int) (elo float64, ok bool) {
+// levelElo returns the measured strength of a level over the beginner and its 95 %
+// error, for playerspec.Options.
+func levelElo(gameName string, level int) (elo, plusMinus float64, ok bool) {
 	all, err := readLevels()
 	if err != nil {
-		return 0, false // a test reads them
+		return 0, 0, false // a test reads them
 	}
 	for _, f := range all {
 		if f.Game == gameName {
-			elo = float64(f.Levels[level-1].Elo.Elo)
-			return elo, !math.IsInf(elo, 0)
+			e := f.Levels[level-1].Elo
+			elo, plusMinus = float64(e.Elo), float64(e.Error)
+			return elo, plusMinus, !math.IsInf(elo, 0) && !math.IsInf(plusMinus, 0)
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 // readLevels is shippedLevels, once.

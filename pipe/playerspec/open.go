@@ -31,9 +31,9 @@ type Options struct {
 	// Tables are the endgame tables of our own engine, nil for none. Levels that
 	// err on purpose do not use them.
 	Tables xiangqi.Tables
-	// LevelElo returns the measured strength of a level; ok is false if it was
-	// not measured. It may be nil.
-	LevelElo func(gameName string, level int) (elo float64, ok bool)
+	// LevelElo returns the measured strength of a level and its 95 % error; ok is
+	// false if it was not measured. It may be nil.
+	LevelElo func(gameName string, level int) (elo, plusMinus float64, ok bool)
 }
 
 // Engines opens games for players that are named by specs. The games of one spec
@@ -239,7 +239,7 @@ func (a advisedGame) Close() error { return errors.Join(a.Game.Close(), a.ours.C
 type specified struct {
 	engine.Searcher
 	spec Spec
-	elo  func(gameName string, level int) (float64, bool)
+	elo  func(gameName string, level int) (elo, plusMinus float64, ok bool)
 }
 
 // NewGame implements engine.Searcher.
@@ -266,8 +266,8 @@ func (g specifiedGame) Describe() engine.Description {
 	limits := s.within(search.Limits{Nodes: d.Nodes, Depth: d.Depth})
 	d.Nodes, d.Depth = limits.Nodes, limits.Depth
 	if rules := g.Options().Rules; s.Level > 0 && g.s.elo != nil && rules != nil {
-		if elo, ok := g.s.elo(rules.Game, s.Level); ok {
-			d.Elo = &elo
+		if elo, plusMinus, ok := g.s.elo(rules.Game, s.Level); ok {
+			d.Elo, d.EloError = &elo, plusMinus
 		}
 	}
 	return d

@@ -11,6 +11,13 @@ import (
 
 // View is a position as a board shows it. Points are named as in move texts: a
 // column's letter and a row's number.
+//
+// The page's dictionaries have sentences for what a view says: "side.red",
+// "reason.checkmate" with {winner} and {loser}, "ends.repetition" before a move that
+// ends the game so, "forbidden.overline", and for a Stage "open.swap2.choose" for
+// who acts, "open.swap2.choose.wait" for who waits, "open.choice.swap" for a choice
+// and "open.swap2.choose.swap" for what it leads to, with {left}, {stone}, {reach},
+// {fifths}, and {n} of "fifths-3".
 type View struct {
 	Game  string `json:"game"`
 	Rules string `json:"rules"`
@@ -94,7 +101,7 @@ func Of(p game.Position) (*View, error) {
 		v.Forbidden = f.Forbidden()
 	}
 	v.addMoves(p)
-	v.addPlayed(p)
+	v.Written, v.Last = Written(p), last(p)
 	return v, nil
 }
 
@@ -129,33 +136,42 @@ func (v *View) addMoves(p game.Position) {
 	}
 }
 
-// addPlayed writes the moves played. It goes back from the last one, because to
-// take a move back costs less than to play it.
-func (v *View) addPlayed(p game.Position) {
+// Written writes the moves played in each notation of the game, or in Plain. It is
+// nil before the first move.
+func Written(p game.Position) map[game.Notation][]string {
 	played := p.Played(nil)
 	if len(played) == 0 {
-		return
+		return nil
 	}
 	notations, format := []game.Notation{Plain}, func(q game.Position, _ game.Notation, m game.Move) string { return q.Format(m) }
 	if n, ok := p.(game.Notated); ok {
 		notations, format = n.Notations(), formatIn
 	}
-	v.Written = map[game.Notation][]string{}
+	written := map[game.Notation][]string{}
 	for _, n := range notations {
-		v.Written[n] = make([]string, len(played))
+		written[n] = make([]string, len(played))
 	}
+	// From the last one back: to take a move back costs less than to play it.
 	q := p.Clone()
 	for i := len(played) - 1; i >= 0; i-- {
 		q.Undo()
 		for _, n := range notations {
-			v.Written[n][i] = format(q, n, played[i])
-		}
-		if i == len(played)-1 {
-			v.Last = q.Format(played[i])
+			written[n][i] = format(q, n, played[i])
 		}
 	}
+	return written
 }
 
 func formatIn(q game.Position, n game.Notation, m game.Move) string {
 	return q.(game.Notated).FormatIn(n, m)
+}
+
+// last returns the text of the last move, "" before the first.
+func last(p game.Position) string {
+	if p.Ply() == 0 {
+		return ""
+	}
+	played, q := p.Played(nil), p.Clone()
+	q.Undo()
+	return q.Format(played[len(played)-1])
 }

@@ -56,12 +56,6 @@ func newPerson(t testing.TB, name string, d device, at string) *person {
 	return &person{newTab(t, browser.open(t), name, d, "http://"+at, chromedp.WithNewBrowserContext())}
 }
 
-// person opens a browser for somebody who has not been to the page before.
-func (w *world) person(name string, d device) *person {
-	w.t.Helper()
-	return newPerson(w.t, name, d, w.at)
-}
-
 // newTab opens another tab of the person.
 func (p *person) newTab(name string) *tab {
 	p.t.Helper()

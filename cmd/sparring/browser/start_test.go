@@ -1,12 +1,46 @@
 package browser
 
-import "testing"
+import (
+	"testing"
 
-func TestPageOpens(t *testing.T) {
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// TestFirstGame: somebody who has never been here plays in two taps, a whole game
+// against the weakest level.
+func TestFirstGame(t *testing.T) {
 	w := newWorld(t)
-	for _, d := range []device{phone, desktop} {
-		p := w.person("visitor", d)
-		p.open("/")
-		p.see("h1, main")
+	watched, adviser := w.watch(), newAdviser(t)
+	for _, c := range []struct {
+		game   string
+		device device
+	}{{"xiangqi", phone}, {"gomoku", phone}, {"amazons", desktop}} {
+		t.Run(c.game, func(t *testing.T) {
+			p := newPerson(t, c.game, c.device, w.at)
+			p.open("/")
+			p.tap(`[data-choose="` + c.game + `"]`)
+			p.tap(act("play"))
+			id := p.shown()
+			for {
+				if mover(p.tab) == nil {
+					break
+				}
+				p.move(adviser.best(t, watched.latest(t, id, p.tab)))
+			}
+			e := watched.of(id)
+			t.Logf("%s by %s after %d plies", e.Outcome.Result, e.Outcome.Reason, len(e.Moves))
+			kind, err := catalog.Game(c.game)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Outcome.Result == game.Undecided || e.Terms.Rules != kind.Default || e.Terms.Rated || p.root("result") != e.Outcome.Result.String() {
+				t.Errorf("%+v: %+v, on the screen %q", e.Terms, e.Outcome, p.root("result"))
+			}
+			if human := e.Holders[game.First].Kind == protocol.Human; human == (e.Holders[game.Second].Kind == protocol.Human) {
+				t.Errorf("the players are %+v", e.Holders)
+			}
+		})
 	}
 }

@@ -163,5 +163,5 @@ func (b *buffer) tail() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	text := b.text.Bytes()
-	return string(text[max(0, len(text)-8000):])
+	return string(text[max(0, len(text)-3000):])
 }

@@ -1,0 +1,220 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"sparring/arena"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// The pages of this file and of gamepage.go are complete without a script.
+
+// Entries of a page of the lists.
+const (
+	shownGames    = 100
+	shownPlayers  = 100
+	longestLadder = 1_000_000 // bounds the places that may be asked for
+)
+
+// words returns the texts in the visitor's language.
+func (s *Server) words(r *http.Request) words {
+	site, err := s.site.now()
+	if err != nil {
+		site = s.site // the page itself reports it
+	}
+	return words{site, s.language(r)}
+}
+
+// player is a player as lists show it: the id stands beside the name, which
+// players choose.
+type player struct {
+	ID   protocol.PlayerID
+	Name string
+}
+
+func playerOf(id protocol.PlayerID, display string) player {
+	return player{id, cmp.Or(display, string(id))}
+}
+
+// choiceLink is a link to another form of a page.
+type choiceLink struct {
+	Text    string
+	Link    string
+	Current bool
+}
+
+// gameLinks are links to the parts of a page by game; all adds one to all games.
+func gameLinks(w words, path, chosen string, all bool) (links []choiceLink) {
+	if all {
+		links = append(links, choiceLink{w.t("page.all_games"), path, chosen == ""})
+	}
+	for _, g := range catalog.Names() {
+		links = append(links, choiceLink{w.or("game."+g, g), path + "?game=" + url.QueryEscape(g), chosen == g})
+	}
+	return links
+}
+
+// ladderPage is the data of ladder.html.
+type ladderPage struct {
+	Games, Speeds []choiceLink
+	Rows          []ladderRow
+	Previous      string
+	Next          string
+}
+
+// ladderRow is the standing of a player.
+type ladderRow struct {
+	Place int
+	player
+	Rating, Error       int // 95 %, either way
+	Provisional         bool
+	Wins, Draws, Losses int
+}
+
+var speeds = []clock.Speed{clock.Bullet, clock.Blitz, clock.Rapid, clock.Classical, clock.Correspondence}
+
+// ladder shows the standings of one game and speed.
+func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
+	t, query := s.words(r), r.URL.Query()
+	name := query.Get("game")
+	if name == "" {
+		name = catalog.Names()[0]
+	}
+	if _, err := catalog.Game(name); err != nil {
+		s.notFound(w, r)
+		return
+	}
+	bySpeed := map[clock.Speed][]arena.Standing{}
+	for _, st := range s.arena.Standings(name) {
+		bySpeed[st.Speed] = append(bySpeed[st.Speed], st)
+	}
+	speed := clock.Speed(query.Get("speed"))
+	if speed == "" { // the one with most players
+		speed = slices.MaxFunc(speeds, func(a, b clock.Speed) int { return cmp.Compare(len(bySpeed[a]), len(bySpeed[b])) })
+	}
+	if !slices.Contains(speeds, speed) {
+		s.notFound(w, r)
+		return
+	}
+	link := func(speed clock.Speed, from int) string {
+		q := url.Values{"game": {name}, "speed": {string(speed)}}
+		if from > 1 {
+			q.Set("from", strconv.Itoa(from))
+		}
+		return "/ladder?" + q.Encode()
+	}
+	data := ladderPage{Games: gameLinks(t, "/ladder", name, false)}
+	for _, sp := range speeds {
+		data.Speeds = append(data.Speeds, choiceLink{t.t("speed." + string(sp)), link(sp, 1), sp == speed})
+	}
+	all := bySpeed[speed]
+	slices.SortStableFunc(all, func(a, b arena.Standing) int { return cmp.Compare(b.Rating.Rating, a.Rating.Rating) })
+	from := place(query.Get("from"))
+	if from > 1 {
+		data.Previous = link(speed, max(1, from-shownPlayers))
+	}
+	for i := from - 1; i < min(len(all), from-1+shownPlayers); i++ {
+		st := all[i]
+		data.Rows = append(data.Rows, ladderRow{Place: i + 1, player: playerOf(st.Player, st.Display),
+			Rating: int(st.Rating.Rating + .5), Error: int(1.96*st.Deviation + .5), Provisional: st.Provisional(),
+			Wins: st.Wins, Draws: st.Draws, Losses: st.Losses})
+	}
+	if from-1+shownPlayers < len(all) {
+		data.Next = link(speed, from+shownPlayers)
+	}
+	s.page(w, r, http.StatusOK, "ladder.html", data)
+}
+
+// place reads the place that a page of a list begins with, from 1.
+func place(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 1
+	}
+	return min(max(n, 1), longestLadder)
+}
+
+// livePage is the data of games.html.
+type livePage struct {
+	Games []choiceLink
+	Rows  []liveRow
+	More  int
+}
+
+// liveRow is a game being played.
+type liveRow struct {
+	Link, Game, Rules, Clock string
+	Rated                    bool
+	Seats                    [2]liveSeat
+	Ply                      int
+}
+
+// liveSeat is a seat of a game being played.
+type liveSeat struct {
+	player
+	Left  string // on the clock; empty without a limit
+	ToAct bool
+}
+
+// private reports whether a game is shown by its link only: those among people
+// are.
+func private(st protocol.Snapshot) bool {
+	return st.Holders[game.First].Kind == protocol.Human && st.Holders[game.Second].Kind == protocol.Human
+}
+
+// live lists the games being played, the newest first.
+func (s *Server) live(w http.ResponseWriter, r *http.Request) {
+	t, name := s.words(r), r.URL.Query().Get("game")
+	data := livePage{Games: gameLinks(t, "/games", name, true)}
+	if _, err := catalog.Game(name); name != "" && err != nil {
+		s.notFound(w, r)
+		return
+	}
+	now := time.Now()
+	for _, e := range slices.Backward(s.arena.Running()) {
+		if private(e.Snapshot) || name != "" && e.Terms.Game != name {
+			continue
+		}
+		if len(data.Rows) == shownGames {
+			data.More++
+			continue
+		}
+		row := liveRow{Link: "/game/" + url.PathEscape(string(e.Game)), Game: t.or("game."+e.Terms.Game, e.Terms.Game),
+			Rules: t.rules(e.Terms.Rules), Clock: t.clock(e.Terms.Clock), Rated: e.Terms.Rated, Ply: len(e.Moves)}
+		for i, left := range clocks(e, now) {
+			row.Seats[i] = liveSeat{player: playerOf(e.Holders[i].Player, e.Holders[i].Display), ToAct: e.Turn == game.Seat(i)}
+			if left != nil {
+				row.Seats[i].Left = t.left(*left)
+			}
+		}
+		data.Rows = append(data.Rows, row)
+	}
+	s.page(w, r, http.StatusOK, "games.html", data)
+}
+
+// clocks returns what is left on the clocks now; nil without a limit.
+func clocks(e protocol.Event, now time.Time) (left [2]*time.Duration) {
+	for i := range left {
+		d, limited := e.Terms.Clock.Budget(e.Clocks.Seats[i].State())
+		if !limited {
+			continue
+		}
+		if e.Turn == game.Seat(i) {
+			d -= time.Duration(e.Clocks.UsedMS) * time.Millisecond
+		}
+		if run := e.Clocks.Running; run != nil && int(*run) == i {
+			d -= now.Sub(e.RunningSince)
+		}
+		d = max(d, 0)
+		left[i] = &d
+	}
+	return left
+}

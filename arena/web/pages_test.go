@@ -1,0 +1,267 @@
+package web
+
+import (
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// read returns a page of a server, as somebody without a script gets it.
+func read(s *Server, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	return w
+}
+
+// contains checks a page's text, without entities.
+func contains(t *testing.T, w *httptest.ResponseRecorder, want ...string) {
+	t.Helper()
+	text := html.UnescapeString(w.Body.String())
+	for _, s := range want {
+		if w.Code != http.StatusOK || !strings.Contains(text, s) {
+			t.Errorf("%d, no %q in %s", w.Code, s, text)
+		}
+	}
+}
+
+// TestPages reads the pages of a platform on which a person plays a bot whose name
+// is markup, and two people play each other.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	g := startGateway(t, srv, quick(), nil)
+	evil := `<b>"Hare" & <script>`
+	joinBot(t, srv, "hare", protocol.Hello{Display: evil})
+	p := openPage(t, g, human("ann"))
+	p.want(Request{T: "lobby", On: true})
+	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
+	contains(t, read(g.server, "/games", "Accept-Language", "zh"), "现在没有正在进行的对局")
+
+	first := game.First
+	id := p.want(Request{T: "play", Terms: terms(t, "xiangqi/wxf", "300+2"), Opponent: "hare", Seat: &first}).Game
+	p.want(Request{T: "open", Game: id})
+	p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	p.move(id, 0, "h2e2")
+	p.state(id, "the answer", plies(2))
+	list := read(g.server, "/games")
+	contains(t, list, "/game/"+string(id), string(human("ann")), "hare", evil, "World Xiangqi Federation", "5 min + 2 s a move", "move 2")
+	if strings.Contains(list.Body.String(), "<script>") || strings.Contains(list.Body.String(), "<b>\"") {
+		t.Errorf("a name is markup: %s", list.Body)
+	}
+	contains(t, read(g.server, "/games?game=xiangqi"), "/game/"+string(id))
+	if w := read(g.server, "/games?game=gomoku"); strings.Contains(w.Body.String(), string(id)) {
+		t.Errorf("a game of Xiangqi is listed under Gomoku")
+	}
+	running := read(g.server, "/game/"+string(id))
+	contains(t, running, "<svg", "炮", "h2e2", "This game is being played", "Move 2 of 2", "<bdi", string(human("ann")))
+	contains(t, read(g.server, "/game/"+string(id)+"/1", "Accept-Language", "zh"), "炮二平五", `aria-current="true"`, "楚河")
+	contains(t, read(g.server, "/game/"+string(id)+"/0?notation=wxf"), "C2=5", "/1?notation=wxf")
+
+	p.want(Request{T: "resign", Game: id})
+	p.state(id, "the end", finished)
+	contains(t, read(g.server, "/game/"+string(id)), "Black won: Red resigned.", "/rules/xiangqi#resign")
+	contains(t, read(g.server, "/game/"+string(id), "Accept-Language", "zh"), "黑方胜：红方认输。")
+	for path, want := range map[string]int{
+		"/game/nothing": http.StatusNotFound, "/game/A.b*": http.StatusNotFound, "/game/" + string(id) + "/3": http.StatusNotFound,
+		"/game/" + string(id) + "/-1": http.StatusNotFound, "/game/" + string(id) + "/x": http.StatusNotFound,
+		"/game/" + string(id) + "/1?notation=%3Cb%3E": http.StatusOK, "/games?game=chess": http.StatusNotFound,
+		"/ladder?game=chess": http.StatusNotFound, "/ladder?speed=none": http.StatusNotFound, "/ladder?from=999999999999999999": http.StatusOK,
+		"/ladder?from=-5": http.StatusOK, "/rules/chess": http.StatusNotFound, "/rules/match": http.StatusNotFound, "/rules": http.StatusOK,
+	} {
+		if w := read(g.server, path); w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+// TestLadder: players stand in the order of their ratings, by game and speed.
+func TestLadder(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	g := startGateway(t, srv, quick(), nil)
+	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare \u202e"})
+	p := openPage(t, g, human("ann"))
+	p.want(Request{T: "lobby", On: true})
+	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
+	contains(t, read(g.server, "/ladder"), "Nobody has played a rated game here yet.")
+	rated := terms(t, "gomoku/freestyle-15", "300+2")
+	rated.Rated = true
+	first := game.First
+	id := p.want(Request{T: "play", Terms: rated, Opponent: "hare", Seat: &first}).Game
+	p.want(Request{T: "open", Game: id})
+	p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	p.move(id, 0, "h8")
+	p.state(id, "the answer", plies(2))
+	p.want(Request{T: "resign", Game: id})
+	p.state(id, "the end", finished)
+	eventually(t, "two standings", func() bool { return len(g.arena.Standings("gomoku")) == 2 })
+	w := read(g.server, "/ladder?game=gomoku")
+	contains(t, w, "Hare", string(human("ann")), "provisional", "1 won · 0 drawn · 0 lost", "±", "/ladder?game=gomoku&speed=blitz")
+	if text := w.Body.String(); strings.Index(text, ">hare<") > strings.Index(text, string(human("ann"))) {
+		t.Error("the winner does not stand first")
+	}
+	contains(t, read(g.server, "/ladder?game=gomoku&speed=blitz", "Accept-Language", "zh"), "五子棋", "快棋", "暂定")
+	contains(t, read(g.server, "/ladder?game=gomoku&speed=bullet"), "Nobody has played a rated game here yet.")
+	contains(t, read(g.server, "/ladder?game=xiangqi"), "Nobody has played a rated game here yet.")
+}
+
+// describeAll plays a game from texts, and describes its page at a ply.
+func describeAll(t *testing.T, lang, rules string, o game.Outcome, ply int, moves ...string) *gamePage {
+	t.Helper()
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _, _ := strings.Cut(rules, "/")
+	g := &played{id: "g", terms: protocol.Terms{Game: name, Rules: rules}, moves: moves, finished: o.Reason != "", outcome: o,
+		seats: [2]player{{"a", "Ann"}, {"b", "Ben"}}}
+	p, err := describe(words{site, lang}, g, ply, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestDescribe: boards, sentences and moves of all games.
+func TestDescribe(t *testing.T) {
+	p := describeAll(t, "en", "gomoku/freestyle-15+swap2", game.Outcome{Result: game.SecondWins, Reason: game.Five}, 9,
+		"a1", "b1", "c1", "put-two", "d1", "e1", "swap", "f1", "g1")
+	if p.Seats[0].Side != "White" || p.Result != "Black won with five in a row." || p.Moves[3].Text != "puts two more" || p.RuleLink != "/rules/gomoku#five" {
+		t.Errorf("%+v", p)
+	}
+	if board := string(p.Board); strings.Count(board, "stone black") != 4 || strings.Count(board, "stone white") != 3 || strings.Count(board, "last-stone") != 1 {
+		t.Errorf("board %s", board)
+	}
+	p = describeAll(t, "zh", "amazons/10x10", game.Outcome{}, 1, "d1d7/g7", "j7g4/b4")
+	if board := string(p.Board); strings.Count(board, "queen white") != 4 || strings.Count(board, "arrowed") != 1 || strings.Count(board, `class="last"`) != 3 {
+		t.Errorf("board %s", board)
+	}
+	if p.Seats[0].Side != "白方" || p.Steps[0].Link == "" || p.Steps[3].Link == "" || len(p.Notations) != 3 || !p.Running {
+		t.Errorf("%+v", p)
+	}
+	p = describeAll(t, "zh", "xiangqi/wxf", game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}, 0, "h2e2")
+	if p.Result != "双方同意和棋。" || p.Moves[0].Text != "炮二平五" || p.Steps[0].Link != "" || strings.Count(string(p.Board), "piece disc") != 32 {
+		t.Errorf("%+v", p)
+	}
+	p = describeAll(t, "en", "gomoku/renju-15", game.Outcome{}, 4, "h8", "a1", "h9", "a2")
+	if !strings.Contains(string(p.Board), `viewBox="0 0 620 620"`) {
+		t.Errorf("board %s", p.Board)
+	}
+}
+
+// TestPrivate: games among people are not listed.
+func TestPrivate(t *testing.T) {
+	var st protocol.Snapshot
+	st.Holders[0].Kind, st.Holders[1].Kind = protocol.Human, protocol.Human
+	if !private(st) {
+		t.Error("a game among people is listed")
+	}
+	st.Holders[1].Kind = protocol.Bot
+	if private(st) {
+		t.Error("a game against a bot is not listed")
+	}
+}
+
+var anchor = regexp.MustCompile(` id="([^"]+)"`)
+
+// TestRules: the rules of each game have an anchor for every reason, forbidden
+// point and opening procedure, in all languages, and are pages.
+func TestRules(t *testing.T) {
+	h := startHouse(t, Config{})
+	for _, g := range catalog.Games() {
+		want := protocolReasons(t)
+		for _, r := range g.Reasons {
+			want = append(want, string(r))
+		}
+		for _, set := range g.Sets {
+			rules, err := g.Rules(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := rules.New("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if staged, ok := p.(game.Staged); ok {
+				if stage, running := staged.Stage(); running {
+					want = append(want, stage.Procedure)
+				}
+			}
+		}
+		if g.Name == "gomoku" {
+			want = append(want, string(game.DoubleThree), string(game.DoubleFour), string(game.Overline))
+		}
+		var first []string
+		for _, lang := range languages {
+			w := read(h.Server, "/rules/"+g.Name, "Accept-Language", lang)
+			if w.Code != http.StatusOK {
+				t.Fatalf("%s: %d", g.Name, w.Code)
+			}
+			var ids []string
+			for _, m := range anchor.FindAllStringSubmatch(w.Body.String(), -1) {
+				if slices.Contains(ids, m[1]) {
+					t.Errorf("%s %s: %s is there twice", g.Name, lang, m[1])
+				}
+				ids = append(ids, m[1])
+			}
+			for _, id := range want {
+				if !slices.Contains(ids, id) {
+					t.Errorf("%s %s: nothing about %s", g.Name, lang, id)
+				}
+			}
+			if slices.Sort(ids); first != nil && !slices.Equal(ids, first) {
+				t.Errorf("%s: anchors %v in one language, %v in the other", g.Name, first, ids)
+			}
+			first = ids
+		}
+	}
+}
+
+// TestLanguageOfAddress: somebody without a script chooses the language by a link.
+func TestLanguageOfAddress(t *testing.T) {
+	h := startHouse(t, Config{})
+	w := read(h.Server, "/rules/xiangqi?lang=zh", "Accept-Language", "en")
+	contains(t, w, `lang="zh"`, "象棋规则", "lang=en")
+	if c := w.Result().Cookies(); len(c) != 1 || c[0].Name != languageCookie || c[0].Value != "zh" {
+		t.Errorf("cookies %v", c)
+	}
+	if w := read(h.Server, "/rules/xiangqi?lang=%3Cscript%3E", "Accept-Language", "en"); len(w.Result().Cookies()) > 0 || strings.Contains(w.Body.String(), "<script>") {
+		t.Errorf("a language that does not exist: %s", w.Body)
+	}
+}
+
+// TestNoLiterals: everything that people read in a template comes from the texts.
+func TestNoLiterals(t *testing.T) {
+	files, err := os.ReadDir("templates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	action, tag, letters := regexp.MustCompile(`\{\{[^}]*\}\}`), regexp.MustCompile(`<[^>]*>`), regexp.MustCompile(`\pL+`)
+	label := regexp.MustCompile(`(?:aria-label|title|alt|placeholder)="[^"{]*\pL`)
+	for _, f := range files {
+		text, err := os.ReadFile("templates/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := action.ReplaceAllString(string(text), "")
+		if m := letters.FindString(tag.ReplaceAllString(plain, "")); m != "" {
+			t.Errorf("%s has the text %q", f.Name(), m)
+		}
+		if m := label.FindString(plain); m != "" {
+			t.Errorf("%s has a text in %s", f.Name(), m)
+		}
+	}
+}
