@@ -185,18 +185,19 @@ func (s *Server) language(r *http.Request) string {
 	return languages[i]
 }
 
-<<<<<<< HEAD
 // theme returns the colours that the visitor chose, "" if it left them to the device.
 func theme(r *http.Request) string {
 	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
-=======
+	}
+	return ""
+}
+
 // chosenLanguage returns the language that the address names by ?lang=, for
 // visitors without a script; "" if it names none.
 func chosenLanguage(r *http.Request) string {
 	if lang := r.URL.Query().Get("lang"); slices.Contains(languages, lang) {
 		return lang
->>>>>>> main
 	}
 	return ""
 }

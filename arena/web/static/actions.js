@@ -70,7 +70,7 @@ export class Actions {
 		return [
 			may.has("rematch") && this.#button("rematch", "rematch", ".main"),
 			may.has("review") && this.#button("review", "review", ".wide"),
-			playing && bot && h("button.wide", { type: "button", hidden: true, data: { act: "next-level" }, onclick: () => this.game.act("next-level") }, icon("up"), h("span")),
+			playing && bot && h("button.wide", { type: "button", hidden: true, data: { act: "next-level" } }, icon("up"), h("span")),
 			may.has("takeback") && this.#button("takeback", "takeback"),
 			this.#button("flip", "flip"),
 		];
@@ -78,12 +78,14 @@ export class Actions {
 
 	/**
 	 * suggest offers a game against the next level, after the end of one.
-	 * @param {number} level
+	 * @param {number} level 0 for none
+	 * @param {() => void} play
 	 */
-	suggest(level) {
+	suggest(level, play) {
 		const b = this.bar.querySelector('[data-act="next-level"]');
 		if (!b) return;
 		b.hidden = !level;
+		b.onclick = play;
 		b.lastChild.textContent = this.t("game.next_level", { n: level });
 	}
 

@@ -8,9 +8,8 @@ import { fill, h, icon, put, say } from "./dom.js";
 import { clockTime, has, lang } from "./i18n.js";
 import { openingText, spell, typed } from "./moves.js";
 import { Sheet } from "./sheet.js";
-import { Strip, learn, levelOf, nameOf } from "./players.js";
+import { Strip, nameOf } from "./players.js";
 import { onchange, settings, written } from "./settings.js";
-import { choice, pick, remember, suggested, termsOf } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").State} State */
@@ -76,7 +75,6 @@ class Game {
 		const on = (/** @type {string} */ kind, /** @type {(m: any) => void} */ f) => this.#ends.push(page.socket.on(kind, f));
 		on("state", (s) => s.game === id && this.#receive(s));
 		on("notice", (n) => n.game === id && this.#notice(n));
-		on("lobby", (l) => this.#lobby(l));
 		on("status", () => this.#draw());
 		this.#ends.push(onchange(() => this.#liked()));
 		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
@@ -140,7 +138,7 @@ class Game {
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
 		this.#draw(old);
 		if (old) this.#announce(old, s);
-		if (s.status === "finished" && s.you && old?.status !== "finished") this.#ended();
+		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
 		this.#playPremove();
 	}
 
@@ -450,8 +448,6 @@ class Game {
 				return this.sheet?.toggle();
 			case "review":
 				return this.#openReview();
-			case "next-level":
-				return this.#nextLevel();
 		}
 		throw new Error(t("error.unknown-verb"));
 	}
@@ -472,34 +468,11 @@ class Game {
 	}
 
 	/** #ended asks for what the next game may be. */
-	#ended() {
+	async #ended() {
 		this.sheet?.toggle(false);
-		this.page.socket.follow("lobby", { t: "lobby", on: true });
-		this.#ends.push(() => this.page.socket.unfollow("lobby", { t: "lobby", on: false }));
-	}
-
-	/** @param {import("./types.js").Lobby} lobby */
-	#lobby(lobby) {
-		learn(lobby.opponents);
-		this.last = lobby;
-		const s = this.state;
-		if (!s?.you || s.status !== "finished") return;
-		const opponent = s.holders[s.you === "first" ? 1 : 0];
-		const next = suggested(lobby.results, s.terms.game, lobby.opponents ?? []);
-		this.next = opponent.kind === "bot" && levelOf(opponent) ? next : 0;
-		this.actions?.suggest(this.next);
-	}
-
-	async #nextLevel() {
-		const s = /** @type {State} */ (this.state), game = /** @type {import("./terms.js").GameName} */ (s.terms.game);
-		const c = { ...choice(game), level: this.next ?? 0 };
-		const terms = { ...termsOf(game, c), ...s.terms };
-		const bot = pick(this.last?.opponents ?? [], terms, c.level);
-		if (!bot) return note(this.t("start.none"));
-		remember(game, c);
-		const answer = await this.page.socket.send({ t: "play", terms, opponent: bot.player });
-		if (answer.game) this.page.go(`/game/${answer.game}`);
-		else note(this.t(`error.${answer.code}`));
+		const { follow } = await import("./next.js");
+		if (this.#closed) return;
+		this.#ends.push(follow(this.page, () => /** @type {State} */ (this.state), (level, play) => this.actions?.suggest(level, play)));
 	}
 
 	/** #liked follows a change of the settings. */
