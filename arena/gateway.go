@@ -87,6 +87,13 @@ func (a *Arena) Record(ctx context.Context, g protocol.GameID) (*record.Record, 
 	return nil, fmt.Errorf("record of game %s: %w", g, ErrNoGame)
 }
 
+// Analyse asks an analyst for the best lines of a position, see
+// [protocol.Server.Analyse]. Which positions may be analysed is for the caller to
+// decide.
+func (a *Arena) Analyse(ctx context.Context, gameName string, r protocol.AnalysisRequest, update func(protocol.Analysis)) (protocol.Analysis, error) {
+	return a.server.Analyse(ctx, gameName, r, update)
+}
+
 // Instance is an instance of a player that is present on the platform.
 type Instance struct {
 	Player protocol.PlayerID

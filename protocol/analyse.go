@@ -41,6 +41,9 @@ func (s *Server) Analyse(ctx context.Context, gameName string, r AnalysisRequest
 	}
 	lost, pause := 0, busyPause
 	for {
+		if ctx.Err() != nil {
+			return Analysis{}, context.Cause(ctx)
+		}
 		r.Header = newHeader()
 		if err := r.Check(); err != nil {
 			return Analysis{}, err

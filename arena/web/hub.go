@@ -29,6 +29,7 @@ type hub struct {
 	requests    map[string]handler
 	compressing chan struct{} // see compressors
 	lobbies     *lobbies
+	analyses    *analyses
 
 	life context.Context // ends when the gateway stops
 	stop context.CancelFunc
@@ -81,6 +82,7 @@ func newHub(a *arena.Arena, people *people, metrics *metrics, version func() str
 		"name":     {serve: h.name},
 		"why":      {serve: h.why, anyone: true},
 	}
+	h.analyses = newAnalyses(h, defaultAnalysisLimits)
 	return h
 }
 
@@ -265,18 +267,24 @@ func (h *hub) serve(t *tab, data []byte) {
 // noAnswer is T of the answer of a handler that has answered by itself.
 const noAnswer = "none"
 
-// beside runs f in a goroutine that the gateway waits for when it stops.
+// beside runs f, which waits for the platform, in a goroutine that the gateway
+// waits for when it stops.
 func (h *hub) beside(f func(context.Context)) {
+	h.spawn(func(life context.Context) {
+		ctx, cancel := context.WithTimeout(life, requestWait)
+		defer cancel()
+		f(ctx)
+	})
+}
+
+// spawn is beside for what may take long; its context ends when the gateway stops.
+func (h *hub) spawn(f func(context.Context)) {
 	h.busy.Lock()
 	defer h.busy.Unlock()
 	if h.life.Err() != nil {
 		return
 	}
-	h.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(h.life, requestWait)
-		defer cancel()
-		f(ctx)
-	})
+	h.wg.Go(func() { f(h.life) })
 }
 
 // check returns an error if a field has a form that no request has. What it means

@@ -148,6 +148,9 @@ type socketPage struct {
 	lobby    *Lobby
 	welcome  *Welcome
 	pongs    []Pong
+	hints    []Hint
+	reviews  []Review
+	tried    []Tried
 	closed   error
 	bytes    int
 	latest   time.Time // when the last state came
@@ -258,6 +261,12 @@ func (p *socketPage) take(data []byte) {
 		p.lobby = &m
 	case "pong":
 		p.pongs = append(p.pongs, decode[Pong](p, data))
+	case "hint":
+		p.hints = append(p.hints, decode[Hint](p, data))
+	case "review":
+		p.reviews = append(p.reviews, decode[Review](p, data))
+	case "tried":
+		p.tried = append(p.tried, decode[Tried](p, data))
 	default:
 		p.t.Errorf("unknown message %.200s", data)
 	}

@@ -204,9 +204,10 @@ type Hint struct {
 	Game  protocol.GameID `json:"game"`
 	Ply   int             `json:"ply"`
 	Level int             `json:"level"`
-	From  string          `json:"from,omitempty"` // level 1: the piece, or in Gomoku the region, to look at
-	Move  string          `json:"move,omitempty"` // level 2
+	From  string          `json:"from,omitempty"` // level 1: the point of the piece or, in Gomoku, two corners of a region, as "a1:e5"
+	Move  string          `json:"move,omitempty"` // level 2; also level 1 where the best is a choice of an opening procedure
 	Line  []string        `json:"line,omitempty"` // level 3, the hint's move first
+	Code  protocol.Code   `json:"code,omitempty"` // why there is no hint
 }
 
 // Class is the class of a mistake, by the winning chance that it lost.
@@ -227,19 +228,24 @@ type Review struct {
 	Total int             `json:"total"` // positions to analyse
 	// Plies has one entry for each position, the start position first; entries
 	// that are not analysed yet are null.
-	Plies []*Reviewed `json:"plies"`
+	Plies []*Reviewed   `json:"plies"`
+	Code  protocol.Code `json:"code,omitempty"` // why it was broken off; asking again resumes it
 }
 
 // Reviewed is the analysis of a position, and of the move that was played there.
 type Reviewed struct {
-	Chance float64  `json:"chance"` // winning chance of seat first, 0 to 1
-	Depth  int      `json:"depth"`
+	// Chance is the winning chance of seat first, 0 to 1. It is absent in an
+	// opening procedure, where the engine only names its choice.
+	Chance *float64 `json:"chance,omitempty"`
+	Depth  int      `json:"depth"`          // 0 where the rules have ended the game
 	Best   string   `json:"best,omitempty"` // move that the engine prefers
 	Line   []string `json:"line,omitempty"` // from this position, Best first
 	// Lost is the winning chance that the move played here lost, 0 to 1; Class is
 	// absent if that is less than the smallest class.
 	Lost  float64 `json:"lost,omitempty"`
 	Class Class   `json:"class,omitempty"`
+
+	judged bool // Lost is known, or being searched
 }
 
 // Tried judges a move that was tried in a position of a reviewed game.
@@ -251,4 +257,5 @@ type Tried struct {
 	Lost  float64         `json:"lost"`
 	Class Class           `json:"class,omitempty"` // absent: a good move
 	Reply []string        `json:"reply,omitempty"` // what refutes it
+	Code  protocol.Code   `json:"code,omitempty"`  // why it could not be judged
 }

@@ -133,6 +133,7 @@ func (t *tab) leave() {
 	t.stop()
 	t.out.close()
 	t.hub.unfollowLobby(t)
+	t.hub.analyses.leave(t)
 	t.mu.Lock()
 	games := t.games
 	t.games = nil

@@ -312,6 +312,9 @@ func (x *table) may(t *tab) (list []string) {
 	if !over {
 		if u.Turn == seat && u.Status == protocol.Playing {
 			list = append(list, "move")
+			if !helpless(u.Terms) {
+				list = append(list, "hint")
+			}
 		}
 		list = append(list, "resign", "draw")
 	}

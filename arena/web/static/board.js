@@ -43,7 +43,7 @@ export class Board {
 	onmove = () => {};
 	/** @type {(refused: {from: string, to: string, kind?: string}) => void} the rules refuse what was tapped; kind is that of a forbidden point */
 	onrefused = () => {};
-	/** @type {(move: string|null) => void} a move for the next turn was chosen or dropped */
+	/** @type {(move: string|null, lost?: boolean) => void} a move for the next turn was chosen, or is none any more; lost: it can't be played */
 	onpremove = () => {};
 	/** @type {(point: string|null) => void} the point chosen last */
 	onselect = () => {};
@@ -72,7 +72,7 @@ export class Board {
 	constructor(element, { t, ...options }) {
 		this.t = t;
 		this.element = element;
-		this.options = { seat: "first", pieces: "characters", input: "auto", notation: "iccs", ...options };
+		this.options = { seat: "first", pieces: "characters", input: "auto", notation: "coordinates", ...options };
 		this.scene = new Scene(t);
 		this.bar = new Bar(this);
 		this.live = make("div", "board-live", { "aria-live": "polite" });
@@ -316,12 +316,12 @@ export class Board {
 		this.onselect(null);
 	}
 
-	/** @param {string|null} move */
-	#setPremove(move) {
+	/** @param {string|null} move @param {boolean} [lost] */
+	#setPremove(move, lost = false) {
 		if (move === (this.#premove?.move ?? null)) return;
 		this.#premove = move === null ? null : { move, ply: this.view?.ply ?? 0 };
 		this.#draw();
-		this.onpremove(move);
+		this.onpremove(move, lost);
 	}
 
 	/** settle plays the premove once it is the person's turn, unless it has become illegal or loses at once. */
@@ -330,10 +330,10 @@ export class Board {
 		if (!premove || !view || this.#may !== "move" || view.ply <= premove.ply) return;
 		const { move } = premove, result = view.ends?.[move]?.result;
 		const loses = result === "first" || result === "second" ? result !== view.turn : view.forbidden?.some((f) => f.point === move);
-		this.#setPremove(null);
-		if (view.moves.includes(move) && !loses) return this.#decide(move);
-		this.scene.flash(points(move));
-		this.say(this.t("board.premove.dropped"));
+		const playable = view.moves.includes(move) && !loses;
+		this.#setPremove(null, !playable);
+		if (playable) this.#decide(move);
+		else this.scene.flash(points(move));
 	}
 
 	/** @param {boolean} [motion] */

@@ -48,8 +48,6 @@ class Game {
 	/** @type {Map<number, View>} */
 	#views = new Map();
 	#flipped = false;
-	/** @type {string|null} */
-	#premove = null;
 	/** @type {{element: HTMLElement, show: (s: State|null) => void}|undefined} */
 	#chooser;
 	/** @type {(() => void)[]} */
@@ -139,7 +137,6 @@ class Game {
 		this.#draw(old);
 		if (old) this.#announce(old, s);
 		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
-		this.#playPremove();
 	}
 
 	/** #forget drops the views after a takeback. @param {number} ply */
@@ -172,11 +169,11 @@ class Game {
 		fill(this.root, this.title, this.strips[0].element, frame, this.strips[1].element,
 			h("div.status", null, this.earlier, this.line, this.later, this.actions.offered), this.actions.bar, this.sheet.element);
 		this.root.className = "play";
-		this.board = new Board(frame, { t, seat: s.you ?? "first", pieces: settings.pieces, input: settings.input });
+		this.board = new Board(frame, { t, seat: s.you ?? "first", pieces: settings.pieces, input: settings.input, notation: settings.notation });
 		this.board.bar.needed = !!s.you && s.status !== "finished"; // its place is kept from the start: nothing moves at the first turn
 		this.board.onmove = (m) => this.#decided(m);
 		this.board.onrefused = (r) => this.#refused(r);
-		this.board.onpremove = (m) => (this.#premove = m);
+		this.board.onpremove = (_, lost) => lost && note(t("game.premove_gone"));
 	}
 
 	/** #hints adds what helps a player, in games that allow it. */
@@ -390,14 +387,6 @@ class Game {
 		}
 	}
 
-	#playPremove() {
-		const s = this.state, move = this.#premove;
-		if (!move || !s || s.turn !== s.you || s.status !== "playing") return;
-		this.#premove = null;
-		if (s.view.moves.includes(move)) void this.#decided(move);
-		else note(this.t("game.premove_gone"));
-	}
-
 	/** #refused says why the rules refuse what was tapped. @param {{from?: string, to?: string, kind?: string}} what */
 	async #refused({ from = "", to = "", kind }) {
 		const t = this.t;
@@ -477,7 +466,7 @@ class Game {
 
 	/** #liked follows a change of the settings. */
 	#liked() {
-		this.board?.set({ pieces: settings.pieces, input: settings.input });
+		this.board?.set({ pieces: settings.pieces, input: settings.input, notation: settings.notation });
 		this.#draw();
 	}
 }

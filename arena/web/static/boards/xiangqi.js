@@ -52,8 +52,7 @@ export const xiangqi = {
 
 	/** margin is the room for the coordinates. @param {boolean} _small @param {string} notation */
 	margin(_small, notation) {
-		const letters = notation === "iccs" || notation === "uci";
-		return letters ? { left: 8, right: 0, top: 0, bottom: 10 } : { left: 0, right: 0, top: 10, bottom: 10 };
+		return notation === "coordinates" ? { left: 8, right: 0, top: 0, bottom: 8 } : { left: 0, right: 0, top: 8, bottom: 8 };
 	},
 
 	/**
@@ -62,17 +61,16 @@ export const xiangqi = {
 	 * @param {Geometry} g @param {string} notation
 	 */
 	coordinates(g, notation) {
-		const labels = [], bottom = g.height - 6;
-		if (notation === "iccs" || notation === "uci") {
-			const first = notation === "uci" ? 1 : 0;
+		const labels = [], bottom = g.height - 5;
+		if (notation === "coordinates") {
 			for (let c = 0; c < 9; c++) labels.push({ x: g.middle(c, 0).x, y: bottom, text: g.name(c, 0)[0] });
-			for (let r = 0; r < 10; r++) labels.push({ x: 5, y: g.middle(0, r).y, text: String(Number(g.name(0, r).slice(1)) + first) });
+			for (let r = 0; r < 10; r++) labels.push({ x: 5, y: g.middle(0, r).y, text: g.name(0, r).slice(1) });
 			return labels;
 		}
-		const chinese = notation === "chinese", red = (/** @type {number} */ file) => (chinese ? numerals[file - 1] : String(file));
+		const chinese = notation === "native", red = (/** @type {number} */ file) => (chinese ? numerals[file - 1] : String(file));
 		for (let c = 0; c < 9; c++) {
 			const x = g.middle(c, 0).x, left = c + 1, right = 9 - c; // files from either side, as seen
-			labels.push({ x, y: 6, text: g.turned ? red(left) : String(left) }, { x, y: bottom, text: g.turned ? String(right) : red(right) });
+			labels.push({ x, y: 5, text: g.turned ? red(left) : String(left) }, { x, y: bottom, text: g.turned ? String(right) : red(right) });
 		}
 		return labels;
 	},

@@ -1,0 +1,397 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/time/rate"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// analysisLimits bound what hints, reviews and tries may cost.
+type analysisLimits struct {
+	searches  int // of reviews at once, on all analysts together
+	reviews   int // under way; others wait
+	waiting   int // reviews that wait
+	perPerson int // reviews of a person under way or waiting
+	// How many a person may begin in an hour, and how many at once.
+	hintsHourly, reviewsHourly, triesHourly, burst int
+
+	reviewTime             time.Duration // for the searches of a review
+	leastSearch, longest   time.Duration // bounds of each of them
+	hintTime, tryTime      time.Duration
+	patience               time.Duration // how long a hint or a try waits for a free analyst
+	retry                  time.Duration // how long a review waits for an analyst to come back
+	linger                 time.Duration // a review goes on so long without a page
+	progress               time.Duration // between two messages about a review
+	keptReviews, keptMoves int
+}
+
+var defaultAnalysisLimits = analysisLimits{
+	searches: 2, reviews: 1, waiting: 50, perPerson: 2,
+	hintsHourly: 200, reviewsHourly: 20, triesHourly: 400, burst: 20,
+	reviewTime: 45 * time.Second, leastSearch: 200 * time.Millisecond, longest: 1500 * time.Millisecond,
+	hintTime: 2 * time.Second, tryTime: time.Second, patience: 20 * time.Second, retry: 20 * time.Second,
+	linger: 30 * time.Second, progress: time.Second, keptReviews: 200, keptMoves: 4000,
+}
+
+// analyses gives people what an engine knows: hints in casual games, reviews of
+// finished ones. It decides who may ask for what, and keeps the results. A
+// player of a rated or strict game gets nothing about games of that kind until
+// it has ended: any position could be one of that game.
+type analyses struct {
+	hub    *hub
+	limits analysisLimits
+	search chan struct{} // has an element for each search of a review
+	turn   chan struct{} // has an element for each review under way
+
+	mu      sync.Mutex
+	buckets map[bucket]*rate.Limiter
+	reviews map[protocol.GameID]*review
+	order   []protocol.GameID // of reviews, oldest first
+	moves   *memory[moveKey, protocol.Analysis]
+	asked   map[asking]context.CancelFunc // hints and tries under way
+}
+
+// bucket is a person's limit for one kind of request.
+type bucket struct {
+	player protocol.PlayerID
+	kind   string
+}
+
+// asking is a hint or a try that a person waits for; there is one of each.
+type asking = bucket
+
+// moveKey names a search whose result is kept: for a hint, or for a move that
+// was tried.
+type moveKey struct {
+	game protocol.GameID
+	ply  int
+	key  string // of the position
+	move string // tried; "" for a hint
+}
+
+func newAnalyses(h *hub, limits analysisLimits) *analyses {
+	a := &analyses{
+		hub: h, limits: limits, search: make(chan struct{}, limits.searches), turn: make(chan struct{}, limits.reviews),
+		buckets: make(map[bucket]*rate.Limiter), reviews: make(map[protocol.GameID]*review),
+		moves: newMemory[moveKey, protocol.Analysis](limits.keptMoves), asked: make(map[asking]context.CancelFunc),
+	}
+	maps.Copy(h.requests, map[string]handler{
+		"hint":   {serve: a.hint},
+		"review": {serve: a.review},
+		"try":    {serve: a.try},
+		"cancel": {serve: a.cancel},
+	})
+	return a
+}
+
+// Reasons of refusals, which the page has sentences for.
+const (
+	reasonRated    = "rated"        // this game is rated or strict
+	reasonPlaying  = "playing"      // the person plays a rated or strict game of this kind
+	reasonSame     = "same"         // the position is that of a rated or strict game under way
+	reasonRunning  = "not-finished" // a review of a running game
+	reasonTurn     = "not-your-turn"
+	reasonTooMany  = "too-many"
+	reasonTooEarly = "no-review" // a move is tried in a position that was not reviewed
+)
+
+func denied(reason, text string) Answer {
+	return Answer{Code: protocol.Denied, Reason: reason, Text: text}
+}
+
+// allow takes from a person's limit of requests an hour.
+func (a *analyses) allow(p protocol.PlayerID, kind string, hourly int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l := a.buckets[bucket{p, kind}]
+	if l == nil {
+		if len(a.buckets) >= manyBuckets { // a full bucket is as good as a new one
+			maps.DeleteFunc(a.buckets, func(_ bucket, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
+		}
+		l = rate.NewLimiter(rate.Every(time.Hour/time.Duration(hourly)), min(a.limits.burst, hourly))
+		a.buckets[bucket{p, kind}] = l
+	}
+	return l.Allow()
+}
+
+// manyBuckets is the number of limits at which those of people who have not asked
+// for long are removed.
+const manyBuckets = 10000
+
+var tooManyAnalyses = Answer{Code: protocol.RateLimited, Reason: reasonTooMany, Text: "too many analyses in an hour"}
+
+// helpless reports whether help is forbidden in a game.
+func helpless(t protocol.Terms) bool { return t.Rated || t.Strict }
+
+// mayLearn refuses analysis to a player of a rated or strict game of this kind.
+func (a *analyses) mayLearn(p protocol.PlayerID, gameName string) (Answer, bool) {
+	for _, e := range a.hub.arena.RunningOf(p) {
+		if helpless(e.Terms) && e.Terms.Game == gameName {
+			return denied(reasonPlaying, "no analysis while you play a rated or strict game of this kind"), false
+		}
+	}
+	return Answer{}, true
+}
+
+// openingPlies is for how long positions of different games are the same by nature.
+const openingPlies = 10
+
+// sameAsRated reports whether a position stands in a rated or strict game under way.
+func (a *analyses) sameAsRated(s protocol.Snapshot) bool {
+	if len(s.Moves) < openingPlies {
+		return false
+	}
+	for _, e := range a.hub.arena.Running() {
+		if helpless(e.Terms) && e.Game != s.Game && e.Terms.Rules == s.Terms.Rules && e.Key == s.Key {
+			return true
+		}
+	}
+	return false
+}
+
+// hint looks for the best move in a person's casual game. The hint comes as a
+// message of its own, as much of it as the level shows.
+func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
+	if r.Level < 1 || r.Level > 3 {
+		return refused(protocol.Malformed, "level: want 1 to 3")
+	}
+	s, err := a.hub.snapshot(ctx, r.Game)
+	if err != nil {
+		return refused(protocol.NoGame, "no such game")
+	}
+	seat, plays := (&update{Snapshot: s}).seatOf(t.ID)
+	switch {
+	case !plays:
+		return refused(protocol.Denied, "this player has no seat in this game")
+	case helpless(s.Terms):
+		return denied(reasonRated, "no hints in rated and strict games")
+	case s.Status == protocol.Finished:
+		return refused(protocol.Over, "the game has ended")
+	case s.Turn != seat:
+		return Answer{Code: protocol.NotYourTurn, Reason: reasonTurn, Text: "the opponent is to move"}
+	case len(s.Moves) != r.Ply:
+		return refused(protocol.Stale, "the position has changed")
+	case a.sameAsRated(s):
+		return denied(reasonSame, "this position stands in a rated or strict game under way")
+	}
+	if no, ok := a.mayLearn(t.ID, s.Terms.Game); !ok {
+		return no
+	}
+	key := moveKey{game: s.Game, ply: r.Ply, key: s.Key}
+	if known, ok := a.moves.get(key); ok {
+		t.send("", hintOf(r, s.Terms, known))
+		return Answer{Game: r.Game}
+	}
+	if !a.allow(t.ID, "hint", a.limits.hintsHourly) {
+		return tooManyAnalyses
+	}
+	a.ask(t.ID, "hint", func(ctx context.Context) {
+		found, err := a.hub.arena.Analyse(ctx, s.Terms.Game, protocol.AnalysisRequest{
+			Rules: s.Terms.Rules, Position: s.Terms.Position, Moves: s.Moves, Purpose: protocol.ForHint,
+			TimeMS: a.limits.hintTime.Milliseconds(),
+		}, nil)
+		if err != nil || len(found.Lines) == 0 {
+			if code := whyFailed(ctx, err); code != "" {
+				t.send("", Hint{T: "hint", Game: r.Game, Ply: r.Ply, Level: r.Level, Code: code})
+			}
+			return
+		}
+		a.moves.put(key, found)
+		t.send("", hintOf(r, s.Terms, found))
+	})
+	return Answer{Game: r.Game}
+}
+
+// whyFailed returns the code of a failed analysis; "" if the person has cancelled it.
+func whyFailed(ctx context.Context, err error) protocol.Code {
+	var e *protocol.Error
+	switch {
+	case errors.Is(context.Cause(ctx), errLaterAsked), errors.Is(context.Cause(ctx), context.Canceled):
+		return ""
+	case errors.Is(err, nats.ErrNoResponders):
+		return protocol.Unavailable
+	case errors.As(err, &e):
+		return e.Code
+	}
+	return protocol.CodeBusy
+}
+
+var errLaterAsked = errors.New("the person has asked for something else")
+
+// ask runs a search for a person, instead of the one of the same kind under way.
+func (a *analyses) ask(p protocol.PlayerID, kind string, f func(context.Context)) {
+	a.hub.spawn(func(life context.Context) {
+		limited, stop := context.WithTimeoutCause(life, a.limits.patience, errTooLong)
+		defer stop()
+		ctx, cancel := context.WithCancelCause(limited)
+		defer cancel(nil)
+		key := asking{p, kind}
+		mine := func() { cancel(errLaterAsked) }
+		a.mu.Lock()
+		if before := a.asked[key]; before != nil {
+			before()
+		}
+		a.asked[key] = mine
+		a.mu.Unlock()
+		f(ctx)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if ctx.Err() == nil || !errors.Is(context.Cause(ctx), errLaterAsked) {
+			delete(a.asked, key) // no later one has taken its place
+		}
+	})
+}
+
+var errTooLong = errors.New("no analyst was free in time")
+
+// cancel ends what the person asked for.
+func (a *analyses) cancel(_ context.Context, t *tab, r Request) Answer {
+	switch r.What {
+	case "review":
+		a.mu.Lock()
+		v := a.reviews[r.Game]
+		a.mu.Unlock()
+		if v != nil {
+			v.leave(t)
+		}
+	case "hint", "try":
+		a.mu.Lock()
+		if stop := a.asked[asking{t.ID, r.What}]; stop != nil {
+			stop()
+			delete(a.asked, asking{t.ID, r.What})
+		}
+		a.mu.Unlock()
+	default:
+		return refused(protocol.Malformed, "what: want review, hint or try")
+	}
+	return Answer{}
+}
+
+// leave ends what a socket follows.
+func (a *analyses) leave(t *tab) {
+	a.mu.Lock()
+	reviews := make([]*review, 0, len(a.reviews))
+	for _, v := range a.reviews {
+		reviews = append(reviews, v)
+	}
+	a.mu.Unlock()
+	for _, v := range reviews {
+		v.leave(t)
+	}
+}
+
+// try judges a move that somebody tries instead of one that was played.
+func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
+	a.mu.Lock()
+	v := a.reviews[r.Game]
+	a.mu.Unlock()
+	if v == nil {
+		return Answer{Code: protocol.NotOffered, Reason: reasonTooEarly, Text: "the game was not reviewed"}
+	}
+	if no, ok := a.mayLearn(t.ID, v.terms.Game); !ok {
+		return no
+	}
+	best, ok := v.best(r.Ply)
+	if !ok {
+		return Answer{Code: protocol.NotOffered, Reason: reasonTooEarly, Text: "this position was not reviewed"}
+	}
+	pos, err := v.position(r.Ply)
+	if err != nil {
+		return refused(protocol.Unavailable, "the position can't be set up")
+	}
+	m, err := pos.Parse(r.Move)
+	if err != nil {
+		return refused(protocol.Illegal, "the rules refuse this move")
+	}
+	move := pos.Format(m)
+	tell := func(lost float64, reply []string) {
+		t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Lost: lost, Class: classOf(lost), Reply: reply})
+	}
+	if move == best.move {
+		tell(0, nil)
+		return Answer{Game: r.Game}
+	}
+	after := pos.Clone()
+	if err := after.Play(m); err != nil {
+		return refused(protocol.Illegal, "the rules refuse this move")
+	}
+	if out := after.Outcome(); out.Over() {
+		tell(max(0, best.chance-chanceOf(out, pos.Turn())), nil)
+		return Answer{Game: r.Game}
+	}
+	key := moveKey{game: r.Game, ply: r.Ply, move: move}
+	judge := func(found protocol.Analysis) {
+		lost, line := lostBy(found, best.move, move)
+		tell(lost, line)
+	}
+	if known, ok := a.moves.get(key); ok {
+		judge(known)
+		return Answer{Game: r.Game}
+	}
+	if !a.allow(t.ID, "try", a.limits.triesHourly) {
+		return tooManyAnalyses
+	}
+	a.ask(t.ID, "try", func(ctx context.Context) {
+		found, err := a.hub.arena.Analyse(ctx, v.terms.Game, v.comparison(r.Ply, a.limits.tryTime, protocol.ForHint, best.move, move), nil)
+		if err != nil {
+			if code := whyFailed(ctx, err); code != "" {
+				t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Code: code})
+			}
+			return
+		}
+		a.moves.put(key, found)
+		judge(found)
+	})
+	return Answer{Game: r.Game}
+}
+
+// setUp returns the position after some moves.
+func setUp(terms protocol.Terms, moves []string) (game.Position, error) {
+	rules, err := catalog.Rules(terms.Rules)
+	if err != nil {
+		return nil, err
+	}
+	return game.Replay(rules, terms.Position, moves)
+}
+
+// memory keeps the latest results.
+type memory[K comparable, V any] struct {
+	most int
+
+	mu    sync.Mutex
+	known map[K]V
+	order []K
+}
+
+func newMemory[K comparable, V any](most int) *memory[K, V] {
+	return &memory[K, V]{most: most, known: make(map[K]V)}
+}
+
+func (m *memory[K, V]) get(k K) (V, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, ok := m.known[k]
+	return v, ok
+}
+
+func (m *memory[K, V]) put(k K, v V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.known[k]; !ok {
+		m.order = append(m.order, k)
+	}
+	m.known[k] = v
+	if len(m.order) > m.most {
+		delete(m.known, m.order[0])
+		m.order = append([]K(nil), m.order[1:]...)
+	}
+}

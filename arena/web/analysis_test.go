@@ -1,0 +1,537 @@
+package web
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+)
+
+// oracle is a scripted analyst.
+type oracle struct {
+	t testing.TB
+	// chance is the winning chance of seat first after some moves; compared, if not
+	// nil, is that of the seat to act after a move that is compared with another.
+	chance   func(moves []string) float64
+	compared func(moves []string, move string) float64
+	best     func(moves []string) string
+
+	mu       sync.Mutex
+	requests []protocol.AnalysisRequest
+	hold     chan struct{} // if not nil, work waits until it is closed
+	stopped  int           // cancelled
+}
+
+func (o *oracle) count() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.requests)
+}
+
+func (o *oracle) cancelled() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.stopped
+}
+
+// join makes the oracle answer for a game.
+func (o *oracle) join(srv *embedded.Server, gameName string) {
+	o.t.Helper()
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	nc := connect(o.t, srv.Player("bots"))
+	c, err := protocol.NewClient(nc, subjects, "gomoku-hare", "oracle", zerolog.Nop())
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if _, err := c.Analyst(gameName, o.take); err != nil {
+		o.t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *oracle) take(task *protocol.AnalysisTask) {
+	o.mu.Lock()
+	o.requests = append(o.requests, task.AnalysisRequest)
+	hold := o.hold
+	o.mu.Unlock()
+	ctx, err := task.Accept(context.Background())
+	if err != nil {
+		o.t.Error(err)
+		return
+	}
+	go func() {
+		tick := time.NewTicker(protocol.AnalysisPulse / 2)
+		defer tick.Stop()
+		for hold != nil {
+			select {
+			case <-hold:
+				hold = nil
+			case <-tick.C:
+				task.Update(protocol.Analysis{})
+			case <-ctx.Done():
+				o.mu.Lock()
+				o.stopped++
+				o.mu.Unlock()
+				hold = nil
+			}
+		}
+		task.Finish(o.answer(task.AnalysisRequest))
+	}()
+}
+
+func (o *oracle) answer(r protocol.AnalysisRequest) protocol.Analysis {
+	rules, err := catalog.Rules(r.Rules)
+	if err != nil {
+		o.t.Error(err)
+		return protocol.Analysis{}
+	}
+	pos, err := game.Replay(rules, r.Position, r.Moves)
+	if err != nil {
+		o.t.Error(err)
+		return protocol.Analysis{}
+	}
+	a := protocol.Analysis{Depth: 5}
+	for _, move := range r.Consider {
+		c := o.compared(r.Moves, move)
+		a.Lines = append(a.Lines, protocol.AnalysisLine{Chance: &c, Moves: []string{move, "d4"}})
+	}
+	if len(r.Consider) > 0 {
+		return a
+	}
+	c := o.chance(r.Moves)
+	if pos.Turn() == game.Second {
+		c = 1 - c
+	}
+	a.Chance = &c
+	a.Lines = []protocol.AnalysisLine{{Chance: &c, Moves: []string{o.best(r.Moves), "d5", "d6"}}}
+	return a
+}
+
+// evenOracle finds every position even and prefers a corner.
+func evenOracle(t testing.TB) *oracle {
+	return &oracle{t: t,
+		chance:   func([]string) float64 { return 0.5 },
+		compared: func([]string, string) float64 { return 0.5 },
+		best:     func([]string) string { return "o15" },
+	}
+}
+
+// analysed starts a gateway whose limits of analysis are changed.
+func analysed(t testing.TB, change func(*analysisLimits)) (*embedded.Server, *gateway) {
+	t.Helper()
+	srv := startServer(t, "", "hare")
+	g := startGateway(t, srv, quick(), func(h *hub) {
+		limits := defaultAnalysisLimits
+		limits.progress, limits.retry = 20*time.Millisecond, 100*time.Millisecond
+		if change != nil {
+			change(&limits)
+		}
+		h.analyses = newAnalyses(h, limits)
+	})
+	return srv, g
+}
+
+// begin starts a game of a person, with seat first, against the bot.
+func begin(t testing.TB, p *socketPage, want *protocol.Terms) protocol.GameID {
+	t.Helper()
+	first := game.First
+	id := p.want(Request{T: "play", Terms: want, Opponent: "hare", Seat: &first}).Game
+	p.want(Request{T: "open", Game: id})
+	p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	return id
+}
+
+// inOrder makes the bot play the moves, by ply.
+func inOrder(b *bot, moves ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pick = func(st protocol.State, _ []string) string {
+		if n := len(st.Moves); n < len(moves) {
+			return moves[n]
+		}
+		return ""
+	}
+}
+
+// shortGame plays four plies and resigns.
+func shortGame(t testing.TB, p *socketPage, b *bot) (protocol.GameID, []string) {
+	t.Helper()
+	moves := []string{"h8", "a1", "h9", "b1"}
+	inOrder(b, moves...)
+	id := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
+	for ply := 0; ply < len(moves); ply += 2 {
+		p.move(id, ply, moves[ply])
+		p.state(id, "the answer", plies(ply+2))
+	}
+	p.want(Request{T: "resign", Game: id})
+	p.state(id, "the end", finished)
+	return id, moves
+}
+
+// reviewed waits for a complete review and returns it.
+func (p *socketPage) reviewed(id protocol.GameID) (r Review) {
+	p.t.Helper()
+	p.until("the review", func() bool {
+		for _, m := range p.reviews {
+			if m.Game == id && m.Done == m.Total {
+				r = m
+				return true
+			}
+		}
+		return false
+	})
+	return r
+}
+
+// A review is done once for all. What a move lost is found by comparing it with
+// the best one, where the chances before and after it differ.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, nil)
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	chances := []float64{0.5, 0.5, 0.9, 0.6, 0.95}
+	o := evenOracle(t)
+	o.chance = func(moves []string) float64 { return chances[len(moves)] }
+	o.compared = func(moves []string, move string) float64 {
+		if move == "o15" {
+			return 0.5
+		}
+		return []float64{0.5, 0.15, 0.27, 0.5}[len(moves)]
+	}
+	o.join(srv, "gomoku")
+	ann, bob := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
+	id, moves := shortGame(t, ann, b)
+
+	ann.want(Request{T: "review", Game: id})
+	r := ann.reviewed(id)
+	if r.Total != len(moves)+1 || len(r.Plies) != r.Total || r.Code != "" {
+		t.Fatalf("%+v", r)
+	}
+	want := []struct {
+		lost  float64
+		class Class
+	}{{0, ""}, {0.35, Blunder}, {0.23, Mistake}, {0, ""}, {0, ""}}
+	for i, ply := range r.Plies {
+		if ply == nil || ply.Chance == nil || math.Abs(*ply.Chance-chances[i]) > 1e-9 || math.Abs(ply.Lost-want[i].lost) > 1e-9 || ply.Class != want[i].class ||
+			ply.Best != "o15" || ply.Depth != 5 || len(ply.Line) != 3 {
+			t.Errorf("ply %d: %+v, want %+v", i, ply, want[i])
+		}
+	}
+	asked := o.count()
+	if asked != 5+3 {
+		t.Errorf("%d searches, want 5 positions and 3 comparisons", asked)
+	}
+	o.mu.Lock()
+	for _, r := range o.requests {
+		if r.Purpose != protocol.ForReview || r.TimeMS <= 0 || r.TimeMS > 1500 {
+			t.Errorf("request %+v", r)
+		}
+	}
+	o.mu.Unlock()
+	bob.want(Request{T: "review", Game: id})
+	if other := bob.reviewed(id); len(other.Plies) != len(r.Plies) || o.count() != asked {
+		t.Errorf("the second reader cost %d searches", o.count()-asked)
+	}
+}
+
+// A mistake is tried again.
+func TestTry(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, nil)
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	o := evenOracle(t)
+	o.compared = func(_ []string, move string) float64 {
+		return map[string]float64{"o15": 0.6, "c3": 0.52, "c4": 0.45}[move]
+	}
+	o.join(srv, "gomoku")
+	p := openPage(t, g, human("ann"))
+	id, _ := shortGame(t, p, b)
+	p.refuse(Request{T: "try", Game: id, Ply: 2, Move: "c3"}, protocol.NotOffered)
+	p.want(Request{T: "review", Game: id})
+	p.reviewed(id)
+	asked := o.count()
+	tried := func(ply int, move string) (last Tried) {
+		t.Helper()
+		n := len(p.tried)
+		p.want(Request{T: "try", Game: id, Ply: ply, Move: move})
+		p.until("the judgment of "+move, func() bool { return len(p.tried) > n })
+		return p.tried[n]
+	}
+	for _, c := range []struct {
+		move  string
+		lost  float64
+		class Class
+		cost  int
+	}{{"o15", 0, "", 0}, {"c3", 0.08, "", 1}, {"c4", 0.15, Inaccuracy, 1}, {"c5", 0.6, Blunder, 1}, {"c4", 0.15, Inaccuracy, 0}} {
+		m := tried(2, c.move)
+		if m.Game != id || m.Ply != 2 || m.Move != c.move || math.Abs(m.Lost-c.lost) > 1e-9 || m.Class != c.class || m.Code != "" {
+			t.Errorf("%s: %+v", c.move, m)
+		}
+		asked += c.cost
+		if o.count() != asked {
+			t.Errorf("%s: %d searches more than expected", c.move, o.count()-asked)
+		}
+	}
+	p.refuse(Request{T: "try", Game: id, Ply: 2, Move: "h8"}, protocol.Illegal)
+	p.refuse(Request{T: "try", Game: id, Ply: 4, Move: "c3"}, protocol.NotOffered)
+	p.refuse(Request{T: "try", Game: id, Ply: 400, Move: "c3"}, protocol.NotOffered)
+}
+
+// A hint shows as much as its level, and is searched for once.
+func TestHint(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, nil)
+	inOrder(joinBot(t, srv, "hare", protocol.Hello{}), "h8", "a1", "h9")
+	o := evenOracle(t)
+	o.join(srv, "gomoku")
+	p := openPage(t, g, human("ann"))
+	id := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
+	if st := p.state(id, "the start", plies(0)); !slices.Contains(st.May, "hint") {
+		t.Errorf("may %v", st.May)
+	}
+	hint := func(level int) Hint {
+		t.Helper()
+		n := len(p.hints)
+		p.want(Request{T: "hint", Game: id, Ply: 0, Level: level})
+		p.until("the hint", func() bool { return len(p.hints) > n })
+		return p.hints[n]
+	}
+	if h := hint(1); h.From != "k11:o15" || h.Move != "" || h.Line != nil || h.Level != 1 || h.Game != id {
+		t.Errorf("the region: %+v", h)
+	}
+	if h := hint(2); h.Move != "o15" || h.From != "" || h.Line != nil {
+		t.Errorf("the point: %+v", h)
+	}
+	if h := hint(3); h.Move != "o15" || len(h.Line) != 3 || h.Line[0] != "o15" {
+		t.Errorf("the line: %+v", h)
+	}
+	if n := o.count(); n != 1 {
+		t.Errorf("%d searches for one position", n)
+	}
+	p.refuse(Request{T: "hint", Game: id, Level: 4}, protocol.Malformed)
+	p.refuse(Request{T: "hint", Game: id, Ply: 3, Level: 1}, protocol.Stale)
+	p.refuse(Request{T: "review", Game: id}, protocol.Denied)
+	other := openPage(t, g, human("bob"))
+	other.refuse(Request{T: "hint", Game: id, Level: 1}, protocol.Denied)
+	stranger := openPage(t, g, "")
+	stranger.refuse(Request{T: "hint", Game: id, Level: 1}, protocol.Denied)
+	stranger.refuse(Request{T: "review", Game: id}, protocol.Denied)
+}
+
+// No engine helps in a rated or strict game, nor its players elsewhere in a game
+// of the same kind.
+func TestNoHelpInRatedGames(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"rated", "strict"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			srv, g := analysed(t, nil)
+			b := joinBot(t, srv, "hare", protocol.Hello{})
+			o := evenOracle(t)
+			o.join(srv, "gomoku")
+			o.join(srv, "xiangqi")
+			o.best = func([]string) string { return "h2e2" }
+			p := openPage(t, g, human("ann"))
+			old, _ := shortGame(t, p, b)
+			inOrder(b)
+			serious := terms(t, "gomoku/freestyle-15", "300+2")
+			serious.Rated, serious.Strict = kind == "rated", kind == "strict"
+			id := begin(t, p, serious)
+			if st := p.state(id, "the start", plies(0)); slices.Contains(st.May, "hint") {
+				t.Errorf("may %v", st.May)
+			}
+			reason := func(r Request, want string) {
+				t.Helper()
+				if a := p.ask(r); a.Code != protocol.Denied || a.Reason != want {
+					t.Errorf("%+v: %+v, want %s", r, a, want)
+				}
+			}
+			reason(Request{T: "hint", Game: id, Level: 1}, reasonRated)
+			reason(Request{T: "review", Game: id}, reasonRunning)
+			reason(Request{T: "review", Game: old}, reasonPlaying)
+			casual := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
+			reason(Request{T: "hint", Game: casual, Level: 1}, reasonPlaying)
+			other := begin(t, p, terms(t, "xiangqi/simple", "300+2"))
+			p.want(Request{T: "hint", Game: other, Level: 2})
+			p.until("the hint in another kind of game", func() bool { return len(p.hints) == 1 && p.hints[0].Move == "h2e2" })
+			p.want(Request{T: "resign", Game: id})
+			p.state(id, "the end", finished)
+			eventually(t, "the review after the game", func() bool { return p.ask(Request{T: "review", Game: old}).Code == protocol.Accepted })
+			p.reviewed(old)
+		})
+	}
+}
+
+// The position of a rated game under way gets no hint in anybody's game.
+func TestNoHintInThePositionOfARatedGame(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, nil)
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	moves := []string{"h8", "a1", "h9", "b1", "i8", "c1", "i9", "e1", "j10", "f1"}
+	inOrder(b, moves...)
+	evenOracle(t).join(srv, "gomoku")
+	play := func(name string, rated bool) (*socketPage, protocol.GameID) {
+		p := openPage(t, g, human(name))
+		want := terms(t, "gomoku/freestyle-15", "300+2")
+		want.Rated = rated
+		id := begin(t, p, want)
+		for ply := 0; ply < len(moves); ply += 2 {
+			p.move(id, ply, moves[ply])
+			p.state(id, "the answer", plies(ply+2))
+		}
+		return p, id
+	}
+	ann, rated := play("ann", true)
+	bob, casual := play("bob", false)
+	if a := bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
+		t.Errorf("%+v", a)
+	}
+	ann.want(Request{T: "resign", Game: rated})
+	ann.state(rated, "the end", finished)
+	eventually(t, "a hint after the rated game", func() bool {
+		return bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}).Code == protocol.Accepted
+	})
+}
+
+// Without analysts that is said, and what is missing is done when one has come.
+func TestReviewIsResumed(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, nil)
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	p := openPage(t, g, human("ann"))
+	id, moves := shortGame(t, p, b)
+	p.want(Request{T: "review", Game: id})
+	p.until("the review broken off", func() bool {
+		return len(p.reviews) > 0 && p.reviews[len(p.reviews)-1].Code == protocol.Unavailable
+	})
+	evenOracle(t).join(srv, "gomoku")
+	p.want(Request{T: "review", Game: id})
+	if r := p.reviewed(id); r.Total != len(moves)+1 || r.Code != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A review that nobody looks at any more ends; a hint that is cancelled, too.
+func TestAnalysisEndsWithoutReaders(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, func(l *analysisLimits) { l.linger = 50 * time.Millisecond })
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	o := evenOracle(t)
+	o.hold = make(chan struct{})
+	o.join(srv, "gomoku")
+	p, other := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
+	id, _ := shortGame(t, p, b)
+	p.want(Request{T: "review", Game: id})
+	other.want(Request{T: "review", Game: id})
+	eventually(t, "the searches", func() bool { return o.count() == defaultAnalysisLimits.searches })
+	p.want(Request{T: "cancel", What: "review", Game: id})
+	if n := o.cancelled(); n != 0 {
+		t.Errorf("%d searches ended although somebody reads", n)
+	}
+	other.close()
+	eventually(t, "the end of the searches", func() bool { return o.cancelled() == defaultAnalysisLimits.searches })
+
+	inOrder(b)
+	running := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
+	p.want(Request{T: "hint", Game: running, Level: 1})
+	eventually(t, "the search for a hint", func() bool { return o.count() == defaultAnalysisLimits.searches+1 })
+	p.want(Request{T: "cancel", What: "hint"})
+	eventually(t, "the end of the search for a hint", func() bool { return o.cancelled() == defaultAnalysisLimits.searches+1 })
+	p.refuse(Request{T: "cancel", What: "game"}, protocol.Malformed)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.hints) != 0 {
+		t.Errorf("a cancelled hint came: %+v", p.hints)
+	}
+}
+
+// One person can't use up the analysts.
+func TestAnalysisLimits(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, func(l *analysisLimits) { l.hintsHourly, l.reviewsHourly, l.waiting = 2, 3, 1 })
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	o := evenOracle(t)
+	o.hold = make(chan struct{})
+	o.join(srv, "gomoku")
+	ann, bob := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
+	var games []protocol.GameID
+	for range 4 {
+		id, _ := shortGame(t, ann, b)
+		games = append(games, id)
+	}
+	why := func(p *socketPage, r Request, code protocol.Code) {
+		t.Helper()
+		if a := p.ask(r); a.Code != code || a.Reason != reasonTooMany {
+			t.Errorf("%+v: %+v, want %s", r, a, code)
+		}
+	}
+	ann.want(Request{T: "review", Game: games[0]})
+	ann.want(Request{T: "review", Game: games[1]})
+	why(ann, Request{T: "review", Game: games[2]}, protocol.RateLimited) // two at once
+	why(bob, Request{T: "review", Game: games[3]}, protocol.CodeBusy)    // one waits already
+	bob.want(Request{T: "review", Game: games[0]})                       // costs nothing
+	close(o.hold)
+	ann.reviewed(games[1])
+	ann.want(Request{T: "review", Game: games[2]})
+	ann.reviewed(games[2])
+	why(ann, Request{T: "review", Game: games[3]}, protocol.RateLimited) // three an hour
+	bob.want(Request{T: "review", Game: games[3]})
+	bob.reviewed(games[3])
+
+	for n := range 3 {
+		inOrder(b)
+		id := begin(t, ann, terms(t, "gomoku/freestyle-15", "300+2"))
+		if n == 2 {
+			why(ann, Request{T: "hint", Game: id, Level: 1}, protocol.RateLimited)
+			break
+		}
+		ann.want(Request{T: "hint", Game: id, Level: 1})
+	}
+}
+
+func TestMemoryForgetsTheOldest(t *testing.T) {
+	m := newMemory[int, string](2)
+	for i, text := range []string{"a", "b", "c"} {
+		m.put(i, text)
+	}
+	m.put(2, "d")
+	if _, ok := m.get(0); ok || len(m.known) != 2 || len(m.order) != 2 {
+		t.Errorf("kept %v", m.known)
+	}
+	if v, ok := m.get(2); !ok || v != "d" {
+		t.Errorf("%q", v)
+	}
+}
+
+func TestRegions(t *testing.T) {
+	for _, c := range []struct{ rules, at, want string }{
+		{"gomoku/freestyle-15", "a1", "a1:e5"}, {"gomoku/freestyle-15", "h8", "f6:j10"}, {"gomoku/freestyle-15", "o15", "k11:o15"},
+		{"gomoku/freestyle-19", "s19", "p16:s19"},
+	} {
+		if got := regionOf(c.at, protocol.Terms{Rules: c.rules}); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.rules, c.at, got, c.want)
+		}
+	}
+	for move, want := range map[string]string{"h2e2": "h2", "d1d7/b7": "d1"} {
+		if h := hintOf(Request{Level: 1}, protocol.Terms{}, protocol.Analysis{Lines: []protocol.AnalysisLine{{Moves: []string{move}}}}); h.From != want || h.Move != "" {
+			t.Errorf("%s: %+v", move, h)
+		}
+	}
+	if h := hintOf(Request{Level: 1}, protocol.Terms{}, protocol.Analysis{Lines: []protocol.AnalysisLine{{Moves: []string{"put-two"}}}}); h.Move != "put-two" || h.From != "" {
+		t.Errorf("a choice: %+v", h)
+	}
+}
