@@ -43,7 +43,7 @@ const wide = `document.documentElement.scrollWidth > innerWidth ? [...document.q
 func TestSmallScreens(t *testing.T) {
 	w := newWorld(t)
 	for _, game := range []string{"xiangqi", "gomoku", "amazons"} {
-		p := w.person(game, phone)
+		p := newPerson(t, game, phone, w.at)
 		p.begin(game)
 		if got := eval[float64](p.tab, `document.querySelector(".board-drawing").getBoundingClientRect().width`); got < 359 {
 			t.Errorf("%s: the board is %v pixels wide of 360", game, got)
@@ -73,7 +73,7 @@ func TestSmallScreens(t *testing.T) {
 // TestTypedMoves: moves are typed in every notation of the game, and stepped through.
 func TestTypedMoves(t *testing.T) {
 	w := newWorld(t)
-	p := w.person("writer", desktop)
+	p := newPerson(t, "writer", desktop, w.at)
 	p.begin("xiangqi")
 	for i, text := range []string{"炮二平五", "H8+7", "a3a4"} {
 		p.see(`.board[data-may="move"]`)
@@ -101,7 +101,7 @@ func TestTypedMoves(t *testing.T) {
 // TestSettings: settings take effect at once, and last.
 func TestSettings(t *testing.T) {
 	w := newWorld(t)
-	p := w.person("guest", phone)
+	p := newPerson(t, "guest", phone, w.at)
 	p.begin("xiangqi")
 	p.tap(act("settings"))
 	p.see(`dialog select[name="theme"]`)
@@ -125,7 +125,7 @@ func TestSettings(t *testing.T) {
 // TestQuestions: resigning asks first; the end is told in words that lead to the rule.
 func TestQuestions(t *testing.T) {
 	w := newWorld(t)
-	p := w.person("player", phone)
+	p := newPerson(t, "player", phone, w.at)
 	p.begin("gomoku")
 	p.tap(act("resign"))
 	p.see(`dialog[open]`)
