@@ -179,8 +179,12 @@ class Game {
 	/** #hints adds what helps a player, in games that allow it. */
 	async #hints() {
 		this.#hinted = true;
-		const { attach } = await import("./hint.js");
-		if (this.actions && !this.#closed) attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: this.board });
+		try {
+			const { attach } = await import("./hint.js");
+			if (this.actions && !this.#closed) attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: this.board });
+		} catch {
+			this.#hinted = false; // no connection: the next state tries again
+		}
 	}
 
 	#latest() {
