@@ -123,10 +123,14 @@ func (l *leases) keep(ctx context.Context) {
 			all = append(all, held)
 		}
 		l.mu.Unlock()
+		// Spread over half of the interval: moves would have to wait behind hundreds
+		// of renewals at once.
+		gap := l.ttl / 6 / time.Duration(max(len(all), 1))
 		var several errgroup.Group
 		several.SetLimit(renewAtOnce)
 		for _, held := range all {
 			several.Go(func() error { l.renew(ctx, held); return nil })
+			rest(ctx, gap)
 		}
 		several.Wait()
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -44,22 +43,34 @@ func Decode[T any, P interface {
 	if err := bounded(data, lim); err != nil {
 		return msg, err
 	}
-	var version struct {
-		V int `json:"v"`
+	err := json.Unmarshal(data, &msg)
+	told, knows := any(&msg).(interface{ version() int })
+	if err == nil && knows {
+		if v := told.version(); v != Version {
+			return msg, otherVersion(v)
+		}
+	} else { // a message of another version may not fit, and should be told why
+		var version struct {
+			V int `json:"v"`
+		}
+		if err := json.Unmarshal(data, &version); err != nil {
+			return msg, Refuse(Malformed, "%s", describe(err))
+		}
+		if version.V != Version {
+			return msg, otherVersion(version.V)
+		}
 	}
-	if err := json.Unmarshal(data, &version); err != nil {
-		return msg, Refuse(Malformed, "%s", describe(err))
-	}
-	if version.V != Version {
-		return msg, Refuse(BadVersion, "version %d: only version %d is supported", version.V, Version)
-	}
-	if err := json.Unmarshal(data, &msg); err != nil {
+	if err != nil {
 		return msg, Refuse(Malformed, "%s", describe(err))
 	}
 	if err := P(&msg).Check(); err != nil {
 		return msg, Refuse(Malformed, "%v", err)
 	}
 	return msg, nil
+}
+
+func otherVersion(v int) *Error {
+	return Refuse(BadVersion, "version %d: only version %d is supported", v, Version)
 }
 
 // bounded checks size, nesting and encoding without allocating memory.
@@ -131,7 +142,7 @@ func within[T int | int64](what string, n, most T) error {
 
 // Check implements Checker.
 func (h *Header) Check() error {
-	if !idForm.MatchString(h.ID) {
+	if !isID(h.ID) {
 		return errors.New("id: want 1 to 32 of a-z 0-9 _ -")
 	}
 	return nil
@@ -142,7 +153,7 @@ func ids[T ~string](what string, list []T) error {
 		return err
 	}
 	for _, id := range list {
-		if !idForm.MatchString(string(id)) {
+		if !isID(string(id)) {
 			return errors.New(what + ": want ids of a-z 0-9 _ -")
 		}
 	}
@@ -150,7 +161,7 @@ func ids[T ~string](what string, list []T) error {
 }
 
 func instance(id InstanceID) error {
-	if !idForm.MatchString(string(id)) {
+	if !isID(string(id)) {
 		return errors.New("instance: want 1 to 32 of a-z 0-9 _ -")
 	}
 	return nil
@@ -165,13 +176,21 @@ func pool(p Pool) error {
 
 // key checks a position key: 16 hex digits, or "" if there is none.
 func key(k string) error {
-	if k != "" && !keyForm.MatchString(k) {
+	if k != "" && !isKey(k) {
 		return errors.New("key: want 16 hex digits")
 	}
 	return nil
 }
 
-var keyForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
+// isKey reports whether a text is 16 hex digits in lower case.
+func isKey(k string) bool {
+	for i := range len(k) {
+		if c := k[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(k) == 16
+}
 
 // Check implements Checker.
 func (m *Hello) Check() error {

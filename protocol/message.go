@@ -19,6 +19,8 @@ type Header struct {
 // newHeader returns the header of a new request.
 func newHeader() Header { return Header{V: Version, ID: NewID()} }
 
+func (h *Header) version() int { return h.V }
+
 // RequestID returns the id of the request.
 func (h *Header) RequestID() string { return h.ID }
 

@@ -328,7 +328,7 @@ func (s *Server) refuse(r request, e *Error) {
 // readableID returns the id of a request, or "" if it can't be read.
 func readableID(data []byte, lim Limits) string {
 	var h Header
-	if bounded(data, lim) != nil || json.Unmarshal(data, &h) != nil || !idForm.MatchString(h.ID) {
+	if bounded(data, lim) != nil || json.Unmarshal(data, &h) != nil || !isID(h.ID) {
 		return ""
 	}
 	return h.ID

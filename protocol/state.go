@@ -94,6 +94,8 @@ type State struct {
 	Receipt *Receipt `json:"receipt,omitempty"` // of the last move
 }
 
+func (m *State) version() int { return m.V }
+
 // EventKind is what an entry of a game's log reports.
 type EventKind string
 

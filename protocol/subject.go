@@ -49,7 +49,7 @@ func NewSubjects(prefix string) (Subjects, error) {
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
-	if !prefixForm.MatchString(prefix) {
+	if !isPrefix(prefix) {
 		return Subjects{}, fmt.Errorf("subject prefix %.40q: want up to four ids of a-z 0-9 _ - joined by dots", prefix)
 	}
 	return Subjects{prefix}, nil

@@ -149,7 +149,7 @@ func newReview(a *analyses, s protocol.Snapshot) (*review, error) {
 			v.total++
 		} else {
 			c := chanceOf(st.out, game.First)
-			v.plies[i] = &Reviewed{Chance: &c}
+			v.plies[i] = &Reviewed{Turn: st.turn, Chance: &c}
 		}
 		if i == len(s.Moves) {
 			return v, nil
@@ -346,7 +346,7 @@ const reviewLine = 10
 
 // reviewed returns what an analysis says of a position.
 func (v *review) reviewed(ply int, found protocol.Analysis) *Reviewed {
-	r := &Reviewed{Depth: found.Depth}
+	r := &Reviewed{Turn: v.stages[ply].turn, Depth: found.Depth}
 	if len(found.Lines) > 0 {
 		line := found.Lines[0].Moves
 		r.Best, r.Line = line[0], line[:min(len(line), reviewLine)]

@@ -122,7 +122,7 @@ type State struct {
 	// RematchBy is who has offered a rematch.
 	RematchBy *game.Seat `json:"rematch_by,omitempty"`
 	Watchers  int        `json:"watchers,omitempty"`
-	// Private: the game is shown by its link only.
+	// Private: the game is among people, so it is not listed and shown by its link only.
 	Private bool `json:"private,omitempty"`
 	// May lists what this page's player may do now: move, resign, draw, takeback,
 	// hint, chat, rematch, review. A button is shown for each, and the server refuses the rest.
@@ -234,6 +234,7 @@ type Review struct {
 
 // Reviewed is the analysis of a position, and of the move that was played there.
 type Reviewed struct {
+	Turn game.Seat `json:"turn"` // the seat to act
 	// Chance is the winning chance of seat first, 0 to 1. It is absent in an
 	// opening procedure, where the engine only names its choice.
 	Chance *float64 `json:"chance,omitempty"`

@@ -254,7 +254,7 @@ func (x *table) sendTo(t *tab, made map[string][]byte) {
 	m := stateMessage{View: x.view}
 	m.State = State{
 		T: "state", Seq: x.shown.seq, ServerTime: x.shown.at.UTC(), Snapshot: x.shown.Snapshot, Receipt: x.shown.receipt,
-		Away: x.away, Watchers: x.watchers(), May: x.may(t),
+		Away: x.away, Watchers: x.watchers(), Private: private(x.shown.Snapshot), May: x.may(t),
 	}
 	kind := ""
 	if seat, ok := x.shown.seatOf(t.ID); ok {

@@ -181,7 +181,7 @@ class Game {
 		this.#hinted = true;
 		try {
 			const { attach } = await import("./hint.js");
-			if (this.actions && !this.#closed) attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: this.board });
+			if (this.actions && !this.#closed) attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board) });
 		} catch {
 			this.#hinted = false; // no connection: the next state tries again
 		}
@@ -447,7 +447,7 @@ class Game {
 
 	async #openReview() {
 		const { open } = await import("./review.js");
-		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: this.board, go: this.page.go });
+		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board), go: this.page.go });
 	}
 
 	/** #openings shows what a seat chooses in an opening procedure. @param {State} s @param {boolean} live */

@@ -1,5 +1,5 @@
 // @ts-check
-import { svg } from "./draw.js";
+import { CELL } from "./draw.js";
 import { make } from "./scene.js";
 
 /** @typedef {import("./board.js").Board} Board */
@@ -8,7 +8,7 @@ import { make } from "./scene.js";
 const SLOP = { mouse: 5, touch: 10, pen: 8 };
 
 /** The magnifier's size on the screen in pixels, and how many points it shows. */
-const LENS = 132, LENS_POINTS = 5;
+const LENS = 148, LENS_POINTS = 3.4;
 
 /** Input lets pointers and the keyboard choose points of a board. */
 export class Input {
@@ -103,15 +103,19 @@ export class Input {
 	#aim(e) {
 		const { scene, lens } = this, point = scene.pointAt(e.clientX, e.clientY);
 		scene.cursor(point);
-		lens.hidden = point === null || e.pointerType === "mouse";
-		if (point === null || lens.hidden) return;
-		const { x, y } = scene.geometry.place(point), size = LENS_POINTS * 40;
-		lens.replaceChildren(svg("svg", { viewBox: `${x - size / 2} ${y - size / 2} ${size} ${size}` },
-			svg("rect", { class: "outside", x: x - size / 2, y: y - size / 2, width: size, height: size }), svg("use", { href: `#${scene.id}` })));
-		const box = scene.box.getBoundingClientRect(), above = e.clientY - LENS - 36 >= 0;
+		if (point === null || e.pointerType === "mouse") {
+			lens.hidden = true;
+			return;
+		}
+		if (lens.hidden) lens.replaceChildren(scene.copy());
+		lens.hidden = false;
+		lens.dataset.at = point;
+		const { x, y } = scene.geometry.place(point), size = LENS_POINTS * CELL;
+		lens.firstElementChild?.setAttribute("viewBox", `${x - size / 2} ${y - size / 2} ${size} ${size}`);
+		const box = scene.box.getBoundingClientRect(), above = e.clientY - LENS - 28 >= 0;
 		const left = above ? e.clientX - LENS / 2 : e.clientX < innerWidth / 2 ? e.clientX + 48 : e.clientX - LENS - 48;
 		lens.style.left = `${Math.max(0, Math.min(innerWidth - LENS, left)) - box.left}px`;
-		lens.style.top = `${Math.max(0, above ? e.clientY - LENS - 36 : e.clientY - LENS / 2) - box.top}px`;
+		lens.style.top = `${Math.max(0, above ? e.clientY - LENS - 28 : e.clientY - LENS / 2) - box.top}px`;
 	}
 
 	/** click is for assistive technology, which clicks without a pointer. @param {MouseEvent} e */

@@ -1,7 +1,5 @@
 // @ts-check
-import { amazons } from "./boards/amazons.js";
-import { gomoku } from "./boards/gomoku.js";
-import { xiangqi } from "./boards/xiangqi.js";
+import { amazons, gomoku, xiangqi } from "./boards.js";
 import { CELL, Geometry, arrow, at, crosshair, forbiddenMark, mark, points, svg } from "./draw.js";
 import { piece } from "./pieces.js";
 
@@ -29,8 +27,6 @@ export const games = /** @type {Object<string, any>} */ ({ xiangqi, gomoku, amaz
 
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 
-let scenes = 0;
-
 /** make makes an HTML element. @param {string} tag @param {string} css @param {Object<string, string>} [attributes] @param {...(Node|string)} children */
 export function make(tag, css, attributes = {}, ...children) {
 	const e = document.createElement(tag);
@@ -48,15 +44,13 @@ export class Scene {
 	/** @type {Map<string, HTMLElement>} */ cells = new Map();
 
 	/** @type {Map<string, {code: string, element: SVGElement}>} */ #drawn = new Map();
-	#layers = { ground: svg("g"), under: svg("g"), pieces: svg("g"), over: svg("g"), cursor: svg("g"), air: svg("g") };
+	#layers = { ground: svg("g"), under: svg("g"), pieces: svg("g"), over: svg("g"), cursor: svg("g", { class: "cursor" }), air: svg("g") };
 	#laid = "";
 
 	/** @param {Translate} t */
 	constructor(t) {
 		this.t = t;
-		this.id = `scene-${++scenes}`;
-		const { air, ...rest } = this.#layers;
-		this.drawing = svg("svg", { "aria-hidden": "true", focusable: "false" }, svg("g", { id: this.id }, ...Object.values(rest)), air);
+		this.drawing = svg("svg", { "aria-hidden": "true", focusable: "false" }, ...Object.values(this.#layers));
 		this.grid = make("div", "board-grid", { role: "grid" });
 		this.box = make("div", "board-box", {}, this.drawing, this.grid);
 	}
@@ -208,6 +202,13 @@ export class Scene {
 			const selected = String(chosen.includes(point));
 			if (cell.getAttribute("aria-selected") !== selected) cell.setAttribute("aria-selected", selected);
 		}
+	}
+
+	/** copy is the drawing as it is now, without the crosshair */
+	copy() {
+		const copy = /** @type {SVGElement} */ (this.drawing.cloneNode(true));
+		copy.querySelector(".cursor")?.remove();
+		return copy;
 	}
 
 	/** cursor shows or hides the crosshair at a point. @param {string|null} point */

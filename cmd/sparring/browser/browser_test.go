@@ -17,6 +17,11 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	// The program that is tested. Go keeps the result of a test while nothing that it
+	// imports, and no file that it looks at, has changed.
+	_ "sparring/arena/web"
+	_ "sparring/bot"
 )
 
 // program is the path of the sparring binary.
@@ -37,6 +42,16 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "sparring")
 	if chromium() != "" {
+		sources, err := filepath.Glob("../*.go")
+		if err == nil {
+			for _, path := range sources {
+				_, err = os.Stat(path) // see the imports
+			}
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		if out, err := exec.Command("go", "build", "-o", program, "sparring/cmd/sparring").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 			return 1

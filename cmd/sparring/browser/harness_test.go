@@ -65,6 +65,7 @@ func serveSpecimen(t *testing.T) string {
 
 // TestHarness: what these tests do to a browser has the effect that they rely on.
 func TestHarness(t *testing.T) {
+	t.Parallel()
 	at := serveSpecimen(t)
 	network := newWire(t, at)
 	for name, d := range map[string]device{"phone": phone, "desktop": desktop} {
@@ -89,13 +90,14 @@ func TestHarness(t *testing.T) {
 			t.Errorf("%s: the tabs of a person share no cookies: %s", name, cookie)
 		}
 	}
-	if network.down.Load() < int64(len(specimen)) {
-		t.Errorf("%d bytes counted", network.down.Load())
+	if network.down.bytes.Load() < int64(len(specimen)) {
+		t.Errorf("%d bytes counted", network.down.bytes.Load())
 	}
 }
 
 // TestHarnessNetwork: a network that is taken away, cut or stalled.
 func TestHarnessNetwork(t *testing.T) {
+	t.Parallel()
 	network := newWire(t, serveSpecimen(t))
 	p := newPerson(t, "traveller", phone, network.at)
 	p.open("/")
@@ -107,13 +109,13 @@ func TestHarnessNetwork(t *testing.T) {
 
 	p.open("/")
 	p.connected()
-	network.setStalled(true)
+	network.down.stall(true)
 	eval[any](p.tab, `void socket.send("hello")`)
 	p.slow(4)
 	if p.root("answer") != "" || p.root("state") != "connected" {
 		t.Errorf("answered through a stalled network: %q, %s", p.root("answer"), p.root("state"))
 	}
-	network.setStalled(false)
+	network.down.stall(false)
 	p.await(`document.documentElement.dataset.answer === "hello"`)
 	network.setCut(true)
 	p.await(`document.documentElement.dataset.state === "lost"`)
@@ -121,10 +123,11 @@ func TestHarnessNetwork(t *testing.T) {
 
 // TestHarnessFreeze: a frozen tab runs no timers.
 func TestHarnessFreeze(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, "sleeper", phone, serveSpecimen(t))
 	p.open("/")
 	p.await(`ticks > 10`)
-	p.freeze(true)
+	p.freeze()
 	frozen := eval[int](p.tab, `ticks`)
 	other := p.newTab("other") // time passes
 	other.open("/")
@@ -132,7 +135,7 @@ func TestHarnessFreeze(t *testing.T) {
 	if now := eval[int](p.tab, `ticks`); now > frozen+1 {
 		t.Errorf("%d ticks in a frozen tab", now-frozen)
 	}
-	p.freeze(false)
+	p.thaw()
 	p.await(`ticks > 50`)
 	eval[any](p.tab, `void console.error("provoked")`)
 	p.await(`true`)

@@ -284,15 +284,20 @@ func (p *tab) slow(factor float64) {
 	call(p, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: factor})
 }
 
-// freeze stops the tab's scripts and timers, as browsers do with tabs in the
-// background, or lets them go on.
-func (p *tab) freeze(frozen bool) {
+// freeze hides the tab and stops its scripts and timers, as a phone does in a pocket.
+func (p *tab) freeze() {
 	p.t.Helper()
-	state := page.SetWebLifecycleStateStateActive
-	if frozen {
-		state = page.SetWebLifecycleStateStateFrozen
-	}
-	call(p, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: state})
+	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{})
+	call(p, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateFrozen})
+}
+
+// thaw lets a frozen tab go on, and shows it.
+func (p *tab) thaw() {
+	p.t.Helper()
+	call(p, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
+	// Thawing alone leaves the tab hidden.
+	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	p.await(`document.visibilityState === "visible"`)
 }
 
 // forgive drops the errors of the page's scripts that contain a text, where a test
@@ -301,4 +306,17 @@ func (p *tab) forgive(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.errors = slices.DeleteFunc(p.errors, func(e string) bool { return strings.Contains(e, text) })
+}
+
+// set gives a field of a form a value, as choosing it does.
+func (p *tab) set(selector, value string) {
+	p.t.Helper()
+	p.await(fmt.Sprintf(`document.querySelector(%s)`, quote(selector)))
+	eval[any](p, fmt.Sprintf(`(() => {
+		const e = document.querySelector(%s);
+		if (e.type === "checkbox") e.checked = %[2]s === "true"; else e.value = %[2]s;
+		e.dispatchEvent(new Event("input", {bubbles: true}));
+		e.dispatchEvent(new Event("change", {bubbles: true}));
+		return null;
+	})()`, quote(selector), quote(value)))
 }

@@ -11,6 +11,7 @@ import (
 // TestFirstGame: somebody who has never been here plays in two taps, a whole game
 // against the weakest level.
 func TestFirstGame(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	watched, adviser := w.watch(), newAdviser(t)
 	for _, c := range []struct {

@@ -11,14 +11,13 @@ import (
 // wire is the network between a browser and the page: it forwards TCP connections,
 // can be cut or stalled, and counts bytes.
 type wire struct {
-	at   string // address for the browser
-	to   string
-	down atomic.Int64 // bytes towards the browser
+	at       string // address for the browser
+	to       string
+	up, down direction // towards the page, and towards the browser
 
-	mu      sync.Mutex
-	cut     bool
-	conns   map[net.Conn]bool
-	flowing chan struct{} // closed while nothing is stalled
+	mu    sync.Mutex
+	cut   bool
+	conns map[net.Conn]bool
 }
 
 // newWire makes a network in front of an address.
@@ -28,9 +27,8 @@ func newWire(t testing.TB, to string) *wire {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{at: l.Addr().String(), to: to, conns: make(map[net.Conn]bool), flowing: make(chan struct{})}
-	close(w.flowing)
-	t.Cleanup(func() { l.Close(); w.setStalled(false); w.setCut(true) })
+	w := &wire{at: l.Addr().String(), to: to, conns: make(map[net.Conn]bool)}
+	t.Cleanup(func() { l.Close(); w.up.stall(false); w.down.stall(false); w.setCut(true) })
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -61,8 +59,8 @@ func (w *wire) forward(browser net.Conn) {
 	}
 	defer w.remove(page)
 	ended := make(chan struct{}, 2)
-	go func() { io.Copy(flow{w, page, new(atomic.Int64)}, browser); ended <- struct{}{} }()
-	go func() { io.Copy(flow{w, browser, &w.down}, page); ended <- struct{}{} }()
+	go func() { io.Copy(flow{page, &w.up}, browser); ended <- struct{}{} }()
+	go func() { io.Copy(flow{browser, &w.down}, page); ended <- struct{}{} }()
 	<-ended
 }
 
@@ -93,35 +91,41 @@ func (w *wire) setCut(cut bool) {
 	}
 }
 
-// setStalled holds back everything without ending a connection, or lets it go on.
-func (w *wire) setStalled(stalled bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	select {
-	case <-w.flowing:
-		if stalled {
-			w.flowing = make(chan struct{})
-		}
-	default:
-		if !stalled {
-			close(w.flowing)
-		}
+// direction is one direction of all connections.
+type direction struct {
+	bytes atomic.Int64
+
+	mu      sync.Mutex
+	stalled chan struct{} // closed when the stall ends; nil: nothing is held back
+}
+
+// stall holds back everything without ending a connection, or lets it go on.
+func (d *direction) stall(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case on && d.stalled == nil:
+		d.stalled = make(chan struct{})
+	case !on && d.stalled != nil:
+		close(d.stalled)
+		d.stalled = nil
 	}
 }
 
-// flow is one direction of a connection.
+// flow writes to one end of a connection.
 type flow struct {
-	wire *wire
-	to   net.Conn
-	n    *atomic.Int64 // bytes
+	net.Conn
+	d *direction
 }
 
 func (f flow) Write(p []byte) (int, error) {
-	f.wire.mu.Lock()
-	flowing := f.wire.flowing
-	f.wire.mu.Unlock()
-	<-flowing
-	n, err := f.to.Write(p)
-	f.n.Add(int64(n))
+	f.d.mu.Lock()
+	stalled := f.d.stalled
+	f.d.mu.Unlock()
+	if stalled != nil {
+		<-stalled
+	}
+	n, err := f.Conn.Write(p)
+	f.d.bytes.Add(int64(n))
 	return n, err
 }

@@ -1,0 +1,53 @@
+// @ts-check
+// Positions of a game and of lines beside it, as the server describes them.
+
+import { spell } from "./moves.js";
+import { written } from "./settings.js";
+
+/** @typedef {import("./types.js").View} View */
+
+/** Positions asks the server for views and keeps them. */
+export class Positions {
+	/** @type {Map<string, Promise<View|null>>} */
+	#views = new Map();
+
+	/** @param {import("./types.js").Terms} terms */
+	constructor(terms) {
+		this.terms = terms;
+	}
+
+	/** view is the position after some moves; null without a connection. @param {string[]} moves @returns {Promise<View|null>} */
+	view(moves) {
+		const key = moves.join();
+		let found = this.#views.get(key);
+		if (!found) {
+			found = this.#ask({ moves }).catch(() => (this.#views.delete(key), null));
+			this.#views.set(key, found);
+		}
+		return found;
+	}
+
+	/**
+	 * why says why the rules refuse a move, as a key of the dictionaries.
+	 * @param {string[]} moves @param {string[]} touched
+	 * @returns {Promise<string>}
+	 */
+	why(moves, touched) {
+		return this.#ask({ moves, touched }).then((a) => a.why, () => "");
+	}
+
+	/** names writes the moves of a line that follows some moves. @param {string[]} moves @param {string[]} line @param {import("./types.js").Translate} t */
+	async names(moves, line, t) {
+		const view = await this.view([...moves, ...line]);
+		const all = view ? written(view).slice(moves.length) : line;
+		return all.map((m) => spell(m, t));
+	}
+
+	/** @param {object} more */
+	async #ask(more) {
+		const body = JSON.stringify({ rules: this.terms.rules, position: this.terms.position, ...more });
+		const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+		if (!answer.ok) throw new Error(`position: ${answer.status}`);
+		return answer.json();
+	}
+}

@@ -1,0 +1,187 @@
+package browser
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"sparring/protocol"
+)
+
+// setup is what somebody chooses on the start screen; "" leaves what is offered.
+type setup struct{ game, rules, clock, seat string }
+
+// choose fills in the start screen.
+func (p *tab) setUp(s setup) {
+	p.t.Helper()
+	p.open("/")
+	p.connected()
+	p.tap(`[data-choose="` + s.game + `"]`)
+	for name, value := range map[string]string{"rules": s.rules, "clock": s.clock, "seat": s.seat} {
+		if value != "" {
+			p.set(`select[name="`+name+`"]`, value)
+		}
+	}
+}
+
+// play begins a game against a level, and waits until it is the person's turn.
+func (p *tab) play(s setup) protocol.GameID {
+	p.t.Helper()
+	p.setUp(s)
+	p.tap(act("play"))
+	id := p.shown()
+	p.see(mayMove)
+	return id
+}
+
+// state is an expression: the state of the connection.
+const state = `document.documentElement.dataset.state`
+
+// TestOfflineInMidMove: a move that is made without a network, or whose answer is
+// lost, is played once.
+func TestOfflineInMidMove(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	watched := w.watch()
+	network := newWire(t, w.at)
+	p := newPerson(t, "traveller", phone, network.at)
+	id := p.play(setup{game: "xiangqi", seat: "first"})
+
+	p.offline(true)
+	network.setCut(true)
+	p.choose("h2e2")
+	p.await(state + ` !== "connected"`)
+	p.offline(false)
+	network.setCut(false)
+	p.await(plies + ` >= 2`)
+
+	p.see(mayMove)
+	network.down.stall(true)
+	p.choose("b2d2")
+	eventually(t, "the move has arrived", func() bool { return len(watched.of(id).Moves) >= 3 })
+	network.setCut(true)
+	network.down.stall(false)
+	p.await(state + ` !== "connected"`)
+	network.setCut(false)
+	p.await(plies + ` >= 4`)
+	p.see(mayMove)
+
+	moves := watched.latest(t, id, p.tab).Moves
+	if len(moves) != 4 || moves[0] != "h2e2" || moves[2] != "b2d2" {
+		t.Errorf("played: %v", moves)
+	}
+}
+
+// TestSilentNetwork: a connection that has gone silent is shown as lost, and the
+// page comes back by itself.
+func TestSilentNetwork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "traveller", phone, network.at)
+	p.play(setup{game: "gomoku", seat: "first"})
+	network.down.stall(true)
+	network.up.stall(true)
+	p.await(state + ` === "lost"`)
+	p.see(`.connection`)
+	network.setCut(true) // what hung is given up
+	network.down.stall(false)
+	network.up.stall(false)
+	network.setCut(false)
+	p.connected()
+	p.move("h8")
+}
+
+// TestEightTabs: all tabs of a person are live.
+func TestEightTabs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := newPerson(t, "collector", desktop, w.at)
+	id := p.play(setup{game: "xiangqi", seat: "first"})
+	tabs := []*tab{p.tab}
+	for n := 2; n <= 8; n++ {
+		next := p.newTab(fmt.Sprintf("collector %d", n))
+		next.open("/game/" + string(id))
+		tabs = append(tabs, next)
+	}
+	for i, move := range []string{"h2e2", "b2d2"} {
+		tabs[7*i].move(move)
+		for _, tab := range tabs {
+			tab.connected()
+			tab.await(fmt.Sprintf(`%s >= %d`, plies, 2*i+1))
+			tab.see(mayMove)
+		}
+	}
+}
+
+// TestArenaKilled: after a crash and restart of the arena the game goes on in the
+// same page.
+func TestArenaKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	watched := w.watch()
+	p := newPerson(t, "patient", phone, w.at)
+	id := p.play(setup{game: "xiangqi", seat: "first"})
+	p.move("h2e2")
+	p.see(mayMove)
+	eval[any](p.tab, `window.kept = true`)
+	w.arena.kill()
+	p.await(state + ` !== "connected"`)
+	w.arena.start()
+	w.healthy()
+	p.connected()
+	p.move("b2d2")
+	p.see(mayMove)
+	if !eval[bool](p.tab, `window.kept === true`) {
+		t.Error("the page was loaded again")
+	}
+	if moves := watched.latest(t, id, p.tab).Moves; len(moves) < 3 || moves[2] != "b2d2" {
+		t.Errorf("played: %v", moves)
+	}
+}
+
+// TestClockAfterFreeze: after 20 s without timers, as in a phone's pocket, the clock
+// on the screen is right.
+func TestClockAfterFreeze(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	watched := w.watch()
+	p := newPerson(t, "sleeper", phone, w.at)
+	id := p.play(setup{game: "xiangqi", seat: "first", clock: "60+1"})
+	p.move("h2e2")
+	p.see(mayMove)
+	p.freeze()
+	time.Sleep(20 * time.Second)
+	p.thaw()
+	p.connected()
+
+	// Each change of the number is a moment at which the page believes that a whole
+	// number of seconds is left.
+	eval[any](p.tab, `(() => {
+		window.changes = [];
+		const clock = document.querySelector('[data-clock="first"] span');
+		new MutationObserver(() => changes.push([Date.now(), clock.textContent])).observe(clock, {childList: true, characterData: true, subtree: true});
+		return null;
+	})()`)
+	p.await(`changes.length >= 6`)
+	e := watched.latest(t, id, p.tab)
+	if e.Clocks.Running == nil || *e.Clocks.Running != e.Turn {
+		t.Fatalf("the clock does not run: %+v", e.Clocks)
+	}
+	var off []time.Duration
+	for _, change := range eval[[][2]any](p.tab, `changes`) {
+		at, minutes, seconds := time.UnixMilli(int64(change[0].(float64))), 0, 0
+		if _, err := fmt.Sscanf(change[1].(string), "%d:%d", &minutes, &seconds); err != nil {
+			t.Fatalf("the clock shows %q", change[1])
+		}
+		shown := time.Duration(60*minutes+seconds) * time.Second
+		left := time.Duration(e.Clocks.Seats[e.Turn].LeftMS)*time.Millisecond - at.Sub(e.RunningSince)
+		off = append(off, (shown - left).Abs())
+	}
+	// The first changes may still come late, on a busy machine.
+	if best := slices.Min(off[1:]); best > 200*time.Millisecond {
+		t.Errorf("the clock is wrong by %v", off)
+	}
+	t.Logf("differences: %v", off)
+}
