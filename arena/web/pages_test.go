@@ -160,7 +160,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	p = describeAll(t, "en", "gomoku/renju-15", game.Outcome{}, 4, "h8", "a1", "h9", "a2")
-	if !strings.Contains(string(p.Board), `viewBox="0 0 620 620"`) {
+	if !strings.Contains(string(p.Board), `viewBox="0 0 630 630"`) {
 		t.Errorf("board %s", p.Board)
 	}
 }

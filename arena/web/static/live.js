@@ -1,7 +1,7 @@
 // @ts-check
 // Keeps the list of the games being played up to date, until somebody stops that.
 
-const every = 5000;
+const every = 10_000;
 const list = /** @type {HTMLElement|null} */ (document.querySelector("[data-list]"));
 const button = /** @type {HTMLButtonElement|null} */ (document.querySelector("[data-act=pause]"));
 let paused = false;
