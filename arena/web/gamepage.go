@@ -226,7 +226,7 @@ func (p *gamePage) list(t words, end game.Position, chosen game.Notation) {
 	for i, text := range list[chosen] {
 		p.Moves = append(p.Moves, moveLink{i + 1, t.move(text), link(i+1, chosen), i+1 == p.Ply})
 	}
-	steps := []step{{Key: "page.first", Sign: "⏮"}, {Key: "page.back_one", Sign: "◀"}, {Key: "page.on_one", Sign: "▶"}, {Key: "page.last", Sign: "⏭"}}
+	steps := []step{{Key: "page.first", Sign: "«"}, {Key: "page.back_one", Sign: "‹"}, {Key: "page.on_one", Sign: "›"}, {Key: "page.last", Sign: "»"}}
 	for i, ply := range []int{0, p.Ply - 1, p.Ply + 1, p.Plies} {
 		if i < 2 && p.Ply > 0 || i >= 2 && p.Ply < p.Plies {
 			steps[i].Link = link(ply, chosen)

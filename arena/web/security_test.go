@@ -1,8 +1,11 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -26,7 +30,7 @@ func (h *house) paths() map[string]string {
 	return all
 }
 
-// Every answer of every address has the headers, whatever the method and whatever
+// Every document has the headers, at every address, whatever the method and whatever
 // the language, errors included.
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	h := startHouse(t, Config{Operator: true})
@@ -36,11 +40,17 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "BREW"} {
 			w := h.do(httptest.NewRequest(method, path, nil))
 			header := w.Header()
+			if header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s %s: browsers may guess the type", method, pattern)
+			}
+			if w.Code == http.StatusOK && (strings.HasSuffix(pattern, "{file...}") || strings.HasSuffix(pattern, "robots.txt")) {
+				continue // no document
+			}
 			if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'self'") ||
 				!strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
 				t.Errorf("%s %s: policy %q", method, pattern, csp)
 			}
-			if header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Referrer-Policy") == "" || header.Get("Permissions-Policy") == "" {
+			if header.Get("Referrer-Policy") == "" || header.Get("Permissions-Policy") == "" {
 				t.Errorf("%s %s: headers %v", method, pattern, header)
 			}
 			if w.Code >= http.StatusInternalServerError || w.Code == 0 {
@@ -295,4 +305,70 @@ func TestWithoutStore(t *testing.T) {
 		h.arena.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 		return w.Code == http.StatusServiceUnavailable
 	})
+}
+
+// Requests that dribble in hold up nobody else, and end when the server has had
+// enough of them. Old and odd clients get an answer.
+func TestSlowAndOldClients(t *testing.T) {
+	t.Parallel()
+	h := startHouse(t, Config{})
+	srv := httptest.NewUnstartedServer(h.Handler())
+	srv.Config.ReadTimeout = 500 * time.Millisecond
+	srv.Start()
+	defer srv.Close()
+	dial := func(request string) *http.Response {
+		t.Helper()
+		c, err := net.Dial("tcp", srv.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		c.SetReadDeadline(time.Now().Add(patience))
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatalf("%.40q: %v", request, err)
+		}
+		resp.Body.Close()
+		return resp
+	}
+	var slow sync.WaitGroup
+	for range 50 {
+		slow.Go(func() {
+			resp, err := http.Post(srv.URL+"/api/name", "application/json", dribble{})
+			if err == nil {
+				resp.Body.Close()
+				if resp.StatusCode != http.StatusBadRequest {
+					t.Errorf("half a body: %s", resp.Status)
+				}
+			}
+		})
+	}
+	for request, want := range map[string]int{
+		"GET / HTTP/1.0\r\n\r\n":                                                                http.StatusOK,
+		"HEAD / HTTP/1.0\r\n\r\n":                                                               http.StatusOK,
+		"POST /api/session HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}":                             http.StatusOK,
+		"GET / HTTP/1.1\r\n\r\n":                                                                http.StatusBadRequest, // no host
+		"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n":                                          http.StatusBadRequest,
+		"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n":                                                 http.StatusOK,
+		"GET //evil.example/%2e%2e HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n":            http.StatusNotFound,
+		"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n":                                                  http.StatusBadRequest,
+		"POST /api/name HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\n{": http.StatusBadRequest,
+	} {
+		if resp := dial(request); resp.StatusCode != want {
+			t.Errorf("%.40q: %s, want %d", request, resp.Status, want)
+		}
+	}
+	slow.Wait()
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// dribble is a body that begins and never ends.
+type dribble struct{}
+
+func (dribble) Read(p []byte) (int, error) {
+	time.Sleep(20 * time.Millisecond)
+	return copy(p, " "), nil
 }

@@ -41,7 +41,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name s
 	}
 	lang := s.language(r)
 	p := page{Lang: lang, Version: site.version, Path: r.URL.Path, Data: data}
-	for _, m := range site.modules {
+	for _, m := range site.ahead(r.URL.Path) {
 		p.Modules = append(p.Modules, site.address(m))
 	}
 	for _, l := range languages {
@@ -146,6 +146,11 @@ func (s *Server) root(name string) http.HandlerFunc {
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request, cache string) {
 	h := w.Header()
+	if f.kind != kinds[".svg"] {
+		for _, name := range forDocuments {
+			h.Del(name)
+		}
+	}
 	h.Set("Cache-Control", cache)
 	h.Set("Content-Type", f.kind)
 	h.Set("Vary", "Accept-Encoding")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,9 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if dir := os.Getenv(natsDir); dir != "" {
+		os.Exit(runNATS(dir))
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -41,8 +45,11 @@ func eventually(t testing.TB, what string, holds func() bool) {
 // house is a gateway with its arena and NATS server.
 type house struct {
 	*Server
-	nats *embedded.Server
-	log  zerolog.Logger
+	nats interface {
+		Platform() protocol.Connection
+		Close()
+	}
+	log zerolog.Logger
 }
 
 // startHouse runs a house until the test ends.
@@ -74,6 +81,9 @@ func (h *house) open(t testing.TB, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
+	if err := protocol.Await(t.Context(), nc); err != nil {
+		t.Fatal(err)
+	}
 	acfg := arena.Defaults()
 	acfg.Ladder.On = false
 	a, err := arena.New(t.Context(), nc, acfg, h.log)

@@ -179,14 +179,19 @@ const cookieAge = 400 * 24 * time.Hour
 
 // setCookie gives the visitor a session; "" takes it away.
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string) {
+	http.SetCookie(w, s.cookie(r, s.cookieName(r), value, cookieAge))
+}
+
+// cookie returns a cookie that only this server gets; "" removes it.
+func (s *Server) cookie(r *http.Request, name, value string, age time.Duration) *http.Cookie {
 	c := &http.Cookie{
-		Name: s.cookieName(r), Value: value, Path: "/", MaxAge: int(cookieAge.Seconds()),
+		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()),
 		HttpOnly: true, Secure: s.secure(r), SameSite: http.SameSiteLaxMode,
 	}
 	if value == "" {
 		c.MaxAge = -1
 	}
-	http.SetCookie(w, c)
+	return c
 }
 
 // renewCookie lets the browser keep the cookie of a valid session for longer.
@@ -327,6 +332,11 @@ func (s *Server) showLink(w http.ResponseWriter, r *http.Request) {
 		s.refuseError(w, r, err)
 		return
 	}
+	// The browser knows its next secret before it uses the link, so that it can
+	// repeat that if it does not learn what came of it.
+	if _, ok := s.nextSecret(r); !ok {
+		http.SetCookie(w, s.cookie(r, s.nextCookie(r), newSecret(), keepLink))
+	}
 	data := struct{ Name, Now string }{Name: a.Name}
 	if p, err := s.session(r); err == nil && p.ID != id {
 		data.Now = p.Name
@@ -341,6 +351,22 @@ func (a *account) link(hash string, now time.Time) int {
 	return slices.IndexFunc(a.Links, func(l link) bool { return sameHash(l.Hash, hash) && now.Before(l.Expires) })
 }
 
+// errUsed says that this browser has used the link before.
+var errUsed = errors.New("used by this browser")
+
+// nextCookie returns the name of the cookie with the secret of the session that a
+// link begins.
+func (s *Server) nextCookie(r *http.Request) string { return s.cookieName(r) + "-next" }
+
+func (s *Server) nextSecret(r *http.Request) (string, bool) {
+	c, err := r.Cookie(s.nextCookie(r))
+	if err != nil {
+		return "", false
+	}
+	_, secret, ok := splitToken(strings.Repeat("a", idLength) + c.Value)
+	return secret, ok
+}
+
 // useLink begins a session of a link's person, and uses the link up.
 func (s *Server) useLink(w http.ResponseWriter, r *http.Request) {
 	id, secret, ok := splitToken(r.PathValue("token"))
@@ -348,8 +374,15 @@ func (s *Server) useLink(w http.ResponseWriter, r *http.Request) {
 		s.refuseError(w, r, errNoLink)
 		return
 	}
-	now, fresh := time.Now().UTC().Truncate(time.Second), newSecret()
+	now := time.Now().UTC().Truncate(time.Second)
+	fresh, ok := s.nextSecret(r)
+	if !ok {
+		fresh = newSecret()
+	}
 	_, err := s.people.change(r.Context(), id, func(a *account) error {
+		if a.session(hashed(fresh), now) != nil {
+			return errUsed
+		}
 		i := a.link(hashed(secret), now)
 		if i < 0 {
 			return errNoLink
@@ -358,14 +391,17 @@ func (s *Server) useLink(w http.ResponseWriter, r *http.Request) {
 		a.addSession(hashed(fresh), now)
 		return nil
 	})
-	if errors.Is(err, errNobody) {
-		err = errNoLink
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errUsed): // by this browser
+	case errors.Is(err, errNobody):
+		s.refuseError(w, r, errNoLink)
+		return
+	case err != nil:
 		s.refuseError(w, r, err)
 		return
 	}
 	s.setCookie(w, r, token(id, fresh))
+	http.SetCookie(w, s.cookie(r, s.nextCookie(r), "", 0))
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 

@@ -27,7 +27,8 @@ type site struct {
 
 	version string // hash of all files; part of their addresses
 	files   map[string]*file
-	modules []string // what the entry module imports, directly or not
+	entry   []string            // what the entry module imports, directly or not
+	screens map[string][]string // the same with what a screen needs, by the first part of the path
 	texts   map[string]map[string]string
 	pages   map[string]map[string]*template.Template // by language and name
 	rules   map[string]template.HTML                 // of the games, by path
@@ -43,18 +44,21 @@ type file struct {
 // entry is the module that every page loads.
 const entry = "main.js"
 
+// screens are the modules that the entry module loads for an address, by the
+// first part of its path.
+var screens = map[string]string{"": "start.js", "game": "game.js", "invite": "invite.js"}
+
 // languages of the page; the first one is the default.
 var languages = []string{"en", "zh"}
 
 var kinds = map[string]string{
-	".css":         "text/css; charset=utf-8",
-	".js":          "text/javascript; charset=utf-8",
-	".json":        "application/json",
-	".png":         "image/png",
-	".svg":         "image/svg+xml",
-	".txt":         "text/plain; charset=utf-8",
-	".webmanifest": "application/manifest+json",
-	".woff2":       "font/woff2",
+	".css":   "text/css; charset=utf-8",
+	".js":    "text/javascript; charset=utf-8",
+	".json":  "application/json",
+	".png":   "image/png",
+	".svg":   "image/svg+xml",
+	".txt":   "text/plain; charset=utf-8",
+	".woff2": "font/woff2",
 }
 
 // openSite reads the page's files from a folder, or the embedded ones for "".
@@ -92,7 +96,10 @@ func (s *site) readFiles(root fs.FS) error {
 			return err
 		}
 		kind := kinds[path.Ext(name)]
-		if kind == "" {
+		switch {
+		case kind == "" && s.disk != "":
+			return nil // what editors leave behind
+		case kind == "":
 			return fmt.Errorf("%s: no content type for %q", name, path.Ext(name))
 		}
 		data, err := fs.ReadFile(root, name)
@@ -108,7 +115,11 @@ func (s *site) readFiles(root fs.FS) error {
 		return nil
 	})
 	s.version = hex.EncodeToString(hash.Sum(nil))[:16]
-	s.modules = s.imports(entry, nil)
+	s.entry = s.imports(entry, nil)
+	s.screens = make(map[string][]string)
+	for part, module := range screens {
+		s.screens[part] = s.imports(module, append(slices.Clone(s.entry), module))
+	}
 	return err
 }
 
@@ -140,6 +151,15 @@ func (s *site) imports(module string, found []string) []string {
 		}
 	}
 	return found
+}
+
+// ahead returns the modules that a page loads, besides the entry module.
+func (s *site) ahead(path string) []string {
+	part, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if modules, ok := s.screens[part]; ok {
+		return modules
+	}
+	return s.entry
 }
 
 // address returns where a static file is served.

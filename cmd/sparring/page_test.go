@@ -203,3 +203,40 @@ func TestRenewedCertificate(t *testing.T) {
 		t.Errorf("the log has the visitor's address %s:\n%s", own, text)
 	}
 }
+
+// TestServerBoundsRequests: huge headers are refused, and headers that never end
+// are cut off.
+func TestServerBoundsRequests(t *testing.T) {
+	t.Parallel()
+	l, err := listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	end := l.serve(http.NotFoundHandler(), zerolog.New(&log))
+	send := func(request string) string {
+		t.Helper()
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		go io.WriteString(c, request) // the server may stop reading
+		c.SetReadDeadline(time.Now().Add(patience))
+		answer, err := io.ReadAll(c)
+		if err != nil && len(answer) == 0 && !strings.Contains(err.Error(), "reset") {
+			t.Errorf("%.30q: %v", request, err)
+		}
+		return string(answer)
+	}
+	if a := send("GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n"); !strings.HasPrefix(a, "HTTP/1.1 431") {
+		t.Errorf("a huge header: %.80q", a)
+	}
+	if a := send("GET / HTTP/1.1\r\nHost: a\r\n"); a != "" && !strings.HasPrefix(a, "HTTP/1.1 4") {
+		t.Errorf("half a header: %.80q", a)
+	}
+	end()
+	if strings.Contains(strings.ReplaceAll(log.String(), l.url(), ""), "127.0.0.1") {
+		t.Errorf("the log has an address: %s", log.String())
+	}
+}

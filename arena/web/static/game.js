@@ -10,7 +10,6 @@ import { openingText, spell, typed } from "./moves.js";
 import { Sheet } from "./sheet.js";
 import { Strip, learn, levelOf, nameOf } from "./players.js";
 import { onchange, settings, written } from "./settings.js";
-import { choice, pick, remember, suggested, termsOf } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").State} State */
@@ -462,18 +461,20 @@ class Game {
 	}
 
 	/** @param {import("./types.js").Lobby} lobby */
-	#lobby(lobby) {
+	async #lobby(lobby) {
 		learn(lobby.opponents);
 		this.last = lobby;
 		const s = this.state;
 		if (!s?.you || s.status !== "finished") return;
 		const opponent = s.holders[s.you === "first" ? 1 : 0];
+		const { suggested } = await import("./terms.js");
 		const next = suggested(lobby.results, s.terms.game, lobby.opponents ?? []);
 		this.next = opponent.kind === "bot" && levelOf(opponent) ? next : 0;
 		this.actions?.suggest(this.next);
 	}
 
 	async #nextLevel() {
+		const { choice, pick, remember, termsOf } = await import("./terms.js");
 		const s = /** @type {State} */ (this.state), game = /** @type {import("./terms.js").GameName} */ (s.terms.game);
 		const c = { ...choice(game), level: this.next ?? 0 };
 		const terms = { ...termsOf(game, c), ...s.terms };

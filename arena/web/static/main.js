@@ -3,11 +3,9 @@
 
 import { fill, h, icon } from "./dom.js";
 import { note } from "./dialog.js";
-import * as game from "./game.js";
 import { load, preferred, t } from "./i18n.js";
 import { apply, onchange, settings } from "./settings.js";
 import { Socket } from "./socket.js";
-import * as start from "./start.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").Screen} Screen */
@@ -24,8 +22,11 @@ let outdated = false; // the server has other files than this page
 
 /** @type {[RegExp, (found: RegExpExecArray) => Screen|Promise<Screen>][]} */
 const routes = [
-	[/^\/$/, () => start.open(main, page)],
-	[/^\/game\/([a-z0-9_-]{1,32})(?:\/(\d{1,5}))?$/, ([, id, ply]) => game.open(main, page, id, ply === undefined ? null : Number(ply))],
+	[/^\/$/, async () => {
+		setTimeout(() => import("./game.js"), 1000); // what the visitor opens next
+		return (await import("./start.js")).open(main, page);
+	}],
+	[/^\/game\/([a-z0-9_-]{1,32})(?:\/(\d{1,5}))?$/, async ([, id, ply]) => (await import("./game.js")).open(main, page, id, ply === undefined ? null : Number(ply))],
 	[/^\/invite\/([\w-]+)$/, async ([, token]) => (await import("./invite.js")).open(main, page, token)],
 ];
 

@@ -1,7 +1,5 @@
 // @ts-check
-import { amazons } from "./boards/amazons.js";
-import { gomoku } from "./boards/gomoku.js";
-import { xiangqi } from "./boards/xiangqi.js";
+import { amazons, gomoku, xiangqi } from "./boards.js";
 import { CELL, Geometry, arrow, at, crosshair, forbiddenMark, mark, points, svg } from "./draw.js";
 import { piece } from "./pieces.js";
 
