@@ -32,14 +32,15 @@ type reviewer struct {
 func openReviewer(t *testing.T, width, height int64) *reviewer {
 	t.Helper()
 	tab := openTab(t, width, height)
-	h := &house{nats: startServer(t, "", "hare"), log: testLog(t)}
+	nats := startServer(t, "", "hare")
+	h := &house{nats: nats, log: testLog(t)}
 	h.Server = h.open(t, Config{})
 	h.run(t)
 	srv := httptest.NewServer(h.Handler())
 	t.Cleanup(srv.Close)
 	r := &reviewer{boardPage: tab, url: srv.URL, oracle: evenOracle(t)}
-	r.bot = joinBot(t, h.nats, "hare", protocol.Hello{Games: []protocol.Capability{{Game: "gomoku", Engine: &protocol.Engine{Level: 3}}}})
-	r.oracle.join(h.nats, "gomoku")
+	r.bot = joinBot(t, nats, "hare", protocol.Hello{Games: []protocol.Capability{{Game: "gomoku", Engine: &protocol.Engine{Level: 3}}}})
+	r.oracle.join(nats, "gomoku")
 
 	res, err := srv.Client().Post(srv.URL+"/api/session", "application/json", strings.NewReader("{}"))
 	if err != nil {
