@@ -3,7 +3,7 @@ import { amazons, gomoku, xiangqi } from "./boards.js";
 import { CELL, Geometry, arrow, at, crosshair, forbiddenMark, mark, points, svg } from "./draw.js";
 import { piece } from "./pieces.js";
 
-/** @typedef {import("./board.js").View} View */
+/** @typedef {import("./types.js").View} View */
 /** @typedef {import("./board.js").Translate} Translate */
 /** @typedef {import("./board.js").Marked} Marked */
 
@@ -129,8 +129,7 @@ export class Scene {
 		this.#drawPieces(shown, motion && !stillness.matches);
 		const { view, chosen, premove } = shown, g = this.geometry;
 		const on = (/** @type {string} */ point, /** @type {string} */ kind) => at(g.place(point), "", mark(kind));
-		/** @type {Node[]} */
-		const under = [], over = [];
+		const under = /** @type {Node[]} */ ([]), over = /** @type {Node[]} */ ([]);
 		const last = shown.last ? points(shown.last) : [];
 		last.forEach((p, i) => (view.game === "gomoku" || i === last.length - 1 && i !== 1 ? over : under).push(on(p, view.game === "gomoku" ? "stone" : i === 0 ? "origin" : "last")));
 		if (view.check && !shown.sent) over.push(on(view.check, "check"));
