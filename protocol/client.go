@@ -50,7 +50,9 @@ func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance Insta
 }
 
 // NewPersonClient returns a client for a person, on a connection of the platform's
-// account. Key is the platform's.
+// account. Key is the platform's. Several gateways may act for a person with the
+// same instance: they share its secret, so that the seats stay with the person
+// whichever of them it is connected to.
 func NewPersonClient(nc *nats.Conn, subjects Subjects, key PeopleKey, player PlayerID, instance InstanceID, log zerolog.Logger) (*Client, error) {
 	if !player.Person() {
 		return nil, fmt.Errorf("player %.40q: the id of a person begins with %s", player, PeoplePrefix)
@@ -60,7 +62,7 @@ func NewPersonClient(nc *nats.Conn, subjects Subjects, key PeopleKey, player Pla
 	}
 	c, err := NewClient(nc, subjects, player, instance, log)
 	if err == nil {
-		c.header = nats.Header{ProofHeader: {key.proof(player)}}
+		c.header, c.secret = nats.Header{ProofHeader: {key.proof(player)}}, key.secret(player)
 	}
 	return c, err
 }

@@ -66,10 +66,14 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
+	agreed, err := openAgreements(ctx, a, log)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
 	if s.metrics, err = newMetrics(a.Metrics()); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	s.hub = newHub(a, s.people, s.metrics, func() string { return s.site.version }, log)
+	s.hub = newHub(a, s.people, agreed, s.metrics, func() string { return s.site.version }, log)
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits()
 	}
