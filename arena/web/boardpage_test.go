@@ -32,13 +32,7 @@ type boardPage struct {
 // openBoard opens a page with a board. The query has the board's options.
 func openBoard(t testing.TB, width, height int64, query string) *boardPage {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium: the board is not tested in a browser")
-	}
+	p := openTab(t, width, height)
 	mux := http.NewServeMux()
 	mux.Handle("/static/", http.FileServerFS(bundled))
 	mux.Handle("/testdata/", http.FileServerFS(os.DirFS(".")))
@@ -48,7 +42,23 @@ func openBoard(t testing.TB, width, height int64, query string) *boardPage {
 		mux.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
+	p.do(chromedp.Navigate(srv.URL + "/testdata/board.html?" + query))
+	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("window.ready")); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
+// openTab starts a browser with an empty tab.
+func openTab(t testing.TB, width, height int64) *boardPage {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium: the page is not tested in a browser")
+	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.DisableGPU)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	t.Cleanup(cancel)
@@ -58,10 +68,6 @@ func openBoard(t testing.TB, width, height int64, query string) *boardPage {
 	t.Cleanup(cancelTab)
 	p := &boardPage{t, ctx}
 	p.resize(width, height)
-	p.do(chromedp.Navigate(srv.URL + "/testdata/board.html?" + query))
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("window.ready")); err != nil {
-		t.Fatal(err)
-	}
 	return p
 }
 
