@@ -23,6 +23,7 @@ type Arena struct {
 	log      zerolog.Logger
 	nc       *nats.Conn
 	server   *protocol.Server
+	receiver *protocol.Receiver // of people
 	store    *store
 	leases   *leases
 	presence *presence
@@ -66,7 +67,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	a := &Arena{
-		cfg: cfg, nc: nc, log: log.With().Str("arena", cfg.Name).Logger(),
+		cfg: cfg, nc: nc, receiver: protocol.NewReceiver(nc), log: log.With().Str("arena", cfg.Name).Logger(),
 		metrics: newMetrics(), quota: newQuota(), presence: newPresence(cfg.LostAfter),
 		reserved: reservations{players: make(map[protocol.PlayerID]reservation)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
@@ -152,6 +153,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 		}
 		stops = append(stops, s)
 	}
+	a.wg.Go(func() { a.receiver.Run(a.life) })
 	a.wg.Go(func() { a.leases.keep(a.life) })
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })

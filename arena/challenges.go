@@ -53,6 +53,11 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if m.Rated && (!m.Usual() || !m.Clock.Traits().Limited) {
 		return refuse(protocol.Malformed, "rated: want the usual start position and a clock")
 	}
+	for _, p := range []protocol.PlayerID{from.Player, m.Opponent} {
+		if p.Person() && len(a.index.runningOf(p)) >= a.cfg.PersonGames {
+			return protocol.ChallengeAnswer{Answer: refusal(protocol.RateLimited, "a person has %d games at most", a.cfg.PersonGames)}
+		}
+	}
 	wait := a.cfg.ChallengeFor
 	if m.ExpireMS > 0 {
 		wait = min(time.Duration(m.ExpireMS)*time.Millisecond, longestWait)

@@ -39,6 +39,9 @@ type Config struct {
 	// Challenges limits how many challenges may wait in total, PerPlayer how
 	// many of one player.
 	Challenges, PerPlayer int
+	// PersonGames limits how many games of one person may run, since those of a
+	// correspondence clock take weeks.
+	PersonGames int
 
 	// Heartbeat is how often instances are asked to send alive. After LostAfter
 	// without one, an instance's seats are offered to others.
@@ -85,7 +88,7 @@ func Defaults() Config {
 		Prefix: protocol.DefaultPrefix, Replicas: 1, Games: 1000, Limits: protocol.DefaultLimits,
 		OfferFor: time.Second, HoldFor: 4 * time.Second,
 		RetryAfter: 250 * time.Millisecond, RetryMost: 2 * time.Second,
-		ChallengeFor: time.Minute, Challenges: 100_000, PerPlayer: 16,
+		ChallengeFor: time.Minute, Challenges: 100_000, PerPlayer: 16, PersonGames: 50,
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
 		Policy: livegame.DefaultPolicy(),
@@ -123,7 +126,7 @@ func (c Config) Validate() error {
 		name string
 		n    int
 	}{
-		{"Challenges", c.Challenges}, {"PerPlayer", c.PerPlayer}, {"Limits.MessageBytes", c.Limits.MessageBytes},
+		{"Challenges", c.Challenges}, {"PerPlayer", c.PerPlayer}, {"PersonGames", c.PersonGames}, {"Limits.MessageBytes", c.Limits.MessageBytes},
 		{"Limits.Nesting", c.Limits.Nesting}, {"Limits.PerSecond", c.Limits.PerSecond},
 	} {
 		if n.n < 1 {

@@ -119,10 +119,15 @@ func (a *Arena) Bucket(ctx context.Context, want jetstream.KeyValueConfig) (jets
 // expires; single keys may. The key "key" is the platform's own.
 func (a *Arena) People() jetstream.KeyValue { return a.store.people }
 
-// Person returns a client for a person, on the arena's connection. Instance names
-// the gateway; it must differ from that of any other process.
+// Person returns a client for a person, on the arena's connection. The handlers of
+// its subscriptions are called while the arena runs, and must not block. Gateways
+// that name the same instance act for the person as one.
 func (a *Arena) Person(p protocol.PlayerID, instance protocol.InstanceID, log zerolog.Logger) (*protocol.Client, error) {
-	return protocol.NewPersonClient(a.nc, a.Subjects(), a.store.peopleKey, p, instance, log)
+	c, err := protocol.NewPersonClient(a.nc, a.Subjects(), a.store.peopleKey, p, instance, log)
+	if err == nil {
+		c.ReceiveBy(a.receiver)
+	}
+	return c, err
 }
 
 // instances returns the instances that are present.

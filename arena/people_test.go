@@ -261,3 +261,30 @@ func TestChallengeWithMoves(t *testing.T) {
 		}
 	}
 }
+
+// A person can't fill the platform with games that take weeks.
+func TestGamesOfAPerson(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, t.TempDir(), "bob", "cat")
+	cfg := steady()
+	cfg.PersonGames = 2
+	a := runArena(t, srv, cfg)
+	ann, bob := joinPerson(t, srv, a, "human-ann", "g1"), join(t, srv, "bob", "b1")
+	join(t, srv, "cat", "c1")
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) { p.play = nil })
+	}
+	for range cfg.PersonGames {
+		ann.until(ann.challenge("bob", small(t, "unlimited"), game.First), "the start", plies(0))
+	}
+	eventually(t, "the games in the index", func() bool { return len(a.RunningOf("human-ann")) == cfg.PersonGames })
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for p, opponent := range map[*player]protocol.PlayerID{ann: "bob", bob: "human-ann"} {
+		_, err := p.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: opponent})
+		if !errors.Is(err, &protocol.Error{Code: protocol.RateLimited}) {
+			t.Errorf("%s challenges %s: %v", p.id, opponent, err)
+		}
+	}
+	bob.until(bob.challenge("cat", small(t, "60"), game.First), "another game of the bot", plies(0))
+}

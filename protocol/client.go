@@ -22,6 +22,7 @@ type Client struct {
 	instance InstanceID
 	secret   string      // see Hello
 	header   nats.Header // of each request; nil for players other than people
+	receiver *Receiver   // nil: the subscriptions have goroutines of their own
 	log      zerolog.Logger
 
 	mu     sync.Mutex
@@ -49,7 +50,9 @@ func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance Insta
 }
 
 // NewPersonClient returns a client for a person, on a connection of the platform's
-// account. Key is the platform's.
+// account. Key is the platform's. Several gateways may act for a person with the
+// same instance: they share its secret, so that the seats stay with the person
+// whichever of them it is connected to.
 func NewPersonClient(nc *nats.Conn, subjects Subjects, key PeopleKey, player PlayerID, instance InstanceID, log zerolog.Logger) (*Client, error) {
 	if !player.Person() {
 		return nil, fmt.Errorf("player %.40q: the id of a person begins with %s", player, PeoplePrefix)
@@ -59,9 +62,20 @@ func NewPersonClient(nc *nats.Conn, subjects Subjects, key PeopleKey, player Pla
 	}
 	c, err := NewClient(nc, subjects, player, instance, log)
 	if err == nil {
-		c.header = nats.Header{ProofHeader: {key.proof(player)}}
+		c.header, c.secret = nats.Header{ProofHeader: {key.proof(player)}}, key.secret(player)
 	}
 	return c, err
+}
+
+// ReceiveBy makes a receiver call the handlers of the client's later
+// subscriptions. Call it before them.
+func (c *Client) ReceiveBy(r *Receiver) { c.receiver = r }
+
+func (c *Client) subscribe(subject, queue string, f nats.MsgHandler) (*nats.Subscription, error) {
+	if c.receiver != nil {
+		return c.receiver.subscribe(subject, queue, f)
+	}
+	return c.nc.QueueSubscribe(subject, queue, f)
 }
 
 // For returns a client for another player of the same process. Both share the
@@ -235,7 +249,7 @@ func (c *Client) Offers(pool Pool, take func(Offer) OfferAnswer) (*nats.Subscrip
 	if err := pool.Check(); err != nil {
 		return nil, err
 	}
-	return c.nc.QueueSubscribe(c.subjects.Offer(pool), BotsQueue, func(msg *nats.Msg) {
+	return c.subscribe(c.subjects.Offer(pool), BotsQueue, func(msg *nats.Msg) {
 		offer, refusal := Decode[Offer](msg.Data, fromPlatform)
 		if refusal != nil {
 			c.warn("invalid offer ignored", msg.Subject, refusal)
@@ -269,7 +283,7 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 		return nil, err
 	}
 	var last uint64 // needs no lock: a subscription's callbacks run one at a time
-	return c.nc.Subscribe(c.subjects.ToGame(c.player, g), func(msg *nats.Msg) {
+	return c.subscribe(c.subjects.ToGame(c.player, g), "", func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
 		if refusal != nil || st.Game != g || st.To != msg.Subject {
 			c.warn("invalid state ignored", msg.Subject, errorOrNil(refusal))
@@ -285,7 +299,7 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 
 // Notices subscribes to the player's notices and calls f for each valid one.
 func (c *Client) Notices(f func(Notice)) (*nats.Subscription, error) {
-	return c.nc.Subscribe(c.subjects.ToNotice(c.player), func(msg *nats.Msg) {
+	return c.subscribe(c.subjects.ToNotice(c.player), "", func(msg *nats.Msg) {
 		n, refusal := Decode[Notice](msg.Data, fromPlatform)
 		if refusal != nil || n.To != msg.Subject {
 			c.warn("invalid notice ignored", msg.Subject, errorOrNil(refusal))

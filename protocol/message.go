@@ -236,12 +236,15 @@ type Terms struct {
 	// Strict forbids help: no takebacks, and no hints or analysis by the platform
 	// while the game runs. Rated games are always strict in this sense.
 	Strict bool `json:"strict,omitempty"`
+	// Private keeps the game off the platform's lists: it is shown to its players,
+	// and to those who have its link.
+	Private bool `json:"private,omitempty"`
 }
 
 // Equal reports whether both are the same terms.
 func (t Terms) Equal(u Terms) bool {
 	return t.Game == u.Game && t.Rules == u.Rules && t.Position == u.Position && slices.Equal(t.Moves, u.Moves) &&
-		t.Clock == u.Clock && t.Rated == u.Rated && t.Strict == u.Strict
+		t.Clock == u.Clock && t.Rated == u.Rated && t.Strict == u.Strict && t.Private == u.Private
 }
 
 // Usual reports whether the game begins from the usual start position.

@@ -46,9 +46,14 @@ func (k PeopleKey) Check() error {
 }
 
 // proof returns the value of the header for a player.
-func (k PeopleKey) proof(p PlayerID) string {
+func (k PeopleKey) proof(p PlayerID) string { return k.mac(string(p)) }
+
+// secret returns the secret in the hello of a person.
+func (k PeopleKey) secret(p PlayerID) string { return k.mac("secret of " + string(p)) }
+
+func (k PeopleKey) mac(text string) string {
 	mac := hmac.New(sha256.New, k)
-	mac.Write([]byte(p))
+	mac.Write([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 

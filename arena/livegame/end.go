@@ -161,12 +161,22 @@ func (g *Game) Deadline() (at time.Time, ok bool) {
 		earliest(flag.Add(g.policy.FlagGrace + min(g.lag[g.pos.Turn()].quota, longestGrace)))
 	}
 	earliest(g.firstMoveBy(g.turnSince))
+	earliest(g.turnBy())
 	for _, since := range g.vacant {
 		if !since.IsZero() {
 			earliest(since.Add(g.limits.forfeit))
 		}
 	}
 	return at, ok
+}
+
+// turnBy returns when the seat to act has abandoned a game whose clock never ends
+// it; zero if never. Otherwise such a game could run for ever.
+func (g *Game) turnBy() time.Time {
+	if g.limits.turn == 0 || !g.Started() || !g.resumeBy.IsZero() {
+		return time.Time{}
+	}
+	return g.turnSince.Add(g.limits.turn)
 }
 
 // Expire performs what is due at a moment. It returns nil if nothing is due, or
@@ -193,6 +203,11 @@ func (g *Game) Expire(now time.Time) *protocol.Event {
 		return nil
 	}
 	turn := g.pos.Turn()
+	if by := g.turnBy(); !by.IsZero() && !now.Before(by) {
+		o := game.Outcome{Result: game.WonBy(turn.Other()), Reason: protocol.ReasonAbandoned}
+		e, _ := g.end(o, &turn, "", now, "no move in two weeks", nil)
+		return e
+	}
 	e, _ := g.flagged(turn, "", now, nil) // the flag, or the first move's limit
 	return e
 }

@@ -49,6 +49,7 @@ func TestLimitsFollowTheClock(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tb := open(t, terms(t, "unlimited", false), DefaultPolicy(), c.kinds...)
 				tb.limits = DefaultPolicy().limitsOf(spec(t, c.clock), tb.snap.Holders)
+				tb.limits.turn = 0 // see TestUnlimitedGameIsAbandoned
 				tb.play()
 				tb.play()
 				if s := tb.Snapshot(time.Now()); !s.FirstMoveBy.IsZero() {
@@ -184,5 +185,22 @@ func TestGivenMoves(t *testing.T) {
 				t.Errorf("given moves %q: %v", moves, e)
 			}
 		}
+	})
+}
+
+// A game of people without a limit on the clock ends when nobody comes back to it.
+func TestUnlimitedGameIsAbandoned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "unlimited", false), DefaultPolicy(), protocol.Human, protocol.Human)
+		for range 3 {
+			tb.run(clock.Longest - time.Hour)
+			tb.code(tb.play(), protocol.Accepted)
+		}
+		tb.run(clock.Longest - time.Millisecond)
+		if tb.Over() {
+			t.Fatalf("over too early: %+v", tb.snap.Outcome)
+		}
+		tb.run(time.Hour)
+		tb.want(game.FirstWins, protocol.ReasonAbandoned)
 	})
 }

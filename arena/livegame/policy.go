@@ -78,6 +78,7 @@ func (p Policy) Validate() error {
 // limits are those of one game.
 type limits struct {
 	firstMove, forfeit time.Duration
+	turn               time.Duration // after which a seat on a clock without a limit has abandoned the game; 0: never
 	// keeps says by seat that its player keeps it while none of its instances is
 	// present.
 	keeps [2]bool
@@ -105,7 +106,7 @@ func (p Policy) limitsOf(spec clock.Spec, holders [2]protocol.Holder) limits {
 	if budget, limited := spec.Budget(spec.Start()); spec.Speed() == clock.Correspondence && limited {
 		l.firstMove = budget
 	} else if people {
-		l.firstMove = clock.Longest
+		l.firstMove, l.turn = clock.Longest, clock.Longest
 	}
 	if people {
 		l.forfeit = clock.Longest // of a bot's seat

@@ -3,7 +3,10 @@ package web
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/time/rate"
 
@@ -107,6 +110,13 @@ func (h *hub) draw(ctx context.Context, t *tab, r Request) Answer {
 }
 
 func (h *hub) takeback(ctx context.Context, t *tab, r Request) Answer {
+	if s, err := h.snapshot(ctx, r.Game); err == nil && s.Status == protocol.Finished {
+		at, a, ok := h.finished(ctx, t, r.Game)
+		if !ok {
+			return a
+		}
+		return h.resume(ctx, t, at, r)
+	}
 	return t.here.negotiate(ctx, r, protocol.ActTakeback)
 }
 
@@ -118,8 +128,36 @@ func (p *participant) negotiate(ctx context.Context, r Request, action protocol.
 	})
 }
 
+// maxChat is how many characters a message may have.
+const maxChat = 500
+
+// readable reports whether a message can be shown safely: it has no characters that
+// are not seen or that change how the text around them is read.
+func readable(text string) bool {
+	if len(text) > 16*maxChat || utf8.RuneCountInString(text) > maxChat || strings.TrimSpace(text) == "" {
+		return false
+	}
+	marks := 0
+	for _, r := range text {
+		switch {
+		case r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.Is(blank, r) && r < 0xfe00:
+			return false // IsGraphic excludes control and format characters, which bidi marks are
+		case unicode.IsMark(r):
+			if marks++; marks > 2 {
+				return false // would reach into the lines above
+			}
+		default:
+			marks = 0
+		}
+	}
+	return true
+}
+
 func (h *hub) chat(ctx context.Context, t *tab, r Request) Answer {
 	p := t.here
+	if !readable(r.Text) {
+		return refused(protocol.Malformed, "text: want 1 to 500 visible characters")
+	}
 	if a, ok := allow(p.chats, "messages"); !ok {
 		return a
 	}

@@ -32,7 +32,7 @@ type ground struct {
 
 var grounds = map[string]ground{
 	"xiangqi": {margins: [4]int{8, 0, 0, 10}, draw: (*drawing).xiangqi, piece: xiangqiPiece},
-	"gomoku":  {margins: [4]int{14, 6, 6, 14}, draw: (*drawing).gomoku, piece: stone},
+	"gomoku":  {margins: [4]int{22, 8, 8, 22}, draw: (*drawing).gomoku, piece: stone},
 	"amazons": {draw: (*drawing).squares, piece: amazon, edges: true},
 }
 
@@ -130,10 +130,10 @@ func (d *drawing) coordinates(inside bool) {
 		if inside {
 			x += 15
 		}
-		label(x, d.height()-6, string(rune('a'+column)))
+		label(x, d.height()-max(6, d.margin.bottom/2), string(rune('a'+column)))
 	}
 	for row := range d.v.Rows {
-		x, y := 6, d.y(row)
+		x, y := max(6, d.margin.left/2), d.y(row)
 		if inside {
 			y -= 13
 		}

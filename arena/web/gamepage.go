@@ -184,7 +184,7 @@ func describe(t words, g *played, ply int, notation game.Notation) (*gamePage, e
 			p.Seats[i].Left = t.left(*g.left[i])
 		}
 	}
-	p.Title = t.t("game.title", "game", p.Game, "first", g.seats[0].Name, "second", g.seats[1].Name)
+	p.Title = t.t("game.title", "game", p.Game, "first", isolated(g.seats[0].Name), "second", isolated(g.seats[1].Name))
 	if g.finished {
 		p.Result = t.outcome(g.outcome, sides)
 		p.RuleLink = t.ruleLink(g.terms.Game, g.outcome.Reason)
@@ -203,6 +203,10 @@ func describe(t words, g *played, ply int, notation game.Notation) (*gamePage, e
 	}
 	return p, nil
 }
+
+// isolated keeps the direction of a name's letters from what stands around it,
+// where there is no markup for that.
+func isolated(name string) string { return "\u2068" + name + "\u2069" }
 
 // list writes the moves, the links to them, and the notations to choose from.
 func (p *gamePage) list(t words, end game.Position, chosen game.Notation) {

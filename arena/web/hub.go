@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
 
 	"sparring/arena"
 	"sparring/protocol"
@@ -18,13 +21,16 @@ import (
 // order: hub, participant, table, tab. Nothing is locked while an outbox's lock or busy
 // is held.
 type hub struct {
-	arena   *arena.Arena
-	people  *people
-	limits  socketLimits
-	grace   time.Duration // a person stays on its seats for so long without a tab
-	metrics *metrics
-	version func() string // of the page's files
-	log     zerolog.Logger
+	arena      *arena.Arena
+	people     *people
+	agreements *agreements
+	limits     socketLimits
+	// challengePace is how many challenges and invitations a person may send a second.
+	challengePace rate.Limit
+	grace         time.Duration // a person stays on its seats for so long without a tab
+	metrics       *metrics
+	version       func() string // of the page's files
+	log           zerolog.Logger
 
 	requests    map[string]handler
 	compressing chan struct{} // see compressors
@@ -57,9 +63,10 @@ type handler struct {
 // requestWait bounds how long a request waits for the platform.
 const requestWait = 15 * time.Second
 
-func newHub(a *arena.Arena, people *people, metrics *metrics, version func() string, log zerolog.Logger) *hub {
+func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics, version func() string, log zerolog.Logger) *hub {
 	h := &hub{
-		arena: a, people: people, metrics: metrics, version: version, log: log, limits: defaultSocketLimits, grace: defaultGrace,
+		arena: a, people: people, agreements: agreed, metrics: metrics, version: version, log: log,
+		limits: defaultSocketLimits, challengePace: challengesPerSecond, grace: defaultGrace,
 		compressing: make(chan struct{}, compressors),
 		tabs:        make(map[*tab]bool), addresses: make(map[string]int),
 		here: make(map[protocol.PlayerID]*participant), tables: make(map[protocol.GameID]*table),
@@ -67,6 +74,7 @@ func newHub(a *arena.Arena, people *people, metrics *metrics, version func() str
 	h.life, h.stop = context.WithCancel(context.Background())
 	h.lobbies = newLobbies(h)
 	people.onChange(h.changed)
+	agreed.after, agreed.invited = h.continued, h.lobbies.refresh
 	h.requests = map[string]handler{
 		"ping":     {serve: h.ping, anyone: true, atOnce: true},
 		"lobby":    {serve: h.lobby, anyone: true, atOnce: true},
@@ -74,6 +82,11 @@ func newHub(a *arena.Arena, people *people, metrics *metrics, version func() str
 		"close":    {serve: h.close, anyone: true, atOnce: true},
 		"play":     {serve: h.play},
 		"withdraw": {serve: h.withdraw},
+		"invite":   {serve: h.invite},
+		"uninvite": {serve: h.uninvite},
+		"invited":  {serve: h.invited, anyone: true},
+		"join":     {serve: h.join},
+		"rematch":  {serve: h.rematch},
 		"move":     {serve: h.move},
 		"resign":   {serve: h.resign},
 		"draw":     {serve: h.draw},
@@ -97,12 +110,16 @@ func (h *hub) run(ctx context.Context) {
 	}()
 	defer h.arena.Follow(h.event)()
 	h.wg.Go(func() { h.lobbies.run(h.life) })
+	h.wg.Go(func() { h.agreements.run(h.life) })
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for n := 0; ; n++ {
 		select {
 		case <-tick.C:
-			h.forget(time.Now())
+			h.look(time.Now())
+			if n%3 == 0 {
+				h.countWatchers()
+			}
 		case <-ctx.Done():
 			h.closeSockets()
 			return
@@ -154,6 +171,13 @@ func (h *hub) release(address string) {
 	}
 }
 
+// participant returns the person with an id, which it adds if it is new.
+func (h *hub) participant(id protocol.PlayerID, name string) *participant {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.participantLocked(id, name)
+}
+
 func (h *hub) participantLocked(id protocol.PlayerID, name string) *participant {
 	p := h.here[id]
 	if p == nil {
@@ -166,6 +190,7 @@ func (h *hub) participantLocked(id protocol.PlayerID, name string) *participant 
 // attach adds a socket to its person; nil if the person has too many.
 func (h *hub) attach(t *tab) *participant {
 	h.mu.Lock()
+	first := h.here[t.ID] == nil
 	p := h.participantLocked(t.ID, t.Name)
 	ok := p.attach(t)
 	h.mu.Unlock()
@@ -174,6 +199,9 @@ func (h *hub) attach(t *tab) *participant {
 	}
 	if len(h.arena.RunningOf(p.id)) > 0 {
 		p.wake()
+	}
+	if first {
+		h.beside(p.loadResults)
 	}
 	return p
 }
@@ -184,6 +212,9 @@ func (h *hub) changed(id protocol.PlayerID, a *account) {
 	h.mu.Lock()
 	p := h.here[id]
 	h.mu.Unlock()
+	if a == nil {
+		h.beside(func(ctx context.Context) { h.agreements.erase(ctx, id) })
+	}
 	if p == nil {
 		return
 	}
@@ -197,20 +228,36 @@ func (h *hub) changed(id protocol.PlayerID, a *account) {
 	}
 }
 
-// forget drops people who have not been here for long, and counts the others.
-func (h *hub) forget(now time.Time) {
+// look drops people who have not been here for long, counts the others, and wakes
+// those who have games: the platform may have learnt of them after their pages came.
+func (h *hub) look(now time.Time) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	here := 0
+	var here []*participant
 	for id, p := range h.here {
 		if p.gone(now) {
 			delete(h.here, id)
-		} else if len(p.allTabs()) > 0 {
-			here++
+		} else if p.hasTab() {
+			here = append(here, p)
 		}
 	}
-	h.metrics.people.Set(float64(here))
+	h.metrics.people.Set(float64(len(here)))
 	h.metrics.sockets.Set(float64(len(h.tabs)))
+	h.mu.Unlock()
+	for _, p := range here {
+		if len(h.arena.RunningOf(p.id)) > 0 {
+			p.wake()
+		}
+	}
+}
+
+// countWatchers shows the players of each game how many watch it.
+func (h *hub) countWatchers() {
+	h.mu.Lock()
+	all := slices.Collect(maps.Values(h.tables))
+	h.mu.Unlock()
+	for _, x := range all {
+		x.showWatchers()
+	}
 }
 
 // event passes on an entry of a game's log. It must not block.

@@ -6,7 +6,10 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +45,33 @@ func startServer(t testing.TB, dir string, players ...protocol.PlayerID) *embedd
 	}
 	t.Cleanup(srv.Close)
 	return srv
+}
+
+// startListening runs a NATS server on a port, so that another can take its place.
+func startListening(t testing.TB, dir string, port int) (*embedded.Server, error) {
+	t.Helper()
+	if port == 0 {
+		port = embedded.RandomPort
+	}
+	srv, err := embedded.Start(embedded.Config{Dir: dir, Port: port, Log: zerolog.Nop(), Players: []protocol.PlayerID{"hare"},
+		Passwords: map[string]string{"platform": "p", "hare": "h"}})
+	if err == nil {
+		t.Cleanup(srv.Close)
+	}
+	return srv, err
+}
+
+func portOf(t testing.TB, address string) int {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 func connect(t testing.TB, c protocol.Connection) *nats.Conn {
@@ -132,6 +162,13 @@ func (g *gateway) stop() {
 		g.ended.Wait()
 		g.http.Close()
 	})
+}
+
+// crash cuts the arena off, like a kill.
+func (g *gateway) crash() {
+	g.nc.Close()
+	g.http.CloseClientConnections()
+	g.stop()
 }
 
 // socketPage is a page of a person: a socket and what came over it.
@@ -329,7 +366,7 @@ func (p *socketPage) ask(r Request) (a Answer) {
 func (p *socketPage) want(r Request) Answer {
 	p.t.Helper()
 	a := p.ask(r)
-	if a.Code != protocol.Accepted {
+	if a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
 		p.t.Fatalf("%s: %s %s", r.T, a.Code, a.Text)
 	}
 	return a
@@ -348,6 +385,19 @@ func (p *socketPage) state(g protocol.GameID, what string, ok func(State) bool) 
 	p.t.Helper()
 	p.until(what+" in game "+string(g), func() bool { st = p.states[g]; return st.T != "" && ok(st) })
 	return st
+}
+
+// notice waits for a notice of a kind.
+func (p *socketPage) notice(k protocol.NoticeKind) (n Notice) {
+	p.t.Helper()
+	p.until("a notice "+string(k), func() bool {
+		i := slices.IndexFunc(p.notices, func(n Notice) bool { return n.Kind == k })
+		if i >= 0 {
+			n = p.notices[i]
+		}
+		return i >= 0
+	})
+	return n
 }
 
 // move plays a move and waits until the page shows it.
@@ -485,6 +535,13 @@ func (b *bot) follow(g protocol.GameID) {
 	if err == nil {
 		b.games[g] = sub
 	}
+}
+
+// set changes how the bot behaves.
+func (b *bot) set(change func(*bot)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(b)
 }
 
 func (b *bot) state(st protocol.State) {

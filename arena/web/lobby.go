@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -93,7 +95,8 @@ func (l *lobbies) sendTo(t *tab, common Lobby) {
 	m := common
 	if t.here != nil {
 		m.Mine = l.hub.mine(t.here.id)
-		m.Waiting = t.here.waits()
+		m.Waiting = append(t.here.waits(), t.here.invites(t.base)...)
+		m.Results = t.here.pastResults()
 	}
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -144,7 +147,10 @@ func opponents(instances []arena.Instance) []Opponent {
 				o.Speeds = append(o.Speeds, string(s))
 			}
 			if c.Engine != nil {
-				o.Level, o.Elo = c.Engine.Level, c.Engine.Elo
+				o.Level, o.Elo, o.EloError = c.Engine.Level, c.Engine.Elo, c.Engine.EloError
+			}
+			if t := in.Hello.Takes; t != nil && t.Rated != nil {
+				o.Rated, o.Casual = *t.Rated, !*t.Rated
 			}
 			same := func(x Opponent) bool { return x.Player == o.Player && x.Game == o.Game }
 			if i := slices.IndexFunc(list, same); i >= 0 {
@@ -167,15 +173,15 @@ func opponents(instances []arena.Instance) []Opponent {
 }
 
 // takesPeople reports whether an instance plays against people.
-func takesPeople(in arena.Instance) bool { return in.Hello.Kind == protocol.Bot }
+func takesPeople(in arena.Instance) bool {
+	t := in.Hello.Takes
+	return in.Hello.Kind == protocol.Bot && (t == nil || len(t.Kinds) == 0 || slices.Contains(t.Kinds, protocol.Human))
+}
 
 // takes reports whether an instance would accept a game on these terms against a
 // person, as far as its hello says.
 func takes(in arena.Instance, t protocol.Terms) bool {
-	return takesPeople(in) && slices.ContainsFunc(in.Hello.Games, func(c protocol.Capability) bool {
-		return c.Game == t.Game && (len(c.Rules) == 0 || slices.Contains(c.Rules, t.Rules)) &&
-			(len(c.Speeds) == 0 || slices.Contains(c.Speeds, t.Clock.Speed()))
-	})
+	return takesPeople(in) && in.Hello.Declines(t, protocol.Opponent{Kind: protocol.Human}) == ""
 }
 
 // mine returns the running games of a player, those with its turn first, then by
@@ -188,7 +194,16 @@ func (h *hub) mine(id protocol.PlayerID) []Mine {
 		other := e.Holders[seat.Other()]
 		m := Mine{
 			Game: e.Game, Rules: e.Terms.Rules, Opponent: cmp.Or(other.Display, string(other.Player)), Clock: e.Terms.Clock.String(),
-			Ply: len(e.Moves), MyTurn: e.Turn == seat, Since: e.Time, LeftMS: e.Clocks.Seats[seat].LeftMS,
+			Ply: len(e.Moves), MyTurn: e.Turn == seat, Since: e.Time,
+		}
+		if left, limited := e.Terms.Clock.Budget(e.Clocks.Seats[seat].State()); limited {
+			m.LeftMS = left.Milliseconds()
+			if m.MyTurn {
+				m.LeftMS -= e.Clocks.UsedMS
+			}
+		}
+		if e.Clocks.Running != nil {
+			m.Since = e.RunningSince
 		}
 		list = append(list, m)
 	}
@@ -220,6 +235,12 @@ func (p *participant) waits() []Waiting {
 	return list
 }
 
+func (p *participant) pastResults() []PastResult {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.results
+}
+
 // play asks the platform for a game against a bot that would take it.
 func (h *hub) play(ctx context.Context, t *tab, r Request) Answer {
 	if a, ok := allow(t.here.challenges, "challenges"); !ok {
@@ -235,9 +256,17 @@ func (h *hub) play(ctx context.Context, t *tab, r Request) Answer {
 		return refused(protocol.NotOffered, "nobody is here who takes such a game")
 	}
 	return t.here.challenge(ctx, protocol.ChallengeRequest{
-		Header: protocol.Header{ID: r.ID}, Terms: *r.Terms, Seat: r.Seat, Opponent: r.Opponent, Pool: r.Pool,
+		Header: protocol.Header{ID: t.secretID(r.ID)}, Terms: *r.Terms, Seat: r.Seat, Opponent: r.Opponent, Pool: r.Pool,
 		ExpireMS: challengeFor.Milliseconds(),
 	})
+}
+
+// secretID returns the id of the challenge for a page's request. The game's id
+// follows from it, by which alone a private game is found, so that nobody must be
+// able to guess it.
+func (t *tab) secretID(id string) string {
+	sum := sha256.Sum256([]byte(t.session + " " + id))
+	return hex.EncodeToString(sum[:16])
 }
 
 // challenge sends a challenge and notes that it waits.

@@ -23,7 +23,7 @@ import (
 //	play      terms, seat, opponent or pool: a challenge; the answer has the game's id
 //	withdraw  game: take back a challenge
 //	invite    terms, seat: make a link for a friend; the answer has token and url
-//	uninvite  token: revoke it
+//	uninvite  token: revoke it; the token, or "invite" as the lobby lists it
 //	invited   token: look at an invitation; the answer has terms, the seat of who joins, and who invites
 //	join      token: accept an invitation; the answer has the game's id
 //	move      game, ply, move, lag_ms
@@ -110,12 +110,9 @@ type State struct {
 	Receipt *protocol.Receipt `json:"receipt,omitempty"`
 	View    *view.View        `json:"view"`
 	// Away says since when nobody has been there for a seat, by seat; null if
-	// somebody is. ForfeitMS is after how long the seat loses; 0: never.
-	Away      [2]*time.Time `json:"away"`
-	ForfeitMS int64         `json:"forfeit_ms,omitempty"`
-	// FirstMoveBy is when the game is called off if the seat to act has not made
-	// its first move.
-	FirstMoveBy time.Time `json:"first_move_by,omitzero"`
+	// somebody is. The snapshot says after how long the seat loses (forfeit_ms), and
+	// when the game is called off without a first move (first_move_by).
+	Away [2]*time.Time `json:"away"`
 	// Next is the game that continues this one: a rematch, or the game after a
 	// takeback of the last move.
 	Next protocol.GameID `json:"next,omitempty"`
@@ -167,12 +164,14 @@ type Mine struct {
 	Clock    string          `json:"clock"`
 	Ply      int             `json:"ply"`
 	MyTurn   bool            `json:"my_turn"`
-	LeftMS   int64           `json:"left_ms,omitempty"` // on the player's clock
-	Since    time.Time       `json:"since"`             // the last move
+	LeftMS   int64           `json:"left_ms,omitempty"` // on the player's clock at Since; 0 if it has no limit
+	Since    time.Time       `json:"since"`             // when the turn began, or the clocks stopped
 }
 
-// Waiting is a challenge or an invitation that waits.
+// Waiting is a challenge or an invitation that waits. An invitation has Invite, by
+// which it can be revoked, and, where its token is still known, Token and URL.
 type Waiting struct {
+	Invite   string            `json:"invite,omitempty"`
 	Game     protocol.GameID   `json:"game,omitempty"`
 	Token    string            `json:"token,omitempty"`
 	URL      string            `json:"url,omitempty"`

@@ -164,10 +164,10 @@ type liveSeat struct {
 	ToAct bool
 }
 
-// private reports whether a game is shown by its link only: those among people
-// are.
+// private reports whether a game is shown by its link only: those whose terms say
+// so, and those among people.
 func private(st protocol.Snapshot) bool {
-	return st.Holders[game.First].Kind == protocol.Human && st.Holders[game.Second].Kind == protocol.Human
+	return st.Terms.Private || st.Holders[game.First].Kind == protocol.Human && st.Holders[game.Second].Kind == protocol.Human
 }
 
 // live lists the games being played, the newest first.

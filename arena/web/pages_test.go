@@ -153,11 +153,14 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	p = describeAll(t, "zh", "xiangqi/wxf", game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}, 0, "h2e2")
+	if p.Title != "象棋：\u2068Ann\u2069对\u2068Ben\u2069" {
+		t.Errorf("title %q", p.Title)
+	}
 	if p.Result != "双方同意和棋。" || p.Moves[0].Text != "炮二平五" || p.Steps[0].Link != "" || strings.Count(string(p.Board), "piece disc") != 32 {
 		t.Errorf("%+v", p)
 	}
 	p = describeAll(t, "en", "gomoku/renju-15", game.Outcome{}, 4, "h8", "a1", "h9", "a2")
-	if !strings.Contains(string(p.Board), `viewBox="0 0 620 620"`) {
+	if !strings.Contains(string(p.Board), `viewBox="0 0 630 630"`) {
 		t.Errorf("board %s", p.Board)
 	}
 }
@@ -262,6 +265,22 @@ func TestNoLiterals(t *testing.T) {
 		}
 		if m := label.FindString(plain); m != "" {
 			t.Errorf("%s has a text in %s", f.Name(), m)
+		}
+	}
+}
+
+// TestPagesWithoutStore: with NATS gone, a page that needs the store says so, and
+// the others are shown as they were.
+func TestPagesWithoutStore(t *testing.T) {
+	h := startHouse(t, Config{})
+	h.Server.arena.Conn().Close()
+	w := read(h.Server, "/game/"+protocol.NewID(), "Accept-Language", "en")
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "nats") {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	for _, path := range []string{"/games", "/ladder", "/rules/xiangqi"} {
+		if w := read(h.Server, path); w.Code != http.StatusOK {
+			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
 }

@@ -53,8 +53,11 @@ type participant struct {
 	mu       sync.Mutex
 	name     string
 	tabs     map[*tab]bool
-	left     time.Time // when the last tab went
-	until    time.Time // stays announced until then even without a game
+	left     time.Time         // when the last tab went
+	until    time.Time         // stays announced until then even without a game
+	alone    time.Time         // stays announced until then even without a tab
+	tokens   map[string]string // of own invitations, by hash
+	results  []PastResult
 	waiting  map[protocol.GameID]Waiting
 	beating  bool
 	greeted  chan struct{} // closed once the platform knows this instance; nil before the first hello
@@ -81,7 +84,7 @@ func newParticipant(h *hub, id protocol.PlayerID, name string) *participant {
 		hub: h, id: id, name: name, client: client,
 		acts:       rate.NewLimiter(actsPerSecond, actsAtOnce),
 		chats:      rate.NewLimiter(chatsPerSecond, chatsAtOnce),
-		challenges: rate.NewLimiter(challengesPerSecond, challengesAtOnce),
+		challenges: rate.NewLimiter(h.challengePace, challengesAtOnce),
 		tabs:       make(map[*tab]bool), left: time.Now(), waiting: make(map[protocol.GameID]Waiting),
 		greeted: make(chan struct{}), calls: make(map[string]*call),
 	}
@@ -101,6 +104,12 @@ func (p *participant) rename(name string) {
 		p.name = name
 		p.stale = true
 	}
+}
+
+func (p *participant) hasTab() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.tabs) > 0
 }
 
 func (p *participant) allTabs() []*tab {
@@ -219,6 +228,17 @@ func (p *participant) ready(ctx context.Context) error {
 	}
 }
 
+// expect keeps the person announced for a while without a tab: somebody has taken
+// up its invitation.
+func (p *participant) expect(d time.Duration) {
+	p.mu.Lock()
+	if u := time.Now().Add(d); u.After(p.alone) {
+		p.alone = u
+	}
+	p.mu.Unlock()
+	p.wake()
+}
+
 // needed reports whether the platform has to know that the person is here. If not,
 // beating ends.
 func (p *participant) needed(playing int) bool {
@@ -226,7 +246,7 @@ func (p *participant) needed(playing int) bool {
 	defer p.mu.Unlock()
 	now := time.Now()
 	here := len(p.tabs) > 0 || now.Sub(p.left) < p.hub.grace
-	if here && (playing > 0 || len(p.waiting) > 0 || now.Before(p.until)) {
+	if now.Before(p.alone) || here && (playing > 0 || len(p.waiting) > 0 || now.Before(p.until)) {
 		return true
 	}
 	p.beating = false
@@ -315,9 +335,10 @@ func (p *participant) notice(n protocol.Notice) {
 	p.tell(Notice{T: "notice", Notice: n})
 }
 
-// offered answers an offer of the platform.
+// offered answers an offer of the platform. A person is challenged only by people
+// with whom it has agreed on the game: gateways send no other challenge to people.
 func (p *participant) offered(o protocol.Offer) protocol.OfferAnswer {
-	if o.Kind == protocol.OfferSeat {
+	if o.Kind == protocol.OfferSeat || o.Opponent != nil && o.Opponent.Player.Person() {
 		return protocol.OfferAnswer{Answer: protocol.Accept, Player: p.id}
 	}
 	return protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineOpponent, Text: "this person has not asked for a game"}
@@ -328,14 +349,15 @@ func (p *participant) event(e protocol.Event) {
 	p.forgetChallenge(e.Game)
 	if e.Kind == protocol.EventStart {
 		p.tell(Notice{T: "notice", Notice: protocol.Notice{Kind: noticeStarted, Game: e.Game}})
+		p.hub.beside(func(ctx context.Context) {
+			if err := p.hub.people.played(ctx, p.id); err != nil && !errors.Is(err, errNobody) {
+				p.hub.log.Debug().Err(err).Str("player", string(p.id)).Msg("game not noted")
+			}
+		})
 	}
-	if e.Status != protocol.Finished {
-		p.mu.Lock()
-		here := len(p.tabs) > 0
-		p.mu.Unlock()
-		if here {
-			p.wake()
-		}
+	p.ended(e)
+	if e.Status != protocol.Finished && p.hasTab() {
+		p.wake()
 	}
 	p.hub.lobbies.refresh(p.id)
 }

@@ -25,6 +25,8 @@ type positionRequest struct {
 	Rules    string   `json:"rules"`
 	Position string   `json:"position"` // start position; "" is the usual one
 	Moves    []string `json:"moves"`
+	// Typed is one more move as a person writes it, in any notation of the game.
+	Typed string `json:"typed"`
 	// Touched are the points of a move that the page can't find among the legal
 	// ones. The answer then says why the rules refuse it.
 	Touched []string `json:"touched"`
@@ -83,6 +85,11 @@ func viewOf(req positionRequest) (answer any, refused *positionRefusal) {
 			return nil, &positionRefusal{Code: code, Text: err.Error(), Ply: i + 1}
 		}
 	}
+	if req.Typed != "" {
+		if err := playTyped(p, req.Typed); err != nil {
+			return nil, &positionRefusal{Code: protocol.Illegal, Text: err.Error(), Ply: len(req.Moves) + 1}
+		}
+	}
 	if len(req.Touched) > 0 {
 		why, err := view.Why(p, req.Touched...)
 		if err != nil {
@@ -95,6 +102,21 @@ func viewOf(req positionRequest) (answer any, refused *positionRefusal) {
 		return nil, &positionRefusal{Code: protocol.UnknownGame, Text: err.Error()}
 	}
 	return v, nil
+}
+
+// playTyped plays a move that is written in any notation of the game.
+func playTyped(p game.Position, text string) error {
+	_, err := game.PlayText(p, text)
+	notated, ok := p.(game.Notated)
+	if err == nil || !ok {
+		return err
+	}
+	for _, n := range notated.Notations() {
+		if m, wrong := notated.ParseIn(n, text); wrong == nil {
+			return p.Play(m)
+		}
+	}
+	return err
 }
 
 // gameRow is a game as the start page offers it.

@@ -17,6 +17,7 @@ import (
 // page is what a template gets.
 type page struct {
 	Lang    string // "en" or "zh"
+	Theme   string // "light" or "dark"; "" as the visitor's device
 	Version string
 	Path    string   // of the request
 	Modules []string // addresses of the modules to load ahead
@@ -40,7 +41,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name s
 		return
 	}
 	lang := s.language(r)
-	p := page{Lang: lang, Version: site.version, Path: r.URL.Path, Data: data}
+	p := page{Lang: lang, Theme: theme(r), Version: site.version, Path: r.URL.Path, Data: data}
 	for _, m := range site.ahead(r.URL.Path) {
 		p.Modules = append(p.Modules, site.address(m))
 	}
@@ -187,6 +188,14 @@ func (s *Server) language(r *http.Request) string {
 	}
 	_, i, _ := matcher.Match(tags...)
 	return languages[i]
+}
+
+// theme returns the colours that the visitor chose, "" if it left them to the device.
+func theme(r *http.Request) string {
+	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
 }
 
 // chosenLanguage returns the language that the address names by ?lang=, for

@@ -66,10 +66,14 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.people, err = openPeople(ctx, a, log); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
+	agreed, err := openAgreements(ctx, a, log)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
 	if s.metrics, err = newMetrics(a.Metrics()); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	s.hub = newHub(a, s.people, s.metrics, func() string { return s.site.version }, log)
+	s.hub = newHub(a, s.people, agreed, s.metrics, func() string { return s.site.version }, log)
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits()
 	}
@@ -132,9 +136,9 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 	for _, path := range []string{"/{$}", "/invite/{token}"} {
 		all["GET "+path] = s.app
 	}
-	for path, h := range map[string]http.HandlerFunc{"/game/{id}": s.game, "/game/{id}/{ply}": s.game, "/games": s.live,
-		"/ladder": s.ladder, "/rules": s.rules, "/rules/{game}": s.rules} {
-		all["GET "+path] = s.byAddress(s.limits.positions, h)
+	for path, h := range map[string]http.HandlerFunc{"/games": s.live, "/ladder": s.ladder, "/rules": s.rules, "/rules/{game}": s.rules,
+		"/game/{id}": s.byAddress(s.limits.positions, s.game), "/game/{id}/{ply}": s.byAddress(s.limits.positions, s.game)} {
+		all["GET "+path] = h
 	}
 	for pattern, h := range all {
 		all[pattern] = s.byAddress(s.limits.requests, h)

@@ -26,12 +26,15 @@ type table struct {
 	mu      sync.Mutex
 	tabs    map[*tab]bool
 	feeds   map[protocol.PlayerID]*nats.Subscription // states of the players that are here
-	next    *update                                  // waits for the goroutine in work
+	latest  *update                                  // has been pushed last
+	next    *update                                  // latest, while it waits for the goroutine in work
 	working bool
 
-	shown *update         // nil until there is a game
-	view  json.RawMessage // of shown
-	away  [2]*time.Time
+	shown  *update         // nil until there is a game
+	view   json.RawMessage // of shown
+	before [2]int          // moves before the last decision of each seat in shown; -1 if it has made none
+	after  continuations
+	seen   int // watchers in the last message
 }
 
 // update is the state of a game, from its log or as its referee sent it.
@@ -39,19 +42,13 @@ type update struct {
 	protocol.Snapshot
 	seq     uint64
 	at      time.Time // when the clocks were as the snapshot says, on this machine's clock
-	since   time.Time // when the change happened
 	receipt *protocol.Receipt
-	vacated *game.Seat // the seat that has just been vacated
-	event   bool       // from the log
+	event   bool // from the log
 }
 
 // ofEvent returns the update of a log entry that has just been written.
 func ofEvent(e protocol.Event, seq uint64) *update {
-	u := &update{Snapshot: e.Snapshot, seq: seq, at: time.Now(), since: e.Time, receipt: e.Receipt, event: true}
-	if e.Kind == protocol.EventSeat && e.Seat != nil && e.Holders[*e.Seat].Instance == "" {
-		u.vacated = e.Seat
-	}
-	return u
+	return &update{Snapshot: e.Snapshot, seq: seq, at: time.Now(), receipt: e.Receipt, event: true}
 }
 
 // replaces reports whether u is news after old. A referee sends the state of the
@@ -60,8 +57,9 @@ func (u *update) replaces(old *update) bool {
 	if old == nil || u.seq != old.seq {
 		return old == nil || u.seq > old.seq
 	}
+	sameHolder := func(x, y protocol.Holder) bool { return x.Instance == y.Instance && x.Epoch == y.Epoch }
 	same := u.Key == old.Key && len(u.Moves) == len(old.Moves) && u.Status == old.Status && u.Outcome == old.Outcome &&
-		(u.Clocks.Running == nil) == (old.Clocks.Running == nil) && u.Holders == old.Holders &&
+		(u.Clocks.Running == nil) == (old.Clocks.Running == nil) && sameHolder(u.Holders[0], old.Holders[0]) && sameHolder(u.Holders[1], old.Holders[1]) &&
 		(u.DrawBy == nil) == (old.DrawBy == nil) && (u.TakebackBy == nil) == (old.TakebackBy == nil)
 	return !u.event && !same
 }
@@ -119,21 +117,9 @@ func (x *table) load(ctx context.Context, t *tab) Answer {
 	shown := x.shown
 	x.mu.Unlock()
 	if shown == nil {
-		e, seq, err := x.hub.arena.Game(ctx, x.id)
-		switch {
-		case errors.Is(err, arena.ErrNoGame):
-			if t.here != nil && t.here.waitsFor(x.id) {
-				return Answer{Game: x.id}
-			}
-			return refused(protocol.NoGame, "no such game")
-		case err != nil:
-			return refused(protocol.Unavailable, "the game can't be read now")
+		if a := x.find(ctx, t); a.Code != "" {
+			return a
 		}
-		u := ofEvent(e, seq)
-		if e.Clocks.Running != nil {
-			u.at = e.RunningSince
-		}
-		x.push(u)
 	}
 	x.feed(t)
 	x.mu.Lock()
@@ -142,6 +128,79 @@ func (x *table) load(ctx context.Context, t *tab) Answer {
 		x.sendTo(t, nil)
 	}
 	return Answer{Game: x.id}
+}
+
+// findFor is how long a socket waits for a game that has been agreed on and begins
+// in a moment.
+const findFor = 2 * time.Second
+
+// find reads the game. The answer refuses if there is none.
+func (x *table) find(ctx context.Context, t *tab) Answer {
+	x.feed(t)
+	e, seq, err := x.hub.arena.Game(ctx, x.id)
+	if errors.Is(err, arena.ErrNoGame) && (t.here == nil || !t.here.waitsFor(x.id)) {
+		for end := time.Now().Add(findFor); time.Now().Before(end) && ctx.Err() == nil; {
+			x.mu.Lock()
+			found := x.shown != nil
+			x.mu.Unlock()
+			if found {
+				return Answer{}
+			}
+			sleep(ctx, 20*time.Millisecond)
+		}
+		e, seq, err = x.hub.arena.Game(ctx, x.id)
+	}
+	switch {
+	case errors.Is(err, arena.ErrNoGame) && t.here != nil && t.here.waitsFor(x.id):
+		return Answer{} // its states come when it begins
+	case errors.Is(err, arena.ErrNoGame):
+		return refused(protocol.NoGame, "no such game")
+	case err != nil:
+		return refused(protocol.Unavailable, "the game can't be read now")
+	}
+	u := ofEvent(e, seq)
+	if e.Clocks.Running != nil {
+		u.at = e.RunningSince
+	}
+	x.push(u)
+	if e.Status == protocol.Finished {
+		x.loadAfter(ctx)
+	}
+	return Answer{}
+}
+
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// loadAfter reads how the finished game was continued.
+func (x *table) loadAfter(ctx context.Context) {
+	c, _, err := readEntry[continuations](ctx, x.hub.agreements, "after."+string(x.id))
+	if err != nil {
+		x.hub.log.Debug().Err(err).Str("game", string(x.id)).Msg("continuations not read")
+		return
+	}
+	x.hub.continued(x.id, c)
+}
+
+// continued shows how a finished game is continued.
+func (h *hub) continued(g protocol.GameID, c continuations) {
+	h.mu.Lock()
+	x := h.tables[g]
+	h.mu.Unlock()
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.after = c
+	if x.shown != nil {
+		x.show()
+	}
 }
 
 // feed subscribes to the states that the referee sends to a player.
@@ -156,7 +215,7 @@ func (x *table) feed(t *tab) {
 		return
 	}
 	sub, err := t.here.client.Game(x.id, func(st protocol.State) {
-		x.push(&update{Snapshot: st.Snapshot, seq: st.Seq, at: time.Now(), since: time.Now(), receipt: st.Receipt})
+		x.push(&update{Snapshot: st.Snapshot, seq: st.Seq, at: time.Now(), receipt: st.Receipt})
 	})
 	if err != nil {
 		x.hub.log.Warn().Err(err).Str("game", string(x.id)).Msg("states of the game can't be received; its log is followed")
@@ -178,13 +237,10 @@ func (u *update) seatOf(p protocol.PlayerID) (game.Seat, bool) {
 func (x *table) push(u *update) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.next != nil && !u.replaces(x.next) || x.next == nil && !u.replaces(x.shown) {
+	if !u.replaces(x.latest) {
 		return
 	}
-	if old := x.next; old != nil && u.vacated == nil {
-		u.vacated = old.vacated
-	}
-	x.next = u
+	x.latest, x.next = u, u
 	if !x.working {
 		x.working = true
 		x.hub.beside(x.work)
@@ -197,54 +253,61 @@ func (x *table) work(context.Context) {
 	for x.next != nil {
 		u := x.next
 		x.next = nil
-		shown, text := x.shown, x.view
+		shown, text, before := x.shown, x.view, x.before
 		x.mu.Unlock()
 		if shown == nil || shown.Key != u.Key || len(shown.Moves) != len(u.Moves) {
 			var err error
-			if text, err = encodeView(u.Terms, u.Moves); err != nil {
+			if text, before, err = encodePosition(u.Terms, u.Moves); err != nil {
 				x.hub.log.Error().Err(err).Str("game", string(x.id)).Msg("position can't be shown")
 			}
 		}
 		x.mu.Lock()
-		x.view = text
-		x.show(u)
+		x.shown, x.view, x.before = u, text, before
+		x.show()
 	}
 	x.working = false
 	x.mu.Unlock()
 }
 
-// encodeView returns the view of a position as JSON.
-func encodeView(terms protocol.Terms, moves []string) (json.RawMessage, error) {
+// encodePosition returns the view of a position as JSON, and how many moves were played
+// before the last decision of each seat in this game; -1 if it has made none.
+func encodePosition(terms protocol.Terms, moves []string) (text json.RawMessage, before [2]int, err error) {
+	before = [2]int{-1, -1}
 	rules, err := catalog.Rules(terms.Rules)
 	if err != nil {
-		return nil, err
+		return nil, before, err
 	}
 	pos, err := game.Replay(rules, terms.Position, moves)
 	if err != nil {
-		return nil, err
+		return nil, before, err
 	}
 	v, err := view.Of(pos)
 	if err != nil {
-		return nil, err
+		return nil, before, err
 	}
-	return json.Marshal(v)
+	for n := len(moves) - 1; n >= len(terms.Moves) && min(before[0], before[1]) < 0; n-- {
+		pos.Undo()
+		before[pos.Turn()] = max(before[pos.Turn()], n)
+	}
+	text, err = json.Marshal(v)
+	return text, before, err
 }
 
-// show sends a new state to all sockets; x.mu is held.
-func (x *table) show(u *update) {
-	x.shown = u
-	for seat, h := range u.Holders {
-		switch {
-		case h.Instance != "" || u.Status == protocol.Finished:
-			x.away[seat] = nil
-		case x.away[seat] == nil || u.vacated != nil && int(*u.vacated) == seat:
-			since := u.since.UTC()
-			x.away[seat] = &since
-		}
-	}
+// show sends the state to all sockets; x.mu is held.
+func (x *table) show() {
+	x.seen = x.watchers()
 	made := make(map[string][]byte)
 	for t := range x.tabs {
 		x.sendTo(t, made)
+	}
+}
+
+// showWatchers sends the state again if the number of watchers has changed.
+func (x *table) showWatchers() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.shown != nil && x.watchers() != x.seen {
+		x.show()
 	}
 }
 
@@ -254,7 +317,16 @@ func (x *table) sendTo(t *tab, made map[string][]byte) {
 	m := stateMessage{View: x.view}
 	m.State = State{
 		T: "state", Seq: x.shown.seq, ServerTime: x.shown.at.UTC(), Snapshot: x.shown.Snapshot, Receipt: x.shown.receipt,
-		Away: x.away, Watchers: x.watchers(), Private: private(x.shown.Snapshot), May: x.may(t),
+		Watchers: x.watchers(), May: x.may(t), Private: private(x.shown.Snapshot),
+	}
+	for seat, h := range x.shown.Holders {
+		if !h.VacantSince.IsZero() {
+			m.Away[seat] = &h.VacantSince
+		}
+	}
+	if x.shown.Status == protocol.Finished {
+		m.Next = x.after.next()
+		m.RematchBy, m.TakebackBy = x.after.Rematch.offered(time.Now()), x.after.Takeback.offered(time.Now())
 	}
 	kind := ""
 	if seat, ok := x.shown.seatOf(t.ID); ok {
@@ -308,21 +380,29 @@ func (x *table) may(t *tab) (list []string) {
 	if !plays {
 		return list
 	}
-	other := u.Holders[seat.Other()]
+	casual := !helpless(u.Terms)
 	if !over {
+		list = append(list, "resign", "draw")
 		if u.Turn == seat && u.Status == protocol.Playing {
 			list = append(list, "move")
-			if !helpless(u.Terms) {
+			if casual {
 				list = append(list, "hint")
 			}
 		}
-		list = append(list, "resign", "draw")
+	} else if u.Started() {
+		list = append(list, "rematch")
 	}
-	if other.Kind == protocol.Human {
+	if casual && x.before[seat] >= 0 && (!over || endedByRules(u.Snapshot)) {
+		list = append(list, "takeback")
+	}
+	if u.Holders[seat.Other()].Kind == protocol.Human {
 		list = append(list, "chat")
 	}
 	return list
 }
+
+// Started reports whether there was a game, not only a challenge.
+func (u *update) Started() bool { return u.Holders[0].Kind != "" && u.Holders[1].Kind != "" }
 
 // snapshot returns the latest known state of a game, from the table if a socket
 // follows it.
@@ -334,10 +414,8 @@ func (h *hub) snapshot(ctx context.Context, g protocol.GameID) (protocol.Snapsho
 	if x != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		for _, u := range []*update{x.next, x.shown} {
-			if u != nil && (err != nil || u.seq >= seq) {
-				return u.Snapshot, nil
-			}
+		if u := x.latest; u != nil && (err != nil || u.seq >= seq) {
+			return u.Snapshot, nil
 		}
 	}
 	return e.Snapshot, err

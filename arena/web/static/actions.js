@@ -14,7 +14,7 @@ const settling = 500; // milliseconds in which a new button takes no tap that wa
  * freshly keeps new buttons from taking a tap that was on its way.
  * @param {HTMLElement} e
  */
-function freshly(e) {
+export function freshly(e) {
 	e.classList.add("fresh");
 	setTimeout(() => e.classList.remove("fresh"), settling);
 }
@@ -32,6 +32,7 @@ export class Actions {
 		this.t = t;
 		this.game = game;
 		this.bar = h("div.bar", { role: "toolbar", "aria-label": t("game.actions") });
+		this.hints = h("span.hints");
 		this.offered = h("div.offered", { role: "alertdialog", "aria-label": t("game.offer"), hidden: true });
 	}
 
@@ -60,7 +61,7 @@ export class Actions {
 	#during(may) {
 		return [
 			may.has("resign") && this.#button("resign", "resign"), may.has("draw") && this.#button("draw", "draw"),
-			may.has("takeback") && this.#button("takeback", "takeback"), h("span.hints", { hidden: true }), this.#button("flip", "flip"),
+			may.has("takeback") && this.#button("takeback", "takeback"), this.hints, this.#button("flip", "flip"),
 		];
 	}
 
@@ -69,7 +70,7 @@ export class Actions {
 		return [
 			may.has("rematch") && this.#button("rematch", "rematch", ".main"),
 			may.has("review") && this.#button("review", "review", ".wide"),
-			playing && bot && h("button.wide", { type: "button", hidden: true, data: { act: "next-level" }, onclick: () => this.game.act("next-level") }, icon("up"), h("span")),
+			playing && bot && h("button.wide", { type: "button", hidden: true, data: { act: "next-level" } }, icon("up"), h("span")),
 			may.has("takeback") && this.#button("takeback", "takeback"),
 			this.#button("flip", "flip"),
 		];
@@ -77,12 +78,14 @@ export class Actions {
 
 	/**
 	 * suggest offers a game against the next level, after the end of one.
-	 * @param {number} level
+	 * @param {number} level 0 for none
+	 * @param {() => void} play
 	 */
-	suggest(level) {
+	suggest(level, play) {
 		const b = this.bar.querySelector('[data-act="next-level"]');
 		if (!b) return;
 		b.hidden = !level;
+		b.onclick = play;
 		b.lastChild.textContent = this.t("game.next_level", { n: level });
 	}
 

@@ -70,3 +70,6 @@ export function note(text) {
 	say(text);
 	timer = setTimeout(() => shown?.remove(), 2500 + 60 * text.length);
 }
+
+// Whoever goes on has read it; what it covers must not stay covered.
+addEventListener("pointerdown", () => shown?.remove(), { capture: true, passive: true });

@@ -1,14 +1,14 @@
 // @ts-check
 // The screen of a game: played, watched, or stepped through.
 
-import { Actions } from "./actions.js";
+import { Actions, freshly } from "./actions.js";
 import { Board } from "./board.js";
 import { ask, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
-import { clockTime, has } from "./i18n.js";
+import { clockTime, has, lang } from "./i18n.js";
 import { openingText, spell, typed } from "./moves.js";
 import { Sheet } from "./sheet.js";
-import { Strip, learn, levelOf, nameOf } from "./players.js";
+import { Strip, nameOf } from "./players.js";
 import { onchange, settings, written } from "./settings.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -53,6 +53,7 @@ class Game {
 	/** @type {(() => void)[]} */
 	#ends = [];
 	#closed = false;
+	#hinted = false;
 	#asked = 0; // counts what was asked about the position, so that a late answer is dropped
 
 	/** @param {HTMLElement} root @param {Page} page @param {string} id @param {number|null} ply */
@@ -63,15 +64,15 @@ class Game {
 		this.id = id;
 		this.t = page.t;
 		this.#at = ply;
+		const served = !dataset.screen && !!root.querySelector("h1"); // a finished game that the server has written, until the script has it
 		dataset.screen = "game";
-		root.className = "waiting";
 		this.message = h("p", { role: "status", data: { waiting: "" } }, this.t("game.opening"));
 		this.cancel = h("button", { type: "button", hidden: true, data: { act: "withdraw" }, onclick: () => this.#withdraw() }, this.t("page.cancel"));
-		fill(root, h("h1.sr", null, this.t("page.name")), h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), this.message, this.cancel);
+		if (!served) root.className = "waiting";
+		if (!served) fill(root, h("h1.sr", null, this.t("page.name")), h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), this.message, this.cancel);
 		const on = (/** @type {string} */ kind, /** @type {(m: any) => void} */ f) => this.#ends.push(page.socket.on(kind, f));
 		on("state", (s) => s.game === id && this.#receive(s));
 		on("notice", (n) => n.game === id && this.#notice(n));
-		on("lobby", (l) => this.#lobby(l));
 		on("status", () => this.#draw());
 		this.#ends.push(onchange(() => this.#liked()));
 		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
@@ -135,7 +136,7 @@ class Game {
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
 		this.#draw(old);
 		if (old) this.#announce(old, s);
-		if (s.status === "finished" && s.you && old?.status !== "finished") this.#ended();
+		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
 	}
 
 	/** #forget drops the views after a takeback. @param {number} ply */
@@ -173,13 +174,17 @@ class Game {
 		this.board.onmove = (m) => this.#decided(m);
 		this.board.onrefused = (r) => this.#refused(r);
 		this.board.onpremove = (_, lost) => lost && note(t("game.premove_gone"));
-		if (s.may?.includes("hint")) this.#hints();
 	}
 
+	/** #hints adds what helps a player, in games that allow it. */
 	async #hints() {
-		const { attach } = await import("./hint.js");
-		const slot = this.actions?.bar.querySelector(".hints");
-		if (slot && this.board) attach(slot, { game: this, socket: this.page.socket, t: this.t, board: this.board });
+		this.#hinted = true;
+		try {
+			const { attach } = await import("./hint.js");
+			if (this.actions && !this.#closed) attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board) });
+		} catch {
+			this.#hinted = false; // no connection: the next state tries again
+		}
 	}
 
 	#latest() {
@@ -217,6 +222,7 @@ class Game {
 		else delete dataset.turn;
 		if (s.status === "finished") dataset.result = s.outcome.result;
 		else delete dataset.result;
+		if (!this.#hinted && s.may?.includes("hint")) void this.#hints();
 		void this.#openings(s, live);
 	}
 
@@ -252,7 +258,9 @@ class Game {
 		else if (s.status === "halted") parts.push(t("game.halted"));
 		else parts.push(h("b", null, this.#toDo(s)), last && ` · ${last}`);
 		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
-		if (this.line.textContent !== text) fill(this.line, ...parts);
+		if (this.line.textContent === text) return;
+		fill(this.line, ...parts);
+		this.line.classList.toggle("long", text.length > (lang === "zh" ? 32 : 60));
 	}
 
 	/** #toDo says whose turn it is, and for what. @param {State} s */
@@ -405,7 +413,7 @@ class Game {
 	async #readMove(text) {
 		const s = /** @type {State} */ (this.state);
 		const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" },
-			body: JSON.stringify({ rules: s.terms.rules, position: s.terms.position, moves: [...s.moves, text] }) }).catch(() => null);
+			body: JSON.stringify({ rules: s.terms.rules, position: s.terms.position, moves: s.moves, typed: text }) }).catch(() => null);
 		return answer?.ok ? (await answer.json()).last ?? "" : "";
 	}
 
@@ -433,15 +441,13 @@ class Game {
 				return this.sheet?.toggle();
 			case "review":
 				return this.#openReview();
-			case "next-level":
-				return this.#nextLevel();
 		}
 		throw new Error(t("error.unknown-verb"));
 	}
 
 	async #openReview() {
 		const { open } = await import("./review.js");
-		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: this.board, go: this.page.go });
+		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board), go: this.page.go });
 	}
 
 	/** #openings shows what a seat chooses in an opening procedure. @param {State} s @param {boolean} live */
@@ -450,40 +456,16 @@ class Game {
 		if (!shown && !this.#chooser) return;
 		this.#chooser ??= (await import("./opening.js")).chooser(this.t, (move) => this.#decided(move));
 		if (!this.#chooser.element.isConnected) this.root.append(this.#chooser.element);
+		if (!shown && !this.#chooser.element.hidden && this.actions) freshly(this.actions.bar); // it lay under the dialog
 		this.#chooser.show(shown ? s : null);
 	}
 
 	/** #ended asks for what the next game may be. */
-	#ended() {
+	async #ended() {
 		this.sheet?.toggle(false);
-		this.page.socket.follow("lobby", { t: "lobby", on: true });
-		this.#ends.push(() => this.page.socket.unfollow("lobby", { t: "lobby", on: false }));
-	}
-
-	/** @param {import("./types.js").Lobby} lobby */
-	async #lobby(lobby) {
-		learn(lobby.opponents);
-		this.last = lobby;
-		const s = this.state;
-		if (!s?.you || s.status !== "finished") return;
-		const opponent = s.holders[s.you === "first" ? 1 : 0];
-		const { suggested } = await import("./terms.js");
-		const next = suggested(lobby.results, s.terms.game, lobby.opponents ?? []);
-		this.next = opponent.kind === "bot" && levelOf(opponent) ? next : 0;
-		this.actions?.suggest(this.next);
-	}
-
-	async #nextLevel() {
-		const { choice, pick, remember, termsOf } = await import("./terms.js");
-		const s = /** @type {State} */ (this.state), game = /** @type {import("./terms.js").GameName} */ (s.terms.game);
-		const c = { ...choice(game), level: this.next ?? 0 };
-		const terms = { ...termsOf(game, c), ...s.terms };
-		const bot = pick(this.last?.opponents ?? [], terms, c.level);
-		if (!bot) return note(this.t("start.none"));
-		remember(game, c);
-		const answer = await this.page.socket.send({ t: "play", terms, opponent: bot.player });
-		if (answer.game) this.page.go(`/game/${answer.game}`);
-		else note(this.t(`error.${answer.code}`));
+		const { follow } = await import("./next.js");
+		if (this.#closed) return;
+		this.#ends.push(follow(this.page, () => /** @type {State} */ (this.state), (level, play) => this.actions?.suggest(level, play)));
 	}
 
 	/** #liked follows a change of the settings. */

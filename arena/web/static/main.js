@@ -45,7 +45,8 @@ const page = {
 function go(path, replace) {
 	if (outdated) return location.assign(path);
 	history[replace ? "replaceState" : "pushState"](null, "", path);
-	show();
+	void show();
+	main.focus({ preventScroll: true });
 }
 
 /** show opens the screen of the address, if the script makes it. */
@@ -58,6 +59,10 @@ async function show() {
 	for (const key of ["game", "turn", "result", "screen"]) delete root.dataset[key];
 	main.className = "";
 	scrollTo(0, 0);
+	for (const a of document.querySelectorAll(".site nav a")) {
+		if (a.getAttribute("href") === address) a.setAttribute("aria-current", "page");
+		else a.removeAttribute("aria-current");
+	}
 	const path = address, opened = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(path)));
 	if (path !== address) opened.close(); // the visitor has gone on in the meantime
 	else screen = opened;
@@ -127,6 +132,7 @@ async function boot() {
 	apply();
 	root.dataset.state = "connecting";
 	socket.on("status", (state) => (root.dataset.state = state));
+	socket.on("crowded", () => note(t("page.too_many_tabs")));
 	const served = root.dataset.version;
 	socket.on("welcome", (m) => {
 		outdated = !!m.version && !!served && m.version !== served;

@@ -15,7 +15,7 @@ import { openingText } from "./moves.js";
 export function chooser(t, choose) {
 	const title = h("h2", { id: "opening-title", tabindex: "-1" });
 	const follows = h("p");
-	const choices = h("div.row");
+	const choices = h("div.choices");
 	const element = h("section.opening", { role: "dialog", "aria-labelledby": "opening-title", hidden: true, data: { dialog: "opening" } }, title, follows, choices);
 	let drawn = "";
 
@@ -28,10 +28,13 @@ export function chooser(t, choose) {
 		if (!state || !stage) return;
 		fill(title, t(`open.${stage.procedure}.name`));
 		fill(follows, openingText(t, stage, ""));
-		fill(choices, (state.view.choices ?? []).map((move) => {
+		const moves = state.view.choices ?? [], many = moves.length > 4; // numbers of fifth moves: the sentence above says what they are
+		choices.classList.toggle("many", many);
+		fill(choices, moves.map((move) => {
 			const [, what, n] = /** @type {RegExpExecArray} */ (/^(.+?)(?:-(\d+))?$/.exec(move));
-			return h("button.choice", { type: "button", data: { act: "choose", move }, onclick: () => choose(move) },
-				h("b", null, t(`open.choice.${what}`, { n: n ?? "" })), h("small", null, openingText(t, stage, `.${what}`, n)));
+			const label = t(`open.choice.${what}`, { n: n ?? "" });
+			return h("button.choice", { type: "button", data: { act: "choose", move }, "aria-label": many && label, onclick: () => choose(move) },
+				h("b", null, many ? n ?? label : label), !many && h("small", null, openingText(t, stage, `.${what}`, n)));
 		}));
 		say(`${title.textContent}. ${follows.textContent}`);
 		title.focus({ preventScroll: true });

@@ -75,11 +75,19 @@ export function onchange(f) {
 export function change(key, value) {
 	settings[key] = value;
 	store("settings", settings);
+	tell();
 	apply();
 	for (const f of listeners) f();
 }
 
-/** apply sets what the style sheet and the server's own pages depend on. */
+/** tell lets the server write its own pages in the language and colours that were chosen. */
+function tell() {
+	for (const [name, value] of [["lang", settings.language], ["theme", settings.theme]]) {
+		document.cookie = `${name}=${value}; path=/; samesite=lax; max-age=${value === "auto" ? 0 : 34560000}`;
+	}
+}
+
+/** apply sets what the style sheet depends on. */
 export function apply() {
 	const root = document.documentElement;
 	if (settings.theme === "auto") delete root.dataset.theme;

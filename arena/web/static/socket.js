@@ -13,6 +13,7 @@ const silence = 2100; // without a word from the gateway for so long the connect
 const opening = 5000; // a socket that has not opened by then is given up
 const askAgain = 4000; // a request without an answer is sent again on the same socket
 const slowest = 3000; // longest pause between attempts
+const tooMany = 4029; // the gateway closes with this code when a person has too many tabs
 
 /** newID makes an id of the protocol's form with 80 random bits. */
 export function newID() {
@@ -54,7 +55,7 @@ export class Socket {
 		document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.replace());
 		addEventListener("pageshow", (e) => e.persisted && this.replace());
 		addEventListener("online", () => this.replace());
-		addEventListener("offline", () => this.#set("lost"));
+		addEventListener("offline", () => this.#lost());
 		this.replace();
 	}
 
@@ -118,7 +119,11 @@ export class Socket {
 		this.#made = this.#heard = performance.now();
 		this.time.restart();
 		ws.onmessage = (e) => ws === this.#ws && this.#receive(String(e.data));
-		ws.onclose = () => ws === this.#ws && this.#lost();
+		ws.onclose = (e) => {
+			if (ws !== this.#ws) return;
+			if (e.code === tooMany) this.#emit("crowded", null);
+			this.#lost();
+		};
 		if (this.state === "connected") this.#set("connecting");
 	}
 

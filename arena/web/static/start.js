@@ -6,7 +6,7 @@ import { note } from "./dialog.js";
 import { fill, h } from "./dom.js";
 import { has, number } from "./i18n.js";
 import { learn } from "./players.js";
-import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf } from "./terms.js";
+import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").Lobby} Lobby */
@@ -102,6 +102,7 @@ class Start {
 	/** @param {Partial<import("./terms.js").Choice>} change */
 	#set(change) {
 		Object.assign(this.#choice, change);
+		if (this.#choice.rated && this.#choice.clock === "unlimited") this.#choice.clock = usualClock; // a rated game has a clock
 		remember(this.#game, this.#choice);
 		this.#draw();
 	}

@@ -19,6 +19,8 @@ export const games = {
 
 /** @typedef {keyof typeof games} GameName */
 
+export const usualClock = "600+5";
+
 /** Clocks that are offered. */
 export const clocks = ["60+1", "180+2", "300+3", "600+5", "900+10", "1800+20", "600/3x30", "1200/3x30", "86400/move", "259200/move", "unlimited"];
 
@@ -55,7 +57,7 @@ export async function handicapsOf(rules) {
 export function choice(game) {
 	const last = stored("start")[game] ?? {};
 	/** @type {Choice} */
-	const usual = { level: 3, clock: "600+5", rules: games[game][0], seat: "", rated: false, strict: false, position: "" };
+	const usual = { level: 3, clock: usualClock, rules: games[game][0], seat: "", rated: false, strict: false, position: "" };
 	for (const key of /** @type {(keyof Choice)[]} */ (Object.keys(usual))) {
 		if (typeof last[key] === typeof usual[key]) /** @type {any} */ (usual)[key] = last[key];
 	}

@@ -10,9 +10,12 @@ import (
 )
 
 // setup is what somebody chooses on the start screen; "" leaves what is offered.
-type setup struct{ game, rules, clock, seat string }
+type setup struct {
+	game, rules, clock, seat string
+	own                      map[string]string // a clock in numbers: minutes, increment, periods, period
+}
 
-// choose fills in the start screen.
+// setUp fills in the start screen.
 func (p *tab) setUp(s setup) {
 	p.t.Helper()
 	p.open("/")
@@ -22,6 +25,12 @@ func (p *tab) setUp(s setup) {
 		if value != "" {
 			p.set(`select[name="`+name+`"]`, value)
 		}
+	}
+	for name, value := range s.own {
+		p.set(fmt.Sprintf(`input[name="own_%s"]`, name), value)
+	}
+	if len(s.own) > 0 {
+		eval[any](p, `document.querySelector('[data-act="own-clock"]').click()`)
 	}
 }
 

@@ -214,6 +214,12 @@ func (p *tab) sees(selector string) bool {
 	return eval[bool](p, visible(selector))
 }
 
+// settled is an expression: whether a visible element matches that takes taps: new
+// buttons ignore those that were meant for what stood there before.
+func settled(selector string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(%s)].some(e => e.checkVisibility({visibilityProperty: true}) && !e.closest(".fresh"))`, quote(selector))
+}
+
 // visible is an expression: whether a visible element matches the selector.
 func visible(selector string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%s)].some(e => e.checkVisibility({visibilityProperty: true}))`, quote(selector))
@@ -226,7 +232,7 @@ func act(name string) string { return fmt.Sprintf(`[data-act=%q]:not([disabled])
 // finger or a mouse does: what lies above it gets the tap.
 func (p *tab) tap(selector string) {
 	p.t.Helper()
-	p.see(selector)
+	p.await(settled(selector))
 	at := eval[[]float64](p, fmt.Sprintf(`(() => {
 		const e = [...document.querySelectorAll(%s)].find(e => e.checkVisibility({visibilityProperty: true}));
 		let r = e.getBoundingClientRect();

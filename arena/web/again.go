@@ -1,0 +1,207 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// continuations are the games that continue a finished one: a rematch with the
+// seats swapped, and a game from before the last decision of a player.
+type continuations struct {
+	Rematch  *continuation `json:"rematch,omitempty"`
+	Takeback *continuation `json:"takeback,omitempty"`
+}
+
+// continuation is an offer to continue, and what has become of it.
+type continuation struct {
+	By game.Seat `json:"by"` // whose offer is or was open, in the finished game
+	At time.Time `json:"at"`
+	// Request is the id of the challenge once the offer is accepted, and Seat, again
+	// in the finished game, is who sends it.
+	Request string          `json:"request,omitempty"`
+	Seat    game.Seat       `json:"seat"`
+	Next    protocol.GameID `json:"next,omitempty"` // its game
+}
+
+// offerFor is how long an offer to continue is open.
+const offerFor = 10 * time.Minute
+
+// offered returns whose offer is open, nil if none is.
+func (c *continuation) offered(now time.Time) *game.Seat {
+	if c == nil || c.Request != "" || now.Sub(c.At) > offerFor {
+		return nil
+	}
+	return &c.By
+}
+
+// next returns the latest game that continues a finished one.
+func (c continuations) next() (g protocol.GameID) {
+	var at time.Time
+	for _, x := range []*continuation{c.Rematch, c.Takeback} {
+		if x != nil && x.Next != "" && x.At.After(at) {
+			g, at = x.Next, x.At
+		}
+	}
+	return g
+}
+
+// Errors of a step that does not fit the offers that are open.
+var (
+	errNotOffered = protocol.Refuse(protocol.NotOffered, "no such offer is open")
+	errOffered    = protocol.Refuse(protocol.NotOffered, "your offer is already open")
+)
+
+// step changes a continuation by a person's step: offer, accept or decline.
+// Against a bot an offer is accepted at once.
+func (c *continuation) step(seat game.Seat, step protocol.Step, human bool, now time.Time) (*continuation, error) {
+	by := c.offered(now)
+	switch {
+	case step == protocol.StepDecline && by == nil, step == protocol.StepAccept && (by == nil || *by == seat):
+		return c, errNotOffered
+	case step == protocol.StepDecline:
+		return nil, nil
+	case human && by != nil && *by == seat:
+		return c, errOffered
+	case human && by == nil:
+		return &continuation{By: seat, At: now}, nil
+	}
+	return &continuation{By: seat.Other(), At: now, Request: protocol.NewID(), Seat: seat}, nil
+}
+
+// rematch offers or accepts a game on the same terms with the seats swapped.
+func (h *hub) rematch(ctx context.Context, t *tab, r Request) Answer {
+	s, a, ok := h.finished(ctx, t, r.Game)
+	if !ok {
+		return a
+	}
+	terms := s.Terms
+	terms.Moves = nil // of a game that continued another
+	seat := s.seat.Other()
+	return h.again(ctx, t.here, s, r, func(c *continuations) **continuation { return &c.Rematch },
+		protocol.ChallengeRequest{Terms: terms, Seat: &seat})
+}
+
+// resume offers or accepts to continue a finished game from before the last
+// decision of the player whose offer it is.
+func (h *hub) resume(ctx context.Context, t *tab, s seated, r Request) Answer {
+	by := s.seat
+	if r.Step == protocol.StepAccept {
+		by = by.Other()
+	}
+	_, before, err := encodePosition(s.Terms, s.Moves)
+	if err != nil || s.Terms.Rated || s.Terms.Strict || !endedByRules(s.Snapshot) || before[by] < 0 {
+		return refused(protocol.Illegal, "the move that ended this game can't be taken back")
+	}
+	terms := s.Terms
+	terms.Moves = s.Moves[:before[by]]
+	return h.again(ctx, t.here, s, r, func(c *continuations) **continuation { return &c.Takeback },
+		protocol.ChallengeRequest{Terms: terms, Seat: &s.seat})
+}
+
+// endedByRules reports whether the rules have ended the game, by a move that can
+// be taken back.
+func endedByRules(s protocol.Snapshot) bool {
+	switch s.Outcome.Reason {
+	case protocol.ReasonResign, protocol.ReasonTime, protocol.ReasonAgreement, protocol.ReasonNoStart, protocol.ReasonAbandoned,
+		protocol.ReasonDispute, protocol.ReasonVoid, protocol.ReasonWithdrawn, protocol.ReasonDeclined, protocol.ReasonExpired:
+		return false
+	}
+	return s.Outcome.Over()
+}
+
+// finished returns the person's seat in a finished game.
+func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, Answer, bool) {
+	if a, ok := allow(t.here.acts, "actions"); !ok {
+		return seated{}, a, false
+	}
+	s, err := h.snapshot(ctx, g)
+	if err != nil {
+		return seated{}, refused(protocol.NoGame, "no such game"), false
+	}
+	u := update{Snapshot: s}
+	seat, plays := u.seatOf(t.ID)
+	switch {
+	case !plays:
+		return seated{}, refused(protocol.Denied, "this player has no seat in this game"), false
+	case s.Status != protocol.Finished:
+		return seated{}, refused(protocol.NotOffered, "the game has not ended"), false
+	}
+	return seated{Snapshot: s, seat: seat}, Answer{}, true
+}
+
+// again takes a step towards a game that continues a finished one. Of says which
+// continuation it is; m is the challenge that the person sends when it is agreed.
+func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of func(*continuations) **continuation, m protocol.ChallengeRequest) Answer {
+	step := r.Step
+	if step == "" {
+		step = protocol.StepOffer
+	}
+	opponent := s.Holders[s.seat.Other()]
+	human := opponent.Kind == protocol.Human
+	key := "after." + string(s.Game)
+	c, err := changeEntry(ctx, h.agreements, key, func(c *continuations) error {
+		x := of(c)
+		if *x != nil && (*x).Request != "" && step != protocol.StepDecline && h.continues(ctx, (*x).Next) {
+			return nil // agreed already
+		}
+		next, err := (*x).step(s.seat, step, human, time.Now().UTC())
+		*x = next
+		return err
+	})
+	var e *protocol.Error
+	switch {
+	case errors.As(err, &e):
+		return refused(e.Code, e.Text)
+	case err != nil:
+		return h.notStored(err)
+	}
+	x := *of(&c)
+	if x == nil || x.Request == "" || x.Next != "" {
+		a := Answer{}
+		if x != nil {
+			a.Game = x.Next
+		}
+		return a
+	}
+	if x.Seat != s.seat {
+		return Answer{} // the other player's challenge is under way
+	}
+	m.ID, m.Opponent = x.Request, opponent.Player
+	var a Answer
+	if human {
+		a = h.between(ctx, p, opponent.Player, m)
+	} else {
+		m.ExpireMS = challengeFor.Milliseconds()
+		a = p.challenge(ctx, m)
+	}
+	_, err = changeEntry(ctx, h.agreements, key, func(c *continuations) error {
+		y := of(c)
+		if *y == nil || (*y).Request != x.Request {
+			return errTaken
+		}
+		if a.Game == "" {
+			*y = nil // the platform refused the challenge
+		} else {
+			(*y).Next = a.Game
+		}
+		return nil
+	})
+	if err != nil && a.Game != "" {
+		h.log.Warn().Err(err).Str("game", string(s.Game)).Msg("the next game is not shown with this one")
+	}
+	return a
+}
+
+// continues reports whether the game that was agreed on may still be played or is
+// being played.
+func (h *hub) continues(ctx context.Context, g protocol.GameID) bool {
+	if g == "" {
+		return true
+	}
+	e, _, err := h.arena.Game(ctx, g)
+	return err != nil || e.Status != protocol.Finished
+}

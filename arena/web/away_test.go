@@ -1,0 +1,443 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// startGame begins a game of a page against a bot, with seat first, and opens it.
+func startGame(t testing.TB, p *socketPage, opponent protocol.PlayerID, terms *protocol.Terms) protocol.GameID {
+	t.Helper()
+	first := game.First
+	g := p.want(Request{T: "play", Opponent: opponent, Terms: terms, Seat: &first}).Game
+	p.want(Request{T: "open", Game: g})
+	p.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	return g
+}
+
+func TestEightTabs(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	gw := startGateway(t, srv, quick(), nil)
+	joinBot(t, srv, "hare", protocol.Hello{})
+	tabs := []*socketPage{openPage(t, gw, human("ann"))}
+	g := startGame(t, tabs[0], "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	for range 9 {
+		p := openPage(t, gw, human("ann"))
+		p.want(Request{T: "open", Game: g})
+		tabs = append(tabs, p)
+	}
+	for i, p := range tabs { // a move from each of them
+		p.state(g, "its turn", plies(2*i))
+		_, legal := legalMoves(t, p.state(g, "its turn", plies(2*i)).Snapshot)
+		move := legal[(37*i+5)%len(legal)]
+		p.move(g, 2*i, move)
+		for _, other := range tabs {
+			if st := other.state(g, "the move", plies(2*i+1)); st.Moves[2*i] != move || *st.You != game.First {
+				t.Errorf("tab: %+v", st)
+			}
+		}
+	}
+}
+
+// TestOfflineInMidMove sends a move, loses the socket before the answer, and sends the
+// same request again on another one.
+func TestOfflineInMidMove(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	cfg := quick()
+	cfg.LostAfter = 300 * time.Millisecond
+	gw := startGateway(t, srv, cfg, func(h *hub) { h.grace = 100 * time.Millisecond })
+	hare := joinBot(t, srv, "hare", protocol.Hello{})
+	hare.set(func(b *bot) { b.pick = func(protocol.State, []string) string { return "" } })
+	ann := openPage(t, gw, human("ann"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	move := Request{T: "move", Game: g, Ply: 0, Move: "h8", ID: "m1"}
+	ann.put(move)
+	ann.close()
+
+	watcher := openPage(t, gw, "")
+	watcher.want(Request{T: "open", Game: g})
+	watcher.state(g, "the person away", func(st State) bool { return st.Away[game.First] != nil && st.ForfeitMS > 0 })
+
+	again := openPage(t, gw, human("ann"))
+	again.put(move) // before anything else, as a page does
+	again.put(move)
+	again.want(Request{T: "open", Game: g})
+	again.until("the answer", func() bool { _, ok := again.answers["m1"]; return ok })
+	if a := again.answers["m1"]; a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
+		t.Errorf("repeated move: %+v", a)
+	}
+	st := again.state(g, "the move", plies(1))
+	if len(st.Moves) != 1 {
+		t.Errorf("moves %v", st.Moves)
+	}
+	watcher.state(g, "the person back", func(st State) bool { return st.Away[game.First] == nil })
+	if a := again.ask(Request{T: "move", Game: g, Ply: 0, Move: "h8", ID: "m2"}); a.Code != protocol.Duplicate {
+		t.Errorf("the same move with another id: %+v", a)
+	}
+}
+
+// TestNobodyIsAwayInCorrespondence closes the only tab: the game waits.
+func TestNobodyIsAwayInCorrespondence(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	cfg := quick()
+	cfg.LostAfter = 300 * time.Millisecond
+	cfg.Policy.AbandonAfter, cfg.Policy.FirstMove = 300*time.Millisecond, 300*time.Millisecond
+	gw := startGateway(t, srv, cfg, func(h *hub) { h.grace = 50 * time.Millisecond })
+	joinBot(t, srv, "hare", protocol.Hello{})
+	ann := openPage(t, gw, human("ann"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "86400/move"))
+	ann.move(g, 0, "h8")
+	ann.close()
+	eventually(t, "the person not announced", func() bool {
+		for _, in := range gw.arena.Instances() {
+			if in.Player == human("ann") {
+				return false
+			}
+		}
+		return true
+	})
+	time.Sleep(2 * cfg.Policy.AbandonAfter) // nothing may happen meanwhile
+	again := openPage(t, gw, human("ann"))
+	again.want(Request{T: "lobby", On: true})
+	again.until("the game in the lobby", func() bool { return again.lobby != nil && len(again.lobby.Mine) == 1 && again.lobby.Mine[0].MyTurn })
+	again.want(Request{T: "open", Game: g})
+	st := again.state(g, "the game", plies(2))
+	if st.Status != protocol.Playing || st.Away[0] != nil {
+		t.Errorf("after a pause: %s, away %v", st.Status, st.Away)
+	}
+	again.want(Request{T: "move", Game: g, Ply: 2, Move: "a15"})
+}
+
+// TestTwoGateways plays with a tab on each of two gateways, of which one dies.
+func TestTwoGateways(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	cfg := quick()
+	cfg.LostAfter = time.Second
+	one, two := startGateway(t, srv, cfg, nil), startGateway(t, srv, cfg, nil)
+	joinBot(t, srv, "hare", protocol.Hello{})
+	eventually(t, "the bot on both", func() bool { return len(one.arena.Instances()) == 1 && len(two.arena.Instances()) == 1 })
+	first, second := openPage(t, one, human("ann")), openPage(t, two, human("ann"))
+	g := startGame(t, first, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	second.want(Request{T: "open", Game: g})
+	second.state(g, "the game", func(st State) bool { return st.You != nil })
+	for ply := 0; ply < 8; ply += 2 {
+		p, other := first, second
+		if ply%4 != 0 {
+			p, other = second, first
+		}
+		p.state(g, "its turn", plies(ply))
+		p.move(g, ply, []string{"h1", "h4", "h7", "h10"}[ply/2])
+		other.state(g, "the move", plies(ply+1))
+	}
+	epoch := second.state(g, "its turn", plies(8)).Holders[game.First].Epoch
+	one.crash()
+	second.move(g, 8, "h13")
+	st := second.state(g, "the answer", plies(10))
+	if h := st.Holders[game.First]; h.Instance == "" || h.Epoch != epoch {
+		t.Errorf("after one gateway died: holder %+v, epoch before %d", h, epoch)
+	}
+	// Friends on different gateways.
+	ben := openPage(t, two, human("ben"))
+	three := startGateway(t, srv, cfg, nil)
+	cat := openPage(t, three, human("cat"))
+	g = befriend(t, ben, cat, terms(t, "gomoku/freestyle-15", "300+2"))
+	playOn(t, g, [2]*socketPage{ben, cat}, script("h8", "a1", "h9", "a2"))
+	ben.want(Request{T: "resign", Game: g})
+	cat.state(g, "the end", finished)
+	cat.want(Request{T: "rematch", Game: g})
+	ben.state(g, "the offer", func(st State) bool { return st.RematchBy != nil })
+	next := ben.want(Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game
+	cat.state(g, "the next game", func(st State) bool { return st.Next == next })
+}
+
+// TestNATSRestarts stops the NATS server under a running game.
+func TestNATSRestarts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	srv, err := startListening(t, dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gw := startGateway(t, srv, quick(), nil)
+	joinBot(t, srv, "hare", protocol.Hello{})
+	ann := openPage(t, gw, human("ann"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	ann.move(g, 0, "h8")
+	ann.state(g, "the answer", plies(2))
+	port := portOf(t, srv.URL())
+	srv.Close()
+	id := ann.put(Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "offline"})
+	if _, err = startListening(t, dir, port); err != nil {
+		t.Skipf("the port is taken: %v", err)
+	}
+	ann.until("an answer", func() bool { return ann.answers[id].T != "" })
+	if a := ann.answers[id]; a.Code == protocol.Unavailable { // it took too long: the page sends it again
+		eventually(t, "the platform", func() bool {
+			ann.mu.Lock()
+			delete(ann.answers, id)
+			ann.mu.Unlock()
+			a := ann.ask(Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "offline"})
+			return a.Code == protocol.Accepted || a.Code == protocol.Duplicate
+		})
+	} else if a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
+		t.Errorf("move: %+v", a)
+	}
+	st := ann.state(g, "the answer", plies(4))
+	if st.Moves[2] != "h9" {
+		t.Errorf("moves %v", st.Moves)
+	}
+}
+
+// TestFlood has one person send as much as it can: the others play on, and the
+// flood is refused.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	gw := startGateway(t, srv, quick(), nil)
+	joinBot(t, srv, "hare", protocol.Hello{})
+	ann := openPage(t, gw, human("ann"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	ctx, stop := context.WithCancel(context.Background())
+	var floods sync.WaitGroup
+	defer func() { stop(); floods.Wait() }()
+	var bad []*socketPage
+	for range 8 {
+		p := openPage(t, gw, human("bad"))
+		bad = append(bad, p)
+		floods.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				r := fmt.Sprintf(`{"t":"%s","id":"f%d","game":"%s","terms":{"game":"gomoku","rules":"gomoku/freestyle-15","clock":"60"},"opponent":"hare"}`,
+					[]string{"resign", "play", "chat", "invite"}[i%4], i, g)
+				if p.conn.Write(ctx, websocket.MessageText, []byte(r)) != nil {
+					return
+				}
+			}
+		})
+	}
+	for ply := 0; ply < 12; ply += 2 {
+		_, legal := legalMoves(t, ann.state(g, "its turn", plies(ply)).Snapshot)
+		ann.move(g, ply, legal[(37*ply+5)%len(legal)])
+	}
+	for _, p := range bad {
+		p.until("a refusal", func() bool {
+			for _, a := range p.answers {
+				if a.Code == protocol.RateLimited {
+					return true
+				}
+			}
+			return p.closed != nil
+		})
+	}
+}
+
+// TestSlowReader has a page that does not read: it is dropped, and the others get
+// their states.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	gw := startGateway(t, srv, quick(), func(h *hub) {
+		h.limits.writing, h.limits.pinging = 500*time.Millisecond, time.Hour
+		h.limits.perSecond, h.limits.burst = 1e6, 1e6
+	})
+	joinBot(t, srv, "hare", protocol.Hello{})
+	ann := openPage(t, gw, human("ann"))
+	g := startGame(t, ann, "hare", terms(t, "amazons/10x10", "300+2"))
+	address := strings.Replace(gw.http.URL, "http", "ws", 1) + "/ws?address=a"
+	slow, _, err := websocket.Dial(t.Context(), address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.CloseNow()
+	eventually(t, "the slow socket", func() bool { return gw.sockets() == 2 })
+	// Each of these is answered with 17 KB, until the buffers are full.
+	for i := 0; gw.sockets() == 2; i++ {
+		r := fmt.Sprintf(`{"t":"open","id":"o%d","game":"%s"}`, i, g)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		err := slow.Write(ctx, websocket.MessageText, []byte(r))
+		cancel()
+		if err != nil {
+			break
+		}
+	}
+	eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
+	_, legal := legalMoves(t, ann.state(g, "its turn", plies(0)).Snapshot)
+	ann.move(g, 0, legal[0])
+}
+
+func (h *hub) sockets() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.tabs)
+}
+
+// TestRefusals has requests that the server refuses whatever the page shows.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare", "fox")
+	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000; h.limits.perPerson = 3 })
+	joinBot(t, srv, "hare", protocol.Hello{})
+	only := false
+	joinBot(t, srv, "fox", protocol.Hello{Takes: &protocol.Takes{Kinds: []protocol.Kind{protocol.Bot}, Rated: &only}})
+	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
+	casual := terms(t, "gomoku/freestyle-15", "300+2")
+	g := startGame(t, ann, "hare", casual)
+	for _, r := range []Request{
+		{T: "move", Game: g, Ply: 0, Move: "h8"}, {T: "resign", Game: g}, {T: "draw", Game: g, Step: protocol.StepOffer},
+		{T: "takeback", Game: g, Step: protocol.StepOffer}, {T: "chat", Game: g, Text: "hi"}, {T: "rematch", Game: g},
+	} {
+		ben.refuse(r, protocol.Denied)
+	}
+	ben.refuse(Request{T: "move", Game: "nothing", Ply: 0, Move: "h8"}, protocol.NoGame)
+	ben.refuse(Request{T: "play", Opponent: "fox", Terms: casual}, protocol.NotOffered)
+	ben.refuse(Request{T: "play", Opponent: human("ann"), Terms: casual}, protocol.NotOffered)
+	ben.refuse(Request{T: "play", Opponent: "nobody", Terms: casual}, protocol.NotOffered)
+	ben.refuse(Request{T: "play", Terms: casual}, protocol.Malformed)
+	ben.refuse(Request{T: "dance"}, protocol.UnknownVerb)
+	ben.refuse(Request{T: "open", Game: "a.b"}, protocol.Malformed)
+	ben.refuse(Request{T: "open", Game: "sparring.>"}, protocol.Malformed)
+	ben.refuse(Request{T: "withdraw", Game: g}, protocol.NotOffered)
+	ann.refuse(Request{T: "chat", Game: g, Text: "hello"}, protocol.Denied) // a bot does not read
+	ben.until("the lobby", func() bool { return true })
+	ben.want(Request{T: "lobby", On: true})
+	ben.until("the opponents", func() bool { return ben.lobby != nil && len(ben.lobby.Opponents) == 3 })
+	for _, o := range ben.lobby.Opponents {
+		if o.Player != "hare" {
+			t.Errorf("offered: %+v", o)
+		}
+	}
+	g = befriend(t, ann, ben, casual)
+	for text, code := range map[string]protocol.Code{
+		"good luck": protocol.Accepted, "": protocol.Malformed, strings.Repeat("x", 501): protocol.Malformed,
+		strings.Repeat("長", 10_000): protocol.Malformed, "\u202egnp.exe": protocol.Malformed, "a\x07b": protocol.Malformed,
+	} {
+		if a := ann.ask(Request{T: "chat", Game: g, Text: text}); a.Code != code {
+			t.Errorf("chat of %d bytes: %s %s, want %s", len(text), a.Code, a.Text, code)
+		}
+	}
+	if n := ben.notice(protocol.NoticeChat); n.Text != "good luck" || n.From != human("ann") {
+		t.Errorf("chat %+v", n)
+	}
+	if n := ann.notice(protocol.NoticeChat); n.Text != "good luck" || n.From != human("ann") {
+		t.Errorf("own chat %+v", n)
+	}
+
+	// What is no request at all does not close the socket; what is too long does.
+	for _, text := range []string{"", "{", "[]", `{"t":1}`, `{"t":"ping","id":"A B"}`, `{"t":"open","id":"x","game":{}}`} {
+		ben.conn.Write(t.Context(), websocket.MessageText, []byte(text))
+	}
+	ben.put(Request{T: "ping", N: 1})
+	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
+	more := []*socketPage{openPage(t, gw, human("ben")), openPage(t, gw, human("ben"))}
+	last, err := dialPage(t, gw, human("ben"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last.untilClosed(statusTooMany)
+	more[0].conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", 100_000)))
+	more[0].untilClosed(websocket.StatusMessageTooBig)
+}
+
+// TestBusyBots waits for a bot that has no free slot, and withdraws.
+func TestBusyBots(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	gw := startGateway(t, srv, quick(), nil)
+	hare := joinBot(t, srv, "hare", protocol.Hello{})
+	hare.set(func(b *bot) { b.answer, b.free = protocol.Busy, 0 })
+	ann := openPage(t, gw, human("ann"))
+	ann.want(Request{T: "lobby", On: true})
+	ann.until("the bot busy", func() bool {
+		return ann.lobby != nil && len(ann.lobby.Opponents) == 3 && ann.lobby.Opponents[0].Busy
+	})
+	r := Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2"), ID: "play"}
+	a := ann.want(r)
+	ann.until("the challenge in the lobby", func() bool { return len(ann.lobby.Waiting) == 1 && ann.lobby.Waiting[0].Game == a.Game })
+	ann.notice(protocol.NoticeWaiting)
+	ann.want(Request{T: "open", Game: a.Game})
+	again := openPage(t, gw, human("ann")) // the same request, on another socket
+	if b := again.want(r); b.Game != a.Game {
+		t.Errorf("repeated: %+v, first %+v", b, a)
+	}
+	ann.want(Request{T: "withdraw", Game: a.Game})
+	ann.until("the lobby without it", func() bool { return len(ann.lobby.Waiting) == 0 })
+	st := ann.state(a.Game, "the end of the challenge", finished)
+	if st.Outcome.Reason != protocol.ReasonWithdrawn {
+		t.Errorf("outcome %+v", st.Outcome)
+	}
+	ann.mu.Lock()
+	ann.lobby = nil
+	ann.mu.Unlock()
+	hare.set(func(b *bot) { b.answer, b.free = protocol.Accept, 5 })
+	ann.until("the bot free", func() bool { return ann.lobby != nil && !ann.lobby.Opponents[0].Busy })
+}
+
+// TestResults wins, and reads the results in the lobby of the next gateway.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	gw := startGateway(t, srv, quick(), nil)
+	elo := 812.0
+	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare", Games: []protocol.Capability{{
+		Game: "gomoku", Engine: &protocol.Engine{Name: "x", Level: 4, Elo: &elo, EloError: 30}}}})
+	ann := openPage(t, gw, human("ann"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	ann.move(g, 0, "h8")
+	ann.state(g, "the answer", plies(2))
+	ann.want(Request{T: "resign", Game: g})
+	ann.want(Request{T: "lobby", On: true})
+	lost := func(p *socketPage) func() bool {
+		return func() bool {
+			return p.lobby != nil && len(p.lobby.Results) == 1 && p.lobby.Results[0] == PastResult{Game: "gomoku", Opponent: "hare", Level: 4, Result: "lost"}
+		}
+	}
+	ann.until("the result", lost(ann))
+	if o := ann.lobby.Opponents[0]; o.Level != 4 || *o.Elo != elo || o.EloError != 30 || o.Display != "Hare" {
+		t.Errorf("opponent %+v", o)
+	}
+	gw.stop()
+	next := startGateway(t, srv, quick(), nil)
+	again := openPage(t, next, human("ann"))
+	again.want(Request{T: "lobby", On: true})
+	again.until("the result", lost(again))
+}
+
+// TestFinishedGameIsShown opens a game that ended long ago, without a session.
+func TestFinishedGameIsShown(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	cfg := quick()
+	cfg.Linger = 10 * time.Millisecond
+	gw := startGateway(t, srv, cfg, nil)
+	joinBot(t, srv, "hare", protocol.Hello{})
+	ann := openPage(t, gw, human("ann"))
+	private := terms(t, "gomoku/freestyle-15", "300+2")
+	private.Private = true
+	g := startGame(t, ann, "hare", private)
+	ann.move(g, 0, "h8")
+	ann.want(Request{T: "resign", Game: g})
+	before := ann.state(g, "the end", finished)
+	if !before.Private {
+		t.Error("not private")
+	}
+	gw.stop()
+	next := startGateway(t, srv, cfg, func(*hub) {})
+	watcher := openPage(t, next, "")
+	watcher.want(Request{T: "open", Game: g})
+	st := watcher.state(g, "the game", finished)
+	if st.You != nil || st.Seq < before.Seq || st.Outcome != before.Outcome || st.View.Last != st.Moves[len(st.Moves)-1] || len(st.May) != 0 {
+		t.Errorf("shown: %+v", st)
+	}
+}

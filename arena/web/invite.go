@@ -1,0 +1,241 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"sparring/arena/livegame"
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// invitation is what is stored of a link for a friend, under the hash of its token.
+type invitation struct {
+	V       int               `json:"v"`
+	By      protocol.PlayerID `json:"by"`
+	Terms   protocol.Terms    `json:"terms"`
+	Seat    *game.Seat        `json:"seat,omitempty"` // of the inviter; drawn by lot if absent
+	Created time.Time         `json:"created"`
+	Expires time.Time         `json:"expires"`
+	Revoked bool              `json:"revoked,omitempty"`
+	// TakenBy is who has accepted. Request is the id of the challenge that it sends,
+	// so that a repetition of the acceptance is the same challenge.
+	TakenBy protocol.PlayerID `json:"taken_by,omitempty"`
+	Request string            `json:"request,omitempty"`
+}
+
+// open reports whether the invitation can be accepted.
+func (i invitation) open(now time.Time) bool {
+	return i.V == 1 && i.TakenBy == "" && !i.Revoked && now.Before(i.Expires)
+}
+
+// How long an invitation can be accepted, by whether people come and go during the
+// game.
+const (
+	inviteFor               = 24 * time.Hour
+	inviteForCorrespondence = 7 * 24 * time.Hour
+)
+
+// maxInvites bounds the open invitations of one person.
+const maxInvites = 10
+
+// expectFor is how long somebody who has been taken at its word is announced to the
+// platform without a tab, so that the game begins.
+const expectFor = 30 * time.Second
+
+// errNotOpen is returned for an invitation that can't be accepted any more.
+var errNotOpen = errors.New("the invitation was accepted or withdrawn, has expired, or never existed")
+
+// invitesOf returns the open invitations of a person by their hashes.
+func (s *agreements) invitesOf(p protocol.PlayerID) map[string]invitation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make(map[string]invitation)
+	now := time.Now()
+	for hash, i := range s.invites {
+		if !now.Before(i.Expires) {
+			delete(s.invites, hash)
+		} else if i.By == p {
+			list[hash] = i
+		}
+	}
+	return list
+}
+
+func (h *hub) invite(ctx context.Context, t *tab, r Request) Answer {
+	if a, ok := allow(t.here.challenges, "challenges"); !ok {
+		return a
+	}
+	if r.Terms == nil {
+		return refused(protocol.Malformed, "terms: missing")
+	}
+	if _, e := livegame.Setup(*r.Terms); e != nil {
+		return refused(e.Code, e.Text)
+	}
+	if r.Terms.Rated && (!r.Terms.Usual() || !r.Terms.Clock.Traits().Limited) {
+		return refused(protocol.Malformed, "rated: want the usual start position and a clock")
+	}
+	if len(h.agreements.invitesOf(t.ID)) >= maxInvites {
+		return refused(protocol.RateLimited, "too many of your invitations are open")
+	}
+	now, token := time.Now().UTC(), newSecret()
+	inv := invitation{V: 1, By: t.ID, Terms: *r.Terms, Seat: r.Seat, Created: now, Expires: now.Add(inviteFor)}
+	if r.Terms.Clock.Speed() == clock.Correspondence {
+		inv.Expires = now.Add(inviteForCorrespondence)
+	}
+	hash := hashed(token)
+	_, err := changeEntry(ctx, h.agreements, "invite."+hash, func(i *invitation) error { *i = inv; return nil })
+	if err != nil {
+		return h.notStored(err)
+	}
+	t.here.keepToken(hash, token)
+	h.lobbies.refresh(t.ID)
+	return Answer{Token: token, URL: t.base + "/invite/" + token, Expires: inv.Expires}
+}
+
+// notStored answers a request whose result could not be stored.
+func (h *hub) notStored(err error) Answer {
+	if errors.Is(err, errTaken) {
+		return refused(protocol.NotOffered, err.Error())
+	}
+	h.log.Warn().Err(err).Msg("agreement not stored")
+	return refused(protocol.Unavailable, "this can't be stored now")
+}
+
+// uninvite revokes an invitation, named by its token or as the lobby lists it.
+func (h *hub) uninvite(ctx context.Context, t *tab, r Request) Answer {
+	hash := hashed(r.Token)
+	if _, mine := h.agreements.invitesOf(t.ID)[r.Token]; mine {
+		hash = r.Token
+	}
+	_, err := changeEntry(ctx, h.agreements, "invite."+hash, func(i *invitation) error {
+		if i.By != t.ID || !i.open(time.Now()) {
+			return errNotOpen
+		}
+		i.Revoked = true
+		return nil
+	})
+	if errors.Is(err, errNotOpen) {
+		return refused(protocol.NotOffered, err.Error())
+	}
+	if err != nil {
+		return h.notStored(err)
+	}
+	return Answer{}
+}
+
+// invited says what a link invites to.
+func (h *hub) invited(ctx context.Context, t *tab, r Request) Answer {
+	i, _, err := readEntry[invitation](ctx, h.agreements, "invite."+hashed(r.Token))
+	if err != nil {
+		return h.notStored(err)
+	}
+	if !i.open(time.Now()) && (i.TakenBy == "" || i.TakenBy != t.ID) {
+		return refused(protocol.NotOffered, errNotOpen.Error())
+	}
+	a := Answer{Expires: i.Expires, Terms: &i.Terms, Seat: other(i.Seat), Player: i.By}
+	if who, err := h.people.get(ctx, i.By); err == nil {
+		a.Name = who.Name
+	}
+	return a
+}
+
+func other(seat *game.Seat) *game.Seat {
+	if seat == nil {
+		return nil
+	}
+	o := seat.Other()
+	return &o
+}
+
+// join accepts an invitation: the person challenges the inviter, whose client
+// accepts.
+func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
+	if a, ok := allow(t.here.challenges, "challenges"); !ok {
+		return a
+	}
+	key := "invite." + hashed(r.Token)
+	i, err := changeEntry(ctx, h.agreements, key, func(i *invitation) error {
+		switch {
+		case i.TakenBy == t.ID:
+			return nil // a repetition
+		case i.By == t.ID:
+			return errTaken
+		case !i.open(time.Now()):
+			return errNotOpen
+		}
+		i.TakenBy, i.Request = t.ID, protocol.NewID()
+		return nil
+	})
+	switch {
+	case errors.Is(err, errNotOpen):
+		return refused(protocol.NotOffered, err.Error())
+	case errors.Is(err, errTaken) && i.By == t.ID:
+		return refused(protocol.Denied, "this is your own invitation")
+	case err != nil:
+		return h.notStored(err)
+	}
+	a := h.between(ctx, t.here, i.By, protocol.ChallengeRequest{
+		Header: protocol.Header{ID: i.Request}, Terms: i.Terms, Seat: other(i.Seat), Opponent: i.By,
+	})
+	if a.Code != "" && a.Code != protocol.Accepted && a.Code != protocol.Duplicate && a.Code != protocol.Unavailable {
+		// The platform refuses the challenge: the friend may try again later.
+		if _, err := changeEntry(ctx, h.agreements, key, func(i *invitation) error { i.TakenBy, i.Request = "", ""; return nil }); err != nil {
+			h.log.Warn().Err(err).Msg("invitation stays accepted")
+		}
+	}
+	return a
+}
+
+// between makes a game of two people who have agreed on it: one challenges the
+// other, whose client accepts the offer, wherever the other is.
+func (h *hub) between(ctx context.Context, by *participant, other protocol.PlayerID, m protocol.ChallengeRequest) Answer {
+	name := ""
+	if who, err := h.people.get(ctx, other); err == nil {
+		name = who.Name
+	}
+	p := h.participant(other, name)
+	p.expect(expectFor)
+	if err := p.ready(ctx); err != nil {
+		return refused(protocol.Unavailable, "the platform does not answer now")
+	}
+	m.ExpireMS = expectFor.Milliseconds()
+	return by.challenge(ctx, m)
+}
+
+// keepToken remembers the token of an own invitation, of which only the hash is
+// stored, so that the link can be shown again.
+func (p *participant) keepToken(hash, token string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tokens == nil {
+		p.tokens = make(map[string]string)
+	}
+	p.tokens[hash] = token
+}
+
+// invites lists the person's open invitations; base begins their links.
+func (p *participant) invites(base string) []Waiting {
+	open := p.hub.agreements.invitesOf(p.id)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []Waiting
+	for hash, i := range open {
+		w := Waiting{Invite: hash, Terms: i.Terms, Expires: i.Expires}
+		if w.Token = p.tokens[hash]; w.Token != "" {
+			w.URL = base + "/invite/" + w.Token
+		}
+		list = append(list, w)
+	}
+	for hash := range p.tokens {
+		if _, ok := open[hash]; !ok && len(p.tokens) > maxInvites {
+			delete(p.tokens, hash)
+		}
+	}
+	slices.SortFunc(list, func(x, y Waiting) int { return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Invite, y.Invite)) })
+	return list
+}

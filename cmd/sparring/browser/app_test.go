@@ -1,0 +1,140 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// begin starts a game against level 1 with the seat that opens, and waits for the
+// first turn.
+func (p *tab) begin(game string) {
+	p.t.Helper()
+	p.open("/")
+	p.connected()
+	p.tap(`[data-choose="` + game + `"]`)
+	p.await(`document.querySelector('select[name="seat"]')`)
+	p.choice(`select[name="seat"]`, "first")
+	p.tap(act("play"))
+	p.see(`.board[data-may="move"]`)
+}
+
+// choice chooses an option of a list, as a person does who opens it.
+func (p *tab) choice(selector, value string) {
+	p.t.Helper()
+	eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%s); e.value = %s; return e.dispatchEvent(new Event("change", {bubbles: true})); })()`, quote(selector), quote(value)))
+}
+
+// resize gives the tab another size.
+func (p *tab) resize(width, height int64) {
+	p.t.Helper()
+	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: p.device.touch})
+}
+
+// wide is an expression: what reaches beyond the right edge.
+const wide = `document.documentElement.scrollWidth > innerWidth ? [...document.querySelectorAll("body *")]
+	.filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className).join(" ") || "the page" : ""`
+
+// TestSmallScreens: in play a phone shows everything without scrolling, and with
+// buttons that a finger hits; at 320 pixels, and at 200 % of a desktop's text, nothing
+// reaches beyond the edge.
+func TestSmallScreens(t *testing.T) {
+	w := newWorld(t)
+	for _, game := range []string{"xiangqi", "gomoku", "amazons"} {
+		p := newPerson(t, game, phone, w.at)
+		p.begin(game)
+		if got := eval[float64](p.tab, `document.querySelector(".board-drawing").getBoundingClientRect().width`); got < 359 {
+			t.Errorf("%s: the board is %v pixels wide of 360", game, got)
+		}
+		if got := eval[int](p.tab, `document.documentElement.scrollHeight`); got > 640 {
+			t.Errorf("%s: the page is %d pixels high: it scrolls", game, got)
+		}
+		small := eval[string](p.tab, `[...document.querySelectorAll("main button")].filter(e => e.checkVisibility({visibilityProperty: true}))
+			.filter(e => { const r = e.getBoundingClientRect(); return r.width < 44 || r.height < 44; }).map(e => e.dataset.act).join(" ")`)
+		if small != "" {
+			t.Errorf("%s: small buttons: %s", game, small)
+		}
+		for _, size := range [][2]int64{{320, 568}, {640, 400}} {
+			p.resize(size[0], size[1])
+			if got := eval[string](p.tab, wide); got != "" {
+				t.Errorf("%s: beyond the edge at %d pixels: %s", game, size[0], got)
+			}
+		}
+		p.open("/")
+		p.see(act("play"))
+		if got := eval[string](p.tab, wide); got != "" {
+			t.Errorf("start, beyond the edge: %s", got)
+		}
+	}
+}
+
+// TestTypedMoves: moves are typed in every notation of the game, and stepped through.
+func TestTypedMoves(t *testing.T) {
+	w := newWorld(t)
+	p := newPerson(t, "writer", desktop, w.at)
+	p.begin("xiangqi")
+	for i, text := range []string{"炮二平五", "H8+7", "a3a4"} {
+		p.see(`.board[data-may="move"]`)
+		p.see(`input[name="move"]`)
+		eval[bool](p.tab, fmt.Sprintf(`(() => { const e = document.querySelector('input[name="move"]'); e.value = %s; e.form.requestSubmit(); return true; })()`, quote(text)))
+		p.await(fmt.Sprintf(`document.querySelector('[data-ply="%d"]')`, 2*i+2))
+	}
+	key := func(name string) {
+		eval[bool](p.tab, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "`+name+`", bubbles: true, cancelable: true}))`)
+	}
+	key("Home")
+	p.await(`location.pathname.endsWith("/0") && document.querySelector('.board[data-may="none"]')`)
+	key("ArrowRight")
+	p.await(`document.querySelector('[data-ply="1"][aria-current]')`)
+	if text := eval[string](p.tab, `document.querySelector('[data-ply="1"]').textContent`); text != "炮二平五" {
+		t.Errorf("the first move is shown as %q", text)
+	}
+	key("End")
+	p.await(`document.querySelector('.board[data-may="move"]')`)
+	if strings.Count(p.path(), "/") != 2 {
+		t.Errorf("the latest position has the address %s", p.path())
+	}
+}
+
+// TestSettings: settings take effect at once, and last.
+func TestSettings(t *testing.T) {
+	w := newWorld(t)
+	p := newPerson(t, "guest", phone, w.at)
+	p.begin("xiangqi")
+	p.tap(act("settings"))
+	p.see(`dialog select[name="theme"]`)
+	p.choice(`dialog select[name="theme"]`, "dark")
+	p.await(`document.documentElement.dataset.theme === "dark"`)
+	p.choice(`dialog select[name="pieces"]`, "pictures")
+	p.await(`document.querySelector(".piece .picture")`)
+	p.choice(`dialog select[name="language"]`, "zh")
+	p.await(`document.documentElement.lang === "zh-Hans" && document.querySelector('[data-act="resign"]')?.textContent === "认输"`)
+	p.open("/ladder")
+	if got := eval[string](p.tab, `document.documentElement.lang + " " + document.documentElement.dataset.theme`); got != "zh dark" && got != "zh-Hans dark" {
+		t.Errorf("the server writes its pages in %s", got)
+	}
+	p.open("/")
+	p.see(act("play"))
+	if got := eval[string](p.tab, `document.querySelector('[data-act="play"]').textContent`); got != "开始" {
+		t.Errorf("after a reload the button says %q", got)
+	}
+}
+
+// TestQuestions: resigning asks first; the end is told in words that lead to the rule.
+func TestQuestions(t *testing.T) {
+	w := newWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	p.begin("gomoku")
+	p.tap(act("resign"))
+	p.see(`dialog[open]`)
+	p.tap(act("no"))
+	p.await(`!document.querySelector("dialog") && !document.documentElement.dataset.result`)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.await(`document.documentElement.dataset.result === "second"`)
+	p.see(`[data-status] a[href="/rules/gomoku#resign"]`)
+	p.see(act("rematch"))
+	p.see(act("review"))
+}

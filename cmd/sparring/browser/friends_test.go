@@ -1,0 +1,132 @@
+package browser
+
+import (
+	"testing"
+
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// TestFriends: two people meet by a link and finish games of all kinds in every way,
+// each game a rematch of the one before.
+func TestFriends(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	watched, adviser := w.watch(), newAdviser(t)
+	for _, c := range []struct {
+		setup
+		line []string // a short game; nil: good moves
+		end  game.Reason
+	}{
+		{setup{game: "xiangqi"}, []string{"b2b5", "h7h8", "b5g5", "d9e8", "g5g9"}, "checkmate"},
+		{setup{game: "gomoku"}, []string{"h8", "a1", "i8", "a3", "j8", "a5", "k8", "a7", "l8"}, "five"},
+		{setup{game: "amazons", rules: "amazons/6x6"}, nil, "no-moves"},
+	} {
+		t.Run(c.game, func(t *testing.T) {
+			t.Parallel()
+			f := meet(t, w, watched, c.setup)
+			next := func() bool {
+				p := mover(f.ann, f.bob)
+				if p == nil {
+					return false
+				}
+				e := watched.latest(t, f.game, p)
+				if c.line != nil {
+					p.move(c.line[len(e.Moves)])
+				} else {
+					p.move(adviser.best(t, e))
+				}
+				return true
+			}
+			next()
+			next()
+			f.bob.tap(act("resign"))
+			f.bob.tap(act("yes-resign"))
+			f.ends(game.FirstWins, protocol.ReasonResign)
+
+			f.rematch()
+			next()
+			f.ann.tap(act("draw"))
+			f.ann.tap(act("yes-draw"))
+			f.bob.tap(act("draw-accept"))
+			f.ends(game.Draw, protocol.ReasonAgreement)
+
+			f.rematch()
+			for next() {
+			}
+			f.ends(game.Undecided, c.end)
+
+			f.rematch()
+			next()
+			next()
+			f.ends(game.SecondWins, protocol.ReasonTime)
+		})
+	}
+}
+
+// friends are two people in a game with each other.
+type friends struct {
+	t        testing.TB
+	watched  *games
+	ann, bob *tab
+	game     protocol.GameID
+}
+
+// meet lets Ann, with a phone, invite Bob, who opens her link on a desktop. Ann has the
+// first seat of the first game.
+func meet(t testing.TB, w *world, watched *games, s setup) *friends {
+	t.Helper()
+	ann, bob := newPerson(t, "ann", phone, w.at), newPerson(t, "bob", desktop, w.at)
+	s.seat, s.own = "first", map[string]string{"minutes": "0.25", "increment": "5", "periods": "0", "period": "0"}
+	ann.setUp(s)
+	ann.tap(act("invite"))
+	ann.see(`input[data-link]`)
+	link := eval[string](ann.tab, `new URL(document.querySelector("input[data-link]").value).pathname`)
+	bob.open(link)
+	bob.tap(act("join"))
+	f := &friends{t: t, watched: watched, ann: ann.tab, bob: bob.tab, game: ann.shown()}
+	if other := bob.shown(); other != f.game {
+		t.Fatalf("ann is in game %s, bob in %s", f.game, other)
+	}
+	return f
+}
+
+// ends checks how the game has ended, on both screens and for the spectators.
+func (f *friends) ends(result game.Result, reason game.Reason) {
+	f.t.Helper()
+	f.ann.await(`document.documentElement.dataset.result`)
+	f.bob.await(`document.documentElement.dataset.result`)
+	var e protocol.Event
+	eventually(f.t, "the spectators see the end", func() bool {
+		e = f.watched.of(f.game)
+		return e.Status == protocol.Finished
+	})
+	if result != game.Undecided && e.Outcome.Result != result || e.Outcome.Reason != reason {
+		f.t.Errorf("game %s ended as %+v, want %s by %s", f.game, e.Outcome, result, reason)
+	}
+	for _, p := range []*tab{f.ann, f.bob} {
+		if got := p.root("result"); got != e.Outcome.Result.String() {
+			f.t.Errorf("%s sees the result %q of %+v", p.name, got, e.Outcome)
+		}
+	}
+}
+
+// rematch begins another game with the seats swapped.
+func (f *friends) rematch() {
+	f.t.Helper()
+	before := f.watched.of(f.game)
+	f.ann.tap(act("rematch"))
+	f.bob.tap(act("rematch-accept"))
+	for _, p := range []*tab{f.ann, f.bob} {
+		p.await(`document.documentElement.dataset.game && !location.pathname.includes(` + quote(string(f.game)) + `)`)
+	}
+	f.game = f.ann.shown()
+	var e protocol.Event
+	eventually(f.t, "the spectators see the next game", func() bool {
+		e = f.watched.of(f.game)
+		return e.Status == protocol.Playing
+	})
+	if e.Holders[game.First].Player != before.Holders[game.Second].Player || e.Terms.Clock != before.Terms.Clock {
+		f.t.Errorf("the rematch of %+v is %+v", before, e)
+	}
+}
