@@ -114,7 +114,7 @@ func (p *boardPage) resize(width, height int64) {
 	command(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500,
 	})
-	command(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: width < 500})
+	command(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: width < 500, MaxTouchPoints: 2})
 }
 
 // value evaluates an expression, which may be a promise.
@@ -175,26 +175,32 @@ func (p *boardPage) at(point string) (x, y float64) {
 	return r.X + r.Width/2, r.Y + r.Height/2
 }
 
-// touch moves a finger: down to a point, along, or up.
-func (p *boardPage) touch(kind input.DispatchTouchEventType, point string) {
+// fingers moves fingers: down to points, along, or up.
+func (p *boardPage) fingers(kind input.DispatchTouchEventType, points ...string) {
 	p.Helper()
 	fingers := []*input.TouchPoint{}
-	if point != "" {
+	for i, point := range points {
 		x, y := p.at(point)
-		fingers = append(fingers, &input.TouchPoint{X: x, Y: y})
+		id := float64(i)
+		fingers = append(fingers, &input.TouchPoint{X: x, Y: y, ID: &id})
 	}
 	command(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: fingers})
 }
 
 func (p *boardPage) down(point string) {
 	p.Helper()
-	p.touch(input.DispatchTouchEventTypeTouchStart, point)
+	p.fingers(input.DispatchTouchEventTypeTouchStart, point)
 }
+
 func (p *boardPage) along(point string) {
 	p.Helper()
-	p.touch(input.DispatchTouchEventTypeTouchMove, point)
+	p.fingers(input.DispatchTouchEventTypeTouchMove, point)
 }
-func (p *boardPage) up() { p.Helper(); p.touch(input.DispatchTouchEventTypeTouchEnd, "") }
+
+func (p *boardPage) up() {
+	p.Helper()
+	p.fingers(input.DispatchTouchEventTypeTouchEnd)
+}
 
 // tap touches points with a finger, one after the other.
 func (p *boardPage) tap(points ...string) {
