@@ -71,6 +71,14 @@ func TestPages(t *testing.T) {
 	contains(t, read(g.server, "/game/"+string(id)+"/1", "Accept-Language", "zh"), "炮二平五", `aria-current="true"`, "楚河")
 	contains(t, read(g.server, "/game/"+string(id)+"/0?notation=wxf"), "C2=5", "/1?notation=wxf")
 
+	among := befriend(t, openPage(t, g, human("cid")), openPage(t, g, human("dan")), terms(t, "gomoku/freestyle-15", "300+2"))
+	if w := read(g.server, "/games"); strings.Contains(w.Body.String(), string(among)) || !strings.Contains(w.Body.String(), string(id)) {
+		t.Errorf("the game among people %s is listed, or the other is not: %s", among, w.Body)
+	}
+	if w := read(g.server, "/game/"+string(among)); w.Code != http.StatusOK || w.Header().Get("X-Robots-Tag") != "noindex" {
+		t.Errorf("the link of a game among people: %d %v", w.Code, w.Header())
+	}
+
 	p.want(Request{T: "resign", Game: id})
 	p.state(id, "the end", finished)
 	contains(t, read(g.server, "/game/"+string(id)), "Black won: Red resigned.", "/rules/xiangqi#resign")
