@@ -112,6 +112,11 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request, v visitor) {
 			return
 		}
 		defer t.here.detach(t)
+		// The session may have ended before there was a socket to close.
+		if a, err := h.people.get(r.Context(), v.ID); v.session != "" && (errors.Is(err, errNobody) || err == nil && a.session(v.session, time.Now()) == nil) {
+			conn.Close(statusSessionEnded, "the session has ended")
+			return
+		}
 	}
 	var writer sync.WaitGroup
 	defer writer.Wait()
