@@ -218,6 +218,11 @@ func (m *Hello) Check() error {
 	}
 	if m.Takes != nil {
 		errs = append(errs, within("kinds", len(m.Takes.Kinds), maxList))
+		for _, k := range m.Takes.Kinds {
+			if k != Bot && k != Human {
+				errs = append(errs, errors.New("kinds: want bot or human"))
+			}
+		}
 	}
 	return first(errs...)
 }

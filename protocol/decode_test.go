@@ -48,10 +48,11 @@ const snapshotJSON = `"game":"g1","terms":{"game":"gomoku","rules":"gomoku/frees
 
 // sound has a valid message of each kind.
 var sound = map[string]string{
-	"hello":        `{"v":1,"id":"r1","instance":"i1","kind":"bot","slots":2,"games":[{"game":"gomoku","rules":["gomoku/freestyle-15"],"speeds":["blitz"]}],"pools":["gomoku.blitz"]}`,
+	"hello": `{"v":1,"id":"r1","instance":"i1","kind":"bot","slots":2,"games":[{"game":"gomoku","rules":["gomoku/freestyle-15"],"speeds":["blitz"],"engine":{"level":3,"elo":108,"elo_error":61}}],
+		"pools":["gomoku.blitz"],"takes":{"kinds":["human"],"rated":false,"usual":true,"fastest":"60","slowest":"unlimited","min_rating":1000}}`,
 	"alive":        `{"v":1,"id":"r1","instance":"i1","free":1,"games":["g1"]}`,
 	"leave":        `{"v":1,"id":"r1","instance":"i1"}`,
-	"challenge":    `{"v":1,"id":"r1","instance":"i1","game":"gomoku","rules":"gomoku/freestyle-15","clock":"60/5x10","rated":false,"seat":"second","pool":"gomoku.blitz"}`,
+	"challenge":    `{"v":1,"id":"r1","instance":"i1","game":"gomoku","rules":"gomoku/freestyle-15","moves":["h8"],"clock":"60/5x10","rated":false,"strict":true,"seat":"second","pool":"gomoku.blitz"}`,
 	"withdraw":     `{"v":1,"id":"r1","game":"g1"}`,
 	"offer":        `{"v":1,"id":"r1","kind":"match","game":"g1","terms":{"game":"gomoku","rules":"r","clock":"5/move","rated":false},"seat":"first","deadline":"2026-11-21T04:00:00Z","hold_ms":100}`,
 	"offer answer": `{"v":1,"id":"r1","answer":"accept","player":"a","instance":"i1"}`,
@@ -121,6 +122,13 @@ var faults = []struct {
 	{"hello", strings.Replace(sound["hello"], `"gomoku.blitz"`, `"gomoku.>"`, 1), protocol.Malformed, "pool"},
 	{"hello", strings.Replace(sound["hello"], `["blitz"]`, `["`+strings.Repeat("s", 40)+`"]`, 1), protocol.Malformed, "speeds"},
 	{"hello", strings.Replace(sound["hello"], `"slots"`, `"display":"`+strings.Repeat("é", 65)+`","slots"`, 1), protocol.Malformed, "display"},
+	{"hello", strings.Replace(sound["hello"], `["human"]`, `["ghost"]`, 1), protocol.Malformed, "kinds"},
+	{"hello", strings.Replace(sound["hello"], `"fastest":"60"`, `"fastest":"soon"`, 1), protocol.Malformed, "clock"},
+	{"hello", strings.Replace(sound["hello"], `"elo_error":61`, `"elo_error":"61"`, 1), protocol.Malformed, "elo_error"},
+	{"hello", strings.Replace(sound["hello"], `"takes":{`, `"takes":[{`, 1), protocol.Malformed, "invalid JSON"},
+	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"h\u0007"`, 1), protocol.Malformed, "control character"},
+	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"`+strings.Repeat("h", 33)+`"`, 1), protocol.Malformed, "moves"},
+	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"h8"`+strings.Repeat(`,""`, 4097), 1), protocol.Malformed, "moves"},
 	{"alive", strings.Replace(sound["alive"], `"g1"`, `"g.1"`, 1), protocol.Malformed, "games"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool":"gomoku.blitz"`, `"pool":""`, 1), protocol.Malformed, "either opponent or pool"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"opponent":"a","pool"`, 1), protocol.Malformed, "either opponent or pool"},
