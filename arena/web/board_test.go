@@ -127,7 +127,7 @@ func TestBoardAims(t *testing.T) {
 
 	p.tap("c3") // aims elsewhere
 	p.is("board.aimed", "c3")
-	p.press("cancel-point")
+	p.press("cancel")
 	p.is("board.aimed", "<nil>")
 	p.tap("c4", "d4")
 	before := "JSON.stringify(document.querySelector('[data-act=confirm]').getBoundingClientRect())"
@@ -237,7 +237,7 @@ func TestBoardAmazons(t *testing.T) {
 	p.tap("d1", "d7")
 	p.is("document.querySelector('[data-point=d7]').ariaLabel", "d7, white amazon, chosen")
 	p.told()
-	p.press("cancel-point")
+	p.press("cancel")
 	p.is("board.chosen.join()", "d1")
 	p.tap("d7", "d7") // the same again takes back, too
 	p.is("board.chosen.join()", "d1")

@@ -165,7 +165,7 @@ export class Bar {
 	/** @param {Board} board */
 	constructor(board) {
 		this.board = board;
-		this.back = make("button", "board-back", { type: "button", "data-act": "cancel-point" }, board.t("board.cancel"));
+		this.back = make("button", "board-back", { type: "button", "data-act": "cancel" }, board.t("board.cancel"));
 		this.play = make("button", "board-play", { type: "button", "data-act": "confirm" });
 		this.back.addEventListener("click", () => board.cancel());
 		this.play.addEventListener("click", () => board.confirm());

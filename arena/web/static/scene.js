@@ -87,7 +87,6 @@ export class Scene {
 		style.top = `${(100 * g.margin.top) / g.height}%`;
 		style.width = `${(100 * g.columns * CELL) / g.width}%`;
 		style.height = `${(100 * g.rows * CELL) / g.height}%`;
-		this.box.style.setProperty("--ratio", String(g.width / g.height));
 		this.grid.setAttribute("aria-label", this.t(`board.grid.${view.game}`));
 		if (this.grid.childElementCount !== g.rows || this.grid.firstElementChild?.childElementCount !== g.columns) {
 			this.grid.replaceChildren(...Array.from({ length: g.rows }, () => make("div", "board-row", { role: "row" },
@@ -158,7 +157,7 @@ export class Scene {
 	}
 
 	/** @param {Shown} shown @param {boolean} motion */
-	#drawPieces({ view, pieces, sent, chosen, aimed, hover }, motion) {
+	#drawPieces({ view, pieces, chosen, aimed, hover }, motion) {
 		const g = this.geometry, left = new Map(/** @type {[string, string][]} */ ([]));
 		for (const [point, { code, element }] of this.#drawn) {
 			if (pieces[point] === code) continue;
@@ -178,7 +177,6 @@ export class Scene {
 		for (const [point, { element }] of this.#drawn) element.classList.toggle("shadow", aimed !== null && point === chosen.at(-1));
 		layer.querySelector(".hover")?.remove();
 		if (hover && !pieces[hover]) layer.append(at(g.place(hover), "shadow hover", piece(view.game, gomoku.stone(view), "")));
-		layer.classList.toggle("sent", sent);
 	}
 
 	/** label says on each point what stands there and what it means now. @param {Shown} shown */
