@@ -125,8 +125,8 @@ func (t *tab) serve() {
 		}
 		defer t.here.detach(t)
 		// The session may have ended before there was a socket to close.
-		if a, err := h.people.get(r.Context(), v.ID); v.session != "" && (errors.Is(err, errNobody) || err == nil && a.session(v.session, time.Now()) == nil) {
-			conn.Close(statusSessionEnded, "the session has ended")
+		if a, err := h.people.get(t.ctx, t.ID); t.session != "" && (errors.Is(err, errNobody) || err == nil && a.session(t.session, time.Now()) == nil) {
+			t.conn.Close(statusSessionEnded, "the session has ended")
 			return
 		}
 	}
