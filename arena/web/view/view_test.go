@@ -285,7 +285,7 @@ func TestOpenings(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(1, 1))
 		seen := map[string]bool{}
-		for range 40 {
+		for range 12 {
 			p := replay(t, set, "")
 			for {
 				v := check(t, p)
