@@ -151,7 +151,8 @@ func TestDescribe(t *testing.T) {
 	if p.Seats[0].Side != "White" || p.Result != "Black won with five in a row." || p.Moves[3].Text != "puts two more" || p.RuleLink != "/rules/gomoku#five" {
 		t.Errorf("%+v", p)
 	}
-	if board := string(p.Board); strings.Count(board, "stone black") != 4 || strings.Count(board, "stone white") != 3 || strings.Count(board, "last-stone") != 1 {
+	if board := string(p.Board); strings.Count(board, "stone black") != 4 || strings.Count(board, "stone white") != 3 || strings.Count(board, "last-stone") != 1 ||
+		strings.Contains(board, `class="won"`) {
 		t.Errorf("board %s", board)
 	}
 	p = describeAll(t, "zh", "amazons/10x10", game.Outcome{}, 1, "d1d7/g7", "j7g4/b4")
