@@ -206,9 +206,11 @@ func (t *tab) sendNow(data []byte) bool {
 func (t *tab) ping(next *time.Timer) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.hub.limits.pinging)
 	defer cancel()
-	if t.conn.Ping(ctx) == nil {
-		next.Reset(t.hub.limits.pinging)
+	if t.conn.Ping(ctx) != nil {
+		t.stop() // the library leaves the socket open, and without a word its reader would wait for long
+		return
 	}
+	next.Reset(t.hub.limits.pinging)
 }
 
 // send puts a message into the outbox. Of messages with the same key only the
