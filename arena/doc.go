@@ -30,9 +30,13 @@
 //
 // A seat that its instance gave back or lost stays on the clock while it is
 // vacant, so that the opponent does not wait for free. A handover takes about
-// LostAfter, or no time when the seat is given back. Only after a change of referee
-// or a restart of the platform is the clock stopped until a heartbeat of the seat to
-// act arrives (at most ResumeWithin); that time is not charged.
+// LostAfter, or no time when the seat is given back. Only after a change of referee,
+// a restart of the platform or a pause of its process is the clock stopped until a
+// heartbeat of the seat to act arrives (at most ResumeWithin); that time is not
+// charged.
+//
+// In a correspondence game a person keeps the seat while away. It goes to the next
+// instance of the person that is present.
 //
 // # Disk full
 //

@@ -17,6 +17,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if url := os.Getenv(arenaURL); url != "" {
+		runArenaProcess(url)
+		return
+	}
 	flag.Parse()
 	// The tests wait much and compute little: more of them than processors.
 	if err := flag.Set("test.parallel", "6"); err != nil {

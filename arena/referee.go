@@ -89,11 +89,14 @@ func (r *referee) run() {
 		} else {
 			alarm.Stop()
 		}
+		waits := time.Now()
 		select {
 		case <-r.ctx.Done():
 		case q := <-r.inbox:
+			r.checkAsleep(waits)
 			r.serve(q)
 		case <-alarm.C:
+			r.checkAsleep(waits)
 			select {
 			case q := <-r.inbox: // a move that is waiting may have arrived in time
 				r.serve(q)
@@ -101,9 +104,24 @@ func (r *referee) run() {
 				r.expire()
 			}
 		case <-tick.C:
+			r.checkAsleep(waits)
 			r.tick()
 		}
 	}
+}
+
+// checkAsleep notices that this process was stopped for a while, as by a pause of
+// its machine: the referee has waited since a moment, which the ticks keep short.
+// No clock runs meanwhile, and no seat is lost: nobody could reach us.
+func (r *referee) checkAsleep(waits time.Time) {
+	now := time.Now()
+	if now.Sub(waits) < tickEvery+r.a.cfg.LostAfter || r.game.Over() {
+		return
+	}
+	r.log.Warn().Dur("ms", now.Sub(waits)).Msg("this process was stopped: the clock resumes when the seat to act sends a heartbeat")
+	r.game.Suspend(waits, now)
+	r.seatSince = [2]time.Time{now, now}
+	r.sendStates()
 }
 
 // leave cleans up at the end of the goroutine.
@@ -201,7 +219,7 @@ func (r *referee) resumeLog() {
 func (r *referee) checkOffline(now time.Time) bool {
 	was := r.offline
 	if r.offline = !r.a.nc.IsConnected(); r.offline {
-		r.game.Suspend(now)
+		r.game.Suspend(now, now)
 		r.seatSince = [2]time.Time{now, now}
 		return true
 	}

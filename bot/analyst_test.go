@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -283,6 +284,26 @@ func TestAnotherAnalystTakesOver(t *testing.T) {
 			}
 			eventually(t, "all places free", second.analyst.idle)
 		})
+	}
+}
+
+// Players may have cores of their own: their games then take none from analyses,
+// and analyses none from them.
+func TestPlayersHaveCoresOfTheirOwn(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	shared, own := engine.NewPool(1), engine.NewPool(1)
+	t.Cleanup(own.Close)
+	shared.Close()
+	runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Pool: shared, PlayerPool: own}, func(c *Config) {
+		c.Profiles = profiles(t, `{"player": "amazons-hare", "games": ["amazons"], "nodes": 500}`)
+	})
+	o := offerOf(small(t), "game1", game.Second)
+	p.finished(p.grant(o, p.offer(protocol.OwnPool(hare), o)))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := p.analyse(ctx, request("amazons/6x6"), nil); !errors.Is(err, &protocol.Error{Code: protocol.Unavailable}) {
+		t.Errorf("an analysis in a closed pool: %v", err)
 	}
 }
 

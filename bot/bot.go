@@ -28,7 +28,10 @@ type Deps struct {
 	// the cores of the pool.
 	NewGame func(spec string, o engine.GameOptions) (engine.Game, error)
 	Pool    *engine.Pool
-	Build   string // for hellos and records
+	// PlayerPool, if set, has the cores for the games of profiles; the levels and
+	// analyses then use Pool alone.
+	PlayerPool *engine.Pool
+	Build      string // for hellos and records
 	// Records, if set, gets the record of every game when it ends.
 	Records play.Records
 	Log     zerolog.Logger

@@ -30,6 +30,7 @@ type Config struct {
 	Slots        int           `default:"8" desc:"most games at once, of all players together"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"how many of the SLOTS are reserved for games against humans"`
 	Cores        int           `default:"0" desc:"cores for searches; 0: all"`
+	PlayerCores  int           `split_words:"true" default:"0" desc:"how many of the CORES the games of PLAYERS or PROFILES may use, so that the levels and analyses need not wait for them; 0: all"`
 	GamesPerCore int           `split_words:"true" default:"8" desc:"most search threads of games per core"`
 	Threads      int           `default:"1" desc:"threads of each search"`
 	HashMB       int           `split_words:"true" default:"64" desc:"size of a hash table in MiB; there is one for each engine and kind of game, and one for each running search of a reproducible game"`
@@ -86,6 +87,9 @@ func (c Config) Validate() error {
 		faults.Add("HUMAN_SLOTS", "%d: want 0 to SLOTS", c.HumanSlots)
 	}
 	faults.AtLeast("CORES", c.Cores, 0)
+	if c.PlayerCores < 0 || c.PlayerCores > c.cores() {
+		faults.Add("PLAYER_CORES", "%d: want 0 (all) to CORES", c.PlayerCores)
+	}
 	faults.AtLeast("GAMES_PER_CORE", c.GamesPerCore, 1)
 	faults.AtLeast("THREADS", c.Threads, 1)
 	have := runtime.GOMAXPROCS(0)

@@ -71,7 +71,7 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 	p.shared = &play.Player{
 		ID: profile.Player, Client: client, Clock: b.clock, Process: p, Log: p.log,
 		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.Engine, o) },
-		Pool:    b.deps.Pool, Records: b.deps.Records, Observe: b.deps.Observe,
+		Pool:    b.pool(profile), Records: b.deps.Records, Observe: b.deps.Observe,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
 			Threads: b.cfg.Threads, Ponder: b.cfg.Ponder && !profile.Reproducible && profile.level == 0, Reproducible: profile.Reproducible,
@@ -79,6 +79,14 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 		},
 	}
 	return p, nil
+}
+
+// pool returns the cores for the games of a profile.
+func (b *Bot) pool(p Profile) *engine.Pool {
+	if p.level == 0 && b.deps.PlayerPool != nil {
+		return b.deps.PlayerPool
+	}
+	return b.deps.Pool
 }
 
 // RequestHello implements play.Process.

@@ -70,14 +70,14 @@ func (g *Game) CreditDelay(d time.Duration) {
 }
 
 // Suspend stops the clock while the referee has no connection to the players,
-// which is not the fault of the seat to act. The clock resumes as after a change of
-// referee. Call it repeatedly as long as there is no connection. Nothing is written
-// to the log, which is unreachable as well.
-func (g *Game) Suspend(now time.Time) {
+// which is not the fault of the seat to act: its clock is charged up to at. It resumes
+// as after a change of referee. Call it repeatedly as long as there is no connection.
+// Nothing is written to the log, which is unreachable as well.
+func (g *Game) Suspend(at, now time.Time) {
 	if g.Over() {
 		return
 	}
-	g.keeper.Pause(now)
+	g.keeper.Pause(at)
 	g.turnSince, g.resumeBy = now, now.Add(g.policy.ResumeWithin)
 	for seat, since := range g.vacant {
 		if !since.IsZero() {

@@ -111,7 +111,7 @@ func TestSuspend(t *testing.T) {
 			tb.store(tb.Vacate(game.Second, "b1", "gone", time.Now()))
 			time.Sleep(2 * time.Second)
 			for range 3600 {
-				tb.Suspend(time.Now())
+				tb.Suspend(time.Now(), time.Now())
 				time.Sleep(time.Second)
 				if e := tb.Expire(time.Now()); e != nil {
 					t.Fatalf("%s: %s (%s) while cut off", clock, e.Kind, e.Outcome.Reason)

@@ -3,6 +3,9 @@ package web
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -214,7 +217,7 @@ func TestFlood(t *testing.T) {
 	var floods sync.WaitGroup
 	defer func() { stop(); floods.Wait() }()
 	var bad []*socketPage
-	for range 8 {
+	for range 4 {
 		p := openPage(t, gw, human("bad"))
 		bad = append(bad, p)
 		floods.Go(func() {
@@ -227,7 +230,7 @@ func TestFlood(t *testing.T) {
 			}
 		})
 	}
-	for ply := 0; ply < 12; ply += 2 {
+	for ply := 0; ply < 8; ply += 2 {
 		_, legal := legalMoves(t, ann.state(g, "its turn", plies(ply)).Snapshot)
 		ann.move(g, ply, legal[(37*ply+5)%len(legal)])
 	}
@@ -255,14 +258,30 @@ func TestSlowReader(t *testing.T) {
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
 	g := startGame(t, ann, "hare", terms(t, "amazons/10x10", "300+2"))
-	address := strings.Replace(gw.http.URL, "http", "ws", 1) + "/ws?address=a"
-	slow, _, err := websocket.Dial(t.Context(), address, nil)
+	// Small buffers, which are soon full.
+	tight := httptest.NewUnstartedServer(gw.http.Config.Handler)
+	tight.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			c.(*net.TCPConn).SetWriteBuffer(4 << 10)
+		}
+	}
+	tight.Start()
+	t.Cleanup(tight.Close)
+	narrow := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err == nil {
+			err = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		}
+		return c, err
+	}}
+	address := strings.Replace(tight.URL, "http", "ws", 1) + "/ws?address=a"
+	slow, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPClient: &http.Client{Transport: narrow}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer slow.CloseNow()
 	eventually(t, "the slow socket", func() bool { return gw.sockets() == 2 })
-	// Each of these is answered with 17 KB, until the buffers are full.
+	// Each of these is answered with a state, until the buffers are full.
 	for i := 0; gw.sockets() == 2; i++ {
 		r := fmt.Sprintf(`{"t":"open","id":"o%d","game":"%s"}`, i, g)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -126,7 +127,7 @@ func TestBoardAims(t *testing.T) {
 
 	p.tap("c3") // aims elsewhere
 	p.is("board.aimed", "c3")
-	p.press("cancel-point")
+	p.press("cancel")
 	p.is("board.aimed", "<nil>")
 	p.tap("c4", "d4")
 	before := "JSON.stringify(document.querySelector('[data-act=confirm]').getBoundingClientRect())"
@@ -186,6 +187,48 @@ func TestBoardChanges(t *testing.T) {
 	p.told()
 }
 
+// TestBoardZooms lets two fingers zoom the page: they choose nothing. One finger
+// scrolls the page of somebody who only watches, and nobody else's.
+func TestBoardZooms(t *testing.T) {
+	p := openBoard(t, 360, 640, "")
+	p.show("gomoku/freestyle-15", "", "")
+	touching := "getComputedStyle(document.querySelector('.board-box')).touchAction"
+	p.is(touching, "auto")
+	p.js("board.may = 'move'")
+	p.is(touching, "pinch-zoom")
+	p.fingers(input.DispatchTouchEventTypeTouchStart, "h8")
+	p.fingers(input.DispatchTouchEventTypeTouchStart, "h8", "k11")
+	p.is("document.querySelector('.board-lens').hidden", "true")
+	p.fingers(input.DispatchTouchEventTypeTouchMove, "h9", "k12")
+	p.fingers(input.DispatchTouchEventTypeTouchEnd)
+	p.is("board.aimed", "<nil>")
+	p.down("h8")
+	p.fingers(input.DispatchTouchEventTypeTouchCancel)
+	p.is("document.querySelector('.board-lens').hidden", "true")
+	p.is("board.aimed", "<nil>")
+	p.told()
+}
+
+// TestBoardTurns turns the board round: the same taps mean the same points.
+func TestBoardTurns(t *testing.T) {
+	p := openBoard(t, 360, 640, "seat=second")
+	p.js("board.may = 'move'")
+	p.show("xiangqi/simple", "h2e2", "")
+	_, black := p.at("e9")
+	_, red := p.at("e0")
+	if black < red {
+		t.Errorf("e9 at %g, e0 at %g: want Black's side at the bottom", black, red)
+	}
+	p.tap("h9")
+	p.js("board.flip()")
+	if _, turned := p.at("e9"); turned != red {
+		t.Errorf("e9 at %g after turning, want %g", turned, red)
+	}
+	p.is("board.chosen.join()", "h9")
+	p.tap("g7")
+	p.told("move h9g7")
+}
+
 // TestBoardAmazons takes back each step of a move; only the last one sends it.
 func TestBoardAmazons(t *testing.T) {
 	p := openBoard(t, 360, 640, "")
@@ -194,7 +237,7 @@ func TestBoardAmazons(t *testing.T) {
 	p.tap("d1", "d7")
 	p.is("document.querySelector('[data-point=d7]').ariaLabel", "d7, white amazon, chosen")
 	p.told()
-	p.press("cancel-point")
+	p.press("cancel")
 	p.is("board.chosen.join()", "d1")
 	p.tap("d7", "d7") // the same again takes back, too
 	p.is("board.chosen.join()", "d1")

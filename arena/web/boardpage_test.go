@@ -32,13 +32,7 @@ type boardPage struct {
 // openBoard opens a page with a board. The query has the board's options.
 func openBoard(t testing.TB, width, height int64, query string) *boardPage {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium: the board is not tested in a browser")
-	}
+	p := openTab(t, width, height)
 	mux := http.NewServeMux()
 	mux.Handle("/static/", http.FileServerFS(bundled))
 	mux.Handle("/testdata/", http.FileServerFS(os.DirFS(".")))
@@ -48,7 +42,23 @@ func openBoard(t testing.TB, width, height int64, query string) *boardPage {
 		mux.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
+	p.do(chromedp.Navigate(srv.URL + "/testdata/board.html?" + query))
+	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("window.ready")); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
+// openTab starts a browser with an empty tab.
+func openTab(t testing.TB, width, height int64) *boardPage {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium: the page is not tested in a browser")
+	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.DisableGPU)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	t.Cleanup(cancel)
@@ -58,10 +68,6 @@ func openBoard(t testing.TB, width, height int64, query string) *boardPage {
 	t.Cleanup(cancelTab)
 	p := &boardPage{t, ctx}
 	p.resize(width, height)
-	p.do(chromedp.Navigate(srv.URL + "/testdata/board.html?" + query))
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("window.ready")); err != nil {
-		t.Fatal(err)
-	}
 	return p
 }
 
@@ -108,7 +114,7 @@ func (p *boardPage) resize(width, height int64) {
 	command(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500,
 	})
-	command(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: width < 500})
+	command(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: width < 500, MaxTouchPoints: 2})
 }
 
 // value evaluates an expression, which may be a promise.
@@ -169,26 +175,32 @@ func (p *boardPage) at(point string) (x, y float64) {
 	return r.X + r.Width/2, r.Y + r.Height/2
 }
 
-// touch moves a finger: down to a point, along, or up.
-func (p *boardPage) touch(kind input.DispatchTouchEventType, point string) {
+// fingers moves fingers: down to points, along, or up.
+func (p *boardPage) fingers(kind input.DispatchTouchEventType, points ...string) {
 	p.Helper()
 	fingers := []*input.TouchPoint{}
-	if point != "" {
+	for i, point := range points {
 		x, y := p.at(point)
-		fingers = append(fingers, &input.TouchPoint{X: x, Y: y})
+		id := float64(i)
+		fingers = append(fingers, &input.TouchPoint{X: x, Y: y, ID: &id})
 	}
 	command(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: fingers})
 }
 
 func (p *boardPage) down(point string) {
 	p.Helper()
-	p.touch(input.DispatchTouchEventTypeTouchStart, point)
+	p.fingers(input.DispatchTouchEventTypeTouchStart, point)
 }
+
 func (p *boardPage) along(point string) {
 	p.Helper()
-	p.touch(input.DispatchTouchEventTypeTouchMove, point)
+	p.fingers(input.DispatchTouchEventTypeTouchMove, point)
 }
-func (p *boardPage) up() { p.Helper(); p.touch(input.DispatchTouchEventTypeTouchEnd, "") }
+
+func (p *boardPage) up() {
+	p.Helper()
+	p.fingers(input.DispatchTouchEventTypeTouchEnd)
+}
 
 // tap touches points with a finger, one after the other.
 func (p *boardPage) tap(points ...string) {

@@ -108,7 +108,8 @@ type State struct {
 	You *game.Seat `json:"you,omitempty"`
 	protocol.Snapshot
 	Receipt *protocol.Receipt `json:"receipt,omitempty"`
-	View    *view.View        `json:"view"`
+	// View describes the position. A watcher's has no legal moves.
+	View *view.View `json:"view"`
 	// Away says since when nobody has been there for a seat, by seat; null if
 	// somebody is. The snapshot says after how long the seat loses (forfeit_ms), and
 	// when the game is called off without a first move (first_move_by).

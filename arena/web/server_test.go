@@ -81,7 +81,9 @@ func (h *house) open(t testing.TB, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	if err := protocol.Await(t.Context(), nc); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := protocol.Await(ctx, nc); err != nil {
 		t.Fatal(err)
 	}
 	acfg := arena.Defaults()
@@ -121,8 +123,13 @@ func (h *house) run(t testing.TB) {
 	t.Cleanup(func() {
 		stop()
 		for range 2 {
-			if err := <-ended; err != nil && !h.arena.Conn().IsClosed() {
-				t.Errorf("Run: %v", err)
+			select {
+			case err := <-ended:
+				if err != nil && !h.arena.Conn().IsClosed() {
+					t.Errorf("Run: %v", err)
+				}
+			case <-time.After(patience):
+				t.Error("the house does not stop")
 			}
 		}
 	})

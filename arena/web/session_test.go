@@ -24,12 +24,16 @@ func (h *house) browser(t *testing.T, headers ...string) *browser {
 	return &browser{t: t, h: h, cookies: make(map[string]*http.Cookie), headers: headers}
 }
 
-func (b *browser) request(method, path, body string, headers ...string) *httptest.ResponseRecorder {
+func (b *browser) newRequest(method, path, body string) *http.Request {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	for _, c := range b.cookies {
 		r.AddCookie(c)
 	}
-	w := b.h.do(r, append(headers, b.headers...)...)
+	return r
+}
+
+func (b *browser) request(method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	w := b.h.do(b.newRequest(method, path, body), append(headers, b.headers...)...)
 	for _, c := range w.Result().Cookies() {
 		b.cookies[c.Name] = c
 		if c.MaxAge < 0 {
@@ -66,11 +70,7 @@ func (b *browser) guest() whoAnswer {
 // want checks who plays in this browser; "" wants a stranger.
 func (b *browser) want(id protocol.PlayerID) {
 	b.t.Helper()
-	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	for _, c := range b.cookies {
-		r.AddCookie(c)
-	}
-	p, err := b.h.session(r)
+	p, err := b.h.session(b.newRequest(http.MethodGet, "/", ""))
 	if p.ID != id || (err == nil) != (id != "") {
 		b.t.Errorf("the session is %q's (%v), want %q", p.ID, err, id)
 	}

@@ -34,7 +34,7 @@ var defaultSocketLimits = socketLimits{
 
 // Messages of this size and more are compressed. The window is not kept between
 // messages: it would cost over 600 KB for each socket.
-const compressFrom = 2 << 10
+const compressFrom = 4 << 10
 
 // compressors bounds how many messages are compressed at a time, as each needs
 // that much memory until its reader has taken it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,9 +31,9 @@ type table struct {
 	next    *update                                  // latest, while it waits for the goroutine in work
 	working bool
 
-	shown  *update         // nil until there is a game
-	view   json.RawMessage // of shown
-	before [2]int          // moves before the last decision of each seat in shown; -1 if it has made none
+	shown  *update       // nil until there is a game
+	views  positionViews // of shown
+	before [2]int        // moves before the last decision of each seat in shown; -1 if it has made none
 	after  continuations
 	seen   int // watchers in the last message
 }
@@ -253,52 +254,64 @@ func (x *table) work(context.Context) {
 	for x.next != nil {
 		u := x.next
 		x.next = nil
-		shown, text, before := x.shown, x.view, x.before
+		shown, views, before := x.shown, x.views, x.before
 		x.mu.Unlock()
 		if shown == nil || shown.Key != u.Key || len(shown.Moves) != len(u.Moves) {
 			var err error
-			if text, before, err = encodePosition(u.Terms, u.Moves); err != nil {
+			if views, before, err = encodePosition(u.Terms, u.Moves); err != nil {
 				x.hub.log.Error().Err(err).Str("game", string(x.id)).Msg("position can't be shown")
 			}
 		}
 		x.mu.Lock()
-		x.shown, x.view, x.before = u, text, before
+		x.shown, x.views, x.before = u, views, before
 		x.show()
 	}
 	x.working = false
 	x.mu.Unlock()
 }
 
-// encodePosition returns the view of a position as JSON, and how many moves were played
+// positionViews are the views of a position as JSON. Watchers get the one without the
+// legal moves, which can't be played there: it is much shorter.
+type positionViews struct{ players, watchers json.RawMessage }
+
+// encodePosition returns the views of a position, and how many moves were played
 // before the last decision of each seat in this game; -1 if it has made none.
-func encodePosition(terms protocol.Terms, moves []string) (text json.RawMessage, before [2]int, err error) {
+func encodePosition(terms protocol.Terms, moves []string) (views positionViews, before [2]int, err error) {
 	before = [2]int{-1, -1}
 	rules, err := catalog.Rules(terms.Rules)
 	if err != nil {
-		return nil, before, err
+		return views, before, err
 	}
 	pos, err := game.Replay(rules, terms.Position, moves)
 	if err != nil {
-		return nil, before, err
+		return views, before, err
 	}
 	v, err := view.Of(pos)
 	if err != nil {
-		return nil, before, err
+		return views, before, err
 	}
 	for n := len(moves) - 1; n >= len(terms.Moves) && min(before[0], before[1]) < 0; n-- {
 		pos.Undo()
 		before[pos.Turn()] = max(before[pos.Turn()], n)
 	}
-	text, err = json.Marshal(v)
-	return text, before, err
+	if views.players, err = json.Marshal(v); err != nil {
+		return views, before, err
+	}
+	v.Moves, v.Choices, v.Ends = []string{}, nil, nil
+	views.watchers, err = json.Marshal(v)
+	return views, before, err
 }
 
-// show sends the state to all sockets; x.mu is held.
+// show sends the state to all sockets, those of the players first; x.mu is held.
 func (x *table) show() {
 	x.seen = x.watchers()
 	made := make(map[string][]byte)
-	for t := range x.tabs {
-		x.sendTo(t, made)
+	for _, players := range []bool{true, false} {
+		for t := range x.tabs {
+			if x.shown.plays(t.ID) == players {
+				x.sendTo(t, made)
+			}
+		}
 	}
 }
 
@@ -314,30 +327,18 @@ func (x *table) showWatchers() {
 // sendTo sends the state to a socket; x.mu is held. Made has the messages that
 // other sockets got: those with the same rights share them.
 func (x *table) sendTo(t *tab, made map[string][]byte) {
-	m := stateMessage{View: x.view}
-	m.State = State{
-		T: "state", Seq: x.shown.seq, ServerTime: x.shown.at.UTC(), Snapshot: x.shown.Snapshot, Receipt: x.shown.receipt,
-		Watchers: x.watchers(), May: x.may(t), Private: private(x.shown.Snapshot),
-	}
-	for seat, h := range x.shown.Holders {
-		if !h.VacantSince.IsZero() {
-			m.Away[seat] = &h.VacantSince
-		}
-	}
-	if x.shown.Status == protocol.Finished {
-		m.Next = x.after.next()
-		m.RematchBy, m.TakebackBy = x.after.Rematch.offered(time.Now()), x.after.Takeback.offered(time.Now())
-	}
-	kind := ""
-	if seat, ok := x.shown.seatOf(t.ID); ok {
-		m.You = &seat
-		kind = seat.String()
-	}
-	for _, may := range m.May {
-		kind += " " + may
+	seat, plays := x.shown.seatOf(t.ID)
+	may := x.may(t)
+	kind := strings.Join(may, " ")
+	if plays {
+		kind = seat.String() + " " + kind
 	}
 	data := made[kind]
 	if data == nil {
+		m := x.message()
+		if m.May = may; plays {
+			m.You, m.View = &seat, x.views.players
+		}
 		var err error
 		if data, err = json.Marshal(m); err != nil {
 			x.hub.log.Error().Err(err).Str("game", string(x.id)).Msg("state not made")
@@ -348,6 +349,25 @@ func (x *table) sendTo(t *tab, made map[string][]byte) {
 		}
 	}
 	t.put("state "+string(x.id), data)
+}
+
+// message returns the state as a watcher gets it; x.mu is held.
+func (x *table) message() stateMessage {
+	m := stateMessage{View: x.views.watchers}
+	m.State = State{
+		T: "state", Seq: x.shown.seq, ServerTime: x.shown.at.UTC(), Snapshot: x.shown.Snapshot, Receipt: x.shown.receipt,
+		Watchers: x.watchers(), Private: private(x.shown.Snapshot),
+	}
+	for seat, h := range x.shown.Holders {
+		if !h.VacantSince.IsZero() {
+			m.Away[seat] = &h.VacantSince
+		}
+	}
+	if x.shown.Status == protocol.Finished {
+		m.Next = x.after.next()
+		m.RematchBy, m.TakebackBy = x.after.Rematch.offered(time.Now()), x.after.Takeback.offered(time.Now())
+	}
+	return m
 }
 
 // stateMessage is a State whose view is encoded already.

@@ -70,7 +70,14 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 	}
 	tables, closeTables := endgames(cfg, log)
 	engines, pool := playerspec.NewEngines(players(cfg, tables, log)), engine.NewPool(cfg.Cores)
+	var playerPool *engine.Pool
+	if cfg.PlayerCores > 0 {
+		playerPool = engine.NewPool(cfg.PlayerCores)
+	}
 	done = func() {
+		if playerPool != nil {
+			playerPool.Close()
+		}
 		pool.Close()
 		engines.Close() // the error does not matter at the end
 		closeTables()
@@ -79,7 +86,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 		}
 	}
 	b, err = bot.New(nc, cfg, bot.Deps{
-		NewGame: engines.NewGame, Pool: pool, Build: engine.Build(), Records: records, Log: log, Observe: observe,
+		NewGame: engines.NewGame, Pool: pool, PlayerPool: playerPool, Build: engine.Build(), Records: records, Log: log, Observe: observe,
 	})
 	if err != nil {
 		done()

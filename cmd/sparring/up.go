@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -193,6 +194,8 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event
 	}
 	cfg.Instance, cfg.Data, cfg.Ponder, cfg.Tablebase = "up", f.data, f.ponder, tablebaseDir(f.data)
 	cfg.Profiles, cfg.Levels = f.profiles, f.levels
+	// The ladder never rests. A core less for it leaves one to the people.
+	cfg.PlayerCores = max(1, runtime.GOMAXPROCS(0)-1)
 	if f.pause > 0 {
 		cfg.Play.HumanDelay = f.pause
 	}

@@ -3,27 +3,7 @@ import { points } from "./draw.js";
 import { Bar, Input } from "./input.js";
 import { Scene, games, make } from "./scene.js";
 
-/**
- * A position as the server describes it.
- * @typedef {Object} View
- * @property {string} game
- * @property {string} rules
- * @property {number} columns
- * @property {number} rows
- * @property {number} first_row
- * @property {number} ply
- * @property {"first"|"second"} [turn]
- * @property {Object<string, string>} pieces
- * @property {[string, string]} sides
- * @property {string[]} moves
- * @property {{procedure: string, step: string, seat: string}} [stage]
- * @property {{point: string, kind: "double-three"|"double-four"|"overline"}[]} [forbidden]
- * @property {string} [check]
- * @property {Object<string, {result: string}>} [ends]
- * @property {string} [last]
- * @property {string} key
- */
-
+/** @typedef {import("./types.js").View} View a position as the server describes it */
 /** @typedef {Map<string, any>} Branch the points that may come next, each with its Branch; with the last point, the move's text */
 /** @typedef {(key: string, vars?: Object<string, string|number>) => string} Translate */
 /** @typedef {{point: string, kind: string}} Marked */

@@ -3,7 +3,7 @@
 import { CELL, path, svg } from "./draw.js";
 
 /** @typedef {import("./draw.js").Geometry} Geometry */
-/** @typedef {import("./board.js").View} View */
+/** @typedef {import("./types.js").View} View */
 
 const numerals = "一二三四五六七八九";
 

@@ -144,6 +144,13 @@ export function show(ms, t) {
 }
 
 /**
+ * whole writes a time in whole seconds, for what is no clock of a game.
+ * @param {number} ms
+ * @param {import("./types.js").Translate} t
+ */
+export const whole = (ms, t) => (ms < 10000 ? `0:0${Math.max(0, Math.floor(ms / 1000))}` : show(ms, t));
+
+/**
  * label describes a time control in words.
  * @param {string} text
  * @param {import("./types.js").Translate} t

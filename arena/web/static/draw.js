@@ -78,13 +78,13 @@ export class Geometry {
 const corners = (r, l) => [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([x, y]) => `M${x * r} ${y * (r - l)}V${y * r}H${x * (r - l)}`).join("");
 
 /** Forbidden points: as many corners as the rows that are forbidden have stones. */
-const forbidden = {
+const forbidden = /** @type {Object<string, {d: string, text: string}>} */ ({
 	"double-three": { d: "M0 -16L16 12H-16Z", text: "33" },
 	"double-four": { d: "M-14 -14H14V14H-14Z", text: "44" },
 	"overline": { d: "M-8.5 -15H8.5L17 0L8.5 15H-8.5L-17 0Z", text: "6" },
-};
+});
 
-/** forbiddenMark marks a point on which a stone would lose. @param {"double-three"|"double-four"|"overline"} kind */
+/** forbiddenMark marks a point on which a stone would lose. @param {string} kind */
 export function forbiddenMark(kind) {
 	const m = forbidden[kind];
 	return svg("g", { class: "forbidden" }, path("", m.d), svg("text", { y: kind === "double-three" ? 9 : 5.5 }, m.text));

@@ -3,9 +3,10 @@
 
 import { Actions, freshly } from "./actions.js";
 import { Board } from "./board.js";
+import { whole } from "./clock.js";
 import { ask, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
-import { clockTime, has, lang } from "./i18n.js";
+import { has, lang } from "./i18n.js";
 import { openingText, spell, typed } from "./moves.js";
 import { Sheet } from "./sheet.js";
 import { Strip, nameOf } from "./players.js";
@@ -268,7 +269,8 @@ class Game {
 		const t = this.t, stage = s.view.stage, holder = s.holders[s.turn === "first" ? 0 : 1];
 		const mine = s.turn === s.you;
 		if (stage) return s.you ? openingText(t, stage, mine ? "" : ".wait") : t("game.opens", { name: nameOf(holder) });
-		if (mine && s.first_move_by && s.moves.length < 2) return t("game.first_move_by", { time: clockTime(Date.parse(s.first_move_by)) });
+		const first = s.first_move_by ? Date.parse(s.first_move_by) - this.page.socket.time.now() : 0;
+		if (mine && first > 0) return t("game.first_move_by", { time: whole(first, t) });
 		if (mine) return t(s.view.check ? "game.in_check" : "game.your_turn");
 		return t(holder.kind === "bot" ? "game.thinking" : "game.their_turn", { name: nameOf(holder) });
 	}
@@ -339,6 +341,7 @@ class Game {
 			const reading = strip.tick();
 			if (strip.seat === this.state?.you && strip.warn(reading)) this.#signal("low");
 		}
+		if (this.state?.first_move_by) this.#drawLine(this.#view() === this.state.view);
 	}
 
 	/** @param {string} event */

@@ -67,8 +67,9 @@ export class Graph {
 		});
 		const parts = [svg("rect", { class: "second", width: String(this.#width), height: String(height) })];
 		for (const run of runs.filter((r) => r.length)) {
+			const [left, right] = [run[0], run[run.length - 1]].map(([x]) => (x === pad ? 0 : x > this.#width - pad - 1 ? this.#width : x));
 			const text = run.map(([x, v]) => `${x.toFixed(1)} ${v.toFixed(1)}`).join("L");
-			parts.push(svg("path", { class: "first", d: `M${run[0][0]} ${height}L${text}L${run[run.length - 1][0]} ${height}Z` }), svg("path", { class: "chance", d: `M${text}` }));
+			parts.push(svg("path", { class: "first", d: `M${left} ${height}V${run[0][1]}L${text}H${right}V${height}Z` }), svg("path", { class: "chance", d: `M${text}` }));
 		}
 		parts.push(svg("path", { class: "even", d: `M0 ${height / 2}H${this.#width}` }), svg("path", { class: "here", d: `M${this.#x(this.#at)} 0V${height}` }));
 		this.#plies.forEach((p, i) => {

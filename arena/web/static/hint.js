@@ -19,6 +19,7 @@ const slowest = 25000; // milliseconds after which no hint is expected any more
  */
 export function attach(controls, context) {
 	const button = new HintButton(context);
+	controls.hidden = false;
 	controls.replaceChildren(button.element);
 	return button;
 }

@@ -49,13 +49,3 @@ export function t(key, vars) {
  * @param {Intl.NumberFormatOptions} [options]
  */
 export const number = (n, options) => new Intl.NumberFormat(lang, options).format(n);
-
-/**
- * clockTime writes a time of the visitor's day, with its date if that is another.
- * @param {number} at milliseconds since 1970
- */
-export function clockTime(at) {
-	const d = new Date(at);
-	const today = d.toDateString() === new Date().toDateString();
-	return new Intl.DateTimeFormat(lang, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(d);
-}

@@ -165,7 +165,7 @@ export class Bar {
 	/** @param {Board} board */
 	constructor(board) {
 		this.board = board;
-		this.back = make("button", "board-back", { type: "button", "data-act": "cancel-point" }, board.t("board.cancel"));
+		this.back = make("button", "board-back", { type: "button", "data-act": "cancel" }, board.t("board.cancel"));
 		this.play = make("button", "board-play", { type: "button", "data-act": "confirm" });
 		this.back.addEventListener("click", () => board.cancel());
 		this.play.addEventListener("click", () => board.confirm());
@@ -179,6 +179,7 @@ export class Bar {
 		this.element.hidden = !this.needed || (tap && board.game.steps < 3);
 		back.toggleAttribute("disabled", board.chosen.length === 0);
 		play.hidden = tap;
+		ask.hidden = !tap;
 		play.toggleAttribute("disabled", board.aimed === null);
 		play.textContent = board.aimed !== null && board.game.steps === 1 ? board.t("board.play.point", { point: board.chosen[0] }) : board.t("board.play");
 		ask.textContent = board.may === "move" && tap ? board.t(`board.ask.${["amazon", "target", "arrow"][board.chosen.length]}`) : "";

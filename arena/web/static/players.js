@@ -1,9 +1,9 @@
 // @ts-check
 // The strips of the two players: who they are, whether they are there, and their clocks.
 
-import { read, show, slow } from "./clock.js";
+import { read, show, slow, whole } from "./clock.js";
 import { h, put, say } from "./dom.js";
-import { number } from "./i18n.js";
+import { lang, number } from "./i18n.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Seat} Seat */
@@ -19,8 +19,15 @@ export function learn(bots) {
 /** @param {import("./types.js").Holder} holder its level, as the lobby or its engine says */
 export const levelOf = (holder) => levels.get(holder.player)?.level ?? Number(/ level (\d+)$/.exec(holder.build ?? "")?.[1] ?? 0);
 
-/** @param {import("./types.js").Holder} holder */
-export const nameOf = (holder) => holder.display || holder.player;
+/**
+ * nameOf is the name of a player. The shipped bots are named in both languages: "Level 3 · 3 级".
+ * @param {import("./types.js").Holder} holder
+ */
+export function nameOf(holder) {
+	const [english, chinese] = (holder.display ?? "").split(" · ");
+	if (holder.kind === "bot" && chinese) return lang === "zh" ? chinese : english;
+	return holder.display || holder.player;
+}
 
 const low = 10000; // milliseconds from which a clock is low
 
@@ -92,10 +99,8 @@ export class Strip {
 		const since = state.away?.[this.seat === "first" ? 0 : 1];
 		if (!since || state.status === "finished") return put(this.away, "");
 		const gone = Math.max(0, now - Date.parse(since));
-		const whole = (/** @type {number} */ ms) => show(Math.max(10000, Math.ceil(ms / 1000) * 1000), this.t);
-		const left = (state.forfeit_ms ?? 0) - gone;
-		const seconds = (/** @type {number} */ ms) => (ms < 10000 ? `0:0${Math.floor(Math.max(0, ms) / 1000)}` : whole(ms));
-		put(this.away, state.forfeit_ms && !slow(state.terms.clock) ? this.t("game.away_forfeit", { time: seconds(gone), left: seconds(left) }) : this.t("game.away", { time: seconds(gone) }));
+		const left = (state.forfeit_ms ?? 0) - gone, t = this.t;
+		put(this.away, state.forfeit_ms && !slow(state.terms.clock) ? t("game.away_forfeit", { time: whole(gone, t), left: whole(left, t) }) : t("game.away", { time: whole(gone, t) }));
 	}
 
 	/**

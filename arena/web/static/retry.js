@@ -120,6 +120,13 @@ export class Retry {
 		if (answer.code !== "accepted" && answer.code !== "duplicate" && this.#tried === move) this.#failed();
 	}
 
+	/** #refused says why the rules refuse what was tapped. @param {{from: string, to: string, kind?: string}} r */
+	async #refused({ from, to, kind }) {
+		if (kind) return note(this.t(`forbidden.${kind}`));
+		const why = await this.positions.why(this.#before, [from, to].filter(Boolean));
+		note(this.t(why || "error.illegal"));
+	}
+
 	#failed() {
 		clearTimeout(this.#timer);
 		void this.#ask(true).then(() => note(this.t("retry.failed")));

@@ -3,7 +3,7 @@ import { amazons, gomoku, xiangqi } from "./boards.js";
 import { CELL, Geometry, arrow, at, crosshair, forbiddenMark, mark, points, svg } from "./draw.js";
 import { piece } from "./pieces.js";
 
-/** @typedef {import("./board.js").View} View */
+/** @typedef {import("./types.js").View} View */
 /** @typedef {import("./board.js").Translate} Translate */
 /** @typedef {import("./board.js").Marked} Marked */
 
@@ -63,15 +63,15 @@ export class Scene {
 	 * @param {View} view @param {boolean} turned @param {{pieces: string, notation: string}} options
 	 */
 	layout(view, turned, { pieces, notation }) {
-		const small = this.spacing(view) < 32;
-		const laid = [view.game, view.columns, view.rows, turned, pieces, notation, small].join();
+		const spacing = this.spacing(view), small = spacing < 32, size = small ? " small" : spacing > 52 ? " large" : "";
+		const laid = [view.game, view.columns, view.rows, turned, pieces, notation, size].join();
 		if (laid === this.#laid) return false;
 		this.#laid = laid;
 		const game = games[view.game], g = new Geometry(view, turned, game.margin(small, notation));
 		this.geometry = g;
 		this.style = pieces;
 		this.drawing.setAttribute("viewBox", `0 0 ${g.width} ${g.height}`);
-		this.drawing.setAttribute("class", `board-drawing ${view.game}${small ? " small" : ""}`);
+		this.drawing.setAttribute("class", `board-drawing ${view.game}${size}`);
 		this.#layers.ground.replaceChildren(...game.ground(g), ...game.coordinates(g, notation, small)
 			.map((/** @type {{x: number, y: number, text: string}} */ l) => svg("text", { class: "coordinate", x: l.x, y: l.y }, l.text)));
 		this.#layers.pieces.replaceChildren();
@@ -87,7 +87,6 @@ export class Scene {
 		style.top = `${(100 * g.margin.top) / g.height}%`;
 		style.width = `${(100 * g.columns * CELL) / g.width}%`;
 		style.height = `${(100 * g.rows * CELL) / g.height}%`;
-		this.box.style.setProperty("--ratio", String(g.width / g.height));
 		this.grid.setAttribute("aria-label", this.t(`board.grid.${view.game}`));
 		if (this.grid.childElementCount !== g.rows || this.grid.firstElementChild?.childElementCount !== g.columns) {
 			this.grid.replaceChildren(...Array.from({ length: g.rows }, () => make("div", "board-row", { role: "row" },
@@ -129,11 +128,10 @@ export class Scene {
 		this.#drawPieces(shown, motion && !stillness.matches);
 		const { view, chosen, premove } = shown, g = this.geometry;
 		const on = (/** @type {string} */ point, /** @type {string} */ kind) => at(g.place(point), "", mark(kind));
-		/** @type {Node[]} */
-		const under = [], over = [];
+		const under = /** @type {Node[]} */ ([]), over = /** @type {Node[]} */ ([]);
 		const last = shown.last ? points(shown.last) : [];
 		last.forEach((p, i) => (view.game === "gomoku" || i === last.length - 1 && i !== 1 ? over : under).push(on(p, view.game === "gomoku" ? "stone" : i === 0 ? "origin" : "last")));
-		if (view.check && !shown.sent) under.push(on(view.check, "check"));
+		if (view.check && !shown.sent) over.push(on(view.check, "check"));
 		for (const f of view.forbidden ?? []) if (!shown.pieces[f.point]) over.push(at(g.place(f.point), "", forbiddenMark(f.kind)));
 		chosen.forEach((p) => under.push(on(p, "selected")));
 		for (const p of shown.targets) (shown.pieces[p] ? over : under).push(on(p, shown.pieces[p] ? "capture" : "target"));
@@ -159,7 +157,7 @@ export class Scene {
 	}
 
 	/** @param {Shown} shown @param {boolean} motion */
-	#drawPieces({ view, pieces, sent, chosen, aimed, hover }, motion) {
+	#drawPieces({ view, pieces, chosen, aimed, hover }, motion) {
 		const g = this.geometry, left = new Map(/** @type {[string, string][]} */ ([]));
 		for (const [point, { code, element }] of this.#drawn) {
 			if (pieces[point] === code) continue;
@@ -179,7 +177,6 @@ export class Scene {
 		for (const [point, { element }] of this.#drawn) element.classList.toggle("shadow", aimed !== null && point === chosen.at(-1));
 		layer.querySelector(".hover")?.remove();
 		if (hover && !pieces[hover]) layer.append(at(g.place(hover), "shadow hover", piece(view.game, gomoku.stone(view), "")));
-		layer.classList.toggle("sent", sent);
 	}
 
 	/** label says on each point what stands there and what it means now. @param {Shown} shown */

@@ -1,0 +1,66 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// TestPagesWithoutScript: somebody whose browser runs no script finds a game in the
+// list, steps through it once it is over, and reads the rule by which it ended.
+func TestPagesWithoutScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	player := newPerson(t, "player", phone, w.at)
+	player.open("/")
+	player.tap(`[data-choose="gomoku"]`)
+	player.tap(act("play"))
+	id := string(player.shown())
+
+	reader := newPerson(t, "reader", phone, w.at)
+	call(reader.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	reader.open("/games")
+	reader.see(`.live a[href="/game/` + id + `"]`)
+	if reader.sees(act("pause")) {
+		t.Error("a button that needs a script")
+	}
+	player.tap(act("resign"))
+	player.tap(act("yes-resign"))
+	player.await(`document.documentElement.dataset.result`)
+
+	reader.open("/game/" + id + "?lang=zh")
+	reader.see(".read svg.board-drawing")
+	reader.await(`document.querySelector(".about b").textContent.includes("认输") || document.querySelector(".about").textContent.includes("认输")`)
+	reader.tap(`.about a[href="/rules/gomoku#resign"]`)
+	reader.await(`location.pathname === "/rules/gomoku" && document.querySelector(":target")?.textContent === "认输"`)
+	reader.open("/ladder")
+	reader.await(`document.documentElement.lang === "zh" && document.querySelector("h1").textContent === "排行榜"`)
+	for _, page := range []string{"/games", "/ladder", "/rules/xiangqi", "/game/" + id} {
+		reader.open(page)
+		if eval[bool](reader.tab, `document.documentElement.scrollWidth > innerWidth`) {
+			t.Errorf("%s scrolls sideways on a phone", page)
+		}
+	}
+}
+
+// TestLiveList: the list of games follows what happens, until somebody stops that.
+func TestLiveList(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	watcher := newPerson(t, "watcher", desktop, w.at)
+	watcher.open("/games")
+	watcher.see(act("pause"))
+	player := newPerson(t, "player", phone, w.at)
+	player.open("/")
+	player.tap(`[data-choose="amazons"]`)
+	player.tap(act("play"))
+	link := `.live a[href="/game/` + string(player.shown()) + `"]`
+	watcher.see(link)
+	watcher.tap(act("pause"))
+	player.tap(act("resign"))
+	player.tap(act("yes-resign"))
+	player.await(`document.documentElement.dataset.result`)
+	watcher.see(link)
+	watcher.tap(act("pause"))
+	watcher.await(`!document.querySelector(` + quote(link) + `)`)
+}
