@@ -31,6 +31,12 @@ type Scorer interface {
 	Score() (points [2]int, ok bool)
 }
 
+// Winner is a Position of a game that is won by pieces on certain points.
+type Winner interface {
+	// Row lists the points of the row that has won, nil if there is none.
+	Row() []string
+}
+
 // Stage is the current step of an opening procedure. The names are part of the
 // keys of the page's texts.
 type Stage struct {

@@ -167,7 +167,7 @@ func (h *hub) chat(ctx context.Context, t *tab, r Request) Answer {
 		}
 		return p.client.SendChat(ctx, r.Game, protocol.ChatRequest{Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Text: r.Text})
 	})
-	if a.Code == "" || a.Code == protocol.Accepted {
+	if a.Code == "" || a.Code == protocol.Accepted || a.Code == protocol.Duplicate {
 		// The opponent gets it from the platform, the person's other tabs from here.
 		p.tell(Notice{T: "notice", Notice: protocol.Notice{Kind: protocol.NoticeChat, Game: r.Game, From: p.id, Text: r.Text}})
 	}

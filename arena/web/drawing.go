@@ -74,6 +74,9 @@ func picture(v *view.View, label string) template.HTML {
 	if len(last) == 1 {
 		d.at(last[0], `<circle class="last-stone" r="6.5"/>`)
 	}
+	for _, point := range v.Row {
+		d.at(point, `<circle class="won" r="18"/>`)
+	}
 	for _, f := range v.Forbidden {
 		if m, ok := forbiddenMarks[string(f.Kind)]; ok {
 			d.at(f.Point, m)

@@ -58,6 +58,9 @@ type handler struct {
 	// not wait for the platform. Others run beside each other, and a repetition
 	// gets the answer of the first.
 	atOnce bool
+	// Known: the platform knows a repetition by its id, so that the answer need not
+	// be remembered here.
+	known bool
 }
 
 // requestWait bounds how long a request waits for the platform.
@@ -87,9 +90,9 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 		"invited":  {serve: h.invited, anyone: true},
 		"join":     {serve: h.join},
 		"rematch":  {serve: h.rematch},
-		"move":     {serve: h.move},
-		"resign":   {serve: h.resign},
-		"draw":     {serve: h.draw},
+		"move":     {serve: h.move, known: true},
+		"resign":   {serve: h.resign, known: true},
+		"draw":     {serve: h.draw, known: true},
 		"takeback": {serve: h.takeback},
 		"chat":     {serve: h.chat},
 		"name":     {serve: h.name},
@@ -325,13 +328,15 @@ func (h *hub) beside(f func(context.Context)) {
 }
 
 // spawn is beside for what may take long; its context ends when the gateway stops.
-func (h *hub) spawn(f func(context.Context)) {
+// It returns false if that has happened already.
+func (h *hub) spawn(f func(context.Context)) bool {
 	h.busy.Lock()
 	defer h.busy.Unlock()
 	if h.life.Err() != nil {
-		return
+		return false
 	}
 	h.wg.Go(func() { f(h.life) })
+	return true
 }
 
 // check returns an error if a field has a form that no request has. What it means

@@ -139,6 +139,7 @@ func startGateway(t testing.TB, srv *embedded.Server, cfg arena.Config, change f
 			return
 		}
 		q := r.URL.Query()
+		g.admit(q.Get("address"))
 		g.serveSocket(w, r, visitor{
 			person:  person{ID: protocol.PlayerID(q.Get("player")), Name: q.Get("name")},
 			address: q.Get("address"), base: "http://" + r.Host,

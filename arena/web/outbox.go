@@ -18,7 +18,9 @@ type outbox struct {
 	keyed  map[string]*parcel
 	bytes  int
 	closed bool
-	more   chan struct{} // has an element if the writer has something to do
+	// writing: a goroutine writes what is put until nothing waits. There is none
+	// in between, since most sockets are idle most of the time.
+	writing bool
 }
 
 // parcel is a message that waits. Its data may be shared with other sockets.
@@ -28,15 +30,16 @@ type parcel struct {
 }
 
 func newOutbox() *outbox {
-	return &outbox{keyed: make(map[string]*parcel), more: make(chan struct{}, 1)}
+	return &outbox{keyed: make(map[string]*parcel)}
 }
 
-// put adds a message. It returns false if too much waits already.
-func (o *outbox) put(key string, data []byte) bool {
+// put adds a message. Fits is false if too much waits already. The caller has to
+// begin to write if start is true.
+func (o *outbox) put(key string, data []byte) (fits, start bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
-		return true
+		return true, false
 	}
 	if p := o.keyed[key]; p != nil {
 		o.bytes += len(data) - len(p.data)
@@ -49,19 +52,18 @@ func (o *outbox) put(key string, data []byte) bool {
 			o.keyed[key] = p
 		}
 	}
-	select {
-	case o.more <- struct{}{}:
-	default:
-	}
-	return len(o.queue) <= outboxMessages && o.bytes <= outboxBytes
+	start = !o.writing
+	o.writing = true
+	return len(o.queue) <= outboxMessages && o.bytes <= outboxBytes, start
 }
 
-// take returns the next message, nil if none waits.
+// take returns the next message to the goroutine that writes; nil if none waits,
+// and that it has to end.
 func (o *outbox) take() []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
-		o.queue = nil // of a burst long ago
+		o.queue, o.writing = nil, false
 		return nil
 	}
 	p := o.queue[0]

@@ -41,7 +41,7 @@ type player struct {
 }
 
 func playerOf(id protocol.PlayerID, display string) player {
-	return player{id, cmp.Or(display, string(id))}
+	return player{id, cmp.Or(display, string(id), "–")} // a challenge may have ended before anybody took it
 }
 
 // choiceLink is a link to another form of a page.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -69,6 +70,14 @@ func TestPages(t *testing.T) {
 	contains(t, running, "<svg", "炮", "h2e2", "This game is being played", "Move 2 of 2", "<bdi", string(human("ann")))
 	contains(t, read(g.server, "/game/"+string(id)+"/1", "Accept-Language", "zh"), "炮二平五", `aria-current="true"`, "楚河")
 	contains(t, read(g.server, "/game/"+string(id)+"/0?notation=wxf"), "C2=5", "/1?notation=wxf")
+
+	among := befriend(t, openPage(t, g, human("cid")), openPage(t, g, human("dan")), terms(t, "gomoku/freestyle-15", "300+2"))
+	if w := read(g.server, "/games"); strings.Contains(w.Body.String(), string(among)) || !strings.Contains(w.Body.String(), string(id)) {
+		t.Errorf("the game among people %s is listed, or the other is not: %s", among, w.Body)
+	}
+	if w := read(g.server, "/game/"+string(among)); w.Code != http.StatusOK || w.Header().Get("X-Robots-Tag") != "noindex" {
+		t.Errorf("the link of a game among people: %d %v", w.Code, w.Header())
+	}
 
 	p.want(Request{T: "resign", Game: id})
 	p.state(id, "the end", finished)
@@ -142,7 +151,8 @@ func TestDescribe(t *testing.T) {
 	if p.Seats[0].Side != "White" || p.Result != "Black won with five in a row." || p.Moves[3].Text != "puts two more" || p.RuleLink != "/rules/gomoku#five" {
 		t.Errorf("%+v", p)
 	}
-	if board := string(p.Board); strings.Count(board, "stone black") != 4 || strings.Count(board, "stone white") != 3 || strings.Count(board, "last-stone") != 1 {
+	if board := string(p.Board); strings.Count(board, "stone black") != 4 || strings.Count(board, "stone white") != 3 || strings.Count(board, "last-stone") != 1 ||
+		strings.Contains(board, `class="won"`) {
 		t.Errorf("board %s", board)
 	}
 	p = describeAll(t, "zh", "amazons/10x10", game.Outcome{}, 1, "d1d7/g7", "j7g4/b4")
@@ -162,6 +172,51 @@ func TestDescribe(t *testing.T) {
 	p = describeAll(t, "en", "gomoku/renju-15", game.Outcome{}, 4, "h8", "a1", "h9", "a2")
 	if !strings.Contains(string(p.Board), `viewBox="0 0 630 630"`) {
 		t.Errorf("board %s", p.Board)
+	}
+}
+
+// TestDescribeChallenge: one that nobody took has a page too.
+func TestDescribeChallenge(t *testing.T) {
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &played{id: "g", terms: protocol.Terms{Game: "gomoku", Rules: "gomoku/freestyle-15"}, finished: true,
+		outcome: game.Outcome{Reason: protocol.ReasonExpired}, seats: [2]player{playerOf("a", "Ann"), playerOf("", "")}}
+	p, err := describe(words{site, "en"}, g, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Result != "Nobody accepted the challenge in time." || p.Seats[1].Name == "" || len(p.Moves) > 0 || p.Board == "" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestPictureOfAnotherGame: squares with letters, and nothing of its texts is
+// markup.
+func TestPictureOfAnotherGame(t *testing.T) {
+	v := &view.View{Game: "tic\"tac", Columns: 3, Rows: 3, FirstRow: 1, Pieces: map[string]string{"a1": "<x>", "z9": "o"}, Last: "a1"}
+	board := string(picture(v, `"><script>`))
+	if strings.Contains(board, "<x>") || strings.Contains(board, "<script>") || strings.Contains(board, `tic"`) || strings.Count(board, "&lt;x&gt;") != 1 ||
+		strings.Count(board, `class="dark"`) != 5 {
+		t.Errorf("board %s", board)
+	}
+}
+
+// BenchmarkDescribe makes the page of a long game.
+func BenchmarkDescribe(b *testing.B) {
+	site, err := openSite("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	g := &played{id: "g", terms: protocol.Terms{Game: "xiangqi", Rules: "xiangqi/wxf+limit=none+repetition=none"}}
+	for range 75 {
+		g.moves = append(g.moves, "b2e2", "b7e7", "e2b2", "e7b7")
+	}
+	for b.Loop() {
+		if _, err := describe(words{site, "zh"}, g, len(g.moves), ""); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ const (
 	// stayReady is how long a person is announced to the platform for a request.
 	stayReady = 20 * time.Second
 	// rememberedAnswers is how many answers of a person are remembered.
-	rememberedAnswers = 64
+	rememberedAnswers = 32
 	// requestsAtOnce is how many requests of a person may wait for the platform.
 	requestsAtOnce = 16
 )
@@ -64,7 +64,7 @@ type participant struct {
 	known    bool          // greeted is closed
 	stale    bool          // the platform knows an older name
 	calls    map[string]*call
-	order    []string // of calls
+	order    []string // of calls that have ended
 	inFlight int
 }
 
@@ -166,18 +166,13 @@ func (p *participant) once(t *tab, r Request, handler handler) {
 	default:
 		c = &call{done: make(chan struct{})}
 		p.calls[r.ID] = c
-		p.order = append(p.order, r.ID)
-		if len(p.order) > rememberedAnswers {
-			delete(p.calls, p.order[0])
-			p.order = p.order[1:]
-		}
 		p.inFlight++
 	}
 	p.mu.Unlock()
 	p.hub.beside(func(ctx context.Context) {
 		if !again {
 			c.answer = handler.serve(ctx, t, r)
-			p.finish(r.ID, c)
+			p.finish(r.ID, c, handler.known)
 		}
 		select {
 		case <-c.done:
@@ -189,12 +184,15 @@ func (p *participant) once(t *tab, r Request, handler handler) {
 
 // finish ends a call. An answer that changed nothing is not remembered: the
 // repetition may have more luck.
-func (p *participant) finish(id string, c *call) {
+func (p *participant) finish(id string, c *call, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inFlight--
-	if c.answer.Code != "" && c.answer.Code != protocol.Accepted && c.answer.Code != protocol.Duplicate && p.calls[id] == c {
-		delete(p.calls, id) // it stays in order, which does no harm
+	if known || c.answer.Code != "" && c.answer.Code != protocol.Accepted && c.answer.Code != protocol.Duplicate {
+		delete(p.calls, id)
+	} else if p.order = append(p.order, id); len(p.order) > rememberedAnswers {
+		delete(p.calls, p.order[0])
+		p.order = slices.Clone(p.order[1:])
 	}
 	close(c.done)
 }

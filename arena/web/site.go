@@ -106,8 +106,11 @@ func (s *site) readFiles(root fs.FS) error {
 		if err != nil {
 			return err
 		}
-		if path.Ext(name) == ".js" && s.disk == "" {
+		switch {
+		case path.Ext(name) == ".js" && s.disk == "":
 			data = withoutComments(data)
+		case path.Ext(name) == ".css":
+			data = withPlainColours(data)
 		}
 		name = strings.TrimPrefix(name, "static/")
 		fmt.Fprintf(hash, "%s %d\n%s", name, len(data), data)

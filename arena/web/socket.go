@@ -68,25 +68,26 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
 		s.refuseError(w, r, tooMany{socketsAgain})
 		return
 	}
-	defer s.hub.release(v.address)
 	s.hub.serveSocket(w, r, v)
 }
 
 // tab is a page's socket.
 type tab struct {
 	visitor
-	hub  *hub
-	conn *websocket.Conn
-	here *participant // nil without a session
-	out  *outbox
-	ctx  context.Context
-	stop context.CancelFunc
+	hub    *hub
+	conn   *websocket.Conn
+	here   *participant // nil without a session
+	out    *outbox
+	ctx    context.Context
+	stop   context.CancelFunc
+	pinger *time.Timer
 
 	mu    sync.Mutex
 	games map[protocol.GameID]*table
 }
 
-// serveSocket serves one socket until it closes.
+// serveSocket begins to serve a socket of an address that was admitted. It returns
+// at once: what the request needed is free then.
 func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request, v visitor) {
 	var origins []string
 	if u, err := url.Parse(v.base); err == nil && u.Host != "" {
@@ -97,27 +98,37 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request, v visitor) {
 	})
 	if err != nil {
 		h.log.Debug().Err(err).Msg("socket refused")
+		h.release(v.address)
 		return
 	}
-	defer conn.CloseNow()
 	conn.SetReadLimit(h.limits.message)
 	t := &tab{visitor: v, hub: h, conn: conn, out: newOutbox(), games: make(map[protocol.GameID]*table)}
 	t.ctx, t.stop = context.WithCancel(h.life)
-	defer t.stop()
+	if !h.spawn(func(context.Context) { t.serve() }) {
+		t.stop()
+		conn.CloseNow()
+		h.release(v.address)
+	}
+}
+
+// serve serves the socket until it closes.
+func (t *tab) serve() {
+	h := t.hub
+	defer h.release(t.address)
+	defer t.conn.CloseNow()
 	h.connect(t)
 	defer h.disconnect(t)
-	if v.ID != "" {
+	if t.ID != "" {
 		if t.here = h.attach(t); t.here == nil {
-			conn.Close(statusTooMany, "too many tabs")
+			t.conn.Close(statusTooMany, "too many tabs")
 			return
 		}
 		defer t.here.detach(t)
 	}
-	var writer sync.WaitGroup
-	defer writer.Wait()
 	defer t.leave()
-	writer.Go(t.write)
-	t.send("", Welcome{T: "welcome", Player: v.ID, Name: t.displayName(), ServerTime: time.Now().UTC(), Version: h.version()})
+	t.pinger = time.AfterFunc(h.limits.pinging, func() { h.spawn(t.ping) })
+	defer t.pinger.Stop()
+	t.send("", Welcome{T: "welcome", Player: t.ID, Name: t.displayName(), ServerTime: time.Now().UTC(), Version: h.version()})
 	t.read()
 }
 
@@ -158,24 +169,13 @@ func (t *tab) read() {
 	}
 }
 
-// write sends what is put into the outbox, and pings.
-func (t *tab) write() {
-	defer t.conn.CloseNow()
-	ping := time.NewTimer(t.hub.limits.pinging)
-	defer ping.Stop()
-	for {
-		select {
-		case <-t.ctx.Done():
+// write sends what waits in the outbox.
+func (t *tab) write(context.Context) {
+	for data := t.out.take(); data != nil; data = t.out.take() {
+		if !t.sendNow(data) {
+			t.out.close()
+			t.conn.CloseNow()
 			return
-		case <-t.out.more:
-			for data := t.out.take(); data != nil; data = t.out.take() {
-				if !t.sendNow(data) {
-					return
-				}
-			}
-		case <-ping.C:
-			// Not here: the answer takes as long as the network does.
-			go t.ping(ping)
 		}
 	}
 }
@@ -203,11 +203,11 @@ func (t *tab) sendNow(data []byte) bool {
 }
 
 // ping closes the socket if its browser does not answer.
-func (t *tab) ping(next *time.Timer) {
+func (t *tab) ping(context.Context) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.hub.limits.pinging)
 	defer cancel()
 	if t.conn.Ping(ctx) == nil {
-		next.Reset(t.hub.limits.pinging)
+		t.pinger.Reset(t.hub.limits.pinging)
 	}
 }
 
@@ -224,7 +224,11 @@ func (t *tab) send(key string, message any) {
 
 // put is send for an encoded message.
 func (t *tab) put(key string, data []byte) {
-	if !t.out.put(key, data) {
+	fits, start := t.out.put(key, data)
+	if start {
+		t.hub.spawn(t.write)
+	}
+	if !fits {
 		t.hub.metrics.slowReaders.Inc()
 		t.hub.log.Info().Str("player", string(t.ID)).Msg("socket dropped: too much waits for its page")
 		t.out.close()

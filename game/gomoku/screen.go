@@ -10,6 +10,7 @@ var (
 	_ game.Pictured = (*Position)(nil)
 	_ game.Scorer   = (*Position)(nil)
 	_ game.Staged   = (*Position)(nil)
+	_ game.Winner   = (*Position)(nil)
 )
 
 // Grid returns the size of the board.
@@ -36,6 +37,25 @@ func (p *Position) Pieces() map[string]string {
 func (p *Position) Sides() (sides [2]string) {
 	sides[p.black], sides[p.black.Other()] = Black.String(), White.String()
 	return sides
+}
+
+// Row lists the stones of the winning row.
+func (p *Position) Row() (points []string) {
+	if p.outcome.Reason != game.Five || p.set.continuous {
+		return nil
+	}
+	c := p.toMove.Other()
+	for at := range Point(p.board.Points) {
+		if owner, ok := p.board.At(at); ok && owner == c {
+			if row := p.board.WinningRow(at, c, p.set.Line(c)); row != nil {
+				for _, q := range row {
+					points = append(points, p.board.PointText(q))
+				}
+				return points
+			}
+		}
+	}
+	return nil
 }
 
 // Score returns the rows that the seats have made under the continuous rules.

@@ -1,7 +1,7 @@
 // @ts-check
 // Who the visitor is: the name that others see, and the way to another device.
 
-import { dialog, note } from "./dialog.js";
+import { ask, dialog, note } from "./dialog.js";
 import { fill, h } from "./dom.js";
 import { has } from "./i18n.js";
 
@@ -39,12 +39,27 @@ export function open(page) {
 			device.hidden = false;
 			fill(device, h("p", null, t("account.link_about")), link(answer.url, t));
 		};
+		const others = async () => {
+			const answer = await post("/api/logout", { others: true });
+			if (!answer.ok) return fill(wrong, t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+			note(t("account.others_done"));
+		};
+		const erase = async () => {
+			if (!(await ask(t("account.erase_ask"), t("account.erase_about"), { yes: t("account.erase"), act: "erase", danger: true }))) return;
+			const answer = await post("/api/erase");
+			if (!answer.ok) return fill(wrong, t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+			location.assign("/");
+		};
 		return [
 			h("form", { onsubmit: rename }, h("label", null, t("account.name"), name), h("p.id", null, me?.player),
 				h("div.row", null, h("button.main", { type: "submit", "data-act": "rename" }, t("account.rename")))),
 			wrong,
 			h("h3", null, t("account.device")), h("p.small.muted", null, t("account.device_about")),
 			h("button", { type: "button", "data-act": "device-link", onclick: move }, t("account.device_link")), device,
+			h("h3", null, t("account.leave")),
+			h("div.row", null,
+				h("button", { type: "button", "data-act": "sign-out-others", onclick: others }, t("account.others")),
+				h("button.danger", { type: "button", "data-act": "erase", onclick: erase }, t("account.erase"))),
 		];
 	}, { act: "account" });
 }

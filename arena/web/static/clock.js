@@ -13,10 +13,11 @@ export class ServerTime {
 	/** @type {{offset: number, trip: number}[]} */
 	#samples = [];
 	#offset = Date.now() - performance.now();
+	#doubted = false;
 
-	/** restart forgets the samples: after a sleep the monotonic clock may have stood still. */
-	restart() {
-		this.#samples = [];
+	/** doubt tests the next sample against the last ones: in a sleep the monotonic clock may have stood still. */
+	doubt() {
+		this.#doubted = true;
 	}
 
 	/**
@@ -26,7 +27,10 @@ export class ServerTime {
 	 * @param {number} got by performance.now()
 	 */
 	sample(server, sent, got) {
-		this.#samples.push({ offset: server - (sent + got) / 2, trip: got - sent });
+		const s = { offset: server - (sent + got) / 2, trip: got - sent };
+		if (this.#doubted && Math.abs(s.offset - this.#offset) > s.trip / 2 + 50) this.#samples = [];
+		this.#doubted = false;
+		this.#samples.push(s);
 		if (this.#samples.length > 8) this.#samples.shift();
 		this.#offset = this.#samples.reduce((a, b) => (b.trip < a.trip ? b : a)).offset;
 	}

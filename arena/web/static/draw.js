@@ -104,6 +104,7 @@ export function mark(kind) {
 		case "capture": return svg("circle", { class: "capture", r: 18.5 });
 		case "premove": return path("premove", corners(17, 34));
 		case "check": return svg("g", { class: "check" }, svg("circle", { r: 19 }), at({ x: 13, y: -13 }, "badge", svg("circle", { r: 7 }), path("", signs.hint)));
+		case "won": return svg("circle", { class: "won", r: 18 });
 		case "dropped": return svg("circle", { class: "dropped", r: 18 });
 	}
 	const sign = signs[/** @type {keyof signs} */ (kind)];

@@ -1,15 +1,13 @@
 // @ts-check
 // The screen of a game: played, watched, or stepped through.
 
-import { Actions, freshly } from "./actions.js";
 import { Board } from "./board.js";
 import { whole } from "./clock.js";
 import { ask, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { has, lang } from "./i18n.js";
-import { openingText, spell, typed } from "./moves.js";
-import { Sheet } from "./sheet.js";
-import { Strip, nameOf } from "./players.js";
+import { Sheet, openingText, spell, typed } from "./moves.js";
+import { Actions, Strip, freshly, nameOf } from "./players.js";
 import { onchange, settings, written } from "./settings.js";
 
 /** @typedef {import("./types.js").Page} Page */

@@ -1,10 +1,15 @@
 // @ts-check
-// The list of moves, stepping through it, and moves entered as text.
+// What stands beside a game, or slides over it on a phone: terms, the list of moves
+// and stepping through it, moves entered as text, and chat.
 
-import { fill, h } from "./dom.js";
+import { label } from "./clock.js";
+import { note } from "./dialog.js";
+import { fill, h, icon, put } from "./dom.js";
 import { has } from "./i18n.js";
+import { nameOf } from "./players.js";
 import { written } from "./settings.js";
 
+/** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").View} View */
 
 /**
@@ -82,4 +87,80 @@ export function typed(view, text) {
 	const plain = (/** @type {string} */ s) => s.toLowerCase().replace(/[^a-z0-9]/g, "");
 	const wanted = plain(text);
 	return [...view.moves, ...(view.choices ?? [])].find((m) => plain(m) === wanted || plain(m) === `offer${wanted}`) ?? "";
+}
+
+/** Sheet is that side of the screen. */
+export class Sheet {
+	/**
+	 * @param {import("./types.js").Translate} t
+	 * @param {{step: (ply: number) => void, type: (text: string) => Promise<boolean>, say: (text: string) => Promise<boolean>, opener: () => HTMLElement|null|undefined, url: string, me: () => string}} game
+	 */
+	constructor(t, game) {
+		this.t = t;
+		this.game = game;
+		this.moves = new Moves(t, game.step);
+		this.about = h("p.small.muted", { data: { terms: "" } });
+		this.entry = h("input", { name: "move", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", maxlength: 40, enterkeyhint: "send" });
+		this.typing = h("form.inline", { onsubmit: (/** @type {Event} */ e) => this.#type(e) },
+			h("label", null, t("game.type_move"), this.entry), h("button", { type: "submit", data: { act: "move" } }, t("game.move")));
+		this.said = h("ul.chat", { "aria-live": "polite" });
+		this.words = h("input", { name: "chat", type: "text", maxlength: 300, autocomplete: "off" });
+		this.talk = h("form", { hidden: true, onsubmit: (/** @type {Event} */ e) => this.#talk(e) }, this.said,
+			h("div.inline", null, h("label", null, t("game.chat"), this.words), h("button", { type: "submit", data: { act: "chat" } }, t("game.say"))));
+		this.element = h("aside.sheet", { "aria-label": t("game.beside"), onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && this.toggle(false) },
+			h("header", null, h("h2", null, t("game.moves")),
+				h("button.plain.square", { type: "button", "aria-label": t("page.close"), data: { act: "close-list" }, onclick: () => this.toggle(false) }, icon("close"))),
+			this.about, this.moves.element, this.typing, this.talk,
+			h("div.row", null, h("button.plain", { type: "button", data: { act: "share" }, onclick: () => import("./invite.js").then((m) => m.share(game.url, t)) }, icon("link"), t("game.share"))));
+	}
+
+	/** toggle opens or closes it where it slides, and moves the focus with it. @param {boolean} [on] */
+	toggle(on) {
+		const was = this.element.classList.contains("open");
+		const opened = this.element.classList.toggle("open", on);
+		if (opened !== was) /** @type {HTMLElement|null|undefined} */ (opened ? this.element.querySelector("button") : this.game.opener())?.focus();
+	}
+
+	/** write opens the field for a typed move. */
+	write() {
+		this.toggle(true);
+		this.entry.focus();
+	}
+
+	/** @param {State} s @param {number} ply that is shown @param {boolean} moving whether a move may be typed */
+	show(s, ply, moving) {
+		const t = this.t, rules = `rules.${s.terms.rules}`;
+		this.moves.show(s.view, ply);
+		put(this.about, [t(`game.${s.terms.game}`), has(rules) ? t(rules) : s.terms.rules, label(s.terms.clock, t), t(s.terms.rated ? "game.rated" : "game.casual"),
+			s.terms.strict && t("start.strict"), s.private && t("game.private"), s.watchers && t("game.watchers", { n: s.watchers })].filter(Boolean).join(" · "));
+		this.typing.hidden = !moving;
+		this.talk.hidden = !s.may?.includes("chat") && !this.said.children.length;
+		this.words.disabled = !s.may?.includes("chat");
+	}
+
+	/** @param {Event} e */
+	async #type(e) {
+		e.preventDefault();
+		const text = this.entry.value.trim();
+		if (!text || !(await this.game.type(text))) return;
+		this.entry.value = "";
+		this.toggle(false);
+	}
+
+	/** @param {Event} e */
+	async #talk(e) {
+		e.preventDefault();
+		const text = this.words.value.trim();
+		if (!text || !(await this.game.say(text))) return;
+		this.words.value = "";
+	}
+
+	/** chat adds what a player has said. @param {State|null} state @param {string} from @param {string} text */
+	chat(state, from, text) {
+		const holder = state?.holders.find((x) => x.player === from), name = holder ? nameOf(holder) : from;
+		this.said.append(h("li", null, h("b", null, name), text));
+		this.said.scrollTop = this.said.scrollHeight;
+		this.talk.hidden = false;
+		if (from !== this.game.me() && getComputedStyle(this.element).visibility === "hidden") note(`${name}: ${text}`);
+	}
 }

@@ -132,6 +132,7 @@ export class Scene {
 		const last = shown.last ? points(shown.last) : [];
 		last.forEach((p, i) => (view.game === "gomoku" || i === last.length - 1 && i !== 1 ? over : under).push(on(p, view.game === "gomoku" ? "stone" : i === 0 ? "origin" : "last")));
 		if (view.check && !shown.sent) over.push(on(view.check, "check"));
+		for (const p of view.row ?? []) over.push(on(p, "won"));
 		for (const f of view.forbidden ?? []) if (!shown.pieces[f.point]) over.push(at(g.place(f.point), "", forbiddenMark(f.kind)));
 		chosen.forEach((p) => under.push(on(p, "selected")));
 		for (const p of shown.targets) (shown.pieces[p] ? over : under).push(on(p, shown.pieces[p] ? "capture" : "target"));
@@ -186,6 +187,7 @@ export class Scene {
 		const note = (/** @type {string} */ point, /** @type {string} */ text) => notes.set(point, [...(notes.get(point) ?? []), text]);
 		for (const [point, code] of Object.entries(pieces)) note(point, this.t(`board.piece.${view.game}.${code}`));
 		if (view.check) note(view.check, this.t("board.point.check"));
+		for (const p of view.row ?? []) note(p, this.t("board.point.won"));
 		for (const f of view.forbidden ?? []) note(f.point, this.t(`board.forbidden.${f.kind}`));
 		for (const p of chosen) note(p, this.t("board.point.selected"));
 		for (const p of targets) note(p, this.t("board.point.target"));

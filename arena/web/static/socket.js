@@ -117,7 +117,7 @@ export class Socket {
 		const ws = new WebSocket(new URL("/ws", location.href.replace(/^http/, "ws")));
 		this.#ws = ws;
 		this.#made = this.#heard = performance.now();
-		this.time.restart();
+		this.time.doubt();
 		ws.onmessage = (e) => ws === this.#ws && this.#receive(String(e.data));
 		ws.onclose = (e) => {
 			if (ws !== this.#ws) return;

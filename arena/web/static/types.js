@@ -29,6 +29,7 @@
  * @property {{point: string, kind: "double-three"|"double-four"|"overline"}[]} [forbidden]
  * @property {string} [check]
  * @property {Record<string, Outcome>} [ends]
+ * @property {string[]} [row] the points of the row that has won
  * @property {string} [last]
  * @property {Record<string, string[]>} [written]
  * @property {Outcome} outcome

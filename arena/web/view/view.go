@@ -53,6 +53,8 @@ type View struct {
 	Check string `json:"check,omitempty"`
 	// Ends has the moves by which the game would end at once, with how.
 	Ends map[string]game.Outcome `json:"ends,omitempty"`
+	// Row has the points of the row that has won (Gomoku).
+	Row []string `json:"row,omitempty"`
 	// Last is the last move, as text.
 	Last string `json:"last,omitempty"`
 	// Written has all moves played, in each notation of the game; in the notation
@@ -96,6 +98,9 @@ func Of(p game.Position) (*View, error) {
 	}
 	if c, ok := p.(game.Checker); ok {
 		v.Check = c.Check()
+	}
+	if w, ok := p.(game.Winner); ok {
+		v.Row = w.Row()
 	}
 	if f, ok := p.(game.Forbidder); ok {
 		v.Forbidden = f.Forbidden()

@@ -285,7 +285,7 @@ func TestOpenings(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(1, 1))
 		seen := map[string]bool{}
-		for range 40 {
+		for range 12 {
 			p := replay(t, set, "")
 			for {
 				v := check(t, p)
@@ -349,6 +349,29 @@ func TestSwap(t *testing.T) {
 	v = check(t, replay(t, "gomoku/renju-15+soosyrv-8", "", "h8"))
 	if s := v.Stage; s == nil || s.Left != 2 || s.Reach == nil || *s.Reach != 1 || len(v.Moves) != 8 {
 		t.Errorf("stage %+v", s)
+	}
+}
+
+// TestRow: the stones that have won, also where the winner holds the other colour.
+func TestRow(t *testing.T) {
+	for _, c := range []struct {
+		rules, moves, want string
+	}{
+		{"gomoku/freestyle-15", "a1 b1 a2 b2 a3 b3 a4 b4", ""},
+		{"gomoku/freestyle-15", "a1 b1 a2 b2 a3 b3 a5 b4 a6 c1 a4", "a1 a2 a3 a4 a5 a6"},
+		{"gomoku/freestyle-15+swap2", "e5 a1 f6 put-two b2 g7 swap o1 h8 o3 i9", "e5 f6 g7 h8 i9"},
+		{"gomoku/renju-15", "h8 a1 h9 b1 h10 c1 o15 d1 o13 e1", "a1 b1 c1 d1 e1"},
+		{"gomoku/renju-15", "a1 o15 b1 o14 c1 o12 e1 o11 f1 n9 d1", ""},
+	} {
+		v := check(t, replay(t, c.rules, "", strings.Fields(c.moves)...))
+		slices.Sort(v.Row)
+		if got := strings.Join(v.Row, " "); got != c.want {
+			t.Errorf("%s: the row %s of %v, want %s", c.moves, got, v.Outcome, c.want)
+		}
+	}
+	v := of(t, replay(t, "gomoku/standard-15", "15/15/15/15/15/15/15/15/15/15/15/15/ooo12/15/4xxxxx6 w"))
+	if len(v.Row) != 5 || v.Row[0] != "e1" {
+		t.Errorf("a row that was set up: %v of %v", v.Row, v.Outcome)
 	}
 }
 

@@ -127,6 +127,8 @@ func TestQuestions(t *testing.T) {
 	w := newWorld(t)
 	p := newPerson(t, "player", phone, w.at)
 	p.begin("gomoku")
+	p.move("h8")
+	p.see(mayMove)
 	p.tap(act("resign"))
 	p.see(`dialog[open]`)
 	p.tap(act("no"))
