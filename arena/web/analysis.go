@@ -195,11 +195,11 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 		return tooManyAnalyses
 	}
 	a.ask(t.ID, "hint", func(ctx context.Context) {
-		found, err := a.hub.arena.Analyse(ctx, s.Terms.Game, protocol.AnalysisRequest{
+		found, err := a.consult(ctx, s.Terms, protocol.AnalysisRequest{
 			Rules: s.Terms.Rules, Position: s.Terms.Position, Moves: s.Moves, Purpose: protocol.ForHint,
 			TimeMS: a.limits.hintTime.Milliseconds(),
-		}, nil)
-		if err != nil || len(found.Lines) == 0 {
+		})
+		if err != nil {
 			if code := whyFailed(ctx, err); code != "" {
 				t.send("", Hint{T: "hint", Game: r.Game, Ply: r.Ply, Level: r.Level, Code: code})
 			}
@@ -209,6 +209,39 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 		t.send("", hintOf(r, s.Terms, found))
 	})
 	return Answer{Game: r.Game}
+}
+
+// errUnusable is returned for an analysis without a legal move.
+var errUnusable = protocol.Refuse(protocol.Unavailable, "the analyst named no legal move")
+
+// consult asks an analyst. It believes no move that the rules refuse: lines end
+// before one, and a line without any is dropped.
+func (a *analyses) consult(ctx context.Context, terms protocol.Terms, r protocol.AnalysisRequest) (protocol.Analysis, error) {
+	found, err := a.hub.arena.Analyse(ctx, terms.Game, r, nil)
+	if err != nil {
+		return found, err
+	}
+	pos, err := setUp(terms, r.Moves)
+	if err != nil {
+		return found, err
+	}
+	var lines []protocol.AnalysisLine
+	for _, l := range found.Lines {
+		p, legal := pos.Clone(), 0
+		for legal < len(l.Moves) {
+			if m, err := p.Parse(l.Moves[legal]); err != nil || p.Format(m) != l.Moves[legal] || p.Play(m) != nil {
+				break
+			}
+			legal++
+		}
+		if l.Moves = l.Moves[:legal]; legal > 0 {
+			lines = append(lines, l)
+		}
+	}
+	if found.Lines = lines; len(lines) == 0 {
+		return found, errUnusable
+	}
+	return found, nil
 }
 
 // whyFailed returns the code of a failed analysis; "" if the person has cancelled it.
@@ -341,7 +374,7 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 		return tooManyAnalyses
 	}
 	a.ask(t.ID, "try", func(ctx context.Context) {
-		found, err := a.hub.arena.Analyse(ctx, v.terms.Game, v.comparison(r.Ply, a.limits.tryTime, protocol.ForHint, best.move, move), nil)
+		found, err := a.consult(ctx, v.terms, v.comparison(r.Ply, a.limits.tryTime, protocol.ForHint, best.move, move))
 		if err != nil {
 			if code := whyFailed(ctx, err); code != "" {
 				t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Code: code})

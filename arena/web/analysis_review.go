@@ -346,11 +346,8 @@ const reviewLine = 10
 
 // reviewed returns what an analysis says of a position.
 func (v *review) reviewed(ply int, found protocol.Analysis) *Reviewed {
-	r := &Reviewed{Turn: v.stages[ply].turn, Depth: found.Depth}
-	if len(found.Lines) > 0 {
-		line := found.Lines[0].Moves
-		r.Best, r.Line = line[0], line[:min(len(line), reviewLine)]
-	}
+	line := found.Lines[0].Moves
+	r := &Reviewed{Turn: v.stages[ply].turn, Depth: found.Depth, Best: line[0], Line: line[:min(len(line), reviewLine)]}
 	if found.Chance != nil {
 		c := *found.Chance
 		if v.stages[ply].turn == game.Second {
@@ -383,7 +380,7 @@ func (v *review) judge(ctx context.Context, ply int) error {
 	if before.Best == played {
 		lost = 0
 	}
-	if lost >= suspect && before.Best != "" && !v.stages[ply+1].out.Over() {
+	if lost >= suspect && !v.stages[ply+1].out.Over() {
 		found, err := v.ask(ctx, v.comparison(ply, v.searchTime(), protocol.ForReview, before.Best, played))
 		if err != nil {
 			v.mu.Lock()
@@ -428,7 +425,7 @@ func (v *review) ask(ctx context.Context, r protocol.AnalysisRequest) (protocol.
 		if ctx.Err() != nil {
 			return protocol.Analysis{}, context.Cause(ctx)
 		}
-		found, err := v.desk.hub.arena.Analyse(ctx, v.terms.Game, r, nil)
+		found, err := v.desk.consult(ctx, v.terms, r)
 		if err == nil || !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, protocol.ErrAnalystLost) || time.Since(began) > v.desk.limits.retry {
 			return found, err
 		}

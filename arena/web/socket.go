@@ -124,6 +124,11 @@ func (t *tab) serve() {
 			return
 		}
 		defer t.here.detach(t)
+		// The session may have ended before there was a socket to close.
+		if a, err := h.people.get(t.ctx, t.ID); t.session != "" && (errors.Is(err, errNobody) || err == nil && a.session(t.session, time.Now()) == nil) {
+			t.conn.Close(statusSessionEnded, "the session has ended")
+			return
+		}
 	}
 	defer t.leave()
 	t.pinger = time.AfterFunc(h.limits.pinging, func() { h.spawn(t.ping) })
