@@ -112,13 +112,10 @@ func (s *Server) Run(ctx context.Context) error {
 
 // health returns why people can't be served, for /healthz.
 func (s *Server) health() error {
-	switch {
-	case !s.serving.Load():
+	if !s.serving.Load() {
 		return errors.New("the page does not serve")
-	case s.people.isResting():
-		return errStore
 	}
-	return nil
+	return s.people.probe()
 }
 
 // routes returns every address of the page. Paths are limited by address, except
