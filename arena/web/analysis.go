@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -145,13 +146,12 @@ func (a *analyses) mayLearn(p protocol.PlayerID, gameName string) (Answer, bool)
 // openingPlies is for how long positions of different games are the same by nature.
 const openingPlies = 10
 
-// sameAsRated reports whether a position stands in a rated or strict game under way.
-func (a *analyses) sameAsRated(s protocol.Snapshot) bool {
-	if len(s.Moves) < openingPlies {
-		return false
-	}
+// sameAsRated reports whether one of the positions, by their keys, stands in a rated
+// or strict game under way: somebody may play it again in a casual game, also
+// under other rules or from a start position, to ask for help.
+func (a *analyses) sameAsRated(g protocol.GameID, gameName string, keys ...string) bool {
 	for _, e := range a.hub.arena.Running() {
-		if helpless(e.Terms) && e.Game != s.Game && e.Terms.Rules == s.Terms.Rules && e.Key == s.Key {
+		if helpless(e.Terms) && e.Game != g && e.Terms.Game == gameName && len(e.Moves) >= openingPlies && slices.Contains(keys, e.Key) {
 			return true
 		}
 	}
@@ -180,7 +180,7 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 		return Answer{Code: protocol.NotYourTurn, Reason: reasonTurn, Text: "the opponent is to move"}
 	case len(s.Moves) != r.Ply:
 		return refused(protocol.Stale, "the position has changed")
-	case a.sameAsRated(s):
+	case a.sameAsRated(s.Game, s.Terms.Game, s.Key):
 		return denied(reasonSame, "this position stands in a rated or strict game under way")
 	}
 	if no, ok := a.mayLearn(t.ID, s.Terms.Game); !ok {
@@ -195,11 +195,11 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 		return tooManyAnalyses
 	}
 	a.ask(t.ID, "hint", func(ctx context.Context) {
-		found, err := a.hub.arena.Analyse(ctx, s.Terms.Game, protocol.AnalysisRequest{
+		found, err := a.consult(ctx, s.Terms, protocol.AnalysisRequest{
 			Rules: s.Terms.Rules, Position: s.Terms.Position, Moves: s.Moves, Purpose: protocol.ForHint,
 			TimeMS: a.limits.hintTime.Milliseconds(),
-		}, nil)
-		if err != nil || len(found.Lines) == 0 {
+		})
+		if err != nil {
 			if code := whyFailed(ctx, err); code != "" {
 				t.send("", Hint{T: "hint", Game: r.Game, Ply: r.Ply, Level: r.Level, Code: code})
 			}
@@ -209,6 +209,39 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 		t.send("", hintOf(r, s.Terms, found))
 	})
 	return Answer{Game: r.Game}
+}
+
+// errUnusable is returned for an analysis without a legal move.
+var errUnusable = protocol.Refuse(protocol.Unavailable, "the analyst named no legal move")
+
+// consult asks an analyst. It believes no move that the rules refuse: lines end
+// before one, and a line without any is dropped.
+func (a *analyses) consult(ctx context.Context, terms protocol.Terms, r protocol.AnalysisRequest) (protocol.Analysis, error) {
+	found, err := a.hub.arena.Analyse(ctx, terms.Game, r, nil)
+	if err != nil {
+		return found, err
+	}
+	pos, err := setUp(terms, r.Moves)
+	if err != nil {
+		return found, err
+	}
+	var lines []protocol.AnalysisLine
+	for _, l := range found.Lines {
+		p, legal := pos.Clone(), 0
+		for legal < len(l.Moves) {
+			if m, err := p.Parse(l.Moves[legal]); err != nil || p.Format(m) != l.Moves[legal] || p.Play(m) != nil {
+				break
+			}
+			legal++
+		}
+		if l.Moves = l.Moves[:legal]; legal > 0 {
+			lines = append(lines, l)
+		}
+	}
+	if found.Lines = lines; len(lines) == 0 {
+		return found, errUnusable
+	}
+	return found, nil
 }
 
 // whyFailed returns the code of a failed analysis; "" if the person has cancelled it.
@@ -341,7 +374,7 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 		return tooManyAnalyses
 	}
 	a.ask(t.ID, "try", func(ctx context.Context) {
-		found, err := a.hub.arena.Analyse(ctx, v.terms.Game, v.comparison(r.Ply, a.limits.tryTime, protocol.ForHint, best.move, move), nil)
+		found, err := a.consult(ctx, v.terms, v.comparison(r.Ply, a.limits.tryTime, protocol.ForHint, best.move, move))
 		if err != nil {
 			if code := whyFailed(ctx, err); code != "" {
 				t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Code: code})

@@ -341,10 +341,10 @@ func TestNoHelpInRatedGames(t *testing.T) {
 			t.Parallel()
 			srv, g := analysed(t, nil)
 			b := joinBot(t, srv, "hare", protocol.Hello{})
+			evenOracle(t).join(srv, "gomoku")
 			o := evenOracle(t)
-			o.join(srv, "gomoku")
-			o.join(srv, "xiangqi")
 			o.best = func([]string) string { return "h2e2" }
+			o.join(srv, "xiangqi")
 			p := openPage(t, g, human("ann"))
 			old, _ := shortGame(t, p, b)
 			inOrder(b)
@@ -400,6 +400,29 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	if a := bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
 		t.Errorf("%+v", a)
 	}
+	// Nor as a start position, under other rules, or in a review.
+	rules, err := catalog.Rules("gomoku/freestyle-15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos, err := game.Replay(rules, "", moves)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := terms(t, "gomoku/standard-15", "300+2")
+	again.Position = pos.String()
+	carl := openPage(t, g, human("carl"))
+	copied := begin(t, carl, again)
+	if a := carl.ask(Request{T: "hint", Game: copied, Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
+		t.Errorf("hint: %+v", a)
+	}
+	inOrder(b) // it thinks until the end
+	carl.move(copied, 0, "o1")
+	carl.want(Request{T: "resign", Game: copied})
+	carl.state(copied, "the end", finished)
+	if a := carl.ask(Request{T: "review", Game: copied}); a.Code != protocol.Denied || a.Reason != reasonSame {
+		t.Errorf("review: %+v", a)
+	}
 	ann.want(Request{T: "resign", Game: rated})
 	ann.state(rated, "the end", finished)
 	eventually(t, "a hint after the rated game", func() bool {
@@ -423,6 +446,37 @@ func TestReviewIsResumed(t *testing.T) {
 	if r := p.reviewed(id); r.Total != len(moves)+1 || r.Code != "" {
 		t.Errorf("%+v", r)
 	}
+}
+
+// Moves that the rules refuse are not believed, whoever names them.
+func TestHostileAnalyst(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, nil)
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	o := evenOracle(t)
+	o.best = func(moves []string) string {
+		return []string{"<b>o15</b>", "h8", "O15", "z99", "o15"}[len(moves)]
+	}
+	o.join(srv, "gomoku")
+	p := openPage(t, g, human("ann"))
+	id, _ := shortGame(t, p, b)
+	p.want(Request{T: "review", Game: id})
+	p.until("the review broken off", func() bool {
+		return len(p.reviews) > 0 && p.reviews[len(p.reviews)-1].Code == protocol.Unavailable
+	})
+	for _, r := range p.reviews {
+		for i, ply := range r.Plies {
+			if ply != nil && i < 4 && ply.Best != "" {
+				t.Errorf("ply %d: the page was told to play %s", i, ply.Best)
+			}
+		}
+	}
+	inOrder(b)
+	running := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
+	p.want(Request{T: "hint", Game: running, Level: 2})
+	p.until("no hint", func() bool {
+		return len(p.hints) == 1 && p.hints[0].Code == protocol.Unavailable && p.hints[0].Move == ""
+	})
 }
 
 // A review that nobody looks at any more ends; a hint that is cancelled, too.

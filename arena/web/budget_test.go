@@ -128,7 +128,7 @@ func TestFilesExist(t *testing.T) {
 			}
 		}
 	}
-	named := regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^;'"(]*["'](\./[^"']+)["']`)
+	named := regexp.MustCompile(`(?m)(?:^\s*(?:import|export)\b[^;'"(]*|\bimport\()["'](\./[^"']+)["']`)
 	for name, f := range h.site.files {
 		if strings.HasSuffix(name, ".js") {
 			for _, m := range named.FindAllSubmatch(f.plain, -1) {

@@ -196,6 +196,7 @@ func TestPlayOnFromReview(t *testing.T) {
 	inOrder(r.bot)
 	r.press("back")
 	r.press("back")
+	r.is("document.querySelector('.graph')?.getAttribute('aria-valuenow')", "2")
 	r.press("onward")
 	r.is("document.querySelector('dialog select')?.value", "3")
 	r.shot("onward-phone")

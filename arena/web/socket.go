@@ -124,6 +124,11 @@ func (t *tab) serve() {
 			return
 		}
 		defer t.here.detach(t)
+		// The session may have ended before there was a socket to close.
+		if a, err := h.people.get(t.ctx, t.ID); t.session != "" && (errors.Is(err, errNobody) || err == nil && a.session(t.session, time.Now()) == nil) {
+			t.conn.Close(statusSessionEnded, "the session has ended")
+			return
+		}
 	}
 	defer t.leave()
 	t.pinger = time.AfterFunc(h.limits.pinging, func() { h.spawn(t.ping) })
@@ -206,9 +211,11 @@ func (t *tab) sendNow(data []byte) bool {
 func (t *tab) ping(context.Context) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.hub.limits.pinging)
 	defer cancel()
-	if t.conn.Ping(ctx) == nil {
-		t.pinger.Reset(t.hub.limits.pinging)
+	if t.conn.Ping(ctx) != nil {
+		t.stop() // the library leaves the socket open, and its reader would wait for long
+		return
 	}
+	t.pinger.Reset(t.hub.limits.pinging)
 }
 
 // send puts a message into the outbox. Of messages with the same key only the

@@ -41,6 +41,7 @@ func TestSeparateProcesses(t *testing.T) {
 	}
 	t.Run("bot killed", func(t *testing.T) { killBot(t, newFleet(t, bin)) })
 	t.Run("server killed", func(t *testing.T) { killServer(t, newFleet(t, bin)) })
+	t.Run("analyst killed", func(t *testing.T) { killAnalyst(t, newFleet(t, bin)) })
 }
 
 // killBot kills one of two bot processes. The other takes its seats and finishes all
@@ -138,12 +139,12 @@ func (h *fleet) startArena(url string) *process {
 }
 
 // startBot starts a bot process that acts for all the shipped players.
-func (h *fleet) startBot(url string, id protocol.InstanceID) *process {
+func (h *fleet) startBot(url string, id protocol.InstanceID, env ...string) *process {
 	h.t.Helper()
 	p := h.start("bot "+string(id), "sparring", "bot").with(
 		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("bots"),
 		"SPARRING_INSTANCE="+string(id), "SPARRING_PROFILES="+quickPlayers(h.t, quickNodes), "SPARRING_CORES=1", "SPARRING_HASH_MB=8",
-		"SPARRING_DATA="+filepath.Join(h.dir, string(id)))
+		"SPARRING_DATA="+filepath.Join(h.dir, string(id))).with(env...)
 	p.run()
 	return p
 }

@@ -63,7 +63,7 @@ class Game {
 		this.id = id;
 		this.t = page.t;
 		this.#at = ply;
-		const served = !dataset.screen && !!root.querySelector("h1"); // a finished game that the server has written, until the script has it
+		const served = !dataset.screen && !!root.querySelector("article"); // a finished game that the server has written, until the script has it
 		dataset.screen = "game";
 		this.message = h("p", { role: "status", data: { waiting: "" } }, this.t("game.opening"));
 		this.cancel = h("button", { type: "button", hidden: true, data: { act: "withdraw" }, onclick: () => this.#withdraw() }, this.t("page.cancel"));
