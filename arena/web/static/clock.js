@@ -85,14 +85,12 @@ export function speed(text) {
 	const expected = c.initial + 40 * (c.increment + c.period);
 	if (expected < 3 * minute) return "bullet";
 	if (expected < 8 * minute) return "blitz";
-	return expected < 25 * minute ? "rapid" : "classical";
+	if (expected < 25 * minute) return "rapid";
+	return expected < 24 * 60 * minute ? "classical" : "correspondence";
 }
 
-/** @param {string} text whether a clock gives a day or more for each move, or no limit */
-export function slow(text) {
-	const c = parse(text);
-	return !c || c.kind === "unlimited" || (c.kind === "move" && c.period >= 24 * 60 * minute);
-}
+/** slow reports whether a game may last for days: nobody is expected to be there. @param {string} text */
+export const slow = (text) => speed(text) === "correspondence";
 
 /**
  * Reading is what a seat's clock shows: the time left, of the main time or of the
