@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -145,13 +146,12 @@ func (a *analyses) mayLearn(p protocol.PlayerID, gameName string) (Answer, bool)
 // openingPlies is for how long positions of different games are the same by nature.
 const openingPlies = 10
 
-// sameAsRated reports whether a position stands in a rated or strict game under way.
-func (a *analyses) sameAsRated(s protocol.Snapshot) bool {
-	if len(s.Moves) < openingPlies {
-		return false
-	}
+// sameAsRated reports whether one of the positions, by their keys, stands in a rated
+// or strict game under way: somebody may play it again in a casual game, also
+// under other rules or from a start position, to ask for help.
+func (a *analyses) sameAsRated(g protocol.GameID, gameName string, keys ...string) bool {
 	for _, e := range a.hub.arena.Running() {
-		if helpless(e.Terms) && e.Game != s.Game && e.Terms.Rules == s.Terms.Rules && e.Key == s.Key {
+		if helpless(e.Terms) && e.Game != g && e.Terms.Game == gameName && len(e.Moves) >= openingPlies && slices.Contains(keys, e.Key) {
 			return true
 		}
 	}
@@ -180,7 +180,7 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 		return Answer{Code: protocol.NotYourTurn, Reason: reasonTurn, Text: "the opponent is to move"}
 	case len(s.Moves) != r.Ply:
 		return refused(protocol.Stale, "the position has changed")
-	case a.sameAsRated(s):
+	case a.sameAsRated(s.Game, s.Terms.Game, s.Key):
 		return denied(reasonSame, "this position stands in a rated or strict game under way")
 	}
 	if no, ok := a.mayLearn(t.ID, s.Terms.Game); !ok {

@@ -40,6 +40,7 @@ type review struct {
 type reached struct {
 	turn game.Seat
 	out  game.Outcome // by the rules
+	key  string       // of the position
 }
 
 // review shows the review of a finished game, and begins it if nobody has asked
@@ -79,15 +80,18 @@ func (a *analyses) openReview(p protocol.PlayerID, s protocol.Snapshot) (*review
 	if all >= a.limits.reviews+a.limits.waiting {
 		return nil, Answer{Code: protocol.CodeBusy, Reason: reasonTooMany, Text: "too many reviews are waiting"}
 	}
-	if !a.allow(p, "review", a.limits.reviewsHourly) {
-		return nil, tooManyAnalyses
-	}
 	if v == nil {
 		var err error
 		if v, err = newReview(a, s); err != nil {
 			return nil, refused(protocol.Unavailable, "the game can't be set up")
 		}
 		v.by = p
+	}
+	if a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
+		return nil, denied(reasonSame, "a position of this game stands in a rated or strict game under way")
+	}
+	if !a.allow(p, "review", a.limits.reviewsHourly) {
+		return nil, tooManyAnalyses
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,7 +147,7 @@ func newReview(a *analyses, s protocol.Snapshot) (*review, error) {
 	v := &review{desk: a, id: s.Game, terms: s.Terms, moves: s.Moves, tabs: make(map[*tab]bool), left: time.Now(),
 		plies: make([]*Reviewed, len(s.Moves)+1)}
 	for i := 0; ; i++ {
-		st := reached{pos.Turn(), pos.Outcome()}
+		st := reached{pos.Turn(), pos.Outcome(), game.KeyText(pos.Key())}
 		v.stages = append(v.stages, st)
 		if !st.out.Over() {
 			v.total++
@@ -158,6 +162,16 @@ func newReview(a *analyses, s protocol.Snapshot) (*review, error) {
 			return nil, err
 		}
 	}
+}
+
+// keys returns the keys of the positions that the review analyses.
+func (v *review) keys() (keys []string) {
+	for _, st := range v.stages {
+		if !st.out.Over() {
+			keys = append(keys, st.key)
+		}
+	}
+	return keys
 }
 
 func (v *review) alive() bool {

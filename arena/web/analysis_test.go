@@ -400,6 +400,29 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	if a := bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
 		t.Errorf("%+v", a)
 	}
+	// Nor as a start position, under other rules, or in a review.
+	rules, err := catalog.Rules("gomoku/freestyle-15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos, err := game.Replay(rules, "", moves)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := terms(t, "gomoku/standard-15", "300+2")
+	again.Position = pos.String()
+	carl := openPage(t, g, human("carl"))
+	copied := begin(t, carl, again)
+	if a := carl.ask(Request{T: "hint", Game: copied, Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
+		t.Errorf("hint: %+v", a)
+	}
+	inOrder(b) // it thinks until the end
+	carl.move(copied, 0, "o1")
+	carl.want(Request{T: "resign", Game: copied})
+	carl.state(copied, "the end", finished)
+	if a := carl.ask(Request{T: "review", Game: copied}); a.Code != protocol.Denied || a.Reason != reasonSame {
+		t.Errorf("review: %+v", a)
+	}
 	ann.want(Request{T: "resign", Game: rated})
 	ann.state(rated, "the end", finished)
 	eventually(t, "a hint after the rated game", func() bool {

@@ -296,6 +296,22 @@ func TestSlowReader(t *testing.T) {
 	ann.move(g, 0, legal[0])
 }
 
+// TestSilentPage has a browser that no longer answers pings, as one that lost its
+// network: its socket is given up.
+func TestSilentPage(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "")
+	gw := startGateway(t, srv, quick(), func(h *hub) { h.limits.pinging = 200 * time.Millisecond })
+	address := strings.Replace(gw.http.URL, "http", "ws", 1) + "/ws?address=a"
+	silent, _, err := websocket.Dial(t.Context(), address, nil) // answers pings only while it reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.CloseNow()
+	eventually(t, "the socket", func() bool { return gw.sockets() == 1 })
+	eventually(t, "the socket given up", func() bool { return gw.sockets() == 0 })
+}
+
 func (h *hub) sockets() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -84,6 +84,7 @@ func TestBoardDrags(t *testing.T) {
 		p.down(from)
 		p.along("d4")
 		p.is("document.querySelectorAll('.lifted').length", "1")
+		p.is("document.querySelectorAll('.crosshair').length", "1") // where it would land
 		p.along(to)
 		p.up()
 		p.is("document.querySelectorAll('.lifted').length", "0")

@@ -211,9 +211,11 @@ func (t *tab) sendNow(data []byte) bool {
 func (t *tab) ping(context.Context) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.hub.limits.pinging)
 	defer cancel()
-	if t.conn.Ping(ctx) == nil {
-		t.pinger.Reset(t.hub.limits.pinging)
+	if t.conn.Ping(ctx) != nil {
+		t.stop() // the library leaves the socket open, and its reader would wait for long
+		return
 	}
+	t.pinger.Reset(t.hub.limits.pinging)
 }
 
 // send puts a message into the outbox. Of messages with the same key only the

@@ -18,6 +18,7 @@ const socket = new Socket();
 let screen = null;
 let address = "";
 let touched = performance.now();
+let connected = false;
 let outdated = false; // the server has other files than this page
 
 /** @type {[RegExp, (found: RegExpExecArray) => Screen|Promise<Screen>][]} */
@@ -49,10 +50,17 @@ function go(path, replace) {
 	main.focus({ preventScroll: true });
 }
 
+/** connect starts the socket, once: the pages that the server writes need none. */
+function connect() {
+	if (!connected) socket.start();
+	connected = true;
+}
+
 /** show opens the screen of the address, if the script makes it. */
 async function show() {
 	const route = routes.find(([form]) => form.test(location.pathname));
 	if (!route) return false;
+	connect();
 	address = location.pathname;
 	screen?.close();
 	screen = null;
@@ -138,8 +146,7 @@ async function boot() {
 		outdated = !!m.version && !!served && m.version !== served;
 		head();
 	});
-	const known = routes.some(([form]) => form.test(location.pathname));
-	if (known) socket.start();
+	if (routes.some(([form]) => form.test(location.pathname))) connect();
 	const language = () => (settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
 	let speaks = language();
 	await load(speaks);

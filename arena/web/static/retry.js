@@ -77,11 +77,11 @@ export class Retry {
 		return true;
 	}
 
-	/** #buttons shows what may be done now. @param {string[]} names the first one is the usual one */
+	/** #buttons shows what may be done now. @param {string[]} names the first one is the usual one, unless it gives the answer away */
 	#buttons(...names) {
 		/** @type {Record<string, () => void>} */
 		const acts = { undo: () => void this.#ask(true), show: () => void this.#answer(), next: () => this.#next(), again: () => this.#restart(), "retry-close": () => this.done(this.#i < this.#tasks.length ? this.#task.ply + 1 : this.moves.length) };
-		fill(this.acts, names.map((name, i) => h(i ? "button" : "button.main", { type: "button", data: { act: name }, onclick: acts[name] }, this.t(`retry.act.${name}`))));
+		fill(this.acts, names.map((name, i) => h(i || name === "show" ? "button" : "button.main", { type: "button", data: { act: name }, onclick: acts[name] }, this.t(`retry.act.${name}`))));
 	}
 
 	/** @param {string} state for those who look at the page from outside @param {string} text */

@@ -66,21 +66,7 @@ class Review {
 		this.positions = new Positions(this.state.terms);
 		this.side = t(`side.${this.state.view.sides[0]}`);
 		this.#ply = this.moves.length;
-		this.#build();
-		this.#ends.push(
-			socket.on("review", (/** @type {ReviewMessage} */ m) => m.game === game.id && this.#receive(m)),
-			onchange(() => this.board.set({ pieces: settings.pieces, input: settings.input, notation: settings.notation })),
-		);
-		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
-		addEventListener("keydown", key, { capture: true });
-		this.#ends.push(() => removeEventListener("keydown", key, { capture: true }));
-		socket.follow(`review ${game.id}`, { t: "review", game: game.id }).then((/** @type {import("./types.js").Answer} */ a) => this.#asked(a));
-		void this.#show();
-		this.heading.focus();
-	}
-
-	#build() {
-		const { t } = this, step = (/** @type {number} */ n) => () => this.#step(n);
+		const step = (/** @type {number} */ n) => () => this.#step(n);
 		const button = (/** @type {string} */ act, /** @type {string} */ label, /** @type {any} */ content, /** @type {() => void} */ onclick) =>
 			h("button.plain", { type: "button", "aria-label": label, title: label, data: { act }, onclick }, content);
 		this.heading = h("h2", { tabindex: -1 }, t("review.title"));
@@ -105,6 +91,16 @@ class Review {
 		this.root.append(this.element);
 		fill(this.aside, this.graph.element, this.nav, this.verdict, this.acts, this.summary, this.list);
 		this.board = new Board(this.frame, { t, seat: this.state.you ?? "first", pieces: settings.pieces, input: settings.input, notation: settings.notation });
+		this.#ends.push(
+			socket.on("review", (/** @type {ReviewMessage} */ m) => m.game === game.id && this.#receive(m)),
+			onchange(() => this.board.set({ pieces: settings.pieces, input: settings.input, notation: settings.notation })),
+		);
+		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
+		addEventListener("keydown", key, { capture: true });
+		this.#ends.push(() => removeEventListener("keydown", key, { capture: true }));
+		socket.follow(`review ${game.id}`, { t: "review", game: game.id }).then((/** @type {import("./types.js").Answer} */ a) => this.#asked(a));
+		void this.#show();
+		this.heading.focus();
 	}
 
 	close() {
@@ -255,18 +251,18 @@ class Review {
 	/** @param {Reviewed|null} judged */
 	#drawActs(judged) {
 		const { t } = this, view = /** @type {View} */ (this.#view);
-		const act = (/** @type {string} */ name, /** @type {() => void} */ onclick, kind = "") => h(`button${kind}`, { type: "button", data: { act: name }, onclick }, t(`review.act.${name}`));
+		const act = (/** @type {string} */ name, /** @type {() => void} */ onclick, kind = "", text = t(`review.act.${name}`)) => h(`button${kind}`, { type: "button", data: { act: name }, onclick }, text);
 		const tasks = this.#tasks(this.#own);
 		fill(this.acts,
 			this.#line && act("line-close", () => this.#to(/** @type {any} */ (this.#line).ply + 1)),
 			!this.#line && judged?.class && judged.line && act("line", () => void this.#openLine()),
-			!this.#line && tasks.length > 0 && act("retry", () => void this.#begin(tasks), ".main"),
+			!this.#line && tasks.length > 0 && act("retry", () => void this.#begin(tasks), ".main", this.state.you ? undefined : t("review.act.retry-of", { side: this.side })),
 			this.element.hasAttribute("data-broken") && act("resume", () => this.#resume()),
 			view.turn && !view.stage && act("onward", () => void this.#onward(view)));
 	}
 
 	#resume() {
-		void this.socket.send({ t: "review", game: this.game.id }).then((a) => this.#asked(a));
+		void this.socket.send({ t: "review", game: this.game.id }).then((/** @type {import("./types.js").Answer} */ a) => this.#asked(a));
 	}
 
 	/** @param {View} view */

@@ -273,11 +273,11 @@ class Start {
 				mine.map((g) => h("li", { data: { mine: g.game } },
 					h("div.grow", null, h("a", { href: `/game/${g.game}` }, t(`game.${g.rules.split("/")[0]}`), " · ", g.opponent), h("div.small.muted", null, t("start.ply", { n: g.ply }), " · ", label(g.clock, t))),
 					h(g.my_turn ? "span.tag.on" : "span.tag", null, g.my_turn ? (g.left_ms ? t("start.my_turn_left", { time: showTime(g.left_ms, t) }) : t("start.my_turn")) : t("start.their_turn")))),
-				waiting.map((w) => h("li", { data: { waiting: w.token ?? w.game } },
-					h("div.grow", null, t(w.token ? "start.waiting_friend" : "start.waiting_bot"), h("div.small.muted", null, t(`game.${w.terms.game}`), " · ", label(w.terms.clock, t))),
+				waiting.map((w) => h("li", { data: { waiting: w.invite ?? w.game } },
+					h("div.grow", null, t(w.invite ? "start.waiting_friend" : "start.waiting_bot"), h("div.small.muted", null, t(`game.${w.terms.game}`), " · ", label(w.terms.clock, t))),
 					w.token && h("button", { type: "button", "data-act": "show-link", onclick: () => this.#waitFor(w) }, t("start.link")),
 					w.game && h("a.button", { href: `/game/${w.game}` }, t("start.link")),
-					h("button.plain", { type: "button", "data-act": "withdraw", onclick: () => this.page.socket.send(w.token ? { t: "uninvite", token: w.token } : { t: "withdraw", game: w.game }) }, t("page.cancel"))))),
+					h("button.plain", { type: "button", "data-act": "withdraw", onclick: () => this.page.socket.send(w.invite ? { t: "uninvite", token: w.invite } : { t: "withdraw", game: w.game }) }, t("page.cancel"))))),
 		);
 	}
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,11 +18,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	// The program that is tested. Go keeps the result of a test while nothing that it
-	// imports, and no file that it looks at, has changed.
-	_ "sparring/arena/web"
-	_ "sparring/bot"
 )
 
 // program is the path of the sparring binary.
@@ -42,22 +38,26 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "sparring")
 	if chromium() != "" {
-		sources, err := filepath.Glob("../*.go")
-		if err == nil {
-			for _, path := range sources {
-				_, err = os.Stat(path) // see the imports
-			}
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
 		if out, err := exec.Command("go", "build", "-o", program, "sparring/cmd/sparring").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 			return 1
 		}
 	}
 	return m.Run()
+}
+
+// lookAtSources looks at the files that the program is made of: Go repeats a test when
+// a file that it has looked at, while it ran, has changed.
+func lookAtSources() error {
+	return filepath.WalkDir("../../..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && len(d.Name()) > 2 && d.Name()[0] == '.' {
+			return fs.SkipDir
+		}
+		if err == nil && d.Type().IsRegular() {
+			_, err = os.Stat(path)
+		}
+		return err
+	})
 }
 
 // chromium returns the path of the browser; "" if there is none.
@@ -91,6 +91,9 @@ func (c *chrome) open(t testing.TB) context.Context {
 		t.Skip("plays games in chromium")
 	}
 	c.once.Do(func() {
+		if c.err = lookAtSources(); c.err != nil {
+			return
+		}
 		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
 			chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("mute-audio", true), chromedp.Flag("lang", "en"),
 			chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -85,12 +86,27 @@ func (p *tab) shown() protocol.GameID {
 const mayMove = `.board[data-may="move"]`
 
 // move plays a move by tapping its points, and waits until it is in the list of moves.
+// A tap has no effect if the board changes under it, as when a game is halted; then the
+// person taps again.
 func (p *tab) move(text string) {
 	p.t.Helper()
-	p.see(mayMove)
 	ply := p.ply()
-	p.choose(text)
-	p.await(fmt.Sprintf(`%s > %d`, plies, ply))
+	played := fmt.Sprintf(`%s > %d`, plies, ply)
+	for range 5 {
+		p.see(mayMove)
+		p.choose(text)
+		for range 50 {
+			if eval[bool](p, played) {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if !p.sees(mayMove) {
+			break // it is on its way
+		}
+		p.t.Logf("%s taps %s again: %s", p.name, text, eval[string](p, `document.querySelector(".board").dataset.may + " " + document.querySelector(".board-live").textContent + " " + (document.querySelector(".note")?.textContent ?? "")`))
+	}
+	p.await(played)
 }
 
 // plies is an expression: the number of moves in the list.

@@ -56,6 +56,11 @@ func TestLiveList(t *testing.T) {
 	player.tap(act("play"))
 	link := `.live a[href="/game/` + string(player.shown()) + `"]`
 	watcher.see(link)
+	visitor := newPerson(t, "visitor", phone, w.at) // goes on from the list, without a session
+	visitor.open("/games")
+	visitor.tap(link)
+	visitor.see(`.board [data-point="d1"]`)
+	visitor.connected()
 	watcher.tap(act("pause"))
 	player.tap(act("resign"))
 	player.tap(act("yes-resign"))
