@@ -1,13 +1,19 @@
 package web
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
+
+	"sparring/protocol"
 )
 
 func TestLimiter(t *testing.T) {
@@ -98,4 +104,48 @@ func TestRequestsOfOneAddress(t *testing.T) {
 			t.Errorf("change %d: %d %+v", i, code, a)
 		}
 	}
+}
+
+// An address gets only so many sockets, and one more after one of them is closed.
+func TestSocketsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	h := startHouse(t, Config{})
+	h.hub.limits.perAddress = 3 // before the first socket
+	srv := httptest.NewServer(h.Handler())
+	defer srv.Close()
+	address := strings.Replace(srv.URL, "http", "ws", 1) + "/ws"
+	var open []*websocket.Conn
+	for range 3 {
+		c, _, err := websocket.Dial(t.Context(), address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.CloseNow()
+		open = append(open, c)
+	}
+	_, resp, err := websocket.Dial(t.Context(), address, nil)
+	if err == nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
+		t.Fatalf("a fourth socket: %v, %+v", err, resp)
+	}
+	var f refusal
+	if err := json.NewDecoder(resp.Body).Decode(&f); err != nil || f.Code != protocol.RateLimited {
+		t.Errorf("refused with %+v, %v", f, err)
+	}
+	_, resp, err = websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://evil.example"}}})
+	if err == nil || resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a socket of another site: %v, %+v", err, resp)
+	}
+	open[0].CloseNow()
+	eventually(t, "room for another socket", func() bool {
+		c, _, err := websocket.Dial(t.Context(), address, nil)
+		if err == nil {
+			c.CloseNow()
+		}
+		return err == nil
+	})
+	eventually(t, "the sockets in the metrics", func() bool {
+		w := httptest.NewRecorder()
+		h.arena.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return strings.Contains(w.Body.String(), "sparring_page_sockets 2\n") && strings.Contains(w.Body.String(), `sparring_page_refusals_total{code="rate-limited"} `)
+	})
 }

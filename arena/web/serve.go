@@ -214,11 +214,11 @@ type refusal struct {
 	Text string        `json:"text"`
 }
 
-// refuse answers a request that is not granted: as JSON below /api, otherwise with
-// a page that has the sentence for the code.
+// refuse answers a request that is not granted: as JSON below /api and for sockets,
+// otherwise with a page that has the sentence for the code.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, code protocol.Code, text string) {
 	s.metrics.refused.WithLabelValues(string(code)).Inc()
-	if strings.HasPrefix(r.URL.Path, "/api/") {
+	if strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/ws" {
 		s.sendJSON(w, r, status, refusal{code, text})
 		return
 	}

@@ -73,7 +73,9 @@ export class Input {
 		if (!press.carried && Math.hypot(e.clientX - press.x, e.clientY - press.y) > press.slop && press.point === board.chosen[0] && board.chosen.length === 1 && board.aimed === null) {
 			press.carried = this.scene.lift(/** @type {string} */ (press.point));
 		}
-		press.carried?.move(e.clientX, e.clientY - (e.pointerType === "touch" ? 30 : 0));
+		if (!press.carried) return;
+		press.carried.move(e.clientX, e.clientY);
+		this.scene.cursor(this.scene.pointAt(e.clientX, e.clientY)); // where it would land
 	}
 
 	/** @param {PointerEvent} e */

@@ -225,7 +225,7 @@ export class Scene {
 		return {
 			move: (/** @type {number} */ x, /** @type {number} */ y) => {
 				const r = this.drawing.getBoundingClientRect(), scale = this.geometry.width / r.width;
-				carried.setAttribute("transform", `translate(${(x - r.left) * scale} ${(y - r.top) * scale}) scale(1.2)`);
+				carried.setAttribute("transform", `translate(${(x - r.left) * scale} ${(y - r.top) * scale}) scale(1.5)`);
 			},
 			drop: () => {
 				drawn.element.classList.remove("lifted");
