@@ -1,4 +1,15 @@
 // Package web is the page for people: a gateway between browsers and the protocol,
 // and the page itself. A person plays through a protocol.Client that the gateway
 // keeps for it; the gateway has no rights that another client lacks.
+//
+//	server     server.go, serve.go, site.go, headers.go, limits.go  addresses, files, headers
+//	people     people.go, session.go, names.go, address.go  accounts, sessions, links for other devices
+//	pages      pages.go, gamepage.go, rules.go, words.go, templates  what can be read without a script
+//	hub        hub.go, message.go  requests of pages and who serves them
+//	sockets    socket.go, outbox.go  one for each tab, with what waits to be sent
+//	person     participant.go, act.go  the pulse of a person's seats; moves and other acts
+//	games      table.go  a game that somebody has open, shown to all who have
+//	lobby      lobby.go, results.go  opponents, own games, what waits
+//	agreements agreements.go, invite.go, again.go  invitations, rematches, games from before the last move
+//	analyses   analysis.go, analysis_review.go, analysis_judge.go  hints and reviews
 package web

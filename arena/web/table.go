@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -312,6 +313,7 @@ func (x *table) show() {
 				x.sendTo(t, made)
 			}
 		}
+		runtime.Gosched() // many watchers must not delay the players
 	}
 }
 

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +23,7 @@ import (
 
 var (
 	watchPages = flag.Int("watch.pages", 20, "pages that watch in TestWatchers")
+	watchURL   = flag.String("watch.url", "", "where the pages of TestWatchers connect, for its own second process")
 	watchMoves = flag.Int("watch.moves", 12, "moves that TestWatchers measures with and without them")
 )
 
@@ -27,7 +31,13 @@ var (
 // the test reports how long a move takes to the other player with and without them.
 //
 //	go test ./arena/web -run TestWatchers -v -watch.pages 100 -watch.moves 300
+//
+// Most of the pages are in another process, whose time does not count.
 func TestWatchers(t *testing.T) {
+	if *watchURL != "" {
+		watchElsewhere(t)
+		return
+	}
 	srv := startServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
@@ -35,15 +45,31 @@ func TestWatchers(t *testing.T) {
 	nothing := func(protocol.GameID) {}
 	alone := measure(t, ann, ben, moves, nothing, nothing)
 
+	address := strings.Replace(gw.http.URL, "http", "ws", 1) + "/ws?address=a"
 	var watchers []*watcher
-	for range *watchPages {
-		watchers = append(watchers, openWatcher(t, gw))
+	for range min(*watchPages, 3) {
+		watchers = append(watchers, openWatcher(t, address))
 	}
+	others := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestWatchers$", "-watch.url", address, "-watch.pages", fmt.Sprint(*watchPages-len(watchers)))
+	games, err := others.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := others.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		games.Close()
+		if err := others.Wait(); err != nil && t.Context().Err() == nil {
+			t.Error(err)
+		}
+	})
 	var g protocol.GameID
 	watched := measure(t, ann, ben, moves, func(next protocol.GameID) {
 		for _, w := range watchers {
 			w.follow(g, next)
 		}
+		fmt.Fprintln(games, next)
 		g = next
 		ann.state(g, "the watchers", func(st State) bool { return st.Watchers == *watchPages })
 	}, func(protocol.GameID) {
@@ -76,9 +102,22 @@ type watcher struct {
 	longest int
 }
 
-func openWatcher(t testing.TB, g *gateway) *watcher {
+// watchElsewhere has pages watch the games whose ids come on the standard input.
+func watchElsewhere(t *testing.T) {
+	var watchers []*watcher
+	for range *watchPages {
+		watchers = append(watchers, openWatcher(t, *watchURL))
+	}
+	old := protocol.GameID("none")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); old = protocol.GameID(lines.Text()) {
+		for _, w := range watchers {
+			w.follow(old, protocol.GameID(lines.Text()))
+		}
+	}
+}
+
+func openWatcher(t testing.TB, address string) *watcher {
 	t.Helper()
-	address := strings.Replace(g.http.URL, "http", "ws", 1) + "/ws?address=a"
 	conn, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{CompressionMode: websocket.CompressionNoContextTakeover})
 	if err != nil {
 		t.Fatal(err)
