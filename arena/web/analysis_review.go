@@ -66,11 +66,16 @@ func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 	return Answer{Game: r.Game}
 }
 
+var sameNow = denied(reasonSame, "a position of this game stands in a rated or strict game under way")
+
 // openReview returns the review of a game, a new one if there is none.
 func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*review, Answer) {
 	a.mu.Lock()
 	v := a.reviews[s.Game]
 	a.mu.Unlock()
+	if v != nil && a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
+		return nil, sameNow
+	}
 	if v != nil && v.alive() {
 		return v, Answer{}
 	}
@@ -89,7 +94,7 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*review, Answer) {
 		v.by = t.ID
 	}
 	if a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
-		return nil, denied(reasonSame, "a position of this game stands in a rated or strict game under way")
+		return nil, sameNow
 	}
 	if !a.allow(t.ID, "review", a.limits.reviewsHourly) {
 		return nil, tooManyAnalyses
