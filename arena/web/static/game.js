@@ -250,7 +250,7 @@ class Game {
 		const s = /** @type {State} */ (this.state), t = this.t, view = this.#view();
 		const list = written(s.view), last = list[view.ply - 1] && `${view.ply}. ${spell(list[view.ply - 1], t)}`;
 		const parts = [];
-		if (!live) parts.push(h("span", null, t("game.of", { n: view.ply, of: s.view.ply }), last && ` · ${last} `), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
+		if (!live) parts.push(h("span", null, last || t("game.beginning"), " · ", t("game.of", { n: view.ply, of: s.view.ply }), " "), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
 		else if (s.status === "finished") parts.push(this.#result(s));
 		else if (s.status === "halted") parts.push(t("game.halted"));
 		else parts.push(h("b", null, this.#toDo(s)), last && ` · ${last}`);
