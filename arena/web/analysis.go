@@ -43,6 +43,16 @@ var defaultAnalysisLimits = analysisLimits{
 	linger: 30 * time.Second, progress: time.Second, keptReviews: 200, keptMoves: 4000,
 }
 
+// limitAnalysis returns the limits with so many searches of reviews at once; 0 is
+// the default.
+func limitAnalysis(searches int) analysisLimits {
+	l := defaultAnalysisLimits
+	if searches > 0 {
+		l.searches, l.reviews = searches, max(1, searches/2)
+	}
+	return l
+}
+
 // analyses gives people what an engine knows: hints in casual games, reviews of
 // finished ones. It decides who may ask for what, and keeps the results. A
 // player of a rated or strict game gets nothing about games of that kind until

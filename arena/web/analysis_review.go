@@ -323,10 +323,10 @@ func (v *review) work(ctx context.Context) error {
 }
 
 // searchTime returns the time for a search. About a quarter of the moves are
-// compared with the best one in a second search.
+// compared with the best one in a second search. Other reviews may be under way.
 func (v *review) searchTime() time.Duration {
 	l := &v.desk.limits
-	each := l.reviewTime * time.Duration(l.searches) / time.Duration(v.total+v.total/4+1)
+	each := l.reviewTime * time.Duration(l.searches/l.reviews) / time.Duration(v.total+v.total/4+1)
 	return min(max(each, l.leastSearch), l.longest)
 }
 

@@ -557,6 +557,17 @@ func TestAnalysisLimits(t *testing.T) {
 	}
 }
 
+func TestLimitAnalysis(t *testing.T) {
+	for searches, reviews := range map[int]int{1: 1, 2: 1, 3: 1, 8: 4} {
+		if l := limitAnalysis(searches); l.searches != searches || l.reviews != reviews {
+			t.Errorf("%d searches: %d reviews with %d", searches, l.reviews, l.searches)
+		}
+	}
+	if l := limitAnalysis(0); l != defaultAnalysisLimits {
+		t.Errorf("the default is %+v", l)
+	}
+}
+
 func TestMemoryForgetsTheOldest(t *testing.T) {
 	m := newMemory[int, string](2)
 	for i, text := range []string{"a", "b", "c"} {

@@ -353,6 +353,11 @@ func TestBoardKeys(t *testing.T) {
 	p.told()
 	p.do(chromedp.KeyEvent(kb.Enter))
 	p.told("move h8")
+
+	// A screen reader clicks without a pointer.
+	p.js("board.pending(null), board.set({input: 'aim'})")
+	p.js("document.querySelector('[data-point=k3]').click()")
+	p.told("move k3")
 }
 
 // TestBoardForbids marks forbidden points by kind, and refuses them.

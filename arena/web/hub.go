@@ -35,7 +35,7 @@ type hub struct {
 	requests    map[string]handler
 	compressing chan struct{} // see compressors
 	lobbies     *lobbies
-	analyses    *analyses
+	analyses    *analyses // set by New
 
 	life context.Context // ends when the gateway stops
 	stop context.CancelFunc
@@ -98,7 +98,6 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 		"name":     {serve: h.name},
 		"why":      {serve: h.why, anyone: true},
 	}
-	h.analyses = newAnalyses(h, defaultAnalysisLimits)
 	return h
 }
 

@@ -123,10 +123,30 @@ func openPeople(ctx context.Context, a *arena.Arena, log zerolog.Logger) (*peopl
 	if kv, err = js.KeyValue(ctx, kv.Bucket()); err != nil { // which notes how to read
 		return nil, fmt.Errorf("bucket of people: %w", err)
 	}
+	own, err := kv.Get(ctx, platformKey)
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", kv.Bucket(), err)
+	}
 	return &people{
 		js: js, kv: kv, log: log, known: make(map[protocol.PlayerID]*known),
-		scheme: hashed(st.CachedInfo().Created.UTC().Format(time.RFC3339Nano))[:8],
+		scheme: hashed("cookies of " + string(own.Value()))[:8],
 	}, nil
+}
+
+// platformKey is the entry of the platform itself, which every bucket of people has.
+const platformKey = "key"
+
+// probe returns errStore if the bucket can't be read now.
+func (p *people) probe() error {
+	ctx, cancel, err := p.begin(context.Background())
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	if _, err := p.kv.Get(ctx, platformKey); err != nil {
+		return p.failed(ctx, "read", err)
+	}
+	return nil
 }
 
 // onChange registers a function that is called after each change of an account,

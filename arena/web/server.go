@@ -31,6 +31,9 @@ type Config struct {
 	// Limits bound what one address or one person may do; the zero value stands
 	// for [DefaultLimits].
 	Limits Limits
+	// Searches is how many positions reviews search at once, on all analysts
+	// together; 0 stands for 2.
+	Searches int
 	// Operator serves /healthz and /metrics on the page's address too. Not for
 	// the internet.
 	Operator bool
@@ -74,6 +77,7 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	s.hub = newHub(a, s.people, agreed, s.metrics, func() string { return s.site.version }, log)
+	s.hub.analyses = newAnalyses(s.hub, limitAnalysis(cfg.Searches))
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits()
 	}
@@ -108,13 +112,10 @@ func (s *Server) Run(ctx context.Context) error {
 
 // health returns why people can't be served, for /healthz.
 func (s *Server) health() error {
-	switch {
-	case !s.serving.Load():
+	if !s.serving.Load() {
 		return errors.New("the page does not serve")
-	case s.people.isResting():
-		return errStore
 	}
-	return nil
+	return s.people.probe()
 }
 
 // routes returns every address of the page. Paths are limited by address, except

@@ -154,6 +154,7 @@ func TestHungStore(t *testing.T) {
 	if w := thief.request(http.MethodPost, path, ""); w.Code != http.StatusGone {
 		t.Errorf("another browser: %d", w.Code)
 	}
+	eventually(t, "/healthz to be content", func() bool { return h.health() == nil })
 	eventually(t, "a new name", func() bool { code, _ := phone.post("/api/name", `{"name": "Ann"}`); return code == http.StatusOK })
 	phone.want(who.Player)
 	h.browser(t).guest()

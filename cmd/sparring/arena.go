@@ -136,7 +136,7 @@ func runArena(ctx context.Context, nc *nats.Conn, s *arenaSettings, log zerolog.
 		address.tls = &keyPair{cert: s.Web.Cert, key: s.Web.Key, log: log}
 	}
 	page, err := openGateway(ctx, a, address, web.Config{
-		URL: s.Web.URL, Proxies: s.Web.Proxies, Files: s.Web.Files, Operator: operator == nil && address.loopback(),
+		URL: s.Web.URL, Proxies: s.Web.Proxies, Files: s.Web.Files, Searches: s.Web.Reviews, Operator: operator == nil && address.loopback(),
 	}, log)
 	if err != nil {
 		return err

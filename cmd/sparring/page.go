@@ -32,6 +32,7 @@ type webSettings struct {
 	Cert    string         `desc:"path of the page's TLS certificate, with those of its issuers, read again when it changes; empty: no TLS"`
 	Key     string         `desc:"path of the key of WEB_CERT"`
 	Proxies []netip.Prefix `desc:"addresses of the proxies before the page, such as 127.0.0.1/32,10.0.0.0/8: they are believed about whom they ask for, and whether over TLS"`
+	Reviews int            `default:"2" desc:"positions that reviews search at once, on all analysts together: as many as the bot processes have SPARRING_ANALYSES"`
 	Files   string         `desc:"path of the folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program"`
 }
 
@@ -46,6 +47,7 @@ func (s *webSettings) validate(faults *configs.Faults) {
 		_, err := tls.LoadX509KeyPair(s.Cert, s.Key)
 		faults.Err("WEB_CERT", err)
 	}
+	faults.AtLeast("WEB_REVIEWS", s.Reviews, 1)
 	faults.Err("WEB_FILES", pageFiles(s.Files))
 }
 

@@ -85,14 +85,12 @@ export function speed(text) {
 	const expected = c.initial + 40 * (c.increment + c.period);
 	if (expected < 3 * minute) return "bullet";
 	if (expected < 8 * minute) return "blitz";
-	return expected < 25 * minute ? "rapid" : "classical";
+	if (expected < 25 * minute) return "rapid";
+	return expected < 24 * 60 * minute ? "classical" : "correspondence";
 }
 
-/** @param {string} text whether a clock gives a day or more for each move, or no limit */
-export function slow(text) {
-	const c = parse(text);
-	return !c || c.kind === "unlimited" || (c.kind === "move" && c.period >= 24 * 60 * minute);
-}
+/** slow reports whether a game may last for days: nobody is expected to be there. @param {string} text */
+export const slow = (text) => speed(text) === "correspondence";
 
 /**
  * Reading is what a seat's clock shows: the time left, of the main time or of the
@@ -132,6 +130,9 @@ export function read(text, clocks, seat, elapsed) {
 	return { ms: left > 0 ? left : ofPeriod, total: Math.max(0, total), periods: control.kind === "move" ? 0 : periods, running, limited: true };
 }
 
+/** days counts days. @param {number} n @param {import("./types.js").Translate} t */
+const days = (n, t) => (n === 1 ? t("clock.one_day") : t("clock.day_count", { n }));
+
 /**
  * show writes a time: tenths below 10 s, otherwise whole seconds as long as any part
  * of one is left; days and hours from one day up.
@@ -142,7 +143,7 @@ export function show(ms, t) {
 	if (ms < 10000) return (Math.floor(ms / 100) / 10).toFixed(1);
 	const s = Math.ceil(ms / 1000);
 	const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
-	if (s >= 86400) return t("clock.days", { d: Math.floor(s / 86400), h: Math.floor((s % 86400) / 3600) });
+	if (s >= 86400) return s % 86400 < 3600 ? days(Math.floor(s / 86400), t) : t("clock.days", { d: Math.floor(s / 86400), h: Math.floor((s % 86400) / 3600) });
 	if (s >= 3600) return `${Math.floor(s / 3600)}:${two(Math.floor((s % 3600) / 60))}:${two(s % 60)}`;
 	return `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
@@ -175,5 +176,5 @@ export function label(text, t) {
 			return t("clock.byoyomi", { main, n: c.periods, period: seconds(c.period) });
 	}
 	const day = 1440 * minute;
-	return t("clock.per_move", { period: c.period % day ? (c.period % minute ? seconds(c.period) : t("clock.minutes", { n: c.period / minute })) : t("clock.day_count", { n: c.period / day }) });
+	return t("clock.per_move", { period: c.period % day ? (c.period % minute ? seconds(c.period) : t("clock.minutes", { n: c.period / minute })) : days(c.period / day, t) });
 }

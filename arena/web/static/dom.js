@@ -1,7 +1,7 @@
 // @ts-check
 // Helpers to build the page's elements.
 
-/** @typedef {Node|string|number|null|undefined|false|Child[]} Child */
+/** @typedef {Node|string|number|null|undefined|false|any[]} Child */
 
 /**
  * h makes an element. A property that starts with "on" is an event's listener,

@@ -107,7 +107,7 @@ export function mark(kind) {
 		case "won": return svg("circle", { class: "won", r: 18 });
 		case "dropped": return svg("circle", { class: "dropped", r: 18 });
 	}
-	const sign = signs[/** @type {keyof signs} */ (kind)];
+	const sign = signs[/** @type {keyof typeof signs} */ (kind)];
 	return svg("g", { class: `told ${kind}` }, svg("circle", { r: 18.5 }), at({ x: 13, y: -13 }, "badge", svg("circle", { r: 7.5 }), path("", sign)));
 }
 

@@ -1,11 +1,18 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/protocol"
 )
 
 // begin starts a game against level 1 with the seat that opens, and waits for the
@@ -41,25 +48,26 @@ const wide = `document.documentElement.scrollWidth > innerWidth ? [...document.q
 // buttons that a finger hits; at 320 pixels, and at 200 % of a desktop's text, nothing
 // reaches beyond the edge.
 func TestSmallScreens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	for _, game := range []string{"xiangqi", "gomoku", "amazons"} {
-		p := newPerson(t, game, phone, w.at)
-		p.begin(game)
+	for _, name := range []string{"xiangqi", "gomoku", "amazons"} {
+		p := newPerson(t, name, phone, w.at)
+		p.begin(name)
 		if got := eval[float64](p.tab, `document.querySelector(".board-drawing").getBoundingClientRect().width`); got < 359 {
-			t.Errorf("%s: the board is %v pixels wide of 360", game, got)
+			t.Errorf("%s: the board is %v pixels wide of 360", name, got)
 		}
 		if got := eval[int](p.tab, `document.documentElement.scrollHeight`); got > 640 {
-			t.Errorf("%s: the page is %d pixels high: it scrolls", game, got)
+			t.Errorf("%s: the page is %d pixels high: it scrolls", name, got)
 		}
 		small := eval[string](p.tab, `[...document.querySelectorAll("main button")].filter(e => e.checkVisibility({visibilityProperty: true}))
 			.filter(e => { const r = e.getBoundingClientRect(); return r.width < 44 || r.height < 44; }).map(e => e.dataset.act).join(" ")`)
 		if small != "" {
-			t.Errorf("%s: small buttons: %s", game, small)
+			t.Errorf("%s: small buttons: %s", name, small)
 		}
 		for _, size := range [][2]int64{{320, 568}, {640, 400}} {
 			p.resize(size[0], size[1])
 			if got := eval[string](p.tab, wide); got != "" {
-				t.Errorf("%s: beyond the edge at %d pixels: %s", game, size[0], got)
+				t.Errorf("%s: beyond the edge at %d pixels: %s", name, size[0], got)
 			}
 		}
 		p.open("/")
@@ -72,6 +80,7 @@ func TestSmallScreens(t *testing.T) {
 
 // TestTypedMoves: moves are typed in every notation of the game, and stepped through.
 func TestTypedMoves(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := newPerson(t, "writer", desktop, w.at)
 	p.begin("xiangqi")
@@ -100,6 +109,7 @@ func TestTypedMoves(t *testing.T) {
 
 // TestSettings: settings take effect at once, and last.
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := newPerson(t, "guest", phone, w.at)
 	p.begin("xiangqi")
@@ -122,8 +132,74 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestClockArithmetic: the page's clocks compute as the referee's do.
+func TestClockArithmetic(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := newPerson(t, "clockmaker", desktop, w.at)
+	p.open("/")
+	p.connected()
+	eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main.js", "clock.js")).then(m => window.clock = m), null`)
+	p.await(`window.clock`)
+	type turn struct {
+		Clock   string          `json:"clock"`
+		Clocks  protocol.Clocks `json:"clocks"`
+		Elapsed int64           `json:"elapsed"`
+	}
+	type reading struct {
+		MS      float64 `json:"ms"`
+		Total   float64 `json:"total"`
+		Limited bool    `json:"limited"`
+		Speed   string  `json:"speed"`
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	first := game.First
+	var turns []turn
+	for range 2000 {
+		text := []string{"300", "10+0.1", "60/5x10", "0/3x30", "5/move", "86400/move", "unlimited", "0+3", "1200/1x20", "3600/move", "1800+20"}[rng.IntN(11)]
+		spec, err := clock.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := spec.Advance(clock.Turn{State: spec.Start()}, time.Duration(rng.IntN(400_000))*time.Millisecond)
+		if left, limited := spec.Remaining(at); limited && left < 0 {
+			continue // the flag had fallen before
+		}
+		c := protocol.Clocks{Running: &first, UsedMS: at.Used.Milliseconds()}
+		c.Seats[0] = protocol.ClockOf(at.State)
+		turns = append(turns, turn{text, c, rng.Int64N(400_000)})
+	}
+	data, err := json.Marshal(turns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := eval[[]reading](p.tab, string(data)+`.map(x => ({...clock.read(x.clock, x.clocks, "first", x.elapsed), speed: clock.speed(x.clock)}))`)
+	for i, x := range turns {
+		spec, err := clock.Parse(x.Clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := spec.Advance(clock.Turn{State: x.Clocks.Seats[0].State(), Used: time.Duration(x.Clocks.UsedMS) * time.Millisecond}, time.Duration(x.Elapsed)*time.Millisecond)
+		left, limited := spec.Remaining(at)
+		want := reading{Limited: limited, Speed: string(spec.Speed())}
+		if limited {
+			want.Total = float64(max(0, left).Milliseconds())
+			want.MS = want.Total
+			if period := spec.Traits().Period; period > 0 {
+				if want.MS = float64(at.Left.Milliseconds()); at.Left <= 0 {
+					want.MS = float64(max(0, period-at.Used).Milliseconds())
+				}
+			}
+		}
+		if shown[i] != want {
+			t.Errorf("%s, %+v, %d ms later: the page computes %+v, want %+v", x.Clock, x.Clocks, x.Elapsed, shown[i], want)
+		}
+	}
+}
+
 // TestQuestions: resigning asks first; the end is told in words that lead to the rule.
 func TestQuestions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := newPerson(t, "player", phone, w.at)
 	p.begin("gomoku")
