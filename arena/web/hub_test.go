@@ -103,7 +103,7 @@ type gateway struct {
 
 // startGateway runs an arena with its gateway until the test ends. Change, if not
 // nil, is called before the hub starts.
-func startGateway(t testing.TB, srv *embedded.Server, cfg arena.Config, change func(*hub)) *gateway {
+func startGateway(t testing.TB, srv interface{ Platform() protocol.Connection }, cfg arena.Config, change func(*hub)) *gateway {
 	t.Helper()
 	g := &gateway{t: t, nc: connect(t, srv.Platform())}
 	ctx, cancel := context.WithCancel(context.Background())
