@@ -52,6 +52,7 @@ func (c continuations) next() (g protocol.GameID) {
 // Errors of a step that does not fit the offers that are open.
 var (
 	errNotOffered = protocol.Refuse(protocol.NotOffered, "no such offer is open")
+	errAsked      = protocol.Refuse(protocol.NotOffered, "a takeback is already asked for")
 	errOffered    = protocol.Refuse(protocol.NotOffered, "your offer is already open")
 )
 
@@ -148,7 +149,11 @@ func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of
 		if *x != nil && (*x).Request != "" && step != protocol.StepDecline && h.continues(ctx, (*x).Next) {
 			return nil // agreed already
 		}
-		next, err := (*x).step(s.seat, step, human, time.Now().UTC())
+		now := time.Now().UTC()
+		if by := (*x).offered(now); r.T == "takeback" && step == protocol.StepOffer && by != nil && *by != s.seat {
+			return errAsked // agreeing to it would be another thing than what this player asks for
+		}
+		next, err := (*x).step(s.seat, step, human, now)
 		*x = next
 		return err
 	})

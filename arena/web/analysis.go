@@ -22,6 +22,9 @@ type analysisLimits struct {
 	reviews   int // under way; others wait
 	waiting   int // reviews that wait
 	perPerson int // reviews of a person under way or waiting
+	// perAddress bounds the reviews under way or waiting that one address asked for: a
+	// school may have only one, but must leave places to others.
+	perAddress int
 	// How many a person may begin in an hour, and how many at once.
 	hintsHourly, reviewsHourly, triesHourly, burst int
 
@@ -36,7 +39,7 @@ type analysisLimits struct {
 }
 
 var defaultAnalysisLimits = analysisLimits{
-	searches: 2, reviews: 1, waiting: 50, perPerson: 2,
+	searches: 2, reviews: 1, waiting: 50, perPerson: 2, perAddress: 25,
 	hintsHourly: 200, reviewsHourly: 20, triesHourly: 400, burst: 20,
 	reviewTime: 45 * time.Second, leastSearch: 200 * time.Millisecond, longest: 1500 * time.Millisecond,
 	hintTime: 2 * time.Second, tryTime: time.Second, patience: 20 * time.Second, retry: 20 * time.Second,

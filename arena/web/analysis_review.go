@@ -20,6 +20,7 @@ type review struct {
 	desk   *analyses
 	id     protocol.GameID
 	by     protocol.PlayerID // who asked first
+	from   string            // the address of who began the work under way
 	terms  protocol.Terms
 	moves  []string
 	stages []reached // of each position, the start position first
@@ -56,25 +57,30 @@ func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 	if no, ok := a.mayLearn(t.ID, s.Terms.Game); !ok {
 		return no
 	}
-	v, no := a.openReview(t.ID, s)
+	v, no := a.openReview(t, s)
 	if v == nil {
 		return no
 	}
 	v.join(t)
-	v.start()
+	v.start(t.address)
 	return Answer{Game: r.Game}
 }
 
+var sameNow = denied(reasonSame, "a position of this game stands in a rated or strict game under way")
+
 // openReview returns the review of a game, a new one if there is none.
-func (a *analyses) openReview(p protocol.PlayerID, s protocol.Snapshot) (*review, Answer) {
+func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*review, Answer) {
 	a.mu.Lock()
 	v := a.reviews[s.Game]
 	a.mu.Unlock()
+	if v != nil && a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
+		return nil, sameNow
+	}
 	if v != nil && v.alive() {
 		return v, Answer{}
 	}
-	all, own := a.underWay(p)
-	if own >= a.limits.perPerson {
+	all, own, near := a.underWay(t.ID, t.address)
+	if own >= a.limits.perPerson || near >= a.limits.perAddress {
 		return nil, Answer{Code: protocol.RateLimited, Reason: reasonTooMany, Text: "too many reviews at once"}
 	}
 	if all >= a.limits.reviews+a.limits.waiting {
@@ -85,12 +91,12 @@ func (a *analyses) openReview(p protocol.PlayerID, s protocol.Snapshot) (*review
 		if v, err = newReview(a, s); err != nil {
 			return nil, refused(protocol.Unavailable, "the game can't be set up")
 		}
-		v.by = p
+		v.by = t.ID
 	}
 	if a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
-		return nil, denied(reasonSame, "a position of this game stands in a rated or strict game under way")
+		return nil, sameNow
 	}
-	if !a.allow(p, "review", a.limits.reviewsHourly) {
+	if !a.allow(t.ID, "review", a.limits.reviewsHourly) {
 		return nil, tooManyAnalyses
 	}
 	a.mu.Lock()
@@ -117,9 +123,9 @@ func (a *analyses) forget() {
 	})
 }
 
-// underWay counts the reviews that are worked on or wait, and those that a person
-// began.
-func (a *analyses) underWay(p protocol.PlayerID) (all, own int) {
+// underWay counts the reviews that are worked on or wait, those that a person
+// began, and those that an address did.
+func (a *analyses) underWay(p protocol.PlayerID, address string) (all, own, near int) {
 	a.mu.Lock()
 	reviews := make([]*review, 0, len(a.reviews))
 	for _, v := range a.reviews {
@@ -133,10 +139,13 @@ func (a *analyses) underWay(p protocol.PlayerID) (all, own int) {
 			if v.by == p {
 				own++
 			}
+			if v.from == address {
+				near++
+			}
 		}
 		v.mu.Unlock()
 	}
-	return all, own
+	return all, own, near
 }
 
 func newReview(a *analyses, s protocol.Snapshot) (*review, error) {
@@ -217,14 +226,14 @@ func (v *review) message() Review {
 	return Review{T: "review", Game: v.id, Done: done, Total: v.total, Plies: v.plies, Code: v.code}
 }
 
-// start begins or resumes the work.
-func (v *review) start() {
+// start begins or resumes the work for a page at an address.
+func (v *review) start(address string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.running || v.ended {
 		return
 	}
-	v.running, v.code, v.left = true, "", time.Now()
+	v.running, v.from, v.code, v.left = true, address, "", time.Now()
 	v.desk.hub.spawn(func(life context.Context) {
 		ctx, stop := context.WithCancel(life)
 		defer stop()
@@ -236,7 +245,7 @@ func (v *review) start() {
 		}()
 		err := v.work(ctx)
 		v.mu.Lock()
-		v.running, v.ended, v.changed = false, err == nil, true
+		v.running, v.from, v.ended, v.changed = false, "", err == nil, true
 		if err != nil && ctx.Err() == nil {
 			v.code = whyFailed(ctx, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -555,6 +556,32 @@ func TestAnalysisLimits(t *testing.T) {
 		}
 		ann.want(Request{T: "hint", Game: id, Level: 1})
 	}
+}
+
+// The guests of one address leave places to others.
+func TestReviewsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, func(l *analysisLimits) { l.perAddress = 1 })
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	o := evenOracle(t)
+	o.hold = make(chan struct{})
+	o.join(srv, "gomoku")
+	ann, bob := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
+	far, _, err := dialAddress(t, strings.Replace(g.http.URL, "http", "ws", 1)+"/ws?address=b&name=far&player="+string(human("far")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := shortGame(t, ann, b)
+	second, _ := shortGame(t, ann, b)
+	ann.want(Request{T: "review", Game: first})
+	if a := bob.ask(Request{T: "review", Game: second}); a.Code != protocol.RateLimited || a.Reason != reasonTooMany {
+		t.Errorf("%+v", a)
+	}
+	far.want(Request{T: "review", Game: second})
+	close(o.hold)
+	ann.reviewed(first)
+	bob.want(Request{T: "review", Game: second})
+	bob.reviewed(second)
 }
 
 func TestLimitAnalysis(t *testing.T) {

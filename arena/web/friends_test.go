@@ -289,6 +289,7 @@ func TestTakebackOfTheLastMove(t *testing.T) {
 	ben.state(g, "the end", finished)
 	ben.want(Request{T: "takeback", Game: g, Step: protocol.StepOffer})
 	ann.state(g, "the request", func(st State) bool { return st.TakebackBy != nil && *st.TakebackBy == game.Second })
+	ann.refuse(Request{T: "takeback", Game: g, Step: protocol.StepOffer}, protocol.NotOffered) // of another move
 	next = ann.want(Request{T: "takeback", Game: g, Step: protocol.StepAccept}).Game
 	ben.want(Request{T: "open", Game: next})
 	st = ben.state(next, "the position before", func(st State) bool { return st.Status == protocol.Playing })

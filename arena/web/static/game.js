@@ -127,7 +127,7 @@ class Game {
 	#receive(s) {
 		const old = this.state;
 		if (this.#closed || (old && s.seq < old.seq)) return;
-		if (s.next && s.you && old && !old.next && !this.review) return this.page.go(`/game/${s.next}`);
+		if (s.next && s.you && old && !old.next) return this.page.go(`/game/${s.next}`);
 		this.state = s;
 		this.#views.set(s.view.ply, s.view);
 		if (old && s.moves.length < old.moves.length) this.#forget(s.moves.length);
@@ -151,11 +151,7 @@ class Game {
 		this.strips = [new Strip("top", t, now), new Strip("bottom", t, now)];
 		this.sheet = new Sheet(t, {
 			step: (ply) => this.step(ply), type: (text) => this.#typed(text), url: `${location.origin}/game/${this.id}`, me: () => page.me?.player ?? "",
-			say: async (text) => {
-				const said = (await this.#send({ t: "chat", text })).code === "accepted";
-				if (said) this.sheet?.chat(this.state, page.me?.player ?? "", text);
-				return said;
-			},
+			say: async (text) => (await this.#send({ t: "chat", text })).code === "accepted", // it comes back as a notice, to all tabs
 			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
 		});
 		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name) });
@@ -180,7 +176,9 @@ class Game {
 		this.#hinted = true;
 		try {
 			const { attach } = await import("./hint.js");
-			if (this.actions && !this.#closed) attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board) });
+			if (!this.actions || this.#closed) return;
+			const button = attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board) });
+			this.#ends.push(() => button.close());
 		} catch {
 			this.#hinted = false; // no connection: the next state tries again
 		}
@@ -252,7 +250,7 @@ class Game {
 		const s = /** @type {State} */ (this.state), t = this.t, view = this.#view();
 		const list = written(s.view), last = list[view.ply - 1] && `${view.ply}. ${spell(list[view.ply - 1], t)}`;
 		const parts = [];
-		if (!live) parts.push(h("span", null, t("game.of", { n: view.ply, of: s.view.ply }), last && ` · ${last} `), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
+		if (!live) parts.push(h("span", null, last || t("game.beginning"), " · ", t("game.of", { n: view.ply, of: s.view.ply }), " "), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
 		else if (s.status === "finished") parts.push(this.#result(s));
 		else if (s.status === "halted") parts.push(t("game.halted"));
 		else parts.push(h("b", null, this.#toDo(s)), last && ` · ${last}`);

@@ -63,7 +63,12 @@ class HintButton {
 			this.#expect(0);
 		}
 		this.element.disabled = !may;
-		if (s?.status === "finished") for (const end of this.ends.splice(0)) end();
+		if (s?.status === "finished") this.close();
+	}
+
+	close() {
+		clearTimeout(this.#timer);
+		for (const end of this.ends.splice(0)) end();
 	}
 
 	/** #expect notes that a hint of a level is on its way, 0 for none. @param {number} level */

@@ -24,7 +24,9 @@ export function chooser(t, choose) {
 		const stage = state?.view.stage, key = state && stage ? `${state.moves.length} ${stage.step}` : "";
 		if (key === drawn) return;
 		drawn = key;
+		const left = !key && element.contains(document.activeElement);
 		element.hidden = !key;
+		if (left) /** @type {HTMLElement|null} */ (document.querySelector('.board-point[tabindex="0"]'))?.focus({ preventScroll: true });
 		if (!state || !stage) return;
 		fill(title, t(`open.${stage.procedure}.name`));
 		fill(follows, openingText(t, stage, ""));

@@ -3,7 +3,7 @@
 // they can do beside moving: buttons and offers.
 
 import { read, show, slow, whole } from "./clock.js";
-import { ask } from "./dialog.js";
+import { ask, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { lang, number } from "./i18n.js";
 
@@ -121,6 +121,9 @@ export class Strip {
 	}
 }
 
+/** The buttons that may come and go. */
+const buttons = ["resign", "draw", "takeback", "rematch", "review"];
+
 const settling = 500; // milliseconds in which a new button takes no tap that was meant for what stood there
 
 /**
@@ -159,13 +162,14 @@ export class Actions {
 	show(state) {
 		const may = new Set(state.may ?? []), over = state.status === "finished";
 		const you = state.you, bot = !!you && state.holders[you === "first" ? 1 : 0].kind === "bot";
-		const key = JSON.stringify([over, [...may], bot]);
+		const key = JSON.stringify([over, buttons.filter((b) => may.has(b)), bot]); // not what changes with each turn
 		if (key !== this.#drawn) {
-			const changed = !!this.#drawn;
+			const changed = !!this.#drawn, focused = this.bar.contains(document.activeElement) && /** @type {HTMLElement} */ (document.activeElement).dataset.act;
 			this.#drawn = key;
 			const list = h("button.opens-sheet", { type: "button", data: { act: "list" }, onclick: () => this.game.act("list") }, icon("list"), h("span", null, this.t("game.more")));
 			fill(this.bar, over ? this.#after(may, !!you, bot) : this.#during(may), list);
 			if (changed) freshly(this.bar);
+			if (focused) this.bar.querySelector(`[data-act="${focused}"]`)?.focus();
 		}
 		this.#showOffer(state);
 	}
@@ -228,6 +232,6 @@ export class Actions {
 			!mine && h("button.main", { type: "button", data: { act: `${what}-accept` }, onclick: step("accept") }, t("game.accept")),
 			h("button", { type: "button", data: { act: `${what}-decline` }, onclick: step("decline") }, t(mine ? "game.withdraw" : "game.decline")));
 		freshly(this.offered);
-		if (!mine) say(words);
+		if (!mine) (this.bar.offsetParent ? say : note)(words); // a review hides the buttons
 	}
 }

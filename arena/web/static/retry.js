@@ -34,7 +34,7 @@ export class Retry {
 		this.game = game;
 		this.done = done;
 		this.#tasks = tasks;
-		this.title = h("h3", { tabindex: -1 });
+		this.title = h("h2", { tabindex: -1 });
 		this.text = h("p", { data: { retry: "" } });
 		this.acts = h("div.row.acts");
 		this.element = h("section.retry", { "aria-label": t("retry.title") }, this.title, this.text, this.acts);

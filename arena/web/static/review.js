@@ -69,7 +69,7 @@ class Review {
 		const step = (/** @type {number} */ n) => () => this.#step(n);
 		const button = (/** @type {string} */ act, /** @type {string} */ label, /** @type {any} */ content, /** @type {() => void} */ onclick) =>
 			h("button.plain", { type: "button", "aria-label": label, title: label, data: { act }, onclick }, content);
-		this.heading = h("h2", { tabindex: -1 }, t("review.title"));
+		this.heading = h("h1", { tabindex: -1 }, t("review.title"));
 		this.progress = h("progress", { max: 1, value: 0, "aria-label": t("review.progress_label") });
 		this.status = h("span.small.muted", { role: "status", data: { progress: "" } });
 		this.frame = h("div.board-frame");

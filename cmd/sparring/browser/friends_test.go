@@ -130,3 +130,42 @@ func (f *friends) rematch() {
 		f.t.Errorf("the rematch of %+v is %+v", before, e)
 	}
 }
+
+// TestChat: what one says, both read once. A friend who looks at the review learns of
+// a rematch, and is taken along when it begins.
+func TestChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := meet(t, w, w.watch(), setup{game: "gomoku"})
+	f.bob.see(`input[name="chat"]`)
+	f.bob.set(`input[name="chat"]`, "good luck")
+	f.bob.tap(act("chat"))
+	for _, p := range []*tab{f.ann, f.bob} {
+		p.await(`document.querySelector(".chat li")?.textContent.endsWith("good luck")`)
+	}
+	f.bob.await(`document.querySelector('input[name="chat"]').value === ""`)
+	for _, p := range []*tab{f.ann, f.bob} {
+		if n := eval[int](p, `document.querySelectorAll(".chat li").length`); n != 1 {
+			t.Errorf("%s reads the message %d times", p.name, n)
+		}
+	}
+	f.ann.move("h8")
+	f.bob.move("a1")
+	f.ann.await(`document.documentElement.dataset.turn === "first"`)
+	f.bob.tap(act("resign"))
+	f.bob.tap(act("yes-resign"))
+	f.ends(game.FirstWins, protocol.ReasonResign)
+	f.ann.tap(act("review"))
+	f.ann.see(`[data-review]`)
+	f.bob.tap(act("rematch"))
+	f.ann.see(`[data-note]`)
+	f.ann.tap(act("review-close"))
+	f.bob.tap(act("rematch-decline")) // withdraws it
+	f.bob.await(`!document.querySelector('[data-act="rematch-decline"]')`)
+	f.ann.tap(act("rematch"))
+	f.bob.see(act("rematch-accept"))
+	f.ann.tap(act("review"))
+	f.ann.see(`[data-review]`)
+	f.bob.tap(act("rematch-accept"))
+	f.ann.await(`!document.querySelector("[data-review]") && document.documentElement.dataset.turn === "first"`)
+}
