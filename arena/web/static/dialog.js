@@ -29,6 +29,15 @@ export function dialog(title, content, { act, closable = true } = {}) {
 			content(close),
 		);
 		if (!closable) box.addEventListener("cancel", (e) => e.preventDefault());
+		// On a phone, the tap that has opened the dialog ends with a click on what is there now.
+		const opened = performance.now();
+		let pressed = false;
+		box.addEventListener("pointerdown", () => (pressed = true), true);
+		box.addEventListener("click", (e) => {
+			if (pressed || performance.now() - opened > 500) return;
+			e.preventDefault();
+			e.stopPropagation();
+		}, true);
 		box.addEventListener("click", (e) => closable && e.target === box && close(undefined));
 		box.addEventListener("close", () => {
 			box.remove();

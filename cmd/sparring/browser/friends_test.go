@@ -64,6 +64,30 @@ func TestFriends(t *testing.T) {
 	}
 }
 
+// TestWarning: before a move that ends the game by a repetition the page asks, and the
+// move is sent only after a yes.
+func TestWarning(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := meet(t, w, w.watch(), setup{game: "xiangqi"})
+	line := []string{"h2e2", "a9a8", "a0a1", "a8a9", "a1a0", "a9a8", "a0a1", "a8a9"}
+	for i, move := range line {
+		[]*tab{f.ann, f.bob}[i%2].move(move)
+	}
+	warning := `[data-dialog="ending"]`
+	for _, answer := range []string{"no", "yes-ending"} {
+		f.ann.see(mayMove)
+		f.ann.choose("a1a0")
+		f.ann.see(warning)
+		f.ann.tap(warning + " " + act(answer))
+		f.ann.await(`!document.querySelector(` + quote(warning) + `)`)
+		if answer == "no" && len(f.watched.of(f.game).Moves) != len(line) {
+			t.Error("the move was sent without a yes")
+		}
+	}
+	f.ends(game.Draw, "repetition")
+}
+
 // friends are two people in a game with each other.
 type friends struct {
 	t        testing.TB

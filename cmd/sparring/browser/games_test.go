@@ -99,6 +99,9 @@ func (p *tab) move(text string) {
 			if eval[bool](p, played) {
 				return
 			}
+			if p.sees(act("yes-ending")) { // the page warns of how the move ends the game
+				p.tap(act("yes-ending"))
+			}
 			time.Sleep(50 * time.Millisecond)
 		}
 		if !p.sees(mayMove) {
