@@ -128,7 +128,7 @@ func TestTwoGateways(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t, "", "hare")
 	cfg := quick()
-	cfg.LostAfter = time.Second
+	cfg.LostAfter = patience
 	one, two := startGateway(t, srv, cfg, nil), startGateway(t, srv, cfg, nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	eventually(t, "the bot on both", func() bool { return len(one.arena.Instances()) == 1 && len(two.arena.Instances()) == 1 })

@@ -64,7 +64,7 @@ type handler struct {
 }
 
 // requestWait bounds how long a request waits for the platform.
-const requestWait = 15 * time.Second
+const requestWait = 10 * time.Second
 
 func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics, version func() string, log zerolog.Logger) *hub {
 	h := &hub{

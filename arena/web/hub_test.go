@@ -84,6 +84,7 @@ func quick() arena.Config {
 	cfg.LeaseFor = time.Second
 	cfg.RetryAfter, cfg.RetryMost = 50*time.Millisecond, 200*time.Millisecond
 	cfg.Linger = 2 * time.Second
+	cfg.Policy.FirstMove, cfg.Policy.AbandonAfter = 20*patience, 20*patience // on a slow machine, too
 	return cfg
 }
 
@@ -102,7 +103,7 @@ type gateway struct {
 
 // startGateway runs an arena with its gateway until the test ends. Change, if not
 // nil, is called before the hub starts.
-func startGateway(t testing.TB, srv *embedded.Server, cfg arena.Config, change func(*hub)) *gateway {
+func startGateway(t testing.TB, srv interface{ Platform() protocol.Connection }, cfg arena.Config, change func(*hub)) *gateway {
 	t.Helper()
 	g := &gateway{t: t, nc: connect(t, srv.Platform())}
 	ctx, cancel := context.WithCancel(context.Background())

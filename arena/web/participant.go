@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -169,14 +170,24 @@ func (p *participant) once(t *tab, r Request, handler handler) {
 		p.inFlight++
 	}
 	p.mu.Unlock()
+	// A handler may be stuck in a connection that hangs. The page gets an answer
+	// nevertheless, and may ask again.
+	var answered atomic.Bool
+	answer := func(a Answer) {
+		if answered.CompareAndSwap(false, true) {
+			t.answer(r.ID, a)
+		}
+	}
+	late := time.AfterFunc(requestWait, func() { answer(refused(protocol.Unavailable, "the platform does not answer now")) })
 	p.hub.beside(func(ctx context.Context) {
+		defer late.Stop()
 		if !again {
 			c.answer = handler.serve(ctx, t, r)
 			p.finish(r.ID, c, handler.known)
 		}
 		select {
 		case <-c.done:
-			t.answer(r.ID, c.answer)
+			answer(c.answer)
 		case <-ctx.Done():
 		}
 	})

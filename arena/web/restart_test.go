@@ -1,6 +1,8 @@
 package web
 
 import (
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"sparring/game"
@@ -32,4 +34,42 @@ func TestArenaIsKilled(t *testing.T) {
 	}
 	again.want(Request{T: "move", Game: g, Ply: 2, Move: "g8"})
 	again.state(g, "the answer", plies(4))
+}
+
+// TestNATSHangs stops the process of the NATS server in mid-game, as a pause of its
+// machine does. A move gets an answer, and is applied once when the server goes on.
+func TestNATSHangs(t *testing.T) {
+	t.Parallel()
+	nats := startNATS(t, filepath.Join(t.TempDir(), "nats"))
+	gw := startGateway(t, nats, quick(), nil)
+	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
+	watcher := openPage(t, gw, "")
+	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "3600"))
+	watcher.want(Request{T: "open", Game: g})
+	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
+	nats.signal(syscall.SIGSTOP)
+	defer nats.signal(syscall.SIGCONT)
+	move := Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "m1"}
+	if a := ann.ask(move); a.Code != protocol.Unavailable {
+		t.Errorf("while the server hangs: %+v", a)
+	}
+	late := openPage(t, gw, "") // what is known is shown
+	late.want(Request{T: "open", Game: g})
+	late.state(g, "the game", plies(2))
+	ben.put(Request{T: "ping", N: 1})
+	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
+	nats.signal(syscall.SIGCONT)
+	eventually(t, "the move", func() bool {
+		ann.mu.Lock()
+		delete(ann.answers, move.ID)
+		ann.mu.Unlock()
+		a := ann.ask(move)
+		return a.Code == protocol.Accepted || a.Code == protocol.Duplicate
+	})
+	for _, p := range []*socketPage{ann, ben, watcher} {
+		if st := p.state(g, "the move", plies(3)); len(st.Moves) != 3 || st.Moves[2] != "h9" {
+			t.Errorf("moves %v", st.Moves)
+		}
+	}
+	ben.move(g, 3, "a2")
 }
