@@ -167,6 +167,23 @@ func TestInvitations(t *testing.T) {
 		t.Errorf("%d games of one invitation", n)
 	}
 
+	// An acceptance that came to nothing, because the platform was away for longer than
+	// the challenge waited, does not use the invitation up.
+	link = ann.want(Request{T: "invite", Terms: casual})
+	nobody := human("nobody")
+	lost := gw.participant(human("ben"), "").challenge(t.Context(), protocol.ChallengeRequest{
+		Header: protocol.Header{ID: "lost"}, Terms: *casual, Opponent: nobody, ExpireMS: 1,
+	})
+	eventually(t, "the challenge has expired", func() bool { return gw.cameToNothing(t.Context(), lost.Game) })
+	if _, err := changeEntry(t.Context(), gw.agreements, "invite."+hashed(link.Token), func(i *invitation) error {
+		i.TakenBy, i.Request = human("ben"), "lost"
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ben.refuse(Request{T: "join", Token: link.Token}, protocol.Unavailable)
+	ben.want(Request{T: "join", Token: link.Token})
+
 	// Somebody who has closed the page is called when the friend accepts.
 	link = ann.want(Request{T: "invite", Terms: casual})
 	ann.close()

@@ -182,13 +182,24 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 	a := h.between(ctx, t.here, i.By, protocol.ChallengeRequest{
 		Header: protocol.Header{ID: i.Request}, Terms: i.Terms, Seat: other(i.Seat), Opponent: i.By,
 	})
-	if a.Code != "" && a.Code != protocol.Accepted && a.Code != protocol.Duplicate && a.Code != protocol.Unavailable {
-		// The platform refuses the challenge: the friend may try again later.
+	gone := a.Game != "" && h.cameToNothing(ctx, a.Game)
+	if gone {
+		a = refused(protocol.Unavailable, "the game could not begin; try again")
+	}
+	if gone || a.Code != "" && a.Code != protocol.Accepted && a.Code != protocol.Duplicate && a.Code != protocol.Unavailable {
+		// The platform refuses the challenge, or it has expired: the friend may try again.
 		if _, err := changeEntry(ctx, h.agreements, key, func(i *invitation) error { i.TakenBy, i.Request = "", ""; return nil }); err != nil {
 			h.log.Warn().Err(err).Msg("invitation stays accepted")
 		}
 	}
 	return a
+}
+
+// cameToNothing reports whether a challenge has ended without a game.
+func (h *hub) cameToNothing(ctx context.Context, g protocol.GameID) bool {
+	e, _, err := h.arena.Game(ctx, g)
+	u := update{Snapshot: e.Snapshot}
+	return err == nil && e.Status == protocol.Finished && !u.Started()
 }
 
 // between makes a game of two people who have agreed on it: one challenges the

@@ -32,7 +32,7 @@ import (
 //	takeback  game, ply, step: also of a move that ended a casual game
 //	chat      game, text
 //	rematch   game, step: offer, accept or decline; with seats swapped
-//	why       game or position, from, to: why the rules refuse a move; the answer has a reason
+//	why       game, from, to: why the rules refuse a move; the answer has a reason
 //	hint      game, ply, level 1 to 3: the piece, the point, the line; sends "hint"
 //	review    game: analyse a finished game; sends "review" as it proceeds
 //	try       game, ply, move: judge a move that somebody tries instead of a mistake; sends "tried"

@@ -113,6 +113,3 @@ export function written(view) {
 	for (const name of order) if (all[name]) return all[name];
 	return all.iccs ?? all.slash ?? Object.values(all)[0] ?? [];
 }
-
-/** inputOf is how moves are entered on a board: from 15 columns up its points are too close to hit. @param {number} columns */
-export const inputOf = (columns) => (settings.input === "auto" ? (columns >= 15 ? "aim" : "tap") : settings.input);

@@ -105,11 +105,6 @@ export class Socket {
 		if (this.#followed.delete(key)) this.send(last);
 	}
 
-	/** lost gives up a request of which the answer does not matter any more. @param {(r: Request) => boolean} which */
-	forget(which) {
-		for (const [id, p] of this.#pending) if (which(p.message)) this.#pending.delete(id);
-	}
-
 	/** replace makes a new socket, whatever the state of the present one says. */
 	replace() {
 		clearTimeout(this.#retry);
