@@ -62,6 +62,10 @@ func (l *serverLog) Warnf(format string, v ...any) {
 		return // they are random and never leave the process
 	}
 	l.keep(fmt.Sprintf(format, v...))
+	if strings.Contains(format, "TTL state is outdated") {
+		l.log.Info().Msgf(format, v...) // after every kill, and it costs nothing
+		return
+	}
 	l.log.Warn().Msgf(format, v...)
 }
 
