@@ -276,7 +276,8 @@ func TestDrainWithoutAServer(t *testing.T) {
 	if f.err != nil {
 		t.Errorf("Run returned %v", f.err)
 	}
-	if doc, err := record.Find(dir, "game1"); err != nil || len(doc.Plies) < 4 || doc.Result != game.Undecided || doc.Text == "" {
+	// The state after the last move may not have arrived when the server stopped.
+	if doc, err := record.Find(dir, "game1"); err != nil || len(doc.Plies) < 3 || doc.Result != game.Undecided || doc.Text == "" {
 		t.Errorf("record %+v, %v", doc, err)
 	}
 }

@@ -8,7 +8,7 @@ import { fill, h, icon, put, say } from "./dom.js";
 import { has, lang } from "./i18n.js";
 import { Sheet, openingText, spell, typed } from "./moves.js";
 import { Actions, Strip, freshly, nameOf } from "./players.js";
-import { onchange, settings, written } from "./settings.js";
+import { notation, onchange, settings, written } from "./settings.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").State} State */
@@ -164,7 +164,7 @@ class Game {
 		fill(this.root, this.title, this.strips[0].element, frame, this.strips[1].element,
 			h("div.status", null, this.earlier, this.line, this.later, this.actions.offered), this.actions.bar, this.sheet.element);
 		this.root.className = "play";
-		this.board = new Board(frame, { t, seat: s.you ?? "first", pieces: settings.pieces, input: settings.input, notation: settings.notation });
+		this.board = new Board(frame, { t, seat: s.you ?? "first", pieces: settings.pieces, input: settings.input, notation: notation() });
 		this.board.bar.needed = !!s.you && s.status !== "finished"; // its place is kept from the start: nothing moves at the first turn
 		this.board.onmove = (m) => this.#decided(m);
 		this.board.onrefused = (r) => this.#refused(r);
@@ -470,7 +470,7 @@ class Game {
 
 	/** #liked follows a change of the settings. */
 	#liked() {
-		this.board?.set({ pieces: settings.pieces, input: settings.input, notation: settings.notation });
+		this.board?.set({ pieces: settings.pieces, input: settings.input, notation: notation() });
 		this.#draw();
 	}
 }

@@ -13,7 +13,7 @@ const choices = {
 	language: ["auto", "zh", "en"],
 	theme: ["auto", "light", "dark"],
 	pieces: ["characters", "pictures"],
-	notation: ["native", "wxf", "coordinates"],
+	notation: ["auto", "native", "wxf", "coordinates"],
 	input: ["auto", "tap", "confirm", "aim"],
 };
 

@@ -11,7 +11,7 @@ import { refusal } from "./hint.js";
 import { number } from "./i18n.js";
 import { spell } from "./moves.js";
 import { Positions } from "./positions.js";
-import { onchange, settings, written } from "./settings.js";
+import { notation, onchange, settings, written } from "./settings.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").View} View */
@@ -90,10 +90,10 @@ class Review {
 		this.root.className = "reviewing";
 		this.root.append(this.element);
 		fill(this.aside, this.graph.element, this.nav, this.verdict, this.acts, this.summary, this.list);
-		this.board = new Board(this.frame, { t, seat: this.state.you ?? "first", pieces: settings.pieces, input: settings.input, notation: settings.notation });
+		this.board = new Board(this.frame, { t, seat: this.state.you ?? "first", pieces: settings.pieces, input: settings.input, notation: notation() });
 		this.#ends.push(
 			socket.on("review", (/** @type {ReviewMessage} */ m) => m.game === game.id && this.#receive(m)),
-			onchange(() => this.board.set({ pieces: settings.pieces, input: settings.input, notation: settings.notation })),
+			onchange(() => this.board.set({ pieces: settings.pieces, input: settings.input, notation: notation() })),
 		);
 		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
 		addEventListener("keydown", key, { capture: true });

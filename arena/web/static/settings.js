@@ -6,7 +6,7 @@
  * @property {"auto"|"en"|"zh"} language
  * @property {"auto"|"light"|"dark"} theme
  * @property {"characters"|"pictures"} pieces
- * @property {"native"|"wxf"|"coordinates"} notation
+ * @property {"auto"|"native"|"wxf"|"coordinates"} notation
  * @property {"auto"|"tap"|"aim"|"confirm"} input
  * @property {boolean} premove
  * @property {boolean} sound
@@ -16,7 +16,7 @@
 
 /** @type {Settings} */
 const usual = {
-	language: "auto", theme: "auto", pieces: "characters", notation: "native", input: "auto",
+	language: "auto", theme: "auto", pieces: "characters", notation: "auto", input: "auto",
 	premove: false, sound: false, vibration: false, spoken: true,
 };
 
@@ -103,13 +103,23 @@ addEventListener("storage", (e) => {
 });
 
 /**
+ * notation is the notation that the visitor likes; unless chosen, that of the page's
+ * language.
+ * @returns {"native"|"wxf"|"coordinates"}
+ */
+export function notation() {
+	if (settings.notation !== "auto") return settings.notation;
+	return document.documentElement.lang.startsWith("zh") ? "native" : "wxf";
+}
+
+/**
  * written is a view's move list in the notation that the visitor likes.
  * @param {import("./types.js").View} view
  * @returns {string[]}
  */
 export function written(view) {
 	const all = view.written ?? {};
-	const order = { native: ["chinese"], wxf: ["wxf"], coordinates: ["iccs", "slash"] }[settings.notation];
+	const order = { native: ["chinese"], wxf: ["wxf"], coordinates: ["iccs", "slash"] }[notation()];
 	for (const name of order) if (all[name]) return all[name];
 	return all.iccs ?? all.slash ?? Object.values(all)[0] ?? [];
 }
