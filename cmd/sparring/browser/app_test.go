@@ -97,7 +97,7 @@ func TestTypedMoves(t *testing.T) {
 	p.await(`location.pathname.endsWith("/0") && document.querySelector('.board[data-may="none"]')`)
 	key("ArrowRight")
 	p.await(`document.querySelector('[data-ply="1"][aria-current]')`)
-	if text := eval[string](p.tab, `document.querySelector('[data-ply="1"]').textContent`); text != "炮二平五" {
+	if text := eval[string](p.tab, `document.querySelector('[data-ply="1"]').textContent`); text != "C2=5" { // readers of English
 		t.Errorf("the first move is shown as %q", text)
 	}
 	key("End")
