@@ -202,7 +202,8 @@ class Game {
 		const view = this.#view(), live = view === s.view, bottom = this.#bottom();
 		/** @type {Seat} */
 		const top = bottom === "first" ? "second" : "first";
-		board.show(view, { animate: !!old && live });
+		const waits = s.you && s.status !== "finished" && view.turn !== s.you; // forbidden points are marked for the seat concerned
+		board.show(waits ? { ...view, forbidden: [] } : view, { animate: !!old && live });
 		const box = this.frame.querySelector("svg")?.viewBox.baseVal;
 		if (box?.height) this.root.style.setProperty("--aspect", String(box.width / box.height));
 		if (live) board.pending(this.#pending?.move ?? null);
@@ -254,7 +255,7 @@ class Game {
 		if (!live) parts.push(h("span", null, last || t("game.beginning"), " · ", t("game.of", { n: view.ply, of: s.view.ply }), " "), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
 		else if (s.status === "finished") parts.push(this.#result(s));
 		else if (s.status === "halted") parts.push(t("game.halted"));
-		else parts.push(h("b", null, this.#toDo(s)), last && ` · ${last}`);
+		else parts.push(h("b", null, this.#toDo(s)), last && ` ·\u00a0${last.replaceAll(" ", "\u00a0")}`);
 		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
 		if (this.line.textContent === text) return;
 		fill(this.line, ...parts);
