@@ -3,7 +3,7 @@
 
 import { Board } from "./board.js";
 import { whole } from "./clock.js";
-import { ask, note } from "./dialog.js";
+import { ask, dismiss, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { has, lang, refusal } from "./i18n.js";
 import { Sheet, openingText, spell, typed } from "./moves.js";
@@ -135,6 +135,7 @@ class Game {
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
 		this.#draw(old);
 		if (old) this.#announce(old, s);
+		if (s.status === "finished" && old?.status !== "finished") dismiss('[data-dialog="resign"], [data-dialog="draw"], [data-dialog="ending"]');
 		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
 	}
 
@@ -201,7 +202,8 @@ class Game {
 		const view = this.#view(), live = view === s.view, bottom = this.#bottom();
 		/** @type {Seat} */
 		const top = bottom === "first" ? "second" : "first";
-		board.show(view, { animate: !!old && live });
+		const waits = s.you && s.status !== "finished" && view.turn !== s.you; // forbidden points are marked for the seat concerned
+		board.show(waits ? { ...view, forbidden: [] } : view, { animate: !!old && live });
 		const box = this.frame.querySelector("svg")?.viewBox.baseVal;
 		if (box?.height) this.root.style.setProperty("--aspect", String(box.width / box.height));
 		if (live) board.pending(this.#pending?.move ?? null);
@@ -253,7 +255,7 @@ class Game {
 		if (!live) parts.push(h("span", null, last || t("game.beginning"), " · ", t("game.of", { n: view.ply, of: s.view.ply }), " "), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
 		else if (s.status === "finished") parts.push(this.#result(s));
 		else if (s.status === "halted") parts.push(t("game.halted"));
-		else parts.push(h("b", null, this.#toDo(s)), last && ` · ${last}`);
+		else parts.push(h("b", null, this.#toDo(s)), last && ` ·\u00a0${last.replaceAll(" ", "\u00a0")}`);
 		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
 		if (this.line.textContent === text) return;
 		fill(this.line, ...parts);

@@ -100,19 +100,26 @@ type friends struct {
 // first seat of the first game.
 func meet(t testing.TB, w *world, watched *games, s setup) *friends {
 	t.Helper()
-	ann, bob := newPerson(t, "ann", phone, w.at), newPerson(t, "bob", desktop, w.at)
-	s.seat, s.own = "first", map[string]string{"minutes": "0.25", "increment": "5", "periods": "0", "period": "0"}
-	ann.setUp(s)
-	ann.tap(act("invite"))
-	ann.see(`input[data-link]`)
-	link := eval[string](ann.tab, `new URL(document.querySelector("input[data-link]").value).pathname`)
-	bob.open(link)
-	bob.tap(act("join"))
-	f := &friends{t: t, watched: watched, ann: ann.tab, bob: bob.tab, game: ann.shown()}
-	if other := bob.shown(); other != f.game {
-		t.Fatalf("ann is in game %s, bob in %s", f.game, other)
-	}
+	f := &friends{t: t, watched: watched, ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, w.at).tab}
+	s.own = map[string]string{"minutes": "0.25", "increment": "5", "periods": "0", "period": "0"}
+	f.invite(s)
 	return f
+}
+
+// invite begins a game on Ann's terms, by her link. She has the first seat.
+func (f *friends) invite(s setup) {
+	f.t.Helper()
+	s.seat = "first"
+	f.ann.setUp(s)
+	f.ann.tap(act("invite"))
+	f.ann.see(`input[data-link]`)
+	link := eval[string](f.ann, `new URL(document.querySelector("input[data-link]").value).pathname`)
+	f.bob.open(link)
+	f.bob.tap(act("join"))
+	f.game = f.ann.shown()
+	if other := f.bob.shown(); other != f.game {
+		f.t.Fatalf("ann is in game %s, bob in %s", f.game, other)
+	}
 }
 
 // ends checks how the game has ended, on both screens and for the spectators.

@@ -12,6 +12,7 @@ import (
 // setup is what somebody chooses on the start screen; "" leaves what is offered.
 type setup struct {
 	game, rules, clock, seat string
+	handicap, position       string
 	own                      map[string]string // a clock in numbers: minutes, increment, periods, period
 }
 
@@ -25,6 +26,13 @@ func (p *tab) setUp(s setup) {
 		if value != "" {
 			p.set(`select[name="`+name+`"]`, value)
 		}
+	}
+	if s.position != "" {
+		p.set(`input[name="position"]`, s.position)
+	}
+	if s.handicap != "" {
+		p.await(`document.querySelector('select[name="handicap"] option[value="` + s.handicap + `"]')`)
+		p.set(`select[name="handicap"]`, s.handicap)
 	}
 	for name, value := range s.own {
 		p.set(fmt.Sprintf(`input[name="own_%s"]`, name), value)
