@@ -235,7 +235,7 @@ func (h *hub) changed(id protocol.PlayerID, a *account) {
 }
 
 // look drops people who have not been here for long, counts the others, and wakes
-// those who have games: the platform may have learnt of them after their pages came.
+// those who have invited somebody or have games: the platform may have learnt of them after their pages came.
 func (h *hub) look(now time.Time) {
 	h.mu.Lock()
 	var here []*participant
@@ -249,7 +249,9 @@ func (h *hub) look(now time.Time) {
 	h.metrics.people.Set(float64(len(here)))
 	h.metrics.sockets.Set(float64(len(h.tabs)))
 	h.mu.Unlock()
+	expecting := h.agreements.expecting(now)
 	for _, p := range here {
+		p.expecting(expecting[p.id])
 		if len(h.arena.RunningOf(p.id)) > 0 {
 			p.wake()
 		}

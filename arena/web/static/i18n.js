@@ -45,12 +45,11 @@ export function t(key, vars) {
 
 /**
  * refusal returns the sentence for an answer that refuses a request.
- * @param {{code: string, reason?: string}} answer
- * @param {Record<string, string|number>} [vars]
+ * @param {{code: string, reason?: string, name?: string}} answer
  */
-export function refusal(answer, vars) {
+export function refusal(answer) {
 	const keys = [`error.${answer.reason}`, `error.${answer.code}`];
-	return t(keys.find(has) ?? "error.unavailable", vars);
+	return t(keys.find(has) ?? "error.unavailable", { name: answer.name ?? "" });
 }
 
 /**
