@@ -84,7 +84,7 @@ func recordOf(events []protocol.Event) (*record.Record, error) {
 	last := events[len(events)-1]
 	rec := &record.Record{
 		V: record.Version, ID: string(last.Game), Game: last.Terms.Game, Rules: last.Terms.Rules, Position: last.Terms.Position,
-		Given: len(last.Terms.Moves), Clock: last.Terms.Clock, Rated: last.Terms.Rated, Strict: last.Terms.Strict, Pool: string(last.Pool),
+		Given: len(last.Terms.Moves), Clock: last.Terms.Clock, Rated: last.Terms.Rated, Strict: last.Terms.Strict, Private: last.Terms.Private, Pool: string(last.Pool),
 		Start: last.Started, Result: last.Outcome.Result, Reason: last.Outcome.Reason,
 		Source: record.Source{By: record.ByArena}, Plies: make([]record.Ply, 0, len(last.Moves)),
 	}

@@ -37,9 +37,11 @@ type Record struct {
 	Clock  clock.Spec `json:"clock"`
 	Rated  bool       `json:"rated"`
 	Strict bool       `json:"strict,omitempty"` // no takebacks and no help
-	Pool   string     `json:"pool,omitempty"`
-	Event  string     `json:"event,omitempty"` // tournament or match, for people
-	Place  string     `json:"place,omitempty"`
+	// Private: shown by its link only, and listed nowhere.
+	Private bool   `json:"private,omitempty"`
+	Pool    string `json:"pool,omitempty"`
+	Event   string `json:"event,omitempty"` // tournament or match, for people
+	Place   string `json:"place,omitempty"`
 
 	Seats [2]Seat   `json:"seats"` // by game.Seat
 	Start time.Time `json:"start,omitzero"`

@@ -22,7 +22,7 @@ func full(id string) *Record {
 	return &Record{
 		V: Version, ID: id, Game: "amazons", Rules: "amazons/10x10", Position: "Q2q w",
 		Clock: clock.Spec{Kind: clock.Fischer, Initial: 10 * time.Second, Increment: 100 * time.Millisecond},
-		Given: 1, Rated: true, Strict: true, Pool: "amazons.blitz", Event: "校际杯", Place: "北京",
+		Given: 1, Rated: true, Strict: true, Private: true, Pool: "amazons.blitz", Event: "校际杯", Place: "北京",
 		Seats: [2]Seat{
 			{Player: "ann", Display: "安", Kind: Human, Before: &Rating{1500, 350}, After: &Rating{1612.5, 290.25}},
 			{Player: "bot-1", Kind: Bot, Build: "sparring v0", Settings: fullSettings()},

@@ -381,6 +381,9 @@ func TestBoardForbids(t *testing.T) {
 		p.tap(point)
 		p.told(fmt.Sprintf("refused %s %s", point, kind))
 	}
+	p.js("board.may = 'none'") // as for a watcher, or the opponent
+	p.is("document.querySelectorAll('.board-box > svg .forbidden').length", "0")
+	p.is("document.querySelector('[data-point=\""+kinds[game.Overline]+"\"]').ariaLabel", kinds[game.Overline])
 	if len(kinds) != 3 {
 		t.Errorf("kinds %v, want all three", kinds)
 	}

@@ -77,21 +77,8 @@ func picture(v *view.View, label string) template.HTML {
 	for _, point := range v.Row {
 		d.at(point, `<circle class="won" r="18"/>`)
 	}
-	for _, f := range v.Forbidden {
-		if m, ok := forbiddenMarks[string(f.Kind)]; ok {
-			d.at(f.Point, m)
-		}
-	}
 	d.add("</svg>")
 	return template.HTML(d.written.String()) // of numbers, codes of pieces and escaped text
-}
-
-// Marks of forbidden points: as many corners as the rows that are forbidden have
-// stones.
-var forbiddenMarks = map[string]string{
-	"double-three": `<g class="forbidden"><path d="M0 -16L16 12H-16Z"/><text y="9">33</text></g>`,
-	"double-four":  `<g class="forbidden"><path d="M-14 -14H14V14H-14Z"/><text y="5.5">44</text></g>`,
-	"overline":     `<g class="forbidden"><path d="M-8.5 -15H8.5L17 0L8.5 15H-8.5L-17 0Z"/><text y="5.5">6</text></g>`,
 }
 
 func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.written, format, args...) }

@@ -162,6 +162,7 @@ type Mine struct {
 	Game     protocol.GameID `json:"game"`
 	Rules    string          `json:"rules"`
 	Opponent string          `json:"opponent"` // display name
+	Bot      bool            `json:"bot,omitempty"`
 	Clock    string          `json:"clock"`
 	Ply      int             `json:"ply"`
 	MyTurn   bool            `json:"my_turn"`

@@ -67,7 +67,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("a game of Xiangqi is listed under Gomoku")
 	}
 	running := read(g.server, "/game/"+string(id))
-	contains(t, running, "<svg", "炮", "h2e2", "This game is being played", "Move 2 of 2", "<bdi", string(human("ann")))
+	contains(t, running, "<svg", "炮", "h2e2", "This game is being played", "move 2 of 2", "<bdi", string(human("ann")))
 	contains(t, read(g.server, "/game/"+string(id)+"/1", "Accept-Language", "zh"), "炮二平五", `aria-current="true"`, "楚河")
 	contains(t, read(g.server, "/game/"+string(id)+"/0?notation=wxf"), "C2=5", "/1?notation=wxf")
 

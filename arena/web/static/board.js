@@ -328,6 +328,7 @@ export class Board {
 		this.scene.draw({
 			view, chosen: this.chosen, aimed: this.aimed, hover: this.#hover,
 			pieces: path.length > 0 && (path.length > 1 || made) ? this.game.after(view, made ?? "", path) : view.pieces,
+			forbidden: this.#may === "move" ? view.forbidden ?? [] : [],
 			last: this.#sent ?? view.last, sent: this.#sent !== null,
 			targets: next.length <= MOST_TARGETS && (this.chosen.length > 0 || this.game.steps === 1) ? next : [],
 			premove: this.#premove?.move ?? null, marks: this.#marks, arrows: this.#arrows,

@@ -63,6 +63,14 @@ export const ask = (title, text, { yes, no, act, danger }) =>
 			h(danger ? "button.danger" : "button.main", { type: "button", "data-act": `yes-${act}`, onclick: () => close(true) }, yes)),
 	], { act, closable: true }).then(Boolean);
 
+/**
+ * dismiss closes the open dialogs: what they were about is not on the screen any more.
+ * @param {string} [only] a selector, of those that are meant
+ */
+export function dismiss(only = "*") {
+	for (const box of document.querySelectorAll("dialog[open]")) if (box.matches(only)) /** @type {HTMLDialogElement} */ (box).close();
+}
+
 /** @type {HTMLElement|undefined} */
 let shown;
 /** @type {ReturnType<typeof setTimeout>|undefined} */

@@ -3,7 +3,7 @@
 
 import { Board } from "./board.js";
 import { whole } from "./clock.js";
-import { ask, note } from "./dialog.js";
+import { ask, dismiss, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { has, lang } from "./i18n.js";
 import { Sheet, openingText, spell, typed } from "./moves.js";
@@ -135,6 +135,7 @@ class Game {
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
 		this.#draw(old);
 		if (old) this.#announce(old, s);
+		if (s.status === "finished" && old?.status !== "finished") dismiss('[data-dialog="resign"], [data-dialog="draw"], [data-dialog="ending"]');
 		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
 	}
 

@@ -2,7 +2,7 @@
 // The page: its connection, its addresses, and what stands in its head.
 
 import { fill, h, icon } from "./dom.js";
-import { note } from "./dialog.js";
+import { dismiss, note } from "./dialog.js";
 import { load, preferred, t } from "./i18n.js";
 import { apply, onchange, settings } from "./settings.js";
 import { Socket } from "./socket.js";
@@ -45,6 +45,7 @@ const page = {
 /** @param {string} path @param {boolean} [replace] */
 function go(path, replace) {
 	if (outdated) return location.assign(path);
+	dismiss();
 	history[replace ? "replaceState" : "pushState"](null, "", path);
 	void show();
 	main.focus({ preventScroll: true });
@@ -151,7 +152,11 @@ async function boot() {
 	let speaks = language();
 	await load(speaks);
 	head();
-	addEventListener("popstate", () => location.pathname !== address && show());
+	addEventListener("popstate", () => {
+		if (location.pathname === address) return;
+		dismiss();
+		void show();
+	});
 	document.addEventListener("click", follow);
 	for (const kind of ["pointerdown", "keydown", "wheel"]) addEventListener(kind, () => (touched = performance.now()), { passive: true, capture: true });
 	setInterval(refresh, 5000);

@@ -26,10 +26,12 @@ export const levelOf = (holder) => levels.get(holder.player)?.level ?? Number(/ 
  * nameOf is the name of a player. The shipped bots are named in both languages: "Level 3 · 3 级".
  * @param {import("./types.js").Holder} holder
  */
-export function nameOf(holder) {
-	const [english, chinese] = (holder.display ?? "").split(" · ");
-	if (holder.kind === "bot" && chinese) return lang === "zh" ? chinese : english;
-	return holder.display || holder.player;
+export const nameOf = (holder) => nameIn(holder.display || holder.player, holder.kind === "bot");
+
+/** nameIn is a name as the page's language has it. @param {string} name @param {boolean} [bot] */
+export function nameIn(name, bot) {
+	const [english, chinese] = name.split(" · ");
+	return bot && chinese ? (lang === "zh" ? chinese : english) : name;
 }
 
 const low = 10000; // milliseconds from which a clock is low
@@ -147,7 +149,7 @@ export class Actions {
 	constructor(t, game) {
 		this.t = t;
 		this.game = game;
-		this.bar = h("div.bar", { role: "toolbar", "aria-label": t("game.actions") });
+		this.bar = h("div.bar", { role: "group", "aria-label": t("game.actions") });
 		this.hints = h("span.hints");
 		this.offered = h("div.offered", { role: "alertdialog", "aria-label": t("game.offer"), hidden: true });
 	}

@@ -52,6 +52,11 @@ export class Retry {
 		this.board.onrefused = () => {};
 	}
 
+	/** leave ends the trying: the review goes on where the player was. */
+	leave() {
+		this.done(this.#i < this.#tasks.length ? this.#task.ply + 1 : this.moves.length);
+	}
+
 	get #task() {
 		return this.#tasks[this.#i];
 	}
@@ -80,7 +85,7 @@ export class Retry {
 	/** #buttons shows what may be done now. @param {string[]} names the first one is the usual one, unless it gives the answer away */
 	#buttons(...names) {
 		/** @type {Record<string, () => void>} */
-		const acts = { undo: () => void this.#ask(true), show: () => void this.#answer(), next: () => this.#next(), again: () => this.#restart(), "retry-close": () => this.done(this.#i < this.#tasks.length ? this.#task.ply + 1 : this.moves.length) };
+		const acts = { undo: () => void this.#ask(true), show: () => void this.#answer(), next: () => this.#next(), again: () => this.#restart(), "retry-close": () => this.leave() };
 		fill(this.acts, names.map((name, i) => h(i || name === "show" ? "button" : "button.main", { type: "button", data: { act: name }, onclick: acts[name] }, this.t(`retry.act.${name}`))));
 	}
 

@@ -75,7 +75,7 @@ class Review {
 		this.frame = h("div.board-frame");
 		this.graph = new Graph({ label: t("review.graph", { side: this.side }), go: (ply) => this.#to(ply), describe: (ply) => this.#describe(ply) });
 		this.verdict = h("div.verdict", { data: { verdict: "" } });
-		this.nav = h("div.row.steps", { role: "toolbar", "aria-label": t("review.steps") },
+		this.nav = h("div.row.steps", { role: "group", "aria-label": t("review.steps") },
 			button("earlier-mistake", t("review.earlier_mistake"), "‹?", () => this.#toMistake(-1)), button("back", t("game.earlier"), icon("back"), step(-1)),
 			button("forward", t("game.later"), icon("forward"), step(1)), button("later-mistake", t("review.later_mistake"), "?›", () => this.#toMistake(1)));
 		this.acts = h("div.row.acts");
@@ -314,7 +314,7 @@ class Review {
 		e.preventDefault();
 		e.stopPropagation(); // the game's screen below listens, too
 		if (e.key === "f") return this.board.flip();
-		if (this.#retry) return;
+		if (this.#retry) return e.key === "Escape" ? this.#retry.leave() : undefined;
 		switch (e.key) {
 			case "ArrowLeft": return this.#step(-1);
 			case "ArrowRight": return this.#step(1);

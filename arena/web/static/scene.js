@@ -12,6 +12,7 @@ import { piece } from "./pieces.js";
  * @typedef {Object} Shown
  * @property {View} view
  * @property {Object<string, string>} pieces those of the view, or as they stand after what is chosen or sent
+ * @property {{point: string, kind: string}[]} forbidden only for who is to move
  * @property {string} [last] the last move
  * @property {boolean} sent the last move is not accepted yet
  * @property {string[]} chosen
@@ -133,7 +134,7 @@ export class Scene {
 		last.forEach((p, i) => (view.game === "gomoku" || i === last.length - 1 && i !== 1 ? over : under).push(on(p, view.game === "gomoku" ? "stone" : i === 0 ? "origin" : "last")));
 		if (view.check && !shown.sent) over.push(on(view.check, "check"));
 		for (const p of view.row ?? []) over.push(on(p, "won"));
-		for (const f of view.forbidden ?? []) if (!shown.pieces[f.point]) over.push(at(g.place(f.point), "", forbiddenMark(f.kind)));
+		for (const f of shown.forbidden) if (!shown.pieces[f.point]) over.push(at(g.place(f.point), "", forbiddenMark(f.kind)));
 		chosen.forEach((p) => under.push(on(p, "selected")));
 		for (const p of shown.targets) (shown.pieces[p] ? over : under).push(on(p, shown.pieces[p] ? "capture" : "target"));
 		if (premove) {
@@ -181,14 +182,14 @@ export class Scene {
 	}
 
 	/** label says on each point what stands there and what it means now. @param {Shown} shown */
-	#label({ view, pieces, last, chosen, targets, premove, marks }) {
+	#label({ view, pieces, forbidden, last, chosen, targets, premove, marks }) {
 		/** @type {Map<string, string[]>} */
 		const notes = new Map();
 		const note = (/** @type {string} */ point, /** @type {string} */ text) => notes.set(point, [...(notes.get(point) ?? []), text]);
 		for (const [point, code] of Object.entries(pieces)) note(point, this.t(`board.piece.${view.game}.${code}`));
 		if (view.check) note(view.check, this.t("board.point.check"));
 		for (const p of view.row ?? []) note(p, this.t("board.point.won"));
-		for (const f of view.forbidden ?? []) note(f.point, this.t(`board.forbidden.${f.kind}`));
+		for (const f of forbidden) note(f.point, this.t(`board.forbidden.${f.kind}`));
 		for (const p of chosen) note(p, this.t("board.point.selected"));
 		for (const p of targets) note(p, this.t("board.point.target"));
 		for (const p of premove ? points(premove) : []) note(p, this.t("board.point.premove"));

@@ -5,7 +5,7 @@ import { label, parse, show as showTime } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h } from "./dom.js";
 import { has, number } from "./i18n.js";
-import { learn } from "./players.js";
+import { learn, nameIn } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -271,7 +271,7 @@ class Start {
 			this.mine, h("h2", { id: "mine" }, t("start.mine")),
 			h("ul.lines", null,
 				mine.map((g) => h("li", { data: { mine: g.game } },
-					h("div.grow", null, h("a", { href: `/game/${g.game}` }, t(`game.${g.rules.split("/")[0]}`), " · ", g.opponent), h("div.small.muted", null, t("start.ply", { n: g.ply }), " · ", label(g.clock, t))),
+					h("div.grow", null, h("a", { href: `/game/${g.game}` }, t(`game.${g.rules.split("/")[0]}`), " · ", nameIn(g.opponent, g.bot)), h("div.small.muted", null, t("start.ply", { n: g.ply }), " · ", label(g.clock, t))),
 					h(g.my_turn ? "span.tag.on" : "span.tag", null, g.my_turn ? (g.left_ms ? t("start.my_turn_left", { time: showTime(g.left_ms, t) }) : t("start.my_turn")) : t("start.their_turn")))),
 				waiting.map((w) => h("li", { data: { waiting: w.invite ?? w.game } },
 					h("div.grow", null, t(w.invite ? "start.waiting_friend" : "start.waiting_bot"), h("div.small.muted", null, t(`game.${w.terms.game}`), " · ", label(w.terms.clock, t))),

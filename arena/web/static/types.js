@@ -80,7 +80,7 @@
  * @property {boolean} [busy]
  */
 
-/** @typedef {{game: string, rules: string, opponent: string, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string}} Mine */
+/** @typedef {{game: string, rules: string, opponent: string, bot?: boolean, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string}} Mine */
 /** @typedef {{invite?: string, game?: string, token?: string, url?: string, terms: Terms, opponent?: string, expires: string}} Waiting */
 /** @typedef {{game: string, opponent: string, level?: number, result: "won"|"lost"|"drawn"}} PastResult */
 /** @typedef {{t: "lobby", opponents: Opponent[]|null, running: number, mine?: Mine[], waiting?: Waiting[], results?: PastResult[]}} Lobby */
