@@ -82,7 +82,7 @@ func (h *hub) rematch(ctx context.Context, t *tab, r Request) Answer {
 	terms := s.Terms
 	terms.Moves = nil // of a game that continued another
 	seat := s.seat.Other()
-	return h.again(ctx, t.here, s, r, func(c *continuations) **continuation { return &c.Rematch },
+	return h.again(ctx, t, s, r, func(c *continuations) **continuation { return &c.Rematch },
 		protocol.ChallengeRequest{Terms: terms, Seat: &seat})
 }
 
@@ -99,7 +99,7 @@ func (h *hub) resume(ctx context.Context, t *tab, s seated, r Request) Answer {
 	}
 	terms := s.Terms
 	terms.Moves = s.Moves[:before[by]]
-	return h.again(ctx, t.here, s, r, func(c *continuations) **continuation { return &c.Takeback },
+	return h.again(ctx, t, s, r, func(c *continuations) **continuation { return &c.Takeback },
 		protocol.ChallengeRequest{Terms: terms, Seat: &s.seat})
 }
 
@@ -136,7 +136,7 @@ func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, 
 
 // again takes a step towards a game that continues a finished one. Of says which
 // continuation it is; m is the challenge that the person sends when it is agreed.
-func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of func(*continuations) **continuation, m protocol.ChallengeRequest) Answer {
+func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*continuations) **continuation, m protocol.ChallengeRequest) Answer {
 	step := r.Step
 	if step == "" {
 		step = protocol.StepOffer
@@ -178,10 +178,10 @@ func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of
 	m.ID, m.Opponent = x.Request, opponent.Player
 	var a Answer
 	if human {
-		a = h.between(ctx, p, opponent.Player, m)
+		a = h.between(ctx, t.here, opponent.Player, m)
 	} else {
 		m.ExpireMS = challengeFor.Milliseconds()
-		a = p.challenge(ctx, m)
+		a = h.againstBot(ctx, t, m)
 	}
 	_, err = changeEntry(ctx, h.agreements, key, func(c *continuations) error {
 		y := of(c)

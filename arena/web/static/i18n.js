@@ -44,6 +44,16 @@ export function t(key, vars) {
 }
 
 /**
+ * refusal returns the sentence for an answer that refuses a request.
+ * @param {{code: string, reason?: string}} answer
+ * @param {Record<string, string|number>} [vars]
+ */
+export function refusal(answer, vars) {
+	const keys = [`error.${answer.reason}`, `error.${answer.code}`];
+	return t(keys.find(has) ?? "error.unavailable", vars);
+}
+
+/**
  * number writes a number as the language does.
  * @param {number} n
  * @param {Intl.NumberFormatOptions} [options]
