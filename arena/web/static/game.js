@@ -259,7 +259,7 @@ class Game {
 		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
 		if (this.line.textContent === text) return;
 		fill(this.line, ...parts);
-		this.line.classList.toggle("long", text.length > (lang === "zh" ? 32 : 60));
+		this.line.classList.toggle("long", text.length > (lang === "zh" ? 32 : 50));
 	}
 
 	/** #toDo says whose turn it is, and for what. @param {State} s */
