@@ -105,6 +105,9 @@ type Instance struct {
 // instance.
 func (a *Arena) Instances() []Instance { return a.presence.instances(time.Now()) }
 
+// Here reports whether an instance of a player is present.
+func (a *Arena) Here(p protocol.PlayerID) bool { return a.presence.anyHello(p, time.Now()) != nil }
+
 // Bucket opens a bucket of the platform and creates it if it is missing.
 // want.Bucket is its name without the platform's prefix. Replicas and storage are
 // the platform's. It returns an error if the bucket there has another time to

@@ -18,8 +18,9 @@ type continuations struct {
 
 // continuation is an offer to continue, and what has become of it.
 type continuation struct {
-	By game.Seat `json:"by"` // whose offer is or was open, in the finished game
-	At time.Time `json:"at"`
+	By     game.Seat         `json:"by"` // whose offer is or was open, in the finished game
+	Player protocol.PlayerID `json:"player,omitempty"`
+	At     time.Time         `json:"at"`
 	// Request is the id of the challenge once the offer is accepted, and Seat, again
 	// in the finished game, is who sends it.
 	Request string          `json:"request,omitempty"`
@@ -38,6 +39,16 @@ func (c *continuation) offered(now time.Time) *game.Seat {
 	return &c.By
 }
 
+// open counts the open offers.
+func (c continuations) open(now time.Time) (n int) {
+	for _, x := range []*continuation{c.Rematch, c.Takeback} {
+		if x.offered(now) != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // next returns the latest game that continues a finished one.
 func (c continuations) next() (g protocol.GameID) {
 	var at time.Time
@@ -53,7 +64,7 @@ func (c continuations) next() (g protocol.GameID) {
 var (
 	errNotOffered = protocol.Refuse(protocol.NotOffered, "no such offer is open")
 	errAsked      = protocol.Refuse(protocol.NotOffered, "a takeback is already asked for")
-	errOffered    = protocol.Refuse(protocol.NotOffered, "your offer is already open")
+	errOffered    = errors.New("this player's offer is open already")
 )
 
 // step changes a continuation by a person's step: offer, accept or decline.
@@ -82,7 +93,7 @@ func (h *hub) rematch(ctx context.Context, t *tab, r Request) Answer {
 	terms := s.Terms
 	terms.Moves = nil // of a game that continued another
 	seat := s.seat.Other()
-	return h.again(ctx, t.here, s, r, func(c *continuations) **continuation { return &c.Rematch },
+	return h.again(ctx, t, s, r, func(c *continuations) **continuation { return &c.Rematch },
 		protocol.ChallengeRequest{Terms: terms, Seat: &seat})
 }
 
@@ -99,7 +110,7 @@ func (h *hub) resume(ctx context.Context, t *tab, s seated, r Request) Answer {
 	}
 	terms := s.Terms
 	terms.Moves = s.Moves[:before[by]]
-	return h.again(ctx, t.here, s, r, func(c *continuations) **continuation { return &c.Takeback },
+	return h.again(ctx, t, s, r, func(c *continuations) **continuation { return &c.Takeback },
 		protocol.ChallengeRequest{Terms: terms, Seat: &s.seat})
 }
 
@@ -136,8 +147,8 @@ func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, 
 
 // again takes a step towards a game that continues a finished one. Of says which
 // continuation it is; m is the challenge that the person sends when it is agreed.
-func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of func(*continuations) **continuation, m protocol.ChallengeRequest) Answer {
-	step := r.Step
+func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*continuations) **continuation, m protocol.ChallengeRequest) Answer {
+	p, step := t.here, r.Step
 	if step == "" {
 		step = protocol.StepOffer
 	}
@@ -154,11 +165,22 @@ func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of
 			return errAsked // agreeing to it would be another thing than what this player asks for
 		}
 		next, err := (*x).step(s.seat, step, human, now)
+		switch {
+		case err != nil || next == nil:
+		case next.Request == "":
+			next.Player = p.id
+		case human && live(m.Terms) && !h.isHere(opponent.Player):
+			return errAbsent
+		}
 		*x = next
 		return err
 	})
 	var e *protocol.Error
 	switch {
+	case errors.Is(err, errOffered):
+		return Answer{Code: protocol.Duplicate}
+	case errors.Is(err, errAbsent):
+		return absent(reasonAbsentOffer, opponent.Display)
 	case errors.As(err, &e):
 		return refused(e.Code, e.Text)
 	case err != nil:
@@ -181,7 +203,7 @@ func (h *hub) again(ctx context.Context, p *participant, s seated, r Request, of
 		a = h.between(ctx, p, opponent.Player, m)
 	} else {
 		m.ExpireMS = challengeFor.Milliseconds()
-		a = p.challenge(ctx, m)
+		a = h.againstBot(ctx, t, m)
 	}
 	_, err = changeEntry(ctx, h.agreements, key, func(c *continuations) error {
 		y := of(c)

@@ -31,7 +31,8 @@ type agreements struct {
 	invited func(protocol.PlayerID)
 
 	mu      sync.Mutex
-	invites map[string]invitation // by hash
+	invites map[string]invitation           // by hash
+	offers  map[protocol.PlayerID]time.Time // until when the player's offers to continue are open
 }
 
 // keepAgreements is how long an entry is kept after its last change. Invitations to
@@ -49,7 +50,7 @@ func openAgreements(ctx context.Context, a *arena.Arena, log zerolog.Logger) (*a
 	if err != nil {
 		return nil, err
 	}
-	return &agreements{kv: kv, log: log, invites: make(map[string]invitation),
+	return &agreements{kv: kv, log: log, invites: make(map[string]invitation), offers: make(map[protocol.PlayerID]time.Time),
 		after: func(protocol.GameID, continuations) {}, invited: func(protocol.PlayerID) {}}, nil
 }
 
@@ -93,6 +94,7 @@ func (s *agreements) follows(entry jetstream.KeyValueEntry) {
 	if g, ok := cutKey(key, "after."); ok && there {
 		var c continuations
 		if json.Unmarshal(entry.Value(), &c) == nil {
+			s.noteOffers(c, time.Now())
 			s.after(protocol.GameID(g), c)
 		}
 	}
@@ -115,6 +117,37 @@ func (s *agreements) follows(entry jetstream.KeyValueEntry) {
 	if by != "" {
 		s.invited(by)
 	}
+}
+
+func (s *agreements) noteOffers(c continuations, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range []*continuation{c.Rematch, c.Takeback} {
+		if x.offered(now) != nil && x.Player != "" && x.At.Add(offerFor).After(s.offers[x.Player]) {
+			s.offers[x.Player] = x.At.Add(offerFor)
+		}
+	}
+}
+
+// expecting returns the people with an open offer to continue a game or an open
+// invitation to a live one: it begins only if they are here.
+func (s *agreements) expecting(now time.Time) map[protocol.PlayerID]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make(map[protocol.PlayerID]bool)
+	for _, i := range s.invites {
+		if now.Before(i.Expires) && live(i.Terms) {
+			all[i.By] = true
+		}
+	}
+	for p, until := range s.offers {
+		if now.Before(until) {
+			all[p] = true
+		} else {
+			delete(s.offers, p)
+		}
+	}
+	return all
 }
 
 func cutKey(key, prefix string) (rest string, ok bool) {

@@ -99,9 +99,9 @@ func newAnalyses(h *hub, limits analysisLimits) *analyses {
 		moves: newMemory[moveKey, protocol.Analysis](limits.keptMoves), asked: make(map[asking]context.CancelFunc),
 	}
 	maps.Copy(h.requests, map[string]handler{
-		"hint":   {serve: a.hint},
+		"hint":   {serve: a.hint, pace: paceHints},
 		"review": {serve: a.review},
-		"try":    {serve: a.try},
+		"try":    {serve: a.try, pace: paceHints},
 		"cancel": {serve: a.cancel},
 	})
 	return a

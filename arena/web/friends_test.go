@@ -184,13 +184,6 @@ func TestInvitations(t *testing.T) {
 	ben.refuse(Request{T: "join", Token: link.Token}, protocol.Unavailable)
 	ben.want(Request{T: "join", Token: link.Token})
 
-	// Somebody who has closed the page is called when the friend accepts.
-	link = ann.want(Request{T: "invite", Terms: casual})
-	ann.close()
-	g = ben.want(Request{T: "join", Token: link.Token}).Game
-	ben.want(Request{T: "open", Game: g})
-	ben.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
-
 	wrong := *casual
 	wrong.Rules = "gomoku/none"
 	ben.refuse(Request{T: "invite", Terms: &wrong}, protocol.UnknownGame)
@@ -223,7 +216,7 @@ func TestRematch(t *testing.T) {
 	ben.state(g, "the end", finished)
 
 	ann.want(Request{T: "rematch", Game: g, Step: protocol.StepOffer})
-	ann.refuse(Request{T: "rematch", Game: g, Step: protocol.StepOffer}, protocol.NotOffered)
+	ann.refuse(Request{T: "rematch", Game: g, Step: protocol.StepOffer}, protocol.Duplicate)
 	ann.refuse(Request{T: "rematch", Game: g, Step: protocol.StepAccept}, protocol.NotOffered)
 	offered := func(st State) bool { return st.RematchBy != nil && *st.RematchBy == game.First }
 	ben.state(g, "the offer", offered)

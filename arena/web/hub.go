@@ -36,6 +36,7 @@ type hub struct {
 	compressing chan struct{} // see compressors
 	lobbies     *lobbies
 	analyses    *analyses // set by New
+	bounds      *bounds   // set by New
 
 	life context.Context // ends when the gateway stops
 	stop context.CancelFunc
@@ -61,6 +62,8 @@ type handler struct {
 	// Known: the platform knows a repetition by its id, so that the answer need not
 	// be remembered here.
 	known bool
+	// Pace: the kind under which an address may send only so many; "" for none.
+	pace string
 }
 
 // requestWait bounds how long a request waits for the platform.
@@ -83,19 +86,19 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 		"lobby":    {serve: h.lobby, anyone: true, atOnce: true},
 		"open":     {serve: h.open, anyone: true, atOnce: true},
 		"close":    {serve: h.close, anyone: true, atOnce: true},
-		"play":     {serve: h.play},
-		"withdraw": {serve: h.withdraw},
-		"invite":   {serve: h.invite},
-		"uninvite": {serve: h.uninvite},
+		"play":     {serve: h.play, pace: paceChallenges},
+		"withdraw": {serve: h.withdraw, pace: paceActs},
+		"invite":   {serve: h.invite, pace: paceChallenges},
+		"uninvite": {serve: h.uninvite, pace: paceActs},
 		"invited":  {serve: h.invited, anyone: true},
-		"join":     {serve: h.join},
-		"rematch":  {serve: h.rematch},
-		"move":     {serve: h.move, known: true},
-		"resign":   {serve: h.resign, known: true},
-		"draw":     {serve: h.draw, known: true},
-		"takeback": {serve: h.takeback},
-		"chat":     {serve: h.chat},
-		"name":     {serve: h.name},
+		"join":     {serve: h.join, pace: paceChallenges},
+		"rematch":  {serve: h.rematch, pace: paceChallenges},
+		"move":     {serve: h.move, known: true, pace: paceActs},
+		"resign":   {serve: h.resign, known: true, pace: paceActs},
+		"draw":     {serve: h.draw, known: true, pace: paceActs},
+		"takeback": {serve: h.takeback, pace: paceActs},
+		"chat":     {serve: h.chat, pace: paceChats},
+		"name":     {serve: h.name, pace: paceActs},
 		"why":      {serve: h.why, anyone: true},
 	}
 	return h
@@ -200,6 +203,7 @@ func (h *hub) attach(t *tab) *participant {
 		return nil
 	}
 	if len(h.arena.RunningOf(p.id)) > 0 {
+		h.adopt(t)
 		p.wake()
 	}
 	if first {
@@ -231,7 +235,7 @@ func (h *hub) changed(id protocol.PlayerID, a *account) {
 }
 
 // look drops people who have not been here for long, counts the others, and wakes
-// those who have games: the platform may have learnt of them after their pages came.
+// those who have invited somebody or have games: the platform may have learnt of them after their pages came.
 func (h *hub) look(now time.Time) {
 	h.mu.Lock()
 	var here []*participant
@@ -245,7 +249,9 @@ func (h *hub) look(now time.Time) {
 	h.metrics.people.Set(float64(len(here)))
 	h.metrics.sockets.Set(float64(len(h.tabs)))
 	h.mu.Unlock()
+	expecting := h.agreements.expecting(now)
 	for _, p := range here {
+		p.expecting(expecting[p.id])
 		if len(h.arena.RunningOf(p.id)) > 0 {
 			p.wake()
 		}
@@ -273,6 +279,9 @@ func (h *hub) event(e protocol.Event, seq uint64) {
 		}
 	}
 	h.mu.Unlock()
+	if e.Status == protocol.Finished {
+		h.bounds.ended(e.Game)
+	}
 	if t != nil {
 		t.push(ofEvent(e, seq))
 	}
@@ -302,6 +311,7 @@ func (h *hub) serve(t *tab, data []byte) {
 		t.answer(r.ID, refused(protocol.UnknownVerb, "no such request"))
 	case t.here == nil && !handler.anyone:
 		t.answer(r.ID, refused(protocol.Denied, "without a session a page can only watch"))
+	case !h.paced(t, r.ID, handler.pace):
 	case handler.atOnce:
 		if a := handler.serve(h.life, t, r); a.T != noAnswer {
 			t.answer(r.ID, a)
@@ -311,6 +321,15 @@ func (h *hub) serve(t *tab, data []byte) {
 	default:
 		t.here.once(t, r, handler)
 	}
+}
+
+// paced refuses a request of which the address has sent too many.
+func (h *hub) paced(t *tab, id, kind string) bool {
+	a, ok := h.bounds.pace(kind, t.address)
+	if !ok {
+		t.answer(id, a)
+	}
+	return ok
 }
 
 // noAnswer is T of the answer of a handler that has answered by itself.

@@ -101,6 +101,16 @@ type gateway struct {
 	once   sync.Once
 }
 
+// plentiful are limits that no test of something else reaches: all its pages have one
+// address.
+func plentiful() Limits {
+	l := DefaultLimits()
+	plenty := Rate{PerMinute: 1e6, Burst: 1e6}
+	l.Challenges, l.Acts, l.Chats, l.Hints = plenty, plenty, plenty, plenty
+	l.AddressGames, l.PersonGames = 1e6, 1e6
+	return l
+}
+
 // startGateway runs an arena with its gateway until the test ends. Change, if not
 // nil, is called before the hub starts.
 func startGateway(t testing.TB, srv interface{ Platform() protocol.Connection }, cfg arena.Config, change func(*hub)) *gateway {
@@ -112,7 +122,7 @@ func startGateway(t testing.TB, srv interface{ Platform() protocol.Connection },
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(ctx, a, Config{}, testLog(t))
+	s, err := New(ctx, a, Config{Limits: plentiful()}, testLog(t))
 	if err != nil {
 		t.Fatal(err)
 	}

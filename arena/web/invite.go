@@ -44,11 +44,41 @@ const (
 const maxInvites = 10
 
 // expectFor is how long somebody who has been taken at its word is announced to the
-// platform without a tab, so that the game begins.
+// platform without a tab, so that a correspondence game begins, and how long the
+// challenge waits.
 const expectFor = 30 * time.Second
 
 // errNotOpen is returned for an invitation that can't be accepted any more.
 var errNotOpen = errors.New("the invitation was accepted or withdrawn, has expired, or never existed")
+
+// Errors of steps that change nothing.
+var (
+	errAbsent   = errors.New("the other player is not here")
+	errTooMany  = errors.New("too many of this person's invitations are open")
+	errRepeated = errors.New("a repetition")
+)
+
+// Reasons of refusals, which the page has sentences for.
+const (
+	reasonAbsent      = "absent"       // who invites has no page open
+	reasonAbsentOffer = "absent-offer" // who offers to continue has none
+)
+
+func absent(reason, name string) Answer {
+	return Answer{Code: protocol.Unavailable, Reason: reason, Name: name, Text: "the other player is not here now"}
+}
+
+// live reports whether both players have to be here from the start of a game.
+func live(t protocol.Terms) bool { return t.Clock.Speed() != clock.Correspondence }
+
+// isHere reports whether a person has a page open, on whatever gateway: people with
+// open invitations and offers are announced to the platform meanwhile.
+func (h *hub) isHere(id protocol.PlayerID) bool {
+	h.mu.Lock()
+	p := h.here[id]
+	h.mu.Unlock()
+	return p != nil && p.hasTab() || h.arena.Here(id)
+}
 
 // invitesOf returns the open invitations of a person by their hashes.
 func (s *agreements) invitesOf(p protocol.PlayerID) map[string]invitation {
@@ -79,22 +109,35 @@ func (h *hub) invite(ctx context.Context, t *tab, r Request) Answer {
 	if r.Terms.Rated && (!r.Terms.Usual() || !r.Terms.Clock.Traits().Limited) {
 		return refused(protocol.Malformed, "rated: want the usual start position and a clock")
 	}
-	if len(h.agreements.invitesOf(t.ID)) >= maxInvites {
-		return refused(protocol.RateLimited, "too many of your invitations are open")
-	}
-	now, token := time.Now().UTC(), newSecret()
+	// A repetition through another gateway makes the same link.
+	now, token := time.Now().UTC(), t.secretID("invite "+string(t.ID)+" "+r.ID)
 	inv := invitation{V: 1, By: t.ID, Terms: *r.Terms, Seat: r.Seat, Created: now, Expires: now.Add(inviteFor)}
 	if r.Terms.Clock.Speed() == clock.Correspondence {
 		inv.Expires = now.Add(inviteForCorrespondence)
 	}
 	hash := hashed(token)
-	_, err := changeEntry(ctx, h.agreements, "invite."+hash, func(i *invitation) error { *i = inv; return nil })
-	if err != nil {
+	stored, err := changeEntry(ctx, h.agreements, "invite."+hash, func(i *invitation) error {
+		switch {
+		case i.By == t.ID:
+			return errRepeated
+		case len(h.agreements.invitesOf(t.ID)) >= maxInvites:
+			return errTooMany
+		}
+		*i = inv
+		return nil
+	})
+	a := Answer{Token: token, URL: t.base + "/invite/" + token, Expires: stored.Expires}
+	switch {
+	case errors.Is(err, errTooMany):
+		return refused(protocol.RateLimited, err.Error())
+	case errors.Is(err, errRepeated):
+		a.Code = protocol.Duplicate
+	case err != nil:
 		return h.notStored(err)
 	}
 	t.here.keepToken(hash, token)
 	h.lobbies.refresh(t.ID)
-	return Answer{Token: token, URL: t.base + "/invite/" + token, Expires: inv.Expires}
+	return a
 }
 
 // notStored answers a request whose result could not be stored.
@@ -167,6 +210,8 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 			return errTaken
 		case !i.open(time.Now()):
 			return errNotOpen
+		case live(i.Terms) && !h.isHere(i.By):
+			return errAbsent
 		}
 		i.TakenBy, i.Request = t.ID, protocol.NewID()
 		return nil
@@ -174,6 +219,9 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 	switch {
 	case errors.Is(err, errNotOpen):
 		return refused(protocol.NotOffered, err.Error())
+	case errors.Is(err, errAbsent):
+		who, _ := h.people.get(ctx, i.By) // without a name if it can't be read
+		return absent(reasonAbsent, who.Name)
 	case errors.Is(err, errTaken) && i.By == t.ID:
 		return refused(protocol.Denied, "this is your own invitation")
 	case err != nil:
@@ -210,9 +258,13 @@ func (h *hub) between(ctx context.Context, by *participant, other protocol.Playe
 		name = who.Name
 	}
 	p := h.participant(other, name)
-	p.expect(expectFor)
-	if err := p.ready(ctx); err != nil {
-		return refused(protocol.Unavailable, "the platform does not answer now")
+	if !live(m.Terms) {
+		p.expect(expectFor)
+	}
+	if !live(m.Terms) || p.hasTab() { // else another gateway announces it
+		if err := p.ready(ctx); err != nil {
+			return refused(protocol.Unavailable, "the platform does not answer now")
+		}
 	}
 	m.ExpireMS = expectFor.Milliseconds()
 	return by.challenge(ctx, m)

@@ -22,7 +22,7 @@ type Rate struct {
 
 // Limits bound what one address or one person may do by requests. A school may
 // have one address only, so those of an address allow for a class. IPv6 addresses
-// count by their /64. The limits of sockets and of games are the hub's.
+// count by their /64. The other limits of sockets are the hub's.
 type Limits struct {
 	// Requests are those of an address, except for static files.
 	Requests Rate
@@ -32,6 +32,12 @@ type Limits struct {
 	Positions Rate
 	// Changes are those that a person makes to its name, sessions and links.
 	Changes Rate
+	// Challenges, moves and other Acts, Chats and Hints are those of an address, from
+	// all its sockets.
+	Challenges, Acts, Chats, Hints Rate
+	// AddressGames and PersonGames are the games against bots, running and waiting, of
+	// an address and of a person.
+	AddressGames, PersonGames int
 }
 
 // DefaultLimits are the limits of a page for the public.
@@ -41,6 +47,13 @@ func DefaultLimits() Limits {
 		Sessions:  Rate{PerMinute: 6, Burst: 60},
 		Positions: Rate{PerMinute: 1200, Burst: 400},
 		Changes:   Rate{PerMinute: 20, Burst: 10},
+
+		Challenges: Rate{PerMinute: 120, Burst: 60},
+		Acts:       Rate{PerMinute: 6000, Burst: 1000},
+		Chats:      Rate{PerMinute: 240, Burst: 60},
+		Hints:      Rate{PerMinute: 60, Burst: 60},
+
+		AddressGames: 32, PersonGames: 8,
 	}
 }
 

@@ -293,7 +293,7 @@ func (h *hub) play(ctx context.Context, t *tab, r Request) Answer {
 	if !slices.ContainsFunc(h.arena.Instances(), fits) {
 		return refused(protocol.NotOffered, "nobody is here who takes such a game")
 	}
-	return t.here.challenge(ctx, protocol.ChallengeRequest{
+	return h.againstBot(ctx, t, protocol.ChallengeRequest{
 		Header: protocol.Header{ID: t.secretID(r.ID)}, Terms: *r.Terms, Seat: r.Seat, Opponent: r.Opponent, Pool: r.Pool,
 		ExpireMS: challengeFor.Milliseconds(),
 	})

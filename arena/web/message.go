@@ -69,7 +69,7 @@ type Answer struct {
 	ID      string          `json:"id"`
 	Code    protocol.Code   `json:"code"`
 	Text    string          `json:"text,omitempty"`
-	Reason  string          `json:"reason,omitempty"` // for "why": a key of the dictionaries, "illegal.leg"; absent if nothing is wrong
+	Reason  string          `json:"reason,omitempty"` // for "why": a key of the dictionaries, "illegal.leg"; absent if nothing is wrong; else of some refusals, such as "absent"
 	Game    protocol.GameID `json:"game,omitempty"`
 	Token   string          `json:"token,omitempty"`
 	URL     string          `json:"url,omitempty"`
@@ -79,7 +79,7 @@ type Answer struct {
 	Terms  *protocol.Terms   `json:"terms,omitempty"`
 	Seat   *game.Seat        `json:"seat,omitempty"`   // of who joins; absent: drawn by lot
 	Player protocol.PlayerID `json:"player,omitempty"` // who invites
-	Name   string            `json:"name,omitempty"`
+	Name   string            `json:"name,omitempty"`   // of Player, or of who is not here for a live game
 }
 
 // Welcome is the first message of a socket.

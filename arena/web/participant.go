@@ -60,6 +60,7 @@ type participant struct {
 	tokens   map[string]string // of own invitations, by hash
 	results  []PastResult
 	waiting  map[protocol.GameID]Waiting
+	expects  bool // has an open invitation or offer; see agreements.expecting
 	beating  bool
 	greeted  chan struct{} // closed once the platform knows this instance; nil before the first hello
 	known    bool          // greeted is closed
@@ -249,6 +250,17 @@ func (p *participant) expect(d time.Duration) {
 	p.wake()
 }
 
+// expecting notes whether the person has an open invitation or offer, for which it
+// is announced as long as it has a tab.
+func (p *participant) expecting(open bool) {
+	p.mu.Lock()
+	p.expects = open
+	p.mu.Unlock()
+	if open {
+		p.wake()
+	}
+}
+
 // needed reports whether the platform has to know that the person is here. If not,
 // beating ends.
 func (p *participant) needed(playing int) bool {
@@ -256,7 +268,7 @@ func (p *participant) needed(playing int) bool {
 	defer p.mu.Unlock()
 	now := time.Now()
 	here := len(p.tabs) > 0 || now.Sub(p.left) < p.hub.grace
-	if now.Before(p.alone) || here && (playing > 0 || len(p.waiting) > 0 || now.Before(p.until)) {
+	if now.Before(p.alone) || here && (playing > 0 || len(p.waiting) > 0 || p.expects || now.Before(p.until)) {
 		return true
 	}
 	p.beating = false

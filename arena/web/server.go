@@ -77,10 +77,11 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	s.hub = newHub(a, s.people, agreed, s.metrics, func() string { return s.site.version }, log)
-	s.hub.analyses = newAnalyses(s.hub, limitAnalysis(cfg.Searches))
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits()
 	}
+	s.hub.bounds = newBounds(cfg.Limits)
+	s.hub.analyses = newAnalyses(s.hub, limitAnalysis(cfg.Searches))
 	s.limits = newLimits(cfg.Limits)
 	a.AddCheck(s.health)
 	s.mux = http.NewServeMux()

@@ -37,6 +37,7 @@ type table struct {
 	before [2]int        // moves before the last decision of each seat in shown; -1 if it has made none
 	after  continuations
 	seen   int // watchers in the last message
+	offers int // open offers in the last message
 }
 
 // update is the state of a game, from its log or as its referee sent it.
@@ -305,7 +306,7 @@ func encodePosition(terms protocol.Terms, moves []string) (views positionViews, 
 
 // show sends the state to all sockets, those of the players first; x.mu is held.
 func (x *table) show() {
-	x.seen = x.watchers()
+	x.seen, x.offers = x.watchers(), x.after.open(time.Now())
 	made := make(map[string][]byte)
 	for _, players := range []bool{true, false} {
 		for t := range x.tabs {
@@ -317,11 +318,12 @@ func (x *table) show() {
 	}
 }
 
-// showWatchers sends the state again if the number of watchers has changed.
+// showWatchers sends the state again if the number of watchers has changed, or an
+// offer to continue has ended.
 func (x *table) showWatchers() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.shown != nil && x.watchers() != x.seen {
+	if x.shown != nil && (x.watchers() != x.seen || x.after.open(time.Now()) != x.offers) {
 		x.show()
 	}
 }

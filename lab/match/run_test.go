@@ -416,7 +416,7 @@ func TestParsing(t *testing.T) {
 			t.Errorf("%q: %+v came back as %+v, %v", text, l, again, err)
 		}
 	}
-	for _, bad := range []string{"", "x", "nodes=0", "nodes=-1", "depth=x", "movetime=0s", "movetime=1us", "movetime=1500us", "time=5", "movetime=200h"} {
+	for _, bad := range []string{"", "x", "nodes=0", "nodes=-1", "depth=x", "movetime=0s", "movetime=1us", "movetime=1500us", "time=5", "movetime=400h"} {
 		if l, err := ParseLimit(bad); err == nil {
 			t.Errorf("%q is accepted as %v", bad, l)
 		}

@@ -5,7 +5,7 @@ import { Board } from "./board.js";
 import { whole } from "./clock.js";
 import { ask, dismiss, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
-import { has, lang } from "./i18n.js";
+import { has, lang, refusal } from "./i18n.js";
 import { Sheet, openingText, spell, typed } from "./moves.js";
 import { Actions, Strip, freshly, nameOf } from "./players.js";
 import { notation, onchange, settings, written } from "./settings.js";
@@ -100,7 +100,7 @@ class Game {
 			return put(this.message, this.t("game.waiting"));
 		}
 		this.root.querySelector(".dots")?.remove();
-		put(this.message, this.t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+		put(this.message, refusal(answer));
 		this.message.after(h("a.button", { href: "/" }, this.t("page.back")));
 	}
 
@@ -259,7 +259,7 @@ class Game {
 		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
 		if (this.line.textContent === text) return;
 		fill(this.line, ...parts);
-		this.line.classList.toggle("long", text.length > (lang === "zh" ? 32 : 60));
+		this.line.classList.toggle("long", text.length > (lang === "zh" ? 32 : 50));
 	}
 
 	/** #toDo says whose turn it is, and for what. @param {State} s */
@@ -422,7 +422,7 @@ class Game {
 	async #send(request) {
 		const s = /** @type {State} */ (this.state);
 		const answer = await this.page.socket.send({ game: this.id, ply: s.moves.length, ...request });
-		if (!["accepted", "duplicate", "stale", "over"].includes(answer.code)) note(this.t(`error.${answer.code}`));
+		if (!["accepted", "duplicate", "stale", "over"].includes(answer.code)) note(refusal(answer));
 		return answer;
 	}
 

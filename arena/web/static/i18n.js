@@ -44,6 +44,15 @@ export function t(key, vars) {
 }
 
 /**
+ * refusal returns the sentence for an answer that refuses a request.
+ * @param {{code: string, reason?: string, name?: string}} answer
+ */
+export function refusal(answer) {
+	const keys = [`error.${answer.reason}`, `error.${answer.code}`];
+	return t(keys.find(has) ?? "error.unavailable", { name: answer.name ?? "" });
+}
+
+/**
  * number writes a number as the language does.
  * @param {number} n
  * @param {Intl.NumberFormatOptions} [options]

@@ -4,7 +4,7 @@
 import { label } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h, icon, put } from "./dom.js";
-import { has } from "./i18n.js";
+import { has, refusal } from "./i18n.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").Terms} Terms */
@@ -100,18 +100,30 @@ export async function open(root, page, token) {
 		fill(root, h("h1", null, t("invite.gone")), h("p", null, t("invite.gone_about")), h("a.button", { href: "/" }, t("page.back")));
 		return { close() {}, idle: true };
 	}
+	/** @type {ReturnType<typeof setTimeout>|undefined} */
+	let later;
+	let closed = false;
 	button.onclick = async () => {
 		button.disabled = true;
+		clearTimeout(later);
 		try {
 			await page.session();
 			const joined = await socket.send({ t: "join", token });
+			if (closed) return;
 			if (joined.game) return page.go(`/game/${joined.game}`, true);
-			put(state, t(has(`error.${joined.code}`) ? `error.${joined.code}` : "invite.gone_about"));
+			put(state, refusal(joined));
+			if (joined.reason === "absent") later = setTimeout(() => button.click(), 5000); // until who invites is back
 		} finally {
 			button.disabled = false;
 		}
 	};
 	const seat = invitation.seat ? t(`start.seat_${invitation.seat}_${invitation.terms.game}`) : t("start.seat_any");
 	fill(root, h("h1", null, t("invite.from", { name: invitation.name ?? "" })), h("span.id", null, invitation.player), describe(invitation.terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
-	return { close() {}, idle: true };
+	return {
+		close() {
+			closed = true;
+			clearTimeout(later);
+		},
+		idle: true,
+	};
 }

@@ -2,6 +2,7 @@
 // What may follow the end of a game against a bot: one against the next level.
 
 import { note } from "./dialog.js";
+import { refusal } from "./i18n.js";
 import { learn, levelOf } from "./players.js";
 import { choice, pick, remember, suggested, termsOf } from "./terms.js";
 
@@ -28,7 +29,7 @@ export function follow(page, state, suggest) {
 			remember(game, c);
 			const answer = await socket.send({ t: "play", terms, opponent: opponent.player });
 			if (answer.game) page.go(`/game/${answer.game}`);
-			else note(t(`error.${answer.code}`));
+			else note(refusal(answer));
 		});
 	});
 	void socket.follow("lobby", { t: "lobby", on: true });

@@ -3,6 +3,7 @@
 
 import { dialog, note } from "./dialog.js";
 import { h } from "./dom.js";
+import { refusal } from "./i18n.js";
 import { accepts, choice, pick } from "./terms.js";
 
 /** @typedef {import("./types.js").View} View */
@@ -38,5 +39,5 @@ export async function onward({ socket, t, go, view, watching }) {
 	if (!opponent) return note(t("start.none"));
 	const answer = await socket.send({ t: "play", terms, opponent: opponent.player, seat: view.turn });
 	if (answer.game) go(`/game/${answer.game}`);
-	else note(t(`error.${answer.code}`));
+	else note(refusal(answer));
 }

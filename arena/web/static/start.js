@@ -4,7 +4,7 @@
 import { label, parse, show as showTime } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h } from "./dom.js";
-import { has, number } from "./i18n.js";
+import { has, number, refusal } from "./i18n.js";
 import { learn, nameIn } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
 
@@ -294,7 +294,7 @@ class Start {
 			await this.page.session();
 			const answer = await this.page.socket.send(request);
 			if (answer.code === "accepted" || answer.code === "duplicate") return answer;
-			note(this.page.t(`error.${answer.code}`));
+			note(refusal(answer));
 		} finally {
 			this.#starting = false;
 			this.#draw();

@@ -90,3 +90,53 @@ func (f *friends) choose(p *tab, choice string, of int) {
 	}
 	p.await(`!document.querySelector('.opening:not([hidden])')`)
 }
+
+// TestCasualGames: a handicap, a game from a position whose last move would lose by
+// repetition, and moves taken back: in play, and the one that ended the game.
+func TestCasualGames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := meet(t, w, w.watch(), setup{game: "xiangqi", position: "3k5/9/9/9/9/9/9/9/7R1/5K3 w"})
+	f.play(f.ann, "h1h8")
+	f.play(f.bob, "d9e9")
+	f.ann.tap(act("takeback"))
+	f.bob.tap(act("takeback-accept"))
+	f.ann.await(plies + ` === 0`)
+	line := []string{"h1d1", "d9e9", "d1e1", "e9d9", "e1d1", "d9e9", "d1e1", "e9d9"}
+	for i, move := range line {
+		f.play([]*tab{f.ann, f.bob}[i%2], move)
+	}
+	warning := `[data-dialog="ending"]`
+	for _, answer := range []string{"no", "yes-ending"} {
+		f.ann.see(mayMove)
+		f.ann.choose("e1d1")
+		f.ann.see(warning)
+		f.ann.await(`document.querySelector(` + quote(warning) + `).textContent.includes("perpetual check")`)
+		f.ann.tap(warning + " " + act(answer))
+		f.ann.await(`!document.querySelector(` + quote(warning) + `)`)
+	}
+	f.ends(game.SecondWins, "perpetual-check")
+
+	f.ann.tap(act("takeback"))
+	f.bob.see(act("takeback-accept"))
+	f.bob.tap(act("takeback-accept"))
+	old := f.game
+	for _, p := range []*tab{f.ann, f.bob} {
+		p.await(`!location.pathname.includes(` + quote(string(old)) + `)`)
+	}
+	f.game = f.ann.shown()
+	f.ann.see(mayMove)
+	if n := f.ann.ply(); n != len(line) {
+		t.Errorf("%d moves in the game that goes on", n)
+	}
+	f.play(f.ann, "e1e2")
+	f.bob.see(mayMove)
+
+	f.invite(setup{game: "xiangqi", handicap: "horse"}) // helps Black, so Ann gets that side
+	f.play(f.bob, "h2e2")
+	f.play(f.ann, "h9g7")
+	e := f.watched.latest(t, f.game, f.ann)
+	if n := eval[int](f.bob, `document.querySelectorAll(".board .piece").length`); n != 31 || e.Terms.Position == "" {
+		t.Errorf("%d pieces with the terms %+v", n, e.Terms)
+	}
+}

@@ -1,0 +1,128 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"sparring/protocol"
+)
+
+// pageFrom connects a page from an address.
+func pageFrom(t testing.TB, g *gateway, address string, player protocol.PlayerID) *socketPage {
+	t.Helper()
+	url := strings.Replace(g.http.URL, "http", "ws", 1) + "/ws?address=" + address + "&player=" + string(player) + "&name=" + string(player)
+	p, _, err := dialAddress(t, url, http.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.until("the welcome", func() bool { return p.welcome != nil })
+	return p
+}
+
+// TestFloodOfOneAddress: many guests of one address together get only its share of a
+// bot's games, and another address finds room. Ended games and withdrawn challenges
+// make room.
+func TestFloodOfOneAddress(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	gw := startGateway(t, srv, quick(), func(h *hub) {
+		h.challengePace = 1000
+		l := plentiful()
+		l.AddressGames, l.PersonGames = 6, 2
+		h.bounds = newBounds(l)
+	})
+	hare := joinBot(t, srv, "hare", protocol.Hello{})
+	hare.set(func(b *bot) { b.free = 8 })
+	play := Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}
+	refusals := map[string]int{}
+	var first *socketPage
+	var games []protocol.GameID
+	for i := range 5 {
+		p := pageFrom(t, gw, "flood", human(fmt.Sprintf("guest%c", 'a'+i)))
+		for range 3 {
+			switch a := p.ask(play); {
+			case a.Code == protocol.Accepted:
+				if games = append(games, a.Game); first == nil {
+					first = p
+				}
+			case a.Code == protocol.RateLimited && a.Text != "":
+				refusals[a.Reason]++
+			default:
+				t.Fatalf("answer %+v", a)
+			}
+		}
+	}
+	if len(games) != 6 || refusals[reasonOwnGames] != 3 || refusals[reasonAddressGames] != 6 {
+		t.Fatalf("%d games, refused %v", len(games), refusals)
+	}
+	other := pageFrom(t, gw, "quiet", human("other"))
+	g := other.want(play).Game
+	other.want(Request{T: "open", Game: g})
+	other.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+
+	// An end makes room for one.
+	first.want(Request{T: "open", Game: games[0]})
+	first.state(games[0], "the start", func(st State) bool { return st.Status == protocol.Playing })
+	first.want(Request{T: "resign", Game: games[0]})
+	first.state(games[0], "the end", finished)
+	eventually(t, "room for another game", func() bool { return first.ask(play).Code == protocol.Accepted })
+	if a := first.ask(play); a.Reason != reasonOwnGames {
+		t.Errorf("one more: %+v", a)
+	}
+
+	// So does a challenge that is withdrawn.
+	hare.set(func(b *bot) { b.answer = protocol.Busy })
+	w := other.want(play).Game
+	if a := other.ask(play); a.Reason != reasonOwnGames {
+		t.Errorf("with a waiting challenge: %+v", a)
+	}
+	other.want(Request{T: "withdraw", Game: w})
+	eventually(t, "room after the withdrawal", func() bool { return other.ask(play).Code == protocol.Accepted })
+	for reason := range refusals {
+		for _, lang := range languages {
+			if gw.server.site.texts[lang]["error."+reason] == "" {
+				t.Errorf("%s: no sentence for %s", lang, reason)
+			}
+		}
+	}
+
+	// A page that comes back brings its games along to a gateway that does not know them.
+	next := startGateway(t, srv, quick(), func(h *hub) {
+		l := plentiful()
+		l.AddressGames = 1
+		h.bounds = newBounds(l)
+	})
+	eventually(t, "the other arena knows the games", func() bool { return len(next.arena.RunningOf(human("guestb"))) == 2 })
+	joinBot(t, srv, "hare", protocol.Hello{})
+	eventually(t, "the other arena knows the bot", func() bool { return next.arena.Here("hare") })
+	pageFrom(t, next, "flood", human("guestb"))
+	if a := pageFrom(t, next, "flood", human("someone")).ask(play); a.Reason != reasonAddressGames {
+		t.Errorf("at another gateway: %+v", a)
+	}
+}
+
+// TestPaceOfOneAddress: what one address asks for too often is refused, and another
+// address is served.
+func TestPaceOfOneAddress(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "")
+	gw := startGateway(t, srv, quick(), func(h *hub) {
+		l := plentiful()
+		few := Rate{PerMinute: 0.01, Burst: 2}
+		l.Challenges, l.Acts, l.Chats, l.Hints = few, few, few, few
+		h.bounds = newBounds(l)
+	})
+	ann, ben := pageFrom(t, gw, "one", human("ann")), pageFrom(t, gw, "one", human("ben"))
+	cat := pageFrom(t, gw, "two", human("cat"))
+	for _, kind := range []string{"join", "resign", "chat", "hint"} {
+		r := Request{T: kind, Game: "nothing", Token: "nothing", Text: "hello", Level: 1}
+		codes := []protocol.Code{ann.ask(r).Code, ben.ask(r).Code, ann.ask(r).Code, ben.ask(r).Code, cat.ask(r).Code}
+		limited := slices.Repeat([]protocol.Code{protocol.RateLimited}, 2)
+		if slices.Contains(codes[:2], protocol.RateLimited) || !slices.Equal(codes[2:4], limited) || codes[4] == protocol.RateLimited {
+			t.Errorf("%s: %v", kind, codes)
+		}
+	}
+}
