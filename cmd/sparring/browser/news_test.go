@@ -22,6 +22,7 @@ func TestNews(t *testing.T) {
 		}
 	}
 	p.begin("gomoku")
+	p.see(act("hint"))
 	const places = `JSON.stringify([...document.querySelectorAll("main, .board-drawing, main button, #tools button")].map(e => e.getBoundingClientRect()))`
 	p.see(link)
 	if got := eval[int](p.tab, `document.documentElement.scrollHeight`); got > 640 {
