@@ -38,6 +38,7 @@ export function open(page) {
 			const { link } = await import("./invite.js");
 			device.hidden = false;
 			fill(device, h("p", null, t("account.link_about")), link(answer.url, t));
+			device.scrollIntoView({ block: "end" });
 		};
 		const others = async () => {
 			const answer = await post("/api/logout", { others: true });

@@ -53,6 +53,7 @@ export class Socket {
 	start() {
 		setInterval(() => this.#check(), checkEvery);
 		document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.replace());
+		addEventListener("pagehide", () => this.#drop()); // a page kept for going back to it would hold its socket
 		addEventListener("pageshow", (e) => e.persisted && this.replace());
 		addEventListener("online", () => this.replace());
 		addEventListener("offline", () => this.#lost());

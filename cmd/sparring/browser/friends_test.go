@@ -106,8 +106,9 @@ func meet(t testing.TB, w *world, watched *games, s setup) *friends {
 	return f
 }
 
-// invite begins a game on Ann's terms, by her link. She has the first seat.
-func (f *friends) invite(s setup) {
+// invite begins a game on Ann's terms, by her link, and returns the path of that. She
+// has the first seat.
+func (f *friends) invite(s setup) string {
 	f.t.Helper()
 	s.seat = "first"
 	f.ann.setUp(s)
@@ -120,6 +121,7 @@ func (f *friends) invite(s setup) {
 	if other := f.bob.shown(); other != f.game {
 		f.t.Fatalf("ann is in game %s, bob in %s", f.game, other)
 	}
+	return link
 }
 
 // ends checks how the game has ended, on both screens and for the spectators.
