@@ -68,6 +68,9 @@ func (l *lobbies) run(ctx context.Context) {
 			l.changed = make(map[protocol.PlayerID]bool)
 			l.mu.Unlock()
 			l.send(func(t *tab) bool { return changed[t.ID] })
+			for id := range changed {
+				l.hub.tellTurns(id)
+			}
 		}
 	}
 }
@@ -217,6 +220,41 @@ func (h *hub) mine(id protocol.PlayerID) []Mine {
 		return cmp.Or(turn(x)-turn(y), cmp.Compare(x.LeftMS, y.LeftMS))
 	})
 	return list
+}
+
+// tellTurns tells the tabs of a person of the games that wait for it, if that has
+// changed. Only [lobbies.run] calls it.
+func (h *hub) tellTurns(id protocol.PlayerID) {
+	h.mu.Lock()
+	p := h.here[id]
+	h.mu.Unlock()
+	if p == nil {
+		return
+	}
+	waiting := slices.DeleteFunc(h.mine(id), func(m Mine) bool { return !m.MyTurn })
+	for _, t := range p.allTabs() {
+		turns := Turns{T: "turns"}
+		for i, m := range waiting {
+			if t.follows(m.Game) {
+				continue
+			}
+			if turns.Count++; turns.Next == nil {
+				turns.Next = &waiting[i]
+			}
+		}
+		if turns.Count == 0 && t.turns == nil {
+			continue
+		}
+		data, err := json.Marshal(turns)
+		if err != nil {
+			h.log.Error().Err(err).Msg("turns not made")
+			return
+		}
+		if !bytes.Equal(data, t.turns) {
+			t.turns = data
+			t.put("turns", data)
+		}
+	}
 }
 
 // waits returns the person's challenges that wait.

@@ -142,6 +142,14 @@ type Lobby struct {
 	Results []PastResult `json:"results,omitempty"`
 }
 
+// Turns says in how many running games of the person it is its turn, besides those
+// that this page follows. It is sent when that changes.
+type Turns struct {
+	T     string `json:"t"` // "turns"
+	Count int    `json:"count"`
+	Next  *Mine  `json:"next,omitempty"` // the most urgent one
+}
+
 // Opponent is a bot that takes people.
 type Opponent struct {
 	Player   protocol.PlayerID `json:"player"`

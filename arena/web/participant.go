@@ -218,6 +218,7 @@ func (p *participant) wake() {
 		return
 	}
 	p.beating = true
+	p.hub.lobbies.refresh(p.id) // its games may have become known only now
 	p.hub.beside(func(context.Context) { p.beat(p.hub.life) })
 }
 

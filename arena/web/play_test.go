@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -102,4 +103,36 @@ func TestSocketNeedsSession(t *testing.T) {
 	}
 	out.Body.Close()
 	p.untilClosed(statusSessionEnded)
+}
+
+// TestTurns: a tab is told of the games that wait for its person, unless it shows them.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t, "", "hare")
+	gw := startGateway(t, srv, quick(), nil)
+	joinBot(t, srv, "hare", protocol.Hello{})
+	ann := openPage(t, gw, human("ann"))
+	one := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "86400/move"))
+	other := openPage(t, gw, human("ann"))
+	count := func(n int) {
+		t.Helper()
+		other.until(fmt.Sprintf("%d games that wait", n), func() bool { return other.turns.Count == n && (n == 0) == (other.turns.Next == nil) })
+	}
+	count(1)
+	if m := other.turns.Next; m.Game != one || !m.MyTurn || !m.Bot || m.Opponent == "" {
+		t.Errorf("the game that waits: %+v", m)
+	}
+	two := startGame(t, ann, "hare", terms(t, "xiangqi/wxf", "86400/move"))
+	count(2)
+	other.want(Request{T: "open", Game: one})
+	count(1)
+	other.want(Request{T: "close", Game: one})
+	count(2)
+	ann.want(Request{T: "resign", Game: one})
+	count(1)
+	ann.want(Request{T: "resign", Game: two})
+	count(0)
+	if ann.turns.Count != 0 {
+		t.Errorf("a tab that shows all games is told of %d", ann.turns.Count)
+	}
 }

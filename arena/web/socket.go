@@ -81,6 +81,7 @@ type tab struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 	pinger *time.Timer
+	turns  []byte // the latest Turns that was sent; of tellTurns
 
 	mu    sync.Mutex
 	games map[protocol.GameID]*table
@@ -134,6 +135,7 @@ func (t *tab) serve() {
 	t.pinger = time.AfterFunc(h.limits.pinging, func() { h.spawn(t.ping) })
 	defer t.pinger.Stop()
 	t.send("", Welcome{T: "welcome", Player: t.ID, Name: t.displayName(), ServerTime: time.Now().UTC(), Version: h.version()})
+	h.lobbies.refresh(t.ID)
 	t.read()
 }
 

@@ -28,6 +28,7 @@ type socketPage struct {
 	count    map[protocol.GameID]int // states received
 	notices  []Notice
 	lobby    *Lobby
+	turns    Turns
 	welcome  *Welcome
 	pongs    []Pong
 	hints    []Hint
@@ -141,6 +142,8 @@ func (p *socketPage) take(data []byte) {
 	case "lobby":
 		m := decode[Lobby](p, data)
 		p.lobby = &m
+	case "turns":
+		p.turns = decode[Turns](p, data)
 	case "pong":
 		p.pongs = append(p.pongs, decode[Pong](p, data))
 	case "hint":

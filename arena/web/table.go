@@ -460,6 +460,7 @@ func (h *hub) open(_ context.Context, t *tab, r Request) Answer {
 		t.mu.Lock()
 		t.games[r.Game] = x
 		t.mu.Unlock()
+		h.lobbies.refresh(t.ID)
 	}
 	h.beside(func(ctx context.Context) {
 		a := x.load(ctx, t)
@@ -473,7 +474,15 @@ func (h *hub) open(_ context.Context, t *tab, r Request) Answer {
 
 func (h *hub) close(_ context.Context, t *tab, r Request) Answer {
 	t.unfollow(r.Game)
+	h.lobbies.refresh(t.ID)
 	return Answer{}
+}
+
+// follows reports whether the tab follows a game.
+func (t *tab) follows(g protocol.GameID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.games[g] != nil
 }
 
 func (t *tab) unfollow(g protocol.GameID) {

@@ -34,7 +34,7 @@ export function dialog(title, content, { act, closable = true } = {}) {
 		let pressed = false;
 		box.addEventListener("pointerdown", () => (pressed = true), true);
 		box.addEventListener("click", (e) => {
-			if (pressed || performance.now() - opened > 500) return;
+			if (pressed || !e.detail || performance.now() - opened > 500) return; // a key makes a click, too, without a detail
 			e.preventDefault();
 			e.stopPropagation();
 		}, true);

@@ -51,7 +51,7 @@ function go(path, replace) {
 	main.focus({ preventScroll: true });
 }
 
-/** connect starts the socket, once: the pages that the server writes need none. */
+/** connect starts the socket, once: the pages that the server writes need it only for the news of a person. */
 function connect() {
 	if (!connected) socket.start();
 	connected = true;
@@ -75,7 +75,28 @@ async function show() {
 	const path = address, opened = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(path)));
 	if (path !== address) opened.close(); // the visitor has gone on in the meantime
 	else screen = opened;
+	void news?.then((m) => m.show(t));
 	return true;
+}
+
+/** @type {Promise<typeof import("./news.js")>|undefined} */
+let news;
+
+/** tell tells of the person's other games. @param {import("./types.js").Turns|import("./types.js").Notice} m */
+async function tell(m) {
+	news ??= import("./news.js");
+	(await news).tell(m, t);
+}
+
+/** person reports whether this browser had a session when it was here last, and remembers whether it has one. @param {boolean} [is] */
+function person(is) {
+	try {
+		if (is) localStorage.setItem("person", "1");
+		else if (is === false) localStorage.removeItem("person");
+		return !!localStorage.getItem("person");
+	} catch {
+		return false;
+	}
 }
 
 /** session makes a guest of a visitor without a session, on a new socket that knows it. */
@@ -145,9 +166,12 @@ async function boot() {
 	const served = root.dataset.version;
 	socket.on("welcome", (m) => {
 		outdated = !!m.version && !!served && m.version !== served;
+		person(!!m.player);
 		head();
 	});
-	if (routes.some(([form]) => form.test(location.pathname))) connect();
+	socket.on("turns", tell);
+	socket.on("notice", (n) => n.kind === "started" && tell(n));
+	if (person() || routes.some(([form]) => form.test(location.pathname))) connect();
 	const language = () => (settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
 	let speaks = language();
 	await load(speaks);

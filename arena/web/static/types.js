@@ -82,6 +82,7 @@
 
 /** @typedef {{game: string, rules: string, opponent: string, bot?: boolean, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string}} Mine */
 /** @typedef {{invite?: string, game?: string, token?: string, url?: string, terms: Terms, opponent?: string, expires: string}} Waiting */
+/** @typedef {{t: "turns", count: number, next?: Mine}} Turns */
 /** @typedef {{game: string, opponent: string, level?: number, result: "won"|"lost"|"drawn"}} PastResult */
 /** @typedef {{t: "lobby", opponents: Opponent[]|null, running: number, mine?: Mine[], waiting?: Waiting[], results?: PastResult[]}} Lobby */
 /** @typedef {{t: "welcome", player?: string, name?: string, server_time: string, version: string}} Welcome */

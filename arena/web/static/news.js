@@ -1,0 +1,72 @@
+// @ts-check
+// What goes on in the person's other games: one has begun, or waits for a move. A
+// link in the head of the page leads there, and the tab's title says it.
+
+import { h, put, say } from "./dom.js";
+import { freshly, nameIn } from "./players.js";
+
+/** @typedef {import("./types.js").Turns} Turns */
+/** @typedef {import("./types.js").Translate} Translate */
+
+const settle = 1000; // milliseconds in which the page may open the game by itself
+const fresh = 30000; // milliseconds for which a game has just begun
+
+/** @type {Turns} */
+let turns = { t: "turns", count: 0 };
+let begun = ""; // the game that has just begun
+let said = "";
+let own = document.title; // as the screen has it
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let timer;
+
+const text = h("span");
+const link = h("a.news", { hidden: true, href: "/", data: { news: "" } }, text);
+document.getElementById("tools")?.before(link);
+new MutationObserver(() => {
+	if (document.title === titled()) return;
+	own = document.title;
+	document.title = titled();
+}).observe(/** @type {Node} */ (document.querySelector("title")), { childList: true });
+
+const titled = () => (said && said !== own ? `${said} · ${own}` : own);
+
+/** tell takes news. @param {Turns|import("./types.js").Notice} m @param {Translate} t */
+export function tell(m, t) {
+	if (m.t === "turns") turns = m;
+	else if (m.game) {
+		const game = (begun = m.game);
+		setTimeout(() => {
+			if (begun === game) begun = "";
+			show(t);
+		}, fresh);
+	}
+	if (!link.hidden || !pending(t)) return show(t);
+	clearTimeout(timer);
+	timer = setTimeout(() => show(t), settle);
+}
+
+/** pending is what there is to tell. @param {Translate} t @returns {{game: string, text: string}|null} */
+function pending(t) {
+	const here = (/** @type {string} */ game) => location.pathname.split("/")[2] === game;
+	if (here(begun)) begun = "";
+	if (begun) return { game: begun, text: t("news.started") };
+	const { count, next } = turns;
+	if (!next || (count === 1 && here(next.game))) return null;
+	return { game: next.game, text: count > 1 ? t("news.turns", { n: count }) : t("news.turn", { name: nameIn(next.opponent, next.bot) }) };
+}
+
+/** show writes what there is to tell, in the language of now. @param {Translate} t */
+export function show(t) {
+	const what = pending(t), words = what?.text ?? "", changed = words !== said;
+	said = words;
+	document.title = titled();
+	if (what) link.href = `/game/${what.game}`;
+	put(text, words);
+	if (changed && what) say(words);
+	if (link.hidden !== !what) {
+		link.hidden = !what;
+		freshly(/** @type {HTMLElement} */ (link.parentElement)); // a tap was meant for what stood there
+		const main = document.querySelector("main");
+		if (main && !main.matches(".play, .reviewing")) freshly(main);
+	}
+}
