@@ -84,6 +84,12 @@ func (p *natsProcess) signal(s os.Signal) {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Error(err)
 	}
+	if s == syscall.SIGSTOP { // it takes effect a moment later
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+			p.t.Errorf("not stopped: %v", err)
+		}
+	}
 }
 
 // Close kills the server.
