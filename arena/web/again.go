@@ -169,7 +169,7 @@ func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*c
 		case err != nil || next == nil:
 		case next.Request == "":
 			next.Player = p.id
-		case human && live(m.Terms) && !h.isHere(opponent.Player):
+		case human && live(m.Terms) && !h.isHere(ctx, opponent.Player):
 			return errAbsent
 		}
 		*x = next

@@ -71,13 +71,24 @@ func absent(reason, name string) Answer {
 // live reports whether both players have to be here from the start of a game.
 func live(t protocol.Terms) bool { return t.Clock.Speed() != clock.Correspondence }
 
+// comeFor is how long a request waits for a person who is not here: it may be loading
+// its page again, and another gateway announces it a moment after its page came.
+const comeFor = 3 * time.Second
+
 // isHere reports whether a person has a page open, on whatever gateway: people with
 // open invitations and offers are announced to the platform meanwhile.
-func (h *hub) isHere(id protocol.PlayerID) bool {
-	h.mu.Lock()
-	p := h.here[id]
-	h.mu.Unlock()
-	return p != nil && p.hasTab() || h.arena.Here(id)
+func (h *hub) isHere(ctx context.Context, id protocol.PlayerID) bool {
+	for end := time.Now().Add(comeFor); ; sleep(ctx, 50*time.Millisecond) {
+		h.mu.Lock()
+		p := h.here[id]
+		h.mu.Unlock()
+		if p != nil && p.hasTab() || h.arena.Here(id) {
+			return true
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			return false
+		}
+	}
 }
 
 // invitesOf returns the open invitations of a person by their hashes.
@@ -210,7 +221,7 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 			return errTaken
 		case !i.open(time.Now()):
 			return errNotOpen
-		case live(i.Terms) && !h.isHere(i.By):
+		case live(i.Terms) && !h.isHere(ctx, i.By):
 			return errAbsent
 		}
 		i.TakenBy, i.Request = t.ID, protocol.NewID()
