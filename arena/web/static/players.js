@@ -212,7 +212,7 @@ export class Actions {
 	async #press(act) {
 		const t = this.t;
 		if (act === "resign" && !(await ask(t("game.resign_ask"), null, { yes: t("game.resign"), act, danger: true }))) return;
-		if (act === "draw" && !(await ask(t("game.draw_ask"), null, { yes: t("game.draw"), act }))) return;
+		if (act === "draw" && !(await ask(t("game.draw_ask"), null, { yes: t("game.draw_yes"), act }))) return;
 		this.game.act(act);
 	}
 
