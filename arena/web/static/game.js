@@ -156,7 +156,7 @@ class Game {
 			say: async (text) => (await this.#send({ t: "chat", text })).code === "accepted", // it comes back as a notice, to all tabs
 			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
 		});
-		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name) });
+		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name), uncover: () => this.sheet?.toggle(false) });
 		this.line = h("div.line", { data: { status: "" } });
 		this.earlier = h("button.plain.square", { type: "button", "aria-label": t("game.earlier"), data: { act: "back" }, onclick: () => this.step((this.#at ?? this.#latest()) - 1) }, icon("back"));
 		this.later = h("button.plain.square", { type: "button", "aria-label": t("game.later"), data: { act: "forward" }, onclick: () => this.step((this.#at ?? this.#latest()) + 1) }, icon("forward"));

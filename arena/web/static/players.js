@@ -144,7 +144,7 @@ export class Actions {
 
 	/**
 	 * @param {import("./types.js").Translate} t
-	 * @param {{send: (request: import("./types.js").Request) => void, act: (name: string) => void}} game
+	 * @param {{send: (request: import("./types.js").Request) => void, act: (name: string) => void, uncover: () => void}} game
 	 */
 	constructor(t, game) {
 		this.t = t;
@@ -234,6 +234,7 @@ export class Actions {
 			!mine && h("button.main", { type: "button", data: { act: `${what}-accept` }, onclick: step("accept") }, t("game.accept")),
 			h("button", { type: "button", data: { act: `${what}-decline` }, onclick: step("decline") }, t(mine ? "game.withdraw" : "game.decline")));
 		freshly(this.offered);
+		if (!mine) this.game.uncover();
 		if (!mine) (this.bar.offsetParent ? say : note)(words); // a review hides the buttons
 	}
 }
