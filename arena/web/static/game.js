@@ -267,6 +267,7 @@ class Game {
 	#toDo(s) {
 		const t = this.t, stage = s.view.stage, holder = s.holders[s.turn === "first" ? 0 : 1];
 		const mine = s.turn === s.you;
+		if (this.#pending && this.page.socket.state === "lost") return t("game.unsent");
 		if (stage) return s.you ? openingText(t, stage, mine ? "" : ".wait") : t("game.opens", { name: nameOf(holder) });
 		const first = s.first_move_by ? Date.parse(s.first_move_by) - this.page.socket.time.now() : 0;
 		if (mine && first > 0) return t("game.first_move_by", { time: whole(first, t) });
