@@ -127,6 +127,9 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		defer address.Close()
 	}
 	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Log: log})
+	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
+		return fmt.Errorf("Sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,9 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/protocol/embedded"
 	"sparring/record"
 )
 
@@ -232,5 +236,20 @@ func TestUpEndsWhileItStarts(t *testing.T) {
 			t.Errorf("ended after %d ms: %v", after, err)
 		}
 		cancel()
+	}
+}
+
+// TestUpTwice: a second start on the same data says what to do.
+func TestUpTwice(t *testing.T) {
+	f := upFlags{data: t.TempDir(), clock: "60+1", profiles: quickPlayers(t, quickNodes)}
+	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	err = up(t.Context(), io.Discard, f, mustClock(t, f.clock))
+	want := fmt.Sprintf("Sparring already runs with this data (process %d); use its page, or choose another folder with --data: ", os.Getpid())
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "lock file") {
+		t.Errorf("error %v, want one that begins with %q", err, want)
 	}
 }
