@@ -192,7 +192,7 @@ func TestUpGoesOn(t *testing.T) {
 	if err := up(t.Context(), second, f, mustClock(t, f.clock)); err != nil {
 		t.Fatalf("%v; on the screen:\n%s", err, second)
 	}
-	m := second.await(t, `amazons .* resumes after (\d+) plies`, `ladder after round 1`)
+	m := second.await(t, `amazons .* resumes after (\d+) pl(?:y|ies)`, `ladder after round 1`)
 	if m[1] == "0" {
 		t.Error("the game started again")
 	}
