@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -250,6 +253,15 @@ func TestUpTwice(t *testing.T) {
 	err = up(t.Context(), io.Discard, f, mustClock(t, f.clock))
 	want := fmt.Sprintf("Sparring already runs with this data (process %d); use its page, or choose another folder with --data: ", os.Getpid())
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "lock file") {
+		t.Errorf("error %v, want one that begins with %q", err, want)
+	}
+}
+
+// TestUpUnwritable: a data directory that can't be written to is named, with the cause.
+func TestUpUnwritable(t *testing.T) {
+	err := dataError("some/data", "log", &fs.PathError{Op: "open", Path: "some/data/sparring.log", Err: syscall.EACCES})
+	want := "the data directory some/data is not writable; choose another with --data: open some/data/sparring.log: "
+	if !strings.HasPrefix(err.Error(), want) || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("error %v, want one that begins with %q", err, want)
 	}
 }
