@@ -108,6 +108,9 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
+		if !c.HasParent() { // main begins errors with the program's name
+			return usagef("unknown command %q (see %s --help)", args[0], c.CommandPath())
+		}
 		return usagef("%s: unexpected %q (see %s --help)", c.CommandPath(), args[0], c.CommandPath())
 	}
 	return nil

@@ -93,8 +93,8 @@ func TestUpNamesThePage(t *testing.T) {
 // TestUpWithoutTheAddress: an address that was asked for is used, or nothing starts.
 func TestUpWithoutTheAddress(t *testing.T) {
 	f := upFlags{data: t.TempDir(), clock: "60+1", http: taken(t)}
-	if err := up(t.Context(), io.Discard, f, mustClock(t, f.clock)); err == nil || !strings.Contains(err.Error(), "--http: ") {
-		t.Errorf("error %v, want one about --http", err)
+	if err := up(t.Context(), io.Discard, f, mustClock(t, f.clock)); err == nil || !strings.Contains(err.Error(), "--http: ") || !strings.Contains(err.Error(), "--http :8081") {
+		t.Errorf("error %v, want one about --http, with advice", err)
 	}
 }
 

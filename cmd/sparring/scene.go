@@ -73,7 +73,7 @@ func (s *scene) event(e play.Event) {
 	case play.GameStarted:
 		verb := "starts"
 		if e.Ply > 0 {
-			verb = fmt.Sprintf("resumes after %d plies", e.Ply)
+			verb = fmt.Sprintf("resumes after %s", plies(e.Ply))
 		}
 		s.screen.game(id, fmt.Sprintf("%s  %s", heading(e), verb))
 	case play.MovePlayed:
@@ -108,6 +108,13 @@ func heading(e play.Event) string {
 		first, second = second, first
 	}
 	return fmt.Sprintf("%-8s %s - %s", e.Terms.Game, first, second)
+}
+
+func plies(n int) string {
+	if n == 1 {
+		return "1 ply"
+	}
+	return fmt.Sprintf("%d plies", n)
 }
 
 func evaluation(a *play.Analysis) string {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -120,6 +122,9 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		open = listenNear
 	}
 	address, err := open(ctx, f.http)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("--http: %w; choose another port, such as --http :8081, or :0 for any", err)
+	}
 	if err != nil {
 		return fmt.Errorf("--http: %w", err)
 	}
@@ -127,6 +132,9 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		defer address.Close()
 	}
 	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Log: log})
+	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
+		return fmt.Errorf("Sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -265,11 +273,19 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, ke
 // written to shown.
 func openLog(data string, shown io.Writer) (log zerolog.Logger, file *os.File, err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
-		return log, nil, fmt.Errorf("data directory: %w", err)
+		return log, nil, dataError(data, "data directory", err)
 	}
 	file, err = os.OpenFile(filepath.Join(data, "sparring.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		return log, nil, fmt.Errorf("log: %w", err)
+		return log, nil, dataError(data, "log", err)
 	}
 	return newLog(zerolog.MultiLevelWriter(file, shown), "info"), file, nil
+}
+
+// dataError says what to do if a part of the data directory may not be written.
+func dataError(data, part string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("the data directory %s is not writable; choose another with --data: %w", data, err)
+	}
+	return fmt.Errorf("%s: %w", part, err)
 }

@@ -4,18 +4,25 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/protocol/embedded"
 	"sparring/record"
 )
 
@@ -188,7 +195,7 @@ func TestUpGoesOn(t *testing.T) {
 	if err := up(t.Context(), second, f, mustClock(t, f.clock)); err != nil {
 		t.Fatalf("%v; on the screen:\n%s", err, second)
 	}
-	m := second.await(t, `amazons .* resumes after (\d+) plies`, `ladder after round 1`)
+	m := second.await(t, `amazons .* resumes after (\d+) pl(?:y|ies)`, `ladder after round 1`)
 	if m[1] == "0" {
 		t.Error("the game started again")
 	}
@@ -232,5 +239,29 @@ func TestUpEndsWhileItStarts(t *testing.T) {
 			t.Errorf("ended after %d ms: %v", after, err)
 		}
 		cancel()
+	}
+}
+
+// TestUpTwice: a second start on the same data says what to do.
+func TestUpTwice(t *testing.T) {
+	f := upFlags{data: t.TempDir(), clock: "60+1", profiles: quickPlayers(t, quickNodes)}
+	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	err = up(t.Context(), io.Discard, f, mustClock(t, f.clock))
+	want := fmt.Sprintf("Sparring already runs with this data (process %d); use its page, or choose another folder with --data: ", os.Getpid())
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "lock file") {
+		t.Errorf("error %v, want one that begins with %q", err, want)
+	}
+}
+
+// TestUpUnwritable: a data directory that can't be written to is named, with the cause.
+func TestUpUnwritable(t *testing.T) {
+	err := dataError("some/data", "log", &fs.PathError{Op: "open", Path: "some/data/sparring.log", Err: syscall.EACCES})
+	want := "the data directory some/data is not writable; choose another with --data: open some/data/sparring.log: "
+	if !strings.HasPrefix(err.Error(), want) || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("error %v, want one that begins with %q", err, want)
 	}
 }

@@ -87,7 +87,7 @@ func Start(c Config) (srv *Server, err error) {
 	if srv.ns, err = server.NewServer(opts); err != nil {
 		return srv, err
 	}
-	log := newServerLog(c.Log)
+	log := newServerLog(c.Log, stored)
 	srv.ns.SetLoggerV2(log, false, false, false)
 	srv.ns.Start()
 	if err := log.fault(); err != nil {

@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,7 +13,8 @@ import (
 // serverLog writes the server's log to ours and remembers its warnings. The server
 // only logs when it can't recover a stream, and starts without it.
 type serverLog struct {
-	log zerolog.Logger
+	log     zerolog.Logger
+	keepers []string // streams from which no message leaves by itself
 
 	mu       sync.Mutex
 	fatal    string
@@ -22,8 +24,14 @@ type serverLog struct {
 // maxWarnings is how many warnings are remembered.
 const maxWarnings = 20
 
-func newServerLog(log zerolog.Logger) *serverLog {
-	return &serverLog{log: log.With().Str("component", "nats-server").Logger()}
+func newServerLog(log zerolog.Logger, stored []storedStream) *serverLog {
+	l := &serverLog{log: log.With().Str("component", "nats-server").Logger()}
+	for _, st := range stored {
+		if st.keeps {
+			l.keepers = append(l.keepers, st.name)
+		}
+	}
+	return l
 }
 
 // fault returns the error for which a server process would have exited.
@@ -62,11 +70,40 @@ func (l *serverLog) Warnf(format string, v ...any) {
 		return // they are random and never leave the process
 	}
 	l.keep(fmt.Sprintf(format, v...))
-	if strings.Contains(format, "TTL state is outdated") {
-		l.log.Info().Msgf(format, v...) // after every kill, and it costs nothing
+	if l.routine(fmt.Sprintf(format, v...)) {
+		l.log.Info().Msgf(format, v...)
 		return
 	}
 	l.log.Warn().Msgf(format, v...)
+}
+
+// routine reports whether a warning is usual after a kill. The server writes its
+// summaries of a stream now and then and at shutdown. After a kill they are behind
+// the blocks, and it rebuilds them from those, which checkStore has read before.
+// An older summary also lists blocks that were removed since with their last message.
+// That is routine only where messages leave; elsewhere a missing block is damage, as
+// are summaries that can't be read.
+func (l *serverLog) routine(text string) bool {
+	rest, ok := strings.CutPrefix(text, "Filestore [")
+	stream, what, found := strings.Cut(rest, "] ")
+	if !ok || !found {
+		return false
+	}
+	if strings.HasPrefix(what, "Stream state detected prior state, could not locate msg block") {
+		return !slices.Contains(l.keepers, stream)
+	}
+	for _, usual := range []string{
+		"Stream state outdated, ",
+		"TTL state is outdated; ",
+		"Message scheduling state is outdated; ",
+		"Sourcing state is outdated; ",
+		"Recovering stream state from index errored: prior state file", // follows one of the others
+	} {
+		if strings.HasPrefix(what, usual) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *serverLog) Errorf(format string, v ...any) {

@@ -35,6 +35,7 @@ import (
 type storedStream struct {
 	account, name, dir string
 	consumers          []string // durable ones
+	keeps              bool     // no message leaves by itself: when it is full, it refuses new ones
 }
 
 // checkStore finds the streams below dir and reads them completely. The error
@@ -72,6 +73,8 @@ func (st *storedStream) check(log zerolog.Logger) error {
 	if err := json.Unmarshal(meta, &cfg); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(st.dir, server.JetStreamMetaFile), err)
 	}
+	st.keeps = cfg.Retention == server.LimitsPolicy && cfg.Discard == server.DiscardNew && cfg.MaxAge == 0 &&
+		(cfg.MaxMsgsPer <= 0 || cfg.DiscardNewPer)
 	consumers, err := filepath.Glob(filepath.Join(st.dir, "obs", "*"))
 	if err != nil {
 		return err

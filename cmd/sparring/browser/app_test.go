@@ -82,26 +82,27 @@ func TestSmallScreens(t *testing.T) {
 func TestTypedMoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := newPerson(t, "writer", desktop, w.at)
-	p.begin("xiangqi")
-	for i, text := range []string{"炮二平五", "H8+7", "a3a4"} {
+	f := meet(t, w, w.watch(), setup{game: "xiangqi"})
+	p := f.bob
+	for i, text := range []string{"马8进7", "H2+3", "a6a5"} {
+		f.ann.move([]string{"h2e2", "h0g2", "a3a4"}[i])
 		p.see(`.board[data-may="move"]`)
 		p.see(`input[name="move"]`)
-		eval[bool](p.tab, fmt.Sprintf(`(() => { const e = document.querySelector('input[name="move"]'); e.value = %s; e.form.requestSubmit(); return true; })()`, quote(text)))
+		eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector('input[name="move"]'); e.value = %s; e.form.requestSubmit(); return true; })()`, quote(text)))
 		p.await(fmt.Sprintf(`document.querySelector('[data-ply="%d"]')`, 2*i+2))
 	}
 	key := func(name string) {
-		eval[bool](p.tab, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "`+name+`", bubbles: true, cancelable: true}))`)
+		eval[bool](p, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "`+name+`", bubbles: true, cancelable: true}))`)
 	}
 	key("Home")
 	p.await(`location.pathname.endsWith("/0") && document.querySelector('.board[data-may="none"]')`)
 	key("ArrowRight")
 	p.await(`document.querySelector('[data-ply="1"][aria-current]')`)
-	if text := eval[string](p.tab, `document.querySelector('[data-ply="1"]').textContent`); text != "C2=5" { // readers of English
+	if text := eval[string](p, `document.querySelector('[data-ply="1"]').textContent`); text != "C2=5" { // readers of English
 		t.Errorf("the first move is shown as %q", text)
 	}
 	key("End")
-	p.await(`document.querySelector('.board[data-may="move"]')`)
+	p.await(`document.querySelector('[data-ply="6"][aria-current]')`)
 	if strings.Count(p.path(), "/") != 2 {
 		t.Errorf("the latest position has the address %s", p.path())
 	}
