@@ -114,6 +114,7 @@ func (f *friends) invite(s setup) string {
 	f.ann.setUp(s)
 	f.ann.tap(act("invite"))
 	f.ann.see(`input[data-link]`)
+	f.ann.see(`input[data-link] + p`) // the link leads to this computer only
 	link := eval[string](f.ann, `new URL(document.querySelector("input[data-link]").value).pathname`)
 	f.bob.open(link)
 	f.bob.tap(act("join"))

@@ -69,6 +69,7 @@ func TestOfflineInMidMove(t *testing.T) {
 	network.setCut(true)
 	p.choose("h2e2")
 	p.await(state + ` !== "connected"`)
+	p.await(`/^No connection/.test(document.querySelector("[data-status]").textContent)`)
 	p.offline(false)
 	network.setCut(false)
 	p.await(plies + ` >= 2`)
