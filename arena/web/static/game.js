@@ -53,6 +53,7 @@ class Game {
 	#ends = [];
 	#closed = false;
 	#hinted = false;
+	#withdrew = ""; // the kind of the own offer that was taken back here
 	#asked = 0; // counts what was asked about the position, so that a late answer is dropped
 
 	/** @param {HTMLElement} root @param {Page} page @param {string} id @param {number|null} ply */
@@ -155,7 +156,7 @@ class Game {
 			say: async (text) => (await this.#send({ t: "chat", text })).code === "accepted", // it comes back as a notice, to all tabs
 			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
 		});
-		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name) });
+		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name), uncover: () => this.sheet?.toggle(false) });
 		this.line = h("div.line", { data: { status: "" } });
 		this.earlier = h("button.plain.square", { type: "button", "aria-label": t("game.earlier"), data: { act: "back" }, onclick: () => this.step((this.#at ?? this.#latest()) - 1) }, icon("back"));
 		this.later = h("button.plain.square", { type: "button", "aria-label": t("game.later"), data: { act: "forward" }, onclick: () => this.step((this.#at ?? this.#latest()) + 1) }, icon("forward"));
@@ -266,6 +267,7 @@ class Game {
 	#toDo(s) {
 		const t = this.t, stage = s.view.stage, holder = s.holders[s.turn === "first" ? 0 : 1];
 		const mine = s.turn === s.you;
+		if (this.#pending && this.page.socket.state === "lost") return t("game.unsent");
 		if (stage) return s.you ? openingText(t, stage, mine ? "" : ".wait") : t("game.opens", { name: nameOf(holder) });
 		const first = s.first_move_by ? Date.parse(s.first_move_by) - this.page.socket.time.now() : 0;
 		if (mine && first > 0) return t("game.first_move_by", { time: whole(first, t) });
@@ -355,10 +357,19 @@ class Game {
 			if (by !== s.you && settings.spoken) say(t("game.moved", { name: nameOf(s.holders[by === "first" ? 0 : 1]), move: spell(list.at(-1) ?? "", t) }) + (s.view.check ? ` ${t("game.check")}` : ""));
 			if (s.status !== "finished") this.#signal(s.view.check ? "check" : by === s.you ? "own" : "move");
 		} else if (s.moves.length < old.moves.length) say(t("game.taken_back"));
+		this.#unanswered(old, s);
 		if (s.status === "finished" && old.status !== "finished") {
 			say(this.#result(s).textContent ?? "", true);
 			this.#signal("end");
 		}
+	}
+
+	/** #unanswered tells that an own offer is gone that was neither accepted nor taken back. @param {State} old @param {State} s */
+	#unanswered(old, s) {
+		const added = s.moves.length - old.moves.length;
+		if (!s.you || s.status !== "playing" || added < 0 || added > 1 || (added === 1 && old.turn === s.you)) return;
+		if (old.draw_by === s.you && !s.draw_by && this.#withdrew !== "draw") note(this.t("game.draw_declined"));
+		else if (old.takeback_by === s.you && !s.takeback_by && this.#withdrew !== "takeback") note(this.t("game.takeback_declined"));
 	}
 
 	/** #decided is called with a move that was chosen on the board. @param {string} move */
@@ -421,6 +432,7 @@ class Game {
 	/** @param {import("./types.js").Request} request */
 	async #send(request) {
 		const s = /** @type {State} */ (this.state);
+		if (request.step) this.#withdrew = request.step === "decline" ? request.t : "";
 		const answer = await this.page.socket.send({ game: this.id, ply: s.moves.length, ...request });
 		if (!["accepted", "duplicate", "stale", "over"].includes(answer.code)) note(refusal(answer));
 		return answer;

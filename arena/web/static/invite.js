@@ -35,6 +35,8 @@ async function copy(url, t) {
 	}
 }
 
+const loopback = /^(127\.[\d.]+|\[::1\]|(.+\.)?localhost)$/; // names that mean another computer elsewhere
+
 /**
  * link shows a link with its QR code.
  * @param {string} url
@@ -45,6 +47,7 @@ export function link(url, t) {
 	return [
 		h("div.qr", null, h("img", { src: `/api/qr?path=${encodeURIComponent(new URL(url).pathname)}`, alt: t("invite.qr"), width: 240, height: 240 })),
 		field,
+		loopback.test(new URL(url).hostname) && h("p.small.muted", null, t("invite.local")),
 		h("div.row", null,
 			h("button.main", { type: "button", data: { act: "copy" }, onclick: () => copy(url, t) }, icon("link"), t("invite.copy")),
 			"share" in navigator && h("button", { type: "button", data: { act: "share" }, onclick: () => share(url, t) }, icon("up"), t("invite.share"))),

@@ -144,7 +144,7 @@ export class Actions {
 
 	/**
 	 * @param {import("./types.js").Translate} t
-	 * @param {{send: (request: import("./types.js").Request) => void, act: (name: string) => void}} game
+	 * @param {{send: (request: import("./types.js").Request) => void, act: (name: string) => void, uncover: () => void}} game
 	 */
 	constructor(t, game) {
 		this.t = t;
@@ -212,7 +212,7 @@ export class Actions {
 	async #press(act) {
 		const t = this.t;
 		if (act === "resign" && !(await ask(t("game.resign_ask"), null, { yes: t("game.resign"), act, danger: true }))) return;
-		if (act === "draw" && !(await ask(t("game.draw_ask"), null, { yes: t("game.draw"), act }))) return;
+		if (act === "draw" && !(await ask(t("game.draw_ask"), null, { yes: t("game.draw_yes"), act }))) return;
 		this.game.act(act);
 	}
 
@@ -234,6 +234,7 @@ export class Actions {
 			!mine && h("button.main", { type: "button", data: { act: `${what}-accept` }, onclick: step("accept") }, t("game.accept")),
 			h("button", { type: "button", data: { act: `${what}-decline` }, onclick: step("decline") }, t(mine ? "game.withdraw" : "game.decline")));
 		freshly(this.offered);
+		if (!mine) this.game.uncover();
 		if (!mine) (this.bar.offsetParent ? say : note)(words); // a review hides the buttons
 	}
 }

@@ -202,3 +202,24 @@ func TestChat(t *testing.T) {
 	f.bob.tap(act("rematch-accept"))
 	f.ann.await(`!document.querySelector("[data-review]") && document.documentElement.dataset.turn === "first"`)
 }
+
+// TestDeclined: an offer comes into sight on a phone whose sheet is open, and who made
+// it is told that it was declined.
+func TestDeclined(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := meet(t, w, w.watch(), setup{game: "gomoku"})
+	f.ann.move("h8")
+	f.bob.move("h9")
+	f.ann.see(mayMove)
+	f.ann.tap(act("list"))
+	f.ann.see(`.sheet.open`)
+	f.bob.tap(act("draw"))
+	f.bob.tap(act("yes-draw"))
+	f.ann.await(`!document.querySelector(".sheet.open")`)
+	f.ann.tap(act("draw-decline"))
+	f.bob.await(`/declined/.test(document.querySelector("[data-note]")?.textContent)`)
+	f.bob.tap(act("takeback"))
+	f.ann.tap(act("takeback-decline"))
+	f.bob.await(`/declined to undo/.test(document.querySelector("[data-note]")?.textContent)`)
+}
