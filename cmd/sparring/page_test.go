@@ -103,6 +103,7 @@ func TestUpWithoutTheAddress(t *testing.T) {
 func TestPublicPage(t *testing.T) {
 	f := upFlags{data: t.TempDir(), clock: "60+1", http: "0.0.0.0:0", profiles: quickPlayers(t, quickNodes)}
 	screen := startUp(t, f)
+	screen.await(t, `reach +this machine and all others`, `records: `)
 	health := screen.await(t, `health +(http://127\.0\.0\.1:\d+)/healthz`, `records: `)[1]
 	_, port, _ := strings.Cut(strings.TrimPrefix(screen.await(t, `^(http://\S+) `, `records: `)[1], "http://"), ":")
 	screen.await(t, `starts`, `records: `)

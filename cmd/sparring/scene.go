@@ -42,8 +42,11 @@ func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, lo
 		s.screen.say("%s   open this in a browser: play, watch, review", page.url)
 		if page.operator {
 			s.screen.say("  reach    only this machine; --http :8080 admits phones and others in its network")
+			s.screen.say("  health   %s/healthz and /metrics", health)
+		} else {
+			s.screen.say("  reach    this machine and all others that can connect to it")
+			s.screen.say("  health   %s/healthz and /metrics, on a port that only this machine reaches: they are not for visitors", health)
 		}
-		s.screen.say("  health   %s/healthz and /metrics", health)
 	}
 	s.screen.say("  bots     %s", bots)
 	s.screen.say("  clock    of the ladder %s", f.clock)
