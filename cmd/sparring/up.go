@@ -133,7 +133,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Log: log})
 	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
-		return fmt.Errorf("Sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
+		return fmt.Errorf("another sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
 	}
 	if err != nil {
 		return err

@@ -251,7 +251,7 @@ func TestUpTwice(t *testing.T) {
 	}
 	defer srv.Close()
 	err = up(t.Context(), io.Discard, f, mustClock(t, f.clock))
-	want := fmt.Sprintf("Sparring already runs with this data (process %d); use its page, or choose another folder with --data: ", os.Getpid())
+	want := fmt.Sprintf("another sparring already runs with this data (process %d); use its page, or choose another folder with --data: ", os.Getpid())
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "lock file") {
 		t.Errorf("error %v, want one that begins with %q", err, want)
 	}
