@@ -2,6 +2,7 @@ package browser
 
 import (
 	"testing"
+	"time"
 
 	"sparring/game"
 	"sparring/protocol"
@@ -117,12 +118,28 @@ func (f *friends) invite(s setup) string {
 	f.ann.see(`input[data-link] + p`) // the link leads to this computer only
 	link := eval[string](f.ann, `new URL(document.querySelector("input[data-link]").value).pathname`)
 	f.bob.open(link)
-	f.bob.tap(act("join"))
+	for range 5 { // news of another game may move the button under the tap
+		if f.bob.tap(act("join")); f.bob.left(act("join")) {
+			break
+		}
+	}
 	f.game = f.ann.shown()
 	if other := f.bob.shown(); other != f.game {
 		f.t.Fatalf("ann is in game %s, bob in %s", f.game, other)
 	}
 	return link
+}
+
+// left waits a moment for something to be gone, and reports whether it is.
+func (p *tab) left(selector string) bool {
+	p.t.Helper()
+	for range 50 {
+		if !p.sees(selector) {
+			return true
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return false
 }
 
 // ends checks how the game has ended, on both screens and for the spectators.
