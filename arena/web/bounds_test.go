@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
@@ -27,7 +28,7 @@ func pageFrom(t testing.TB, g *gateway, address string, player protocol.PlayerID
 // make room.
 func TestFloodOfOneAddress(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
 		h.challengePace = 1000
 		l := plentiful()
@@ -108,7 +109,7 @@ func TestFloodOfOneAddress(t *testing.T) {
 // address is served.
 func TestPaceOfOneAddress(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
 		l := plentiful()
 		few := Rate{PerMinute: 0.01, Burst: 2}
