@@ -3,6 +3,7 @@ package browser
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"sparring/game"
@@ -70,8 +71,10 @@ func (f *friends) play(p *tab, moves ...string) {
 // what there is to wait for.
 func (f *friends) choose(p *tab, choice string, of int) {
 	f.t.Helper()
-	const dialog = `.opening[data-dialog="opening"]`
-	p.see(dialog + ` [data-move="` + choice + `"]`)
+	p.see(opening + ` [data-move="` + choice + `"]`)
+	if over := eval[string](p, hidden(`[data-clock]`, `[data-point="a1"]`, `[data-point="o1"]`, `[data-point="a15"]`, `[data-point="o15"]`)); over != "" {
+		f.t.Errorf("%s chooses without seeing %s", p.name, over)
+	}
 	if n := eval[int](p, `document.querySelectorAll(".opening .choice").length`); n != of {
 		f.t.Errorf("%s may choose among %d things", p.name, n)
 	}
@@ -80,7 +83,7 @@ func (f *friends) choose(p *tab, choice string, of int) {
 		other = f.bob
 	}
 	other.await(`document.querySelector("[data-status]").textContent.startsWith("Your opponent ")`)
-	if other.sees(dialog) || other.sees(mayMove) {
+	if other.sees(opening) || other.sees(mayMove) {
 		f.t.Errorf("%s is asked what %s has to choose", other.name, p.name)
 	}
 	ply := p.ply()
@@ -89,6 +92,14 @@ func (f *friends) choose(p *tab, choice string, of int) {
 		x.await(fmt.Sprintf(`%s > %d`, plies, ply))
 	}
 	p.await(`!document.querySelector('.opening:not([hidden])')`)
+}
+
+// hidden is an expression: those elements whose middle is off the screen or covered.
+func hidden(selectors ...string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(e => {
+		const r = e.getBoundingClientRect(), top = document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2);
+		return !top || !e.contains(top);
+	}).map(e => e.outerHTML).join(" ")`, quote(strings.Join(selectors, ", ")))
 }
 
 // TestCasualGames: a handicap, a game from a position whose last move would lose by
