@@ -142,6 +142,11 @@ func TestClockArithmetic(t *testing.T) {
 	p.connected()
 	eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main.js", "clock.js")).then(m => window.clock = m), null`)
 	p.await(`window.clock`)
+	eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main.js", "i18n.js")).then(m => window.words = m), null`)
+	p.await(`window.words`)
+	if got := eval[string](p.tab, `["86400/move", "259200/move"].map(c => clock.label(c, words.t)).join()`); got != "1 day a move,3 days a move" {
+		t.Errorf("days a move are written as %q", got)
+	}
 	type turn struct {
 		Clock   string          `json:"clock"`
 		Clocks  protocol.Clocks `json:"clocks"`
