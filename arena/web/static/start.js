@@ -61,6 +61,7 @@ class Start {
 		this.clock = h("div");
 		this.mine = h("section", { hidden: true, "aria-labelledby": "mine" });
 		this.watch = h("section", null);
+		this.rules = h("a", null, t("page.rules"));
 		fill(
 			root,
 			h("h1", null, t("start.title")),
@@ -71,6 +72,7 @@ class Start {
 					h("div.row", null, this.button, this.friend),
 					h("details", { data: { more: "" } }, h("summary", null, t("start.more")), this.more))),
 			h("div.aside", null, this.mine, this.watch),
+			h("footer.foot.small", null, this.rules),
 		);
 		this.#draw();
 		this.#ends.push(page.socket.on("lobby", (m) => this.#update(m)));
@@ -139,6 +141,7 @@ class Start {
 
 	#draw() {
 		const levels = this.#levels(), c = this.#choice;
+		this.rules.href = `/rules/${this.#game}`;
 		if (levels.length && !levels.some((l) => l.level === c.level && l.takes)) {
 			const near = levels.filter((l) => l.takes).sort((a, b) => Math.abs(a.level - c.level) - Math.abs(b.level - c.level))[0];
 			if (near) c.level = near.level;
