@@ -256,7 +256,7 @@ class Game {
 		if (!live) parts.push(h("span", null, last || t("game.beginning"), " · ", t("game.of", { n: view.ply, of: s.view.ply }), " "), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
 		else if (s.status === "finished") parts.push(this.#result(s));
 		else if (s.status === "halted") parts.push(t("game.halted"));
-		else parts.push(h("b", null, this.#toDo(s)), last && ` ·\u00a0${last.replaceAll(" ", "\u00a0")}`);
+		else parts.push(h("b", null, this.#toDo(s)), last && !s.view.stage && ` ·\u00a0${last.replaceAll(" ", "\u00a0")}`);
 		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
 		if (this.line.textContent === text) return;
 		fill(this.line, ...parts);

@@ -59,6 +59,27 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
+// TestOpeningTexts: what an opening asks for fits below the board of a small phone.
+func TestOpeningTexts(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, "reader", phone, newWorld(t).at)
+	p.begin("gomoku")
+	for _, lang := range []string{"en", "zh"} {
+		eval[any](p.tab, `fetch(document.querySelector('script[type="module"]').src.replace("main.js", "`+lang+`.json")).then(a => a.json()).then(d => window.`+lang+` = d), null`)
+		p.await("window." + lang)
+		cut := eval[string](p.tab, `(line => Object.entries(`+lang+`).filter(([key, text]) => {
+			if (!/^open\.\w+\.(put-|offer|pick|.*\.wait)/.test(key)) return false;
+			line.className = "line long";
+			line.innerHTML = "<b></b>";
+			line.firstChild.textContent = text.replace(/\{\w+\|.*?\|(.*?)\}/g, "$1").replace(/\{\w+\}/g, "10");
+			return line.scrollHeight > line.clientHeight;
+		}).map(([key]) => key).join(" "))(document.querySelector(".status .line"))`)
+		if cut != "" {
+			t.Errorf("%s: cut: %s", lang, cut)
+		}
+	}
+}
+
 // play lets somebody make moves, one after the other.
 func (f *friends) play(p *tab, moves ...string) {
 	f.t.Helper()
