@@ -27,8 +27,7 @@ const pictures = {
  * @returns {import("./types.js").Screen}
  */
 export function open(root, page) {
-	const screen = new Start(root, page);
-	return screen;
+	return new Start(root, page);
 }
 
 class Start {
