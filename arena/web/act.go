@@ -13,7 +13,6 @@ import (
 	"sparring/arena"
 	"sparring/arena/web/view"
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -196,11 +195,7 @@ func (h *hub) why(ctx context.Context, t *tab, r Request) Answer {
 	if err != nil {
 		return refused(protocol.NoGame, "no such game")
 	}
-	rules, err := catalog.Rules(s.Terms.Rules)
-	if err != nil {
-		return refused(protocol.UnknownGame, "no such rule set")
-	}
-	pos, err := game.Replay(rules, s.Terms.Position, s.Moves)
+	pos, err := setUp(s.Terms, s.Moves)
 	if err != nil {
 		return refused(protocol.Unavailable, "the position can't be set up")
 	}

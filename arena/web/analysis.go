@@ -11,8 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/time/rate"
 
-	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -398,15 +396,6 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 		judge(found)
 	})
 	return Answer{Game: r.Game}
-}
-
-// setUp returns the position after some moves.
-func setUp(terms protocol.Terms, moves []string) (game.Position, error) {
-	rules, err := catalog.Rules(terms.Rules)
-	if err != nil {
-		return nil, err
-	}
-	return game.Replay(rules, terms.Position, moves)
 }
 
 // memory keeps the latest results.

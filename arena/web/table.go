@@ -15,7 +15,6 @@ import (
 	"sparring/arena"
 	"sparring/arena/web/view"
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -280,11 +279,7 @@ type positionViews struct{ players, watchers json.RawMessage }
 // before the last decision of each seat in this game; -1 if it has made none.
 func encodePosition(terms protocol.Terms, moves []string) (views positionViews, before [2]int, err error) {
 	before = [2]int{-1, -1}
-	rules, err := catalog.Rules(terms.Rules)
-	if err != nil {
-		return views, before, err
-	}
-	pos, err := game.Replay(rules, terms.Position, moves)
+	pos, err := setUp(terms, moves)
 	if err != nil {
 		return views, before, err
 	}
