@@ -96,7 +96,7 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*review, Answer) {
 	if a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
 		return nil, sameNow
 	}
-	if !a.allow(t.ID, "review", a.limits.reviewsHourly) {
+	if bounded(a.hourly["review"], t.ID) != nil {
 		return nil, tooManyAnalyses
 	}
 	a.mu.Lock()
