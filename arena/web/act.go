@@ -42,8 +42,7 @@ func (p *participant) seat(ctx context.Context, g protocol.GameID) (seated, erro
 		if err != nil {
 			return seated{}, err
 		}
-		u := update{Snapshot: s}
-		seat, ok := u.seatOf(p.id)
+		seat, ok := seatOf(&s, p.id)
 		if !ok {
 			return seated{}, protocol.Refuse(protocol.Denied, "this player has no seat in this game")
 		}

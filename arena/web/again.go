@@ -132,8 +132,7 @@ func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, 
 	if err != nil {
 		return seated{}, refused(protocol.NoGame, "no such game"), false
 	}
-	u := update{Snapshot: s}
-	seat, plays := u.seatOf(t.ID)
+	seat, plays := seatOf(&s, t.ID)
 	switch {
 	case !plays:
 		return seated{}, refused(protocol.Denied, "this player has no seat in this game"), false

@@ -162,7 +162,7 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 	if err != nil {
 		return refused(protocol.NoGame, "no such game")
 	}
-	seat, plays := (&update{Snapshot: s}).seatOf(t.ID)
+	seat, plays := seatOf(&s, t.ID)
 	switch {
 	case !plays:
 		return refused(protocol.Denied, "this player has no seat in this game")
@@ -305,15 +305,15 @@ func (a *analyses) cancel(_ context.Context, t *tab, r Request) Answer {
 
 // leave ends what a socket follows.
 func (a *analyses) leave(t *tab) {
-	a.mu.Lock()
-	reviews := make([]*review, 0, len(a.reviews))
-	for _, v := range a.reviews {
-		reviews = append(reviews, v)
-	}
-	a.mu.Unlock()
-	for _, v := range reviews {
+	for _, v := range a.allReviews() {
 		v.leave(t)
 	}
+}
+
+func (a *analyses) allReviews() []*review {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Collect(maps.Values(a.reviews))
 }
 
 // try judges a move that somebody tries instead of one that was played.

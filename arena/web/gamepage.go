@@ -131,7 +131,7 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 		return
 	case err != nil:
 		s.log.Warn().Err(err).Msg("a game can't be read")
-		w.Header().Set("Retry-After", "3")
+		retryAfter(w, restFor)
 		s.refuse(w, r, http.StatusServiceUnavailable, protocol.Unavailable, "the game can't be read now")
 		return
 	}
