@@ -42,6 +42,18 @@ func TestLimiter(t *testing.T) {
 	if l.allow("c", later) == 0 {
 		t.Error("a key that was used a moment ago is forgotten")
 	}
+	// Nor do other keys make it forget one before its time.
+	later = later.Add(10 * l.full)
+	for range 3 {
+		l.allow("d", later)
+	}
+	for range 2 {
+		later = later.Add(time.Second)
+		l.allow("e", later)
+	}
+	if l.allow("d", later) != 0 || l.allow("d", later) != 0 || l.allow("d", later) == 0 {
+		t.Error("two seconds allow something else than two more uses")
+	}
 	if newLimiter[string](Rate{PerMinute: 1}).allow("a", now) == 0 {
 		t.Error("a burst of 0 allows a use")
 	}
