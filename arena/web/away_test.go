@@ -345,7 +345,6 @@ func TestRefusals(t *testing.T) {
 	ben.refuse(Request{T: "open", Game: "sparring.>"}, protocol.Malformed)
 	ben.refuse(Request{T: "withdraw", Game: g}, protocol.NotOffered)
 	ann.refuse(Request{T: "chat", Game: g, Text: "hello"}, protocol.Denied) // a bot does not read
-	ben.until("the lobby", func() bool { return true })
 	ben.want(Request{T: "lobby", On: true})
 	ben.until("the opponents", func() bool { return ben.lobby != nil && len(ben.lobby.Opponents) == 3 })
 	for _, o := range ben.lobby.Opponents {
@@ -376,11 +375,9 @@ func TestRefusals(t *testing.T) {
 	ben.put(Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
 	more := []*socketPage{openPage(t, gw, human("ben")), openPage(t, gw, human("ben"))}
-	last, err := dialPage(t, gw, human("ben"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	last.untilClosed(statusTooMany)
+	dialPage(t, gw, "address=a&player="+string(human("ben"))).untilClosed(statusTooMany)
+	// The session ended while the socket was opened.
+	dialPage(t, gw, "address=a&session=ended&player="+string(human("cat"))).untilClosed(statusSessionEnded)
 	more[0].conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", 100_000)))
 	more[0].untilClosed(websocket.StatusMessageTooBig)
 }

@@ -2,25 +2,11 @@ package web
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"sparring/protocol"
 )
-
-// pageFrom connects a page from an address.
-func pageFrom(t testing.TB, g *gateway, address string, player protocol.PlayerID) *socketPage {
-	t.Helper()
-	url := strings.Replace(g.http.URL, "http", "ws", 1) + "/ws?address=" + address + "&player=" + string(player) + "&name=" + string(player)
-	p, _, err := dialAddress(t, url, http.Header{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.until("the welcome", func() bool { return p.welcome != nil })
-	return p
-}
 
 // TestFloodOfOneAddress: many guests of one address together get only its share of a
 // bot's games, and another address finds room. Ended games and withdrawn challenges
