@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -29,7 +30,7 @@ func startGame(t testing.TB, p *socketPage, opponent protocol.PlayerID, terms *p
 
 func TestEightTabs(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	tabs := []*socketPage{openPage(t, gw, human("ann"))}
@@ -56,7 +57,7 @@ func TestEightTabs(t *testing.T) {
 // same request again on another one.
 func TestOfflineInMidMove(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	cfg := quick()
 	cfg.LostAfter = 300 * time.Millisecond
 	gw := startGateway(t, srv, cfg, func(h *hub) { h.grace = 100 * time.Millisecond })
@@ -93,7 +94,7 @@ func TestOfflineInMidMove(t *testing.T) {
 // TestNobodyIsAwayInCorrespondence closes the only tab: the game waits.
 func TestNobodyIsAwayInCorrespondence(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	cfg := quick()
 	cfg.LostAfter = 300 * time.Millisecond
 	cfg.Policy.AbandonAfter, cfg.Policy.FirstMove = 300*time.Millisecond, 300*time.Millisecond
@@ -126,7 +127,7 @@ func TestNobodyIsAwayInCorrespondence(t *testing.T) {
 // TestTwoGateways plays with a tab on each of two gateways, of which one dies.
 func TestTwoGateways(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	cfg := quick()
 	cfg.LostAfter = patience
 	one, two := startGateway(t, srv, cfg, nil), startGateway(t, srv, cfg, nil)
@@ -208,7 +209,7 @@ func TestNATSRestarts(t *testing.T) {
 // flood is refused.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
@@ -250,7 +251,7 @@ func TestFlood(t *testing.T) {
 // their states.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
 		h.limits.writing, h.limits.pinging = 500*time.Millisecond, time.Hour
 		h.limits.perSecond, h.limits.burst = 1e6, 1e6
@@ -300,7 +301,7 @@ func TestSlowReader(t *testing.T) {
 // network: its socket is given up.
 func TestSilentPage(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.limits.pinging = 200 * time.Millisecond })
 	address := strings.Replace(gw.http.URL, "http", "ws", 1) + "/ws?address=a"
 	silent, _, err := websocket.Dial(t.Context(), address, nil) // answers pings only while it reads
@@ -321,7 +322,7 @@ func (h *hub) sockets() int {
 // TestRefusals has requests that the server refuses whatever the page shows.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare", "fox")
+	srv := arenatest.StartServer(t, "", "hare", "fox")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000; h.limits.perPerson = 3 })
 	joinBot(t, srv, "hare", protocol.Hello{})
 	only := false
@@ -385,7 +386,7 @@ func TestRefusals(t *testing.T) {
 // TestBusyBots waits for a bot that has no free slot, and withdraws.
 func TestBusyBots(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	hare := joinBot(t, srv, "hare", protocol.Hello{})
 	hare.set(func(b *bot) { b.answer, b.free = protocol.Busy, 0 })
@@ -419,7 +420,7 @@ func TestBusyBots(t *testing.T) {
 // TestResults wins, and reads the results in the lobby of the next gateway.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	elo := 812.0
 	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare", Games: []protocol.Capability{{
@@ -449,7 +450,7 @@ func TestResults(t *testing.T) {
 // TestFinishedGameIsShown opens a game that ended long ago, without a session.
 func TestFinishedGameIsShown(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	cfg := quick()
 	cfg.Linger = 10 * time.Millisecond
 	gw := startGateway(t, srv, cfg, nil)

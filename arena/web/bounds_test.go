@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
@@ -13,7 +14,7 @@ import (
 // make room.
 func TestFloodOfOneAddress(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
 		h.challengePace = 1000
 		l := plentiful()
@@ -94,7 +95,7 @@ func TestFloodOfOneAddress(t *testing.T) {
 // address is served.
 func TestPaceOfOneAddress(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
 		l := plentiful()
 		few := Rate{PerMinute: 0.01, Burst: 2}

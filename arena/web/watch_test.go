@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sparring/arena/arenatest"
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/protocol"
@@ -38,7 +39,7 @@ func TestWatchers(t *testing.T) {
 		watchElsewhere(t)
 		return
 	}
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	moves := gameOf(t, "amazons/10x10", 40)
