@@ -60,7 +60,16 @@ func TestFloodOfOneAddress(t *testing.T) {
 		t.Errorf("one more: %+v", a)
 	}
 
-	// So does a challenge that is withdrawn.
+	// What the platform refuses counts for nothing.
+	cat := pageFrom(t, gw, "third", human("cat"))
+	wrong := *play.Terms
+	wrong.Position = "nothing"
+	for range 3 {
+		cat.refuse(Request{T: "play", Opponent: "hare", Terms: &wrong}, protocol.UnknownGame)
+	}
+	cat.want(play)
+
+	// A challenge that is withdrawn makes room, too.
 	hare.set(func(b *bot) { b.answer = protocol.Busy })
 	w := other.want(play).Game
 	if a := other.ask(play); a.Reason != reasonOwnGames {
