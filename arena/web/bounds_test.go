@@ -70,6 +70,7 @@ func TestFloodOfOneAddress(t *testing.T) {
 	cat.want(play)
 
 	// A challenge that is withdrawn makes room, too.
+	eventually(t, "the games of a guest", func() bool { return len(gw.arena.RunningOf(human("guestb"))) == 2 })
 	hare.set(func(b *bot) { b.answer = protocol.Busy })
 	w := other.want(play).Game
 	if a := other.ask(play); a.Reason != reasonOwnGames {
