@@ -51,8 +51,10 @@ func TestLimiter(t *testing.T) {
 		later = later.Add(time.Second)
 		l.allow("e", later)
 	}
-	if l.allow("d", later) != 0 || l.allow("d", later) != 0 || l.allow("d", later) == 0 {
-		t.Error("two seconds allow something else than two more uses")
+	for i := range 3 {
+		if allowed := l.allow("d", later) == 0; allowed != (i < 2) {
+			t.Errorf("use %d after two seconds: allowed %v", i, allowed)
+		}
 	}
 	if newLimiter[string](Rate{PerMinute: 1}).allow("a", now) == 0 {
 		t.Error("a burst of 0 allows a use")
