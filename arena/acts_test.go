@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
@@ -45,7 +46,7 @@ func (p *player) step(ctx context.Context, g protocol.GameID) protocol.ActAnswer
 
 func TestOffersAndChat(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob, g := still(t, srv, small(t, "60+1"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -92,7 +93,7 @@ func TestOffersAndChat(t *testing.T) {
 // gets the same receipt, even after the game is over.
 func TestRepetitions(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob, g := still(t, srv, small(t, "60+1"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -126,7 +127,7 @@ func TestRepetitions(t *testing.T) {
 // The arrival of a move counts, even if the referee is busy: its wait is not charged.
 func TestArrival(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, _, g := still(t, srv, small(t, "600"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -147,7 +148,7 @@ func TestArrival(t *testing.T) {
 // which only the referee's timer can cause.
 func timed(t *testing.T, cfg Config, terms protocol.Terms, plies int) (*running, protocol.Event) {
 	t.Helper()
-	a := prepareArena(t, startServer(t, ""), cfg)
+	a := prepareArena(t, arenatest.StartServer(t, ""), cfg)
 	begun(t, a.store, "timed", terms, plies)
 	a.start()
 	var last protocol.Event
@@ -197,7 +198,7 @@ func TestFlagFalls(t *testing.T) {
 // A disagreement on the position ends the game without a result; the record says why.
 func TestDispute(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	terms := small(t, "60")
 	terms.Rated = true
@@ -227,9 +228,9 @@ func TestDispute(t *testing.T) {
 // Spectators see the log, with numbers that show gaps, and can't publish.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
-	nc := connect(t, srv.Player("watch"))
+	nc := arenatest.Connect(t, srv.Player("watch"))
 	sub, err := nc.SubscribeSync(a.server.Subjects().Prefix() + ".watch.*")
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -58,7 +59,7 @@ func (l *logLines) count(fields map[string]any) int {
 // the game's log and state stay unchanged.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob", "eve")
+	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
 	lines := &logLines{}
 	cfg := steady()
 	cfg.Limits = protocol.DefaultLimits
@@ -200,7 +201,7 @@ func TestBadInput(t *testing.T) {
 // Challenges that cannot become a game are refused at once.
 func TestBadChallenges(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

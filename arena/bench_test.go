@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -13,7 +14,7 @@ import (
 // BenchmarkMove is one move from the player's request to its answer: over the
 // wire, through the rules, into the log on disk, with the states to both players.
 func BenchmarkMove(b *testing.B) {
-	srv := startServer(b, "", "ann", "bob")
+	srv := arenatest.StartServer(b, "", "ann", "bob")
 	prepareArenaLog(b, srv, quick(), zerolog.Nop()).start()
 	ann, bob := join(b, srv, "ann", "a1"), join(b, srv, "bob", "b1")
 	for _, p := range []*player{ann, bob} {

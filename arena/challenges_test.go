@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
@@ -16,7 +17,7 @@ import (
 // challenges no longer count.
 func TestChallengesOfOnePlayer(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann")
+	srv := arenatest.StartServer(t, "", "ann")
 	cfg := steady()
 	cfg.PerPlayer = 3
 	runArena(t, srv, cfg)
@@ -56,7 +57,7 @@ func TestChallengesOfOnePlayer(t *testing.T) {
 // TestMissingStream: a lost stream is not created again silently.
 func TestMissingStream(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann")
+	srv := arenatest.StartServer(t, "", "ann")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -65,7 +66,7 @@ func TestMissingStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.crash()
-	nc := connect(t, srv.Platform())
+	nc := arenatest.Connect(t, srv.Platform())
 	other, err := New(ctx, nc, steady(), zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

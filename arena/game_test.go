@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -12,7 +13,7 @@ func key(p game.Position) string { return game.KeyText(p.Key()) }
 
 func TestWholeGame(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	g := ann.challenge("bob", small(t, "60+1"), game.First)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -15,7 +16,7 @@ import (
 // TestGateway follows one game through the methods that a gateway uses.
 func TestGateway(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir(), "ann", "ben")
+	srv := arenatest.StartServer(t, t.TempDir(), "ann", "ben")
 	a := runArena(t, srv, steady())
 	ann, ben := join(t, srv, "ann", "ann-1"), join(t, srv, "ben", "ben-1")
 	seen := make(chan protocol.Event, 1000)
@@ -86,7 +87,7 @@ func TestGateway(t *testing.T) {
 // TestBucket checks that arenas share a bucket and notice one of another kind.
 func TestBucket(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir())
+	srv := arenatest.StartServer(t, t.TempDir())
 	a, b := prepareArena(t, srv, quick()), prepareArena(t, srv, quick())
 	ctx := context.Background()
 	kv, err := a.Bucket(ctx, jetstream.KeyValueConfig{Bucket: "things"})

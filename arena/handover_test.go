@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -52,7 +53,7 @@ func slow(p *player, d time.Duration) {
 
 func TestSeatIsTakenByAnotherInstance(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	slow(ann, 30*time.Millisecond)
@@ -74,7 +75,7 @@ func TestSeatIsTakenByAnotherInstance(t *testing.T) {
 
 func TestOldHolderIsStale(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	ann.set(func(p *player) { p.play = nil })
@@ -122,7 +123,7 @@ func decline(why protocol.DeclineReason) func(protocol.Offer) protocol.OfferAnsw
 
 func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	bob.set(func(p *player) { p.play = nil; p.answer = decline(protocol.DeclineDraining) })
@@ -146,7 +147,7 @@ func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
 
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	cfg := steady()
 	cfg.Policy.AbandonAfter = 200 * time.Millisecond
 	a := runArena(t, srv, cfg)
@@ -167,7 +168,7 @@ func TestAbandoned(t *testing.T) {
 
 func TestTakeoverAfterCrash(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	cfg := quick()
 	first := runArena(t, srv, cfg)
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -195,7 +196,7 @@ func TestTakeoverAfterCrash(t *testing.T) {
 func TestRestartGoesOnWithClocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	srv := startServer(t, dir, "ann", "bob")
+	srv := arenatest.StartServer(t, dir, "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	slow(ann, 20*time.Millisecond)
@@ -210,7 +211,7 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 	bob.leaveTable()
 	srv.Close()
 
-	srv = startServer(t, dir, "ann", "bob")
+	srv = arenatest.StartServer(t, dir, "ann", "bob")
 	b := runArena(t, srv, quick())
 	ann, bob = join(t, srv, "ann", "a7"), join(t, srv, "bob", "b7")
 	ann.set(func(p *player) { p.play = nil })
@@ -246,7 +247,7 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 
 func TestContendedTakeovers(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	cfg := quick()
 	arenas := make([]*running, 4)
 	for i := range arenas {
@@ -281,7 +282,7 @@ func TestContendedTakeovers(t *testing.T) {
 // A person who opens another window gets the seat there without an offer.
 func TestPersonReturnsElsewhere(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, quick())
 	person := func(p *player) {
 		t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/protocol"
@@ -45,7 +46,7 @@ func begun(t *testing.T, s *store, g protocol.GameID, terms protocol.Terms, plie
 
 func openTestStore(t *testing.T) *store {
 	t.Helper()
-	a, err := New(t.Context(), connect(t, startServer(t, "").Platform()), quick(), zerolog.Nop())
+	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), quick(), zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/arena/glicko"
 	"sparring/game"
 	"sparring/game/clock"
@@ -57,7 +58,7 @@ func roundsOf(t *testing.T, a *running, hear chan Round, n int) []Round {
 func TestLadderRounds(t *testing.T) {
 	t.Parallel()
 	names := []protocol.PlayerID{"ann", "bob", "cyd"}
-	srv := startServer(t, "", names...)
+	srv := arenatest.StartServer(t, "", names...)
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(2)
 	cfg.Ladder.StableFor = 3 * time.Second // for all to come on a slow machine
@@ -112,7 +113,7 @@ func TestLadderRounds(t *testing.T) {
 // A round outlives the arena, and no game of it is played or rated twice.
 func TestLadderRoundAfterRestart(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := prepareArena(t, srv, ladderConfig(1))
 	a.start()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -149,7 +150,7 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 // An absent player does not hold up the round.
 func TestLadderCancelsTheAbsent(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	heard := make(chan Round, 10)
 	a := prepareArena(t, srv, ladderConfig(1))
 	a.OnRound(func(r Round) { heard <- r })
@@ -174,7 +175,7 @@ func TestLadderCancelsTheAbsent(t *testing.T) {
 // cancelled.
 func TestLadderCancelsNoShows(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(1)
 	cfg.LostAfter, cfg.Ladder.AbsentFor, cfg.Ladder.NoShow = patience, 0, 500*time.Millisecond
@@ -202,7 +203,7 @@ func TestLadderCancelsNoShows(t *testing.T) {
 func TestRoundWithOneSlotEach(t *testing.T) {
 	t.Parallel()
 	names := []protocol.PlayerID{"ann", "bob", "cyd", "dan"}
-	srv := startServer(t, "", names...)
+	srv := arenatest.StartServer(t, "", names...)
 	heard := make(chan Round, 10)
 	cfg := ladderConfig(1)
 	cfg.HoldFor, cfg.Ladder.StableFor = 2*time.Second, 3*time.Second
@@ -248,8 +249,8 @@ func TestRoundWithOneSlotEach(t *testing.T) {
 // Records are rated once, however many arenas run and whenever they die.
 func TestRatedOnce(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
-	nc := connect(t, srv.Platform())
+	srv := arenatest.StartServer(t, "")
+	nc := arenatest.Connect(t, srv.Platform())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var ladders []*ladder
@@ -327,8 +328,8 @@ func TestRatedOnce(t *testing.T) {
 // An update that was interrupted between the two players is completed.
 func TestRatingHalfStored(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
-	nc := connect(t, srv.Platform())
+	srv := arenatest.StartServer(t, "")
+	nc := arenatest.Connect(t, srv.Platform())
 	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
@@ -364,8 +365,8 @@ func TestRatingHalfStored(t *testing.T) {
 
 func TestCorruptStandingIsNamed(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
-	nc := connect(t, srv.Platform())
+	srv := arenatest.StartServer(t, "")
+	nc := arenatest.Connect(t, srv.Platform())
 	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

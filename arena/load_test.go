@@ -5,14 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -33,7 +32,7 @@ func TestLoad(t *testing.T) {
 	if *loadPeople == 0 {
 		t.Skip("measures only with -load.people")
 	}
-	srv := startServer(t, t.TempDir())
+	srv := arenatest.StartServer(t, t.TempDir())
 	cfg := Defaults()
 	cfg.LostAfter = patience // whatever else this machine does
 	a := prepareArenaLog(t, srv, cfg, zerolog.Nop())
@@ -48,9 +47,9 @@ func TestLoad(t *testing.T) {
 	close(l.begun)
 	time.Sleep(2 * time.Second) // until the games are in step
 	l.reset()
-	began, used := time.Now(), cpuTime(t)
+	began, used := time.Now(), arenatest.CPUTime(t)
 	time.Sleep(*loadFor)
-	took, cost := time.Since(began), cpuTime(t)-used
+	took, cost := time.Since(began), arenatest.CPUTime(t)-used
 	l.mu.Lock()
 	informed, accepted, lost := l.informed, l.accepted, l.lost
 	l.mu.Unlock()
@@ -61,7 +60,7 @@ func TestLoad(t *testing.T) {
 	}
 	t.Logf("%d people, %.0f moves a second, %.2f ms of processor time a move",
 		*loadPeople, float64(len(informed))/took.Seconds(), float64(cost.Microseconds())/1000/float64(len(informed)))
-	t.Logf("until the other is informed: %s; until the mover is answered: %s", quantiles(informed), quantiles(accepted))
+	t.Logf("until the other is informed: %s; until the mover is answered: %s", arenatest.Quantiles(informed), arenatest.Quantiles(accepted))
 }
 
 // load is many games of people.
@@ -217,22 +216,4 @@ func randomGame(t *testing.T, rulesName string, plies int) []string {
 			return moves
 		}
 	}
-}
-
-// cpuTime returns the processor time that this process has used.
-func cpuTime(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func quantiles(all []time.Duration) string {
-	slices.Sort(all)
-	at := func(q float64) time.Duration {
-		return all[int(q*float64(len(all)-1))].Round(10 * time.Microsecond)
-	}
-	return fmt.Sprintf("median %v, p95 %v, p99 %v", at(0.5), at(0.95), at(0.99))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -18,7 +19,7 @@ import (
 // Two arenas decide on every challenge, twice, and each becomes one game.
 func TestGrantedOnce(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	arenas := []*running{runArena(t, srv, steady()), runArena(t, srv, steady())}
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	ann.set(func(p *player) { p.play = nil })
@@ -64,7 +65,7 @@ func TestGrantedOnce(t *testing.T) {
 
 func TestSameRequestIsSameGame(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	join(t, srv, "bob", "b1")
@@ -112,7 +113,7 @@ func fate(t *testing.T, a *running, g protocol.GameID) protocol.Event {
 
 func TestChallengesThatComeToNothing(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -182,7 +183,7 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 // pool as well.
 func TestPool(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	ann.listen("amazons.blitz")
@@ -205,7 +206,7 @@ func TestPool(t *testing.T) {
 // Unreadable challenges neither block the queue nor get lost.
 func TestUnreadableChallenge(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	join(t, srv, "bob", "b1")
@@ -233,7 +234,7 @@ func TestUnreadableChallenge(t *testing.T) {
 // A process takes at most its limit of games; the others wait and are played later.
 func TestCapacity(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	cfg := steady()
 	cfg.Games, cfg.Linger = 2, 100*time.Millisecond
 	a := runArena(t, srv, cfg)
@@ -261,8 +262,8 @@ func TestCapacity(t *testing.T) {
 
 func TestStoreThatDiffers(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
-	nc := connect(t, srv.Platform())
+	srv := arenatest.StartServer(t, "")
+	nc := arenatest.Connect(t, srv.Platform())
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -270,14 +271,14 @@ func TestStoreThatDiffers(t *testing.T) {
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "sparring_games", Subjects: []string{"sparring.game.*.log"}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = New(t.Context(), nc, steady(), testLog(t))
+	_, err = New(t.Context(), nc, steady(), arenatest.Log(t))
 	for _, want := range []string{"sparring_games", "discard", "max_msgs_per_subject", "republish"} {
 		if err == nil || !contains(err, want) {
 			t.Errorf("New: %v, want an error that names %s", err, want)
 		}
 	}
-	guest := connect(t, srv.Player("guest"))
-	if _, err := New(t.Context(), guest, steady(), testLog(t)); err == nil || !contains(err, "sparring_challenges") {
+	guest := arenatest.Connect(t, srv.Player("guest"))
+	if _, err := New(t.Context(), guest, steady(), arenatest.Log(t)); err == nil || !contains(err, "sparring_challenges") {
 		t.Errorf("New without JetStream: %v, want an error that says so", err)
 	}
 }

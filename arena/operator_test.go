@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 )
 
 func TestOperatorHandler(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := prepareArena(t, srv, quick())
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()

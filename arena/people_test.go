@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
@@ -17,7 +18,7 @@ import (
 // Two people who have no users in NATS play a game through a gateway.
 func TestPeoplePlay(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir())
+	srv := arenatest.StartServer(t, t.TempDir())
 	a := runArena(t, srv, steady())
 	ann, bob := joinPerson(t, srv, a, "human-ann", "g1"), joinPerson(t, srv, a, "human-bob", "g2")
 	g := ann.challenge("human-bob", small(t, "60+1"), game.First)
@@ -34,7 +35,7 @@ func TestPeoplePlay(t *testing.T) {
 func TestImpostor(t *testing.T) {
 	t.Parallel()
 	const person = "human-ann"
-	srv := startServer(t, t.TempDir(), person, "bob")
+	srv := arenatest.StartServer(t, t.TempDir(), person, "bob")
 	a := runArena(t, srv, steady())
 	ann, bob := joinPerson(t, srv, a, person, "g1"), join(t, srv, "bob", "b1")
 	ann.set(func(p *player) { p.play = nil })
@@ -43,7 +44,7 @@ func TestImpostor(t *testing.T) {
 	move := firstMove(t, st.Snapshot)
 	epoch := st.Holders[0].Epoch
 
-	nc := connect(t, srv.Player(person))
+	nc := arenatest.Connect(t, srv.Player(person))
 	without, err := protocol.NewClient(nc, a.Subjects(), person, "g1", zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func TestImpostor(t *testing.T) {
 // Every arena, also after a restart, has the same key; a damaged one is an error.
 func TestPeopleKey(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir())
+	srv := arenatest.StartServer(t, t.TempDir())
 	a, b := prepareArena(t, srv, quick()), prepareArena(t, srv, quick())
 	if string(a.store.peopleKey) != string(b.store.peopleKey) {
 		t.Error("two arenas have different keys")
@@ -107,7 +108,7 @@ func TestPeopleKey(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if _, err := New(ctx, a.nc, quick(), testLog(t)); err == nil || !contains(err, "sparring_people") {
+	if _, err := New(ctx, a.nc, quick(), arenatest.Log(t)); err == nil || !contains(err, "sparring_people") {
 		t.Errorf("a damaged key: %v", err)
 	}
 }
@@ -122,7 +123,7 @@ func firstMove(t *testing.T, s protocol.Snapshot) string {
 // A request that a page sends again, with the same id, takes effect once.
 func TestChosenRequestID(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir())
+	srv := arenatest.StartServer(t, t.TempDir())
 	a := runArena(t, srv, steady())
 	ann, bob := joinPerson(t, srv, a, "human-ann", "g1"), joinPerson(t, srv, a, "human-bob", "g2")
 	for _, p := range []*player{ann, bob} {
@@ -182,7 +183,7 @@ func TestChosenRequestID(t *testing.T) {
 // another gateway.
 func TestCorrespondence(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir(), "bob")
+	srv := arenatest.StartServer(t, t.TempDir(), "bob")
 	cfg := quick()
 	cfg.LostAfter = 300 * time.Millisecond
 	cfg.Policy.AbandonAfter, cfg.Policy.FirstMove = 300*time.Millisecond, 300*time.Millisecond
@@ -223,7 +224,7 @@ func TestCorrespondence(t *testing.T) {
 // that ended it.
 func TestChallengeWithMoves(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir(), "bob")
+	srv := arenatest.StartServer(t, t.TempDir(), "bob")
 	a := runArena(t, srv, steady())
 	ann := joinPerson(t, srv, a, "human-ann", "g1")
 	join(t, srv, "bob", "b1")
@@ -265,7 +266,7 @@ func TestChallengeWithMoves(t *testing.T) {
 // A person can't fill the platform with games that take weeks.
 func TestGamesOfAPerson(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir(), "bob", "cat")
+	srv := arenatest.StartServer(t, t.TempDir(), "bob", "cat")
 	cfg := steady()
 	cfg.PersonGames = 2
 	a := runArena(t, srv, cfg)

@@ -12,8 +12,8 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 func TestMain(m *testing.M) {
@@ -32,42 +32,10 @@ func TestMain(m *testing.M) {
 // patience bounds every wait of the tests.
 const patience = 30 * time.Second
 
-// testLog returns a log that writes to the test's output.
-func testLog(t testing.TB) zerolog.Logger {
-	level := zerolog.InfoLevel
-	if os.Getenv("SPARRING_TEST_DEBUG") != "" {
-		level = zerolog.DebugLevel
-	}
-	return zerolog.New(zerolog.NewTestWriter(t)).Level(level).With().Timestamp().Logger()
-}
-
-// startServer runs a NATS server with users for the players.
-func startServer(t testing.TB, dir string, players ...protocol.PlayerID) *embedded.Server {
-	t.Helper()
-	srv, err := embedded.Start(embedded.Config{Dir: dir, Log: zerolog.Nop(), Players: players})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(srv.Close)
-	return srv
-}
-
 // platform is a server that one can connect to as the platform or as a player.
 type platform interface {
 	Platform() protocol.Connection
 	Player(user string) protocol.Connection
-}
-
-// connect opens a connection that is closed with the test.
-func connect(t testing.TB, c protocol.Connection) *nats.Conn {
-	t.Helper()
-	c.Log = zerolog.Nop()
-	nc, err := protocol.Connect(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
 }
 
 // quick are settings with short waits.
@@ -103,12 +71,12 @@ type running struct {
 // prepareArena makes an arena.
 func prepareArena(t testing.TB, srv platform, cfg Config) *running {
 	t.Helper()
-	return prepareArenaLog(t, srv, cfg, testLog(t))
+	return prepareArenaLog(t, srv, cfg, arenatest.Log(t))
 }
 
 func prepareArenaLog(t testing.TB, srv platform, cfg Config, log zerolog.Logger) *running {
 	t.Helper()
-	r := &running{t: t, nc: connect(t, srv.Platform()), ended: make(chan error, 1)}
+	r := &running{t: t, nc: arenatest.Connect(t, srv.Platform()), ended: make(chan error, 1)}
 	a, err := New(context.Background(), r.nc, cfg, log)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -50,7 +51,7 @@ type player struct {
 // join connects a player, changes it as asked, and says hello.
 func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.InstanceID, change ...func(*player)) *player {
 	t.Helper()
-	nc := connect(t, srv.Player(string(id)))
+	nc := arenatest.Connect(t, srv.Player(string(id)))
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,7 @@ func join(t testing.TB, srv platform, id protocol.PlayerID, instance protocol.In
 // joinPerson is join for a person, over a connection of the platform.
 func joinPerson(t testing.TB, srv platform, a *running, id protocol.PlayerID, instance protocol.InstanceID) *player {
 	t.Helper()
-	nc := connect(t, srv.Platform())
+	nc := arenatest.Connect(t, srv.Platform())
 	client, err := protocol.NewPersonClient(nc, a.Subjects(), a.store.peopleKey, id, instance, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
@@ -24,7 +25,7 @@ const (
 // of ann's and the log of a long game.
 func fullStore(t testing.TB) (a *Arena, waits protocol.GameID, played protocol.GameID) {
 	t.Helper()
-	a, err := New(t.Context(), connect(t, startServer(t, "").Platform()), quick(), zerolog.Nop())
+	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), quick(), zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}

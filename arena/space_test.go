@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
@@ -139,7 +140,7 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 
 func TestStreamFull(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob")
+	srv := arenatest.StartServer(t, "", "ann", "bob")
 	limit := func(a *running, bytes int64) {
 		info, err := a.store.games.Info(t.Context())
 		if err != nil {
@@ -199,7 +200,7 @@ func TestServerRestart(t *testing.T) {
 func TestCorruptLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	srv := startServer(t, dir, "ann", "bob")
+	srv := arenatest.StartServer(t, dir, "ann", "bob")
 	a := runArena(t, srv, quick())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	slow(bob, 20*time.Millisecond)
@@ -274,7 +275,7 @@ func TestSlowIsNotFull(t *testing.T) {
 	t.Parallel()
 	srv := startBare(t)
 	gate := &gate{to: srv}
-	nc := connect(t, protocol.Connection{InProcess: gate, Name: "platform"})
+	nc := arenatest.Connect(t, protocol.Connection{InProcess: gate, Name: "platform"})
 	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

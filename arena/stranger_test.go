@@ -6,13 +6,14 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
 // In a pool that players share, a player can't accept in another's name.
 func TestStrangerAcceptsForAnother(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "ann", "bob", "eve")
+	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
 	a := runArena(t, srv, quick())
 	ann, bob, eve := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1"), join(t, srv, "eve", "e1")
 	const pool = "amazons.bullet"

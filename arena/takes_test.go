@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -28,7 +29,7 @@ func peopleOnly(t *testing.T, pools ...protocol.Pool) func(*player) {
 // challenge is declined for it. Nor does the ladder pair it.
 func TestNobodyIsOfferedWhatItDeclines(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, t.TempDir(), "ann", "level")
+	srv := arenatest.StartServer(t, t.TempDir(), "ann", "level")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	join(t, srv, "level", "l1", peopleOnly(t))
@@ -51,7 +52,7 @@ func TestNobodyIsOfferedWhatItDeclines(t *testing.T) {
 func TestPoolWithDecliningMembers(t *testing.T) {
 	t.Parallel()
 	const pool = "amazons.bullet"
-	srv := startServer(t, t.TempDir(), "ann", "bob", "level")
+	srv := arenatest.StartServer(t, t.TempDir(), "ann", "bob", "level")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	join(t, srv, "level", "l1", peopleOnly(t, pool))

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -12,7 +13,7 @@ import (
 // gateway; a correspondence game begins at once.
 func TestAbsent(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	brief := func(h *hub) { h.challengePace, h.grace = 1000, 50*time.Millisecond }
 	one, two := startGateway(t, srv, quick(), brief), startGateway(t, srv, quick(), brief)
 	ann, ben := openPage(t, one, human("ann")), openPage(t, two, human("ben"))
@@ -79,7 +80,7 @@ func TestAbsent(t *testing.T) {
 // TestOfferEnds: an offer disappears from the pages when its time is over.
 func TestOfferEnds(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), nil)
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
@@ -99,7 +100,7 @@ func TestOfferEnds(t *testing.T) {
 // TestRepeatedInvite: the same request through another gateway gets the same link.
 func TestRepeatedInvite(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	one, two := startGateway(t, srv, quick(), nil), startGateway(t, srv, quick(), nil)
 	r := Request{T: "invite", ID: "again", Terms: terms(t, "gomoku/freestyle-15", "300+2")}
 	link := openPage(t, one, human("ann")).want(r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -50,7 +51,7 @@ func (o *oracle) join(srv *embedded.Server, gameName string) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	nc := connect(o.t, srv.Player("bots"))
+	nc := arenatest.Connect(o.t, srv.Player("bots"))
 	c, err := protocol.NewClient(nc, subjects, "gomoku-hare", "oracle", zerolog.Nop())
 	if err != nil {
 		o.t.Fatal(err)
@@ -133,7 +134,7 @@ func evenOracle(t testing.TB) *oracle {
 // analysed starts a gateway whose limits of analysis are changed.
 func analysed(t testing.TB, change func(*analysisLimits)) (*embedded.Server, *gateway) {
 	t.Helper()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, srv, quick(), func(h *hub) {
 		limits := defaultAnalysisLimits
 		limits.progress, limits.retry = 20*time.Millisecond, 100*time.Millisecond
@@ -395,6 +396,7 @@ func TestAnalysisEndsWithoutReaders(t *testing.T) {
 	other.want(Request{T: "review", Game: id})
 	eventually(t, "the searches", func() bool { return o.count() == defaultAnalysisLimits.searches })
 	p.want(Request{T: "cancel", What: "review", Game: id})
+	time.Sleep(5 * g.analyses.limits.linger) // nothing may happen meanwhile
 	if n := o.cancelled(); n != 0 {
 		t.Errorf("%d searches ended although somebody reads", n)
 	}

@@ -6,13 +6,16 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -29,7 +32,7 @@ func startGame(t testing.TB, p *socketPage, opponent protocol.PlayerID, terms *p
 
 func TestEightTabs(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	tabs := []*socketPage{openPage(t, gw, human("ann"))}
@@ -56,7 +59,7 @@ func TestEightTabs(t *testing.T) {
 // same request again on another one.
 func TestOfflineInMidMove(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	cfg := quick()
 	cfg.LostAfter = 300 * time.Millisecond
 	gw := startGateway(t, srv, cfg, func(h *hub) { h.grace = 100 * time.Millisecond })
@@ -93,7 +96,7 @@ func TestOfflineInMidMove(t *testing.T) {
 // TestNobodyIsAwayInCorrespondence closes the only tab: the game waits.
 func TestNobodyIsAwayInCorrespondence(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	cfg := quick()
 	cfg.LostAfter = 300 * time.Millisecond
 	cfg.Policy.AbandonAfter, cfg.Policy.FirstMove = 300*time.Millisecond, 300*time.Millisecond
@@ -126,7 +129,7 @@ func TestNobodyIsAwayInCorrespondence(t *testing.T) {
 // TestTwoGateways plays with a tab on each of two gateways, of which one dies.
 func TestTwoGateways(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	cfg := quick()
 	cfg.LostAfter = patience
 	one, two := startGateway(t, srv, cfg, nil), startGateway(t, srv, cfg, nil)
@@ -208,7 +211,7 @@ func TestNATSRestarts(t *testing.T) {
 // flood is refused.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
@@ -217,13 +220,15 @@ func TestFlood(t *testing.T) {
 	var floods sync.WaitGroup
 	defer func() { stop(); floods.Wait() }()
 	var bad []*socketPage
-	for range 4 {
+	kinds := []string{"resign", "play", "chat", "invite", "join", "withdraw", "name", "rematch"}
+	for n := range 4 {
 		p := openPage(t, gw, human("bad"))
 		bad = append(bad, p)
 		floods.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				r := fmt.Sprintf(`{"t":"%s","id":"f%d","game":"%s","terms":{"game":"gomoku","rules":"gomoku/freestyle-15","clock":"60"},"opponent":"hare"}`,
-					[]string{"resign", "play", "chat", "invite"}[i%4], i, g)
+				kind := kinds[i%len(kinds)]
+				r := fmt.Sprintf(`{"t":"%s","id":"%[1]s-%d-%d","game":"%s","text":"hi","terms":{"game":"gomoku","rules":"gomoku/freestyle-15","clock":"60"},"opponent":"hare"}`,
+					kind, n, i, g)
 				if p.conn.Write(ctx, websocket.MessageText, []byte(r)) != nil {
 					return
 				}
@@ -234,25 +239,39 @@ func TestFlood(t *testing.T) {
 		_, legal := legalMoves(t, ann.state(g, "its turn", plies(ply)).Snapshot)
 		ann.move(g, ply, legal[(37*ply+5)%len(legal)])
 	}
-	for _, p := range bad {
-		p.until("a refusal", func() bool {
-			for _, a := range p.answers {
-				if a.Code == protocol.RateLimited {
+	for _, kind := range kinds {
+		tooMany := func(p *socketPage) bool {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			for id, a := range p.answers {
+				if strings.HasPrefix(id, kind+"-") && a.Code == protocol.RateLimited && strings.HasSuffix(a.Text, "in a short time") {
 					return true
 				}
 			}
-			return p.closed != nil
-		})
+			return false
+		}
+		eventually(t, "the limit of "+kind, func() bool { return slices.ContainsFunc(bad, tooMany) })
 	}
 }
 
-// TestSlowReader has a page that does not read: it is dropped, and the others get
-// their states.
+// TestSlowReader has a page that does not read: it is dropped, be it for a message that
+// takes too long or for all that waits, and the others get their states.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	t.Run("long", func(t *testing.T) {
+		readSlowly(t, 500*time.Millisecond, 5*time.Millisecond, "its page reads too slowly")
+	})
+	t.Run("much", func(t *testing.T) { readSlowly(t, time.Hour, 0, "too much waits for its page") })
+}
+
+// readSlowly has the page ask again and again, until it is dropped for a reason that the
+// log has.
+func readSlowly(t *testing.T, writing, pause time.Duration, reason string) {
+	var log lockedBuffer
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
-		h.limits.writing, h.limits.pinging = 500*time.Millisecond, time.Hour
+		h.log = zerolog.New(&log)
+		h.limits.writing, h.limits.pinging = writing, time.Hour
 		h.limits.perSecond, h.limits.burst = 1e6, 1e6
 	})
 	joinBot(t, srv, "hare", protocol.Hello{})
@@ -290,8 +309,12 @@ func TestSlowReader(t *testing.T) {
 		if err != nil {
 			break
 		}
+		time.Sleep(pause)
 	}
 	eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
+	if !strings.Contains(log.String(), reason) {
+		t.Errorf("the log does not say that %s:\n%s", reason, log.String())
+	}
 	_, legal := legalMoves(t, ann.state(g, "its turn", plies(0)).Snapshot)
 	ann.move(g, 0, legal[0])
 }
@@ -300,7 +323,7 @@ func TestSlowReader(t *testing.T) {
 // network: its socket is given up.
 func TestSilentPage(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.limits.pinging = 200 * time.Millisecond })
 	address := strings.Replace(gw.http.URL, "http", "ws", 1) + "/ws?address=a"
 	silent, _, err := websocket.Dial(t.Context(), address, nil) // answers pings only while it reads
@@ -321,7 +344,7 @@ func (h *hub) sockets() int {
 // TestRefusals has requests that the server refuses whatever the page shows.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare", "fox")
+	srv := arenatest.StartServer(t, "", "hare", "fox")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000; h.limits.perPerson = 3 })
 	joinBot(t, srv, "hare", protocol.Hello{})
 	only := false
@@ -345,7 +368,6 @@ func TestRefusals(t *testing.T) {
 	ben.refuse(Request{T: "open", Game: "sparring.>"}, protocol.Malformed)
 	ben.refuse(Request{T: "withdraw", Game: g}, protocol.NotOffered)
 	ann.refuse(Request{T: "chat", Game: g, Text: "hello"}, protocol.Denied) // a bot does not read
-	ben.until("the lobby", func() bool { return true })
 	ben.want(Request{T: "lobby", On: true})
 	ben.until("the opponents", func() bool { return ben.lobby != nil && len(ben.lobby.Opponents) == 3 })
 	for _, o := range ben.lobby.Opponents {
@@ -376,11 +398,9 @@ func TestRefusals(t *testing.T) {
 	ben.put(Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
 	more := []*socketPage{openPage(t, gw, human("ben")), openPage(t, gw, human("ben"))}
-	last, err := dialPage(t, gw, human("ben"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	last.untilClosed(statusTooMany)
+	dialPage(t, gw, "address=a&player="+string(human("ben"))).untilClosed(statusTooMany)
+	// The session ended while the socket was opened.
+	dialPage(t, gw, "address=a&session=ended&player="+string(human("cat"))).untilClosed(statusSessionEnded)
 	more[0].conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", 100_000)))
 	more[0].untilClosed(websocket.StatusMessageTooBig)
 }
@@ -388,7 +408,7 @@ func TestRefusals(t *testing.T) {
 // TestBusyBots waits for a bot that has no free slot, and withdraws.
 func TestBusyBots(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	hare := joinBot(t, srv, "hare", protocol.Hello{})
 	hare.set(func(b *bot) { b.answer, b.free = protocol.Busy, 0 })
@@ -422,7 +442,7 @@ func TestBusyBots(t *testing.T) {
 // TestResults wins, and reads the results in the lobby of the next gateway.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	elo := 812.0
 	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare", Games: []protocol.Capability{{
@@ -452,7 +472,7 @@ func TestResults(t *testing.T) {
 // TestFinishedGameIsShown opens a game that ended long ago, without a session.
 func TestFinishedGameIsShown(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	cfg := quick()
 	cfg.Linger = 10 * time.Millisecond
 	gw := startGateway(t, srv, cfg, nil)

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -36,7 +37,7 @@ type bot struct {
 // joinBot connects a bot and says hello.
 func joinBot(t testing.TB, srv *embedded.Server, id protocol.PlayerID, hello protocol.Hello) *bot {
 	t.Helper()
-	b := &bot{id: id, t: t, nc: connect(t, srv.Player(string(id))), rng: rand.New(rand.NewPCG(1, 2)), answer: protocol.Accept, free: 1000,
+	b := &bot{id: id, t: t, nc: arenatest.Connect(t, srv.Player(string(id))), rng: rand.New(rand.NewPCG(1, 2)), answer: protocol.Accept, free: 1000,
 		games: make(map[protocol.GameID]*nats.Subscription)}
 	b.pick = func(_ protocol.State, legal []string) string { return legal[b.rng.IntN(len(legal))] }
 	subjects, err := protocol.NewSubjects("")

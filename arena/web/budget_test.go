@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
@@ -42,7 +43,7 @@ var loaded = regexp.MustCompile(`(?:<link [^>]*href|<script [^>]*src)="([^"]+)"|
 
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	platform := startServer(t, "", "hare")
+	platform := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, platform, quick(), nil)
 	joinBot(t, platform, "hare", protocol.Hello{})
 	id := begin(t, openPage(t, g, human("ann")), terms(t, "gomoku/freestyle-15", "300+2"))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -68,7 +69,7 @@ func script(moves ...string) func(int, []string) string {
 // TestFriendsFinishGames plays all three games to each kind of end, on two pages.
 func TestFriendsFinishGames(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
 	mate := terms(t, "xiangqi/simple", "300+2")
 	mate.Position = "3k5/R8/9/9/9/9/9/4R4/9/4K4 w"
@@ -132,7 +133,7 @@ func agreement(g protocol.GameID, pages [2]*socketPage) {
 
 func TestInvitations(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
 	ann, ben, cat := openPage(t, gw, human("ann")), openPage(t, gw, human("ben")), openPage(t, gw, human("cat"))
 	casual := terms(t, "gomoku/freestyle-15", "300+2")
@@ -202,7 +203,7 @@ func TestInvitations(t *testing.T) {
 
 func TestRematch(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
@@ -258,7 +259,7 @@ func TestRematch(t *testing.T) {
 
 func TestTakebackOfTheLastMove(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
 	hare := joinBot(t, srv, "hare", protocol.Hello{})
 	answers := []string{"h8", "h9", "h10", "h11", "h12"}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -15,29 +14,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena"
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
-
-// testLog returns a log that writes to the test's output.
-func testLog(t testing.TB) zerolog.Logger {
-	level := zerolog.InfoLevel
-	if os.Getenv("SPARRING_TEST_DEBUG") != "" {
-		level = zerolog.DebugLevel
-	}
-	return zerolog.New(zerolog.NewTestWriter(t)).Level(level).With().Timestamp().Logger()
-}
-
-// startServer runs a NATS server with users for the players.
-func startServer(t testing.TB, dir string, players ...protocol.PlayerID) *embedded.Server {
-	t.Helper()
-	srv, err := embedded.Start(embedded.Config{Dir: dir, Log: zerolog.Nop(), Players: players})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(srv.Close)
-	return srv
-}
 
 // startListening runs a NATS server on a port, so that another can take its place.
 func startListening(t testing.TB, dir string, port int) (*embedded.Server, error) {
@@ -64,17 +44,6 @@ func portOf(t testing.TB, address string) int {
 		t.Fatal(err)
 	}
 	return port
-}
-
-func connect(t testing.TB, c protocol.Connection) *nats.Conn {
-	t.Helper()
-	c.Log = zerolog.Nop()
-	nc, err := protocol.Connect(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
 }
 
 // quick are settings with short waits.
@@ -115,14 +84,14 @@ func plentiful() Limits {
 // nil, is called before the hub starts.
 func startGateway(t testing.TB, srv interface{ Platform() protocol.Connection }, cfg arena.Config, change func(*hub)) *gateway {
 	t.Helper()
-	g := &gateway{t: t, nc: connect(t, srv.Platform())}
+	g := &gateway{t: t, nc: arenatest.Connect(t, srv.Platform())}
 	ctx, cancel := context.WithCancel(context.Background())
 	g.cancel = cancel
-	a, err := arena.New(ctx, g.nc, cfg, testLog(t))
+	a, err := arena.New(ctx, g.nc, cfg, arenatest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(ctx, a, Config{Limits: plentiful()}, testLog(t))
+	s, err := New(ctx, a, Config{Limits: plentiful()}, arenatest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +113,7 @@ func startGateway(t testing.TB, srv interface{ Platform() protocol.Connection },
 		q := r.URL.Query()
 		g.admit(q.Get("address"))
 		g.serveSocket(w, r, visitor{
-			person:  person{ID: protocol.PlayerID(q.Get("player")), Name: q.Get("name")},
+			person:  person{ID: protocol.PlayerID(q.Get("player")), Name: q.Get("name"), session: q.Get("session")},
 			address: q.Get("address"), base: "http://" + r.Host,
 		})
 	}))

@@ -12,10 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +21,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena"
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -51,7 +50,7 @@ func TestLoad(t *testing.T) {
 	}
 	cfg := arena.Defaults()
 	cfg.LostAfter = patience // whatever else this machine does
-	g := startGateway(t, startServer(t, t.TempDir()), cfg, func(h *hub) { h.log = zerolog.Nop() })
+	g := startGateway(t, arenatest.StartServer(t, t.TempDir()), cfg, func(h *hub) { h.log = zerolog.Nop() })
 	before := memoryInUse()
 	pages := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestLoad$", "-test.v", "-load.url", strings.Replace(g.http.URL, "http", "ws", 1),
 		"-load.people", fmt.Sprint(*loadPeople), "-load.for", loadFor.String(), "-load.rules", *loadRules)
@@ -72,11 +71,11 @@ func TestLoad(t *testing.T) {
 	for lines.Scan() {
 		switch line := strings.TrimSpace(lines.Text()); {
 		case line == loadBegins:
-			used = cpuTime(t)
+			used = arenatest.CPUTime(t)
 		case strings.HasPrefix(line, loadEnds):
 			fmt.Sscan(strings.TrimPrefix(line, loadEnds), &moves)
 			t.Logf("%d moves in %v, %.2f ms of processor time a move, %d KB of memory a person", moves, *loadFor,
-				float64((cpuTime(t)-used).Microseconds())/1000/float64(max(moves, 1)), (memoryInUse()-before)/uint64(*loadPeople)>>10)
+				float64((arenatest.CPUTime(t)-used).Microseconds())/1000/float64(max(moves, 1)), (memoryInUse()-before)/uint64(*loadPeople)>>10)
 			measured.Close()
 		default:
 			t.Log(line)
@@ -122,7 +121,7 @@ func playLoad(t *testing.T) {
 		t.Fatalf("%d moves, %d lost", len(informed), lost)
 	}
 	t.Logf("until the other is informed: %s; until the mover is answered: %s; %.1f KB a move to the pages, uncompressed",
-		quantiles(informed), quantiles(accepted), float64(received)/1024/float64(len(informed)))
+		arenatest.Quantiles(informed), arenatest.Quantiles(accepted), float64(received)/1024/float64(len(informed)))
 }
 
 // load is many games of people.
@@ -335,22 +334,4 @@ func memoryInUse() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc + m.StackInuse
-}
-
-// cpuTime returns the processor time that this process has used.
-func cpuTime(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func quantiles(all []time.Duration) string {
-	slices.Sort(all)
-	at := func(q float64) time.Duration {
-		return all[int(q*float64(len(all)-1))].Round(10 * time.Microsecond)
-	}
-	return fmt.Sprintf("median %v, p95 %v, p99 %v", at(0.5), at(0.95), at(0.99))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -42,7 +43,7 @@ func contains(t *testing.T, w *httptest.ResponseRecorder, want ...string) {
 // is markup, and two people play each other.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, srv, quick(), nil)
 	evil := `<b>"Hare" & <script>`
 	joinBot(t, srv, "hare", protocol.Hello{Display: evil})
@@ -99,7 +100,7 @@ func TestPages(t *testing.T) {
 // TestLadder: players stand in the order of their ratings, by game and speed.
 func TestLadder(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare \u202e"})
 	p := openPage(t, g, human("ann"))
@@ -245,15 +246,7 @@ func TestRules(t *testing.T) {
 			want = append(want, string(r))
 		}
 		for _, set := range g.Sets {
-			rules, err := g.Rules(set)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := rules.New("")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if staged, ok := p.(game.Staged); ok {
+			if staged, ok := usual(t, g, set).(game.Staged); ok {
 				if stage, running := staged.Stage(); running {
 					want = append(want, stage.Procedure)
 				}

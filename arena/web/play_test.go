@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
 
 func TestPlayAgainstBot(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare"})
 	p := openPage(t, g, human("ann"))
@@ -108,7 +109,7 @@ func TestSocketNeedsSession(t *testing.T) {
 // TestTurns: a tab is told of the games that wait for its person, unless it shows them.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	srv := startServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))

@@ -15,6 +15,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
@@ -32,8 +33,8 @@ type reviewer struct {
 func openReviewer(t *testing.T, width, height int64) *reviewer {
 	t.Helper()
 	tab := openTab(t, width, height)
-	nats := startServer(t, "", "hare")
-	h := &house{nats: nats, log: testLog(t)}
+	nats := arenatest.StartServer(t, "", "hare")
+	h := &house{nats: nats, log: arenatest.Log(t)}
 	h.Server = h.open(t, Config{})
 	h.run(t)
 	srv := httptest.NewServer(h.Handler())

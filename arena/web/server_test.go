@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 
 	"sparring/arena"
+	"sparring/arena/arenatest"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 func TestMain(m *testing.M) {
@@ -60,12 +60,7 @@ func startHouse(t testing.TB, cfg Config) *house {
 
 func startHouseLog(t testing.TB, cfg Config, log zerolog.Logger) *house {
 	t.Helper()
-	srv, err := embedded.Start(embedded.Config{Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(srv.Close)
-	h := &house{nats: srv, log: log}
+	h := &house{nats: arenatest.StartServer(t, ""), log: log}
 	h.Server = h.open(t, cfg)
 	h.run(t)
 	return h
@@ -74,13 +69,7 @@ func startHouseLog(t testing.TB, cfg Config, log zerolog.Logger) *house {
 // open makes a gateway with an arena of its own on the house's NATS server.
 func (h *house) open(t testing.TB, cfg Config) *Server {
 	t.Helper()
-	c := h.nats.Platform()
-	c.Log = zerolog.Nop()
-	nc, err := protocol.Connect(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	nc := arenatest.Connect(t, h.nats.Platform())
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := protocol.Await(ctx, nc); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/sys/unix"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
@@ -109,7 +110,7 @@ func (p *natsProcess) Platform() protocol.Connection {
 // startHouseOn runs a house on a NATS server in another process.
 func startHouseOn(t *testing.T, p *natsProcess) *house {
 	t.Helper()
-	h := &house{nats: p, log: testLog(t)}
+	h := &house{nats: p, log: arenatest.Log(t)}
 	h.Server = h.open(t, Config{})
 	h.run(t)
 	return h

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestManyPeopleAtOnce(t *testing.T) {
 	t.Parallel()
 	plenty := Rate{PerMinute: 1e6, Burst: 1e5}
-	h := startHouseLog(t, Config{Limits: Limits{Requests: plenty, Sessions: plenty, Positions: plenty, Changes: plenty}}, testLog(t))
+	h := startHouseLog(t, Config{Limits: Limits{Requests: plenty, Sessions: plenty, Positions: plenty, Changes: plenty}}, arenatest.Log(t))
 	other := h.another(t)
 	var all sync.WaitGroup
 	for i := range 16 {

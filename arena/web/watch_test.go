@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sparring/arena/arenatest"
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/protocol"
@@ -38,7 +39,7 @@ func TestWatchers(t *testing.T) {
 		watchElsewhere(t)
 		return
 	}
-	srv := startServer(t, "")
+	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	moves := gameOf(t, "amazons/10x10", 40)
@@ -74,6 +75,12 @@ func TestWatchers(t *testing.T) {
 		fmt.Fprintln(games, next)
 		g = next
 		ann.state(g, "the watchers", func(st State) bool { return st.Watchers == *watchPages })
+		for _, w := range watchers {
+			eventually(t, "the start at a watcher", func() bool { return w.last().Game == g })
+			if v := w.last().View; v.Turn == nil || len(v.Moves) > 0 {
+				t.Errorf("a watcher's view: %v to act, %d legal moves", v.Turn, len(v.Moves))
+			}
+		}
 	}, func(protocol.GameID) {
 		for _, w := range watchers {
 			eventually(t, "the end at a watcher", func() bool { st := w.last(); return st.Game == g && finished(st) })

@@ -40,13 +40,14 @@ var imports = map[string][]string{
 	"record/ccgc":        {"record", "protocol$", "game"},
 	"record/interchange": {"record", "protocol$", "game"},
 
-	"configs":    {"configs"},
-	"arena":      {"arena$", "arena/livegame", "arena/glicko", "protocol", "record", "game", "configs"},
-	"arena/web":  {"arena", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
-	"bot":        {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
-	"bot/policy": {"bot/policy", "protocol$", "game"},
-	"bot/play":   {"bot/play", "engine", "protocol$", "record$", "game"},
-	"cmd":        {"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs"},
+	"configs":         {"configs"},
+	"arena":           {"arena$", "arena/livegame", "arena/glicko", "protocol", "record", "game", "configs"},
+	"arena/web":       {"arena$", "arena/web", "arena/livegame", "arena/glicko", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
+	"arena/arenatest": {"arena/arenatest", "protocol", "game$", "game/clock$", "configs"},                                 // for tests alone
+	"bot":             {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
+	"bot/policy":      {"bot/policy", "protocol$", "game"},
+	"bot/play":        {"bot/play", "engine", "protocol$", "record$", "game"},
+	"cmd":             {"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs"},
 }
 
 // bare are the folders that need nothing beyond Go and golang.org/x, so that others

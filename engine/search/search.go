@@ -210,7 +210,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 
 	// The moves, best first.
-	oneReply := on.OneReplyExtension && n.Forced && ply < 2*w.depth && w.hasSingleMove()
+	oneReply := on.OneReplyExtension && n.Forced && !n.Restricted && ply < 2*w.depth && w.hasSingleMove()
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	w.setOrdering(p, tt.move, ply)
