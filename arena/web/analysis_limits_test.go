@@ -2,7 +2,6 @@ package web
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"sparring/game"
@@ -161,10 +160,7 @@ func TestReviewsOfOneAddress(t *testing.T) {
 	o.hold = make(chan struct{})
 	o.join(srv, "gomoku")
 	ann, bob := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
-	far, _, err := dialAddress(t, strings.Replace(g.http.URL, "http", "ws", 1)+"/ws?address=b&name=far&player="+string(human("far")), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	far := pageFrom(t, g, "b", human("far"))
 	first, _ := shortGame(t, ann, b)
 	second, _ := shortGame(t, ann, b)
 	ann.want(Request{T: "review", Game: first})

@@ -396,6 +396,7 @@ func TestAnalysisEndsWithoutReaders(t *testing.T) {
 	other.want(Request{T: "review", Game: id})
 	eventually(t, "the searches", func() bool { return o.count() == defaultAnalysisLimits.searches })
 	p.want(Request{T: "cancel", What: "review", Game: id})
+	time.Sleep(5 * g.analyses.limits.linger) // nothing may happen meanwhile
 	if n := o.cancelled(); n != 0 {
 		t.Errorf("%d searches ended although somebody reads", n)
 	}
