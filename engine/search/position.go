@@ -162,6 +162,9 @@ type ScoredMove struct {
 	// Order is the adapter's move-ordering score. The kernel adds history
 	// scores within +-16384 and orders the moves of a batch by the sum. Better
 	// batches come first: the kernel does not look ahead into the next one.
+	// With LMRParams.Order or Params.PolicyPruning its differences matter as
+	// well, within a batch and between batches: there it should be a scaled
+	// log-probability (a policy).
 	Order int32
 	Noise Noise
 	// Forcing: the next node is Forced or Over (the move gives check). Such a

@@ -219,7 +219,7 @@ func (w *worker) aspirationSearch(depth, line int) {
 // lines (MultiPV).
 func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	node := w.pos.Enter()
-	n := nodeState{Node: &node, depth: depth, alpha: alpha, beta: beta, pv: true}
+	n := nodeState{Node: &node, depth: depth, alpha: alpha, beta: beta, pv: true, eval: noEval, bestOrder: noOrder}
 	l := &w.lines[0]
 
 	// 1. Static evaluation, for the improving test two plies on.
@@ -231,6 +231,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	best, pathPly := -Infinity, noPath
 	for i := first; i < len(w.root); i++ {
 		w.root[i].score = -Infinity
+		n.bestOrder = max(n.bestOrder, int64(w.root[i].Order))
 	}
 	for i := first; i < len(w.root); i++ {
 		r := &w.root[i]

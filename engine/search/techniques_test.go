@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"slices"
 	"testing"
 
 	"sparring/engine/search"
@@ -105,6 +106,89 @@ func TestOnlyMissingMovesAllowed(t *testing.T) {
 		const missing game.Move = 1 << 20
 		if r := find(p, g.Params(), search.Limits{Depth: 3, Moves: []game.Move{missing}}); r.Move != missing || r.Score != c.want {
 			t.Errorf("restricted %v: move %d, score %d; want %d, %d", c.restricted, r.Move, r.Score, missing, c.want)
+		}
+	}
+}
+
+// nodesWith returns the nodes of a search with all switches and some numbers.
+func nodesWith(t *testing.T, seed uint64, numbers map[string]int) uint64 {
+	t.Helper()
+	g, _ := deep()
+	g.Seed, g.Terminal, g.Dead = seed, 2, 1
+	params := with(g.Params(), searchtest.All()...)
+	params.ProveLeaf = 5
+	for name, n := range numbers {
+		if err := params.SetNumber(name, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return find(g, params, search.Limits{Depth: 10}).Nodes
+}
+
+// Each of these numbers changes a search, and its documented default does not.
+func TestDepthsOfTechniques(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		byDefault, others int
+	}{
+		{"RazoringDepth", 3, 1}, {"ReverseFutilityDepth", 7, 2}, {"AlphaRaiseDepth", 7, 4}, {"ProbCutDepth", 5, 7}, {"IIRDepth", 4, 6},
+		{"SingularDepth", 7, 5}, {"NullMove.MinDepth", 3, 6},
+	} {
+		base := map[string]int{"AlphaRaiseReduction": 1}
+		differs := false
+		for seed := range uint64(3) {
+			usual := nodesWith(t, seed, base)
+			base[c.name] = c.byDefault
+			if n := nodesWith(t, seed, base); n != usual {
+				t.Errorf("%s=%d: %d nodes, %d without it", c.name, c.byDefault, n, usual)
+			}
+			base[c.name] = c.others
+			differs = differs || nodesWith(t, seed, base) != usual
+			delete(base, c.name)
+		}
+		if !differs {
+			t.Errorf("%s=%d changes nothing", c.name, c.others)
+		}
+	}
+}
+
+// Policy pruning leaves out the quiet moves whose Order is far below the best, and
+// only those, also where the picker has stopped sorting.
+func TestPolicyPruning(t *testing.T) {
+	for _, good := range []int{5, 30} { // of 40 moves; the picker sorts 16
+		for _, quiescence := range []bool{false, true} {
+			var leaves []*tree
+			var want []search.Score
+			for i := range 40 {
+				leaves = append(leaves, leaf(search.Score(i)))
+				if i >= 40-good {
+					want = append(want, search.Score(i))
+				}
+			}
+			searched := func(pruning int) []search.Score {
+				p := inner(inner(leaves...)).position()
+				params := with(p.here().params())
+				params.Quiescence, params.PolicyPruning, params.Margins.Policy = quiescence, pruning, 1000
+				order := &wrapped{Position: p, moves: func(batch []search.ScoredMove, _ *search.Cursor) []search.ScoredMove {
+					for i := range batch {
+						if batch[i].Order = 0; len(batch) == 40 && i < 40-good {
+							batch[i].Order = -2001 // at depth 1 the limit is 1000*(1+1)
+						}
+					}
+					return batch
+				}}
+				find(order, params, search.Limits{Depth: 2})
+				slices.Sort(p.leaves)
+				return p.leaves
+			}
+			if got := searched(1); !slices.Equal(got, want) {
+				t.Errorf("%d good moves, quiescence %v: searched %v, want %v", good, quiescence, got, want)
+			}
+			for _, pruning := range []int{0, 2} {
+				if got := searched(pruning); len(got) != 40 {
+					t.Errorf("PolicyPruning=%d: searched %v, want all 40", pruning, got)
+				}
+			}
 		}
 	}
 }
