@@ -46,7 +46,7 @@ const wide = `document.documentElement.scrollWidth > innerWidth ? [...document.q
 
 // TestSmallScreens: in play a phone shows everything without scrolling, and with
 // buttons that a finger hits; at 320 pixels, and at 200 % of a desktop's text, nothing
-// reaches beyond the edge.
+// reaches beyond the edge. The start page stays where it is as the levels come.
 func TestSmallScreens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -75,6 +75,13 @@ func TestSmallScreens(t *testing.T) {
 		if got := eval[string](p.tab, wide); got != "" {
 			t.Errorf("start, beyond the edge: %s", got)
 		}
+	}
+	visitor := newPerson(t, "visitor", phone, w.at)
+	visitor.open("/")
+	eval[any](visitor.tab, `window.shift = 0, new PerformanceObserver(l => shift += l.getEntries().reduce((sum, e) => sum + e.value, 0)).observe({type: "layout-shift", buffered: true})`)
+	visitor.see(`.about [data-elo]`)
+	if got := eval[float64](visitor.tab, `shift`); got > 0.02 {
+		t.Errorf("the start page moves by %v as the levels come", got)
 	}
 }
 
@@ -142,6 +149,11 @@ func TestClockArithmetic(t *testing.T) {
 	p.connected()
 	eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main.js", "clock.js")).then(m => window.clock = m), null`)
 	p.await(`window.clock`)
+	eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main.js", "i18n.js")).then(m => window.words = m), null`)
+	p.await(`window.words`)
+	if got := eval[string](p.tab, `["86400/move", "259200/move"].map(c => clock.label(c, words.t)).join()`); got != "1 day a move,3 days a move" {
+		t.Errorf("days a move are written as %q", got)
+	}
 	type turn struct {
 		Clock   string          `json:"clock"`
 		Clocks  protocol.Clocks `json:"clocks"`
