@@ -121,6 +121,11 @@ func (w *worker) lmr(n *nodeState, m *ScoredMove, number int, history *moveHisto
 	if lmr.Order > 0 && n.bestOrder > int64(m.Order) {
 		r += int((n.bestOrder - int64(m.Order)) * int64(lmr.Order) / orderUnit)
 	}
+	// Far above beta most moves cut off, whatever the depth.
+	if lmr.EvalAboveBeta > 0 && n.eval > n.beta && n.beta > -MaxEval {
+		margin := params.Margins.EvalAboveBeta
+		r += lmr.EvalAboveBeta * int(min(n.eval-n.beta, evalAboveBetaMost*margin)) / int(margin)
+	}
 	if k := &w.lines[n.ply].killers; m.Move == k[0] || m.Move == k[1] {
 		r -= lmr.Killer
 	}
@@ -195,6 +200,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 	staticEval := n.eval
 	l.eval = staticEval
+	w.lines[ply+1].doubles = l.doubles
 	if ttHit && on.HashEval && n.eval != noEval {
 		n.eval = tt.refine(n.eval, ply)
 	}
@@ -207,9 +213,11 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 
 	// 8. Internal iterative reduction (IIR; Schröder, 2020): without a hash
-	// move the order is poor and this search expensive. A shallower one finds
-	// a hash move for the next iteration.
-	if on.IIR && n.depth >= params.IIRDepth && excluded == game.NoMove && tt.move == game.NoMove && (n.pv || expected == cutNode) {
+	// move, or with that of a much shallower search, the order is poor and this
+	// search expensive. A shallower one finds a hash move for the next
+	// iteration.
+	if on.IIR && n.depth >= params.IIRDepth && excluded == game.NoMove && (n.pv || expected == cutNode) &&
+		(tt.move == game.NoMove || params.IIRDepthGap > 0 && tt.depth <= n.depth-params.IIRDepthGap) {
 		n.depth--
 		if n.pv {
 			n.depth = max(n.depth-params.IIRExtraPV, 1)
@@ -296,7 +304,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			}
 		}
 
-		// Extensions, of one ply at most.
+		// Extensions.
 		extension := 0
 		switch {
 		case ply >= 2*w.depth:
@@ -309,8 +317,10 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		case on.SingularExtension && m.Move == tt.move && excluded == game.NoMove && n.depth >= params.SingularDepth && singularCandidate(&tt, n.depth):
 			// 16. Singular extension (Anantharaman, Campbell and Hsu, "Singular
 			// extensions: adding selectivity to brute-force searching", 1990):
-			// without the hash move the node is much worse.
-			singularBeta := fromTable(tt.score, ply) - margins.Singular*Score(n.depth)/16
+			// without the hash move the node is much worse. If it is worse
+			// still, two plies, but not too often in one line.
+			ttScore := fromTable(tt.score, ply)
+			singularBeta := ttScore - margins.Singular*Score(n.depth)/16
 			l.excluded = m.Move
 			score, pathPly := w.search(singularBeta-1, singularBeta, (n.depth-1)/2, ply, expected)
 			l.excluded = game.NoMove
@@ -318,19 +328,29 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			if w.stopped() {
 				return 0, noPath
 			}
-			if score < singularBeta {
+			switch {
+			case score < singularBeta-margins.DoubleSingular && l.doubles < params.SingularDouble:
+				extension = 2
+			case score < singularBeta:
 				extension = 1
-			} else if singularBeta >= beta {
+			case singularBeta >= beta:
 				// 17. Multi-cut (Björnsson and Marsland, "Multi-cut alpha-beta
 				// pruning in game-tree search", 2001): another move reaches beta, too.
 				return singularBeta, pathPly
+			case ttScore >= beta:
+				// 18. Negative extension: other moves are nearly as good, and
+				// this one will probably cut off at smaller depth, too.
+				extension = -min(params.SingularNegative, max(n.depth-2, 0))
 			}
 		}
 		if extension > 0 {
 			reduction = 0
 		}
+		if extension > 1 {
+			w.lines[ply+1].doubles++
+		}
 
-		// 18. The move itself, by PVS with LMR.
+		// 19. The move itself, by PVS with LMR.
 		if !w.countNode() {
 			return 0, noPath
 		}
@@ -341,8 +361,9 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		if w.stopped() {
 			return 0, noPath
 		}
+		w.lines[ply+1].doubles = l.doubles
 
-		// 19. Alpha-beta: a better move, or a cutoff.
+		// 20. Alpha-beta: a better move, or a cutoff.
 		pathPly = min(pathPly, childPath)
 		if score > best {
 			best = score
@@ -355,7 +376,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 					w.updateHistories(m, earlier, n.depth, ply)
 					break
 				}
-				// 20. Alpha-raise reduction: a still better move is unlikely.
+				// 21. Alpha-raise reduction: a still better move is unlikely.
 				if n.depth > 2 && n.depth <= params.AlphaRaiseDepth && score > -MaxEval && score < MaxEval {
 					n.depth = max(n.depth-params.AlphaRaiseReduction, 1)
 				}
@@ -364,7 +385,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		earlier.add(m)
 	}
 
-	// 21. No legal move is a loss. With a move excluded it says nothing.
+	// 22. No legal move is a loss. With a move excluded it says nothing.
 	if searched == 0 {
 		if excluded != game.NoMove {
 			return alpha, noPath
@@ -373,7 +394,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 	best = w.clampToWindow(best, alpha, beta)
 
-	// 22. The transposition table and the correction history.
+	// 23. The transposition table and the correction history.
 	if excluded == game.NoMove {
 		w.storeNode(&node, ply, pathPly, ttEntry{move: bestMove, score: best, eval: rawEval, depth: n.depth, bound: boundOf(best, alpha, beta)})
 		if on.CorrectionHistory && staticEval != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&

@@ -64,6 +64,7 @@ type line struct {
 	current  ScoredMove // the move being searched; its Move is NoMove for a null move
 	eval     Score      // static, or noEval
 	excluded game.Move  // by a singular search
+	doubles  int        // moves before this ply that were extended by two plies
 	cutoffs  int        // nodes at this ply that failed high, below the current node one ply up
 	pv       [MaxPly + 1]game.Move
 	pvLen    int
