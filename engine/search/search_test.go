@@ -409,6 +409,7 @@ func setNumbers(params *search.Params) {
 	params.LMPBase, params.LMPExponent = 2, 130
 	params.SingularDepth, params.SingularDouble, params.SingularNegative, params.Margins.DoubleSingular = 3, 3, 1, 5
 	params.IIRDepthGap = 2
+	params.ProvePV, params.ProvePVDepth = 20, 2
 }
 
 // With all switches, too, a search keeps its node limit, gives a legal line, and

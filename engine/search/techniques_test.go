@@ -313,3 +313,128 @@ func TestIIRDepthGap(t *testing.T) {
 		t.Error("a gap of two plies changes nothing")
 	}
 }
+
+// asked is a position whose prover never succeeds and keeps what it was asked.
+type asked struct {
+	*searchtest.Graph
+	questions *[]question
+}
+
+type question struct {
+	key    uint64
+	budget int
+}
+
+func (a *asked) Prove(budget int, _ func() bool) (search.Proof, int, bool) {
+	*a.questions = append(*a.questions, question{a.Enter().Key, budget})
+	return search.Proof{}, 0, false
+}
+
+func (a *asked) Clone() search.Position {
+	return &asked{Graph: a.Graph.Clone().(*searchtest.Graph), questions: a.questions}
+}
+
+// The prover is asked once about each node of the principal variation that is deep
+// enough, and the failures of the two budgets are not mixed up.
+func TestProvePVAsksOnce(t *testing.T) {
+	ask := func(leaf, pv, depth int) (questions []question) {
+		g := searchtest.NewGraph(5)
+		g.Layered, g.Vertices = false, 200
+		params := with(g.Params(), exact...)
+		params.ProveLeaf, params.ProvePV, params.ProvePVDepth = leaf, pv, depth
+		game := search.New(params, search.NewTable(1<<22)).NewGame(search.GameOptions{})
+		game.Start(&asked{Graph: g, questions: &questions}, search.Limits{Depth: 7}, nil).Wait()
+		return questions
+	}
+	const leaf = 20
+	for _, pv := range []int{10, 50} {
+		first, both := map[uint64]int{}, 0
+		for i, q := range ask(leaf, pv, 0) {
+			switch before := first[q.key]; {
+			case before == 0:
+				first[q.key] = q.budget
+			case before == q.budget:
+				t.Fatalf("budgets %d and %d: question %d, %+v, was asked before", leaf, pv, i, q)
+			case before > q.budget:
+				t.Errorf("budgets %d and %d: %x failed with %d and was asked again with %d", leaf, pv, q.key, before, q.budget)
+			default:
+				both++
+			}
+		}
+		if both == 0 {
+			t.Errorf("budgets %d and %d: no node was asked again with the greater", leaf, pv)
+		}
+	}
+	count := func(pv, depth int) (n int) {
+		for _, q := range ask(leaf, pv, depth) {
+			if q.budget == pv {
+				n++
+			}
+		}
+		return n
+	}
+	if two, four, usual := count(50, 2), count(50, 4), count(50, 0); !(two > four && four > 0) || usual != four {
+		t.Errorf("%d questions from depth 2 on, %d from depth 4 on, %d by default", two, four, usual)
+	}
+	if n := count(50, 9); n != 0 {
+		t.Errorf("%d questions in a search that is not deep enough", n)
+	}
+	for _, q := range ask(leaf, 0, 1) {
+		if q.budget != leaf {
+			t.Fatalf("ProvePV is off, but the prover was asked with a budget of %d", q.budget)
+		}
+	}
+}
+
+// Proofs in the principal variation leave the score as it is where a search finds
+// the same wins, and their lines are legal.
+func TestProvePVAgrees(t *testing.T) {
+	differs := false
+	for seed := range uint64(20) {
+		g := searchtest.NewGraph(seed)
+		g.Terminal = 10
+		params := with(g.Params(), exact...)
+		plain := find(g, params, search.Limits{Depth: 6})
+		params.ProvePV, params.ProvePVDepth = 100, 1
+		proved := find(g, params, search.Limits{Depth: 6})
+		if proved.Score != plain.Score {
+			t.Errorf("seed %d: score %d with proofs, %d without", seed, proved.Score, plain.Score)
+		}
+		differs = differs || proved.Nodes != plain.Nodes
+		p := g.Clone()
+		for i, m := range proved.PV {
+			p.Enter()
+			if _, ok := p.Find(m); !ok {
+				t.Fatalf("seed %d: line %v is illegal at ply %d", seed, proved.PV, i)
+			}
+			p.Do(m)
+		}
+	}
+	if !differs {
+		t.Error("the prover took no nodes")
+	}
+}
+
+// claims is a position whose prover says that the side to move wins in five plies.
+type claims struct{ *searchtest.Graph }
+
+func (claims) Prove(int, func() bool) (search.Proof, int, bool) {
+	return search.Proof{Score: search.Win - 5, Kind: "claim"}, 0, true
+}
+
+func (c claims) Clone() search.Position { return claims{c.Graph.Clone().(*searchtest.Graph)} }
+
+// A proof is the score of its node, as far as the node is deep enough.
+func TestProvePV(t *testing.T) {
+	g, params := deep()
+	for _, c := range []struct {
+		pv, depth, searched int
+		proven              bool
+	}{{30, 4, 5, true}, {30, 5, 5, false}, {30, 4, 4, false}, {0, 1, 5, false}} {
+		params.ProvePV, params.ProvePVDepth = c.pv, c.depth
+		r := find(claims{g}, params, search.Limits{Depth: c.searched})
+		if lost := r.Score == -search.Win+6; lost != c.proven {
+			t.Errorf("ProvePV %d from depth %d on, depth %d: score %d; want a loss in six plies: %v", c.pv, c.depth, c.searched, r.Score, c.proven)
+		}
+	}
+}

@@ -185,6 +185,26 @@ func (w *worker) prove(budget int, until time.Duration) (Proof, bool) {
 	return proof, ok
 }
 
+// proveNode asks the prover about a node. It stores the score, or else failed, by
+// which the table remembers not to ask again.
+func (w *worker) proveNode(node *Node, ply, budget int, failed ttEntry) (Score, bool) {
+	proof, ok := w.prove(budget, 0)
+	if !ok {
+		if !w.stopped() {
+			failed.eval = noEval
+			w.table.store(w.key(node), failed)
+		}
+		return 0, false
+	}
+	score := AtPly(proof.Score, ply)
+	l := &w.lines[ply]
+	l.pvLen = copy(l.pv[:], proof.Line)
+	if !node.NoTable {
+		w.table.store(w.key(node), ttEntry{score: toTable(score, ply), eval: noEval, depth: MaxPly, bound: Exact})
+	}
+	return score, true
+}
+
 // openPicker takes the next free picker; closePicker returns it.
 func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 	p := &w.pickers[w.top]
