@@ -345,7 +345,7 @@ func (h *hub) sockets() int {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "hare", "fox")
-	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000; h.limits.perPerson = 3 })
+	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000; h.limits.perPerson, h.limits.openGames = 3, 2 })
 	joinBot(t, srv, "hare", protocol.Hello{})
 	only := false
 	joinBot(t, srv, "fox", protocol.Hello{Takes: &protocol.Takes{Kinds: []protocol.Kind{protocol.Bot}, Rated: &only}})
@@ -379,6 +379,7 @@ func TestRefusals(t *testing.T) {
 	for text, code := range map[string]protocol.Code{
 		"good luck": protocol.Accepted, "": protocol.Malformed, strings.Repeat("x", 501): protocol.Malformed,
 		strings.Repeat("長", 10_000): protocol.Malformed, "\u202egnp.exe": protocol.Malformed, "a\x07b": protocol.Malformed,
+		"a\u0301\u0301\u0301": protocol.Malformed, "\u2800": protocol.Malformed,
 	} {
 		if a := ann.ask(Request{T: "chat", Game: g, Text: text}); a.Code != code && !(a.Code == protocol.Duplicate && code == protocol.Accepted) {
 			t.Errorf("chat of %d bytes: %s %s, want %s", len(text), a.Code, a.Text, code)
@@ -390,6 +391,8 @@ func TestRefusals(t *testing.T) {
 	if n := ann.notice(protocol.NoticeChat); n.Text != "good luck" || n.From != human("ann") {
 		t.Errorf("own chat %+v", n)
 	}
+
+	ann.refuse(Request{T: "open", Game: "third"}, protocol.RateLimited)
 
 	// What is no request at all does not close the socket; what is too long does.
 	for _, text := range []string{"", "{", "[]", `{"t":1}`, `{"t":"ping","id":"A B"}`, `{"t":"open","id":"x","game":{}}`} {
@@ -423,7 +426,7 @@ func TestBusyBots(t *testing.T) {
 	ann.notice(protocol.NoticeWaiting)
 	ann.want(Request{T: "open", Game: a.Game})
 	again := openPage(t, gw, human("ann")) // the same request, on another socket
-	if b := again.want(r); b.Game != a.Game {
+	if b := again.ask(r); b.Code != a.Code || b.Game != a.Game {
 		t.Errorf("repeated: %+v, first %+v", b, a)
 	}
 	ann.want(Request{T: "withdraw", Game: a.Game})

@@ -184,3 +184,30 @@ func TestVariables(t *testing.T) {
 		}
 	}
 }
+
+// TestPlurals: a text may choose a word by a number.
+func TestPlurals(t *testing.T) {
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		lang string
+		n    any
+		want string
+	}{{"en", 1, "1 move"}, {"en", "1", "1 move"}, {"en", 0, "0 moves"}, {"en", 21, "21 moves"}, {"zh", 1, "1 步"}} {
+		if got := site.text(c.lang, "start.ply", "m", "{n}", "n", c.n); got != c.want {
+			t.Errorf("%s, %v: %q, want %q", c.lang, c.n, got, c.want)
+		}
+	}
+	if got := site.text("en", "review.progress", "n", "{of}", "of", 2); got != "{of} of 2 positions" {
+		t.Errorf("a value was read as a text: %q", got)
+	}
+	day, err := clock.Parse("86400/move")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := (words{site, "en"}).clock(day); got != "1 day a move" {
+		t.Errorf("a day a move is written as %q", got)
+	}
+}
