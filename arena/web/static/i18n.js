@@ -45,6 +45,15 @@ export function t(key, vars) {
 }
 
 /**
+ * rules names a rule set. Parameters without a name of their own are shown as they are.
+ * @param {string} name
+ */
+export function rules(name) {
+	const parts = name.split("+"), base = parts.map((_, i) => parts.slice(0, parts.length - i).join("+")).find((b) => has(`rules.${b}`));
+	return base ? t(`rules.${base}`) + name.slice(base.length) : name;
+}
+
+/**
  * refusal returns the sentence for an answer that refuses a request.
  * @param {{code: string, reason?: string, name?: string}} answer
  */

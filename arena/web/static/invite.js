@@ -4,7 +4,7 @@
 import { label } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h, icon, put } from "./dom.js";
-import { has, refusal } from "./i18n.js";
+import { refusal, rules } from "./i18n.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").Terms} Terms */
@@ -57,10 +57,9 @@ export function link(url, label, t) {
 
 /** @param {Terms} terms @param {import("./types.js").Translate} t */
 export function describe(terms, t) {
-	const rules = `rules.${terms.rules.replace(/\+handicap=.*/, "")}`;
 	const row = (/** @type {string} */ key, /** @type {string} */ text) => [h("dt", null, t(key)), h("dd", null, text)];
 	return h("dl.terms", null,
-		row("start.game", t(`game.${terms.game}`)), row("start.rules", has(rules) ? t(rules) : terms.rules), row("start.clock", label(terms.clock, t)),
+		row("start.game", t(`game.${terms.game}`)), row("start.rules", rules(terms.rules)), row("start.clock", label(terms.clock, t)),
 		row("invite.kind", [t(terms.rated ? "game.rated" : "game.casual"), terms.strict && t("start.strict"), terms.position && t("invite.position")].filter(Boolean).join(" · ")));
 }
 
