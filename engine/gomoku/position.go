@@ -24,7 +24,7 @@ type position struct {
 	ended   []verdict        // after each stone, beginning with the root
 	rows    [2]int           // counted so far; continuous rules only
 	buried  [][]gomoku.Point // by each stone; continuous rules only
-	failed  *failures        // of the prover; made when first needed
+	prover  *prover          // made when first needed
 }
 
 // verdict is the state of the game after a stone.
@@ -229,6 +229,6 @@ func (a *position) Clone() search.Position {
 	c.field = a.field.clone()
 	c.ended = slices.Clone(a.ended)
 	c.buried = slices.Clone(a.buried)
-	c.failed = nil
+	c.prover = nil
 	return &c
 }
