@@ -19,9 +19,13 @@ type prover struct {
 // which open threes count as well. Finding none proves nothing. The line is valid
 // until the next call.
 func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
-	proof, nodes, ok := a.proveVCF(budget, stop)
-	if ok || budget < leastVCT || budget <= nodes {
-		return proof, nodes, ok
+	if budget < leastVCT {
+		return a.proveVCF(budget, stop)
+	}
+	// The search for a VCT finds those of fours, too, only not the shortest.
+	proof, nodes, ok := a.proveVCF(budget/2, stop)
+	if ok {
+		return proof, nodes, true
 	}
 	proof, more, ok := a.proveVCT(budget-nodes, stop)
 	return proof, nodes + more, ok

@@ -125,8 +125,7 @@ func (v *vct) expand(key uint64, attacking bool, limit numbers, first int, unlis
 			}
 			return n
 		}
-		// A quarter more than the second best, so as not to switch to and fro.
-		next := numbers{phi: infinite, delta: min(limit.phi, s.second+s.second/4+1)}
+		next := numbers{phi: infinite, delta: min(limit.phi, s.second+1)}
 		if limit.delta < infinite {
 			next.phi = limit.delta - s.others
 		}
@@ -239,11 +238,7 @@ func (v *vct) listAttacks(key uint64) (numbers, bool) {
 		if f.foul(p, v.attacker) {
 			continue
 		}
-		guess := numbers{1, 1, 0}
-		if !own[four].has(p) {
-			guess.delta = 2 // several replies
-		}
-		v.option(key, p, v.attacker, guess)
+		v.option(key, p, v.attacker, numbers{1, v.promise(p), 0})
 	}
 	return missed(0), len(v.options) == first
 }
@@ -262,6 +257,11 @@ func (v *vct) listReplies(key uint64) (numbers, bool) {
 		v.option(key, block, v.defender, numbers{1, 1, 0})
 		return numbers{plies: 1}, false
 	}
+	for p := range own[two4s].all() {
+		if !f.foul(p, v.defender) {
+			return reached(0), true // two fives with one stone: more than the attacker can stop
+		}
+	}
 	stops, threats := v.stops()
 	if threats == 0 {
 		return reached(0), true
@@ -277,6 +277,32 @@ func (v *vct) listReplies(key uint64) (numbers, bool) {
 		return missed(4), true
 	}
 	return numbers{plies: 3}, false
+}
+
+// promise guesses the effort to prove that the attacker wins with a move at p, from 1.
+// A four and a three together nearly win; a threat that makes nothing else rarely
+// does. Of the positions of random games that are won by a VCT, of which there were
+// 426, these weights proved 259 within 500 nodes; without them 121 were.
+func (v *vct) promise(p gomoku.Point) uint32 {
+	const most, step = 6, 4
+	f := v.field
+	rows, direct := 0, false
+	for d := range gomoku.Direction(gomoku.Directions) {
+		switch f.tables[v.attacker].Kind(f.board.Window(p, d), v.attacker) {
+		case gomoku.OpenTwo, gomoku.Three:
+			rows++
+		case gomoku.OpenThree:
+			rows += 3
+		case gomoku.Four:
+			rows += 3
+			direct = true
+		}
+	}
+	n := uint32(1 + step*(most-min(rows, most)))
+	if !direct {
+		n++ // there are several replies
+	}
+	return n
 }
 
 // stops returns the points that stop each of the attacker's threats to make two

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,41 +14,103 @@ import (
 	"sparring/game/gomoku"
 )
 
-func TestVCTExternal(t *testing.T) {
-	dir := os.Getenv("SPARRING_EXTERNAL_DATA")
-	if dir == "" {
-		t.Skip("SPARRING_EXTERNAL_DATA does not name the folder of the external test data")
+// TestVCT: the problems of testdata/vct.txt are solved within five seconds each, and
+// the wins are real.
+func TestVCT(t *testing.T) {
+	problems, nodes, replies := vctProblems(t), 0, 0
+	for _, problem := range problems {
+		g := setUp(t, problem.rules, problem.position, "")
+		a := adapt(t, g)
+		if _, _, ok := a.proveVCF(1000000, never); ok {
+			t.Errorf("%s %s: is won by fours alone", problem.rules, g)
+		}
+		began := time.Now()
+		proof, n, ok := a.proveVCT(2000000, func() bool { return time.Since(began) > 5*time.Second })
+		if !ok {
+			t.Errorf("%s %s: not solved in %d nodes", problem.rules, g, n)
+			continue
+		}
+		nodes += n
+		k := newChecker(t, g, 1<<30)
+		if err := k.attack(int(search.Win - proof.Score)); err != nil {
+			t.Errorf("%s %s: %v", problem.rules, g, err)
+		}
+		replies += k.nodes
+		checkLine(t, g, proof)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "gomoku-renju-vcf.txt"))
+	if len(problems) < 30 {
+		t.Errorf("%d problems", len(problems))
+	}
+	t.Logf("%d problems, %d nodes, checked by %d moves", len(problems), nodes, replies)
+}
+
+type vctProblem struct{ rules, position string }
+
+func vctProblems(t testing.TB) (list []vctProblem) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/vct.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for record := range strings.SplitSeq(string(data), "\n\n") {
-		head, body, _ := strings.Cut(record, "\n")
-		if !strings.Contains(head, "kind=VC") {
-			continue
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Fields(line); f[0] != "#" {
+			list = append(list, vctProblem{f[0], f[1] + " " + f[2]})
 		}
-		var rows []string
-		for line := range strings.Lines(body) {
-			if line = strings.TrimSpace(line); len(line) == 15 && strings.Trim(line, "XO.") == "" {
-				for n := 15; n > 0; n-- {
-					line = strings.ReplaceAll(line, strings.Repeat(".", n), strconv.Itoa(n))
-				}
-				rows = append(rows, strings.ToLower(line))
-			}
+	}
+	return list
+}
+
+// checkLine checks that the line of a proof ends with the attacker's five, or with a
+// four that Black may not stop, and is not longer than the score says.
+func checkLine(t *testing.T, g game.Position, proof search.Proof) {
+	t.Helper()
+	if n, claimed := len(proof.Line), int(search.Win-proof.Score); n > claimed || n%2 == 0 {
+		t.Errorf("%s: a line of %d plies, %d claimed", g, n, claimed)
+	}
+	attacker := g.Turn()
+	for i, m := range proof.Line {
+		if err := g.Play(m); err != nil {
+			t.Fatalf("%s: ply %d of the line: %v", g, i+1, err)
 		}
-		side := " b"
-		if strings.Contains(head, "side=White") {
-			side = " w"
+	}
+	if g.Outcome() == (game.Outcome{Result: game.WonBy(attacker), Reason: game.Five}) {
+		return
+	}
+	k := newChecker(t, g, 0)
+	for _, p := range k.fives(k.attacker.Other()) {
+		if !k.forbidden(p, k.attacker) {
+			t.Errorf("%s: the line ends, and there is a reply", g)
 		}
-		g := setUp(t, "gomoku/renju-15", strings.Join(rows, "/")+side, "")
+		return
+	}
+	t.Errorf("%s: the line ends without a threat", g)
+}
+
+// TestVCTExternal: of the external problems with threes those are solved that need
+// no quiet move, which threatens a victory by fours without being a three.
+func TestVCTExternal(t *testing.T) {
+	solved := 0
+	problems := renjuProblems(t, "VCT")
+	for _, problem := range problems {
+		g := setUp(t, "gomoku/renju-15", problem.position, "")
 		began := time.Now()
 		proof, nodes, ok := adapt(t, g).proveVCT(1<<30, func() bool { return time.Since(began) > 5*time.Second })
 		var line []string
 		for _, m := range proof.Line {
 			line = append(line, g.Format(m))
 		}
-		t.Logf("%.60s: %v %d nodes, %v, score %d, %v", head, ok, nodes, time.Since(began).Round(time.Millisecond), search.Win-proof.Score, line)
+		t.Logf("%.60s: %v, %d nodes, %v, %s", problem.head, ok, nodes, time.Since(began).Round(time.Millisecond), line)
+		if !ok {
+			continue
+		}
+		solved++
+		if err := newChecker(t, g, 200000).attack(int(search.Win - proof.Score)); err != nil {
+			t.Errorf("%s: %v", problem.head, err)
+		}
+		checkLine(t, g, proof)
+	}
+	if t.Logf("%d of %d solved", solved, len(problems)); solved < 5 {
+		t.Errorf("%d of %d solved, want 5", solved, len(problems))
 	}
 }
 
@@ -233,13 +293,14 @@ func TestMakeVCT(t *testing.T) {
 				continue
 			}
 			proof, nodes, ok := a.proveVCT(400000, never)
-			if !ok || search.Win-proof.Score < 11 {
+			plies := int(search.Win - proof.Score)
+			if !ok || plies < 11 || nodes < 500 {
 				continue
 			}
-			k := newChecker(t, g, 1<<30)
-			began := time.Now()
-			err := k.attack(int(search.Win - proof.Score))
-			fmt.Printf("%s %s plies=%d # %d nodes, checked %d in %v, %v\n", rules, g, search.Win-proof.Score, nodes, k.nodes, time.Since(began).Round(time.Millisecond), err)
+			k := newChecker(t, g, 100000)
+			if err := k.attack(plies); err == nil && k.nodes <= k.limit {
+				fmt.Printf("%s %s plies=%d nodes=%d\n", rules, g, plies, nodes)
+			}
 		}
 	}
 }
@@ -275,4 +336,92 @@ func TestVCTIsSound(t *testing.T) {
 		}
 		t.Logf("%s: %d proofs, %d given up, %d moves", rules, proofs, cut, nodes)
 	}
+}
+
+// TestVCTByRules: forbidden points are neither attacks nor answers in Renju, five in
+// a row can be exact, and where a four need not be answered there is no VCT.
+func TestVCTByRules(t *testing.T) {
+	// White makes a four at e1; Black's only answer, f1, makes two fours.
+	const white = "15/15/15/15/15/15/15/15/15/15/15/5x2x6/5x1x7/5xx8/xooo11 w"
+	// Black's g9 makes two open threes.
+	const threes = "15/15/15/15/15/15/15/6x8/6x8/4xx9/15/15/15/o13o/o13o b"
+	// Black's f15 makes an open three, its straight four six with the stone at j15.
+	const six = "15/15/15/15/15/15/15/3x2xx1x6/15/15/15/15/15/o13o/o13o b"
+	for _, tt := range []struct {
+		rules, position, first string
+		wins                   bool
+	}{
+		{"gomoku/renju-15", white, "e1", true},
+		{"gomoku/freestyle-15", white, "e1", false},
+		{"gomoku/freestyle-15", threes, "g6", true},
+		{"gomoku/renju-15", threes, "g6", false},
+		{"gomoku/caro-15", threes, "g6", false},
+		{"gomoku/continuous-15", threes, "g6", false},
+		{"gomoku/freestyle-15", six, "f8", true},
+		{"gomoku/standard-15", six, "f8", false},
+	} {
+		g := setUp(t, tt.rules, tt.position, "")
+		proof, _, ok := adapt(t, g).proveVCT(10000, never)
+		if wins := ok && g.Format(proof.Line[0]) == tt.first; wins != tt.wins {
+			t.Errorf("%s %s: %+v, %s wins should be %v", tt.rules, tt.position, proof, tt.first, tt.wins)
+		}
+		if ok {
+			checkLine(t, g, proof)
+		}
+	}
+}
+
+// TestVCTBudget: a search keeps within its budget, ends when it is told to, and gives
+// the same result again.
+func TestVCTBudget(t *testing.T) {
+	for _, problem := range vctProblems(t) {
+		g := setUp(t, problem.rules, problem.position, "")
+		for _, budget := range []int{1, 100, 5000} {
+			proof, nodes, ok := adapt(t, g).proveVCT(budget, never)
+			again, same, _ := adapt(t, g).proveVCT(budget, never)
+			if nodes > budget || nodes != same || fmt.Sprint(proof) != fmt.Sprint(again) {
+				t.Errorf("%s %s, budget %d: %d nodes, ok %v, then %d", problem.rules, g, budget, nodes, ok, same)
+			}
+			if _, nodes, _ := adapt(t, g).Prove(budget, never); nodes > budget {
+				t.Errorf("%s %s, budget %d: Prove took %d nodes", problem.rules, g, budget, nodes)
+			}
+		}
+		if _, nodes, ok := adapt(t, g).proveVCT(5000, func() bool { return true }); ok || nodes > 0 {
+			t.Errorf("%s %s: %d nodes, ok %v, though stopped", problem.rules, g, nodes, ok)
+		}
+	}
+}
+
+// BenchmarkProveLeaf is the prover with the budget of leaves, on positions with fours.
+func BenchmarkProveLeaf(b *testing.B) {
+	var list []*position
+	for _, problem := range vcfProblems(b) {
+		list = append(list, adapt(b, setUp(b, "gomoku/freestyle-15", "", strings.Join(problem.moves, " "))))
+	}
+	b.ReportAllocs()
+	nodes := 0
+	for i := 0; b.Loop(); i++ {
+		_, n, _ := list[i%len(list)].Prove(proveLeaf, never)
+		nodes += n
+	}
+	b.ReportMetric(float64(nodes)/float64(b.N), "nodes/op")
+}
+
+// BenchmarkProveVCT is the search for a VCT with 10,000 nodes and an empty table.
+func BenchmarkProveVCT(b *testing.B) {
+	var list []*position
+	for _, problem := range vctProblems(b) {
+		list = append(list, adapt(b, setUp(b, problem.rules, problem.position, "")))
+	}
+	b.ReportAllocs()
+	nodes := 0
+	for i := 0; b.Loop(); i++ {
+		a := list[i%len(list)]
+		if a.prover != nil {
+			clear(a.prover.vct.table.entries)
+		}
+		_, n, _ := a.proveVCT(10000, never)
+		nodes += n
+	}
+	b.ReportMetric(float64(nodes)/b.Elapsed().Seconds(), "nodes/s")
 }
