@@ -359,7 +359,7 @@ func TestRenjuFours(t *testing.T) {
 		{"gomoku/renju-15", black, false, ""},
 	} {
 		g := setUp(t, tt.rules, tt.position, "")
-		proof, _, ok := adapt(t, g).Prove(proveRoot, never)
+		proof, _, ok := adapt(t, g).proveVCF(proveRoot, never)
 		if ok != tt.wins {
 			t.Errorf("%s %s: proved %v (%+v), want %v", tt.rules, tt.position, ok, proof, tt.wins)
 			continue
@@ -378,7 +378,7 @@ func TestRenjuFours(t *testing.T) {
 func TestNoVCF(t *testing.T) {
 	for _, moves := range []string{"", "h8", "h8 a1 h9 a3 i8 b5", "h8 h7 h9 a1 h10 b3"} {
 		p := adapt(t, setUp(t, "gomoku/freestyle-15", "", moves))
-		if proof, _, ok := p.Prove(proveRoot, never); ok {
+		if proof, _, ok := p.proveVCF(proveRoot, never); ok {
 			t.Errorf("%q: proved %+v", moves, proof)
 		}
 	}
@@ -389,10 +389,10 @@ func TestNoVCF(t *testing.T) {
 		}
 	}
 	g := setUp(t, "gomoku/freestyle-15", "", strings.Join(hard.moves, " "))
-	if _, nodes, ok := adapt(t, g).Prove(5, never); ok || nodes > 6 {
+	if _, nodes, ok := adapt(t, g).proveVCF(5, never); ok || nodes > 6 {
 		t.Errorf("budget of 5 nodes: %d used, ok %v", nodes, ok)
 	}
-	if _, _, ok := adapt(t, g).Prove(proveRoot, func() bool { return true }); ok {
+	if _, _, ok := adapt(t, g).proveVCF(proveRoot, func() bool { return true }); ok {
 		t.Error("proved though stopped")
 	}
 }

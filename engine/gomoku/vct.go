@@ -281,8 +281,8 @@ func (v *vct) listReplies(key uint64) (numbers, bool) {
 
 // promise guesses the effort to prove that the attacker wins with a move at p, from 1.
 // A four and a three together nearly win; a threat that makes nothing else rarely
-// does. Of the positions of random games that are won by a VCT, of which there were
-// 426, these weights proved 259 within 500 nodes; without them 121 were.
+// does. Of the positions of random games of which 20,000 nodes proved 422, 500 nodes
+// proved 259 with these weights, and 121 without.
 func (v *vct) promise(p gomoku.Point) uint32 {
 	const most, step = 6, 4
 	f := v.field

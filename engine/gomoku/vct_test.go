@@ -310,7 +310,7 @@ func TestVCTIsSound(t *testing.T) {
 	for _, rules := range []string{"gomoku/freestyle-15", "gomoku/standard-15", "gomoku/renju-15", "gomoku/renju-20"} {
 		rng := rand.New(rand.NewPCG(11, 7))
 		proofs, cut, nodes := 0, 0, 0
-		for range 800 {
+		for range 160 {
 			g, ok := randomPosition(t, rules, rng, 8+rng.IntN(40))
 			if !ok {
 				continue
@@ -324,7 +324,7 @@ func TestVCTIsSound(t *testing.T) {
 			if !ok || len(proof.Line) < 7 {
 				continue
 			}
-			k := newChecker(t, g, 3000)
+			k := newChecker(t, g, 2000)
 			if err := k.attack(int(search.Win - proof.Score)); err != nil {
 				t.Errorf("%s %s: %v", rules, g, err)
 			}
@@ -343,10 +343,10 @@ func TestVCTIsSound(t *testing.T) {
 func TestVCTByRules(t *testing.T) {
 	// White makes a four at e1; Black's only answer, f1, makes two fours.
 	const white = "15/15/15/15/15/15/15/15/15/15/15/5x2x6/5x1x7/5xx8/xooo11 w"
-	// Black's g9 makes two open threes.
+	// Black's g6 makes two open threes.
 	const threes = "15/15/15/15/15/15/15/6x8/6x8/4xx9/15/15/15/o13o/o13o b"
-	// Black's f15 makes an open three, its straight four six with the stone at j15.
-	const six = "15/15/15/15/15/15/15/3x2xx1x6/15/15/15/15/15/o13o/o13o b"
+	// Black's e8 makes an open four, both of its fives six with another stone.
+	const six = "15/15/15/15/15/15/15/x1xx1x1x7/15/15/15/15/15/o1o1o10/o13o b"
 	for _, tt := range []struct {
 		rules, position, first string
 		wins                   bool
@@ -357,8 +357,8 @@ func TestVCTByRules(t *testing.T) {
 		{"gomoku/renju-15", threes, "g6", false},
 		{"gomoku/caro-15", threes, "g6", false},
 		{"gomoku/continuous-15", threes, "g6", false},
-		{"gomoku/freestyle-15", six, "f8", true},
-		{"gomoku/standard-15", six, "f8", false},
+		{"gomoku/freestyle-15", six, "e8", true},
+		{"gomoku/standard-15", six, "e8", false},
 	} {
 		g := setUp(t, tt.rules, tt.position, "")
 		proof, _, ok := adapt(t, g).proveVCT(10000, never)

@@ -38,6 +38,9 @@ type Params struct {
 	// ProveRoot and ProveLeaf are the prover's node budgets at the root, and
 	// where the main search would enter quiescence; 0 is off.
 	ProveRoot, ProveLeaf int
+	// ProveShare bounds the prover at the root to one part in so many of the
+	// search's nodes and time; 0 is 4.
+	ProveShare int
 
 	Margins  Margins        // a zero margin is taken from DefaultMargins
 	LMR      LMRParams      // zero is 0.5 + ln(depth)*ln(n)/2.2
