@@ -14,6 +14,9 @@ func Adapter() adapter.Adapter {
 		Params:   Params,
 		Length:   60,
 		SelfLoss: true,
+		Evaluations: []adapter.Evaluation{
+			{Name: "wang2011", Adapt: asWang2011, WinScale: 800},
+		},
 		Bench:    bench,
 		Openings: adapter.Openings{Plies: 4, Bound: 0.1, Moves: inTheMiddle},
 		Levels:   levels,

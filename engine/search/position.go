@@ -89,6 +89,9 @@ type Node struct {
 	// Forced: in check, or facing a four. No stand pat, null move or reduction
 	// here, and quiescence searches all of Moves(All).
 	Forced bool
+	// Restricted: moves that lose at once are missing from Moves and Find, which
+	// otherwise have every legal move.
+	Restricted bool
 	// MayPass: a null move makes sense, for passing is hardly ever better than
 	// every move.
 	MayPass bool
