@@ -49,7 +49,6 @@ func Params() search.Params {
 		// The prover finds what wins by them.
 		QuiescencePlies: 8,
 		ProveRoot:       proveRoot,
-		ProveLeaf:       proveLeaf,
 		On: search.Switches{
 			IterativeDeepening: true,
 			FailSoft:           true,
@@ -61,8 +60,13 @@ func Params() search.Params {
 			History:            true,
 			MateDistance:       true,
 
-			LMP: true,
-			LMR: true,
+			Razoring:        true,
+			ReverseFutility: true,
+			IIR:             true,
+			LMP:             true,
+			LMR:             true,
+
+			OneReplyExtension: true,
 		},
 	}
 }
