@@ -15,6 +15,8 @@ type Kernel struct {
 	salt     uint64 // changes the keys of the hash table by game
 	needEval bool   // at inner nodes
 
+	lmpCounts []int // by depth; nil unless Params.LMPExponent is set
+
 	mu     sync.Mutex
 	stacks []*stack // unused, kept because they are large
 
@@ -35,6 +37,9 @@ const minHistoryBytes = 128 << 20
 func New(params Params, table *Table) *Kernel {
 	params.setDefaults()
 	k := &Kernel{params: params, table: table, needEval: params.On.needEval()}
+	if p := &k.params; p.LMPExponent > 0 {
+		k.lmpCounts = lmpCounts(p.LMPBase, p.LMPExponent, p.PruneMaxDepth)
+	}
 	k.maxHistories = max(minHistoryBytes, table.Bytes()) / historyBytes(&k.params)
 	name := params.Game
 	if params.Eval != "" {

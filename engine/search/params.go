@@ -3,9 +3,11 @@ package search
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"math/bits"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -46,9 +48,27 @@ type Params struct {
 	// LMPBase scales late-move pruning: about this many moves are searched at
 	// depth 1 before quiet ones are pruned; 0 is 4.
 	LMPBase int
+	// LMPExponent, unless 0, gives late-move pruning another form: LMPBase +
+	// depth^(LMPExponent/100) moves are searched, half of them where the
+	// evaluation is not improving. 0 is LMPBase*(3+depth²)/3, and a third less.
+	LMPExponent int
 	// PruneMaxDepth is the greatest depth at which moves are pruned before
 	// they are made; 0 is 6.
 	PruneMaxDepth int
+	// PolicyPruning, unless 0, prunes quiet moves whose Order is more than
+	// Margins.Policy*(depth+PolicyPruning) below that of the node's best move.
+	PolicyPruning int
+
+	// The depths of techniques: 0 is the default given here. Razoring,
+	// reverse futility pruning and alpha-raise reduction work up to a depth,
+	// the others from one on.
+	RazoringDepth        int // 3
+	ReverseFutilityDepth int // 7
+	AlphaRaiseDepth      int // 7
+	ProbCutDepth         int // 5
+	IIRDepth             int // 4
+	SingularDepth        int // 7
+
 	// IIRExtraPV is how many more plies internal iterative reduction takes off
 	// in the principal variation.
 	IIRExtraPV int
@@ -59,8 +79,9 @@ type Params struct {
 
 // NullMoveParams shape null-move pruning. The reduction R is Base +
 // depth/DepthDivisor, and up to MaxEvalPlies more the further the evaluation
-// is above beta (Margins.NullMove). From VerifyDepth on a cutoff is verified.
-type NullMoveParams struct{ Base, DepthDivisor, MaxEvalPlies, VerifyDepth int }
+// is above beta (Margins.NullMove). It is tried from MinDepth on, 0 being 3.
+// From VerifyDepth on a cutoff is verified.
+type NullMoveParams struct{ Base, DepthDivisor, MaxEvalPlies, MinDepth, VerifyDepth int }
 
 var defaultNullMove = NullMoveParams{Base: 3, DepthDivisor: 4, MaxEvalPlies: 3, VerifyDepth: 10}
 
@@ -79,6 +100,9 @@ type Margins struct {
 	// History is the history score per ply (of +-16384) below which a quiet
 	// move is pruned: not a value.
 	History Score
+	// Policy is the difference in ScoredMove.Order per ply by which a quiet move
+	// must be worse than the best to be pruned (PolicyPruning): not a value.
+	Policy Score
 	// Tolerance is by how much a move must be better to be worth searching
 	// for its exact value.
 	Tolerance Score
@@ -89,7 +113,7 @@ type Margins struct {
 func DefaultMargins(winScale Score) Margins {
 	part := func(n, of Score) Score { return max(winScale*n/of, 1) }
 	return Margins{Aspiration: part(1, 8), ReverseFutility: part(1, 2), Futility: part(3, 5), Razoring: part(3, 2), ProbCut: part(6, 5),
-		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), NullMove: part(1, 1), History: 4096, Tolerance: part(1, 32)}
+		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), NullMove: part(1, 1), History: 4096, Policy: 4096, Tolerance: part(1, 32)}
 }
 
 // LMRParams shape late-move reductions: the n-th move of a node of depth d is
@@ -97,8 +121,15 @@ func DefaultMargins(winScale Score) Margins {
 // score takes History/1024 plies off that, the worst adds as many. The others,
 // in 1024ths of a ply, apply in the principal variation and to killers (less)
 // and (more) at expected cut nodes, where the evaluation is not improving,
-// where the hash move is noisy, and where many children have failed high.
-type LMRParams struct{ Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount int }
+// where the hash move is noisy, where many children have failed high, and for
+// each orderUnit by which the move's Order is below that of the node's best.
+type LMRParams struct {
+	Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount, Order int
+}
+
+// orderUnit is the difference in ScoredMove.Order for which LMRParams.Order is
+// given: the greatest history score.
+const orderUnit = historyMax
 
 // defaultLMR is 0.5 + ln(d)*ln(n)/2.2.
 var defaultLMR = LMRParams{Base: 512, Slope: 224, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024}
@@ -116,19 +147,45 @@ func log2(n int) int {
 	return k*64 + max(n, 1)<<6>>k - 64
 }
 
+// lmpCounts returns base + depth^(hundredths/100), rounded down, for depths up to
+// maxDepth: the moves that late-move pruning searches. A power is the greatest n
+// with n^100 <= depth^hundredths; floating point may not give the same on every
+// machine.
+func lmpCounts(base, hundredths, maxDepth int) []int {
+	const most = maxNumber // more moves than any game has
+	maxDepth = min(maxDepth, MaxPly)
+	exponent, hundred := big.NewInt(int64(min(hundredths, 1000))), big.NewInt(100)
+	counts := make([]int, maxDepth+1)
+	var power, n big.Int
+	for depth := range counts {
+		power.Exp(n.SetInt64(int64(depth)), exponent, nil)
+		above := sort.Search(most, func(i int) bool { return n.Exp(n.SetInt64(int64(i+1)), hundred, nil).Cmp(&power) > 0 })
+		counts[depth] = base + above
+	}
+	return counts
+}
+
 // setDefaults sets the parameters that were left out.
 func (p *Params) setDefaults() {
-	if p.LMR == (LMRParams{}) {
-		p.LMR = defaultLMR
+	// What has no part in the default shape does not displace it.
+	lmr := defaultLMR
+	lmr.Order = p.LMR.Order
+	if p.LMR == (LMRParams{Order: lmr.Order}) {
+		p.LMR = lmr
 	}
 	if p.NullMove.DepthDivisor == 0 {
-		p.NullMove = defaultNullMove
+		null := defaultNullMove
+		null.MinDepth = p.NullMove.MinDepth
+		p.NullMove = null
 	}
-	if p.LMPBase == 0 {
-		p.LMPBase = 4
-	}
-	if p.PruneMaxDepth == 0 {
-		p.PruneMaxDepth = 6
+	for _, f := range []struct {
+		set   *int
+		value int
+	}{{&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
+		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.NullMove.MinDepth, 3}} {
+		if *f.set == 0 {
+			*f.set = f.value
+		}
 	}
 	d, m := DefaultMargins(p.WinScale), &p.Margins
 	for _, f := range []struct {
@@ -136,7 +193,7 @@ func (p *Params) setDefaults() {
 		value Score
 	}{{&m.Aspiration, d.Aspiration}, {&m.ReverseFutility, d.ReverseFutility}, {&m.Futility, d.Futility}, {&m.Razoring, d.Razoring}, {&m.ProbCut, d.ProbCut},
 		{&m.Singular, d.Singular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta},
-		{&m.NullMove, d.NullMove}, {&m.History, d.History}, {&m.Tolerance, d.Tolerance}} {
+		{&m.NullMove, d.NullMove}, {&m.History, d.History}, {&m.Policy, d.Policy}, {&m.Tolerance, d.Tolerance}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}

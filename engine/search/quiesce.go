@@ -86,6 +86,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 	w.setOrdering(p, tt.move, ply)
 	p.killers = [3]game.Move{}
 	p.cursor.SkipQuiets = checks
+	p.cursor.QuiescencePly = uint8(qply)
 	bestMove := game.NoMove
 	for {
 		m := p.next(w.pos)

@@ -36,6 +36,7 @@ type nodeState struct {
 	eval        Score // static or, if that is a tighter bound, from the hash table; noEval if Forced
 	improving   bool  // the evaluation is better than two plies before
 	hashNoisy   bool  // the hash move is noisy
+	bestOrder   int64 // greatest Order known, or noOrder; see picker.bestOrder
 }
 
 // searchMove searches the move that was just made at n, for the side that made
@@ -113,6 +114,12 @@ func (w *worker) lmr(n *nodeState, m *ScoredMove, number int, history *moveHisto
 	}
 	if w.lines[n.ply+1].cutoffs > 3 {
 		r += lmr.CutoffCount
+	}
+	// By policy, if Order is a scaled log-probability (Tsuruoka, Yokoyama and
+	// Chikayama, "Game-tree search algorithm based on realization probability",
+	// ICGA J. 25, 2002).
+	if lmr.Order > 0 && n.bestOrder > int64(m.Order) {
+		r += int((n.bestOrder - int64(m.Order)) * int64(lmr.Order) / orderUnit)
 	}
 	if k := &w.lines[n.ply].killers; m.Move == k[0] || m.Move == k[1] {
 		r -= lmr.Killer
@@ -202,7 +209,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	// 8. Internal iterative reduction (IIR; Schröder, 2020): without a hash
 	// move the order is poor and this search expensive. A shallower one finds
 	// a hash move for the next iteration.
-	if on.IIR && n.depth >= 4 && excluded == game.NoMove && tt.move == game.NoMove && (n.pv || expected == cutNode) {
+	if on.IIR && n.depth >= params.IIRDepth && excluded == game.NoMove && tt.move == game.NoMove && (n.pv || expected == cutNode) {
 		n.depth--
 		if n.pv {
 			n.depth = max(n.depth-params.IIRExtraPV, 1)
@@ -210,10 +217,11 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 
 	// The moves, best first.
-	oneReply := on.OneReplyExtension && n.Forced && ply < 2*w.depth && w.hasSingleMove()
+	oneReply := on.OneReplyExtension && n.Forced && !n.Restricted && ply < 2*w.depth && w.hasSingleMove()
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	w.setOrdering(p, tt.move, ply)
+	p.policy = params.LMR.Order > 0 || params.PolicyPruning > 0
 	w.lines[ply+2].killers = [2]game.Move{}
 	w.lines[ply+1].cutoffs = 0
 	history := w.moveHistory(ply)
@@ -230,6 +238,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		if m.Move == excluded {
 			continue
 		}
+		n.bestOrder = p.bestOrder
 		if m.Move == tt.move && m.Noise != Quiet {
 			n.hashNoisy = true
 		}
@@ -238,7 +247,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			reduction = w.lmr(&n, m, searched+1, &history)
 		}
 
-		// Steps 9 to 12 prune moves at small depth. They skip the first move,
+		// Steps 9 to 13 prune moves at small depth. They skip the first move,
 		// moves that give check, and everything as long as the node is lost.
 		if !n.Forced && best > -RepBound && !m.Forcing {
 			lmrDepth := n.depth
@@ -253,6 +262,11 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			// 10. Futility pruning (Heinz, "Extended futility pruning", 1998): no
 			// more quiet moves far below alpha.
 			noQuiets = noQuiets || m.Noise == Quiet && w.futile(&n, staticEval, lmrDepth)
+
+			// 11. Policy pruning: no quiet moves that are much less likely than
+			// the best. As long as the picker sorts, later ones are even less so.
+			unlikely := m.Noise == Quiet && w.unlikely(&n, m)
+			noQuiets = noQuiets || unlikely && p.inOrder(m)
 			if noQuiets {
 				if !params.Quiescence {
 					break // no noisy move can follow
@@ -260,14 +274,17 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 				p.skipQuiets()
 				continue
 			}
+			if unlikely {
+				continue
+			}
 
-			// 11. History pruning: no quiet moves with a bad history.
+			// 12. History pruning: no quiet moves with a bad history.
 			if on.HistoryPruning && m.Noise == Quiet && lmrDepth <= params.PruneMaxDepth &&
 				history.score(m) < -int32(margins.History)*int32(n.depth) {
 				continue
 			}
 
-			// 12. SEE pruning: no moves that lose much material.
+			// 13. SEE pruning: no moves that lose much material.
 			if on.SEEPruning && w.see != nil && lmrDepth <= params.PruneMaxDepth && m.Noise != GoodNoisy {
 				loss := margins.SEENoisy * Score(n.depth)
 				if m.Noise == Quiet {
@@ -284,13 +301,13 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		switch {
 		case ply >= 2*w.depth:
 		case oneReply:
-			// 13. One-reply extension (paper 003, section 6.4).
+			// 14. One-reply extension (paper 003, section 6.4).
 			extension = 1
 		case on.RecaptureExtension && n.pv && w.recaptures(m, ply):
-			// 14. Recapture extension (paper 003, section 6.4).
+			// 15. Recapture extension (paper 003, section 6.4).
 			extension = 1
-		case on.SingularExtension && m.Move == tt.move && excluded == game.NoMove && singularCandidate(&tt, n.depth):
-			// 15. Singular extension (Anantharaman, Campbell and Hsu, "Singular
+		case on.SingularExtension && m.Move == tt.move && excluded == game.NoMove && n.depth >= params.SingularDepth && singularCandidate(&tt, n.depth):
+			// 16. Singular extension (Anantharaman, Campbell and Hsu, "Singular
 			// extensions: adding selectivity to brute-force searching", 1990):
 			// without the hash move the node is much worse.
 			singularBeta := fromTable(tt.score, ply) - margins.Singular*Score(n.depth)/16
@@ -304,7 +321,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			if score < singularBeta {
 				extension = 1
 			} else if singularBeta >= beta {
-				// 16. Multi-cut (Björnsson and Marsland, "Multi-cut alpha-beta
+				// 17. Multi-cut (Björnsson and Marsland, "Multi-cut alpha-beta
 				// pruning in game-tree search", 2001): another move reaches beta, too.
 				return singularBeta, pathPly
 			}
@@ -313,7 +330,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			reduction = 0
 		}
 
-		// 17. The move itself, by PVS with LMR.
+		// 18. The move itself, by PVS with LMR.
 		if !w.countNode() {
 			return 0, noPath
 		}
@@ -325,7 +342,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			return 0, noPath
 		}
 
-		// 18. Alpha-beta: a better move, or a cutoff.
+		// 19. Alpha-beta: a better move, or a cutoff.
 		pathPly = min(pathPly, childPath)
 		if score > best {
 			best = score
@@ -338,8 +355,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 					w.updateHistories(m, earlier, n.depth, ply)
 					break
 				}
-				// 19. Alpha-raise reduction: a still better move is unlikely.
-				if n.depth > 2 && n.depth < 8 && score > -MaxEval && score < MaxEval {
+				// 20. Alpha-raise reduction: a still better move is unlikely.
+				if n.depth > 2 && n.depth <= params.AlphaRaiseDepth && score > -MaxEval && score < MaxEval {
 					n.depth = max(n.depth-params.AlphaRaiseReduction, 1)
 				}
 			}
@@ -347,7 +364,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		earlier.add(m)
 	}
 
-	// 20. No legal move is a loss. With a move excluded it says nothing.
+	// 21. No legal move is a loss. With a move excluded it says nothing.
 	if searched == 0 {
 		if excluded != game.NoMove {
 			return alpha, noPath
@@ -356,7 +373,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 	best = w.clampToWindow(best, alpha, beta)
 
-	// 21. The transposition table and the correction history.
+	// 22. The transposition table and the correction history.
 	if excluded == game.NoMove {
 		w.storeNode(&node, ply, pathPly, ttEntry{move: bestMove, score: best, eval: rawEval, depth: n.depth, bound: boundOf(best, alpha, beta)})
 		if on.CorrectionHistory && staticEval != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
@@ -403,7 +420,7 @@ func (w *worker) hasSingleMove() bool {
 // singularCandidate reports whether the hash entry is a lower bound of nearly
 // this depth, so that a singular search makes sense.
 func singularCandidate(tt *ttEntry, depth int) bool {
-	return depth >= 7 && tt.bound&Lower != 0 && tt.depth >= depth-3 && tt.score > -MaxEval && tt.score < MaxEval
+	return tt.bound&Lower != 0 && tt.depth >= depth-3 && tt.score > -MaxEval && tt.score < MaxEval
 }
 
 // terminal is the score of a node where the game or the line ends. It is called

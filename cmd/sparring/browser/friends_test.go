@@ -116,7 +116,7 @@ func (f *friends) invite(s setup) string {
 	f.ann.tap(act("invite"))
 	f.ann.see(`input[data-link]`)
 	f.ann.see(`input[data-link] + p`) // the link leads to this computer only
-	link := eval[string](f.ann, `new URL(document.querySelector("input[data-link]").value).pathname`)
+	link := f.ann.link()
 	f.bob.open(link)
 	for range 5 { // news of another game may move the button under the tap
 		if f.bob.tap(act("join")); f.bob.left(act("join")) {
@@ -128,6 +128,12 @@ func (f *friends) invite(s setup) string {
 		f.t.Fatalf("ann is in game %s, bob in %s", f.game, other)
 	}
 	return link
+}
+
+// link returns the path of the link that is shown.
+func (p *tab) link() string {
+	p.t.Helper()
+	return eval[string](p, `new URL(document.querySelector("input[data-link]").value).pathname`)
 }
 
 // left waits a moment for something to be gone, and reports whether it is.

@@ -22,6 +22,11 @@ type Subject struct {
 	// game.Position.Legal when nil.
 	Legal func(p game.Position) []game.Move
 
+	// Loses reports whether m, a legal move at p, is a proven loss for its
+	// side. It judges, independently of the adapter, the moves that are missing
+	// at Restricted nodes; when nil, they are not judged. P may be changed.
+	Loses func(p game.Position, m game.Move) bool
+
 	Walks int    // random walks, 20 when 0
 	Plies int    // longest walk, 60 when 0
 	Seed  uint64 // of the walks; a failure names it
