@@ -40,6 +40,9 @@ type Params struct {
 	// ProveRoot and ProveLeaf are the prover's node budgets at the root, and
 	// where the main search would enter quiescence; 0 is off.
 	ProveRoot, ProveLeaf int
+	// ProvePV is the budget in the principal variation, where at least
+	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.
+	ProvePV, ProvePVDepth int
 
 	Margins  Margins        // a zero margin is taken from DefaultMargins
 	LMR      LMRParams      // zero is 0.5 + ln(depth)*ln(n)/2.2
@@ -69,12 +72,21 @@ type Params struct {
 	IIRDepth             int // 4
 	SingularDepth        int // 7
 
+	// IIRDepthGap, unless 0, extends internal iterative reduction to nodes with a
+	// hash move whose search was at least that many plies less deep.
+	IIRDepthGap int
 	// IIRExtraPV is how many more plies internal iterative reduction takes off
 	// in the principal variation.
 	IIRExtraPV int
 	// AlphaRaiseReduction is how many plies less deep the rest of a node's
 	// moves are searched after one has raised alpha.
 	AlphaRaiseReduction int
+	// SingularDouble is how many moves of one line the singular extension may
+	// extend by two plies (Margins.DoubleSingular); 0 is none.
+	SingularDouble int
+	// SingularNegative is how many plies less deep a hash move is searched that
+	// is not singular, though its score in the table is at least beta.
+	SingularNegative int
 }
 
 // NullMoveParams shape null-move pruning. The reduction R is Base +
@@ -93,10 +105,12 @@ type Margins struct {
 	Razoring        Score // per ply: search only noisy moves if the evaluation is this far below alpha
 	ProbCut         Score // above beta: what a shallow search must reach to stand for a deep one
 	Singular        Score // per 16 plies of depth: how much worse all other moves must be
+	DoubleSingular  Score // beyond Singular: how much worse they must be for two plies of extension
 	SEEQuiet        Score // per ply squared: the greatest exchange loss of a quiet move that is searched
 	SEENoisy        Score // per ply: the same of a noisy move
 	Delta           Score // what a capture may win beyond the value of the victim
 	NullMove        Score // above beta, for each further ply of null-move reduction
+	EvalAboveBeta   Score // above beta, for each LMRParams.EvalAboveBeta
 	// History is the history score per ply (of +-16384) below which a quiet
 	// move is pruned: not a value.
 	History Score
@@ -113,7 +127,7 @@ type Margins struct {
 func DefaultMargins(winScale Score) Margins {
 	part := func(n, of Score) Score { return max(winScale*n/of, 1) }
 	return Margins{Aspiration: part(1, 8), ReverseFutility: part(1, 2), Futility: part(3, 5), Razoring: part(3, 2), ProbCut: part(6, 5),
-		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), NullMove: part(1, 1), History: 4096, Policy: 4096, Tolerance: part(1, 32)}
+		Singular: part(1, 5), DoubleSingular: part(1, 8), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), NullMove: part(1, 1), EvalAboveBeta: part(1, 1), History: 4096, Policy: 4096, Tolerance: part(1, 32)}
 }
 
 // LMRParams shape late-move reductions: the n-th move of a node of depth d is
@@ -121,15 +135,19 @@ func DefaultMargins(winScale Score) Margins {
 // score takes History/1024 plies off that, the worst adds as many. The others,
 // in 1024ths of a ply, apply in the principal variation and to killers (less)
 // and (more) at expected cut nodes, where the evaluation is not improving,
-// where the hash move is noisy, where many children have failed high, and for
-// each orderUnit by which the move's Order is below that of the node's best.
+// where the hash move is noisy, where many children have failed high, for each
+// orderUnit by which the move's Order is below that of the node's best, and for
+// each Margins.EvalAboveBeta, evalAboveBetaMost at most, by which the evaluation
+// is above beta.
 type LMRParams struct {
-	Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount, Order int
+	Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount, Order, EvalAboveBeta int
 }
 
 // orderUnit is the difference in ScoredMove.Order for which LMRParams.Order is
 // given: the greatest history score.
 const orderUnit = historyMax
+
+const evalAboveBetaMost = 3
 
 // defaultLMR is 0.5 + ln(d)*ln(n)/2.2.
 var defaultLMR = LMRParams{Base: 512, Slope: 224, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024}
@@ -169,8 +187,8 @@ func lmpCounts(base, hundredths, maxDepth int) []int {
 func (p *Params) setDefaults() {
 	// What has no part in the default shape does not displace it.
 	lmr := defaultLMR
-	lmr.Order = p.LMR.Order
-	if p.LMR == (LMRParams{Order: lmr.Order}) {
+	lmr.Order, lmr.EvalAboveBeta = p.LMR.Order, p.LMR.EvalAboveBeta
+	if p.LMR == (LMRParams{Order: lmr.Order, EvalAboveBeta: lmr.EvalAboveBeta}) {
 		p.LMR = lmr
 	}
 	if p.NullMove.DepthDivisor == 0 {
@@ -182,7 +200,7 @@ func (p *Params) setDefaults() {
 		set   *int
 		value int
 	}{{&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
-		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.NullMove.MinDepth, 3}} {
+		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}
@@ -192,8 +210,8 @@ func (p *Params) setDefaults() {
 		set   *Score
 		value Score
 	}{{&m.Aspiration, d.Aspiration}, {&m.ReverseFutility, d.ReverseFutility}, {&m.Futility, d.Futility}, {&m.Razoring, d.Razoring}, {&m.ProbCut, d.ProbCut},
-		{&m.Singular, d.Singular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta},
-		{&m.NullMove, d.NullMove}, {&m.History, d.History}, {&m.Policy, d.Policy}, {&m.Tolerance, d.Tolerance}} {
+		{&m.Singular, d.Singular}, {&m.DoubleSingular, d.DoubleSingular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta},
+		{&m.NullMove, d.NullMove}, {&m.EvalAboveBeta, d.EvalAboveBeta}, {&m.History, d.History}, {&m.Policy, d.Policy}, {&m.Tolerance, d.Tolerance}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}

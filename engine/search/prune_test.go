@@ -84,6 +84,26 @@ func TestPolicyReduction(t *testing.T) {
 	}
 }
 
+// The reduction grows with how far the evaluation is above beta, up to a bound.
+func TestReductionAboveBeta(t *testing.T) {
+	for _, c := range []struct {
+		number     int
+		eval, beta Score
+		difference int
+	}{
+		{1024, 50, 50, 0}, {1024, 250, 50, 1}, {1024, 450, 50, 2}, {1024, 650, 50, 3}, {1024, 20000, 50, 3}, {2048, 150, 50, 1},
+		{1024, 50, 650, 0}, {1024, noEval, -MaxEval + 1, 0}, {1024, 650, -Win, 0}, {0, 650, 50, 0},
+	} {
+		lmr := func(number int) int {
+			w := workerFor(Params{LMR: LMRParams{Base: 2048, EvalAboveBeta: number}, Margins: Margins{EvalAboveBeta: 200}, On: Switches{LMR: true}})
+			return w.lmr(&nodeState{depth: 20, improving: true, eval: c.eval, beta: c.beta}, &ScoredMove{Move: 1}, 4, &moveHistory{})
+		}
+		if got := lmr(c.number) - lmr(0); got != c.difference {
+			t.Errorf("LMR.EvalAboveBeta %d, evaluation %d, beta %d: %d plies more, want %d", c.number, c.eval, c.beta, got, c.difference)
+		}
+	}
+}
+
 // listed is a position with a list of batches.
 type listed struct {
 	Position

@@ -192,3 +192,249 @@ func TestPolicyPruning(t *testing.T) {
 		}
 	}
 }
+
+// corridor is a game in which one move keeps to the path and the others give the
+// game away, or are as good if it is wide. No two lines lead to one position.
+type corridor struct {
+	wide bool
+	keys []uint64
+	lost []int // by ply: 1 if the side that moves at even plies gave the game away, -1 if the other did
+}
+
+func newCorridor(wide bool) *corridor {
+	return &corridor{wide: wide, keys: []uint64{1}, lost: []int{0}}
+}
+
+func (*corridor) params() search.Params {
+	return search.Params{Game: "corridor", HistorySize: [2]int{8, 1}, WinScale: 100}
+}
+
+func (c *corridor) ply() int { return len(c.keys) - 1 }
+
+func (c *corridor) Enter() search.Node {
+	return search.Node{Key: c.keys[c.ply()], SearchKey: c.keys[c.ply()]}
+}
+
+func (c *corridor) Moves(buf []search.ScoredMove, cursor *search.Cursor) []search.ScoredMove {
+	buf = buf[:0]
+	for m := game.Move(1); m <= 3 && cursor.Stage == 0; m++ {
+		e, _ := c.Find(m)
+		buf = append(buf, e)
+	}
+	cursor.Stage = 1
+	return buf
+}
+
+func (c *corridor) Find(m game.Move) (search.ScoredMove, bool) {
+	return search.ScoredMove{Move: m, Order: -int32(m), HistoryIndex: [2]uint16{uint16(m & 7), 0}}, m >= 1 && m <= 3
+}
+
+func (c *corridor) Do(m game.Move) {
+	lost := c.lost[c.ply()]
+	if lost == 0 && m != 1 && !c.wide {
+		lost = 1 - 2*(c.ply()&1)
+	}
+	c.keys, c.lost = append(c.keys, game.Zobrist(c.keys[c.ply()], uint64(m))), append(c.lost, lost)
+}
+
+func (c *corridor) Undo(game.Move) { c.keys, c.lost = c.keys[:c.ply()], c.lost[:c.ply()] }
+func (c *corridor) Pass()          { c.Do(0) }
+func (c *corridor) Unpass()        { c.Undo(0) }
+
+func (c *corridor) Eval() search.Score {
+	return search.Score(-5000 * c.lost[c.ply()] * (1 - 2*(c.ply()&1)))
+}
+
+func (c *corridor) Clone() search.Position {
+	return &corridor{wide: c.wide, keys: slices.Clone(c.keys), lost: slices.Clone(c.lost)}
+}
+
+// Where every move of a line is singular, two plies of extension make the line
+// longer, and each further move that may have them makes the search larger.
+func TestSingularDouble(t *testing.T) {
+	run := func(double, margin int, on ...string) search.Result {
+		c := newCorridor(false)
+		params := with(c.params(), append(on, exact...)...)
+		params.SingularDouble, params.Margins.DoubleSingular = double, search.Score(margin)
+		return find(c, params, search.Limits{Depth: 11})
+	}
+	if r := run(5, 1); r.SelDepth != 11 {
+		t.Errorf("without the singular extension the line has %d plies, want 11", r.SelDepth)
+	}
+	single := run(0, 1, "SingularExtension")
+	if single.SelDepth <= 11 {
+		t.Errorf("the singular extension makes a line of %d plies", single.SelDepth)
+	}
+	last := single
+	for double := 1; double <= 4; double++ {
+		r := run(double, 1, "SingularExtension")
+		if r.SelDepth > single.SelDepth+double || r.Nodes <= last.Nodes {
+			t.Errorf("%d moves extended by two plies: %d plies and %d nodes, with one fewer %d and %d", double, r.SelDepth, r.Nodes, last.SelDepth, last.Nodes)
+		}
+		last = r
+	}
+	if last.SelDepth <= single.SelDepth {
+		t.Errorf("extensions of two plies make a line of %d plies, those of one %d", last.SelDepth, single.SelDepth)
+	}
+	if r := run(4, 6000, "SingularExtension"); r.Nodes != single.Nodes {
+		t.Errorf("no move is worse by the margin: %d nodes, want %d", r.Nodes, single.Nodes)
+	}
+}
+
+// Where all moves are equal, hash moves that would cut off are searched less deep.
+func TestSingularNegative(t *testing.T) {
+	nodes := func(negative int, on ...string) uint64 {
+		c := newCorridor(true)
+		params := with(c.params(), append(on, exact...)...)
+		params.SingularNegative = negative
+		return find(c, params, search.Limits{Depth: 12}).Nodes
+	}
+	if off, on := nodes(0), nodes(2); off != on {
+		t.Errorf("%d nodes, but %d without the singular extension: it has no part in it", on, off)
+	}
+	zero, one, two := nodes(0, "SingularExtension"), nodes(1, "SingularExtension"), nodes(2, "SingularExtension")
+	if !(zero > one && one > two) {
+		t.Errorf("%d nodes, %d with one ply less, %d with two", zero, one, two)
+	}
+}
+
+// Internal iterative reduction takes no notice of a hash move's depth unless it is
+// told a gap, and a gap that is never reached changes nothing.
+func TestIIRDepthGap(t *testing.T) {
+	differs := false
+	for seed := range uint64(3) {
+		usual := nodesWith(t, seed, nil)
+		if n := nodesWith(t, seed, map[string]int{"IIRDepthGap": search.MaxPly}); n != usual {
+			t.Errorf("seed %d: %d nodes with a gap that never occurs, %d without", seed, n, usual)
+		}
+		differs = differs || nodesWith(t, seed, map[string]int{"IIRDepthGap": 2}) != usual
+	}
+	if !differs {
+		t.Error("a gap of two plies changes nothing")
+	}
+}
+
+// asked is a position whose prover never succeeds and keeps what it was asked.
+type asked struct {
+	*searchtest.Graph
+	questions *[]question
+}
+
+type question struct {
+	key    uint64
+	budget int
+}
+
+func (a *asked) Prove(budget int, _ func() bool) (search.Proof, int, bool) {
+	*a.questions = append(*a.questions, question{a.Enter().Key, budget})
+	return search.Proof{}, 0, false
+}
+
+func (a *asked) Clone() search.Position {
+	return &asked{Graph: a.Graph.Clone().(*searchtest.Graph), questions: a.questions}
+}
+
+// The prover is asked once about each node of the principal variation that is deep
+// enough, and the failures of the two budgets are not mixed up.
+func TestProvePVAsksOnce(t *testing.T) {
+	ask := func(leaf, pv, depth int) (questions []question) {
+		g := searchtest.NewGraph(5)
+		g.Layered, g.Vertices = false, 200
+		params := with(g.Params(), exact...)
+		params.ProveLeaf, params.ProvePV, params.ProvePVDepth = leaf, pv, depth
+		game := search.New(params, search.NewTable(1<<22)).NewGame(search.GameOptions{})
+		game.Start(&asked{Graph: g, questions: &questions}, search.Limits{Depth: 7}, nil).Wait()
+		return questions
+	}
+	const leaf = 20
+	for _, pv := range []int{10, 50} {
+		first, both := map[uint64]int{}, 0
+		for i, q := range ask(leaf, pv, 0) {
+			switch before := first[q.key]; {
+			case before == 0:
+				first[q.key] = q.budget
+			case before == q.budget:
+				t.Fatalf("budgets %d and %d: question %d, %+v, was asked before", leaf, pv, i, q)
+			case before > q.budget:
+				t.Errorf("budgets %d and %d: %x failed with %d and was asked again with %d", leaf, pv, q.key, before, q.budget)
+			default:
+				both++
+			}
+		}
+		if both == 0 {
+			t.Errorf("budgets %d and %d: no node was asked again with the greater", leaf, pv)
+		}
+	}
+	count := func(pv, depth int) (n int) {
+		for _, q := range ask(leaf, pv, depth) {
+			if q.budget == pv {
+				n++
+			}
+		}
+		return n
+	}
+	if two, four, usual := count(50, 2), count(50, 4), count(50, 0); !(two > four && four > 0) || usual != four {
+		t.Errorf("%d questions from depth 2 on, %d from depth 4 on, %d by default", two, four, usual)
+	}
+	if n := count(50, 9); n != 0 {
+		t.Errorf("%d questions in a search that is not deep enough", n)
+	}
+	for _, q := range ask(leaf, 0, 1) {
+		if q.budget != leaf {
+			t.Fatalf("ProvePV is off, but the prover was asked with a budget of %d", q.budget)
+		}
+	}
+}
+
+// Proofs in the principal variation leave the score as it is where a search finds
+// the same wins, and their lines are legal.
+func TestProvePVAgrees(t *testing.T) {
+	differs := false
+	for seed := range uint64(20) {
+		g := searchtest.NewGraph(seed)
+		g.Terminal = 10
+		params := with(g.Params(), exact...)
+		plain := find(g, params, search.Limits{Depth: 6})
+		params.ProvePV, params.ProvePVDepth = 100, 1
+		proved := find(g, params, search.Limits{Depth: 6})
+		if proved.Score != plain.Score {
+			t.Errorf("seed %d: score %d with proofs, %d without", seed, proved.Score, plain.Score)
+		}
+		differs = differs || proved.Nodes != plain.Nodes
+		p := g.Clone()
+		for i, m := range proved.PV {
+			p.Enter()
+			if _, ok := p.Find(m); !ok {
+				t.Fatalf("seed %d: line %v is illegal at ply %d", seed, proved.PV, i)
+			}
+			p.Do(m)
+		}
+	}
+	if !differs {
+		t.Error("the prover took no nodes")
+	}
+}
+
+// claims is a position whose prover says that the side to move wins in five plies.
+type claims struct{ *searchtest.Graph }
+
+func (claims) Prove(int, func() bool) (search.Proof, int, bool) {
+	return search.Proof{Score: search.Win - 5, Kind: "claim"}, 0, true
+}
+
+func (c claims) Clone() search.Position { return claims{c.Graph.Clone().(*searchtest.Graph)} }
+
+// A proof is the score of its node, as far as the node is deep enough.
+func TestProvePV(t *testing.T) {
+	g, params := deep()
+	for _, c := range []struct {
+		pv, depth, searched int
+		proven              bool
+	}{{30, 4, 5, true}, {30, 5, 5, false}, {30, 4, 4, false}, {0, 1, 5, false}} {
+		params.ProvePV, params.ProvePVDepth = c.pv, c.depth
+		r := find(claims{g}, params, search.Limits{Depth: c.searched})
+		if lost := r.Score == -search.Win+6; lost != c.proven {
+			t.Errorf("ProvePV %d from depth %d on, depth %d: score %d; want a loss in six plies: %v", c.pv, c.depth, c.searched, r.Score, c.proven)
+		}
+	}
+}
