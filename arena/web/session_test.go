@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -258,12 +259,16 @@ func TestLogout(t *testing.T) {
 	}
 	phone.want(who.Player)
 	laptop.want("")
+	before.revision = math.MaxUint64 // as on a gateway that has not heard of it
 	h.people.mu.Lock()
-	h.people.known[who.Player] = &before // as on a gateway that has not heard of it
+	h.people.known[who.Player] = &before
 	h.people.mu.Unlock()
+	laptop.want(who.Player)
 	if code, _ := laptop.post("/api/link", ""); code != http.StatusUnauthorized {
 		t.Errorf("a link made by a session that has ended: %d", code)
 	}
+	h.people.forget(who.Player)
+	laptop.want("")
 	if w := late.request(http.MethodPost, "/link/"+second.linkAnswer.Token, ""); w.Code != http.StatusGone {
 		t.Errorf("a link of before: %d", w.Code)
 	}

@@ -127,7 +127,7 @@ func tourLinks(ann, bob *tab, look func(*tab, string)) {
 	bob.open(link)
 	bob.see(act("join"))
 	look(bob, "invited")
-	ann.tap(act("withdraw"))
+	ann.tapAway(act("withdraw"))
 	ann.see(act("play"))
 	bob.open(link)
 	bob.await(`document.querySelector("main.waiting a.button")`)
