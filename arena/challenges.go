@@ -115,7 +115,7 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 	ctx, cancel := context.WithTimeout(a.life, storeWait)
 	defer cancel()
 	ch, seq, err := a.store.storedChallenge(ctx, m.Game)
-	if errors.Is(err, errNoGame) {
+	if errors.Is(err, ErrNoGame) {
 		return a.notWaiting(ctx, from, m.Game)
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 func (a *Arena) notWaiting(ctx context.Context, from protocol.From, g protocol.GameID) protocol.Answer {
 	last, _, err := a.store.lastEvent(ctx, g)
 	switch {
-	case errors.Is(err, errNoGame):
+	case errors.Is(err, ErrNoGame):
 		return refusal(protocol.NotOffered, "no such challenge is waiting")
 	case err != nil:
 		return refusal(protocol.Unavailable, "the game can't be read now")
@@ -156,11 +156,11 @@ func (a *Arena) notWaiting(ctx context.Context, from protocol.From, g protocol.G
 }
 
 // storedChallenge reads the waiting challenge that may become a game. It returns
-// errNoGame if there is none.
+// ErrNoGame if there is none.
 func (s *store) storedChallenge(ctx context.Context, g protocol.GameID) (ch protocol.Challenge, seq uint64, err error) {
 	msg, err := s.challenges.GetLastMsgForSubject(ctx, s.subjects.ChallengeAny(g))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return ch, 0, errNoGame
+		return ch, 0, ErrNoGame
 	}
 	if err == nil {
 		seq, err = msg.Sequence, json.Unmarshal(msg.Data, &ch)

@@ -18,10 +18,6 @@ import (
 	"sparring/record"
 )
 
-// ErrNoGame is returned when the platform has no game with an id, or no record
-// of it.
-var ErrNoGame = errNoGame
-
 // The methods below are for a gateway that serves people from the arena's
 // process. They are safe for concurrent use. What they return belongs to the
 // platform, not to this arena alone; events must not be modified.

@@ -25,8 +25,9 @@ var errSpace = errors.New("no space to store")
 // errCorrupt means that an entry of a log can't be decoded.
 var errCorrupt = errors.New("corrupt log")
 
-// errNoGame means that the game has no log.
-var errNoGame = errors.New("no such game")
+// ErrNoGame is returned when the platform has no game with an id, or no record
+// of it.
+var ErrNoGame = errors.New("no such game")
 
 // JetStream's codes for lack of space, which its client does not name.
 const (
@@ -149,7 +150,7 @@ func (j *journal) resolve(ctx context.Context, data []byte) (done bool, err erro
 		case err == nil && j.doubt != nil && bytes.Equal(msg.Data, j.doubt):
 			j.last, j.doubt = msg.Sequence, nil
 			return false, nil
-		case err == nil, errors.Is(err, errNoGame):
+		case err == nil, errors.Is(err, ErrNoGame):
 			return false, errLost
 		}
 		if j.retries != nil {
@@ -164,14 +165,14 @@ func (j *journal) resolve(ctx context.Context, data []byte) (done bool, err erro
 }
 
 // lastEntry reads the last entry of a game's log from the stream's leader: a
-// follower's might be older than the conflict just seen. It returns errNoGame
+// follower's might be older than the conflict just seen. It returns ErrNoGame
 // if there is no log.
 func (s *store) lastEntry(ctx context.Context, g protocol.GameID) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	msg, err := s.games.GetLastMsgForSubject(ctx, s.subjects.Log(g))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, fmt.Errorf("game %s: %w", g, errNoGame)
+		return nil, fmt.Errorf("game %s: %w", g, ErrNoGame)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the log of game %s: %w", g, err)

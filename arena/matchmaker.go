@@ -107,7 +107,7 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 	case err == nil:
 		a.decided(msg, ch) // by an earlier attempt
 		return
-	case !errors.Is(err, errNoGame):
+	case !errors.Is(err, ErrNoGame):
 		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
 		return
 	}

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -47,6 +48,15 @@ func TestOperatorHandler(t *testing.T) {
 	}
 	if code, _ := get("/"); code != http.StatusNotFound {
 		t.Errorf("an unknown path: %d", code)
+	}
+	var fault error
+	a.AddCheck(func() error { return fault })
+	if code, body := get("/healthz"); code != http.StatusOK {
+		t.Errorf("with a check that passes: %d %q", code, body)
+	}
+	fault = errors.New("no page")
+	if code, body := get("/healthz"); code != http.StatusServiceUnavailable || body != "no page\n" {
+		t.Errorf("with a check that fails: %d %q", code, body)
 	}
 	a.stop()
 	if code, _ := get("/healthz"); code != http.StatusServiceUnavailable {

@@ -221,7 +221,7 @@ func TestCorrespondence(t *testing.T) {
 }
 
 // A game that continues another one by its moves, as after a takeback of the move
-// that ended it.
+// that ended it. Its record has all its terms.
 func TestChallengeWithMoves(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, t.TempDir(), "bob")
@@ -231,6 +231,7 @@ func TestChallengeWithMoves(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	terms := small(t, "60+1")
+	terms.Strict, terms.Private = true, true
 	pos := position0(t, terms)
 	for range 4 {
 		m := pos.Legal(nil)[0]
@@ -246,8 +247,8 @@ func TestChallengeWithMoves(t *testing.T) {
 	}
 	var rec *record.Record
 	eventually(t, "the record", func() (ok bool) { var err error; rec, err = a.Record(ctx, g); return err == nil })
-	if rec.Given != 4 || len(rec.Plies) != len(last.Moves) || rec.Plies[3].Receipt != nil || rec.Plies[4].Receipt == nil {
-		t.Errorf("record: %d given of %d", rec.Given, len(rec.Plies))
+	if !rec.Strict || !rec.Private || rec.Given != 4 || len(rec.Plies) != len(last.Moves) || rec.Plies[3].Receipt != nil || rec.Plies[4].Receipt == nil {
+		t.Errorf("record: %d given of %d, strict %v, private %v", rec.Given, len(rec.Plies), rec.Strict, rec.Private)
 	}
 	for what, change := range map[string]func(*protocol.Terms){
 		"a rated game":   func(t *protocol.Terms) { t.Rated = true },

@@ -57,7 +57,7 @@ func (a *Arena) orphan(g protocol.GameID) *protocol.Error {
 	defer cancel()
 	last, _, err := a.store.lastEvent(ctx, g)
 	switch {
-	case errors.Is(err, errNoGame):
+	case errors.Is(err, ErrNoGame):
 		return protocol.Refuse(protocol.NoGame, "no such game")
 	case err != nil:
 		return protocol.Refuse(protocol.Unavailable, "the game can't be read now")

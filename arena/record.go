@@ -79,7 +79,7 @@ func (a *Arena) record(ctx context.Context, g protocol.GameID, missing []protoco
 // game's end.
 func recordOf(events []protocol.Event) (*record.Record, error) {
 	if len(events) == 0 {
-		return nil, errNoGame
+		return nil, ErrNoGame
 	}
 	last := events[len(events)-1]
 	rec := &record.Record{

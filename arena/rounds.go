@@ -230,7 +230,7 @@ func (r *Round) id(p *Pairing) protocol.GameID {
 // postPairing stores the challenge of a pairing that has no log yet. Posting it
 // twice is harmless, because the first entry of the game's log decides.
 func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
-	if _, err := a.store.lastEntry(ctx, p.ID); !errors.Is(err, errNoGame) {
+	if _, err := a.store.lastEntry(ctx, p.ID); !errors.Is(err, ErrNoGame) {
 		return err
 	}
 	now := time.Now().UTC()
@@ -293,7 +293,7 @@ func (a *Arena) lookAt(ctx context.Context, p *Pairing, w wanted) error {
 	last, known := a.index.last(p.ID)
 	if !known && !w.asked[p.ID] {
 		var err error
-		if last, _, err = a.store.lastEvent(ctx, p.ID); err != nil && !errors.Is(err, errNoGame) {
+		if last, _, err = a.store.lastEvent(ctx, p.ID); err != nil && !errors.Is(err, ErrNoGame) {
 			return err
 		}
 		known, w.asked[p.ID] = err == nil, true

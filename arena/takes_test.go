@@ -47,14 +47,21 @@ func TestNobodyIsOfferedWhatItDeclines(t *testing.T) {
 	}
 }
 
-// In a pool where some would decline, only the others are asked. When they are
-// busy, the challenge waits.
+// In a pool where some would decline, only its other members are asked, but not the
+// challenger. When they are busy, the challenge waits.
 func TestPoolWithDecliningMembers(t *testing.T) {
 	t.Parallel()
 	const pool = "amazons.bullet"
-	srv := arenatest.StartServer(t, t.TempDir(), "ann", "bob", "level")
+	srv := arenatest.StartServer(t, t.TempDir(), "ann", "bob", "cat", "level")
 	a := runArena(t, srv, steady())
-	ann := join(t, srv, "ann", "a1")
+	refuse := func(p *player) {
+		p.answer = func(protocol.Offer) protocol.OfferAnswer {
+			t.Errorf("%s was asked", p.id)
+			return protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineOpponent}
+		}
+	}
+	ann := join(t, srv, "ann", "a1", refuse, func(p *player) { p.pools = append(p.pools, pool) })
+	join(t, srv, "cat", "c1", refuse) // not a member
 	join(t, srv, "level", "l1", peopleOnly(t, pool))
 	bob := join(t, srv, "bob", "b1", func(p *player) {
 		p.pools, p.play, p.slots = append(p.pools, pool), nil, 0

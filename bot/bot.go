@@ -17,6 +17,7 @@ import (
 	"sparring/engine/level"
 	"sparring/engine/opening"
 	"sparring/engine/search"
+	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
 )
@@ -188,7 +189,7 @@ func (b *Bot) tryEngine(p *player, gameName string) error {
 		sets = []string{kind.Default}
 	}
 	for _, name := range sets {
-		if err := b.trySearch(p, name); err != nil {
+		if err := b.trySearch(p, kind, name); err != nil {
 			return err
 		}
 	}
@@ -203,7 +204,7 @@ func (p *player) warms() bool {
 
 // trySearch opens a game under a rule set and, with our own engine, searches its
 // start position.
-func (b *Bot) trySearch(p *player, rulesName string) error {
+func (b *Bot) trySearch(p *player, kind game.Game, rulesName string) error {
 	rules, err := catalog.Rules(rulesName)
 	if err != nil {
 		return err
@@ -214,8 +215,8 @@ func (b *Bot) trySearch(p *player, rulesName string) error {
 	}
 	defer g.Close()
 	err = g.Ready()
-	if kind, _ := catalog.Game(rules.Game); rules.Name == kind.Default {
-		p.describe(rules.Game, g.Describe())
+	if rules.Name == kind.Default {
+		p.describe(kind.Name, g.Describe())
 	}
 	if err != nil || !p.warms() {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/kelseyhightower/envconfig"
 
 	"sparring/bot/policy"
+	"sparring/engine"
 	"sparring/engine/level"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -93,6 +94,9 @@ func TestLevels(t *testing.T) {
 		t.Errorf("first %+v, tenth %s", first, levels[9].Engine)
 	}
 	for _, p := range levels {
+		if p.Play.Takebacks != takebacks {
+			t.Errorf("%s grants %d takebacks", p.Player, p.Play.Takebacks)
+		}
 		if !slices.Equal(p.Pools, []protocol.Pool{protocol.OwnPool(p.Player)}) {
 			t.Errorf("%s takes offers from %v", p.Player, p.Pools)
 		}
@@ -100,7 +104,12 @@ func TestLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		terms := protocol.Terms{Game: rules.Name, Rules: rules.Default, Clock: clock.Spec{Kind: clock.PerMove, Period: 72 * time.Hour}}
+		start, err := catalog.Setup(rules.Name, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms := protocol.Terms{Game: rules.Name, Rules: rules.Default, Moves: []string{start.Format(start.Legal(nil)[0])},
+			Clock: clock.Spec{Kind: clock.PerMove, Period: 72 * time.Hour}}
 		for _, c := range []struct {
 			kind   protocol.Kind
 			player protocol.PlayerID
@@ -120,6 +129,34 @@ func TestLevels(t *testing.T) {
 	c.Players = append(c.Players, "gomoku-level-4:gomoku")
 	if _, err := c.players(); err == nil || !strings.Contains(err.Error(), "gomoku-level-4: named twice") {
 		t.Errorf("a player with the name of a level: %v", err)
+	}
+}
+
+// TestLevelsInOneProcess: levels have slots and cores apart from the players', tell
+// the platform that they take people only, and do not ponder.
+func TestLevelsInOneProcess(t *testing.T) {
+	c := defaults(t)
+	c.Levels, c.Slots, c.Ponder = 20, 3, true
+	shared, own := engine.NewPool(1), engine.NewPool(1)
+	defer shared.Close()
+	defer own.Close()
+	srv := service(t)
+	b, err := New(connect(t, srv.Player("bots")), c, Deps{NewGame: real(t), Pool: shared, PlayerPool: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range b.players {
+		isLevel, slots, pool := p.profile.level > 0, c.Slots, own
+		if isLevel {
+			slots, pool = c.Levels, shared
+		}
+		hello := p.introduction()
+		if peopleOnly := slices.Equal(hello.Takes.Kinds, []protocol.Kind{protocol.Human}); peopleOnly != isLevel || hello.Slots != slots {
+			t.Errorf("%s: hello with %d slots for %v", p.profile.Player, hello.Slots, hello.Takes.Kinds)
+		}
+		if s := p.shared; p.need(true).Level != isLevel || s.Settings.Ponder == isLevel || s.Pool != pool {
+			t.Errorf("%s: %+v, settings %+v", p.profile.Player, p.need(true), s.Settings)
+		}
 	}
 }
 

@@ -55,14 +55,17 @@ func (s *storage) find(t *testing.T, n uint64, id string) *record.Record {
 }
 
 // runProfile starts a platform and a bot with a single player, which has a real engine.
-func runProfile(t *testing.T, profile string) (*platform, *fixture, *storage) {
+// Change is called before the bot starts.
+func runProfile(t *testing.T, profile string, change ...func(*platform, *Deps)) (*platform, *fixture, *storage) {
 	t.Helper()
 	records := newStorage(t)
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
-	path := profiles(t, profile)
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1", Records: records},
-		func(c *Config) { c.Profiles = path })
+	path, deps := profiles(t, profile), Deps{NewGame: real(t), Build: "test 1", Records: records}
+	for _, f := range change {
+		f(p, &deps)
+	}
+	f := runBot(t, connect(t, srv.Player("bots")), deps, func(c *Config) { c.Profiles = path })
 	return p, f, records
 }
 
@@ -103,31 +106,14 @@ func TestPlaysWithTheEngine(t *testing.T) {
 // and under the rules that the bot had.
 func TestReplayOfAGameThatWasPlayedOn(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w, err := record.NewWriter(dir, "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	srv := service(t)
-	p := newPlatform(t, connect(t, srv.Platform()))
-	p.played, p.playsOn = slices.Repeat([]string{"d0d1", "f9f8", "d1d0", "f8f9"}, 2), 32
-	profiles := filepath.Join(t.TempDir(), "bots.json")
-	if err := os.WriteFile(profiles, []byte(`{"players": [{"player": "xiangqi-hare", "games": ["xiangqi"], "nodes": 500, "reproducible": true}]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	newGame := real(t)
-	runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: newGame, Build: "test 1", Records: w},
-		func(c *Config) { c.Profiles = profiles })
+	p, f, records := runProfile(t, `{"player": "xiangqi-hare", "games": ["xiangqi"], "nodes": 500, "reproducible": true}`, func(p *platform, _ *Deps) {
+		p.played, p.playsOn = slices.Repeat([]string{"d0d1", "f9f8", "d1d0", "f8f9"}, 2), 32
+	})
 	terms := protocol.Terms{Game: "xiangqi", Rules: "xiangqi/wxf+limit=10", Position: "5k3/9/9/8p/9/9/P8/9/9/3K5 w - - 0 1", Clock: spec(t, "600+1")}
 	o := offerOf(terms, "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool("xiangqi-hare"), o))
 	p.finished(m)
-	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
-	doc, err := record.Find(dir, "game1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := records.find(t, 1, "game1")
 	if len(doc.Disputes) != 2 || doc.Disputes[0].Ply != 8 || doc.Disputes[1].Ply != 20 || len(m.refused) > 0 {
 		t.Errorf("disputes %+v, refused moves %v", doc.Disputes, m.refused)
 	}
@@ -137,7 +123,7 @@ func TestReplayOfAGameThatWasPlayedOn(t *testing.T) {
 	}
 	pool := engine.NewPool(1)
 	defer pool.Close()
-	rep, err := players[0].Run(t.Context(), pool, newGame)
+	rep, err := players[0].Run(t.Context(), pool, f.deps.NewGame)
 	if unknown := players[0].Unknown(engine.Build()); err != nil || rep.Moves < 8 || rep.Exact != rep.Moves || len(unknown) > 0 {
 		t.Errorf("replay %+v, %v, unknown %q", rep, err, unknown)
 	}

@@ -91,25 +91,15 @@ func TestEngineMisbehaves(t *testing.T) {
 // A program that never answers is named when the game is lost on time.
 func TestEngineIsSilent(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	w, err := record.NewWriter(dir, "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	srv := service(t)
-	p := newPlatform(t, connect(t, srv.Platform()))
-	profiles := filepath.Join(t.TempDir(), "bots.json")
-	text := fmt.Sprintf(`{"players": [{"player": "amazons-hare", "games": ["amazons"], "engine": %q}]}`, program(t, faultyengine.HangGo))
-	if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	searching := make(chan struct{}, 1)
-	engines := real(t)
-	f := runBot(t, connect(t, srv.Player("bots")), Deps{Build: "test 1", Records: w, NewGame: func(spec string, o engine.GameOptions) (engine.Game, error) {
-		g, err := engines(spec, o)
-		return announced{g, searching}, err
-	}}, func(c *Config) { c.Profiles = profiles })
+	hangs := fmt.Sprintf(`{"player": "amazons-hare", "games": ["amazons"], "engine": %q}`, program(t, faultyengine.HangGo))
+	p, f, records := runProfile(t, hangs, func(_ *platform, d *Deps) {
+		open := d.NewGame
+		d.NewGame = func(spec string, o engine.GameOptions) (engine.Game, error) {
+			g, err := open(spec, o)
+			return announced{g, searching}, err
+		}
+	})
 	terms := small(t)
 	terms.Rules = "amazons/10x10"
 	o := offerOf(terms, "game", game.First)
@@ -118,11 +108,7 @@ func TestEngineIsSilent(t *testing.T) {
 	p.mu.Lock()
 	p.end(m, game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonTime})
 	p.mu.Unlock()
-	eventually(t, "the record", func() bool { kept, _ := w.Counts(); return kept == 1 })
-	doc, err := record.Find(dir, "game")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := records.find(t, 1, "game")
 	if !strings.Contains(doc.Text, "no answer after") || !f.log.has("the engine failed") {
 		t.Errorf("the record says %q; log:\n%s", doc.Text, f.log)
 	}

@@ -139,12 +139,20 @@ func ended(s *Search, begin time.Time) time.Duration {
 	return time.Since(begin)
 }
 
-func TestPlayingMakesPonderingYield(t *testing.T) {
+// onOneCore runs a test of searches that need a second each.
+func onOneCore(t *testing.T, test func(t *testing.T, p *Pool, l *timedGame, begin time.Time)) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &timedGame{need: time.Second}
-		p := NewPool(1)
+		l, p := &timedGame{need: time.Second}, NewPool(1)
 		defer p.Close()
-		begin := time.Now()
+		test(t, p, l, time.Now())
+		if l.most != 1 {
+			t.Errorf("%d searches at once on one core", l.most)
+		}
+	})
+}
+
+func TestPlayingMakesPonderingYield(t *testing.T) {
+	onOneCore(t, func(t *testing.T, p *Pool, l *timedGame, begin time.Time) {
 		ponder := think(t, p, l, Request{Ponder: true})
 		time.Sleep(500 * time.Millisecond)
 		play := think(t, p, l, Request{Limits: search.Limits{Hard: 5 * time.Second}})
@@ -156,18 +164,11 @@ func TestPlayingMakesPonderingYield(t *testing.T) {
 		if got := ended(ponder, begin); got != 2*time.Second {
 			t.Errorf("the ponder search ended after %v, want 2s", got)
 		}
-		if l.most != 1 {
-			t.Errorf("%d searches at once on one core", l.most)
-		}
 	})
 }
 
 func TestEarliestDeadlineFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &timedGame{need: time.Second}
-		p := NewPool(1)
-		defer p.Close()
-		begin := time.Now()
+	onOneCore(t, func(t *testing.T, p *Pool, l *timedGame, begin time.Time) {
 		late := think(t, p, l, Request{Limits: search.Limits{Hard: 20 * time.Second}})
 		middle := think(t, p, l, Request{Limits: search.Limits{Hard: 10 * time.Second}})
 		early := think(t, p, l, Request{Limits: search.Limits{Hard: 5 * time.Second}})
@@ -175,9 +176,6 @@ func TestEarliestDeadlineFirst(t *testing.T) {
 			if got, want := ended(th, begin), time.Duration(i+1)*time.Second; got != want {
 				t.Errorf("request %d was answered after %v, want %v", i, got, want)
 			}
-		}
-		if l.most != 1 {
-			t.Errorf("%d searches at once on one core", l.most)
 		}
 	})
 }
@@ -298,11 +296,7 @@ func TestPoolOfEngines(t *testing.T) {
 // Analyses stand below searches for moves and above pondering, hints before
 // reviews, and each goes on where it was when it gets the core back.
 func TestAnalysisYieldsToMoves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &timedGame{need: time.Second}
-		p := NewPool(1)
-		defer p.Close()
-		begin := time.Now()
+	onOneCore(t, func(t *testing.T, p *Pool, l *timedGame, begin time.Time) {
 		ponder := think(t, p, l, Request{Ponder: true})
 		review := think(t, p, l, Request{Analysis: Review})
 		time.Sleep(500 * time.Millisecond)
@@ -325,9 +319,6 @@ func TestAnalysisYieldsToMoves(t *testing.T) {
 		ponder.PonderHit(nil)
 		if got := ended(ponder, begin); got != 4*time.Second {
 			t.Errorf("the pondering began when nothing else was left, and ended after %v, want 4s", got)
-		}
-		if l.most != 1 {
-			t.Errorf("%d searches at once on one core", l.most)
 		}
 	})
 }

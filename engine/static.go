@@ -10,8 +10,8 @@ import (
 )
 
 // OrderedMoves returns the moves of a position in the order in which a search
-// with empty tables tries them, the most promising first. Moves that lose at once
-// may be missing, but not all moves. The error wraps game.ErrOver if the game has
+// with empty tables tries them, the most promising first. Moves that provably
+// lose may be missing, but not all moves. The error wraps game.ErrOver if the game has
 // ended.
 func (e *Engine) OrderedMoves(p game.Position) ([]search.ScoredMove, error) {
 	if err := Searchable(p, search.Limits{}); err != nil {
@@ -52,7 +52,7 @@ func (e *Engine) MaterialLoss(p game.Position, moves []game.Move) ([]search.Scor
 	for i, m := range moves {
 		entry, ok := pos.Find(m)
 		if !ok {
-			continue // it loses at once
+			continue // it is known to lose
 		}
 		losses[i] = -entry.Gain
 		pos.Do(m)

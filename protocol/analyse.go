@@ -129,8 +129,6 @@ func (s *Server) nextAnalysis(ctx context.Context, sub *nats.Subscription, id st
 	defer stop()
 	msg, err := sub.NextMsgWithContext(wait)
 	switch {
-	case err == nil && len(msg.Data) == 0 && msg.Header.Get("Status") == "503":
-		return Analysis{}, fmt.Errorf("analysis: %w", nats.ErrNoResponders)
 	case errors.Is(err, nats.ErrNoResponders):
 		return Analysis{}, fmt.Errorf("analysis: %w", err)
 	case wait.Err() != nil && err != nil:

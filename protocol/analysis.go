@@ -79,9 +79,8 @@ const AnalysisPulse = time.Second
 // Check implements Checker.
 func (m *AnalysisRequest) Check() error {
 	errs := []error{m.Header.Check(), text("rules", m.Rules, maxRules), text("position", m.Position, maxPlace),
-		within("moves", len(m.Moves), maxPly), within("nodes", m.Nodes, maxAnalysisNodes),
-		within("time_ms", m.TimeMS, MaxAnalysis.Milliseconds()), within("lines", m.Lines, maxLines),
-		within("consider", len(m.Consider), maxList), moveTexts("moves", m.Moves), moveTexts("consider", m.Consider)}
+		within("nodes", m.Nodes, maxAnalysisNodes), within("time_ms", m.TimeMS, MaxAnalysis.Milliseconds()), within("lines", m.Lines, maxLines),
+		moveTexts("moves", m.Moves, maxPly), moveTexts("consider", m.Consider, maxList)}
 	if m.Rules == "" {
 		errs = append(errs, errors.New("rules: missing"))
 	}
@@ -108,25 +107,12 @@ func (m *Analysis) Check() error {
 		errs = append(errs, text("code", string(m.Error.Code), maxWord), text("text", m.Error.Text, maxText))
 	}
 	for _, l := range m.Lines {
-		errs = append(errs, within("moves", len(l.Moves), maxLineMoves), moveTexts("moves", l.Moves), chance(l.Chance),
-			within("score", max(l.Score, -l.Score), maxScore))
+		errs = append(errs, moveTexts("moves", l.Moves, maxLineMoves), chance(l.Chance), within("score", max(l.Score, -l.Score), maxScore))
 		if len(l.Moves) == 0 {
 			errs = append(errs, errors.New("moves: missing"))
 		}
 	}
 	return first(errs...)
-}
-
-func moveTexts(what string, moves []string) error {
-	for _, m := range moves {
-		if m == "" {
-			return errors.New(what + ": a move is missing")
-		}
-		if err := text(what, m, maxMove); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func chance(c *float64) error {

@@ -133,6 +133,22 @@ func text(what, s string, most int) error {
 	return nil
 }
 
+// moveTexts checks a list of moves.
+func moveTexts(what string, moves []string, most int) error {
+	if err := within(what, len(moves), most); err != nil {
+		return err
+	}
+	for _, m := range moves {
+		if m == "" {
+			return errors.New(what + ": a move is missing")
+		}
+		if err := text(what, m, maxMove); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func within[T int | int64](what string, n, most T) error {
 	if n < 0 || n > most {
 		return fmt.Errorf("%s: want 0 to %d", what, most)
@@ -239,12 +255,8 @@ func (m *Leave) Check() error {
 
 // Check implements Checker.
 func (t *Terms) Check() error {
-	errs := []error{text("game", t.Game, maxWord), text("rules", t.Rules, maxRules), text("position", t.Position, maxPlace),
-		within("moves", len(t.Moves), maxPly)}
-	for _, m := range t.Moves {
-		errs = append(errs, text("moves", m, maxMove))
-	}
-	return first(errs...)
+	return first(text("game", t.Game, maxWord), text("rules", t.Rules, maxRules), text("position", t.Position, maxPlace),
+		moveTexts("moves", t.Moves, maxPly))
 }
 
 // Check implements Checker.
@@ -327,10 +339,7 @@ func (m *ChatRequest) Check() error {
 
 // Check implements Checker.
 func (s *Snapshot) Check() error {
-	errs := []error{ids("game", []GameID{s.Game}), s.Terms.Check(), key(s.Key), within("moves", len(s.Moves), maxPly)}
-	for _, m := range s.Moves {
-		errs = append(errs, text("moves", m, maxMove))
-	}
+	errs := []error{ids("game", []GameID{s.Game}), s.Terms.Check(), key(s.Key), moveTexts("moves", s.Moves, maxPly)}
 	if s.Status == "" {
 		errs = append(errs, errors.New("status: missing"))
 	}

@@ -127,6 +127,8 @@ var faults = []struct {
 	{"hello", strings.Replace(sound["hello"], `"elo_error":61`, `"elo_error":"61"`, 1), protocol.Malformed, "elo_error"},
 	{"hello", strings.Replace(sound["hello"], `"takes":{`, `"takes":[{`, 1), protocol.Malformed, "invalid JSON"},
 	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"h\u0007"`, 1), protocol.Malformed, "control character"},
+	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `""`, 1), protocol.Malformed, "moves: a move is missing"},
+	{"state", strings.Replace(sound["state"], `"h8"`, `""`, 1), protocol.Malformed, "moves: a move is missing"},
 	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"`+strings.Repeat("h", 33)+`"`, 1), protocol.Malformed, "moves"},
 	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"h8"`+strings.Repeat(`,""`, 4097), 1), protocol.Malformed, "moves"},
 	{"alive", strings.Replace(sound["alive"], `"g1"`, `"g.1"`, 1), protocol.Malformed, "games"},

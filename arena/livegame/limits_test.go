@@ -45,6 +45,9 @@ func TestLimitsFollowTheClock(t *testing.T) {
 				}
 				tb.run(c.firstMove)
 				tb.want(game.Undecided, protocol.ReasonNoStart)
+				if s := tb.Snapshot(time.Now()); !s.FirstMoveBy.IsZero() {
+					t.Errorf("a limit for the first move after the end: %v", s.FirstMoveBy)
+				}
 			})
 			synctest.Test(t, func(t *testing.T) {
 				tb := open(t, terms(t, "unlimited", false), DefaultPolicy(), c.kinds...)

@@ -13,7 +13,6 @@ import (
 	"sparring/arena"
 	"sparring/arena/web/view"
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -43,8 +42,7 @@ func (p *participant) seat(ctx context.Context, g protocol.GameID) (seated, erro
 		if err != nil {
 			return seated{}, err
 		}
-		u := update{Snapshot: s}
-		seat, ok := u.seatOf(p.id)
+		seat, ok := seatOf(&s, p.id)
 		if !ok {
 			return seated{}, protocol.Refuse(protocol.Denied, "this player has no seat in this game")
 		}
@@ -196,11 +194,7 @@ func (h *hub) why(ctx context.Context, t *tab, r Request) Answer {
 	if err != nil {
 		return refused(protocol.NoGame, "no such game")
 	}
-	rules, err := catalog.Rules(s.Terms.Rules)
-	if err != nil {
-		return refused(protocol.UnknownGame, "no such rule set")
-	}
-	pos, err := game.Replay(rules, s.Terms.Position, s.Moves)
+	pos, err := setUp(s.Terms, s.Moves)
 	if err != nil {
 		return refused(protocol.Unavailable, "the position can't be set up")
 	}

@@ -3,9 +3,11 @@ package web
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"sparring/game"
+	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -105,7 +107,7 @@ func (h *hub) resume(ctx context.Context, t *tab, s seated, r Request) Answer {
 		by = by.Other()
 	}
 	_, before, err := encodePosition(s.Terms, s.Moves)
-	if err != nil || s.Terms.Rated || s.Terms.Strict || !endedByRules(s.Snapshot) || before[by] < 0 {
+	if err != nil || helpless(s.Terms) || !endedByRules(s.Snapshot) || before[by] < 0 {
 		return refused(protocol.Illegal, "the move that ended this game can't be taken back")
 	}
 	terms := s.Terms
@@ -117,12 +119,8 @@ func (h *hub) resume(ctx context.Context, t *tab, s seated, r Request) Answer {
 // endedByRules reports whether the rules have ended the game, by a move that can
 // be taken back.
 func endedByRules(s protocol.Snapshot) bool {
-	switch s.Outcome.Reason {
-	case protocol.ReasonResign, protocol.ReasonTime, protocol.ReasonAgreement, protocol.ReasonNoStart, protocol.ReasonAbandoned,
-		protocol.ReasonDispute, protocol.ReasonVoid, protocol.ReasonWithdrawn, protocol.ReasonDeclined, protocol.ReasonExpired:
-		return false
-	}
-	return s.Outcome.Over()
+	g, err := catalog.Game(s.Terms.Game)
+	return err == nil && slices.Contains(g.Reasons, s.Outcome.Reason)
 }
 
 // finished returns the person's seat in a finished game.
@@ -134,8 +132,7 @@ func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, 
 	if err != nil {
 		return seated{}, refused(protocol.NoGame, "no such game"), false
 	}
-	u := update{Snapshot: s}
-	seat, plays := u.seatOf(t.ID)
+	seat, plays := seatOf(&s, t.ID)
 	switch {
 	case !plays:
 		return seated{}, refused(protocol.Denied, "this player has no seat in this game"), false

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,49 +57,22 @@ func openAgreements(ctx context.Context, a *arena.Arena, log zerolog.Logger) (*a
 
 // run follows the changes that any gateway makes, until ctx ends.
 func (s *agreements) run(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn().Err(err).Msg("invitations can't be followed; trying again")
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(restFor):
-		}
-	}
-}
-
-func (s *agreements) follow(ctx context.Context) error {
-	w, err := s.kv.WatchFiltered(ctx, []string{"invite.>", "after.>"})
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case entry, ok := <-w.Updates():
-			if !ok {
-				return errors.New("the watch ended")
-			}
-			if entry != nil {
-				s.follows(entry)
-			}
-		}
-	}
+	followChanges(ctx, s.log, "invitations", s.follows, func() (jetstream.KeyWatcher, error) {
+		return s.kv.WatchFiltered(ctx, []string{"invite.>", "after.>"})
+	})
 }
 
 func (s *agreements) follows(entry jetstream.KeyValueEntry) {
 	key := entry.Key()
 	there := entry.Operation() == jetstream.KeyValuePut
-	if g, ok := cutKey(key, "after."); ok && there {
+	if g, ok := strings.CutPrefix(key, "after."); ok && there {
 		var c continuations
 		if json.Unmarshal(entry.Value(), &c) == nil {
 			s.noteOffers(c, time.Now())
 			s.after(protocol.GameID(g), c)
 		}
 	}
-	hash, ok := cutKey(key, "invite.")
+	hash, ok := strings.CutPrefix(key, "invite.")
 	if !ok {
 		return
 	}
@@ -148,13 +122,6 @@ func (s *agreements) expecting(now time.Time) map[protocol.PlayerID]bool {
 		}
 	}
 	return all
-}
-
-func cutKey(key, prefix string) (rest string, ok bool) {
-	if len(key) <= len(prefix) || key[:len(prefix)] != prefix {
-		return "", false
-	}
-	return key[len(prefix):], true
 }
 
 // readEntry returns an entry and its revision; 0 if there is none.
@@ -230,10 +197,6 @@ func (s *agreements) erase(ctx context.Context, id protocol.PlayerID) {
 
 // kindOf returns the part of a key that may stand in a log.
 func kindOf(key string) string {
-	for i := range key {
-		if key[i] == '.' {
-			return key[:i]
-		}
-	}
-	return key
+	kind, _, _ := strings.Cut(key, ".")
+	return kind
 }

@@ -9,10 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"golang.org/x/time/rate"
 
-	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -63,25 +60,22 @@ func limitAnalysis(searches int) analysisLimits {
 type analyses struct {
 	hub    *hub
 	limits analysisLimits
-	search chan struct{} // has an element for each search of a review
-	turn   chan struct{} // has an element for each review under way
+	search chan struct{}                          // has an element for each search of a review
+	turn   chan struct{}                          // has an element for each review under way
+	hourly map[string]*limiter[protocol.PlayerID] // by kind of request
 
 	mu      sync.Mutex
-	buckets map[bucket]*rate.Limiter
 	reviews map[protocol.GameID]*review
 	order   []protocol.GameID // of reviews, oldest first
 	moves   *memory[moveKey, protocol.Analysis]
 	asked   map[asking]context.CancelFunc // hints and tries under way
 }
 
-// bucket is a person's limit for one kind of request.
-type bucket struct {
+// asking is a hint or a try that a person waits for; there is one of each.
+type asking struct {
 	player protocol.PlayerID
 	kind   string
 }
-
-// asking is a hint or a try that a person waits for; there is one of each.
-type asking = bucket
 
 // moveKey names a search whose result is kept: for a hint, or for a move that
 // was tried.
@@ -93,10 +87,16 @@ type moveKey struct {
 }
 
 func newAnalyses(h *hub, limits analysisLimits) *analyses {
+	hourly := func(n int) *limiter[protocol.PlayerID] {
+		return newLimiter[protocol.PlayerID](Rate{PerMinute: float64(n) / 60, Burst: min(limits.burst, n)})
+	}
 	a := &analyses{
 		hub: h, limits: limits, search: make(chan struct{}, limits.searches), turn: make(chan struct{}, limits.reviews),
-		buckets: make(map[bucket]*rate.Limiter), reviews: make(map[protocol.GameID]*review),
-		moves: newMemory[moveKey, protocol.Analysis](limits.keptMoves), asked: make(map[asking]context.CancelFunc),
+		hourly: map[string]*limiter[protocol.PlayerID]{
+			"hint": hourly(limits.hintsHourly), "review": hourly(limits.reviewsHourly), "try": hourly(limits.triesHourly),
+		},
+		reviews: make(map[protocol.GameID]*review),
+		moves:   newMemory[moveKey, protocol.Analysis](limits.keptMoves), asked: make(map[asking]context.CancelFunc),
 	}
 	maps.Copy(h.requests, map[string]handler{
 		"hint":   {serve: a.hint, pace: paceHints},
@@ -121,25 +121,6 @@ const (
 func denied(reason, text string) Answer {
 	return Answer{Code: protocol.Denied, Reason: reason, Text: text}
 }
-
-// allow takes from a person's limit of requests an hour.
-func (a *analyses) allow(p protocol.PlayerID, kind string, hourly int) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	l := a.buckets[bucket{p, kind}]
-	if l == nil {
-		if len(a.buckets) >= manyBuckets { // a full bucket is as good as a new one
-			maps.DeleteFunc(a.buckets, func(_ bucket, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
-		}
-		l = rate.NewLimiter(rate.Every(time.Hour/time.Duration(hourly)), min(a.limits.burst, hourly))
-		a.buckets[bucket{p, kind}] = l
-	}
-	return l.Allow()
-}
-
-// manyBuckets is the number of limits at which those of people who have not asked
-// for long are removed.
-const manyBuckets = 10000
 
 var tooManyAnalyses = Answer{Code: protocol.RateLimited, Reason: reasonTooMany, Text: "too many analyses in an hour"}
 
@@ -181,7 +162,7 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 	if err != nil {
 		return refused(protocol.NoGame, "no such game")
 	}
-	seat, plays := (&update{Snapshot: s}).seatOf(t.ID)
+	seat, plays := seatOf(&s, t.ID)
 	switch {
 	case !plays:
 		return refused(protocol.Denied, "this player has no seat in this game")
@@ -204,7 +185,7 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 		t.send("", hintOf(r, s.Terms, known))
 		return Answer{Game: r.Game}
 	}
-	if !a.allow(t.ID, "hint", a.limits.hintsHourly) {
+	if bounded(a.hourly["hint"], t.ID) != nil {
 		return tooManyAnalyses
 	}
 	a.ask(t.ID, "hint", func(ctx context.Context) {
@@ -324,15 +305,15 @@ func (a *analyses) cancel(_ context.Context, t *tab, r Request) Answer {
 
 // leave ends what a socket follows.
 func (a *analyses) leave(t *tab) {
-	a.mu.Lock()
-	reviews := make([]*review, 0, len(a.reviews))
-	for _, v := range a.reviews {
-		reviews = append(reviews, v)
-	}
-	a.mu.Unlock()
-	for _, v := range reviews {
+	for _, v := range a.allReviews() {
 		v.leave(t)
 	}
+}
+
+func (a *analyses) allReviews() []*review {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Collect(maps.Values(a.reviews))
 }
 
 // try judges a move that somebody tries instead of one that was played.
@@ -383,7 +364,7 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 		judge(known)
 		return Answer{Game: r.Game}
 	}
-	if !a.allow(t.ID, "try", a.limits.triesHourly) {
+	if bounded(a.hourly["try"], t.ID) != nil {
 		return tooManyAnalyses
 	}
 	a.ask(t.ID, "try", func(ctx context.Context) {
@@ -398,15 +379,6 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 		judge(found)
 	})
 	return Answer{Game: r.Game}
-}
-
-// setUp returns the position after some moves.
-func setUp(terms protocol.Terms, moves []string) (game.Position, error) {
-	rules, err := catalog.Rules(terms.Rules)
-	if err != nil {
-		return nil, err
-	}
-	return game.Replay(rules, terms.Position, moves)
 }
 
 // memory keeps the latest results.

@@ -1,9 +1,6 @@
 package web
 
 import (
-	"fmt"
-	"regexp"
-
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/protocol"
@@ -68,9 +65,6 @@ func lostBy(found protocol.Analysis, best, move string) (lost float64, reply []s
 	return max(0, chances[0]-chances[1]), reply
 }
 
-// point matches a point in a move's text.
-var point = regexp.MustCompile(`[a-z]\d+`)
-
 // region is how many columns and rows a region of a board has, in which a hint of
 // the first level lies.
 const region = 5
@@ -80,7 +74,7 @@ const region = 5
 func hintOf(r Request, terms protocol.Terms, found protocol.Analysis) Hint {
 	line := found.Lines[0].Moves
 	h := Hint{T: "hint", Game: r.Game, Ply: r.Ply, Level: r.Level}
-	points := point.FindAllString(line[0], -1)
+	points := view.Points(line[0])
 	switch {
 	case r.Level == 3:
 		h.Line = line
@@ -105,10 +99,9 @@ func regionOf(at string, terms protocol.Terms) string {
 	if err != nil {
 		return at
 	}
-	var row int
-	fmt.Sscanf(at[1:], "%d", &row)
+	column, row, _ := view.ParsePoint(at)
 	corner := func(n, size int) (from, to int) { return n - n%region, min(n-n%region+region, size) - 1 }
-	left, right := corner(int(at[0]-'a'), v.Columns)
+	left, right := corner(column, v.Columns)
 	low, high := corner(row-v.FirstRow, v.Rows)
-	return fmt.Sprintf("%c%d:%c%d", 'a'+left, low+v.FirstRow, 'a'+right, high+v.FirstRow)
+	return view.Point(left, low+v.FirstRow) + ":" + view.Point(right, high+v.FirstRow)
 }

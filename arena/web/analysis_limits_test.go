@@ -2,7 +2,6 @@ package web
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"sparring/game"
@@ -19,18 +18,33 @@ func TestNoHelpInRatedGames(t *testing.T) {
 			t.Parallel()
 			srv, g := analysed(t, nil)
 			b := joinBot(t, srv, "hare", protocol.Hello{})
-			evenOracle(t).join(srv, "gomoku")
+			slow := evenOracle(t)
+			slow.hold = make(chan struct{})
+			slow.join(srv, "gomoku")
 			o := evenOracle(t)
 			o.best = func([]string) string { return "h2e2" }
 			o.join(srv, "xiangqi")
 			p := openPage(t, g, human("ann"))
 			old, _ := shortGame(t, p, b)
+			other := openPage(t, g, human("bob"))
+			for _, reader := range []*socketPage{p, other} {
+				reader.want(Request{T: "review", Game: old})
+			}
 			inOrder(b)
 			serious := terms(t, "gomoku/freestyle-15", "300+2")
 			serious.Rated, serious.Strict = kind == "rated", kind == "strict"
 			id := begin(t, p, serious)
 			if st := p.state(id, "the start", plies(0)); slices.Contains(st.May, "hint") {
 				t.Errorf("may %v", st.May)
+			}
+			close(slow.hold)
+			other.reviewed(old)
+			p.put(Request{T: "ping", N: 1})
+			p.until("a pong", func() bool { return len(p.pongs) == 1 })
+			for _, r := range p.reviews {
+				if r.Done == r.Total {
+					t.Error("the review goes on to a player of such a game")
+				}
 			}
 			reason := func(r Request, want string) {
 				t.Helper()
@@ -43,8 +57,8 @@ func TestNoHelpInRatedGames(t *testing.T) {
 			reason(Request{T: "review", Game: old}, reasonPlaying)
 			casual := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
 			reason(Request{T: "hint", Game: casual, Level: 1}, reasonPlaying)
-			other := begin(t, p, terms(t, "xiangqi/simple", "300+2"))
-			p.want(Request{T: "hint", Game: other, Level: 2})
+			another := begin(t, p, terms(t, "xiangqi/simple", "300+2"))
+			p.want(Request{T: "hint", Game: another, Level: 2})
 			p.until("the hint in another kind of game", func() bool { return len(p.hints) == 1 && p.hints[0].Move == "h2e2" })
 			p.want(Request{T: "resign", Game: id})
 			p.state(id, "the end", finished)
@@ -73,10 +87,18 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 		}
 		return p, id
 	}
+	dora, reviewed := play("dora", false)
+	dora.want(Request{T: "resign", Game: reviewed})
+	dora.state(reviewed, "the end", finished)
+	dora.want(Request{T: "review", Game: reviewed})
+	dora.reviewed(reviewed)
 	ann, rated := play("ann", true)
 	bob, casual := play("bob", false)
 	if a := bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
 		t.Errorf("%+v", a)
+	}
+	if a := dora.ask(Request{T: "review", Game: reviewed}); a.Code != protocol.Denied || a.Reason != reasonSame {
+		t.Errorf("a review of before: %+v", a)
 	}
 	// Nor as a start position, under other rules, or in a review.
 	rules, err := catalog.Rules("gomoku/freestyle-15")
@@ -161,10 +183,7 @@ func TestReviewsOfOneAddress(t *testing.T) {
 	o.hold = make(chan struct{})
 	o.join(srv, "gomoku")
 	ann, bob := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
-	far, _, err := dialAddress(t, strings.Replace(g.http.URL, "http", "ws", 1)+"/ws?address=b&name=far&player="+string(human("far")), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	far := pageFrom(t, g, "b", human("far"))
 	first, _ := shortGame(t, ann, b)
 	second, _ := shortGame(t, ann, b)
 	ann.want(Request{T: "review", Game: first})

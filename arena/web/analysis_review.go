@@ -96,7 +96,7 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*review, Answer) {
 	if a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
 		return nil, sameNow
 	}
-	if !a.allow(t.ID, "review", a.limits.reviewsHourly) {
+	if bounded(a.hourly["review"], t.ID) != nil {
 		return nil, tooManyAnalyses
 	}
 	a.mu.Lock()
@@ -126,13 +126,7 @@ func (a *analyses) forget() {
 // underWay counts the reviews that are worked on or wait, those that a person
 // began, and those that an address did.
 func (a *analyses) underWay(p protocol.PlayerID, address string) (all, own, near int) {
-	a.mu.Lock()
-	reviews := make([]*review, 0, len(a.reviews))
-	for _, v := range a.reviews {
-		reviews = append(reviews, v)
-	}
-	a.mu.Unlock()
-	for _, v := range reviews {
+	for _, v := range a.allReviews() {
 		v.mu.Lock()
 		if v.running {
 			all++

@@ -357,7 +357,13 @@ func TestHostileAnalyst(t *testing.T) {
 	srv, g := analysed(t, nil)
 	b := joinBot(t, srv, "hare", protocol.Hello{})
 	o := evenOracle(t)
+	next := make(chan string, 1)
 	o.best = func(moves []string) string {
+		select {
+		case text := <-next:
+			return text
+		default:
+		}
 		return []string{"<b>o15</b>", "h8", "O15", "z99", "o15"}[len(moves)]
 	}
 	o.join(srv, "gomoku")
@@ -376,10 +382,14 @@ func TestHostileAnalyst(t *testing.T) {
 	}
 	inOrder(b)
 	running := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
-	p.want(Request{T: "hint", Game: running, Level: 2})
-	p.until("no hint", func() bool {
-		return len(p.hints) == 1 && p.hints[0].Code == protocol.Unavailable && p.hints[0].Move == ""
-	})
+	for i, text := range []string{"<b>o15</b>", "O15", "z99", "swap"} {
+		next <- text
+		p.want(Request{T: "hint", Game: running, Level: 2})
+		p.until("no hint", func() bool { return len(p.hints) == i+1 })
+		if h := p.hints[i]; h.Code != protocol.Unavailable || h.Move != "" {
+			t.Errorf("%s: %+v", text, h)
+		}
+	}
 }
 
 // A review that nobody looks at any more ends; a hint that is cancelled, too.
@@ -396,6 +406,7 @@ func TestAnalysisEndsWithoutReaders(t *testing.T) {
 	other.want(Request{T: "review", Game: id})
 	eventually(t, "the searches", func() bool { return o.count() == defaultAnalysisLimits.searches })
 	p.want(Request{T: "cancel", What: "review", Game: id})
+	time.Sleep(5 * g.analyses.limits.linger) // nothing may happen meanwhile
 	if n := o.cancelled(); n != 0 {
 		t.Errorf("%d searches ended although somebody reads", n)
 	}

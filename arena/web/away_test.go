@@ -6,12 +6,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
@@ -218,13 +220,15 @@ func TestFlood(t *testing.T) {
 	var floods sync.WaitGroup
 	defer func() { stop(); floods.Wait() }()
 	var bad []*socketPage
-	for range 4 {
+	kinds := []string{"resign", "play", "chat", "invite", "join", "withdraw", "name", "rematch"}
+	for n := range 4 {
 		p := openPage(t, gw, human("bad"))
 		bad = append(bad, p)
 		floods.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				r := fmt.Sprintf(`{"t":"%s","id":"f%d","game":"%s","terms":{"game":"gomoku","rules":"gomoku/freestyle-15","clock":"60"},"opponent":"hare"}`,
-					[]string{"resign", "play", "chat", "invite"}[i%4], i, g)
+				kind := kinds[i%len(kinds)]
+				r := fmt.Sprintf(`{"t":"%s","id":"%[1]s-%d-%d","game":"%s","text":"hi","terms":{"game":"gomoku","rules":"gomoku/freestyle-15","clock":"60"},"opponent":"hare"}`,
+					kind, n, i, g)
 				if p.conn.Write(ctx, websocket.MessageText, []byte(r)) != nil {
 					return
 				}
@@ -235,25 +239,39 @@ func TestFlood(t *testing.T) {
 		_, legal := legalMoves(t, ann.state(g, "its turn", plies(ply)).Snapshot)
 		ann.move(g, ply, legal[(37*ply+5)%len(legal)])
 	}
-	for _, p := range bad {
-		p.until("a refusal", func() bool {
-			for _, a := range p.answers {
-				if a.Code == protocol.RateLimited {
+	for _, kind := range kinds {
+		tooMany := func(p *socketPage) bool {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			for id, a := range p.answers {
+				if strings.HasPrefix(id, kind+"-") && a.Code == protocol.RateLimited && strings.HasSuffix(a.Text, "in a short time") {
 					return true
 				}
 			}
-			return p.closed != nil
-		})
+			return false
+		}
+		eventually(t, "the limit of "+kind, func() bool { return slices.ContainsFunc(bad, tooMany) })
 	}
 }
 
-// TestSlowReader has a page that does not read: it is dropped, and the others get
-// their states.
+// TestSlowReader has a page that does not read: it is dropped, be it for a message that
+// takes too long or for all that waits, and the others get their states.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
+	t.Run("long", func(t *testing.T) {
+		readSlowly(t, 500*time.Millisecond, 5*time.Millisecond, "its page reads too slowly")
+	})
+	t.Run("much", func(t *testing.T) { readSlowly(t, time.Hour, 0, "too much waits for its page") })
+}
+
+// readSlowly has the page ask again and again, until it is dropped for a reason that the
+// log has.
+func readSlowly(t *testing.T, writing, pause time.Duration, reason string) {
+	var log lockedBuffer
 	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
-		h.limits.writing, h.limits.pinging = 500*time.Millisecond, time.Hour
+		h.log = zerolog.New(&log)
+		h.limits.writing, h.limits.pinging = writing, time.Hour
 		h.limits.perSecond, h.limits.burst = 1e6, 1e6
 	})
 	joinBot(t, srv, "hare", protocol.Hello{})
@@ -291,8 +309,12 @@ func TestSlowReader(t *testing.T) {
 		if err != nil {
 			break
 		}
+		time.Sleep(pause)
 	}
 	eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
+	if !strings.Contains(log.String(), reason) {
+		t.Errorf("the log does not say that %s:\n%s", reason, log.String())
+	}
 	_, legal := legalMoves(t, ann.state(g, "its turn", plies(0)).Snapshot)
 	ann.move(g, 0, legal[0])
 }
@@ -323,7 +345,7 @@ func (h *hub) sockets() int {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "hare", "fox")
-	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000; h.limits.perPerson = 3 })
+	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000; h.limits.perPerson, h.limits.openGames = 3, 2 })
 	joinBot(t, srv, "hare", protocol.Hello{})
 	only := false
 	joinBot(t, srv, "fox", protocol.Hello{Takes: &protocol.Takes{Kinds: []protocol.Kind{protocol.Bot}, Rated: &only}})
@@ -346,7 +368,6 @@ func TestRefusals(t *testing.T) {
 	ben.refuse(Request{T: "open", Game: "sparring.>"}, protocol.Malformed)
 	ben.refuse(Request{T: "withdraw", Game: g}, protocol.NotOffered)
 	ann.refuse(Request{T: "chat", Game: g, Text: "hello"}, protocol.Denied) // a bot does not read
-	ben.until("the lobby", func() bool { return true })
 	ben.want(Request{T: "lobby", On: true})
 	ben.until("the opponents", func() bool { return ben.lobby != nil && len(ben.lobby.Opponents) == 3 })
 	for _, o := range ben.lobby.Opponents {
@@ -358,6 +379,7 @@ func TestRefusals(t *testing.T) {
 	for text, code := range map[string]protocol.Code{
 		"good luck": protocol.Accepted, "": protocol.Malformed, strings.Repeat("x", 501): protocol.Malformed,
 		strings.Repeat("長", 10_000): protocol.Malformed, "\u202egnp.exe": protocol.Malformed, "a\x07b": protocol.Malformed,
+		"a\u0301\u0301\u0301": protocol.Malformed, "\u2800": protocol.Malformed,
 	} {
 		if a := ann.ask(Request{T: "chat", Game: g, Text: text}); a.Code != code && !(a.Code == protocol.Duplicate && code == protocol.Accepted) {
 			t.Errorf("chat of %d bytes: %s %s, want %s", len(text), a.Code, a.Text, code)
@@ -370,6 +392,8 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("own chat %+v", n)
 	}
 
+	ann.refuse(Request{T: "open", Game: "third"}, protocol.RateLimited)
+
 	// What is no request at all does not close the socket; what is too long does.
 	for _, text := range []string{"", "{", "[]", `{"t":1}`, `{"t":"ping","id":"A B"}`, `{"t":"open","id":"x","game":{}}`} {
 		ben.conn.Write(t.Context(), websocket.MessageText, []byte(text))
@@ -377,11 +401,9 @@ func TestRefusals(t *testing.T) {
 	ben.put(Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
 	more := []*socketPage{openPage(t, gw, human("ben")), openPage(t, gw, human("ben"))}
-	last, err := dialPage(t, gw, human("ben"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	last.untilClosed(statusTooMany)
+	dialPage(t, gw, "address=a&player="+string(human("ben"))).untilClosed(statusTooMany)
+	// The session ended while the socket was opened.
+	dialPage(t, gw, "address=a&session=ended&player="+string(human("cat"))).untilClosed(statusSessionEnded)
 	more[0].conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", 100_000)))
 	more[0].untilClosed(websocket.StatusMessageTooBig)
 }
@@ -404,7 +426,7 @@ func TestBusyBots(t *testing.T) {
 	ann.notice(protocol.NoticeWaiting)
 	ann.want(Request{T: "open", Game: a.Game})
 	again := openPage(t, gw, human("ann")) // the same request, on another socket
-	if b := again.want(r); b.Game != a.Game {
+	if b := again.ask(r); b.Code != a.Code || b.Game != a.Game {
 		t.Errorf("repeated: %+v, first %+v", b, a)
 	}
 	ann.want(Request{T: "withdraw", Game: a.Game})

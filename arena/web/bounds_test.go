@@ -2,26 +2,12 @@ package web
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"sparring/arena/arenatest"
 	"sparring/protocol"
 )
-
-// pageFrom connects a page from an address.
-func pageFrom(t testing.TB, g *gateway, address string, player protocol.PlayerID) *socketPage {
-	t.Helper()
-	url := strings.Replace(g.http.URL, "http", "ws", 1) + "/ws?address=" + address + "&player=" + string(player) + "&name=" + string(player)
-	p, _, err := dialAddress(t, url, http.Header{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.until("the welcome", func() bool { return p.welcome != nil })
-	return p
-}
 
 // TestFloodOfOneAddress: many guests of one address together get only its share of a
 // bot's games, and another address finds room. Ended games and withdrawn challenges
@@ -74,7 +60,17 @@ func TestFloodOfOneAddress(t *testing.T) {
 		t.Errorf("one more: %+v", a)
 	}
 
-	// So does a challenge that is withdrawn.
+	// What the platform refuses counts for nothing.
+	cat := pageFrom(t, gw, "third", human("cat"))
+	wrong := *play.Terms
+	wrong.Position = "nothing"
+	for range 3 {
+		cat.refuse(Request{T: "play", Opponent: "hare", Terms: &wrong}, protocol.UnknownGame)
+	}
+	cat.want(play)
+
+	// A challenge that is withdrawn makes room, too.
+	eventually(t, "the games of a guest", func() bool { return len(gw.arena.RunningOf(human("guestb"))) == 2 })
 	hare.set(func(b *bot) { b.answer = protocol.Busy })
 	w := other.want(play).Game
 	if a := other.ask(play); a.Reason != reasonOwnGames {

@@ -307,8 +307,11 @@ func TestTakebackOfTheLastMove(t *testing.T) {
 	if len(st.Moves) != 7 || *st.You != game.Second {
 		t.Errorf("after %d moves, seat %v", len(st.Moves), *st.You)
 	}
+	ben.move(next, 7, "b4")
 	ben.want(Request{T: "resign", Game: next})
-	st = ben.state(next, "the end", finished)
+	if st = ben.state(next, "the end", finished); strings.Contains(fmt.Sprint(st.May), "takeback") {
+		t.Errorf("may %v after a resignation", st.May)
+	}
 	ben.refuse(Request{T: "takeback", Game: next, Step: protocol.StepOffer}, protocol.Illegal)
 	strict := terms(t, "gomoku/freestyle-15", "300+2")
 	strict.Strict = true

@@ -12,7 +12,6 @@ import (
 	"sparring/arena"
 	"sparring/arena/web/view"
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/record"
@@ -132,7 +131,7 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 		return
 	case err != nil:
 		s.log.Warn().Err(err).Msg("a game can't be read")
-		w.Header().Set("Retry-After", "3")
+		retryAfter(w, restFor)
 		s.refuse(w, r, http.StatusServiceUnavailable, protocol.Unavailable, "the game can't be read now")
 		return
 	}
@@ -159,17 +158,13 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 
 // describe makes the page of a game at a ply.
 func describe(t words, g *played, ply int, notation game.Notation) (*gamePage, error) {
-	rules, err := catalog.Rules(g.terms.Rules)
+	end, err := setUp(g.terms, g.moves)
 	if err != nil {
 		return nil, err
 	}
-	end, err := game.Replay(rules, g.terms.Position, g.moves)
-	if err != nil {
-		return nil, err
-	}
-	at, err := game.Replay(rules, g.terms.Position, g.moves[:ply])
-	if err != nil {
-		return nil, err
+	at := end.Clone()
+	for range len(g.moves) - ply {
+		at.Undo()
 	}
 	p := &gamePage{ID: g.id, Game: t.or("game."+g.terms.Game, g.terms.Game), Rules: t.rules(g.terms.Rules), Clock: t.clock(g.terms.Clock),
 		Rated: g.terms.Rated, Strict: g.terms.Strict, Private: g.private, Running: !g.finished, Started: g.started.UTC(),

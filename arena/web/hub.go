@@ -118,8 +118,12 @@ func (h *hub) run(ctx context.Context) {
 	h.wg.Go(func() { h.agreements.run(h.life) })
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
 	for n := 0; ; n++ {
 		select {
+		case now := <-sweep.C:
+			h.people.sweep(now)
 		case <-tick.C:
 			h.look(time.Now())
 			if n%3 == 0 {

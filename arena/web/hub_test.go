@@ -113,7 +113,7 @@ func startGateway(t testing.TB, srv interface{ Platform() protocol.Connection },
 		q := r.URL.Query()
 		g.admit(q.Get("address"))
 		g.serveSocket(w, r, visitor{
-			person:  person{ID: protocol.PlayerID(q.Get("player")), Name: q.Get("name")},
+			person:  person{ID: protocol.PlayerID(q.Get("player")), Name: q.Get("name"), session: q.Get("session")},
 			address: q.Get("address"), base: "http://" + r.Host,
 		})
 	}))

@@ -257,8 +257,7 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 // cameToNothing reports whether a challenge has ended without a game.
 func (h *hub) cameToNothing(ctx context.Context, g protocol.GameID) bool {
 	e, _, err := h.arena.Game(ctx, g)
-	u := update{Snapshot: e.Snapshot}
-	return err == nil && e.Status == protocol.Finished && !u.Started()
+	return err == nil && e.Status == protocol.Finished && !started(&e.Snapshot)
 }
 
 // between makes a game of two people who have agreed on it: one challenges the

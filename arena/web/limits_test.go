@@ -42,6 +42,20 @@ func TestLimiter(t *testing.T) {
 	if l.allow("c", later) == 0 {
 		t.Error("a key that was used a moment ago is forgotten")
 	}
+	// Nor do other keys make it forget one before its time.
+	later = later.Add(10 * l.full)
+	for range 3 {
+		l.allow("d", later)
+	}
+	for range 2 {
+		later = later.Add(time.Second)
+		l.allow("e", later)
+	}
+	for i := range 3 {
+		if allowed := l.allow("d", later) == 0; allowed != (i < 2) {
+			t.Errorf("use %d after two seconds: allowed %v", i, allowed)
+		}
+	}
 	if newLimiter[string](Rate{PerMinute: 1}).allow("a", now) == 0 {
 		t.Error("a burst of 0 allows a use")
 	}

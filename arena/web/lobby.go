@@ -26,19 +26,16 @@ type lobbies struct {
 	hub *hub
 
 	mu        sync.Mutex
-	followers map[*tab]*lobbyFollower
+	followers map[*tab][]byte            // with the lobby that each was sent last
 	changed   map[protocol.PlayerID]bool // whose lobby is sent soon
 	wake      chan struct{}
 }
-
-// lobbyFollower is a tab that follows the lobby.
-type lobbyFollower struct{ sent []byte }
 
 // lobbyEvery is how often the lobby is looked at for changes.
 const lobbyEvery = time.Second
 
 func newLobbies(h *hub) *lobbies {
-	return &lobbies{hub: h, followers: make(map[*tab]*lobbyFollower), changed: make(map[protocol.PlayerID]bool), wake: make(chan struct{}, 1)}
+	return &lobbies{hub: h, followers: make(map[*tab][]byte), changed: make(map[protocol.PlayerID]bool), wake: make(chan struct{}, 1)}
 }
 
 // refresh has the lobby of a person sent soon.
@@ -108,8 +105,8 @@ func (l *lobbies) sendTo(t *tab, common Lobby) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if f := l.followers[t]; f != nil && !bytes.Equal(f.sent, data) {
-		f.sent = data
+	if sent, ok := l.followers[t]; ok && !bytes.Equal(sent, data) {
+		l.followers[t] = data
 		t.put("lobby", data)
 	}
 }
@@ -120,7 +117,7 @@ func (h *hub) lobby(_ context.Context, t *tab, r Request) Answer {
 		return Answer{}
 	}
 	h.lobbies.mu.Lock()
-	h.lobbies.followers[t] = &lobbyFollower{}
+	h.lobbies.followers[t] = nil
 	h.lobbies.mu.Unlock()
 	h.lobbies.sendTo(t, h.commonLobby())
 	return Answer{}
@@ -192,8 +189,7 @@ func takes(in arena.Instance, t protocol.Terms) bool {
 func (h *hub) mine(id protocol.PlayerID) []Mine {
 	var list []Mine
 	for _, e := range h.arena.RunningOf(id) {
-		u := update{Snapshot: e.Snapshot}
-		seat, _ := u.seatOf(id)
+		seat, _ := seatOf(&e.Snapshot, id)
 		other := e.Holders[seat.Other()]
 		m := Mine{
 			Game: e.Game, Rules: e.Terms.Rules, Opponent: cmp.Or(other.Display, string(other.Player)), Bot: other.Kind == protocol.Bot, Clock: e.Terms.Clock.String(),

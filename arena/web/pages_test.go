@@ -246,15 +246,7 @@ func TestRules(t *testing.T) {
 			want = append(want, string(r))
 		}
 		for _, set := range g.Sets {
-			rules, err := g.Rules(set)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := rules.New("")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if staged, ok := p.(game.Staged); ok {
+			if staged, ok := usual(t, g, set).(game.Staged); ok {
 				if stage, running := staged.Stage(); running {
 					want = append(want, stage.Procedure)
 				}

@@ -156,37 +156,37 @@ func (p *people) onChange(f func(protocol.PlayerID, *account)) { p.changed = app
 
 // run follows what other arenas change, until ctx ends.
 func (p *people) run(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := p.follow(ctx); err != nil && ctx.Err() == nil {
-			p.log.Warn().Err(err).Msg("changes of people can't be followed; trying again")
+	followChanges(ctx, p.log, "changes of people", p.follows, func() (jetstream.KeyWatcher, error) {
+		return p.kv.WatchAll(ctx, jetstream.UpdatesOnly())
+	})
+}
+
+// followChanges calls f for each change that a watch of a bucket shows, until ctx
+// ends. If the watch does, it begins another one.
+func followChanges(ctx context.Context, log zerolog.Logger, what string, f func(jetstream.KeyValueEntry), watch func() (jetstream.KeyWatcher, error)) {
+	for ; ctx.Err() == nil; sleep(ctx, restFor) {
+		w, err := watch()
+		if err == nil {
+			err = followWatch(ctx, w, f)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(restFor):
+		if err != nil && ctx.Err() == nil {
+			log.Warn().Err(err).Msg(what + " can't be followed; trying again")
 		}
 	}
 }
 
-func (p *people) follow(ctx context.Context) error {
-	w, err := p.kv.WatchAll(ctx, jetstream.UpdatesOnly())
-	if err != nil {
-		return err
-	}
+func followWatch(ctx context.Context, w jetstream.KeyWatcher, f func(jetstream.KeyValueEntry)) error {
 	defer w.Stop()
-	sweep := time.NewTicker(sweepEvery)
-	defer sweep.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-sweep.C:
-			p.sweep(time.Now())
 		case entry, ok := <-w.Updates():
 			if !ok {
 				return errors.New("the watch ended")
 			}
 			if entry != nil {
-				p.follows(entry)
+				f(entry)
 			}
 		}
 	}

@@ -104,6 +104,15 @@ func viewOf(req positionRequest) (answer any, refused *positionRefusal) {
 	return v, nil
 }
 
+// setUp returns the position after some moves from the start position of the terms.
+func setUp(terms protocol.Terms, moves []string) (game.Position, error) {
+	rules, err := catalog.Rules(terms.Rules)
+	if err != nil {
+		return nil, err
+	}
+	return game.Replay(rules, terms.Position, moves)
+}
+
 // playTyped plays a move that is written in any notation of the game.
 func playTyped(p game.Position, text string) error {
 	_, err := game.PlayText(p, text)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -54,6 +55,17 @@ func TestNATSHangs(t *testing.T) {
 	if a := ann.ask(move); a.Code != protocol.Unavailable {
 		t.Errorf("while the server hangs: %+v", a)
 	}
+	for i := range requestsAtOnce + 1 {
+		ann.put(Request{T: "withdraw", Game: g, ID: fmt.Sprint("withdraw-", i)})
+	}
+	ann.until("too many requests at once", func() bool {
+		for _, a := range ann.answers {
+			if a.Code == protocol.RateLimited {
+				return true
+			}
+		}
+		return false
+	})
 	late := openPage(t, gw, "") // what is known is shown
 	late.want(Request{T: "open", Game: g})
 	late.state(g, "the game", plies(2))

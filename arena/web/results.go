@@ -46,8 +46,7 @@ func (p *participant) setResults(r results) {
 
 // noteResult stores the result of a finished game against a bot.
 func (p *participant) noteResult(ctx context.Context, e protocol.Event) {
-	u := update{Snapshot: e.Snapshot}
-	seat, ok := u.seatOf(p.id)
+	seat, ok := seatOf(&e.Snapshot, p.id)
 	opponent := e.Holders[seat.Other()]
 	if !ok || opponent.Kind != protocol.Bot || e.Outcome.Result == game.Undecided {
 		return

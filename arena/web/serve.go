@@ -175,12 +175,8 @@ func (s *Server) language(r *http.Request) string {
 	if lang := chosenLanguage(r); lang != "" {
 		return lang
 	}
-	if c, err := r.Cookie(languageCookie); err == nil {
-		for _, l := range languages {
-			if c.Value == l {
-				return l
-			}
-		}
+	if c, err := r.Cookie(languageCookie); err == nil && slices.Contains(languages, c.Value) {
+		return c.Value
 	}
 	tags, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
 	if err != nil {

@@ -2,6 +2,8 @@ package web
 
 import (
 	"encoding/json"
+	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -165,10 +167,16 @@ func TestDeviceLink(t *testing.T) {
 		laptop.request(http.MethodHead, path, "")
 	}
 	laptop.want("")
+	unanswered := h.browser(t) // the same one, if it does not learn what came of it
+	unanswered.cookies = maps.Clone(laptop.cookies)
 	if w := laptop.request(http.MethodPost, path, ""); w.Code != http.StatusSeeOther {
 		t.Fatalf("used: %d %s", w.Code, w.Body)
 	}
 	laptop.want(who.Player)
+	if w := unanswered.request(http.MethodPost, path, ""); w.Code != http.StatusSeeOther {
+		t.Errorf("repeated: %d %s", w.Code, w.Body)
+	}
+	unanswered.want(who.Player)
 	phone.want(who.Player)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if w := thief.request(method, path, ""); w.Code != http.StatusGone {
@@ -243,10 +251,23 @@ func TestLogout(t *testing.T) {
 	_, second := phone.post("/api/link", "")
 	laptop.request(http.MethodPost, "/link/"+first.linkAnswer.Token, "")
 	laptop.want(who.Player)
+	h.people.mu.Lock()
+	before := *h.people.known[who.Player]
+	h.people.mu.Unlock()
 	if code, _ := phone.post("/api/logout", `{"others": true}`); code != http.StatusOK {
 		t.Fatalf("ended elsewhere: %d", code)
 	}
 	phone.want(who.Player)
+	laptop.want("")
+	before.revision = math.MaxUint64 // as on a gateway that has not heard of it
+	h.people.mu.Lock()
+	h.people.known[who.Player] = &before
+	h.people.mu.Unlock()
+	laptop.want(who.Player)
+	if code, _ := laptop.post("/api/link", ""); code != http.StatusUnauthorized {
+		t.Errorf("a link made by a session that has ended: %d", code)
+	}
+	h.people.forget(who.Player)
 	laptop.want("")
 	if w := late.request(http.MethodPost, "/link/"+second.linkAnswer.Token, ""); w.Code != http.StatusGone {
 		t.Errorf("a link of before: %d", w.Code)

@@ -184,6 +184,10 @@ func (s *site) readTexts() error {
 	return nil
 }
 
+// placeholder matches what stands in braces in a text: {name}, or {name|one|many},
+// which chooses a word by the number of that name.
+var placeholder = regexp.MustCompile(`\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}`)
+
 // text returns the text of a key in a language. Pairs name the values for what
 // stands in braces: text("en", "page.guest", "n", 4821).
 func (s *site) text(lang, key string, pairs ...any) string {
@@ -191,10 +195,22 @@ func (s *site) text(lang, key string, pairs ...any) string {
 	if !ok {
 		return key
 	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		text = strings.ReplaceAll(text, fmt.Sprintf("{%v}", pairs[i]), fmt.Sprint(pairs[i+1]))
-	}
-	return text
+	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		m := placeholder.FindStringSubmatch(found)
+		for i := 0; i+1 < len(pairs); i += 2 {
+			value := fmt.Sprint(pairs[i+1])
+			switch {
+			case pairs[i] != m[1]:
+			case m[2]+m[3] == "":
+				return value
+			case value == "1":
+				return m[2]
+			default:
+				return m[3]
+			}
+		}
+		return found
+	})
 }
 
 func (s *site) readRules(root fs.FS) error {

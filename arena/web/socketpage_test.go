@@ -44,18 +44,25 @@ type socketPage struct {
 // openPage opens a socket for a person; "" is a visitor without a session.
 func openPage(t testing.TB, g *gateway, player protocol.PlayerID) *socketPage {
 	t.Helper()
-	p, err := dialPage(t, g, player)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return pageFrom(t, g, "a", player)
+}
+
+// pageFrom is openPage from an address.
+func pageFrom(t testing.TB, g *gateway, address string, player protocol.PlayerID) *socketPage {
+	t.Helper()
+	p := dialPage(t, g, "address="+address+"&player="+string(player)+"&name="+string(player))
 	p.until("the welcome", func() bool { return p.welcome != nil })
 	return p
 }
 
-func dialPage(t testing.TB, g *gateway, player protocol.PlayerID) (*socketPage, error) {
-	address := strings.Replace(g.http.URL, "http", "ws", 1) + "/ws?address=a&player=" + string(player) + "&name=" + string(player)
-	p, _, err := dialAddress(t, address, nil)
-	return p, err
+// dialPage opens a socket, which the server may close at once.
+func dialPage(t testing.TB, g *gateway, query string) *socketPage {
+	t.Helper()
+	p, _, err := dialAddress(t, strings.Replace(g.http.URL, "http", "ws", 1)+"/ws?"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func dialAddress(t testing.TB, address string, header http.Header) (*socketPage, *http.Response, error) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/sys/unix"
@@ -152,6 +153,17 @@ func TestHungStore(t *testing.T) {
 		t.Errorf("a link: %d", w.Code)
 	}
 	withoutWrites(t, h, phone, who.Player)
+	// Meanwhile nobody waits for it: it is left alone for a while.
+	h.people.mu.Lock()
+	rested := h.people.resting
+	h.people.resting = time.Now().Add(time.Hour)
+	h.people.mu.Unlock()
+	if _, _, err := h.people.begin(t.Context()); rested.IsZero() || !errors.Is(err, errStore) {
+		t.Errorf("left alone since %v: %v", rested, err)
+	}
+	h.people.mu.Lock()
+	h.people.resting = rested
+	h.people.mu.Unlock()
 	if err := h.health(); !errors.Is(err, errStore) {
 		t.Errorf("/healthz says %v", err)
 	}

@@ -15,7 +15,6 @@ import (
 	"sparring/arena"
 	"sparring/arena/web/view"
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -228,10 +227,10 @@ func (x *table) feed(t *tab) {
 }
 
 // plays reports whether a player has a seat.
-func (u *update) plays(p protocol.PlayerID) bool { _, ok := u.seatOf(p); return ok }
+func (u *update) plays(p protocol.PlayerID) bool { _, ok := seatOf(&u.Snapshot, p); return ok }
 
-func (u *update) seatOf(p protocol.PlayerID) (game.Seat, bool) {
-	i := slices.IndexFunc(u.Holders[:], func(h protocol.Holder) bool { return h.Player == p })
+func seatOf(s *protocol.Snapshot, p protocol.PlayerID) (game.Seat, bool) {
+	i := slices.IndexFunc(s.Holders[:], func(h protocol.Holder) bool { return h.Player == p })
 	return game.Seat(max(i, 0)), i >= 0 && p != ""
 }
 
@@ -280,11 +279,7 @@ type positionViews struct{ players, watchers json.RawMessage }
 // before the last decision of each seat in this game; -1 if it has made none.
 func encodePosition(terms protocol.Terms, moves []string) (views positionViews, before [2]int, err error) {
 	before = [2]int{-1, -1}
-	rules, err := catalog.Rules(terms.Rules)
-	if err != nil {
-		return views, before, err
-	}
-	pos, err := game.Replay(rules, terms.Position, moves)
+	pos, err := setUp(terms, moves)
 	if err != nil {
 		return views, before, err
 	}
@@ -331,7 +326,7 @@ func (x *table) showWatchers() {
 // sendTo sends the state to a socket; x.mu is held. Made has the messages that
 // other sockets got: those with the same rights share them.
 func (x *table) sendTo(t *tab, made map[string][]byte) {
-	seat, plays := x.shown.seatOf(t.ID)
+	seat, plays := seatOf(&x.shown.Snapshot, t.ID)
 	may := x.may(t)
 	kind := strings.Join(may, " ")
 	if plays {
@@ -396,7 +391,7 @@ func (x *table) may(t *tab) (list []string) {
 	if t.here == nil {
 		return nil
 	}
-	seat, plays := u.seatOf(t.ID)
+	seat, plays := seatOf(&u.Snapshot, t.ID)
 	over := u.Status == protocol.Finished
 	if over && len(u.Moves) > 0 {
 		list = append(list, "review")
@@ -413,7 +408,7 @@ func (x *table) may(t *tab) (list []string) {
 				list = append(list, "hint")
 			}
 		}
-	} else if u.Started() {
+	} else if started(&u.Snapshot) {
 		list = append(list, "rematch")
 	}
 	if casual && x.before[seat] >= 0 && (!over || endedByRules(u.Snapshot)) {
@@ -425,8 +420,8 @@ func (x *table) may(t *tab) (list []string) {
 	return list
 }
 
-// Started reports whether there was a game, not only a challenge.
-func (u *update) Started() bool { return u.Holders[0].Kind != "" && u.Holders[1].Kind != "" }
+// started reports whether there was a game, not only a challenge.
+func started(s *protocol.Snapshot) bool { return s.Holders[0].Kind != "" && s.Holders[1].Kind != "" }
 
 // snapshot returns the latest known state of a game, from the table if a socket
 // follows it.

@@ -44,6 +44,20 @@ func protocolReasons(t *testing.T) (reasons []string) {
 	return reasons
 }
 
+// usual returns the usual start position of a rule set.
+func usual(t *testing.T, g game.Game, rules string) game.Position {
+	t.Helper()
+	r, err := g.Rules(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // openingKeys walks through every opening procedure and collects the keys of its
 // steps and choices.
 func openingKeys(t *testing.T) map[string]bool {
@@ -53,14 +67,7 @@ func openingKeys(t *testing.T) map[string]bool {
 		for _, name := range g.Sets {
 			rng := rand.New(rand.NewPCG(7, 7))
 			for range 60 {
-				rules, err := g.Rules(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p, err := rules.New("")
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := usual(t, g, name)
 				staged, ok := p.(game.Staged)
 				if !ok {
 					break
@@ -105,14 +112,7 @@ func TestTexts(t *testing.T) {
 			want["reason."+string(r)] = true
 		}
 		for _, name := range g.Sets {
-			rules, err := g.Rules(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := rules.New("")
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := usual(t, g, name)
 			for _, side := range p.(game.Pictured).Sides() {
 				want["side."+side] = true
 			}
@@ -122,7 +122,7 @@ func TestTexts(t *testing.T) {
 				}
 			}
 			if g.Handicaps != nil {
-				for _, h := range g.Handicaps(rules) {
+				for _, h := range g.Handicaps(p.Rules()) {
 					want["handicap."+h.Name] = true
 				}
 			}
@@ -182,5 +182,32 @@ func TestVariables(t *testing.T) {
 				t.Errorf("%s: %s has %v, en %v", key, lang, got, want)
 			}
 		}
+	}
+}
+
+// TestPlurals: a text may choose a word by a number.
+func TestPlurals(t *testing.T) {
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		lang string
+		n    any
+		want string
+	}{{"en", 1, "1 move"}, {"en", "1", "1 move"}, {"en", 0, "0 moves"}, {"en", 21, "21 moves"}, {"zh", 1, "1 步"}} {
+		if got := site.text(c.lang, "start.ply", "m", "{n}", "n", c.n); got != c.want {
+			t.Errorf("%s, %v: %q, want %q", c.lang, c.n, got, c.want)
+		}
+	}
+	if got := site.text("en", "review.progress", "n", "{of}", "of", 2); got != "{of} of 2 positions" {
+		t.Errorf("a value was read as a text: %q", got)
+	}
+	day, err := clock.Parse("86400/move")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := (words{site, "en"}).clock(day); got != "1 day a move" {
+		t.Errorf("a day a move is written as %q", got)
 	}
 }

@@ -75,6 +75,12 @@ func TestWatchers(t *testing.T) {
 		fmt.Fprintln(games, next)
 		g = next
 		ann.state(g, "the watchers", func(st State) bool { return st.Watchers == *watchPages })
+		for _, w := range watchers {
+			eventually(t, "the start at a watcher", func() bool { return w.last().Game == g })
+			if v := w.last().View; v.Turn == nil || len(v.Moves) > 0 {
+				t.Errorf("a watcher's view: %v to act, %d legal moves", v.Turn, len(v.Moves))
+			}
+		}
 	}, func(protocol.GameID) {
 		for _, w := range watchers {
 			eventually(t, "the end at a watcher", func() bool { st := w.last(); return st.Game == g && finished(st) })

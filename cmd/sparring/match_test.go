@@ -3,87 +3,30 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/rs/zerolog"
 
 	"sparring/arena"
-	"sparring/bot"
-	"sparring/configs"
 	"sparring/game"
 	"sparring/lab/match"
 	"sparring/lab/openings"
 	"sparring/lab/overnats"
-	"sparring/protocol"
-	"sparring/protocol/embedded"
 	"sparring/record"
 )
 
-// ground is a platform with bots, in this process.
-type ground struct {
-	js       jetstream.JetStream
-	subjects protocol.Subjects
-}
-
-// newGround starts a platform and a bot process with two players of Amazons,
-// which end with the test.
-func newGround(t *testing.T) *ground {
+// matchGround starts a ground with two players of Amazons.
+func matchGround(t *testing.T) *ground {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
-	dir := t.TempDir()
-	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(dir, "nats"), Log: log})
-	must(err)
-	t.Cleanup(srv.Close)
-	platform, err := protocol.Connect(srv.Platform())
-	must(err)
-	t.Cleanup(platform.Close)
-	players, err := protocol.Connect(srv.Player("bots"))
-	must(err)
-	t.Cleanup(players.Close)
 	cfg := arena.Defaults()
-	cfg.Name, cfg.Ladder.On = "test", false
-	a, err := arena.New(t.Context(), platform, cfg, log)
-	must(err)
-	profiles := filepath.Join(dir, "bots.json")
-	must(os.WriteFile(profiles, []byte(`{"players": [
-		{"player": "amazons-hare", "games": ["amazons"], "nodes": 100},
-		{"player": "amazons-tortoise", "games": ["amazons"], "nodes": 300}
-	]}`), 0o644))
-	var botCfg bot.Config
-	must(configs.Defaults(&botCfg))
-	botCfg.Instance, botCfg.Data, botCfg.Ponder, botCfg.Profiles, botCfg.HashMB = "test", dir, false, profiles, 1
-	b, done, err := newBot(players, botCfg, log, nil)
-	must(err)
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := a.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	wg.Go(func() {
-		if err := b.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() { cancel(); wg.Wait(); done() })
-	js, err := jetstream.New(platform)
-	must(err)
-	subjects, err := protocol.NewSubjects("")
-	must(err)
-	return &ground{js, subjects}
+	cfg.Ladder.On = false
+	players := botOf(t, t.TempDir(), `{"player": "amazons-hare", "games": ["amazons"], "nodes": 100}`,
+		`{"player": "amazons-tortoise", "games": ["amazons"], "nodes": 300}`)
+	players.Ponder = false
+	return newGround(t, cfg, players)
 }
 
 // plan returns a match on the ground, as the command's flags make it.
@@ -95,14 +38,18 @@ func (g *ground) plan(t *testing.T, a, b string, expire time.Duration) *match.Pl
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Backend = overnats.New(g.js, g.subjects, expire)
+	js, err := jetstream.New(g.platform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Backend = overnats.New(js, g.Subjects(), expire)
 	return plan
 }
 
 // TestMatchOverNATS plays a match through the match queue, interrupts it, and
 // resumes it from its file like a local match.
 func TestMatchOverNATS(t *testing.T) {
-	g := newGround(t)
+	g := matchGround(t)
 	path := filepath.Join(t.TempDir(), "nats.jsonl")
 	runs := 0
 	for standing, err := (*match.Standing)(nil), context.Canceled; err != nil; runs++ {
@@ -151,7 +98,7 @@ func TestMatchOverNATS(t *testing.T) {
 	}
 	// The platform has every game once: none was repeated after an interruption.
 	n := 0
-	for r, err := range arena.Records(t.Context(), g.js.Conn(), g.subjects) {
+	for r, err := range arena.Records(t.Context(), g.platform, g.Subjects()) {
 		if err != nil || !strings.HasPrefix(r.ID, plan.Terms.ID+"-") {
 			t.Errorf("%v, %v", r, err)
 		}
@@ -165,7 +112,7 @@ func TestMatchOverNATS(t *testing.T) {
 // TestMatchOverNATSWithoutPlayers: a match whose games are not accepted ends with
 // the reason.
 func TestMatchOverNATSWithoutPlayers(t *testing.T) {
-	g := newGround(t)
+	g := matchGround(t)
 	plan := g.plan(t, "amazons-hare", "nobody", time.Second)
 	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, overnats.ErrExpired) {
 		t.Errorf("%v", err)

@@ -2,9 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -31,13 +32,13 @@ type openingFlags struct {
 func openingsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "openings",
-		Short: "Generate openings for matches",
+		Short: "Generate and judge openings for matches",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return usagef("want a command (see %s --help)", c.CommandPath())
 		},
 	}
-	c.AddCommand(makeOpeningsCommand())
+	c.AddCommand(makeOpeningsCommand(), judgeOpeningsCommand())
 	return c
 }
 
@@ -142,15 +143,20 @@ func (m *openingMaker) close() {
 func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 	set := &openings.Set{Rules: m.rules}
 	screen := newDisplay(c.ErrOrStderr())
+	every, said := max(count/maxLines, 1), 0
+	m.Watch = func(made, tries int) {
+		if screen.live() || made >= said+every {
+			said = made
+			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions tried", made, count, tries))
+		}
+	}
 	for n := range count {
 		o, err := m.Opening(c.Context(), n)
 		if err != nil {
+			screen.clear()
 			return err
 		}
 		set.Openings = append(set.Openings, o)
-		if screen.live() {
-			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions tried", n+1, count, m.Tries()))
-		}
 	}
 	screen.clear()
 	set.Notes = []string{
@@ -158,14 +164,23 @@ func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 		fmt.Sprintf("Build: %s. %d random positions were tried.", engine.Build(), m.Tries()),
 		"Every judge considers each position even, under each of the rule sets.",
 	}
-	if path == "" {
+	return writeOpenings(c, set, path)
+}
+
+// writeOpenings writes a set to a file, atomically, or to the standard output.
+func writeOpenings(c *cobra.Command, set *openings.Set, path string) error {
+	if path == "" || path == "-" {
 		return set.Write(c.OutOrStdout())
 	}
-	var b strings.Builder
-	if err := set.Write(&b); err != nil {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(b.String()), 0o644)
+	defer os.Remove(f.Name()) // does nothing after the rename
+	if err := errors.Join(set.Write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // judgeNodes is the default number of nodes for judging an opening.

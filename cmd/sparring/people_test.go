@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -13,54 +11,25 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena"
-	"sparring/bot"
-	"sparring/configs"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // TestPersonAgainstBots: in each game a person plays a level from a position in the
 // middle of another game, takes back its last decision with the bot's reply, and
 // goes on.
 func TestPersonAgainstBots(t *testing.T) {
-	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
+	var profiles []string
+	for _, g := range catalog.Games() {
+		profiles = append(profiles, fmt.Sprintf(`{"player": "%s-hare", "games": [%q], "engine": "self:level=2", "policy": {"opponents": "humans"}}`, g.Name, g.Name))
 	}
-	defer srv.Close()
-	platform, err := protocol.Connect(srv.Platform())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer platform.Close()
-	players, err := protocol.Connect(srv.Player("bots"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer players.Close()
-	a, err := arena.New(t.Context(), platform, arena.Defaults(), zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, closeBot, err := newBot(players, peopleOnlyBot(t), zerolog.Nop(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeBot()
+	a := newGround(t, arena.Defaults(), botOf(t, t.TempDir(), profiles...))
 	ctx, end := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer end()
-	for _, run := range []func(context.Context) error{a.Run, b.Run} {
-		running.Go(func() {
-			if err := run(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-	}
 	ann, err := a.Person("human-ann", "g1", zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
@@ -163,26 +132,4 @@ func (p *personInGame) until(ctx context.Context, what string, ok func(protocol.
 			p.t.Fatalf("waited in vain for %s", what)
 		}
 	}
-}
-
-// peopleOnlyBot returns a bot with a level of each game that plays people only.
-func peopleOnlyBot(t *testing.T) bot.Config {
-	t.Helper()
-	var cfg bot.Config
-	if err := configs.Defaults(&cfg); err != nil {
-		t.Fatal(err)
-	}
-	text := `{"players": [`
-	for i, g := range catalog.Games() {
-		if i > 0 {
-			text += ","
-		}
-		text += fmt.Sprintf(`{"player": "%s-hare", "games": [%q], "engine": "self:level=2", "policy": {"opponents": "humans"}}`, g.Name, g.Name)
-	}
-	cfg.Profiles = filepath.Join(t.TempDir(), "players.json")
-	if err := os.WriteFile(cfg.Profiles, []byte(text+"]}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Instance, cfg.Data, cfg.HashMB, cfg.Slots = "levels", t.TempDir(), 1, 12
-	return cfg
 }

@@ -2,28 +2,20 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"sparring/arena"
-	"sparring/bot"
-	"sparring/configs"
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/lab/replay"
-	"sparring/protocol"
-	"sparring/protocol/embedded"
 	"sparring/record"
 )
 
@@ -101,48 +93,19 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// playReproducible runs a platform and a bot with two players for each game until
-// there are enough moves, and returns the players' records.
+// playReproducible runs a platform and a bot with two players for each game, at a level
+// and limited by nodes, until there are enough moves. It returns the players' records.
 func playReproducible(t *testing.T, dir string) (records []*record.Record) {
-	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Port: embedded.NoPort, Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer srv.Close()
-	platform, err := protocol.Connect(srv.Platform())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer platform.Close()
-	players, err := protocol.Connect(srv.Player("bots"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer players.Close()
 	cfg := arena.Defaults()
 	cfg.Ladder.On, cfg.Ladder.Pause = true, time.Millisecond
 	cfg.Ladder.Clock = clock.Spec{Kind: clock.Fischer, Initial: time.Hour, Increment: time.Second}
-	a, err := arena.New(t.Context(), platform, cfg, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
+	var profiles []string
+	for _, g := range catalog.Games() {
+		profiles = append(profiles,
+			fmt.Sprintf(`{"player": "%s-hare", "games": [%q], "engine": "self:level=4", "reproducible": true}`, g.Name, g.Name),
+			fmt.Sprintf(`{"player": "%s-tortoise", "games": [%q], "nodes": 120, "reproducible": true}`, g.Name, g.Name))
 	}
-	b, closeBot, err := newBot(players, reproducibleBot(t, dir), zerolog.Nop(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := a.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	botCtx, endBot := context.WithCancel(t.Context())
-	running.Go(func() {
-		if err := b.Run(botCtx); err != nil {
-			t.Error(err)
-		}
-	})
+	defer newGround(t, cfg, botOf(t, dir, profiles...)).stop()
 	last, progress := 0, time.Now()
 	for enough := false; !enough; time.Sleep(100 * time.Millisecond) {
 		if records, enough = finishedGames(t, recordsDir(dir)); len(records) > last {
@@ -153,32 +116,7 @@ func playReproducible(t *testing.T, dir string) (records []*record.Record) {
 			break
 		}
 	}
-	end()
-	endBot()
-	running.Wait()
-	closeBot()
 	return records
-}
-
-// reproducibleBot returns a bot with a player at a level and one limited by nodes for
-// each game.
-func reproducibleBot(t *testing.T, dir string) bot.Config {
-	var cfg bot.Config
-	if err := configs.Defaults(&cfg); err != nil {
-		t.Fatal(err)
-	}
-	var profiles []string
-	for _, g := range catalog.Games() {
-		profiles = append(profiles,
-			fmt.Sprintf(`{"player": "%s-hare", "games": [%q], "engine": "self:level=4", "reproducible": true}`, g.Name, g.Name),
-			fmt.Sprintf(`{"player": "%s-tortoise", "games": [%q], "nodes": 120, "reproducible": true}`, g.Name, g.Name))
-	}
-	cfg.Profiles = filepath.Join(t.TempDir(), "players.json")
-	if err := os.WriteFile(cfg.Profiles, []byte(`{"players": [`+strings.Join(profiles, ",")+`]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Instance, cfg.Data, cfg.HashMB, cfg.Slots = "replay", dir, 1, 12
-	return cfg
 }
 
 // finishedGames returns the records of finished games; enough reports whether they

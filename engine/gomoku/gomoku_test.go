@@ -108,7 +108,7 @@ func TestForcedNodes(t *testing.T) {
 }
 
 // best returns the move of the first batch that is ordered first.
-func best(t *testing.T, p *position) game.Move {
+func best(t *testing.T, p search.Position) game.Move {
 	t.Helper()
 	var top search.ScoredMove
 	for i, e := range p.Moves(nil, &search.Cursor{}) {
@@ -129,7 +129,7 @@ func TestFivesAndDoubleThreesComeFirst(t *testing.T) {
 		{"make the double three", "h8 o1 i8 o3 g9 m15 g10 k1", "g8"},
 	} {
 		g := setUp(t, "gomoku/freestyle-15", "", tt.moves)
-		if got := g.Format(best(t, adapt(t, g))); !strings.Contains(tt.want+" ", got+" ") {
+		if got := g.Format(best(t, wang2011{adapt(t, g)})); !strings.Contains(tt.want+" ", got+" ") {
 			t.Errorf("%s: first is %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -148,7 +148,7 @@ func TestEvalIsTable2(t *testing.T) {
 		// In the top row a stone's other three directions hold 4 (One) each.
 		p := adapt(t, setUp(t, "gomoku/freestyle-15", fmt.Sprintf(base, tt.row, "w"), ""))
 		x := int32(strings.Count(tt.row, "x"))
-		if got, want := p.field.sum[0], (tt.want+3*4*x)*share; got != want {
+		if got, want := (wang2011{p}).stones(0), (tt.want+3*4*x)*share; got != want {
 			t.Errorf("%s: %d, want %d", tt.row, got, want)
 		}
 	}

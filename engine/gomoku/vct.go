@@ -37,6 +37,7 @@ func (a *position) proveVCT(budget int, stop func() bool) (search.Proof, int, bo
 	}
 	v := &a.prover.vct
 	v.field, v.attacker, v.defender = a.field, a.toMove, a.toMove.Other()
+	v.rows = gomoku.TableOf(a.set.Line(v.attacker))
 	v.fouls = [2]bool{a.set.Forbids(v.attacker), a.set.Forbids(v.defender)}
 	v.budget, v.nodes, v.stop, v.stopped = budget-budget/8, 0, stop, false
 	v.table.reserve(budget)
@@ -82,7 +83,8 @@ type option struct {
 type vct struct {
 	field              *field
 	attacker, defender gomoku.Colour
-	fouls              [2]bool // the attacker, the defender has forbidden points
+	rows               *gomoku.Table // of the attacker
+	fouls              [2]bool       // the attacker, the defender has forbidden points
 	table              proofTable
 	budget, nodes      int
 	stop               func() bool
@@ -288,12 +290,12 @@ func (v *vct) promise(p gomoku.Point) uint32 {
 	f := v.field
 	rows, direct := 0, false
 	for d := range gomoku.Direction(gomoku.Directions) {
-		switch f.tables[v.attacker].Kind(f.board.Window(p, d), v.attacker) {
-		case gomoku.OpenTwo, gomoku.Three:
+		switch k := v.rows.Kind(f.board.Window(p, d), v.attacker); {
+		case k.IsOpenTwo(), k == gomoku.Three:
 			rows++
-		case gomoku.OpenThree:
+		case k.IsOpenThree():
 			rows += 3
-		case gomoku.Four:
+		case k == gomoku.Four:
 			rows += 3
 			direct = true
 		}
@@ -329,10 +331,10 @@ func (v *vct) zone(p gomoku.Point) (zone points, ok bool) {
 	f := v.field
 	threes := 0
 	for d := range gomoku.Direction(gomoku.Directions) {
-		switch shape := f.tables[v.attacker].Shape(f.board.Window(p, d), v.attacker); shape.Kind {
-		case gomoku.OpenThree:
+		switch shape := v.rows.Shape(f.board.Window(p, d), v.attacker); {
+		case shape.Kind.IsOpenThree():
 			threes++
-		case gomoku.Four, gomoku.DoubleFour, gomoku.StraightFour:
+		case shape.Kind == gomoku.Four, shape.Kind == gomoku.DoubleFour, shape.Kind == gomoku.StraightFour:
 			for q := range shape.Points(&f.board, p, d) {
 				zone.add(q)
 			}

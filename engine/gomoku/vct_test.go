@@ -254,6 +254,7 @@ func randomPosition(t testing.TB, rules string, rng *rand.Rand, plies int) (game
 	g := setUp(t, rules, "", "h8")
 	a := adapt(t, g)
 	for range plies {
+		a.Enter()
 		var c search.Cursor
 		top, most := game.NoMove, -1e9
 		for i, buf := 0, a.Moves(nil, &c); i < 3 && len(buf) > 0; i, buf = i+1, a.Moves(buf, &c) {

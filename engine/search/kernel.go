@@ -15,6 +15,9 @@ type Kernel struct {
 	salt     uint64 // changes the keys of the hash table by game
 	needEval bool   // at inner nodes
 
+	// Moves that late-move pruning searches, see Params.lmpCounts; nil without it.
+	lmpImproving, lmpElsewhere []int
+
 	mu     sync.Mutex
 	stacks []*stack // unused, kept because they are large
 
@@ -35,6 +38,9 @@ const minHistoryBytes = 128 << 20
 func New(params Params, table *Table) *Kernel {
 	params.setDefaults()
 	k := &Kernel{params: params, table: table, needEval: params.On.needEval()}
+	if k.params.On.LMP {
+		k.lmpImproving, k.lmpElsewhere = k.params.lmpCounts()
+	}
 	k.maxHistories = max(minHistoryBytes, table.Bytes()) / historyBytes(&k.params)
 	name := params.Game
 	if params.Eval != "" {

@@ -3,9 +3,11 @@ package search
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"math/bits"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -41,6 +43,9 @@ type Params struct {
 	// ProveShare bounds the prover at the root to one part in so many of the
 	// search's nodes and time; 0 is 4.
 	ProveShare int
+	// ProvePV is the budget in the principal variation, where at least
+	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.
+	ProvePV, ProvePVDepth int
 
 	Margins  Margins        // a zero margin is taken from DefaultMargins
 	LMR      LMRParams      // zero is 0.5 + ln(depth)*ln(n)/2.2
@@ -49,21 +54,49 @@ type Params struct {
 	// LMPBase scales late-move pruning: about this many moves are searched at
 	// depth 1 before quiet ones are pruned; 0 is 4.
 	LMPBase int
+	// LMPExponent, unless 0, gives late-move pruning another form: LMPBase +
+	// depth^(LMPExponent/100) moves are searched, half of them where the
+	// evaluation is not improving. 0 is LMPBase*(3+depth²)/3, and a third less.
+	LMPExponent int
 	// PruneMaxDepth is the greatest depth at which moves are pruned before
 	// they are made; 0 is 6.
 	PruneMaxDepth int
+	// PolicyPruning, unless 0, prunes quiet moves whose Order is more than
+	// Margins.Policy*(depth+PolicyPruning) below that of the node's best move.
+	PolicyPruning int
+
+	// The depths of techniques: 0 is the default given here. Razoring,
+	// reverse futility pruning and alpha-raise reduction work up to a depth,
+	// the others from one on.
+	RazoringDepth        int // 3
+	ReverseFutilityDepth int // 7
+	AlphaRaiseDepth      int // 7
+	ProbCutDepth         int // 5
+	IIRDepth             int // 4
+	SingularDepth        int // 7
+
+	// IIRDepthGap, unless 0, extends internal iterative reduction to nodes with a
+	// hash move whose search was at least that many plies less deep.
+	IIRDepthGap int
 	// IIRExtraPV is how many more plies internal iterative reduction takes off
 	// in the principal variation.
 	IIRExtraPV int
 	// AlphaRaiseReduction is how many plies less deep the rest of a node's
 	// moves are searched after one has raised alpha.
 	AlphaRaiseReduction int
+	// SingularDouble is how many moves of one line the singular extension may
+	// extend by two plies (Margins.DoubleSingular); 0 is none.
+	SingularDouble int
+	// SingularNegative is how many plies less deep a hash move is searched that
+	// is not singular, though its score in the table is at least beta.
+	SingularNegative int
 }
 
 // NullMoveParams shape null-move pruning. The reduction R is Base +
 // depth/DepthDivisor, and up to MaxEvalPlies more the further the evaluation
-// is above beta (Margins.NullMove). From VerifyDepth on a cutoff is verified.
-type NullMoveParams struct{ Base, DepthDivisor, MaxEvalPlies, VerifyDepth int }
+// is above beta (Margins.NullMove). It is tried from MinDepth on, 0 being 3.
+// From VerifyDepth on a cutoff is verified.
+type NullMoveParams struct{ Base, DepthDivisor, MaxEvalPlies, MinDepth, VerifyDepth int }
 
 var defaultNullMove = NullMoveParams{Base: 3, DepthDivisor: 4, MaxEvalPlies: 3, VerifyDepth: 10}
 
@@ -75,13 +108,18 @@ type Margins struct {
 	Razoring        Score // per ply: search only noisy moves if the evaluation is this far below alpha
 	ProbCut         Score // above beta: what a shallow search must reach to stand for a deep one
 	Singular        Score // per 16 plies of depth: how much worse all other moves must be
+	DoubleSingular  Score // beyond Singular: how much worse they must be for two plies of extension
 	SEEQuiet        Score // per ply squared: the greatest exchange loss of a quiet move that is searched
 	SEENoisy        Score // per ply: the same of a noisy move
 	Delta           Score // what a capture may win beyond the value of the victim
 	NullMove        Score // above beta, for each further ply of null-move reduction
+	EvalAboveBeta   Score // above beta, for each LMRParams.EvalAboveBeta
 	// History is the history score per ply (of +-16384) below which a quiet
 	// move is pruned: not a value.
 	History Score
+	// Policy is the difference in ScoredMove.Order per ply by which a quiet move
+	// must be worse than the best to be pruned (PolicyPruning): not a value.
+	Policy Score
 	// Tolerance is by how much a move must be better to be worth searching
 	// for its exact value.
 	Tolerance Score
@@ -92,7 +130,7 @@ type Margins struct {
 func DefaultMargins(winScale Score) Margins {
 	part := func(n, of Score) Score { return max(winScale*n/of, 1) }
 	return Margins{Aspiration: part(1, 8), ReverseFutility: part(1, 2), Futility: part(3, 5), Razoring: part(3, 2), ProbCut: part(6, 5),
-		Singular: part(1, 5), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), NullMove: part(1, 1), History: 4096, Tolerance: part(1, 32)}
+		Singular: part(1, 5), DoubleSingular: part(1, 8), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), NullMove: part(1, 1), EvalAboveBeta: part(1, 1), History: 4096, Policy: 4096, Tolerance: part(1, 32)}
 }
 
 // LMRParams shape late-move reductions: the n-th move of a node of depth d is
@@ -100,8 +138,19 @@ func DefaultMargins(winScale Score) Margins {
 // score takes History/1024 plies off that, the worst adds as many. The others,
 // in 1024ths of a ply, apply in the principal variation and to killers (less)
 // and (more) at expected cut nodes, where the evaluation is not improving,
-// where the hash move is noisy, and where many children have failed high.
-type LMRParams struct{ Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount int }
+// where the hash move is noisy, where many children have failed high, for each
+// orderUnit by which the move's Order is below that of the node's best, and for
+// each Margins.EvalAboveBeta, evalAboveBetaMost at most, by which the evaluation
+// is above beta.
+type LMRParams struct {
+	Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount, Order, EvalAboveBeta int
+}
+
+// orderUnit is the difference in ScoredMove.Order for which LMRParams.Order is
+// given: the greatest history score.
+const orderUnit = historyMax
+
+const evalAboveBetaMost = 3
 
 // defaultLMR is 0.5 + ln(d)*ln(n)/2.2.
 var defaultLMR = LMRParams{Base: 512, Slope: 224, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024}
@@ -119,27 +168,63 @@ func log2(n int) int {
 	return k*64 + max(n, 1)<<6>>k - 64
 }
 
+// lmpCounts returns how many moves late-move pruning searches, by depths up to
+// PruneMaxDepth: where the evaluation is improving, and elsewhere.
+func (p *Params) lmpCounts() (improving, elsewhere []int) {
+	for depth := range min(p.PruneMaxDepth, MaxPly) + 1 {
+		n := p.LMPBase * (3 + depth*depth) / 3
+		fewer := n - n/3
+		if p.LMPExponent > 0 {
+			n = p.LMPBase + power(depth, p.LMPExponent)
+			fewer = n / 2
+		}
+		improving, elsewhere = append(improving, n), append(elsewhere, fewer)
+	}
+	return improving, elsewhere
+}
+
+// power returns base^(hundredths/100), rounded down: the greatest n with n^100 <=
+// base^hundredths. The result is at most maxNumber, the exponent taken at most 10.
+// It takes integers only, as LMRParams.base does.
+func power(base, hundredths int) int {
+	hundred := big.NewInt(100)
+	limit := big.NewInt(int64(base))
+	limit.Exp(limit, big.NewInt(int64(min(hundredths, 1000))), nil)
+	return sort.Search(maxNumber, func(n int) bool {
+		next := big.NewInt(int64(n + 1))
+		return next.Exp(next, hundred, nil).Cmp(limit) > 0
+	})
+}
+
 // setDefaults sets the parameters that were left out.
 func (p *Params) setDefaults() {
-	if p.LMR == (LMRParams{}) {
-		p.LMR = defaultLMR
+	// What has no part in the default shape does not displace it.
+	lmr := defaultLMR
+	lmr.Order, lmr.EvalAboveBeta = p.LMR.Order, p.LMR.EvalAboveBeta
+	if p.LMR == (LMRParams{Order: lmr.Order, EvalAboveBeta: lmr.EvalAboveBeta}) {
+		p.LMR = lmr
 	}
 	if p.NullMove.DepthDivisor == 0 {
-		p.NullMove = defaultNullMove
+		null := defaultNullMove
+		null.MinDepth = p.NullMove.MinDepth
+		p.NullMove = null
 	}
-	if p.LMPBase == 0 {
-		p.LMPBase = 4
-	}
-	if p.PruneMaxDepth == 0 {
-		p.PruneMaxDepth = 6
+	for _, f := range []struct {
+		set   *int
+		value int
+	}{{&p.ProveShare, 4}, {&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
+		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3}} {
+		if *f.set == 0 {
+			*f.set = f.value
+		}
 	}
 	d, m := DefaultMargins(p.WinScale), &p.Margins
 	for _, f := range []struct {
 		set   *Score
 		value Score
 	}{{&m.Aspiration, d.Aspiration}, {&m.ReverseFutility, d.ReverseFutility}, {&m.Futility, d.Futility}, {&m.Razoring, d.Razoring}, {&m.ProbCut, d.ProbCut},
-		{&m.Singular, d.Singular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta},
-		{&m.NullMove, d.NullMove}, {&m.History, d.History}, {&m.Tolerance, d.Tolerance}} {
+		{&m.Singular, d.Singular}, {&m.DoubleSingular, d.DoubleSingular}, {&m.SEEQuiet, d.SEEQuiet}, {&m.SEENoisy, d.SEENoisy}, {&m.Delta, d.Delta},
+		{&m.NullMove, d.NullMove}, {&m.EvalAboveBeta, d.EvalAboveBeta}, {&m.History, d.History}, {&m.Policy, d.Policy}, {&m.Tolerance, d.Tolerance}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}

@@ -58,3 +58,19 @@ func TestWinProb(t *testing.T) {
 		}
 	}
 }
+
+// Numbers without a part in the default shape of LMR and null move leave it in use.
+func TestDefaultShapes(t *testing.T) {
+	p := Params{WinScale: 100, LMR: LMRParams{Order: 700, EvalAboveBeta: 300}, NullMove: NullMoveParams{MinDepth: 5}}
+	p.setDefaults()
+	lmr, null := defaultLMR, defaultNullMove
+	lmr.Order, lmr.EvalAboveBeta, null.MinDepth = 700, 300, 5
+	if p.LMR != lmr || p.NullMove != null {
+		t.Errorf("got %+v and %+v, want %+v and %+v", p.LMR, p.NullMove, lmr, null)
+	}
+	own := LMRParams{Base: 1, Order: 2}
+	p = Params{WinScale: 100, LMR: own}
+	if p.setDefaults(); p.LMR != own {
+		t.Errorf("%+v became %+v", own, p.LMR)
+	}
+}

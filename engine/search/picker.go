@@ -19,11 +19,20 @@ type picker struct {
 	killers [3]game.Move // two killers and the counter move; NoMove where none is left
 	given   [4]game.Move // moves given before their batch
 	nGiven  int
-	found   ScoredMove // result of find
+	found   [1]ScoredMove // result of find
 	stage   uint8
 	history *worker // orders quiet moves by its history; nil for the game's order alone
 	ply     int
+
+	// With policy the picker keeps the greatest Order of the hash move and the
+	// first batch, with history but without the killers' bonus, and moves that
+	// are found have history in their Order, too.
+	policy    bool
+	bestOrder int64 // or noOrder
 }
+
+// noOrder stands for an Order that is not known. It is below all others.
+const noOrder int64 = math.MinInt32
 
 // The stages of a picker.
 const (
@@ -42,7 +51,7 @@ const killerBonus = historyMax
 
 // open starts a run through a node's moves.
 func (p *picker) open(mode Mode, hash game.Move) {
-	*p = picker{buf: p.buf, cursor: Cursor{Mode: mode}, hash: hash}
+	*p = picker{buf: p.buf, cursor: Cursor{Mode: mode}, hash: hash, bestOrder: noOrder}
 }
 
 // next returns the next move, nil at the end. It is valid until the next call.
@@ -50,6 +59,9 @@ func (p *picker) next(pos Position) *ScoredMove {
 	if p.stage == pickHash {
 		p.stage = pickFirst
 		if e := p.find(pos, p.hash); e != nil && p.wants(e) {
+			if p.policy {
+				p.bestOrder = int64(e.Order)
+			}
 			return e
 		}
 	}
@@ -106,12 +118,21 @@ func (p *picker) find(pos Position, m game.Move) *ScoredMove {
 		return nil
 	}
 	var ok bool
-	if p.found, ok = pos.Find(m); !ok {
+	if p.found[0], ok = pos.Find(m); !ok {
 		return nil
+	}
+	if p.policy && p.history != nil {
+		p.history.addHistoryTo(p.found[:], p.ply)
 	}
 	p.given[p.nGiven] = m
 	p.nGiven++
-	return &p.found
+	return &p.found[0]
+}
+
+// inOrder reports whether m, the move given last, is the best of what is left of
+// its batch, so that later moves are worse.
+func (p *picker) inOrder(m *ScoredMove) bool {
+	return m != &p.found[0] && p.picked <= sortedPicks
 }
 
 func (p *picker) wasGiven(m game.Move) bool {
@@ -134,6 +155,11 @@ func (p *picker) nextBatch(pos Position) bool {
 		p.history.addHistoryTo(batch, p.ply)
 	}
 	if p.stage == pickFirst {
+		if p.policy {
+			for i := range batch {
+				p.bestOrder = max(p.bestOrder, int64(batch[i].Order))
+			}
+		}
 		p.boostKillers(batch)
 	}
 	if p.cursor.SkipQuiets {

@@ -54,10 +54,11 @@ type Position interface {
 	// Mode. Several cursors may be in use at one node, and the kernel searches
 	// the moves of one batch before it asks for the next (the position is back
 	// at this node by then). With Mode All the batches are disjoint and their
-	// union is the legal list, except at Forced nodes, where moves that lose
-	// at once may be missing, but not all of them. A node that is not Over and
-	// has no move is lost (Xiangqi, Amazons). With Mode Noisy no Quiet move
-	// comes.
+	// union is the legal list, with two exceptions: at Forced nodes moves that
+	// lose at once may be missing, and at Restricted nodes moves that provably
+	// lose while one that does not lose sooner is given. Never are all moves
+	// missing: a node that is not Over and has no move is lost (Xiangqi,
+	// Amazons). With Mode Noisy no Quiet move comes.
 	Moves(buf []ScoredMove, c *Cursor) []ScoredMove
 	// Find returns the ScoredMove of m if Moves(All) gives m at this node. M
 	// may be any 32 bits: it may come from a hash collision or, as a killer,
@@ -89,6 +90,10 @@ type Node struct {
 	// Forced: in check, or facing a four. No stand pat, null move or reduction
 	// here, and quiescence searches all of Moves(All).
 	Forced bool
+	// Restricted: Moves and Find may leave out moves that provably lose, so
+	// nothing follows from the number of moves. Otherwise the node is like any
+	// other: only Forced and MayPass decide about stand pat and null move.
+	Restricted bool
 	// MayPass: a null move makes sense, for passing is hardly ever better than
 	// every move.
 	MayPass bool
@@ -119,7 +124,7 @@ const (
 )
 
 // Cursor is the state of one run through the moves of a node. The kernel sets
-// the first three fields; the others belong to the adapter.
+// the first four fields; the others belong to the adapter.
 type Cursor struct {
 	Mode Mode
 	// SkipQuiets: from here on the kernel wants only the quiet moves that are
@@ -128,6 +133,13 @@ type Cursor struct {
 	// VictimOrder: order captures by their victims (MVV-LVA), not by static
 	// exchange.
 	VictimOrder bool
+	// QuiescencePly counts the plies since the main search: 0 at the first ply
+	// of quiescence, and in the main search. The deeper, the fewer noisy moves
+	// the adapter may give, but none that it would not give at 0. The hash
+	// move comes all the same. A score then depends on the ply, so a game that
+	// makes use of it should also set Params.QuiescencePlies: with that only
+	// scores of the first ply enter the hash table.
+	QuiescencePly uint8
 
 	Stage uint8
 	Ints  [4]int32
@@ -150,6 +162,9 @@ type ScoredMove struct {
 	// Order is the adapter's move-ordering score. The kernel adds history
 	// scores within +-16384 and orders the moves of a batch by the sum. Better
 	// batches come first: the kernel does not look ahead into the next one.
+	// With LMRParams.Order or Params.PolicyPruning its differences matter as
+	// well, within a batch and between batches: there it should be a scaled
+	// log-probability (a policy).
 	Order int32
 	Noise Noise
 	// Forcing: the next node is Forced or Over (the move gives check). Such a

@@ -17,7 +17,7 @@ func (w *worker) prune(n *nodeState) (score Score, pathPly int, ok bool) {
 	// 1. Razoring (Birmingham and Kent, "Tree-searching and tree-pruning
 	// techniques", 1977): so far below alpha only tactics can help, and
 	// quiescence sees those.
-	if on.Razoring && n.depth <= 3 && n.eval+margins.Razoring*Score(n.depth) < n.alpha {
+	if on.Razoring && n.depth <= params.RazoringDepth && n.eval+margins.Razoring*Score(n.depth) < n.alpha {
 		score, pathPly := w.quiesce(n.Node, n.alpha, n.beta, n.ply, 0)
 		if score <= n.alpha && !w.stopped() {
 			return score, pathPly, true
@@ -26,7 +26,7 @@ func (w *worker) prune(n *nodeState) (score Score, pathPly int, ok bool) {
 
 	// 2. Reverse futility pruning (RFP, static null-move pruning): so far above
 	// beta the opponent's next moves won't change it.
-	if on.ReverseFutility && n.depth <= 7 {
+	if on.ReverseFutility && n.depth <= params.ReverseFutilityDepth {
 		plies := Score(n.depth)
 		if n.improving {
 			plies--
@@ -39,7 +39,7 @@ func (w *worker) prune(n *nodeState) (score Score, pathPly int, ok bool) {
 	// 3. Null-move pruning (NMP; Donninger, "Null move and deep search", 1993;
 	// paper 003, section 6.4): a side that is above beta even when it passes
 	// would be so after its best move, except in zugzwang.
-	if on.NullMove && n.depth >= 3 && n.MayPass && n.eval >= n.beta && n.ply >= w.verifyingUntil && w.lines[n.ply-1].current.Move != game.NoMove {
+	if on.NullMove && n.depth >= params.NullMove.MinDepth && n.MayPass && n.eval >= n.beta && n.ply >= w.verifyingUntil && w.lines[n.ply-1].current.Move != game.NoMove {
 		if score, pathPly, ok := w.nullMove(n); ok || w.stopped() {
 			return score, pathPly, ok
 		}
@@ -48,7 +48,7 @@ func (w *worker) prune(n *nodeState) (score Score, pathPly int, ok bool) {
 	// 4. ProbCut (Buro, "ProbCut: an effective selective extension of the
 	// alpha-beta algorithm", 1995): a good capture that reaches far above beta
 	// at small depth would very probably reach beta at full depth.
-	if on.ProbCut && n.depth >= 5 {
+	if on.ProbCut && n.depth >= params.ProbCutDepth {
 		return w.probCut(n)
 	}
 	return 0, noPath, false
@@ -117,15 +117,19 @@ func (w *worker) probCut(n *nodeState) (score Score, pathPly int, ok bool) {
 
 // late reports whether enough moves were searched for late-move pruning.
 func (w *worker) late(n *nodeState, searched int) bool {
+	counts := w.k.lmpElsewhere
+	if n.improving {
+		counts = w.k.lmpImproving
+	}
+	return n.depth < len(counts) && searched >= counts[n.depth]
+}
+
+// unlikely reports whether a quiet move's Order is far enough below the best for
+// policy pruning.
+func (w *worker) unlikely(n *nodeState, m *ScoredMove) bool {
 	params := &w.k.params
-	if !params.On.LMP || n.depth > params.PruneMaxDepth {
-		return false
-	}
-	enough := params.LMPBase * (3 + n.depth*n.depth) / 3
-	if !n.improving {
-		enough -= enough / 3
-	}
-	return searched >= enough
+	return params.PolicyPruning > 0 && n.depth <= params.PruneMaxDepth &&
+		n.bestOrder-int64(m.Order) > int64(params.Margins.Policy)*int64(n.depth+params.PolicyPruning)
 }
 
 // futile reports whether the static evaluation is far enough below alpha for

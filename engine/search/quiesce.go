@@ -29,19 +29,10 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 
 	// 2. The prover, once for each position.
 	if qply == 0 && params.ProveLeaf > 0 && w.prover != nil && !tt.proverFailed {
-		if proof, ok := w.prove(params.ProveLeaf, 0); ok {
-			score := AtPly(proof.Score, ply)
-			l := &w.lines[ply]
-			l.pvLen = copy(l.pv[:], proof.Line)
-			if !node.NoTable {
-				w.table.store(w.key(node), ttEntry{score: toTable(score, ply), eval: noEval, depth: MaxPly, bound: Exact})
-			}
+		failed := ttEntry{proverFailed: true, pvProverFailed: params.ProveLeaf >= params.ProvePV}
+		if score, ok := w.proveNode(node, ply, params.ProveLeaf, failed); ok || w.stopped() {
 			return score, noPath
 		}
-		if w.stopped() {
-			return 0, noPath
-		}
-		w.table.store(w.key(node), ttEntry{eval: noEval, proverFailed: true})
 	}
 
 	// 3. Stand pat: the side to move need not make a noisy move, so the
@@ -86,6 +77,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 	w.setOrdering(p, tt.move, ply)
 	p.killers = [3]game.Move{}
 	p.cursor.SkipQuiets = checks
+	p.cursor.QuiescencePly = uint8(qply)
 	bestMove := game.NoMove
 	for {
 		m := p.next(w.pos)

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -67,10 +66,14 @@ func (w *worker) openRoot() bool {
 		}
 	}
 	if len(w.root) == 0 && len(limits.Moves) > 0 {
-		// A forced node may not give moves that lose at once; if only such are
-		// allowed, the first is as good as any.
-		m := limits.Moves[0]
-		w.root = append(w.root, rootMove{ScoredMove: ScoredMove{Move: m}, score: -Win + 2, last: -Win + 2})
+		// A forced node may not give moves that lose at once, a restricted one
+		// moves that lose at all; if only such are allowed, the first is as good
+		// as any. In how many plies a restricted node's move loses is not known.
+		loss := -Win + 2
+		if node.Restricted {
+			loss = -Win + MaxPly
+		}
+		w.root = append(w.root, rootMove{ScoredMove: ScoredMove{Move: limits.Moves[0]}, score: loss, last: loss})
 		w.source = FromOnly
 		return false
 	}
@@ -84,7 +87,7 @@ func (w *worker) proveRoot() bool {
 	if w.id > 0 || w.prover == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
 		return false
 	}
-	share := cmp.Or(params.ProveShare, 4)
+	share := params.ProveShare
 	budget, until := params.ProveRoot, limits.Soft/time.Duration(share)
 	if limits.Nodes > 0 {
 		budget = min(budget, int(limits.Nodes/uint64(share))+1)
@@ -217,7 +220,7 @@ func (w *worker) aspirationSearch(depth, line int) {
 // lines (MultiPV).
 func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	node := w.pos.Enter()
-	n := nodeState{Node: &node, depth: depth, alpha: alpha, beta: beta, pv: true}
+	n := nodeState{Node: &node, depth: depth, alpha: alpha, beta: beta, pv: true, eval: noEval, bestOrder: noOrder}
 	l := &w.lines[0]
 
 	// 1. Static evaluation, for the improving test two plies on.
@@ -229,6 +232,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	best, pathPly := -Infinity, noPath
 	for i := first; i < len(w.root); i++ {
 		w.root[i].score = -Infinity
+		n.bestOrder = max(n.bestOrder, int64(w.root[i].Order))
 	}
 	for i := first; i < len(w.root); i++ {
 		r := &w.root[i]

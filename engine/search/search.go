@@ -36,6 +36,7 @@ type nodeState struct {
 	eval        Score // static or, if that is a tighter bound, from the hash table; noEval if Forced
 	improving   bool  // the evaluation is better than two plies before
 	hashNoisy   bool  // the hash move is noisy
+	bestOrder   int64 // greatest Order known, or noOrder; see picker.bestOrder
 }
 
 // searchMove searches the move that was just made at n, for the side that made
@@ -114,6 +115,17 @@ func (w *worker) lmr(n *nodeState, m *ScoredMove, number int, history *moveHisto
 	if w.lines[n.ply+1].cutoffs > 3 {
 		r += lmr.CutoffCount
 	}
+	// By policy, if Order is a scaled log-probability (Tsuruoka, Yokoyama and
+	// Chikayama, "Game-tree search algorithm based on realization probability",
+	// ICGA J. 25, 2002).
+	if lmr.Order > 0 && n.bestOrder > int64(m.Order) {
+		r += int((n.bestOrder - int64(m.Order)) * int64(lmr.Order) / orderUnit)
+	}
+	// Far above beta most moves cut off, whatever the depth.
+	if lmr.EvalAboveBeta > 0 && n.eval > n.beta && n.beta > -MaxEval {
+		margin := params.Margins.EvalAboveBeta
+		r += lmr.EvalAboveBeta * int(min(n.eval-n.beta, evalAboveBetaMost*margin)) / int(margin)
+	}
 	if k := &w.lines[n.ply].killers; m.Move == k[0] || m.Move == k[1] {
 		r -= lmr.Killer
 	}
@@ -174,7 +186,16 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		}
 	}
 
-	// 6. Static evaluation, with correction history.
+	// 6. The prover in the principal variation, once for each position. What a
+	// greater budget has not solved at a leaf is not asked again either.
+	if n.pv && params.ProvePV > 0 && n.depth >= params.ProvePVDepth && w.prover != nil && !tt.pvProverFailed {
+		failed := ttEntry{pvProverFailed: true, proverFailed: params.ProvePV >= params.ProveLeaf}
+		if score, ok := w.proveNode(&node, ply, params.ProvePV, failed); ok || w.stopped() {
+			return score, noPath
+		}
+	}
+
+	// 7. Static evaluation, with correction history.
 	rawEval := noEval
 	if w.k.needEval && !n.Forced {
 		if rawEval = tt.eval; !ttHit || rawEval == noEval {
@@ -188,21 +209,24 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 	staticEval := n.eval
 	l.eval = staticEval
+	w.lines[ply+1].doubles = l.doubles
 	if ttHit && on.HashEval && n.eval != noEval {
 		n.eval = tt.refine(n.eval, ply)
 	}
 
-	// 7. Node pruning: see prune.go.
+	// 8. Node pruning: see prune.go.
 	if !n.pv && !n.Forced && excluded == game.NoMove {
 		if score, pathPly, ok := w.prune(&n); ok || w.stopped() {
 			return w.clampToWindow(score, alpha, beta), pathPly
 		}
 	}
 
-	// 8. Internal iterative reduction (IIR; Schröder, 2020): without a hash
-	// move the order is poor and this search expensive. A shallower one finds
-	// a hash move for the next iteration.
-	if on.IIR && n.depth >= 4 && excluded == game.NoMove && tt.move == game.NoMove && (n.pv || expected == cutNode) {
+	// 9. Internal iterative reduction (IIR; Schröder, 2020): without a hash
+	// move, or with that of a much shallower search, the order is poor and this
+	// search expensive. A shallower one finds a hash move for the next
+	// iteration.
+	if on.IIR && n.depth >= params.IIRDepth && excluded == game.NoMove && (n.pv || expected == cutNode) &&
+		(tt.move == game.NoMove || params.IIRDepthGap > 0 && tt.depth <= n.depth-params.IIRDepthGap) {
 		n.depth--
 		if n.pv {
 			n.depth = max(n.depth-params.IIRExtraPV, 1)
@@ -210,10 +234,11 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 
 	// The moves, best first.
-	oneReply := on.OneReplyExtension && n.Forced && ply < 2*w.depth && w.hasSingleMove()
+	oneReply := on.OneReplyExtension && n.Forced && !n.Restricted && ply < 2*w.depth && w.hasSingleMove()
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	w.setOrdering(p, tt.move, ply)
+	p.policy = params.LMR.Order > 0 || params.PolicyPruning > 0
 	w.lines[ply+2].killers = [2]game.Move{}
 	w.lines[ply+1].cutoffs = 0
 	history := w.moveHistory(ply)
@@ -230,6 +255,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		if m.Move == excluded {
 			continue
 		}
+		n.bestOrder = p.bestOrder
 		if m.Move == tt.move && m.Noise != Quiet {
 			n.hashNoisy = true
 		}
@@ -238,7 +264,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			reduction = w.lmr(&n, m, searched+1, &history)
 		}
 
-		// Steps 9 to 12 prune moves at small depth. They skip the first move,
+		// Steps 10 to 14 prune moves at small depth. They skip the first move,
 		// moves that give check, and everything as long as the node is lost.
 		if !n.Forced && best > -RepBound && !m.Forcing {
 			lmrDepth := n.depth
@@ -246,13 +272,18 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 				lmrDepth = max(n.depth-reduction, 1)
 			}
 
-			// 9. Late-move pruning (LMP, move-count pruning): no more quiet moves
+			// 10. Late-move pruning (LMP, move-count pruning): no more quiet moves
 			// after enough others.
 			noQuiets := m.Noise == Quiet && w.late(&n, searched)
 
-			// 10. Futility pruning (Heinz, "Extended futility pruning", 1998): no
+			// 11. Futility pruning (Heinz, "Extended futility pruning", 1998): no
 			// more quiet moves far below alpha.
 			noQuiets = noQuiets || m.Noise == Quiet && w.futile(&n, staticEval, lmrDepth)
+
+			// 12. Policy pruning: no quiet moves that are much less likely than
+			// the best. As long as the picker sorts, later ones are even less so.
+			unlikely := m.Noise == Quiet && w.unlikely(&n, m)
+			noQuiets = noQuiets || unlikely && p.inOrder(m)
 			if noQuiets {
 				if !params.Quiescence {
 					break // no noisy move can follow
@@ -260,14 +291,17 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 				p.skipQuiets()
 				continue
 			}
+			if unlikely {
+				continue
+			}
 
-			// 11. History pruning: no quiet moves with a bad history.
+			// 13. History pruning: no quiet moves with a bad history.
 			if on.HistoryPruning && m.Noise == Quiet && lmrDepth <= params.PruneMaxDepth &&
 				history.score(m) < -int32(margins.History)*int32(n.depth) {
 				continue
 			}
 
-			// 12. SEE pruning: no moves that lose much material.
+			// 14. SEE pruning: no moves that lose much material.
 			if on.SEEPruning && w.see != nil && lmrDepth <= params.PruneMaxDepth && m.Noise != GoodNoisy {
 				loss := margins.SEENoisy * Score(n.depth)
 				if m.Noise == Quiet {
@@ -279,21 +313,23 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			}
 		}
 
-		// Extensions, of one ply at most.
+		// Extensions.
 		extension := 0
 		switch {
 		case ply >= 2*w.depth:
 		case oneReply:
-			// 13. One-reply extension (paper 003, section 6.4).
+			// 15. One-reply extension (paper 003, section 6.4).
 			extension = 1
 		case on.RecaptureExtension && n.pv && w.recaptures(m, ply):
-			// 14. Recapture extension (paper 003, section 6.4).
+			// 16. Recapture extension (paper 003, section 6.4).
 			extension = 1
-		case on.SingularExtension && m.Move == tt.move && excluded == game.NoMove && singularCandidate(&tt, n.depth):
-			// 15. Singular extension (Anantharaman, Campbell and Hsu, "Singular
+		case on.SingularExtension && m.Move == tt.move && excluded == game.NoMove && n.depth >= params.SingularDepth && singularCandidate(&tt, n.depth):
+			// 17. Singular extension (Anantharaman, Campbell and Hsu, "Singular
 			// extensions: adding selectivity to brute-force searching", 1990):
-			// without the hash move the node is much worse.
-			singularBeta := fromTable(tt.score, ply) - margins.Singular*Score(n.depth)/16
+			// without the hash move the node is much worse. If it is worse
+			// still, two plies, but not too often in one line.
+			ttScore := fromTable(tt.score, ply)
+			singularBeta := ttScore - margins.Singular*Score(n.depth)/16
 			l.excluded = m.Move
 			score, pathPly := w.search(singularBeta-1, singularBeta, (n.depth-1)/2, ply, expected)
 			l.excluded = game.NoMove
@@ -301,19 +337,29 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 			if w.stopped() {
 				return 0, noPath
 			}
-			if score < singularBeta {
+			switch {
+			case score < singularBeta-margins.DoubleSingular && l.doubles < params.SingularDouble:
+				extension = 2
+			case score < singularBeta:
 				extension = 1
-			} else if singularBeta >= beta {
-				// 16. Multi-cut (Björnsson and Marsland, "Multi-cut alpha-beta
+			case singularBeta >= beta:
+				// 18. Multi-cut (Björnsson and Marsland, "Multi-cut alpha-beta
 				// pruning in game-tree search", 2001): another move reaches beta, too.
 				return singularBeta, pathPly
+			case ttScore >= beta:
+				// 19. Negative extension: other moves are nearly as good, and
+				// this one will probably cut off at smaller depth, too.
+				extension = -min(params.SingularNegative, max(n.depth-2, 0))
 			}
 		}
 		if extension > 0 {
 			reduction = 0
 		}
+		if extension > 1 {
+			w.lines[ply+1].doubles++
+		}
 
-		// 17. The move itself, by PVS with LMR.
+		// 20. The move itself, by PVS with LMR.
 		if !w.countNode() {
 			return 0, noPath
 		}
@@ -324,8 +370,11 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		if w.stopped() {
 			return 0, noPath
 		}
+		if extension > 1 {
+			w.lines[ply+1].doubles--
+		}
 
-		// 18. Alpha-beta: a better move, or a cutoff.
+		// 21. Alpha-beta: a better move, or a cutoff.
 		pathPly = min(pathPly, childPath)
 		if score > best {
 			best = score
@@ -338,8 +387,8 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 					w.updateHistories(m, earlier, n.depth, ply)
 					break
 				}
-				// 19. Alpha-raise reduction: a still better move is unlikely.
-				if n.depth > 2 && n.depth < 8 && score > -MaxEval && score < MaxEval {
+				// 22. Alpha-raise reduction: a still better move is unlikely.
+				if n.depth > 2 && n.depth <= params.AlphaRaiseDepth && score > -MaxEval && score < MaxEval {
 					n.depth = max(n.depth-params.AlphaRaiseReduction, 1)
 				}
 			}
@@ -347,7 +396,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		earlier.add(m)
 	}
 
-	// 20. No legal move is a loss. With a move excluded it says nothing.
+	// 23. No legal move is a loss. With a move excluded it says nothing.
 	if searched == 0 {
 		if excluded != game.NoMove {
 			return alpha, noPath
@@ -356,7 +405,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 	best = w.clampToWindow(best, alpha, beta)
 
-	// 21. The transposition table and the correction history.
+	// 24. The transposition table and the correction history.
 	if excluded == game.NoMove {
 		w.storeNode(&node, ply, pathPly, ttEntry{move: bestMove, score: best, eval: rawEval, depth: n.depth, bound: boundOf(best, alpha, beta)})
 		if on.CorrectionHistory && staticEval != noEval && bestQuiet && best > -MaxEval && best < MaxEval &&
@@ -403,7 +452,7 @@ func (w *worker) hasSingleMove() bool {
 // singularCandidate reports whether the hash entry is a lower bound of nearly
 // this depth, so that a singular search makes sense.
 func singularCandidate(tt *ttEntry, depth int) bool {
-	return depth >= 7 && tt.bound&Lower != 0 && tt.depth >= depth-3 && tt.score > -MaxEval && tt.score < MaxEval
+	return tt.bound&Lower != 0 && tt.depth >= depth-3 && tt.score > -MaxEval && tt.score < MaxEval
 }
 
 // terminal is the score of a node where the game or the line ends. It is called

@@ -373,12 +373,17 @@ func TestProvenIsTrue(t *testing.T) {
 	for _, name := range searchtest.All() {
 		sets = append(sets, append(slices.Clone(exact), name))
 	}
+	sets = append(sets, searchtest.All()) // with numbers, below
 	claims := 0
 	for seed := range uint64(25) {
 		g := searchtest.NewGraph(seed)
 		g.Terminal = 8
-		for _, on := range sets {
-			r := find(g, with(g.Params(), on...), search.Limits{Depth: 6})
+		for i, on := range sets {
+			params := with(g.Params(), on...)
+			if i == len(sets)-1 {
+				setNumbers(&params)
+			}
+			r := find(g, params, search.Limits{Depth: 6})
 			far := search.Win - max(r.Score, -r.Score)
 			if far > search.Win-search.WinBound || far > 6 {
 				continue
@@ -396,14 +401,28 @@ func TestProvenIsTrue(t *testing.T) {
 	}
 }
 
+// setNumbers turns the techniques on that have a number in place of a switch.
+func setNumbers(params *search.Params) {
+	params.LMR.Base, params.LMR.Slope = 512, 224
+	params.LMR.Order, params.LMR.EvalAboveBeta = 1<<14, 1024
+	params.PolicyPruning, params.Margins.Policy = 1, 100
+	params.LMPBase, params.LMPExponent = 2, 130
+	params.SingularDepth, params.SingularDouble, params.SingularNegative, params.Margins.DoubleSingular = 3, 3, 1, 5
+	params.IIRDepthGap = 2
+	params.ProvePV, params.ProvePVDepth = 20, 2
+}
+
 // With all switches, too, a search keeps its node limit, gives a legal line, and
 // finds the same again.
 func TestAllSwitches(t *testing.T) {
-	for seed := range uint64(15) {
+	for seed := range uint64(30) {
 		g, _ := deep()
 		g.Seed, g.Terminal, g.Dead = seed, 2, 1
 		params := with(g.Params(), searchtest.All()...)
 		params.ProveLeaf = 5
+		if seed >= 15 {
+			setNumbers(&params)
+		}
 		r := find(g, params, search.Limits{Nodes: 20_000})
 		again := find(g, params, search.Limits{Nodes: 20_000})
 		if r.Nodes != again.Nodes || r.Score != again.Score || !slices.Equal(r.PV, again.PV) {

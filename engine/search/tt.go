@@ -39,13 +39,17 @@ type slot struct{ check, data atomic.Uint64 }
 type bucket [4]slot // one cache line
 
 // Layout of the data word: 21 bits move, 16 score, 16 evaluation, 8 depth,
-// 1 whether a prover has failed.
+// 1 whether a prover has failed at a leaf, 1 that is always set, so that no entry
+// is zero, which means empty, 1 whether a prover has failed in the principal
+// variation.
 const (
-	moveBits          = 21
-	scoreShift        = moveBits
-	evalShift         = scoreShift + 16
-	depthShift        = evalShift + 16
-	proverFailedShift = depthShift + 8
+	moveBits            = 21
+	scoreShift          = moveBits
+	evalShift           = scoreShift + 16
+	depthShift          = evalShift + 16
+	proverFailedShift   = depthShift + 8
+	setShift            = proverFailedShift + 1
+	pvProverFailedShift = setShift + 1
 
 	lowByte   = 0xff // of the key, taken by age and bound
 	boundMask = 3
@@ -63,7 +67,9 @@ type ttEntry struct {
 	eval         Score // or noEval
 	depth        int   // 0..255
 	bound        Bound
-	proverFailed bool // a prover has failed here
+	proverFailed bool // a prover has failed here, with the budget of leaves
+
+	pvProverFailed bool // the same with that of the principal variation
 }
 
 // NewTable makes a table of at most the given bytes. The number of buckets is
@@ -162,6 +168,7 @@ func merge(r *ttEntry, old ttEntry, sameSearch bool) bool {
 		r.eval = old.eval
 	}
 	r.proverFailed = r.proverFailed || old.proverFailed
+	r.pvProverFailed = r.pvProverFailed || old.pvProverFailed
 	if r.bound == NoBound && old.bound != NoBound {
 		r.score, r.depth, r.bound = old.score, old.depth, old.bound
 		return true
@@ -179,7 +186,10 @@ func (r ttEntry) pack() uint64 {
 	if r.proverFailed {
 		data |= 1 << proverFailedShift
 	}
-	return data | 1<<(proverFailedShift+1) // never zero, which means empty
+	if r.pvProverFailed {
+		data |= 1 << pvProverFailedShift
+	}
+	return data | 1<<setShift
 }
 
 func unpack(k, data uint64) ttEntry {
@@ -190,6 +200,8 @@ func unpack(k, data uint64) ttEntry {
 		depth:        int(uint8(data >> depthShift)),
 		bound:        Bound(k & boundMask),
 		proverFailed: data>>proverFailedShift&1 != 0,
+
+		pvProverFailed: data>>pvProverFailedShift != 0,
 	}
 }
 

@@ -18,6 +18,8 @@ func drawEntry(t *rapid.T) ttEntry {
 		depth:        rapid.IntRange(0, MaxPly).Draw(t, "depth"),
 		bound:        Bound(rapid.IntRange(0, 3).Draw(t, "bound")),
 		proverFailed: rapid.Bool().Draw(t, "proverFailed"),
+
+		pvProverFailed: rapid.Bool().Draw(t, "pvProverFailed"),
 	}
 }
 
@@ -57,6 +59,13 @@ func TestTableMerges(t *testing.T) {
 	want = ttEntry{move: 6, score: 1, eval: 7, depth: 2, bound: Upper, proverFailed: true}
 	if got, _ := table.probe(1); got != want {
 		t.Errorf("in the next search: %+v, want %+v", got, want)
+	}
+	// A failure in the principal variation is kept apart from one at a leaf.
+	table.store(2, ttEntry{eval: noEval, pvProverFailed: true})
+	table.store(2, ttEntry{eval: 3, depth: 4, bound: Upper})
+	want = ttEntry{eval: 3, depth: 4, bound: Upper, pvProverFailed: true}
+	if got, _ := table.probe(2); got != want {
+		t.Errorf("after a failed prover: %+v, want %+v", got, want)
 	}
 	table.Clear()
 	if got, ok := table.probe(1); ok {

@@ -64,6 +64,7 @@ type line struct {
 	current  ScoredMove // the move being searched; its Move is NoMove for a null move
 	eval     Score      // static, or noEval
 	excluded game.Move  // by a singular search
+	doubles  int        // moves before this ply that were extended by two plies
 	cutoffs  int        // nodes at this ply that failed high, below the current node one ply up
 	pv       [MaxPly + 1]game.Move
 	pvLen    int
@@ -182,6 +183,26 @@ func (w *worker) prove(budget int, until time.Duration) (Proof, bool) {
 	w.nodes += uint64(nodes)
 	w.pollAt = min(w.pollAt, w.reserved)
 	return proof, ok
+}
+
+// proveNode asks the prover about a node. It stores the score, or else failed, by
+// which the table remembers not to ask again.
+func (w *worker) proveNode(node *Node, ply, budget int, failed ttEntry) (Score, bool) {
+	proof, ok := w.prove(budget, 0)
+	if !ok {
+		if !w.stopped() {
+			failed.eval = noEval
+			w.table.store(w.key(node), failed)
+		}
+		return 0, false
+	}
+	score := AtPly(proof.Score, ply)
+	l := &w.lines[ply]
+	l.pvLen = copy(l.pv[:], proof.Line)
+	if !node.NoTable {
+		w.table.store(w.key(node), ttEntry{score: toTable(score, ply), eval: noEval, depth: MaxPly, bound: Exact})
+	}
+	return score, true
 }
 
 // openPicker takes the next free picker; closePicker returns it.

@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +13,7 @@ import (
 // TestRefusals: along random games under all rule sets, and in the positions below,
 // every illegal move has a reason, and all reasons occur.
 func TestRefusals(t *testing.T) {
-	seen := map[game.Refusal]bool{"": true}
+	seen := map[game.Refusal]bool{}
 	note := func(reasons map[game.Refusal]int) {
 		for r := range reasons {
 			seen[r] = true
@@ -59,11 +58,6 @@ func TestRefusals(t *testing.T) {
 	for _, r := range game.Refusals {
 		if !seen[r] {
 			t.Errorf("nothing is refused by %s", r)
-		}
-	}
-	for r := range seen {
-		if r != "" && !slices.Contains(game.Refusals, r) {
-			t.Errorf("%s is not listed", r)
 		}
 	}
 }

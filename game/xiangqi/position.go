@@ -156,6 +156,14 @@ func (p *Position) Parse(text string) (game.Move, error) {
 // board is written as "-".
 func FormatMove(m game.Move) string { return From(m).String() + To(m).String() }
 
+// parseSquare reads what Square.String writes.
+func parseSquare(text string) (s Square, ok bool) {
+	if len(text) != 2 || text[0] < 'a' || text[0] > 'i' || text[1] < '0' || text[1] > '9' {
+		return 0, false
+	}
+	return MakeSquare(int(text[0]-'a'), int(text[1]-'0')), true
+}
+
 // ParseMove reads what FormatMove writes, without regard to a position. The
 // error wraps game.ErrSyntax.
 func ParseMove(text string) (game.Move, error) {
@@ -164,11 +172,10 @@ func ParseMove(text string) (game.Move, error) {
 	}
 	var s [2]Square
 	for i := range s {
-		file, rank := text[2*i], text[2*i+1]
-		if file < 'a' || file > 'i' || rank < '0' || rank > '9' {
+		var ok bool
+		if s[i], ok = parseSquare(text[2*i : 2*i+2]); !ok {
 			return game.NoMove, fmt.Errorf("move %.20q: %w: %q is not a square (a0 to i9)", text, game.ErrSyntax, text[2*i:2*i+2])
 		}
-		s[i] = MakeSquare(int(file-'a'), int(rank-'0'))
 	}
 	if s[0] == s[1] {
 		return game.NoMove, fmt.Errorf("move %.20q: %w: the two squares are the same", text, game.ErrSyntax)

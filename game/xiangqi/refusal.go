@@ -15,10 +15,10 @@ func (p *Position) Refusal(points []string) (game.Refusal, error) {
 	}
 	var squares [2]Square
 	for i, text := range points {
-		if len(text) != 2 || text[0] < 'a' || text[0] > 'i' || text[1] < '0' || text[1] > '9' {
+		var ok bool
+		if squares[i], ok = parseSquare(text); !ok {
 			return "", fmt.Errorf("%w: point %.20q, want a0 to i9", game.ErrSyntax, text)
 		}
-		squares[i] = MakeSquare(int(text[0]-'a'), int(text[1]-'0'))
 	}
 	b, from, to := p.board, squares[0], squares[1]
 	piece := b.At(from)

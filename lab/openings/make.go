@@ -17,20 +17,11 @@ import (
 // Judge returns the winning probability of the side to move, draws counted half.
 type Judge func(ctx context.Context, p game.Position) (chance float64, err error)
 
-// Searching returns a Judge that searches. The game must be a reproducible one, so
-// that the judgement depends on the position alone.
+// Searching returns a Judge that searches, by Evaluate.
 func Searching(g engine.Game, l search.Limits) Judge {
 	return func(ctx context.Context, p game.Position) (float64, error) {
-		run, err := g.Search(p, l, nil)
-		if err != nil {
-			return 0, err
-		}
-		defer context.AfterFunc(ctx, run.Stop)()
-		r := run.Wait()
-		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
-		}
-		return r.WinProb, r.Err
+		e, err := Evaluate(ctx, g, p, l)
+		return e.Chance, err
 	}
 }
 
@@ -38,6 +29,10 @@ func Searching(g engine.Game, l search.Limits) Judge {
 // usual start that lead to distinct positions, which every judge considers even.
 // It is safe for concurrent use.
 type Maker struct {
+	// Watch is called after each position that was tried, one call at a time, with
+	// the numbers so far. It may be nil; set it before the first opening.
+	Watch func(made, tries int)
+
 	rules  []*game.Rules
 	judges []Judge
 	recipe Recipe
@@ -113,13 +108,15 @@ func (m *Maker) Opening(ctx context.Context, n int) (Opening, error) {
 			return Opening{}, err
 		}
 		m.tries++ // not if it was cancelled: it is repeated
-		if !ok || m.seen[key] {
-			failed++
-			continue
+		failed++
+		if ok && !m.seen[key] {
+			failed = 0
+			m.seen[key] = true
+			m.made = append(m.made, o)
 		}
-		failed = 0
-		m.seen[key] = true
-		m.made = append(m.made, o)
+		if m.Watch != nil {
+			m.Watch(len(m.made), m.tries)
+		}
 	}
 	return m.made[n], nil
 }

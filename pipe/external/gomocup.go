@@ -276,8 +276,28 @@ func (t *gomocupDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 		return &answer{line: line, move: move}, nil
 	case gomocup.Swap:
 		return &answer{line: line, invalid: "no move"}, nil
+	case gomocup.Message:
+		if thought, ok := gomocup.ParseThought(a.Text); ok {
+			return nil, gomocupInfo(thought)
+		}
 	}
 	return nil, nil
+}
+
+// gomocupInfo converts what a program says about its search.
+func gomocupInfo(t gomocup.Thought) *uci.Info {
+	i := &uci.Info{Depth: t.Depth, SelDepth: t.SelDepth, Line: t.Line, Nodes: t.Nodes, Score: uci.Score{Unit: uci.Centipawns, Value: t.Score}}
+	if t.Mate {
+		i.Score = uci.Score{Unit: uci.Mate, Value: (t.Plies + 1) / 2} // in moves
+		if !t.Won {
+			i.Score.Value = -i.Score.Value
+		}
+	}
+	if t.Chance != nil {
+		wins := int(math.Round(1000 * *t.Chance))
+		i.WDL = &uci.WDL{Win: wins, Loss: 1000 - wins}
+	}
+	return i
 }
 
 func (t *gomocupDialect) isError(line string) bool {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -107,4 +108,15 @@ func (e *Engine) value(i *uci.Info) (search.Score, float64) {
 		return s, (float64(w.Win) + float64(w.Draw)/2) / float64(w.Win+w.Draw+w.Loss)
 	}
 	return s, e.params.WinProb(s)
+}
+
+// Points converts a score back into what the program has said: centipawns, or the
+// program's own unit in protocols that have none. They are exact to one point up to
+// the largest evaluation that the game has. Scores of decided games have no points.
+func Points(gameName string, s search.Score) (int, error) {
+	params, err := engine.Params(gameName, "")
+	if err != nil {
+		return 0, err
+	}
+	return int(math.Round(float64(s) * eloScale / float64(params.WinScale))), nil
 }

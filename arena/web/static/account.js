@@ -2,8 +2,8 @@
 // Who the visitor is: the name that others see, and the way to another device.
 
 import { ask, dialog, note } from "./dialog.js";
-import { fill, h } from "./dom.js";
-import { has } from "./i18n.js";
+import { fill, h, put } from "./dom.js";
+import { refusal } from "./i18n.js";
 
 /** @typedef {import("./types.js").Page} Page */
 
@@ -27,28 +27,28 @@ export function open(page) {
 		const rename = async (/** @type {Event} */ e) => {
 			e.preventDefault();
 			const answer = await post("/api/name", { name: name.value });
-			if (!answer.ok) return fill(wrong, t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+			if (!answer.ok) return put(wrong, refusal(answer));
 			page.socket.replace(); // the next welcome has the new name
 			close();
 			note(t("account.renamed", { name: answer.name }));
 		};
 		const move = async () => {
 			const answer = await post("/api/link");
-			if (!answer.ok) return fill(wrong, t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+			if (!answer.ok) return put(wrong, refusal(answer));
 			const { link } = await import("./invite.js");
 			device.hidden = false;
-			fill(device, h("p", null, t("account.link_about")), link(answer.url, t));
+			fill(device, h("p", null, t("account.link_about")), link(answer.url, t("account.link"), t));
 			device.scrollIntoView({ block: "end" });
 		};
 		const others = async () => {
 			const answer = await post("/api/logout", { others: true });
-			if (!answer.ok) return fill(wrong, t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+			if (!answer.ok) return put(wrong, refusal(answer));
 			note(t("account.others_done"));
 		};
 		const erase = async () => {
 			if (!(await ask(t("account.erase_ask"), t("account.erase_about"), { yes: t("account.erase"), act: "erase", danger: true }))) return;
 			const answer = await post("/api/erase");
-			if (!answer.ok) return fill(wrong, t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable"));
+			if (!answer.ok) return put(wrong, refusal(answer));
 			location.assign("/");
 		};
 		return [

@@ -5,7 +5,7 @@ import { Scene, games, make } from "./scene.js";
 
 /** @typedef {import("./types.js").View} View a position as the server describes it */
 /** @typedef {Map<string, any>} Branch the points that may come next, each with its Branch; with the last point, the move's text */
-/** @typedef {(key: string, vars?: Object<string, string|number>) => string} Translate */
+/** @typedef {import("./types.js").Translate} Translate */
 /** @typedef {{point: string, kind: string}} Marked */
 
 /** Points closer than this on the screen, in pixels, are aimed at. */

@@ -130,9 +130,6 @@ export function read(text, clocks, seat, elapsed) {
 	return { ms: left > 0 ? left : ofPeriod, total: Math.max(0, total), periods: control.kind === "move" ? 0 : periods, running, limited: true };
 }
 
-/** days counts days. @param {number} n @param {import("./types.js").Translate} t */
-const days = (n, t) => (n === 1 ? t("clock.one_day") : t("clock.day_count", { n }));
-
 /**
  * show writes a time: tenths below 10 s, otherwise whole seconds as long as any part
  * of one is left; days and hours from one day up.
@@ -143,7 +140,7 @@ export function show(ms, t) {
 	if (ms < 10000) return (Math.floor(ms / 100) / 10).toFixed(1);
 	const s = Math.ceil(ms / 1000);
 	const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
-	if (s >= 86400) return s % 86400 < 3600 ? days(Math.floor(s / 86400), t) : t("clock.days", { d: Math.floor(s / 86400), h: Math.floor((s % 86400) / 3600) });
+	if (s >= 86400) return s % 86400 < 3600 ? t("clock.day_count", { n: Math.floor(s / 86400) }) : t("clock.days", { d: Math.floor(s / 86400), h: Math.floor((s % 86400) / 3600) });
 	if (s >= 3600) return `${Math.floor(s / 3600)}:${two(Math.floor((s % 3600) / 60))}:${two(s % 60)}`;
 	return `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
@@ -176,5 +173,5 @@ export function label(text, t) {
 			return t("clock.byoyomi", { main, n: c.periods, period: seconds(c.period) });
 	}
 	const day = 1440 * minute;
-	return t("clock.per_move", { period: c.period % day ? (c.period % minute ? seconds(c.period) : t("clock.minutes", { n: c.period / minute })) : days(c.period / day, t) });
+	return t("clock.per_move", { period: c.period % day ? (c.period % minute ? seconds(c.period) : t("clock.minutes", { n: c.period / minute })) : t("clock.day_count", { n: c.period / day }) });
 }

@@ -8,6 +8,7 @@ import { fill, h, icon, put, say } from "./dom.js";
 import { has, lang, refusal } from "./i18n.js";
 import { Sheet, openingText, spell, typed } from "./moves.js";
 import { Actions, Strip, freshly, nameOf } from "./players.js";
+import { Positions } from "./positions.js";
 import { notation, onchange, settings, written } from "./settings.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -44,8 +45,6 @@ class Game {
 	#at;
 	/** @type {View|null} the view of that ply */
 	#past = null;
-	/** @type {Map<number, View>} */
-	#views = new Map();
 	#flipped = false;
 	/** @type {{element: HTMLElement, show: (s: State|null) => void}|undefined} */
 	#chooser;
@@ -130,9 +129,9 @@ class Game {
 		if (this.#closed || (old && s.seq < old.seq)) return;
 		if (s.next && s.you && old && !old.next) return this.page.go(`/game/${s.next}`);
 		this.state = s;
-		this.#views.set(s.view.ply, s.view);
-		if (old && s.moves.length < old.moves.length) this.#forget(s.moves.length);
+		if (this.#at !== null && this.#at > s.moves.length) this.#at = null; // it was taken back
 		if (!this.board) this.#build();
+		this.positions?.know(s.moves, s.view);
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
 		this.#draw(old);
 		if (old) this.#announce(old, s);
@@ -140,16 +139,11 @@ class Game {
 		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
 	}
 
-	/** #forget drops the views after a takeback. @param {number} ply */
-	#forget(ply) {
-		for (const p of this.#views.keys()) if (p > ply) this.#views.delete(p);
-		if (this.#at !== null && this.#at > ply) this.#at = null;
-	}
-
 	/** #build makes the screen once the game is known. */
 	#build() {
 		const { t, page } = this, s = /** @type {State} */ (this.state);
 		const now = () => page.socket.time.now();
+		this.positions = new Positions(s.terms);
 		this.strips = [new Strip("top", t, now), new Strip("bottom", t, now)];
 		this.sheet = new Sheet(t, {
 			step: (ply) => this.step(ply), type: (text) => this.#typed(text), url: `${location.origin}/game/${this.id}`, me: () => page.me?.player ?? "",
@@ -256,7 +250,7 @@ class Game {
 		if (!live) parts.push(h("span", null, last || t("game.beginning"), " · ", t("game.of", { n: view.ply, of: s.view.ply }), " "), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
 		else if (s.status === "finished") parts.push(this.#result(s));
 		else if (s.status === "halted") parts.push(t("game.halted"));
-		else parts.push(h("b", null, this.#toDo(s)), last && ` ·\u00a0${last.replaceAll(" ", "\u00a0")}`);
+		else parts.push(h("b", null, this.#toDo(s)), last && !s.view.stage && ` ·\u00a0${last.replaceAll(" ", "\u00a0")}`);
 		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
 		if (this.line.textContent === text) return;
 		fill(this.line, ...parts);
@@ -293,7 +287,7 @@ class Game {
 		if (ply === s.view.ply && !(quietly && s.status === "finished")) {
 			this.#at = this.#past = null;
 		} else {
-			const view = this.#views.get(ply) ?? (await this.#fetch(ply));
+			const view = await this.positions?.view(s.moves.slice(0, ply));
 			if (!view || turn !== this.#asked || this.#closed) return;
 			this.#at = ply;
 			this.#past = view;
@@ -302,21 +296,6 @@ class Game {
 		this.#draw();
 		const list = written(s.view);
 		if (!quietly) say(ply ? `${ply}. ${spell(list[ply - 1] ?? "", this.t)}` : this.t("game.beginning"));
-	}
-
-	/** @param {number} ply @returns {Promise<View|null>} */
-	async #fetch(ply) {
-		const s = /** @type {State} */ (this.state);
-		const body = JSON.stringify({ rules: s.terms.rules, position: s.terms.position, moves: s.moves.slice(0, ply) });
-		try {
-			const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" }, body });
-			if (!answer.ok) return null;
-			const view = await answer.json();
-			this.#views.set(ply, view);
-			return view;
-		} catch {
-			return null; // no connection: the screen says so
-		}
 	}
 
 	/** @param {KeyboardEvent} e */
@@ -415,18 +394,10 @@ class Game {
 	async #typed(text) {
 		const s = this.state;
 		if (!s || this.board?.may !== "move") return false;
-		const move = typed(s.view, text) || (await this.#readMove(text));
+		const move = typed(s.view, text) || (await this.positions?.typed(s.moves, text));
 		if (move) void this.#decided(move);
 		else note(this.t("game.no_such_move", { text }));
 		return !!move;
-	}
-
-	/** #readMove lets the server read a move in any notation of the game. @param {string} text */
-	async #readMove(text) {
-		const s = /** @type {State} */ (this.state);
-		const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" },
-			body: JSON.stringify({ rules: s.terms.rules, position: s.terms.position, moves: s.moves, typed: text }) }).catch(() => null);
-		return answer?.ok ? (await answer.json()).last ?? "" : "";
 	}
 
 	/** @param {import("./types.js").Request} request */

@@ -4,7 +4,7 @@
 import { note } from "./dialog.js";
 import { points } from "./draw.js";
 import { h, icon, put } from "./dom.js";
-import { has } from "./i18n.js";
+import { has, refusal as refused } from "./i18n.js";
 import { Positions } from "./positions.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -26,8 +26,8 @@ export function attach(controls, context) {
 
 /** refusal is the sentence for an answer that refuses help. @param {import("./types.js").Answer} answer @param {import("./types.js").Translate} t */
 export function refusal(answer, t) {
-	if (answer.reason && has(`review.refused.${answer.reason}`)) return t(`review.refused.${answer.reason}`);
-	return t(has(`error.${answer.code}`) ? `error.${answer.code}` : "error.unavailable");
+	const text = `review.refused.${answer.reason}`;
+	return has(text) ? t(text) : refused(answer);
 }
 
 class HintButton {

@@ -35,12 +35,22 @@ export function preferred() {
 export const has = (key) => Object.hasOwn(words, key);
 
 /**
- * t returns the text of a key, with {name} replaced by what vars has of that name.
+ * t returns the text of a key, with {name} replaced by what vars has of that name,
+ * and {name|one|many} by one of two words, as its number asks.
  * @type {import("./types.js").Translate}
  */
 export function t(key, vars) {
 	const text = Object.hasOwn(words, key) ? words[key] : key;
-	return vars ? text.replace(/\{(\w+)\}/g, (whole, name) => String(vars[name] ?? whole)) : text;
+	return vars ? text.replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (whole, name, one, many) => String(one === undefined ? vars[name] ?? whole : Number(vars[name]) === 1 ? one : many)) : text;
+}
+
+/**
+ * rules names a rule set. Parameters without a name of their own are shown as they are.
+ * @param {string} name
+ */
+export function rules(name) {
+	const parts = name.split("+"), base = parts.map((_, i) => parts.slice(0, parts.length - i).join("+")).find((b) => has(`rules.${b}`));
+	return base ? t(`rules.${base}`) + name.slice(base.length) : name;
 }
 
 /**

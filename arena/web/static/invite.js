@@ -4,7 +4,7 @@
 import { label } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h, icon, put } from "./dom.js";
-import { has, refusal } from "./i18n.js";
+import { refusal, rules } from "./i18n.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").Terms} Terms */
@@ -40,12 +40,13 @@ const loopback = /^(127\.[\d.]+|\[::1\]|(.+\.)?localhost)$/; // names that mean 
 /**
  * link shows a link with its QR code.
  * @param {string} url
+ * @param {string} label says whom it is for
  * @param {import("./types.js").Translate} t
  */
-export function link(url, t) {
-	const field = h("input", { type: "text", readonly: true, value: url, "aria-label": t("invite.link"), data: { link: "" }, onfocus: () => field.select() });
+export function link(url, label, t) {
+	const field = h("input", { type: "text", readonly: true, value: url, "aria-label": label, data: { link: "" }, onfocus: () => field.select() });
 	return [
-		h("div.qr", null, h("img", { src: `/api/qr?path=${encodeURIComponent(new URL(url).pathname)}`, alt: t("invite.qr"), width: 240, height: 240 })),
+		h("img.qr", { src: `/api/qr?path=${encodeURIComponent(new URL(url).pathname)}`, alt: t("invite.qr"), width: 240, height: 240 }),
 		field,
 		loopback.test(new URL(url).hostname) && h("p.small.muted", null, t("invite.local")),
 		h("div.row", null,
@@ -56,10 +57,9 @@ export function link(url, t) {
 
 /** @param {Terms} terms @param {import("./types.js").Translate} t */
 export function describe(terms, t) {
-	const rules = `rules.${terms.rules.replace(/\+handicap=.*/, "")}`;
 	const row = (/** @type {string} */ key, /** @type {string} */ text) => [h("dt", null, t(key)), h("dd", null, text)];
 	return h("dl.terms", null,
-		row("start.game", t(`game.${terms.game}`)), row("start.rules", has(rules) ? t(rules) : terms.rules), row("start.clock", label(terms.clock, t)),
+		row("start.game", t(`game.${terms.game}`)), row("start.rules", rules(terms.rules)), row("start.clock", label(terms.clock, t)),
 		row("invite.kind", [t(terms.rated ? "game.rated" : "game.casual"), terms.strict && t("start.strict"), terms.position && t("invite.position")].filter(Boolean).join(" · ")));
 }
 
@@ -76,7 +76,7 @@ export function wait(root, page, waiting, before) {
 	root.className = "waiting";
 	fill(
 		root,
-		h("h1", null, t("invite.title")), describe(waiting.terms, t), link(waiting.url ?? "", t),
+		h("h1", null, t("invite.title")), describe(waiting.terms, t), link(waiting.url ?? "", t("invite.link"), t),
 		h("p.muted", { role: "status" }, h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), " ", t("invite.waiting")),
 		h("button", { type: "button", data: { act: "withdraw" }, onclick: () => socket.send({ t: "uninvite", token: waiting.token }).then(() => page.go("/", true)) }, t("invite.revoke")),
 	);

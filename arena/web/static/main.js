@@ -134,7 +134,6 @@ function head() {
 		name && h("button.plain", { type: "button", "data-act": "account", "aria-label": t("page.account", { name }), title: name, onclick: () => import("./account.js").then((m) => m.open(page)) }, icon("person")),
 		h("button.plain.square", { type: "button", "data-act": "settings", "aria-label": t("settings.title"), title: t("settings.title"), onclick: () => import("./preferences.js").then((m) => m.open(t)) }, icon("settings")),
 	);
-	for (const a of document.querySelectorAll("[data-text]")) a.textContent = t(/** @type {HTMLElement} */ (a).dataset.text ?? "");
 }
 
 /** refresh loads the page anew once its files have changed and nobody is using it. */

@@ -5,7 +5,7 @@
 import { label } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h, icon, put } from "./dom.js";
-import { has } from "./i18n.js";
+import { has, rules } from "./i18n.js";
 import { nameOf } from "./players.js";
 import { written } from "./settings.js";
 
@@ -129,9 +129,9 @@ export class Sheet {
 
 	/** @param {State} s @param {number} ply that is shown @param {boolean} moving whether a move may be typed */
 	show(s, ply, moving) {
-		const t = this.t, rules = `rules.${s.terms.rules}`;
+		const t = this.t;
 		this.moves.show(s.view, ply);
-		put(this.about, [t(`game.${s.terms.game}`), has(rules) ? t(rules) : s.terms.rules, label(s.terms.clock, t), t(s.terms.rated ? "game.rated" : "game.casual"),
+		put(this.about, [t(`game.${s.terms.game}`), rules(s.terms.rules), label(s.terms.clock, t), t(s.terms.rated ? "game.rated" : "game.casual"),
 			s.terms.strict && t("start.strict"), s.private && t("game.private"), s.watchers && t("game.watchers", { n: s.watchers })].filter(Boolean).join(" · "));
 		this.typing.hidden = !moving;
 		this.talk.hidden = !s.may?.includes("chat") && !this.said.children.length;

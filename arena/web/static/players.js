@@ -66,20 +66,20 @@ export class Strip {
 
 	/** @param {State} state @param {Seat} seat */
 	show(state, seat) {
-		const t = this.t, i = seat === "first" ? 0 : 1, holder = state.holders[i];
+		const t = this.t, i = seat === "first" ? 0 : 1, holder = state.holders[i], name = nameOf(holder);
 		this.#state = state;
 		this.seat = seat;
 		this.element.dataset.seat = seat;
 		this.time.dataset.clock = seat;
 		const side = state.view.sides[i];
 		this.colour.dataset.side = side;
-		put(this.name, nameOf(holder));
+		put(this.name, name);
 		put(this.id, holder.player);
 		this.id.title = holder.player;
-		const level = levelOf(holder), elo = levels.get(holder.player)?.elo;
+		const level = levelOf(holder), named = t("level.name", { n: level }), elo = levels.get(holder.player)?.elo;
 		const score = state.view.score ? ` · ${t("game.points", { n: state.view.score[i] })}` : "";
-		put(this.about, (elo !== undefined ? t("level.elo_only", { elo: number(Math.round(elo), { signDisplay: "always" }) }) : level ? t("level.name", { n: level }) : holder.rating ? t("game.rating", { n: holder.rating }) : t(`side.${side}`)) + score);
-		this.element.setAttribute("aria-label", t("game.seat", { name: nameOf(holder), side: t(`side.${side}`) }));
+		put(this.about, (elo !== undefined ? t("level.elo_only", { elo: number(Math.round(elo), { signDisplay: "always" }) }) : level && named !== name ? named : holder.rating ? t("game.rating", { n: holder.rating }) : t(`side.${side}`)) + score);
+		this.element.setAttribute("aria-label", t("game.seat", { name, side: t(`side.${side}`) }));
 		this.tick();
 	}
 

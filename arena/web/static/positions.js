@@ -16,6 +16,11 @@ export class Positions {
 		this.terms = terms;
 	}
 
+	/** know keeps a view that came with the game. @param {string[]} moves @param {View} view */
+	know(moves, view) {
+		this.#views.set(moves.join(), Promise.resolve(view));
+	}
+
 	/** view is the position after some moves; null without a connection. @param {string[]} moves @returns {Promise<View|null>} */
 	view(moves) {
 		const key = moves.join();
@@ -34,6 +39,11 @@ export class Positions {
 	 */
 	why(moves, touched) {
 		return this.#ask({ moves, touched }).then((a) => a.why, () => "");
+	}
+
+	/** typed is the move that a text names in any notation of the game, "" for none. @param {string[]} moves @param {string} text @returns {Promise<string>} */
+	typed(moves, text) {
+		return this.#ask({ moves, typed: text }).then((a) => a.last ?? "", () => "");
 	}
 
 	/** names writes the moves of a line that follows some moves. @param {string[]} moves @param {string[]} line @param {import("./types.js").Translate} t */

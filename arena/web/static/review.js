@@ -43,7 +43,7 @@ class Review {
 	#ply;
 	/** @type {{ply: number, line: string[], names: string[], i: number}|null} a better line that is shown, and how far */
 	#line = null;
-	/** @type {{close: () => void}|null} */
+	/** @type {import("./retry.js").Retry|null} */
 	#retry = null;
 	#turn = 0; // counts the positions asked for, so that a late answer is dropped
 	/** @type {View|null} the position on the board */
@@ -288,7 +288,7 @@ class Review {
 		this.#line = null;
 		const { socket, t, board, positions, names, moves, game } = this;
 		this.#retry = new Retry({ socket, t, board, positions, names, moves, game: game.id, tasks, done: (ply) => this.#ended(ply) });
-		fill(this.aside, /** @type {any} */ (this.#retry).element);
+		fill(this.aside, this.#retry.element);
 		this.#drawn = "";
 		this.graph.show([], 0);
 		fill(this.verdict);

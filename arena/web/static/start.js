@@ -15,7 +15,7 @@ import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, 
 
 /** A picture of each game; the colours are those of the page. */
 const pictures = {
-	xiangqi: '<svg viewBox="0 0 48 48" aria-hidden="true"><g fill="none" stroke="var(--edge)"><path d="M4 14h40M4 34h40M14 4v40M34 4v40M14 14l20 20M34 14L14 34"/></g><circle cx="24" cy="24" r="12" fill="var(--surface)" stroke="var(--red)" stroke-width="2"/><circle cx="24" cy="24" r="9" fill="none" stroke="var(--red)"/><text x="24" y="28.5" text-anchor="middle" font-size="12" font-family="serif" fill="var(--red)">帥</text></svg>',
+	xiangqi: '<svg viewBox="0 0 48 48" aria-hidden="true"><g fill="none" stroke="var(--edge)"><path d="M4 14h40M4 34h40M14 4v40M34 4v40M14 14l20 20M34 14L14 34"/></g><circle cx="24" cy="24" r="12" fill="var(--paper)" stroke="var(--red)" stroke-width="2"/><circle cx="24" cy="24" r="9" fill="none" stroke="var(--red)"/><text x="24" y="28.5" text-anchor="middle" font-size="12" font-family="serif" fill="var(--red)">帥</text></svg>',
 	gomoku: '<svg viewBox="0 0 48 48" aria-hidden="true"><g fill="none" stroke="var(--edge)"><path d="M2 10h44M2 24h44M2 38h44M10 2v44M24 2v44M38 2v44"/></g><g stroke="var(--edge)"><circle cx="10" cy="38" r="6" fill="#1b1a18"/><circle cx="24" cy="24" r="6" fill="#1b1a18"/><circle cx="38" cy="10" r="6" fill="#1b1a18"/><circle cx="10" cy="24" r="6" fill="#fbfaf5"/><circle cx="24" cy="10" r="6" fill="#fbfaf5"/></g></svg>',
 	amazons: '<svg viewBox="0 0 48 48" aria-hidden="true"><path d="M2 2h15v15H2zM31 2h15v15H31zM17 17h14v14H17zM2 31h15v15H2zM31 31h15v15H31z" fill="var(--edge)" opacity=".25"/><path d="M12 36l24-24" stroke="var(--accent)" stroke-width="2" stroke-dasharray="3 3"/><g stroke="var(--edge)" stroke-width="1.2"><path d="M5 43l-1-9 4 3 2-6 2 6 4-3-1 9z" fill="#fbfaf5" transform="translate(-.5 -.5)"/><path d="M34 15l-1-9 4 3 2-6 2 6 4-3-1 9z" fill="#1b1a18"/></g><circle cx="24" cy="24" r="3.5" fill="var(--accent)"/></svg>',
 };
@@ -27,8 +27,7 @@ const pictures = {
  * @returns {import("./types.js").Screen}
  */
 export function open(root, page) {
-	const screen = new Start(root, page);
-	return screen;
+	return new Start(root, page);
 }
 
 class Start {
@@ -61,6 +60,7 @@ class Start {
 		this.clock = h("div");
 		this.mine = h("section", { hidden: true, "aria-labelledby": "mine" });
 		this.watch = h("section", null);
+		this.rules = h("a", null, t("page.rules"));
 		fill(
 			root,
 			h("h1", null, t("start.title")),
@@ -71,6 +71,7 @@ class Start {
 					h("div.row", null, this.button, this.friend),
 					h("details", { data: { more: "" } }, h("summary", null, t("start.more")), this.more))),
 			h("div.aside", null, this.mine, this.watch),
+			h("footer.foot.small", null, this.rules),
 		);
 		this.#draw();
 		this.#ends.push(page.socket.on("lobby", (m) => this.#update(m)));
@@ -139,6 +140,7 @@ class Start {
 
 	#draw() {
 		const levels = this.#levels(), c = this.#choice;
+		this.rules.href = `/rules/${this.#game}`;
 		if (levels.length && !levels.some((l) => l.level === c.level && l.takes)) {
 			const near = levels.filter((l) => l.takes).sort((a, b) => Math.abs(a.level - c.level) - Math.abs(b.level - c.level))[0];
 			if (near) c.level = near.level;

@@ -1,6 +1,12 @@
 package view
 
-import "strconv"
+import (
+	"regexp"
+	"strconv"
+)
+
+// pointText finds the names of points.
+var pointText = regexp.MustCompile(`[a-z][0-9]{1,2}`)
 
 // Points returns the points of a move's text, in order; none of "swap".
 func Points(move string) []string { return pointText.FindAllString(move, -1) }

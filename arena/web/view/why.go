@@ -2,14 +2,10 @@ package view
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"sparring/game"
 )
-
-// pointText finds the names of points.
-var pointText = regexp.MustCompile(`[a-z][0-9]{1,2}`)
 
 // maxTouched bounds the text of the points in a question.
 const maxTouched = 40
@@ -27,7 +23,7 @@ func Why(p game.Position, touched ...string) (key string, err error) {
 	if len(text) > maxTouched {
 		return "", fmt.Errorf("%w: points %.20q... are too many", game.ErrSyntax, text)
 	}
-	why, err := r.Refusal(pointText.FindAllString(text, -1))
+	why, err := r.Refusal(Points(text))
 	if err != nil || why == "" {
 		return "", err
 	}

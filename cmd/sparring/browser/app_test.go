@@ -46,7 +46,7 @@ const wide = `document.documentElement.scrollWidth > innerWidth ? [...document.q
 
 // TestSmallScreens: in play a phone shows everything without scrolling, and with
 // buttons that a finger hits; at 320 pixels, and at 200 % of a desktop's text, nothing
-// reaches beyond the edge.
+// reaches beyond the edge. The start page stays where it is as the levels come.
 func TestSmallScreens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -75,6 +75,13 @@ func TestSmallScreens(t *testing.T) {
 		if got := eval[string](p.tab, wide); got != "" {
 			t.Errorf("start, beyond the edge: %s", got)
 		}
+	}
+	visitor := newPerson(t, "visitor", phone, w.at)
+	visitor.open("/")
+	eval[any](visitor.tab, `window.shift = 0, new PerformanceObserver(l => shift += l.getEntries().reduce((sum, e) => sum + e.value, 0)).observe({type: "layout-shift", buffered: true})`)
+	visitor.see(`.about [data-elo]`)
+	if got := eval[float64](visitor.tab, `shift`); got > 0.02 {
+		t.Errorf("the start page moves by %v as the levels come", got)
 	}
 }
 
@@ -130,6 +137,30 @@ func TestSettings(t *testing.T) {
 	p.see(act("play"))
 	if got := eval[string](p.tab, `document.querySelector('[data-act="play"]').textContent`); got != "开始" {
 		t.Errorf("after a reload the button says %q", got)
+	}
+}
+
+// TestWords: the scripts write clocks and rules as the server's pages do.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := newPerson(t, "reader", desktop, w.at)
+	p.open("/")
+	p.connected()
+	for _, module := range []string{"clock", "i18n"} {
+		eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main", "`+module+`")).then(m => window.`+module+` = m), null`)
+		p.await("window." + module)
+	}
+	for expression, want := range map[string]string{
+		`clock.label("86400/move", i18n.t)`:       "1 day a move",
+		`clock.label("259200/move", i18n.t)`:      "3 days a move",
+		`i18n.rules("gomoku/renju-15+swap2")`:     "Renju with swap2",
+		`i18n.rules("xiangqi/simple+limit=100")`:  "Simple: only perpetual check loses+limit=100",
+		`i18n.rules("chess/standard+limit=none")`: "chess/standard+limit=none",
+	} {
+		if got := eval[string](p.tab, expression); got != want {
+			t.Errorf("%s: %q, want %q", expression, got, want)
+		}
 	}
 }
 

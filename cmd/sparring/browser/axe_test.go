@@ -34,55 +34,29 @@ func TestAccessibility(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t)
+	watched := w.watch()
 	for _, d := range []device{phone, desktop} {
 		for _, scheme := range []string{"light", "dark"} {
-			name := fmt.Sprintf("%s, %d pixels", scheme, d.width)
-			p := newPerson(t, name, d, w.at)
-			call(p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
-			audit := func(what string) {
+			look := fmt.Sprintf("%s, %d pixels", scheme, d.width)
+			guest := func(name string) *tab {
+				p := newPerson(t, name, d, w.at).tab
+				call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+					{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+				return p
+			}
+			tour(t, watched, guest("ann"), guest("bob"), func(p *tab, screen string) {
 				t.Helper()
-				run(p.tab, chromedp.Evaluate[chromedp.Void](string(script)))
-				faults := run(p.tab, chromedp.Evaluate[[]fault](
+				run(p, chromedp.Evaluate[chromedp.Void](string(script)))
+				faults := run(p, chromedp.Evaluate[[]fault](
 					`axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}).then(r => r.violations)`, chromedp.EvalAwaitPromise))
 				for _, f := range faults {
 					var where []string
 					for _, n := range f.Nodes[:min(3, len(f.Nodes))] {
 						where = append(where, n.HTML+"\n      "+strings.ReplaceAll(n.Summary, "\n", "\n      "))
 					}
-					t.Errorf("%s (%s): %s (%s): %s, at %d places:\n    %s", what, name, f.ID, f.Impact, f.Help, len(f.Nodes), strings.Join(where, "\n    "))
+					t.Errorf("%s (%s): %s (%s): %s, at %d places:\n    %s", screen, look, f.ID, f.Impact, f.Help, len(f.Nodes), strings.Join(where, "\n    "))
 				}
-			}
-			p.setUp(setup{game: "xiangqi", seat: "first"})
-			audit("start")
-			p.tap(act("settings"))
-			p.see(`dialog[open]`)
-			audit("settings")
-			for game, move := range map[string]string{"xiangqi": "h2e2", "gomoku": "h8", "amazons": "d1d7/b7"} {
-				id := p.play(setup{game: game, seat: "first"})
-				p.move(move)
-				p.see(mayMove)
-				audit(game)
-				p.tap(act("resign"))
-				p.see(`dialog[open]`)
-				audit(game + ", resigning")
-				p.tap(act("yes-resign"))
-				p.await(`document.documentElement.dataset.result`)
-				p.see(act("rematch"))
-				audit(game + ", finished")
-				p.tap(act("review"))
-				p.settledRequests()
-				audit(game + ", review")
-				p.open("/game/" + string(id) + "/0")
-				p.see(`.board svg`)
-				audit(game + ", a position")
-				p.open("/rules/" + game)
-				audit(game + ", rules")
-			}
-			for _, path := range []string{"/games", "/ladder", "/nowhere"} {
-				p.open(path)
-				audit(path)
-			}
+			})
 		}
 	}
 }

@@ -116,13 +116,9 @@ func (f *friends) invite(s setup) string {
 	f.ann.tap(act("invite"))
 	f.ann.see(`input[data-link]`)
 	f.ann.see(`input[data-link] + p`) // the link leads to this computer only
-	link := eval[string](f.ann, `new URL(document.querySelector("input[data-link]").value).pathname`)
+	link := f.ann.link()
 	f.bob.open(link)
-	for range 5 { // news of another game may move the button under the tap
-		if f.bob.tap(act("join")); f.bob.left(act("join")) {
-			break
-		}
-	}
+	f.bob.tapAway(act("join"))
 	f.game = f.ann.shown()
 	if other := f.bob.shown(); other != f.game {
 		f.t.Fatalf("ann is in game %s, bob in %s", f.game, other)
@@ -130,16 +126,24 @@ func (f *friends) invite(s setup) string {
 	return link
 }
 
-// left waits a moment for something to be gone, and reports whether it is.
-func (p *tab) left(selector string) bool {
+// link returns the path of the link that is shown.
+func (p *tab) link() string {
 	p.t.Helper()
-	for range 50 {
-		if !p.sees(selector) {
-			return true
+	return eval[string](p, `new URL(document.querySelector("input[data-link]").value).pathname`)
+}
+
+// tapAway taps what is gone then; again, if news of another game moved it under the tap.
+func (p *tab) tapAway(selector string) {
+	p.t.Helper()
+	for range 5 {
+		p.tap(selector)
+		for range 50 {
+			if !p.sees(selector) {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
-	return false
 }
 
 // ends checks how the game has ended, on both screens and for the spectators.

@@ -22,6 +22,7 @@ func TestFirstGame(t *testing.T) {
 			p := newPerson(t, c.game, c.device, w.at)
 			p.open("/")
 			p.tap(`[data-choose="` + c.game + `"]`)
+			p.see(`main a[href="/rules/` + c.game + `"]`)
 			p.tap(act("play"))
 			id := p.shown()
 			for {

@@ -3,6 +3,7 @@ package browser
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"sparring/game"
@@ -58,6 +59,27 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
+// TestOpeningTexts: what an opening asks for fits below the board of a small phone.
+func TestOpeningTexts(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, "reader", phone, newWorld(t).at)
+	p.begin("gomoku")
+	for _, lang := range []string{"en", "zh"} {
+		eval[any](p.tab, `fetch(document.querySelector('script[type="module"]').src.replace("main.js", "`+lang+`.json")).then(a => a.json()).then(d => window.`+lang+` = d), null`)
+		p.await("window." + lang)
+		cut := eval[string](p.tab, `(line => Object.entries(`+lang+`).filter(([key, text]) => {
+			if (!/^open\.\w+\.(put-|offer|pick|.*\.wait)/.test(key)) return false;
+			line.className = "line long";
+			line.innerHTML = "<b></b>";
+			line.firstChild.textContent = text.replace(/\{\w+\|.*?\|(.*?)\}/g, "$1").replace(/\{\w+\}/g, "10");
+			return line.scrollHeight > line.clientHeight;
+		}).map(([key]) => key).join(" "))(document.querySelector(".status .line"))`)
+		if cut != "" {
+			t.Errorf("%s: cut: %s", lang, cut)
+		}
+	}
+}
+
 // play lets somebody make moves, one after the other.
 func (f *friends) play(p *tab, moves ...string) {
 	f.t.Helper()
@@ -70,8 +92,10 @@ func (f *friends) play(p *tab, moves ...string) {
 // what there is to wait for.
 func (f *friends) choose(p *tab, choice string, of int) {
 	f.t.Helper()
-	const dialog = `.opening[data-dialog="opening"]`
-	p.see(dialog + ` [data-move="` + choice + `"]`)
+	p.see(opening + ` [data-move="` + choice + `"]`)
+	if over := eval[string](p, hidden(`[data-clock]`, `[data-point="a1"]`, `[data-point="o1"]`, `[data-point="a15"]`, `[data-point="o15"]`)); over != "" {
+		f.t.Errorf("%s chooses without seeing %s", p.name, over)
+	}
 	if n := eval[int](p, `document.querySelectorAll(".opening .choice").length`); n != of {
 		f.t.Errorf("%s may choose among %d things", p.name, n)
 	}
@@ -80,7 +104,7 @@ func (f *friends) choose(p *tab, choice string, of int) {
 		other = f.bob
 	}
 	other.await(`document.querySelector("[data-status]").textContent.startsWith("Your opponent ")`)
-	if other.sees(dialog) || other.sees(mayMove) {
+	if other.sees(opening) || other.sees(mayMove) {
 		f.t.Errorf("%s is asked what %s has to choose", other.name, p.name)
 	}
 	ply := p.ply()
@@ -89,6 +113,14 @@ func (f *friends) choose(p *tab, choice string, of int) {
 		x.await(fmt.Sprintf(`%s > %d`, plies, ply))
 	}
 	p.await(`!document.querySelector('.opening:not([hidden])')`)
+}
+
+// hidden is an expression: those elements whose middle is off the screen or covered.
+func hidden(selectors ...string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(e => {
+		const r = e.getBoundingClientRect(), top = document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2);
+		return !top || !e.contains(top);
+	}).map(e => e.outerHTML).join(" ")`, quote(strings.Join(selectors, ", ")))
 }
 
 // TestCasualGames: a handicap, a game from a position whose last move would lose by

@@ -55,7 +55,7 @@ func TestTwoGames(t *testing.T) {
 
 	f.ann.tap(act("account"))
 	f.ann.tap(act("device-link"))
-	f.ann.await(`document.querySelector("dialog .qr img")?.naturalWidth > 0`)
+	f.ann.await(`document.querySelector("dialog img.qr")?.naturalWidth > 0`)
 	tablet := newPerson(t, "tablet", phone, w.at)
 	tablet.open(eval[string](f.ann, `new URL(document.querySelector("dialog input[data-link]").value).pathname`))
 	tablet.tap(`main form button.main`)

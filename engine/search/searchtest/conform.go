@@ -22,6 +22,11 @@ type Subject struct {
 	// game.Position.Legal when nil.
 	Legal func(p game.Position) []game.Move
 
+	// Loses reports whether m, a legal move at p, is a proven loss for its
+	// side. It judges, independently of the adapter, the moves that are missing
+	// at Restricted nodes; when nil, they are not judged. P may be changed.
+	Loses func(p game.Position, m game.Move) bool
+
 	Walks int    // random walks, 20 when 0
 	Plies int    // longest walk, 60 when 0
 	Seed  uint64 // of the walks; a failure names it
@@ -140,7 +145,7 @@ func (w *walker) checkVerdict(node search.Node) {
 	}
 	out := w.g.Outcome()
 	switch {
-	case !out.Over() && node.Over && node.RepetitionPlies == 0:
+	case !out.Over() && node.Over && node.RepetitionPlies == 0 && !knownEnd(node.Verdict):
 		w.fatalf("Enter: over with verdict %d and no repetition, but the game continues", node.Verdict)
 	case !out.Over():
 		return
@@ -160,6 +165,11 @@ func (w *walker) checkVerdict(node search.Node) {
 	if sign(node.Verdict) != want {
 		w.fatalf("Enter: verdict %d for the side to move, but the game ended %s by %s", node.Verdict, out.Result, out.Reason)
 	}
+}
+
+// knownEnd reports whether a verdict has the plies to an end that is still to come.
+func knownEnd(verdict search.Score) bool {
+	return verdict >= search.WinBound && verdict < search.Win || verdict <= -search.WinBound && verdict > -search.Win
 }
 
 func sign(s search.Score) int {

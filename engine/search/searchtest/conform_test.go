@@ -3,6 +3,7 @@ package searchtest_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,13 +45,39 @@ func (b *broken) Enter() search.Node {
 		n.Key++
 	case "over":
 		n.Over = true
+	case "restricted", "restricted to nothing":
+		n.Restricted = true
 	}
 	return n
 }
 
+// missing chooses the moves that a restricted adapter leaves out, about a quarter.
+func missing(m game.Move) bool { return game.Zobrist(1, uint64(m))%4 == 0 }
+
+// missing reports whether the adapter leaves a move out of its list.
+func (b *broken) missing(m game.Move) bool {
+	switch b.fault {
+	case "restricted":
+		return missing(m)
+	case "restricted to nothing":
+		return true
+	}
+	return false
+}
+
 func (b *broken) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	first := *c == search.Cursor{}
-	buf = b.Position.Moves(buf, c)
+	if b.fault == "deep" && c.QuiescencePly == 3 {
+		return append(buf, search.ScoredMove{Move: 1, Noise: search.GoodNoisy})
+	}
+	for ended := false; !ended; {
+		buf = b.Position.Moves(buf, c)
+		ended = len(buf) == 0
+		buf = slices.DeleteFunc(buf, func(e search.ScoredMove) bool { return b.missing(e.Move) })
+		if len(buf) > 0 {
+			break // an empty batch would be the end
+		}
+	}
 	if first && b.fault == "moves" && len(buf) > 1 {
 		buf = buf[1:]
 	}
@@ -63,6 +90,9 @@ func (b *broken) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Score
 func (b *broken) Find(m game.Move) (search.ScoredMove, bool) {
 	if b.fault == "find" {
 		m &= 1<<21 - 1 // all that the hash table keeps
+	}
+	if b.missing(m) {
+		return search.ScoredMove{}, false
 	}
 	return b.Position.Find(m)
 }
@@ -85,12 +115,26 @@ func (b *broken) Clone() search.Position {
 	return &c
 }
 
-// The suite must find each kind of fault, and none in a sound adapter.
-func TestConformSeesFaults(t *testing.T) {
+// suiteOf runs the suite on an adapter with one fault.
+func suiteOf(t *testing.T, fault string, loses func(game.Position, game.Move) bool) string {
+	t.Helper()
 	start, err := catalog.Setup("amazons", "6x6", "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var r recorder
+	r.run(searchtest.Subject{
+		New: func(p game.Position) (search.Position, error) {
+			inner, err := amazons.New(p)
+			return &broken{Position: inner, fault: fault}, err
+		},
+		Params: amazons.Params(), Starts: []game.Position{start}, Loses: loses, Walks: 1, Plies: 10,
+	})
+	return strings.Join(r.log, "\n")
+}
+
+// The suite must find each kind of fault, and none in a sound adapter.
+func TestConformSeesFaults(t *testing.T) {
 	for fault, want := range map[string]string{
 		"":      "",
 		"key":   "Key",
@@ -100,18 +144,34 @@ func TestConformSeesFaults(t *testing.T) {
 		"find":  "Find(",
 		"undo":  "Eval",
 		"clone": "clone",
+		"deep":  "quiescence ply 3",
+
+		"restricted to nothing": "empty",
 	} {
-		var r recorder
-		r.run(searchtest.Subject{
-			New: func(p game.Position) (search.Position, error) {
-				inner, err := amazons.New(p)
-				return &broken{Position: inner, fault: fault}, err
-			},
-			Params: amazons.Params(), Starts: []game.Position{start}, Walks: 1, Plies: 10,
-		})
-		got := strings.Join(r.log, "\n")
-		if (want == "") != (got == "") || !strings.Contains(got, want) {
+		if got := suiteOf(t, fault, nil); (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("fault %q: the suite reports %.300q, want something of %q", fault, got, want)
 		}
+	}
+}
+
+// Moves may be missing at Restricted nodes, but only those that Subject.Loses says
+// to lose.
+func TestConformJudgesMissingMoves(t *testing.T) {
+	if got := suiteOf(t, "restricted", nil); got != "" {
+		t.Errorf("nobody judges the missing moves, but the suite reports %.300q", got)
+	}
+	judged := 0
+	loses := func(p game.Position, m game.Move) bool {
+		if !missing(m) || p.Play(m) != nil {
+			t.Errorf("asked about move %#x, which is not missing or not legal", m)
+		}
+		judged++
+		return true
+	}
+	if got := suiteOf(t, "restricted", loses); got != "" || judged == 0 {
+		t.Errorf("%d missing moves were judged to lose, the suite reports %.300q", judged, got)
+	}
+	if got := suiteOf(t, "restricted", func(game.Position, game.Move) bool { return false }); !strings.Contains(got, "does not lose") {
+		t.Errorf("the missing moves do not lose, but the suite reports %.300q", got)
 	}
 }

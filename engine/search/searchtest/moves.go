@@ -38,10 +38,14 @@ func (w *walker) checkMoves(snap snapshot) {
 		if _, ok := given[m]; ok {
 			continue
 		}
-		if !snap.node.Forced {
+		switch {
+		case snap.node.Restricted:
+			if w.s.Loses != nil && !w.s.Loses(w.g.Clone(), m) {
+				w.fatalf("Moves(All) lacks %s at a restricted node, though it does not lose", w.g.Format(m))
+			}
+		case !snap.node.Forced:
 			w.fatalf("Moves(All) lacks %s", w.g.Format(m))
-		}
-		if !w.losesAtOnce(m) {
+		case !w.losesAtOnce(m):
 			w.fatalf("Moves(All) lacks %s at a forced node, though it does not lose at once", w.g.Format(m))
 		}
 	}
@@ -53,10 +57,27 @@ func (w *walker) checkMoves(snap snapshot) {
 			w.fatalf("Moves(Noisy) gives %+v, Moves(All) %+v", e, given[e.Move])
 		}
 	}
+	w.deepQuiescence(snap)
 	w.skipQuiets(snap, given)
 	w.victimOrder(given)
 	if slices.ContainsFunc(snap.noisy, func(e search.ScoredMove) bool { return !legal[e.Move] }) {
 		w.fatalf("Moves(Noisy) gives illegal moves: %v", snap.noisy)
+	}
+}
+
+// deepQuiescence checks that deeper in quiescence no noisy moves come that do not
+// come at its first ply.
+func (w *walker) deepQuiescence(snap snapshot) {
+	w.t.Helper()
+	for ply := uint8(1); ply <= 8; ply++ {
+		c := search.Cursor{Mode: search.Noisy, QuiescencePly: ply}
+		for buf := w.p.Moves(nil, &c); len(buf) > 0; buf = w.p.Moves(buf[:0], &c) {
+			for _, e := range buf {
+				if !slices.Contains(snap.noisy, e) {
+					w.fatalf("Moves(Noisy) at quiescence ply %d gives %+v, at 0 it does not", ply, e)
+				}
+			}
+		}
 	}
 }
 

@@ -1,0 +1,53 @@
+package external
+
+import (
+	"math"
+	"testing"
+
+	"sparring/engine/search"
+)
+
+// TestGomocupMessages: what a program says about its search counts as its
+// evaluation, other messages do not, and Points gives back its points.
+func TestGomocupMessages(t *testing.T) {
+	e := open(t, faultySpec(t, "fine"), "gomoku") // not started
+	d, q := newGomocup(Spec{}, "gomoku"), newQuery(newGame(t, "gomoku/freestyle-15"))
+	for line, want := range map[string]struct {
+		points int
+		chance float64
+		depth  int
+	}{
+		"MESSAGE Depth 17-36 | Eval 100 | Time 974ms | H8": {100, 0.640, 17},
+		"MESSAGE depth: 9-14 best:[7,8] val=-35":           {-35, 0.450, 9},
+		"message eval 0":                                   {0, 0.5, 0},
+		"MESSAGE depth 4-9 score 10 chance 71.5% pv h8":    {10, 0.715, 4},
+	} {
+		a, i := d.parseLine(q, line)
+		if a != nil || i == nil {
+			t.Errorf("%q: %+v, %+v", line, a, i)
+			continue
+		}
+		score, chance := e.value(i)
+		if points, err := Points("gomoku", score); err != nil || points != want.points || math.Abs(chance-want.chance) > 0.001 || i.Depth != want.depth {
+			t.Errorf("%q: %d points, chance %.4f, depth %d, %v; want %+v", line, points, chance, i.Depth, err, want)
+		}
+	}
+	for line, want := range map[string]search.Score{
+		"MESSAGE Depth 9-21 | Eval +M13":  search.Win - 13,
+		"MESSAGE Depth 9-21 | Eval -M8":   -search.Win + 8,
+		"MESSAGE depth 2 score win in 1":  search.Win - 1,
+		"MESSAGE depth 2 score loss in 0": -search.Win,
+	} {
+		_, i := d.parseLine(q, line)
+		if i == nil {
+			t.Errorf("%q: no score", line)
+		} else if score, _ := e.value(i); score != want {
+			t.Errorf("%q: score %d, want %d", line, score, want)
+		}
+	}
+	for _, line := range []string{"MESSAGE I win !", "MESSAGE OptiTime 727ms | MaxTime 970ms", "DEBUG eval 5", "eval 5", "UNKNOWN eval 5"} {
+		if a, i := d.parseLine(q, line); a != nil || i != nil {
+			t.Errorf("%q: %+v, %+v", line, a, i)
+		}
+	}
+}
