@@ -8,8 +8,7 @@ import (
 	"sparring/game/gomoku"
 )
 
-// leastVCT is the smallest budget with which Prove looks for a VCT, in nodes. It
-// is above that of leaves.
+// leastVCT is the smallest budget with which Prove looks for a VCT, in nodes.
 const leastVCT = 200
 
 // proveVCT looks for a victory by continuous threats (VCT): every move of the side
@@ -29,7 +28,7 @@ const leastVCT = 200
 // children's numbers instead of their sum, so that what many orders of the same
 // moves share is counted once (weak proof-number search by Ueda and others, 2008).
 func (a *position) proveVCT(budget int, stop func() bool) (search.Proof, int, bool) {
-	if !a.forcing || a.field.sets[a.toMove][open3].empty() || !a.field.sets[a.toMove.Other()][five].empty() && a.field.sets[a.toMove.Other()][five].count() > 1 {
+	if !a.forcing || a.field.sets[a.toMove][open3].empty() {
 		return search.Proof{}, 0, false
 	}
 	if a.prover == nil {
@@ -38,9 +37,8 @@ func (a *position) proveVCT(budget int, stop func() bool) (search.Proof, int, bo
 	v := &a.prover.vct
 	v.field, v.attacker, v.defender = a.field, a.toMove, a.toMove.Other()
 	v.rows = gomoku.TableOf(a.set.Line(v.attacker))
-	v.fouls = [2]bool{a.set.Forbids(v.attacker), a.set.Forbids(v.defender)}
+	v.attackerHasFouls = a.set.Forbids(v.attacker)
 	v.budget, v.nodes, v.stop, v.stopped = budget-budget/8, 0, stop, false
-	v.table.reserve(budget)
 	key := a.key ^ attackerKey[v.attacker]
 	root := v.search(key, true, numbers{infinite, infinite, 0})
 	if root.phi != 0 {
@@ -84,7 +82,7 @@ type vct struct {
 	field              *field
 	attacker, defender gomoku.Colour
 	rows               *gomoku.Table // of the attacker
-	fouls              [2]bool       // the attacker, the defender has forbidden points
+	attackerHasFouls   bool          // the attacker has forbidden points
 	table              proofTable
 	budget, nodes      int
 	stop               func() bool
@@ -342,7 +340,7 @@ func (v *vct) zone(p gomoku.Point) (zone points, ok bool) {
 	}
 	// With two threes p may be allowed now and be forbidden after a reply
 	// anywhere. Otherwise white stones never make a point forbidden.
-	if v.fouls[0] && (threes > 1 || f.foul(p, v.attacker)) {
+	if v.attackerHasFouls && (threes > 1 || f.foul(p, v.attacker)) {
 		return points{}, false
 	}
 	if zone.count() > 2 {
@@ -355,8 +353,8 @@ func (v *vct) zone(p gomoku.Point) (zone points, ok bool) {
 // option appends a move with the numbers that the table has of it, or else those
 // guessed.
 func (v *vct) option(key uint64, p gomoku.Point, c gomoku.Colour, guess numbers) {
-	if e := v.table.probe(childKey(key, p, c)); e != nil {
-		guess = e.numbers
+	if n, ok := v.table.probe(childKey(key, p, c)); ok {
+		guess = n
 	}
 	v.options = append(v.options, option{p, guess})
 }
@@ -426,16 +424,18 @@ func (v *vct) finish(key uint64, attacking bool, n numbers) {
 }
 
 // proofTable remembers the numbers of nodes, in pairs of entries: of two nodes in
-// one place, that which took more work is kept, beside the latest.
+// one place, that which took more work is kept, beside the latest. It grows while it
+// is half full, up to 6 MB.
 type proofTable struct {
 	entries []proofEntry
 	shift   int // of a key, for the index of a pair
+	used    int // entries
 }
 
 type proofEntry struct {
 	key uint64
 	numbers
-	work uint32 // nodes
+	work uint32 // nodes; at least 1 if the entry is used
 }
 
 // The binary logarithms of the smallest and the largest number of entries.
@@ -444,40 +444,57 @@ const (
 	maxProofBits = 18
 )
 
-// reserve makes room for the nodes of a budget, within bounds. What the table knows
-// is lost when it grows.
-func (t *proofTable) reserve(budget int) {
-	size := min(max(bits.Len(uint(budget)), minProofBits), maxProofBits)
-	if len(t.entries) < 1<<size {
-		t.entries, t.shift = make([]proofEntry, 1<<size), 64-(size-1)
-	}
-}
-
 func (t *proofTable) pair(key uint64) *[2]proofEntry {
 	return (*[2]proofEntry)(t.entries[key>>t.shift<<1:])
 }
 
-func (t *proofTable) probe(key uint64) *proofEntry {
-	pair := t.pair(key)
-	for i := range pair {
-		if pair[i].key == key {
-			return &pair[i]
+// probe returns the numbers of a node, if they are known.
+func (t *proofTable) probe(key uint64) (numbers, bool) {
+	if len(t.entries) == 0 {
+		return numbers{}, false
+	}
+	for i := range t.pair(key) {
+		if e := &t.pair(key)[i]; e.key == key && e.work > 0 {
+			return e.numbers, true
 		}
 	}
-	return nil
+	return numbers{}, false
 }
 
+// store notes the numbers of a node that took so many nodes more.
 func (t *proofTable) store(key uint64, n numbers, work int) {
-	pair := t.pair(key)
-	e := &pair[0]
-	switch {
-	case e.key == key:
-		work += int(e.work)
-	case pair[1].key == key:
-		e = &pair[1]
-		work += int(e.work)
-	case e.work > pair[1].work:
-		e = &pair[1]
+	if 2*t.used >= len(t.entries) && len(t.entries) < 1<<maxProofBits {
+		t.grow()
 	}
-	*e = proofEntry{key, n, uint32(min(work, infinite))}
+	t.insert(proofEntry{key, n, uint32(min(work+1, infinite))})
+}
+
+func (t *proofTable) insert(e proofEntry) {
+	pair := t.pair(e.key)
+	at := &pair[0]
+	switch {
+	case at.key == e.key:
+		e.work = min(e.work+at.work, infinite)
+	case pair[1].key == e.key:
+		at = &pair[1]
+		e.work = min(e.work+at.work, infinite)
+	case at.work > pair[1].work:
+		at = &pair[1]
+	}
+	if at.work == 0 {
+		t.used++
+	}
+	*at = e
+}
+
+// grow makes the table four times as large.
+func (t *proofTable) grow() {
+	old := t.entries
+	size := min(max(minProofBits, bits.Len(uint(len(old)))+1), maxProofBits)
+	t.entries, t.shift, t.used = make([]proofEntry, 1<<size), 64-(size-1), 0
+	for _, e := range old {
+		if e.work > 0 {
+			t.insert(e)
+		}
+	}
 }

@@ -419,7 +419,7 @@ func BenchmarkProveVCT(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		a := list[i%len(list)]
 		if a.prover != nil {
-			clear(a.prover.vct.table.entries)
+			a.prover.vct.table = proofTable{}
 		}
 		_, n, _ := a.proveVCT(10000, never)
 		nodes += n
