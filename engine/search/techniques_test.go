@@ -281,6 +281,19 @@ func TestSingularDouble(t *testing.T) {
 	}
 }
 
+// A move that was extended by two plies counts for the line after it, not for the
+// moves beside it.
+func TestSingularDoubleCountsByLine(t *testing.T) {
+	c := newCorridor(false)
+	params := with(c.params(), append([]string{"SingularExtension"}, exact...)...)
+	params.SingularDouble, params.Margins.DoubleSingular = 3, 1
+	k := search.New(params, search.NewTable(tableBytes))
+	k.NewGame(search.GameOptions{}).Start(c, search.Limits{Depth: 11, Moves: []game.Move{1}}, nil).Wait()
+	if n := k.DoublesLeft(); n != 0 {
+		t.Errorf("%d moves are still counted after the search", n)
+	}
+}
+
 // Where all moves are equal, hash moves that would cut off are searched less deep.
 func TestSingularNegative(t *testing.T) {
 	nodes := func(negative int, on ...string) uint64 {
