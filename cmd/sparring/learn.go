@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
+	"sparring/engine/gomoku"
 	"sparring/engine/xiangqi"
-	rules "sparring/game/xiangqi"
+	gomokurules "sparring/game/gomoku"
+	xiangqirules "sparring/game/xiangqi"
 	"sparring/lab/tune"
 )
 
@@ -25,7 +27,7 @@ func learnCommand() *cobra.Command {
 		Short: "Tune the evaluation from games and measure the effects of search techniques",
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
-	c.AddCommand(learnTune(), learnWorth())
+	c.AddCommand(learnTune(), learnMoves(), learnWorth())
 	return c
 }
 
@@ -52,7 +54,8 @@ an interrupted run can be resumed. See docs/training.md.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.plan.Game, "game", "", "xiangqi (required)")
+	flags.StringVar(&f.plan.Game, "game", "", "xiangqi or gomoku (required)")
+	flags.StringVar(&f.plan.Rules, "rules", "", "the rules that the weights are for: Gomoku's freestyle, standard or renju")
 	flags.StringVar(&f.out, "out", "", "weights file to write")
 	flags.StringVar(&f.keep, "keep", "", "checkpoint file; the same command resumes from it")
 	flags.StringVar(&f.check, "check", "", "weights file to reproduce, with its options, from the same games")
@@ -81,12 +84,16 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	if err := f.validate(); err != nil {
 		return &usageError{err}
 	}
-	games, err := f.games(c, args)
+	model, err := modelFor(f.plan.Game, f.plan.Rules)
+	if err != nil {
+		return &usageError{err}
+	}
+	games, err := gamesFrom(c, args, f.plan.Game)
 	if err != nil {
 		return err
 	}
 	show := newDisplay(c.ErrOrStderr())
-	got, err := f.plan.Run(c.Context(), xiangqi.NewLinear(), games, f.keep, progressOfTuning(show))
+	got, err := f.plan.Run(c.Context(), model, games, f.keep, progressOfTuning(show))
 	show.clear()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; run with --keep to be able to resume")
@@ -111,9 +118,6 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 
 func (f *tuneFlags) validate() error {
 	var errs []error
-	if f.plan.Game != rules.Name {
-		errs = append(errs, fmt.Errorf("--game %.20q: want %s", f.plan.Game, rules.Name))
-	}
 	if f.out == "" && f.check == "" {
 		errs = append(errs, errors.New("--out or --check is required"))
 	}
@@ -124,9 +128,22 @@ func (f *tuneFlags) validate() error {
 	return errors.Join(append(errs, f.plan.Sampling.Validate(), fit.Validate())...)
 }
 
-// games reads the sources. Damaged games are an error, because a run must be
+// modelFor returns the evaluation of a game that can be fitted.
+func modelFor(name, rules string) (tune.Model, error) {
+	switch {
+	case name == gomokurules.Name:
+		return gomoku.NewLinear(rules)
+	case name != xiangqirules.Name:
+		return nil, fmt.Errorf("--game %.20q: want %s or %s", name, xiangqirules.Name, gomokurules.Name)
+	case rules != "":
+		return nil, fmt.Errorf("--rules %.20q: the weights of %s are for all its rules", rules, name)
+	}
+	return xiangqi.NewLinear(), nil
+}
+
+// gamesFrom reads the sources. Damaged games are an error, because a run must be
 // reproducible from the same files.
-func (f *tuneFlags) games(c *cobra.Command, sources []string) (*tune.Games, error) {
+func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, error) {
 	games := &tune.Games{}
 	for _, path := range sources {
 		all, err := gamesIn(path)
@@ -138,7 +155,7 @@ func (f *tuneFlags) games(c *cobra.Command, sources []string) (*tune.Games, erro
 				err = c.Context().Err()
 			}
 			if err == nil {
-				err = games.Add(r, f.plan.Game)
+				err = games.Add(r, name)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)

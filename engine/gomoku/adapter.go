@@ -14,6 +14,9 @@ func Adapter() adapter.Adapter {
 		Params:   Params,
 		Length:   60,
 		SelfLoss: true,
+		Evaluations: []adapter.Evaluation{
+			{Name: "wang2011", Adapt: asWang2011, WinScale: 800},
+		},
 		Bench:    bench,
 		Openings: adapter.Openings{Plies: 4, Bound: 0.1, Moves: inTheMiddle},
 		Levels:   levels,
@@ -38,8 +41,8 @@ func inTheMiddle(p game.Position) (near []game.Move) {
 // steps came out about even; configs/levels-gomoku.json has the measurement. A
 // log-odds of one is, in evaluations, an open three.
 var levels = [adapter.Levels]adapter.LevelParameters{
-	{Nodes: 300, Notice: 4, Compare: 4, Slip: 1.8},
-	{Nodes: 500, Notice: 6, Compare: 5, Slip: 1.6},
+	{Nodes: 300, Notice: 6, Compare: 6, Slip: 2.4},
+	{Nodes: 500, Notice: 7, Compare: 6, Slip: 2},
 	{Nodes: 700, Notice: 8, Compare: 6, Slip: 1.2, Worst: 6},
 	{Nodes: 700, Notice: 12, Compare: 6, Slip: 0.95, Worst: 4},
 	{Nodes: 1000, Notice: 18, Compare: 6, Slip: 0.75, Worst: 2.5},
@@ -52,7 +55,7 @@ var levels = [adapter.Levels]adapter.LevelParameters{
 
 // bench has positions from the engine's own play after a few random moves.
 var bench = adapter.Bench{
-	Rules: "gomoku/freestyle-15", Depth: 5, Deep: 8,
+	Rules: "gomoku/freestyle-15", Depth: 9, Deep: 12,
 	Positions: []string{
 		"11x3/15/15/15/15/15/15/4o10/15/15/15/15/15/15/15 b",
 		"2o12/15/2oxx10/15/15/15/15/15/15/15/15/15/15/15/15 b",

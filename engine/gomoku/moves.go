@@ -10,65 +10,45 @@ import (
 
 // The stages of a run through the moves.
 const (
-	stageDecisive uint8 = iota // makes or stops a five or a double three
-	stageUrgent                // makes or stops a four or an open three
-	stageNear                  // near a stone
-	stageDistant               // all other points
+	stageNear    uint8 = iota // near a stone, or all moves that do not lose at once
+	stageDistant              // all other points
 	stageEnd
 )
 
 // Moves implements search.Position. Against a four only the points that make
-// five for either side remain. Otherwise fives and double threes of both sides
-// come first (section 2.2 of the paper looks for them before any search), then
-// all points where either side makes a four or an open three, the points near a
-// stone, and the rest.
+// five for either side remain, against a threat of two fours only the answers.
+// Otherwise the points near a stone come first, in the order of the policy.
 func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
-	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
-	if c.Stage == stageDecisive && a.forced() {
-		c.Stage = stageEnd
-		set := own[five].union(&other[five])
+	for len(buf) == 0 && c.Stage < stageEnd {
+		set := a.batch(c)
 		buf = a.appendMoves(buf, &set)
 		if c.Mode == search.Noisy {
-			buf = slices.DeleteFunc(buf, quiet)
+			buf = slices.DeleteFunc(buf, quiet) // a forbidden four is quiet
 		}
-		return buf
-	}
-	if c.Mode == search.Noisy {
-		if c.Stage != stageDecisive {
-			return buf
-		}
-		c.Stage = stageEnd
-		buf = a.appendMoves(buf, &own[four])
-		return slices.DeleteFunc(buf, quiet)
-	}
-	urgent := own[open3].union(&other[open3])
-	for len(buf) == 0 && c.Stage < stageEnd {
-		switch c.Stage {
-		case stageDecisive, stageUrgent:
-			for p := range urgent.all() {
-				if a.decisive(p) == (c.Stage == stageDecisive) {
-					buf = append(buf, a.scoredMove(p))
-				}
-			}
-		case stageNear:
-			rest := a.field.open.minus(&urgent)
-			rest = rest.intersect(&a.field.near)
-			buf = a.appendMoves(buf, &rest)
-		default:
-			rest := a.field.open.minus(&urgent)
-			rest = rest.minus(&a.field.near)
-			buf = a.appendMoves(buf, &rest)
-		}
-		c.Stage++
 	}
 	return buf
 }
 
-// decisive reports whether the point is worth a double three for one of the
-// sides.
-func (a *position) decisive(p gomoku.Point) bool {
-	return max(a.field.value(p, gomoku.Black).order, a.field.value(p, gomoku.White).order) >= doubleThree
+// batch returns the points of the cursor's stage, and goes to the next.
+func (a *position) batch(c *search.Cursor) points {
+	f := a.field
+	switch {
+	case a.forced():
+		c.Stage = stageEnd
+		return f.sets[a.toMove][five].union(&f.sets[a.toMove.Other()][five])
+	case c.Mode == search.Noisy:
+		c.Stage = stageEnd
+		return f.sets[a.toMove][four]
+	case a.need() == meetThree:
+		c.Stage = stageEnd
+		return a.nodes[len(a.nodes)-1].answers
+	case c.Stage == stageNear:
+		c.Stage = stageDistant
+		return f.open.intersect(&f.now.near)
+	}
+	c.Stage = stageEnd
+	return f.open.minus(&f.now.near)
 }
 
 // quiet reports whether a move is quiet: a forbidden four is.
@@ -87,27 +67,32 @@ func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 	if !ok || !a.field.open.has(p) {
 		return search.ScoredMove{}, false
 	}
-	if a.forced() && !a.field.wins(p, a.toMove) && !a.field.wins(p, a.toMove.Other()) {
+	if a.forced() {
+		if !a.field.wins(p, a.toMove) && !a.field.wins(p, a.toMove.Other()) {
+			return search.ScoredMove{}, false
+		}
+	} else if top := &a.nodes[len(a.nodes)-1]; top.restricted && !top.answers.has(p) {
 		return search.ScoredMove{}, false
 	}
 	return a.scoredMove(p), true
 }
 
-// scoredMove orders a point by what it makes for its side and what it denies the
+// scoredMove orders a point by the policy: what it is worth to its side and to the
 // other.
 func (a *position) scoredMove(p gomoku.Point) search.ScoredMove {
-	own, other := a.field.value(p, a.toMove), a.field.value(p, a.toMove.Other())
+	own, other := a.field.info(p, a.toMove), a.field.info(p, a.toMove.Other())
+	need := a.need()
 	e := search.ScoredMove{
 		Move:         gomoku.StoneMove(p),
-		Order:        (ownOrder*int32(own.order)+otherOrder*int32(other.order))*orderScale/8 + inwards*a.field.inside[p],
+		Order:        (int32(own.score[need][0])+int32(other.score[need][1]))*orderScale + a.field.inside[p],
 		HistoryIndex: [2]uint16{uint16(p), 0},
 	}
 	switch {
 	case own.foul != noFoul && a.field.foul(p, a.toMove):
 		e.Order = foulOrder
-	case own.tier <= two4s:
+	case own.level <= two4s:
 		e.Noise = search.GoodNoisy
-	case own.tier == four, other.tier == five:
+	case own.level == four, other.level == five:
 		e.Noise = search.BadNoisy
 	}
 	return e

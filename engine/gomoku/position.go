@@ -18,13 +18,23 @@ type position struct {
 	forcing bool
 	set     gomoku.Set
 	salt    uint64 // of the search key, by the rules
+	weights *weights
+	sides   int // of weights: see ruleClass.sides
 	field   *field
 	toMove  gomoku.Colour
 	key     uint64
-	ended   []verdict        // after each stone, beginning with the root
+	nodes   []nodeState      // after each stone, beginning with the root
 	rows    [2]int           // counted so far; continuous rules only
 	buried  [][]gomoku.Point // by each stone; continuous rules only
-	failed  *failures        // of the prover; made when first needed
+	prover  *prover          // made when first needed
+}
+
+// nodeState is what is known of a position of the search.
+type nodeState struct {
+	verdict verdict
+	// restricted: all moves but answers lose at once.
+	restricted bool
+	answers    points
 }
 
 // verdict is the state of the game after a stone.
@@ -51,7 +61,9 @@ func New(p game.Position) (search.Position, error) {
 	set.Opening = gomoku.Opening{} // the opening procedure is over
 	h := fnv.New64a()
 	h.Write([]byte(set.Name())) // a hash.Hash never fails
-	a := &position{forcing: set.Forcing(), set: set, salt: h.Sum64(), field: newField(g.Board(), set), toMove: g.ToMove(), key: g.Key()}
+	class := classOf(set)
+	a := &position{forcing: set.Forcing(), set: set, salt: h.Sum64(), weights: shipped[class](), sides: class.sides(),
+		field: newField(g.Board(), set), toMove: g.ToMove(), key: g.Key()}
 	for c := range gomoku.Colour(2) {
 		a.rows[c] = g.Rows(c)
 	}
@@ -66,14 +78,16 @@ func New(p game.Position) (search.Position, error) {
 	case out.Over():
 		now = won
 	}
-	a.ended = append(a.ended, now)
+	a.nodes = append(a.nodes, nodeState{verdict: now})
 	return a, nil
 }
 
-// Enter implements search.Position.
+// Enter implements search.Position. Where the next few plies are settled by what
+// the field shows, the position counts as over, with the distance to the end.
 func (a *position) Enter() search.Node {
 	node := search.Node{Key: a.key, SearchKey: a.key ^ a.salt}
-	switch a.ended[len(a.ended)-1] {
+	top := &a.nodes[len(a.nodes)-1]
+	switch top.verdict {
 	case won:
 		node.Over, node.Verdict = true, -search.Win
 		return node
@@ -84,14 +98,109 @@ func (a *position) Enter() search.Node {
 		node.Over, node.Verdict = true, search.Draw
 		return node
 	}
-	other := &a.field.sets[a.toMove.Other()]
+	top.restricted = false
+	if verdict, ok := a.settled(top); ok {
+		node.Over, node.Verdict = true, verdict
+	}
 	node.Forced = a.forced()
-	node.MayPass = other[five].empty() && other[two4s].empty()
+	node.Restricted = top.restricted
+	node.MayPass = a.field.now.counts[a.toMove.Other()][makesFive] == 0 && !top.restricted
 	return node
 }
 
+// settled returns the result of a position that rows alone decide, as a verdict with
+// the plies to the end. Otherwise it restricts the moves at top to those that do not
+// lose at once.
+func (a *position) settled(top *nodeState) (search.Score, bool) {
+	if a.set.Continuous() {
+		return 0, false // a five does not end the game
+	}
+	own, other := &a.field.now.counts[a.toMove], &a.field.now.counts[a.toMove.Other()]
+	switch {
+	case own[makesFive] > 0:
+		return search.Win - 1, true
+	case !a.forcing:
+		return 0, false
+	case other[makesFive] > 1:
+		return -(search.Win - 2), true
+	case other[makesFive] == 1:
+		// If the only answer is forbidden, there is none.
+		if a.field.foul(a.field.sets[a.toMove.Other()][five].first(), a.toMove) {
+			return -(search.Win - 2), true
+		}
+		return 0, false
+	case own[makesTwo4s] > 0:
+		for p := range a.field.sets[a.toMove][two4s].all() {
+			if !a.field.foul(p, a.toMove) {
+				return search.Win - 3, true
+			}
+		}
+	}
+	if other[makesTwo4s] > 0 {
+		if top.answers, top.restricted = a.answersToTwo4s(); top.restricted && top.answers.empty() {
+			top.restricted = false // the root needs a move
+			return -(search.Win - 4), true
+		}
+	}
+	return 0, false
+}
+
+// answersToTwo4s returns the moves after which the other side cannot make two fives
+// possible at once, and the own fours, which come first; every other move loses. Ok
+// is false if the other side does not threaten it: the points are forbidden.
+func (a *position) answersToTwo4s() (answers points, ok bool) {
+	f, other := a.field, a.toMove.Other()
+	for p := range f.sets[other][two4s].all() {
+		if f.info(p, other).foul != noFoul && f.foul(p, other) {
+			continue
+		}
+		against := a.against(p, other)
+		if ok {
+			answers = answers.intersect(&against)
+		} else {
+			answers, ok = against, true
+		}
+	}
+	return answers.union(&f.sets[a.toMove][four]), ok
+}
+
+// against returns the points where a stone takes away the two fives that a stone of
+// colour c at p would make possible: p itself, and those in its rows.
+func (a *position) against(p gomoku.Point, c gomoku.Colour) (set points) {
+	f := a.field
+	set.add(p)
+	r := f.state[p].rows[c]
+	for d := range gomoku.Direction(gomoku.Directions) {
+		k := r.kind(d)
+		if k < gomoku.Four {
+			continue
+		}
+		window, step := f.board.Window(p, d), f.board.Step(d)
+		for i := 5 - f.lines.reach; i <= 5+f.lines.reach; i++ {
+			if i == 5 || window>>(2*i)&3 != 0 {
+				continue
+			}
+			k := f.lines.pair(window | uint32(c.Other()+1)<<(2*i)).of(c)
+			if f.table[c][f.codes[r.with(d, k)]].level > two4s {
+				set.add(gomoku.Point(int(p) + (i-5)*step))
+			}
+		}
+	}
+	return set
+}
+
+// need returns what the side to move has to meet.
+func (a *position) need() need {
+	if a.nodes[len(a.nodes)-1].restricted {
+		return meetThree
+	}
+	return meetNothing
+}
+
 // forced reports whether the other side threatens a five that must be stopped.
-func (a *position) forced() bool { return a.forcing && !a.field.sets[a.toMove.Other()][five].empty() }
+func (a *position) forced() bool {
+	return a.forcing && a.field.now.counts[a.toMove.Other()][makesFive] > 0
+}
 
 // Do implements search.Position.
 func (a *position) Do(m game.Move) {
@@ -112,7 +221,7 @@ func (a *position) Do(m game.Move) {
 	if now == goesOn && a.field.board.Full() {
 		now = a.counted(a.toMove)
 	}
-	a.ended = append(a.ended, now)
+	a.nodes = append(a.nodes, nodeState{verdict: now})
 	a.key ^= gomoku.StoneKey(at, a.toMove)
 	a.turn()
 }
@@ -122,7 +231,7 @@ func (a *position) Undo(m game.Move) {
 	at := gomoku.Point(m - 1)
 	a.turn()
 	a.key ^= gomoku.StoneKey(at, a.toMove)
-	a.ended = a.ended[:len(a.ended)-1]
+	a.nodes = a.nodes[:len(a.nodes)-1]
 	if a.set.Continuous() {
 		a.unscore()
 	}
@@ -178,57 +287,38 @@ func (a *position) turn() {
 }
 
 // Pass implements search.Position.
-func (a *position) Pass() { a.turn() }
+func (a *position) Pass() {
+	a.nodes = append(a.nodes, nodeState{})
+	a.turn()
+}
 
 // Unpass implements search.Position.
-func (a *position) Unpass() { a.turn() }
+func (a *position) Unpass() {
+	a.nodes = a.nodes[:len(a.nodes)-1]
+	a.turn()
+}
 
-// Eval returns the paper's evaluation, K1 times the rows of the side to move minus K2
-// times the other side's, unless the next plies decide the game.
+// Eval returns the static evaluation: what the empty points are worth by their
+// codes, and who threatens what.
 func (a *position) Eval() search.Score {
-	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
-	switch {
-	case a.set.Continuous():
-		return a.evalContinuous()
-	case !own[five].empty():
-		return evalFive
-	case !other[five].empty():
-		if other[five].count() > 1 {
-			return -evalFive
-		}
-	case !own[two4s].empty():
-		return evalOpenFour
-	}
-	return a.weigh(0)
+	sum := values(a.field.now.value)[a.toMove]
+	sum += a.weights.eval[int(a.toMove)%a.sides].threat[a.field.threatIndex(a.toMove)]
+	return bounded(search.Score(sum/evalUnit) + a.countedRows())
 }
 
-// weigh is K1 times the own rows minus K2 times the other side's, plus bonus.
-func (a *position) weigh(bonus search.Score) search.Score {
-	sum := ownEighths*a.field.sum[a.toMove] - otherEighths*a.field.sum[a.toMove.Other()]
-	return min(max(bonus+search.Score(sum/(8*share)), -evalLimit), evalLimit)
+// countedRows is the value of the rows counted so far under the continuous rules.
+func (a *position) countedRows() search.Score {
+	return search.Score(a.rows[a.toMove]-a.rows[a.toMove.Other()]) * countedRow
 }
 
-// evalContinuous is Eval under the continuous rules, where nothing ends the game
-// early: counted rows have a value, and a five that can be made at once nearly
-// the same.
-func (a *position) evalContinuous() search.Score {
-	lead := a.rows[a.toMove] - a.rows[a.toMove.Other()]
-	bonus := search.Score(lead) * countedRow
-	switch {
-	case !a.field.sets[a.toMove][five].empty():
-		bonus += countedRow * 7 / 8
-	case a.field.sets[a.toMove.Other()][five].count() > 1:
-		bonus -= countedRow * 3 / 4
-	}
-	return a.weigh(bonus)
-}
+func bounded(v search.Score) search.Score { return min(max(v, -evalLimit), evalLimit) }
 
 // Clone implements search.Position.
 func (a *position) Clone() search.Position {
 	c := *a
 	c.field = a.field.clone()
-	c.ended = slices.Clone(a.ended)
+	c.nodes = slices.Clone(a.nodes)
 	c.buried = slices.Clone(a.buried)
-	c.failed = nil
+	c.prover = nil
 	return &c
 }

@@ -15,7 +15,8 @@ type Kernel struct {
 	salt     uint64 // changes the keys of the hash table by game
 	needEval bool   // at inner nodes
 
-	lmpCounts []int // by depth; nil unless Params.LMPExponent is set
+	// Moves that late-move pruning searches, see Params.lmpCounts; nil without it.
+	lmpImproving, lmpElsewhere []int
 
 	mu     sync.Mutex
 	stacks []*stack // unused, kept because they are large
@@ -37,8 +38,8 @@ const minHistoryBytes = 128 << 20
 func New(params Params, table *Table) *Kernel {
 	params.setDefaults()
 	k := &Kernel{params: params, table: table, needEval: params.On.needEval()}
-	if p := &k.params; p.LMPExponent > 0 {
-		k.lmpCounts = lmpCounts(p.LMPBase, p.LMPExponent, p.PruneMaxDepth)
+	if k.params.On.LMP {
+		k.lmpImproving, k.lmpElsewhere = k.params.lmpCounts()
 	}
 	k.maxHistories = max(minHistoryBytes, table.Bytes()) / historyBytes(&k.params)
 	name := params.Game

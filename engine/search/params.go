@@ -40,6 +40,9 @@ type Params struct {
 	// ProveRoot and ProveLeaf are the prover's node budgets at the root, and
 	// where the main search would enter quiescence; 0 is off.
 	ProveRoot, ProveLeaf int
+	// ProveShare bounds the prover at the root to one part in so many of the
+	// search's nodes and time; 0 is 4.
+	ProveShare int
 	// ProvePV is the budget in the principal variation, where at least
 	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.
 	ProvePV, ProvePVDepth int
@@ -165,22 +168,32 @@ func log2(n int) int {
 	return k*64 + max(n, 1)<<6>>k - 64
 }
 
-// lmpCounts returns base + depth^(hundredths/100), rounded down, for depths up to
-// maxDepth: the moves that late-move pruning searches. A power is the greatest n
-// with n^100 <= depth^hundredths; floating point may not give the same on every
-// machine.
-func lmpCounts(base, hundredths, maxDepth int) []int {
-	const most = maxNumber // more moves than any game has
-	maxDepth = min(maxDepth, MaxPly)
-	exponent, hundred := big.NewInt(int64(min(hundredths, 1000))), big.NewInt(100)
-	counts := make([]int, maxDepth+1)
-	var power, n big.Int
-	for depth := range counts {
-		power.Exp(n.SetInt64(int64(depth)), exponent, nil)
-		above := sort.Search(most, func(i int) bool { return n.Exp(n.SetInt64(int64(i+1)), hundred, nil).Cmp(&power) > 0 })
-		counts[depth] = base + above
+// lmpCounts returns how many moves late-move pruning searches, by depths up to
+// PruneMaxDepth: where the evaluation is improving, and elsewhere.
+func (p *Params) lmpCounts() (improving, elsewhere []int) {
+	for depth := range min(p.PruneMaxDepth, MaxPly) + 1 {
+		n := p.LMPBase * (3 + depth*depth) / 3
+		fewer := n - n/3
+		if p.LMPExponent > 0 {
+			n = p.LMPBase + power(depth, p.LMPExponent)
+			fewer = n / 2
+		}
+		improving, elsewhere = append(improving, n), append(elsewhere, fewer)
 	}
-	return counts
+	return improving, elsewhere
+}
+
+// power returns base^(hundredths/100), rounded down: the greatest n with n^100 <=
+// base^hundredths. The result is at most maxNumber, the exponent taken at most 10.
+// It takes integers only, as LMRParams.base does.
+func power(base, hundredths int) int {
+	hundred := big.NewInt(100)
+	limit := big.NewInt(int64(base))
+	limit.Exp(limit, big.NewInt(int64(min(hundredths, 1000))), nil)
+	return sort.Search(maxNumber, func(n int) bool {
+		next := big.NewInt(int64(n + 1))
+		return next.Exp(next, hundred, nil).Cmp(limit) > 0
+	})
 }
 
 // setDefaults sets the parameters that were left out.
@@ -199,7 +212,7 @@ func (p *Params) setDefaults() {
 	for _, f := range []struct {
 		set   *int
 		value int
-	}{{&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
+	}{{&p.ProveShare, 4}, {&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
 		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3}} {
 		if *f.set == 0 {
 			*f.set = f.value

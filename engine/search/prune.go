@@ -117,22 +117,11 @@ func (w *worker) probCut(n *nodeState) (score Score, pathPly int, ok bool) {
 
 // late reports whether enough moves were searched for late-move pruning.
 func (w *worker) late(n *nodeState, searched int) bool {
-	params := &w.k.params
-	if !params.On.LMP || n.depth > params.PruneMaxDepth {
-		return false
+	counts := w.k.lmpElsewhere
+	if n.improving {
+		counts = w.k.lmpImproving
 	}
-	if counts := w.k.lmpCounts; counts != nil {
-		enough := counts[min(n.depth, len(counts)-1)]
-		if !n.improving {
-			enough /= 2
-		}
-		return searched >= enough
-	}
-	enough := params.LMPBase * (3 + n.depth*n.depth) / 3
-	if !n.improving {
-		enough -= enough / 3
-	}
-	return searched >= enough
+	return n.depth < len(counts) && searched >= counts[n.depth]
 }
 
 // unlikely reports whether a quiet move's Order is far enough below the best for

@@ -14,17 +14,17 @@ func workerFor(params Params) *worker {
 	return &worker{stack: new(stack), k: New(params, NewTable(1)), history: newHistory(&params)}
 }
 
-func TestLMPCounts(t *testing.T) {
+func TestPower(t *testing.T) {
 	for _, hundredths := range []int{50, 100, 130, 200} {
-		for depth, got := range lmpCounts(3, hundredths, 20) {
-			power := math.Pow(float64(depth), float64(hundredths)/100)
-			if want := 3 + int(power+1e-9); got != want {
-				t.Errorf("depth %d, exponent %d: %d moves, want %d", depth, hundredths, got, want)
+		for base := range 30 {
+			want := int(math.Pow(float64(base), float64(hundredths)/100) + 1e-9)
+			if got := power(base, hundredths); got != want {
+				t.Errorf("%d^%d/100 = %d, want %d", base, hundredths, got, want)
 			}
 		}
 	}
-	if counts := lmpCounts(1, maxNumber, 2*maxNumber); len(counts) != MaxPly+1 || counts[1] != 2 || counts[MaxPly] != 1+maxNumber {
-		t.Errorf("with the greatest numbers: %d counts, %d and %d", len(counts), counts[1], counts[len(counts)-1])
+	if one, most := power(1, maxNumber), power(MaxPly, maxNumber); one != 1 || most != maxNumber {
+		t.Errorf("with the greatest exponent: %d and %d", one, most)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestLate(t *testing.T) {
 			for depth := 1; depth <= 6; depth++ {
 				n := nodeState{depth: depth, improving: improving}
 				moves := 0
-				for !w.late(&n, moves) {
+				for moves < 1000 && !w.late(&n, moves) {
 					moves++
 				}
 				got = append(got, moves)
@@ -58,6 +58,9 @@ func TestLate(t *testing.T) {
 		}
 		if w.late(&nodeState{depth: 7}, 1000) {
 			t.Errorf("exponent %d: prunes beyond PruneMaxDepth", c.exponent)
+		}
+		if off := workerFor(Params{LMPExponent: c.exponent}); off.late(&nodeState{depth: 1}, 1000) {
+			t.Errorf("exponent %d: prunes though LMP is off", c.exponent)
 		}
 	}
 }
@@ -152,6 +155,30 @@ func TestBestOrder(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: best order %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+// With policy a move that is found has history in its Order, as those of a batch
+// have.
+func TestFoundHistory(t *testing.T) {
+	w := workerFor(Params{HistorySize: [2]int{4, 1}, On: Switches{History: true}})
+	w.history.quiet[0][0][2] = 3000
+	l := &listed{batches: [][]ScoredMove{{{Move: 1, Order: 50}}, {{Move: 2, Order: 10, HistoryIndex: [2]uint16{2, 0}}}}}
+	for policy, want := range map[bool]int32{false: 10, true: 10 + 1500} {
+		for _, killer := range []bool{false, true} {
+			var p picker
+			p.open(All, game.NoMove)
+			p.policy, p.history = policy, w
+			if killer {
+				p.killers[0] = 2
+				p.next(l)
+			} else {
+				p.hash = 2
+			}
+			if m := p.next(l); m.Move != 2 || m.Order != want {
+				t.Errorf("policy %v, killer %v: move %d of order %d, want 2 of %d", policy, killer, m.Move, m.Order, want)
+			}
 		}
 	}
 }

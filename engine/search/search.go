@@ -370,7 +370,9 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		if w.stopped() {
 			return 0, noPath
 		}
-		w.lines[ply+1].doubles = l.doubles
+		if extension > 1 {
+			w.lines[ply+1].doubles--
+		}
 
 		// 21. Alpha-beta: a better move, or a cutoff.
 		pathPly = min(pathPly, childPath)

@@ -55,7 +55,7 @@ func (b *Board) threes(p Point) verdict {
 	count := 0
 	b.Put(p, Black)
 	for d, s := range shapes {
-		if s.Kind == OpenThree && b.extends(s, p, Direction(d)) {
+		if s.Kind.IsOpenThree() && b.extends(s, p, Direction(d)) {
 			count++
 		}
 	}
@@ -79,7 +79,7 @@ const (
 // tallies has the tally of every shape, by classes, as Table.shapes has the
 // shapes. It is the inner loop of the forbidden-point map.
 var tallies = func() (t [1 << (2 * classBits)]uint16) {
-	weights := [Kinds]uint16{Four: 1, StraightFour: 1, DoubleFour: 2, OpenThree: tallyThree, Overline: 0x100, FiveRow: 0x1000}
+	weights := [Kinds]uint16{Four: 1, StraightFour: 1, DoubleFour: 2, OpenThree: tallyThree, OpenThree2: tallyThree, Overline: 0x100, FiveRow: 0x1000}
 	for i, s := range exactFive.shapes {
 		t[i] = weights[s.Kind]
 	}

@@ -11,14 +11,19 @@ import (
 type Kind uint8
 
 // The kinds from the weakest to the strongest. "Straight" is four stones side
-// by side that become five at either end.
+// by side that become five at either end. The kinds of open twos and threes also
+// tell at how many points the next stone may be set.
 const (
 	Dead         Kind = iota // no five is possible any more
 	One                      // one more stone makes a Two
+	OpenOne                  // one more stone makes an open two
 	Two                      // one more stone makes a Three
-	OpenTwo                  // one more stone makes an OpenThree
+	OpenTwo                  // one more stone, at one or two points, makes an open three
+	OpenTwo3                 // at three points
+	OpenTwo4                 // at four points or more
 	Three                    // one more stone makes a four of any kind
-	OpenThree                // one more stone makes a StraightFour
+	OpenThree                // one more stone, at one point, makes a StraightFour
+	OpenThree2               // at two points
 	Four                     // one point makes five
 	DoubleFour               // two fours in one line: two or more points make five
 	StraightFour             // the open four
@@ -27,12 +32,29 @@ const (
 	Kinds
 )
 
+var kindNames = [Kinds]string{"dead", "one", "open-one", "two", "open-two", "open-two-3", "open-two-4", "three", "open-three", "open-three-2",
+	"four", "double-four", "straight-four", "overline", "five"}
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	if k < Kinds {
+		return kindNames[k]
+	}
+	return "no kind"
+}
+
+// IsOpenTwo reports whether one more stone makes an open three.
+func (k Kind) IsOpenTwo() bool { return k >= OpenTwo && k <= OpenTwo4 }
+
+// IsOpenThree reports whether one more stone makes a straight four.
+func (k Kind) IsOpenThree() bool { return k == OpenThree || k == OpenThree2 }
+
 // Shape is the row that a stone makes in one line: its kind, and the points that
 // would extend it.
 type Shape struct {
 	Kind Kind
 	// Cells has bit i for the cell i-4 steps along the line: for fours the
-	// points that make five, for an OpenThree those that make a straight four,
+	// points that make five, for an open three those that make a straight four,
 	// for a Three those that make a four.
 	Cells uint16
 }
@@ -181,14 +203,20 @@ func (m *maker) define(r row) Shape {
 	case fives != 0:
 		return Shape{DoubleFour, fives}
 	case makes[StraightFour] != 0:
-		return Shape{OpenThree, makes[StraightFour]}
+		return Shape{OpenThree + Kind(min(bits.OnesCount16(makes[StraightFour]), 2)-1), makes[StraightFour]}
 	case fours != 0:
 		return Shape{Three, fours}
-	case makes[OpenThree] != 0:
-		return Shape{Kind: OpenTwo}
+	}
+	openThrees := makes[OpenThree] | makes[OpenThree2]
+	openTwos := makes[OpenTwo] | makes[OpenTwo3] | makes[OpenTwo4]
+	switch {
+	case openThrees != 0:
+		return Shape{Kind: OpenTwo + Kind(min(max(bits.OnesCount16(openThrees), 2), 4)-2)}
 	case makes[Three] != 0:
 		return Shape{Kind: Two}
-	case makes[Two]|makes[OpenTwo] != 0:
+	case openTwos != 0:
+		return Shape{Kind: OpenOne}
+	case makes[Two] != 0:
 		return Shape{Kind: One}
 	}
 	return Shape{Kind: Dead}

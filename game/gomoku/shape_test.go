@@ -50,17 +50,20 @@ func TestShapes(t *testing.T) {
 		{"xx.*x.xx...", DoubleFour, DoubleFour, "c f"},
 		{"...x.*x....", OpenThree, OpenThree, "e"},
 		{"...x*.x....", OpenThree, OpenThree, "f"},
-		{"...xx*.....", OpenThree, OpenThree, "c g"},
+		{"...xx*.....", OpenThree2, OpenThree2, "c g"},
 		{"..oxx*.....", Three, Three, "g h"},
 		{".oxx*......", Three, Three, "f g"},
 		{"o.xx*.o....", Three, Three, "b f"},
 		{"o.xx*..o...", OpenThree, OpenThree, "f"},
-		{"x..xx*....", OpenThree, OpenThree, "g"},
+		{"x..xx*....", OpenThree2, OpenThree, "g"},
 		{"x.xx*.....", Four, Four, "b"},
 		{"oxx*o......", Dead, Dead, ""},
-		{"...x*......", OpenTwo, OpenTwo, ""},
+		{"...x*......", OpenTwo4, OpenTwo4, ""},
+		{".o..x*.....", OpenTwo3, OpenTwo3, ""},
+		{"..o.x*.....", OpenTwo, OpenTwo, ""},
 		{"..ox*......", Two, Two, ""},
-		{".....*.....", One, One, ""},
+		{".....*.....", OpenOne, OpenOne, ""},
+		{"...o.*...o.", One, One, ""},
 		{"...o*..o...", Dead, Dead, ""},
 		{"*..........", One, One, ""},
 	}
@@ -69,7 +72,7 @@ func TestShapes(t *testing.T) {
 			b, at := line(t, tt.drawing)
 			s := TableOf(Line(rule)).Shape(b.Window(at, East), Black)
 			if s.Kind != want {
-				t.Errorf("%s rule %d: kind %d, want %d", tt.drawing, rule, s.Kind, want)
+				t.Errorf("%s rule %d: kind %v, want %v", tt.drawing, rule, s.Kind, want)
 			}
 		}
 		if tt.cells == "" {
@@ -116,7 +119,7 @@ func TestCaroShapes(t *testing.T) {
 		for rule, want := range map[Line]Kind{Caro: tt.caro, ExactCaro: tt.exact} {
 			b, at := line(t, tt.drawing)
 			if got := TableOf(rule).Shape(b.Window(at, East), Black).Kind; got != want {
-				t.Errorf("%s rule %d: kind %d, want %d", tt.drawing, rule, got, want)
+				t.Errorf("%s rule %d: kind %v, want %v", tt.drawing, rule, got, want)
 			}
 		}
 	}

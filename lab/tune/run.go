@@ -15,7 +15,10 @@ import (
 
 // Plan configures a tuning run.
 type Plan struct {
-	Game     string   `json:"game"`
+	Game string `json:"game"`
+	// Rules is the class of rules that the weights are for, in games that have
+	// several.
+	Rules    string   `json:"rules,omitempty"`
 	Sampling Sampling `json:"sampling"`
 	// Fit holds the options of the fit. If its Scale is 0, the run uses the
 	// scale with which the recorded scores best predict the results.
@@ -24,7 +27,8 @@ type Plan struct {
 
 // Manifest is the outcome of a run, with everything needed to reproduce it.
 type Manifest struct {
-	Plan Plan `json:"plan"` // with the scale that was used
+	Rules string `json:"rules,omitempty"` // as in the plan
+	Plan  Plan   `json:"plan"`            // with the scale that was used
 	// Matches holds the settings of the matches that produced the games:
 	// players, openings, seed and build, so that they can be played again.
 	Matches     []json.RawMessage `json:"matches,omitempty"`
@@ -157,7 +161,7 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch
 		return nil, err
 	}
 	out := &Manifest{
-		Plan: p, Games: games.Len(), GamesDigest: games.Digest(), GamesBuild: games.Build, Positions: len(all),
+		Rules: p.Rules, Plan: p, Games: games.Len(), GamesDigest: games.Digest(), GamesBuild: games.Build, Positions: len(all),
 		Before: before, After: at(weights, start).Errors(all, p.Fit),
 		Scale: scale, Outcomes: FitWDL(worth, results, scale), Weights: map[string]int32{},
 	}

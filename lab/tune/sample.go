@@ -1,22 +1,15 @@
 package tune
 
 import (
-	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/record"
 )
 
@@ -128,74 +121,30 @@ func (g *Games) Digest() string {
 // error names a game that cannot be replayed. GOMAXPROCS goroutines read the
 // games; watch is called after each game, never concurrently.
 func (g *Games) Sample(m Model, s Sampling, watch func(games int) error) ([]Position, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	digests := g.digests()
-	byGame := make([][]Position, len(digests))
-	var watching sync.Mutex
-	done := 0
-	group, ctx := errgroup.WithContext(context.Background())
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, digest := range digests {
-		if ctx.Err() != nil {
-			break
-		}
-		group.Go(func() error {
-			r := g.set[digest]
-			rng := rand.New(rand.NewPCG(s.Seed, uint64(i)))
-			held := s.HoldOut > 0 && rng.IntN(s.HoldOut) == 0
-			err := sampleGame(r, m, s, rng, func(p Position) {
-				p.Held = held
-				byGame[i] = append(byGame[i], p)
-			})
-			if err != nil {
-				return fmt.Errorf("game %.40q: %w", r.ID, err)
+	return eachGame(g, s, watch, func(r *record.Record, rng *rand.Rand, held bool) (all []Position, err error) {
+		coefficients := make([]float64, len(m.Names()))
+		err = visit(r, s, rng, func(p game.Position, mv game.Move, ply int) error {
+			if m.Captures(p, mv) {
+				return nil
 			}
-			watching.Lock()
-			defer watching.Unlock()
-			done++
-			return watch(done)
+			worth, quiet, err := m.Coefficients(p, coefficients)
+			if quiet {
+				move := r.Plies[ply]
+				all = append(all, Position{Worth: worth, Terms: terms(coefficients), Result: resultFor(r.Result, move.Seat), Score: float64(move.Think.Score), Held: held})
+			}
+			return err
 		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return slices.Concat(byGame...), nil
+		return all, err
+	})
 }
 
-func sampleGame(r *record.Record, m Model, s Sampling, rng *rand.Rand, take func(Position)) error {
-	coefficients := make([]float64, len(m.Names()))
+// sampled draws at most PerGame of the plies that qualify, in ascending order.
+func sampled(r *record.Record, s Sampling, rng *rand.Rand) []int {
 	plies := candidates(r, s)
 	rng.Shuffle(len(plies), func(i, j int) { plies[i], plies[j] = plies[j], plies[i] })
 	plies = plies[:min(s.PerGame, len(plies))]
-	slices.SortFunc(plies, cmp.Compare[int])
-	p, err := catalog.Setup(r.Game, r.Rules, r.Position)
-	if err != nil {
-		return err
-	}
-	for ply, move := range r.Plies {
-		mv, err := p.Parse(move.Move)
-		if err != nil {
-			return fmt.Errorf("ply %d: %w", ply+1, err)
-		}
-		if len(plies) > 0 && plies[0] == ply {
-			plies = plies[1:]
-			if !m.Captures(p, mv) {
-				worth, quiet, err := m.Coefficients(p, coefficients)
-				if err != nil {
-					return fmt.Errorf("ply %d: %w", ply+1, err)
-				}
-				if quiet {
-					take(Position{Worth: worth, Terms: terms(coefficients), Result: resultFor(r.Result, move.Seat), Score: float64(move.Think.Score)})
-				}
-			}
-		}
-		if err := p.Play(mv); err != nil {
-			return fmt.Errorf("ply %d: %w", ply+1, err)
-		}
-	}
-	return nil
+	slices.Sort(plies)
+	return plies
 }
 
 // candidates returns the plies that qualify according to the record.

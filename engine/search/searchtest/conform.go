@@ -145,7 +145,7 @@ func (w *walker) checkVerdict(node search.Node) {
 	}
 	out := w.g.Outcome()
 	switch {
-	case !out.Over() && node.Over && node.RepetitionPlies == 0:
+	case !out.Over() && node.Over && node.RepetitionPlies == 0 && !knownEnd(node.Verdict):
 		w.fatalf("Enter: over with verdict %d and no repetition, but the game continues", node.Verdict)
 	case !out.Over():
 		return
@@ -165,6 +165,11 @@ func (w *walker) checkVerdict(node search.Node) {
 	if sign(node.Verdict) != want {
 		w.fatalf("Enter: verdict %d for the side to move, but the game ended %s by %s", node.Verdict, out.Result, out.Reason)
 	}
+}
+
+// knownEnd reports whether a verdict has the plies to an end that is still to come.
+func knownEnd(verdict search.Score) bool {
+	return verdict >= search.WinBound && verdict < search.Win || verdict <= -search.WinBound && verdict > -search.Win
 }
 
 func sign(s search.Score) int {

@@ -1,0 +1,341 @@
+package gomoku
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"sparring/engine/search"
+	"sparring/game/gomoku"
+)
+
+// The weights files were written by "sparring learn tune" and "sparring learn
+// moves": the weights that are not zero, the model of the scores, and their origin.
+//
+//go:embed weights/*.json
+var weightsFiles embed.FS
+
+// ruleClass is the rules that share weights.
+type ruleClass uint8
+
+const (
+	freestyle ruleClass = iota // five or more wins
+	standard                   // exactly five wins; the Caro rules use these, too
+	renju                      // and Black has forbidden points
+	ruleClasses
+)
+
+var ruleClassNames = [ruleClasses]string{"freestyle", "standard", "renju"}
+
+// classOf returns the class of a rule set.
+func classOf(set gomoku.Set) ruleClass {
+	switch {
+	case set.Forbids(gomoku.Black):
+		return renju
+	case set.Line(gomoku.Black) == gomoku.FiveOrMore:
+		return freestyle
+	}
+	return standard
+}
+
+// sides returns the number of weight sets: one for each colour in Renju, elsewhere
+// one for both.
+func (r ruleClass) sides() int {
+	if r == renju {
+		return 2
+	}
+	return 1
+}
+
+// byKinds is a number for each code: those of its four kinds and one of its own.
+type byKinds struct {
+	kind [gomoku.Kinds]int32
+	code [codes]int32
+}
+
+func (w *byKinds) at(c code) int32 {
+	sum := w.code[c]
+	for _, k := range kindsOfCode()[c] {
+		sum += w.kind[k]
+	}
+	return sum
+}
+
+// parameters appends the weights with their names.
+func (w *byKinds) parameters(prefix string, all []parameter) []parameter {
+	for k := range w.kind {
+		all = append(all, parameter{prefix + "kind." + gomoku.Kind(k).String(), &w.kind[k]})
+	}
+	for c := range w.code {
+		all = append(all, parameter{prefix + "code." + code(c).String(), &w.code[c]})
+	}
+	return all
+}
+
+// String returns the names of the code's kinds but dead ones.
+func (c code) String() string {
+	var names []string
+	for _, k := range kindsOfCode()[c] {
+		if k != gomoku.Dead {
+			names = append(names, k.String())
+		}
+	}
+	if names == nil {
+		return gomoku.Dead.String()
+	}
+	return strings.Join(names, "+")
+}
+
+// evalWeights are the evaluation's for one side to move: the value of a position is
+// the sum over the empty points of its own and the other side's codes, and one
+// number for who threatens what.
+type evalWeights struct {
+	own, other byKinds
+	threat     [1 << threatBits]int32
+}
+
+// threatBits is the number of bits of a threat index: whether the other side
+// threatens five, then for each side the threats from two fours to a lone three.
+const threatBits = 11
+
+// threatIndex returns who threatens what, for c to move.
+func (f *field) threatIndex(c gomoku.Colour) (index int) {
+	own, other := &f.now.counts[c], &f.now.counts[c.Other()]
+	if other[makesFive] > 0 {
+		index = 1
+	}
+	for t := makesTwo4s; t <= makesThree; t++ {
+		if own[t] > 0 {
+			index |= 1 << t
+		}
+		if other[t] > 0 {
+			index |= 1 << (t + 5)
+		}
+	}
+	return index
+}
+
+// need is what the side to move has to meet.
+type need uint8
+
+const (
+	meetNothing need = iota
+	meetThree        // the other side can make two fives possible
+	needs
+)
+
+var needNames = [needs]string{"free", "meet"}
+
+// moveWeights are the policy's for one side to move, in 1024ths of a natural
+// logarithm: the score of a move is the sum of those of its point's own and other
+// code.
+type moveWeights struct{ own, other [needs]byKinds }
+
+// weights are all that was learnt for a class of rules.
+type weights struct {
+	eval  [2]evalWeights // by the side to move; one is used for both where sides is 1
+	moves [2]moveWeights
+	model scoreModel
+}
+
+// scoreModel says what scores mean: Scale is the score that wins 73 % of the
+// points, Outcomes is the model that includes draws.
+type scoreModel struct {
+	Scale    float64         `json:"scale"`
+	Outcomes search.WDLModel `json:"outcomes"`
+}
+
+// parameter is a weight with its name in a weights file.
+type parameter struct {
+	name  string
+	value *int32
+}
+
+// sidePrefix begins the names of a side's weights.
+func (r ruleClass) sidePrefix(side int) string {
+	if r.sides() == 1 {
+		return ""
+	}
+	return gomoku.Colour(side).String() + "."
+}
+
+// evalParameters lists the weights of the evaluation.
+func (w *weights) evalParameters(r ruleClass) (all []parameter) {
+	for side := range r.sides() {
+		e, prefix := &w.eval[side], r.sidePrefix(side)
+		all = e.own.parameters(prefix+"own.", all)
+		all = e.other.parameters(prefix+"other.", all)
+		for i := range e.threat {
+			all = append(all, parameter{fmt.Sprintf("%sthreat.%0*b", prefix, threatBits, i), &e.threat[i]})
+		}
+	}
+	return all
+}
+
+// moveParameters lists the weights of the policy.
+func (w *weights) moveParameters(r ruleClass) (all []parameter) {
+	for side := range r.sides() {
+		for n := range needs {
+			prefix := r.sidePrefix(side) + needNames[n]
+			all = w.moves[side].own[n].parameters(prefix+".own.", all)
+			all = w.moves[side].other[n].parameters(prefix+".other.", all)
+		}
+	}
+	return all
+}
+
+// set assigns weights by name. It returns an error for an unknown name or a value
+// out of range.
+func set(all []parameter, values map[string]int32) error {
+	known := map[string]*int32{}
+	for _, p := range all {
+		known[p.name] = p.value
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		at, v := known[name], values[name]
+		if at == nil {
+			return fmt.Errorf("no weight %.60q", name)
+		}
+		if v > mostWeight || v < -mostWeight {
+			return fmt.Errorf("%s is %d: want %d at most, whatever its sign", name, v, mostWeight)
+		}
+		*at = v
+	}
+	return nil
+}
+
+// mostWeight bounds the values of a weights file, so that the sums over a board stay
+// well within 32 bits.
+const mostWeight = 1 << 20
+
+// evalUnit is the value of a weight of one unit of the evaluation: many points have
+// the same code, so that whole units are too coarse.
+const evalUnit = 32
+
+// weightsFile is what the engine reads of a file.
+type weightsFile struct {
+	Rules string `json:"rules"`
+	scoreModel
+	Weights map[string]int32 `json:"weights"`
+}
+
+func parseWeightsFile(data []byte, r ruleClass) (*weightsFile, error) {
+	f := new(weightsFile)
+	if err := json.Unmarshal(data, f); err != nil {
+		return nil, err
+	}
+	if f.Rules != ruleClassNames[r] {
+		return nil, fmt.Errorf("for %.40q rules, want %s", f.Rules, ruleClassNames[r])
+	}
+	return f, nil
+}
+
+// readEval takes the evaluation from a weights file.
+func (w *weights) readEval(data []byte, r ruleClass) error {
+	f, err := parseWeightsFile(data, r)
+	if err != nil {
+		return err
+	}
+	if f.Scale < 1 || f.Outcomes.Scale < 1 || f.Outcomes.Edge < 0 {
+		return fmt.Errorf("scale %g, outcomes %+v: want scales of 1 or more and an edge that is not negative", f.Scale, f.Outcomes)
+	}
+	w.model = f.scoreModel
+	return set(w.evalParameters(r), f.Weights)
+}
+
+// readMoves takes the policy from a weights file.
+func (w *weights) readMoves(data []byte, r ruleClass) error {
+	f, err := parseWeightsFile(data, r)
+	if err != nil {
+		return err
+	}
+	return set(w.moveParameters(r), f.Weights)
+}
+
+// shipped returns the weights that the engine plays with. The files are embedded, so
+// an invalid one panics, like an invalid regexp.MustCompile.
+var shipped = func() (all [ruleClasses]func() *weights) {
+	for r := range ruleClasses {
+		all[r] = sync.OnceValue(func() *weights {
+			w := new(weights)
+			for suffix, read := range map[string]func([]byte, ruleClass) error{"": w.readEval, "-moves": w.readMoves} {
+				name := "weights/" + ruleClassNames[r] + suffix + ".json"
+				data, err := fs.ReadFile(weightsFiles, name)
+				if err == nil {
+					err = read(data, r)
+				}
+				if err != nil {
+					panic(fmt.Sprintf("engine/gomoku: %s: %v", name, err))
+				}
+			}
+			return w
+		})
+	}
+	return all
+}()
+
+// pointInfo is all that the engine looks up about the code of an empty point.
+type pointInfo struct {
+	// value is what the point adds to the evaluation: for Black to move in the
+	// high 32 bits, for White to move in the low ones.
+	value  int64
+	score  [needs][2]int16 // policy: if the colour is to move, if the other is
+	threat threat
+	level  level
+	foul   foul
+}
+
+// pointTable is a colour's by code.
+type pointTable [codes]pointInfo
+
+// values returns the two sums of a total of pointInfo.value: for Black to move and
+// for White to move.
+func values(sum int64) [2]int32 {
+	low := int32(sum)
+	return [2]int32{int32((sum - int64(low)) >> 32), low}
+}
+
+// tables returns the tables of both colours.
+func (w *weights) tables(r ruleClass) [2]*pointTable {
+	var tables [2]*pointTable
+	for c := range gomoku.Colour(2) {
+		t := new(pointTable)
+		own, other := c, c.Other()
+		if r.sides() == 1 {
+			own, other = 0, 0
+		}
+		for i := range t {
+			at, p := code(i), &t[i]
+			toMove, waiting := int64(w.eval[own].own.at(at)), int64(w.eval[other].other.at(at))
+			if c == gomoku.Black {
+				p.value = toMove<<32 + waiting
+			} else {
+				p.value = waiting<<32 + toMove
+			}
+			for n := range needs {
+				p.score[n] = [2]int16{saturated(w.moves[own].own[n].at(at)), saturated(w.moves[other].other[n].at(at))}
+			}
+			p.threat, p.foul = classify(kindsOfCode()[i], r == renju && c == gomoku.Black)
+			p.level = levelOf[p.threat]
+		}
+		tables[c] = t
+	}
+	return tables
+}
+
+func saturated(v int32) int16 { return int16(min(max(v, -1<<15), 1<<15-1)) }
+
+var shippedTables = func() (all [ruleClasses]func() [2]*pointTable) {
+	for r := range ruleClasses {
+		all[r] = sync.OnceValue(func() [2]*pointTable { return shipped[r]().tables(r) })
+	}
+	return all
+}()
+
+// pointTablesOf returns the shipped tables of a rule set.
+func pointTablesOf(set gomoku.Set) [2]*pointTable { return shippedTables[classOf(set)]() }
