@@ -22,6 +22,10 @@ const (
 	foulOrder = -1 << 20
 )
 
+// plainFourPlies is the ply of quiescence from which fours that carry no other threat
+// are left out: there are many, and they rarely lead to more.
+const plainFourPlies = 2
+
 // nearby is the greatest distance from a stone, in king's steps, at which a
 // point counts as near. Two steps include every point that makes an open two.
 const nearby = 2
@@ -47,8 +51,13 @@ func Params() search.Params {
 		Quiescence:  true,
 		// On a crowded board fours and replies to them could continue very long.
 		// The prover finds what wins by them.
-		QuiescencePlies: 8,
+		QuiescencePlies: 12,
 		ProveRoot:       proveRoot,
+
+		// Found by "sparring learn worth" and confirmed by a match: see docs/search.md.
+		LMR:                  search.LMRParams{Base: 512, Slope: 300, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024, Order: 1024},
+		LMPExponent:          130,
+		ReverseFutilityDepth: 12,
 		On: search.Switches{
 			IterativeDeepening: true,
 			FailSoft:           true,
@@ -56,6 +65,8 @@ func Params() search.Params {
 			PVS:                true,
 			HashMove:           true,
 			HashCutoff:         true,
+			HashEval:           true,
+			CounterMoves:       true,
 			Killers:            true,
 			History:            true,
 			MateDistance:       true,
@@ -66,6 +77,7 @@ func Params() search.Params {
 			LMP:             true,
 			LMR:             true,
 
+			CheckExtension:    true,
 			OneReplyExtension: true,
 		},
 	}
