@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"sparring/engine/search"
 	"sparring/engine/search/searchtest"
@@ -208,7 +209,11 @@ func TestVCF(t *testing.T) {
 		g := setUp(t, "gomoku/freestyle-15", "", strings.Join(problem.moves, " "))
 		p := adapt(t, g)
 		before, eval := p.key, p.Eval()
-		proof, nodes, ok := p.Prove(proveRoot, never)
+		began := time.Now()
+		proof, nodes, ok := p.proveVCF(proveRoot, never)
+		if spent := time.Since(began); spent > 50*time.Millisecond {
+			t.Errorf("%v: took %v", problem.moves, spent)
+		}
 		total += nodes
 		if !ok || proof.Score != search.Win-search.Score(2*problem.fours+1) {
 			t.Errorf("%v: %+v after %d nodes, want %d fours", problem.moves, proof, nodes, problem.fours)
@@ -281,8 +286,15 @@ func winsFor(t *testing.T, g game.Position, seat game.Seat) (wins []game.Move) {
 	return wins
 }
 
-// The Renju problems of the external data: those that fours alone solve.
-func TestRenjuVCFExternal(t *testing.T) {
+// renjuProblem is a problem of the external data.
+type renjuProblem struct {
+	head     string // the line that describes it
+	position string
+}
+
+// renjuProblems reads the external Renju problems of a kind, "VCF" or "VCT".
+func renjuProblems(t *testing.T, kind string) (list []renjuProblem) {
+	t.Helper()
 	dir := os.Getenv("SPARRING_EXTERNAL_DATA")
 	if dir == "" {
 		t.Skip("SPARRING_EXTERNAL_DATA does not name the folder of the external test data")
@@ -293,7 +305,7 @@ func TestRenjuVCFExternal(t *testing.T) {
 	}
 	for record := range strings.SplitSeq(string(data), "\n\n") {
 		head, body, _ := strings.Cut(record, "\n")
-		if !strings.Contains(head, "kind=VCF") {
+		if !strings.Contains(head, "kind="+kind) {
 			continue
 		}
 		var rows []string
@@ -309,11 +321,21 @@ func TestRenjuVCFExternal(t *testing.T) {
 		if strings.Contains(head, "side=White") {
 			side = " w"
 		}
-		g := setUp(t, "gomoku/renju-15", strings.Join(rows, "/")+side, "")
-		proof, nodes, ok := adapt(t, g).Prove(20*proveRoot, never)
-		t.Logf("%.60s: %v %d nodes, score %d", head, ok, nodes, proof.Score)
+		list = append(list, renjuProblem{head, strings.Join(rows, "/") + side})
+	}
+	return list
+}
+
+// The Renju problems of the external data that fours alone solve, each within 30
+// seconds.
+func TestRenjuVCFExternal(t *testing.T) {
+	for _, problem := range renjuProblems(t, "VCF") {
+		g := setUp(t, "gomoku/renju-15", problem.position, "")
+		began := time.Now()
+		proof, nodes, ok := adapt(t, g).proveVCF(20*proveRoot, func() bool { return time.Since(began) > 30*time.Second })
+		t.Logf("%.60s: %v, %d nodes, %v, score %d", problem.head, ok, nodes, time.Since(began).Round(time.Millisecond), proof.Score)
 		if !ok || proof.Score < search.WinBound {
-			t.Errorf("%s: no victory by fours found in %d nodes", head, nodes)
+			t.Errorf("%s: no victory by fours found in %d nodes", problem.head, nodes)
 			continue
 		}
 		checkVictory(t, g, proof)
@@ -337,7 +359,7 @@ func TestRenjuFours(t *testing.T) {
 		{"gomoku/renju-15", black, false, ""},
 	} {
 		g := setUp(t, tt.rules, tt.position, "")
-		proof, _, ok := adapt(t, g).Prove(proveRoot, never)
+		proof, _, ok := adapt(t, g).proveVCF(proveRoot, never)
 		if ok != tt.wins {
 			t.Errorf("%s %s: proved %v (%+v), want %v", tt.rules, tt.position, ok, proof, tt.wins)
 			continue
@@ -356,7 +378,7 @@ func TestRenjuFours(t *testing.T) {
 func TestNoVCF(t *testing.T) {
 	for _, moves := range []string{"", "h8", "h8 a1 h9 a3 i8 b5", "h8 h7 h9 a1 h10 b3"} {
 		p := adapt(t, setUp(t, "gomoku/freestyle-15", "", moves))
-		if proof, _, ok := p.Prove(proveRoot, never); ok {
+		if proof, _, ok := p.proveVCF(proveRoot, never); ok {
 			t.Errorf("%q: proved %+v", moves, proof)
 		}
 	}
@@ -367,10 +389,10 @@ func TestNoVCF(t *testing.T) {
 		}
 	}
 	g := setUp(t, "gomoku/freestyle-15", "", strings.Join(hard.moves, " "))
-	if _, nodes, ok := adapt(t, g).Prove(5, never); ok || nodes > 6 {
+	if _, nodes, ok := adapt(t, g).proveVCF(5, never); ok || nodes > 6 {
 		t.Errorf("budget of 5 nodes: %d used, ok %v", nodes, ok)
 	}
-	if _, _, ok := adapt(t, g).Prove(proveRoot, func() bool { return true }); ok {
+	if _, _, ok := adapt(t, g).proveVCF(proveRoot, func() bool { return true }); ok {
 		t.Error("proved though stopped")
 	}
 }

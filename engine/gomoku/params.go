@@ -30,7 +30,7 @@ const plainFourPlies = 2
 // point counts as near. Two steps include every point that makes an open two.
 const nearby = 2
 
-// Budgets of the prover in nodes. At the root they take a tenth of a second. For
+// Budgets of the prover in nodes. That of the root takes two tenths of a second. For
 // leaves: of the 31 problems in testdata/vcf.txt half take at most 23 nodes, and
 // three quarters at most 149.
 const (
@@ -53,6 +53,7 @@ func Params() search.Params {
 		// The prover finds what wins by them.
 		QuiescencePlies: 12,
 		ProveRoot:       proveRoot,
+		ProveShare:      10, // it nearly always finds no VCT
 
 		// Found by "sparring learn worth" and confirmed by a match: see docs/search.md.
 		LMR:                  search.LMRParams{Base: 512, Slope: 300, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024, Order: 1024},

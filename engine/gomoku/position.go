@@ -26,7 +26,7 @@ type position struct {
 	nodes   []nodeState      // after each stone, beginning with the root
 	rows    [2]int           // counted so far; continuous rules only
 	buried  [][]gomoku.Point // by each stone; continuous rules only
-	failed  *failures        // of the prover; made when first needed
+	prover  *prover          // made when first needed
 }
 
 // nodeState is what is known of a position of the search.
@@ -319,6 +319,6 @@ func (a *position) Clone() search.Position {
 	c.field = a.field.clone()
 	c.nodes = slices.Clone(a.nodes)
 	c.buried = slices.Clone(a.buried)
-	c.failed = nil
+	c.prover = nil
 	return &c
 }

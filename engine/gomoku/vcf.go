@@ -6,12 +6,36 @@ import (
 	"sparring/game/gomoku"
 )
 
-// Prove looks for positions decided by fives and fours alone: a five, two points
+// prover is the memory of the proofs that start from a position. It belongs to one
+// position, so that nothing is allocated for each proof.
+type prover struct {
+	failed failures
+	vcf    vcf
+	vct    vct
+}
+
+// Prove looks for positions decided by fives and fours alone (see [position.proveVCF])
+// and, where the budget is large, for a victory by continuous threats (VCT), in
+// which open threes count as well. Finding none proves nothing. The line is valid
+// until the next call.
+func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
+	if budget < leastVCT {
+		return a.proveVCF(budget, stop)
+	}
+	// The search for a VCT finds those of fours, too, only not the shortest.
+	proof, nodes, ok := a.proveVCF(budget/2, stop)
+	if ok {
+		return proof, nodes, true
+	}
+	proof, more, ok := a.proveVCT(budget-nodes, stop)
+	return proof, nodes + more, ok
+}
+
+// proveVCF looks for positions decided by fives and fours alone: a five, two points
 // that make five, and a victory by continuous fours (VCF), in which every move
 // makes a four and leaves the other side one reply. It finds the shortest VCF.
-// Finding none proves nothing. If Black's reply would be a forbidden point, the
-// four itself wins.
-func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
+// If Black's reply would be a forbidden point, the four itself wins.
+func (a *position) proveVCF(budget int, stop func() bool) (search.Proof, int, bool) {
 	own, other := &a.field.sets[a.toMove], &a.field.sets[a.toMove.Other()]
 	if a.set.Continuous() {
 		return search.Proof{}, 0, false // a five does not end the game
@@ -29,10 +53,12 @@ func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 	if own[four].empty() {
 		return search.Proof{}, 0, false
 	}
-	if a.failed == nil {
-		a.failed = new(failures)
+	if a.prover == nil {
+		a.prover = new(prover)
 	}
-	v := vcf{field: a.field, attacker: a.toMove, defenderHasFouls: a.defenderHasFouls(), failed: a.failed, budget: budget, stop: stop}
+	v := &a.prover.vcf
+	v.field, v.attacker, v.defenderHasFouls, v.failed = a.field, a.toMove, a.defenderHasFouls(), &a.prover.failed
+	v.budget, v.nodes, v.stop, v.stopped = budget, 0, stop, false
 	for fours := 1; fours <= maxFours; fours++ {
 		v.truncated = false
 		if v.attack(a.key, fours, 0) {

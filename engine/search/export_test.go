@@ -8,6 +8,10 @@ func (k *Kernel) HistoryTables() (all, owned int) {
 	return k.histories, k.histories - len(k.unused)
 }
 
+// DoublesLeft returns how many two-ply extensions the kernel's last search still
+// counts for the moves at ply 1, though it has returned from all of them.
+func (k *Kernel) DoublesLeft() int { return k.stacks[len(k.stacks)-1].lines[2].doubles }
+
 // LimitHistories sets how many history tables a kernel may keep.
 func (k *Kernel) LimitHistories(n int) { k.maxHistories = n }
 

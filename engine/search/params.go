@@ -40,6 +40,9 @@ type Params struct {
 	// ProveRoot and ProveLeaf are the prover's node budgets at the root, and
 	// where the main search would enter quiescence; 0 is off.
 	ProveRoot, ProveLeaf int
+	// ProveShare bounds the prover at the root to one part in so many of the
+	// search's nodes and time; 0 is 4.
+	ProveShare int
 	// ProvePV is the budget in the principal variation, where at least
 	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.
 	ProvePV, ProvePVDepth int
@@ -209,7 +212,7 @@ func (p *Params) setDefaults() {
 	for _, f := range []struct {
 		set   *int
 		value int
-	}{{&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
+	}{{&p.ProveShare, 4}, {&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
 		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3}} {
 		if *f.set == 0 {
 			*f.set = f.value

@@ -214,6 +214,6 @@ type Prover interface {
 // Proof is a proven score with its line.
 type Proof struct {
 	Score Score       // from the side to move; Win - n wins in n plies
-	Line  []game.Move // the winning line as far as known
-	Kind  string      // "vcf", "region", "tablebase"
+	Line  []game.Move // the winning line as far as known, valid until the next call
+	Kind  string      // "vcf", "vct", "region", "tablebase"
 }

@@ -159,6 +159,30 @@ func TestBestOrder(t *testing.T) {
 	}
 }
 
+// With policy a move that is found has history in its Order, as those of a batch
+// have.
+func TestFoundHistory(t *testing.T) {
+	w := workerFor(Params{HistorySize: [2]int{4, 1}, On: Switches{History: true}})
+	w.history.quiet[0][0][2] = 3000
+	l := &listed{batches: [][]ScoredMove{{{Move: 1, Order: 50}}, {{Move: 2, Order: 10, HistoryIndex: [2]uint16{2, 0}}}}}
+	for policy, want := range map[bool]int32{false: 10, true: 10 + 1500} {
+		for _, killer := range []bool{false, true} {
+			var p picker
+			p.open(All, game.NoMove)
+			p.policy, p.history = policy, w
+			if killer {
+				p.killers[0] = 2
+				p.next(l)
+			} else {
+				p.hash = 2
+			}
+			if m := p.next(l); m.Move != 2 || m.Order != want {
+				t.Errorf("policy %v, killer %v: move %d of order %d, want 2 of %d", policy, killer, m.Move, m.Order, want)
+			}
+		}
+	}
+}
+
 // The picker knows how long it gives moves in order.
 func TestInOrder(t *testing.T) {
 	l := &listed{batches: [][]ScoredMove{nil}}

@@ -81,18 +81,19 @@ func (w *worker) openRoot() bool {
 }
 
 // proveRoot calls the prover first: a position that it solves needs no search.
-// It gets at most a quarter of the nodes and time, since it solves few.
+// It gets a part of the nodes and time only, since it solves few.
 func (w *worker) proveRoot() bool {
 	params, limits := &w.k.params, w.s.limits.Load()
 	if w.id > 0 || w.prover == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
 		return false
 	}
-	budget, until := params.ProveRoot, limits.Soft/4
+	share := params.ProveShare
+	budget, until := params.ProveRoot, limits.Soft/time.Duration(share)
 	if limits.Nodes > 0 {
-		budget = min(budget, int(limits.Nodes/4)+1)
+		budget = min(budget, int(limits.Nodes/uint64(share))+1)
 	}
 	if until == 0 {
-		until = limits.Hard / 4
+		until = limits.Hard / time.Duration(share)
 	}
 	w.pos.Enter()
 	proof, ok := w.prove(budget, until)

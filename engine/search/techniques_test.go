@@ -281,6 +281,19 @@ func TestSingularDouble(t *testing.T) {
 	}
 }
 
+// A move that was extended by two plies counts for the line after it, not for the
+// moves beside it.
+func TestSingularDoubleCountsByLine(t *testing.T) {
+	c := newCorridor(false)
+	params := with(c.params(), append([]string{"SingularExtension"}, exact...)...)
+	params.SingularDouble, params.Margins.DoubleSingular = 3, 1
+	k := search.New(params, search.NewTable(tableBytes))
+	k.NewGame(search.GameOptions{}).Start(c, search.Limits{Depth: 11, Moves: []game.Move{1}}, nil).Wait()
+	if n := k.DoublesLeft(); n != 0 {
+		t.Errorf("%d moves are still counted after the search", n)
+	}
+}
+
 // Where all moves are equal, hash moves that would cut off are searched less deep.
 func TestSingularNegative(t *testing.T) {
 	nodes := func(negative int, on ...string) uint64 {
@@ -382,6 +395,24 @@ func TestProvePVAsksOnce(t *testing.T) {
 	for _, q := range ask(leaf, 0, 1) {
 		if q.budget != leaf {
 			t.Fatalf("ProvePV is off, but the prover was asked with a budget of %d", q.budget)
+		}
+	}
+}
+
+// At the root the prover gets its budget, or its share of the nodes if that is less.
+func TestProveShare(t *testing.T) {
+	for _, tt := range []struct {
+		share  int
+		nodes  uint64
+		budget int
+	}{{0, 400, 101}, {10, 400, 41}, {10, 0, 1000}, {10, 1 << 63, 1000}} {
+		g := searchtest.NewGraph(5)
+		params := with(g.Params(), exact...)
+		params.ProveRoot, params.ProveShare = 1000, tt.share
+		var questions []question
+		newGame(params).Start(&asked{Graph: g, questions: &questions}, search.Limits{Depth: 1, Nodes: tt.nodes}, nil).Wait()
+		if len(questions) != 1 || questions[0].budget != tt.budget {
+			t.Errorf("share %d of %d nodes: %+v, want one question with a budget of %d", tt.share, tt.nodes, questions, tt.budget)
 		}
 	}
 }

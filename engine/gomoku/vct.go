@@ -1,0 +1,500 @@
+package gomoku
+
+import (
+	"math/bits"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/gomoku"
+)
+
+// leastVCT is the smallest budget with which Prove looks for a VCT, in nodes.
+const leastVCT = 200
+
+// proveVCT looks for a victory by continuous threats (VCT): every move of the side
+// to move, the attacker, makes a four or threatens to make two fives possible, and
+// wins against every reply. Replies that lose at once are left out:
+//
+//   - Against a four only the point of the five is left.
+//   - Against a threat to make two fives possible at a point, only that point, the
+//     points of the two fives, and the defender's own fours are left. If there are
+//     several such threats, a point must stop all of them.
+//
+// The distance is that of the line found against the longest resistance, not
+// necessarily the shortest win. Finding none proves nothing.
+//
+// The search is depth-first proof-number search (df-pn) by Nagai, "Df-pn algorithm
+// for searching AND/OR trees and its applications" (2002), with the maximum of the
+// children's numbers instead of their sum, so that what many orders of the same
+// moves share is counted once (weak proof-number search by Ueda and others, 2008).
+func (a *position) proveVCT(budget int, stop func() bool) (search.Proof, int, bool) {
+	if !a.forcing || a.field.sets[a.toMove][open3].empty() {
+		return search.Proof{}, 0, false
+	}
+	if a.prover == nil {
+		a.prover = new(prover)
+	}
+	v := &a.prover.vct
+	v.field, v.attacker, v.defender = a.field, a.toMove, a.toMove.Other()
+	v.rows = gomoku.TableOf(a.set.Line(v.attacker))
+	v.attackerHasFouls = a.set.Forbids(v.attacker)
+	v.budget, v.nodes, v.stop, v.stopped = budget-budget/8, 0, stop, false
+	key := a.key ^ attackerKey[v.attacker]
+	root := v.search(key, true, numbers{infinite, infinite, 0})
+	if root.phi != 0 {
+		return search.Proof{}, v.nodes, false
+	}
+	v.line, v.options = v.line[:0], v.options[:0]
+	v.budget = budget // the last eighth is for what the table has lost of the line
+	v.follow(key, true)
+	plies := max(int(root.plies), len(v.line))
+	return search.Proof{Score: search.Win - search.Score(plies), Line: v.line, Kind: "vct"}, v.nodes, true
+}
+
+// attackerKey distinguishes, in the table, who attacks.
+var attackerKey = [2]uint64{gomoku.Black: 0, gomoku.White: 0x9e3779b97f4a7c15}
+
+// numbers are a node's proof and disproof numbers, from the side to move: phi is
+// the effort still needed to show that it reaches its goal (to win, for the attacker;
+// to leave the attacker without a threat, for the defender), delta that the other side
+// does. Zero is proven, and then the other is infinite. If the attacker has won,
+// plies is the most that it takes.
+type numbers struct {
+	phi, delta uint32
+	plies      uint32
+}
+
+const infinite = 1 << 30
+
+// reached and missed are the numbers of a node whose side to move has reached or
+// missed its goal.
+func reached(plies int) numbers { return numbers{0, infinite, uint32(plies)} }
+func missed(plies int) numbers  { return numbers{infinite, 0, uint32(plies)} }
+
+// option is a move of a node with the numbers of the child.
+type option struct {
+	point gomoku.Point
+	numbers
+}
+
+// vct is one search for victory by continuous threats.
+type vct struct {
+	field              *field
+	attacker, defender gomoku.Colour
+	rows               *gomoku.Table // of the attacker
+	attackerHasFouls   bool          // the attacker has forbidden points
+	table              proofTable
+	budget, nodes      int
+	stop               func() bool
+	stopped            bool
+	options            []option // of the nodes from the root to the current one
+	line               []game.Move
+}
+
+// spent reports whether the search has to end.
+func (v *vct) spent() bool {
+	if v.nodes&255 == 0 && v.stop() {
+		v.stopped = true
+	}
+	return v.stopped || v.nodes >= v.budget
+}
+
+// search searches a node until one of its numbers reaches that of the limit, and
+// returns them. Attacking tells whether the attacker is to move.
+func (v *vct) search(key uint64, attacking bool, limit numbers) numbers {
+	began, first := v.nodes, len(v.options)
+	n, settled := v.list(key, attacking)
+	if !settled {
+		n = v.expand(key, attacking, limit, first, n.plies)
+		v.options = v.options[:first]
+	}
+	v.table.store(key, n, v.nodes-began)
+	return n
+}
+
+// expand is search for a node whose options, from first on, are listed. Unlisted is
+// the number of plies in which the attacker wins after a reply that is not listed.
+func (v *vct) expand(key uint64, attacking bool, limit numbers, first int, unlisted uint32) numbers {
+	for {
+		s := summarize(v.options[first:])
+		if s.phi >= limit.phi || s.delta >= limit.delta || v.spent() {
+			n := numbers{phi: s.phi, delta: s.delta}
+			if attacking && n.phi == 0 || !attacking && n.delta == 0 {
+				n.plies = 1 + v.options[first+v.principal(first, attacking)].plies
+				n.plies = max(n.plies, 1+unlisted)
+			}
+			return n
+		}
+		next := numbers{phi: infinite, delta: min(limit.phi, s.second+1)}
+		if limit.delta < infinite {
+			next.phi = limit.delta - s.others
+		}
+		p := v.options[first+s.best].point
+		found := v.search(v.do(key, p, attacking), !attacking, next)
+		v.undo(p, attacking)
+		v.options[first+s.best].numbers = found
+	}
+}
+
+// principal returns, of a node that the attacker has won, the index of the option
+// that wins soonest or that resists longest, counted from first.
+func (v *vct) principal(first int, attacking bool) (best int) {
+	best = -1
+	for i, o := range v.options[first:] {
+		switch {
+		case attacking && o.delta > 0:
+		case best < 0, attacking == (o.plies < v.options[first+best].plies):
+			best = i
+		}
+	}
+	return best
+}
+
+// do makes a move of the side to move, and returns the new key.
+func (v *vct) do(key uint64, p gomoku.Point, attacking bool) uint64 {
+	c := v.side(attacking)
+	v.nodes++
+	v.field.put(p, c)
+	return childKey(key, p, c)
+}
+
+func (v *vct) undo(p gomoku.Point, attacking bool) { v.field.take(p, v.side(attacking)) }
+
+func (v *vct) side(attacking bool) gomoku.Colour {
+	if attacking {
+		return v.attacker
+	}
+	return v.defender
+}
+
+func childKey(key uint64, p gomoku.Point, c gomoku.Colour) uint64 {
+	return key ^ gomoku.StoneKey(p, c) ^ gomoku.SideKey()
+}
+
+// summary is what a node's options say of it.
+type summary struct {
+	phi, delta uint32
+	best       int    // index of the option to search next
+	second     uint32 // delta of the second best; infinite if there is none
+	others     uint32 // what the number of options adds to delta
+}
+
+func summarize(options []option) summary {
+	s := summary{phi: infinite, second: infinite}
+	var most, open uint32
+	for i := range options {
+		o := &options[i]
+		if o.phi > 0 {
+			open++
+			most = max(most, o.phi)
+		}
+		if o.delta < s.phi || i == 0 {
+			s.phi, s.second, s.best = o.delta, s.phi, i
+		} else {
+			s.second = min(s.second, o.delta)
+		}
+	}
+	switch {
+	case s.phi == 0:
+		s.delta = infinite
+	case open > 0:
+		s.others = open - 1
+		s.delta = min(most+s.others, infinite)
+	}
+	return s
+}
+
+// list appends the options of a node, or settles it if the field shows that the
+// attacker wins or has no threat. If it is open, plies are those in which the
+// attacker wins after a reply that is not listed.
+func (v *vct) list(key uint64, attacking bool) (n numbers, settled bool) {
+	if attacking {
+		return v.listAttacks(key)
+	}
+	return v.listReplies(key)
+}
+
+func (v *vct) listAttacks(key uint64) (numbers, bool) {
+	f := v.field
+	own, other := &f.sets[v.attacker], &f.sets[v.defender]
+	if !own[five].empty() {
+		return reached(1), true
+	}
+	if fives := &other[five]; !fives.empty() {
+		block := fives.first()
+		if fives.count() > 1 || f.foul(block, v.attacker) {
+			return missed(0), true
+		}
+		v.option(key, block, v.attacker, numbers{1, 1, 0})
+		return numbers{}, false
+	}
+	for p := range own[two4s].all() {
+		if !f.foul(p, v.attacker) {
+			return reached(3), true
+		}
+	}
+	first := len(v.options)
+	for p := range own[open3].all() {
+		if f.foul(p, v.attacker) {
+			continue
+		}
+		v.option(key, p, v.attacker, numbers{1, v.promise(p), 0})
+	}
+	return missed(0), len(v.options) == first
+}
+
+func (v *vct) listReplies(key uint64) (numbers, bool) {
+	f := v.field
+	own, other := &f.sets[v.defender], &f.sets[v.attacker]
+	if !own[five].empty() {
+		return reached(0), true
+	}
+	if fives := &other[five]; !fives.empty() {
+		block := fives.first()
+		if fives.count() > 1 || f.foul(block, v.defender) {
+			return missed(2), true
+		}
+		v.option(key, block, v.defender, numbers{1, 1, 0})
+		return numbers{plies: 1}, false
+	}
+	for p := range own[two4s].all() {
+		if !f.foul(p, v.defender) {
+			return reached(0), true // two fives with one stone: more than the attacker can stop
+		}
+	}
+	stops, threats := v.stops()
+	if threats == 0 {
+		return reached(0), true
+	}
+	first := len(v.options)
+	replies := stops.union(&own[four])
+	for p := range replies.all() {
+		if !f.foul(p, v.defender) {
+			v.option(key, p, v.defender, numbers{1, 1, 0})
+		}
+	}
+	if len(v.options) == first {
+		return missed(4), true
+	}
+	return numbers{plies: 3}, false
+}
+
+// promise guesses the effort to prove that the attacker wins with a move at p, from 1.
+// A four and a three together nearly win; a threat that makes nothing else rarely
+// does. Of the positions of random games of which 20,000 nodes proved 422, 500 nodes
+// proved 259 with these weights, and 121 without.
+func (v *vct) promise(p gomoku.Point) uint32 {
+	const most, step = 6, 4
+	f := v.field
+	rows, direct := 0, false
+	for d := range gomoku.Direction(gomoku.Directions) {
+		switch k := v.rows.Kind(f.board.Window(p, d), v.attacker); {
+		case k.IsOpenTwo(), k == gomoku.Three:
+			rows++
+		case k.IsOpenThree():
+			rows += 3
+		case k == gomoku.Four:
+			rows += 3
+			direct = true
+		}
+	}
+	n := uint32(1 + step*(most-min(rows, most)))
+	if !direct {
+		n++ // there are several replies
+	}
+	return n
+}
+
+// stops returns the points that stop each of the attacker's threats to make two
+// fives possible, and the number of such threats.
+func (v *vct) stops() (stops points, threats int) {
+	f := v.field
+	for p := range f.sets[v.attacker][two4s].all() {
+		zone, ok := v.zone(p)
+		if !ok {
+			continue
+		}
+		if threats++; threats == 1 {
+			stops = zone
+		} else {
+			stops = stops.intersect(&zone)
+		}
+	}
+	return stops, threats
+}
+
+// zone returns the points that stop the attacker from making two fives possible at p;
+// false if p may be forbidden.
+func (v *vct) zone(p gomoku.Point) (zone points, ok bool) {
+	f := v.field
+	threes := 0
+	for d := range gomoku.Direction(gomoku.Directions) {
+		switch shape := v.rows.Shape(f.board.Window(p, d), v.attacker); {
+		case shape.Kind.IsOpenThree():
+			threes++
+		case shape.Kind == gomoku.Four, shape.Kind == gomoku.DoubleFour, shape.Kind == gomoku.StraightFour:
+			for q := range shape.Points(&f.board, p, d) {
+				zone.add(q)
+			}
+		}
+	}
+	// With two threes p may be allowed now and be forbidden after a reply
+	// anywhere. Otherwise white stones never make a point forbidden.
+	if v.attackerHasFouls && (threes > 1 || f.foul(p, v.attacker)) {
+		return points{}, false
+	}
+	if zone.count() > 2 {
+		zone = points{} // no point stops them all
+	}
+	zone.add(p)
+	return zone, true
+}
+
+// option appends a move with the numbers that the table has of it, or else those
+// guessed.
+func (v *vct) option(key uint64, p gomoku.Point, c gomoku.Colour, guess numbers) {
+	if n, ok := v.table.probe(childKey(key, p, c)); ok {
+		guess = n
+	}
+	v.options = append(v.options, option{p, guess})
+}
+
+// follow appends to the line from a node that the attacker has won: the best move of
+// the attacker, the reply that resists longest. What the table has lost is searched
+// again. If the budget does not suffice, the line ends early.
+func (v *vct) follow(key uint64, attacking bool) {
+	first := len(v.options)
+	n, settled := v.list(key, attacking)
+	if settled {
+		v.finish(key, attacking, n)
+		return
+	}
+	n = v.expand(key, attacking, numbers{infinite, infinite, 0}, first, n.plies)
+	var p gomoku.Point
+	proven := attacking && n.phi == 0 || !attacking && n.delta == 0
+	if proven {
+		p = v.options[first+v.principal(first, attacking)].point
+	}
+	v.options = v.options[:first]
+	if !proven || v.nodes >= v.budget {
+		return
+	}
+	v.line = append(v.line, gomoku.StoneMove(p))
+	v.follow(v.do(key, p, attacking), !attacking)
+	v.undo(p, attacking)
+}
+
+// finish appends the end of the line, from a node that list settles as won.
+func (v *vct) finish(key uint64, attacking bool, n numbers) {
+	f := v.field
+	var p gomoku.Point
+	switch fives := &f.sets[v.attacker][five]; {
+	case n.plies == 0:
+		return
+	case !fives.empty():
+		p = fives.first() // makes five, or stops one of them
+		if !attacking && f.foul(p, v.defender) {
+			return // the four can't be stopped
+		}
+	case attacking:
+		for p = range f.sets[v.attacker][two4s].all() {
+			if !f.foul(p, v.attacker) {
+				break
+			}
+		}
+	default:
+		// No reply stops all threats: this one stops the first.
+		for p = range f.sets[v.attacker][two4s].all() {
+			if _, ok := v.zone(p); ok {
+				break
+			}
+		}
+		if f.foul(p, v.defender) {
+			return
+		}
+	}
+	v.line = append(v.line, gomoku.StoneMove(p))
+	if n.plies == 1 || v.nodes >= v.budget {
+		return
+	}
+	key = v.do(key, p, attacking)
+	n, _ = v.list(key, !attacking)
+	v.finish(key, !attacking, n)
+	v.undo(p, attacking)
+}
+
+// proofTable remembers the numbers of nodes, in pairs of entries: of two nodes in
+// one place, that which took more work is kept, beside the latest. It grows while it
+// is half full, up to 6 MB.
+type proofTable struct {
+	entries []proofEntry
+	shift   int // of a key, for the index of a pair
+	used    int // entries
+}
+
+type proofEntry struct {
+	key uint64
+	numbers
+	work uint32 // nodes; at least 1 if the entry is used
+}
+
+// The binary logarithms of the smallest and the largest number of entries.
+const (
+	minProofBits = 10
+	maxProofBits = 18
+)
+
+func (t *proofTable) pair(key uint64) *[2]proofEntry {
+	return (*[2]proofEntry)(t.entries[key>>t.shift<<1:])
+}
+
+// probe returns the numbers of a node, if they are known.
+func (t *proofTable) probe(key uint64) (numbers, bool) {
+	if len(t.entries) == 0 {
+		return numbers{}, false
+	}
+	for i := range t.pair(key) {
+		if e := &t.pair(key)[i]; e.key == key && e.work > 0 {
+			return e.numbers, true
+		}
+	}
+	return numbers{}, false
+}
+
+// store notes the numbers of a node that took so many nodes more.
+func (t *proofTable) store(key uint64, n numbers, work int) {
+	if 2*t.used >= len(t.entries) && len(t.entries) < 1<<maxProofBits {
+		t.grow()
+	}
+	t.insert(proofEntry{key, n, uint32(min(work+1, infinite))})
+}
+
+func (t *proofTable) insert(e proofEntry) {
+	pair := t.pair(e.key)
+	at := &pair[0]
+	switch {
+	case at.key == e.key:
+		e.work = min(e.work+at.work, infinite)
+	case pair[1].key == e.key:
+		at = &pair[1]
+		e.work = min(e.work+at.work, infinite)
+	case at.work > pair[1].work:
+		at = &pair[1]
+	}
+	if at.work == 0 {
+		t.used++
+	}
+	*at = e
+}
+
+// grow makes the table four times as large.
+func (t *proofTable) grow() {
+	old := t.entries
+	size := min(max(minProofBits, bits.Len(uint(len(old)))+1), maxProofBits)
+	t.entries, t.shift, t.used = make([]proofEntry, 1<<size), 64-(size-1), 0
+	for _, e := range old {
+		if e.work > 0 {
+			t.insert(e)
+		}
+	}
+}
