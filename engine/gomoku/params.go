@@ -30,13 +30,8 @@ const plainFourPlies = 2
 // point counts as near. Two steps include every point that makes an open two.
 const nearby = 2
 
-// Budgets of the prover in nodes. That of the root takes two tenths of a second. For
-// leaves: of the 31 problems in testdata/vcf.txt half take at most 23 nodes, and
-// three quarters at most 149.
-const (
-	proveRoot = 120000
-	proveLeaf = 60
-)
+// proveRoot is the prover's budget at the root in nodes: two tenths of a second.
+const proveRoot = 120000
 
 // failedBits is the binary logarithm of the number of positions without a VCF
 // that a worker remembers.
