@@ -197,13 +197,14 @@ func isProgram(spec string) bool {
 func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *openings.Set, out io.Writer) (even []openings.Opening, judged int, err error) {
 	screen := newDisplay(c.ErrOrStderr())
 	defer screen.clear()
+	every := max(len(set.Openings)/maxLines, 1) // without a terminal or a table
 	several := len(panel.Engines)*len(panel.Rules) > 1
 	fmt.Fprintln(out, "even   score   chance  depth  opening")
 	for _, o := range set.Openings {
 		if f.keep > 0 && len(even) >= f.keep {
 			break
 		}
-		if screen.live() {
+		if screen.live() || out == io.Discard && judged > 0 && judged%every == 0 {
 			screen.game("openings", fmt.Sprintf("%d/%d judged, %d even", judged, len(set.Openings), len(even)))
 		}
 		verdicts, ok, err := panel.Judge(c.Context(), o)
