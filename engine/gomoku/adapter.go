@@ -53,19 +53,20 @@ var levels = [adapter.Levels]adapter.LevelParameters{
 	{Nodes: 40000, Careful: true},
 }
 
-// bench has positions from the engine's own play after a few random moves.
+// bench has positions from the engine's own play that it calls even, and that no
+// prover solves.
 var bench = adapter.Bench{
-	Rules: "gomoku/freestyle-15", Depth: 9, Deep: 12,
+	Rules: "gomoku/freestyle-15", Depth: 9, Deep: 13,
 	Positions: []string{
-		"11x3/15/15/15/15/15/15/4o10/15/15/15/15/15/15/15 b",
-		"2o12/15/2oxx10/15/15/15/15/15/15/15/15/15/15/15/15 b",
-		"15/11x3/15/15/3o11/15/15/8o6/6ox7/6x8/15/15/15/15/15 b",
-		"15/15/15/15/15/15/15/15/9o5/8x6/6oxxx5/o14/5o9/15/15 b",
-		"13o1/15/15/15/15/15/15/15/15/15/3o1xx8/15/3oox9/3x1o9/1x13 b",
-		"3xxo2xooxo2/4x10/4oo9/6x8/15/15/15/15/15/15/15/15/15/15/15 b",
-		"15/15/7x7/10x4/2ox1oo8/3xo10/3xox9/3oxo9/15/15/15/15/15/15/15 b",
-		"15/4o1x8/5o9/4o10/x1ooox5x3/1oox11/xxxxo10/15/15/15/15/15/15/15/15 b",
-		"15/15/15/5o9/15/15/10x4/8o2o1x1/10ox1o1/10xo1x1/8o1oxxx1/11xoo1/10o2x1/14x/15 b",
-		"10x4/1x1x11/3oo10/1oxxxxo8/1ooxo1x8/1ooox10/1x2xo9/15/15/15/15/15/15/15/5oox7 b",
+		"15/15/15/15/15/15/15/5x4o4/10o4/7ox6/8x6/15/15/15/15 b",
+		"15/15/15/15/4x10/9o5/5x9/4xo9/4o1o8/15/7x7/15/15/15/15 b",
+		"15/15/15/15/4x10/6o8/5o9/8o6/6o1x6/5ox1x6/8x6/15/15/15/15 b",
+		"15/15/15/15/15/6o2o5/7x2o4/8o1xx3/9ox4/9o5/5x2x6/15/15/15/15 b",
+		"15/15/15/15/10x4/15/8x6/8oo5/6oox1o4/6xxxo5/8x6/8o6/15/15/15 b",
+		"15/15/15/6x8/5xxo7/4xoo8/3oo1xx7/3oo1xo2x4/15/15/15/15/15/15/15 b",
+		"15/15/15/15/5xo8/4x1x8/4xoxx7/4o1xoo6/5o2x6/5xooo6/15/15/15/15/15 b",
+		"15/15/15/15/15/8xo5/6xooo1x3/6o1xxxo3/5oxxoxx4/7oo1x4/15/15/15/15/15 w",
+		"15/15/15/5o2o6/6x2o5/3xoxoxx6/4oxoxxo5/5oxox6/6oxo6/6xx7/15/15/15/15/15 w",
+		"15/15/15/9x1x3/8xooox2/9oxo3/8xoxxx2/7ooxx1o2/6ooxoo4/6o1xxxo3/5x9/15/15/15/15 w",
 	},
 }

@@ -417,3 +417,25 @@ func BenchmarkMoves(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSearch measures the speed of the search in positions where programs are
+// compared.
+func BenchmarkSearch(b *testing.B) {
+	for _, tt := range []struct{ name, rules, moves string }{
+		{"first", "gomoku/freestyle-15", "h8"},
+		{"opening", "gomoku/freestyle-15", "h8 g7 f6 g8 g9"},
+		{"renju", "gomoku/renju-15", "h8 h9 j9 j8 f8 i7 g7 i9 h6 e9 f6 k7 l6 i10 i6 f9 g9 g11 h10 i11 i8"},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			p := adapt(b, setUp(b, tt.rules, "", tt.moves))
+			table := search.NewTable(16 << 20)
+			nodes := uint64(0)
+			for b.Loop() {
+				r := search.New(Params(), table).NewGame(search.GameOptions{}).Start(p, search.Limits{Nodes: 300000}, nil).Wait()
+				nodes += r.Nodes
+				b.ReportMetric(float64(r.Depth), "plies")
+			}
+			b.ReportMetric(float64(nodes)/b.Elapsed().Seconds(), "nodes/s")
+		})
+	}
+}

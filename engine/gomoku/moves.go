@@ -24,7 +24,10 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 		set := a.batch(c)
 		buf = a.appendMoves(buf, &set)
 		if c.Mode == search.Noisy {
-			buf = slices.DeleteFunc(buf, quiet) // a forbidden four is quiet
+			buf = slices.DeleteFunc(buf, func(e search.ScoredMove) bool {
+				// A forbidden four is quiet.
+				return e.Noise == search.Quiet || c.QuiescencePly >= plainFourPlies && !a.forced() && a.plainFour(e.Move)
+			})
 		}
 	}
 	return buf
@@ -51,8 +54,10 @@ func (a *position) batch(c *search.Cursor) points {
 	return f.open.minus(&f.now.near)
 }
 
-// quiet reports whether a move is quiet: a forbidden four is.
-func quiet(e search.ScoredMove) bool { return e.Noise == search.Quiet }
+// plainFour reports whether a move makes a four that carries no other threat.
+func (a *position) plainFour(m game.Move) bool {
+	return a.field.info(gomoku.Point(m-1), a.toMove).threat == makesFour
+}
 
 func (a *position) appendMoves(buf []search.ScoredMove, set *points) []search.ScoredMove {
 	for p := range set.all() {

@@ -22,17 +22,16 @@ const (
 	foulOrder = -1 << 20
 )
 
+// plainFourPlies is the ply of quiescence from which fours that carry no other threat
+// are left out: there are many, and they rarely lead to more.
+const plainFourPlies = 2
+
 // nearby is the greatest distance from a stone, in king's steps, at which a
 // point counts as near. Two steps include every point that makes an open two.
 const nearby = 2
 
-// Budgets of the prover in nodes. That of the root takes two tenths of a second. For
-// leaves: of the 31 problems in testdata/vcf.txt half take at most 23 nodes, and
-// three quarters at most 149.
-const (
-	proveRoot = 120000
-	proveLeaf = 60
-)
+// proveRoot is the prover's budget at the root in nodes: two tenths of a second.
+const proveRoot = 120000
 
 // failedBits is the binary logarithm of the number of positions without a VCF
 // that a worker remembers.
@@ -47,9 +46,14 @@ func Params() search.Params {
 		Quiescence:  true,
 		// On a crowded board fours and replies to them could continue very long.
 		// The prover finds what wins by them.
-		QuiescencePlies: 8,
+		QuiescencePlies: 12,
 		ProveRoot:       proveRoot,
 		ProveShare:      10, // it nearly always finds no VCT
+
+		// Found by "sparring learn worth" and confirmed by a match: see docs/search.md.
+		LMR:                  search.LMRParams{Base: 512, Slope: 300, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024, Order: 1024},
+		LMPExponent:          130,
+		ReverseFutilityDepth: 12,
 		On: search.Switches{
 			IterativeDeepening: true,
 			FailSoft:           true,
@@ -57,6 +61,8 @@ func Params() search.Params {
 			PVS:                true,
 			HashMove:           true,
 			HashCutoff:         true,
+			HashEval:           true,
+			CounterMoves:       true,
 			Killers:            true,
 			History:            true,
 			MateDistance:       true,
@@ -67,6 +73,7 @@ func Params() search.Params {
 			LMP:             true,
 			LMR:             true,
 
+			CheckExtension:    true,
 			OneReplyExtension: true,
 		},
 	}

@@ -399,7 +399,7 @@ func BenchmarkProveLeaf(b *testing.B) {
 	b.ReportAllocs()
 	nodes := 0
 	for i := 0; b.Loop(); i++ {
-		_, n, _ := list[i%len(list)].Prove(proveLeaf, never)
+		_, n, _ := list[i%len(list)].Prove(60, never)
 		nodes += n
 	}
 	b.ReportMetric(float64(nodes)/float64(b.N), "nodes/op")
