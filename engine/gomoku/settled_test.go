@@ -227,6 +227,23 @@ func TestSettledPositions(t *testing.T) {
 	}
 }
 
+// TestForbiddenStraightFour: a straight four that makes two threes as well wins, but
+// not for Black in Renju.
+func TestForbiddenStraightFour(t *testing.T) {
+	const position = "o13o/15/15/15/o14/7x1x5/7xx6/1x2xxx8/15/15/13o1/15/3o11/15/o6o6o b" // h8
+	if node := adapt(t, setUp(t, "gomoku/freestyle-15", position, "")).Enter(); !node.Over || node.Verdict != search.Win-3 {
+		t.Errorf("freestyle: %+v, want a win in 3", node)
+	}
+	a := adapt(t, setUp(t, "gomoku/renju-15", position, ""))
+	if node := a.Enter(); node.Over {
+		t.Errorf("Renju: %+v", node)
+	}
+	a.Pass() // White has nothing to answer
+	if node := a.Enter(); node.Over || node.Restricted {
+		t.Errorf("Renju, White to move: %+v", node)
+	}
+}
+
 // TestRestrictedMovesLose checks a random sample of the moves left out where two
 // fives threaten, most of them beside stones: they lose within four plies, whatever
 // follows.

@@ -131,18 +131,34 @@ func TestSumsStayInRange(t *testing.T) {
 	}
 }
 
-// linearValue is the evaluation from the coefficients that fits use and the weights
-// of the engine.
-func linearValue(t *testing.T, l *Linear, a *position, coefficients []float64) float64 {
-	t.Helper()
-	sum := 0.0
-	for i, p := range a.weights.evalParameters(l.class) {
-		if p.name != l.Names()[i] {
-			t.Fatalf("weight %d is %s, for fits %s", i, p.name, l.Names()[i])
+// randomWeights are weights to check sums with: the shipped ones of Renju's sides may
+// be alike.
+type randomWeights struct {
+	*weights
+	tables [2]*pointTable
+}
+
+func newRandomWeights(class ruleClass) randomWeights {
+	w, rng := new(weights), rand.New(rand.NewPCG(3, 5))
+	for _, p := range append(w.evalParameters(class), w.moveParameters(class)...) {
+		// A point whose rows are all dead is worth nothing.
+		if !strings.HasSuffix(p.name, ".dead") {
+			*p.value = rng.Int32N(2001) - 1000
 		}
-		sum += float64(*p.value) * coefficients[i]
 	}
-	return sum
+	return randomWeights{w, w.tables(class)}
+}
+
+// use replaces the weights of a position.
+func (w randomWeights) use(a *position) {
+	f := a.field
+	a.weights, f.table = w.weights, w.tables
+	f.now.value = 0
+	for p := range f.open.all() {
+		for c := range gomoku.Colour(2) {
+			f.now.value += f.info(p, c).value
+		}
+	}
 }
 
 // TestCoefficientsAreTheEvaluation: what a fit learns is what the engine computes.
@@ -152,7 +168,13 @@ func TestCoefficientsAreTheEvaluation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		room := make([]float64, len(l.Names()))
+		room, random := make([]float64, len(l.Names())), newRandomWeights(l.class)
+		weights := random.evalParameters(l.class)
+		for i, p := range weights {
+			if p.name != l.Names()[i] {
+				t.Fatalf("weight %d is %s, for fits %s", i, p.name, l.Names()[i])
+			}
+		}
 		quiet := 0
 		tenseWalks(t, fmt.Sprintf("gomoku/%s-15", rules), 12, func(_ *rand.Rand, g game.Position, a *position) {
 			_, ok, err := l.Coefficients(g, room)
@@ -166,7 +188,12 @@ func TestCoefficientsAreTheEvaluation(t *testing.T) {
 				return
 			}
 			quiet++
-			want := bounded(search.Score(linearValue(t, l, a, room)))
+			random.use(a)
+			sum := 0.0
+			for i, p := range weights {
+				sum += float64(*p.value) * room[i]
+			}
+			want := bounded(search.Score(sum))
 			if got := a.Eval(); max(got-want, want-got) > 1 {
 				t.Fatalf("%s: the evaluation is %d, by the coefficients %d", g, got, want)
 			}
@@ -185,9 +212,11 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := l.Weights()
+		all, random := l.Weights(), newRandomWeights(l.class)
+		weights := random.moveParameters(l.class)
 		seen := 0
 		tenseWalks(t, fmt.Sprintf("gomoku/%s-15", rules), 12, func(rng *rand.Rand, g game.Position, a *position) {
+			random.use(a)
 			moves := a.Moves(nil, &search.Cursor{})
 			if len(moves) == 0 {
 				return
@@ -204,7 +233,6 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 			if chosen != pick || len(features) != len(moves) {
 				t.Fatalf("%s: move %d of %d, want %d of %d", g, chosen, len(features), pick, len(moves))
 			}
-			weights := a.weights.moveParameters(l.class)
 			for i, e := range moves {
 				if e.Order == foulOrder {
 					continue
