@@ -1,6 +1,6 @@
 // Package openings provides the positions in which the games of a match begin:
 // read from a file ([Read], [Shuffle]), generated ([Maker]), or the usual start
-// ([Start]).
+// ([Start]). A [Panel] of engines judges how even they are.
 //
 // # Files
 //
