@@ -3,6 +3,7 @@ package gomoku
 import (
 	"bufio"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"sparring/engine/search/searchtest"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gomoku"
 )
 
 func setUp(t testing.TB, rules, position, moves string) game.Position {
@@ -44,6 +46,7 @@ func adapt(t testing.TB, g game.Position) *position {
 const middle = "15/15/15/15/5o9/4xoxxo6/5xxo1o5/4oxxo7/5oxxo6/4x1o8/15/15/15/15/15 b"
 
 func TestConform(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
 	searchtest.Conform(t, searchtest.Subject{
 		New:    New,
 		Params: Params(),
@@ -61,6 +64,12 @@ func TestConform(t *testing.T) {
 			setUp(t, "gomoku/continuous-15", middle, ""),
 			setUp(t, "gomoku/continuous-15", middle, "d8 a15"),
 			setUp(t, "gomoku/continuous-15", "oooo11/15/15/15/15/15/15/14o/15/15/15/15/15/15/xxxx11 b rows=1:2", ""),
+		},
+		// One of 40 moves left out: TestRestrictedMovesLose judges more.
+		Loses: func(g game.Position, m game.Move) bool {
+			b := newByRules(g)
+			p, ok := b.board.MovePoint(m)
+			return ok && (rng.IntN(40) > 0 || b.losesBy(p, g.(*gomoku.Position).ToMove(), 4))
 		},
 		Walks: 39,
 		Plies: 40,

@@ -209,9 +209,9 @@ func set(all []parameter, values map[string]int32) error {
 	return nil
 }
 
-// mostWeight bounds the values of a weights file, so that the sums over a board stay
-// well within 32 bits.
-const mostWeight = 1 << 20
+// mostWeight bounds the values of a weights file. Five of them for each colour add up
+// to the value of a point, and the sum over the largest board must fit into 32 bits.
+const mostWeight = 1 << 18
 
 // evalUnit is the value of a weight of one unit of the evaluation: many points have
 // the same code, so that whole units are too coarse.
@@ -241,8 +241,9 @@ func (w *weights) readEval(data []byte, r ruleClass) error {
 	if err != nil {
 		return err
 	}
-	if f.Scale < 1 || f.Outcomes.Scale < 1 || f.Outcomes.Edge < 0 {
-		return fmt.Errorf("scale %g, outcomes %+v: want scales of 1 or more and an edge that is not negative", f.Scale, f.Outcomes)
+	const most = float64(search.MaxEval)
+	if o := f.Outcomes; min(f.Scale, o.Scale) < 1 || o.Edge < 0 || max(f.Scale, o.Scale, o.Edge) > most {
+		return fmt.Errorf("scale %g, outcomes %+v: want scales from 1 and an edge from 0, up to %g", f.Scale, o, most)
 	}
 	w.model = f.scoreModel
 	return set(w.evalParameters(r), f.Weights)

@@ -253,6 +253,7 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	}
 	continuous := strings.HasPrefix(rules, gomoku.Name+"/continuous-")
 	own := ownColour(list, strings.HasPrefix(rules, gomoku.Name+"/renju-"))
+	g.remarkOnCount(list, own)
 	for _, st := range list {
 		if st.Point == gomocup.Pass || st.Side == gomocup.Dead && !continuous {
 			continue // a pass, or a forbidden point
@@ -269,6 +270,23 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	}
 	g.next = own
 	return nil
+}
+
+// remarkOnCount says so if the numbers of stones occur in no game. The engine plays on
+// all the same: managers set up such positions for analysis.
+func (g *gomocupHandler) remarkOnCount(list []gomocup.Stone, own gomoku.Colour) {
+	var count [gomocup.Dead + 1]int
+	for _, st := range list {
+		if st.Point == gomocup.Pass || st.Side == gomocup.Dead {
+			return // the colours of dead stones are not known
+		}
+		count[st.Side]++
+	}
+	// White has moved as often as Black, or once less.
+	if count[gomocup.Opponent]-count[gomocup.Own] != int(own) {
+		g.s.say(gomocup.Answer{Kind: gomocup.Message, Text: fmt.Sprintf("BOARD: %d stones of mine and %d of the opponent's are not from a game; I play %s",
+			count[gomocup.Own], count[gomocup.Opponent], own)})
+	}
 }
 
 // ownColour returns the colour to move. In Renju the list is in order, so the first

@@ -1,0 +1,75 @@
+package gomoku
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"sparring/game/catalog"
+	"sparring/game/gomoku"
+)
+
+// TestFieldIsIncremental puts, buries and takes back stones at random, and compares
+// the field at each step with one made afresh from its board.
+func TestFieldIsIncremental(t *testing.T) {
+	for _, rules := range []string{"gomoku/freestyle-15", "gomoku/standard-19", "gomoku/renju-15", "gomoku/caro-20", "gomoku/continuous-16"} {
+		t.Run(rules, func(t *testing.T) {
+			p, err := catalog.Setup(gomoku.Name, rules, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			set := p.(*gomoku.Position).Set()
+			f := newField(p.(*gomoku.Position).Board(), set)
+			rng := rand.New(rand.NewPCG(7, 11))
+			type step struct {
+				point  gomoku.Point
+				colour gomoku.Colour
+				bury   bool
+			}
+			var done []step
+			// The middle of the board, so that stones meet.
+			middle := func() gomoku.Point { return f.board.Point(4+rng.IntN(8), 4+rng.IntN(8)) }
+			for range 600 {
+				at, c := middle(), gomoku.Colour(rng.IntN(2))
+				owner, stone := f.board.At(at)
+				switch n := len(done); {
+				case n > 0 && rng.IntN(5) < 2 || n > 45:
+					if last := done[n-1]; last.bury {
+						f.unbury(last.point, last.colour)
+					} else {
+						f.take(last.point, last.colour)
+					}
+					done = done[:n-1]
+				case f.board.Empty(at):
+					f.put(at, c)
+					done = append(done, step{at, c, false})
+				case stone && rng.IntN(3) == 0:
+					f.bury(at, owner)
+					done = append(done, step{at, owner, true})
+				}
+				sameField(t, f, newField(f.board, set))
+			}
+		})
+	}
+}
+
+// sameField fails unless two fields know the same of every empty point, and in sum.
+func sameField(t *testing.T, got, want *field) {
+	t.Helper()
+	if got.open != want.open || got.now.near != want.now.near {
+		t.Fatalf("empty points %x, near a stone %x; want %x, %x", got.open, got.now.near, want.open, want.now.near)
+	}
+	for p := range want.open.all() {
+		if got.state[p] != want.state[p] {
+			t.Fatalf("point %d: %+v, want %+v", p, got.state[p], want.state[p])
+		}
+	}
+	if got.sets != want.sets {
+		t.Fatalf("sets %x, want %x", got.sets, want.sets)
+	}
+	if got.now.counts != want.now.counts {
+		t.Fatalf("counts %v, want %v", got.now.counts, want.now.counts)
+	}
+	if got.now.value != want.now.value {
+		t.Fatalf("values %v, want %v", values(got.now.value), values(want.now.value))
+	}
+}
