@@ -81,11 +81,8 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 		}
 		f.plan = want.Plan
 	}
-	if err := f.validate(); err != nil {
-		return &usageError{err}
-	}
 	model, err := modelFor(f.plan.Game, f.plan.Rules)
-	if err != nil {
+	if err := errors.Join(err, f.validate()); err != nil {
 		return &usageError{err}
 	}
 	games, err := gamesFrom(c, args, f.plan.Game)
