@@ -142,6 +142,9 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 	}
 	var names []string
 	for _, e := range panel.Engines {
+		if err := e.Game.Ready(); err != nil { // all verdicts may be from the file
+			return fmt.Errorf("%s: %w", e.Spec, err)
+		}
 		d := e.Game.Describe()
 		names = append(names, strings.TrimSpace(d.Name+" "+d.Build))
 	}
