@@ -84,12 +84,9 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 		}
 		f.plan = want.Plan
 	}
-	if err := f.validate(); err != nil {
-		return &usageError{err}
-	}
 	model, err := f.model()
-	if err != nil {
-		return err
+	if err := errors.Join(err, f.validate()); err != nil {
+		return &usageError{err}
 	}
 	games, err := gamesFrom(c, args, f.plan.Game)
 	if err != nil {
@@ -143,7 +140,7 @@ func (f *tuneFlags) model() (tune.Model, error) {
 		digest = fmt.Sprintf("%x", sha256.Sum256(from))[:32]
 	}
 	if f.check != "" && digest != f.plan.From {
-		return nil, &usageError{fmt.Errorf("--from: %s was fitted from weights with digest %q, these have %q", f.check, f.plan.From, digest)}
+		return nil, fmt.Errorf("--from: %s was fitted from weights with digest %q, these have %q", f.check, f.plan.From, digest)
 	}
 	f.plan.From = digest
 	name, rules := f.plan.Game, f.plan.Rules
@@ -154,15 +151,15 @@ func (f *tuneFlags) model() (tune.Model, error) {
 			err = fmt.Errorf("%s: %w", f.from, err)
 		}
 		if err != nil {
-			return nil, &usageError{err}
+			return nil, err
 		}
 		return l, nil
 	case name != xiangqirules.Name:
-		return nil, &usageError{fmt.Errorf("--game %.20q: want %s or %s", name, xiangqirules.Name, gomokurules.Name)}
+		return nil, fmt.Errorf("--game %.20q: want %s or %s", name, xiangqirules.Name, gomokurules.Name)
 	case rules != "":
-		return nil, &usageError{fmt.Errorf("--rules %.20q: the weights of %s are for all its rules", rules, name)}
+		return nil, fmt.Errorf("--rules %.20q: the weights of %s are for all its rules", rules, name)
 	case from != nil:
-		return nil, &usageError{fmt.Errorf("--from: the weights of %s start from its estimates", name)}
+		return nil, fmt.Errorf("--from: the weights of %s start from its estimates", name)
 	}
 	return xiangqi.NewLinear(), nil
 }
