@@ -36,19 +36,18 @@ func inTheMiddle(p game.Position) (near []game.Move) {
 }
 
 // levels were found by `sparring levels calibrate`, changing them until all
-// steps came out about even; configs/levels-gomoku.json has the measurement. A
-// log-odds of one is, in evaluations, an open three.
+// steps came out about even; configs/levels-gomoku.json has the measurement.
 var levels = [adapter.Levels]adapter.LevelParameters{
 	{Nodes: 300, Notice: 6, Compare: 6, Slip: 2.4},
-	{Nodes: 500, Notice: 7, Compare: 6, Slip: 2},
-	{Nodes: 700, Notice: 8, Compare: 6, Slip: 1.2, Worst: 6},
-	{Nodes: 700, Notice: 12, Compare: 6, Slip: 0.95, Worst: 4},
-	{Nodes: 1000, Notice: 18, Compare: 6, Slip: 0.75, Worst: 2.5},
-	{Nodes: 1000, Compare: 5, Slip: 0.5, Worst: 1, Careful: true},
-	{Nodes: 1000, Careful: true},
-	{Nodes: 3500, Careful: true},
-	{Nodes: 12000, Careful: true},
-	{Nodes: 40000, Careful: true},
+	{Nodes: 500, Notice: 9, Compare: 6, Slip: 1.2, Worst: 8},
+	{Nodes: 600, Notice: 13, Compare: 6, Slip: 0.75, Worst: 5},
+	{Nodes: 800, Notice: 18, Compare: 6, Slip: 0.34, Worst: 3},
+	{Nodes: 1000, Notice: 25, Compare: 5, Slip: 0.23, Worst: 1.2, Careful: true},
+	{Nodes: 1300, Careful: true},
+	{Nodes: 4500, Careful: true},
+	{Nodes: 15000, Careful: true},
+	{Nodes: 45000, Careful: true},
+	{Nodes: 140000, Careful: true},
 }
 
 // bench has positions from the engine's own play that it calls even, and that no
