@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ func learnCommand() *cobra.Command {
 type tuneFlags struct {
 	plan             tune.Plan
 	out, keep, check string
+	from             string
 }
 
 func learnTune() *cobra.Command {
@@ -56,6 +58,7 @@ an interrupted run can be resumed. See docs/training.md.`,
 	flags := c.Flags()
 	flags.StringVar(&f.plan.Game, "game", "", "xiangqi or gomoku (required)")
 	flags.StringVar(&f.plan.Rules, "rules", "", "the rules that the weights are for: Gomoku's freestyle, standard or renju")
+	flags.StringVar(&f.from, "from", "", "weights file of an earlier round to start from (Gomoku)")
 	flags.StringVar(&f.out, "out", "", "weights file to write")
 	flags.StringVar(&f.keep, "keep", "", "checkpoint file; the same command resumes from it")
 	flags.StringVar(&f.check, "check", "", "weights file to reproduce, with its options, from the same games")
@@ -81,11 +84,8 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 		}
 		f.plan = want.Plan
 	}
-	if err := f.validate(); err != nil {
-		return &usageError{err}
-	}
-	model, err := modelFor(f.plan.Game, f.plan.Rules)
-	if err != nil {
+	model, err := f.model()
+	if err := errors.Join(err, f.validate()); err != nil {
 		return &usageError{err}
 	}
 	games, err := gamesFrom(c, args, f.plan.Game)
@@ -128,15 +128,38 @@ func (f *tuneFlags) validate() error {
 	return errors.Join(append(errs, f.plan.Sampling.Validate(), fit.Validate())...)
 }
 
-// modelFor returns the evaluation of a game that can be fitted.
-func modelFor(name, rules string) (tune.Model, error) {
+// model returns the evaluation to fit, and notes in the plan what it starts from.
+func (f *tuneFlags) model() (tune.Model, error) {
+	var from []byte
+	digest := ""
+	if f.from != "" {
+		var err error
+		if from, err = os.ReadFile(f.from); err != nil {
+			return nil, err
+		}
+		digest = fmt.Sprintf("%x", sha256.Sum256(from))[:32]
+	}
+	if f.check != "" && digest != f.plan.From {
+		return nil, fmt.Errorf("--from: %s was fitted from weights with digest %q, these have %q", f.check, f.plan.From, digest)
+	}
+	f.plan.From = digest
+	name, rules := f.plan.Game, f.plan.Rules
 	switch {
 	case name == gomokurules.Name:
-		return gomoku.NewLinear(rules)
+		l, err := gomoku.NewLinear(rules, from)
+		if err != nil && from != nil {
+			err = fmt.Errorf("%s: %w", f.from, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
 	case name != xiangqirules.Name:
 		return nil, fmt.Errorf("--game %.20q: want %s or %s", name, xiangqirules.Name, gomokurules.Name)
 	case rules != "":
 		return nil, fmt.Errorf("--rules %.20q: the weights of %s are for all its rules", rules, name)
+	case from != nil:
+		return nil, fmt.Errorf("--from: the weights of %s start from its estimates", name)
 	}
 	return xiangqi.NewLinear(), nil
 }

@@ -9,18 +9,16 @@ import (
 // Adapter returns the game's row.
 func Adapter() adapter.Adapter {
 	return adapter.Adapter{
-		Game:     gomoku.Name,
-		New:      New,
-		Params:   Params,
-		Length:   60,
-		SelfLoss: true,
-		Evaluations: []adapter.Evaluation{
-			{Name: "wang2011", Adapt: asWang2011, WinScale: 800},
-		},
-		Bench:    bench,
-		Openings: adapter.Openings{Plies: 4, Bound: 0.1, Moves: inTheMiddle},
-		Levels:   levels,
-		Beginner: lengthening,
+		Game:        gomoku.Name,
+		New:         New,
+		Params:      Params,
+		Length:      60,
+		SelfLoss:    true,
+		Evaluations: wangEvaluations(),
+		Bench:       bench,
+		Openings:    adapter.Openings{Plies: 4, Bound: 0.1, Moves: inTheMiddle},
+		Levels:      levels,
+		Beginner:    lengthening,
 	}
 }
 

@@ -1,12 +1,27 @@
 // Package gomoku lets the kernel play five in a row: [New] adapts a position,
 // [Params] are the kernel's data for it.
 //
-// Move ordering, evaluation and the searches for a victory by continuous fours
-// (VCF) or threats (VCT) all use one incremental table, the field: for every
-// point, colour and direction the kind of row that a stone there would make (a
-// gomoku.Kind), and the sets of points that make a five, a four or an open three.
+// Everything rests on one incremental table, the field. For each empty point and
+// colour it has the kinds of row (gomoku.Kind) that a stone there would make in the
+// four directions, and the code of the point: these four kinds in no order, one of
+// 3,060. A code decides at one look-up what threat the stone makes, what the point
+// adds to the evaluation, how the policy scores the move, and whether Renju may
+// forbid it. The field keeps sums over the empty points, and the sets of points by
+// threat; a log takes them back.
 //
-// The evaluation and the rule to look for fives and double threes before
-// anything else are those of Wang Jianxiong, "Application of Game-tree Search
-// Algorithm in the Backgammon Game" (2011), sections 2.2 and 2.3.
+// The evaluation is linear: the codes of the side to move and of the other side, with
+// weights of their own, and one number for who threatens what. The policy, which
+// orders moves and which reductions go by, is a softmax over the codes of a move's
+// point. Both are learnt, for each class of rules: [Linear] and [Choices] present them
+// to package tune, and weights/*.json are the results with their origin. See
+// docs/training.md.
+//
+// Where a five or two fives at once are certain, a position counts as settled, with
+// the plies to the end; where the other side threatens two fives, only the moves that
+// answer are searched (position.go). The provers look for a victory by continuous
+// fours (vcf.go) and by fours and threes (vct.go).
+//
+// The evaluation and order of moves of Wang Jianxiong, "Application of Game-tree
+// Search Algorithm in the Backgammon Game" (2011), sections 2.2 and 2.3, can be played
+// by name (wang2011.go).
 package gomoku

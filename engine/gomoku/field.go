@@ -90,6 +90,7 @@ type change struct {
 type totals struct {
 	value  int64             // two sums of values: see pointInfo.value
 	counts [2][threats]uint8 // points by threat
+	inside int32             // distances of stones to the border: Black's less White's
 	near   points            // points near a stone
 	mark   int               // where the stone's changes begin in the log
 }
@@ -236,6 +237,11 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 	f.earlier = append(f.earlier, f.now)
 	f.now.mark = len(f.log)
 	f.unlist(p)
+	if c == gomoku.Black {
+		f.now.inside += f.inside[p]
+	} else {
+		f.now.inside -= f.inside[p]
+	}
 	f.board.Put(p, c)
 	near := &f.around[p]
 	for i := range near {

@@ -138,7 +138,7 @@ func TestFivesAndDoubleThreesComeFirst(t *testing.T) {
 		{"make the double three", "h8 o1 i8 o3 g9 m15 g10 k1", "g8"},
 	} {
 		g := setUp(t, "gomoku/freestyle-15", "", tt.moves)
-		if got := g.Format(best(t, wang2011{adapt(t, g)})); !strings.Contains(tt.want+" ", got+" ") {
+		if got := g.Format(best(t, wang2011{adapt(t, g), styles[0].style})); !strings.Contains(tt.want+" ", got+" ") {
 			t.Errorf("%s: first is %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -157,7 +157,7 @@ func TestEvalIsTable2(t *testing.T) {
 		// In the top row a stone's other three directions hold 4 (One) each.
 		p := adapt(t, setUp(t, "gomoku/freestyle-15", fmt.Sprintf(base, tt.row, "w"), ""))
 		x := int32(strings.Count(tt.row, "x"))
-		if got, want := (wang2011{p}).stones(0), (tt.want+3*4*x)*share; got != want {
+		if got, want := (wang2011{position: p}).stones(0), (tt.want+3*4*x)*share; got != want {
 			t.Errorf("%s: %d, want %d", tt.row, got, want)
 		}
 	}
@@ -424,6 +424,19 @@ func BenchmarkMoves(b *testing.B) {
 		var c search.Cursor
 		for buf = p.Moves(buf, &c); len(buf) > 0; buf = p.Moves(buf, &c) {
 		}
+	}
+}
+
+// TestThreatThatBecomesForbidden: a black threat at a point with two threes does not
+// restrict White, for a stone elsewhere may make both of them count.
+func TestThreatThatBecomesForbidden(t *testing.T) {
+	g := setUp(t, "gomoku/renju-15", "o5o6o1/15/15/15/o10xxxo/7x1x5/7xx6/1x2xxx8/15/5o9/13o1/15/3o11/15/o6o6o w", "")
+	m, err := g.Parse("j11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := adapt(t, g).Find(m); !ok {
+		t.Error("j11 is left out, though Black can't make two fives possible after it")
 	}
 }
 

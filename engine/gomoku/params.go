@@ -10,6 +10,14 @@ import (
 // evalLimit bounds the static evaluations, below those of proven results.
 const evalLimit search.Score = 20000
 
+// While there are at most fewStones stones, each step that one is away from the border
+// is worth inwards: the weights come from positions with more, and on an empty board
+// they would open in a corner.
+const (
+	fewStones = 4
+	inwards   = 40
+)
+
 // countedRow is the value of a counted row under the continuous rules: that of
 // an open four in table 2 of paper 002, since it takes about as many stones.
 const countedRow = 2000

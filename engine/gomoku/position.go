@@ -151,8 +151,8 @@ func (a *position) settled(top *nodeState) (search.Score, bool) {
 func (a *position) answersToTwo4s() (answers points, ok bool) {
 	f, other := a.field, a.toMove.Other()
 	for p := range f.sets[other][two4s].all() {
-		if f.info(p, other).foul != noFoul && f.foul(p, other) {
-			continue
+		if f.info(p, other).foul != noFoul {
+			continue // an answer elsewhere may make it a double three
 		}
 		against := a.against(p, other)
 		if ok {
@@ -303,7 +303,15 @@ func (a *position) Unpass() {
 func (a *position) Eval() search.Score {
 	sum := values(a.field.now.value)[a.toMove]
 	sum += a.weights.eval[int(a.toMove)%a.sides].threat[a.field.threatIndex(a.toMove)]
-	return bounded(search.Score(sum/evalUnit) + a.countedRows())
+	score := search.Score(sum/evalUnit) + a.countedRows()
+	if a.field.board.Stones() <= fewStones {
+		place := search.Score(inwards * a.field.now.inside)
+		if a.toMove == gomoku.White {
+			place = -place
+		}
+		score += place
+	}
+	return bounded(score)
 }
 
 // countedRows is the value of the rows counted so far under the continuous rules.

@@ -17,17 +17,24 @@ type Linear struct {
 	start []float64
 }
 
-// NewLinear returns the evaluation under the rules, with all weights 0.
-func NewLinear(rules string) (*Linear, error) {
+// NewLinear returns the evaluation under the rules, with the weights of a weights
+// file, or with all weights 0 if from is nil.
+func NewLinear(rules string, from []byte) (*Linear, error) {
 	class, err := classNamed(rules)
 	if err != nil {
 		return nil, err
 	}
-	l := &Linear{class: class}
-	for _, p := range new(weights).evalParameters(class) {
-		l.names = append(l.names, p.name)
+	w := new(weights)
+	if from != nil {
+		if err := w.readEval(from, class); err != nil {
+			return nil, err
+		}
 	}
-	l.start = make([]float64, len(l.names))
+	l := &Linear{class: class}
+	for _, p := range w.evalParameters(class) {
+		l.names = append(l.names, p.name)
+		l.start = append(l.start, float64(*p.value))
+	}
 	return l, nil
 }
 
@@ -48,7 +55,7 @@ func (l *Linear) Rules() string { return ruleClassNames[l.class] }
 // Linear fills are in this order.
 func (l *Linear) Names() []string { return l.names }
 
-// Start returns the weights from which tuning starts: zeros.
+// Start returns the weights from which tuning starts.
 func (l *Linear) Start() []float64 { return l.start }
 
 // The layout of a side's weights in a slice of coefficients.
@@ -59,15 +66,16 @@ const (
 )
 
 // Coefficients stores the coefficients of a position in to, whose length is that
-// of Names, and returns the evaluation with the weights of Start, which is 0. Where
-// the end is settled within a few plies, or a five must be stopped, it returns with
-// quiet false. It returns an error for a position of another game or other rules.
+// of Names, and returns the evaluation with the weights of Start. Where the end is
+// settled within a few plies, a five must be stopped, or there are few stones, it
+// returns with quiet false.
+// It returns an error for a position of another game or other rules.
 func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, quiet bool, err error) {
 	a, err := l.adapt(g)
 	if err != nil {
 		return 0, false, err
 	}
-	if node := a.Enter(); node.Over || node.Forced {
+	if node := a.Enter(); node.Over || node.Forced || a.field.board.Stones() <= fewStones {
 		return 0, false, nil
 	}
 	clear(to)
@@ -91,7 +99,10 @@ func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, qui
 		}
 	}
 	side[threatAt+a.field.threatIndex(a.toMove)] = 1. / evalUnit
-	return 0, true, nil
+	for i, times := range to {
+		worth += times * l.start[i]
+	}
+	return worth, true, nil
 }
 
 func (l *Linear) adapt(g game.Position) (*position, error) {

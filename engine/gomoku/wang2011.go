@@ -3,6 +3,7 @@ package gomoku
 import (
 	"math"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/gomoku"
@@ -45,19 +46,36 @@ var stonesInRow = [gomoku.Kinds]int32{
 // share is a common denominator of 1 to 5 stones, so that sums are integers.
 const share = 60
 
-// inwards is the value of a stone for each step from the nearest border. It is
+// wangInwards is the value of a stone for each step from the nearest border. It is
 // not in the paper, whose table makes no difference on an empty board, so that
 // the engine opened on the edge. It is small: across the whole board it is less
 // than the difference of a blocked and an open two.
-const inwards = 3
+const wangInwards = 3
 
-// The paper's K1 and K2, the weights of the rows of the side to move and of the
-// other side, in eighths. The paper leaves their ratio open, above 1 for an
-// attacker. The side to move is one: it is ahead by about half a step of a row.
-const (
-	ownEighths   = 9
-	otherEighths = 8
-)
+// style is the paper's K1 and K2, the weights of the rows of the side to move and of
+// the other side, in eighths. The paper leaves their ratio open, above 1 for an
+// attacker.
+type style struct{ own, other int32 }
+
+// styles are the evaluations of the paper by name. The side to move is an attacker
+// even in the first one: it is ahead by about half a step of a row.
+var styles = []struct {
+	name string
+	style
+}{
+	{"wang2011", style{9, 8}},
+	{"wang2011-attack", style{12, 8}},
+	{"wang2011-defence", style{8, 12}},
+}
+
+// wangEvaluations are the styles, as the adapter offers them.
+func wangEvaluations() (all []adapter.Evaluation) {
+	for _, s := range styles {
+		all = append(all, adapter.Evaluation{Name: s.name, WinScale: 800,
+			Adapt: func(p search.Position) search.Position { return wang2011{p.(*position), s.style} }})
+	}
+	return all
+}
 
 // The evaluations of positions that the field shows to be won or lost within
 // three plies. They are above all sums of rows that occur, and below MaxEval.
@@ -76,9 +94,10 @@ const (
 )
 
 // wang2011 is a position with the paper's evaluation and order of moves.
-type wang2011 struct{ *position }
-
-func asWang2011(p search.Position) search.Position { return wang2011{p.(*position)} }
+type wang2011 struct {
+	*position
+	style style
+}
 
 // Eval returns the paper's evaluation, K1 times the rows of the side to move minus K2
 // times the other side's, unless the next plies decide the game.
@@ -100,7 +119,7 @@ func (w wang2011) Eval() search.Score {
 	case other[makesFive] == 0 && own[makesTwo4s] > 0:
 		return evalOpenFour
 	}
-	sum := ownEighths*w.stones(w.toMove) - otherEighths*w.stones(w.toMove.Other())
+	sum := w.style.own*w.stones(w.toMove) - w.style.other*w.stones(w.toMove.Other())
 	return bounded(bonus + search.Score(sum/(8*share)))
 }
 
@@ -111,7 +130,7 @@ func (w wang2011) stones(c gomoku.Colour) (sum int32) {
 		if owner, ok := b.At(p); !ok || owner != c {
 			continue
 		}
-		sum += share * inwards * w.field.inside[p]
+		sum += share * wangInwards * w.field.inside[p]
 		for d := range gomoku.Direction(gomoku.Directions) {
 			if k := w.field.lines.pair(b.Window(p, d)).of(c); stonesInRow[k] > 0 {
 				sum += rowValue[k] * share / stonesInRow[k]
@@ -147,7 +166,7 @@ func (w wang2011) order(e *search.ScoredMove) int32 {
 	}
 	p := gomoku.Point(e.Move - 1)
 	own, other := w.worth(p, w.toMove), w.worth(p, w.toMove.Other())
-	order := (ownOrder*own+otherOrder*other)*rowOrderScale/8 + inwards*w.field.inside[p]
+	order := (ownOrder*own+otherOrder*other)*rowOrderScale/8 + wangInwards*w.field.inside[p]
 	switch {
 	case max(own, other) >= doubleThree:
 		order += 2 * urgent
@@ -172,4 +191,4 @@ func (w wang2011) worth(p gomoku.Point, c gomoku.Colour) (sum int32) {
 }
 
 // Clone implements search.Position.
-func (w wang2011) Clone() search.Position { return wang2011{w.position.Clone().(*position)} }
+func (w wang2011) Clone() search.Position { return wang2011{w.position.Clone().(*position), w.style} }

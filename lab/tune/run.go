@@ -20,6 +20,9 @@ type Plan struct {
 	// several.
 	Rules    string   `json:"rules,omitempty"`
 	Sampling Sampling `json:"sampling"`
+	// From is the digest of the weights file whose weights are the initial ones,
+	// "" if they are the game's.
+	From string `json:"from,omitempty"`
 	// Fit holds the options of the fit. If its Scale is 0, the run uses the
 	// scale with which the recorded scores best predict the results.
 	Fit Options `json:"fit"`
@@ -41,7 +44,8 @@ type Manifest struct {
 	After       Loss              `json:"after"`    // with the rounded weights
 	Scale       float64           `json:"scale"`    // with which the new evaluation best predicts results
 	Outcomes    search.WDLModel   `json:"outcomes"` // of the new evaluation
-	// Weights holds the weights that differ from their initial values.
+	// Weights holds the weights that differ from their initial values, or with
+	// Plan.From those that are not 0.
 	Weights map[string]int32 `json:"weights"`
 }
 
@@ -166,7 +170,8 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch
 		Scale: scale, Outcomes: FitWDL(worth, results, scale), Weights: map[string]int32{},
 	}
 	for i, name := range m.Names() {
-		if float64(weights[i]) != start[i] {
+		// Weights of 0 need not be named where nothing else is initial.
+		if p.From == "" && float64(weights[i]) != start[i] || p.From != "" && weights[i] != 0 {
 			out.Weights[name] = weights[i]
 		}
 	}

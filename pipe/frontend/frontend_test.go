@@ -3,6 +3,7 @@ package frontend_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -87,6 +88,33 @@ func ask(t *testing.T, w *witness, lines ...string) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// TestGomocupCrowdedBoards: a full board, and more lines than a board has points, are
+// answered with an error, and the engine goes on.
+func TestGomocupCrowdedBoards(t *testing.T) {
+	full := []string{"START 15", "BOARD"}
+	for x := range 15 {
+		for y := range 15 {
+			side := 1 // White's, one less than Black's; no row is longer than two
+			if (x+2*y)%4 < 2 {
+				side = 2
+			}
+			full = append(full, fmt.Sprintf("%d,%d,%d", x, y, side))
+		}
+	}
+	full = append(full, "DONE", "RESTART")
+	many := append([]string{"START 15", "BOARD"}, slices.Repeat([]string{"1,1,1"}, 2000)...)
+	many = append(many, "DONE", "RESTART")
+	for _, tt := range []struct {
+		lines  []string
+		answer string
+	}{{full, "ERROR game is over"}, {many, "ERROR BOARD"}} {
+		out := ask(t, &witness{}, tt.lines...)
+		if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], tt.answer) || lines[2] != "OK" {
+			t.Errorf("%d lines: answered %.300q, want %s", len(tt.lines), out, tt.answer)
+		}
+	}
 }
 
 // TestClocks: the clocks of a GUI's command reach the engine.

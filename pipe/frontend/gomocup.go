@@ -253,7 +253,6 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	}
 	continuous := strings.HasPrefix(rules, gomoku.Name+"/continuous-")
 	own := ownColour(list, strings.HasPrefix(rules, gomoku.Name+"/renju-"))
-	g.remarkOnCount(list, own)
 	for _, st := range list {
 		if st.Point == gomocup.Pass || st.Side == gomocup.Dead && !continuous {
 			continue // a pass, or a forbidden point
@@ -269,6 +268,7 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 		g.stones = append(g.stones, placed{at: st.Point, colour: c, dead: st.Side == gomocup.Dead})
 	}
 	g.next = own
+	g.remarkOnCount(list, own)
 	return nil
 }
 

@@ -101,7 +101,7 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("%.40s: %v does not say %q", test.text, err, s)
 			}
 		}
-		if err != nil && (strings.Contains(err.Error(), "\n") || len(err.Error()) > 500) {
+		if err != nil && (strings.Contains(err.Error(), "\n") || len(err.Error()) > 800) {
 			t.Errorf("%.40s: not one clear line: %v", test.text, err)
 		}
 	}
