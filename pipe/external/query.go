@@ -97,7 +97,7 @@ func (e *Engine) value(i *uci.Info) (search.Score, float64) {
 	s := search.Draw
 	switch n := i.Score.Value; i.Score.Unit {
 	case uci.Centipawns:
-		s = search.Score(min(max(float64(n)*float64(e.params.WinScale)/eloScale, -float64(search.MaxEval)), float64(search.MaxEval)))
+		s = search.Score(min(max(math.Round(float64(n)*float64(e.params.WinScale)/eloScale), -float64(search.MaxEval)), float64(search.MaxEval)))
 	case uci.Mate:
 		plies := min(max(2*n-1, -2*n), search.MaxPly)
 		if s = search.Win - search.Score(plies); n <= 0 {
