@@ -40,8 +40,8 @@ func inTheMiddle(p game.Position) (near []game.Move) {
 var levels = [adapter.Levels]adapter.LevelParameters{
 	{Nodes: 300, Notice: 6, Compare: 6, Slip: 2.4},
 	{Nodes: 500, Notice: 9, Compare: 6, Slip: 1.2, Worst: 8},
-	{Nodes: 600, Notice: 13, Compare: 6, Slip: 0.75, Worst: 5},
-	{Nodes: 800, Notice: 18, Compare: 6, Slip: 0.34, Worst: 3},
+	{Nodes: 600, Notice: 13, Compare: 6, Slip: 0.9, Worst: 5},
+	{Nodes: 800, Notice: 18, Compare: 6, Slip: 0.36, Worst: 3},
 	{Nodes: 1000, Notice: 25, Compare: 5, Slip: 0.23, Worst: 1.2, Careful: true},
 	{Nodes: 1300, Careful: true},
 	{Nodes: 4500, Careful: true},
