@@ -356,3 +356,46 @@ func (f *field) update(s *pointState, p gomoku.Point, c gomoku.Colour, r rows) {
 		}
 	}
 }
+
+// stopsOfTwo4s returns the points where a stone stops every threat of colour c to make
+// two fives possible at once; false if there is no such threat. Points that a stone
+// elsewhere may make forbidden, by a second three that counts, are none; otherwise
+// white stones never make a point forbidden.
+func (f *field) stopsOfTwo4s(c gomoku.Colour) (stops points, threatened bool) {
+	for p := range f.sets[c][two4s].all() {
+		if f.info(p, c).foul != noFoul {
+			continue
+		}
+		stop := f.stopsAt(p, c)
+		if threatened {
+			stops = stops.intersect(&stop)
+		} else {
+			stops, threatened = stop, true
+		}
+	}
+	return stops, threatened
+}
+
+// stopsAt returns the points where a stone takes away the two fives that a stone of
+// colour c at p would make possible: p itself, and those in its rows.
+func (f *field) stopsAt(p gomoku.Point, c gomoku.Colour) (set points) {
+	set.add(p)
+	r := f.state[p].rows[c]
+	for d := range gomoku.Direction(gomoku.Directions) {
+		k := r.kind(d)
+		if k < gomoku.Four {
+			continue
+		}
+		window, step := f.board.Window(p, d), f.board.Step(d)
+		for i := 5 - f.lines.reach; i <= 5+f.lines.reach; i++ {
+			if i == 5 || window>>(2*i)&3 != 0 {
+				continue
+			}
+			k := f.lines.pair(window | uint32(c.Other()+1)<<(2*i)).of(c)
+			if f.table[c][f.codes[r.with(d, k)]].level > two4s {
+				set.add(gomoku.Point(int(p) + (i-5)*step))
+			}
+		}
+	}
+	return set
+}

@@ -137,56 +137,15 @@ func (a *position) settled(top *nodeState) (search.Score, bool) {
 		}
 	}
 	if other[makesTwo4s] > 0 {
-		if top.answers, top.restricted = a.answersToTwo4s(); top.restricted && top.answers.empty() {
+		// Own fours come first; every other move loses.
+		stops, threatened := a.field.stopsOfTwo4s(a.toMove.Other())
+		top.answers, top.restricted = stops.union(&a.field.sets[a.toMove][four]), threatened
+		if threatened && top.answers.empty() {
 			top.restricted = false // the root needs a move
 			return -(search.Win - 4), true
 		}
 	}
 	return 0, false
-}
-
-// answersToTwo4s returns the moves after which the other side cannot make two fives
-// possible at once, and the own fours, which come first; every other move loses. Ok
-// is false if the other side does not threaten it: the points are forbidden.
-func (a *position) answersToTwo4s() (answers points, ok bool) {
-	f, other := a.field, a.toMove.Other()
-	for p := range f.sets[other][two4s].all() {
-		if f.info(p, other).foul != noFoul {
-			continue // an answer elsewhere may make it a double three
-		}
-		against := a.against(p, other)
-		if ok {
-			answers = answers.intersect(&against)
-		} else {
-			answers, ok = against, true
-		}
-	}
-	return answers.union(&f.sets[a.toMove][four]), ok
-}
-
-// against returns the points where a stone takes away the two fives that a stone of
-// colour c at p would make possible: p itself, and those in its rows.
-func (a *position) against(p gomoku.Point, c gomoku.Colour) (set points) {
-	f := a.field
-	set.add(p)
-	r := f.state[p].rows[c]
-	for d := range gomoku.Direction(gomoku.Directions) {
-		k := r.kind(d)
-		if k < gomoku.Four {
-			continue
-		}
-		window, step := f.board.Window(p, d), f.board.Step(d)
-		for i := 5 - f.lines.reach; i <= 5+f.lines.reach; i++ {
-			if i == 5 || window>>(2*i)&3 != 0 {
-				continue
-			}
-			k := f.lines.pair(window | uint32(c.Other()+1)<<(2*i)).of(c)
-			if f.table[c][f.codes[r.with(d, k)]].level > two4s {
-				set.add(gomoku.Point(int(p) + (i-5)*step))
-			}
-		}
-	}
-	return set
 }
 
 // need returns what the side to move has to meet.

@@ -16,9 +16,9 @@ const leastVCT = 200
 // wins against every reply. Replies that lose at once are left out:
 //
 //   - Against a four only the point of the five is left.
-//   - Against a threat to make two fives possible at a point, only that point, the
-//     points of the two fives, and the defender's own fours are left. If there are
-//     several such threats, a point must stop all of them.
+//   - Against a threat to make two fives possible at a point, only that point, those
+//     that take one of the fives away, and the defender's own fours are left. If there
+//     are several such threats, a point must stop all of them.
 //
 // The distance is that of the line found against the longest resistance, not
 // necessarily the shortest win. Finding none proves nothing.
@@ -36,8 +36,6 @@ func (a *position) proveVCT(budget int, stop func() bool) (search.Proof, int, bo
 	}
 	v := &a.prover.vct
 	v.field, v.attacker, v.defender = a.field, a.toMove, a.toMove.Other()
-	v.rows = gomoku.TableOf(a.set.Line(v.attacker))
-	v.attackerHasFouls = a.set.Forbids(v.attacker)
 	v.budget, v.nodes, v.stop, v.stopped = budget-budget/8, 0, stop, false
 	key := a.key ^ attackerKey[v.attacker]
 	root := v.search(key, true, numbers{infinite, infinite, 0})
@@ -81,8 +79,6 @@ type option struct {
 type vct struct {
 	field              *field
 	attacker, defender gomoku.Colour
-	rows               *gomoku.Table // of the attacker
-	attackerHasFouls   bool          // the attacker has forbidden points
 	table              proofTable
 	budget, nodes      int
 	stop               func() bool
@@ -262,8 +258,8 @@ func (v *vct) listReplies(key uint64) (numbers, bool) {
 			return reached(0), true // two fives with one stone: more than the attacker can stop
 		}
 	}
-	stops, threats := v.stops()
-	if threats == 0 {
+	stops, threatened := f.stopsOfTwo4s(v.attacker)
+	if !threatened {
 		return reached(0), true
 	}
 	first := len(v.options)
@@ -288,7 +284,7 @@ func (v *vct) promise(p gomoku.Point) uint32 {
 	f := v.field
 	rows, direct := 0, false
 	for d := range gomoku.Direction(gomoku.Directions) {
-		switch k := v.rows.Kind(f.board.Window(p, d), v.attacker); {
+		switch k := f.state[p].rows[v.attacker].kind(d); {
 		case k.IsOpenTwo(), k == gomoku.Three:
 			rows++
 		case k.IsOpenThree():
@@ -303,51 +299,6 @@ func (v *vct) promise(p gomoku.Point) uint32 {
 		n++ // there are several replies
 	}
 	return n
-}
-
-// stops returns the points that stop each of the attacker's threats to make two
-// fives possible, and the number of such threats.
-func (v *vct) stops() (stops points, threats int) {
-	f := v.field
-	for p := range f.sets[v.attacker][two4s].all() {
-		zone, ok := v.zone(p)
-		if !ok {
-			continue
-		}
-		if threats++; threats == 1 {
-			stops = zone
-		} else {
-			stops = stops.intersect(&zone)
-		}
-	}
-	return stops, threats
-}
-
-// zone returns the points that stop the attacker from making two fives possible at p;
-// false if p may be forbidden.
-func (v *vct) zone(p gomoku.Point) (zone points, ok bool) {
-	f := v.field
-	threes := 0
-	for d := range gomoku.Direction(gomoku.Directions) {
-		switch shape := v.rows.Shape(f.board.Window(p, d), v.attacker); {
-		case shape.Kind.IsOpenThree():
-			threes++
-		case shape.Kind == gomoku.Four, shape.Kind == gomoku.DoubleFour, shape.Kind == gomoku.StraightFour:
-			for q := range shape.Points(&f.board, p, d) {
-				zone.add(q)
-			}
-		}
-	}
-	// With two threes p may be allowed now and be forbidden after a reply
-	// anywhere. Otherwise white stones never make a point forbidden.
-	if v.attackerHasFouls && (threes > 1 || f.foul(p, v.attacker)) {
-		return points{}, false
-	}
-	if zone.count() > 2 {
-		zone = points{} // no point stops them all
-	}
-	zone.add(p)
-	return zone, true
 }
 
 // option appends a move with the numbers that the table has of it, or else those
@@ -405,7 +356,7 @@ func (v *vct) finish(key uint64, attacking bool, n numbers) {
 	default:
 		// No reply stops all threats: this one stops the first.
 		for p = range f.sets[v.attacker][two4s].all() {
-			if _, ok := v.zone(p); ok {
+			if f.info(p, v.attacker).foul == noFoul {
 				break
 			}
 		}
