@@ -2,7 +2,7 @@ package search
 
 import "sparring/game"
 
-// Pruning of whole nodes, and the conditions for pruning quiet moves.
+// Pruning of whole nodes, the conditions for pruning quiet moves, and reductions.
 
 // prune tries to cut off a node without going through its moves; ok is false
 // where it can't. It is called only with a null window and where the node is
@@ -138,4 +138,48 @@ func (w *worker) futile(n *nodeState, eval Score, depth int) bool {
 	params := &w.k.params
 	return params.On.Futility && depth <= params.PruneMaxDepth && n.alpha < MaxEval && n.alpha > -MaxEval &&
 		eval+params.Margins.Futility*Score(depth+1) <= n.alpha
+}
+
+// lmr is the late-move reduction of the number-th move m of a node, in plies
+// (LMR; Romstad, "An introduction to late move reductions", 2006).
+func (w *worker) lmr(n *nodeState, m *ScoredMove, number int, history *moveHistory) int {
+	params := &w.k.params
+	lmr := &params.LMR
+	if !params.On.LMR || n.depth < 3 || number < 2 || m.Noise == GoodNoisy {
+		return 0
+	}
+	r := lmr.base(n.depth, number)
+	if m.Noise == Quiet {
+		r -= int(history.score(m)) * lmr.History / historyMax
+	}
+	if n.pv {
+		r -= lmr.PV
+	}
+	if n.expected == cutNode {
+		r += lmr.CutNode
+	}
+	if !n.improving {
+		r += lmr.NotImproving
+	}
+	if n.hashNoisy {
+		r += lmr.HashNoisy
+	}
+	if w.lines[n.ply+1].cutoffs > 3 {
+		r += lmr.CutoffCount
+	}
+	// By policy, if Order is a scaled log-probability (Tsuruoka, Yokoyama and
+	// Chikayama, "Game-tree search algorithm based on realization probability",
+	// ICGA J. 25, 2002).
+	if lmr.Order > 0 && n.bestOrder > int64(m.Order) {
+		r += int((n.bestOrder - int64(m.Order)) * int64(lmr.Order) / orderUnit)
+	}
+	// Far above beta most moves cut off, whatever the depth.
+	if lmr.EvalAboveBeta > 0 && n.eval > n.beta && n.beta > -MaxEval {
+		margin := params.Margins.EvalAboveBeta
+		r += lmr.EvalAboveBeta * int(min(n.eval-n.beta, evalAboveBetaMost*margin)) / int(margin)
+	}
+	if k := &w.lines[n.ply].killers; m.Move == k[0] || m.Move == k[1] {
+		r -= lmr.Killer
+	}
+	return min(max(r/1024, 0), n.depth-2)
 }

@@ -5,7 +5,8 @@ import "sparring/game"
 // The search, in four files, each read from top to bottom. In root.go iterate
 // deepens, aspirationSearch chooses the window, and searchRoot goes through the
 // root moves; here search goes through the moves of all other nodes; prune.go
-// cuts nodes off without their moves; quiesce.go is quiescence search.
+// cuts nodes off without their moves and says which moves to prune or reduce;
+// quiesce.go is quiescence search.
 //
 // With every score comes its path ply: the smallest ply of the current line
 // whose position the score depends on, because a repetition was judged by it,
@@ -87,50 +88,6 @@ func (w *worker) clampToWindow(s, alpha, beta Score) Score {
 
 // negate converts a child's result to its parent's.
 func negate(s Score, pathPly int) (Score, int) { return -s, pathPly }
-
-// lmr is the late-move reduction of the number-th move m of a node, in plies
-// (LMR; Romstad, "An introduction to late move reductions", 2006).
-func (w *worker) lmr(n *nodeState, m *ScoredMove, number int, history *moveHistory) int {
-	params := &w.k.params
-	lmr := &params.LMR
-	if !params.On.LMR || n.depth < 3 || number < 2 || m.Noise == GoodNoisy {
-		return 0
-	}
-	r := lmr.base(n.depth, number)
-	if m.Noise == Quiet {
-		r -= int(history.score(m)) * lmr.History / historyMax
-	}
-	if n.pv {
-		r -= lmr.PV
-	}
-	if n.expected == cutNode {
-		r += lmr.CutNode
-	}
-	if !n.improving {
-		r += lmr.NotImproving
-	}
-	if n.hashNoisy {
-		r += lmr.HashNoisy
-	}
-	if w.lines[n.ply+1].cutoffs > 3 {
-		r += lmr.CutoffCount
-	}
-	// By policy, if Order is a scaled log-probability (Tsuruoka, Yokoyama and
-	// Chikayama, "Game-tree search algorithm based on realization probability",
-	// ICGA J. 25, 2002).
-	if lmr.Order > 0 && n.bestOrder > int64(m.Order) {
-		r += int((n.bestOrder - int64(m.Order)) * int64(lmr.Order) / orderUnit)
-	}
-	// Far above beta most moves cut off, whatever the depth.
-	if lmr.EvalAboveBeta > 0 && n.eval > n.beta && n.beta > -MaxEval {
-		margin := params.Margins.EvalAboveBeta
-		r += lmr.EvalAboveBeta * int(min(n.eval-n.beta, evalAboveBetaMost*margin)) / int(margin)
-	}
-	if k := &w.lines[n.ply].killers; m.Move == k[0] || m.Move == k[1] {
-		r -= lmr.Killer
-	}
-	return min(max(r/1024, 0), n.depth-2)
-}
 
 // search is the score of the current position for its side to move, searched
 // depth plies deep, and its path ply. Within (alpha, beta) the score is exact,
