@@ -262,15 +262,19 @@ func (a *position) Unpass() {
 func (a *position) Eval() search.Score {
 	sum := values(a.field.now.value)[a.toMove]
 	sum += a.weights.eval[int(a.toMove)%a.sides].threat[a.field.threatIndex(a.toMove)]
-	score := search.Score(sum/evalUnit) + a.countedRows()
-	if a.field.board.Stones() <= fewStones {
-		place := search.Score(inwards * a.field.now.inside)
-		if a.toMove == gomoku.White {
-			place = -place
-		}
-		score += place
+	return bounded(search.Score(sum/evalUnit) + a.countedRows() + a.places())
+}
+
+// places is what the places of the stones are worth to the side to move while there
+// are few.
+func (a *position) places() search.Score {
+	switch {
+	case a.field.board.Stones() > fewStones:
+		return 0
+	case a.toMove == gomoku.White:
+		return search.Score(-inwards * a.field.now.inside)
 	}
-	return bounded(score)
+	return search.Score(inwards * a.field.now.inside)
 }
 
 // countedRows is the value of the rows counted so far under the continuous rules.

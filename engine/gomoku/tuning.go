@@ -66,16 +66,16 @@ const (
 )
 
 // Coefficients stores the coefficients of a position in to, whose length is that
-// of Names, and returns the evaluation with the weights of Start. Where the end is
-// settled within a few plies, a five must be stopped, or there are few stones, it
-// returns with quiet false.
-// It returns an error for a position of another game or other rules.
+// of Names, and returns the evaluation with the weights of Start, without what places
+// add while there are few stones. Where the end is settled within a few plies, or a
+// five must be stopped, it returns with quiet false. It returns an error for a
+// position of another game or other rules.
 func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, quiet bool, err error) {
 	a, err := l.adapt(g)
 	if err != nil {
 		return 0, false, err
 	}
-	if node := a.Enter(); node.Over || node.Forced || a.field.board.Stones() <= fewStones {
+	if node := a.Enter(); node.Over || node.Forced {
 		return 0, false, nil
 	}
 	clear(to)

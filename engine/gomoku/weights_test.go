@@ -181,7 +181,7 @@ func TestCoefficientsAreTheEvaluation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if node := a.Enter(); ok != (!node.Over && !node.Forced && a.field.board.Stones() > fewStones) {
+			if node := a.Enter(); ok != (!node.Over && !node.Forced) {
 				t.Fatalf("%s: quiet %v, but entered as %+v", g, ok, node)
 			}
 			if !ok {
@@ -193,7 +193,7 @@ func TestCoefficientsAreTheEvaluation(t *testing.T) {
 			for i, p := range weights {
 				sum += float64(*p.value) * room[i]
 			}
-			want := bounded(search.Score(sum))
+			want := bounded(search.Score(sum) + a.places())
 			if got := a.Eval(); max(got-want, want-got) > 1 {
 				t.Fatalf("%s: the evaluation is %d, by the coefficients %d", g, got, want)
 			}

@@ -40,11 +40,7 @@ func (p PolicyPlan) Run(ctx context.Context, policy Policy, games *Games, watch 
 		watch = func(Progress) {}
 	}
 	now := Progress{OfGames: games.Len(), OfPasses: p.Fit.Passes}
-	all, err := games.Choices(policy, p.Sampling, func(n int) error {
-		now.Games = n
-		watch(now)
-		return ctx.Err()
-	})
+	all, err := games.Choices(policy, p.Sampling, now.reading(ctx, watch))
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,16 @@ type Progress struct {
 	Loss             Loss
 }
 
+// reading returns a function that is called after each game is read: it reports how
+// many, until ctx ends.
+func (p *Progress) reading(ctx context.Context, watch func(Progress)) func(games int) error {
+	return func(games int) error {
+		p.Games = games
+		watch(*p)
+		return ctx.Err()
+	}
+}
+
 // Same compares the outcome of two runs. The error names the first difference.
 func (m *Manifest) Same(o *Manifest) error {
 	if m.GamesDigest != o.GamesDigest {
@@ -121,11 +131,7 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch
 		watch = func(Progress) {}
 	}
 	now := Progress{OfGames: games.Len(), OfPasses: p.Fit.Passes}
-	all, err := games.Sample(m, p.Sampling, func(n int) error {
-		now.Games = n
-		watch(now)
-		return ctx.Err()
-	})
+	all, err := games.Sample(m, p.Sampling, now.reading(ctx, watch))
 	if err != nil {
 		return nil, err
 	}
