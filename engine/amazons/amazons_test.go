@@ -244,3 +244,20 @@ func TestEvalIsSymmetric(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyAfter compares the predicted key with that of every next position.
+func TestKeyAfter(t *testing.T) {
+	p := adapt(t, setup(t, bench8x8[6]))
+	moves := setup(t, bench8x8[6]).Legal(nil)
+	if len(moves) < 20 {
+		t.Fatalf("only %d moves", len(moves))
+	}
+	for _, m := range moves {
+		want := p.KeyAfter(m)
+		p.Do(m)
+		if got := p.Enter().SearchKey; got != want {
+			t.Fatalf("KeyAfter is %x, the key then %x", want, got)
+		}
+		p.Undo(m)
+	}
+}

@@ -96,6 +96,9 @@ func (p *position) Enter() search.Node {
 	return n
 }
 
+// KeyAfter implements search.KeyPrefetcher.
+func (p *position) KeyAfter(m game.Move) uint64 { return p.board.KeyAfter(m) ^ p.salt }
+
 // Do implements search.Position.
 func (p *position) Do(m game.Move) {
 	p.board.Do(m)
