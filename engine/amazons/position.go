@@ -8,6 +8,7 @@ import (
 
 	rules "sparring/game/amazons"
 
+	"sparring/engine/amazons/areas"
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -19,6 +20,7 @@ type position struct {
 	salt   uint64   // of the board's size, for search keys
 	frames []*frame // frames[ply] is this node's
 	ply    int
+	solver *areas.Solver // made when first asked
 }
 
 // frame has what was computed at a node. All cursors at the node share it, and it
@@ -73,10 +75,12 @@ func (p *position) currentFrame() *frame {
 // fills a square of one's own.
 func (p *position) Enter() search.Node {
 	f := p.currentFrame()
+	shared := f.reach[0].And(f.reach[1])
 	n := search.Node{
 		Key:       p.board.Key(),
 		SearchKey: p.board.Key() ^ p.salt,
-		MayPass:   !f.reach[0].And(f.reach[1]).Empty(),
+		MayPass:   !shared.Empty(),
+		Provable:  p.provable(shared.Count()),
 	}
 	if f.reach[p.board.Turn()].Empty() {
 		n.Over, n.Verdict = true, -search.Win
