@@ -42,13 +42,17 @@ func (s *Solver) Solve(list []Area, turn game.Seat, budget int, stop func() bool
 		}
 	}
 	var open []Area
-	settled := Number(0)
+	settled, free := Number(0), 0
 	for i := range list {
 		if values[i].IsNumber() {
 			settled += values[i].Low
 		} else {
 			open = append(open, list[i])
+			free += list[i].Free.Count()
 		}
+	}
+	if free > decidedSquares {
+		return Outcome{}, 0, false // hopeless
 	}
 	d, ok := s.decide(open, settled, turn)
 	if !ok {
@@ -67,6 +71,10 @@ func (s *Solver) outcome(list []Area, values []Value, turn, winner game.Seat, mo
 	o.Plies, o.Exact = plies(list, values, turn, winner)
 	return o
 }
+
+// decidedSquares is the number of free squares up to which a sum of areas that are
+// not numbers is searched.
+const decidedSquares = 16
 
 func total(values []Value) Value {
 	var v Value
