@@ -2,10 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -172,15 +169,7 @@ func writeOpenings(c *cobra.Command, set *openings.Set, path string) error {
 	if path == "" || path == "-" {
 		return set.Write(c.OutOrStdout())
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // does nothing after the rename
-	if err := errors.Join(set.Write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return writeFile(path, set.Write)
 }
 
 // judgeNodes is the default number of nodes for judging an opening.

@@ -22,6 +22,7 @@ import (
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
+	"sparring/record/format"
 )
 
 // recordsDir returns the folder of records in a data directory.
@@ -36,11 +37,20 @@ func (a *archive) flags(c *cobra.Command) {
 	f.StringVar(&a.nats, "nats", "", "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)")
 }
 
-// all returns the archive's records, one per game, oldest first. Damaged ones are
-// reported and skipped.
-func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, error) {
-	if a.nats == "" {
-		return gather(record.All(recordsDir(a.data)), errs)
+// all returns the games of the sources, or without any those of the archive: one
+// record a game, oldest first. Damaged ones are reported and skipped.
+func (a *archive) all(ctx context.Context, sources []string, errs io.Writer) ([]*record.Record, error) {
+	switch {
+	case a.nats != "" && len(sources) > 0:
+		return nil, usagef("--nats: the games are the platform's; want no %q", sources[0])
+	case len(sources) > 0:
+		return gather(inSources(sources), errs)
+	case a.nats == "":
+		games, err := gather(record.All(recordsDir(a.data)), errs)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil // no records yet
+		}
+		return games, err
 	}
 	var s arenaSettings
 	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
@@ -66,12 +76,12 @@ func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, er
 	return gather(arena.Records(ctx, nc, subjects), errs)
 }
 
-// find returns the record of a game.
-func (a *archive) find(ctx context.Context, id string, errs io.Writer) (*record.Record, error) {
-	if a.nats == "" {
+// find returns the record of a game in the sources, or without any in the archive.
+func (a *archive) find(ctx context.Context, id string, sources []string, errs io.Writer) (*record.Record, error) {
+	if a.nats == "" && len(sources) == 0 {
 		return record.Find(recordsDir(a.data), id)
 	}
-	games, err := a.all(ctx, errs)
+	games, err := a.all(ctx, sources, errs)
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +97,9 @@ func (a *archive) find(ctx context.Context, id string, errs io.Writer) (*record.
 func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record.Record, error) {
 	byID := map[string][]*record.Record{}
 	for r, err := range records {
-		var damaged *record.DamagedError
 		switch {
-		case errors.As(err, &damaged):
+		case damaged(err):
 			fmt.Fprintln(errs, "sparring: skipped:", err)
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil // no records yet
 		case err != nil:
 			return nil, err
 		default:
@@ -140,11 +147,11 @@ func subcommand(c *cobra.Command, args []string) error {
 func recordsList(from *archive) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "list",
+		Use:   "list [SOURCE...]",
 		Short: "List the games, oldest first",
-		Args:  noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			games, err := from.all(c.Context(), c.ErrOrStderr())
+		Long:  "List the games of the data directory or of the sources, oldest first. " + aSource,
+		RunE: func(c *cobra.Command, sources []string) error {
+			games, err := from.all(c.Context(), sources, c.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -152,13 +159,12 @@ func recordsList(from *archive) *cobra.Command {
 			if asJSON {
 				return writeLines(out, games)
 			}
-			t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "ID\tSTART (UTC)\tRULES\tCLOCK\tFIRST\tSECOND\tPLIES\tRESULT\tREASON")
+			t := table{{"ID", "START (UTC)", "RULES", "CLOCK", "FIRST", "SECOND", "PLIES", "RESULT", "REASON"}}
 			for _, r := range games {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Start.UTC().Format(time.DateTime), r.Rules, r.Clock,
-					r.Seats[game.First].Player, r.Seats[game.Second].Player, len(r.Plies), r.Result, r.Reason)
+				t.add(r.ID, timeText(r.Start), r.Rules, r.Clock, format.Name(r.Seats[game.First]), format.Name(r.Seats[game.Second]),
+					len(r.Plies), r.Result, r.Reason)
 			}
-			return t.Flush()
+			return t.write(out)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the full records as JSON lines")
@@ -175,9 +181,17 @@ func writeLines(out io.Writer, games []*record.Record) error {
 	return nil
 }
 
-// oneID requires a game's id as the only argument.
-func oneID(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
+// timeText formats the time of a game, which may be unknown.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.DateTime)
+}
+
+// anID requires a game's id, which sources may follow.
+func anID(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return usagef("%s: want one game's ID (see records list)", c.CommandPath())
 	}
 	return nil
@@ -186,11 +200,13 @@ func oneID(c *cobra.Command, args []string) error {
 func recordsShow(from *archive) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "show ID",
+		Use:   "show ID [SOURCE...]",
 		Short: "Show a game: players, result, and the analysis of each move",
-		Args:  oneID,
+		Long: `Show a game of the data directory or of the sources: players, result, and the
+analysis of each move. ` + aSource,
+		Args: anID,
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
+			r, err := from.find(c.Context(), args[0], args[1:], c.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -210,12 +226,22 @@ func showRecord(out io.Writer, r *record.Record) error {
 		fmt.Fprintf(out, "position  %s\n", r.Position)
 	}
 	for seat, s := range r.Seats {
-		fmt.Fprintf(out, "%-8s  %s%s%s\n", game.Seat(seat), s.Player, ratingChange(s), engineText(s))
+		fmt.Fprintf(out, "%-8s  %s%s%s\n", game.Seat(seat), nameText(s), ratingChange(s), engineText(s))
 	}
-	if r.End.IsZero() {
-		fmt.Fprintf(out, "played    from %s UTC\nresult    unfinished", r.Start.UTC().Format(time.DateTime))
+	switch {
+	case r.Start.IsZero():
+	case r.End.IsZero():
+		fmt.Fprintf(out, "played    from %s UTC\n", timeText(r.Start))
+	default:
+		fmt.Fprintf(out, "played    %s to %s UTC\n", timeText(r.Start), timeText(r.End))
+	}
+	if r.Event+r.Place != "" {
+		fmt.Fprintf(out, "event     %s\n", strings.Trim(r.Event+", "+r.Place, ", "))
+	}
+	if r.Result == game.Undecided && r.Reason == "" {
+		fmt.Fprint(out, "result    unfinished")
 	} else {
-		fmt.Fprintf(out, "played    %s to %s UTC\nresult    %s", r.Start.UTC().Format(time.DateTime), r.End.UTC().Format(time.DateTime), r.Result)
+		fmt.Fprintf(out, "result    %s", r.Result)
 	}
 	if r.Reason != "" {
 		fmt.Fprintf(out, " (%s)", r.Reason)
@@ -233,6 +259,14 @@ func showRecord(out io.Writer, r *record.Record) error {
 		fmt.Fprintf(out, "dispute after ply %d: %s (claimed %s, ruled %s)\n", d.Ply, d.Text, cmp.Or(d.Claimed, "unknown"), cmp.Or(d.Ruled, "unknown"))
 	}
 	return nil
+}
+
+// nameText returns the name of a player for people, and the id where it is another.
+func nameText(s record.Seat) string {
+	if s.Display != "" && s.Player != "" && s.Display != s.Player {
+		return fmt.Sprintf("%s (%s)", s.Display, s.Player)
+	}
+	return format.Name(s)
 }
 
 func ratingChange(s record.Seat) string {
