@@ -57,7 +57,7 @@ Gomoku, pgn for Xiangqi; files are named as it prescribes. ` + aSource,
 			if err := f.check(); err != nil {
 				return &usageError{err}
 			}
-			r, err := from.find(c.Context(), args[0], args[1:], c.ErrOrStderr())
+			r, err := from.find(c, args[0], args[1:])
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	games, err := f.from.all(c.Context(), sources, c.ErrOrStderr())
+	games, err := f.from.all(c, sources)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func recordsImport(to *archive) *cobra.Command {
 			if to.nats != "" {
 				return usagef("--nats: games are imported into --data only; the platform keeps the games it refereed")
 			}
-			have, err := to.all(c.Context(), nil, c.ErrOrStderr())
+			have, err := to.all(c, nil)
 			if err != nil {
 				return err
 			}

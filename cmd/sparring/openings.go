@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -140,11 +141,10 @@ func (m *openingMaker) close() {
 func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 	set := &openings.Set{Rules: m.rules}
 	screen := newDisplay(c.ErrOrStderr())
-	every, said := max(count/maxLines, 1), 0
+	pace, begin := newPace(screen, count), time.Now()
 	m.Watch = func(made, tries int) {
-		if screen.live() || made >= said+every {
-			said = made
-			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions tried", made, count, tries))
+		if pace.due(made) {
+			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions tried, %s", made, count, tries, timeLeft(begin, made, count)))
 		}
 	}
 	for n := range count {

@@ -29,24 +29,28 @@ import (
 func recordsDir(data string) string { return filepath.Join(data, "records") }
 
 // archive holds the flags that select the records.
-type archive struct{ data, nats string }
+type archive struct {
+	data, nats string
+	wait       bool
+}
 
 func (a *archive) flags(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringVar(&a.data, "data", "data", "data directory; the records are in its folder records")
 	f.StringVar(&a.nats, "nats", "", "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)")
+	f.BoolVar(&a.wait, "wait", false, "with --nats: wait for the platform if it is not there yet")
 }
 
 // all returns the games of the sources, or without any those of the archive: one
 // record a game, oldest first. Damaged ones are reported and skipped.
-func (a *archive) all(ctx context.Context, sources []string, errs io.Writer) ([]*record.Record, error) {
+func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, error) {
 	switch {
 	case a.nats != "" && len(sources) > 0:
 		return nil, usagef("--nats: the games are the platform's; want no %q", sources[0])
 	case len(sources) > 0:
-		return gather(inSources(sources), errs)
+		return gather(inSources(sources), c.ErrOrStderr())
 	case a.nats == "":
-		games, err := gather(record.All(recordsDir(a.data)), errs)
+		games, err := gather(record.All(recordsDir(a.data)), c.ErrOrStderr())
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil // no records yet
 		}
@@ -57,31 +61,33 @@ func (a *archive) all(ctx context.Context, sources []string, errs io.Writer) ([]
 		return nil, usagef("settings:\n%w", err)
 	}
 	s.NATS.URL = a.nats
+	nc, ctx, done, err := s.dial(c, "sparring records", a.wait)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	nc, err := s.connect("sparring records", newLog(errs, "warn"))
-	if err != nil {
-		return nil, err
-	}
-	defer nc.Close()
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", a.nats, readTime))
 	defer cancel()
-	reach, done := context.WithTimeout(ctx, 5*time.Second)
-	defer done()
-	if err := protocol.Await(reach, nc); err != nil {
-		return nil, fmt.Errorf("%s: %w", a.nats, err)
+	games, err := gather(arena.Records(ctx, nc, subjects), c.ErrOrStderr())
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	return gather(arena.Records(ctx, nc, subjects), errs)
+	return games, err
 }
 
+// readTime is how long reading a platform's records may take.
+const readTime = time.Minute
+
 // find returns the record of a game in the sources, or without any in the archive.
-func (a *archive) find(ctx context.Context, id string, sources []string, errs io.Writer) (*record.Record, error) {
+func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.Record, error) {
 	if a.nats == "" && len(sources) == 0 {
 		return record.Find(recordsDir(a.data), id)
 	}
-	games, err := a.all(ctx, sources, errs)
+	games, err := a.all(c, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +157,7 @@ func recordsList(from *archive) *cobra.Command {
 		Short: "List the games, oldest first",
 		Long:  "List the games of the data directory or of the sources, oldest first. " + aSource,
 		RunE: func(c *cobra.Command, sources []string) error {
-			games, err := from.all(c.Context(), sources, c.ErrOrStderr())
+			games, err := from.all(c, sources)
 			if err != nil {
 				return err
 			}
@@ -206,7 +212,7 @@ func recordsShow(from *archive) *cobra.Command {
 analysis of each move. ` + aSource,
 		Args: anID,
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := from.find(c.Context(), args[0], args[1:], c.ErrOrStderr())
+			r, err := from.find(c, args[0], args[1:])
 			if err != nil {
 				return err
 			}
