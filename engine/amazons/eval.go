@@ -11,29 +11,44 @@ import (
 // seat), in hundredths of a square.
 type terms struct{ t1, t2, p1, p2 int }
 
-// Eval is formula (1) of the paper with the weights of the game's stage.
+// Eval implements search.Position.
 func (p *position) Eval() search.Score {
-	f := p.currentFrame()
-	t, w := measure(&p.board, f.reach), f.stage
-	m := square * (f.mobility[game.First] - f.mobility[game.Second])
-	v := (w.t1*t.t1 + w.t2*t.t2 + w.p1*t.p1 + w.p2*t.p2 + w.m*m) / 100
+	v := p.eval.value(p)
 	if p.board.Turn() == game.Second {
 		v = -v
 	}
 	return search.Score(min(max(v, -int(search.MaxEval)), int(search.MaxEval)))
 }
 
-// stage returns the row of weights for the position. Every move fills one square, so
-// the number of arrows is the number of moves made. On other boards than 10x10,
-// and from other starts, it is scaled by the number of squares to fill.
+// formula1 is formula (1) of the paper with the weights of the game's stage, from
+// White's side.
+func formula1(p *position) int {
+	f := p.currentFrame()
+	t, w := measure(&p.board, f.reach), f.stage
+	m := square * (f.mobility[game.First] - f.mobility[game.Second])
+	return (w.t1*t.t1 + w.t2*t.t2 + w.p1*t.p1 + w.p2*t.p2 + w.m*m) / 100
+}
+
+// stage returns the row of weights for the position, nil if the evaluation has no
+// stages. Every move fills one square, so the number of arrows is the number of
+// moves made. On other boards than 10x10, and from other starts, it is scaled
+// by the number of squares to fill.
 func (p *position) stage() *stage {
+	if p.eval.stages == nil {
+		return nil
+	}
 	arrows := p.board.Arrows().Count()
-	moves := arrows * paperEmpty / max(arrows+p.board.Free().Count(), 1)
+	moves := arrows * paperEmpty / p.squaresToFill()
 	i := 0
-	for moves >= stages[i].until {
+	for moves >= p.eval.stages[i].until {
 		i++
 	}
-	return &stages[i]
+	return &p.eval.stages[i]
+}
+
+// squaresToFill returns the number of squares that were empty at the start.
+func (p *position) squaresToFill() int {
+	return max(p.board.Arrows().Count()+p.board.Free().Count(), 1)
 }
 
 // measure computes the terms from distances. First is the set of squares that

@@ -16,7 +16,8 @@ import (
 type position struct {
 	board  rules.Board
 	geo    *geometry
-	salt   uint64   // of the board's size, for search keys
+	salt   uint64 // of the board's size, for search keys
+	eval   *evaluation
 	frames []*frame // frames[ply] is this node's
 	ply    int
 }
@@ -25,7 +26,7 @@ type position struct {
 // stays valid while the node's moves are searched.
 type frame struct {
 	known    bool
-	stage    *stage
+	stage    *stage        // nil without stages
 	reach    [2]rules.Bits // free squares one queen move from each side's amazons
 	mobility [2]int        // each side's part of m, if the stage uses it
 	order    order
@@ -37,7 +38,7 @@ func New(p game.Position) (search.Position, error) {
 	if !ok {
 		return nil, fmt.Errorf("amazons engine: not a position of amazons: %T", p)
 	}
-	q := &position{board: own.Board(), frames: []*frame{{}}}
+	q := &position{board: own.Board(), eval: &staged, frames: []*frame{{}}}
 	cols, rows := q.board.Size()
 	q.geo = newGeometry(cols, rows)
 	q.salt = game.Zobrist(rules.Seed, 1<<16+uint64(cols)<<8+uint64(rows))
@@ -46,7 +47,7 @@ func New(p game.Position) (search.Position, error) {
 
 // Clone implements search.Position.
 func (p *position) Clone() search.Position {
-	return &position{board: p.board, geo: p.geo, salt: p.salt, frames: []*frame{{}}}
+	return &position{board: p.board, geo: p.geo, salt: p.salt, eval: p.eval, frames: []*frame{{}}}
 }
 
 // currentFrame returns the node's frame with its reach computed.
@@ -57,7 +58,7 @@ func (p *position) currentFrame() *frame {
 		f.order.known = false
 		f.stage = p.stage()
 		for s := range game.Seat(2) {
-			if f.stage.m != 0 {
+			if f.stage != nil && f.stage.m != 0 {
 				f.reach[s], f.mobility[s] = mobility(&p.board, s)
 			} else { // all amazons at once are faster than one by one
 				f.reach[s] = p.board.Reach(p.board.Amazons(s))

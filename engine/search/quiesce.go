@@ -96,7 +96,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 		}
 
 		// 7. The move itself.
-		if !w.countNode() {
+		if !w.counter.Count() {
 			return 0, noPath
 		}
 		w.do(m, ply)

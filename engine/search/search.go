@@ -317,7 +317,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		}
 
 		// 20. The move itself, by PVS with LMR.
-		if !w.countNode() {
+		if !w.counter.Count() {
 			return 0, noPath
 		}
 		w.do(m, ply)
