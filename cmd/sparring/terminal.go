@@ -28,7 +28,9 @@ func (s *arenaSettings) dial(c *cobra.Command, name string, wait bool) (nc *nats
 	}
 	ctx, cancel := context.WithCancelCause(c.Context())
 	to := s.connection(name, newLog(c.ErrOrStderr(), "warn"))
-	to.Denied = func(err error) { cancel(fmt.Errorf("the server denies user %q what the command needs: %w", s.NATS.User, err)) }
+	to.Denied = func(err error) {
+		cancel(fmt.Errorf("the server denies user %q what the command needs: %w", s.NATS.User, err))
+	}
 	reach, stop := ctx, context.CancelFunc(func() {})
 	connect := protocol.Connect
 	if !wait {
