@@ -16,10 +16,12 @@ type geometry struct {
 	cols, rows int
 	offset     [8]int
 	square     [paddedSquares]rules.Square // by padded number; 0 on the border
+	slides     slides
+	oneWord    bool // the board has at most 64 squares
 }
 
 func newGeometry(cols, rows int) *geometry {
-	g := &geometry{cols: cols, rows: rows}
+	g := &geometry{cols: cols, rows: rows, slides: newSlides(cols, rows), oneWord: cols*rows <= 64}
 	for d, step := range directions {
 		g.offset[d] = step[1]*(cols+2) + step[0]
 	}
