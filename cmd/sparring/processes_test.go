@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,12 +91,7 @@ func killBot(t *testing.T, h *fleet) {
 // killServer kills the NATS server and starts it again on the same data. The games
 // are finished, and no player loses on time because of it.
 func killServer(t *testing.T, h *fleet) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
+	port := closedPort(t)
 	server, url := h.startNATS(port)
 	games := h.watch(url)
 	games.gaps = true
