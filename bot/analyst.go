@@ -307,7 +307,7 @@ func (w *analysis) answer(lines []search.Info) protocol.Analysis {
 	lines = slices.Clone(lines)
 	slices.SortStableFunc(lines, func(a, b search.Info) int { return cmp.Compare(b.Score, a.Score) })
 	for _, l := range lines {
-		moves := lineTexts(w.pos, l.PV)
+		moves := game.FormatLine(w.pos, l.PV[:min(len(l.PV), longestLine)])
 		if len(moves) == 0 {
 			continue
 		}
@@ -322,16 +322,3 @@ func (w *analysis) answer(lines []search.Info) protocol.Analysis {
 
 // longestLine is how many moves of a line are sent, to keep answers small.
 const longestLine = 24
-
-// lineTexts returns a line as texts, up to a move that is not legal.
-func lineTexts(pos game.Position, line []game.Move) (texts []string) {
-	p := pos.Clone()
-	for _, m := range line[:min(len(line), longestLine)] {
-		text := p.Format(m)
-		if p.Play(m) != nil {
-			break
-		}
-		texts = append(texts, text)
-	}
-	return texts
-}

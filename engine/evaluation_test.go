@@ -7,8 +7,11 @@ import (
 	"sparring/engine/search"
 )
 
+// ownEvaluation has the name of a game's own evaluation, if it has one.
+var ownEvaluation = map[string]string{"amazons": "staged"}
+
 // TestEvaluations checks that each named evaluation of each game plays and gives
-// scores of its own, and that the error for an unknown name lists the known ones.
+// scores of its own, unless it is the game's own, and that the error for an unknown name lists the known ones.
 func TestEvaluations(t *testing.T) {
 	for _, a := range adapters {
 		gameName, names := a.Game, a.EvaluationNames()
@@ -23,7 +26,7 @@ func TestEvaluations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := g.Search(p, search.Limits{Depth: 2}, nil)
+			run, err := g.Search(p, search.Limits{Depth: 3}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +34,7 @@ func TestEvaluations(t *testing.T) {
 			if r.Err != nil || p.Play(r.Move) != nil {
 				t.Errorf("%s, eval=%q: move %#x, %v", gameName, name, uint32(r.Move), r.Err)
 			}
-			if same, ok := scores[r.Score]; ok {
+			if same, ok := scores[r.Score]; ok && (same != "" || name != ownEvaluation[gameName]) {
 				t.Errorf("%s: eval=%q and eval=%q both have score %d", gameName, name, same, r.Score)
 			}
 			scores[r.Score] = name

@@ -266,6 +266,19 @@ func History(p Position) (start string, moves []string) {
 	return start, moves
 }
 
+// FormatLine writes a line of moves from p, up to the first that can't be played.
+func FormatLine(p Position, line []Move) (texts []string) {
+	p = p.Clone()
+	for _, m := range line {
+		text := p.Format(m)
+		if p.Play(m) != nil {
+			break
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
 // Perft counts the leaves of the legal move tree at the given depth, the
 // standard test of a move generator. Depth 0 counts one.
 func Perft(p Position, depth int) uint64 {

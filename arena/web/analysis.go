@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sparring/protocol"
+	"sparring/record/review"
 )
 
 // analysisLimits bound what hints, reviews and tries may cost.
@@ -65,7 +66,7 @@ type analyses struct {
 	hourly map[string]*limiter[protocol.PlayerID] // by kind of request
 
 	mu      sync.Mutex
-	reviews map[protocol.GameID]*review
+	reviews map[protocol.GameID]*gameReview
 	order   []protocol.GameID // of reviews, oldest first
 	moves   *memory[moveKey, protocol.Analysis]
 	asked   map[asking]context.CancelFunc // hints and tries under way
@@ -95,7 +96,7 @@ func newAnalyses(h *hub, limits analysisLimits) *analyses {
 		hourly: map[string]*limiter[protocol.PlayerID]{
 			"hint": hourly(limits.hintsHourly), "review": hourly(limits.reviewsHourly), "try": hourly(limits.triesHourly),
 		},
-		reviews: make(map[protocol.GameID]*review),
+		reviews: make(map[protocol.GameID]*gameReview),
 		moves:   newMemory[moveKey, protocol.Analysis](limits.keptMoves), asked: make(map[asking]context.CancelFunc),
 	}
 	maps.Copy(h.requests, map[string]handler{
@@ -310,7 +311,7 @@ func (a *analyses) leave(t *tab) {
 	}
 }
 
-func (a *analyses) allReviews() []*review {
+func (a *analyses) allReviews() []*gameReview {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Collect(maps.Values(a.reviews))
@@ -341,7 +342,7 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 	}
 	move := pos.Format(m)
 	tell := func(lost float64, reply []string) {
-		t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Lost: lost, Class: classOf(lost), Reply: reply})
+		t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Lost: lost, Class: review.ClassOf(lost), Reply: reply})
 	}
 	if move == best.move {
 		tell(0, nil)
@@ -352,12 +353,12 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 		return refused(protocol.Illegal, "the rules refuse this move")
 	}
 	if out := after.Outcome(); out.Over() {
-		tell(max(0, best.chance-chanceOf(out, pos.Turn())), nil)
+		tell(max(0, best.chance-review.ChanceOf(out, pos.Turn())), nil)
 		return Answer{Game: r.Game}
 	}
 	key := moveKey{game: r.Game, ply: r.Ply, move: move}
 	judge := func(found protocol.Analysis) {
-		lost, line := lostBy(found, best.move, move)
+		lost, line := review.LostBy(found, best.move, move)
 		tell(lost, line)
 	}
 	if known, ok := a.moves.get(key); ok {
@@ -368,7 +369,7 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 		return tooManyAnalyses
 	}
 	a.ask(t.ID, "try", func(ctx context.Context) {
-		found, err := a.consult(ctx, v.terms, v.comparison(r.Ply, a.limits.tryTime, protocol.ForHint, best.move, move))
+		found, err := a.consult(ctx, v.terms, v.request(r.Ply, a.limits.tryTime, protocol.ForHint, []string{best.move, move}))
 		if err != nil {
 			if code := whyFailed(ctx, err); code != "" {
 				t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Code: code})

@@ -12,36 +12,27 @@ import (
 
 	"sparring/game"
 	"sparring/protocol"
+	"sparring/record/review"
 )
 
-// review is the analysis of a finished game, for all who look at it. Its results
+// gameReview is the review of a finished game, for all who look at it. Its results
 // stay when it has ended.
-type review struct {
-	desk   *analyses
-	id     protocol.GameID
-	by     protocol.PlayerID // who asked first
-	from   string            // the address of who began the work under way
-	terms  protocol.Terms
-	moves  []string
-	stages []reached // of each position, the start position first
+type gameReview struct {
+	desk  *analyses
+	id    protocol.GameID
+	by    protocol.PlayerID // who asked first
+	from  string            // the address of who began the work under way
+	terms protocol.Terms
+	game  *review.Game
 
 	mu      sync.Mutex
 	tabs    map[*tab]bool
 	left    time.Time // when the last page left
-	plies   []*Reviewed
-	total   int // positions to analyse
-	done    int
 	running bool
 	ended   bool // all is analysed
 	code    protocol.Code
-	changed bool // since the last message
-}
-
-// reached is what the rules say of a position of the game.
-type reached struct {
-	turn game.Seat
-	out  game.Outcome // by the rules
-	key  string       // of the position
+	changed bool // since the last message, besides the results
+	told    int  // changes of the results that the last message had
 }
 
 // review shows the review of a finished game, and begins it if nobody has asked
@@ -69,11 +60,11 @@ func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 var sameNow = denied(reasonSame, "a position of this game stands in a rated or strict game under way")
 
 // openReview returns the review of a game, a new one if there is none.
-func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*review, Answer) {
+func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer) {
 	a.mu.Lock()
 	v := a.reviews[s.Game]
 	a.mu.Unlock()
-	if v != nil && a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
+	if v != nil && a.sameAsRated(s.Game, s.Terms.Game, v.game.Keys()...) {
 		return nil, sameNow
 	}
 	if v != nil && v.alive() {
@@ -93,7 +84,7 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*review, Answer) {
 		}
 		v.by = t.ID
 	}
-	if a.sameAsRated(s.Game, s.Terms.Game, v.keys()...) {
+	if a.sameAsRated(s.Game, s.Terms.Game, v.game.Keys()...) {
 		return nil, sameNow
 	}
 	if bounded(a.hourly["review"], t.ID) != nil {
@@ -142,55 +133,32 @@ func (a *analyses) underWay(p protocol.PlayerID, address string) (all, own, near
 	return all, own, near
 }
 
-func newReview(a *analyses, s protocol.Snapshot) (*review, error) {
+func newReview(a *analyses, s protocol.Snapshot) (*gameReview, error) {
 	pos, err := setUp(s.Terms, nil)
 	if err != nil {
 		return nil, err
 	}
-	v := &review{desk: a, id: s.Game, terms: s.Terms, moves: s.Moves, tabs: make(map[*tab]bool), left: time.Now(),
-		plies: make([]*Reviewed, len(s.Moves)+1)}
-	for i := 0; ; i++ {
-		st := reached{pos.Turn(), pos.Outcome(), game.KeyText(pos.Key())}
-		v.stages = append(v.stages, st)
-		if !st.out.Over() {
-			v.total++
-		} else {
-			c := chanceOf(st.out, game.First)
-			v.plies[i] = &Reviewed{Turn: st.turn, Chance: &c}
-		}
-		if i == len(s.Moves) {
-			return v, nil
-		}
-		if _, err := game.PlayText(pos, s.Moves[i]); err != nil {
-			return nil, err
-		}
+	g, err := review.New(pos, s.Moves)
+	if err != nil {
+		return nil, err
 	}
+	return &gameReview{desk: a, id: s.Game, terms: s.Terms, game: g, tabs: make(map[*tab]bool), left: time.Now()}, nil
 }
 
-// keys returns the keys of the positions that the review analyses.
-func (v *review) keys() (keys []string) {
-	for _, st := range v.stages {
-		if !st.out.Over() {
-			keys = append(keys, st.key)
-		}
-	}
-	return keys
-}
-
-func (v *review) alive() bool {
+func (v *gameReview) alive() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.running || v.ended
 }
 
-func (v *review) unused() bool {
+func (v *gameReview) unused() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.tabs) == 0 && !v.running
 }
 
 // join adds a page and shows it what there is.
-func (v *review) join(t *tab) {
+func (v *gameReview) join(t *tab) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if t.ctx.Err() != nil {
@@ -202,7 +170,7 @@ func (v *review) join(t *tab) {
 	}
 }
 
-func (v *review) leave(t *tab) {
+func (v *gameReview) leave(t *tab) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.tabs[t] {
@@ -212,16 +180,16 @@ func (v *review) leave(t *tab) {
 }
 
 // message returns the state of the review; v.mu is held.
-func (v *review) message() Review {
-	done := v.done
+func (v *gameReview) message() Review {
+	done, total := v.game.Progress()
 	if !v.ended {
-		done = min(done, v.total-1) // some moves are still compared
+		done = min(done, total-1) // some moves are still compared
 	}
-	return Review{T: "review", Game: v.id, Done: done, Total: v.total, Plies: v.plies, Code: v.code}
+	return Review{T: "review", Game: v.id, Done: done, Total: total, Plies: v.game.Positions(), Code: v.code}
 }
 
 // start begins or resumes the work for a page at an address.
-func (v *review) start(address string) {
+func (v *gameReview) start(address string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.running || v.ended {
@@ -251,7 +219,7 @@ func (v *review) start(address string) {
 
 // tellPages sends the progress to all pages, until the work has ended. It stops
 // the work when there has been no page for a while.
-func (v *review) tellPages(stop context.CancelFunc, worked <-chan struct{}) {
+func (v *gameReview) tellPages(stop context.CancelFunc, worked <-chan struct{}) {
 	tick := time.NewTicker(v.desk.limits.progress)
 	defer tick.Stop()
 	for {
@@ -273,13 +241,14 @@ func (v *review) tellPages(stop context.CancelFunc, worked <-chan struct{}) {
 
 // tell sends what has changed to all pages, but not to a person who has begun a
 // rated or strict game.
-func (v *review) tell() {
+func (v *gameReview) tell() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.changed {
+	now := v.game.Changes()
+	if !v.changed && now == v.told {
 		return
 	}
-	v.changed = false
+	v.changed, v.told = false, now
 	data, err := json.Marshal(v.message())
 	if err != nil {
 		v.desk.hub.log.Error().Err(err).Msg("review not made")
@@ -295,9 +264,8 @@ func (v *review) tell() {
 	}
 }
 
-// work analyses what is missing, from the end of the game to its start: what the
-// analysts learn from a position helps with the one before.
-func (v *review) work(ctx context.Context) error {
+// work analyses what is missing.
+func (v *gameReview) work(ctx context.Context) error {
 	select {
 	case v.desk.turn <- struct{}{}:
 		defer func() { <-v.desk.turn }()
@@ -311,15 +279,16 @@ func (v *review) work(ctx context.Context) error {
 	for range v.desk.limits.searches {
 		wg.Go(func() {
 			for ply := range todo {
-				if err := v.analyse(ctx, ply); err != nil {
+				if err := v.game.Analyse(ctx, ply, v.search); err != nil {
 					cancel(err)
 				}
 			}
 		})
 	}
-	for ply := len(v.plies) - 1; ply >= 0 && ctx.Err() == nil; ply-- {
+	v.game.Each(func(ply int) bool {
 		todo <- ply
-	}
+		return ctx.Err() == nil
+	})
 	close(todo)
 	wg.Wait()
 	return context.Cause(ctx)
@@ -327,111 +296,28 @@ func (v *review) work(ctx context.Context) error {
 
 // searchTime returns the time for a search. About a quarter of the moves are
 // compared with the best one in a second search. Other reviews may be under way.
-func (v *review) searchTime() time.Duration {
+func (v *gameReview) searchTime() time.Duration {
 	l := &v.desk.limits
-	each := l.reviewTime * time.Duration(l.searches/l.reviews) / time.Duration(v.total+v.total/4+1)
+	_, total := v.game.Progress()
+	each := l.reviewTime * time.Duration(l.searches/l.reviews) / time.Duration(total+total/4+1)
 	return min(max(each, l.leastSearch), l.longest)
 }
 
-// analyse analyses a position, and judges the moves before and after it for which
-// that was missing.
-func (v *review) analyse(ctx context.Context, ply int) error {
-	v.mu.Lock()
-	known := v.plies[ply] != nil
-	v.mu.Unlock()
-	if !known {
-		found, err := v.ask(ctx, v.request(ply, v.searchTime(), protocol.ForReview))
-		if err != nil {
-			return err
-		}
-		v.mu.Lock()
-		v.plies[ply] = v.reviewed(ply, found)
-		v.done++
-		v.changed = true
-		v.mu.Unlock()
-	}
-	for _, at := range []int{ply, ply - 1} {
-		if err := v.judge(ctx, at); err != nil {
-			return err
-		}
-	}
-	return nil
+// search is a search of the review.
+func (v *gameReview) search(ctx context.Context, ply int, consider []string) (protocol.Analysis, error) {
+	return v.ask(ctx, v.request(ply, v.searchTime(), protocol.ForReview, consider))
 }
 
-// reviewLine is how many moves of the better line are shown.
-const reviewLine = 10
-
-// reviewed returns what an analysis says of a position.
-func (v *review) reviewed(ply int, found protocol.Analysis) *Reviewed {
-	line := found.Lines[0].Moves
-	r := &Reviewed{Turn: v.stages[ply].turn, Depth: found.Depth, Best: line[0], Line: line[:min(len(line), reviewLine)]}
-	if found.Chance != nil {
-		c := *found.Chance
-		if v.stages[ply].turn == game.Second {
-			c = 1 - c
-		}
-		r.Chance = &c
-	}
-	return r
-}
-
-// judge finds what the move played in a position lost, once the positions before
-// and after it are analysed. It does so once.
-func (v *review) judge(ctx context.Context, ply int) error {
-	if ply < 0 || ply >= len(v.moves) {
-		return nil
-	}
-	v.mu.Lock()
-	before, after := v.plies[ply], v.plies[ply+1]
-	if before == nil || after == nil || before.judged || before.Chance == nil || after.Chance == nil {
-		v.mu.Unlock()
-		return nil
-	}
-	before.judged = true
-	v.mu.Unlock()
-	lost := *before.Chance - *after.Chance
-	if v.stages[ply].turn == game.Second {
-		lost = -lost
-	}
-	played := v.moves[ply]
-	if before.Best == played {
-		lost = 0
-	}
-	if lost >= suspect && !v.stages[ply+1].out.Over() {
-		found, err := v.ask(ctx, v.comparison(ply, v.searchTime(), protocol.ForReview, before.Best, played))
-		if err != nil {
-			v.mu.Lock()
-			before.judged = false
-			v.mu.Unlock()
-			return err
-		}
-		lost, _ = lostBy(found, before.Best, played)
-	}
-	lost = min(max(lost, 0), 1)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	// Messages are made under the lock, so the entry can be changed.
-	before.Lost, before.Class = lost, classOf(lost)
-	v.changed = true
-	return nil
-}
-
-// request returns the request to analyse a position of the game.
-func (v *review) request(ply int, each time.Duration, p protocol.Purpose) protocol.AnalysisRequest {
-	return protocol.AnalysisRequest{Rules: v.terms.Rules, Position: v.terms.Position, Moves: v.moves[:ply], TimeMS: each.Milliseconds(), Purpose: p}
-}
-
-// comparison returns the request to search two moves of a position, each as deep
-// as the other.
-func (v *review) comparison(ply int, each time.Duration, p protocol.Purpose, best, move string) protocol.AnalysisRequest {
-	r := v.request(ply, each, p)
-	r.Consider, r.Lines = []string{best, move}, 2
-	return r
+// request returns the request to analyse a position of the game, or to search some
+// of its moves, each as deep as the other.
+func (v *gameReview) request(ply int, each time.Duration, p protocol.Purpose, consider []string) protocol.AnalysisRequest {
+	return protocol.AnalysisRequest{Rules: v.terms.Rules, Position: v.terms.Position, Moves: v.game.Moves()[:ply], TimeMS: each.Milliseconds(),
+		Purpose: p, Consider: consider, Lines: len(consider)}
 }
 
 // ask sends a request when it may be searched. It waits for analysts that are
 // being restarted.
-func (v *review) ask(ctx context.Context, r protocol.AnalysisRequest) (protocol.Analysis, error) {
+func (v *gameReview) ask(ctx context.Context, r protocol.AnalysisRequest) (protocol.Analysis, error) {
 	select {
 	case v.desk.search <- struct{}{}:
 		defer func() { <-v.desk.search }()
@@ -461,17 +347,15 @@ type preferred struct {
 }
 
 // best returns the preferred move of a position.
-func (v *review) best(ply int) (preferred, bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if ply >= len(v.moves) || v.plies[ply] == nil || v.plies[ply].Chance == nil || v.plies[ply].Best == "" {
+func (v *gameReview) best(ply int) (preferred, bool) {
+	all := v.game.Positions()
+	if ply >= len(v.game.Moves()) || all[ply] == nil || all[ply].Best == "" {
 		return preferred{}, false
 	}
-	p := preferred{v.plies[ply].Best, *v.plies[ply].Chance}
-	if v.stages[ply].turn == game.Second {
-		p.chance = 1 - p.chance
-	}
-	return p, true
+	chance, ok := all[ply].Mover()
+	return preferred{all[ply].Best, chance}, ok
 }
 
-func (v *review) position(ply int) (game.Position, error) { return setUp(v.terms, v.moves[:ply]) }
+func (v *gameReview) position(ply int) (game.Position, error) {
+	return setUp(v.terms, v.game.Moves()[:ply])
+}

@@ -15,6 +15,7 @@ import (
 	"sparring/game/catalog"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
+	"sparring/record/review"
 )
 
 // oracle is a scripted analyst.
@@ -224,8 +225,8 @@ func TestReview(t *testing.T) {
 	}
 	want := []struct {
 		lost  float64
-		class Class
-	}{{0, ""}, {0.35, Blunder}, {0.23, Mistake}, {0, ""}, {0, ""}}
+		class review.Class
+	}{{0, ""}, {0.35, review.Blunder}, {0.23, review.Mistake}, {0, ""}, {0, ""}}
 	for i, ply := range r.Plies {
 		if ply == nil || ply.Chance == nil || math.Abs(*ply.Chance-chances[i]) > 1e-9 || math.Abs(ply.Lost-want[i].lost) > 1e-9 || ply.Class != want[i].class ||
 			ply.Best != "o15" || ply.Depth != 5 || len(ply.Line) != 3 {
@@ -275,9 +276,9 @@ func TestTry(t *testing.T) {
 	for _, c := range []struct {
 		move  string
 		lost  float64
-		class Class
+		class review.Class
 		cost  int
-	}{{"o15", 0, "", 0}, {"c3", 0.08, "", 1}, {"c4", 0.15, Inaccuracy, 1}, {"c5", 0.6, Blunder, 1}, {"c4", 0.15, Inaccuracy, 0}} {
+	}{{"o15", 0, "", 0}, {"c3", 0.08, "", 1}, {"c4", 0.15, review.Inaccuracy, 1}, {"c5", 0.6, review.Blunder, 1}, {"c4", 0.15, review.Inaccuracy, 0}} {
 		m := tried(2, c.move)
 		if m.Game != id || m.Ply != 2 || m.Move != c.move || math.Abs(m.Lost-c.lost) > 1e-9 || m.Class != c.class || m.Code != "" {
 			t.Errorf("%s: %+v", c.move, m)

@@ -12,5 +12,5 @@
 //	games      table.go  a game that somebody has open, shown to all who have
 //	lobby      lobby.go, results.go  opponents, own games, what waits
 //	agreements agreements.go, invite.go, again.go  invitations, rematches, games from before the last move
-//	analyses   analysis.go, analysis_review.go, analysis_judge.go  hints and reviews
+//	analyses   analysis.go, analysis_review.go, analysis_hint.go  hints and reviews
 package web

@@ -6,6 +6,7 @@ import (
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/protocol"
+	"sparring/record/review"
 )
 
 // Messages of the socket between a page and its gateway. Each is a JSON object
@@ -219,16 +220,6 @@ type Hint struct {
 	Code  protocol.Code   `json:"code,omitempty"` // why there is no hint
 }
 
-// Class is the class of a mistake, by the winning chance that it lost.
-type Class string
-
-// The classes. Their bounds are 10, 20 and 30 percent of winning chance.
-const (
-	Inaccuracy Class = "inaccuracy"
-	Mistake    Class = "mistake"
-	Blunder    Class = "blunder"
-)
-
 // Review is the progress and the result of a review. Each message is complete.
 type Review struct {
 	T     string          `json:"t"` // "review"
@@ -237,25 +228,8 @@ type Review struct {
 	Total int             `json:"total"` // positions to analyse
 	// Plies has one entry for each position, the start position first; entries
 	// that are not analysed yet are null.
-	Plies []*Reviewed   `json:"plies"`
-	Code  protocol.Code `json:"code,omitempty"` // why it was broken off; asking again resumes it
-}
-
-// Reviewed is the analysis of a position, and of the move that was played there.
-type Reviewed struct {
-	Turn game.Seat `json:"turn"` // the seat to act
-	// Chance is the winning chance of seat first, 0 to 1. It is absent in an
-	// opening procedure, where the engine only names its choice.
-	Chance *float64 `json:"chance,omitempty"`
-	Depth  int      `json:"depth"`          // 0 where the rules have ended the game
-	Best   string   `json:"best,omitempty"` // move that the engine prefers
-	Line   []string `json:"line,omitempty"` // from this position, Best first
-	// Lost is the winning chance that the move played here lost, 0 to 1; Class is
-	// absent if that is less than the smallest class.
-	Lost  float64 `json:"lost,omitempty"`
-	Class Class   `json:"class,omitempty"`
-
-	judged bool // Lost is known, or being searched
+	Plies []*review.Position `json:"plies"`
+	Code  protocol.Code      `json:"code,omitempty"` // why it was broken off; asking again resumes it
 }
 
 // Tried judges a move that was tried in a position of a reviewed game.
@@ -265,7 +239,7 @@ type Tried struct {
 	Ply   int             `json:"ply"`
 	Move  string          `json:"move"`
 	Lost  float64         `json:"lost"`
-	Class Class           `json:"class,omitempty"` // absent: a good move
+	Class review.Class    `json:"class,omitempty"` // absent: a good move
 	Reply []string        `json:"reply,omitempty"` // what refutes it
 	Code  protocol.Code   `json:"code,omitempty"`  // why it could not be judged
 }

@@ -186,25 +186,11 @@ func (s *Session) analyse(a *activeSearch, r search.Result) Analysis {
 	if a == nil {
 		return analysis
 	}
-	analysis.Line = lineText(a.pos, r.PV)
+	analysis.Line = game.FormatLine(a.pos, r.PV)
 	analysis.Pondering, analysis.PonderHit = a.pondering(), a.ponders && !a.hit.IsZero()
 	analysis.Expected, analysis.Spent = a.expected, since(a.started)
 	if analysis.PonderHit {
 		analysis.PonderSaved, analysis.Spent = min(a.hit.Sub(a.started), r.Time), since(a.hit)
 	}
 	return analysis
-}
-
-// lineText writes a line of moves from a position, as far as they are legal.
-func lineText(from game.Position, line []game.Move) []string {
-	p := from.Clone()
-	var text []string
-	for _, m := range line {
-		t := p.Format(m)
-		if p.Play(m) != nil {
-			break
-		}
-		text = append(text, t)
-	}
-	return text
 }

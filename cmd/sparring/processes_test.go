@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,7 +92,7 @@ func killBot(t *testing.T, h *fleet) {
 // killServer kills the NATS server and starts it again on the same data. The games
 // are finished, and no player loses on time because of it.
 func killServer(t *testing.T, h *fleet) {
-	port := freePort(t)
+	port := closedPort(t)
 	server, url := h.startNATS(port)
 	games := h.watch(url)
 	games.gaps = true
@@ -117,7 +116,7 @@ func killServer(t *testing.T, h *fleet) {
 // moves, and no end is told before it is stored.
 func fillDisk(t *testing.T, h *fleet) {
 	disk := arenatest.NewSmallDisk(t, "24m")
-	port := freePort(t)
+	port := closedPort(t)
 	own := h.dir
 	h.dir = disk.Dir
 	server, url := h.startNATS(port)
@@ -159,17 +158,6 @@ func (s *spectator) endWell(t *testing.T, h *fleet, url string) {
 			t.Errorf("game %s ended as %+v", id, e.Outcome)
 		}
 	}
-}
-
-// freePort returns a port that nobody listens on.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // startArena starts an arena that plays one round of the ladder.

@@ -8,14 +8,15 @@ import (
 // Adapter returns the game's row.
 func Adapter() adapter.Adapter {
 	return adapter.Adapter{
-		Game:     rules.Name,
-		New:      New,
-		Params:   Params,
-		Length:   80,
-		Bench:    bench,
-		Openings: adapter.Openings{Plies: 4, Bound: 0.1},
-		Levels:   levels,
-		Beginner: spreading,
+		Game:        rules.Name,
+		New:         New,
+		Params:      Params,
+		Length:      80,
+		Evaluations: evaluations(),
+		Bench:       bench,
+		Openings:    adapter.Openings{Plies: 4, Bound: 0.1},
+		Levels:      levels,
+		Beginner:    spreading,
 	}
 }
 

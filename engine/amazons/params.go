@@ -12,9 +12,10 @@ func Params() search.Params {
 		HistorySize:       [2]int{stepSlots, arrowSlots},
 		ContinuationIndex: 1, // arrows: a table of pairs of steps would be too large
 		WinScale:          winScale,
-		// Not at leaves: there the evaluation counts territory nearly as well,
-		// and a proof costs as much as some hundred evaluations.
+		// Not at every leaf: where little is closed the evaluation counts
+		// territory nearly as well.
 		ProveRoot: proveRoot,
+		ProveNode: proveNode,
 		LMPBase:   60,
 		On: search.Switches{
 			IterativeDeepening: true,
@@ -54,6 +55,13 @@ const (
 	// largest territory with some hundred backtracks.
 	proveRoot = 4000
 
+	// proveNode is the budget within the search.
+	proveNode = 400
+
+	// provableSquares is the number of free squares in areas with both sides'
+	// amazons up to which a node is Provable.
+	provableSquares = 10
+
 	// kingCap is the greatest difference of king distances in formula (4).
 	kingCap = 6
 )
@@ -69,11 +77,21 @@ type stage struct {
 // game of Amazon", Computer Engineering and Applications 48(34), 2012: the
 // opening is the first 20 moves of both sides together, the middle game moves
 // 21 to 49, the endgame the rest.
-var stages = [...]stage{
+var stages = []stage{
 	{until: 20, t1: 14, t2: 37, p1: 13, p2: 13, m: 20},
 	{until: 49, t1: 30, t2: 25, p1: 20, p2: 20, m: 5},
 	{until: 1 << 10, t1: 80, t2: 10, p1: 5, p2: 5, m: 0},
 }
+
+// constantWeights are those of the evaluation without stages, which the paper
+// compares its own with in tables 2 to 4. It does not print them; these are the
+// means of table 1's rows.
+var constantWeights = []stage{{until: 1 << 10, t1: 41, t2: 24, p1: 13, p2: 13, m: 8}}
+
+// lieberumMobilityUnit divides the mobility of Lieberum's evaluation, whose values
+// are about four times the number of moves (the 35 of figure 5 are ten moves), so
+// that formulas (1) and (5) have a mobility of one size under either.
+const lieberumMobilityUnit = 4
 
 // paperEmpty is the number of squares to fill on the 10x10 board, from which
 // stages are scaled to other boards.

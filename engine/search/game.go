@@ -2,9 +2,6 @@ package search
 
 import (
 	"container/list"
-	"slices"
-	"sync"
-	"time"
 )
 
 // GameOptions set up a Game.
@@ -32,8 +29,7 @@ type Game struct {
 	options GameOptions
 	table   *Table // nil if each search has its own
 
-	mu         sync.Mutex
-	unfinished []*Search // in the order of their starts
+	queue Queue
 
 	// Guarded by k.mu.
 	histories []*history
@@ -58,25 +54,25 @@ func (k *Kernel) NewGame(o GameOptions) *Game {
 // Report, if not nil, is called from the search's goroutine after every
 // iteration and line; the search waits for it.
 func (g *Game) Start(pos Position, limits Limits, report func(Info)) *Search {
-	s := &Search{game: g, began: time.Now(), report: report,
-		stop: make(chan struct{}), released: make(chan struct{}), done: make(chan struct{})}
-	s.setLimits(limits)
-	if !limits.Wait {
-		s.release()
-	}
 	positions := make([]Position, max(limits.Threads, 1))
 	for i := range positions {
 		positions[i] = pos.Clone()
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var earlier *Search
-	if n := len(g.unfinished); n > 0 {
-		earlier = g.unfinished[n-1]
+	return g.queue.Start(limits, report, func(s *Search) Result { return g.run(s, positions) })
+}
+
+// run is the search: the first worker decides, the others fill the hash table
+// for it (lazy SMP).
+func (g *Game) run(s *Search, positions []Position) Result {
+	workers := g.workers(s, positions)
+	var iterate []func()
+	for _, w := range workers {
+		iterate = append(iterate, w.iterate)
 	}
-	g.unfinished = append(g.unfinished, s)
-	go s.run(earlier, positions)
-	return s
+	s.RunWorkers(iterate...)
+	result := workers[0].result()
+	g.release(workers)
+	return result
 }
 
 // workers are ready to search the positions, with the game's histories.
@@ -92,16 +88,13 @@ func (g *Game) workers(s *Search, positions []Position) []*worker {
 		if g.options.Fresh != nil || !g.k.params.On.KeepHistory {
 			histories[i].clear()
 		}
-		workers[i] = newWorker(s, table, pos, i, histories[i])
+		workers[i] = newWorker(g.k, s, table, pos, i, histories[i])
 	}
 	return workers
 }
 
 // release takes back what the workers of a search have used.
-func (g *Game) release(s *Search, workers []*worker) {
-	g.mu.Lock()
-	g.unfinished = slices.DeleteFunc(g.unfinished, func(other *Search) bool { return other == s })
-	g.mu.Unlock()
+func (g *Game) release(workers []*worker) {
 	if g.options.Fresh != nil {
 		g.options.Fresh.Put(workers[0].table)
 	}
@@ -123,15 +116,7 @@ func (g *Game) release(s *Search, workers []*worker) {
 // Close stops the searches that run and gives the histories back. A search
 // started later learns nothing from earlier ones.
 func (g *Game) Close() {
-	g.mu.Lock()
-	searches := slices.Clone(g.unfinished)
-	g.mu.Unlock()
-	for _, s := range searches {
-		s.Stop()
-	}
-	for _, s := range searches {
-		s.Wait()
-	}
+	g.queue.Stop()
 	g.k.mu.Lock()
 	defer g.k.mu.Unlock()
 	g.closed = true

@@ -96,7 +96,7 @@ func (w *worker) probCut(n *nodeState) (score Score, pathPly int, ok bool) {
 		if m.Noise != GoodNoisy || (w.see != nil && !w.see.SEE(m.Move, beta-n.eval)) {
 			continue
 		}
-		if !w.countNode() {
+		if !w.counter.Count() {
 			return 0, noPath, false
 		}
 		w.do(m, n.ply)

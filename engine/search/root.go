@@ -2,7 +2,6 @@ package search
 
 import (
 	"slices"
-	"time"
 
 	"sparring/game"
 )
@@ -10,15 +9,15 @@ import (
 // iterate is a worker's search: iterative deepening (paper 003, section 6.3)
 // until a limit is met. It leaves the root moves sorted, best first.
 func (w *worker) iterate() {
-	defer w.flushNodes()
+	defer w.counter.Flush()
 	if !w.openRoot() || w.proveRoot() {
 		return
 	}
-	lines := min(max(w.s.limits.Load().MultiPV, 1), len(w.root))
+	lines := min(max(w.s.Limits().MultiPV, 1), len(w.root))
 	w.infos = make([]Info, lines)
 	depth := 1
-	if on := &w.k.params.On; !on.IterativeDeepening && w.s.limits.Load().Depth > 0 {
-		depth = w.s.limits.Load().Depth
+	if on := &w.k.params.On; !on.IterativeDeepening && w.s.Limits().Depth > 0 {
+		depth = w.s.Limits().Depth
 	}
 	// Helpers do the same with the same table, and soon diverge by chance. To
 	// let each skip other depths made two threads slower, not faster.
@@ -51,7 +50,7 @@ func (w *worker) iterate() {
 // openRoot lists the root moves, best first by the move ordering; false where
 // there is nothing to search.
 func (w *worker) openRoot() bool {
-	limits := w.s.limits.Load()
+	limits := w.s.Limits()
 	node := w.pos.Enter()
 	var hash game.Move
 	if w.k.params.On.HashMove {
@@ -80,28 +79,15 @@ func (w *worker) openRoot() bool {
 	return len(w.root) > 0
 }
 
-// proveRoot calls the prover first: a position that it solves needs no search.
-// It gets a part of the nodes and time only, since it solves few.
+// proveRoot calls the prover first.
 func (w *worker) proveRoot() bool {
-	params, limits := &w.k.params, w.s.limits.Load()
-	if w.id > 0 || w.prover == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
+	if w.id > 0 {
 		return false
-	}
-	share := params.ProveShare
-	budget, until := params.ProveRoot, limits.Soft/time.Duration(share)
-	if limits.Nodes > 0 {
-		budget = min(budget, int(limits.Nodes/uint64(share))+1)
-	}
-	if until == 0 {
-		until = limits.Hard / time.Duration(share)
 	}
 	w.pos.Enter()
-	proof, ok := w.prove(budget, until)
-	if !ok || len(proof.Line) == 0 {
+	proof, ok := w.counter.ProveRoot(w.prover, &w.k.params)
+	if !ok {
 		return false
-	}
-	if limits.Mate > 0 && proof.Score < Win-Score(2*limits.Mate-1) {
-		return false // a shorter win is wanted
 	}
 	at := slices.IndexFunc(w.root, func(r rootMove) bool { return r.Move == proof.Line[0] })
 	if at < 0 {
@@ -119,12 +105,12 @@ func (w *worker) proveRoot() bool {
 
 // finishedSearch reports after an iteration whether it was the last.
 func (w *worker) finishedSearch(depth int) bool {
-	limits := w.s.limits.Load()
+	limits := w.s.Limits()
 	best := &w.root[0]
 	if limits.Depth > 0 && depth >= limits.Depth {
 		return true
 	}
-	if limits.Mate > 0 && best.score >= Win-Score(2*limits.Mate-1) {
+	if limits.Mate > 0 && best.score >= mateWithin(limits.Mate) {
 		return true
 	}
 	if limits.Mate > 0 || limits.Soft == 0 && limits.Hard == 0 {
@@ -141,23 +127,16 @@ func (w *worker) finishedSearch(depth int) bool {
 	return w.softLimitReached(depth)
 }
 
-// softLimitReached reports whether the soft limit, scaled by how the search is
-// going, has been reached.
+// softLimitReached reports whether the soft limit has been reached.
 func (w *worker) softLimitReached(depth int) bool {
-	limits := w.s.limits.Load()
-	if limits.Soft == 0 {
-		return false
-	}
-	soft := limits.Soft
-	if limits.SoftScale != nil {
+	return w.s.SoftLimitReached(func() Progress {
 		best, params := &w.root[0], &w.k.params
-		p := Progress{Depth: depth, StableIterations: w.stable, Effort: float64(best.nodes) / float64(max(w.nodes, 1))}
+		p := Progress{Depth: depth, StableIterations: w.stable, Effort: float64(best.nodes) / float64(max(w.counter.nodes, 1))}
 		if depth > 1 && best.score > -Infinity {
 			p.WinProbDrop = params.WinProb(w.scores[depth-1]) - params.WinProb(best.score)
 		}
-		soft = time.Duration(float64(soft) * limits.SoftScale(p))
-	}
-	return w.s.thinkingTime() >= soft
+		return p
+	})
 }
 
 // reportLine reports the state of a line.
@@ -165,16 +144,10 @@ func (w *worker) reportLine(depth, line int, bound Bound) {
 	if w.id > 0 {
 		return
 	}
-	w.flushNodes()
-	s, r := w.s, &w.root[line]
-	spent := s.elapsed()
-	info := Info{Depth: depth, SelDepth: max(r.seldepth, w.seldepth), Line: line + 1, Score: r.score, Bound: bound,
-		WinProb: w.k.params.WinProb(r.score), Nodes: s.nodes.Load(), Time: spent, HashFull: w.table.Permille(), PV: slices.Clone(r.pv)}
-	info.NPS = uint64(float64(info.Nodes) / max(time.Since(s.began).Seconds(), 1e-6))
-	w.infos[line] = info
-	if s.report != nil {
-		s.report(info)
-	}
+	w.counter.Flush()
+	r := &w.root[line]
+	w.infos[line] = w.s.Report(Info{Depth: depth, SelDepth: max(r.seldepth, w.seldepth), Line: line + 1, Score: r.score, Bound: bound,
+		WinProb: w.k.params.WinProb(r.score), HashFull: w.table.Permille(), PV: slices.Clone(r.pv)})
 }
 
 // aspirationSearch searches the root with a narrow window around the last score,
@@ -240,14 +213,14 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 		// 2. The soft limit, also within an iteration: the result is that of
 		// the moves so far.
 		if i > 0 && depth > 1 && w.id == 0 && w.softLimitReached(depth) {
-			w.s.end()
+			w.s.End()
 		}
-		if !w.countNode() || w.stopped() {
+		if !w.counter.Count() || w.stopped() {
 			return best
 		}
 
 		// 3. The move itself, by PVS with LMR.
-		before := w.nodes - 1
+		before := w.counter.nodes - 1
 		w.do(&r.ScoredMove, 0)
 		reduction := 0
 		if !node.Forced {
@@ -255,7 +228,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 		}
 		score, childPath := w.searchMove(&n, depth-1, reduction, i == first)
 		w.pos.Undo(r.Move)
-		r.nodes += w.nodes - before
+		r.nodes += w.counter.nodes - before
 		if w.stopped() {
 			return best
 		}
@@ -277,7 +250,7 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 	}
 
 	// 5. The transposition table.
-	if first == 0 && w.s.limits.Load().Moves == nil {
+	if first == 0 && w.s.Limits().Moves == nil {
 		w.storeNode(&node, 0, pathPly, ttEntry{move: l.pv[0], score: best, eval: noEval, depth: depth, bound: boundOf(best, alpha, beta)})
 	}
 	return best

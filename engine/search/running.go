@@ -1,18 +1,19 @@
 package search
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Search is a running search. Its methods may be called by any goroutine.
+// Search is a running search, of the kernel or of another searcher that a [Queue]
+// starts. Its methods may be called by any goroutine.
 type Search struct {
-	game        *Game
 	limits      atomic.Pointer[Limits] // with From set
 	began       time.Time
 	report      func(Info)
-	reserved    atomic.Uint64 // nodes handed out to workers, see worker.countNode
+	reserved    atomic.Uint64 // nodes handed out to workers, see NodeCounter
 	nodes       atomic.Uint64 // nodes that workers have reported
 	stopped     atomic.Bool
 	stop        chan struct{} // closed when stopped is set
@@ -25,25 +26,68 @@ type Search struct {
 	result      Result
 }
 
-// run is the search: the first worker decides, the others fill the hash table
-// for it (lazy SMP). Earlier, if not nil, is the search of the game before it.
-func (s *Search) run(earlier *Search, positions []Position) {
-	if earlier != nil {
-		<-earlier.done
+// Queue runs the searches of a game one at a time, in the order of their starts.
+// Its zero value is ready for use.
+type Queue struct {
+	mu         sync.Mutex
+	unfinished []*Search
+}
+
+// Start begins a search and returns at once. When all earlier ones have ended, run
+// is called in a goroutine; it searches until a limit is met or the search is
+// stopped, and returns the result. Report may be nil. The result is held back as
+// Limits.Wait demands.
+func (q *Queue) Start(limits Limits, report func(Info), run func(*Search) Result) *Search {
+	s := &Search{began: time.Now(), report: report, stop: make(chan struct{}), released: make(chan struct{}), done: make(chan struct{})}
+	s.setLimits(limits)
+	if !limits.Wait {
+		s.release()
 	}
-	workers := s.game.workers(s, positions)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var earlier *Search
+	if n := len(q.unfinished); n > 0 {
+		earlier = q.unfinished[n-1]
+	}
+	q.unfinished = append(q.unfinished, s)
+	go func() {
+		if earlier != nil {
+			<-earlier.done
+		}
+		s.result = run(s)
+		q.mu.Lock()
+		q.unfinished = slices.DeleteFunc(q.unfinished, func(other *Search) bool { return other == s })
+		q.mu.Unlock()
+		close(s.done)
+	}()
+	return s
+}
+
+// Stop stops all searches and waits for their end.
+func (q *Queue) Stop() {
+	q.mu.Lock()
+	searches := slices.Clone(q.unfinished)
+	q.mu.Unlock()
+	for _, s := range searches {
+		s.Stop()
+	}
+	for _, s := range searches {
+		s.Wait()
+	}
+}
+
+// RunWorkers calls every worker in a goroutine of its own, the first in this one.
+// When the first has returned and the result is no longer held back, it ends the
+// search and waits for the others.
+func (s *Search) RunWorkers(workers ...func()) {
 	var helpers sync.WaitGroup
 	for _, w := range workers[1:] {
-		helpers.Go(w.iterate)
+		helpers.Go(w)
 	}
-	main := workers[0]
-	main.iterate()
+	workers[0]()
 	<-s.released
-	s.end()
+	s.End()
 	helpers.Wait()
-	s.result = main.result()
-	s.game.release(s, workers)
-	close(s.done)
 }
 
 func (s *Search) setLimits(l Limits) {
@@ -58,12 +102,13 @@ func (s *Search) release() { s.releaseOnce.Do(func() { close(s.released) }) }
 
 // Stop ends the search; Wait then returns the best move found so far.
 func (s *Search) Stop() {
-	s.end()
+	s.End()
 	s.release()
 }
 
-// end makes all workers finish.
-func (s *Search) end() {
+// End makes all workers finish. Unlike Stop it does not release a result that
+// Limits.Wait holds back.
+func (s *Search) End() {
 	if !s.stopped.Swap(true) {
 		close(s.stop)
 	}
@@ -109,14 +154,48 @@ func (s *Search) Resume() {
 	}
 }
 
-// elapsed returns the time since Limits.From.
-func (s *Search) elapsed() time.Duration { return time.Since(s.limits.Load().From) }
+// Limits returns the limits, with From set. PonderHit changes them.
+func (s *Search) Limits() *Limits { return s.limits.Load() }
+
+// Stopped reports whether the search has ended.
+func (s *Search) Stopped() bool { return s.stopped.Load() }
+
+// Nodes returns the nodes that workers have reported, see NodeCounter.Flush.
+func (s *Search) Nodes() uint64 { return s.nodes.Load() }
+
+// Elapsed returns the time since Limits.From.
+func (s *Search) Elapsed() time.Duration { return time.Since(s.limits.Load().From) }
+
+// Report passes the state of a line on, with the nodes and the time filled in, and
+// returns it.
+func (s *Search) Report(info Info) Info {
+	info.Nodes, info.Time = s.Nodes(), s.Elapsed()
+	info.NPS = uint64(float64(info.Nodes) / max(time.Since(s.began).Seconds(), 1e-6))
+	if s.report != nil {
+		s.report(info)
+	}
+	return info
+}
+
+// SoftLimitReached reports whether the soft limit, scaled by how the search is
+// going, has been reached. Progress is not called without a soft limit.
+func (s *Search) SoftLimitReached(progress func() Progress) bool {
+	limits := s.limits.Load()
+	if limits.Soft == 0 {
+		return false
+	}
+	soft := limits.Soft
+	if limits.SoftScale != nil {
+		soft = time.Duration(float64(soft) * limits.SoftScale(progress()))
+	}
+	return s.thinkingTime() >= soft
+}
 
 // thinkingTime returns what counts against the soft limit: the time since the clock
 // began to run, or with that spent pondering if that is more, because what was
 // found while pondering need not be found again.
 func (s *Search) thinkingTime() time.Duration {
-	return max(s.elapsed(), time.Since(s.began)-time.Duration(s.pausedTime.Load()))
+	return max(s.Elapsed(), time.Since(s.began)-time.Duration(s.pausedTime.Load()))
 }
 
 // running is called by every worker now and then; false ends the search. It
@@ -132,7 +211,7 @@ func (s *Search) running() bool {
 		}
 	}
 	if l := s.limits.Load(); l.Hard > 0 && time.Since(l.From) >= l.Hard {
-		s.end()
+		s.End()
 	}
 	return !s.stopped.Load()
 }

@@ -1,9 +1,7 @@
 package search
 
 import (
-	"runtime"
 	"slices"
-	"time"
 
 	"sparring/game"
 )
@@ -22,12 +20,7 @@ type worker struct {
 	prefetcher KeyPrefetcher
 	history    *history
 
-	nodes    uint64 // Do calls so far, the prover's included
-	flushed  uint64 // of them, already in s.nodes
-	reserved uint64 // nodes may reach this before more are reserved
-	pollAt   uint64 // nodes at which to look at the clock, at most reserved
-
-	lastYield time.Time
+	counter NodeCounter // of Do calls, the prover's included
 
 	depth          int           // of the iteration
 	seldepth       int           // the deepest ply of the iteration
@@ -98,53 +91,13 @@ type rootMove struct {
 	seldepth    int
 }
 
-// pollEvery is the number of nodes between two looks at the clock and the stop
-// flag: well under a millisecond for light nodes, a few for Amazons.
-const pollEvery = 256
-
-func newWorker(s *Search, table *Table, pos Position, id int, h *history) *worker {
-	w := &worker{stack: s.game.k.takeStack(), k: s.game.k, s: s, table: table, id: id, pos: pos, history: h, source: FromSearch}
+func newWorker(k *Kernel, s *Search, table *Table, pos Position, id int, h *history) *worker {
+	w := &worker{stack: k.takeStack(), k: k, s: s, counter: NewNodeCounter(s), table: table, id: id, pos: pos, history: h, source: FromSearch}
 	w.stack.reset()
 	w.see, _ = pos.(StaticExchanger)
 	w.prover, _ = pos.(Prover)
 	w.prefetcher, _ = pos.(KeyPrefetcher)
 	return w
-}
-
-// countNode is called before every Do; false means that the search has ended
-// and everything must return.
-func (w *worker) countNode() bool {
-	if w.nodes >= w.pollAt {
-		w.flushNodes()
-		w.yield()
-		if !w.s.running() {
-			return false
-		}
-		if w.reserved <= w.nodes {
-			w.reserved = w.nodes + w.s.reserveNodes(pollEvery)
-			if w.reserved == w.nodes {
-				w.s.end()
-				return false
-			}
-		}
-		w.pollAt = min(w.reserved, w.nodes+pollEvery)
-	}
-	w.nodes++
-	return true
-}
-
-// yieldEvery is the longest time between two yields.
-const yieldEvery = time.Millisecond
-
-// yield calls runtime.Gosched now and then. Searches may occupy all cores, and
-// then a goroutine that answers the network would wait for a time slice of 10 ms
-// at each hop. It does not do so at every call, because that wakes idle threads
-// to look for work, which costs more than reading the clock.
-func (w *worker) yield() {
-	if now := time.Now(); now.Sub(w.lastYield) >= yieldEvery {
-		runtime.Gosched()
-		w.lastYield = now
-	}
 }
 
 // do makes a move from ply.
@@ -156,39 +109,14 @@ func (w *worker) do(e *ScoredMove, ply int) {
 	w.pos.Do(e.Move)
 }
 
-// flushNodes adds this worker's nodes to the search's count.
-func (w *worker) flushNodes() {
-	w.s.nodes.Add(w.nodes - w.flushed)
-	w.flushed = w.nodes
-}
-
 // stopped reports whether the search has ended, so that the result of a call that
 // just returned is void.
-func (w *worker) stopped() bool { return w.s.stopped.Load() }
-
-// prove calls the prover with at most budget nodes. Unless until is 0, it gives
-// up when the search has taken that long.
-func (w *worker) prove(budget int, until time.Duration) (Proof, bool) {
-	if left := int(w.reserved) - int(w.nodes); left < budget {
-		w.reserved += w.s.reserveNodes(uint64(budget - left))
-		budget = min(budget, int(w.reserved-w.nodes))
-	}
-	if budget <= 0 {
-		w.s.end()
-		return Proof{}, false
-	}
-	proof, nodes, ok := w.prover.Prove(budget, func() bool {
-		return !w.s.running() || until > 0 && w.s.elapsed() >= until
-	})
-	w.nodes += uint64(nodes)
-	w.pollAt = min(w.pollAt, w.reserved)
-	return proof, ok
-}
+func (w *worker) stopped() bool { return w.s.Stopped() }
 
 // proveNode asks the prover about a node. It stores the score, or else failed, by
 // which the table remembers not to ask again.
 func (w *worker) proveNode(node *Node, ply, budget int, failed ttEntry) (Score, bool) {
-	proof, ok := w.prove(budget, 0)
+	proof, ok := w.counter.Prove(w.prover, budget, 0)
 	if !ok {
 		if !w.stopped() {
 			failed.eval = noEval
@@ -203,6 +131,21 @@ func (w *worker) proveNode(node *Node, ply, budget int, failed ttEntry) (Score, 
 		w.table.store(w.key(node), ttEntry{score: toTable(score, ply), eval: noEval, depth: MaxPly, bound: Exact})
 	}
 	return score, true
+}
+
+// proveLeaf asks the prover about a leaf, or a node that is probably provable.
+func (w *worker) proveLeaf(node *Node, ply int) (Score, bool) {
+	params := &w.k.params
+	budget := params.leafBudget(node)
+	return w.proveNode(node, ply, budget, ttEntry{proverFailed: true, pvProverFailed: budget >= params.ProvePV})
+}
+
+// leafBudget returns the prover's budget at a leaf.
+func (p *Params) leafBudget(node *Node) int {
+	if node.Provable {
+		return max(p.ProveNode, p.ProveLeaf)
+	}
+	return p.ProveLeaf
 }
 
 // openPicker takes the next free picker; closePicker returns it.
@@ -228,10 +171,10 @@ func (w *worker) updatePV(ply int, m game.Move) {
 
 // result returns the result of a finished search.
 func (w *worker) result() Result {
-	w.flushNodes()
+	w.counter.Flush()
 	s := w.s
 	r := Result{Source: w.source, Depth: w.finished, SelDepth: w.seldepth,
-		Nodes: s.nodes.Load(), Time: s.elapsed()}
+		Nodes: s.Nodes(), Time: s.Elapsed()}
 	for _, i := range w.infos {
 		if i.Line > 0 { // reached
 			r.Lines = append(r.Lines, i)

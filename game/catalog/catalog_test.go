@@ -97,3 +97,33 @@ func TestUnknownNames(t *testing.T) {
 		t.Errorf("rules of another game: %v", err)
 	}
 }
+
+// TestFormatLine: a line ends before the first move that can't be played, and the
+// position stays as it was.
+func TestFormatLine(t *testing.T) {
+	p, err := catalog.Setup("xiangqi", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line []game.Move
+	q := p.Clone()
+	for _, text := range []string{"h2e2", "h9g7", "h0g2"} {
+		m, err := game.PlayText(q, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = append(line, m)
+	}
+	before := p.String()
+	for _, c := range []struct {
+		line []game.Move
+		want string
+	}{{nil, ""}, {line, "h2e2 h9g7 h0g2"}, {append(line[:2:2], line[0], line[2]), "h2e2 h9g7"}, {[]game.Move{game.NoMove}, ""}} {
+		if got := strings.Join(game.FormatLine(p, c.line), " "); got != c.want {
+			t.Errorf("%v: %q, want %q", c.line, got, c.want)
+		}
+	}
+	if p.String() != before {
+		t.Errorf("the position is now %s", p)
+	}
+}

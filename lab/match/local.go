@@ -201,7 +201,7 @@ func (s *localGame) think(ctx context.Context, seat game.Seat) (r search.Result,
 
 // move plays what the player chose.
 func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
-	text, line := s.pos.Format(r.Move), s.line(r.PV)
+	text, line := s.pos.Format(r.Move), game.FormatLine(s.pos, r.PV)
 	err := error(game.ErrIllegal)
 	if r.Move != game.NoMove {
 		err = s.pos.Play(r.Move)
@@ -253,26 +253,6 @@ func share(chance float64) float64 {
 		return 0
 	}
 	return min(max(chance, 0), 1)
-}
-
-// line returns a principal variation as text, as far as it is legal.
-func (s *localGame) line(pv []game.Move) (texts []string) {
-	played := 0
-	for _, m := range pv {
-		if m == game.NoMove {
-			break
-		}
-		text := s.pos.Format(m)
-		if s.pos.Play(m) != nil {
-			break
-		}
-		texts = append(texts, text)
-		played++
-	}
-	for range played {
-		s.pos.Undo()
-	}
-	return texts
 }
 
 func (s *localGame) lose(seat game.Seat, f *engine.Fault) {

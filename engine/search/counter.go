@@ -1,0 +1,108 @@
+package search
+
+import (
+	"runtime"
+	"time"
+)
+
+// NodeCounter counts one worker's nodes against the limits of its search.
+type NodeCounter struct {
+	search   *Search
+	nodes    uint64 // so far
+	flushed  uint64 // of them, already in search.nodes
+	reserved uint64 // nodes may reach this before more are reserved
+	pollAt   uint64 // nodes at which to look at the clock, at most reserved
+
+	lastYield time.Time
+}
+
+// NewNodeCounter returns the counter of a worker.
+func NewNodeCounter(s *Search) NodeCounter { return NodeCounter{search: s} }
+
+// pollEvery is the number of nodes between two looks at the clock and the stop
+// flag: well under a millisecond for light nodes, a few for Amazons.
+const pollEvery = 256
+
+// Count is called before every node; false means that the search has ended
+// and everything must return.
+func (c *NodeCounter) Count() bool {
+	if c.nodes >= c.pollAt {
+		c.Flush()
+		c.yield()
+		if !c.search.running() {
+			return false
+		}
+		if c.reserved <= c.nodes {
+			c.reserved = c.nodes + c.search.reserveNodes(pollEvery)
+			if c.reserved == c.nodes {
+				c.search.End()
+				return false
+			}
+		}
+		c.pollAt = min(c.reserved, c.nodes+pollEvery)
+	}
+	c.nodes++
+	return true
+}
+
+// yieldEvery is the longest time between two yields.
+const yieldEvery = time.Millisecond
+
+// yield calls runtime.Gosched now and then. Searches may occupy all cores, and
+// then a goroutine that answers the network would wait for a time slice of 10 ms
+// at each hop. It does not do so at every call, because that wakes idle threads
+// to look for work, which costs more than reading the clock.
+func (c *NodeCounter) yield() {
+	if now := time.Now(); now.Sub(c.lastYield) >= yieldEvery {
+		runtime.Gosched()
+		c.lastYield = now
+	}
+}
+
+// Flush adds the nodes to the search's count.
+func (c *NodeCounter) Flush() {
+	c.search.nodes.Add(c.nodes - c.flushed)
+	c.flushed = c.nodes
+}
+
+// Prove calls a prover with at most budget nodes. Unless until is 0, it gives
+// up when the search has taken that long.
+func (c *NodeCounter) Prove(p Prover, budget int, until time.Duration) (Proof, bool) {
+	if left := int(c.reserved) - int(c.nodes); left < budget {
+		c.reserved += c.search.reserveNodes(uint64(budget - left))
+		budget = min(budget, int(c.reserved-c.nodes))
+	}
+	if budget <= 0 {
+		c.search.End()
+		return Proof{}, false
+	}
+	proof, nodes, ok := p.Prove(budget, func() bool {
+		return !c.search.running() || until > 0 && c.search.Elapsed() >= until
+	})
+	c.nodes += uint64(nodes)
+	c.pollAt = min(c.pollAt, c.reserved)
+	return proof, ok
+}
+
+// ProveRoot calls a prover at the root, where a position that it solves needs no
+// search. It gets a part of the nodes and time only, since it solves few, and none
+// where several lines or a shorter win are wanted. The line of a proof is not empty.
+func (c *NodeCounter) ProveRoot(p Prover, params *Params) (Proof, bool) {
+	limits := c.search.limits.Load()
+	if p == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
+		return Proof{}, false
+	}
+	share := params.ProveShare
+	budget, until := params.ProveRoot, limits.Soft/time.Duration(share)
+	if limits.Nodes > 0 {
+		budget = min(budget, int(limits.Nodes/uint64(share))+1)
+	}
+	if until == 0 {
+		until = limits.Hard / time.Duration(share)
+	}
+	proof, ok := c.Prove(p, budget, until)
+	return proof, ok && len(proof.Line) > 0 && (limits.Mate == 0 || proof.Score >= mateWithin(limits.Mate))
+}
+
+// mateWithin returns the least score that wins in so many moves.
+func mateWithin(moves int) Score { return Win - Score(2*moves-1) }
