@@ -59,3 +59,8 @@ func newMetrics() *metrics {
 	m.challenges = counter("challenges_total", "Challenges stored.")
 	return m
 }
+
+// gauge adds a gauge with the value that a function returns.
+func (m *metrics) gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "sparring", Subsystem: "arena", Name: name, Help: help}, value))
+}

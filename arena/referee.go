@@ -138,6 +138,7 @@ func (r *referee) leave() {
 	}
 	r.a.leases.drop(string(r.id)) // without a referee it must not be renewed
 	if len(r.unlogged) > 0 {
+		r.a.unkept.Add(-1)
 		r.log.Error().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("events lost: the game continues from the last stored entry")
 	}
 	r.log.Debug().AnErr("why", why).Msg("referee stops")
@@ -159,6 +160,11 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	case errors.Is(err, errSpace):
 		r.unlogged = append(r.unlogged, *event)
 		ans = r.game.CommitUnlogged(time.Now())
+		if r.game.Held() {
+			r.log.Error().Int("ply", r.game.Ply()).Msg("no space: the game has ended, and nobody is told until that is stored")
+			r.sendStates()
+			return ans
+		}
 	default:
 		r.stop(err)
 		return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
@@ -183,6 +189,7 @@ func (r *referee) store(event *protocol.Event) error {
 		if r.a.leases.fresh(string(r.id)) || r.a.store.off(err) {
 			r.catchUpAt = time.Now().Add(time.Second)
 			r.a.metrics.unkept.Inc()
+			r.a.unkept.Add(1)
 			r.log.Error().Err(err).Int("ply", r.game.Ply()).Uint64("seq", r.game.Seq()).
 				Msg("no space: the game continues without its log; a restart would return to the last stored entry")
 			return err
@@ -205,6 +212,10 @@ func (r *referee) resumeLog() {
 		r.game.Commit(r.j.last, time.Now())
 		r.log.Warn().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("space again: the log continues")
 		r.missing, r.unlogged = append(r.missing, r.unlogged...), nil
+		r.a.unkept.Add(-1)
+		if r.game.Over() {
+			r.report(event)
+		}
 		r.sendStates()
 	case errors.Is(err, errSpace):
 		// A silent store takes long to refuse: wait longer between attempts.
@@ -314,7 +325,7 @@ func (r *referee) tick() {
 	if r.game.Over() {
 		for seat, h := range r.game.Snapshot(now).Holders {
 			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.sentAt[seat]) >= resend {
-				r.sendState(game.Seat(seat), now) // the last state was lost
+				r.sendState(game.Seat(seat), now) // the last state was lost, or the end is held back
 			}
 		}
 		if len(r.unlogged) == 0 {

@@ -26,8 +26,15 @@ type Connection struct {
 	CA       string // path of the CA certificate; "" uses the system's
 	// InProcess connects without a socket to a server embedded in this process.
 	InProcess nats.InProcessConnProvider
-	Log       zerolog.Logger
+	// Denied, unless nil, is called when the server denies the user a subject; the
+	// request just gets no answer. Otherwise that is logged.
+	Denied func(error)
+	Log    zerolog.Logger
 }
+
+// ErrNoServer is returned by Dial if no server answers. Start one, or use Connect,
+// which waits for it.
+var ErrNoServer = errors.New("no NATS server answers")
 
 // Connect opens a connection that reconnects forever with jitter, detects a dead
 // socket within 15 seconds, and logs what happens to it. If no server is
@@ -39,28 +46,64 @@ type Connection struct {
 // nats.ErrReconnectBufExceeded. A move that a buffer sends a minute late would be
 // useless, and requests are repeated anyway.
 func Connect(c Connection) (*nats.Conn, error) {
-	servers, err := redacted(c.URL)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+	nc, err := c.once()
+	if !errors.Is(err, ErrNoServer) {
+		return nc, err
 	}
-	opts := c.options()
-	nc, err := nats.Connect(c.URL, opts...)
-	if err == nil {
-		return nc, nil
-	}
-	if refused(err) {
-		return nil, fmt.Errorf("connect %s: user %q refused: %w", servers, c.User, err)
-	}
-	if !absent(err) {
-		return nil, fmt.Errorf("connect %s: %w", servers, err)
+	servers, redactErr := redacted(c.URL)
+	if redactErr != nil {
+		return nil, redactErr // once has returned it
 	}
 	c.Log.Warn().Str("nats", c.Name).Str("url", servers).Err(err).Msg("no NATS server reachable; waiting for one")
 	// A refusal later on may come from a server that is still being set up.
-	nc, err = nats.Connect(c.URL, append(opts, nats.RetryOnFailedConnect(true))...)
+	nc, err = nats.Connect(c.URL, append(c.options(), nats.RetryOnFailedConnect(true))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect %s: %w", servers, err)
 	}
 	return nc, nil
+}
+
+// Dial is Connect for a command that shall not wait for a server: its error wraps
+// ErrNoServer if none answers, or if ctx ends first.
+func Dial(ctx context.Context, c Connection) (*nats.Conn, error) {
+	type dialled struct {
+		nc  *nats.Conn
+		err error
+	}
+	done := make(chan dialled, 1)
+	go func() {
+		nc, err := c.once()
+		done <- dialled{nc, err}
+	}()
+	select {
+	case d := <-done:
+		return d.nc, d.err
+	case <-ctx.Done():
+		go func() {
+			if d := <-done; d.nc != nil {
+				d.nc.Close()
+			}
+		}()
+		return nil, fmt.Errorf("connect: %w: %w", ErrNoServer, context.Cause(ctx))
+	}
+}
+
+// once tries to connect. The error wraps ErrNoServer if that may succeed later.
+func (c Connection) once() (*nats.Conn, error) {
+	servers, err := redacted(c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	nc, err := nats.Connect(c.URL, c.options()...)
+	switch {
+	case err == nil:
+		return nc, nil
+	case refused(err):
+		return nil, fmt.Errorf("connect %s: user %q refused: %w", servers, c.User, err)
+	case absent(err):
+		return nil, fmt.Errorf("connect %s: %w (%w)", servers, ErrNoServer, err)
+	}
+	return nil, fmt.Errorf("connect %s: %w", servers, err)
 }
 
 // Await waits until the connection is up. It returns nats.ErrConnectionClosed if
@@ -145,6 +188,10 @@ func (c Connection) options() []nats.Option {
 			log.Info().Str("url", nc.ConnectedUrlRedacted()).Msg("reconnected")
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			if c.Denied != nil && errors.Is(err, nats.ErrPermissionViolation) {
+				c.Denied(err)
+				return
+			}
 			e := log.Error().Err(err)
 			if sub != nil {
 				e = e.Str("subject", sub.Subject)

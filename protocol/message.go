@@ -402,11 +402,15 @@ type Receipt struct {
 type ActAnswer struct {
 	Answer
 	Game    GameID   `json:"game,omitempty"`
-	Seq     uint64   `json:"seq,omitempty"` // of the game's log after the action
-	Ply     int      `json:"ply,omitempty"` // plies played after the action
+	Seq     uint64   `json:"seq,omitempty"`    // of the game's log after the action
+	Unkept  uint64   `json:"unkept,omitempty"` // as in State
+	Ply     int      `json:"ply,omitempty"`    // plies played after the action
 	Clocks  *Clocks  `json:"clocks,omitempty"`
 	Receipt *Receipt `json:"receipt,omitempty"` // for a move
 }
+
+// Order returns the place among the game's states of the one after the action.
+func (a *ActAnswer) Order() StateOrder { return StateOrder{a.Seq, a.Unkept} }
 
 // NoticeKind is what a notice is about.
 type NoticeKind string

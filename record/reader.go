@@ -73,7 +73,12 @@ func files(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// File yields the records of one file, see All.
+// TermsPrefix begins the first line of a match's result file, which has the settings
+// of the match. The other lines are records.
+const TermsPrefix = `{"match":`
+
+// File yields the records of one file, see All. The settings at the beginning of a
+// match's result file are no record, and are skipped.
 func File(path string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		f, err := os.Open(path)
@@ -116,7 +121,7 @@ func lines(path string, in io.Reader, yield func(*Record, error) bool) {
 		case err != nil:
 			yield(nil, &DamagedError{File: path, Line: n, Err: err})
 			return
-		case len(bytes.TrimSpace(line)) == 0:
+		case len(bytes.TrimSpace(line)) == 0, n == 1 && bytes.HasPrefix(line, []byte(TermsPrefix)):
 			continue
 		default:
 			r, err = Decode(line)

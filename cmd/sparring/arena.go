@@ -61,12 +61,12 @@ func (s *arenaSettings) config() arena.Config {
 	return c
 }
 
-// connect connects to the server as the platform.
-func (s *arenaSettings) connect(name string, log zerolog.Logger) (*nats.Conn, error) {
-	return protocol.Connect(protocol.Connection{
+// connection returns how to connect to the server as the platform.
+func (s *arenaSettings) connection(name string, log zerolog.Logger) protocol.Connection {
+	return protocol.Connection{
 		URL: s.NATS.URL, Name: name, User: s.NATS.User, Password: s.NATS.Password,
 		Creds: s.NATS.Creds, CA: s.NATS.CA, Log: log,
-	})
+	}
 }
 
 // Validate reports every fault of the settings, one error a line.
@@ -100,7 +100,7 @@ func arenaCommand() *cobra.Command {
 				return err
 			}
 			log := newLog(c.ErrOrStderr(), s.LogLevel, unknown...)
-			nc, err := s.connect("sparring arena", log)
+			nc, err := protocol.Connect(s.connection("sparring arena", log))
 			if err != nil {
 				return err
 			}

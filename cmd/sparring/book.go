@@ -42,8 +42,7 @@ func bookBuild() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build SOURCE...",
 		Short: "Build a book from games",
-		Long: `Build a book from games. A SOURCE is a folder of records, a file of records, the
-result file of a match, or a file of another program (sgf, pgn, psq, ccgc).
+		Long: `Build a book from games. ` + aSource + `
 Games under other rules, without a result, or decided by a clock or a fault are
 skipped, and so are duplicates.`,
 		Example: `  sparring book build --game xiangqi --out xiangqi.book data/records

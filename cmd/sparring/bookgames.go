@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,69 +12,7 @@ import (
 	"sparring/protocol"
 	"sparring/record"
 	"sparring/record/format"
-	"sparring/record/interchange"
 )
-
-// gamesIn iterates over the games of a folder of records, a file of records, a
-// result file of a match, or a file of another program.
-func gamesIn(path string) (iter.Seq2[*record.Record, error], error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return record.All(path), nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, len(matchHead))
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	switch head = head[:n]; {
-	case string(head) == matchHead:
-		return afterTerms(record.File(path)), nil
-	case strings.HasSuffix(path, ".zst") || bytes.HasPrefix(head, []byte("{")):
-		return record.File(path), nil
-	}
-	return func(yield func(*record.Record, error) bool) {
-		f, err := os.Open(path)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer f.Close()
-		for r, err := range interchange.Import(f, format.ReadOptions{}) {
-			if err != nil {
-				err = fmt.Errorf("%s: %w", path, err)
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}, nil
-}
-
-// matchHead is the beginning of a match's result file, whose first line holds the
-// terms, not a record.
-const matchHead = `{"match":`
-
-func afterTerms(games iter.Seq2[*record.Record, error]) iter.Seq2[*record.Record, error] {
-	return func(yield func(*record.Record, error) bool) {
-		for r, err := range games {
-			if damaged, ok := errors.AsType[*record.DamagedError](err); ok && damaged.Line == 1 {
-				continue
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
 
 // elsewhere lists the reasons that do not depend on the moves of a game.
 var elsewhere = map[game.Reason]bool{
@@ -118,7 +51,7 @@ func (t *tally) String() string {
 func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally, error) {
 	t := &tally{events: map[string]int{}}
 	for _, path := range paths {
-		games, err := gamesIn(path)
+		games, err := gamesIn(path, format.ReadOptions{})
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,73 +16,205 @@ import (
 	"sparring/record/interchange"
 )
 
+// exportFlags are the flags of the records export command.
+type exportFlags struct {
+	from           *archive
+	format         string // "": the championship's, of each game
+	charset, moves string
+	out            string
+	all            bool
+	player         string // of the games that --all writes; "": all
+	event, place   string // to write instead of the record's, unless ""
+}
+
 func recordsExport(from *archive) *cobra.Command {
-	var name, charset, moves, file string
+	f := &exportFlags{from: from}
 	var names []string
-	for _, f := range interchange.Formats() {
-		names = append(names, f.Name)
+	for _, x := range interchange.Formats() {
+		names = append(names, x.Name)
 	}
 	slices.Sort(names)
 	c := &cobra.Command{
-		Use:   "export ID",
-		Short: "Write a game in the format of another program",
-		Args:  oneID,
+		Use:   "export ID|--all [SOURCE...]",
+		Short: "Write games in the format of another program",
+		Long: `Write a game of the data directory or of the sources in the format of another
+program, or with --all every game, in a file each. The default format is the
+one that the Chinese championship wants for the game: ccgc for Amazons and
+Gomoku, pgn for Xiangqi; files are named as it prescribes. ` + aSource,
+		Example: `  sparring records export g5x2 --format sgf
+  sparring records export --all --player 北理工 --event "2026 CCGC" --place 沈阳 --out games/`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if name == "" {
-				return usagef("--format is required: %s", strings.Join(names, ", "))
+			switch {
+			case f.all && f.out == "":
+				return usagef("%s: --all wants --out FOLDER", c.CommandPath())
+			case !f.all && f.player != "":
+				return usagef("%s: --player is for --all", c.CommandPath())
+			case f.all:
+				return f.exportAll(c, args)
+			case len(args) == 0:
+				return usagef("%s: want one game's ID (see records list), or --all", c.CommandPath())
 			}
-			to, err := interchange.Find(name)
-			if err != nil {
+			if err := f.check(); err != nil {
 				return &usageError{err}
 			}
-			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
+			r, err := from.find(c, args[0], args[1:])
 			if err != nil {
 				return err
 			}
-			out := c.OutOrStdout()
-			if file == "" {
-				return interchange.Export(out, name, []*record.Record{r}, format.WriteOptions{Charset: format.Charset(charset), Moves: format.Moves(moves)})
-			}
-			if info, err := os.Stat(file); err == nil && info.IsDir() {
-				file = filepath.Join(file, interchange.FileName(to, r))
-			}
-			f, err := os.Create(file)
-			if err != nil {
-				return err
-			}
-			err = interchange.Export(f, name, []*record.Record{r}, format.WriteOptions{Charset: format.Charset(charset), Moves: format.Moves(moves)})
-			if e := f.Close(); err == nil {
-				err = e
-			}
-			if err != nil {
-				os.Remove(file) // do not leave half a game
-			}
-			return err
+			return f.exportOne(c.OutOrStdout(), r)
 		},
 	}
-	c.Flags().StringVar(&name, "format", "", strings.Join(names, ", ")+" (required)")
-	c.Flags().StringVar(&charset, "charset", string(format.UTF8), "utf-8 or gbk")
-	c.Flags().StringVar(&moves, "moves", string(format.ICCS), "Xiangqi moves in PGN: iccs, wxf or chinese")
-	c.Flags().StringVarP(&file, "output", "o", "", "output file, or a folder for a file named as the format prescribes (default: standard output)")
+	fl := c.Flags()
+	fl.StringVar(&f.format, "format", "", strings.Join(names, ", ")+" (default: the championship's for the game)")
+	fl.StringVar(&f.charset, "charset", string(format.UTF8), "utf-8 or gbk")
+	fl.StringVar(&f.moves, "moves", string(format.ICCS), "Xiangqi moves in PGN: iccs, wxf or chinese")
+	fl.StringVarP(&f.out, "out", "o", "", "output file, or a folder (as in games/) for files named as the format prescribes (default: standard output)")
+	fl.BoolVar(&f.all, "all", false, "write every game, into the folder --out")
+	fl.StringVar(&f.player, "player", "", "with --all: only the games of this player, by name or id")
+	fl.StringVar(&f.event, "event", "", "event to write, such as 2026 CCGC (default: the record's)")
+	fl.StringVar(&f.place, "place", "", "place to write (default: the record's)")
 	return c
+}
+
+// check returns an error if --format names no format.
+func (f *exportFlags) check() error {
+	if f.format == "" {
+		return nil
+	}
+	_, err := interchange.Find(f.format)
+	return err
+}
+
+// formatOf returns the format for a game.
+func (f *exportFlags) formatOf(r *record.Record) (format.Format, error) {
+	if f.format == "" {
+		return interchange.Championship(r.Game)
+	}
+	return interchange.Find(f.format)
+}
+
+// described returns the record with the event and the place of the flags.
+func (f *exportFlags) described(r *record.Record) *record.Record {
+	d := *r
+	if f.event != "" {
+		d.Event = f.event
+	}
+	if f.place != "" {
+		d.Place = f.place
+	}
+	return &d
+}
+
+// write writes a game.
+func (f *exportFlags) write(out io.Writer, to format.Format, r *record.Record) error {
+	return interchange.Export(out, to.Name, []*record.Record{r}, format.WriteOptions{Charset: format.Charset(f.charset), Moves: format.Moves(f.moves)})
+}
+
+// exportOne writes a game to the standard output, a file, or a file in a folder.
+func (f *exportFlags) exportOne(out io.Writer, r *record.Record) error {
+	r = f.described(r)
+	to, err := f.formatOf(r)
+	if err != nil {
+		return err
+	}
+	if f.out == "" {
+		return f.write(out, to, r)
+	}
+	path := f.out
+	if isDir(path) || os.IsPathSeparator(path[len(path)-1]) {
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return err
+		}
+		path = filepath.Join(path, interchange.FileName(to, r))
+	}
+	return writeFile(path, func(w io.Writer) error { return f.write(w, to, r) })
+}
+
+// exportAll writes the games of the archive, or of the sources, to files in a folder.
+// It reports those that a format can't represent.
+func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
+	if err := f.check(); err != nil {
+		return &usageError{err}
+	}
+	games, err := f.from.all(c, sources)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	failed := 0
+	for _, r := range games {
+		if err := c.Context().Err(); err != nil {
+			return err
+		}
+		if f.player != "" && !plays(r, f.player) {
+			continue
+		}
+		r := f.described(r)
+		to, err := f.formatOf(r)
+		if err == nil {
+			name := unused(interchange.FileName(to, r), used)
+			if err = writeFile(filepath.Join(f.out, name), func(w io.Writer) error { return f.write(w, to, r) }); err == nil {
+				used[name] = true
+				fmt.Fprintln(c.OutOrStdout(), name)
+				continue
+			}
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "sparring: game %s: %v\n", r.ID, err)
+		failed++
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%d of %d games were not written", failed, failed+len(used))
+	case len(used) == 0 && f.player != "":
+		return fmt.Errorf("no game of player %q", f.player)
+	case len(used) == 0:
+		return errors.New("no games")
+	}
+	return nil
+}
+
+// plays reports whether a player of this name or id sat on a seat of the game.
+func plays(r *record.Record, player string) bool {
+	return slices.ContainsFunc(r.Seats[:], func(s record.Seat) bool { return s.Player == player || s.Display == player })
+}
+
+// unused returns the name, with a number before its ending if it is used.
+func unused(name string, used map[string]bool) string {
+	ext := filepath.Ext(name)
+	free := name
+	for n := 2; used[free]; n++ {
+		free = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), n, ext)
+	}
+	return free
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".sparring-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // does nothing after the rename
+	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 func recordsImport(to *archive) *cobra.Command {
 	var rules string
 	c := &cobra.Command{
 		Use:   "import FILE...",
-		Short: "Import games from files of other programs (sgf, pgn, psq, ccgc)",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("%s: want files to read", c.CommandPath())
-			}
-			return nil
-		},
+		Short: "Import games from files of other programs (sgf, pgn, psq, ccgc), of records, or of a match",
+		Args:  someFiles(1, "files to read"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if to.nats != "" {
 				return usagef("--nats: games are imported into --data only; the platform keeps the games it refereed")
 			}
-			have, err := to.all(c.Context(), c.ErrOrStderr())
+			have, err := to.all(c, nil)
 			if err != nil {
 				return err
 			}
@@ -114,14 +248,13 @@ func recordsImport(to *archive) *cobra.Command {
 // importFile imports the games of a file and lists them. It reports damaged games
 // and returns their number.
 func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known map[string]bool) (damaged int, err error) {
-	f, err := os.Open(path)
+	games, err := gamesIn(path, format.ReadOptions{Rules: rules})
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	for r, err := range interchange.Import(f, format.ReadOptions{Rules: rules}) {
+	for r, err := range games {
 		if err != nil {
-			fmt.Fprintf(c.ErrOrStderr(), "sparring: %s: %v\n", path, err)
+			fmt.Fprintln(c.ErrOrStderr(), "sparring:", err)
 			damaged++
 			continue
 		}
@@ -133,7 +266,7 @@ func importFile(c *cobra.Command, path, rules string, writer *record.Writer, kno
 			return damaged, err
 		}
 		known[r.ID] = true
-		fmt.Fprintf(c.OutOrStdout(), "%s  %s, %s - %s, %d plies, %s\n", r.ID, r.Rules, r.Seats[0].Player, r.Seats[1].Player, len(r.Plies), r.Result)
+		fmt.Fprintf(c.OutOrStdout(), "%s  %s, %s - %s, %d plies, %s\n", r.ID, r.Rules, format.Name(r.Seats[0]), format.Name(r.Seats[1]), len(r.Plies), r.Result)
 	}
 	return damaged, nil
 }

@@ -68,6 +68,41 @@ func (d *display) game(id, line string) {
 // live reports whether lines are redrawn in place.
 func (d *display) live() bool { return d.width > 0 }
 
+// pace decides when progress is shown: on a terminal always, elsewhere after each
+// part of the work and at least every paceTime.
+type pace struct {
+	screen *display
+	part   int // of the work
+	said   int // progress that was shown last
+	at     time.Time
+}
+
+// paceTime is the longest time between two lines of progress without a terminal.
+const paceTime = 10 * time.Second
+
+// newPace divides work of a total into maxLines parts.
+func newPace(screen *display, total int) *pace {
+	return &pace{screen: screen, part: max(total/maxLines, 1), at: time.Now()}
+}
+
+// due reports whether the progress n is to be shown.
+func (p *pace) due(n int) bool {
+	if !p.screen.live() && n < p.said+p.part && time.Since(p.at) < paceTime {
+		return false
+	}
+	p.said, p.at = n, time.Now()
+	return true
+}
+
+// timeLeft estimates how long the rest of some work takes, in words, after done of
+// total since begin.
+func timeLeft(begin time.Time, done, total int) string {
+	if done == 0 {
+		return "unknown time left"
+	}
+	return fmt.Sprintf("%v left", (time.Since(begin) / time.Duration(done) * time.Duration(total-done)).Round(time.Second))
+}
+
 // clear removes all games' lines.
 func (d *display) clear() {
 	d.mu.Lock()

@@ -20,6 +20,8 @@ import (
 	gomokurules "sparring/game/gomoku"
 	xiangqirules "sparring/game/xiangqi"
 	"sparring/lab/tune"
+	"sparring/record"
+	"sparring/record/format"
 )
 
 func learnCommand() *cobra.Command {
@@ -46,10 +48,10 @@ func learnTune() *cobra.Command {
 		Use:   "tune SOURCE...",
 		Short: "Fit the weights of an evaluation to games",
 		Long: `Fit the weights of an evaluation to quiet positions of games, using the results
-of the games and the scores of the searches. A SOURCE is a folder of records, a
-file of records, or the result file of a match. The output is a weights file
-that names its inputs; --check reproduces such a file and compares. With --keep
-an interrupted run can be resumed. See docs/training.md.`,
+of the games and the scores of the searches. ` + aSource + `
+The output is a weights file that names its inputs; --check reproduces such a
+file and compares. With --keep an interrupted run can be resumed. See
+docs/training.md.`,
 		Example: `  sparring learn tune --game xiangqi --out weights.json games.jsonl
   sparring learn tune --check weights.json games.jsonl`,
 		Args: someFiles(1, "games to read"),
@@ -169,7 +171,7 @@ func (f *tuneFlags) model() (tune.Model, error) {
 func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, error) {
 	games := &tune.Games{}
 	for _, path := range sources {
-		all, err := gamesIn(path)
+		all, err := gamesIn(path, format.ReadOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -191,29 +193,29 @@ func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, er
 	return games, nil
 }
 
-// termsOf returns the first lines of those paths that are result files of matches.
-func termsOf(paths []string) (all []json.RawMessage, err error) {
-	for _, path := range paths {
-		info, err := os.Stat(path)
+// termsOf returns the first lines of those files of the sources that are result
+// files of matches.
+func termsOf(sources []string) (all []json.RawMessage, err error) {
+	for _, source := range sources {
+		paths, err := filesOf(source)
 		if err != nil {
 			return nil, err
 		}
-		if info.IsDir() {
-			continue
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		line, err := bufio.NewReader(f).ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // a single line or an empty file
-			err = nil
-		}
-		if err := errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if bytes.HasPrefix(line, []byte(matchHead)) {
-			all = append(all, line)
+		for _, path := range paths {
+			f, err := os.Open(path)
+			if err != nil {
+				return nil, err
+			}
+			line, err := bufio.NewReader(f).ReadBytes('\n')
+			if errors.Is(err, io.EOF) { // a single line or an empty file
+				err = nil
+			}
+			if err := errors.Join(err, f.Close()); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			if bytes.HasPrefix(line, []byte(record.TermsPrefix)) {
+				all = append(all, line)
+			}
 		}
 	}
 	return all, nil

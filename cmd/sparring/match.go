@@ -42,6 +42,7 @@ type matchFlags struct {
 	maxPlies      int
 	tables        string
 	over          string
+	wait          bool
 }
 
 func matchCommand() *cobra.Command {
@@ -68,14 +69,15 @@ saved, and the same command resumes the match. See docs/match.md.`,
 				}
 				defer done()
 			}
+			ctx := c.Context()
 			if f.over == overNATS {
-				done, err := platformBackend(c, plan)
-				if err != nil {
+				var done func()
+				if ctx, done, err = platformBackend(c, plan, f.wait); err != nil {
 					return err
 				}
 				defer done()
 			}
-			return runMatch(c, plan, f.json)
+			return runMatch(ctx, c, plan, f.json)
 		},
 	}
 	f.conditions(c)
@@ -88,6 +90,7 @@ saved, and the same command resumes the match. See docs/match.md.`,
 	fl.StringVar(&f.json, "json", "", "result file; an existing one is resumed")
 	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
+	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the platform if it is not there yet")
 	return c
 }
 
@@ -321,7 +324,7 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 }
 
 // runMatch plays the match and prints the result.
-func runMatch(c *cobra.Command, plan *match.Plan, path string) error {
+func runMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) error {
 	errs := c.ErrOrStderr()
 	if path != "" {
 		file, err := match.OpenFile(path, &plan.Terms)
@@ -340,7 +343,7 @@ func runMatch(c *cobra.Command, plan *match.Plan, path string) error {
 	progress := newProgress(errs, plan)
 	plan.Watch = progress.game
 	begin := time.Now()
-	standing, err := match.Run(c.Context(), *plan)
+	standing, err := match.Run(ctx, *plan)
 	progress.end()
 	if standing.Games > 0 {
 		if err := standing.Write(c.OutOrStdout(), plan.SPRT); err != nil {

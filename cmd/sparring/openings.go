@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -143,11 +141,10 @@ func (m *openingMaker) close() {
 func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 	set := &openings.Set{Rules: m.rules}
 	screen := newDisplay(c.ErrOrStderr())
-	every, said := max(count/maxLines, 1), 0
+	pace, begin := newPace(screen, count), time.Now()
 	m.Watch = func(made, tries int) {
-		if screen.live() || made >= said+every {
-			said = made
-			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions tried", made, count, tries))
+		if pace.due(made) {
+			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions tried, %s", made, count, tries, timeLeft(begin, made, count)))
 		}
 	}
 	for n := range count {
@@ -172,15 +169,7 @@ func writeOpenings(c *cobra.Command, set *openings.Set, path string) error {
 	if path == "" || path == "-" {
 		return set.Write(c.OutOrStdout())
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // does nothing after the rename
-	if err := errors.Join(set.Write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return writeFile(path, set.Write)
 }
 
 // judgeNodes is the default number of nodes for judging an opening.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
@@ -13,30 +15,29 @@ import (
 const overNATS = "nats"
 
 // platformBackend lets the plan's games be played on the platform that the
-// environment names, as for the arena command. Call done after the match.
-func platformBackend(c *cobra.Command, plan *match.Plan) (done func(), err error) {
+// environment names, as for the arena command. The match is to be run with ctx. Call
+// done after it.
+func platformBackend(c *cobra.Command, plan *match.Plan, wait bool) (ctx context.Context, done func(), err error) {
 	var s arenaSettings
 	unknown, err := load(&s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
+	newLog(c.ErrOrStderr(), "warn", unknown...) // which warns of them
+	nc, ctx, done, err := s.dial(c, "sparring match", wait)
 	if err != nil {
-		return nil, &usageError{err}
-	}
-	nc, err := s.connect("sparring match", newLog(c.ErrOrStderr(), "warn", unknown...))
-	if err != nil {
-		return nil, err
-	}
-	if err := protocol.Await(c.Context(), nc); err != nil {
-		nc.Close()
-		return nil, err
+		return nil, nil, err
 	}
 	js, err := jetstream.New(nc)
 	if err != nil {
-		nc.Close()
-		return nil, err
+		done()
+		return nil, nil, err
+	}
+	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
+	if err != nil {
+		done()
+		return nil, nil, &usageError{err}
 	}
 	plan.Backend = overnats.New(js, subjects, 0)
-	return nc.Close, nil
+	return ctx, done, nil
 }

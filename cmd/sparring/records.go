@@ -22,56 +22,72 @@ import (
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
+	"sparring/record/format"
 )
 
 // recordsDir returns the folder of records in a data directory.
 func recordsDir(data string) string { return filepath.Join(data, "records") }
 
 // archive holds the flags that select the records.
-type archive struct{ data, nats string }
+type archive struct {
+	data, nats string
+	wait       bool
+}
 
 func (a *archive) flags(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringVar(&a.data, "data", "data", "data directory; the records are in its folder records")
 	f.StringVar(&a.nats, "nats", "", "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)")
+	f.BoolVar(&a.wait, "wait", false, "with --nats: wait for the platform if it is not there yet")
 }
 
-// all returns the archive's records, one per game, oldest first. Damaged ones are
-// reported and skipped.
-func (a *archive) all(ctx context.Context, errs io.Writer) ([]*record.Record, error) {
-	if a.nats == "" {
-		return gather(record.All(recordsDir(a.data)), errs)
+// all returns the games of the sources, or without any those of the archive: one
+// record a game, oldest first. Damaged ones are reported and skipped.
+func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, error) {
+	switch {
+	case a.nats != "" && len(sources) > 0:
+		return nil, usagef("--nats: the games are the platform's; want no %q", sources[0])
+	case len(sources) > 0:
+		return gather(inSources(sources), c.ErrOrStderr())
+	case a.nats == "":
+		games, err := gather(record.All(recordsDir(a.data)), c.ErrOrStderr())
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil // no records yet
+		}
+		return games, err
 	}
 	var s arenaSettings
 	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
 		return nil, usagef("settings:\n%w", err)
 	}
 	s.NATS.URL = a.nats
+	nc, ctx, done, err := s.dial(c, "sparring records", a.wait)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	nc, err := s.connect("sparring records", newLog(errs, "warn"))
-	if err != nil {
-		return nil, err
-	}
-	defer nc.Close()
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", a.nats, readTime))
 	defer cancel()
-	reach, done := context.WithTimeout(ctx, 5*time.Second)
-	defer done()
-	if err := protocol.Await(reach, nc); err != nil {
-		return nil, fmt.Errorf("%s: %w", a.nats, err)
+	games, err := gather(arena.Records(ctx, nc, subjects), c.ErrOrStderr())
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	return gather(arena.Records(ctx, nc, subjects), errs)
+	return games, err
 }
 
-// find returns the record of a game.
-func (a *archive) find(ctx context.Context, id string, errs io.Writer) (*record.Record, error) {
-	if a.nats == "" {
+// readTime is how long reading a platform's records may take.
+const readTime = time.Minute
+
+// find returns the record of a game in the sources, or without any in the archive.
+func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.Record, error) {
+	if a.nats == "" && len(sources) == 0 {
 		return record.Find(recordsDir(a.data), id)
 	}
-	games, err := a.all(ctx, errs)
+	games, err := a.all(c, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +103,9 @@ func (a *archive) find(ctx context.Context, id string, errs io.Writer) (*record.
 func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record.Record, error) {
 	byID := map[string][]*record.Record{}
 	for r, err := range records {
-		var damaged *record.DamagedError
 		switch {
-		case errors.As(err, &damaged):
+		case damaged(err):
 			fmt.Fprintln(errs, "sparring: skipped:", err)
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil // no records yet
 		case err != nil:
 			return nil, err
 		default:
@@ -140,11 +153,11 @@ func subcommand(c *cobra.Command, args []string) error {
 func recordsList(from *archive) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "list",
+		Use:   "list [SOURCE...]",
 		Short: "List the games, oldest first",
-		Args:  noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			games, err := from.all(c.Context(), c.ErrOrStderr())
+		Long:  "List the games of the data directory or of the sources, oldest first. " + aSource,
+		RunE: func(c *cobra.Command, sources []string) error {
+			games, err := from.all(c, sources)
 			if err != nil {
 				return err
 			}
@@ -152,13 +165,12 @@ func recordsList(from *archive) *cobra.Command {
 			if asJSON {
 				return writeLines(out, games)
 			}
-			t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "ID\tSTART (UTC)\tRULES\tCLOCK\tFIRST\tSECOND\tPLIES\tRESULT\tREASON")
+			t := table{{"ID", "START (UTC)", "RULES", "CLOCK", "FIRST", "SECOND", "PLIES", "RESULT", "REASON"}}
 			for _, r := range games {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Start.UTC().Format(time.DateTime), r.Rules, r.Clock,
-					r.Seats[game.First].Player, r.Seats[game.Second].Player, len(r.Plies), r.Result, r.Reason)
+				t.add(r.ID, timeText(r.Start), r.Rules, r.Clock, format.Name(r.Seats[game.First]), format.Name(r.Seats[game.Second]),
+					len(r.Plies), r.Result, r.Reason)
 			}
-			return t.Flush()
+			return t.write(out)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the full records as JSON lines")
@@ -175,9 +187,17 @@ func writeLines(out io.Writer, games []*record.Record) error {
 	return nil
 }
 
-// oneID requires a game's id as the only argument.
-func oneID(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
+// timeText formats the time of a game, which may be unknown.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.DateTime)
+}
+
+// anID requires a game's id, which sources may follow.
+func anID(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return usagef("%s: want one game's ID (see records list)", c.CommandPath())
 	}
 	return nil
@@ -186,11 +206,13 @@ func oneID(c *cobra.Command, args []string) error {
 func recordsShow(from *archive) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "show ID",
+		Use:   "show ID [SOURCE...]",
 		Short: "Show a game: players, result, and the analysis of each move",
-		Args:  oneID,
+		Long: `Show a game of the data directory or of the sources: players, result, and the
+analysis of each move. ` + aSource,
+		Args: anID,
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := from.find(c.Context(), args[0], c.ErrOrStderr())
+			r, err := from.find(c, args[0], args[1:])
 			if err != nil {
 				return err
 			}
@@ -210,12 +232,22 @@ func showRecord(out io.Writer, r *record.Record) error {
 		fmt.Fprintf(out, "position  %s\n", r.Position)
 	}
 	for seat, s := range r.Seats {
-		fmt.Fprintf(out, "%-8s  %s%s%s\n", game.Seat(seat), s.Player, ratingChange(s), engineText(s))
+		fmt.Fprintf(out, "%-8s  %s%s%s\n", game.Seat(seat), nameText(s), ratingChange(s), engineText(s))
 	}
-	if r.End.IsZero() {
-		fmt.Fprintf(out, "played    from %s UTC\nresult    unfinished", r.Start.UTC().Format(time.DateTime))
+	switch {
+	case r.Start.IsZero():
+	case r.End.IsZero():
+		fmt.Fprintf(out, "played    from %s UTC\n", timeText(r.Start))
+	default:
+		fmt.Fprintf(out, "played    %s to %s UTC\n", timeText(r.Start), timeText(r.End))
+	}
+	if r.Event+r.Place != "" {
+		fmt.Fprintf(out, "event     %s\n", strings.Trim(r.Event+", "+r.Place, ", "))
+	}
+	if r.Result == game.Undecided && r.Reason == "" {
+		fmt.Fprint(out, "result    unfinished")
 	} else {
-		fmt.Fprintf(out, "played    %s to %s UTC\nresult    %s", r.Start.UTC().Format(time.DateTime), r.End.UTC().Format(time.DateTime), r.Result)
+		fmt.Fprintf(out, "result    %s", r.Result)
 	}
 	if r.Reason != "" {
 		fmt.Fprintf(out, " (%s)", r.Reason)
@@ -233,6 +265,14 @@ func showRecord(out io.Writer, r *record.Record) error {
 		fmt.Fprintf(out, "dispute after ply %d: %s (claimed %s, ruled %s)\n", d.Ply, d.Text, cmp.Or(d.Claimed, "unknown"), cmp.Or(d.Ruled, "unknown"))
 	}
 	return nil
+}
+
+// nameText returns the name of a player for people, and the id where it is another.
+func nameText(s record.Seat) string {
+	if s.Display != "" && s.Player != "" && s.Display != s.Player {
+		return fmt.Sprintf("%s (%s)", s.Display, s.Player)
+	}
+	return format.Name(s)
 }
 
 func ratingChange(s record.Seat) string {

@@ -15,6 +15,7 @@ import (
 	"sparring/lab/replay"
 	"sparring/pipe/playerspec"
 	"sparring/record"
+	"sparring/record/format"
 )
 
 func recordsReplay(from *archive) *cobra.Command {
@@ -53,13 +54,10 @@ func (a *archive) recorded(ctx context.Context, name string, errs io.Writer) (re
 	}
 	games, id := record.All(recordsDir(a.data)), name
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		if games, err = gamesIn(name); err != nil {
-			return nil, err
-		}
-		id = ""
+		games, id = inSources([]string{name}), ""
 	}
 	for r, err := range games {
-		if _, damaged := errors.AsType[*record.DamagedError](err); damaged {
+		if damaged(err) {
 			fmt.Fprintln(errs, "sparring: skipped:", err)
 			continue
 		}
@@ -143,7 +141,7 @@ func replayPlayer(ctx context.Context, pool *engine.Pool, p replay.Player) (rep 
 }
 
 func printReplay(out io.Writer, p replay.Player, rep replay.Report, reasons []string) {
-	fmt.Fprintf(out, "game %s, %s seat: %s (%s)\n", p.Record.ID, p.Seat, p.Record.Seats[p.Seat].Player, p.Settings.Spec)
+	fmt.Fprintf(out, "game %s, %s seat: %s (%s)\n", p.Record.ID, p.Seat, format.Name(p.Record.Seats[p.Seat]), p.Settings.Spec)
 	if rep.Moves > 0 {
 		fmt.Fprintf(out, "  %d of %d moves are the same, %d of them with the same score, depth and nodes\n", rep.Same, rep.Moves, rep.Exact)
 	} else {

@@ -137,7 +137,7 @@ func TestUpPlaysARound(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(text), "\n"); lines[len(lines)-1] != "records: "+recordsDir(data) {
 		t.Errorf("last line is %q", lines[len(lines)-1])
 	}
-	games, err := (&archive{data: data}).all(t.Context(), io.Discard)
+	games, err := gather(record.All(recordsDir(data)), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestUpGoesOn(t *testing.T) {
 	}
 	// One complete record a game: no move before the interruption is missing.
 	byGame := map[string]*record.Record{}
-	games, err := (&archive{data: data}).all(t.Context(), io.Discard)
+	games, err := gather(record.All(recordsDir(data)), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -25,6 +26,7 @@ import (
 type worthFlags struct {
 	matchFlags
 	player string
+	keep   string // result file
 	design screening.Plan
 }
 
@@ -38,13 +40,20 @@ option of a spec: without=NullMove, with=Razoring, set.LMPBase=4. The
 default is every switch of the search, inverted. In each pair of games every
 change is applied to each of the two players at random; least squares over all
 games estimates the effect of each change in points per hundred games. Ctrl-C
-stops early and prints the estimates so far. See docs/search.md.`,
+stops early and prints the estimates so far; with --keep the same command goes
+on. See docs/search.md.`,
 		Example: `  sparring learn worth --game xiangqi --player self:nodes=5000 --games 4000 --openings shipped
   sparring learn worth --game xiangqi --clock movetime=50ms --chance 0.5 without=NullMove without=CheckExtension`,
 		RunE: func(c *cobra.Command, changes []string) error {
 			plan, err := f.prepare(changes)
 			if err != nil {
 				return &usageError{err}
+			}
+			if f.keep != "" {
+				if plan.File, err = match.OpenFile(f.keep, &plan.Terms); err != nil {
+					return err
+				}
+				defer plan.File.Close()
 			}
 			return f.run(c, plan)
 		},
@@ -53,6 +62,7 @@ stops early and prints the estimates so far. See docs/search.md.`,
 	fl := c.Flags()
 	fl.StringVar(&f.player, "player", playerspec.Self, "spec of both players; must be Sparring's engine")
 	fl.Float64Var(&f.design.Chance, "chance", 0.15, "probability that a player has a change in a pair of games")
+	fl.StringVar(&f.keep, "keep", "", "file for the games, as of a match; an existing one is resumed")
 	return c
 }
 
@@ -85,7 +95,16 @@ func (f *worthFlags) prepare(changes []string) (*match.Plan, error) {
 		}
 		errs = append(errs, err)
 	}
-	return plan, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if err := f.design.Enough(f.games / 2); err != nil {
+		return nil, fmt.Errorf("--games %d: %w", f.games, err)
+	}
+	if f.keep != "" {
+		plan.Terms.Experiment = fmt.Sprintf("each with probability %g: %s", f.design.Chance, strings.Join(changes, " "))
+	}
+	return plan, nil
 }
 
 // worthPlayers are the names of the two players.
@@ -122,83 +141,170 @@ type pair struct {
 // Opening implements openings.Source with a single opening.
 func (p pair) Opening(context.Context, int) (openings.Opening, error) { return p.opening, nil }
 
+// worthRun is an experiment under way.
+type worthRun struct {
+	*worthFlags
+	plan *match.Plan
+
+	mu      sync.Mutex
+	results map[int]screening.Result // by pair
+	kept    map[[2]int]*match.Game   // by pair and leg: games in the file
+}
+
+// newRun returns a run with the results that the plan's file holds.
+func (f *worthFlags) newRun(plan *match.Plan) (*worthRun, error) {
+	w := &worthRun{worthFlags: f, plan: plan, results: map[int]screening.Result{}, kept: map[[2]int]*match.Game{}}
+	if plan.File == nil {
+		return w, nil
+	}
+	pairs := map[int][]*match.Game{}
+	for _, g := range plan.File.Games() {
+		w.kept[[2]int{g.Match.Pair, g.Match.Leg}] = g
+		pairs[g.Match.Pair-1] = append(pairs[g.Match.Pair-1], g)
+	}
+	for n, games := range pairs {
+		if len(games) < 2 || n >= f.games/2 {
+			continue // interrupted, and played again; or beyond --games
+		}
+		if err := w.count(n, games); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// count adds the result of a pair.
+func (w *worthRun) count(n int, games []*match.Game) error {
+	s := match.NewStanding(&w.plan.Terms)
+	for _, g := range games {
+		if err := s.Add(g); err != nil {
+			return err
+		}
+	}
+	w.results[n] = screening.Result{Players: w.design.Draw(n), Share: s.Meets[0].Points() / float64(len(games))}
+	return nil
+}
+
 func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
+	w, err := f.newRun(plan)
+	if err != nil {
+		return err
+	}
+	before := len(w.results)
+	if before > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %d games\n", f.keep, 2*before)
+	}
 	began, out := time.Now(), c.OutOrStdout()
 	show := newDisplay(c.ErrOrStderr())
-	var mu sync.Mutex
-	results := map[int]screening.Result{}
+	pace := newPace(show, f.games/2)
+	watch := func(n int) {
+		if pace.due(n) {
+			show.game("worth", fmt.Sprintf("%d of %d games, %s", 2*n, f.games, timeLeft(began, n-before, f.games/2-before)))
+		}
+	}
 	group, ctx := errgroup.WithContext(c.Context())
 	pairs := make(chan pair)
 	group.Go(func() error {
 		defer close(pairs)
-		for n := range f.games / 2 {
-			o, err := plan.Openings.Opening(ctx, n)
-			if err != nil {
-				return fmt.Errorf("opening %d: %w", n+1, err)
-			}
-			select {
-			case pairs <- pair{n, o}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
+		return w.schedule(ctx, pairs)
 	})
 	for range f.concurrency {
 		group.Go(func() error {
 			for p := range pairs {
-				r, err := f.play(ctx, plan, p)
+				games, err := w.play(ctx, p)
 				if err != nil {
 					return err
 				}
-				mu.Lock()
-				results[p.number] = r
-				n := len(results)
-				mu.Unlock()
-				if show.live() || n%max(f.games/40, 1) == 0 {
-					left := time.Since(began) / time.Duration(n) * time.Duration(f.games/2-n)
-					show.game("worth", fmt.Sprintf("%d of %d games, %v left", 2*n, f.games, left.Round(time.Second)))
+				if err := w.finished(p.number, games, watch); err != nil {
+					return err
 				}
 			}
 			return nil
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	show.clear()
-	if len(results) == 0 && err != nil {
+	if len(w.results) == 0 && err != nil {
 		return err
 	}
-	if wrong := f.report(out, results); err == nil {
+	if wrong := f.report(out, w.results); err == nil {
 		err = wrong
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("interrupted after %d games", 2*len(results))
+		err = fmt.Errorf("interrupted after %d games", 2*len(w.results))
+		if f.keep != "" {
+			err = fmt.Errorf("%w; run the same command to resume", err)
+		}
 	}
 	return err
 }
 
+// schedule sends the pairs that have no result yet.
+func (w *worthRun) schedule(ctx context.Context, pairs chan<- pair) error {
+	w.mu.Lock()
+	known := maps.Clone(w.results)
+	w.mu.Unlock()
+	for n := range w.games / 2 {
+		if _, ok := known[n]; ok {
+			continue
+		}
+		o, err := w.plan.Openings.Opening(ctx, n)
+		if err != nil {
+			return fmt.Errorf("opening %d: %w", n+1, err)
+		}
+		select {
+		case pairs <- pair{n, o}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // play plays a pair of games with randomly changed players.
-func (f *worthFlags) play(ctx context.Context, plan *match.Plan, p pair) (screening.Result, error) {
-	r := screening.Result{Players: f.design.Draw(p.number)}
-	own := *plan
-	own.Games, own.Concurrency, own.Openings = 2, 1, p
-	own.Terms.ID, own.Terms.Seed = match.NewID(), openings.Mix(f.seed, uint64(p.number))
+func (w *worthRun) play(ctx context.Context, p pair) (games []*match.Game, err error) {
+	own := *w.plan
+	own.Games, own.Concurrency, own.Openings, own.File = 2, 1, p, nil
+	own.Terms.ID, own.Terms.Seed = fmt.Sprintf("%s-%d", w.plan.Terms.ID, p.number+1), openings.Mix(w.seed, uint64(p.number))
 	own.Terms.Players = nil
-	for i, has := range r.Players {
-		own.Terms.Players = append(own.Terms.Players, f.changed(i, f.design.Of(has)))
+	for i, has := range w.design.Draw(p.number) {
+		own.Terms.Players = append(own.Terms.Players, w.changed(i, w.design.Of(has)))
+	}
+	own.Watch = func(_ *match.Standing, g *match.Game) {
+		g.Match.Pair, g.Match.Opening = p.number+1, p.number+1
+		games = append(games, g)
 	}
 	standing, err := match.Run(ctx, own)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	for _, p := range standing.Players {
 		if p.FirstFault != nil {
-			return r, fmt.Errorf("%s: %s: %s", p.Name, p.FirstFault.Kind, p.FirstFault.Text)
+			return nil, fmt.Errorf("%s: %s: %s", p.Name, p.FirstFault.Kind, p.FirstFault.Text)
 		}
 	}
-	m := standing.Meets[0]
-	r.Share = m.Points() / float64(m.Games())
-	return r, nil
+	return games, nil
+}
+
+// finished keeps and counts the games of a pair. It calls watch with the number of
+// pairs that have a result.
+func (w *worthRun) finished(n int, games []*match.Game, watch func(pairs int)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, g := range games {
+		if before, ok := w.kept[[2]int{g.Match.Pair, g.Match.Leg}]; ok {
+			games[i] = before // of a pair that was interrupted
+		} else if w.plan.File == nil {
+			continue
+		} else if err := w.plan.File.Append(g); err != nil {
+			return err
+		}
+	}
+	if err := w.count(n, games); err != nil {
+		return err
+	}
+	watch(len(w.results))
+	return nil
 }
 
 // report prints the estimated effects. They do not depend on the order of the

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"sparring/engine/search"
 	"sparring/engine/search/searchtest"
 	"sparring/game"
 	rules "sparring/game/amazons"
@@ -185,13 +184,8 @@ func TestTermsAreTheFormulas(t *testing.T) {
 			g := start.Clone()
 			gametest.Stroll(t, rng, g, rng.IntN(60))
 			p := adapt(t, g)
-			got := measure(&p.board, p.currentFrame().reach)
+			got := p.terms()
 			t1, t2, p1, p2, m := literal(g)
-			white, mWhite := mobility(&p.board, game.First)
-			black, mBlack := mobility(&p.board, game.Second)
-			if reach := [2]rules.Bits{white, black}; reach != p.currentFrame().reach {
-				t.Fatalf("%s: reach %v, by single amazons %v", g, p.currentFrame().reach, reach)
-			}
 			for _, c := range []struct {
 				name      string
 				got       int
@@ -201,7 +195,7 @@ func TestTermsAreTheFormulas(t *testing.T) {
 				{"t2", got.t2, t2, 0.001},
 				{"p1", got.p1, p1, 0.2}, // each round of distances is rounded down
 				{"p2", got.p2, p2, 0.011},
-				{"m", square * (mWhite - mBlack), m, 0.001},
+				{"m", square * p.mobility(), m, 0.001},
 			} {
 				if math.Abs(float64(c.got)/square-c.want) > c.tol {
 					t.Fatalf("%s: %s is %d hundredths, the formula gives %.3f", g, c.name, c.got, c.want)
@@ -251,26 +245,19 @@ func TestEvalIsSymmetric(t *testing.T) {
 	}
 }
 
-func BenchmarkEval(b *testing.B) {
-	g := setup(b, "")
-	gametest.Stroll(b, rand.New(rand.NewPCG(1, 1)), g, 16)
-	p := adapt(b, g)
-	for b.Loop() {
-		p.frames[0].known = false
-		p.Enter()
-		p.Eval()
+// TestKeyAfter compares the predicted key with that of every next position.
+func TestKeyAfter(t *testing.T) {
+	p := adapt(t, setup(t, bench8x8[6]))
+	moves := setup(t, bench8x8[6]).Legal(nil)
+	if len(moves) < 20 {
+		t.Fatalf("only %d moves", len(moves))
 	}
-}
-
-func BenchmarkFirstBatch(b *testing.B) {
-	g := setup(b, "")
-	gametest.Stroll(b, rand.New(rand.NewPCG(1, 1)), g, 16)
-	p := adapt(b, g)
-	var buf []search.ScoredMove
-	for b.Loop() {
-		p.frames[0].known = false
-		p.Enter()
-		buf = p.Moves(buf, &search.Cursor{})
+	for _, m := range moves {
+		want := p.KeyAfter(m)
+		p.Do(m)
+		if got := p.Enter().SearchKey; got != want {
+			t.Fatalf("KeyAfter is %x, the key then %x", want, got)
+		}
+		p.Undo(m)
 	}
-	b.ReportMetric(float64(len(buf)), "moves")
 }

@@ -1,6 +1,8 @@
 package amazons
 
 import (
+	"math/bits"
+
 	rules "sparring/game/amazons"
 
 	"sparring/engine/search"
@@ -23,112 +25,178 @@ func (p *position) Eval() search.Score {
 // formula1 is formula (1) of the paper with the weights of the game's stage, from
 // White's side.
 func formula1(p *position) int {
-	f := p.currentFrame()
-	t, w := measure(&p.board, f.reach), f.stage
-	m := square * (f.mobility[game.First] - f.mobility[game.Second])
+	t, w := p.terms(), p.stage()
+	m := 0
+	if w.m != 0 {
+		m = square * p.mobility()
+	}
 	return (w.t1*t.t1 + w.t2*t.t2 + w.p1*t.p1 + w.p2*t.p2 + w.m*m) / 100
 }
 
-// stage returns the row of weights for the position, nil if the evaluation has no
-// stages. Every move fills one square, so the number of arrows is the number of
-// moves made. On other boards than 10x10, and from other starts, it is scaled
-// by the number of squares to fill.
-func (p *position) stage() *stage {
-	if p.eval.stages == nil {
-		return nil
-	}
-	arrows := p.board.Arrows().Count()
-	moves := arrows * paperEmpty / p.squaresToFill()
+// stagesByArrows returns the row of weights for each number of arrows. Every move
+// fills one square, so the number of arrows is the number of moves made. On
+// other boards than 10x10, and from other starts, it is scaled by the number
+// of squares to fill.
+func stagesByArrows(stages []stage, squaresToFill int) (all []*stage) {
 	i := 0
-	for moves >= p.eval.stages[i].until {
-		i++
+	for arrows := range squaresToFill + 1 {
+		for arrows*paperEmpty/max(squaresToFill, 1) >= stages[i].until {
+			i++
+		}
+		all = append(all, &stages[i])
 	}
-	return &p.eval.stages[i]
+	return all
 }
 
-// squaresToFill returns the number of squares that were empty at the start.
-func (p *position) squaresToFill() int {
-	return max(p.board.Arrows().Count()+p.board.Free().Count(), 1)
+// stage returns the row of weights for the position.
+func (p *position) stage() *stage {
+	return p.stages[p.squaresToFill-p.board.Free().Count()]
 }
 
-// measure computes the terms from distances. First is the set of squares that
-// each side reaches in one queen move.
-func measure(b *rules.Board, first [2]rules.Bits) terms {
+// terms computes the terms that go by distances.
+func (p *position) terms() (t terms) {
 	k := firstMove
-	if b.Turn() == game.Second {
+	if p.board.Turn() == game.Second {
 		k = -k
 	}
-	var t terms
-	t.t1, t.p1 = queenTerms(b, first, k)
-	t.t2, t.p2 = kingTerms(b, k)
+	b, f := &p.board, p.currentFrame()
+	free, first, second := b.Free(), b.Amazons(game.First), b.Amazons(game.Second)
+	if p.geo.oneWord {
+		t.t1, t.p1 = queenTerms64(&p.geo.slides, free.Lo, [2]uint64{f.reach[0].Lo, f.reach[1].Lo}, k)
+		t.t2, t.p2 = kingTerms64(&p.geo.slides, free.Lo, [2]uint64{first.Lo, second.Lo}, k)
+	} else {
+		t.t1, t.p1 = queenTerms128(&p.geo.slides, free, f.reach, k)
+		t.t2, t.p2 = kingTerms128(&p.geo.slides, free, [2]rules.Bits{first, second}, k)
+	}
 	return t
 }
 
-// queenTerms is t1 by formula (2) and p1 by formula (3) over queen distances.
+// The terms come in two versions, for boards of one word and of two, which are the
+// same but for the type.
+
+// queenTerms64 is t1 by formula (2) and p1 by formula (3) over queen distances.
 // Both sides' distance maps grow together, one move a round: the distance of a
-// square is the round in which it is first reached.
-func queenTerms(b *rules.Board, first [2]rules.Bits, k int) (t, p int) {
-	fresh, seen := first, first
-	for d := 1; ; d++ {
-		w, l := fresh[0].Count(), fresh[1].Count()
-		t += square*(fresh[0].AndNot(seen[1]).Count()-fresh[1].AndNot(seen[0]).Count()) +
-			k*fresh[0].And(fresh[1]).Count()
-		p += 2 * square * (w - l) / (1 << min(d, 16)) // truncation is the same for both sides
-		if w+l == 0 {
-			return t, p
-		}
-		for i := range fresh {
-			if !fresh[i].Empty() {
-				fresh[i] = b.Reach(fresh[i]).AndNot(seen[i])
-				seen[i] = seen[i].Or(fresh[i])
-			}
-		}
+// square is the round in which it is first reached. First is the set of squares
+// that each side reaches in one move.
+func queenTerms64(s *slides, free uint64, first [2]uint64, k int) (t, p int) {
+	white, black := first[0], first[1]
+	seenWhite, seenBlack := white, black
+	for d := 1; white|black != 0; d++ {
+		t += square*(bits.OnesCount64(white&^seenBlack)-bits.OnesCount64(black&^seenWhite)) + k*bits.OnesCount64(white&black)
+		p += halved(2*square*(bits.OnesCount64(white)-bits.OnesCount64(black)), d)
+		white, black = fill64(s, free, white, black)
+		white, black = white&^seenWhite, black&^seenBlack
+		seenWhite, seenBlack = seenWhite|white, seenBlack|black
 	}
+	return t, p
 }
 
-// kingTerms is t2 by formula (2) and p2 by formula (4) over king distances.
+// queenTerms128 is queenTerms64 for boards of two words.
+func queenTerms128(s *slides, free rules.Bits, first [2]rules.Bits, k int) (t, p int) {
+	white, black := first[0], first[1]
+	seenWhite, seenBlack := white, black
+	for d := 1; !white.Or(black).Empty(); d++ {
+		t += square*(white.AndNot(seenBlack).Count()-black.AndNot(seenWhite).Count()) + k*white.And(black).Count()
+		p += halved(2*square*(white.Count()-black.Count()), d)
+		white, black = fill128(s, free, white, black)
+		white, black = white.AndNot(seenWhite), black.AndNot(seenBlack)
+		seenWhite, seenBlack = seenWhite.Or(white), seenBlack.Or(black)
+	}
+	return t, p
+}
+
+// halved is v halved d times, rounded towards zero so that it is the same for both
+// sides.
+func halved(v, d int) int {
+	d = min(d, 16)
+	return (v + v>>63&(1<<(d&31)-1)) >> (d & 31)
+}
+
+// kingTerms64 is t2 by formula (2) and p2 by formula (4) over king distances.
 //
 // The clipped difference of a square's two distances is the number of rounds in
 // which one side has reached it and the other has not, up to kingCap rounds. So
 // each round adds the squares that one side has reached, but not kingCap rounds
 // ago, and that the other side has not.
-func kingTerms(b *rules.Board, k int) (t, p int) {
-	fresh := [2]rules.Bits{b.Neighbours(b.Amazons(0)), b.Neighbours(b.Amazons(1))}
-	seen := fresh
-	var past [kingCap][2]rules.Bits // what was seen, by round modulo kingCap
+func kingTerms64(s *slides, free uint64, amazons [2]uint64, k int) (t, p int) {
+	white, black := s.king64(amazons[0])&free, s.king64(amazons[1])&free
+	seenWhite, seenBlack := white, black
+	var past [kingCap][2]uint64 // what was seen, by round modulo kingCap
 	ahead := 0
-	for d := 0; ; d++ {
-		t += square*(fresh[0].AndNot(seen[1]).Count()-fresh[1].AndNot(seen[0]).Count()) +
-			k*fresh[0].And(fresh[1]).Count()
-		old := &past[d%kingCap]
-		w := seen[0].AndNot(seen[1]).AndNot(old[0]).Count()
-		l := seen[1].AndNot(seen[0]).AndNot(old[1]).Count()
-		if w+l == 0 && fresh[0].Empty() && fresh[1].Empty() {
+	for at := 0; ; {
+		t += square*(bits.OnesCount64(white&^seenBlack)-bits.OnesCount64(black&^seenWhite)) + k*bits.OnesCount64(white&black)
+		old := &past[at]
+		w := bits.OnesCount64(seenWhite &^ seenBlack &^ old[0])
+		l := bits.OnesCount64(seenBlack &^ seenWhite &^ old[1])
+		if w+l == 0 && white|black == 0 {
 			return t, square * ahead / kingCap
 		}
 		ahead += w - l
-		*old = seen
-		for i := range fresh {
-			if !fresh[i].Empty() {
-				fresh[i] = b.Neighbours(fresh[i]).AndNot(seen[i])
-				seen[i] = seen[i].Or(fresh[i])
-			}
+		*old = [2]uint64{seenWhite, seenBlack}
+		if at++; at == kingCap {
+			at = 0
 		}
+		white, black = s.king64(white)&free&^seenWhite, s.king64(black)&free&^seenBlack
+		seenWhite, seenBlack = seenWhite|white, seenBlack|black
 	}
 }
 
-// mobility returns the set of squares that a side's amazons reach in one queen move,
-// and the side's part of m, formula (5): the number of queen moves of all its
-// amazons, plus that of the least mobile one (section 3.3), which penalizes an
-// amazon that is shut in early.
-func mobility(b *rules.Board, s game.Seat) (reach rules.Bits, m int) {
-	least := 1 << 10
-	for own := b.Amazons(s); !own.Empty(); {
-		one := b.Reach(rules.Bit(own.Pop()))
-		n := one.Count()
-		reach = reach.Or(one)
-		m += n
-		least = min(least, n)
+// kingTerms128 is kingTerms64 for boards of two words.
+func kingTerms128(s *slides, free rules.Bits, amazons [2]rules.Bits, k int) (t, p int) {
+	white, black := s.king128(amazons[0]).And(free), s.king128(amazons[1]).And(free)
+	seenWhite, seenBlack := white, black
+	var past [kingCap][2]rules.Bits
+	ahead := 0
+	for at := 0; ; {
+		t += square*(white.AndNot(seenBlack).Count()-black.AndNot(seenWhite).Count()) + k*white.And(black).Count()
+		old := &past[at]
+		w := seenWhite.AndNot(seenBlack).AndNot(old[0]).Count()
+		l := seenBlack.AndNot(seenWhite).AndNot(old[1]).Count()
+		if w+l == 0 && white.Or(black).Empty() {
+			return t, square * ahead / kingCap
+		}
+		ahead += w - l
+		*old = [2]rules.Bits{seenWhite, seenBlack}
+		if at++; at == kingCap {
+			at = 0
+		}
+		white, black = s.king128(white).And(free).AndNot(seenWhite), s.king128(black).And(free).AndNot(seenBlack)
+		seenWhite, seenBlack = seenWhite.Or(white), seenBlack.Or(black)
 	}
-	return reach, m + least
+}
+
+// mobility is m, formula (5), from White's side: each side has the number of queen
+// moves of all its amazons, plus that of the least mobile one (section 3.3),
+// which penalizes an amazon that is shut in early.
+func (p *position) mobility() (m int) {
+	white, black := p.board.Amazons(game.First), p.board.Amazons(game.Second)
+	return p.sideMobility(white) - p.sideMobility(black)
+}
+
+// sideMobility is a side's part of m.
+func (p *position) sideMobility(own rules.Bits) (m int) {
+	free := p.board.Free()
+	least := 1 << 10
+	for !own.Empty() {
+		a, b := rules.Bit(own.Pop()), rules.Bits{}
+		pair := !own.Empty()
+		if pair {
+			b = rules.Bit(own.Pop())
+		}
+		var na, nb int
+		if p.geo.oneWord {
+			ra, rb := fill64(&p.geo.slides, free.Lo, a.Lo, b.Lo)
+			na, nb = bits.OnesCount64(ra)-1, bits.OnesCount64(rb)-1
+		} else {
+			ra, rb := fill128(&p.geo.slides, free, a, b)
+			na, nb = ra.Count()-1, rb.Count()-1
+		}
+		m += na
+		least = min(least, na)
+		if pair {
+			m += nb
+			least = min(least, nb)
+		}
+	}
+	return m + least
 }

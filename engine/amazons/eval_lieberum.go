@@ -25,10 +25,10 @@ const progressUnit = 1 << 10
 // lieberumValue is the evaluation from White's side, in hundredths of a square.
 func lieberumValue(p *position) int {
 	f := p.currentFrame()
-	t := measure(&p.board, f.reach)
+	t := p.terms()
 	m := (lieberumMobility(&p.board, game.First) - lieberumMobility(&p.board, game.Second)) / lieberumMobilityUnit
 	const one = 100 * progressUnit // a weight of 1
-	w := min(progress(&p.board, f.reach)*paperEmpty/p.squaresToFill(), one)
+	w := min(progress(&p.board, f.reach)*paperEmpty/max(p.squaresToFill, 1), one)
 	return (4*(one-w)*t.t1 + w*(t.t2+t.p1+t.p2+m)) / (4 * one)
 }
 

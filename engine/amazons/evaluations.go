@@ -30,7 +30,7 @@ func evaluations() (all []adapter.Evaluation) {
 			WinScale: winScale,
 			Adapt: func(p search.Position) search.Position {
 				q := p.Clone().(*position)
-				q.eval = e
+				q.evaluateBy(e)
 				return q
 			},
 		})

@@ -75,8 +75,8 @@ func TestPaperMobility(t *testing.T) {
 		{"q3/4/4/Q2Q w", (2 + 3 + 2) + (3 + 2 + 2) + 7}, // up, along the diagonal, along the row
 		{"q3/4/**2/Q*1Q w", 0 + (3 + 2 + 1) + 0},        // a1 is shut in
 	} {
-		b := setup(t, c.position).(*rules.Position).Board()
-		if _, got := mobility(&b, game.First); got != c.want {
+		p := adapt(t, setup(t, c.position))
+		if got := p.sideMobility(p.board.Amazons(game.First)); got != c.want {
 			t.Errorf("%q: mobility %d, want %d", c.position, got, c.want)
 		}
 	}
@@ -106,8 +106,7 @@ func TestEvaluationsAreTheFormulas(t *testing.T) {
 				{&fixed, 0.41*t1 + 0.24*t2 + 0.13*p1 + 0.13*p2 + 0.08*m},
 				{&lieberum, (1-share)*t1 + share/4*(t2+p1+p2+older/4)},
 			} {
-				p.eval = c.e
-				p.frames[0].known = false
+				p.evaluateBy(c.e)
 				got := sign * float64(p.Eval()) / square
 				if want := min(max(c.want, -float64(search.MaxEval)/square), float64(search.MaxEval)/square); math.Abs(got-want) > 0.1 {
 					t.Fatalf("%s: %s is %.3f, the formula gives %.3f", g, c.e.name, got, want)

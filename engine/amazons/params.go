@@ -12,9 +12,10 @@ func Params() search.Params {
 		HistorySize:       [2]int{stepSlots, arrowSlots},
 		ContinuationIndex: 1, // arrows: a table of pairs of steps would be too large
 		WinScale:          winScale,
-		// Not at leaves: there the evaluation counts territory nearly as well,
-		// and a proof costs as much as some hundred evaluations.
+		// Not at every leaf: where little is closed the evaluation counts
+		// territory nearly as well.
 		ProveRoot: proveRoot,
+		ProveNode: proveNode,
 		LMPBase:   60,
 		On: search.Switches{
 			IterativeDeepening: true,
@@ -53,6 +54,13 @@ const (
 	// proveRoot is the prover's budget, a few milliseconds: enough to fill the
 	// largest territory with some hundred backtracks.
 	proveRoot = 4000
+
+	// proveNode is the budget within the search.
+	proveNode = 400
+
+	// provableSquares is the number of free squares in areas with both sides'
+	// amazons up to which a node is Provable.
+	provableSquares = 10
 
 	// kingCap is the greatest difference of king distances in formula (4).
 	kingCap = 6

@@ -8,6 +8,7 @@ import (
 
 	rules "sparring/game/amazons"
 
+	"sparring/engine/amazons/areas"
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -18,18 +19,20 @@ type position struct {
 	geo    *geometry
 	salt   uint64 // of the board's size, for search keys
 	eval   *evaluation
-	frames []*frame // frames[ply] is this node's
-	ply    int
+	stages []*stage // of the evaluation by number of arrows, if it has stages
+	// squaresToFill is the number of arrows at the end of the longest game.
+	squaresToFill int
+	frames        []*frame // frames[ply] is this node's
+	ply           int
+	solver        *areas.Solver // made when first asked
 }
 
 // frame has what was computed at a node. All cursors at the node share it, and it
 // stays valid while the node's moves are searched.
 type frame struct {
-	known    bool
-	stage    *stage        // nil without stages
-	reach    [2]rules.Bits // free squares one queen move from each side's amazons
-	mobility [2]int        // each side's part of m, if the stage uses it
-	order    order
+	known bool
+	reach [2]rules.Bits // free squares one queen move from each side's amazons
+	order order
 }
 
 // New adapts a position of the rules, which it does not keep.
@@ -38,16 +41,28 @@ func New(p game.Position) (search.Position, error) {
 	if !ok {
 		return nil, fmt.Errorf("amazons engine: not a position of amazons: %T", p)
 	}
-	q := &position{board: own.Board(), eval: &staged, frames: []*frame{{}}}
+	q := &position{board: own.Board(), frames: []*frame{{}}}
 	cols, rows := q.board.Size()
 	q.geo = newGeometry(cols, rows)
 	q.salt = game.Zobrist(rules.Seed, 1<<16+uint64(cols)<<8+uint64(rows))
+	q.squaresToFill = q.board.Arrows().Count() + q.board.Free().Count()
+	q.evaluateBy(&staged)
 	return q, nil
+}
+
+// evaluateBy changes the evaluation.
+func (p *position) evaluateBy(e *evaluation) {
+	p.eval, p.stages = e, nil
+	if e.stages != nil {
+		p.stages = stagesByArrows(e.stages, p.squaresToFill)
+	}
 }
 
 // Clone implements search.Position.
 func (p *position) Clone() search.Position {
-	return &position{board: p.board, geo: p.geo, salt: p.salt, eval: p.eval, frames: []*frame{{}}}
+	q := *p
+	q.frames, q.ply, q.solver = []*frame{{}}, 0, nil
+	return &q
 }
 
 // currentFrame returns the node's frame with its reach computed.
@@ -56,15 +71,13 @@ func (p *position) currentFrame() *frame {
 	if !f.known {
 		f.known = true
 		f.order.known = false
-		f.stage = p.stage()
-		for s := range game.Seat(2) {
-			if f.stage != nil && f.stage.m != 0 {
-				f.reach[s], f.mobility[s] = mobility(&p.board, s)
-			} else { // all amazons at once are faster than one by one
-				f.reach[s] = p.board.Reach(p.board.Amazons(s))
-				f.mobility[s] = 0
-			}
+		free, first, second := p.board.Free(), p.board.Amazons(game.First), p.board.Amazons(game.Second)
+		if p.geo.oneWord {
+			f.reach[0].Lo, f.reach[1].Lo = fill64(&p.geo.slides, free.Lo, first.Lo, second.Lo)
+		} else {
+			f.reach[0], f.reach[1] = fill128(&p.geo.slides, free, first, second)
 		}
+		f.reach[0], f.reach[1] = f.reach[0].And(free), f.reach[1].And(free)
 	}
 	return f
 }
@@ -74,16 +87,21 @@ func (p *position) currentFrame() *frame {
 // fills a square of one's own.
 func (p *position) Enter() search.Node {
 	f := p.currentFrame()
+	shared := f.reach[0].And(f.reach[1])
 	n := search.Node{
 		Key:       p.board.Key(),
 		SearchKey: p.board.Key() ^ p.salt,
-		MayPass:   !f.reach[0].And(f.reach[1]).Empty(),
+		MayPass:   !shared.Empty(),
+		Provable:  p.provable(shared.Count()),
 	}
 	if f.reach[p.board.Turn()].Empty() {
 		n.Over, n.Verdict = true, -search.Win
 	}
 	return n
 }
+
+// KeyAfter implements search.KeyPrefetcher.
+func (p *position) KeyAfter(m game.Move) uint64 { return p.board.KeyAfter(m) ^ p.salt }
 
 // Do implements search.Position.
 func (p *position) Do(m game.Move) {

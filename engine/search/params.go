@@ -46,6 +46,8 @@ type Params struct {
 	// ProvePV is the budget in the principal variation, where at least
 	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.
 	ProvePV, ProvePVDepth int
+	// ProveNode is the budget at a node that is Provable; 0 is off.
+	ProveNode int
 
 	Margins  Margins        // a zero margin is taken from DefaultMargins
 	LMR      LMRParams      // zero is 0.5 + ln(depth)*ln(n)/2.2

@@ -97,6 +97,9 @@ type Node struct {
 	// MayPass: a null move makes sense, for passing is hardly ever better than
 	// every move.
 	MayPass bool
+	// Provable: the prover will probably solve this node, so it is asked at any
+	// depth (Params.ProveNode).
+	Provable bool
 	// NoTable: the score depends on more than SearchKey (near the move limit),
 	// so it is neither taken from the hash table nor stored there.
 	NoTable bool

@@ -28,9 +28,8 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 	}
 
 	// 2. The prover, once for each position.
-	if qply == 0 && params.ProveLeaf > 0 && w.prover != nil && !tt.proverFailed {
-		failed := ttEntry{proverFailed: true, pvProverFailed: params.ProveLeaf >= params.ProvePV}
-		if score, ok := w.proveNode(node, ply, params.ProveLeaf, failed); ok || w.stopped() {
+	if qply == 0 && params.leafBudget(node) > 0 && w.prover != nil && !tt.proverFailed {
+		if score, ok := w.proveLeaf(node, ply); ok || w.stopped() {
 			return score, noPath
 		}
 	}

@@ -399,6 +399,44 @@ func TestProvePVAsksOnce(t *testing.T) {
 	}
 }
 
+// provable is asked with every other position Provable.
+type provable struct{ asked }
+
+func (p *provable) Enter() search.Node {
+	n := p.asked.Enter()
+	n.Provable = n.Key%2 == 0
+	return n
+}
+
+func (p *provable) Clone() search.Position { return &provable{*p.asked.Clone().(*asked)} }
+
+// At Provable nodes, and no others, the prover is asked whatever their depth, once
+// for each position.
+func TestProveNodeAsksOnce(t *testing.T) {
+	ask := func(node int, depth int) (questions []question) {
+		g := searchtest.NewGraph(5)
+		g.Layered, g.Vertices = false, 200
+		params := with(g.Params(), exact...)
+		params.ProveNode = node
+		game := search.New(params, search.NewTable(1<<22)).NewGame(search.GameOptions{})
+		game.Start(&provable{asked{Graph: g, questions: &questions}}, search.Limits{Depth: depth}, nil).Wait()
+		return questions
+	}
+	seen := map[uint64]bool{}
+	for i, q := range ask(30, 6) {
+		if q.budget != 30 || q.key%2 != 0 || seen[q.key] {
+			t.Fatalf("question %d: %+v, asked before: %v", i, q, seen[q.key])
+		}
+		seen[q.key] = true
+	}
+	if leaves := len(ask(30, 1)); len(seen) <= leaves {
+		t.Errorf("%d questions, %d of them at depth 1: want more in the tree", len(seen), leaves)
+	}
+	if n := len(ask(0, 6)); n != 0 {
+		t.Errorf("ProveNode is off, but the prover was asked %d times", n)
+	}
+}
+
 // At the root the prover gets its budget, or its share of the nodes if that is less.
 func TestProveShare(t *testing.T) {
 	for _, tt := range []struct {
@@ -446,14 +484,26 @@ func TestProvePVAgrees(t *testing.T) {
 	}
 }
 
-// claims is a position whose prover says that the side to move wins in five plies.
-type claims struct{ *searchtest.Graph }
+// claims is a position whose prover says that the side to move wins in five plies,
+// and that is Provable if it says so.
+type claims struct {
+	*searchtest.Graph
+	provable bool
+}
+
+func (c claims) Enter() search.Node {
+	n := c.Graph.Enter()
+	n.Provable = c.provable
+	return n
+}
 
 func (claims) Prove(int, func() bool) (search.Proof, int, bool) {
 	return search.Proof{Score: search.Win - 5, Kind: "claim"}, 0, true
 }
 
-func (c claims) Clone() search.Position { return claims{c.Graph.Clone().(*searchtest.Graph)} }
+func (c claims) Clone() search.Position {
+	return claims{c.Graph.Clone().(*searchtest.Graph), c.provable}
+}
 
 // A proof is the score of its node, as far as the node is deep enough.
 func TestProvePV(t *testing.T) {
@@ -463,9 +513,26 @@ func TestProvePV(t *testing.T) {
 		proven              bool
 	}{{30, 4, 5, true}, {30, 5, 5, false}, {30, 4, 4, false}, {0, 1, 5, false}} {
 		params.ProvePV, params.ProvePVDepth = c.pv, c.depth
-		r := find(claims{g}, params, search.Limits{Depth: c.searched})
+		r := find(claims{Graph: g}, params, search.Limits{Depth: c.searched})
 		if lost := r.Score == -search.Win+6; lost != c.proven {
 			t.Errorf("ProvePV %d from depth %d on, depth %d: score %d; want a loss in six plies: %v", c.pv, c.depth, c.searched, r.Score, c.proven)
+		}
+	}
+}
+
+// A proof is the score of a node that is Provable, at a leaf and elsewhere.
+func TestProveNode(t *testing.T) {
+	g, params := deep()
+	for _, c := range []struct {
+		budget   int
+		provable bool
+	}{{30, true}, {30, false}, {0, true}} {
+		params.ProveNode = c.budget
+		for depth := 1; depth <= 4; depth++ {
+			r := find(claims{g, c.provable}, params, search.Limits{Depth: depth})
+			if lost, want := r.Score == -search.Win+6, c.budget > 0 && c.provable; lost != want {
+				t.Errorf("%+v, depth %d: score %d; want a loss in six plies: %v", c, depth, r.Score, want)
+			}
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (r *File) load(t *Terms) error {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF {
 			r.torn = len(line) > 0
-			if n == 1 && r.torn && !bytes.HasPrefix(line, []byte(`{"match":`)) && !strings.HasPrefix(`{"match":`, string(line)) {
+			if n == 1 && r.torn && !bytes.HasPrefix(line, []byte(record.TermsPrefix)) && !strings.HasPrefix(record.TermsPrefix, string(line)) {
 				return errors.New("line 1: not a match's result file")
 			}
 			if err := r.truncate(complete); err != nil {

@@ -39,7 +39,10 @@ type Terms struct {
 	MaxPlies   int     `json:"max_plies,omitempty"` // a game is drawn after this many plies; 0: no limit
 	Tablebase  int     `json:"tablebase,omitempty"` // adjudicate by endgame tables of up to this many pieces; 0: none
 	Over       string  `json:"over,omitempty"`      // where the games are played; "": in this process
-	Build      string  `json:"build"`               // of this program
+	// Experiment describes how the players' specs differ from pair to pair in a
+	// screening experiment; "" in matches.
+	Experiment string `json:"experiment,omitempty"`
+	Build      string `json:"build"` // of this program
 }
 
 // Kind is the type of tournament.

@@ -143,6 +143,17 @@ func (p *Plan) Fit(results []Result) ([]Effect, error) {
 	return effects, nil
 }
 
+// Enough returns ErrFew, with the reason, if the first pairs can't separate the
+// changes: which players have which is known before the games.
+func (p *Plan) Enough(pairs int) error {
+	results := make([]Result, pairs)
+	for i := range results {
+		results[i] = Result{Players: p.Draw(i), Share: 0.5}
+	}
+	_, err := p.Fit(results)
+	return err
+}
+
 const (
 	// worstCondition is the largest condition number accepted: beyond it an
 	// effect depends on a handful of games.

@@ -1,15 +1,15 @@
 // Package ccgc reads and writes the game texts of the Chinese computer games
 // championship (CCGC): Amazons and Gomoku ("C5").
 //
-//	#[AM][first][second][先手胜][2024.07.11 10:00 place][event];
+//	#[AM][first B][second W][先手胜][2024.07.11 10:00 place][event];
 //	1 d1d7(g7) d10d4(g4)
 //	2 ...
 //
-//	{[C5][first][second][先手胜][2024.07.11 10:00 place][event];B(H,8);W(I,9)}
+//	{[C5][first B][second W][先手胜][2024.07.11 10:00 place][event];B(H,8);W(I,9)}
 //
 // Columns are letters from the left, rows count from 1 at the bottom. 先手胜
 // means that the first player won, 后手胜 the second, 平局 a draw; anything else
-// is ignored. Times are Beijing's. The texts have no clocks and no choices of an
+// is ignored. B and W are the colours. Times are Beijing's. The texts have no clocks and no choices of an
 // opening procedure. Of Gomoku they have the stones, and the player who held
 // Black at the end comes first.
 //
@@ -141,14 +141,14 @@ func turned(result game.Result, first game.Seat) game.Result {
 	return result
 }
 
-// team returns a player's name. The championship adds the colour to the names of some
-// teams, and reading removes it; a name that ends so by itself gets it twice.
+// team returns a player's name with the letter of the colour, as the championship
+// writes it; reading removes it.
 func team(s record.Seat, colour string) string {
 	name := clean(format.Name(s))
-	if strings.HasSuffix(name, colour) {
-		name += colour
+	if name == "" {
+		return ""
 	}
-	return name
+	return name + colour
 }
 
 // clean makes a text fit into a field: on one line, without brackets and

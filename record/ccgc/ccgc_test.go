@@ -47,7 +47,7 @@ func TestNames(t *testing.T) {
 	formattest.RoundTrip(t, Format(), format.WriteOptions{}, r)
 	r.Seats[0].Display = "a[1];\nb"
 	text, err := write([]*record.Record{r}, format.WriteOptions{})
-	if err != nil || !strings.HasPrefix(text, "#[AM][a(1), b][]") {
+	if err != nil || !strings.HasPrefix(text, "#[AM][a(1), b B][]") {
 		t.Errorf("%.60q, %v", text, err)
 	}
 }
@@ -95,7 +95,7 @@ func TestText(t *testing.T) {
 		Result: game.FirstWins, Start: time.Date(2024, 7, 11, 2, 0, 0, 0, time.UTC), Place: "place", Event: "event",
 		Plies: []record.Ply{{Move: "d1d7/g7"}, {Move: "d10d8/g8"}, {Move: "g1g6/d6"}},
 	}
-	want := "#[AM][first][second][先手胜][2024.07.11 10:00 place][event];\r\n1 d1d7(g7) d10d8(g8)\r\n2 g1g6(d6)\r\n"
+	want := "#[AM][first B][second W][先手胜][2024.07.11 10:00 place][event];\r\n1 d1d7(g7) d10d8(g8)\r\n2 g1g6(d6)\r\n"
 	if text, err := write([]*record.Record{r}, format.WriteOptions{}); text != want || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -104,7 +104,7 @@ func TestText(t *testing.T) {
 	}
 	r.Game, r.Rules, r.Result = "gomoku", "gomoku/freestyle-15", game.Draw
 	r.Plies = []record.Ply{{Move: "h8"}, {Move: "i9"}}
-	want = "{[C5][first][second][平局][2024.07.11 10:00 place][event];B(H,8);W(I,9)}\r\n"
+	want = "{[C5][first B][second W][平局][2024.07.11 10:00 place][event];B(H,8);W(I,9)}\r\n"
 	if text, err := write([]*record.Record{r}, format.WriteOptions{}); text != want || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}

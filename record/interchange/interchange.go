@@ -42,6 +42,17 @@ func Find(name string) (format.Format, error) {
 	return format.Format{}, fmt.Errorf("%w %.20q (have %s)", format.ErrUnknown, name, strings.Join(names, ", "))
 }
 
+// Championship returns the format in which the Chinese championship wants the games
+// of a game; the error wraps format.ErrUnknown if there is none.
+func Championship(gameName string) (format.Format, error) {
+	for _, f := range []format.Format{ccgc.Format(), pgn.Format()} {
+		if slices.Contains(f.Games, gameName) {
+			return f, nil
+		}
+	}
+	return format.Format{}, fmt.Errorf("%w: the championship has none for %.20q", format.ErrUnknown, gameName)
+}
+
 // Detect finds the format of a text; the error wraps format.ErrUnknown.
 func Detect(text string) (format.Format, error) {
 	for _, f := range formats {

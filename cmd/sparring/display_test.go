@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestPace: without a terminal a line comes after each part of the work, and every
+// ten seconds while nothing gets done.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPace(newDisplay(&bytes.Buffer{}), 10*maxLines)
+		begin := time.Now()
+		said := ""
+		for _, step := range []struct {
+			after time.Duration
+			done  int
+		}{{1, 0}, {1, 3}, {1, 9}, {1, 10}, {1, 11}, {8, 12}, {1, 12}, {1, 19}, {4, 19}, {1, 22}, {1, 40}} {
+			time.Sleep(step.after * time.Second)
+			if p.due(step.done) {
+				said += fmt.Sprintf("%v: %d, %s\n", time.Since(begin), step.done, timeLeft(begin, step.done, 200))
+			}
+		}
+		const want = "4s: 10, 1m16s left\n14s: 12, 3m39s left\n20s: 22, 2m42s left\n21s: 40, 1m24s left\n"
+		if said != want {
+			t.Errorf("got\n%swant\n%s", said, want)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sparring/record"
+	"sparring/record/format"
+	"sparring/record/interchange"
+)
+
+// aSource explains SOURCE arguments in the help of commands.
+const aSource = `A SOURCE is a data directory or another folder of records, a file of records, the
+result file of a match, or a file of another program (sgf, pgn, psq, ccgc).`
+
+// gamesIn iterates over the games of a source, see aSource. The options are for
+// files of other programs.
+func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error], error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		if in := recordsDir(path); isDir(in) {
+			path = in
+		}
+		return record.All(path), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, 2)
+	if _, err := io.ReadFull(f, head); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	if strings.HasSuffix(path, ".zst") || bytes.Equal(head, []byte(`{"`)) { // ccgc begins with {[ or {{
+		return record.File(path), nil
+	}
+	return func(yield func(*record.Record, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		for r, err := range interchange.Import(f, o) {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}, nil
+}
+
+// inSources iterates over the games of several sources.
+func inSources(paths []string) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		for _, path := range paths {
+			games, err := gamesIn(path, format.ReadOptions{})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for r, err := range games {
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isDir reports whether a path is that of a folder.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// damaged reports whether an error is about one game alone, so that those after it
+// can be read.
+func damaged(err error) bool {
+	if _, ok := errors.AsType[*record.DamagedError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*format.Error](err)
+	return ok
+}
+
+// filesOf returns the files of a source that may be result files of matches.
+func filesOf(path string) ([]string, error) {
+	if !isDir(path) {
+		return []string{path}, nil
+	}
+	if in := recordsDir(path); isDir(in) {
+		path = in
+	}
+	return filepath.Glob(filepath.Join(path, "*.jsonl"))
+}

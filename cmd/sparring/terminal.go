@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"sparring/protocol"
+)
+
+// reachTime is how long a command at a terminal waits for a platform, unless it was
+// told to wait.
+const reachTime = 8 * time.Second
+
+// dial connects a command at a terminal to a platform as the platform's user, and
+// makes sure that its records can be read. Unless wait is set, it fails within
+// reachTime. The context ends, with the reason as its cause, when the server denies
+// the user something. Call done at the end.
+func (s *arenaSettings) dial(c *cobra.Command, name string, wait bool) (nc *nats.Conn, ctx context.Context, done func(), err error) {
+	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
+	if err != nil {
+		return nil, nil, nil, &usageError{err}
+	}
+	ctx, cancel := context.WithCancelCause(c.Context())
+	to := s.connection(name, newLog(c.ErrOrStderr(), "warn"))
+	to.Denied = func(err error) {
+		cancel(fmt.Errorf("the server denies user %q what the command needs: %w", s.NATS.User, err))
+	}
+	reach, stop := ctx, context.CancelFunc(func() {})
+	connect := protocol.Connect
+	if !wait {
+		reach, stop = context.WithTimeoutCause(ctx, reachTime, fmt.Errorf("no answer within %v", reachTime))
+		connect = func(c protocol.Connection) (*nats.Conn, error) { return protocol.Dial(reach, c) }
+	}
+	defer stop()
+	if nc, err = connect(to); err == nil {
+		if err = protocol.Await(reach, nc); err == nil {
+			err = platformAt(reach, nc, subjects, wait)
+		}
+		if err != nil {
+			nc.Close()
+			err = fmt.Errorf("%s: %w", nc.ConnectedUrlRedacted(), err)
+		}
+	}
+	if err != nil {
+		cancel(nil)
+		if errors.Is(err, protocol.ErrNoServer) {
+			err = fmt.Errorf("%w; --wait waits for one", err)
+		}
+		return nil, nil, nil, err
+	}
+	return nc, ctx, func() { nc.Close(); cancel(nil) }, nil
+}
+
+// platformAt looks for the records of a platform, which a user of its account can
+// read; with wait until they are there.
+func platformAt(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, wait bool) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	for {
+		_, err := js.StreamNameBySubject(ctx, subjects.Records())
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil:
+			return nil
+		case !wait && errors.Is(err, jetstream.ErrStreamNotFound):
+			return errors.New("no platform there: its NATS server has no records; --wait waits for one")
+		case !wait:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}

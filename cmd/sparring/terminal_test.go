@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/arena"
+	"sparring/arena/arenatest"
+	"sparring/protocol/embedded"
+)
+
+// platformCommands are the commands at a terminal that need a platform.
+func platformCommands(url string) map[string][]string {
+	return map[string][]string{
+		"records": {"records", "list", "--nats", url},
+		"match":   {"match", "--over", "nats", "--game", "amazons", "--a", "x", "--b", "y", "--clock", "60+1", "--games", "2"},
+	}
+}
+
+// TestWithoutPlatform: a command at a terminal that has no platform to talk to, or no
+// right to, ends with one line that says why.
+func TestWithoutPlatform(t *testing.T) {
+	srv, err := embedded.Start(embedded.Config{Port: embedded.RandomPort, Passwords: map[string]string{"platform": "p", "bots": "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	for name, test := range map[string]struct{ url, user, password, says string }{
+		"no server":      {fmt.Sprintf("nats://127.0.0.1:%d", closedPort(t)), "platform", "p", "no NATS server answers"},
+		"wrong password": {srv.URL(), "platform", "x", `user "platform" refused`},
+		"no rights":      {srv.URL(), "bots", "b", `the server denies user "bots"`},
+		"no platform":    {srv.URL(), "platform", "p", "no platform there"},
+	} {
+		for command, args := range platformCommands(test.url) {
+			t.Run(name+", "+command, func(t *testing.T) {
+				t.Setenv("SPARRING_NATS_URL", test.url)
+				t.Setenv("SPARRING_NATS_USER", test.user)
+				t.Setenv("SPARRING_NATS_PASSWORD", test.password)
+				var out, errs bytes.Buffer
+				code := run(args, strings.NewReader(""), &out, &errs)
+				text := errs.String()
+				if code != exitFailed || out.Len() > 0 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "sparring: ") || !strings.Contains(text, test.says) {
+					t.Errorf("exit %d, %s\n%s", code, text, out.String())
+				}
+			})
+		}
+	}
+}
+
+// TestWaitForPlatform: with --wait the same commands wait for a platform that comes
+// later.
+func TestWaitForPlatform(t *testing.T) {
+	port := closedPort(t)
+	url := fmt.Sprintf("nats://127.0.0.1:%d", port)
+	t.Setenv("SPARRING_NATS_PASSWORD", "p")
+	ended := make(chan string, 1)
+	go func() {
+		var out, errs bytes.Buffer
+		code := run([]string{"records", "list", "--wait", "--nats", url}, strings.NewReader(""), &out, &errs)
+		ended <- fmt.Sprintf("exit %d\n%s%s", code, out.String(), errs.String())
+	}()
+	srv, err := embedded.Start(embedded.Config{Port: port, Passwords: map[string]string{"platform": "p"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := arena.New(ctx, arenatest.Connect(t, srv.Platform()), arena.Defaults(), arenatest.Log(t)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case text := <-ended:
+		if !strings.HasPrefix(text, "exit 0\nID ") {
+			t.Error(text)
+		}
+	case <-time.After(patience):
+		t.Fatal("it still waits")
+	}
+}
+
+// closedPort returns a port on which nobody listens.
+func closedPort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
