@@ -257,7 +257,7 @@ func (w *analysis) final(r search.Result) protocol.Analysis {
 func (w *analysis) answer(lines []search.Info, scored bool) protocol.Analysis {
 	a := protocol.Analysis{Engine: w.engine}
 	for _, l := range lines {
-		line := protocol.AnalysisLine{Moves: game.FormatLine(w.pos, l.PV[:min(len(l.PV), longestLine)])}
+		line := protocol.AnalysisLine{Moves: game.FormatLine(w.pos, "", l.PV[:min(len(l.PV), longestLine)])}
 		if len(line.Moves) == 0 {
 			continue
 		}

@@ -412,7 +412,7 @@ func (v *analysisView) take(lines []search.Info, scored bool) {
 		if l.Nodes >= v.Nodes {
 			v.Nodes, v.NPS, v.TimeMS = l.Nodes, l.NPS, l.Time.Milliseconds()
 		}
-		line := lineView{PV: formatLine(v.pos, v.notation, l.PV)}
+		line := lineView{PV: game.FormatLine(v.pos, v.notation, l.PV)}
 		if scored {
 			score, chance := int(l.Score), l.WinProb
 			line.Score, line.Chance = &score, &chance
@@ -505,23 +505,4 @@ func (v *analysisView) text() (lines []string) {
 		say(fmt.Sprintf("line %d", i+1), "%-*s  %s", values, v.Lines[i].value(), strings.Join(v.Lines[i].PV, " "))
 	}
 	return lines
-}
-
-// formatLine writes a line of moves in a notation that the game has, up to the first
-// that can't be played.
-func formatLine(from game.Position, n game.Notation, line []game.Move) []string {
-	texts := []string{}
-	p := from.Clone()
-	as, err := writing(p, n)
-	if err != nil {
-		return texts // the notation was checked before
-	}
-	for _, m := range line {
-		text := as.format(m)
-		if p.Play(m) != nil {
-			break
-		}
-		texts = append(texts, text)
-	}
-	return texts
 }

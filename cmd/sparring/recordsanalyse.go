@@ -344,7 +344,7 @@ func inNotation(r *record.Record, rep *analysis.Report, n game.Notation) (*analy
 			}
 			line = append(line, move)
 		}
-		if m.Line = formatLine(p, n, line); len(m.Line) > 0 {
+		if m.Line = game.FormatLine(p, n, line); len(m.Line) > 0 {
 			m.Best = m.Line[0]
 		}
 		as, err := writing(p, n)

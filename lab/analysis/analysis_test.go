@@ -95,7 +95,7 @@ func TestSearch(t *testing.T) {
 				t.Fatalf("%s: %+v, %v", rules, found, err)
 			}
 			for i, l := range found.Lines {
-				if l.Depth != found.Lines[0].Depth || l.Score > found.Lines[0].Score || len(game.FormatLine(p, l.PV)) != len(l.PV) || len(l.PV) == 0 {
+				if l.Depth != found.Lines[0].Depth || l.Score > found.Lines[0].Score || len(game.FormatLine(p, "", l.PV)) != len(l.PV) || len(l.PV) == 0 {
 					t.Errorf("%s: line %d: %+v", rules, i+1, l)
 				}
 				if before.Lines != nil && (before.Lines[i].Score != l.Score || before.Lines[i].PV[0] != l.PV[0]) {

@@ -200,7 +200,7 @@ func (s *Session) analyse(ctx context.Context, p game.Position, only []game.Move
 	}
 	a := protocol.Analysis{Nodes: int64(found.Result.Nodes)}
 	for i, l := range found.Lines {
-		line := protocol.AnalysisLine{Moves: game.FormatLine(p, l.PV)}
+		line := protocol.AnalysisLine{Moves: game.FormatLine(p, "", l.PV)}
 		if found.Scored {
 			line.Score, line.Chance = int(l.Score), &l.WinProb
 		}
