@@ -130,7 +130,7 @@ func TestArrival(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
-	ann, _, g := still(t, srv, small(t, "600"))
+	ann, bob, g := still(t, srv, small(t, "600"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	r, hold := a.at(g), make(chan struct{})

@@ -28,7 +28,7 @@ type referee struct {
 	stop    context.CancelCauseFunc
 	inbox   chan request
 	lanes   [2]chan playerRequest // by seat: what its player sends
-	done    chan struct{} // closed when the goroutine has ended
+	done    chan struct{}         // closed when the goroutine has ended
 
 	seatSince [2]time.Time // from when heartbeats of the holder are expected
 	sentAt    [2]time.Time // when the seat's player was last sent the state
