@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -34,7 +36,12 @@ const (
 	codeResources   = 10023 // insufficient resources
 	codeStorage     = 10047 // insufficient storage resources available
 	codeStoreFailed = 10077 // a limit of the stream, or the file system, refused the write
+	codeNoStore     = 10049 // the files of a new stream can't be written
 )
+
+// makeRoom tells operators what to do about a full disk. A nats-server that could
+// not write once refuses everything until it is restarted.
+const makeRoom = "make room, and restart nats-server if it still refuses"
 
 // journal is the log of one game as its referee writes it.
 type journal struct {
@@ -113,7 +120,14 @@ func conflict(err error) bool {
 // full reports whether the store refused an entry for lack of space.
 func full(err error) bool {
 	var api *jetstream.APIError
-	return errors.As(err, &api) && (api.ErrorCode == codeResources || api.ErrorCode == codeStorage || api.ErrorCode == codeStoreFailed)
+	if !errors.As(err, &api) {
+		return false
+	}
+	switch api.ErrorCode {
+	case codeResources, codeStorage, codeStoreFailed, codeNoStore:
+		return true
+	}
+	return strings.Contains(api.Description, syscall.ENOSPC.Error()) // other codes quote the error of the file system
 }
 
 // off reports whether a single server has switched off JetStream or a stream

@@ -27,7 +27,8 @@ type referee struct {
 	ctx     context.Context // ends when the game is lost, over, or the arena stops
 	stop    context.CancelCauseFunc
 	inbox   chan request
-	done    chan struct{} // closed when the goroutine has ended
+	lanes   [2]chan playerRequest // by seat: what its player sends
+	done    chan struct{}         // closed when the goroutine has ended
 
 	seatSince [2]time.Time // from when heartbeats of the holder are expected
 	sentAt    [2]time.Time // when the seat's player was last sent the state
@@ -57,6 +58,7 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 	r := &referee{
 		a: a, id: live.ID(), players: [2]protocol.PlayerID{live.Holder(game.First).Player, live.Holder(game.Second).Player},
 		game: live, j: j, ctx: life, stop: stop, inbox: make(chan request, inboxSize), done: make(chan struct{}),
+		lanes:     [2]chan playerRequest{make(chan playerRequest, laneSize), make(chan playerRequest, laneSize)},
 		log:       a.log.With().Str("game", string(live.ID())).Uint64("term", live.Term()).Logger(),
 		seatSince: [2]time.Time{now, now},
 	}
@@ -72,7 +74,7 @@ const tickEvery = 200 * time.Millisecond
 
 func (r *referee) run() {
 	defer r.leave()
-	stopServing, err := r.a.server.ServeGame(r.id, func(q protocol.GameRequest) { r.send(playerRequest(q)) })
+	stopServing, err := r.a.server.ServeGame(r.id, r.players[:], r.receive)
 	if err != nil {
 		r.stop(err)
 		return
@@ -95,12 +97,17 @@ func (r *referee) run() {
 		case q := <-r.inbox:
 			r.checkAsleep(waits)
 			r.serve(q)
+		case q := <-r.lanes[game.First]:
+			r.checkAsleep(waits)
+			r.serve(q)
+		case q := <-r.lanes[game.Second]:
+			r.checkAsleep(waits)
+			r.serve(q)
 		case <-alarm.C:
 			r.checkAsleep(waits)
-			select {
-			case q := <-r.inbox: // a move that is waiting may have arrived in time
-				r.serve(q)
-			default:
+			if q, ok := r.waiting(); ok {
+				r.serve(q) // a move that is waiting may have arrived in time
+			} else {
 				r.expire()
 			}
 		case <-tick.C:
@@ -138,6 +145,7 @@ func (r *referee) leave() {
 	}
 	r.a.leases.drop(string(r.id)) // without a referee it must not be renewed
 	if len(r.unlogged) > 0 {
+		r.a.unkept.Add(-1)
 		r.log.Error().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("events lost: the game continues from the last stored entry")
 	}
 	r.log.Debug().AnErr("why", why).Msg("referee stops")
@@ -159,6 +167,11 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	case errors.Is(err, errSpace):
 		r.unlogged = append(r.unlogged, *event)
 		ans = r.game.CommitUnlogged(time.Now())
+		if r.game.Held() {
+			r.log.Error().Int("ply", r.game.Ply()).Msg("no space: the game has ended, and nobody is told until that is stored")
+			r.sendStates()
+			return ans
+		}
 	default:
 		r.stop(err)
 		return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
@@ -183,6 +196,7 @@ func (r *referee) store(event *protocol.Event) error {
 		if r.a.leases.fresh(string(r.id)) || r.a.store.off(err) {
 			r.catchUpAt = time.Now().Add(time.Second)
 			r.a.metrics.unkept.Inc()
+			r.a.unkept.Add(1)
 			r.log.Error().Err(err).Int("ply", r.game.Ply()).Uint64("seq", r.game.Seq()).
 				Msg("no space: the game continues without its log; a restart would return to the last stored entry")
 			return err
@@ -205,6 +219,10 @@ func (r *referee) resumeLog() {
 		r.game.Commit(r.j.last, time.Now())
 		r.log.Warn().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("space again: the log continues")
 		r.missing, r.unlogged = append(r.missing, r.unlogged...), nil
+		r.a.unkept.Add(-1)
+		if r.game.Over() {
+			r.report(event)
+		}
 		r.sendStates()
 	case errors.Is(err, errSpace):
 		// A silent store takes long to refuse: wait longer between attempts.
@@ -314,7 +332,7 @@ func (r *referee) tick() {
 	if r.game.Over() {
 		for seat, h := range r.game.Snapshot(now).Holders {
 			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.sentAt[seat]) >= resend {
-				r.sendState(game.Seat(seat), now) // the last state was lost
+				r.sendState(game.Seat(seat), now) // the last state was lost, or the end is held back
 			}
 		}
 		if len(r.unlogged) == 0 {

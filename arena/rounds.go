@@ -61,7 +61,7 @@ func (a *Arena) RoundsDone() <-chan struct{} { return a.roundsDone }
 func (a *Arena) rounds(ctx context.Context) {
 	for played := 0; ctx.Err() == nil; {
 		life, lost := context.WithCancelCause(ctx)
-		if !a.leases.free(roundLease) || !a.leases.take(ctx, roundLease, lost) {
+		if !a.leases.free(roundLease) || a.leases.take(ctx, roundLease, lost) != nil {
 			lost(errLost)
 			rest(ctx, a.cfg.LeaseFor/2)
 			continue

@@ -282,17 +282,17 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 	if err := CheckID("game", g); err != nil {
 		return nil, err
 	}
-	var last uint64 // needs no lock: a subscription's callbacks run one at a time
+	var last StateOrder // needs no lock: a subscription's callbacks run one at a time
 	return c.subscribe(c.subjects.ToGame(c.player, g), "", func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
 		if refusal != nil || st.Game != g || st.To != msg.Subject {
 			c.warn("invalid state ignored", msg.Subject, errorOrNil(refusal))
 			return
 		}
-		if st.Seq < last {
+		if st.Order().Before(last) {
 			return
 		}
-		last = st.Seq
+		last = st.Order()
 		f(st)
 	})
 }

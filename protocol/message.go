@@ -192,11 +192,15 @@ type HelloAnswer struct {
 	Held []GameID `json:"held,omitempty"`
 }
 
-// Limits are the platform's limits for requests.
+// Limits are the platform's limits for requests. Those per player hold for all its
+// instances together; twice as much may come at once.
 type Limits struct {
 	MessageBytes int `json:"message_bytes"`
 	Nesting      int `json:"nesting"`
 	PerSecond    int `json:"per_second"` // requests per second and player, without heartbeats
+	// HeartbeatsPerSecond and BytesPerSecond are limits per player, too.
+	HeartbeatsPerSecond int `json:"heartbeats_per_second,omitempty"`
+	BytesPerSecond      int `json:"bytes_per_second,omitempty"` // of all its requests, heartbeats included
 }
 
 // Alive is the heartbeat of an instance.
@@ -402,11 +406,15 @@ type Receipt struct {
 type ActAnswer struct {
 	Answer
 	Game    GameID   `json:"game,omitempty"`
-	Seq     uint64   `json:"seq,omitempty"` // of the game's log after the action
-	Ply     int      `json:"ply,omitempty"` // plies played after the action
+	Seq     uint64   `json:"seq,omitempty"`    // of the game's log after the action
+	Unkept  uint64   `json:"unkept,omitempty"` // as in State
+	Ply     int      `json:"ply,omitempty"`    // plies played after the action
 	Clocks  *Clocks  `json:"clocks,omitempty"`
 	Receipt *Receipt `json:"receipt,omitempty"` // for a move
 }
+
+// Order returns the place among the game's states of the one after the action.
+func (a *ActAnswer) Order() StateOrder { return StateOrder{a.Seq, a.Unkept} }
 
 // NoticeKind is what a notice is about.
 type NoticeKind string

@@ -53,6 +53,7 @@ type Params struct {
 	LMR      LMRParams      // zero is 0.5 + ln(depth)*ln(n)/2.2
 	NullMove NullMoveParams // with DepthDivisor 0: R = 3 + depth/4, verified from depth 10 on
 	On       Switches       // the heuristics in use
+	MCTS     MCTSParams     // of Monte-Carlo tree search; a zero number is taken from defaultMCTS
 	// LMPBase scales late-move pruning: about this many moves are searched at
 	// depth 1 before quiet ones are pruned; 0 is 4.
 	LMPBase int
@@ -101,6 +102,32 @@ type Params struct {
 type NullMoveParams struct{ Base, DepthDivisor, MaxEvalPlies, MinDepth, VerifyDepth int }
 
 var defaultNullMove = NullMoveParams{Base: 3, DepthDivisor: 4, MaxEvalPlies: 3, VerifyDepth: 10}
+
+// MCTSParams are the numbers of Monte-Carlo tree search (package mcts).
+type MCTSParams struct {
+	// Exploration is the constant of PUCT, in hundredths, for values from 0 to 1.
+	Exploration int
+	// Temperature is the difference in ScoredMove.Order for which the policy
+	// takes a move to be e times less likely.
+	Temperature int
+	// Open is how many children are opened at once, and Evaluate how many of these
+	// one visit evaluates.
+	Open, Evaluate int
+	// Widening, in hundredths: a node with n visits has up to Open +
+	// Widening*sqrt(n) children.
+	Widening int
+	// Mean is the percentage of the mean in a node's value; the rest is minimax.
+	Mean int
+	// FPUReduction, in hundredths, is how much less than its parent's the value of
+	// a move is taken to be that was never visited.
+	FPUReduction int
+	// Prove is the prover's node budget where a node's first children are opened;
+	// 0 is off.
+	Prove int
+}
+
+// defaultMCTS has the numbers that suit Amazons on 8x8 and 10x10.
+var defaultMCTS = MCTSParams{Exploration: 40, Temperature: 1024, Open: 8, Evaluate: 8, Widening: 100, Mean: 50}
 
 // Margins are differences of scores, in the game's unit.
 type Margins struct {
@@ -198,6 +225,12 @@ func power(base, hundredths int) int {
 	})
 }
 
+// WithDefaults returns the parameters with those set that were left out.
+func (p Params) WithDefaults() Params {
+	p.setDefaults()
+	return p
+}
+
 // setDefaults sets the parameters that were left out.
 func (p *Params) setDefaults() {
 	// What has no part in the default shape does not displace it.
@@ -215,7 +248,9 @@ func (p *Params) setDefaults() {
 		set   *int
 		value int
 	}{{&p.ProveShare, 4}, {&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
-		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3}} {
+		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3},
+		{&p.MCTS.Exploration, defaultMCTS.Exploration}, {&p.MCTS.Temperature, defaultMCTS.Temperature}, {&p.MCTS.Open, defaultMCTS.Open},
+		{&p.MCTS.Evaluate, defaultMCTS.Evaluate}, {&p.MCTS.Widening, defaultMCTS.Widening}, {&p.MCTS.Mean, defaultMCTS.Mean}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}

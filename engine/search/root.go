@@ -65,13 +65,9 @@ func (w *worker) openRoot() bool {
 		}
 	}
 	if len(w.root) == 0 && len(limits.Moves) > 0 {
-		// A forced node may not give moves that lose at once, a restricted one
-		// moves that lose at all; if only such are allowed, the first is as good
-		// as any. In how many plies a restricted node's move loses is not known.
-		loss := -Win + 2
-		if node.Restricted {
-			loss = -Win + MaxPly
-		}
+		// Only moves are allowed that the node leaves out: the first is as good as
+		// any.
+		loss := node.ScoreLeftOut()
 		w.root = append(w.root, rootMove{ScoredMove: ScoredMove{Move: limits.Moves[0]}, score: loss, last: loss})
 		w.source = FromOnly
 		return false
