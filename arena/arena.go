@@ -78,6 +78,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	}
 	a.metrics.gauge("games_unkept", "Games that go on without their logs now, for lack of space.", func() float64 { return float64(a.unkept.Load()) })
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
+	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.ladder = newLadder(a.store.ladder, a.log)
@@ -139,9 +140,9 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 		return stop, fmt.Errorf("bucket %s: %w", a.store.leases.Bucket(), err)
 	}
 	for _, listen := range []func() (func(), error){
-		func() (func(), error) { return a.server.ObserveHello(a.presence.hello) },
-		func() (func(), error) { return a.server.ObserveAlive(a.presence.alive) },
-		func() (func(), error) { return a.server.ObserveLeave(a.left) },
+		func() (func(), error) {
+			return a.server.Observe(protocol.Observer{Hello: a.presence.hello, Alive: a.presence.alive, Leave: a.left})
+		},
 		func() (func(), error) { return a.server.ServeOrphans(a.served, a.orphan) },
 		func() (func(), error) {
 			return a.server.ServeVerbs(protocol.Verbs{

@@ -27,7 +27,8 @@ type referee struct {
 	ctx     context.Context // ends when the game is lost, over, or the arena stops
 	stop    context.CancelCauseFunc
 	inbox   chan request
-	done    chan struct{} // closed when the goroutine has ended
+	lanes   [2]chan playerRequest // by seat: what its player sends
+	done    chan struct{}         // closed when the goroutine has ended
 
 	seatSince [2]time.Time // from when heartbeats of the holder are expected
 	sentAt    [2]time.Time // when the seat's player was last sent the state
@@ -57,6 +58,7 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 	r := &referee{
 		a: a, id: live.ID(), players: [2]protocol.PlayerID{live.Holder(game.First).Player, live.Holder(game.Second).Player},
 		game: live, j: j, ctx: life, stop: stop, inbox: make(chan request, inboxSize), done: make(chan struct{}),
+		lanes:     [2]chan playerRequest{make(chan playerRequest, laneSize), make(chan playerRequest, laneSize)},
 		log:       a.log.With().Str("game", string(live.ID())).Uint64("term", live.Term()).Logger(),
 		seatSince: [2]time.Time{now, now},
 	}
@@ -72,7 +74,7 @@ const tickEvery = 200 * time.Millisecond
 
 func (r *referee) run() {
 	defer r.leave()
-	stopServing, err := r.a.server.ServeGame(r.id, func(q protocol.GameRequest) { r.send(playerRequest(q)) })
+	stopServing, err := r.a.server.ServeGame(r.id, r.players[:], r.receive)
 	if err != nil {
 		r.stop(err)
 		return
@@ -95,12 +97,17 @@ func (r *referee) run() {
 		case q := <-r.inbox:
 			r.checkAsleep(waits)
 			r.serve(q)
+		case q := <-r.lanes[game.First]:
+			r.checkAsleep(waits)
+			r.serve(q)
+		case q := <-r.lanes[game.Second]:
+			r.checkAsleep(waits)
+			r.serve(q)
 		case <-alarm.C:
 			r.checkAsleep(waits)
-			select {
-			case q := <-r.inbox: // a move that is waiting may have arrived in time
-				r.serve(q)
-			default:
+			if q, ok := r.waiting(); ok {
+				r.serve(q) // a move that is waiting may have arrived in time
+			} else {
 				r.expire()
 			}
 		case <-tick.C:

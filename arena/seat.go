@@ -33,6 +33,9 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 	} else if away {
 		r.vacate(seat, h.Instance, "no heartbeat", now)
 		return
+	} else if r.a.presence.leaving(h.Player, h.Instance) {
+		r.vacate(seat, h.Instance, givenBack, now)
+		return
 	}
 	r.repeat(seat, h, now)
 }
