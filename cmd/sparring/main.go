@@ -97,6 +97,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		engineCommand(),
 		levelsCommand(),
 		matchCommand(),
+		experimentCommand(),
 		openingsCommand(),
 		bookCommand(),
 		learnCommand(),
