@@ -43,6 +43,7 @@ type Arena struct {
 	wg   sync.WaitGroup
 
 	reserved reservations
+	reach    *reach
 	unkept   atomic.Int64 // games that go on without their logs
 	returned atomic.Int64 // challenges that wait in the queue for their next attempt
 
@@ -68,7 +69,8 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	a := &Arena{
-		cfg: cfg, nc: nc, receiver: protocol.NewReceiver(nc), log: log.With().Str("arena", cfg.Name).Logger(),
+		reach: newReach(nc),
+		cfg:   cfg, nc: nc, receiver: protocol.NewReceiver(nc), log: log.With().Str("arena", cfg.Name).Logger(),
 		metrics: newMetrics(), quota: newQuota(), presence: newPresence(cfg.LostAfter),
 		reserved: reservations{players: make(map[protocol.PlayerID]reservation)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
@@ -158,6 +160,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	}
 	a.wg.Go(func() { a.receiver.Run(a.life) })
 	a.wg.Go(func() { a.leases.keep(a.life) })
+	a.wg.Go(func() { a.reach.run(a.life) })
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
 	a.wg.Go(func() {
