@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 )
 
@@ -65,6 +67,23 @@ func (d *display) game(id, line string) {
 	}
 }
 
+// set replaces the lines of all games with these, on a terminal.
+func (d *display) set(lines ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.width == 0 {
+		return
+	}
+	d.erase()
+	d.order = d.order[:0]
+	for i, line := range lines {
+		id := fmt.Sprint(i)
+		d.order = append(d.order, id)
+		d.lines[id] = line
+	}
+	d.draw()
+}
+
 // live reports whether lines are redrawn in place.
 func (d *display) live() bool { return d.width > 0 }
 
@@ -111,17 +130,19 @@ func (d *display) clear() {
 	d.order, d.lines = nil, make(map[string]string)
 }
 
+// remove forgets a game's line, and removes all from the terminal until the next
+// change.
+func (d *display) remove(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erase()
+	delete(d.lines, id)
+	d.order = slices.DeleteFunc(d.order, func(have string) bool { return have == id })
+}
+
 // end removes a game's line and prints its last one permanently.
 func (d *display) end(id, line string) {
-	d.mu.Lock()
-	delete(d.lines, id)
-	for i, have := range d.order {
-		if have == id {
-			d.order = append(d.order[:i:i], d.order[i+1:]...)
-			break
-		}
-	}
-	d.mu.Unlock()
+	d.remove(id)
 	d.say("%s", line)
 }
 
@@ -145,15 +166,8 @@ func (d *display) draw() {
 	d.last = time.Now()
 }
 
-// clip cuts a line to a number of columns. All lines are ASCII: they do not contain
-// display names.
-func clip(s string, columns int) string {
-	r := []rune(s)
-	if len(r) > columns {
-		return string(r[:columns])
-	}
-	return s
-}
+// clip cuts a line to a number of columns. Chinese characters have two.
+func clip(s string, columns int) string { return runewidth.Truncate(s, columns, "") }
 
 // clockText formats a clock for people: 1:05 or, below ten seconds, 9.3.
 func clockText(left time.Duration) string {

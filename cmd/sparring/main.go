@@ -92,6 +92,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		botCommand(),
 		recordsCommand(),
 		positionCommand(),
+		analyseCommand(),
 		perftCommand(),
 		benchCommand(),
 		engineCommand(),

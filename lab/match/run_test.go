@@ -244,38 +244,6 @@ func TestFileInUse(t *testing.T) {
 	file.Close()
 }
 
-// TestFailedWrite: after a partial line, left by a full disk, nothing is written.
-func TestFailedWrite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "full.jsonl")
-	p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": drawn}, "a", "b")
-	_, games := run(t, p)
-	file, err := OpenFile(path, &p.Terms)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	works := file.f
-	if file.f, err = os.Open(path); err != nil { // it can't be written to
-		t.Fatal(err)
-	}
-	first := file.Append(games[0])
-	file.f.Close()
-	file.f = works
-	if first == nil {
-		t.Fatal("nothing failed")
-	}
-	if err := file.Append(games[1]); !errors.Is(err, errors.Unwrap(errors.Unwrap(first))) {
-		t.Errorf("after %v: %v", first, err)
-	}
-	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-		t.Errorf("written: %q, %v", after, err)
-	}
-}
-
 // TestTornFirstLine: a file whose first line is incomplete is started again.
 func TestTornFirstLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "torn.jsonl")
