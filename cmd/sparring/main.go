@@ -111,6 +111,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		engineCommand(),
 		levelsCommand(),
 		matchCommand(),
+		experimentCommand(),
 		openingsCommand(),
 		bookCommand(),
 		learnCommand(),
