@@ -56,7 +56,11 @@ func matchCommand() *cobra.Command {
 		Long: `Play engines against each other, each opening twice with seats swapped, and
 report the result with its error. A player is named by a spec: self,
 self:nodes=10000, uci:fairy-stockfish, ... With --json every finished game is
-saved, and the same command resumes the match. See docs/match.md.`,
+saved, and the same command resumes the match. See docs/match.md.
+
+The exit code is 0 for a match that was played to its end, 10 and 11 if --sprt
+accepted H0 or H1, 3 if a player lost every game by its own fault, 2 for wrong
+settings, and 1 for any other failure or an interruption.`,
 		Example: `  sparring match --game xiangqi --a self:nodes=2000 --b self:nodes=1000 --games 20
   sparring match --game xiangqi --a self --b uci:fairy-stockfish --clock movetime=100ms --json out.jsonl`,
 		Args: noArgs,
@@ -345,7 +349,28 @@ func runMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path stri
 			err = fmt.Errorf("%w; run the same command to resume", err)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return matchOutcome(standing, plan.SPRT)
+}
+
+// matchOutcome returns the exit code of a match that was played to its end; nil for 0.
+func matchOutcome(s *match.Standing, test *elo.SPRT) error {
+	for i := range s.Players {
+		if p := &s.Players[i]; p.Games() > 0 && p.FaultCount() == p.Games() {
+			return outcome(exitFaulty)
+		}
+	}
+	if test != nil {
+		switch test.Verdict(s.Meets[0].Pairs) {
+		case elo.AcceptH0:
+			return outcome(exitH0)
+		case elo.AcceptH1:
+			return outcome(exitH1)
+		}
+	}
+	return nil
 }
 
 // playMatch plays the match with its result file, if path is not "", and shows its

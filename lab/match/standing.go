@@ -172,6 +172,14 @@ func (s *Side) Add(o Side) {
 	s.Overshoots += o.Overshoots
 }
 
+// Pairs returns the number of pairs of which both games are finished.
+func (s *Standing) Pairs() (n int) {
+	for i := range s.Meets {
+		n += s.Meets[i].Pairs.Count()
+	}
+	return n
+}
+
 // Ranking returns the indices of the players, best first.
 func (s *Standing) Ranking() []int {
 	order := make([]int, len(s.Players))
