@@ -43,6 +43,7 @@ type Arena struct {
 	wg   sync.WaitGroup
 
 	reserved reservations
+	reach    *reach
 	unkept   atomic.Int64 // games that go on without their logs
 	returned atomic.Int64 // challenges that wait in the queue for their next attempt
 
@@ -68,7 +69,8 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	a := &Arena{
-		cfg: cfg, nc: nc, receiver: protocol.NewReceiver(nc), log: log.With().Str("arena", cfg.Name).Logger(),
+		reach: newReach(nc),
+		cfg:   cfg, nc: nc, receiver: protocol.NewReceiver(nc), log: log.With().Str("arena", cfg.Name).Logger(),
 		metrics: newMetrics(), quota: newQuota(), presence: newPresence(cfg.LostAfter),
 		reserved: reservations{players: make(map[protocol.PlayerID]reservation)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
@@ -78,6 +80,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	}
 	a.metrics.gauge("games_unkept", "Games that go on without their logs now, for lack of space.", func() float64 { return float64(a.unkept.Load()) })
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
+	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.ladder = newLadder(a.store.ladder, a.log)
@@ -139,9 +142,9 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 		return stop, fmt.Errorf("bucket %s: %w", a.store.leases.Bucket(), err)
 	}
 	for _, listen := range []func() (func(), error){
-		func() (func(), error) { return a.server.ObserveHello(a.presence.hello) },
-		func() (func(), error) { return a.server.ObserveAlive(a.presence.alive) },
-		func() (func(), error) { return a.server.ObserveLeave(a.left) },
+		func() (func(), error) {
+			return a.server.Observe(protocol.Observer{Hello: a.presence.hello, Alive: a.presence.alive, Leave: a.left})
+		},
 		func() (func(), error) { return a.server.ServeOrphans(a.served, a.orphan) },
 		func() (func(), error) {
 			return a.server.ServeVerbs(protocol.Verbs{
@@ -157,6 +160,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	}
 	a.wg.Go(func() { a.receiver.Run(a.life) })
 	a.wg.Go(func() { a.leases.keep(a.life) })
+	a.wg.Go(func() { a.reach.run(a.life) })
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
 	a.wg.Go(func() {

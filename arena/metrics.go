@@ -60,6 +60,11 @@ func newMetrics() *metrics {
 	return m
 }
 
+// count adds a counter with the value that a function returns.
+func (m *metrics) count(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "sparring", Subsystem: "arena", Name: name, Help: help}, value))
+}
+
 // gauge adds a gauge with the value that a function returns.
 func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "sparring", Subsystem: "arena", Name: name, Help: help}, value))

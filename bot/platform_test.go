@@ -244,7 +244,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *scri
 			p.t.Errorf("the accept for %s lacks the secret of its hello", taker.Player)
 		}
 	}
-	if m.stop, err = p.server.ServeGame(o.Game, func(q protocol.GameRequest) { q.Answer(p.rule(m, q)) }); err != nil {
+	if m.stop, err = p.server.ServeGame(o.Game, []protocol.PlayerID{m.Holders[0].Player, m.Holders[1].Player}, func(q protocol.GameRequest) { q.Answer(p.rule(m, q)) }); err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(m.stop)

@@ -38,7 +38,7 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 	var got []string
 	platform := w.connect(w.Platform())
 	eventually(t, "the first no-responders reply", func() bool { return nc.Stats().InMsgs > 0 })
-	_, err := platform.Subscribe(w.subjects.ActAny("g1"), func(m *nats.Msg) {
+	_, err := platform.Subscribe(w.subjects.ActAny("alice", "g1"), func(m *nats.Msg) {
 		mu.Lock()
 		defer mu.Unlock()
 		got = append(got, string(m.Data))
@@ -97,7 +97,7 @@ func TestGivesUpWithItsContext(t *testing.T) {
 func TestRefusedUnread(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	w.serve(s.ServeGame("g1", acts(new(atomic.Int64))))
+	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(new(atomic.Int64))))
 	if _, err := w.client("alice").Chat(w.ctx, "g1", 1, strings.Repeat("x", 20<<10)); !errors.Is(err, &protocol.Error{Code: protocol.TooLarge}) {
 		t.Errorf("%v", err)
 	}
@@ -230,7 +230,7 @@ func TestServerRestart(t *testing.T) {
 	t.Cleanup(srv.Close)
 	w.Server = srv
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	w.serve(s.ServeGame("g1", acts(new(atomic.Int64))))
+	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(new(atomic.Int64))))
 	if err := <-done; err != nil {
 		t.Fatalf("the move was not answered after the restart: %v", err)
 	}

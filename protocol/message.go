@@ -192,11 +192,15 @@ type HelloAnswer struct {
 	Held []GameID `json:"held,omitempty"`
 }
 
-// Limits are the platform's limits for requests.
+// Limits are the platform's limits for requests. Those per player hold for all its
+// instances together; twice as much may come at once.
 type Limits struct {
 	MessageBytes int `json:"message_bytes"`
 	Nesting      int `json:"nesting"`
 	PerSecond    int `json:"per_second"` // requests per second and player, without heartbeats
+	// HeartbeatsPerSecond and BytesPerSecond are limits per player, too.
+	HeartbeatsPerSecond int `json:"heartbeats_per_second,omitempty"`
+	BytesPerSecond      int `json:"bytes_per_second,omitempty"` // of all its requests, heartbeats included
 }
 
 // Alive is the heartbeat of an instance.

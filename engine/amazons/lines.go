@@ -22,6 +22,7 @@ type geometry struct {
 	offset     [8]int
 	square     [paddedSquares]rules.Square // by padded number; 0 on the border
 	padded     [maxSquares]uint8           // by square
+	col, row   [maxSquares]uint8           // by square
 	slides     slides
 	oneWord    bool // the board has at most 64 squares
 }
@@ -37,6 +38,7 @@ func newGeometry(cols, rows int) *geometry {
 	for s := range rules.Square(cols * rows) {
 		at := (int(s)/cols+1)*(cols+2) + int(s)%cols + 1
 		g.padded[s], g.square[at] = uint8(at), s
+		g.col[s], g.row[s] = uint8(int(s)%cols), uint8(int(s)/cols)
 	}
 	return g
 }
@@ -50,8 +52,7 @@ func (g *geometry) pad(s rules.Square) int { return int(g.padded[s]) }
 // toward returns the direction and distance from one square to another on a line
 // with it.
 func (g *geometry) toward(from, to rules.Square) (d, distance int) {
-	cols := int(to)%g.cols - int(from)%g.cols
-	rows := int(to)/g.cols - int(from)/g.cols
+	cols, rows := int(g.col[to])-int(g.col[from]), int(g.row[to])-int(g.row[from])
 	distance = max(cols, -cols, rows, -rows)
 	for d, step := range directions {
 		if step[0]*distance == cols && step[1]*distance == rows {

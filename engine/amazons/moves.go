@@ -177,13 +177,24 @@ func (o *order) mostByArrow(free rules.Bits) int32 {
 // appendMoves appends the moves of the arrows that were shot last from the steps:
 // the good ones, or the others.
 func (o *order) appendMoves(buf []search.ScoredMove, g *geometry, steps []packedStep, goodFrom int32, good bool) []search.ScoredMove {
-	for _, a := range o.arrows {
-		if score := int32(a >> 32); score >= goodFrom == good {
-			s := steps[a>>8&0xffff].step()
-			buf = append(buf, s.move(g, rules.Square(a), score))
-		}
+	n := len(buf)
+	buf = slices.Grow(buf, len(o.arrows))[:n+len(o.arrows)]
+	want := 0
+	if good {
+		want = 1
 	}
-	return buf
+	for _, a := range o.arrows {
+		// Which arrows are good is hard to predict: each is written, and stays
+		// if it is.
+		score, s := int32(a>>32), steps[a>>8&0xffff].step()
+		buf[n] = s.move(g, rules.Square(a), score)
+		isGood := 0
+		if score >= goodFrom {
+			isGood = 1
+		}
+		n += 1 ^ isGood ^ want
+	}
+	return buf[:n]
 }
 
 // move returns the step with its arrow.

@@ -80,10 +80,6 @@ func (c *NodeCounter) Prove(p Prover, budget int, until time.Duration) (Proof, b
 		return !c.search.running() || until > 0 && c.search.Elapsed() >= until
 	})
 	c.nodes += uint64(nodes)
-	if keep := c.nodes + pollEvery; c.reserved > keep { // other workers may want the rest
-		c.search.reserved.Add(-(c.reserved - keep))
-		c.reserved = keep
-	}
 	c.pollAt = min(c.pollAt, c.reserved)
 	return proof, ok
 }

@@ -32,6 +32,18 @@ func AtPly(verdict Score, ply int) Score {
 	return verdict
 }
 
+// MateIn returns the number of plies of a proven win of the side to move, negative
+// for a loss; ok is false for other scores.
+func MateIn(s Score) (plies int, ok bool) {
+	switch {
+	case s >= WinBound:
+		return int(Win - s), true
+	case s <= -WinBound:
+		return -int(Win + s), true
+	}
+	return 0, false
+}
+
 // MaxPly bounds the length of a line, in plies from the root.
 const MaxPly = 128
 
