@@ -479,6 +479,38 @@ func TestProvePVAgrees(t *testing.T) {
 	}
 }
 
+// After every iteration the prover is asked again at the root, with its share of the
+// nodes that others took, at most half of those of a limited search.
+func TestProveAgain(t *testing.T) {
+	ask := func(again int, limits search.Limits) (budgets []int, nodes uint64) {
+		g := searchtest.NewGraph(5)
+		g.Layered, g.Vertices = false, 200
+		params := with(g.Params(), exact...)
+		params.ProveAgain = again
+		var questions []question
+		root := g.Enter().Key
+		r := newGame(params).Start(&asked{Graph: g, questions: &questions}, limits, nil).Wait()
+		for _, q := range questions {
+			if q.key != root {
+				t.Fatalf("asked about %x, want the root, %x", q.key, root)
+			}
+			budgets = append(budgets, q.budget)
+		}
+		return budgets, r.Nodes
+	}
+	budgets, nodes := ask(3, search.Limits{Depth: 6})
+	if len(budgets) != 5 || !slices.IsSorted(budgets) || budgets[4] >= int(3*nodes) || budgets[0] == 0 || budgets[0]%3 != 0 {
+		t.Errorf("budgets %v in a search of %d nodes: want one after each iteration but the last, thrice the nodes", budgets, nodes)
+	}
+	limited, _ := ask(3, search.Limits{Nodes: 100})
+	if len(limited) == 0 || slices.Max(limited) > 50 {
+		t.Errorf("budgets %v of 100 nodes", limited)
+	}
+	if off, _ := ask(0, search.Limits{Depth: 6}); len(off) != 0 {
+		t.Errorf("ProveAgain is off, but the prover was asked %d times", len(off))
+	}
+}
+
 // claims is a position whose prover says that the side to move wins in five plies,
 // and that is Provable if it says so.
 type claims struct {
