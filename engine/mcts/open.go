@@ -10,17 +10,25 @@ import (
 // scratch is what a worker needs besides the tree. It is large and used again by
 // later searches.
 type scratch struct {
-	cursor  search.Cursor
-	buf     []search.ScoredMove // a batch of moves
-	chosen  []search.ScoredMove // the best of those that are not open
-	priors  []uint16            // of chosen
-	seen    []uint64            // a bit for each move that is open
-	batch   []claimed           // children to evaluate
-	found   []evaluation        // of batch
-	skipped []nodeID            // children of the root that this visit is not for
+	cursor     search.Cursor
+	buf        []search.ScoredMove // a batch of moves
+	chosen     []search.ScoredMove // the best that are not open, by the move order
+	candidates []candidate         // these, evaluated
+	seen       []uint64            // a bit for each move that is open
+	skipped    []nodeID            // children of the root that this visit is not for
 
 	path  [search.MaxPly + 1]nodeID
 	moves [search.MaxPly + 1]game.Move
+}
+
+// candidate is a move that may be opened.
+type candidate struct {
+	move   game.Move
+	order  int32        // below that of the best move
+	score  search.Score // after the move, for the side that makes it
+	ended  bool         // the game ends, or its result is proven
+	proven int16        // of the node after the move, see node
+	prior  uint16
 }
 
 // moveBits is the size of a move: it fits the kernel's hash table.
@@ -28,9 +36,19 @@ const moveBits = 21
 
 func newScratch() *scratch { return &scratch{seen: make([]uint64, 1<<moveBits/64)} }
 
-// open opens the next children of the visit's node, the best by the move order.
-// False means that there is no memory for them.
-func (w *worker) open() bool {
+// openResult is what came of an attempt to open children.
+type openResult uint8
+
+const (
+	opened   openResult = iota
+	refused             // there is no memory
+	aborted             // the search has ended
+	overtook            // another worker has opened them
+)
+
+// open opens the next children of the visit's node: of the moves that are best by the
+// move order, those that are best by their evaluation.
+func (w *worker) open() openResult {
 	t, s := w.tree, w.searcher
 	at := w.path[w.ply]
 
@@ -39,52 +57,52 @@ func (w *worker) open() bool {
 	t.mu.Lock()
 	n := t.at(at)
 	before := n.children()
-	want := chunkNodes * ((max(s.params.MCTS.Open, 1) + chunkNodes - 1) / chunkNodes)
-	w.chosen = w.chosen[:0]
 	for i, left := n.first.firstNode(), before; left > 0; i, left = t.after(i), left-1 {
 		w.setSeen(t.at(i).move, true)
 	}
-	prove := before == 0 && w.ply > 0 && n.visits > 0
 	t.mu.Unlock()
 
-	if prove && w.proveHere(at) {
-		return true
-	}
-	exhausted := w.nextMoves(want)
+	all := w.nextMoves(max(s.params.MCTS.Candidates, s.params.MCTS.Open))
+	all = w.evaluateCandidates() && all
 
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, left := n.first.firstNode(), before; left > 0; i, left = t.after(i), left-1 {
+	for i, left := n.first.firstNode(), n.children(); left > 0; i, left = t.after(i), left-1 {
 		w.setSeen(t.at(i).move, false)
 	}
-	if n.children() != before || n.exhausted() {
-		return true // another worker has opened them meanwhile
+	switch {
+	case n.children() != before || n.exhausted():
+		return overtook
+	case len(w.candidates) == 0 && !all:
+		return aborted
 	}
-	ok := t.add(n, w.chosen, w.priors)
-	if ok && exhausted {
+	want := chunkNodes * ((s.params.MCTS.Open + chunkNodes - 1) / chunkNodes)
+	all = all && len(w.candidates) <= want
+	if !t.add(n, w.candidates[:min(want, len(w.candidates))], s) {
+		return refused
+	}
+	if all {
 		n.opened |= allOpened
-		t.refresh(n)
-		if n.proven != 0 {
-			if n.visits == 0 {
-				n.visits = 1 // the root's, which nobody evaluates
-			}
-			s.mix(n)
-		}
 	}
-	return ok
+	t.refresh(n)
+	if n.visits == 0 {
+		n.visits, n.sum = 1, int64(n.best) // the root's, which nobody has evaluated
+	}
+	s.mix(n)
+	return opened
 }
 
-// add opens children. The caller holds mu.
-func (t *tree) add(n *node, moves []search.ScoredMove, priors []uint16) bool {
+// add opens children, all or none. The caller holds mu.
+func (t *tree) add(n *node, moves []candidate, s *Searcher) bool {
 	var last chunkID
 	for c := n.first; c != none; c = *t.next(c) {
 		last = c
 	}
+	if !t.reserve(chunkID(len(moves)+chunkNodes-1) / chunkNodes) {
+		return false
+	}
 	for len(moves) > 0 {
-		c, ok := t.allocate()
-		if !ok {
-			return false // what was opened stays
-		}
+		c := t.allocate()
 		if last == none {
 			n.first = c
 		} else {
@@ -93,11 +111,17 @@ func (t *tree) add(n *node, moves []search.ScoredMove, priors []uint16) bool {
 		last = c
 		k := min(len(moves), chunkNodes)
 		for i := range k {
-			m := t.at(c.firstNode() + nodeID(i))
-			m.move, m.prior = moves[i].Move, priors[i]
+			m, e := t.at(c.firstNode()+nodeID(i)), &moves[i]
+			v := one - s.valueOf(e.score)
+			if !e.ended {
+				v = min(max(v, 1), one-1)
+			}
+			m.move, m.prior, m.proven = e.move, e.prior, e.proven
+			m.visits, m.sum, m.best = 1, int64(v), uint16(v)
+			s.mix(m)
 		}
 		n.opened += uint16(k)
-		moves, priors = moves[k:], priors[k:]
+		moves = moves[k:]
 	}
 	return true
 }
@@ -113,18 +137,13 @@ func (w *worker) setSeen(m game.Move, on bool) {
 func (w *worker) isSeen(m game.Move) bool { return w.seen[m/64%(1<<moveBits/64)]>>(m%64)&1 != 0 }
 
 // nextMoves puts the best moves at the current position that are not open, at most
-// so many, into w.chosen, with their probabilities. It reports whether these are all
-// that are left.
+// so many, into w.chosen. It reports whether these are all that are left.
 func (w *worker) nextMoves(want int) (all bool) {
-	w.priors = w.priors[:0]
-	var p policy
+	w.chosen = w.chosen[:0]
 	for w.cursor = (search.Cursor{Mode: search.All}); ; {
 		w.buf = w.pos.Moves(w.buf[:0], &w.cursor)
 		if len(w.buf) == 0 {
 			return true
-		}
-		if p.temperature == 0 {
-			p = newPolicy(w.searcher.params.MCTS.Temperature, w.buf)
 		}
 		had := len(w.chosen)
 		left := false
@@ -134,9 +153,6 @@ func (w *worker) nextMoves(want int) (all bool) {
 				continue
 			}
 			left = w.choosing(e, had, want) || left
-		}
-		for _, e := range w.chosen[had:] {
-			w.priors = append(w.priors, p.prior(e.Order))
 		}
 		if left {
 			return false
@@ -168,29 +184,83 @@ func (w *worker) choosing(e *search.ScoredMove, had, want int) bool {
 	return full
 }
 
-// proveHere asks the prover about the visit's node and reports whether it knows the
-// result.
-func (w *worker) proveHere(at nodeID) bool {
-	budget := w.searcher.params.MCTS.Prove
-	if budget == 0 || w.prover == nil {
-		return false
+// evaluateCandidates evaluates the chosen moves into w.candidates, the best first, with
+// their priors. It reports whether it has evaluated all, and not the search has ended.
+func (w *worker) evaluateCandidates() (all bool) {
+	params := &w.searcher.params
+	w.candidates = w.candidates[:0]
+	before := search.Score(0)
+	if len(w.chosen) > 0 {
+		before = w.pos.Eval()
 	}
-	proof, ok := w.counter.Prove(w.prover, budget, 0)
-	if !ok {
-		return false
-	}
-	t := w.tree
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := t.at(at)
-	if n.proven == 0 {
-		switch s := proof.Score; {
-		case s >= search.WinBound || s <= -search.WinBound:
-			n.proven = int16(s)
-		case s == search.Draw:
-			n.proven = provenDraw
+	best, evaluated := -search.Infinity, false
+	for i := range w.chosen {
+		if !w.counter.Count() {
+			break
 		}
-		w.searcher.mix(n)
+		c := candidate{move: w.chosen[i].Move, order: w.chosen[0].Order - w.chosen[i].Order}
+		if i > 0 { // a batch's moves are worse than those of the batches before
+			c.order = max(c.order, w.candidates[i-1].order)
+		}
+		w.pos.Do(c.move)
+		w.evaluate(&c)
+		w.pos.Undo(c.move)
+		w.candidates = append(w.candidates, c)
+		if !c.ended {
+			best, evaluated = max(best, c.score), true
+		}
 	}
-	return true
+	if evaluated {
+		// Who has just moved stands better in most evaluations. So that values at odd
+		// and at even plies are alike, a part of what the best move gains is taken
+		// from all.
+		shift := (best - before) * search.Score(params.MCTS.Tempo) / 100
+		for i := range w.candidates {
+			if c := &w.candidates[i]; !c.ended {
+				c.score = min(max(c.score-shift, -search.MaxEval), search.MaxEval)
+			}
+		}
+	}
+	slices.SortStableFunc(w.candidates, func(a, b candidate) int { return int(b.score) - int(a.score) })
+	setPriors(w.candidates, params)
+	return len(w.candidates) == len(w.chosen)
+}
+
+// evaluate finds out what is known of a move without searching on. The position is
+// that after it.
+func (w *worker) evaluate(c *candidate) {
+	params := &w.searcher.params
+	node := w.pos.Enter()
+	if node.Over {
+		c.score, c.ended = -node.Verdict, true
+		// A result that depends on the path, or on how near the move limit is, does
+		// not hold for every way to this position.
+		if node.RepetitionPlies == 0 && !node.NoTable {
+			c.proven = provenBy(node.Verdict)
+		}
+		return
+	}
+	budget := params.MCTS.Prove
+	if node.Provable {
+		budget = max(budget, params.ProveNode)
+	}
+	if budget > 0 && w.prover != nil {
+		if proof, ok := w.counter.Prove(w.prover, budget, 0); ok {
+			c.score, c.ended, c.proven = -proof.Score, true, provenBy(proof.Score)
+			return
+		}
+	}
+	c.score = -w.pos.Eval()
+}
+
+// provenBy returns what node.proven is for a score that is certain, 0 for one that no
+// proof is made of.
+func provenBy(score search.Score) int16 {
+	switch {
+	case score == search.Draw:
+		return provenDraw
+	case score >= search.WinBound || score <= -search.WinBound:
+		return int16(score)
+	}
+	return 0
 }

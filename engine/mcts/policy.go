@@ -6,13 +6,14 @@ import (
 	"sparring/engine/search"
 )
 
-// A move's probability by the policy is exp(Order/Temperature), normalized over the
-// game's first batch of moves.
+// The policy's probability of a move falls by a factor of e for each
+// MCTSParams.Temperature in the move order, and again for each EvalTemperature in
+// the evaluation. It is normalized over the candidates that were opened together.
 
 // policySteps is how finely exp is tabulated, for each Temperature; below
 // policyRange of them a probability is as good as 0.
 const (
-	policySteps = 16
+	policySteps = 64
 	policyRange = 12
 )
 
@@ -27,37 +28,21 @@ var policyWeights = func() (w [policySteps * policyRange]uint32) {
 // leastPrior is the least probability of a move: a policy can be wrong.
 const leastPrior = priorOne / 1000
 
-// policy gives moves their probabilities at one node.
-type policy struct {
-	temperature int
-	best, last  int32  // Order of the best move, and of the last asked for
-	total       uint64 // of the weights of the first batch
-}
-
-// newPolicy normalizes over a node's first batch, which has at least one move.
-func newPolicy(temperature int, batch []search.ScoredMove) policy {
-	p := policy{temperature: temperature, best: batch[0].Order}
-	for i := range batch {
-		p.best = max(p.best, batch[i].Order)
+// setPriors sets the priors of candidates, of which the first has the best score.
+func setPriors(candidates []candidate, params *search.Params) {
+	order, eval := int64(params.MCTS.Temperature), max(int64(params.MCTS.EvalTemperature)*int64(params.WinScale)/100, 1)
+	weight := func(c *candidate) uint64 {
+		i := int64(c.order)*policySteps/order + int64(candidates[0].score-c.score)*policySteps/eval
+		if i >= int64(len(policyWeights)) {
+			return 0
+		}
+		return uint64(policyWeights[i])
 	}
-	p.last = p.best
-	for i := range batch {
-		p.total += uint64(p.weight(batch[i].Order))
+	total := uint64(1)
+	for i := range candidates {
+		total += weight(&candidates[i])
 	}
-	return p
-}
-
-func (p *policy) weight(order int32) uint32 {
-	below := (int64(p.best) - int64(order)) * policySteps / int64(p.temperature)
-	if below >= int64(len(policyWeights)) {
-		return 0
+	for i := range candidates {
+		candidates[i].prior = uint16(max(weight(&candidates[i])*priorOne/total, leastPrior))
 	}
-	return policyWeights[max(below, 0)]
-}
-
-// prior returns the probability of the next move, the best first. A batch's moves are
-// worse than those of the batches before, whatever their Order.
-func (p *policy) prior(order int32) uint16 {
-	p.last = min(p.last, order)
-	return uint16(max(uint64(p.weight(p.last))*priorOne/p.total, leastPrior))
 }

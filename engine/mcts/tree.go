@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"sparring/engine/search"
 	"sparring/game"
@@ -139,31 +140,38 @@ func (t *tree) after(i nodeID) nodeID {
 	return t.next(chunkID(i / chunkNodes)).firstNode()
 }
 
-// allocate returns a new chunk of zero nodes; ok is false if there is no memory.
-func (t *tree) allocate() (c chunkID, ok bool) {
-	if int(t.chunks) == len(t.slabs)*slabChunks {
+// reserve makes sure that so many chunks can be allocated. False means that there is no
+// memory for them.
+func (t *tree) reserve(chunks chunkID) bool {
+	for int(t.chunks+chunks) > len(t.slabs)*slabChunks {
 		s := t.store.take(t)
 		if s == nil {
 			t.full.Store(true)
-			return none, false
+			return false
 		}
 		t.slabs = append(t.slabs, s)
 	}
-	c = t.chunks
+	return true
+}
+
+// allocate returns a new chunk of zero nodes, which was reserved.
+func (t *tree) allocate() chunkID {
+	c := t.chunks
 	t.chunks++
 	*t.next(c) = none
 	nodes := &t.slabs[c/slabChunks].nodes
 	clear(nodes[c%slabChunks*chunkNodes : (c%slabChunks+1)*chunkNodes])
-	return c, true
+	return c
 }
 
 // reset makes the tree a single root, which has not been visited.
 func (t *tree) reset(pos search.Position) {
 	t.chunks, t.restricted = 0, false
 	t.full.Store(false)
-	if _, ok := t.allocate(); !ok {
+	if !t.reserve(1) {
 		panic("mcts: no memory for a root") // the store grants leastSlabs
 	}
+	t.allocate()
 	t.base, t.root = 0, 0
 	t.basePos, t.rootPos = pos.Clone(), pos.Clone()
 }
@@ -232,14 +240,18 @@ func (t *tree) mark(from nodeID, visits uint32) {
 
 // makeRoom gives memory back, so that the tree can grow again: first what is not
 // below the search root, then the children of the least visited nodes, until
-// the tree takes no more than half of what it may have.
-func (t *tree) makeRoom() {
+// the tree takes no more than half of what it may have. Where that would take until
+// the deadline, it does nothing: then the tree does not grow any more.
+func (t *tree) makeRoom(deadline time.Time) {
 	t.exclusive.Lock()
 	defer t.exclusive.Unlock()
 	t.mu.Lock() // reports look at the tree between visits
 	defer t.mu.Unlock()
 	if !t.full.Load() {
 		return // somebody else did
+	}
+	if !deadline.IsZero() && time.Until(deadline) < time.Duration(t.chunks)*roomTime {
+		return
 	}
 	fair := min(t.store.fair(), len(t.slabs))
 	most := max(fair/2, 1) * slabChunks
@@ -251,6 +263,10 @@ func (t *tree) makeRoom() {
 	clear(t.slabs[keep:])
 	t.slabs = t.slabs[:keep]
 }
+
+// roomTime is about what makeRoom takes for each chunk: twice 100 ns, measured, and
+// some more for a busy machine.
+const roomTime = 300 * time.Nanosecond
 
 // threshold returns how many visits a node needs to keep its children, so that at
 // most that many chunks stay. It counts the chunks by their parents' visits, in

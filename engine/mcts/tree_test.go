@@ -3,6 +3,7 @@ package mcts
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"sparring/engine/search"
 	"sparring/engine/search/searchtest"
@@ -192,6 +193,28 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	if n := len(s.shared.unused); n != s.shared.made {
 		t.Errorf("%d of %d slabs unused after all games were closed", n, s.shared.made)
+	}
+}
+
+// Right before the deadline memory is not given back, and the search goes on without.
+func TestFullAtTheDeadline(t *testing.T) {
+	opened := grown(searchtest.Deep(), 0, search.Limits{Nodes: 20_000})
+	tr := opened.tree
+	tr.full.Store(true)
+	before := tr.compactions
+	if tr.makeRoom(time.Now()); tr.compactions != before || !tr.full.Load() {
+		t.Error("gave memory back at the deadline")
+	}
+	if tr.makeRoom(time.Now().Add(time.Hour)); tr.compactions == before || tr.full.Load() {
+		t.Error("gave nothing back an hour before the deadline")
+	}
+	for int(tr.chunks) < len(tr.slabs)*slabChunks && tr.reserve(1) {
+		tr.allocate()
+	}
+	tr.makeRoom(time.Time{})
+	tr.full.Store(true)
+	if r := opened.Start(searchtest.Deep().At(3), search.Limits{Nodes: 5000, Hard: time.Hour}, nil).Wait(); r.Nodes != 5000 {
+		t.Errorf("%d nodes", r.Nodes)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"sparring/engine/search"
-	"sparring/game"
 )
 
 // A visit goes down the tree, evaluates, and brings the value back up. The tree is
@@ -18,10 +17,10 @@ import (
 type action uint8
 
 const (
-	descend  action = iota // by the chosen move
-	open                   // children, and choose again
-	evaluate               // the chosen children
-	stay                   // the node's value is known, or there is no memory to learn more
+	descend action = iota // by the chosen move
+	expand                // open the first children, which ends the visit
+	widen                 // open more children, and choose again
+	stay                  // the node's value is known, or there is no memory to learn more
 )
 
 // visit makes one visit. False means that the search has ended, or at the root that
@@ -33,44 +32,94 @@ func (w *worker) visit() bool {
 	w.ply, w.path[0] = 0, t.root
 	canOpen := true
 	for {
-		switch w.choose(canOpen) {
-		case open:
-			canOpen = w.open()
+		next := w.choose(canOpen)
+		switch next {
+		case expand, widen:
+			switch result := w.open(); {
+			case result == aborted:
+				w.abandon()
+				return false
+			case result == opened && next == expand:
+				w.finish(ofBest)
+				return true
+			case result == refused:
+				canOpen = false
+			}
 			continue
 		case stay:
-			return !w.solved && w.finishKnown(stayed)
-		case evaluate:
-			return w.evaluate()
+			return !w.solved && w.finishCounted(ofNode)
 		}
 		canOpen = true
 		w.pos.Do(w.moves[w.ply])
 		w.ply++
 		if node := w.pos.Enter(); node.Over {
 			// Where the tree has no proof, the end depends on the path.
-			return w.finishKnown(w.searcher.valueOf(node.Verdict))
+			return w.finishCounted(w.searcher.valueOf(node.Verdict))
 		}
 	}
 }
 
-// stayed stands for the value that the node has already.
-const stayed value = -1
+// Values that finish looks up: that of the visit's last node, and the best that its
+// children have.
+const (
+	ofNode value = -1 - iota
+	ofBest
+)
 
-// finishKnown ends a visit that has evaluated nothing new.
-func (w *worker) finishKnown(v value) bool {
-	w.ascend()
-	counted := w.counter.Count()
-	t := w.tree
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !counted {
+// finishCounted ends a visit that has evaluated nothing, and so counts as a node. False
+// means that the search has ended.
+func (w *worker) finishCounted(v value) bool {
+	if !w.counter.Count() {
 		w.abandon()
 		return false
 	}
-	if v == stayed {
-		v = value(t.at(w.path[w.ply]).q)
-	}
-	w.backUp(v, false)
+	w.finish(v)
 	return true
+}
+
+// finish brings a value, for the side to move at the last node, up to the root.
+func (w *worker) finish(v value) {
+	w.ascend()
+	t := w.tree
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch n := t.at(w.path[w.ply]); v {
+	case ofNode:
+		v = value(n.q)
+	case ofBest:
+		v = value(n.best)
+	}
+	w.visits++
+	t.visits++
+	t.depths += uint64(w.ply)
+	t.seldepth = max(t.seldepth, w.ply)
+	for i := w.ply; i >= 0; i-- {
+		n := t.at(w.path[i])
+		n.visits++
+		n.sum += int64(v)
+		if i > 0 {
+			n.virtual--
+		}
+		if n.proven == 0 {
+			t.refresh(n)
+		}
+		w.searcher.mix(n)
+		if n.proven != 0 {
+			v = n.certain()
+		}
+		v = one - v
+	}
+}
+
+// abandon ends a visit without a value.
+func (w *worker) abandon() {
+	w.ascend()
+	t := w.tree
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, i := range w.path[1 : w.ply+1] {
+		t.at(i).virtual--
+	}
 }
 
 // ascend takes the position back to the root.
@@ -80,15 +129,8 @@ func (w *worker) ascend() {
 	}
 }
 
-// abandon ends a visit without a value. The caller holds the tree's mu.
-func (w *worker) abandon() {
-	for _, i := range w.path[1 : w.ply+1] {
-		w.tree.at(i).virtual--
-	}
-}
-
 // choose says what to do at the visit's node. A child to descend to has become the
-// next of the path; those to evaluate are in w.batch.
+// next of the path.
 func (w *worker) choose(canOpen bool) action {
 	t, o := w.tree, &w.searcher.params.MCTS
 	t.mu.Lock()
@@ -101,15 +143,17 @@ func (w *worker) choose(canOpen bool) action {
 	}
 	sqrt := math.Sqrt(float64(n.visits + 1))
 	canOpen = canOpen && !n.exhausted() && n.children() < maxOpened
-	if canOpen && (n.children() == 0 || n.children() <= int(float64(o.Widening)*sqrt/100)) {
-		return open
+	switch {
+	case !canOpen:
+	case n.children() == 0:
+		return expand
+	case n.children() <= int(float64(o.Widening)*sqrt/100):
+		return widen
 	}
 
 	// PUCT: the value, and a bonus for what the policy likes that falls with the
-	// visits. First-play urgency: what was never visited is worth what its parent
-	// is (Gelly and Wang, "Exploration exploitation in Go", 2006).
+	// visits. First-play urgency is not needed, for children have been evaluated.
 	explore := float64(o.Exploration) * sqrt / (100 * priorOne)
-	unvisited := float64(n.q)/float64(one) - float64(o.FPUReduction)/100
 	w.skipped = w.skipped[:0]
 	if several {
 		w.skipBest(n)
@@ -121,15 +165,11 @@ func (w *worker) choose(canOpen bool) action {
 			if m.won() || several && (m.proven != 0 || slices.Contains(w.skipped, i)) {
 				continue
 			}
-			visits := float64(m.visits) + float64(m.virtual)
-			q := unvisited
-			if m.visits > 0 {
-				q = float64(one-value(m.q)) / float64(one)
-				if m.virtual > 0 {
-					q = float64(q*float64(m.visits)) / visits
-				}
-			} else if m.virtual > 0 {
-				q = 0
+			visits := float64(m.visits)
+			q := float64(one-value(m.q)) / float64(one)
+			if m.virtual > 0 {
+				q = float64(q*visits) / (visits + float64(m.virtual))
+				visits += float64(m.virtual)
 			}
 			if score := q + float64(explore*float64(m.prior))/(1+visits); score > best {
 				first, best = i, score
@@ -142,26 +182,15 @@ func (w *worker) choose(canOpen bool) action {
 	}
 	switch {
 	case best >= 0:
-	case canOpen:
-		return open // all that are open lose
-	default:
-		w.solved = w.ply == 0 && n.exhausted()
-		return stay
-	}
-	m := t.at(first)
-	m.virtual++
-	if m.visits > 0 {
+		m := t.at(first)
+		m.virtual++
 		w.moves[w.ply], w.path[w.ply+1] = m.move, first
 		return descend
+	case canOpen:
+		return widen // all that are open lose
 	}
-	w.batch = append(w.batch[:0], claimed{first, m.move})
-	for i := t.after(first); i >= chunkNodes && len(w.batch) < o.Evaluate; i = t.after(i) {
-		if m := t.at(i); m.move != game.NoMove && m.visits == 0 && m.virtual == 0 && !slices.Contains(w.skipped, i) {
-			m.virtual++
-			w.batch = append(w.batch, claimed{i, m.move})
-		}
-	}
-	return evaluate
+	w.solved = w.ply == 0 && n.exhausted()
+	return stay
 }
 
 // evenLines is how many lines get the same number of visits. Where more are wanted,
@@ -176,7 +205,7 @@ func (w *worker) skipBest(n *node) {
 		var best *node
 		var id nodeID
 		for i, left := n.first.firstNode(), n.children(); left > 0; i, left = t.after(i), left-1 {
-			if m := t.at(i); m.visits > 0 && !slices.Contains(w.skipped, i) && (best == nil || m.better(best)) {
+			if m := t.at(i); !slices.Contains(w.skipped, i) && (best == nil || m.better(best)) {
 				best, id = m, i
 			}
 		}
@@ -187,123 +216,9 @@ func (w *worker) skipBest(n *node) {
 	}
 }
 
-// claimed is a child that a worker evaluates.
-type claimed struct {
-	id   nodeID
-	move game.Move
-}
-
-// evaluation is what a worker has found out about a child.
-type evaluation struct {
-	value  value // for the child's side to move
-	proven int16
-}
-
-// evaluate evaluates the children in w.batch and ends the visit with the best of
-// their values.
-func (w *worker) evaluate() bool {
-	w.found = w.found[:0]
-	t := w.tree
-	for _, child := range w.batch {
-		if !w.counter.Count() {
-			break
-		}
-		w.pos.Do(child.move)
-		w.found = append(w.found, w.searcher.evaluate(w.pos))
-		w.pos.Undo(child.move)
-	}
-	w.ascend()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	best := value(0)
-	for i, child := range w.batch {
-		m := t.at(child.id)
-		m.virtual--
-		if i >= len(w.found) {
-			continue
-		}
-		e := w.found[i]
-		best = max(best, one-e.value)
-		m.visits++
-		m.sum += int64(e.value)
-		m.best, m.proven = uint16(e.value), e.proven
-		w.searcher.mix(m)
-	}
-	if len(w.found) == 0 {
-		w.abandon()
-		return false
-	}
-	w.backUp(best, true)
-	return true
-}
-
-// evaluate returns what is known of a position without searching on.
-func (s *Searcher) evaluate(pos search.Position) evaluation {
-	node := pos.Enter()
-	if !node.Over {
-		return evaluation{value: min(max(s.valueOf(pos.Eval()), 1), one-1)}
-	}
-	e := evaluation{value: s.valueOf(node.Verdict)}
-	// A result that depends on the path, or on how near the move limit is, does not
-	// hold for every way to this position.
-	if node.RepetitionPlies == 0 && !node.NoTable {
-		switch v := node.Verdict; {
-		case v == search.Draw:
-			e.proven = provenDraw
-		case v >= search.WinBound || v <= -search.WinBound:
-			e.proven = int16(v)
-		}
-	}
-	return e
-}
-
 // valueOf converts a score.
 func (s *Searcher) valueOf(score search.Score) value {
 	return value(math.Round(s.params.WinProb(score) * float64(one)))
-}
-
-// backUp brings a value, for the side to move at the end of the path, up to the
-// root. Grown says that children of the last node were evaluated. The caller
-// holds the tree's mu.
-func (w *worker) backUp(v value, grown bool) {
-	t := w.tree
-	w.visits++
-	depth := w.ply
-	if grown {
-		depth++
-	}
-	t.visits++
-	t.depths += uint64(depth)
-	t.seldepth = max(t.seldepth, depth)
-	before, proven := uint16(0), false // of the child on the path
-	for i := w.ply; i >= 0; i-- {
-		n := t.at(w.path[i])
-		was, wasProven := n.best, n.proven != 0
-		n.visits++
-		n.sum += int64(v)
-		if i > 0 {
-			n.virtual--
-		}
-		switch {
-		case n.proven != 0:
-		case i == w.ply && !grown:
-		case i == w.ply || proven:
-			t.refresh(n)
-		default:
-			child := value(t.at(w.path[i+1]).best)
-			if now := uint16(one - child); now >= n.best {
-				n.best = now
-			} else if uint16(one)-before == n.best {
-				t.refresh(n)
-			}
-		}
-		w.searcher.mix(n)
-		if n.proven != 0 {
-			v = n.certain()
-		}
-		before, proven = was, n.proven != 0 && (!wasProven || i == w.ply)
-		v = one - v
-	}
 }
 
 // refresh computes a node's minimax value from its children, and its result if they
@@ -314,9 +229,7 @@ func (t *tree) refresh(n *node) {
 	all := n.exhausted()
 	for i, left := n.first.firstNode(), n.children(); left > 0; i, left = t.after(i), left-1 {
 		m := t.at(i)
-		if m.visits > 0 {
-			best = max(best, one-value(m.best))
-		}
+		best = max(best, one-value(m.best))
 		if m.proven == 0 {
 			all = false
 			continue

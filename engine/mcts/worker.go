@@ -2,6 +2,7 @@ package mcts
 
 import (
 	"slices"
+	"time"
 
 	"sparring/engine/search"
 	"sparring/game"
@@ -52,7 +53,7 @@ func (w *worker) run() {
 	}
 	for w.visit() {
 		if w.tree.full.Load() {
-			w.tree.makeRoom()
+			w.tree.makeRoom(w.deadline())
 		}
 		if w.id == 0 && w.finished() {
 			break
@@ -63,17 +64,31 @@ func (w *worker) run() {
 	}
 }
 
+// deadline returns when the search must end, zero if there is no such time.
+func (w *worker) deadline() time.Time {
+	limits := w.s.Limits()
+	if limits.Hard == 0 {
+		return time.Time{}
+	}
+	return limits.From.Add(limits.Hard)
+}
+
 // openRoot opens the first moves at the root; false where there is nothing to
 // search.
 func (w *worker) openRoot() bool {
-	if w.rootChildren() == 0 {
-		w.tree.exclusive.RLock()
-		w.path[0] = w.tree.root
-		w.open()
-		w.tree.exclusive.RUnlock()
-	}
 	if w.rootChildren() > 0 {
 		return true
+	}
+	w.tree.exclusive.RLock()
+	w.path[0] = w.tree.root
+	result := w.open()
+	w.tree.exclusive.RUnlock()
+	switch {
+	case w.rootChildren() > 0:
+		return true
+	case result == aborted: // before the first evaluation: any move is better than none
+		w.without = w.known([]game.Move{w.chosen[0].Move}, w.pos.Eval())
+		return false
 	}
 	w.source = search.FromOnly
 	if len(w.only) > 0 {

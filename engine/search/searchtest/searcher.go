@@ -37,7 +37,7 @@ func ConformSearcher(t *testing.T, open, fresh Searcher) {
 	}{
 		{"Deterministic", c.deterministic}, {"NodeLimitIsExact", c.nodeLimitIsExact}, {"LineIsLegal", c.lineIsLegal},
 		{"Lines", c.lines}, {"SearchMoves", c.searchMoves}, {"MovesLeftOut", c.movesLeftOut}, {"OverRoot", c.overRoot},
-		{"PonderWaitsForTheHit", c.ponderWaitsForTheHit}, {"PonderEnds", c.ponderEnds}, {"HitAfterLongPondering", c.hitAfterLongPondering},
+		{"StoppedAtOnce", c.stoppedAtOnce}, {"PonderWaitsForTheHit", c.ponderWaitsForTheHit}, {"PonderEnds", c.ponderEnds}, {"HitAfterLongPondering", c.hitAfterLongPondering},
 		{"Pause", c.pause}, {"Threads", c.threads}, {"OneSearchAtATime", c.oneSearchAtATime}, {"ProvenIsTrue", c.provenIsTrue},
 	} {
 		t.Run(test.name, test.run)
@@ -180,6 +180,20 @@ func (c *conformance) overRoot(t *testing.T) {
 	r := c.find(g, g.Params(), search.Limits{Depth: 3})
 	if r.Move != game.NoMove || r.Score != -search.Win {
 		t.Errorf("no legal move: got move %d, score %d", r.Move, r.Score)
+	}
+}
+
+// A search that has no time still gives a move.
+func (c *conformance) stoppedAtOnce(t *testing.T) {
+	g := Deep()
+	for _, l := range []search.Limits{{Hard: time.Nanosecond}, {Hard: time.Second, From: time.Now().Add(-time.Hour)}, {Wait: true}} {
+		s := c.open(g.Params()).Start(g, l, nil)
+		if l.Wait {
+			s.Stop()
+		}
+		if r := s.Wait(); r.Move == game.NoMove || len(r.PV) == 0 {
+			t.Errorf("%+v: no move: %+v", l, r)
+		}
 	}
 }
 
