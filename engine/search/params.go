@@ -33,6 +33,11 @@ type Params struct {
 	Quiescence bool
 	// QuiescencePlies limits the depth of quiescence; 0 is no limit.
 	QuiescencePlies int
+	// QuiescenceBadNoisy is the number of plies at the start of quiescence at
+	// which bad noisy moves are searched, too; 0 is all plies. A score then
+	// depends on the ply, so this needs QuiescencePlies: with that only scores of
+	// the first ply enter the hash table.
+	QuiescenceBadNoisy int
 	// QuiescenceChecks is the number of plies at the start of quiescence at
 	// which quiet moves that are Forcing are searched, too.
 	QuiescenceChecks int
@@ -81,6 +86,11 @@ type Params struct {
 	ProbCutDepth         int // 5
 	IIRDepth             int // 4
 	SingularDepth        int // 7
+
+	// ExtensionDepth is the least depth at which the check extension and the
+	// one-reply extension extend. Below it quiescence follows a forcing line, and
+	// does so without all the quiet moves on its way.
+	ExtensionDepth int
 
 	// IIRDepthGap, unless 0, extends internal iterative reduction to nodes with a
 	// hash move whose search was at least that many plies less deep.
