@@ -30,7 +30,7 @@ type Arena struct {
 	index    *gameIndex
 	ladder   *ladder
 	metrics  *metrics
-	quota    *quota
+	waiting  *waiting // challenges
 
 	onRound    func(Round)
 	roundsDone chan struct{}
@@ -43,6 +43,8 @@ type Arena struct {
 	wg   sync.WaitGroup
 
 	reserved reservations
+	pools    starved[protocol.Pool]     // whose queues did not answer
+	silent   starved[protocol.PlayerID] // who did not answer offers by name
 	reach    *reach
 	unkept   atomic.Int64 // games that go on without their logs
 	returned atomic.Int64 // challenges that wait in the queue for their next attempt
@@ -71,7 +73,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a := &Arena{
 		reach: newReach(nc),
 		cfg:   cfg, nc: nc, receiver: protocol.NewReceiver(nc), log: log.With().Str("arena", cfg.Name).Logger(),
-		metrics: newMetrics(), quota: newQuota(), presence: newPresence(cfg.LostAfter),
+		metrics: newMetrics(), waiting: newWaiting(), presence: newPresence(cfg.LostAfter),
 		reserved: reservations{players: make(map[protocol.PlayerID]reservation)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
 	}
@@ -81,7 +83,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.metrics.gauge("games_unkept", "Games that go on without their logs now, for lack of space.", func() float64 { return float64(a.unkept.Load()) })
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
 	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
-	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, a.log)
+	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.ladder = newLadder(a.store.ladder, a.log)
 	if err := a.ladder.load(ctx); err != nil {

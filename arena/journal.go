@@ -73,10 +73,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 	subject := j.store.subjects.Log(j.game)
 	var refused time.Time // since when the store has had no space
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		try, cancel := context.WithTimeout(ctx, storeWait)
-		ack, err := j.store.js.Publish(try, subject, data,
-			jetstream.WithExpectLastSequencePerSubject(j.last), jetstream.WithRetryAttempts(0))
-		cancel()
+		ack, err := j.store.publish(ctx, subject, data, j.last)
 		if err == nil {
 			j.last, j.doubt = ack.Sequence, nil
 			return nil
@@ -109,6 +106,17 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 		case <-time.After(wait):
 		}
 	}
+}
+
+// publish stores an entry behind a sequence of its subject. Without a connection it
+// returns at once, as [protocol.Client] does.
+func (s *store) publish(ctx context.Context, subject string, data []byte, last uint64) (*jetstream.PubAck, error) {
+	if nc := s.js.Conn(); !nc.IsConnected() && !nc.IsClosed() {
+		return nil, nats.ErrConnectionReconnecting
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	return s.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithRetryAttempts(0))
 }
 
 func conflict(err error) bool {

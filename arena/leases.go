@@ -22,6 +22,9 @@ type leases struct {
 	ttl  time.Duration
 	log  zerolog.Logger
 	off  func(error) bool // store.off
+	// online reports whether there is a connection. Without one nothing is asked, as
+	// [protocol.Client] does.
+	online func() bool
 
 	mu     sync.Mutex
 	noRoom time.Time // when the bucket last had no space
@@ -38,8 +41,8 @@ type lease struct {
 	lost     context.CancelCauseFunc
 }
 
-func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, log zerolog.Logger) *leases {
-	return &leases{kv: kv, name: name, ttl: ttl, off: off, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
+func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, online func() bool, log zerolog.Logger) *leases {
+	return &leases{kv: kv, name: name, ttl: ttl, off: off, online: online, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
 }
 
 // errLeased means that another arena holds the lease.
@@ -146,6 +149,9 @@ func (l *leases) keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if !l.online() {
+			continue
 		}
 		l.mu.Lock()
 		own := l.held[ownLease+l.name] != nil

@@ -234,7 +234,7 @@ func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
 		return err
 	}
 	now := time.Now().UTC()
-	ch := protocol.Challenge{V: protocol.Version, Game: p.ID, Terms: p.Terms, Created: now, Expires: now.Add(longestWait)}
+	ch := protocol.Challenge{V: protocol.Version, Game: p.ID, Terms: p.Terms, Created: now, Expires: now.Add(protocol.LongestChallenge)}
 	for seat, player := range p.Players {
 		ch.Seats[seat] = protocol.SeatWanted{Player: player}
 	}

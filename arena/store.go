@@ -120,6 +120,9 @@ func awaitStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, 
 	for waits := false; ; waits = true {
 		s, err := openStore(ctx, nc, subjects, cfg)
 		absent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded)
+		if denied := nc.LastError(); err != nil && errors.Is(denied, nats.ErrPermissionViolation) {
+			return nil, fmt.Errorf("this user may not do what an arena does; it needs the platform's account: %w", denied)
+		}
 		if err == nil || ctx.Err() != nil || !full(err) && !(waits && absent) {
 			return s, err
 		}

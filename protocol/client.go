@@ -116,9 +116,7 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	}
 	var why error // why the last complete try failed
 	for wait := firstTry; ; wait = min(2*wait, longestTry) {
-		try, cancel := context.WithTimeout(ctx, wait)
-		msg, err := c.nc.RequestMsgWithContext(try, &nats.Msg{Subject: subject, Data: data, Header: c.header})
-		cancel()
+		msg, err := c.request(ctx, wait, &nats.Msg{Subject: subject, Data: data, Header: c.header})
 		if err == nil {
 			var ans Ans
 			err = json.Unmarshal(msg.Data, &ans)
@@ -146,6 +144,22 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 		case <-time.After(pause):
 		}
 	}
+}
+
+// request sends one request and waits for the answer. Without a connection it returns
+// at once: the library would keep what it needs for the answer for ever.
+func (c *Client) request(ctx context.Context, wait time.Duration, m *nats.Msg) (*nats.Msg, error) {
+	switch {
+	case c.nc.IsClosed():
+		return nil, nats.ErrConnectionClosed
+	case c.nc.IsDraining():
+		return nil, nats.ErrConnectionDraining
+	case !c.nc.IsConnected():
+		return nil, nats.ErrConnectionReconnecting
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return c.nc.RequestMsgWithContext(ctx, m)
 }
 
 // Hello announces the instance. It fills in Header, Instance and Secret.

@@ -190,6 +190,18 @@ type HelloAnswer struct {
 	// that are not here. With the answer or soon after it, the platform sends
 	// the state of each game again.
 	Held []GameID `json:"held,omitempty"`
+	// Waiting lists the player's challenges that nobody has accepted yet, as far as
+	// this process of the platform knows, so that a client that has lost their ids can
+	// withdraw them.
+	Waiting []WaitingChallenge `json:"waiting,omitempty"`
+}
+
+// WaitingChallenge is a challenge that nobody has accepted yet.
+type WaitingChallenge struct {
+	Game     GameID    `json:"game"`               // that it may become
+	Opponent PlayerID  `json:"opponent,omitempty"` // whom it asks; absent if it asks a pool
+	Pool     Pool      `json:"pool,omitempty"`
+	Expires  time.Time `json:"expires"`
 }
 
 // Limits are the platform's limits for requests. Those per player hold for all its
@@ -254,6 +266,9 @@ func (t Terms) Equal(u Terms) bool {
 // Usual reports whether the game begins from the usual start position.
 func (t Terms) Usual() bool { return t.Position == "" && len(t.Moves) == 0 }
 
+// LongestChallenge is the longest lifetime of a challenge.
+const LongestChallenge = 24 * time.Hour
+
 // ChallengeRequest asks for a match.
 type ChallengeRequest struct {
 	Header
@@ -263,7 +278,7 @@ type ChallengeRequest struct {
 	// Exactly one of Opponent and Pool is set.
 	Opponent PlayerID `json:"opponent,omitempty"`
 	Pool     Pool     `json:"pool,omitempty"`
-	ExpireMS int64    `json:"expire_ms,omitempty"` // lifetime; 0 is the platform's default
+	ExpireMS int64    `json:"expire_ms,omitempty"` // lifetime, up to LongestChallenge; 0 is the platform's default
 }
 
 // ChallengeAnswer tells the id that the game will have.

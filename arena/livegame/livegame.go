@@ -137,7 +137,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 
 func (g *Game) begin() {
 	for i, h := range g.snap.Holders {
-		if h.Kind == protocol.Human {
+		if h.Kind == protocol.Human && h.Player.Person() { // others can claim to be human, and any lag
 			g.lag[i] = g.policy.Lag.quota(g.snap.Terms.Clock)
 		}
 	}

@@ -22,8 +22,14 @@ type table struct {
 
 func open(t testing.TB, terms protocol.Terms, policy Policy, kinds ...protocol.Kind) *table {
 	t.Helper()
+	return openFor(t, [2]protocol.PlayerID{"ann", "bob"}, terms, policy, kinds...)
+}
+
+// openFor is open for players of other names.
+func openFor(t testing.TB, names [2]protocol.PlayerID, terms protocol.Terms, policy Policy, kinds ...protocol.Kind) *table {
+	t.Helper()
 	o := Opening{Game: "g1", Terms: terms}
-	for i, name := range []protocol.PlayerID{"ann", "bob"} {
+	for i, name := range names {
 		o.Holders[i] = protocol.Holder{Player: name, Kind: protocol.Bot, Instance: protocol.InstanceID(name[:1]) + "1"}
 		if len(kinds) > i {
 			o.Holders[i].Kind = kinds[i]
@@ -230,8 +236,8 @@ func TestLateBeforeDispute(t *testing.T) {
 
 func TestPeopleHaveLagCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tb := open(t, terms(t, "60", true), DefaultPolicy(), protocol.Human, protocol.Bot)
-		for _, want := range []int64{300, 0} {
+		tb := openFor(t, [2]protocol.PlayerID{"human-ann", "bob"}, terms(t, "60", true), DefaultPolicy(), protocol.Human, protocol.Human)
+		for _, want := range []int64{300, 0} { // bob only says that it is human
 			time.Sleep(time.Second)
 			turn := tb.pos.Turn()
 			p, in := tb.name(turn)

@@ -339,13 +339,13 @@ func (f *analyseFlags) analyse(c *cobra.Command, a *analysis.Analyst, p analysed
 	v.Engine = protocol.Engine(s.Describe()).String()
 	show := newDisplay(c.ErrOrStderr())
 	began := time.Now()
-	update := func(lines []search.Info) {
+	update := func(lines []search.Info, fresh bool) {
 		v.take(lines, true)
 		switch {
-		case f.json:
+		case f.json && fresh:
 			v.write(out, true) // a failed write comes back at the end
-		case show.live():
-			show.set(v.text()...)
+		case !f.json && show.live():
+			show.set(append(v.text(), fmt.Sprintf("%-9s for %v; Ctrl-C ends the search", "running", time.Since(began).Round(time.Second)))...)
 		}
 	}
 	found, err := s.Search(c.Context(), p.pos, nil, update)

@@ -17,13 +17,14 @@ import (
 // the lines are redrawn in place; elsewhere every change is printed as a new line.
 // It is safe for concurrent use.
 type display struct {
-	mu    sync.Mutex
-	out   io.Writer
-	width int // of the terminal; 0: not a terminal
-	order []string
-	lines map[string]string
-	drawn int       // lines on the terminal now
-	last  time.Time // of the last redraw
+	mu     sync.Mutex
+	out    io.Writer
+	width  int // of the terminal; 0: not a terminal
+	height int
+	order  []string
+	lines  map[string]string
+	drawn  int       // lines on the terminal now
+	last   time.Time // of the last redraw
 }
 
 // redraw is the shortest time between two redraws of a terminal.
@@ -32,9 +33,9 @@ const redraw = 50 * time.Millisecond
 func newDisplay(out io.Writer) *display {
 	d := &display{out: out, lines: make(map[string]string)}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		d.width = 80
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			d.width = w
+		d.width, d.height = 80, 24
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+			d.width, d.height = w, h
 		}
 	}
 	return d
@@ -67,7 +68,8 @@ func (d *display) game(id, line string) {
 	}
 }
 
-// set replaces the lines of all games with these, on a terminal.
+// set replaces the lines of all games with these, on a terminal: the first and the
+// last, if it has not enough rows for all.
 func (d *display) set(lines ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -76,6 +78,9 @@ func (d *display) set(lines ...string) {
 	}
 	d.erase()
 	d.order = d.order[:0]
+	if rows := max(d.height-1, 2); len(lines) > rows {
+		lines = append(lines[:rows-1:rows-1], lines[len(lines)-1])
+	}
 	for i, line := range lines {
 		id := fmt.Sprint(i)
 		d.order = append(d.order, id)

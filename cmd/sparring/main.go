@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func main() {
@@ -37,7 +38,17 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // the command failed
 	exitUsage  = 2 // invalid command line or settings; nothing was done
+
+	// Of a match that was played to its end.
+	exitFaulty = 3  // a player lost every game by its own fault
+	exitH0     = 10 // --sprt accepted H0
+	exitH1     = 11 // --sprt accepted H1
 )
+
+// outcome is an end of a command that its exit code alone tells.
+type outcome int
+
+func (o outcome) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
 
 // run is main with explicit arguments and streams. It returns the exit code.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
@@ -52,7 +63,14 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(errs, "sparring:", err)
+	if code, ok := errors.AsType[outcome](err); ok {
+		return int(code)
+	}
+	text := err.Error()
+	if !strings.HasPrefix(text, "sparring ") { // else it begins with the command
+		text = "sparring: " + text
+	}
+	fmt.Fprintln(errs, text)
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
@@ -83,7 +101,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 	}
 	root.Flags().AddFlagSet(up.Flags())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%w (see %s --help)", err, c.CommandPath())
+		return usagef("%w (see %s --help)", plainFlagError(err), c.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
@@ -98,6 +116,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		engineCommand(),
 		levelsCommand(),
 		matchCommand(),
+		experimentCommand(),
 		openingsCommand(),
 		bookCommand(),
 		learnCommand(),
@@ -105,6 +124,28 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		versionCommand(),
 	)
 	return root
+}
+
+// plainFlagError says what a flag wants instead of what Go's parser found.
+func plainFlagError(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	want := ""
+	switch bad.GetFlag().Value.Type() {
+	case "int":
+		want = "a whole number"
+	case "uint64":
+		want = "a whole number, not negative"
+	case "float64":
+		want = "a number"
+	case "duration":
+		want = "a time, such as 500ms or 10s"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s %.40q: want %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
 
 func noArgs(c *cobra.Command, args []string) error {

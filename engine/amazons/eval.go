@@ -115,7 +115,7 @@ func queenTerms128(s *slides, free rules.Bits, first, regions [2]rules.Bits, k i
 // sides.
 func halved(v, d int) int {
 	d = min(d, 16)
-	return (v + v>>63&(1<<(d&31)-1)) >> (d & 31)
+	return (v + v>>(bits.UintSize-1)&(1<<(d&31)-1)) >> (d & 31)
 }
 
 // kingTerms64 is t2 by formula (2) and p2 by formula (4) over king distances.

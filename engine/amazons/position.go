@@ -24,7 +24,8 @@ type position struct {
 	squaresToFill int
 	frames        []*frame // frames[ply] is this node's
 	ply           int
-	solver        *areas.Solver // made when first asked
+	areas         *areas.Solver // made when first asked, like the next
+	proofs        *proofSearch
 }
 
 // frame has what was computed at a node. All cursors at the node share it, and it
@@ -61,7 +62,7 @@ func (p *position) evaluateBy(e *evaluation) {
 // Clone implements search.Position.
 func (p *position) Clone() search.Position {
 	q := *p
-	q.frames, q.ply, q.solver = []*frame{{}}, 0, nil
+	q.frames, q.ply, q.areas, q.proofs = []*frame{{}}, 0, nil, nil
 	return &q
 }
 

@@ -6,14 +6,25 @@ import (
 	"sparring/game"
 )
 
-// Prove decides positions by the areas that arrows have divided the board into, see
-// package areas.
+// Prove implements search.Prover: by areas, or if the position is small by
+// proof-number search, with a budget that only the root has.
 func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
-	if p.solver == nil {
-		p.solver = areas.NewSolver(p.geo.cols, p.geo.rows, nil)
+	proof, nodes, ok := p.proveAreas(min(budget, proveRoot), stop)
+	if ok || budget <= proveNode {
+		return proof, nodes, ok
+	}
+	proof, more, ok := p.prove(budget-nodes, stop)
+	return proof, nodes + more, ok
+}
+
+// proveAreas decides positions by the areas that arrows have divided the board into, see
+// package areas.
+func (p *position) proveAreas(budget int, stop func() bool) (search.Proof, int, bool) {
+	if p.areas == nil {
+		p.areas = areas.NewSolver(p.geo.cols, p.geo.rows, nil)
 	}
 	turn := p.board.Turn()
-	o, nodes, ok := p.solver.Solve(p.solver.Divide(&p.board), turn, budget, stop)
+	o, nodes, ok := p.areas.Solve(p.areas.Divide(&p.board), turn, budget, stop)
 	if !ok {
 		return search.Proof{}, nodes, false
 	}
@@ -39,5 +50,6 @@ func (p *position) provable(shared int) bool {
 	first, second = b.Connected(first, open), b.Connected(second, open)
 	both := first.And(second).And(b.Free()).Count()
 	lead := first.And(b.Free()).Count() - second.And(b.Free()).Count()
-	return both <= provableSquares || max(lead, -lead) >= both
+	amazons := b.Amazons(game.First).Or(b.Amazons(game.Second)).And(first).And(second).Count()
+	return both*amazons <= provableWork && both <= provableSquares || max(lead, -lead) >= both
 }

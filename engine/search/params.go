@@ -33,6 +33,11 @@ type Params struct {
 	Quiescence bool
 	// QuiescencePlies limits the depth of quiescence; 0 is no limit.
 	QuiescencePlies int
+	// QuiescenceBadNoisy is the number of plies at the start of quiescence at
+	// which bad noisy moves are searched, too; 0 is all plies. A score then
+	// depends on the ply, so this needs QuiescencePlies: with that only scores of
+	// the first ply enter the hash table.
+	QuiescenceBadNoisy int
 	// QuiescenceChecks is the number of plies at the start of quiescence at
 	// which quiet moves that are Forcing are searched, too.
 	QuiescenceChecks int
@@ -43,6 +48,10 @@ type Params struct {
 	// ProveShare bounds the prover at the root to one part in so many of the
 	// search's nodes and time; 0 is 4.
 	ProveShare int
+	// ProveAgain asks the prover at the root again after every iteration, until it
+	// has had this many nodes for each other node of the search: for provers that
+	// continue where they stopped. 0 is off.
+	ProveAgain int
 	// ProvePV is the budget in the principal variation, where at least
 	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.
 	ProvePV, ProvePVDepth int
@@ -77,6 +86,11 @@ type Params struct {
 	ProbCutDepth         int // 5
 	IIRDepth             int // 4
 	SingularDepth        int // 7
+
+	// ExtensionDepth is the least depth at which the check extension and the
+	// one-reply extension extend. Below it quiescence follows a forcing line, and
+	// does so without all the quiet moves on its way.
+	ExtensionDepth int
 
 	// IIRDepthGap, unless 0, extends internal iterative reduction to nodes with a
 	// hash move whose search was at least that many plies less deep.

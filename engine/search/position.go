@@ -149,7 +149,7 @@ const (
 )
 
 // Cursor is the state of one run through the moves of a node. The kernel sets
-// the first four fields; the others belong to the adapter.
+// the first three fields; the others belong to the adapter.
 type Cursor struct {
 	Mode Mode
 	// SkipQuiets: from here on the kernel wants only the quiet moves that are
@@ -158,13 +158,6 @@ type Cursor struct {
 	// VictimOrder: order captures by their victims (MVV-LVA), not by static
 	// exchange.
 	VictimOrder bool
-	// QuiescencePly counts the plies since the main search: 0 at the first ply
-	// of quiescence, and in the main search. The deeper, the fewer noisy moves
-	// the adapter may give, but none that it would not give at 0. The hash
-	// move comes all the same. A score then depends on the ply, so a game that
-	// makes use of it should also set Params.QuiescencePlies: with that only
-	// scores of the first ply enter the hash table.
-	QuiescencePly uint8
 
 	Stage uint8
 	Ints  [4]int32

@@ -107,7 +107,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	// 2. Check extension (paper 003, section 6.4): a forced node does not cost
 	// a ply. To stop in the middle of a forcing line would put its result
 	// beyond the horizon.
-	if on.CheckExtension && n.Forced && ply < 2*w.depth {
+	if on.CheckExtension && n.Forced && n.depth >= params.ExtensionDepth && ply < 2*w.depth {
 		n.depth++
 	}
 
@@ -196,7 +196,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 
 	// The moves, best first.
-	oneReply := on.OneReplyExtension && n.Forced && !n.Restricted && ply < 2*w.depth && w.hasSingleMove()
+	oneReply := on.OneReplyExtension && n.Forced && n.depth >= params.ExtensionDepth && !n.Restricted && ply < 2*w.depth && w.hasSingleMove()
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	w.setOrdering(p, tt.move, ply)

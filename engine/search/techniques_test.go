@@ -39,37 +39,32 @@ func (w *wrapped) Clone() search.Position {
 	return &c
 }
 
-// A game that gives no noisy moves from a quiescence ply on searches the same as
-// one whose quiescence ends there.
-func TestQuiescencePly(t *testing.T) {
+// Bad noisy moves that quiescence leaves out from a ply on count as if the game had
+// none there.
+func TestQuiescenceBadNoisy(t *testing.T) {
 	differs := false
 	for seed := range uint64(10) {
 		g := searchtest.NewGraph(seed)
 		g.Forcing = 0 // at forced nodes all moves come at any ply
-		score := func(plies, from int) search.Score {
+		score := func(plies int, keep bool) search.Score {
 			params := with(g.Params(), exact...)
-			params.QuiescencePlies = plies
+			params.QuiescencePlies, params.QuiescenceBadNoisy = 5, plies
 			p := &wrapped{Position: g, moves: func(batch []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
-				if c.Mode == search.All && c.QuiescencePly > 0 {
-					t.Errorf("quiescence ply %d where all moves are wanted", c.QuiescencePly)
-				}
-				if int(c.QuiescencePly) >= from {
-					return batch[:0]
-				}
-				return batch
+				return slices.DeleteFunc(batch, func(m search.ScoredMove) bool { return !keep && c.Mode == search.Noisy && m.Noise == search.BadNoisy })
 			}}
 			return find(p, params, search.Limits{Depth: 4}).Score
 		}
-		for limit := 1; limit <= 3; limit++ {
-			byGame, byKernel := score(5, limit), score(limit, 9)
-			if byGame != byKernel {
-				t.Errorf("seed %d: score %d if the game ends quiescence at ply %d, %d if the kernel does", seed, byGame, limit, byKernel)
-			}
-			differs = differs || byGame != score(5, 9)
+		all := score(0, true)
+		if last := score(5, true); last != all {
+			t.Errorf("seed %d: score %d with bad noisy moves up to the last ply, %d with all", seed, last, all)
+		}
+		differs = differs || score(1, true) != all && score(1, true) != score(1, false)
+		if none := score(0, false); none != score(1, false) {
+			t.Errorf("seed %d: the number matters (%d and %d) without a bad noisy move", seed, none, score(1, false))
 		}
 	}
 	if !differs {
-		t.Error("no limit changed a score, so the test shows nothing")
+		t.Error("the limit changed no score, so the test shows nothing")
 	}
 }
 
@@ -481,6 +476,38 @@ func TestProvePVAgrees(t *testing.T) {
 	}
 	if !differs {
 		t.Error("the prover took no nodes")
+	}
+}
+
+// After every iteration the prover is asked again at the root, with its share of the
+// nodes that others took, at most half of those of a limited search.
+func TestProveAgain(t *testing.T) {
+	ask := func(again int, limits search.Limits) (budgets []int, nodes uint64) {
+		g := searchtest.NewGraph(5)
+		g.Layered, g.Vertices = false, 200
+		params := with(g.Params(), exact...)
+		params.ProveAgain = again
+		var questions []question
+		root := g.Enter().Key
+		r := newGame(params).Start(&asked{Graph: g, questions: &questions}, limits, nil).Wait()
+		for _, q := range questions {
+			if q.key != root {
+				t.Fatalf("asked about %x, want the root, %x", q.key, root)
+			}
+			budgets = append(budgets, q.budget)
+		}
+		return budgets, r.Nodes
+	}
+	budgets, nodes := ask(3, search.Limits{Depth: 6})
+	if len(budgets) != 5 || !slices.IsSorted(budgets) || budgets[4] >= int(3*nodes) || budgets[0] == 0 || budgets[0]%3 != 0 {
+		t.Errorf("budgets %v in a search of %d nodes: want one after each iteration but the last, thrice the nodes", budgets, nodes)
+	}
+	limited, _ := ask(3, search.Limits{Nodes: 100})
+	if len(limited) == 0 || slices.Max(limited) > 50 {
+		t.Errorf("budgets %v of 100 nodes", limited)
+	}
+	if off, _ := ask(0, search.Limits{Depth: 6}); len(off) != 0 {
+		t.Errorf("ProveAgain is off, but the prover was asked %d times", len(off))
 	}
 }
 

@@ -109,7 +109,8 @@ type Found struct {
 var ErrNoLine = errors.New("the engine named no move")
 
 const (
-	refresh = 100 * time.Millisecond // between two updates
+	refresh = 100 * time.Millisecond // between two updates with new lines
+	idle    = time.Second            // between two updates without
 	// endless is the limit of time for a program's search that nothing else limits:
 	// without any it would be told to stop after ten minutes. In milliseconds it
 	// fits 32 bits.
@@ -119,10 +120,11 @@ const (
 // Search searches a position until a limit is reached, ctx ends, or nothing is left
 // to find: each line's result is proven, and the search is deeper than it is long.
 // If moves is not empty, only these are searched, and each gets a line. Update, if
-// not nil, is called when there are new lines. The error is a *engine.Fault, wraps
+// not nil, is called when there are new lines, and every second with those of before.
+// The error is a *engine.Fault, wraps
 // game.ErrOver for a position in which the game has ended, or says what the engine's
 // protocol has no words for.
-func (s *Session) Search(ctx context.Context, p game.Position, moves []game.Move, update func([]search.Info)) (Found, error) {
+func (s *Session) Search(ctx context.Context, p game.Position, moves []game.Move, update func(lines []search.Info, fresh bool)) (Found, error) {
 	a := s.analyst
 	l := a.limits
 	l.MultiPV = a.lines
@@ -155,6 +157,7 @@ func (s *Session) Search(ctx context.Context, p game.Position, moves []game.Move
 	close(started)
 	tick := time.NewTicker(refresh)
 	defer tick.Stop()
+	updated := time.Now()
 	stop := ctx.Done()
 	for {
 		select {
@@ -173,8 +176,9 @@ func (s *Session) Search(ctx context.Context, p game.Position, moves []game.Move
 			stop = nil
 			searching.Stop()
 		case <-tick.C:
-			if now, fresh := lines.Latest(); fresh && update != nil {
-				update(now)
+			if now, fresh := lines.Latest(); update != nil && (fresh || time.Since(updated) >= idle) {
+				updated = time.Now()
+				update(now, fresh)
 			}
 		}
 	}

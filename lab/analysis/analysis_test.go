@@ -86,8 +86,8 @@ func TestSearch(t *testing.T) {
 		var before Found
 		for range 2 {
 			updates := 0
-			found, err := session(t, a, rules).Search(t.Context(), p, nil, func(lines []search.Info) {
-				if updates++; len(lines) != 3 {
+			found, err := session(t, a, rules).Search(t.Context(), p, nil, func(lines []search.Info, fresh bool) {
+				if updates++; fresh && len(lines) != 3 {
 					t.Errorf("%s: %d lines on the way", rules, len(lines))
 				}
 			})
@@ -181,7 +181,11 @@ func TestStopped(t *testing.T) {
 		if spec != "self" {
 			l.Depth = 1
 		}
-		found, err := session(t, analyst(t, "xiangqi", spec, 1, l), "xiangqi/wxf").Search(ctx, p, nil, func([]search.Info) { stop() })
+		found, err := session(t, analyst(t, "xiangqi", spec, 1, l), "xiangqi/wxf").Search(ctx, p, nil, func(_ []search.Info, fresh bool) {
+			if fresh {
+				stop()
+			}
+		})
 		stop()
 		if err != nil || len(found.Lines) != 1 || !found.Scored || len(found.Lines[0].PV) == 0 {
 			t.Errorf("%s: %+v, %v", spec, found, err)
