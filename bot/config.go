@@ -42,8 +42,8 @@ type Config struct {
 	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"after SIGTERM, end when the platform has not answered for this long"`
 	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts for POLICY_REPEAT"`
 
-	Tablebase      string `desc:"directory of endgame tables for our own Xiangqi engine; empty: none"`
-	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build missing tables of up to four men in TABLEBASE, in the background on half a core"`
+	Tablebase      string `desc:"directory of endgame tables for our own engine (Xiangqi, areas of Amazons); empty: none"`
+	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build missing tables of up to four men, and of areas, in TABLEBASE, in the background on half a core"`
 
 	Policy policy.Policy
 	Play   play.Manners
