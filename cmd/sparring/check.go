@@ -27,24 +27,12 @@ what came back. The exit code is 1 if there is a fault.`,
   sparring engine check uci:./engine,arg=--uci --game amazons`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("%s: want one spec, such as uci:fairy-stockfish (see %s --help)", c.CommandPath(), c.CommandPath())
-			}
-			spec, err := playerspec.Parse(args[0])
+			spec, err := programSpec(c, args, &gameName)
 			if err != nil {
-				return &usageError{err}
-			}
-			if spec.Outside == nil {
-				return usagef("%s: %q is our own engine; want a program, such as uci:fairy-stockfish", c.CommandPath(), args[0])
-			}
-			if gameName == "" {
-				gameName = spec.Outside.Dialect.Games()[0]
-			}
-			if err := spec.Check(gameName); err != nil {
-				return &usageError{err}
+				return err
 			}
 			var faults []string
-			err = external.Check(c.Context(), *spec.Outside, gameName, func(f external.Finding) {
+			err = external.Check(c.Context(), *spec, gameName, func(f external.Finding) {
 				fmt.Fprintf(c.OutOrStdout(), "%-5s  %-8s  %s\n", f.Verdict, f.Check, f.Text)
 				if f.Verdict == external.Bad {
 					faults = append(faults, f.Check)
@@ -58,4 +46,26 @@ what came back. The exit code is 1 if there is a fault.`,
 	}
 	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: the first of the protocol)")
 	return c
+}
+
+// programSpec returns the program that the only argument names. It sets the game to
+// the first that the protocol plays if there is none.
+func programSpec(c *cobra.Command, args []string, gameName *string) (*external.Spec, error) {
+	if len(args) != 1 {
+		return nil, usagef("%s: want one spec, such as uci:fairy-stockfish (see %s --help)", c.CommandPath(), c.CommandPath())
+	}
+	spec, err := playerspec.Parse(args[0])
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if spec.Outside == nil {
+		return nil, usagef("%s: %q is our own engine; want a program, such as uci:fairy-stockfish", c.CommandPath(), args[0])
+	}
+	if *gameName == "" {
+		*gameName = spec.Outside.Dialect.Games()[0]
+	}
+	if err := spec.Check(*gameName); err != nil {
+		return nil, &usageError{err}
+	}
+	return spec.Outside, nil
 }

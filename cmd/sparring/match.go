@@ -42,6 +42,7 @@ type matchFlags struct {
 	maxPlies      int
 	tables        string
 	over          string
+	log           string
 	wait          bool
 }
 
@@ -90,6 +91,7 @@ saved, and the same command resumes the match. See docs/match.md.`,
 	fl.StringVar(&f.json, "json", "", "result file; an existing one is resumed")
 	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
+	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, a file a game (up to 8 MiB, together 1 GiB)")
 	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the platform if it is not there yet")
 	return c
 }
@@ -177,14 +179,20 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	switch f.over {
 	case "":
+		if f.log != "" {
+			check("log", os.MkdirAll(f.log, 0o755))
+		}
 	case overNATS:
 		errs = append(errs, overnats.Check(&t))
+		if f.log != "" {
+			check("log", errors.New("over NATS: the engines run in the bots; set engineLog in their profiles"))
+		}
 	default:
 		check("over", fmt.Errorf("%.20q: want nats, or no value for this machine", f.over))
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo})
+		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo, Log: f.log})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

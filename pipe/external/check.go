@@ -110,13 +110,17 @@ func (x *checker) program() (*program, error) {
 		return nil, err
 	}
 	p := x.game.current().program
-	p.inbox.setTap(func(line string) { x.observe(p, line) })
+	p.setTap(func(l Line) { x.observe(p, l) })
 	return p, nil
 }
 
 // observe records a line if it does not belong to the protocol.
-func (x *checker) observe(p *program, line string) {
-	if !p.unknownLine(line) {
+func (x *checker) observe(p *program, l Line) {
+	if x.game.log != nil {
+		x.game.log.add(l)
+	}
+	line := l.Text
+	if l.Direction != Received || line == "" || !p.unknownLine(line) {
 		return
 	}
 	x.mu.Lock()

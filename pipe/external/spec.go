@@ -50,6 +50,9 @@ type Spec struct {
 	// Pause is the time after the program's move in which nothing is sent, for
 	// programs that lose what comes then; 0 is the protocol's default.
 	Pause time.Duration
+	// Log is a folder in which every line to and from the program is kept, a file a
+	// game, up to 8 MiB each and a GiB together; "": none. It does not change the play.
+	Log string
 }
 
 // Option is an option of the program.
@@ -77,6 +80,11 @@ func (s Spec) Check(gameName string) error {
 			bad("working directory: %w", err)
 		} else if !info.IsDir() {
 			bad("working directory %s: not a directory", s.Dir)
+		}
+	}
+	if s.Log != "" {
+		if err := os.MkdirAll(s.Log, 0o755); err != nil {
+			bad("log: %w", err)
 		}
 	}
 	if s.Nodes > 0 && !t.nodes {
