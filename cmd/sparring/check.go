@@ -1,18 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sparring/game/clock"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
 )
 
 func checkCommand() *cobra.Command {
-	var gameName string
+	var gameName, clockText string
+	var deep bool
 	c := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Check whether an engine can play",
@@ -20,24 +23,40 @@ func checkCommand() *cobra.Command {
 legal moves in the notation of its protocol, keeps its clock, stops when it is
 told to, writes no debug output between its answers, stays within its memory
 limit, and leaves no processes behind. Each check prints a line with ok, warn,
-FAULT or skip (not supported by the protocol); a fault shows what was sent and
-what came back. The exit code is 1 if there is a fault.`,
+FAULT or skip (not checked, and why); a fault shows what was sent and what came
+back. The exit code is 1 if there is a fault.
+
+With --deep two short games follow, on a platform in this process, by the code of
+a bot: with pondering, on the ladder's clock, against Sparring's engine, which
+resigns after a dozen moves. An engine that has to be started again, ends
+pondering by itself, answers oddly or loses on time has a fault there.`,
 		Example: `  sparring engine check uci:fairy-stockfish
   sparring engine check gomocup:./pbrain,memory=350
-  sparring engine check uci:./engine,arg=--uci --game amazons`,
+  sparring engine check uci:./engine,arg=--uci --game amazons --deep`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			spec, err := programSpec(c, args, &gameName)
 			if err != nil {
 				return err
 			}
+			limit, err := clock.Parse(clockText)
+			if err == nil && !limit.Traits().Limited {
+				err = errors.New("want a limit, or a game might never end")
+			}
+			if err != nil {
+				return usagef("--clock: %w", err)
+			}
 			var faults []string
-			err = external.Check(c.Context(), *spec, gameName, func(f external.Finding) {
+			report := func(f external.Finding) {
 				fmt.Fprintf(c.OutOrStdout(), "%-5s  %-8s  %s\n", f.Verdict, f.Check, f.Text)
 				if f.Verdict == external.Bad {
 					faults = append(faults, f.Check)
 				}
-			})
+			}
+			err = external.Check(c.Context(), *spec, gameName, report)
+			if err == nil && deep {
+				err = newDeepCheck(*spec, gameName, clockText, newDisplay(c.ErrOrStderr())).run(c.Context(), report)
+			}
 			if err == nil && len(faults) > 0 {
 				err = fmt.Errorf("faults found: %s", strings.Join(slices.Compact(faults), ", "))
 			}
@@ -45,6 +64,8 @@ what came back. The exit code is 1 if there is a fault.`,
 		},
 	}
 	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: the first of the protocol)")
+	c.Flags().BoolVar(&deep, "deep", false, "also play two games as a bot on the ladder would")
+	c.Flags().StringVar(&clockText, "clock", ladderClock, "clock of the games of --deep")
 	return c
 }
 

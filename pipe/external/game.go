@@ -255,7 +255,7 @@ func (g *externalGame) Search(p game.Position, l search.Limits, report func(sear
 	q.lines = l.MultiPV
 	r := &running{
 		game: g, engine: e, query: q, limits: e.within(l), report: report,
-		changed: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		changed: make(chan struct{}, 1), stop: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

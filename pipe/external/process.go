@@ -97,10 +97,14 @@ func (p *process) setTap(tap func(Line)) {
 	p.tap.Store(&tap)
 }
 
-// tell calls the tap with a line.
+// tell calls the tap with what was written: a line, or several that were sent at once.
 func (p *process) tell(d Direction, text string) {
-	if tap := p.tap.Load(); tap != nil {
-		(*tap)(Line{time.Now(), d, text})
+	tap := p.tap.Load()
+	if tap == nil {
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		(*tap)(Line{time.Now(), d, line})
 	}
 }
 

@@ -166,6 +166,9 @@ func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }
 // of the protocol play only from the usual start of their game.
 func (d Dialect) SetsUp() bool { return protocols[d].positions }
 
+// Ponders reports whether a search can go on until it is stopped, as pondering needs.
+func (d Dialect) Ponders() bool { return protocols[d].ponders }
+
 // Compares reports whether engines of the protocol give scores of several moves,
 // by which a choice can be made.
 func (d Dialect) Compares() bool { return protocols[d].lines }
