@@ -32,6 +32,10 @@ import (
 // ladderClock is the default clock of the ladder.
 const ladderClock = "60+1"
 
+// lostAfter is how long the bots of a deep check may be silent: it is about the engine,
+// not about this machine.
+const lostAfter = 15 * time.Second
+
 // The players of a deep check.
 const (
 	deepChecked  protocol.PlayerID = "checked"
@@ -61,6 +65,7 @@ type deepGame struct {
 	moves, pondered, hits int
 	slowest               time.Duration
 	incidents             []string // of the engine, as the bot logs them
+	remarks               []string // warnings of the bot about anything else
 }
 
 // of returns what is known of a game. The caller holds mu.
@@ -101,6 +106,7 @@ func (d *deepCheck) run(ctx context.Context, report func(external.Finding)) erro
 	defer platform.Close()
 	cfg := arena.Defaults()
 	cfg.Ladder.On = false
+	cfg.LostAfter = lostAfter
 	a, err := arena.New(ctx, platform, cfg, zerolog.Nop())
 	if err != nil {
 		return err
@@ -273,7 +279,7 @@ func (d *deepCheck) observe(e play.Event) {
 // Write implements io.Writer for the bot's log. Its warnings say what went wrong with
 // the engine: all that does not end the game is nowhere else.
 func (d *deepCheck) Write(line []byte) (int, error) {
-	var entry struct{ Game, Message, Incident, Error string }
+	var entry struct{ Game, Message, Engine, Incident, Error string }
 	if err := json.Unmarshal(line, &entry); err != nil {
 		return 0, err
 	}
@@ -285,9 +291,13 @@ func (d *deepCheck) Write(line []byte) (int, error) {
 	defer d.mu.Unlock()
 	if entry.Game == "" {
 		d.said = append(d.said, text)
-	} else {
-		g := d.of(entry.Game)
+		return len(line), nil
+	}
+	g := d.of(entry.Game)
+	if entry.Engine != "" {
 		g.incidents = append(g.incidents, text)
+	} else {
+		g.remarks = append(g.remarks, text)
 	}
 	return len(line), nil
 }
@@ -317,12 +327,15 @@ func (d *deepCheck) report(n int, g *match.Game, report func(external.Finding)) 
 	case seen.moves > 0:
 		text += "; no pondering: it names no reply that it expects"
 	}
+	if len(seen.remarks) > 0 {
+		text += "; not conclusive, because this machine was too busy for the bot: " + strings.Join(slices.Compact(seen.remarks), "; ")
+	}
 	verdict := external.Good
 	switch fault := g.Match.Fault; {
 	case slices.ContainsFunc(seen.incidents, func(s string) bool { return !external.WorkedAround(s) }),
-		fault != nil && fault.Seat == seat:
+		fault != nil && fault.Seat == seat && len(seen.remarks) == 0:
 		verdict = external.Bad
-	case len(seen.incidents) > 0:
+	case len(seen.incidents)+len(seen.remarks) > 0:
 		verdict = external.Warn
 	}
 	report(external.Finding{Check: fmt.Sprintf("game %d", n), Verdict: verdict, Text: strings.Join(append(seen.incidents, text), "; ")})

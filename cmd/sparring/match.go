@@ -103,7 +103,7 @@ func (f *matchFlags) conditions(c *cobra.Command) {
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.IntVar(&f.games, "games", 100, "games per pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; optional if every spec has a limit")
-	fl.StringVar(&f.openings, "openings", "", "opening file, shipped, or none (default: generated balanced openings; sau: players need none)")
+	fl.StringVar(&f.openings, "openings", "", "opening file (see openings convert), shipped, or none (default: generated balanced openings; sau: players need none)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices, including openings and their order")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games played in parallel")
 	fl.DurationVar(&f.margin, "margin", 50*time.Millisecond, "how far a move may exceed its time without losing the game")
@@ -315,7 +315,7 @@ func (f *matchFlags) adjudicateByTables(c *cobra.Command, plan *match.Plan) (don
 	return func() { tables.Close() }, nil // opened read-only
 }
 
-// openingFile reads an opening file or the shipped openings.
+// openingFile reads an opening file, in any form, or the shipped openings.
 func openingFile(rules *game.Rules, from string) (set *openings.Set, name string, err error) {
 	if from == shippedOpenings {
 		return openings.Find(configs.Openings(), rules.Name)
@@ -325,10 +325,14 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 		return nil, "", err
 	}
 	defer f.Close()
-	if set, err = openings.Read(f, from); err != nil {
+	read, err := openings.Import(f, from, openings.ImportOptions{Rules: []string{rules.Name}})
+	if err != nil {
 		return nil, "", err
 	}
-	return set, filepath.Base(from), set.For(rules.Name)
+	if n := len(read.Skipped); n > 0 {
+		return nil, "", fmt.Errorf("%d openings can't be played, such as %w; openings convert leaves them out", n, read.Skipped[0])
+	}
+	return read.Set, filepath.Base(from), read.For(rules.Name)
 }
 
 // runMatch plays the match and prints the result.
