@@ -124,19 +124,28 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
-// The arrival of a move counts, even if the referee is busy: its wait is not charged.
+// The arrival of a move counts, even if the referee is busy and the opponent floods
+// it: the wait is not charged.
 func TestArrival(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
-	ann, _, g := still(t, srv, small(t, "600"))
+	ann, bob, g := still(t, srv, small(t, "600"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	r, hold := a.at(g), make(chan struct{})
 	r.send(visitor(func() { <-hold }))
+	// The opponent's requests fill only the opponent's own queue.
+	chat := []byte(`{"v":1,"id":"c1","instance":"b1","epoch":1,"text":"hurry up"}`)
+	for range 20 * laneSize {
+		if err := bob.nc.PublishRequest(a.server.Subjects().Act("bob", g, protocol.ActChat), bob.nc.NewRespInbox(), chat); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the opponent's queue is full", func() bool { return len(r.lanes[game.Second]) == laneSize })
 	answered := make(chan protocol.ActAnswer)
 	go func() { answered <- ann.step(ctx, g) }()
-	eventually(t, "the move waits", func() bool { return len(r.inbox) == 1 })
+	eventually(t, "the move waits", func() bool { return len(r.lanes[game.First]) == 1 })
 	served := time.Now()
 	close(hold)
 	if got := (<-answered).Receipt; got == nil || !got.Received.Before(served) {

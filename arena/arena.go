@@ -30,7 +30,7 @@ type Arena struct {
 	index    *gameIndex
 	ladder   *ladder
 	metrics  *metrics
-	quota    *quota
+	waiting  *waiting // challenges
 
 	onRound    func(Round)
 	roundsDone chan struct{}
@@ -43,6 +43,10 @@ type Arena struct {
 	wg   sync.WaitGroup
 
 	reserved reservations
+	pools    starved[protocol.Pool]     // whose queues did not answer
+	silent   starved[protocol.PlayerID] // who did not answer offers by name
+	reach    *reach
+	unkept   atomic.Int64 // games that go on without their logs
 	returned atomic.Int64 // challenges that wait in the queue for their next attempt
 
 	mu       sync.Mutex
@@ -52,8 +56,8 @@ type Arena struct {
 	checks   []func() error
 }
 
-// New checks the settings and the streams, and creates missing streams. It does
-// not serve yet. nc is a connection of the platform's account; the caller
+// New checks the settings and the streams, and creates missing streams. While the
+// store has no room it waits. It does not serve yet. nc is a connection of the platform's account; the caller
 // closes it.
 func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*Arena, error) {
 	if err := cfg.Validate(); err != nil {
@@ -67,16 +71,19 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	a := &Arena{
-		cfg: cfg, nc: nc, receiver: protocol.NewReceiver(nc), log: log.With().Str("arena", cfg.Name).Logger(),
-		metrics: newMetrics(), quota: newQuota(), presence: newPresence(cfg.LostAfter),
+		reach: newReach(nc),
+		cfg:   cfg, nc: nc, receiver: protocol.NewReceiver(nc), log: log.With().Str("arena", cfg.Name).Logger(),
+		metrics: newMetrics(), waiting: newWaiting(), presence: newPresence(cfg.LostAfter),
 		reserved: reservations{players: make(map[protocol.PlayerID]reservation)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
 	}
-	if a.store, err = openStore(ctx, nc, subjects, cfg); err != nil {
+	if a.store, err = awaitStore(ctx, nc, subjects, cfg, a.log); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
 	}
+	a.metrics.gauge("games_unkept", "Games that go on without their logs now, for lack of space.", func() float64 { return float64(a.unkept.Load()) })
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
-	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, a.log)
+	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
+	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.ladder = newLadder(a.store.ladder, a.log)
 	if err := a.ladder.load(ctx); err != nil {
@@ -137,9 +144,9 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 		return stop, fmt.Errorf("bucket %s: %w", a.store.leases.Bucket(), err)
 	}
 	for _, listen := range []func() (func(), error){
-		func() (func(), error) { return a.server.ObserveHello(a.presence.hello) },
-		func() (func(), error) { return a.server.ObserveAlive(a.presence.alive) },
-		func() (func(), error) { return a.server.ObserveLeave(a.left) },
+		func() (func(), error) {
+			return a.server.Observe(protocol.Observer{Hello: a.presence.hello, Alive: a.presence.alive, Leave: a.left})
+		},
 		func() (func(), error) { return a.server.ServeOrphans(a.served, a.orphan) },
 		func() (func(), error) {
 			return a.server.ServeVerbs(protocol.Verbs{
@@ -155,6 +162,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	}
 	a.wg.Go(func() { a.receiver.Run(a.life) })
 	a.wg.Go(func() { a.leases.keep(a.life) })
+	a.wg.Go(func() { a.reach.run(a.life) })
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
 	a.wg.Go(func() {
@@ -217,7 +225,7 @@ func (a *Arena) sweep(ctx context.Context) {
 		a.presence.forget(now)
 		a.index.forget(now)
 		for _, g := range a.index.unfinished() {
-			if ctx.Err() == nil && a.leases.free(string(g)) && !a.refereeing(g) {
+			if ctx.Err() == nil && !a.leases.short() && a.leases.free(string(g)) && !a.refereeing(g) {
 				a.adopt(ctx, g)
 			}
 		}
@@ -237,8 +245,11 @@ func (a *Arena) refereeing(g protocol.GameID) bool {
 // adopt resumes a game from the last entry of its log.
 func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 	life, stop := context.WithCancelCause(a.life)
-	if !a.leases.take(ctx, string(g), stop) {
+	if err := a.leases.take(ctx, string(g), stop); err != nil {
 		stop(errLost)
+		if !errors.Is(err, errLeased) && ctx.Err() == nil {
+			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken over")
+		}
 		return
 	}
 	giveUp := func(err error) {
@@ -279,9 +290,9 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 // the log has begun already.
 func (a *Arena) grant(ctx context.Context, o livegame.Opening) error {
 	life, stop := context.WithCancelCause(a.life)
-	if !a.leases.take(ctx, string(o.Game), stop) {
+	if err := a.leases.take(ctx, string(o.Game), stop); err != nil {
 		stop(errLost)
-		return fmt.Errorf("game %s: another arena is deciding on it", o.Game)
+		return err
 	}
 	live, event, refused := livegame.New(o, a.cfg.Policy, time.Now())
 	var err error

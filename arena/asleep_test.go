@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
@@ -35,17 +37,11 @@ func runArenaProcess(url string) {
 	log.Fatal().Err(err).Msg("the arena ends")
 }
 
-// An arena that is stopped for longer than a clock has left, as by a pause of its
-// machine, costs nobody the game, nor the seat.
-func TestStoppedProcess(t *testing.T) {
-	t.Parallel()
-	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Port: embedded.RandomPort, Log: zerolog.Nop(), Players: []protocol.PlayerID{"ann", "bob"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(srv.Close)
+// startArenaProcess runs an arena in a process of its own.
+func startArenaProcess(t *testing.T, url, password string) *os.Process {
+	t.Helper()
 	arena := exec.Command(os.Args[0])
-	arena.Env = append(os.Environ(), arenaURL+"="+srv.URL(), arenaPassword+"="+srv.Password("platform"))
+	arena.Env = append(os.Environ(), arenaURL+"="+url, arenaPassword+"="+password)
 	if testing.Verbose() {
 		arena.Stderr = os.Stderr
 	}
@@ -53,37 +49,40 @@ func TestStoppedProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { arena.Process.Kill(); arena.Wait() })
-	signal := func(s os.Signal) {
-		if err := arena.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return arena.Process
+}
 
+// stopLonger is how long the tests stop a process: longer than the clocks have left.
+const (
+	left       = 3 * time.Second
+	stopLonger = left + time.Second
+)
+
+// stopped plays a game during which a process is stopped while a move is on its way,
+// and checks that this costs nobody the game, nor the seat.
+func stopped(t *testing.T, srv platform, signal func(os.Signal)) {
+	t.Helper()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	const left = 8 * time.Second
+	halt := make(chan struct{}) // closed when the game may go on
 	for _, p := range []*player{ann, bob} {
 		p.set(func(p *player) {
 			p.play = func(st protocol.State) {
 				if len(st.Moves) < 4 {
 					p.random(st)
+					return
 				}
+				p.wg.Go(func() { <-halt; p.random(st) })
 			}
 		})
 	}
-	g := ann.challenge("bob", small(t, "8"), game.First)
+	g := ann.challenge("bob", small(t, left.String()[:1]), game.First)
 	for _, p := range []*player{ann, bob} {
 		p.until(g, "some moves", plies(4))
 	}
 	signal(syscall.SIGSTOP)
-	time.Sleep(left + 2*time.Second)
+	close(halt)
+	time.Sleep(stopLonger)
 	signal(syscall.SIGCONT)
-	for _, p := range []*player{ann, bob} {
-		p.set(func(p *player) { p.play = p.random })
-		p.mu.Lock()
-		st := *p.games[g]
-		p.mu.Unlock()
-		p.random(st)
-	}
 	st := ann.until(g, "the end", finished)
 	if st.Outcome.Reason != game.NoMoves {
 		t.Errorf("the game ended by %s", st.Outcome.Reason)
@@ -92,5 +91,46 @@ func TestStoppedProcess(t *testing.T) {
 		if h.Epoch != 1 {
 			t.Errorf("seat %d is in epoch %d", seat, h.Epoch)
 		}
+	}
+}
+
+// An arena that is stopped for longer than a clock has left, as by a pause of its
+// machine, costs nobody anything.
+func TestStoppedArena(t *testing.T) {
+	t.Parallel()
+	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Port: embedded.RandomPort, Log: zerolog.Nop(), Players: []protocol.PlayerID{"ann", "bob"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	arena := startArenaProcess(t, srv.URL(), srv.Password("platform"))
+	stopped(t, srv, func(s os.Signal) { arenatest.Signal(t, arena, s) })
+}
+
+// Neither does a NATS server that hangs.
+func TestStoppedServer(t *testing.T) {
+	t.Parallel()
+	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	runArena(t, p, quick())
+	stopped(t, p, p.Signal)
+}
+
+// Lapses are found by the answers to pings alone.
+func TestReach(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	r := &reach{until: start}
+	r.answered(at(50*time.Millisecond), at(60*time.Millisecond))
+	if l := r.lapse(at(100 * time.Millisecond)); l != (lapse{}) || r.heardUntil() != at(50*time.Millisecond) {
+		t.Errorf("%+v after a quick answer, heard until %v", l, r.heardUntil().Sub(start))
+	}
+	if l := r.lapse(at(time.Second)); l != (lapse{at(50 * time.Millisecond), at(time.Second)}) {
+		t.Errorf("without an answer: %+v", l)
+	}
+	r.answered(at(1900*time.Millisecond), at(2*time.Second)) // earlier pings got none
+	want := lapse{at(50 * time.Millisecond), at(2 * time.Second)}
+	if l := r.lapse(at(2100 * time.Millisecond)); l != want || r.heardUntil() != at(1900*time.Millisecond) {
+		t.Errorf("after an answer %+v, want %+v; heard until %v", l, want, r.heardUntil().Sub(start))
 	}
 }

@@ -1,11 +1,13 @@
 package arena
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -25,9 +27,6 @@ func gameID(p protocol.PlayerID, request string) protocol.GameID {
 	sum := sha256.Sum256([]byte(string(p) + "\n" + request))
 	return protocol.GameID(strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])))
 }
-
-// longestWait limits the lifetime of a challenge.
-const longestWait = 24 * time.Hour
 
 // challenge checks and stores a player's challenge.
 func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) protocol.ChallengeAnswer {
@@ -60,7 +59,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	}
 	wait := a.cfg.ChallengeFor
 	if m.ExpireMS > 0 {
-		wait = min(time.Duration(m.ExpireMS)*time.Millisecond, longestWait)
+		wait = time.Duration(m.ExpireMS) * time.Millisecond
 	}
 	seat := game.Seat(rand.IntN(2))
 	if m.Seat != nil {
@@ -76,13 +75,15 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if pool == "" {
 		pool = protocol.OwnPool(m.Opponent)
 	}
-	begun := func(g protocol.GameID) bool { _, known := a.index.last(g); return known }
-	if !a.quota.add(from.Player, ch.Game, ch.Expires, from.Arrived, a.cfg.PerPlayer, begun) {
+	if ans, used := a.used(ch.Game); used {
+		return ans
+	}
+	if !a.waiting.add(ch, from.Arrived, a.cfg.PerPlayer, a.begun) {
 		return protocol.ChallengeAnswer{Answer: refusal(protocol.RateLimited, "%d of your challenges are waiting already", a.cfg.PerPlayer)}
 	}
 	again, err := a.post(a.life, pool, ch)
 	if err != nil {
-		a.quota.decided(ch)
+		a.waiting.decided(ch)
 		a.log.Warn().Err(err).Str("player", string(from.Player)).Str("pool", string(pool)).Msg("challenge not stored")
 		return refuse(protocol.Unavailable, "the challenge can't be stored now")
 	}
@@ -91,6 +92,31 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 		ans.Code = protocol.Duplicate
 	}
 	return ans
+}
+
+// begun reports whether the log of a game has begun, as far as it is remembered.
+func (a *Arena) begun(g protocol.GameID) bool {
+	_, known := a.index.last(g)
+	return known
+}
+
+// used answers a challenge whose id was used before, for a challenge that has become
+// a game or ended.
+func (a *Arena) used(g protocol.GameID) (ans protocol.ChallengeAnswer, used bool) {
+	ans.Game = g
+	ctx, cancel := context.WithTimeout(a.life, storeWait)
+	defer cancel()
+	switch last, _, err := a.store.lastEvent(ctx, g); {
+	case errors.Is(err, ErrNoGame):
+		return ans, false
+	case err != nil:
+		ans.Answer = refusal(protocol.Unavailable, "the challenges can't be read now")
+	case last.Status == protocol.Finished:
+		ans.Answer = refusal(protocol.Over, "the challenge with this id has ended; choose another id")
+	default:
+		ans.Code = protocol.Duplicate
+	}
+	return ans, true
 }
 
 // post stores a challenge once; again reports whether it was already there.
@@ -175,51 +201,81 @@ func (a *Arena) close(ctx context.Context, ch protocol.Challenge, why game.Reaso
 	return a.store.journal(ch.Game, 0, a.metrics.retries.Inc).append(ctx, event, 0)
 }
 
-// quota counts the challenges that each player has waiting through this process,
-// so that no player can fill the queue alone.
-type quota struct {
+// waiting has the challenges of each player that wait, as far as this process has
+// seen them: those that it stored, and those that its matchmaker was given, also
+// after a restart. No player can fill the queue alone.
+type waiting struct {
 	mu sync.Mutex
-	of map[protocol.PlayerID]map[protocol.GameID]time.Time // when each expires
+	of map[protocol.PlayerID]map[protocol.GameID]protocol.WaitingChallenge
 }
 
-func newQuota() *quota {
-	return &quota{of: make(map[protocol.PlayerID]map[protocol.GameID]time.Time)}
+func newWaiting() *waiting {
+	return &waiting{of: make(map[protocol.PlayerID]map[protocol.GameID]protocol.WaitingChallenge)}
 }
 
-// add counts a challenge, once, unless its player has most waiting already. Gone
-// reports those that another process has decided.
-func (q *quota) add(p protocol.PlayerID, g protocol.GameID, until, now time.Time, most int, gone func(protocol.GameID) bool) bool {
+// challenger returns the player who sent a challenge, and the challenge as that player
+// sees it; "" if it is the platform's own.
+func challenger(ch protocol.Challenge) (by protocol.PlayerID, w protocol.WaitingChallenge) {
+	w = protocol.WaitingChallenge{Game: ch.Game, Expires: ch.Expires}
+	for _, s := range ch.Seats {
+		if s.Instance != "" {
+			by = s.Player
+		} else {
+			w.Opponent, w.Pool = s.Player, s.Pool
+		}
+	}
+	return by, w
+}
+
+// add notes a challenge, once. It returns false if its player has most waiting
+// already. Gone reports those that another process has decided.
+func (q *waiting) add(ch protocol.Challenge, now time.Time, most int, gone func(protocol.GameID) bool) bool {
+	p, w := challenger(ch)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	mine := q.of[p]
-	if mine == nil {
-		mine = make(map[protocol.GameID]time.Time)
-		q.of[p] = mine
-	}
-	if _, again := mine[g]; again {
+	if _, again := mine[ch.Game]; again || p == "" {
 		return true
 	}
-	for other, end := range mine {
-		if now.After(end) || gone(other) {
-			delete(mine, other)
-		}
-	}
-	if len(mine) >= most {
+	q.drop(p, now, gone)
+	if len(q.of[p]) >= most {
 		return false
 	}
-	mine[g] = until
+	if q.of[p] == nil {
+		q.of[p] = make(map[protocol.GameID]protocol.WaitingChallenge)
+	}
+	q.of[p][ch.Game] = w
 	return true
 }
 
-// decided removes a challenge that no longer waits.
-func (q *quota) decided(ch protocol.Challenge) {
+// drop drops the challenges of a player that no longer wait; q.mu is held.
+func (q *waiting) drop(p protocol.PlayerID, now time.Time, gone func(protocol.GameID) bool) {
+	for g, w := range q.of[p] {
+		if now.After(w.Expires) || gone(g) {
+			delete(q.of[p], g)
+		}
+	}
+	if len(q.of[p]) == 0 {
+		delete(q.of, p)
+	}
+}
+
+// list returns the challenges of a player, those that expire first at the front.
+func (q *waiting) list(p protocol.PlayerID, now time.Time, gone func(protocol.GameID) bool) []protocol.WaitingChallenge {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, s := range ch.Seats {
-		if mine := q.of[s.Player]; s.Instance != "" && mine != nil {
-			if delete(mine, ch.Game); len(mine) == 0 {
-				delete(q.of, s.Player)
-			}
-		}
+	q.drop(p, now, gone)
+	return slices.SortedFunc(maps.Values(q.of[p]), func(x, y protocol.WaitingChallenge) int {
+		return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Game, y.Game))
+	})
+}
+
+// decided removes a challenge that no longer waits.
+func (q *waiting) decided(ch protocol.Challenge) {
+	p, _ := challenger(ch)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if delete(q.of[p], ch.Game); len(q.of[p]) == 0 {
+		delete(q.of, p)
 	}
 }

@@ -79,3 +79,46 @@ func TestMissingStream(t *testing.T) {
 		t.Errorf("with %s deleted: %v, want an error that names it", name, err)
 	}
 }
+
+// A client that has lost the ids of its challenges gets them with its hello, also
+// from an arena that was started later, and can withdraw them.
+func TestLostChallengeIDs(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, t.TempDir(), "ann")
+	a := runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	lost := make(map[protocol.GameID]protocol.PlayerID)
+	for _, opponent := range []protocol.PlayerID{"nobody", "no-one"} {
+		ans, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: opponent, ExpireMS: 3_600_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost[ans.Game] = opponent
+	}
+	waiting := func(n int) []protocol.WaitingChallenge {
+		t.Helper()
+		var ans protocol.HelloAnswer
+		eventually(t, fmt.Sprintf("%d waiting challenges", n), func() bool {
+			var err error
+			if ans, err = ann.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Slots: 1}); err != nil {
+				t.Fatal(err)
+			}
+			return len(ans.Waiting) == n
+		})
+		return ans.Waiting
+	}
+	waiting(2)
+	a.stop()
+	runArena(t, srv, steady())
+	for _, w := range waiting(2) {
+		if lost[w.Game] != w.Opponent || w.Opponent == "" || w.Expires.IsZero() {
+			t.Errorf("%+v was not sent", w)
+		}
+		if _, err := ann.Withdraw(ctx, w.Game); err != nil {
+			t.Error(err)
+		}
+	}
+	waiting(0)
+}

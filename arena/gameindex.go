@@ -194,6 +194,18 @@ func (x *gameIndex) last(g protocol.GameID) (e protocol.Event, ok bool) {
 	return e, ok
 }
 
+// seated reports whether a game is remembered, and whether a player has a seat in
+// it. It is called for every action of every player.
+func (x *gameIndex) seated(g protocol.GameID, player protocol.PlayerID) (known, seated bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.games[g]
+	if p == nil || p.last.Kind == "" {
+		return false, false
+	}
+	return true, p.last.Holders[0].Player == player || p.last.Holders[1].Player == player
+}
+
 // entry is last with the entry's sequence in the stream.
 func (x *gameIndex) entry(g protocol.GameID) (e protocol.Event, seq uint64, ok bool) {
 	x.mu.Lock()

@@ -14,9 +14,41 @@ import (
 // request is a task for a referee's goroutine.
 type request interface{ serve(r *referee) }
 
-// inboxSize is how many requests may wait for a referee before senders block. The
-// referee itself may be waiting for the store.
-const inboxSize = 256
+// inboxSize is how many requests may wait for a referee before senders block, and
+// laneSize how many of one player, before they are refused. The referee itself may
+// be waiting for the store.
+const (
+	inboxSize = 256
+	laneSize  = 32
+)
+
+// receive takes a request of a player, from any goroutine. It does not block: the
+// next message must not wait for the time of its arrival.
+func (r *referee) receive(q protocol.GameRequest) {
+	lane := r.lanes[game.First]
+	if q.Player == r.players[game.Second] {
+		lane = r.lanes[game.Second]
+	}
+	select {
+	case lane <- playerRequest(q):
+	default:
+		q.Answer(protocol.ActAnswer{Answer: refusal(protocol.RateLimited, "too many requests wait for the referee")})
+	}
+}
+
+// waiting returns a request that has arrived.
+func (r *referee) waiting() (request, bool) {
+	select {
+	case q := <-r.inbox:
+		return q, true
+	case q := <-r.lanes[game.First]:
+		return q, true
+	case q := <-r.lanes[game.Second]:
+		return q, true
+	default:
+		return nil, false
+	}
+}
 
 // send hands a request to the referee, from any other goroutine. It is dropped
 // when the referee has stopped.
@@ -72,6 +104,18 @@ func (r *referee) owns() bool {
 	return r.recorded || len(r.unlogged) > 0 || r.a.leases.fresh(string(r.id))
 }
 
+// try hands a request to the referee unless its inbox is full, from any goroutine
+// that must not block.
+func (r *referee) try(q request) {
+	select {
+	case r.inbox <- q:
+	default:
+	}
+}
+
+// givenBack is why a seat is vacant whose holder has left.
+const givenBack = "given back"
+
 // seatGivenBack is an instance that leaves a player's seat.
 type seatGivenBack struct {
 	player   protocol.PlayerID
@@ -80,7 +124,7 @@ type seatGivenBack struct {
 
 func (q seatGivenBack) serve(r *referee) {
 	if seat, ok := r.game.SeatOf(q.player); ok && !r.game.Keeps(seat) {
-		r.vacate(seat, q.instance, "given back", time.Now())
+		r.vacate(seat, q.instance, givenBack, time.Now())
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -34,7 +36,12 @@ const (
 	codeResources   = 10023 // insufficient resources
 	codeStorage     = 10047 // insufficient storage resources available
 	codeStoreFailed = 10077 // a limit of the stream, or the file system, refused the write
+	codeNoStore     = 10049 // the files of a new stream can't be written
 )
+
+// makeRoom tells operators what to do about a full disk. A nats-server that could
+// not write once refuses everything until it is restarted.
+const makeRoom = "make room, and restart nats-server if it still refuses"
 
 // journal is the log of one game as its referee writes it.
 type journal struct {
@@ -66,10 +73,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 	subject := j.store.subjects.Log(j.game)
 	var refused time.Time // since when the store has had no space
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		try, cancel := context.WithTimeout(ctx, storeWait)
-		ack, err := j.store.js.Publish(try, subject, data,
-			jetstream.WithExpectLastSequencePerSubject(j.last), jetstream.WithRetryAttempts(0))
-		cancel()
+		ack, err := j.store.publish(ctx, subject, data, j.last)
 		if err == nil {
 			j.last, j.doubt = ack.Sequence, nil
 			return nil
@@ -104,6 +108,17 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 	}
 }
 
+// publish stores an entry behind a sequence of its subject. Without a connection it
+// returns at once, as [protocol.Client] does.
+func (s *store) publish(ctx context.Context, subject string, data []byte, last uint64) (*jetstream.PubAck, error) {
+	if nc := s.js.Conn(); !nc.IsConnected() && !nc.IsClosed() {
+		return nil, nats.ErrConnectionReconnecting
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	return s.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithRetryAttempts(0))
+}
+
 func conflict(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
@@ -113,7 +128,14 @@ func conflict(err error) bool {
 // full reports whether the store refused an entry for lack of space.
 func full(err error) bool {
 	var api *jetstream.APIError
-	return errors.As(err, &api) && (api.ErrorCode == codeResources || api.ErrorCode == codeStorage || api.ErrorCode == codeStoreFailed)
+	if !errors.As(err, &api) {
+		return false
+	}
+	switch api.ErrorCode {
+	case codeResources, codeStorage, codeStoreFailed, codeNoStore:
+		return true
+	}
+	return strings.Contains(api.Description, syscall.ENOSPC.Error()) // other codes quote the error of the file system
 }
 
 // off reports whether a single server has switched off JetStream or a stream

@@ -3,6 +3,7 @@ package arena
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,18 +13,23 @@ import (
 )
 
 // leases holds this process's leases, in a bucket whose keys expire: one for each
-// game that it referees and one for the rounds of the ladder. A lease
-// only decides which arena tries; the logs decide what was done.
+// game that it referees, one for the rounds of the ladder, and one of its own, which
+// shows whether the store has room. A lease only decides which arena tries; the logs
+// decide what was done.
 type leases struct {
 	kv   jetstream.KeyValue
 	name string
 	ttl  time.Duration
 	log  zerolog.Logger
 	off  func(error) bool // store.off
+	// online reports whether there is a connection. Without one nothing is asked, as
+	// [protocol.Client] does.
+	online func() bool
 
-	mu   sync.Mutex
-	held map[string]*lease
-	seen map[string]time.Time // when the watcher last saw a key taken or renewed by any arena
+	mu     sync.Mutex
+	noRoom time.Time // when the bucket last had no space
+	held   map[string]*lease
+	seen   map[string]time.Time // when the watcher last saw a key taken or renewed by any arena
 }
 
 // lease is one that this process holds.
@@ -35,28 +41,52 @@ type lease struct {
 	lost     context.CancelCauseFunc
 }
 
-func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, log zerolog.Logger) *leases {
-	return &leases{kv: kv, name: name, ttl: ttl, off: off, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
+func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, online func() bool, log zerolog.Logger) *leases {
+	return &leases{kv: kv, name: name, ttl: ttl, off: off, online: online, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
 }
 
-// take acquires the lease of a key. It returns false when another arena holds it
-// or the bucket can't be reached. If the lease is lost later, lost is called
-// with the reason.
-func (l *leases) take(ctx context.Context, key string, lost context.CancelCauseFunc) bool {
-	try, cancel := context.WithTimeout(ctx, storeWait)
-	defer cancel()
-	began := time.Now()
-	rev, err := l.kv.Create(try, key, []byte(l.name))
-	if err != nil {
-		if !errors.Is(err, jetstream.ErrKeyExists) && ctx.Err() == nil {
-			l.log.Warn().Err(err).Str("lease", key).Msg("lease not taken")
-		}
-		return false
+// errLeased means that another arena holds the lease.
+var errLeased = errors.New("another arena holds the lease")
+
+// errNoRoomYet means that the store had no room until a moment ago, so that the
+// arenas that hold leases may not have renewed them yet.
+var errNoRoomYet = errors.New("the store had no room until a moment ago")
+
+// take acquires the lease of a key. The error is errLeased when another arena holds
+// it. If the lease is lost later, lost is called with the reason.
+func (l *leases) take(ctx context.Context, key string, lost context.CancelCauseFunc) error {
+	if l.short() {
+		return fmt.Errorf("lease %s: %w", key, errNoRoomYet)
 	}
+	return l.create(ctx, key, lost)
+}
+
+// short reports whether the store had no room lately. The games that it could not
+// store meanwhile are those of the arenas that had their leases.
+func (l *leases) short() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return time.Since(l.noRoom) < 2*l.ttl
+}
+
+func (l *leases) create(ctx context.Context, key string, lost context.CancelCauseFunc) error {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	began := time.Now()
+	rev, err := l.kv.Create(ctx, key, []byte(l.name))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case errors.Is(err, jetstream.ErrKeyExists):
+		return fmt.Errorf("lease %s: %w", key, errLeased)
+	case err != nil:
+		if full(err) {
+			l.noRoom = began
+		}
+		return fmt.Errorf("lease %s: %w", key, err)
+	}
 	l.held[key] = &lease{key: key, revision: rev, renewed: began, lost: lost}
-	return true
+	return nil
 }
 
 // giveBackWithin bounds the wait for a release; a lease that is not released
@@ -104,6 +134,9 @@ func (l *leases) free(key string) bool {
 	return time.Since(l.seen[key]) > 2*l.ttl && l.held[key] == nil
 }
 
+// ownLease begins the key of an arena's own lease.
+const ownLease = "arena-"
+
 // renewAtOnce is how many leases are renewed at the same time.
 const renewAtOnce = 32
 
@@ -116,6 +149,16 @@ func (l *leases) keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if !l.online() {
+			continue
+		}
+		l.mu.Lock()
+		own := l.held[ownLease+l.name] != nil
+		l.mu.Unlock()
+		if !own {
+			// The error does not matter: it is tried again.
+			l.create(ctx, ownLease+l.name, func(error) {})
 		}
 		l.mu.Lock()
 		all := make([]*lease, 0, len(l.held))
@@ -176,7 +219,7 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 func (l *leases) refused(held *lease, err error, at time.Time) {
 	if full(err) || l.off(err) {
 		l.mu.Lock()
-		held.noRoom = at
+		held.noRoom, l.noRoom = at, at
 		l.mu.Unlock()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -116,6 +117,7 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, expired)
 		return
 	}
+	a.waiting.add(ch, time.Now(), math.MaxInt, a.begun) // another process may have stored it
 	holders, verdict := a.fillSeats(ctx, msg, ch)
 	if verdict == nil {
 		err := a.grant(ctx, livegame.Opening{Game: ch.Game, Terms: ch.Terms, Pool: poolOf(ch), Holders: holders})
@@ -213,7 +215,7 @@ func (a *Arena) dismiss(ctx context.Context, msg jetstream.Msg, ch protocol.Chal
 
 // decided removes a challenge from the queue once its game's log has begun.
 func (a *Arena) decided(msg jetstream.Msg, ch protocol.Challenge) {
-	a.quota.decided(ch)
+	a.waiting.decided(ch)
 	a.sent(msg.Ack())
 }
 
@@ -288,7 +290,8 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 
 // addressee chooses whom to offer a seat, so that nobody is asked who would decline:
 // its player; its pool, where the queue group chooses; or, if some of the pool
-// would decline, one of the others. It returns the reason if nobody may be asked.
+// would decline or its queue did not answer lately, one of its members who have a
+// free slot. It returns the reason if nobody may be asked.
 func (a *Arena) addressee(w protocol.SeatWanted, t protocol.Terms, o protocol.Opponent) (protocol.Pool, protocol.PlayerID, *unfilled) {
 	now := time.Now()
 	if w.Player != "" {
@@ -298,8 +301,9 @@ func (a *Arena) addressee(w protocol.SeatWanted, t protocol.Terms, o protocol.Op
 		return protocol.OwnPool(w.Player), w.Player, nil
 	}
 	m := a.presence.membersOf(w.Pool, t, o, now)
+	m.takers = slices.DeleteFunc(m.takers, func(p protocol.PlayerID) bool { return a.silent.has(p, now) })
 	switch {
-	case !m.declines:
+	case !m.declines && (len(m.takers) == 0 || !a.pools.has(w.Pool, now)):
 		return w.Pool, "", nil
 	case len(m.takers) == 0:
 		return "", "", &unfilled{}
@@ -329,7 +333,10 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			if !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 				a.log.Warn().Err(err).Str("game", string(ch.Game)).Msg("malformed answer to an offer")
 			}
-			return protocol.Holder{}, &unfilled{}
+			if w.Player != "" || ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) {
+				return protocol.Holder{}, &unfilled{}
+			}
+			a.unanswered(pool, player) // ask somebody else at once
 		case ans.Answer == protocol.Accept && !a.presence.authentic(ans.Player, ans):
 			a.metrics.offers.WithLabelValues("stranger").Inc()
 			a.log.Warn().Str("game", string(ch.Game)).Str("pool", string(pool)).Str("player", string(ans.Player)).
@@ -353,7 +360,21 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			}
 		}
 	}
+	if w.Player == "" {
+		a.pools.add(w.Pool, time.Now()) // answers without a taker starve it as well
+	}
 	return protocol.Holder{}, &unfilled{}
+}
+
+// unanswered notes that an offer in a pool got no proper answer: of a player, if it was
+// in that player's own, and otherwise of the pool's queue.
+func (a *Arena) unanswered(pool protocol.Pool, player protocol.PlayerID) {
+	now := time.Now()
+	if player != "" {
+		a.silent.add(player, now)
+	} else {
+		a.pools.add(pool, now)
+	}
 }
 
 // opponent describes the other seat: its holder, or the player asked for it.

@@ -277,8 +277,14 @@ func TestStoreThatDiffers(t *testing.T) {
 			t.Errorf("New: %v, want an error that names %s", err, want)
 		}
 	}
-	guest := arenatest.Connect(t, srv.Player("guest"))
-	if _, err := New(t.Context(), guest, steady(), arenatest.Log(t)); err == nil || !contains(err, "sparring_challenges") {
-		t.Errorf("New without JetStream: %v, want an error that says so", err)
+}
+
+// A user without the rights of an arena is told so.
+func TestUserWithoutRights(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	_, err := New(t.Context(), arenatest.Connect(t, srv.Player("guest")), steady(), arenatest.Log(t))
+	if err == nil || !contains(err, "the platform's account") || !contains(err, "Permissions Violation") {
+		t.Errorf("New: %v, want an error that names the missing right", err)
 	}
 }

@@ -59,3 +59,13 @@ func newMetrics() *metrics {
 	m.challenges = counter("challenges_total", "Challenges stored.")
 	return m
 }
+
+// count adds a counter with the value that a function returns.
+func (m *metrics) count(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "sparring", Subsystem: "arena", Name: name, Help: help}, value))
+}
+
+// gauge adds a gauge with the value that a function returns.
+func (m *metrics) gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "sparring", Subsystem: "arena", Name: name, Help: help}, value))
+}

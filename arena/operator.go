@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -29,6 +30,11 @@ func (a *Arena) health(w http.ResponseWriter, _ *http.Request) {
 	}
 	if !a.nc.IsConnected() {
 		http.Error(w, "no connection to NATS: "+a.nc.Status().String(), http.StatusServiceUnavailable)
+		return
+	}
+	if n := a.unkept.Load(); n > 0 || a.leases.short() {
+		http.Error(w, fmt.Sprintf("the store has no room; %d games go on in this process alone: %s, and leave this process running", n, makeRoom),
+			http.StatusServiceUnavailable)
 		return
 	}
 	a.mu.Lock()

@@ -17,6 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	arenatest.NATSMain()
 	if url := os.Getenv(arenaURL); url != "" {
 		runArenaProcess(url)
 		return

@@ -381,8 +381,9 @@ func position0(t testing.TB, terms protocol.Terms) game.Position {
 	return pos
 }
 
-// counterValue sums up a counter of the arena over its labels.
-func counterValue(t testing.TB, a *Arena, name string) float64 {
+// counterValue sums up a counter of the arena over its labels, or over those with
+// one of the given values.
+func counterValue(t testing.TB, a *Arena, name string, values ...string) float64 {
 	t.Helper()
 	families, err := a.metrics.registry.Gather()
 	if err != nil {
@@ -392,7 +393,9 @@ func counterValue(t testing.TB, a *Arena, name string) float64 {
 	for _, f := range families {
 		if f.GetName() == name {
 			for _, m := range f.GetMetric() {
-				sum += m.GetCounter().GetValue()
+				if len(values) == 0 || len(m.GetLabel()) > 0 && slices.Contains(values, m.GetLabel()[0].GetValue()) {
+					sum += m.GetCounter().GetValue()
+				}
 			}
 		}
 	}

@@ -16,6 +16,7 @@ func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer
 	a.presence.hello(from, m) // it may not have been observed yet
 	return protocol.HelloAnswer{
 		HeartbeatMS: a.cfg.Heartbeat.Milliseconds(), Limits: a.cfg.Limits, Held: a.index.heldBy(from.Player, m.Instance),
+		Waiting: a.waiting.list(from.Player, from.Arrived, a.begun),
 	}
 }
 
@@ -36,15 +37,23 @@ func (a *Arena) left(from protocol.From, m protocol.Leave) {
 		if !slices.Contains(r.players[:], from.Player) || (len(m.Games) > 0 && !slices.Contains(m.Games, r.id)) {
 			continue
 		}
-		r.send(seatGivenBack{from.Player, m.Instance})
+		r.try(seatGivenBack{from.Player, m.Instance}) // otherwise the next check of the seats finds it
 	}
 }
 
 // served reports whether a game has a referee in some arena, will have one soon,
-// or has one that still answers after the end.
-func (a *Arena) served(g protocol.GameID) bool {
-	_, known := a.index.last(g)
-	return g != "" && (known || a.refereeing(g))
+// or has one that still answers after the end, and whether the player has a seat.
+func (a *Arena) served(g protocol.GameID, p protocol.PlayerID) (refereed, seated bool) {
+	if g == "" {
+		return false, false
+	}
+	if known, seated := a.index.seated(g, p); known {
+		return true, seated
+	}
+	a.mu.Lock()
+	r := a.referees[g]
+	a.mu.Unlock()
+	return r != nil, r != nil && slices.Contains(r.players[:], p)
 }
 
 // orphan returns the answer to an action in a game that this arena does not

@@ -118,6 +118,14 @@ func (p *presence) leave(from protocol.From, m protocol.Leave) {
 // maxGave bounds what is remembered of one instance.
 const maxGave = 256
 
+// leaving reports whether an instance has given back all seats.
+func (p *presence) leaving(player protocol.PlayerID, id protocol.InstanceID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.players[player][id]
+	return in != nil && in.left
+}
+
 // known reports whether the instance has said hello.
 func (p *presence) known(player protocol.PlayerID, id protocol.InstanceID) bool {
 	return p.helloOf(player, id) != nil

@@ -27,7 +27,8 @@ type referee struct {
 	ctx     context.Context // ends when the game is lost, over, or the arena stops
 	stop    context.CancelCauseFunc
 	inbox   chan request
-	done    chan struct{} // closed when the goroutine has ended
+	lanes   [2]chan playerRequest // by seat: what its player sends
+	done    chan struct{}         // closed when the goroutine has ended
 
 	seatSince [2]time.Time // from when heartbeats of the holder are expected
 	sentAt    [2]time.Time // when the seat's player was last sent the state
@@ -42,6 +43,9 @@ type referee struct {
 	storeAt  time.Time // when to try again to store it
 	lingerTo time.Time // after the end: until when late requests are answered
 	offline  bool      // without a connection to NATS
+
+	uncharged time.Time // lapses have been taken off the clocks up to here
+	halted    time.Time // when the last lapse began that stopped the clocks
 }
 
 // errStopped ends a referee whose arena stops.
@@ -57,8 +61,9 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 	r := &referee{
 		a: a, id: live.ID(), players: [2]protocol.PlayerID{live.Holder(game.First).Player, live.Holder(game.Second).Player},
 		game: live, j: j, ctx: life, stop: stop, inbox: make(chan request, inboxSize), done: make(chan struct{}),
+		lanes:     [2]chan playerRequest{make(chan playerRequest, laneSize), make(chan playerRequest, laneSize)},
 		log:       a.log.With().Str("game", string(live.ID())).Uint64("term", live.Term()).Logger(),
-		seatSince: [2]time.Time{now, now},
+		seatSince: [2]time.Time{now, now}, uncharged: now,
 	}
 	a.mu.Lock()
 	a.referees[live.ID()] = r
@@ -70,9 +75,13 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 // tickEvery is how often a referee checks the heartbeats of its seats.
 const tickEvery = 200 * time.Millisecond
 
+// recheck is how long a deadline that has passed waits for what players sent before
+// it.
+const recheck = pingEvery / 2
+
 func (r *referee) run() {
 	defer r.leave()
-	stopServing, err := r.a.server.ServeGame(r.id, func(q protocol.GameRequest) { r.send(playerRequest(q)) })
+	stopServing, err := r.a.server.ServeGame(r.id, r.players[:], r.receive)
 	if err != nil {
 		r.stop(err)
 		return
@@ -85,42 +94,61 @@ func (r *referee) run() {
 	defer alarm.Stop()
 	for r.ctx.Err() == nil {
 		if at, ok := r.game.Deadline(); ok {
-			alarm.Reset(time.Until(at))
+			alarm.Reset(max(time.Until(at), recheck))
 		} else {
 			alarm.Stop()
 		}
-		waits := time.Now()
 		select {
 		case <-r.ctx.Done():
 		case q := <-r.inbox:
-			r.checkAsleep(waits)
+			r.checkLapse()
+			r.serve(q)
+		case q := <-r.lanes[game.First]:
+			r.checkLapse()
+			r.serve(q)
+		case q := <-r.lanes[game.Second]:
+			r.checkLapse()
 			r.serve(q)
 		case <-alarm.C:
-			r.checkAsleep(waits)
-			select {
-			case q := <-r.inbox: // a move that is waiting may have arrived in time
-				r.serve(q)
-			default:
+			r.checkLapse()
+			if q, ok := r.waiting(); ok {
+				r.serve(q) // a move that is waiting may have arrived in time
+			} else {
 				r.expire()
 			}
 		case <-tick.C:
-			r.checkAsleep(waits)
+			r.checkLapse()
 			r.tick()
 		}
 	}
 }
 
-// checkAsleep notices that this process was stopped for a while, as by a pause of
-// its machine: the referee has waited since a moment, which the ticks keep short.
-// No clock runs meanwhile, and no seat is lost: nobody could reach us.
-func (r *referee) checkAsleep(waits time.Time) {
+// checkLapse charges nobody for a time in which players may not have reached us. After
+// one that was long enough to cost a seat, the clock stands until the seat to act is
+// heard, as after a change of referee.
+func (r *referee) checkLapse() {
 	now := time.Now()
-	if now.Sub(waits) < tickEvery+r.a.cfg.LostAfter || r.game.Over() {
+	l := r.a.reach.lapse(now)
+	for seat := range r.seatSince { // heartbeats may be lost, or still be on their way
+		if r.seatSince[seat].Before(l.to) {
+			r.seatSince[seat] = l.to
+		}
+	}
+	from := l.from
+	if from.Before(r.uncharged) {
+		from = r.uncharged
+	}
+	if !from.Before(l.to) || r.game.Over() {
 		return
 	}
-	r.log.Warn().Dur("ms", now.Sub(waits)).Msg("this process was stopped: the clock resumes when the seat to act sends a heartbeat")
-	r.game.Suspend(waits, now)
-	r.seatSince = [2]time.Time{now, now}
+	r.uncharged = l.to
+	r.game.Uncharge(from, l.to)
+	if l.to.Sub(l.from) < r.a.cfg.LostAfter || !r.halted.Before(l.from) {
+		return
+	}
+	r.halted = l.from
+	r.log.Warn().Dur("ms", l.to.Sub(l.from)).Msg("players could not reach this process: the clock resumes when the seat to act sends a heartbeat")
+	r.game.Suspend(now, now)
 	r.sendStates()
 }
 
@@ -138,6 +166,7 @@ func (r *referee) leave() {
 	}
 	r.a.leases.drop(string(r.id)) // without a referee it must not be renewed
 	if len(r.unlogged) > 0 {
+		r.a.unkept.Add(-1)
 		r.log.Error().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("events lost: the game continues from the last stored entry")
 	}
 	r.log.Debug().AnErr("why", why).Msg("referee stops")
@@ -152,13 +181,18 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	}
 	began := time.Now()
 	err := r.store(event)
-	r.game.CreditDelay(time.Since(began)) // a move that arrived meanwhile had to wait
+	r.creditDelay(began)
 	switch {
 	case err == nil:
 		ans = r.game.Commit(r.j.last, time.Now())
 	case errors.Is(err, errSpace):
 		r.unlogged = append(r.unlogged, *event)
 		ans = r.game.CommitUnlogged(time.Now())
+		if r.game.Held() {
+			r.log.Error().Int("ply", r.game.Ply()).Msg("no space: the game has ended, and nobody is told until that is stored")
+			r.sendStates()
+			return ans
+		}
 	default:
 		r.stop(err)
 		return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
@@ -166,6 +200,14 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	r.report(event)
 	r.sendStates()
 	return ans
+}
+
+// creditDelay charges nobody for the time that the store took: a move that arrived
+// meanwhile had to wait.
+func (r *referee) creditDelay(began time.Time) {
+	now := time.Now()
+	r.game.CreditDelay(now.Sub(began))
+	r.uncharged = now
 }
 
 // store appends the event. errSpace means that the game continues without
@@ -183,6 +225,7 @@ func (r *referee) store(event *protocol.Event) error {
 		if r.a.leases.fresh(string(r.id)) || r.a.store.off(err) {
 			r.catchUpAt = time.Now().Add(time.Second)
 			r.a.metrics.unkept.Inc()
+			r.a.unkept.Add(1)
 			r.log.Error().Err(err).Int("ply", r.game.Ply()).Uint64("seq", r.game.Seq()).
 				Msg("no space: the game continues without its log; a restart would return to the last stored entry")
 			return err
@@ -199,12 +242,16 @@ func (r *referee) resumeLog() {
 	began := time.Now()
 	event := r.game.CatchUp(text, began)
 	err := r.j.append(r.ctx, event, 0)
-	r.game.CreditDelay(time.Since(began)) // as in apply
+	r.creditDelay(began)
 	switch {
 	case err == nil:
 		r.game.Commit(r.j.last, time.Now())
 		r.log.Warn().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("space again: the log continues")
 		r.missing, r.unlogged = append(r.missing, r.unlogged...), nil
+		r.a.unkept.Add(-1)
+		if r.game.Over() {
+			r.report(event)
+		}
 		r.sendStates()
 	case errors.Is(err, errSpace):
 		// A silent store takes long to refuse: wait longer between attempts.
@@ -230,9 +277,13 @@ func (r *referee) checkOffline(now time.Time) bool {
 	return false
 }
 
-// expire handles a deadline of the game.
+// expire handles a deadline of the game, as soon as everything has arrived that
+// players sent before it.
 func (r *referee) expire() {
 	if r.checkOffline(time.Now()) {
+		return
+	}
+	if at, ok := r.game.Deadline(); ok && r.a.reach.heardUntil().Before(at) {
 		return
 	}
 	before := r.game.Snapshot(time.Now()).Clocks.Running
@@ -314,7 +365,7 @@ func (r *referee) tick() {
 	if r.game.Over() {
 		for seat, h := range r.game.Snapshot(now).Holders {
 			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.sentAt[seat]) >= resend {
-				r.sendState(game.Seat(seat), now) // the last state was lost
+				r.sendState(game.Seat(seat), now) // the last state was lost, or the end is held back
 			}
 		}
 		if len(r.unlogged) == 0 {

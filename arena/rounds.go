@@ -61,7 +61,7 @@ func (a *Arena) RoundsDone() <-chan struct{} { return a.roundsDone }
 func (a *Arena) rounds(ctx context.Context) {
 	for played := 0; ctx.Err() == nil; {
 		life, lost := context.WithCancelCause(ctx)
-		if !a.leases.free(roundLease) || !a.leases.take(ctx, roundLease, lost) {
+		if !a.leases.free(roundLease) || a.leases.take(ctx, roundLease, lost) != nil {
 			lost(errLost)
 			rest(ctx, a.cfg.LeaseFor/2)
 			continue
@@ -234,7 +234,7 @@ func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
 		return err
 	}
 	now := time.Now().UTC()
-	ch := protocol.Challenge{V: protocol.Version, Game: p.ID, Terms: p.Terms, Created: now, Expires: now.Add(longestWait)}
+	ch := protocol.Challenge{V: protocol.Version, Game: p.ID, Terms: p.Terms, Created: now, Expires: now.Add(protocol.LongestChallenge)}
 	for seat, player := range p.Players {
 		ch.Seats[seat] = protocol.SeatWanted{Player: player}
 	}

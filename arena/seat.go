@@ -25,13 +25,16 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 	} else {
 		seen = r.seatSince[seat]
 	}
-	if away := now.Sub(seen) > r.a.cfg.LostAfter; r.game.Keeps(seat) && (away || !r.a.presence.present(h.Player, h.Instance, now)) {
+	if away := r.a.reach.heardUntil().Sub(seen) > r.a.cfg.LostAfter; r.game.Keeps(seat) && (away || !r.a.presence.present(h.Player, h.Instance, now)) {
 		if id, ok := r.a.presence.claimant(h.Player, r.id, r.seatSince[seat], now); ok {
 			r.seat(seat, h.Epoch, id)
 		}
 		return // nobody is there to whom the state could be repeated
 	} else if away {
 		r.vacate(seat, h.Instance, "no heartbeat", now)
+		return
+	} else if r.a.presence.leaving(h.Player, h.Instance) {
+		r.vacate(seat, h.Instance, givenBack, now)
 		return
 	}
 	r.repeat(seat, h, now)

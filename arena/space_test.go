@@ -5,6 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -89,6 +94,13 @@ func recordOfGame(t *testing.T, s *store, g protocol.GameID) *record.Record {
 	return rec
 }
 
+// health asks the arena's /healthz.
+func health(a *running) (code int, text string) {
+	w := httptest.NewRecorder()
+	a.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+	return w.Code, w.Body.String()
+}
+
 // withoutSpace plays a game during which the store has no room for a while.
 // The game continues, a log line says so, and the log and the record are complete at
 // the end.
@@ -106,6 +118,9 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 	if n := lines.count(said); n != 1 {
 		t.Errorf("logged %d times, want once", n)
 	}
+	if code, text := health(a); code != http.StatusServiceUnavailable || !strings.Contains(text, "1 games go on in this process alone") {
+		t.Errorf("/healthz says %d %q", code, text)
+	}
 	room(a)
 	if n := len(bob.until(g, "a move", plies(8)).Moves); n > 12 {
 		t.Logf("the game is at ply %d already", n)
@@ -114,6 +129,7 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 	if st.Outcome.Reason != game.NoMoves {
 		t.Errorf("outcome %+v, want a game played out", st.Outcome)
 	}
+	eventually(t, "/healthz to be content", func() bool { code, _ := health(a); return code == http.StatusOK })
 	rec := recordOfGame(t, a.store, g)
 	if len(rec.Plies) != len(st.Moves) || rec.Result != st.Outcome.Result || rec.Reason != st.Outcome.Reason {
 		t.Errorf("the record has %d plies and %s by %s, the game %d and %+v", len(rec.Plies), rec.Result, rec.Reason, len(st.Moves), st.Outcome)
@@ -141,21 +157,132 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 func TestStreamFull(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")
-	limit := func(a *running, bytes int64) {
-		info, err := a.store.games.Info(t.Context())
-		if err != nil {
+	withoutSpace(t, srv, fullStream, roomInStream)
+}
+
+// fullStream leaves the stream of logs no room.
+func fullStream(a *running) { limitStream(a, 1) }
+
+// roomInStream undoes fullStream.
+func roomInStream(a *running) { limitStream(a, -1) }
+
+func limitStream(a *running, bytes int64) {
+	a.t.Helper()
+	info, err := a.store.games.Info(a.t.Context())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	cfg := info.Config
+	cfg.MaxBytes = bytes
+	if bytes > 0 {
+		cfg.MaxBytes = int64(info.State.Bytes)
+	}
+	if _, err := a.store.js.UpdateStream(a.t.Context(), cfg); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// The end of a game on a full disk is told to nobody before it is stored: neither
+// the arena that ruled it nor, after its death, the next one tells two ends.
+func TestEndOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, dies := range []bool{false, true} {
+		srv := arenatest.StartServer(t, t.TempDir(), "ann", "bob")
+		lines := &logLines{}
+		a := prepareArenaLog(t, srv, quick(), zerolog.New(lines))
+		a.start()
+		ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+		told := make(map[game.Outcome]int)
+		var mu sync.Mutex
+		for _, p := range []*player{ann, bob} {
+			p.set(func(p *player) {
+				p.play = func(st protocol.State) {
+					mu.Lock()
+					if st.Status == protocol.Finished {
+						told[st.Outcome]++
+					}
+					mu.Unlock()
+					time.Sleep(5 * time.Millisecond) // until the store is full
+					p.random(st)
+				}
+			})
+		}
+		ends := func() int {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(told)
+		}
+		g := ann.challenge("bob", small(t, "60+1"), game.First)
+		bob.until(g, "some moves", plies(2))
+		fullStream(a)
+		eventually(t, "the end that is held back", func() bool {
+			return lines.count(map[string]any{"level": "error", "game": g, "message": "no space: the game has ended, and nobody is told until that is stored"}) == 1
+		})
+		halted := func(st protocol.State) bool { return st.Status == protocol.Halted }
+		for _, p := range []*player{ann, bob} {
+			p.until(g, "the halt", halted)
+		}
+		if n := ends(); n != 0 {
+			t.Errorf("%d ends were told before one was stored", n)
+		}
+		b := a
+		if dies {
+			a.crash()
+			b = prepareArena(t, srv, quick())
+		}
+		roomInStream(b)
+		if dies {
+			b.start()
+		}
+		st := ann.until(g, "the end", finished)
+		rec := recordOfGame(t, b.store, g)
+		if rec.Result != st.Outcome.Result || rec.Reason != st.Outcome.Reason || rec.Reason != game.NoMoves {
+			t.Errorf("the record says %s by %s, the players were told %+v", rec.Result, rec.Reason, st.Outcome)
+		}
+		bob.until(g, "the end", finished)
+		if n := ends(); n != 1 {
+			t.Errorf("%d different ends were told", n)
+		}
+		whole(t, b.store, g)
+	}
+}
+
+// An arena that is started on a full disk waits for room.
+func TestStartOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, used := range []bool{false, true} {
+		disk := arenatest.NewSmallDisk(t, "24m")
+		dir := filepath.Join(disk.Dir, "platform")
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		cfg := info.Config
-		cfg.MaxBytes = bytes
-		if bytes > 0 {
-			cfg.MaxBytes = int64(info.State.Bytes)
+		p := arenatest.StartNATS(t, filepath.Join(dir, "nats"))
+		nc := arenatest.Connect(t, p.Platform())
+		if used {
+			if _, err := New(t.Context(), nc, quick(), zerolog.Nop()); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if _, err := a.store.js.UpdateStream(t.Context(), cfg); err != nil {
-			t.Fatal(err)
+		disk.Fill()
+		lines := &logLines{}
+		begun := make(chan error, 1)
+		go func() {
+			_, err := New(t.Context(), nc, quick(), zerolog.New(lines))
+			begun <- err
+		}()
+		eventually(t, "the report", func() bool { return lines.count(map[string]any{"level": "error"}) == 1 })
+		disk.Empty()
+		p.Close()
+		p.Start()
+		select {
+		case err := <-begun:
+			if err != nil {
+				t.Errorf("used before %v: %v", used, err)
+			}
+		case <-time.After(patience):
+			t.Errorf("used before %v: the arena does not start although there is room", used)
 		}
 	}
-	withoutSpace(t, srv, func(a *running) { limit(a, 1) }, func(a *running) { limit(a, -1) })
 }
 
 // A server that runs out of disk switches JetStream off until it is started

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/protocol"
 )
@@ -111,6 +112,25 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	}
 	s.peopleKey, err = openPeopleKey(ctx, s.people)
 	return s, err
+}
+
+// awaitStore opens the store. While it has no room it waits, also for a restart of
+// its server, and says so once.
+func awaitStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, cfg Config, log zerolog.Logger) (*store, error) {
+	for waits := false; ; waits = true {
+		s, err := openStore(ctx, nc, subjects, cfg)
+		absent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded)
+		if denied := nc.LastError(); err != nil && errors.Is(denied, nats.ErrPermissionViolation) {
+			return nil, fmt.Errorf("this user may not do what an arena does; it needs the platform's account: %w", denied)
+		}
+		if err == nil || ctx.Err() != nil || !full(err) && !(waits && absent) {
+			return s, err
+		}
+		if !waits {
+			log.Error().Err(err).Msg("no space; the arena starts when there is: " + makeRoom)
+		}
+		rest(ctx, time.Second)
+	}
 }
 
 // keyOfPeople is the key of the platform's [protocol.PeopleKey] in the bucket of

@@ -1,12 +1,17 @@
 package arena
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"sparring/arena/arenatest"
+	"sparring/game"
 	"sparring/protocol"
 )
 
@@ -59,5 +64,100 @@ func TestStrangerAcceptsForAnother(t *testing.T) {
 	st := ann.until(ans.Game, "the start", plies(0))
 	if other := st.Holders[st.You.Other()]; other.Player != "bob" || other.Instance != "b1" {
 		t.Errorf("the game is against %+v", other)
+	}
+}
+
+// Subscriptions that never answer, or never take, cost a challenge an offer or two:
+// then it is offered to the pool's members by name, and not again to those who were
+// silent there.
+func TestSilentSubscribersStarveNobody(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []protocol.Taking{"", protocol.Busy, protocol.Decline} {
+		srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
+		cfg := steady()
+		cfg.OfferFor = 200 * time.Millisecond
+		a := runArena(t, srv, cfg)
+		const pool = "amazons.bullet"
+		ann := join(t, srv, "ann", "a1")
+		eve := join(t, srv, "eve", "e1", func(p *player) {
+			p.pools = []protocol.Pool{pool, protocol.OwnPool("eve")}
+			p.answer = func(protocol.Offer) protocol.OfferAnswer {
+				<-t.Context().Done() // silent by name as well
+				return protocol.OfferAnswer{Answer: protocol.Busy}
+			}
+		})
+		var swallowed atomic.Int64
+		for range 200 {
+			if _, err := eve.nc.QueueSubscribe(a.server.Subjects().Offer(pool), protocol.BotsQueue, func(msg *nats.Msg) {
+				swallowed.Add(1)
+				if answer == "" {
+					return
+				}
+				var o protocol.Offer
+				if err := json.Unmarshal(msg.Data, &o); err != nil {
+					t.Error(err)
+				}
+				data, err := json.Marshal(protocol.OfferAnswer{Header: o.Header, Answer: answer, Instance: "e1"})
+				if err != nil {
+					t.Error(err)
+				}
+				if err := msg.Respond(data); err != nil {
+					t.Error(err)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := eve.nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		bob := join(t, srv, "bob", "b1", func(p *player) { p.pools = append(p.pools, pool) })
+		bob.set(func(p *player) { p.play = nil })
+		ann.set(func(p *player) { p.play = nil })
+		for range 5 {
+			ans, err := ann.Challenge(t.Context(), protocol.ChallengeRequest{Terms: small(t, "600"), Pool: pool, ExpireMS: patience.Milliseconds()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ann.follow(ans.Game)
+			if st := ann.until(ans.Game, "the start", plies(0)); st.Holders[st.You.Other()].Player != "bob" {
+				t.Errorf("the game is against %+v", st.Holders[st.You.Other()])
+			}
+		}
+		if n := swallowed.Load(); n > 2*offersEach {
+			t.Errorf("answer %q: %d offers for five games went to the subscriptions", answer, n)
+		}
+	}
+}
+
+// The id of a challenge is used up: as long as its game runs, a repetition is the
+// same challenge, and afterwards it is refused.
+func TestChallengeIDUsedBefore(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	runArena(t, srv, steady())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) { p.play = nil })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	first := game.First
+	m := protocol.ChallengeRequest{Header: protocol.Header{ID: "c1"}, Terms: small(t, "600"), Opponent: "bob", Seat: &first}
+	ans, err := ann.Challenge(ctx, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann.follow(ans.Game)
+	ann.until(ans.Game, "the start", plies(0))
+	if again, err := ann.Challenge(ctx, m); err != nil || again.Code != protocol.Duplicate || again.Game != ans.Game {
+		t.Errorf("while the game runs: %+v (%v), want a duplicate", again, err)
+	}
+	if _, err := ann.Resign(ctx, ans.Game, 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	ann.until(ans.Game, "the end", finished)
+	if again, err := ann.Challenge(ctx, m); !errors.Is(err, &protocol.Error{Code: protocol.Over}) || again.Game != ans.Game {
+		t.Errorf("after the game: %+v (%v), want over", again, err)
 	}
 }

@@ -45,6 +45,22 @@ func TestDuplicatedAndReorderedStates(t *testing.T) {
 	}
 }
 
+// While the platform can't store the game, the number of the log's last entry stands
+// still. Its states are no older for that, also on a platform that does not count
+// the changes since.
+func TestGameGoesOnWithoutItsLog(t *testing.T) {
+	for _, counted := range []bool{true, false} {
+		p, m, f := playing(t, func(p *platform) {
+			p.kept, p.counted = 3, counted
+		})
+		p.finished(m)
+		eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+		if m.Outcome.Reason != game.NoMoves {
+			t.Errorf("counted %v: the game ended by %s", counted, m.Outcome.Reason)
+		}
+	}
+}
+
 // Every fifth state is lost. The next one is complete, or is requested.
 func TestLostStatesAreHealed(t *testing.T) {
 	t.Parallel() // it mostly waits

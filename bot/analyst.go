@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -133,7 +132,7 @@ func (a *analyst) work(gameName string, t *protocol.AnalysisTask) {
 		return
 	}
 	defer g.Close()
-	w := &analysis{task: t, pos: pos, engine: publicText(protocol.Engine(g.Describe()).String())}
+	w := &analysis{task: t, pos: pos, engine: publicText(protocol.Engine(g.Describe()).String()), lines: search.NewLines(t.AnalysisRequest.Lines)}
 	result, err := a.search(ctx, g, w, consider)
 	switch {
 	case err != nil:
@@ -200,7 +199,7 @@ func (a *analyst) search(ctx context.Context, g engine.Game, w *analysis, consid
 		r.Analysis = engine.Hint
 	}
 	if !opening.Running(w.pos) {
-		r.Watch = w.watch
+		r.Watch = w.lines.Watch
 	}
 	s, err := a.bot.deps.Pool.Start(r)
 	if err != nil {
@@ -237,84 +236,38 @@ type analysis struct {
 	task   *protocol.AnalysisTask
 	pos    game.Position
 	engine string
-
-	mu       sync.Mutex
-	complete []search.Info // lines of the last complete iteration
-	lines    []search.Info // of the iteration under way
-	fresh    bool          // there is something new since the last answer
-}
-
-// watch keeps the lines by iteration, for scores of different depths can't be
-// compared.
-func (w *analysis) watch(i search.Info) {
-	if i.Bound != search.Exact || len(i.PV) == 0 {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if i.Line == 1 {
-		w.end()
-		w.lines = nil
-	}
-	if i.Line != len(w.lines)+1 || i.Line > max(w.task.Lines, 1) {
-		return
-	}
-	w.lines = append(w.lines, i)
-	if len(w.lines) == max(w.task.Lines, 1) {
-		w.end()
-	}
-}
-
-// end notes that the iteration is complete if it has as many lines as the one
-// before. The caller holds mu.
-func (w *analysis) end() {
-	if len(w.lines) > 0 && len(w.lines) >= len(w.complete) {
-		w.complete, w.fresh = w.lines, true
-	}
+	lines  *search.Lines
 }
 
 // current returns the latest state, and whether it is new.
 func (w *analysis) current() (protocol.Analysis, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	fresh := w.fresh
-	w.fresh = false
-	return w.answer(w.complete), fresh
+	lines, fresh := w.lines.Latest()
+	return w.answer(lines, true), fresh
 }
 
 // final returns the answer with the result. A search that was stopped has at least
 // a move.
 func (w *analysis) final(r search.Result) protocol.Analysis {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.end()
-	lines := w.complete
-	if len(lines) == 0 && r.Depth > 0 {
-		lines = []search.Info{{Depth: r.Depth, Score: r.Score, WinProb: r.WinProb, PV: r.PV}}
-	}
-	a := w.answer(lines)
-	if len(a.Lines) == 0 && r.Move != game.NoMove {
-		a.Lines = []protocol.AnalysisLine{{Moves: []string{w.pos.Format(r.Move)}}}
-	}
+	a := w.answer(w.lines.Final(r))
 	a.Nodes = int64(r.Nodes)
 	return a
 }
 
-// answer returns an answer with these lines. They were found one after the other,
-// and a later one may turn out better.
-func (w *analysis) answer(lines []search.Info) protocol.Analysis {
+// answer returns an answer with these lines, best first.
+func (w *analysis) answer(lines []search.Info, scored bool) protocol.Analysis {
 	a := protocol.Analysis{Engine: w.engine}
-	lines = slices.Clone(lines)
-	slices.SortStableFunc(lines, func(a, b search.Info) int { return cmp.Compare(b.Score, a.Score) })
 	for _, l := range lines {
-		moves := game.FormatLine(w.pos, l.PV[:min(len(l.PV), longestLine)])
-		if len(moves) == 0 {
+		line := protocol.AnalysisLine{Moves: game.FormatLine(w.pos, "", l.PV[:min(len(l.PV), longestLine)])}
+		if len(line.Moves) == 0 {
 			continue
 		}
-		a.Lines = append(a.Lines, protocol.AnalysisLine{Score: int(l.Score), Chance: &l.WinProb, Moves: moves})
+		if scored {
+			line.Score, line.Chance = int(l.Score), &l.WinProb
+		}
+		a.Lines = append(a.Lines, line)
 		a.Nodes = max(a.Nodes, int64(l.Nodes))
 		if len(a.Lines) == 1 {
-			a.Depth, a.Chance = l.Depth, &l.WinProb
+			a.Depth, a.Chance = l.Depth, line.Chance
 		}
 	}
 	return a

@@ -39,6 +39,8 @@ type platform struct {
 	mute bool                                                                             // answer nothing
 
 	played  []string // moves of a game before it is granted
+	kept    uint64   // the last change of a game that is stored; 0: all are
+	counted bool     // the changes since then are
 	playsOn int      // plies until which only a mate ends a game; a draw is agreed then; 0: the rules end it
 }
 
@@ -242,7 +244,7 @@ func (p *platform) grant(o protocol.Offer, takers ...protocol.OfferAnswer) *scri
 			p.t.Errorf("the accept for %s lacks the secret of its hello", taker.Player)
 		}
 	}
-	if m.stop, err = p.server.ServeGame(o.Game, func(q protocol.GameRequest) { q.Answer(p.rule(m, q)) }); err != nil {
+	if m.stop, err = p.server.ServeGame(o.Game, []protocol.PlayerID{m.Holders[0].Player, m.Holders[1].Player}, func(q protocol.GameRequest) { q.Answer(p.rule(m, q)) }); err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(m.stop)
@@ -315,13 +317,25 @@ func (p *platform) tellAll(m *scriptedGame) {
 			continue
 		}
 		send := func(st protocol.State) { p.server.Tell(h.Player, st) }
-		st := protocol.State{Seq: m.seq, You: game.Seat(i), Snapshot: m.Snapshot}
+		st := protocol.State{You: game.Seat(i), Snapshot: m.Snapshot}
+		st.Seq, st.Unkept = p.order(m)
 		if p.tell != nil {
 			p.tell(p, m, st, send)
 		} else {
 			send(st)
 		}
 	}
+}
+
+// order returns the place of the game's state among all of them.
+func (p *platform) order(m *scriptedGame) (seq, unkept uint64) {
+	if p.kept > 0 && m.seq > p.kept {
+		if p.counted {
+			unkept = m.seq - p.kept
+		}
+		return p.kept, unkept
+	}
+	return m.seq, 0
 }
 
 // rule returns the platform's answer to a request in a game.
@@ -373,7 +387,9 @@ func (p *platform) rule(m *scriptedGame, q protocol.GameRequest) protocol.ActAns
 			return refuse(protocol.Illegal)
 		}
 		p.play(m, mv)
-		return protocol.ActAnswer{Seq: m.seq, Game: m.Game, Ply: len(m.Moves)}
+		ans := protocol.ActAnswer{Game: m.Game, Ply: len(m.Moves)}
+		ans.Seq, ans.Unkept = p.order(m)
+		return ans
 	case q.Act != nil:
 		seat, code := holds(q.Act.Epoch, q.Act.Instance)
 		if code != "" {

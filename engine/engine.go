@@ -1,16 +1,20 @@
 // Package engine plays games. [New] makes our engine for a kind of game, and a
 // [Searcher] like it opens games; a [Pool] schedules the searches of many games
-// on the cores. It is built on one alpha-beta kernel (package search) and on what
-// each kind of game adds to that (package adapter).
+// on the cores. It is built on one alpha-beta kernel (package search), on Monte-Carlo
+// tree search (package mcts), and on what each kind of game adds to these (package
+// adapter).
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"sparring/engine/adapter"
+	"sparring/engine/mcts"
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
 	"sparring/game"
@@ -28,9 +32,20 @@ type Options struct {
 	Numbers map[string]int
 	// Eval names one of the game's adapter.Evaluations; "" is the game's own.
 	Eval string
+	// Search is AlphaBeta or MCTS; "" is the game's own, see adapter.Adapter.
+	Search string
 	// Tables are endgame tables, nil for none. Only Xiangqi uses them.
 	Tables xiangqi.Tables
 }
+
+// The searches, as Options.Search names them.
+const (
+	AlphaBeta = "alphabeta" // package search
+	MCTS      = "mcts"      // package mcts
+)
+
+// Searches lists the names of the searches.
+func Searches() []string { return []string{AlphaBeta, MCTS} }
 
 // DefaultHash is the default size of a hash table, in bytes.
 const DefaultHash = 64 << 20
@@ -44,15 +59,20 @@ func MostHash() int {
 	return math.MaxInt
 }
 
-// Engine is the alpha-beta searcher for one game.
+// Engine is our searcher for one game, by alpha-beta or by Monte-Carlo tree search.
 type Engine struct {
 	game    string
 	adapter adapter.Adapter
 	params  search.Params
 	options Options
-	shared  func() *search.Kernel // of the games that share a hash table, made when first used
-	private *search.Kernel        // of the games and searches with tables of their own
-	tables  *search.Tables        // for private
+	open    func(GameOptions) kernelGame
+}
+
+// kernelGame is a game as both searches play it.
+type kernelGame interface {
+	Start(search.Position, search.Limits, func(search.Info)) *search.Search
+	ProbeTable(search.Position) (search.TableEntry, bool)
+	Close()
 }
 
 // New makes an engine for a kind of game. The error wraps game.ErrRules for an
@@ -93,11 +113,48 @@ func New(gameName string, o Options) (*Engine, error) {
 		}
 	}
 	o.Threads = max(o.Threads, 1)
-	return &Engine{
-		game: gameName, adapter: a, params: params, options: o,
-		shared:  sync.OnceValue(func() *search.Kernel { return search.New(params, search.NewTable(o.HashBytes)) }),
-		private: search.New(params, search.NewTable(0)), tables: search.NewTables(o.HashBytes),
-	}, nil
+	e := &Engine{game: gameName, adapter: a, params: params, options: o}
+	switch cmp.Or(o.Search, a.Search, AlphaBeta) {
+	case AlphaBeta:
+		e.open = alphaBeta(params, o.HashBytes)
+	case MCTS:
+		s := mcts.New(params, o.HashBytes)
+		e.open = func(g GameOptions) kernelGame {
+			return s.NewGame(mcts.GameOptions{OwnMemory: g.OwnTable, Fresh: g.Reproducible})
+		}
+	default:
+		return nil, fmt.Errorf("engine: no search %.40q (have %s)", o.Search, strings.Join(Searches(), ", "))
+	}
+	return e, nil
+}
+
+// alphaBeta returns a function that opens games of the kernel. Games and searches
+// with tables of their own have a kernel of their own; that of the games that
+// share one is made when first used.
+func alphaBeta(params search.Params, hashBytes int) func(GameOptions) kernelGame {
+	shared := sync.OnceValue(func() *search.Kernel { return search.New(params, search.NewTable(hashBytes)) })
+	private, tables := search.New(params, search.NewTable(0)), search.NewTables(hashBytes)
+	return func(o GameOptions) kernelGame {
+		switch {
+		case o.Reproducible:
+			return private.NewGame(search.GameOptions{Fresh: tables})
+		case o.OwnTable:
+			table := tables.Take()
+			return &tableGame{private.NewGame(search.GameOptions{Table: table}), func() { tables.Put(table) }}
+		}
+		return shared().NewGame(search.GameOptions{})
+	}
+}
+
+// tableGame is a game that gives its hash table back when it is closed.
+type tableGame struct {
+	*search.Game
+	putBack func()
+}
+
+func (g *tableGame) Close() {
+	g.Game.Close()
+	g.putBack()
 }
 
 // Params returns the kernel's parameters for a kind of game, with eval as in
@@ -131,17 +188,7 @@ func (e *Engine) NewGame(o GameOptions) (Game, error) {
 	if o.Rules != nil && o.Rules.Game != e.game {
 		return nil, fmt.Errorf("%w: an engine for %s, not for %s", game.ErrRules, e.game, o.Rules.Game)
 	}
-	g := &ownGame{engine: e, options: o}
-	switch {
-	case o.Reproducible:
-		g.game = e.private.NewGame(search.GameOptions{Fresh: e.tables})
-	case o.OwnTable:
-		g.table = e.tables.Take()
-		g.game = e.private.NewGame(search.GameOptions{Table: g.table})
-	default:
-		g.game = e.shared().NewGame(search.GameOptions{})
-	}
-	return g, nil
+	return &ownGame{engine: e, options: o, game: e.open(o)}, nil
 }
 
 // Close implements Searcher. An engine holds nothing but memory.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,9 +17,11 @@ import (
 )
 
 // newGame opens a game of a new engine.
-func newGame(t *testing.T, name string, o GameOptions) Game {
+func newGame(t *testing.T, name string, o GameOptions) Game { return newGameBy(t, name, "", o) }
+
+func newGameBy(t *testing.T, name, by string, o GameOptions) Game {
 	t.Helper()
-	e, err := New(name, Options{HashBytes: 1 << 20})
+	e, err := New(name, Options{HashBytes: 1 << 20, Search: by})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,31 +32,37 @@ func newGame(t *testing.T, name string, o GameOptions) Game {
 	return g
 }
 
+// eachSearch runs a test for each search and each game.
+func eachSearch(t *testing.T, test func(t *testing.T, by, gameName string)) {
+	for _, by := range Searches() {
+		for _, a := range adapters {
+			t.Run(by+"/"+a.Game, func(t *testing.T) { test(t, by, a.Game) })
+		}
+	}
+}
+
 // TestPlaysEveryGame plays each game with its engine and checks every move.
 func TestPlaysEveryGame(t *testing.T) {
-	for _, a := range adapters {
-		name := a.Game
-		t.Run(name, func(t *testing.T) {
-			g := newGame(t, name, GameOptions{})
-			p := start(t, name)
-			for range 12 {
-				run, err := g.Search(p, search.Limits{Nodes: 1000}, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r := run.Wait()
-				if err := p.Play(r.Move); err != nil {
-					t.Fatalf("%s: %v", p, err)
-				}
-				if r.Ponder != game.NoMove && !slices.Contains(p.Legal(nil), r.Ponder) {
-					t.Fatalf("%s: ponder move %#x is not legal", p, uint32(r.Ponder))
-				}
-				if p.Outcome().Over() {
-					break
-				}
+	eachSearch(t, func(t *testing.T, by, name string) {
+		g := newGameBy(t, name, by, GameOptions{})
+		p := start(t, name)
+		for range 12 {
+			run, err := g.Search(p, search.Limits{Nodes: 1000}, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
+			r := run.Wait()
+			if err := p.Play(r.Move); err != nil {
+				t.Fatalf("%s: %v", p, err)
+			}
+			if r.Ponder != game.NoMove && !slices.Contains(p.Legal(nil), r.Ponder) {
+				t.Fatalf("%s: ponder move %#x is not legal", p, uint32(r.Ponder))
+			}
+			if p.Outcome().Over() {
+				break
+			}
+		}
+	})
 }
 
 func TestRefusals(t *testing.T) {
@@ -62,6 +71,9 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := New("amazons", Options{HashBytes: -1}); err == nil {
 		t.Error("negative hash is accepted")
+	}
+	if _, err := New("amazons", Options{Search: "luck"}); err == nil || !strings.Contains(err.Error(), MCTS) {
+		t.Errorf("no such search: %v", err)
 	}
 	if most := MostHash(); most < math.MaxInt {
 		if _, err := New("amazons", Options{HashBytes: most + 1}); err == nil {
@@ -100,13 +112,15 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestHardLimitEnds(t *testing.T) {
-	run, err := newGame(t, "amazons", GameOptions{}).Search(start(t, "amazons"), search.Limits{Hard: 30 * time.Millisecond}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := run.Wait(); r.Move == game.NoMove {
-		t.Error("no move at the hard limit")
-	}
+	eachSearch(t, func(t *testing.T, by, name string) {
+		run, err := newGameBy(t, name, by, GameOptions{}).Search(start(t, name), search.Limits{Hard: 30 * time.Millisecond}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := run.Wait(); r.Move == game.NoMove {
+			t.Error("no move at the hard limit")
+		}
+	})
 }
 
 // TestKernelAgainstMinimax compares the kernel with minimax on the real games, in

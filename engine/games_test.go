@@ -19,16 +19,18 @@ import (
 func TestManyGames(t *testing.T) {
 	for name, c := range map[string]struct {
 		options   GameOptions
+		search    string
 		games     int
 		hashBytes int
 		mostMB    int64 // of all games together, open or closed
 	}{
-		"shared":       {GameOptions{}, 1000, 1 << 16, 300},
-		"reproducible": {GameOptions{Reproducible: true}, 200, 4 << 20, 100}, // 800 MB of tables, if each had one
+		"shared":       {GameOptions{}, AlphaBeta, 1000, 1 << 16, 300},
+		"reproducible": {GameOptions{Reproducible: true}, AlphaBeta, 200, 4 << 20, 100}, // 800 MB of tables, if each had one
+		"trees":        {GameOptions{}, MCTS, 1000, 1 << 16, 20},                        // 33 MB, if each kept its smallest
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := allocated()
-			e, err := New("xiangqi", Options{HashBytes: c.hashBytes})
+			e, err := New("xiangqi", Options{HashBytes: c.hashBytes, Search: c.search})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,58 +81,56 @@ func allocated() int64 {
 // position, the limits and the seed: not on earlier searches of this game or
 // another, on a takeback, or on the clock while there is time.
 func TestReproducible(t *testing.T) {
-	for _, a := range adapters {
-		t.Run(a.Game, func(t *testing.T) {
-			e, err := New(a.Game, Options{HashBytes: 1 << 20, Threads: 2})
+	eachSearch(t, func(t *testing.T, by, name string) {
+		e, err := New(name, Options{HashBytes: 1 << 20, Threads: 2, Search: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool := NewPool(2)
+		defer pool.Close()
+		var positions []game.Position
+		rng := rand.New(rand.NewPCG(2, 2))
+		for p := start(t, name); len(positions) < 6; {
+			gametest.Stroll(t, rng, p, 3)
+			positions = append(positions, p.Clone())
+		}
+		find := func(g Game, p game.Position) search.Result {
+			t.Helper()
+			c := &Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: 10 * time.Minute}}
+			run, err := pool.Start(Request{Game: g, Position: p, Limits: search.Limits{Nodes: 1500}, Clock: c})
 			if err != nil {
 				t.Fatal(err)
 			}
-			pool := NewPool(2)
-			defer pool.Close()
-			var positions []game.Position
-			rng := rand.New(rand.NewPCG(2, 2))
-			for p := start(t, a.Game); len(positions) < 6; {
-				gametest.Stroll(t, rng, p, 3)
-				positions = append(positions, p.Clone())
+			r, err := run.Wait()
+			if err != nil || r.TimedOut {
+				t.Fatal(r.TimedOut, err)
 			}
-			find := func(g Game, p game.Position) search.Result {
-				t.Helper()
-				c := &Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: 10 * time.Minute}}
-				run, err := pool.Start(Request{Game: g, Position: p, Limits: search.Limits{Nodes: 1500}, Clock: c})
-				if err != nil {
-					t.Fatal(err)
+			return r
+		}
+		open := func() Game {
+			g, err := e.NewGame(GameOptions{Seed: 3, Reproducible: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		g := open()
+		defer g.Close()
+		var first []search.Result
+		for _, p := range positions {
+			first = append(first, find(g, p))
+		}
+		for i, p := range slices.Backward(positions) {
+			other := open() // as a restarted program would
+			for _, g := range []Game{g, other} {
+				if r := find(g, p); r.Move != first[i].Move || r.Score != first[i].Score || r.Nodes != first[i].Nodes {
+					t.Errorf("%s: move %s, score %d, %d nodes; then %s, %d, %d", p, p.Format(first[i].Move), first[i].Score, first[i].Nodes,
+						p.Format(r.Move), r.Score, r.Nodes)
 				}
-				r, err := run.Wait()
-				if err != nil || r.TimedOut {
-					t.Fatal(r.TimedOut, err)
-				}
-				return r
 			}
-			open := func() Game {
-				g, err := e.NewGame(GameOptions{Seed: 3, Reproducible: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return g
-			}
-			g := open()
-			defer g.Close()
-			var first []search.Result
-			for _, p := range positions {
-				first = append(first, find(g, p))
-			}
-			for i, p := range slices.Backward(positions) {
-				other := open() // as a restarted program would
-				for _, g := range []Game{g, other} {
-					if r := find(g, p); r.Move != first[i].Move || r.Score != first[i].Score || r.Nodes != first[i].Nodes {
-						t.Errorf("%s: move %s, score %d, %d nodes; then %s, %d, %d", p, p.Format(first[i].Move), first[i].Score, first[i].Nodes,
-							p.Format(r.Move), r.Score, r.Nodes)
-					}
-				}
-				other.Close()
-			}
-		})
-	}
+			other.Close()
+		}
+	})
 }
 
 // TestReproducibleTimedOut: the clock ends a search of a reproducible game rather

@@ -16,8 +16,7 @@ var ErrGameClosed = errors.New("the game is closed")
 type ownGame struct {
 	engine  *Engine
 	options GameOptions
-	table   *search.Table // of the game alone, or nil
-	game    *search.Game
+	game    kernelGame
 
 	mu     sync.Mutex
 	closed bool
@@ -88,9 +87,6 @@ func (g *ownGame) Close() error {
 	}
 	g.closed = true
 	g.game.Close()
-	if g.table != nil {
-		g.engine.tables.Put(g.table)
-	}
 	return nil
 }
 

@@ -266,11 +266,15 @@ func History(p Position) (start string, moves []string) {
 	return start, moves
 }
 
-// FormatLine writes a line of moves from p, up to the first that can't be played.
-func FormatLine(p Position, line []Move) (texts []string) {
+// FormatLine writes a line of moves from p in a notation of its game, "" for the
+// usual one, up to the first that can't be played.
+func FormatLine(p Position, n Notation, line []Move) (texts []string) {
 	p = p.Clone()
 	for _, m := range line {
 		text := p.Format(m)
+		if in, ok := p.(Notated); ok && n != "" {
+			text = in.FormatIn(n, m)
+		}
 		if p.Play(m) != nil {
 			break
 		}

@@ -116,9 +116,7 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	}
 	var why error // why the last complete try failed
 	for wait := firstTry; ; wait = min(2*wait, longestTry) {
-		try, cancel := context.WithTimeout(ctx, wait)
-		msg, err := c.nc.RequestMsgWithContext(try, &nats.Msg{Subject: subject, Data: data, Header: c.header})
-		cancel()
+		msg, err := c.request(ctx, wait, &nats.Msg{Subject: subject, Data: data, Header: c.header})
 		if err == nil {
 			var ans Ans
 			err = json.Unmarshal(msg.Data, &ans)
@@ -146,6 +144,22 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 		case <-time.After(pause):
 		}
 	}
+}
+
+// request sends one request and waits for the answer. Without a connection it returns
+// at once: the library would keep what it needs for the answer for ever.
+func (c *Client) request(ctx context.Context, wait time.Duration, m *nats.Msg) (*nats.Msg, error) {
+	switch {
+	case c.nc.IsClosed():
+		return nil, nats.ErrConnectionClosed
+	case c.nc.IsDraining():
+		return nil, nats.ErrConnectionDraining
+	case !c.nc.IsConnected():
+		return nil, nats.ErrConnectionReconnecting
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return c.nc.RequestMsgWithContext(ctx, m)
 }
 
 // Hello announces the instance. It fills in Header, Instance and Secret.
@@ -282,17 +296,17 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 	if err := CheckID("game", g); err != nil {
 		return nil, err
 	}
-	var last uint64 // needs no lock: a subscription's callbacks run one at a time
+	var last StateOrder // needs no lock: a subscription's callbacks run one at a time
 	return c.subscribe(c.subjects.ToGame(c.player, g), "", func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
 		if refusal != nil || st.Game != g || st.To != msg.Subject {
 			c.warn("invalid state ignored", msg.Subject, errorOrNil(refusal))
 			return
 		}
-		if st.Seq < last {
+		if st.Order().Before(last) {
 			return
 		}
-		last = st.Seq
+		last = st.Order()
 		f(st)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,7 +39,7 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 	var got []string
 	platform := w.connect(w.Platform())
 	eventually(t, "the first no-responders reply", func() bool { return nc.Stats().InMsgs > 0 })
-	_, err := platform.Subscribe(w.subjects.ActAny("g1"), func(m *nats.Msg) {
+	_, err := platform.Subscribe(w.subjects.ActAny("alice", "g1"), func(m *nats.Msg) {
 		mu.Lock()
 		defer mu.Unlock()
 		got = append(got, string(m.Data))
@@ -97,7 +98,7 @@ func TestGivesUpWithItsContext(t *testing.T) {
 func TestRefusedUnread(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	w.serve(s.ServeGame("g1", acts(new(atomic.Int64))))
+	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(new(atomic.Int64))))
 	if _, err := w.client("alice").Chat(w.ctx, "g1", 1, strings.Repeat("x", 20<<10)); !errors.Is(err, &protocol.Error{Code: protocol.TooLarge}) {
 		t.Errorf("%v", err)
 	}
@@ -230,7 +231,7 @@ func TestServerRestart(t *testing.T) {
 	t.Cleanup(srv.Close)
 	w.Server = srv
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	w.serve(s.ServeGame("g1", acts(new(atomic.Int64))))
+	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(new(atomic.Int64))))
 	if err := <-done; err != nil {
 		t.Fatalf("the move was not answered after the restart: %v", err)
 	}
@@ -279,6 +280,7 @@ func TestConnectMistakes(t *testing.T) {
 		"no such CA file":    {URL: "nats://127.0.0.1:1", CA: "/does/not/exist.pem"},
 		"no such creds file": {URL: "nats://127.0.0.1:1", Creds: "/does/not/exist.creds"},
 		"not a URL":          {URL: "nats://user:secret@[::1"},
+		"another protocol's": {URL: "nats://127.0.0.1:1,http://user:secret@127.0.0.1:8222"},
 	} {
 		nc, err := protocol.Connect(c)
 		if err == nil {
@@ -326,5 +328,33 @@ func TestConnectWaits(t *testing.T) {
 	nc.Close()
 	if err := protocol.Await(ctx, nc); !errors.Is(err, nats.ErrConnectionClosed) {
 		t.Errorf("awaited a closed connection: %v", err)
+	}
+}
+
+// While there is no connection, a request leaves nothing behind.
+func TestNothingIsQueuedWithoutAConnection(t *testing.T) {
+	nc, err := nats.Connect(fmt.Sprintf("nats://127.0.0.1:%d", freePort(t)), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alice, err := protocol.NewClient(nc, subjects, "alice", "i1", zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		if _, err := alice.Alive(ctx, 1, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a heartbeat without a connection: %v", err)
+		}
+		cancel()
+	}
+	// What the library keeps for the answers.
+	if n := reflect.ValueOf(nc).Elem().FieldByName("respMap").Len(); n > 0 {
+		t.Errorf("%d requests are kept", n)
 	}
 }

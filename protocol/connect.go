@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,7 +125,10 @@ func Await(ctx context.Context, nc *nats.Conn) error {
 	return nil
 }
 
-// redacted returns the list of servers without passwords.
+// schemes are those of the URLs of NATS servers.
+var schemes = []string{"nats", "tls", "ws", "wss"}
+
+// redacted returns the list of servers without passwords. It refuses other URLs.
 func redacted(list string) (string, error) {
 	var out []string
 	for i, s := range strings.Split(list, ",") {
@@ -138,6 +142,9 @@ func redacted(list string) (string, error) {
 				err = e.Err // the rest contains the password
 			}
 			return "", fmt.Errorf("server %d of the list is not a URL: %w", i+1, err)
+		}
+		if !slices.Contains(schemes, u.Scheme) {
+			return "", fmt.Errorf("server %d of the list: %.20s:// is not NATS's: want nats://, tls://, ws:// or wss://", i+1, u.Scheme)
 		}
 		out = append(out, u.Redacted())
 	}
@@ -156,9 +163,13 @@ func absent(err error) bool {
 		errors.As(err, &network) && network.Op != "remote error" // from TLS: the certificate was refused
 }
 
+// mostDenied is how many different subjects that a user may not use are logged.
+const mostDenied = 100
+
 func (c Connection) options() []nats.Option {
 	log := c.Log.With().Str("nats", c.Name).Logger()
-	var failure string // logged last; needs no lock, since callbacks run one at a time
+	var failure string              // logged last; needs no lock, since callbacks run one at a time
+	denied := make(map[string]bool) // subjects that were refused and logged
 	opts := []nats.Option{
 		nats.Name(c.Name),
 		nats.MaxReconnects(-1),
@@ -188,6 +199,12 @@ func (c Connection) options() []nats.Option {
 			log.Info().Str("url", nc.ConnectedUrlRedacted()).Msg("reconnected")
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			if text := err.Error(); errors.Is(err, nats.ErrPermissionViolation) {
+				if denied[text] || len(denied) == mostDenied {
+					return // requests are repeated, and would fill the log
+				}
+				denied[text] = true
+			}
 			if c.Denied != nil && errors.Is(err, nats.ErrPermissionViolation) {
 				c.Denied(err)
 				return

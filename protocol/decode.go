@@ -4,15 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"sparring/game/clock"
 )
 
 // DefaultLimits are the limits of a platform that sets no others.
-var DefaultLimits = Limits{MessageBytes: 16 << 10, Nesting: 8, PerSecond: 50}
+var DefaultLimits = Limits{MessageBytes: 16 << 10, Nesting: 8, PerSecond: 50, HeartbeatsPerSecond: 200, BytesPerSecond: 1 << 20}
 
 // Limits of single fields, in runes or elements.
 const (
@@ -112,13 +114,23 @@ func describe(err error) string {
 		return fmt.Sprintf("invalid JSON at byte %d", syntax.Offset)
 	case errors.As(err, &kind):
 		got, _, _ := strings.Cut(kind.Value, " ") // of "number 17", without the sender's number
-		return fmt.Sprintf("field %.64s: unexpected %s", kind.Field, got)
+		return fmt.Sprintf("%.64s: unexpected %s", fieldName(kind.Field), got)
 	case errors.As(err, &stamp):
 		return "a time is not in RFC 3339 format"
 	case errors.Is(err, clock.ErrSyntax):
 		return "clock: want " + clock.Forms()
 	}
 	return "a field has an invalid value (a seat is first or second)"
+}
+
+// fieldName returns the name that a field has in messages. The path of package json
+// contains the names of embedded Go types.
+func fieldName(path string) string {
+	names := slices.DeleteFunc(strings.Split(path, "."), func(name string) bool { return name == "" || unicode.IsUpper(rune(name[0])) })
+	if len(names) == 0 {
+		return "message"
+	}
+	return "field " + strings.Join(names, ".")
 }
 
 func text(what, s string, most int) error {
@@ -262,7 +274,7 @@ func (t *Terms) Check() error {
 // Check implements Checker.
 func (m *ChallengeRequest) Check() error {
 	errs := []error{m.Header.Check(), instance(m.Instance), m.Terms.Check(),
-		within("expire_ms", m.ExpireMS, clock.Longest.Milliseconds())}
+		within("expire_ms", m.ExpireMS, LongestChallenge.Milliseconds())}
 	switch {
 	case (m.Opponent == "") == (m.Pool == ""):
 		errs = append(errs, errors.New("want either opponent or pool"))

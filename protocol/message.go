@@ -190,13 +190,29 @@ type HelloAnswer struct {
 	// that are not here. With the answer or soon after it, the platform sends
 	// the state of each game again.
 	Held []GameID `json:"held,omitempty"`
+	// Waiting lists the player's challenges that nobody has accepted yet, as far as
+	// this process of the platform knows, so that a client that has lost their ids can
+	// withdraw them.
+	Waiting []WaitingChallenge `json:"waiting,omitempty"`
 }
 
-// Limits are the platform's limits for requests.
+// WaitingChallenge is a challenge that nobody has accepted yet.
+type WaitingChallenge struct {
+	Game     GameID    `json:"game"`               // that it may become
+	Opponent PlayerID  `json:"opponent,omitempty"` // whom it asks; absent if it asks a pool
+	Pool     Pool      `json:"pool,omitempty"`
+	Expires  time.Time `json:"expires"`
+}
+
+// Limits are the platform's limits for requests. Those per player hold for all its
+// instances together; twice as much may come at once.
 type Limits struct {
 	MessageBytes int `json:"message_bytes"`
 	Nesting      int `json:"nesting"`
 	PerSecond    int `json:"per_second"` // requests per second and player, without heartbeats
+	// HeartbeatsPerSecond and BytesPerSecond are limits per player, too.
+	HeartbeatsPerSecond int `json:"heartbeats_per_second,omitempty"`
+	BytesPerSecond      int `json:"bytes_per_second,omitempty"` // of all its requests, heartbeats included
 }
 
 // Alive is the heartbeat of an instance.
@@ -250,6 +266,9 @@ func (t Terms) Equal(u Terms) bool {
 // Usual reports whether the game begins from the usual start position.
 func (t Terms) Usual() bool { return t.Position == "" && len(t.Moves) == 0 }
 
+// LongestChallenge is the longest lifetime of a challenge.
+const LongestChallenge = 24 * time.Hour
+
 // ChallengeRequest asks for a match.
 type ChallengeRequest struct {
 	Header
@@ -259,7 +278,7 @@ type ChallengeRequest struct {
 	// Exactly one of Opponent and Pool is set.
 	Opponent PlayerID `json:"opponent,omitempty"`
 	Pool     Pool     `json:"pool,omitempty"`
-	ExpireMS int64    `json:"expire_ms,omitempty"` // lifetime; 0 is the platform's default
+	ExpireMS int64    `json:"expire_ms,omitempty"` // lifetime, up to LongestChallenge; 0 is the platform's default
 }
 
 // ChallengeAnswer tells the id that the game will have.
@@ -402,11 +421,15 @@ type Receipt struct {
 type ActAnswer struct {
 	Answer
 	Game    GameID   `json:"game,omitempty"`
-	Seq     uint64   `json:"seq,omitempty"` // of the game's log after the action
-	Ply     int      `json:"ply,omitempty"` // plies played after the action
+	Seq     uint64   `json:"seq,omitempty"`    // of the game's log after the action
+	Unkept  uint64   `json:"unkept,omitempty"` // as in State
+	Ply     int      `json:"ply,omitempty"`    // plies played after the action
 	Clocks  *Clocks  `json:"clocks,omitempty"`
 	Receipt *Receipt `json:"receipt,omitempty"` // for a move
 }
+
+// Order returns the place among the game's states of the one after the action.
+func (a *ActAnswer) Order() StateOrder { return StateOrder{a.Seq, a.Unkept} }
 
 // NoticeKind is what a notice is about.
 type NoticeKind string

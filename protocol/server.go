@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
-	"golang.org/x/time/rate"
 )
 
 // Server receives the requests of players for a platform. It refuses malformed
@@ -23,8 +22,11 @@ type Server struct {
 	people   PeopleKey
 	log      zerolog.Logger
 
+	// What players may send, for each kind of subscription.
+	requests, observed, orphans *allowances
+	dropped                     atomic.Int64 // messages beyond that
+
 	mu       sync.Mutex
-	buckets  map[PlayerID]*rate.Limiter
 	refusals map[refusal]time.Time // when each was logged last
 }
 
@@ -47,7 +49,7 @@ const manyPlayers = 10000
 func NewServer(nc *nats.Conn, subjects Subjects, limits Limits, people PeopleKey, log zerolog.Logger) *Server {
 	return &Server{
 		nc: nc, subjects: subjects, limits: limits, people: people, log: log,
-		buckets:  make(map[PlayerID]*rate.Limiter),
+		requests: newAllowances(limits), observed: newAllowances(limits), orphans: newAllowances(limits),
 		refusals: make(map[refusal]time.Time),
 	}
 }
@@ -75,9 +77,9 @@ type Verbs struct {
 // ServeVerbs answers requests outside a game until stop is called. Each request
 // reaches one of the platform's processes.
 func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
-	return s.subscribe(s.subjects.PlayAny("*"), ArenaQueue, func(r request) {
+	return s.subscribe(s.subjects.PlayAny(), ArenaQueue, func(r request) {
 		var ok bool
-		if r.Player, r.verb, ok = s.subjects.ParsePlay(r.msg.Subject); !ok {
+		if r.Player, r.verb, ok = s.subjects.ParsePlay(r.msg.Subject); !ok || !s.allowed(s.requests, r) {
 			return
 		}
 		switch r.verb {
@@ -97,36 +99,78 @@ func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
 	})
 }
 
-// ObserveAlive calls f for every heartbeat, including those that another process
-// of the platform answers: every referee must know which instances are alive.
-func (s *Server) ObserveAlive(f func(From, Alive)) (stop func(), err error) {
-	return observe(s, VerbAlive, f)
+// Observer is called for every valid hello, heartbeat and leave, including those
+// that another process of the platform answers: every referee must know which
+// instances are present. Its functions must not block, and may be nil.
+type Observer struct {
+	Hello func(From, Hello)
+	Alive func(From, Alive)
+	Leave func(From, Leave)
 }
 
-// ObserveHello calls f for every hello, including those that another process of
-// the platform answers: all of them must know which instances are present.
-func (s *Server) ObserveHello(f func(From, Hello)) (stop func(), err error) {
-	return observe(s, VerbHello, f)
-}
-
-// ObserveLeave calls f for every leave, as ObserveHello does for every hello.
-func (s *Server) ObserveLeave(f func(From, Leave)) (stop func(), err error) {
-	return observe(s, VerbLeave, f)
+// Observe calls the observer until stop is called.
+func (s *Server) Observe(o Observer) (stop func(), err error) {
+	return s.subscribe(s.subjects.PlayAny(), "", func(r request) {
+		player, verb, ok := s.subjects.ParsePlay(r.msg.Subject)
+		if !ok || CheckID("player", player) != nil || !s.people.admits(player, r.msg) {
+			return
+		}
+		r.Player = player
+		switch verb {
+		case VerbHello, VerbAlive, VerbLeave:
+			if ok, _ := s.observed.take(player, verb, len(r.msg.Data), r.Arrived); !ok {
+				return // the one who answers says so
+			}
+		}
+		switch verb {
+		case VerbHello:
+			observe(s, r, o.Hello)
+		case VerbAlive:
+			observe(s, r, o.Alive)
+		case VerbLeave:
+			observe(s, r, o.Leave)
+		}
+	})
 }
 
 func observe[Req any, P interface {
 	*Req
 	Checker
-}](s *Server, v Verb, f func(From, Req)) (stop func(), err error) {
-	return s.subscribe(s.subjects.PlayAny(v), "", func(r request) {
-		player, _, ok := s.subjects.ParsePlay(r.msg.Subject)
-		if !ok || CheckID("player", player) != nil || !s.people.admits(player, r.msg) {
-			return
-		}
-		if m, refused := Decode[Req, P](r.msg.Data, s.limits); refused == nil {
-			f(From{player, r.Arrived}, m)
-		}
-	})
+}](s *Server, r request, f func(From, Req)) {
+	if f == nil {
+		return
+	}
+	if m, refused := Decode[Req, P](r.msg.Data, s.limits); refused == nil {
+		f(r.From, m)
+	}
+}
+
+// Dropped returns how many messages were dropped because their players had sent too
+// much.
+func (s *Server) Dropped() int64 { return s.dropped.Load() }
+
+// allowed checks who sent a request, and takes it off the player's allowance. If
+// that has run out, the request is refused, or dropped if there are too many
+// refusals as well.
+func (s *Server) allowed(a *allowances, r request) bool {
+	payer, e := r.Player, s.admit(r)
+	if e != nil {
+		payer = "" // all whom nobody vouches for
+	}
+	ok, tell := a.take(payer, r.verb, len(r.msg.Data), r.Arrived)
+	switch {
+	case ok && e == nil:
+		return true
+	case ok:
+		s.refuse(r, e)
+		return false
+	}
+	s.dropped.Add(1)
+	if tell {
+		r.game = "" // it may be invented, and must not cause a log line of its own
+		s.refuse(r, Refuse(RateLimited, "more requests, heartbeats or bytes per second than the limits allow"))
+	}
+	return false
 }
 
 // GameRequest is a player's request in a game. Of Move, Act and Chat, the one
@@ -147,13 +191,33 @@ type GameRequest struct {
 // code and time.
 func (r GameRequest) Answer(ans ActAnswer) { r.server.answer(r.raw, r.id, &ans.Answer, &ans) }
 
-// ServeGame calls serve for each action in one game, one at a time, until stop is
-// called. It does so in the goroutine that takes the time of arrival, so serve
-// must pass the request on and return at once.
-func (s *Server) ServeGame(g GameID, serve func(GameRequest)) (stop func(), err error) {
-	return s.subscribe(s.subjects.ActAny(g), "", func(raw request) {
+// ServeGame calls serve for each action of the players in one game until stop is
+// called, those of one player one at a time. It does so in the goroutine that takes
+// the time of arrival, so serve must pass the request on and return at once. Each
+// player has a queue of its own, so that what one sends keeps nobody else waiting.
+func (s *Server) ServeGame(g GameID, players []PlayerID, serve func(GameRequest)) (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, f := range stops {
+			f()
+		}
+	}
+	for _, p := range players {
+		f, err := s.serveSeat(p, g, serve)
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		stops = append(stops, f)
+	}
+	return stop, nil
+}
+
+// serveSeat is ServeGame for one player.
+func (s *Server) serveSeat(p PlayerID, g GameID, serve func(GameRequest)) (stop func(), err error) {
+	return s.subscribe(s.subjects.ActAny(p, g), "", func(raw request) {
 		var ok bool
-		if raw.Player, raw.game, raw.action, ok = s.subjects.ParseAct(raw.msg.Subject); !ok {
+		if raw.Player, raw.game, raw.action, ok = s.subjects.ParseAct(raw.msg.Subject); !ok || !s.allowed(s.requests, raw) {
 			return
 		}
 		r := GameRequest{From: raw.From, Action: raw.action, server: s, raw: raw}
@@ -173,13 +237,14 @@ func (s *Server) ServeGame(g GameID, serve func(GameRequest)) (stop func(), err 
 	})
 }
 
-// ServeOrphans answers actions in games that no referee of this process serves,
-// until stop is called. It receives every action in every game and calls served
-// first, which must be fast and reports whether this process serves the game. If
-// not, it calls ask for the refusal to send, or nil if a referee elsewhere will
-// answer. Ask may be slow: it is called within the player's request rate only,
-// since the ids may be invented.
-func (s *Server) ServeOrphans(served func(GameID) bool, ask func(GameID) *Error) (stop func(), err error) {
+// ServeOrphans answers actions that no referee answers, until stop is called: those
+// in games without one, and those of players who have no seat. It receives every
+// action in every game and calls served first, which must be fast and reports
+// whether the game has a referee, and the player a seat there. Without a referee it
+// calls ask for the refusal to send, or nil if a referee elsewhere will answer. Ask
+// may be slow: it is called within the player's request rate only, since the ids may
+// be invented.
+func (s *Server) ServeOrphans(served func(GameID, PlayerID) (refereed, seated bool), ask func(GameID) *Error) (stop func(), err error) {
 	return s.subscribe(s.subjects.ActOrphan(), ArenaQueue, func(r request) {
 		var ok bool
 		if r.Player, r.game, _, ok = s.subjects.ParseAct(r.msg.Subject); !ok {
@@ -188,17 +253,18 @@ func (s *Server) ServeOrphans(served func(GameID) bool, ask func(GameID) *Error)
 		if CheckID("game", r.game) != nil {
 			r.game = ""
 		}
-		if served(r.game) {
+		refereed, seated := served(r.game, r.Player)
+		if refereed && seated || !s.allowed(s.orphans, r) {
 			return
 		}
-		e := s.admit(r)
-		if e == nil {
+		e := Refuse(Denied, "this player has no seat in this game")
+		if !refereed {
 			e = ask(r.game)
 		}
 		if e == nil {
 			return
 		}
-		if e.Code == NoGame || e.Code == RateLimited {
+		if e.Code == NoGame {
 			r.game = "" // the id may be invented, and must not cause a log line of its own
 		}
 		s.refuse(r, e)
@@ -214,6 +280,13 @@ type request struct {
 	verb   Verb
 }
 
+// What may wait in a subscription. The handlers are faster than any network: this is
+// for the moments in which the process does not run.
+const (
+	pendingMessages = 1 << 18
+	pendingBytes    = 256 << 20
+)
+
 // subscribe calls f for each message on a subject, until stop is called.
 func (s *Server) subscribe(subject, queue string, f func(request)) (stop func(), err error) {
 	sub, err := s.nc.QueueSubscribe(subject, queue, func(msg *nats.Msg) {
@@ -223,7 +296,7 @@ func (s *Server) subscribe(subject, queue string, f func(request)) (stop func(),
 		return nil, fmt.Errorf("subscribe %s: %w", subject, err)
 	}
 	stop = func() { sub.Unsubscribe() } // fails only if the connection is closed, which ends the subscription too
-	if err := sub.SetPendingLimits(1<<16, 64<<20); err != nil {
+	if err := sub.SetPendingLimits(pendingMessages, pendingBytes); err != nil {
 		stop()
 		return nil, fmt.Errorf("subscribe %s: %w", subject, err)
 	}
@@ -237,17 +310,14 @@ type requestType[Req any] interface {
 	RequestID() string
 }
 
-// read admits and decodes a request. It refuses an invalid one and returns nil.
+// read decodes a request. It refuses an invalid one and returns nil.
 func read[Req any, P requestType[Req]](s *Server, r request) (req *Req, id string) {
-	e := s.admit(r)
-	if e == nil {
-		var m Req
-		if m, e = Decode[Req, P](r.msg.Data, s.limits); e == nil {
-			return &m, P(&m).RequestID()
-		}
+	m, e := Decode[Req, P](r.msg.Data, s.limits)
+	if e != nil {
+		s.refuse(r, e)
+		return nil, ""
 	}
-	s.refuse(r, e)
-	return nil, ""
+	return &m, P(&m).RequestID()
 }
 
 // serve reads a request, calls its handler f, and sends the answer.
@@ -274,7 +344,7 @@ func (s *Server) answer(r request, id string, a *Answer, whole any) {
 	s.respond(r.msg, whole)
 }
 
-// admit checks sender, reply subject and request rate.
+// admit checks sender and reply subject.
 func (s *Server) admit(r request) *Error {
 	if err := CheckID("player", r.Player); err != nil {
 		return Refuse(Malformed, "player: want 1 to 32 of a-z 0-9 _ -")
@@ -284,22 +354,6 @@ func (s *Server) admit(r request) *Error {
 	}
 	if !s.people.admits(r.Player, r.msg) {
 		return Refuse(Denied, "only the platform's gateways act for this player")
-	}
-	if r.verb == VerbAlive { // heartbeats must get through, and cost little
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.buckets[r.Player]
-	if b == nil {
-		if len(s.buckets) >= manyPlayers { // a full bucket is as good as a new one
-			maps.DeleteFunc(s.buckets, func(_ PlayerID, b *rate.Limiter) bool { return b.Tokens() >= float64(b.Burst()) })
-		}
-		b = rate.NewLimiter(rate.Limit(s.limits.PerSecond), 2*s.limits.PerSecond)
-		s.buckets[r.Player] = b
-	}
-	if !b.Allow() {
-		return Refuse(RateLimited, "more than %d requests per second", s.limits.PerSecond)
 	}
 	return nil
 }

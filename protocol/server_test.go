@@ -43,7 +43,7 @@ func TestBadRequests(t *testing.T) {
 	var log lines
 	s := w.server(&log, protocol.DefaultLimits)
 	var reached atomic.Int64
-	w.serve(s.ServeGame("g1", acts(&reached)))
+	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(&reached)))
 	alice := w.connect(w.Player("alice"))
 	move := w.subjects.Act("alice", "g1", protocol.ActMove)
 	for _, c := range []struct {
@@ -84,11 +84,11 @@ func TestVerbs(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)
 	var heard atomic.Int64
-	w.serve(s.ObserveAlive(func(f protocol.From, m protocol.Alive) {
+	w.serve(s.Observe(protocol.Observer{Alive: func(f protocol.From, m protocol.Alive) {
 		if f.Player == "alice" && m.Instance == "i-alice" {
 			heard.Add(1)
 		}
-	}))
+	}}))
 	begun, ready := make(chan struct{}, 100), make(chan struct{})
 	w.serve(s.ServeVerbs(protocol.Verbs{
 		Hello: func(f protocol.From, m protocol.Hello) protocol.HelloAnswer {
@@ -151,8 +151,8 @@ func TestSpoofedReply(t *testing.T) {
 	_, err = js.CreateStream(w.ctx, jetstream.StreamConfig{Name: "GAMES", Subjects: []string{w.subjects.Logs()}})
 	w.must(err)
 	var n atomic.Int64
-	w.serve(s.ServeGame("g1", acts(&n)))
-	w.serve(s.ServeOrphans(func(g protocol.GameID) bool { return g == "g1" }, func(protocol.GameID) *protocol.Error {
+	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(&n)))
+	w.serve(s.ServeOrphans(func(g protocol.GameID, p protocol.PlayerID) (refereed, seated bool) { return g == "g1", p != "eve" }, func(protocol.GameID) *protocol.Error {
 		return protocol.Refuse(protocol.NoGame, "no such game")
 	}))
 	logSubject := w.subjects.Log("g1")
@@ -210,7 +210,7 @@ func TestRateLimit(t *testing.T) {
 	var log lines
 	s := w.server(&log, protocol.Limits{MessageBytes: 1 << 10, Nesting: 8, PerSecond: 1})
 	var reached atomic.Int64
-	w.serve(s.ServeGame("g1", acts(&reached)))
+	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(&reached)))
 	w.serve(s.ServeVerbs(protocol.Verbs{Alive: func(protocol.From, protocol.Alive) protocol.AliveAnswer { return protocol.AliveAnswer{} }}))
 	alice, bob := w.connect(w.Player("alice")), w.client("bob")
 	codes := map[protocol.Code]int{}

@@ -79,15 +79,18 @@ type Snapshot struct {
 }
 
 // State tells a player the state of its game, on to.<player>.game.<id>. Each
-// message is complete, so a lost one does no harm. Drop a message whose Seq is
-// lower than the last one seen.
+// message is complete, so a lost one does no harm. Drop a message that is older
+// than the last one seen, by Seq and Unkept.
 type State struct {
 	V int `json:"v"`
 	// To is the subject of this message. Receivers must check it: anybody in
 	// the account can have an answer delivered to any subject, by naming it as
 	// the reply subject of a request, but no answer has this field.
-	To         string    `json:"to"`
-	Seq        uint64    `json:"seq"` // of the game's log
+	To  string `json:"to"`
+	Seq uint64 `json:"seq"` // of the game's log
+	// Unkept counts the changes since that entry that could not be stored. States
+	// are ordered by Seq, and those with the same Seq by Unkept.
+	Unkept     uint64    `json:"unkept,omitempty"`
 	ServerTime time.Time `json:"server_time"`
 	You        game.Seat `json:"you"`
 	Snapshot
@@ -95,6 +98,18 @@ type State struct {
 }
 
 func (m *State) version() int { return m.V }
+
+// Order returns the place of the state among those of its game.
+func (m *State) Order() StateOrder { return StateOrder{m.Seq, m.Unkept} }
+
+// StateOrder orders the states of a game: by the last entry of its log, and by the
+// changes since then that could not be stored.
+type StateOrder struct{ Seq, Unkept uint64 }
+
+// Before reports whether a state is older than another.
+func (o StateOrder) Before(p StateOrder) bool {
+	return o.Seq < p.Seq || o.Seq == p.Seq && o.Unkept < p.Unkept
+}
 
 // EventKind is what an entry of a game's log reports.
 type EventKind string

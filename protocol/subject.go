@@ -68,19 +68,22 @@ func (s Subjects) Offer(p Pool) string { return s.join("offer", string(p)) }
 // Play returns the subject on which player p sends requests to the platform.
 func (s Subjects) Play(p PlayerID, v Verb) string { return s.join("play", string(p), string(v)) }
 
-// PlayAny returns Play for all players.
-func (s Subjects) PlayAny(v Verb) string { return s.join("play", "*", string(v)) }
+// PlayAny returns the subject of all verbs of all players.
+func (s Subjects) PlayAny() string { return s.join("play", "*", "*") }
 
 // Act returns the subject on which player p acts in game g.
 func (s Subjects) Act(p PlayerID, g GameID, a Action) string {
 	return s.join("play", string(p), "game", string(g), string(a))
 }
 
-// ActAny returns the subject of all actions in game g, for its referee.
-func (s Subjects) ActAny(g GameID) string { return s.join("play", "*", "game", string(g), "*") }
+// ActAny returns the subject of all actions of player p in game g, for its referee.
+func (s Subjects) ActAny(p PlayerID, g GameID) string {
+	return s.join("play", string(p), "game", string(g), "*")
+}
 
 // ActOrphan returns the subject of all actions in all games. One arena process of
-// the queue group answers those in games without a referee.
+// the queue group answers those in games without a referee, and those of players
+// who have no seat.
 func (s Subjects) ActOrphan() string { return s.join("play", "*", "game", "*", "*") }
 
 // ParseAct splits the subject of an action.

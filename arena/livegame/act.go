@@ -16,6 +16,9 @@ func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch u
 	if !held {
 		return 0, g.refuse(now, protocol.Denied, "this player has no seat in this game")
 	}
+	if g.held {
+		return seat, g.unanswered()
+	}
 	if ans, ok := g.recent.find(p, id); ok {
 		ans.Code = protocol.Duplicate
 		g.fill(&ans, now)
@@ -26,6 +29,12 @@ func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch u
 		return seat, g.refuse(now, protocol.Stale, "the seat is held by another instance or epoch")
 	}
 	return seat, nil
+}
+
+// unanswered is the answer to requests while the end of the game is held back:
+// they are sent again until it is stored.
+func (*Game) unanswered() *protocol.ActAnswer {
+	return &protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
 }
 
 // SeatOf returns the seat of a player.

@@ -69,6 +69,19 @@ func (g *Game) CreditDelay(d time.Duration) {
 	g.turnSince = g.turnSince.Add(d)
 }
 
+// Uncharge charges nobody for a time in which players may not have reached the
+// referee: it keeps that time off the running clock, and off the limits for the
+// first move and for vacant seats.
+func (g *Game) Uncharge(from, to time.Time) {
+	g.keeper.Uncharge(from, to)
+	g.turnSince = without(g.turnSince, from, to)
+	for seat, since := range g.vacant {
+		if !since.IsZero() {
+			g.vacant[seat] = without(since, from, to)
+		}
+	}
+}
+
 // Suspend stops the clock while the referee has no connection to the players,
 // which is not the fault of the seat to act: its clock is charged up to at. It resumes
 // as after a change of referee. Call it repeatedly as long as there is no connection.

@@ -128,3 +128,32 @@ func TestSuspend(t *testing.T) {
 		})
 	}
 }
+
+// A lapse is taken off the running clock, the limit for the first move and the time
+// that a seat has been vacant, as far as it comes after their start.
+func TestLapsesAreNotCharged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policy := DefaultPolicy()
+		tb := open(t, terms(t, "60", true), policy)
+		begun := time.Now()
+		time.Sleep(5 * time.Second)
+		tb.Uncharge(begun.Add(-time.Hour), begun.Add(2*time.Second)) // of which 2 s after the start
+		tb.Uncharge(begun.Add(3*time.Second), begun.Add(4*time.Second))
+		tb.Uncharge(begun.Add(-time.Hour), begun) // before it
+		if by := tb.Snapshot(time.Now()).FirstMoveBy; !by.Equal(begun.Add(3*time.Second + policy.FirstMove)) {
+			t.Errorf("first move until %v after the start", by.Sub(begun))
+		}
+		tb.code(tb.play(), protocol.Accepted)
+		if tb.receipt.ChargedMS != 2000 {
+			t.Errorf("charged %d ms, want 2000", tb.receipt.ChargedMS)
+		}
+		tb.code(tb.play(), protocol.Accepted)
+		tb.store(tb.Vacate(game.First, "a1", "", time.Now()))
+		vacant := time.Now()
+		time.Sleep(10 * time.Second)
+		tb.Uncharge(vacant, vacant.Add(8*time.Second))
+		if since := tb.Snapshot(time.Now()).Holders[game.First].VacantSince; !since.Equal(vacant.Add(8 * time.Second)) {
+			t.Errorf("vacant since %v after the seat was vacated", since.Sub(vacant))
+		}
+	})
+}

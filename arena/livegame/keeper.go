@@ -56,6 +56,18 @@ func (k *Keeper) Pause(at time.Time) {
 // clock is charged.
 func (k *Keeper) CreditDelay(d time.Duration) { k.since = k.since.Add(d) }
 
+// Uncharge does not charge the running clock for a time.
+func (k *Keeper) Uncharge(from, to time.Time) { k.since = without(k.since, from, to) }
+
+// without moves a moment forward by the part of a time that comes after it, so that
+// this part does not count as passed since the moment.
+func without(since, from, to time.Time) time.Time {
+	if from.Before(since) {
+		from = since
+	}
+	return since.Add(max(to.Sub(from), 0))
+}
+
 // advance charges the running clock up to a moment.
 func (k *Keeper) advance(at time.Time) {
 	d := at.Sub(k.since)

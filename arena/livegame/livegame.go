@@ -22,8 +22,10 @@ type Game struct {
 	lag    [2]lag
 
 	seq       uint64 // of the last committed event in the log
+	unkept    uint64 // events since then that could not be stored
 	index     uint64 // and its number in the game
 	turnSince time.Time
+	held      bool                // the game has ended, but the end is not stored: nobody is told
 	resumeBy  time.Time           // latest time at which a stopped clock resumes; zero if it is not stopped
 	vacant    [2]time.Time        // since when a seat has no instance; zero if it has one
 	drawPly   [2]int              // 1 + the ply of the seat's last draw offer
@@ -135,7 +137,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 
 func (g *Game) begin() {
 	for i, h := range g.snap.Holders {
-		if h.Kind == protocol.Human {
+		if h.Kind == protocol.Human && h.Player.Person() { // others can claim to be human, and any lag
 			g.lag[i] = g.policy.Lag.quota(g.snap.Terms.Clock)
 		}
 	}
@@ -174,14 +176,27 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 // starts the next clock now. It returns the answer to the request that caused
 // the event.
 func (g *Game) Commit(seq uint64, now time.Time) protocol.ActAnswer {
-	g.seq = seq
+	g.seq, g.unkept, g.held = seq, 0, false
 	g.index++
-	return g.CommitUnlogged(now)
+	return g.commit(now)
 }
 
 // CommitUnlogged is Commit for an event that could not be stored. The next event
-// gets the same index.
+// gets the same index. The end of the game is held back until it is stored, since
+// an end that players were told must stand: the request that caused it gets no
+// answer, and the players see the game halted before it.
 func (g *Game) CommitUnlogged(now time.Time) protocol.ActAnswer {
+	g.unkept++
+	g.held = g.Over()
+	ans := g.commit(now)
+	if g.held {
+		ans.Code = protocol.Unanswered
+	}
+	return ans
+}
+
+// commit performs the change of the last event.
+func (g *Game) commit(now time.Time) protocol.ActAnswer {
 	g.pending(now)
 	g.pending = func(time.Time) {}
 	ans := g.caused
@@ -193,7 +208,7 @@ func (g *Game) CommitUnlogged(now time.Time) protocol.ActAnswer {
 // fill completes an answer with the state of the game.
 func (g *Game) fill(ans *protocol.ActAnswer, now time.Time) {
 	clocks := g.keeper.Clocks(now)
-	ans.Game, ans.Seq, ans.Ply, ans.Clocks = g.snap.Game, g.seq, len(g.snap.Moves), &clocks
+	ans.Game, ans.Seq, ans.Unkept, ans.Ply, ans.Clocks = g.snap.Game, g.seq, g.unkept, len(g.snap.Moves), &clocks
 }
 
 // CatchUp returns the entry that continues the log after entries that could not
@@ -243,8 +258,26 @@ func (g *Game) Keeps(seat game.Seat) bool { return g.limits.keeps[seat] }
 
 // State returns the state message for the holder of a seat.
 func (g *Game) State(seat game.Seat, now time.Time) protocol.State {
-	return protocol.State{Seq: g.seq, You: seat, Snapshot: g.Snapshot(now), Receipt: g.receipt}
+	st := protocol.State{Seq: g.seq, Unkept: g.unkept, You: seat, Snapshot: g.Snapshot(now), Receipt: g.receipt}
+	if g.held {
+		g.hideEnd(&st)
+	}
+	return st
 }
+
+// hideEnd makes the state that of the halted game before its end.
+func (g *Game) hideEnd(st *protocol.State) {
+	st.Status, st.Outcome = protocol.Halted, game.Outcome{}
+	if last := len(st.Moves) - 1; g.pos.Outcome().Over() { // by the last move
+		before := g.pos.Clone()
+		before.Undo()
+		st.Moves, st.Turn, st.Key, st.Receipt = st.Moves[:last], before.Turn(), game.KeyText(before.Key()), nil
+	}
+}
+
+// Held reports whether the game has ended, but the end is held back until it is
+// stored.
+func (g *Game) Held() bool { return g.held }
 
 // ID returns the game's id.
 func (g *Game) ID() protocol.GameID { return g.snap.Game }

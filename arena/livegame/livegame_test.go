@@ -22,8 +22,14 @@ type table struct {
 
 func open(t testing.TB, terms protocol.Terms, policy Policy, kinds ...protocol.Kind) *table {
 	t.Helper()
+	return openFor(t, [2]protocol.PlayerID{"ann", "bob"}, terms, policy, kinds...)
+}
+
+// openFor is open for players of other names.
+func openFor(t testing.TB, names [2]protocol.PlayerID, terms protocol.Terms, policy Policy, kinds ...protocol.Kind) *table {
+	t.Helper()
 	o := Opening{Game: "g1", Terms: terms}
-	for i, name := range []protocol.PlayerID{"ann", "bob"} {
+	for i, name := range names {
 		o.Holders[i] = protocol.Holder{Player: name, Kind: protocol.Bot, Instance: protocol.InstanceID(name[:1]) + "1"}
 		if len(kinds) > i {
 			o.Holders[i].Kind = kinds[i]
@@ -230,8 +236,8 @@ func TestLateBeforeDispute(t *testing.T) {
 
 func TestPeopleHaveLagCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tb := open(t, terms(t, "60", true), DefaultPolicy(), protocol.Human, protocol.Bot)
-		for _, want := range []int64{300, 0} {
+		tb := openFor(t, [2]protocol.PlayerID{"human-ann", "bob"}, terms(t, "60", true), DefaultPolicy(), protocol.Human, protocol.Human)
+		for _, want := range []int64{300, 0} { // bob only says that it is human
 			time.Sleep(time.Second)
 			turn := tb.pos.Turn()
 			p, in := tb.name(turn)
@@ -385,4 +391,44 @@ func TestSetupRefuses(t *testing.T) {
 			t.Errorf("%+v: the refusal repeats what was sent: %s", c, e.Text)
 		}
 	}
+}
+
+// An end that could not be stored is told to nobody before it is.
+func TestEndIsHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "60", true), DefaultPolicy())
+		before := tb.State(game.First, time.Now())
+		for !tb.Over() {
+			before = tb.State(game.First, time.Now())
+			seat := tb.pos.Turn()
+			p, in := tb.name(seat)
+			e, ans := tb.Move(p, protocol.MoveRequest{
+				Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: 1, Ply: tb.Ply(), Move: tb.legal(),
+			}, time.Now(), time.Now())
+			if e == nil {
+				t.Fatalf("refused: %+v", ans)
+			}
+			ans = tb.CommitUnlogged(time.Now())
+			if tb.Held() != tb.Over() || tb.Held() != (ans.Code == protocol.Unanswered) {
+				t.Fatalf("ply %d: over %v, held back %v, answered %q", tb.Ply(), tb.Over(), tb.Held(), ans.Code)
+			}
+		}
+		held := tb.State(game.First, time.Now())
+		if held.Status != protocol.Halted || held.Outcome.Over() || held.Clocks.Running != nil || held.Key != before.Key || held.Turn != before.Turn ||
+			len(held.Moves) != len(before.Moves) || held.Seq != before.Seq || held.Unkept != before.Unkept+1 {
+			t.Errorf("while the end is held back: %+v\nbefore it: %+v", held, before)
+		}
+		p, in := tb.name(game.First)
+		resign := protocol.ActRequest{Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: 1}
+		tb.code(tb.done(tb.Act(p, protocol.ActResign, resign, time.Now())), protocol.Unanswered)
+		if e := tb.CatchUp("", time.Now()); e.Kind != protocol.EventEnd || e.Outcome.Reason != game.NoMoves {
+			t.Errorf("the log continues with %s, %+v", e.Kind, e.Outcome)
+		} else {
+			tb.store(e)
+		}
+		if st := tb.State(game.First, time.Now()); st.Status != protocol.Finished || len(st.Moves) != len(before.Moves)+1 || st.Unkept != 0 {
+			t.Errorf("once it is stored: %+v", st)
+		}
+		tb.code(tb.done(tb.Act(p, protocol.ActResign, resign, time.Now())), protocol.Over)
+	})
 }

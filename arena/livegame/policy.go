@@ -25,7 +25,8 @@ type Policy struct {
 	// LogLimit is the largest number of entries in a game's log. A game that
 	// comes close to it is void.
 	LogLimit int
-	// Lag is the credit for network lag that people get, but not bots.
+	// Lag is the credit for network lag that people get whose gateway measures it, but
+	// nobody else.
 	Lag LagPolicy
 }
 

@@ -89,7 +89,7 @@ func (h *hub) move(ctx context.Context, t *tab, r Request) Answer {
 	p := t.here
 	return p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
 		return p.client.SendMove(ctx, r.Game, protocol.MoveRequest{
-			Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Ply: r.Ply, Move: r.Move, LagMS: min(r.LagMS, 60_000),
+			Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Ply: r.Ply, Move: r.Move, LagMS: t.lag(time.Duration(min(r.LagMS, 60_000)) * time.Millisecond).Milliseconds(),
 		})
 	})
 }

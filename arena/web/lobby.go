@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -309,6 +310,9 @@ func (p *participant) challenge(ctx context.Context, m protocol.ChallengeRequest
 		return refused(protocol.Unavailable, "the platform does not answer now")
 	}
 	ans, err := p.client.Challenge(ctx, m)
+	if errors.Is(err, &protocol.Error{Code: protocol.Over}) {
+		return Answer{Code: protocol.Duplicate, Game: ans.Game} // the same request made a game, or came to nothing
+	}
 	if err != nil {
 		return failed(err)
 	}

@@ -42,15 +42,15 @@ func TestArenaIsKilled(t *testing.T) {
 // machine does. A move gets an answer, and is applied once when the server goes on.
 func TestNATSHangs(t *testing.T) {
 	t.Parallel()
-	nats := startNATS(t, filepath.Join(t.TempDir(), "nats"))
+	nats := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	gw := startGateway(t, nats, quick(), nil)
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	watcher := openPage(t, gw, "")
 	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "3600"))
 	watcher.want(Request{T: "open", Game: g})
 	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
-	nats.signal(syscall.SIGSTOP)
-	defer nats.signal(syscall.SIGCONT)
+	nats.Signal(syscall.SIGSTOP)
+	defer nats.Signal(syscall.SIGCONT)
 	move := Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "m1"}
 	if a := ann.ask(move); a.Code != protocol.Unavailable {
 		t.Errorf("while the server hangs: %+v", a)
@@ -71,7 +71,7 @@ func TestNATSHangs(t *testing.T) {
 	late.state(g, "the game", plies(2))
 	ben.put(Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
-	nats.signal(syscall.SIGCONT)
+	nats.Signal(syscall.SIGCONT)
 	eventually(t, "the move", func() bool {
 		ann.mu.Lock()
 		delete(ann.answers, move.ID)

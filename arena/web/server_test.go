@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if dir := os.Getenv(natsDir); dir != "" {
-		os.Exit(runNATS(dir))
-	}
+	arenatest.NATSMain()
 	goleak.VerifyTestMain(m)
 }
 

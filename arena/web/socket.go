@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -81,7 +82,8 @@ type tab struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 	pinger *time.Timer
-	turns  []byte // the latest Turns that was sent; of tellTurns
+	trip   atomic.Int64 // what the last ping took there and back, as a time.Duration
+	turns  []byte       // the latest Turns that was sent; of tellTurns
 
 	mu    sync.Mutex
 	games map[protocol.GameID]*table
@@ -132,7 +134,7 @@ func (t *tab) serve() {
 		}
 	}
 	defer t.leave()
-	t.pinger = time.AfterFunc(h.limits.pinging, func() { h.spawn(t.ping) })
+	t.pinger = time.AfterFunc(h.limits.pinging/10, func() { h.spawn(t.ping) })
 	defer t.pinger.Stop()
 	t.send("", Welcome{T: "welcome", Player: t.ID, Name: t.displayName(), ServerTime: time.Now().UTC(), Version: h.version()})
 	h.lobbies.refresh(t.ID)
@@ -209,15 +211,23 @@ func (t *tab) sendNow(data []byte) bool {
 	return true
 }
 
-// ping closes the socket if its browser does not answer.
+// ping measures the way to the browser and back, and closes the socket if it does not
+// answer.
 func (t *tab) ping(context.Context) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.hub.limits.pinging)
 	defer cancel()
+	began := time.Now()
 	if t.conn.Ping(ctx) != nil {
 		t.stop() // the library leaves the socket open, and its reader would wait for long
 		return
 	}
+	t.trip.Store(int64(time.Since(began)))
 	t.pinger.Reset(t.hub.limits.pinging)
+}
+
+// lag returns how much of the lag that the page claims this process has seen itself.
+func (t *tab) lag(claimed time.Duration) time.Duration {
+	return min(claimed, time.Duration(t.trip.Load()))
 }
 
 // send puts a message into the outbox. Of messages with the same key only the

@@ -43,6 +43,7 @@ type table struct {
 type update struct {
 	protocol.Snapshot
 	seq     uint64
+	unkept  uint64    // as in protocol.State
 	at      time.Time // when the clocks were as the snapshot says, on this machine's clock
 	receipt *protocol.Receipt
 	event   bool // from the log
@@ -54,16 +55,20 @@ func ofEvent(e protocol.Event, seq uint64) *update {
 }
 
 // replaces reports whether u is news after old. A referee sends the state of the
-// same entry again when a stopped clock resumes, and while its store is full.
+// same entry again when a stopped clock resumes.
 func (u *update) replaces(old *update) bool {
-	if old == nil || u.seq != old.seq {
-		return old == nil || u.seq > old.seq
+	if old == nil || u.order() != old.order() {
+		return old == nil || old.order().Before(u.order())
 	}
 	sameHolder := func(x, y protocol.Holder) bool { return x.Instance == y.Instance && x.Epoch == y.Epoch }
 	same := u.Key == old.Key && len(u.Moves) == len(old.Moves) && u.Status == old.Status && u.Outcome == old.Outcome &&
 		(u.Clocks.Running == nil) == (old.Clocks.Running == nil) && sameHolder(u.Holders[0], old.Holders[0]) && sameHolder(u.Holders[1], old.Holders[1]) &&
 		(u.DrawBy == nil) == (old.DrawBy == nil) && (u.TakebackBy == nil) == (old.TakebackBy == nil)
 	return !u.event && !same
+}
+
+func (u *update) order() protocol.StateOrder {
+	return protocol.StateOrder{Seq: u.seq, Unkept: u.unkept}
 }
 
 // follow returns the table of a game, with the socket added to it.
@@ -217,7 +222,7 @@ func (x *table) feed(t *tab) {
 		return
 	}
 	sub, err := t.here.client.Game(x.id, func(st protocol.State) {
-		x.push(&update{Snapshot: st.Snapshot, seq: st.Seq, at: time.Now(), receipt: st.Receipt})
+		x.push(&update{Snapshot: st.Snapshot, seq: st.Seq, unkept: st.Unkept, at: time.Now(), receipt: st.Receipt})
 	})
 	if err != nil {
 		x.hub.log.Warn().Err(err).Str("game", string(x.id)).Msg("states of the game can't be received; its log is followed")

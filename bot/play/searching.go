@@ -186,7 +186,7 @@ func (s *Session) analyse(a *activeSearch, r search.Result) Analysis {
 	if a == nil {
 		return analysis
 	}
-	analysis.Line = game.FormatLine(a.pos, r.PV)
+	analysis.Line = game.FormatLine(a.pos, "", r.PV)
 	analysis.Pondering, analysis.PonderHit = a.pondering(), a.ponders && !a.hit.IsZero()
 	analysis.Expected, analysis.Spent = a.expected, since(a.started)
 	if analysis.PonderHit {

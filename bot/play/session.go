@@ -43,7 +43,7 @@ type Session struct {
 	st       protocol.State // the latest
 	received time.Time      // when it came
 	epoch    uint64
-	minSeq   uint64 // states with a lower number are out of date
+	newest   protocol.StateOrder // states before it are out of date
 	game     gameState
 	reported int // plies that were logged and shown
 	latency  *latency
@@ -220,7 +220,7 @@ func (s *Session) handleSignal(sig signal) {
 // handleState handles a state.
 func (s *Session) handleState(in arrival) {
 	st := in.state
-	if st.Seq < s.minSeq {
+	if st.Order().Before(s.newest) {
 		return
 	}
 	mine := st.Holders[st.You]
@@ -244,7 +244,7 @@ func (s *Session) handleState(in arrival) {
 	case mine.Epoch < s.epoch:
 		return // a newer state has no older epoch: invalid
 	}
-	s.st, s.received, s.epoch, s.minSeq = st, in.at, mine.Epoch, st.Seq
+	s.st, s.received, s.epoch, s.newest = st, in.at, mine.Epoch, st.Order()
 	s.resync.reset(s)
 	s.syncPosition()
 	if n := len(st.Moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
@@ -260,7 +260,7 @@ func (s *Session) handleVacant(st protocol.State) {
 	if !s.resync.ending {
 		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the platform has vacated the seat")
 	}
-	s.minSeq, s.out = st.Seq, nil
+	s.newest, s.out = st.Order(), nil
 	s.stopSearch()
 	s.resync.endAfter(vacantWait)
 }

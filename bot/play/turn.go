@@ -226,8 +226,10 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 	if r.err == nil {
 		if current {
 			s.out = nil
-			s.game.play(out.ply, out.move)                  // legalMove has checked it
-			s.minSeq = max(s.minSeq, s.st.Seq+1, r.ans.Seq) // a move is an entry of the log
+			s.game.play(out.ply, out.move) // legalMove has checked it
+			if after := r.ans.Order(); s.newest.Before(after) {
+				s.newest = after
+			}
 			s.resync.reset(s)
 			s.ponder()
 		}

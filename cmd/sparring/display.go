@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 )
 
@@ -15,13 +17,14 @@ import (
 // the lines are redrawn in place; elsewhere every change is printed as a new line.
 // It is safe for concurrent use.
 type display struct {
-	mu    sync.Mutex
-	out   io.Writer
-	width int // of the terminal; 0: not a terminal
-	order []string
-	lines map[string]string
-	drawn int       // lines on the terminal now
-	last  time.Time // of the last redraw
+	mu     sync.Mutex
+	out    io.Writer
+	width  int // of the terminal; 0: not a terminal
+	height int
+	order  []string
+	lines  map[string]string
+	drawn  int       // lines on the terminal now
+	last   time.Time // of the last redraw
 }
 
 // redraw is the shortest time between two redraws of a terminal.
@@ -30,9 +33,9 @@ const redraw = 50 * time.Millisecond
 func newDisplay(out io.Writer) *display {
 	d := &display{out: out, lines: make(map[string]string)}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		d.width = 80
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			d.width = w
+		d.width, d.height = 80, 24
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+			d.width, d.height = w, h
 		}
 	}
 	return d
@@ -63,6 +66,27 @@ func (d *display) game(id, line string) {
 		d.erase()
 		d.draw()
 	}
+}
+
+// set replaces the lines of all games with these, on a terminal: the first and the
+// last, if it has not enough rows for all.
+func (d *display) set(lines ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.width == 0 {
+		return
+	}
+	d.erase()
+	d.order = d.order[:0]
+	if rows := max(d.height-1, 2); len(lines) > rows {
+		lines = append(lines[:rows-1:rows-1], lines[len(lines)-1])
+	}
+	for i, line := range lines {
+		id := fmt.Sprint(i)
+		d.order = append(d.order, id)
+		d.lines[id] = line
+	}
+	d.draw()
 }
 
 // live reports whether lines are redrawn in place.
@@ -111,17 +135,19 @@ func (d *display) clear() {
 	d.order, d.lines = nil, make(map[string]string)
 }
 
+// remove forgets a game's line, and removes all from the terminal until the next
+// change.
+func (d *display) remove(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erase()
+	delete(d.lines, id)
+	d.order = slices.DeleteFunc(d.order, func(have string) bool { return have == id })
+}
+
 // end removes a game's line and prints its last one permanently.
 func (d *display) end(id, line string) {
-	d.mu.Lock()
-	delete(d.lines, id)
-	for i, have := range d.order {
-		if have == id {
-			d.order = append(d.order[:i:i], d.order[i+1:]...)
-			break
-		}
-	}
-	d.mu.Unlock()
+	d.remove(id)
 	d.say("%s", line)
 }
 
@@ -145,15 +171,8 @@ func (d *display) draw() {
 	d.last = time.Now()
 }
 
-// clip cuts a line to a number of columns. All lines are ASCII: they do not contain
-// display names.
-func clip(s string, columns int) string {
-	r := []rune(s)
-	if len(r) > columns {
-		return string(r[:columns])
-	}
-	return s
-}
+// clip cuts a line to a number of columns. Chinese characters have two.
+func clip(s string, columns int) string { return runewidth.Truncate(s, columns, "") }
 
 // clockText formats a clock for people: 1:05 or, below ten seconds, 9.3.
 func clockText(left time.Duration) string {

@@ -197,7 +197,7 @@ func runCalibration(c *cobra.Command, plan calibrate.Plan, out string) error {
 	}
 	show, began := newDisplay(c.ErrOrStderr()), time.Now()
 	plan.Watch = func(n int, s *match.Standing, games int) {
-		line := fmt.Sprintf("%s level %d of %d: game %d of %d, %s, %v", plan.Rules.Game, n, plan.UpTo, s.Games, games, s.Line(), time.Since(began).Round(time.Second))
+		line := fmt.Sprintf("%s level %d of %d: %d/%d games, %d/%d pairs: %s, %v", plan.Rules.Game, n, plan.UpTo, s.Games, games, s.Pairs(), games/2, s.Line(nil), time.Since(began).Round(time.Second))
 		if show.live() || s.Games == games {
 			show.game("calibration", line)
 		}

@@ -37,7 +37,17 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // the command failed
 	exitUsage  = 2 // invalid command line or settings; nothing was done
+
+	// Of a match that was played to its end.
+	exitFaulty = 3  // a player lost every game by its own fault
+	exitH0     = 10 // --sprt accepted H0
+	exitH1     = 11 // --sprt accepted H1
 )
+
+// outcome is an end of a command that its exit code alone tells.
+type outcome int
+
+func (o outcome) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
 
 // run is main with explicit arguments and streams. It returns the exit code.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
@@ -51,6 +61,9 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if code, ok := errors.AsType[outcome](err); ok {
+		return int(code)
 	}
 	fmt.Fprintln(errs, "sparring:", err)
 	var usage *usageError
@@ -92,11 +105,13 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		botCommand(),
 		recordsCommand(),
 		positionCommand(),
+		analyseCommand(),
 		perftCommand(),
 		benchCommand(),
 		engineCommand(),
 		levelsCommand(),
 		matchCommand(),
+		experimentCommand(),
 		openingsCommand(),
 		bookCommand(),
 		learnCommand(),

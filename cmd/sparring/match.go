@@ -46,6 +46,9 @@ type matchFlags struct {
 	wait          bool
 }
 
+// defaultPatience limits a move without a clock.
+const defaultPatience = 5 * time.Minute
+
 func matchCommand() *cobra.Command {
 	var f matchFlags
 	c := &cobra.Command{
@@ -54,7 +57,11 @@ func matchCommand() *cobra.Command {
 		Long: `Play engines against each other, each opening twice with seats swapped, and
 report the result with its error. A player is named by a spec: self,
 self:nodes=10000, uci:fairy-stockfish, ... With --json every finished game is
-saved, and the same command resumes the match. See docs/match.md.`,
+saved, and the same command resumes the match. See docs/match.md.
+
+The exit code is 0 for a match that was played to its end, 10 and 11 if --sprt
+accepted H0 or H1, 3 if a player lost every game by its own fault, 2 for wrong
+settings, and 1 for any other failure or an interruption.`,
 		Example: `  sparring match --game xiangqi --a self:nodes=2000 --b self:nodes=1000 --games 20
   sparring match --game xiangqi --a self --b uci:fairy-stockfish --clock movetime=100ms --json out.jsonl`,
 		Args: noArgs,
@@ -107,7 +114,7 @@ func (f *matchFlags) conditions(c *cobra.Command) {
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices, including openings and their order")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games played in parallel")
 	fl.DurationVar(&f.margin, "margin", 50*time.Millisecond, "how far a move may exceed its time without losing the game")
-	fl.DurationVar(&f.patience, "patience", 5*time.Minute, "time limit of a move without a clock")
+	fl.DurationVar(&f.patience, "patience", defaultPatience, "time limit of a move without a clock")
 	fl.IntVar(&f.hash, "hash", 64, "hash table per player, MiB")
 	fl.IntVar(&f.threads, "threads", 1, "threads per player")
 	fl.StringVar(&f.resign, "resign", "", "adjudicate wins, such as chance=0.02,moves=4: both players agree for that many moves")
@@ -337,26 +344,11 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 
 // runMatch plays the match and prints the result.
 func runMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) error {
-	errs := c.ErrOrStderr()
-	if path != "" {
-		file, err := match.OpenFile(path, &plan.Terms)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if file.Torn() {
-			fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
-		}
-		if n := len(file.Games()); n > 0 {
-			fmt.Fprintf(errs, "%s: resuming after %d games\n", path, n)
-		}
-		plan.File = file
-	}
-	progress := newProgress(errs, plan)
-	plan.Watch = progress.game
 	begin := time.Now()
-	standing, err := match.Run(ctx, *plan)
-	progress.end()
+	standing, err := playMatch(ctx, c, plan, path)
+	if standing == nil {
+		return err
+	}
 	if standing.Games > 0 {
 		if err := standing.Write(c.OutOrStdout(), plan.SPRT); err != nil {
 			return err
@@ -369,5 +361,50 @@ func runMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path stri
 			err = fmt.Errorf("%w; run the same command to resume", err)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return matchOutcome(standing, plan.SPRT)
+}
+
+// matchOutcome returns the exit code of a match that was played to its end; nil for 0.
+func matchOutcome(s *match.Standing, test *elo.SPRT) error {
+	for i := range s.Players {
+		if p := &s.Players[i]; p.Games() > 0 && p.FaultCount() == p.Games() {
+			return outcome(exitFaulty)
+		}
+	}
+	if test != nil {
+		switch test.Verdict(s.Meets[0].Pairs) {
+		case elo.AcceptH0:
+			return outcome(exitH0)
+		case elo.AcceptH1:
+			return outcome(exitH1)
+		}
+	}
+	return nil
+}
+
+// playMatch plays the match with its result file, if path is not "", and shows its
+// progress. The standing is nil if the file can't be used.
+func playMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) (*match.Standing, error) {
+	errs := c.ErrOrStderr()
+	if path != "" {
+		file, err := match.OpenFile(path, &plan.Terms)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		if file.Torn() {
+			fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
+		}
+		if n := len(file.Games()); n > 0 {
+			fmt.Fprintf(errs, "%s: resuming after %d games\n", path, n)
+		}
+		plan.File = file
+	}
+	progress := newProgress(errs, plan)
+	plan.Watch = progress.game
+	defer progress.end()
+	return match.Run(ctx, *plan)
 }

@@ -92,14 +92,8 @@ func positionCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for i, text := range strings.Fields(moves) {
-				m, err := as.parse(text)
-				if err == nil {
-					err = pos.Play(m)
-				}
-				if err != nil {
-					return usagef("--moves, ply %d: %w", i+1, err)
-				}
+			if err := playMoves(pos, game.Notation(notation), moves); err != nil {
+				return usagef("--moves, %w", err)
 			}
 			view := viewOf(pos, as)
 			if asJSON {
@@ -114,6 +108,25 @@ func positionCommand() *cobra.Command {
 	c.Flags().StringVar(&notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
+}
+
+// playMoves plays moves, written in a notation and separated by spaces. The error
+// names the ply, from 1.
+func playMoves(pos game.Position, n game.Notation, moves string) error {
+	as, err := writing(pos, n)
+	if err != nil {
+		return err
+	}
+	for i, text := range strings.Fields(moves) {
+		m, err := as.parse(text)
+		if err == nil {
+			err = pos.Play(m)
+		}
+		if err != nil {
+			return fmt.Errorf("ply %d: %w", i+1, err)
+		}
+	}
+	return nil
 }
 
 // manner writes a position's moves in a notation.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -40,6 +40,7 @@ func TestSeparateProcesses(t *testing.T) {
 	}
 	t.Run("bot killed", func(t *testing.T) { killBot(t, newFleet(t, bin)) })
 	t.Run("server killed", func(t *testing.T) { killServer(t, newFleet(t, bin)) })
+	t.Run("disk full", func(t *testing.T) { fillDisk(t, newFleet(t, bin)) })
 	t.Run("analyst killed", func(t *testing.T) { killAnalyst(t, newFleet(t, bin)) })
 }
 
@@ -101,18 +102,7 @@ func killServer(t *testing.T, h *fleet) {
 	h.wait("the spectator loses its connection", func() bool { return !games.nc.IsConnected() })
 	h.startNATS(port)
 
-	if n := h.records(url); n != 3 { // also waits for the games
-		t.Errorf("%d records are stored", n)
-	}
-	h.wait("all games are finished", func() bool { return games.finished() == 3 })
-	games.mu.Lock()
-	defer games.mu.Unlock()
-	for id, e := range games.last {
-		t.Logf("game %s (%s): %s by %s after %d plies, term %d", id, e.Terms.Game, e.Outcome.Result, e.Outcome.Reason, len(e.Moves), e.Term)
-		if e.Outcome.Result == game.Undecided || e.Outcome.Reason == protocol.ReasonTime || e.Outcome.Reason == protocol.ReasonAbandoned {
-			t.Errorf("game %s ended as %+v", id, e.Outcome)
-		}
-	}
+	games.endWell(t, h, url)
 	b.end(syscall.SIGTERM)
 	arena.end(syscall.SIGTERM)
 	for _, p := range []*process{b, arena} {
@@ -122,12 +112,60 @@ func killServer(t *testing.T, h *fleet) {
 	}
 }
 
+// fillDisk fills the disk of the NATS server in mid-round. Every game ends by its own
+// moves, and no end is told before it is stored.
+func fillDisk(t *testing.T, h *fleet) {
+	disk := arenatest.NewSmallDisk(t, "24m")
+	port := closedPort(t)
+	own := h.dir
+	h.dir = disk.Dir
+	server, url := h.startNATS(port)
+	h.dir = own
+	games := h.watch(url)
+	games.gaps = true
+	arena, b := h.startArena(url, "SPARRING_LADDER_CLOCK=20+0.5"), h.startBot(url, "one")
+	h.wait("three games under way", func() bool { return len(games.heldBy("one")) == 6 })
+	disk.Fill()
+	h.wait("the ends that are held back", func() bool {
+		return strings.Count(arena.out.String(), "nobody is told until that is stored") == 3
+	})
+	if n := strings.Count(b.out.String(), "game end"); n != 0 {
+		t.Errorf("%d ends were told before they were stored", n)
+	}
+	disk.Empty()
+	server.kill()
+	h.dir = disk.Dir
+	h.startNATS(port)
+	h.dir = own
+	games.endWell(t, h, url)
+	h.wait("the ends in the bot's log", func() bool { return strings.Count(b.out.String(), "game end") == 6 })
+	b.end(syscall.SIGTERM)
+	arena.end(syscall.SIGTERM)
+}
+
+// endWell waits until three games have ended, by themselves, and are recorded.
+func (s *spectator) endWell(t *testing.T, h *fleet, url string) {
+	t.Helper()
+	if n := h.records(url); n != 3 { // also waits for the games
+		t.Errorf("%d records are stored", n)
+	}
+	h.wait("all games are finished", func() bool { return s.finished() == 3 })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, e := range s.last {
+		t.Logf("game %s (%s): %s by %s after %d plies, term %d", id, e.Terms.Game, e.Outcome.Result, e.Outcome.Reason, len(e.Moves), e.Term)
+		if e.Outcome.Result == game.Undecided || e.Outcome.Reason == protocol.ReasonTime || e.Outcome.Reason == protocol.ReasonAbandoned {
+			t.Errorf("game %s ended as %+v", id, e.Outcome)
+		}
+	}
+}
+
 // startArena starts an arena that plays one round of the ladder.
-func (h *fleet) startArena(url string) *process {
+func (h *fleet) startArena(url string, env ...string) *process {
 	h.t.Helper()
 	p := h.start("arena", "sparring", "arena").with(
 		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("platform"),
-		"SPARRING_LADDER_ON=true", "SPARRING_LADDER_ROUNDS=1", "SPARRING_LADDER_CLOCK=60+1")
+		"SPARRING_LADDER_ON=true", "SPARRING_LADDER_ROUNDS=1", "SPARRING_LADDER_CLOCK=60+1").with(env...)
 	p.run()
 	return p
 }
@@ -189,16 +227,16 @@ type process struct {
 	h     *fleet
 	name  string
 	cmd   *exec.Cmd
-	out   bytes.Buffer // complete when done is closed
+	out   *page
 	done  chan struct{}
 	err   error // exit status, when done is closed
 	slain bool  // killed by the test
 }
 
 func (h *fleet) start(name, binary string, args ...string) *process {
-	p := &process{h: h, name: name, done: make(chan struct{})}
+	p := &process{h: h, name: name, out: newPage(), done: make(chan struct{})}
 	p.cmd = exec.CommandContext(h.ctx, filepath.Join(h.bin, binary), args...)
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	// Without the settings of the user who runs the test.
 	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SPARRING_") })
 	return p

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sparring/lab/elo"
 	"sparring/lab/match"
 )
 
@@ -13,8 +14,9 @@ import (
 // otherwise a line now and then.
 type progress struct {
 	screen *display
-	total  int
-	every  int // games between lines without a terminal
+	test   *elo.SPRT // that may end the match early; nil: none
+	total  int       // games
+	every  int       // games between lines without a terminal
 	begin  time.Time
 	before int // games of earlier runs; -1: not known yet
 }
@@ -24,7 +26,7 @@ const maxLines = 20
 
 func newProgress(out io.Writer, p *match.Plan) *progress {
 	total := p.Games * len(p.Terms.Pairings())
-	return &progress{screen: newDisplay(out), total: total, every: max(total/maxLines, 1), begin: time.Now(), before: -1}
+	return &progress{screen: newDisplay(out), test: p.SPRT, total: total, every: max(total/maxLines, 1), begin: time.Now(), before: -1}
 }
 
 // game counts a finished game. It is not called concurrently.
@@ -37,9 +39,16 @@ func (p *progress) game(s *match.Standing, _ *match.Game) {
 	}
 	const width = 20
 	full := width * s.Games / max(p.total, 1)
-	left := time.Duration(float64(time.Since(p.begin)) / float64(s.Games-p.before) * float64(p.total-s.Games))
-	p.screen.game("match", fmt.Sprintf("[%s%s] %d/%d %s, %v left", strings.Repeat("#", full), strings.Repeat("-", width-full),
-		s.Games, p.total, s.Line(), left.Round(time.Second)))
+	left := timeLeft(p.begin, s.Games-p.before, p.total-p.before)
+	if p.test != nil {
+		left = "at most " + left
+	}
+	done := fmt.Sprintf("[%s%s] %d/%d games, %d/%d pairs", strings.Repeat("#", full), strings.Repeat("-", width-full), s.Games, p.total, s.Pairs(), p.total/2)
+	if p.screen.live() { // on a line of its own the score is not cut off
+		p.screen.set(done+", "+left, s.Line(p.test))
+		return
+	}
+	p.screen.game("match", done+": "+s.Line(p.test)+", "+left)
 }
 
 // end removes the bar.

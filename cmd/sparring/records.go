@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,6 +100,33 @@ func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.R
 	return nil, fmt.Errorf("%w: %.40q", record.ErrNotFound, id)
 }
 
+// named returns the games that arguments name: each is a source, see aSource, or the
+// ID of a game of the archive. There is at least one.
+func (a *archive) named(c *cobra.Command, names []string) (all []*record.Record, err error) {
+	for _, name := range names {
+		if _, err := os.Stat(name); err != nil {
+			if strings.ContainsAny(name, "./\\") {
+				return nil, err // no ID looks like this
+			}
+			r, err := a.find(c, name, nil)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+			continue
+		}
+		some, err := gather(inSources([]string{name}), c.ErrOrStderr())
+		if err != nil {
+			return nil, err
+		}
+		if len(some) == 0 {
+			return nil, fmt.Errorf("no games in %s", name)
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
 // gather merges the records of each game by several writers.
 func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record.Record, error) {
 	byID := map[string][]*record.Record{}
@@ -138,7 +166,7 @@ func recordsCommand() *cobra.Command {
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
 	from.flags(c)
-	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from), recordsReplay(&from))
+	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from), recordsReplay(&from), recordsAnalyse(&from))
 	return c
 }
 

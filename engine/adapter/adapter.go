@@ -24,6 +24,9 @@ type Adapter struct {
 	// SelfLoss: a player's own move may lose the game at once (by repetition, by
 	// a forbidden move), so every move is checked by the rules before a search.
 	SelfLoss bool
+	// Search is the search that plays the game unless another is asked for, as
+	// engine.Options.Search names it; "" is alpha-beta.
+	Search string
 	// Evaluations are those besides the game's own.
 	Evaluations []Evaluation
 

@@ -5,9 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
+	"sparring/engine/search"
 	"sparring/engine/search/searchtest"
 	"sparring/game"
 	rules "sparring/game/amazons"
@@ -183,24 +185,71 @@ func TestTermsAreTheFormulas(t *testing.T) {
 		for range 15 {
 			g := start.Clone()
 			gametest.Stroll(t, rng, g, rng.IntN(60))
-			p := adapt(t, g)
-			got := p.terms()
-			t1, t2, p1, p2, m := literal(g)
-			for _, c := range []struct {
-				name      string
-				got       int
-				want, tol float64
-			}{
-				{"t1", got.t1, t1, 0.001},
-				{"t2", got.t2, t2, 0.001},
-				{"p1", got.p1, p1, 0.2}, // each round of distances is rounded down
-				{"p2", got.p2, p2, 0.011},
-				{"m", square * p.mobility(), m, 0.001},
-			} {
-				if math.Abs(float64(c.got)/square-c.want) > c.tol {
-					t.Fatalf("%s: %s is %d hundredths, the formula gives %.3f", g, c.name, c.got, c.want)
-				}
-			}
+			checkTerms(t, g)
+		}
+	}
+}
+
+// TestTermsOnEverySize does so on random boards of every size.
+func TestTermsOnEverySize(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 18))
+	eachSize(func(cols, rows int) {
+		if cols*rows > 1 {
+			checkTerms(t, setup(t, randomBoard(rng, cols, rows)))
+			checkTerms(t, setup(t, randomBoard(rng, cols, rows)))
+		}
+	})
+}
+
+// randomBoard returns the text of a board with amazons of both sides, at least one
+// each, and more or fewer arrows.
+func randomBoard(rng *rand.Rand, cols, rows int) string {
+	cells := make([]string, cols*rows)
+	arrows := rng.IntN(60)
+	for i := range cells {
+		switch n := rng.IntN(100); {
+		case n < 4:
+			cells[i] = "Q"
+		case n < 8:
+			cells[i] = "q"
+		case n < 8+arrows:
+			cells[i] = "*"
+		default:
+			cells[i] = "."
+		}
+	}
+	two := rng.Perm(len(cells))
+	cells[two[0]], cells[two[1]] = "Q", "q"
+	var out []string
+	for row := range rows {
+		text := strings.Join(cells[row*cols:(row+1)*cols], "")
+		for n := cols; n > 0; n-- { // the longest runs first
+			text = strings.ReplaceAll(text, strings.Repeat(".", n), strconv.Itoa(n))
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "/") + []string{" w", " b"}[rng.IntN(2)]
+}
+
+// checkTerms compares the terms of a position with the paper's formulas.
+func checkTerms(t *testing.T, g game.Position) {
+	t.Helper()
+	p := adapt(t, g)
+	got := p.terms()
+	t1, t2, p1, p2, m := literal(g)
+	for _, c := range []struct {
+		name      string
+		got       int
+		want, tol float64
+	}{
+		{"t1", got.t1, t1, 0.001},
+		{"t2", got.t2, t2, 0.001},
+		{"p1", got.p1, p1, 0.2}, // each round of distances is rounded down
+		{"p2", got.p2, p2, 0.011},
+		{"m", square * p.mobility(), m, 0.001},
+	} {
+		if math.Abs(float64(c.got)/square-c.want) > c.tol {
+			t.Fatalf("%s: %s is %d hundredths, the formula gives %.3f", g, c.name, c.got, c.want)
 		}
 	}
 }
@@ -241,6 +290,55 @@ func TestEvalIsSymmetric(t *testing.T) {
 			if a.Eval() != b.Eval() {
 				t.Fatalf("%s: %d, with colours swapped %d", g, a.Eval(), b.Eval())
 			}
+		}
+	}
+}
+
+// TestKeyAfter compares the predicted key with that of every next position.
+func TestKeyAfter(t *testing.T) {
+	p := adapt(t, setup(t, bench8x8[6]))
+	moves := setup(t, bench8x8[6]).Legal(nil)
+	if len(moves) < 20 {
+		t.Fatalf("only %d moves", len(moves))
+	}
+	for _, m := range moves {
+		want := p.KeyAfter(m)
+		p.Do(m)
+		if got := p.Enter().SearchKey; got != want {
+			t.Fatalf("KeyAfter is %x, the key then %x", want, got)
+		}
+		p.Undo(m)
+	}
+}
+
+// TestNothingIsAllocated goes down a line twice. The second time, when all buffers have
+// their sizes, nothing may be allocated.
+func TestNothingIsAllocated(t *testing.T) {
+	for _, text := range []string{bench.Positions[3], bench8x8[3]} {
+		p := adapt(t, setup(t, text))
+		var buf []search.ScoredMove
+		down := func() {
+			var line [8]game.Move
+			for i := range line {
+				p.Enter()
+				p.Eval()
+				c := search.Cursor{}
+				buf = p.Moves(buf, &c)
+				line[i] = buf[len(buf)/2].Move
+				for len(buf) > 0 {
+					buf = p.Moves(buf, &c)
+				}
+				if _, ok := p.Find(line[i]); !ok {
+					t.Fatalf("a move is not found at ply %d", i)
+				}
+				p.Do(line[i])
+			}
+			for i := len(line) - 1; i >= 0; i-- {
+				p.Undo(line[i])
+			}
+		}
+		if n := testing.AllocsPerRun(5, down); n > 0 {
+			t.Errorf("%s: %v allocations", text, n)
 		}
 	}
 }

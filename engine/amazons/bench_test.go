@@ -69,3 +69,29 @@ func BenchmarkNode(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkChildren makes, evaluates and takes back every move of a position, and
+// reports evaluations per second.
+func BenchmarkChildren(b *testing.B) {
+	for size, texts := range benchBoards() {
+		b.Run(size, func(b *testing.B) {
+			evaluated := 0
+			for b.Loop() {
+				for _, text := range texts[:4] {
+					b.StopTimer()
+					g := setup(b, text)
+					p, moves := adapt(b, g), g.Legal(nil)
+					b.StartTimer()
+					for _, m := range moves {
+						p.Do(m)
+						p.Enter()
+						p.Eval()
+						p.Undo(m)
+					}
+					evaluated += len(moves)
+				}
+			}
+			b.ReportMetric(float64(evaluated)/b.Elapsed().Seconds(), "evals/s")
+		})
+	}
+}

@@ -62,11 +62,13 @@ func (p *position) terms() (t terms) {
 	b, f := &p.board, p.currentFrame()
 	free, first, second := b.Free(), b.Amazons(game.First), b.Amazons(game.Second)
 	if p.geo.oneWord {
-		t.t1, t.p1 = queenTerms64(&p.geo.slides, free.Lo, [2]uint64{f.reach[0].Lo, f.reach[1].Lo}, k)
-		t.t2, t.p2 = kingTerms64(&p.geo.slides, free.Lo, [2]uint64{first.Lo, second.Lo}, k)
+		var regions [2]uint64
+		t.t2, t.p2, regions = kingTerms64(&p.geo.slides, free.Lo, [2]uint64{first.Lo, second.Lo}, k)
+		t.t1, t.p1 = queenTerms64(&p.geo.slides, free.Lo, [2]uint64{f.reach[0].Lo, f.reach[1].Lo}, regions, k)
 	} else {
-		t.t1, t.p1 = queenTerms128(&p.geo.slides, free, f.reach, k)
-		t.t2, t.p2 = kingTerms128(&p.geo.slides, free, [2]rules.Bits{first, second}, k)
+		var regions [2]rules.Bits
+		t.t2, t.p2, regions = kingTerms128(&p.geo.slides, free, [2]rules.Bits{first, second}, k)
+		t.t1, t.p1 = queenTerms128(&p.geo.slides, free, f.reach, regions, k)
 	}
 	return t
 }
@@ -77,39 +79,43 @@ func (p *position) terms() (t terms) {
 // queenTerms64 is t1 by formula (2) and p1 by formula (3) over queen distances.
 // Both sides' distance maps grow together, one move a round: the distance of a
 // square is the round in which it is first reached. First is the set of squares
-// that each side reaches in one move.
-func queenTerms64(s *slides, free uint64, first [2]uint64, k int) (t, p int) {
+// that each side reaches in one move, regions are those that it reaches at all.
+func queenTerms64(s *slides, free uint64, first, regions [2]uint64, k int) (t, p int) {
 	white, black := first[0], first[1]
 	seenWhite, seenBlack := white, black
-	for d := 1; white|black != 0; d++ {
+	for d := 1; ; d++ {
 		t += square*(bits.OnesCount64(white&^seenBlack)-bits.OnesCount64(black&^seenWhite)) + k*bits.OnesCount64(white&black)
 		p += halved(2*square*(bits.OnesCount64(white)-bits.OnesCount64(black)), d)
+		if seenWhite == regions[0] && seenBlack == regions[1] {
+			return t, p
+		}
 		white, black = fill64(s, free, white, black)
 		white, black = white&^seenWhite, black&^seenBlack
 		seenWhite, seenBlack = seenWhite|white, seenBlack|black
 	}
-	return t, p
 }
 
 // queenTerms128 is queenTerms64 for boards of two words.
-func queenTerms128(s *slides, free rules.Bits, first [2]rules.Bits, k int) (t, p int) {
+func queenTerms128(s *slides, free rules.Bits, first, regions [2]rules.Bits, k int) (t, p int) {
 	white, black := first[0], first[1]
 	seenWhite, seenBlack := white, black
-	for d := 1; !white.Or(black).Empty(); d++ {
+	for d := 1; ; d++ {
 		t += square*(white.AndNot(seenBlack).Count()-black.AndNot(seenWhite).Count()) + k*white.And(black).Count()
 		p += halved(2*square*(white.Count()-black.Count()), d)
+		if seenWhite == regions[0] && seenBlack == regions[1] {
+			return t, p
+		}
 		white, black = fill128(s, free, white, black)
 		white, black = white.AndNot(seenWhite), black.AndNot(seenBlack)
 		seenWhite, seenBlack = seenWhite.Or(white), seenBlack.Or(black)
 	}
-	return t, p
 }
 
 // halved is v halved d times, rounded towards zero so that it is the same for both
 // sides.
 func halved(v, d int) int {
 	d = min(d, 16)
-	return (v + v>>63&(1<<(d&31)-1)) >> (d & 31)
+	return (v + v>>(bits.UintSize-1)&(1<<(d&31)-1)) >> (d & 31)
 }
 
 // kingTerms64 is t2 by formula (2) and p2 by formula (4) over king distances.
@@ -117,8 +123,9 @@ func halved(v, d int) int {
 // The clipped difference of a square's two distances is the number of rounds in
 // which one side has reached it and the other has not, up to kingCap rounds. So
 // each round adds the squares that one side has reached, but not kingCap rounds
-// ago, and that the other side has not.
-func kingTerms64(s *slides, free uint64, amazons [2]uint64, k int) (t, p int) {
+// ago, and that the other side has not. What a side reaches at all, its region, is
+// the same for queens.
+func kingTerms64(s *slides, free uint64, amazons [2]uint64, k int) (t, p int, regions [2]uint64) {
 	white, black := s.king64(amazons[0])&free, s.king64(amazons[1])&free
 	seenWhite, seenBlack := white, black
 	var past [kingCap][2]uint64 // what was seen, by round modulo kingCap
@@ -129,7 +136,7 @@ func kingTerms64(s *slides, free uint64, amazons [2]uint64, k int) (t, p int) {
 		w := bits.OnesCount64(seenWhite &^ seenBlack &^ old[0])
 		l := bits.OnesCount64(seenBlack &^ seenWhite &^ old[1])
 		if w+l == 0 && white|black == 0 {
-			return t, square * ahead / kingCap
+			return t, square * ahead / kingCap, [2]uint64{seenWhite, seenBlack}
 		}
 		ahead += w - l
 		*old = [2]uint64{seenWhite, seenBlack}
@@ -142,7 +149,7 @@ func kingTerms64(s *slides, free uint64, amazons [2]uint64, k int) (t, p int) {
 }
 
 // kingTerms128 is kingTerms64 for boards of two words.
-func kingTerms128(s *slides, free rules.Bits, amazons [2]rules.Bits, k int) (t, p int) {
+func kingTerms128(s *slides, free rules.Bits, amazons [2]rules.Bits, k int) (t, p int, regions [2]rules.Bits) {
 	white, black := s.king128(amazons[0]).And(free), s.king128(amazons[1]).And(free)
 	seenWhite, seenBlack := white, black
 	var past [kingCap][2]rules.Bits
@@ -153,7 +160,7 @@ func kingTerms128(s *slides, free rules.Bits, amazons [2]rules.Bits, k int) (t, 
 		w := seenWhite.AndNot(seenBlack).AndNot(old[0]).Count()
 		l := seenBlack.AndNot(seenWhite).AndNot(old[1]).Count()
 		if w+l == 0 && white.Or(black).Empty() {
-			return t, square * ahead / kingCap
+			return t, square * ahead / kingCap, [2]rules.Bits{seenWhite, seenBlack}
 		}
 		ahead += w - l
 		*old = [2]rules.Bits{seenWhite, seenBlack}

@@ -17,7 +17,9 @@ const figure5 = "8*1/4*2*2/3Q1q4/2**1q4/4*3*1/1*Q*1*****/5*qQ*1/3Q**1*2/1*q2*4/5
 
 // TestFigure5 compares the older mobility with the numbers in the paper's figure 5.
 func TestFigure5(t *testing.T) {
-	b := setup(t, figure5).(*rules.Position).Board()
+	p := adapt(t, setup(t, figure5))
+	b, g := &p.board, &p.geo.slides
+	neighbours := g.countNeighbours(b.Free())
 	// The empty neighbours of the empty squares, from the top row.
 	for i, row := range [10][10]int{
 		{3, 5, 5, 4, 4, 4, 4, 3, -1, 2},
@@ -35,7 +37,7 @@ func TestFigure5(t *testing.T) {
 			s := rules.Square((9-i)*10 + col)
 			got := -1
 			if b.Free().Has(s) {
-				got = b.Neighbours(rules.Bit(s)).Count()
+				got = neighbours.sum(rules.Bit(s))
 			}
 			if got != want {
 				t.Errorf("square %c%d has %d empty neighbours, in the figure %d", 'a'+col, 10-i, got, want)
@@ -56,7 +58,7 @@ func TestFigure5(t *testing.T) {
 		{'f', 8, 41.83 + 5./4, 43},
 		{'f', 7, 35.5 + 4./4, 36},
 	} {
-		got := float64(mobilityFigure5(&b, rules.Square((c.row-1)*10+c.col-'a'))) / square
+		got := float64(g.mobilityFigure5(b.Free(), &neighbours, rules.Square((c.row-1)*10+c.col-'a'))) / square
 		if math.Abs(got-c.want) > 0.04 || int(got) != c.figure {
 			t.Errorf("%c%d has mobility %.2f, want %.2f and the figure's %d", c.col, c.row, got, c.want, c.figure)
 		}

@@ -1,6 +1,11 @@
 package amazons
 
-import rules "sparring/game/amazons"
+import (
+	"encoding/binary"
+	"math/bits"
+
+	rules "sparring/game/amazons"
+)
 
 // directions are the eight steps of a queen, in columns and rows; direction
 // d+4 is opposite to d.
@@ -16,9 +21,14 @@ type geometry struct {
 	cols, rows int
 	offset     [8]int
 	square     [paddedSquares]rules.Square // by padded number; 0 on the border
+	padded     [maxSquares]uint8           // by square
+	col, row   [maxSquares]uint8           // by square
 	slides     slides
 	oneWord    bool // the board has at most 64 squares
 }
+
+// maxSquares is the size of the largest board.
+const maxSquares = 128
 
 func newGeometry(cols, rows int) *geometry {
 	g := &geometry{cols: cols, rows: rows, slides: newSlides(cols, rows), oneWord: cols*rows <= 64}
@@ -26,21 +36,23 @@ func newGeometry(cols, rows int) *geometry {
 		g.offset[d] = step[1]*(cols+2) + step[0]
 	}
 	for s := range rules.Square(cols * rows) {
-		g.square[g.pad(s)] = s
+		at := (int(s)/cols+1)*(cols+2) + int(s)%cols + 1
+		g.padded[s], g.square[at] = uint8(at), s
+		g.col[s], g.row[s] = uint8(int(s)%cols), uint8(int(s)/cols)
 	}
 	return g
 }
 
+// squares returns the number of squares.
+func (g *geometry) squares() int { return g.cols * g.rows }
+
 // pad returns a square's padded number.
-func (g *geometry) pad(s rules.Square) int {
-	return (int(s)/g.cols+1)*(g.cols+2) + int(s)%g.cols + 1
-}
+func (g *geometry) pad(s rules.Square) int { return int(g.padded[s]) }
 
 // toward returns the direction and distance from one square to another on a line
 // with it.
 func (g *geometry) toward(from, to rules.Square) (d, distance int) {
-	cols := int(to)%g.cols - int(from)%g.cols
-	rows := int(to)/g.cols - int(from)/g.cols
+	cols, rows := int(g.col[to])-int(g.col[from]), int(g.row[to])-int(g.row[from])
 	distance = max(cols, -cols, rows, -rows)
 	for d, step := range directions {
 		if step[0]*distance == cols && step[1]*distance == rows {
@@ -51,9 +63,9 @@ func (g *geometry) toward(from, to rules.Square) (d, distance int) {
 }
 
 // lines has the number of free squares in each direction from every square, free
-// or not, by padded number.
+// or not, by padded number. The eight of a square are the bytes of one word.
 type lines struct {
-	run [8][paddedSquares]uint8
+	run [paddedSquares][8]uint8
 }
 
 // measure computes the runs: a square's is one longer than the next square's, if
@@ -63,28 +75,42 @@ func (l *lines) measure(g *geometry, free rules.Bits) {
 	for set := free; !set.Empty(); {
 		open[g.pad(set.Pop())] = 1
 	}
-	first, last := g.pad(0), g.pad(rules.Square(g.cols*g.rows-1))
-	for d := range directions {
-		run, step := &l.run[d], g.offset[d]
-		if step > 0 {
-			for at := last; at >= first; at-- {
-				run[at] = open[at+step] * (run[at+step] + 1)
-			}
-		} else {
-			for at := first; at <= last; at++ {
-				run[at] = open[at+step] * (run[at+step] + 1)
-			}
-		}
+	first, last := g.pad(0), g.pad(rules.Square(g.squares()-1))
+	// The first four directions lead to higher numbers, the others to lower.
+	right, row := 1, g.cols+2
+	for at := last; at >= first; at-- {
+		r := &l.run[at]
+		r[0] = open[at+right] * (l.run[at+right][0] + 1)
+		r[1] = open[at+row+right] * (l.run[at+row+right][1] + 1)
+		r[2] = open[at+row] * (l.run[at+row][2] + 1)
+		r[3] = open[at+row-right] * (l.run[at+row-right][3] + 1)
 	}
+	for at := first; at <= last; at++ {
+		r := &l.run[at]
+		r[4] = open[at-right] * (l.run[at-right][4] + 1)
+		r[5] = open[at-row-right] * (l.run[at-row-right][5] + 1)
+		r[6] = open[at-row] * (l.run[at-row][6] + 1)
+		r[7] = open[at-row+right] * (l.run[at-row+right][7] + 1)
+	}
+}
+
+// around returns the number of squares in reach of a padded square, and how many
+// of its neighbours are free.
+func (l *lines) around(at int) (reach, liberties int) {
+	runs := binary.LittleEndian.Uint64(l.run[at][:])
+	const ones = 0x0101010101010101
+	reach = int(runs * ones >> 56) // below 256: at most 8 runs of 15
+	// A run is below 128, so adding 127 carries into its byte's high bit unless it is 0.
+	return reach, bits.OnesCount64((runs + 0x7f*ones) & (0x80 * ones))
 }
 
 // cast adds, for each square that the amazon on at reaches, unit times the number
 // of squares that an obstacle there would take from its reach.
-func (l *lines) cast(g *geometry, at rules.Square, unit int32, to *[arrowSlots]int32) {
+func (l *lines) cast(g *geometry, at rules.Square, unit int32, to *[maxSquares]int32) {
 	from := g.pad(at)
-	for d := range directions {
+	for d, n := range l.run[from] {
 		next := from
-		for lost := int32(l.run[d][from]); lost > 0; lost-- {
+		for lost := int32(n); lost > 0; lost-- {
 			next += g.offset[d]
 			to[g.square[next]] += unit * lost
 		}

@@ -10,10 +10,10 @@ import (
 )
 
 // Sizes of the kernel's history tables: queen steps by from and to, arrows by
-// where they land.
+// where they land. Smaller boards use the beginning of the tables.
 const (
-	stepSlots  = 1 << 14
-	arrowSlots = 1 << 7
+	stepSlots  = maxSquares * maxSquares
+	arrowSlots = maxSquares
 )
 
 // order has a node's move-ordering scores, computed as needed.
@@ -21,18 +21,21 @@ type order struct {
 	known bool
 	lines lines
 	// block is the weighted reach that an obstacle on a square would take from
-	// the opponent, minus what it would take from the own amazons.
-	block    [arrowSlots]int32
-	movers   []mover
-	steps    []packedStep // best first; empty until ranked
-	adjacent rules.Bits   // free squares beside amazons of the opponent
+	// the opponent, minus what it would take from the own amazons, plus the
+	// bonus of the squares beside the opponent's amazons.
+	block   [maxSquares]int32
+	movers  []mover
+	steps   []packedStep  // best first as far as sorted; empty until ranked
+	sorted  int           // steps in order
+	longest uint8         // the longest line of an own amazon
+	arrows  []packedArrow // of the group of steps at hand
 }
 
 // mover is an amazon of the side to move.
 type mover struct {
 	at       rules.Square
 	before   int32             // mobility score of its square
-	ownBlock [arrowSlots]int32 // its part of block, which does not count once it has moved
+	ownBlock [maxSquares]int32 // its part of block, which does not count once it has moved
 }
 
 // step is a queen move without its arrow.
@@ -54,6 +57,10 @@ func (s *step) pack() packedStep {
 func (k packedStep) step() step {
 	return step{rules.Square(k >> 24), rules.Square(k >> 16), uint8(k >> 8), uint8(k), int32(-(k >> 32))}
 }
+
+// packedArrow is an arrow in one word: its order in the high half, then the number
+// of its step in the group, and the square in the low byte.
+type packedArrow int64
 
 // The stages of a cursor.
 const (
@@ -80,16 +87,17 @@ func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 			size = firstGroup
 		}
 		to := min(from+size, len(o.steps))
-		for _, k := range o.steps[from:to] {
-			s := k.step()
-			buf = p.arrows(buf, o, &s)
+		o.sort(to)
+		if from > 0 && c.Stage == goodArrows && o.steps[from].step().score+o.mostByArrow(p.board.Free()) < c.Ints[1] {
+			c.Stage, c.Ints[0] = otherArrows, 0 // no good arrow is left
+			continue
 		}
+		best := o.shoot(p.geo, o.steps[from:to])
 		if c.Stage == firstBatch {
 			c.Stage = goodArrows
-			c.Ints[1] = bestOrder(buf) - orderSpan
+			c.Ints[1] = best - orderSpan
 		}
-		good := c.Stage == goodArrows
-		buf = slices.DeleteFunc(buf, func(e search.ScoredMove) bool { return e.Order >= c.Ints[1] != good })
+		buf = o.appendMoves(buf, p.geo, o.steps[from:to], c.Ints[1], c.Stage == goodArrows)
 		c.Ints[0] = int32(to)
 		if to == len(o.steps) {
 			c.Stage++
@@ -97,14 +105,6 @@ func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 		}
 	}
 	return buf
-}
-
-func bestOrder(batch []search.ScoredMove) int32 {
-	best := int32(-1 << 30)
-	for i := range batch {
-		best = max(best, batch[i].Order)
-	}
-	return best
 }
 
 // Find implements search.Position.
@@ -121,42 +121,88 @@ func (p *position) Find(m game.Move) (search.ScoredMove, bool) {
 	d, _ := p.geo.toward(from, to)
 	s := o.step(p.geo, i, d, to)
 	a, distance := p.geo.toward(to, arrow)
-	return o.scoredMove(&s, arrow, o.arrowReach(p.geo, &s, a)-distance+1), true
+	cut := o.arrowReach(p.geo, &s, a) - distance + 1
+	return s.move(p.geo, arrow, s.score+o.arrowScore(&o.movers[i], arrow, int32(cut))), true
 }
 
-// arrows appends the moves of one step.
-func (p *position) arrows(buf []search.ScoredMove, o *order, s *step) []search.ScoredMove {
-	for d := range directions {
-		at := p.geo.pad(s.to)
-		for left := o.arrowReach(p.geo, s, d); left > 0; left-- {
-			at += p.geo.offset[d]
-			buf = append(buf, o.scoredMove(s, p.geo.square[at], left))
+// shoot lists the arrows of some steps and returns the best order of them.
+func (o *order) shoot(g *geometry, steps []packedStep) (best int32) {
+	best = -1 << 30
+	arrows := o.arrows[:0]
+	for i, k := range steps {
+		s := k.step()
+		from, q := g.pad(s.to), &o.movers[s.mover]
+		for d, n := range o.lines.run[from] {
+			if d == int(s.back) {
+				n = uint8(o.arrowReach(g, &s, d))
+			}
+			for at, cut := from, int32(n); cut > 0; cut-- {
+				at += g.offset[d]
+				arrow := g.square[at]
+				score := s.score + o.arrowScore(q, arrow, cut)
+				best = max(best, score)
+				arrows = append(arrows, packedArrow(score)<<32|packedArrow(i)<<8|packedArrow(arrow))
+			}
 		}
 	}
-	return buf
+	o.arrows = arrows
+	return best
 }
 
 // arrowReach returns how far an arrow flies in direction d after the step. Towards
 // where the amazon came from it flies over that square and beyond.
 func (o *order) arrowReach(g *geometry, s *step, d int) int {
-	n := int(o.lines.run[d][g.pad(s.to)])
+	n := int(o.lines.run[g.pad(s.to)][d])
 	if d == int(s.back) {
-		n += 1 + int(o.lines.run[d][g.pad(s.from)])
+		n += 1 + int(o.lines.run[g.pad(s.from)][d])
 	}
 	return n
 }
 
-// scoredMove returns a move with its order; cut is the reach that the arrow takes
-// from the amazon that shoots it.
-func (o *order) scoredMove(s *step, arrow rules.Square, cut int) search.ScoredMove {
-	score := s.score + o.block[arrow] - o.movers[s.mover].ownBlock[arrow] - orderCut*int32(cut)
-	if o.adjacent.Has(arrow) {
-		score += orderAdjacent
+// arrowScore is what an arrow adds to the score of its step; cut is the reach that
+// it takes from the amazon that shoots it.
+func (o *order) arrowScore(q *mover, arrow rules.Square, cut int32) int32 {
+	return o.block[arrow] - q.ownBlock[arrow] - orderCut*cut
+}
+
+// mostByArrow is at least the greatest arrowScore of the node.
+func (o *order) mostByArrow(free rules.Bits) int32 {
+	most := int32(0) // where an amazon has stood
+	for !free.Empty() {
+		most = max(most, o.block[free.Pop()])
 	}
+	return most + orderOwn*int32(o.longest) - orderCut
+}
+
+// appendMoves appends the moves of the arrows that were shot last from the steps:
+// the good ones, or the others.
+func (o *order) appendMoves(buf []search.ScoredMove, g *geometry, steps []packedStep, goodFrom int32, good bool) []search.ScoredMove {
+	n := len(buf)
+	buf = slices.Grow(buf, len(o.arrows))[:n+len(o.arrows)]
+	want := 0
+	if good {
+		want = 1
+	}
+	for _, a := range o.arrows {
+		// Which arrows are good is hard to predict: each is written, and stays
+		// if it is.
+		score, s := int32(a>>32), steps[a>>8&0xffff].step()
+		buf[n] = s.move(g, rules.Square(a), score)
+		isGood := 0
+		if score >= goodFrom {
+			isGood = 1
+		}
+		n += 1 ^ isGood ^ want
+	}
+	return buf[:n]
+}
+
+// move returns the step with its arrow.
+func (s *step) move(g *geometry, arrow rules.Square, order int32) search.ScoredMove {
 	return search.ScoredMove{
 		Move:         rules.NewMove(s.from, s.to, arrow),
-		Order:        score,
-		HistoryIndex: [2]uint16{uint16(s.from)<<7 | uint16(s.to), uint16(arrow)},
+		Order:        order,
+		HistoryIndex: [2]uint16{uint16(int(s.from)*g.squares() + int(s.to)), uint16(arrow)},
 	}
 }
 
@@ -167,22 +213,32 @@ func (p *position) blocks() *order {
 		return o
 	}
 	o.known = true
-	o.steps = o.steps[:0]
-	o.movers = o.movers[:0]
-	clear(o.block[:])
+	o.steps, o.sorted = o.steps[:0], 0
+	o.movers, o.longest = o.movers[:0], 0
+	squares := p.geo.squares()
+	clear(o.block[:squares])
 	b := &p.board
 	o.lines.measure(p.geo, b.Free())
 	other := b.Amazons(b.Turn().Other())
-	o.adjacent = b.Neighbours(other)
+	for near := b.Neighbours(other); !near.Empty(); {
+		o.block[near.Pop()] = orderAdjacent
+	}
 	for !other.Empty() {
 		o.lines.cast(p.geo, other.Pop(), orderBlock, &o.block)
 	}
 	for set := b.Amazons(b.Turn()); !set.Empty(); {
-		o.movers = append(o.movers, mover{at: set.Pop()})
+		if len(o.movers) == cap(o.movers) {
+			o.movers = append(o.movers, mover{})
+		} else {
+			o.movers = o.movers[:len(o.movers)+1]
+		}
 		q := &o.movers[len(o.movers)-1]
+		q.at = set.Pop()
+		clear(q.ownBlock[:squares])
 		o.lines.cast(p.geo, q.at, -orderOwn, &q.ownBlock)
 		o.lines.cast(p.geo, q.at, -orderOwn, &o.block)
 		q.before = o.mobility(p.geo.pad(q.at))
+		o.longest = max(o.longest, slices.Max(o.lines.run[p.geo.pad(q.at)][:]))
 	}
 	return o
 }
@@ -195,17 +251,42 @@ func (p *position) ranked() *order {
 	}
 	for i := range o.movers {
 		from := p.geo.pad(o.movers[i].at)
-		for d := range directions {
+		for d, n := range o.lines.run[from] {
 			at := from
-			for range o.lines.run[d][from] {
+			for range n {
 				at += p.geo.offset[d]
 				s := o.step(p.geo, i, d, p.geo.square[at])
 				o.steps = append(o.steps, s.pack())
 			}
 		}
 	}
-	slices.Sort(o.steps)
 	return o
+}
+
+// sort puts the first n steps in order. Most nodes need one group only.
+func (o *order) sort(n int) {
+	switch {
+	case n <= o.sorted:
+	case o.sorted > 0 || n == len(o.steps):
+		slices.Sort(o.steps[o.sorted:])
+		o.sorted = len(o.steps)
+	default:
+		best := o.steps[:n]
+		slices.Sort(best)
+		for i := n; i < len(o.steps); i++ {
+			k := o.steps[i]
+			if k >= best[n-1] {
+				continue
+			}
+			o.steps[i] = best[n-1]
+			at := n - 1
+			for ; at > 0 && best[at-1] > k; at-- {
+				best[at] = best[at-1]
+			}
+			best[at] = k
+		}
+		o.sorted = n
+	}
 }
 
 // step scores the step of own amazon i in direction d to a square: the mobility
@@ -213,22 +294,13 @@ func (p *position) ranked() *order {
 func (o *order) step(g *geometry, i, d int, to rules.Square) step {
 	q := &o.movers[i]
 	back := (d + 4) % 8
-	after := o.mobility(g.pad(to)) + orderReach*(1+int32(o.lines.run[back][g.pad(q.at)]))
-	score := after - q.before + o.block[to] - q.ownBlock[to]
-	if o.adjacent.Has(to) {
-		score += orderAdjacent
-	}
-	return step{q.at, to, uint8(i), uint8(back), score}
+	after := o.mobility(g.pad(to)) + orderReach*(1+int32(o.lines.run[g.pad(q.at)][back]))
+	return step{q.at, to, uint8(i), uint8(back), after - q.before + o.block[to] - q.ownBlock[to]}
 }
 
 // mobility returns the score of a padded square for an amazon, by the free squares
 // around it.
 func (o *order) mobility(at int) int32 {
-	reach, liberties := int32(0), int32(0)
-	for d := range directions {
-		n := int32(o.lines.run[d][at])
-		reach += n
-		liberties += min(n, 1)
-	}
-	return orderReach*reach + orderLiberty*liberties
+	reach, liberties := o.lines.around(at)
+	return orderReach*int32(reach) + orderLiberty*int32(liberties)
 }

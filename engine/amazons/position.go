@@ -8,6 +8,7 @@ import (
 
 	rules "sparring/game/amazons"
 
+	"sparring/engine/amazons/areas"
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -23,6 +24,8 @@ type position struct {
 	squaresToFill int
 	frames        []*frame // frames[ply] is this node's
 	ply           int
+	areas         *areas.Solver // made when first asked, like the next
+	proofs        *proofSearch
 }
 
 // frame has what was computed at a node. All cursors at the node share it, and it
@@ -59,7 +62,7 @@ func (p *position) evaluateBy(e *evaluation) {
 // Clone implements search.Position.
 func (p *position) Clone() search.Position {
 	q := *p
-	q.frames, q.ply = []*frame{{}}, 0
+	q.frames, q.ply, q.areas, q.proofs = []*frame{{}}, 0, nil, nil
 	return &q
 }
 
@@ -85,16 +88,21 @@ func (p *position) currentFrame() *frame {
 // fills a square of one's own.
 func (p *position) Enter() search.Node {
 	f := p.currentFrame()
+	shared := f.reach[0].And(f.reach[1])
 	n := search.Node{
 		Key:       p.board.Key(),
 		SearchKey: p.board.Key() ^ p.salt,
-		MayPass:   !f.reach[0].And(f.reach[1]).Empty(),
+		MayPass:   !shared.Empty(),
+		Provable:  p.provable(shared.Count()),
 	}
 	if f.reach[p.board.Turn()].Empty() {
 		n.Over, n.Verdict = true, -search.Win
 	}
 	return n
 }
+
+// KeyAfter implements search.KeyPrefetcher.
+func (p *position) KeyAfter(m game.Move) uint64 { return p.board.KeyAfter(m) ^ p.salt }
 
 // Do implements search.Position.
 func (p *position) Do(m game.Move) {

@@ -145,6 +145,7 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 // boardGeometry is shared by all fields of one size.
 type boardGeometry struct {
 	around [gomoku.MaxPoints]points // the points within nearby steps
+	linked [gomoku.MaxPoints]points // those, and the points that one five could hold together with the point
 	inside [gomoku.MaxPoints]int32  // distance to the nearest border
 }
 
@@ -164,6 +165,14 @@ func newBoardGeometry(g *gomoku.Geometry) *boardGeometry {
 			for dx := -nearby; dx <= nearby; dx++ {
 				if q := g.Point(x+dx, y+dy); q != gomoku.NoPoint && q != p {
 					t.around[p].add(q)
+				}
+			}
+		}
+		t.linked[p] = t.around[p]
+		for _, d := range [...][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}} {
+			for i := -4; i <= 4; i++ {
+				if q := g.Point(x+i*d[0], y+i*d[1]); q != gomoku.NoPoint && q != p {
+					t.linked[p].add(q)
 				}
 			}
 		}

@@ -25,8 +25,7 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 		buf = a.appendMoves(buf, &set)
 		if c.Mode == search.Noisy {
 			buf = slices.DeleteFunc(buf, func(e search.ScoredMove) bool {
-				// A forbidden four is quiet.
-				return e.Noise == search.Quiet || c.QuiescencePly >= plainFourPlies && !a.forced() && a.plainFour(e.Move)
+				return e.Noise == search.Quiet // a forbidden four
 			})
 		}
 	}
@@ -42,7 +41,7 @@ func (a *position) batch(c *search.Cursor) points {
 		return f.sets[a.toMove][five].union(&f.sets[a.toMove.Other()][five])
 	case c.Mode == search.Noisy:
 		c.Stage = stageEnd
-		return f.sets[a.toMove][four]
+		return a.fours()
 	case a.need() == meetThree:
 		c.Stage = stageEnd
 		return a.nodes[len(a.nodes)-1].answers
@@ -54,9 +53,17 @@ func (a *position) batch(c *search.Cursor) points {
 	return f.open.minus(&f.now.near)
 }
 
-// plainFour reports whether a move makes a four that carries no other threat.
-func (a *position) plainFour(m game.Move) bool {
-	return a.field.info(gomoku.Point(m-1), a.toMove).threat == makesFour
+// fours returns the points of fours for quiescence: those near the side's own last
+// stone, if that is known, since the next threat of a line nearly always uses what the
+// one before has gained (the dependency of Allis, "Searching for solutions in games and
+// artificial intelligence", 1994, chapter 4).
+func (a *position) fours() points {
+	sets := &a.field.sets[a.toMove]
+	if n := len(a.nodes); n > 1 && a.nodes[n-2].stone != gomoku.NoPoint {
+		linked := sets[four].intersect(&a.field.linked[a.nodes[n-2].stone])
+		return linked.union(&sets[five])
+	}
+	return sets[four]
 }
 
 func (a *position) appendMoves(buf []search.ScoredMove, set *points) []search.ScoredMove {
@@ -95,10 +102,10 @@ func (a *position) scoredMove(p gomoku.Point) search.ScoredMove {
 	switch {
 	case own.foul != noFoul && a.field.foul(p, a.toMove):
 		e.Order = foulOrder
-	case own.level <= two4s:
+	case own.threat < makesFour:
 		e.Noise = search.GoodNoisy
-	case own.level == four, other.level == five:
-		e.Noise = search.BadNoisy
+	case own.threat == makesFour, other.threat == makesFive:
+		e.Noise = search.BadNoisy // the four carries no other threat
 	}
 	return e
 }

@@ -30,10 +30,6 @@ const (
 	foulOrder = -1 << 20
 )
 
-// plainFourPlies is the ply of quiescence from which fours that carry no other threat
-// are left out: there are many, and they rarely lead to more.
-const plainFourPlies = 2
-
 // nearby is the greatest distance from a stone, in king's steps, at which a
 // point counts as near. Two steps include every point that makes an open two.
 const nearby = 2
@@ -55,12 +51,16 @@ func Params() search.Params {
 		// On a crowded board fours and replies to them could continue very long.
 		// The prover finds what wins by them.
 		QuiescencePlies: 12,
-		ProveRoot:       proveRoot,
-		ProveShare:      10, // it nearly always finds no VCT
+		// Fours that carry no other threat are many, and rarely lead to more.
+		QuiescenceBadNoisy: 1,
+		ProveRoot:          proveRoot,
+		ProveShare:         10, // it nearly always finds no VCT
 
 		// Found by "sparring learn worth" and confirmed by a match: see docs/search.md.
 		LMR:                  search.LMRParams{Base: 512, Slope: 300, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024, Order: 1024},
 		LMPExponent:          130,
+		PruneMaxDepth:        12,
+		ExtensionDepth:       2,
 		ReverseFutilityDepth: 12,
 		On: search.Switches{
 			IterativeDeepening: true,

@@ -35,6 +35,7 @@ type nodeState struct {
 	// restricted: all moves but answers lose at once.
 	restricted bool
 	answers    points
+	stone      gomoku.Point // the last; NoPoint at the root and after a pass
 }
 
 // verdict is the state of the game after a stone.
@@ -78,7 +79,7 @@ func New(p game.Position) (search.Position, error) {
 	case out.Over():
 		now = won
 	}
-	a.nodes = append(a.nodes, nodeState{verdict: now})
+	a.nodes = append(a.nodes, nodeState{verdict: now, stone: gomoku.NoPoint})
 	return a, nil
 }
 
@@ -180,7 +181,7 @@ func (a *position) Do(m game.Move) {
 	if now == goesOn && a.field.board.Full() {
 		now = a.counted(a.toMove)
 	}
-	a.nodes = append(a.nodes, nodeState{verdict: now})
+	a.nodes = append(a.nodes, nodeState{verdict: now, stone: at})
 	a.key ^= gomoku.StoneKey(at, a.toMove)
 	a.turn()
 }
@@ -247,7 +248,7 @@ func (a *position) turn() {
 
 // Pass implements search.Position.
 func (a *position) Pass() {
-	a.nodes = append(a.nodes, nodeState{})
+	a.nodes = append(a.nodes, nodeState{stone: gomoku.NoPoint})
 	a.turn()
 }
 

@@ -13,6 +13,8 @@ type NodeCounter struct {
 	reserved uint64 // nodes may reach this before more are reserved
 	pollAt   uint64 // nodes at which to look at the clock, at most reserved
 
+	proving uint64 // nodes of the prover at the root
+
 	lastYield time.Time
 }
 
@@ -77,6 +79,7 @@ func (c *NodeCounter) Prove(p Prover, budget int, until time.Duration) (Proof, b
 		return Proof{}, false
 	}
 	proof, nodes, ok := p.Prove(budget, func() bool {
+		c.yield()
 		return !c.search.running() || until > 0 && c.search.Elapsed() >= until
 	})
 	c.nodes += uint64(nodes)
@@ -88,11 +91,7 @@ func (c *NodeCounter) Prove(p Prover, budget int, until time.Duration) (Proof, b
 // search. It gets a part of the nodes and time only, since it solves few, and none
 // where several lines or a shorter win are wanted. The line of a proof is not empty.
 func (c *NodeCounter) ProveRoot(p Prover, params *Params) (Proof, bool) {
-	limits := c.search.limits.Load()
-	if p == nil || params.ProveRoot == 0 || limits.MultiPV > 1 {
-		return Proof{}, false
-	}
-	share := params.ProveShare
+	limits, share := c.search.limits.Load(), params.ProveShare
 	budget, until := params.ProveRoot, limits.Soft/time.Duration(share)
 	if limits.Nodes > 0 {
 		budget = min(budget, int(limits.Nodes/uint64(share))+1)
@@ -100,7 +99,35 @@ func (c *NodeCounter) ProveRoot(p Prover, params *Params) (Proof, bool) {
 	if until == 0 {
 		until = limits.Hard / time.Duration(share)
 	}
+	return c.proveRoot(p, budget, until)
+}
+
+// ProveAgain is ProveRoot after an iteration, see Params.ProveAgain. Of a search that
+// is limited in nodes the prover has no more than half.
+func (c *NodeCounter) ProveAgain(p Prover, params *Params) (Proof, bool) {
+	if params.ProveAgain == 0 {
+		return Proof{}, false
+	}
+	c.Flush()
+	limits, others := c.search.limits.Load(), c.search.nodes.Load()-c.proving
+	most := others * uint64(params.ProveAgain)
+	if limits.Nodes > 0 {
+		most = min(most, limits.Nodes/2)
+	}
+	if most <= c.proving {
+		return Proof{}, false
+	}
+	return c.proveRoot(p, int(most-c.proving), limits.Soft)
+}
+
+func (c *NodeCounter) proveRoot(p Prover, budget int, until time.Duration) (Proof, bool) {
+	limits := c.search.limits.Load()
+	if p == nil || budget == 0 || limits.MultiPV > 1 {
+		return Proof{}, false
+	}
+	before := c.nodes
 	proof, ok := c.Prove(p, budget, until)
+	c.proving += c.nodes - before
 	return proof, ok && len(proof.Line) > 0 && (limits.Mate == 0 || proof.Score >= mateWithin(limits.Mate))
 }
 

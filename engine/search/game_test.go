@@ -96,27 +96,6 @@ func TestOwnTableKeepsHistory(t *testing.T) {
 	}
 }
 
-// A game's searches run one after another, and Close ends them.
-func TestOneSearchAtATime(t *testing.T) {
-	g, params := deep()
-	game := search.New(params, search.NewTable(tableBytes)).NewGame(search.GameOptions{})
-	first := game.Start(g, search.Limits{}, nil)
-	second := game.Start(g, search.Limits{Depth: 1}, func(search.Info) {
-		select {
-		case <-first.Done():
-		default:
-			t.Error("the second search began before the end of the first")
-		}
-	})
-	third := game.Start(g, search.Limits{Wait: true}, nil)
-	first.Stop()
-	if r := second.Wait(); r.Depth != 1 {
-		t.Errorf("depth %d, want 1", r.Depth)
-	}
-	game.Close()
-	third.Wait()
-}
-
 func TestHistoryBytes(t *testing.T) {
 	for _, on := range [][]string{nil, {"ContinuationHistory"}} {
 		if planned, made := search.HistoryBytes(with(search.Params{HistorySize: [2]int{8100, 1260}, ContinuationIndex: 1}, on...)); planned < made || planned > made+4096 {

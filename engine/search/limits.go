@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"sort"
 	"time"
 
 	"sparring/game"
@@ -115,6 +116,14 @@ const (
 func (p *Params) WinProb(s Score) float64 {
 	win, draw, _ := p.WDL(s)
 	return win + draw/2
+}
+
+// ScoreFor returns the evaluation whose WinProb is nearest, within MaxEval.
+func (p *Params) ScoreFor(winProb float64) Score {
+	return Score(sort.Search(2*int(MaxEval), func(i int) bool {
+		s := Score(i) - MaxEval
+		return (p.WinProb(s)+p.WinProb(s+1))/2 >= winProb
+	})) - MaxEval
 }
 
 // WDL returns the probabilities of win, draw and loss that a score stands for.

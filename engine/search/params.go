@@ -33,6 +33,11 @@ type Params struct {
 	Quiescence bool
 	// QuiescencePlies limits the depth of quiescence; 0 is no limit.
 	QuiescencePlies int
+	// QuiescenceBadNoisy is the number of plies at the start of quiescence at
+	// which bad noisy moves are searched, too; 0 is all plies. A score then
+	// depends on the ply, so this needs QuiescencePlies: with that only scores of
+	// the first ply enter the hash table.
+	QuiescenceBadNoisy int
 	// QuiescenceChecks is the number of plies at the start of quiescence at
 	// which quiet moves that are Forcing are searched, too.
 	QuiescenceChecks int
@@ -43,14 +48,21 @@ type Params struct {
 	// ProveShare bounds the prover at the root to one part in so many of the
 	// search's nodes and time; 0 is 4.
 	ProveShare int
+	// ProveAgain asks the prover at the root again after every iteration, until it
+	// has had this many nodes for each other node of the search: for provers that
+	// continue where they stopped. 0 is off.
+	ProveAgain int
 	// ProvePV is the budget in the principal variation, where at least
 	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.
 	ProvePV, ProvePVDepth int
+	// ProveNode is the budget at a node that is Provable; 0 is off.
+	ProveNode int
 
 	Margins  Margins        // a zero margin is taken from DefaultMargins
 	LMR      LMRParams      // zero is 0.5 + ln(depth)*ln(n)/2.2
 	NullMove NullMoveParams // with DepthDivisor 0: R = 3 + depth/4, verified from depth 10 on
 	On       Switches       // the heuristics in use
+	MCTS     MCTSParams     // of Monte-Carlo tree search; a zero number is taken from defaultMCTS
 	// LMPBase scales late-move pruning: about this many moves are searched at
 	// depth 1 before quiet ones are pruned; 0 is 4.
 	LMPBase int
@@ -74,6 +86,11 @@ type Params struct {
 	ProbCutDepth         int // 5
 	IIRDepth             int // 4
 	SingularDepth        int // 7
+
+	// ExtensionDepth is the least depth at which the check extension and the
+	// one-reply extension extend. Below it quiescence follows a forcing line, and
+	// does so without all the quiet moves on its way.
+	ExtensionDepth int
 
 	// IIRDepthGap, unless 0, extends internal iterative reduction to nodes with a
 	// hash move whose search was at least that many plies less deep.
@@ -99,6 +116,34 @@ type Params struct {
 type NullMoveParams struct{ Base, DepthDivisor, MaxEvalPlies, MinDepth, VerifyDepth int }
 
 var defaultNullMove = NullMoveParams{Base: 3, DepthDivisor: 4, MaxEvalPlies: 3, VerifyDepth: 10}
+
+// MCTSParams are the numbers of Monte-Carlo tree search (package mcts).
+type MCTSParams struct {
+	// Exploration is the constant of PUCT, in hundredths, for values from 0 to 1.
+	Exploration int
+	// Temperature and EvalTemperature are the differences in ScoredMove.Order, and in
+	// the evaluation after the move (in hundredths of WinScale), for which the
+	// policy takes a move to be e times less likely.
+	Temperature, EvalTemperature int
+	// Candidates is how many moves, the best by the move order, are evaluated where
+	// children are opened, and Open how many of these, the best by that evaluation,
+	// become children at once.
+	Candidates, Open int
+	// Widening, in hundredths: a node with n visits gets more children until it has
+	// more than Widening*sqrt(n).
+	Widening int
+	// Mean is the percentage of the mean in a node's value; the rest is minimax.
+	Mean int
+	// Tempo is the percentage of what the best move gains by the evaluation that is
+	// taken from the values after all moves.
+	Tempo int
+	// Prove is the prover's node budget at every new node; 0 is off. Where a node is
+	// Provable it is ProveNode, if that is more.
+	Prove int
+}
+
+// defaultMCTS has the numbers that suit Amazons on 8x8 and 10x10.
+var defaultMCTS = MCTSParams{Exploration: 40, Temperature: 4096, EvalTemperature: 50, Candidates: 32, Open: 8, Widening: 100, Mean: 50, Tempo: 50}
 
 // Margins are differences of scores, in the game's unit.
 type Margins struct {
@@ -196,6 +241,12 @@ func power(base, hundredths int) int {
 	})
 }
 
+// WithDefaults returns the parameters with those set that were left out.
+func (p Params) WithDefaults() Params {
+	p.setDefaults()
+	return p
+}
+
 // setDefaults sets the parameters that were left out.
 func (p *Params) setDefaults() {
 	// What has no part in the default shape does not displace it.
@@ -213,7 +264,11 @@ func (p *Params) setDefaults() {
 		set   *int
 		value int
 	}{{&p.ProveShare, 4}, {&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
-		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3}} {
+		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3},
+		{&p.MCTS.Exploration, defaultMCTS.Exploration}, {&p.MCTS.Temperature, defaultMCTS.Temperature},
+		{&p.MCTS.EvalTemperature, defaultMCTS.EvalTemperature}, {&p.MCTS.Candidates, defaultMCTS.Candidates},
+		{&p.MCTS.Open, defaultMCTS.Open}, {&p.MCTS.Widening, defaultMCTS.Widening}, {&p.MCTS.Mean, defaultMCTS.Mean},
+		{&p.MCTS.Tempo, defaultMCTS.Tempo}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}

@@ -32,6 +32,18 @@ func AtPly(verdict Score, ply int) Score {
 	return verdict
 }
 
+// MateIn returns the number of plies of a proven win of the side to move, negative
+// for a loss; ok is false for other scores.
+func MateIn(s Score) (plies int, ok bool) {
+	switch {
+	case s >= WinBound:
+		return int(Win - s), true
+	case s <= -WinBound:
+		return -int(Win + s), true
+	}
+	return 0, false
+}
+
 // MaxPly bounds the length of a line, in plies from the root.
 const MaxPly = 128
 
@@ -97,6 +109,9 @@ type Node struct {
 	// MayPass: a null move makes sense, for passing is hardly ever better than
 	// every move.
 	MayPass bool
+	// Provable: the prover will probably solve this node, so it is asked at any
+	// depth (Params.ProveNode).
+	Provable bool
 	// NoTable: the score depends on more than SearchKey (near the move limit),
 	// so it is neither taken from the hash table nor stored there.
 	NoTable bool
@@ -114,6 +129,16 @@ type Node struct {
 	RepetitionPlies int
 }
 
+// ScoreLeftOut returns the score of a legal move that Moves leaves out: a forced
+// node may not give moves that lose at once, a restricted one moves that lose at
+// all. In how many plies a restricted node's move loses is not known.
+func (n *Node) ScoreLeftOut() Score {
+	if n.Restricted {
+		return -Win + MaxPly
+	}
+	return -Win + 2
+}
+
 // Mode selects the moves that a cursor runs through.
 type Mode uint8
 
@@ -124,7 +149,7 @@ const (
 )
 
 // Cursor is the state of one run through the moves of a node. The kernel sets
-// the first four fields; the others belong to the adapter.
+// the first three fields; the others belong to the adapter.
 type Cursor struct {
 	Mode Mode
 	// SkipQuiets: from here on the kernel wants only the quiet moves that are
@@ -133,13 +158,6 @@ type Cursor struct {
 	// VictimOrder: order captures by their victims (MVV-LVA), not by static
 	// exchange.
 	VictimOrder bool
-	// QuiescencePly counts the plies since the main search: 0 at the first ply
-	// of quiescence, and in the main search. The deeper, the fewer noisy moves
-	// the adapter may give, but none that it would not give at 0. The hash
-	// move comes all the same. A score then depends on the ply, so a game that
-	// makes use of it should also set Params.QuiescencePlies: with that only
-	// scores of the first ply enter the hash table.
-	QuiescencePly uint8
 
 	Stage uint8
 	Ints  [4]int32

@@ -28,9 +28,8 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 	}
 
 	// 2. The prover, once for each position.
-	if qply == 0 && params.ProveLeaf > 0 && w.prover != nil && !tt.proverFailed {
-		failed := ttEntry{proverFailed: true, pvProverFailed: params.ProveLeaf >= params.ProvePV}
-		if score, ok := w.proveNode(node, ply, params.ProveLeaf, failed); ok || w.stopped() {
+	if qply == 0 && params.leafBudget(node) > 0 && w.prover != nil && !tt.proverFailed {
+		if score, ok := w.proveLeaf(node, ply); ok || w.stopped() {
 			return score, noPath
 		}
 	}
@@ -77,25 +76,29 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 	w.setOrdering(p, tt.move, ply)
 	p.killers = [3]game.Move{}
 	p.cursor.SkipQuiets = checks
-	p.cursor.QuiescencePly = uint8(qply)
 	bestMove := game.NoMove
 	for {
 		m := p.next(w.pos)
 		if m == nil {
 			break
 		}
-		// 5. SEE pruning: no captures that lose material.
+		// 5. No bad noisy moves, but at the first plies.
+		if m.Noise == BadNoisy && !node.Forced && params.QuiescenceBadNoisy > 0 && qply >= params.QuiescenceBadNoisy {
+			continue
+		}
+
+		// 6. SEE pruning: no captures that lose material.
 		if on.QuiescenceSEE && m.Noise != GoodNoisy && !node.Forced && (w.see == nil || !w.see.SEE(m.Move, 0)) {
 			continue
 		}
 
-		// 6. Delta pruning: no captures that can't raise the evaluation to alpha.
+		// 7. Delta pruning: no captures that can't raise the evaluation to alpha.
 		if on.DeltaPruning && m.Gain > 0 && !node.Forced && eval+m.Gain+params.Margins.Delta <= alpha {
 			best = max(best, eval+m.Gain+params.Margins.Delta)
 			continue
 		}
 
-		// 7. The move itself.
+		// 8. The move itself.
 		if !w.counter.Count() {
 			return 0, noPath
 		}
@@ -124,7 +127,7 @@ func (w *worker) quiesce(node *Node, alpha, beta Score, ply, qply int) (Score, i
 		}
 	}
 
-	// 8. No legal move at a forced node is a loss.
+	// 9. No legal move at a forced node is a loss.
 	if best == -Infinity {
 		return AtPly(-Win, ply), noPath
 	}

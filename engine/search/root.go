@@ -10,7 +10,7 @@ import (
 // until a limit is met. It leaves the root moves sorted, best first.
 func (w *worker) iterate() {
 	defer w.counter.Flush()
-	if !w.openRoot() || w.proveRoot() {
+	if !w.openRoot() || w.proveRoot(0) {
 		return
 	}
 	lines := min(max(w.s.Limits().MultiPV, 1), len(w.root))
@@ -41,7 +41,7 @@ func (w *worker) iterate() {
 		} else {
 			w.stable = 0
 		}
-		if w.id == 0 && w.finishedSearch(depth) {
+		if w.id == 0 && (w.finishedSearch(depth) || w.proveRoot(depth)) {
 			return
 		}
 	}
@@ -65,13 +65,9 @@ func (w *worker) openRoot() bool {
 		}
 	}
 	if len(w.root) == 0 && len(limits.Moves) > 0 {
-		// A forced node may not give moves that lose at once, a restricted one
-		// moves that lose at all; if only such are allowed, the first is as good
-		// as any. In how many plies a restricted node's move loses is not known.
-		loss := -Win + 2
-		if node.Restricted {
-			loss = -Win + MaxPly
-		}
+		// Only moves are allowed that the node leaves out: the first is as good as
+		// any.
+		loss := node.ScoreLeftOut()
 		w.root = append(w.root, rootMove{ScoredMove: ScoredMove{Move: limits.Moves[0]}, score: loss, last: loss})
 		w.source = FromOnly
 		return false
@@ -79,13 +75,18 @@ func (w *worker) openRoot() bool {
 	return len(w.root) > 0
 }
 
-// proveRoot calls the prover first.
-func (w *worker) proveRoot() bool {
-	if w.id > 0 {
+// proveRoot asks the prover about the root: before the search, or again after its
+// iteration of the given depth.
+func (w *worker) proveRoot(depth int) bool {
+	if w.id > 0 || w.prover == nil {
 		return false
 	}
+	ask := w.counter.ProveAgain
+	if depth == 0 {
+		ask = w.counter.ProveRoot
+	}
 	w.pos.Enter()
-	proof, ok := w.counter.ProveRoot(w.prover, &w.k.params)
+	proof, ok := ask(w.prover, &w.k.params)
 	if !ok {
 		return false
 	}
@@ -98,8 +99,8 @@ func (w *worker) proveRoot() bool {
 	best.score, best.pv, w.source = proof.Score, slices.Clone(proof.Line), proof.Kind
 	w.seldepth = len(proof.Line)
 	w.infos = make([]Info, 1)
-	w.reportLine(1, 0, Exact)
-	w.finished = 1
+	w.finished = max(depth, 1)
+	w.reportLine(w.finished, 0, Exact)
 	return true
 }
 

@@ -107,7 +107,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	// 2. Check extension (paper 003, section 6.4): a forced node does not cost
 	// a ply. To stop in the middle of a forcing line would put its result
 	// beyond the horizon.
-	if on.CheckExtension && n.Forced && ply < 2*w.depth {
+	if on.CheckExtension && n.Forced && n.depth >= params.ExtensionDepth && ply < 2*w.depth {
 		n.depth++
 	}
 
@@ -143,11 +143,16 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 		}
 	}
 
-	// 6. The prover in the principal variation, once for each position. What a
-	// greater budget has not solved at a leaf is not asked again either.
+	// 6. The prover, once for each position: in the principal variation, and at
+	// nodes that are probably provable. What a greater budget has not solved is not
+	// asked again with a smaller one.
 	if n.pv && params.ProvePV > 0 && n.depth >= params.ProvePVDepth && w.prover != nil && !tt.pvProverFailed {
-		failed := ttEntry{pvProverFailed: true, proverFailed: params.ProvePV >= params.ProveLeaf}
+		failed := ttEntry{pvProverFailed: true, proverFailed: params.ProvePV >= params.leafBudget(&node)}
 		if score, ok := w.proveNode(&node, ply, params.ProvePV, failed); ok || w.stopped() {
+			return score, noPath
+		}
+	} else if n.Provable && params.ProveNode > 0 && excluded == game.NoMove && w.prover != nil && !tt.proverFailed {
+		if score, ok := w.proveLeaf(&node, ply); ok || w.stopped() {
 			return score, noPath
 		}
 	}
@@ -191,7 +196,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	}
 
 	// The moves, best first.
-	oneReply := on.OneReplyExtension && n.Forced && !n.Restricted && ply < 2*w.depth && w.hasSingleMove()
+	oneReply := on.OneReplyExtension && n.Forced && n.depth >= params.ExtensionDepth && !n.Restricted && ply < 2*w.depth && w.hasSingleMove()
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	w.setOrdering(p, tt.move, ply)

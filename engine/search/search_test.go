@@ -2,11 +2,8 @@ package search_test
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"sparring/engine/search"
 	"sparring/engine/search/searchtest"
@@ -24,6 +21,14 @@ var (
 // newGame returns a game on a new kernel.
 func newGame(params search.Params) *search.Game {
 	return search.New(params, search.NewTable(tableBytes)).NewGame(search.GameOptions{})
+}
+
+func TestKernelConforms(t *testing.T) {
+	open := func(p search.Params) searchtest.Game { return newGame(with(p, exact...)) }
+	fresh := func(p search.Params) searchtest.Game {
+		return search.New(with(p, exact...), search.NewTable(tableBytes)).NewGame(search.GameOptions{Fresh: search.NewTables(tableBytes)})
+	}
+	searchtest.ConformSearcher(t, open, fresh)
 }
 
 func TestAgainstMinimax(t *testing.T) {
@@ -71,73 +76,6 @@ func TestNoRepetitionInTable(t *testing.T) {
 	}
 	if claims == 0 {
 		t.Error("no win by repetition occurred, so the test shows nothing")
-	}
-}
-
-func TestDeterministic(t *testing.T) {
-	g := searchtest.NewGraph(3)
-	params := with(g.Params(), exact...)
-	params.ProveLeaf, params.ProveRoot = 20, 50
-	run := func(game *search.Game) (search.Result, []search.Info) {
-		var infos []search.Info
-		r := game.Start(g, search.Limits{Depth: 9}, func(i search.Info) {
-			i.Time, i.NPS = 0, 0
-			infos = append(infos, i)
-		}).Wait()
-		r.Time, r.Lines = 0, nil
-		return r, infos
-	}
-	first, infos := run(newGame(params))
-	fresh := search.New(params, search.NewTable(tableBytes)).NewGame(search.GameOptions{Fresh: search.NewTables(tableBytes)})
-	for i := range 3 {
-		again, infos2 := run(fresh)
-		if !reflect.DeepEqual(first, again) || !reflect.DeepEqual(infos, infos2) {
-			t.Fatalf("run %d differs:\n%+v\n%+v", i, first, again)
-		}
-	}
-}
-
-func TestNodeLimitIsExact(t *testing.T) {
-	for _, prove := range []int{0, 7} {
-		g, params := deep()
-		params.ProveLeaf = prove
-		for _, n := range []uint64{1, 2, 255, 256, 257, 1000, 4567} {
-			r := find(g, params, search.Limits{Nodes: n})
-			if r.Nodes != n {
-				t.Errorf("prover %d: %d nodes, want %d", prove, r.Nodes, n)
-			}
-			if _, ok := g.Find(r.Move); !ok {
-				t.Errorf("prover %d: after %d nodes: illegal move %d", prove, n, r.Move)
-			}
-			if again := find(g, params, search.Limits{Nodes: n}); again.Move != r.Move || again.Score != r.Score {
-				t.Errorf("prover %d: %d nodes found %d and %d", prove, n, r.Move, again.Move)
-			}
-		}
-	}
-}
-
-func TestLineIsLegal(t *testing.T) {
-	for seed := range uint64(20) {
-		g := searchtest.NewGraph(seed)
-		params := with(g.Params(), exact...)
-		params.ProveLeaf = 10
-		r := find(g, params, search.Limits{Depth: 7})
-		if len(r.PV) == 0 || r.PV[0] != r.Move {
-			t.Fatalf("seed %d: line %v does not begin with move %d", seed, r.PV, r.Move)
-		}
-		p := g.Clone()
-		for i, m := range r.PV {
-			if node := p.Enter(); node.Over && i > 0 {
-				t.Fatalf("seed %d: line %v goes on after the end", seed, r.PV)
-			}
-			if _, ok := p.Find(m); !ok {
-				t.Fatalf("seed %d: line %v is illegal at ply %d", seed, r.PV, i)
-			}
-			p.Do(m)
-		}
-		if r.Ponder != game.NoMove && len(r.PV) > 1 && r.Ponder != r.PV[1] {
-			t.Errorf("seed %d: ponder move %d, line %v", seed, r.Ponder, r.PV)
-		}
 	}
 }
 
@@ -210,8 +148,7 @@ func TestSearchMoves(t *testing.T) {
 
 // deep returns a game that no search exhausts.
 func deep() (*searchtest.Graph, search.Params) {
-	g := searchtest.NewGraph(9)
-	g.Terminal, g.Dead, g.Vertices = 0, 0, 1_000_000
+	g := searchtest.Deep()
 	return g, with(g.Params(), exact...)
 }
 
@@ -236,66 +173,6 @@ func TestStopLeavesTheTableUsable(t *testing.T) {
 	}
 }
 
-func TestPonderWaitsForTheHit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := searchtest.NewGraph(6)
-		s := newGame(with(g.Params(), exact...)).Start(g, search.Limits{Depth: 2, Wait: true}, nil)
-		synctest.Wait() // until the search is idle
-		select {
-		case <-s.Done():
-			t.Fatal("the search answered before the hit")
-		default:
-		}
-		s.PonderHit(search.Limits{Depth: 2})
-		if r := s.Wait(); r.Depth < 2 {
-			t.Errorf("depth %d", r.Depth)
-		}
-	})
-}
-
-func TestPonderEnds(t *testing.T) {
-	big, params := deep()
-	game := newGame(params)
-	s := game.Start(big, search.Limits{Wait: true}, nil)
-	s.PonderHit(search.Limits{Hard: time.Millisecond})
-	s.Wait() // ends, or the test times out
-	s = game.Start(big, search.Limits{Wait: true}, nil)
-	s.Stop() // a miss
-	s.Wait()
-}
-
-// Time spent pondering counts against the soft limit after a ponder hit, and the
-// soft limit is checked within an iteration: otherwise this would take an hour.
-func TestHitAfterLongPondering(t *testing.T) {
-	g, params := deep()
-	game := newGame(params)
-	deeper := make(chan struct{}, search.MaxPly)
-	s := game.Start(g, search.Limits{Wait: true}, func(search.Info) { deeper <- struct{}{} })
-	for range 5 {
-		<-deeper
-	}
-	s.PonderHit(search.Limits{Soft: time.Nanosecond, Hard: time.Hour})
-	if r := s.Wait(); r.Depth < 5 {
-		t.Errorf("depth %d, 5 were reached while pondering", r.Depth)
-	}
-}
-
-func TestPause(t *testing.T) {
-	g, params := deep()
-	game := newGame(params)
-	s := game.Start(g, search.Limits{Nodes: 50_000}, nil)
-	s.Pause()
-	s.Pause()
-	s.Resume()
-	if r := s.Wait(); r.Nodes != 50_000 {
-		t.Errorf("%d nodes after a pause, want 50000", r.Nodes)
-	}
-	s = game.Start(g, search.Limits{}, nil)
-	s.Pause()
-	s.Stop()
-	s.Wait()
-}
-
 // Threads and games share one table; run with -race.
 func TestThreads(t *testing.T) {
 	g := searchtest.NewGraph(8)
@@ -311,19 +188,6 @@ func TestThreads(t *testing.T) {
 		if _, ok := g.Find(r.Move); !ok || r.Depth < 6 {
 			t.Errorf("move %d at depth %d", r.Move, r.Depth)
 		}
-	}
-	big, params := deep()
-	if r := newGame(params).Start(big, search.Limits{Nodes: 20_000, Threads: 4}, nil).Wait(); r.Nodes > 20_000 {
-		t.Errorf("%d nodes, limit 20000", r.Nodes)
-	}
-}
-
-func TestOverRoot(t *testing.T) {
-	g := searchtest.NewGraph(1)
-	g.Dead = 100
-	r := find(g, g.Params(), search.Limits{Depth: 3})
-	if r.Move != game.NoMove || r.Score != -search.Win {
-		t.Errorf("no legal move: got move %d, score %d", r.Move, r.Score)
 	}
 }
 

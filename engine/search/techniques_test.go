@@ -39,37 +39,32 @@ func (w *wrapped) Clone() search.Position {
 	return &c
 }
 
-// A game that gives no noisy moves from a quiescence ply on searches the same as
-// one whose quiescence ends there.
-func TestQuiescencePly(t *testing.T) {
+// Bad noisy moves that quiescence leaves out from a ply on count as if the game had
+// none there.
+func TestQuiescenceBadNoisy(t *testing.T) {
 	differs := false
 	for seed := range uint64(10) {
 		g := searchtest.NewGraph(seed)
 		g.Forcing = 0 // at forced nodes all moves come at any ply
-		score := func(plies, from int) search.Score {
+		score := func(plies int, keep bool) search.Score {
 			params := with(g.Params(), exact...)
-			params.QuiescencePlies = plies
+			params.QuiescencePlies, params.QuiescenceBadNoisy = 5, plies
 			p := &wrapped{Position: g, moves: func(batch []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
-				if c.Mode == search.All && c.QuiescencePly > 0 {
-					t.Errorf("quiescence ply %d where all moves are wanted", c.QuiescencePly)
-				}
-				if int(c.QuiescencePly) >= from {
-					return batch[:0]
-				}
-				return batch
+				return slices.DeleteFunc(batch, func(m search.ScoredMove) bool { return !keep && c.Mode == search.Noisy && m.Noise == search.BadNoisy })
 			}}
 			return find(p, params, search.Limits{Depth: 4}).Score
 		}
-		for limit := 1; limit <= 3; limit++ {
-			byGame, byKernel := score(5, limit), score(limit, 9)
-			if byGame != byKernel {
-				t.Errorf("seed %d: score %d if the game ends quiescence at ply %d, %d if the kernel does", seed, byGame, limit, byKernel)
-			}
-			differs = differs || byGame != score(5, 9)
+		all := score(0, true)
+		if last := score(5, true); last != all {
+			t.Errorf("seed %d: score %d with bad noisy moves up to the last ply, %d with all", seed, last, all)
+		}
+		differs = differs || score(1, true) != all && score(1, true) != score(1, false)
+		if none := score(0, false); none != score(1, false) {
+			t.Errorf("seed %d: the number matters (%d and %d) without a bad noisy move", seed, none, score(1, false))
 		}
 	}
 	if !differs {
-		t.Error("no limit changed a score, so the test shows nothing")
+		t.Error("the limit changed no score, so the test shows nothing")
 	}
 }
 
@@ -399,6 +394,44 @@ func TestProvePVAsksOnce(t *testing.T) {
 	}
 }
 
+// provable is asked with every other position Provable.
+type provable struct{ asked }
+
+func (p *provable) Enter() search.Node {
+	n := p.asked.Enter()
+	n.Provable = n.Key%2 == 0
+	return n
+}
+
+func (p *provable) Clone() search.Position { return &provable{*p.asked.Clone().(*asked)} }
+
+// At Provable nodes, and no others, the prover is asked whatever their depth, once
+// for each position.
+func TestProveNodeAsksOnce(t *testing.T) {
+	ask := func(node int, depth int) (questions []question) {
+		g := searchtest.NewGraph(5)
+		g.Layered, g.Vertices = false, 200
+		params := with(g.Params(), exact...)
+		params.ProveNode = node
+		game := search.New(params, search.NewTable(1<<22)).NewGame(search.GameOptions{})
+		game.Start(&provable{asked{Graph: g, questions: &questions}}, search.Limits{Depth: depth}, nil).Wait()
+		return questions
+	}
+	seen := map[uint64]bool{}
+	for i, q := range ask(30, 6) {
+		if q.budget != 30 || q.key%2 != 0 || seen[q.key] {
+			t.Fatalf("question %d: %+v, asked before: %v", i, q, seen[q.key])
+		}
+		seen[q.key] = true
+	}
+	if leaves := len(ask(30, 1)); len(seen) <= leaves {
+		t.Errorf("%d questions, %d of them at depth 1: want more in the tree", len(seen), leaves)
+	}
+	if n := len(ask(0, 6)); n != 0 {
+		t.Errorf("ProveNode is off, but the prover was asked %d times", n)
+	}
+}
+
 // At the root the prover gets its budget, or its share of the nodes if that is less.
 func TestProveShare(t *testing.T) {
 	for _, tt := range []struct {
@@ -446,14 +479,58 @@ func TestProvePVAgrees(t *testing.T) {
 	}
 }
 
-// claims is a position whose prover says that the side to move wins in five plies.
-type claims struct{ *searchtest.Graph }
+// After every iteration the prover is asked again at the root, with its share of the
+// nodes that others took, at most half of those of a limited search.
+func TestProveAgain(t *testing.T) {
+	ask := func(again int, limits search.Limits) (budgets []int, nodes uint64) {
+		g := searchtest.NewGraph(5)
+		g.Layered, g.Vertices = false, 200
+		params := with(g.Params(), exact...)
+		params.ProveAgain = again
+		var questions []question
+		root := g.Enter().Key
+		r := newGame(params).Start(&asked{Graph: g, questions: &questions}, limits, nil).Wait()
+		for _, q := range questions {
+			if q.key != root {
+				t.Fatalf("asked about %x, want the root, %x", q.key, root)
+			}
+			budgets = append(budgets, q.budget)
+		}
+		return budgets, r.Nodes
+	}
+	budgets, nodes := ask(3, search.Limits{Depth: 6})
+	if len(budgets) != 5 || !slices.IsSorted(budgets) || budgets[4] >= int(3*nodes) || budgets[0] == 0 || budgets[0]%3 != 0 {
+		t.Errorf("budgets %v in a search of %d nodes: want one after each iteration but the last, thrice the nodes", budgets, nodes)
+	}
+	limited, _ := ask(3, search.Limits{Nodes: 100})
+	if len(limited) == 0 || slices.Max(limited) > 50 {
+		t.Errorf("budgets %v of 100 nodes", limited)
+	}
+	if off, _ := ask(0, search.Limits{Depth: 6}); len(off) != 0 {
+		t.Errorf("ProveAgain is off, but the prover was asked %d times", len(off))
+	}
+}
+
+// claims is a position whose prover says that the side to move wins in five plies,
+// and that is Provable if it says so.
+type claims struct {
+	*searchtest.Graph
+	provable bool
+}
+
+func (c claims) Enter() search.Node {
+	n := c.Graph.Enter()
+	n.Provable = c.provable
+	return n
+}
 
 func (claims) Prove(int, func() bool) (search.Proof, int, bool) {
 	return search.Proof{Score: search.Win - 5, Kind: "claim"}, 0, true
 }
 
-func (c claims) Clone() search.Position { return claims{c.Graph.Clone().(*searchtest.Graph)} }
+func (c claims) Clone() search.Position {
+	return claims{c.Graph.Clone().(*searchtest.Graph), c.provable}
+}
 
 // A proof is the score of its node, as far as the node is deep enough.
 func TestProvePV(t *testing.T) {
@@ -463,9 +540,26 @@ func TestProvePV(t *testing.T) {
 		proven              bool
 	}{{30, 4, 5, true}, {30, 5, 5, false}, {30, 4, 4, false}, {0, 1, 5, false}} {
 		params.ProvePV, params.ProvePVDepth = c.pv, c.depth
-		r := find(claims{g}, params, search.Limits{Depth: c.searched})
+		r := find(claims{Graph: g}, params, search.Limits{Depth: c.searched})
 		if lost := r.Score == -search.Win+6; lost != c.proven {
 			t.Errorf("ProvePV %d from depth %d on, depth %d: score %d; want a loss in six plies: %v", c.pv, c.depth, c.searched, r.Score, c.proven)
+		}
+	}
+}
+
+// A proof is the score of a node that is Provable, at a leaf and elsewhere.
+func TestProveNode(t *testing.T) {
+	g, params := deep()
+	for _, c := range []struct {
+		budget   int
+		provable bool
+	}{{30, true}, {30, false}, {0, true}} {
+		params.ProveNode = c.budget
+		for depth := 1; depth <= 4; depth++ {
+			r := find(claims{g, c.provable}, params, search.Limits{Depth: depth})
+			if lost, want := r.Score == -search.Win+6, c.budget > 0 && c.provable; lost != want {
+				t.Errorf("%+v, depth %d: score %d; want a loss in six plies: %v", c, depth, r.Score, want)
+			}
 		}
 	}
 }

@@ -133,6 +133,21 @@ func (w *worker) proveNode(node *Node, ply, budget int, failed ttEntry) (Score, 
 	return score, true
 }
 
+// proveLeaf asks the prover about a leaf, or a node that is probably provable.
+func (w *worker) proveLeaf(node *Node, ply int) (Score, bool) {
+	params := &w.k.params
+	budget := params.leafBudget(node)
+	return w.proveNode(node, ply, budget, ttEntry{proverFailed: true, pvProverFailed: budget >= params.ProvePV})
+}
+
+// leafBudget returns the prover's budget at a leaf.
+func (p *Params) leafBudget(node *Node) int {
+	if node.Provable {
+		return max(p.ProveNode, p.ProveLeaf)
+	}
+	return p.ProveLeaf
+}
+
 // openPicker takes the next free picker; closePicker returns it.
 func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 	p := &w.pickers[w.top]

@@ -150,8 +150,14 @@ func (b *Board) toggle(m game.Move) {
 	step := Bit(from).Xor(Bit(to))
 	b.amazons[b.turn] = b.amazons[b.turn].Xor(step)
 	b.free = b.free.Xor(step).Xor(Bit(arrow))
+	b.key = b.KeyAfter(m)
+}
+
+// KeyAfter returns the key of the position after a legal move.
+func (b *Board) KeyAfter(m game.Move) uint64 {
+	from, to, arrow := Squares(m)
 	side := int(b.turn) * maxSquares
-	b.key ^= zobrist[side+int(from)] ^ zobrist[side+int(to)] ^
+	return b.key ^ zobrist[side+int(from)] ^ zobrist[side+int(to)] ^
 		zobrist[zobristArrow+int(arrow)] ^ zobrist[zobristTurn]
 }
 

@@ -119,9 +119,12 @@ func TestFormatLine(t *testing.T) {
 		line []game.Move
 		want string
 	}{{nil, ""}, {line, "h2e2 h9g7 h0g2"}, {append(line[:2:2], line[0], line[2]), "h2e2 h9g7"}, {[]game.Move{game.NoMove}, ""}} {
-		if got := strings.Join(game.FormatLine(p, c.line), " "); got != c.want {
+		if got := strings.Join(game.FormatLine(p, "", c.line), " "); got != c.want {
 			t.Errorf("%v: %q, want %q", c.line, got, c.want)
 		}
+	}
+	if got := strings.Join(game.FormatLine(p, "chinese", line), " "); got != "炮二平五 马8进7 马二进三" {
+		t.Errorf("in Chinese: %q", got)
 	}
 	if p.String() != before {
 		t.Errorf("the position is now %s", p)

@@ -53,10 +53,13 @@ type Diff struct {
 	Error Number `json:"error"`
 }
 
-// String returns "+120 ± 30".
+// String returns "+120 ± 30", or why there is no such number.
 func (d Diff) String() string {
 	if math.IsInf(float64(d.Elo), 0) || math.IsNaN(float64(d.Elo)) {
 		return "beyond measure"
+	}
+	if math.IsInf(float64(d.Error), 0) || math.IsNaN(float64(d.Error)) {
+		return "too few games"
 	}
 	return fmt.Sprintf("%+.0f ± %.0f", d.Elo, d.Error)
 }

@@ -82,6 +82,13 @@ func (p Pairs) Elo() Diff {
 	return Diff{FromScore(p.Score()), (FromScore(high) - FromScore(low)) / 2}
 }
 
+// EloInterval returns the ends of the 95 % confidence interval of the Elo difference,
+// those of Interval in Elo. They are infinite where the score's are 0 and 1.
+func (p Pairs) EloInterval() (low, high float64) {
+	a, b := p.Interval()
+	return FromScore(a), FromScore(b)
+}
+
 // Normalized returns the difference in units of the standard deviation of a
 // single game, scaled to agree with Elo if few games are drawn. A test needs the
 // same number of games for the same normalized difference, whatever the openings

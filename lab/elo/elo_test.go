@@ -69,6 +69,12 @@ func TestEdges(t *testing.T) {
 	if low, high := all.Interval(); low < 0.8 || low > 0.95 || high != 1 {
 		t.Errorf("ten pairs won: %f to %f", low, high)
 	}
+	if low, high := all.EloInterval(); low < 240 || low > 510 || !math.IsInf(high, 1) {
+		t.Errorf("ten pairs won: %f to %f Elo", low, high)
+	}
+	if low, high := all.Turned().EloInterval(); !math.IsInf(low, -1) || high > -240 {
+		t.Errorf("ten pairs lost: %f to %f Elo", low, high)
+	}
 	even := Pairs{0, 0, 10, 0, 0}
 	if e := even.Elo(); e.Elo != 0 || e.Error < 20 || e.Error > 100 || even.LOS() != 0.5 {
 		t.Errorf("every pair even: %+v, LOS %f", e, even.LOS())

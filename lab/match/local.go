@@ -201,7 +201,7 @@ func (s *localGame) think(ctx context.Context, seat game.Seat) (r search.Result,
 
 // move plays what the player chose.
 func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
-	text, line := s.pos.Format(r.Move), game.FormatLine(s.pos, r.PV)
+	text, line := s.pos.Format(r.Move), game.FormatLine(s.pos, "", r.PV)
 	err := error(game.ErrIllegal)
 	if r.Move != game.NoMove {
 		err = s.pos.Play(r.Move)

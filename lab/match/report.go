@@ -10,14 +10,27 @@ import (
 	"sparring/lab/elo"
 )
 
-// Line returns the standing as one line, for a progress display.
-func (s *Standing) Line() string {
+// Line returns the standing as one line, for a progress display. Test may be nil.
+func (s *Standing) Line(test *elo.SPRT) string {
 	if len(s.Meets) == 1 {
 		m := &s.Meets[0]
-		return fmt.Sprintf("%d games %s %.1f %%, Elo %s, LOS %.1f %%", s.Games, m.wdl(), m.Percent(), diffText(m.Pairs.Elo()), 100*m.Pairs.LOS())
+		text := fmt.Sprintf("%s %.1f %%, Elo %s", m.wdl(), m.Percent(), eloText(m.Pairs))
+		if m.Pairs.Count() > 1 {
+			text += fmt.Sprintf(", LOS %.1f %%", 100*m.Pairs.LOS())
+		}
+		if test != nil {
+			text += ", " + llrText(test, m.Pairs)
+		}
+		return text
 	}
 	best := &s.Players[s.Ranking()[0]]
-	return fmt.Sprintf("%d games, ahead: %s with %g of %d", s.Games, best.Name, best.Points(), best.Games())
+	return fmt.Sprintf("ahead: %s with %g of %d", best.Name, best.Points(), best.Games())
+}
+
+// llrText writes the state of a test: "LLR 1.02 (-2.94 to 2.94)".
+func llrText(test *elo.SPRT, p elo.Pairs) string {
+	lower, upper := test.Bounds()
+	return fmt.Sprintf("LLR %.2f (%.2f to %.2f)", test.LLR(p), lower, upper)
 }
 
 // Write prints the full standing. Test may be nil.
@@ -41,26 +54,32 @@ func (s *Standing) writeDuel(b *strings.Builder, test *elo.SPRT) {
 	fmt.Fprintf(b, "pairs      %d: %s (0, ½, 1, 1½, 2 points)\n", m.Pairs.Count(), pairsText(m.Pairs))
 	low, high := m.Pairs.Interval()
 	fmt.Fprintf(b, "score      95 %% interval %.2f to %.2f %%\n", 100*low, 100*high)
-	fmt.Fprintf(b, "Elo        %s (95 %%), normalized %s, LOS %.2f %%\n", diffText(m.Pairs.Elo()), diffText(m.Pairs.Normalized()), 100*m.Pairs.LOS())
+	fmt.Fprintf(b, "Elo        %s", eloText(m.Pairs))
+	if m.Pairs.Count() > 1 {
+		fmt.Fprintf(b, " at 95 %%, LOS %.2f %%", 100*m.Pairs.LOS())
+	}
+	if n := m.Pairs.Normalized(); !math.IsInf(n.Error, 0) && m.Pairs.Count() > 1 {
+		fmt.Fprintf(b, ", normalized %+.1f ± %.1f", n.Elo, n.Error)
+	}
+	fmt.Fprintln(b)
 	if test != nil {
-		lower, upper := test.Bounds()
-		fmt.Fprintf(b, "SPRT       LLR %.2f (%.2f, %.2f) for elo0 %g, elo1 %g: %s\n", test.LLR(m.Pairs), lower, upper, test.Elo0, test.Elo1, test.Verdict(m.Pairs))
+		fmt.Fprintf(b, "SPRT       %s for elo0 %g, elo1 %g: %s\n", llrText(test, m.Pairs), test.Elo0, test.Elo1, test.Verdict(m.Pairs))
 	}
 }
 
 func (s *Standing) writeTable(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "rank\tplayer\tgames\tW-D-L\tpoints\t%\tElo ± 95 %\tfaults")
+	fmt.Fprintln(w, "rank\tplayer\tgames\tW-D-L\tpoints\t%\tElo (95 %)\tfaults")
 	for rank, i := range s.Ranking() {
 		p := &s.Players[i]
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%g\t%.1f\t%s\t%d\n", rank+1, p.Name, p.Games(), p.wdl(), p.Points(), p.Percent(), diffText(p.Pairs.Elo()), p.FaultCount())
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%g\t%.1f\t%s\t%d\n", rank+1, p.Name, p.Games(), p.wdl(), p.Points(), p.Percent(), eloText(p.Pairs), p.FaultCount())
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, "\tmeeting\tgames\tW-D-L\tpoints\t%\tElo ± 95 %\tLOS %")
+	fmt.Fprintln(w, "\tmeeting\tgames\tW-D-L\tpoints\t%\tElo (95 %)\tLOS %")
 	for i := range s.Meets {
 		m := &s.Meets[i]
 		fmt.Fprintf(w, "\t%s - %s\t%d\t%s\t%g\t%.1f\t%s\t%.1f\n", s.Players[m.A].Name, s.Players[m.B].Name,
-			m.Games(), m.wdl(), m.Points(), m.Percent(), diffText(m.Pairs.Elo()), 100*m.Pairs.LOS())
+			m.Games(), m.wdl(), m.Points(), m.Percent(), eloText(m.Pairs), 100*m.Pairs.LOS())
 	}
 	w.Flush() // a Builder never fails
 }
@@ -95,12 +114,25 @@ func pairsText(p elo.Pairs) string {
 	return strings.Trim(fmt.Sprint([5]int(p)), "[]")
 }
 
-// diffText formats a difference as "+12.3 ± 4.5".
-func diffText(d elo.Diff) string {
-	if math.IsInf(d.Error, 0) || math.IsNaN(d.Error) {
-		return fmt.Sprintf("%+.1f ± inf", d.Elo)
+// eloText writes a difference in Elo with the ends of its 95 % interval, as
+// "+12.3 (+7.8 to +16.9)". An end beyond all numbers is left out: "+338.0 (above
+// +190.8)". Where both are, the games say nothing yet.
+func eloText(p elo.Pairs) string {
+	low, high := p.EloInterval()
+	switch diff := p.Elo().Elo; {
+	case math.IsInf(low, 0) && math.IsInf(high, 0):
+		return "too few games"
+	case math.IsInf(diff, 1):
+		return fmt.Sprintf("above %+.1f", low)
+	case math.IsInf(diff, -1):
+		return fmt.Sprintf("below %+.1f", high)
+	case math.IsInf(high, 0):
+		return fmt.Sprintf("%+.1f (above %+.1f)", diff, low)
+	case math.IsInf(low, 0):
+		return fmt.Sprintf("%+.1f (below %+.1f)", diff, high)
+	default:
+		return fmt.Sprintf("%+.1f (%+.1f to %+.1f)", diff, low, high)
 	}
-	return fmt.Sprintf("%+.1f ± %.1f", d.Elo, d.Error)
 }
 
 func faultsText(p *Tally) string {

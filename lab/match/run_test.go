@@ -244,38 +244,6 @@ func TestFileInUse(t *testing.T) {
 	file.Close()
 }
 
-// TestFailedWrite: after a partial line, left by a full disk, nothing is written.
-func TestFailedWrite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "full.jsonl")
-	p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": drawn}, "a", "b")
-	_, games := run(t, p)
-	file, err := OpenFile(path, &p.Terms)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	works := file.f
-	if file.f, err = os.Open(path); err != nil { // it can't be written to
-		t.Fatal(err)
-	}
-	first := file.Append(games[0])
-	file.f.Close()
-	file.f = works
-	if first == nil {
-		t.Fatal("nothing failed")
-	}
-	if err := file.Append(games[1]); !errors.Is(err, errors.Unwrap(errors.Unwrap(first))) {
-		t.Errorf("after %v: %v", first, err)
-	}
-	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-		t.Errorf("written: %q, %v", after, err)
-	}
-}
-
 // TestTornFirstLine: a file whose first line is incomplete is started again.
 func TestTornFirstLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "torn.jsonl")
@@ -352,8 +320,8 @@ func TestTournaments(t *testing.T) {
 			t.Errorf("%s: ranking %v", kind, order)
 		}
 		var out strings.Builder
-		if err := s.Write(&out, nil); err != nil || !strings.Contains(out.String(), "crash") || !strings.Contains(out.String(), "w - z") || !strings.Contains(s.Line(), "ahead") {
-			t.Errorf("%s: %v\n%s\n%s", kind, err, &out, s.Line())
+		if err := s.Write(&out, nil); err != nil || !strings.Contains(out.String(), "crash") || !strings.Contains(out.String(), "w - z") || !strings.Contains(s.Line(nil), "ahead") {
+			t.Errorf("%s: %v\n%s\n%s", kind, err, &out, s.Line(nil))
 		}
 	}
 }
@@ -435,6 +403,24 @@ func TestParsing(t *testing.T) {
 	for _, bad := range []string{"", "within=0.5,moves=4", "within=0.1,moves=4,after=-1", "within=-1,moves=1"} {
 		if d, err := ParseDraw(bad); err == nil {
 			t.Errorf("draw rule %q is accepted as %v", bad, d)
+		}
+	}
+}
+
+// TestEloText: the ends of the interval are printed, and nothing that contradicts the
+// score beside it.
+func TestEloText(t *testing.T) {
+	for pairs, want := range map[elo.Pairs]string{
+		{}: "too few games", {0, 0, 0, 0, 1}: "too few games", {1, 0, 0, 0, 1}: "too few games",
+		{0, 0, 0, 0, 10}: "above +385.6", {10, 0, 0, 0, 0}: "below -385.6", {0, 0, 1, 1, 4}: "+338.0 (above +108.6)", {4, 1, 1, 0, 0}: "-338.0 (below -108.6)",
+		{0, 1, 2, 5, 2}: "+147.2 (+23.0 to +325.5)", {2, 5, 2, 1, 0}: "-147.2 (-325.5 to -23.0)",
+	} {
+		got := eloText(pairs)
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%v: %q, want %q", pairs, got, want)
+		}
+		if strings.Contains(got, "Inf") || strings.Contains(got, "NaN") {
+			t.Errorf("%v: %q", pairs, got)
 		}
 	}
 }

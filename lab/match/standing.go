@@ -73,6 +73,12 @@ func (t *Tally) FaultCount() (n int) {
 type Meeting struct {
 	A, B int // indices of players
 	Score
+	First Score // of A's games with the first seat, without pairs
+}
+
+// Second returns the score of A's games with the second seat, without pairs.
+func (m *Meeting) Second() Score {
+	return Score{Wins: m.Wins - m.First.Wins, Draws: m.Draws - m.First.Draws, Losses: m.Losses - m.First.Losses}
 }
 
 // half is a pair's first finished game.
@@ -130,12 +136,13 @@ func (s *Standing) Add(g *Game) error {
 		s.Repetitions++
 	}
 	if seatA == game.First {
+		m.First.count(halves)
 		s.First.count(halves)
 	} else {
 		s.First.count(2 - halves)
 	}
 	for seat, i := range g.Match.Players {
-		s.Players[i].add(g.Match.Sides[seat])
+		s.Players[i].Side.Add(g.Match.Sides[seat])
 	}
 	if f := g.Match.Fault; f != nil {
 		p := &s.Players[g.Match.Players[f.Seat]]
@@ -155,13 +162,22 @@ func (s *Standing) meeting(players [2]int) *Meeting {
 	return nil
 }
 
-func (s *Side) add(o Side) {
+// Add adds the sums of other games.
+func (s *Side) Add(o Side) {
 	s.Moves += o.Moves
 	s.Nodes += o.Nodes
 	s.TimeUS += o.TimeUS
 	s.Depths += o.Depths
 	s.Searched += o.Searched
 	s.Overshoots += o.Overshoots
+}
+
+// Pairs returns the number of pairs of which both games are finished.
+func (s *Standing) Pairs() (n int) {
+	for i := range s.Meets {
+		n += s.Meets[i].Pairs.Count()
+	}
+	return n
 }
 
 // Ranking returns the indices of the players, best first.

@@ -169,6 +169,12 @@ func (d Dialect) SetsUp() bool { return protocols[d].positions }
 // Ponders reports whether a search can go on until it is stopped, as pondering needs.
 func (d Dialect) Ponders() bool { return protocols[d].ponders }
 
+// Stops reports whether a search can be ended early, with its result.
+func (d Dialect) Stops() bool {
+	t := protocols[d]
+	return t.newDialect != nil && t.newDialect(Spec{Dialect: d}, d.Games()[0]).stopCommand() != ""
+}
+
 // Compares reports whether engines of the protocol give scores of several moves,
 // by which a choice can be made.
 func (d Dialect) Compares() bool { return protocols[d].lines }

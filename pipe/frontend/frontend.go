@@ -58,6 +58,7 @@ type Setup struct {
 	Level     int    // of strength, from 1; 0 is full strength
 	Book      string // name of an opening book; "" is none
 	Eval      string // as in engine.Options
+	Search    string // as in engine.Options
 }
 
 // DefaultOverhead is the default of Options.Overhead: a pipe is fast, but a GUI on
@@ -132,7 +133,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 func (o *Options) fill() {
 	if o.Open == nil {
 		o.Open = func(name string, s Setup) (engine.Searcher, error) {
-			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads, Eval: s.Eval})
+			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads, Eval: s.Eval, Search: s.Search})
 		}
 	}
 	if o.Setup.HashBytes == 0 {

@@ -391,7 +391,7 @@ func (g *gomocupHandler) message(i search.Info) {
 		return
 	}
 	score := fmt.Sprintf("%d", centipawns(i.Score, i.WinProb))
-	if plies, ok := mateIn(i.Score); ok {
+	if plies, ok := search.MateIn(i.Score); ok {
 		score = fmt.Sprintf("win in %d", plies)
 		if plies <= 0 {
 			score = fmt.Sprintf("loss in %d", -plies)

@@ -30,6 +30,7 @@ const (
 	ranksZero = "0-9"
 	ranksOne  = "1-10"
 	evalOwn   = "own" // the game's own evaluation
+	searchOwn = "own" // the game's own search
 )
 
 // advertisedRules lists the rule sets that are offered to a GUI. It may set any other
@@ -91,7 +92,7 @@ func text(name, preset string, set func(string) error) setting {
 }
 
 // engineNames are a protocol's names for the engine's settings.
-type engineNames struct{ hash, threads, level, book, bookFile, eval string }
+type engineNames struct{ hash, threads, level, book, bookFile, eval, search string }
 
 // engineSettings returns the settings of the engine.
 func (s *session) engineSettings(names engineNames) []setting {
@@ -120,7 +121,8 @@ func (s *session) engineSettings(names engineNames) []setting {
 			func(value string) error { return s.useBook(value == "true", s.bookFile) },
 		}, text(names.bookFile, s.bookFile, func(name string) error { return s.useBook(s.ownBook, name) }))
 	}
-	return append(all, combo(names.eval, evalOwn, append([]string{evalOwn}, evaluations()...), s.evaluateBy))
+	return append(all, combo(names.eval, evalOwn, append([]string{evalOwn}, evaluations()...), s.evaluateBy),
+		combo(names.search, searchOwn, append([]string{searchOwn}, engine.Searches()...), s.searchBy))
 }
 
 // evaluations returns the names of all games' evaluations.
@@ -142,6 +144,18 @@ func (s *session) evaluateBy(name string) error {
 		return errNoPosition
 	} else if _, err := engine.Params(s.pos.Rules().Game, name); err != nil {
 		return err
+	}
+	s.configure(setup)
+	return nil
+}
+
+// searchBy changes the search.
+func (s *session) searchBy(name string) error {
+	setup := s.setup
+	if setup.Search = name; name == searchOwn {
+		setup.Search = ""
+	} else if !slices.Contains(engine.Searches(), name) {
+		return fmt.Errorf("no search %.40q (have %s, %s)", name, searchOwn, strings.Join(engine.Searches(), ", "))
 	}
 	s.configure(setup)
 	return nil
@@ -170,7 +184,7 @@ func (u *uciHandler) settings() []setting {
 	for _, g := range catalog.Games() {
 		games = append(games, g.Name)
 	}
-	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval"}), []setting{
+	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval", "Search"}), []setting{
 		button("Clear Hash", s.newGame),
 		// It changes nothing: the GUI decides whether to ponder.
 		check("Ponder", false, func(bool) {}),

@@ -31,23 +31,11 @@ func centipawns(s search.Score, chance float64) int {
 	return int(math.Round(min(max(pawnScale*math.Log(chance/(1-chance)), -most), most)))
 }
 
-// mateIn returns the number of plies of a proven win of the side to move, negative
-// for a loss; ok is false for other scores.
-func mateIn(s search.Score) (plies int, ok bool) {
-	switch {
-	case s >= search.WinBound:
-		return int(search.Win - s), true
-	case s <= -search.WinBound:
-		return -int(search.Win + s), true
-	}
-	return 0, false
-}
-
 // uciScore converts a score for UCI: mates in moves of the winning side, "mate 0" for
 // a lost position.
 func uciScore(i search.Info) uci.Score {
 	s := uci.Score{Unit: uci.Centipawns}
-	if plies, ok := mateIn(i.Score); ok {
+	if plies, ok := search.MateIn(i.Score); ok {
 		s.Unit = uci.Mate
 		if s.Value = (plies + 1) / 2; plies < 0 {
 			s.Value = (plies - 1) / 2

@@ -152,7 +152,7 @@ func (u *ucciHandler) settings() []setting {
 			u.s.newGame()
 			u.maxClock = 0
 		}),
-	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval"}), []setting{
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval", "search"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
 		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
 	})
@@ -289,7 +289,7 @@ const minorScale = 100.0 * 200 / 450
 const mateScore = 10000
 
 func ucciScore(s search.Score, chance float64) int {
-	if plies, ok := mateIn(s); ok {
+	if plies, ok := search.MateIn(s); ok {
 		if plies > 0 {
 			return mateScore - plies
 		}
@@ -307,7 +307,7 @@ func (u *ucciHandler) report(i search.Info) {
 	score := ucciScore(i.Score, i.WinProb)
 	u.s.say(ucci.Info{Time: i.Time, Nodes: i.Nodes})
 	u.s.say(ucci.Info{Depth: i.Depth, Score: &score, PV: u.texts(i.PV)})
-	if plies, ok := mateIn(i.Score); u.infinite && ok && plies > 0 {
+	if plies, ok := search.MateIn(i.Score); u.infinite && ok && plies > 0 {
 		u.s.stop()
 	}
 }
@@ -332,7 +332,7 @@ func (u *ucciHandler) answer(r search.Result, err error) {
 	if r.Ponder != game.NoMove {
 		best.Ponder = u.s.pos.Format(r.Ponder)
 	}
-	plies, proven := mateIn(r.Score)
+	plies, proven := search.MateIn(r.Score)
 	best.Resign = u.resign && (r.Resign || proven && plies < 0)
 	// Accept a draw unless we stand better.
 	best.Draw = r.OfferDraw || u.offered && r.WinProb <= 0.5

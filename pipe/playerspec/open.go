@@ -163,7 +163,7 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 
 // own makes a searcher of our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Tables: o.Tables}
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Search: s.Search, Tables: o.Tables}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
 	}

@@ -7,6 +7,7 @@
 //	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
 //	self:set.LMPBase=4                  a number of the kernel (search.NumberNames)
 //	self:eval=xu2006                    a named evaluation of the game (adapter.Evaluation)
+//	self:search=mcts                    alphabeta or mcts, in place of the game's own search
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
@@ -52,6 +53,7 @@ type Spec struct {
 	// Numbers are the kernel's numbers that are set.
 	Numbers map[string]int
 	Eval    string // see engine.Options
+	Search  string // see engine.Options
 	Book    string // see book.Open; "" is Options.Book
 	Nodes   uint64
 	Depth   int
@@ -94,6 +96,9 @@ func Parse(text string) (Spec, error) {
 	}
 	if s.Level > 0 && s.Eval != "" {
 		bad("level: has its own evaluation")
+	}
+	if s.Level > 0 && s.Search != "" {
+		bad("level: has its own search")
 	}
 	if s.Level > 0 && (s.Hash > 0 || s.Threads > 0) {
 		bad("level: has a hash table and threads of its own")
@@ -195,6 +200,10 @@ func (s *Spec) set(key, value string) error {
 		} else if value == ownEval {
 			s.Eval = ""
 		}
+	case key == "search" && o == nil:
+		if s.Search = value; !slices.Contains(engine.Searches(), value) {
+			err = fmt.Errorf("no search %.40q (have %s)", value, strings.Join(engine.Searches(), ", "))
+		}
 	case (key == "with" || key == "without") && o == nil:
 		if s.Switches == nil {
 			s.Switches = map[string]bool{}
@@ -221,7 +230,7 @@ func (s *Spec) set(key, value string) error {
 	case o != nil:
 		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, pause, log, %s)", key, keys)
 	default:
-		return fmt.Errorf("no key %.40q (have level, eval, book, with, without, set.NAME, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have level, eval, search, book, with, without, set.NAME, %s)", key, keys)
 	}
 	return err
 }
@@ -270,6 +279,9 @@ func (s Spec) String() string {
 		number("level", uint64(s.Level))
 		if s.Eval != "" {
 			add("eval", s.Eval)
+		}
+		if s.Search != "" {
+			add("search", s.Search)
 		}
 		if s.Book != "" {
 			add("book", s.Book)

@@ -67,9 +67,6 @@ func (b *broken) missing(m game.Move) bool {
 
 func (b *broken) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	first := *c == search.Cursor{}
-	if b.fault == "deep" && c.QuiescencePly == 3 {
-		return append(buf, search.ScoredMove{Move: 1, Noise: search.GoodNoisy})
-	}
 	for ended := false; !ended; {
 		buf = b.Position.Moves(buf, c)
 		ended = len(buf) == 0
@@ -144,7 +141,6 @@ func TestConformSeesFaults(t *testing.T) {
 		"find":  "Find(",
 		"undo":  "Eval",
 		"clone": "clone",
-		"deep":  "quiescence ply 3",
 
 		"restricted to nothing": "empty",
 	} {

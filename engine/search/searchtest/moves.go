@@ -57,27 +57,10 @@ func (w *walker) checkMoves(snap snapshot) {
 			w.fatalf("Moves(Noisy) gives %+v, Moves(All) %+v", e, given[e.Move])
 		}
 	}
-	w.deepQuiescence(snap)
 	w.skipQuiets(snap, given)
 	w.victimOrder(given)
 	if slices.ContainsFunc(snap.noisy, func(e search.ScoredMove) bool { return !legal[e.Move] }) {
 		w.fatalf("Moves(Noisy) gives illegal moves: %v", snap.noisy)
-	}
-}
-
-// deepQuiescence checks that deeper in quiescence no noisy moves come that do not
-// come at its first ply.
-func (w *walker) deepQuiescence(snap snapshot) {
-	w.t.Helper()
-	for ply := uint8(1); ply <= 8; ply++ {
-		c := search.Cursor{Mode: search.Noisy, QuiescencePly: ply}
-		for buf := w.p.Moves(nil, &c); len(buf) > 0; buf = w.p.Moves(buf[:0], &c) {
-			for _, e := range buf {
-				if !slices.Contains(snap.noisy, e) {
-					w.fatalf("Moves(Noisy) at quiescence ply %d gives %+v, at 0 it does not", ply, e)
-				}
-			}
-		}
 	}
 }
 

@@ -1,0 +1,193 @@
+package arenatest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"golang.org/x/sys/unix"
+
+	"sparring/protocol"
+)
+
+// patience bounds every wait.
+const patience = 30 * time.Second
+
+// natsDir is the variable that makes a test program a NATS server with its
+// streams in a directory.
+const natsDir = "SPARRING_TEST_NATS_DIR"
+
+// NATSMain makes this process a NATS server if [StartNATS] started it, and does not
+// return then. Call it first in TestMain.
+func NATSMain() {
+	if dir := os.Getenv(natsDir); dir != "" {
+		if err := serveNATS(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+}
+
+// serveNATS runs a server until SIGTERM. It writes its port to a file beside the
+// directory, and listens on it again at the next start.
+func serveNATS(dir string) error {
+	file := filepath.Join(filepath.Dir(dir), "port")
+	port := -1
+	if last, err := os.ReadFile(file); err == nil {
+		fmt.Sscan(string(last), &port)
+	}
+	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
+	if err != nil {
+		return err
+	}
+	ns.Start()
+	if !ns.ReadyForConnections(patience) {
+		return errors.New("the server is not ready")
+	}
+	_, listens, _ := strings.Cut(ns.Addr().String(), ":")
+	if err := os.WriteFile(file, []byte(listens), 0o600); err != nil {
+		return err
+	}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	<-ended
+	return nil
+}
+
+// NATSProcess is a NATS server without accounts in a process of its own, so that
+// tests can stop the process and let it go on.
+type NATSProcess struct {
+	t   *testing.T
+	dir string
+	cmd *exec.Cmd
+}
+
+// StartNATS runs a server with its streams in dir, and a file with its port
+// beside it. The TestMain of the package calls [NATSMain].
+func StartNATS(t *testing.T, dir string) *NATSProcess {
+	t.Helper()
+	p := &NATSProcess{t: t, dir: dir}
+	p.Start()
+	t.Cleanup(p.Close)
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if port, err := os.ReadFile(p.portFile()); err == nil && len(port) > 0 {
+			return p
+		}
+	}
+	t.Fatal("the NATS server does not start")
+	return nil
+}
+
+func (p *NATSProcess) portFile() string { return filepath.Join(filepath.Dir(p.dir), "port") }
+
+// Start runs the server again after Close.
+func (p *NATSProcess) Start() {
+	p.t.Helper()
+	p.cmd = exec.Command(os.Args[0])
+	p.cmd.Env = append(os.Environ(), natsDir+"="+p.dir)
+	p.cmd.Stderr = os.Stderr
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Signal sends the process a signal. After SIGSTOP it returns when the process has
+// stopped.
+func (p *NATSProcess) Signal(s os.Signal) {
+	p.t.Helper()
+	Signal(p.t, p.cmd.Process, s)
+}
+
+// Signal is [NATSProcess.Signal] for any process that the test started.
+func Signal(t *testing.T, p *os.Process, s os.Signal) {
+	t.Helper()
+	if err := p.Signal(s); err != nil {
+		t.Error(err)
+	}
+	if s == syscall.SIGSTOP { // it takes effect a moment later
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+			t.Errorf("not stopped: %v", err)
+		}
+	}
+}
+
+// Close kills the server.
+func (p *NATSProcess) Close() {
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+}
+
+// Platform returns the connection of the platform.
+func (p *NATSProcess) Platform() protocol.Connection { return p.connection("platform") }
+
+// Player returns the connection of a player.
+func (p *NATSProcess) Player(user string) protocol.Connection { return p.connection(user) }
+
+func (p *NATSProcess) connection(name string) protocol.Connection {
+	port, err := os.ReadFile(p.portFile())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return protocol.Connection{URL: "nats://127.0.0.1:" + string(port), Name: name}
+}
+
+// SmallDisk is a small file system.
+type SmallDisk struct {
+	t   *testing.T
+	Dir string
+}
+
+// NewSmallDisk mounts a file system until the test ends. It skips the test where
+// that is not allowed.
+func NewSmallDisk(t *testing.T, size string) *SmallDisk {
+	t.Helper()
+	d := &SmallDisk{t: t, Dir: filepath.Join(t.TempDir(), "disk")}
+	if err := os.Mkdir(d.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", d.Dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("this machine lets tests make no small disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(d.Dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+func (d *SmallDisk) ballast() string { return filepath.Join(d.Dir, "ballast") }
+
+// Fill leaves no room on the disk.
+func (d *SmallDisk) Fill() {
+	d.t.Helper()
+	f, err := os.Create(d.ballast())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		d.t.Fatal(err)
+	}
+}
+
+// Empty makes room again.
+func (d *SmallDisk) Empty() {
+	d.t.Helper()
+	if err := os.Remove(d.ballast()); err != nil {
+		d.t.Fatal(err)
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// stopAfter is an output that ends a context after some lines.
+type stopAfter struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	lines int
+	stop  context.CancelFunc
+}
+
+func (s *stopAfter) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.text.Write(p)
+	if strings.Count(s.text.String(), "\n") >= s.lines {
+		s.stop()
+	}
+	return n, err
+}
+
+// execute runs a command line whose context ends as Ctrl-C does, after some lines of
+// output.
+func execute(t *testing.T, lines int, args ...string) (out string, err error) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	w := &stopAfter{lines: lines, stop: stop}
+	root := commands()
+	root.SetArgs(args)
+	root.SetOut(w)
+	root.SetErr(io.Discard)
+	err = root.ExecuteContext(ctx)
+	return w.text.String(), err
+}
+
+// TestAnalyseUntilStopped: without limits an analysis goes on until Ctrl-C, and then
+// has its result, whatever engine searches.
+func TestAnalyseUntilStopped(t *testing.T) {
+	for _, args := range []string{
+		"--game xiangqi", "--game gomoku --moves h8", "--game amazons --rules 6x6 --lines 2", "--game xiangqi --engine self:level=3",
+		"--game xiangqi --engine uci:broken-engine,arg=fine",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			out, err := execute(t, 1, append([]string{"analyse", "--json", "--hash", "1"}, strings.Fields(args)...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSpace(out), "\n")
+			for i, line := range lines {
+				var v analysisView
+				if err := json.Unmarshal([]byte(line), &v); err != nil {
+					t.Fatal(err)
+				}
+				if v.Final != (i == len(lines)-1) || len(v.Lines) == 0 || len(v.Lines[0].PV) == 0 || v.Lines[0].Chance == nil || v.Depth < 1 {
+					t.Errorf("line %d of %d: %s", i+1, len(lines), line)
+				}
+			}
+		})
+	}
+}
+
+// TestAnalyseInterrupted: of several positions those before Ctrl-C are printed, and
+// the command says that others are missing.
+func TestAnalyseInterrupted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "positions.txt")
+	if err := os.WriteFile(file, []byte("moves h8\nmoves h8 h9\nmoves h8 h9 h10\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := execute(t, 8, "analyse", "--game", "gomoku", "--depth", "2", "--hash", "1", file)
+	if err == nil || err.Error() != "interrupted after 1 of 3 positions" && err.Error() != "interrupted after 2 of 3 positions" {
+		t.Errorf("%v", err)
+	}
+	if !strings.Contains(out, "line 1 ") || strings.Contains(out, "positions.txt:3") {
+		t.Errorf("printed:\n%s", out)
+	}
+}
+
+// TestReviewInterrupted: a review that was interrupted after any of its searches comes
+// to its end, and searches nothing twice.
+func TestReviewInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	game := filepath.Join(dir, "game.psq")
+	if err := os.WriteFile(game, []byte("Piskvorky 15x15, 11:11, 0\n8,8,0\n9,8,0\n8,7,0\n9,7,0\n8,9,0\n1,1,0\na\nb\n15\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keep := filepath.Join(dir, "keep.jsonl")
+	review := func(ctx context.Context) (string, error) {
+		var out bytes.Buffer
+		root := commands()
+		root.SetArgs([]string{"records", "analyse", game, "--depth", "2", "--hash", "1", "--json", "--keep", keep})
+		root.SetOut(&out)
+		root.SetErr(io.Discard)
+		err := root.ExecuteContext(ctx)
+		return out.String(), err
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if out, err := review(stopped); err == nil || err.Error() != "interrupted after 0 of 1 games; run the same command to resume" || out != "" {
+		t.Errorf("interrupted: %v, %s", err, out)
+	}
+	if _, err := review(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	searches := strings.SplitAfter(string(whole), "\n")
+	if len(searches) < 1+7 {
+		t.Fatalf("kept:\n%s", whole)
+	}
+	for n := range searches {
+		if err := os.WriteFile(keep, []byte(strings.Join(searches[:n], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := review(t.Context())
+		if err != nil || strings.Count(out, `"ply":`) != 6 || strings.Count(out, `"best":`) != 6 {
+			t.Errorf("after %d lines: %v: %s", n, err, out)
+		}
+		kept, err := os.ReadFile(keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := map[string]bool{}
+		for line := range strings.Lines(string(kept)) {
+			question, _, _ := strings.Cut(line, `"lines":`)
+			question, _, _ = strings.Cut(question, `"depth":`)
+			if asked[question] {
+				t.Errorf("after %d lines: searched twice: %s", n, line)
+			}
+			asked[question] = true
+		}
+	}
+}
+
+// TestDisplaySet: lines are redrawn in place on a terminal, cut to its size also where
+// characters have two columns, and nothing is written elsewhere.
+func TestDisplaySet(t *testing.T) {
+	var out bytes.Buffer
+	d := newDisplay(&out)
+	d.set("depth 1", "line")
+	d.clear()
+	if out.Len() > 0 || d.live() {
+		t.Errorf("without a terminal: %q", out.String())
+	}
+	d.width, d.height = 8, 4
+	d.set("depth 1", "炮二平五 马8进7")
+	d.set("depth 2")
+	d.set("a", "b", "c", "d", "e")
+	d.clear()
+	const want = "depth 1\n炮二平\n\x1b[2A\x1b[Jdepth 2\n\x1b[1A\x1b[Ja\nb\ne\n\x1b[3A\x1b[J"
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

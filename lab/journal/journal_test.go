@@ -1,0 +1,170 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type terms struct {
+	Things int    `json:"things"`
+	Seed   uint64 `json:"seed"`
+}
+
+type thing struct {
+	N int `json:"n"`
+}
+
+var errTerms = errors.New("other terms")
+
+// open opens a file and returns the numbers in it.
+func open(path string, now terms) (j *File, have []int, err error) {
+	j, err = Open(path, Layout{
+		Name: "things", What: "a file of things", Prefix: `{"things":`, MaxLine: 100, Terms: now,
+		Same: func(line []byte) error {
+			var have terms
+			if err := json.Unmarshal(line, &have); err != nil {
+				return err
+			}
+			if d := Differences(have, now); len(d) > 0 {
+				return fmt.Errorf("%w: %s", errTerms, strings.Join(d, "; "))
+			}
+			return nil
+		},
+		Take: func(line []byte) error {
+			var x thing
+			err := json.Unmarshal(line, &x)
+			have = append(have, x.N)
+			return err
+		},
+	})
+	return j, have, err
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestResume: lines survive, also where a crash has truncated the file at any point.
+func TestResume(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "things.jsonl")
+	now := terms{1, 7}
+	j, _, err := open(path, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		if err := j.Append(thing{n}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := open(path, now); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), path) {
+		t.Errorf("opened twice: %v", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := content(t, path)
+	const first = `{"things":1,"seed":7}` + "\n"
+	if whole != first+`{"n":0}`+"\n"+`{"n":1}`+"\n"+`{"n":2}`+"\n" {
+		t.Fatalf("written: %q", whole)
+	}
+	for size := range len(whole) + 1 {
+		if err := os.WriteFile(path, []byte(whole[:size]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, have, err := open(path, now)
+		if err != nil {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		lines := strings.Count(whole[:size], "\n")
+		if want := []int{0, 1, 2}[:max(lines-1, 0)]; !slices.Equal(have, want) || j.Torn() != (size > 0 && whole[size-1] != '\n') {
+			t.Errorf("%d bytes: have %d, want %d, torn %t", size, have, want, j.Torn())
+		}
+		if err := errors.Join(j.Append(thing{9}), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := first
+		if lines > 0 {
+			want = whole[:strings.LastIndex(whole[:size], "\n")+1]
+		}
+		if got := content(t, path); got != want+`{"n":9}`+"\n" {
+			t.Errorf("%d bytes became %q", size, got)
+		}
+	}
+}
+
+// TestOthersAreRefused: a file that is not of this kind stays as it is.
+func TestOthersAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other")
+	const first = `{"things":1,"seed":7}` + "\n"
+	for text, want := range map[string]string{
+		"hello":                          "line 1: not a file of things",
+		"hello\n":                        "line 1: not a file of things",
+		"{}\n":                           "line 1: not a file of things",
+		`{"things":1` + "\n":             "line 1: not a file of things",
+		`{"things":1,"seed":8}` + "\n":   "line 1: other terms: seed is 8 in the file and 7 now",
+		first + "x\n":                    "line 2: invalid character",
+		first + strings.Repeat(" ", 100): "",
+		first + strings.Repeat(" ", 100) + "{}\n": "line 2: more than 100 bytes",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, _, err := open(path, terms{1, 7})
+		if want == "" {
+			if err != nil || !j.Torn() {
+				t.Errorf("%q: %v", text, err)
+			} else {
+				j.Close()
+			}
+			continue
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "things: "+path+": "+want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		if got := content(t, path); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	if _, _, err := open(filepath.Join(path, "x"), terms{}); err == nil || !strings.HasPrefix(err.Error(), "things: ") {
+		t.Errorf("below a file: %v", err)
+	}
+}
+
+// TestFailedWrite: after a partial line, left by a full disk, nothing is written.
+func TestFailedWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "full")
+	j, _, err := open(path, terms{1, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	before := content(t, path)
+	works := j.f
+	if j.f, err = os.Open(path); err != nil { // it can't be written to
+		t.Fatal(err)
+	}
+	first := j.Append(thing{1})
+	j.f.Close()
+	j.f = works
+	if first == nil {
+		t.Fatal("nothing failed")
+	}
+	if err := j.Append(thing{2}); !errors.Is(err, errors.Unwrap(first)) {
+		t.Errorf("after %v: %v", first, err)
+	}
+	if after := content(t, path); after != before {
+		t.Errorf("written: %q", after)
+	}
+}
