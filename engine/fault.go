@@ -26,3 +26,26 @@ const (
 
 // Error implements error.
 func (f *Fault) Error() string { return fmt.Sprintf("engine fault (%s): %s", f.Kind, f.Text) }
+
+// Words says what an engine with such a fault did: "crashed".
+func (k FaultKind) Words() string {
+	switch k {
+	case FaultStart:
+		return "did not start"
+	case FaultTime:
+		return "exceeded its time"
+	case FaultHang:
+		return "did not answer"
+	case FaultIllegal:
+		return "gave no legal move"
+	case FaultCrash:
+		return "crashed"
+	case FaultFlood:
+		return "wrote too much"
+	case FaultMemory:
+		return "used too much memory"
+	case FaultDisconnect:
+		return "left the platform"
+	}
+	return "failed"
+}

@@ -73,6 +73,9 @@ func Decode(line []byte) (*Record, error) {
 	if err := json.Unmarshal(line, &version); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
+	if version.V == 0 {
+		return nil, fmt.Errorf("%w: no version v, so not the record of a game", ErrInvalid)
+	}
 	if version.V != Version {
 		return nil, fmt.Errorf("%w: v is %d, this program reads %d", ErrVersion, version.V, Version)
 	}

@@ -208,7 +208,7 @@ func TestDecodeErrors(t *testing.T) {
 		{``, ErrInvalid},
 		{`{`, ErrInvalid},
 		{`[]`, ErrInvalid},
-		{`{}`, ErrVersion},
+		{`{}`, ErrInvalid},
 		{`{"v":2}`, ErrVersion},
 		{`{"v":1}`, ErrInvalid},
 		{`{"v":1,"id":"a","game":"g","rules":"g/r","clock":"5 days","source":{"by":"arena"}}`, ErrInvalid},

@@ -227,16 +227,19 @@ func recordsImport(to *archive) *cobra.Command {
 				return err
 			}
 			defer writer.Close()
-			damaged := 0
+			good, damaged := 0, 0
 			for _, path := range args {
-				n, err := importFile(c, path, rules, writer, known)
+				n, m, err := importFile(c, path, rules, writer, known)
 				if err != nil {
 					return err
 				}
-				damaged += n
+				good, damaged = good+n, damaged+m
 			}
-			if damaged > 0 {
-				return fmt.Errorf("%d games were not imported; the others were", damaged)
+			switch {
+			case damaged > 0 && good == 0:
+				return errors.New("nothing was imported")
+			case damaged > 0:
+				return fmt.Errorf("%s could not be read, %s could", count(damaged, "game", "games"), count(good, "game", "games"))
 			}
 			return nil
 		},
@@ -245,12 +248,12 @@ func recordsImport(to *archive) *cobra.Command {
 	return c
 }
 
-// importFile imports the games of a file and lists them. It reports damaged games
-// and returns their number.
-func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known map[string]bool) (damaged int, err error) {
+// importFile imports the games of a file and lists them. It returns how many there
+// are, those that were known included, and how many are damaged, which it reports.
+func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known map[string]bool) (good, damaged int, err error) {
 	games, err := gamesIn(path, format.ReadOptions{Rules: rules})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for r, err := range games {
 		if err != nil {
@@ -258,15 +261,16 @@ func importFile(c *cobra.Command, path, rules string, writer *record.Writer, kno
 			damaged++
 			continue
 		}
+		good++
 		if known[r.ID] {
 			fmt.Fprintf(c.OutOrStdout(), "%s  already imported\n", r.ID)
 			continue
 		}
 		if err := writer.Append(r); err != nil {
-			return damaged, err
+			return good, damaged, err
 		}
 		known[r.ID] = true
 		fmt.Fprintf(c.OutOrStdout(), "%s  %s, %s - %s, %d plies, %s\n", r.ID, r.Rules, format.Name(r.Seats[0]), format.Name(r.Seats[1]), len(r.Plies), r.Result)
 	}
-	return damaged, nil
+	return good, damaged, nil
 }

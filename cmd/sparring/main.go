@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func main() {
@@ -65,7 +66,11 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if code, ok := errors.AsType[outcome](err); ok {
 		return int(code)
 	}
-	fmt.Fprintln(errs, "sparring:", err)
+	text := err.Error()
+	if !strings.HasPrefix(text, "sparring ") { // else it begins with the command
+		text = "sparring: " + text
+	}
+	fmt.Fprintln(errs, text)
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
@@ -96,7 +101,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 	}
 	root.Flags().AddFlagSet(up.Flags())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%w (see %s --help)", err, c.CommandPath())
+		return usagef("%w (see %s --help)", plainFlagError(err), c.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
@@ -119,6 +124,28 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		versionCommand(),
 	)
 	return root
+}
+
+// plainFlagError says what a flag wants instead of what Go's parser found.
+func plainFlagError(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	want := ""
+	switch bad.GetFlag().Value.Type() {
+	case "int":
+		want = "a whole number"
+	case "uint64":
+		want = "a whole number, not negative"
+	case "float64":
+		want = "a number"
+	case "duration":
+		want = "a time, such as 500ms or 10s"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s %.40q: want %s", bad.GetFlag().Name, bad.GetValue(), want)
 }
 
 func noArgs(c *cobra.Command, args []string) error {

@@ -149,7 +149,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 			}
 			errs = append(errs, err)
 			labels = append(labels, s.Name)
-			own = own && limited(s)
+			own = own && (err != nil || limited(s)) // what is wrong is said once
 			if o := s.Outside; o != nil && !o.Dialect.SetsUp() {
 				wholeGames = append(wholeGames, text)
 			}

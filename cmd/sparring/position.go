@@ -78,7 +78,7 @@ func perftCommand() *cobra.Command {
 func positionCommand() *cobra.Command {
 	var at place
 	var moves, notation string
-	var asJSON bool
+	var asJSON, all bool
 	c := &cobra.Command{
 		Use:   "position",
 		Short: "Show a position: board, legal moves and outcome",
@@ -99,16 +99,21 @@ func positionCommand() *cobra.Command {
 			if asJSON {
 				return json.NewEncoder(c.OutOrStdout()).Encode(view)
 			}
-			view.print(c.OutOrStdout(), pos.Diagram())
+			view.print(c.OutOrStdout(), pos.Diagram(), all)
 			return nil
 		},
 	}
 	at.flags(c)
 	c.Flags().StringVar(&moves, "moves", "", "moves to play first, separated by spaces")
 	c.Flags().StringVar(&notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
+	c.Flags().BoolVar(&all, "legal", false, fmt.Sprintf("list the legal moves also where there are more than %d", mostListed))
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
+
+// mostListed is how many legal moves the position command lists without being asked:
+// a position of Amazons has thousands.
+const mostListed = 300
 
 // playMoves plays moves, written in a notation and separated by spaces. The error
 // names the ply, from 1.
@@ -183,13 +188,17 @@ func viewOf(pos game.Position, as manner) positionView {
 	return v
 }
 
-func (v positionView) print(out io.Writer, diagram string) {
+func (v positionView) print(out io.Writer, diagram string, all bool) {
 	fmt.Fprintf(out, "%s\n\nrules     %s\nposition  %s\nkey       %s\n", strings.TrimRight(diagram, "\n"), v.Rules, v.Position, v.Key)
 	if v.Outcome != game.Undecided {
 		fmt.Fprintf(out, "outcome   %s (%s)\n", v.Outcome, v.Reason)
 		return
 	}
-	fmt.Fprintf(out, "to act    %s\nlegal     %d: %s\n", v.Turn, v.Legal, strings.Join(v.Moves, " "))
+	list := ": " + strings.Join(v.Moves, " ")
+	if v.Legal > mostListed && !all {
+		list = " (--legal lists them)"
+	}
+	fmt.Fprintf(out, "to act    %s\nlegal     %d%s\n", v.Turn, v.Legal, list)
 	for _, f := range v.Forbidden {
 		fmt.Fprintf(out, "forbidden %s %s\n", f.Point, f.Kind)
 	}

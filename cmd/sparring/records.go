@@ -280,6 +280,9 @@ func showRecord(out io.Writer, r *record.Record) error {
 	if r.Reason != "" {
 		fmt.Fprintf(out, " (%s)", r.Reason)
 	}
+	if r.Text != "" {
+		fmt.Fprintf(out, "\n          %s", strings.Join(strings.Fields(r.Text), " "))
+	}
 	fmt.Fprint(out, "\n\n")
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PLY\tSEAT\tMOVE\tUSED\tLEFT\tDEPTH\tSCORE\tCHANCE\tNODES\tPONDER\tLINE")

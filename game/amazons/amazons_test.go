@@ -226,6 +226,36 @@ func TestLegalIsMembership(t *testing.T) {
 	}
 }
 
+// TestConnected compares Connected with king steps square by square, on random boards
+// of every size.
+func TestConnected(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for cols := 1; cols <= maxSide; cols++ {
+		for rows := 1; rows <= maxSide && cols*rows <= maxSquares; rows++ {
+			geo, err := newGeometry(cols, rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := Board{geo: geo}
+			open := geo.all.And(Bits{rng.Uint64() | rng.Uint64(), rng.Uint64() | rng.Uint64()})
+			from := Bit(Square(rng.IntN(cols * rows))).Or(Bit(Square(rng.IntN(cols * rows))))
+			want, queue := from, from
+			for !queue.Empty() {
+				at := int(queue.Pop())
+				for s := range Square(cols * rows) {
+					col, row := int(s)%cols-at%cols, int(s)/cols-at/cols
+					if max(col, -col, row, -row) == 1 && open.Has(s) && !want.Has(s) {
+						want, queue = want.Or(Bit(s)), queue.Or(Bit(s))
+					}
+				}
+			}
+			if got := b.Connected(from, open); got != want {
+				t.Fatalf("%dx%d: from %x over %x: %x, want %x", cols, rows, from, open, got, want)
+			}
+		}
+	}
+}
+
 // The key is the formula of the package comment, which clients rely on.
 func TestKeyFormula(t *testing.T) {
 	p := setup(t, "Q*1/1q1 b")

@@ -129,6 +129,13 @@ func (g *ground) neighbours(b Bits) Bits {
 		Or(b.up(g.s - 1).Or(b.down(g.s + 1)).And(g.west))
 }
 
+// spread returns the set with the squares one king step from it, and perhaps some
+// beyond the board: sideways first, then up and down.
+func (g *geometry) spread(b Bits) Bits {
+	b = b.Or(b.up(1).And(g.notFirst)).Or(b.down(1).And(g.notLast))
+	return b.Or(b.up(uint(g.cols))).Or(b.down(uint(g.cols)))
+}
+
 // reach returns the squares of the ground one queen move from the set.
 func (g *ground) reach(b Bits) Bits {
 	var r Bits

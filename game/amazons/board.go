@@ -85,9 +85,8 @@ func (b *Board) Around(s Square) Bits {
 // Connected returns the squares that king steps over squares of open can reach from
 // those of from, which need not be open themselves.
 func (b *Board) Connected(from, open Bits) Bits {
-	g := b.geo.ground(open)
 	for grown := from; ; {
-		next := grown.Or(g.neighbours(grown))
+		next := grown.Or(b.geo.spread(grown).And(open))
 		if next == grown {
 			return grown
 		}

@@ -85,6 +85,22 @@ func parseRule(text string, fields map[string]any) error {
 	return nil
 }
 
+// explain says in words why the match runner ended a game after so many plies; "" for
+// a reason of the rules or the players.
+func (t *Terms) explain(reason game.Reason, plies int) string {
+	switch reason {
+	case ReasonResignRule:
+		return fmt.Sprintf("adjudicated: both players gave the winner %.3g %% or more for %d moves each", 100*(1-t.Resign.Chance), t.Resign.Moves)
+	case ReasonDrawRule:
+		return fmt.Sprintf("adjudicated: both players gave each side %.3g to %.3g %% for %d moves each", 100*(0.5-t.Draw.Within), 100*(0.5+t.Draw.Within), t.Draw.Moves)
+	case ReasonMaxPlies:
+		return fmt.Sprintf("adjudicated: %d plies were played", plies)
+	case ReasonTablebase:
+		return "adjudicated by the endgame tables"
+	}
+	return ""
+}
+
 // adjudicator tracks the players' winning probabilities.
 type adjudicator struct {
 	terms           *Terms

@@ -122,10 +122,11 @@ func (g *Game) End(o game.Outcome, text string) {
 	g.Record.End = now()
 }
 
-// Lose ends the game by a fault.
+// Lose ends the game by a fault. The record says in words whose engine did what.
 func (g *Game) Lose(seat game.Seat, f *engine.Fault) {
 	g.Match.Fault = &Fault{seat, f.Kind, f.Text}
-	g.End(game.Outcome{Result: game.WonBy(seat.Other()), Reason: game.Reason(f.Kind)}, f.Text)
+	g.End(game.Outcome{Result: game.WonBy(seat.Other()), Reason: game.Reason(f.Kind)},
+		fmt.Sprintf("the %s seat's engine %s: %s", seat, f.Kind.Words(), f.Text))
 }
 
 // Charge counts a move that took used and returns the clock after it. Ok is false

@@ -2,6 +2,8 @@ package match
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -78,6 +80,11 @@ func TestHowGamesEnd(t *testing.T) {
 					}
 					if f := g.Match.Fault; (f != nil) != (c.fault != "") || f != nil && (f.Seat != seat || f.Kind != c.fault || c.fault == engine.FaultTime && f.Text == "") {
 						t.Errorf("script in seat %s: fault %+v, want %q", seat, f, c.fault)
+					} else if f != nil && !strings.HasPrefix(g.Text, fmt.Sprintf("the %s seat's engine %s: ", seat, c.fault.Words())) {
+						t.Errorf("script in seat %s: fault %q is told as %q", seat, c.fault, g.Text)
+					}
+					if adjudicated := strings.HasPrefix(g.Text, "adjudicated"); adjudicated != slices.Contains([]game.Reason{ReasonResignRule, ReasonDrawRule, ReasonMaxPlies, ReasonTablebase}, c.reason) {
+						t.Errorf("an end by %s is told as %q", c.reason, g.Text)
 					}
 				}
 				a, b := &s.Players[0], &s.Players[1]

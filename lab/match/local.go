@@ -243,7 +243,7 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 		out = game.Outcome{Result: game.Draw, Reason: ReasonMaxPlies} // the limit of records
 	}
 	if out.Over() {
-		s.end(out, "")
+		s.end(out, s.terms.explain(out.Reason, s.pos.Ply()))
 	}
 }
 

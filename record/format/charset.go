@@ -22,13 +22,13 @@ const (
 
 // Decode converts the bytes of a file to text: UTF-8 if they are valid UTF-8,
 // else GBK. A byte-order mark (of UTF-8 or UTF-16) takes precedence. Line ends
-// are not changed. The error wraps ErrSyntax and names the byte that is neither.
+// are not changed. The error wraps ErrSyntax and names the lines that are not.
 func Decode(data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
 		data = data[3:]
 		if !utf8.Valid(data) {
-			return "", fmt.Errorf("%w: UTF-8 by its byte-order mark, but not at byte %d", ErrSyntax, 4+validPrefix(data))
+			return "", fmt.Errorf("%w: line %d: not in UTF-8, which the byte-order mark promises", ErrSyntax, lineOf(data, validPrefix(data)))
 		}
 		return string(data), nil
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
@@ -41,11 +41,17 @@ func Decode(data []byte) (string, error) {
 		return string(data), nil
 	}
 	text, err := simplifiedchinese.GB18030.NewDecoder().Bytes(data)
-	if err != nil || bytes.ContainsRune(text, utf8.RuneError) {
-		return "", fmt.Errorf("%w: neither UTF-8 (byte %d) nor GBK", ErrSyntax, 1+validPrefix(data))
+	if err != nil {
+		return "", fmt.Errorf("%w: GBK: %w", ErrSyntax, err)
+	}
+	if at := bytes.IndexRune(text, utf8.RuneError); at >= 0 {
+		return "", fmt.Errorf("%w: neither UTF-8 (line %d) nor GBK (line %d)", ErrSyntax, lineOf(data, validPrefix(data)), lineOf(text, at))
 	}
 	return string(text), nil
 }
+
+// lineOf returns the number of the line, from 1, that a byte is in.
+func lineOf(text []byte, at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
 
 func validPrefix(data []byte) int {
 	n := 0

@@ -1,7 +1,9 @@
 package format
 
 import (
+	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,9 +69,13 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%x: %q, %v, want %q", data, got, err, want)
 		}
 	}
-	for _, data := range []string{"ab\xff\xff", "\xef\xbb\xbfab\xcf\xc8"} {
-		if got, err := Decode([]byte(data)); err == nil {
-			t.Errorf("%x: %q", data, got)
+	for data, want := range map[string]string{
+		"ab\ncd\xff\xff\n":               "neither UTF-8 (line 2) nor GBK (line 2)",
+		"\xcf\xc8\ncd\xff\xff\n":         "neither UTF-8 (line 1) nor GBK (line 2)",
+		"\xef\xbb\xbfab\r\n\r\n\xcf\xc8": "line 3: not in UTF-8, which the byte-order mark promises",
+	} {
+		if got, err := Decode([]byte(data)); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%x: %q, %v, want %q", data, got, err, want)
 		}
 	}
 }
