@@ -199,6 +199,9 @@ func (p Profile) checkEngine() []error {
 		return []error{err}
 	}
 	var errs []error
+	if err := checkBook(spec.Book); err != nil {
+		errs = append(errs, err)
+	}
 	for _, g := range p.Games {
 		if !knownGame(g) {
 			continue
@@ -250,9 +253,9 @@ func (p Profile) external() bool {
 }
 
 // capabilities returns the games of the profile for a hello, with their engines.
-func (p Profile) capabilities(engines map[string]*protocol.Engine) []protocol.Capability {
+func (p Profile) capabilities(games []string, engines map[string]*protocol.Engine) []protocol.Capability {
 	var caps []protocol.Capability
-	for _, g := range p.Games {
+	for _, g := range games {
 		c := p.Policy.Capability(g)
 		c.Engine = engines[g]
 		caps = append(caps, c)
