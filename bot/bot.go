@@ -213,7 +213,7 @@ func (b *Bot) trySearch(p *player, kind game.Game, rulesName string) error {
 	if err != nil {
 		return err
 	}
-	g, err := b.deps.NewGame(p.profile.Engine, engine.GameOptions{Rules: rules, Reproducible: p.profile.Reproducible})
+	g, err := b.deps.NewGame(p.profile.spec(), engine.GameOptions{Rules: rules, Reproducible: p.profile.Reproducible})
 	if err != nil {
 		return err
 	}

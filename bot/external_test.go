@@ -76,7 +76,8 @@ func TestPlaysWithAnExternalEngine(t *testing.T) {
 func TestEngineMisbehaves(t *testing.T) {
 	t.Parallel()
 	spec := strings.Replace(program(t, faultyengine.ErrorLines), "uci:", "gomocup:", 1)
-	p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["gomoku"], "engine": %q}`, spec))
+	logs := t.TempDir()
+	p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["gomoku"], "engine": %q, "engineLog": %q}`, spec, logs))
 	terms := small(t)
 	terms.Rules, terms.Game = "gomoku/freestyle-15", "gomoku"
 	o := offerOf(terms, "game", game.First)
@@ -88,6 +89,18 @@ func TestEngineMisbehaves(t *testing.T) {
 	}
 	if !f.log.has("the engine misbehaved") || !f.log.has(said) {
 		t.Errorf("log:\n%s", f.log)
+	}
+	// All that was said is in the file of the game, and the record does not say where.
+	kept, err := filepath.Glob(filepath.Join(logs, "game-*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("%q, %v", kept, err)
+	}
+	data, err := os.ReadFile(kept[0])
+	if err != nil || !strings.Contains(string(data), " < "+said+"\n") || !strings.Contains(string(data), " > INFO time_left ") {
+		t.Errorf("%v\n%s", err, data)
+	}
+	if s := doc.Source.Settings; s == nil || s.Spec != spec {
+		t.Errorf("settings %+v", s)
 	}
 }
 
@@ -136,13 +149,14 @@ func TestEnginesAreChecked(t *testing.T) {
 		{"player": "a", "games": ["xiangqi"], "engine": "uci:no-such-program-anywhere"},
 		{"player": "b", "games": ["gomoku"], "engine": "usi:x"},
 		{"player": "c", "games": ["xiangqi"], "engine": "sau:` + os.Args[0] + `", "nodes": 5},
-		{"player": "d", "games": ["xiangqi"], "engine": "self:level=5"}]}`
+		{"player": "d", "games": ["xiangqi"], "engine": "self:level=5"},
+		{"player": "e", "games": ["xiangqi"], "engineLog": "logs"}]}`
 	if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Config{Profiles: profiles}.players()
 	for _, s := range []string{"player a: engine: ", "no-such-program-anywhere", "player b: engine: ", `no kind "usi"`,
-		"player c: engine: ", "sau engines play amazons and gomoku, not xiangqi", "can't be limited by nodes: 5"} {
+		"player c: engine: ", "sau engines play amazons and gomoku, not xiangqi", "can't be limited by nodes: 5", "player e: engine: engineLog: "} {
 		if err == nil || !strings.Contains(err.Error(), s) {
 			t.Errorf("%v does not say %q", err, s)
 		}

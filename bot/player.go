@@ -72,7 +72,7 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 	}
 	p.shared = &play.Player{
 		ID: profile.Player, Client: client, Clock: b.clock, Process: p, Log: p.log,
-		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.Engine, o) },
+		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.spec(), o) },
 		Pool:    b.pool(profile), Records: b.deps.Records, Observe: b.deps.Observe,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,

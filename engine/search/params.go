@@ -48,9 +48,9 @@ type Params struct {
 	// ProveShare bounds the prover at the root to one part in so many of the
 	// search's nodes and time; 0 is 4.
 	ProveShare int
-	// ProveAgain asks the prover at the root again after every iteration, until it
-	// has had this many nodes for each other node of the search: for provers that
-	// continue where they stopped. 0 is off.
+	// ProveAgain asks the prover at the root again in the course of the search, until
+	// it has had this many nodes for each other node: for provers that continue
+	// where they stopped. 0 is off.
 	ProveAgain int
 	// ProvePV is the budget in the principal variation, where at least
 	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.

@@ -32,6 +32,9 @@ type Options struct {
 	// Tables are the endgame tables of our own engine, nil for none. Levels that
 	// err on purpose do not use them.
 	Tables xiangqi.Tables
+	// Log is the folder for the conversations with programs whose spec names none;
+	// "": none.
+	Log string
 	// Areas is the table of areas of our own engine without a level, nil for none.
 	Areas *areas.Table
 	// LevelElo returns the measured strength of a level and its 95 % error; ok is
@@ -185,6 +188,9 @@ func (s Spec) program(gameName string, o Options) (engine.Searcher, error) {
 	if spec.Threads == 0 {
 		spec.Threads = max(o.Threads, 1)
 	}
+	if spec.Log == "" {
+		spec.Log = o.Log
+	}
 	e, err := external.Open(spec, gameName)
 	if err != nil {
 		return nil, err
@@ -265,6 +271,10 @@ func (g specifiedGame) Unwrap() engine.Game { return g.Game }
 // Describe implements engine.Game.
 func (g specifiedGame) Describe() engine.Description {
 	d, s := g.Game.Describe(), g.s.spec
+	if s.Outside != nil {
+		silent := *s.Outside
+		s.Outside, silent.Log = &silent, "" // does not change the play
+	}
 	d.Spec, d.Level = s.String(), s.Level
 	limits := s.within(search.Limits{Nodes: d.Nodes, Depth: d.Depth})
 	d.Nodes, d.Depth = limits.Nodes, limits.Depth
