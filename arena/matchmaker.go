@@ -301,7 +301,10 @@ func (a *Arena) addressee(w protocol.SeatWanted, t protocol.Terms, o protocol.Op
 		return protocol.OwnPool(w.Player), w.Player, nil
 	}
 	m := a.presence.membersOf(w.Pool, t, o, now)
-	m.takers = slices.DeleteFunc(m.takers, func(p protocol.PlayerID) bool { return a.silent.has(p, now) })
+	silent := func(p protocol.PlayerID) bool { return a.silent.has(p, now) }
+	if quick := slices.DeleteFunc(slices.Clone(m.takers), silent); len(quick) > 0 {
+		m.takers = quick // else all were slow to answer, and one of them may answer now
+	}
 	switch {
 	case !m.declines && (len(m.takers) == 0 || !a.pools.has(w.Pool, now)):
 		return w.Pool, "", nil

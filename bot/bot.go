@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type Deps struct {
 	// analyses then use Pool alone.
 	PlayerPool *engine.Pool
 	Build      string // for hellos and records
+	// RetryEngines is how often engines that do not start are tried again; 0: every 30 s.
+	RetryEngines time.Duration
 	// Records, if set, gets the record of every game when it ends.
 	Records play.Records
 	Log     zerolog.Logger
@@ -131,6 +134,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, p := range b.players {
 		wg.Go(func() { p.run(alive) })
+		wg.Go(func() { p.repair(alive, cmp.Or(b.deps.RetryEngines, retryEngines)) })
 		if b.cfg.Match.On {
 			wg.Go(func() { p.matchmake(alive) })
 		}
@@ -153,7 +157,7 @@ func (b *Bot) Run(ctx context.Context) error {
 }
 
 // warmUp starts the players' engines before any clock runs. A player whose engine
-// fails does not keep the others waiting: its next start may succeed.
+// fails does not keep the others waiting, and takes no games until it starts.
 func (b *Bot) warmUp(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
@@ -163,7 +167,7 @@ func (b *Bot) warmUp(ctx context.Context) {
 			for _, g := range p.profile.Games {
 				wg.Go(func() {
 					if err := b.tryEngine(p, g); err != nil && ctx.Err() == nil {
-						p.log.Error().Err(err).Str("engine", p.profile.Engine).Msg("the engine does not start")
+						p.EngineFailed(g, err)
 					}
 				})
 			}
@@ -209,7 +213,7 @@ func (b *Bot) trySearch(p *player, kind game.Game, rulesName string) error {
 	if err != nil {
 		return err
 	}
-	g, err := b.deps.NewGame(p.profile.Engine, engine.GameOptions{Rules: rules, Reproducible: p.profile.Reproducible})
+	g, err := b.deps.NewGame(p.profile.spec(), engine.GameOptions{Rules: rules, Reproducible: p.profile.Reproducible})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"sparring/bot/play"
 	"sparring/bot/policy"
 	"sparring/configs"
+	"sparring/engine"
+	"sparring/engine/book"
 	"sparring/game/catalog"
 	"sparring/protocol"
 )
@@ -40,8 +42,8 @@ type Config struct {
 	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"after SIGTERM, end when the platform has not answered for this long"`
 	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts for POLICY_REPEAT"`
 
-	Tablebase      string `desc:"directory of endgame tables for our own Xiangqi engine; empty: none"`
-	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build missing tables of up to four men in TABLEBASE, in the background on half a core"`
+	Tablebase      string `desc:"directory of endgame tables for our own engine (Xiangqi, areas of Amazons); empty: none"`
+	TablebaseBuild bool   `split_words:"true" default:"true" desc:"build missing tables of up to four men, and of areas, in TABLEBASE, in the background on half a core"`
 
 	Policy policy.Policy
 	Play   play.Manners
@@ -100,6 +102,9 @@ func (c Config) Validate() error {
 		faults.Add("THREADS", "%d: there are %d cores for searches", c.Threads, cores)
 	}
 	faults.AtLeast("HASH_MB", c.HashMB, 1)
+	if most := engine.MostHash() >> 20; c.HashMB > most {
+		faults.Add("HASH_MB", "%d: this machine has memory for %d", c.HashMB, most)
+	}
 	if c.Analyses < 0 || c.Analyses > maxAnalyses {
 		faults.Add("ANALYSES", "%d: want 0 (none) to %d", c.Analyses, maxAnalyses)
 	}
@@ -110,6 +115,8 @@ func (c Config) Validate() error {
 	}
 	if c.Book == "" {
 		faults.Add("BOOK", "missing: want none for no book")
+	} else {
+		faults.Err("BOOK", checkBook(c.Book))
 	}
 	if c.Data == "" {
 		faults.Add("DATA", "missing")
@@ -126,6 +133,15 @@ func (c Config) Validate() error {
 	_, err = c.players()
 	faults.Err(source, err)
 	return faults.Join()
+}
+
+// checkBook returns an error if a book that was asked for is missing or damaged.
+func checkBook(name string) error {
+	if name == book.Shipped || name == "" {
+		return nil
+	}
+	_, err := book.Open(name, "", nil)
+	return err
 }
 
 // cores returns the number of cores for searches.

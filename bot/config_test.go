@@ -77,6 +77,24 @@ func TestReadConfig(t *testing.T) {
 	}
 }
 
+// A hash table larger than the memory, and a missing book in a spec, are faults of the
+// settings: the engine would not start.
+func TestEnginesThatCannotStart(t *testing.T) {
+	c := defaults(t)
+	c.HashMB = 1 << 40
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "HASH_MB: 1099511627776: this machine has memory for") {
+		t.Errorf("a hash table of 1 EiB: %v", err)
+	}
+	c = defaults(t)
+	c.Profiles = filepath.Join(t.TempDir(), "bots.json")
+	if err := os.WriteFile(c.Profiles, []byte(`{"players": [{"player": "ann", "games": ["gomoku"], "engine": "self:book=no-such.book"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "no-such.book") {
+		t.Errorf("a missing book: %v", err)
+	}
+}
+
 // TestLevels: ten players a game, for people only, on all terms.
 func TestLevels(t *testing.T) {
 	c := defaults(t)
@@ -163,7 +181,7 @@ func TestLevelsInOneProcess(t *testing.T) {
 func TestAllFaultsAtOnce(t *testing.T) {
 	faults := map[string]string{
 		"T_SLOTS": "0", "T_LEVELS": "-1", "T_THREADS": "0", "T_HUMAN_SLOTS": "9", "T_HASH_MB": "-1", "T_LOG_LEVEL": "loud",
-		"T_INSTANCE": "Not An Id", "T_PLAYERS": "ann:chess", "T_NATS_PREFIX": "a.*", "T_REPEAT_WINDOW": "0s",
+		"T_INSTANCE": "Not An Id", "T_PLAYERS": "ann:chess", "T_NATS_PREFIX": "a.*", "T_BOOK": "no-such.book", "T_REPEAT_WINDOW": "0s",
 		"T_POLICY_FASTEST": "60", "T_POLICY_SLOWEST": "30", "T_POLICY_RATED": "sometimes", "T_POLICY_MIN_RATING": "-1", "T_POLICY_SPEEDS": "warp",
 		"T_PLAY_RESIGN_BELOW": "70", "T_PLAY_DRAW_WITHIN": "NaN", "T_MATCH_INTERVAL": "0s", "T_MATCH_RULES": "chess/960",
 	}

@@ -1,12 +1,15 @@
 package bot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"sparring/engine"
 	"sparring/engine/search"
@@ -32,7 +35,7 @@ func program(t *testing.T, mode string) string {
 // reason in log and record, and the process continues.
 func TestPlaysWithAnExternalEngine(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{faultyengine.Fine, faultyengine.CrashGo, faultyengine.Illegal, faultyengine.CrashStart} {
+	for _, mode := range []string{faultyengine.Fine, faultyengine.CrashGo, faultyengine.Illegal} {
 		t.Run(mode, func(t *testing.T) {
 			p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["amazons"], "engine": %q}`, program(t, mode)))
 			for n := range 2 { // the next game has a new process
@@ -61,8 +64,8 @@ func TestPlaysWithAnExternalEngine(t *testing.T) {
 					t.Errorf("log:\n%s", f.log)
 				}
 			}
-			if said := f.log.has("the engine does not start"); said != (mode == faultyengine.CrashStart) {
-				t.Errorf("the log has the failed start: %v", said)
+			if f.log.has("the engine does not start") {
+				t.Error("the log has a failed start")
 			}
 		})
 	}
@@ -73,7 +76,8 @@ func TestPlaysWithAnExternalEngine(t *testing.T) {
 func TestEngineMisbehaves(t *testing.T) {
 	t.Parallel()
 	spec := strings.Replace(program(t, faultyengine.ErrorLines), "uci:", "gomocup:", 1)
-	p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["gomoku"], "engine": %q}`, spec))
+	logs := t.TempDir()
+	p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["gomoku"], "engine": %q, "engineLog": %q}`, spec, logs))
 	terms := small(t)
 	terms.Rules, terms.Game = "gomoku/freestyle-15", "gomoku"
 	o := offerOf(terms, "game", game.First)
@@ -85,6 +89,18 @@ func TestEngineMisbehaves(t *testing.T) {
 	}
 	if !f.log.has("the engine misbehaved") || !f.log.has(said) {
 		t.Errorf("log:\n%s", f.log)
+	}
+	// All that was said is in the file of the game, and the record does not say where.
+	kept, err := filepath.Glob(filepath.Join(logs, "game-*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("%q, %v", kept, err)
+	}
+	data, err := os.ReadFile(kept[0])
+	if err != nil || !strings.Contains(string(data), " < "+said+"\n") || !strings.Contains(string(data), " > INFO time_left ") {
+		t.Errorf("%v\n%s", err, data)
+	}
+	if s := doc.Source.Settings; s == nil || s.Spec != spec {
+		t.Errorf("settings %+v", s)
 	}
 }
 
@@ -133,18 +149,65 @@ func TestEnginesAreChecked(t *testing.T) {
 		{"player": "a", "games": ["xiangqi"], "engine": "uci:no-such-program-anywhere"},
 		{"player": "b", "games": ["gomoku"], "engine": "usi:x"},
 		{"player": "c", "games": ["xiangqi"], "engine": "sau:` + os.Args[0] + `", "nodes": 5},
-		{"player": "d", "games": ["xiangqi"], "engine": "self:level=5"}]}`
+		{"player": "d", "games": ["xiangqi"], "engine": "self:level=5"},
+		{"player": "e", "games": ["xiangqi"], "engineLog": "logs"}]}`
 	if err := os.WriteFile(profiles, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Config{Profiles: profiles}.players()
 	for _, s := range []string{"player a: engine: ", "no-such-program-anywhere", "player b: engine: ", `no kind "usi"`,
-		"player c: engine: ", "sau engines play amazons and gomoku, not xiangqi", "can't be limited by nodes: 5"} {
+		"player c: engine: ", "sau engines play amazons and gomoku, not xiangqi", "can't be limited by nodes: 5", "player e: engine: engineLog: "} {
 		if err == nil || !strings.Contains(err.Error(), s) {
 			t.Errorf("%v does not say %q", err, s)
 		}
 	}
 	if err != nil && strings.Contains(err.Error(), "player d") {
 		t.Errorf("a level is refused: %v", err)
+	}
+}
+
+// A player whose engine does not start is offered no games, and none that it has
+// already been promised is lost for that: the seat goes back. When the engine starts
+// again, the player plays.
+func TestEngineThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	for _, promised := range []bool{false, true} {
+		srv := service(t)
+		p := newPlatform(t, connect(t, srv.Platform()))
+		e := &greedy{winProb: 0.5}
+		var broken atomic.Bool
+		broken.Store(!promised)
+		f := runBot(t, connect(t, srv.Player("bots")), Deps{Build: "test 1", RetryEngines: 50 * time.Millisecond,
+			NewGame: func(spec string, o engine.GameOptions) (engine.Game, error) {
+				if broken.Load() {
+					return nil, errors.New("9000000 MiB of hash: too much")
+				}
+				return e.newGame(spec, o)
+			}})
+		o := offerOf(small(t), "game1", game.Second)
+		if promised {
+			ans := p.offer(protocol.OwnPool(hare), o)
+			broken.Store(true)
+			p.grant(o, ans)
+			p.seen("the seat given back", func() bool {
+				return slices.ContainsFunc(p.leaves, func(m protocol.Leave) bool { return slices.Contains(m.Games, o.Game) })
+			})
+		}
+		p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 && p.hellos > 0 })
+		eventually(t, "the report", func() bool { return f.log.has("the engine does not start") })
+		o.Deadline = time.Now().Add(time.Second)
+		if ans, err := p.server.Offer(t.Context(), protocol.OwnPool(hare), o); err == nil && ans.Answer == protocol.Accept {
+			t.Errorf("promised %v: an offer without an engine was answered %+v", promised, ans)
+		}
+		broken.Store(false)
+		p.seen("a hello with the game", func() bool { return len(p.lastHello.Games) == 1 })
+		o.Game = "game2"
+		m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+		p.finished(m)
+		p.mu.Lock()
+		if len(m.acts) != 0 {
+			t.Errorf("promised %v: the bot did %v", promised, m.acts)
+		}
+		p.mu.Unlock()
 	}
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"sparring/bot/policy"
 	"sparring/protocol"
@@ -37,6 +38,9 @@ func (p *player) matchmake(ctx context.Context) {
 // challenge sends one challenge and waits until the game begins or the challenge
 // ends. The errors policy.ErrFull and errUnknown mean to try again later.
 func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protocol.Terms) (played bool, err error) {
+	if !slices.Contains(p.playable(), terms.Game) {
+		return false, policy.ErrFull
+	}
 	if !p.known() {
 		return false, errUnknown // the platform would grant it no game
 	}

@@ -24,14 +24,15 @@ type platform struct {
 	t      *testing.T
 	server *protocol.Server
 
-	mu     sync.Mutex
-	games  map[protocol.GameID]*scriptedGame
-	peers  map[protocol.InstanceID]bool // that have said hello
-	secret map[protocol.PlayerID]string // of each player's last hello
-	hellos int
-	leaves []protocol.Leave
-	asked  []protocol.ChallengeRequest
-	hasty  bool // the first challenge ends before it is answered
+	mu        sync.Mutex
+	games     map[protocol.GameID]*scriptedGame
+	peers     map[protocol.InstanceID]bool // that have said hello
+	secret    map[protocol.PlayerID]string // of each player's last hello
+	hellos    int
+	lastHello protocol.Hello
+	leaves    []protocol.Leave
+	asked     []protocol.ChallengeRequest
+	hasty     bool // the first challenge ends before it is answered
 
 	// Hooks, set before the game starts; all run under mu.
 	tell func(p *platform, m *scriptedGame, st protocol.State, send func(protocol.State)) // instead of sending
@@ -103,7 +104,7 @@ func (p *platform) serve() {
 			if p.mute {
 				return protocol.HelloAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
 			}
-			p.hellos++
+			p.hellos, p.lastHello = p.hellos+1, m
 			p.peers[m.Instance] = true
 			p.secret[from.Player] = m.Secret
 			held := p.held(from.Player, m.Instance)

@@ -32,6 +32,7 @@ type player struct {
 
 	mu        sync.Mutex
 	engines   map[string]*protocol.Engine // that play, by game
+	broken    map[string]bool             // games whose engine does not start
 	seats     map[protocol.GameID]*seat
 	helloCode protocol.Code   // answer to the last hello; "" before the first
 	early     protocol.GameID // the latest game that a notice ended before it had a seat
@@ -66,11 +67,12 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 		hello:      make(chan struct{}, 1),
 		encounters: policy.NewEncounters(b.cfg.RepeatWindow),
 		engines:    make(map[string]*protocol.Engine),
+		broken:     make(map[string]bool),
 		seats:      make(map[protocol.GameID]*seat),
 	}
 	p.shared = &play.Player{
 		ID: profile.Player, Client: client, Clock: b.clock, Process: p, Log: p.log,
-		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.Engine, o) },
+		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.spec(), o) },
 		Pool:    b.pool(profile), Records: b.deps.Records, Observe: b.deps.Observe,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
@@ -186,7 +188,7 @@ func (p *player) introduction() protocol.Hello {
 	p.mu.Unlock()
 	return protocol.Hello{
 		Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
-		Slots: p.slots(), Games: p.profile.capabilities(engines), Pools: p.profile.Pools,
+		Slots: p.slots(), Games: p.profile.capabilities(p.playable(), engines), Pools: p.profile.Pools,
 		Takes: p.profile.Policy.Takes(),
 	}
 }
@@ -312,7 +314,7 @@ func (p *player) known() bool {
 
 // free reports whether the player can take another game.
 func (p *player) free() bool {
-	return p.known() && p.bot.ledger.Free(p.need(p.profile.Policy.Opponents != policy.BotsOnly)) > 0
+	return p.known() && len(p.playable()) > 0 && p.bot.ledger.Free(p.need(p.profile.Policy.Opponents != policy.BotsOnly)) > 0
 }
 
 // games counts the player's games, reserved ones included.

@@ -26,7 +26,10 @@ type Profile struct {
 	// Engine is the spec of the player's engine, as package playerspec reads it; "" is
 	// our own. If a program fails, its game is resigned.
 	Engine string `json:"engine,omitempty"`
-	Slots  int    `json:"slots,omitempty"` // most games at once; 0: the limit of the process alone
+	// EngineLog is a folder in which every line to and from the program is kept, a
+	// file a game; "": none.
+	EngineLog string `json:"engineLog,omitempty"`
+	Slots     int    `json:"slots,omitempty"` // most games at once; 0: the limit of the process alone
 	// Nodes limits each search, so that the strength does not depend on the load of
 	// the machine; 0: the clock alone limits it.
 	Nodes uint64 `json:"nodes,omitempty"`
@@ -191,11 +194,14 @@ func (p Profile) check() (errs []error) {
 // checkEngine returns what is wrong with the spec of the engine, including a missing
 // program.
 func (p Profile) checkEngine() []error {
-	spec, err := playerspec.Parse(p.Engine)
+	spec, err := playerspec.Parse(p.spec())
 	if err != nil {
 		return []error{err}
 	}
 	var errs []error
+	if err := checkBook(spec.Book); err != nil {
+		errs = append(errs, err)
+	}
 	for _, g := range p.Games {
 		if !knownGame(g) {
 			continue
@@ -203,6 +209,9 @@ func (p Profile) checkEngine() []error {
 		if err := spec.Check(g); err != nil && !slices.ContainsFunc(errs, func(e error) bool { return e.Error() == err.Error() }) {
 			errs = append(errs, err)
 		}
+	}
+	if p.EngineLog != "" && spec.Outside == nil {
+		errs = append(errs, errors.New("engineLog: Sparring's engine has no conversation to keep"))
 	}
 	if p.Reproducible {
 		errs = append(errs, p.checkReproducible(spec)...)
@@ -227,6 +236,16 @@ func (p Profile) checkReproducible(spec playerspec.Spec) (errs []error) {
 	return errs
 }
 
+// spec returns the spec of the engine with its log.
+func (p Profile) spec() string {
+	spec, err := playerspec.Parse(p.Engine)
+	if err != nil || spec.Outside == nil || p.EngineLog == "" {
+		return p.Engine
+	}
+	spec.Outside.Log = p.EngineLog
+	return spec.String()
+}
+
 // external reports whether the player's engine is an external program.
 func (p Profile) external() bool {
 	spec, err := playerspec.Parse(p.Engine)
@@ -234,9 +253,9 @@ func (p Profile) external() bool {
 }
 
 // capabilities returns the games of the profile for a hello, with their engines.
-func (p Profile) capabilities(engines map[string]*protocol.Engine) []protocol.Capability {
+func (p Profile) capabilities(games []string, engines map[string]*protocol.Engine) []protocol.Capability {
 	var caps []protocol.Capability
-	for _, g := range p.Games {
+	for _, g := range games {
 		c := p.Policy.Capability(g)
 		c.Engine = engines[g]
 		caps = append(caps, c)

@@ -159,7 +159,7 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	if o.Opponent != nil {
 		recent, human = p.encounters.Recent(o.Opponent.Player), o.Opponent.Kind == protocol.Human
 	}
-	if r := p.profile.Policy.Check(p.profile.Player, p.profile.Games, o, recent); r != (policy.Refusal{}) {
+	if r := p.profile.Policy.Check(p.profile.Player, p.playable(), o, recent); r != (policy.Refusal{}) {
 		return r, nil
 	}
 	hold := time.Duration(o.HoldMS) * time.Millisecond

@@ -14,10 +14,13 @@ import (
 	"sync"
 
 	"sparring/engine/adapter"
+	"sparring/engine/amazons"
+	"sparring/engine/amazons/areas"
 	"sparring/engine/mcts"
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
 	"sparring/game"
+	amazonsrules "sparring/game/amazons"
 	rules "sparring/game/xiangqi"
 )
 
@@ -36,6 +39,8 @@ type Options struct {
 	Search string
 	// Tables are endgame tables, nil for none. Only Xiangqi uses them.
 	Tables xiangqi.Tables
+	// Areas is a table of small areas, nil for none. Only Amazons uses it.
+	Areas *areas.Table
 }
 
 // The searches, as Options.Search names them.
@@ -96,6 +101,9 @@ func New(gameName string, o Options) (*Engine, error) {
 	}
 	if o.Tables != nil {
 		a.New = xiangqi.Probing(o.Tables)
+	}
+	if gameName == amazonsrules.Name && o.Areas != nil {
+		a.New = amazons.WithAreas(o.Areas)
 	}
 	a, err = a.WithEvaluation(o.Eval)
 	if err != nil {

@@ -242,8 +242,8 @@ func (s *Server) serveSeat(p PlayerID, g GameID, serve func(GameRequest)) (stop 
 // action in every game and calls served first, which must be fast and reports
 // whether the game has a referee, and the player a seat there. Without a referee it
 // calls ask for the refusal to send, or nil if a referee elsewhere will answer. Ask
-// may be slow: it is called within the player's request rate only, since the ids may
-// be invented.
+// may be slow: it is called concurrently, and within the player's request rate only,
+// since the ids may be invented.
 func (s *Server) ServeOrphans(served func(GameID, PlayerID) (refereed, seated bool), ask func(GameID) *Error) (stop func(), err error) {
 	return s.subscribe(s.subjects.ActOrphan(), ArenaQueue, func(r request) {
 		var ok bool
@@ -257,17 +257,20 @@ func (s *Server) ServeOrphans(served func(GameID, PlayerID) (refereed, seated bo
 		if refereed && seated || !s.allowed(s.orphans, r) {
 			return
 		}
-		e := Refuse(Denied, "this player has no seat in this game")
-		if !refereed {
-			e = ask(r.game)
-		}
-		if e == nil {
+		if refereed {
+			s.refuse(r, Refuse(Denied, "this player has no seat in this game"))
 			return
 		}
-		if e.Code == NoGame {
-			r.game = "" // the id may be invented, and must not cause a log line of its own
-		}
-		s.refuse(r, e)
+		go func() {
+			e := ask(r.game)
+			if e == nil {
+				return
+			}
+			if e.Code == NoGame {
+				r.game = "" // the id may be invented, and must not cause a log line of its own
+			}
+			s.refuse(r, e)
+		}()
 	})
 }
 

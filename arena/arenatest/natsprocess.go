@@ -168,10 +168,11 @@ func NewSmallDisk(t *testing.T, size string) *SmallDisk {
 
 func (d *SmallDisk) ballast() string { return filepath.Join(d.Dir, "ballast") }
 
-// Fill leaves no room on the disk.
+// Fill leaves no room on the disk. What others delete later is room again: call it
+// repeatedly.
 func (d *SmallDisk) Fill() {
 	d.t.Helper()
-	f, err := os.Create(d.ballast())
+	f, err := os.OpenFile(d.ballast(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -36,6 +36,8 @@ type Process interface {
 	GameBegan(opponent protocol.PlayerID)
 	// GiveBack returns the seat of a game to the platform.
 	GiveBack(protocol.GameID)
+	// EngineFailed reports that the player's engine for games of a name does not start.
+	EngineFailed(gameName string, err error)
 }
 
 // Records keeps the records of games; a *record.Writer does.

@@ -76,3 +76,4 @@ type asked struct{ hellos int }
 func (a *asked) RequestHello()               { a.hellos++ }
 func (*asked) GameBegan(protocol.PlayerID)   {}
 func (*asked) GiveBack(game protocol.GameID) {}
+func (*asked) EngineFailed(string, error)    {}

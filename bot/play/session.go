@@ -286,12 +286,17 @@ func (s *Session) begin(in arrival) bool {
 		s.giveBack()
 		return false
 	}
-	s.game.rules, s.game.start = rules, st.Terms.Position
+	s.game.rules, s.game.start, s.st = rules, st.Terms.Position, st
+	if err := s.openGame(); err != nil {
+		s.player.Process.EngineFailed(st.Terms.Game, err)
+		s.log.Error().Err(err).Msg("no engine for the game; giving the seat back")
+		s.giveBack()
+		return false
+	}
 	s.held.Store(&in.at)
 	close(s.began)
 	other := st.Holders[st.You.Other()]
 	s.log = s.log.With().Str("seat", st.You.String()).Logger()
-	s.st = st
 	if len(st.Moves) > 2 {
 		s.reported = len(st.Moves) // resumed: do not report the earlier moves
 	}
@@ -299,12 +304,8 @@ func (s *Session) begin(in arrival) bool {
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
 	s.emit(Event{Kind: GameStarted})
-	if err := s.openGame(); err != nil {
-		s.log.Debug().Err(err).Msg("no engine yet") // the first search reports it, if it lasts
-	} else {
-		g := s.engine
-		s.work.Go(func() { g.Ready() }) // starts a program; the first search reports a failure
-	}
+	g := s.engine
+	s.work.Go(func() { g.Ready() }) // starts a program; the first search reports a failure
 	s.greet()
 	return true
 }

@@ -93,7 +93,7 @@ func TestBotWithoutSoundBook(t *testing.T) {
 		}
 		cfg.Book, cfg.HashMB = name, 1
 		var log bytes.Buffer
-		engines := playerspec.NewEngines(players(cfg, nil, zerolog.New(&log)))
+		engines := playerspec.NewEngines(players(cfg, nil, nil, zerolog.New(&log)))
 		defer engines.Close()
 		for _, g := range catalog.Games() {
 			rules := mustRules(t, g.Default)

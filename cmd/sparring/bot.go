@@ -16,6 +16,7 @@ import (
 	"sparring/bot/play"
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/amazons/areas"
 	"sparring/engine/book"
 	"sparring/engine/tablebase"
 	"sparring/engine/xiangqi"
@@ -69,7 +70,8 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 		return nil, nil, err
 	}
 	tables, closeTables := endgames(cfg, log)
-	engines, pool := playerspec.NewEngines(players(cfg, tables, log)), engine.NewPool(cfg.Cores)
+	table, closeAreas := areaTable(cfg, log)
+	engines, pool := playerspec.NewEngines(players(cfg, tables, table, log)), engine.NewPool(cfg.Cores)
 	var playerPool *engine.Pool
 	if cfg.PlayerCores > 0 {
 		playerPool = engine.NewPool(cfg.PlayerCores)
@@ -80,6 +82,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 		}
 		pool.Close()
 		engines.Close() // the error does not matter at the end
+		closeAreas()
 		closeTables()
 		if err := records.Close(); err != nil {
 			log.Warn().Err(err).Msg("can't close the records")
@@ -97,7 +100,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 
 // players returns the defaults for the specs of a bot's players, with the opening
 // books that the settings name. It warns once of books that are missing or damaged.
-func players(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) playerspec.Options {
+func players(cfg bot.Config, tables xiangqi.Tables, table *areas.Table, log zerolog.Logger) playerspec.Options {
 	warn := func(err error) {
 		log.Warn().Err(err).Msg("opening books: playing without those that are missing or damaged")
 	}
@@ -105,7 +108,7 @@ func players(cfg bot.Config, tables xiangqi.Tables, log zerolog.Logger) playersp
 	if err != nil {
 		warn(err)
 	}
-	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables, LevelElo: levelElo}
+	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables, Areas: table, LevelElo: levelElo}
 }
 
 // endgames opens a bot's endgame tables, if the settings name any, and starts to
@@ -145,6 +148,40 @@ func endgames(cfg bot.Config, log zerolog.Logger) (tables xiangqi.Tables, done f
 		cancel()
 		building.Wait()
 		open.Close() // they were only read
+	}
+}
+
+// areaTable opens a bot's table of Amazons areas, in the directory of its endgame
+// tables, and starts to build what is missing. The function returned stops that.
+func areaTable(cfg bot.Config, log zerolog.Logger) (table *areas.Table, done func()) {
+	if cfg.Tablebase == "" {
+		return nil, func() {}
+	}
+	warn := func(err error) {
+		log.Warn().Err(err).Msg("table of areas: playing without what is missing or damaged")
+	}
+	table, err := areas.Open(cfg.Tablebase)
+	if err != nil {
+		warn(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var building sync.WaitGroup
+	if cfg.TablebaseBuild {
+		building.Go(func() {
+			began := time.Now()
+			built, err := table.Complete(ctx, areas.OneAmazon, true)
+			switch {
+			case ctx.Err() != nil: // the next start continues
+			case err != nil:
+				warn(err)
+			case built > 0:
+				log.Info().Int("sizes", built).Dur("took_ms", time.Since(began)).Str("dir", cfg.Tablebase).Msg("table of areas built")
+			}
+		})
+	}
+	return table, func() {
+		cancel()
+		building.Wait()
 	}
 }
 

@@ -79,3 +79,39 @@ func TestEndgames(t *testing.T) {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
+
+// TestAreaTable: a bot builds its table of areas in the background, stops at once when
+// it ends, continues at the next start, and warns of a damaged file.
+func TestAreaTable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tablebase")
+	var log linesOf
+	if table, done := areaTable(bot.Config{}, zerolog.New(&log)); table != nil {
+		t.Error("a table without a directory")
+		done()
+	}
+	cfg := bot.Config{Tablebase: dir, TablebaseBuild: true}
+	table, done := areaTable(cfg, zerolog.New(&log))
+	for deadline := time.Now().Add(time.Minute); table.Largest() < 4; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("four sizes were not built in a minute\n%s", log.String())
+		}
+	}
+	done() // long before all are there
+	if text := log.String(); text != "" {
+		t.Errorf("nothing is wrong, but the log says\n%s", text)
+	}
+
+	built, name := table.Largest(), filepath.Join(dir, "amazons-3.areas")
+	if err := os.WriteFile(name, []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cfg.TablebaseBuild = false
+	table, done = areaTable(cfg, zerolog.New(&log))
+	defer done()
+	if n := table.Largest(); n != 2 || built < 4 {
+		t.Errorf("with a damaged file the table is complete up to %d, before up to %d", n, built)
+	}
+	if text := log.String(); !strings.Contains(text, name) || !strings.Contains(text, "warn") {
+		t.Errorf("no warning of %s:\n%s", name, text)
+	}
+}

@@ -59,7 +59,7 @@ docs/engine.md describes how to use it.`,
 			return err
 		},
 	}
-	c.AddCommand(checkCommand())
+	c.AddCommand(checkCommand(), talkCommand())
 	f := c.Flags()
 	f.StringVar(&o.Protocol, "protocol", "", "protocol: "+strings.Join(frontend.Protocols(), ", ")+" (default: detected by the first line)")
 	f.StringVar(&o.Game, "game", "", "the game, if the protocol does not tell")

@@ -42,6 +42,7 @@ type matchFlags struct {
 	maxPlies      int
 	tables        string
 	over          string
+	log           string
 	wait          bool
 }
 
@@ -97,6 +98,7 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.json, "json", "", "result file; an existing one is resumed")
 	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
+	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, a file a game (up to 8 MiB, together 1 GiB)")
 	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the platform if it is not there yet")
 	return c
 }
@@ -108,7 +110,7 @@ func (f *matchFlags) conditions(c *cobra.Command) {
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.IntVar(&f.games, "games", 100, "games per pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; optional if every spec has a limit")
-	fl.StringVar(&f.openings, "openings", "", "opening file, shipped, or none (default: generated balanced openings; sau: players need none)")
+	fl.StringVar(&f.openings, "openings", "", "opening file (see openings convert), shipped, or none (default: generated balanced openings; sau: players need none)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices, including openings and their order")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games played in parallel")
 	fl.DurationVar(&f.margin, "margin", 50*time.Millisecond, "how far a move may exceed its time without losing the game")
@@ -184,14 +186,20 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	switch f.over {
 	case "":
+		if f.log != "" {
+			check("log", os.MkdirAll(f.log, 0o755))
+		}
 	case overNATS:
 		errs = append(errs, overnats.Check(&t))
+		if f.log != "" {
+			check("log", errors.New("over NATS: the engines run in the bots; set engineLog in their profiles"))
+		}
 	default:
 		check("over", fmt.Errorf("%.20q: want nats, or no value for this machine", f.over))
 	}
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo})
+		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo, Log: f.log})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -314,7 +322,7 @@ func (f *matchFlags) adjudicateByTables(c *cobra.Command, plan *match.Plan) (don
 	return func() { tables.Close() }, nil // opened read-only
 }
 
-// openingFile reads an opening file or the shipped openings.
+// openingFile reads an opening file, in any form, or the shipped openings.
 func openingFile(rules *game.Rules, from string) (set *openings.Set, name string, err error) {
 	if from == shippedOpenings {
 		return openings.Find(configs.Openings(), rules.Name)
@@ -324,10 +332,14 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 		return nil, "", err
 	}
 	defer f.Close()
-	if set, err = openings.Read(f, from); err != nil {
+	read, err := openings.Import(f, from, openings.ImportOptions{Rules: []string{rules.Name}})
+	if err != nil {
 		return nil, "", err
 	}
-	return set, filepath.Base(from), set.For(rules.Name)
+	if n := len(read.Skipped); n > 0 {
+		return nil, "", fmt.Errorf("%d openings can't be played, such as %w; openings convert leaves them out", n, read.Skipped[0])
+	}
+	return read.Set, filepath.Base(from), read.For(rules.Name)
 }
 
 // runMatch plays the match and prints the result.

@@ -30,13 +30,13 @@ type openingFlags struct {
 func openingsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "openings",
-		Short: "Generate and judge openings for matches",
+		Short: "Generate, judge and convert openings for matches",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return usagef("want a command (see %s --help)", c.CommandPath())
 		},
 	}
-	c.AddCommand(makeOpeningsCommand(), judgeOpeningsCommand())
+	c.AddCommand(makeOpeningsCommand(), judgeOpeningsCommand(), convertOpeningsCommand())
 	return c
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +23,7 @@ import (
 
 // judgeFlags are the flags of the openings judge command.
 type judgeFlags struct {
+	importFlags
 	engines []string
 	time    time.Duration
 	bound   float64
@@ -38,8 +38,8 @@ func judgeOpeningsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge FILE|-",
 		Short: "Ask engines how even openings are, and drop those that are not",
-		Long: `Ask engines for their evaluation of each opening of a file, under each rule set
-of the file. An opening is even if the winning probability is within --bound of
+		Long: `Ask engines for their evaluation of each opening of a file, in any form that
+openings convert reads, under each rule set of the file. An opening is even if the winning probability is within --bound of
 one half for every engine under every rule set. The table shows, for each opening,
 the evaluation of the side to move that is furthest from even, in the engine's own
 points; M7 is the end of the game in 7 plies. Other protocols than UCI with
@@ -54,6 +54,7 @@ the openings from standard input, and --out - writes them to standard output.`,
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
+	f.add(c)
 	fl := c.Flags()
 	fl.StringArrayVar(&f.engines, "engine", nil, "spec of a player that must consider the openings even, repeatable (required)")
 	fl.DurationVar(&f.time, "time", time.Second, "time per evaluation")
@@ -84,28 +85,16 @@ func (f *judgeFlags) check() error {
 	return errors.Join(errs...)
 }
 
-// readOpenings reads a file, or the standard input for "-".
-func readOpenings(c *cobra.Command, path string) (*openings.Set, error) {
-	if path == "-" {
-		return openings.Read(c.InOrStdin(), "standard input")
-	}
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return openings.Read(in, path)
-}
-
 // run judges the openings of a file.
 func (f *judgeFlags) run(c *cobra.Command, path string) error {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	set, err := readOpenings(c, path)
+	read, err := f.read(c, path)
 	if err != nil {
 		return err
 	}
+	set := read.Set
 	engines := playerspec.NewEngines(playerspec.Options{HashBytes: f.hash << 20, Threads: 1})
 	defer engines.Close() // the error does not matter at the end
 	panel, err := f.panel(set, engines)

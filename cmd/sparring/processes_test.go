@@ -125,8 +125,8 @@ func fillDisk(t *testing.T, h *fleet) {
 	games.gaps = true
 	arena, b := h.startArena(url, "SPARRING_LADDER_CLOCK=20+0.5"), h.startBot(url, "one")
 	h.wait("three games under way", func() bool { return len(games.heldBy("one")) == 6 })
-	disk.Fill()
 	h.wait("the ends that are held back", func() bool {
+		disk.Fill()
 		return strings.Count(arena.out.String(), "nobody is told until that is stored") == 3
 	})
 	if n := strings.Count(b.out.String(), "game end"); n != 0 {

@@ -93,7 +93,7 @@ clocks unchanged.`,
 		},
 	}
 	c.Flags().StringVar(&f.data, "data", "data", "data directory")
-	c.Flags().StringVar(&f.clock, "clock", "60+1", "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi) or 5/move; seconds")
+	c.Flags().StringVar(&f.clock, "clock", ladderClock, "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi) or 5/move; seconds")
 	c.Flags().StringToStringVar(&f.rules, "rules", nil, "rule set by game, such as gomoku=renju-15+swap2; others play their default")
 	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play; the bots of a game meet once per round; 0: until Ctrl-C")
 	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 for other players; 0: none, -1: any free port")

@@ -24,6 +24,7 @@ type position struct {
 	squaresToFill int
 	frames        []*frame // frames[ply] is this node's
 	ply           int
+	table         *areas.Table  // may be nil
 	areas         *areas.Solver // made when first asked, like the next
 	proofs        *proofSearch
 }

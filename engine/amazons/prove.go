@@ -6,6 +6,19 @@ import (
 	"sparring/game"
 )
 
+// WithAreas is New for an engine that has a table of areas.
+func WithAreas(t *areas.Table) func(game.Position) (search.Position, error) {
+	return func(g game.Position) (search.Position, error) {
+		s, err := New(g)
+		if err != nil {
+			return nil, err
+		}
+		p := s.(*position)
+		p.table = t
+		return p, nil
+	}
+}
+
 // Prove implements search.Prover: by areas, or if the position is small by
 // proof-number search, with a budget that only the root has.
 func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
@@ -21,7 +34,7 @@ func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 // package areas.
 func (p *position) proveAreas(budget int, stop func() bool) (search.Proof, int, bool) {
 	if p.areas == nil {
-		p.areas = areas.NewSolver(p.geo.cols, p.geo.rows, nil)
+		p.areas = areas.NewSolver(p.geo.cols, p.geo.rows, p.table)
 	}
 	turn := p.board.Turn()
 	o, nodes, ok := p.areas.Solve(p.areas.Divide(&p.board), turn, budget, stop)

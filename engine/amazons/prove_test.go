@@ -102,3 +102,77 @@ func TestFillsTerritories(t *testing.T) {
 		}
 	}
 }
+
+// longest returns the greatest number of moves in a row that the side to move can
+// make if the other one never moves, by plain search.
+func longest(b *rules.Board, seen map[uint64]int) int {
+	if n, ok := seen[b.Key()]; ok {
+		return n
+	}
+	most := 0
+	for _, m := range b.Moves(nil) {
+		b.Do(m)
+		b.Pass()
+		most = max(most, 1+longest(b, seen))
+		b.Pass()
+		b.Undo(m)
+	}
+	seen[b.Key()] = most
+	return most
+}
+
+// TestEndingsAreExact: in endings of games between players that like mobility, once
+// every area belongs to one side, the number of plies to the end is exact.
+func TestEndingsAreExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	endings, defective := 0, 0
+	for endings < 500 {
+		g := setup(t, []string{"2q3/5q/6/6/Q5/3Q2 w", "1q1q1/q3q/5/Q3Q/1Q1Q1 w", "1qq1/q2q/4/4/Q2Q/1QQ1 w"}[rng.IntN(3)])
+		for {
+			b := g.(*rules.Position).Board()
+			if !b.CanMove() {
+				break
+			}
+			open := b.Free().Or(b.Amazons(0)).Or(b.Amazons(1))
+			if b.Connected(b.Amazons(0), open).And(b.Amazons(1)).Empty() {
+				break
+			}
+			moves := g.Legal(nil)
+			best := moves[rng.IntN(len(moves))]
+			if rng.IntN(5) > 0 {
+				like := spreading(g)
+				for range 8 {
+					if m := moves[rng.IntN(len(moves))]; like(m) > like(best) {
+						best = m
+					}
+				}
+			}
+			if err := g.Play(best); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := g.(*rules.Position).Board()
+		if !b.CanMove() || b.Free().Count() > 10 { // plain search takes too long
+			continue
+		}
+		endings++
+		mine := longest(&b, map[uint64]int{})
+		b.Pass()
+		theirs := longest(&b, map[uint64]int{})
+		b.Pass()
+		if mine+theirs < b.Free().Count() {
+			defective++
+		}
+		want := search.Win - search.Score(2*theirs+1)
+		if mine <= theirs {
+			want = -search.Win + search.Score(2*mine)
+		}
+		if proof, nodes, ok := adapt(t, g).Prove(proveRoot, never); !ok || proof.Score != want {
+			t.Fatalf("%s: %+v in %d nodes, %v; want %d: %d moves against %d", g, proof, nodes, ok, want, mine, theirs)
+		}
+	}
+	t.Logf("%d endings, %d with defective areas or squares that nobody reaches", endings, defective)
+	if defective < 50 {
+		t.Errorf("%d of %d endings have a defective area", defective, endings)
+	}
+}

@@ -20,6 +20,7 @@ type Searcher struct {
 // may take 264 KiB.
 func New(params search.Params, bytes int) *Searcher {
 	s := &Searcher{params: params.WithDefaults(), bytes: bytes, shared: newStore(bytes)}
+	s.params.MCTS.Mean = min(s.params.MCTS.Mean, 100)
 	s.scratch.New = func() any { return newScratch() }
 	return s
 }

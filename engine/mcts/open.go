@@ -62,7 +62,8 @@ func (w *worker) open() openResult {
 	}
 	t.mu.Unlock()
 
-	all := w.nextMoves(max(s.params.MCTS.Candidates, s.params.MCTS.Open))
+	want := chunkNodes * ((s.params.MCTS.Open + chunkNodes - 1) / chunkNodes)
+	all := w.nextMoves(max(s.params.MCTS.Candidates, want))
 	all = w.evaluateCandidates() && all
 
 	t.mu.Lock()
@@ -70,15 +71,17 @@ func (w *worker) open() openResult {
 	for i, left := n.first.firstNode(), n.children(); left > 0; i, left = t.after(i), left-1 {
 		w.setSeen(t.at(i).move, false)
 	}
+	all = all && len(w.candidates) <= want
+	k := min(want, len(w.candidates))
+	if !all {
+		k -= k % chunkNodes // only a node's last chunk may have places left
+	}
 	switch {
 	case n.children() != before || n.exhausted():
 		return overtook
-	case len(w.candidates) == 0 && !all:
+	case k == 0 && !all:
 		return aborted
-	}
-	want := chunkNodes * ((s.params.MCTS.Open + chunkNodes - 1) / chunkNodes)
-	all = all && len(w.candidates) <= want
-	if !t.add(n, w.candidates[:min(want, len(w.candidates))], s) {
+	case !t.add(n, w.candidates[:k], s):
 		return refused
 	}
 	if all {

@@ -47,14 +47,29 @@ func (s *shape) chunks() int {
 	return n
 }
 
-// check fails unless no visit is in progress and the chunks in use are just those of
-// the tree, where it was compacted.
+// check fails unless no visit is in progress and every child has a move of its own and a
+// visit.
 func (t *tree) check(tb testing.TB) {
 	tb.Helper()
+	t.checkBelow(tb, t.root)
 	for i := range nodeID(t.chunks) * chunkNodes {
 		if n := t.at(i); n.virtual != 0 {
 			tb.Fatalf("node %d has %d visits in progress", i, n.virtual)
 		}
+	}
+}
+
+func (t *tree) checkBelow(tb testing.TB, at nodeID) {
+	tb.Helper()
+	n := t.at(at)
+	moves := map[game.Move]bool{}
+	for i, left := n.first.firstNode(), n.children(); left > 0; i, left = t.after(i), left-1 {
+		m := t.at(i)
+		if m.move == game.NoMove || moves[m.move] || m.visits == 0 {
+			tb.Fatalf("node %d: child %d has move %d and %d visits", at, i, m.move, m.visits)
+		}
+		moves[m.move] = true
+		t.checkBelow(tb, i)
 	}
 }
 
@@ -63,6 +78,24 @@ func grown(g *searchtest.Graph, bytes int, l search.Limits) *Game {
 	opened := New(g.Params(), bytes).NewGame(GameOptions{})
 	opened.Start(g, l, nil).Wait()
 	return opened
+}
+
+// A search that ends while it opens children leaves a tree that the next one can use.
+func TestEndsWhileOpening(t *testing.T) {
+	g := searchtest.Deep()
+	g.Degree = 30
+	params := g.Params()
+	params.MCTS.Open, params.MCTS.Candidates = 6, 10
+	opened := New(params, 1<<22).NewGame(GameOptions{})
+	for nodes := range uint64(40) {
+		for _, n := range []uint64{nodes + 1, 100} {
+			if r := opened.Start(g, search.Limits{Nodes: n}, nil).Wait(); r.Nodes != n || r.Move == game.NoMove {
+				t.Fatalf("limit %d: %+v", n, r)
+			}
+			opened.tree.check(t)
+		}
+		opened.Start(g.At(int(nodes)), search.Limits{Nodes: 1}, nil).Wait()
+	}
 }
 
 // The next search begins with what the last one knew of its position, found by two

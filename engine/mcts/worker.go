@@ -86,6 +86,10 @@ func (w *worker) openRoot() bool {
 	switch {
 	case w.rootChildren() > 0:
 		return true
+	case result == aborted && len(w.candidates) > 0:
+		best := w.candidates[0]
+		w.without = w.known([]game.Move{best.move}, best.score)
+		return false
 	case result == aborted: // before the first evaluation: any move is better than none
 		w.without = w.known([]game.Move{w.chosen[0].Move}, w.pos.Eval())
 		return false
@@ -160,7 +164,7 @@ func (w *worker) finished() bool {
 		return false
 	}
 	// On the clock there is no use in searching a single move for long.
-	if w.visits == singleMoveVisits && w.singleMove() {
+	if w.visits%singleMoveVisits == 0 && w.singleMove() {
 		return true
 	}
 	return w.visits%softEvery == 0 && w.s.SoftLimitReached(w.progress)

@@ -102,7 +102,7 @@ func (c *NodeCounter) ProveRoot(p Prover, params *Params) (Proof, bool) {
 	return c.proveRoot(p, budget, until)
 }
 
-// ProveAgain is ProveRoot after an iteration, see Params.ProveAgain. Of a search that
+// ProveAgain is ProveRoot in the course of the search, see Params.ProveAgain. Of a search that
 // is limited in nodes the prover has no more than half.
 func (c *NodeCounter) ProveAgain(p Prover, params *Params) (Proof, bool) {
 	if params.ProveAgain == 0 {
@@ -114,8 +114,8 @@ func (c *NodeCounter) ProveAgain(p Prover, params *Params) (Proof, bool) {
 	if limits.Nodes > 0 {
 		most = min(most, limits.Nodes/2)
 	}
-	if most <= c.proving {
-		return Proof{}, false
+	if most < c.proving+max(c.proving/4, uint64(params.ProveRoot), 1) {
+		return Proof{}, false // not worth a call
 	}
 	return c.proveRoot(p, int(most-c.proving), limits.Soft)
 }

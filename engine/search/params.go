@@ -48,9 +48,9 @@ type Params struct {
 	// ProveShare bounds the prover at the root to one part in so many of the
 	// search's nodes and time; 0 is 4.
 	ProveShare int
-	// ProveAgain asks the prover at the root again after every iteration, until it
-	// has had this many nodes for each other node of the search: for provers that
-	// continue where they stopped. 0 is off.
+	// ProveAgain asks the prover at the root again in the course of the search, until
+	// it has had this many nodes for each other node: for provers that continue
+	// where they stopped. 0 is off.
 	ProveAgain int
 	// ProvePV is the budget in the principal variation, where at least
 	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.
@@ -132,7 +132,8 @@ type MCTSParams struct {
 	// Widening, in hundredths: a node with n visits gets more children until it has
 	// more than Widening*sqrt(n).
 	Widening int
-	// Mean is the percentage of the mean in a node's value; the rest is minimax.
+	// Mean is the percentage of the mean in a node's value, 100 at most; the rest is
+	// minimax.
 	Mean int
 	// Tempo is the percentage of what the best move gains by the evaluation that is
 	// taken from the values after all moves.
@@ -142,8 +143,10 @@ type MCTSParams struct {
 	Prove int
 }
 
-// defaultMCTS has the numbers that suit Amazons on 8x8 and 10x10.
-var defaultMCTS = MCTSParams{Exploration: 40, Temperature: 4096, EvalTemperature: 50, Candidates: 32, Open: 8, Widening: 100, Mean: 50, Tempo: 50}
+// defaultMCTS was found for Amazons: Widening and Exploration by games, see
+// docs/mcts.md, Candidates by the regret of its moves, the others by hand. That the mean and minimax have about equal shares
+// is from Lanctot et al. (2014).
+var defaultMCTS = MCTSParams{Exploration: 60, Temperature: 4096, EvalTemperature: 50, Candidates: 32, Open: 16, Widening: 400, Mean: 60, Tempo: 50}
 
 // Margins are differences of scores, in the game's unit.
 type Margins struct {

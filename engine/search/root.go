@@ -95,6 +95,9 @@ func (w *worker) proveRoot(depth int) bool {
 		return false
 	}
 	w.root[0], w.root[at] = w.root[at], w.root[0]
+	for i := range w.root {
+		w.root[i].score = -Infinity
+	}
 	best := &w.root[0]
 	best.score, best.pv, w.source = proof.Score, slices.Clone(proof.Line), proof.Kind
 	w.seldepth = len(proof.Line)
@@ -215,6 +218,11 @@ func (w *worker) searchRoot(alpha, beta Score, depth, first int) Score {
 		// the moves so far.
 		if i > 0 && depth > 1 && w.id == 0 && w.softLimitReached(depth) {
 			w.s.End()
+		}
+		// The prover, also within a long iteration.
+		if i > first && depth > 1 && w.proveRoot(depth) {
+			w.s.End()
+			return best
 		}
 		if !w.counter.Count() || w.stopped() {
 			return best

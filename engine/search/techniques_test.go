@@ -479,8 +479,8 @@ func TestProvePVAgrees(t *testing.T) {
 	}
 }
 
-// After every iteration the prover is asked again at the root, with its share of the
-// nodes that others took, at most half of those of a limited search.
+// The prover is asked again at the root, with its share of the nodes that others took,
+// at most half of those of a limited search.
 func TestProveAgain(t *testing.T) {
 	ask := func(again int, limits search.Limits) (budgets []int, nodes uint64) {
 		g := searchtest.NewGraph(5)
@@ -499,8 +499,8 @@ func TestProveAgain(t *testing.T) {
 		return budgets, r.Nodes
 	}
 	budgets, nodes := ask(3, search.Limits{Depth: 6})
-	if len(budgets) != 5 || !slices.IsSorted(budgets) || budgets[4] >= int(3*nodes) || budgets[0] == 0 || budgets[0]%3 != 0 {
-		t.Errorf("budgets %v in a search of %d nodes: want one after each iteration but the last, thrice the nodes", budgets, nodes)
+	if len(budgets) < 5 || !slices.IsSorted(budgets) || slices.Max(budgets) >= int(3*nodes) || budgets[0] == 0 || budgets[0]%3 != 0 {
+		t.Errorf("budgets %v in a search of %d nodes: want one after each iteration but the last, and more, thrice the nodes", budgets, nodes)
 	}
 	limited, _ := ask(3, search.Limits{Nodes: 100})
 	if len(limited) == 0 || slices.Max(limited) > 50 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +26,7 @@ const (
 	Good Verdict = "ok"
 	Warn Verdict = "warn"  // it can play, but does something odd
 	Bad  Verdict = "FAULT" // it would lose games
-	Skip Verdict = "skip"  // its protocol does not support this, or an earlier fault prevents it
+	Skip Verdict = "skip"  // not checked: its protocol does not support this, or an earlier fault prevents it
 )
 
 // maxExamples is how many lines a finding quotes.
@@ -110,13 +111,17 @@ func (x *checker) program() (*program, error) {
 		return nil, err
 	}
 	p := x.game.current().program
-	p.inbox.setTap(func(line string) { x.observe(p, line) })
+	p.setTap(func(l Line) { x.observe(p, l) })
 	return p, nil
 }
 
 // observe records a line if it does not belong to the protocol.
-func (x *checker) observe(p *program, line string) {
-	if !p.unknownLine(line) {
+func (x *checker) observe(p *program, l Line) {
+	if x.game.log != nil {
+		x.game.log.add(l)
+	}
+	line := l.Text
+	if l.Direction != Received || line == "" || !p.unknownLine(line) {
 		return
 	}
 	x.mu.Lock()
@@ -268,8 +273,12 @@ func (x *checker) timely(check string, l search.Limits, good, bad time.Duration,
 		return Finding{check, Skip, string(d) + " sends no times"}
 	}
 	best, forcedStop := time.Duration(math.MaxInt64), true
+	pos := x.unusual(0)
 	for range tries {
-		r := x.search(x.start, l)
+		if err := x.newGame(); err != nil {
+			return x.failed(check, err)
+		}
+		r := x.search(pos, l)
 		if r.Err != nil {
 			return x.failed(check, r.Err)
 		}
@@ -296,28 +305,80 @@ func (x *checker) stop() Finding {
 	if !protocols[x.engine.spec.Dialect].ponders {
 		return Finding{"stop", Skip, string(x.engine.spec.Dialect) + " has no search without limits"}
 	}
+	f, tested := x.stopIn(x.unusual(0))
+	if !tested && !x.game.current().program.noPondering {
+		f, _ = x.stopIn(x.unusual(1)) // it may have seen an early end there
+	}
+	return f
+}
+
+// slowStop is how long after the stop command an answer may come. At a ponder hit it
+// comes out of the time for the move.
+const slowStop = 500 * time.Millisecond
+
+// stopIn stops a search without limits in a position. Tested is false if the program
+// ended the search before.
+func (x *checker) stopIn(pos game.Position) (f Finding, tested bool) {
+	if err := x.newGame(); err != nil {
+		return Finding{"stop", Bad, err.Error()}, true
+	}
 	p, err := x.program()
 	if err != nil {
-		return x.failed("stop", err)
+		return x.failed("stop", err), true
 	}
-	run, err := x.game.Search(x.start, search.Limits{Wait: true}, nil)
+	search, err := x.game.Search(pos, search.Limits{Wait: true}, nil)
 	if err != nil {
-		return Finding{"stop", Bad, err.Error()}
+		return Finding{"stop", Bad, err.Error()}, true
 	}
-	time.Sleep(moveTime)
-	began := time.Now()
+	run := search.(*running)
+	select {
+	case <-run.begun:
+		time.Sleep(moveTime)
+	case <-run.Done():
+	}
 	run.Stop()
-	if r := run.Wait(); r.Err != nil {
-		return x.failed("stop", r.Err)
+	result := run.Wait()
+	took := time.Since(run.stopSent).Round(time.Millisecond)
+	odd := strings.Join(x.game.incidents.take(), "; ")
+	switch fault := p.fault(); {
+	case result.Err != nil:
+		return x.failed("stop", result.Err), true
+	case fault != nil:
+		return x.failed("stop", fault), true
+	case run.stopSent.IsZero():
+		return Finding{"stop", Warn, "not tested: " + odd}, false
 	}
-	odd := x.game.incidents.take()
-	if fault := p.fault(); fault != nil {
-		return x.failed("stop", fault)
+	text := fmt.Sprintf("answered %v after stop", took)
+	switch {
+	case odd != "":
+		return Finding{"stop", Warn, text + "; " + odd}, true
+	case took > slowStop:
+		return Finding{"stop", Warn, text + ": that time is missing at every ponder hit"}, true
 	}
-	if len(odd) > 0 {
-		return Finding{"stop", Warn, strings.Join(odd, "; ")}
+	return Finding{"stop", Good, text}, true
+}
+
+// unusualPlies is the length of a random opening that no book has.
+const unusualPlies = 8
+
+// unusual returns a position for which a program has to search: one after some random
+// moves, or the start position if its protocol plays whole games alone.
+func (x *checker) unusual(seed uint64) game.Position {
+	if !x.engine.spec.Dialect.SetsUp() {
+		return x.start
 	}
-	return Finding{"stop", Good, fmt.Sprintf("answered %v after stop", time.Since(began).Round(time.Millisecond))}
+	for rng := rand.New(rand.NewPCG(seed, 0)); ; {
+		p := x.start.Clone()
+		for p.Ply() < unusualPlies {
+			moves := p.Legal(nil)
+			if p.Play(moves[rng.IntN(len(moves))]) != nil || p.Outcome().Over() {
+				break
+			}
+		}
+		if p.Ply() == unusualPlies && len(p.Legal(nil)) > 1 {
+			return p
+		}
+	}
 }
 
 func (x *checker) output() Finding {

@@ -31,6 +31,7 @@ func TestCheck(t *testing.T) {
 		verdict Verdict
 		says    []string
 	}{
+		{faultyengine.EarlyMove, "stop", Warn, []string{"not tested: ", `to "go infinite" before it was told to stop`}},
 		{faultyengine.Unflushed, "start", Bad, []string{"flush the output", `last sent "uci"`}},
 		{faultyengine.CrashStart, "start", Bad, []string{"exit status 3", "no network file"}},
 		{faultyengine.Ranks, "moves", Bad, []string{"illegal", "bestmove", "ranks start at 0"}},
@@ -88,6 +89,18 @@ func TestCheck(t *testing.T) {
 	s := faultySpec(t, faultyengine.Memory)
 	s.Memory = 100 << 20
 	if f := examine(t, s, patient)["moves"]; f.Verdict != Bad || !strings.Contains(f.Text, "limit 100") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestCheckOfStopIsMade: the search is stopped only after it has begun, however long
+// that takes.
+func TestCheckOfStopIsMade(t *testing.T) {
+	s := faultySpec(t, faultyengine.IgnoreStop)
+	s.Pause = 2 * moveTime
+	limits := patient
+	limits.grace = time.Second
+	if f := examine(t, s, limits)["stop"]; f.Verdict != Bad || !strings.Contains(f.Text, `last sent "stop"`) {
 		t.Errorf("%+v", f)
 	}
 }

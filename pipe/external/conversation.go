@@ -1,6 +1,7 @@
 package external
 
 import (
+	"strings"
 	"time"
 
 	"sparring/engine"
@@ -118,6 +119,7 @@ func (c *conversation) think() error {
 	if c.r.asked.IsZero() {
 		c.r.asked = time.Now()
 	}
+	defer c.r.begin()
 	return c.p.startSearch(c.p, c.r.query, a)
 }
 
@@ -125,9 +127,11 @@ func (c *conversation) think() error {
 // support it.
 func (c *conversation) ponder() error {
 	if c.resting = c.p.noPondering; c.resting {
+		c.r.begin()
 		return nil
 	}
 	c.r.asked = time.Now()
+	defer c.r.begin()
 	return c.p.startSearch(c.p, c.r.query, searchLimits{infinite: true, limits: c.r.state().limits})
 }
 
@@ -161,7 +165,8 @@ func (c *conversation) handleState() (a *answer, over bool, err error) {
 func (c *conversation) stop(then phase) error {
 	c.suspend(false)
 	c.p.needsSync = true
-	c.phase, c.deadline = then, time.Now().Add(c.p.times.grace)
+	c.r.stopSent = time.Now()
+	c.phase, c.deadline = then, c.r.stopSent.Add(c.p.times.grace)
 	return c.p.send(c.p.stopCommand())
 }
 
@@ -232,6 +237,13 @@ func (c *conversation) readLines() (*answer, error) {
 	return nil, nil
 }
 
+// workedAround ends the text of an incident that cannot occur again.
+const workedAround = "; pondering by another command from now on"
+
+// WorkedAround reports whether an incident of Result.Incidents cost nothing: the
+// program is asked in another way from then on.
+func WorkedAround(incident string) bool { return strings.HasSuffix(incident, workedAround) }
+
 // endedEarly handles an answer to a search without limits that came before stop.
 // That is not a fault, because no move is due. The search is repeated with another
 // command if the protocol has one; otherwise, after an invalid answer, the program
@@ -242,7 +254,7 @@ func (c *conversation) endedEarly(a *answer) error {
 	_, _, why := c.r.check(a)
 	switch {
 	case c.p.alternateInfinite():
-		c.r.game.incidents.add(what+"; pondering by another command from now on", clip(a.line), sent)
+		c.r.game.incidents.add(what+workedAround, clip(a.line), sent)
 	case why == "":
 		c.early, c.resting = a, true
 		c.p.firstTime(what, func() { c.r.game.incidents.add(what, clip(a.line), sent) })

@@ -151,11 +151,11 @@ func (p *program) used() bool { return p.oneGame && p.began }
 
 // launch starts a process and greets it. When the game is closed meanwhile the
 // process is killed.
-func (e *Engine) launch(closed context.Context) (*program, error) {
+func (e *Engine) launch(closed context.Context, tap func(Line)) (*program, error) {
 	if e.isClosed() {
 		return nil, ErrClosed
 	}
-	proc, err := start(command{path: e.path, args: e.spec.Args, dir: e.spec.Dir, memory: e.spec.Memory})
+	proc, err := start(command{path: e.path, args: e.spec.Args, dir: e.spec.Dir, memory: e.spec.Memory, tap: tap})
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func asStart(err error) error {
 
 // open returns a process that is ready for a new game: an idle one, or a new one. A
 // start ends when the game is closed.
-func (e *Engine) open(closed context.Context) (*program, error) {
+func (e *Engine) open(closed context.Context, tap func(Line)) (*program, error) {
 	e.mu.Lock()
 	for n := len(e.idle); n > 0; n = len(e.idle) {
 		p := e.idle[n-1]
@@ -202,11 +202,12 @@ func (e *Engine) open(closed context.Context) (*program, error) {
 		if p.fault() == nil { // else it has ended, and harmed no game
 			e.busy = append(e.busy, p)
 			e.mu.Unlock()
+			p.setTap(tap)
 			return p, nil
 		}
 	}
 	e.mu.Unlock()
-	return e.launch(closed)
+	return e.launch(closed, tap)
 }
 
 // keep makes the process of a game that has ended idle, or ends it where it can't
@@ -215,6 +216,7 @@ func (e *Engine) keep(p *program) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.busy = without(e.busy, p)
+	p.setTap(nil)
 	if e.closed {
 		return // which has killed it
 	}

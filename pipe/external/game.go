@@ -18,6 +18,7 @@ type externalGame struct {
 	turn    chan struct{} // holds a value while the process is used: by a search, Ready or Close
 
 	incidents incidents // since the last result
+	log       *logFile  // of the conversation; nil: none
 
 	closed context.Context // done after Close
 	close  context.CancelFunc
@@ -44,10 +45,21 @@ func (e *Engine) NewGame(o engine.GameOptions) (engine.Game, error) {
 	}
 	g := &externalGame{engine: e, options: o, turn: make(chan struct{}, 1)}
 	g.closed, g.close = context.WithCancel(context.Background())
+	if e.spec.Log != "" {
+		g.log = logDir(e.spec.Log).file(o.ID, e.spec)
+	}
 	if err := g.begin(); err != nil {
 		return nil, err
 	}
 	return g, nil
+}
+
+// tap returns what is to be called with the lines of the conversation; nil: nothing.
+func (g *externalGame) tap() func(Line) {
+	if g.log == nil {
+		return nil
+	}
+	return g.log.add
 }
 
 // begin starts the game's process, unless it has one. The error is
@@ -64,7 +76,7 @@ func (g *externalGame) begin() error {
 	s := &future{done: make(chan struct{})}
 	ok := g.engine.spawn(func() {
 		defer close(s.done)
-		s.program, s.err = g.engine.open(g.closed)
+		s.program, s.err = g.engine.open(g.closed, g.tap())
 	})
 	if !ok {
 		return ErrClosed
@@ -188,6 +200,9 @@ func (g *externalGame) Describe() engine.Description {
 // Close implements engine.Game: the process waits for another game, or ends. One
 // that is still starting is killed.
 func (g *externalGame) Close() error {
+	if g.log != nil {
+		defer g.log.close()
+	}
 	g.mu.Lock()
 	g.close()
 	for _, r := range g.searches {
@@ -240,7 +255,7 @@ func (g *externalGame) Search(p game.Position, l search.Limits, report func(sear
 	q.lines = l.MultiPV
 	r := &running{
 		game: g, engine: e, query: q, limits: e.within(l), report: report,
-		changed: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		changed: make(chan struct{}, 1), stop: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

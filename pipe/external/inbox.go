@@ -17,18 +17,18 @@ const (
 
 // inbox holds the unread lines of a program.
 type inbox struct {
-	changed chan struct{} // has a value after a line, and after the end of the process
+	changed chan struct{}     // has a value after a line, and after the end of the process
+	tell    func(line string) // called with every line
 	flood   func(text string)
 
 	mu        sync.Mutex
 	listening bool
 	lines     []string
-	last      string            // read or not
-	tap       func(line string) // called with every line, if set
+	last      string // read or not
 }
 
-func newInbox(flood func(text string)) *inbox {
-	return &inbox{changed: make(chan struct{}, 1), flood: flood, listening: true}
+func newInbox(tell, flood func(text string)) *inbox {
+	return &inbox{changed: make(chan struct{}, 1), tell: tell, flood: flood, listening: true}
 }
 
 // listen turns the collecting of lines on or off, and drops those collected.
@@ -36,13 +36,6 @@ func (b *inbox) listen(on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.listening, b.lines = on, nil
-}
-
-// setTap sets a function that is called with every line from now on.
-func (b *inbox) setTap(tap func(line string)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.tap = tap
 }
 
 // take returns and removes the lines.
@@ -75,11 +68,8 @@ func (b *inbox) put(line []byte) {
 	if b.listening {
 		b.lines = append(b.lines, text)
 	}
-	tap := b.tap
 	b.mu.Unlock()
-	if tap != nil && text != "" {
-		tap(text)
-	}
+	b.tell(text)
 	b.signal()
 }
 
@@ -140,6 +130,8 @@ func (r *rate) add(data []byte, now time.Time) (flooded string) {
 
 // tail keeps the end of a stream.
 type tail struct {
+	tell func(line string) // called with every line
+
 	mu   sync.Mutex
 	data []byte
 }
@@ -148,9 +140,21 @@ type tail struct {
 const tailBytes = 4 << 10
 
 func (t *tail) read(r io.Reader) {
+	var rest []byte // the beginning of an unfinished line
 	buf := make([]byte, tailBytes)
 	for {
 		n, err := r.Read(buf)
+		rest = append(rest, buf[:n]...)
+		for i := bytes.IndexByte(rest, '\n'); i >= 0 || len(rest) > maxLineLength; i = bytes.IndexByte(rest, '\n') {
+			if i < 0 {
+				i = len(rest) - 1
+			}
+			t.tell(string(bytes.TrimRight(rest[:i+1], "\r\n")))
+			rest = rest[i+1:]
+		}
+		if err != nil && len(rest) > 0 {
+			t.tell(string(rest))
+		}
 		t.mu.Lock()
 		t.data = append(t.data, buf[:n]...)
 		if over := len(t.data) - tailBytes; over > 0 {

@@ -158,7 +158,11 @@ func TestErrorLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines []string
-	g.current().program.inbox.setTap(func(line string) { lines = append(lines, line) })
+	g.current().program.setTap(func(l Line) {
+		if l.Direction == Received {
+			lines = append(lines, l.Text)
+		}
+	})
 	p := newGame(t, "gomoku/freestyle-15")
 	var told []string
 	for round := range 4 {

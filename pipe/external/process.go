@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sparring/engine"
@@ -17,10 +18,11 @@ import (
 // is always read, so that it never blocks on us, and writing to it has a timeout.
 type process struct {
 	cmd   *exec.Cmd
-	mark  string   // in the environment of all that it starts
-	in    *os.File // its standard input
-	inbox *inbox   // its standard output
-	errs  *tail    // the end of its standard error
+	mark  string                     // in the environment of all that it starts
+	in    *os.File                   // its standard input
+	inbox *inbox                     // its standard output
+	errs  *tail                      // the end of its standard error
+	tap   atomic.Pointer[func(Line)] // is called with every line, if set
 
 	left int           // processes that it left behind; valid after gone
 	gone chan struct{} // closed when it has ended, was reaped and its output was read
@@ -38,6 +40,7 @@ type command struct {
 	args   []string
 	dir    string
 	memory int64 // limit of the resident memory of it and its children, in bytes; 0 is no limit
+	tap    func(Line)
 }
 
 // markVariable is an environment variable that identifies the processes of a
@@ -49,7 +52,9 @@ const drainTime = 250 * time.Millisecond
 
 // start starts a program. The error is a fault of kind FaultStart.
 func start(c command) (*process, error) {
-	p := &process{mark: markVariable + "=" + rand.Text(), gone: make(chan struct{}), errs: &tail{}}
+	p := &process{mark: markVariable + "=" + rand.Text(), gone: make(chan struct{})}
+	p.setTap(c.tap)
+	p.errs = &tail{tell: func(line string) { p.tell(Errors, line) }}
 	var pipes [3][2]*os.File // its standard input, output and error
 	for i := range pipes {
 		r, w, err := os.Pipe()
@@ -72,7 +77,7 @@ func start(c command) (*process, error) {
 		f.Close() // the program has its own
 	}
 	p.in = pipes[0][1]
-	p.inbox = newInbox(func(text string) { p.fail(engine.FaultFlood, "%s", text) })
+	p.inbox = newInbox(func(line string) { p.tell(Received, line) }, func(text string) { p.fail(engine.FaultFlood, "%s", text) })
 	var reading sync.WaitGroup
 	reading.Go(func() { p.inbox.read(pipes[1][0]) })
 	reading.Go(func() { p.errs.read(pipes[2][0]) })
@@ -81,6 +86,26 @@ func start(c command) (*process, error) {
 		go p.watchMemory(c.memory)
 	}
 	return p, nil
+}
+
+// setTap sets a function that is called with every line from now on; nil: none.
+func (p *process) setTap(tap func(Line)) {
+	if tap == nil {
+		p.tap.Store(nil)
+		return
+	}
+	p.tap.Store(&tap)
+}
+
+// tell calls the tap with what was written: a line, or several that were sent at once.
+func (p *process) tell(d Direction, text string) {
+	tap := p.tap.Load()
+	if tap == nil {
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		(*tap)(Line{time.Now(), d, line})
+	}
 }
 
 // environment is ours without our settings, which hold passwords.
@@ -210,6 +235,7 @@ func (p *process) send(line string) error {
 	p.mu.Lock()
 	p.sent = line
 	p.mu.Unlock()
+	p.tell(Sent, line)
 	p.in.SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported on all systems
 	_, err := p.in.WriteString(line + "\n")
 	switch {
@@ -252,6 +278,7 @@ func (p *process) suspend(on bool) {
 func (p *process) quit(command string, within time.Duration) (ended bool) {
 	p.inbox.listen(false)
 	if command != "" {
+		p.tell(Sent, command)
 		p.in.SetWriteDeadline(time.Now().Add(within))
 		p.in.WriteString(command + "\n") // an error does not matter: it is killed then
 	}

@@ -20,6 +20,7 @@ type running struct {
 	report  func(search.Info)
 	changed chan struct{} // has a value after PonderHit, Pause or Resume
 	stop    chan struct{} // closed by Stop
+	begun   chan struct{} // closed when the program searches, or is known not to before a ponder hit
 	done    chan struct{} // closed when result is set
 	result  search.Result
 
@@ -35,6 +36,7 @@ type running struct {
 	asked      time.Time     // when the search began; zero before
 	due        time.Time     // when the answer is due; zero if never
 	forcedStop bool          // there was no answer in time, and the program was told to stop
+	stopSent   time.Time     // when it was last told to stop; zero if never
 }
 
 // PonderHit implements engine.Running.
@@ -152,6 +154,13 @@ func (r *running) attempt() (again bool) {
 		r.result.Err = r.failure(err)
 	}
 	return false
+}
+
+// begin notes that the search has begun.
+func (r *running) begin() {
+	if !isClosed(r.begun) {
+		close(r.begun)
+	}
 }
 
 // failure returns the error of a search, ErrClosed after Engine.Close.

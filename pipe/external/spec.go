@@ -50,6 +50,9 @@ type Spec struct {
 	// Pause is the time after the program's move in which nothing is sent, for
 	// programs that lose what comes then; 0 is the protocol's default.
 	Pause time.Duration
+	// Log is a folder in which every line to and from the program is kept, a file a
+	// game, up to 8 MiB each and a GiB together; "": none. It does not change the play.
+	Log string
 }
 
 // Option is an option of the program.
@@ -77,6 +80,11 @@ func (s Spec) Check(gameName string) error {
 			bad("working directory: %w", err)
 		} else if !info.IsDir() {
 			bad("working directory %s: not a directory", s.Dir)
+		}
+	}
+	if s.Log != "" {
+		if err := os.MkdirAll(s.Log, 0o755); err != nil {
+			bad("log: %w", err)
 		}
 	}
 	if s.Nodes > 0 && !t.nodes {
@@ -157,6 +165,9 @@ func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }
 // SetsUp reports whether a search may begin from any position. Otherwise engines
 // of the protocol play only from the usual start of their game.
 func (d Dialect) SetsUp() bool { return protocols[d].positions }
+
+// Ponders reports whether a search can go on until it is stopped, as pondering needs.
+func (d Dialect) Ponders() bool { return protocols[d].ponders }
 
 // Stops reports whether a search can be ended early, with its result.
 func (d Dialect) Stops() bool {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"sparring/engine"
+	"sparring/engine/amazons/areas"
 	"sparring/engine/book"
 	"sparring/engine/level"
 	"sparring/engine/opening"
@@ -31,6 +32,11 @@ type Options struct {
 	// Tables are the endgame tables of our own engine, nil for none. Levels that
 	// err on purpose do not use them.
 	Tables xiangqi.Tables
+	// Log is the folder for the conversations with programs whose spec names none;
+	// "": none.
+	Log string
+	// Areas is the table of areas of our own engine without a level, nil for none.
+	Areas *areas.Table
 	// LevelElo returns the measured strength of a level and its 95 % error; ok is
 	// false if it was not measured. It may be nil.
 	LevelElo func(gameName string, level int) (elo, plusMinus float64, ok bool)
@@ -73,7 +79,7 @@ func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error
 	name := named{spec, o.Rules.Game, o.Reproducible}
 	options := e.options
 	if o.Reproducible {
-		options.Tables = nil // the build may not have finished
+		options.Tables, options.Areas = nil, nil // the build may not have finished
 	}
 	e.mu.Lock()
 	if e.closed {
@@ -160,7 +166,7 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 
 // own makes a searcher of our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Search: s.Search, Tables: o.Tables}
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Search: s.Search, Tables: o.Tables, Areas: o.Areas}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
 	}
@@ -181,6 +187,9 @@ func (s Spec) program(gameName string, o Options) (engine.Searcher, error) {
 	}
 	if spec.Threads == 0 {
 		spec.Threads = max(o.Threads, 1)
+	}
+	if spec.Log == "" {
+		spec.Log = o.Log
 	}
 	e, err := external.Open(spec, gameName)
 	if err != nil {
@@ -262,6 +271,10 @@ func (g specifiedGame) Unwrap() engine.Game { return g.Game }
 // Describe implements engine.Game.
 func (g specifiedGame) Describe() engine.Description {
 	d, s := g.Game.Describe(), g.s.spec
+	if s.Outside != nil {
+		silent := *s.Outside
+		s.Outside, silent.Log = &silent, "" // does not change the play
+	}
 	d.Spec, d.Level = s.String(), s.Level
 	limits := s.within(search.Limits{Nodes: d.Nodes, Depth: d.Depth})
 	d.Nodes, d.Depth = limits.Nodes, limits.Depth

@@ -14,6 +14,7 @@
 //	ucci:eleeye,option.style=solid      with an option of its own
 //	gomocup:pbrain,memory=350           killed when it takes more MiB
 //	gomocup:pbrain,pause=200            sent nothing for so many ms after its move
+//	uci:./engine,log=logs               with a log of every line, a file a game
 //
 // So a spec is KIND[:PATH][,key=value]...; for self the keys follow the colon.
 // A comma in a value is written \, (a backslash before it). [Parse] reads a
@@ -216,6 +217,8 @@ func (s *Spec) set(key, value string) error {
 		o.Args = append(o.Args, value)
 	case key == "dir" && o != nil:
 		o.Dir = value
+	case key == "log" && o != nil:
+		o.Log = value
 	case key == "memory" && o != nil:
 		var n uint64
 		n, err = number(mostHash)
@@ -225,7 +228,7 @@ func (s *Spec) set(key, value string) error {
 		err = whole(&ms, mostPause)
 		o.Pause = time.Duration(ms) * time.Millisecond
 	case o != nil:
-		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, pause, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, pause, log, %s)", key, keys)
 	default:
 		return fmt.Errorf("no key %.40q (have level, eval, search, book, with, without, set.NAME, %s)", key, keys)
 	}
@@ -310,6 +313,9 @@ func (s Spec) String() string {
 	}
 	number("memory", uint64(o.Memory>>20))
 	number("pause", uint64(o.Pause.Milliseconds()))
+	if o.Log != "" {
+		add("log", o.Log)
+	}
 	limits(o.Nodes, o.Depth, o.Hash, o.Threads)
 	head := string(o.Dialect) + ":" + strings.ReplaceAll(o.Path, ",", `\,`)
 	return strings.Join(append([]string{head}, parts...), ",")

@@ -5,11 +5,13 @@
 package embedded
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -51,14 +53,17 @@ type Server struct {
 	log       zerolog.Logger
 	passwords map[string]string // by user
 	listens   bool
-	release   func() // unlocks the directory
-	temporary string // directory to remove, or ""
+	release   func()                 // unlocks the directory
+	temporary string                 // directory to remove, or ""
+	jetStream server.JetStreamConfig // as it was when the disk became full
+	stopWatch context.CancelFunc     // ends awaitRoom
+	watch     sync.WaitGroup
 }
 
 // Start runs a server and waits until it is ready. It checks the data first. If a
 // file is damaged, it returns an error that names the file, and changes nothing.
 func Start(c Config) (srv *Server, err error) {
-	srv = &Server{log: c.Log, listens: c.Port != NoPort}
+	srv = &Server{log: c.Log, listens: c.Port != NoPort, stopWatch: func() {}}
 	opts, err := srv.options(c)
 	if err != nil {
 		return nil, fmt.Errorf("embedded NATS server: %w", err)
@@ -99,6 +104,10 @@ func Start(c Config) (srv *Server, err error) {
 	if err := srv.recovered(stored, log); err != nil {
 		return srv, err
 	}
+	srv.jetStream = *srv.ns.JetStreamConfig()
+	var watching context.Context
+	watching, srv.stopWatch = context.WithCancel(context.Background())
+	srv.watch.Go(func() { srv.awaitRoom(watching, c.Dir, log) })
 	return srv, nil
 }
 
@@ -174,6 +183,8 @@ func (s *Server) URL() string {
 // Close stops the server, waits until everything is on disk, and unlocks the
 // directory. Connections to it try to reconnect until they are closed.
 func (s *Server) Close() {
+	s.stopWatch()
+	s.watch.Wait()
 	if s.ns != nil {
 		s.ns.Shutdown()
 		s.ns.WaitForShutdown()

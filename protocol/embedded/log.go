@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 )
@@ -15,6 +16,8 @@ import (
 type serverLog struct {
 	log     zerolog.Logger
 	keepers []string // streams from which no message leaves by itself
+
+	full atomic.Bool // the disk is, or was until a moment ago
 
 	mu       sync.Mutex
 	fatal    string
@@ -51,7 +54,11 @@ func (l *serverLog) recent() string {
 	return strings.Join(l.warnings, "; ")
 }
 
-func (l *serverLog) keep(text string) {
+// note remembers a warning, and that the disk is full if it says so.
+func (l *serverLog) note(text string) {
+	if lacksRoom(text) {
+		l.full.Store(true)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.warnings) < maxWarnings {
@@ -69,7 +76,7 @@ func (l *serverLog) Warnf(format string, v ...any) {
 	if strings.HasPrefix(format, "Plaintext passwords") {
 		return // they are random and never leave the process
 	}
-	l.keep(fmt.Sprintf(format, v...))
+	l.note(fmt.Sprintf(format, v...))
 	if l.routine(fmt.Sprintf(format, v...)) {
 		l.log.Info().Msgf(format, v...)
 		return
@@ -107,7 +114,7 @@ func (l *serverLog) routine(text string) bool {
 }
 
 func (l *serverLog) Errorf(format string, v ...any) {
-	l.keep(fmt.Sprintf(format, v...))
+	l.note(fmt.Sprintf(format, v...))
 	l.log.Error().Msgf(format, v...)
 }
 

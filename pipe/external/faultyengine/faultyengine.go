@@ -293,8 +293,10 @@ func (e *engine) answer() {
 		e.say(uci.BestMove{Move: uci.NoMoves[0]})
 		return
 	}
-	text := e.form().Theirs(e.pos.Format(moves[0]))
+	text, reply := e.form().Theirs(e.pos.Format(moves[0])), ""
 	switch e.mode {
+	default:
+		reply = e.reply(moves[0])
 	case Null:
 		text = "0000"
 	case Illegal:
@@ -307,5 +309,18 @@ func (e *engine) answer() {
 		}
 	}
 	e.say(uci.Info{Depth: 1, Score: uci.Score{Unit: uci.Centipawns, Value: 12}, Nodes: uint64(len(moves)), PV: []string{text}})
-	e.say(uci.BestMove{Move: text})
+	e.say(uci.BestMove{Move: text, Ponder: reply})
+}
+
+// reply returns the first legal reply to a move, which it expects; "" if there is none.
+func (e *engine) reply(m game.Move) string {
+	p := e.pos.Clone()
+	if p.Play(m) != nil {
+		return ""
+	}
+	replies := p.Legal(nil)
+	if len(replies) == 0 {
+		return ""
+	}
+	return e.form().Theirs(p.Format(replies[0]))
 }

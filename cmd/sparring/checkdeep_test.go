@@ -1,0 +1,47 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"sparring/pipe/external"
+	"sparring/pipe/external/faultyengine"
+)
+
+// TestDeepCheck: the games of a deep check show what costs an engine a game on the
+// ladder, and what is odd there although it does not.
+func TestDeepCheck(t *testing.T) {
+	for _, test := range []struct {
+		mode, clock string
+		verdict     external.Verdict
+		says        string
+	}{
+		{faultyengine.Fine, "60+1", external.Good, "; pondered on "},
+		{faultyengine.CrashPonder, "60+1", external.Bad, "failed while pondering and is started again"},
+		{faultyengine.EarlyMove, "60+1", external.Bad, `to "go infinite" before it was told to stop`},
+		{faultyengine.EarlyNull, "60+1", external.Bad, "no more pondering"},
+		{faultyengine.CrashGo, "60+1", external.Bad, "the engine failed"},
+		{faultyengine.HangGo, "2", external.Bad, "no answer after "},
+		{faultyengine.CrashStart, "60+1", external.Bad, "no network file"},
+	} {
+		t.Run(test.mode, func(t *testing.T) {
+			t.Parallel()
+			check := newDeepCheck(external.Spec{Dialect: external.UCI, Path: "broken-engine", Args: []string{test.mode}}, "amazons", test.clock, newDisplay(io.Discard))
+			check.rival, check.moves = "self:nodes=5000", 6
+			var found []external.Finding
+			if err := check.run(t.Context(), func(f external.Finding) { found = append(found, f) }); err != nil {
+				t.Fatal(err)
+			}
+			if len(found) != 2 {
+				t.Fatalf("%+v", found)
+			}
+			if first := found[0]; first.Verdict != test.verdict || !strings.Contains(first.Text, test.says) {
+				t.Errorf("%+v, want %s and %q", first, test.verdict, test.says)
+			}
+			if found[1].Verdict != external.Good && test.verdict == external.Good {
+				t.Errorf("%+v", found[1])
+			}
+		})
+	}
+}

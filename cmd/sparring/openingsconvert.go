@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sparring/lab/openings"
+)
+
+// importFlags say how openings of other programs are read.
+type importFlags struct {
+	game  string
+	rules []string
+	plies int
+}
+
+// add adds the flags.
+func (f *importFlags) add(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.game, "game", "", anyGame()+", for files that do not name it")
+	fl.StringArrayVar(&f.rules, "rules", nil, "rule set that the openings are for, repeatable (default: those of the file, or the game's)")
+	fl.IntVar(&f.plies, "plies", 0, "moves of a game that are its opening; 0: all")
+}
+
+// options returns the options for a file.
+func (f *importFlags) options() (openings.ImportOptions, error) {
+	o := openings.ImportOptions{Plies: f.plies}
+	if f.plies < 0 {
+		return o, fmt.Errorf("--plies %d: want 0 or more", f.plies)
+	}
+	names := f.rules
+	if len(names) == 0 && f.game != "" {
+		names = []string{""}
+	}
+	for _, name := range names {
+		gameName := f.game
+		if gameName == "" {
+			gameName, name, _ = strings.Cut(name, "/")
+		}
+		r, err := rulesOf(gameName, name)
+		if err != nil {
+			return o, err
+		}
+		o.Rules = append(o.Rules, r.Name)
+	}
+	return o, nil
+}
+
+// read reads openings from a file, or the standard input for "-". It reports what was
+// left out.
+func (f *importFlags) read(c *cobra.Command, path string) (*openings.Imported, error) {
+	o, err := f.options()
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	in, name := c.InOrStdin(), "standard input"
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in, name = file, path
+	}
+	set, err := openings.Import(in, name, o)
+	if err != nil {
+		return nil, err
+	}
+	tellLeftOut(c.ErrOrStderr(), name, set)
+	return set, nil
+}
+
+// maxSkipped is how many skipped openings are named.
+const maxSkipped = 10
+
+// tellLeftOut reports what was left out of a file of openings.
+func tellLeftOut(errs io.Writer, name string, set *openings.Imported) {
+	for i, err := range set.Skipped {
+		if i == maxSkipped {
+			fmt.Fprintf(errs, "sparring: %s: %d more skipped\n", name, len(set.Skipped)-i)
+			break
+		}
+		fmt.Fprintln(errs, "sparring: skipped:", err)
+	}
+	if set.Repeated > 0 {
+		fmt.Fprintf(errs, "sparring: %s: %d openings lead to a position that was there already\n", name, set.Repeated)
+	}
+}
+
+func convertOpeningsCommand() *cobra.Command {
+	var f importFlags
+	var to, out string
+	c := &cobra.Command{
+		Use:   "convert FILE",
+		Short: "Read and write openings in the forms of other programs",
+		Long: `Read openings in any form (` + strings.Join(openings.Forms(), ", ") + `) and write
+them in another: ` + openings.Text + ` is Sparring's own, ` + openings.EPD + ` has positions, ` + openings.Gomocup + ` is what Gomocup
+publishes, the others have games, whose first moves are taken. The form is
+detected. Each position is taken once.`,
+		Example: `  sparring openings convert ccgc2024.pgn --plies 12 --out ccgc.txt
+  sparring openings convert openings.txt --game gomoku --rules freestyle-15 --to sgf --out openings.sgf`,
+		Args: oneFile,
+		RunE: func(c *cobra.Command, args []string) error {
+			if !slices.Contains(openings.Forms(), to) {
+				return usagef("--to %.20q: want %s", to, strings.Join(openings.Forms(), ", "))
+			}
+			set, err := f.read(c, args[0])
+			if err != nil {
+				return err
+			}
+			if set.Form != openings.Text && to == openings.Text {
+				set.Notes = append(set.Notes, fmt.Sprintf("From %s (%s).", filepath.Base(args[0]), set.Form))
+			}
+			var text bytes.Buffer // whole or not at all
+			if err := set.WriteAs(&text, to); err != nil {
+				return err
+			}
+			if out == "" || out == "-" {
+				_, err := c.OutOrStdout().Write(text.Bytes())
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %d openings\n", out, len(set.Openings))
+			return writeFile(out, func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err })
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&to, "to", openings.Text, "form to write")
+	c.Flags().StringVar(&out, "out", "", "output file (default: standard output)")
+	return c
+}

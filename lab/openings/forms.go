@@ -1,0 +1,354 @@
+package openings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/gomoku"
+	"sparring/record"
+	"sparring/record/format"
+	"sparring/record/interchange"
+)
+
+// The forms of openings, beside those of package interchange, which have games.
+const (
+	Text = "text" // this package's
+	// EPD is a position a line, without its history: board, side to move, two fields
+	// that chess needs, and operations, which end with semicolons. What ends a line of
+	// a FEN, its counters, is read as well.
+	EPD = "epd"
+	// Gomocup is the form of the openings that Gomocup publishes: a line of stones,
+	// columns and rows counted from the centre of the board, to the right and down.
+	//
+	//	8,-3, 6,-4, 5,-4
+	Gomocup = "gomocup"
+)
+
+// Forms lists the forms that can be read and written.
+func Forms() []string {
+	names := []string{Text, EPD, Gomocup}
+	for _, f := range interchange.Formats() {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ImportOptions give what files of other programs do not say.
+type ImportOptions struct {
+	// Rules are the full names of the rule sets that the openings are for. The text
+	// form has its own; games without them are read as package interchange does.
+	Rules []string
+	// Plies is how many moves of a game are its opening; 0: all.
+	Plies int
+}
+
+// Imported is what Import has read.
+type Imported struct {
+	*Set
+	Form     string  // one of Forms
+	Repeated int     // openings that lead to a position that was there already
+	Skipped  []error // openings and games that can't be played, with their place
+}
+
+// Import reads openings in any of the forms. The text form is read as Read does. Of the
+// others each position is taken once, and what can't be played is skipped. The error
+// names the file.
+func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
+	data, err := io.ReadAll(io.LimitReader(in, interchange.MaxFile+1))
+	if err == nil && len(data) > interchange.MaxFile {
+		err = fmt.Errorf("more than %d bytes", interchange.MaxFile)
+	}
+	text := ""
+	if err == nil {
+		text, err = format.Decode(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	i := &importer{Imported: Imported{Set: &Set{}}, options: o, name: name, seen: map[uint64]bool{}}
+	first := firstLine(text)
+	switch f, err := interchange.Detect(text); {
+	case err == nil && !strings.HasPrefix(first, "rules "):
+		i.Form = f.Name
+		i.games(f, text)
+	case offsets.MatchString(first):
+		i.Form = Gomocup
+		i.lines(text, fromCentre)
+	case position.MatchString(first):
+		i.Form = EPD
+		i.lines(text, fromEPD)
+	default:
+		set, err := Read(strings.NewReader(text), name)
+		return &Imported{Set: set, Form: Text}, err
+	}
+	if i.wrong != nil {
+		return nil, fmt.Errorf("%s: %w", name, i.wrong)
+	}
+	if len(i.Openings) == 0 {
+		return nil, fmt.Errorf("%s: no openings: %w", name, cmp.Or(errors.Join(i.Skipped...), errors.New("the file is empty")))
+	}
+	return &i.Imported, nil
+}
+
+// firstLine returns the first line that is neither empty nor a comment.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return line
+		}
+	}
+	return ""
+}
+
+// importer is an import under way.
+type importer struct {
+	Imported
+	options ImportOptions
+	name    string
+	rules   []*game.Rules
+	seen    map[uint64]bool
+	wrong   error // nothing can be read
+}
+
+// setRules sets the rule sets of the openings, by default to those given.
+func (i *importer) setRules(usual ...string) {
+	i.Rules = i.options.Rules
+	if len(i.Rules) == 0 {
+		i.Rules = usual
+	}
+	if len(i.Rules) == 0 {
+		i.wrong = fmt.Errorf("a file in the form %s does not name its rules: give them", i.Form)
+	}
+	for _, name := range i.Rules {
+		r, err := catalog.Rules(name)
+		if err != nil {
+			i.wrong = err
+			return
+		}
+		i.rules = append(i.rules, r)
+	}
+}
+
+// add adds an opening; where is its place.
+func (i *importer) add(o Opening, where string) {
+	key, err := check(o, i.rules)
+	switch {
+	case err != nil:
+		i.Skipped = append(i.Skipped, fmt.Errorf("%s: %w", where, err))
+	case i.seen[key]:
+		i.Repeated++
+	default:
+		i.seen[key] = true
+		i.Openings = append(i.Openings, o)
+	}
+}
+
+// games takes the openings of games.
+func (i *importer) games(f format.Format, text string) {
+	rules := ""
+	if len(i.options.Rules) > 0 {
+		rules = i.options.Rules[0]
+	}
+	n := 0
+	for r, err := range f.Read(text, format.ReadOptions{Rules: rules}) {
+		n++
+		where := fmt.Sprintf("%s, game %d", i.name, n)
+		if err != nil {
+			i.Skipped = append(i.Skipped, fmt.Errorf("%s: %w", i.name, err))
+			continue
+		}
+		if i.rules == nil {
+			plain, _, _ := strings.Cut(r.Rules, "+") // such as a lenient count of moves
+			if i.setRules(plain); i.wrong != nil {
+				return
+			}
+		}
+		o := Opening{Start: r.Position}
+		for ply, p := range r.Plies {
+			if i.options.Plies > 0 && ply == i.options.Plies {
+				break
+			}
+			o.Moves = append(o.Moves, p.Move)
+		}
+		i.add(o, where)
+	}
+}
+
+// lines takes an opening of each line.
+func (i *importer) lines(text string, parse func(line string, r *game.Rules) (Opening, error)) {
+	if i.setRules(); i.wrong != nil {
+		return
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		where := fmt.Sprintf("%s:%d", i.name, n)
+		o, err := parse(line, i.rules[0])
+		if err != nil {
+			i.Skipped = append(i.Skipped, fmt.Errorf("%s: %w", where, err))
+			continue
+		}
+		if i.options.Plies > 0 {
+			o.Moves = o.Moves[:min(len(o.Moves), i.options.Plies)]
+		}
+		i.add(o, where)
+	}
+}
+
+// position is the beginning of a line of EPD.
+var position = regexp.MustCompile(`^(\S+/\S+)\s+([a-z])(\s|$)`)
+
+// fromEPD reads a line of EPD.
+func fromEPD(line string, _ *game.Rules) (Opening, error) {
+	fields := position.FindStringSubmatch(line)
+	if fields == nil {
+		return Opening{}, fmt.Errorf("%w: %.60q: want a position such as rnbakabnr/9/... w - -", game.ErrSyntax, line)
+	}
+	return Opening{Start: fields[1] + " " + fields[2]}, nil
+}
+
+// offsets is a line in Gomocup's form.
+var offsets = regexp.MustCompile(`^-?\d{1,2}\s*,\s*-?\d{1,2}(\s*,\s*-?\d{1,2}\s*,\s*-?\d{1,2})*\s*,?$`)
+
+// fromCentre reads a line in Gomocup's form.
+func fromCentre(line string, r *game.Rules) (Opening, error) {
+	size, err := boardSize(r)
+	if err != nil {
+		return Opening{}, err
+	}
+	if !offsets.MatchString(line) {
+		return Opening{}, fmt.Errorf("%w: %.60q: want offsets such as 8,-3, 6,-4", game.ErrSyntax, line)
+	}
+	var numbers []int
+	for text := range strings.SplitSeq(strings.TrimSuffix(line, ","), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return Opening{}, err // the expression has checked it
+		}
+		numbers = append(numbers, n)
+	}
+	o := Opening{}
+	for at := 0; at+1 < len(numbers); at += 2 {
+		col, row := numbers[at]+size/2, size-1-(numbers[at+1]+size/2)
+		if col < 0 || col >= size || row < 0 || row >= size {
+			return Opening{}, fmt.Errorf("%w: %d,%d is not on a board of %d", game.ErrSyntax, numbers[at], numbers[at+1], size)
+		}
+		o.Moves = append(o.Moves, string(rune('a'+col))+strconv.Itoa(row+1))
+	}
+	return o, nil
+}
+
+// boardSize returns the size of Gomoku's board under a rule set.
+func boardSize(r *game.Rules) (int, error) {
+	p, err := r.New("")
+	if err != nil {
+		return 0, err
+	}
+	g, ok := p.(*gomoku.Position)
+	if !ok {
+		return 0, fmt.Errorf("%w: the form %s is for Gomoku, not for %s", format.ErrCannot, Gomocup, r.Game)
+	}
+	return g.Set().Size, nil
+}
+
+// WriteAs writes the set in a form. The error wraps format.ErrUnknown, or
+// format.ErrCannot and names an opening that the form can't represent. Comments and
+// rule sets are written in the text form alone.
+func (s *Set) WriteAs(out io.Writer, form string) error {
+	if form == Text {
+		return s.Write(out)
+	}
+	if !slices.Contains(Forms(), form) {
+		return fmt.Errorf("%w %.20q (have %s)", format.ErrUnknown, form, strings.Join(Forms(), ", "))
+	}
+	rules, err := catalog.Rules(s.Rules[0])
+	if err != nil {
+		return err
+	}
+	var games []*record.Record
+	var text strings.Builder
+	for n, o := range s.Openings {
+		r, err := asGame(o, rules, n+1)
+		if err != nil {
+			return fmt.Errorf("opening %d: %w", n+1, err)
+		}
+		line := ""
+		switch form {
+		case EPD:
+			line, err = epdLine(o, rules, n+1)
+		case Gomocup:
+			line, err = offsetLine(r)
+		default:
+			games = append(games, r)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("opening %d: %w", n+1, err)
+		}
+		text.WriteString(line + "\n")
+	}
+	if games != nil {
+		return interchange.Export(out, form, games, format.WriteOptions{})
+	}
+	_, err = io.WriteString(out, text.String())
+	return err
+}
+
+// asGame returns an opening as the record of a game that has not ended.
+func asGame(o Opening, rules *game.Rules, n int) (*record.Record, error) {
+	r := &record.Record{V: record.Version, ID: fmt.Sprintf("opening-%d", n), Game: rules.Game, Rules: rules.Name, Position: o.Start,
+		Event: fmt.Sprintf("Opening %d", n), Source: record.Source{By: record.ByImport}}
+	p, err := rules.New(o.Start)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range o.Moves {
+		r.Plies = append(r.Plies, record.Ply{Seat: p.Turn(), Move: text})
+		if _, err := game.PlayText(p, text); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// epdLine returns the position after an opening.
+func epdLine(o Opening, rules *game.Rules, n int) (string, error) {
+	p, err := o.Setup(rules)
+	if err != nil {
+		return "", err
+	}
+	fields := strings.Fields(p.String())
+	plain, err := rules.New(fields[0] + " " + fields[1])
+	if err != nil || plain.Key() != p.Key() {
+		return "", fmt.Errorf("%w: %s has more than its board", format.ErrCannot, p)
+	}
+	return fmt.Sprintf("%s %s - - id \"%d\";", fields[0], fields[1], n), nil
+}
+
+// offsetLine returns the stones of an opening in Gomocup's form.
+func offsetLine(r *record.Record) (string, error) {
+	if r.Game == gomoku.Name && r.Position != "" {
+		return "", fmt.Errorf("%w: a start position", format.ErrCannot)
+	}
+	stones, size, _, err := format.Stones(r)
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	for _, s := range stones {
+		parts = append(parts, fmt.Sprintf("%d,%d", s.Col-size/2, size-1-s.Row-size/2))
+	}
+	return strings.Join(parts, ", "), nil
+}

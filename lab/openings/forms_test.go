@@ -1,0 +1,108 @@
+package openings
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"sparring/record/format"
+)
+
+// TestForms: a set comes back the same from every form that can have it, as positions
+// from those that have no moves.
+func TestForms(t *testing.T) {
+	sets := map[string]*Set{
+		"xiangqi": {Rules: []string{"xiangqi/wxf"}, Openings: []Opening{{Moves: []string{"h2e2", "h9g7"}}, {Moves: []string{"b2e2", "b9c7", "b0c2"}}}},
+		"gomoku":  {Rules: []string{"gomoku/freestyle-15"}, Openings: []Opening{{Moves: []string{"h8", "a1", "o15"}}, {Moves: []string{"g7", "i9"}}}},
+		"even":    {Rules: []string{"gomoku/freestyle-20"}, Openings: []Opening{{Moves: []string{"k10", "a20", "t1"}}}},
+		"amazons": {Rules: []string{"amazons/10x10"}, Openings: []Opening{{Moves: []string{"d1d7/g7", "j7g4/b4"}}}},
+		"setup":   {Rules: []string{"xiangqi/wxf"}, Openings: []Opening{{Start: "2bak4/4a4/4b4/9/9/9/9/4B4/4A4/2BAK1R2 w - - 0 1"}}},
+	}
+	can := map[string][]string{
+		"xiangqi": {EPD, "pgn", "sgf", Text}, "setup": {EPD, "pgn", "sgf", Text},
+		"gomoku": {"ccgc", EPD, Gomocup, "psq", "sgf", Text}, "even": {EPD, Gomocup, "psq", "sgf", Text},
+		"amazons": {"ccgc", EPD, "sgf", Text},
+	}
+	for name, set := range sets {
+		for _, form := range Forms() {
+			var out bytes.Buffer
+			err := set.WriteAs(&out, form)
+			if !slices.Contains(can[name], form) {
+				if !errors.Is(err, format.ErrCannot) || out.Len() > 0 {
+					t.Errorf("%s in %s: %v, %s", name, form, err, out.String())
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s in %s: %v", name, form, err)
+				continue
+			}
+			text := out.String()
+			back, err := Import(strings.NewReader(text), "f", ImportOptions{Rules: set.Rules})
+			if err != nil || back.Form != form || len(back.Openings) != len(set.Openings) || len(back.Skipped) > 0 {
+				t.Errorf("%s in %s: %v, %+v\n%s", name, form, err, back, text)
+				continue
+			}
+			for i, o := range back.Openings {
+				want := set.Openings[i]
+				r := rules(t, set.Rules[0])
+				p, err := o.Setup(r)
+				q, errQ := want.Setup(r)
+				if err != nil || errQ != nil || p.Key() != q.Key() || form != EPD && !slices.Equal(o.Moves, want.Moves) {
+					t.Errorf("%s in %s: %v became %v, %v", name, form, want, o, err)
+				}
+			}
+		}
+	}
+	if err := sets["gomoku"].WriteAs(&bytes.Buffer{}, "gif"); !errors.Is(err, format.ErrUnknown) {
+		t.Error(err)
+	}
+}
+
+// TestImport: what other programs write, what is left out of it, and what is an error.
+func TestImport(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		o          ImportOptions
+		want       string // the openings, or what the error says
+		repeated   int
+		skipped    []string
+	}{
+		{"epd", "# comment\nrnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - bm h2e2; id \"1\";\n\nrnbakabnr/9 w - -\n" +
+			"rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 4 9\n", ImportOptions{Rules: []string{"xiangqi/wxf"}},
+			"rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w", 1, []string{"f:4: "}},
+		{"gomocup", "\ufeff0,0, 1,1, -7,-7\n0,0, 0,0\n8,0\n0,0, 1\n", ImportOptions{Rules: []string{"gomoku/freestyle-15"}, Plies: 2},
+			"moves h8 i7", 0, []string{"f:2: ", "f:3: ", "f:4: "}},
+		{"games", "[Game \"Chinese Chess\"]\n1. h2e2 h9g7 2. h0g2 *\n[Game \"Chinese Chess\"]\n1. h2e2 h9g7 2. b0c2 *\n[Game \"Chinese Chess\"]\n1. h2e9 *\n",
+			ImportOptions{Plies: 2}, "moves h2e2 h9g7", 1, []string{"f: pgn, game 3"}},
+		{"finished", "(;GM[4]SZ[15];B[aa];W[ba];B[ab];W[bb];B[ac];W[bc];B[ad];W[bd];B[ae])", ImportOptions{}, "game is over", 0, nil},
+		{"text", "rules gomoku/freestyle-15\nmoves h8\n", ImportOptions{Rules: []string{"gomoku/renju-15"}}, "moves h8", 0, nil},
+		{"no rules", "0,0, 1,1\n", ImportOptions{}, "f: a file in the form gomocup does not name its rules", 0, nil},
+		{"other game", "0,0, 1,1\n", ImportOptions{Rules: []string{"xiangqi/wxf"}}, "gomocup is for Gomoku", 0, nil},
+		{"nothing", "# nothing\n", ImportOptions{Rules: []string{"xiangqi/wxf"}}, "no openings", 0, nil},
+		{"neither", "hello\n", ImportOptions{Rules: []string{"xiangqi/wxf"}}, "f:1: ", 0, nil},
+	} {
+		got, err := Import(strings.NewReader(test.text), "f", test.o)
+		if err != nil {
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			continue
+		}
+		var lines []string
+		for _, o := range got.Openings {
+			lines = append(lines, o.String())
+		}
+		if strings.Join(lines, "; ") != test.want || got.Repeated != test.repeated || len(got.Skipped) != len(test.skipped) {
+			t.Errorf("%s: %q, %d repeated, skipped %v", test.name, lines, got.Repeated, got.Skipped)
+			continue
+		}
+		for i, s := range test.skipped {
+			if !strings.HasPrefix(got.Skipped[i].Error(), s) {
+				t.Errorf("%s: skipped %v, want %s", test.name, got.Skipped[i], s)
+			}
+		}
+	}
+}
