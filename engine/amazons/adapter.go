@@ -24,10 +24,10 @@ func Adapter() adapter.Adapter {
 // steps came out about even; configs/levels-amazons.json has the measurement. A
 // log-odds of one is, in evaluations, five squares.
 var levels = [adapter.Levels]adapter.LevelParameters{
-	{Nodes: 400, Notice: 5, Compare: 4, Slip: 1.2},
-	{Nodes: 500, Notice: 10, Compare: 6, Slip: 0.85},
+	{Nodes: 400, Notice: 5, Compare: 4, Slip: 2.1},
+	{Nodes: 500, Notice: 9, Compare: 6, Slip: 0.95},
 	{Nodes: 700, Notice: 14, Compare: 6, Slip: 0.7, Worst: 4},
-	{Nodes: 900, Notice: 21, Compare: 6, Slip: 0.5, Worst: 2.5},
+	{Nodes: 800, Notice: 20, Compare: 6, Slip: 0.55, Worst: 2.5},
 	{Nodes: 1000, Notice: 48, Compare: 5, Slip: 0.4, Worst: 1.5},
 	{Nodes: 1000, Notice: 160, Compare: 5, Slip: 0.35, Worst: 1, Careful: true},
 	{Nodes: 1300, Compare: 3, Slip: 0.15, Worst: 0.3, Careful: true},

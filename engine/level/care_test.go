@@ -256,7 +256,7 @@ func TestUpperLevelsStopOpenThrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	threes := 0
-	situations(t, "gomoku", 18, func(pos game.Position, seed uint64) {
+	situations(t, "gomoku", 30, func(pos game.Position, seed uint64) {
 		p := pos.(*gomoku.Position)
 		me := p.ToMove()
 		if makes(p, me, gomoku.Four) > 0 || makes(p, me.Other(), gomoku.FiveRow) > 0 || makes(p, me.Other(), gomoku.StraightFour) == 0 {
