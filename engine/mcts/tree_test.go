@@ -98,6 +98,23 @@ func TestEndsWhileOpening(t *testing.T) {
 	}
 }
 
+// A search without limits ends before the root's visits overflow.
+func TestVisitsDoNotOverflow(t *testing.T) {
+	for _, lines := range []int{1, 3} {
+		g := searchtest.Deep()
+		opened := grown(g, 1<<22, search.Limits{Nodes: 1000})
+		root := opened.tree.at(opened.tree.root)
+		root.visits = mostVisits - 50
+		s := opened.Start(g, search.Limits{Threads: 2, MultiPV: lines}, nil)
+		deadline := time.AfterFunc(time.Minute, s.Stop)
+		r := s.Wait()
+		if !deadline.Stop() || r.Move == game.NoMove || root.visits < mostVisits || root.visits > mostVisits+1 {
+			t.Errorf("%d lines: %d visits: %+v", lines, root.visits, r)
+		}
+		opened.tree.check(t)
+	}
+}
+
 // The next search begins with what the last one knew of its position, found by two
 // moves or, after a miss, by another reply to the move that was pondered on.
 func TestKeepsTheSubtree(t *testing.T) {

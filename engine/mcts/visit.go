@@ -129,6 +129,10 @@ func (w *worker) ascend() {
 	}
 }
 
+// mostVisits ends a search without limits, after hours, before node.visits overflows.
+// No node has more visits than the root, and each thread may finish one more.
+const mostVisits = math.MaxUint32 - 1<<16
+
 // choose says what to do at the visit's node. A child to descend to has become the
 // next of the path.
 func (w *worker) choose(canOpen bool) action {
@@ -136,6 +140,10 @@ func (w *worker) choose(canOpen bool) action {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.at(w.path[w.ply])
+	if w.ply == 0 && n.visits >= mostVisits {
+		w.solved = true
+		return stay
+	}
 	several := w.ply == 0 && w.lines > 1
 	if n.proven != 0 && !several || w.ply >= search.MaxPly-2 {
 		w.solved = w.ply == 0

@@ -23,7 +23,7 @@ type worker struct {
 
 	ply    int // of the visit; w.path has the nodes up to it
 	visits uint64
-	solved bool // nothing is left to learn
+	solved bool // nothing is left to learn, or no room to count it
 
 	// Of the worker that decides.
 	nextReport    uint64 // visits

@@ -102,8 +102,8 @@ func (c *NodeCounter) ProveRoot(p Prover, params *Params) (Proof, bool) {
 	return c.proveRoot(p, budget, until)
 }
 
-// ProveAgain is ProveRoot in the course of the search, see Params.ProveAgain. Of a search that
-// is limited in nodes the prover has no more than half.
+// ProveAgain is ProveRoot in the course of the search, see Params.ProveAgain. Of a
+// search that is limited in nodes the prover has no more than half.
 func (c *NodeCounter) ProveAgain(p Prover, params *Params) (Proof, bool) {
 	if params.ProveAgain == 0 {
 		return Proof{}, false

@@ -143,9 +143,9 @@ type MCTSParams struct {
 	Prove int
 }
 
-// defaultMCTS was found for Amazons: Widening and Exploration by games, see
-// docs/mcts.md, Candidates by the regret of its moves, the others by hand. That the mean and minimax have about equal shares
-// is from Lanctot et al. (2014).
+// defaultMCTS was found for Amazons: Widening and Exploration by games, Candidates by
+// the regret of its moves, the others by hand (docs/mcts.md). That the mean and minimax
+// have about equal shares is from Lanctot et al. (2014).
 var defaultMCTS = MCTSParams{Exploration: 60, Temperature: 4096, EvalTemperature: 50, Candidates: 32, Open: 16, Widening: 400, Mean: 60, Tempo: 50}
 
 // Margins are differences of scores, in the game's unit.

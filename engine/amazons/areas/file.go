@@ -106,13 +106,23 @@ func decode(data []byte, size int) (*sizeTable, error) {
 	if crc32.Checksum(data[:sum], castagnoli) != binary.LittleEndian.Uint32(data[sum:]) {
 		return nil, errors.New("truncated or damaged: wrong checksum")
 	}
-	// The checksum vouches for what follows.
+	// A file that another program wrote may have the right checksum all the same.
 	shapes, levels := number(at+8), number(at+12)
 	at = fixedSize
-	lengths := make([]int, levels)
+	if levels > maxLevels || at+4*levels > sum {
+		return nil, fmt.Errorf("%d levels", levels)
+	}
+	lengths, words := make([]int, levels), 0
 	for i := range lengths {
 		lengths[i] = number(at)
+		if lengths[i] == 0 {
+			return nil, errors.New("an empty level")
+		}
+		words += lengths[i]
 		at += 4
+	}
+	if 8*words > sum-at {
+		return nil, errors.New("levels larger than the file")
 	}
 	hash := &perfectHash{}
 	for _, n := range lengths {
@@ -123,8 +133,13 @@ func decode(data []byte, size int) (*sizeTable, error) {
 		}
 		hash.levels = append(hash.levels, level)
 	}
-	hash.rank()
+	if n := hash.rank(); n != shapes || n == 0 {
+		return nil, fmt.Errorf("%d shapes, but the levels have %d", shapes, n)
+	}
 	s := newSizeTable(size, shapes, hash)
+	if want := len(s.one) + 2*len(s.two); sum-at != want {
+		return nil, fmt.Errorf("%d bytes of values, want %d", sum-at, want)
+	}
 	at += copy(s.one, data[at:])
 	for i := range s.two {
 		s.two[i] = bounds{int8(data[at]), int8(data[at+1])}

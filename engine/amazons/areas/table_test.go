@@ -3,7 +3,9 @@ package areas
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -208,6 +210,11 @@ func TestTwoBuilds(t *testing.T) {
 	}
 }
 
+// sealed appends a file's checksum.
+func sealed(data []byte) []byte {
+	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+}
+
 // TestDamagedFiles: a file that is not what it should be is named and not used, and
 // replaced by the next build.
 func TestDamagedFiles(t *testing.T) {
@@ -224,6 +231,11 @@ func TestDamagedFiles(t *testing.T) {
 	flipped[len(flipped)/2] ^= 1
 	newer := bytes.Clone(good)
 	newer[len(magic)] = 9
+	// edited returns the file with another number in it and the checksum of that.
+	edited := func(at int, n uint32) []byte {
+		data := binary.LittleEndian.AppendUint32(bytes.Clone(good[:at]), n)
+		return sealed(append(data, good[at+4:len(good)-sumSize]...))
+	}
 	for _, c := range []struct {
 		name, want string
 		data       []byte
@@ -235,6 +247,13 @@ func TestDamagedFiles(t *testing.T) {
 		{"damaged", "wrong checksum", flipped},
 		{"of another version", "version 9", newer},
 		{"of another size", "areas of 5 squares", other},
+		{"of more shapes", "23 shapes", edited(len(magic)+8, 23)},
+		{"of countless levels", "4294967295 levels", edited(len(magic)+12, 1<<32-1)},
+		{"of more levels than fit", "60 levels", sealed(append(bytes.Clone(good[:len(magic)+12]), 60, 0, 0, 0))},
+		{"of an empty level", "an empty level", edited(fixedSize, 0)},
+		{"of a huge level", "larger than the file", edited(fixedSize, 1<<31)},
+		{"with too many values", "bytes of values", sealed(append(bytes.Clone(good[:len(good)-sumSize]), 0))},
+		{"with too few values", "bytes of values", sealed(bytes.Clone(good[:len(good)-sumSize-1]))},
 	} {
 		path := fileName(whole.dir, 4)
 		if err := os.WriteFile(path, c.data, 0o644); err != nil {
