@@ -26,7 +26,7 @@ func (f *importFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.game, "game", "", anyGame()+", for files that do not name it")
 	fl.StringArrayVar(&f.rules, "rules", nil, "rule set that the openings are for, repeatable (default: those of the file, or the game's)")
-	fl.IntVar(&f.plies, "plies", 0, "moves of a game that are its opening; 0: all")
+	fl.IntVar(&f.plies, "plies", 0, "moves of each game or opening to take; 0: all")
 }
 
 // options returns the options for a file.

@@ -384,6 +384,9 @@ func TestKeep(t *testing.T) {
 	if _, err := OpenKeep(path, analyst(t, "xiangqi", faulty(t, faultyengine.Fine), 1, search.Limits{Depth: 2}), 1, 1); !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), "engine is ") {
 		t.Errorf("another engine: %v", err)
 	}
+	if _, err := OpenKeep(path, a, 1, 2); !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), "threads is 1 in the file and 2 now") {
+		t.Errorf("other threads: %v", err)
+	}
 	first, _, _ := strings.Cut(string(whole), "\n")
 	for _, line := range []string{"x", "{}", `{"position":"ab","ply":1,"lines":[]}`, `{"position":"ab","ply":1,"lines":[{"moves":[]}]}`, `{"position":"ab","ply":1,"chance":2,"lines":[{"moves":["h8"]}]}`} {
 		if err := os.WriteFile(path, []byte(first+"\n"+line+"\n"), 0o600); err != nil {

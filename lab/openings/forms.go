@@ -47,7 +47,7 @@ type ImportOptions struct {
 	// Rules are the full names of the rule sets that the openings are for. The text
 	// form has its own; games without them are read as package interchange does.
 	Rules []string
-	// Plies is how many moves of a game are its opening; 0: all.
+	// Plies is how many moves of a game, or of a longer opening, are taken; 0: all.
 	Plies int
 }
 
@@ -59,9 +59,9 @@ type Imported struct {
 	Skipped  []error // openings and games that can't be played, with their place
 }
 
-// Import reads openings in any of the forms. The text form is read as Read does. Of the
-// others each position is taken once, and what can't be played is skipped. The error
-// names the file.
+// Import reads openings in any of the forms. Without Plies the text form is read
+// as Read does. Otherwise each position is taken once, and what can't be played is
+// skipped. The error names the file.
 func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
 	data, err := io.ReadAll(io.LimitReader(in, interchange.MaxFile+1))
 	if err == nil && len(data) > interchange.MaxFile {
@@ -88,7 +88,11 @@ func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
 		i.lines(text, fromEPD)
 	default:
 		set, err := Read(strings.NewReader(text), name)
-		return &Imported{Set: set, Form: Text}, err
+		if err != nil || o.Plies == 0 {
+			return &Imported{Set: set, Form: Text}, err
+		}
+		i.Form, i.Notes, i.options.Rules = Text, set.Notes, set.Rules
+		i.shorten(set)
 	}
 	if i.wrong != nil {
 		return nil, fmt.Errorf("%s: %w", name, i.wrong)
@@ -180,6 +184,17 @@ func (i *importer) games(f format.Format, text string) {
 			o.Moves = append(o.Moves, p.Move)
 		}
 		i.add(o, where)
+	}
+}
+
+// shorten takes the first moves of openings.
+func (i *importer) shorten(set *Set) {
+	if i.setRules(); i.wrong != nil {
+		return
+	}
+	for n, o := range set.Openings {
+		o.Moves = o.Moves[:min(len(o.Moves), i.options.Plies)]
+		i.add(o, fmt.Sprintf("%s, opening %d", i.name, n+1))
 	}
 }
 

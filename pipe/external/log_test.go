@@ -63,7 +63,7 @@ func TestLogIsBounded(t *testing.T) {
 	l.add(line) // ignored
 	path := func(name string) string { return filepath.Join(string(dir), name) }
 	data, err := os.ReadFile(path("long-x" + logExt))
-	if err != nil || len(data) > maxLogFile+100 || len(data) < maxLogFile-100<<10 || !strings.HasSuffix(string(data), "\n# the rest is not kept\n") {
+	if err != nil || len(data) > maxLogFile+100 || len(data) < maxLogFile-100<<10 || strings.Count(string(data), "\n# ") != 1 || !strings.HasSuffix(string(data), "\n# the rest is not kept\n") {
 		t.Fatalf("%d bytes, %v", len(data), err)
 	}
 	old := time.Now().Add(-time.Hour)
