@@ -53,12 +53,8 @@ func (f *analystFlags) limits() (search.Limits, error) {
 		return search.Limits{}, usagef("--mate %d: want a number of moves, or 0 for no limit", f.mate)
 	case f.time < 0:
 		return search.Limits{}, usagef("--time %v: want a positive time", f.time)
-	case f.hash < 1:
-		return search.Limits{}, usagef("--hash %d: want 1 MiB or more", f.hash)
-	case f.threads < 1:
-		return search.Limits{}, usagef("--threads %d: want 1 or more", f.threads)
 	}
-	return search.Limits{Nodes: f.nodes, Depth: f.depth, Mate: f.mate, Hard: f.time, Threads: f.threads}, nil
+	return search.Limits{Nodes: f.nodes, Depth: f.depth, Mate: f.mate, Hard: f.time, Threads: f.threads}, checkSizes(f.hash, f.threads)
 }
 
 // analyst opens the engine for a game. Close it.
@@ -90,9 +86,9 @@ type analyseFlags struct {
 }
 
 func analyseCommand() *cobra.Command {
-	f := analyseFlags{ply: -1}
+	f := analyseFlags{}
 	c := &cobra.Command{
-		Use:   "analyse [FILE...]",
+		Use:   "analyse [FILE... | --record ID [SOURCE...]]",
 		Short: "Analyse positions: the best lines with their winning chances, or a proven result",
 		Long: `Analyse a position with our engine or another, within limits or until Ctrl-C. The
 lines so far are shown live if standard error is a terminal, the result is
@@ -100,10 +96,12 @@ printed on standard output. Winning chances are those of the side to move, draws
 counted half; a proven result is called win or loss, with its length in plies.
 
 The position is given by --position and --moves, or is one of a recorded game
-(--record, --ply; ` + "`sparring records list`" + ` tells what a SOURCE is). A FILE ("-" is standard input) has a position a line: as in
-opening files, a position, "moves" with moves from the usual start, or both; or in
-EPD, of whose operations id names the position in the output. Empty lines and lines
-that begin with # are skipped. See docs/analysis.md.`,
+(--record, --ply) of --data or of the sources that follow the flags. ` + aSource + `
+
+A FILE ("-" is standard input) has a position a line: as in opening files, a
+position, "moves" with moves from the usual start, or both; or in EPD, of whose
+operations id names the position in the output. Empty lines and lines that begin
+with # are skipped. See docs/analysis.md.`,
 		Example: `  sparring analyse --game xiangqi --moves "h2e2 h9g7" --lines 3
   sparring analyse --game amazons --rules 8x8 --time 10s --threads 4
   sparring analyse --game gomoku --engine gomocup:./pbrain --time 5s --moves "h8 i9"
@@ -121,8 +119,8 @@ that begin with # are skipped. See docs/analysis.md.`,
 	fl.StringVar(&f.notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 	fl.IntVar(&f.lines, "lines", 1, "number of lines, the best first (MultiPV)")
 	fl.BoolVar(&f.json, "json", false, `print JSON: an object for each depth of each position, the last one with "final":true`)
-	fl.StringVar(&f.record, "record", "", "analyse a position of the game with this ID, of --data or in a SOURCE instead of FILE; or a file with one game")
-	fl.IntVar(&f.ply, "ply", -1, "with --record: after this many plies (default: before the last move)")
+	fl.StringVar(&f.record, "record", "", "analyse a position of the game with this ID, or the game of a file that has one")
+	fl.IntVar(&f.ply, "ply", 0, "with --record: after this many plies (default: before the last move)")
 	fl.StringVar(&f.data, "data", "data", "with --record: data directory")
 	return c
 }
@@ -184,7 +182,7 @@ func (f *analyseFlags) positions(c *cobra.Command, args []string) ([]analysed, e
 	case f.record != "":
 		p, err := f.recorded(c, args)
 		return []analysed{p}, err
-	case f.ply >= 0:
+	case c.Flags().Changed("ply"):
 		return nil, usagef("--ply goes with --record")
 	case len(args) > 0 && (f.position != "" || f.moves != ""):
 		return nil, usagef("want either --position and --moves, or files")
@@ -306,11 +304,11 @@ func (f *analyseFlags) recorded(c *cobra.Command, sources []string) (p analysed,
 	if err != nil {
 		return p, fmt.Errorf("game %s: %w", r.ID, err)
 	}
-	ply := f.ply
-	if ply < 0 {
-		ply = max(len(moves)-1, 0)
+	ply := max(len(moves)-1, 0)
+	if c.Flags().Changed("ply") {
+		ply = f.ply
 	}
-	if ply > len(moves) {
+	if ply < 0 || ply > len(moves) {
 		return p, usagef("--ply %d: the game has %d plies", ply, len(moves))
 	}
 	for _, m := range moves[:ply] {

@@ -63,7 +63,7 @@ pondering by itself, answers oddly or loses on time has a fault there.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: the first of the protocol)")
+	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: xiangqi, or another that the protocol knows)")
 	c.Flags().BoolVar(&deep, "deep", false, "also play two games as a bot on the ladder would")
 	c.Flags().StringVar(&clockText, "clock", ladderClock, "clock of the games of --deep")
 	return c

@@ -17,6 +17,17 @@ import (
 	"sparring/pipe/playerspec"
 )
 
+// checkSizes checks --hash, in MiB, and --threads.
+func checkSizes(hash, threads int) error {
+	if hash < 1 || hash > frontend.MaxHash() {
+		return usagef("--hash %d: want 1 to %d MiB", hash, frontend.MaxHash())
+	}
+	if threads < 1 || threads > frontend.MaxThreads() {
+		return usagef("--threads %d: want 1 to %d, the number of cores of this machine", threads, frontend.MaxThreads())
+	}
+	return nil
+}
+
 func engineCommand() *cobra.Command {
 	o := frontend.Options{Levels: level.Strongest}
 	var hash int
@@ -29,11 +40,8 @@ The protocol is detected by the first line or set by --protocol: ` + strings.Joi
 docs/engine.md describes how to use it.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if hash < 1 || hash > frontend.MaxHash() {
-				return usagef("--hash %d: want 1 to %d MiB", hash, frontend.MaxHash())
-			}
-			if o.Setup.Threads < 1 || o.Setup.Threads > frontend.MaxThreads() {
-				return usagef("--threads %d: want 1 to %d, the number of cores of this machine", o.Setup.Threads, frontend.MaxThreads())
+			if err := checkSizes(hash, o.Setup.Threads); err != nil {
+				return err
 			}
 			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
 				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)

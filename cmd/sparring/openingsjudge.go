@@ -90,6 +90,9 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
+	if err := checkOutput("--out", f.out); err != nil {
+		return err
+	}
 	read, err := f.read(c, path)
 	if err != nil {
 		return err

@@ -154,6 +154,9 @@ func writing(pos game.Position, n game.Notation) (manner, error) {
 			}, nil
 		}
 	}
+	if len(known) == 0 {
+		return manner{}, usagef("--notation %q: %s has only its own", n, pos.Rules().Game)
+	}
 	return manner{}, usagef("--notation %q: %s has %q", n, pos.Rules().Game, known)
 }
 

@@ -83,6 +83,9 @@ func (f *reviewFlags) run(c *cobra.Command, args []string) (err error) {
 	if f.concurrency < 1 {
 		return usagef("--concurrency %d: want 1 or more", f.concurrency)
 	}
+	if err := checkOutput("--annotated", f.annotated); err != nil {
+		return err
+	}
 	games, err := f.from.named(c, args)
 	if err != nil {
 		return err
@@ -191,7 +194,7 @@ func (f *reviewFlags) plots(games []*record.Record) (paths []string, err error) 
 		if len(games) > 1 {
 			return nil, usagef("--plot %s: there are %d games; want a folder", f.plot, len(games))
 		}
-		return []string{f.plot}, nil
+		return []string{f.plot}, checkOutput("--plot", f.plot)
 	}
 	if err := os.MkdirAll(f.plot, 0o755); err != nil {
 		return nil, fmt.Errorf("--plot: %w", err)

@@ -80,6 +80,20 @@ func inSources(paths []string) iter.Seq2[*record.Record, error] {
 	}
 }
 
+// checkOutput checks at the start of a long run that the file of a flag can be
+// written at its end.
+func checkOutput(flag, path string) error {
+	switch dir := filepath.Dir(path); {
+	case path == "":
+		return nil
+	case isDir(path):
+		return usagef("%s %s: is a folder, want a file", flag, path)
+	case !isDir(dir):
+		return usagef("%s %s: there is no folder %s", flag, path, dir)
+	}
+	return nil
+}
+
 // isDir reports whether a path is that of a folder.
 func isDir(path string) bool {
 	info, err := os.Stat(path)

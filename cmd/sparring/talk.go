@@ -37,7 +37,7 @@ options, unless --raw is given. It is told to quit when the input ends.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: the first of the protocol)")
+	c.Flags().StringVar(&gameName, "game", "", "the game to play (default: xiangqi, or another that the protocol knows)")
 	c.Flags().BoolVar(&raw, "raw", false, "send nothing but the input")
 	return c
 }
