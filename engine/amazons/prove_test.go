@@ -82,6 +82,56 @@ func TestProofsAreTrue(t *testing.T) {
 	}
 }
 
+// TestProofNumbersAreTrue: what proof-number search says is correct, also from a table
+// that knows other positions of the board, and its line keeps the result.
+func TestProofNumbersAreTrue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 18))
+	for _, text := range []string{"1qq1/q2q/4/Q2Q/1QQ1 w", "1q1q1/q3q/Q3Q/1Q1Q1 w", "q2q/4/4/Q2Q w", "8/q6Q/8/Q6q w"} {
+		solver := newProofSearch(&adapt(t, setup(t, text)).board)
+		won, lost := 0, 0
+		for range 150 {
+			g := setup(t, text)
+			p := adapt(t, g)
+			for p.board.Free().Count() > 6 && p.board.CanMove() {
+				gametest.Stroll(t, rng, g, 1)
+				p = adapt(t, g)
+			}
+			p.proofs = solver
+			before := p.board
+			proof, nodes, ok := p.prove(1<<18, never)
+			if !ok || p.board != before {
+				t.Fatalf("%s: solved in %d nodes: %v, %+v; board changed: %v", g, nodes, ok, proof, p.board != before)
+			}
+			seen := map[uint64]bool{}
+			if wins(&before, seen) != (proof.Score > 0) {
+				t.Fatalf("%s: proof %+v is wrong", g, proof)
+			}
+			plies, _ := search.MateIn(proof.Score)
+			if most := max(plies, -plies); most > before.Free().Count() || len(proof.Line) > most || plies > 0 != (plies%2 != 0) {
+				t.Fatalf("%s: proof %+v: a win takes an odd number of plies, a loss an even one, and none more than the free squares", g, proof)
+			}
+			win := proof.Score > 0
+			for _, m := range proof.Line {
+				if err := g.Play(m); err != nil {
+					t.Fatal(err)
+				}
+				b := g.(*rules.Position).Board()
+				if win = !win; wins(&b, seen) != win {
+					t.Fatalf("%s: the line %v goes wrong here", g, proof.Line)
+				}
+			}
+			if proof.Score > 0 {
+				won++
+			} else {
+				lost++
+			}
+		}
+		if t.Logf("%s: %d wins and %d losses", text, won, lost); won < 8 || lost < 8 {
+			t.Errorf("%s: %d wins and %d losses: too few to show anything", text, won, lost)
+		}
+	}
+}
+
 // TestFillsTerritories: the territories of an ordinary game are filled within the
 // budget.
 func TestFillsTerritories(t *testing.T) {

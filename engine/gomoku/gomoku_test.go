@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,6 +113,41 @@ func TestForcedNodes(t *testing.T) {
 		}
 		if more := p.Moves(nil, &c); len(more) > 0 {
 			t.Errorf("%s: more moves %v", tt.name, texts(g, more))
+		}
+	}
+}
+
+// TestLinkedFours: quiescence gives the fours near the side's own last stone or on a
+// line with it, and every five; where that stone is not known all fours.
+func TestLinkedFours(t *testing.T) {
+	noisy := func(p search.Position, g game.Position) string {
+		got := texts(g, p.Moves(nil, &search.Cursor{Mode: search.Noisy}))
+		slices.Sort(got)
+		return strings.Join(got, " ")
+	}
+	const threes = "b2 o15 b3 o13 b4 o11 m7 n15 n7 n13 o7 l1"
+	for _, tt := range []struct{ name, moves, last, want string }{
+		{"far from both rows", threes, "h12 j1", ""},
+		{"four steps along a line", threes, "b9 j1", "b5 b6"},
+		{"two steps off all lines", threes, "d8 j1", "b6"},
+		{"two steps away", threes, "k9 j1", "k7 l7"},
+		{"a five anywhere", threes + " b5 j1", "h12 j3", "b1 b6"},
+	} {
+		g := setUp(t, "gomoku/freestyle-15", "", tt.moves)
+		p := adapt(t, g)
+		if got := noisy(p, g); !strings.Contains(got, "k7 l7") || !strings.Contains(got, "b1 b") {
+			t.Errorf("%s: %s at the root, want the fours of both rows", tt.name, got)
+		}
+		for _, text := range strings.Fields(tt.last) {
+			m, err := g.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Do(m)
+			p.Enter()
+		}
+		if got := noisy(p, g); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }

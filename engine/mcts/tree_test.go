@@ -115,6 +115,46 @@ func TestVisitsDoNotOverflow(t *testing.T) {
 	}
 }
 
+// endings is a graph in which every move ends the game, as the node says.
+type endings struct {
+	*searchtest.Graph
+	node search.Node
+	over bool
+}
+
+func (e *endings) Enter() search.Node {
+	if e.over {
+		return e.node
+	}
+	return search.Node{}
+}
+
+func (e *endings) Do(m game.Move)   { e.Graph.Do(m); e.over = true }
+func (e *endings) Undo(m game.Move) { e.Graph.Undo(m); e.over = false }
+func (e *endings) Clone() search.Position {
+	return &endings{e.Graph.Clone().(*searchtest.Graph), e.node, e.over}
+}
+
+// An end that depends on the path is a value and no proof.
+func TestProofsHoldOnEveryPath(t *testing.T) {
+	for name, c := range map[string]struct {
+		node   search.Node
+		proven bool
+	}{
+		"an end of the game": {search.Node{Over: true, Verdict: -search.Win}, true},
+		"a draw":             {search.Node{Over: true, Verdict: search.Draw}, true},
+		"a repetition":       {search.Node{Over: true, Verdict: search.Draw, RepetitionPlies: 2}, false},
+		"the move limit":     {search.Node{Over: true, Verdict: -search.Win, NoTable: true}, false},
+	} {
+		g := searchtest.Deep()
+		opened := New(g.Params(), 1<<22).NewGame(GameOptions{})
+		opened.Start(&endings{Graph: g, node: c.node}, search.Limits{Nodes: 200}, nil).Wait()
+		if root := opened.tree.at(opened.tree.root); root.proven != 0 != c.proven {
+			t.Errorf("%s: the root has the proof %d, want one: %v", name, root.proven, c.proven)
+		}
+	}
+}
+
 // The next search begins with what the last one knew of its position, found by two
 // moves or, after a miss, by another reply to the move that was pondered on.
 func TestKeepsTheSubtree(t *testing.T) {

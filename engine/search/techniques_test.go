@@ -89,6 +89,31 @@ func TestRestrictedIsNotOneReply(t *testing.T) {
 	}
 }
 
+// Below ExtensionDepth a forced node is not extended.
+func TestExtensionDepth(t *testing.T) {
+	for _, extension := range []string{"CheckExtension", "OneReplyExtension"} {
+		differs := false
+		for seed := range uint64(10) {
+			g := searchtest.NewGraph(seed)
+			g.Degree, g.Vertices, g.Forcing = 2, 40, 40
+			nodes := func(from int, on ...string) uint64 {
+				params := with(g.Params(), append(on, exact...)...)
+				params.ExtensionDepth = from
+				return find(g, params, search.Limits{Depth: 6}).Nodes
+			}
+			plain, all := nodes(0), nodes(0, extension)
+			if n := nodes(search.MaxPly, extension); n != plain {
+				t.Errorf("%s, seed %d: %d nodes with a depth that is never reached, %d without it", extension, seed, n, plain)
+			}
+			some := nodes(3, extension)
+			differs = differs || some != plain && some != all
+		}
+		if !differs {
+			t.Errorf("%s: from depth 3 on it is the same as never or always", extension)
+		}
+	}
+}
+
 // If only moves that a node leaves out are allowed, the answer is one of them, as a
 // loss: at a forced node the next ply, at a restricted one sometime.
 func TestOnlyMissingMovesAllowed(t *testing.T) {
@@ -516,6 +541,7 @@ func TestProveAgain(t *testing.T) {
 type claims struct {
 	*searchtest.Graph
 	provable bool
+	line     []game.Move
 }
 
 func (c claims) Enter() search.Node {
@@ -524,12 +550,25 @@ func (c claims) Enter() search.Node {
 	return n
 }
 
-func (claims) Prove(int, func() bool) (search.Proof, int, bool) {
-	return search.Proof{Score: search.Win - 5, Kind: "claim"}, 0, true
+func (c claims) Prove(int, func() bool) (search.Proof, int, bool) {
+	return search.Proof{Score: search.Win - 5, Line: c.line, Kind: "claim"}, 0, true
 }
 
 func (c claims) Clone() search.Position {
-	return claims{c.Graph.Clone().(*searchtest.Graph), c.provable}
+	return claims{c.Graph.Clone().(*searchtest.Graph), c.provable, c.line}
+}
+
+// Where a mate in a number of moves is wanted, a proof of a longer one at the root ends
+// nothing.
+func TestProofOfALongerMate(t *testing.T) {
+	g, params := deep()
+	params.ProveRoot = 30
+	line := []game.Move{g.Moves(nil, &search.Cursor{})[0].Move}
+	for mate, want := range map[int]string{0: "claim", 2: search.FromSearch, 3: "claim"} {
+		if r := find(claims{Graph: g, line: line}, params, search.Limits{Depth: 3, Mate: mate}); r.Source != want {
+			t.Errorf("mate in %d wanted, in 3 proven: the result is from %s, want %s", mate, r.Source, want)
+		}
+	}
 }
 
 // A proof is the score of its node, as far as the node is deep enough.
@@ -556,7 +595,7 @@ func TestProveNode(t *testing.T) {
 	}{{30, true}, {30, false}, {0, true}} {
 		params.ProveNode = c.budget
 		for depth := 1; depth <= 4; depth++ {
-			r := find(claims{g, c.provable}, params, search.Limits{Depth: depth})
+			r := find(claims{Graph: g, provable: c.provable}, params, search.Limits{Depth: depth})
 			if lost, want := r.Score == -search.Win+6, c.budget > 0 && c.provable; lost != want {
 				t.Errorf("%+v, depth %d: score %d; want a loss in six plies: %v", c, depth, r.Score, want)
 			}

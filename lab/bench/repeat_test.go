@@ -117,6 +117,10 @@ func TestSearchesRepeat(t *testing.T) {
 				check("a stopped search", func() *search.Game {
 					depths := make(chan int, search.MaxPly)
 					s := fresh.Start(other, search.Limits{}, func(i search.Info) { depths <- i.Depth })
+					go func() {
+						s.Wait()
+						close(depths) // a solved position has fewer iterations
+					}()
 					for range 3 {
 						<-depths
 					}
