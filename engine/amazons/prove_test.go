@@ -1,7 +1,9 @@
 package amazons
 
 import (
+	"bytes"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"sparring/engine/search"
@@ -224,5 +226,78 @@ func TestEndingsAreExact(t *testing.T) {
 	t.Logf("%d endings, %d with defective areas or squares that nobody reaches", endings, defective)
 	if defective < 50 {
 		t.Errorf("%d of %d endings have a defective area", defective, endings)
+	}
+}
+
+// Two positions have the same key if, and only if, one is the image of the other. All
+// places of one amazon of each side are compared: on a square board, and on an oblong
+// one whose free squares are a square, so that to turn them is no symmetry.
+func TestProofKeys(t *testing.T) {
+	type square struct{ col, row int }
+	for _, size := range []square{{4, 4}, {4, 3}} {
+		arrow := func(s square) bool { return size.col != size.row && s.col == size.col-1 }
+		var all []square
+		for row := range size.row {
+			for col := range size.col {
+				all = append(all, square{col, row})
+			}
+		}
+		images := []func(square) square{
+			func(s square) square { return s },
+			func(s square) square { return square{size.col - 1 - s.col, s.row} },
+			func(s square) square { return square{s.col, size.row - 1 - s.row} },
+			func(s square) square { return square{size.col - 1 - s.col, size.row - 1 - s.row} },
+		}
+		if size.col == size.row {
+			for _, image := range images[:4:4] {
+				images = append(images, func(s square) square { s = image(s); return square{s.row, s.col} })
+			}
+		}
+		board := func(first, second square, image func(square) square) string {
+			rows := make([][]byte, size.row)
+			for i := range rows {
+				rows[i] = bytes.Repeat([]byte("1"), size.col)
+			}
+			put := func(s square, what byte) { s = image(s); rows[size.row-1-s.row][s.col] = what }
+			for _, s := range all {
+				if arrow(s) {
+					put(s, '*')
+				}
+			}
+			put(first, 'Q')
+			put(second, 'q')
+			return strings.NewReplacer("1111", "4", "111", "3", "11", "2").Replace(string(bytes.Join(rows, []byte("/"))))
+		}
+		var solver *proofSearch
+		keys, classes := map[string]uint64{}, map[uint64]string{}
+		for _, first := range all {
+			for _, second := range all {
+				if first == second || arrow(first) || arrow(second) {
+					continue
+				}
+				text, least := board(first, second, images[0]), ""
+				for _, image := range images {
+					if other := board(first, second, image); least == "" || other < least {
+						least = other
+					}
+				}
+				b := &adapt(t, setup(t, text+" w")).board
+				if solver == nil {
+					solver = newProofSearch(b)
+				}
+				k := solver.keys(b)
+				key := solver.key(&k, b.Turn())
+				if known, ok := keys[least]; ok && known != key {
+					t.Errorf("%s has another key than its image %s", text, least)
+				}
+				if known, ok := classes[key]; ok && known != least {
+					t.Errorf("%s has the key of %s, which is no image", text, known)
+				}
+				keys[least], classes[key] = key, least
+				if solver.key(&k, b.Turn().Other()) == key {
+					t.Errorf("%s: the key does not tell the side to move", text)
+				}
+			}
+		}
 	}
 }
