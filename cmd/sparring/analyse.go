@@ -1,15 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,12 +11,10 @@ import (
 	"sparring/configs"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/lab/analysis"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
-	"sparring/record"
 )
 
 // analystFlags name the engine of an analysis and the limits of its searches.
@@ -125,12 +117,6 @@ with # are skipped. See docs/analysis.md.`,
 	return c
 }
 
-// analysed is a position to analyse.
-type analysed struct {
-	id  string // name in the output, or ""
-	pos game.Position
-}
-
 func (f *analyseFlags) run(c *cobra.Command, args []string) error {
 	if f.lines < 1 || f.lines > 256 {
 		return usagef("--lines %d: want 1 to 256", f.lines)
@@ -172,152 +158,6 @@ func (f *analyseFlags) run(c *cobra.Command, args []string) error {
 		}
 	}
 	return nil
-}
-
-// positions returns what is to be analysed, at least one position.
-func (f *analyseFlags) positions(c *cobra.Command, args []string) ([]analysed, error) {
-	switch {
-	case f.record != "" && (f.position != "" || f.moves != "" || f.rules != ""):
-		return nil, usagef("--record has its own position: leave out --rules, --position and --moves")
-	case f.record != "":
-		p, err := f.recorded(c, args)
-		return []analysed{p}, err
-	case c.Flags().Changed("ply"):
-		return nil, usagef("--ply goes with --record")
-	case len(args) > 0 && (f.position != "" || f.moves != ""):
-		return nil, usagef("want either --position and --moves, or files")
-	case len(args) == 0:
-		pos, err := f.setup()
-		if err != nil {
-			return nil, err
-		}
-		if err := playMoves(pos, game.Notation(f.notation), f.moves); err != nil {
-			return nil, usagef("--moves, %w", err)
-		}
-		return []analysed{{pos: pos}}, nil
-	}
-	if f.game == "" {
-		return nil, usagef("--game is required: %s", anyGame())
-	}
-	if _, err := catalog.Game(f.game); err != nil {
-		return nil, &usageError{err}
-	}
-	var all []analysed
-	for _, name := range args {
-		some, err := f.readFile(name, c.InOrStdin())
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no positions in %s", strings.Join(args, ", "))
-	}
-	return all, nil
-}
-
-func (f *analyseFlags) readFile(name string, stdin io.Reader) ([]analysed, error) {
-	in := stdin
-	if name == "-" {
-		name = "standard input"
-	} else {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	var all []analysed
-	rules := f.rules
-	lines := bufio.NewScanner(in)
-	n := 0
-	for lines.Scan() {
-		n++
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		if sets := strings.Fields(line); sets[0] == "rules" && len(sets) > 1 {
-			if f.rules == "" {
-				rules = sets[1]
-			}
-			continue
-		}
-		p, err := readPosition(f.game, rules, game.Notation(f.notation), line)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-		if p.id == "" {
-			p.id = fmt.Sprintf("%s:%d", name, n)
-		}
-		all = append(all, p)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
-	}
-	return all, nil
-}
-
-// operation finds the operations of EPD: an opcode, operands and a semicolon.
-var operation = regexp.MustCompile(`(?:^|\s)(id|bm|am|ac[dns]|c\d|ce|dm|eco|fmvn|hmvc|noop|pm|pv|rc|sm|v\d)(?:\s+([^;]*))?;`)
-
-// readPosition reads a line of a file of positions.
-func readPosition(gameName, rules string, n game.Notation, line string) (p analysed, err error) {
-	for _, op := range operation.FindAllStringSubmatch(line, -1) {
-		if op[1] == "id" {
-			p.id = strings.Trim(strings.TrimSpace(op[2]), `"`)
-		}
-	}
-	if at := operation.FindStringIndex(line); at != nil {
-		line = line[:at[0]]
-	}
-	start, moves, _ := strings.Cut(" "+line+" ", " moves ")
-	if p.pos, err = catalog.Setup(gameName, rules, strings.TrimSpace(start)); err != nil {
-		return p, err
-	}
-	return p, playMoves(p.pos, n, moves)
-}
-
-// recorded returns the position of --record and --ply. The game is in the sources, if
-// there are any.
-func (f *analyseFlags) recorded(c *cobra.Command, sources []string) (p analysed, err error) {
-	var r *record.Record
-	if len(sources) > 0 {
-		r, err = f.archive.find(c, f.record, sources)
-	} else {
-		var games []*record.Record
-		if games, err = f.archive.named(c, []string{f.record}); len(games) > 1 {
-			return p, usagef("--record: %s has %d games; want --record ID %s", f.record, len(games), f.record)
-		}
-		if err == nil {
-			r = games[0]
-		}
-	}
-	if err != nil {
-		return p, err
-	}
-	if f.game != "" && f.game != r.Game {
-		return p, usagef("--game %s: the record is of %s", f.game, r.Rules)
-	}
-	start, moves, err := analysis.Moves(r)
-	if err != nil {
-		return p, fmt.Errorf("game %s: %w", r.ID, err)
-	}
-	ply := max(len(moves)-1, 0)
-	if c.Flags().Changed("ply") {
-		ply = f.ply
-	}
-	if ply < 0 || ply > len(moves) {
-		return p, usagef("--ply %d: the game has %d plies", ply, len(moves))
-	}
-	for _, m := range moves[:ply] {
-		game.PlayOn(start)
-		if _, err := game.PlayText(start, m); err != nil {
-			return p, fmt.Errorf("game %s: %w", r.ID, err)
-		}
-	}
-	return analysed{fmt.Sprintf("game %s after ply %d", r.ID, ply), start}, nil
 }
 
 // analyse analyses one position and prints what was found.
@@ -363,144 +203,4 @@ func (f *analyseFlags) analyse(c *cobra.Command, a *analysis.Analyst, p analysed
 		return errors.New("stopped before the engine had found a move")
 	}
 	return v.write(out, f.json)
-}
-
-// analysisView is the analysis of a position as the analyse command shows it.
-type analysisView struct {
-	ID       string      `json:"id,omitempty"` // of a position of a file or a record
-	Game     string      `json:"game"`
-	Rules    string      `json:"rules"`
-	Position string      `json:"position"`
-	Turn     game.Seat   `json:"turn"`
-	Outcome  game.Result `json:"outcome"` // by the rules; then nothing is searched
-	Reason   game.Reason `json:"reason"`
-	Engine   string      `json:"engine,omitempty"`
-	Final    bool        `json:"final"`
-	Source   string      `json:"source,omitempty"` // final: search, external or the kind of a proof
-	Resigns  bool        `json:"resigns,omitempty"`
-	Depth    int         `json:"depth"`
-	SelDepth int         `json:"seldepth"`
-	Nodes    uint64      `json:"nodes"`
-	TimeMS   int64       `json:"time_ms"`
-	NPS      uint64      `json:"nps"`
-	HashFull int         `json:"hashfull"` // thousandths
-	Lines    []lineView  `json:"lines"`    // best first
-
-	pos      game.Position
-	notation game.Notation
-}
-
-// lineView is a line of an analysis. Values are those of the side to move; they are
-// null in an opening procedure, and from programs that give none.
-type lineView struct {
-	Score  *int     `json:"score"`            // in the engine's unit
-	Chance *float64 `json:"chance"`           // of winning, 0 to 1, draws counted half
-	Result string   `json:"result,omitempty"` // win or loss, if that is proven
-	Plies  int      `json:"plies,omitempty"`  // of the proven result
-	PV     []string `json:"pv"`
-}
-
-// take notes the lines.
-func (v *analysisView) take(lines []search.Info, scored bool) {
-	v.Lines = v.Lines[:0:0]
-	for i, l := range lines {
-		if i == 0 {
-			v.Depth, v.SelDepth, v.HashFull = l.Depth, l.SelDepth, l.HashFull
-		}
-		if l.Nodes >= v.Nodes {
-			v.Nodes, v.NPS, v.TimeMS = l.Nodes, l.NPS, l.Time.Milliseconds()
-		}
-		line := lineView{PV: game.FormatLine(v.pos, v.notation, l.PV)}
-		if scored {
-			score, chance := int(l.Score), l.WinProb
-			line.Score, line.Chance = &score, &chance
-			if plies, ok := search.MateIn(l.Score); ok {
-				line.Result, line.Plies = "win", plies
-				if plies < 0 || plies == 0 && l.Score < 0 {
-					line.Result, line.Plies = "loss", -plies
-				}
-			} else if l.Score >= search.RepBound {
-				line.Result = "win"
-			} else if l.Score <= -search.RepBound {
-				line.Result = "loss"
-			}
-		}
-		v.Lines = append(v.Lines, line)
-	}
-}
-
-// value says what a line is worth.
-func (l *lineView) value() string {
-	switch {
-	case l.Result != "" && l.Plies > 0:
-		return fmt.Sprintf("%s in %s", l.Result, count(l.Plies, "ply", "plies"))
-	case l.Result != "":
-		return l.Result + " by repetition"
-	case l.Chance != nil:
-		return fmt.Sprintf("%.0f %%  %+d", 100**l.Chance, *l.Score)
-	}
-	return "no score"
-}
-
-// count writes a number of things.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// write prints the analysis.
-func (v *analysisView) write(out io.Writer, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(out).Encode(v)
-	}
-	_, err := fmt.Fprintln(out, strings.Join(v.text(), "\n"))
-	return err
-}
-
-// text returns the analysis as lines.
-func (v *analysisView) text() (lines []string) {
-	say := func(what, format string, args ...any) {
-		lines = append(lines, fmt.Sprintf("%-9s ", what)+fmt.Sprintf(format, args...))
-	}
-	if v.ID != "" {
-		say("id", "%s", v.ID)
-	}
-	say("rules", "%s", v.Rules)
-	say("position", "%s", v.Position)
-	if v.Outcome != game.Undecided {
-		say("outcome", "%s (%s)", v.Outcome, v.Reason)
-		return lines
-	}
-	say("to act", "%s", v.Turn)
-	say("engine", "%s", v.Engine)
-	searched := fmt.Sprintf("%d nodes in %.2f s", v.Nodes, float64(v.TimeMS)/1000)
-	if v.SelDepth > 0 {
-		searched = fmt.Sprintf("selective %d, ", v.SelDepth) + searched
-	}
-	if v.Depth > 0 {
-		searched = fmt.Sprintf("depth %d, ", v.Depth) + searched
-	}
-	if v.NPS > 0 {
-		searched += fmt.Sprintf(", %d nodes/s", v.NPS)
-	}
-	if v.HashFull > 0 {
-		searched += fmt.Sprintf(", hash %.1f %%", float64(v.HashFull)/10)
-	}
-	say("searched", "%s", searched)
-	switch {
-	case v.Resigns && len(v.Lines) == 0:
-		say("result", "the engine resigns")
-	case len(v.Lines) > 0 && v.Lines[0].Result != "":
-		say("result", "%s", v.Lines[0].value())
-	}
-	values := 0
-	for i := range v.Lines {
-		values = max(values, len(v.Lines[i].value()))
-	}
-	for i := range v.Lines {
-		say(fmt.Sprintf("line %d", i+1), "%-*s  %s", values, v.Lines[i].value(), strings.Join(v.Lines[i].PV, " "))
-	}
-	return lines
 }

@@ -125,29 +125,42 @@ func endgames(cfg bot.Config, log zerolog.Logger) (tables xiangqi.Tables, done f
 		warn(err)
 		return nil, func() {}
 	}
+	stop := buildTables(cfg, "endgame tables", warn, log, func(ctx context.Context) (built int, err error) {
+		err = open.Complete(ctx, tablebase.UpTo(tablebase.Usual), tablebase.Options{Workers: 1, Gentle: true, Report: func(p tablebase.Progress) {
+			if p.Done {
+				built++
+			}
+		}})
+		return built, err
+	})
+	return open, func() {
+		stop()
+		open.Close() // they were only read
+	}
+}
+
+// buildTables starts to build the missing tables of a kind, if the settings want that.
+// The function returned stops it; the next start continues.
+func buildTables(cfg bot.Config, what string, warn func(error), log zerolog.Logger, build func(context.Context) (built int, err error)) (stop func()) {
+	if !cfg.TablebaseBuild {
+		return func() {}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var building sync.WaitGroup
-	if cfg.TablebaseBuild {
-		building.Go(func() {
-			built, began := 0, time.Now()
-			err := open.Complete(ctx, tablebase.UpTo(tablebase.Usual), tablebase.Options{Workers: 1, Gentle: true, Report: func(p tablebase.Progress) {
-				if p.Done {
-					built++
-				}
-			}})
-			switch {
-			case ctx.Err() != nil: // the next start continues
-			case err != nil:
-				warn(err)
-			case built > 0:
-				log.Info().Int("tables", built).Dur("took_ms", time.Since(began)).Str("dir", cfg.Tablebase).Msg("endgame tables built")
-			}
-		})
-	}
-	return open, func() {
+	building.Go(func() {
+		began := time.Now()
+		built, err := build(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			warn(err)
+		case built > 0:
+			log.Info().Int("tables", built).Dur("took_ms", time.Since(began)).Str("dir", cfg.Tablebase).Msg(what + " built")
+		}
+	})
+	return func() {
 		cancel()
 		building.Wait()
-		open.Close() // they were only read
 	}
 }
 
@@ -164,25 +177,9 @@ func areaTable(cfg bot.Config, log zerolog.Logger) (table *areas.Table, done fun
 	if err != nil {
 		warn(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var building sync.WaitGroup
-	if cfg.TablebaseBuild {
-		building.Go(func() {
-			began := time.Now()
-			built, err := table.Complete(ctx, areas.OneAmazon, true)
-			switch {
-			case ctx.Err() != nil: // the next start continues
-			case err != nil:
-				warn(err)
-			case built > 0:
-				log.Info().Int("sizes", built).Dur("took_ms", time.Since(began)).Str("dir", cfg.Tablebase).Msg("table of areas built")
-			}
-		})
-	}
-	return table, func() {
-		cancel()
-		building.Wait()
-	}
+	return table, buildTables(cfg, "tables of areas", warn, log, func(ctx context.Context) (int, error) {
+		return table.Complete(ctx, areas.OneAmazon, true)
+	})
 }
 
 // drainOnSignal drains the bot at the first signal and ends it at the second. The

@@ -62,8 +62,8 @@ func (o Opening) String() string {
 	return text
 }
 
-// parse reads what String writes.
-func parse(line string) Opening {
+// Parse reads what String writes, without a check.
+func Parse(line string) Opening {
 	start, moves, _ := strings.Cut(" "+line+" ", " moves ")
 	return Opening{strings.TrimSpace(start), strings.Fields(moves)}
 }
@@ -136,7 +136,7 @@ func Read(in io.Reader, name string) (*Set, error) {
 			}
 		default:
 			var key uint64
-			o := parse(line)
+			o := Parse(line)
 			if key, err = check(o, rules); err == nil && seen[key] > 0 {
 				err = fmt.Errorf("same position as line %d", seen[key])
 			}
