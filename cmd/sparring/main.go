@@ -40,7 +40,7 @@ const (
 	exitUsage  = 2 // invalid command line or settings; nothing was done
 
 	// Of a match that was played to its end.
-	exitFaulty = 3  // a player lost every game by its own fault
+	exitFaulty = 3  // a player lost every game by its own fault; a scenario of the conformance suite failed
 	exitH0     = 10 // --sprt accepted H0
 	exitH1     = 11 // --sprt accepted H1
 )
@@ -113,6 +113,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		analyseCommand(),
 		perftCommand(),
 		benchCommand(),
+		conformanceCommand(),
 		engineCommand(),
 		levelsCommand(),
 		matchCommand(),

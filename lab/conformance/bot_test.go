@@ -1,0 +1,114 @@
+package conformance_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/kelseyhightower/envconfig"
+	"github.com/rs/zerolog"
+
+	"sparring/bot"
+	"sparring/engine"
+	"sparring/lab/conformance"
+	"sparring/lab/conformance/scripted"
+	"sparring/pipe/playerspec"
+)
+
+// ease is for machines that run other tests, too.
+const ease = 5
+
+// startScripted runs a bot of another make.
+func startScripted(t testing.TB, b *bench, hooks scripted.PlayerHooks) {
+	t.Helper()
+	p, err := scripted.NewPlayer(b.connect(b.proxied()), scripted.PlayerConfig{Prefix: foreign, Player: "hare"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	p.SetHooks(hooks)
+	go func() {
+		if err := p.Start(t.Context()); err != nil && t.Context().Err() == nil {
+			t.Error(err)
+		}
+	}()
+}
+
+// foreign is the prefix of the subjects of programs of another make.
+const foreign = "club.games"
+
+// startOurs runs our own bot.
+func startOurs(t testing.TB, b *bench) {
+	t.Helper()
+	var cfg bot.Config
+	if err := envconfig.Process("SPARRING_CONFORMANCE", &cfg); err != nil {
+		t.Fatal(err)
+	}
+	cfg.NATS.Prefix, cfg.Players, cfg.Slots, cfg.HashMB, cfg.Book, cfg.Ponder, cfg.Data = foreign, []string{"hare:amazons"}, 4, 1, "none", false, t.TempDir()
+	pool := engine.NewPool(1)
+	t.Cleanup(pool.Close)
+	engines := playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20, Threads: 1})
+	t.Cleanup(func() { engines.Close() })
+	newGame := func(spec string, o engine.GameOptions) (engine.Game, error) {
+		return engines.NewGame("self:nodes=200", o)
+	}
+	ours, err := bot.New(b.connect(b.proxied()), cfg, bot.Deps{NewGame: newGame, Pool: pool, Build: "ours", Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- ours.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func checkBot(t testing.TB, b *bench, o conformance.Options) conformance.Report {
+	t.Helper()
+	rep, err := conformance.CheckBot(testContext(t), conformance.BotConfig{
+		Connection: b.direct(), Prefix: foreign, Player: "hare", Proxy: b.proxy, Ease: ease, Log: zerolog.Nop(),
+	}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, res := range rep.Results {
+		t.Logf("%-9s %-16s %5d ms  %s", res.Verdict, res.Scenario, res.TookMS, res.Seen)
+	}
+	return rep
+}
+
+// shards is how many bots share the scenarios, which mostly wait.
+const shards = 8
+
+// TestBots: our own bot and one of another make keep everything.
+func TestBots(t *testing.T) {
+	for name, start := range map[string]func(testing.TB, *bench){
+		"ours":            startOurs,
+		"of another make": func(t testing.TB, b *bench) { startScripted(t, b, scripted.PlayerHooks{}) },
+	} {
+		for shard := range shards {
+			t.Run(fmt.Sprintf("%s %d", name, shard+1), func(t *testing.T) {
+				t.Parallel()
+				o := conformance.Options{Only: chosen()}
+				if o.Only == nil {
+					for i, d := range conformance.BotScenarios() {
+						if i%shards == shard {
+							o.Only = append(o.Only, d.Scenario)
+						}
+					}
+				}
+				b := newBench(t)
+				start(t, b)
+				for _, res := range checkBot(t, b, o).Results {
+					if res.Verdict == conformance.Fail {
+						t.Errorf("%s: %s", res.Scenario, res.Seen)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Program is a program under test as a process of ours. It runs in a process group of
+// its own, so that signals reach what a shell starts for it.
+type Program struct {
+	command string
+	env     []string
+	out     io.Writer
+
+	mu      sync.Mutex
+	cmd     *exec.Cmd
+	exited  chan struct{}
+	err     error // of the process, once exited is closed
+	stopped bool
+}
+
+// NewProgram prepares a program that the shell starts, with variables added to the
+// environment. What it writes goes to out.
+func NewProgram(command string, env []string, out io.Writer) *Program {
+	return &Program{command: command, env: env, out: out}
+}
+
+// Start starts the program. It must not be running.
+func (p *Program) Start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cmd := exec.Command("/bin/sh", "-c", "exec "+p.command)
+	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Stdout, cmd.Stderr = p.out, p.out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %q: %w", p.command, err)
+	}
+	exited := make(chan struct{})
+	p.cmd, p.exited, p.err, p.stopped = cmd, exited, nil, false
+	go func() {
+		err := cmd.Wait()
+		p.mu.Lock()
+		p.err = err
+		p.mu.Unlock()
+		close(exited)
+	}()
+	return nil
+}
+
+// Signal sends a signal to the program and its children.
+func (p *Program) Signal(s syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = s == syscall.SIGSTOP || p.stopped && s != syscall.SIGCONT
+	if err := syscall.Kill(-p.cmd.Process.Pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("signal %v: %w", s, err)
+	}
+	return nil
+}
+
+// Kill ends the program like kill -9, and waits for it. It does nothing if the program
+// was not started.
+func (p *Program) Kill() error {
+	p.mu.Lock()
+	started, exited := p.cmd != nil, p.exited
+	p.mu.Unlock()
+	if !started {
+		return nil
+	}
+	if err := p.Signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	<-exited
+	return nil
+}
+
+// Wait waits until the program has ended, and returns its error.
+func (p *Program) Wait(ctx context.Context) error {
+	select {
+	case <-p.exited:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Exited reports whether the program has ended, and with which error.
+func (p *Program) Exited() (bool, error) {
+	select {
+	case <-p.exited:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return true, p.err
+	default:
+		return false, nil
+	}
+}

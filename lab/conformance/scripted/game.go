@@ -1,0 +1,505 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// Game is one game. All of it is protected by the platform's lock.
+type Game struct {
+	protocol.Snapshot
+	Requests  []Request // for moves, in order of arrival, with repetitions
+	Acts      []string  // action and step of the other requests, in order of arrival
+	Chats     []string
+	Think     time.Duration // of the script before a move
+	PlayOn    int           // plies until which only a mate ends the game; a draw is agreed then; 0: the rules end it
+	Stored    uint64        // the last change that is stored; 0: all are
+	Uncounted bool          // the changes since then are not counted in Unkept
+
+	pos      game.Position
+	seq      uint64
+	left     [2]clock.State // at the start of the turn
+	since    time.Time      // when the clock of the turn began
+	flag     *time.Timer
+	receipt  *protocol.Receipt
+	answered map[string]protocol.ActAnswer // by player and request id
+	over     chan struct{}
+	stop     func()
+	played   [2]bool // a seat has moved
+}
+
+// Request is a request for a move and its answer.
+type Request struct {
+	protocol.MoveRequest
+	Player  protocol.PlayerID
+	Arrived time.Time
+	Code    protocol.Code // of the answer; "" if none was sent
+}
+
+// SeatOf returns the seat of a player.
+func (g *Game) SeatOf(p protocol.PlayerID) (game.Seat, bool) {
+	for i, h := range g.Holders {
+		if h.Player == p {
+			return game.Seat(i), true
+		}
+	}
+	return 0, false
+}
+
+// Over is closed when the game has ended.
+func (g *Game) Over() <-chan struct{} { return g.over }
+
+// Position returns the position.
+func (g *Game) Position() game.Position { return g.pos }
+
+// Seq returns the number of the last change.
+func (g *Game) Seq() uint64 { return g.seq }
+
+// Taker is who takes a seat of a new game.
+type Taker struct {
+	Player   protocol.PlayerID
+	Instance protocol.InstanceID
+	Kind     protocol.Kind // "": a bot
+}
+
+// Grant starts a game. A seat without a taker is the script's. Moves are played before
+// anybody is told.
+func (p *Platform) Grant(id protocol.GameID, terms protocol.Terms, takers [2]Taker, prepare ...func(*Game)) (*Game, error) {
+	rules, err := catalog.Rules(terms.Rules)
+	if err != nil {
+		return nil, err
+	}
+	pos, err := game.Replay(rules, terms.Position, terms.Moves)
+	if err != nil {
+		return nil, err
+	}
+	g := &Game{pos: pos, over: make(chan struct{}), answered: make(map[string]protocol.ActAnswer), since: time.Now()}
+	g.Snapshot = protocol.Snapshot{
+		Game: id, Terms: terms, Started: time.Now().UTC(), Status: protocol.Playing, Moves: slices.Clone(terms.Moves), ForfeitMS: 60_000,
+	}
+	for i, t := range takers {
+		if t.Player == "" {
+			t = Taker{Script, "script", protocol.Bot}
+		}
+		if t.Kind == "" {
+			t.Kind = protocol.Bot
+		}
+		g.Holders[i] = protocol.Holder{Player: t.Player, Kind: t.Kind, Instance: t.Instance, Epoch: 1}
+		g.left[i] = terms.Clock.Start()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range prepare {
+		f(g)
+	}
+	p.games[id] = g
+	g.stop, err = p.server.ServeGame(id, []protocol.PlayerID{g.Holders[0].Player, g.Holders[1].Player}, func(q protocol.GameRequest) { q.Answer(p.rule(g, q)) })
+	if err != nil {
+		return nil, err
+	}
+	if err := p.nc.Flush(); err != nil {
+		return nil, err
+	}
+	if h := p.hooks.Grant; h != nil {
+		h(g)
+	}
+	p.Advance(g)
+	return g, nil
+}
+
+// PlayText plays a move without asking anybody. Call it before the game is granted to
+// anybody, or under the lock.
+func (g *Game) PlayText(text string) error {
+	game.PlayOn(g.pos)
+	if _, err := game.PlayText(g.pos, text); err != nil {
+		return err
+	}
+	g.Moves = append(slices.Clone(g.Moves), text)
+	return nil
+}
+
+func (g *Game) quit() {
+	if g.flag != nil {
+		g.flag.Stop()
+	}
+	if g.stop != nil {
+		g.stop()
+		g.stop = nil
+	}
+}
+
+// Advance makes the game's change known: it numbers and sends the new state, and lets
+// the script move. Call it under the lock.
+func (p *Platform) Advance(g *Game) {
+	g.seq++
+	if len(g.Moves) < g.PlayOn {
+		game.PlayOn(g.pos)
+	}
+	g.Turn, g.Key = g.pos.Turn(), game.KeyText(g.pos.Key())
+	out := g.pos.Outcome()
+	if g.PlayOn > 0 && len(g.Moves) == g.PlayOn {
+		out = game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}
+	}
+	if out.Over() && g.Status != protocol.Finished {
+		g.Status, g.Outcome = protocol.Finished, out
+	}
+	if g.flag != nil {
+		g.flag.Stop()
+	}
+	p.tellAll(g)
+	p.news()
+	if g.Status == protocol.Finished {
+		select {
+		case <-g.over:
+		default:
+			close(g.over)
+		}
+		return
+	}
+	if g.Status != protocol.Playing {
+		return
+	}
+	p.setFlag(g)
+	if g.Holders[g.Turn].Player == Script {
+		seq := g.seq
+		time.AfterFunc(g.Think, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if g.seq == seq && g.Status == protocol.Playing && p.life.Err() == nil {
+				legal := g.pos.Legal(nil)
+				p.play(g, legal[p.rng.IntN(len(legal))], time.Now(), 0)
+			}
+		})
+	}
+}
+
+// running reports whether the clock of the seat to act counts. Nobody loses before
+// both have moved.
+func (g *Game) running() bool {
+	return g.Status == protocol.Playing && g.played[0] && g.played[1] && g.Terms.Clock.Traits().Limited
+}
+
+func (p *Platform) setFlag(g *Game) {
+	if !g.running() {
+		return
+	}
+	left, _ := g.Terms.Clock.Remaining(clock.Turn{State: g.left[g.Turn]})
+	seq := g.seq
+	g.flag = time.AfterFunc(left-time.Since(g.since)+20*time.Millisecond, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if g.seq == seq && g.Status == protocol.Playing {
+			p.End(g, game.Outcome{Result: game.WonBy(g.Turn.Other()), Reason: protocol.ReasonTime})
+		}
+	})
+}
+
+// clocksAt returns the clocks at a time.
+func (g *Game) clocksAt(now time.Time) (c protocol.Clocks) {
+	for i, st := range g.left {
+		c.Seats[i] = protocol.ClockOf(st)
+	}
+	if g.Status != protocol.Playing {
+		return c
+	}
+	turn := g.Turn
+	c.Running = &turn
+	t := g.Terms.Clock.Advance(clock.Turn{State: g.left[turn]}, now.Sub(g.since))
+	c.Seats[turn], c.UsedMS = protocol.ClockOf(t.State), t.Used.Milliseconds()
+	return c
+}
+
+// SetClock sets what a seat has left from now on. Call it under the lock.
+func (g *Game) SetClock(s game.Seat, d time.Duration) {
+	g.left[s].Left, g.since = d, time.Now()
+}
+
+// play plays a move of the seat to act that arrived at a time, less what is credited.
+func (p *Platform) play(g *Game, m game.Move, arrived time.Time, lag time.Duration) (late bool) {
+	text, seat := g.pos.Format(m), g.pos.Turn()
+	used := max(arrived.Sub(g.since)-lag, 0)
+	after, ok := g.Terms.Clock.Charge(g.left[seat], used)
+	if !ok && g.running() {
+		p.End(g, game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonTime})
+		return true
+	}
+	if !ok {
+		after = g.left[seat]
+	}
+	if err := g.pos.Play(m); err != nil {
+		panic(err) // it comes from Legal or Parse
+	}
+	g.left[seat], g.played[seat] = after, true
+	g.Moves = append(slices.Clone(g.Moves), text)
+	now := time.Now()
+	g.receipt = &protocol.Receipt{
+		Ply: len(g.Moves), Received: arrived.UTC(), ChargedMS: used.Milliseconds(), LeftMS: after.Left.Milliseconds(), Periods: after.Periods,
+		LagMS: lag.Milliseconds(), WaitedMS: now.Sub(arrived).Milliseconds(),
+	}
+	g.since, g.DrawBy, g.TakebackBy = now, nil, nil
+	p.Advance(g)
+	return false
+}
+
+// TakeBack undoes moves up to and including the seat's last. Call it under the lock.
+func (p *Platform) TakeBack(g *Game, seat game.Seat) {
+	g.TakebackBy = nil
+	for done := false; !done && len(g.Moves) > len(g.Terms.Moves); {
+		g.pos.Undo()
+		g.Moves = slices.Clone(g.Moves[:len(g.Moves)-1])
+		done = g.pos.Turn() == seat
+	}
+	g.receipt, g.since = nil, time.Now()
+	p.Advance(g)
+}
+
+// End ends a game. Call it under the lock.
+func (p *Platform) End(g *Game, out game.Outcome) {
+	if g.Status == protocol.Finished {
+		return
+	}
+	g.Status, g.Outcome = protocol.Finished, out
+	p.Advance(g)
+}
+
+// SetStatus halts or continues a game. Call it under the lock.
+func (p *Platform) SetStatus(g *Game, s protocol.Status) {
+	g.Status, g.since = s, time.Now()
+	p.Advance(g)
+}
+
+// State returns what a seat is told now. Call it under the lock.
+func (p *Platform) State(g *Game, seat game.Seat) protocol.State {
+	now := time.Now()
+	st := protocol.State{
+		V: protocol.Version, To: p.subjects.ToGame(g.Holders[seat].Player, g.Game), ServerTime: now.UTC(), You: seat, Snapshot: g.Snapshot, Receipt: g.receipt,
+	}
+	st.Clocks = g.clocksAt(now)
+	st.Seq, st.Unkept = g.order()
+	return st
+}
+
+// order returns the place of the game's state among all of them.
+func (g *Game) order() (seq, unkept uint64) {
+	if g.Stored > 0 && g.seq > g.Stored {
+		if !g.Uncounted {
+			unkept = g.seq - g.Stored
+		}
+		return g.Stored, unkept
+	}
+	return g.seq, 0
+}
+
+// Send sends a state as it is.
+func (p *Platform) Send(st protocol.State) { p.SendRaw(st.To, st) }
+
+// SendRaw sends any message.
+func (p *Platform) SendRaw(subject string, m any) {
+	data, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // our own types
+	}
+	if err := p.nc.Publish(subject, data); err != nil && p.life.Err() == nil {
+		p.cfg.Log.Warn().Err(err).Str("subject", subject).Msg("not sent")
+	}
+}
+
+// tellAll sends the state to both seats.
+func (p *Platform) tellAll(g *Game) {
+	for i, h := range g.Holders {
+		if h.Player == Script {
+			continue
+		}
+		st := p.State(g, game.Seat(i))
+		if tell := p.hooks.Tell; tell != nil {
+			tell(g, st, p.Send)
+		} else {
+			p.Send(st)
+		}
+	}
+}
+
+// rule returns the platform's answer to a request in a game.
+func (p *Platform) rule(g *Game, q protocol.GameRequest) (ans protocol.ActAnswer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if q.Move != nil {
+		g.Requests = append(g.Requests, Request{MoveRequest: *q.Move, Player: q.Player, Arrived: q.Arrived})
+		defer func(n int) {
+			if n < len(g.Requests) {
+				g.Requests[n].Code = codeOf(ans)
+			}
+			p.news()
+		}(len(g.Requests) - 1)
+	}
+	defer func() {
+		if h := p.hooks.Answer; h != nil {
+			h(g, q, &ans)
+		}
+	}()
+	if act := p.hooks.Act; act != nil {
+		if a := act(g, q); a != nil {
+			return *a
+		}
+	}
+	seat, ok := g.SeatOf(q.Player)
+	if !ok {
+		return refuse(protocol.Denied)
+	}
+	id, instance, epoch := requestOf(q)
+	if before, ok := g.answered[string(q.Player)+"/"+id]; ok {
+		before.Code = protocol.Duplicate
+		return before
+	}
+	switch h := g.Holders[seat]; {
+	case g.Status == protocol.Finished:
+		return refuse(protocol.Over)
+	case h.Epoch != epoch || h.Instance != instance:
+		return refuse(protocol.Stale)
+	}
+	ans = p.apply(g, q, seat)
+	if ans.Error == nil {
+		ans.Game, ans.Ply = g.Game, len(g.Moves)
+		ans.Seq, ans.Unkept = g.order()
+		c := g.clocksAt(time.Now())
+		ans.Clocks = &c
+		g.answered[string(q.Player)+"/"+id] = ans
+	}
+	return ans
+}
+
+func codeOf(a protocol.ActAnswer) protocol.Code {
+	switch {
+	case a.Error != nil:
+		return a.Error.Code
+	case a.Code == "":
+		return protocol.Accepted
+	case a.Code == protocol.Unanswered:
+		return ""
+	}
+	return a.Code
+}
+
+func refuse(c protocol.Code) (a protocol.ActAnswer) {
+	a.Error = protocol.Refuse(c, "no")
+	return a
+}
+
+// Refuse returns a refusal, for hooks.
+func Refuse(c protocol.Code) *protocol.ActAnswer {
+	a := refuse(c)
+	return &a
+}
+
+// Silence is no answer, for hooks.
+func Silence() *protocol.ActAnswer {
+	return &protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
+}
+
+func requestOf(q protocol.GameRequest) (id string, instance protocol.InstanceID, epoch uint64) {
+	switch {
+	case q.Move != nil:
+		return q.Move.ID, q.Move.Instance, q.Move.Epoch
+	case q.Act != nil:
+		return q.Act.ID, q.Act.Instance, q.Act.Epoch
+	}
+	return q.Chat.ID, q.Chat.Instance, q.Chat.Epoch
+}
+
+// apply carries out a request of the holder of a seat.
+func (p *Platform) apply(g *Game, q protocol.GameRequest, seat game.Seat) (ans protocol.ActAnswer) {
+	switch {
+	case q.Move != nil:
+		return p.applyMove(g, *q.Move, q.Arrived, seat)
+	case q.Chat != nil:
+		g.Chats = append(g.Chats, q.Chat.Text)
+		if other := g.Holders[seat.Other()].Player; other != Script {
+			p.server.Notify(other, protocol.Notice{Kind: protocol.NoticeChat, Game: g.Game, From: q.Player, Text: q.Chat.Text})
+		}
+		return ans
+	}
+	g.Acts = append(g.Acts, string(q.Action)+" "+string(q.Act.Step))
+	offered := &g.DrawBy
+	if q.Action == protocol.ActTakeback {
+		offered = &g.TakebackBy
+	}
+	theirs := *offered != nil && **offered == seat.Other()
+	step := q.Act.Step
+	if step == protocol.StepOffer && theirs {
+		step = protocol.StepAccept
+	}
+	switch {
+	case q.Action == protocol.ActResign:
+		p.End(g, game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign})
+	case q.Action == protocol.ActTakeback && g.Terms.Rated:
+		return refuse(protocol.NotOffered)
+	case step == protocol.StepOffer:
+		by := seat
+		*offered = &by
+		p.Advance(g)
+	case step == protocol.StepAccept && !theirs:
+		return refuse(protocol.NotOffered)
+	case step == protocol.StepDecline:
+		*offered = nil
+		p.Advance(g)
+	case q.Action == protocol.ActDraw:
+		p.End(g, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
+	default:
+		p.TakeBack(g, seat.Other())
+	}
+	return ans
+}
+
+// applyMove plays a move of the holder of a seat, or refuses it.
+func (p *Platform) applyMove(g *Game, r protocol.MoveRequest, arrived time.Time, seat game.Seat) (ans protocol.ActAnswer) {
+	switch {
+	case r.Ply != len(g.Moves):
+		return refuse(protocol.Stale)
+	case g.Status != protocol.Playing:
+		return refuse(protocol.Paused)
+	case g.Turn != seat:
+		return refuse(protocol.NotYourTurn)
+	}
+	m, err := g.pos.Parse(r.Move)
+	if err != nil {
+		return refuse(protocol.Illegal)
+	}
+	if r.Key != "" {
+		if err := g.pos.Play(m); err != nil {
+			return refuse(protocol.Illegal)
+		}
+		key := game.KeyText(g.pos.Key())
+		g.pos.Undo()
+		if key != r.Key {
+			p.End(g, game.Outcome{Result: game.Undecided, Reason: protocol.ReasonDispute})
+			return refuse(protocol.Over)
+		}
+	}
+	if p.play(g, m, arrived, 0) {
+		return refuse(protocol.Late)
+	}
+	ans.Receipt = g.receipt
+	return ans
+}
+
+// ForgetRequests forgets which requests have been answered, like a restart that loses
+// them. Call it under the lock.
+func (g *Game) ForgetRequests() { clear(g.answered) }
+
+// Games returns all games. Call it under the lock.
+func (p *Platform) Games() []*Game { return slices.Collect(maps.Values(p.games)) }
+
+// NewGameID returns an id for a game.
+func (p *Platform) NewGameID() protocol.GameID { return protocol.GameID("g" + protocol.NewID()) }
+
+func (g *Game) String() string {
+	return fmt.Sprintf("game %s: %s after %d plies, %s to act", g.Game, g.Status, len(g.Moves), g.Turn)
+}

@@ -1,0 +1,639 @@
+package scripted
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/protocol"
+)
+
+// PlayerConfig are the settings of a player. Zero values have the defaults named.
+type PlayerConfig struct {
+	Prefix   string // of all subjects
+	Player   protocol.PlayerID
+	Instance protocol.InstanceID // random
+	Kind     protocol.Kind       // a bot
+	Display  string
+	Slots    int                   // 4
+	Games    []protocol.Capability // all of the catalog
+	Pools    []protocol.Pool       // to listen in; the player's own
+	Silent   bool                  // do not say hello by itself, nor send heartbeats
+	Idle     bool                  // make no moves by itself
+	Think    time.Duration         // before a move
+	Seed     uint64                // of the moves
+	Log      zerolog.Logger
+}
+
+// Player is a bot: it accepts offers as long as it has a free slot, plays random legal
+// moves, and survives what the protocol says that a bot survives. Its fields and hooks
+// are protected by its lock: see Do.
+type Player struct {
+	*protocol.Client
+	cfg  PlayerConfig
+	nc   *nats.Conn
+	life context.Context
+	end  context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu        sync.Mutex
+	changed   chan struct{} // closed and renewed at every news
+	rng       *rand.Rand
+	hooks     PlayerHooks
+	seats     map[protocol.GameID]*Seat
+	ended     map[protocol.GameID]protocol.State // last states
+	notices   []protocol.Notice
+	offers    []protocol.Offer
+	greeting  protocol.HelloAnswer // the answer to the last hello
+	heard     time.Time            // the last answer
+	quiet     bool                 // send no heartbeats
+	helloDue  chan struct{}
+	heartbeat time.Duration
+	faults    []error
+}
+
+// PlayerHooks change what a player does. Each may be nil.
+type PlayerHooks struct {
+	// Offer answers offers instead of the player. An empty answer is none.
+	Offer func(protocol.Offer) protocol.OfferAnswer
+	// State is called with each state before the player acts; false: ignore it.
+	State func(s *Seat, st protocol.State) bool
+	// Move is called instead of sending a move; send sends it.
+	Move func(s *Seat, st protocol.State, m protocol.MoveRequest, send func(protocol.MoveRequest))
+	// Refused is called with the refusal of a move; true: the player does nothing more
+	// about it.
+	Refused func(s *Seat, m protocol.MoveRequest, e *protocol.Error) bool
+	// Held may change the games that the platform says we hold.
+	Held func([]protocol.GameID) []protocol.GameID
+	// Expired is called when a slot was held in vain; false: keep it.
+	Expired func(s *Seat) bool
+}
+
+// Seat is a seat that the player holds or is promised.
+type Seat struct {
+	Game    protocol.GameID
+	Granted bool
+	State   protocol.State // the last one; Seq is 0 before the first
+	Epoch   uint64
+	Since   time.Time // when it was taken
+	News    time.Time // when the last state came
+
+	sub     *nats.Subscription
+	sent    *protocol.MoveRequest // under way, or accepted
+	waiting bool                  // sent is under way
+	lost    bool                  // another instance has the seat
+	until   time.Time             // how long the slot is kept for the grant
+	missing time.Time             // since when the platform does not list the game
+
+	receiptPly int      // of the last receipt
+	left       [2]int64 // milliseconds by the last receipts, 0 if unknown
+}
+
+// NewPlayer makes a player on a connection, which the caller closes after Close.
+func NewPlayer(nc *nats.Conn, cfg PlayerConfig) (*Player, error) {
+	subjects, err := protocol.NewSubjects(cfg.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Instance = cmp.Or(cfg.Instance, protocol.InstanceID(protocol.NewID()))
+	cfg.Kind, cfg.Slots = cmp.Or(cfg.Kind, protocol.Bot), cmp.Or(cfg.Slots, 4)
+	if cfg.Pools == nil {
+		cfg.Pools = []protocol.Pool{protocol.OwnPool(cfg.Player)}
+	}
+	if cfg.Games == nil {
+		for _, g := range catalog.Games() {
+			cfg.Games = append(cfg.Games, protocol.Capability{Game: g.Name})
+		}
+	}
+	client, err := protocol.NewClient(nc, subjects, cfg.Player, cfg.Instance, cfg.Log)
+	if err != nil {
+		return nil, err
+	}
+	p := &Player{
+		Client: client, cfg: cfg, nc: nc, changed: make(chan struct{}), rng: rand.New(rand.NewPCG(cfg.Seed, 2)),
+		seats: make(map[protocol.GameID]*Seat), ended: make(map[protocol.GameID]protocol.State), heard: time.Now(),
+		helloDue: make(chan struct{}, 1), heartbeat: 200 * time.Millisecond,
+	}
+	p.life, p.end = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// Start says hello and plays until Close.
+func (p *Player) Start(ctx context.Context) error {
+	if _, err := p.Notices(func(n protocol.Notice) {
+		p.Do(func() {
+			p.notices = append(p.notices, n)
+			if s := p.seats[n.Game]; s != nil && !s.Granted && n.Kind != protocol.NoticeWaiting && n.Kind != protocol.NoticeChat {
+				p.drop(s)
+			}
+			p.news()
+		})
+	}); err != nil {
+		return err
+	}
+	if !p.cfg.Silent {
+		if err := p.SayHello(ctx); err != nil {
+			return err
+		}
+		p.wg.Go(p.helloLoop)
+		p.wg.Go(p.beat)
+	}
+	for _, pool := range p.cfg.Pools {
+		if err := p.Listen(pool); err != nil {
+			return err
+		}
+	}
+	p.wg.Go(p.watch)
+	return p.nc.Flush()
+}
+
+// Close stops the player without a word to the platform.
+func (p *Player) Close() {
+	p.end()
+	p.mu.Lock()
+	for _, s := range p.seats {
+		p.drop(s)
+	}
+	p.mu.Unlock()
+	p.wg.Wait()
+}
+
+// ID returns the player's id.
+func (p *Player) ID() protocol.PlayerID { return p.cfg.Player }
+
+// Conn returns the player's connection.
+func (p *Player) Conn() *nats.Conn { return p.nc }
+
+// Do calls f under the player's lock.
+func (p *Player) Do(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+}
+
+// SetHooks replaces the hooks.
+func (p *Player) SetHooks(h PlayerHooks) { p.Do(func() { p.hooks = h }) }
+
+// SetQuiet makes the player send no heartbeats, or send them again.
+func (p *Player) SetQuiet(on bool) { p.Do(func() { p.quiet = on }) }
+
+func (p *Player) news() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Wait waits until ok, called under the lock, returns true. The error says what was
+// waited for.
+func (p *Player) Wait(ctx context.Context, what string, ok func() bool) error {
+	for {
+		p.mu.Lock()
+		done, changed := ok(), p.changed
+		p.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("%s waited in vain for %s", p.cfg.Player, what)
+		}
+	}
+}
+
+// Until waits until the game's last state, as the player saw it, fulfils ok, and
+// returns it. A game that ends before is an error.
+func (p *Player) Until(ctx context.Context, g protocol.GameID, what string, ok func(protocol.State) bool) (st protocol.State, err error) {
+	over := false
+	err = p.Wait(ctx, what, func() bool {
+		last, known := p.last(g)
+		st = last
+		if known && ok(last) {
+			return true
+		}
+		over = known && last.Status == protocol.Finished
+		return over
+	})
+	if err == nil && over && !ok(st) {
+		err = fmt.Errorf("the game ended by %q (%s) before %s", st.Outcome.Reason, st.Outcome.Result, what)
+	}
+	return st, err
+}
+
+// Last returns the last state of a game that has come. Call it under the lock.
+func (p *Player) last(g protocol.GameID) (protocol.State, bool) {
+	if st, ok := p.ended[g]; ok {
+		return st, true
+	}
+	if s := p.seats[g]; s != nil && s.State.Seq > 0 {
+		return s.State, true
+	}
+	return protocol.State{}, false
+}
+
+// Notices returns what came as notices. Call it under the lock.
+func (p *Player) NoticesSeen() []protocol.Notice { return p.notices }
+
+// OffersSeen returns the offers that came. Call it under the lock.
+func (p *Player) OffersSeen() []protocol.Offer { return p.offers }
+
+// Greeting returns the platform's answer to the last hello. Call it under the lock.
+func (p *Player) Greeting() protocol.HelloAnswer { return p.greeting }
+
+// Faults returns what the platform did wrong, as far as the player noticed.
+func (p *Player) Faults() (list []error) {
+	p.Do(func() { list = slices.Clone(p.faults) })
+	return list
+}
+
+// fault notes a fault of the platform; p.mu is held.
+func (p *Player) fault(format string, args ...any) {
+	if len(p.faults) < 20 {
+		p.faults = append(p.faults, fmt.Errorf(format, args...))
+	}
+}
+
+// SayHello says hello once and resumes what the platform says we hold.
+func (p *Player) SayHello(ctx context.Context) error {
+	ans, err := p.Hello(ctx, protocol.Hello{
+		Kind: p.cfg.Kind, Display: p.cfg.Display, Build: "scripted player", Slots: p.cfg.Slots, Games: p.cfg.Games, Pools: p.cfg.Pools,
+	})
+	if err != nil {
+		return err
+	}
+	p.Do(func() {
+		p.greeting, p.heard = ans, time.Now()
+		if ans.HeartbeatMS > 0 {
+			p.heartbeat = time.Duration(ans.HeartbeatMS) * time.Millisecond
+		}
+		p.held(ans.Held, true)
+		p.news()
+	})
+	return nil
+}
+
+// needHello makes the player say hello soon.
+func (p *Player) needHello() {
+	select {
+	case p.helloDue <- struct{}{}:
+	default:
+	}
+}
+
+func (p *Player) helloLoop() {
+	for {
+		select {
+		case <-p.life.Done():
+			return
+		case <-p.helloDue:
+		}
+		ctx, cancel := context.WithTimeout(p.life, 3*time.Second)
+		err := p.SayHello(ctx)
+		cancel()
+		if err != nil {
+			p.needHello()
+		}
+		select {
+		case <-p.life.Done():
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// beat sends heartbeats, and reconnects when nobody answers them.
+func (p *Player) beat() {
+	for {
+		var every time.Duration
+		p.Do(func() { every = p.heartbeat })
+		select {
+		case <-p.life.Done():
+			return
+		case <-time.After(every):
+		}
+		p.Beat(every)
+	}
+}
+
+// Beat sends one heartbeat, unless the player is quiet.
+func (p *Player) Beat(wait time.Duration) {
+	var quiet, silent bool
+	var games []protocol.GameID
+	var free int
+	p.Do(func() {
+		quiet, free, games = p.quiet, max(p.cfg.Slots-len(p.seats), 0), p.playing()
+		silent = time.Since(p.heard) > 3*time.Second
+	})
+	if quiet {
+		return
+	}
+	if silent && p.nc.IsConnected() {
+		p.Do(func() { p.heard = time.Now() }) // the next try has as long
+		if err := p.nc.FlushTimeout(time.Second); err != nil && p.life.Err() == nil {
+			p.nc.ForceReconnect() // it fails only on a closed connection
+		}
+		p.needHello()
+	}
+	ctx, cancel := context.WithTimeout(p.life, max(wait, 100*time.Millisecond))
+	defer cancel()
+	ans, err := p.Alive(ctx, free, games)
+	if err == nil || ans.Error != nil {
+		p.Do(func() { p.heard = time.Now() })
+	}
+	switch {
+	case errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}):
+		p.needHello()
+	case err == nil:
+		p.Do(func() { p.held(ans.Held, false) })
+	}
+}
+
+// playing lists the games that were granted; p.mu is held.
+func (p *Player) playing() (games []protocol.GameID) {
+	for id, s := range p.seats {
+		if s.Granted {
+			games = append(games, id)
+		}
+	}
+	slices.Sort(games)
+	return games
+}
+
+// held compares our games with those that the platform lists; p.mu is held.
+func (p *Player) held(list []protocol.GameID, hello bool) {
+	if h := p.hooks.Held; h != nil {
+		list = h(list)
+	}
+	for _, id := range list {
+		s := p.seats[id]
+		if s == nil {
+			if s = p.take(id, resumeFor); s != nil {
+				p.needHello() // for its state, now that we are subscribed
+			}
+		} else if !s.Granted && !hello {
+			p.needHello() // its first state was lost
+		}
+	}
+	for id, s := range p.seats {
+		switch {
+		case !s.Granted, slices.Contains(list, id):
+			s.missing = time.Time{}
+		case s.missing.IsZero():
+			s.missing = time.Now()
+			p.needHello()
+		case time.Since(s.missing) > time.Second:
+			p.drop(s)
+		}
+	}
+}
+
+// resumeFor is how long a game that the platform says we hold may be without a state.
+const resumeFor = 5 * time.Second
+
+// Listen joins a pool's queue.
+func (p *Player) Listen(pool protocol.Pool) error {
+	_, err := p.Offers(pool, p.answer)
+	return err
+}
+
+func (p *Player) answer(o protocol.Offer) protocol.OfferAnswer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.offers = append(p.offers, o)
+	p.news()
+	if h := p.hooks.Offer; h != nil {
+		p.mu.Unlock() // it may take its time
+		ans := h(o)
+		p.mu.Lock()
+		if ans.Answer == protocol.Accept {
+			p.take(o.Game, time.Duration(o.HoldMS)*time.Millisecond)
+		}
+		return ans
+	}
+	if s := p.seats[o.Game]; s != nil && o.Kind == protocol.OfferMatch {
+		return protocol.OfferAnswer{Answer: protocol.Accept, Player: p.cfg.Player} // the same offer again
+	}
+	if p.seats[o.Game] == nil && len(p.seats) >= p.cfg.Slots {
+		return protocol.OfferAnswer{Answer: protocol.Busy}
+	}
+	if p.take(o.Game, time.Duration(o.HoldMS)*time.Millisecond) == nil {
+		return protocol.OfferAnswer{Answer: protocol.Busy}
+	}
+	return protocol.OfferAnswer{Answer: protocol.Accept, Player: p.cfg.Player}
+}
+
+// Follow subscribes to a game that will be ours, such as that of a challenge.
+func (p *Player) Follow(g protocol.GameID) {
+	p.Do(func() { p.take(g, time.Hour) })
+}
+
+// take subscribes to a game; p.mu is held. It returns nil if it can't.
+func (p *Player) take(g protocol.GameID, hold time.Duration) *Seat {
+	now := time.Now()
+	if s := p.seats[g]; s != nil {
+		s.until = now.Add(hold)
+		return s
+	}
+	s := &Seat{Game: g, Since: now, News: now, until: now.Add(hold)}
+	sub, err := p.Game(g, func(st protocol.State) { p.receive(s, st) })
+	if err != nil {
+		return nil // the connection is closed
+	}
+	s.sub = sub
+	p.seats[g] = s
+	p.news()
+	return s
+}
+
+// drop frees the slot of a game; p.mu is held.
+func (p *Player) drop(s *Seat) {
+	s.sub.Unsubscribe() // fails only on a closed connection
+	if p.seats[s.Game] == s {
+		delete(p.seats, s.Game)
+	}
+	if s.State.Seq > 0 {
+		p.ended[s.Game] = s.State
+	}
+	p.news()
+}
+
+// watch frees slots that were held in vain, and asks for states that do not come.
+func (p *Player) watch() {
+	for {
+		select {
+		case <-p.life.Done():
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+		p.Do(func() {
+			for _, s := range p.seats {
+				switch {
+				case !s.Granted && time.Now().After(s.until):
+					if h := p.hooks.Expired; h == nil || h(s) {
+						p.drop(s)
+					}
+				case s.Granted && time.Since(s.News) > time.Second:
+					s.News = time.Now()
+					p.needHello()
+				}
+			}
+		})
+	}
+}
+
+// receive acts on a state.
+func (p *Player) receive(s *Seat, st protocol.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.seats[s.Game] != s {
+		return
+	}
+	if h := p.hooks.State; h != nil && !h(s, st) {
+		return
+	}
+	p.check(s, st)
+	mine := st.Holders[st.You]
+	ours := mine.Player == p.cfg.Player && mine.Instance == p.cfg.Instance
+	if !ours && !s.Granted && st.Status != protocol.Finished {
+		return // not for us
+	}
+	if ours {
+		s.Granted = true
+	}
+	if len(st.Moves) < len(s.State.Moves) {
+		s.sent = nil // taken back
+	}
+	s.State, s.Epoch, s.News = st, mine.Epoch, time.Now()
+	switch {
+	case st.Status == protocol.Finished:
+		p.drop(s)
+	case !ours && mine.Instance != "":
+		p.drop(s)
+	case !ours:
+		s.sent = nil // vacant: it may come back to us
+	}
+	p.news()
+	if st.Status == protocol.Playing && ours && !p.cfg.Idle && st.Turn == st.You {
+		p.move(s, st)
+	}
+}
+
+// move sends a random legal move; p.mu is held.
+func (p *Player) move(s *Seat, st protocol.State) {
+	if s.sent != nil && s.sent.Ply == len(st.Moves) && s.sent.Epoch == s.Epoch {
+		if !s.waiting { // it was refused, or is not in the state yet
+			p.send(s, st, *s.sent, p.cfg.Think)
+		}
+		return
+	}
+	m, err := p.Choose(st)
+	if err != nil {
+		p.fault("%v", err)
+		return
+	}
+	s.sent = &m
+	p.send(s, st, m, p.cfg.Think)
+}
+
+// Choose returns a random legal move in a state. It does not need the lock of another
+// goroutine: call it under the lock.
+func (p *Player) Choose(st protocol.State) (m protocol.MoveRequest, err error) {
+	pos, err := Position(st.Snapshot)
+	if err != nil {
+		return m, err
+	}
+	legal := pos.Legal(nil)
+	if len(legal) == 0 {
+		return m, fmt.Errorf("game %s: no legal move after %d plies, but the game is %s", st.Game, len(st.Moves), st.Status)
+	}
+	move := legal[p.rng.IntN(len(legal))]
+	text := pos.Format(move)
+	if err := pos.Play(move); err != nil {
+		return m, err
+	}
+	return protocol.MoveRequest{
+		Header: protocol.Header{ID: protocol.NewID()}, Epoch: st.Holders[st.You].Epoch, Ply: len(st.Moves), Move: text, Key: game.KeyText(pos.Key()),
+	}, nil
+}
+
+// Position sets up the position of a snapshot.
+func Position(s protocol.Snapshot) (game.Position, error) {
+	rules, err := catalog.Rules(s.Terms.Rules)
+	if err != nil {
+		return nil, err
+	}
+	pos, err := game.Replay(rules, s.Terms.Position, s.Moves)
+	if err != nil {
+		return nil, fmt.Errorf("game %s: the state's moves: %w", s.Game, err)
+	}
+	return pos, nil
+}
+
+// send sends a move in a goroutine; p.mu is held.
+func (p *Player) send(s *Seat, st protocol.State, m protocol.MoveRequest, after time.Duration) {
+	s.waiting = true
+	hook := p.hooks.Move
+	p.wg.Go(func() {
+		select {
+		case <-time.After(after):
+		case <-p.life.Done():
+			return
+		}
+		stale := false
+		p.Do(func() {
+			stale = p.seats[s.Game] != s || s.sent == nil || s.sent.ID != m.ID || s.State.Status != protocol.Playing
+			s.waiting = !stale
+		})
+		if stale {
+			return
+		}
+		if hook != nil {
+			hook(s, st, m, func(m protocol.MoveRequest) { p.deliver(s, m) })
+		} else {
+			p.deliver(s, m)
+		}
+	})
+}
+
+// deliver sends a move until it is answered.
+func (p *Player) deliver(s *Seat, m protocol.MoveRequest) {
+	ctx, cancel := context.WithTimeout(p.life, 20*time.Second)
+	defer cancel()
+	_, err := p.SendMove(ctx, s.Game, m)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.waiting = false
+	p.news()
+	refusal, refused := errors.AsType[*protocol.Error](err)
+	if !refused {
+		if err != nil && p.life.Err() == nil {
+			p.needHello()
+		}
+		return
+	}
+	if h := p.hooks.Refused; h != nil && h(s, m, refusal) {
+		return
+	}
+	switch refusal.Code {
+	case protocol.Unavailable, protocol.RateLimited:
+		p.send(s, s.State, m, 200*time.Millisecond)
+	case protocol.Illegal, protocol.Malformed:
+		p.wg.Go(func() {
+			ctx, cancel := context.WithTimeout(p.life, 5*time.Second)
+			defer cancel()
+			p.Resign(ctx, s.Game, m.Epoch, m.Ply) // the next state shows whether it worked
+		})
+	default:
+		p.needHello()
+	}
+}
