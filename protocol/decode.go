@@ -145,6 +145,17 @@ func text(what, s string, most int) error {
 	return nil
 }
 
+// shownName checks a name that people are shown: it has no characters that are invisible
+// or turn the direction of others.
+func shownName(what, s string, most int) error {
+	for _, r := range s {
+		if !unicode.IsGraphic(r) {
+			return fmt.Errorf("%s: contains an invisible character", what)
+		}
+	}
+	return text(what, s, most)
+}
+
 // moveTexts checks a list of moves.
 func moveTexts(what string, moves []string, most int) error {
 	if err := within(what, len(moves), most); err != nil {
@@ -222,7 +233,7 @@ func isKey(k string) bool {
 
 // Check implements Checker.
 func (m *Hello) Check() error {
-	errs := []error{m.Header.Check(), instance(m.Instance), text("display", m.Display, maxDisplay),
+	errs := []error{m.Header.Check(), instance(m.Instance), shownName("display", m.Display, maxDisplay),
 		text("build", m.Build, maxDisplay), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, maxSlots),
 		within("games", len(m.Games), maxGames), within("pools", len(m.Pools), maxList)}
 	if m.Kind != Bot && m.Kind != Human {

@@ -147,6 +147,8 @@ var faults = []struct {
 	{"challenge", strings.Replace(sound["challenge"], `60/5x10`, `fast`, 1), protocol.Malformed, "clock"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"expire_ms":-1,"pool"`, 1), protocol.Malformed, "expire_ms"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"expire_ms":86400001,"pool"`, 1), protocol.Malformed, "expire_ms: want 0 to 86400000"},
+	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","display":"Ann\u202enimda"`, 1), protocol.Malformed, "display: contains an invisible character"},
+	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","display":"A\u200bnn"`, 1), protocol.Malformed, "display"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"rated":"no","pool"`, 1), protocol.Malformed, "field rated: unexpected string"},
 	{"challenge", `{"v":1,"id":5}`, protocol.Malformed, "field id: unexpected number"},
 	{"challenge", `{"v":1,"position":5}`, protocol.Malformed, "field position: unexpected number"},

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -20,7 +23,7 @@ import (
 
 // conformanceFlags are the flags of the conformance command.
 type conformanceFlags struct {
-	bot bool
+	bot, platform bool
 
 	exec   string
 	nats   string
@@ -29,11 +32,14 @@ type conformanceFlags struct {
 	prefix string
 	listen string
 	player string
+	meet   []string
 	rules  string
 
 	only              []string
 	list, json        bool
 	slow, showProgram bool
+	games, atOnce     int
+	faults            bool
 	ease              int
 	seed              uint64
 }
@@ -41,31 +47,43 @@ type conformanceFlags struct {
 func conformanceCommand() *cobra.Command {
 	var f conformanceFlags
 	c := &cobra.Command{
-		Use:   "conformance --bot",
-		Short: "Check a bot against the protocol, under faults",
-		Long: `Check a bot, in any language, against the protocol (docs/protocol.md). The command is
-its platform, and a bad one: it loses states, repeats them, hands the seat over, hangs,
-is cut off. Each scenario asks for one thing and prints a line with PASS, FAIL or
-"not tried", what was asked, and what was seen. The exit code is 3 if one failed, and
-1 if none could be run.
+		Use:   "conformance --bot | --platform",
+		Short: "Check a bot or a platform against the protocol, under faults",
+		Long: `Check a bot or a platform, in any language, against the protocol (docs/protocol.md).
+For a bot, the command is the platform, and a bad one: it loses states, repeats them,
+hands the seat over, hangs, is cut off. For a platform, it is the players, who are no
+better. Each scenario asks for one thing and prints a line with PASS, FAIL or "not
+tried", what was asked, and what was seen. The exit code is 3 if one failed, and 1 if
+none could be run.
 
 Without --nats there is a NATS server in the command. With --exec the command starts
-the bot as well, and can kill and pause it: the variables SPARRING_NATS_URL, _USER and
-_PASSWORD and SPARRING_PLAYER say where and for whom. Without it the command prints
-them and waits for the bot.`,
+the program under test as well, and can kill and pause it: the variables
+SPARRING_NATS_URL, _USER, _PASSWORD and _PREFIX say where it connects, and
+SPARRING_PLAYER for whom a bot acts. Without --exec the command prints them and waits.`,
 		Example: `  sparring conformance --bot --exec "sparring bot"
   sparring conformance --bot                    # prints where to connect, and waits
+  sparring conformance --platform --exec "sparring arena"
+  sparring conformance --platform --nats nats://play.example.org --players ann:secret1,bob:secret2,eve:secret3
   sparring conformance --bot --exec ./my-bot --only "drop,half-*" --json
   sparring conformance --bot --list`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !f.bot {
-				return usagef("want --bot (see %s --help)", c.CommandPath())
+			if f.bot == f.platform {
+				return usagef("want --bot or --platform (see %s --help)", c.CommandPath())
 			}
 			o := conformance.Options{Only: f.only, Slow: f.slow}
 			all := conformance.BotScenarios()
+			if f.platform {
+				all = conformance.PlatformScenarios()
+			}
 			if err := o.Validate(all); err != nil {
 				return usagef("--only: %w (see %s --list)", err, c.CommandPath())
+			}
+			if f.games < 0 || f.games > 0 && !f.platform || f.faults && f.games == 0 {
+				return usagef("want --games with --platform, and --faults with --games")
+			}
+			if f.atOnce < 1 || f.atOnce > 100 {
+				return usagef("--at-once %d: want 1 to 100", f.atOnce)
 			}
 			if f.ease < 1 {
 				return usagef("--ease %d: want 1 or more", f.ease)
@@ -77,6 +95,7 @@ them and waits for the bot.`,
 		},
 	}
 	c.Flags().BoolVar(&f.bot, "bot", false, "check a bot")
+	c.Flags().BoolVar(&f.platform, "platform", false, "check a platform")
 	c.Flags().StringVar(&f.exec, "exec", "", "shell command that starts the program under test")
 	c.Flags().StringVar(&f.nats, "nats", "", "URL of a NATS server; empty: one inside this command")
 	c.Flags().StringVar(&f.user, "user", "platform", "user of the platform's account, with --nats")
@@ -84,12 +103,16 @@ them and waits for the bot.`,
 	c.Flags().StringVar(&f.prefix, "prefix", protocol.DefaultPrefix, "prefix of all subjects; another one needs --nats")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "address at which the program under test connects")
 	c.Flags().StringVar(&f.player, "player", "guest", "player for whom the bot acts; without --nats also its user")
+	c.Flags().StringSliceVar(&f.meet, "players", []string{"ann", "bob", "eve"}, "the three players of the suite for a platform; with --nats each as NAME:PASSWORD of the user of that name, or as NAME if --user may act for all")
 	c.Flags().StringVar(&f.rules, "rules", "", "rule set of the games; empty: one that the bot offers")
 	c.Flags().StringSliceVar(&f.only, "only", nil, "scenarios to run, by name or pattern")
 	c.Flags().BoolVar(&f.list, "list", false, "list the scenarios")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&f.slow, "slow", false, "also run scenarios that take longer")
 	c.Flags().BoolVar(&f.showProgram, "show", false, "show what the program under test writes, on standard error")
+	c.Flags().IntVar(&f.games, "games", 0, "instead of scenarios, play this many games of the three players on the platform")
+	c.Flags().IntVar(&f.atOnce, "at-once", 6, "games at once, with --games")
+	c.Flags().BoolVar(&f.faults, "faults", false, "with --games, disturb connections and the platform's process at random")
 	c.Flags().IntVar(&f.ease, "ease", 1, "multiplies the times that the program must keep, for busy machines")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seeds all random choices")
 	return c
@@ -114,9 +137,9 @@ func printJSON(out io.Writer, v any) error {
 
 // site is where the program under test and the suite meet.
 type site struct {
-	platform protocol.Connection // for whoever is the platform
-	player   protocol.Connection
-	proxy    *netfault.Proxy // before the server
+	platform protocol.Connection                         // of the platform's account
+	player   func(protocol.PlayerID) protocol.Connection // of a player
+	proxy    *netfault.Proxy                             // before the server, for the program under test
 	close    func()
 }
 
@@ -124,23 +147,37 @@ type site struct {
 func (f *conformanceFlags) open() (*site, error) {
 	s := &site{close: func() {}}
 	target := f.nats
+	names, passwords, err := f.players()
+	if err != nil {
+		return nil, err
+	}
 	if f.nats == "" {
 		if f.prefix != protocol.DefaultPrefix {
 			return nil, usagef("--prefix %s: the server inside this command has the prefix %s; name one with --nats", f.prefix, protocol.DefaultPrefix)
 		}
 		c := embedded.Config{Port: embedded.RandomPort, Log: zerolog.Nop()}
-		if f.player != "guest" {
-			c.Players = []protocol.PlayerID{protocol.PlayerID(f.player)}
+		for _, p := range append(names, protocol.PlayerID(f.player)) {
+			if p != "guest" && !slices.Contains(c.Players, p) {
+				c.Players = append(c.Players, p)
+			}
 		}
 		srv, err := embedded.Start(c)
 		if err != nil {
 			return nil, err
 		}
-		s.platform, s.player, s.close, target = srv.Platform(), srv.Player(f.player), srv.Close, srv.URL()
+		s.platform, s.close, target = srv.Platform(), srv.Close, srv.URL()
+		s.player = func(p protocol.PlayerID) protocol.Connection { return srv.Player(string(p)) }
 	} else {
-		s.platform = protocol.Connection{URL: f.nats, Name: "sparring conformance", User: f.user, Password: f.pass}
+		given := protocol.Connection{URL: f.nats, Name: "sparring conformance", User: f.user, Password: f.pass}
 		if f.pass == "" {
-			s.platform.User = "" // a server without accounts
+			given.User = "" // a server without accounts
+		}
+		s.platform = given
+		s.player = func(p protocol.PlayerID) protocol.Connection {
+			if i := slices.Index(names, p); i >= 0 && passwords[i] != "" {
+				return protocol.Connection{URL: f.nats, Name: string(p), User: string(p), Password: passwords[i]}
+			}
+			return given
 		}
 	}
 	s.platform.Log = zerolog.Nop()
@@ -157,13 +194,30 @@ func (f *conformanceFlags) open() (*site, error) {
 		s.close()
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	s.player.URL = "nats://" + s.proxy.Addr()
 	closeServer := s.close
 	s.close = func() {
 		s.proxy.Close()
 		closeServer()
 	}
 	return s, nil
+}
+
+// players returns the names and passwords of --players.
+func (f *conformanceFlags) players() (names []protocol.PlayerID, passwords []string, err error) {
+	for _, text := range f.meet {
+		name, password, _ := strings.Cut(text, ":")
+		if err := protocol.CheckID("player", protocol.PlayerID(name)); err != nil {
+			return nil, nil, usagef("--players: %w", err)
+		}
+		if slices.Contains(names, protocol.PlayerID(name)) {
+			return nil, nil, usagef("--players: %s is there twice", name)
+		}
+		names, passwords = append(names, protocol.PlayerID(name)), append(passwords, password)
+	}
+	if len(names) != 3 {
+		return nil, nil, usagef("--players: %d, want three", len(names))
+	}
+	return names, passwords, nil
 }
 
 func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
@@ -173,27 +227,16 @@ func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
 	}
 	defer s.close()
 	errs := c.ErrOrStderr()
-	cfg := conformance.BotConfig{
-		Connection: s.platform, Prefix: f.prefix, Player: protocol.PlayerID(f.player), Proxy: s.proxy, Rules: f.rules, Ease: f.ease, Seed: f.seed, Log: zerolog.Nop(),
+	under := s.player(protocol.PlayerID(f.player)) // as whom the program under test connects
+	if f.platform {
+		under = s.platform
 	}
-	if f.exec != "" {
-		data, err := os.MkdirTemp("", "sparring-conformance-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(data)
-		out := io.Discard
-		if f.showProgram {
-			out = errs
-		}
-		cfg.Program = conformance.NewProgram(f.exec, f.environment(s, data), out)
-	} else {
-		fmt.Fprintf(errs, "start the bot for player %s at %s", f.player, s.player.URL)
-		if f.nats == "" {
-			fmt.Fprintf(errs, " as user %s with password %s", s.player.User, s.player.Password)
-		}
-		fmt.Fprintln(errs)
+	under.URL = "nats://" + s.proxy.Addr()
+	program, done, err := f.program(under, errs)
+	if err != nil {
+		return err
 	}
+	defer done()
 	show := c.OutOrStdout()
 	if f.json {
 		show = errs
@@ -201,7 +244,27 @@ func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
 	o.Done = func(r conformance.Result) {
 		fmt.Fprintf(show, "%-9s  %-15s  %s: %s\n", r.Verdict, r.Scenario, r.Asks, r.Seen)
 	}
-	rep, err := conformance.CheckBot(c.Context(), cfg, o)
+	var rep conformance.Report
+	if f.platform {
+		names, _, _ := f.players() // open has checked them
+		proxy := s.proxy
+		if f.nats != "" && program == nil {
+			proxy = nil // a platform that runs elsewhere does not connect through it
+		}
+		cfg := conformance.PlatformConfig{
+			Player: s.player, Prefix: f.prefix, Players: [3]protocol.PlayerID(names), Proxy: proxy, Program: program,
+			Rules: f.rules, Ease: f.ease, Seed: f.seed, Log: zerolog.Nop(),
+		}
+		if f.games > 0 {
+			return f.soak(c, cfg, show)
+		}
+		rep, err = conformance.CheckPlatform(c.Context(), cfg, o)
+	} else {
+		rep, err = conformance.CheckBot(c.Context(), conformance.BotConfig{
+			Connection: s.platform, Prefix: f.prefix, Player: protocol.PlayerID(f.player), Proxy: s.proxy, Program: program,
+			Rules: f.rules, Ease: f.ease, Seed: f.seed, Log: zerolog.Nop(),
+		}, o)
+	}
 	if err != nil {
 		return err
 	}
@@ -211,19 +274,73 @@ func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
 		}
 	}
 	failed := rep.Count(conformance.Fail)
-	fmt.Fprintf(show, "%s: %d passed, %d failed, %d not tried\n", rep.Program, rep.Count(conformance.Pass), failed, rep.Count(conformance.NotTried))
+	fmt.Fprintf(show, "%s: %d passed, %d failed, %d not tried\n", cmp.Or(rep.Program, rep.Side), rep.Count(conformance.Pass), failed, rep.Count(conformance.NotTried))
 	if failed > 0 {
 		return outcome(exitFaulty)
 	}
 	return nil
 }
 
-// environment returns the variables for the program under test. Those beyond what
-// every program needs are for `sparring bot`.
-func (f *conformanceFlags) environment(s *site, data string) []string {
-	return []string{
-		"SPARRING_NATS_URL=" + s.player.URL, "SPARRING_NATS_USER=" + s.player.User, "SPARRING_NATS_PASSWORD=" + s.player.Password,
-		"SPARRING_NATS_PREFIX=" + f.prefix, "SPARRING_PLAYER=" + f.player,
-		"SPARRING_PLAYERS=" + f.player + ":amazons+gomoku+xiangqi", "SPARRING_DATA=" + data, "SPARRING_ANALYSES=0",
+// soak plays many games and prints what became of them.
+func (f *conformanceFlags) soak(c *cobra.Command, cfg conformance.PlatformConfig, show io.Writer) error {
+	o := conformance.SoakOptions{Games: f.games, AtOnce: f.atOnce, Faults: f.faults}
+	shown := time.Now()
+	o.Progress = func(r conformance.SoakReport) {
+		if time.Since(shown) > 10*time.Second { // games end one at a time
+			shown = time.Now()
+			fmt.Fprintf(c.ErrOrStderr(), "%d of %d games, %d broken\n", r.Games, f.games, len(r.Broken))
+		}
 	}
+	rep, err := conformance.Soak(c.Context(), cfg, o)
+	if err != nil && rep.Games == 0 {
+		return err
+	}
+	if f.json {
+		if err := printJSON(c.OutOrStdout(), rep); err != nil {
+			return err
+		}
+	}
+	for _, b := range rep.Broken {
+		fmt.Fprintln(show, "FAIL  "+b)
+	}
+	fmt.Fprintf(show, "%d of %d games in %v, %d plies, ended by %v; faults %v; %d challenges made again; seed %d; %d broken\n",
+		rep.Games, f.games, (time.Duration(rep.TookMS) * time.Millisecond).Round(time.Second), rep.Plies, rep.Reasons, rep.Faults, rep.Again, f.seed, len(rep.Broken))
+	if len(rep.Broken) > 0 {
+		return outcome(exitFaulty)
+	}
+	return err
+}
+
+// program returns the program under test, which connects as under; nil if the command
+// does not start it: then it says where to connect.
+func (f *conformanceFlags) program(under protocol.Connection, errs io.Writer) (p *conformance.Program, done func(), err error) {
+	if f.exec == "" {
+		switch {
+		case f.platform && f.nats != "":
+		case f.platform:
+			fmt.Fprintf(errs, "start the platform at %s as user %s with password %s\n", under.URL, under.User, under.Password)
+		case f.nats == "":
+			fmt.Fprintf(errs, "start the bot for player %s at %s as user %s with password %s\n", f.player, under.URL, under.User, under.Password)
+		default:
+			fmt.Fprintf(errs, "start the bot for player %s at %s\n", f.player, under.URL)
+		}
+		return nil, func() {}, nil
+	}
+	data, err := os.MkdirTemp("", "sparring-conformance-")
+	if err != nil {
+		return nil, nil, err
+	}
+	out := io.Discard
+	if f.showProgram {
+		out = errs
+	}
+	env := []string{
+		"SPARRING_NATS_URL=" + under.URL, "SPARRING_NATS_USER=" + under.User, "SPARRING_NATS_PASSWORD=" + under.Password, "SPARRING_NATS_PREFIX=" + f.prefix,
+	}
+	if f.platform { // and for `sparring arena`
+		env = append(env, "SPARRING_LADDER_ON=false")
+	} else { // and for `sparring bot`
+		env = append(env, "SPARRING_PLAYER="+f.player, "SPARRING_PLAYERS="+f.player+":amazons+gomoku+xiangqi", "SPARRING_DATA="+data, "SPARRING_ANALYSES=0")
+	}
+	return conformance.NewProgram(f.exec, env, out), func() { os.RemoveAll(data) }, nil
 }

@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/kelseyhightower/envconfig"
@@ -67,22 +66,19 @@ func startOurs(t testing.TB, b *bench) {
 	})
 }
 
-func checkBot(t testing.TB, b *bench, o conformance.Options) conformance.Report {
+func checkBot(t testing.TB, b *bench, o conformance.Options, change ...func(*conformance.BotConfig)) conformance.Report {
 	t.Helper()
-	rep, err := conformance.CheckBot(testContext(t), conformance.BotConfig{
-		Connection: b.direct(), Prefix: foreign, Player: "hare", Proxy: b.proxy, Ease: ease, Log: zerolog.Nop(),
-	}, o)
+	cfg := conformance.BotConfig{Connection: b.direct(), Prefix: foreign, Player: "hare", Proxy: b.proxy, Ease: ease, Log: zerolog.Nop()}
+	for _, f := range change {
+		f(&cfg)
+	}
+	rep, err := conformance.CheckBot(testContext(t), cfg, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, res := range rep.Results {
-		t.Logf("%-9s %-16s %5d ms  %s", res.Verdict, res.Scenario, res.TookMS, res.Seen)
-	}
+	logResults(t, rep)
 	return rep
 }
-
-// shards is how many bots share the scenarios, which mostly wait.
-const shards = 8
 
 // TestBots: our own bot and one of another make keep everything.
 func TestBots(t *testing.T) {
@@ -90,25 +86,10 @@ func TestBots(t *testing.T) {
 		"ours":            startOurs,
 		"of another make": func(t testing.TB, b *bench) { startScripted(t, b, scripted.PlayerHooks{}) },
 	} {
-		for shard := range shards {
-			t.Run(fmt.Sprintf("%s %d", name, shard+1), func(t *testing.T) {
-				t.Parallel()
-				o := conformance.Options{Only: chosen()}
-				if o.Only == nil {
-					for i, d := range conformance.BotScenarios() {
-						if i%shards == shard {
-							o.Only = append(o.Only, d.Scenario)
-						}
-					}
-				}
-				b := newBench(t)
-				start(t, b)
-				for _, res := range checkBot(t, b, o).Results {
-					if res.Verdict == conformance.Fail {
-						t.Errorf("%s: %s", res.Scenario, res.Seen)
-					}
-				}
-			})
-		}
+		inShards(t, name, conformance.BotScenarios(), func(t *testing.T, o conformance.Options) conformance.Report {
+			b := newBench(t)
+			start(t, b)
+			return checkBot(t, b, o)
+		})
 	}
 }

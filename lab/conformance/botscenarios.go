@@ -870,8 +870,11 @@ func botDoubleGrant(ctx context.Context, r *botRig) (string, error) {
 	return r.slotBack(ctx, 15*time.Second)
 }
 
+// jitter is the delay of a slow network.
+func jitter() time.Duration { return time.Duration(50+rand.IntN(100)) * time.Millisecond }
+
 func botSlowNetwork(ctx context.Context, r *botRig) (string, error) {
-	r.cfg.Proxy.Delay(func() time.Duration { return time.Duration(50+rand.IntN(100)) * time.Millisecond })
+	r.cfg.Proxy.Delay(jitter)
 	g, err := r.play(ctx)
 	if err != nil {
 		return "", err

@@ -111,7 +111,7 @@ const (
 	needProxy   need = "a connection through the suite's proxy"
 	needProgram need = "a process that the suite has started (--exec)"
 	needSlow    need = "more time (--slow)"
-	needServer  need = "a NATS server of the suite's own"
+	needDisk    need = "a small disk for the NATS server of the suite"
 )
 
 // scenario is one scenario for a rig of type R.

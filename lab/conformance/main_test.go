@@ -3,8 +3,10 @@ package conformance_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/lab/conformance"
 	"sparring/lab/conformance/netfault"
 	"sparring/protocol"
 )
@@ -85,4 +88,37 @@ func chosen() []string {
 		return strings.Split(only, ",")
 	}
 	return nil
+}
+
+// shards is how many programs under test share the scenarios, which mostly wait.
+const shards = 8
+
+// inShards runs all scenarios against several programs of one make. Only the scenarios
+// named last may fail, and they must.
+func inShards(t *testing.T, name string, all []conformance.Description, run func(*testing.T, conformance.Options) conformance.Report, fails ...string) {
+	for shard := range shards {
+		t.Run(fmt.Sprintf("%s %d", name, shard+1), func(t *testing.T) {
+			t.Parallel()
+			o := conformance.Options{Only: chosen()}
+			if o.Only == nil {
+				for i, d := range all {
+					if i%shards == shard {
+						o.Only = append(o.Only, d.Scenario)
+					}
+				}
+			}
+			for _, res := range run(t, o).Results {
+				if failed, known := res.Verdict == conformance.Fail, slices.Contains(fails, res.Scenario); failed != known {
+					t.Errorf("%s: %s: %s", res.Scenario, res.Verdict, res.Seen)
+				}
+			}
+		})
+	}
+}
+
+func logResults(t testing.TB, rep conformance.Report) {
+	t.Helper()
+	for _, res := range rep.Results {
+		t.Logf("%-9s %-16s %5d ms  %s", res.Verdict, res.Scenario, res.TookMS, res.Seen)
+	}
 }

@@ -97,6 +97,11 @@ func (p *Platform) Grant(id protocol.GameID, terms protocol.Terms, takers [2]Tak
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for i, t := range takers {
+		if q := p.peers[peerID{t.Player, t.Instance}]; q != nil {
+			g.Holders[i].Display = q.Hello.Display
+		}
+	}
 	for _, f := range prepare {
 		f(g)
 	}
@@ -422,7 +427,7 @@ func (p *Platform) apply(g *Game, q protocol.GameRequest, seat game.Seat) (ans p
 	case q.Chat != nil:
 		g.Chats = append(g.Chats, q.Chat.Text)
 		if other := g.Holders[seat.Other()].Player; other != Script {
-			p.server.Notify(other, protocol.Notice{Kind: protocol.NoticeChat, Game: g.Game, From: q.Player, Text: q.Chat.Text})
+			p.notify(other, protocol.Notice{Kind: protocol.NoticeChat, Game: g.Game, From: q.Player, Text: q.Chat.Text})
 		}
 		return ans
 	}

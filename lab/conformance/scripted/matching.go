@@ -129,24 +129,24 @@ func (p *Platform) match(ctx context.Context, c *challenge) {
 			Opponent: &protocol.Opponent{Player: c.by, Kind: protocol.Bot}, Deadline: time.Now().Add(offerFor), HoldMS: holdFor.Milliseconds(),
 		})
 		switch {
-		case err != nil && ctx.Err() == nil && c.req.Opponent == "":
-			p.offerByName(ctx, &pool, c)
+		case err != nil && ctx.Err() == nil && c.req.Opponent == "" && !p.cfg.PoolOnly:
+			p.offerByName(&pool, c)
 		case err == nil && ans.Answer == protocol.Accept && p.trusts(ans):
 			p.open(c, seat, ans)
 			return
 		case err == nil && ans.Answer == protocol.Decline && c.req.Opponent != "":
 			if p.forget(c) {
-				p.server.Notify(c.by, protocol.Notice{Kind: protocol.NoticeDeclined, Game: c.Game, From: c.req.Opponent, Reason: ans.Reason, Text: ans.Text})
+				p.Notify(c.by, protocol.Notice{Kind: protocol.NoticeDeclined, Game: c.Game, From: c.req.Opponent, Reason: ans.Reason, Text: ans.Text})
 			}
 			return
 		case !told:
 			told = true
-			p.server.Notify(c.by, protocol.Notice{Kind: protocol.NoticeWaiting, Game: c.Game, Text: "nobody is free yet"})
+			p.Notify(c.by, protocol.Notice{Kind: protocol.NoticeWaiting, Game: c.Game, Text: "nobody is free yet"})
 		}
 		select {
 		case <-ctx.Done():
 			if p.life.Err() == nil && p.forget(c) {
-				p.server.Notify(c.by, protocol.Notice{Kind: protocol.NoticeExpired, Game: c.Game})
+				p.Notify(c.by, protocol.Notice{Kind: protocol.NoticeExpired, Game: c.Game})
 			}
 			return
 		case <-time.After(offerRest):
@@ -156,7 +156,7 @@ func (p *Platform) match(ctx context.Context, c *challenge) {
 
 // offerByName makes the next offer go to a present member of a pool in which an offer
 // ran out.
-func (p *Platform) offerByName(_ context.Context, pool *protocol.Pool, c *challenge) {
+func (p *Platform) offerByName(pool *protocol.Pool, c *challenge) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var members []protocol.PlayerID
@@ -174,6 +174,9 @@ func (p *Platform) offerByName(_ context.Context, pool *protocol.Pool, c *challe
 func (p *Platform) trusts(a protocol.OfferAnswer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if h := p.hooks.Trust; h != nil {
+		return h(a)
+	}
 	q := p.peers[peerID{a.Player, a.Instance}]
 	return q != nil && q.Known && q.Hello.Secret == a.Secret
 }

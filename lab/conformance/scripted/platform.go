@@ -34,6 +34,7 @@ type Config struct {
 	Heartbeat time.Duration // 100 ms
 	LostAfter time.Duration // without heartbeats, an instance loses its seats; 0: never
 	Matching  bool          // take challenges, and offer vacant seats
+	PoolOnly  bool          // offer the challenges of a pool in no other one
 	Seed      uint64        // of the script's moves
 	Log       zerolog.Logger
 }
@@ -72,6 +73,10 @@ type Hooks struct {
 	Alive     func(from protocol.From, m protocol.Alive, ans *protocol.AliveAnswer)
 	Leave     func(from protocol.From, m protocol.Leave, ans *protocol.Answer)
 	Challenge func(from protocol.From, m protocol.ChallengeRequest, ans *protocol.ChallengeAnswer)
+	// Notice is called before a notice is sent; false: it is not sent.
+	Notice func(player protocol.PlayerID, n protocol.Notice) bool
+	// Trust says whether an accept is believed, instead of comparing secrets.
+	Trust func(protocol.OfferAnswer) bool
 	// Grant is called when a challenge has been accepted by both players.
 	Grant func(g *Game)
 }
@@ -249,10 +254,6 @@ func (p *Platform) hello(from protocol.From, m protocol.Hello) protocol.HelloAns
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ans := protocol.HelloAnswer{HeartbeatMS: p.cfg.Heartbeat.Milliseconds(), Limits: p.cfg.Limits}
-	if e := refuseName(m.Display); e != nil {
-		ans.Error = e
-		return ans
-	}
 	q := p.heard(from.Player, m.Instance, true)
 	q.Hello, q.Hellos = m, q.Hellos+1
 	p.returnSeats(q)
@@ -265,16 +266,6 @@ func (p *Platform) hello(from protocol.From, m protocol.Hello) protocol.HelloAns
 		h(from, m, &ans)
 	}
 	return ans
-}
-
-// refuseName refuses display names with characters that turn or hide others.
-func refuseName(name string) *protocol.Error {
-	if slices.ContainsFunc([]rune(name), func(r rune) bool {
-		return r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-	}) {
-		return protocol.Refuse(protocol.Malformed, "display: has invisible characters")
-	}
-	return nil
 }
 
 func (p *Platform) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer {
@@ -408,5 +399,15 @@ func (p *Platform) Offer(ctx context.Context, pool protocol.Pool, o protocol.Off
 	}
 }
 
-// Notify sends a notice.
-func (p *Platform) Notify(player protocol.PlayerID, n protocol.Notice) { p.server.Notify(player, n) }
+// Notify sends a notice. Do not call it under the lock.
+func (p *Platform) Notify(player protocol.PlayerID, n protocol.Notice) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notify(player, n)
+}
+
+func (p *Platform) notify(player protocol.PlayerID, n protocol.Notice) {
+	if h := p.hooks.Notice; h == nil || h(player, n) {
+		p.server.Notify(player, n)
+	}
+}

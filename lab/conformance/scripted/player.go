@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -57,6 +58,7 @@ type Player struct {
 	greeting  protocol.HelloAnswer // the answer to the last hello
 	heard     time.Time            // the last answer
 	quiet     bool                 // send no heartbeats
+	patient   bool                 // do not reconnect when no answers come
 	helloDue  chan struct{}
 	heartbeat time.Duration
 	faults    []error
@@ -77,6 +79,8 @@ type PlayerHooks struct {
 	Held func([]protocol.GameID) []protocol.GameID
 	// Expired is called when a slot was held in vain; false: keep it.
 	Expired func(s *Seat) bool
+	// Resync is called when no state has come for a second; false: do not ask for it.
+	Resync func(s *Seat) bool
 }
 
 // Seat is a seat that the player holds or is promised.
@@ -184,7 +188,10 @@ func (p *Player) Do(f func()) {
 // SetHooks replaces the hooks.
 func (p *Player) SetHooks(h PlayerHooks) { p.Do(func() { p.hooks = h }) }
 
-// SetQuiet makes the player send no heartbeats, or send them again.
+// SetNoReconnect makes the player leave a dead connection as it is.
+func (p *Player) SetNoReconnect(on bool) { p.Do(func() { p.patient = on }) }
+
+// SetQuiet makes the player send no heartbeats and hellos by itself, or send them again.
 func (p *Player) SetQuiet(on bool) { p.Do(func() { p.quiet = on }) }
 
 func (p *Player) news() {
@@ -216,7 +223,7 @@ func (p *Player) Wait(ctx context.Context, what string, ok func() bool) error {
 func (p *Player) Until(ctx context.Context, g protocol.GameID, what string, ok func(protocol.State) bool) (st protocol.State, err error) {
 	over := false
 	err = p.Wait(ctx, what, func() bool {
-		last, known := p.last(g)
+		last, known := p.Last(g)
 		st = last
 		if known && ok(last) {
 			return true
@@ -231,7 +238,7 @@ func (p *Player) Until(ctx context.Context, g protocol.GameID, what string, ok f
 }
 
 // Last returns the last state of a game that has come. Call it under the lock.
-func (p *Player) last(g protocol.GameID) (protocol.State, bool) {
+func (p *Player) Last(g protocol.GameID) (protocol.State, bool) {
 	if st, ok := p.ended[g]; ok {
 		return st, true
 	}
@@ -297,11 +304,14 @@ func (p *Player) helloLoop() {
 			return
 		case <-p.helloDue:
 		}
-		ctx, cancel := context.WithTimeout(p.life, 3*time.Second)
-		err := p.SayHello(ctx)
-		cancel()
-		if err != nil {
-			p.needHello()
+		quiet := false
+		p.Do(func() { quiet = p.quiet })
+		if !quiet {
+			ctx, cancel := context.WithTimeout(p.life, 3*time.Second)
+			if err := p.SayHello(ctx); err != nil {
+				p.needHello()
+			}
+			cancel()
 		}
 		select {
 		case <-p.life.Done():
@@ -332,7 +342,7 @@ func (p *Player) Beat(wait time.Duration) {
 	var free int
 	p.Do(func() {
 		quiet, free, games = p.quiet, max(p.cfg.Slots-len(p.seats), 0), p.playing()
-		silent = time.Since(p.heard) > 3*time.Second
+		silent = time.Since(p.heard) > 3*time.Second && !p.patient
 	})
 	if quiet {
 		return
@@ -484,7 +494,9 @@ func (p *Player) watch() {
 					}
 				case s.Granted && time.Since(s.News) > time.Second:
 					s.News = time.Now()
-					p.needHello()
+					if h := p.hooks.Resync; h == nil || h(s) {
+						p.needHello()
+					}
 				}
 			}
 		})
@@ -543,6 +555,37 @@ func (p *Player) move(s *Seat, st protocol.State) {
 	}
 	s.sent = &m
 	p.send(s, st, m, p.cfg.Think)
+}
+
+// Holds reports whether the player keeps a slot for a game. Call it under the lock.
+func (p *Player) Holds(g protocol.GameID) bool { return p.seats[g] != nil }
+
+// Playing lists the games for which the player keeps slots. Call it under the lock.
+func (p *Player) Playing() []protocol.GameID { return slices.Sorted(maps.Keys(p.seats)) }
+
+// Forget frees the slot of a game that has not begun.
+func (p *Player) Forget(g protocol.GameID) {
+	p.Do(func() {
+		if s := p.seats[g]; s != nil && !s.Granted {
+			p.drop(s)
+		}
+	})
+}
+
+// ResignAll resigns the games whose seats the player holds. What is refused has ended
+// or is somebody else's.
+func (p *Player) ResignAll(ctx context.Context) {
+	var states []protocol.State
+	p.Do(func() {
+		for _, s := range p.seats {
+			if s.Granted && s.State.Holders[s.State.You].Instance == p.cfg.Instance {
+				states = append(states, s.State)
+			}
+		}
+	})
+	for _, st := range states {
+		p.Resign(ctx, st.Game, st.Holders[st.You].Epoch, len(st.Moves))
+	}
 }
 
 // Choose returns a random legal move in a state. It does not need the lock of another
