@@ -84,6 +84,17 @@ func (p *position) currentFrame() *frame {
 	return f
 }
 
+// fill returns the free squares that a queen move from any square of a set reaches,
+// and those of the set itself that are free.
+func (p *position) fill(free, from rules.Bits) rules.Bits {
+	if p.geo.oneWord {
+		a, _ := fill64(&p.geo.slides, free.Lo, from.Lo, 0)
+		return rules.Bits{Lo: a & free.Lo}
+	}
+	a, _ := fill128(&p.geo.slides, free, from, rules.Bits{})
+	return a.And(free)
+}
+
 // Enter implements search.Position. A null move makes sense while both sides
 // reach the same squares, but not once territories are divided and every move
 // fills a square of one's own.
