@@ -27,6 +27,7 @@ type position struct {
 	table         *areas.Table  // may be nil
 	areas         *areas.Solver // made when first asked, like the next
 	proofs        *proofSearch
+	undecided     uint64 // key of a position that areas do not decide, or 0
 }
 
 // frame has what was computed at a node. All cursors at the node share it, and it
