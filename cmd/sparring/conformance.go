@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -127,12 +126,6 @@ func listScenarios(out io.Writer, all []conformance.Description, asJSON bool) er
 		t.add(d.Scenario, d.Asks, d.Why, d.Needs)
 	}
 	return t.write(out)
-}
-
-func printJSON(out io.Writer, v any) error {
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }
 
 // site is where the program under test and the suite meet.
