@@ -3,8 +3,10 @@ package conformance_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/kelseyhightower/envconfig"
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/bot"
@@ -17,20 +19,35 @@ import (
 // ease is for machines that run other tests, too.
 const ease = 5
 
-// startScripted runs a bot of another make.
-func startScripted(t testing.TB, b *bench, hooks scripted.PlayerHooks) {
+// newScripted makes a bot of another make.
+func newScripted(t testing.TB, b *bench, nc *nats.Conn, change ...func(*scripted.PlayerConfig)) *scripted.Player {
 	t.Helper()
-	p, err := scripted.NewPlayer(b.connect(b.proxied()), scripted.PlayerConfig{Prefix: foreign, Player: "hare"})
+	cfg := scripted.PlayerConfig{Prefix: foreign, Player: "hare"}
+	for _, f := range change {
+		f(&cfg)
+	}
+	p, err := scripted.NewPlayer(nc, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	p.SetHooks(hooks)
+	return p
+}
+
+// startScripted runs a bot of another make.
+func startScripted(t testing.TB, b *bench) {
+	t.Helper()
+	p := newScripted(t, b, b.connect(b.proxied()))
 	go func() {
 		if err := p.Start(t.Context()); err != nil && t.Context().Err() == nil {
 			t.Error(err)
 		}
 	}()
+}
+
+// brief bounds a request that is not repeated.
+func brief() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 300*time.Millisecond)
 }
 
 // foreign is the prefix of the subjects of programs of another make.
@@ -84,7 +101,7 @@ func checkBot(t testing.TB, b *bench, o conformance.Options, change ...func(*con
 func TestBots(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, *bench){
 		"ours":            startOurs,
-		"of another make": func(t testing.TB, b *bench) { startScripted(t, b, scripted.PlayerHooks{}) },
+		"of another make": startScripted,
 	} {
 		inShards(t, name, conformance.BotScenarios(), func(t *testing.T, o conformance.Options) conformance.Report {
 			b := newBench(t)

@@ -708,7 +708,7 @@ func platformDeclined(ctx context.Context, r *platformRig) (string, error) {
 		return protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineClock, Text: "not now"}
 	}})
 	ans, err := a.Challenge(ctx, protocol.ChallengeRequest{Terms: r.terms, Opponent: b.ID(), ExpireMS: 20_000})
-	if err != nil {
+	if err != nil && !errors.Is(err, &protocol.Error{Code: protocol.Over}) { // repeated when it had been declined
 		return "", broken("the challenge: %v", err)
 	}
 	n, err := r.told(ctx, a, ans.Game, protocol.NoticeDeclined, r.eased(10*time.Second))
@@ -1168,12 +1168,15 @@ func platformFlood(ctx context.Context, r *platformRig) (string, error) {
 	const each = 2000
 	for _, f := range floods {
 		for range each {
-			if err := e.Conn().PublishRequest(f.subject, e.Conn().NewRespInbox(), []byte(f.data)); err != nil {
+			if err := e.Conn().PublishRequest(f.subject, e.Conn().NewRespInbox(), []byte(f.data)); err != nil && !errors.Is(err, nats.ErrReconnectBufExceeded) {
 				return "", err
 			}
 		}
+		// The server may have cut the stranger off, which is no fault of the platform.
 		if err := e.Conn().FlushWithContext(ctx); err != nil {
-			return "", err
+			if err := protocol.Await(ctx, e.Conn()); err != nil {
+				return "", err
+			}
 		}
 	}
 	seen, err := m.endsWell(ctx)
