@@ -184,7 +184,7 @@ func (p *player) introduction() protocol.Hello {
 	if !p.taking() { // the platform offers it nothing, and pairs it with nobody
 		return protocol.Hello{
 			Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build, Games: []protocol.Capability{},
-			Pools: p.queuePools(), Fleet: p.bot.answersFleet.Load(),
+			Pools: p.seatPools(), Fleet: p.bot.answersFleet.Load(),
 		}
 	}
 	p.mu.Lock()

@@ -71,6 +71,15 @@ func (p *player) queuePools() []protocol.Pool {
 	return p.profile().Pools
 }
 
+// seatPools returns the pools in which the player takes vacant seats while it takes no
+// new games.
+func (p *player) seatPools() []protocol.Pool {
+	if now, _, _ := p.bot.mode.current(); now != protocol.ModePaused || p.retired.Load() {
+		return nil
+	}
+	return []protocol.Pool{protocol.OwnPool(p.profile().Player)}
+}
+
 // members returns the players of the queue.
 func (q *queue) members() []*player {
 	q.mu.Lock()
