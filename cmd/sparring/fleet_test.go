@@ -198,7 +198,7 @@ func upgrade(t *testing.T, h *fleet) {
 	start := func(binary, kind string, env ...string) *process {
 		n++
 		name := fmt.Sprintf("%s%d", kind, n)
-		p := h.prepareBot(url, protocol.InstanceID(name), "SPARRING_MATCH_ON=true", "SPARRING_MATCH_INTERVAL=1s", "SPARRING_MATCH_LONGEST=2s")
+		p := h.prepareBot(url, protocol.InstanceID(name), "SPARRING_SLOTS=4", "SPARRING_MATCH_ON=true", "SPARRING_MATCH_INTERVAL=1s", "SPARRING_MATCH_LONGEST=2s")
 		if kind == "arena" {
 			p = h.prepareArena(url, "SPARRING_LADDER_ROUNDS=0", "SPARRING_LADDER_PAUSE=1ms", "SPARRING_ARENA_NAME="+name)
 		}
