@@ -1,12 +1,10 @@
-package web
+package view
 
 import (
 	"fmt"
 	"html"
 	"html/template"
 	"strings"
-
-	"sparring/arena/web/view"
 )
 
 // cell is the distance of two points in the units of a drawing. The page's script
@@ -15,7 +13,7 @@ const cell = 40
 
 // drawing is a board that is drawn as SVG, row by row from the top.
 type drawing struct {
-	v       *view.View
+	v       *View
 	margin  struct{ left, right, top, bottom int }
 	written strings.Builder
 }
@@ -36,10 +34,10 @@ var grounds = map[string]ground{
 	"amazons": {draw: (*drawing).squares, piece: amazon, edges: true},
 }
 
-// picture draws a view as SVG, with marks on the points of the last move. The
+// Picture draws a view as SVG, with marks on the points of the last move. The
 // label tells its content to people who can't see it. Games that are not among
 // those above are drawn as squares with the codes of the pieces.
-func picture(v *view.View, label string) template.HTML {
+func Picture(v *View, label string) template.HTML {
 	g, ok := grounds[v.Game]
 	if !ok {
 		g = ground{draw: (*drawing).squares, piece: letter, edges: true}
@@ -53,7 +51,7 @@ func picture(v *view.View, label string) template.HTML {
 	if v.Check != "" {
 		d.at(v.Check, `<g class="check"><circle r="19"/></g>`)
 	}
-	last := view.Points(v.Last)
+	last := Points(v.Last)
 	for i, point := range last {
 		mark := corners(18.5, 8)
 		if i == 0 && len(last) > 1 {
@@ -65,7 +63,7 @@ func picture(v *view.View, label string) template.HTML {
 	}
 	for row := v.Rows - 1; row >= 0; row-- {
 		for column := range v.Columns {
-			point := view.Point(column, v.FirstRow+row)
+			point := Point(column, v.FirstRow+row)
 			if code := v.Pieces[point]; code != "" {
 				d.at(point, g.piece(code))
 			}
@@ -94,7 +92,7 @@ func (d *drawing) y(row int) int {
 
 // at draws something around a point. A point that is not on the board is left out.
 func (d *drawing) at(point, what string) {
-	column, row, ok := view.ParsePoint(point)
+	column, row, ok := ParsePoint(point)
 	if row -= d.v.FirstRow; !ok || column >= d.v.Columns || row < 0 || row >= d.v.Rows {
 		return
 	}
