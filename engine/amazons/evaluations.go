@@ -21,10 +21,13 @@ var (
 	lieberum = evaluation{"lieberum", nil, lieberumValue}
 )
 
+// learnt has the weights fitted to games.
+var learnt = evaluation{"learnt", nil, learntValue}
+
 // evaluations returns them as the adapter offers them. All have one unit, a
 // square of territory, so what their scores mean was not fitted to each.
 func evaluations() (all []adapter.Evaluation) {
-	for _, e := range []*evaluation{&staged, &fixed, &lieberum} {
+	for _, e := range []*evaluation{&learnt, &staged, &fixed, &lieberum} {
 		all = append(all, adapter.Evaluation{
 			Name:     e.name,
 			WinScale: winScale,

@@ -19,7 +19,8 @@ type position struct {
 	geo    *geometry
 	salt   uint64 // of the board's size, for search keys
 	eval   *evaluation
-	stages []*stage // of the evaluation by number of arrows, if it has stages
+	stages []*stage     // of the evaluation by number of arrows, if it has stages
+	tables []*evalTable // the same for the learnt one
 	// squaresToFill is the number of arrows at the end of the longest game.
 	squaresToFill int
 	frames        []*frame // frames[ply] is this node's
@@ -33,7 +34,8 @@ type position struct {
 // stays valid while the node's moves are searched.
 type frame struct {
 	known bool
-	reach [2]rules.Bits // free squares one queen move from each side's amazons
+	reach [2]rules.Bits     // free squares one queen move from each side's amazons
+	moves [maxSquares]uint8 // the number of queen moves of the amazon on a square
 	order order
 }
 
@@ -45,7 +47,7 @@ func New(p game.Position) (search.Position, error) {
 	}
 	q := &position{board: own.Board(), frames: []*frame{{}}}
 	cols, rows := q.board.Size()
-	q.geo = newGeometry(cols, rows)
+	q.geo = geometryOf(cols, rows)
 	q.salt = game.Zobrist(rules.Seed, 1<<16+uint64(cols)<<8+uint64(rows))
 	q.squaresToFill = q.board.Arrows().Count() + q.board.Free().Count()
 	q.evaluateBy(&staged)
@@ -54,9 +56,12 @@ func New(p game.Position) (search.Position, error) {
 
 // evaluateBy changes the evaluation.
 func (p *position) evaluateBy(e *evaluation) {
-	p.eval, p.stages = e, nil
+	p.eval, p.stages, p.tables = e, nil, nil
 	if e.stages != nil {
 		p.stages = stagesByArrows(e.stages, p.squaresToFill)
+	}
+	if e == &learnt {
+		p.tables = shippedTables[nearestBoard(p.geo.squares())][p.squaresToFill]()
 	}
 }
 
@@ -73,15 +78,34 @@ func (p *position) currentFrame() *frame {
 	if !f.known {
 		f.known = true
 		f.order.known = false
-		free, first, second := p.board.Free(), p.board.Amazons(game.First), p.board.Amazons(game.Second)
-		if p.geo.oneWord {
-			f.reach[0].Lo, f.reach[1].Lo = fill64(&p.geo.slides, free.Lo, first.Lo, second.Lo)
-		} else {
-			f.reach[0], f.reach[1] = fill128(&p.geo.slides, free, first, second)
+		for s := range f.reach {
+			f.reach[s] = p.queenMoves(p.board.Amazons(game.Seat(s)), &f.moves)
 		}
-		f.reach[0], f.reach[1] = f.reach[0].And(free), f.reach[1].And(free)
 	}
 	return f
+}
+
+// queenMoves returns the free squares one queen move from a side's amazons, and stores
+// how many there are for each amazon, by its square.
+func (p *position) queenMoves(amazons rules.Bits, moves *[maxSquares]uint8) (reach rules.Bits) {
+	free := p.board.Free()
+	for !amazons.Empty() {
+		first := amazons.Pop()
+		second := first
+		if !amazons.Empty() {
+			second = amazons.Pop()
+		}
+		a, b := rules.Bit(first), rules.Bit(second)
+		if p.geo.oneWord {
+			a.Lo, b.Lo = fill64(&p.geo.slides, free.Lo, a.Lo, b.Lo)
+		} else {
+			a, b = fill128(&p.geo.slides, free, a, b)
+		}
+		a, b = a.And(free), b.And(free)
+		moves[first], moves[second] = uint8(a.Count()), uint8(b.Count())
+		reach = reach.Or(a).Or(b)
+	}
+	return reach
 }
 
 // Enter implements search.Position. A null move makes sense while both sides
