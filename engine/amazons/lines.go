@@ -26,7 +26,9 @@ type geometry struct {
 	col, row   [maxSquares]uint8           // by square
 	near       [maxSquares]rules.Bits      // the squares around each
 	slides     slides
-	oneWord    bool // the board has at most 64 squares
+	rays64     []rays64  // by square, if the board has one word
+	rays128    []rays128 // by square, if it has two
+	oneWord    bool      // the board has at most 64 squares
 }
 
 // maxSquares is the size of the largest board.
@@ -58,6 +60,7 @@ func newGeometry(cols, rows int) *geometry {
 			}
 		}
 	}
+	g.rays64, g.rays128 = newRays(cols, rows)
 	return g
 }
 

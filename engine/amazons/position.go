@@ -78,34 +78,9 @@ func (p *position) currentFrame() *frame {
 	if !f.known {
 		f.known = true
 		f.order.known = false
-		for s := range f.reach {
-			f.reach[s] = p.queenMoves(p.board.Amazons(game.Seat(s)), &f.moves)
-		}
+		f.reach = p.geo.queenMoves(p.board.Free(), [2]rules.Bits{p.board.Amazons(game.First), p.board.Amazons(game.Second)}, &f.moves)
 	}
 	return f
-}
-
-// queenMoves returns the free squares one queen move from a side's amazons, and stores
-// how many there are for each amazon, by its square.
-func (p *position) queenMoves(amazons rules.Bits, moves *[maxSquares]uint8) (reach rules.Bits) {
-	free := p.board.Free()
-	for !amazons.Empty() {
-		first := amazons.Pop()
-		second := first
-		if !amazons.Empty() {
-			second = amazons.Pop()
-		}
-		a, b := rules.Bit(first), rules.Bit(second)
-		if p.geo.oneWord {
-			a.Lo, b.Lo = fill64(&p.geo.slides, free.Lo, a.Lo, b.Lo)
-		} else {
-			a, b = fill128(&p.geo.slides, free, a, b)
-		}
-		a, b = a.And(free), b.And(free)
-		moves[first], moves[second] = uint8(a.Count()), uint8(b.Count())
-		reach = reach.Or(a).Or(b)
-	}
-	return reach
 }
 
 // Enter implements search.Position. A null move makes sense while both sides
