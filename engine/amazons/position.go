@@ -1,6 +1,6 @@
 // Package amazons lets the kernel play the Game of the Amazons: the adapter of
-// search.Position over the rules' board, with the staged evaluation of Guo, Li
-// and Bao (2012), and its parameters.
+// search.Position over the rules' board, with an evaluation that is learnt and
+// contains the staged one of Guo, Li and Bao (2012), and its parameters.
 package amazons
 
 import (
@@ -50,7 +50,7 @@ func New(p game.Position) (search.Position, error) {
 	q.geo = geometryOf(cols, rows)
 	q.salt = game.Zobrist(rules.Seed, 1<<16+uint64(cols)<<8+uint64(rows))
 	q.squaresToFill = q.board.Arrows().Count() + q.board.Free().Count()
-	q.evaluateBy(&staged)
+	q.evaluateBy(&learnt)
 	return q, nil
 }
 

@@ -124,8 +124,12 @@ const (
 	evalUnit     = 1 << evalUnitBits
 )
 
-// mostWeight bounds the values of a weights file, at 20 squares.
-const mostWeight = 20 * square * evalUnit
+// mostWeight bounds the values of a weights file, at 20 squares, and leastScale what they
+// are multiplied with, so that their sums fit into 32 bits.
+const (
+	mostWeight = 20 * square * evalUnit
+	leastScale = square / 2
+)
 
 // parameters lists the weights. A name begins with the share of squares filled.
 func (w *weights) parameters() (all []adapter.Weight) {
@@ -192,6 +196,9 @@ func readWeights(data []byte, board learntBoard) (*weights, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
+	if f.Scale < leastScale {
+		return nil, fmt.Errorf("scale %g: want %d or more", f.Scale, leastScale)
+	}
 	w := initialWeights()
 	w.model = f.ScoreModel
 	return w, adapter.SetWeights(w.parameters(), f.Weights, mostWeight)
@@ -228,14 +235,18 @@ var shippedTables = func() (all [len(learntBoards)][maxSquares + 1]func() []*eva
 	return all
 }()
 
-// tables returns the tables by number of arrows.
+// tables returns the tables by number of arrows. Weights are multiplied so that a score
+// of winScale wins as often as the file says its scale does: whatever the size of the
+// board, and of the errors in the games that the weights were fitted to, scores mean the
+// same to the search.
 func (w *weights) tables(squaresToFill int) (all []*evalTable) {
+	unit := winScale / w.model.Scale
 	for arrows := range squaresToFill + 1 {
 		stage, next := stageAt(arrows, squaresToFill)
 		var mixed [counted]int32
 		for i := range mixed {
 			from, to := float64(w.stages[stage][i]), float64(w.stages[stage+1][i])
-			mixed[i] = int32(math.Round(from + next*(to-from)))
+			mixed[i] = int32(math.Round(unit * (from + next*(to-from))))
 		}
 		all = append(all, newEvalTable(&mixed))
 	}

@@ -46,6 +46,7 @@ func TestRefusesWeights(t *testing.T) {
 		{":7", ":2147483648", "cannot unmarshal number 2147483648"},
 		{":7", ":0.5", "cannot unmarshal number 0.5"},
 		{`"scale":300,"outcomes"`, `"outcomes"`, "scale 0"},
+		{`"scale":300,"outcomes"`, `"scale":49,"outcomes"`, "scale 49: want 50 or more"},
 		{`"scale":300,"outcomes"`, `"scale":1e300,"outcomes"`, "scale 1e+300"},
 	} {
 		text := strings.Replace(good, tt.from, tt.to, 1)
@@ -87,8 +88,10 @@ func TestNearestBoard(t *testing.T) {
 	}
 }
 
-// evaluateWith gives a position weights of the test's choice.
+// evaluateWith gives a position weights of the test's choice, of the scale that the
+// kernel has.
 func (p *position) evaluateWith(w *weights) {
+	w.model.Scale = winScale
 	p.evaluateBy(&learnt)
 	p.tables = w.tables(p.squaresToFill)
 }
@@ -227,7 +230,9 @@ func TestSumsStayInRange(t *testing.T) {
 				return
 			}
 			p := adapt(t, setup(t, randomBoard(rng, cols, rows)))
-			p.evaluateWith(w)
+			p.evaluateBy(&learnt)
+			w.model.Scale = leastScale
+			p.tables = w.tables(p.squaresToFill)
 			if got := p.Eval(); (got > 0) != (v > 0) {
 				t.Errorf("%dx%d: %d with all weights %d", cols, rows, got, v)
 			}
