@@ -99,6 +99,7 @@ func TestEvaluationsAreTheFormulas(t *testing.T) {
 			if g.Turn() == game.Second {
 				sign = -1
 			}
+			p.evaluateBy(&staged)
 			w := p.stage()
 			for _, c := range []struct {
 				e    *evaluation
