@@ -14,6 +14,7 @@ import (
 	"sparring/lab/conformance"
 	"sparring/lab/conformance/scripted"
 	"sparring/pipe/playerspec"
+	"sparring/protocol"
 )
 
 // ease is for machines that run other tests, too.
@@ -53,28 +54,36 @@ func brief() (context.Context, context.CancelFunc) {
 // foreign is the prefix of the subjects of programs of another make.
 const foreign = "club.games"
 
-// startOurs runs our own bot.
-func startOurs(t testing.TB, b *bench) {
-	t.Helper()
+// runOurs runs our own bot until ctx ends, and then drains it.
+func runOurs(ctx context.Context, at protocol.Connection) error {
 	var cfg bot.Config
-	if err := envconfig.Process("SPARRING_CONFORMANCE", &cfg); err != nil {
-		t.Fatal(err)
+	if err := envconfig.Process("SPARRING_CONFORMANCE_BOT", &cfg); err != nil {
+		return err
 	}
-	cfg.NATS.Prefix, cfg.Players, cfg.Slots, cfg.HashMB, cfg.Book, cfg.Ponder, cfg.Data = foreign, []string{"hare:amazons"}, 4, 1, "none", false, t.TempDir()
+	cfg.NATS.Prefix, cfg.Players, cfg.Slots, cfg.HashMB, cfg.Book, cfg.Ponder = foreign, []string{"hare:amazons"}, 4, 1, "none", false
 	pool := engine.NewPool(1)
-	t.Cleanup(pool.Close)
+	defer pool.Close()
 	engines := playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20, Threads: 1})
-	t.Cleanup(func() { engines.Close() })
-	newGame := func(spec string, o engine.GameOptions) (engine.Game, error) {
-		return engines.NewGame("self:nodes=200", o)
-	}
-	ours, err := bot.New(b.connect(b.proxied()), cfg, bot.Deps{NewGame: newGame, Pool: pool, Build: "ours", Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel)})
+	defer engines.Close()
+	nc, err := protocol.Connect(at)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
+	defer nc.Close()
+	newGame := func(_ string, o engine.GameOptions) (engine.Game, error) { return engines.NewGame("self:nodes=200", o) }
+	ours, err := bot.New(nc, cfg, bot.Deps{NewGame: newGame, Pool: pool, Build: "ours", Log: zerolog.Nop()})
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, ours.Drain)()
+	return ours.Run(context.WithoutCancel(ctx))
+}
+
+// startOurs runs our own bot until the test ends.
+func startOurs(t testing.TB, b *bench) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- ours.Run(ctx) }()
+	go func() { done <- runOurs(ctx, b.proxied()) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

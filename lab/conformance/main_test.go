@@ -21,6 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	actInstead()
 	flag.Parse()
 	// The tests wait much and compute little: more of them than processors.
 	if err := flag.Set("test.parallel", "16"); err != nil {

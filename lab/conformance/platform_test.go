@@ -46,8 +46,9 @@ func (b *bench) foreignConfig() conformance.PlatformConfig {
 	}
 }
 
-// ourArena runs our own platform, on a server with the production accounts.
-func ourArena(t testing.TB) conformance.PlatformConfig {
+// arenaServer starts a server with the production accounts, and returns where a platform
+// connects to it.
+func arenaServer(t testing.TB) (cfg conformance.PlatformConfig, platform protocol.Connection) {
 	t.Helper()
 	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Port: embedded.RandomPort, Log: zerolog.Nop(), Players: players[:]})
 	if err != nil {
@@ -59,17 +60,31 @@ func ourArena(t testing.TB) conformance.PlatformConfig {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	at := srv.Platform()
-	at.URL = "nats://" + proxy.Addr()
+	platform = srv.Platform()
+	platform.URL = "nats://" + proxy.Addr()
+	return conformance.PlatformConfig{
+		Player:  func(p protocol.PlayerID) protocol.Connection { return srv.Player(string(p)) },
+		Players: players, Proxy: proxy, Ease: ease, Log: zerolog.Nop(),
+	}, platform
+}
+
+func arenaConfig() arena.Config {
+	cfg := arena.Defaults()
+	cfg.Ladder.On = false
+	cfg.LostAfter = 4 * time.Second // as long as a busy machine needs
+	return cfg
+}
+
+// ourArena runs our own platform.
+func ourArena(t testing.TB) conformance.PlatformConfig {
+	t.Helper()
+	cfg, at := arenaServer(t)
 	nc, err := protocol.Connect(at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	cfg := arena.Defaults()
-	cfg.Ladder.On = false
-	cfg.LostAfter = 4 * time.Second // as long as a busy machine needs
-	a, err := arena.New(t.Context(), nc, cfg, zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel))
+	a, err := arena.New(t.Context(), nc, arenaConfig(), zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +97,7 @@ func ourArena(t testing.TB) conformance.PlatformConfig {
 			t.Error(err)
 		}
 	})
-	return conformance.PlatformConfig{
-		Player:  func(p protocol.PlayerID) protocol.Connection { return srv.Player(string(p)) },
-		Players: players, Proxy: proxy, Ease: ease, Log: zerolog.Nop(),
-	}
+	return cfg
 }
 
 func checkPlatform(t testing.TB, cfg conformance.PlatformConfig, o conformance.Options) conformance.Report {

@@ -146,8 +146,8 @@ func (s *soak) another() bool {
 }
 
 // play plays one game to its end.
-func (s *soak) play(ctx context.Context, a, b *scripted.Player) {
-	ctx, cancel := within(ctx, gameLimit)
+func (s *soak) play(whole context.Context, a, b *scripted.Player) {
+	ctx, cancel := within(whole, gameLimit)
 	defer cancel()
 	id, ok := s.agree(ctx, a, b)
 	if !ok {
@@ -170,6 +170,9 @@ func (s *soak) play(ctx context.Context, a, b *scripted.Player) {
 			break
 		}
 		if err := rest(ctx, 20*time.Millisecond); err != nil {
+			if whole.Err() != nil {
+				return // interrupted
+			}
 			s.broken("game %s was lost: after %v it stands at %d and %d plies", id, gameLimit, len(ends[0].Moves), len(ends[1].Moves))
 			return
 		}
@@ -182,6 +185,8 @@ func (s *soak) agree(ctx context.Context, a, b *scripted.Player) (protocol.GameI
 	for {
 		ans, err := a.Challenge(ctx, protocol.ChallengeRequest{Terms: s.terms, Opponent: b.ID(), ExpireMS: 30_000})
 		switch {
+		case errors.Is(ctx.Err(), context.Canceled):
+			return "", false // interrupted
 		case ctx.Err() != nil:
 			s.broken("a challenge was not answered for %v: %v", gameLimit, err)
 			return "", false
