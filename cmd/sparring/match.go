@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,10 +17,12 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/chart"
 	"sparring/lab/elo"
 	"sparring/lab/match"
 	"sparring/lab/openings"
 	"sparring/lab/overnats"
+	"sparring/lab/report"
 	"sparring/pipe/playerspec"
 )
 
@@ -44,6 +47,7 @@ type matchFlags struct {
 	tables        string
 	over          string
 	log           string
+	plot          string
 	wait          bool
 	event         string
 	title         string        // of the event, in records
@@ -78,6 +82,9 @@ settings, and 1 for any other failure or an interruption.`,
 			if err != nil {
 				return &usageError{err}
 			}
+			if err := checkPlot(f.plot); err != nil {
+				return err
+			}
 			if f.tables != "" {
 				done, err := f.adjudicateByTables(c, plan)
 				if err != nil {
@@ -93,7 +100,7 @@ settings, and 1 for any other failure or an interruption.`,
 				}
 				defer done()
 			}
-			return runMatch(ctx, c, plan, f.json)
+			return f.play(ctx, c, plan)
 		},
 	}
 	f.conditions(c)
@@ -108,6 +115,7 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
 	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, a file a game (up to 8 MiB, together 1 GiB)")
 	fl.StringVar(&f.event, "event", "", anEvent+": its game, rules, clock, limits, openings, memory and title, where no flag says otherwise")
+	plotFlag(c, &f.plot, "the score over the games, and with --sprt of the LLR; of several players on a scale")
 	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the platform if it is not there yet")
 	return c
 }
@@ -393,10 +401,10 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 	return read.Set, filepath.Base(from), read.For(rules.Name)
 }
 
-// runMatch plays the match and prints the result.
-func runMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) error {
+// play plays the match, prints the result and draws it.
+func (f *matchFlags) play(ctx context.Context, c *cobra.Command, plan *match.Plan) error {
 	begin := time.Now()
-	standing, err := playMatch(ctx, c, plan, path)
+	standing, err := playMatch(ctx, c, plan, f.json)
 	if standing == nil {
 		return err
 	}
@@ -405,10 +413,20 @@ func runMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path stri
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "time       %v\n", time.Since(begin).Round(time.Millisecond))
+		verdict, err := report.Verdict("en", standing.Verdict(plan.SPRT))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "verdict    %s\n", verdict)
+		if f.plot != "" {
+			if err := drawFile(f.plot, func(out io.Writer, format chart.Format) error { return standing.Draw(out, format, plan.SPRT) }); err != nil {
+				return err
+			}
+		}
 	}
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("interrupted after %d games", standing.Games)
-		if path != "" {
+		if f.json != "" {
 			err = fmt.Errorf("%w; run the same command to resume", err)
 		}
 	}

@@ -139,11 +139,7 @@ func faultsText(p *Tally) string {
 	if p.FaultCount() == 0 {
 		return "no faults"
 	}
-	var parts []string
-	for _, kind := range sorted(p.Faults) {
-		parts = append(parts, fmt.Sprintf("%s %d", kind, p.Faults[kind]))
-	}
-	return fmt.Sprintf("%d faults (%s)", p.FaultCount(), strings.Join(parts, ", "))
+	return fmt.Sprintf("%d faults (%s)", p.FaultCount(), faultList(p))
 }
 
 func speedText(s Side) string {
