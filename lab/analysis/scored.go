@@ -75,4 +75,3 @@ func seen(t *record.Think) (chance float64, ok bool) {
 	}
 	return elo.ToScore(float64(t.Score)), true
 }
-
