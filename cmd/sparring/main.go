@@ -119,6 +119,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		experimentCommand(),
 		openingsCommand(),
 		eventsCommand(),
+		weaknessesCommand(),
 		bookCommand(),
 		learnCommand(),
 		tablebaseCommand(),

@@ -50,6 +50,7 @@ type matchFlags struct {
 	plot          string
 	wait          bool
 	event         string
+	errs          io.Writer     // what self:as=NAME finds
 	title         string        // of the event, in records
 	move          time.Duration // longest for a move; 0: no limit
 	memory        int           // MiB for a program whose spec has no limit; 0: none
@@ -75,6 +76,7 @@ settings, and 1 for any other failure or an interruption.`,
   sparring match --game xiangqi --a self --b uci:fairy-stockfish --clock movetime=100ms --json out.jsonl`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			f.errs = c.ErrOrStderr()
 			if err := f.follow(c); err != nil {
 				return err
 			}
@@ -253,9 +255,13 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	default:
 		check("over", fmt.Errorf("%.20q: want nats, or no value for this machine", f.over))
 	}
+	if f.errs == nil {
+		f.errs = io.Discard
+	}
+	like := newImitator(f.errs)
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo, Log: f.log})
+		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo, Likeness: like.find, Log: f.log})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -281,7 +287,7 @@ func limited(s playerspec.Spec) bool {
 	if o := s.Outside; o != nil {
 		return o.Nodes > 0 || o.Depth > 0
 	}
-	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0
+	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0 || s.As != ""
 }
 
 // limit returns the limit of a move. It may be omitted if every player has its
