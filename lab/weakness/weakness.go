@@ -183,7 +183,6 @@ type examination struct {
 	groups  map[key]*members
 	all     [2]tally
 	overall []*[2]tally // by game, over all moves
-	kinds   [][]key     // by game and ply, of the player's judged moves
 	plies   []judged
 }
 
