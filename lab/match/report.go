@@ -139,7 +139,11 @@ func faultsText(p *Tally) string {
 	if p.FaultCount() == 0 {
 		return "no faults"
 	}
-	return fmt.Sprintf("%d faults (%s)", p.FaultCount(), faultList(p))
+	var parts []string
+	for _, kind := range sorted(p.Faults) {
+		parts = append(parts, fmt.Sprintf("%s %d", kind, p.Faults[kind]))
+	}
+	return fmt.Sprintf("%d faults (%s)", p.FaultCount(), strings.Join(parts, ", "))
 }
 
 func speedText(s Side) string {

@@ -136,7 +136,7 @@ func (s *Standing) faults() (Finding, bool) {
 	if p.FaultCount() == 0 {
 		return Finding{}, false
 	}
-	values := []any{"a", p.Name, "n", p.FaultCount(), "games", p.Games(), "kinds", faultList(p)}
+	values := []any{"a", p.Name, "n", p.FaultCount(), "games", p.Games(), "kinds", p.Faults}
 	if p.Faults[engine.FaultTime] < p.FaultCount() {
 		return Finding{"verdict.faults", values}, true
 	}
@@ -157,14 +157,6 @@ func (s *Standing) faults() (Finding, bool) {
 		return Finding{"verdict.time-long", append(values, "long", k, "plies", middle)}, true
 	}
 	return Finding{"verdict.time", values}, true
-}
-
-func faultList(p *Tally) string {
-	var parts []string
-	for _, kind := range sorted(p.Faults) {
-		parts = append(parts, fmt.Sprintf("%s %d", kind, p.Faults[kind]))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // median returns the length that at least half of the games do not exceed.

@@ -253,7 +253,7 @@ func points(s match.Score) string {
 	return text
 }
 
-func percents(low, high float64) string { return fmt.Sprintf("%.0f–%.0f %%", 100*low, 100*high) }
+func percents(low, high float64) string { return fmt.Sprintf("%.0f–%.0f\u00a0%%", 100*low, 100*high) }
 
 // cell is the score of player i against player j.
 func (w words) cell(s *match.Standing, i, j int) cell {
@@ -270,7 +270,7 @@ func (w words) cell(s *match.Standing, i, j int) cell {
 		if score.Games() == 0 {
 			return cell{}
 		}
-		c := cell{Score: fmt.Sprintf("%s / %d", points(score), score.Games()), Percent: fmt.Sprintf("%.0f %%", score.Percent())}
+		c := cell{Score: fmt.Sprintf("%s / %d", points(score), score.Games()), Percent: fmt.Sprintf("%.0f\u00a0%%", score.Percent())}
 		if score.Pairs.Count() > 1 {
 			c.Interval = percents(score.Pairs.Interval())
 		}
@@ -282,7 +282,7 @@ func (w words) cell(s *match.Standing, i, j int) cell {
 func (r *reporter) player(s *section, i, place int) playerRow {
 	w, t, p := r.words, &s.standing.Players[i], s.players[i]
 	row := playerRow{Place: place, Name: p.name, Games: t.Games(), Result: fmt.Sprintf("%d – %d – %d", t.Wins, t.Draws, t.Losses), Points: points(t.Score),
-		Percent: fmt.Sprintf("%.1f %%", t.Percent()), Elo: w.elo(t.Pairs), Judged: p.judged,
+		Percent: fmt.Sprintf("%.1f\u00a0%%", t.Percent()), Elo: w.elo(t.Pairs), Judged: p.judged,
 		Inaccuracies: p.classes[string(review.Inaccuracy)], Mistakes: p.classes[string(review.Mistake)], Blunders: p.classes[string(review.Blunder)]}
 	if t.Pairs.Count() > 1 {
 		row.Interval = percents(t.Pairs.Interval())
@@ -301,12 +301,9 @@ func (r *reporter) player(s *section, i, place int) playerRow {
 		row.Rate = fmt.Sprintf("%.0f", float64(t.Nodes)/float64(t.TimeUS)*1000)
 	}
 	if p.judged > 0 {
-		row.Lost = fmt.Sprintf("%.1f %%", 100*p.lost/float64(p.judged))
+		row.Lost = fmt.Sprintf("%.1f\u00a0%%", 100*p.lost/float64(p.judged))
 	}
-	for kind, n := range t.Faults {
-		row.Faults += fmt.Sprintf(" %s %d", w.T("report.fault."+string(kind)), n)
-	}
-	row.Faults = strings.TrimSpace(row.Faults)
+	row.Faults = w.faults(t.Faults)
 	return row
 }
 
@@ -362,7 +359,7 @@ func percentOf(c float64) string {
 	if math.IsNaN(c) {
 		return ""
 	}
-	return fmt.Sprintf("%.0f %%", 100*c)
+	return fmt.Sprintf("%.0f\u00a0%%", 100*c)
 }
 
 // worst describes one of the worst moves, with the position before it.

@@ -65,10 +65,11 @@ class Replay {
 				h("header", null, button("close", icon("close"), () => this.dialog.close(), ".square"), this.title,
 					button("previous", icon("back"), () => this.open(this.#number - 1), ".square"), button("next", icon("forward"), () => this.open(this.#number + 1), ".square")),
 				this.tops[0].element, this.frame, this.tops[1].element,
-				h("div.beside", null, this.graph.element, this.steps, this.verdict, this.list.element, h("p.keys.small.muted", null, t("replay.keys")))));
+				h("div.beside", null, this.steps, this.verdict, this.graph.element, this.list.element, h("p.keys.small.muted", null, t("replay.keys")))));
 		document.body.append(this.dialog);
 		this.board = new Board(this.frame, { t, notation: lang === "zh" ? "native" : "coordinates" });
 		this.board.may = "none";
+		this.frame.addEventListener("mousedown", (/** @type {MouseEvent} */ e) => e.preventDefault()); // a click leaves the arrow keys to the game
 	}
 
 	/** @param {"top"|"bottom"} place */

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"sparring/arena/web/static"
+	"sparring/engine"
 	"sparring/game"
 	"sparring/lab/elo"
 	"sparring/lab/match"
@@ -47,7 +49,24 @@ func (w words) verdict(findings [2]match.Finding) string {
 	return w.finding(findings[0]) + w.T("sentence.space") + w.finding(findings[1])
 }
 
-func (w words) finding(f match.Finding) string { return w.T(f.Key, f.Values...) }
+func (w words) finding(f match.Finding) string {
+	values := slices.Clone(f.Values)
+	for i, v := range values {
+		if kinds, ok := v.(map[engine.FaultKind]int); ok {
+			values[i] = w.faults(kinds)
+		}
+	}
+	return w.T(f.Key, values...)
+}
+
+// faults counts faults by kind: "time 2, crash 1".
+func (w words) faults(kinds map[engine.FaultKind]int) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		parts = append(parts, fmt.Sprintf("%s %d", w.T("report.fault."+string(kind)), kinds[kind]))
+	}
+	return strings.Join(parts, w.T("board.comma"))
+}
 
 // elo writes a difference with the ends of its 95 % interval; what is open has words.
 func (w words) elo(p elo.Pairs) string {

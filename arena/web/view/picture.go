@@ -107,8 +107,8 @@ func (d *drawing) told(t Told) {
 		}
 		dx, dy := float64(toColumn-fromColumn)*cell, float64(fromRow-toRow)*cell
 		tip := math.Hypot(dx, dy) - 8
-		d.at(points[i-1], fmt.Sprintf(`<path class="arrow told %s" transform="rotate(%.4g)" d="M12 -3.5H%.4gV-9L%.4g 0L%[3].4g 9V3.5H12Z"/>`,
-			html.EscapeString(t.Kind), math.Atan2(dy, dx)*180/math.Pi, tip-13, tip))
+		d.at(points[i-1], fmt.Sprintf(`<path class="arrow told %s" transform="rotate(%.4g)" d="M12 -3.5H%.4gV-9L%.4g 0L%.4g 9V3.5H12Z"/>`,
+			html.EscapeString(t.Kind), math.Atan2(dy, dx)*180/math.Pi, tip-13, tip, tip-13))
 	}
 }
 
