@@ -23,7 +23,7 @@ func Params() search.Params {
 		SortedPicks:   64,
 		LMPBase:       60,
 		PruneMaxDepth: 10,
-		LMR:           search.LMRParams{Base: 512, Slope: 400},
+		LMR:           search.LMRParams{Base: 512, Slope: 300},
 		On: search.Switches{
 			IterativeDeepening: true,
 			FailSoft:           true,
@@ -35,12 +35,10 @@ func Params() search.Params {
 			History:            true,
 			MateDistance:       true,
 
-			CorrectionHistory: true,
-			LMP:               true,
-			Futility:          true,
-			ReverseFutility:   true,
-			LMRDepthPruning:   true,
-			LMR:               true,
+			LMP:             true,
+			Futility:        true,
+			ReverseFutility: true,
+			LMR:             true,
 		},
 	}
 }
