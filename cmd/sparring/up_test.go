@@ -22,12 +22,13 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol/embedded"
 	"sparring/record"
 )
 
-// patience limits the wait for games that take seconds.
-const patience = 5 * time.Minute
+// patience limits the wait for what takes seconds.
+const patience = gametest.Patience
 
 // page is a screen that can be read while it is written.
 type page struct {
@@ -84,8 +85,8 @@ func mustClock(t *testing.T, text string) clock.Spec {
 	return spec
 }
 
-// quickNodes makes moves of some milliseconds.
-const quickNodes = 8000
+// quickNodes makes moves of a millisecond.
+const quickNodes = 1000
 
 // quickPlayers writes the shipped players with a limit of nodes a move, for tests
 // that are not about strength, and returns the file.
@@ -176,7 +177,7 @@ func TestUpGoesOn(t *testing.T) {
 	data := t.TempDir()
 	f := quickRound(t, data)
 	slow := f
-	slow.profiles = quickPlayers(t, 20*quickNodes) // the games are under way when they are interrupted
+	slow.profiles = quickPlayers(t, 25*quickNodes) // the games are under way when they are interrupted
 	first := newPage()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

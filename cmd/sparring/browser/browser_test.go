@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"sparring/game/gametest"
 )
 
 // program is the path of the sparring binary.
@@ -30,6 +32,7 @@ func TestMain(m *testing.M) {
 
 func runTests(m *testing.M) int {
 	defer browser.close()
+	defer closeWorlds()
 	dir, err := os.MkdirTemp("", "sparring-browser-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -38,7 +41,7 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "sparring")
 	if chromium() != "" {
-		if out, err := exec.Command("go", "build", "-o", program, "sparring/cmd/sparring").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "sparring/cmd/sparring").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 			return 1
 		}
@@ -96,7 +99,7 @@ func (c *chrome) open(t testing.TB) context.Context {
 		}
 		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
 			chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("mute-audio", true), chromedp.Flag("lang", "en"),
-			chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience))
+			chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(gametest.Patience))
 		if os.Getuid() == 0 {
 			options = append(options, chromedp.NoSandbox)
 		}
