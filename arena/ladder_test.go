@@ -13,6 +13,7 @@ import (
 	"sparring/arena/glicko"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -122,7 +123,7 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 	amazonsOnly(t, ann)
 	amazonsOnly(t, bob)
 	var g protocol.GameID
-	eventually(t, "a game of the round", func() bool {
+	gametest.Eventually(t, "a game of the round", func() bool {
 		for _, e := range a.index.running() {
 			g = e.Game
 		}
@@ -160,7 +161,7 @@ func TestLadderCancelsTheAbsent(t *testing.T) {
 	ann.set(func(p *player) { p.answer = busy })
 	amazonsOnly(t, ann)
 	amazonsOnly(t, bob)
-	eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	gametest.Eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
 	ann.leaveTable()
 	r := roundsOf(t, a, heard, 1)[0]
 	if p := r.Pairings[0]; p.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || p.Plies != 0 {
@@ -283,7 +284,7 @@ func TestRatedOnce(t *testing.T) {
 		go func() { done <- l.follow(ctx, s) }()
 	}
 	for _, l := range ladders {
-		eventually(t, "all records rated", func() bool { return l.upTo(games) })
+		gametest.Eventually(t, "all records rated", func() bool { return l.upTo(games) })
 	}
 	cancel()
 	for range ladders {
@@ -351,7 +352,7 @@ func TestRatingHalfStored(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- a.ladder.follow(ctx, a.store) }()
-	eventually(t, "the record rated", func() bool { return a.ladder.upTo(1) })
+	gametest.Eventually(t, "the record rated", func() bool { return a.ladder.upTo(1) })
 	cancel()
 	<-done
 	lost := glicko.Default.Update(glicko.Start, []glicko.Game{{Opponent: glicko.Start, Score: 0}})

@@ -19,7 +19,7 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 			patience = min(patience, time.Until(end)*9/10)
 		}
 	}
-	for pause := time.Millisecond; !ok(); pause = min(2*pause, 50*time.Millisecond) {
+	for pause := time.Millisecond; !ok(); pause = min(2*pause, 20*time.Millisecond) {
 		if waited := time.Since(begun); waited > patience {
 			t.Fatalf("waited %v in vain: %s", waited.Round(time.Second), what)
 		}
