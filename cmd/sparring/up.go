@@ -44,6 +44,8 @@ type upFlags struct {
 	anyPort  bool          // http may be another port, if that is in use
 	profiles string        // JSON file of the players, set by tests; empty: the shipped ones
 	pause    time.Duration // shortest time for a move against people, set by tests; 0: the shipped one
+	hash     int           // MiB of a hash table, set by tests; 0: the shipped size
+	noTables bool          // no endgame tables are built, set by tests
 }
 
 func upCommand() *cobra.Command {
@@ -201,7 +203,10 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event
 		return nil, nil, err
 	}
 	cfg.Instance, cfg.Data, cfg.Ponder, cfg.Tablebase = "up", f.data, f.ponder, tablebaseDir(f.data)
-	cfg.Profiles, cfg.Levels = f.profiles, f.levels
+	cfg.Profiles, cfg.Levels, cfg.TablebaseBuild = f.profiles, f.levels, !f.noTables
+	if f.hash > 0 {
+		cfg.HashMB = f.hash
+	}
 	// The ladder never rests. A core less for it leaves one to the people.
 	cfg.PlayerCores = max(1, runtime.GOMAXPROCS(0)-1)
 	if f.pause > 0 {

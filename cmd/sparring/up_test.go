@@ -115,16 +115,23 @@ func quickPlayers(t *testing.T, nodes int) string {
 	return path
 }
 
-// quickRound returns the flags of one round of games that take seconds because of
-// their players' nodes. No flag falls on a loaded machine.
-func quickRound(t *testing.T, data string) upFlags {
-	return upFlags{data: data, clock: "600+10", rounds: 1, ponder: true, profiles: quickPlayers(t, quickNodes)}
+// quickUp returns flags with which moves take little time and memory, and nothing else
+// is computed. No flag falls on a loaded machine.
+func quickUp(t *testing.T) upFlags {
+	return upFlags{data: t.TempDir(), clock: "600+10", profiles: quickPlayers(t, quickNodes), hash: 1, noTables: true}
+}
+
+// quickRound returns the flags of one round of such games.
+func quickRound(t *testing.T) upFlags {
+	f := quickUp(t)
+	f.rounds, f.ponder = 1, true
+	return f
 }
 
 // TestUpPlaysARound plays a whole round of all games.
 func TestUpPlaysARound(t *testing.T) {
-	data := t.TempDir()
-	f := quickRound(t, data)
+	f := quickRound(t)
+	data := f.data
 	screen := newPage()
 	if err := up(t.Context(), screen, f, mustClock(t, f.clock)); err != nil {
 		t.Fatalf("%v; on the screen:\n%s", err, screen)
@@ -174,8 +181,8 @@ func TestUpPlaysARound(t *testing.T) {
 
 // TestUpGoesOn stops everything during the games and starts again on the same data.
 func TestUpGoesOn(t *testing.T) {
-	data := t.TempDir()
-	f := quickRound(t, data)
+	f := quickRound(t)
+	data := f.data
 	slow := f
 	slow.profiles = quickPlayers(t, 25*quickNodes) // the games are under way when they are interrupted
 	first := newPage()
@@ -235,7 +242,7 @@ func moves(r *record.Record) []string {
 func TestUpEndsWhileItStarts(t *testing.T) {
 	for _, after := range []time.Duration{0, 20, 40, 60, 80, 120} {
 		ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
-		f := upFlags{data: t.TempDir(), clock: "2+0.1", ponder: true}
+		f := quickUp(t)
 		if err := up(ctx, newPage(), f, mustClock(t, f.clock)); err != nil {
 			t.Errorf("ended after %d ms: %v", after, err)
 		}
@@ -245,7 +252,7 @@ func TestUpEndsWhileItStarts(t *testing.T) {
 
 // TestUpTwice: a second start on the same data says what to do.
 func TestUpTwice(t *testing.T) {
-	f := upFlags{data: t.TempDir(), clock: "60+1", profiles: quickPlayers(t, quickNodes)}
+	f := quickUp(t)
 	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
