@@ -90,7 +90,7 @@ func startWorld(t testing.TB, dir string) *world {
 	}
 	w.arena = w.process("arena",
 		"SPARRING_NATS_PASSWORD="+w.nats.Password("platform"), "SPARRING_WEB_ADDRESS="+w.at, "SPARRING_LADDER_ON=false",
-		"SPARRING_ARENA_FIRST_MOVE=1h", "SPARRING_ARENA_ABANDON_AFTER=1h", "SPARRING_ARENA_LOST_AFTER=20s")
+		"SPARRING_ARENA_FIRST_MOVE=1h", "SPARRING_ARENA_ABANDON_AFTER=1h", "SPARRING_ARENA_LOST_AFTER=5s")
 	w.bots = w.process("bot",
 		"SPARRING_NATS_PASSWORD="+w.nats.Password("bots"), fmt.Sprintf("SPARRING_LEVELS=%d", levels), "SPARRING_HASH_MB=4",
 		"SPARRING_PLAY_HUMAN_DELAY=20ms", "SPARRING_PONDER=false", "SPARRING_DATA="+filepath.Join(dir, "bots"))
