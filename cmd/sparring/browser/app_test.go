@@ -24,8 +24,8 @@ func (p *tab) begin(game string) {
 	p.tap(`[data-choose="` + game + `"]`)
 	p.await(`document.querySelector('select[name="seat"]')`)
 	p.choice(`select[name="seat"]`, "first")
-	p.tap(act("play"))
-	p.see(`.board[data-may="move"]`)
+	p.tapUntil(act("play"), inGame)
+	p.see(mayMove)
 }
 
 // choice chooses an option of a list, as a person does who opens it.

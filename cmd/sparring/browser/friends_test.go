@@ -124,8 +124,7 @@ func (f *friends) invite(s setup) string {
 	f.t.Helper()
 	s.seat = "first"
 	f.ann.setUp(s)
-	f.ann.tap(act("invite"))
-	f.ann.see(`input[data-link]`)
+	f.ann.tapUntil(act("invite"), visible(`input[data-link]`))
 	f.ann.see(`input[data-link] + p`) // the link leads to this computer only
 	link := f.ann.link()
 	f.bob.open(link)
@@ -143,27 +142,34 @@ func (p *tab) link() string {
 	return eval[string](p, `new URL(document.querySelector("input[data-link]").value).pathname`)
 }
 
-// tapAway taps what is gone then; again, if news of another game moved it under the tap.
+// tapAway taps what is gone then.
 func (p *tab) tapAway(selector string) {
+	p.t.Helper()
+	p.tapUntil(selector, "!"+visible(selector))
+}
+
+// tapUntil taps until an expression is true: again, if a tap has had no effect because
+// news moved the button under it, or because the connection was lost.
+func (p *tab) tapUntil(selector, expression string) {
 	p.t.Helper()
 	p.tap(selector)
 	tapped := time.Now()
-	gametest.Eventually(p.t, p.name+": it is gone: "+selector, func() bool {
-		if !p.sees(selector) {
-			return true
-		}
-		if time.Since(tapped) > tapAgain {
+	poll(p, "!!("+expression+")", func(done bool) bool {
+		if !done && time.Since(tapped) > tapAgain {
 			if at := eval[[]float64](p, middle(selector)); len(at) == 2 {
 				p.tapAt(at[0], at[1])
 			}
 			tapped = time.Now()
 		}
-		return false
+		return done
 	})
 }
 
 // tapAgain is how long a person waits for the effect of a tap before another one.
 const tapAgain = 5 * time.Second
+
+// inGame is an expression: whether a game is on the screen.
+const inGame = `document.documentElement.dataset.game && location.pathname.startsWith("/game/")`
 
 // ends checks how the game has ended, on both screens and for the spectators.
 func (f *friends) ends(result game.Result, reason game.Reason) {

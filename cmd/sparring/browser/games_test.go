@@ -79,7 +79,7 @@ func (g *games) latest(t testing.TB, id protocol.GameID, p *tab) protocol.Event 
 // shown waits until a game is on the screen, and returns its id.
 func (p *tab) shown() protocol.GameID {
 	p.t.Helper()
-	p.await(`document.documentElement.dataset.game && location.pathname.startsWith("/game/")`)
+	p.await(inGame)
 	return protocol.GameID(strings.Split(p.path(), "/")[2])
 }
 

@@ -47,7 +47,7 @@ func (p *tab) setUp(s setup) {
 func (p *tab) play(s setup) protocol.GameID {
 	p.t.Helper()
 	p.setUp(s)
-	p.tap(act("play"))
+	p.tapUntil(act("play"), inGame)
 	id := p.shown()
 	p.see(mayMove)
 	return id

@@ -27,7 +27,7 @@ func TestFirstGame(t *testing.T) {
 			p.open("/")
 			p.tap(`[data-choose="` + c.game + `"]`)
 			p.see(`main a[href="/rules/` + c.game + `"]`)
-			p.tap(act("play"))
+			p.tapUntil(act("play"), inGame)
 			id := p.shown()
 			for mover(p.tab) != nil {
 				e := watched.latest(t, id, p.tab)
