@@ -32,13 +32,13 @@ func TestMain(m *testing.M) {
 
 func runTests(m *testing.M) int {
 	defer browser.close()
-	defer closeWorlds()
 	dir, err := os.MkdirTemp("", "sparring-browser-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	defer closeWorlds() // they have their files there
 	program = filepath.Join(dir, "sparring")
 	if chromium() != "" {
 		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "sparring/cmd/sparring").CombinedOutput(); err != nil {
