@@ -23,6 +23,7 @@ import (
 	"sparring/bot"
 	"sparring/bot/play"
 	"sparring/configs"
+	"sparring/engine"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -153,7 +154,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	defer players.Close()
 
 	cfg := arena.Defaults()
-	cfg.Name = "up"
+	cfg.Name, cfg.Build = "up", engine.Build()
 	cfg.Ladder.On, cfg.Ladder.Clock, cfg.Ladder.Rounds = true, spec, f.rounds
 	cfg.Ladder.Rules = f.rules
 	a, err := arena.New(ctx, platform, cfg, log)
