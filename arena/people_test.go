@@ -84,6 +84,7 @@ func TestImpostor(t *testing.T) {
 			}
 		}
 	}
+	gametest.Eventually(t, "the index to know the game", func() bool { _, ok := a.index.last(g); return ok })
 	now, ok := a.index.last(g)
 	if !ok || now.Status != protocol.Playing || now.Holders[0].Instance != "g1" || len(now.Moves) != 0 || now.DrawBy != nil {
 		t.Errorf("the game has changed: %+v", now)

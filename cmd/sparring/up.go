@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ type upFlags struct {
 	pause    time.Duration // shortest time for a move against people, set by tests; 0: the shipped one
 	hash     int           // MiB of a hash table, set by tests; 0: the shipped size
 	noTables bool          // no endgame tables are built, set by tests
+	patience time.Duration // for the shutdown, set by tests; 0: stopWithin
 }
 
 func upCommand() *cobra.Command {
@@ -192,7 +194,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 
 	s.start(srv, f, page, health, logFile.Name())
 	shown.show()
-	rounds, err := together(ctx, a, b, page, keep, shown.mute)
+	rounds, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
 	s.finish(recordsDir(f.data), rounds)
 	return err
 }
@@ -234,9 +236,9 @@ func upHealth(ctx context.Context, a *arena.Arena, page *gateway, log zerolog.Lo
 
 // together runs platform, page, bots and keeper until ctx ends, all rounds are played,
 // or one of them fails. The platform stops first, so that the clocks are stopped
-// before any player leaves. Ending is called before shutdown; rounds reports
-// whether all rounds were played.
-func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, keep *keeper, ending func()) (rounds bool, err error) {
+// before any player leaves. Ending is called before shutdown, which may take as long as patience; rounds
+// reports whether all rounds were played.
+func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, keep *keeper, ending func(), patience time.Duration) (rounds bool, err error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	botLife, endBot := context.WithCancel(context.WithoutCancel(ctx))
@@ -270,8 +272,8 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, ke
 	select {
 	case <-ended:
 		return rounds, errors.Join(arenaErr, botErr, pageErr)
-	case <-time.After(stopWithin):
-		return rounds, fmt.Errorf("shutdown did not complete within %v; the next start recovers", stopWithin)
+	case <-time.After(patience):
+		return rounds, fmt.Errorf("shutdown did not complete within %v; the next start recovers", patience)
 	}
 }
 

@@ -118,7 +118,7 @@ func quickPlayers(t *testing.T, nodes int) string {
 // quickUp returns flags with which moves take little time and memory, and nothing else
 // is computed. No flag falls on a loaded machine.
 func quickUp(t *testing.T) upFlags {
-	return upFlags{data: t.TempDir(), clock: "600+10", profiles: quickPlayers(t, quickNodes), hash: 1, noTables: true}
+	return upFlags{data: t.TempDir(), clock: "600+10", profiles: quickPlayers(t, quickNodes), hash: 1, noTables: true, patience: gametest.Patience}
 }
 
 // quickRound returns the flags of one round of such games.

@@ -281,7 +281,7 @@ func TestBeginnerBeatsLevelOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			points, games := duel(t, g.Name, beginner, lowest, 12, 1)
+			points, games := duel(t, g.Name, beginner, lowest, 20, 1)
 			t.Logf("%g of %d", points, games)
 			if points < float64(games)/2 {
 				t.Errorf("the beginner made only %g of %d points", points, games)
