@@ -106,8 +106,7 @@ func hammer(b *bench, p **scripted.Player) scripted.PlayerHooks {
 func TestBrokenBots(t *testing.T) {
 	hooked := func(hooks func(b *bench, p **scripted.Player) scripted.PlayerHooks) func(testing.TB, *bench) {
 		return func(t testing.TB, b *bench) {
-			var p *scripted.Player
-			p = newScripted(t, b, b.connect(b.proxied()))
+			p := newScripted(t, b, b.connect(b.proxied()))
 			p.SetHooks(hooks(b, &p))
 			go p.Start(t.Context())
 		}

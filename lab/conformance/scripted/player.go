@@ -95,7 +95,6 @@ type Seat struct {
 	sub     *nats.Subscription
 	sent    *protocol.MoveRequest // under way, or accepted
 	waiting bool                  // sent is under way
-	lost    bool                  // another instance has the seat
 	until   time.Time             // how long the slot is kept for the grant
 	missing time.Time             // since when the platform does not list the game
 
