@@ -13,6 +13,7 @@ import (
 	"sparring/arena/glicko"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -122,7 +123,7 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 	amazonsOnly(t, ann)
 	amazonsOnly(t, bob)
 	var g protocol.GameID
-	eventually(t, "a game of the round", func() bool {
+	gametest.Eventually(t, "a game of the round", func() bool {
 		for _, e := range a.index.running() {
 			g = e.Game
 		}
@@ -147,20 +148,26 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 	whole(t, b.store, g)
 }
 
-// An absent player does not hold up the round.
-func TestLadderCancelsTheAbsent(t *testing.T) {
-	t.Parallel()
+// roundWithout begins a round of ann and bob in which ann gives this answer to offers.
+func roundWithout(t *testing.T, answer protocol.OfferAnswer) (a *running, heard chan Round, ann *player) {
+	t.Helper()
 	srv := arenatest.StartServer(t, "", "ann", "bob")
-	heard := make(chan Round, 10)
-	a := prepareArena(t, srv, ladderConfig(1))
+	heard = make(chan Round, 10)
+	a = prepareArena(t, srv, ladderConfig(1))
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	busy := func(protocol.Offer) protocol.OfferAnswer { return protocol.OfferAnswer{Answer: protocol.Busy} }
-	ann.set(func(p *player) { p.answer = busy })
+	ann.set(func(p *player) { p.answer = func(protocol.Offer) protocol.OfferAnswer { return answer } })
 	amazonsOnly(t, ann)
 	amazonsOnly(t, bob)
-	eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	gametest.Eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	return a, heard, ann
+}
+
+// An absent player does not hold up the round.
+func TestLadderCancelsTheAbsent(t *testing.T) {
+	t.Parallel()
+	a, heard, ann := roundWithout(t, protocol.OfferAnswer{Answer: protocol.Busy})
 	ann.leaveTable()
 	r := roundsOf(t, a, heard, 1)[0]
 	if p := r.Pairings[0]; p.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || p.Plies != 0 {
@@ -174,20 +181,7 @@ func TestLadderCancelsTheAbsent(t *testing.T) {
 // Nor does one that takes no more games, as a paused bot process says in its hello.
 func TestLadderCancelsThePaused(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "ann", "bob")
-	heard := make(chan Round, 10)
-	a := prepareArena(t, srv, ladderConfig(1))
-	a.OnRound(func(r Round) { heard <- r })
-	a.start()
-	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	ann.set(func(p *player) {
-		p.answer = func(protocol.Offer) protocol.OfferAnswer {
-			return protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineDraining}
-		}
-	})
-	amazonsOnly(t, ann)
-	amazonsOnly(t, bob)
-	eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	a, heard, ann := roundWithout(t, protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineDraining})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := ann.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Games: []protocol.Capability{}}); err != nil {
@@ -311,7 +305,7 @@ func TestRatedOnce(t *testing.T) {
 		go func() { done <- l.follow(ctx, s) }()
 	}
 	for _, l := range ladders {
-		eventually(t, "all records rated", func() bool { return l.upTo(games) })
+		gametest.Eventually(t, "all records rated", func() bool { return l.upTo(games) })
 	}
 	cancel()
 	for range ladders {
@@ -379,7 +373,7 @@ func TestRatingHalfStored(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- a.ladder.follow(ctx, a.store) }()
-	eventually(t, "the record rated", func() bool { return a.ladder.upTo(1) })
+	gametest.Eventually(t, "the record rated", func() bool { return a.ladder.upTo(1) })
 	cancel()
 	<-done
 	lost := glicko.Default.Update(glicko.Start, []glicko.Game{{Opponent: glicko.Start, Score: 0}})

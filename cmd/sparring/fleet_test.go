@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/protocol"
@@ -98,7 +97,7 @@ func operate(t *testing.T, h *fleet) {
 	}
 	for name, env := range map[string]string{"guest": "SPARRING_NATS_USER=guest", "spectator": "SPARRING_NATS_USER=watch", "bots": "SPARRING_NATS_USER=bots"} {
 		user := strings.TrimPrefix(env, "SPARRING_NATS_USER=")
-		cmd := exec.CommandContext(h.ctx, filepath.Join(h.bin, "sparring"), "fleet", "pause", "one")
+		cmd := exec.CommandContext(h.ctx, "sparring", "fleet", "pause", "one")
 		cmd.Env = append(one.cmd.Env[:0:0], "SPARRING_NATS_URL="+url, env, "SPARRING_NATS_PASSWORD="+password(user), "HOME="+h.dir)
 		if out, err := cmd.CombinedOutput(); err == nil {
 			t.Errorf("%s paused a bot: %s", name, out)
@@ -202,7 +201,10 @@ func upgrade(t *testing.T, h *fleet) {
 		if kind == "arena" {
 			p = h.prepareArena(url, "SPARRING_LADDER_ROUNDS=0", "SPARRING_LADDER_PAUSE=1ms", "SPARRING_ARENA_NAME="+name)
 		}
-		p.name, p.cmd.Path = name, filepath.Join(h.bin, binary)
+		p.name = name
+		if binary != "sparring" {
+			p.cmd.Path = binary
+		}
 		p.with(env...)
 		p.run()
 		return p
@@ -250,6 +252,7 @@ func upgrade(t *testing.T, h *fleet) {
 	if _, err := h.operator(url, "drain", "--all", "--wait"); err != nil {
 		t.Fatal(err)
 	}
+	h.wait("the records of all games", func() bool { return len(h.recorded(url)) >= games.played() })
 	games.mu.Lock()
 	defer games.mu.Unlock()
 	began, reasons := 0, map[game.Reason]int{}
@@ -278,18 +281,16 @@ func upgrade(t *testing.T, h *fleet) {
 	}
 }
 
-// recorded counts the records of each game, when as many are stored as games have ended.
+// played counts the challenges that became games.
+func (s *spectator) played() int {
+	return s.count(func(e protocol.Event) bool { return e.Index > 1 || e.Status != protocol.Finished })
+}
+
+// recorded counts the records of each game.
 func (h *fleet) recorded(url string) map[protocol.GameID]uint64 {
 	h.t.Helper()
-	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "archivist", User: "platform", Password: password("platform"), Log: zerolog.Nop()})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	js, done := h.jetStream(url)
+	defer done()
 	st, err := js.Stream(h.ctx, "sparring_records")
 	if err != nil {
 		h.t.Fatal(err)
@@ -305,7 +306,7 @@ func (h *fleet) recorded(url string) map[protocol.GameID]uint64 {
 	return counts
 }
 
-// build builds the program of a commit, and returns its name among the binaries.
+// build builds the program of a commit, and returns its path.
 func (h *fleet) build(commit string) string {
 	h.t.Helper()
 	run := func(dir, name string, args ...string) {
@@ -315,12 +316,12 @@ func (h *fleet) build(commit string) string {
 			h.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 		}
 	}
-	tree := h.t.TempDir()
+	tree, binary := h.t.TempDir(), filepath.Join(h.t.TempDir(), "sparring-before")
 	archive := filepath.Join(h.t.TempDir(), "tree.tar")
 	run(root, "git", "archive", "--output", archive, commit)
 	run(tree, "tar", "-xf", archive)
-	run(tree, "go", "build", "-o", filepath.Join(h.bin, "sparring-before"), "./cmd/sparring")
-	return "sparring-before"
+	run(tree, "go", "build", "-o", binary, "./cmd/sparring")
+	return binary
 }
 
 // The command refuses what it can't do, before it connects.
