@@ -41,8 +41,8 @@ var imports = map[string][]string{
 	"record/interchange": {"record", "protocol$", "game"},
 
 	"configs":         {"configs"},
-	"arena":           {"arena$", "arena/livegame", "arena/glicko", "protocol", "record", "game", "configs"},
-	"arena/web":       {"arena$", "arena/web", "arena/livegame", "arena/glicko", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
+	"arena":           {"arena$", "arena/livegame", "arena/glicko", "arena/pairing", "protocol", "record", "game", "configs"},
+	"arena/web":       {"arena$", "arena/web", "arena/livegame", "arena/glicko", "arena/pairing", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
 	"arena/arenatest": {"arena/arenatest", "protocol", "game$", "game/clock$", "configs"},                                 // for tests alone
 	"bot":             {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
 	"bot/policy":      {"bot/policy", "protocol$", "game"},
