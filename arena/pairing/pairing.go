@@ -49,7 +49,7 @@ const (
 	// for 20 s. It halves with each one before.
 	rematch = 1000
 	// sameSeat is the penalty for each game that both have had more on the same seat.
-	sameSeat = 25
+	sameSeat = 50
 )
 
 // Remembered is how many opponents of a player count as just met, in a pool that is
