@@ -28,8 +28,8 @@ type analyst struct {
 
 	mu      sync.Mutex
 	used    int
-	subs    map[string]*nats.Subscription // by game; nil after close
-	working context.Context               // of all analyses
+	subs    map[string]*nats.Subscription // by game; nil while it takes none
+	working context.Context               // of all analyses; nil before the start
 }
 
 // updateInterval is the time between two answers of an analysis, while there is
@@ -48,31 +48,57 @@ func analysedGames(players []*player) (names []string) {
 	return names
 }
 
-// startAnalyst joins the queue of analysts of each game. Its analyses end with ctx.
-func startAnalyst(ctx context.Context, b *Bot) *analyst {
-	a := &analyst{bot: b, places: b.cfg.Analyses, log: b.log, subs: make(map[string]*nats.Subscription), working: ctx}
-	if a.places == 0 {
-		return a
+// newAnalyst returns an analyst that takes no requests yet.
+func newAnalyst(b *Bot) *analyst {
+	return &analyst{bot: b, places: b.cfg.Analyses, log: b.log}
+}
+
+// start lets the analyst take requests. Its analyses end with ctx.
+func (a *analyst) start(ctx context.Context) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.working = ctx
+}
+
+// end makes the analyst take no more requests, for good.
+func (a *analyst) end() {
+	a.serve(false)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.places = 0
+}
+
+// serve joins or leaves the queue of analysts of each game, once the analyst has
+// started. Analyses under way go on.
+func (a *analyst) serve(on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !on || a.places == 0 || a.working == nil {
+		for _, sub := range a.subs {
+			sub.Drain() // answers requests that are on their way; fails only on a closed connection
+		}
+		a.subs = nil
+		return
 	}
-	for _, name := range analysedGames(b.players) {
-		sub, err := b.players[0].client.Analyst(name, func(t *protocol.AnalysisTask) { a.take(name, t) })
+	if a.subs != nil {
+		return
+	}
+	a.subs = make(map[string]*nats.Subscription)
+	for _, name := range analysedGames(a.bot.players) {
+		sub, err := a.bot.players[0].client.Analyst(name, func(t *protocol.AnalysisTask) { a.take(name, t) })
 		if err != nil {
 			a.log.Error().Err(err).Str("game_name", name).Msg("can't take requests for analysis") // the connection is closed, which ends Run
 			continue
 		}
 		a.subs[name] = sub
 	}
-	return a
 }
 
-// close takes no more requests. Analyses under way go on.
-func (a *analyst) close() {
+// underWay returns how many analyses are under way.
+func (a *analyst) underWay() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, sub := range a.subs {
-		sub.Drain() // answers requests that are on their way; fails only on a closed connection
-	}
-	a.subs = nil
+	return a.used
 }
 
 // take accepts or refuses a request, and returns at once.

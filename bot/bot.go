@@ -55,12 +55,16 @@ type Bot struct {
 	clock      *play.ServerClock
 	players    []*player
 	queues     []*queue
-	analyst    *analyst                  // while Run runs
+	analyst    *analyst
 	lastAnswer atomic.Pointer[time.Time] // of the platform, to any player
 
-	wake      chan struct{} // signals that a player may join or leave queues
-	drain     chan struct{}
-	drainOnce sync.Once
+	mode         *mode
+	following    sync.Mutex  // see followMode
+	tally        *play.Tally // of all sessions
+	busy         busyMeter
+	answersFleet atomic.Bool // the operator's requests
+
+	wake chan struct{} // signals that a player may join or leave queues
 
 	games    context.Context // of the sessions
 	mu       sync.Mutex
@@ -98,7 +102,10 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	b := &Bot{
 		nc: nc, cfg: cfg, deps: d, subjects: subjects,
 		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
-		ledger: policy.NewLedger(cfg.limits()), clock: new(play.ServerClock), wake: make(chan struct{}, 1), drain: make(chan struct{}),
+		ledger: policy.NewLedger(cfg.limits()), clock: new(play.ServerClock), tally: play.NewTally(), wake: make(chan struct{}, 1),
+	}
+	if b.mode, err = newMode(cfg.Data, cfg.Instance); err != nil {
+		return nil, err
 	}
 	for _, profile := range profiles {
 		p, err := newPlayer(b, profile)
@@ -108,13 +115,15 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 		b.players = append(b.players, p)
 	}
 	b.queues = queues(b.players, b.clock, b.log)
+	b.analyst = newAnalyst(b)
+	b.followMode()
 	return b, nil
 }
 
 // Drain makes the bot take no more games. Run returns once those under way have
 // ended, or when the platform has not answered for Config.DrainSilence. End Run's
 // context to hand the games over at once.
-func (b *Bot) Drain() { b.drainOnce.Do(func() { close(b.drain) }) }
+func (b *Bot) Drain() { b.setMode(protocol.ModeDraining, "a signal", true) } // refused only if it is ending
 
 // Run plays until ctx ends, or until the games have ended after Drain. It then gives
 // the seats back to the platform and returns within three seconds. It returns an
@@ -140,12 +149,17 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 	}
 	wg.Go(func() { b.watchdog(alive) })
-	b.analyst = startAnalyst(games, b)
+	wg.Go(func() { b.serveFleet(alive) })
+	b.analyst.start(games)
+	b.followMode()
+	if now, why, since := b.mode.current(); now == protocol.ModePaused {
+		b.log.Warn().Time("since", since).Str("why", why).Msg("paused before the start: no new games until the operator resumes this instance")
+	}
 
 	err := b.serve(ctx, status)
-	b.analyst.close()
+	b.analyst.end()
 
-	b.ledger.Close()
+	b.ledger.Admit(policy.AdmitNone)
 	for _, q := range b.queues {
 		q.update()
 	}
@@ -238,35 +252,32 @@ func (b *Bot) trySearch(p *player, kind game.Game, rulesName string) error {
 
 // serve joins and leaves queues until there is a reason to end.
 func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
-	drain := b.drain
-	var draining time.Time // since when
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
 		for _, q := range b.queues {
 			q.update()
 		}
+		now, _, since := b.mode.current()
 		switch {
 		case b.nc.IsClosed():
 			return fmt.Errorf("bot: %w", nats.ErrConnectionClosed)
-		case drain != nil:
+		case now != protocol.ModeDraining:
 		case b.ledger.Used() == 0:
-			return nil
-		case min(time.Since(draining), time.Since(*b.lastAnswer.Load())) >= b.cfg.DrainSilence:
+			if b.mode.end() {
+				return nil
+			}
+		case min(time.Since(since), time.Since(*b.lastAnswer.Load())) >= b.cfg.DrainSilence && b.mode.end():
 			b.log.Warn().Int("games", b.ledger.Used()).Msg("draining without a platform; leaving the games to other instances")
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-drain:
-			b.log.Info().Int("games", b.ledger.Used()).Msg("draining: no more games")
-			b.ledger.Close()
-			b.analyst.close()
-			drain, draining = nil, time.Now()
 		case <-b.ledger.Changed():
 		case <-b.wake:
 		case <-tick.C: // a queue that could not be joined is tried again
+			b.busy.mark(time.Now(), b.load().Busy)
 		case s := <-status:
 			if s == nats.CONNECTED {
 				b.requestHellos()

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -14,6 +15,7 @@ const retryEngines = 30 * time.Second
 // its engine starts again.
 func (p *player) EngineFailed(gameName string, err error) {
 	p.log.Error().Err(err).Str("engine", p.profile.Engine).Str("plays", gameName).Msg("the engine does not start")
+	p.bot.tally.Fault(fmt.Sprintf("player %s: the engine for %s does not start: %v", p.profile.Player, gameName, err))
 	p.mu.Lock()
 	p.broken[gameName] = true
 	p.mu.Unlock()

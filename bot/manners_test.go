@@ -101,11 +101,10 @@ func TestAnswersTakebacks(t *testing.T) {
 func TestWithPeople(t *testing.T) {
 	const delay = 30 * time.Millisecond
 	p, m, f := playing(t, nil, func(c *Config) { c.Play.Greet, c.Play.HumanDelay = "你好", delay })
-	begun := time.Now()
 	p.finished(m)
 	p.mu.Lock()
-	if own := time.Duration(len(m.Moves) / 2); time.Since(begun) < own*delay {
-		t.Errorf("%d own moves in %v: replies within %v", own, time.Since(begun), delay)
+	if own, took := time.Duration(len(m.Moves)/2), time.Since(m.Started); took < own*delay {
+		t.Errorf("%d own moves in %v: replies within %v", own, took, delay)
 	}
 	p.mu.Unlock()
 	p.seen("the greeting, once", func() bool { return slices.Equal(m.chats, []string{"你好"}) })

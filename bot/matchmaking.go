@@ -20,10 +20,8 @@ func (p *player) matchmake(ctx context.Context) {
 	b := policy.Backoff{Least: m.Interval, Most: m.Longest}
 	for sleep(ctx, b.Next()) {
 		switch played, err := p.challenge(ctx, pool, terms); {
-		case errors.Is(err, policy.ErrFull), errors.Is(err, errUnknown):
+		case errors.Is(err, policy.ErrFull), errors.Is(err, policy.ErrPaused), errors.Is(err, policy.ErrClosed), errors.Is(err, errUnknown):
 			p.log.Trace().Err(err).Msg("no challenge now")
-		case errors.Is(err, policy.ErrClosed):
-			return
 		case err != nil && ctx.Err() == nil:
 			p.log.Warn().Err(err).Str("pool", string(pool)).Msg("challenge refused")
 			b.Failed()
@@ -36,7 +34,7 @@ func (p *player) matchmake(ctx context.Context) {
 }
 
 // challenge sends one challenge and waits until the game begins or the challenge
-// ends. The errors policy.ErrFull and errUnknown mean to try again later.
+// ends. The errors of the ledger and errUnknown mean to try again later.
 func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protocol.Terms) (played bool, err error) {
 	if !slices.Contains(p.playable(), terms.Game) {
 		return false, policy.ErrFull
@@ -70,7 +68,7 @@ func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protoc
 		return true, nil
 	case <-s.Done():
 		return s.Held(), ctx.Err()
-	case <-p.bot.drain:
+	case <-p.bot.mode.whileTaking().Done():
 		return false, p.withdraw(ctx, s)
 	}
 }

@@ -73,7 +73,7 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 	p.shared = &play.Player{
 		ID: profile.Player, Client: client, Clock: b.clock, Process: p, Log: p.log,
 		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.spec(), o) },
-		Pool:    b.pool(profile), Records: b.deps.Records, Observe: b.deps.Observe,
+		Pool:    b.pool(profile), Records: b.deps.Records, Observe: b.deps.Observe, Tally: b.tally,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
 			Threads: b.cfg.Threads, Ponder: b.cfg.Ponder && !profile.Reproducible && profile.level == 0, Reproducible: profile.Reproducible,
@@ -171,14 +171,17 @@ func (p *player) describe(gameName string, d engine.Description) {
 }
 
 // publicText makes a text valid in a hello: a program may give itself any name.
-func publicText(text string) string {
+func publicText(text string) string { return cleaned(text, 64) }
+
+// cleaned returns a text without control characters, cut to a number of runes.
+func cleaned(text string, most int) string {
 	r := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
 			return -1
 		}
 		return r
 	}, text))
-	return string(r[:min(len(r), 64)])
+	return string(r[:min(len(r), most)])
 }
 
 // introduction returns the player's hello.
@@ -189,7 +192,7 @@ func (p *player) introduction() protocol.Hello {
 	return protocol.Hello{
 		Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
 		Slots: p.slots(), Games: p.profile.capabilities(p.playable(), engines), Pools: p.profile.Pools,
-		Takes: p.profile.Policy.Takes(),
+		Takes: p.profile.Policy.Takes(), Fleet: p.bot.answersFleet.Load(),
 	}
 }
 
@@ -312,9 +315,12 @@ func (p *player) known() bool {
 	return p.helloCode == protocol.Accepted
 }
 
-// free reports whether the player can take another game.
-func (p *player) free() bool {
-	return p.known() && len(p.playable()) > 0 && p.bot.ledger.Free(p.need(p.profile.Policy.Opponents != policy.BotsOnly)) > 0
+// free reports whether the player can take another game of a pool. In its own one,
+// seats of running games are offered as well.
+func (p *player) free(pool protocol.Pool) bool {
+	need := p.need(p.profile.Policy.Opponents != policy.BotsOnly)
+	need.Running = pool == protocol.OwnPool(p.profile.Player)
+	return p.known() && len(p.playable()) > 0 && p.bot.ledger.Free(need) > 0
 }
 
 // games counts the player's games, reserved ones included.

@@ -46,7 +46,7 @@ func queues(players []*player, clock *play.ServerClock, log zerolog.Logger) []*q
 
 // update joins or leaves the queue, as slots are free. Only Run calls it.
 func (q *queue) update() {
-	free := slices.ContainsFunc(q.players, (*player).free)
+	free := slices.ContainsFunc(q.players, func(p *player) bool { return p.free(q.pool) })
 	switch {
 	case free && q.sub == nil:
 		sub, err := q.players[0].client.Offers(q.pool, q.take)
@@ -80,6 +80,8 @@ func (q *queue) take(o protocol.Offer) protocol.OfferAnswer {
 		switch {
 		case errors.Is(err, policy.ErrClosed), errors.Is(err, errStopping):
 			refusal = policy.Refusal{Reason: protocol.DeclineDraining, Text: "shutting down"}
+		case errors.Is(err, policy.ErrPaused):
+			refusal = policy.Refusal{Reason: protocol.DeclineDraining, Text: "paused"}
 		case err != nil:
 			busy = true
 			continue

@@ -54,7 +54,9 @@ func (p *player) resume(g protocol.GameID) {
 		return
 	}
 	// The opponent is not known yet, but the game is already running.
-	err := p.open(g, nil, p.need(true), resumeHold)
+	need := p.need(true)
+	need.Running = true
+	err := p.open(g, nil, need, resumeHold)
 	switch {
 	case err == nil:
 		p.log.Info().Str("game", string(g)).Msg("resuming")
@@ -166,5 +168,7 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	if hold <= 0 {
 		hold = defaultHold
 	}
-	return policy.Refusal{}, p.open(o.Game, &o, p.need(human), min(hold, maxHold))
+	need := p.need(human)
+	need.Running = o.Kind == protocol.OfferSeat
+	return policy.Refusal{}, p.open(o.Game, &o, need, min(hold, maxHold))
 }

@@ -35,6 +35,45 @@ type Pool struct {
 	timer    *time.Timer
 	closed   bool
 	running  sync.WaitGroup
+	load     Load
+	loadAt   time.Time // up to when load.Busy counts
+}
+
+// Load is how busy a pool is.
+type Load struct {
+	Cores     int
+	Thinking  int           // threads that search for moves
+	Waiting   int           // searches for moves that wait for a core
+	Pondering int           // searches on an opponent's time that run
+	Busy      time.Duration // of the cores, with searches for moves, since the pool was made
+}
+
+// Load returns how busy the pool is.
+func (p *Pool) Load() Load {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.countLoad(time.Now())
+	return p.load
+}
+
+// countLoad counts the time that the cores were busy, and the searches now. The
+// caller holds mu.
+func (p *Pool) countLoad(now time.Time) {
+	l := &p.load
+	l.Cores = p.cores
+	l.Busy += now.Sub(p.loadAt) * time.Duration(min(l.Thinking, p.cores))
+	p.loadAt = now
+	l.Thinking, l.Waiting, l.Pondering = 0, 0, 0
+	for _, s := range p.searches {
+		switch {
+		case s.rank == rankMove && s.awake:
+			l.Thinking += max(s.limits.Threads, 1)
+		case s.rank == rankMove:
+			l.Waiting++
+		case s.rank == rankPonder && s.awake:
+			l.Pondering++
+		}
+	}
 }
 
 const (
@@ -48,7 +87,7 @@ func NewPool(cores int) *Pool {
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)
 	}
-	return &Pool{cores: cores}
+	return &Pool{cores: cores, loadAt: time.Now()}
 }
 
 // Clock is the time that a move has.
@@ -316,6 +355,7 @@ func (p *Pool) schedule() {
 		}
 		s.setAwake(ready)
 	}
+	p.countLoad(now)
 	p.wakeAt(next, now)
 }
 

@@ -91,6 +91,7 @@ var messages = map[string]reflect.Type{
 	"storedChallenge": reflect.TypeFor[protocol.Challenge](),
 	"analysisRequest": reflect.TypeFor[protocol.AnalysisRequest](), "analysis": reflect.TypeFor[protocol.Analysis](),
 	"analysisCancel": reflect.TypeFor[protocol.AnalysisCancel](),
+	"fleetRequest":   reflect.TypeFor[protocol.FleetRequest](), "fleetReport": reflect.TypeFor[protocol.Report](),
 }
 
 // The document lists exactly the subjects that the code builds.
@@ -111,7 +112,11 @@ func TestAsyncAPISubjects(t *testing.T) {
 	for _, a := range []protocol.Action{protocol.ActMove, protocol.ActResign, protocol.ActDraw, protocol.ActTakeback, protocol.ActChat} {
 		want[string(a)] = s.Act("PLAYER", "GAME", a)
 	}
-	names := strings.NewReplacer("{prefix}", s.Prefix(), "{pool}", "POOL", "{player}", "PLAYER", "{game}", "GAME", "{gameName}", "KIND", "{request}", "REQUEST")
+	want["fleetReport"], want["fleetAbort"] = s.FleetAll(), s.FleetGame("GAME", protocol.FleetAbort)
+	for name, v := range map[string]protocol.FleetVerb{"fleetPause": protocol.FleetPause, "fleetDrain": protocol.FleetDrain, "fleetResume": protocol.FleetResume} {
+		want[name] = s.FleetBot("INSTANCE", v)
+	}
+	names := strings.NewReplacer("{prefix}", s.Prefix(), "{instance}", "INSTANCE", "{pool}", "POOL", "{player}", "PLAYER", "{game}", "GAME", "{gameName}", "KIND", "{request}", "REQUEST")
 	for name, c := range doc.Channels {
 		if c.Address == nil { // a reply subject
 			continue
@@ -341,7 +346,8 @@ func validator(t *testing.T, doc document, whole any) func(message string, data 
 }
 
 // described names the messages of the tables in decode_test.go as the document does.
-var described = map[string]string{"offer answer": "offerAnswer", "analysis request": "analysisRequest", "analysis cancel": "analysisCancel"}
+var described = map[string]string{"offer answer": "offerAnswer", "analysis request": "analysisRequest", "analysis cancel": "analysisCancel",
+	"fleet request": "fleetRequest", "fleet report": "fleetReport"}
 
 func describedAs(kind string) string {
 	if name, ok := described[kind]; ok {
@@ -396,7 +402,8 @@ var words = map[reflect.Type]string{
 	reflect.TypeFor[protocol.DeclineReason](): string(protocol.DeclineClock), reflect.TypeFor[protocol.Step](): string(protocol.StepOffer),
 	reflect.TypeFor[protocol.NoticeKind](): string(protocol.NoticeChat), reflect.TypeFor[protocol.Status](): string(protocol.Halted),
 	reflect.TypeFor[protocol.EventKind](): string(protocol.EventSeat), reflect.TypeFor[clock.Speed](): string(clock.Blitz),
-	reflect.TypeFor[protocol.Purpose](): string(protocol.ForReview),
+	reflect.TypeFor[protocol.Purpose](): string(protocol.ForReview), reflect.TypeFor[protocol.Mode](): string(protocol.ModePaused),
+	reflect.TypeFor[protocol.ProcessKind](): string(protocol.BotProcess),
 }
 
 // fill sets every field to a valid value.
@@ -441,5 +448,7 @@ func fill(v reflect.Value) {
 		v.SetInt(1)
 	case reflect.Uint64:
 		v.SetUint(1)
+	case reflect.Float64:
+		v.SetFloat(0.5)
 	}
 }

@@ -40,6 +40,9 @@ var kinds = map[string]decoder{
 	"analysis request": decode[protocol.AnalysisRequest],
 	"analysis cancel":  decode[protocol.AnalysisCancel],
 	"analysis":         decode[protocol.Analysis],
+
+	"fleet request": decode[protocol.FleetRequest],
+	"fleet report":  decode[protocol.Report],
 }
 
 const snapshotJSON = `"game":"g1","terms":{"game":"gomoku","rules":"gomoku/freestyle-15","clock":"10+0.1","rated":true},
@@ -66,6 +69,11 @@ var sound = map[string]string{
 	"analysis request": `{"v":1,"id":"r1","rules":"gomoku/freestyle-15","moves":["h8"],"time_ms":1000,"nodes":5000,"lines":2,"consider":["h9"],"purpose":"review"}`,
 	"analysis cancel":  `{"v":1,"id":"r1"}`,
 	"analysis":         `{"v":1,"id":"r1","code":"accepted","depth":3,"nodes":40,"chance":0.5,"lines":[{"score":-3,"chance":0.5,"moves":["h9"]}]}`,
+
+	"fleet request": `{"v":1,"id":"r1","to":"sparring.fleet.bot.i1.pause","text":"new disk"}`,
+	"fleet report": `{"v":1,"id":"r1","code":"accepted","server_time":"2026-11-21T04:00:00Z","process":"arena","instance":"i1","started":"2026-11-21T04:00:00Z","mode":"running",
+		"arena":{"refereed":1,"running":2,"moves":3,"ended":4,"seat_changes":0,"takeovers":0,"dropped":0,"unkept":0,"faults":0,
+		"instances":[{"instance":"i1","player":"a","players":1,"fleet":true,"games":1,"heard_ms":200}]}}`,
 }
 
 func TestDecodeSound(t *testing.T) {
@@ -156,6 +164,10 @@ var faults = []struct {
 	{"state", strings.Replace(sound["state"], `"none"`, `"both"`, 1), protocol.Malformed, ""},
 	{"notice", strings.Replace(sound["notice"], `"kind":"chat",`, ``, 1), protocol.Malformed, "kind"},
 	{"event", strings.Replace(sound["event"], `"kind":"move",`, ``, 1), protocol.Malformed, "kind"},
+	{"fleet request", strings.Replace(sound["fleet request"], `"to":"sparring.fleet.bot.i1.pause",`, ``, 1), protocol.Malformed, "to: missing"},
+	{"fleet request", strings.Replace(sound["fleet request"], `new disk`, strings.Repeat("x", 501), 1), protocol.Malformed, "text: longer"},
+	{"fleet report", strings.Replace(sound["fleet report"], `"mode":"running",`, ``, 1), protocol.Malformed, "process and mode"},
+	{"fleet report", strings.Replace(sound["fleet report"], `"player":"a"`, `"player":"*"`, 1), protocol.Malformed, "player"},
 	{"analysis request", strings.Replace(sound["analysis request"], `"rules":"gomoku/freestyle-15",`, ``, 1), protocol.Malformed, "rules: missing"},
 	{"analysis request", strings.Replace(sound["analysis request"], `"time_ms":1000`, `"time_ms":0`, 1), protocol.Malformed, "time_ms"},
 	{"analysis request", strings.Replace(sound["analysis request"], `"time_ms":1000`, `"time_ms":60001`, 1), protocol.Malformed, "time_ms"},

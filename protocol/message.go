@@ -106,6 +106,8 @@ type Hello struct {
 	Games    []Capability `json:"games"`
 	Pools    []Pool       `json:"pools,omitempty"` // match queues that the instance has joined
 	Takes    *Takes       `json:"takes,omitempty"` // absent: the instance does not say
+	// Fleet says that the instance answers the platform's operator, see FleetVerb.
+	Fleet bool `json:"fleet,omitempty"`
 	// Secret is chosen by the instance and known only to it and the platform.
 	// The instance repeats it in its answers to offers, which nothing else
 	// shows to be its own.

@@ -55,6 +55,19 @@ func TestPermissions(t *testing.T) {
 		{"cancel an analysis", "alice", publish("sparring.analyse.xiangqi.r1"), false},
 		{"analyse without being an analyst", "alice", subscribe("sparring.analyse.xiangqi", "analysts"), false},
 
+		{"ask the fleet", "alice", publish("sparring.fleet.report"), false},
+		{"pause a bot", "alice", publish("sparring.fleet.bot.one.pause"), false},
+		{"abort a game", "alice", publish("sparring.fleet.game.g1.abort"), false},
+		{"look for services", "alice", publish("$SRV.PING"), false},
+		{"answer for the fleet", "alice", subscribe("sparring.fleet.report", ""), false},
+		{"answer for a bot", "alice", subscribe("sparring.fleet.bot.one.pause", ""), false},
+		{"be a service", "alice", subscribe("$SRV.PING", ""), false},
+
+		{"fleet: answer the operator", "bots", subscribe("sparring.fleet.report", ""), true},
+		{"fleet: obey the operator", "bots", subscribe("sparring.fleet.bot.one.pause", ""), true},
+		{"fleet: be a service", "bots", subscribe("$SRV.STATS.sparring-bot.x", ""), true},
+		{"fleet: command others", "bots", publish("sparring.fleet.bot.two.pause"), false},
+		{"fleet: abort a game", "bots", publish("sparring.fleet.game.g1.abort"), false},
 		{"fleet: analyse", "bots", subscribe("sparring.analyse.xiangqi", "analysts"), true},
 		{"fleet: hear cancellations", "bots", subscribe("sparring.analyse.xiangqi.r1", "analysts"), true},
 		{"fleet: listen in on analyses", "bots", subscribe("sparring.analyse.xiangqi", ""), false},
@@ -65,6 +78,8 @@ func TestPermissions(t *testing.T) {
 		{"fleet: speak for a name like its own", "bots", publish("sparring.play.xiangqi-hare2.hello"), false},
 
 		{"spectator: watch", "watch", subscribe("sparring.watch.>", ""), true},
+		{"spectator: ask the fleet", "watch", publish("sparring.fleet.report"), false},
+		{"spectator: listen in on the fleet", "watch", subscribe("sparring.fleet.>", ""), false},
 		{"spectator: publish", "watch", publish("sparring.watch.g1"), false},
 		{"spectator: speak for a player", "watch", publish("sparring.play.alice.hello"), false},
 		{"spectator: receive a player's games", "watch", subscribe("sparring.to.alice.>", ""), false},

@@ -120,6 +120,30 @@ func (s Subjects) Analyse(gameName string) string { return s.join("analyse", gam
 // this id.
 func (s Subjects) AnalyseCancel(gameName, id string) string { return s.join("analyse", gameName, id) }
 
+// FleetAll returns the subject on which the operator asks every process of the fleet
+// for its report.
+func (s Subjects) FleetAll() string { return s.join("fleet", string(FleetReport)) }
+
+// FleetBot returns the subject on which the operator tells one bot process what to do.
+func (s Subjects) FleetBot(id InstanceID, v FleetVerb) string {
+	return s.join("fleet", "bot", string(id), string(v))
+}
+
+// FleetGame returns the subject on which the operator tells the platform what to do
+// with game g.
+func (s Subjects) FleetGame(g GameID, v FleetVerb) string {
+	return s.join("fleet", "game", string(g), string(v))
+}
+
+// ParseFleetGame splits the subject of a verb for a game.
+func (s Subjects) ParseFleetGame(subject string) (GameID, FleetVerb, bool) {
+	t := s.tokens(subject)
+	if len(t) != 4 || t[0] != "fleet" || t[1] != "game" {
+		return "", "", false
+	}
+	return GameID(t[2]), FleetVerb(t[3]), true
+}
+
 // Challenge returns the subject under which the challenge that is to become game
 // g waits in a pool.
 func (s Subjects) Challenge(g GameID, p Pool) string {

@@ -24,6 +24,7 @@ type Player struct {
 	Process Process
 	Records Records     // may be nil
 	Observe func(Event) // may be nil
+	Tally   *Tally      // may be nil
 	Log     zerolog.Logger
 }
 

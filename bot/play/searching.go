@@ -1,6 +1,7 @@
 package play
 
 import (
+	"fmt"
 	"time"
 
 	"sparring/engine"
@@ -139,6 +140,7 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 func (s *Session) noteIncidents(incidents []string) {
 	for _, text := range incidents {
 		s.log.Warn().Str("incident", text).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine misbehaved")
+		s.player.Tally.Fault(fmt.Sprintf("game %s: the engine misbehaved: %s", s.id, text))
 	}
 	s.incidents = append(s.incidents, incidents...)
 }

@@ -164,7 +164,7 @@ func (s *Session) HeldBefore(t time.Time) bool {
 
 // Run plays until the game ends or the seat is lost.
 func (s *Session) Run() {
-	defer s.finish()
+	defer func() { s.finish(s.ctx.Err() == nil) }()
 	s.resync.timer = time.NewTimer(time.Hour)
 	defer s.resync.timer.Stop()
 	s.resync.reset(s)
@@ -188,8 +188,9 @@ func (s *Session) Run() {
 	}
 }
 
-// finish cleans up after the session.
-func (s *Session) finish() {
+// finish cleans up after the session. Unless the game is over, the platform took the
+// seat if the session ended by itself.
+func (s *Session) finish(byItself bool) {
 	s.stopSearch()
 	s.Cancel()
 	s.work.Wait()
@@ -197,6 +198,7 @@ func (s *Session) finish() {
 		s.engine.Close() // the error does not matter
 	}
 	if s.Held() {
+		s.player.Tally.end(&s.st, byItself)
 		s.reportEnd()
 	}
 }
@@ -349,6 +351,7 @@ func (s *Session) dispute(n int, why string) {
 		ev = ev.Str("claimed", d.Claimed).Stringer("position", pos)
 	}
 	s.disputes = append(s.disputes, d)
+	s.player.Tally.Fault(fmt.Sprintf("game %s: disagreement with the platform: %s", s.id, why))
 	ev.Str("why", why).Msg("disagreement with the platform")
 }
 

@@ -121,6 +121,7 @@ func (s *Session) noteSilence() {
 // engineFailed logs the failure of a team's own program, and notes it for the record.
 func (s *Session) engineFailed(err error) {
 	s.log.Error().Err(err).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
+	s.player.Tally.Fault(fmt.Sprintf("game %s: the engine failed: %v", s.id, err))
 	s.noteFailure(err)
 }
 
@@ -176,6 +177,8 @@ func (s *Session) legalMove(t searchEnd) (search.Result, game.Position) {
 	level := zerolog.ErrorLevel
 	if s.failed {
 		level = zerolog.DebugLevel // logged before
+	} else {
+		s.player.Tally.Fault(fmt.Sprintf("game %s: the search returned no move: %v", s.id, t.err))
 	}
 	s.failed = true
 	s.log.WithLevel(level).Err(t.err).Int("ply", len(s.game.plies)).Msg("the search returned no move; playing any legal one")
@@ -263,6 +266,7 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 		s.resign("the platform refuses a move that is legal here")
 	default:
 		log.Error().Err(refusal).Msg("the platform could not read our move")
+		s.player.Tally.Fault(fmt.Sprintf("game %s: the platform could not read our move: %v", s.id, refusal))
 		s.resign("the platform could not read our move")
 	}
 }
@@ -270,14 +274,14 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 // noteCost measures what an accepted move cost beyond the thinking.
 func (s *Session) noteCost(out *outgoing, r moveAnswer) {
 	s.game.charged(out.ply, out.move, r.ans.Receipt)
-	if !r.running {
-		return
-	}
 	cost := r.took
 	if rec := r.ans.Receipt; rec != nil {
 		// Only what the referee charged beyond our thinking counts: a lost
 		// answer delays us, but costs no time on the clock.
 		cost = min(cost, max(time.Duration(rec.ChargedMS)*time.Millisecond-r.thought, 0))
 	}
-	s.latency.Add(cost)
+	s.player.Tally.move(cost, r.running)
+	if r.running {
+		s.latency.Add(cost)
+	}
 }

@@ -12,8 +12,22 @@ var (
 	// ErrFull is returned by Reserve when no slot or no core is free for the
 	// game. The caller answers that it is busy, or tries again later.
 	ErrFull = errors.New("no slot free")
-	// ErrClosed is returned by Reserve after Close: the process takes no more games.
+	// ErrPaused is returned by Reserve for a new game while only running ones are
+	// admitted. The caller declines, or tries again later.
+	ErrPaused = errors.New("paused")
+	// ErrClosed is returned by Reserve while no games are admitted: the process is
+	// about to end.
 	ErrClosed = errors.New("draining")
+)
+
+// Admission says which games a ledger admits.
+type Admission uint8
+
+// The admissions.
+const (
+	AdmitAll     Admission = iota
+	AdmitRunning           // no new games, but seats of games that have begun
+	AdmitNone
 )
 
 // Limits bound what a ledger gives out.
@@ -31,6 +45,7 @@ type Need struct {
 	Human    bool // against a human: may take a slot kept for them
 	Threads  int
 	Level    bool // a game of a level
+	Running  bool // it has begun, and the process takes or resumes a seat
 }
 
 // Ledger counts the slots of the process. Every offered, accepted, challenged or
@@ -46,7 +61,7 @@ type Ledger struct {
 	bots     int // reservations for games that are not against humans
 	threads  int
 	levels   int // reservations for games of levels
-	closed   bool
+	admits   Admission
 }
 
 // NewLedger returns an empty ledger.
@@ -65,17 +80,14 @@ type Reservation struct {
 	expiry *time.Timer // nil once confirmed
 }
 
-// Reserve takes a slot, or returns ErrFull or ErrClosed. A reservation that is not
+// Reserve takes a slot, or returns ErrFull, ErrPaused or ErrClosed. A reservation that is not
 // confirmed within hold expires, and expired is then called without locks held.
 // With a hold of 0 it is confirmed from the start.
 func (l *Ledger) Reserve(need Need, hold time.Duration, expired func()) (*Reservation, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-		return nil, ErrClosed
-	case l.room(need) < 1:
-		return nil, ErrFull
+	if err := l.refuses(need); err != nil {
+		return nil, err
 	}
 	r := &Reservation{ledger: l, need: need}
 	l.reserved[r] = struct{}{}
@@ -89,6 +101,19 @@ func (l *Ledger) Reserve(need Need, hold time.Duration, expired func()) (*Reserv
 	}
 	l.signal()
 	return r, nil
+}
+
+// refuses returns why a game is not admitted.
+func (l *Ledger) refuses(need Need) error {
+	switch {
+	case l.admits == AdmitNone:
+		return ErrClosed
+	case l.admits == AdmitRunning && !need.Running:
+		return ErrPaused
+	case l.room(need) < 1:
+		return ErrFull
+	}
+	return nil
 }
 
 // Confirm keeps the slot until Release. It returns false if the reservation has
@@ -166,11 +191,11 @@ func (l *Ledger) room(need Need) int {
 	return max(n, 0)
 }
 
-// Free returns how many more such games can be reserved; 0 after Close.
+// Free returns how many more such games can be reserved.
 func (l *Ledger) Free(need Need) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	if l.refuses(need) != nil {
 		return 0
 	}
 	return l.room(need)
@@ -183,11 +208,18 @@ func (l *Ledger) Used() int {
 	return len(l.reserved)
 }
 
-// Close makes Reserve fail from now on. Existing reservations stay.
-func (l *Ledger) Close() {
+// UsedByLevels returns how many of the reserved slots are for games of levels.
+func (l *Ledger) UsedByLevels() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.closed = true
+	return l.levels
+}
+
+// Admit says which games Reserve admits from now on. Existing reservations stay.
+func (l *Ledger) Admit(a Admission) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.admits = a
 	l.signal()
 }
 

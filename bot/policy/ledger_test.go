@@ -151,18 +151,35 @@ func TestReservationExpires(t *testing.T) {
 	})
 }
 
-func TestLedgerSignalsAndCloses(t *testing.T) {
+func TestLedgerSignalsAndAdmits(t *testing.T) {
 	l := NewLedger(Limits{Games: 2, Threads: 2})
 	s, _ := l.Reserve(Need{Threads: 1}, 0, nil)
 	<-l.Changed()
 	s.Release()
 	<-l.Changed()
-	l.Close()
-	<-l.Changed()
-	if _, err := l.Reserve(Need{Threads: 1}, 0, nil); !errors.Is(err, ErrClosed) {
-		t.Fatalf("after Close: %v", err)
-	}
-	if l.Free(Need{}) != 0 {
-		t.Fatal("free slots after Close")
+	fresh, running := Need{Threads: 1}, Need{Threads: 1, Running: true}
+	for _, c := range []struct {
+		admits       Admission
+		fresh, began error
+	}{
+		{AdmitNone, ErrClosed, ErrClosed},
+		{AdmitRunning, ErrPaused, nil},
+		{AdmitAll, nil, nil},
+	} {
+		l.Admit(c.admits)
+		<-l.Changed()
+		for need, want := range map[Need]error{fresh: c.fresh, running: c.began} {
+			if free := l.Free(need); (free > 0) != (want == nil) {
+				t.Errorf("admission %d: %d free for %+v", c.admits, free, need)
+			}
+			s, err := l.Reserve(need, 0, nil)
+			if !errors.Is(err, want) {
+				t.Errorf("admission %d: %v for %+v, want %v", c.admits, err, need, want)
+			}
+			if err == nil {
+				s.Release()
+				<-l.Changed()
+			}
+		}
 	}
 }

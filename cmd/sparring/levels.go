@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"sparring/engine/level"
 	"sparring/game/catalog"
 	"sparring/lab/calibrate"
+	"sparring/lab/chart"
 	"sparring/lab/match"
 )
 
@@ -32,7 +34,7 @@ func levelsCommand() *cobra.Command {
 }
 
 func levelsShow() *cobra.Command {
-	var gameName string
+	var gameName, plot string
 	c := &cobra.Command{
 		Use:   "show [FILE...]",
 		Short: "Print the shipped calibrations, or those in files",
@@ -41,6 +43,9 @@ func levelsShow() *cobra.Command {
 				if _, err := catalog.Game(gameName); err != nil {
 					return &usageError{err}
 				}
+			}
+			if err := checkPlot(plot); err != nil {
+				return err
 			}
 			var all []*calibrate.File
 			for _, path := range args {
@@ -60,18 +65,29 @@ func levelsShow() *cobra.Command {
 					return err
 				}
 			}
+			all = slices.DeleteFunc(all, func(f *calibrate.File) bool { return gameName != "" && gameName != f.Game })
 			for _, f := range all {
-				if gameName == "" || gameName == f.Game {
-					if err := printLevels(c.OutOrStdout(), f); err != nil {
-						return err
-					}
+				if err := printLevels(c.OutOrStdout(), f); err != nil {
+					return err
 				}
 			}
-			return nil
+			return drawLevels(plot, all)
 		},
 	}
 	c.Flags().StringVar(&gameName, "game", "", anyGame()+" (default: all)")
+	plotFlag(c, &plot, levelsPlot)
 	return c
+}
+
+// levelsPlot describes the drawings of levels.
+const levelsPlot = "the levels on a scale of Elo, with 95 % errors"
+
+// drawLevels draws calibrations to a file, unless path is "".
+func drawLevels(path string, all []*calibrate.File) error {
+	if path == "" || len(all) == 0 {
+		return nil
+	}
+	return drawFile(path, func(out io.Writer, format chart.Format) error { return calibrate.Draw(out, format, all) })
 }
 
 // shippedLevels returns the shipped calibrations in the order of the catalog.
@@ -136,7 +152,7 @@ func orDash(v float64) string {
 }
 
 func levelsCalibrate() *cobra.Command {
-	var gameName, rules, out string
+	var gameName, rules, out, plot string
 	plan := calibrate.Plan{}
 	c := &cobra.Command{
 		Use:   "calibrate",
@@ -148,6 +164,9 @@ same command resumes an interrupted run. See docs/levels.md.`,
 		Example: `  sparring levels calibrate --game xiangqi --games 200 --out configs/levels-xiangqi.json`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkPlot(plot); err != nil {
+				return err
+			}
 			var errs []error
 			r, err := rulesOf(gameName, rules)
 			errs = append(errs, err)
@@ -172,7 +191,7 @@ same command resumes an interrupted run. See docs/levels.md.`,
 				return &usageError{err}
 			}
 			plan.Command = fmt.Sprintf("sparring levels calibrate --game %s --rules %s --games %d --seed %d --out %s", gameName, r.Name, plan.Games, plan.Seed, out)
-			return runCalibration(c, plan, out)
+			return runCalibration(c, plan, out, plot)
 		},
 	}
 	f := c.Flags()
@@ -184,12 +203,13 @@ same command resumes an interrupted run. See docs/levels.md.`,
 	f.IntVar(&plan.UpTo, "up-to", level.Strongest, "highest level to measure; below the strongest no file is written")
 	f.StringVar(&plan.Keep, "keep", "", "folder for the games; games already there are not played again")
 	f.StringVar(&out, "out", "", "file to write")
+	plotFlag(c, &plot, levelsPlot)
 	return c
 }
 
 // runCalibration runs a calibration, shows its progress, and writes and prints the
 // result.
-func runCalibration(c *cobra.Command, plan calibrate.Plan, out string) error {
+func runCalibration(c *cobra.Command, plan calibrate.Plan, out, plot string) error {
 	if plan.Keep != "" {
 		if err := os.MkdirAll(plan.Keep, 0o755); err != nil {
 			return err
@@ -212,5 +232,8 @@ func runCalibration(c *cobra.Command, plan calibrate.Plan, out string) error {
 			return err
 		}
 	}
-	return printLevels(c.OutOrStdout(), f)
+	if err := printLevels(c.OutOrStdout(), f); err != nil {
+		return err
+	}
+	return drawLevels(plot, []*calibrate.File{f})
 }

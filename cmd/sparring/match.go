@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/chart"
 	"sparring/lab/elo"
 	"sparring/lab/match"
 	"sparring/lab/openings"
@@ -43,6 +45,7 @@ type matchFlags struct {
 	tables        string
 	over          string
 	log           string
+	plot          string
 	wait          bool
 }
 
@@ -70,6 +73,9 @@ settings, and 1 for any other failure or an interruption.`,
 			if err != nil {
 				return &usageError{err}
 			}
+			if err := checkPlot(f.plot); err != nil {
+				return err
+			}
 			if f.tables != "" {
 				done, err := f.adjudicateByTables(c, plan)
 				if err != nil {
@@ -85,7 +91,7 @@ settings, and 1 for any other failure or an interruption.`,
 				}
 				defer done()
 			}
-			return runMatch(ctx, c, plan, f.json)
+			return f.play(ctx, c, plan)
 		},
 	}
 	f.conditions(c)
@@ -99,6 +105,7 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
 	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, a file a game (up to 8 MiB, together 1 GiB)")
+	plotFlag(c, &f.plot, "the score over the games, and with --sprt of the LLR; of several players on a scale")
 	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the platform if it is not there yet")
 	return c
 }
@@ -342,10 +349,10 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 	return read.Set, filepath.Base(from), read.For(rules.Name)
 }
 
-// runMatch plays the match and prints the result.
-func runMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) error {
+// play plays the match, prints the result and draws it.
+func (f *matchFlags) play(ctx context.Context, c *cobra.Command, plan *match.Plan) error {
 	begin := time.Now()
-	standing, err := playMatch(ctx, c, plan, path)
+	standing, err := playMatch(ctx, c, plan, f.json)
 	if standing == nil {
 		return err
 	}
@@ -354,10 +361,15 @@ func runMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path stri
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "time       %v\n", time.Since(begin).Round(time.Millisecond))
+		if f.plot != "" {
+			if err := drawFile(f.plot, func(out io.Writer, format chart.Format) error { return standing.Draw(out, format, plan.SPRT) }); err != nil {
+				return err
+			}
+		}
 	}
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("interrupted after %d games", standing.Games)
-		if path != "" {
+		if f.json != "" {
 			err = fmt.Errorf("%w; run the same command to resume", err)
 		}
 	}

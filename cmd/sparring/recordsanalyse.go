@@ -20,6 +20,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/lab/analysis"
+	"sparring/lab/chart"
 	"sparring/record"
 )
 
@@ -188,19 +189,16 @@ func (f *reviewFlags) plots(games []*record.Record) (paths []string, err error) 
 		return nil, nil
 	}
 	if filepath.Ext(f.plot) != "" && !isDir(f.plot) {
-		if _, err := analysis.FormatOf(f.plot); err != nil {
-			return nil, usagef("--plot: %w", err)
-		}
 		if len(games) > 1 {
 			return nil, usagef("--plot %s: there are %d games; want a folder", f.plot, len(games))
 		}
-		return []string{f.plot}, checkOutput("--plot", f.plot)
+		return []string{f.plot}, checkPlot(f.plot)
 	}
 	if err := os.MkdirAll(f.plot, 0o755); err != nil {
 		return nil, fmt.Errorf("--plot: %w", err)
 	}
 	for _, r := range games {
-		paths = append(paths, filepath.Join(f.plot, r.ID+string(analysis.SVG)))
+		paths = append(paths, filepath.Join(f.plot, r.ID+string(chart.SVG)))
 	}
 	return paths, nil
 }
@@ -280,8 +278,9 @@ func (w *reviewing) one(ctx context.Context, i int) error {
 		return err
 	}
 	if w.plots != nil {
-		if err := drawCourse(rep, w.plots[i]); err != nil {
-			return err
+		draw := func(out io.Writer, f chart.Format) error { return analysis.Course(rep, out, f) }
+		if err := drawFile(w.plots[i], draw); err != nil {
+			return fmt.Errorf("game %s: the drawing: %w", rep.Game, err)
 		}
 	}
 	w.mu.Lock()
@@ -295,19 +294,6 @@ func (w *reviewing) one(ctx context.Context, i int) error {
 		w.printed++
 	}
 	return nil
-}
-
-// drawCourse draws the course of a game to a file.
-func drawCourse(rep *analysis.Report, path string) error {
-	format, err := analysis.FormatOf(path)
-	if err != nil {
-		return err
-	}
-	var drawing bytes.Buffer
-	if err := analysis.Course(rep, &drawing, format); err != nil {
-		return fmt.Errorf("game %s: the drawing: %w", rep.Game, err)
-	}
-	return os.WriteFile(path, drawing.Bytes(), 0o644)
 }
 
 // print prints a game's report.

@@ -18,7 +18,12 @@ func Params() search.Params {
 		ProveNode: proveNode,
 		// Proof-number search continues where it stopped.
 		ProveAgain: 4,
-		LMPBase:    60,
+		// By games: docs/search.md. Which of hundreds of moves late-move pruning
+		// leaves matters, so they are sorted as far as that goes.
+		SortedPicks:   64,
+		LMPBase:       60,
+		PruneMaxDepth: 10,
+		LMR:           search.LMRParams{Base: 512, Slope: 300},
 		On: search.Switches{
 			IterativeDeepening: true,
 			FailSoft:           true,

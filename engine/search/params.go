@@ -63,6 +63,11 @@ type Params struct {
 	NullMove NullMoveParams // with DepthDivisor 0: R = 3 + depth/4, verified from depth 10 on
 	On       Switches       // the heuristics in use
 	MCTS     MCTSParams     // of Monte-Carlo tree search; a zero number is taken from defaultMCTS
+	// SortedPicks is the number of moves of a node that are picked as the best of
+	// their batch; 0 is 16. Later ones hardly ever cut off, and to look for them
+	// costs more than it gains, unless a game has so many moves that which of them
+	// are pruned matters.
+	SortedPicks int
 	// LMPBase scales late-move pruning: about this many moves are searched at
 	// depth 1 before quiet ones are pruned; 0 is 4.
 	LMPBase int
@@ -266,7 +271,7 @@ func (p *Params) setDefaults() {
 	for _, f := range []struct {
 		set   *int
 		value int
-	}{{&p.ProveShare, 4}, {&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
+	}{{&p.ProveShare, 4}, {&p.SortedPicks, 16}, {&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
 		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3},
 		{&p.MCTS.Exploration, defaultMCTS.Exploration}, {&p.MCTS.Temperature, defaultMCTS.Temperature},
 		{&p.MCTS.EvalTemperature, defaultMCTS.EvalTemperature}, {&p.MCTS.Candidates, defaultMCTS.Candidates},

@@ -15,6 +15,7 @@ type picker struct {
 	buf     []ScoredMove
 	batch   []ScoredMove // what is left of the current batch
 	picked  int          // from batches
+	sorted  int          // the picks that look for the best move left (Params.SortedPicks)
 	hash    game.Move
 	killers [3]game.Move // two killers and the counter move; NoMove where none is left
 	given   [4]game.Move // moves given before their batch
@@ -42,16 +43,12 @@ const (
 	pickEnd
 )
 
-// sortedPicks is the number of picks that look for the best move left: later
-// ones hardly ever cut off, and looking for them costs more than it gains.
-const sortedPicks = 16
-
 // killerBonus gives a killer in the first batch the best history score.
 const killerBonus = historyMax
 
 // open starts a run through a node's moves.
-func (p *picker) open(mode Mode, hash game.Move) {
-	*p = picker{buf: p.buf, cursor: Cursor{Mode: mode}, hash: hash, bestOrder: noOrder}
+func (p *picker) open(mode Mode, hash game.Move, sorted int) {
+	*p = picker{buf: p.buf, cursor: Cursor{Mode: mode}, hash: hash, sorted: sorted, bestOrder: noOrder}
 }
 
 // next returns the next move, nil at the end. It is valid until the next call.
@@ -132,7 +129,7 @@ func (p *picker) find(pos Position, m game.Move) *ScoredMove {
 // inOrder reports whether m, the move given last, is the best of what is left of
 // its batch, so that later moves are worse.
 func (p *picker) inOrder(m *ScoredMove) bool {
-	return m != &p.found[0] && p.picked <= sortedPicks
+	return m != &p.found[0] && p.picked <= p.sorted
 }
 
 func (p *picker) wasGiven(m game.Move) bool {
@@ -201,11 +198,11 @@ func (p *picker) boostKillers(batch []ScoredMove) {
 	}
 }
 
-// pickBest takes the best move left in the batch, the first of equals, or after
-// sortedPicks just the first.
+// pickBest takes the best move left in the batch, the first of equals, or after the
+// sorted picks just the first.
 func (p *picker) pickBest() *ScoredMove {
 	batch := p.batch
-	if p.picked < sortedPicks {
+	if p.picked < p.sorted {
 		// Order and index are combined in one number, so that the loop needs no
 		// unpredictable branch.
 		top := int64(math.MinInt64)

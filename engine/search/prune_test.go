@@ -147,7 +147,7 @@ func TestBestOrder(t *testing.T) {
 		{"no policy", false, 1, []int64{noOrder, noOrder, noOrder, noOrder}},
 	} {
 		var p picker
-		p.open(All, c.hash)
+		p.open(All, c.hash, 16)
 		p.policy, p.killers[0] = c.policy, 3
 		var got []int64
 		for p.next(l) != nil {
@@ -168,7 +168,7 @@ func TestFoundHistory(t *testing.T) {
 	for policy, want := range map[bool]int32{false: 10, true: 10 + 1500} {
 		for _, killer := range []bool{false, true} {
 			var p picker
-			p.open(All, game.NoMove)
+			p.open(All, game.NoMove, 16)
 			p.policy, p.history = policy, w
 			if killer {
 				p.killers[0] = 2
@@ -190,10 +190,10 @@ func TestInOrder(t *testing.T) {
 		l.batches[0] = append(l.batches[0], ScoredMove{Move: game.Move(i + 1), Order: int32(i * 7 % 20)})
 	}
 	var p picker
-	p.open(All, 5)
+	p.open(All, 5, 16)
 	for i := range 20 {
 		m := p.next(l)
-		if got, want := p.inOrder(m), i >= 1 && i <= sortedPicks; got != want {
+		if got, want := p.inOrder(m), i >= 1 && i <= p.sorted; got != want {
 			t.Errorf("move %d, order %d: in order %v, want %v", i+1, m.Order, got, want)
 		}
 	}

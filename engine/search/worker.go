@@ -152,7 +152,7 @@ func (p *Params) leafBudget(node *Node) int {
 func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 	p := &w.pickers[w.top]
 	w.top++
-	p.open(mode, hash)
+	p.open(mode, hash, w.k.params.SortedPicks)
 	p.cursor.VictimOrder = !w.k.params.On.SEEOrder
 	return p
 }

@@ -21,8 +21,21 @@ type Standing struct {
 	Repetitions int
 	Reasons     map[game.Reason]int
 	First       Score // of the first seat
+	// Results are the games in the order in which they were added, for what depends
+	// on their course.
+	Results []Result
 
 	open map[int]half // pairs with one finished game, by number
+}
+
+// Result is a game as the statistics see it.
+type Result struct {
+	Meeting int // index of Standing.Meets
+	Pair    int
+	Halves  int       // half points of the meeting's A, 0 to 2
+	SeatA   game.Seat // of the meeting's A
+	Plies   int
+	Fault   engine.FaultKind // by which the loser lost; "" for none
 }
 
 // Score counts games and pairs of games from one player's side.
@@ -99,10 +112,11 @@ func NewStanding(t *Terms) *Standing {
 // Add adds a finished game. It returns an error if the game does not belong to
 // the match or was added before.
 func (s *Standing) Add(g *Game) error {
-	m := s.meeting(g.Match.Players)
-	if m == nil || g.Result == game.Undecided {
+	at := s.meeting(g.Match.Players)
+	if at < 0 || g.Result == game.Undecided {
 		return fmt.Errorf("game %s, players %v, result %s: not a finished game of this match", g.ID, g.Match.Players, g.Result)
 	}
+	m := &s.Meets[at]
 	seatA := game.First
 	if g.Match.Players[game.First] != m.A {
 		seatA = game.Second
@@ -144,22 +158,23 @@ func (s *Standing) Add(g *Game) error {
 	for seat, i := range g.Match.Players {
 		s.Players[i].Side.Add(g.Match.Sides[seat])
 	}
+	result := Result{Meeting: at, Pair: g.Match.Pair, Halves: halves, SeatA: seatA, Plies: len(g.Plies)}
 	if f := g.Match.Fault; f != nil {
+		result.Fault = f.Kind
 		p := &s.Players[g.Match.Players[f.Seat]]
 		if p.Faults[f.Kind]++; p.FirstFault == nil {
 			p.FirstFault = f
 		}
 	}
+	s.Results = append(s.Results, result)
 	return nil
 }
 
-func (s *Standing) meeting(players [2]int) *Meeting {
-	for i := range s.Meets {
-		if m := &s.Meets[i]; players == [2]int{m.A, m.B} || players == [2]int{m.B, m.A} {
-			return m
-		}
-	}
-	return nil
+// meeting returns the index of the meeting of two players, -1 for none.
+func (s *Standing) meeting(players [2]int) int {
+	return slices.IndexFunc(s.Meets, func(m Meeting) bool {
+		return players == [2]int{m.A, m.B} || players == [2]int{m.B, m.A}
+	})
 }
 
 // Add adds the sums of other games.

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"sparring/lab/chart"
+)
+
+// plotFlag adds the flag --plot for a drawing of what a command measures.
+func plotFlag(c *cobra.Command, path *string, shows string) {
+	c.Flags().StringVar(path, "plot", "", "drawing of "+shows+": a .svg or .png file")
+}
+
+// checkPlot checks at the start of a run that the file of --plot can be drawn at its
+// end; "" is none.
+func checkPlot(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := chart.FormatOf(path); err != nil {
+		return usagef("--plot: %w", err)
+	}
+	return checkOutput("--plot", path)
+}
+
+// drawFile draws to a file, in the format that its name ends in.
+func drawFile(path string, draw func(io.Writer, chart.Format) error) error {
+	format, err := chart.FormatOf(path)
+	if err != nil {
+		return err
+	}
+	var drawing bytes.Buffer
+	if err := draw(&drawing, format); err != nil {
+		return err
+	}
+	return os.WriteFile(path, drawing.Bytes(), 0o644)
+}

@@ -1,0 +1,263 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+)
+
+// FleetProcess is a process that answers the operator. Its functions may be called
+// concurrently.
+type FleetProcess struct {
+	Process  ProcessKind
+	Instance InstanceID
+	Build    string
+	// Report fills in what only the process knows. It must be quick.
+	Report func() Report
+	// Control makes a bot process pause, drain or resume; nil for other processes.
+	Control func(v FleetVerb, why string) *Error
+	// Abort ends a game without a result; nil for other processes than arenas. It may
+	// take long. With the code Unanswered another process answers.
+	Abort func(g GameID, why string) Answer
+}
+
+// ErrNoFleet is returned by ServeFleet if the user may not answer the operator. The
+// process does without.
+var ErrNoFleet = errors.New("this user may not answer the operator's requests")
+
+// serviceVersion is the version of the services in NATS micro discovery: that of the
+// protocol, since a build has no version of the form that discovery wants.
+var serviceVersion = fmt.Sprintf("%d.0.0", Version)
+
+// fleetService answers the operator for one process.
+type fleetService struct {
+	FleetProcess
+	subjects Subjects
+	started  time.Time
+	host     string
+}
+
+// ServeFleet answers the requests of the operator until stop is called, and NATS micro
+// discovery: the process is a service sparring-bot or sparring-arena there, whose
+// statistics have the report as data. It needs a connection that is up.
+func ServeFleet(ctx context.Context, nc *nats.Conn, subjects Subjects, p FleetProcess) (stop func(), err error) {
+	f := &fleetService{FleetProcess: p, subjects: subjects, started: time.Now().UTC()}
+	f.host, _ = os.Hostname() // "" is shown as unknown
+	if err := f.permitted(ctx, nc); err != nil {
+		return nil, err
+	}
+	svc, err := micro.AddService(nc, micro.Config{
+		Name: "sparring-" + string(p.Process), Version: serviceVersion, Description: "Sparring's " + string(p.Process) + " process",
+		Metadata:     map[string]string{"instance": string(p.Instance), "build": p.Build, "prefix": subjects.Prefix(), "host": f.host},
+		StatsHandler: f.stats,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	stop = func() { svc.Stop() } // fails only if the connection is closed, which ends the service too
+	endpoint := func(v FleetVerb, subject string, h func(micro.Request)) error {
+		return svc.AddEndpoint(string(v), micro.HandlerFunc(h), micro.WithEndpointSubject(subject), micro.WithEndpointQueueGroupDisabled())
+	}
+	errs := []error{endpoint(FleetReport, subjects.FleetAll(), f.report)}
+	if p.Control != nil {
+		for _, v := range []FleetVerb{FleetPause, FleetDrain, FleetResume} {
+			errs = append(errs, endpoint(v, subjects.FleetBot(p.Instance, v), func(r micro.Request) { f.control(v, r) }))
+		}
+	}
+	if p.Abort != nil {
+		errs = append(errs, endpoint(FleetAbort, subjects.FleetGame("*", FleetAbort), f.abort))
+	}
+	if err := errors.Join(append(errs, nc.FlushWithContext(ctx))...); err != nil {
+		stop()
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	return stop, nil
+}
+
+// permitted asks the server whether the user may subscribe. Otherwise each subject of
+// the service would be refused, and logged.
+func (f *fleetService) permitted(ctx context.Context, nc *nats.Conn) error {
+	subject := f.subjects.FleetAll()
+	sub, err := nc.SubscribeSync(subject)
+	if err != nil {
+		return fmt.Errorf("fleet: %w", err)
+	}
+	defer sub.Unsubscribe()
+	if err := nc.FlushWithContext(ctx); err != nil { // a refusal comes before the answer
+		return fmt.Errorf("fleet: %w", err)
+	}
+	if err := nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+subject+`"`) {
+		return ErrNoFleet
+	}
+	return nil
+}
+
+// stats returns the data of an endpoint for NATS micro discovery.
+func (f *fleetService) stats(e *micro.Endpoint) any {
+	if e.Name != string(FleetReport) {
+		return nil
+	}
+	return f.full()
+}
+
+// full returns the report of the process.
+func (f *fleetService) full() Report {
+	r := f.Report()
+	r.Process, r.Instance, r.Build, r.Started, r.Host, r.PID = f.Process, f.Instance, f.Build, f.started, f.host, os.Getpid()
+	r.Code, r.ServerTime = Accepted, time.Now().UTC()
+	return r
+}
+
+// read reads a request, or refuses it. What nobody can be told is ignored: anybody can
+// have an answer of the platform delivered to any subject of the players' account, but
+// that names no inbox.
+func (f *fleetService) read(r micro.Request) (m FleetRequest, ok bool) {
+	if !replyable(r.Reply()) {
+		return m, false
+	}
+	m, refusal := Decode[FleetRequest](r.Data(), fromPlatform)
+	if refusal == nil && m.To != r.Subject() {
+		refusal = Refuse(Malformed, "to: not the subject of the message")
+	}
+	if refusal != nil {
+		f.answer(r, readableID(r.Data(), fromPlatform), &Answer{Error: refusal}, nil)
+		return m, false
+	}
+	return m, true
+}
+
+// answer completes an answer and sends it; whole contains it, or is nil. A lost one is
+// asked for again.
+func (f *fleetService) answer(r micro.Request, id string, a *Answer, whole any) {
+	a.Header, a.ServerTime, a.Code = Header{V: Version, ID: id}, time.Now().UTC(), Accepted
+	if whole == nil || a.Error != nil {
+		whole = a
+	}
+	if a.Error != nil {
+		a.Code = a.Error.Code
+	}
+	data, err := json.Marshal(whole)
+	if err == nil {
+		r.Respond(data)
+	}
+}
+
+func (f *fleetService) report(r micro.Request) {
+	if m, ok := f.read(r); ok {
+		report := f.full()
+		f.answer(r, m.ID, &report.Answer, &report)
+	}
+}
+
+func (f *fleetService) control(v FleetVerb, r micro.Request) {
+	m, ok := f.read(r)
+	if !ok {
+		return
+	}
+	if e := f.Control(v, m.Text); e != nil {
+		f.answer(r, m.ID, &Answer{Error: e}, nil)
+		return
+	}
+	report := f.full()
+	f.answer(r, m.ID, &report.Answer, &report)
+}
+
+func (f *fleetService) abort(r micro.Request) {
+	g, _, ok := f.subjects.ParseFleetGame(r.Subject())
+	if !ok || CheckID("game", g) != nil {
+		return // the operator's client sends no such subject
+	}
+	m, ok := f.read(r)
+	if !ok {
+		return
+	}
+	go func() { // it waits for the referee and the store
+		if a := f.Abort(g, m.Text); a.Code != Unanswered {
+			f.answer(r, m.ID, &a, nil)
+		}
+	}()
+}
+
+// Operator asks the processes of a fleet. It is safe for concurrent use.
+type Operator struct{ client *Client }
+
+// NewOperator returns an operator over a connection in the platform's account.
+func NewOperator(nc *nats.Conn, subjects Subjects) *Operator {
+	return &Operator{&Client{nc: nc, subjects: subjects, warned: make(map[string]time.Time)}}
+}
+
+// fromFleet is for reports, which list instances.
+var fromFleet = Limits{MessageBytes: 1 << 20, Nesting: 8}
+
+// Reports asks every process for its report, and returns those that come until enough
+// is satisfied with them or ctx ends, in the order of arrival. Enough is asked after
+// each report and, if it is not nil, from time to time. It returns an error only if it
+// can't ask.
+func (o *Operator) Reports(ctx context.Context, enough func([]Report) bool) ([]Report, error) {
+	nc, subject := o.client.nc, o.client.subjects.FleetAll()
+	m := FleetRequest{Header: newHeader(), To: subject}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	inbox := nc.NewInbox()
+	sub, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	defer sub.Unsubscribe()
+	if err := nc.PublishRequest(subject, inbox, data); err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	var reports []Report
+	for ctx.Err() == nil && (enough == nil || !enough(reports)) {
+		within, stop := context.WithTimeout(ctx, lookAgain)
+		msg, err := sub.NextMsgWithContext(within)
+		stop()
+		switch {
+		case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrBadSubscription):
+			return reports, fmt.Errorf("fleet: %w", err)
+		case err != nil: // nothing came; or no bots are there, but perhaps arenas
+			continue
+		}
+		r, refusal := Decode[Report](msg.Data, fromFleet)
+		if refusal == nil && r.ID == m.ID && r.Error == nil {
+			reports = append(reports, r)
+		}
+	}
+	return reports, nil
+}
+
+// lookAgain is how often Reports asks whether it has enough.
+const lookAgain = 50 * time.Millisecond
+
+// Control makes a bot process pause, drain or resume, and returns its report after
+// that. It repeats the request until ctx ends. The error is an *Error if the process
+// refuses, and wraps nats.ErrNoResponders if there is none of this id.
+func (o *Operator) Control(ctx context.Context, id InstanceID, v FleetVerb, why string) (Report, error) {
+	if err := CheckID("instance", id); err != nil {
+		return Report{}, err
+	}
+	subject := o.client.subjects.FleetBot(id, v)
+	m := FleetRequest{Header: newHeader(), To: subject, Text: why}
+	return ask(ctx, o.client, subject, m.ID, m, func(a *Report) *Answer { return &a.Answer })
+}
+
+// Abort ends a running game without a result. It repeats the request until ctx ends.
+// The error is an *Error if the platform refuses.
+func (o *Operator) Abort(ctx context.Context, g GameID, why string) error {
+	if err := CheckID("game", g); err != nil {
+		return err
+	}
+	subject := o.client.subjects.FleetGame(g, FleetAbort)
+	m := FleetRequest{Header: newHeader(), To: subject, Text: why}
+	_, err := ask(ctx, o.client, subject, m.ID, m, func(a *Answer) *Answer { return a })
+	return err
+}
