@@ -13,6 +13,7 @@ import (
 
 	"sparring/arena/pairing"
 	"sparring/game/catalog"
+	"sparring/game/clock"
 	"sparring/protocol"
 )
 
@@ -76,7 +77,18 @@ type contender struct {
 	until   time.Time           // it is not paired before
 	missed  int                 // pairings in a row for which it did not take its seat
 	met     []protocol.PlayerID // the last opponents that it was given, the latest first
+	// balance is the lead of its games on the first seat, by ladder. It counts games as
+	// they begin: ratings may lag behind.
+	balance map[ladderID]int
 }
+
+// ladderID names a ladder of ratings.
+type ladderID struct {
+	game  string
+	speed clock.Speed
+}
+
+func ladderOf(t protocol.Terms) ladderID { return ladderID{t.Game, t.Clock.Speed()} }
 
 // ladderTerms returns those of each game, rule set and clock of the ladder.
 func (a *Arena) ladderTerms() []protocol.Terms {
@@ -211,6 +223,9 @@ func (p *pairer) decided(w *postedPairing, last protocol.Event, now time.Time) {
 		switch {
 		case !off:
 			c.missed = 0
+			if _, known := c.balance[ladderOf(w.ch.Terms)]; known {
+				c.balance[ladderOf(w.ch.Terms)] += 1 - 2*seat
+			}
 		case last.Seat != nil && int(*last.Seat) == seat:
 			c.missed++
 			c.until = now.Add(min(firstRest<<min(c.missed-1, 20), longestRest))
@@ -223,7 +238,7 @@ func (p *pairer) decided(w *postedPairing, last protocol.Event, now time.Time) {
 func (p *pairer) contender(id protocol.PlayerID) *contender {
 	c := p.known[id]
 	if c == nil {
-		c = &contender{present: time.Now()}
+		c = &contender{present: time.Now(), balance: make(map[ladderID]int)}
 		p.known[id] = c
 	}
 	return c
@@ -404,6 +419,10 @@ func (p *pairer) pairPool(g ladderGroup, players map[protocol.PlayerID]*free, pr
 	ranked, opponents := make([]pairing.Player, len(pool)), make([]protocol.Opponent, len(pool))
 	for i, f := range pool {
 		ranked[i] = p.a.ladder.contender(t, f.id)
+		if _, known := f.balance[ladderOf(t)]; !known {
+			f.balance[ladderOf(t)] = ranked[i].Balance
+		}
+		ranked[i].Balance = f.balance[ladderOf(t)]
 		ranked[i].Wait = now.Sub(f.since)
 		ranked[i].Recent = merged(f.met, ranked[i].Recent)
 		opponents[i] = protocol.Opponent{Player: f.id, Kind: f.kind, Rating: p.a.rating(t, f.id)}

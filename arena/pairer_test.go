@@ -365,7 +365,7 @@ func TestLadderOfMany(t *testing.T) {
 	}
 	c.allCounted(a)
 	for id := range c.bots {
-		if e := a.ladder.contender(a.ladderTerms()[1], id); e.Balance > 3 || e.Balance < -3 {
+		if e := a.ladder.contender(a.ladderTerms()[1], id); e.Balance > 4 || e.Balance < -4 {
 			t.Errorf("%s: %d more games on one seat than on the other", id, e.Balance)
 		}
 	}

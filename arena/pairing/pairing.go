@@ -48,8 +48,9 @@ const (
 	// rematch is the penalty for the last opponent: they meet again if both have waited
 	// for 20 s. It halves with each one before.
 	rematch = 1000
-	// sameSeat is the penalty for each game that both have had more on the same seat.
-	sameSeat = 50
+	// sameSeat is the penalty if both have had one seat more often, each once; it grows
+	// with the product of the two balances.
+	sameSeat = 30
 )
 
 // Remembered is how many opponents of a player count as just met, in a pool that is
@@ -119,9 +120,7 @@ type matcher struct {
 func (m *matcher) weight(i, j int) float64 {
 	p, q := &m.players[i], &m.players[j]
 	cost := math.Abs(m.aims[i]-m.aims[j]) + max(m.again(p, q), m.again(q, p))
-	if p.Balance > 0 == (q.Balance > 0) {
-		cost += sameSeat * float64(min(abs(p.Balance), abs(q.Balance)))
-	}
+	cost += max(0, sameSeat*float64(p.Balance*q.Balance))
 	wait := (p.Wait + q.Wait).Seconds() / 2
 	w := minTolerance + math.Hypot(p.Rating.Deviation, q.Rating.Deviation) + perSecond*wait - cost
 	if w > 0 && !m.fits(i, j) {
@@ -220,5 +219,3 @@ func (m *matcher) seated(p Pair) Pair {
 	}
 	return p
 }
-
-func abs(n int) int { return max(n, -n) }

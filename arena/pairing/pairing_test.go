@@ -184,7 +184,7 @@ func TestSeatsAndOpponents(t *testing.T) {
 		}
 	}
 	for _, p := range players {
-		if abs(p.Balance) > 3 {
+		if max(p.Balance, -p.Balance) > 3 {
 			t.Errorf("%s is ahead on one seat by %d", p.ID, p.Balance)
 		}
 	}
