@@ -19,6 +19,8 @@ type Config struct {
 	// Name identifies this process among the platform's arenas; "" chooses a
 	// random one.
 	Name string
+	// Build is the name and version of the program, for the operator.
+	Build string
 	// Replicas is how many servers keep each stream: 1, 3 or 5.
 	Replicas int
 	// Games limits how many games this process referees at once. Further

@@ -261,6 +261,33 @@ func byStart(x, y protocol.Event) int {
 	return cmp.Or(x.Started.Compare(y.Started), cmp.Compare(x.Game, y.Game))
 }
 
+// countRunning returns how many games are running.
+func (x *gameIndex) countRunning() (n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, p := range x.games {
+		if p.ended.IsZero() && !p.corrupt {
+			n++
+		}
+	}
+	return n
+}
+
+// seatsHeld returns how many seats each instance holds in running games.
+func (x *gameIndex) seatsHeld() map[protocol.InstanceID]int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	held := make(map[protocol.InstanceID]int)
+	for _, p := range x.games {
+		for _, h := range p.last.Holders {
+			if p.ended.IsZero() && h.Instance != "" {
+				held[h.Instance]++
+			}
+		}
+	}
+	return held
+}
+
 // unfinished returns the games that need a referee.
 func (x *gameIndex) unfinished() []protocol.GameID {
 	x.mu.Lock()

@@ -1,6 +1,10 @@
 package arena
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // metrics are the counters for operators.
 type metrics struct {
@@ -75,4 +79,22 @@ func (m *metrics) count(name, help string, value func() float64) {
 // gauge adds a gauge with the value that a function returns.
 func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "sparring", Subsystem: "arena", Name: name, Help: help}, value))
+}
+
+// totals returns the counters, added up over their labels, by name without the prefix.
+func (m *metrics) totals() map[string]int64 {
+	families, err := m.registry.Gather()
+	if err != nil {
+		return nil // two metrics of one name, which the tests would find
+	}
+	totals := make(map[string]int64)
+	for _, f := range families {
+		name, ours := strings.CutPrefix(f.GetName(), "sparring_arena_")
+		for _, one := range f.GetMetric() {
+			if c := one.GetCounter(); ours && c != nil {
+				totals[name] += int64(c.GetValue())
+			}
+		}
+	}
+	return totals
 }

@@ -59,19 +59,26 @@ func (a *Arena) served(g protocol.GameID, p protocol.PlayerID) (refereed, seated
 // orphan returns the answer to an action in a game that this arena does not
 // referee, nil if another arena does or will.
 func (a *Arena) orphan(g protocol.GameID) *protocol.Error {
+	last, refused := a.lastStored(g)
+	if refused == nil && last.Status == protocol.Finished {
+		return protocol.Refuse(protocol.Over, "the game has ended")
+	}
+	return refused
+}
+
+// lastStored returns the last entry of a game's log, or a refusal if there is none.
+func (a *Arena) lastStored(g protocol.GameID) (last protocol.Event, refused *protocol.Error) {
 	if g == "" {
-		return protocol.Refuse(protocol.NoGame, "no such game")
+		return last, protocol.Refuse(protocol.NoGame, "no such game")
 	}
 	ctx, cancel := context.WithTimeout(a.life, storeWait)
 	defer cancel()
 	last, _, err := a.store.lastEvent(ctx, g)
 	switch {
 	case errors.Is(err, ErrNoGame):
-		return protocol.Refuse(protocol.NoGame, "no such game")
+		return last, protocol.Refuse(protocol.NoGame, "no such game")
 	case err != nil:
-		return protocol.Refuse(protocol.Unavailable, "the game can't be read now")
-	case last.Status == protocol.Finished:
-		return protocol.Refuse(protocol.Over, "the game has ended")
+		return last, protocol.Refuse(protocol.Unavailable, "the game can't be read now")
 	}
-	return nil
+	return last, nil
 }

@@ -35,8 +35,27 @@ type instance struct {
 // names.
 const maxInstances = 64
 
-// forgetAfter is how long a silent instance is remembered.
-const forgetAfter = time.Minute
+// forgetAfter is how long a silent instance is remembered. One of the operator's fleet
+// is remembered longer: the operator wants to know of a process that hangs.
+const (
+	forgetAfter      = time.Minute
+	forgetFleetAfter = time.Hour
+)
+
+// makeRoomIn forgets the instance that has been silent longest, if that is long enough.
+func makeRoomIn(all map[protocol.InstanceID]*instance, now time.Time) bool {
+	var oldest protocol.InstanceID
+	for id, in := range all {
+		if oldest == "" || in.seen.Before(all[oldest].seen) {
+			oldest = id
+		}
+	}
+	if now.Sub(all[oldest].seen) <= forgetAfter {
+		return false
+	}
+	delete(all, oldest)
+	return true
+}
 
 func newPresence(lostAfter time.Duration) *presence {
 	return &presence{lostAfter: lostAfter, players: make(map[protocol.PlayerID]map[protocol.InstanceID]*instance),
@@ -52,7 +71,7 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 	}
 	in := all[id]
 	if in == nil {
-		if len(all) >= maxInstances {
+		if len(all) >= maxInstances && !makeRoomIn(all, now) {
 			return nil
 		}
 		in = &instance{}
@@ -339,7 +358,11 @@ func (p *presence) forget(now time.Time) {
 	defer p.mu.Unlock()
 	for player, all := range p.players {
 		for id, in := range all {
-			if now.Sub(in.seen) > forgetAfter {
+			after := forgetAfter
+			if in.hello != nil && in.hello.Fleet && !in.left {
+				after = forgetFleetAfter
+			}
+			if now.Sub(in.seen) > after {
 				delete(all, id)
 			}
 		}

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -10,36 +9,15 @@ import (
 	"sparring/protocol"
 )
 
-// fleetTimeout bounds the wait for the server when the service of the operator starts.
-const fleetTimeout = 10 * time.Second
-
 // serveFleet answers the operator, and NATS micro discovery, until ctx ends. A user who
 // may not do that, such as a guest, plays without.
 func (b *Bot) serveFleet(ctx context.Context) {
-	for ctx.Err() == nil {
-		if protocol.Await(ctx, b.nc) != nil {
-			return
-		}
-		within, cancel := context.WithTimeout(ctx, fleetTimeout)
-		stop, err := protocol.ServeFleet(within, b.nc, b.subjects, protocol.FleetProcess{
-			Process: protocol.BotProcess, Instance: b.cfg.Instance, Build: cleaned(b.deps.Build, maxBuild), Report: b.report, Control: b.control,
-		})
-		cancel()
-		switch {
-		case err == nil:
-			b.answersFleet.Store(true)
-			b.requestHellos() // they say so
-			<-ctx.Done()
-			stop()
-			return
-		case errors.Is(err, protocol.ErrNoFleet):
-			b.log.Warn().Err(err).Msg("not part of the operator's fleet")
-			return
-		case ctx.Err() == nil:
-			b.log.Warn().Err(err).Msg("can't answer the operator; trying again")
-			sleep(ctx, time.Second)
-		}
-	}
+	protocol.RunFleet(ctx, b.nc, b.subjects, protocol.FleetProcess{
+		Process: protocol.BotProcess, Instance: b.cfg.Instance, Build: cleaned(b.deps.Build, maxBuild), Report: b.report, Control: b.control,
+	}, b.log, func() {
+		b.answersFleet.Store(true)
+		b.requestHellos() // they say so
+	})
 }
 
 // Lengths of texts in a report.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
+	"github.com/rs/zerolog"
 )
 
 // FleetProcess is a process that answers the operator. Its functions may be called
@@ -35,6 +36,38 @@ var ErrNoFleet = errors.New("this user may not answer the operator's requests")
 // serviceVersion is the version of the services in NATS micro discovery: that of the
 // protocol, since a build has no version of the form that discovery wants.
 var serviceVersion = fmt.Sprintf("%d.0.0", Version)
+
+// fleetTimeout bounds the wait for the server when a service starts.
+const fleetTimeout = 10 * time.Second
+
+// RunFleet answers the operator until ctx ends, see ServeFleet. It waits for the
+// connection, and does without if the user may not answer. Serving, unless it is nil, is
+// called when the process answers.
+func RunFleet(ctx context.Context, nc *nats.Conn, subjects Subjects, p FleetProcess, log zerolog.Logger, serving func()) {
+	for Await(ctx, nc) == nil {
+		within, cancel := context.WithTimeout(ctx, fleetTimeout)
+		stop, err := ServeFleet(within, nc, subjects, p)
+		cancel()
+		switch {
+		case err == nil:
+			if serving != nil {
+				serving()
+			}
+			<-ctx.Done()
+			stop()
+			return
+		case errors.Is(err, ErrNoFleet):
+			log.Warn().Err(err).Msg("not part of the operator's fleet")
+			return
+		case ctx.Err() == nil:
+			log.Warn().Err(err).Msg("can't answer the operator; trying again")
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}
+}
 
 // fleetService answers the operator for one process.
 type fleetService struct {

@@ -225,6 +225,12 @@ func (g *Game) Expire(now time.Time) *protocol.Event {
 	return e
 }
 
+// Abort ends the game without a result; text says why.
+func (g *Game) Abort(text string, now time.Time) *protocol.Event {
+	e, _ := g.end(game.Outcome{Reason: protocol.ReasonVoid}, nil, "", now, text, nil)
+	return e
+}
+
 // Recorded returns the entry for the log of an ended game whose record is stored.
 func (g *Game) Recorded(now time.Time) *protocol.Event {
 	return g.event(protocol.EventRecorded, nil, "", now, nil)

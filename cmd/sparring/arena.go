@@ -15,6 +15,7 @@ import (
 	"sparring/arena"
 	"sparring/arena/web"
 	"sparring/configs"
+	"sparring/engine"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -92,7 +93,7 @@ func (p *ladderPeople) Decode(text string) error {
 // config returns the arena's configuration.
 func (s *arenaSettings) config() arena.Config {
 	c := arena.Defaults()
-	c.Prefix, c.Name = s.NATS.Prefix, s.Arena.Name
+	c.Prefix, c.Name, c.Build = s.NATS.Prefix, s.Arena.Name, engine.Build()
 	c.Replicas, c.Games = s.Arena.Replicas, s.Arena.Games
 	c.ChallengeFor, c.LostAfter = s.Arena.ChallengeFor, s.Arena.LostAfter
 	c.Policy.FirstMove, c.Policy.AbandonAfter = s.Arena.FirstMove, s.Arena.AbandonAfter

@@ -108,6 +108,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		up,
 		arenaCommand(),
 		botCommand(),
+		fleetCommand(),
 		recordsCommand(),
 		positionCommand(),
 		analyseCommand(),

@@ -41,6 +41,8 @@ func TestSeparateProcesses(t *testing.T) {
 	t.Run("bot killed", func(t *testing.T) { killBot(t, newFleet(t, bin)) })
 	t.Run("server killed", func(t *testing.T) { killServer(t, newFleet(t, bin)) })
 	t.Run("disk full", func(t *testing.T) { fillDisk(t, newFleet(t, bin)) })
+	t.Run("operator", func(t *testing.T) { operate(t, newFleet(t, bin)) })
+	t.Run("rolling upgrade", func(t *testing.T) { upgrade(t, newFleet(t, bin)) })
 	t.Run("analyst killed", func(t *testing.T) { killAnalyst(t, newFleet(t, bin)) })
 }
 
@@ -163,22 +165,33 @@ func (s *spectator) endWell(t *testing.T, h *fleet, url string) {
 // startArena starts an arena that plays one round of the ladder.
 func (h *fleet) startArena(url string, env ...string) *process {
 	h.t.Helper()
-	p := h.start("arena", "sparring", "arena").with(
-		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("platform"),
-		"SPARRING_LADDER_ON=true", "SPARRING_LADDER_ROUNDS=1", "SPARRING_LADDER_CLOCK=60+1").with(env...)
+	p := h.prepareArena(url, env...)
 	p.run()
 	return p
+}
+
+// prepareArena is startArena without the start.
+func (h *fleet) prepareArena(url string, env ...string) *process {
+	return h.start("arena", "sparring", "arena").with(
+		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("platform"),
+		"SPARRING_LADDER_ON=true", "SPARRING_LADDER_ROUNDS=1", "SPARRING_LADDER_CLOCK=60+1").with(env...)
 }
 
 // startBot starts a bot process that acts for all the shipped players.
 func (h *fleet) startBot(url string, id protocol.InstanceID, env ...string) *process {
 	h.t.Helper()
-	p := h.start("bot "+string(id), "sparring", "bot").with(
+	p := h.prepareBot(url, id, env...)
+	p.run()
+	return p
+}
+
+// prepareBot is startBot without the start.
+func (h *fleet) prepareBot(url string, id protocol.InstanceID, env ...string) *process {
+	h.t.Helper()
+	return h.start("bot "+string(id), "sparring", "bot").with(
 		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("bots"),
 		"SPARRING_INSTANCE="+string(id), "SPARRING_PROFILES="+quickPlayers(h.t, quickNodes), "SPARRING_CORES=1", "SPARRING_HASH_MB=8",
 		"SPARRING_DATA="+filepath.Join(h.dir, string(id))).with(env...)
-	p.run()
-	return p
 }
 
 // records waits for the records of the games and counts them.

@@ -26,6 +26,15 @@ func (s *arenaSettings) dial(c *cobra.Command, name string, wait bool) (nc *nats
 	if err != nil {
 		return nil, nil, nil, &usageError{err}
 	}
+	nc, ctx, done, err = s.dialServer(c, name, wait, func(ctx context.Context, nc *nats.Conn) error { return platformAt(ctx, nc, subjects, wait) })
+	if errors.Is(err, protocol.ErrNoServer) {
+		err = fmt.Errorf("%w; --wait waits for one", err)
+	}
+	return nc, ctx, done, err
+}
+
+// dialServer is dial without a platform: it makes sure only that the checks succeed.
+func (s *arenaSettings) dialServer(c *cobra.Command, name string, wait bool, checks ...func(context.Context, *nats.Conn) error) (nc *nats.Conn, ctx context.Context, done func(), err error) {
 	ctx, cancel := context.WithCancelCause(c.Context())
 	to := s.connection(name, newLog(c.ErrOrStderr(), "warn"))
 	to.Denied = func(err error) {
@@ -39,8 +48,11 @@ func (s *arenaSettings) dial(c *cobra.Command, name string, wait bool) (nc *nats
 	}
 	defer stop()
 	if nc, err = connect(to); err == nil {
-		if err = protocol.Await(reach, nc); err == nil {
-			err = platformAt(reach, nc, subjects, wait)
+		err = protocol.Await(reach, nc)
+		for _, check := range checks {
+			if err == nil {
+				err = check(reach, nc)
+			}
 		}
 		if err != nil {
 			nc.Close()
@@ -49,9 +61,6 @@ func (s *arenaSettings) dial(c *cobra.Command, name string, wait bool) (nc *nats
 	}
 	if err != nil {
 		cancel(nil)
-		if errors.Is(err, protocol.ErrNoServer) {
-			err = fmt.Errorf("%w; --wait waits for one", err)
-		}
 		return nil, nil, nil, err
 	}
 	return nc, ctx, func() { nc.Close(); cancel(nil) }, nil

@@ -23,6 +23,7 @@ import (
 	"sparring/bot"
 	"sparring/bot/play"
 	"sparring/configs"
+	"sparring/engine"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -151,7 +152,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	defer players.Close()
 
 	cfg := arena.Defaults()
-	cfg.Name = "up"
+	cfg.Name, cfg.Build = "up", engine.Build()
 	cfg.Ladder.On, cfg.Ladder.Clocks, cfg.Ladder.Rounds = true, []clock.Spec{spec}, f.rounds
 	cfg.Ladder.Rules = make(map[string][]string)
 	for name, rules := range f.rules {

@@ -104,15 +104,31 @@ func (l *lines) around(at int) (reach, liberties int) {
 	return reach, bits.OnesCount64((runs + 0x7f*ones) & (0x80 * ones))
 }
 
-// cast adds, for each square that the amazon on at reaches, unit times the number
-// of squares that an obstacle there would take from its reach.
-func (l *lines) cast(g *geometry, at rules.Square, unit int32, to *[maxSquares]int32) {
+// castEffects are the effects of obstacles on one amazon's lines.
+type castEffects struct {
+	stepEach  int32 // for each square of reach that is taken
+	stepNext  int32 // beside the amazon
+	arrow     int32
+	arrowEach int32
+	arrowNext int32
+}
+
+// cast adds them for the squares that the amazon on at reaches.
+func (l *lines) cast(g *geometry, at rules.Square, to *[maxSquares]effect, c castEffects) {
 	from := g.pad(at)
 	for d, n := range l.run[from] {
+		if n == 0 {
+			continue
+		}
 		next := from
 		for lost := int32(n); lost > 0; lost-- {
 			next += g.offset[d]
-			to[g.square[next]] += unit * lost
+			e := &to[g.square[next]]
+			e.step += c.stepEach * lost
+			e.arrow += c.arrow + c.arrowEach*lost
 		}
+		e := &to[g.square[from+g.offset[d]]]
+		e.step += c.stepNext
+		e.arrow += c.arrowNext
 	}
 }

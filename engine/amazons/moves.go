@@ -20,22 +20,23 @@ const (
 type order struct {
 	known bool
 	lines lines
-	// block is the weighted reach that an obstacle on a square would take from
-	// the opponent, minus what it would take from the own amazons, plus the
-	// bonus of the squares beside the opponent's amazons.
-	block   [maxSquares]int32
-	movers  []mover
-	steps   []packedStep  // best first as far as sorted; empty until ranked
-	sorted  int           // steps in order
-	longest uint8         // the longest line of an own amazon
-	arrows  []packedArrow // of the group of steps at hand
+	// effects are those of an obstacle on each square, of all amazons together.
+	effects   [maxSquares]effect
+	movers    []mover
+	steps     []packedStep  // empty until ranked
+	evaluated int           // the steps at the beginning that are in order, with their final scores
+	arrows    []packedArrow // of the group of steps at hand
 }
+
+// effect is what an obstacle on a square adds to scores: to the rough one of a step
+// that leads there, and to that of an arrow.
+type effect struct{ step, arrow int32 }
 
 // mover is an amazon of the side to move.
 type mover struct {
-	at       rules.Square
-	before   int32             // mobility score of its square
-	ownBlock [maxSquares]int32 // its part of block, which does not count once it has moved
+	at     rules.Square
+	before int32              // mobility score of its square
+	own    [maxSquares]effect // its part of effects, which does not count once it has moved
 }
 
 // step is a queen move without its arrow.
@@ -72,14 +73,15 @@ const (
 
 // Moves implements search.Position. It takes steps in groups, best steps first,
 // and gives the good arrows of every group, then the others of every group. The
-// cursor has the next step in Ints[0], and in Ints[1] the score that separates
-// good arrows from others.
+// first group has the steps that look best roughly, all others come by their final
+// scores. The cursor has the next step in Ints[0], and in Ints[1] the score that
+// separates good arrows from others.
 func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	if c.Mode == search.Noisy { // no move of Amazons is
 		return buf
 	}
-	o := p.ranked()
+	o := p.withSteps()
 	for len(buf) == 0 && c.Stage != ended {
 		from := int(c.Ints[0])
 		size := laterGroup
@@ -87,7 +89,7 @@ func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 			size = firstGroup
 		}
 		to := min(from+size, len(o.steps))
-		o.sort(to)
+		p.rank(o, to)
 		if from > 0 && c.Stage == goodArrows && o.steps[from].step().score+o.mostByArrow(p.board.Free()) < c.Ints[1] {
 			c.Stage, c.Ints[0] = otherArrows, 0 // no good arrow is left
 			continue
@@ -113,7 +115,7 @@ func (p *position) Find(m game.Move) (search.ScoredMove, bool) {
 		return search.ScoredMove{}, false
 	}
 	from, to, arrow := rules.Squares(m)
-	o := p.blocks()
+	o := p.withEffects()
 	i := 0
 	for o.movers[i].at != from {
 		i++
@@ -122,7 +124,18 @@ func (p *position) Find(m game.Move) (search.ScoredMove, bool) {
 	s := o.step(p.geo, i, d, to)
 	a, distance := p.geo.toward(to, arrow)
 	cut := o.arrowReach(p.geo, &s, a) - distance + 1
-	return s.move(p.geo, arrow, s.score+o.arrowScore(&o.movers[i], arrow, int32(cut))), true
+	return s.move(p.geo, arrow, p.stepScore(&s)+o.arrowScore(&o.movers[i], arrow, int32(distance), int32(cut))), true
+}
+
+// stepScore is the final score of a step, which does not count its arrow: the
+// evaluation after it. The arrow that is shot back to where the amazon stood is
+// the one that always can be shot.
+func (p *position) stepScore(s *step) int32 {
+	m := rules.NewMove(s.from, s.to, s.from)
+	p.Do(m)
+	v := -p.Eval()
+	p.Undo(m)
+	return int32(v) * orderEval / square
 }
 
 // shoot lists the arrows of some steps and returns the best order of them.
@@ -139,7 +152,7 @@ func (o *order) shoot(g *geometry, steps []packedStep) (best int32) {
 			for at, cut := from, int32(n); cut > 0; cut-- {
 				at += g.offset[d]
 				arrow := g.square[at]
-				score := s.score + o.arrowScore(q, arrow, cut)
+				score := s.score + o.arrowScore(q, arrow, int32(n)-cut+1, cut)
 				best = max(best, score)
 				arrows = append(arrows, packedArrow(score)<<32|packedArrow(i)<<8|packedArrow(arrow))
 			}
@@ -159,19 +172,19 @@ func (o *order) arrowReach(g *geometry, s *step, d int) int {
 	return n
 }
 
-// arrowScore is what an arrow adds to the score of its step; cut is the reach that
-// it takes from the amazon that shoots it.
-func (o *order) arrowScore(q *mover, arrow rules.Square, cut int32) int32 {
-	return o.block[arrow] - q.ownBlock[arrow] - orderCut*cut
+// arrowScore is what an arrow adds to the score of its step; distance is how far it
+// flies, cut the reach that it takes from the amazon that shoots it.
+func (o *order) arrowScore(q *mover, arrow rules.Square, distance, cut int32) int32 {
+	return o.effects[arrow].arrow - q.own[arrow].arrow + orderDistance[min(distance, int32(len(orderDistance)))-1] - orderCut*cut
 }
 
 // mostByArrow is at least the greatest arrowScore of the node.
 func (o *order) mostByArrow(free rules.Bits) int32 {
-	most := int32(0) // where an amazon has stood
+	most := int32(orderBack)
 	for !free.Empty() {
-		most = max(most, o.block[free.Pop()])
+		most = max(most, o.effects[free.Pop()].arrow)
 	}
-	return most + orderOwn*int32(o.longest) - orderCut
+	return most + slices.Max(orderOwnArrow[:]) + slices.Max(orderDistance[:]) - orderCut
 }
 
 // appendMoves appends the moves of the arrows that were shot last from the steps:
@@ -206,27 +219,32 @@ func (s *step) move(g *geometry, arrow rules.Square, order int32) search.ScoredM
 	}
 }
 
-// blocks returns the node's order without its steps, which Find does not need.
-func (p *position) blocks() *order {
-	o := &p.currentFrame().order
+// withEffects returns the node's order without its steps, which Find does not need.
+func (p *position) withEffects() *order {
+	f := p.currentFrame()
+	o := &f.order
 	if o.known {
 		return o
 	}
 	o.known = true
-	o.steps, o.sorted = o.steps[:0], 0
-	o.movers, o.longest = o.movers[:0], 0
-	squares := p.geo.squares()
-	clear(o.block[:squares])
+	o.steps, o.evaluated = o.steps[:0], 0
+	o.movers = o.movers[:0]
 	b := &p.board
-	o.lines.measure(p.geo, b.Free())
-	other := b.Amazons(b.Turn().Other())
-	for near := b.Neighbours(other); !near.Empty(); {
-		o.block[near.Pop()] = orderAdjacent
+	free, own, other := b.Free(), b.Turn(), b.Turn().Other()
+	o.lines.measure(p.geo, free)
+	o.addClasses(free, f.reach[own], f.reach[other], p.fill(free, f.reach[other]))
+	for set := b.Amazons(other); !set.Empty(); {
+		at := set.Pop()
+		reach, liberties := o.lines.around(p.geo.pad(at))
+		o.lines.cast(p.geo, at, &o.effects, castEffects{
+			stepEach:  orderBlock,
+			stepNext:  orderAdjacent,
+			arrow:     orderSeen[reachClass(reach)],
+			arrowEach: orderTaken[reachClass(reach)],
+			arrowNext: orderBeside[libertyClass(liberties)],
+		})
 	}
-	for !other.Empty() {
-		o.lines.cast(p.geo, other.Pop(), orderBlock, &o.block)
-	}
-	for set := b.Amazons(b.Turn()); !set.Empty(); {
+	for set := b.Amazons(own); !set.Empty(); {
 		if len(o.movers) == cap(o.movers) {
 			o.movers = append(o.movers, mover{})
 		} else {
@@ -234,18 +252,33 @@ func (p *position) blocks() *order {
 		}
 		q := &o.movers[len(o.movers)-1]
 		q.at = set.Pop()
-		clear(q.ownBlock[:squares])
-		o.lines.cast(p.geo, q.at, -orderOwn, &q.ownBlock)
-		o.lines.cast(p.geo, q.at, -orderOwn, &o.block)
+		clear(q.own[:p.geo.squares()])
+		reach, _ := o.lines.around(p.geo.pad(q.at))
+		c := castEffects{stepEach: -orderOwn, arrow: -orderOwnArrow[reachClass(reach)]}
+		o.lines.cast(p.geo, q.at, &q.own, c)
+		o.lines.cast(p.geo, q.at, &o.effects, c)
+		o.effects[q.at] = effect{arrow: orderBack}
 		q.before = o.mobility(p.geo.pad(q.at))
-		o.longest = max(o.longest, slices.Max(o.lines.run[p.geo.pad(q.at)][:]))
 	}
 	return o
 }
 
-// ranked returns the node's order with its steps.
-func (p *position) ranked() *order {
-	o := p.blocks()
+// addClasses begins the effects with those of the free squares, by whether the
+// side to move reaches a square in one queen move, and the other side in one or two.
+func (o *order) addClasses(free, own, other, otherTwo rules.Bits) {
+	for i, a := range [2]rules.Bits{own, free.AndNot(own)} {
+		for j, b := range [3]rules.Bits{other, otherTwo.AndNot(other), free.AndNot(otherTwo)} {
+			e := effect{arrow: orderReached[i][j]}
+			for set := a.And(b); !set.Empty(); {
+				o.effects[set.Pop()] = e
+			}
+		}
+	}
+}
+
+// withSteps returns the node's order with its steps.
+func (p *position) withSteps() *order {
+	o := p.withEffects()
 	if len(o.steps) > 0 {
 		return o
 	}
@@ -263,39 +296,52 @@ func (p *position) ranked() *order {
 	return o
 }
 
-// sort puts the first n steps in order. Most nodes need one group only.
-func (o *order) sort(n int) {
-	switch {
-	case n <= o.sorted:
-	case o.sorted > 0 || n == len(o.steps):
-		slices.Sort(o.steps[o.sorted:])
-		o.sorted = len(o.steps)
-	default:
-		best := o.steps[:n]
-		slices.Sort(best)
-		for i := n; i < len(o.steps); i++ {
-			k := o.steps[i]
-			if k >= best[n-1] {
-				continue
-			}
-			o.steps[i] = best[n-1]
-			at := n - 1
-			for ; at > 0 && best[at-1] > k; at-- {
-				best[at] = best[at-1]
-			}
-			best[at] = k
+// rank puts at least the first n steps in order, with their final scores. Most nodes
+// need only the first group.
+func (p *position) rank(o *order, n int) {
+	if n <= o.evaluated {
+		return
+	}
+	if o.evaluated == 0 && n < len(o.steps) {
+		o.selectBest(n)
+	} else {
+		n = len(o.steps)
+	}
+	group := o.steps[o.evaluated:n]
+	for i, k := range group {
+		s := k.step()
+		s.score = p.stepScore(&s)
+		group[i] = s.pack()
+	}
+	slices.Sort(group)
+	o.evaluated = n
+}
+
+// selectBest moves the n best steps to the front.
+func (o *order) selectBest(n int) {
+	best := o.steps[:n]
+	slices.Sort(best)
+	for i := n; i < len(o.steps); i++ {
+		k := o.steps[i]
+		if k >= best[n-1] {
+			continue
 		}
-		o.sorted = n
+		o.steps[i] = best[n-1]
+		at := n - 1
+		for ; at > 0 && best[at-1] > k; at-- {
+			best[at] = best[at-1]
+		}
+		best[at] = k
 	}
 }
 
-// step scores the step of own amazon i in direction d to a square: the mobility
-// that it gains, and the reach that it takes from others there.
+// step scores the step of own amazon i in direction d to a square roughly: the
+// mobility that it gains, and the reach that it takes from others there.
 func (o *order) step(g *geometry, i, d int, to rules.Square) step {
 	q := &o.movers[i]
 	back := (d + 4) % 8
 	after := o.mobility(g.pad(to)) + orderReach*(1+int32(o.lines.run[g.pad(q.at)][back]))
-	return step{q.at, to, uint8(i), uint8(back), after - q.before + o.block[to] - q.ownBlock[to]}
+	return step{q.at, to, uint8(i), uint8(back), after - q.before + o.effects[to].step - q.own[to].step}
 }
 
 // mobility returns the score of a padded square for an amazon, by the free squares

@@ -123,23 +123,90 @@ const lieberumMobilityUnit = 4
 // stages are scaled to other boards.
 const paperEmpty = 92
 
-// Weights of the move ordering, in the unit of the kernel's history scores
-// (within +-16384). They are four times the change of the evaluation after a
-// move for each feature, in hundredths of a square, by least squares over 83,000
-// moves of games at 30 ms a move, between those of the opening and the middle
-// game, and rounded.
+// The order of moves: a step by the evaluation after it, an arrow by what it takes
+// from whom. Scores are in units of orderNat to a natural logarithm of how likely
+// the move is: the weights were fitted by maximum likelihood to 15,800 moves that
+// searches of 4,000 nodes had chosen in games on 10x10. Of another 1,755 moves
+// 12 % stood first, 39 % among the first five and 72 % among the first twenty.
+const (
+	orderNat = 4096
+
+	orderEval = 790 * orderNat / 1000 // for each square of territory
+	orderCut  = 400 * orderNat / 1000 // for each square that the arrow takes from the reach of its own amazon
+	orderBack = 950 * orderNat / 1000 // the arrow flies to where its amazon came from
+)
+
+var (
+	// orderDistance is by how far the arrow flies: 1, 2, 3 squares, and more.
+	orderDistance = thousandths4(-280, -30, 160, 270)
+
+	// orderReached is for the arrow's square: by whether its own side reaches it in
+	// one move, and whether the other side does in one, in two, or later.
+	orderReached = [2][3]int32{thousandths3(390, -950, -1430), thousandths3(620, -440, -1180)}
+
+	// For each amazon of the other side that sees the square, by how many squares that
+	// reaches (see reachClass): for itself, and for each square of reach that it loses.
+	orderSeen  = thousandths4(50, -610, -480, -290)
+	orderTaken = thousandths4(440, 610, 430, 340)
+
+	// orderBeside is for each amazon of the other side beside the square, by how many
+	// of the squares around it are free (see libertyClass).
+	orderBeside = thousandths4(1130, 1130, 960, 720)
+
+	// orderOwnArrow is taken off for each other own amazon that sees the square, by its
+	// reach.
+	orderOwnArrow = thousandths4(490, 290, 460, 700)
+)
+
+// reachClass is the class of an amazon by the number of squares that it reaches.
+func reachClass(n int) int {
+	switch {
+	case n < 4:
+		return 0
+	case n < 8:
+		return 1
+	case n < 15:
+		return 2
+	}
+	return 3
+}
+
+// libertyClass is the class of an amazon by the free squares around it.
+func libertyClass(n int) int {
+	switch {
+	case n < 2:
+		return 0
+	case n < 3:
+		return 1
+	case n < 5:
+		return 2
+	}
+	return 3
+}
+
+func thousandths4(a, b, c, d int32) [4]int32 {
+	return [4]int32{a * orderNat / 1000, b * orderNat / 1000, c * orderNat / 1000, d * orderNat / 1000}
+}
+
+func thousandths3(a, b, c int32) [3]int32 {
+	return [3]int32{a * orderNat / 1000, b * orderNat / 1000, c * orderNat / 1000}
+}
+
+// Which steps are evaluated first is found by rough scores, four times the change
+// of the evaluation after a step for each feature, in hundredths of a square, by
+// least squares over 83,000 moves of games at 30 ms a move, between those of the
+// opening and the middle game, and rounded.
 const (
 	orderReach    = 150 // squares reached from the new square minus those from the old one
 	orderLiberty  = 110 // free neighbours of the new square minus those of the old one
-	orderBlock    = 110 // squares that an arrow, or the amazon itself, takes from the opponent's reach
+	orderBlock    = 110 // squares that the amazon takes from the opponent's reach
 	orderOwn      = 160 // squares that it takes from the other own amazons' reach
-	orderCut      = 200 // squares that the arrow takes from the reach of the amazon that shoots it
-	orderAdjacent = 220 // the arrow, or the amazon, is adjacent to an amazon of the opponent
+	orderAdjacent = 220 // it is adjacent to an amazon of the opponent
 
 	// orderSpan separates good arrows from others: those that are this much
 	// worse than the best move of the first group come after the good ones of
 	// all groups.
-	orderSpan = 2000
+	orderSpan = 5 * orderNat
 
 	// The numbers of steps in a group. The first is small, since most cutoffs
 	// happen there.

@@ -27,6 +27,7 @@ type position struct {
 	table         *areas.Table  // may be nil
 	areas         *areas.Solver // made when first asked, like the next
 	proofs        *proofSearch
+	undecided     uint64 // key of a position that areas do not decide, or 0
 }
 
 // frame has what was computed at a node. All cursors at the node share it, and it
@@ -82,6 +83,17 @@ func (p *position) currentFrame() *frame {
 		f.reach[0], f.reach[1] = f.reach[0].And(free), f.reach[1].And(free)
 	}
 	return f
+}
+
+// fill returns the free squares that a queen move from any square of a set reaches,
+// and those of the set itself that are free.
+func (p *position) fill(free, from rules.Bits) rules.Bits {
+	if p.geo.oneWord {
+		a, _ := fill64(&p.geo.slides, free.Lo, from.Lo, 0)
+		return rules.Bits{Lo: a & free.Lo}
+	}
+	a, _ := fill128(&p.geo.slides, free, from, rules.Bits{})
+	return a.And(free)
 }
 
 // Enter implements search.Position. A null move makes sense while both sides

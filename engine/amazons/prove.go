@@ -20,11 +20,23 @@ func WithAreas(t *areas.Table) func(game.Position) (search.Position, error) {
 }
 
 // Prove implements search.Prover: by areas, or if the position is small by
-// proof-number search, with a budget that only the root has.
+// proof-number search, with a budget that only the root has. The root is asked about
+// again and again: areas that have not decided it never will, unless their budget or
+// time was short.
 func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
-	proof, nodes, ok := p.proveAreas(min(budget, proveRoot), stop)
-	if ok || budget <= proveNode {
-		return proof, nodes, ok
+	root, nodes := budget > proveNode, 0
+	if key := p.board.Key(); !root || key != p.undecided {
+		most, short := min(budget, proveRoot), false
+		proof, n, ok := p.proveAreas(most, func() bool {
+			short = stop()
+			return short
+		})
+		if ok || !root {
+			return proof, n, ok
+		}
+		if nodes = n; n < most && !short {
+			p.undecided = key
+		}
 	}
 	proof, more, ok := p.prove(budget-nodes, stop)
 	return proof, nodes + more, ok

@@ -1,0 +1,194 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sparring/arena/arenatest"
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// operatorOf returns the operator of a platform.
+func operatorOf(t *testing.T, srv platform, a *running) *protocol.Operator {
+	t.Helper()
+	return protocol.NewOperator(arenatest.Connect(t, srv.Platform()), a.server.Subjects())
+}
+
+// The operator's abort is an end like others: stored, told to the players and recorded,
+// without a result. It takes effect once, and only in a running game.
+func TestAbort(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
+	one, two := runArena(t, srv, steady()), runArena(t, srv, steady())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	bob.set(func(p *player) { p.play = nil })
+	terms := small(t, "60+1")
+	terms.Rated = true
+	g := ann.challenge("bob", terms, game.First)
+	ann.until(g, "a move", plies(1))
+	op := operatorOf(t, srv, one)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	// A player can't, neither directly nor by an answer that names the subject.
+	eve := arenatest.Connect(t, srv.Player("eve"))
+	eve.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
+	subject := one.server.Subjects().FleetGame(g, protocol.FleetAbort)
+	for _, request := range []string{`{"v":1,"id":"e1","to":"` + subject + `"}`, `{"v":1,"id":"e1","to":"` + subject + `","instance":"e1","kind":"bot","slots":1,"games":[]}`} {
+		for _, to := range []string{subject, one.server.Subjects().Play("eve", protocol.VerbHello)} {
+			if err := eve.PublishRequest(to, subject, []byte(request)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := eve.FlushWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if st := ann.until(g, "another move", plies(1)); st.Status != protocol.Playing {
+		t.Fatalf("a player ended the game: %+v", st.Outcome)
+	}
+
+	for range 2 { // the second is a repetition
+		if err := op.Abort(ctx, g, "a cheat"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range []*player{ann, bob} {
+		if st := p.until(g, "the end", finished); st.Outcome != (game.Outcome{Reason: protocol.ReasonVoid}) {
+			t.Errorf("told %+v", st.Outcome)
+		}
+	}
+	eventually(t, "the record", func() bool {
+		rec, err := one.Record(ctx, g)
+		if err != nil {
+			return false
+		}
+		if rec.Result != game.Undecided || rec.Reason != protocol.ReasonVoid || rec.Text != "aborted by the operator: a cheat" {
+			t.Errorf("recorded %v by %s: %q", rec.Result, rec.Reason, rec.Text)
+		}
+		return true
+	})
+	ends := 0
+	for _, e := range whole(t, one.store, g) {
+		if e.Kind == protocol.EventEnd {
+			ends++
+		}
+	}
+	if ends != 1 {
+		t.Errorf("the game ended %d times", ends)
+	}
+	if err := op.Abort(ctx, "nothing", ""); !errors.Is(err, &protocol.Error{Code: protocol.NoGame}) {
+		t.Errorf("no such game: %v", err)
+	}
+	other := bob.challenge("ann", small(t, "60+1"), game.Second) // bob does not move, ann does
+	ann.until(other, "a move", plies(1))
+	if _, err := ann.Resign(ctx, other, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	ann.until(other, "the end", finished)
+	if err := op.Abort(ctx, other, ""); !errors.Is(err, &protocol.Error{Code: protocol.Over}) {
+		t.Errorf("a game that has ended: %v", err)
+	}
+	one.stop()
+	two.stop()
+}
+
+// An arena lists an instance that stopped sending heartbeats, and one that does not
+// answer the operator, but none that has left.
+func TestArenaReport(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
+	cfg := steady()
+	cfg.Name, cfg.Build = "main", "sparring test"
+	a := runArena(t, srv, cfg)
+	ann := join(t, srv, "ann", "a1")
+	bob := join(t, srv, "bob", "b1")
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	ann.until(g, "moves", plies(2))
+	op := operatorOf(t, srv, a)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ask := func() (protocol.Report, map[protocol.InstanceID]protocol.KnownInstance) {
+		t.Helper()
+		all, err := op.Reports(ctx, func(r []protocol.Report) bool { return len(r) == 1 })
+		if err != nil || len(all) != 1 || all[0].Arena == nil {
+			t.Fatalf("%+v %v", all, err)
+		}
+		known := map[protocol.InstanceID]protocol.KnownInstance{}
+		for _, in := range all[0].Arena.Instances {
+			known[in.Instance] = in
+		}
+		return all[0], known
+	}
+	r, known := ask()
+	if r.Instance != "main" || r.Build != "sparring test" || r.Arena.Refereed != 1 || r.Arena.Running != 1 || r.Arena.Moves < 2 {
+		t.Errorf("report %+v %+v", r, r.Arena)
+	}
+	if in := known["a1"]; in.Player != "ann" || in.Players != 1 || in.Games != 1 || in.Fleet {
+		t.Errorf("known %+v", in)
+	}
+	// Eve takes the id of ann's instance: two processes.
+	eve, err := protocol.NewClient(arenatest.Connect(t, srv.Player("eve")), a.server.Subjects(), "eve", "a1", arenatest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eve.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Slots: 1, Fleet: true}); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := ask(); len(r.Arena.Instances) != 3 {
+		t.Errorf("%d instances, want 3: %+v", len(r.Arena.Instances), r.Arena.Instances)
+	}
+	if _, err := eve.Leave(ctx); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "eve to have left", func() bool { r, _ := ask(); return len(r.Arena.Instances) == 2 })
+	_ = bob
+}
+
+// Silent processes of the fleet are remembered for an hour, others for a minute, and
+// neither keeps new ones out.
+func TestSilentInstancesAreRemembered(t *testing.T) {
+	p := newPresence(time.Second)
+	start := time.Now()
+	hello := func(id protocol.InstanceID, fleet bool, at time.Time) {
+		m := protocol.Hello{Header: protocol.Header{ID: "h" + string(id)}, Instance: id, Kind: protocol.Bot, Fleet: fleet, Secret: string(id)}
+		p.hello(protocol.From{Player: "ann", Arrived: at}, m)
+	}
+	hello("ours", true, start)
+	hello("theirs", false, start)
+	names := func(at time.Time) string {
+		p.forget(at)
+		known, _ := p.knownInstances(map[protocol.InstanceID]int{"ours": 2}, at)
+		var all []string
+		for _, k := range known {
+			all = append(all, string(k.Instance))
+		}
+		return strings.Join(all, " ")
+	}
+	for after, want := range map[time.Duration]string{30 * time.Second: "ours theirs"} {
+		if got := names(start.Add(after)); got != want {
+			t.Errorf("after %v: %q, want %q", after, got, want)
+		}
+	}
+	if got := names(start.Add(2 * time.Minute)); got != "ours" {
+		t.Errorf("after two minutes: %q", got)
+	}
+	for i := range 2 * maxInstances { // a process that crashes again and again
+		hello(protocol.InstanceID(protocol.NewID()), true, start.Add(2*time.Minute+time.Duration(i)*2*time.Minute/maxInstances))
+	}
+	last := protocol.InstanceID("last")
+	at := start.Add(10 * time.Minute)
+	hello(last, true, at)
+	if !p.known("ann", last) {
+		t.Error("no room for a new instance")
+	}
+	if got := names(at.Add(2 * time.Hour)); got != "" {
+		t.Errorf("after two hours: %q", got)
+	}
+}

@@ -1,0 +1,561 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"sparring/configs"
+	"sparring/protocol"
+)
+
+// fleetFlags are the flags of all verbs of the operator.
+type fleetFlags struct {
+	json    bool
+	timeout time.Duration
+	why     string
+}
+
+func fleetCommand() *cobra.Command {
+	var f fleetFlags
+	c := &cobra.Command{
+		Use:   "fleet",
+		Short: "Ask and control the processes of a platform: ls, top, pause, drain, resume, abort",
+		Long: `Ask and control the bot processes and arenas of a platform, over NATS. It connects
+as the user that SPARRING_NATS_URL, _USER, _PASSWORD, _CREDS and _CA name (default:
+platform). Only the platform's account may do this.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return usagef("sparring fleet: want ls, top, pause, drain, resume or abort (see %s --help)", c.CommandPath())
+		},
+	}
+	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON")
+	c.PersistentFlags().DurationVar(&f.timeout, "timeout", 2*time.Second, "how long to wait for answers")
+	c.AddCommand(fleetList(&f), fleetTop(&f), fleetAbort(&f),
+		fleetControl(&f, protocol.FleetPause, "Let bot processes take no new games; running ones go on", "paused"),
+		fleetControl(&f, protocol.FleetDrain, "Let bot processes take no new games, and end when their games have", "draining"),
+		fleetControl(&f, protocol.FleetResume, "Let bot processes take games again", "running"))
+	return c
+}
+
+// operator connects as the operator. Call done at the end.
+func (f *fleetFlags) operator(c *cobra.Command) (ctx context.Context, op *protocol.Operator, done func(), err error) {
+	var s arenaSettings
+	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
+		return nil, nil, nil, usagef("settings:\n%w", err)
+	}
+	if f.timeout <= 0 {
+		return nil, nil, nil, usagef("--timeout %v: want more than 0", f.timeout)
+	}
+	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
+	if err != nil {
+		return nil, nil, nil, &usageError{err}
+	}
+	nc, ctx, done, err := s.dialServer(c, "sparring fleet", false)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return ctx, protocol.NewOperator(nc, subjects), done, nil
+}
+
+// fleetView is what is known of a fleet at a time.
+type fleetView struct {
+	Time    time.Time         `json:"time"`
+	Reports []protocol.Report `json:"processes"`
+	// Silent are the bot processes that an arena knows and that do not answer.
+	Silent []protocol.KnownInstance `json:"silent"`
+	// Others are instances of bots that never answer the operator: of other people, or
+	// of builds before that was possible.
+	Others []protocol.KnownInstance `json:"others"`
+}
+
+// quiet is how long nothing may have come before the reports are taken to be complete.
+const quiet = 200 * time.Millisecond
+
+// freshHeartbeat is how old the last message of a process may be whose report is waited
+// for at all costs.
+const freshHeartbeat = 5 * time.Second
+
+// look asks all processes for their reports. If some of those that an arena knows do
+// not answer, it takes as long as the timeout.
+func (f *fleetFlags) look(ctx context.Context, op *protocol.Operator) (fleetView, error) {
+	within, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	n, last := 0, time.Now()
+	reports, err := op.Reports(within, func(all []protocol.Report) bool {
+		if len(all) > n {
+			n, last = len(all), time.Now()
+		}
+		view := fleetViewOf(all)
+		hasArena := slices.ContainsFunc(all, func(r protocol.Report) bool { return r.Arena != nil })
+		return hasArena && time.Since(last) >= quiet &&
+			!slices.ContainsFunc(view.Silent, func(k protocol.KnownInstance) bool { return k.HeardMS < freshHeartbeat.Milliseconds() })
+	})
+	switch {
+	case ctx.Err() != nil:
+		return fleetView{}, context.Cause(ctx)
+	case err != nil:
+		return fleetView{}, err
+	case len(reports) == 0:
+		return fleetView{}, fmt.Errorf("no process of a fleet answered within %v", f.timeout)
+	}
+	return fleetViewOf(reports), nil
+}
+
+// fleetViewOf sorts reports, and compares them with the instances that the arenas know.
+func fleetViewOf(reports []protocol.Report) fleetView {
+	v := fleetView{Time: time.Now().UTC(), Reports: slices.Clone(reports), Silent: []protocol.KnownInstance{}, Others: []protocol.KnownInstance{}}
+	slices.SortFunc(v.Reports, func(x, y protocol.Report) int {
+		return cmp.Or(cmp.Compare(y.Process, x.Process), cmp.Compare(x.Instance, y.Instance)) // bots first
+	})
+	answered := make(map[protocol.InstanceID]bool)
+	for _, r := range reports {
+		answered[r.Instance] = answered[r.Instance] || r.Bot != nil
+	}
+	known := make(map[protocol.InstanceID]protocol.KnownInstance)
+	for _, r := range reports {
+		if r.Arena == nil {
+			continue
+		}
+		for _, k := range r.Arena.Instances { // one arena may have heard of it later than another
+			if old, seen := known[k.Instance]; !answered[k.Instance] && (!seen || k.HeardMS < old.HeardMS) {
+				known[k.Instance] = k
+			}
+		}
+	}
+	for _, k := range known {
+		if k.Fleet {
+			v.Silent = append(v.Silent, k)
+		} else {
+			v.Others = append(v.Others, k)
+		}
+	}
+	byID := func(x, y protocol.KnownInstance) int { return cmp.Compare(x.Instance, y.Instance) }
+	slices.SortFunc(v.Silent, byID)
+	slices.SortFunc(v.Others, byID)
+	return v
+}
+
+// bots returns the reports of bot processes.
+func (v fleetView) bots() []protocol.Report {
+	return slices.DeleteFunc(slices.Clone(v.Reports), func(r protocol.Report) bool { return r.Bot == nil })
+}
+
+// lines returns the view as tables, a line each. Before is an earlier view of the same
+// fleet, for what changes in time; nil: none.
+func (v fleetView) lines(before *fleetView) []string {
+	earlier := make(map[protocol.InstanceID]protocol.Report)
+	if before != nil {
+		for _, r := range before.Reports {
+			earlier[r.Instance] = r
+		}
+	}
+	perSecond := func(r protocol.Report, count func(protocol.Report) int64) string {
+		old, ok := earlier[r.Instance]
+		if span := r.ServerTime.Sub(old.ServerTime).Seconds(); ok && old.Started.Equal(r.Started) && old.Process == r.Process && span > 0 {
+			return fmt.Sprintf("%.1f", float64(count(r)-count(old))/span)
+		}
+		return "-"
+	}
+	var bots, arenas table
+	var alarms, notes []string
+	bots.add("BOT", "MODE", "GAMES", "LEVELS", "LOAD", "SEARCHES", "MOVES/S", "OVERHEAD ms", "ON TIME", "SEATS LOST", "FAULTS", "PLAYERS", "UP", "HOST", "BUILD")
+	arenas.add("ARENA", "MODE", "GAMES", "OF ALL", "MOVES/S", "ENDED", "SEAT CHANGES", "TAKEOVERS", "DROPPED", "UNKEPT", "FAULTS", "UP", "HOST", "BUILD")
+	for _, r := range v.Reports {
+		where := fmt.Sprintf("%s:%d", r.Host, r.PID)
+		up := shortTime(v.Time.Sub(r.Started))
+		if b := r.Bot; b != nil {
+			overhead := "-"
+			if b.Overhead.Moves > 0 {
+				overhead = fmt.Sprintf("%d/%d/%d", b.Overhead.P50MS, b.Overhead.P95MS, b.Overhead.P99MS)
+			}
+			bots.add(r.Instance, r.Mode, fmt.Sprintf("%d/%d", b.Games, b.Slots), fmt.Sprintf("%d/%d", b.LevelGames, b.LevelSlots),
+				fmt.Sprintf("%.0f%% of %d", 100*b.Load, b.Cores), fmt.Sprintf("%d+%d", b.Thinking, b.Waiting),
+				perSecond(r, func(r protocol.Report) int64 { return r.Bot.Moves }), overhead, b.LostOnTime, b.SeatsLost, b.Faults, b.PlayerCount, up, where, r.Build)
+			if r.Text != "" {
+				notes = append(notes, fmt.Sprintf("%s is %s: %s", r.Instance, r.Mode, r.Text))
+			}
+			if b.LastFault != "" {
+				notes = append(notes, fmt.Sprintf("%s, last fault: %s", r.Instance, b.LastFault))
+			}
+		}
+		if a := r.Arena; a != nil {
+			arenas.add(r.Instance, r.Mode, a.Refereed, a.Running, perSecond(r, func(r protocol.Report) int64 { return r.Arena.Moves }), a.Ended,
+				a.SeatChanges, a.Takeovers, a.Dropped, a.Unkept, a.Faults, up, where, r.Build)
+			if a.Omitted > 0 {
+				notes = append(notes, fmt.Sprintf("%s knows %d more instances", r.Instance, a.Omitted))
+			}
+		}
+	}
+	for _, k := range v.Silent {
+		alarms = append(alarms, fmt.Sprintf("%s DOES NOT ANSWER: %s, last heard %s ago, %s", k.Instance, ofPlayers(k), heard(k), count(k.Games, "seat", "seats")))
+	}
+	for i, k := range v.Others {
+		if i == mostOthers {
+			notes = append(notes, fmt.Sprintf("and %s like it", count(len(v.Others)-i, "instance", "instances")))
+			break
+		}
+		notes = append(notes, fmt.Sprintf("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), heard(k), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build")))
+	}
+	var text strings.Builder
+	for _, t := range []table{bots, arenas} {
+		if len(t) > 1 {
+			t.write(&text) // a Builder returns no error
+			text.WriteString("\n")
+		}
+	}
+	lines := append(alarms, strings.Split(strings.TrimRight(text.String(), "\n"), "\n")...)
+	if len(arenas) == 1 {
+		notes = append(notes, "no arena answers: processes that hang are not known")
+	}
+	return append(lines, notes...)
+}
+
+// mostOthers is how many instances are listed that are not of the fleet.
+const mostOthers = 20
+
+// ofPlayers names the players of an instance.
+func ofPlayers(k protocol.KnownInstance) string {
+	if k.Players == 1 {
+		return string(k.Player)
+	}
+	return fmt.Sprintf("%s and %s", k.Player, count(k.Players-1, "other player", "other players"))
+}
+
+// heard formats the time since an instance was heard.
+func heard(k protocol.KnownInstance) string {
+	return shortTime(time.Duration(k.HeardMS) * time.Millisecond)
+}
+
+// shortTime formats a time for a column: 12s, 5m, 3h, 9d.
+func shortTime(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0fm", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.0fh", d.Hours())
+	}
+	return fmt.Sprintf("%.0fd", d.Hours()/24)
+}
+
+func fleetList(f *fleetFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "ls",
+		Short: "List the processes of the fleet",
+		Long: `List the processes of the fleet: what they do, and what went wrong. A process that
+an arena knows and that gives no answer is listed as such; instances of bots that are
+not the operator's are "other".`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, op, done, err := f.operator(c)
+			if err != nil {
+				return err
+			}
+			defer done()
+			v, err := f.look(ctx, op)
+			if err != nil {
+				return err
+			}
+			if f.json {
+				return printJSON(c.OutOrStdout(), v)
+			}
+			_, err = fmt.Fprintln(c.OutOrStdout(), strings.Join(v.lines(nil), "\n"))
+			return err
+		},
+	}
+}
+
+func fleetTop(f *fleetFlags) *cobra.Command {
+	var every time.Duration
+	var rounds int
+	c := &cobra.Command{
+		Use:   "top",
+		Short: "Show the fleet as it changes, until Ctrl-C",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if every <= 0 || rounds < 0 {
+				return usagef("want --every above 0 and --rounds of 0 or more")
+			}
+			ctx, op, done, err := f.operator(c)
+			if err != nil {
+				return err
+			}
+			defer done()
+			return f.top(ctx, op, c.OutOrStdout(), every, rounds)
+		},
+	}
+	c.Flags().DurationVar(&every, "every", 2*time.Second, "time between two looks")
+	c.Flags().IntVar(&rounds, "rounds", 0, "how many looks; 0: until Ctrl-C")
+	return c
+}
+
+// top shows the fleet again and again: in place on a terminal, otherwise one below the
+// other; as JSON one line a look.
+func (f *fleetFlags) top(ctx context.Context, op *protocol.Operator, out io.Writer, every time.Duration, rounds int) error {
+	screen := newDisplay(out)
+	var before *fleetView
+	for n := 1; ; n++ {
+		next := time.After(every)
+		v, err := f.look(ctx, op)
+		switch {
+		case ctx.Err() != nil:
+			return stopped(ctx)
+		case err != nil && rounds > 0:
+			return err
+		case err != nil:
+			screen.set(err.Error()) // the server may be starting again
+		case f.json:
+			data, err := json.Marshal(v)
+			if err == nil {
+				_, err = fmt.Fprintf(out, "%s\n", data)
+			}
+			if err != nil {
+				return err
+			}
+		case screen.live():
+			screen.set(v.lines(before)...)
+		default:
+			if _, err := fmt.Fprintln(out, strings.Join(v.lines(before), "\n")); err != nil {
+				return err
+			}
+		}
+		if err == nil {
+			before = &v
+		}
+		if n == rounds {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return stopped(ctx)
+		case <-next:
+		}
+	}
+}
+
+// stopped returns why a command ends early: nil if by Ctrl-C.
+func stopped(ctx context.Context) error {
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// controlled is what became of a verb for one process.
+type controlled struct {
+	Instance protocol.InstanceID `json:"instance"`
+	Report   *protocol.Report    `json:"report,omitempty"`
+	Error    string              `json:"error,omitempty"`
+}
+
+// fleetControl is the command of a verb for bot processes. Done is what they are then.
+func fleetControl(f *fleetFlags, v protocol.FleetVerb, short, done string) *cobra.Command {
+	var all, wait bool
+	c := &cobra.Command{
+		Use:   string(v) + " INSTANCE...",
+		Short: short,
+		RunE: func(c *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return usagef("sparring fleet %s: want either instances, as \"sparring fleet ls\" lists them, or --all", v)
+			}
+			ids, err := instanceIDs(args)
+			if err != nil {
+				return err
+			}
+			ctx, op, end, err := f.operator(c)
+			if err != nil {
+				return err
+			}
+			defer end()
+			if all {
+				if ids, err = f.instances(ctx, op); err != nil {
+					return err
+				}
+			}
+			results := make([]controlled, len(ids))
+			var wg sync.WaitGroup
+			for i, id := range ids {
+				wg.Go(func() { results[i] = f.control(ctx, op, id, v, wait) })
+			}
+			wg.Wait()
+			return f.printControlled(c.OutOrStdout(), results, done)
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "all bot processes that answer, or that an arena knows")
+	c.Flags().StringVar(&f.why, "why", "", "reason, for \"sparring fleet ls\" and the log")
+	if v == protocol.FleetDrain {
+		c.Flags().BoolVar(&wait, "wait", false, "wait until the processes have ended")
+	}
+	return c
+}
+
+// instanceIDs returns the instances that the arguments name.
+func instanceIDs(args []string) (ids []protocol.InstanceID, err error) {
+	for _, arg := range args {
+		id := protocol.InstanceID(arg)
+		if err := protocol.CheckID("instance", id); err != nil {
+			return nil, &usageError{err}
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// instances returns all bot processes, also those that do not answer.
+func (f *fleetFlags) instances(ctx context.Context, op *protocol.Operator) (ids []protocol.InstanceID, err error) {
+	view, err := f.look(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range view.bots() {
+		ids = append(ids, r.Instance)
+	}
+	for _, k := range view.Silent {
+		ids = append(ids, k.Instance)
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("no bot process answers")
+	}
+	return ids, nil
+}
+
+// control tells a process what to do, and with wait waits for its end.
+func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id protocol.InstanceID, v protocol.FleetVerb, wait bool) controlled {
+	tell := func() (protocol.Report, error) {
+		within, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("no answer within %v", f.timeout))
+		defer cancel()
+		return op.Control(within, id, v, f.why)
+	}
+	r, err := tell()
+	result := controlled{Instance: id, Report: &r}
+	if err != nil {
+		return controlled{Instance: id, Error: controlError(err)}
+	}
+	for gone := 0; wait && gone < endedAfter; {
+		select {
+		case <-ctx.Done():
+			return controlled{Instance: id, Error: "not waited for its end: " + context.Cause(ctx).Error()}
+		case <-time.After(endedEvery):
+		}
+		switch last, err := tell(); {
+		case err == nil:
+			gone, result.Report = 0, &last
+		case errors.Is(err, nats.ErrNoResponders):
+			gone++
+		case errors.Is(err, &protocol.Error{Code: protocol.Over}): // it is ending
+		}
+	}
+	return result
+}
+
+// A process has ended when nobody answered this many times, this long apart: it may
+// have lost its connection only.
+const (
+	endedAfter = 2
+	endedEvery = 500 * time.Millisecond
+)
+
+// controlError says why a process did not do what it was told.
+func controlError(err error) string {
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
+		return refusal.Text
+	}
+	if errors.Is(err, nats.ErrNoResponders) {
+		return "no such process is connected"
+	}
+	return "no answer: it hangs, or has lost its network"
+}
+
+// printControlled prints the results. It returns an error if some processes did not
+// do what they were told.
+func (f *fleetFlags) printControlled(out io.Writer, results []controlled, done string) error {
+	failed := 0
+	for _, r := range results {
+		if r.Error != "" {
+			failed++
+		}
+	}
+	if f.json {
+		if err := printJSON(out, results); err != nil {
+			return err
+		}
+	} else {
+		for _, r := range results {
+			text := r.Error
+			if r.Report != nil {
+				text = fmt.Sprintf("%s, %s", done, count(r.Report.Bot.Games+r.Report.Bot.LevelGames, "game", "games"))
+			}
+			if _, err := fmt.Fprintf(out, "%s: %s\n", r.Instance, text); err != nil {
+				return err
+			}
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s did not do it", count(failed, "process", "processes"))
+	}
+	return nil
+}
+
+func fleetAbort(f *fleetFlags) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "abort GAME",
+		Short: "End a running game without a result",
+		Long: `End a running game without a result: nobody wins or loses it, or any rating. The end
+is stored, told to the players and recorded like every other ("void", with the reason).`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("sparring fleet abort: want one game")
+			}
+			g := protocol.GameID(args[0])
+			if err := protocol.CheckID("game", g); err != nil {
+				return &usageError{err}
+			}
+			ctx, op, done, err := f.operator(c)
+			if err != nil {
+				return err
+			}
+			defer done()
+			within, cancel := context.WithTimeoutCause(ctx, max(f.timeout, abortTime), errors.New("no arena with this game answers"))
+			defer cancel()
+			if err := op.Abort(within, g, f.why); err != nil {
+				if refusal, ok := errors.AsType[*protocol.Error](err); ok {
+					err = errors.New(refusal.Text)
+				}
+				return fmt.Errorf("game %s: %w", g, err)
+			}
+			if f.json {
+				return printJSON(c.OutOrStdout(), map[string]any{"game": g, "code": protocol.Accepted})
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: aborted\n", g)
+			return err
+		},
+	}
+	c.Flags().StringVar(&f.why, "why", "", "reason, for the record and the log")
+	return c
+}
+
+// abortTime is how long an abort is tried at least: another arena may have to take over
+// the game first.
+const abortTime = 10 * time.Second
