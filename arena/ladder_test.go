@@ -171,6 +171,34 @@ func TestLadderCancelsTheAbsent(t *testing.T) {
 	}
 }
 
+// Nor does one that takes no more games, as a paused bot process says in its hello.
+func TestLadderCancelsThePaused(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	heard := make(chan Round, 10)
+	a := prepareArena(t, srv, ladderConfig(1))
+	a.OnRound(func(r Round) { heard <- r })
+	a.start()
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	ann.set(func(p *player) {
+		p.answer = func(protocol.Offer) protocol.OfferAnswer {
+			return protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineDraining}
+		}
+	})
+	amazonsOnly(t, ann)
+	amazonsOnly(t, bob)
+	eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := ann.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Games: []protocol.Capability{}}); err != nil {
+		t.Fatal(err)
+	}
+	r := roundsOf(t, a, heard, 1)[0]
+	if p := r.Pairings[0]; p.Outcome.Result != game.Undecided || p.Plies != 0 {
+		t.Errorf("pairing %+v, want it cancelled", p)
+	}
+}
+
 // A pairing whose players are present with free slots and take no seat is
 // cancelled.
 func TestLadderCancelsNoShows(t *testing.T) {

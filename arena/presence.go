@@ -173,6 +173,12 @@ func (p *presence) anyHello(player protocol.PlayerID, now time.Time) *protocol.H
 	return nil
 }
 
+// takes reports whether an instance of the player is present that takes matches against
+// bots under the terms: one that was paused takes none.
+func (p *presence) takes(player protocol.PlayerID, t protocol.Terms, now time.Time) bool {
+	return p.anyHello(player, now) != nil && p.declines(player, t, protocol.Opponent{Kind: protocol.Bot}, now) == ""
+}
+
 // busy reports whether the player is present without a free slot anywhere.
 func (p *presence) busy(player protocol.PlayerID, now time.Time) bool {
 	p.mu.Lock()

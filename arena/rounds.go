@@ -326,7 +326,7 @@ func (a *Arena) giveUp(ctx context.Context, p *Pairing, w wanted) error {
 	now := time.Now()
 	couldPlay := a.room()
 	for _, player := range p.Players {
-		if a.presence.anyHello(player, now) != nil {
+		if a.presence.takes(player, p.Terms, now) {
 			delete(w.absent, player)
 			couldPlay = couldPlay && !a.presence.busy(player, now)
 			continue

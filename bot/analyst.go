@@ -39,8 +39,8 @@ const updateInterval = 300 * time.Millisecond
 // analysedGames returns the games that our own engine plays for one of the players.
 func analysedGames(players []*player) (names []string) {
 	for _, p := range players {
-		for _, g := range p.profile.Games {
-			if !p.profile.external() && !slices.Contains(names, g) {
+		for _, g := range p.profile().Games {
+			if !p.profile().external() && !slices.Contains(names, g) {
 				names = append(names, g)
 			}
 		}
@@ -84,8 +84,8 @@ func (a *analyst) serve(on bool) {
 		return
 	}
 	a.subs = make(map[string]*nats.Subscription)
-	for _, name := range analysedGames(a.bot.players) {
-		sub, err := a.bot.players[0].client.Analyst(name, func(t *protocol.AnalysisTask) { a.take(name, t) })
+	for _, name := range analysedGames(a.bot.roster()) {
+		sub, err := a.bot.base.Analyst(name, func(t *protocol.AnalysisTask) { a.take(name, t) })
 		if err != nil {
 			a.log.Error().Err(err).Str("game_name", name).Msg("can't take requests for analysis") // the connection is closed, which ends Run
 			continue

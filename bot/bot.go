@@ -53,8 +53,9 @@ type Bot struct {
 	subjects   protocol.Subjects
 	ledger     *policy.Ledger
 	clock      *play.ServerClock
-	players    []*player
 	queues     []*queue
+	base       *protocol.Client // of the first player
+	launch     func(*player)    // starts a player's goroutines, while Run runs
 	analyst    *analyst
 	lastAnswer atomic.Pointer[time.Time] // of the platform, to any player
 
@@ -68,6 +69,8 @@ type Bot struct {
 
 	games    context.Context // of the sessions
 	mu       sync.Mutex
+	players  []*player
+	reloaded []Profile // read again, and not acted on yet
 	stopping bool
 	running  sync.WaitGroup // sessions, and requests that outlive them
 }
@@ -114,7 +117,7 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 		}
 		b.players = append(b.players, p)
 	}
-	b.queues = queues(b.players, b.clock, b.log)
+	b.queues = arrange(nil, b.players, b)
 	b.analyst = newAnalyst(b)
 	b.followMode()
 	return b, nil
@@ -141,12 +144,17 @@ func (b *Bot) Run(ctx context.Context) error {
 	alive, stopHeartbeats := context.WithCancel(ctx)
 	defer stopHeartbeats()
 	var wg sync.WaitGroup
-	for _, p := range b.players {
-		wg.Go(func() { p.run(alive) })
-		wg.Go(func() { p.repair(alive, cmp.Or(b.deps.RetryEngines, retryEngines)) })
+	b.launch = func(p *player) {
+		var life context.Context
+		life, p.end = context.WithCancel(alive)
+		wg.Go(func() { p.run(life) })
+		wg.Go(func() { p.repair(life, cmp.Or(b.deps.RetryEngines, retryEngines)) })
 		if b.cfg.Match.On {
-			wg.Go(func() { p.matchmake(alive) })
+			wg.Go(func() { p.matchmake(life) })
 		}
+	}
+	for _, p := range b.roster() {
+		b.launch(p)
 	}
 	wg.Go(func() { b.watchdog(alive) })
 	wg.Go(func() { b.serveFleet(alive) })
@@ -177,8 +185,8 @@ func (b *Bot) warmUp(ctx context.Context) {
 	go func() {
 		defer close(done)
 		var wg sync.WaitGroup
-		for _, p := range b.players {
-			for _, g := range p.profile.Games {
+		for _, p := range b.roster() {
+			for _, g := range p.profile().Games {
 				wg.Go(func() {
 					if err := b.tryEngine(p, g); err != nil && ctx.Err() == nil {
 						p.EngineFailed(g, err)
@@ -217,7 +225,7 @@ func (b *Bot) tryEngine(p *player, gameName string) error {
 // warms reports whether a search of the player makes tables of our own engine. All
 // levels of a game share them, so that one of them is enough.
 func (p *player) warms() bool {
-	return !p.profile.external() && p.profile.level <= level.Weakest
+	return !p.profile().external() && p.profile().level <= level.Weakest
 }
 
 // trySearch opens a game under a rule set and, with our own engine, searches its
@@ -227,7 +235,7 @@ func (b *Bot) trySearch(p *player, kind game.Game, rulesName string) error {
 	if err != nil {
 		return err
 	}
-	g, err := b.deps.NewGame(p.profile.spec(), engine.GameOptions{Rules: rules, Reproducible: p.profile.Reproducible})
+	g, err := b.deps.NewGame(p.profile().spec(), engine.GameOptions{Rules: rules, Reproducible: p.profile().Reproducible})
 	if err != nil {
 		return err
 	}
@@ -255,6 +263,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
+		b.updateRoster()
 		for _, q := range b.queues {
 			q.update()
 		}
@@ -292,7 +301,7 @@ func (b *Bot) stop() {
 	b.stopping = true
 	b.mu.Unlock()
 	var wg sync.WaitGroup
-	for _, p := range b.players {
+	for _, p := range b.roster() {
 		if p.known() {
 			wg.Go(func() { p.leave() })
 		}
@@ -331,7 +340,7 @@ func (b *Bot) lookAtQueues() {
 
 // requestHellos makes all players say hello.
 func (b *Bot) requestHellos() {
-	for _, p := range b.players {
+	for _, p := range b.roster() {
 		p.RequestHello()
 	}
 }

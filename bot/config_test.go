@@ -164,16 +164,16 @@ func TestLevelsInOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range b.players {
-		isLevel, slots, pool := p.profile.level > 0, c.Slots, own
+		isLevel, slots, pool := p.profile().level > 0, c.Slots, own
 		if isLevel {
 			slots, pool = c.Levels, shared
 		}
 		hello := p.introduction()
 		if peopleOnly := slices.Equal(hello.Takes.Kinds, []protocol.Kind{protocol.Human}); peopleOnly != isLevel || hello.Slots != slots {
-			t.Errorf("%s: hello with %d slots for %v", p.profile.Player, hello.Slots, hello.Takes.Kinds)
+			t.Errorf("%s: hello with %d slots for %v", p.profile().Player, hello.Slots, hello.Takes.Kinds)
 		}
-		if s := p.shared; p.need(true).Level != isLevel || s.Settings.Ponder == isLevel || s.Pool != pool {
-			t.Errorf("%s: %+v, settings %+v", p.profile.Player, p.need(true), s.Settings)
+		if s := p.role.Load().shared; p.need(true).Level != isLevel || s.Settings.Ponder == isLevel || s.Pool != pool {
+			t.Errorf("%s: %+v, settings %+v", p.profile().Player, p.need(true), s.Settings)
 		}
 	}
 }

@@ -15,7 +15,8 @@
 //	queue.go        places in the pools' match queues
 //	matchmaking.go  own challenges
 //	analyst.go      analyses for hints and reviews, in the time that games leave
-//	config.go       settings of the process; profile.go, of each player
+//	mode.go         running, paused or draining; fleet.go, what the operator is told
+//	config.go       settings of the process; profile.go, of each player; reload.go, read again
 //
 // Imports run bot -> play, policy; neither of the two needs the other.
 //

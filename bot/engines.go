@@ -11,13 +11,21 @@ import (
 // names another time.
 const retryEngines = 30 * time.Second
 
+// fault is what is known of an engine that a player can't use.
+type fault uint8
+
+const (
+	untried fault = iota // it was not started yet
+	failed               // it does not start, which was reported
+)
+
 // EngineFailed implements play.Process: the player takes no games of this kind until
 // its engine starts again.
 func (p *player) EngineFailed(gameName string, err error) {
-	p.log.Error().Err(err).Str("engine", p.profile.Engine).Str("plays", gameName).Msg("the engine does not start")
-	p.bot.tally.Fault(fmt.Sprintf("player %s: the engine for %s does not start: %v", p.profile.Player, gameName, err))
+	p.log.Error().Err(err).Str("engine", p.profile().Engine).Str("plays", gameName).Msg("the engine does not start")
+	p.bot.tally.Fault(fmt.Sprintf("player %s: the engine for %s does not start: %v", p.profile().Player, gameName, err))
 	p.mu.Lock()
-	p.broken[gameName] = true
+	p.broken[gameName] = failed
 	p.mu.Unlock()
 	p.RequestHello()
 	p.bot.lookAtQueues()
@@ -27,20 +35,43 @@ func (p *player) EngineFailed(gameName string, err error) {
 func (p *player) playable() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.profile.Games), func(g string) bool { return p.broken[g] })
+	return slices.DeleteFunc(slices.Clone(p.profile().Games), func(g string) bool {
+		_, broken := p.broken[g]
+		return broken
+	})
 }
 
 // repair tries the engines again that did not start, until ctx ends.
 func (p *player) repair(ctx context.Context, every time.Duration) {
-	for sleep(ctx, every) {
-		for _, g := range p.profile.Games {
-			if slices.Contains(p.playable(), g) || p.bot.tryEngine(p, g) != nil || ctx.Err() != nil {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.tryNow:
+		case <-time.After(every):
+		}
+		for _, g := range p.profile().Games {
+			p.mu.Lock()
+			was, broken := p.broken[g]
+			p.mu.Unlock()
+			if !broken {
+				continue
+			}
+			switch err := p.bot.tryEngine(p, g); {
+			case ctx.Err() != nil:
+				return
+			case err != nil && was == untried:
+				p.EngineFailed(g, err)
+				continue
+			case err != nil:
 				continue
 			}
 			p.mu.Lock()
 			delete(p.broken, g)
 			p.mu.Unlock()
-			p.log.Info().Str("engine", p.profile.Engine).Str("plays", g).Msg("the engine starts again")
+			if was == failed {
+				p.log.Info().Str("engine", p.profile().Engine).Str("plays", g).Msg("the engine starts again")
+			}
 			p.RequestHello()
 			p.bot.lookAtQueues()
 		}

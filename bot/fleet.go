@@ -43,10 +43,10 @@ func (b *Bot) report() protocol.Report {
 		Moves:    counts.Moves, Ended: counts.Ended, LostOnTime: counts.LostOnTime, SeatsLost: counts.SeatsLost,
 		Faults: counts.Faults, LastFault: cleaned(counts.LastFault, maxFault),
 	}
-	for _, p := range b.players {
+	for _, p := range b.roster() {
 		r.PlayerCount++
-		if p.profile.level == 0 && len(r.Players) < mostPlayers {
-			r.Players = append(r.Players, p.profile.Player)
+		if p.profile().level == 0 && len(r.Players) < mostPlayers {
+			r.Players = append(r.Players, p.profile().Player)
 		}
 	}
 	return protocol.Report{Mode: now, Text: cleaned(why, maxFault), Bot: r}

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -18,6 +19,13 @@ type greedy struct {
 	hits    int           // ponder hits
 	running int           // searches
 	open    int           // games
+	broken  bool          // it does not start
+}
+
+func (g *greedy) setBroken(broken bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.broken = broken
 }
 
 func (g *greedy) setPause(d time.Duration) {
@@ -56,8 +64,16 @@ type greedyGame struct {
 	options engine.GameOptions
 }
 
+func (g greedyGame) Ready() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.broken {
+		return errors.New("it does not start")
+	}
+	return nil
+}
+
 func (g greedyGame) Options() engine.GameOptions  { return g.options }
-func (g greedyGame) Ready() error                 { return nil }
 func (g greedyGame) Describe() engine.Description { return engine.Description{Name: "greedy"} }
 func (g greedyGame) Close() error                 { g.count(&g.open, -1); return nil }
 

@@ -12,13 +12,13 @@ import (
 // matchmake looks for opponents until ctx ends.
 func (p *player) matchmake(ctx context.Context) {
 	m := p.bot.cfg.Match
-	terms, pool, err := m.Challenge(p.profile.Games)
-	if err != nil {
-		p.log.Error().Err(err).Msg("matchmaking is off")
-		return
-	}
 	b := policy.Backoff{Least: m.Interval, Most: m.Longest}
 	for sleep(ctx, b.Next()) {
+		terms, pool, err := m.Challenge(p.profile().Games)
+		if err != nil {
+			p.log.Error().Err(err).Msg("matchmaking is off")
+			return
+		}
 		switch played, err := p.challenge(ctx, pool, terms); {
 		case errors.Is(err, policy.ErrFull), errors.Is(err, policy.ErrPaused), errors.Is(err, policy.ErrClosed), errors.Is(err, errUnknown):
 			p.log.Trace().Err(err).Msg("no challenge now")
@@ -39,7 +39,7 @@ func (p *player) challenge(ctx context.Context, pool protocol.Pool, terms protoc
 	if !slices.Contains(p.playable(), terms.Game) {
 		return false, policy.ErrFull
 	}
-	if !p.known() {
+	if !p.known() || p.retired.Load() {
 		return false, errUnknown // the platform would grant it no game
 	}
 	s, err := p.reserve(nil, p.need(false), challengeLifetime+helloTimeout)

@@ -152,6 +152,7 @@ func (b *Bot) followMode() {
 	now, _, _ := b.mode.current()
 	b.ledger.Admit(admissions[now])
 	b.analyst.serve(now == protocol.ModeRunning)
+	b.requestHellos() // they say whether games are taken
 	b.lookAtQueues()
 }
 

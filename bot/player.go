@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
 	"github.com/rs/zerolog"
 
-	"sparring/bot/play"
 	"sparring/bot/policy"
 	"sparring/engine"
 	"sparring/pipe/playerspec"
@@ -23,16 +23,18 @@ import (
 // and keeps the seats in its games.
 type player struct {
 	bot        *Bot
-	profile    Profile
+	role       atomic.Pointer[role]
 	client     *protocol.Client
 	log        zerolog.Logger
 	hello      chan struct{} // signals that a hello is due
 	encounters *policy.Encounters
-	shared     *play.Player // by its sessions
+	tryNow     chan struct{}      // signals that engines are to be tried now
+	retired    atomic.Bool        // its profile is gone: it only finishes its games
+	end        context.CancelFunc // of its goroutines
 
 	mu        sync.Mutex
 	engines   map[string]*protocol.Engine // that play, by game
-	broken    map[string]bool             // games whose engine does not start
+	broken    map[string]fault            // games whose engine does not start
 	seats     map[protocol.GameID]*seat
 	helloCode protocol.Code   // answer to the last hello; "" before the first
 	early     protocol.GameID // the latest game that a notice ended before it had a seat
@@ -53,33 +55,26 @@ const (
 func newPlayer(b *Bot, profile Profile) (*player, error) {
 	var client *protocol.Client
 	var err error
-	if len(b.players) == 0 {
+	if b.base == nil {
 		client, err = protocol.NewClient(b.nc, b.subjects, profile.Player, b.cfg.Instance, b.log)
+		b.base = client
 	} else {
-		client, err = b.players[0].client.For(profile.Player, b.log)
+		client, err = b.base.For(profile.Player, b.log)
 	}
 	if err != nil {
 		return nil, err
 	}
 	p := &player{
-		bot: b, profile: profile, client: client,
+		bot: b, client: client,
 		log:        b.log.With().Str("player", string(profile.Player)).Logger(),
 		hello:      make(chan struct{}, 1),
+		tryNow:     make(chan struct{}, 1),
 		encounters: policy.NewEncounters(b.cfg.RepeatWindow),
 		engines:    make(map[string]*protocol.Engine),
-		broken:     make(map[string]bool),
+		broken:     make(map[string]fault),
 		seats:      make(map[protocol.GameID]*seat),
 	}
-	p.shared = &play.Player{
-		ID: profile.Player, Client: client, Clock: b.clock, Process: p, Log: p.log,
-		NewGame: func(o engine.GameOptions) (engine.Game, error) { return b.deps.NewGame(profile.spec(), o) },
-		Pool:    b.pool(profile), Records: b.deps.Records, Observe: b.deps.Observe, Tally: b.tally,
-		Settings: play.Settings{
-			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
-			Threads: b.cfg.Threads, Ponder: b.cfg.Ponder && !profile.Reproducible && profile.level == 0, Reproducible: profile.Reproducible,
-			Instance: b.cfg.Instance, Build: b.deps.Build, Manners: *profile.Play,
-		},
-	}
+	p.setProfile(profile)
 	return p, nil
 }
 
@@ -152,7 +147,7 @@ func (p *player) helloLoop(ctx context.Context, interval chan<- time.Duration) {
 // describe sets the description of a game's engine for hellos, without paths of this
 // machine.
 func (p *player) describe(gameName string, d engine.Description) {
-	spec, err := playerspec.Parse(p.profile.Engine)
+	spec, err := playerspec.Parse(p.profile().Engine)
 	if err != nil {
 		return // the profile was checked
 	}
@@ -162,7 +157,7 @@ func (p *player) describe(gameName string, d engine.Description) {
 		e.Book = publicText(filepath.Base(e.Book))
 	}
 	e.Name, e.Build = publicText(e.Name), publicText(e.Build)
-	if n := p.profile.Nodes; n > 0 && (e.Nodes == 0 || n < e.Nodes) {
+	if n := p.profile().Nodes; n > 0 && (e.Nodes == 0 || n < e.Nodes) {
 		e.Nodes = n
 	}
 	p.mu.Lock()
@@ -186,13 +181,19 @@ func cleaned(text string, most int) string {
 
 // introduction returns the player's hello.
 func (p *player) introduction() protocol.Hello {
+	if !p.taking() { // the platform offers it nothing, and pairs it with nobody
+		return protocol.Hello{
+			Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build, Games: []protocol.Capability{},
+			Pools: p.seatPools(), Fleet: p.bot.answersFleet.Load(),
+		}
+	}
 	p.mu.Lock()
 	engines := maps.Clone(p.engines)
 	p.mu.Unlock()
 	return protocol.Hello{
-		Kind: protocol.Bot, Display: p.profile.Display, Build: p.bot.deps.Build,
-		Slots: p.slots(), Games: p.profile.capabilities(p.playable(), engines), Pools: p.profile.Pools,
-		Takes: p.profile.Policy.Takes(), Fleet: p.bot.answersFleet.Load(),
+		Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build,
+		Slots: p.slots(), Games: p.profile().capabilities(p.playable(), engines), Pools: p.profile().Pools,
+		Takes: p.profile().Policy.Takes(), Fleet: p.bot.answersFleet.Load(),
 	}
 }
 
@@ -274,7 +275,11 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	within, cancel := context.WithTimeout(ctx, every)
 	defer cancel()
 	sent := time.Now()
-	ans, err := p.client.Alive(within, p.bot.ledger.Free(p.need(true)), p.playing())
+	free := 0
+	if p.taking() {
+		free = p.bot.ledger.Free(p.need(true))
+	}
+	ans, err := p.client.Alive(within, free, p.playing())
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 		p.bot.noteAnswer(sent, ans.ServerTime)
 		if refusal.Code == protocol.UnknownPeer {
@@ -296,12 +301,12 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 
 // need returns the slot and threads that a game of this player needs.
 func (p *player) need(human bool) policy.Need {
-	return policy.Need{Player: p.profile.Player, MaxGames: p.profile.Slots, Human: human, Threads: p.bot.cfg.Threads, Level: p.profile.level > 0}
+	return policy.Need{Player: p.profile().Player, MaxGames: p.profile().Slots, Human: human, Threads: p.bot.cfg.Threads, Level: p.profile().level > 0}
 }
 
 // slots returns how many games the player could play at once.
 func (p *player) slots() int {
-	if p.profile.level > 0 {
+	if p.profile().level > 0 {
 		return p.bot.cfg.Levels
 	}
 	return p.bot.cfg.Slots
@@ -318,9 +323,9 @@ func (p *player) known() bool {
 // free reports whether the player can take another game of a pool. In its own one,
 // seats of running games are offered as well.
 func (p *player) free(pool protocol.Pool) bool {
-	need := p.need(p.profile.Policy.Opponents != policy.BotsOnly)
-	need.Running = pool == protocol.OwnPool(p.profile.Player)
-	return p.known() && len(p.playable()) > 0 && p.bot.ledger.Free(need) > 0
+	need := p.need(p.profile().Policy.Opponents != policy.BotsOnly)
+	need.Running = pool == protocol.OwnPool(p.profile().Player)
+	return p.known() && !p.retired.Load() && len(p.playable()) > 0 && p.bot.ledger.Free(need) > 0
 }
 
 // games counts the player's games, reserved ones included.

@@ -97,7 +97,7 @@ var (
 
 // reserve reserves a slot for a game whose id is not known yet.
 func (p *player) reserve(offer *protocol.Offer, need policy.Need, hold time.Duration) (*seat, error) {
-	s := &seat{Session: play.New(p.bot.games, p.shared, offer)}
+	s := &seat{Session: play.New(p.bot.games, p.role.Load().shared, offer)}
 	slot, err := p.bot.ledger.Reserve(need, hold, s.ReservationExpired)
 	if err != nil {
 		s.Cancel()
@@ -151,6 +151,9 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	if !p.known() {
 		return policy.Refusal{}, errUnknown
 	}
+	if p.retired.Load() {
+		return policy.Refusal{}, policy.ErrClosed // it has just left the queue
+	}
 	if s := p.seatIn(o.Game); s != nil {
 		if o.Kind == protocol.OfferSeat || s.Offer() != nil && s.Offer().Seat == o.Seat {
 			return policy.Refusal{}, nil // our own seat back, or the same offer again
@@ -161,7 +164,7 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	if o.Opponent != nil {
 		recent, human = p.encounters.Recent(o.Opponent.Player), o.Opponent.Kind == protocol.Human
 	}
-	if r := p.profile.Policy.Check(p.profile.Player, p.playable(), o, recent); r != (policy.Refusal{}) {
+	if r := p.profile().Policy.Check(p.profile().Player, p.playable(), o, recent); r != (policy.Refusal{}) {
 		return r, nil
 	}
 	hold := time.Duration(o.HoldMS) * time.Millisecond

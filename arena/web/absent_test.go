@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/static"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -69,8 +70,8 @@ func TestAbsent(t *testing.T) {
 	ben.want(Request{T: "open", Game: g})
 	ben.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
 	for _, reason := range []string{reasonAbsent, reasonAbsentOffer} {
-		for _, lang := range languages {
-			if one.server.site.texts[lang]["error."+reason] == "" {
+		for _, lang := range static.Languages {
+			if one.server.site.texts[lang].Texts["error."+reason] == "" {
 				t.Errorf("%s: no sentence for %s", lang, reason)
 			}
 		}

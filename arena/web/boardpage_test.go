@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"sparring/arena/web/static"
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -34,7 +35,7 @@ func openBoard(t testing.TB, width, height int64, query string) *boardPage {
 	t.Helper()
 	p := openTab(t, width, height)
 	mux := http.NewServeMux()
-	mux.Handle("/static/", http.FileServerFS(bundled))
+	mux.Handle("/static/", http.StripPrefix("/static/", http.FileServerFS(static.Files)))
 	mux.Handle("/testdata/", http.FileServerFS(os.DirFS(".")))
 	mux.HandleFunc("/view", serveView)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/static"
 	"sparring/protocol"
 )
 
@@ -79,8 +80,8 @@ func TestFloodOfOneAddress(t *testing.T) {
 	other.want(Request{T: "withdraw", Game: w})
 	eventually(t, "room after the withdrawal", func() bool { return other.ask(play).Code == protocol.Accepted })
 	for reason := range refusals {
-		for _, lang := range languages {
-			if gw.server.site.texts[lang]["error."+reason] == "" {
+		for _, lang := range static.Languages {
+			if gw.server.site.texts[lang].Texts["error."+reason] == "" {
 				t.Errorf("%s: no sentence for %s", lang, reason)
 			}
 		}

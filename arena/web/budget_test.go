@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/static"
 	"sparring/protocol"
 )
 
@@ -60,7 +61,7 @@ func TestBudget(t *testing.T) {
 	}
 	defer transport.CloseIdleConnections()
 	client := http.Client{Transport: transport}
-	for _, lang := range languages {
+	for _, lang := range static.Languages {
 		read.Store(0)
 		scripts, requests := int64(0), 0
 		get := func(path string) string {

@@ -2,10 +2,10 @@
 // and the page itself. A person plays through a protocol.Client that the gateway
 // keeps for it; the gateway has no rights that another client lacks.
 //
-//	server     server.go, serve.go, site.go, comments.go, colours.go, headers.go, limits.go, metrics.go  addresses, files, headers
+//	server     server.go, serve.go, site.go, headers.go, limits.go, metrics.go  addresses, files, headers
 //	requests   position.go, qr.go  views of positions; codes of links
 //	people     people.go, session.go, names.go, address.go  accounts, sessions, links for other devices
-//	pages      pages.go, gamepage.go, drawing.go, rules.go, words.go, templates  what can be read without a script
+//	pages      pages.go, gamepage.go, rules.go, templates  what can be read without a script
 //	hub        hub.go, message.go, bounds.go  requests of pages, who serves them, how many from an address
 //	sockets    socket.go, outbox.go  one for each tab, with what waits to be sent
 //	person     participant.go, act.go  the pulse of a person's seats; moves and other acts

@@ -166,7 +166,7 @@ func describe(t words, g *played, ply int, notation game.Notation) (*gamePage, e
 	for range len(g.moves) - ply {
 		at.Undo()
 	}
-	p := &gamePage{ID: g.id, Game: t.or("game."+g.terms.Game, g.terms.Game), Rules: t.rules(g.terms.Rules), Clock: t.clock(g.terms.Clock),
+	p := &gamePage{ID: g.id, Game: t.Or("game."+g.terms.Game, g.terms.Game), Rules: t.Rules(g.terms.Rules), Clock: t.Clock(g.terms.Clock),
 		Rated: g.terms.Rated, Strict: g.terms.Strict, Private: g.private, Running: !g.finished, Started: g.started.UTC(),
 		Ply: ply, Plies: len(g.moves), Diagram: at.Diagram(), Position: at.String()}
 	sides := [2]string{game.First.String(), game.Second.String()}
@@ -174,25 +174,25 @@ func describe(t words, g *played, ply int, notation game.Notation) (*gamePage, e
 		sides = pictured.Sides()
 	}
 	for i := range p.Seats {
-		p.Seats[i] = gameSeat{player: g.seats[i], Side: t.side(sides[i]), Rating: g.ratings[i], ToAct: !g.finished && g.turn == game.Seat(i)}
+		p.Seats[i] = gameSeat{player: g.seats[i], Side: t.Side(sides[i]), Rating: g.ratings[i], ToAct: !g.finished && g.turn == game.Seat(i)}
 		if g.left[i] != nil {
-			p.Seats[i].Left = t.left(*g.left[i])
+			p.Seats[i].Left = t.Left(*g.left[i])
 		}
 	}
-	p.Title = t.t("game.title", "game", p.Game, "first", isolated(g.seats[0].Name), "second", isolated(g.seats[1].Name))
+	p.Title = t.T("game.title", "game", p.Game, "first", isolated(g.seats[0].Name), "second", isolated(g.seats[1].Name))
 	if g.finished {
-		p.Result = t.outcome(g.outcome, sides)
+		p.Result = t.Outcome(g.outcome, sides)
 		p.RuleLink = t.ruleLink(g.terms.Game, g.outcome.Reason)
 	}
 	p.list(t, end, notation)
-	p.At = t.t("game.of", "n", ply, "of", len(g.moves))
+	p.At = t.T("game.of", "n", ply, "of", len(g.moves))
 	if ply > 0 {
 		p.At += ": " + p.Moves[ply-1].Text
 	}
 	v, err := view.Of(at)
 	switch {
 	case err == nil:
-		p.Board = picture(v, p.At)
+		p.Board = view.Picture(v, p.At)
 	case !errors.Is(err, view.ErrNoPicture):
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (p *gamePage) list(t words, end game.Position, chosen game.Notation) {
 	}
 	if list[chosen] == nil {
 		chosen = names[0]
-		if usual := game.Notation("chinese"); t.lang == "zh" && list[usual] != nil {
+		if usual := game.Notation("chinese"); t.Lang == "zh" && list[usual] != nil {
 			chosen = usual
 		}
 	}
@@ -223,7 +223,7 @@ func (p *gamePage) list(t words, end game.Position, chosen game.Notation) {
 		return address + "/" + strconv.Itoa(ply) + "?notation=" + url.QueryEscape(string(n))
 	}
 	for i, text := range list[chosen] {
-		p.Moves = append(p.Moves, moveLink{i + 1, t.move(text), link(i+1, chosen), i+1 == p.Ply})
+		p.Moves = append(p.Moves, moveLink{i + 1, t.Move(text), link(i+1, chosen), i+1 == p.Ply})
 	}
 	steps := []step{{Key: "page.first", Sign: "«"}, {Key: "page.back_one", Sign: "‹"}, {Key: "page.on_one", Sign: "›"}, {Key: "page.last", Sign: "»"}}
 	for i, ply := range []int{0, p.Ply - 1, p.Ply + 1, p.Plies} {
@@ -234,7 +234,7 @@ func (p *gamePage) list(t words, end game.Position, chosen game.Notation) {
 	p.Steps = steps
 	for _, n := range names {
 		if len(names) > 1 {
-			p.Notations = append(p.Notations, choiceLink{t.or("notation."+string(n), string(n)), link(p.Ply, n), n == chosen})
+			p.Notations = append(p.Notations, choiceLink{t.Or("notation."+string(n), string(n)), link(p.Ply, n), n == chosen})
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sparring/arena"
+	"sparring/arena/web/static"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -24,13 +25,19 @@ const (
 	longestLadder = 1_000_000 // bounds the places that may be asked for
 )
 
+// words are the page's texts in one language.
+type words struct {
+	static.Words
+	site *site
+}
+
 // words returns the texts in the visitor's language.
 func (s *Server) words(r *http.Request) words {
 	site, err := s.site.now()
 	if err != nil {
 		site = s.site // the page itself reports it
 	}
-	return words{site, s.language(r)}
+	return site.words(s.language(r))
 }
 
 // player is a player as lists show it: the id stands beside the name, which
@@ -54,10 +61,10 @@ type choiceLink struct {
 // gameLinks are links to the parts of a page by game; all adds one to all games.
 func gameLinks(w words, path, chosen string, all bool) (links []choiceLink) {
 	if all {
-		links = append(links, choiceLink{w.t("page.all_games"), path, chosen == ""})
+		links = append(links, choiceLink{w.T("page.all_games"), path, chosen == ""})
 	}
 	for _, g := range catalog.Names() {
-		links = append(links, choiceLink{w.or("game."+g, g), path + "?game=" + url.QueryEscape(g), chosen == g})
+		links = append(links, choiceLink{w.Or("game."+g, g), path + "?game=" + url.QueryEscape(g), chosen == g})
 	}
 	return links
 }
@@ -113,7 +120,7 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 	}
 	data := ladderPage{Games: gameLinks(t, "/ladder", name, false)}
 	for _, sp := range speeds {
-		data.Speeds = append(data.Speeds, choiceLink{t.t("speed." + string(sp)), link(sp, 1), sp == speed})
+		data.Speeds = append(data.Speeds, choiceLink{t.T("speed." + string(sp)), link(sp, 1), sp == speed})
 	}
 	all := bySpeed[speed]
 	slices.SortStableFunc(all, func(a, b arena.Standing) int { return cmp.Compare(b.Rating.Rating, a.Rating.Rating) })
@@ -187,12 +194,12 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 			data.More++
 			continue
 		}
-		row := liveRow{Link: "/game/" + url.PathEscape(string(e.Game)), Game: t.or("game."+e.Terms.Game, e.Terms.Game),
-			Rules: t.rules(e.Terms.Rules), Clock: t.clock(e.Terms.Clock), Rated: e.Terms.Rated, Ply: len(e.Moves)}
+		row := liveRow{Link: "/game/" + url.PathEscape(string(e.Game)), Game: t.Or("game."+e.Terms.Game, e.Terms.Game),
+			Rules: t.Rules(e.Terms.Rules), Clock: t.Clock(e.Terms.Clock), Rated: e.Terms.Rated, Ply: len(e.Moves)}
 		for i, left := range clocks(e, now) {
 			row.Seats[i] = liveSeat{player: playerOf(e.Holders[i].Player, e.Holders[i].Display), ToAct: e.Turn == game.Seat(i)}
 			if left != nil {
-				row.Seats[i].Left = t.left(*left)
+				row.Seats[i].Left = t.Left(*left)
 			}
 		}
 		data.Rows = append(data.Rows, row)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/static"
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -138,7 +139,7 @@ func describeAll(t *testing.T, lang, rules string, o game.Outcome, ply int, move
 	name, _, _ := strings.Cut(rules, "/")
 	g := &played{id: "g", terms: protocol.Terms{Game: name, Rules: rules}, moves: moves, finished: o.Reason != "", outcome: o,
 		seats: [2]player{{"a", "Ann"}, {"b", "Ben"}}}
-	p, err := describe(words{site, lang}, g, ply, "")
+	p, err := describe(site.words(lang), g, ply, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestDescribeChallenge(t *testing.T) {
 	}
 	g := &played{id: "g", terms: protocol.Terms{Game: "gomoku", Rules: "gomoku/freestyle-15"}, finished: true,
 		outcome: game.Outcome{Reason: protocol.ReasonExpired}, seats: [2]player{playerOf("a", "Ann"), playerOf("", "")}}
-	p, err := describe(words{site, "en"}, g, 0, "")
+	p, err := describe(site.words("en"), g, 0, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,7 @@ func TestDescribeChallenge(t *testing.T) {
 // markup.
 func TestPictureOfAnotherGame(t *testing.T) {
 	v := &view.View{Game: "tic\"tac", Columns: 3, Rows: 3, FirstRow: 1, Pieces: map[string]string{"a1": "<x>", "z9": "o"}, Last: "a1"}
-	board := string(picture(v, `"><script>`))
+	board := string(view.Picture(v, `"><script>`))
 	if strings.Contains(board, "<x>") || strings.Contains(board, "<script>") || strings.Contains(board, `tic"`) || strings.Count(board, "&lt;x&gt;") != 1 ||
 		strings.Count(board, `class="dark"`) != 5 {
 		t.Errorf("board %s", board)
@@ -215,7 +216,7 @@ func BenchmarkDescribe(b *testing.B) {
 		g.moves = append(g.moves, "b2e2", "b7e7", "e2b2", "e7b7")
 	}
 	for b.Loop() {
-		if _, err := describe(words{site, "zh"}, g, len(g.moves), ""); err != nil {
+		if _, err := describe(site.words("zh"), g, len(g.moves), ""); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -256,7 +257,7 @@ func TestRules(t *testing.T) {
 			want = append(want, string(game.DoubleThree), string(game.DoubleFour), string(game.Overline))
 		}
 		var first []string
-		for _, lang := range languages {
+		for _, lang := range static.Languages {
 			w := read(h.Server, "/rules/"+g.Name, "Accept-Language", lang)
 			if w.Code != http.StatusOK {
 				t.Fatalf("%s: %d", g.Name, w.Code)

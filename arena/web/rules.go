@@ -27,15 +27,15 @@ func (s *Server) rules(w http.ResponseWriter, r *http.Request) {
 	if name == "" {
 		name = catalog.Names()[0]
 	}
-	text, ok := t.site.rules[rulesFile(t.lang, name)]
+	text, ok := t.site.rules[rulesFile(t.Lang, name)]
 	if _, err := catalog.Game(name); err != nil || !ok {
 		s.notFound(w, r)
 		return
 	}
-	data := rulesPage{Text: text + t.site.rules[rulesFile(t.lang, commonRules)]}
+	data := rulesPage{Text: text + t.site.rules[rulesFile(t.Lang, commonRules)]}
 	for _, g := range catalog.Names() {
-		if _, ok := t.site.rules[rulesFile(t.lang, g)]; ok {
-			data.Games = append(data.Games, choiceLink{t.or("game."+g, g), "/rules/" + g, g == name})
+		if _, ok := t.site.rules[rulesFile(t.Lang, g)]; ok {
+			data.Games = append(data.Games, choiceLink{t.Or("game."+g, g), "/rules/" + g, g == name})
 		}
 	}
 	s.page(w, r, http.StatusOK, "rules.html", data)
@@ -44,7 +44,7 @@ func (s *Server) rules(w http.ResponseWriter, r *http.Request) {
 // ruleLink returns the address of the rule by which a game ended, "" if the page
 // does not have the game's rules.
 func (t words) ruleLink(name string, reason game.Reason) string {
-	if t.site.rules[rulesFile(t.lang, name)] == "" || reason == "" {
+	if t.site.rules[rulesFile(t.Lang, name)] == "" || reason == "" {
 		return ""
 	}
 	return "/rules/" + name + "#" + string(reason)

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"sparring/arena/web/static"
 )
 
 // paths returns a path for each route, by pattern.
@@ -68,7 +70,7 @@ func TestNothingInline(t *testing.T) {
 	inline := regexp.MustCompile(`(?i)<style|<script>|<script[^>]*[^"]>\s*\S|\sstyle=|\son[a-z]+=|javascript:|data:text`)
 	h := startHouse(t, Config{})
 	for pattern, path := range h.paths() {
-		for _, lang := range languages {
+		for _, lang := range static.Languages {
 			w := h.get(path, "Accept-Language", lang)
 			if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 				if found := inline.FindString(w.Body.String()); found != "" {
@@ -149,7 +151,7 @@ func TestPathTraversal(t *testing.T) {
 // What no route takes has a page in the visitor's language, or JSON below /api.
 func TestUnknownRoutes(t *testing.T) {
 	h := startHouse(t, Config{})
-	for _, lang := range languages {
+	for _, lang := range static.Languages {
 		want := h.site.text(lang, "error.no-page")
 		for _, path := range []string{"/nothing", "/game", "/game/a/b/c", "/s/x", "/link/", "/.git/config", "//evil.example", "/ladder/"} {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)

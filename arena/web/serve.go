@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"sparring/arena/web/static"
 	"sparring/protocol"
 )
 
@@ -45,7 +46,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name s
 	for _, m := range site.ahead(r.URL.Path) {
 		p.Modules = append(p.Modules, site.address(m))
 	}
-	for _, l := range languages {
+	for _, l := range static.Languages {
 		query := r.URL.Query()
 		query.Set("lang", l)
 		p.Languages = append(p.Languages, languageLink{l, site.text(l, "page.language"), r.URL.EscapedPath() + "?" + query.Encode(), l == lang})
@@ -175,15 +176,15 @@ func (s *Server) language(r *http.Request) string {
 	if lang := chosenLanguage(r); lang != "" {
 		return lang
 	}
-	if c, err := r.Cookie(languageCookie); err == nil && slices.Contains(languages, c.Value) {
+	if c, err := r.Cookie(languageCookie); err == nil && slices.Contains(static.Languages, c.Value) {
 		return c.Value
 	}
 	tags, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
 	if err != nil {
-		return languages[0]
+		return static.Languages[0]
 	}
 	_, i, _ := matcher.Match(tags...)
-	return languages[i]
+	return static.Languages[i]
 }
 
 // theme returns the colours that the visitor chose, "" if it left them to the device.
@@ -197,7 +198,7 @@ func theme(r *http.Request) string {
 // chosenLanguage returns the language that the address names by ?lang=, for
 // visitors without a script; "" if it names none.
 func chosenLanguage(r *http.Request) string {
-	if lang := r.URL.Query().Get("lang"); slices.Contains(languages, lang) {
+	if lang := r.URL.Query().Get("lang"); slices.Contains(static.Languages, lang) {
 		return lang
 	}
 	return ""

@@ -6,18 +6,20 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"sparring/arena/web/static"
 )
 
-//go:embed static templates rules
+//go:embed templates rules
 var bundled embed.FS
 
 // site has what the page is made of: files, templates and texts. It does not
@@ -27,9 +29,9 @@ type site struct {
 
 	version string // hash of all files; part of their addresses
 	files   map[string]*file
-	entry   []string            // what the entry module imports, directly or not
-	screens map[string][]string // the same with what a screen needs, by the first part of the path
-	texts   map[string]map[string]string
+	entry   []string                                 // what the entry module imports, directly or not
+	screens map[string][]string                      // the same with what a screen needs, by the first part of the path
+	texts   map[string]static.Words                  // by language
 	pages   map[string]map[string]*template.Template // by language and name
 	rules   map[string]template.HTML                 // of the games, by path
 }
@@ -48,9 +50,6 @@ const entry = "main.js"
 // first part of its path.
 var screens = map[string]string{"": "start.js", "game": "game.js", "invite": "invite.js"}
 
-// languages of the page; the first one is the default.
-var languages = []string{"en", "zh"}
-
 var kinds = map[string]string{
 	".css":   "text/css; charset=utf-8",
 	".js":    "text/javascript; charset=utf-8",
@@ -64,14 +63,14 @@ var kinds = map[string]string{
 // openSite reads the page's files from a folder, or the embedded ones for "".
 func openSite(disk string) (*site, error) {
 	s := &site{disk: disk}
-	var root fs.FS = bundled
+	var root, files fs.FS = bundled, static.Files
 	if disk != "" {
-		root = os.DirFS(disk)
+		root, files = os.DirFS(disk), os.DirFS(filepath.Join(disk, "static"))
 	}
-	if err := s.readFiles(root); err != nil {
+	if err := s.readFiles(files); err != nil {
 		return nil, err
 	}
-	if err := s.readTexts(); err != nil {
+	if err := s.readTexts(files); err != nil {
 		return nil, err
 	}
 	if err := s.readRules(root); err != nil {
@@ -88,10 +87,10 @@ func (s *site) now() (*site, error) {
 	return openSite(s.disk)
 }
 
-func (s *site) readFiles(root fs.FS) error {
+func (s *site) readFiles(files fs.FS) error {
 	s.files = make(map[string]*file)
 	hash := sha256.New()
-	err := fs.WalkDir(root, "static", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -102,17 +101,16 @@ func (s *site) readFiles(root fs.FS) error {
 		case kind == "":
 			return fmt.Errorf("%s: no content type for %q", name, path.Ext(name))
 		}
-		data, err := fs.ReadFile(root, name)
+		data, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
 		switch {
 		case path.Ext(name) == ".js" && s.disk == "":
-			data = withoutComments(data)
+			data = static.WithoutComments(data)
 		case path.Ext(name) == ".css":
-			data = withPlainColours(data)
+			data = static.WithPlainColours(data)
 		}
-		name = strings.TrimPrefix(name, "static/")
 		fmt.Fprintf(hash, "%s %d\n%s", name, len(data), data)
 		s.files[name] = &file{kind: kind, plain: data, gzip: compressed(data, gzip.BestCompression)}
 		return nil
@@ -168,50 +166,21 @@ func (s *site) ahead(path string) []string {
 // address returns where a static file is served.
 func (s *site) address(name string) string { return "/s/" + s.version + "/" + name }
 
-func (s *site) readTexts() error {
-	s.texts = make(map[string]map[string]string)
-	for _, lang := range languages {
-		f := s.files[lang+".json"]
-		if f == nil {
-			return fmt.Errorf("static/%s.json is missing", lang)
+func (s *site) readTexts(files fs.FS) error {
+	s.texts = make(map[string]static.Words)
+	for _, lang := range static.Languages {
+		var err error
+		if s.texts[lang], err = static.ReadWords(files, lang); err != nil {
+			return fmt.Errorf("static: %w", err)
 		}
-		var texts map[string]string
-		if err := json.Unmarshal(f.plain, &texts); err != nil {
-			return fmt.Errorf("static/%s.json: %w", lang, err)
-		}
-		s.texts[lang] = texts
 	}
 	return nil
 }
 
-// placeholder matches what stands in braces in a text: {name}, or {name|one|many},
-// which chooses a word by the number of that name.
-var placeholder = regexp.MustCompile(`\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}`)
+func (s *site) words(lang string) words { return words{s.texts[lang], s} }
 
-// text returns the text of a key in a language. Pairs name the values for what
-// stands in braces: text("en", "page.guest", "n", 4821).
-func (s *site) text(lang, key string, pairs ...any) string {
-	text, ok := s.texts[lang][key]
-	if !ok {
-		return key
-	}
-	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
-		m := placeholder.FindStringSubmatch(found)
-		for i := 0; i+1 < len(pairs); i += 2 {
-			value := fmt.Sprint(pairs[i+1])
-			switch {
-			case pairs[i] != m[1]:
-			case m[2]+m[3] == "":
-				return value
-			case value == "1":
-				return m[2]
-			default:
-				return m[3]
-			}
-		}
-		return found
-	})
-}
+// text returns the text of a key in a language, see [static.Words.T].
+func (s *site) text(lang, key string, pairs ...any) string { return s.texts[lang].T(key, pairs...) }
 
 func (s *site) readRules(root fs.FS) error {
 	names, err := fs.Glob(root, "rules/*.html")
@@ -236,7 +205,7 @@ func (s *site) readPages(root fs.FS) error {
 		return err
 	}
 	s.pages = make(map[string]map[string]*template.Template)
-	for _, lang := range languages {
+	for _, lang := range static.Languages {
 		s.pages[lang] = make(map[string]*template.Template)
 		for _, name := range names {
 			t := template.New(path.Base(name)).Funcs(template.FuncMap{

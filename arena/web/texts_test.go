@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/arena/web/static"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -150,13 +151,13 @@ func TestTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key := range want {
-		for _, lang := range languages {
-			if strings.TrimSpace(site.texts[lang][key]) == "" {
+		for _, lang := range static.Languages {
+			if strings.TrimSpace(site.texts[lang].Texts[key]) == "" {
 				t.Errorf("%s.json has no %q", lang, key)
 			}
 		}
 	}
-	for key := range site.texts["en"] {
+	for key := range site.texts["en"].Texts {
 		kind, _, _ := strings.Cut(key, ".")
 		if slices.Contains([]string{"reason", "illegal", "forbidden", "speed", "open", "ends"}, kind) && !want[key] && key != "illegal.not-your-turn" {
 			t.Errorf("nothing uses the text %s", key)
@@ -172,11 +173,11 @@ func TestVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, text := range site.texts["en"] {
+	for key, text := range site.texts["en"].Texts {
 		want := variable.FindAllString(text, -1)
 		slices.Sort(want)
-		for _, lang := range languages {
-			got := variable.FindAllString(site.texts[lang][key], -1)
+		for _, lang := range static.Languages {
+			got := variable.FindAllString(site.texts[lang].Texts[key], -1)
 			slices.Sort(got)
 			if !slices.Equal(slices.Compact(got), slices.Compact(slices.Clone(want))) {
 				t.Errorf("%s: %s has %v, en %v", key, lang, got, want)
@@ -207,7 +208,7 @@ func TestPlurals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := (words{site, "en"}).clock(day); got != "1 day a move" {
+	if got := site.words("en").Clock(day); got != "1 day a move" {
 		t.Errorf("a day a move is written as %q", got)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"sparring/arena/web/static"
 )
 
 // TestDictionaries: both languages have the same keys, one a line and sorted, so
@@ -23,8 +25,8 @@ func TestDictionaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, lang := range languages {
-		texts := site.texts[lang]
+	for _, lang := range static.Languages {
+		texts := site.texts[lang].Texts
 		var want bytes.Buffer
 		keys := slices.Sorted(maps.Keys(texts))
 		for i, key := range keys {
@@ -42,11 +44,11 @@ func TestDictionaries(t *testing.T) {
 			if strings.TrimSpace(texts[key]) == "" {
 				t.Errorf("%s.json: %s is empty", lang, key)
 			}
-			if _, ok := site.texts[languages[0]][key]; !ok {
-				t.Errorf("%s.json lacks %s", languages[0], key)
+			if _, ok := site.texts[static.Languages[0]].Texts[key]; !ok {
+				t.Errorf("%s.json lacks %s", static.Languages[0], key)
 			}
 		}
-		for key := range site.texts[languages[0]] {
+		for key := range site.texts[static.Languages[0]].Texts {
 			if _, ok := texts[key]; !ok {
 				t.Errorf("%s.json lacks %s", lang, key)
 			}
@@ -63,11 +65,11 @@ func TestChinese(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, text := range site.texts["zh"] {
+	for key, text := range site.texts["zh"].Texts {
 		plain := variable.ReplaceAllString(text, "")
 		latin := strings.IndexFunc(plain, unicode.IsLetter) >= 0
 		han := strings.ContainsFunc(plain, func(r rune) bool { return unicode.Is(unicode.Han, r) })
-		if latin && !han && text == site.texts["en"][key] && !slices.Contains(sameWords, key) {
+		if latin && !han && text == site.texts["en"].Texts[key] && !slices.Contains(sameWords, key) {
 			t.Errorf("zh.json: %s is English: %s", key, text)
 		}
 	}
@@ -91,11 +93,15 @@ var (
 func sources(t *testing.T, dir, ending string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := fs.WalkDir(bundled, dir, func(name string, d fs.DirEntry, err error) error {
+	from := fs.FS(bundled)
+	if dir == "static" {
+		from, dir = static.Files, "."
+	}
+	err := fs.WalkDir(from, dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(name) != ending {
 			return err
 		}
-		data, err := fs.ReadFile(bundled, name)
+		data, err := fs.ReadFile(from, name)
 		found[name] = string(data)
 		if ending == ".js" {
 			found[name] = comment.ReplaceAllString(string(data), "")
@@ -114,7 +120,7 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := site.texts["en"]
+	texts := site.texts["en"].Texts
 	has := func(key string, prefix bool) bool {
 		if _, ok := texts[key]; ok || !prefix {
 			return ok
@@ -178,7 +184,7 @@ func TestUnused(t *testing.T) {
 	for _, m := range prefix.FindAllStringSubmatch(all.String(), -1) {
 		begun = append(begun, m[1]+m[2])
 	}
-	for key := range site.texts["en"] {
+	for key := range site.texts["en"].Texts {
 		if kind, _, _ := strings.Cut(key, "."); slices.Contains([]string{"illegal", "notation", "page", "speed"}, kind) {
 			continue // named by the server, see TestTexts
 		}

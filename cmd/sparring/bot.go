@@ -30,7 +30,7 @@ func botCommand() *cobra.Command {
 		Use:   "bot",
 		Short: "Run a bot process on a NATS server: it takes matches and plays them",
 		Long: `Run a bot process on a NATS server: it takes matches from the queue and plays
-them. After the first SIGTERM or Ctrl-C it takes no new games and ends when the
+them. At SIGHUP it reads the file of its players again. After the first SIGTERM or Ctrl-C it takes no new games and ends when the
 running ones have; the second hands them over to other instances at once.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -55,7 +55,7 @@ running ones have; the second hands them over to other instances at once.`,
 			defer done()
 			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
 			defer cancel()
-			defer drainOnSignal(b, cancel, log)()
+			defer obeySignals(b, cancel, log)()
 			return b.Run(ctx)
 		},
 	}
@@ -182,17 +182,22 @@ func areaTable(cfg bot.Config, log zerolog.Logger) (table *areas.Table, done fun
 	})
 }
 
-// drainOnSignal drains the bot at the first signal and ends it at the second. The
-// function returned stops this.
-func drainOnSignal(b *bot.Bot, end context.CancelFunc, log zerolog.Logger) func() {
-	signals := make(chan os.Signal, 2)
+// obeySignals drains the bot at the first signal and ends it at the second, and reads
+// its players again at SIGHUP. The function returned stops this.
+func obeySignals(b *bot.Bot, end context.CancelFunc, log zerolog.Logger) func() {
+	signals, reload := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(reload, syscall.SIGHUP)
 	quit := make(chan struct{})
 	go func() {
 		for n := 0; ; n++ {
 			select {
 			case <-quit:
 				return
+			case <-reload:
+				b.Reload() // logs what is wrong
+				n--
+				continue
 			case <-signals:
 			}
 			if n == 0 {
@@ -204,5 +209,5 @@ func drainOnSignal(b *bot.Bot, end context.CancelFunc, log zerolog.Logger) func(
 			end()
 		}
 	}()
-	return func() { signal.Stop(signals); close(quit) }
+	return func() { signal.Stop(signals); signal.Stop(reload); close(quit) }
 }

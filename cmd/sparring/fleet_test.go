@@ -198,7 +198,7 @@ func upgrade(t *testing.T, h *fleet) {
 	start := func(binary, kind string, env ...string) *process {
 		n++
 		name := fmt.Sprintf("%s%d", kind, n)
-		p := h.prepareBot(url, protocol.InstanceID(name), "SPARRING_MATCH_ON=true", "SPARRING_MATCH_INTERVAL=1s", "SPARRING_MATCH_LONGEST=2s")
+		p := h.prepareBot(url, protocol.InstanceID(name), "SPARRING_SLOTS=4", "SPARRING_MATCH_ON=true", "SPARRING_MATCH_INTERVAL=1s", "SPARRING_MATCH_LONGEST=2s")
 		if kind == "arena" {
 			p = h.prepareArena(url, "SPARRING_LADDER_ROUNDS=0", "SPARRING_LADDER_PAUSE=1ms", "SPARRING_ARENA_NAME="+name)
 		}
@@ -222,7 +222,9 @@ func upgrade(t *testing.T, h *fleet) {
 			h.wait(fresh.name+" plays", playing(fresh))
 			before := games.finished()
 			if *previous != "" && round == 0 { // it may not know the operator
-				p.end(syscall.SIGTERM)
+				if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Fatal(err)
+				}
 			} else if _, err := h.operator(url, "drain", p.name, "--wait", "--why", "upgrade"); err != nil {
 				t.Fatal(err)
 			}
@@ -313,9 +315,10 @@ func (h *fleet) build(commit string) string {
 			h.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 		}
 	}
-	tree := filepath.Join(h.t.TempDir(), "tree")
-	run(root, "git", "worktree", "add", "--detach", tree, commit)
-	defer run(root, "git", "worktree", "remove", "--force", tree)
+	tree := h.t.TempDir()
+	archive := filepath.Join(h.t.TempDir(), "tree.tar")
+	run(root, "git", "archive", "--output", archive, commit)
+	run(tree, "tar", "-xf", archive)
 	run(tree, "go", "build", "-o", filepath.Join(h.bin, "sparring-before"), "./cmd/sparring")
 	return "sparring-before"
 }

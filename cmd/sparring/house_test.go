@@ -28,6 +28,8 @@ var imports = map[string][]string{
 
 	"pipe": {"pipe", "engine", "game"},
 	"lab":  {"lab", "pipe", "engine", "record", "protocol", "game"},
+	// A report is a page: it has the board and the words of the page for people.
+	"lab/report": {"lab", "pipe", "engine", "record", "protocol", "game", "arena/web/static$", "arena/web/view$"},
 
 	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},

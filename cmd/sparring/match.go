@@ -21,6 +21,7 @@ import (
 	"sparring/lab/match"
 	"sparring/lab/openings"
 	"sparring/lab/overnats"
+	"sparring/lab/report"
 	"sparring/pipe/playerspec"
 )
 
@@ -361,6 +362,11 @@ func (f *matchFlags) play(ctx context.Context, c *cobra.Command, plan *match.Pla
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "time       %v\n", time.Since(begin).Round(time.Millisecond))
+		verdict, err := report.Verdict("en", standing.Verdict(plan.SPRT))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "verdict    %s\n", verdict)
 		if f.plot != "" {
 			if err := drawFile(f.plot, func(out io.Writer, format chart.Format) error { return standing.Draw(out, format, plan.SPRT) }); err != nil {
 				return err

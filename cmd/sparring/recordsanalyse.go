@@ -76,7 +76,7 @@ resumes an interrupted run. See docs/analysis.md.`,
 	return c
 }
 
-func (f *reviewFlags) run(c *cobra.Command, args []string) (err error) {
+func (f *reviewFlags) run(c *cobra.Command, args []string) error {
 	limits, err := f.limits()
 	if err != nil {
 		return err
@@ -99,26 +99,12 @@ func (f *reviewFlags) run(c *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	analysts, err := f.analysts(games, limits)
-	defer func() {
-		for _, a := range analysts {
-			a.Close() // the searches have ended
-		}
-	}()
-	if err != nil {
+	w := &reviewing{flags: f, games: games, plots: plots, out: c.OutOrStdout(), show: newDisplay(c.ErrOrStderr())}
+	w.each = w.print
+	if err := w.open(c, limits); err != nil {
 		return err
 	}
-	w := &reviewing{flags: f, analysts: analysts, games: games, plots: plots, out: c.OutOrStdout(), show: newDisplay(c.ErrOrStderr()),
-		reports: make([]*analysis.Report, len(games))}
-	if f.keep != "" {
-		if w.keep, err = analysis.OpenKeep(f.keep, analysts[games[0].Game], f.hash, f.threads); err != nil {
-			return err
-		}
-		defer w.keep.Close()
-		if n := w.keep.Len(); n > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %s\n", f.keep, count(n, "search", "searches"))
-		}
-	}
+	defer w.close()
 	err = w.all(c.Context())
 	if f.annotated != "" {
 		if e := w.annotate(f.annotated); err == nil {
@@ -212,13 +198,43 @@ type reviewing struct {
 	keep     *analysis.Keep
 	out      io.Writer
 	show     *display
+	each     func(i int) error // is called with the games in their order; nil: for none
 
 	mu      sync.Mutex
 	reports []*analysis.Report // of games; nil: not finished
 	printed int                // games
 }
 
-// all analyses all games and prints them in their order.
+// open opens the analysts and the file of searches. Close it.
+func (w *reviewing) open(c *cobra.Command, limits search.Limits) (err error) {
+	f := w.flags
+	w.reports = make([]*analysis.Report, len(w.games))
+	if w.analysts, err = f.analysts(w.games, limits); err != nil || f.keep == "" {
+		if err != nil {
+			w.close()
+		}
+		return err
+	}
+	if w.keep, err = analysis.OpenKeep(f.keep, w.analysts[w.games[0].Game], f.hash, f.threads); err != nil {
+		w.close()
+		return err
+	}
+	if n := w.keep.Len(); n > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %s\n", f.keep, count(n, "search", "searches"))
+	}
+	return nil
+}
+
+func (w *reviewing) close() {
+	for _, a := range w.analysts {
+		a.Close() // the searches have ended
+	}
+	if w.keep != nil {
+		w.keep.Close()
+	}
+}
+
+// all analyses all games and reports them in their order.
 func (w *reviewing) all(ctx context.Context) error {
 	todo := make(chan int)
 	workers, working := errgroup.WithContext(ctx)
@@ -288,8 +304,10 @@ func (w *reviewing) one(ctx context.Context, i int) error {
 	w.reports[i] = rep
 	w.show.remove(r.ID)
 	for w.printed < len(w.games) && w.reports[w.printed] != nil {
-		if err := w.print(w.printed); err != nil {
-			return err
+		if w.each != nil {
+			if err := w.each(w.printed); err != nil {
+				return err
+			}
 		}
 		w.printed++
 	}

@@ -7,7 +7,9 @@ package elo
 import "math"
 
 // Pairs counts pairs of games by the points that the player scored in them: 0,
-// ½, 1, 1½ and 2.
+// ½, 1, 1½ and 2. A game without a partner counts as a pair in which both games ended
+// alike: Score, Interval, Elo and LOS are then those of single games (the trinomial
+// model), Normalized is not.
 type Pairs [5]int
 
 // Add counts a pair in which the player scored the given half points, 0 to 4.

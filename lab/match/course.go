@@ -26,6 +26,9 @@ func (s *Standing) course() (all []reading) {
 	open := map[int]int{} // half points of the first game of a pair
 	for i, r := range s.Results {
 		first, ok := open[r.Pair]
+		if r.Leg == 0 {
+			first, ok = r.Halves, true
+		}
 		if !ok {
 			open[r.Pair] = r.Halves
 			continue

@@ -3,6 +3,8 @@ package match
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strconv"
 	"time"
 
 	"sparring/engine"
@@ -37,7 +39,7 @@ type Game struct {
 // Place is a game's place in its match, with what the statistics need.
 type Place struct {
 	Pair    int     `json:"pair"`
-	Leg     int     `json:"leg"`
+	Leg     int     `json:"leg"` // 1 or 2; 0 for a game of another source, without a partner
 	Opening int     `json:"opening"`
 	Players [2]int  `json:"players"` // by seat: indices into Terms.Players
 	Fault   *Fault  `json:"fault,omitempty"`
@@ -148,3 +150,31 @@ func (s *Side) Charge(spec clock.Spec, st clock.State, used, margin time.Duratio
 
 // gameID returns the id of a game in its match.
 func gameID(match string, pair, leg int) string { return fmt.Sprintf("%s-%d-%d", match, pair, leg) }
+
+// anID matches the id of a game of a match; over NATS a repeated one has a number more.
+var anID = regexp.MustCompile(`^(m[a-z0-9]+)-(\d{1,9})-([12])(?:-\d+)?$`)
+
+// PlaceOf reads the match, pair and leg off the id of a game; ok is false for a game
+// of another source.
+func PlaceOf(id string) (match string, pair, leg int, ok bool) {
+	m := anID.FindStringSubmatch(id)
+	if m == nil {
+		return "", 0, 0, false
+	}
+	pair, _ = strconv.Atoi(m[2]) // digits
+	leg, _ = strconv.Atoi(m[3])
+	return m[1], pair, leg, true
+}
+
+// FaultOf returns the fault for which a player lost a game that ended by a reason, ""
+// for none. A platform's reasons are translated.
+func FaultOf(r game.Reason) engine.FaultKind {
+	switch kind := engine.FaultKind(r); kind {
+	case engine.FaultStart, engine.FaultTime, engine.FaultHang, engine.FaultIllegal, engine.FaultCrash, engine.FaultFlood, engine.FaultMemory, engine.FaultDisconnect:
+		return kind
+	}
+	if r == protocol.ReasonAbandoned || r == protocol.ReasonNoStart {
+		return engine.FaultDisconnect
+	}
+	return ""
+}

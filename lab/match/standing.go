@@ -32,6 +32,7 @@ type Standing struct {
 type Result struct {
 	Meeting int // index of Standing.Meets
 	Pair    int
+	Leg     int       // 0: the game has no partner
 	Halves  int       // half points of the meeting's A, 0 to 2
 	SeatA   game.Seat // of the meeting's A
 	Plies   int
@@ -129,16 +130,20 @@ func (s *Standing) Add(g *Game) error {
 		halves = 0
 	}
 	a, b := &s.Players[m.A], &s.Players[m.B]
-	if first, ok := s.open[g.Match.Pair]; !ok {
+	complete := func(sum int) {
+		m.Pairs.Add(sum)
+		a.Pairs.Add(sum)
+		b.Pairs.Add(4 - sum)
+	}
+	if g.Match.Leg == 0 {
+		complete(2 * halves) // see elo.Pairs
+	} else if first, ok := s.open[g.Match.Pair]; !ok {
 		s.open[g.Match.Pair] = half{g.Match.Leg, halves}
 	} else if first.leg == g.Match.Leg || first.leg == 0 {
 		return fmt.Errorf("game %s: pair %d already has game %d", g.ID, g.Match.Pair, g.Match.Leg)
 	} else {
-		sum := first.halves + halves
 		s.open[g.Match.Pair] = half{} // complete
-		m.Pairs.Add(sum)
-		a.Pairs.Add(sum)
-		b.Pairs.Add(4 - sum)
+		complete(first.halves + halves)
 	}
 	m.count(halves)
 	a.count(halves)
@@ -158,7 +163,7 @@ func (s *Standing) Add(g *Game) error {
 	for seat, i := range g.Match.Players {
 		s.Players[i].Side.Add(g.Match.Sides[seat])
 	}
-	result := Result{Meeting: at, Pair: g.Match.Pair, Halves: halves, SeatA: seatA, Plies: len(g.Plies)}
+	result := Result{Meeting: at, Pair: g.Match.Pair, Leg: g.Match.Leg, Halves: halves, SeatA: seatA, Plies: len(g.Plies)}
 	if f := g.Match.Fault; f != nil {
 		result.Fault = f.Kind
 		p := &s.Players[g.Match.Players[f.Seat]]

@@ -14,7 +14,16 @@ export let lang = "en";
 export async function load(language) {
 	const answer = await fetch(new URL(`./${language}.json`, import.meta.url));
 	if (!answer.ok) throw new Error(`${language}.json: ${answer.status}`);
-	words = await answer.json();
+	use(language, await answer.json());
+}
+
+/**
+ * use makes a dictionary that of the page.
+ * @param {"en"|"zh"} language
+ * @param {Record<string, string>} dictionary
+ */
+export function use(language, dictionary) {
+	words = dictionary;
 	lang = language;
 	document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Positions of a game and of lines beside it, as the server describes them.
 
-import { spell } from "./moves.js";
+import { spell } from "./list.js";
 import { written } from "./settings.js";
 
 /** @typedef {import("./types.js").View} View */

@@ -9,7 +9,7 @@ import { fill, h, icon, put, say } from "./dom.js";
 import { Graph, mistake } from "./graph.js";
 import { refusal } from "./hint.js";
 import { number } from "./i18n.js";
-import { spell } from "./moves.js";
+import { spell } from "./list.js";
 import { Positions } from "./positions.js";
 import { notation, onchange, settings, written } from "./settings.js";
 

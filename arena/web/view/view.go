@@ -75,6 +75,22 @@ const Plain game.Notation = "plain"
 
 // Of describes a position. The error wraps ErrNoPicture. p is not changed.
 func Of(p game.Position) (*View, error) {
+	v, err := Still(p)
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := p.(game.Forbidder); ok {
+		v.Forbidden = f.Forbidden()
+	}
+	v.addMoves(p)
+	v.Written = Written(p)
+	return v, nil
+}
+
+// Still describes a position in which nobody is to move, such as one of a finished
+// game: without what may be played and what would follow from it, which takes most of
+// the time, and without Written. The error wraps ErrNoPicture. p is not changed.
+func Still(p game.Position) (*View, error) {
 	pictured, ok := p.(game.Pictured)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", p.Rules().Game, ErrNoPicture)
@@ -102,11 +118,7 @@ func Of(p game.Position) (*View, error) {
 	if w, ok := p.(game.Winner); ok {
 		v.Row = w.Row()
 	}
-	if f, ok := p.(game.Forbidder); ok {
-		v.Forbidden = f.Forbidden()
-	}
-	v.addMoves(p)
-	v.Written, v.Last = Written(p), last(p)
+	v.Last = last(p)
 	return v, nil
 }
 

@@ -430,3 +430,22 @@ func TestReadBack(t *testing.T) {
 		t.Errorf("%s is read as %+v", text, again)
 	}
 }
+
+// TestPictureTells: moves that are told are drawn on their points, and nothing else is.
+func TestPictureTells(t *testing.T) {
+	v, err := view.Still(replay(t, "amazons/10x10", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := string(view.Picture(v, "start"))
+	told := string(view.Picture(v, "start", view.Told{Move: "d1d7/g7", Kind: "mistake"}, view.Told{Move: "z9", Kind: "best"}))
+	added := strings.TrimPrefix(told, strings.TrimSuffix(plain, "</svg>"))
+	const want = `<g transform="translate(140 380)"><path class="arrow told mistake" transform="rotate(-90)" d="M12 -3.5H219V-9L232 0L219 9V3.5H12Z"/></g>` +
+		`<g transform="translate(140 140)"><path class="arrow told mistake" transform="rotate(0)" d="M12 -3.5H99V-9L112 0L99 9V3.5H12Z"/></g></svg>`
+	if added != want {
+		t.Errorf("drawn: %s", added)
+	}
+	if stone, err := view.Still(replay(t, "gomoku/freestyle-15", "", "h8")); err != nil || !strings.Contains(string(view.Picture(stone, "", view.Told{Move: "a1", Kind: "best"})), `<g class="told best"><circle r="18.5"/>`) {
+		t.Errorf("a stone is not told: %v", err)
+	}
+}

@@ -1,12 +1,11 @@
-package web
+package view
 
 import (
 	"fmt"
 	"html"
 	"html/template"
+	"math"
 	"strings"
-
-	"sparring/arena/web/view"
 )
 
 // cell is the distance of two points in the units of a drawing. The page's script
@@ -15,7 +14,7 @@ const cell = 40
 
 // drawing is a board that is drawn as SVG, row by row from the top.
 type drawing struct {
-	v       *view.View
+	v       *View
 	margin  struct{ left, right, top, bottom int }
 	written strings.Builder
 }
@@ -36,10 +35,10 @@ var grounds = map[string]ground{
 	"amazons": {draw: (*drawing).squares, piece: amazon, edges: true},
 }
 
-// picture draws a view as SVG, with marks on the points of the last move. The
-// label tells its content to people who can't see it. Games that are not among
+// Picture draws a view as SVG, with marks on the points of the last move. The
+// label tells its content to people who can't see it. Moves that are told come last. Games that are not among
 // those above are drawn as squares with the codes of the pieces.
-func picture(v *view.View, label string) template.HTML {
+func Picture(v *View, label string, told ...Told) template.HTML {
 	g, ok := grounds[v.Game]
 	if !ok {
 		g = ground{draw: (*drawing).squares, piece: letter, edges: true}
@@ -53,7 +52,7 @@ func picture(v *view.View, label string) template.HTML {
 	if v.Check != "" {
 		d.at(v.Check, `<g class="check"><circle r="19"/></g>`)
 	}
-	last := view.Points(v.Last)
+	last := Points(v.Last)
 	for i, point := range last {
 		mark := corners(18.5, 8)
 		if i == 0 && len(last) > 1 {
@@ -65,7 +64,7 @@ func picture(v *view.View, label string) template.HTML {
 	}
 	for row := v.Rows - 1; row >= 0; row-- {
 		for column := range v.Columns {
-			point := view.Point(column, v.FirstRow+row)
+			point := Point(column, v.FirstRow+row)
 			if code := v.Pieces[point]; code != "" {
 				d.at(point, g.piece(code))
 			}
@@ -77,8 +76,40 @@ func picture(v *view.View, label string) template.HTML {
 	for _, point := range v.Row {
 		d.at(point, `<circle class="won" r="18"/>`)
 	}
+	for _, t := range told {
+		d.told(t)
+	}
 	d.add("</svg>")
 	return template.HTML(d.written.String()) // of numbers, codes of pieces and escaped text
+}
+
+// Told is a move that is pointed out in a position, such as a better one.
+type Told struct {
+	Move string // in coordinates
+	Kind string // "best" or "mistake"
+}
+
+// told draws arrows along the points of a move, or marks its only point.
+func (d *drawing) told(t Told) {
+	points := Points(t.Move)
+	if len(points) == 1 {
+		sign := "M-4 0L-1 3.5L4.5 -3.5"
+		if t.Kind == "mistake" {
+			sign = "M-3.5 -3.5L3.5 3.5M3.5 -3.5L-3.5 3.5"
+		}
+		d.at(points[0], `<g class="told `+html.EscapeString(t.Kind)+`"><circle r="18.5"/><g class="badge" transform="translate(13 -13)"><circle r="7.5"/><path d="`+sign+`"/></g></g>`)
+	}
+	for i := 1; i < len(points); i++ {
+		fromColumn, fromRow, ok := ParsePoint(points[i-1])
+		toColumn, toRow, too := ParsePoint(points[i])
+		if !ok || !too {
+			return
+		}
+		dx, dy := float64(toColumn-fromColumn)*cell, float64(fromRow-toRow)*cell
+		tip := math.Hypot(dx, dy) - 8
+		d.at(points[i-1], fmt.Sprintf(`<path class="arrow told %s" transform="rotate(%.4g)" d="M12 -3.5H%.4gV-9L%.4g 0L%.4g 9V3.5H12Z"/>`,
+			html.EscapeString(t.Kind), math.Atan2(dy, dx)*180/math.Pi, tip-13, tip, tip-13))
+	}
 }
 
 func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.written, format, args...) }
@@ -94,7 +125,7 @@ func (d *drawing) y(row int) int {
 
 // at draws something around a point. A point that is not on the board is left out.
 func (d *drawing) at(point, what string) {
-	column, row, ok := view.ParsePoint(point)
+	column, row, ok := ParsePoint(point)
 	if row -= d.v.FirstRow; !ok || column >= d.v.Columns || row < 0 || row >= d.v.Rows {
 		return
 	}

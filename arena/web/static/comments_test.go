@@ -1,4 +1,4 @@
-package web
+package static
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ func TestWithoutComments(t *testing.T) {
 		{"lines", "// @ts-check\na();\n\t// why\n\tb(); // not this\n", "\na();\n\n\tb(); // not this\n"},
 		{"strings", "const u = \"https://a//b\", r = /\\/\\*x/, s = \"/* */\";\n", "const u = \"https://a//b\", r = /\\/\\*x/, s = \"/* */\";\n"},
 	} {
-		if got := string(withoutComments([]byte(c.js))); got != c.want {
+		if got := string(WithoutComments([]byte(c.js))); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -24,15 +24,15 @@ func TestWithoutComments(t *testing.T) {
 // TestModulesKeepLines holds that what is served has the lines of its source, so
 // that an error of a browser can be found in it.
 func TestModulesKeepLines(t *testing.T) {
-	err := fs.WalkDir(bundled, "static", func(name string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(Files, ".", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || path.Ext(name) != ".js" {
 			return err
 		}
-		js, err := fs.ReadFile(bundled, name)
+		js, err := fs.ReadFile(Files, name)
 		if err != nil {
 			return err
 		}
-		short := withoutComments(js)
+		short := WithoutComments(js)
 		if got, want := bytes.Count(short, []byte("\n")), bytes.Count(js, []byte("\n")); got != want {
 			t.Errorf("%s: %d lines, want %d", name, got, want)
 		}

@@ -1,4 +1,4 @@
-package web
+package static
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 // colour matches a custom property of style.css with its values in light and dark.
 var colour = regexp.MustCompile(`(--[a-z-]+): light-dark\(([^(),]+|[^(),]*\([^()]*\)), ([^(),]+|[^(),]*\([^()]*\))\);`)
 
-// withPlainColours adds to a style sheet the same colours for browsers that do not
+// WithPlainColours adds to a style sheet the same colours for browsers that do not
 // know light-dark(), such as those of phones from before 2024. Without it their
 // boards would be black.
-func withPlainColours(css []byte) []byte {
+func WithPlainColours(css []byte) []byte {
 	var light, dark strings.Builder
 	for _, c := range colour.FindAllSubmatch(css, -1) {
 		fmt.Fprintf(&light, "%s:%s;", c[1], c[2])

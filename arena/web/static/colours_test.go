@@ -1,4 +1,4 @@
-package web
+package static
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 // TestPlainColours holds that browsers without light-dark() get every colour: the
 // style sheet uses it in custom properties only, and each is repeated.
 func TestPlainColours(t *testing.T) {
-	css, err := bundled.ReadFile("static/style.css")
+	css, err := Files.ReadFile("style.css")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +17,7 @@ func TestPlainColours(t *testing.T) {
 	if used := bytes.Count(css, []byte("light-dark(")); len(found) != used {
 		t.Errorf("%d colours in custom properties, light-dark() is used %d times", len(found), used)
 	}
-	whole := withPlainColours(css)
+	whole := WithPlainColours(css)
 	plain := whole[len(css):]
 	for _, c := range found {
 		for _, value := range [][]byte{c[2], c[3]} {

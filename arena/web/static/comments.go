@@ -1,4 +1,4 @@
-package web
+package static
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ var (
 	cast = regexp.MustCompile(`/\*\* @\w+ [^*\n]*\*/ ?`)
 )
 
-// withoutComments returns a module of the page as browsers get it: its types
+// WithoutComments returns a module of the page as browsers get it: its types
 // and explanations are a quarter of what it would weigh on the wire, compressed.
 // Lines keep their numbers. It looks at whole lines and at types only, so
 // that nothing in a string is taken for a comment; therefore no module has a
 // string that goes on over a line that looks like one.
-func withoutComments(js []byte) []byte {
+func WithoutComments(js []byte) []byte {
 	js = docComment.ReplaceAllFunc(js, func(comment []byte) []byte {
 		return bytes.Repeat([]byte("\n"), bytes.Count(comment, []byte("\n")))
 	})

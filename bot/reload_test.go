@@ -1,0 +1,115 @@
+package bot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/bot/play"
+	"sparring/game"
+	"sparring/protocol"
+)
+
+// Profiles that are read again hold for new games. Running ones go on, players that are
+// new join, and those that are gone leave when their games have ended.
+func TestReload(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	path := filepath.Join(t.TempDir(), "players.json")
+	write := func(players ...string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(`{"players": [`+strings.Join(players, ",")+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plays := func(player protocol.PlayerID, more string) string {
+		return fmt.Sprintf(`{"player": %q, "games": ["amazons"]%s}`, player, more)
+	}
+	write(plays(hare, ""))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Profiles = path })
+	f.engine.setPause(30 * time.Millisecond)
+	o := offerOf(small(t), "game1", game.Second)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.seen("some moves", func() bool { return len(m.Moves) >= 2 })
+
+	// A broken file is one error, and changes nothing.
+	for _, bad := range []string{`{"player": "x", "games": ["chess"]}`, `{"player": "*", "games": ["amazons"]}`, `{"plays": 1}`, `]`} {
+		write(bad)
+		if err := f.Reload(); err == nil || !strings.Contains(err.Error(), path) || strings.Count(err.Error(), "\n") > 0 {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	other := offerOf(small(t), "game2", game.Second)
+	if ans := p.offer("amazons.bullet", other); ans.Answer != protocol.Accept || ans.Player != hare {
+		t.Errorf("after broken files: %+v", ans)
+	}
+	p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeReleased, Game: "game2"})
+	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 1 })
+
+	// A new player joins, and hare takes no blitz from now on.
+	write(plays(hare, `, "pools": ["player.amazons-hare"], "display": "Hare 2"`), plays(tortoise, ""))
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the new player", func() bool { return len(f.roster()) == 2 })
+	p.seen("a hello of the new player", func() bool { return p.secret[tortoise] != "" })
+	o3 := offerOf(small(t), "game3", game.Second)
+	ans := p.offer("amazons.bullet", o3)
+	if ans.Answer != protocol.Accept || ans.Player != tortoise {
+		t.Errorf("the new player's pool: %+v", ans)
+	}
+	m3 := p.grant(o3, ans)
+	p.finished(m) // as it began
+	p.finished(m3)
+
+	// Hare goes, but not before its game has ended.
+	o4 := offerOf(small(t), "game4", game.First)
+	m4 := p.grant(o4, p.offer(protocol.OwnPool(hare), o4))
+	p.seen("some moves", func() bool { return len(m4.Moves) >= 2 })
+	write(plays(tortoise, ""))
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	fl := &fleet{platform: p, t: t}
+	fl.nobodyIn(protocol.OwnPool(hare))
+	p.finished(m4)
+	eventually(t, "hare to leave", func() bool { return len(f.roster()) == 1 })
+	p.seen("the farewell", func() bool { return len(p.leaves) == 1 && len(p.leaves[0].Games) == 0 })
+
+	// And comes back.
+	write(plays(tortoise, ""), plays(hare, ""))
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	o5 := offerOf(small(t), "game5", game.Second)
+	p.finished(p.grant(o5, p.offer(protocol.OwnPool(hare), o5)))
+	eventually(t, "the ends of all games", func() bool { return f.count(play.GameEnded) == 4 })
+	if !f.log.has("players not read again") {
+		t.Errorf("log:\n%s", f.log)
+	}
+}
+
+// A player whose new engine does not start takes no games until it does.
+func TestReloadWithAnEngineThatFails(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	path := filepath.Join(t.TempDir(), "players.json")
+	const profile = `{"players": [{"player": "amazons-hare", "games": ["amazons"], "nodes": %d}]}`
+	if err := os.WriteFile(path, fmt.Appendf(nil, profile, 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Profiles = path })
+	p.seen("a hello", func() bool { return len(p.lastHello.Games) == 1 })
+	f.engine.setBroken(true)
+	if err := os.WriteFile(path, fmt.Appendf(nil, profile, 200), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the fault", func() bool { return f.log.has("the engine does not start") })
+	p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 })
+}

@@ -1,0 +1,361 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/lab/analysis"
+	"sparring/lab/elo"
+	"sparring/record"
+	"sparring/record/review"
+)
+
+// five is a game of Gomoku that the first seat wins.
+var five = strings.Fields("h8 a1 h9 a2 h10 a3 h11 a4 h12")
+
+// gameOf returns a record of a game of Gomoku. The chances are those that the movers
+// saw; 0 is none.
+func gameOf(id string, first, second string, result game.Result, chances ...float64) *record.Record {
+	spec, err := clock.Parse("60+1")
+	if err != nil {
+		panic(err)
+	}
+	r := &record.Record{V: record.Version, ID: id, Game: "gomoku", Rules: "gomoku/freestyle-15", Clock: spec, Event: "match",
+		Start: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Result: result, Reason: "five",
+		Seats: [2]record.Seat{{Player: first}, {Player: second}}, Source: record.Source{By: record.ByMatch}}
+	for i, m := range five {
+		p := record.Ply{Seat: game.Seat(i % 2), Move: m, UsedMS: int64(100 * (i + 1)), LeftMS: int64(60_000 - 1000*i)}
+		if i < len(chances) && chances[i] > 0 {
+			p.Think = &record.Think{Source: record.FromSearch, Depth: 10 + i, WinProb: chances[i], Nodes: 1000}
+		}
+		r.Plies = append(r.Plies, p)
+	}
+	return r
+}
+
+// pairsOf returns a match of two players; wins counts pairs by the half points of a.
+func pairsOf(wins elo.Pairs) (all []*record.Record) {
+	pair := 0
+	for halves, n := range wins {
+		for range n {
+			pair++
+			legs := [2]int{halves / 2, (halves + 1) / 2}
+			for leg, points := range legs {
+				names, seat := [2]string{"a", "b"}, game.First
+				if leg == 1 {
+					names, seat = [2]string{"b", "a"}, game.Second
+				}
+				result := [3]game.Result{game.WonBy(seat.Other()), game.Draw, game.WonBy(seat)}[points]
+				all = append(all, gameOf(fmt.Sprintf("mabcdefgh-%d-%d", pair, leg+1), names[0], names[1], result))
+			}
+		}
+	}
+	return all
+}
+
+func pageOf(t *testing.T, games []*record.Record, o Options) string {
+	t.Helper()
+	var out bytes.Buffer
+	if o.Lang == "" {
+		o.Lang = "en"
+	}
+	if err := Write(t.Context(), &out, games, o); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// tableOf returns the texts of the cells of a table, by the data attribute that it has.
+func tableOf(t *testing.T, page, name string) (rows [][]string) {
+	t.Helper()
+	_, rest, ok := strings.Cut(page, "data-"+name+">")
+	body, _, ends := strings.Cut(rest, "</tbody>")
+	_, body, begins := strings.Cut(body, "<tbody>")
+	if !ok || !ends || !begins {
+		t.Fatalf("no table %s", name)
+	}
+	tags := regexp.MustCompile(`<[^>]*>`)
+	for _, row := range strings.Split(body, "<tr>")[1:] {
+		var cells []string
+		for _, c := range regexp.MustCompile(`(?s)<t[hd].*?</t[hd]>`).FindAllString(row, -1) {
+			cells = append(cells, strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(strings.ReplaceAll(c, "<br>", " "), ""))), " "))
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// TestNumbers: score, interval and Elo of the tables are those of package elo.
+func TestNumbers(t *testing.T) {
+	wins := elo.Pairs{2, 3, 6, 5, 9}
+	page := pageOf(t, pairsOf(wins), Options{Boards: 3})
+	low, high := wins.Interval()
+	from, to := wins.EloInterval()
+	standing := tableOf(t, page, "standing")
+	want := []string{"1", "a", "50", "", "", fmt.Sprintf("%.1f %% %.0f–%.0f %%", 100*wins.Score(), 100*low, 100*high), fmt.Sprintf("%+.0f (%+.0f to %+.0f)", wins.Elo().Elo, from, to)}
+	for i, text := range want {
+		if text != "" && standing[0][i] != text {
+			t.Errorf("column %d: %q, want %q", i, standing[0][i], text)
+		}
+	}
+	if !strings.Contains(standing[1][6], fmt.Sprintf("%+.0f (", -wins.Elo().Elo)) {
+		t.Errorf("the other player has %q", standing[1][6])
+	}
+	verdict := fmt.Sprintf("a is better than b by %.0f to %.0f Elo", from, to)
+	if !strings.Contains(page, verdict) {
+		t.Errorf("the page does not say %q", verdict)
+	}
+	if !strings.Contains(page, "computed from pairs of games") {
+		t.Error("the page does not say what the errors are computed from")
+	}
+	play := tableOf(t, page, "play")
+	if play[0][1] != "0.5 s" || play[0][2] != "0.9 s" || play[0][3] != "52s" && play[0][3] != "0:52" {
+		t.Errorf("times %v", play[0])
+	}
+	if got := strings.Count(page, `id="game-`); got != 3 {
+		t.Errorf("%d boards, want 3", got)
+	}
+}
+
+// TestCrosstable: several players, with the errors of single games where there are no
+// pairs.
+func TestCrosstable(t *testing.T) {
+	var games []*record.Record
+	for i := range 12 {
+		games = append(games, gameOf(fmt.Sprintf("ab%d", i), "x", "y", game.FirstWins), gameOf(fmt.Sprintf("ac%d", i), "z", "x", []game.Result{game.Draw, game.SecondWins}[i%2]))
+	}
+	games = append(games, gameOf("open", "x", "y", game.Undecided), gameOf("self", "x", "x", game.FirstWins))
+	page := pageOf(t, games, Options{Boards: 100})
+	singles := elo.Pairs{0, 0, 6, 0, 6} // of x against z
+	low, high := singles.Interval()
+	rows := tableOf(t, page, "cross")
+	if len(rows) != 3 || rows[0][1] != "x" || !slices.Contains(rows[0], fmt.Sprintf("9 / 12 %.0f–%.0f %%", 100*low, 100*high)) || !slices.Contains(rows[0], "12 / 12 83–100 %") && !strings.Contains(rows[0][4], "12 / 12") {
+		t.Errorf("%q", rows)
+	}
+	for _, text := range []string{"computed from single games", "2 without a result"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page does not say %q", text)
+		}
+	}
+}
+
+// TestLossesFromTheRecord: a move loses what its own player saw less at its next move,
+// and the end by the rules is known to both.
+func TestLossesFromTheRecord(t *testing.T) {
+	g := newPlayed(gameOf("g", "a", "b", game.FirstWins, 0.5, 0.6, 0.8, 0.1, 0.7, 0, 0.9, 0.05), nil)
+	want := map[int]float64{0: 0, 1: 0.5, 2: 0.1, 4: 0, 7: 0.05}
+	for i, turn := range g.turns {
+		w, known := want[i]
+		if known && math.Abs(turn.lost-w) > 1e-9 || !known && i != 6 && !math.IsNaN(turn.lost) {
+			t.Errorf("ply %d lost %g, want %g", i, turn.lost, w)
+		}
+	}
+	if g.turns[1].class != review.Blunder || g.turns[2].class != review.Inaccuracy || g.turns[0].class != "" {
+		t.Errorf("%+v", g.turns)
+	}
+	if g.chances[1] != 0.4 || g.chances[9] != 1 || !math.IsNaN(g.chances[5]) {
+		t.Errorf("chances %v", g.chances)
+	}
+	if c, ok := chanceOf(&record.Think{Depth: 8, Score: 100}); !ok || math.Abs(c-0.64) > 0.001 {
+		t.Errorf("100 points are %g, %v", c, ok)
+	}
+	for _, none := range []*record.Think{nil, {Source: record.FromBook}} {
+		if _, ok := chanceOf(none); ok {
+			t.Errorf("%+v has a chance", none)
+		}
+	}
+}
+
+// TestWorst: the worst moves come with the better line, from a search or a review.
+func TestWorst(t *testing.T) {
+	games := []*record.Record{gameOf("g1", "a", "b", game.FirstWins, 0.5, 0.6, 0.8, 0.1, 0.7, 0, 0.9, 0.05)}
+	asked := 0
+	page := pageOf(t, games, Options{Boards: 1, Better: func(_ context.Context, r *record.Record, ply int) ([]string, error) {
+		asked++
+		if r.ID != "g1" || ply != 1 && ply != 2 {
+			t.Errorf("asked for %s, ply %d", r.ID, ply)
+		}
+		return []string{"g7", "i9"}, nil
+	}})
+	for _, text := range []string{"2. White a1", "60\u00a0% → 10\u00a0%", `<span class="line">g7 i9</span>`, `href="#g1-2"`, `class="told best"`, `class="told mistake"`} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page does not have %q", text)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("%d searches, want 2", asked)
+	}
+	broken := errors.New("broken")
+	err := Write(t.Context(), &bytes.Buffer{}, games, Options{Lang: "en", Better: func(context.Context, *record.Record, int) ([]string, error) { return nil, broken }})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "g1") {
+		t.Errorf("%v", err)
+	}
+
+	half, least := 0.5, 0.05
+	rev := &analysis.Report{Game: "g1", Start: &half, Plies: []analysis.Move{{Ply: 1, Chance: &least, Lost: 0.45, Class: review.Blunder, Best: "h7", Line: []string{"h7"}}}}
+	for i := 2; i <= 9; i++ {
+		rev.Plies = append(rev.Plies, analysis.Move{Ply: i, Chance: &least})
+	}
+	page = pageOf(t, games, Options{Lang: "zh", Boards: 1, Reviews: map[string]*analysis.Report{"g1": rev}})
+	for _, text := range []string{"1. 黑方 h8", `<span class="line">h7</span>`, "全部局面的分析"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page of a review does not have %q", text)
+		}
+	}
+}
+
+// hostile are names that would do harm if they were taken for markup.
+var hostile = []string{`</script><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "{{.}}`${1}`<!--", "\u202egnp.exe"}
+
+// TestHostileNames: names are text, everywhere.
+func TestHostileNames(t *testing.T) {
+	var games []*record.Record
+	for i, name := range hostile {
+		g := gameOf(fmt.Sprintf("h%d", i), "a", "b", game.FirstWins, 0.9, 0.9, 0.1, 0.1)
+		g.Seats[0].Display, g.Event, g.Place, g.Text = name, name, name, name
+		g.Seats[0].Player = fmt.Sprintf("p%d", i)
+		games = append(games, g)
+	}
+	page := pageOf(t, games, Options{Boards: 10, From: hostile[0], Build: hostile[1]})
+	for _, bad := range []string{"<script>alert", "<img", "alert(1)</script>", "</script><script>alert"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if got, want := strings.Count(page, "<script"), 2+len(games); got != want {
+		t.Errorf("%d scripts, want %d", got, want)
+	}
+	for _, data := range regexp.MustCompile(`(?s)<script type="application/json" id="game-\d+">(.*?)</script>`).FindAllStringSubmatch(page, -1) {
+		var b board
+		if err := json.Unmarshal([]byte(data[1]), &b); err != nil || !slices.Contains(hostile, b.Names[0]) {
+			t.Errorf("%v, %q", err, b.Names)
+		}
+	}
+}
+
+// TestOffline: the page loads nothing, and its policy says so.
+func TestOffline(t *testing.T) {
+	page := pageOf(t, pairsOf(elo.Pairs{1, 0, 0, 0, 1}), Options{Boards: 10})
+	if loads := regexp.MustCompile(`(?:src|srcset)=|<link|@import|url\((?:[^d]|d[^a])`).FindAllString(page, -1); len(loads) > 0 {
+		t.Errorf("the page loads %q", loads)
+	}
+	if !strings.Contains(page, `content="default-src &#39;none&#39;; script-src &#39;sha256-`) {
+		t.Error("no policy")
+	}
+}
+
+// TestManyGames: of many games the numbers are those of all; the list has as many as
+// have a board, and the page says what it leaves out.
+func TestManyGames(t *testing.T) {
+	games := pairsOf(elo.Pairs{100, 100, 100, 100, 100})
+	began := time.Now()
+	page := pageOf(t, games, Options{Boards: 40})
+	t.Logf("%d games, %d KiB, %v", len(games), len(page)>>10, time.Since(began))
+	if rows := tableOf(t, page, "games"); len(rows) != 40 || strings.Count(page, `id="game-`) != 40 {
+		t.Errorf("%d games are listed", len(rows))
+	}
+	if standing := tableOf(t, page, "standing"); standing[0][2] != "1000" {
+		t.Errorf("%v", standing[0])
+	}
+	if !strings.Contains(page, "960 more games are in all numbers above") {
+		t.Error("the page does not say what it leaves out")
+	}
+	if len(page) > 400_000 {
+		t.Errorf("%d bytes", len(page))
+	}
+}
+
+// TestUnplayable: a record that can't be played through counts, and has no board.
+func TestUnplayable(t *testing.T) {
+	bad := gameOf("bad", "a", "b", game.FirstWins, 0.9, 0.9, 0.1, 0.1)
+	bad.Plies[4].Move = "h8"
+	foreign := gameOf("foreign", "a", "b", game.Draw)
+	foreign.Game, foreign.Rules = "chess", "chess/standard"
+	page := pageOf(t, []*record.Record{bad, foreign, gameOf("good", "a", "b", game.FirstWins)}, Options{Boards: 10})
+	if got := strings.Count(page, `id="game-`); got != 1 {
+		t.Errorf("%d boards", got)
+	}
+	if !strings.Contains(page, "Gomoku") || !strings.Contains(page, "chess") {
+		t.Error("a game is missing")
+	}
+}
+
+// TestManyPlayers: tables are bounded, and the page says what is left out.
+func TestManyPlayers(t *testing.T) {
+	var games []*record.Record
+	for i := range mostPlayers + 20 {
+		games = append(games, gameOf(fmt.Sprintf("g%d", i), "hub", fmt.Sprintf("p%03d", i), game.FirstWins))
+	}
+	page := pageOf(t, games, Options{Boards: 1})
+	if rows := tableOf(t, page, "standing"); len(rows) != mostPlayers {
+		t.Errorf("%d players", len(rows))
+	}
+	if !strings.Contains(page, "21 of players with fewer games are left out") {
+		t.Error("the page does not say who is left out")
+	}
+}
+
+// TestDictionaries: both languages have the same keys, sorted, with the same values in
+// braces, and none that the page has; every key that is asked for is there.
+func TestDictionaries(t *testing.T) {
+	texts := map[string]map[string]string{}
+	for _, lang := range []string{"en", "zh"} {
+		data, err := os.ReadFile(lang + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]string
+		if err := json.Unmarshal(data, &all); err != nil {
+			t.Fatal(err)
+		}
+		texts[lang] = all
+		keys := regexp.MustCompile(`(?m)^"([^"]+)":`).FindAllSubmatch(data, -1)
+		if !slices.IsSortedFunc(keys, func(a, b [][]byte) int { return bytes.Compare(a[1], b[1]) }) || len(keys) != len(texts[lang]) {
+			t.Errorf("%s.json: not sorted, or a key twice", lang)
+		}
+	}
+	brace := regexp.MustCompile(`\{\w+`)
+	for key, en := range texts["en"] {
+		zh, ok := texts["zh"][key]
+		a, b := brace.FindAllString(en, -1), brace.FindAllString(zh, -1)
+		slices.Sort(a)
+		slices.Sort(b)
+		if !ok || !slices.Equal(slices.Compact(a), slices.Compact(b)) {
+			t.Errorf("%s: %q and %q", key, en, zh)
+		}
+	}
+	if len(texts["en"]) != len(texts["zh"]) {
+		t.Error("one language has more keys")
+	}
+	w, err := Words("zh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"page.html", "replay.js", "page.go", "words.go", "../match/verdict.go"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:\bt "|[tT]\("|Finding\{(?:Key: )?"|key = "|: +")((?:report|replay|verdict|elo|review|game|page|sentence)\.[a-z0-9_.-]*[a-z0-9])"`).FindAllSubmatch(data, -1) {
+			if _, ok := w.Texts[string(m[1])]; !ok {
+				t.Errorf("%s asks for %s", file, m[1])
+			}
+		}
+	}
+	if _, err := Words("fr"); err == nil || !strings.Contains(err.Error(), "en, zh") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"sparring/game"
+	"sparring/game/clock"
+	"sparring/lab/match"
+	"sparring/record"
+	"sparring/record/format"
+)
+
+// section has the games of one kind.
+type section struct {
+	name     string
+	games    []*played
+	standing *match.Standing // of those that are decided
+	players  []*player       // as in the standing
+	open     int             // games without a result, or of a player against itself
+	left     int             // games of players that are left out
+}
+
+// player is what is told of a player besides its score.
+type player struct {
+	id, name string
+	worst    []moment // at most worstMoves, the worst first
+	longest  int64    // time of a move, ms
+	least    int64    // time left after a move, ms; -1: without a clock
+	judged   int      // moves of which it is known what they lost
+	lost     float64  // winning chance, their sum
+	classes  map[string]int
+}
+
+// moment is a move of a game.
+type moment struct {
+	game *played
+	ply  int // before the move
+	seat game.Seat
+}
+
+func (m moment) lost() float64 { return m.game.turns[m.ply].lost }
+
+// worstMoves is how many moves are told of each player.
+const worstMoves = 5
+
+// identity tells players apart.
+func identity(s record.Seat) string { return cmp.Or(s.Player, s.Display) }
+
+func newSection(name string, games []*played) (*section, error) {
+	s := &section{name: name, games: games}
+	terms := &match.Terms{Game: name, Rules: games[0].rec.Rules, Kind: match.RoundRobin}
+	index, kept := map[string]int{}, busiest(games)
+	for _, g := range games {
+		for _, seat := range g.rec.Seats {
+			id := identity(seat)
+			if _, ok := index[id]; !ok && kept[id] {
+				index[id] = len(s.players)
+				s.players = append(s.players, &player{id: id, least: -1, classes: map[string]int{}})
+				terms.Players = append(terms.Players, id)
+				terms.Labels = append(terms.Labels, format.Name(seat))
+			}
+		}
+	}
+	for i, name := range terms.Names() {
+		s.players[i].name = name
+	}
+	s.standing = match.NewStanding(terms)
+	pairs := pairing{}
+	for _, g := range games {
+		first, second := identity(g.rec.Seats[0]), identity(g.rec.Seats[1])
+		if !kept[first] || !kept[second] {
+			s.left++
+			continue
+		}
+		at := [2]int{index[first], index[second]}
+		s.count(g, at)
+		if !decided(g.rec) || at[0] == at[1] { // a player against itself has no score
+			s.open++
+			continue
+		}
+		if err := s.standing.Add(pairs.place(g.rec, at)); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range s.players {
+		slices.SortStableFunc(p.worst, func(a, b moment) int { return cmp.Compare(b.lost(), a.lost()) })
+		p.worst = p.worst[:min(len(p.worst), worstMoves)]
+	}
+	return s, nil
+}
+
+// mostPlayers bounds the tables. Those with most games are kept.
+const mostPlayers = 100
+
+// busiest returns the players with most games.
+func busiest(games []*played) map[string]bool {
+	n := map[string]int{}
+	for _, g := range games {
+		for _, seat := range g.rec.Seats {
+			n[identity(seat)]++
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(n[b]-n[a], cmp.Compare(a, b)) })
+	kept := map[string]bool{}
+	for _, id := range ids[:min(len(ids), mostPlayers)] {
+		kept[id] = true
+	}
+	return kept
+}
+
+// count adds the moves of a game to what is told of its players.
+func (s *section) count(g *played, at [2]int) {
+	for i, ply := range g.rec.Plies {
+		if ply.Seat > game.Second {
+			continue
+		}
+		p := s.players[at[ply.Seat]]
+		if isBook(ply) {
+			continue
+		}
+		p.longest = max(p.longest, ply.UsedMS)
+		if g.rec.Clock.Kind == clock.SuddenDeath || g.rec.Clock.Kind == clock.Fischer {
+			if ply.UsedMS+ply.LeftMS > 0 && (p.least < 0 || ply.LeftMS < p.least) {
+				p.least = ply.LeftMS
+			}
+		}
+		t := g.turns[i]
+		if math.IsNaN(t.lost) {
+			continue
+		}
+		p.judged++
+		p.lost += t.lost
+		if t.class != "" {
+			p.classes[string(t.class)]++
+			p.worst = append(p.worst, moment{g, i, ply.Seat})
+		}
+	}
+}
+
+// isBook reports whether a move is one of an opening that was set up.
+func isBook(p record.Ply) bool { return p.Think != nil && p.Think.Source == record.FromBook }
+
+// pairing numbers the pairs of games, over all matches.
+type pairing map[pairOf]*pairSeen
+
+type pairOf struct {
+	match string
+	pair  int
+}
+
+type pairSeen struct {
+	number int
+	legs   [3]bool
+}
+
+// place returns a record as a game of a match. Games of a match have their pairs; all
+// others count by themselves.
+func (p pairing) place(r *record.Record, at [2]int) *match.Game {
+	g := &match.Game{Record: *r}
+	g.Match.Players = at
+	if of, pair, leg, ok := match.PlaceOf(r.ID); ok {
+		key := pairOf{of, pair}
+		if p[key] == nil {
+			p[key] = &pairSeen{number: len(p) + 1}
+		}
+		if seen := p[key]; !seen.legs[leg] { // else a game that was repeated
+			seen.legs[leg] = true
+			g.Match.Pair, g.Match.Leg = seen.number, leg
+		}
+	}
+	if kind := match.FaultOf(r.Reason); kind != "" && r.Result != game.Draw {
+		loser := game.First
+		if r.Result == game.FirstWins {
+			loser = game.Second
+		}
+		g.Match.Fault = &match.Fault{Seat: loser, Kind: kind, Text: r.Text}
+	}
+	for _, ply := range r.Plies {
+		if ply.Seat > game.Second || isBook(ply) {
+			continue
+		}
+		side := &g.Match.Sides[ply.Seat]
+		side.Moves++
+		side.TimeUS += 1000 * ply.UsedMS
+		if t := ply.Think; t != nil {
+			side.Nodes += t.Nodes
+			if t.Depth > 0 {
+				side.Searched++
+				side.Depths += t.Depth
+			}
+		}
+	}
+	return g
+}
