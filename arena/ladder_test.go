@@ -147,20 +147,26 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 	whole(t, b.store, g)
 }
 
-// An absent player does not hold up the round.
-func TestLadderCancelsTheAbsent(t *testing.T) {
-	t.Parallel()
+// roundWithout begins a round of ann and bob in which ann gives this answer to offers.
+func roundWithout(t *testing.T, answer protocol.OfferAnswer) (a *running, heard chan Round, ann *player) {
+	t.Helper()
 	srv := arenatest.StartServer(t, "", "ann", "bob")
-	heard := make(chan Round, 10)
-	a := prepareArena(t, srv, ladderConfig(1))
+	heard = make(chan Round, 10)
+	a = prepareArena(t, srv, ladderConfig(1))
 	a.OnRound(func(r Round) { heard <- r })
 	a.start()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	busy := func(protocol.Offer) protocol.OfferAnswer { return protocol.OfferAnswer{Answer: protocol.Busy} }
-	ann.set(func(p *player) { p.answer = busy })
+	ann.set(func(p *player) { p.answer = func(protocol.Offer) protocol.OfferAnswer { return answer } })
 	amazonsOnly(t, ann)
 	amazonsOnly(t, bob)
 	eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	return a, heard, ann
+}
+
+// An absent player does not hold up the round.
+func TestLadderCancelsTheAbsent(t *testing.T) {
+	t.Parallel()
+	a, heard, ann := roundWithout(t, protocol.OfferAnswer{Answer: protocol.Busy})
 	ann.leaveTable()
 	r := roundsOf(t, a, heard, 1)[0]
 	if p := r.Pairings[0]; p.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || p.Plies != 0 {
@@ -174,20 +180,7 @@ func TestLadderCancelsTheAbsent(t *testing.T) {
 // Nor does one that takes no more games, as a paused bot process says in its hello.
 func TestLadderCancelsThePaused(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "ann", "bob")
-	heard := make(chan Round, 10)
-	a := prepareArena(t, srv, ladderConfig(1))
-	a.OnRound(func(r Round) { heard <- r })
-	a.start()
-	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	ann.set(func(p *player) {
-		p.answer = func(protocol.Offer) protocol.OfferAnswer {
-			return protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineDraining}
-		}
-	})
-	amazonsOnly(t, ann)
-	amazonsOnly(t, bob)
-	eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	a, heard, ann := roundWithout(t, protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineDraining})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := ann.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Games: []protocol.Capability{}}); err != nil {

@@ -1,4 +1,4 @@
-// Package configs embeds the shipped settings, books and openings in the binary,
+// Package configs embeds the shipped settings, books, openings and events in the binary,
 // and reads settings from the environment.
 package configs
 
@@ -13,7 +13,7 @@ import (
 //go:embed nats.conf
 var NATS string
 
-//go:embed books openings
+//go:embed books openings events
 var shipped embed.FS
 
 // Books returns the folder of the shipped opening books. Its manifest.json says how
@@ -23,6 +23,9 @@ func Books() fs.FS { return folder("books") }
 // Openings returns the folder of the shipped openings for matches. The head of each
 // file says how it was made.
 func Openings() fs.FS { return folder("openings") }
+
+// Events returns the folder of the shipped event files, which package lab/event reads.
+func Events() fs.FS { return folder("events") }
 
 func folder(name string) fs.FS {
 	f, err := fs.Sub(shipped, name)

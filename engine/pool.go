@@ -227,7 +227,7 @@ func (s *Search) play(c *Clock) {
 			length = a.Length
 		}
 		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
-			Ply: s.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead})
+			Ply: s.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead, Most: c.Most})
 		soft, hard = b.Soft, b.Hard
 		if !s.untimed {
 			l.Soft, l.Hard, l.SoftScale, l.Clock = soft, hard, timing.SoftScale, c

@@ -22,7 +22,7 @@ func bookCommand() *cobra.Command {
 that SPARRING_BOOK names. See docs/book.md.`,
 		RunE: func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
-	c.AddCommand(bookBuild(), bookLearn(), bookShow(), bookPrefer(), bookAvoid(), bookExport(), bookImport(), bookSelfPlay())
+	c.AddCommand(bookBuild(), bookLearn(), bookShow(), bookTree(), bookPrefer(), bookAvoid(), bookExport(), bookImport(), bookSelfPlay())
 	return c
 }
 

@@ -2,10 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +16,7 @@ import (
 )
 
 func bookShow() *cobra.Command {
-	var gameName, rules, moves string
+	var gameName, rules, moves, notation string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show BOOK",
@@ -35,7 +35,10 @@ comes with the program.`,
 			if err != nil {
 				return err
 			}
-			v := lookAt(b, p)
+			v, err := lookAt(b, p, game.Notation(notation))
+			if err != nil {
+				return err
+			}
 			if asJSON {
 				return json.NewEncoder(c.OutOrStdout()).Encode(v)
 			}
@@ -45,7 +48,8 @@ comes with the program.`,
 	f := c.Flags()
 	f.StringVar(&gameName, "game", "", "with shipped: "+anyGame())
 	f.StringVar(&rules, "rules", "", "rule set (default: the book's; with shipped: the game's)")
-	f.StringVar(&moves, "moves", "", "moves from the start position, separated by spaces")
+	f.StringVar(&moves, "moves", "", "moves from the start position, separated by spaces, "+inAnyNotation)
+	notationFlag(c, &notation)
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
@@ -85,11 +89,49 @@ func afterMoves(b *book.Book, rules, moves string) (game.Position, error) {
 	if book.Family(r.Name) != b.Family() {
 		return nil, usagef("--rules %s: the book is for %s", r.Name, b.Family())
 	}
-	p, err := game.Replay(r, "", strings.Fields(moves))
+	p, err := r.New("")
 	if err != nil {
-		return nil, usagef("--moves, %w", err)
+		return nil, err
+	}
+	for i, text := range strings.Fields(moves) {
+		m, err := readMove(p, text)
+		if err == nil {
+			err = p.Play(m)
+		}
+		if err != nil {
+			return nil, usagef("--moves, ply %d: %w", i+1, err)
+		}
 	}
 	return p, nil
+}
+
+// inAnyNotation says what readMove reads.
+const inAnyNotation = "in coordinates, WXF or Chinese"
+
+// readMove reads a move in the usual notation of its game, or else in the first other
+// one that it is in. The error is that of the usual one, unless the text is a move of
+// another that is not legal.
+func readMove(p game.Position, text string) (game.Move, error) {
+	m, usual := p.Parse(text)
+	in, ok := p.(game.Notated)
+	if usual == nil || !ok {
+		return m, usual
+	}
+	for _, n := range in.Notations()[1:] {
+		m, err := in.ParseIn(n, text)
+		if err == nil {
+			return m, nil
+		}
+		if errors.Is(err, game.ErrIllegal) && errors.Is(usual, game.ErrSyntax) {
+			usual = err
+		}
+	}
+	return game.NoMove, usual
+}
+
+// notationFlag adds the flag for the notation of printed moves.
+func notationFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "notation", "", "notation of printed moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 }
 
 // bookView describes the book moves of a position.
@@ -115,18 +157,22 @@ type moveView struct {
 	Share      float64  `json:"share"` // 0: not played
 }
 
-func lookAt(b *book.Book, p game.Position) bookView {
+func lookAt(b *book.Book, p game.Position, n game.Notation) (bookView, error) {
 	v := bookView{Rules: b.Family(), Games: b.Games(), Position: p.String(), Moves: []moveView{}}
 	v.Positions, v.Entries = b.Size()
+	as, err := writing(p, n)
+	if err != nil {
+		return v, err
+	}
 	for _, c := range b.Look(p, book.Options{}) {
 		m := moveView{Wins: c.Wins, Draws: c.Draws, Losses: c.Losses, Score: c.Score(), Learnt: float64(c.Learnt) / 1000,
 			Preference: c.Preference.String(), Weight: c.Weight(), Share: c.Share, Moves: []string{}}
 		for _, legal := range c.Moves {
-			m.Moves = append(m.Moves, p.Format(legal))
+			m.Moves = append(m.Moves, as.format(legal))
 		}
 		v.Moves = append(v.Moves, m)
 	}
-	return v
+	return v, nil
 }
 
 func (v bookView) print(out io.Writer) error {
@@ -135,13 +181,12 @@ func (v bookView) print(out io.Writer) error {
 		fmt.Fprintln(out, "this position is not in the book")
 		return nil
 	}
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "MOVE\tWINS\tDRAWS\tLOSSES\tSCORE\tLEARNT\tWEIGHT\tSHARE\tPREFERENCE")
+	t := table{{"MOVE", "WINS", "DRAWS", "LOSSES", "SCORE", "LEARNT", "WEIGHT", "SHARE", "PREFERENCE"}}
 	for _, m := range v.Moves {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f%%\t%+.1f%%\t%.1f\t%.1f%%\t%s\n",
-			strings.Join(m.Moves, " "), m.Wins, m.Draws, m.Losses, 100*m.Score, 100*m.Learnt, m.Weight, 100*m.Share, m.Preference)
+		t.add(strings.Join(m.Moves, " "), m.Wins, m.Draws, m.Losses, fmt.Sprintf("%.1f%%", 100*m.Score), fmt.Sprintf("%+.1f%%", 100*m.Learnt),
+			fmt.Sprintf("%.1f", m.Weight), fmt.Sprintf("%.1f%%", 100*m.Share), m.Preference)
 	}
-	return t.Flush()
+	return t.write(out) // Chinese characters are two columns wide
 }
 
 func bookPrefer() *cobra.Command {
@@ -172,8 +217,9 @@ func bookAvoid() *cobra.Command {
 
 // preferring adds the flags and arguments that set the preference of a move.
 func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.Command {
-	var line, rules string
-	c.Flags().StringVar(&line, "moves", "", "moves from the start position, separated by spaces; applies to the last one (required)")
+	var line, rules, notation string
+	notationFlag(c, &notation)
+	c.Flags().StringVar(&line, "moves", "", "moves from the start position, separated by spaces, "+inAnyNotation+"; applies to the last one (required)")
 	c.Flags().StringVar(&rules, "rules", "", "rule set (default: the book's)")
 	c.Args = oneFile
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -194,9 +240,12 @@ func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.C
 		if err != nil {
 			return err
 		}
-		m, err := p.Parse(moves[last])
+		m, err := readMove(p, moves[last])
 		if err != nil {
 			return usagef("--moves, ply %d: %w", last+1, err)
+		}
+		if _, err := writing(p, game.Notation(notation)); err != nil {
+			return err
 		}
 		builder := b.Edit(0)
 		if err := builder.Prefer(p, m, pref); err != nil {
@@ -206,7 +255,11 @@ func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.C
 		if err := b.Save(args[0]); err != nil {
 			return err
 		}
-		return lookAt(b, p).print(c.OutOrStdout())
+		v, err := lookAt(b, p, game.Notation(notation))
+		if err != nil {
+			return err
+		}
+		return v.print(c.OutOrStdout())
 	}
 	return c
 }

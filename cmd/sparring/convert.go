@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/lab/event"
 	"sparring/record"
 	"sparring/record/format"
 	"sparring/record/interchange"
@@ -24,7 +25,9 @@ type exportFlags struct {
 	out            string
 	all            bool
 	player         string // of the games that --all writes; "": all
-	event, place   string // to write instead of the record's, unless ""
+	event          string
+	title, place   string       // to write instead of the record's, unless ""
+	follows        *event.Event // that --event names; nil: --event is a title
 }
 
 func recordsExport(from *archive) *cobra.Command {
@@ -49,13 +52,17 @@ Gomoku, pgn for Xiangqi; files are named as it prescribes. ` + aSource,
 				return usagef("%s: --all wants --out FOLDER", c.CommandPath())
 			case !f.all && f.player != "":
 				return usagef("%s: --player is for --all", c.CommandPath())
-			case f.all:
-				return f.exportAll(c, args)
-			case len(args) == 0:
+			case len(args) == 0 && !f.all:
 				return usagef("%s: want one game's ID (see records list), or --all", c.CommandPath())
+			}
+			if err := f.follow(c); err != nil {
+				return err
 			}
 			if err := f.check(); err != nil {
 				return &usageError{err}
+			}
+			if f.all {
+				return f.exportAll(c, args)
 			}
 			r, err := from.find(c, args[0], args[1:])
 			if err != nil {
@@ -71,9 +78,30 @@ Gomoku, pgn for Xiangqi; files are named as it prescribes. ` + aSource,
 	fl.StringVarP(&f.out, "out", "o", "", "output file, or a folder (as in games/) for files named as the format prescribes (default: standard output)")
 	fl.BoolVar(&f.all, "all", false, "write every game, into the folder --out")
 	fl.StringVar(&f.player, "player", "", "with --all: only the games of this player, by name or id")
-	fl.StringVar(&f.event, "event", "", "event to write, such as 2026 CCGC (default: the record's)")
+	fl.StringVar(&f.event, "event", "", anEvent+": its format, names of files, title and place, where no flag says otherwise; or only the title to write, such as \"2026 CCGC\" (default: the record's)")
+	fl.StringVar(&f.title, "title", "", "title of the event to write (default: the event's, or the record's)")
 	fl.StringVar(&f.place, "place", "", "place to write (default: the record's)")
 	return c
+}
+
+// follow takes over what --event prescribes.
+func (f *exportFlags) follow(c *cobra.Command) (err error) {
+	if f.event == "" {
+		return nil
+	}
+	if !event.Named(f.event) {
+		if f.title != "" {
+			return usagef("--event %q is a title, and --title another", f.event)
+		}
+		f.title = f.event
+		return nil
+	}
+	if f.follows, err = openEvent(f.event); err != nil {
+		return fmt.Errorf("%w; a title has blanks, capitals or Chinese characters, or is given by --title", err)
+	}
+	e := f.follows
+	return follow(c, e, prescription{"format", e.Record.Format}, prescription{"charset", string(e.Record.Charset)},
+		prescription{"moves", string(e.Record.Moves)}, prescription{"place", e.Place}, prescription{"title", e.Title})
 }
 
 // check returns an error if --format names no format.
@@ -96,8 +124,8 @@ func (f *exportFlags) formatOf(r *record.Record) (format.Format, error) {
 // described returns the record with the event and the place of the flags.
 func (f *exportFlags) described(r *record.Record) *record.Record {
 	d := *r
-	if f.event != "" {
-		d.Event = f.event
+	if f.title != "" {
+		d.Event = event.TitleAt(f.title, r.Start)
 	}
 	if f.place != "" {
 		d.Place = f.place
@@ -125,7 +153,7 @@ func (f *exportFlags) exportOne(out io.Writer, r *record.Record) error {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return err
 		}
-		path = filepath.Join(path, interchange.FileName(to, r))
+		path = filepath.Join(path, f.fileName(to, r, 0))
 	}
 	return writeFile(path, func(w io.Writer) error { return f.write(w, to, r) })
 }
@@ -133,9 +161,6 @@ func (f *exportFlags) exportOne(out io.Writer, r *record.Record) error {
 // exportAll writes the games of the archive, or of the sources, to files in a folder.
 // It reports those that a format can't represent.
 func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
-	if err := f.check(); err != nil {
-		return &usageError{err}
-	}
 	games, err := f.from.all(c, sources)
 	if err != nil {
 		return err
@@ -143,19 +168,20 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
-	used := map[string]bool{}
+	used, met := map[string]bool{}, map[[2]string]int{}
 	failed := 0
 	for _, r := range games {
 		if err := c.Context().Err(); err != nil {
 			return err
 		}
-		if f.player != "" && !plays(r, f.player) {
+		if f.player != "" && !plays(r, f.player) || f.follows != nil && r.Game != f.follows.Rules.Game {
 			continue
 		}
 		r := f.described(r)
 		to, err := f.formatOf(r)
 		if err == nil {
-			name := unused(interchange.FileName(to, r), used)
+			name := unused(f.fileName(to, r, met[pairing(r)]), used)
+			met[pairing(r)]++
 			if err = writeFile(filepath.Join(f.out, name), func(w io.Writer) error { return f.write(w, to, r) }); err == nil {
 				used[name] = true
 				fmt.Fprintln(c.OutOrStdout(), name)
@@ -175,6 +201,18 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 	}
 	return nil
 }
+
+// fileName returns the name of a game's file: the event's, or that of the format. N is
+// how many games of these players with these seats were written before.
+func (f *exportFlags) fileName(to format.Format, r *record.Record, n int) string {
+	if f.follows != nil && f.follows.Record.File != "" {
+		return f.follows.Record.FileName(r, n)
+	}
+	return interchange.FileName(to, r)
+}
+
+// pairing returns the players of a game, by seat.
+func pairing(r *record.Record) [2]string { return [2]string{r.Seats[0].Player, r.Seats[1].Player} }
 
 // plays reports whether a player of this name or id sat on a seat of the game.
 func plays(r *record.Record, player string) bool {

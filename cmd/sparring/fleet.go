@@ -169,7 +169,7 @@ func (v fleetView) lines(before *fleetView) []string {
 	}
 	var bots, arenas table
 	var alarms, notes []string
-	bots.add("BOT", "MODE", "GAMES", "LEVELS", "LOAD", "SEARCHES", "MOVES/S", "OVERHEAD ms", "ON TIME", "SEATS LOST", "FAULTS", "PLAYERS", "UP", "HOST", "BUILD")
+	bots.add("BOT", "MODE", "GAMES", "LEVELS", "LOAD", "SEARCHES", "MOVES/S", "OVERHEAD ms", "TIME LOSSES", "SEATS LOST", "FAULTS", "PLAYERS", "UP", "HOST", "BUILD")
 	arenas.add("ARENA", "MODE", "GAMES", "OF ALL", "MOVES/S", "ENDED", "SEAT CHANGES", "TAKEOVERS", "DROPPED", "UNKEPT", "FAULTS", "UP", "HOST", "BUILD")
 	for _, r := range v.Reports {
 		where := fmt.Sprintf("%s:%d", r.Host, r.PID)

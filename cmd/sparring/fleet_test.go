@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/protocol"
@@ -250,6 +249,7 @@ func upgrade(t *testing.T, h *fleet) {
 	if _, err := h.operator(url, "drain", "--all", "--wait"); err != nil {
 		t.Fatal(err)
 	}
+	h.wait("the records of all games", func() bool { return len(h.recorded(url)) >= games.played() })
 	games.mu.Lock()
 	defer games.mu.Unlock()
 	began, reasons := 0, map[game.Reason]int{}
@@ -278,18 +278,16 @@ func upgrade(t *testing.T, h *fleet) {
 	}
 }
 
-// recorded counts the records of each game, when as many are stored as games have ended.
+// played counts the challenges that became games.
+func (s *spectator) played() int {
+	return s.count(func(e protocol.Event) bool { return e.Index > 1 || e.Status != protocol.Finished })
+}
+
+// recorded counts the records of each game.
 func (h *fleet) recorded(url string) map[protocol.GameID]uint64 {
 	h.t.Helper()
-	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "archivist", User: "platform", Password: password("platform"), Log: zerolog.Nop()})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	js, done := h.jetStream(url)
+	defer done()
 	st, err := js.Stream(h.ctx, "sparring_records")
 	if err != nil {
 		h.t.Fatal(err)

@@ -15,8 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
+	"sparring/engine/amazons"
 	"sparring/engine/gomoku"
 	"sparring/engine/xiangqi"
+	amazonsrules "sparring/game/amazons"
 	gomokurules "sparring/game/gomoku"
 	xiangqirules "sparring/game/xiangqi"
 	"sparring/lab/tune"
@@ -58,8 +60,8 @@ docs/training.md.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.plan.Game, "game", "", "xiangqi or gomoku (required)")
-	flags.StringVar(&f.plan.Rules, "rules", "", "the rules that the weights are for: Gomoku's freestyle, standard or renju")
+	flags.StringVar(&f.plan.Game, "game", "", "xiangqi, gomoku or amazons (required)")
+	flags.StringVar(&f.plan.Rules, "rules", "", "the rules that the weights are for: Gomoku's freestyle, standard or renju, or the Amazons board, 10x10 or 8x8")
 	flags.StringVar(&f.from, "from", "", "weights file of an earlier round to start from (Gomoku)")
 	flags.StringVar(&f.out, "out", "", "weights file to write")
 	flags.StringVar(&f.keep, "keep", "", "checkpoint file; the same command resumes from it")
@@ -156,12 +158,18 @@ func (f *tuneFlags) model() (tune.Model, error) {
 			return nil, err
 		}
 		return l, nil
+	case from != nil && (name == xiangqirules.Name || name == amazonsrules.Name):
+		return nil, fmt.Errorf("--from: the weights of %s start from its estimates", name)
+	case name == amazonsrules.Name:
+		l, err := amazons.NewLinear(rules)
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
 	case name != xiangqirules.Name:
-		return nil, fmt.Errorf("--game %.20q: want %s or %s", name, xiangqirules.Name, gomokurules.Name)
+		return nil, fmt.Errorf("--game %.20q: want %s, %s or %s", name, xiangqirules.Name, gomokurules.Name, amazonsrules.Name)
 	case rules != "":
 		return nil, fmt.Errorf("--rules %.20q: the weights of %s are for all its rules", rules, name)
-	case from != nil:
-		return nil, fmt.Errorf("--from: the weights of %s start from its estimates", name)
 	}
 	return xiangqi.NewLinear(), nil
 }

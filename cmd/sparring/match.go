@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,11 @@ type matchFlags struct {
 	log           string
 	plot          string
 	wait          bool
+	event         string
+	errs          io.Writer     // what self:as=NAME finds
+	title         string        // of the event, in records
+	move          time.Duration // longest for a move; 0: no limit
+	memory        int           // MiB for a program whose spec has no limit; 0: none
 }
 
 // defaultPatience limits a move without a clock.
@@ -70,6 +76,10 @@ settings, and 1 for any other failure or an interruption.`,
   sparring match --game xiangqi --a self --b uci:fairy-stockfish --clock movetime=100ms --json out.jsonl`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			f.errs = c.ErrOrStderr()
+			if err := f.follow(c); err != nil {
+				return err
+			}
 			plan, err := f.plan()
 			if err != nil {
 				return &usageError{err}
@@ -106,6 +116,7 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
 	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, a file a game (up to 8 MiB, together 1 GiB)")
+	fl.StringVar(&f.event, "event", "", anEvent+": its game, rules, clock, limits, openings, memory and title, where no flag says otherwise")
 	plotFlag(c, &f.plot, "the score over the games, and with --sprt of the LLR; of several players on a scale")
 	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the platform if it is not there yet")
 	return c
@@ -121,6 +132,7 @@ func (f *matchFlags) conditions(c *cobra.Command) {
 	fl.StringVar(&f.openings, "openings", "", "opening file (see openings convert), shipped, or none (default: generated balanced openings; sau: players need none)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices, including openings and their order")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games played in parallel")
+	fl.DurationVar(&f.move, "max-move", 0, "longest time for a move besides the clock, such as 30s; 0: no limit")
 	fl.DurationVar(&f.margin, "margin", 50*time.Millisecond, "how far a move may exceed its time without losing the game")
 	fl.DurationVar(&f.patience, "patience", defaultPatience, "time limit of a move without a clock")
 	fl.IntVar(&f.hash, "hash", 64, "hash table per player, MiB")
@@ -128,6 +140,41 @@ func (f *matchFlags) conditions(c *cobra.Command) {
 	fl.StringVar(&f.resign, "resign", "", "adjudicate wins, such as chance=0.02,moves=4: both players agree for that many moves")
 	fl.StringVar(&f.draw, "draw", "", "adjudicate draws, such as within=0.02,moves=8,after=80: both players agree")
 	fl.IntVar(&f.maxPlies, "max-plies", 0, "adjudicate a draw after this many plies; 0: never")
+}
+
+// follow takes over what --event prescribes.
+func (f *matchFlags) follow(c *cobra.Command) error {
+	if f.event == "" {
+		return nil
+	}
+	e, err := openEvent(f.event)
+	if err != nil {
+		return err
+	}
+	f.title, f.memory = e.Title, e.Memory
+	all := append(ofGame(e), prescription{"clock", clockOf(e)}, prescription{"openings", e.Openings})
+	if e.Move > 0 {
+		all = append(all, prescription{"max-move", e.Move.String()})
+	}
+	if e.Margin != nil {
+		all = append(all, prescription{"margin", e.Margin.String()})
+	}
+	if e.MaxPlies > 0 {
+		all = append(all, prescription{"max-plies", strconv.Itoa(e.MaxPlies)})
+	}
+	return follow(c, e, all...)
+}
+
+// bounded returns a spec with the event's limit of memory, if it names a program
+// without one.
+func (f *matchFlags) bounded(s playerspec.Spec, text string) string {
+	if s.Outside == nil || s.Outside.Memory > 0 || f.memory == 0 {
+		return text
+	}
+	limited := *s.Outside
+	limited.Memory = int64(f.memory) << 20
+	s.Outside = &limited
+	return s.String()
 }
 
 // plan returns the match that the flags describe, without its result file.
@@ -140,7 +187,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	t := match.Terms{
 		V: match.FileVersion, ID: match.NewID(), Game: f.game, Kind: match.Kind(f.tournament), Seed: f.seed,
-		MarginMS: f.margin.Milliseconds(), PatienceMS: f.patience.Milliseconds(),
+		MoveMS: f.move.Milliseconds(), Event: f.title, MarginMS: f.margin.Milliseconds(), PatienceMS: f.patience.Milliseconds(),
 		HashMB: f.hash, Threads: f.threads, MaxPlies: f.maxPlies, Over: f.over, Build: engine.Build(),
 	}
 	var err error
@@ -150,10 +197,13 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	var wholeGames []string // players that cannot start from a position
 	own := f.over == ""     // every player has its own limit
 	if f.over == "" {
-		for _, text := range t.Players {
+		for i, text := range t.Players {
 			s, err := playerspec.Parse(text)
 			if err == nil {
 				err = s.Check(f.game)
+			}
+			if err == nil {
+				t.Players[i] = f.bounded(s, text)
 			}
 			errs = append(errs, err)
 			labels = append(labels, s.Name)
@@ -205,9 +255,13 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	default:
 		check("over", fmt.Errorf("%.20q: want nats, or no value for this machine", f.over))
 	}
+	if f.errs == nil {
+		f.errs = io.Discard
+	}
+	like := newImitator(f.errs)
 	plan.Terms = t
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo, Log: f.log})
+		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo, Likeness: like.find, Log: f.log})
 	}}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -233,7 +287,7 @@ func limited(s playerspec.Spec) bool {
 	if o := s.Outside; o != nil {
 		return o.Nodes > 0 || o.Depth > 0
 	}
-	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0
+	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0 || s.As != ""
 }
 
 // limit returns the limit of a move. It may be omitted if every player has its
@@ -244,6 +298,9 @@ func (f *matchFlags) limit(own bool) (match.Limit, error) {
 		return match.ParseLimit(f.clock)
 	case own:
 		return match.Limit{}, nil
+	}
+	if f.event != "" {
+		return match.Limit{}, fmt.Errorf("required: the sources of event %s do not say it", f.event)
 	}
 	return match.Limit{}, errors.New("required: 5+0.05, movetime=100ms, nodes=N or depth=N (unless every player has its own limit, as in self:nodes=N)")
 }

@@ -15,10 +15,16 @@ import (
 )
 
 // place are the flags that name a position.
-type place struct{ game, rules, position string }
+type place struct {
+	game, rules, position string
+	event                 string
+	command               *cobra.Command
+}
 
 func (p *place) flags(c *cobra.Command) {
+	p.command = c
 	f := c.Flags()
+	f.StringVar(&p.event, "event", "", anEvent+": its game and rules, where no flag says otherwise")
 	f.StringVar(&p.game, "game", "", anyGame()+" (required)")
 	f.StringVar(&p.rules, "rules", "", "rule set, such as wxf or renju-15 (default: what the position implies)")
 	f.StringVar(&p.position, "position", "", "position text: a FEN, or the game's own (default: the usual start)")
@@ -32,6 +38,15 @@ func anyGame() string {
 }
 
 func (p *place) setup() (game.Position, error) {
+	if p.event != "" {
+		e, err := openEvent(p.event)
+		if err != nil {
+			return nil, err
+		}
+		if err := follow(p.command, e, ofGame(e)...); err != nil {
+			return nil, err
+		}
+	}
 	if p.game == "" {
 		return nil, usagef("--game is required: %s", anyGame())
 	}

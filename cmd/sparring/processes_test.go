@@ -197,15 +197,8 @@ func (h *fleet) prepareBot(url string, id protocol.InstanceID, env ...string) *p
 // records waits for the records of the games and counts them.
 func (h *fleet) records(url string) int {
 	h.t.Helper()
-	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "archivist", User: "platform", Password: password("platform"), Log: zerolog.Nop()})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	js, done := h.jetStream(url)
+	defer done()
 	var n uint64
 	h.wait("the games' records", func() bool {
 		// A request that the server's restart swallowed is never answered.
@@ -220,6 +213,19 @@ func (h *fleet) records(url string) int {
 		return n >= 3
 	})
 	return int(n)
+}
+
+// jetStream connects to the platform's streams. Call done at the end.
+func (h *fleet) jetStream(url string) (js jetstream.JetStream, done func()) {
+	h.t.Helper()
+	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "archivist", User: "platform", Password: password("platform"), Log: zerolog.Nop()})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if js, err = jetstream.New(nc); err != nil {
+		h.t.Fatal(err)
+	}
+	return js, nc.Close
 }
 
 // fleet starts processes and ends them with the test.

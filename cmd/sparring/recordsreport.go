@@ -237,6 +237,8 @@ func (b *betterLines) find(ctx context.Context, r *record.Record, ply int) (line
 	defer s.Close()
 	found, err := s.Search(ctx, p, nil, nil)
 	switch {
+	case errors.Is(err, analysis.ErrNoLine): // it has none to tell
+		return nil, nil
 	case err != nil:
 		return nil, err
 	case found.Stopped:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,6 +27,7 @@ import (
 	"sparring/engine"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/lab/event"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -41,6 +43,7 @@ type upFlags struct {
 	files  string
 	levels int
 	ponder bool
+	events []string
 
 	anyPort  bool          // http may be another port, if that is in use
 	profiles string        // JSON file of the players, set by tests; empty: the shipped ones
@@ -60,6 +63,9 @@ below --data. The next start resumes the ladder and unfinished games, with their
 clocks unchanged.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.follow(c); err != nil {
+				return err
+			}
 			spec, err := clock.Parse(f.clock)
 			if err != nil {
 				return usagef("--clock: %w", err)
@@ -97,12 +103,51 @@ clocks unchanged.`,
 	c.Flags().StringVar(&f.clock, "clock", ladderClock, "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi) or 5/move; seconds")
 	c.Flags().StringToStringVar(&f.rules, "rules", nil, "rule set by game, such as gomoku=renju-15+swap2; others play their default")
 	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play, in which the bots of a game meet once; 0: whoever is free is paired, until Ctrl-C")
+	c.Flags().StringArrayVar(&f.events, "event", nil, anEvent+": the rules of its game and the clock of all, where no flag says otherwise; repeatable")
 	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 for other players; 0: none, -1: any free port")
 	c.Flags().StringVar(&f.http, "http", "127.0.0.1:8080", "address of the page; :8080 admits other machines; port 0: any free port; empty: none. Only the default, if it is in use, is replaced by a free port")
 	c.Flags().StringVar(&f.files, "files", "", "folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program")
 	c.Flags().IntVar(&f.levels, "levels", 200, "most games at once of the ten levels of each game, which play people only; 0: no levels")
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
 	return c
+}
+
+// follow takes over what --event prescribes for the ladder, which has one clock for all
+// games.
+func (f *upFlags) follow(c *cobra.Command) error {
+	rules, clocked := map[string]string{}, (*event.Event)(nil)
+	for _, name := range f.events {
+		e, err := openEvent(name)
+		if err != nil {
+			return err
+		}
+		g := e.Rules.Game
+		if rules[g] != "" {
+			return usagef("--event: there are two for %s", g)
+		}
+		rules[g] = e.Rules.Name
+		if given, ok := f.rules[g]; ok {
+			if given = g + "/" + strings.TrimPrefix(given, g+"/"); given != rules[g] {
+				fmt.Fprintf(c.ErrOrStderr(), "event %s: --rules %s instead of %s\n", e.Name, given, rules[g])
+			}
+			rules[g] = given
+		}
+		switch {
+		case e.Clock == nil:
+		case clocked != nil && *clocked.Clock != *e.Clock && !c.Flags().Changed("clock"):
+			return usagef("--event: %s has the clock %s, and %s %s; give --clock", clocked.Name, clocked.Clock, e.Name, e.Clock)
+		default:
+			clocked = e
+		}
+	}
+	if f.rules == nil {
+		f.rules = map[string]string{}
+	}
+	maps.Copy(f.rules, rules)
+	if clocked == nil {
+		return nil
+	}
+	return follow(c, clocked, prescription{"clock", clockOf(clocked)})
 }
 
 // stopWithin bounds the time from Ctrl-C to the end of the process.

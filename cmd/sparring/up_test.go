@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +20,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
 	"sparring/game"
 	"sparring/game/catalog"
@@ -263,5 +266,34 @@ func TestUpUnwritable(t *testing.T) {
 	want := "the data directory some/data is not writable; choose another with --data: open some/data/sparring.log: "
 	if !strings.HasPrefix(err.Error(), want) || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("error %v, want one that begins with %q", err, want)
+	}
+}
+
+// TestUpFollowsEvents: the ladder plays by the rules and the clock of events, where no
+// flag says otherwise.
+func TestUpFollowsEvents(t *testing.T) {
+	for _, c := range []struct {
+		args         []string
+		clock, rules string
+	}{
+		{nil, ladderClock, ""},
+		{[]string{"--event", "uccileague-fast", "--event", "ccgc-amazons"}, "600+3", "amazons/10x10 xiangqi/wxf+limit=50"},
+		{[]string{"--event", "uccileague-fast", "--clock", "5+1", "--rules", "xiangqi=cxa,gomoku=renju-15"}, "5+1", "renju-15 xiangqi/cxa"},
+	} {
+		f := upFlags{}
+		command := &cobra.Command{}
+		command.SetErr(io.Discard)
+		command.Flags().StringVar(&f.clock, "clock", ladderClock, "")
+		command.Flags().StringToStringVar(&f.rules, "rules", nil, "")
+		command.Flags().StringArrayVar(&f.events, "event", nil, "")
+		if err := command.ParseFlags(c.args); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.follow(command); err != nil {
+			t.Fatal(err)
+		}
+		if rules := strings.Join(slices.Sorted(maps.Values(f.rules)), " "); f.clock != c.clock || rules != c.rules {
+			t.Errorf("%q: clock %s, rules %s", c.args, f.clock, rules)
+		}
 	}
 }

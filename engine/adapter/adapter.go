@@ -37,6 +37,10 @@ type Adapter struct {
 	// that levels are measured against plays one of the moves with the highest
 	// value, unless it can win at once.
 	Beginner func(p game.Position) func(m game.Move) int
+	// Kind returns what sort of move a legal move of p is, in a word or two for
+	// people: "capture". A move is of one kind, the most forcing. It is for
+	// statistics; nil if the game has none.
+	Kind func(p game.Position, m game.Move) string
 }
 
 // Bench is the positions that measure the search, under one rule set.

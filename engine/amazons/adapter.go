@@ -17,6 +17,7 @@ func Adapter() adapter.Adapter {
 		Openings:    adapter.Openings{Plies: 4, Bound: 0.1},
 		Levels:      levels,
 		Beginner:    spreading,
+		Kind:        kind,
 	}
 }
 

@@ -266,7 +266,9 @@ func TestStages(t *testing.T) {
 		if ply+1 >= 50 {
 			want = 2
 		}
-		if got := adapt(t, g).stage(); got != &stages[want] {
+		p := adapt(t, g)
+		p.evaluateBy(&staged)
+		if got := p.stage(); got != &stages[want] {
 			t.Fatalf("before move %d: stage %+v, want %+v", ply+1, *got, stages[want])
 		}
 		if len(g.Legal(nil)) == 0 {

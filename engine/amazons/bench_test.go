@@ -48,14 +48,20 @@ func BenchmarkNode(b *testing.B) {
 		do   func(p *position)
 	}{
 		{"enter", func(*position) {}},
-		{"eval", func(p *position) { p.Eval() }},
+		{"staged", func(p *position) { staged.value(p) }},
+		{"learnt", func(p *position) { learnt.value(p) }},
 		{"moves", func(p *position) { buf = p.Moves(buf, &search.Cursor{}) }},
 	} {
 		for size, texts := range benchBoards() {
 			b.Run(part.name+"/"+size, func(b *testing.B) {
 				var all []*position
 				for _, text := range texts {
-					all = append(all, adapt(b, setup(b, text)))
+					p := adapt(b, setup(b, text))
+					p.evaluateBy(&staged)
+					tables := p.stages
+					p.evaluateBy(&learnt)
+					p.stages = tables // so that both can be asked
+					all = append(all, p)
 				}
 				for b.Loop() {
 					for _, p := range all {

@@ -50,8 +50,11 @@ func stagesByArrows(stages []stage, squaresToFill int) (all []*stage) {
 
 // stage returns the row of weights for the position.
 func (p *position) stage() *stage {
-	return p.stages[p.squaresToFill-p.board.Free().Count()]
+	return p.stages[p.arrows()]
 }
+
+// arrows returns the number of arrows on the board.
+func (p *position) arrows() int { return p.squaresToFill - p.board.Free().Count() }
 
 // terms computes the terms that go by distances.
 func (p *position) terms() (t terms) {
@@ -176,34 +179,17 @@ func kingTerms128(s *slides, free rules.Bits, amazons [2]rules.Bits, k int) (t, 
 // moves of all its amazons, plus that of the least mobile one (section 3.3),
 // which penalizes an amazon that is shut in early.
 func (p *position) mobility() (m int) {
-	white, black := p.board.Amazons(game.First), p.board.Amazons(game.Second)
-	return p.sideMobility(white) - p.sideMobility(black)
+	return p.sideMobility(game.First) - p.sideMobility(game.Second)
 }
 
 // sideMobility is a side's part of m.
-func (p *position) sideMobility(own rules.Bits) (m int) {
-	free := p.board.Free()
-	least := 1 << 10
-	for !own.Empty() {
-		a, b := rules.Bit(own.Pop()), rules.Bits{}
-		pair := !own.Empty()
-		if pair {
-			b = rules.Bit(own.Pop())
-		}
-		var na, nb int
-		if p.geo.oneWord {
-			ra, rb := fill64(&p.geo.slides, free.Lo, a.Lo, b.Lo)
-			na, nb = bits.OnesCount64(ra)-1, bits.OnesCount64(rb)-1
-		} else {
-			ra, rb := fill128(&p.geo.slides, free, a, b)
-			na, nb = ra.Count()-1, rb.Count()-1
-		}
-		m += na
-		least = min(least, na)
-		if pair {
-			m += nb
-			least = min(least, nb)
-		}
+func (p *position) sideMobility(s game.Seat) (m int) {
+	moves := &p.currentFrame().moves
+	least := uint8(mostMoves)
+	for own := p.board.Amazons(s); !own.Empty(); {
+		n := moves[own.Pop()]
+		m += int(n)
+		least = min(least, n)
 	}
-	return m + least
+	return m + int(least)
 }

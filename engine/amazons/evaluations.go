@@ -13,18 +13,19 @@ type evaluation struct {
 	value func(*position) int
 }
 
-// The evaluations that tables 2 to 4 of the paper compare. The engine's own is
-// staged.
+// learnt is the engine's own, with weights fitted to games. The others are those that
+// tables 2 to 4 of the paper compare.
 var (
+	learnt   = evaluation{"learnt", nil, learntValue}
 	staged   = evaluation{"staged", stages, formula1}
 	fixed    = evaluation{"fixed", constantWeights, formula1}
 	lieberum = evaluation{"lieberum", nil, lieberumValue}
 )
 
-// evaluations returns them as the adapter offers them. All have one unit, a
+// evaluations returns them as the adapter offers them. Those of the paper have one unit, a
 // square of territory, so what their scores mean was not fitted to each.
 func evaluations() (all []adapter.Evaluation) {
-	for _, e := range []*evaluation{&staged, &fixed, &lieberum} {
+	for _, e := range []*evaluation{&learnt, &staged, &fixed, &lieberum} {
 		all = append(all, adapter.Evaluation{
 			Name:     e.name,
 			WinScale: winScale,

@@ -78,7 +78,7 @@ func TestPaperMobility(t *testing.T) {
 		{"q3/4/**2/Q*1Q w", 0 + (3 + 2 + 1) + 0},        // a1 is shut in
 	} {
 		p := adapt(t, setup(t, c.position))
-		if got := p.sideMobility(p.board.Amazons(game.First)); got != c.want {
+		if got := p.sideMobility(game.First); got != c.want {
 			t.Errorf("%q: mobility %d, want %d", c.position, got, c.want)
 		}
 	}
@@ -99,6 +99,7 @@ func TestEvaluationsAreTheFormulas(t *testing.T) {
 			if g.Turn() == game.Second {
 				sign = -1
 			}
+			p.evaluateBy(&staged)
 			w := p.stage()
 			for _, c := range []struct {
 				e    *evaluation

@@ -28,3 +28,21 @@ func fill128(s *slides, free, a, b rules.Bits) (ra, rb rules.Bits) {
 	}
 	return fill128Plain(s, free, a, b)
 }
+
+//go:noescape
+func queenMoves64AVX2(rays *rays64, free, a, b uint64, moves *uint8) (ra, rb uint64)
+
+//go:noescape
+func queenMoves128AVX2(rays *rays128, free, a, b rules.Bits, moves *uint8) (ra, rb rules.Bits)
+
+func (g *geometry) queenMoves(free rules.Bits, amazons [2]rules.Bits, moves *[maxSquares]uint8) (reach [2]rules.Bits) {
+	switch {
+	case !haveAVX2:
+		return g.queenMovesPlain(free, amazons, moves)
+	case g.oneWord:
+		reach[0].Lo, reach[1].Lo = queenMoves64AVX2(&g.rays64[0], free.Lo, amazons[0].Lo, amazons[1].Lo, &moves[0])
+	default:
+		reach[0], reach[1] = queenMoves128AVX2(&g.rays128[0], free, amazons[0], amazons[1], &moves[0])
+	}
+	return reach
+}

@@ -51,6 +51,35 @@ func checkFills(t *testing.T, cols, rows int, free, a, b rules.Bits) {
 	}
 }
 
+// checkQueenMoves compares the moves of amazons with slow walks.
+func checkQueenMoves(t *testing.T, cols, rows int, free, a, b rules.Bits) {
+	t.Helper()
+	b = b.AndNot(a)
+	free = free.AndNot(a).AndNot(b)
+	g := geometryOf(cols, rows)
+	amazons := [2]rules.Bits{a, b}
+	for name, queenMoves := range map[string]func(rules.Bits, [2]rules.Bits, *[maxSquares]uint8) [2]rules.Bits{
+		"queenMoves": g.queenMoves, "queenMovesPlain": g.queenMovesPlain,
+	} {
+		var moves [maxSquares]uint8
+		reach := queenMoves(free, amazons, &moves)
+		for side, set := range amazons {
+			if want := slowReach(cols, rows, free, set, true); reach[side] != want {
+				t.Fatalf("%s on %dx%d, free %x, from %x: %x, want %x", name, cols, rows, free, set, reach[side], want)
+			}
+		}
+		for s := range rules.Square(maxSquares) {
+			want := 0
+			if a.Or(b).Has(s) {
+				want = slowReach(cols, rows, free, rules.Bit(s), true).Count()
+			}
+			if int(moves[s]) != want {
+				t.Fatalf("%s on %dx%d, free %x: %d moves from square %d, want %d", name, cols, rows, free, moves[s], s, want)
+			}
+		}
+	}
+}
+
 // boardOf keeps the squares that a board has.
 func boardOf(cols, rows int, b rules.Bits) (kept rules.Bits) {
 	for s := range rules.Square(cols * rows) {
@@ -70,7 +99,7 @@ func eachSize(f func(cols, rows int)) {
 	}
 }
 
-// TestFills compares the fills with slow walks on random boards of every size.
+// TestFills compares the fills and the moves of amazons with slow walks on random boards of every size.
 func TestFills(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	random := func() rules.Bits { return rules.Bits{Lo: rng.Uint64(), Hi: rng.Uint64()} }
@@ -78,7 +107,9 @@ func TestFills(t *testing.T) {
 		all := boardOf(cols, rows, rules.Bits{Lo: ^uint64(0), Hi: ^uint64(0)})
 		for _, free := range []rules.Bits{all, all.And(random()), all.And(random().Or(random())), all.AndNot(random().And(random()).And(random()))} {
 			for _, from := range []rules.Bits{random(), random().And(random()).And(random()).And(random()), {}} {
-				checkFills(t, cols, rows, free, all.And(from), all.And(random()).And(random()))
+				a, b := all.And(from), all.And(random()).And(random())
+				checkFills(t, cols, rows, free, a, b)
+				checkQueenMoves(t, cols, rows, free, a, b)
 			}
 		}
 	})
@@ -94,8 +125,9 @@ func FuzzFills(f *testing.F) {
 			t.Skip()
 		}
 		c, r := int(cols), int(rows)
-		checkFills(t, c, r, boardOf(c, r, rules.Bits{Lo: freeLo, Hi: freeHi}),
-			boardOf(c, r, rules.Bits{Lo: aLo, Hi: aHi}), boardOf(c, r, rules.Bits{Lo: bLo, Hi: bHi}))
+		free, a, b := boardOf(c, r, rules.Bits{Lo: freeLo, Hi: freeHi}), boardOf(c, r, rules.Bits{Lo: aLo, Hi: aHi}), boardOf(c, r, rules.Bits{Lo: bLo, Hi: bHi})
+		checkFills(t, c, r, free, a, b)
+		checkQueenMoves(t, c, r, free, a, b)
 	})
 }
 

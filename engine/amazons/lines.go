@@ -3,6 +3,7 @@ package amazons
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync"
 
 	rules "sparring/game/amazons"
 )
@@ -23,12 +24,26 @@ type geometry struct {
 	square     [paddedSquares]rules.Square // by padded number; 0 on the border
 	padded     [maxSquares]uint8           // by square
 	col, row   [maxSquares]uint8           // by square
+	near       [maxSquares]rules.Bits      // the squares around each
 	slides     slides
-	oneWord    bool // the board has at most 64 squares
+	rays64     []rays64  // by square, if the board has one word
+	rays128    []rays128 // by square, if it has two
+	oneWord    bool      // the board has at most 64 squares
 }
 
 // maxSquares is the size of the largest board.
 const maxSquares = 128
+
+// geometries has a geometry for each size that was played.
+var geometries sync.Map // of *geometry by [2]int
+
+func geometryOf(cols, rows int) *geometry {
+	if g, ok := geometries.Load([2]int{cols, rows}); ok {
+		return g.(*geometry)
+	}
+	g, _ := geometries.LoadOrStore([2]int{cols, rows}, newGeometry(cols, rows))
+	return g.(*geometry)
+}
 
 func newGeometry(cols, rows int) *geometry {
 	g := &geometry{cols: cols, rows: rows, slides: newSlides(cols, rows), oneWord: cols*rows <= 64}
@@ -39,7 +54,13 @@ func newGeometry(cols, rows int) *geometry {
 		at := (int(s)/cols+1)*(cols+2) + int(s)%cols + 1
 		g.padded[s], g.square[at] = uint8(at), s
 		g.col[s], g.row[s] = uint8(int(s)%cols), uint8(int(s)/cols)
+		for _, step := range directions {
+			if col, row := int(s)%cols+step[0], int(s)/cols+step[1]; col >= 0 && col < cols && row >= 0 && row < rows {
+				g.near[s] = g.near[s].Or(rules.Bit(rules.Square(row*cols + col)))
+			}
+		}
 	}
+	g.rays64, g.rays128 = newRays(cols, rows)
 	return g
 }
 

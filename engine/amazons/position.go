@@ -1,6 +1,6 @@
 // Package amazons lets the kernel play the Game of the Amazons: the adapter of
-// search.Position over the rules' board, with the staged evaluation of Guo, Li
-// and Bao (2012), and its parameters.
+// search.Position over the rules' board, with an evaluation that is learnt and
+// contains the staged one of Guo, Li and Bao (2012), and its parameters.
 package amazons
 
 import (
@@ -19,7 +19,8 @@ type position struct {
 	geo    *geometry
 	salt   uint64 // of the board's size, for search keys
 	eval   *evaluation
-	stages []*stage // of the evaluation by number of arrows, if it has stages
+	stages []*stage     // of the evaluation by number of arrows, if it has stages
+	tables []*evalTable // the same for the learnt one
 	// squaresToFill is the number of arrows at the end of the longest game.
 	squaresToFill int
 	frames        []*frame // frames[ply] is this node's
@@ -34,7 +35,8 @@ type position struct {
 // stays valid while the node's moves are searched.
 type frame struct {
 	known bool
-	reach [2]rules.Bits // free squares one queen move from each side's amazons
+	reach [2]rules.Bits     // free squares one queen move from each side's amazons
+	moves [maxSquares]uint8 // the number of queen moves of the amazon on a square
 	order order
 }
 
@@ -46,18 +48,21 @@ func New(p game.Position) (search.Position, error) {
 	}
 	q := &position{board: own.Board(), frames: []*frame{{}}}
 	cols, rows := q.board.Size()
-	q.geo = newGeometry(cols, rows)
+	q.geo = geometryOf(cols, rows)
 	q.salt = game.Zobrist(rules.Seed, 1<<16+uint64(cols)<<8+uint64(rows))
 	q.squaresToFill = q.board.Arrows().Count() + q.board.Free().Count()
-	q.evaluateBy(&staged)
+	q.evaluateBy(&learnt)
 	return q, nil
 }
 
 // evaluateBy changes the evaluation.
 func (p *position) evaluateBy(e *evaluation) {
-	p.eval, p.stages = e, nil
+	p.eval, p.stages, p.tables = e, nil, nil
 	if e.stages != nil {
 		p.stages = stagesByArrows(e.stages, p.squaresToFill)
+	}
+	if e == &learnt {
+		p.tables = shippedTables[nearestBoard(p.geo.squares())][p.squaresToFill]()
 	}
 }
 
@@ -74,13 +79,7 @@ func (p *position) currentFrame() *frame {
 	if !f.known {
 		f.known = true
 		f.order.known = false
-		free, first, second := p.board.Free(), p.board.Amazons(game.First), p.board.Amazons(game.Second)
-		if p.geo.oneWord {
-			f.reach[0].Lo, f.reach[1].Lo = fill64(&p.geo.slides, free.Lo, first.Lo, second.Lo)
-		} else {
-			f.reach[0], f.reach[1] = fill128(&p.geo.slides, free, first, second)
-		}
-		f.reach[0], f.reach[1] = f.reach[0].And(free), f.reach[1].And(free)
+		f.reach = p.geo.queenMoves(p.board.Free(), [2]rules.Bits{p.board.Amazons(game.First), p.board.Amazons(game.Second)}, &f.moves)
 	}
 	return f
 }

@@ -29,6 +29,10 @@ type Game struct {
 	Position string // start position, "" is the usual one
 	Moves    []string
 	Result   game.Result
+	// Given is how many of the first moves the players did not choose.
+	Given int
+	// Only, unless nil, is the seat whose moves alone are counted.
+	Only *game.Seat
 }
 
 // mark returns a hash of the game's id and moves. Two records of one game have the
@@ -178,7 +182,7 @@ func (g Game) walk(plies int) (slots []slot, seats []game.Seat, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("ply %d: %w", i+1, err)
 		}
-		if !opening.Running(p) {
+		if !opening.Running(p) && i >= g.Given && (g.Only == nil || *g.Only == p.Turn()) {
 			at := spotOf(p)
 			if s := (slot{at.key, at.fold(m)}); !slices.Contains(slots, s) {
 				slots, seats = append(slots, s), append(seats, p.Turn())

@@ -15,10 +15,13 @@ type Options struct {
 	Plies       int     // of a game in which the book is used, 24 when 0
 	Least       int     // fewest games that a move was played in, 3 when 0
 	Temperature float64 // 1 when 0; a low one favours the heaviest move
+	// Imitate: play each move as often as the games of the book did, whatever became
+	// of it. Moves that are avoided are still not played.
+	Imitate bool
 }
 
 func (o Options) complete() Options {
-	return Options{cmp.Or(o.Plies, usualPlies), cmp.Or(o.Least, usualLeast), cmp.Or(o.Temperature, usualTemperature)}
+	return Options{cmp.Or(o.Plies, usualPlies), cmp.Or(o.Least, usualLeast), cmp.Or(o.Temperature, usualTemperature), o.Imitate}
 }
 
 // Candidate is a move that a book knows in a position, with its images.
@@ -99,12 +102,12 @@ func share(list []Candidate, o Options) {
 	heaviest, sum := 0.0, 0.0
 	for _, c := range list {
 		if c.playable(o) {
-			heaviest = max(heaviest, c.Weight())
+			heaviest = max(heaviest, c.weight(o))
 		}
 	}
 	for i, c := range list {
 		list[i].Share = 0
-		if w := c.Weight(); c.playable(o) && (c.Preference > 0 || w >= leastShare*heaviest) {
+		if w := c.weight(o); c.playable(o) && (c.Preference > 0 || o.Imitate || w >= leastShare*heaviest) {
 			list[i].Share = math.Pow(w/heaviest, 1/o.Temperature)
 		}
 		sum += list[i].Share
@@ -116,11 +119,21 @@ func share(list []Candidate, o Options) {
 	}
 }
 
+// weight returns the weight of a candidate in the random choice.
+func (c Candidate) weight(o Options) float64 {
+	if o.Imitate {
+		return float64(c.Games())
+	}
+	return c.Weight()
+}
+
 // playable reports whether a candidate may be played.
 func (c Candidate) playable(o Options) bool {
 	switch {
 	case len(c.Moves) == 0 || c.Preference == Avoid:
 		return false
+	case o.Imitate:
+		return c.Games() > 0
 	case c.Preference > 0:
 		return true
 	}

@@ -24,6 +24,17 @@ const (
 // Shelf holds books, at most one for each family of rule sets. A nil shelf is empty.
 type Shelf struct{ books map[string]*Book }
 
+// NewShelf makes a shelf of books, at most one for each family of rule sets.
+func NewShelf(books ...*Book) (*Shelf, error) {
+	s := &Shelf{map[string]*Book{}}
+	for _, b := range books {
+		if err := s.add(b.family, b); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
 // For returns the book for a rule set given by its full name, or nil.
 func (s *Shelf) For(rules string) *Book {
 	if s == nil {

@@ -19,6 +19,7 @@ func Adapter() adapter.Adapter {
 		Openings:    adapter.Openings{Plies: 4, Bound: 0.1, Moves: inTheMiddle},
 		Levels:      levels,
 		Beginner:    lengthening,
+		Kind:        kind,
 	}
 }
 

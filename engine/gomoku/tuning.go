@@ -32,8 +32,8 @@ func NewLinear(rules string, from []byte) (*Linear, error) {
 	}
 	l := &Linear{class: class}
 	for _, p := range w.evalParameters(class) {
-		l.names = append(l.names, p.name)
-		l.start = append(l.start, float64(*p.value))
+		l.names = append(l.names, p.Name)
+		l.start = append(l.start, float64(*p.Value))
 	}
 	return l, nil
 }
@@ -142,7 +142,7 @@ func NewChoices(rules string) (*Choices, error) {
 	}
 	c := &Choices{Linear{class: class}}
 	for _, p := range new(weights).moveParameters(class) {
-		c.names = append(c.names, p.name)
+		c.names = append(c.names, p.Name)
 	}
 	c.start = make([]float64, len(c.names))
 	return c, nil

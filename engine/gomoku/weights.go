@@ -2,15 +2,12 @@ package gomoku
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
-	"sparring/engine/search"
+	"sparring/engine/adapter"
 	"sparring/game/gomoku"
 )
 
@@ -67,12 +64,12 @@ func (w *byKinds) at(c code) int32 {
 }
 
 // parameters appends the weights with their names.
-func (w *byKinds) parameters(prefix string, all []parameter) []parameter {
+func (w *byKinds) parameters(prefix string, all []adapter.Weight) []adapter.Weight {
 	for k := range w.kind {
-		all = append(all, parameter{prefix + "kind." + gomoku.Kind(k).String(), &w.kind[k]})
+		all = append(all, adapter.Weight{Name: prefix + "kind." + gomoku.Kind(k).String(), Value: &w.kind[k]})
 	}
 	for c := range w.code {
-		all = append(all, parameter{prefix + "code." + code(c).String(), &w.code[c]})
+		all = append(all, adapter.Weight{Name: prefix + "code." + code(c).String(), Value: &w.code[c]})
 	}
 	return all
 }
@@ -140,20 +137,7 @@ type moveWeights struct{ own, other [needs]byKinds }
 type weights struct {
 	eval  [2]evalWeights // by the side to move; one is used for both where sides is 1
 	moves [2]moveWeights
-	model scoreModel
-}
-
-// scoreModel says what scores mean: Scale is the score that wins 73 % of the
-// points, Outcomes is the model that includes draws.
-type scoreModel struct {
-	Scale    float64         `json:"scale"`
-	Outcomes search.WDLModel `json:"outcomes"`
-}
-
-// parameter is a weight with its name in a weights file.
-type parameter struct {
-	name  string
-	value *int32
+	model adapter.ScoreModel
 }
 
 // sidePrefix begins the names of a side's weights.
@@ -165,20 +149,20 @@ func (r ruleClass) sidePrefix(side int) string {
 }
 
 // evalParameters lists the weights of the evaluation.
-func (w *weights) evalParameters(r ruleClass) (all []parameter) {
+func (w *weights) evalParameters(r ruleClass) (all []adapter.Weight) {
 	for side := range r.sides() {
 		e, prefix := &w.eval[side], r.sidePrefix(side)
 		all = e.own.parameters(prefix+"own.", all)
 		all = e.other.parameters(prefix+"other.", all)
 		for i := range e.threat {
-			all = append(all, parameter{fmt.Sprintf("%sthreat.%0*b", prefix, threatBits, i), &e.threat[i]})
+			all = append(all, adapter.Weight{Name: fmt.Sprintf("%sthreat.%0*b", prefix, threatBits, i), Value: &e.threat[i]})
 		}
 	}
 	return all
 }
 
 // moveParameters lists the weights of the policy.
-func (w *weights) moveParameters(r ruleClass) (all []parameter) {
+func (w *weights) moveParameters(r ruleClass) (all []adapter.Weight) {
 	for side := range r.sides() {
 		for n := range needs {
 			prefix := r.sidePrefix(side) + needNames[n]
@@ -189,26 +173,6 @@ func (w *weights) moveParameters(r ruleClass) (all []parameter) {
 	return all
 }
 
-// set assigns weights by name. It returns an error for an unknown name or a value
-// out of range.
-func set(all []parameter, values map[string]int32) error {
-	known := map[string]*int32{}
-	for _, p := range all {
-		known[p.name] = p.value
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		at, v := known[name], values[name]
-		if at == nil {
-			return fmt.Errorf("no weight %.60q", name)
-		}
-		if v > mostWeight || v < -mostWeight {
-			return fmt.Errorf("%s is %d: want %d at most, whatever its sign", name, v, mostWeight)
-		}
-		*at = v
-	}
-	return nil
-}
-
 // mostWeight bounds the values of a weights file. Five of them for each colour add up
 // to the value of a point, and the sum over the largest board must fit into 32 bits.
 const mostWeight = 1 << 18
@@ -217,45 +181,26 @@ const mostWeight = 1 << 18
 // the same code, so that whole units are too coarse.
 const evalUnit = 32
 
-// weightsFile is what the engine reads of a file.
-type weightsFile struct {
-	Rules string `json:"rules"`
-	scoreModel
-	Weights map[string]int32 `json:"weights"`
-}
-
-func parseWeightsFile(data []byte, r ruleClass) (*weightsFile, error) {
-	f := new(weightsFile)
-	if err := json.Unmarshal(data, f); err != nil {
-		return nil, err
-	}
-	if f.Rules != ruleClassNames[r] {
-		return nil, fmt.Errorf("for %.40q rules, want %s", f.Rules, ruleClassNames[r])
-	}
-	return f, nil
-}
-
 // readEval takes the evaluation from a weights file.
 func (w *weights) readEval(data []byte, r ruleClass) error {
-	f, err := parseWeightsFile(data, r)
+	f, err := adapter.ReadWeights(data, ruleClassNames[r])
 	if err != nil {
 		return err
 	}
-	const most = float64(search.MaxEval)
-	if o := f.Outcomes; min(f.Scale, o.Scale) < 1 || o.Edge < 0 || max(f.Scale, o.Scale, o.Edge) > most {
-		return fmt.Errorf("scale %g, outcomes %+v: want scales from 1 and an edge from 0, up to %g", f.Scale, o, most)
+	if err := f.Validate(); err != nil {
+		return err
 	}
-	w.model = f.scoreModel
-	return set(w.evalParameters(r), f.Weights)
+	w.model = f.ScoreModel
+	return adapter.SetWeights(w.evalParameters(r), f.Weights, mostWeight)
 }
 
 // readMoves takes the policy from a weights file.
 func (w *weights) readMoves(data []byte, r ruleClass) error {
-	f, err := parseWeightsFile(data, r)
+	f, err := adapter.ReadWeights(data, ruleClassNames[r])
 	if err != nil {
 		return err
 	}
-	return set(w.moveParameters(r), f.Weights)
+	return adapter.SetWeights(w.moveParameters(r), f.Weights, mostWeight)
 }
 
 // shipped returns the weights that the engine plays with. The files are embedded, so

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/gomoku"
@@ -85,12 +86,12 @@ func TestRefusesWeights(t *testing.T) {
 func TestWeightNames(t *testing.T) {
 	for r := range ruleClasses {
 		w := new(weights)
-		for name, all := range map[string][]parameter{"evaluation": w.evalParameters(r), "policy": w.moveParameters(r)} {
+		for name, all := range map[string][]adapter.Weight{"evaluation": w.evalParameters(r), "policy": w.moveParameters(r)} {
 			var names []string
 			cells := map[*int32]bool{}
 			for _, p := range all {
-				names = append(names, p.name)
-				cells[p.value] = true
+				names = append(names, p.Name)
+				cells[p.Value] = true
 			}
 			slices.Sort(names)
 			if len(slices.Compact(names)) != len(all) || len(cells) != len(all) {
@@ -109,7 +110,7 @@ func TestSumsStayInRange(t *testing.T) {
 	for _, v := range []int32{mostWeight, -mostWeight} {
 		w := new(weights)
 		for _, p := range append(w.evalParameters(renju), w.moveParameters(renju)...) {
-			*p.value = v
+			*p.Value = v
 		}
 		tables := w.tables(renju)
 		for i := range codes {
@@ -142,8 +143,8 @@ func newRandomWeights(class ruleClass) randomWeights {
 	w, rng := new(weights), rand.New(rand.NewPCG(3, 5))
 	for _, p := range append(w.evalParameters(class), w.moveParameters(class)...) {
 		// A point whose rows are all dead is worth nothing.
-		if !strings.HasSuffix(p.name, ".dead") {
-			*p.value = rng.Int32N(2001) - 1000
+		if !strings.HasSuffix(p.Name, ".dead") {
+			*p.Value = rng.Int32N(2001) - 1000
 		}
 	}
 	return randomWeights{w, w.tables(class)}
@@ -171,8 +172,8 @@ func TestCoefficientsAreTheEvaluation(t *testing.T) {
 		room, random := make([]float64, len(l.Names())), newRandomWeights(l.class)
 		weights := random.evalParameters(l.class)
 		for i, p := range weights {
-			if p.name != l.Names()[i] {
-				t.Fatalf("weight %d is %s, for fits %s", i, p.name, l.Names()[i])
+			if p.Name != l.Names()[i] {
+				t.Fatalf("weight %d is %s, for fits %s", i, p.Name, l.Names()[i])
 			}
 		}
 		quiet := 0
@@ -191,7 +192,7 @@ func TestCoefficientsAreTheEvaluation(t *testing.T) {
 			random.use(a)
 			sum := 0.0
 			for i, p := range weights {
-				sum += float64(*p.value) * room[i]
+				sum += float64(*p.Value) * room[i]
 			}
 			want := bounded(search.Score(sum) + a.places())
 			if got := a.Eval(); max(got-want, want-got) > 1 {
@@ -240,7 +241,7 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 				want := int32(0)
 				for _, f := range features[i] {
 					for _, w := range all[f] {
-						want += *weights[w].value
+						want += *weights[w].Value
 					}
 				}
 				p := gomoku.Point(e.Move - 1)

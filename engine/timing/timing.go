@@ -19,6 +19,8 @@ type Situation struct {
 	// Overhead is the time that a move costs besides the search, as
 	// measured: a high percentile, not a mean.
 	Overhead time.Duration
+	// Most is the longest that the move may take; 0: all that is left.
+	Most time.Duration
 }
 
 // Budget is the time for a move. A search ends between two iterations once it
@@ -55,6 +57,15 @@ const (
 
 // Allot splits the clock among the moves to come.
 func Allot(s Situation) Budget {
+	b := s.allot()
+	if s.Most > 0 {
+		b.Hard = min(b.Hard, max(s.Most-s.Overhead, Least))
+		b.Soft = min(b.Soft, b.Hard)
+	}
+	return b
+}
+
+func (s Situation) allot() Budget {
 	budget, limited := s.Clock.Budget(s.Mine)
 	t, left := s.Clock.Traits(), s.Mine.Left
 	switch {

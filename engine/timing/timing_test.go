@@ -78,6 +78,21 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestMost checks that a move takes no longer than it may, whatever is on the clock.
+func TestMost(t *testing.T) {
+	for _, k := range clock.Kinds() {
+		sp, err := clock.Parse(k.Example())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const most, overhead = 50 * time.Millisecond, 10 * time.Millisecond
+		b := Allot(Situation{Clock: sp, Mine: sp.Start(), Theirs: sp.Start(), Length: 80, Overhead: overhead, Most: most})
+		if b.Hard != most-overhead || b.Soft > b.Hard {
+			t.Errorf("%s: %+v, want at most %v", sp, b, most-overhead)
+		}
+	}
+}
+
 // TestMovesToGo checks that nothing is kept back before a time control: the last
 // move may take nearly all, and a player that takes every hard limit reaches it.
 func TestMovesToGo(t *testing.T) {

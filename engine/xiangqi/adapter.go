@@ -18,6 +18,7 @@ func Adapter() adapter.Adapter {
 		Openings:    adapter.Openings{Plies: 6, Bound: 0.1},
 		Levels:      levels,
 		Beginner:    capturing,
+		Kind:        kind,
 	}
 }
 

@@ -2,10 +2,10 @@ package xiangqi
 
 import (
 	_ "embed"
-	"encoding/json"
+	"errors"
 	"fmt"
 
-	"sparring/engine/search"
+	"sparring/engine/adapter"
 	"sparring/game"
 	rules "sparring/game/xiangqi"
 )
@@ -21,30 +21,16 @@ var weightsFile []byte
 // invalid regexp.MustCompile.
 var shipped, shippedModel = mustParseWeights(weightsFile)
 
-// scoreModel says what scores mean: Scale is the score that wins 73 % of the
-// points, Outcomes is the model that includes draws.
-type scoreModel struct {
-	Scale    float64         `json:"scale"`
-	Outcomes search.WDLModel `json:"outcomes"`
-}
-
-func mustParseWeights(file []byte) (*evaluation, scoreModel) {
-	var f struct {
-		scoreModel
-		Weights map[string]int32 `json:"weights"`
-	}
+func mustParseWeights(file []byte) (*evaluation, adapter.ScoreModel) {
 	w := untuned
-	err := json.Unmarshal(file, &f)
+	f, err := adapter.ReadWeights(file, "")
 	if err == nil {
-		err = w.set(f.Weights)
-	}
-	if err == nil && (f.Scale < 1 || f.Outcomes.Scale < 1 || f.Outcomes.Edge < 0) {
-		err = fmt.Errorf("scale %g, outcomes %+v: want scales of 1 or more and an edge that is not negative", f.Scale, f.Outcomes)
+		err = errors.Join(w.set(f.Weights), f.Validate())
 	}
 	if err != nil {
 		panic(fmt.Sprintf("xiangqi: weights.json: %v", err))
 	}
-	return w.compile(), f.scoreModel
+	return w.compile(), f.ScoreModel
 }
 
 // parameter is a weight that tuning may vary: two numbers in a weights file.
@@ -135,24 +121,13 @@ func canStand(k rules.Kind, s rules.Square) bool {
 	return true
 }
 
-// set assigns weights by name. It returns an error for an unknown name or a value
-// out of range.
+// set assigns weights by name.
 func (w *weights) set(values map[string]int32) error {
-	known := map[string]*int32{}
+	var all []adapter.Weight
 	for _, p := range w.parameters() {
-		known[p.name+phases[0]], known[p.name+phases[1]] = &p.value.mg, &p.value.eg
+		all = append(all, adapter.Weight{Name: p.name + phases[0], Value: &p.value.mg}, adapter.Weight{Name: p.name + phases[1], Value: &p.value.eg})
 	}
-	for name, v := range values {
-		at := known[name]
-		if at == nil {
-			return fmt.Errorf("no weight %.40q", name)
-		}
-		if v > mostWeight || v < -mostWeight {
-			return fmt.Errorf("%s is %d: want %d at most, whatever its sign", name, v, mostWeight)
-		}
-		*at = v
-	}
-	return nil
+	return adapter.SetWeights(all, values, mostWeight)
 }
 
 // mostWeight bounds the values of a weights file, so that sums stay well within 32

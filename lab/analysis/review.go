@@ -39,10 +39,12 @@ type Move struct {
 	Chance *float64 `json:"chance"`
 	Depth  int      `json:"depth"` // of the search after the move; 0 where the rules have ended the game
 	// Lost is the winning chance that the move lost, compared with the best one.
-	Lost  float64      `json:"lost"`
-	Class review.Class `json:"class,omitempty"` // absent: a good move
-	Best  string       `json:"best,omitempty"`  // that the engine prefers
-	Line  []string     `json:"line,omitempty"`  // Best and what follows
+	Lost float64 `json:"lost"`
+	// Judged: Lost is known.
+	Judged bool         `json:"-"`
+	Class  review.Class `json:"class,omitempty"` // absent: a good move
+	Best   string       `json:"best,omitempty"`  // that the engine prefers
+	Line   []string     `json:"line,omitempty"`  // Best and what follows
 }
 
 // Total sums up a seat's moves.
@@ -255,13 +257,22 @@ func report(r *record.Record, moves []string, positions []*review.Position) *Rep
 		before, after := positions[i], positions[i+1]
 		rep.Plies = append(rep.Plies, Move{Ply: i + 1, Seat: before.Turn, Move: text, Chance: after.Chance, Depth: after.Depth,
 			Lost: before.Lost, Class: before.Class, Best: before.Best, Line: before.Line})
-		if before.Chance == nil || after.Chance == nil {
+		rep.Plies[i].Judged = before.Chance != nil && after.Chance != nil
+	}
+	rep.total()
+	return rep
+}
+
+// total sums up the moves of each seat.
+func (rep *Report) total() {
+	for _, m := range rep.Plies {
+		if !m.Judged {
 			continue
 		}
-		t := &rep.Totals[before.Turn]
+		t := &rep.Totals[m.Seat]
 		t.Moves++
-		t.Lost += before.Lost
-		switch before.Class {
+		t.Lost += m.Lost
+		switch m.Class {
 		case review.Inaccuracy:
 			t.Inaccuracies++
 		case review.Mistake:
@@ -274,7 +285,6 @@ func report(r *record.Record, moves []string, positions []*review.Position) *Rep
 		t := &rep.Totals[seat]
 		t.Lost /= float64(max(t.Moves, 1))
 	}
-	return rep
 }
 
 // Annotate returns the record with what the review says in the comments of its

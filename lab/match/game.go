@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/lab/event"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -80,8 +82,14 @@ type Worker interface {
 	Close()
 }
 
-// Event is the event name in the records of a match's games.
+// Event is the event name in the records of a match's games, unless the terms have
+// another.
 const Event = "match"
+
+// EventAt returns the event name for a game of this time.
+func (t *Terms) EventAt(start time.Time) string {
+	return cmp.Or(event.TitleAt(t.Event, start), Event)
+}
 
 // NewGame returns the game of a bout before its first move: a record with the
 // moves of the opening.
@@ -89,7 +97,7 @@ func NewGame(t *Terms, b Bout) *Game {
 	g := &Game{Match: Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
 	g.Record = record.Record{
 		V: record.Version, ID: b.ID, Game: t.Game, Rules: t.Rules, Position: b.Start, Clock: t.Limit.Clock,
-		Event: Event, Start: now(),
+		Event: t.EventAt(now()), Start: now(),
 		Source: record.Source{By: record.ByMatch, Build: t.Build, Seed: b.Seed, Settings: &record.Settings{
 			Nodes: t.Limit.Nodes, Depth: t.Limit.Depth, HashMB: t.HashMB, Threads: t.Threads,
 		}},
@@ -132,9 +140,10 @@ func (g *Game) Lose(seat game.Seat, f *engine.Fault) {
 }
 
 // Charge counts a move that took used and returns the clock after it. Ok is false
-// if the flag fell even with the margin.
-func (s *Side) Charge(spec clock.Spec, st clock.State, used, margin time.Duration) (after clock.State, ok bool) {
-	budget, limited := spec.Budget(st)
+// if the flag fell even with the margin. Most is the longest that a move may take, 0:
+// all that is left.
+func (s *Side) Charge(spec clock.Spec, st clock.State, used, most, margin time.Duration) (after clock.State, ok bool) {
+	budget, limited := budgetOf(spec, st, most)
 	s.TimeUS += used.Microseconds()
 	if limited && used > budget+OvershootMS*time.Millisecond {
 		s.Overshoots++
@@ -146,6 +155,15 @@ func (s *Side) Charge(spec clock.Spec, st clock.State, used, margin time.Duratio
 		used = budget
 	}
 	return spec.Charge(st, used)
+}
+
+// budgetOf returns the time for a move: what is left, and at most most unless that is 0.
+func budgetOf(spec clock.Spec, st clock.State, most time.Duration) (d time.Duration, limited bool) {
+	d, limited = spec.Budget(st)
+	if most > 0 && limited {
+		d = min(d, most)
+	}
+	return d, limited
 }
 
 // gameID returns the id of a game in its match.

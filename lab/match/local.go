@@ -142,14 +142,14 @@ func (s *localGame) turn(ctx context.Context) error {
 		return fmt.Errorf("game %s, ply %d, player %s: %w", s.game.ID, s.pos.Ply()+1, s.bout.Names[seat], err)
 	}
 	side := &s.game.Match.Sides[seat]
-	after, inTime := side.Charge(s.terms.Limit.Clock, s.clocks[seat], used, s.terms.margin())
+	after, inTime := side.Charge(s.terms.Limit.Clock, s.clocks[seat], used, s.terms.move(), s.terms.margin())
 	if late && s.unclocked() {
 		s.lose(seat, &engine.Fault{Kind: engine.FaultHang,
 			Text: fmt.Sprintf("ply %d: no move after %v", s.pos.Ply()+1, s.terms.patience())})
 		return nil
 	}
 	if late || !inTime {
-		budget, _ := s.terms.Limit.Clock.Budget(s.clocks[seat])
+		budget, _ := budgetOf(s.terms.Limit.Clock, s.clocks[seat], s.terms.move())
 		s.lose(seat, &engine.Fault{Kind: engine.FaultTime,
 			Text: fmt.Sprintf("ply %d took %v, with %v left and a margin of %v", s.pos.Ply()+1, round(used), round(budget), s.terms.margin())})
 		return nil
@@ -169,7 +169,7 @@ func (s *localGame) unclocked() bool { return !s.terms.Limit.Clock.Traits().Limi
 // think asks the player for a move and stops it when its time is up. Its answer is
 // then late.
 func (s *localGame) think(ctx context.Context, seat game.Seat) (r search.Result, used time.Duration, late bool, err error) {
-	last, limited := s.terms.Limit.Clock.Budget(s.clocks[seat])
+	last, limited := budgetOf(s.terms.Limit.Clock, s.clocks[seat], s.terms.move())
 	last += s.terms.margin()
 	if !limited {
 		last = s.terms.patience()
@@ -179,7 +179,7 @@ func (s *localGame) think(ctx context.Context, seat game.Seat) (r search.Result,
 		Game: s.players[seat], Position: s.pos, Limits: search.Limits{Nodes: s.terms.Limit.Nodes, Depth: s.terms.Limit.Depth},
 	}
 	if limited {
-		request.Clock = &engine.Clock{Spec: s.terms.Limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat.Other()], At: began}
+		request.Clock = &engine.Clock{Spec: s.terms.Limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat.Other()], At: began, Most: s.terms.move()}
 	}
 	run, err := s.pool.Start(request)
 	if err != nil {

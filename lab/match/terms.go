@@ -30,6 +30,8 @@ type Terms struct {
 	Seed     uint64   `json:"seed,string"`
 	// MarginMS is how far a move may exceed its time without losing the game.
 	MarginMS int64 `json:"margin_ms"`
+	// MoveMS is the longest that a move may take besides the clock; 0: no limit.
+	MoveMS int64 `json:"move_ms,omitempty"`
 	// PatienceMS limits a move without a clock.
 	PatienceMS int64   `json:"patience_ms"`
 	HashMB     int     `json:"hash_mb"` // per player
@@ -39,6 +41,7 @@ type Terms struct {
 	MaxPlies   int     `json:"max_plies,omitempty"` // a game is drawn after this many plies; 0: no limit
 	Tablebase  int     `json:"tablebase,omitempty"` // adjudicate by endgame tables of up to this many pieces; 0: none
 	Over       string  `json:"over,omitempty"`      // where the games are played; "": in this process
+	Event      string  `json:"event,omitempty"`     // the title of an event for the games' records; "": Event
 	// Experiment describes how the players' specs differ from pair to pair in a
 	// screening experiment; "" in matches.
 	Experiment string `json:"experiment,omitempty"`
@@ -100,6 +103,9 @@ func (t *Terms) Validate() error {
 	if t.MarginMS < 0 || t.PatienceMS <= 0 {
 		bad("margin %d ms, patience %d ms: want a margin of at least 0 and a positive patience", t.MarginMS, t.PatienceMS)
 	}
+	if t.MoveMS < 0 || t.MoveMS > 0 && !t.Limit.Clock.Traits().Saves {
+		bad("%d ms for a move: want a limit besides a clock for the game, such as 180", t.MoveMS)
+	}
 	if t.HashMB < 1 || t.Threads < 1 {
 		bad("%d MiB of hash, %d threads: want at least 1", t.HashMB, t.Threads)
 	}
@@ -113,6 +119,7 @@ func (t *Terms) Validate() error {
 func NewID() string { return "m" + protocol.NewID()[:8] }
 
 func (t *Terms) margin() time.Duration   { return time.Duration(t.MarginMS) * time.Millisecond }
+func (t *Terms) move() time.Duration     { return time.Duration(t.MoveMS) * time.Millisecond }
 func (t *Terms) patience() time.Duration { return time.Duration(t.PatienceMS) * time.Millisecond }
 
 // Limit is the limit of a move: a clock, nodes or depth. The zero value leaves it

@@ -60,6 +60,9 @@ func Check(t *match.Terms) error {
 	if !t.Limit.Clock.Traits().Limited {
 		bad("over NATS: want a clock, not %s: the players keep their own limits", t.Limit)
 	}
+	if t.MoveMS > 0 {
+		bad("over NATS: the platform's clocks have no limit for a move besides that for the game")
+	}
 	if t.Resign != nil || t.Draw != nil || t.MaxPlies > 0 {
 		bad("over NATS: the platform referees, so the match can't adjudicate games")
 	}
@@ -307,7 +310,7 @@ func rest(ctx context.Context, d time.Duration) error {
 // result returns the platform's record as a game of the match.
 func (w *worker) result(b match.Bout, rec *record.Record) *match.Game {
 	g := &match.Game{Record: *rec, Match: match.Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
-	g.Event = match.Event
+	g.Event = w.terms.EventAt(rec.Start)
 	for _, p := range rec.Plies {
 		side := &g.Match.Sides[p.Seat]
 		side.Moves++

@@ -69,6 +69,7 @@ class Replay {
 		document.body.append(this.dialog);
 		this.board = new Board(this.frame, { t, notation: lang === "zh" ? "native" : "coordinates" });
 		this.board.may = "none";
+		this.frame.addEventListener("mousedown", (/** @type {MouseEvent} */ e) => e.preventDefault()); // a click leaves the arrow keys to the game
 	}
 
 	/** @param {"top"|"bottom"} place */

@@ -72,6 +72,28 @@ func TestClockKinds(t *testing.T) {
 	}
 }
 
+// TestLongestMove: Gomocup tells a limit for a move besides that for the game; other
+// programs get the time manager's limits, which keep it.
+func TestLongestMove(t *testing.T) {
+	spec, err := clock.Parse("180")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, want := range map[Dialect][]string{
+		UCI:     {"go movetime 2000"},
+		Gomocup: {"INFO timeout_match 180000", "INFO time_left 179000", "INFO timeout_turn 29000", "BEGIN"},
+	} {
+		now := time.Now()
+		r := &running{engine: &Engine{times: defaultTimes, spec: Spec{Dialect: d}}, limits: search.Limits{
+			Soft: 3 * time.Second, Hard: 8 * time.Second, From: now.Add(-time.Second),
+			Clock: &search.Clock{Spec: spec, Mine: spec.Start(), Theirs: spec.Start(), At: now.Add(-time.Second), Most: 30 * time.Second},
+		}}
+		if got := sent(t, d, newQuery(newGame(t, "gomoku/freestyle-15")), r.searchLimits(now)); !slices.Equal(got, want) {
+			t.Errorf("%s: sent %q, want %q", d, got, want)
+		}
+	}
+}
+
 // sent is the lines sent to a program to search a position.
 func sent(t *testing.T, d Dialect, q *query, a searchLimits) (lines []string) {
 	t.Helper()

@@ -194,6 +194,8 @@ func (a searchLimits) left() time.Duration {
 // turn returns the time for the move.
 func (a searchLimits) turn(p *program) time.Duration {
 	switch {
+	case a.clocked && a.move > 0:
+		return min(a.move, a.mine)
 	case a.clocked:
 		return a.mine
 	case a.move > 0:

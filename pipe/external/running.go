@@ -210,19 +210,25 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 	r.due = from.Add(r.engine.times.think)
 	if c := l.Clock; c != nil {
 		if c.At.IsZero() {
-			c = &search.Clock{Spec: c.Spec, Mine: c.Mine, Theirs: c.Theirs, At: from, Overhead: c.Overhead}
+			c = &search.Clock{Spec: c.Spec, Mine: c.Mine, Theirs: c.Theirs, At: from, Overhead: c.Overhead, Most: c.Most}
 		}
 		if budget, limited := c.Spec.Budget(c.Mine); limited {
+			if c.Most > 0 {
+				budget = min(budget, c.Most)
+			}
 			r.due = c.At.Add(budget)
 		}
 		gone := now.Sub(c.At) + c.Overhead
 		switch t := c.Spec.Traits(); {
-		case !t.Limited, t.Saves && t.Period > 0:
+		case !t.Limited, t.Saves && t.Period > 0, t.Saves && c.Most > 0 && r.engine.spec.Dialect != Gomocup:
 			// The protocols have no such clock: the move gets the time manager's limits.
 		case t.Saves:
 			a.clocked = true
 			a.mine, a.theirs = max(c.Mine.Left-gone, time.Millisecond), max(c.Theirs.Left, time.Millisecond)
 			a.initial, a.increment = c.Spec.Initial, t.Increment
+			if c.Most > 0 {
+				a.move = max(c.Most-gone, time.Millisecond)
+			}
 			return a
 		default:
 			a.move = max(t.Period-gone, time.Millisecond)

@@ -29,6 +29,10 @@ type Options struct {
 	// Warn is called for a spec whose books are missing or damaged; the player
 	// then plays without them. If it is nil, opening such a spec is an error.
 	Warn func(error)
+	// Likeness returns the openings of a player, from its games in a source, and the
+	// level nearest to its strength; 0 if that is not known. If it is nil, as=NAME is
+	// an error.
+	Likeness func(gameName, player, from string) (openings *book.Shelf, level int, err error)
 	// Tables are the endgame tables of our own engine, nil for none. Levels that
 	// err on purpose do not use them.
 	Tables xiangqi.Tables
@@ -136,6 +140,9 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 	if o.HashBytes == 0 {
 		o.HashBytes = engine.DefaultHash
 	}
+	if s.As != "" {
+		return s.openAs(gameName, o)
+	}
 	open := s.own
 	if s.Outside != nil {
 		open = s.program
@@ -162,6 +169,33 @@ func (s Spec) Open(gameName string, o Options) (engine.Searcher, error) {
 		return inner, nil
 	}
 	return book.With(inner, books, name, book.Options{}), nil
+}
+
+// imitatedPlies is how far into a game a player's openings are looked up.
+const imitatedPlies = 60
+
+// openAs makes the searcher that plays like another player.
+func (s Spec) openAs(gameName string, o Options) (engine.Searcher, error) {
+	if o.Likeness == nil {
+		return nil, fmt.Errorf("player %.100q: as=NAME is for matches and bots", s)
+	}
+	openings, near, err := o.Likeness(gameName, s.As, s.From)
+	if err != nil {
+		return nil, fmt.Errorf("player %.100q: %w", s, err)
+	}
+	if s.Level == 0 {
+		if s.Level = near; near == 0 {
+			return nil, fmt.Errorf("player %.100q: no game connects %s with a player of known strength; give level=N", s, s.As)
+		}
+	}
+	if err := s.Check(gameName); err != nil {
+		return nil, err
+	}
+	inner, err := s.own(gameName, o)
+	if err != nil {
+		return nil, err
+	}
+	return book.With(specified{inner, s, o.LevelElo}, openings, s.As, book.Options{Plies: imitatedPlies, Least: 1, Imitate: true}), nil
 }
 
 // own makes a searcher of our own engine.

@@ -8,6 +8,7 @@
 //	self:set.LMPBase=4                  a number of the kernel (search.NumberNames)
 //	self:eval=xu2006                    a named evaluation of the game (adapter.Evaluation)
 //	self:search=mcts                    alphabeta or mcts, in place of the game's own search
+//	self:as=NAME,from=games.jsonl       with a player's openings, and near its strength
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
@@ -55,10 +56,13 @@ type Spec struct {
 	Eval    string // see engine.Options
 	Search  string // see engine.Options
 	Book    string // see book.Open; "" is Options.Book
-	Nodes   uint64
-	Depth   int
-	Hash    int // MiB
-	Threads int
+	// As is the name of a player to play like, and From the source of its games; see
+	// Options.Likeness. Level, if it is set, is instead of its strength.
+	As, From string
+	Nodes    uint64
+	Depth    int
+	Hash     int // MiB
+	Threads  int
 }
 
 // Parse reads a spec; "" is self. The error lists everything that is wrong with it.
@@ -102,6 +106,14 @@ func Parse(text string) (Spec, error) {
 	}
 	if s.Level > 0 && (s.Hash > 0 || s.Threads > 0) {
 		bad("level: has a hash table and threads of its own")
+	}
+	switch own := s; {
+	case s.From != "" && s.As == "":
+		bad("from: want as=NAME, the player whose games they are")
+	case s.As != "" && (len(own.Switches)+len(own.Numbers)+own.Hash+own.Threads > 0 || own.Eval+own.Search+own.Book != ""):
+		bad("as: plays at a level, with its own openings; want only from, level, nodes, depth and name beside it")
+	case s.As != "" && s.From == "":
+		bad("as=%.40s: want from=SOURCE, where its games are", s.As)
 	}
 	if len(errs) > 0 {
 		return Spec{}, fmt.Errorf("player %.100q: %w", text, joined(errs))
@@ -194,6 +206,14 @@ func (s *Spec) set(key, value string) error {
 		if s.Book = value; value == "" {
 			err = errors.New("book: want a file or folder, shipped or none")
 		}
+	case key == "as" && o == nil:
+		if s.As = value; value == "" {
+			err = errors.New("as: want the name of a player")
+		}
+	case key == "from" && o == nil:
+		if s.From = value; value == "" {
+			err = errors.New("from: want a folder or file with games")
+		}
 	case key == "eval" && o == nil:
 		if s.Eval = value; value == "" {
 			err = errors.New("eval: want the name of an evaluation")
@@ -230,7 +250,7 @@ func (s *Spec) set(key, value string) error {
 	case o != nil:
 		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, pause, log, %s)", key, keys)
 	default:
-		return fmt.Errorf("no key %.40q (have level, eval, search, book, with, without, set.NAME, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have level, as, from, eval, search, book, with, without, set.NAME, %s)", key, keys)
 	}
 	return err
 }
@@ -250,6 +270,9 @@ func (s Spec) Public() string {
 	}
 	if s.Book != "" {
 		s.Book = filepath.Base(s.Book)
+	}
+	if s.From != "" {
+		s.From = filepath.Base(s.From)
 	}
 	return s.String()
 }
@@ -276,6 +299,10 @@ func (s Spec) String() string {
 	}
 	o := s.Outside
 	if o == nil {
+		if s.As != "" {
+			add("as", s.As)
+			add("from", s.From)
+		}
 		number("level", uint64(s.Level))
 		if s.Eval != "" {
 			add("eval", s.Eval)

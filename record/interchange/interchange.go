@@ -123,13 +123,18 @@ func Export(out io.Writer, name string, records []*record.Record, o format.Write
 }
 
 // FileName returns a name for the file of a game in a format: by the format's own
-// convention if it has one, else the game's id. It has no characters that file
-// systems refuse.
+// convention if it has one, else the game's id. It is a SafeName.
 func FileName(f format.Format, r *record.Record) string {
 	name := r.ID + f.Ext
 	if f.FileName != nil {
 		name = f.FileName(r)
 	}
+	return SafeName(name)
+}
+
+// SafeName returns the name of a file without what file systems refuse: some
+// characters, and more than 240 bytes.
+func SafeName(name string) string {
 	name = strings.Map(func(c rune) rune {
 		if c < ' ' || strings.ContainsRune(`/\:*?"<>|`, c) {
 			return '_'

@@ -104,11 +104,11 @@ func (p *Position) Mover() (chance float64, ok bool) {
 	if p.Chance == nil {
 		return 0, false
 	}
-	return sideOf(*p.Chance, p.Turn), true
+	return SideOf(*p.Chance, p.Turn), true
 }
 
-// sideOf converts a chance between seat first and another seat.
-func sideOf(chance float64, seat game.Seat) float64 {
+// SideOf converts a chance between seat first and another seat.
+func SideOf(chance float64, seat game.Seat) float64 {
 	if seat == game.Second {
 		return 1 - chance
 	}
@@ -253,7 +253,7 @@ func (g *Game) reviewed(ply int, found protocol.Analysis) *Position {
 	line := found.Lines[0].Moves
 	p := &Position{Turn: g.stages[ply].turn, Depth: found.Depth, Best: line[0], Line: line[:min(len(line), longestLine)]}
 	if found.Chance != nil {
-		c := sideOf(*found.Chance, p.Turn)
+		c := SideOf(*found.Chance, p.Turn)
 		p.Chance = &c
 	}
 	return p
@@ -274,7 +274,7 @@ func (g *Game) judge(ctx context.Context, ply int, ask Ask) error {
 	before.judged = true
 	g.mu.Unlock()
 	played := g.moves[ply]
-	lost := sideOf(*before.Chance, before.Turn) - sideOf(*after.Chance, before.Turn)
+	lost := SideOf(*before.Chance, before.Turn) - SideOf(*after.Chance, before.Turn)
 	if before.Best == played {
 		lost = 0
 	}

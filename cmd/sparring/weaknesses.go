@@ -1,0 +1,323 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/lab/analysis"
+	"sparring/lab/match"
+	"sparring/lab/openings"
+	"sparring/lab/weakness"
+	"sparring/record"
+	"sparring/record/format"
+)
+
+// weaknessFlags are the flags of the weaknesses command.
+type weaknessFlags struct {
+	reviewFlags
+	player    string
+	game      string
+	analyse   string
+	positions string
+	most      int
+}
+
+func weaknessesCommand() *cobra.Command {
+	var from archive
+	f := weaknessFlags{reviewFlags: reviewFlags{from: &from}}
+	c := &cobra.Command{
+		Use:   "weaknesses --player P [SOURCE...]",
+		Short: "Find where a player is weaker than elsewhere, and in which positions",
+		Long: `Group the games of a player by opening, opponent and length, and its moves by colour,
+phase, time left and kind of move, and say which groups are weaker than chance
+explains: with p the share of comparable data without any weakness in which some
+group looks as bad, and a group with p up to 5 % called weak.
+
+What a move lost is known from the scores in the records, or with --analyse from a
+search of every position, by the code of records analyse. --positions writes the
+positions before the player's worst moves, those of weak groups first, as openings
+for match. ` + aSource,
+		Example: `  sparring weaknesses --player uci:fairy-stockfish games.jsonl
+  sparring weaknesses --player 天津理工大学 --analyse nodes=50000 --keep searches.jsonl games/
+  sparring weaknesses --player B --positions bad.txt games.jsonl
+  sparring match --game xiangqi --a B --b A --openings bad.txt --clock 5+0.05`,
+		RunE: func(c *cobra.Command, sources []string) error { return f.run(c, sources) },
+	}
+	fl := c.Flags()
+	from.flags(c)
+	fl.StringVar(&f.player, "player", "", "name or id of the player (required)")
+	fl.StringVar(&f.game, "game", "", anyGame()+" (required if there are several)")
+	fl.StringVar(&f.analyse, "analyse", "", "search every position: nodes=N, depth=N or movetime=1s (default: the scores in the records)")
+	fl.StringVar(&f.engine, "engine", "self", "spec of the engine that searches, see records analyse")
+	fl.StringVar(&f.keep, "keep", "", "file for the searches; those already there are not made again")
+	fl.IntVar(&f.hash, "hash", 64, "hash table, MiB")
+	fl.IntVar(&f.threads, "threads", 1, "search threads")
+	fl.IntVar(&f.concurrency, "concurrency", 1, "games analysed in parallel")
+	fl.StringVar(&f.positions, "positions", "", "file for the positions before the worst moves, as openings for match")
+	fl.IntVar(&f.most, "most", 20, "moves to list, and positions to write, at most")
+	fl.StringVar(&f.notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
+	fl.BoolVar(&f.json, "json", false, "print the groups and moves as JSON")
+	return c
+}
+
+func (f *weaknessFlags) run(c *cobra.Command, sources []string) error {
+	limits, err := f.check()
+	if err != nil {
+		return err
+	}
+	games, err := f.from.all(c, sources)
+	if err != nil {
+		return err
+	}
+	if games, err = f.ofPlayer(games); err != nil {
+		return err
+	}
+	if games, _, err = reviewable(c, games); err != nil {
+		return err
+	}
+	reports, err := f.reports(c, games, limits)
+	if err != nil {
+		return err
+	}
+	var all []*weakness.Game
+	for i, r := range games {
+		all = append(all, &weakness.Game{Record: r, Seat: f.seatOf(r), Report: reports[i]})
+	}
+	found, err := weakness.Find(all)
+	if err != nil {
+		return err
+	}
+	if f.positions != "" {
+		n, err := f.writePositions(found)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", f.positions, count(n, "position", "positions"))
+	}
+	if f.json {
+		return f.printJSON(c.OutOrStdout(), found)
+	}
+	return f.print(c.OutOrStdout(), found)
+}
+
+func (f *weaknessFlags) check() (l search.Limits, err error) {
+	switch {
+	case f.player == "":
+		return l, usagef("--player is required: a name, as records list prints it")
+	case f.analyse == "" && f.keep != "":
+		return l, usagef("--keep is for --analyse")
+	case f.most < 1:
+		return l, usagef("--most %d: want 1 or more", f.most)
+	case f.concurrency < 1:
+		return l, usagef("--concurrency %d: want 1 or more", f.concurrency)
+	}
+	if f.analyse != "" {
+		m, err := match.ParseLimit(f.analyse)
+		if err != nil || !strings.Contains(f.analyse, "=") {
+			return l, usagef("--analyse %.40q: want nodes=N, depth=N or movetime=1s", f.analyse)
+		}
+		l = search.Limits{Nodes: m.Nodes, Depth: m.Depth, Hard: m.Clock.Period, Threads: f.threads}
+	}
+	if err := checkOutput("--positions", f.positions); err != nil {
+		return l, err
+	}
+	return l, checkSizes(f.hash, f.threads)
+}
+
+// ofPlayer returns the finished games of the player, against others.
+func (f *weaknessFlags) ofPlayer(games []*record.Record) (own []*record.Record, err error) {
+	kinds := map[string]bool{}
+	for _, r := range games {
+		if !plays(r, f.player) || r.Result == game.Undecided || f.game != "" && r.Game != f.game || r.Seats[0].Player == r.Seats[1].Player {
+			continue
+		}
+		own = append(own, r)
+		kinds[r.Game] = true
+	}
+	switch {
+	case len(own) == 0:
+		return nil, fmt.Errorf("no finished game of player %q", f.player)
+	case len(kinds) > 1:
+		return nil, usagef("--game is required: %q has games of %d kinds", f.player, len(kinds))
+	}
+	return own, nil
+}
+
+// seatOf returns the seat of the player.
+func (f *weaknessFlags) seatOf(r *record.Record) game.Seat {
+	if s := r.Seats[game.First]; s.Player == f.player || s.Display == f.player {
+		return game.First
+	}
+	return game.Second
+}
+
+// reports returns what is known of the course of each game.
+func (f *weaknessFlags) reports(c *cobra.Command, games []*record.Record, l search.Limits) (all []*analysis.Report, err error) {
+	if f.analyse == "" {
+		for _, r := range games {
+			rep, err := analysis.Scored(r)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, rep)
+		}
+		return all, nil
+	}
+	w := &reviewing{flags: &f.reviewFlags, games: games, show: newDisplay(c.ErrOrStderr())}
+	if err := w.open(c, l); err != nil {
+		return nil, err
+	}
+	defer w.close()
+	if err := w.all(c.Context()); err != nil {
+		return nil, err
+	}
+	return w.reports, nil
+}
+
+// print prints the result for people.
+func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
+	fmt.Fprintf(out, "player    %s, %s, score %.1f %%", f.player, count(r.Games, "game", "games"), 100*r.Score)
+	if r.OnTime > 0 {
+		fmt.Fprintf(out, ", %d lost on time", r.OnTime)
+	}
+	fmt.Fprintln(out)
+	if r.Judged > 0 {
+		fmt.Fprintf(out, "moves     %d judged, %.2f %% of winning chance lost a move; the opponents' %.2f %%\n", r.Judged, 100*r.Lost, 100*r.Theirs)
+	} else {
+		fmt.Fprintln(out, "moves     none judged: the records have no scores; give --analyse nodes=20000")
+	}
+	fmt.Fprintln(out)
+	t := table{{"BY", "GROUP", "GAMES", "SCORE", "ELSEWHERE", "MOVES", "LOST", "THEIRS", "WORSE BY", "P", ""}}
+	for _, g := range r.Groups {
+		score, elsewhere, moves, lost, theirs := "", "", "", "", ""
+		if g.Moves > 0 {
+			moves, lost, theirs = fmt.Sprint(g.Moves), fmt.Sprintf("%.2f %%", 100*g.Lost), fmt.Sprintf("%.2f %%", 100*g.Theirs)
+		} else {
+			score, elsewhere = fmt.Sprintf("%.1f %%", 100*g.Score), fmt.Sprintf("%.1f %%", 100*g.Other)
+		}
+		p := fmt.Sprintf("%.3f", g.P)
+		if g.P <= 1.0/2000 {
+			p = "< 0.001"
+		}
+		t.add(g.By, g.Name, g.Games, score, elsewhere, moves, lost, theirs, fmt.Sprintf("%+.1f ± %.1f %%", 100*g.Excess, 100*g.Error), p, map[bool]string{true: "weak"}[g.Weak])
+	}
+	if err := t.write(out); err != nil {
+		return err
+	}
+	if n := len(r.Weak()); n == 0 {
+		fmt.Fprintf(out, "\nNo group of %d is weaker than chance explains.\n", len(r.Groups))
+	} else {
+		fmt.Fprintf(out, "\nWeak: %s of %d. If there were nothing but chance, some group would be called weak in 5 %% of such tables.\n", count(n, "group", "groups"), len(r.Groups))
+	}
+	return f.printMoves(out, r)
+}
+
+// printMoves prints the worst moves.
+func (f *weaknessFlags) printMoves(out io.Writer, r *weakness.Result) error {
+	if len(r.Moves) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out)
+	t := table{{"GAME", "PLY", "MOVE", "LOST", "BETTER", "WHAT", ""}}
+	for _, m := range r.Moves[:min(len(r.Moves), f.most)] {
+		p, err := before(m)
+		if err != nil {
+			return err
+		}
+		as, err := writing(p, game.Notation(f.notation))
+		if err != nil {
+			return err
+		}
+		written := func(text string) string {
+			if move, err := p.Parse(text); err == nil {
+				return as.format(move)
+			}
+			return text
+		}
+		t.add(m.Game.Record.ID, m.Ply, written(m.Game.Record.Plies[m.Ply-1].Move), fmt.Sprintf("%.0f %%", 100*m.Lost), written(m.Best),
+			strings.Join(m.Groups, ", "), map[bool]string{true: "weak"}[m.Weak])
+	}
+	return t.write(out)
+}
+
+// before returns the position in which a move was played.
+func before(m weakness.Move) (game.Position, error) {
+	p, moves, err := analysis.Moves(m.Game.Record)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range moves[:m.Ply-1] {
+		game.PlayOn(p)
+		if _, err := game.PlayText(p, text); err != nil {
+			return nil, err
+		}
+	}
+	game.PlayOn(p)
+	return p, nil
+}
+
+// writePositions writes the positions before the worst moves as openings, each once.
+func (f *weaknessFlags) writePositions(r *weakness.Result) (n int, err error) {
+	set := openings.Set{Notes: []string{fmt.Sprintf("Made by: sparring weaknesses --player %s", f.player)}}
+	seen := map[uint64]bool{}
+	for _, m := range r.Moves {
+		p, err := before(m)
+		if err != nil {
+			return 0, err
+		}
+		rec := m.Game.Record
+		if len(set.Rules) == 0 {
+			set.Rules = []string{rec.Rules}
+		}
+		o := openings.Opening{Start: rec.Position}
+		for _, ply := range rec.Plies[:m.Ply-1] {
+			o.Moves = append(o.Moves, ply.Move)
+		}
+		if _, err := o.Setup(p.Rules()); err != nil || rec.Rules != set.Rules[0] || o.String() == "" || seen[p.Key()] {
+			continue // played on after an end, of another rule set, or the usual start
+		}
+		seen[p.Key()] = true
+		if set.Openings = append(set.Openings, o); len(set.Openings) == f.most {
+			break
+		}
+	}
+	if len(set.Openings) == 0 {
+		return 0, errors.New("--positions: no move of the player lost 10 % of winning chance or more")
+	}
+	return len(set.Openings), writeFile(f.positions, set.Write)
+}
+
+// mistakeView is a move in JSON.
+type mistakeView struct {
+	Game   string   `json:"game"`
+	Ply    int      `json:"ply"`
+	Move   string   `json:"move"`
+	Lost   float64  `json:"lost"`
+	Best   string   `json:"best,omitempty"`
+	Groups []string `json:"groups"`
+	Weak   bool     `json:"weak"`
+	First  string   `json:"first"`
+	Second string   `json:"second"`
+}
+
+func (f *weaknessFlags) printJSON(out io.Writer, r *weakness.Result) error {
+	view := struct {
+		Player string `json:"player"`
+		*weakness.Result
+		Moves []mistakeView `json:"moves"`
+	}{Player: f.player, Result: r, Moves: []mistakeView{}}
+	for _, m := range r.Moves[:min(len(r.Moves), f.most)] {
+		rec := m.Game.Record
+		view.Moves = append(view.Moves, mistakeView{rec.ID, m.Ply, rec.Plies[m.Ply-1].Move, math.Round(1e4*m.Lost) / 1e4, m.Best, m.Groups, m.Weak,
+			format.Name(rec.Seats[game.First]), format.Name(rec.Seats[game.Second])})
+	}
+	return json.NewEncoder(out).Encode(view)
+}

@@ -1,0 +1,108 @@
+package likeness
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"sparring/engine/book"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/record"
+)
+
+// played is a game of Xiangqi with these first moves.
+func played(n int, first, second string, levels [2]int, result game.Result, moves ...string) *record.Record {
+	r := &record.Record{ID: fmt.Sprint("g", n), Game: "xiangqi", Rules: "xiangqi/wxf", Result: result}
+	for seat, name := range []string{first, second} {
+		r.Seats[seat] = record.Seat{Player: name}
+		if levels[seat] > 0 {
+			r.Seats[seat].Settings = &record.Settings{Level: levels[seat]}
+		}
+	}
+	for i, m := range moves {
+		r.Plies = append(r.Plies, record.Ply{Seat: game.Seat(i % 2), Move: m})
+	}
+	return r
+}
+
+// scale has levels 100 Elo apart.
+func scale(_ string, level int) (float64, float64, bool) { return 100 * float64(level), 10, true }
+
+// TestStrength: a player that scores three in four against level 5 is 191 Elo above it,
+// also where another player stands between, and errors grow with the distance.
+func TestStrength(t *testing.T) {
+	var direct, between []*record.Record
+	for n := range 400 {
+		result := game.FirstWins
+		if n%4 == 0 {
+			result = game.SecondWins
+		}
+		direct = append(direct, played(n, "a", "level", [2]int{0, 5}, result, "h2e2", "h9g7"))
+		between = append(between, played(n, "b", "level", [2]int{0, 5}, game.Draw, "h2e2", "h9g7"), played(1000+n, "a", "b", [2]int{}, result, "h2e2", "h9g7"))
+	}
+	for name, games := range map[string][]*record.Record{"direct": direct, "between": between} {
+		l, err := Of(games, "xiangqi", "a", scale, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 500 + 400*math.Log10(3); !l.Rated || math.Abs(l.Elo-want) > 10 || l.Error < 20 || l.Error > 60 || l.Level != 7 {
+			t.Errorf("%s: %+v, want Elo %.0f", name, l, want)
+		}
+	}
+	l, err := Of(between[1:2], "xiangqi", "a", scale, 10)
+	if err != nil || l.Rated || l.Level != 0 || l.Games != 1 {
+		t.Errorf("without a level: %+v, %v", l, err)
+	}
+	if _, err := Of(direct, "xiangqi", "nobody", scale, 10); !errors.Is(err, ErrNoGames) {
+		t.Errorf("no games: %v", err)
+	}
+	if l, err := Of(direct, "xiangqi", "level", scale, 10); err != nil || l.Level != 5 || l.Error != 0 {
+		t.Errorf("a level: %+v, %v", l, err)
+	}
+}
+
+// TestOpenings: the openings are the player's own moves, as often as it played them,
+// lost games included, and without those with which a match began.
+func TestOpenings(t *testing.T) {
+	var games []*record.Record
+	for n := range 8 {
+		move := "h2e2"
+		if n%4 == 0 {
+			move = "b0c2"
+		}
+		games = append(games, played(n, "a", "b", [2]int{}, game.SecondWins, move, "h9g7"))
+	}
+	given := played(20, "a", "b", [2]int{}, game.FirstWins, "a3a4", "h9g7", "h2e2")
+	given.Source.By = record.ByMatch
+	given.Plies[0].Think = &record.Think{Source: record.FromBook}
+	l, err := Of(append(games, given), "xiangqi", "a", scale, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := catalog.Rules("xiangqi/wxf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := rules.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := book.Options{Least: 1, Imitate: true}
+	counts := map[string]int{}
+	for seed := range uint64(400) {
+		m, _, ok := l.Openings.Choose(p, o, seed, nil)
+		if !ok {
+			t.Fatal("no move")
+		}
+		counts[p.Format(m)]++
+	}
+	// Mirror images are one move of the book.
+	if a, b := counts["h2e2"]+counts["b2e2"], counts["b0c2"]+counts["h0g2"]; a+b != 400 || b < 70 || b > 130 {
+		t.Errorf("played %v, want the second in one game of four", counts)
+	}
+	if l.Moves != 3 {
+		t.Errorf("%d moves, want 3: two first moves, and one after the opening of a match", l.Moves)
+	}
+}

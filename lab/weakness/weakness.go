@@ -1,0 +1,365 @@
+// Package weakness finds where a player is weaker than elsewhere: [Find] groups its
+// games and moves, and says of which groups chance is no explanation.
+//
+// # Method
+//
+// Games are grouped by opening, opponent and length; the measure is the player's score.
+// Moves are grouped by colour, phase, time pressure and kind; the measure is the
+// winning chance that they lost, less what the opponents' moves of the same group lost
+// in the same game, less the same difference over all moves and games. So a group is
+// not weak because the position is hard for both, or because the player is weaker
+// everywhere.
+//
+// Many groups are looked at, and the worst of many looks bad by chance. Each group gets
+// the p-value of Westfall and Young's single-step maxT procedure (Resampling-Based
+// Multiple Testing, 1993; the form of Ge, Dudoit and Speed, Test 12, 2003, box 2): the
+// share of resampled data sets in which any group looks as weak as this one does. A set
+// is resampled by permuting the scores among the games against the same opponent (for
+// groups by opponent: among all games), and by turning the sign of a game's differences
+// at random. If nothing but chance is at work, a group is called weak in 5 % of all
+// examinations, however many groups there are and however they overlap.
+//
+// Games of a match that share an opening are taken as independent here.
+package weakness
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"sparring/game"
+	"sparring/lab/analysis"
+	"sparring/record"
+)
+
+// Level is the share of examinations without any weakness that find one.
+const Level = 0.05
+
+// Least is the number of games that a group needs to be examined.
+const Least = 8
+
+// By is what games or moves are grouped by.
+type By string
+
+// The ways to group.
+const (
+	Opening  By = "opening"
+	Opponent By = "opponent"
+	Length   By = "length"
+	Colour   By = "colour"
+	Phase    By = "phase"
+	Time     By = "time left"
+	Kind     By = "move"
+)
+
+// Game is a game of the player, with what is known of its course.
+type Game struct {
+	Record *record.Record
+	Seat   game.Seat        // of the player
+	Report *analysis.Report // of a search, or of the players' own scores
+}
+
+// score returns the player's points.
+func (g *Game) score() float64 {
+	switch g.Record.Result {
+	case game.WonBy(g.Seat):
+		return 1
+	case game.Draw:
+		return 0.5
+	}
+	return 0
+}
+
+// Group is a group of games or moves.
+type Group struct {
+	By   By     `json:"by"`
+	Name string `json:"name"`
+	// Games of the group; in groups of moves those with moves of both sides in it.
+	Games int `json:"games"`
+	Moves int `json:"moves"` // of the player that were judged
+	// Score is the player's in the games of the group, 0 to 1, and Other in those that
+	// the group is compared with: all others, of the same opponents where there are
+	// enough. Both are for groups of games.
+	Score float64 `json:"score"`
+	Other float64 `json:"other"`
+	// Lost is the mean winning chance that a move of the group lost, and Theirs that of
+	// the opponents' moves.
+	Lost   float64 `json:"lost"`
+	Theirs float64 `json:"theirs"`
+	// Excess is by how much the group is worse than expected, above 0: in points of a
+	// game, or in winning chance a move; Error is its 95 % error.
+	Excess float64 `json:"excess"`
+	Error  float64 `json:"error"`
+	P      float64 `json:"p"` // corrected for the number of groups
+	Weak   bool    `json:"weak"`
+
+	games []int // of the player's games
+}
+
+// games reports whether the group is one of games.
+func (b By) games() bool { return b == Opening || b == Opponent || b == Length }
+
+// Move is a move of the player that lost winning chance.
+type Move struct {
+	Game   *Game
+	Ply    int // from 1
+	Lost   float64
+	Best   string // "" if it is not known
+	Groups []string
+	Weak   bool // in a weak group
+}
+
+// Result is what Find finds.
+type Result struct {
+	Games  int     `json:"games"`
+	Score  float64 `json:"score"`
+	Judged int     `json:"judged"` // moves of the player
+	Lost   float64 `json:"lost"`   // mean of a judged move
+	Theirs float64 `json:"theirs"`
+	OnTime int     `json:"on_time"` // games lost on time
+	Groups []Group `json:"groups"`  // the weakest first
+	Moves  []Move  `json:"-"`       // the worst first
+}
+
+// Weak lists the weak groups.
+func (r *Result) Weak() (weak []Group) {
+	for _, g := range r.Groups {
+		if g.Weak {
+			weak = append(weak, g)
+		}
+	}
+	return weak
+}
+
+// Find examines the games of a player, which are of one kind of game and have ended.
+// The error is of a game that can't be played through.
+func Find(games []*Game) (*Result, error) {
+	e := examination{games: games, groups: map[key]*members{}}
+	for i, g := range games {
+		if err := e.take(i, g); err != nil {
+			return nil, fmt.Errorf("game %s: %w", g.Record.ID, err)
+		}
+	}
+	r := &Result{Games: len(games), Judged: e.all[0].moves, Lost: e.all[0].mean(), Theirs: e.all[1].mean()}
+	for _, g := range games {
+		r.Score += g.score() / float64(len(games))
+		if g.Record.Reason == "time" && g.score() == 0 {
+			r.OnTime++
+		}
+	}
+	e.examine(r)
+	e.mistakes(r)
+	return r, nil
+}
+
+// key identifies a group.
+type key struct {
+	by   By
+	name string
+}
+
+// tally sums up losses.
+type tally struct {
+	moves int
+	lost  float64
+}
+
+func (t tally) mean() float64 { return t.lost / float64(max(t.moves, 1)) }
+
+func (t *tally) add(lost float64) { t.moves++; t.lost += lost }
+
+// members is what belongs to a group.
+type members struct {
+	games []int
+	moves map[int]*[2]tally // by game: of the player and of the opponent
+	total [2]tally
+}
+
+// examination is a run of Find.
+type examination struct {
+	games   []*Game
+	order   []key
+	groups  map[key]*members
+	all     [2]tally
+	overall []*[2]tally // by game, over all moves
+	plies   []judged
+}
+
+// judged is a judged move of the player.
+type judged struct {
+	game, ply int // ply from 0
+	groups    []key
+}
+
+func (e *examination) group(k key) *members {
+	m := e.groups[k]
+	if m == nil {
+		m = &members{moves: map[int]*[2]tally{}}
+		e.groups[k] = m
+		e.order = append(e.order, k)
+	}
+	return m
+}
+
+// take puts a game and its moves into their groups.
+func (e *examination) take(i int, g *Game) error {
+	of, err := groupsOfGame(g)
+	if err != nil {
+		return err
+	}
+	for _, k := range of {
+		m := e.group(k)
+		m.games = append(m.games, i)
+	}
+	e.overall = append(e.overall, &[2]tally{})
+	return eachMove(g, func(ply int, side int, groups []key) {
+		lost := g.Report.Plies[ply].Lost
+		e.all[side].add(lost)
+		e.overall[i][side].add(lost)
+		for _, k := range groups {
+			m := e.group(k)
+			if m.moves[i] == nil {
+				m.moves[i] = &[2]tally{}
+			}
+			m.moves[i][side].add(lost)
+			m.total[side].add(lost)
+		}
+		if side == 0 {
+			e.plies = append(e.plies, judged{i, ply, append(groups, of...)})
+		}
+	})
+}
+
+// examine fills in the groups.
+func (e *examination) examine(r *Result) {
+	scores := make([]float64, len(e.games))
+	opponents := make([]string, len(e.games))
+	for i, g := range e.games {
+		scores[i], opponents[i] = g.score(), opponentOf(g)
+	}
+	within := strata(opponents)
+	one := make([]int, len(e.games))
+	t := test{}
+	seen := map[string]bool{}
+	for _, k := range e.order {
+		m := e.groups[k]
+		g := Group{By: k.by, Name: k.name, Games: len(m.games), Moves: m.total[0].moves, Lost: m.total[0].mean(), Theirs: m.total[1].mean(), P: 1, games: m.games}
+		if k.by.games() {
+			same := fmt.Sprint(k.by, m.games)
+			if len(m.games) < Least || len(m.games) == len(e.games) || seen[same] {
+				continue // too few, all, or an opening that only goes on
+			}
+			seen[same] = true
+			in := within
+			if k.by == Opponent {
+				in = one
+			}
+			if !t.addScores(&g, scores, in, m.games) {
+				continue
+			}
+		} else if !t.addLosses(&g, e.excesses(m)) {
+			continue
+		}
+		r.Groups = append(r.Groups, g)
+	}
+	for i, p := range t.pValues(scores, within, one) {
+		r.Groups[i].P, r.Groups[i].Weak = p, p <= Level
+	}
+	slices.SortStableFunc(r.Groups, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(b.Excess/b.Error, a.Excess/a.Error))
+	})
+}
+
+// excesses returns for each game with moves of both sides in the group what the
+// player's lost more than the opponent's, less the same mean over all games.
+func (e *examination) excesses(m *members) map[int]float64 {
+	mean, n := 0.0, 0
+	for _, o := range e.overall {
+		if o[0].moves > 0 && o[1].moves > 0 {
+			mean += o[0].mean() - o[1].mean()
+			n++
+		}
+	}
+	mean /= float64(max(n, 1))
+	all := map[int]float64{}
+	for i, o := range m.moves {
+		if o[0].moves > 0 && o[1].moves > 0 {
+			all[i] = o[0].mean() - o[1].mean() - mean
+		}
+	}
+	return all
+}
+
+// mistakeFrom is the winning chance that a move must lose to be listed: an inaccuracy
+// of package review.
+const mistakeFrom = 0.10
+
+// mistakes lists the moves that lost most, those of weak groups first.
+func (e *examination) mistakes(r *Result) {
+	weak := map[key]bool{}
+	for _, g := range r.Weak() {
+		weak[key{g.By, g.Name}] = true
+	}
+	for _, j := range e.plies {
+		g := e.games[j.game]
+		p := g.Report.Plies[j.ply]
+		if p.Lost < mistakeFrom {
+			continue
+		}
+		m := Move{Game: g, Ply: j.ply + 1, Lost: p.Lost, Best: p.Best}
+		for _, k := range j.groups {
+			m.Weak = m.Weak || weak[k]
+			if !k.by.games() {
+				m.Groups = append(m.Groups, k.name)
+			}
+		}
+		r.Moves = append(r.Moves, m)
+	}
+	slices.SortStableFunc(r.Moves, func(a, b Move) int {
+		if a.Weak != b.Weak {
+			if a.Weak {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Lost, a.Lost)
+	})
+}
+
+// fewestOfOpponent is how many games an opponent needs for a stratum of its own.
+const fewestOfOpponent = 10
+
+// strata numbers the games by opponent; those of opponents with few games are one.
+func strata(opponents []string) []int {
+	count, number := map[string]int{}, map[string]int{}
+	for _, o := range opponents {
+		count[o]++
+	}
+	of := make([]int, len(opponents))
+	for i, o := range opponents {
+		if count[o] < fewestOfOpponent {
+			continue // 0
+		}
+		if number[o] == 0 {
+			number[o] = len(number) + 1
+		}
+		of[i] = number[o]
+	}
+	return of
+}
+
+// z95 is the 97.5 % quantile of the normal distribution.
+const z95 = 1.96
+
+// spread returns the mean of values and the standard error of the mean.
+func spread(values []float64) (mean, sigma float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		sigma += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(sigma / max(n-1, 1) / n)
+}
