@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -220,15 +221,20 @@ func randomBoard(rng *rand.Rand, cols, rows int) string {
 	}
 	two := rng.Perm(len(cells))
 	cells[two[0]], cells[two[1]] = "Q", "q"
-	var out []string
-	for row := range rows {
-		text := strings.Join(cells[row*cols:(row+1)*cols], "")
+	return boardText(cells, cols) + []string{" w", " b"}[rng.IntN(2)]
+}
+
+// boardText writes the cells of a board, "." for free ones, as in a position's text.
+func boardText(cells []string, cols int) string {
+	var rows []string
+	for row := range slices.Chunk(cells, cols) {
+		text := strings.Join(row, "")
 		for n := cols; n > 0; n-- { // the longest runs first
 			text = strings.ReplaceAll(text, strings.Repeat(".", n), strconv.Itoa(n))
 		}
-		out = append(out, text)
+		rows = append(rows, text)
 	}
-	return strings.Join(out, "/") + []string{" w", " b"}[rng.IntN(2)]
+	return strings.Join(rows, "/")
 }
 
 // checkTerms compares the terms of a position with the paper's formulas.

@@ -73,8 +73,8 @@ const (
 
 // Moves implements search.Position. It takes steps in groups, best steps first,
 // and gives the good arrows of every group, then the others of every group. The
-// first group has the steps that look best roughly, all others come by their final
-// scores. The cursor has the next step in Ints[0], and in Ints[1] the score that
+// first group has the steps that look best roughly, unless there is time to evaluate
+// all; all others come by their final scores. The cursor has the next step in Ints[0], and in Ints[1] the score that
 // separates good arrows from others.
 func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
@@ -89,7 +89,11 @@ func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 			size = firstGroup
 		}
 		to := min(from+size, len(o.steps))
-		p.rank(o, to)
+		wanted := to
+		if c.Depth >= evaluateAll {
+			wanted = len(o.steps)
+		}
+		p.rank(o, wanted)
 		if from > 0 && c.Stage == goodArrows && o.steps[from].step().score+o.mostByArrow(p.board.Free()) < c.Ints[1] {
 			c.Stage, c.Ints[0] = otherArrows, 0 // no good arrow is left
 			continue

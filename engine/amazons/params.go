@@ -159,29 +159,19 @@ var (
 )
 
 // reachClass is the class of an amazon by the number of squares that it reaches.
-func reachClass(n int) int {
-	switch {
-	case n < 4:
-		return 0
-	case n < 8:
-		return 1
-	case n < 15:
-		return 2
-	}
-	return 3
-}
+func reachClass(n int) int { return class(n, [3]int{4, 8, 15}) }
 
 // libertyClass is the class of an amazon by the free squares around it.
-func libertyClass(n int) int {
-	switch {
-	case n < 2:
-		return 0
-	case n < 3:
-		return 1
-	case n < 5:
-		return 2
+func libertyClass(n int) int { return class(n, [3]int{2, 3, 5}) }
+
+// class counts the bounds that n reaches.
+func class(n int, bounds [3]int) (c int) {
+	for _, b := range bounds {
+		if n >= b {
+			c++
+		}
 	}
-	return 3
+	return c
 }
 
 func thousandths4(a, b, c, d int32) [4]int32 {
@@ -211,4 +201,7 @@ const (
 	// The numbers of steps in a group. The first is small, since most cutoffs
 	// happen there.
 	firstGroup, laterGroup = 16, 64
+
+	// evaluateAll is the depth from which all steps are evaluated at once.
+	evaluateAll = 3
 )

@@ -149,7 +149,7 @@ const (
 )
 
 // Cursor is the state of one run through the moves of a node. The kernel sets
-// the first three fields; the others belong to the adapter.
+// the first four fields; the others belong to the adapter.
 type Cursor struct {
 	Mode Mode
 	// SkipQuiets: from here on the kernel wants only the quiet moves that are
@@ -158,6 +158,9 @@ type Cursor struct {
 	// VictimOrder: order captures by their victims (MVV-LVA), not by static
 	// exchange.
 	VictimOrder bool
+	// Depth is how deep the node is to be searched, or 0: where it is great the
+	// adapter may take more time for the order of its moves.
+	Depth int
 
 	Stage uint8
 	Ints  [4]int32

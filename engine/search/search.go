@@ -200,6 +200,7 @@ func (w *worker) search(alpha, beta Score, depth, ply int, expected nodeType) (S
 	p := w.openPicker(All, game.NoMove)
 	defer w.closePicker()
 	w.setOrdering(p, tt.move, ply)
+	p.cursor.Depth = n.depth
 	p.policy = params.LMR.Order > 0 || params.PolicyPruning > 0
 	w.lines[ply+2].killers = [2]game.Move{}
 	w.lines[ply+1].cutoffs = 0
