@@ -9,6 +9,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -142,10 +143,10 @@ func TestArrival(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the opponent's queue is full", func() bool { return len(r.lanes[game.Second]) == laneSize })
+	gametest.Eventually(t, "the opponent's queue is full", func() bool { return len(r.lanes[game.Second]) == laneSize })
 	answered := make(chan protocol.ActAnswer)
 	go func() { answered <- ann.step(ctx, g) }()
-	eventually(t, "the move waits", func() bool { return len(r.lanes[game.First]) == 1 })
+	gametest.Eventually(t, "the move waits", func() bool { return len(r.lanes[game.First]) == 1 })
 	served := time.Now()
 	close(hold)
 	if got := (<-answered).Receipt; got == nil || !got.Received.Before(served) {
@@ -161,7 +162,7 @@ func timed(t *testing.T, cfg Config, terms protocol.Terms, plies int) (*running,
 	begun(t, a.store, "timed", terms, plies)
 	a.start()
 	var last protocol.Event
-	eventually(t, "the end", func() bool {
+	gametest.Eventually(t, "the end", func() bool {
 		var err error
 		last, _, err = a.store.lastEvent(t.Context(), "timed")
 		return err == nil && last.Status == protocol.Finished
@@ -182,7 +183,7 @@ func TestAborted(t *testing.T) {
 		t.Errorf("outcome %+v, want %+v", end.Outcome, want)
 	}
 	rec := recordOfGame(t, a.store, end.Game)
-	eventually(t, "the record read", func() bool { return a.ladder.upTo(1) })
+	gametest.Eventually(t, "the record read", func() bool { return a.ladder.upTo(1) })
 	if rec.Result != game.Undecided || len(a.Standings("amazons")) != 0 {
 		t.Errorf("record %s, standings %+v", rec.Result, a.Standings("amazons"))
 	}

@@ -16,6 +16,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -185,7 +186,7 @@ func TestBadInput(t *testing.T) {
 		}
 		nc.Flush()
 	}
-	eventually(t, "the refusal of the spoofed reply", func() bool {
+	gametest.Eventually(t, "the refusal of the spoofed reply", func() bool {
 		return lines.count(map[string]any{"message": "refused", "code": protocol.BadReply}) == 1
 	})
 	if after := state(); after != before {

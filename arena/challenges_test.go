@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -100,7 +101,7 @@ func TestLostChallengeIDs(t *testing.T) {
 	waiting := func(n int) []protocol.WaitingChallenge {
 		t.Helper()
 		var ans protocol.HelloAnswer
-		eventually(t, fmt.Sprintf("%d waiting challenges", n), func() bool {
+		gametest.Eventually(t, fmt.Sprintf("%d waiting challenges", n), func() bool {
 			var err error
 			if ans, err = ann.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Slots: 1}); err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -64,7 +65,7 @@ func TestAbort(t *testing.T) {
 			t.Errorf("told %+v", st.Outcome)
 		}
 	}
-	eventually(t, "the record", func() bool {
+	gametest.Eventually(t, "the record", func() bool {
 		rec, err := one.Record(ctx, g)
 		if err != nil {
 			return false
@@ -147,7 +148,7 @@ func TestArenaReport(t *testing.T) {
 	if _, err := eve.Leave(ctx); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "eve to have left", func() bool { r, _ := ask(); return len(r.Arena.Instances) == 2 })
+	gametest.Eventually(t, "eve to have left", func() bool { r, _ := ask(); return len(r.Arena.Instances) == 2 })
 	_ = bob
 }
 

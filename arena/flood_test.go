@@ -81,6 +81,7 @@ func TestFloods(t *testing.T) {
 		if *longFloods {
 			n, pause = f.long, f.over/time.Duration(f.long)*100
 		}
+		begun := time.Now()
 		for i := range n {
 			if err := eve.PublishRequest(f.subject(a.server.Subjects(), g), eve.NewRespInbox(), []byte(f.data)); err != nil {
 				t.Fatalf("%s: %v", f.name, err)
@@ -92,11 +93,16 @@ func TestFloods(t *testing.T) {
 		if err := eve.FlushTimeout(patience); err != nil {
 			t.Fatalf("%s: %v", f.name, err)
 		}
+		took := time.Since(begun)
 		st := ann.until(g, "the end", finished)
 		if st.Outcome.Reason != game.NoMoves || st.Holders[0].Epoch != 1 || st.Holders[1].Epoch != 1 {
 			t.Errorf("%s: the game ended by %s, with the seats in epochs %d and %d", f.name, st.Outcome.Reason, st.Holders[0].Epoch, st.Holders[1].Epoch)
 		}
-		if dropped := a.server.Dropped() - before; dropped < int64(n)/2 {
+		dropped := a.server.Dropped() - before
+		switch {
+		case took > time.Duration(n)*f.over/time.Duration(f.long): // slower than the attackers
+			t.Logf("%s: %d in %v are no flood; %d were dropped", f.name, n, took, dropped)
+		case dropped < int64(n)/2:
 			t.Errorf("%s: only %d of %d were dropped", f.name, dropped, n)
 		}
 		if overflows.Load() > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -34,7 +35,7 @@ func TestGateway(t *testing.T) {
 			t.Errorf("Record of %q: %v", g, err)
 		}
 	}
-	eventually(t, "two instances", func() bool { return len(a.Instances()) == 2 })
+	gametest.Eventually(t, "two instances", func() bool { return len(a.Instances()) == 2 })
 	for i, in := range a.Instances() {
 		if want := []protocol.PlayerID{"ann", "ben"}[i]; in.Player != want || in.Hello.Secret != "" || in.Hello.Slots == 0 {
 			t.Errorf("instance %d: %+v", i, in)
@@ -42,7 +43,7 @@ func TestGateway(t *testing.T) {
 	}
 	ann.set(func(p *player) { p.play = nil })
 	g := ann.challenge("ben", small(t, "60+1"), game.Second)
-	eventually(t, "the game in the list", func() bool { all := a.Running(); return len(all) == 1 && all[0].Game == g })
+	gametest.Eventually(t, "the game in the list", func() bool { all := a.Running(); return len(all) == 1 && all[0].Game == g })
 	for p, want := range map[protocol.PlayerID]int{"ann": 1, "ben": 1, "cat": 0} {
 		if all := a.RunningOf(p); len(all) != want {
 			t.Errorf("%d running games of %s, want %d", len(all), p, want)

@@ -13,6 +13,7 @@ import (
 	"sparring/arena/glicko"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -122,7 +123,7 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 	amazonsOnly(t, ann)
 	amazonsOnly(t, bob)
 	var g protocol.GameID
-	eventually(t, "a game of the round", func() bool {
+	gametest.Eventually(t, "a game of the round", func() bool {
 		for _, e := range a.index.running() {
 			g = e.Game
 		}
@@ -159,7 +160,7 @@ func roundWithout(t *testing.T, answer protocol.OfferAnswer) (a *running, heard 
 	ann.set(func(p *player) { p.answer = func(protocol.Offer) protocol.OfferAnswer { return answer } })
 	amazonsOnly(t, ann)
 	amazonsOnly(t, bob)
-	eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
+	gametest.Eventually(t, "the round", func() bool { r, _, err := a.loadRound(t.Context()); return err == nil && r.Number == 1 })
 	return a, heard, ann
 }
 
@@ -304,7 +305,7 @@ func TestRatedOnce(t *testing.T) {
 		go func() { done <- l.follow(ctx, s) }()
 	}
 	for _, l := range ladders {
-		eventually(t, "all records rated", func() bool { return l.upTo(games) })
+		gametest.Eventually(t, "all records rated", func() bool { return l.upTo(games) })
 	}
 	cancel()
 	for range ladders {
@@ -372,7 +373,7 @@ func TestRatingHalfStored(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- a.ladder.follow(ctx, a.store) }()
-	eventually(t, "the record rated", func() bool { return a.ladder.upTo(1) })
+	gametest.Eventually(t, "the record rated", func() bool { return a.ladder.upTo(1) })
 	cancel()
 	<-done
 	lost := glicko.Default.Update(glicko.Start, []glicko.Game{{Opponent: glicko.Start, Score: 0}})

@@ -15,6 +15,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -43,7 +44,7 @@ func TestLoad(t *testing.T) {
 	for i := range *loadPeople / 2 {
 		all.Go(func() { l.play(ctx, i) })
 	}
-	eventually(t, "all games running", func() bool { return len(a.Running()) == *loadPeople/2 })
+	gametest.Eventually(t, "all games running", func() bool { return len(a.Running()) == *loadPeople/2 })
 	close(l.begun)
 	time.Sleep(2 * time.Second) // until the games are in step
 	l.reset()

@@ -13,6 +13,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -44,7 +45,7 @@ func TestGrantedOnce(t *testing.T) {
 	for _, g := range games {
 		ann.until(g, "the start", plies(0))
 	}
-	eventually(t, "the queue empty", func() bool {
+	gametest.Eventually(t, "the queue empty", func() bool {
 		info, err := arenas[0].store.challenges.Info(t.Context())
 		return err == nil && info.State.Msgs == 0
 	})
@@ -100,7 +101,7 @@ func TestSameRequestIsSameGame(t *testing.T) {
 func fate(t *testing.T, a *running, g protocol.GameID) protocol.Event {
 	t.Helper()
 	var first protocol.Event
-	eventually(t, "the fate of the challenge", func() bool {
+	gametest.Eventually(t, "the fate of the challenge", func() bool {
 		events, err := a.store.entries(t.Context(), g)
 		if err != nil || len(events) == 0 {
 			return false
@@ -173,7 +174,7 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 			t.Errorf("a running game withdrawn: %v, want not-offered", err)
 		}
 	})
-	eventually(t, "the queue empty", func() bool {
+	gametest.Eventually(t, "the queue empty", func() bool {
 		info, err := a.store.challenges.Info(ctx)
 		return err == nil && info.State.Msgs == 0
 	})

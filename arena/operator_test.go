@@ -9,6 +9,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 )
 
 func TestOperatorHandler(t *testing.T) {
@@ -41,7 +42,7 @@ func TestOperatorHandler(t *testing.T) {
 		`sparring_arena_games_ended_total{game="amazons",reason="no-moves"} 1`,
 		`sparring_arena_moves_total `, `sparring_arena_move_waited_seconds_bucket`,
 	} {
-		eventually(t, want, func() bool {
+		gametest.Eventually(t, want, func() bool {
 			_, metrics := get("/metrics")
 			return strings.Contains(metrics, want)
 		})

@@ -11,6 +11,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -83,6 +84,7 @@ func TestImpostor(t *testing.T) {
 			}
 		}
 	}
+	gametest.Eventually(t, "the index to know the game", func() bool { _, ok := a.index.last(g); return ok })
 	now, ok := a.index.last(g)
 	if !ok || now.Status != protocol.Playing || now.Holders[0].Instance != "g1" || len(now.Moves) != 0 || now.DrawBy != nil {
 		t.Errorf("the game has changed: %+v", now)
@@ -165,7 +167,7 @@ func TestChosenRequestID(t *testing.T) {
 		return ann.SendAct(ctx, g, protocol.ActResign, protocol.ActRequest{Header: protocol.Header{ID: "r1"}, Epoch: epoch, Ply: 1})
 	})
 	bob.until(g, "the end", finished)
-	eventually(t, "one chat message", func() bool {
+	gametest.Eventually(t, "one chat message", func() bool {
 		bob.mu.Lock()
 		defer bob.mu.Unlock()
 		chats := 0
@@ -200,7 +202,7 @@ func TestCorrespondence(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann.leaveTable()
-	eventually(t, "the person is away", func() bool { return len(a.Instances()) == 1 })
+	gametest.Eventually(t, "the person is away", func() bool { return len(a.Instances()) == 1 })
 	time.Sleep(2 * cfg.Policy.AbandonAfter) // nothing may happen meanwhile
 	st = bob.until(g, "the game", plies(0))
 	if h := st.Holders[0]; h.Instance != "g1" || st.Status != protocol.Playing || !h.VacantSince.IsZero() {
@@ -246,7 +248,7 @@ func TestChallengeWithMoves(t *testing.T) {
 		t.Errorf("moves %v, want %v first", last.Moves, terms.Moves)
 	}
 	var rec *record.Record
-	eventually(t, "the record", func() (ok bool) { var err error; rec, err = a.Record(ctx, g); return err == nil })
+	gametest.Eventually(t, "the record", func() (ok bool) { var err error; rec, err = a.Record(ctx, g); return err == nil })
 	if !rec.Strict || !rec.Private || rec.Given != 4 || len(rec.Plies) != len(last.Moves) || rec.Plies[3].Receipt != nil || rec.Plies[4].Receipt == nil {
 		t.Errorf("record: %d given of %d, strict %v, private %v", rec.Given, len(rec.Plies), rec.Strict, rec.Private)
 	}
@@ -279,7 +281,7 @@ func TestGamesOfAPerson(t *testing.T) {
 	for range cfg.PersonGames {
 		ann.until(ann.challenge("bob", small(t, "unlimited"), game.First), "the start", plies(0))
 	}
-	eventually(t, "the games in the index", func() bool { return len(a.RunningOf("human-ann")) == cfg.PersonGames })
+	gametest.Eventually(t, "the games in the index", func() bool { return len(a.RunningOf("human-ann")) == cfg.PersonGames })
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for p, opponent := range map[*player]protocol.PlayerID{ann: "bob", bob: "human-ann"} {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of the tests.
-const patience = 30 * time.Second
+const patience = gametest.Patience
 
 // platform is a server that one can connect to as the platform or as a player.
 type platform interface {

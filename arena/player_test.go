@@ -358,17 +358,6 @@ func (p *player) challenge(opponent protocol.PlayerID, terms protocol.Terms, sea
 	return ans.Game
 }
 
-// eventually waits until a condition holds.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("timed out waiting for: %s", what)
-}
-
 func contains(err error, part string) bool { return strings.Contains(err.Error(), part) }
 
 // position0 returns the start position under the terms.

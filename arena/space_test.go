@@ -19,6 +19,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -81,7 +82,7 @@ func startBare(t *testing.T) *bare {
 func recordOfGame(t *testing.T, s *store, g protocol.GameID) *record.Record {
 	t.Helper()
 	var rec *record.Record
-	eventually(t, "the record of the game", func() bool {
+	gametest.Eventually(t, "the record of the game", func() bool {
 		msg, err := s.records.GetLastMsgForSubject(t.Context(), s.subjects.Record("amazons", g))
 		if err != nil {
 			return false
@@ -127,7 +128,7 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 	if st.Outcome.Reason != game.NoMoves {
 		t.Errorf("outcome %+v, want a game played out", st.Outcome)
 	}
-	eventually(t, "/healthz to be content", func() bool { code, _ := health(a); return code == http.StatusOK })
+	gametest.Eventually(t, "/healthz to be content", func() bool { code, _ := health(a); return code == http.StatusOK })
 	rec := recordOfGame(t, a.store, g)
 	if len(rec.Plies) != len(st.Moves) || rec.Result != st.Outcome.Result || rec.Reason != st.Outcome.Reason {
 		t.Errorf("the record has %d plies and %s by %s, the game %d and %+v", len(rec.Plies), rec.Result, rec.Reason, len(st.Moves), st.Outcome)
@@ -213,7 +214,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 		g := ann.challenge("bob", small(t, "60+1"), game.First)
 		bob.until(g, "some moves", plies(2))
 		fullStream(a)
-		eventually(t, "the end that is held back", func() bool {
+		gametest.Eventually(t, "the end that is held back", func() bool {
 			return lines.count(map[string]any{"level": "error", "game": g, "message": "no space: the game has ended, and nobody is told until that is stored"}) == 1
 		})
 		halted := func(st protocol.State) bool { return st.Status == protocol.Halted }
@@ -268,7 +269,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 			_, err := New(t.Context(), nc, quick(), zerolog.New(lines))
 			begun <- err
 		}()
-		eventually(t, "the report", func() bool { return lines.count(map[string]any{"level": "error"}) == 1 })
+		gametest.Eventually(t, "the report", func() bool { return lines.count(map[string]any{"level": "error"}) == 1 })
 		disk.Empty()
 		p.Close()
 		p.Start()
@@ -289,7 +290,7 @@ func TestEmbeddedServerFull(t *testing.T) {
 	disk := arenatest.NewSmallDisk(t, "24m")
 	srv := arenatest.StartServer(t, filepath.Join(disk.Dir, "nats"), "ann", "bob")
 	full := func(a *running) {
-		eventually(t, "the store has no room", func() bool { disk.Fill(); return a.unkept.Load() > 0 })
+		gametest.Eventually(t, "the store has no room", func() bool { disk.Fill(); return a.unkept.Load() > 0 })
 	}
 	withoutSpace(t, srv, full, func(*running) { disk.Empty() })
 }
@@ -382,14 +383,14 @@ func TestCorruptLog(t *testing.T) {
 		torn: "game not refereed: the moves of its log can't be replayed",
 	} {
 		said := map[string]any{"level": "error", "subject": subjects.Log(g), "message": message}
-		eventually(t, fmt.Sprintf("the report of %s", g), func() bool { return lines.count(said) == 1 })
+		gametest.Eventually(t, fmt.Sprintf("the report of %s", g), func() bool { return lines.count(said) == 1 })
 	}
 	before := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn)
 	// A whole sweep over all games lies between the adoptions of two games of
 	// which the second began after the first was adopted.
 	for _, g := range []protocol.GameID{"mark1", "mark2"} {
 		begun(t, b.store, g, small(t, "60+1"), 0)
-		eventually(t, "the next sweep", func() bool { return b.refereeing(g) })
+		gametest.Eventually(t, "the next sweep", func() bool { return b.refereeing(g) })
 	}
 	if after := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn); after != before {
 		t.Errorf("a corrupt log was changed")

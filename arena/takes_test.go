@@ -7,6 +7,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -66,7 +67,7 @@ func TestPoolWithDecliningMembers(t *testing.T) {
 	bob := join(t, srv, "bob", "b1", func(p *player) {
 		p.pools, p.play, p.slots = append(p.pools, pool), nil, 0
 	})
-	eventually(t, "bob is busy", func() bool {
+	gametest.Eventually(t, "bob is busy", func() bool {
 		for _, in := range a.Instances() {
 			if in.Player == "bob" {
 				return in.Free == 0

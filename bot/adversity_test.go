@@ -12,6 +12,7 @@ import (
 
 	"sparring/bot/play"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -30,7 +31,7 @@ func TestDuplicatedAndReorderedStates(t *testing.T) {
 		}
 	})
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	seen := map[int]bool{}
@@ -54,7 +55,7 @@ func TestGameGoesOnWithoutItsLog(t *testing.T) {
 			p.kept, p.counted = 3, counted
 		})
 		p.finished(m)
-		eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+		gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 		if m.Outcome.Reason != game.NoMoves {
 			t.Errorf("counted %v: the game ended by %s", counted, m.Outcome.Reason)
 		}
@@ -73,7 +74,7 @@ func TestLostStatesAreHealed(t *testing.T) {
 		}
 	})
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
 // The answer to a move is lost: the same request is sent again.
@@ -131,7 +132,7 @@ func TestHaltedGameGoesOn(t *testing.T) {
 	m.Status = protocol.Halted
 	p.advance(m)
 	p.mu.Unlock()
-	eventually(t, "the search to end", func() bool { return f.engine.searches() == 0 })
+	gametest.Eventually(t, "the search to end", func() bool { return f.engine.searches() == 0 })
 	f.engine.setPause(0)
 	p.mu.Lock()
 	m.Status = protocol.Playing
@@ -182,7 +183,7 @@ func TestKeyDisagreement(t *testing.T) {
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	f.stop(t)
 	if n := f.log.count("disagreement with the platform"); n != 1 {
 		t.Errorf("%d lines about the disagreement, want 1:\n%s", n, f.log)
@@ -262,10 +263,10 @@ func TestNATSRestartsInMidGame(t *testing.T) {
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 	stop()
-	eventually(t, "the loss of the connection", func() bool { return !nc.IsConnected() })
+	gametest.Eventually(t, "the loss of the connection", func() bool { return !nc.IsConnected() })
 	start()
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
 // Without a server a draining bot ends by itself, after writing the record of the
@@ -337,7 +338,7 @@ func TestGarbage(t *testing.T) {
 	p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeDeclined, Game: "game1"})
 	p.mu.Unlock()
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	if n := f.log.count(`"level":"warn"`); n == 0 || n > 10 {
 		t.Errorf("%d warnings, want a few for hundreds of messages:\n%s", n, f.log)
 	}
@@ -351,9 +352,9 @@ func TestSilentPlatform(t *testing.T) {
 	f := startBot(t, connect(t, srv.Player("bots")))
 	p.seen("a hello", func() bool { return p.hellos > 0 })
 	p.setMute(true)
-	eventually(t, "the silence to be noticed", func() bool { return f.log.has("the platform does not answer") })
+	gametest.Eventually(t, "the silence to be noticed", func() bool { return f.log.has("the platform does not answer") })
 	p.setMute(false)
-	eventually(t, "the platform to be back", func() bool { return f.log.has("answers again") })
+	gametest.Eventually(t, "the platform to be back", func() bool { return f.log.has("answers again") })
 	if n := f.log.count("does not answer"); n != 1 {
 		t.Errorf("logged %d times", n)
 	}

@@ -13,6 +13,7 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/pipe/external/faultyengine"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
@@ -39,7 +40,7 @@ func anotherAnalyst(t *testing.T, srv *embedded.Server, change ...func(*Config))
 func (p *platform) analyse(ctx context.Context, r protocol.AnalysisRequest, update func(protocol.Analysis)) (a protocol.Analysis, err error) {
 	p.t.Helper()
 	gameName, _, _ := strings.Cut(r.Rules, "/")
-	eventually(p.t, "an analyst", func() bool {
+	gametest.Eventually(p.t, "an analyst", func() bool {
 		a, err = p.server.Analyse(ctx, gameName, r, update)
 		return !errors.Is(err, nats.ErrNoResponders)
 	})
@@ -90,7 +91,7 @@ func TestAnalyses(t *testing.T) {
 			t.Errorf("line %v begins with another move", l.Moves)
 		}
 	}
-	eventually(t, "all places free", f.analyst.idle)
+	gametest.Eventually(t, "all places free", f.analyst.idle)
 }
 
 // idle reports whether no analysis is under way.
@@ -142,7 +143,7 @@ func TestRefusesToAnalyse(t *testing.T) {
 	if _, err := p.server.Analyse(t.Context(), "gomoku", request("xiangqi/simple"), nil); !errors.Is(err, &protocol.Error{Code: protocol.UnknownGame}) {
 		t.Errorf("another game's rules: %v", err)
 	}
-	eventually(t, "all places free", f.analyst.idle)
+	gametest.Eventually(t, "all places free", f.analyst.idle)
 	if f.log.has(`"level":"error"`) {
 		t.Errorf("log:\n%s", f.log)
 	}
@@ -167,7 +168,7 @@ func TestAnalysisIsCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want cancelled", err)
 	}
-	eventually(t, "the place back", f.analyst.idle)
+	gametest.Eventually(t, "the place back", f.analyst.idle)
 }
 
 // background asks for an endless analysis and returns when it has begun.
@@ -219,7 +220,7 @@ func TestHintsGoFirst(t *testing.T) {
 	if err := <-waiting; err != nil {
 		t.Errorf("the waiting review: %v", err)
 	}
-	eventually(t, "all places free", f.analyst.idle)
+	gametest.Eventually(t, "all places free", f.analyst.idle)
 }
 
 // Games are played to their end beside analyses that never end by themselves, on
@@ -273,14 +274,14 @@ func TestAnotherAnalystTakesOver(t *testing.T) {
 			}()
 			<-began
 			second := anotherAnalyst(t, srv)
-			eventually(t, "the second analyst", func() bool { return second.log.has("known to the platform") })
+			gametest.Eventually(t, "the second analyst", func() bool { return second.log.has("known to the platform") })
 			end(first)
-			eventually(t, "the second analyst at work", func() bool { return !second.analyst.idle() })
+			gametest.Eventually(t, "the second analyst at work", func() bool { return !second.analyst.idle() })
 			cancel()
 			if err := <-ended; !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
-			eventually(t, "all places free", second.analyst.idle)
+			gametest.Eventually(t, "all places free", second.analyst.idle)
 		})
 	}
 }
@@ -298,7 +299,7 @@ func TestPlayersHaveCoresOfTheirOwn(t *testing.T) {
 	})
 	o := offerOf(small(t), "game1", game.Second)
 	p.finished(p.grant(o, p.offer(protocol.OwnPool(hare), o)))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waitFor)
 	defer cancel()
 	if _, err := p.analyse(ctx, request("amazons/6x6"), nil); !errors.Is(err, &protocol.Error{Code: protocol.Unavailable}) {
 		t.Errorf("an analysis in a closed pool: %v", err)
@@ -309,7 +310,7 @@ func TestPlayersHaveCoresOfTheirOwn(t *testing.T) {
 func TestDrainEndsAnalyses(t *testing.T) {
 	p, _, f := thinking(t)
 	f.Drain()
-	eventually(t, "nobody to answer", func() bool {
+	gametest.Eventually(t, "nobody to answer", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := p.server.Analyse(ctx, "amazons", request("amazons/6x6"), nil)
@@ -326,7 +327,7 @@ func TestNobodyAnalyses(t *testing.T) {
 	external := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1"}, func(c *Config) {
 		c.Profiles = profiles(t, fmt.Sprintf(`{"player": "xiangqi-hare", "games": ["xiangqi"], "engine": %q}`, program(t, faultyengine.Fine)))
 	})
-	eventually(t, "the external player", func() bool { return external.log.has("known to the platform") })
+	gametest.Eventually(t, "the external player", func() bool { return external.log.has("known to the platform") })
 	if _, err := p.server.Analyse(t.Context(), "xiangqi", request("xiangqi/simple"), nil); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("%v, want no responders", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/pipe/external/faultyengine"
 	"sparring/protocol"
 )
@@ -130,15 +131,6 @@ func (f *fixture) count(kind play.EventKind) int {
 	return n
 }
 
-func eventually(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(waitFor); !f(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // playing returns one bot against the script, in mid-game.
 func playing(t *testing.T, prepare func(*platform), change ...func(*Config)) (*platform, *scriptedGame, *fixture) {
 	t.Helper()
@@ -172,14 +164,14 @@ func thinking(t *testing.T) (*platform, *scriptedGame, *fixture) {
 	f.engine.setPause(time.Hour)
 	o := offerOf(small(t), "game1", game.Second)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
-	eventually(t, "a search", func() bool { return f.engine.searches() > 0 })
+	gametest.Eventually(t, "a search", func() bool { return f.engine.searches() > 0 })
 	return p, m, f
 }
 
 func TestPlaysAGameToItsEnd(t *testing.T) {
 	p, m, f := playing(t, nil)
 	p.finished(m)
-	eventually(t, "the end event", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end event", func() bool { return f.count(play.GameEnded) == 1 })
 	p.mu.Lock()
 	plies := len(m.Moves)
 	p.mu.Unlock()
@@ -192,7 +184,7 @@ func TestPlaysAGameToItsEnd(t *testing.T) {
 	if last.Kind != play.GameEnded || last.Outcome != m.Outcome || !last.Outcome.Over() {
 		t.Errorf("last event %+v, the platform's outcome %+v", last, m.Outcome)
 	}
-	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
+	gametest.Eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
 	if f.engine.hits == 0 {
 		t.Error("no ponder hit, although the script plays what the engine expects")
 	}
@@ -220,7 +212,7 @@ func TestTwoPlayersOfOneProcess(t *testing.T) {
 	}
 	m := p.grant(o, first, second)
 	p.finished(m)
-	eventually(t, "both sessions to end", func() bool { return f.ledger.Used() == 0 && f.count(play.GameEnded) == 2 })
+	gametest.Eventually(t, "both sessions to end", func() bool { return f.ledger.Used() == 0 && f.count(play.GameEnded) == 2 })
 }
 
 func spec(t *testing.T, text string) clock.Spec {

@@ -8,6 +8,7 @@ import (
 
 	"sparring/engine"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/lab/replay"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
@@ -46,7 +47,7 @@ func newStorage(t *testing.T) *storage {
 // find waits until n records are written, and returns one of them.
 func (s *storage) find(t *testing.T, n uint64, id string) *record.Record {
 	t.Helper()
-	eventually(t, "the record", func() bool { kept, _ := s.Counts(); return kept == n })
+	gametest.Eventually(t, "the record", func() bool { kept, _ := s.Counts(); return kept == n })
 	r, err := record.Find(s.dir, id)
 	if err != nil {
 		t.Fatal(err)

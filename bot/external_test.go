@@ -14,6 +14,7 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/pipe/external"
 	"sparring/pipe/external/faultyengine"
 	"sparring/pipe/playerspec"
@@ -194,7 +195,7 @@ func TestEngineThatDoesNotStart(t *testing.T) {
 			})
 		}
 		p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 && p.hellos > 0 })
-		eventually(t, "the report", func() bool { return f.log.has("the engine does not start") })
+		gametest.Eventually(t, "the report", func() bool { return f.log.has("the engine does not start") })
 		o.Deadline = time.Now().Add(time.Second)
 		if ans, err := p.server.Offer(t.Context(), protocol.OwnPool(hare), o); err == nil && ans.Answer == protocol.Accept {
 			t.Errorf("promised %v: an offer without an engine was answered %+v", promised, ans)

@@ -14,6 +14,7 @@ import (
 
 	"sparring/bot/play"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -44,7 +45,7 @@ func newFleet(t *testing.T) *fleet {
 func (f *fleet) start() {
 	f.t.Helper()
 	f.bot = startBot(f.t, connect(f.t, f.srv.Player("bots")), func(c *Config) { c.Instance, c.Data = instance1, f.dir })
-	eventually(f.t, "it answers the operator", func() bool { return f.bot.answersFleet.Load() })
+	gametest.Eventually(f.t, "it answers the operator", func() bool { return f.bot.answersFleet.Load() })
 }
 
 // tell sends the operator's verb.
@@ -67,7 +68,7 @@ func (f *fleet) told(v protocol.FleetVerb, why string, want protocol.Mode) proto
 // nobodyIn waits until nobody takes offers in a pool.
 func (f *fleet) nobodyIn(pool protocol.Pool) {
 	f.t.Helper()
-	eventually(f.t, "nobody in pool "+string(pool), func() bool {
+	gametest.Eventually(f.t, "nobody in pool "+string(pool), func() bool {
 		_, err := f.server.Offer(f.t.Context(), pool, probe(f.t))
 		return errors.Is(err, nats.ErrNoResponders)
 	})
@@ -153,7 +154,7 @@ func TestDrainByTheOperator(t *testing.T) {
 	f.mu.Lock()
 	f.end(m, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
 	f.mu.Unlock()
-	eventually(t, "the first game to end", func() bool { return f.bot.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the first game to end", func() bool { return f.bot.count(play.GameEnded) == 1 })
 }
 
 // What a process played is in its report.
@@ -162,7 +163,7 @@ func TestReport(t *testing.T) {
 	o := offerOf(small(t), "game1", game.Second)
 	m := f.grant(o, f.offer(protocol.OwnPool(hare), o))
 	f.finished(m)
-	eventually(t, "the end event", func() bool { return f.bot.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end event", func() bool { return f.bot.count(play.GameEnded) == 1 })
 	r := f.told(protocol.FleetResume, "", protocol.ModeRunning) // it runs already
 	b := r.Bot
 	if b.Ended != 1 || b.Moves == 0 || b.Overhead.Moves == 0 || b.Overhead.P99MS < b.Overhead.P50MS || b.LostOnTime+b.SeatsLost+b.Faults != 0 {

@@ -7,6 +7,7 @@ import (
 
 	"sparring/bot/play"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -23,7 +24,7 @@ func TestResignsWhenHopeless(t *testing.T) {
 	if m.Outcome != (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonResign}) || len(m.Moves) != 5 {
 		t.Errorf("%+v after %d moves, want resignation instead of the third own move", m.Outcome, len(m.Moves))
 	}
-	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
 func TestAnswersDrawOffers(t *testing.T) {
@@ -91,7 +92,7 @@ func TestAnswersTakebacks(t *testing.T) {
 			ask(6, "takeback decline") // one was granted, and one is what the settings allow
 		}
 		p.finished(m)
-		eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+		gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 		if f.log.has(`"level":"error"`) {
 			t.Errorf("log:\n%s", f.log)
 		}
@@ -108,5 +109,5 @@ func TestWithPeople(t *testing.T) {
 	}
 	p.mu.Unlock()
 	p.seen("the greeting, once", func() bool { return slices.Equal(m.chats, []string{"你好"}) })
-	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }

@@ -13,6 +13,7 @@ import (
 	"sparring/bot/play"
 	"sparring/bot/policy"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -85,7 +86,7 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	if accepted != 1 || f.ledger.Used() != 1 {
 		t.Errorf("%d offers accepted, %d slots used, want 1", accepted, f.ledger.Used())
 	}
-	eventually(t, "the instance to leave all queues", func() bool {
+	gametest.Eventually(t, "the instance to leave all queues", func() bool {
 		return !slices.ContainsFunc(pools, func(pool protocol.Pool) bool {
 			_, err := p.server.Offer(context.Background(), pool, probe(t))
 			return !errors.Is(err, nats.ErrNoResponders)
@@ -111,7 +112,7 @@ func TestJoinsNoQueueBeforeItIsKnown(t *testing.T) {
 	f := startBot(t, nc)
 	for range 2 { // when Run receives the second signal, it has handled the first
 		f.lookAtQueues()
-		eventually(t, "the queues to be updated", func() bool { return len(f.wake) == 0 })
+		gametest.Eventually(t, "the queues to be updated", func() bool { return len(f.wake) == 0 })
 	}
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
@@ -137,18 +138,18 @@ func TestReservationExpiresWithoutGrant(t *testing.T) {
 	if first.Answer != protocol.Accept || f.ledger.Used() != 1 {
 		t.Fatalf("answered %+v with %d slots used", first, f.ledger.Used())
 	}
-	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
+	gametest.Eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
 	o.Game = "game2" // and the instance is in the queue again
 	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
 		t.Fatalf("after the reservation expired: %+v", ans)
 	}
-	eventually(t, "the slot back again", func() bool { return f.ledger.Used() == 0 })
+	gametest.Eventually(t, "the slot back again", func() bool { return f.ledger.Used() == 0 })
 	// The platform grants the first one late. It says that we hold the seat, so
 	// the game is resumed.
 	o.Game = "game1"
 	m := p.grant(o, first)
 	p.finished(m)
-	eventually(t, "the end of the game", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end of the game", func() bool { return f.count(play.GameEnded) == 1 })
 }
 
 func TestSlotsForHumans(t *testing.T) {
@@ -205,7 +206,7 @@ func TestMatchmaking(t *testing.T) {
 	if r.Pool != "amazons.bullet" || r.Terms.Rules != "amazons/6x6" || r.Terms.Clock != spec(t, "60+1") || !r.Terms.Rated || r.ExpireMS == 0 {
 		t.Errorf("challenge %+v", r)
 	}
-	eventually(t, "the slot to be held", func() bool { return f.ledger.Used() == 1 })
+	gametest.Eventually(t, "the slot to be held", func() bool { return f.ledger.Used() == 1 })
 	p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeExpired, Game: "challenge1"})
 	r = asked(2)
 	o := protocol.Offer{Game: "challenge2", Terms: r.Terms, Seat: game.First}
@@ -227,7 +228,7 @@ func TestChallengesNobodyBeforeItIsKnown(t *testing.T) {
 	f := startBot(t, nc, func(c *Config) {
 		c.Match.On, c.Match.Interval, c.Match.Longest = true, time.Millisecond, time.Millisecond
 	})
-	eventually(t, "a challenge to be put off", func() bool { return f.log.has("no challenge now") })
+	gametest.Eventually(t, "a challenge to be put off", func() bool { return f.log.has("no challenge now") })
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}

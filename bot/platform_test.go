@@ -14,6 +14,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -59,7 +60,7 @@ type scriptedGame struct {
 	over     chan struct{}
 }
 
-const waitFor = 30 * time.Second // for events that take milliseconds on an idle machine
+const waitFor = gametest.Patience // for events that take milliseconds on an idle machine
 
 // service starts a NATS server with the production accounts.
 func service(t *testing.T) *embedded.Server {

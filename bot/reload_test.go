@@ -10,6 +10,7 @@ import (
 
 	"sparring/bot/play"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -47,14 +48,14 @@ func TestReload(t *testing.T) {
 		t.Errorf("after broken files: %+v", ans)
 	}
 	p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeReleased, Game: "game2"})
-	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 1 })
+	gametest.Eventually(t, "the slot back", func() bool { return f.ledger.Used() == 1 })
 
 	// A new player joins, and hare takes no blitz from now on.
 	write(plays(hare, `, "pools": ["player.amazons-hare"], "display": "Hare 2"`), plays(tortoise, ""))
 	if err := f.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the new player", func() bool { return len(f.roster()) == 2 })
+	gametest.Eventually(t, "the new player", func() bool { return len(f.roster()) == 2 })
 	p.seen("a hello of the new player", func() bool { return p.secret[tortoise] != "" })
 	o3 := offerOf(small(t), "game3", game.Second)
 	ans := p.offer("amazons.bullet", o3)
@@ -76,7 +77,7 @@ func TestReload(t *testing.T) {
 	fl := &fleet{platform: p, t: t}
 	fl.nobodyIn(protocol.OwnPool(hare))
 	p.finished(m4)
-	eventually(t, "hare to leave", func() bool { return len(f.roster()) == 1 })
+	gametest.Eventually(t, "hare to leave", func() bool { return len(f.roster()) == 1 })
 	p.seen("the farewell", func() bool { return len(p.leaves) == 1 && len(p.leaves[0].Games) == 0 })
 
 	// And comes back.
@@ -86,7 +87,7 @@ func TestReload(t *testing.T) {
 	}
 	o5 := offerOf(small(t), "game5", game.Second)
 	p.finished(p.grant(o5, p.offer(protocol.OwnPool(hare), o5)))
-	eventually(t, "the ends of all games", func() bool { return f.count(play.GameEnded) == 4 })
+	gametest.Eventually(t, "the ends of all games", func() bool { return f.count(play.GameEnded) == 4 })
 	if !f.log.has("players not read again") {
 		t.Errorf("log:\n%s", f.log)
 	}
@@ -110,6 +111,6 @@ func TestReloadWithAnEngineThatFails(t *testing.T) {
 	if err := f.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the fault", func() bool { return f.log.has("the engine does not start") })
+	gametest.Eventually(t, "the fault", func() bool { return f.log.has("the engine does not start") })
 	p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 })
 }

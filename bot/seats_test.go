@@ -11,6 +11,7 @@ import (
 
 	"sparring/bot/play"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -24,7 +25,7 @@ func TestFencedSeatIsGivenUp(t *testing.T) {
 	m.Holders[game.Second].Epoch++
 	p.advance(m)
 	p.mu.Unlock()
-	eventually(t, "the session to end", func() bool { return f.ledger.Used() == 0 && f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the session to end", func() bool { return f.ledger.Used() == 0 && f.count(play.GameEnded) == 1 })
 	// Requests of the session arrive before this one, on the same connection.
 	if _, err := f.players[0].client.Chat(t.Context(), "game1", epoch, "marker"); err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func TestVacantSeatIsTakenBack(t *testing.T) {
 	p.tellAll(m)
 	epoch := m.Holders[game.Second].Epoch
 	p.mu.Unlock()
-	eventually(t, "the loss to be noticed", func() bool { return f.log.has("has vacated the seat") })
+	gametest.Eventually(t, "the loss to be noticed", func() bool { return f.log.has("has vacated the seat") })
 	o := offerOf(small(t), "game1", game.Second)
 	o.Kind, o.Player = protocol.OfferSeat, hare
 	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
@@ -57,7 +58,7 @@ func TestVacantSeatIsTakenBack(t *testing.T) {
 	p.advance(m)
 	p.mu.Unlock()
 	p.finished(m)
-	eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	if f.ledger.Used() != 0 {
 		t.Errorf("%d slots used", f.ledger.Used())
 	}
@@ -89,7 +90,7 @@ func TestTakesOverARunningGame(t *testing.T) {
 	p.advance(m)
 	p.mu.Unlock()
 	p.finished(m)
-	eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
 }
 
 // A hello is enough after the platform has forgotten its peers, and after a process
@@ -117,7 +118,7 @@ func TestHelloHealsEverything(t *testing.T) {
 	p.mu.Unlock()
 	second := startBot(t, connect(t, srv.Player("bots")), named)
 	p.finished(m)
-	eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
+	gametest.Eventually(t, "the end", func() bool { return second.count(play.GameEnded) == 1 })
 }
 
 // The platform ended the game, and its last state was lost.
@@ -131,7 +132,7 @@ func TestGameThatThePlatformForgot(t *testing.T) {
 		}
 	})
 	p.finished(m)
-	eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
+	gametest.Eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
 	if !f.log.has("no longer has us in this game") {
 		t.Errorf("log:\n%s", f.log)
 	}
@@ -141,7 +142,7 @@ func TestDrainFinishesTheGames(t *testing.T) {
 	p, m, f := playing(t, nil)
 	f.Drain()
 	f.Drain() // again does nothing
-	eventually(t, "the bot to leave the queue", func() bool {
+	gametest.Eventually(t, "the bot to leave the queue", func() bool {
 		_, err := p.server.Offer(context.Background(), protocol.OwnPool(hare), probe(t))
 		return errors.Is(err, nats.ErrNoResponders)
 	})
@@ -165,7 +166,7 @@ func TestStopHandsOver(t *testing.T) {
 	f.engine.setPause(50 * time.Millisecond)
 	o := offerOf(small(t), "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
-	eventually(t, "some moves", func() bool { return f.count(play.MovePlayed) >= 3 })
+	gametest.Eventually(t, "some moves", func() bool { return f.count(play.MovePlayed) >= 3 })
 	f.stop(t)
 	p.mu.Lock()
 	defer p.mu.Unlock()

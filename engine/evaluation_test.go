@@ -8,7 +8,7 @@ import (
 )
 
 // ownEvaluation has the name of a game's own evaluation, if it has one.
-var ownEvaluation = map[string]string{"amazons": "staged"}
+var ownEvaluation = map[string]string{"amazons": "learnt"}
 
 // TestEvaluations checks that each named evaluation of each game plays and gives
 // scores of its own, unless it is the game's own, and that the error for an unknown name lists the known ones.

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -38,7 +39,7 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
 	platform := w.connect(w.Platform())
-	eventually(t, "the first no-responders reply", func() bool { return nc.Stats().InMsgs > 0 })
+	gametest.Eventually(t, "the first no-responders reply", func() bool { return nc.Stats().InMsgs > 0 })
 	_, err := platform.Subscribe(w.subjects.ActAny("alice", "g1"), func(m *nats.Msg) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -86,7 +87,7 @@ func TestGivesUpWithItsContext(t *testing.T) {
 		done <- err
 	}()
 	// After the second no-responders reply, the first attempt has ended.
-	eventually(t, "the second no-responders reply", func() bool { return nc.Stats().InMsgs > 1 })
+	gametest.Eventually(t, "the second no-responders reply", func() bool { return nc.Stats().InMsgs > 1 })
 	cancel(reason)
 	err := <-done
 	if !errors.Is(err, reason) || !errors.Is(err, nats.ErrNoResponders) || !strings.Contains(err.Error(), "alice.game.g1.move") {
@@ -216,7 +217,7 @@ func TestServerRestart(t *testing.T) {
 	w.must(err, nc)
 	password := srv.Password("alice")
 	srv.Close()
-	eventually(t, "the connection is seen to be down", func() bool { return !nc.IsConnected() })
+	gametest.Eventually(t, "the connection is seen to be down", func() bool { return !nc.IsConnected() })
 
 	done := make(chan error, 1)
 	go func() {

@@ -15,6 +15,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -22,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is the longest wait for an expected event, even on a slow machine.
-const patience = 20 * time.Second
+const patience = gametest.Patience
 
 // wire is an embedded server with the players alice and bob.
 type wire struct {
@@ -120,16 +121,6 @@ func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
-}
-
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("timed out after %s waiting for: %s", patience, what)
-		}
-	}
 }
 
 func encode(t *testing.T, v any) []byte {

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -135,7 +136,7 @@ func TestVerbs(t *testing.T) {
 	if c := <-challenged; c.Game != "g7" || c.Code != protocol.Accepted {
 		t.Errorf("challenge: %+v", c)
 	}
-	eventually(t, "the heartbeat is observed", func() bool { return heard.Load() > 0 })
+	gametest.Eventually(t, "the heartbeat is observed", func() bool { return heard.Load() > 0 })
 	if a := w.ask(w.connect(w.Player("bob")), w.subjects.Play("bob", "dance"), []byte(`{"v":1,"id":"x"}`)); a.Code != protocol.UnknownVerb || a.ID != "x" {
 		t.Errorf("unknown verb: %+v", a)
 	}

@@ -15,11 +15,12 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/sys/unix"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
 // patience bounds every wait.
-const patience = 30 * time.Second
+const patience = gametest.Patience
 
 // natsDir is the variable that makes a test program a NATS server with its
 // streams in a directory.

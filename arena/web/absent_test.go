@@ -7,6 +7,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/arena/web/static"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -21,12 +22,12 @@ func TestAbsent(t *testing.T) {
 	leave := func() {
 		t.Helper()
 		ann.close()
-		eventually(t, "she is gone", func() bool { return !one.arena.Here(human("ann")) && !two.arena.Here(human("ann")) })
+		gametest.Eventually(t, "she is gone", func() bool { return !one.arena.Here(human("ann")) && !two.arena.Here(human("ann")) })
 	}
 	come := func() {
 		t.Helper()
 		ann = openPage(t, one, human("ann"))
-		eventually(t, "she is announced", func() bool { return two.arena.Here(human("ann")) })
+		gametest.Eventually(t, "she is announced", func() bool { return two.arena.Here(human("ann")) })
 	}
 	absent := func(reason string, r Request) {
 		t.Helper()
@@ -37,7 +38,7 @@ func TestAbsent(t *testing.T) {
 	first := game.First
 	live := terms(t, "gomoku/freestyle-15", "300+2")
 	link := ann.want(Request{T: "invite", Terms: live, Seat: &first})
-	eventually(t, "who invites is announced", func() bool { return two.arena.Here(human("ann")) })
+	gametest.Eventually(t, "who invites is announced", func() bool { return two.arena.Here(human("ann")) })
 	leave()
 	absent(reasonAbsent, Request{T: "join", Token: link.Token})
 	if a := ben.want(Request{T: "invited", Token: link.Token}); a.Terms == nil {
@@ -112,5 +113,5 @@ func TestRepeatedInvite(t *testing.T) {
 	if other := openPage(t, two, human("ben")).want(r); other.Token == link.Token {
 		t.Error("two people have the same link")
 	}
-	eventually(t, "one invitation", func() bool { return len(two.agreements.invitesOf(human("ann"))) == 1 })
+	gametest.Eventually(t, "one invitation", func() bool { return len(two.agreements.invitesOf(human("ann"))) == 1 })
 }

@@ -6,6 +6,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -62,7 +63,7 @@ func TestNoHelpInRatedGames(t *testing.T) {
 			p.until("the hint in another kind of game", func() bool { return len(p.hints) == 1 && p.hints[0].Move == "h2e2" })
 			p.want(Request{T: "resign", Game: id})
 			p.state(id, "the end", finished)
-			eventually(t, "the review after the game", func() bool { return p.ask(Request{T: "review", Game: old}).Code == protocol.Accepted })
+			gametest.Eventually(t, "the review after the game", func() bool { return p.ask(Request{T: "review", Game: old}).Code == protocol.Accepted })
 			p.reviewed(old)
 		})
 	}
@@ -125,7 +126,7 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	}
 	ann.want(Request{T: "resign", Game: rated})
 	ann.state(rated, "the end", finished)
-	eventually(t, "a hint after the rated game", func() bool {
+	gametest.Eventually(t, "a hint after the rated game", func() bool {
 		return bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}).Code == protocol.Accepted
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 	"sparring/record/review"
@@ -405,21 +406,21 @@ func TestAnalysisEndsWithoutReaders(t *testing.T) {
 	id, _ := shortGame(t, p, b)
 	p.want(Request{T: "review", Game: id})
 	other.want(Request{T: "review", Game: id})
-	eventually(t, "the searches", func() bool { return o.count() == defaultAnalysisLimits.searches })
+	gametest.Eventually(t, "the searches", func() bool { return o.count() == defaultAnalysisLimits.searches })
 	p.want(Request{T: "cancel", What: "review", Game: id})
 	time.Sleep(5 * g.analyses.limits.linger) // nothing may happen meanwhile
 	if n := o.cancelled(); n != 0 {
 		t.Errorf("%d searches ended although somebody reads", n)
 	}
 	other.close()
-	eventually(t, "the end of the searches", func() bool { return o.cancelled() == defaultAnalysisLimits.searches })
+	gametest.Eventually(t, "the end of the searches", func() bool { return o.cancelled() == defaultAnalysisLimits.searches })
 
 	inOrder(b)
 	running := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
 	p.want(Request{T: "hint", Game: running, Level: 1})
-	eventually(t, "the search for a hint", func() bool { return o.count() == defaultAnalysisLimits.searches+1 })
+	gametest.Eventually(t, "the search for a hint", func() bool { return o.count() == defaultAnalysisLimits.searches+1 })
 	p.want(Request{T: "cancel", What: "hint"})
-	eventually(t, "the end of the search for a hint", func() bool { return o.cancelled() == defaultAnalysisLimits.searches+1 })
+	gametest.Eventually(t, "the end of the search for a hint", func() bool { return o.cancelled() == defaultAnalysisLimits.searches+1 })
 	p.refuse(Request{T: "cancel", What: "game"}, protocol.Malformed)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -106,7 +107,7 @@ func TestNobodyIsAwayInCorrespondence(t *testing.T) {
 	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "86400/move"))
 	ann.move(g, 0, "h8")
 	ann.close()
-	eventually(t, "the person not announced", func() bool {
+	gametest.Eventually(t, "the person not announced", func() bool {
 		for _, in := range gw.arena.Instances() {
 			if in.Player == human("ann") {
 				return false
@@ -134,7 +135,7 @@ func TestTwoGateways(t *testing.T) {
 	cfg.LostAfter = patience
 	one, two := startGateway(t, srv, cfg, nil), startGateway(t, srv, cfg, nil)
 	joinBot(t, srv, "hare", protocol.Hello{})
-	eventually(t, "the bot on both", func() bool { return len(one.arena.Instances()) == 1 && len(two.arena.Instances()) == 1 })
+	gametest.Eventually(t, "the bot on both", func() bool { return len(one.arena.Instances()) == 1 && len(two.arena.Instances()) == 1 })
 	first, second := openPage(t, one, human("ann")), openPage(t, two, human("ann"))
 	g := startGame(t, first, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	second.want(Request{T: "open", Game: g})
@@ -191,7 +192,7 @@ func TestNATSRestarts(t *testing.T) {
 	}
 	ann.until("an answer", func() bool { return ann.answers[id].T != "" })
 	if a := ann.answers[id]; a.Code == protocol.Unavailable { // it took too long: the page sends it again
-		eventually(t, "the platform", func() bool {
+		gametest.Eventually(t, "the platform", func() bool {
 			ann.mu.Lock()
 			delete(ann.answers, id)
 			ann.mu.Unlock()
@@ -250,7 +251,7 @@ func TestFlood(t *testing.T) {
 			}
 			return false
 		}
-		eventually(t, "the limit of "+kind, func() bool { return slices.ContainsFunc(bad, tooMany) })
+		gametest.Eventually(t, "the limit of "+kind, func() bool { return slices.ContainsFunc(bad, tooMany) })
 	}
 }
 
@@ -299,7 +300,7 @@ func readSlowly(t *testing.T, writing, pause time.Duration, reason string) {
 		t.Fatal(err)
 	}
 	defer slow.CloseNow()
-	eventually(t, "the slow socket", func() bool { return gw.sockets() == 2 })
+	gametest.Eventually(t, "the slow socket", func() bool { return gw.sockets() == 2 })
 	// Each of these is answered with a state, until the buffers are full.
 	for i := 0; gw.sockets() == 2; i++ {
 		r := fmt.Sprintf(`{"t":"open","id":"o%d","game":"%s"}`, i, g)
@@ -311,7 +312,7 @@ func readSlowly(t *testing.T, writing, pause time.Duration, reason string) {
 		}
 		time.Sleep(pause)
 	}
-	eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
+	gametest.Eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
 	if !strings.Contains(log.String(), reason) {
 		t.Errorf("the log does not say that %s:\n%s", reason, log.String())
 	}
@@ -331,8 +332,8 @@ func TestSilentPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.CloseNow()
-	eventually(t, "the socket", func() bool { return gw.sockets() == 1 })
-	eventually(t, "the socket given up", func() bool { return gw.sockets() == 0 })
+	gametest.Eventually(t, "the socket", func() bool { return gw.sockets() == 1 })
+	gametest.Eventually(t, "the socket given up", func() bool { return gw.sockets() == 0 })
 }
 
 func (h *hub) sockets() int {

@@ -7,6 +7,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/arena/web/static"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -56,7 +57,7 @@ func TestFloodOfOneAddress(t *testing.T) {
 	first.state(games[0], "the start", func(st State) bool { return st.Status == protocol.Playing })
 	first.want(Request{T: "resign", Game: games[0]})
 	first.state(games[0], "the end", finished)
-	eventually(t, "room for another game", func() bool { return first.ask(play).Code == protocol.Accepted })
+	gametest.Eventually(t, "room for another game", func() bool { return first.ask(play).Code == protocol.Accepted })
 	if a := first.ask(play); a.Reason != reasonOwnGames {
 		t.Errorf("one more: %+v", a)
 	}
@@ -71,14 +72,14 @@ func TestFloodOfOneAddress(t *testing.T) {
 	cat.want(play)
 
 	// A challenge that is withdrawn makes room, too.
-	eventually(t, "the games of a guest", func() bool { return len(gw.arena.RunningOf(human("guestb"))) == 2 })
+	gametest.Eventually(t, "the games of a guest", func() bool { return len(gw.arena.RunningOf(human("guestb"))) == 2 })
 	hare.set(func(b *bot) { b.answer = protocol.Busy })
 	w := other.want(play).Game
 	if a := other.ask(play); a.Reason != reasonOwnGames {
 		t.Errorf("with a waiting challenge: %+v", a)
 	}
 	other.want(Request{T: "withdraw", Game: w})
-	eventually(t, "room after the withdrawal", func() bool { return other.ask(play).Code == protocol.Accepted })
+	gametest.Eventually(t, "room after the withdrawal", func() bool { return other.ask(play).Code == protocol.Accepted })
 	for reason := range refusals {
 		for _, lang := range static.Languages {
 			if gw.server.site.texts[lang].Texts["error."+reason] == "" {
@@ -93,9 +94,9 @@ func TestFloodOfOneAddress(t *testing.T) {
 		l.AddressGames = 1
 		h.bounds = newBounds(l)
 	})
-	eventually(t, "the other arena knows the games", func() bool { return len(next.arena.RunningOf(human("guestb"))) == 2 })
+	gametest.Eventually(t, "the other arena knows the games", func() bool { return len(next.arena.RunningOf(human("guestb"))) == 2 })
 	joinBot(t, srv, "hare", protocol.Hello{})
-	eventually(t, "the other arena knows the bot", func() bool { return next.arena.Here("hare") })
+	gametest.Eventually(t, "the other arena knows the bot", func() bool { return next.arena.Here("hare") })
 	pageFrom(t, next, "flood", human("guestb"))
 	if a := pageFrom(t, next, "flood", human("someone")).ask(play); a.Reason != reasonAddressGames {
 		t.Errorf("at another gateway: %+v", a)

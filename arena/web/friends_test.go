@@ -7,6 +7,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -175,7 +176,7 @@ func TestInvitations(t *testing.T) {
 	lost := gw.participant(human("ben"), "").challenge(t.Context(), protocol.ChallengeRequest{
 		Header: protocol.Header{ID: "lost"}, Terms: *casual, Opponent: nobody, ExpireMS: 1,
 	})
-	eventually(t, "the challenge has expired", func() bool { return gw.cameToNothing(t.Context(), lost.Game) })
+	gametest.Eventually(t, "the challenge has expired", func() bool { return gw.cameToNothing(t.Context(), lost.Game) })
 	if _, err := changeEntry(t.Context(), gw.agreements, "invite."+hashed(link.Token), func(i *invitation) error {
 		i.TakenBy, i.Request = human("ben"), "lost"
 		return nil
@@ -197,7 +198,7 @@ func TestInvitations(t *testing.T) {
 	for range maxInvites {
 		cat.want(Request{T: "invite", Terms: casual})
 	}
-	eventually(t, "the invitations", func() bool { return len(gw.agreements.invitesOf(human("cat"))) == maxInvites })
+	gametest.Eventually(t, "the invitations", func() bool { return len(gw.agreements.invitesOf(human("cat"))) == maxInvites })
 	cat.refuse(Request{T: "invite", Terms: casual}, protocol.RateLimited)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -118,7 +119,7 @@ func startGateway(t testing.TB, srv interface{ Platform() protocol.Connection },
 		})
 	}))
 	t.Cleanup(g.stop)
-	eventually(t, "the arena", func() bool {
+	gametest.Eventually(t, "the arena", func() bool {
 		res, err := g.http.Client().Get(g.http.URL + "/healthz")
 		if err != nil {
 			return false

@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -150,14 +151,14 @@ func TestSocketsOfOneAddress(t *testing.T) {
 		t.Errorf("a socket of another site: %v, %+v", err, resp)
 	}
 	open[0].CloseNow()
-	eventually(t, "room for another socket", func() bool {
+	gametest.Eventually(t, "room for another socket", func() bool {
 		c, _, err := websocket.Dial(t.Context(), address, nil)
 		if err == nil {
 			c.CloseNow()
 		}
 		return err == nil
 	})
-	eventually(t, "the sockets in the metrics", func() bool {
+	gametest.Eventually(t, "the sockets in the metrics", func() bool {
 		w := httptest.NewRecorder()
 		h.arena.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		return strings.Contains(w.Body.String(), "sparring_page_sockets 2\n") && strings.Contains(w.Body.String(), `sparring_page_refusals_total{code="rate-limited"} `)

@@ -15,6 +15,7 @@ import (
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -118,7 +119,7 @@ func TestLadder(t *testing.T) {
 	p.state(id, "the answer", plies(2))
 	p.want(Request{T: "resign", Game: id})
 	p.state(id, "the end", finished)
-	eventually(t, "two standings", func() bool { return len(g.arena.Standings("gomoku")) == 2 })
+	gametest.Eventually(t, "two standings", func() bool { return len(g.arena.Standings("gomoku")) == 2 })
 	w := read(g.server, "/ladder?game=gomoku")
 	contains(t, w, "Hare", string(human("ann")), "provisional", "1 won · 0 drawn · 0 lost", "±", "/ladder?game=gomoku&speed=blitz")
 	if text := w.Body.String(); strings.Index(text, ">hare<") > strings.Index(text, string(human("ann"))) {

@@ -8,6 +8,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -72,7 +73,7 @@ func TestNATSHangs(t *testing.T) {
 	ben.put(Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
 	nats.Signal(syscall.SIGCONT)
-	eventually(t, "the move", func() bool {
+	gametest.Eventually(t, "the move", func() bool {
 		ann.mu.Lock()
 		delete(ann.answers, move.ID)
 		ann.mu.Unlock()

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/web/static"
+	"sparring/game/gametest"
 )
 
 // paths returns a path for each route, by pattern.
@@ -302,7 +303,7 @@ func TestWithoutStore(t *testing.T) {
 	if w := b.request(http.MethodGet, "/", ""); w.Code != http.StatusOK {
 		t.Errorf("the page: %d", w.Code)
 	}
-	eventually(t, "/healthz to say so", func() bool {
+	gametest.Eventually(t, "/healthz to say so", func() bool {
 		w := httptest.NewRecorder()
 		h.arena.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 		return w.Code == http.StatusServiceUnavailable

@@ -17,6 +17,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -27,17 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of the tests.
-const patience = 30 * time.Second
-
-// eventually waits until something holds.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
+const patience = gametest.Patience
 
 // house is a gateway with its arena and NATS server.
 type house struct {
@@ -119,7 +110,7 @@ func (h *house) run(t testing.TB) {
 			}
 		}
 	})
-	eventually(t, "the house to serve", func() bool {
+	gametest.Eventually(t, "the house to serve", func() bool {
 		w := httptest.NewRecorder()
 		h.arena.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 		return w.Code == http.StatusOK

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -335,7 +336,7 @@ func TestAnyArenaServesAnyPerson(t *testing.T) {
 	if code, _ := b.post("/api/name", `{"name": "Ann"}`); code != http.StatusOK {
 		t.Fatal(code)
 	}
-	eventually(t, "the new name", func() bool {
+	gametest.Eventually(t, "the new name", func() bool {
 		a, err := second.people.get(t.Context(), who.Player)
 		return err == nil && a.Name == "Ann"
 	})
@@ -343,7 +344,7 @@ func TestAnyArenaServesAnyPerson(t *testing.T) {
 	third := h.prepare(t)
 	third.people.onChange(func(id protocol.PlayerID, a *account) { told <- a })
 	third.run(t)
-	eventually(t, "a change that is told", func() bool {
+	gametest.Eventually(t, "a change that is told", func() bool {
 		there.post("/api/name", `{"name": "Bea"}`)
 		select {
 		case a := <-told:
@@ -353,7 +354,7 @@ func TestAnyArenaServesAnyPerson(t *testing.T) {
 		}
 	})
 	b.post("/api/erase", "")
-	eventually(t, "the erased person to be a stranger there", func() bool { _, err := second.people.get(t.Context(), who.Player); return err == errNobody })
+	gametest.Eventually(t, "the erased person to be a stranger there", func() bool { _, err := second.people.get(t.Context(), who.Player); return err == errNobody })
 }
 
 // A guest who has played is kept for longer.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -73,13 +74,13 @@ func TestHungStore(t *testing.T) {
 		t.Errorf("/healthz says %v", err)
 	}
 	p.Signal(syscall.SIGCONT)
-	eventually(t, "the link to work", func() bool { return laptop.request(http.MethodPost, path, "").Code == http.StatusSeeOther })
+	gametest.Eventually(t, "the link to work", func() bool { return laptop.request(http.MethodPost, path, "").Code == http.StatusSeeOther })
 	laptop.want(who.Player)
 	if w := thief.request(http.MethodPost, path, ""); w.Code != http.StatusGone {
 		t.Errorf("another browser: %d", w.Code)
 	}
-	eventually(t, "/healthz to be content", func() bool { return h.health() == nil })
-	eventually(t, "a new name", func() bool { code, _ := phone.post("/api/name", `{"name": "Ann"}`); return code == http.StatusOK })
+	gametest.Eventually(t, "/healthz to be content", func() bool { return h.health() == nil })
+	gametest.Eventually(t, "a new name", func() bool { code, _ := phone.post("/api/name", `{"name": "Ann"}`); return code == http.StatusOK })
 	phone.want(who.Player)
 	h.browser(t).guest()
 }
@@ -97,7 +98,7 @@ func TestFullDisk(t *testing.T) {
 	b := h.browser(t)
 	who := b.guest()
 	disk.Fill()
-	eventually(t, "a refusal", func() bool {
+	gametest.Eventually(t, "a refusal", func() bool {
 		code, _ := h.browser(t).post("/api/session", "")
 		return code == http.StatusServiceUnavailable
 	})
@@ -105,7 +106,7 @@ func TestFullDisk(t *testing.T) {
 	disk.Empty()
 	p.Close() // JetStream stays off until the server is started again
 	p.Start()
-	eventually(t, "a new name", func() bool { code, _ := b.post("/api/name", `{"name": "Ann"}`); return code == http.StatusOK })
+	gametest.Eventually(t, "a new name", func() bool { code, _ := b.post("/api/name", `{"name": "Ann"}`); return code == http.StatusOK })
 	b.want(who.Player)
 }
 
@@ -121,5 +122,5 @@ func TestPeopleSurviveAKill(t *testing.T) {
 	other := h.another(t) // a gateway that has nobody in memory
 	there := other.browser(t)
 	there.cookies = b.cookies
-	eventually(t, "the person on another gateway", func() bool { return there.player() == who.Player })
+	gametest.Eventually(t, "the person on another gateway", func() bool { return there.player() == who.Player })
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -43,14 +44,14 @@ func TestManyPeopleAtOnce(t *testing.T) {
 					if code, _ := phone.post("/api/logout", `{"others": true}`); code != http.StatusOK {
 						t.Errorf("others signed out: %d", code)
 					}
-					eventually(t, "the laptop to be signed out", func() bool { return laptop.player() != who })
+					gametest.Eventually(t, "the laptop to be signed out", func() bool { return laptop.player() != who })
 				case 4:
 					if code, _ := laptop.post("/api/session", ""); code != http.StatusOK {
 						t.Errorf("a session: %d", code)
 					}
 				case 5:
 					phone.post("/api/erase", "")
-					eventually(t, "the erased person to be a stranger everywhere", func() bool {
+					gametest.Eventually(t, "the erased person to be a stranger everywhere", func() bool {
 						return phone.player() == "" && laptop.player() != who
 					})
 					if next := phone.guest().Player; next == who {

@@ -19,6 +19,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/arena/web/view"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -76,14 +77,14 @@ func TestWatchers(t *testing.T) {
 		g = next
 		ann.state(g, "the watchers", func(st State) bool { return st.Watchers == *watchPages })
 		for _, w := range watchers {
-			eventually(t, "the start at a watcher", func() bool { return w.last().Game == g })
+			gametest.Eventually(t, "the start at a watcher", func() bool { return w.last().Game == g })
 			if v := w.last().View; v.Turn == nil || len(v.Moves) > 0 {
 				t.Errorf("a watcher's view: %v to act, %d legal moves", v.Turn, len(v.Moves))
 			}
 		}
 	}, func(protocol.GameID) {
 		for _, w := range watchers {
-			eventually(t, "the end at a watcher", func() bool { st := w.last(); return st.Game == g && finished(st) })
+			gametest.Eventually(t, "the end at a watcher", func() bool { st := w.last(); return st.Game == g && finished(st) })
 		}
 	})
 	last := ann.state(g, "the game", plies(0))

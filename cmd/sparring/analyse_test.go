@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // stopAfter is an output that ends a context after some lines.
@@ -35,7 +34,7 @@ func (s *stopAfter) Write(p []byte) (int, error) {
 // output.
 func execute(t *testing.T, lines int, args ...string) (out string, err error) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	w := &stopAfter{lines: lines, stop: stop}
 	root := commands()

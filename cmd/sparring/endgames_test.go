@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
 	"sparring/bot"
+	"sparring/game/gametest"
 )
 
 // linesOf is a log that can be read while it is written.
@@ -43,11 +43,7 @@ func TestEndgames(t *testing.T) {
 	}
 	cfg := bot.Config{Tablebase: dir, TablebaseBuild: true}
 	tables, done := endgames(cfg, zerolog.New(&log))
-	for deadline := time.Now().Add(time.Minute); tables.Men() < 3; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no table was built in a minute\n%s", log.String())
-		}
-	}
+	gametest.Eventually(t, "a table is built", func() bool { return tables.Men() >= 3 })
 	done() // long before all are there
 	if text := log.String(); text != "" {
 		t.Errorf("nothing is wrong, but the log says\n%s", text)
@@ -91,11 +87,7 @@ func TestAreaTable(t *testing.T) {
 	}
 	cfg := bot.Config{Tablebase: dir, TablebaseBuild: true}
 	table, done := areaTable(cfg, zerolog.New(&log))
-	for deadline := time.Now().Add(time.Minute); table.Largest() < 4; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("four sizes were not built in a minute\n%s", log.String())
-		}
-	}
+	gametest.Eventually(t, "four sizes are built", func() bool { return table.Largest() >= 4 })
 	done() // long before all are there
 	if text := log.String(); text != "" {
 		t.Errorf("nothing is wrong, but the log says\n%s", text)

@@ -97,7 +97,7 @@ func operate(t *testing.T, h *fleet) {
 	}
 	for name, env := range map[string]string{"guest": "SPARRING_NATS_USER=guest", "spectator": "SPARRING_NATS_USER=watch", "bots": "SPARRING_NATS_USER=bots"} {
 		user := strings.TrimPrefix(env, "SPARRING_NATS_USER=")
-		cmd := exec.CommandContext(h.ctx, filepath.Join(h.bin, "sparring"), "fleet", "pause", "one")
+		cmd := exec.CommandContext(h.ctx, "sparring", "fleet", "pause", "one")
 		cmd.Env = append(one.cmd.Env[:0:0], "SPARRING_NATS_URL="+url, env, "SPARRING_NATS_PASSWORD="+password(user), "HOME="+h.dir)
 		if out, err := cmd.CombinedOutput(); err == nil {
 			t.Errorf("%s paused a bot: %s", name, out)
@@ -201,7 +201,10 @@ func upgrade(t *testing.T, h *fleet) {
 		if kind == "arena" {
 			p = h.prepareArena(url, "SPARRING_LADDER_ROUNDS=0", "SPARRING_LADDER_PAUSE=1ms", "SPARRING_ARENA_NAME="+name)
 		}
-		p.name, p.cmd.Path = name, filepath.Join(h.bin, binary)
+		p.name = name
+		if binary != "sparring" {
+			p.cmd.Path = binary
+		}
 		p.with(env...)
 		p.run()
 		return p
@@ -303,7 +306,7 @@ func (h *fleet) recorded(url string) map[protocol.GameID]uint64 {
 	return counts
 }
 
-// build builds the program of a commit, and returns its name among the binaries.
+// build builds the program of a commit, and returns its path.
 func (h *fleet) build(commit string) string {
 	h.t.Helper()
 	run := func(dir, name string, args ...string) {
@@ -313,12 +316,12 @@ func (h *fleet) build(commit string) string {
 			h.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 		}
 	}
-	tree := h.t.TempDir()
+	tree, binary := h.t.TempDir(), filepath.Join(h.t.TempDir(), "sparring-before")
 	archive := filepath.Join(h.t.TempDir(), "tree.tar")
 	run(root, "git", "archive", "--output", archive, commit)
 	run(tree, "tar", "-xf", archive)
-	run(tree, "go", "build", "-o", filepath.Join(h.bin, "sparring-before"), "./cmd/sparring")
-	return "sparring-before"
+	run(tree, "go", "build", "-o", binary, "./cmd/sparring")
+	return binary
 }
 
 // The command refuses what it can't do, before it connects.

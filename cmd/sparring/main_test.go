@@ -1,8 +1,11 @@
 package main
 
 import (
+	"flag"
+	"os"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sparring/game"
@@ -10,10 +13,30 @@ import (
 	"sparring/pipe/external/faultyengine"
 )
 
-// TestMain lets the scripts call sparring as a command, by each of its names, and an
-// engine with the fault that its argument selects.
+// TestMain lets the tests call sparring as a command, by each of its names, an engine
+// with the fault that its argument selects, and the NATS server, all without building
+// them.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sparring": main, "pbrain-sparring": main, "broken-engine": faultyengine.Main})
+	testscript.Main(m, map[string]func(){
+		"sparring": main, "pbrain-sparring": main, "broken-engine": faultyengine.Main, "nats-server": natsServer,
+	})
+}
+
+// natsServer does what the command nats-server does.
+func natsServer() {
+	options, err := server.ConfigureOptions(flag.NewFlagSet("nats-server", flag.ExitOnError), os.Args[1:], nil, nil, nil)
+	if err != nil {
+		server.PrintAndDie(err.Error())
+	}
+	s, err := server.NewServer(options)
+	if err != nil {
+		server.PrintAndDie(err.Error())
+	}
+	s.ConfigureLogger()
+	if err := server.Run(s); err != nil {
+		server.PrintAndDie(err.Error())
+	}
+	s.WaitForShutdown()
 }
 
 // TestScripts runs the scripts in testdata: commands of a user and their output.

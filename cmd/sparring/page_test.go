@@ -72,7 +72,8 @@ func taken(t *testing.T) string {
 // TestUpNamesThePage: the first line begins with the page's address, which is another
 // one if the usual port is in use.
 func TestUpNamesThePage(t *testing.T) {
-	f := upFlags{data: t.TempDir(), clock: "60+1", http: taken(t), anyPort: true, profiles: quickPlayers(t, quickNodes)}
+	f := quickUp(t)
+	f.http, f.anyPort = taken(t), true
 	screen := startUp(t, f)
 	m := screen.await(t, `^(http://127\.0\.0\.1:\d+) .*\n`, `records: `)
 	url := m[1]
@@ -92,7 +93,8 @@ func TestUpNamesThePage(t *testing.T) {
 
 // TestUpWithoutTheAddress: an address that was asked for is used, or nothing starts.
 func TestUpWithoutTheAddress(t *testing.T) {
-	f := upFlags{data: t.TempDir(), clock: "60+1", http: taken(t)}
+	f := quickUp(t)
+	f.http = taken(t)
 	if err := up(t.Context(), io.Discard, f, mustClock(t, f.clock)); err == nil || !strings.Contains(err.Error(), "--http: ") || !strings.Contains(err.Error(), "--http :8081") {
 		t.Errorf("error %v, want one about --http, with advice", err)
 	}
@@ -101,7 +103,8 @@ func TestUpWithoutTheAddress(t *testing.T) {
 // TestPublicPage: where other machines reach the page, /healthz and /metrics have an
 // address of their own.
 func TestPublicPage(t *testing.T) {
-	f := upFlags{data: t.TempDir(), clock: "60+1", http: "0.0.0.0:0", profiles: quickPlayers(t, quickNodes)}
+	f := quickUp(t)
+	f.http = "0.0.0.0:0"
 	screen := startUp(t, f)
 	screen.await(t, `reach +this machine and all others`, `records: `)
 	health := screen.await(t, `health +(http://127\.0\.0\.1:\d+)/healthz`, `records: `)[1]

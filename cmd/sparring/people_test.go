@@ -66,13 +66,13 @@ type personInGame struct {
 }
 
 func (p *personInGame) playFrom(g game.Game, hold func(protocol.GameID)) {
-	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	rules, err := catalog.Rules(g.Default)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	terms := protocol.Terms{Game: g.Name, Rules: rules.Name, Clock: clock.Spec{Kind: clock.Fischer, Initial: 5 * time.Minute, Increment: 2 * time.Second}}
+	terms := protocol.Terms{Game: g.Name, Rules: rules.Name, Clock: clock.Spec{Kind: clock.Fischer, Initial: 2 * time.Hour, Increment: 2 * time.Second}}
 	pos, err := rules.New("")
 	if err != nil {
 		p.t.Fatal(err)

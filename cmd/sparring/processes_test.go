@@ -31,19 +31,12 @@ func TestSeparateProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes and plays six games: takes half a minute")
 	}
-	bin := t.TempDir()
-	for name, pkg := range map[string]string{"sparring": ".", "nats-server": "github.com/nats-io/nats-server/v2"} {
-		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, name), pkg).CombinedOutput()
-		if err != nil {
-			t.Fatalf("go build %s: %v\n%s", pkg, err, out)
-		}
-	}
-	t.Run("bot killed", func(t *testing.T) { killBot(t, newFleet(t, bin)) })
-	t.Run("server killed", func(t *testing.T) { killServer(t, newFleet(t, bin)) })
-	t.Run("disk full", func(t *testing.T) { fillDisk(t, newFleet(t, bin)) })
-	t.Run("operator", func(t *testing.T) { operate(t, newFleet(t, bin)) })
-	t.Run("rolling upgrade", func(t *testing.T) { upgrade(t, newFleet(t, bin)) })
-	t.Run("analyst killed", func(t *testing.T) { killAnalyst(t, newFleet(t, bin)) })
+	t.Run("bot killed", func(t *testing.T) { killBot(t, newFleet(t)) })
+	t.Run("server killed", func(t *testing.T) { killServer(t, newFleet(t)) })
+	t.Run("disk full", func(t *testing.T) { fillDisk(t, newFleet(t)) })
+	t.Run("operator", func(t *testing.T) { operate(t, newFleet(t)) })
+	t.Run("rolling upgrade", func(t *testing.T) { upgrade(t, newFleet(t)) })
+	t.Run("analyst killed", func(t *testing.T) { killAnalyst(t, newFleet(t)) })
 }
 
 // killBot kills one of two bot processes. The other takes its seats and finishes all
@@ -190,7 +183,7 @@ func (h *fleet) prepareBot(url string, id protocol.InstanceID, env ...string) *p
 	h.t.Helper()
 	return h.start("bot "+string(id), "sparring", "bot").with(
 		"SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("bots"),
-		"SPARRING_INSTANCE="+string(id), "SPARRING_PROFILES="+quickPlayers(h.t, quickNodes), "SPARRING_CORES=1", "SPARRING_HASH_MB=8",
+		"SPARRING_INSTANCE="+string(id), "SPARRING_PROFILES="+quickPlayers(h.t, 5*quickNodes), "SPARRING_CORES=1", "SPARRING_HASH_MB=8",
 		"SPARRING_DATA="+filepath.Join(h.dir, string(id))).with(env...)
 }
 
@@ -202,7 +195,7 @@ func (h *fleet) records(url string) int {
 	var n uint64
 	h.wait("the games' records", func() bool {
 		// A request that the server's restart swallowed is never answered.
-		ctx, cancel := context.WithTimeout(h.ctx, 10*time.Second)
+		ctx, cancel := context.WithTimeout(h.ctx, 30*time.Second)
 		defer cancel()
 		st, err := js.Stream(ctx, "sparring_records")
 		if err != nil {
@@ -232,15 +225,15 @@ func (h *fleet) jetStream(url string) (js jetstream.JetStream, done func()) {
 type fleet struct {
 	t         *testing.T
 	ctx       context.Context
-	bin, dir  string // of the binaries, and of their files
+	dir       string // of the processes' files
 	processes []*process
 }
 
-func newFleet(t *testing.T, bin string) *fleet {
+func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
-	return &fleet{t: t, ctx: ctx, bin: bin, dir: t.TempDir()}
+	return &fleet{t: t, ctx: ctx, dir: t.TempDir()}
 }
 
 func password(user string) string { return "secret-" + user }
@@ -256,9 +249,9 @@ type process struct {
 	slain bool  // killed by the test
 }
 
-func (h *fleet) start(name, binary string, args ...string) *process {
+func (h *fleet) start(name, command string, args ...string) *process {
 	p := &process{h: h, name: name, out: newPage(), done: make(chan struct{})}
-	p.cmd = exec.CommandContext(h.ctx, filepath.Join(h.bin, binary), args...)
+	p.cmd = exec.CommandContext(h.ctx, command, args...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	// Without the settings of the user who runs the test.
 	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SPARRING_") })
@@ -312,7 +305,7 @@ func (p *process) end(s os.Signal) {
 		if p.err != nil {
 			p.h.t.Errorf("%s ended with %v", p.name, p.err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		p.h.t.Errorf("%s does not end", p.name)
 	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -105,27 +107,40 @@ func playReproducible(t *testing.T, dir string) (records []*record.Record) {
 			fmt.Sprintf(`{"player": "%s-hare", "games": [%q], "engine": "self:level=4", "reproducible": true}`, g.Name, g.Name),
 			fmt.Sprintf(`{"player": "%s-tortoise", "games": [%q], "nodes": 120, "reproducible": true}`, g.Name, g.Name))
 	}
-	defer newGround(t, cfg, botOf(t, dir, profiles...)).stop()
+	g := newGround(t, cfg, botOf(t, dir, profiles...))
 	last, progress := 0, time.Now()
-	for enough := false; !enough; time.Sleep(100 * time.Millisecond) {
-		if records, enough = finishedGames(t, recordsDir(dir)); len(records) > last {
-			last, progress = len(records), time.Now()
+	for {
+		records, enough, err := finishedGames(recordsDir(dir), replayPlies(t))
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // a line that is being written
+			t.Fatal(err)
 		}
-		if time.Since(progress) > 5*time.Minute {
-			t.Errorf("no game ended for 5 minutes, after %d", last)
+		if enough {
 			break
 		}
+		if len(records) > last {
+			last, progress = len(records), time.Now()
+		}
+		if time.Since(progress) > patience {
+			t.Errorf("no game ended for %v, after %d", patience, last)
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	g.stop()
+	records, _, err := finishedGames(recordsDir(dir), replayPlies(t))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return records
 }
 
 // finishedGames returns the records of finished games; enough reports whether they
-// have the moves that TestReplay wants.
-func finishedGames(t *testing.T, dir string) (records []*record.Record, enough bool) {
+// have as many moves of each game as are wanted.
+func finishedGames(dir string, wanted int) (records []*record.Record, enough bool, err error) {
 	moves := map[string]int{}
 	for r, err := range record.All(dir) {
 		if err != nil {
-			t.Fatal(err)
+			return records, false, err
 		}
 		if r.Result == 0 {
 			continue
@@ -138,11 +153,11 @@ func finishedGames(t *testing.T, dir string) (records []*record.Record, enough b
 		}
 	}
 	for _, g := range catalog.Games() {
-		if moves[g.Name] < replayPlies(t) {
-			return records, false
+		if moves[g.Name] < wanted {
+			return records, false, nil
 		}
 	}
-	return records, true
+	return records, true, nil
 }
 
 // TestReplayStartsNoProgram: a record comes from anywhere, so the program that it

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,9 @@ type upFlags struct {
 	anyPort  bool          // http may be another port, if that is in use
 	profiles string        // JSON file of the players, set by tests; empty: the shipped ones
 	pause    time.Duration // shortest time for a move against people, set by tests; 0: the shipped one
+	hash     int           // MiB of a hash table, set by tests; 0: the shipped size
+	noTables bool          // no endgame tables are built, set by tests
+	patience time.Duration // for the shutdown, set by tests; 0: stopWithin
 }
 
 func upCommand() *cobra.Command {
@@ -243,7 +247,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		defer end()
 		go s.ladder(life)
 	}
-	rounds, err := together(ctx, a, b, page, keep, shown.mute)
+	rounds, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
 	s.finish(recordsDir(f.data), rounds)
 	return err
 }
@@ -255,7 +259,10 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event
 		return nil, nil, err
 	}
 	cfg.Instance, cfg.Data, cfg.Ponder, cfg.Tablebase = "up", f.data, f.ponder, tablebaseDir(f.data)
-	cfg.Profiles, cfg.Levels = f.profiles, f.levels
+	cfg.Profiles, cfg.Levels, cfg.TablebaseBuild = f.profiles, f.levels, !f.noTables
+	if f.hash > 0 {
+		cfg.HashMB = f.hash
+	}
 	// The ladder never rests. A core less for it leaves one to the people.
 	cfg.PlayerCores = max(1, runtime.GOMAXPROCS(0)-1)
 	if f.pause > 0 {
@@ -282,9 +289,9 @@ func upHealth(ctx context.Context, a *arena.Arena, page *gateway, log zerolog.Lo
 
 // together runs platform, page, bots and keeper until ctx ends, all rounds are played,
 // or one of them fails. The platform stops first, so that the clocks are stopped
-// before any player leaves. Ending is called before shutdown; rounds reports
-// whether all rounds were played.
-func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, keep *keeper, ending func()) (rounds bool, err error) {
+// before any player leaves. Ending is called before shutdown, which may take as long as patience; rounds
+// reports whether all rounds were played.
+func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, keep *keeper, ending func(), patience time.Duration) (rounds bool, err error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	botLife, endBot := context.WithCancel(context.WithoutCancel(ctx))
@@ -318,8 +325,8 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, ke
 	select {
 	case <-ended:
 		return rounds, errors.Join(arenaErr, botErr, pageErr)
-	case <-time.After(stopWithin):
-		return rounds, fmt.Errorf("shutdown did not complete within %v; the next start recovers", stopWithin)
+	case <-time.After(patience):
+		return rounds, fmt.Errorf("shutdown did not complete within %v; the next start recovers", patience)
 	}
 }
 

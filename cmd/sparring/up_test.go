@@ -25,12 +25,13 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol/embedded"
 	"sparring/record"
 )
 
-// patience limits the wait for games that take seconds.
-const patience = 5 * time.Minute
+// patience limits the wait for what takes seconds.
+const patience = gametest.Patience
 
 // page is a screen that can be read while it is written.
 type page struct {
@@ -87,8 +88,8 @@ func mustClock(t *testing.T, text string) clock.Spec {
 	return spec
 }
 
-// quickNodes makes moves of some milliseconds.
-const quickNodes = 8000
+// quickNodes makes moves of a millisecond.
+const quickNodes = 1000
 
 // quickPlayers writes the shipped players with a limit of nodes a move, for tests
 // that are not about strength, and returns the file.
@@ -117,16 +118,23 @@ func quickPlayers(t *testing.T, nodes int) string {
 	return path
 }
 
-// quickRound returns the flags of one round of games that take seconds because of
-// their players' nodes. No flag falls on a loaded machine.
-func quickRound(t *testing.T, data string) upFlags {
-	return upFlags{data: data, clock: "600+10", rounds: 1, ponder: true, profiles: quickPlayers(t, quickNodes)}
+// quickUp returns flags with which moves take little time and memory, and nothing else
+// is computed. No flag falls on a loaded machine.
+func quickUp(t *testing.T) upFlags {
+	return upFlags{data: t.TempDir(), clock: "600+10", profiles: quickPlayers(t, quickNodes), hash: 1, noTables: true, patience: gametest.Patience}
+}
+
+// quickRound returns the flags of one round of such games.
+func quickRound(t *testing.T) upFlags {
+	f := quickUp(t)
+	f.rounds, f.ponder = 1, true
+	return f
 }
 
 // TestUpPlaysARound plays a whole round of all games.
 func TestUpPlaysARound(t *testing.T) {
-	data := t.TempDir()
-	f := quickRound(t, data)
+	f := quickRound(t)
+	data := f.data
 	screen := newPage()
 	if err := up(t.Context(), screen, f, mustClock(t, f.clock)); err != nil {
 		t.Fatalf("%v; on the screen:\n%s", err, screen)
@@ -176,10 +184,10 @@ func TestUpPlaysARound(t *testing.T) {
 
 // TestUpGoesOn stops everything during the games and starts again on the same data.
 func TestUpGoesOn(t *testing.T) {
-	data := t.TempDir()
-	f := quickRound(t, data)
+	f := quickRound(t)
+	data := f.data
 	slow := f
-	slow.profiles = quickPlayers(t, 20*quickNodes) // the games are under way when they are interrupted
+	slow.profiles = quickPlayers(t, 25*quickNodes) // the games are under way when they are interrupted
 	first := newPage()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -237,7 +245,7 @@ func moves(r *record.Record) []string {
 func TestUpEndsWhileItStarts(t *testing.T) {
 	for _, after := range []time.Duration{0, 20, 40, 60, 80, 120} {
 		ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
-		f := upFlags{data: t.TempDir(), clock: "2+0.1", ponder: true}
+		f := quickUp(t)
 		if err := up(ctx, newPage(), f, mustClock(t, f.clock)); err != nil {
 			t.Errorf("ended after %d ms: %v", after, err)
 		}
@@ -247,7 +255,7 @@ func TestUpEndsWhileItStarts(t *testing.T) {
 
 // TestUpTwice: a second start on the same data says what to do.
 func TestUpTwice(t *testing.T) {
-	f := upFlags{data: t.TempDir(), clock: "60+1", profiles: quickPlayers(t, quickNodes)}
+	f := quickUp(t)
 	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)

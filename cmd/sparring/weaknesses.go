@@ -80,6 +80,10 @@ func (f *weaknessFlags) run(c *cobra.Command, sources []string) error {
 	if games, err = f.ofPlayer(games); err != nil {
 		return err
 	}
+	games, repeated := distinct(games)
+	if repeated > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "sparring: %s of another, which tells nothing new, left out\n", count(repeated, "game that repeats the moves", "games that repeat the moves"))
+	}
 	if games, _, err = reviewable(c, games); err != nil {
 		return err
 	}
@@ -149,6 +153,26 @@ func (f *weaknessFlags) ofPlayer(games []*record.Record) (own []*record.Record, 
 		return nil, usagef("--game is required: %q has games of %d kinds", f.player, len(kinds))
 	}
 	return own, nil
+}
+
+// distinct returns the games without those whose players and moves are those of an
+// earlier one, as between engines that do not vary, and how many those are. They are no
+// further evidence.
+func distinct(games []*record.Record) (all []*record.Record, repeated int) {
+	seen := map[string]bool{}
+	for _, r := range games {
+		key := strings.Join([]string{r.Seats[0].Player, r.Seats[1].Player, r.Rules, r.Position}, "\n")
+		for _, p := range r.Plies {
+			key += " " + p.Move
+		}
+		if seen[key] {
+			repeated++
+			continue
+		}
+		seen[key] = true
+		all = append(all, r)
+	}
+	return all, repeated
 }
 
 // seatOf returns the seat of the player.

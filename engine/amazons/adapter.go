@@ -25,7 +25,7 @@ func Adapter() adapter.Adapter {
 // steps came out about even; configs/levels-amazons.json has the measurement. A
 // log-odds of one is, in evaluations, five squares.
 var levels = [adapter.Levels]adapter.LevelParameters{
-	{Nodes: 400, Notice: 5, Compare: 4, Slip: 2.1},
+	{Nodes: 200, Notice: 5, Compare: 5, Slip: 8},
 	{Nodes: 500, Notice: 9, Compare: 6, Slip: 0.95},
 	{Nodes: 700, Notice: 14, Compare: 6, Slip: 0.7, Worst: 4},
 	{Nodes: 800, Notice: 20, Compare: 6, Slip: 0.55, Worst: 2.5},

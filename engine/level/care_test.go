@@ -69,7 +69,7 @@ func upper(t *testing.T, gameName string) map[int]engine.Searcher {
 // rules say that they can, and don't let the opponent win at once if they can
 // prevent it.
 func TestUpperLevelsSeeOnePly(t *testing.T) {
-	for name, games := range map[string]int{"xiangqi": 6, "gomoku": 20, "amazons": 16} {
+	for name, games := range map[string]int{"xiangqi": 3, "gomoku": 6, "amazons": 12} {
 		t.Run(name, func(t *testing.T) {
 			players := upper(t, name)
 			winnable, threatened := 0, 0
@@ -191,7 +191,7 @@ func TestUpperLevelsKeepTheirPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	hanging, offered := 0, 0
-	situations(t, "xiangqi", 6, func(pos game.Position, seed uint64) {
+	situations(t, "xiangqi", 3, func(pos game.Position, seed uint64) {
 		p := pos.(*xiangqi.Position)
 		safest, best, worst := game.NoMove, -search.Infinity, search.Infinity
 		for _, m := range p.Legal(nil) {
@@ -256,7 +256,7 @@ func TestUpperLevelsStopOpenThrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	threes := 0
-	situations(t, "gomoku", 30, func(pos game.Position, seed uint64) {
+	situations(t, "gomoku", 20, func(pos game.Position, seed uint64) {
 		p := pos.(*gomoku.Position)
 		me := p.ToMove()
 		if makes(p, me, gomoku.Four) > 0 || makes(p, me.Other(), gomoku.FiveRow) > 0 || makes(p, me.Other(), gomoku.StraightFour) == 0 {

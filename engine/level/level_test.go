@@ -14,6 +14,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 )
 
 func TestRefusals(t *testing.T) {
@@ -74,7 +75,7 @@ func TestOneSearchAtATime(t *testing.T) {
 		}
 		select {
 		case <-third.Done():
-		case <-time.After(time.Minute):
+		case <-time.After(gametest.Patience):
 			t.Fatalf("level %d: a search runs after Close", n)
 		}
 		if r := third.Wait(); !slices.Contains(p.Legal(nil), r.Move) {

@@ -15,6 +15,7 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/lab/match"
 	"sparring/lab/openings"
 	"sparring/protocol"
@@ -122,7 +123,7 @@ func (s *stage) end(ch protocol.Challenge, out game.Outcome, moves []string) {
 }
 
 func (s *stage) publish(subject string, b []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), gametest.Patience)
 	defer cancel()
 	if _, err := s.js.Publish(ctx, subject, b); err != nil {
 		s.t.Error(err)

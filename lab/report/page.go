@@ -342,7 +342,7 @@ func (r *reporter) row(g *played, b *board) gameRow {
 	}
 	for _, t := range g.turns {
 		if t.class == review.Blunder {
-			row.Classes += signs[t.class]
+			row.Classes = strings.TrimSpace(row.Classes + " " + signs[t.class])
 		}
 	}
 	if n := strings.Count(row.Classes, signs[review.Blunder]); n > 3 {

@@ -181,7 +181,7 @@ class Replay {
 		const d = this.data;
 		if (!d) return "";
 		const parts = [ply ? `${ply}. ${this.#names[ply - 1]}` : t("game.beginning")], used = d.used?.[ply - 1], depth = d.depth?.[ply - 1], chance = d.chance?.[ply];
-		if (used) parts.push(t("replay.used", { n: number(used / 1000, { maximumFractionDigits: used < 1000 ? 2 : 1 }) }));
+		if (used) parts.push(t("replay.used", { n: number(used / 1000, { maximumFractionDigits: used < 100 ? 3 : used < 1000 ? 2 : 1 }) }));
 		if (depth) parts.push(t("replay.depth", { n: depth }));
 		if (chance !== undefined && chance >= 0) parts.push(t("review.chance", { side: t(`side.${d.sides[0]}`), chance: percent(chance) }));
 		const found = d.notes?.[ply - 1];

@@ -72,7 +72,7 @@ func collect(t *testing.T, records []*record.Record) *tune.Games {
 
 func testPlan() tune.Plan {
 	p := tune.Plan{Game: "xiangqi", Sampling: tune.Sampling{Seed: 1, PerGame: 6, Bound: 2000, HoldOut: 5}, Fit: tune.Usual(200)}
-	p.Fit.Passes = 60
+	p.Fit.Passes = 12
 	return p
 }
 
@@ -96,7 +96,7 @@ func TestRunIsReproducible(t *testing.T) {
 	defer cancel()
 	rand.New(rand.NewPCG(7, 8)).Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 	stop := func(p tune.Progress) {
-		if p.Passes == 33 {
+		if p.Passes == 7 {
 			cancel()
 		}
 	}
@@ -112,8 +112,8 @@ func TestRunIsReproducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if passes != 34 {
-		t.Errorf("resumed at pass %d, want 34", passes)
+	if passes != 8 {
+		t.Errorf("resumed at pass %d, want 8", passes)
 	}
 	if err := want.Same(got); err != nil {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/game/gametest"
 	"sparring/pipe/external/faultyengine"
 )
 
@@ -36,7 +37,7 @@ func TestCloseAtOnce(t *testing.T) {
 		all.Go(func() { g.Close() })
 	}
 	all.Wait()
-	await(t, "no process is of a game", func() bool {
+	gametest.Eventually(t, "no process is of a game", func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		return len(e.busy) == 0
@@ -71,7 +72,7 @@ func TestCloseStopsAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		runs = append(runs, run)
-		await(t, "the first search has begun", func() bool { return len(g.turn) == 1 })
+		gametest.Eventually(t, "the first search has begun", func() bool { return len(g.turn) == 1 })
 	}
 	g.Close()
 	for i, run := range runs {
@@ -93,7 +94,7 @@ func TestCloseWhileStarting(t *testing.T) {
 	g := play(t, e)
 	ready := make(chan error, 1)
 	go func() { ready <- g.Ready() }()
-	await(t, "Ready waits", func() bool { return len(g.turn) == 1 })
+	gametest.Eventually(t, "Ready waits", func() bool { return len(g.turn) == 1 })
 	g.Close()
 	if err := <-ready; !errors.Is(err, engine.ErrGameClosed) {
 		t.Errorf("Ready: %v", err)

@@ -15,6 +15,7 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/pipe/external/faultyengine"
 )
 
@@ -146,7 +147,7 @@ func alone(t *testing.T, when string, files int) {
 	t.Helper()
 	// A killed process may take a moment to vanish, and so may those that have
 	// another parent now.
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(gametest.Patience); ; time.Sleep(10 * time.Millisecond) {
 		pids, now := started(t), openFiles()
 		if len(pids) == 0 && now <= files {
 			return
@@ -204,7 +205,7 @@ func TestEndSlowly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	await(t, "it has closed its input", func() bool {
+	gametest.Eventually(t, "it has closed its input", func() bool {
 		err = p.send("isready")
 		return err != nil
 	})

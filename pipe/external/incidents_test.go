@@ -10,6 +10,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/pipe/external/faultyengine"
 )
 
@@ -22,16 +23,6 @@ func playOn(t *testing.T, p game.Position, moves ...game.Move) {
 		}
 		if err := p.Play(m); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// await waits until holds returns true.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not within a minute: " + what)
 		}
 	}
 }
@@ -74,9 +65,9 @@ func TestOddPondering(t *testing.T) {
 					t.Fatal(err)
 				}
 				if test.early && round == 0 {
-					await(t, "an incident", func() bool { return g.incidents.count() > 0 })
+					gametest.Eventually(t, "an incident", func() bool { return g.incidents.count() > 0 })
 				} else if !test.early {
-					await(t, "it ponders", func() bool { return process.lastSent() == "go infinite" })
+					gametest.Eventually(t, "it ponders", func() bool { return process.lastSent() == "go infinite" })
 				}
 				if round%2 == 0 { // the opponent plays another move
 					run.Stop()
@@ -120,7 +111,7 @@ func TestCrashWhilePondering(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		await(t, "an incident", func() bool { return g.incidents.count() > 0 })
+		gametest.Eventually(t, "an incident", func() bool { return g.incidents.count() > 0 })
 		if !hit { // the next search tells it
 			run.Stop()
 			run.Wait()

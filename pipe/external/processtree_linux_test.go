@@ -1,10 +1,11 @@
 package external
 
 import (
+	"fmt"
 	"testing"
-	"time"
 
 	"sparring/engine/search"
+	"sparring/game/gametest"
 	"sparring/pipe/external/faultyengine"
 )
 
@@ -26,12 +27,10 @@ func TestProcessTree(t *testing.T) {
 			}
 		})
 	}
-	for end := time.Now().Add(20 * time.Second); child.group != child.pid || child.resident == 0; look() {
-		if time.Now().After(end) {
-			t.Fatalf("no child in a session of its own: %+v", child)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	gametest.Eventually(t, "a child in a session of its own", func() bool {
+		look()
+		return child.pid != 0 && child.group == child.pid && child.resident > 0
+	})
 	var alone int64
 	eachProcess(func(s status) {
 		if s.group == leader {
@@ -43,11 +42,9 @@ func TestProcessTree(t *testing.T) {
 	}
 	for _, on := range []bool{true, false} {
 		p.suspend(on)
-		for end := time.Now().Add(20 * time.Second); (child.state == 'T') != on; look() {
-			if time.Now().After(end) {
-				t.Fatalf("suspended %v: its child's state is %c", on, child.state)
-			}
-			time.Sleep(time.Millisecond)
-		}
+		gametest.Eventually(t, fmt.Sprintf("its child's state after suspend(%v)", on), func() bool {
+			look()
+			return (child.state == 'T') == on
+		})
 	}
 }

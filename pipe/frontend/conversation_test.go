@@ -15,13 +15,14 @@ import (
 	"go.uber.org/goleak"
 
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/pipe/frontend"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is the longest wait for an answer, for very busy machines.
-const patience = time.Minute
+const patience = gametest.Patience
 
 // TestConversations runs the conversations in testdata, one file each. A file has a
 // step a line; the part of its name before the first "-" is only for order:

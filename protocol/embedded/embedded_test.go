@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -143,7 +144,7 @@ func fill(t *testing.T, dir string, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), gametest.Patience)
 	defer cancel()
 	st, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: "GAMES", Subjects: []string{"sparring.game.*.log"}})
 	if err != nil {

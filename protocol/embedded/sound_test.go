@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
+
+	"sparring/game/gametest"
 )
 
 // A server can start on the data of another: after a clean stop, and after a crash
@@ -109,7 +111,7 @@ func TestSoundStores(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), gametest.Patience)
 			defer cancel()
 			dir := t.TempDir()
 			// The second round crashes with a summary that is out of date.

@@ -10,7 +10,7 @@ import { ServerTime } from "./clock.js";
 
 const checkEvery = 500, pingEvery = 1000; // milliseconds
 const silence = 2100; // without a word from the gateway for so long the connection is lost
-const opening = 5000; // a socket that has not opened by then is given up
+const opening = 5000; // a socket that has not opened by then is given up; the next ones get longer
 const askAgain = 4000; // a request without an answer is sent again on the same socket
 const slowest = 3000; // longest pause between attempts
 const tooMany = 4029; // the gateway closes with this code when a person has too many tabs
@@ -155,7 +155,7 @@ export class Socket {
 		this.#checked = now;
 		if (!this.#ws) return;
 		if (!this.#ready) {
-			if (now - this.#made > opening) this.#lost();
+			if (now - this.#made > opening * Math.min(4, 1 + this.#attempts)) this.#lost();
 			else if (now - this.#made > silence) this.#set("lost");
 			return;
 		}

@@ -24,8 +24,8 @@ func (p *tab) begin(game string) {
 	p.tap(`[data-choose="` + game + `"]`)
 	p.await(`document.querySelector('select[name="seat"]')`)
 	p.choice(`select[name="seat"]`, "first")
-	p.tap(act("play"))
-	p.see(`.board[data-may="move"]`)
+	p.tapUntil(act("play"), inGame)
+	p.see(mayMove)
 }
 
 // choice chooses an option of a list, as a person does who opens it.
@@ -49,7 +49,7 @@ const wide = `document.documentElement.scrollWidth > innerWidth ? [...document.q
 // reaches beyond the edge. The start page stays where it is as the levels come.
 func TestSmallScreens(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	for _, name := range []string{"xiangqi", "gomoku", "amazons"} {
 		p := newPerson(t, name, phone, w.at)
 		p.begin(name)
@@ -88,8 +88,8 @@ func TestSmallScreens(t *testing.T) {
 // TestTypedMoves: moves are typed in every notation of the game, and stepped through.
 func TestTypedMoves(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := meet(t, w, w.watch(), setup{game: "xiangqi"})
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "xiangqi"})
 	p := f.bob
 	for i, text := range []string{"马8进7", "H2+3", "a6a5"} {
 		f.ann.move([]string{"h2e2", "h0g2", "a3a4"}[i])
@@ -118,7 +118,7 @@ func TestTypedMoves(t *testing.T) {
 // TestSettings: settings take effect at once, and last.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	p := newPerson(t, "guest", phone, w.at)
 	p.begin("xiangqi")
 	p.tap(act("settings"))
@@ -143,7 +143,7 @@ func TestSettings(t *testing.T) {
 // TestWords: the scripts write clocks and rules as the server's pages do.
 func TestWords(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	p := newPerson(t, "reader", desktop, w.at)
 	p.open("/")
 	p.connected()
@@ -167,7 +167,7 @@ func TestWords(t *testing.T) {
 // TestClockArithmetic: the page's clocks compute as the referee's do.
 func TestClockArithmetic(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	p := newPerson(t, "clockmaker", desktop, w.at)
 	p.open("/")
 	p.connected()
@@ -232,7 +232,7 @@ func TestClockArithmetic(t *testing.T) {
 // TestQuestions: resigning asks first; the end is told in words that lead to the rule.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	p := newPerson(t, "player", phone, w.at)
 	p.begin("gomoku")
 	p.move("h8")

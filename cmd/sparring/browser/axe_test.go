@@ -33,8 +33,8 @@ func TestAccessibility(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
-	watched := w.watch()
+	w := sharedWorld(t)
+	watched := w.watch(t)
 	for _, d := range []device{phone, desktop} {
 		for _, scheme := range []string{"light", "dark"} {
 			look := fmt.Sprintf("%s, %d pixels", scheme, d.width)

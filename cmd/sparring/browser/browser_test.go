@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"sparring/game/gametest"
 )
 
 // program is the path of the sparring binary.
@@ -36,9 +38,10 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	defer closeWorlds() // they have their files there
 	program = filepath.Join(dir, "sparring")
 	if chromium() != "" {
-		if out, err := exec.Command("go", "build", "-o", program, "sparring/cmd/sparring").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "sparring/cmd/sparring").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 			return 1
 		}
@@ -96,7 +99,7 @@ func (c *chrome) open(t testing.TB) context.Context {
 		}
 		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
 			chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("mute-audio", true), chromedp.Flag("lang", "en"),
-			chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience))
+			chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(gametest.Patience))
 		if os.Getuid() == 0 {
 			options = append(options, chromedp.NoSandbox)
 		}

@@ -43,7 +43,7 @@ func (p *tab) settledRequests() []fetched {
 // who watches.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	for _, name := range []string{"xiangqi", "gomoku", "amazons"} {
 		line := newWire(t, w.at)
 		player := newPerson(t, name+"-player", phone, line.at)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -12,8 +13,8 @@ import (
 // each game a rematch of the one before.
 func TestFriends(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	watched, adviser := w.watch(), newAdviser(t)
+	w := sharedWorld(t)
+	watched, adviser := w.watch(t), newAdviser(t)
 	for _, c := range []struct {
 		setup
 		line []string // a short game; nil: good moves
@@ -56,21 +57,23 @@ func TestFriends(t *testing.T) {
 			for next() {
 			}
 			f.ends(game.Undecided, c.end)
-
-			f.rematch()
-			next()
-			next()
-			f.ends(game.SecondWins, protocol.ReasonTime)
 		})
 	}
+	t.Run("time", func(t *testing.T) {
+		t.Parallel()
+		f := meet(t, w, watched, setup{game: "gomoku", own: clockOf("0.25", "0")})
+		f.play(f.ann, "h8")
+		f.play(f.bob, "h9")
+		f.ends(game.SecondWins, protocol.ReasonTime)
+	})
 }
 
 // TestWarning: before a move that ends the game by a repetition the page asks, and the
 // move is sent only after a yes.
 func TestWarning(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := meet(t, w, w.watch(), setup{game: "xiangqi"})
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "xiangqi"})
 	line := []string{"h2e2", "a9a8", "a0a1", "a8a9", "a1a0", "a9a8", "a0a1", "a8a9"}
 	for i, move := range line {
 		[]*tab{f.ann, f.bob}[i%2].move(move)
@@ -97,12 +100,20 @@ type friends struct {
 	game     protocol.GameID
 }
 
+// clockOf is a clock with minutes for the game and seconds a move.
+func clockOf(minutes, seconds string) map[string]string {
+	return map[string]string{"minutes": minutes, "increment": seconds, "periods": "0", "period": "0"}
+}
+
 // meet lets Ann, with a phone, invite Bob, who opens her link on a desktop. Ann has the
-// first seat of the first game.
+// first seat of the first game. Without a clock of its own the game has one that runs
+// out on no machine.
 func meet(t testing.TB, w *world, watched *games, s setup) *friends {
 	t.Helper()
 	f := &friends{t: t, watched: watched, ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, w.at).tab}
-	s.own = map[string]string{"minutes": "0.25", "increment": "5", "periods": "0", "period": "0"}
+	if s.own == nil {
+		s.own = clockOf("30", "20")
+	}
 	f.invite(s)
 	return f
 }
@@ -113,8 +124,7 @@ func (f *friends) invite(s setup) string {
 	f.t.Helper()
 	s.seat = "first"
 	f.ann.setUp(s)
-	f.ann.tap(act("invite"))
-	f.ann.see(`input[data-link]`)
+	f.ann.tapUntil(act("invite"), visible(`input[data-link]`))
 	f.ann.see(`input[data-link] + p`) // the link leads to this computer only
 	link := f.ann.link()
 	f.bob.open(link)
@@ -132,19 +142,34 @@ func (p *tab) link() string {
 	return eval[string](p, `new URL(document.querySelector("input[data-link]").value).pathname`)
 }
 
-// tapAway taps what is gone then; again, if news of another game moved it under the tap.
+// tapAway taps what is gone then.
 func (p *tab) tapAway(selector string) {
 	p.t.Helper()
-	for range 5 {
-		p.tap(selector)
-		for range 50 {
-			if !p.sees(selector) {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-	}
+	p.tapUntil(selector, "!"+visible(selector))
 }
+
+// tapUntil taps until an expression is true: again, if a tap has had no effect because
+// news moved the button under it, or because the connection was lost.
+func (p *tab) tapUntil(selector, expression string) {
+	p.t.Helper()
+	p.tap(selector)
+	tapped := time.Now()
+	poll(p, "!!("+expression+")", func(done bool) bool {
+		if !done && time.Since(tapped) > tapAgain {
+			if at := eval[[]float64](p, middle(selector)); len(at) == 2 {
+				p.tapAt(at[0], at[1])
+			}
+			tapped = time.Now()
+		}
+		return done
+	})
+}
+
+// tapAgain is how long a person waits for the effect of a tap before another one.
+const tapAgain = 5 * time.Second
+
+// inGame is an expression: whether a game is on the screen.
+const inGame = `document.documentElement.dataset.game && location.pathname.startsWith("/game/")`
 
 // ends checks how the game has ended, on both screens and for the spectators.
 func (f *friends) ends(result game.Result, reason game.Reason) {
@@ -152,7 +177,7 @@ func (f *friends) ends(result game.Result, reason game.Reason) {
 	f.ann.await(`document.documentElement.dataset.result`)
 	f.bob.await(`document.documentElement.dataset.result`)
 	var e protocol.Event
-	eventually(f.t, "the spectators see the end", func() bool {
+	gametest.Eventually(f.t, "the spectators see the end", func() bool {
 		e = f.watched.of(f.game)
 		return e.Status == protocol.Finished
 	})
@@ -177,7 +202,7 @@ func (f *friends) rematch() {
 	}
 	f.game = f.ann.shown()
 	var e protocol.Event
-	eventually(f.t, "the spectators see the next game", func() bool {
+	gametest.Eventually(f.t, "the spectators see the next game", func() bool {
 		e = f.watched.of(f.game)
 		return e.Status == protocol.Playing
 	})
@@ -190,8 +215,8 @@ func (f *friends) rematch() {
 // a rematch, and is taken along when it begins.
 func TestChat(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := meet(t, w, w.watch(), setup{game: "gomoku"})
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku"})
 	f.bob.see(`input[name="chat"]`)
 	f.bob.set(`input[name="chat"]`, "good luck")
 	f.bob.tap(act("chat"))
@@ -229,8 +254,8 @@ func TestChat(t *testing.T) {
 // it is told that it was declined.
 func TestDeclined(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := meet(t, w, w.watch(), setup{game: "gomoku"})
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku"})
 	f.ann.move("h8")
 	f.bob.move("h9")
 	f.ann.see(mayMove)

@@ -16,6 +16,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
 )
@@ -27,19 +28,19 @@ type games struct {
 }
 
 // watch follows all games of a world.
-func (w *world) watch() *games {
-	w.t.Helper()
+func (w *world) watch(t testing.TB) *games {
+	t.Helper()
 	nc, err := protocol.Connect(w.nats.Player("watch"))
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	w.t.Cleanup(nc.Close)
+	t.Cleanup(nc.Close)
 	g := &games{last: make(map[protocol.GameID]protocol.Event)}
 	if _, err := nc.Subscribe("sparring.watch.*", g.note); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := nc.Flush(); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return g
 }
@@ -68,7 +69,7 @@ func (g *games) latest(t testing.TB, id protocol.GameID, p *tab) protocol.Event 
 	t.Helper()
 	var e protocol.Event
 	ply := p.ply()
-	eventually(t, "the spectators have the position", func() bool {
+	gametest.Eventually(t, "the spectators have the position", func() bool {
 		e = g.of(id)
 		return len(e.Moves) >= ply
 	})
@@ -78,7 +79,7 @@ func (g *games) latest(t testing.TB, id protocol.GameID, p *tab) protocol.Event 
 // shown waits until a game is on the screen, and returns its id.
 func (p *tab) shown() protocol.GameID {
 	p.t.Helper()
-	p.await(`document.documentElement.dataset.game && location.pathname.startsWith("/game/")`)
+	p.await(inGame)
 	return protocol.GameID(strings.Split(p.path(), "/")[2])
 }
 
@@ -142,7 +143,7 @@ var point = regexp.MustCompile(`[a-z]\d+`)
 func mover(players ...*tab) *tab {
 	var found *tab
 	over := false
-	eventually(players[0].t, "somebody may move, or the game is over", func() bool {
+	gametest.Eventually(players[0].t, "somebody may move, or the game is over", func() bool {
 		for _, p := range players {
 			switch {
 			case p.root("result") != "":

@@ -10,7 +10,7 @@ import (
 // list, steps through it once it is over, and reads the rule by which it ended.
 func TestPagesWithoutScript(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	player := newPerson(t, "player", phone, w.at)
 	player.open("/")
 	player.tap(`[data-choose="gomoku"]`)
@@ -46,7 +46,7 @@ func TestPagesWithoutScript(t *testing.T) {
 // TestLiveList: the list of games follows what happens, until somebody stops that.
 func TestLiveList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	watcher := newPerson(t, "watcher", desktop, w.at)
 	watcher.open("/games")
 	watcher.see(act("pause"))

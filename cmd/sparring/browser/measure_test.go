@@ -42,7 +42,7 @@ func TestLoadingTimes(t *testing.T) {
 	if !*measure {
 		t.Skip("depends on the machine; -measure measures")
 	}
-	w := newWorld(t)
+	w := sharedWorld(t)
 	for _, name := range []string{"xiangqi", "gomoku", "amazons"} {
 		p := newPerson(t, name, phone, w.at)
 		id := p.play(setup{game: name, seat: "first"})
@@ -91,8 +91,8 @@ func TestTapTimes(t *testing.T) {
 	if !*measure {
 		t.Skip("depends on the machine; -measure measures")
 	}
-	w := newWorld(t)
-	watched, adviser := w.watch(), newAdviser(t)
+	w := sharedWorld(t)
+	watched, adviser := w.watch(t), newAdviser(t)
 	f := meet(t, w, watched, setup{game: "xiangqi"})
 	f.ann.run(taps)
 	f.bob.run(taps)
@@ -121,7 +121,7 @@ func TestFirstMove(t *testing.T) {
 	if !*measure {
 		t.Skip("depends on the machine; -measure measures")
 	}
-	w := newWorld(t)
+	w := sharedWorld(t)
 	var took []float64
 	for n := range repeats {
 		p := newPerson(t, fmt.Sprintf("visitor %d", n+1), phone, w.at)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -46,7 +47,7 @@ func (p *tab) setUp(s setup) {
 func (p *tab) play(s setup) protocol.GameID {
 	p.t.Helper()
 	p.setUp(s)
-	p.tap(act("play"))
+	p.tapUntil(act("play"), inGame)
 	id := p.shown()
 	p.see(mayMove)
 	return id
@@ -59,8 +60,8 @@ const state = `document.documentElement.dataset.state`
 // lost, is played once.
 func TestOfflineInMidMove(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	watched := w.watch()
+	w := sharedWorld(t)
+	watched := w.watch(t)
 	network := newWire(t, w.at)
 	p := newPerson(t, "traveller", phone, network.at)
 	id := p.play(setup{game: "xiangqi", seat: "first"})
@@ -77,7 +78,7 @@ func TestOfflineInMidMove(t *testing.T) {
 	p.see(mayMove)
 	network.down.stall(true)
 	p.choose("b2d2")
-	eventually(t, "the move has arrived", func() bool { return len(watched.of(id).Moves) >= 3 })
+	gametest.Eventually(t, "the move has arrived", func() bool { return len(watched.of(id).Moves) >= 3 })
 	network.setCut(true)
 	network.down.stall(false)
 	p.await(state + ` !== "connected"`)
@@ -95,7 +96,7 @@ func TestOfflineInMidMove(t *testing.T) {
 // page comes back by itself.
 func TestSilentNetwork(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	network := newWire(t, w.at)
 	p := newPerson(t, "traveller", phone, network.at)
 	p.play(setup{game: "gomoku", seat: "first"})
@@ -114,7 +115,7 @@ func TestSilentNetwork(t *testing.T) {
 // TestEightTabs: all tabs of a person are live.
 func TestEightTabs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	p := newPerson(t, "collector", desktop, w.at)
 	id := p.play(setup{game: "xiangqi", seat: "first"})
 	tabs := []*tab{p.tab}
@@ -138,7 +139,7 @@ func TestEightTabs(t *testing.T) {
 func TestArenaKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	watched := w.watch()
+	watched := w.watch(t)
 	p := newPerson(t, "patient", phone, w.at)
 	id := p.play(setup{game: "xiangqi", seat: "first"})
 	p.move("h2e2")
@@ -146,8 +147,8 @@ func TestArenaKilled(t *testing.T) {
 	eval[any](p.tab, `window.kept = true`)
 	w.arena.kill()
 	p.await(state + ` !== "connected"`)
-	w.arena.start()
-	w.healthy()
+	w.arena.start(t)
+	w.healthy(t)
 	p.connected()
 	p.move("b2d2")
 	p.see(mayMove)
@@ -159,18 +160,18 @@ func TestArenaKilled(t *testing.T) {
 	}
 }
 
-// TestClockAfterFreeze: after 20 s without timers, as in a phone's pocket, the clock
+// TestClockAfterFreeze: after a while without timers, as in a phone's pocket, the clock
 // on the screen is right.
 func TestClockAfterFreeze(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	watched := w.watch()
+	w := sharedWorld(t)
+	watched := w.watch(t)
 	p := newPerson(t, "sleeper", phone, w.at)
-	id := p.play(setup{game: "xiangqi", seat: "first", clock: "60+1"})
+	id := p.play(setup{game: "xiangqi", seat: "first", clock: "600+5"})
 	p.move("h2e2")
 	p.see(mayMove)
 	p.freeze()
-	time.Sleep(20 * time.Second)
+	time.Sleep(10 * time.Second) // a clock that stood still as long would be wrong by that
 	p.thaw()
 	p.connected()
 
@@ -182,24 +183,24 @@ func TestClockAfterFreeze(t *testing.T) {
 		new MutationObserver(() => changes.push([Date.now(), clock.textContent])).observe(clock, {childList: true, characterData: true, subtree: true});
 		return null;
 	})()`)
-	p.await(`changes.length >= 6`)
 	e := watched.latest(t, id, p.tab)
 	if e.Clocks.Running == nil || *e.Clocks.Running != e.Turn {
 		t.Fatalf("the clock does not run: %+v", e.Clocks)
 	}
+	// On a busy machine many changes come late.
 	var off []time.Duration
-	for _, change := range eval[[][2]any](p.tab, `changes`) {
-		at, minutes, seconds := time.UnixMilli(int64(change[0].(float64))), 0, 0
-		if _, err := fmt.Sscanf(change[1].(string), "%d:%d", &minutes, &seconds); err != nil {
-			t.Fatalf("the clock shows %q", change[1])
+	defer func() { t.Logf("differences: %v", off) }()
+	gametest.Eventually(t, "the clock is right to 200 ms", func() bool {
+		off = off[:0]
+		for _, change := range eval[[][2]any](p.tab, `changes`) {
+			at, minutes, seconds := time.UnixMilli(int64(change[0].(float64))), 0, 0
+			if _, err := fmt.Sscanf(change[1].(string), "%d:%d", &minutes, &seconds); err != nil {
+				t.Fatalf("the clock shows %q", change[1])
+			}
+			shown := time.Duration(60*minutes+seconds) * time.Second
+			left := time.Duration(e.Clocks.Seats[e.Turn].LeftMS)*time.Millisecond - at.Sub(e.RunningSince)
+			off = append(off, (shown - left).Abs())
 		}
-		shown := time.Duration(60*minutes+seconds) * time.Second
-		left := time.Duration(e.Clocks.Seats[e.Turn].LeftMS)*time.Millisecond - at.Sub(e.RunningSince)
-		off = append(off, (shown - left).Abs())
-	}
-	// The first changes may still come late, on a busy machine.
-	if best := slices.Min(off[1:]); best > 200*time.Millisecond {
-		t.Errorf("the clock is wrong by %v", off)
-	}
-	t.Logf("differences: %v", off)
+		return len(off) > 1 && slices.Min(off[1:]) <= 200*time.Millisecond // the first may be one of thawing
+	})
 }

@@ -6,7 +6,7 @@ import "testing"
 // and gets there with one tap. What is in play stays where it is.
 func TestNews(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := sharedWorld(t)
 	p := newPerson(t, "player", phone, w.at)
 	p.begin("xiangqi")
 	first := string(p.shown())

@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"sparring/game/gametest"
 )
 
 // device is what somebody looks at.
@@ -144,7 +146,7 @@ func (p *tab) look() {
 // run runs an action in the tab.
 func run[T any](p *tab, action chromedp.Action[T]) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, gametest.Patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, action)
 	if err != nil {
@@ -189,17 +191,28 @@ func quote(text string) string {
 // await waits until an expression in the page is true.
 func (p *tab) await(expression string) {
 	p.t.Helper()
-	for late := time.Now().Add(patience); ; time.Sleep(25 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(p.ctx, patience)
-		holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`!!(`+expression+`)`))
-		cancel()
-		if err == nil && holds {
-			return
+	poll(p, `!!(`+expression+`)`, func(holds bool) bool { return holds })
+}
+
+// poll waits until ok accepts the value of an expression in the page, and returns it.
+func poll[T any](p *tab, expression string, ok func(T) bool) (value T) {
+	p.t.Helper()
+	told := ""
+	gametest.Eventually(p.t, p.name+": "+expression, func() bool {
+		ctx, cancel := context.WithTimeout(p.ctx, gametest.Patience)
+		defer cancel()
+		var err error
+		value, err = chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+		if p.ctx.Err() != nil {
+			p.t.Fatalf("%s: the tab has gone: %s (%v)", p.name, expression, err)
 		}
-		if time.Now().After(late) || p.ctx.Err() != nil {
-			p.t.Fatalf("%s: not after %v: %s (%v)", p.name, patience, expression, err)
+		if err != nil && err.Error() != told { // as while another page comes
+			told = err.Error()
+			p.t.Logf("%s: %v", p.name, err)
 		}
-	}
+		return err == nil && ok(value)
+	})
+	return value
 }
 
 // see waits until an element that matches a selector is visible.
@@ -214,12 +227,6 @@ func (p *tab) sees(selector string) bool {
 	return eval[bool](p, visible(selector))
 }
 
-// settled is an expression: whether a visible element matches that takes taps: new
-// buttons ignore those that were meant for what stood there before.
-func settled(selector string) string {
-	return fmt.Sprintf(`[...document.querySelectorAll(%s)].some(e => e.checkVisibility({visibilityProperty: true}) && !e.closest(".fresh"))`, quote(selector))
-}
-
 // visible is an expression: whether a visible element matches the selector.
 func visible(selector string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%s)].some(e => e.checkVisibility({visibilityProperty: true}))`, quote(selector))
@@ -232,14 +239,21 @@ func act(name string) string { return fmt.Sprintf(`[data-act=%q]:not([disabled])
 // finger or a mouse does: what lies above it gets the tap.
 func (p *tab) tap(selector string) {
 	p.t.Helper()
-	p.await(settled(selector))
-	at := eval[[]float64](p, fmt.Sprintf(`(() => {
+	at := poll(p, middle(selector), func(at []float64) bool { return len(at) == 2 })
+	p.tapAt(at[0], at[1])
+}
+
+// middle is an expression: the middle of the first visible element that matches, in
+// sight; [] while none takes taps. New buttons ignore those that were meant for what
+// stood there before.
+func middle(selector string) string {
+	return fmt.Sprintf(`(() => {
 		const e = [...document.querySelectorAll(%s)].find(e => e.checkVisibility({visibilityProperty: true}));
+		if (!e || e.closest(".fresh")) return [];
 		let r = e.getBoundingClientRect();
 		if (r.top < 0 || r.bottom > innerHeight) { e.scrollIntoView({block: "center", behavior: "instant"}); r = e.getBoundingClientRect(); }
 		return [r.left + r.width / 2, r.top + r.height / 2];
-	})()`, quote(selector)))
-	p.tapAt(at[0], at[1])
+	})()`, quote(selector))
 }
 
 func (p *tab) tapAt(x, y float64) {

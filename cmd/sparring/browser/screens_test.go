@@ -20,8 +20,8 @@ func TestScreens(t *testing.T) {
 	if err := os.MkdirAll(*screens, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
-	watched := w.watch()
+	w := sharedWorld(t)
+	watched := w.watch(t)
 	for _, look := range []struct {
 		name            string
 		device          device

@@ -1,19 +1,23 @@
 package browser
 
 import (
+	"flag"
 	"testing"
 
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
-// TestFirstGame: somebody who has never been here plays in two taps, a whole game
-// against the weakest level.
+var whole = flag.Bool("whole", false, "play the first games of all kinds to their ends")
+
+// TestFirstGame: somebody who has never been here plays in two taps, a whole game of
+// Gomoku against the weakest level, and some moves of the other games.
 func TestFirstGame(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	watched, adviser := w.watch(), newAdviser(t)
+	w := sharedWorld(t)
+	watched, adviser := w.watch(t), newAdviser(t)
 	for _, c := range []struct {
 		game   string
 		device device
@@ -23,14 +27,19 @@ func TestFirstGame(t *testing.T) {
 			p.open("/")
 			p.tap(`[data-choose="` + c.game + `"]`)
 			p.see(`main a[href="/rules/` + c.game + `"]`)
-			p.tap(act("play"))
+			p.tapUntil(act("play"), inGame)
 			id := p.shown()
-			for {
-				if mover(p.tab) == nil {
+			for mover(p.tab) != nil {
+				e := watched.latest(t, id, p.tab)
+				if c.game != "gomoku" && len(e.Moves) > 4 && !*whole {
+					p.tap(act("resign"))
+					p.tap(act("yes-resign"))
+					p.await(`document.documentElement.dataset.result`)
 					break
 				}
-				p.move(adviser.best(t, watched.latest(t, id, p.tab)))
+				p.move(adviser.best(t, e))
 			}
+			gametest.Eventually(t, "the spectators see the end", func() bool { return watched.of(id).Status == protocol.Finished })
 			e := watched.of(id)
 			t.Logf("%s by %s after %d plies", e.Outcome.Result, e.Outcome.Reason, len(e.Moves))
 			kind, err := catalog.Game(c.game)

@@ -14,8 +14,8 @@ import (
 // through the offers of fifth moves.
 func TestOpenings(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := meet(t, w, w.watch(), setup{game: "gomoku", rules: "gomoku/renju-15+swap2"})
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku", rules: "gomoku/renju-15+swap2"})
 	f.play(f.ann, "g8", "a1", "i8")
 	f.choose(f.bob, "put-two", 3)
 	f.play(f.bob, "o1", "h7")
@@ -62,7 +62,7 @@ func TestOpenings(t *testing.T) {
 // TestOpeningTexts: what an opening asks for fits below the board of a small phone.
 func TestOpeningTexts(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, "reader", phone, newWorld(t).at)
+	p := newPerson(t, "reader", phone, sharedWorld(t).at)
 	p.begin("gomoku")
 	for _, lang := range []string{"en", "zh"} {
 		eval[any](p.tab, `fetch(document.querySelector('script[type="module"]').src.replace("main.js", "`+lang+`.json")).then(a => a.json()).then(d => window.`+lang+` = d), null`)
@@ -127,8 +127,8 @@ func hidden(selectors ...string) string {
 // repetition, and moves taken back: in play, and the one that ended the game.
 func TestCasualGames(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := meet(t, w, w.watch(), setup{game: "xiangqi", position: "3k5/9/9/9/9/9/9/9/7R1/5K3 w"})
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "xiangqi", position: "3k5/9/9/9/9/9/9/9/7R1/5K3 w"})
 	f.play(f.ann, "h1h8")
 	f.play(f.bob, "d9e9")
 	f.ann.tap(act("takeback"))

@@ -92,7 +92,7 @@ func tourOpenings(f *friends, look func(*tab, string)) {
 		p.tap(`[data-move="` + choice + `"]`)
 		p.await(`!document.querySelector('.opening:not([hidden])')`)
 	}
-	own := map[string]string{"minutes": "10", "increment": "5", "periods": "0", "period": "0"}
+	own := clockOf("10", "5")
 	f.invite(setup{game: "gomoku", rules: "gomoku/renju-15+soosyrv-8", own: own})
 	f.play(f.ann, "h8", "h9", "j9")
 	choose(f.bob, "soosyrv-colour", "swap") // Bob is Black

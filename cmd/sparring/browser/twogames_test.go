@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"sparring/game/gametest"
 )
 
 // TestTwoGames: friends have a game over days and a live one. A stranger finds neither,
@@ -12,8 +14,8 @@ import (
 // the live game is a friend away who has closed the page.
 func TestTwoGames(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := &friends{t: t, watched: w.watch(), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, w.at).tab}
+	w := sharedWorld(t)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, w.at).tab}
 	f.invite(setup{game: "gomoku", clock: "86400/move"})
 	days := string(f.game)
 	f.play(f.ann, "h8")
@@ -74,14 +76,14 @@ func TestTwoGames(t *testing.T) {
 		return eval[bool](p, `/away for \d/.test(document.querySelector(".seat.top .away").textContent)`)
 	}
 	run(f.bob, chromedp.Navigate("about:blank"))
-	eventually(t, "the friend is away", func() bool { return away(f.ann) })
+	gametest.Eventually(t, "the friend is away", func() bool { return away(f.ann) })
 	if away(tablet.tab) {
 		t.Error("away in a game over days")
 	}
 	f.bob.open("/")
 	f.bob.see(`[data-mine="` + days + `"] .tag.on`)
 	f.bob.see(`[data-mine="` + live + `"] .tag.on`)
-	eventually(t, "the friend is back", func() bool { return !away(f.ann) })
+	gametest.Eventually(t, "the friend is back", func() bool { return !away(f.ann) })
 	f.bob.tap(`[data-mine="` + days + `"] a`)
 	f.play(f.bob, "h9")
 	tablet.see(mayMove)

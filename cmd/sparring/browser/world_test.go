@@ -2,8 +2,6 @@ package browser
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,19 +11,17 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
+	"sparring/game/gametest"
 	"sparring/protocol/embedded"
 )
 
 // world is a platform with its page and bots: a NATS server of this process, and the
 // others as processes of their own.
 type world struct {
-	t     testing.TB
 	nats  *embedded.Server
-	dir   string
 	at    string // address of the page, which stays the same when the arena is restarted
 	arena *process
 	bots  *process
@@ -34,35 +30,108 @@ type world struct {
 // levels is how many games the levels of a world play at once.
 const levels = 40
 
-// newWorld starts a world, which ends with the test. The settings are variables of
-// the arena, as NAME=value.
-func newWorld(t testing.TB, settings ...string) *world {
+// worlds are the worlds that tests share. Each test brings people of its own: what it
+// sees of the other tests is their games in the lists.
+var worlds struct {
+	mu   sync.Mutex
+	all  []*world // the last one is in use
+	uses int      // of the last one
+}
+
+// mostUses is how many tests a world serves, because an arena bounds the sessions and
+// games of one address.
+const mostUses = 16
+
+// sharedWorld returns a world that other tests use, too.
+func sharedWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), at: freeAddress(t)}
+	browser.open(t) // skips the test if there is none
+	worlds.mu.Lock()
+	defer worlds.mu.Unlock()
+	if len(worlds.all) == 0 || worlds.uses == mostUses {
+		dir, err := os.MkdirTemp(filepath.Dir(program), "world-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := startWorld(t, dir)
+		worlds.all, worlds.uses = append(worlds.all, w), 0
+	}
+	worlds.uses++
+	w := worlds.all[len(worlds.all)-1]
+	w.logsOf(t)
+	return w
+}
+
+// closeWorlds ends the worlds that tests have shared.
+func closeWorlds() {
+	for _, w := range worlds.all {
+		w.close()
+	}
+}
+
+// newWorld starts a world that ends with the test.
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	browser.open(t)
+	w := startWorld(t, t.TempDir())
+	t.Cleanup(w.close)
+	w.logsOf(t)
+	return w
+}
+
+// startWorld starts a world with its files in a directory. Nobody in it loses a game
+// because the machine is slow.
+func startWorld(t testing.TB, dir string) *world {
+	t.Helper()
+	w := &world{at: freeAddress(t)}
 	var err error
-	if w.nats, err = embedded.Start(embedded.Config{Dir: filepath.Join(w.dir, "nats"), Port: embedded.RandomPort, Log: zerolog.Nop()}); err != nil {
+	if w.nats, err = embedded.Start(embedded.Config{Dir: filepath.Join(dir, "nats"), Port: embedded.RandomPort, Log: zerolog.Nop()}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(w.nats.Close)
-	w.arena = w.process("arena", append([]string{
-		"SPARRING_NATS_PASSWORD=" + w.nats.Password("platform"), "SPARRING_WEB_ADDRESS=" + w.at, "SPARRING_LADDER_ON=false",
-	}, settings...)...)
-	w.arena.start()
+	w.arena = w.process("arena",
+		"SPARRING_NATS_PASSWORD="+w.nats.Password("platform"), "SPARRING_WEB_ADDRESS="+w.at, "SPARRING_LADDER_ON=false",
+		"SPARRING_ARENA_FIRST_MOVE=1h", "SPARRING_ARENA_ABANDON_AFTER=1h", "SPARRING_ARENA_LOST_AFTER=5s")
 	w.bots = w.process("bot",
 		"SPARRING_NATS_PASSWORD="+w.nats.Password("bots"), fmt.Sprintf("SPARRING_LEVELS=%d", levels), "SPARRING_HASH_MB=4",
-		"SPARRING_PLAY_HUMAN_DELAY=20ms", "SPARRING_PONDER=false", "SPARRING_DATA="+filepath.Join(w.dir, "bots"))
-	w.bots.start()
-	w.healthy()
+		"SPARRING_PLAY_HUMAN_DELAY=20ms", "SPARRING_PONDER=false", "SPARRING_DATA="+filepath.Join(dir, "bots"))
+	serves := false
+	defer func() {
+		if !serves {
+			w.close()
+		}
+	}()
+	w.arena.start(t)
+	w.bots.start(t)
+	w.healthy(t)
+	serves = true
 	return w
+}
+
+// close ends all parts of the world.
+func (w *world) close() {
+	w.bots.kill()
+	w.arena.kill()
+	w.nats.Close()
+}
+
+// logsOf shows the logs of the world's processes if the test fails.
+func (w *world) logsOf(t testing.TB) {
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, p := range []*process{w.arena, w.bots} {
+				t.Logf("log of the %s:\n%s", p.command, p.log.tail())
+			}
+		}
+	})
 }
 
 // url returns the address of a path of the page.
 func (w *world) url(path string) string { return "http://" + w.at + path }
 
 // healthy waits until the arena serves players.
-func (w *world) healthy() {
-	w.t.Helper()
-	eventually(w.t, "the arena serves", func() bool {
+func (w *world) healthy(t testing.TB) {
+	t.Helper()
+	gametest.Eventually(t, "the arena serves", func() bool {
 		response, err := http.Get(w.url("/healthz"))
 		if err != nil {
 			return false
@@ -83,66 +152,39 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// patience is how long tests wait for what usually takes less than a second.
-const patience = time.Minute
-
-// eventually waits until a condition holds.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for late := time.Now().Add(patience); !holds(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatalf("not after %v: %s", patience, what)
-		}
-	}
-}
-
 // process is one command of the program. It can be killed, and started again with
 // the same settings.
 type process struct {
-	t       testing.TB
 	command string
 	env     []string
-	cmd     *exec.Cmd
-	ended   chan struct{}
+	cmd     *exec.Cmd // nil: it does not run
 	log     buffer
 }
 
 func (w *world) process(command string, env ...string) *process {
-	p := &process{t: w.t, command: command, env: append(os.Environ(), env...)}
+	p := &process{command: command, env: append(os.Environ(), env...)}
 	p.env = append(p.env, "SPARRING_NATS_URL="+w.nats.URL())
-	w.t.Cleanup(func() {
-		p.kill()
-		if w.t.Failed() {
-			w.t.Logf("log of the %s:\n%s", command, p.log.tail())
-		}
-	})
 	return p
 }
 
-func (p *process) start() {
-	p.t.Helper()
-	p.cmd = exec.CommandContext(context.Background(), program, p.command)
-	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, &p.log, &p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
+func (p *process) start(t testing.TB) {
+	t.Helper()
+	cmd := exec.Command(program, p.command)
+	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, &p.log, &p.log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	p.ended = make(chan struct{})
-	go func() {
-		defer close(p.ended)
-		p.cmd.Wait() // it is killed
-	}()
+	p.cmd = cmd
 }
 
-// kill ends the process as a crash does.
+// kill ends the process as a crash does, if it runs.
 func (p *process) kill() {
 	if p.cmd == nil {
 		return
 	}
-	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		p.t.Error(err)
-	}
-	<-p.ended
+	p.cmd.Process.Kill() // fails only if it has ended
+	p.cmd.Wait()
 	p.cmd = nil
 }
 

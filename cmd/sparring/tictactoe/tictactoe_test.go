@@ -238,7 +238,7 @@ func TestArena(t *testing.T) {
 	}
 	select {
 	case <-a.RoundsDone():
-	case <-time.After(5 * time.Minute):
+	case <-time.After(gametest.Patience):
 		t.Fatal("the round does not end")
 	}
 	subjects, err := protocol.NewSubjects("")
