@@ -21,6 +21,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -593,7 +594,7 @@ func TestRoundIsDropped(t *testing.T) {
 	amazonsOnly(t, join(t, srv, "ann", "a1", busy))
 	amazonsOnly(t, join(t, srv, "bob", "b1", busy))
 	var round Round
-	eventually(t, "the round", func() bool {
+	gametest.Eventually(t, "the round", func() bool {
 		round, _, _ = a.loadRound(t.Context())
 		return round.Number == 1
 	})
@@ -601,7 +602,7 @@ func TestRoundIsDropped(t *testing.T) {
 	cfg.Ladder.Rounds = 0
 	b := prepareArena(t, srv, cfg)
 	b.start()
-	eventually(t, "the end of the round", func() bool {
+	gametest.Eventually(t, "the end of the round", func() bool {
 		r, _, err := b.loadRound(t.Context())
 		return err == nil && !r.Ended.IsZero()
 	})
