@@ -85,7 +85,7 @@ func Match(players []Player, present int, fits func(i, j int) bool) []Pair {
 		}
 		order = m.take(order, found)
 	}
-	order = m.take(order, m.far(order))
+	m.take(order, m.far(order))
 	return m.pairs
 }
 
