@@ -175,7 +175,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 		}
 	})
 	if a.cfg.Ladder.On {
-		a.wg.Go(func() { a.rounds(ctx) })
+		a.wg.Go(func() { a.runLadder(ctx) })
 	}
 	return stop, nil
 }

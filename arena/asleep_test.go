@@ -21,6 +21,7 @@ import (
 const (
 	arenaURL      = "SPARRING_TEST_ARENA_URL"
 	arenaPassword = "SPARRING_TEST_ARENA_PASSWORD"
+	arenaLadder   = "SPARRING_TEST_ARENA_LADDER" // not empty: it pairs the ladder
 )
 
 // runArenaProcess is the main function of such a process.
@@ -30,7 +31,11 @@ func runArenaProcess(url string) {
 	if err != nil {
 		log.Fatal().Err(err).Msg("no connection")
 	}
-	a, err := New(context.Background(), nc, quick(), log)
+	cfg := quick()
+	if os.Getenv(arenaLadder) != "" {
+		cfg = takenUpConfig()
+	}
+	a, err := New(context.Background(), nc, cfg, log)
 	if err == nil {
 		err = a.Run(context.Background())
 	}
@@ -38,10 +43,10 @@ func runArenaProcess(url string) {
 }
 
 // startArenaProcess runs an arena in a process of its own.
-func startArenaProcess(t *testing.T, url, password string) *os.Process {
+func startArenaProcess(t *testing.T, url, password string, env ...string) *os.Process {
 	t.Helper()
 	arena := exec.Command(os.Args[0])
-	arena.Env = append(os.Environ(), arenaURL+"="+url, arenaPassword+"="+password)
+	arena.Env = append(append(os.Environ(), env...), arenaURL+"="+url, arenaPassword+"="+password)
 	if testing.Verbose() {
 		arena.Stderr = os.Stderr
 	}

@@ -43,7 +43,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if m.Opponent == from.Player || m.Pool == protocol.OwnPool(from.Player) {
 		return refuse(protocol.Malformed, "opponent: want another player")
 	}
-	if strings.HasPrefix(string(m.Pool), ladderPools) {
+	if m.Pool == ladderPool || strings.HasPrefix(string(m.Pool), ladderPool+".") {
 		return refuse(protocol.Malformed, "pool: the ladder's pools are reserved for the platform")
 	}
 	if _, e := livegame.Setup(m.Terms); e != nil {
@@ -151,7 +151,7 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 	if !slices.ContainsFunc(ch.Seats[:], mine) {
 		return refusal(protocol.Denied, "not your challenge")
 	}
-	switch err := a.close(ctx, ch, protocol.ReasonWithdrawn, ""); {
+	switch err := a.close(ctx, ch, "", protocol.ReasonWithdrawn, ""); {
 	case errors.Is(err, errLost):
 		return a.notWaiting(ctx, from, m.Game)
 	case err != nil:
@@ -194,10 +194,15 @@ func (s *store) storedChallenge(ctx context.Context, g protocol.GameID) (ch prot
 	return ch, seq, err
 }
 
-// close writes to the log that a challenge does not become a game. errLost means
-// that its fate was decided before.
-func (a *Arena) close(ctx context.Context, ch protocol.Challenge, why game.Reason, text string) error {
+// close writes to the log that a challenge does not become a game, and which player
+// did not take its seat; "" if that does not matter. errLost means that its fate was
+// decided before.
+func (a *Arena) close(ctx context.Context, ch protocol.Challenge, by protocol.PlayerID, why game.Reason, text string) error {
 	event := livegame.ChallengeClosed(ch, why, text, time.Now())
+	if seat := slices.IndexFunc(ch.Seats[:], func(w protocol.SeatWanted) bool { return by != "" && w.Player == by }); seat >= 0 {
+		s := game.Seat(seat)
+		event.Seat = &s
+	}
 	return a.store.journal(ch.Game, 0, a.metrics.retries.Inc).append(ctx, event, 0)
 }
 

@@ -62,18 +62,25 @@ type Config struct {
 
 // Ladder settings.
 type Ladder struct {
-	// On pairs the bots that are present in rounds. Ratings are kept in any
-	// case.
-	On    bool
-	Clock clock.Spec
-	// Rules has the full name of the rule set for each game; others use their
-	// default.
-	Rules map[string]string
-	// Rounds is how many rounds to play; 0 means without end.
+	// On pairs the players who are present. Ratings are kept in any case.
+	On bool
+	// Each game is played under each of Rules, which has full names by game, and with
+	// each of Clocks. A game without an entry has its default rules.
+	Clocks []clock.Spec
+	Rules  map[string][]string
+	// Games is how many games of the ladder a player plays at once.
+	Games int
+	// Apart keeps people and bots from meeting on the ladder.
+	Apart bool
+	// Pause is how long a player rests between two games, or the time between two
+	// rounds.
+	Pause time.Duration
+
+	// Rounds is how many rounds to play, in which all bots meet each other once; 0
+	// pairs whoever is free, without end. Rounds are for a few bots.
 	Rounds int
-	// Pause is the time between two rounds. A round starts only after the same
-	// bots have been present for StableFor.
-	Pause, StableFor time.Duration
+	// A round starts only after the same bots have been present for StableFor.
+	StableFor time.Duration
 	// AbsentFor is how long a player may be absent before its games of the round
 	// that have not started are cancelled.
 	AbsentFor time.Duration
@@ -95,7 +102,7 @@ func Defaults() Config {
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
 		Policy: livegame.DefaultPolicy(),
 		Ladder: Ladder{
-			Clock: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second},
+			Clocks: []clock.Spec{{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}}, Games: 1,
 			Pause: time.Second, StableFor: 2 * time.Second, AbsentFor: 30 * time.Second, NoShow: time.Minute,
 		},
 	}
@@ -159,8 +166,16 @@ func (c Config) Validate() error {
 }
 
 func (l Ladder) validate(faults *configs.Faults) {
-	if l.On && l.Clock.Speed() == clock.Correspondence {
-		faults.Add("LADDER_CLOCK", "%v: a round would last for weeks", l.Clock)
+	if l.On && len(l.Clocks) == 0 {
+		faults.Add("LADDER_CLOCK", "want at least one")
+	}
+	for _, c := range l.Clocks {
+		if l.On && c.Speed() == clock.Correspondence {
+			faults.Add("LADDER_CLOCK", "%v: a game would last for weeks", c)
+		}
+	}
+	if l.On {
+		faults.AtLeast("LADDER_GAMES", l.Games, 1)
 	}
 	if l.Rounds < 0 {
 		faults.Add("LADDER_ROUNDS", "%d: want 0 (for ever) or more", l.Rounds)
@@ -168,11 +183,13 @@ func (l Ladder) validate(faults *configs.Faults) {
 	if l.Pause < 0 {
 		faults.Add("LADDER_PAUSE", "%v: want 0 or more", l.Pause)
 	}
-	for name, rules := range l.Rules {
-		r, err := catalog.Rules(rules)
-		faults.Err("LADDER_RULES", err)
-		if err == nil && r.Game != name {
-			faults.Add("LADDER_RULES", "%s: %s is another game's", name, rules)
+	for name, all := range l.Rules {
+		for _, rules := range all {
+			r, err := catalog.Rules(rules)
+			faults.Err("LADDER_RULES", err)
+			if err == nil && r.Game != name {
+				faults.Add("LADDER_RULES", "%s: %s is another game's", name, rules)
+			}
 		}
 	}
 }

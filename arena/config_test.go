@@ -23,7 +23,7 @@ func TestValidateNamesAllFaults(t *testing.T) {
 	c.Limits.Nesting = 0
 	c.Policy.FirstMove, c.Policy.LogLimit, c.Policy.FlagGrace = 0, 3, time.Hour
 	c.Ladder.Rounds, c.Ladder.Pause = -1, -time.Second
-	c.Ladder.Rules = map[string]string{"amazons": "gomoku/freestyle-15", "go": "go/ing"}
+	c.Ladder.Rules = map[string][]string{"amazons": {"gomoku/freestyle-15"}, "go": {"go/ing"}}
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("accepted")

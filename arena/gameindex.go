@@ -231,6 +231,18 @@ func (x *gameIndex) running() []protocol.Event {
 	return all
 }
 
+// each calls f for the last entry of each running game. The index is locked
+// meanwhile, and the entry must not be changed or kept.
+func (x *gameIndex) each(f func(*protocol.Event)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, p := range x.games {
+		if p.ended.IsZero() && !p.corrupt {
+			f(&p.last)
+		}
+	}
+}
+
 // runningOf returns the last entries of a player's running games, oldest first.
 func (x *gameIndex) runningOf(player protocol.PlayerID) []protocol.Event {
 	x.mu.Lock()

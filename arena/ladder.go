@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/glicko"
+	"sparring/arena/pairing"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -42,6 +43,11 @@ type entry struct {
 	// can still be computed.
 	Seq    uint64        `json:"seq"`
 	Before glicko.Rating `json:"before"`
+	// Balance is how many games more the player had on the first seat than on the
+	// second, and Recent its last opponents, the latest first: what the pairing of the
+	// next game needs.
+	Balance int                 `json:"balance,omitempty"`
+	Recent  []protocol.PlayerID `json:"recent,omitempty"`
 
 	revision uint64
 }
@@ -184,6 +190,8 @@ func (l *ladder) rate(ctx context.Context, seq uint64, rec *record.Record, score
 		next.Seq, next.Before = seq, before[seat]
 		next.Rating = glicko.Default.Update(before[seat], []glicko.Game{{Opponent: before[1-seat], Score: s}})
 		next.count(s)
+		next.Balance += 1 - 2*seat
+		next.Recent = merged([]protocol.PlayerID{sides[1-seat].Player}, e.Recent)
 		if display := rec.Seats[seat].Display; display != "" {
 			next.Display = display
 		}
@@ -266,6 +274,17 @@ func (l *ladder) of(gameName string, speed clock.Speed, p protocol.PlayerID) (St
 		return e.Standing, true
 	}
 	return Standing{}, false
+}
+
+// contender returns what the pairing of a player's next game under the terms needs to
+// know, but for its wait.
+func (l *ladder) contender(t protocol.Terms, p protocol.PlayerID) pairing.Player {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.entries[ladderKey(t.Game, t.Clock.Speed(), p)]; e != nil {
+		return pairing.Player{ID: p, Rating: e.Rating, Games: e.Games, Balance: e.Balance, Recent: e.Recent}
+	}
+	return pairing.Player{ID: p, Rating: glicko.Start}
 }
 
 // upTo reports whether all records up to a sequence have been rated.

@@ -23,8 +23,8 @@ import (
 func ladderConfig(rounds int) Config {
 	cfg := quick()
 	cfg.Ladder = Ladder{
-		On: true, Rounds: rounds, Clock: clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second},
-		Rules: map[string]string{"amazons": "amazons/6x6"}, StableFor: 300 * time.Millisecond, AbsentFor: time.Second,
+		On: true, Rounds: rounds, Clocks: []clock.Spec{{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}}, Games: 1,
+		Rules: map[string][]string{"amazons": {"amazons/6x6"}}, StableFor: 300 * time.Millisecond, AbsentFor: time.Second,
 	}
 	return cfg
 }

@@ -140,6 +140,10 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, expired)
 		return
 	}
+	if ch.Pairing && (!verdict.later || attempt >= pairingAttempts) {
+		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, protocol.Notice{Kind: protocol.NoticeExpired, Game: ch.Game, From: verdict.by})
+		return
+	}
 	if attempt == 1 {
 		a.notifyChallenger(ch, protocol.Notice{Kind: protocol.NoticeWaiting, Game: ch.Game, Text: "nobody is free yet"})
 	}
@@ -167,8 +171,11 @@ func readable(data []byte, ch *protocol.Challenge) error {
 	return nil
 }
 
-// poolOf returns the pool that an open seat was offered in.
+// poolOf returns the pool that an open seat was offered in, or that of a pairing.
 func poolOf(ch protocol.Challenge) protocol.Pool {
+	if ch.Pairing {
+		return ladderPoolOf(ch.Terms)
+	}
 	for _, w := range ch.Seats {
 		if w.Pool != "" {
 			return w.Pool
@@ -202,7 +209,7 @@ func crowded(delay time.Duration, n int64) time.Duration {
 
 // dismiss closes a challenge without a game and tells the challenger.
 func (a *Arena) dismiss(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge, why game.Reason, n protocol.Notice) {
-	switch err := a.close(ctx, ch, why, string(n.Reason)); {
+	switch err := a.close(ctx, ch, n.From, why, string(n.Reason)); {
 	case err == nil:
 		a.notifyChallenger(ch, n)
 		a.log.Info().Str("game", string(ch.Game)).Str("reason", string(why)).Msg("challenge closed without a game")
@@ -229,8 +236,9 @@ func (a *Arena) notifyChallenger(ch protocol.Challenge, n protocol.Notice) {
 
 // unfilled is the reason why a challenge has no game yet.
 type unfilled struct {
-	final  bool // the player that was asked for declined
-	by     protocol.PlayerID
+	final  bool              // the player that was asked for declined
+	later  bool              // what keeps it passes soon, and is no player's fault
+	by     protocol.PlayerID // who was asked for and did not take its seat
 	reason protocol.DeclineReason
 	text   string
 }
@@ -254,8 +262,13 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 			asked = append(asked, w.Player)
 		}
 	}
+	if ch.Pairing {
+		if verdict := a.pairable(ch, now); verdict != nil {
+			return holders, verdict
+		}
+	}
 	if !a.reserved.reserve(ch.Game, asked, now) {
-		return holders, &unfilled{}
+		return holders, &unfilled{later: true}
 	}
 	defer func() {
 		var holding []protocol.PlayerID
@@ -271,7 +284,7 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)
 		} else if w.Player != "" && a.presence.busy(w.Player, now) {
 			// Asking the other player now would block its slot for nothing.
-			return holders, &unfilled{}
+			return holders, &unfilled{by: w.Player}
 		}
 	}
 	for _, seat := range []game.Seat{game.First, game.Second} {
@@ -281,6 +294,7 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 		a.sent(msg.InProgress())
 		h, verdict := a.fillSeat(ctx, ch, seat, holders[seat.Other()])
 		if verdict != nil {
+			verdict.by = ch.Seats[seat].Player
 			return holders, verdict
 		}
 		holders[seat] = h
@@ -296,7 +310,7 @@ func (a *Arena) addressee(w protocol.SeatWanted, t protocol.Terms, o protocol.Op
 	now := time.Now()
 	if w.Player != "" {
 		if why := a.presence.declines(w.Player, t, o, now); why != "" && w.Instance == "" {
-			return "", "", &unfilled{final: true, by: w.Player, reason: why, text: "the player takes no such matches"}
+			return "", "", &unfilled{final: true, reason: why, text: "the player takes no such matches"}
 		}
 		return protocol.OwnPool(w.Player), w.Player, nil
 	}
@@ -323,6 +337,7 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 	if o.Player != "" {
 		offer.Opponent = &o
 	}
+	verdict := &unfilled{}
 	for range offersEach {
 		pool, player, nobody := a.addressee(w, ch.Terms, o)
 		if nobody != nil {
@@ -337,7 +352,7 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 				a.log.Warn().Err(err).Str("game", string(ch.Game)).Msg("malformed answer to an offer")
 			}
 			if w.Player != "" || ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) {
-				return protocol.Holder{}, &unfilled{}
+				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected()}
 			}
 			a.unanswered(pool, player) // ask somebody else at once
 		case ans.Answer == protocol.Accept && !a.presence.authentic(ans.Player, ans):
@@ -359,14 +374,18 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 				return protocol.Holder{}, &unfilled{}
 			}
 			if ans.Answer == protocol.Decline && w.Player != "" && w.Instance == "" && ans.Reason != protocol.DeclineDraining {
-				return protocol.Holder{}, &unfilled{final: true, by: w.Player, reason: ans.Reason, text: ans.Text}
+				declined := &unfilled{final: true, reason: ans.Reason, text: ans.Text}
+				if !a.presence.several(w.Player, time.Now()) {
+					return protocol.Holder{}, declined
+				}
+				verdict = declined // unless another of its instances accepts
 			}
 		}
 	}
 	if w.Player == "" {
 		a.pools.add(w.Pool, time.Now()) // answers without a taker starve it as well
 	}
-	return protocol.Holder{}, &unfilled{}
+	return protocol.Holder{}, verdict
 }
 
 // unanswered notes that an offer in a pool got no proper answer: of a player, if it was

@@ -26,6 +26,9 @@ type metrics struct {
 	offers     *prometheus.CounterVec // by answer
 	unreadable prometheus.Counter
 	challenges prometheus.Counter
+	pairings   *prometheus.CounterVec // of the ladder, by what became of them
+
+	waitingForGame prometheus.Gauge
 }
 
 func newMetrics() *metrics {
@@ -60,6 +63,10 @@ func newMetrics() *metrics {
 	m.corrupt = counter("logs_corrupt_total", "Games that can't be refereed because their log can't be read.")
 	m.offers = counters("offers_total", "Offers of seats in new games.", "answer")
 	m.unreadable = counter("challenges_unjudged_total", "Unreadable challenges that were returned to the queue.")
+	m.pairings = counters("pairings_total", "Pairings of the ladder that this process made, by what became of them.", "outcome")
+	m.waitingForGame = prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "sparring", Subsystem: "arena",
+		Name: "ladder_waiting", Help: "Players who are free and for whom the ladder has no opponent yet, if this process pairs it."})
+	m.registry.MustRegister(m.waitingForGame)
 	m.challenges = counter("challenges_total", "Challenges stored.")
 	return m
 }

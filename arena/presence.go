@@ -220,6 +220,42 @@ func (p *presence) playersPresent(now time.Time, fits func(*protocol.Hello) bool
 	return found
 }
 
+// several reports whether more than one instance of the player is present.
+func (p *presence) several(player protocol.PlayerID, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, in := range p.players[player] {
+		if p.isPresent(in, now) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// presentInstance is what the ladder has to know of an instance.
+type presentInstance struct {
+	hello *protocol.Hello
+	seen  time.Time         // its last heartbeat, which named
+	free  int               // free slots
+	games []protocol.GameID // and running games
+}
+
+// all returns the instances that are present, by player.
+func (p *presence) all(now time.Time) map[protocol.PlayerID][]presentInstance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := make(map[protocol.PlayerID][]presentInstance, len(p.players))
+	for player, instances := range p.players {
+		for _, in := range instances {
+			if p.isPresent(in, now) {
+				all[player] = append(all[player], presentInstance{in.hello, in.seen, in.free, in.games})
+			}
+		}
+	}
+	return all
+}
+
 // seen returns when the instance was last heard; zero means never.
 func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.Time {
 	p.mu.Lock()

@@ -14,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -42,13 +41,10 @@ type Pairing struct {
 // have dots.
 const roundKey = "round"
 
-// ladderPools begins the names of the pools in which pairings wait.
-const ladderPools = "ladder."
-
-// roundLease is held by the arena that runs the rounds.
+// roundLease is held by the arena that pairs the ladder, in rounds or not.
 const roundLease = "ladder.rounds"
 
-// OnRound sets a function that is called after each round that this arena ran,
+// OnRound sets a function that is called after each round that this arena played,
 // once its games are rated. Call it before Run.
 func (a *Arena) OnRound(f func(Round)) { a.onRound = f }
 
@@ -56,35 +52,44 @@ func (a *Arena) OnRound(f func(Round)) { a.onRound = f }
 // for. Run continues.
 func (a *Arena) RoundsDone() <-chan struct{} { return a.roundsDone }
 
-// rounds plays rounds while this arena holds the lease for them, until ctx ends
+// runLadder pairs the ladder while this arena holds the lease for it, until ctx ends
 // or all rounds are done.
-func (a *Arena) rounds(ctx context.Context) {
-	for played := 0; ctx.Err() == nil; {
+func (a *Arena) runLadder(ctx context.Context) {
+	played := 0
+	for done := false; !done && ctx.Err() == nil; {
 		life, lost := context.WithCancelCause(ctx)
 		if !a.leases.free(roundLease) || a.leases.take(ctx, roundLease, lost) != nil {
 			lost(errLost)
 			rest(ctx, a.cfg.LeaseFor/2)
 			continue
 		}
-		for life.Err() == nil {
-			if err := a.playRound(life); err != nil {
-				if life.Err() == nil {
-					a.log.Error().Err(err).Msg("ladder round interrupted; trying again")
-					rest(life, time.Second)
-				}
-				continue
-			}
-			if played++; played == a.cfg.Ladder.Rounds {
-				close(a.roundsDone)
-				a.leases.release(ctx, roundLease)
-				lost(nil)
-				return
-			}
-			rest(life, a.cfg.Ladder.Pause)
+		if a.cfg.Ladder.Rounds == 0 {
+			a.pairPlayers(life)
+		} else if done = a.playRounds(life, &played); done {
+			close(a.roundsDone)
 		}
 		a.leases.release(context.WithoutCancel(ctx), roundLease)
 		lost(nil)
 	}
+}
+
+// playRounds plays rounds until ctx ends or all are played, which it reports. Played
+// is how many were.
+func (a *Arena) playRounds(ctx context.Context, played *int) (done bool) {
+	for ctx.Err() == nil {
+		if err := a.playRound(ctx); err != nil {
+			if ctx.Err() == nil {
+				a.log.Error().Err(err).Msg("ladder round interrupted; trying again")
+				rest(ctx, time.Second)
+			}
+			continue
+		}
+		if *played++; *played == a.cfg.Ladder.Rounds {
+			return true
+		}
+		rest(ctx, a.cfg.Ladder.Pause)
+	}
+	return false
 }
 
 // playRound resumes an interrupted round or starts the next, and plays it to its
@@ -159,6 +164,7 @@ func (a *Arena) saveRound(ctx context.Context, r Round, revision uint64) (uint64
 func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 	var since time.Time
 	var was []contest
+	warned := false
 	for ctx.Err() == nil {
 		now := time.Now()
 		is := a.contests(now)
@@ -167,6 +173,15 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 		}
 		if len(is) > 0 && now.Sub(since) >= a.cfg.Ladder.StableFor {
 			round := Round{Number: number, Started: now.UTC(), Pairings: pair(is, number)}
+			if n := len(round.Pairings); n > mostPairings {
+				if !warned {
+					a.log.Error().Int("games", n).Int("most", mostPairings).
+						Msg("too many bots for a round in which all meet; without SPARRING_LADDER_ROUNDS (--rounds) whoever is free is paired")
+				}
+				warned = true
+				rest(ctx, time.Second)
+				continue
+			}
 			for i := range round.Pairings {
 				round.Pairings[i].ID = round.id(&round.Pairings[i])
 			}
@@ -176,6 +191,9 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 	}
 	return Round{}, context.Cause(ctx)
 }
+
+// mostPairings bounds the games of a round, which is stored as one value.
+const mostPairings = 1000
 
 // contest is a game of the ladder with the bots that are present for it.
 type contest struct {
@@ -190,12 +208,7 @@ func (c contest) equal(d contest) bool {
 // contests returns the games that have two bots or more.
 func (a *Arena) contests(now time.Time) []contest {
 	var all []contest
-	for _, g := range catalog.Games() {
-		rules := a.cfg.Ladder.Rules[g.Name]
-		if rules == "" {
-			rules = g.Default
-		}
-		terms := protocol.Terms{Game: g.Name, Rules: rules, Clock: a.cfg.Ladder.Clock, Rated: true}
+	for _, terms := range a.ladderTerms() {
 		if bots := a.presence.bots(terms, now); len(bots) > 1 {
 			all = append(all, contest{terms, bots})
 		}
@@ -223,7 +236,7 @@ func pair(all []contest, number int) []Pairing {
 
 // id returns the game id of a pairing, the same when the round is resumed.
 func (r *Round) id(p *Pairing) protocol.GameID {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s %s %s", r.Number, r.Started.UnixNano(), p.Terms.Game, p.Players[0], p.Players[1]))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s %v %s %s", r.Number, r.Started.UnixNano(), p.Terms.Rules, p.Terms.Clock, p.Players[0], p.Players[1]))
 	return protocol.GameID(strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])))
 }
 
@@ -238,7 +251,7 @@ func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
 	for seat, player := range p.Players {
 		ch.Seats[seat] = protocol.SeatWanted{Player: player}
 	}
-	_, err := a.post(ctx, protocol.Pool(ladderPools+p.Terms.Game), ch)
+	_, err := a.post(ctx, ladderPoolOf(p.Terms), ch)
 	return err
 }
 
@@ -345,8 +358,25 @@ func (a *Arena) cancel(ctx context.Context, p *Pairing, why string) error {
 	for seat, name := range p.Players {
 		ch.Seats[seat].Player = name
 	}
-	if err := a.close(ctx, ch, protocol.ReasonExpired, why); err != nil && !errors.Is(err, errLost) {
+	if err := a.close(ctx, ch, "", protocol.ReasonExpired, why); err != nil && !errors.Is(err, errLost) {
 		return err
 	}
 	return nil
+}
+
+// dropRound ends a stored round that is not over: the games that have not begun are
+// cancelled.
+func (a *Arena) dropRound(ctx context.Context) error {
+	round, revision, err := a.loadRound(ctx)
+	if err != nil || round.Number == 0 || !round.Ended.IsZero() {
+		return err
+	}
+	for i := range round.Pairings {
+		if err := a.cancel(ctx, &round.Pairings[i], "the ladder is no longer played in rounds"); err != nil {
+			return err
+		}
+	}
+	round.Ended = time.Now().UTC()
+	_, err = a.saveRound(ctx, round, revision)
+	return err
 }

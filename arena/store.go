@@ -2,6 +2,7 @@ package arena
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -188,6 +189,26 @@ func complete(ctx context.Context, js jetstream.JetStream, subjects protocol.Sub
 	}
 	return fmt.Errorf("missing streams: %s, while %s is there: restore them, or remove all of the platform's streams to start empty",
 		strings.Join(missing, ", "), used)
+}
+
+// pairings returns the pairings of the ladder that wait in the queue.
+func (s *store) pairings(ctx context.Context) (waiting []protocol.Challenge, err error) {
+	for seq := uint64(1); ; seq++ {
+		try, cancel := context.WithTimeout(ctx, storeWait)
+		msg, err := s.challenges.GetMsg(try, seq, jetstream.WithGetMsgSubject(s.subjects.ChallengesIn(ladderPool)))
+		cancel()
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return waiting, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("stream %s: %w", streamName(s.subjects, "challenges"), err)
+		}
+		var ch protocol.Challenge
+		if json.Unmarshal(msg.Data, &ch) == nil && ch.Pairing {
+			waiting = append(waiting, ch)
+		}
+		seq = msg.Sequence
+	}
 }
 
 // openStream returns the stream and creates it if it is missing.

@@ -138,7 +138,7 @@ type Event struct {
 	Index uint64     `json:"index"`
 	Term  uint64     `json:"term"`           // of the referee that wrote it
 	Time  time.Time  `json:"time"`           // when it was written
-	Seat  *game.Seat `json:"seat,omitempty"` // whose action it was
+	Seat  *game.Seat `json:"seat,omitempty"` // whose action it was, or who did not take its seat
 	// Request is the id of the request that caused the entry. A new referee
 	// recognizes a repetition of the request by it.
 	Request string `json:"request,omitempty"`
@@ -171,6 +171,10 @@ type Challenge struct {
 	Seats   [2]SeatWanted `json:"seats"`
 	Created time.Time     `json:"created"`
 	Expires time.Time     `json:"expires"`
+	// Pairing is set in a game of a ladder that pairs whoever is free. If one of the
+	// players does not take its seat at once, the pairing is off, so that the other
+	// can be paired again.
+	Pairing bool `json:"pairing,omitempty"`
 }
 
 // SeatWanted is a seat of a challenge. With Player and Instance it is taken. With

@@ -153,6 +153,10 @@ func (s Subjects) Challenge(g GameID, p Pool) string {
 // ChallengeAny returns Challenge for all pools.
 func (s Subjects) ChallengeAny(g GameID) string { return s.join("challenge", string(g), ">") }
 
+// ChallengesIn returns Challenge for all games, in all pools whose names begin with
+// an id and a dot.
+func (s Subjects) ChallengesIn(id string) string { return s.join("challenge", "*", id, ">") }
+
 // Challenges returns Challenge for all games and pools.
 func (s Subjects) Challenges() string { return s.join("challenge", ">") }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,13 +42,52 @@ type arenaSettings struct {
 	}
 	Web    webSettings
 	Ladder struct {
-		On     bool              `default:"true" desc:"play rated rounds among the bots that are present"`
-		Clock  clock.Spec        `default:"60+1" desc:"clock of the rounds"`
-		Rules  map[string]string `desc:"rule set by game, such as gomoku:gomoku/renju-15; other games use their default"`
-		Rounds int               `default:"0" desc:"number of rounds to play; 0: no limit"`
-		Pause  time.Duration     `default:"1s" desc:"pause between two rounds"`
+		On     bool          `default:"true" desc:"pair the players who are free for rated games"`
+		Clock  []clock.Spec  `default:"60+1" desc:"clocks, separated by commas; each is a ladder of its own, with the ratings of its speed"`
+		Rules  ladderRules   `desc:"rule sets by game, such as gomoku:gomoku/renju-15,gomoku:gomoku/standard-15; other games have their default"`
+		Games  int           `default:"1" desc:"games of the ladder that a player plays at once"`
+		People ladderPeople  `default:"together" desc:"whether people and bots meet: together or apart"`
+		Pause  time.Duration `default:"1s" desc:"how long a player rests between two games; also the pause between two rounds"`
+		Rounds int           `default:"0" desc:"number of rounds to play, in which all bots meet once, for a few bots; 0: whoever is free is paired, without end"`
 	}
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
+}
+
+// ladderRules are rule sets by game: pairs of game and rule set, separated by commas.
+type ladderRules map[string][]string
+
+// Decode implements envconfig.Decoder.
+func (r *ladderRules) Decode(text string) error {
+	*r = ladderRules{}
+	if text == "" {
+		return nil
+	}
+	for pair := range strings.SplitSeq(text, ",") {
+		name, rules, ok := strings.Cut(strings.TrimSpace(pair), ":")
+		if !ok {
+			return fmt.Errorf("%.60q: want game:rules", pair)
+		}
+		(*r)[name] = append((*r)[name], rules)
+	}
+	return nil
+}
+
+// ladderPeople says whether people meet bots on the ladder.
+type ladderPeople string
+
+// The choices.
+const (
+	peopleTogether ladderPeople = "together"
+	peopleApart    ladderPeople = "apart"
+)
+
+// Decode implements envconfig.Decoder.
+func (p *ladderPeople) Decode(text string) error {
+	*p = ladderPeople(text)
+	if *p != peopleTogether && *p != peopleApart {
+		return errors.New("want together or apart")
+	}
+	return nil
 }
 
 // config returns the arena's configuration.
@@ -57,7 +97,8 @@ func (s *arenaSettings) config() arena.Config {
 	c.Replicas, c.Games = s.Arena.Replicas, s.Arena.Games
 	c.ChallengeFor, c.LostAfter = s.Arena.ChallengeFor, s.Arena.LostAfter
 	c.Policy.FirstMove, c.Policy.AbandonAfter = s.Arena.FirstMove, s.Arena.AbandonAfter
-	c.Ladder.On, c.Ladder.Clock, c.Ladder.Rules = s.Ladder.On, s.Ladder.Clock, s.Ladder.Rules
+	c.Ladder.On, c.Ladder.Clocks, c.Ladder.Rules = s.Ladder.On, s.Ladder.Clock, s.Ladder.Rules
+	c.Ladder.Games, c.Ladder.Apart = s.Ladder.Games, s.Ladder.People == peopleApart
 	c.Ladder.Rounds, c.Ladder.Pause = s.Ladder.Rounds, s.Ladder.Pause
 	return c
 }

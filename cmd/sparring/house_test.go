@@ -43,9 +43,9 @@ var imports = map[string][]string{
 	"record/interchange": {"record", "protocol$", "game"},
 
 	"configs":         {"configs"},
-	"arena":           {"arena$", "arena/livegame", "arena/glicko", "protocol", "record", "game", "configs"},
-	"arena/web":       {"arena$", "arena/web", "arena/livegame", "arena/glicko", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
-	"arena/arenatest": {"arena/arenatest", "protocol", "game$", "game/clock$", "game/gametest$", "configs"},               // for tests alone
+	"arena":           {"arena$", "arena/livegame", "arena/glicko", "arena/pairing", "protocol", "record", "game", "configs"},
+	"arena/web":       {"arena$", "arena/web", "arena/livegame", "arena/glicko", "arena/pairing", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
+	"arena/arenatest": {"arena/arenatest", "protocol", "game$", "game/clock$", "game/gametest$", "configs"},                                // for tests alone
 	"bot":             {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
 	"bot/policy":      {"bot/policy", "protocol$", "game"},
 	"bot/play":        {"bot/play", "engine", "protocol$", "record$", "game"},

@@ -100,7 +100,7 @@ func TestReplay(t *testing.T) {
 func playReproducible(t *testing.T, dir string) (records []*record.Record) {
 	cfg := arena.Defaults()
 	cfg.Ladder.On, cfg.Ladder.Pause = true, time.Millisecond
-	cfg.Ladder.Clock = clock.Spec{Kind: clock.Fischer, Initial: time.Hour, Increment: time.Second}
+	cfg.Ladder.Clocks = []clock.Spec{{Kind: clock.Fischer, Initial: time.Hour, Increment: time.Second}}
 	var profiles []string
 	for _, g := range catalog.Games() {
 		profiles = append(profiles,

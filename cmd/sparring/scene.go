@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
+	"time"
 
 	"sparring/arena"
 	"sparring/bot/play"
@@ -144,13 +146,38 @@ func verdict(o game.Outcome) string {
 	return fmt.Sprintf("no result: %s", o.Reason)
 }
 
+// ladderEvery is how often the ladder is shown where it is not played in rounds.
+const ladderEvery = time.Minute
+
+// ladder shows the ladder again and again, if it has changed, until ctx ends.
+func (s *scene) ladder(ctx context.Context) {
+	tick := time.NewTicker(ladderEvery)
+	defer tick.Stop()
+	for shown := ""; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if text := s.standings("ladder"); text != shown && strings.Count(text, "\n") > 3 {
+			s.screen.say("%s", text)
+			shown = text
+		}
+	}
+}
+
 // round shows the ladder after a round.
 func (s *scene) round(r arena.Round) {
 	s.mu.Lock()
 	s.last = r
 	s.mu.Unlock()
+	s.screen.say("%s", s.standings(fmt.Sprintf("ladder after round %d", r.Number)))
+}
+
+// standings returns the ladder as a table under a heading.
+func (s *scene) standings(heading string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nladder after round %d\n", r.Number)
+	fmt.Fprintf(&b, "\n%s\n", heading)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  game\tspeed\tplayer\trating\t+-\tgames\twon\tdrawn\tlost")
 	for _, g := range catalog.Games() {
@@ -160,7 +187,7 @@ func (s *scene) round(r arena.Round) {
 		}
 	}
 	t.Flush() // a strings.Builder never fails
-	s.screen.say("%s", b.String())
+	return b.String()
 }
 
 // finish prints the results of the last round if all rounds were played, and last

@@ -106,8 +106,8 @@ clocks unchanged.`,
 	c.Flags().StringVar(&f.data, "data", "data", "data directory")
 	c.Flags().StringVar(&f.clock, "clock", ladderClock, "clock of the games: 300, 10+0.1, 60/5x10 (byo-yomi) or 5/move; seconds")
 	c.Flags().StringToStringVar(&f.rules, "rules", nil, "rule set by game, such as gomoku=renju-15+swap2; others play their default")
+	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play, in which the bots of a game meet once; 0: whoever is free is paired, until Ctrl-C")
 	c.Flags().StringArrayVar(&f.events, "event", nil, anEvent+": the rules of its game and the clock of all, where no flag says otherwise; repeatable")
-	c.Flags().IntVar(&f.rounds, "rounds", 0, "rounds to play; the bots of a game meet once per round; 0: until Ctrl-C")
 	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 for other players; 0: none, -1: any free port")
 	c.Flags().StringVar(&f.http, "http", "127.0.0.1:8080", "address of the page; :8080 admits other machines; port 0: any free port; empty: none. Only the default, if it is in use, is replaced by a free port")
 	c.Flags().StringVar(&f.files, "files", "", "folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program")
@@ -202,8 +202,11 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 
 	cfg := arena.Defaults()
 	cfg.Name, cfg.Build = "up", engine.Build()
-	cfg.Ladder.On, cfg.Ladder.Clock, cfg.Ladder.Rounds = true, spec, f.rounds
-	cfg.Ladder.Rules = f.rules
+	cfg.Ladder.On, cfg.Ladder.Clocks, cfg.Ladder.Rounds = true, []clock.Spec{spec}, f.rounds
+	cfg.Ladder.Rules = make(map[string][]string)
+	for name, rules := range f.rules {
+		cfg.Ladder.Rules[name] = []string{rules}
+	}
 	a, err := arena.New(ctx, platform, cfg, log)
 	if ctx.Err() != nil {
 		return nil // Ctrl-C while opening the store; the next start completes it
@@ -239,6 +242,11 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 
 	s.start(srv, f, page, health, logFile.Name())
 	shown.show()
+	if f.rounds == 0 {
+		life, end := context.WithCancel(ctx)
+		defer end()
+		go s.ladder(life)
+	}
 	rounds, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
 	s.finish(recordsDir(f.data), rounds)
 	return err

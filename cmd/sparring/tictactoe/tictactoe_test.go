@@ -218,7 +218,7 @@ func TestArena(t *testing.T) {
 	defer platform.Close()
 	cfg := arena.Defaults()
 	cfg.Ladder.On, cfg.Ladder.Rounds = true, 1
-	cfg.Ladder.Clock = clock.Spec{Kind: clock.Fischer, Initial: 10 * time.Minute, Increment: time.Second}
+	cfg.Ladder.Clocks = []clock.Spec{{Kind: clock.Fischer, Initial: 10 * time.Minute, Increment: time.Second}}
 	a, err := arena.New(t.Context(), platform, cfg, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,547 @@
+package arena
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sparring/arena/pairing"
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+const (
+	// pairEvery is how often the ladder is paired.
+	pairEvery = 250 * time.Millisecond
+	// mostPosted bounds the pairings that wait for their seats to be taken, so that
+	// the challenges of others never stand behind thousands of them.
+	mostPosted = 256
+	// postAtOnce is how many pairings are stored at the same time.
+	postAtOnce = 16
+	// pairingFor is how long a pairing may wait for an arena that has room.
+	pairingFor = time.Minute
+	// pairingAttempts bounds how often a pairing is tried that is kept by something
+	// that passes soon: some two seconds in all.
+	pairingAttempts = 5
+	// begunLately is how long a heartbeat may not yet name a game that has begun.
+	begunLately = 2 * time.Second
+	// firstRest is how long a player is not paired that did not take its seat. It
+	// doubles each time, up to longestRest.
+	firstRest   = time.Second
+	longestRest = 5 * time.Minute
+)
+
+// ladderPool begins the names of the pools in which pairings wait, and is the pool
+// that a person's hello names to be paired.
+const ladderPool = "ladder"
+
+// ladderPoolOf returns the pool in which the ladder's games under the terms wait.
+func ladderPoolOf(t protocol.Terms) protocol.Pool { return protocol.Pool(ladderPool + "." + t.Game) }
+
+// pairer pairs the players of the ladder who are free, while this arena holds the
+// lease for that. What a pairing becomes is decided as for any challenge: by whichever
+// arena takes it from the queue, and by the first entry of the game's log. So another
+// pairer only has to read which pairings wait; everything else here is memory that may
+// be lost, and grows with the players who are present.
+type pairer struct {
+	a      *Arena
+	pools  []ladderGroup
+	posted map[protocol.GameID]*postedPairing
+	known  map[protocol.PlayerID]*contender
+}
+
+// ladderGroup is a pool of players who meet: those of some kinds, under some terms.
+type ladderGroup struct {
+	terms protocol.Terms
+	kinds []protocol.Kind
+}
+
+// postedPairing is a challenge that is on its way to become a game.
+type postedPairing struct {
+	ch     protocol.Challenge
+	stored bool         // as far as we know
+	since  [2]time.Time // when its players became free
+}
+
+// contender is what the pairer remembers of a player.
+type contender struct {
+	present time.Time           // when it was seen last
+	since   time.Time           // when it became free; zero if it is not
+	until   time.Time           // it is not paired before
+	missed  int                 // pairings in a row for which it did not take its seat
+	met     []protocol.PlayerID // the last opponents that it was given, the latest first
+	// balance is the lead of its games on the first seat, by ladder. It counts games as
+	// they begin: ratings may lag behind.
+	balance map[ladderID]int
+}
+
+// ladderID names a ladder of ratings.
+type ladderID struct {
+	game  string
+	speed clock.Speed
+}
+
+func ladderOf(t protocol.Terms) ladderID { return ladderID{t.Game, t.Clock.Speed()} }
+
+// ladderTerms returns those of each game, rule set and clock of the ladder.
+func (a *Arena) ladderTerms() []protocol.Terms {
+	var all []protocol.Terms
+	for _, g := range catalog.Games() {
+		rules := a.cfg.Ladder.Rules[g.Name]
+		if len(rules) == 0 {
+			rules = []string{g.Default}
+		}
+		for _, r := range rules {
+			for _, c := range a.cfg.Ladder.Clocks {
+				all = append(all, protocol.Terms{Game: g.Name, Rules: r, Clock: c, Rated: true})
+			}
+		}
+	}
+	return all
+}
+
+func (a *Arena) ladderGroups() (all []ladderGroup) {
+	for _, t := range a.ladderTerms() {
+		if a.cfg.Ladder.Apart {
+			all = append(all, ladderGroup{t, []protocol.Kind{protocol.Bot}}, ladderGroup{t, []protocol.Kind{protocol.Human}})
+		} else {
+			all = append(all, ladderGroup{t, []protocol.Kind{protocol.Bot, protocol.Human}})
+		}
+	}
+	return all
+}
+
+// pairPlayers pairs players until ctx ends.
+func (a *Arena) pairPlayers(ctx context.Context) {
+	p := &pairer{a: a, pools: a.ladderGroups(), known: make(map[protocol.PlayerID]*contender)}
+	failing := false
+	for ctx.Err() == nil {
+		err := p.step(ctx)
+		switch {
+		case err == nil:
+			failing = false
+			rest(ctx, pairEvery)
+			continue
+		case ctx.Err() != nil:
+			return
+		case !failing:
+			a.log.Error().Err(err).Msg("the ladder can't be paired now; trying again")
+		}
+		failing = true
+		rest(ctx, time.Second)
+	}
+}
+
+// step pairs those who are free now. Before the first one it reads what another
+// arena has posted.
+func (p *pairer) step(ctx context.Context) error {
+	if p.posted == nil {
+		if err := p.takeUp(ctx); err != nil {
+			return err
+		}
+	}
+	if !p.mayPost() {
+		return nil // the lease may be lost, and comes back or ends ctx
+	}
+	now := time.Now()
+	if err := p.settle(ctx, now); err != nil {
+		return err
+	}
+	return p.post(ctx, p.pair(now))
+}
+
+// mayPost reports whether no other arena can be pairing.
+func (p *pairer) mayPost() bool { return p.a.leases.fresh(roundLease) && p.a.nc.IsConnected() }
+
+// takeUp reads the pairings that wait, and ends an unfinished round.
+func (p *pairer) takeUp(ctx context.Context) error {
+	if err := p.a.dropRound(ctx); err != nil {
+		return err
+	}
+	waiting, err := p.a.store.pairings(ctx)
+	if err != nil {
+		return err
+	}
+	p.posted = make(map[protocol.GameID]*postedPairing)
+	for _, ch := range waiting {
+		p.posted[ch.Game] = &postedPairing{ch: ch, stored: true}
+	}
+	p.a.log.Info().Int("waiting", len(waiting)).Msg("this arena pairs the ladder")
+	return nil
+}
+
+// settle looks up what the pairings have become. One that nobody has decided on in
+// time is closed, and one that may not have been stored is stored again.
+func (p *pairer) settle(ctx context.Context, now time.Time) error {
+	var again []*postedPairing
+	for g, w := range p.posted {
+		last, known := p.a.index.last(g)
+		if !known && now.After(w.ch.Expires) {
+			// The queue has lost it, or the index has forgotten it, or no arena had room.
+			var err error
+			if last, _, err = p.a.store.lastEvent(ctx, g); errors.Is(err, ErrNoGame) {
+				err = p.a.close(ctx, w.ch, "", protocol.ReasonExpired, "no arena had room for the game")
+			}
+			if errors.Is(err, errLost) {
+				continue // decided just now
+			}
+			if err != nil {
+				return err
+			}
+			known = true
+		}
+		switch {
+		case known:
+			p.decided(w, last, now)
+			delete(p.posted, g)
+		case p.a.index.isCorrupt(g):
+			delete(p.posted, g)
+		case !w.stored:
+			again = append(again, w)
+		}
+	}
+	return p.store(ctx, again)
+}
+
+// decided notes what a pairing has become.
+func (p *pairer) decided(w *postedPairing, last protocol.Event, now time.Time) {
+	off := last.Kind == "" || last.Kind == protocol.EventEnd && last.Index == 1
+	if off {
+		p.a.metrics.pairings.WithLabelValues("off").Inc()
+	} else {
+		p.a.metrics.pairings.WithLabelValues("game").Inc()
+	}
+	for seat, wanted := range w.ch.Seats {
+		c := p.contender(wanted.Player)
+		switch {
+		case !off:
+			c.missed = 0
+			if _, known := c.balance[ladderOf(w.ch.Terms)]; known {
+				c.balance[ladderOf(w.ch.Terms)] += 1 - 2*seat
+			}
+		case last.Seat != nil && int(*last.Seat) == seat:
+			c.missed++
+			c.until = now.Add(min(firstRest<<min(c.missed-1, 20), longestRest))
+		default:
+			c.since = w.since[seat] // as if it had waited all the time
+		}
+	}
+}
+
+func (p *pairer) contender(id protocol.PlayerID) *contender {
+	c := p.known[id]
+	if c == nil {
+		c = &contender{present: time.Now(), balance: make(map[ladderID]int)}
+		p.known[id] = c
+	}
+	return c
+}
+
+// free is a player that can be paired.
+type free struct {
+	*contender
+	id   protocol.PlayerID
+	kind protocol.Kind
+	// instances with a free slot
+	instances []presentInstance
+}
+
+// process names the process of an instance, which may act for several players: its
+// slots are theirs together. The secret is known to it alone.
+type process struct {
+	id     protocol.InstanceID
+	secret string
+}
+
+func processOf(h *protocol.Hello) process { return process{h.Instance, h.Secret} }
+
+// pair returns the pairs of those who are free, those who waited longest first.
+func (p *pairer) pair(now time.Time) []*postedPairing {
+	present := p.a.presence.all(now)
+	for id := range present {
+		p.contender(id).present = now
+	}
+	for id, c := range p.known {
+		if now.Sub(c.present) > forgetAfter && now.After(c.until) {
+			delete(p.known, id)
+		}
+	}
+	room := p.freeSlots(present, now)
+	players := p.freePlayers(present, room, now)
+	var made []*postedPairing
+	for _, k := range rand.Perm(len(p.pools)) { // who plays several games gets each in turn
+		made = append(made, p.pairPool(p.pools[k], players, present, room, now)...)
+	}
+	p.a.metrics.waitingForGame.Set(float64(len(players) - 2*len(made)))
+	slices.SortFunc(made, func(x, y *postedPairing) int {
+		return earliest(x.since).Compare(earliest(y.since))
+	})
+	more := mostPosted - len(p.posted)
+	return slices.DeleteFunc(made, func(w *postedPairing) bool {
+		if more > 0 && takeSlots(w, players, room) {
+			more--
+			return false
+		}
+		for seat, wanted := range w.ch.Seats {
+			players[wanted.Player].since = w.since[seat] // it goes on waiting
+		}
+		return true
+	})
+}
+
+func earliest(times [2]time.Time) time.Time {
+	if times[1].Before(times[0]) {
+		return times[1]
+	}
+	return times[0]
+}
+
+// freeSlots returns the free slots of each process: those of its last heartbeat, for
+// whichever player, less those that are taken though no heartbeat says so yet, for
+// pairings that wait and games that have just begun.
+func (p *pairer) freeSlots(present map[protocol.PlayerID][]presentInstance, now time.Time) map[process]int {
+	room, seen := make(map[process]int), make(map[process]time.Time)
+	for _, instances := range present {
+		for _, in := range instances {
+			if key := processOf(in.hello); in.seen.After(seen[key]) {
+				seen[key], room[key] = in.seen, in.free
+			}
+		}
+	}
+	for _, w := range p.posted {
+		for _, seat := range w.ch.Seats {
+			if all := present[seat.Player]; len(all) > 0 {
+				room[processOf(all[0].hello)]--
+			}
+		}
+	}
+	p.a.index.each(func(e *protocol.Event) {
+		if now.Sub(e.Started) > begunLately {
+			return
+		}
+		for _, h := range e.Holders {
+			for _, in := range present[h.Player] {
+				if in.hello.Instance == h.Instance && !slices.Contains(in.games, e.Game) {
+					room[processOf(in.hello)]--
+				}
+			}
+		}
+	})
+	return room
+}
+
+// freePlayers returns those who may be paired now, by id.
+func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, room map[process]int, now time.Time) map[protocol.PlayerID]*free {
+	games := p.a.ladderGames()
+	for _, w := range p.posted {
+		for _, seat := range w.ch.Seats {
+			games[seat.Player]++
+		}
+	}
+	players := make(map[protocol.PlayerID]*free)
+	for id, instances := range present {
+		c := p.contender(id)
+		f := &free{contender: c, id: id}
+		for _, in := range instances {
+			if min(in.free, room[processOf(in.hello)]) > 0 && p.wants(in.hello) {
+				f.kind = in.hello.Kind
+				f.instances = append(f.instances, in)
+			}
+		}
+		if len(f.instances) == 0 || games[id] >= p.a.cfg.Ladder.Games {
+			c.since = time.Time{}
+			continue
+		}
+		if c.since.IsZero() {
+			c.since = now
+		}
+		if now.Sub(c.since) >= p.a.cfg.Ladder.Pause && !now.Before(c.until) {
+			players[id] = f
+		}
+	}
+	return players
+}
+
+// ladderGames counts the running games of the ladder of each player.
+func (a *Arena) ladderGames() map[protocol.PlayerID]int {
+	games := make(map[protocol.PlayerID]int)
+	a.index.each(func(e *protocol.Event) {
+		if e.Pool == ladderPoolOf(e.Terms) {
+			games[e.Holders[0].Player]++
+			games[e.Holders[1].Player]++
+		}
+	})
+	return games
+}
+
+// wants reports whether an instance takes part in any pool.
+func (p *pairer) wants(h *protocol.Hello) bool {
+	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(h) })
+}
+
+// has reports whether an instance takes part in a pool. People do only if they say
+// so.
+func (g ladderGroup) has(h *protocol.Hello) bool {
+	if !slices.Contains(g.kinds, h.Kind) || h.Kind == protocol.Human && !slices.Contains(h.Pools, ladderPool) {
+		return false
+	}
+	return slices.ContainsFunc(g.kinds, func(k protocol.Kind) bool { return h.Declines(g.terms, protocol.Opponent{Kind: k}) == "" })
+}
+
+// pairPool pairs the players of one pool, and takes them from those who are free.
+func (p *pairer) pairPool(g ladderGroup, players map[protocol.PlayerID]*free, present map[protocol.PlayerID][]presentInstance,
+	room map[process]int, now time.Time) (made []*postedPairing) {
+	member := func(in presentInstance) bool { return g.has(in.hello) }
+	members := 0
+	for _, instances := range present {
+		if slices.ContainsFunc(instances, member) {
+			members++
+		}
+	}
+	t := g.terms
+	var pool []*free
+	for _, f := range players {
+		if !f.since.IsZero() && slices.ContainsFunc(f.instances, member) {
+			pool = append(pool, f)
+		}
+	}
+	if len(pool) < 2 {
+		return nil
+	}
+	slices.SortFunc(pool, func(x, y *free) int { return cmp.Compare(x.id, y.id) })
+	ranked, opponents := make([]pairing.Player, len(pool)), make([]protocol.Opponent, len(pool))
+	for i, f := range pool {
+		ranked[i] = p.a.ladder.contender(t, f.id)
+		if _, known := f.balance[ladderOf(t)]; !known {
+			f.balance[ladderOf(t)] = ranked[i].Balance
+		}
+		ranked[i].Balance = f.balance[ladderOf(t)]
+		ranked[i].Wait = now.Sub(f.since)
+		ranked[i].Recent = merged(f.met, ranked[i].Recent)
+		opponents[i] = protocol.Opponent{Player: f.id, Kind: f.kind, Rating: p.a.rating(t, f.id)}
+	}
+	pairs := pairing.Match(ranked, members, func(i, j int) bool {
+		return fit(t, pool[i], pool[j], opponents[i], opponents[j], room)
+	})
+	for _, pair := range pairs {
+		w := &postedPairing{ch: protocol.Challenge{
+			V: protocol.Version, Game: protocol.GameID(protocol.NewID()), Terms: t, Pairing: true,
+			Created: now.UTC(), Expires: now.Add(pairingFor).UTC(),
+		}}
+		for seat, i := range pair {
+			w.ch.Seats[seat].Player, w.since[seat] = pool[i].id, pool[i].since
+			pool[i].since = time.Time{}
+		}
+		made = append(made, w)
+	}
+	return made
+}
+
+// merged returns the opponents that count as just met.
+func merged(met, recorded []protocol.PlayerID) []protocol.PlayerID {
+	all := slices.Clone(met)
+	for _, id := range recorded {
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all[:min(len(all), pairing.Remembered)]
+}
+
+// fit reports whether two players take each other and have a slot each.
+func fit(t protocol.Terms, x, y *free, ox, oy protocol.Opponent, room map[process]int) bool {
+	for _, in := range x.instances {
+		if in.hello.Declines(t, oy) != "" {
+			continue
+		}
+		for _, other := range y.instances {
+			same := processOf(in.hello) == processOf(other.hello)
+			if other.hello.Declines(t, ox) == "" && (!same || room[processOf(in.hello)] >= 2) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// takeSlots takes a slot for each player of a pairing. It returns false if others
+// have taken them.
+func takeSlots(w *postedPairing, players map[protocol.PlayerID]*free, room map[process]int) bool {
+	var took []process
+	for _, seat := range w.ch.Seats {
+		instances := players[seat.Player].instances
+		i := slices.IndexFunc(instances, func(in presentInstance) bool { return room[processOf(in.hello)] > 0 })
+		if i < 0 {
+			for _, key := range took {
+				room[key]++
+			}
+			return false
+		}
+		key := processOf(instances[i].hello)
+		room[key]--
+		took = append(took, key)
+	}
+	return true
+}
+
+// post stores pairings.
+func (p *pairer) post(ctx context.Context, made []*postedPairing) error {
+	for _, w := range made {
+		p.posted[w.ch.Game] = w
+		for seat, wanted := range w.ch.Seats {
+			c := p.contender(wanted.Player)
+			c.met = merged([]protocol.PlayerID{w.ch.Seats[1-seat].Player}, c.met)
+		}
+	}
+	return p.store(ctx, made)
+}
+
+// store stores pairings that may not be stored yet. After the first error it tries no
+// others, since the store does not answer or has no room.
+func (p *pairer) store(ctx context.Context, all []*postedPairing) error {
+	several, within := errgroup.WithContext(ctx)
+	several.SetLimit(postAtOnce)
+	var mu sync.Mutex
+	for _, w := range all {
+		several.Go(func() error {
+			if within.Err() != nil || !p.mayPost() {
+				return within.Err()
+			}
+			if _, err := p.a.post(ctx, ladderPoolOf(w.ch.Terms), w.ch); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			w.stored = true
+			return nil
+		})
+	}
+	return several.Wait()
+}
+
+// pairable returns why a pairing can't become a game now, nil if it can: a player is
+// not known here, or has begun another game meanwhile.
+func (a *Arena) pairable(ch protocol.Challenge, now time.Time) *unfilled {
+	for _, w := range ch.Seats {
+		if a.presence.anyHello(w.Player, now) == nil {
+			return &unfilled{by: w.Player, later: true}
+		}
+		games := 0
+		for _, e := range a.index.runningOf(w.Player) {
+			if e.Pool == ladderPoolOf(e.Terms) {
+				games++
+			}
+		}
+		if games >= a.cfg.Ladder.Games {
+			return &unfilled{}
+		}
+	}
+	return nil
+}
