@@ -13,7 +13,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
+	"github.com/rs/zerolog"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -268,5 +270,24 @@ func TestFleetNotPermitted(t *testing.T) {
 	w.must(nc.FlushWithContext(w.ctx), nc)
 	if n := len(refusals); n > 1 {
 		t.Errorf("%d subjects were refused, want 1", n)
+	}
+}
+
+// A process that ends while it starts to answer the operator does end, though its
+// connection is still up.
+func TestFleetEndsWhileItStarts(t *testing.T) {
+	w := newWire(t)
+	nc := w.connect(w.Platform())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		protocol.RunFleet(ctx, nc, w.subjects, protocol.FleetProcess{Process: protocol.ArenaProcess, Instance: "a1"}, zerolog.Nop(), nil)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(gametest.Patience):
+		t.Fatal("it goes on")
 	}
 }

@@ -44,7 +44,7 @@ const fleetTimeout = 10 * time.Second
 // connection, and does without if the user may not answer. Serving, unless it is nil, is
 // called when the process answers.
 func RunFleet(ctx context.Context, nc *nats.Conn, subjects Subjects, p FleetProcess, log zerolog.Logger, serving func()) {
-	for Await(ctx, nc) == nil {
+	for ctx.Err() == nil && Await(ctx, nc) == nil {
 		within, cancel := context.WithTimeout(ctx, fleetTimeout)
 		stop, err := ServeFleet(within, nc, subjects, p)
 		cancel()
