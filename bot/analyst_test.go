@@ -299,11 +299,13 @@ func TestPlayersHaveCoresOfTheirOwn(t *testing.T) {
 	})
 	o := offerOf(small(t), "game1", game.Second)
 	p.finished(p.grant(o, p.offer(protocol.OwnPool(hare), o)))
-	ctx, cancel := context.WithTimeout(t.Context(), waitFor)
-	defer cancel()
-	if _, err := p.analyse(ctx, request("amazons/6x6"), nil); !errors.Is(err, &protocol.Error{Code: protocol.Unavailable}) {
-		t.Errorf("an analysis in a closed pool: %v", err)
-	}
+	// A request is repeated while analysts are unavailable, as long as its context allows.
+	gametest.Eventually(t, "the refusal of an analysis in a closed pool", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := p.server.Analyse(ctx, "amazons", request("amazons/6x6"), nil)
+		return errors.Is(err, &protocol.Error{Code: protocol.Unavailable})
+	})
 }
 
 // A draining bot takes no more requests, although a game keeps it running.

@@ -22,19 +22,18 @@ func Adapter() adapter.Adapter {
 }
 
 // levels were found by `sparring levels calibrate`, changing them until all
-// steps came out about even; configs/levels-amazons.json has the measurement. A
-// log-odds of one is, in evaluations, five squares.
+// steps came out about even; configs/levels-amazons.json has the measurement.
 var levels = [adapter.Levels]adapter.LevelParameters{
 	{Nodes: 200, Notice: 5, Compare: 5, Slip: 8},
-	{Nodes: 500, Notice: 9, Compare: 6, Slip: 0.95},
-	{Nodes: 700, Notice: 14, Compare: 6, Slip: 0.7, Worst: 4},
-	{Nodes: 800, Notice: 20, Compare: 6, Slip: 0.55, Worst: 2.5},
-	{Nodes: 1000, Notice: 48, Compare: 5, Slip: 0.4, Worst: 1.5},
-	{Nodes: 1000, Notice: 160, Compare: 5, Slip: 0.35, Worst: 1, Careful: true},
+	{Nodes: 300, Notice: 6, Compare: 6, Slip: 3},
+	{Nodes: 400, Notice: 7, Compare: 6, Slip: 1.6},
+	{Nodes: 500, Notice: 10, Compare: 6, Slip: 0.87},
+	{Nodes: 700, Notice: 16, Compare: 6, Slip: 0.66, Worst: 3},
+	{Nodes: 1000, Notice: 60, Compare: 5, Slip: 0.38, Worst: 1.5, Careful: true},
 	{Nodes: 1300, Compare: 3, Slip: 0.15, Worst: 0.3, Careful: true},
-	{Nodes: 4500, Compare: 2, Slip: 0.1, Worst: 0.2, Careful: true},
-	{Nodes: 6000, Careful: true},
-	{Nodes: 16000, Careful: true},
+	{Nodes: 2500, Compare: 2, Slip: 0.12, Worst: 0.25, Careful: true},
+	{Nodes: 6000, Compare: 2, Slip: 0.08, Worst: 0.2, Careful: true},
+	{Nodes: 14000, Careful: true},
 }
 
 // bench has positions from the engine's own play after a few random moves.
