@@ -69,7 +69,7 @@ func upper(t *testing.T, gameName string) map[int]engine.Searcher {
 // rules say that they can, and don't let the opponent win at once if they can
 // prevent it.
 func TestUpperLevelsSeeOnePly(t *testing.T) {
-	for name, games := range map[string]int{"xiangqi": 3, "gomoku": 6, "amazons": 12} {
+	for name, games := range map[string]int{"xiangqi": 3, "gomoku": 6, "amazons": 18} {
 		t.Run(name, func(t *testing.T) {
 			players := upper(t, name)
 			winnable, threatened := 0, 0

@@ -1,7 +1,6 @@
 // @ts-check
-import { amazons, gomoku, xiangqi } from "./boards.js";
+import { amazons, gomoku, piece, xiangqi } from "./boards.js";
 import { CELL, Geometry, arrow, at, crosshair, forbiddenMark, mark, points, svg } from "./draw.js";
-import { piece } from "./pieces.js";
 
 /** @typedef {import("./types.js").View} View */
 /** @typedef {import("./board.js").Translate} Translate */
