@@ -104,7 +104,7 @@ func TestLadder(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, srv, quick(), nil)
-	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare \u202e"})
+	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare"})
 	p := openPage(t, g, human("ann"))
 	p.want(Request{T: "lobby", On: true})
 	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
