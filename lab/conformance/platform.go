@@ -302,6 +302,21 @@ func (r *platformRig) pair(ctx context.Context, a, b *scripted.Player, terms pro
 	return m, m.both(ctx, "the first state", func(protocol.State) bool { return true })
 }
 
+// meetAt is meet, and plays n plies.
+func (r *platformRig) meetAt(ctx context.Context, n int, terms protocol.Terms) (*match, error) {
+	m, err := r.meet(ctx, terms)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.playTo(ctx, n)
+}
+
+// heldBy reports whether the last answer to a hello listed the game as held.
+func (m *match) heldBy(p *scripted.Player) (held bool) {
+	p.Do(func() { held = slices.Contains(p.Greeting().Held, m.id) })
+	return held
+}
+
 // both waits until both players have got a state that fulfils ok.
 func (m *match) both(ctx context.Context, what string, ok func(protocol.State) bool) error {
 	for _, p := range []*scripted.Player{m.ann, m.bob} {
