@@ -88,7 +88,7 @@ func botKill(ctx context.Context, r *botRig) (string, error) {
 		return "", err
 	}
 	if err := r.Wait(ctx, "its hello", func() bool { return r.Peer(r.cfg.Player).Known }); err != nil {
-		return "", r.withExit(broken("no hello after the restart"))
+		return "", r.cfg.Program.withExit(broken("no hello after the restart"))
 	}
 	o := r.offer(game.Second)
 	o.Kind, o.Game = protocol.OfferSeat, g.Game

@@ -74,7 +74,7 @@ func (r *botRig) reaches(ctx context.Context, g *scripted.Game, n int) (seen str
 		return len(g.Moves) >= n || g.Status == protocol.Finished
 	})
 	if err != nil {
-		return "", r.withExit(broken("the game stood still: %s", strings.TrimPrefix(seen, "the game ")))
+		return "", r.cfg.Program.withExit(broken("the game stood still: %s", strings.TrimPrefix(seen, "the game ")))
 	}
 	r.Do(func() {
 		if _, byRules := endedBy[g.Outcome.Reason]; g.Status == protocol.Finished && byRules {
@@ -114,7 +114,7 @@ func (r *botRig) forgets(ctx context.Context, id protocol.GameID, d time.Duratio
 		q := r.Peer(r.cfg.Player)
 		return q.LastBeat.After(since) && !slices.Contains(q.Alive.Games, id)
 	}); err != nil {
-		return r.withExit(broken("%v later its heartbeats still list the game", d))
+		return r.cfg.Program.withExit(broken("%v later its heartbeats still list the game", d))
 	}
 	return nil
 }
@@ -170,6 +170,6 @@ func (r *botRig) comes(ctx context.Context, g *scripted.Game, reached <-chan str
 	case <-reached:
 		return nil
 	case <-ctx.Done():
-		return r.withExit(broken("game %s stands still", g.Game))
+		return r.cfg.Program.withExit(broken("game %s stands still", g.Game))
 	}
 }
