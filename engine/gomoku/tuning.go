@@ -180,6 +180,9 @@ func (l *Choices) Features(g game.Position, m game.Move) (moves [][2]int32, chos
 		at = int(a.toMove) * int(needs)
 	}
 	at += int(a.need())
+	if top := a.resolve(); top.facing == fourAndThree {
+		top.facing = nothing // the policy learns what answers a four and a three
+	}
 	chosen = -1
 	for i, e := range a.Moves(nil, &search.Cursor{}) {
 		if e.Move == m {
