@@ -148,7 +148,16 @@ func (l *Choices) Features() (all [][]adapter.Term) {
 	return all
 }
 
-// Choice returns for each move that the search considers at a position its two
+// allowAll lets all moves be listed where a four and a three threaten: the policy
+// learns what answers them, and what it learnt before moves were left out there stays
+// reproducible.
+func (a *position) allowAll() {
+	if top := a.resolve(); top.facing == fourAndThree {
+		top.facing = nothing
+	}
+}
+
+// Choice returns for each move that the search may consider at a position its two
 // features, its point's code for the side to move and for the other, and which of
 // the moves is m. Ok is false where nothing can be learnt: the move is the only one,
 // or not among them.
@@ -165,6 +174,7 @@ func (l *Choices) Choice(g game.Position, m game.Move) (c adapter.Choice, ok boo
 		at = int(a.toMove) * int(needs)
 	}
 	at += int(a.need())
+	a.allowAll()
 	c.PerMove, c.Chosen = 2, -1
 	for i, e := range a.Moves(nil, &search.Cursor{}) {
 		if e.Move == m {
