@@ -33,8 +33,8 @@ chosen move of a game left out is first, and among the first five. See
 docs/training.md.`,
 		Example: `  sparring learn moves --game gomoku --rules freestyle --out moves.json games.jsonl
   sparring learn moves --game amazons --out moves.json games.jsonl`,
-		Args:    someFiles(1, "games to read"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args) },
+		Args: someFiles(1, "games to read"),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.plan.Game, "game", "", "gomoku or amazons (required)")
