@@ -21,6 +21,10 @@ import (
 // ends.
 var ErrInUse = errors.New("another process writes to this file")
 
+// ErrWrite is returned by Append if the line could not be written, as on a full disk.
+// Append may be called again.
+var ErrWrite = errors.New("not written")
+
 // Layout describes a kind of file.
 type Layout struct {
 	Name   string // begins the text of every error: "results"
@@ -43,7 +47,8 @@ type File struct {
 	f      *os.File
 	lock   *flock.Flock
 	torn   bool
-	failed error // a write that may have left a partial line
+	size   int64 // of the complete lines
+	failed error // a write that has left a partial line
 }
 
 // Open opens or creates a file. A last line that was truncated by a crash or a full
@@ -80,8 +85,9 @@ func (j *File) Close() error {
 }
 
 // Append writes a line. When it returns, the line survives the end of this process.
-// After a write error nothing more is written and every call returns that error;
-// opening the file again removes the partial line.
+// After a write error, which wraps ErrWrite, there is nothing of the line in the file.
+// If what was written of it can't be removed, nothing more is written and every call
+// returns that error; opening the file again removes the partial line.
 func (j *File) Append(v any) error {
 	if err := j.write(v); err != nil {
 		return fmt.Errorf("%s: %w", j.name, err)
@@ -94,10 +100,28 @@ func (j *File) write(v any) error {
 	if err != nil {
 		return err
 	}
-	if j.failed == nil {
-		_, j.failed = j.f.Write(append(b, '\n'))
+	if j.failed != nil {
+		return j.failed
 	}
-	return j.failed
+	n, err := j.f.Write(append(b, '\n'))
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrWrite, err)
+		if j.rewind() != nil {
+			j.failed = err
+		}
+		return err
+	}
+	j.size += int64(n)
+	return nil
+}
+
+// rewind removes everything after the last complete line.
+func (j *File) rewind() error {
+	if err := j.f.Truncate(j.size); err != nil {
+		return err
+	}
+	_, err := j.f.Seek(j.size, io.SeekStart)
+	return err
 }
 
 // load reads the file and leaves the offset at its end.
@@ -137,10 +161,8 @@ func (j *File) load(l *Layout) error {
 // resume removes everything after the last complete line, and begins a new file with
 // the terms.
 func (j *File) resume(l *Layout, complete int64) error {
-	if err := j.f.Truncate(complete); err != nil {
-		return err
-	}
-	if _, err := j.f.Seek(complete, io.SeekStart); err != nil {
+	j.size = complete
+	if err := j.rewind(); err != nil {
 		return err
 	}
 	if complete == 0 {

@@ -47,6 +47,9 @@ func OpenFile(path string, t *Terms) (*File, error) {
 // Games returns the games that the file held when it was opened.
 func (r *File) Games() []*Game { return r.games }
 
+// Forget drops the games that Games returns, which may take much memory.
+func (r *File) Forget() { r.games = nil }
+
 // Append writes a game, see [journal.File.Append].
 func (r *File) Append(g *Game) error {
 	err := g.Validate()
