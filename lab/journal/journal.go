@@ -66,12 +66,29 @@ func Open(path string, l Layout) (*File, error) {
 		err = ErrInUse
 	} else {
 		err = j.load(&l)
+		if err == nil {
+			err = j.resume(&l)
+		}
 	}
 	if err != nil {
 		j.Close()
 		return nil, fmt.Errorf("%s: %s: %w", l.Name, path, err)
 	}
 	return j, nil
+}
+
+// Read reads a file that another process may be writing to, without the terms being
+// written to a new one. A last line that is not complete is passed over.
+func Read(path string, l Layout) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Name, err)
+	}
+	defer f.Close()
+	if err := (&File{f: f}).load(&l); err != nil {
+		return fmt.Errorf("%s: %s: %w", l.Name, path, err)
+	}
+	return nil
 }
 
 // Torn reports whether the last line was truncated when the file was opened. Its
@@ -124,11 +141,10 @@ func (j *File) rewind() error {
 	return err
 }
 
-// load reads the file and leaves the offset at its end.
+// load reads the file, and sets size and torn.
 func (j *File) load(l *Layout) error {
 	foreign := fmt.Errorf("not %s", l.What)
 	in := bufio.NewReaderSize(j.f, 1<<20)
-	var complete int64 // bytes of complete lines
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -141,7 +157,7 @@ func (j *File) load(l *Layout) error {
 			if n == 1 && j.torn && !ours && !strings.HasPrefix(l.Prefix, string(line)) {
 				return fmt.Errorf("line 1: %w", foreign)
 			}
-			return j.resume(l, complete)
+			return nil
 		case l.MaxLine > 0 && len(line) > l.MaxLine:
 			err = fmt.Errorf("more than %d bytes", l.MaxLine)
 		case n > 1:
@@ -154,18 +170,17 @@ func (j *File) load(l *Layout) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		complete += int64(len(line))
+		j.size += int64(len(line))
 	}
 }
 
 // resume removes everything after the last complete line, and begins a new file with
 // the terms.
-func (j *File) resume(l *Layout, complete int64) error {
-	j.size = complete
+func (j *File) resume(l *Layout) error {
 	if err := j.rewind(); err != nil {
 		return err
 	}
-	if complete == 0 {
+	if j.size == 0 {
 		return j.write(l.Terms)
 	}
 	return nil
