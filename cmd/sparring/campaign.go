@@ -19,6 +19,7 @@ import (
 	"sparring/arena/web/static"
 	"sparring/engine"
 	"sparring/game/catalog"
+	"sparring/game/clock"
 	"sparring/lab/campaign"
 	"sparring/lab/elo"
 	"sparring/lab/match"
@@ -99,10 +100,10 @@ func campaignShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			night, err := campaign.Read(*plan)
-			if errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("%s: the campaign has not begun", plan.Dir)
+			if _, err := os.Stat(plan.Dir); err != nil {
+				return fmt.Errorf("the campaign has not begun: %w", err)
 			}
+			night, err := campaign.Read(*plan)
 			if err != nil {
 				return err
 			}
@@ -220,43 +221,58 @@ func (f *campaignFlags) match(c *cobra.Command, e *campaign.Entry) (*campaign.Ma
 	return m, nil
 }
 
-// startAll starts every player once under the rules of each of its matches, so that a
-// broken one is known before the night.
-func startAll(path string, p *campaign.Plan, file *campaign.File, like *imitator) error {
-	started := map[[2]string]bool{}
+// tryAll lets every player make a move under the rules of each of its matches, so that
+// one that can't is known before the night.
+func tryAll(ctx context.Context, path string, p *campaign.Plan, file *campaign.File, like *imitator) error {
+	tried := map[[2]string]bool{}
 	for i := range p.Matches {
 		t := &p.Matches[i].Terms
-		rules, err := catalog.Rules(t.Rules)
-		if err != nil {
-			return err
-		}
-		local := localBackend(t, like, "")
 		for k, spec := range t.Players {
-			if started[[2]string{spec, t.Rules}] {
+			if tried[[2]string{spec, t.Rules}] {
 				continue
 			}
-			started[[2]string{spec, t.Rules}] = true
-			if err := startOne(local, spec, engine.GameOptions{ID: "check", Rules: rules, OwnTable: true}); err != nil {
+			tried[[2]string{spec, t.Rules}] = true
+			if err := tryOne(ctx, t, spec, like); err != nil {
 				player := file.Matches[i].Players[k]
-				return campaign.At(path, player.Line, fmt.Errorf("player %s does not start: %w", player.Name, err))
+				return campaign.At(path, player.Line, fmt.Errorf("player %s can't play %s: %w", player.Name, t.Rules, err))
 			}
 		}
 	}
 	return nil
 }
 
-func startOne(l *match.Local, spec string, o engine.GameOptions) error {
-	s, err := l.Open(spec)
+// Limits of a trial: moves are short, and what a slow player makes of that is no fault.
+const (
+	tryMove   = 200 * time.Millisecond
+	tryMargin = 30 * time.Second
+)
+
+// tryOne plays two plies of a player against itself.
+func tryOne(ctx context.Context, t *match.Terms, spec string, like *imitator) error {
+	rules, err := catalog.Rules(t.Rules)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	g, err := s.NewGame(o)
+	pos, err := rules.New("")
 	if err != nil {
 		return err
 	}
-	defer g.Close()
-	return g.Ready()
+	short := *t
+	short.Players, short.Labels, short.Kind = []string{spec, spec}, nil, match.RoundRobin
+	short.MaxPlies, short.Resign, short.Draw, short.MoveMS = 2, nil, nil, 0
+	if short.Limit.Clock.Traits().Limited {
+		short.Limit.Clock, short.MarginMS = clock.Spec{Kind: clock.PerMove, Period: tryMove}, tryMargin.Milliseconds()
+	}
+	w, err := localBackend(&short, like, "").Worker(&short)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	g, err := w.Play(ctx, match.Bout{Pair: 1, Leg: 1, Opening: 1, Players: [2]int{0, 1}, Names: [2]string{spec, spec}, Position: pos, ID: t.ID + "-1-1"})
+	if err == nil && g.Match.Fault != nil {
+		err = fmt.Errorf("%s: %s", g.Match.Fault.Kind, strings.Join(strings.Fields(g.Match.Fault.Text), " "))
+	}
+	return err
 }
 
 func (f *campaignFlags) run(c *cobra.Command, path string) error {
@@ -264,8 +280,16 @@ func (f *campaignFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if night, err := campaign.Read(*plan); err != nil { // before the trials
+		return folderError(err)
+	} else {
+		night.Close()
+	}
 	like := newImitator(c.ErrOrStderr())
-	if err := startAll(path, plan, file, like); err != nil {
+	if err := tryAll(c.Context(), path, plan, file, like); err != nil {
+		if c.Context().Err() != nil {
+			return err
+		}
 		return &usageError{err}
 	}
 	var versions campaign.Versions
@@ -275,6 +299,14 @@ func (f *campaignFlags) run(c *cobra.Command, path string) error {
 	return f.play(c, plan)
 }
 
+// folderError is the error of a folder that can't be opened.
+func folderError(err error) error {
+	if errors.Is(err, campaign.ErrOther) {
+		return usagef("%w; choose another folder with --dir", err)
+	}
+	return err
+}
+
 // play plays a campaign and tells of it.
 func (f *campaignFlags) play(c *cobra.Command, plan *campaign.Plan) error {
 	screen := newDisplay(c.ErrOrStderr())
@@ -282,19 +314,17 @@ func (f *campaignFlags) play(c *cobra.Command, plan *campaign.Plan) error {
 	plan.Say = func(format string, args ...any) { screen.say("sparring: "+format, args...) }
 	var pages *campaignPages
 	plan.Played = func(done, total int) { pages.played(screen, done, total) }
-	night, err := campaign.Open(*plan)
-	switch {
-	case errors.Is(err, campaign.ErrOther):
-		return usagef("%w; choose another folder with --dir", err)
-	case err != nil:
-		return err
+	open := campaign.Open
+	if f.check {
+		open = campaign.Read
+	}
+	night, err := open(*plan)
+	if err != nil {
+		return folderError(err)
 	}
 	defer night.Close()
-	if err := f.sayOld(c.ErrOrStderr(), night, plan); err != nil {
+	if err := f.sayOld(c.ErrOrStderr(), night, plan); err != nil || f.check {
 		return err
-	}
-	if f.check {
-		return nil
 	}
 	pages = &campaignPages{flags: f, night: night, dir: plan.Dir, begin: time.Now(), written: time.Now(), before: -1}
 	err = night.Run(c.Context())

@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -106,13 +105,8 @@ func Open(p Plan) (*Campaign, error) { return open(p, true) }
 func Read(p Plan) (*Campaign, error) { return open(p, false) }
 
 func open(p Plan, write bool) (c *Campaign, err error) {
-	c = &Campaign{plan: p, log: &log{}, build: engine.Build(), broken: map[[2]string]int{}}
-	if write {
-		c.journal, c.log, err = openJournal(p.Dir, p.Name)
-	} else {
-		err = journal.Read(filepath.Join(p.Dir, journalName), layout(p.Name, c.log))
-	}
-	if err != nil {
+	c = &Campaign{plan: p, build: engine.Build(), broken: map[[2]string]int{}}
+	if c.journal, c.log, err = openJournal(p.Dir, p.Name, write); err != nil {
 		return nil, err
 	}
 	for i := range p.Matches {
@@ -249,43 +243,37 @@ func (c *Campaign) counts() (done, total int) {
 	return done, total
 }
 
-// OldGames says for each two players with games that do not count any more how many
-// these are, and why.
-func (c *Campaign) OldGames() (all []Old, err error) {
-	current := map[*pairing]bool{}
+// oldGames says what games of the run before do not count any more, and why.
+func (c *Campaign) oldGames() []Old {
+	all := []Old{}
+	if c.log.last == nil {
+		return all
+	}
+	current, replaced := map[string]bool{}, map[string]*meeting{}
 	for _, m := range c.meets {
-		current[m.pairing] = true
+		current[m.File] = true
 		for _, old := range m.old {
-			n, err := c.countGames(old)
-			if err != nil {
-				return nil, err
-			}
-			if n > 0 {
-				all = append(all, Old{Match: old.Match, Players: old.names(), Games: n, Why: differences(old, m.pairing)})
-			}
-			current[old] = true
+			replaced[old.File] = m
 		}
 	}
 	for _, p := range c.log.pairings {
-		if current[p] {
+		n := c.log.last.Games[p.File]
+		if n == 0 || current[p.File] {
 			continue
 		}
-		n, err := c.countGames(p)
-		if err != nil {
-			return nil, err
+		now := Old{Match: p.Match, Players: [][2]string{p.names()}, Games: n}
+		if m := replaced[p.File]; m != nil {
+			now.Why = differences(p, m.pairing)
+		} else {
+			now.Gone = true
 		}
-		if n > 0 {
-			all = append(all, Old{Match: p.Match, Players: p.names(), Games: n, Gone: true})
+		same := slices.IndexFunc(all, func(o Old) bool { return o.Match == now.Match && o.Gone == now.Gone && slices.Equal(o.Why, now.Why) })
+		if same < 0 {
+			all = append(all, now)
+			continue
 		}
+		all[same].Games += n
+		all[same].Players = append(all[same].Players, p.names())
 	}
-	return all, nil
-}
-
-// countGames counts the games in the file of a pairing.
-func (c *Campaign) countGames(p *pairing) (int, error) {
-	data, err := os.ReadFile(filepath.Join(c.plan.Dir, gamesDir, p.File))
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
-	return max(bytes.Count(data, []byte("\n"))-1, 0), err // the first line has the terms
+	return all
 }

@@ -11,10 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"sparring/lab/journal"
 	"sparring/lab/match"
+	"sparring/pipe/playerspec"
 )
 
 // The journal has what happened to a campaign, the folder gamesDir the games: a
@@ -129,19 +131,28 @@ var (
 	ErrRunning = journal.ErrInUse
 )
 
-// openJournal opens or creates the journal in a folder.
-func openJournal(dir, name string) (*journal.File, *log, error) {
+// openJournal opens or creates the journal in a folder. To read only, a folder without
+// one is that of a campaign that has not begun; the file is then nil.
+func openJournal(dir, name string, write bool) (f *journal.File, l *log, err error) {
 	path := filepath.Join(dir, journalName)
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	l = &log{}
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 			return nil, nil, fmt.Errorf("%s: %w: it is not empty and has no %s", dir, ErrOther, journalName)
 		}
+		if !write {
+			return nil, l, nil
+		}
+	case err != nil:
+		return nil, nil, err
+	case !write:
+		return nil, l, journal.Read(path, layout(name, l))
 	}
 	if err := os.MkdirAll(filepath.Join(dir, gamesDir), 0o755); err != nil {
 		return nil, nil, err
 	}
-	l := &log{}
-	f, err := journal.Open(path, layout(name, l))
+	f, err = journal.Open(path, layout(name, l))
 	return f, l, err
 }
 
@@ -207,9 +218,13 @@ func differences(old, now *pairing) (why []Reason) {
 		if a.Spec != b.Spec {
 			why = append(why, Reason{ReasonSpec, name, a.Spec, b.Spec})
 		} else if a.Build != b.Build {
+			if self, _, _ := strings.Cut(b.Spec, ":"); self == playerspec.Self {
+				name = self // it has one build
+			}
 			why = append(why, Reason{ReasonBuild, name, a.Build, b.Build})
 		}
 	}
+	why = slices.Compact(why)
 	before, after := settings(&old.Terms), settings(&now.Terms)
 	for _, key := range slices.Sorted(maps.Keys(after)) {
 		if x, y := string(before[key]), string(after[key]); x != y {

@@ -2,6 +2,8 @@ package campaign
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"maps"
 	"math"
 	"path/filepath"
@@ -59,11 +61,11 @@ type NewVersion struct {
 
 // Old are games that do not count any more.
 type Old struct {
-	Match   string    `json:"match"`
-	Players [2]string `json:"players"`
-	Games   int       `json:"games"`
-	Gone    bool      `json:"gone,omitempty"` // the two do not meet in the file any more
-	Why     []Reason  `json:"why,omitempty"`
+	Match   string      `json:"match"`
+	Players [][2]string `json:"players"` // that met
+	Games   int         `json:"games"`
+	Gone    bool        `json:"gone,omitempty"` // they do not meet in the file any more
+	Why     []Reason    `json:"why,omitempty"`
 }
 
 // Measure is a score with its error.
@@ -181,10 +183,7 @@ func (c *Campaign) Summary() (*Summary, error) {
 		s.Since = &c.log.last.Time
 	}
 	s.Players = c.newVersions()
-	var err error
-	if s.Old, err = c.OldGames(); err != nil {
-		return nil, err
-	}
+	s.Old = c.oldGames()
 	sum := newSums(s)
 	for _, m := range c.meets {
 		aside := slices.ContainsFunc(asides, func(a Aside) bool { return a.Match == m.Match && a.Players == m.names() })
@@ -426,6 +425,9 @@ func (c *Campaign) GamesOf(name string) (all []*match.Game, err error) {
 			continue
 		}
 		_, games, err := match.ReadFile(filepath.Join(c.plan.Dir, gamesDir, m.File))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // nothing was played yet
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -192,9 +192,7 @@ func (w words) night(s *campaign.Summary, reports map[string]string) *nightPage 
 	for _, f := range s.Faults {
 		p.Alarms = append(p.Alarms, w.faultsText(f, s.Since != nil))
 	}
-	for _, v := range s.Players {
-		p.News = append(p.News, w.versionText(v))
-	}
+	p.News = append(p.News, w.versions(s.Players)...)
 	for _, o := range s.Old {
 		p.News = append(p.News, w.oldGames(o))
 	}
@@ -232,16 +230,31 @@ func (w words) faultsText(f campaign.Faults, compared bool) string {
 	return w.T(key, "a", f.Player, "match", f.Match, "kinds", w.faults(f.New), "games", f.Games, "text", f.Text)
 }
 
-func (w words) versionText(v campaign.NewVersion) string {
-	switch {
-	case v.Before == nil:
-		return w.T("campaign.player.new", "a", v.Player, "spec", v.Now.Spec)
-	case v.Now == nil:
-		return w.T("campaign.player.gone", "a", v.Player)
-	case v.Before.Spec != v.Now.Spec:
-		return w.T("campaign.player.spec", "a", v.Player, "before", v.Before.Spec, "now", v.Now.Spec)
+// versions says what became of the players, together of those that have the same new
+// build.
+func (w words) versions(all []campaign.NewVersion) (texts []string) {
+	var builds [][2]string
+	names := map[[2]string][]string{}
+	for _, v := range all {
+		switch {
+		case v.Before == nil:
+			texts = append(texts, w.T("campaign.player.new", "a", v.Player, "spec", v.Now.Spec))
+		case v.Now == nil:
+			texts = append(texts, w.T("campaign.player.gone", "a", v.Player))
+		case v.Before.Spec != v.Now.Spec:
+			texts = append(texts, w.T("campaign.player.spec", "a", v.Player, "before", v.Before.Spec, "now", v.Now.Spec))
+		default:
+			b := [2]string{v.Before.Build, v.Now.Build}
+			if names[b] == nil {
+				builds = append(builds, b)
+			}
+			names[b] = append(names[b], v.Player)
+		}
 	}
-	return w.T("campaign.player.build", "a", v.Player, "before", v.Before.Build, "now", v.Now.Build)
+	for _, b := range builds {
+		texts = append(texts, w.T("campaign.player.build", "a", strings.Join(names[b], w.T("board.comma")), "n", len(names[b]), "before", b[0], "now", b[1]))
+	}
+	return texts
 }
 
 // OldGames says in a language of what games some do not count any more, and why.
@@ -261,7 +274,11 @@ func (w words) oldGames(o campaign.Old) string {
 	if o.Gone {
 		why = append(why, w.T("campaign.old.gone"))
 	}
-	return w.T("campaign.old", "match", o.Match, "a", o.Players[0], "b", o.Players[1], "n", o.Games, "why", strings.Join(why, w.T("campaign.semicolon")))
+	var met []string
+	for _, p := range o.Players {
+		met = append(met, p[0]+" – "+p[1])
+	}
+	return w.T("campaign.old", "match", o.Match, "met", strings.Join(met, w.T("board.comma")), "n", o.Games, "why", strings.Join(why, w.T("campaign.semicolon")))
 }
 
 func (w words) strength(x campaign.Strength) strengthRow {
