@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"sparring/engine"
@@ -126,24 +127,12 @@ func (r *runner) checkStarts(g *Game) error {
 
 // schedule sends the pairs in order, with the games still to be played.
 func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []Bout) error {
-	names := r.Terms.Names()
 	pairings := r.Terms.Pairings()
 	for round := range r.Games / 2 {
 		var o *openings.Opening
 		for i, p := range pairings {
 			pair := round*len(pairings) + i + 1
-			var bouts []Bout
-			for leg, players := range [2][2]int{p, {p[1], p[0]}} {
-				if r.done[[2]int{pair, leg + 1}] {
-					continue
-				}
-				bouts = append(bouts, Bout{
-					Pair: pair, Leg: leg + 1, Opening: round + 1, Players: players,
-					Names: [2]string{names[players[0]], names[players[1]]},
-					Seed:  openings.Mix(r.Terms.Seed, uint64(round)), ID: gameID(r.Terms.ID, pair, leg+1),
-				})
-			}
-			if len(bouts) == 0 {
+			if r.done[[2]int{pair, 1}] && r.done[[2]int{pair, 2}] {
 				continue
 			}
 			if o == nil {
@@ -153,13 +142,11 @@ func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []B
 				}
 				o = &found
 			}
-			pos, err := o.Setup(rules)
+			bouts, err := r.Terms.bouts(rules, pair, round, p, *o)
 			if err != nil {
-				return fmt.Errorf("opening %d: %w", round+1, err)
+				return err
 			}
-			for k := range bouts {
-				bouts[k].Start, bouts[k].Moves, bouts[k].Position = o.Start, o.Moves, pos
-			}
+			bouts = slices.DeleteFunc(bouts, func(b Bout) bool { return r.done[[2]int{pair, b.Leg}] })
 			select {
 			case out <- bouts:
 			case <-ctx.Done():
