@@ -52,7 +52,7 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	}
 	defer e.Close()
 	e.times = t
-	start, err := catalog.Setup(gameName, "", "")
+	start, err := catalog.Setup(gameName, s.Dialect.Rules(gameName), "")
 	if err != nil {
 		return err
 	}
@@ -446,6 +446,9 @@ func (x *checker) children() Finding {
 }
 
 func (x *checker) quit() Finding {
+	if d := x.engine.spec.Dialect; protocols[d].oneMove {
+		return Finding{"quit", Skip, "the processes of " + string(d) + " bots are ended after each move"}
+	}
 	p, err := x.program()
 	if err != nil {
 		return x.failed("quit", err)

@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "sau" {
 		speakSAU()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "botzone" {
+		speakBotzone()
+	}
 	if len(os.Args) > 1 && os.Args[1] == "xboard" {
 		os.Exit(speakXBoard())
 	}
