@@ -27,7 +27,7 @@ func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 	if ok {
 		return proof, nodes, true
 	}
-	proof, more, ok := a.proveVCT(budget-nodes, stop)
+	proof, more, ok := a.proveVCT(budget-nodes, 0, stop)
 	return proof, nodes + more, ok
 }
 

@@ -25,7 +25,7 @@ func TestVCT(t *testing.T) {
 			t.Errorf("%s %s: is won by fours alone", problem.rules, g)
 		}
 		began := time.Now()
-		proof, n, ok := a.proveVCT(2000000, func() bool { return time.Since(began) > 5*time.Second })
+		proof, n, ok := a.proveVCT(2000000, 0, func() bool { return time.Since(began) > 5*time.Second })
 		if !ok {
 			t.Errorf("%s %s: not solved in %d nodes", problem.rules, g, n)
 			continue
@@ -83,6 +83,9 @@ func checkLine(t *testing.T, g game.Position, proof search.Proof) {
 	}
 }
 
+// vctExternalNodes are searched in about five seconds on an idle core.
+const vctExternalNodes = 2000000
+
 // TestVCTExternal: of the external problems with threes those are solved that need
 // no quiet move, which threatens a victory by fours without being a three.
 func TestVCTExternal(t *testing.T) {
@@ -91,7 +94,7 @@ func TestVCTExternal(t *testing.T) {
 	for _, problem := range problems {
 		g := setUp(t, "gomoku/renju-15", problem.position, "")
 		began := time.Now()
-		proof, nodes, ok := adapt(t, g).proveVCT(1<<30, func() bool { return time.Since(began) > 5*time.Second })
+		proof, nodes, ok := adapt(t, g).proveVCT(vctExternalNodes, 2, never)
 		var line []string
 		for _, m := range proof.Line {
 			line = append(line, g.Format(m))
@@ -101,9 +104,12 @@ func TestVCTExternal(t *testing.T) {
 			continue
 		}
 		solved++
-		if err := newChecker(t, g, 200000).attack(int(search.Win - proof.Score)); err != nil {
+		k := newChecker(t, g, 200000)
+		k.budget, k.quiets = vctExternalNodes, 2
+		if err := k.attack(int(search.Win - proof.Score)); err != nil {
 			t.Errorf("%s: %v", problem.head, err)
 		}
+		t.Logf("checked by %d moves", k.nodes)
 		checkLine(t, g, proof)
 	}
 	if t.Logf("%d of %d solved", solved, len(problems)); solved < 5 {
@@ -122,11 +128,13 @@ type checker struct {
 	won      map[uint64]int // plies within which positions with the attacker to move are won
 	nodes    int
 	limit    int // of nodes; beyond it the check is given up
+	budget   int // of the prover, in nodes
+	quiets   int // that the prover may make in a line
 }
 
 func newChecker(t testing.TB, g game.Position, limit int) *checker {
 	p := adapt(t, g)
-	return &checker{t: t, p: p, board: g.(*gomoku.Position).Board(), attacker: p.toMove, won: map[uint64]int{}, limit: limit}
+	return &checker{t: t, p: p, board: g.(*gomoku.Position).Board(), attacker: p.toMove, won: map[uint64]int{}, limit: limit, budget: 50000}
 }
 
 // makesFive reports whether a stone of c on p makes a row that wins.
@@ -193,7 +201,7 @@ func (k *checker) attack(plies int) error {
 		move = proof.Line[0]
 	}
 	if !ok || int(search.Win-proof.Score) > plies {
-		if proof, _, ok = k.p.proveVCT(50000, never); ok {
+		if proof, _, ok = k.p.proveVCT(k.budget, k.quiets, never); ok {
 			move = proof.Line[0]
 		}
 	}
@@ -290,7 +298,7 @@ func TestMakeVCT(t *testing.T) {
 			if _, nodes, ok := a.proveVCF(200000, never); ok || nodes >= 200000 {
 				continue
 			}
-			proof, nodes, ok := a.proveVCT(400000, never)
+			proof, nodes, ok := a.proveVCT(400000, 0, never)
 			plies := int(search.Win - proof.Score)
 			if !ok || plies < 11 || nodes < 500 {
 				continue
@@ -315,7 +323,7 @@ func TestVCTIsSound(t *testing.T) {
 			}
 			a := adapt(t, g)
 			before, eval := a.key, a.Eval()
-			proof, _, ok := a.proveVCT(50000, func() bool { return a.prover.vct.nodes > 2000 })
+			proof, _, ok := a.proveVCT(50000, 0, func() bool { return a.prover.vct.nodes > 2000 })
 			if a.key != before || a.Eval() != eval {
 				t.Fatalf("%s %s: the position changed", rules, g)
 			}
@@ -359,7 +367,7 @@ func TestVCTByRules(t *testing.T) {
 		{"gomoku/standard-15", six, "e8", false},
 	} {
 		g := setUp(t, tt.rules, tt.position, "")
-		proof, _, ok := adapt(t, g).proveVCT(10000, never)
+		proof, _, ok := adapt(t, g).proveVCT(10000, 0, never)
 		if wins := ok && g.Format(proof.Line[0]) == tt.first; wins != tt.wins {
 			t.Errorf("%s %s: %+v, %s wins should be %v", tt.rules, tt.position, proof, tt.first, tt.wins)
 		}
@@ -375,8 +383,8 @@ func TestVCTBudget(t *testing.T) {
 	for _, problem := range vctProblems(t) {
 		g := setUp(t, problem.rules, problem.position, "")
 		for _, budget := range []int{1, 100, 5000} {
-			proof, nodes, ok := adapt(t, g).proveVCT(budget, never)
-			again, same, _ := adapt(t, g).proveVCT(budget, never)
+			proof, nodes, ok := adapt(t, g).proveVCT(budget, 0, never)
+			again, same, _ := adapt(t, g).proveVCT(budget, 0, never)
 			if nodes > budget || nodes != same || fmt.Sprint(proof) != fmt.Sprint(again) {
 				t.Errorf("%s %s, budget %d: %d nodes, ok %v, then %d", problem.rules, g, budget, nodes, ok, same)
 			}
@@ -384,7 +392,7 @@ func TestVCTBudget(t *testing.T) {
 				t.Errorf("%s %s, budget %d: Prove took %d nodes", problem.rules, g, budget, nodes)
 			}
 		}
-		if _, nodes, ok := adapt(t, g).proveVCT(5000, func() bool { return true }); ok || nodes > 0 {
+		if _, nodes, ok := adapt(t, g).proveVCT(5000, 0, func() bool { return true }); ok || nodes > 0 {
 			t.Errorf("%s %s: %d nodes, ok %v, though stopped", problem.rules, g, nodes, ok)
 		}
 	}
@@ -418,7 +426,7 @@ func BenchmarkProveVCT(b *testing.B) {
 		if a.prover != nil {
 			a.prover.vct.table = proofTable{}
 		}
-		_, n, _ := a.proveVCT(10000, never)
+		_, n, _ := a.proveVCT(10000, 0, never)
 		nodes += n
 	}
 	b.ReportMetric(float64(nodes)/b.Elapsed().Seconds(), "nodes/s")
