@@ -284,7 +284,7 @@ func TestForbiddenStraightFour(t *testing.T) {
 		t.Errorf("Renju: %+v", node)
 	}
 	a.Pass() // White has nothing to answer
-	if node := a.Enter(); node.Over || node.Restricted {
+	if node := a.Enter(); node.Over || a.resolve().facing != nothing {
 		t.Errorf("Renju, White to move: %+v", node)
 	}
 }
