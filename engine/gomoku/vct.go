@@ -11,6 +11,14 @@ import (
 // leastVCT is the smallest budget with which Prove looks for a VCT, in nodes.
 const leastVCT = 200
 
+// leastQuiet is the smallest budget with which Prove looks for a VCT with quiet moves,
+// in nodes, and mostQuiets the most of them in a line. That many nodes it has only where a
+// win is asked for (Limits.Mate).
+const (
+	leastQuiet = proveRoot + 1
+	mostQuiets = 2
+)
+
 // proveVCT looks for a victory by continuous threats (VCT): every move of the side
 // to move, the attacker, makes a four or threatens to make two fives possible, and
 // wins against every reply. Replies that lose at once are left out:
@@ -330,6 +338,21 @@ const (
 	quietFours   = 300
 )
 
+// winsByFours looks for a VCF of the attacker, as if it were to move, and returns its
+// number of fours. Key is that of the position with the attacker to move.
+func (v *vct) winsByFours(key uint64, budget int) (fours int, won bool) {
+	w := v.fours
+	w.budget, w.nodes = min(budget, v.budget-v.nodes), 0
+	for fours = 1; !w.spent(); fours++ {
+		w.truncated = false
+		if won = w.attack(key, fours, 0); won || !w.truncated {
+			break
+		}
+	}
+	v.nodes += w.nodes
+	return fours, won
+}
+
 // stopsOfFours looks for a VCF that the attacker threatens, and returns the points
 // where the defender, who is to move, may stop it, besides its own fours, and in how
 // many plies it wins otherwise. These are the points of all its moves, fours that the
@@ -338,54 +361,40 @@ const (
 // is none; if the VCF ends with a point that is forbidden to the defender, all points are
 // returned, since that may depend on any of them.
 func (v *vct) stopsOfFours(key uint64) (stops points, plies int, threatened bool) {
-	f, w := v.field, v.fours
-	w.budget, w.nodes = min(quietFours, v.budget-v.nodes), 0
-	key ^= v.salt() ^ gomoku.SideKey()
-	won := false
-	fours := 1
-	for ; !won && !w.spent(); fours++ {
-		w.truncated = false
-		if won = w.attack(key, fours, 0); won || !w.truncated {
-			break
-		}
-	}
-	v.nodes += w.nodes
-	if !won {
+	f := v.field
+	if v.budget-v.nodes < 2*quietFours {
+		v.nodes = v.budget // too few are left for the line as well
 		return points{}, 0, false
 	}
-	threatened = true
-	line := w.line[:w.length]
-	last := 2 * (fours - 1) // the ply of the last four
+	fours, threatened := v.winsByFours(key^v.salt()^gomoku.SideKey(), quietFours)
+	if !threatened {
+		return points{}, 0, false
+	}
+	all, last := f.open, 2*(fours-1) // last is the ply of the last four
 	done := 0
-	for i, m := range line[:last+1] {
-		p, c := gomoku.Point(m-1), v.side(i%2 == 0)
-		if i%2 == 0 && f.info(p, c).foul != noFoul {
+	for ; threatened && done <= last; done++ {
+		p, c := gomoku.Point(v.fours.line[done]-1), v.side(done%2 == 0)
+		switch {
+		case done%2 == 1:
+		case f.info(p, c).foul != noFoul:
 			threatened = false
-			break
-		}
-		if i == last {
-			if f.sets[c][two4s].has(p) {
-				at := f.stopsAt(p, c)
-				stops = stops.union(&at)
-			} else {
-				stops = f.open
-			}
-			break
+		case done < last:
+		case f.sets[c][two4s].has(p):
+			at := f.stopsAt(p, c)
+			stops = stops.union(&at)
+		default:
+			stops = all
 		}
 		stops.add(p)
-		f.put(p, c)
 		v.nodes++
-		done++
-		if i%2 == 1 {
+		f.put(p, c)
+		if done%2 == 1 {
 			stops = stops.union(&f.sets[c][four])
 		}
 	}
-	for ; done > 0; done-- {
-		p, c := gomoku.Point(line[done-1]-1), v.side(done%2 == 1)
-		f.take(p, c)
-		stops.add(p)
+	for done--; done >= 0; done-- {
+		f.take(gomoku.Point(v.fours.line[done]-1), v.side(done%2 == 0))
 	}
-	stops = stops.intersect(&f.open)
 	return stops, 2*fours + 1, threatened
 }
 

@@ -280,7 +280,10 @@ func randomPosition(t testing.TB, rules string, rng *rand.Rand, plies int) (game
 	return g, true
 }
 
-var makeVCT = flag.Int("vct.make", 0, "number of positions to look through for VCT problems")
+var (
+	makeVCT    = flag.Int("vct.make", 0, "number of positions to look through for VCT problems")
+	makeQuiets = flag.Int("vct.quiets", 0, "problems are those that are not won without, but by this many quiet moves at most")
+)
 
 // TestMakeVCT prints problems for testdata/vct.txt.
 func TestMakeVCT(t *testing.T) {
@@ -298,12 +301,18 @@ func TestMakeVCT(t *testing.T) {
 			if _, nodes, ok := a.proveVCF(200000, never); ok || nodes >= 200000 {
 				continue
 			}
-			proof, nodes, ok := a.proveVCT(400000, 0, never)
+			if *makeQuiets > 0 {
+				if _, nodes, ok := a.proveVCT(100000, 0, never); ok || nodes >= 80000 {
+					continue
+				}
+			}
+			proof, nodes, ok := a.proveVCT(400000, *makeQuiets, never)
 			plies := int(search.Win - proof.Score)
 			if !ok || plies < 11 || nodes < 500 {
 				continue
 			}
 			k := newChecker(t, g, 100000)
+			k.budget, k.quiets = 400000, *makeQuiets
 			if err := k.attack(plies); err == nil && k.nodes <= k.limit {
 				fmt.Printf("%s %s plies=%d nodes=%d\n", rules, g, plies, nodes)
 			}
