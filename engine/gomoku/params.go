@@ -37,9 +37,9 @@ const nearby = 2
 // proveRoot is the prover's budget at the root in nodes: two tenths of a second.
 const proveRoot = 120000
 
-// proveMate is that budget where a win is asked for: four seconds or so. It is enough for
+// proveMate is that budget where a win is asked for: five seconds or so, enough for
 // victories with quiet moves.
-const proveMate = 2000000
+const proveMate = 4000000
 
 // failedBits is the binary logarithm of the number of positions without a VCF
 // that a worker remembers.

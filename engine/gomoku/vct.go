@@ -16,7 +16,7 @@ const leastVCT = 200
 // win is asked for (Limits.Mate).
 const (
 	leastQuiet = proveRoot + 1
-	mostQuiets = 2
+	mostQuiets = 3
 )
 
 // proveVCT looks for a victory by continuous threats (VCT): every move of the side
