@@ -47,10 +47,10 @@ type Match struct {
 
 // Pair are the games of one opening that are to be played.
 type Pair struct {
-	Match    string
-	Terms    *match.Terms // of two players
-	Versions [2]Version
-	Bouts    []match.Bout
+	Match    string       `json:"match"`
+	Terms    *match.Terms `json:"terms"` // of two players
+	Versions [2]Version   `json:"versions"`
+	Bouts    []match.Bout `json:"bouts"`
 }
 
 // Worker plays pairs, one after another.
@@ -232,6 +232,15 @@ func (m *meeting) blame(g *match.Game) {
 	if f := g.Match.Fault; f != nil {
 		m.faults[g.Match.Players[f.Seat]] = f
 	}
+}
+
+// IDs returns the ids of the matches that are played, of two players each.
+func (c *Campaign) IDs() map[string]bool {
+	all := map[string]bool{}
+	for _, m := range c.meets {
+		all[m.Terms.ID] = true
+	}
+	return all
 }
 
 // counts returns the games that are saved, and those that the plan wants.
