@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"sparring/engine"
 	"sparring/lab/journal"
 	"sparring/lab/match"
 	"sparring/pipe/playerspec"
@@ -76,8 +77,12 @@ type Aside struct {
 	Time    time.Time `json:"time"`
 	Match   string    `json:"match"`
 	Players [2]string `json:"players"`
-	Broken  string    `json:"broken,omitempty"` // the player that broke; "": not known
-	Text    string    `json:"text"`
+	// Broken is the player that lost so many games in a row by a fault, the last one by
+	// this kind; "": the games can't be played.
+	Broken string           `json:"broken,omitempty"`
+	Lost   int              `json:"lost,omitempty"`
+	Fault  engine.FaultKind `json:"fault,omitempty"`
+	Text   string           `json:"text"` // of the fault, or the error
 }
 
 // end is the end of a run that ended by itself. A run that was killed has none: the
