@@ -122,6 +122,9 @@ func open(p Plan, write bool) (c *Campaign, err error) {
 	if c.log.last != nil && c.log.begun.IsZero() {
 		c.state = c.log.last.Why
 	}
+	if !write && !c.log.begun.IsZero() && journal.InUse(filepath.Join(p.Dir, journalName)) {
+		c.state = Running
+	}
 	c.asides = c.log.asides
 	return c, nil
 }

@@ -211,11 +211,24 @@ func TestOneAtATime(t *testing.T) {
 	if _, err := Open(p); !errors.Is(err, ErrRunning) {
 		t.Errorf("a second one: %v", err)
 	}
-	if r, err := Read(p); err != nil {
-		t.Errorf("reading: %v", err)
-	} else {
-		r.Close()
+	reading := func(want State) {
+		t.Helper()
+		r, err := Read(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if s, err := r.Summary(); err != nil || s.State != want {
+			t.Errorf("reading: %s, %v, want %s", s.State, err, want)
+		}
 	}
+	reading(Stopped) // it has not begun
+	if err := c.journal.Append(line{Start: &start{Time: time.Now()}}); err != nil {
+		t.Fatal(err)
+	}
+	reading(Running)
+	c.Close() // as if it was killed
+	reading(Stopped)
 	p.Name = "another"
 	if _, err := Read(p); !errors.Is(err, ErrOther) {
 		t.Errorf("of another name: %v", err)
