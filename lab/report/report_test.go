@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -408,5 +409,21 @@ func TestCampaignPage(t *testing.T) {
 		}); err != nil || !strings.Contains(text.String(), wants[2]) {
 			t.Errorf("%s as text: %v\n%s", lang, err, text.String())
 		}
+	}
+}
+
+// TestPlot: two players have a drawing of the score, with which the page loads nothing.
+func TestPlot(t *testing.T) {
+	page := pageOf(t, pairsOf(elo.Pairs{2, 2, 6, 4, 2}), Options{})
+	drawing := regexp.MustCompile(`<img class="course" src="data:image/svg[^ ]*?;base64,([^"]+)"`).FindStringSubmatch(page)
+	if drawing == nil {
+		t.Fatal("no drawing")
+	}
+	svg, err := base64.StdEncoding.DecodeString(html.UnescapeString(drawing[1]))
+	if err != nil || !bytes.Contains(svg, []byte("<svg")) || !bytes.Contains(svg, []byte("a against b")) {
+		t.Errorf("%v: %.200s", err, svg)
+	}
+	if strings.Contains(pageOf(t, pairsOf(elo.Pairs{2: 2}), Options{}), "course\" src=") {
+		t.Error("a drawing of four games")
 	}
 }
