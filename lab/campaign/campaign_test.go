@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,14 @@ func TestNights(t *testing.T) {
 	s = night(t, planOf(dir, 6, "2", aWins))
 	if s.New != 18 || len(s.Players) != 3 || len(s.Old) != 3 || s.Old[0].Games != 6 || !s.Strength[0].Versions || s.Strength[0].Before.Games() != 6 {
 		t.Errorf("third night: %+v", s)
+	}
+
+	// Other conditions.
+	other := planOf(filepath.Join(t.TempDir(), "night"), 2, "1", aWins)
+	night(t, other)
+	other.Matches[0].Terms.MarginMS, other.Matches[0].Terms.Limit.Nodes = 70, 500
+	if o := night(t, other).Old; len(o) != 1 || o[0].Games != 6 || !slices.Equal(o[0].Why, []Reason{{ReasonSetting, "clock", "unlimited", "nodes=500"}, {ReasonSetting, "margin (ms)", "0", "70"}}) {
+		t.Errorf("other conditions: %+v", o)
 	}
 
 	// Back to the old ones: their games count again, without any new one.

@@ -233,14 +233,30 @@ func differences(old, now *pairing) (why []Reason) {
 	before, after := settings(&old.Terms), settings(&now.Terms)
 	for _, key := range slices.Sorted(maps.Keys(after)) {
 		if x, y := string(before[key]), string(after[key]); x != y {
-			why = append(why, Reason{ReasonSetting, key, x, y})
+			why = append(why, Reason{ReasonSetting, keyInFile(key), strings.Trim(x, `"`), strings.Trim(y, `"`)})
 		}
 		delete(before, key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(before)) {
-		why = append(why, Reason{ReasonSetting, key, string(before[key]), ""})
+		why = append(why, Reason{ReasonSetting, keyInFile(key), strings.Trim(string(before[key]), `"`), ""})
 	}
 	return why
+}
+
+// keyInFile returns the key that sets a term of a match in the file of a campaign.
+func keyInFile(term string) string {
+	if term == "limit" {
+		return "clock"
+	}
+	if term == "move_ms" {
+		return "max-move (ms)"
+	}
+	name, ms := strings.CutSuffix(term, "_ms")
+	name = strings.ReplaceAll(strings.TrimSuffix(name, "_mb"), "_", "-")
+	if ms {
+		name += " (ms)"
+	}
+	return name
 }
 
 // settings returns what affects the games besides the players, by the names of JSON.
