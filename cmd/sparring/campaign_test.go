@@ -250,7 +250,7 @@ func TestCampaignOverNATS(t *testing.T) {
 		return p
 	}
 	owner := func() *process {
-		p := n.start("owner", "sparring", "campaign", n.file, "--dir", n.folder, "--over", "nats").with(env...)
+		p := n.start("owner", "sparring", "campaign", n.file, "--dir", n.folder, "--over", "nats", "--concurrency", "2").with(env...)
 		p.run()
 		return p
 	}
@@ -260,7 +260,8 @@ func TestCampaignOverNATS(t *testing.T) {
 	first.kill()
 	second := owner()
 	two := machine("machine two")
-	n.awaitGames(4)
+	second.out.await(t, "of 12 games are played", "page: ") // it has connected
+	two.out.await(t, "this machine plays", "played here")
 	one.end(syscall.SIGINT)
 	nats.kill()
 	port := strings.TrimSpace(url[strings.LastIndex(url, ":")+1:])
