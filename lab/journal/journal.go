@@ -28,6 +28,9 @@ type Layout struct {
 	Prefix string // of the first line, by which such a file is known
 	// MaxLine is the largest size of a line in bytes; 0: any.
 	MaxLine int
+	// Sync: Append returns when the line is on the disk, so that it also survives the
+	// end of the machine.
+	Sync bool
 	// Terms are the first line of a new file.
 	Terms any
 	// Same compares the first line of an existing file with the terms.
@@ -43,6 +46,7 @@ type File struct {
 	f      *os.File
 	lock   *flock.Flock
 	torn   bool
+	sync   bool
 	failed error // a write that may have left a partial line
 }
 
@@ -54,7 +58,7 @@ func Open(path string, l Layout) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
-	j := &File{name: l.Name, f: f, lock: flock.New(path + ".lock")}
+	j := &File{name: l.Name, f: f, sync: l.Sync, lock: flock.New(path + ".lock")}
 	if locked, failed := j.lock.TryLock(); failed != nil {
 		err = failed
 	} else if !locked {
@@ -79,8 +83,8 @@ func (j *File) Close() error {
 	return j.f.Close()
 }
 
-// Append writes a line. When it returns, the line survives the end of this process.
-// After a write error nothing more is written and every call returns that error;
+// Append writes a line. When it returns, the line survives the end of this process,
+// with Layout.Sync also that of the machine. After a write error nothing more is written and every call returns that error;
 // opening the file again removes the partial line.
 func (j *File) Append(v any) error {
 	if err := j.write(v); err != nil {
@@ -96,6 +100,9 @@ func (j *File) write(v any) error {
 	}
 	if j.failed == nil {
 		_, j.failed = j.f.Write(append(b, '\n'))
+	}
+	if j.failed == nil && j.sync {
+		j.failed = j.f.Sync()
 	}
 	return j.failed
 }
