@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -9,11 +10,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"sparring/configs"
 	"sparring/engine"
@@ -21,6 +24,7 @@ import (
 	"sparring/game/clock"
 	"sparring/lab/event"
 	"sparring/lab/otb"
+	"sparring/lab/otb/screen"
 	"sparring/pipe/playerspec"
 	"sparring/record"
 	"sparring/record/format"
@@ -131,7 +135,24 @@ func interrupted(err error) error {
 
 // show shows the table until the operator leaves or ctx ends.
 func (f *tableFlags) show(ctx context.Context, c *cobra.Command, t *otb.Table) error {
-	return otb.Plain(ctx, t, c.InOrStdin(), c.OutOrStdout())
+	if f.plain || !onScreen(c) {
+		return otb.Plain(ctx, t, c.InOrStdin(), c.OutOrStdout())
+	}
+	return screen.Show(ctx, t, screen.Options{Scores: f.scores})
+}
+
+// onScreen reports whether the command's input and output are a terminal that can show
+// a screen with the characters of a board.
+func onScreen(c *cobra.Command) bool {
+	for _, stream := range []any{c.InOrStdin(), c.OutOrStdout()} {
+		f, ok := stream.(*os.File)
+		if !ok || !term.IsTerminal(int(f.Fd())) {
+			return false
+		}
+	}
+	name := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
+	utf8 := strings.Contains(strings.ToLower(strings.ReplaceAll(name, "-", "")), "utf8")
+	return os.Getenv("TERM") != "dumb" && (utf8 || runtime.GOOS == "windows")
 }
 
 // options returns what the flags and an unfinished game set up.

@@ -119,7 +119,13 @@ func (t *Table) ok(string) error {
 		t.say("The clocks run.")
 		return nil
 	case g.Phase() == Announced:
-		return t.made(time.Time{})
+		made := spoken(g.pos, g.parse(g.Choice.Move), t.o.UCI)
+		if err := t.made(time.Time{}); err != nil {
+			return err
+		}
+		t.say("Made: %s", made)
+		t.afterMove()
+		return nil
 	case g.Phase() == RuleEnd:
 		out := g.Outcome()
 		return t.finish(Entry{Kind: End, Result: out.Result, Reason: out.Reason})
@@ -167,6 +173,7 @@ func (t *Table) replyBefore(text string) error {
 	if err := t.made(earlier(t.game.Choice.At.Add(t.game.hand()), t.now())); err != nil {
 		return err
 	}
+	t.afterMove()
 	return t.play(text, "")
 }
 

@@ -210,7 +210,11 @@ func (t *Table) decided(move string, think *record.Think) {
 	}
 	t.announce()
 	if t.game.Terms.HandMS == 0 {
-		t.made(time.Time{}) // the error can't be: the move was decided on
+		if err := t.made(time.Time{}); err != nil {
+			t.alert("%v", err)
+			return
+		}
+		t.afterMove()
 	}
 }
 

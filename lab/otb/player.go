@@ -369,7 +369,7 @@ func (p *player) activity() (a Activity) {
 		c.mu.Unlock()
 		if info != nil {
 			a.Known, a.Depth, a.Chance, a.Score, a.Nodes = true, info.Depth, info.WinProb, int(info.Score), info.Nodes
-			a.Line = game.FormatLine(c.pos, "", info.PV)
+			a.Line = game.FormatLine(c.pos, spokenNotation(c.pos, p.t.o.UCI), info.PV)
 		}
 		return a
 	}

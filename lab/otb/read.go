@@ -82,6 +82,14 @@ func notations(p game.Position, uci bool) []game.Notation {
 	return []game.Notation{xiangqi.Chinese, xiangqi.ICCS, xiangqi.WXF}
 }
 
+// spokenNotation is the first of notations, "" for the game's only one.
+func spokenNotation(p game.Position, uci bool) game.Notation {
+	if all := notations(p, uci); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
 // Writings returns a legal move in every notation, the spoken one first.
 func Writings(p game.Position, m game.Move, uci bool) (all []string) {
 	for _, n := range notations(p, uci) {
