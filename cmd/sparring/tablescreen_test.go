@@ -149,7 +149,7 @@ func TestTableScreen(t *testing.T) {
 	time.Sleep(time.Second) // what comes at once is taken for a mistake
 	w.types("\r")
 	w.sees("Enter the opponent's move.")
-	w.kill(syscall.SIGHUP)
+	w.kill(hangUp())
 
 	w = openTerminal(t, dir, 80, 24, []string{"NO_COLOR=1"}, args...)
 	w.sees("The program was away", "[")
