@@ -23,6 +23,7 @@ import (
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/lab/event"
+	"sparring/lab/journal"
 	"sparring/lab/otb"
 	"sparring/lab/otb/screen"
 	"sparring/pipe/playerspec"
@@ -105,6 +106,9 @@ func (f *tableFlags) run(c *cobra.Command) error {
 		return err
 	}
 	t, err := otb.Open(*o)
+	if errors.Is(err, journal.ErrInUse) {
+		return fmt.Errorf("%w: another table goes on with this game (--new begins another)", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -112,6 +113,15 @@ func (o *operator) kill(signal syscall.Signal) {
 	o.cmd.Wait() // was killed
 }
 
+// hangUp returns the signal of a closed terminal, or, where the tests were started so
+// that it is ignored (nohup), another one.
+func hangUp() syscall.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return syscall.SIGTERM
+	}
+	return syscall.SIGHUP
+}
+
 // journal returns the only journal.
 func (o *operator) journal() string {
 	o.t.Helper()
@@ -152,7 +162,7 @@ func TestTableKilled(t *testing.T) {
 	o.sees("The program was away", "Compare both clocks")
 	o.types("").sees("The clocks are confirmed.", "Make this move on the board")
 	o.types("").sees("Enter the opponent's move.")
-	o.kill(syscall.SIGHUP) // the terminal is closed on the opponent's time
+	o.kill(hangUp()) // the terminal is closed on the opponent's time
 	if m := o.moves(); len(m) != 1 {
 		t.Errorf("our move was lost: %v", m)
 	}

@@ -149,12 +149,17 @@ func TestTableScreen(t *testing.T) {
 	time.Sleep(time.Second) // what comes at once is taken for a mistake
 	w.types("\r")
 	w.sees("Enter the opponent's move.")
-	w.kill(syscall.SIGHUP)
+	w.kill(hangUp())
 
 	w = openTerminal(t, dir, 80, 24, []string{"NO_COLOR=1"}, args...)
 	w.sees("The program was away", "[")
 	w.types("\r")
 	w.sees("Enter the opponent's move.")
+	second := exec.CommandContext(t.Context(), "sparring", args...)
+	second.Dir = dir
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another table goes on with this game (--new begins another)") {
+		t.Errorf("a second table: %v, %s", err, out)
+	}
 	w.types("a7a8/b8") // not entered
 	w.sees("= a7a8/b8")
 	w.kill(syscall.SIGKILL)

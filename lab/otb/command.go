@@ -84,7 +84,7 @@ func (t *Table) Do(line string) error {
 		return t.theirMove(line)
 	}
 	if c.args == "" && args != "" {
-		return fmt.Errorf("%s: unexpected %q", c.names[0], args)
+		return fmt.Errorf("%s: unexpected %q", strings.TrimSpace(strings.TrimSuffix(line, args)), args)
 	}
 	return c.do(t, args)
 }
@@ -494,8 +494,8 @@ func (t *Table) engineAgain(string) error {
 
 func (t *Table) listMoves(string) error {
 	var line []string
-	for i := range t.game.Plies {
-		line = append(line, fmt.Sprintf("%d.%s", i+1, t.game.written(i, t.o.UCI)))
+	for i, text := range t.moves() {
+		line = append(line, fmt.Sprintf("%d.%s", i+1, text))
 	}
 	t.say("Moves: %s", cmp.Or(strings.Join(line, " "), "none yet"))
 	return nil

@@ -21,7 +21,8 @@ type Ply struct {
 	By    By
 	Think *record.Think
 
-	before uint64 // key of the position before it
+	before uint64        // key of the position before it
+	hand   time.Duration // from our engine's decision to the move on the board
 }
 
 // Choice is a move that our engine has decided on, and that is not made yet.
@@ -294,6 +295,8 @@ func (g *Game) move(e Entry) error {
 	if n := len(g.Taken); n > 0 {
 		p.At = g.Taken[n-1].At
 		g.Taken = g.Taken[:n-1]
+	} else if e.By == ByEngine && g.Choice != nil {
+		p.hand = e.At.Sub(g.Choice.At)
 	}
 	if err := g.pos.Play(m); err != nil {
 		return err
@@ -375,6 +378,29 @@ func (g *Game) end(e Entry) error {
 	}
 	g.Offer = nil
 	return nil
+}
+
+// Of the operator's last handSample moves the slower ones tell how long the next may
+// take, but no more than mostHand: somebody who was away is not slow.
+const (
+	handSample = 5
+	mostHand   = 20 * time.Second
+)
+
+// hand returns how long the operator takes to make a move of ours: as the terms say, or
+// longer if the median of the last moves was.
+func (g *Game) hand() time.Duration {
+	var last []time.Duration
+	for _, p := range slices.Backward(g.Plies) {
+		if p.hand > 0 && len(last) < handSample {
+			last = append(last, min(p.hand, mostHand))
+		}
+	}
+	if g.Terms.hand() == 0 || len(last) < handSample {
+		return g.Terms.hand()
+	}
+	slices.Sort(last)
+	return max(g.Terms.hand(), last[len(last)/2])
 }
 
 // Repeated returns after which plies the position on the board stood there before.

@@ -375,3 +375,38 @@ func TestJournalOfEntries(t *testing.T) {
 		t.Errorf("not a journal: %v", err)
 	}
 }
+
+// TestHand: an operator who is slower than the terms say gets more time from then on.
+func TestHand(t *testing.T) {
+	for _, c := range []struct {
+		terms int64
+		takes float64 // seconds
+		want  time.Duration
+	}{
+		{3000, 2, 3 * time.Second},
+		{3000, 8, 8 * time.Second},
+		{3000, 100, mostHand},
+		{0, 8, 0},
+	} {
+		tt := terms("gomoku/freestyle-15", "6000", game.First)
+		tt.HandMS = c.terms
+		g, err := New(tt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entered(t, g, "0 start")
+		second := 0.0
+		for i := range handSample {
+			if g.hand() != g.Terms.hand() {
+				t.Errorf("%+v: %v after %d moves", c, g.hand(), i)
+			}
+			ours, theirs := fmt.Sprintf("%c1", 'a'+2*i), fmt.Sprintf("%c15", 'a'+2*i)
+			entered(t, g, fmt.Sprintf("%g decision %s", second+1, ours), fmt.Sprintf("%g move %s engine", second+1+c.takes, ours),
+				fmt.Sprintf("%g move %s", second+3+c.takes, theirs))
+			second += 3 + c.takes
+		}
+		if g.hand() != c.want {
+			t.Errorf("%+v: %v", c, g.hand())
+		}
+	}
+}

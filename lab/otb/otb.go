@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,8 +55,10 @@ type Table struct {
 	count   int
 	changed chan struct{}
 	last    time.Time // of the last tick, on the wall
-	slow    time.Time // when the operator was last told to wait
 	closed  bool
+
+	spokenKey string // of the position whose moves are spoken
+	spoken    []string
 }
 
 // heartbeat is how often the journal notes that the program runs.
@@ -242,6 +245,7 @@ type View struct {
 	Now    time.Time
 	Clocks Clocks
 	Prompt string   // what the operator is to do
+	Moves  []string // played, as they are spoken
 	Shown  []string // our move in every notation, the spoken one first, while it is announced
 	News   []News   // the last ones
 	Engine Activity
@@ -277,7 +281,7 @@ func (t *Table) View() View {
 	if t.store.failed != nil {
 		v.Unsaved = t.store.failed.Error()
 	}
-	v.News = append(v.News, t.news...)
+	v.News, v.Moves = slices.Clone(t.news), t.moves()
 	v.Prompt = v.prompt()
 	return v
 }
@@ -298,24 +302,31 @@ func (v *View) Outcome() string {
 	return text
 }
 
-// Written is a ply's move as it is spoken.
-func (v *View) Written(ply int) string { return v.Game.written(ply, v.UCI) }
-
-// written writes the move of a ply as it is spoken.
-func (g *Game) written(ply int, uci bool) string {
-	pos, err := g.Terms.start()
-	for i := 0; err == nil && i < ply; i++ {
-		if _, err = game.PlayText(pos, g.Plies[i].Move); err != nil {
+// moves returns the moves as they are spoken. The caller holds mu.
+func (t *Table) moves() []string {
+	key := keyOf(t.game, nil)
+	if key == t.spokenKey {
+		return t.spoken
+	}
+	pos, err := t.game.Terms.start()
+	if err != nil {
+		return nil
+	}
+	t.spokenKey, t.spoken = key, nil
+	for _, p := range t.game.Plies {
+		text := p.Move
+		if pos.Outcome().Over() {
 			game.PlayOn(pos)
-			_, err = game.PlayText(pos, g.Plies[i].Move)
 		}
-	}
-	if err == nil {
-		if m, err := pos.Parse(g.Plies[ply].Move); err == nil {
-			return spoken(pos, m, uci)
+		if m, err := pos.Parse(p.Move); err == nil {
+			text = spoken(pos, m, t.o.UCI)
+			if pos.Play(m) != nil {
+				break // can't happen: the moves were played
+			}
 		}
+		t.spoken = append(t.spoken, text)
 	}
-	return g.Plies[ply].Move
+	return t.spoken
 }
 
 // spoken writes a move as it is spoken.
@@ -347,6 +358,9 @@ func (v *View) prompt() string {
 		}
 		return withStage("Our engine thinks. (now: move at once; hand MOVE: play another move)", v)
 	case Announced:
+		if s, ok := v.Pos.(game.Staged); ok && !s.OnBoard(g.parse(g.Choice.Move)) {
+			return withStage("Tell the opponent, press the clock, then Enter.", v)
+		}
 		return withStage("Make this move on the board, press the clock, then Enter.", v)
 	case Fixing:
 		p := g.Taken[len(g.Taken)-1]

@@ -237,10 +237,6 @@ func (p *player) clock() search.Clock {
 	return out
 }
 
-// hand returns how long the operator takes to make a move: as the terms say, or longer
-// if it was seen to be.
-func (g *Game) hand() time.Duration { return g.Terms.hand() }
-
 // due returns when an engine is taken to hang.
 func (p *player) due(c search.Clock) time.Time {
 	if !c.Spec.Traits().Limited {

@@ -104,6 +104,7 @@ var faces = map[string]string{
 type marks struct {
 	last     []string // of the last move
 	announce []string // of our move that is announced
+	arrow    string   // the last of them, if an arrow goes there
 	selected []string
 	targets  []string
 	row      []string // that has won
@@ -120,6 +121,9 @@ func (p *painter) drawBoard(b board, pos game.Position, m marks) {
 			point := view.Point(column, row+b.grid.FirstRow)
 			x, y := b.at(column, row+b.grid.FirstRow)
 			text, style := p.piece(name, pieces[point])
+			if point == m.arrow {
+				text = "#"
+			}
 			width := 1
 			if text != "" {
 				width = p.put(x, y, text, style) - x

@@ -74,7 +74,7 @@ func (p *painter) draw(m *model) {
 	p.bottom(m)
 	rows := p.height - 3 // between the header and the two lines at the bottom
 	if m.help {
-		p.drawHelp(rows)
+		p.drawHelp(m, rows)
 		return
 	}
 	m.board, m.hasBoard = lay(v.Pos, p.width-panelColumns, rows, 1, m.turned != fromAbove(v))
@@ -86,6 +86,9 @@ func (p *painter) draw(m *model) {
 			mk.targets = targets(pos, m.points)
 		}
 		mk.last, mk.announce, mk.row, mk.check = marked(v)
+		if len(mk.announce) == 3 {
+			mk.arrow = mk.announce[2]
+		}
 		p.drawBoard(m.board, v.Pos, mk)
 		x = m.board.width + 2
 	}
@@ -141,7 +144,7 @@ func (p *painter) bottom(m *model) {
 			text, style = v.News[n-1].Text, p.plain().Bold(v.News[n-1].Alert)
 		}
 	}
-	if hint := v.Hint(string(m.line)); hint != "" && m.message == "" {
+	if hint := m.hint(); hint != "" && m.message == "" {
 		text, style = hint, p.plain().Bold(strings.HasPrefix(hint, "="))
 		if len(m.points) > 0 {
 			text += "  (Enter, or a click on the same point)"
@@ -215,7 +218,7 @@ func (p *painter) move(v *otb.View, x, y, columns int) int {
 	for i, row := range rows {
 		text := "  " + row
 		if i == 1 && !ok {
-			text = " WE " + row
+			text = " WE: " + row
 		}
 		p.fill(x, y+i, columns, text, style)
 	}
@@ -245,10 +248,10 @@ func (p *painter) engine(m *model, x, y, columns, end int) int {
 	}
 	lines := []string{text}
 	if m.scores && a.Known {
-		lines[0] += fmt.Sprintf("  depth %d  %.0f %%", a.Depth, 100*a.Chance)
-		lines = append(lines, wrap(strings.Join(a.Line[:min(len(a.Line), 8)], " "), columns)...)
+		lines = append(lines, fmt.Sprintf("depth %d, we win %.0f %%", a.Depth, 100*a.Chance))
+		lines = append(lines, wrap(strings.Join(a.Line[:min(len(a.Line), 6)], " "), columns)...)
 	} else if !m.scores {
-		lines[0] += "  (F2: score)"
+		lines[0] += "  (F2 score)"
 	}
 	for i, line := range lines {
 		if y+i < end {
@@ -272,8 +275,8 @@ func (p *painter) lists(m *model, x, y, columns, end int) {
 	for row := range rows {
 		for i := range 2 {
 			ply := first + 2*row + i
-			if ply < len(v.Game.Plies) {
-				p.put(x+i*half, y+row, fmt.Sprintf("%3d. %s", ply+1, v.Written(ply)), p.plain())
+			if ply < len(v.Moves) {
+				p.put(x+i*half, y+row, fmt.Sprintf("%3d. %s", ply+1, v.Moves[ply]), p.plain())
 			}
 		}
 	}
@@ -289,19 +292,39 @@ func (p *painter) lists(m *model, x, y, columns, end int) {
 // keys are what the keyboard and the mouse do, for the help.
 var keys = []string{
 	"Enter  go ahead: start, our move is made, the clocks are right",
-	"F2 score and depth   F3 undo   F4 turn the board   F5 draw anew   F8 move now   PgUp, PgDn moves",
-	"Esc empties the line, Up brings the last one back, Ctrl-C twice leaves (the game can be resumed)",
+	"F2 score and depth   F3 undo   F4 turn the board   F5 draw anew   F8 move now",
+	"Page Up and Down scroll the moves; Esc empties the line, Up brings the last one back",
+	"Ctrl-C twice leaves; the game can be resumed",
 	"Mouse: click the points of a move, the last one twice",
 }
 
-// drawHelp lists keys and commands.
-func (p *painter) drawHelp(rows int) {
-	for i, line := range append(append(append([]string{}, keys...), ""), otb.Help()...) {
-		if i < rows {
-			p.put(0, i+1, runewidth.Truncate(line, p.width, "…"), p.plain())
+// helpColumn is where the explanations of the help begin.
+const helpColumn = 30
+
+// helpLines returns the keys and commands, in lines of some columns.
+func helpLines(columns int) (lines []string) {
+	lines = append(append(lines, keys...), "")
+	for _, line := range otb.Help() {
+		name, about := line[:min(helpColumn, len(line))], line[min(helpColumn, len(line)):]
+		for _, part := range wrap(about, max(columns-helpColumn, 20)) {
+			lines = append(lines, fmt.Sprintf("%-*s%s", helpColumn, name, part))
+			name = ""
 		}
 	}
-	p.fill(0, p.height-2, p.width, "Any key goes on.", p.plain().Bold(true))
+	return lines
+}
+
+// drawHelp draws a page of the help.
+func (p *painter) drawHelp(m *model, rows int) {
+	lines := helpLines(p.width)
+	rows = max(rows, 1)
+	m.helpPages = (len(lines) + rows - 1) / rows
+	for i, line := range lines[min(m.helpPage*rows, len(lines)):] {
+		if i < rows {
+			p.put(0, i+1, runewidth.Truncate(line, p.width, ""), p.plain())
+		}
+	}
+	p.fill(0, p.height-2, p.width, fmt.Sprintf("page %d of %d: Space or Page Down for the next one, any other key goes on", m.helpPage+1, m.helpPages), p.plain().Bold(true))
 }
 
 // wrap breaks a text into lines of at most so many columns.

@@ -27,12 +27,12 @@ type Options struct {
 }
 
 // refresh is how often running clocks are drawn.
-const refresh = 100 * time.Millisecond
+const refresh = 200 * time.Millisecond
 
 // Show shows a table until the operator leaves or ctx ends. The error is nil if the
 // operator has left.
 func Show(ctx context.Context, t *otb.Table, o Options) error {
-	s, err := tcell.NewTerminfoScreenFromTty(o.Tty)
+	s, err := tcell.NewTerminfoScreenFromTty(o.Tty, tcell.OptSanitizeContent(true))
 	if err == nil {
 		err = s.Init()
 	}
@@ -46,7 +46,7 @@ func Show(ctx context.Context, t *otb.Table, o Options) error {
 	defer tick.Stop()
 	for {
 		m.view = t.View()
-		p := painter{Screen: s, colours: s.Colors() > 0}
+		p := painter{Screen: s, colours: s.Colors() >= mostColours}
 		p.draw(&m)
 		s.Show()
 		select {
@@ -55,13 +55,23 @@ func Show(ctx context.Context, t *otb.Table, o Options) error {
 		case <-t.Changed():
 		case <-tick.C:
 		case ev, open := <-s.EventQ():
-			if !open {
-				return errors.New("the terminal has gone")
+			for more := true; more; { // typed faster than drawn
+				if !open {
+					return errors.New("the terminal has gone")
+				}
+				if m.handle(ev) {
+					return nil
+				}
+				if _, resized := ev.(*tcell.EventResize); resized {
+					m.redraw = true
+				}
+				select {
+				case ev, open = <-s.EventQ():
+				default:
+					more = false
+				}
 			}
-			if m.handle(ev) {
-				return nil
-			}
-			if _, resized := ev.(*tcell.EventResize); resized || m.redraw {
+			if m.redraw {
 				m.redraw = false
 				s.Sync()
 			}
@@ -69,28 +79,45 @@ func Show(ctx context.Context, t *otb.Table, o Options) error {
 	}
 }
 
+// mostColours is how many colours a terminal needs for a board of wood: with fewer the
+// white stones would vanish, and the board is drawn without.
+const mostColours = 256
+
 // model is what the screen knows besides the table.
 type model struct {
 	table *otb.Table
 	view  otb.View
 
-	line     []rune // being typed
-	before   string // the line entered last
-	points   []string
-	message  string // why the last line was refused; it stays until the next key
-	scores   bool
-	turned   bool // the board is seen from the other side
-	help     bool
-	back     int // how far the list of moves is scrolled back
-	redraw   bool
-	leaving  time.Time // when Ctrl-C was pressed
-	board    board
-	hasBoard bool
-	pressed  bool // the mouse's button is down
+	line                []rune // being typed
+	before              string // the line entered last
+	points              []string
+	message             string // why the last line was refused; it stays until the next key
+	scores              bool
+	turned              bool // the board is seen from the other side
+	help                bool // is shown, from helpPage on, of helpPages
+	helpPage, helpPages int
+	back                int // how far the list of moves is scrolled back
+	redraw              bool
+	leaving             time.Time // when Ctrl-C was pressed
+	board               board
+	hasBoard            bool
+	pressed             bool // the mouse's button is down
+
+	hinted   string // the position and the line that hintText is for
+	hintText string
 }
 
-// hasty is how soon after our move was announced an empty line is taken for a mistake:
-// the second of two Enters.
+// hint says what the line being typed would do.
+func (m *model) hint() string {
+	line := string(m.line)
+	if key := fmt.Sprint(len(m.view.Game.Plies), m.view.Phase, line); key != m.hinted {
+		m.hinted, m.hintText = key, m.view.Hint(line)
+	}
+	return m.hintText
+}
+
+// hasty is how soon after our move or an end was announced an empty line is taken for a
+// mistake: the second of two Enters.
 const hasty = 700 * time.Millisecond
 
 // leaveTime is how long after Ctrl-C another one leaves.
@@ -116,7 +143,11 @@ func (m *model) handle(ev tcell.Event) (leave bool) {
 // key takes a key.
 func (m *model) key(ev *tcell.EventKey) (leave bool) {
 	if m.help {
-		m.help = false
+		m.helpPage++
+		next := ev.Key() == tcell.KeyPgDn || ev.Key() == tcell.KeyRune && ev.Str() == " "
+		if !next || m.helpPage >= m.helpPages {
+			m.help, m.helpPage = false, 0
+		}
 		return false
 	}
 	if ev.Key() != tcell.KeyEnter {
@@ -173,8 +204,8 @@ func (m *model) enter(line string) (leave bool) {
 	line = strings.TrimSpace(line)
 	m.line, m.points, m.message = nil, nil, ""
 	m.view = m.table.View()
-	if line == "" && m.view.Phase == otb.Announced && m.view.Game.Away.IsZero() && m.view.Now.Sub(m.view.Game.Choice.At) < hasty {
-		m.refuse("This move has just appeared. Enter once it is on the board and the clock is pressed.")
+	if line == "" && m.isHasty() {
+		m.refuse("This has just appeared. Read it, and then press Enter.")
 		return false
 	}
 	if line != "" {
@@ -198,6 +229,20 @@ func (m *model) enter(line string) (leave bool) {
 	}
 	m.back = 0 // the news answer
 	return false
+}
+
+// isHasty reports whether what Enter would confirm is too new to have been read.
+func (m *model) isHasty() bool {
+	g := m.view.Game
+	var since time.Time
+	switch {
+	case !g.Away.IsZero():
+	case m.view.Phase == otb.Announced:
+		since = g.Choice.At
+	case m.view.Phase == otb.RuleEnd && len(g.Plies) > 0:
+		since = g.Plies[len(g.Plies)-1].At
+	}
+	return m.view.Now.Sub(since) < hasty
 }
 
 // click takes a point that was clicked: the beginning of a move, its next point, or,

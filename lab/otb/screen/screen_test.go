@@ -171,7 +171,7 @@ func TestGameOnScreen(t *testing.T) {
 			t.Error("a hasty Enter counts")
 		}
 	} else {
-		w.sees("This move has just appeared.")
+		w.sees("This has just appeared.")
 		time.Sleep(hasty)
 		w.types("\n")
 	}
@@ -187,9 +187,13 @@ func TestGameOnScreen(t *testing.T) {
 	w.types("b0a2\n")
 	w.sees("Opponent: 马八进九   b0a2")
 	w.m.key(tcell.NewEventKey(tcell.KeyF2, "", tcell.ModNone))
-	w.sees("depth 1")
+	w.sees("depth 1, we win ")
 	w.m.key(tcell.NewEventKey(tcell.KeyF1, "", tcell.ModNone))
-	w.sees("Any key goes on.", "hand MOVE", "Mouse: ")
+	w.sees("page 1 of ", "hand MOVE", "Mouse: ")
+	for n := 0; n < 10 && !strings.Contains(w.String(), "quit "); n++ {
+		w.types(" ")
+	}
+	w.sees("leave; the game can be resumed", "anything else")
 	w.types("x")
 	w.types("resign us\n")
 	w.sees("The game has ended: Red won: Black", "Written: the record")
