@@ -119,6 +119,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		levelsCommand(),
 		matchCommand(),
 		tableCommand(),
+		campaignCommand(),
 		experimentCommand(),
 		openingsCommand(),
 		eventsCommand(),

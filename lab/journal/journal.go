@@ -21,6 +21,10 @@ import (
 // ends.
 var ErrInUse = errors.New("another process writes to this file")
 
+// ErrWrite is returned by Append if the line could not be written, as on a full disk.
+// Append may be called again.
+var ErrWrite = errors.New("not written")
+
 // Layout describes a kind of file.
 type Layout struct {
 	Name   string // begins the text of every error: "results"
@@ -47,7 +51,8 @@ type File struct {
 	lock   *flock.Flock
 	torn   bool
 	sync   bool
-	failed error // a write that may have left a partial line
+	size   int64 // of the complete lines
+	failed error // a write that has left a partial line
 }
 
 // Open opens or creates a file. A last line that was truncated by a crash or a full
@@ -65,12 +70,29 @@ func Open(path string, l Layout) (*File, error) {
 		err = ErrInUse
 	} else {
 		err = j.load(&l)
+		if err == nil {
+			err = j.resume(&l)
+		}
 	}
 	if err != nil {
 		j.Close()
 		return nil, fmt.Errorf("%s: %s: %w", l.Name, path, err)
 	}
 	return j, nil
+}
+
+// Read reads a file that another process may be writing to, without the terms being
+// written to a new one. A last line that is not complete is passed over.
+func Read(path string, l Layout) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Name, err)
+	}
+	defer f.Close()
+	if err := (&File{f: f}).load(&l); err != nil {
+		return fmt.Errorf("%s: %s: %w", l.Name, path, err)
+	}
+	return nil
 }
 
 // Torn reports whether the last line was truncated when the file was opened. Its
@@ -84,8 +106,10 @@ func (j *File) Close() error {
 }
 
 // Append writes a line. When it returns, the line survives the end of this process,
-// with Layout.Sync also that of the machine. After a write error nothing more is written and every call returns that error;
-// opening the file again removes the partial line.
+// with Layout.Sync also that of the machine.
+// After a write error, which wraps ErrWrite, there is nothing of the line in the file.
+// If what was written of it can't be removed, nothing more is written and every call
+// returns that error; opening the file again removes the partial line.
 func (j *File) Append(v any) error {
 	if err := j.write(v); err != nil {
 		return fmt.Errorf("%s: %w", j.name, err)
@@ -98,20 +122,37 @@ func (j *File) write(v any) error {
 	if err != nil {
 		return err
 	}
-	if j.failed == nil {
-		_, j.failed = j.f.Write(append(b, '\n'))
+	if j.failed != nil {
+		return j.failed
 	}
-	if j.failed == nil && j.sync {
-		j.failed = j.f.Sync()
+	n, err := j.f.Write(append(b, '\n'))
+	if err == nil && j.sync {
+		err = j.f.Sync()
 	}
-	return j.failed
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrWrite, err)
+		if j.rewind() != nil {
+			j.failed = err
+		}
+		return err
+	}
+	j.size += int64(n)
+	return nil
 }
 
-// load reads the file and leaves the offset at its end.
+// rewind removes everything after the last complete line.
+func (j *File) rewind() error {
+	if err := j.f.Truncate(j.size); err != nil {
+		return err
+	}
+	_, err := j.f.Seek(j.size, io.SeekStart)
+	return err
+}
+
+// load reads the file, and sets size and torn.
 func (j *File) load(l *Layout) error {
 	foreign := fmt.Errorf("not %s", l.What)
 	in := bufio.NewReaderSize(j.f, 1<<20)
-	var complete int64 // bytes of complete lines
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -124,7 +165,7 @@ func (j *File) load(l *Layout) error {
 			if n == 1 && j.torn && !ours && !strings.HasPrefix(l.Prefix, string(line)) {
 				return fmt.Errorf("line 1: %w", foreign)
 			}
-			return j.resume(l, complete)
+			return nil
 		case l.MaxLine > 0 && len(line) > l.MaxLine:
 			err = fmt.Errorf("more than %d bytes", l.MaxLine)
 		case n > 1:
@@ -137,20 +178,17 @@ func (j *File) load(l *Layout) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		complete += int64(len(line))
+		j.size += int64(len(line))
 	}
 }
 
 // resume removes everything after the last complete line, and begins a new file with
 // the terms.
-func (j *File) resume(l *Layout, complete int64) error {
-	if err := j.f.Truncate(complete); err != nil {
+func (j *File) resume(l *Layout) error {
+	if err := j.rewind(); err != nil {
 		return err
 	}
-	if _, err := j.f.Seek(complete, io.SeekStart); err != nil {
-		return err
-	}
-	if complete == 0 {
+	if j.size == 0 {
 		return j.write(l.Terms)
 	}
 	return nil

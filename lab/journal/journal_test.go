@@ -168,3 +168,28 @@ func TestFailedWrite(t *testing.T) {
 		t.Errorf("written: %q", after)
 	}
 }
+
+// TestRead: a file can be read while it is open, without its last, partial line.
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "things.jsonl")
+	j, _, err := open(path, terms{1, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Append(thing{4}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.f.WriteString(`{"n":`); err != nil {
+		t.Fatal(err)
+	}
+	before := content(t, path)
+	var lines []string
+	take := func(line []byte) error { lines = append(lines, string(line)); return nil }
+	if err := Read(path, Layout{Name: "things", What: "a file of things", Prefix: `{"things"`, Same: take, Take: take}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{`{"things":1,"seed":7}` + "\n", `{"n":4}` + "\n"}; !slices.Equal(lines, want) || content(t, path) != before {
+		t.Errorf("read %q, want %q", lines, want)
+	}
+}

@@ -72,7 +72,7 @@ func (s Spec) Check(gameName string) error {
 	}
 	if s.Path == "" {
 		bad("no program given")
-	} else if _, err := s.program(); err != nil {
+	} else if _, err := s.Program(); err != nil {
 		bad("%w", err)
 	}
 	if s.Dir != "" {
@@ -105,8 +105,8 @@ func (s Spec) Check(gameName string) error {
 	return errors.Join(errs...)
 }
 
-// program returns the path of the program to start.
-func (s Spec) program() (string, error) {
+// Program returns the path of the program to start.
+func (s Spec) Program() (string, error) {
 	path, err := exec.LookPath(s.Path)
 	if err != nil {
 		return "", err
