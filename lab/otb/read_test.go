@@ -125,3 +125,34 @@ func TestReadFromOne(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRead: whatever is typed, the answer is a legal move or an error.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"h2e2", "炮二平五", "C2=5", "swap", "offer:h8", "B(H,8)", "d1d7/b7", "ｈ８", "-", "()", "后炮", "\x00", "h99999999999"} {
+		f.Add(seed, false)
+		f.Add(seed, true)
+	}
+	var positions []game.Position
+	for _, name := range []string{"xiangqi", "gomoku/renju-15+ccgc-2", "amazons/8x8"} {
+		rules, err := catalog.Rules(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		p, err := rules.New("")
+		if err != nil {
+			f.Fatal(err)
+		}
+		positions = append(positions, p)
+	}
+	f.Fuzz(func(t *testing.T, text string, uci bool) {
+		for _, p := range positions {
+			r, err := Read(p, text, uci)
+			if err == nil && p.Clone().Play(r.Move) != nil {
+				t.Errorf("%s: %q is read as %q, which is not legal", p.Rules().Name, text, r.Text)
+			}
+			if err != nil && err.Error() == "" {
+				t.Errorf("%s: %q: an error without words", p.Rules().Name, text)
+			}
+		}
+	})
+}
