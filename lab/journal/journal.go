@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -195,14 +197,37 @@ func (j *File) resume(l *Layout) error {
 }
 
 // Differences lists the fields in which two structs of one type differ, by their
-// JSON names, as "seed is 2 in the file and 1 now".
+// JSON names, as "seed is 2 in the file and 1 now". Of maps of texts it lists the keys.
 func Differences(inFile, now any) (differ []string) {
 	a, b := reflect.ValueOf(inFile), reflect.ValueOf(now)
 	for i := range a.NumField() {
 		x, y := a.Field(i).Interface(), b.Field(i).Interface()
-		if !reflect.DeepEqual(x, y) {
+		if m, ok := x.(map[string]string); ok {
+			differ = append(differ, mapDifferences(m, y.(map[string]string))...)
+		} else if !reflect.DeepEqual(x, y) {
 			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
 			differ = append(differ, fmt.Sprintf("%s is %s in the file and %s now", name, jsonText(x), jsonText(y)))
+		}
+	}
+	return differ
+}
+
+func mapDifferences(inFile, now map[string]string) (differ []string) {
+	all := maps.Clone(inFile)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, now)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		a, inA := inFile[key]
+		b, inB := now[key]
+		switch {
+		case inA && inB && a != b:
+			differ = append(differ, fmt.Sprintf("%s is %s in the file and %s now", key, a, b))
+		case !inB:
+			differ = append(differ, fmt.Sprintf("%s is %s in the file and not given now", key, a))
+		case !inA:
+			differ = append(differ, fmt.Sprintf("%s is not in the file and %s now", key, b))
 		}
 	}
 	return differ

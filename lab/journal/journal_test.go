@@ -169,6 +169,23 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
+// TestDifferencesOfMaps: the keys that differ are named, not the whole map.
+func TestDifferencesOfMaps(t *testing.T) {
+	type terms struct {
+		Seed int               `json:"seed"`
+		Set  map[string]string `json:"set"`
+	}
+	a := terms{1, map[string]string{"games": "10", "rate": "0.1", "old": "x"}}
+	b := terms{1, map[string]string{"games": "20", "rate": "0.1", "new": "y"}}
+	got := strings.Join(Differences(a, b), "; ")
+	if want := "games is 10 in the file and 20 now; new is not in the file and y now; old is x in the file and not given now"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := strings.Join(Differences(terms{Seed: 1}, b), "; "); !strings.Contains(got, "rate is not in the file and 0.1 now") {
+		t.Error(got)
+	}
+}
+
 // TestRead: a file can be read while it is open, without its last, partial line.
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "things.jsonl")

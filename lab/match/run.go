@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"sparring/engine"
@@ -77,7 +78,6 @@ var errDecided = errors.New("the sequential test has decided")
 type Match struct {
 	plan  Plan
 	rules *game.Rules
-	names []string
 	done  map[[2]int]bool // pair and leg of the games in the file
 
 	handing sync.Mutex // before mu
@@ -101,7 +101,6 @@ func Begin(p Plan) (*Match, error) {
 	if m.rules, err = catalog.Rules(p.Terms.Rules); err != nil {
 		return m, err
 	}
-	m.names = p.Terms.Names()
 	if p.File == nil {
 		return m, nil
 	}
@@ -158,12 +157,12 @@ func (m *Match) Next(ctx context.Context) ([]Bout, error) {
 	pairings := m.plan.Terms.Pairings()
 	for ; m.next < m.plan.Games/2*len(pairings); m.next++ {
 		round := m.next / len(pairings)
-		bouts := m.bouts(m.next+1, round, pairings[m.next%len(pairings)])
+		bouts, err := m.bouts(ctx, m.next+1, round, pairings[m.next%len(pairings)])
+		if err != nil {
+			return nil, err
+		}
 		if len(bouts) == 0 {
 			continue
-		}
-		if err := m.setUp(ctx, bouts, round); err != nil {
-			return nil, fmt.Errorf("opening %d: %w", round+1, err)
 		}
 		m.next++
 		return bouts, nil
@@ -171,38 +170,21 @@ func (m *Match) Next(ctx context.Context) ([]Bout, error) {
 	return nil, nil
 }
 
-// bouts returns the games of a pair that are not played yet, without their opening.
-func (m *Match) bouts(pair, round int, p [2]int) (bouts []Bout) {
-	for leg, players := range [2][2]int{p, {p[1], p[0]}} {
-		if m.done[[2]int{pair, leg + 1}] {
-			continue
-		}
-		bouts = append(bouts, Bout{
-			Pair: pair, Leg: leg + 1, Opening: round + 1, Players: players,
-			Names: [2]string{m.names[players[0]], m.names[players[1]]},
-			Seed:  openings.Mix(m.plan.Terms.Seed, uint64(round)), ID: gameID(m.plan.Terms.ID, pair, leg+1),
-		})
+// bouts returns the games of a pair that are not played yet.
+func (m *Match) bouts(ctx context.Context, pair, round int, players [2]int) ([]Bout, error) {
+	played := func(leg int) bool { return m.done[[2]int{pair, leg}] }
+	if played(1) && played(2) {
+		return nil, nil
 	}
-	return bouts
-}
-
-// setUp gives the games of a pair their opening.
-func (m *Match) setUp(ctx context.Context, bouts []Bout, round int) error {
 	if m.opening == nil || m.round != round {
 		o, err := m.plan.Openings.Opening(ctx, round)
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("opening %d: %w", round+1, err)
 		}
 		m.opening, m.round = &o, round
 	}
-	pos, err := m.opening.Setup(m.rules)
-	if err != nil {
-		return err
-	}
-	for k := range bouts {
-		bouts[k].Start, bouts[k].Moves, bouts[k].Position = m.opening.Start, m.opening.Moves, pos
-	}
-	return nil
+	bouts, err := m.plan.Terms.bouts(m.rules, pair, round, players, *m.opening)
+	return slices.DeleteFunc(bouts, func(b Bout) bool { return played(b.Leg) }), err
 }
 
 // work plays both games of each pair.
