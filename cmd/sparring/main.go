@@ -118,6 +118,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		engineCommand(),
 		levelsCommand(),
 		matchCommand(),
+		tableCommand(),
 		campaignCommand(),
 		experimentCommand(),
 		openingsCommand(),

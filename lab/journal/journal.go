@@ -34,6 +34,9 @@ type Layout struct {
 	Prefix string // of the first line, by which such a file is known
 	// MaxLine is the largest size of a line in bytes; 0: any.
 	MaxLine int
+	// Sync: Append returns when the line is on the disk, so that it also survives the
+	// end of the machine.
+	Sync bool
 	// Terms are the first line of a new file.
 	Terms any
 	// Same compares the first line of an existing file with the terms.
@@ -49,6 +52,7 @@ type File struct {
 	f      *os.File
 	lock   *flock.Flock
 	torn   bool
+	sync   bool
 	size   int64 // of the complete lines
 	failed error // a write that has left a partial line
 }
@@ -61,7 +65,7 @@ func Open(path string, l Layout) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
-	j := &File{name: l.Name, f: f, lock: flock.New(path + ".lock")}
+	j := &File{name: l.Name, f: f, sync: l.Sync, lock: flock.New(path + ".lock")}
 	if locked, failed := j.lock.TryLock(); failed != nil {
 		err = failed
 	} else if !locked {
@@ -93,6 +97,14 @@ func Read(path string, l Layout) error {
 	return nil
 }
 
+// InUse reports whether a process has an existing file open.
+func InUse(path string) bool {
+	lock := flock.New(path + ".lock")
+	defer lock.Close()
+	free, err := lock.TryRLock()
+	return err == nil && !free
+}
+
 // Torn reports whether the last line was truncated when the file was opened. Its
 // result is missing.
 func (j *File) Torn() bool { return j.torn }
@@ -103,7 +115,8 @@ func (j *File) Close() error {
 	return j.f.Close()
 }
 
-// Append writes a line. When it returns, the line survives the end of this process.
+// Append writes a line. When it returns, the line survives the end of this process,
+// with Layout.Sync also that of the machine.
 // After a write error, which wraps ErrWrite, there is nothing of the line in the file.
 // If what was written of it can't be removed, nothing more is written and every call
 // returns that error; opening the file again removes the partial line.
@@ -123,6 +136,9 @@ func (j *File) write(v any) error {
 		return j.failed
 	}
 	n, err := j.f.Write(append(b, '\n'))
+	if err == nil && j.sync {
+		err = j.f.Sync()
+	}
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrWrite, err)
 		if j.rewind() != nil {
