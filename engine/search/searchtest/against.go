@@ -43,7 +43,7 @@ func Find(p search.Position, params search.Params, limits search.Limits) search.
 // at random. The score must be that of minimax, the move one of its best.
 func Against(t *testing.T, p search.Position, params search.Params, deepest int, switches []string) {
 	t.Helper()
-	params.ProveRoot, params.ProveLeaf = 0, 0
+	params.ProveRoot, params.ProveLeaf, params.ProveNode = 0, 0, 0
 	for depth := 1; depth <= deepest; depth++ {
 		want := Minimax(p, params, depth)
 		best := BestMoves(p, params, depth)
