@@ -84,6 +84,7 @@ var messages = map[string]reflect.Type{
 	"alive": reflect.TypeFor[protocol.Alive](), "aliveAnswer": reflect.TypeFor[protocol.AliveAnswer](),
 	"leave": reflect.TypeFor[protocol.Leave](), "answer": reflect.TypeFor[protocol.Answer](),
 	"challenge": reflect.TypeFor[protocol.ChallengeRequest](), "challengeAnswer": reflect.TypeFor[protocol.ChallengeAnswer](),
+	"standings": reflect.TypeFor[protocol.StandingsRequest](), "standingsAnswer": reflect.TypeFor[protocol.StandingsAnswer](),
 	"withdraw": reflect.TypeFor[protocol.Withdraw](), "move": reflect.TypeFor[protocol.MoveRequest](),
 	"act": reflect.TypeFor[protocol.ActRequest](), "chat": reflect.TypeFor[protocol.ChatRequest](),
 	"actAnswer": reflect.TypeFor[protocol.ActAnswer](), "state": reflect.TypeFor[protocol.State](),
@@ -106,7 +107,7 @@ func TestAsyncAPISubjects(t *testing.T) {
 		"state": s.ToGame("PLAYER", "GAME"), "notice": s.ToNotice("PLAYER"),
 		"watch": s.Watch("GAME"), "log": s.Log("GAME"), "record": s.Record("KIND", "GAME"),
 	}
-	for _, v := range []protocol.Verb{protocol.VerbHello, protocol.VerbAlive, protocol.VerbLeave, protocol.VerbChallenge, protocol.VerbWithdraw} {
+	for _, v := range []protocol.Verb{protocol.VerbHello, protocol.VerbAlive, protocol.VerbLeave, protocol.VerbChallenge, protocol.VerbWithdraw, protocol.VerbStandings} {
 		want[string(v)] = s.Play("PLAYER", v)
 	}
 	for _, a := range []protocol.Action{protocol.ActMove, protocol.ActResign, protocol.ActDraw, protocol.ActTakeback, protocol.ActChat} {

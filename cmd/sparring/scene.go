@@ -183,7 +183,7 @@ func (s *scene) standings(heading string) string {
 	for _, g := range catalog.Games() {
 		for _, p := range s.arena.Standings(g.Name) {
 			fmt.Fprintf(t, "  %s\t%s\t%s\t%.0f\t%.0f\t%d\t%d\t%d\t%d\n", g.Name, p.Speed, p.Player,
-				p.Rating.Rating, 2*p.Deviation, p.Games, p.Wins, p.Draws, p.Losses)
+				p.Rating.Rating, p.Error(), p.Games, p.Wins, p.Draws, p.Losses)
 		}
 	}
 	t.Flush() // a strings.Builder never fails
