@@ -20,6 +20,7 @@ const (
 	analysisGrace   = 5 * time.Second   // beyond the budget of time
 	cancelWait      = time.Second       // for the last answer after a cancellation
 	analystTries    = 3                 // analysts that may fall silent
+	analystReturn   = 10 * time.Second  // for the only one to connect again
 	busyPause       = 200 * time.Millisecond
 	maxBusyPause    = 2 * time.Second
 	maxAnalyses     = 1024 // answers to one request
@@ -32,7 +33,8 @@ const (
 //
 // It asks another analyst if one falls silent, shuts down or is busy. If all are
 // busy it asks again until ctx ends; a hint thus waits for a place, if ctx lets it.
-// The error wraps nats.ErrNoResponders, at once, if nobody analyses this game;
+// The error wraps nats.ErrNoResponders, at once, if nobody analyses this game, or
+// if nobody has come back a while after the only analyst was lost;
 // ErrAnalystLost; or an *Error, the analyst's refusal. When ctx ends, Analyse
 // cancels the analysis and returns the cause.
 func (s *Server) Analyse(ctx context.Context, gameName string, r AnalysisRequest, update func(Analysis)) (Analysis, error) {
@@ -40,6 +42,16 @@ func (s *Server) Analyse(ctx context.Context, gameName string, r AnalysisRequest
 		return Analysis{}, err
 	}
 	lost, pause := 0, busyPause
+	var lostAt time.Time
+	again := func() error {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, maxBusyPause)
+		return nil
+	}
 	for {
 		if ctx.Err() != nil {
 			return Analysis{}, context.Cause(ctx)
@@ -54,16 +66,19 @@ func (s *Server) Analyse(ctx context.Context, gameName string, r AnalysisRequest
 		case err == nil, ctx.Err() != nil:
 			return a, err
 		case refusal != nil && (refusal.Code == CodeBusy || refusal.Code == Unavailable):
-			select {
-			case <-ctx.Done():
-				return Analysis{}, fmt.Errorf("%w: %w", refusal, context.Cause(ctx))
-			case <-time.After(pause):
+			if ended := again(); ended != nil {
+				return Analysis{}, fmt.Errorf("%w: %w", refusal, ended)
 			}
-			pause = min(2*pause, maxBusyPause)
+		case errors.Is(err, nats.ErrNoResponders) && lost > 0 && time.Since(lostAt) < analystReturn:
+			// The one that fell silent has lost its connection, and reconnects.
+			if ended := again(); ended != nil {
+				return Analysis{}, fmt.Errorf("%w: %w", err, ended)
+			}
 		case errors.Is(err, ErrAnalystLost):
 			if lost++; lost == analystTries {
 				return Analysis{}, err
 			}
+			lostAt = time.Now()
 			s.log.Warn().Str("game_name", gameName).Msg("an analyst fell silent; asking another")
 		default:
 			return Analysis{}, err

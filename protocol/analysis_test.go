@@ -1,14 +1,17 @@
 package protocol_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -177,6 +180,42 @@ func TestAnalysisAsksAnother(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The only analyst loses its connection in the middle of an analysis. It is asked
+// again once it has connected again.
+func TestAnalysisWaitsForAnAnalyst(t *testing.T) {
+	w := newWire(t)
+	nc := w.connect(w.Player("bots"))
+	_, err := w.clientOver(nc, "gomoku-hare", io.Discard).Analyst("gomoku", func(*protocol.AnalysisTask) { nc.Close() })
+	w.must(err, nc)
+	silent := make(chan struct{})
+	s := w.server(onLine{"fell silent", sync.OnceFunc(func() { close(silent) })}, protocol.DefaultLimits)
+	back := w.clientOver(w.connect(w.Player("bots")), "gomoku-hare", io.Discard)
+	go func() {
+		<-silent
+		time.Sleep(time.Second) // the platform asks before, and nobody is there
+		if _, err := back.Analyst("gomoku", func(task *protocol.AnalysisTask) { task.Finish(depth(7)) }); err != nil {
+			t.Error(err)
+		}
+	}()
+	a, err := s.Analyse(w.ctx, "gomoku", hint, nil)
+	if err != nil || a.Depth != 7 {
+		t.Errorf("%+v %v", a, err)
+	}
+}
+
+// onLine calls seen for every line of a log that contains a text.
+type onLine struct {
+	text string
+	seen func()
+}
+
+func (o onLine) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(o.text)) {
+		o.seen()
+	}
+	return len(line), nil
 }
 
 // A refusal for a reason that another analyst would share is returned.

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	"sparring/game"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -401,6 +402,7 @@ var words = map[reflect.Type]string{
 	reflect.TypeFor[protocol.Kind](): string(protocol.Bot), reflect.TypeFor[protocol.Code](): string(protocol.Accepted),
 	reflect.TypeFor[protocol.OfferKind](): string(protocol.OfferSeat), reflect.TypeFor[protocol.Taking](): string(protocol.Accept),
 	reflect.TypeFor[protocol.DeclineReason](): string(protocol.DeclineClock), reflect.TypeFor[protocol.Step](): string(protocol.StepOffer),
+	reflect.TypeFor[game.Reason]():         string(protocol.ReasonCrash),
 	reflect.TypeFor[protocol.NoticeKind](): string(protocol.NoticeChat), reflect.TypeFor[protocol.Status](): string(protocol.Halted),
 	reflect.TypeFor[protocol.EventKind](): string(protocol.EventSeat), reflect.TypeFor[clock.Speed](): string(clock.Blitz),
 	reflect.TypeFor[protocol.Purpose](): string(protocol.ForReview), reflect.TypeFor[protocol.Mode](): string(protocol.ModePaused),
