@@ -77,7 +77,10 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 		reserved: reservations{players: make(map[protocol.PlayerID]reservation)},
 		referees: make(map[protocol.GameID]*referee), roundsDone: make(chan struct{}), serving: make(chan struct{}),
 	}
-	if a.store, err = awaitStore(ctx, nc, subjects, cfg, a.log); err != nil {
+	if err = awaitStore(ctx, nc, a.log, func(ctx context.Context) (err error) {
+		a.store, err = openStore(ctx, nc, subjects, cfg)
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	a.metrics.gauge("games_unkept", "Games that go on without their logs now, for lack of space.", func() float64 { return float64(a.unkept.Load()) })
@@ -85,8 +88,10 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
-	a.ladder = newLadder(a.store.ladder, cfg.Ladder.Anchors, a.log)
-	if err := a.ladder.load(ctx); err != nil {
+	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) error {
+		a.ladder = newLadder(a.store.ladder, cfg.Ladder.Anchors, a.log)
+		return a.ladder.load(ctx)
+	}); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	return a, nil

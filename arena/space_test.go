@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -281,6 +282,30 @@ func TestStartOnAFullDisk(t *testing.T) {
 		case <-time.After(patience):
 			t.Errorf("used before %v: the arena does not start although there is room", used)
 		}
+	}
+}
+
+// An arena that is started while the server hangs waits for it.
+func TestStartWhileTheServerHangs(t *testing.T) {
+	t.Parallel()
+	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	nc := arenatest.Connect(t, p.Platform())
+	p.Signal(syscall.SIGSTOP)
+	lines := &logLines{}
+	begun := make(chan error, 1)
+	go func() {
+		_, err := New(t.Context(), nc, quick(), zerolog.New(lines))
+		begun <- err
+	}()
+	gametest.Eventually(t, "the report", func() bool { return lines.count(map[string]any{"level": "error"}) == 1 })
+	p.Signal(syscall.SIGCONT)
+	select {
+	case err := <-begun:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Error("the arena does not start although the server goes on")
 	}
 }
 

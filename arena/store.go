@@ -115,23 +115,33 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	return s, err
 }
 
-// awaitStore opens the store. While it has no room it waits, also for a restart of
-// its server, and says so once.
-func awaitStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, cfg Config, log zerolog.Logger) (*store, error) {
-	for waits := false; ; waits = true {
-		s, err := openStore(ctx, nc, subjects, cfg)
-		absent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded)
+// awaitStore calls open until the store has room and answers, also after a restart of
+// its server, and says once what it waits for.
+func awaitStore(ctx context.Context, nc *nats.Conn, log zerolog.Logger, open func(context.Context) error) error {
+	for said := false; ; said = true {
+		err := open(ctx)
 		if denied := nc.LastError(); err != nil && errors.Is(denied, nats.ErrPermissionViolation) {
-			return nil, fmt.Errorf("this user may not do what an arena does; it needs the platform's account: %w", denied)
+			return fmt.Errorf("this user may not do what an arena does; it needs the platform's account: %w", denied)
 		}
-		if err == nil || ctx.Err() != nil || !full(err) && !(waits && absent) {
-			return s, err
-		}
-		if !waits {
+		slow := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrReconnectBufExceeded)
+		restarting := said && errors.Is(err, nats.ErrNoResponders) // at first it has no JetStream
+		switch {
+		case err == nil || ctx.Err() != nil || !full(err) && !slow && !restarting:
+			return err
+		case said:
+		case full(err):
 			log.Error().Err(err).Msg("no space; the arena starts when there is: " + makeRoom)
+		default:
+			log.Error().Err(err).Msg("the NATS server does not answer in time; the arena starts when it does")
 		}
 		rest(ctx, time.Second)
 	}
+}
+
+// AwaitStore calls open, which reads or writes the store, until that has room and
+// answers. It is for what starts with the arena.
+func (a *Arena) AwaitStore(ctx context.Context, open func(context.Context) error) error {
+	return awaitStore(ctx, a.Conn(), a.log, open)
 }
 
 // keyOfPeople is the key of the platform's [protocol.PeopleKey] in the bucket of

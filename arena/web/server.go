@@ -66,11 +66,13 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	if s.site, err = openSite(cfg.Files); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	if s.people, err = openPeople(ctx, a, log); err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
-	agreed, err := openAgreements(ctx, a, log)
-	if err != nil {
+	var agreed *agreements
+	if err = a.AwaitStore(ctx, func(ctx context.Context) (err error) {
+		if s.people, err = openPeople(ctx, a, log); err == nil {
+			agreed, err = openAgreements(ctx, a, log)
+		}
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	if s.metrics, err = newMetrics(a.Metrics()); err != nil {

@@ -110,7 +110,7 @@ with # are skipped. See docs/analysis.md.`,
 	fl.StringVar(&f.moves, "moves", "", "moves to play first, separated by spaces")
 	fl.StringVar(&f.notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 	fl.IntVar(&f.lines, "lines", 1, "number of lines, the best first (MultiPV)")
-	fl.BoolVar(&f.json, "json", false, `print JSON: an object for each depth of each position, the last one with "final":true`)
+	fl.BoolVar(&f.json, "json", false, `print JSON: an object for each new depth of each position, ten a second at most, the last one with "final":true`)
 	fl.StringVar(&f.record, "record", "", "analyse a position of the game with this ID, or the game of a file that has one")
 	fl.IntVar(&f.ply, "ply", 0, "with --record: after this many plies (default: before the last move)")
 	fl.StringVar(&f.data, "data", "data", "with --record: data directory")

@@ -399,7 +399,7 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 		return nil, "", err
 	}
 	defer f.Close()
-	read, err := openings.Import(f, from, openings.ImportOptions{Rules: []string{rules.Name}})
+	read, err := openings.Import(f, from, openings.ImportOptions{Usual: []string{rules.Name}})
 	if err != nil {
 		return nil, "", err
 	}

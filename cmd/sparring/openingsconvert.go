@@ -35,11 +35,14 @@ func (f *importFlags) options() (openings.ImportOptions, error) {
 	if f.plies < 0 {
 		return o, fmt.Errorf("--plies %d: want 0 or more", f.plies)
 	}
-	names := f.rules
-	if len(names) == 0 && f.game != "" {
-		names = []string{""}
+	if len(f.rules) == 0 && f.game != "" {
+		r, err := rulesOf(f.game, "")
+		if err != nil {
+			return o, err
+		}
+		o.Usual = []string{r.Name}
 	}
-	for _, name := range names {
+	for _, name := range f.rules {
 		gameName := f.game
 		if gameName == "" {
 			gameName, name, _ = strings.Cut(name, "/")

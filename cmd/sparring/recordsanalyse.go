@@ -205,6 +205,19 @@ type reviewing struct {
 	printed int                // games
 }
 
+// review analyses all positions of the games and returns a report for each.
+func (f *reviewFlags) review(c *cobra.Command, games []*record.Record, l search.Limits) ([]*analysis.Report, error) {
+	w := &reviewing{flags: f, games: games, show: newDisplay(c.ErrOrStderr())}
+	if err := w.open(c, l); err != nil {
+		return nil, err
+	}
+	defer w.close()
+	if err := w.all(c.Context()); err != nil {
+		return nil, err
+	}
+	return w.reports, nil
+}
+
 // open opens the analysts and the file of searches. Close it.
 func (w *reviewing) open(c *cobra.Command, limits search.Limits) (err error) {
 	f := w.flags

@@ -162,16 +162,12 @@ func (f *reportFlags) reviews(c *cobra.Command, games []*record.Record) (map[str
 	if err != nil {
 		return nil, err
 	}
-	w := &reviewing{flags: &f.reviewFlags, games: games, show: newDisplay(c.ErrOrStderr())}
-	if err := w.open(c, limits); err != nil {
-		return nil, err
-	}
-	defer w.close()
-	if err := w.all(c.Context()); err != nil {
+	all, err := f.review(c, games, limits)
+	if err != nil {
 		return nil, err
 	}
 	reviews := map[string]*analysis.Report{}
-	for _, rep := range w.reports {
+	for _, rep := range all {
 		reviews[rep.Game] = rep
 	}
 	return reviews, nil

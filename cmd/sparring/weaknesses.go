@@ -195,15 +195,7 @@ func (f *weaknessFlags) reports(c *cobra.Command, games []*record.Record, l sear
 		}
 		return all, nil
 	}
-	w := &reviewing{flags: &f.reviewFlags, games: games, show: newDisplay(c.ErrOrStderr())}
-	if err := w.open(c, l); err != nil {
-		return nil, err
-	}
-	defer w.close()
-	if err := w.all(c.Context()); err != nil {
-		return nil, err
-	}
-	return w.reports, nil
+	return f.review(c, games, l)
 }
 
 // print prints the result for people.
@@ -236,9 +228,12 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 	if err := t.write(out); err != nil {
 		return err
 	}
-	if n := len(r.Weak()); n == 0 {
+	switch n := len(r.Weak()); {
+	case len(r.Groups) == 0:
+		fmt.Fprintln(out, "\nThere are too few games and moves to compare one group with the rest.")
+	case n == 0:
 		fmt.Fprintf(out, "\nNo group of %d is weaker than chance explains.\n", len(r.Groups))
-	} else {
+	default:
 		fmt.Fprintf(out, "\nWeak: %s of %d. If there were nothing but chance, some group would be called weak in 5 %% of such tables.\n", count(n, "group", "groups"), len(r.Groups))
 	}
 	return f.printMoves(out, r)

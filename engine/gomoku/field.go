@@ -385,6 +385,40 @@ func (f *field) stopsOfTwo4s(c gomoku.Colour) (stops points, threatened bool) {
 	return stops, threatened
 }
 
+// stopsOfFourThrees returns the points where a stone of the other colour may stop the
+// threats of colour c to make a four and an open three with one stone and, after the
+// answer to the four, two fives possible; false if there is no such threat. Among them
+// are the fours that the other colour can make once it has answered, but not
+// all that it can make before. If nothing stops all threats, those are returned that
+// stop some. As in stopsOfTwo4s, points that may become forbidden are none.
+func (f *field) stopsOfFourThrees(c gomoku.Colour) (stops points, threatened bool) {
+	for p := range f.sets[c][four].all() {
+		if i := f.info(p, c); !i.fourThree || i.foul != noFoul {
+			continue
+		}
+		f.put(p, c)
+		answer := f.sets[c][five].first()
+		f.put(answer, c.Other())
+		stop, wins := f.stopsOfTwo4s(c)
+		wins = wins && f.sets[c.Other()][five].empty() // else the answer makes a four
+		stop = stop.union(&f.sets[c.Other()][four])
+		f.take(answer, c.Other())
+		f.take(p, c)
+		if !wins {
+			continue
+		}
+		stop.add(p)
+		stop.add(answer)
+		if threatened {
+			if stop = stop.intersect(&stops); stop.empty() {
+				continue // nothing stops all: some move is needed
+			}
+		}
+		stops, threatened = stop, true
+	}
+	return stops, threatened
+}
+
 // stopsAt returns the points where a stone takes away the two fives that a stone of
 // colour c at p would make possible: p itself, and those in its rows.
 func (f *field) stopsAt(p gomoku.Point, c gomoku.Colour) (set points) {

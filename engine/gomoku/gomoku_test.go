@@ -70,7 +70,8 @@ func TestConform(t *testing.T) {
 		Loses: func(g game.Position, m game.Move) bool {
 			b := newByRules(g)
 			p, ok := b.board.MovePoint(m)
-			return ok && (rng.IntN(40) > 0 || b.losesBy(p, g.(*gomoku.Position).ToMove(), 4))
+			c := g.(*gomoku.Position).ToMove()
+			return ok && (rng.IntN(40) > 0 || b.losesToFours(p, c, 2) || b.losesBy(p, c, 4))
 		},
 		Walks: 39,
 		Plies: 40,

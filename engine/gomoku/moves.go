@@ -16,8 +16,8 @@ const (
 )
 
 // Moves implements search.Position. Against a four only the points that make
-// five for either side remain, against a threat of two fours only the answers.
-// Otherwise the points near a stone come first, in the order of the policy.
+// five for either side remain, against a threat of two fours, or of a four and a
+// three, only the answers. Otherwise the points near a stone come first, in the order of the policy.
 func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	for len(buf) == 0 && c.Stage < stageEnd {
@@ -42,9 +42,11 @@ func (a *position) batch(c *search.Cursor) points {
 	case c.Mode == search.Noisy:
 		c.Stage = stageEnd
 		return a.fours()
-	case a.need() == meetThree:
+	}
+	switch top := a.resolve(); {
+	case top.facing != nothing:
 		c.Stage = stageEnd
-		return a.nodes[len(a.nodes)-1].answers
+		return top.answers
 	case c.Stage == stageNear:
 		c.Stage = stageDistant
 		return f.open.intersect(&f.now.near)
@@ -83,7 +85,7 @@ func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 		if !a.field.wins(p, a.toMove) && !a.field.wins(p, a.toMove.Other()) {
 			return search.ScoredMove{}, false
 		}
-	} else if top := &a.nodes[len(a.nodes)-1]; top.restricted && !top.answers.has(p) {
+	} else if top := a.resolve(); top.facing != nothing && !top.answers.has(p) {
 		return search.ScoredMove{}, false
 	}
 	return a.scoredMove(p), true

@@ -32,11 +32,21 @@ type position struct {
 // nodeState is what is known of a position of the search.
 type nodeState struct {
 	verdict verdict
-	// restricted: all moves but answers lose at once.
-	restricted bool
-	answers    points
-	stone      gomoku.Point // the last; NoPoint at the root and after a pass
+	facing  facing
+	answers points       // all other moves lose; see facing
+	stone   gomoku.Point // the last; NoPoint at the root and after a pass
 }
+
+// facing is what the other side threatens, apart from a five, that leaves only the
+// answers.
+type facing uint8
+
+const (
+	nothing          facing = iota // any move may be right
+	twoFours                       // it can make two fives possible
+	fourAndThree                   // it can make two fives possible when its four has been answered
+	perhapsFourThree               // fourAndThree or nothing: see resolve
+)
 
 // verdict is the state of the game after a stone.
 type verdict uint8
@@ -99,13 +109,13 @@ func (a *position) Enter() search.Node {
 		node.Over, node.Verdict = true, search.Draw
 		return node
 	}
-	top.restricted = false
+	top.facing = nothing
 	if verdict, ok := a.settled(top); ok {
 		node.Over, node.Verdict = true, verdict
 	}
 	node.Forced = a.forced()
-	node.Restricted = top.restricted
-	node.MayPass = a.field.now.counts[a.toMove.Other()][makesFive] == 0 && !top.restricted
+	node.Restricted = top.facing != nothing
+	node.MayPass = a.field.now.counts[a.toMove.Other()][makesFive] == 0 && top.facing != twoFours
 	return node
 }
 
@@ -140,18 +150,37 @@ func (a *position) settled(top *nodeState) (search.Score, bool) {
 	if other[makesTwo4s] > 0 {
 		// Own fours come first; every other move loses.
 		stops, threatened := a.field.stopsOfTwo4s(a.toMove.Other())
-		top.answers, top.restricted = stops.union(&a.field.sets[a.toMove][four]), threatened
-		if threatened && top.answers.empty() {
-			top.restricted = false // the root needs a move
+		top.answers = stops.union(&a.field.sets[a.toMove][four])
+		switch {
+		case threatened && top.answers.empty(): // not restricted: the root needs a move
 			return -(search.Win - 4), true
+		case threatened:
+			top.facing = twoFours
+			return 0, false
 		}
+	}
+	if other[makesFourMore] > 0 {
+		top.facing = perhapsFourThree // most nodes need no answers: they are leaves
 	}
 	return 0, false
 }
 
+// resolve finds what the node faces, and its answers, if that is not yet known.
+func (a *position) resolve() *nodeState {
+	top := &a.nodes[len(a.nodes)-1]
+	if top.facing != perhapsFourThree {
+		return top
+	}
+	top.facing = nothing
+	if stops, threatened := a.field.stopsOfFourThrees(a.toMove.Other()); threatened {
+		top.facing, top.answers = fourAndThree, stops.union(&a.field.sets[a.toMove][four])
+	}
+	return top
+}
+
 // need returns what the side to move has to meet.
 func (a *position) need() need {
-	if a.nodes[len(a.nodes)-1].restricted {
+	if a.nodes[len(a.nodes)-1].facing == twoFours {
 		return meetThree
 	}
 	return meetNothing

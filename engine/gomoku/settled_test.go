@@ -103,6 +103,51 @@ func (b *byRules) losesBy(p gomoku.Point, c gomoku.Colour, plies int) bool {
 	return b.wins(c.Other(), plies-1)
 }
 
+// winsByFours reports whether colour c, to move, wins by at most so many fours in a
+// row, the other side stopping each five where it can.
+func (b *byRules) winsByFours(c gomoku.Colour, fours int) bool {
+	if len(b.fives(c)) > 0 {
+		return true
+	}
+	stops := b.fives(c.Other())
+	if len(stops) > 1 || fours == 0 {
+		return false
+	}
+	for p := range gomoku.Point(b.board.Points) {
+		if b.board.Empty(p) && !b.forbidden(p, c) && (len(stops) == 0 || stops[0] == p) && b.winsByFour(p, c, fours) {
+			return true
+		}
+	}
+	return false
+}
+
+// winsByFour reports whether a stone of colour c at p makes the first of such fours.
+func (b *byRules) winsByFour(p gomoku.Point, c gomoku.Colour, fours int) bool {
+	b.board.Put(p, c)
+	defer b.board.Remove(p, c)
+	fives, defender := b.fives(c), c.Other()
+	switch {
+	case len(fives) == 0 || len(b.fives(defender)) > 0:
+		return false
+	case len(fives) > 1 || b.forbidden(fives[0], defender):
+		return true
+	}
+	b.board.Put(fives[0], defender)
+	defer b.board.Remove(fives[0], defender)
+	return b.winsByFours(c, fours-1)
+}
+
+// losesToFours reports whether the move p of colour c, which makes no five, loses to
+// at most so many fours in a row.
+func (b *byRules) losesToFours(p gomoku.Point, c gomoku.Colour, fours int) bool {
+	if b.forbidden(p, c) {
+		return true
+	}
+	b.board.Put(p, c)
+	defer b.board.Remove(p, c)
+	return b.winsByFours(c.Other(), fours)
+}
+
 // tenseWalks plays random games in which stones keep close together and nobody makes
 // a five that it could, so that threats abound, and shows every position of a game
 // that goes on.
@@ -239,14 +284,14 @@ func TestForbiddenStraightFour(t *testing.T) {
 		t.Errorf("Renju: %+v", node)
 	}
 	a.Pass() // White has nothing to answer
-	if node := a.Enter(); node.Over || node.Restricted {
+	if node := a.Enter(); node.Over || a.resolve().facing != nothing {
 		t.Errorf("Renju, White to move: %+v", node)
 	}
 }
 
 // TestRestrictedMovesLose checks a random sample of the moves left out where two
-// fives threaten, most of them beside stones: they lose within four plies, whatever
-// follows.
+// fives threaten, or a four and a three, most of them beside stones: they lose within four
+// plies whatever follows, or to two fours.
 func TestRestrictedMovesLose(t *testing.T) {
 	const perNode = 5
 	for _, tt := range []struct {
@@ -259,33 +304,44 @@ func TestRestrictedMovesLose(t *testing.T) {
 	} {
 		t.Run(tt.rules, func(t *testing.T) {
 			t.Parallel()
-			nodes := 0
+			var nodes [perhapsFourThree]int
+			kept := 0
 			tenseWalks(t, tt.rules, tt.walks, func(rng *rand.Rand, g game.Position, a *position) {
-				if node := a.Enter(); node.Over || !node.Restricted {
+				node := a.Enter()
+				facing := a.resolve().facing
+				if node.Over || node.Forced || facing == nothing {
 					return
 				}
-				nodes++
-				kept := map[game.Move]bool{}
+				nodes[facing]++
+				given := map[game.Move]bool{}
 				for _, e := range a.Moves(nil, &search.Cursor{}) {
-					kept[e.Move] = true
+					given[e.Move] = true
 				}
+				kept += len(given)
 				b, judged := newByRules(g), 0
 				left := g.Legal(nil)
 				rng.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
 				for n, m := range left {
 					p, ok := b.board.MovePoint(m)
-					if !ok || kept[m] || judged == perNode || n%8 != 0 && !besideStone(&b.board, p) {
+					if !ok || given[m] || judged == perNode || n%8 != 0 && !besideStone(&b.board, p) {
 						continue
 					}
 					judged++
-					if b.makesFive(p, a.toMove) || !b.losesBy(p, a.toMove, 4) {
+					loses := func() bool {
+						if facing == twoFours {
+							return b.losesBy(p, a.toMove, 4)
+						}
+						return b.losesToFours(p, a.toMove, 2)
+					}
+					if b.makesFive(p, a.toMove) || !loses() {
 						t.Fatalf("%s: %s is left out, but does not lose", g, g.Format(m))
 					}
 				}
 			})
-			if nodes < 20 {
-				t.Errorf("only %d restricted nodes", nodes)
+			if nodes[twoFours] < 20 || nodes[fourAndThree] < 5 {
+				t.Errorf("only %v restricted nodes", nodes)
 			}
+			t.Logf("nodes by threat %v, %d moves kept", nodes, kept)
 		})
 	}
 }

@@ -163,7 +163,16 @@ func (l *Choices) Weights() (all [][]int32) {
 	return all
 }
 
-// Features returns for each move that the search considers at a position its two
+// allowAll lets all moves be listed where a four and a three threaten: the policy
+// learns what answers them, and what it learnt before moves were left out there stays
+// reproducible.
+func (a *position) allowAll() {
+	if top := a.resolve(); top.facing == fourAndThree {
+		top.facing = nothing
+	}
+}
+
+// Features returns for each move that the search may consider at a position its two
 // features, its point's code for the side to move and for the other, and which of
 // the moves is m. Ok is false where nothing can be learnt: the move is the only one,
 // or not among them.
@@ -180,6 +189,7 @@ func (l *Choices) Features(g game.Position, m game.Move) (moves [][2]int32, chos
 		at = int(a.toMove) * int(needs)
 	}
 	at += int(a.need())
+	a.allowAll()
 	chosen = -1
 	for i, e := range a.Moves(nil, &search.Cursor{}) {
 		if e.Move == m {

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -234,6 +235,8 @@ type pointInfo struct {
 	threat threat
 	level  level
 	foul   foul
+	// fourThree: a stone makes a four with one answer and an open three.
+	fourThree bool
 }
 
 // pointTable is a colour's by code.
@@ -268,6 +271,7 @@ func (w *weights) tables(r ruleClass) [2]*pointTable {
 			}
 			p.threat, p.foul = classify(kindsOfCode()[i], r == renju && c == gomoku.Black)
 			p.level = levelOf[p.threat]
+			p.fourThree = p.threat == makesFourMore && slices.ContainsFunc(kindsOfCode()[i][:], gomoku.Kind.IsOpenThree)
 		}
 		tables[c] = t
 	}

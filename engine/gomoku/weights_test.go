@@ -218,6 +218,7 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 		seen := 0
 		tenseWalks(t, fmt.Sprintf("gomoku/%s-15", rules), 12, func(rng *rand.Rand, g game.Position, a *position) {
 			random.use(a)
+			a.allowAll()
 			moves := a.Moves(nil, &search.Cursor{})
 			if len(moves) == 0 {
 				return

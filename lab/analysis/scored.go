@@ -31,7 +31,7 @@ func Scored(r *record.Record) (*Report, error) {
 		if _, err := game.PlayText(p, ply.Move); err != nil {
 			return nil, fmt.Errorf("game %s: %w", r.ID, err) // it was checked
 		}
-		if c, ok := seen(ply.Think); ok {
+		if c, ok := ChanceSeen(ply.Think); ok {
 			c = review.SideOf(c, ply.Seat)
 			chances[i] = &c
 		}
@@ -64,9 +64,10 @@ func Scored(r *record.Record) (*Report, error) {
 	return rep, nil
 }
 
-// seen returns the winning chance that a mover saw. A score without one, as in files
-// of other programs, is read as points of Elo.
-func seen(t *record.Think) (chance float64, ok bool) {
+// ChanceSeen returns the winning chance, 0 to 1, that a mover saw; ok is false if it
+// recorded none. A score without a chance, as in files of other programs, is read as
+// points by the Elo formula.
+func ChanceSeen(t *record.Think) (chance float64, ok bool) {
 	switch {
 	case t == nil || t.Depth == 0 && t.WinProb == 0:
 		return 0, false

@@ -146,8 +146,10 @@ func (r *botRig) listen() error {
 
 // arrive waits for the bot's first hello and chooses terms that it takes.
 func (r *botRig) arrive(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.Arrive)
+	ctx, cancel := within(ctx, r.cfg.Arrive)
 	defer cancel()
+	ctx, stop := r.cfg.Program.Running(ctx)
+	defer stop()
 	if err := r.Wait(ctx, "a hello for player "+string(r.cfg.Player), func() bool {
 		q := r.Peer(r.cfg.Player)
 		if q != nil {
@@ -155,19 +157,9 @@ func (r *botRig) arrive(ctx context.Context) error {
 		}
 		return q != nil
 	}); err != nil {
-		return r.withExit(err)
+		return r.cfg.Program.withExit(err)
 	}
 	return r.chooseTerms()
-}
-
-// withExit adds how the bot's process ended.
-func (r *botRig) withExit(err error) error {
-	if r.cfg.Program != nil {
-		if gone, why := r.cfg.Program.Exited(); gone {
-			return fmt.Errorf("%w: its process has ended (%v)", err, why)
-		}
-	}
-	return err
 }
 
 // chooseTerms chooses terms that the bot's hello does not exclude.
@@ -226,7 +218,7 @@ func (r *botRig) present(ctx context.Context) error {
 		r.free = free
 		return nil
 	case free == 0 && games == 0:
-		return r.withExit(broken("no heartbeats came for %v", recovery))
+		return r.cfg.Program.withExit(broken("no heartbeats came for %v", recovery))
 	}
 	return broken("%v later %d of %d slots are free, %d games are listed", recovery, free, max(r.free, 1), games)
 }

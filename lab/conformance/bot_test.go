@@ -46,9 +46,12 @@ func startScripted(t testing.TB, b *bench) {
 	}()
 }
 
+// brevity is how long an impatient program waits for an answer.
+const brevity = 300 * time.Millisecond
+
 // brief bounds a request that is not repeated.
 func brief() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), 300*time.Millisecond)
+	return context.WithTimeout(context.Background(), brevity)
 }
 
 // foreign is the prefix of the subjects of programs of another make.

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"math/rand/v2"
@@ -163,7 +164,7 @@ func TestBrokenBots(t *testing.T) {
 			}}
 		}), "time"},
 		"lost-request":   {simple(naive{}), "at ply"},
-		"lost-answer":    {hooked(secondThoughts), "at ply"},
+		"lost-answer":    {hooked(secondThoughts(brevity)), "at ply"},
 		"refusals":       {hooked(hammer), "times in"},
 		"illegal-ruling": {hooked(hammer), "times in"},
 		"halt":           {simple(naive{}), "halted"},
@@ -221,6 +222,7 @@ func TestBrokenBots(t *testing.T) {
 			}}
 		}), "slots are free"},
 		"double-grant": {simple(naive{}), "another instance"},
+		"slow-network": {hooked(secondThoughts(50 * time.Millisecond)), "at ply"},
 		"cut":          {dies, "stood still"},
 		"away":         {dies, "stood still"},
 	} {
@@ -243,22 +245,24 @@ func sleepy(*bench, **scripted.Player) scripted.PlayerHooks {
 	}}
 }
 
-// secondThoughts sends another move when no answer comes at once.
-func secondThoughts(_ *bench, p **scripted.Player) scripted.PlayerHooks {
-	return scripted.PlayerHooks{Move: func(s *scripted.Seat, st protocol.State, m protocol.MoveRequest, _ func(protocol.MoveRequest)) {
-		for range 5 {
-			ctx, cancel := brief()
-			_, err := (*p).SendMove(ctx, s.Game, m)
-			cancel()
-			if err == nil {
-				return
+// secondThoughts sends another move when no answer comes within some time.
+func secondThoughts(wait time.Duration) func(*bench, **scripted.Player) scripted.PlayerHooks {
+	return func(_ *bench, p **scripted.Player) scripted.PlayerHooks {
+		return scripted.PlayerHooks{Move: func(s *scripted.Seat, st protocol.State, m protocol.MoveRequest, _ func(protocol.MoveRequest)) {
+			for range 5 {
+				ctx, cancel := context.WithTimeout(context.Background(), wait)
+				_, err := (*p).SendMove(ctx, s.Game, m)
+				cancel()
+				if err == nil {
+					return
+				}
+				(*p).Do(func() { m, err = (*p).Choose(st) })
+				if err != nil {
+					return
+				}
 			}
-			(*p).Do(func() { m, err = (*p).Choose(st) })
-			if err != nil {
-				return
-			}
-		}
-	}}
+		}}
+	}
 }
 
 // neverForgets plays every game for ever that it has ever held.
@@ -380,6 +384,13 @@ func TestBrokenPlatforms(t *testing.T) {
 			}
 			return nil
 		}), want: "accepted"},
+		"bad-input": {hooks: func(*scripted.Platform) scripted.Hooks {
+			return scripted.Hooks{Challenge: func(_ protocol.From, m protocol.ChallengeRequest, ans *protocol.ChallengeAnswer) {
+				if ans.Error != nil {
+					ans.Error = protocol.Refuse(ans.Error.Code, "unknown rules %s", m.Rules)
+				}
+			}}
+		}, want: "repeats it"},
 		"mismatched-key": {hooks: act(func(_ *scripted.Game, q protocol.GameRequest) *protocol.ActAnswer {
 			if q.Move != nil {
 				q.Move.Key = ""
@@ -480,6 +491,13 @@ func TestBrokenPlatforms(t *testing.T) {
 		}, want: "seat was lost"},
 		"no-start":  {want: "first_move_by"},
 		"abandoned": {want: "waited in vain"},
+		"full-disk": {hooks: func(p *scripted.Platform) scripted.Hooks {
+			return scripted.Hooks{Answer: func(g *scripted.Game, _ protocol.GameRequest, _ *protocol.ActAnswer) {
+				if len(g.Moves) > 4 {
+					p.End(g, game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonTime})
+				}
+			}}
+		}, want: "time"},
 		"cut": {hooks: act(func(g *scripted.Game, q protocol.GameRequest) *protocol.ActAnswer {
 			if len(g.Moves) >= 6 {
 				return scripted.Silence()
@@ -505,7 +523,14 @@ func TestBrokenPlatforms(t *testing.T) {
 			startPlatform(t, b, cfg, c.hooks)
 			at := b.foreignConfig()
 			at.Ease = 1
+			at.Disk = noDisk{}
 			foundOut(t, checkPlatform(t, at, conformance.Options{Only: []string{scenario}, Limit: brokenLimit, Slow: true}), scenario, c.want)
 		})
 	}
 }
+
+// noDisk is the disk of a platform that keeps nothing.
+type noDisk struct{}
+
+func (noDisk) Fill() error  { return nil }
+func (noDisk) Empty() error { return nil }

@@ -121,9 +121,11 @@ const (
 func (r *platformRig) arrive(ctx context.Context) error {
 	ctx, cancel := within(ctx, r.cfg.Arrive)
 	defer cancel()
+	ctx, stop := r.cfg.Program.Running(ctx)
+	defer stop()
 	p, err := r.join(ctx, ann)
 	if err != nil {
-		return r.withExit(fmt.Errorf("no platform answers: %w", err))
+		return r.cfg.Program.withExit(fmt.Errorf("no platform answers: %w", err))
 	}
 	defer r.closeAll()
 	rules := []string{"amazons/6x6", "gomoku/freestyle-15", "xiangqi/simple"}
@@ -153,15 +155,6 @@ func (r *platformRig) arrive(ctx context.Context) error {
 	return errors.New("the platform has no game that the suite can play (--rules names one)")
 }
 
-func (r *platformRig) withExit(err error) error {
-	if r.cfg.Program != nil {
-		if gone, why := r.cfg.Program.Exited(); gone {
-			return fmt.Errorf("%w: its process has ended (%v)", err, why)
-		}
-	}
-	return err
-}
-
 func (r *platformRig) begin(ctx context.Context, _ string) error {
 	if r.cfg.Program != nil {
 		if gone, _ := r.cfg.Program.Exited(); gone {
@@ -173,7 +166,7 @@ func (r *platformRig) begin(ctx context.Context, _ string) error {
 	ctx, cancel := within(ctx, recovery)
 	defer cancel()
 	if _, err := r.join(ctx, eve); err != nil {
-		return r.withExit(fmt.Errorf("the platform does not answer: %w", err))
+		return r.cfg.Program.withExit(fmt.Errorf("the platform does not answer: %w", err))
 	}
 	r.closeAll()
 	return nil
@@ -300,6 +293,21 @@ func (r *platformRig) pair(ctx context.Context, a, b *scripted.Player, terms pro
 	a.Follow(ans.Game)
 	m := &match{r, ans.Game, a, b}
 	return m, m.both(ctx, "the first state", func(protocol.State) bool { return true })
+}
+
+// meetAt is meet, and plays n plies.
+func (r *platformRig) meetAt(ctx context.Context, n int, terms protocol.Terms) (*match, error) {
+	m, err := r.meet(ctx, terms)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.playTo(ctx, n)
+}
+
+// heldBy reports whether the last answer to a hello listed the game as held.
+func (m *match) heldBy(p *scripted.Player) (held bool) {
+	p.Do(func() { held = slices.Contains(p.Greeting().Held, m.id) })
+	return held
 }
 
 // both waits until both players have got a state that fulfils ok.

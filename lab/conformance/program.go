@@ -95,6 +95,29 @@ func (p *Program) Wait(ctx context.Context) error {
 	}
 }
 
+// Running returns a context that also ends when the program does. A nil program runs
+// for ever.
+func (p *Program) Running(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if p != nil {
+		go func() {
+			p.Wait(ctx)
+			cancel()
+		}()
+	}
+	return ctx, cancel
+}
+
+// withExit adds to an error how the program ended, if it did.
+func (p *Program) withExit(err error) error {
+	if p != nil {
+		if gone, why := p.Exited(); gone {
+			return fmt.Errorf("%w: its process has ended (%v)", err, why)
+		}
+	}
+	return err
+}
+
 // Exited reports whether the program has ended, and with which error.
 func (p *Program) Exited() (bool, error) {
 	select {

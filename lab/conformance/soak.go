@@ -96,7 +96,7 @@ func (s *soak) run(ctx context.Context) error {
 			c.Slots, c.Think = 2*s.options.AtOnce, 5*time.Millisecond
 		})
 		if err != nil {
-			return s.withExit(err)
+			return s.cfg.Program.withExit(err)
 		}
 		p.SetHooks(scripted.PlayerHooks{Refused: func(seat *scripted.Seat, m protocol.MoveRequest, e *protocol.Error) bool {
 			if e.Code == protocol.Illegal || e.Code == protocol.Malformed {

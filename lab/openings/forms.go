@@ -44,9 +44,12 @@ func Forms() []string {
 
 // ImportOptions give what files of other programs do not say.
 type ImportOptions struct {
-	// Rules are the full names of the rule sets that the openings are for. The text
-	// form has its own; games without them are read as package interchange does.
+	// Rules are the full names of the rule sets that the openings are for, whatever
+	// the file says; an opening that one of them does not allow is skipped.
 	Rules []string
+	// Usual are those of a file that names none. Without them its games are read as
+	// package interchange does.
+	Usual []string
 	// Plies is how many moves of a game, or of a longer opening, are taken; 0: all.
 	Plies int
 }
@@ -88,11 +91,11 @@ func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
 		i.lines(text, fromEPD)
 	default:
 		set, err := Read(strings.NewReader(text), name)
-		if err != nil || o.Plies == 0 {
+		if err != nil || o.Plies == 0 && len(o.Rules) == 0 {
 			return &Imported{Set: set, Form: Text}, err
 		}
-		i.Form, i.Notes, i.options.Rules = Text, set.Notes, set.Rules
-		i.shorten(set)
+		i.Form, i.Notes = Text, set.Notes
+		i.again(set)
 	}
 	if i.wrong != nil {
 		return nil, fmt.Errorf("%s: %w", name, i.wrong)
@@ -123,11 +126,12 @@ type importer struct {
 	wrong   error // nothing can be read
 }
 
-// setRules sets the rule sets of the openings, by default to those given.
-func (i *importer) setRules(usual ...string) {
-	i.Rules = i.options.Rules
-	if len(i.Rules) == 0 {
-		i.Rules = usual
+// setRules sets the rule sets of the openings, by default to those of the file.
+func (i *importer) setRules(own ...string) {
+	for _, i.Rules = range [][]string{i.options.Rules, own, i.options.Usual} {
+		if len(i.Rules) > 0 {
+			break
+		}
 	}
 	if len(i.Rules) == 0 {
 		i.wrong = fmt.Errorf("a file in the form %s does not name its rules: give them", i.Form)
@@ -159,8 +163,8 @@ func (i *importer) add(o Opening, where string) {
 // games takes the openings of games.
 func (i *importer) games(f format.Format, text string) {
 	rules := ""
-	if len(i.options.Rules) > 0 {
-		rules = i.options.Rules[0]
+	if given := append(i.options.Rules, i.options.Usual...); len(given) > 0 {
+		rules = given[0]
 	}
 	n := 0
 	for r, err := range f.Read(text, format.ReadOptions{Rules: rules}) {
@@ -187,13 +191,15 @@ func (i *importer) games(f format.Format, text string) {
 	}
 }
 
-// shorten takes the first moves of openings.
-func (i *importer) shorten(set *Set) {
-	if i.setRules(); i.wrong != nil {
+// again takes the openings of a set, or their first moves.
+func (i *importer) again(set *Set) {
+	if i.setRules(set.Rules...); i.wrong != nil {
 		return
 	}
 	for n, o := range set.Openings {
-		o.Moves = o.Moves[:min(len(o.Moves), i.options.Plies)]
+		if i.options.Plies > 0 {
+			o.Moves = o.Moves[:min(len(o.Moves), i.options.Plies)]
+		}
 		i.add(o, fmt.Sprintf("%s, opening %d", i.name, n+1))
 	}
 }

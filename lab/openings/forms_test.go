@@ -79,6 +79,9 @@ func TestImport(t *testing.T) {
 			ImportOptions{Plies: 2}, "moves h2e2 h9g7", 1, []string{"f: pgn, game 3"}},
 		{"finished", "(;GM[4]SZ[15];B[aa];W[ba];B[ab];W[bb];B[ac];W[bc];B[ad];W[bd];B[ae])", ImportOptions{}, "game is over", 0, nil},
 		{"text", "rules gomoku/freestyle-15\nmoves h8\n", ImportOptions{Rules: []string{"gomoku/renju-15"}}, "moves h8", 0, nil},
+		{"text, usual rules", "rules gomoku/freestyle-15\nmoves h8\n", ImportOptions{Usual: []string{"gomoku/renju-15"}}, "moves h8", 0, nil},
+		{"text, other rules", "rules gomoku/freestyle-20\nmoves h8\nmoves t20\n", ImportOptions{Rules: []string{"gomoku/freestyle-15"}}, "moves h8", 0, []string{"f, opening 2: "}},
+		{"text, other game", "rules gomoku/freestyle-20\nmoves h8\n", ImportOptions{Rules: []string{"xiangqi/wxf"}}, "no openings", 0, nil},
 		{"no rules", "0,0, 1,1\n", ImportOptions{}, "f: a file in the form gomocup does not name its rules", 0, nil},
 		{"other game", "0,0, 1,1\n", ImportOptions{Rules: []string{"xiangqi/wxf"}}, "gomocup is for Gomoku", 0, nil},
 		{"nothing", "# nothing\n", ImportOptions{Rules: []string{"xiangqi/wxf"}}, "no openings", 0, nil},
@@ -94,6 +97,9 @@ func TestImport(t *testing.T) {
 		var lines []string
 		for _, o := range got.Openings {
 			lines = append(lines, o.String())
+		}
+		if rules := test.o.Rules; len(rules) > 0 && !slices.Equal(got.Rules, rules) {
+			t.Errorf("%s: rules %v", test.name, got.Rules)
 		}
 		if strings.Join(lines, "; ") != test.want || got.Repeated != test.repeated || len(got.Skipped) != len(test.skipped) {
 			t.Errorf("%s: %q, %d repeated, skipped %v", test.name, lines, got.Repeated, got.Skipped)

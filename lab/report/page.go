@@ -366,8 +366,8 @@ func percentOf(c float64) string {
 func (r *reporter) worst(m moment) (worstRow, error) {
 	g, w := m.game, r.words
 	t := g.turns[m.ply]
-	row := worstRow{Class: string(t.class), Sign: signs[t.class], Before: percentOf(side(g.chances[m.ply], m.seat)),
-		After: percentOf(side(g.chances[m.ply], m.seat) - t.lost), Text: w.T("review."+string(t.class), "lost", percentOf(t.lost))}
+	row := worstRow{Class: string(t.class), Sign: signs[t.class], Before: percentOf(review.SideOf(g.chances[m.ply], m.seat)),
+		After: percentOf(review.SideOf(g.chances[m.ply], m.seat) - t.lost), Text: w.T("review."+string(t.class), "lost", percentOf(t.lost))}
 	for i, s := range g.rec.Seats {
 		row.Players[i] = format.Name(s)
 	}

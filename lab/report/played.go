@@ -5,7 +5,6 @@ import (
 
 	"sparring/game"
 	"sparring/lab/analysis"
-	"sparring/lab/elo"
 	"sparring/record"
 	"sparring/record/review"
 )
@@ -76,8 +75,8 @@ func (g *played) reviewed() {
 func (g *played) scored() {
 	n := len(g.rec.Plies)
 	for i, p := range g.rec.Plies {
-		if c, ok := chanceOf(p.Think); ok {
-			g.chances[i] = side(c, p.Seat)
+		if c, ok := analysis.ChanceSeen(p.Think); ok {
+			g.chances[i] = review.SideOf(c, p.Seat)
 		}
 	}
 	if out, ok := g.end(); ok {
@@ -88,7 +87,7 @@ func (g *played) scored() {
 		for next < n && g.rec.Plies[next].Seat != p.Seat {
 			next++
 		}
-		lost := side(g.chances[i], p.Seat) - side(g.chances[next], p.Seat)
+		lost := review.SideOf(g.chances[i], p.Seat) - review.SideOf(g.chances[next], p.Seat)
 		if math.IsNaN(lost) {
 			continue
 		}
@@ -110,24 +109,4 @@ func (g *played) end() (game.Outcome, bool) {
 		}
 	}
 	return p.Outcome(), p.Outcome().Over()
-}
-
-// side converts a chance between seat first and another seat.
-func side(chance float64, seat game.Seat) float64 {
-	if seat == game.Second {
-		return 1 - chance
-	}
-	return chance
-}
-
-// chanceOf returns the winning chance that a mover saw. A score without one, as in
-// files of other programs, is read as points by the Elo formula.
-func chanceOf(t *record.Think) (float64, bool) {
-	switch {
-	case t == nil || t.Depth == 0 && t.WinProb == 0:
-		return 0, false
-	case t.WinProb > 0:
-		return min(t.WinProb, 1), true
-	}
-	return elo.ToScore(float64(t.Score)), true
 }

@@ -169,11 +169,11 @@ func TestLossesFromTheRecord(t *testing.T) {
 	if g.chances[1] != 0.4 || g.chances[9] != 1 || !math.IsNaN(g.chances[5]) {
 		t.Errorf("chances %v", g.chances)
 	}
-	if c, ok := chanceOf(&record.Think{Depth: 8, Score: 100}); !ok || math.Abs(c-0.64) > 0.001 {
+	if c, ok := analysis.ChanceSeen(&record.Think{Depth: 8, Score: 100}); !ok || math.Abs(c-0.64) > 0.001 {
 		t.Errorf("100 points are %g, %v", c, ok)
 	}
 	for _, none := range []*record.Think{nil, {Source: record.FromBook}} {
-		if _, ok := chanceOf(none); ok {
+		if _, ok := analysis.ChanceSeen(none); ok {
 			t.Errorf("%+v has a chance", none)
 		}
 	}
