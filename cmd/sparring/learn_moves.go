@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
+	"sparring/engine/amazons"
 	"sparring/engine/gomoku"
+	amazonsrules "sparring/game/amazons"
 	gomokurules "sparring/game/gomoku"
 	"sparring/lab/tune"
 )
@@ -29,13 +31,14 @@ chose in games. A SOURCE is as for "learn tune"; the deeper the searches of its 
 the better. The output is a weights file that names its inputs and says how often the
 chosen move of a game left out is first, and among the first five. See
 docs/training.md.`,
-		Example: "  sparring learn moves --game gomoku --rules freestyle --out moves.json games.jsonl",
-		Args:    someFiles(1, "games to read"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args) },
+		Example: `  sparring learn moves --game gomoku --rules freestyle --out moves.json games.jsonl
+  sparring learn moves --game amazons --out moves.json games.jsonl`,
+		Args: someFiles(1, "games to read"),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.plan.Game, "game", "", "gomoku (required)")
-	flags.StringVar(&f.plan.Rules, "rules", "", "freestyle, standard or renju (required)")
+	flags.StringVar(&f.plan.Game, "game", "", "gomoku or amazons (required)")
+	flags.StringVar(&f.plan.Rules, "rules", "", "freestyle, standard or renju (required for Gomoku)")
 	flags.StringVar(&f.out, "out", "", "weights file to write (required)")
 	flags.Uint64Var(&f.plan.Sampling.Seed, "seed", 1, "seed of the random sample of positions")
 	flags.IntVar(&f.plan.Sampling.PerGame, "per-game", 20, "maximum positions per game")
@@ -47,15 +50,26 @@ docs/training.md.`,
 	return c
 }
 
+// policy returns the policy to fit.
+func (f *movesFlags) policy() (tune.Policy, error) {
+	name, rules := f.plan.Game, f.plan.Rules
+	switch {
+	case name == gomokurules.Name:
+		return gomoku.NewChoices(rules)
+	case name != amazonsrules.Name:
+		return nil, fmt.Errorf("--game %.20q: want %s or %s", name, gomokurules.Name, amazonsrules.Name)
+	case rules != "":
+		return nil, fmt.Errorf("--rules %.20q: the order of %s is for all its boards", rules, name)
+	}
+	return amazons.NewChoices(), nil
+}
+
 func (f *movesFlags) run(c *cobra.Command, args []string) error {
 	var errs []error
-	if f.plan.Game != gomokurules.Name {
-		errs = append(errs, fmt.Errorf("--game %.20q: want %s", f.plan.Game, gomokurules.Name))
-	}
 	if f.out == "" {
 		errs = append(errs, errors.New("--out is required"))
 	}
-	policy, err := gomoku.NewChoices(f.plan.Rules)
+	policy, err := f.policy()
 	if err := errors.Join(append(errs, err, f.plan.Sampling.Validate(), f.plan.Fit.Validate())...); err != nil {
 		return &usageError{err}
 	}

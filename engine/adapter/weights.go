@@ -53,6 +53,28 @@ type Weight struct {
 	Value *int32
 }
 
+// Parameters are the weights that a fit changes.
+type Parameters struct {
+	names []string
+	start []float64
+}
+
+// ParametersOf returns parameters that start from the weights' values.
+func ParametersOf(all []Weight) (p Parameters) {
+	for _, w := range all {
+		p.names = append(p.names, w.Name)
+		p.start = append(p.start, float64(*w.Value))
+	}
+	return p
+}
+
+// Names returns the names of the weights, as in a weights file. All slices with a
+// number for each weight are in this order.
+func (p Parameters) Names() []string { return p.names }
+
+// Start returns the weights from which a fit starts.
+func (p Parameters) Start() []float64 { return p.start }
+
 // SetWeights assigns weights by name. The error names the first one, in the order of
 // names, that is unknown, or beyond most or -most.
 func SetWeights(all []Weight, values map[string]int32, most int32) error {

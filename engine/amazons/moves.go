@@ -18,8 +18,9 @@ const (
 
 // order has a node's move-ordering scores, computed as needed.
 type order struct {
-	known bool
-	lines lines
+	known   bool
+	weights *orderWeights
+	lines   lines
 	// effects are those of an obstacle on each square, of all amazons together.
 	effects   [maxSquares]effect
 	movers    []mover
@@ -73,9 +74,9 @@ const (
 
 // Moves implements search.Position. It takes steps in groups, best steps first,
 // and gives the good arrows of every group, then the others of every group. The
-// first group has the steps that look best roughly, unless there is time to evaluate
-// all; all others come by their final scores. The cursor has the next step in Ints[0], and in Ints[1] the score that
-// separates good arrows from others.
+// first group has the steps that look best roughly, unless there is time to
+// evaluate all; all others come by their final scores. The cursor has the next step
+// in Ints[0], and in Ints[1] the score that separates good arrows from others.
 func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	if c.Mode == search.Noisy { // no move of Amazons is
@@ -134,12 +135,15 @@ func (p *position) Find(m game.Move) (search.ScoredMove, bool) {
 // stepScore is the final score of a step, which does not count its arrow: the
 // evaluation after it. The arrow that is shot back to where the amazon stood is
 // the one that always can be shot.
-func (p *position) stepScore(s *step) int32 {
+func (p *position) stepScore(s *step) int32 { return p.evalAfter(s) * p.order.eval / square }
+
+// evalAfter is the evaluation after a step.
+func (p *position) evalAfter(s *step) int32 {
 	m := rules.NewMove(s.from, s.to, s.from)
 	p.Do(m)
 	v := -p.Eval()
 	p.Undo(m)
-	return int32(v) * orderEval / square
+	return int32(v)
 }
 
 // shoot lists the arrows of some steps and returns the best order of them.
@@ -179,16 +183,18 @@ func (o *order) arrowReach(g *geometry, s *step, d int) int {
 // arrowScore is what an arrow adds to the score of its step; distance is how far it
 // flies, cut the reach that it takes from the amazon that shoots it.
 func (o *order) arrowScore(q *mover, arrow rules.Square, distance, cut int32) int32 {
-	return o.effects[arrow].arrow - q.own[arrow].arrow + orderDistance[min(distance, int32(len(orderDistance)))-1] - orderCut*cut
+	w := o.weights
+	return o.effects[arrow].arrow - q.own[arrow].arrow + w.distance[min(distance, int32(len(w.distance)))-1] - w.cut*cut
 }
 
 // mostByArrow is at least the greatest arrowScore of the node.
 func (o *order) mostByArrow(free rules.Bits) int32 {
-	most := int32(orderBack)
+	w := o.weights
+	most := w.back
 	for !free.Empty() {
 		most = max(most, o.effects[free.Pop()].arrow)
 	}
-	return most + slices.Max(orderOwnArrow[:]) + slices.Max(orderDistance[:]) - orderCut
+	return most + slices.Max(w.own[:]) + slices.Max(w.distance[:]) - w.cut
 }
 
 // appendMoves appends the moves of the arrows that were shot last from the steps:
@@ -230,7 +236,8 @@ func (p *position) withEffects() *order {
 	if o.known {
 		return o
 	}
-	o.known = true
+	w := p.order
+	o.known, o.weights = true, w
 	o.steps, o.evaluated = o.steps[:0], 0
 	o.movers = o.movers[:0]
 	b := &p.board
@@ -243,9 +250,9 @@ func (p *position) withEffects() *order {
 		o.lines.cast(p.geo, at, &o.effects, castEffects{
 			stepEach:  orderBlock,
 			stepNext:  orderAdjacent,
-			arrow:     orderSeen[reachClass(reach)],
-			arrowEach: orderTaken[reachClass(reach)],
-			arrowNext: orderBeside[libertyClass(liberties)],
+			arrow:     w.seen[reachClass(reach)],
+			arrowEach: w.taken[reachClass(reach)],
+			arrowNext: w.beside[libertyClass(liberties)],
 		})
 	}
 	for set := b.Amazons(own); !set.Empty(); {
@@ -258,10 +265,10 @@ func (p *position) withEffects() *order {
 		q.at = set.Pop()
 		clear(q.own[:p.geo.squares()])
 		reach, _ := o.lines.around(p.geo.pad(q.at))
-		c := castEffects{stepEach: -orderOwn, arrow: -orderOwnArrow[reachClass(reach)]}
+		c := castEffects{stepEach: -orderOwn, arrow: -w.own[reachClass(reach)]}
 		o.lines.cast(p.geo, q.at, &q.own, c)
 		o.lines.cast(p.geo, q.at, &o.effects, c)
-		o.effects[q.at] = effect{arrow: orderBack}
+		o.effects[q.at] = effect{arrow: w.back}
 		q.before = o.mobility(p.geo.pad(q.at))
 	}
 	return o
@@ -272,7 +279,7 @@ func (p *position) withEffects() *order {
 func (o *order) addClasses(free, own, other, otherTwo rules.Bits) {
 	for i, a := range [2]rules.Bits{own, free.AndNot(own)} {
 		for j, b := range [3]rules.Bits{other, otherTwo.AndNot(other), free.AndNot(otherTwo)} {
-			e := effect{arrow: orderReached[i][j]}
+			e := effect{arrow: o.weights.reached[i][j]}
 			for set := a.And(b); !set.Empty(); {
 				o.effects[set.Pop()] = e
 			}

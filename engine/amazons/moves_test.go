@@ -1,11 +1,14 @@
 package amazons
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	rules "sparring/game/amazons"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -52,12 +55,12 @@ func literalArrowScore(b *rules.Board, m game.Move) (score int32) {
 	for _, ray := range rays(b, int(to), int(from)) {
 		for i, s := range ray {
 			if s == int(arrow) {
-				score += orderDistance[min(i, 3)] - orderCut*int32(len(ray)-i)
+				score += shippedOrder.distance[min(i, 3)] - shippedOrder.cut*int32(len(ray)-i)
 			}
 		}
 	}
 	if arrow == from {
-		return score + orderBack
+		return score + shippedOrder.back
 	}
 	own, other := b.Turn(), b.Turn().Other()
 	reached := 1
@@ -66,25 +69,25 @@ func literalArrowScore(b *rules.Board, m game.Move) (score int32) {
 	}
 	switch distances(b, other, cols, rows, true)[arrow] {
 	case 1:
-		score += orderReached[reached][0]
+		score += shippedOrder.reached[reached][0]
 	case 2:
-		score += orderReached[reached][1]
+		score += shippedOrder.reached[reached][1]
 	default:
-		score += orderReached[reached][2]
+		score += shippedOrder.reached[reached][2]
 	}
 	for set := b.Amazons(other); !set.Empty(); {
 		taken, beside, reach, liberties := sees(b, int(set.Pop()), int(arrow))
 		if taken > 0 {
-			score += orderSeen[reachClass(reach)] + int32(taken)*orderTaken[reachClass(reach)]
+			score += shippedOrder.seen[reachClass(reach)] + int32(taken)*shippedOrder.taken[reachClass(reach)]
 		}
 		if beside {
-			score += orderBeside[libertyClass(liberties)]
+			score += shippedOrder.beside[libertyClass(liberties)]
 		}
 	}
 	for set := b.Amazons(own); !set.Empty(); {
 		s := set.Pop()
 		if taken, _, reach, _ := sees(b, int(s), int(arrow)); s != from && taken > 0 {
-			score -= orderOwnArrow[reachClass(reach)]
+			score -= shippedOrder.own[reachClass(reach)]
 		}
 	}
 	return score
@@ -127,7 +130,7 @@ func TestOrder(t *testing.T) {
 				if err := back.Play(rules.NewMove(from, to, from)); err != nil {
 					t.Fatal(err)
 				}
-				want := -int32(adapt(t, back).Eval())*orderEval/square + literalArrowScore(&b, m.Move)
+				want := -int32(adapt(t, back).Eval())*shippedOrder.eval/square + literalArrowScore(&b, m.Move)
 				if m.Order != want {
 					t.Fatalf("%s: %s has %d, alone %d", g, g.Format(m.Move), m.Order, want)
 				}
@@ -139,3 +142,65 @@ func TestOrder(t *testing.T) {
 		t.Errorf("%d moves compared, %d boards with more than a batch", compared, several)
 	}
 }
+
+// TestChoicesAreTheOrder: the values of the features that fits of the order use add up
+// to it.
+func TestChoicesAreTheOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	c := NewChoices()
+	weights := shippedOrder.parameters()
+	values := func(all [][]adapter.Term) (sums []float64) {
+		for _, terms := range all {
+			sum := 0.0
+			for _, t := range terms {
+				sum += float64(t.By) * float64(*weights[t.Weight].Value)
+			}
+			sums = append(sums, sum)
+		}
+		return sums
+	}
+	shared := values(c.Features())
+	compared := 0
+	eachSize(func(cols, rows int) {
+		if cols*rows < 6 {
+			return
+		}
+		g := setup(t, randomBoard(rng, cols, rows))
+		legal := g.Legal(nil)
+		if len(legal) == 0 {
+			return
+		}
+		m := legal[rng.IntN(len(legal))]
+		choice, ok, err := c.Choice(g, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return
+		}
+		if choice.Len() != len(legal) {
+			t.Fatalf("%s: %d moves, want %d", g, choice.Len(), len(legal))
+		}
+		features := append(slices.Clone(shared), values(choice.Features)...)
+		p := adapt(t, g)
+		p.Enter()
+		found, _ := p.Find(m)
+		got := float64(p.Eval()) * float64(shippedOrder.eval) / square
+		for _, f := range choice.Move(choice.Chosen) {
+			got += features[f]
+		}
+		if math.Abs(got-float64(found.Order)) > 1 {
+			t.Fatalf("%s: %s has order %d, its features %.2f", g, g.Format(m), found.Order, got)
+		}
+		compared++
+	})
+	if compared < 50 {
+		t.Errorf("%d boards compared", compared)
+	}
+	if _, _, err := c.Choice(foreign{}, 0); err == nil {
+		t.Error("a position of another game: no error")
+	}
+}
+
+// foreign is a position of another game.
+type foreign struct{ game.Position }

@@ -21,6 +21,7 @@ type position struct {
 	eval   *evaluation
 	stages []*stage     // of the evaluation by number of arrows, if it has stages
 	tables []*evalTable // the same for the learnt one
+	order  *orderWeights
 	// squaresToFill is the number of arrows at the end of the longest game.
 	squaresToFill int
 	frames        []*frame // frames[ply] is this node's
@@ -46,7 +47,7 @@ func New(p game.Position) (search.Position, error) {
 	if !ok {
 		return nil, fmt.Errorf("amazons engine: not a position of amazons: %T", p)
 	}
-	q := &position{board: own.Board(), frames: []*frame{{}}}
+	q := &position{board: own.Board(), order: shippedOrder, frames: []*frame{{}}}
 	cols, rows := q.board.Size()
 	q.geo = geometryOf(cols, rows)
 	q.salt = game.Zobrist(rules.Seed, 1<<16+uint64(cols)<<8+uint64(rows))

@@ -2,18 +2,19 @@ package amazons
 
 import (
 	"fmt"
+	"slices"
 
 	rules "sparring/game/amazons"
 
+	"sparring/engine/adapter"
 	"sparring/game"
 )
 
 // Linear presents the learnt evaluation as a linear function of its weights, for
 // fitting them. It is safe for concurrent use.
 type Linear struct {
+	adapter.Parameters
 	board learntBoard
-	names []string
-	start []float64
 }
 
 // NewLinear returns the evaluation for a size of the board, with the weights of the
@@ -23,20 +24,8 @@ func NewLinear(rules string) (*Linear, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Linear{board: learntBoards[i]}
-	for _, w := range initialWeights().parameters() {
-		l.names = append(l.names, w.Name)
-		l.start = append(l.start, float64(*w.Value))
-	}
-	return l, nil
+	return &Linear{adapter.ParametersOf(initialWeights().parameters()), learntBoards[i]}, nil
 }
-
-// Names returns the names of the weights, as in a weights file. All slices that
-// Linear fills are in this order.
-func (l *Linear) Names() []string { return l.names }
-
-// Start returns the weights from which tuning starts.
-func (l *Linear) Start() []float64 { return l.start }
 
 // Coefficients stores the coefficients of a position in to, whose length is that of
 // Names, and returns the evaluation with the weights of Start, both for the side to
@@ -61,8 +50,9 @@ func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, qui
 		to[stage*counted+i] = n * (1 - next) / evalUnit
 		to[(stage+1)*counted+i] = n * next / evalUnit
 	}
+	start := l.Start()
 	for i, times := range to {
-		worth += times * l.start[i]
+		worth += times * start[i]
 	}
 	return worth, true, nil
 }
@@ -104,4 +94,127 @@ func (p *position) count() (n [counted]float64) {
 	}
 	n[tempoAt] = 1
 	return n
+}
+
+// Choices presents the order of moves as a policy, for fitting its weights to chosen
+// moves. It is safe for concurrent use.
+type Choices struct {
+	adapter.Parameters
+	shared [][]adapter.Term
+	// probes have a single nonzero weight each, 1.
+	probes []*orderWeights
+	// Numbers of weights.
+	eval, cut, distance int32
+}
+
+// NewChoices returns the policy. It is one for all sizes of the board.
+func NewChoices() *Choices {
+	c := &Choices{}
+	var none orderWeights
+	parameters := none.parameters()
+	c.Parameters = adapter.ParametersOf(parameters)
+	for i, w := range parameters {
+		probe := new(orderWeights)
+		*probe.parameters()[i].Value = 1
+		c.probes = append(c.probes, probe)
+		switch w.Value {
+		case &none.eval:
+			c.eval = int32(i)
+		case &none.cut:
+			c.cut = int32(i)
+		case &none.distance[0]:
+			c.distance = int32(i)
+		}
+	}
+	for distance := range int32(len(none.distance)) {
+		for cut := range int32(longestFlight) {
+			c.shared = append(c.shared, []adapter.Term{{Weight: c.distance + distance, By: 1}, {Weight: c.cut, By: float32(-1 - cut)}})
+		}
+	}
+	return c
+}
+
+// longestFlight is the number of squares that an arrow flies at most.
+const longestFlight = 15
+
+// flight returns the feature of an arrow that flies so far and takes so much from the
+// reach of its own amazon.
+func flight(distance, cut int) int32 {
+	return int32((min(distance, len(orderWeights{}.distance))-1)*longestFlight + cut - 1)
+}
+
+// Features returns the terms of the features that all positions share: how far an arrow
+// flies, and what it takes from its own amazon.
+func (c *Choices) Features() [][]adapter.Term { return c.shared }
+
+// Choice returns the features of each legal move: its step, its amazon with the square
+// of the arrow, and the flight of that; and which of the moves is m. Ok is false where
+// the game is decided, or m is the only move or no move.
+func (c *Choices) Choice(g game.Position, m game.Move) (out adapter.Choice, ok bool, err error) {
+	s, err := New(g)
+	if err != nil {
+		return out, false, err
+	}
+	p := s.(*position)
+	if n := p.Enter(); n.Over || n.Provable {
+		return out, false, nil
+	}
+	o, now := p.withSteps(), p.Eval()
+	steps := slices.Clone(o.steps)
+	arrows := c.arrowFeatures(p, &out)
+	out.PerMove, out.Chosen = 3, -1
+	for i := range steps {
+		s := steps[i].step()
+		gain := float32(p.evalAfter(&s)-int32(now)) / square
+		step := c.own(&out, []adapter.Term{{Weight: c.eval, By: gain}})
+		from := p.geo.pad(s.to)
+		for d := range directions {
+			n := o.arrowReach(p.geo, &s, d)
+			at := from
+			for distance := 1; distance <= n; distance++ {
+				at += p.geo.offset[d]
+				arrow := p.geo.square[at]
+				if rules.NewMove(s.from, s.to, arrow) == m {
+					out.Chosen = out.Len()
+				}
+				out.Moves = append(out.Moves, step, arrows[s.mover][arrow], flight(distance, n-distance+1))
+			}
+		}
+	}
+	return out, out.Chosen >= 0 && out.Len() > 1, nil
+}
+
+// own adds a feature of a position and returns its number.
+func (c *Choices) own(to *adapter.Choice, terms []adapter.Term) int32 {
+	to.Features = append(to.Features, terms)
+	return int32(len(c.shared) + len(to.Features) - 1)
+}
+
+// arrowFeatures adds the features of the arrows that fly to each square after a step of
+// each own amazon, and returns their numbers.
+func (c *Choices) arrowFeatures(p *position, to *adapter.Choice) (numbers [][maxSquares]int32) {
+	o := p.withEffects()
+	terms := make([][maxSquares][]adapter.Term, len(o.movers))
+	numbers = make([][maxSquares]int32, len(o.movers))
+	for i, probe := range c.probes {
+		p.order, o.known = probe, false
+		p.withEffects()
+		for mover := range o.movers {
+			q := &o.movers[mover]
+			for set := p.board.Free().Or(rules.Bit(q.at)); !set.Empty(); {
+				s := set.Pop()
+				if by := o.effects[s].arrow - q.own[s].arrow; by != 0 {
+					terms[mover][s] = append(terms[mover][s], adapter.Term{Weight: int32(i), By: float32(by)})
+				}
+			}
+		}
+	}
+	for mover := range terms {
+		for s, list := range &terms[mover] {
+			if list != nil {
+				numbers[mover][s] = c.own(to, list)
+			}
+		}
+	}
+	return numbers
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/gomoku"
@@ -12,9 +13,8 @@ import (
 // Linear presents the evaluation as a linear function of its weights, for fitting
 // them. It is safe for concurrent use.
 type Linear struct {
+	adapter.Parameters
 	class ruleClass
-	names []string
-	start []float64
 }
 
 // NewLinear returns the evaluation under the rules, with the weights of a weights
@@ -30,12 +30,7 @@ func NewLinear(rules string, from []byte) (*Linear, error) {
 			return nil, err
 		}
 	}
-	l := &Linear{class: class}
-	for _, p := range w.evalParameters(class) {
-		l.names = append(l.names, p.Name)
-		l.start = append(l.start, float64(*p.Value))
-	}
-	return l, nil
+	return &Linear{adapter.ParametersOf(w.evalParameters(class)), class}, nil
 }
 
 func classNamed(rules string) (ruleClass, error) {
@@ -50,13 +45,6 @@ func classNamed(rules string) (ruleClass, error) {
 // Rules returns the name of the rules that share these weights, as in a weights
 // file.
 func (l *Linear) Rules() string { return ruleClassNames[l.class] }
-
-// Names returns the names of the weights, as in a weights file. All slices that
-// Linear fills are in this order.
-func (l *Linear) Names() []string { return l.names }
-
-// Start returns the weights from which tuning starts.
-func (l *Linear) Start() []float64 { return l.start }
 
 // The layout of a side's weights in a slice of coefficients.
 const (
@@ -99,8 +87,9 @@ func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, qui
 		}
 	}
 	side[threatAt+a.field.threatIndex(a.toMove)] = 1. / evalUnit
+	start := l.Start()
 	for i, times := range to {
-		worth += times * l.start[i]
+		worth += times * start[i]
 	}
 	return worth, true, nil
 }
@@ -140,22 +129,18 @@ func NewChoices(rules string) (*Choices, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Choices{Linear{class: class}}
-	for _, p := range new(weights).moveParameters(class) {
-		c.names = append(c.names, p.Name)
-	}
-	c.start = make([]float64, len(c.names))
-	return c, nil
+	return &Choices{Linear{adapter.ParametersOf(new(weights).moveParameters(class)), class}}, nil
 }
 
-// Weights returns the weights of each feature: those of a code's kinds, and its own.
-func (l *Choices) Weights() (all [][]int32) {
-	for first := 0; first < len(l.names); first += otherAt {
+// Features returns the terms of each feature: the weights of a code's kinds, and its
+// own.
+func (l *Choices) Features() (all [][]adapter.Term) {
+	for first := 0; first < len(l.Names()); first += otherAt {
 		at := int32(first)
 		for i, kinds := range kindsOfCode() {
-			feature := []int32{at + int32(gomoku.Kinds) + int32(i)}
+			feature := []adapter.Term{{Weight: at + int32(gomoku.Kinds) + int32(i), By: 1}}
 			for _, k := range kinds {
-				feature = append(feature, at+int32(k))
+				feature = append(feature, adapter.Term{Weight: at + int32(k), By: 1})
 			}
 			all = append(all, feature)
 		}
@@ -172,17 +157,17 @@ func (a *position) allowAll() {
 	}
 }
 
-// Features returns for each move that the search may consider at a position its two
+// Choice returns for each move that the search may consider at a position its two
 // features, its point's code for the side to move and for the other, and which of
 // the moves is m. Ok is false where nothing can be learnt: the move is the only one,
 // or not among them.
-func (l *Choices) Features(g game.Position, m game.Move) (moves [][2]int32, chosen int, ok bool, err error) {
+func (l *Choices) Choice(g game.Position, m game.Move) (c adapter.Choice, ok bool, err error) {
 	a, err := l.adapt(g)
 	if err != nil {
-		return nil, 0, false, err
+		return c, false, err
 	}
 	if node := a.Enter(); node.Over || node.Forced {
-		return nil, 0, false, nil
+		return c, false, nil
 	}
 	at := 0
 	if l.class.sides() == 2 {
@@ -190,13 +175,13 @@ func (l *Choices) Features(g game.Position, m game.Move) (moves [][2]int32, chos
 	}
 	at += int(a.need())
 	a.allowAll()
-	chosen = -1
+	c.PerMove, c.Chosen = 2, -1
 	for i, e := range a.Moves(nil, &search.Cursor{}) {
 		if e.Move == m {
-			chosen = i
+			c.Chosen = i
 		}
 		state := &a.field.state[e.Move-1].codes
-		moves = append(moves, [2]int32{int32(2*at*codes) + int32(state[a.toMove]), int32((2*at+1)*codes) + int32(state[a.toMove.Other()])})
+		c.Moves = append(c.Moves, int32(2*at*codes)+int32(state[a.toMove]), int32((2*at+1)*codes)+int32(state[a.toMove.Other()]))
 	}
-	return moves, chosen, chosen >= 0 && len(moves) > 1, nil
+	return c, c.Chosen >= 0 && c.Len() > 1, nil
 }

@@ -213,7 +213,7 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, random := l.Weights(), newRandomWeights(l.class)
+		all, random := l.Features(), newRandomWeights(l.class)
 		weights := random.moveParameters(l.class)
 		seen := 0
 		tenseWalks(t, fmt.Sprintf("gomoku/%s-15", rules), 12, func(rng *rand.Rand, g game.Position, a *position) {
@@ -224,7 +224,7 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 				return
 			}
 			pick := rng.IntN(len(moves))
-			features, chosen, ok, err := l.Features(g, moves[pick].Move)
+			c, ok, err := l.Choice(g, moves[pick].Move)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,17 +232,17 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 				return
 			}
 			seen++
-			if chosen != pick || len(features) != len(moves) {
-				t.Fatalf("%s: move %d of %d, want %d of %d", g, chosen, len(features), pick, len(moves))
+			if c.Chosen != pick || c.Len() != len(moves) {
+				t.Fatalf("%s: move %d of %d, want %d of %d", g, c.Chosen, c.Len(), pick, len(moves))
 			}
 			for i, e := range moves {
 				if e.Order == foulOrder {
 					continue
 				}
 				want := int32(0)
-				for _, f := range features[i] {
-					for _, w := range all[f] {
-						want += *weights[w].Value
+				for _, f := range c.Move(i) {
+					for _, t := range all[f] {
+						want += int32(t.By) * *weights[t.Weight].Value
 					}
 				}
 				p := gomoku.Point(e.Move - 1)
@@ -276,7 +276,7 @@ func TestFitsRefuseOtherRules(t *testing.T) {
 		if _, _, err := l.Linear.Coefficients(g, room); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("coefficients, %s: %v, want %q", rules, err, want)
 		}
-		if _, _, _, err := l.Features(g, 1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := l.Choice(g, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("features, %s: %v, want %q", rules, err, want)
 		}
 	}

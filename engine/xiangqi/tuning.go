@@ -123,11 +123,15 @@ func canStand(k rules.Kind, s rules.Square) bool {
 
 // set assigns weights by name.
 func (w *weights) set(values map[string]int32) error {
-	var all []adapter.Weight
+	return adapter.SetWeights(w.byPhase(), values, mostWeight)
+}
+
+// byPhase lists the numbers of which each weight has two.
+func (w *weights) byPhase() (all []adapter.Weight) {
 	for _, p := range w.parameters() {
 		all = append(all, adapter.Weight{Name: p.name + phases[0], Value: &p.value.mg}, adapter.Weight{Name: p.name + phases[1], Value: &p.value.eg})
 	}
-	return adapter.SetWeights(all, values, mostWeight)
+	return all
 }
 
 // mostWeight bounds the values of a weights file, so that sums stay well within 32
@@ -142,8 +146,7 @@ const unit = 16
 // them: evaluation = sum of weight * coefficient, except for rounding. It is safe
 // for concurrent use.
 type Linear struct {
-	names []string
-	start []float64
+	adapter.Parameters
 	plain *evaluation
 	// probes have a single nonzero weight each, with the value unit.
 	probes []*evaluation
@@ -152,23 +155,14 @@ type Linear struct {
 // NewLinear returns the evaluation with the weights from which tuning starts,
 // independent of the shipped ones.
 func NewLinear() *Linear {
-	l := &Linear{plain: untuned.compile()}
-	for i, p := range untuned.parameters() {
-		l.names = append(l.names, p.name+phases[0], p.name+phases[1])
-		l.start = append(l.start, float64(p.value.mg), float64(p.value.eg))
+	l := &Linear{Parameters: adapter.ParametersOf(untuned.byPhase()), plain: untuned.compile()}
+	for i := range untuned.parameters() {
 		var w weights
 		w.parameters()[i].value.mg = unit
 		l.probes = append(l.probes, w.compile())
 	}
 	return l
 }
-
-// Names returns the names of the weights, as in a weights file. All slices that
-// Linear fills are in this order.
-func (l *Linear) Names() []string { return l.names }
-
-// Start returns the weights from which tuning starts.
-func (l *Linear) Start() []float64 { return l.start }
 
 // Coefficients stores the coefficients of a position in to, whose length is that
 // of Names, and returns the evaluation with the weights of Start, both for the

@@ -7,34 +7,34 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"sparring/engine/adapter"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/record"
 )
 
-// Policy scores moves: the score of a move is the sum of the values of its
-// features, and the value of a feature the sum of its weights. The probability that
-// a move is chosen is the softmax of the scores.
+// Policy scores moves by their features, see adapter.Choice. The probability that a
+// move is chosen is the softmax of the scores.
 type Policy interface {
 	// Names returns the names of the weights; all start at 0.
 	Names() []string
-	// Weights returns the indices of each feature's weights.
-	Weights() [][]int32
-	// Features returns the features of each move that the search considers at p,
-	// and which of the moves is m. Ok is false where nothing can be learnt: m is
-	// the only move, or not among them. Several goroutines call it at once.
-	Features(p game.Position, m game.Move) (moves [][2]int32, chosen int, ok bool, err error)
+	// Features returns the terms of the features that all positions share.
+	Features() [][]adapter.Term
+	// Choice returns the features of each move that the search considers at p, and
+	// which of the moves is m. Ok is false where nothing can be learnt: m is the only
+	// move, or not among them. Several goroutines call it at once.
+	Choice(p game.Position, m game.Move) (c adapter.Choice, ok bool, err error)
 }
 
 // Choice is a position of the training set of a policy.
 type Choice struct {
-	Moves  [][2]int32 // features of each move
-	Chosen int
-	Held   bool // validation position
+	adapter.Choice
+	Held bool // validation position
 }
 
 // Choices selects positions where a search chose a move, in an order that depends
@@ -43,9 +43,9 @@ type Choice struct {
 func (g *Games) Choices(policy Policy, s Sampling, watch func(games int) error) ([]Choice, error) {
 	return eachGame(g, s, watch, func(r *record.Record, rng *rand.Rand, held bool) (all []Choice, err error) {
 		err = visit(r, s, rng, func(p game.Position, m game.Move, _ int) error {
-			moves, chosen, ok, err := policy.Features(p, m)
+			c, ok, err := policy.Choice(p, m)
 			if ok {
-				all = append(all, Choice{moves, chosen, held})
+				all = append(all, Choice{c, held})
 			}
 			return err
 		})
@@ -157,23 +157,14 @@ func FitPolicy(ctx context.Context, policy Policy, all []Choice, o PolicyOptions
 	if learnt == 0 {
 		return nil, errors.New("no chosen moves to learn from")
 	}
-	features := policy.Weights()
+	features := policy.Features()
 	s := NewState(len(policy.Names()))
 	gradient := make([]float64, len(s.Change))
 	for s.Passes < o.Passes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		values := featureValues(features, s.Change)
-		byFeature, loss := policyGradient(all, values)
-		clear(gradient)
-		for f, g := range byFeature {
-			if g != 0 {
-				for _, w := range features[f] {
-					gradient[w] += g
-				}
-			}
-		}
+		loss := policyGradient(all, features, s.Change, gradient)
 		for i := range gradient {
 			gradient[i] = gradient[i]/float64(learnt) + 2*o.Pull*s.Change[i]
 		}
@@ -185,81 +176,119 @@ func FitPolicy(ctx context.Context, policy Policy, all []Choice, o PolicyOptions
 	return s.Change, nil
 }
 
-func featureValues(features [][]int32, weights []float64) []float64 {
-	values := make([]float64, len(features))
-	for f, all := range features {
-		for _, w := range all {
-			values[f] += weights[w]
+// appendValues appends the values of features.
+func appendValues(values []float64, features [][]adapter.Term, weights []float64) []float64 {
+	for _, terms := range features {
+		v := 0.0
+		for _, t := range terms {
+			v += float64(t.By) * weights[t.Weight]
 		}
+		values = append(values, v)
 	}
 	return values
 }
 
-// policyGradient returns the gradient of the summed loss by feature, and the sum.
-// Parts of a fixed size are summed in their order, so that the result does not
-// depend on the number of processors.
-func policyGradient(all []Choice, values []float64) ([]float64, float64) {
+// addGradient adds the gradient by weight that follows from one by feature.
+func addGradient(gradient []float64, features [][]adapter.Term, byFeature []float64) {
+	for f, terms := range features {
+		if g := byFeature[f]; g != 0 {
+			for _, t := range terms {
+				gradient[t.Weight] += float64(t.By) * g
+			}
+		}
+	}
+}
+
+// score adds up the values of a move's features.
+func score(c *Choice, move int, values []float64) (sum float64) {
+	for _, f := range c.Move(move) {
+		sum += values[f]
+	}
+	return sum
+}
+
+// policyGradient stores the gradient of the summed loss and returns the sum. Parts
+// of a fixed size are summed in their order, so that the result does not depend on
+// the number of processors.
+func policyGradient(all []Choice, features [][]adapter.Term, weights, gradient []float64) (loss float64) {
 	const parts = 8
-	var gradients [parts][]float64
+	shared := appendValues(nil, features, weights)
+	var byFeature, byWeight [parts][]float64
 	var losses [parts]float64
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for part := range parts {
 		group.Go(func() error {
-			gradient := make([]float64, len(values))
+			byFeature[part], byWeight[part] = make([]float64, len(shared)), make([]float64, len(weights))
+			values := slices.Clone(shared)
+			slopes := byFeature[part]
 			var scores []float64
-			for _, c := range all[len(all)*part/parts : len(all)*(part+1)/parts] {
+			for i := len(all) * part / parts; i < len(all)*(part+1)/parts; i++ {
+				c := &all[i]
 				if c.Held {
 					continue
 				}
+				values = appendValues(values[:len(shared)], c.Features, weights)
+				slopes = append(slopes[:len(shared)], make([]float64, len(c.Features))...)
 				sum := 0.0
 				scores = scores[:0]
-				for _, f := range c.Moves {
-					e := math.Exp(values[f[0]] + values[f[1]])
+				for m := range c.Len() {
+					e := math.Exp(score(c, m, values))
 					scores = append(scores, e)
 					sum += e
 				}
-				for i, f := range c.Moves {
-					p := scores[i] / sum
-					gradient[f[0]] += p
-					gradient[f[1]] += p
+				for m, e := range scores {
+					for _, f := range c.Move(m) {
+						slopes[f] += e / sum
+					}
 				}
-				chosen := c.Moves[c.Chosen]
-				gradient[chosen[0]]--
-				gradient[chosen[1]]--
+				for _, f := range c.Move(c.Chosen) {
+					slopes[f]--
+				}
+				addGradient(byWeight[part], c.Features, slopes[len(shared):])
 				losses[part] -= math.Log(scores[c.Chosen] / sum)
 			}
-			gradients[part] = gradient
+			byFeature[part] = slopes[:len(shared)]
 			return nil
 		})
 	}
 	group.Wait() //nolint:errcheck // no part fails
-	total, loss := gradients[0], losses[0]
-	for part := 1; part < parts; part++ {
-		for f, g := range gradients[part] {
-			total[f] += g
-		}
+	for part := range parts {
 		loss += losses[part]
+		if part > 0 {
+			for f, g := range byFeature[part] {
+				byFeature[0][f] += g
+			}
+		}
 	}
-	return total, loss
+	clear(gradient)
+	addGradient(gradient, features, byFeature[0])
+	for part := range parts {
+		for w, g := range byWeight[part] {
+			gradient[w] += g
+		}
+	}
+	return loss
 }
 
 // Measure returns how well weights predict the positions that are held out, or the
 // others. Of moves with equal scores the first counts as better.
 func Measure(policy Policy, all []Choice, weights []float64, held bool) (a Accuracy) {
-	values := featureValues(policy.Weights(), weights)
+	values := appendValues(nil, policy.Features(), weights)
+	shared := len(values)
 	n := 0.0
-	for _, c := range all {
+	for i := range all {
+		c := &all[i]
 		if c.Held != held {
 			continue
 		}
 		n++
-		f := c.Moves[c.Chosen]
-		own, sum, before := values[f[0]]+values[f[1]], 0.0, 0
-		for i, f := range c.Moves {
-			v := values[f[0]] + values[f[1]]
+		values = appendValues(values[:shared], c.Features, weights)
+		own, sum, before := score(c, c.Chosen, values), 0.0, 0
+		for m := range c.Len() {
+			v := score(c, m, values)
 			sum += math.Exp(v)
-			if v > own || v == own && i < c.Chosen {
+			if v > own || v == own && m < c.Chosen {
 				before++
 			}
 		}

@@ -6,21 +6,15 @@ import (
 	"fmt"
 	"math"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 )
-
-// Term is a weight's coefficient in the evaluation of a position. It is kept
-// small because there are millions.
-type Term struct {
-	Weight int32
-	By     float32
-}
 
 // Position is a training position, seen from the side to move.
 type Position struct {
 	// Worth is its evaluation with the initial weights.
 	Worth float64
-	Terms []Term
+	Terms []adapter.Term
 	// Result is 1 for a game that the side to move won, 1/2 for a draw, 0.
 	Result float64
 	// Score is the score of the recorded search, in the unit of the evaluation.

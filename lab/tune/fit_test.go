@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"sparring/engine/adapter"
 	"sparring/engine/search"
 )
 
@@ -21,7 +22,7 @@ func synthetic(n int, start, truth []float64) (all []Position) {
 		p := Position{Held: i%10 == 0}
 		for w := range truth {
 			if by := float64(rng.IntN(7) - 3); by != 0 {
-				p.Terms = append(p.Terms, Term{int32(w), float32(by)})
+				p.Terms = append(p.Terms, adapter.Term{Weight: int32(w), By: float32(by)})
 				p.Worth += by * start[w]
 				p.Score += by * truth[w]
 			}

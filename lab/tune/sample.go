@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"sparring/engine/adapter"
 	"sparring/game"
 	"sparring/record"
 )
@@ -158,17 +159,17 @@ func candidates(r *record.Record, s Sampling) (plies []int) {
 }
 
 // terms returns the nonzero coefficients.
-func terms(coefficients []float64) []Term {
+func terms(coefficients []float64) []adapter.Term {
 	n := 0
 	for _, c := range coefficients {
 		if c != 0 {
 			n++
 		}
 	}
-	all := make([]Term, 0, n)
+	all := make([]adapter.Term, 0, n)
 	for i, c := range coefficients {
 		if c != 0 {
-			all = append(all, Term{int32(i), float32(c)})
+			all = append(all, adapter.Term{Weight: int32(i), By: float32(c)})
 		}
 	}
 	return all
