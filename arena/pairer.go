@@ -429,7 +429,9 @@ func (p *pairer) pairPool(g ladderGroup, players map[protocol.PlayerID]*free, pr
 			f.balance[ladderOf(t)] = ranked[i].Balance
 		}
 		ranked[i].Balance = f.balance[ladderOf(t)]
-		ranked[i].Wait = now.Sub(f.since)
+		if ranked[i].Wait = now.Sub(f.since); p.a.ladder.anchored(f.id) {
+			ranked[i].Wait = 0 // or those who waited longest would come before those who fit best
+		}
 		ranked[i].Recent = merged(f.met, ranked[i].Recent)
 		opponents[i] = protocol.Opponent{Player: f.id, Kind: f.kind, Rating: p.a.rating(t, f.id)}
 	}

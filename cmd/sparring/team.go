@@ -209,7 +209,11 @@ func (t *team) observe(e play.Event) {
 	line := heading(e)
 	switch e.Kind {
 	case play.GameStarted:
-		t.screen.game(string(e.Game), line+"  starts")
+		began := "starts"
+		if e.Ply > 0 {
+			began = "resumes after " + plies(e.Ply)
+		}
+		t.screen.game(string(e.Game), line+"  "+began)
 	case play.MovePlayed:
 		if t.screen.live() {
 			t.screen.game(string(e.Game), fmt.Sprintf("%s  %3d %-9s %s %s  %s", line, e.Ply, e.Move, clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Analysis)))
