@@ -158,9 +158,9 @@ func (d *deepCheck) run(ctx context.Context, report func(external.Finding)) erro
 
 // plan returns the match of the two games.
 func (d *deepCheck) plan() (*match.Plan, error) {
-	f := matchFlags{game: d.game, a: string(deepChecked), b: string(deepOpponent), tournament: string(match.RoundRobin), games: 2, clock: d.clock,
+	f := matchFlags{game: d.game, rules: d.spec.Dialect.Rules(d.game), a: string(deepChecked), b: string(deepOpponent), tournament: string(match.RoundRobin), games: 2, clock: d.clock,
 		seed: 1, concurrency: 1, margin: 50 * time.Millisecond, patience: time.Minute, hash: 1, threads: 1, over: overNATS}
-	if !d.spec.Dialect.SetsUp() {
+	if !d.spec.Dialect.SetsUp() || d.spec.Dialect.UsualStart() { // an opening is a position there
 		f.openings = noOpenings
 	}
 	return f.plan()

@@ -31,6 +31,9 @@ var imports = map[string][]string{
 	// A report is a page: it has the board and the words of the page for people.
 	"lab/report": {"lab", "pipe", "engine", "record", "protocol", "game", "arena/web/static$", "arena/web/view$"},
 
+	// A table has the page's words for refused moves, openings and ends of games.
+	"lab/otb": {"lab", "pipe", "engine", "record", "protocol", "game", "arena/web/static$", "arena/web/view$"},
+
 	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},
 

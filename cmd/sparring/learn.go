@@ -32,7 +32,7 @@ func learnCommand() *cobra.Command {
 		Short: "Tune the evaluation from games and measure the effects of search techniques",
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
-	c.AddCommand(learnTune(), learnMoves(), learnWorth())
+	c.AddCommand(learnTune(), learnMoves(), learnWorth(), learnSPSA())
 	return c
 }
 

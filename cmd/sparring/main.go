@@ -119,6 +119,8 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		engineCommand(),
 		levelsCommand(),
 		matchCommand(),
+		tableCommand(),
+		campaignCommand(),
 		experimentCommand(),
 		openingsCommand(),
 		eventsCommand(),

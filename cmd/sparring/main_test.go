@@ -14,11 +14,12 @@ import (
 )
 
 // TestMain lets the tests call sparring as a command, by each of its names, an engine
-// with the fault that its argument selects, and the NATS server, all without building
-// them.
+// with the fault that its argument selects, one to tune, and the NATS server, all
+// without building them.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"sparring": main, "pbrain-sparring": main, "broken-engine": faultyengine.Main, "nats-server": natsServer,
+		"tuned-engine": tunedEngine,
 	})
 }
 

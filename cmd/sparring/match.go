@@ -262,13 +262,17 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	like := newImitator(f.errs)
 	plan.Terms = t
-	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) {
-		return playerspec.Open(spec, f.game, playerspec.Options{HashBytes: f.hash << 20, Threads: f.threads, Shipped: configs.Books(), LevelElo: levelElo, Likeness: like.find, Log: f.log})
-	}}
+	plan.Backend = localBackend(&t, like, f.log)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return plan, plan.Validate()
+}
+
+// localBackend plays matches with such terms in this process.
+func localBackend(t *match.Terms, like *imitator, log string) *match.Local {
+	o := playerspec.Options{HashBytes: t.HashMB << 20, Threads: t.Threads, Shipped: configs.Books(), LevelElo: levelElo, Likeness: like.find, Log: log}
+	return &match.Local{Open: func(spec string) (engine.Searcher, error) { return playerspec.Open(spec, t.Game, o) }}
 }
 
 // players returns the specs of --a and --b, or of --engine.

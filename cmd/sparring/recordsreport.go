@@ -100,11 +100,7 @@ func (f *reportFlags) run(c *cobra.Command, sources []string) error {
 	if err := report.Write(c.Context(), &page, games, o); err != nil {
 		return err
 	}
-	part := f.html + ".part"
-	if err := os.WriteFile(part, page.Bytes(), 0o644); err != nil {
-		return err
-	}
-	if err := os.Rename(part, f.html); err != nil {
+	if err := replaceFile(f.html, page.Bytes()); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s: %s, %d with a board, %d KiB\n", f.html, count(len(games), "game", "games"), min(len(games), f.boards), (page.Len()+1023)>>10)

@@ -120,3 +120,13 @@ func filesOf(path string) ([]string, error) {
 	}
 	return filepath.Glob(filepath.Join(path, "*.jsonl"))
 }
+
+// replaceFile writes a file, which is there in full or as it was.
+func replaceFile(path string, data []byte) error {
+	part := path + ".part"
+	if err := os.WriteFile(part, data, 0o644); err != nil {
+		os.Remove(part) // what there is of it
+		return err
+	}
+	return os.Rename(part, path)
+}

@@ -138,33 +138,27 @@ type pair struct {
 	opening openings.Opening
 }
 
-// Opening implements openings.Source with a single opening.
-func (p pair) Opening(context.Context, int) (openings.Opening, error) { return p.opening, nil }
-
 // worthRun is an experiment under way.
 type worthRun struct {
 	*worthFlags
-	plan *match.Plan
+	plan   *match.Plan
+	trials *match.Trials
 
 	mu      sync.Mutex
 	results map[int]screening.Result // by pair
-	kept    map[[2]int]*match.Game   // by pair and leg: games in the file
 }
 
 // newRun returns a run with the results that the plan's file holds.
 func (f *worthFlags) newRun(plan *match.Plan) (*worthRun, error) {
-	w := &worthRun{worthFlags: f, plan: plan, results: map[int]screening.Result{}, kept: map[[2]int]*match.Game{}}
-	if plan.File == nil {
-		return w, nil
+	trials, err := match.NewTrials(plan)
+	if err != nil {
+		return nil, err
 	}
-	pairs := map[int][]*match.Game{}
-	for _, g := range plan.File.Games() {
-		w.kept[[2]int{g.Match.Pair, g.Match.Leg}] = g
-		pairs[g.Match.Pair-1] = append(pairs[g.Match.Pair-1], g)
-	}
-	for n, games := range pairs {
-		if len(games) < 2 || n >= f.games/2 {
-			continue // interrupted, and played again; or beyond --games
+	w := &worthRun{worthFlags: f, plan: plan, trials: trials, results: map[int]screening.Result{}}
+	for _, n := range trials.Kept() {
+		games, whole := trials.Games(n)
+		if !whole || n >= f.games/2 {
+			continue // interrupted, and completed later; or beyond --games
 		}
 		if err := w.count(n, games); err != nil {
 			return nil, err
@@ -262,44 +256,28 @@ func (w *worthRun) schedule(ctx context.Context, pairs chan<- pair) error {
 }
 
 // play plays a pair of games with randomly changed players.
-func (w *worthRun) play(ctx context.Context, p pair) (games []*match.Game, err error) {
-	own := *w.plan
-	own.Games, own.Concurrency, own.Openings, own.File = 2, 1, p, nil
-	own.Terms.ID, own.Terms.Seed = fmt.Sprintf("%s-%d", w.plan.Terms.ID, p.number+1), openings.Mix(w.seed, uint64(p.number))
-	own.Terms.Players = nil
+func (w *worthRun) play(ctx context.Context, p pair) ([]*match.Game, error) {
+	var players [2]string
 	for i, has := range w.design.Draw(p.number) {
-		own.Terms.Players = append(own.Terms.Players, w.changed(i, w.design.Of(has)))
+		players[i] = w.changed(i, w.design.Of(has))
 	}
-	own.Watch = func(_ *match.Standing, g *match.Game) {
-		g.Match.Pair, g.Match.Opening = p.number+1, p.number+1
-		games = append(games, g)
-	}
-	standing, err := match.Run(ctx, own)
+	games, err := w.trials.Play(ctx, p.number, p.opening, players)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range standing.Players {
-		if p.FirstFault != nil {
-			return nil, fmt.Errorf("%s: %s: %s", p.Name, p.FirstFault.Kind, p.FirstFault.Text)
+	for _, g := range games {
+		if f := g.Match.Fault; f != nil {
+			return nil, fmt.Errorf("%s: %s: %s", players[g.Match.Players[f.Seat]], f.Kind, f.Text)
 		}
 	}
 	return games, nil
 }
 
-// finished keeps and counts the games of a pair. It calls watch with the number of
-// pairs that have a result.
+// finished counts the games of a pair. It calls watch with the number of pairs that
+// have a result.
 func (w *worthRun) finished(n int, games []*match.Game, watch func(pairs int)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i, g := range games {
-		if before, ok := w.kept[[2]int{g.Match.Pair, g.Match.Leg}]; ok {
-			games[i] = before // of a pair that was interrupted
-		} else if w.plan.File == nil {
-			continue
-		} else if err := w.plan.File.Append(g); err != nil {
-			return err
-		}
-	}
 	if err := w.count(n, games); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type proofSearch struct {
 	images [][]rules.Square // of each square, by symmetry
 	table  []proofEntry
 	used   int           // entries
+	read   uint64        // of what was read ahead, so that it is
 	lists  [][]proofMove // by depth
 	buffer []game.Move
 
@@ -137,10 +138,15 @@ func (s *proofSearch) key(k *imageKeys, turn game.Seat) uint64 {
 	return slices.Min(k[:len(s.images)]) ^ proofZobrist[turnNumber][turn]
 }
 
+// bucket returns the entries among which a key may be.
+func (s *proofSearch) bucket(key uint64) []proofEntry {
+	at := key & uint64(len(s.table)-1) &^ (bucketSize - 1)
+	return s.table[at : at+bucketSize]
+}
+
 // slot returns the entry of a key, or else the one that it replaces.
 func (s *proofSearch) slot(key uint64) *proofEntry {
-	at := key & uint64(len(s.table)-1) &^ (bucketSize - 1)
-	bucket := s.table[at : at+bucketSize]
+	bucket := s.bucket(key)
 	for i := range bucket {
 		if bucket[i].key == key || bucket[i].key == 0 {
 			return &bucket[i]
@@ -155,6 +161,7 @@ func (s *proofSearch) store(key uint64, n proofNumbers) {
 		if s.used++; s.used > len(s.table)/2 && len(s.table) < mostEntries {
 			old := s.table
 			s.table, s.used = make([]proofEntry, 4*len(old)), 1
+			search.HugePages(s.table)
 			for i := range old {
 				if old[i].key != 0 {
 					*s.slot(old[i].key) = old[i]
@@ -274,7 +281,6 @@ func (s *proofSearch) moves(p *position, k *imageKeys, depth int) []proofMove {
 	for i := range images {
 		symmetric = symmetric || slices.Contains(images[:i], images[i])
 	}
-	// All keys first, so that the table is read from many places at a time.
 	s.buffer = p.board.Moves(s.buffer[:0])
 	for _, m := range s.buffer {
 		after := s.after(k, turn, m)
@@ -282,12 +288,19 @@ func (s *proofSearch) moves(p *position, k *imageKeys, depth int) []proofMove {
 		if symmetric && slices.ContainsFunc(list, func(e proofMove) bool { return e.key == c.key }) {
 			continue
 		}
+		list = append(list, c)
+	}
+	// No read waits for another one: the table is read from many places at a time.
+	for i := range list {
+		s.read ^= s.bucket(list[i].key)[0].key
+	}
+	for i := range list {
+		c := &list[i]
 		if e := s.slot(c.key); e.key == c.key {
 			c.proofNumbers = e.proofNumbers
-		}
-		list = append(list, c)
-		if c.loss == 0 && c.win != 0 {
-			return list[len(list)-1:] // a win
+			if c.loss == 0 && c.win != 0 {
+				return list[i : i+1] // a win
+			}
 		}
 	}
 	for i := range list {

@@ -2,6 +2,7 @@ package gomoku
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"sparring/game/catalog"
@@ -71,5 +72,32 @@ func sameField(t *testing.T, got, want *field) {
 	}
 	if got.now.value != want.now.value {
 		t.Fatalf("values %v, want %v", values(got.now.value), values(want.now.value))
+	}
+}
+
+// BenchmarkPutTake sets and takes back a stone at each point near the stones of
+// positions of ten to forty stones, by both colours in turn.
+func BenchmarkPutTake(b *testing.B) {
+	for _, rules := range []string{"freestyle-15", "renju-15"} {
+		b.Run(rules, func(b *testing.B) {
+			var fields []*field
+			var at [][]gomoku.Point
+			rng := rand.New(rand.NewPCG(3, 9))
+			for _, stones := range []int{10, 20, 30, 40} {
+				g, ok := randomPosition(b, "gomoku/"+rules, rng, stones)
+				for ; !ok; g, ok = randomPosition(b, "gomoku/"+rules, rng, stones) {
+				}
+				f := adapt(b, g).field
+				near := f.open.intersect(&f.now.near)
+				fields, at = append(fields, f), append(at, slices.Collect(near.all()))
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				f, near := fields[i%len(fields)], at[i%len(fields)]
+				p, c := near[i/len(fields)%len(near)], gomoku.Colour(i&1)
+				f.put(p, c)
+				f.take(p, c)
+			}
+		})
 	}
 }

@@ -37,6 +37,10 @@ const nearby = 2
 // proveRoot is the prover's budget at the root in nodes: two tenths of a second.
 const proveRoot = 120000
 
+// proveMate is that budget where a win is asked for: five seconds or so, enough for
+// victories with quiet moves.
+const proveMate = 4000000
+
 // failedBits is the binary logarithm of the number of positions without a VCF
 // that a worker remembers.
 const failedBits = 13
@@ -54,6 +58,7 @@ func Params() search.Params {
 		// Fours that carry no other threat are many, and rarely lead to more.
 		QuiescenceBadNoisy: 1,
 		ProveRoot:          proveRoot,
+		ProveMate:          proveMate,
 		ProveShare:         10, // it nearly always finds no VCT
 
 		// Found by "sparring learn worth" and confirmed by a match: see docs/search.md.

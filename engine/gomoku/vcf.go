@@ -27,7 +27,11 @@ func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 	if ok {
 		return proof, nodes, true
 	}
-	proof, more, ok := a.proveVCT(budget-nodes, stop)
+	quiets := 0
+	if budget >= leastQuiet {
+		quiets = mostQuiets
+	}
+	proof, more, ok := a.proveVCT(budget-nodes, quiets, stop)
 	return proof, nodes + more, ok
 }
 

@@ -11,6 +11,14 @@ import (
 // leastVCT is the smallest budget with which Prove looks for a VCT, in nodes.
 const leastVCT = 200
 
+// leastQuiet is the smallest budget with which Prove looks for a VCT with quiet moves,
+// in nodes, and mostQuiets the most of them in a line. That many nodes it has only where a
+// win is asked for (Limits.Mate).
+const (
+	leastQuiet = proveRoot + 1
+	mostQuiets = 3
+)
+
 // proveVCT looks for a victory by continuous threats (VCT): every move of the side
 // to move, the attacker, makes a four or threatens to make two fives possible, and
 // wins against every reply. Replies that lose at once are left out:
@@ -27,20 +35,34 @@ const leastVCT = 200
 // for searching AND/OR trees and its applications" (2002), with the maximum of the
 // children's numbers instead of their sum, so that what many orders of the same
 // moves share is counted once (weak proof-number search by Ueda and others, 2008).
-func (a *position) proveVCT(budget int, stop func() bool) (search.Proof, int, bool) {
-	if !a.forcing || a.field.sets[a.toMove][open3].empty() {
+//
+// Where threats alone do not win, up to so many moves of a line may be quiet: they
+// threaten a VCF (in Renju, fukumi). Against these the replies are left that may stop
+// the VCF found: see [vct.stopsOfFours].
+func (a *position) proveVCT(budget, quiets int, stop func() bool) (search.Proof, int, bool) {
+	if !a.forcing || quiets == 0 && a.field.sets[a.toMove][open3].empty() {
 		return search.Proof{}, 0, false
 	}
 	if a.prover == nil {
 		a.prover = new(prover)
 	}
 	v := &a.prover.vct
-	v.field, v.attacker, v.defender = a.field, a.toMove, a.toMove.Other()
+	v.field, v.attacker, v.defender, v.fours = a.field, a.toMove, a.toMove.Other(), &a.prover.vcf
 	v.budget, v.nodes, v.stop, v.stopped = budget-budget/8, 0, stop, false
-	key := a.key ^ attackerKey[v.attacker]
-	root := v.search(key, true, numbers{infinite, infinite, 0})
-	if root.phi != 0 {
-		return search.Proof{}, v.nodes, false
+	v.fours.field, v.fours.attacker, v.fours.defenderHasFouls, v.fours.failed = a.field, a.toMove, a.defenderHasFouls(), &a.prover.failed
+	v.fours.stop, v.fours.stopped = func() bool { return v.stopped }, false
+	var root numbers
+	var key uint64
+	for v.most = 0; ; v.most++ {
+		v.quiets = v.most
+		key = a.key ^ v.salt()
+		root = v.search(key, true, numbers{infinite, infinite, 0})
+		if root.phi == 0 {
+			break
+		}
+		if v.most == quiets || v.spent() {
+			return search.Proof{}, v.nodes, false
+		}
 	}
 	v.line, v.options = v.line[:0], v.options[:0]
 	v.budget = budget // the last eighth is for what the table has lost of the line
@@ -49,8 +71,10 @@ func (a *position) proveVCT(budget int, stop func() bool) (search.Proof, int, bo
 	return search.Proof{Score: search.Win - search.Score(plies), Line: v.line, Kind: "vct"}, v.nodes, true
 }
 
-// attackerKey distinguishes, in the table, who attacks.
-var attackerKey = [2]uint64{gomoku.Black: 0, gomoku.White: 0x9e3779b97f4a7c15}
+// salt distinguishes, in the table, who attacks and how many quiet moves it may make.
+func (v *vct) salt() uint64 {
+	return (uint64(v.attacker) + uint64(v.quiets)<<8 + uint64(v.most)<<16) * 0x9e3779b97f4a7c15
+}
 
 // numbers are a node's proof and disproof numbers, from the side to move: phi is
 // the effort still needed to show that it reaches its goal (to win, for the attacker;
@@ -72,13 +96,16 @@ func missed(plies int) numbers  { return numbers{infinite, 0, uint32(plies)} }
 // option is a move of a node with the numbers of the child.
 type option struct {
 	point gomoku.Point
+	quiet bool // an attack that is no threat
 	numbers
 }
 
 // vct is one search for victory by continuous threats.
 type vct struct {
 	field              *field
+	fours              *vcf // for what a quiet move threatens
 	attacker, defender gomoku.Colour
+	most, quiets       int // quiet moves in a line, and those left from the current node on
 	table              proofTable
 	budget, nodes      int
 	stop               func() bool
@@ -125,9 +152,9 @@ func (v *vct) expand(key uint64, attacking bool, limit numbers, first int, unlis
 		if limit.delta < infinite {
 			next.phi = limit.delta - s.others
 		}
-		p := v.options[first+s.best].point
-		found := v.search(v.do(key, p, attacking), !attacking, next)
-		v.undo(p, attacking)
+		o := v.options[first+s.best]
+		found := v.search(v.do(key, o, attacking), !attacking, next)
+		v.undo(o, attacking)
 		v.options[first+s.best].numbers = found
 	}
 }
@@ -147,14 +174,23 @@ func (v *vct) principal(first int, attacking bool) (best int) {
 }
 
 // do makes a move of the side to move, and returns the new key.
-func (v *vct) do(key uint64, p gomoku.Point, attacking bool) uint64 {
+func (v *vct) do(key uint64, o option, attacking bool) uint64 {
 	c := v.side(attacking)
 	v.nodes++
-	v.field.put(p, c)
-	return childKey(key, p, c)
+	v.field.put(o.point, c)
+	key = v.childKey(key, o, c)
+	if o.quiet {
+		v.quiets--
+	}
+	return key
 }
 
-func (v *vct) undo(p gomoku.Point, attacking bool) { v.field.take(p, v.side(attacking)) }
+func (v *vct) undo(o option, attacking bool) {
+	if o.quiet {
+		v.quiets++
+	}
+	v.field.take(o.point, v.side(attacking))
+}
 
 func (v *vct) side(attacking bool) gomoku.Colour {
 	if attacking {
@@ -163,8 +199,15 @@ func (v *vct) side(attacking bool) gomoku.Colour {
 	return v.defender
 }
 
-func childKey(key uint64, p gomoku.Point, c gomoku.Colour) uint64 {
-	return key ^ gomoku.StoneKey(p, c) ^ gomoku.SideKey()
+func (v *vct) childKey(key uint64, o option, c gomoku.Colour) uint64 {
+	key ^= gomoku.StoneKey(o.point, c) ^ gomoku.SideKey()
+	if o.quiet {
+		key ^= v.salt()
+		v.quiets--
+		key ^= v.salt()
+		v.quiets++
+	}
+	return key
 }
 
 // summary is what a node's options say of it.
@@ -221,7 +264,7 @@ func (v *vct) listAttacks(key uint64) (numbers, bool) {
 		if fives.count() > 1 || f.foul(block, v.attacker) {
 			return missed(0), true
 		}
-		v.option(key, block, v.attacker, numbers{1, 1, 0})
+		v.option(key, option{block, false, numbers{1, 1, 0}}, v.attacker)
 		return numbers{}, false
 	}
 	for p := range own[two4s].all() {
@@ -234,7 +277,16 @@ func (v *vct) listAttacks(key uint64) (numbers, bool) {
 		if f.foul(p, v.attacker) {
 			continue
 		}
-		v.option(key, p, v.attacker, numbers{1, v.promise(p), 0})
+		v.option(key, option{p, false, numbers{1, v.promise(p), 0}}, v.attacker)
+	}
+	if v.quiets > 0 && other[two4s].empty() {
+		quiet := f.open.intersect(&f.now.near)
+		quiet = quiet.minus(&own[open3])
+		for p := range quiet.all() {
+			if f.info(p, v.attacker).builds && !f.foul(p, v.attacker) {
+				v.option(key, option{p, true, numbers{1, quietPromise, 0}}, v.attacker)
+			}
+		}
 	}
 	return missed(0), len(v.options) == first
 }
@@ -250,7 +302,7 @@ func (v *vct) listReplies(key uint64) (numbers, bool) {
 		if fives.count() > 1 || f.foul(block, v.defender) {
 			return missed(2), true
 		}
-		v.option(key, block, v.defender, numbers{1, 1, 0})
+		v.option(key, option{block, false, numbers{1, 1, 0}}, v.defender)
 		return numbers{plies: 1}, false
 	}
 	for p := range own[two4s].all() {
@@ -258,7 +310,11 @@ func (v *vct) listReplies(key uint64) (numbers, bool) {
 			return reached(0), true // two fives with one stone: more than the attacker can stop
 		}
 	}
+	unlisted := 3
 	stops, threatened := f.stopsOfTwo4s(v.attacker)
+	if !threatened && v.most > 0 {
+		stops, unlisted, threatened = v.stopsOfFours(key)
+	}
 	if !threatened {
 		return reached(0), true
 	}
@@ -266,13 +322,80 @@ func (v *vct) listReplies(key uint64) (numbers, bool) {
 	replies := stops.union(&own[four])
 	for p := range replies.all() {
 		if !f.foul(p, v.defender) {
-			v.option(key, p, v.defender, numbers{1, 1, 0})
+			v.option(key, option{p, false, numbers{1, 1, 0}}, v.defender)
 		}
 	}
 	if len(v.options) == first {
-		return missed(4), true
+		return missed(1 + unlisted), true
 	}
-	return numbers{plies: 3}, false
+	return numbers{plies: uint32(unlisted)}, false
+}
+
+// quietPromise is promise for a quiet move, and quietFours the nodes in which what it
+// threatens must be found.
+const (
+	quietPromise = 40
+	quietFours   = 300
+)
+
+// winsByFours looks for a VCF of the attacker, as if it were to move, and returns its
+// number of fours. Key is that of the position with the attacker to move.
+func (v *vct) winsByFours(key uint64, budget int) (fours int, won bool) {
+	w := v.fours
+	w.budget, w.nodes = min(budget, v.budget-v.nodes), 0
+	for fours = 1; !w.spent(); fours++ {
+		w.truncated = false
+		if won = w.attack(key, fours, 0); won || !w.truncated {
+			break
+		}
+	}
+	v.nodes += w.nodes
+	return fours, won
+}
+
+// stopsOfFours looks for a VCF that the attacker threatens, and returns the points
+// where the defender, who is to move, may stop it, besides its own fours, and in how
+// many plies it wins otherwise. These are the points of all its moves, fours that the
+// defender's forced replies would make with them, and those that take away one of the
+// two fives at its end. As in stopsOfTwo4s, a VCF with points that may become forbidden
+// is none; if the VCF ends with a point that is forbidden to the defender, all points are
+// returned, since that may depend on any of them.
+func (v *vct) stopsOfFours(key uint64) (stops points, plies int, threatened bool) {
+	f := v.field
+	if v.budget-v.nodes < 2*quietFours {
+		v.nodes = v.budget // too few are left for the line as well
+		return points{}, 0, false
+	}
+	fours, threatened := v.winsByFours(key^v.salt()^gomoku.SideKey(), quietFours)
+	if !threatened {
+		return points{}, 0, false
+	}
+	all, last := f.open, 2*(fours-1) // last is the ply of the last four
+	done := 0
+	for ; threatened && done <= last; done++ {
+		p, c := gomoku.Point(v.fours.line[done]-1), v.side(done%2 == 0)
+		switch {
+		case done%2 == 1:
+		case f.info(p, c).foul != noFoul:
+			threatened = false
+		case done < last:
+		case f.sets[c][two4s].has(p):
+			at := f.stopsAt(p, c)
+			stops = stops.union(&at)
+		default:
+			stops = all
+		}
+		stops.add(p)
+		v.nodes++
+		f.put(p, c)
+		if done%2 == 1 {
+			stops = stops.union(&f.sets[c][four])
+		}
+	}
+	for done--; done >= 0; done-- {
+		f.take(gomoku.Point(v.fours.line[done]-1), v.side(done%2 == 0))
+	}
+	return stops, 2*fours + 1, threatened
 }
 
 // promise guesses the effort to prove that the attacker wins with a move at p, from 1.
@@ -301,13 +424,13 @@ func (v *vct) promise(p gomoku.Point) uint32 {
 	return n
 }
 
-// option appends a move with the numbers that the table has of it, or else those
-// guessed.
-func (v *vct) option(key uint64, p gomoku.Point, c gomoku.Colour, guess numbers) {
-	if n, ok := v.table.probe(childKey(key, p, c)); ok {
-		guess = n
+// option appends a move of colour c, with the numbers that the table has of it instead
+// of those guessed.
+func (v *vct) option(key uint64, o option, c gomoku.Colour) {
+	if n, ok := v.table.probe(v.childKey(key, o, c)); ok {
+		o.numbers = n
 	}
-	v.options = append(v.options, option{p, guess})
+	v.options = append(v.options, o)
 }
 
 // follow appends to the line from a node that the attacker has won: the best move of
@@ -321,18 +444,18 @@ func (v *vct) follow(key uint64, attacking bool) {
 		return
 	}
 	n = v.expand(key, attacking, numbers{infinite, infinite, 0}, first, n.plies)
-	var p gomoku.Point
+	var o option
 	proven := attacking && n.phi == 0 || !attacking && n.delta == 0
 	if proven {
-		p = v.options[first+v.principal(first, attacking)].point
+		o = v.options[first+v.principal(first, attacking)]
 	}
 	v.options = v.options[:first]
 	if !proven || v.nodes >= v.budget {
 		return
 	}
-	v.line = append(v.line, gomoku.StoneMove(p))
-	v.follow(v.do(key, p, attacking), !attacking)
-	v.undo(p, attacking)
+	v.line = append(v.line, gomoku.StoneMove(o.point))
+	v.follow(v.do(key, o, attacking), !attacking)
+	v.undo(o, attacking)
 }
 
 // finish appends the end of the line, from a node that list settles as won.
@@ -353,6 +476,8 @@ func (v *vct) finish(key uint64, attacking bool, n numbers) {
 				break
 			}
 		}
+	case f.sets[v.attacker][two4s].empty():
+		return // every reply to a quiet move is forbidden
 	default:
 		// No reply stops all threats: this one stops the first.
 		for p = range f.sets[v.attacker][two4s].all() {
@@ -368,10 +493,11 @@ func (v *vct) finish(key uint64, attacking bool, n numbers) {
 	if n.plies == 1 || v.nodes >= v.budget {
 		return
 	}
-	key = v.do(key, p, attacking)
+	o := option{point: p}
+	key = v.do(key, o, attacking)
 	n, _ = v.list(key, !attacking)
 	v.finish(key, !attacking, n)
-	v.undo(p, attacking)
+	v.undo(o, attacking)
 }
 
 // proofTable remembers the numbers of nodes, in pairs of entries: of two nodes in

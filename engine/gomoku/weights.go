@@ -237,6 +237,8 @@ type pointInfo struct {
 	foul   foul
 	// fourThree: a stone makes a four with one answer and an open three.
 	fourThree bool
+	// builds: it makes no threat, but rows that later ones can use.
+	builds bool
 }
 
 // pointTable is a colour's by code.
@@ -272,10 +274,26 @@ func (w *weights) tables(r ruleClass) [2]*pointTable {
 			p.threat, p.foul = classify(kindsOfCode()[i], r == renju && c == gomoku.Black)
 			p.level = levelOf[p.threat]
 			p.fourThree = p.threat == makesFourMore && slices.ContainsFunc(kindsOfCode()[i][:], gomoku.Kind.IsOpenThree)
+			p.builds = builds(kindsOfCode()[i])
 		}
 		tables[c] = t
 	}
 	return tables
+}
+
+// builds reports whether a stone with these rows, though no threat, prepares one: a
+// three or an open two, or several twos.
+func builds(kinds [gomoku.Directions]gomoku.Kind) bool {
+	twos := 0
+	for _, k := range kinds {
+		if k == gomoku.Three || k.IsOpenTwo() {
+			return true
+		}
+		if k == gomoku.Two {
+			twos++
+		}
+	}
+	return twos > 1
 }
 
 func saturated(v int32) int16 { return int16(min(max(v, -1<<15), 1<<15-1)) }

@@ -91,8 +91,11 @@ func (c *NodeCounter) Prove(p Prover, budget int, until time.Duration) (Proof, b
 // search. It gets a part of the nodes and time only, since it solves few, and none
 // where several lines or a shorter win are wanted. The line of a proof is not empty.
 func (c *NodeCounter) ProveRoot(p Prover, params *Params) (Proof, bool) {
-	limits, share := c.search.limits.Load(), params.ProveShare
-	budget, until := params.ProveRoot, limits.Soft/time.Duration(share)
+	limits, share, budget := c.search.limits.Load(), params.ProveShare, params.ProveRoot
+	if limits.Mate > 0 && params.ProveMate > 0 {
+		share, budget = 2, params.ProveMate
+	}
+	until := limits.Soft / time.Duration(share)
 	if limits.Nodes > 0 {
 		budget = min(budget, int(limits.Nodes/uint64(share))+1)
 	}

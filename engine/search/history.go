@@ -44,7 +44,7 @@ func newHistory(p *Params) *history {
 		if p.On.ContinuationHistory {
 			h.continuation[side] = make([]int16, h.rowLen*h.rowLen)
 			h.usedRows[side] = make([]bool, h.rowLen)
-			hugePages(h.continuation[side])
+			HugePages(h.continuation[side])
 		}
 	}
 	return h

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePages asks Linux to back a large slice with huge pages. The tables are
+// HugePages asks Linux to back a large slice with huge pages. The tables are
 // read at random addresses, and with pages of 4 KiB nearly every read misses the
 // TLB, too. It is only advice: without it everything works, but slower.
-func hugePages[T any](s []T) {
+func HugePages[T any](s []T) {
 	const page, least = 4 << 10, 4 << 20
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
 	size := uintptr(len(s)) * unsafe.Sizeof(*new(T))

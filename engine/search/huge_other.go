@@ -2,5 +2,5 @@
 
 package search
 
-// hugePages does nothing here; see huge_linux.go.
-func hugePages[T any]([]T) {}
+// HugePages does nothing here; see huge_linux.go.
+func HugePages[T any]([]T) {}

@@ -48,6 +48,9 @@ type Params struct {
 	// ProveShare bounds the prover at the root to one part in so many of the
 	// search's nodes and time; 0 is 4.
 	ProveShare int
+	// ProveMate is ProveRoot where a win is asked for (Limits.Mate), at most half of the
+	// search's nodes and time; 0 is ProveRoot.
+	ProveMate int
 	// ProveAgain asks the prover at the root again in the course of the search, until
 	// it has had this many nodes for each other node: for provers that continue
 	// where they stopped. 0 is off.

@@ -10,7 +10,7 @@ import (
 // until a limit is met. It leaves the root moves sorted, best first.
 func (w *worker) iterate() {
 	defer w.counter.Flush()
-	if !w.openRoot() || w.proveRoot(0) {
+	if !w.openRoot() || !w.singleAnswer() && w.proveRoot(0) {
 		return
 	}
 	lines := min(max(w.s.Limits().MultiPV, 1), len(w.root))
@@ -107,6 +107,16 @@ func (w *worker) proveRoot(depth int) bool {
 	return true
 }
 
+// singleAnswerDepth is how deep a search on the clock goes for a single answer: to
+// know what to expect and to ponder on.
+const singleAnswerDepth = 5
+
+// singleAnswer reports whether there is a single move, and time to be saved.
+func (w *worker) singleAnswer() bool {
+	limits := w.s.Limits()
+	return len(w.root) == 1 && (limits.Soft > 0 || limits.Hard > 0)
+}
+
 // finishedSearch reports after an iteration whether it was the last.
 func (w *worker) finishedSearch(depth int) bool {
 	limits := w.s.Limits()
@@ -122,7 +132,7 @@ func (w *worker) finishedSearch(depth int) bool {
 	}
 	// On the clock there is no use in searching a single move for long, or
 	// beyond the end of a proven win or loss.
-	if len(w.root) == 1 && depth >= 5 {
+	if w.singleAnswer() && depth >= singleAnswerDepth {
 		return true
 	}
 	if far := Win - max(best.score, -best.score); far <= Win-WinBound && depth > int(far) {

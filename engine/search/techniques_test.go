@@ -458,19 +458,23 @@ func TestProveNodeAsksOnce(t *testing.T) {
 }
 
 // At the root the prover gets its budget, or its share of the nodes if that is less.
+// Where a mate is wanted, it may have a budget of its own, and up to half of the nodes.
 func TestProveShare(t *testing.T) {
 	for _, tt := range []struct {
 		share  int
 		nodes  uint64
+		mate   int // Limits.Mate
+		own    int // Params.ProveMate
 		budget int
-	}{{0, 400, 101}, {10, 400, 41}, {10, 0, 1000}, {10, 1 << 63, 1000}} {
+	}{{0, 400, 0, 5000, 101}, {10, 400, 0, 5000, 41}, {10, 0, 0, 5000, 1000}, {10, 1 << 63, 0, 5000, 1000},
+		{10, 400, 3, 0, 41}, {10, 400, 3, 5000, 201}, {10, 0, 3, 5000, 5000}} {
 		g := searchtest.NewGraph(5)
 		params := with(g.Params(), exact...)
-		params.ProveRoot, params.ProveShare = 1000, tt.share
+		params.ProveRoot, params.ProveShare, params.ProveMate = 1000, tt.share, tt.own
 		var questions []question
-		newGame(params).Start(&asked{Graph: g, questions: &questions}, search.Limits{Depth: 1, Nodes: tt.nodes}, nil).Wait()
+		newGame(params).Start(&asked{Graph: g, questions: &questions}, search.Limits{Depth: 1, Nodes: tt.nodes, Mate: tt.mate}, nil).Wait()
 		if len(questions) != 1 || questions[0].budget != tt.budget {
-			t.Errorf("share %d of %d nodes: %+v, want one question with a budget of %d", tt.share, tt.nodes, questions, tt.budget)
+			t.Errorf("%+v: %+v, want one question with that budget", tt, questions)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func NewTable(bytes int) *Table {
 	n := max(bytes/bucketBytes, fewest)
 	n = 1 << (bits.Len(uint(n)) - 1)
 	t := &Table{buckets: make([]bucket, n)}
-	hugePages(t.buckets)
+	HugePages(t.buckets)
 	return t
 }
 

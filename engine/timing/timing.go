@@ -55,6 +55,23 @@ const (
 	ratio = 5
 )
 
+// Numbers of SoftScale, set by hand. With usual values of progress the factors are
+// about 1.
+const (
+	// A best move that has just changed, how much less with each iteration in which
+	// it stays, and after how many iterations no less.
+	unstable, stability, stableAfter = 1.4, 0.1, 8
+
+	// The winning chance that the last iteration has lost, and the most that a
+	// fall may add and a rise take away.
+	perDrop, mostDrop, mostRise = 4, 0.8, 0.2
+
+	// A best move without any of the nodes, and how much less for one with all.
+	noEffort, effort = 1.4, 0.7
+
+	leastScale, mostScale = 0.3, 3
+)
+
 // Allot splits the clock among the moves to come.
 func Allot(s Situation) Budget {
 	b := s.allot()
@@ -132,8 +149,8 @@ func (s Situation) clip(d time.Duration) time.Duration {
 // has not changed for long, or takes nearly all the nodes, needs less time; a
 // falling score needs more.
 func SoftScale(p search.Progress) float64 {
-	f := 1.4 - 0.1*float64(min(p.StableIterations, 8))
-	f *= 1 + min(max(4*p.WinProbDrop, -0.2), 0.8)
-	f *= 1.4 - 0.7*p.Effort
-	return min(max(f, 0.3), 3)
+	f := unstable - stability*float64(min(p.StableIterations, stableAfter))
+	f *= 1 + min(max(perDrop*p.WinProbDrop, -mostRise), mostDrop)
+	f *= noEffort - effort*p.Effort
+	return min(max(f, leastScale), mostScale)
 }

@@ -48,6 +48,9 @@ var (
 	light  = color.Gray{Y: 0xdd}
 )
 
+// Colors are those of several lines in one drawing.
+var Colors = []color.Color{Blue, Red, Yellow, Orange}
+
 // LineWidth is the width of a line that shows a measurement.
 const LineWidth = vg.Length(1.5)
 

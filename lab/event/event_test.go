@@ -50,7 +50,7 @@ func TestShippedEvents(t *testing.T) {
 // TestFaultyFiles: a bad file gives one error, with the line and the key.
 func TestFaultyFiles(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", "e.yaml: the file is empty; game is required"},
+		{"", "e.yaml: the file is empty"},
 		{"rules: wxf\n", "e.yaml: game is required"},
 		{"- game\n", "e.yaml: line 1: want keys with values"},
 		{"game: xiangqi\nclok: 300\n", `e.yaml: line 2: no key "clok" (have clock, game, margin, max-plies, memory, move, openings, penalties, place, record, rules, sources, title, uncertain)`},

@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -21,6 +23,10 @@ import (
 // ends.
 var ErrInUse = errors.New("another process writes to this file")
 
+// ErrWrite is returned by Append if the line could not be written, as on a full disk.
+// Append may be called again.
+var ErrWrite = errors.New("not written")
+
 // Layout describes a kind of file.
 type Layout struct {
 	Name   string // begins the text of every error: "results"
@@ -28,6 +34,9 @@ type Layout struct {
 	Prefix string // of the first line, by which such a file is known
 	// MaxLine is the largest size of a line in bytes; 0: any.
 	MaxLine int
+	// Sync: Append returns when the line is on the disk, so that it also survives the
+	// end of the machine.
+	Sync bool
 	// Terms are the first line of a new file.
 	Terms any
 	// Same compares the first line of an existing file with the terms.
@@ -43,7 +52,9 @@ type File struct {
 	f      *os.File
 	lock   *flock.Flock
 	torn   bool
-	failed error // a write that may have left a partial line
+	sync   bool
+	size   int64 // of the complete lines
+	failed error // a write that has left a partial line
 }
 
 // Open opens or creates a file. A last line that was truncated by a crash or a full
@@ -54,19 +65,36 @@ func Open(path string, l Layout) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
-	j := &File{name: l.Name, f: f, lock: flock.New(path + ".lock")}
+	j := &File{name: l.Name, f: f, sync: l.Sync, lock: flock.New(path + ".lock")}
 	if locked, failed := j.lock.TryLock(); failed != nil {
 		err = failed
 	} else if !locked {
 		err = ErrInUse
 	} else {
 		err = j.load(&l)
+		if err == nil {
+			err = j.resume(&l)
+		}
 	}
 	if err != nil {
 		j.Close()
 		return nil, fmt.Errorf("%s: %s: %w", l.Name, path, err)
 	}
 	return j, nil
+}
+
+// Read reads a file that another process may be writing to, without the terms being
+// written to a new one. A last line that is not complete is passed over.
+func Read(path string, l Layout) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Name, err)
+	}
+	defer f.Close()
+	if err := (&File{f: f}).load(&l); err != nil {
+		return fmt.Errorf("%s: %s: %w", l.Name, path, err)
+	}
+	return nil
 }
 
 // Torn reports whether the last line was truncated when the file was opened. Its
@@ -79,9 +107,11 @@ func (j *File) Close() error {
 	return j.f.Close()
 }
 
-// Append writes a line. When it returns, the line survives the end of this process.
-// After a write error nothing more is written and every call returns that error;
-// opening the file again removes the partial line.
+// Append writes a line. When it returns, the line survives the end of this process,
+// with Layout.Sync also that of the machine.
+// After a write error, which wraps ErrWrite, there is nothing of the line in the file.
+// If what was written of it can't be removed, nothing more is written and every call
+// returns that error; opening the file again removes the partial line.
 func (j *File) Append(v any) error {
 	if err := j.write(v); err != nil {
 		return fmt.Errorf("%s: %w", j.name, err)
@@ -94,17 +124,37 @@ func (j *File) write(v any) error {
 	if err != nil {
 		return err
 	}
-	if j.failed == nil {
-		_, j.failed = j.f.Write(append(b, '\n'))
+	if j.failed != nil {
+		return j.failed
 	}
-	return j.failed
+	n, err := j.f.Write(append(b, '\n'))
+	if err == nil && j.sync {
+		err = j.f.Sync()
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrWrite, err)
+		if j.rewind() != nil {
+			j.failed = err
+		}
+		return err
+	}
+	j.size += int64(n)
+	return nil
 }
 
-// load reads the file and leaves the offset at its end.
+// rewind removes everything after the last complete line.
+func (j *File) rewind() error {
+	if err := j.f.Truncate(j.size); err != nil {
+		return err
+	}
+	_, err := j.f.Seek(j.size, io.SeekStart)
+	return err
+}
+
+// load reads the file, and sets size and torn.
 func (j *File) load(l *Layout) error {
 	foreign := fmt.Errorf("not %s", l.What)
 	in := bufio.NewReaderSize(j.f, 1<<20)
-	var complete int64 // bytes of complete lines
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -117,7 +167,7 @@ func (j *File) load(l *Layout) error {
 			if n == 1 && j.torn && !ours && !strings.HasPrefix(l.Prefix, string(line)) {
 				return fmt.Errorf("line 1: %w", foreign)
 			}
-			return j.resume(l, complete)
+			return nil
 		case l.MaxLine > 0 && len(line) > l.MaxLine:
 			err = fmt.Errorf("more than %d bytes", l.MaxLine)
 		case n > 1:
@@ -130,34 +180,54 @@ func (j *File) load(l *Layout) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		complete += int64(len(line))
+		j.size += int64(len(line))
 	}
 }
 
 // resume removes everything after the last complete line, and begins a new file with
 // the terms.
-func (j *File) resume(l *Layout, complete int64) error {
-	if err := j.f.Truncate(complete); err != nil {
+func (j *File) resume(l *Layout) error {
+	if err := j.rewind(); err != nil {
 		return err
 	}
-	if _, err := j.f.Seek(complete, io.SeekStart); err != nil {
-		return err
-	}
-	if complete == 0 {
+	if j.size == 0 {
 		return j.write(l.Terms)
 	}
 	return nil
 }
 
 // Differences lists the fields in which two structs of one type differ, by their
-// JSON names, as "seed is 2 in the file and 1 now".
+// JSON names, as "seed is 2 in the file and 1 now". Of maps of texts it lists the keys.
 func Differences(inFile, now any) (differ []string) {
 	a, b := reflect.ValueOf(inFile), reflect.ValueOf(now)
 	for i := range a.NumField() {
 		x, y := a.Field(i).Interface(), b.Field(i).Interface()
-		if !reflect.DeepEqual(x, y) {
+		if m, ok := x.(map[string]string); ok {
+			differ = append(differ, mapDifferences(m, y.(map[string]string))...)
+		} else if !reflect.DeepEqual(x, y) {
 			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
 			differ = append(differ, fmt.Sprintf("%s is %s in the file and %s now", name, jsonText(x), jsonText(y)))
+		}
+	}
+	return differ
+}
+
+func mapDifferences(inFile, now map[string]string) (differ []string) {
+	all := maps.Clone(inFile)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, now)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		a, inA := inFile[key]
+		b, inB := now[key]
+		switch {
+		case inA && inB && a != b:
+			differ = append(differ, fmt.Sprintf("%s is %s in the file and %s now", key, a, b))
+		case !inB:
+			differ = append(differ, fmt.Sprintf("%s is %s in the file and not given now", key, a))
+		case !inA:
+			differ = append(differ, fmt.Sprintf("%s is not in the file and %s now", key, b))
 		}
 	}
 	return differ

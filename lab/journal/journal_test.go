@@ -168,3 +168,45 @@ func TestFailedWrite(t *testing.T) {
 		t.Errorf("written: %q", after)
 	}
 }
+
+// TestDifferencesOfMaps: the keys that differ are named, not the whole map.
+func TestDifferencesOfMaps(t *testing.T) {
+	type terms struct {
+		Seed int               `json:"seed"`
+		Set  map[string]string `json:"set"`
+	}
+	a := terms{1, map[string]string{"games": "10", "rate": "0.1", "old": "x"}}
+	b := terms{1, map[string]string{"games": "20", "rate": "0.1", "new": "y"}}
+	got := strings.Join(Differences(a, b), "; ")
+	if want := "games is 10 in the file and 20 now; new is not in the file and y now; old is x in the file and not given now"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := strings.Join(Differences(terms{Seed: 1}, b), "; "); !strings.Contains(got, "rate is not in the file and 0.1 now") {
+		t.Error(got)
+	}
+}
+
+// TestRead: a file can be read while it is open, without its last, partial line.
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "things.jsonl")
+	j, _, err := open(path, terms{1, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Append(thing{4}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.f.WriteString(`{"n":`); err != nil {
+		t.Fatal(err)
+	}
+	before := content(t, path)
+	var lines []string
+	take := func(line []byte) error { lines = append(lines, string(line)); return nil }
+	if err := Read(path, Layout{Name: "things", What: "a file of things", Prefix: `{"things"`, Same: take, Take: take}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{`{"things":1,"seed":7}` + "\n", `{"n":4}` + "\n"}; !slices.Equal(lines, want) || content(t, path) != before {
+		t.Errorf("read %q, want %q", lines, want)
+	}
+}

@@ -33,19 +33,37 @@ type File struct {
 // game is played again (see Torn).
 func OpenFile(path string, t *Terms) (*File, error) {
 	r := &File{}
+	l := r.layout(func(line []byte) error { return sameTerms(line, t) })
+	l.Terms = t
 	var err error
-	r.File, err = journal.Open(path, journal.Layout{
-		Name: "results", What: "a match's result file", Prefix: record.TermsPrefix, MaxLine: record.MaxLine, Terms: t,
-		Same: func(line []byte) error { return sameTerms(line, t) }, Take: r.take,
-	})
-	if err != nil {
+	if r.File, err = journal.Open(path, l); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
+// layout is that of a result file; same is called with the first line.
+func (r *File) layout(same func(line []byte) error) journal.Layout {
+	return journal.Layout{Name: "results", What: "a match's result file", Prefix: record.TermsPrefix, MaxLine: record.MaxLine, Same: same, Take: r.take}
+}
+
+// InMemory returns a file that holds games and can't be appended to.
+func InMemory(games []*Game) *File { return &File{games: games} }
+
+// ReadFile reads a result file that another process may be writing to.
+func ReadFile(path string) (*Terms, []*Game, error) {
+	r, t := &File{}, &Terms{}
+	if err := journal.Read(path, r.layout(func(line []byte) error { return json.Unmarshal(line, t) })); err != nil {
+		return nil, nil, err
+	}
+	return t, r.games, nil
+}
+
 // Games returns the games that the file held when it was opened.
 func (r *File) Games() []*Game { return r.games }
+
+// Forget drops the games that Games returns, which may take much memory.
+func (r *File) Forget() { r.games = nil }
 
 // Append writes a game, see [journal.File.Append].
 func (r *File) Append(g *Game) error {

@@ -27,7 +27,7 @@ type Local struct {
 
 // Worker implements Backend.
 func (l *Local) Worker(t *Terms) (Worker, error) {
-	return &localWorker{Local: l, terms: t, pool: engine.NewPool(t.Threads), players: make([]engine.Searcher, len(t.Players))}, nil
+	return &localWorker{Local: l, terms: t, pool: engine.NewPool(t.Threads), stalls: watchStalls(), players: make([]engine.Searcher, len(t.Players))}, nil
 }
 
 // localWorker has a pool to itself, which turns clocks into limits and decides
@@ -36,6 +36,7 @@ type localWorker struct {
 	*Local
 	terms   *Terms
 	pool    *engine.Pool
+	stalls  *stalls
 	players []engine.Searcher // opened when first needed
 }
 
@@ -54,6 +55,7 @@ func (w *localWorker) newGame(player int, b Bout) (engine.Game, error) {
 // Close implements Worker.
 func (w *localWorker) Close() {
 	w.pool.Close()
+	w.stalls.close()
 	for _, p := range w.players {
 		if p != nil {
 			p.Close() // the error does not matter
@@ -61,8 +63,25 @@ func (w *localWorker) Close() {
 	}
 }
 
-// Play implements Worker.
-func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
+// mostReplays is how often a game is played again at most: on a machine that is always
+// too busy, the result has to count.
+const mostReplays = 3
+
+// Play implements Worker. A game is played again if this process stalled in it and
+// that can have changed it: time went by that no player used.
+func (w *localWorker) Play(ctx context.Context, b Bout) (g *Game, err error) {
+	for range 1 + mostReplays {
+		before := w.stalls.count()
+		g, err = w.play(ctx, b)
+		if err != nil || w.stalls.count() == before || !w.terms.Limit.Clock.Traits().Limited && g.Match.Fault == nil {
+			break
+		}
+	}
+	return g, err
+}
+
+// play plays a game once.
+func (w *localWorker) play(ctx context.Context, b Bout) (*Game, error) {
 	s := localGame{terms: w.terms, pool: w.pool, bout: b, pos: b.Position.Clone(), game: NewGame(w.terms, b), adjudicator: adjudicator{terms: w.terms}, winner: w.Winner}
 	for seat, i := range b.Players {
 		g, err := w.newGame(i, b)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"sparring/engine"
@@ -47,58 +48,76 @@ func (p *Plan) Validate() error {
 // same games whether or not a match was interrupted, and however many games run
 // in parallel.
 func Run(ctx context.Context, p Plan) (*Standing, error) {
-	r := &runner{Plan: p, standing: NewStanding(&p.Terms), done: map[[2]int]bool{}, starts: map[int]int{}}
-	if err := p.Validate(); err != nil {
-		return r.standing, err
-	}
-	rules, err := catalog.Rules(p.Terms.Rules)
+	m, err := Begin(p)
 	if err != nil {
-		return r.standing, err
-	}
-	if p.File != nil {
-		for _, g := range p.File.Games() {
-			if err := r.standing.Add(g); err != nil {
-				return r.standing, err
-			}
-			r.done[[2]int{g.Match.Pair, g.Match.Leg}] = true
-		}
+		return m.standing, err
 	}
 	life, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	r.end = end
-	if r.decided() {
-		return r.standing, nil
-	}
-	pairs := make(chan []Bout)
 	var wg sync.WaitGroup
 	for range p.Concurrency {
-		wg.Go(func() { r.work(life, pairs) })
+		wg.Go(func() {
+			if err := m.work(life); err != nil {
+				end(err)
+			}
+		})
 	}
-	wg.Go(func() {
-		defer close(pairs)
-		if err := r.schedule(life, rules, pairs); err != nil {
-			r.end(err)
-		}
-	})
 	wg.Wait()
 	if err := context.Cause(life); err != nil && !errors.Is(err, errDecided) {
-		return r.standing, err
+		return m.standing, err
 	}
-	return r.standing, nil
+	return m.standing, nil
 }
 
 // errDecided ends a match whose sequential test has reached a decision.
 var errDecided = errors.New("the sequential test has decided")
 
-// runner is a running match.
-type runner struct {
-	Plan
-	end  context.CancelCauseFunc
-	done map[[2]int]bool // pair and leg of the games in the file
+// Match is a match under way, for those that play several at once: they take its
+// pairs with Next and give the games back with Finished. Its methods may be called
+// concurrently.
+type Match struct {
+	plan  Plan
+	rules *game.Rules
+	done  map[[2]int]bool // pair and leg of the games in the file
+
+	handing sync.Mutex // before mu
+	next    int        // pair, from 0
+	opening *openings.Opening
+	round   int // of opening
 
 	mu       sync.Mutex
 	standing *Standing
 	starts   map[int]int // consecutive games that a player lost because it failed to start
+}
+
+// Begin counts the games of the plan's file. It returns a match even with an error,
+// for its standing. The plan's concurrency and backend are for Run.
+func Begin(p Plan) (*Match, error) {
+	m := &Match{plan: p, standing: NewStanding(&p.Terms), done: map[[2]int]bool{}, starts: map[int]int{}}
+	if err := p.Validate(); err != nil {
+		return m, err
+	}
+	var err error
+	if m.rules, err = catalog.Rules(p.Terms.Rules); err != nil {
+		return m, err
+	}
+	if p.File == nil {
+		return m, nil
+	}
+	for _, g := range p.File.Games() {
+		if err := m.standing.Add(g); err != nil {
+			return m, err
+		}
+		m.done[[2]int{g.Match.Pair, g.Match.Leg}] = true
+	}
+	return m, nil
+}
+
+// Look calls look with the standing, which must not be used afterwards.
+func (m *Match) Look(look func(*Standing)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	look(m.standing)
 }
 
 // maxFailedStarts is the number of such games after which a match ends: it would
@@ -110,115 +129,125 @@ const maxFailedStarts = 3
 var ErrStart = errors.New("player failed to start")
 
 // checkStarts reports a player that repeatedly fails to start. The caller holds mu.
-func (r *runner) checkStarts(g *Game) error {
+func (m *Match) checkStarts(g *Game) error {
 	for seat, i := range g.Match.Players {
 		f := g.Match.Fault
 		if f == nil || f.Kind != engine.FaultStart || f.Seat != game.Seat(seat) {
-			delete(r.starts, i)
+			delete(m.starts, i)
 			continue
 		}
-		if r.starts[i]++; r.starts[i] == maxFailedStarts {
+		if m.starts[i]++; m.starts[i] == maxFailedStarts {
 			return fmt.Errorf("%w in %d consecutive games: %s: %s", ErrStart, maxFailedStarts, g.Seats[seat].Player, f.Text)
 		}
 	}
 	return nil
 }
 
-// schedule sends the pairs in order, with the games still to be played.
-func (r *runner) schedule(ctx context.Context, rules *game.Rules, out chan<- []Bout) error {
-	names := r.Terms.Names()
-	pairings := r.Terms.Pairings()
-	for round := range r.Games / 2 {
-		var o *openings.Opening
-		for i, p := range pairings {
-			pair := round*len(pairings) + i + 1
-			var bouts []Bout
-			for leg, players := range [2][2]int{p, {p[1], p[0]}} {
-				if r.done[[2]int{pair, leg + 1}] {
-					continue
-				}
-				bouts = append(bouts, Bout{
-					Pair: pair, Leg: leg + 1, Opening: round + 1, Players: players,
-					Names: [2]string{names[players[0]], names[players[1]]},
-					Seed:  openings.Mix(r.Terms.Seed, uint64(round)), ID: gameID(r.Terms.ID, pair, leg+1),
-				})
-			}
-			if len(bouts) == 0 {
-				continue
-			}
-			if o == nil {
-				found, err := r.Openings.Opening(ctx, round)
-				if err != nil {
-					return fmt.Errorf("opening %d: %w", round+1, err)
-				}
-				o = &found
-			}
-			pos, err := o.Setup(rules)
-			if err != nil {
-				return fmt.Errorf("opening %d: %w", round+1, err)
-			}
-			for k := range bouts {
-				bouts[k].Start, bouts[k].Moves, bouts[k].Position = o.Start, o.Moves, pos
-			}
-			select {
-			case out <- bouts:
-			case <-ctx.Done():
+// Next returns the games of the next pair that are still to be played; none when all
+// pairs were returned, or the sequential test has decided.
+func (m *Match) Next(ctx context.Context) ([]Bout, error) {
+	m.handing.Lock()
+	defer m.handing.Unlock()
+	m.mu.Lock()
+	over := m.decided()
+	m.mu.Unlock()
+	if over {
+		return nil, nil
+	}
+	pairings := m.plan.Terms.Pairings()
+	for ; m.next < m.plan.Games/2*len(pairings); m.next++ {
+		round := m.next / len(pairings)
+		bouts, err := m.bouts(ctx, m.next+1, round, pairings[m.next%len(pairings)])
+		if err != nil {
+			return nil, err
+		}
+		if len(bouts) == 0 {
+			continue
+		}
+		m.next++
+		return bouts, nil
+	}
+	return nil, nil
+}
+
+// bouts returns the games of a pair that are not played yet.
+func (m *Match) bouts(ctx context.Context, pair, round int, players [2]int) ([]Bout, error) {
+	played := func(leg int) bool { return m.done[[2]int{pair, leg}] }
+	if played(1) && played(2) {
+		return nil, nil
+	}
+	if m.opening == nil || m.round != round {
+		o, err := m.plan.Openings.Opening(ctx, round)
+		if err != nil {
+			return nil, fmt.Errorf("opening %d: %w", round+1, err)
+		}
+		m.opening, m.round = &o, round
+	}
+	bouts, err := m.plan.Terms.bouts(m.rules, pair, round, players, *m.opening)
+	return slices.DeleteFunc(bouts, func(b Bout) bool { return played(b.Leg) }), err
+}
+
+// work plays both games of each pair.
+func (m *Match) work(ctx context.Context) error {
+	w, err := m.plan.Backend.Worker(&m.plan.Terms)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for ctx.Err() == nil {
+		bouts, err := m.Next(ctx)
+		if err != nil || len(bouts) == 0 {
+			return err
+		}
+		for _, b := range bouts {
+			if ctx.Err() != nil {
 				return nil
+			}
+			g, err := w.Play(ctx, b)
+			if err == nil {
+				err = m.Finished(g)
+			}
+			if err == nil && m.Decided() {
+				err = errDecided
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// work plays both games of each pair.
-func (r *runner) work(ctx context.Context, pairs <-chan []Bout) {
-	w, err := r.Backend.Worker(&r.Terms)
-	if err != nil {
-		r.end(err)
-		return
+// Finished saves and counts a game. The error is ErrStart after the game was counted;
+// after any other the game does not count, see [journal.ErrWrite]. A game that ends
+// when the sequential test has decided is left out.
+func (m *Match) Finished(g *Game) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.decided() {
+		return nil
 	}
-	defer w.Close()
-	for bouts := range pairs {
-		for _, b := range bouts {
-			if ctx.Err() != nil {
-				return
-			}
-			g, err := w.Play(ctx, b)
-			if err == nil {
-				err = r.finished(ctx, g)
-			}
-			if err != nil {
-				r.end(err)
-				return
-			}
-		}
-	}
-}
-
-// finished saves and counts a game.
-func (r *runner) finished(ctx context.Context, g *Game) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if errors.Is(context.Cause(ctx), errDecided) {
-		return nil // finished after the end of the match
-	}
-	if r.File != nil {
-		if err := r.File.Append(g); err != nil {
+	if m.plan.File != nil {
+		if err := m.plan.File.Append(g); err != nil {
 			return err
 		}
 	}
-	if err := r.standing.Add(g); err != nil {
+	if err := m.standing.Add(g); err != nil {
 		return err
 	}
-	if r.Watch != nil {
-		r.Watch(r.standing, g)
+	if m.plan.Watch != nil {
+		m.plan.Watch(m.standing, g)
 	}
-	if r.decided() {
-		r.end(errDecided)
-	}
-	return r.checkStarts(g)
+	return m.checkStarts(g)
 }
 
-func (r *runner) decided() bool {
-	return r.SPRT != nil && r.SPRT.Verdict(r.standing.Meets[0].Pairs) != elo.Open
+// Decided reports whether the sequential test has decided.
+func (m *Match) Decided() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.decided()
+}
+
+func (m *Match) decided() bool {
+	return m.plan.SPRT != nil && m.plan.SPRT.Verdict(m.standing.Meets[0].Pairs) != elo.Open
 }

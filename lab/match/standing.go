@@ -41,8 +41,10 @@ type Result struct {
 
 // Score counts games and pairs of games from one player's side.
 type Score struct {
-	Wins, Draws, Losses int
-	Pairs               elo.Pairs
+	Wins   int       `json:"wins"`
+	Draws  int       `json:"draws"`
+	Losses int       `json:"losses"`
+	Pairs  elo.Pairs `json:"pairs"`
 }
 
 // Games returns the number of games.
@@ -53,6 +55,39 @@ func (s *Score) Points() float64 { return float64(s.Wins) + float64(s.Draws)/2 }
 
 // Percent returns the points in percent; 0 without games.
 func (s *Score) Percent() float64 { return 100 * s.Points() / max(float64(s.Games()), 1) }
+
+// Add adds the games of another score.
+func (s *Score) Add(o Score) {
+	s.Wins += o.Wins
+	s.Draws += o.Draws
+	s.Losses += o.Losses
+	for i, n := range o.Pairs {
+		s.Pairs[i] += n
+	}
+}
+
+// Turned returns the score from the opponent's side.
+func (s Score) Turned() Score {
+	return Score{Wins: s.Losses, Draws: s.Draws, Losses: s.Wins, Pairs: s.Pairs.Turned()}
+}
+
+// ScoreOf returns the score of the results of one meeting, from A's side.
+func ScoreOf(results []Result) (s Score) {
+	open := map[int]int{} // half points of the first game of a pair
+	for _, r := range results {
+		s.count(r.Halves)
+		first, ok := open[r.Pair]
+		switch {
+		case r.Leg == 0:
+			s.Pairs.Add(2 * r.Halves) // see elo.Pairs
+		case ok:
+			s.Pairs.Add(first + r.Halves)
+		default:
+			open[r.Pair] = r.Halves
+		}
+	}
+	return s
+}
 
 // count adds a game with the given half points.
 func (s *Score) count(halves int) {

@@ -45,7 +45,10 @@ type Terms struct {
 	// Experiment describes how the players' specs differ from pair to pair in a
 	// screening experiment; "" in matches.
 	Experiment string `json:"experiment,omitempty"`
-	Build      string `json:"build"` // of this program
+	// Design are the settings of an experiment that tunes the players, by name; none
+	// in matches.
+	Design map[string]string `json:"design,omitempty"`
+	Build  string            `json:"build"` // of this program
 }
 
 // Kind is the type of tournament.

@@ -95,10 +95,7 @@ type gameRow struct {
 const crossColumns = 12
 
 func (r *reporter) write(out io.Writer) error {
-	p := page{Lang: map[string]string{"zh": "zh-Hans"}[r.Lang], Games: len(r.games), From: r.From, Made: r.Build, When: r.Now.Format("2006-01-02 15:04")}
-	if p.Lang == "" {
-		p.Lang = r.Lang
-	}
+	p := page{Lang: htmlLang(r.Lang), Games: len(r.games), From: r.From, Made: r.Build, When: r.Now.Format("2006-01-02 15:04")}
 	for _, s := range r.sections {
 		sp, err := r.section(s, &p)
 		if err != nil {
@@ -111,10 +108,7 @@ func (r *reporter) write(out io.Writer) error {
 	if err := p.parts(r.words); err != nil {
 		return err
 	}
-	t, err := template.New("page.html").Funcs(template.FuncMap{
-		"t":   func(key string, pairs ...any) string { return r.words.T(key, pairs...) },
-		"inc": func(n int) int { return n + 1 },
-	}).ParseFS(bundled, "page.html")
+	t, err := template.New("page.html").Funcs(r.words.functions()).ParseFS(bundled, "page.html")
 	if err != nil {
 		return err
 	}
@@ -263,7 +257,7 @@ func (w words) cell(s *match.Standing, i, j int) cell {
 		switch {
 		case m.A == i && m.B == j:
 		case m.A == j && m.B == i:
-			score = match.Score{Wins: m.Losses, Draws: m.Draws, Losses: m.Wins, Pairs: m.Pairs.Turned()}
+			score = m.Score.Turned()
 		default:
 			continue
 		}
@@ -281,7 +275,7 @@ func (w words) cell(s *match.Standing, i, j int) cell {
 
 func (r *reporter) player(s *section, i, place int) playerRow {
 	w, t, p := r.words, &s.standing.Players[i], s.players[i]
-	row := playerRow{Place: place, Name: p.name, Games: t.Games(), Result: fmt.Sprintf("%d – %d – %d", t.Wins, t.Draws, t.Losses), Points: points(t.Score),
+	row := playerRow{Place: place, Name: p.name, Games: t.Games(), Result: resultOf(t.Score), Points: points(t.Score),
 		Percent: fmt.Sprintf("%.1f\u00a0%%", t.Percent()), Elo: w.elo(t.Pairs), Judged: p.judged,
 		Inaccuracies: p.classes[string(review.Inaccuracy)], Mistakes: p.classes[string(review.Mistake)], Blunders: p.classes[string(review.Blunder)]}
 	if t.Pairs.Count() > 1 {

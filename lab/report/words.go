@@ -16,7 +16,7 @@ import (
 	"sparring/lab/match"
 )
 
-//go:embed en.json zh.json page.html report.css replay.js
+//go:embed en.json zh.json page.html campaign.html report.css replay.js
 var bundled embed.FS
 
 // words are the texts of a report: those of the page and its own.
@@ -68,14 +68,19 @@ func (w words) faults(kinds map[engine.FaultKind]int) string {
 	return strings.Join(parts, w.T("board.comma"))
 }
 
-// elo writes a difference with the ends of its 95 % interval; what is open has words.
+// elo writes a difference with the ends of its 95 % interval.
 func (w words) elo(p elo.Pairs) string {
 	low, high := p.EloInterval()
+	return w.eloOf(p.Elo().Elo, low, high)
+}
+
+// eloOf writes a difference with the ends of its interval; what is open has words.
+func (w words) eloOf(diff, low, high float64) string {
 	if math.IsInf(low, 0) && math.IsInf(high, 0) {
 		return w.T("elo.few")
 	}
 	whole := func(v float64) string { return fmt.Sprintf("%+.0f", v) }
-	switch diff := p.Elo().Elo; {
+	switch {
 	case math.IsInf(diff, 1):
 		return w.T("elo.above", "low", whole(low))
 	case math.IsInf(diff, -1):

@@ -343,37 +343,85 @@ func (d *Decoder) squares(source, target string) (string, error) {
 // Response returns the line that answers a turn with one of our moves; "" is no move.
 // The error wraps ErrSyntax if the text is not a move of the game.
 func (t Turn) Response(move string) (string, error) {
-	bad := func() (string, error) {
-		return "", fmt.Errorf("%w: %.20q is not a move of %s", ErrSyntax, move, t.Game.Rules())
-	}
-	var o object
-	var text string
-	if t.Game == Xiangqi {
-		source, target := "-1", "-1"
-		if move != "" {
-			if len(move) != 4 {
-				return bad()
-			}
-			source, target = move[:2], move[2:]
-		}
-		o, text = object{Source: &source, Target: &target}, source+" "+target
-	} else {
-		n, ok := t.Game.split(move)
-		if !ok {
-			return bad()
-		}
-		text = strings.Trim(fmt.Sprint(n), "[]")
-		if t.Game == Gomoku {
-			o = object{X: &n[0], Y: &n[1]}
-		} else {
-			o = object{X0: &n[0], Y0: &n[1], X1: &n[2], Y1: &n[3], X2: &n[4], Y2: &n[5]}
-		}
-	}
-	if !t.JSON {
-		return text, nil
+	o, text, err := t.Game.forms(move)
+	if err != nil || !t.JSON {
+		return text, err
 	}
 	out, err := json.Marshal(map[string]object{"response": o})
 	return string(out), err
+}
+
+// forms returns the two forms of one of our moves; "" is no move.
+func (g Game) forms(move string) (o object, text string, err error) {
+	bad := fmt.Errorf("%w: %.20q is not a move of %s", ErrSyntax, move, g.Rules())
+	if g == Xiangqi {
+		source, target := "-1", "-1"
+		if move != "" {
+			if len(move) != 4 {
+				return o, "", bad
+			}
+			source, target = move[:2], move[2:]
+		}
+		return object{Source: &source, Target: &target}, source + " " + target, nil
+	}
+	n, ok := g.split(move)
+	if !ok {
+		return o, "", bad
+	}
+	text = strings.Trim(fmt.Sprint(n), "[]")
+	if g == Gomoku {
+		return object{X: &n[0], Y: &n[1]}, text, nil
+	}
+	return object{X0: &n[0], Y0: &n[1], X1: &n[2], Y1: &n[3], X2: &n[4], Y2: &n[5]}, text, nil
+}
+
+// Ask returns the lines by which the platform puts a game to a bot that it has just
+// started: all moves so far, in our notation, after which the bot is to move. The
+// error wraps ErrSyntax if one is not a move of the game.
+func (g Game) Ask(moves []string, inJSON bool) ([]string, error) {
+	if len(moves)%2 == 0 {
+		moves = append([]string{""}, moves...) // the bot moves first
+	}
+	var history struct {
+		Requests  []object `json:"requests"`
+		Responses []object `json:"responses"`
+		Data      string   `json:"data"`
+	}
+	history.Responses = []object{} // not null
+	lines := []string{strconv.Itoa(len(moves)/2 + 1)}
+	for i, move := range moves {
+		o, text, err := g.forms(move)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, text)
+		if i%2 == 0 {
+			history.Requests = append(history.Requests, o)
+		} else {
+			history.Responses = append(history.Responses, o)
+		}
+	}
+	if !inJSON {
+		return lines, nil
+	}
+	line, err := json.Marshal(history)
+	return []string{string(line)}, err
+}
+
+// Answer reads the line by which a bot answers, and returns the move in our notation;
+// "" is no move. The error wraps ErrSyntax.
+func (g Game) Answer(line string, inJSON bool) (move string, err error) {
+	d := Decoder{Game: g}
+	if !inJSON {
+		return d.simple(line)
+	}
+	var answer struct {
+		Response json.RawMessage `json:"response"`
+	}
+	if err := json.Unmarshal([]byte(line), &answer); err != nil || answer.Response == nil {
+		return "", fmt.Errorf("%w: %.60q, want {\"response\":...}", ErrSyntax, line)
+	}
+	return d.value(string(answer.Response))
 }
 
 // split converts one of our moves into the platform's numbers, all -1 for "".

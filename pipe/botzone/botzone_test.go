@@ -122,3 +122,54 @@ func FuzzDecoder(f *testing.F) {
 		}
 	})
 }
+
+// TestAsk: a bot reads a game as the platform puts it, in both forms, and its answer is
+// read back.
+func TestAsk(t *testing.T) {
+	for _, c := range []struct {
+		game  botzone.Game
+		moves []string
+		reply string
+	}{
+		{botzone.Amazons, nil, "a3b3/b4"},
+		{botzone.Amazons, []string{"f1d3/g6"}, "a6b5/c5"},
+		{botzone.Amazons, []string{"f1d3/g6", "a6b5/c5"}, "f8f7/f8"},
+		{botzone.Gomoku, []string{"h8", "a15", "o1"}, "h9"},
+		{botzone.Xiangqi, nil, "h2e2"},
+		{botzone.Xiangqi, []string{"h2e2", "h9g7"}, "h0g2"},
+	} {
+		for _, inJSON := range []bool{false, true} {
+			lines, err := c.game.Ask(c.moves, inJSON)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := botzone.Decoder{Game: c.game}
+			var turn botzone.Turn
+			for i, line := range lines {
+				got, ok, err := d.Line(line)
+				if err != nil || ok != (i == len(lines)-1) {
+					t.Fatalf("%q: %v, %v", lines, ok, err)
+				}
+				turn = got
+			}
+			if !turn.Whole || turn.JSON != inJSON || fmt.Sprint(turn.Moves) != fmt.Sprint(c.moves) {
+				t.Errorf("%q is read as %+v", lines, turn)
+			}
+			answer, err := turn.Response(c.reply)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := c.game.Answer(answer, inJSON); got != c.reply || err != nil {
+				t.Errorf("%s is read as %s, %v", answer, got, err)
+			}
+		}
+	}
+	if _, err := botzone.Amazons.Ask([]string{"z9"}, false); !errors.Is(err, botzone.ErrSyntax) {
+		t.Error(err)
+	}
+	for _, bad := range []string{"", "x", "{}", `{"response":3}`} {
+		if _, err := botzone.Amazons.Answer(bad, true); !errors.Is(err, botzone.ErrSyntax) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}

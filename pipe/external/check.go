@@ -52,11 +52,11 @@ func check(ctx context.Context, s Spec, gameName string, t times, report func(Fi
 	}
 	defer e.Close()
 	e.times = t
-	start, err := catalog.Setup(gameName, "", "")
+	start, err := catalog.Setup(gameName, s.Dialect.Rules(gameName), "")
 	if err != nil {
 		return err
 	}
-	x := &checker{engine: e, start: start}
+	x := &checker{engine: e, start: start, waits: processorWaits}
 	if err := x.newGame(); err != nil {
 		return err
 	}
@@ -80,11 +80,13 @@ type checker struct {
 	engine *Engine
 	game   *externalGame
 	start  game.Position
+	waits  func(pid int) map[string]time.Duration // processorWaits
 
 	seen     []engine.FaultKind
 	lastMove string // the last answer in our notation, legal or not
 
-	forcedStop bool // the last answer came only after the stop command
+	forcedStop bool          // the last answer came only after the stop command
+	waited     time.Duration // how long the last search waited for a processor
 
 	mu      sync.Mutex
 	unknown []string // examples of lines outside of the protocol
@@ -183,20 +185,26 @@ func (x *checker) short() search.Limits {
 // search searches a position with the program when it is ready. The start position
 // is that of a new game.
 func (x *checker) search(p game.Position, l search.Limits) search.Result {
-	x.lastMove, x.forcedStop = "", false
+	x.lastMove, x.forcedStop, x.waited = "", false, 0
 	if p.Ply() == 0 {
 		if err := x.newGame(); err != nil {
 			return search.Result{Err: err}
 		}
 	}
-	if _, err := x.program(); err != nil {
+	program, err := x.program()
+	if err != nil {
 		return search.Result{Err: err}
 	}
+	pid := program.cmd.Process.Pid
+	before := x.waits(pid)
 	run, err := x.game.Search(p, l, nil)
 	if err != nil {
 		return search.Result{Err: err}
 	}
 	r := run.Wait()
+	for thread, waited := range x.waits(pid) {
+		x.waited = max(x.waited, waited-before[thread])
+	}
 	x.incidents = append(x.incidents, r.Incidents...)
 	if run, ok := run.(*running); ok && run.answer != nil {
 		x.lastMove, x.forcedStop = run.answer.move, run.forcedStop
@@ -265,14 +273,15 @@ func (x *checker) clock() Finding {
 // busy.
 const tries = 3
 
-// timely checks the time of an answer: up to good is fine, more than bad is a fault.
+// timely checks the time of an answer: up to good is fine, more than bad is a fault,
+// unless that is the time for which it had no processor.
 // An answer that comes only after the stop command is a fault, too: then the time
 // was kept by us.
 func (x *checker) timely(check string, l search.Limits, good, bad time.Duration, what string) Finding {
 	if d := x.engine.spec.Dialect; protocols[d].untimed {
 		return Finding{check, Skip, string(d) + " sends no times"}
 	}
-	best, forcedStop := time.Duration(math.MaxInt64), true
+	best, waited, forcedStop := time.Duration(math.MaxInt64), time.Duration(0), true
 	pos := x.unusual(0)
 	for range tries {
 		if err := x.newGame(); err != nil {
@@ -282,13 +291,18 @@ func (x *checker) timely(check string, l search.Limits, good, bad time.Duration,
 		if r.Err != nil {
 			return x.failed(check, r.Err)
 		}
-		best, forcedStop = min(best, r.Time), forcedStop && x.forcedStop
-		if best <= good && !forcedStop || best > 2*bad {
+		forcedStop = forcedStop && x.forcedStop
+		if r.Time < best {
+			best, waited = r.Time, x.waited
+		}
+		if best <= good && !forcedStop || best-waited > 2*bad {
 			break
 		}
 	}
 	text := fmt.Sprintf("%s took %v", what, best.Round(time.Millisecond))
 	switch {
+	case best > bad && best-waited <= bad:
+		return Finding{check, Skip, fmt.Sprintf("%s, of which it waited %v for a processor: this machine is too busy to tell", text, waited.Round(time.Millisecond))}
 	case best > 3*bad/2:
 		return Finding{check, Bad, text + ": it ignores its clock"}
 	case forcedStop:
@@ -432,6 +446,9 @@ func (x *checker) children() Finding {
 }
 
 func (x *checker) quit() Finding {
+	if d := x.engine.spec.Dialect; protocols[d].oneMove {
+		return Finding{"quit", Skip, "the processes of " + string(d) + " bots are ended after each move"}
+	}
 	p, err := x.program()
 	if err != nil {
 		return x.failed("quit", err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/game/catalog"
 	"sparring/pipe/external/faultyengine"
 )
 
@@ -102,6 +103,32 @@ func TestCheckOfStopIsMade(t *testing.T) {
 	limits.grace = time.Second
 	if f := examine(t, s, limits)["stop"]; f.Verdict != Bad || !strings.Contains(f.Text, `last sent "stop"`) {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestBusyMachine: a late move is no fault of a program that had no processor, and one
+// of a program that had one.
+func TestBusyMachine(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		e := openFaulty(t, faultyengine.IgnoreClock)
+		start, err := catalog.Setup("xiangqi", "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		x := &checker{engine: e, start: start, waits: func(int) map[string]time.Duration {
+			if !busy {
+				return nil
+			}
+			return map[string]time.Duration{"1": time.Second, "2": time.Since(began)} // one of its threads waits all the time
+		}}
+		if err := x.newGame(); err != nil {
+			t.Fatal(err)
+		}
+		f := x.time()
+		if !busy && (f.Verdict != Bad || !strings.Contains(f.Text, "ignores its clock")) || busy && (f.Verdict != Skip || !strings.Contains(f.Text, "too busy to tell")) {
+			t.Errorf("busy %v: %+v", busy, f)
+		}
 	}
 }
 

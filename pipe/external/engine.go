@@ -64,7 +64,7 @@ func Open(s Spec, gameName string) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := s.program()
+	path, err := s.Program()
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/pipe/external/faultyengine"
+	"sparring/pipe/uci"
 )
 
 // TestMain lets the test binary run as the faulty engine.
@@ -26,6 +27,9 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "sau" {
 		speakSAU()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "botzone" {
+		speakBotzone()
 	}
 	if len(os.Args) > 1 && os.Args[1] == "xboard" {
 		os.Exit(speakXBoard())
@@ -462,5 +466,22 @@ func TestDescribe(t *testing.T) {
 		if got, want := g.Describe(), (engine.Description{Name: "faulty: fine", HashMB: test.hash, Seed: 3}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
+	}
+}
+
+// TestAnnounced: what a program says of its options is known before a game, if its
+// protocol has a list of them.
+func TestAnnounced(t *testing.T) {
+	all, known, err := Announced(t.Context(), faultySpec(t, faultyengine.Fine), "xiangqi")
+	if hash, ok := options(all).find("hash"); err != nil || !known || !ok || hash.Kind != uci.Spin || hash.Max != 64 {
+		t.Errorf("%v, %v: %v", all, known, err)
+	}
+	gomocup := faultySpec(t, faultyengine.ErrorLines)
+	gomocup.Dialect = Gomocup
+	if all, known, err := Announced(t.Context(), gomocup, "gomoku"); known || err != nil {
+		t.Errorf("gomocup: %v, %v: %v", all, known, err)
+	}
+	if _, _, err := Announced(t.Context(), faultySpec(t, faultyengine.CrashStart), "xiangqi"); err == nil || !strings.Contains(err.Error(), "no network file") {
+		t.Errorf("a program that ends: %v", err)
 	}
 }

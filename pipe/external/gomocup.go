@@ -218,7 +218,10 @@ func (t *gomocupDialect) position(p *program, q *query) (gomocup.Command, error)
 	return gomocup.Command{Verb: gomocup.Board, Stones: stones}, err
 }
 
-// stones lists the stones of the start position, then the moves.
+// stones lists the stones of the start position, then the moves. Some programs (Wine)
+// take the stones for moves of the players in turn, whatever their colour, and
+// answer only if the last is the opponent's. So those of the start position alternate, as far
+// as their numbers allow, and end with one of the side that is not to move there.
 func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 	g, ok := q.pos.Clone().(*gomoku.Position)
 	if !ok {
@@ -228,7 +231,7 @@ func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 	for range q.moves {
 		g.Undo()
 	}
-	b := g.Board()
+	b, next := g.Board(), g.ToMove()
 	side := func(c gomoku.Colour) gomocup.Side {
 		if c == mine {
 			return gomocup.Own
@@ -242,16 +245,27 @@ func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 		}
 		list = append(list, gomocup.Stone{Point: at, Side: s})
 	}
+	var last, before []string // stones of the side not to move, and of the other
 	for column := range t.size {
 		for row := range t.size {
 			at := b.Point(column, row)
-			if c, ok := b.At(at); ok {
-				s := side(c)
-				if b.Dead(at) {
-					s = gomocup.Dead
-				}
-				add(b.PointText(at), s)
+			switch c, ok := b.At(at); {
+			case !ok:
+			case b.Dead(at):
+				add(b.PointText(at), gomocup.Dead)
+			case c == next:
+				before = append(before, b.PointText(at))
+			default:
+				last = append(last, b.PointText(at))
 			}
+		}
+	}
+	for n := max(len(before), len(last)); n > 0; n-- {
+		if n <= len(before) {
+			add(before[len(before)-n], side(next))
+		}
+		if n <= len(last) {
+			add(last[len(last)-n], side(next.Other()))
 		}
 	}
 	for i, m := range q.moves {

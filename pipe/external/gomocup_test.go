@@ -1,10 +1,14 @@
 package external
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
 )
 
 // TestGomocupMessages: what a program says about its search counts as its
@@ -48,6 +52,55 @@ func TestGomocupMessages(t *testing.T) {
 	for _, line := range []string{"MESSAGE I win !", "MESSAGE OptiTime 727ms | MaxTime 970ms", "DEBUG eval 5", "eval 5", "UNKNOWN eval 5"} {
 		if a, i := d.parseLine(q, line); a != nil || i != nil {
 			t.Errorf("%q: %+v, %+v", line, a, i)
+		}
+	}
+}
+
+// TestStonesAlternate: the stones of a position without moves are given as if they had
+// been played in turn, the opponent's last.
+func TestStonesAlternate(t *testing.T) {
+	rules, err := catalog.Rules("gomoku/freestyle-15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		line  string // moves that lead to the position
+		moves string // after it
+		want  string // sides
+	}{
+		{"h8 a1 h9 b1", "", "1 2 1 2"},
+		{"h8 a1 h9 b1 j9", "", "2 1 2 1 2"},
+		{"h8 a1 h9 b1", "c1 d1", "1 2 1 2 1 2"},
+		{"h8 a1 h9 b1", "c1", "2 1 2 1 2"},
+	} {
+		p, err := rules.New("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range strings.Fields(c.line) {
+			if _, err := game.PlayText(p, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		from, err := rules.New(p.String()) // without its moves
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range strings.Fields(c.moves) {
+			if _, err := game.PlayText(from, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stones, err := (&gomocupDialect{size: 15}).stones(newQuery(from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sides []string
+		for _, s := range stones {
+			sides = append(sides, fmt.Sprint(int(s.Side)))
+		}
+		if got := strings.Join(sides, " "); got != c.want {
+			t.Errorf("%s, then %s: sides %s, want %s", c.line, c.moves, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,26 @@ import (
 
 	"sparring/pipe/uci"
 )
+
+// Announced starts a program and returns the options that it says it has. Known is
+// false if its protocol has no such list: any name may then be one. The error is that
+// of Open, or the fault of a program that does not become ready.
+func Announced(ctx context.Context, s Spec, gameName string) (all []uci.Option, known bool, err error) {
+	e, err := Open(s, gameName)
+	if err != nil {
+		return nil, false, err
+	}
+	defer e.Close()
+	p, err := e.launch(ctx, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	if a, ok := p.dialect.(interface{ announced() options }); ok {
+		all, known = a.announced(), true
+	}
+	p.quit(p.quitCommand(), e.times.quit)
+	return all, known, nil
+}
 
 // options are the options that a program has announced.
 type options []uci.Option

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -146,4 +147,23 @@ func countDescendants(leader int, mark string) (running, zombies int) {
 		}
 	})
 	return running, zombies
+}
+
+// processorWaits returns how long each thread of a process has been ready to run without
+// a processor, by the kernel's scheduler statistics.
+func processorWaits(pid int) map[string]time.Duration {
+	waits := map[string]time.Duration{}
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
+	entries, _ := os.ReadDir(tasks) // none: it has ended
+	for _, e := range entries {
+		data, err := os.ReadFile(tasks + e.Name() + "/schedstat")
+		if err != nil {
+			continue
+		}
+		if fields := strings.Fields(string(data)); len(fields) == 3 {
+			ns, _ := strconv.ParseInt(fields[1], 10, 64)
+			waits[e.Name()] = time.Duration(ns)
+		}
+	}
+	return waits
 }

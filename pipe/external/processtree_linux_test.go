@@ -2,7 +2,14 @@ package external
 
 import (
 	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"sparring/engine/search"
 	"sparring/game/gametest"
@@ -46,5 +53,43 @@ func TestProcessTree(t *testing.T) {
 			look()
 			return (child.state == 'T') == on
 		})
+	}
+}
+
+// TestProcessorWaits: of two threads that compute on one processor, each waits for the
+// other.
+func TestProcessorWaits(t *testing.T) {
+	if len(processorWaits(os.Getpid())) == 0 {
+		t.Skip("this kernel keeps no statistics")
+	}
+	var allowed, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		t.Fatal(err)
+	}
+	for cpu := 0; one.Count() == 0; cpu++ {
+		if allowed.IsSet(cpu) {
+			one.Set(cpu)
+		}
+	}
+	ids := make(chan string, 2)
+	var spinning sync.WaitGroup
+	for range 2 {
+		spinning.Go(func() {
+			runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+			if err := unix.SchedSetaffinity(0, &one); err != nil {
+				t.Error(err)
+			}
+			id := strconv.Itoa(unix.Gettid())
+			before := processorWaits(os.Getpid())[id]
+			for began := time.Now(); time.Since(began) < 300*time.Millisecond; {
+			}
+			if waited := processorWaits(os.Getpid())[id] - before; waited > 50*time.Millisecond {
+				ids <- id
+			}
+		})
+	}
+	spinning.Wait()
+	if len(ids) == 0 {
+		t.Error("neither of the threads has waited")
 	}
 }

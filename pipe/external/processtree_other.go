@@ -5,6 +5,7 @@ package external
 import (
 	"os"
 	"os/exec"
+	"time"
 )
 
 const canMeasure = false
@@ -32,3 +33,6 @@ func killTree(leader int, _ string) {
 func treeMemory(int, string) int64 { return 0 }
 
 func countDescendants(int, string) (running, zombies int) { return 0, 0 }
+
+// processorWaits returns nothing: it is not known on this system.
+func processorWaits(int) map[string]time.Duration { return nil }

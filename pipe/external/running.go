@@ -142,6 +142,10 @@ func (r *running) attempt() (again bool) {
 	}
 	if err == nil {
 		p.inbox.listen(false)
+		if r.capabilities().oneMove {
+			r.game.forget(p)
+			r.engine.keep(p) // ends it
+		}
 		return false
 	}
 	r.game.forget(p)

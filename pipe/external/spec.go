@@ -31,6 +31,9 @@ const (
 	Gomocup Dialect = "gomocup" // the Gomoku championship's
 	XBoard  Dialect = "xboard"  // the chess engine communication protocol: Xiangqi
 	SAU     Dialect = "sau"     // the Chinese computer games championship's: Amazons, Gomoku
+	// Botzone is that of bots for botzone.org.cn, in its simple interaction and in JSON.
+	Botzone     Dialect = "botzone"
+	BotzoneJSON Dialect = "botzone-json"
 )
 
 // Spec is a program to run, with its settings.
@@ -72,7 +75,7 @@ func (s Spec) Check(gameName string) error {
 	}
 	if s.Path == "" {
 		bad("no program given")
-	} else if _, err := s.program(); err != nil {
+	} else if _, err := s.Program(); err != nil {
 		bad("%w", err)
 	}
 	if s.Dir != "" {
@@ -105,8 +108,8 @@ func (s Spec) Check(gameName string) error {
 	return errors.Join(errs...)
 }
 
-// program returns the path of the program to start.
-func (s Spec) program() (string, error) {
+// Program returns the path of the program to start.
+func (s Spec) Program() (string, error) {
 	path, err := exec.LookPath(s.Path)
 	if err != nil {
 		return "", err
@@ -121,10 +124,13 @@ type capabilities struct {
 	nodes, depth bool     // limits of a search
 	untimed      bool     // no times are sent: the program keeps its own clock
 	options      bool
-	ponders      bool          // it can search without limits until it is stopped
-	lines        bool          // MultiPV, and searches of some moves only
-	positions    bool          // a search may begin from any position
-	pause        time.Duration // default of Spec.Pause
+	ponders      bool                         // it can search without limits until it is stopped
+	lines        bool                         // MultiPV, and searches of some moves only
+	positions    bool                         // a search may begin from any position
+	usualStart   bool                         // all games begin at the usual start
+	oneMove      bool                         // a process plays one move
+	rules        func(gameName string) string // the only rules of a game; nil: any
+	pause        time.Duration                // default of Spec.Pause
 	newDialect   func(s Spec, gameName string) dialect
 }
 
@@ -136,7 +142,12 @@ var protocols = map[Dialect]capabilities{
 	Gomocup: {games: []string{gomoku.Name}, hello: string(gomocup.Start) + " 15", options: true, positions: true, pause: gomocupPause, newDialect: newGomocup},
 	XBoard:  {games: []string{xiangqi.Name}, hello: xboard.Hello, depth: true, options: true, positions: true, newDialect: newXBoard},
 	SAU:     {games: []string{amazons.Name, gomoku.Name}, untimed: true, hello: string(sau.AskName), newDialect: newSAU},
+
+	Botzone:     {games: botzoneGames, untimed: true, positions: true, usualStart: true, oneMove: true, rules: botzoneRules, newDialect: newBotzone(false)},
+	BotzoneJSON: {games: botzoneGames, untimed: true, positions: true, usualStart: true, oneMove: true, rules: botzoneRules, newDialect: newBotzone(true)},
 }
+
+var botzoneGames = []string{amazons.Name, gomoku.Name, xiangqi.Name}
 
 // Dialects lists the protocols.
 func Dialects() []string {
@@ -159,12 +170,25 @@ func (d Dialect) Games() []string {
 	return catalog.Names()
 }
 
+// Rules returns the only rules by which engines of the protocol play a game, "" for
+// any.
+func (d Dialect) Rules(gameName string) string {
+	if rules := protocols[d].rules; rules != nil {
+		return rules(gameName)
+	}
+	return ""
+}
+
 // LimitsNodes reports whether searches can be limited by nodes.
 func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }
 
 // SetsUp reports whether a search may begin from any position. Otherwise engines
 // of the protocol play only from the usual start of their game.
 func (d Dialect) SetsUp() bool { return protocols[d].positions }
+
+// UsualStart reports whether games of the protocol begin at the usual start alone,
+// though a search may begin after any moves.
+func (d Dialect) UsualStart() bool { return protocols[d].usualStart }
 
 // Ponders reports whether a search can go on until it is stopped, as pondering needs.
 func (d Dialect) Ponders() bool { return protocols[d].ponders }

@@ -68,6 +68,8 @@ func (t *ucciDialect) handshake(p *program) error {
 	return waitReady(p, engine.FaultStart)
 }
 
+func (t *ucciDialect) announced() options { return t.options }
+
 func (t *ucciDialect) setUp(p *program, q *query) error {
 	if o, ok := t.options.find("newgame"); ok && p.board == nil {
 		if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {

@@ -76,6 +76,8 @@ func (t *uciDialect) handshake(p *program) error {
 	return nil
 }
 
+func (t *uciDialect) announced() options { return t.options }
+
 func (t *uciDialect) set(p *program, name, value string) error {
 	return p.send(uci.SetOption{Name: name, Value: value}.String())
 }

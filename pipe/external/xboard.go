@@ -1,7 +1,9 @@
 package external
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,6 +93,30 @@ func (t *xboardDialect) settings(p *program) (lines []string, err error) {
 		lines = append(lines, xboard.Option(o.Name, o.Value))
 	}
 	return append(lines, xboard.Easy, xboard.Post), err
+}
+
+// announced reads the options of the form "NAME -spin 0 -10 10".
+func (t *xboardDialect) announced() (all options) {
+	for _, text := range t.features.Options {
+		name, what, _ := strings.Cut(text, " -")
+		o := uci.Option{Name: name, Kind: uci.Text}
+		switch f := strings.Fields(what); {
+		case len(f) == 4 && f[0] == "spin":
+			var err [2]error
+			o.Kind, o.Default = uci.Spin, f[1]
+			o.Min, err[0] = strconv.Atoi(f[2])
+			o.Max, err[1] = strconv.Atoi(f[3])
+			if errors.Join(err[:]...) != nil {
+				o.Kind = uci.Text
+			}
+		case len(f) > 0 && (f[0] == "check" || f[0] == "combo"):
+			o.Kind = uci.Kind(f[0])
+		case len(f) > 0 && (f[0] == "button" || f[0] == "save" || f[0] == "reset"):
+			o.Kind = uci.Button
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 // sync waits until the program has handled all commands, if it can tell.

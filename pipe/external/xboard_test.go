@@ -102,3 +102,16 @@ func TestReuse(t *testing.T) {
 		}
 	}
 }
+
+// TestXBoardOptions reads the forms that the protocol has for options.
+func TestXBoardOptions(t *testing.T) {
+	d := &xboardDialect{}
+	d.features.Options = []string{"Search Depth -spin 5 -1 20", "Book -check 1", "Style -combo a /// *b", "Clear -button", "Log -file x", "Odd -spin 5"}
+	var got []string
+	for _, o := range d.announced() {
+		got = append(got, fmt.Sprintf("%s %s %d %d", o.Name, o.Kind, o.Min, o.Max))
+	}
+	if all := strings.Join(got, ", "); all != "Search Depth spin -1 20, Book check 0 0, Style combo 0 0, Clear button 0 0, Log string 0 0, Odd string 0 0" {
+		t.Error(all)
+	}
+}

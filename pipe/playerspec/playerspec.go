@@ -13,6 +13,7 @@
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
 //	ucci:eleeye,option.style=solid      with an option of its own
+//	botzone:./bot                       one for botzone.org.cn; botzone-json for its JSON form
 //	gomocup:pbrain,memory=350           killed when it takes more MiB
 //	gomocup:pbrain,pause=200            sent nothing for so many ms after its move
 //	uci:./engine,log=logs               with a log of every line, a file a game

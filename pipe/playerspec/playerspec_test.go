@@ -79,7 +79,7 @@ func TestParseRefuses(t *testing.T) {
 		text string
 		says []string
 	}{
-		{"usi:x", []string{`no kind "usi"`, "self, gomocup, sau, ucci, uci, xboard"}},
+		{"usi:x", []string{`no kind "usi"`, "self, botzone, botzone-json, gomocup, sau, ucci, uci, xboard"}},
 		{"uci", []string{"uci:PATH"}},
 		{"uci:x,level=3,hash=-1,nonsense,option.=1", []string{`no key "level"`, "hash=", "nonsense", "want its name"}},
 		{"self:nodes=0,arg=x,level=11", []string{"nodes=", `no key "arg"`, "1 to 10"}},

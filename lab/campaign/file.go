@@ -1,0 +1,220 @@
+package campaign
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"sparring/lab/match"
+	"sparring/lab/strictyaml"
+)
+
+// File is what the file of a campaign says. The conditions of its matches are not
+// read further: see Setting.
+type File struct {
+	Name        string // identifies the campaign
+	Title       string // for people; "": the name
+	Until       string // see ParseUntil; "": until all is played
+	Concurrency int    // games at once; 0: not said
+	Players     []Player
+	Matches     []Entry
+}
+
+// Player is a player of a campaign.
+type Player struct {
+	Name, Spec string
+	Line       int // of the file
+}
+
+// Entry is a match of the file: games between some players under one set of
+// conditions.
+type Entry struct {
+	Name     string
+	Players  []Player // all of the file unless it names some
+	Kind     match.Kind
+	Settings []Setting
+	Line     int
+}
+
+// Setting is a condition of a match by the name of a flag of sparring match.
+type Setting struct {
+	Key, Value string
+	Line       int
+}
+
+// At returns an error at a line of a file.
+func At(file string, line int, err error) error {
+	return fmt.Errorf("%s: line %d: %w", file, line, err)
+}
+
+// ident is the form of names that become those of files.
+var ident = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}._-]{0,39}$`)
+
+// Parse reads the file of a campaign. Conditions are the keys that a match may have
+// besides those of this package. An error names the file and the line.
+func Parse(data []byte, file string, conditions []string) (*File, error) {
+	f := &File{Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))}
+	if err := f.read(data, conditions); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	f.Title = cmp.Or(f.Title, f.Name)
+	return f, nil
+}
+
+func (f *File) read(data []byte, conditions []string) error {
+	top, err := strictyaml.Parse(data)
+	if err != nil {
+		return err
+	}
+	var players, matches *yaml.Node
+	err = strictyaml.Keys{
+		"name":        strictyaml.Text(&f.Name),
+		"title":       strictyaml.Text(&f.Title),
+		"until":       strictyaml.Text(&f.Until),
+		"concurrency": strictyaml.Number(&f.Concurrency),
+		"players":     func(n *yaml.Node) error { players = n; return nil },
+		"matches":     func(n *yaml.Node) error { matches = n; return nil },
+	}.Read(top)
+	switch {
+	case err != nil:
+		return err
+	case !ident.MatchString(f.Name):
+		return fmt.Errorf("name %.60q: want letters, digits, dots and hyphens, at most 40: give the key name", f.Name)
+	case players == nil || matches == nil:
+		return errors.New("want players and matches")
+	}
+	if err := f.readPlayers(players); err != nil {
+		return err
+	}
+	return f.readMatches(matches, conditions)
+}
+
+// named calls do for each key of a mapping. A name that stands there twice is an error.
+func named(n *yaml.Node, what string, do func(key, value *yaml.Node) error) error {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		return strictyaml.At(n, fmt.Errorf("%s: want names with values", what))
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if seen[key.Value] {
+			return strictyaml.At(key, fmt.Errorf("%s: two have the name %q", what, key.Value))
+		}
+		seen[key.Value] = true
+		if err := do(key, n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// longest is that of a player's name, in characters.
+const longest = 60
+
+func (f *File) readPlayers(n *yaml.Node) error {
+	return named(n, "players", func(key, value *yaml.Node) error {
+		p := Player{Name: key.Value, Line: key.Line}
+		if strings.TrimSpace(p.Name) != p.Name || p.Name == "" || len([]rune(p.Name)) > longest || strings.ContainsFunc(p.Name, func(c rune) bool { return c < ' ' }) {
+			return strictyaml.At(key, fmt.Errorf("player %.80q: want a name of at most %d characters", p.Name, longest))
+		}
+		if err := strictyaml.Text(&p.Spec)(value); err != nil {
+			return strictyaml.At(value, fmt.Errorf("player %s: want a spec, such as self:level=5 or uci:./engine", p.Name))
+		}
+		f.Players = append(f.Players, p)
+		return nil
+	})
+}
+
+func (f *File) readMatches(n *yaml.Node, conditions []string) error {
+	return named(n, "matches", func(key, value *yaml.Node) error {
+		e := Entry{Name: key.Value, Line: key.Line, Kind: match.RoundRobin}
+		if !ident.MatchString(e.Name) {
+			return strictyaml.At(key, fmt.Errorf("match %.60q: want letters, digits, dots and hyphens, at most 40", e.Name))
+		}
+		keys := strictyaml.Keys{
+			"players": func(n *yaml.Node) (err error) { e.Players, err = f.chosen(n); return err },
+			"tournament": func(n *yaml.Node) error {
+				if e.Kind = match.Kind(n.Value); e.Kind != match.RoundRobin && e.Kind != match.Gauntlet {
+					return fmt.Errorf("%.40q: want %s or %s", n.Value, match.RoundRobin, match.Gauntlet)
+				}
+				return nil
+			},
+		}
+		for _, c := range conditions {
+			keys[c] = func(n *yaml.Node) error {
+				var text string
+				err := strictyaml.Text(&text)(n)
+				e.Settings = append(e.Settings, Setting{c, text, n.Line})
+				return err
+			}
+		}
+		if err := keys.Read(value); err != nil {
+			return err
+		}
+		if e.Players == nil {
+			e.Players = f.Players
+		}
+		if len(e.Players) < 2 {
+			return strictyaml.At(key, fmt.Errorf("match %s: want at least two players", e.Name))
+		}
+		f.Matches = append(f.Matches, e)
+		return nil
+	})
+}
+
+// chosen reads the players of a match.
+func (f *File) chosen(n *yaml.Node) (all []Player, err error) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, errors.New("want a list of players' names")
+	}
+	for _, item := range n.Content {
+		at := slices.IndexFunc(f.Players, func(p Player) bool { return p.Name == item.Value })
+		switch {
+		case at < 0:
+			var names []string
+			for _, p := range f.Players {
+				names = append(names, p.Name)
+			}
+			return nil, strictyaml.At(item, fmt.Errorf("players: there is no %.60q (have %s)", item.Value, strings.Join(names, ", ")))
+		case slices.Contains(all, f.Players[at]):
+			return nil, strictyaml.At(item, fmt.Errorf("players: %s stands here twice", item.Value))
+		}
+		all = append(all, f.Players[at])
+	}
+	return all, nil
+}
+
+// untilForms are those of ParseUntil that have a date, in the machine's time zone
+// unless they have one.
+var untilForms = []string{"2006-01-02 15:04", "2006-01-02T15:04", time.RFC3339}
+
+// ParseUntil reads a time of the day, whose next occurrence after now it returns, or a
+// date with a time, which must not be over: "07:30", "2026-11-23 07:30".
+func ParseUntil(text string, now time.Time) (time.Time, error) {
+	if t, err := time.ParseInLocation("15:04", text, now.Location()); err == nil {
+		y, m, d := now.Date()
+		next := time.Date(y, m, d, t.Hour(), t.Minute(), 0, 0, now.Location())
+		if !next.After(now) {
+			next = time.Date(y, m, d+1, t.Hour(), t.Minute(), 0, 0, now.Location())
+		}
+		return next, nil
+	}
+	for _, form := range untilForms {
+		t, err := time.ParseInLocation(form, text, now.Location())
+		if err != nil {
+			continue
+		}
+		if !t.After(now) {
+			return time.Time{}, fmt.Errorf("%s is over: it is %s", text, now.Format(untilForms[0]))
+		}
+		return t, nil
+	}
+	return time.Time{}, fmt.Errorf("%.40q: want a time such as 07:30 or 2026-11-23 07:30", text)
+}

@@ -1,0 +1,190 @@
+package otb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"sparring/lab/journal"
+	"sparring/record"
+)
+
+// reserved is the space that a journal keeps for itself, in a file beside it, so that
+// a full disk does not stop it: more than a long game needs.
+const reserved = 1 << 20
+
+// reserveExt ends the name of that file.
+const reserveExt = ".reserve"
+
+// store keeps a game's entries on the disk.
+type store struct {
+	path    string
+	layout  journal.Layout
+	file    *journal.File
+	pending []Entry // not on the disk yet
+	failed  error   // why
+}
+
+// prefix begins a journal.
+const prefix = `{"table":`
+
+// openStore opens or creates the journal of a game and returns the game with all its
+// entries. The terms of an existing one are taken from it; same checks them.
+func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game, error) {
+	s := &store{path: path}
+	var g *Game
+	s.layout = journal.Layout{
+		Name: "journal", What: "the journal of a game at a table", Prefix: prefix, MaxLine: record.MaxLine, Sync: true, Terms: &t,
+		Same: func(line []byte) error {
+			var had Terms
+			if err := json.Unmarshal(line, &had); err != nil {
+				return err
+			}
+			if err := same(had); err != nil {
+				return err
+			}
+			var err error
+			g, err = New(had)
+			return err
+		},
+		Take: func(line []byte) error {
+			var e Entry
+			if err := json.Unmarshal(line, &e); err != nil {
+				return err
+			}
+			return g.Apply(e)
+		},
+	}
+	var err error
+	if s.file, err = journal.Open(path, s.layout); err != nil {
+		return nil, nil, err
+	}
+	if g == nil {
+		if g, err = New(t); err != nil {
+			s.close(false)
+			return nil, nil, err
+		}
+	}
+	s.layout.Same, s.layout.Take = func([]byte) error { return nil }, func([]byte) error { return nil }
+	s.reserve()
+	return s, g, nil
+}
+
+// reserve takes up the reserved space. The journal works without it.
+func (s *store) reserve() {
+	if info, err := os.Stat(s.path + reserveExt); err == nil && info.Size() == reserved {
+		return
+	}
+	f, err := os.Create(s.path + reserveExt)
+	if err == nil {
+		_, err = f.Write(make([]byte, reserved))
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil {
+		os.Remove(s.path + reserveExt)
+	}
+}
+
+// append writes an entry, after those that could not be written before. If the error
+// is not nil, the entry is kept and written by the next call.
+func (s *store) append(e Entry) error {
+	s.pending = append(s.pending, e)
+	return s.flush()
+}
+
+// flush writes the entries that are not on the disk yet.
+func (s *store) flush() error {
+	if len(s.pending) == 0 {
+		return nil
+	}
+	if s.failed = s.write(); s.failed != nil && os.Remove(s.path+reserveExt) == nil {
+		s.failed = s.write()
+	}
+	return s.failed
+}
+
+// write writes the pending entries, with the file opened again after an error, which
+// removes a partial line.
+func (s *store) write() error {
+	if s.failed != nil {
+		if s.file != nil {
+			s.file.Close() // the error is known
+			s.file = nil
+		}
+		var err error
+		if s.file, err = journal.Open(s.path, s.layout); err != nil {
+			return err
+		}
+	}
+	for len(s.pending) > 0 {
+		if err := s.file.Append(s.pending[0]); err != nil {
+			s.failed = err
+			return err
+		}
+		s.pending = s.pending[1:]
+	}
+	return nil
+}
+
+// alive notes on the disk that the program runs, by the time of the journal.
+func (s *store) alive(at time.Time) { os.Chtimes(s.path, at, at) } // an estimate is enough
+
+// close closes the journal; over: the game has ended.
+func (s *store) close(over bool) error {
+	err := s.flush()
+	if s.file != nil {
+		err = errors.Join(err, s.file.Close())
+	}
+	if over && err == nil {
+		os.Remove(s.path + reserveExt)
+	}
+	return err
+}
+
+// Load reads a journal without changing it, for an export.
+func Load(path string) (*Game, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(data, path)
+}
+
+func parse(data []byte, path string) (g *Game, err error) {
+	for n, rest := 1, data; len(rest) > 0; n++ {
+		line, after, whole := cutLine(rest)
+		if !whole {
+			break // a crash cut it off
+		}
+		rest = after
+		if n == 1 {
+			var t Terms
+			if err = json.Unmarshal(line, &t); err == nil {
+				g, err = New(t)
+			}
+		} else {
+			var e Entry
+			if err = json.Unmarshal(line, &e); err == nil {
+				err = g.Apply(e)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
+		}
+	}
+	if g == nil {
+		return nil, fmt.Errorf("%s: not the journal of a game at a table", path)
+	}
+	return g, nil
+}
+
+func cutLine(data []byte) (line, rest []byte, whole bool) {
+	for i, b := range data {
+		if b == '\n' {
+			return data[:i], data[i+1:], true
+		}
+	}
+	return data, nil, false
+}

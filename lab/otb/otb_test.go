@@ -1,0 +1,247 @@
+package otb
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/engine"
+	"sparring/game"
+	"sparring/pipe/playerspec"
+	"sparring/record"
+)
+
+// sit opens a table that plays in the background until the test ends.
+func sit(t *testing.T, o Options) *Table {
+	t.Helper()
+	table, err := tryToSit(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func tryToSit(t *testing.T, o Options) (*Table, error) {
+	o.Open = func(spec, gameName string) (engine.Searcher, error) {
+		return playerspec.Open(spec, gameName, playerspec.Options{HashBytes: 1 << 20})
+	}
+	table, err := Open(o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		table.Run(ctx)
+		close(done)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return table, nil
+}
+
+// reach waits for a phase.
+func reach(t *testing.T, table *Table, phase Phase) View {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		v := table.View()
+		if v.Phase == phase {
+			return v
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("phase %s is not reached: %s, %s, %v", phase, v.Phase, v.Prompt, v.News)
+		}
+	}
+}
+
+// TestCommands: what can be typed when, and what it answers.
+func TestCommands(t *testing.T) {
+	var kept []*record.Record
+	tt := terms("xiangqi/wxf", "600/2x30", game.Second)
+	tt.HandMS = 0
+	table := sit(t, Options{Journal: filepath.Join(t.TempDir(), "game.jsonl"), Terms: tt, Keep: func(r *record.Record) ([]string, error) {
+		kept = append(kept, r)
+		return []string{"a file"}, nil
+	}})
+	for _, c := range []struct {
+		line string
+		want string // part of the error, or of the news after "+"
+		then Phase  // to wait for
+	}{
+		{"h2e2", "not possible now: the clocks have not been started (Enter starts them)", Setup},
+		{"hello", "not a move", Setup},
+		{"undo", "the clocks have not been started", Setup},
+		{"hand h2e2", "the clocks have not been started", Setup},
+		{"start now", `start: unexpected "now"`, Setup},
+		{"", "+The clocks run.", Theirs},
+		{"ok", "there is nothing to confirm", Theirs},
+		{"hand h2e2", "it is not our move", Theirs},
+		{"now", "it is not our move", Theirs},
+		{"clock", `"": want us or them`, Theirs},
+		{"clock us", "want us or them and a time", Theirs},
+		{"clock us soon", `time "soon": want 12:34, 1:02:03 or seconds`, Theirs},
+		{"clock us 1:70", "want 12:34", Theirs},
+		{"clock them 8:30 1", "+The clock of alpha shows 8:30 and 1 periods of 0:30.", Theirs},
+		{"clock us 90", "+The clock of us shows 1:30 and 2 periods of 0:30.", Theirs},
+		{"C2=5", "+WE PLAY", Theirs}, // our answer is made at once
+		{"h9g7", "This piece is your opponent's.", Theirs},
+		{"fix h2h9", "+WE PLAY", Fixing}, // in place of C2=5; our answer to that stood on the board
+		{"unplayed", "+WE PLAY", Theirs},
+		{"undo", "+Taken back: ", Fixing},
+		{"redo", "+Made again: ", Theirs},
+		{"redo", "no move was taken back", Theirs},
+		{"stop", "+Both clocks stand.", Theirs},
+		{"go", "+The clocks run again.", Theirs},
+		{"draw", `"": want us or them`, Theirs},
+		{"accept", "no draw was offered", Theirs},
+		{"draw us", "+We offer a draw.", Theirs},
+		{"decline", "+The draw is declined.", Theirs},
+		{"draw them", "+The opponent offers a draw", Theirs},
+		{"decline", "+The draw is declined.", Theirs},
+		{"penalty them", "penalty: want who and what", Theirs},
+		{"penalty them late", "+Noted: penalty for alpha: late", Theirs},
+		{"claim us", "+Noted: we claim a repetition: the position stands on the board for the first time", Theirs},
+		{"note", "note: want a text", Theirs},
+		{"moves", "+Moves: 1.", Theirs},
+		{"play on", "the rules have not ended the game", Theirs},
+		{"end he", "want who wins", Theirs},
+		{"flag them", "+The game has ended: Black won: Red ran out of time.", Ended},
+		{"h0g2", "the game has ended: Black won", Ended},
+		{"reopen", "+The game goes on.", Theirs},
+		{"help", "+anything else", Theirs},
+		{"engine", "+The engine is started again.", Theirs},
+		{"end draw both agreed", "+Written: a file", Ended},
+	} {
+		before := table.View()
+		err := table.Do(c.line)
+		news, wanted := strings.CutPrefix(c.want, "+")
+		if !wanted {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("%q: %v, want %q", c.line, err, c.want)
+			}
+			if after := table.View(); len(after.Game.Plies) != len(before.Game.Plies) || after.Phase != before.Phase {
+				t.Fatalf("%q changed the game", c.line)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", c.line, err)
+		}
+		v := reach(t, table, c.then)
+		if c.then == Fixing && c.line[0] == 'f' {
+			continue // nothing is announced before the operator has said what stands
+		}
+		said := ""
+		for _, n := range v.News {
+			if len(before.News) == 0 || n.N > before.News[len(before.News)-1].N {
+				said += n.Text + "\n"
+			}
+		}
+		if !strings.Contains(said, news) {
+			t.Fatalf("%q: said %q, want %q", c.line, said, news)
+		}
+	}
+	if !Quit(table.Do("quit")) {
+		t.Error("quit does not leave")
+	}
+	if len(kept) != 2 || kept[1].Result != game.Draw || kept[1].Reason != Adjudicated || kept[1].Text != "both agreed" || kept[1].Plies[0].Move != "h2h9" {
+		t.Errorf("kept %+v", kept)
+	}
+}
+
+// TestForgottenEnter: the opponent's reply says that our announced move was made, a
+// hand's time after it was shown.
+func TestForgottenEnter(t *testing.T) {
+	tt := terms("gomoku/freestyle-15", "600", game.First)
+	tt.HandMS = 1
+	table := sit(t, Options{Journal: filepath.Join(t.TempDir(), "game.jsonl"), Terms: tt})
+	if err := table.Do(""); err != nil {
+		t.Fatal(err)
+	}
+	v := reach(t, table, Announced)
+	ours := v.Game.Choice
+	time.Sleep(50 * time.Millisecond)
+	if err := table.Do(ours.Move); err == nil || !strings.Contains(err.Error(), "as the reply to our move") {
+		t.Errorf("our own point again: %v", err)
+	}
+	if err := table.Do("a1"); err != nil {
+		t.Fatal(err)
+	}
+	plies := table.View().Game.Plies
+	if len(plies) != 2 || plies[0].Move != ours.Move || plies[0].At.After(ours.At.Add(time.Millisecond)) || plies[1].Move != "a1" {
+		t.Errorf("%+v", plies)
+	}
+}
+
+// TestUsedJournal: a journal has one table at a time, and no other file becomes one.
+func TestUsedJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.jsonl")
+	o := Options{Journal: path, Terms: terms("amazons/10x10", "600", game.First)}
+	sit(t, o)
+	if _, err := tryToSit(t, o); err == nil || !strings.Contains(err.Error(), "another process writes to this file") {
+		t.Errorf("two tables: %v", err)
+	}
+	o.Journal = filepath.Join(t.TempDir(), "other.jsonl")
+	if err := os.WriteFile(o.Journal, []byte("{\"match\":1}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tryToSit(t, o); err == nil || !strings.Contains(err.Error(), "not the journal of a game at a table") {
+		t.Errorf("another file: %v", err)
+	}
+}
+
+// TestReserve: entries that the disk does not take are kept and written later, in order.
+func TestReserve(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.jsonl")
+	s, _, err := openStore(path, terms("amazons/10x10", "600", game.First), func(Terms) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path + reserveExt); err != nil || info.Size() != reserved {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := s.append(Entry{At: at(0), Kind: Start}); err != nil {
+		t.Fatal(err)
+	}
+	s.file.Close() // every write fails from now on, as on a broken disk
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"1 note one", "2 note two"} {
+		if err := s.append(entry(t, line)); err == nil {
+			t.Error("an entry is written to nowhere")
+		}
+	}
+	if _, err := os.Stat(path + reserveExt); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the reserved space is kept: %v", err)
+	}
+	if err := errors.Join(os.Remove(path), os.Rename(path+".away", path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.append(entry(t, "3 note three")), s.close(false)); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	for _, n := range g.Notes {
+		notes = append(notes, n.Text)
+	}
+	if strings.Join(notes, " ") != "one two three" {
+		t.Errorf("notes %q", notes)
+	}
+}
