@@ -34,6 +34,8 @@ type campaignFlags struct {
 	concurrency int
 	lang        string
 	json, check bool
+	over        string
+	wait        bool
 
 	file string
 }
@@ -61,7 +63,8 @@ failure or an interruption.`,
 		Example: `  sparring campaign configs/campaigns/levels.yaml
   sparring campaign night.yaml --until 07:30 --concurrency 6
   sparring campaign night.yaml --check            # what of the old games still counts?
-  sparring campaign show night.yaml --json        # the state, also while it runs`,
+  sparring campaign show night.yaml --json        # the state, also while it runs
+  sparring campaign night.yaml --over nats        # and on every machine: sparring campaign work night.yaml`,
 		Args: oneCampaign,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
@@ -69,8 +72,10 @@ failure or an interruption.`,
 	fl := c.Flags()
 	fl.StringVar(&f.until, "until", "", "stop at this time: 07:30 or \"2026-11-23 07:30\" (default: that of the file)")
 	fl.IntVar(&f.concurrency, "concurrency", 0, "games at once (default: that of the file, or 1)")
+	fl.StringVar(&f.over, "over", "", "nats: other machines play the pairs, see campaign work; --concurrency is how many are offered at once")
+	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the server if it is not there yet")
 	fl.BoolVar(&f.check, "check", false, "check the file and start the engines, say what there is to play, and play nothing")
-	c.AddCommand(campaignShow())
+	c.AddCommand(campaignShow(), campaignWork())
 	return c
 }
 
@@ -135,8 +140,11 @@ func (f *campaignFlags) plan(c *cobra.Command, path string) (*campaign.Plan, *ca
 	if !slices.Contains(static.Languages, f.lang) {
 		return nil, nil, usagef("--lang %.10q: want %s", f.lang, strings.Join(static.Languages, " or "))
 	}
-	if f.concurrency < 0 {
+	switch {
+	case f.concurrency < 0:
 		return nil, nil, usagef("--concurrency %d: want 1 or more", f.concurrency)
+	case f.over != "" && f.over != overNATS:
+		return nil, nil, usagef("--over %.20q: want nats, or no value for this machine", f.over)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -285,6 +293,9 @@ func (f *campaignFlags) run(c *cobra.Command, path string) error {
 	} else {
 		night.Close()
 	}
+	if f.over == overNATS {
+		return f.playOverNATS(c, plan)
+	}
 	like := newImitator(c.ErrOrStderr())
 	if err := tryAll(c.Context(), path, plan, file, like); err != nil {
 		if c.Context().Err() != nil {
@@ -292,11 +303,16 @@ func (f *campaignFlags) run(c *cobra.Command, path string) error {
 		}
 		return &usageError{err}
 	}
+	plan.Worker = localWorkers(like)
+	return f.play(c.Context(), c, plan, nil)
+}
+
+// localWorkers returns what makes workers that play in this process.
+func localWorkers(like *imitator) func() (campaign.Worker, error) {
 	var versions campaign.Versions
-	plan.Worker = func() (campaign.Worker, error) {
+	return func() (campaign.Worker, error) {
 		return &campaign.Local{Versions: &versions, Backend: func(t *match.Terms) match.Backend { return localBackend(t, like, "") }}, nil
 	}
-	return f.play(c, plan)
 }
 
 // folderError is the error of a folder that can't be opened.
@@ -307,11 +323,12 @@ func folderError(err error) error {
 	return err
 }
 
-// play plays a campaign and tells of it.
-func (f *campaignFlags) play(c *cobra.Command, plan *campaign.Plan) error {
+// play plays a campaign and tells of it. Begin, if it is not nil, is called before the
+// first game.
+func (f *campaignFlags) play(ctx context.Context, c *cobra.Command, plan *campaign.Plan, begin func(*campaign.Campaign) error) error {
 	screen := newDisplay(c.ErrOrStderr())
 	defer screen.clear()
-	plan.Say = func(format string, args ...any) { screen.say("sparring: "+format, args...) }
+	plan.Say = sayTo(screen)
 	var pages *campaignPages
 	plan.Played = func(done, total int) { pages.played(screen, done, total) }
 	open := campaign.Open
@@ -327,7 +344,12 @@ func (f *campaignFlags) play(c *cobra.Command, plan *campaign.Plan) error {
 		return err
 	}
 	pages = &campaignPages{flags: f, night: night, dir: plan.Dir, begin: time.Now(), written: time.Now(), before: -1}
-	err = night.Run(c.Context())
+	if begin != nil {
+		if err := begin(night); err != nil {
+			return err
+		}
+	}
+	err = night.Run(ctx)
 	screen.clear()
 	if failed := f.tell(c, night, plan.Dir); err == nil || failed == nil {
 		err = cmp.Or(err, failed)
@@ -345,6 +367,11 @@ func (f *campaignFlags) play(c *cobra.Command, plan *campaign.Plan) error {
 		return outcome(exitFaulty)
 	}
 	return nil
+}
+
+// sayTo returns what prints lines for people above the progress.
+func sayTo(screen *display) func(format string, args ...any) {
+	return func(format string, args ...any) { screen.say("sparring: "+format, args...) }
 }
 
 // sayOld says what is there, and what of it does not count any more.

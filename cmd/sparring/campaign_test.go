@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -232,4 +233,54 @@ func (n *night) text() string {
 		n.t.Fatal(err)
 	}
 	return string(data)
+}
+
+// TestCampaignOverNATS: machines play the pairs of a campaign, which come and go, as
+// the server does, and the campaign itself. The games are those of one machine.
+func TestCampaignOverNATS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	n := newNight(t, 12, "nodes=300")
+	nats, url := n.startNATS(0)
+	env := []string{"SPARRING_NATS_URL=" + url, "SPARRING_NATS_USER=platform", "SPARRING_NATS_PASSWORD=" + password("platform")}
+	machine := func(name string) *process {
+		p := n.start(name, "sparring", "campaign", "work", n.file, "--concurrency", "1").with(env...)
+		p.run()
+		return p
+	}
+	owner := func() *process {
+		p := n.start("owner", "sparring", "campaign", n.file, "--dir", n.folder, "--over", "nats", "--concurrency", "2").with(env...)
+		p.run()
+		return p
+	}
+	first := owner()
+	one := machine("machine one")
+	n.awaitGames(2)
+	first.kill()
+	second := owner()
+	two := machine("machine two")
+	second.out.await(t, "of 12 games are played", "page: ") // it has connected
+	two.out.await(t, "this machine plays", "played here")
+	one.end(syscall.SIGINT)
+	nats.kill()
+	port := strings.TrimSpace(url[strings.LastIndex(url, ":")+1:])
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.startNATS(number)
+	second.ends(exitOK)
+	two.end(syscall.SIGINT)
+	whole := newNight(t, 12, "nodes=300")
+	whole.run().ends(exitOK)
+	got := n.games()
+	for key, g := range whole.games() {
+		if got[key] == nil || movesOf(got[key]) != movesOf(g) {
+			t.Errorf("game %s is not that of one machine", key)
+		}
+	}
+	if len(got) != 12 {
+		t.Errorf("%d games, want 12", len(got))
+	}
 }

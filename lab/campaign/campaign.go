@@ -47,10 +47,10 @@ type Match struct {
 
 // Pair are the games of one opening that are to be played.
 type Pair struct {
-	Match    string
-	Terms    *match.Terms // of two players
-	Versions [2]Version
-	Bouts    []match.Bout
+	Match    string       `json:"match"`
+	Terms    *match.Terms `json:"terms"` // of two players
+	Versions [2]Version   `json:"versions"`
+	Bouts    []match.Bout `json:"bouts"`
 }
 
 // Worker plays pairs, one after another.
@@ -121,6 +121,9 @@ func open(p Plan, write bool) (c *Campaign, err error) {
 	c.state = Stopped
 	if c.log.last != nil && c.log.begun.IsZero() {
 		c.state = c.log.last.Why
+	}
+	if !write && !c.log.begun.IsZero() && journal.InUse(filepath.Join(p.Dir, journalName)) {
+		c.state = Running
 	}
 	c.asides = c.log.asides
 	return c, nil
@@ -232,6 +235,15 @@ func (m *meeting) blame(g *match.Game) {
 	if f := g.Match.Fault; f != nil {
 		m.faults[g.Match.Players[f.Seat]] = f
 	}
+}
+
+// IDs returns the ids of the matches that are played, of two players each.
+func (c *Campaign) IDs() map[string]bool {
+	all := map[string]bool{}
+	for _, m := range c.meets {
+		all[m.Terms.ID] = true
+	}
+	return all
 }
 
 // counts returns the games that are saved, and those that the plan wants.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"sparring/engine"
 	"sparring/lab/journal"
 	"sparring/lab/match"
 	"sparring/pipe/playerspec"
@@ -76,8 +77,12 @@ type Aside struct {
 	Time    time.Time `json:"time"`
 	Match   string    `json:"match"`
 	Players [2]string `json:"players"`
-	Broken  string    `json:"broken,omitempty"` // the player that broke; "": not known
-	Text    string    `json:"text"`
+	// Broken is the player that lost so many games in a row by a fault, the last one by
+	// this kind; "": the games can't be played.
+	Broken string           `json:"broken,omitempty"`
+	Lost   int              `json:"lost,omitempty"`
+	Fault  engine.FaultKind `json:"fault,omitempty"`
+	Text   string           `json:"text"` // of the fault, or the error
 }
 
 // end is the end of a run that ended by itself. A run that was killed has none: the
@@ -228,14 +233,30 @@ func differences(old, now *pairing) (why []Reason) {
 	before, after := settings(&old.Terms), settings(&now.Terms)
 	for _, key := range slices.Sorted(maps.Keys(after)) {
 		if x, y := string(before[key]), string(after[key]); x != y {
-			why = append(why, Reason{ReasonSetting, key, x, y})
+			why = append(why, Reason{ReasonSetting, keyInFile(key), strings.Trim(x, `"`), strings.Trim(y, `"`)})
 		}
 		delete(before, key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(before)) {
-		why = append(why, Reason{ReasonSetting, key, string(before[key]), ""})
+		why = append(why, Reason{ReasonSetting, keyInFile(key), strings.Trim(string(before[key]), `"`), ""})
 	}
 	return why
+}
+
+// keyInFile returns the key that sets a term of a match in the file of a campaign.
+func keyInFile(term string) string {
+	if term == "limit" {
+		return "clock"
+	}
+	if term == "move_ms" {
+		return "max-move (ms)"
+	}
+	name, ms := strings.CutSuffix(term, "_ms")
+	name = strings.ReplaceAll(strings.TrimSuffix(name, "_mb"), "_", "-")
+	if ms {
+		name += " (ms)"
+	}
+	return name
 }
 
 // settings returns what affects the games besides the players, by the names of JSON.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -109,7 +110,7 @@ func (c *Campaign) work(ctx context.Context) error {
 		case errors.Is(err, errSave):
 			return err
 		case err != nil:
-			c.setAside(m, "", err.Error())
+			c.setAside(m, Aside{Text: err.Error()})
 		}
 	}
 	return nil
@@ -161,8 +162,8 @@ func (c *Campaign) finished(ctx context.Context, m *meeting, g *match.Game) erro
 		return fmt.Errorf("%w: %w", errSave, err)
 	}
 	c.sayFailed(nil)
-	if name, text := c.breaks(m, g); name != "" {
-		c.setAside(m, name, text)
+	if a := c.breaks(m, g); a.Broken != "" {
+		c.setAside(m, a)
 	}
 	c.saying.Lock()
 	defer c.saying.Unlock()
@@ -191,8 +192,8 @@ func (c *Campaign) sayFailed(err error) {
 // player counts as broken: it would measure nothing.
 const maxFaults = 3
 
-// breaks counts the faults of a game's players, and returns the player that is broken.
-func (c *Campaign) breaks(m *meeting, g *match.Game) (name, text string) {
+// breaks counts the faults of a game's players, and says which player is broken, if one is.
+func (c *Campaign) breaks(m *meeting, g *match.Game) (a Aside) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m.blame(g)
@@ -204,24 +205,24 @@ func (c *Campaign) breaks(m *meeting, g *match.Game) (name, text string) {
 			continue
 		}
 		if c.broken[key]++; c.broken[key] >= maxFaults {
-			name, text = key[1], fmt.Sprintf("it lost %d games in a row by a fault, the last one so: %s: %s", c.broken[key], f.Kind, f.Text)
+			a = Aside{Broken: key[1], Lost: c.broken[key], Fault: f.Kind, Text: strings.Join(strings.Fields(f.Text), " ")}
 		}
 	}
-	return name, text
+	return a
 }
 
 // setAside ends a meeting for this run, and all of the match in which a player is
 // broken.
-func (c *Campaign) setAside(m *meeting, broken, text string) {
+func (c *Campaign) setAside(m *meeting, a Aside) {
 	c.mu.Lock()
 	var all []Aside
 	for _, o := range c.meets {
 		names := o.names()
-		if o.over || o != m && (broken == "" || o.Match != m.Match || names[0] != broken && names[1] != broken) {
+		if o.over || o != m && (a.Broken == "" || o.Match != m.Match || names[0] != a.Broken && names[1] != a.Broken) {
 			continue
 		}
 		o.over = true
-		a := Aside{time.Now().UTC(), o.Match, names, broken, text}
+		a.Time, a.Match, a.Players = time.Now().UTC(), o.Match, names
 		c.asides = append(c.asides, a)
 		all = append(all, a)
 	}
@@ -233,7 +234,11 @@ func (c *Campaign) setAside(m *meeting, broken, text string) {
 	}
 	c.mu.Unlock()
 	for _, a := range all {
-		c.say("%s: %s - %s is set aside: %s", a.Match, a.Players[0], a.Players[1], a.Text)
+		why := a.Text
+		if a.Broken != "" {
+			why = fmt.Sprintf("%s lost %d games in a row by a fault, the last one so: %s: %s", a.Broken, a.Lost, a.Fault, a.Text)
+		}
+		c.say("%s: %s - %s is set aside: %s", a.Match, a.Players[0], a.Players[1], why)
 	}
 	if err != nil { // the next run begins with all of them anyway
 		c.say("the journal can't be written: %v", err)

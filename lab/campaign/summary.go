@@ -220,9 +220,9 @@ func (c *Campaign) newVersions() []NewVersion {
 	return all
 }
 
-// previous returns the score that two players had in the run before in another file,
+// previous returns the standing that two players had in the run before in another file,
 // with an older version or under other conditions; nil if there is none.
-func (c *Campaign) previous(m *meeting) (*match.Score, error) {
+func (c *Campaign) previous(m *meeting) (*match.Standing, error) {
 	if c.log.last == nil {
 		return nil, nil
 	}
@@ -244,11 +244,7 @@ func (c *Campaign) previous(m *meeting) (*match.Score, error) {
 				return nil, err
 			}
 		}
-		score := st.Meets[0].Score
-		if old.names() != m.names() {
-			score = score.Turned()
-		}
-		return &score, nil
+		return st, nil
 	}
 	return nil, nil
 }
@@ -272,18 +268,22 @@ func newSums(s *Summary) *sums {
 	return &sums{s, map[string]*sumTable{}, nil}
 }
 
-func (s *sums) add(m *meeting, st *match.Standing, previous *match.Score, aside bool) {
+func (s *sums) add(m *meeting, st, previous *match.Standing, aside bool) {
 	names, meet := m.names(), &st.Meets[0]
 	fresh := st.Games - m.before
 	total := 2 * m.total
 	s.Games += min(st.Games, total)
 	s.Total += total
 	s.New += fresh
-	s.addFaults(m, st)
+	s.addFaults(m, st, previous)
 	before := NewMeasure(match.ScoreOf(st.Results[:m.before]))
 	now := NewMeasure(meet.Score)
 	if change := (Strength{Match: m.Match, Players: names, New: fresh, Before: before, Now: now}); previous != nil {
-		change.Versions, change.Before = true, NewMeasure(*previous)
+		score := previous.Meets[0].Score
+		if previous.Players[0].Name != names[0] {
+			score = score.Turned()
+		}
+		change.Versions, change.Before = true, NewMeasure(score)
 		change.Change = now.minus(change.Before)
 		s.Strength = append(s.Strength, change)
 	} else if fresh > 0 && s.Since != nil {
@@ -316,7 +316,7 @@ func (s *sums) add(m *meeting, st *match.Standing, previous *match.Score, aside 
 }
 
 // addFaults counts the faults of a meeting by match and player.
-func (s *sums) addFaults(m *meeting, st *match.Standing) {
+func (s *sums) addFaults(m *meeting, st, previous *match.Standing) {
 	for i, name := range m.names() {
 		at := slices.IndexFunc(s.Faults, func(f Faults) bool { return f.Match == m.Match && f.Player == name })
 		if at < 0 {
@@ -325,6 +325,15 @@ func (s *sums) addFaults(m *meeting, st *match.Standing) {
 		}
 		f := &s.Faults[at]
 		f.Games += st.Games - m.before
+		if previous != nil {
+			for k := range previous.Players {
+				if p := &previous.Players[k]; p.Name == name {
+					for kind, n := range p.Faults {
+						f.Before[kind] += n
+					}
+				}
+			}
+		}
 		for n, r := range st.Results {
 			if r.Fault == "" || (i == 0) != (r.Halves == 0) {
 				continue

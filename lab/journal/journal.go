@@ -97,6 +97,14 @@ func Read(path string, l Layout) error {
 	return nil
 }
 
+// InUse reports whether a process has an existing file open.
+func InUse(path string) bool {
+	lock := flock.New(path + ".lock")
+	defer lock.Close()
+	free, err := lock.TryRLock()
+	return err == nil && !free
+}
+
 // Torn reports whether the last line was truncated when the file was opened. Its
 // result is missing.
 func (j *File) Torn() bool { return j.torn }

@@ -193,7 +193,6 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
 	if err := j.Append(thing{4}); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +205,13 @@ func TestRead(t *testing.T) {
 	if err := Read(path, Layout{Name: "things", What: "a file of things", Prefix: `{"things"`, Same: take, Take: take}); err != nil {
 		t.Fatal(err)
 	}
+	if !InUse(path) {
+		t.Error("the open file is not in use")
+	}
 	if want := []string{`{"things":1,"seed":7}` + "\n", `{"n":4}` + "\n"}; !slices.Equal(lines, want) || content(t, path) != before {
 		t.Errorf("read %q, want %q", lines, want)
+	}
+	if err := j.Close(); err != nil || InUse(path) {
+		t.Errorf("closed, it is in use: %v", err)
 	}
 }

@@ -18,17 +18,17 @@ import (
 
 // Bout is a game to play.
 type Bout struct {
-	Pair    int    // from 1, over the whole match
-	Leg     int    // 1 or 2: the second is played with seats swapped
-	Opening int    // from 1, its number in the match
-	Players [2]int // by seat: indices into Terms.Players
-	Names   [2]string
+	Pair    int       `json:"pair"`    // from 1, over the whole match
+	Leg     int       `json:"leg"`     // 1 or 2: the second is played with seats swapped
+	Opening int       `json:"opening"` // from 1, its number in the match
+	Players [2]int    `json:"players"` // by seat: indices into Terms.Players
+	Names   [2]string `json:"names"`
 	// Start and Moves are the opening as text, Position the position it leads to.
-	Start    string
-	Moves    []string
-	Position game.Position
-	Seed     uint64 // the same for both games of a pair
-	ID       string // of the game
+	Start    string        `json:"start,omitempty"`
+	Moves    []string      `json:"moves,omitempty"`
+	Position game.Position `json:"-"`
+	Seed     uint64        `json:"seed,string"` // the same for both games of a pair
+	ID       string        `json:"id"`          // of the game
 }
 
 // Game is a finished game: its record and its place in the match. In a result

@@ -186,9 +186,7 @@ func (w words) night(s *campaign.Summary, reports map[string]string) *nightPage 
 	if s.Since != nil {
 		p.Since = w.T("campaign.since", "since", local(*s.Since), "n", s.New)
 	}
-	for _, a := range s.Asides {
-		p.Alarms = append(p.Alarms, w.T("campaign.aside", "match", a.Match, "a", a.Players[0], "b", a.Players[1], "why", w.asideText(a)))
-	}
+	p.Alarms = append(p.Alarms, w.asides(s.Asides)...)
 	for _, f := range s.Faults {
 		p.Alarms = append(p.Alarms, w.faultsText(f, s.Since != nil))
 	}
@@ -211,11 +209,26 @@ func (w words) night(s *campaign.Summary, reports map[string]string) *nightPage 
 	return p
 }
 
-func (w words) asideText(a campaign.Aside) string {
-	if a.Broken == "" {
-		return a.Text
+// asides says what was set aside, together of a player that broke.
+func (w words) asides(all []campaign.Aside) (texts []string) {
+	met := map[string][]string{} // by match and reason
+	key := func(a campaign.Aside) string { return fmt.Sprintf("%q %q %q", a.Match, a.Broken, a.Text) }
+	for _, a := range all {
+		met[key(a)] = append(met[key(a)], a.Players[0]+" – "+a.Players[1])
 	}
-	return w.T("campaign.broken", "a", a.Broken, "text", a.Text)
+	for _, a := range all {
+		names := met[key(a)]
+		if names == nil {
+			continue
+		}
+		delete(met, key(a))
+		why := a.Text
+		if a.Broken != "" {
+			why = w.T("campaign.broken", "a", a.Broken, "n", a.Lost, "kind", w.T("report.fault."+string(a.Fault)), "text", a.Text)
+		}
+		texts = append(texts, w.T("campaign.aside", "match", a.Match, "met", strings.Join(names, w.T("board.comma")), "why", why))
+	}
+	return texts
 }
 
 // faultsText says what a player lost by faults since the last run, and whether it had
@@ -252,7 +265,7 @@ func (w words) versions(all []campaign.NewVersion) (texts []string) {
 		}
 	}
 	for _, b := range builds {
-		texts = append(texts, w.T("campaign.player.build", "a", strings.Join(names[b], w.T("board.comma")), "n", len(names[b]), "before", b[0], "now", b[1]))
+		texts = append(texts, w.T("campaign.player.build", "a", strings.Join(names[b], w.T("board.comma")), "before", b[0], "now", b[1]))
 	}
 	return texts
 }
@@ -283,7 +296,8 @@ func (w words) oldGames(o campaign.Old) string {
 
 func (w words) strength(x campaign.Strength) strengthRow {
 	row := strengthRow{Match: x.Match, A: x.Players[0], B: x.Players[1], New: x.New, Versions: x.Versions, Before: w.measured(x.Before), Now: w.measured(x.Now)}
-	if x.Versions {
+	switch {
+	case x.Versions:
 		infinite := func(v *float64, sign int) float64 {
 			if v == nil {
 				return math.Inf(sign)
@@ -294,7 +308,9 @@ func (w words) strength(x campaign.Strength) strengthRow {
 		if x.Change.Value != nil {
 			row.Change = w.eloOf(*x.Change.Value, infinite(x.Change.Low, -1), infinite(x.Change.High, 1))
 		}
-	} else {
+	case x.Before.Games() == 0:
+		row.Change = w.T("campaign.first-games")
+	default:
 		row.Change = w.T("campaign.same-versions")
 	}
 	return row

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"sparring/arena/web/static"
 	"sparring/arena/web/view"
 	"sparring/game"
+	"sparring/lab/chart"
 	"sparring/lab/match"
 	"sparring/record"
 	"sparring/record/format"
@@ -37,6 +39,7 @@ type page struct {
 // sectionPage has the games of one kind.
 type sectionPage struct {
 	Heading, Rules, Verdict string
+	Plot                    template.URL // of the score over the games; "": none
 	Games, Open, Left       int
 	Single                  bool // no pairs: errors are those of single games
 	Players                 []playerRow
@@ -197,6 +200,10 @@ func (r *reporter) section(s *section, p *page) (sectionPage, error) {
 	if s.standing.Games > 0 {
 		sp.Verdict = w.verdict(s.standing.Verdict(nil))
 	}
+	var err error
+	if sp.Plot, err = plotOf(s.standing); err != nil {
+		return sp, err
+	}
 	ranking := s.standing.Ranking()
 	for place, i := range ranking {
 		if place < crossColumns {
@@ -234,6 +241,22 @@ func (r *reporter) section(s *section, p *page) (sectionPage, error) {
 		}
 	}
 	return sp, nil
+}
+
+// plotGames is from how many games on the score of two players is drawn.
+const plotGames = 10
+
+// plotOf draws the score of two players over the games, as an image that the page's
+// policy allows.
+func plotOf(s *match.Standing) (template.URL, error) {
+	if len(s.Meets) != 1 || s.Games < plotGames {
+		return "", nil
+	}
+	var drawing bytes.Buffer
+	if err := s.Draw(&drawing, chart.SVG, nil); err != nil {
+		return "", err
+	}
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(drawing.Bytes())), nil
 }
 
 // mostWorst is of how many players the worst moves are shown, the best players first.

@@ -3,10 +3,12 @@ package report
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
+	"io"
 	"math"
 	"os"
 	"regexp"
@@ -15,10 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"sparring/engine"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/lab/analysis"
+	"sparring/lab/campaign"
 	"sparring/lab/elo"
+	"sparring/lab/match"
 	"sparring/record"
 	"sparring/record/review"
 )
@@ -357,5 +362,68 @@ func TestDictionaries(t *testing.T) {
 	}
 	if _, err := Words("fr"); err == nil || !strings.Contains(err.Error(), "en, zh") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestCampaignPage: the page of a campaign has what changed first, in both languages,
+// loads nothing, and takes names for what they are.
+func TestCampaignPage(t *testing.T) {
+	since := time.Date(2026, 11, 22, 7, 30, 0, 0, time.UTC)
+	score := match.Score{Wins: 6, Losses: 2, Pairs: elo.Pairs{0, 0, 2, 0, 2}}
+	const evil = `<img src=x onerror=alert(1)>`
+	s := &campaign.Summary{Title: "A night", State: campaign.Until, Since: &since, Time: since, Games: 8, Total: 16, New: 8,
+		Asides:   []campaign.Aside{{Match: "six", Players: [2]string{"a", "c"}, Broken: "c", Lost: 3, Fault: "crash", Text: evil}, {Match: "six", Players: [2]string{"b", "c"}, Broken: "c", Lost: 3, Fault: "crash", Text: evil}},
+		Faults:   []campaign.Faults{{Match: "six", Player: "a", Games: 8, New: map[engine.FaultKind]int{"time": 2}, Before: map[engine.FaultKind]int{}, Text: "late"}},
+		Players:  []campaign.NewVersion{{Player: "a", Before: &campaign.Version{Spec: "uci:a", Build: "old"}, Now: &campaign.Version{Spec: "uci:a", Build: "new"}}},
+		Old:      []campaign.Old{{Match: "six", Players: [][2]string{{"a", "b"}}, Games: 4, Why: []campaign.Reason{{Kind: campaign.ReasonBuild, Name: "a", Before: "old", Now: "new"}}}},
+		Strength: []campaign.Strength{{Match: "six", Players: [2]string{"a", "b"}, New: 8, Before: campaign.NewMeasure(score.Turned()), Now: campaign.NewMeasure(score)}},
+		Matches: []campaign.OfMatch{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 8, Total: 16,
+			Meets: []campaign.OfMeeting{{Players: [2]string{"a", "b"}, Total: 16, Aside: true, Measure: campaign.NewMeasure(score)}}}},
+	}
+	for lang, wants := range map[string][]string{
+		"en": {"What changed", "Since the run that ended at ", "six: set aside: a – c, b – c. c broke: it lost 3 games", "a NOW loses by its own fault in six: time 2", "New version of a: new, before old", "4 old games (a – b) do not count any more", "same versions", "set aside", "report.six.html"},
+		"zh": {"有何变化", "已搁置 a – c，b – c。c 发生故障", "a 在 six 的 8 局新对局中开始因自身故障告负：超时 2", "a 有新版本", "4 局旧对局（a – b）不再计入", "版本相同", "对局报告"},
+	} {
+		var out bytes.Buffer
+		if err := Campaign(&out, s, CampaignOptions{Lang: lang, Other: map[string]string{"en": "en.html", "zh": "zh.html"}, Reports: map[string]string{"six": "report.six.html"}}); err != nil {
+			t.Fatal(err)
+		}
+		page, at := html.UnescapeString(out.String()), 0
+		if strings.Contains(out.String(), evil) || strings.Contains(out.String(), "http://") || strings.Contains(out.String(), "<script") {
+			t.Errorf("%s: the page has markup of a name, or loads something", lang)
+		}
+		for _, want := range wants {
+			next := strings.Index(page[at:], want)
+			if next < 0 {
+				t.Errorf("%s: the page has no %q after what comes before it", lang, want)
+				continue
+			}
+			if want != "report.six.html" && want != "set aside" && want != "same versions" {
+				at += next
+			}
+		}
+		var text bytes.Buffer
+		if err := CampaignText(&text, s, lang, func(out io.Writer, rows [][]string) error {
+			_, err := fmt.Fprintln(out, rows)
+			return err
+		}); err != nil || !strings.Contains(text.String(), wants[2]) {
+			t.Errorf("%s as text: %v\n%s", lang, err, text.String())
+		}
+	}
+}
+
+// TestPlot: two players have a drawing of the score, with which the page loads nothing.
+func TestPlot(t *testing.T) {
+	page := pageOf(t, pairsOf(elo.Pairs{2, 2, 6, 4, 2}), Options{})
+	drawing := regexp.MustCompile(`<img class="course" src="data:image/svg[^ ]*?;base64,([^"]+)"`).FindStringSubmatch(page)
+	if drawing == nil {
+		t.Fatal("no drawing")
+	}
+	svg, err := base64.StdEncoding.DecodeString(html.UnescapeString(drawing[1]))
+	if err != nil || !bytes.Contains(svg, []byte("<svg")) || !bytes.Contains(svg, []byte("a against b")) {
+		t.Errorf("%v: %.200s", err, svg)
+	}
+	if strings.Contains(pageOf(t, pairsOf(elo.Pairs{2: 2}), Options{}), "course\" src=") {
+		t.Error("a drawing of four games")
 	}
 }

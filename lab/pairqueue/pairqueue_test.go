@@ -1,0 +1,254 @@
+package pairqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/arena/arenatest"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/lab/campaign"
+	"sparring/lab/match"
+	"sparring/protocol"
+)
+
+// TestMain lets the test binary be a NATS server.
+func TestMain(m *testing.M) {
+	arenatest.NATSMain()
+	os.Exit(m.Run())
+}
+
+const patience = 2 * time.Minute
+
+// house is a server with the queue's owner.
+type house struct {
+	t      *testing.T
+	ctx    context.Context
+	server *arenatest.NATSProcess
+	owner  *Queue
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	h := &house{t: t, ctx: ctx, server: arenatest.StartNATS(t, t.TempDir())}
+	h.owner, _ = h.queue()
+	if err := h.owner.Begin(ctx, map[string]bool{"m1": true}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// queue connects to the queue.
+func (h *house) queue() (*Queue, *nats.Conn) {
+	h.t.Helper()
+	nc, err := protocol.Connect(h.server.Platform())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return New(js, "sparring", "a night", 2*time.Second, h.t.Logf), nc
+}
+
+// pair returns a pair of games of Amazons.
+func (h *house) pair(number int) *campaign.Pair {
+	h.t.Helper()
+	p := &campaign.Pair{Match: "six", Terms: &match.Terms{V: match.FileVersion, ID: "m1", Game: "amazons", Rules: "amazons/6x6", Players: []string{"a", "b"}, Labels: []string{"a", "b"}}}
+	for leg := 1; leg <= 2; leg++ {
+		p.Bouts = append(p.Bouts, match.Bout{Pair: number, Leg: leg, Opening: number, Players: [2]int{leg - 1, 2 - leg}, Names: [2]string{"a", "b"}, ID: fmt.Sprintf("m1-%d-%d", number, leg)})
+	}
+	return p
+}
+
+// machine plays games in no time, after what before says. It signs them.
+type machine struct {
+	name   string
+	before func(ctx context.Context, b match.Bout) error
+}
+
+func (m *machine) Close() {}
+
+func (m *machine) Play(ctx context.Context, p *campaign.Pair, finished func(*match.Game) error) error {
+	for _, b := range p.Bouts {
+		if b.Position.Rules().Name != "amazons/6x6" {
+			return errors.New("no position")
+		}
+		if m.before != nil {
+			if err := m.before(ctx, b); err != nil {
+				return err
+			}
+		}
+		g := match.NewGame(p.Terms, b)
+		g.Place = m.name
+		g.End(game.Outcome{Result: game.FirstWins, Reason: "no-moves"}, "")
+		if err := finished(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve lets a machine take pairs.
+func (h *house) serve(q *Queue, m *machine) {
+	ctx, cancel := context.WithCancel(h.ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		q.Serve(ctx, 1, func() (campaign.Worker, error) { return m, nil }, func(*match.Game) {})
+	})
+	h.t.Cleanup(func() { cancel(); wg.Wait() })
+}
+
+// play has pairs played, and returns who played the games.
+func (h *house) play(numbers ...int) map[string]string {
+	h.t.Helper()
+	var mu sync.Mutex
+	by := map[string]string{}
+	var wg sync.WaitGroup
+	for _, n := range numbers {
+		p := h.pair(n)
+		wg.Go(func() {
+			err := h.owner.Worker().Play(h.ctx, p, func(g *match.Game) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if by[g.ID] != "" {
+					h.t.Errorf("game %s came twice", g.ID)
+				}
+				by[g.ID] = g.Place
+				return nil
+			})
+			if err != nil {
+				h.t.Errorf("pair %d: %v", n, err)
+			}
+		})
+	}
+	wg.Wait()
+	return by
+}
+
+// TestKilledMachine: the pair of a machine that is gone is played by another, but not
+// the game of it that is there.
+func TestKilledMachine(t *testing.T) {
+	h := newHouse(t)
+	q, nc := h.queue()
+	stuck := make(chan struct{})
+	h.serve(q, &machine{"first", func(ctx context.Context, b match.Bout) error {
+		if b.Leg == 2 {
+			close(stuck)
+			nc.Close() // as for kill -9, or a cable
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return nil
+	}})
+	go func() {
+		select {
+		case <-stuck:
+		case <-h.ctx.Done():
+			return
+		}
+		q, _ := h.queue()
+		h.serve(q, &machine{name: "second"})
+	}()
+	by := h.play(1)
+	if by["m1-1-1"] != "first" || by["m1-1-2"] != "second" {
+		t.Errorf("played by %v", by)
+	}
+}
+
+// TestLateMachine: a result that comes when another machine has played the game is
+// left out.
+func TestLateMachine(t *testing.T) {
+	h := newHouse(t)
+	_, games, _, err := h.owner.streams(h.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"first", "late"} {
+		p := h.pair(1)
+		if p.Bouts[0].Position, err = catalog.Setup("amazons", "6x6", ""); err != nil {
+			t.Fatal(err)
+		}
+		p.Bouts = p.Bouts[:1]
+		m := &machine{name: name}
+		if err := m.Play(h.ctx, p, func(g *match.Game) error { return h.owner.send(h.ctx, g, func(*match.Game) {}) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := h.owner.found(h.ctx, games, h.owner.gameSubject("m1-1-1"))
+	if err != nil || r.Game.Place != "first" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestServerRestarts: with a server that restarts, and one that hangs for a while,
+// nothing is lost.
+func TestServerRestarts(t *testing.T) {
+	h := newHouse(t)
+	q, _ := h.queue()
+	var once, again sync.Once
+	h.serve(q, &machine{"one", func(_ context.Context, b match.Bout) error {
+		if b.Pair == 2 {
+			once.Do(func() { h.server.Signal(syscall.SIGKILL); h.server.Start() })
+		}
+		if b.Pair == 3 {
+			again.Do(func() {
+				h.server.Signal(syscall.SIGSTOP)
+				time.Sleep(3 * time.Second)
+				h.server.Signal(syscall.SIGCONT)
+			})
+		}
+		return nil
+	}})
+	if by := h.play(1, 2, 3, 4); len(by) != 8 {
+		t.Errorf("played by %v", by)
+	}
+}
+
+// TestUnplayable: what no machine can play comes back as an error, and what a machine
+// has in another version goes to others.
+func TestUnplayable(t *testing.T) {
+	h := newHouse(t)
+	q, _ := h.queue()
+	h.serve(q, &machine{"one", func(context.Context, match.Bout) error { return errors.New("no such rules") }})
+	err := h.owner.Worker().Play(h.ctx, h.pair(1), func(*match.Game) error { return nil })
+	if err == nil || err.Error() != "no such rules" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBegin withdraws the pairs that nobody wants any more.
+func TestBegin(t *testing.T) {
+	h := newHouse(t)
+	for _, id := range []string{"m1", "m2"} {
+		if err := h.owner.put(h.ctx, h.owner.pairSubject(id, 1), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.owner.Begin(h.ctx, map[string]bool{"m1": true}); err != nil {
+		t.Fatal(err)
+	}
+	pairs, _, _, err := h.owner.streams(h.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{"m1": true, "m2": false} {
+		_, err := pairs.GetLastMsgForSubject(h.ctx, h.owner.pairSubject(id, 1))
+		if got := err == nil; got != want || err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			t.Errorf("pair of %s is there: %t, %v", id, got, err)
+		}
+	}
+}
