@@ -5,6 +5,7 @@ import (
 
 	rules "sparring/game/amazons"
 
+	"sparring/engine/amazons/areas"
 	"sparring/game"
 )
 
@@ -17,7 +18,8 @@ import (
 //   - the amazons by their number of queen moves, and each side's least mobile
 //     one again, which are the two parts of formula (5);
 //   - the amazons by their number of free neighbours;
-//   - the amazons that have an area of their own.
+//   - the amazons that have an area of their own, and the squares of small ones that
+//     they can't fill.
 //
 // With the right weights it is formula (1), from which learning starts.
 
@@ -46,6 +48,7 @@ type evalTable struct {
 	moves, least [2][mostMoves]int32 // by the number of queen moves
 	liberties    [2][mostLiberties + 1]int32
 	alone        [2][mostAlone + 1]int32
+	defect       [2]int32
 	tempo        int32
 }
 
@@ -80,7 +83,8 @@ func learntValue(p *position) int {
 		v += sum128(&t.king, &king) + sum128(&t.queen, &queen)
 	}
 	for side, own := range amazons {
-		v += t.alone[side][min(p.geo.alone(own, regions[side^1]), mostAlone)]
+		alone := p.geo.alone(own, regions[side^1])
+		v += t.alone[side][min(alone.Count(), mostAlone)] + t.defect[side]*p.defects(alone)
 		least := uint8(mostMoves - 1)
 		for !own.Empty() {
 			at := own.Pop()
@@ -97,13 +101,65 @@ func learntValue(p *position) int {
 	return int(v)
 }
 
-// alone returns how many of a side's amazons are not next to the other side's region,
+// alone returns those of a side's amazons that are not next to the other side's region,
 // which is all that it can come to.
-func (g *geometry) alone(amazons, region rules.Bits) int {
+func (g *geometry) alone(amazons, region rules.Bits) rules.Bits {
 	if g.oneWord {
-		return bits.OnesCount64(amazons.Lo &^ g.slides.king64(region.Lo))
+		return rules.Bits{Lo: amazons.Lo &^ g.slides.king64(region.Lo)}
 	}
-	return amazons.AndNot(g.slides.king128(region)).Count()
+	return amazons.AndNot(g.slides.king128(region))
+}
+
+// defects returns how many squares the amazons that have a small area each cannot fill,
+// which other amazons could.
+func (p *position) defects(alone rules.Bits) (n int32) {
+	b := &p.board
+	amazons := b.Amazons(game.First).Or(b.Amazons(game.Second))
+	for !alone.Empty() {
+		at := alone.Pop()
+		area := p.geo.smallPart(at, b.Free().Or(amazons))
+		if area.Count() > areas.SmallSquares || area.And(amazons) != rules.Bit(at) {
+			continue
+		}
+		if p.defective == nil {
+			p.defective = new(defectCache)
+		}
+		e := p.defective.slot(area, at)
+		if e.area != area || e.amazon != at {
+			free := area.AndNot(amazons)
+			filling, _ := areas.Small().Filling(p.geo.cols, at, free)
+			*e = areaDefect{area, at, int32(free.Count() - filling)}
+		}
+		n += e.defect
+	}
+	return n
+}
+
+// areaDefect is the defect of an area, amazon included.
+type areaDefect struct {
+	area   rules.Bits
+	amazon rules.Square
+	defect int32
+}
+
+// defectCache remembers defects: most moves leave most areas as they are.
+type defectCache [1 << 10]areaDefect
+
+// slot returns the place of an area.
+func (c *defectCache) slot(area rules.Bits, amazon rules.Square) *areaDefect {
+	const odd = 0x9e3779b97f4a7c15
+	return &c[((area.Lo^area.Hi*odd)*odd+uint64(amazon)*odd)>>54]
+}
+
+// smallPart returns the part of the open squares that king steps connect with one of
+// them, or more squares than areas.SmallSquares of a larger part.
+func (g *geometry) smallPart(from rules.Square, open rules.Bits) rules.Bits {
+	part := rules.Bit(from)
+	for fresh := part; !fresh.Empty() && part.Count() <= areas.SmallSquares; {
+		next := g.near[fresh.Pop()].And(open).AndNot(part)
+		part, fresh = part.Or(next), fresh.Or(next)
+	}
+	return part
 }
 
 // The distance classes come in two versions, for boards of one word and of two, which

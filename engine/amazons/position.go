@@ -29,7 +29,8 @@ type position struct {
 	table         *areas.Table  // may be nil
 	areas         *areas.Solver // made when first asked, like the next
 	proofs        *proofSearch
-	undecided     uint64 // key of a position that areas do not decide, or 0
+	defective     *defectCache // made when first needed
+	undecided     uint64       // key of a position that areas do not decide, or 0
 }
 
 // frame has what was computed at a node. All cursors at the node share it, and it
@@ -70,7 +71,7 @@ func (p *position) evaluateBy(e *evaluation) {
 // Clone implements search.Position.
 func (p *position) Clone() search.Position {
 	q := *p
-	q.frames, q.ply, q.areas, q.proofs = []*frame{{}}, 0, nil, nil
+	q.frames, q.ply, q.areas, q.proofs, q.defective = []*frame{{}}, 0, nil, nil, nil
 	return &q
 }
 

@@ -46,7 +46,11 @@ func (p *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 // package areas.
 func (p *position) proveAreas(budget int, stop func() bool) (search.Proof, int, bool) {
 	if p.areas == nil {
-		p.areas = areas.NewSolver(p.geo.cols, p.geo.rows, p.table)
+		table := p.table
+		if table == nil {
+			table = areas.Small()
+		}
+		p.areas = areas.NewSolver(p.geo.cols, p.geo.rows, table)
 	}
 	turn := p.board.Turn()
 	o, nodes, ok := p.areas.Solve(p.areas.Divide(&p.board), turn, budget, stop)

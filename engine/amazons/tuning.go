@@ -82,7 +82,9 @@ func (p *position) count() (n [counted]float64) {
 			n[at] += 1 - next
 			n[at+1] += next
 		}
-		n[aloneAt+side*(mostAlone+1)+min(g.alone(own, regions[side^1]), mostAlone)] = 1
+		alone := g.alone(own, regions[side^1])
+		n[aloneAt+side*(mostAlone+1)+min(alone.Count(), mostAlone)] = 1
+		n[defectAt+side] = float64(p.defects(alone))
 		least := uint8(mostMoves - 1)
 		for !own.Empty() {
 			at := own.Pop()

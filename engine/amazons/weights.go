@@ -68,15 +68,16 @@ func stageAt(arrows, squaresToFill int) (stage int, next float64) {
 
 // What the learnt evaluation counts is numbered: squares by pairs of queen and of king
 // distances, amazons and the least mobile ones by moves, amazons by liberties, and by
-// whether they are alone, each for the side to move and then for the other side, and
-// the move itself.
+// whether they are alone, and squares that those cannot fill, each for the side to move
+// and then for the other side, and the move itself.
 const (
 	kingAt      = classes * classes
 	movesAt     = 2 * classes * classes
 	leastAt     = movesAt + 2*len(moveKnots)
 	libertiesAt = leastAt + 2*len(moveKnots)
 	aloneAt     = libertiesAt + 2*(mostLiberties+1)
-	tempoAt     = aloneAt + 2*(mostAlone+1)
+	defectAt    = aloneAt + 2*(mostAlone+1)
+	tempoAt     = defectAt + 2
 	counted     = tempoAt + 1
 )
 
@@ -107,7 +108,7 @@ func countNames() (names []string) {
 	bySide("least", moveKnots[:])
 	bySide("liberties", upTo(mostLiberties))
 	bySide("alone", upTo(mostAlone))
-	return append(names, "tempo")
+	return append(names, "own.defect", "other.defect", "tempo")
 }
 
 // weights are all that was learnt for a size of the board: by stage and count, in units
@@ -262,6 +263,7 @@ func newEvalTable(w *[counted]int32) *evalTable {
 	for side := range 2 {
 		copy(t.liberties[side][:], w[libertiesAt+side*len(t.liberties[side]):])
 		copy(t.alone[side][:], w[aloneAt+side*len(t.alone[side]):])
+		t.defect[side] = w[defectAt+side]
 		for n := range mostMoves {
 			knot, next := knotAt(n)
 			between := func(at int) int32 {

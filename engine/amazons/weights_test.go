@@ -201,6 +201,25 @@ func TestLinearIsTheEvaluation(t *testing.T) {
 	}
 }
 
+// TestDefects: only amazons that are alone in a small area have their defects counted.
+func TestDefects(t *testing.T) {
+	for _, c := range []struct {
+		position string
+		want     int32
+	}{
+		{"1*1*q1/*Q**2/***3/6/6/6 w", 1}, // the amazon can't come back for the other square
+		{"1Q1*q1/****2/6/6/6/6 w", 0},    // both squares can be filled
+		{"1*1*q1/QQ**2/***3/6/6/6 w", 0}, // two amazons: not known
+		{"1*1*2/qQ**2/***3/6/6/6 w", 0},  // an amazon of the other side
+		{"6/1Q3*/4*1/3*2/2*2q/1*3* w", 0},
+	} {
+		p := adapt(t, setup(t, c.position))
+		if got := p.defects(p.board.Amazons(game.First)); got != c.want {
+			t.Errorf("%s: %d squares that can't be filled, want %d", c.position, got, c.want)
+		}
+	}
+}
+
 // TestLinearRefuses: other sizes and games have no place in a fit.
 func TestLinearRefuses(t *testing.T) {
 	l, err := NewLinear("10x10")

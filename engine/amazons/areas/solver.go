@@ -106,7 +106,7 @@ func (s *Solver) value(a *Area) Value {
 	if free == 0 {
 		return Value{}
 	}
-	if v, ok := s.table.probe(s.geo, a); ok {
+	if v, ok := s.table.probe(s.geo.cols, a); ok {
 		return v
 	}
 	if side, ok := a.Owner(); ok {
@@ -168,7 +168,7 @@ func (s *Solver) fill(a *Area, side game.Seat, need int) (low, high int) {
 	if free == 0 {
 		return 0, 0
 	}
-	if v, ok := s.table.probe(s.geo, a); ok {
+	if v, ok := s.table.probe(s.geo.cols, a); ok {
 		if side == game.Second {
 			v = v.Negative()
 		}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"sparring/game"
+	rules "sparring/game/amazons"
 )
 
 // Table has the values of all areas of up to OneAmazon squares with one amazon, and of
@@ -51,8 +52,16 @@ func (t *sizeTable) both(shape, left, right int) Value {
 	return tight(-Number(b.high), -Number(b.low))
 }
 
-// probe looks an area up.
-func (t *Table) probe(g *geometry, a *Area) (Value, bool) {
+// Filling returns the filling number of an amazon that is alone in an area, if the table
+// has it.
+func (t *Table) Filling(cols int, amazon rules.Square, free rules.Bits) (moves int, ok bool) {
+	a := Area{Amazons: [2]rules.Bits{rules.Bit(amazon)}, Free: free}
+	v, ok := t.probe(cols, &a)
+	return int(v.Low / Move), ok
+}
+
+// probe looks an area up, on a board of so many columns.
+func (t *Table) probe(cols int, a *Area) (Value, bool) {
 	if t == nil {
 		return Value{}, false
 	}
@@ -76,7 +85,7 @@ func (t *Table) probe(g *geometry, a *Area) (Value, bool) {
 				on[side] = len(cells)
 			}
 		}
-		cells = append(cells, cell{int8(int(at) % g.cols), int8(int(at) / g.cols)})
+		cells = append(cells, cell{int8(int(at) % cols), int8(int(at) / cols)})
 	}
 	m, at := canonical(cells)
 	shape := s.hash.number(m.key())

@@ -102,9 +102,12 @@ func TestTable(t *testing.T) {
 			}
 			check := func(a Area) Value {
 				want := plain.value(&a)
-				got, ok := table.probe(g, &a)
+				got, ok := table.probe(g.cols, &a)
 				if !ok || got != want {
 					t.Fatalf("%+v: %+v, %v, want %+v", a, got, ok, want)
+				}
+				if small, ok := Small().probe(g.cols, &a); ok != (size <= SmallSquares) || ok && small != want {
+					t.Fatalf("%+v: %+v, %v in the small table, want %+v", a, small, ok, want)
 				}
 				return got
 			}
