@@ -89,7 +89,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) error {
-		a.ladder = newLadder(a.store.ladder, a.log)
+		a.ladder = newLadder(a.store.ladder, cfg.Ladder.Anchors, a.log)
 		return a.ladder.load(ctx)
 	}); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
@@ -155,7 +155,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 		func() (func(), error) { return a.server.ServeOrphans(a.served, a.orphan) },
 		func() (func(), error) {
 			return a.server.ServeVerbs(protocol.Verbs{
-				Hello: a.hello, Alive: a.alive, Leave: a.leave, Challenge: a.challenge, Withdraw: a.withdraw,
+				Hello: a.hello, Alive: a.alive, Leave: a.leave, Challenge: a.challenge, Withdraw: a.withdraw, Standings: a.askedStandings,
 			})
 		},
 	} {

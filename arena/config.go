@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"sparring/arena/glicko"
 	"sparring/arena/livegame"
 	"sparring/configs"
 	"sparring/game/catalog"
@@ -72,6 +73,10 @@ type Ladder struct {
 	Games int
 	// Apart keeps people and bots from meeting on the ladder.
 	Apart bool
+	// Anchors are players of known strength, with their ratings, on which the scale of
+	// the ladder rests: games do not change these ratings, and anchors do not meet each
+	// other.
+	Anchors map[protocol.PlayerID]glicko.Rating
 	// Pause is how long a player rests between two games, or the time between two
 	// rounds.
 	Pause time.Duration
@@ -182,6 +187,12 @@ func (l Ladder) validate(faults *configs.Faults) {
 	}
 	if l.Pause < 0 {
 		faults.Add("LADDER_PAUSE", "%v: want 0 or more", l.Pause)
+	}
+	for id, r := range l.Anchors {
+		faults.Err("LADDER_LEVELS", protocol.CheckID("player", id))
+		if r.Deviation <= 0 || r.Volatility <= 0 {
+			faults.Add("LADDER_LEVELS", "%s: deviation %v and volatility %v: want more than 0", id, r.Deviation, r.Volatility)
+		}
 	}
 	for name, all := range l.Rules {
 		for _, rules := range all {

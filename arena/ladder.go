@@ -18,6 +18,7 @@ import (
 	"sparring/arena/glicko"
 	"sparring/arena/pairing"
 	"sparring/game"
+	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/record"
@@ -27,8 +28,9 @@ import (
 // stream of records in order, with each rated game as a Glicko-2 rating period
 // of its own. Every arena does so, and each update is stored only once.
 type ladder struct {
-	kv  jetstream.KeyValue
-	log zerolog.Logger
+	kv      jetstream.KeyValue
+	anchors map[protocol.PlayerID]glicko.Rating
+	log     zerolog.Logger
 
 	mu      sync.Mutex
 	entries map[string]*entry // by key
@@ -65,11 +67,34 @@ type Standing struct {
 	Losses int `json:"losses"`
 }
 
+// Error returns how far the rating may be off, either way, with 95 % confidence.
+func (s Standing) Error() float64 { return 1.96 * s.Deviation }
+
 // Provisional reports whether the rating is still uncertain.
 func (s Standing) Provisional() bool { return s.Deviation >= glicko.Provisional }
 
-func newLadder(kv jetstream.KeyValue, log zerolog.Logger) *ladder {
-	return &ladder{kv: kv, log: log, entries: make(map[string]*entry)}
+func newLadder(kv jetstream.KeyValue, anchors map[protocol.PlayerID]glicko.Rating, log zerolog.Logger) *ladder {
+	return &ladder{kv: kv, anchors: anchors, log: log, entries: make(map[string]*entry)}
+}
+
+// anchored reports whether a player's rating is fixed.
+func (l *ladder) anchored(p protocol.PlayerID) bool { _, ok := l.anchors[p]; return ok }
+
+// start returns the rating of a player without games.
+func (l *ladder) start(p protocol.PlayerID) glicko.Rating {
+	if r, ok := l.anchors[p]; ok {
+		return r
+	}
+	return glicko.Start
+}
+
+// keep holds a standing in memory, with the rating of an anchor whatever was stored.
+// The caller holds mu.
+func (l *ladder) keep(key string, e *entry) {
+	if r, ok := l.anchors[e.Player]; ok {
+		e.Rating, e.Before = r, r
+	}
+	l.entries[key] = e
 }
 
 func ladderKey(gameName string, speed clock.Speed, p protocol.PlayerID) string {
@@ -99,7 +124,7 @@ func (l *ladder) load(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("bucket %s: %w", l.kv.Bucket(), err)
 			}
-			l.entries[kve.Key()] = e
+			l.keep(kve.Key(), e)
 			l.applied = max(l.applied, e.Seq-1) // the last one may have been stored for one player only
 		}
 	}
@@ -188,7 +213,9 @@ func (l *ladder) rate(ctx context.Context, seq uint64, rec *record.Record, score
 		}
 		next := *e
 		next.Seq, next.Before = seq, before[seat]
-		next.Rating = glicko.Default.Update(before[seat], []glicko.Game{{Opponent: before[1-seat], Score: s}})
+		if !l.anchored(e.Player) {
+			next.Rating = glicko.Default.Update(before[seat], []glicko.Game{{Opponent: before[1-seat], Score: s}})
+		}
 		next.count(s)
 		next.Balance += 1 - 2*seat
 		next.Recent = merged([]protocol.PlayerID{sides[1-seat].Player}, e.Recent)
@@ -230,7 +257,7 @@ func (l *ladder) entry(rec *record.Record, seat int) *entry {
 	if e := l.entries[ladderKey(rec.Game, speed, p)]; e != nil {
 		return e
 	}
-	return &entry{Standing: Standing{Player: p, Game: rec.Game, Speed: speed, Rating: glicko.Start}}
+	return &entry{Standing: Standing{Player: p, Game: rec.Game, Speed: speed, Rating: l.start(p)}}
 }
 
 // put stores an entry at the revision at which it was read. If another arena was
@@ -262,7 +289,7 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries[key] = e
+	l.keep(key, e)
 	return nil
 }
 
@@ -284,7 +311,7 @@ func (l *ladder) contender(t protocol.Terms, p protocol.PlayerID) pairing.Player
 	if e := l.entries[ladderKey(t.Game, t.Clock.Speed(), p)]; e != nil {
 		return pairing.Player{ID: p, Rating: e.Rating, Games: e.Games, Balance: e.Balance, Recent: e.Recent}
 	}
-	return pairing.Player{ID: p, Rating: glicko.Start}
+	return pairing.Player{ID: p, Rating: l.start(p)}
 }
 
 // upTo reports whether all records up to a sequence have been rated.
@@ -313,11 +340,35 @@ func (l *ladder) standings(gameName string) []Standing {
 // Standings returns the ladder of a game by speed, the best first.
 func (a *Arena) Standings(gameName string) []Standing { return a.ladder.standings(gameName) }
 
+// askedStandings answers a player who asks for the ladder of a game.
+func (a *Arena) askedStandings(from protocol.From, m protocol.StandingsRequest) protocol.StandingsAnswer {
+	ans := protocol.StandingsAnswer{Standings: []protocol.Standing{}}
+	if _, err := catalog.Game(m.Game); err != nil {
+		ans.Error = protocol.Refuse(protocol.UnknownGame, "no such game here")
+		return ans
+	}
+	places := map[clock.Speed]int{}
+	for _, s := range a.Standings(m.Game) {
+		places[s.Speed]++
+		if places[s.Speed] > protocol.MaxStandings && s.Player != from.Player {
+			continue
+		}
+		ans.Standings = append(ans.Standings, protocol.Standing{
+			Player: s.Player, Display: s.Display, Speed: s.Speed, Place: places[s.Speed], Rating: s.Rating.Rating, Error: s.Error(),
+			Fixed: a.ladder.anchored(s.Player), Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses,
+		})
+	}
+	return ans
+}
+
 // rating returns a player's rating for the game and speed of the terms; 0 if
 // there is none.
 func (a *Arena) rating(t protocol.Terms, p protocol.PlayerID) int {
 	if s, ok := a.ladder.of(t.Game, t.Clock.Speed(), p); ok {
 		return int(math.Round(s.Rating.Rating))
+	}
+	if r, ok := a.ladder.anchors[p]; ok {
+		return int(math.Round(r.Rating))
 	}
 	return 0
 }

@@ -279,7 +279,13 @@ func (p *pairer) pair(now time.Time) []*postedPairing {
 	for _, k := range rand.Perm(len(p.pools)) { // who plays several games gets each in turn
 		made = append(made, p.pairPool(p.pools[k], players, present, room, now)...)
 	}
-	p.a.metrics.waitingForGame.Set(float64(len(players) - 2*len(made)))
+	waiting := 0
+	for id, f := range players {
+		if !f.since.IsZero() && !p.a.ladder.anchored(id) { // anchors are there for the others
+			waiting++
+		}
+	}
+	p.a.metrics.waitingForGame.Set(float64(waiting))
 	slices.SortFunc(made, func(x, y *postedPairing) int {
 		return earliest(x.since).Compare(earliest(y.since))
 	})
@@ -423,11 +429,16 @@ func (p *pairer) pairPool(g ladderGroup, players map[protocol.PlayerID]*free, pr
 			f.balance[ladderOf(t)] = ranked[i].Balance
 		}
 		ranked[i].Balance = f.balance[ladderOf(t)]
-		ranked[i].Wait = now.Sub(f.since)
+		if ranked[i].Wait = now.Sub(f.since); p.a.ladder.anchored(f.id) {
+			ranked[i].Wait = 0 // or those who waited longest would come before those who fit best
+		}
 		ranked[i].Recent = merged(f.met, ranked[i].Recent)
 		opponents[i] = protocol.Opponent{Player: f.id, Kind: f.kind, Rating: p.a.rating(t, f.id)}
 	}
 	pairs := pairing.Match(ranked, members, func(i, j int) bool {
+		if p.a.ladder.anchored(pool[i].id) && p.a.ladder.anchored(pool[j].id) {
+			return false
+		}
 		return fit(t, pool[i], pool[j], opponents[i], opponents[j], room)
 	})
 	for _, pair := range pairs {

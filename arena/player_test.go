@@ -42,6 +42,7 @@ type player struct {
 	change chan struct{} // closed and renewed at every news
 	quiet  bool          // sends no heartbeats
 	slots  int           // games at once
+	plays  []string      // games
 	takes  *protocol.Takes
 	pools  []protocol.Pool
 	stop   context.CancelFunc
@@ -79,7 +80,7 @@ func sit(t testing.TB, nc *nats.Conn, client *protocol.Client, id protocol.Playe
 	p := &player{
 		t: t, id: id, kind: kind, nc: nc, Client: client, log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
 		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*nats.Subscription),
-		change: make(chan struct{}), slots: 10, pools: []protocol.Pool{protocol.OwnPool(id)},
+		change: make(chan struct{}), slots: 10, pools: []protocol.Pool{protocol.OwnPool(id)}, plays: catalog.Names(),
 	}
 	p.answer = func(protocol.Offer) protocol.OfferAnswer {
 		return protocol.OfferAnswer{Answer: protocol.Accept, Player: id}
@@ -117,8 +118,11 @@ func (p *player) leaveTable() {
 func (p *player) hello(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	ans, err := p.Hello(ctx, protocol.Hello{Kind: p.kind, Display: "Player " + string(p.id), Build: "test 1", Slots: 10, Takes: p.takes, Pools: p.pools,
-		Games: []protocol.Capability{{Game: "amazons"}, {Game: "gomoku"}, {Game: "xiangqi"}}})
+	m := protocol.Hello{Kind: p.kind, Display: "Player " + string(p.id), Build: "test 1", Slots: 10, Takes: p.takes, Pools: p.pools}
+	for _, name := range p.plays {
+		m.Games = append(m.Games, protocol.Capability{Game: name})
+	}
+	ans, err := p.Hello(ctx, m)
 	if err != nil && ctx.Err() == nil {
 		p.t.Errorf("hello: %v", err)
 	}

@@ -36,6 +36,9 @@ type Deps struct {
 	Build      string // for hellos and records
 	// RetryEngines is how often engines that do not start are tried again; 0: every 30 s.
 	RetryEngines time.Duration
+	// Guest is set for a bot on a platform of somebody else: it does not answer that
+	// operator's requests.
+	Guest bool
 	// Records, if set, gets the record of every game when it ends.
 	Records play.Records
 	Log     zerolog.Logger
@@ -157,7 +160,9 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.launch(p)
 	}
 	wg.Go(func() { b.watchdog(alive) })
-	wg.Go(func() { b.serveFleet(alive) })
+	if !b.deps.Guest {
+		wg.Go(func() { b.serveFleet(alive) })
+	}
 	b.analyst.start(games)
 	b.followMode()
 	if now, why, since := b.mode.current(); now == protocol.ModePaused {

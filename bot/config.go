@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -28,6 +29,9 @@ type Config struct {
 	Players  []string `default:"xiangqi-hare:xiangqi,xiangqi-tortoise:xiangqi,gomoku-hare:gomoku,gomoku-tortoise:gomoku,amazons-hare:amazons,amazons-tortoise:amazons" desc:"players that this process acts for, each as name:game or name:game+game"`
 
 	Levels int `default:"0" desc:"most games at once of the ten levels of each game, the players xiangqi-level-1 and so on, which play against people only and are not counted in SLOTS; 0: this process does not act for them"`
+
+	LevelGames   []string `split_words:"true" desc:"games whose ten levels this process acts for, if LEVELS is set; empty: all"`
+	LevelsLadder bool     `split_words:"true" default:"false" desc:"the levels play against bots as well, as opponents on the ladder"`
 
 	Slots        int           `default:"8" desc:"most games at once, of all players together"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"how many of the SLOTS are reserved for games against humans"`
@@ -84,6 +88,11 @@ func (c Config) Validate() error {
 		faults.Err("INSTANCE", protocol.CheckID("id", c.Instance))
 	}
 	faults.AtLeast("LEVELS", c.Levels, 0)
+	for _, name := range c.LevelGames {
+		if !knownGame(name) {
+			faults.Add("LEVEL_GAMES", "no game %.40q (have %s)", name, strings.Join(gameNames(), ", "))
+		}
+	}
 	faults.AtLeast("SLOTS", c.Slots, 1)
 	if c.HumanSlots < 0 || c.HumanSlots > c.Slots {
 		faults.Add("HUMAN_SLOTS", "%d: want 0 to SLOTS", c.HumanSlots)

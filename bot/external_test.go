@@ -72,6 +72,93 @@ func TestPlaysWithAnExternalEngine(t *testing.T) {
 	}
 }
 
+// A program that crashes while it thinks is started again and plays on, with what
+// happened in log and record. The one that does so too often loses, and the record of
+// either side says that it crashed.
+func TestEngineCrashesInMidGame(t *testing.T) {
+	t.Parallel()
+	p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["amazons"], "engine": %q}`, program(t, faultyengine.CrashSixth)))
+	terms := small(t)
+	terms.Rules = "amazons/10x10"
+	o := offerOf(terms, "game", game.First)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.finished(m)
+	doc := records.find(t, 1, "game")
+	crashes := 0
+	for _, ply := range doc.Plies {
+		if ply.Seat == game.First && strings.Contains(ply.Comment, "the engine crashed and was started again: engine fault (crash)") {
+			crashes++
+		}
+	}
+	if crashes != 3 || len(doc.Plies) != 2*4*5 { // a process plays five moves
+		t.Errorf("%d crashes in %d plies of the record", crashes, len(doc.Plies))
+	}
+	if doc.Reason != protocol.ReasonCrash || doc.Result != game.SecondWins || !strings.Contains(doc.Text, "the engine of amazons-hare failed: engine fault (crash)") {
+		t.Errorf("%s by %s: %q", doc.Result, doc.Reason, doc.Text)
+	}
+	if !f.log.has("the engine misbehaved") || !f.log.has("the engine failed") {
+		t.Errorf("log:\n%s", f.log)
+	}
+}
+
+// A takeback in a casual game gives a program the position before it, whether it
+// ponders then or thinks.
+func TestEngineAfterTakebacks(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{faultyengine.Fine, faultyengine.EarlyMove} {
+		t.Run(mode, func(t *testing.T) {
+			p, f, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["amazons"], "engine": %q, "play": {"takebacks": 3}}`, program(t, mode)))
+			terms := small(t)
+			terms.Rules, terms.Rated = "amazons/10x10", false
+			o := offerOf(terms, "game", game.Second)
+			m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+			for n := range 3 {
+				p.seen("some moves", func() bool { return len(m.Moves) >= 5*(n+1) })
+				p.askTakeback(m)
+				p.seen("the answer", func() bool { return len(m.acts) > 0 })
+			}
+			p.finished(m)
+			doc := records.find(t, 1, "game")
+			if doc.Result == game.Undecided || doc.Reason != game.NoMoves || len(doc.Disputes) > 0 || doc.Text != "" {
+				t.Errorf("%s by %s, text %q, disputes %v", doc.Result, doc.Reason, doc.Text, doc.Disputes)
+			}
+			without := 0 // plies whose thoughts a takeback has thrown away while the move was on its way
+			for _, ply := range doc.Plies {
+				if ply.Seat != game.Second {
+					continue
+				}
+				if ply.Think == nil {
+					without++
+				} else if ply.Think.Source != record.FromExternal {
+					t.Errorf("ply %+v is not the program's", ply)
+				}
+			}
+			if without > 3 {
+				t.Errorf("%d plies without the program's thoughts", without)
+			}
+			if f.log.has("the engine failed") || f.log.has("the search returned no move") {
+				t.Errorf("log:\n%s", f.log)
+			}
+		})
+	}
+}
+
+// The opponent of an engine that crashed is told so, in log and record.
+func TestOpponentCrashes(t *testing.T) {
+	t.Parallel()
+	p, f, records := runProfile(t, `{"player": "amazons-hare", "games": ["amazons"]}`)
+	o := offerOf(small(t), "game", game.First)
+	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+	p.mu.Lock()
+	p.end(m, game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonCrash})
+	p.mu.Unlock()
+	doc := records.find(t, 1, "game")
+	const why = "the engine of script crashed"
+	if doc.Reason != protocol.ReasonCrash || doc.Text != why || !f.log.has(why) {
+		t.Errorf("%s: %q; log:\n%s", doc.Reason, doc.Text, f.log)
+	}
+}
+
 // A fault of a program that does not cost the game is logged as a warning, and is
 // in the record beside the move.
 func TestEngineMisbehaves(t *testing.T) {

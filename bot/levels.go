@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"slices"
 
 	"sparring/bot/policy"
 	"sparring/engine/level"
@@ -9,21 +10,32 @@ import (
 	"sparring/protocol"
 )
 
+// LevelPlayer returns the player that is a level of a game.
+func LevelPlayer(gameName string, n int) protocol.PlayerID {
+	return protocol.PlayerID(fmt.Sprintf("%s-level-%d", gameName, n))
+}
+
 // levels returns the profiles of all levels of each game, weakest first. They play
-// against people, on all terms, and take offers only from their own pools: somebody
+// against people, and where the settings say so against bots, on all terms, and take offers only from their own pools: somebody
 // who asks for any opponent should not get one of these strengths by chance.
 func (c Config) levels() []Profile {
 	wants := policy.Policy{Positions: true, Opponents: policy.HumansOnly, Allow: c.Policy.Allow, Block: c.Policy.Block}
+	if c.LevelsLadder {
+		wants.Opponents = policy.Everyone
+	}
 	manners := c.Play
 	manners.Takebacks = takebacks
 	var all []Profile
 	for _, g := range catalog.Games() {
+		if len(c.LevelGames) > 0 && !slices.Contains(c.LevelGames, g.Name) {
+			continue
+		}
 		for n := level.Weakest; n <= level.Strongest; n++ {
 			p, err := level.Of(g.Name, n)
 			if err != nil {
 				break // a game without levels
 			}
-			player := protocol.PlayerID(fmt.Sprintf("%s-level-%d", g.Name, n))
+			player := LevelPlayer(g.Name, n)
 			all = append(all, Profile{
 				Player: player, Display: fmt.Sprintf("Level %d · %d 级", n, n), Games: []string{g.Name},
 				Pools: []protocol.Pool{protocol.OwnPool(player)}, Engine: levelEngine(n, p),

@@ -59,6 +59,16 @@ func TestOffersDraws(t *testing.T) {
 	}
 }
 
+// askTakeback asks for a takeback as the first player.
+func (p *platform) askTakeback(m *scriptedGame) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m.acts = nil
+	by := game.First
+	m.TakebackBy = &by
+	p.advance(m)
+}
+
 func TestAnswersTakebacks(t *testing.T) {
 	for _, rated := range []bool{true, false} {
 		srv := service(t)
@@ -71,12 +81,7 @@ func TestAnswersTakebacks(t *testing.T) {
 		ask := func(moves int, want string) {
 			t.Helper()
 			p.seen("some moves", func() bool { return len(m.Moves) >= moves })
-			p.mu.Lock()
-			m.acts = nil
-			by := game.First
-			m.TakebackBy = &by
-			p.advance(m)
-			p.mu.Unlock()
+			p.askTakeback(m)
 			p.seen(want, func() bool { return slices.Contains(m.acts, want) })
 			p.mu.Lock()
 			if m.TakebackBy != nil {

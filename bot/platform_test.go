@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -400,7 +401,7 @@ func (p *platform) rule(m *scriptedGame, q protocol.GameRequest) protocol.ActAns
 		m.acts = append(m.acts, string(q.Action)+" "+string(q.Act.Step))
 		switch {
 		case q.Action == protocol.ActResign:
-			p.end(m, game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign})
+			p.end(m, game.Outcome{Result: game.WonBy(seat.Other()), Reason: cmp.Or(q.Act.Fault, protocol.ReasonResign)})
 		case q.Action == protocol.ActDraw && q.Act.Step == protocol.StepAccept:
 			p.end(m, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
 		case q.Action == protocol.ActTakeback && q.Act.Step == protocol.StepAccept:

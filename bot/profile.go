@@ -45,9 +45,13 @@ type Profile struct {
 
 // players returns the profiles of the settings, complete and checked.
 func (c Config) players() ([]Profile, error) {
-	profiles, err := c.inline()
-	if c.Profiles != "" {
+	var profiles []Profile
+	var err error
+	switch {
+	case c.Profiles != "":
 		profiles, err = c.readProfiles()
+	case len(c.Players) > 0 || c.Levels == 0:
+		profiles, err = c.inline()
 	}
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	"sparring/game"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -84,6 +85,7 @@ var messages = map[string]reflect.Type{
 	"alive": reflect.TypeFor[protocol.Alive](), "aliveAnswer": reflect.TypeFor[protocol.AliveAnswer](),
 	"leave": reflect.TypeFor[protocol.Leave](), "answer": reflect.TypeFor[protocol.Answer](),
 	"challenge": reflect.TypeFor[protocol.ChallengeRequest](), "challengeAnswer": reflect.TypeFor[protocol.ChallengeAnswer](),
+	"standings": reflect.TypeFor[protocol.StandingsRequest](), "standingsAnswer": reflect.TypeFor[protocol.StandingsAnswer](),
 	"withdraw": reflect.TypeFor[protocol.Withdraw](), "move": reflect.TypeFor[protocol.MoveRequest](),
 	"act": reflect.TypeFor[protocol.ActRequest](), "chat": reflect.TypeFor[protocol.ChatRequest](),
 	"actAnswer": reflect.TypeFor[protocol.ActAnswer](), "state": reflect.TypeFor[protocol.State](),
@@ -106,7 +108,7 @@ func TestAsyncAPISubjects(t *testing.T) {
 		"state": s.ToGame("PLAYER", "GAME"), "notice": s.ToNotice("PLAYER"),
 		"watch": s.Watch("GAME"), "log": s.Log("GAME"), "record": s.Record("KIND", "GAME"),
 	}
-	for _, v := range []protocol.Verb{protocol.VerbHello, protocol.VerbAlive, protocol.VerbLeave, protocol.VerbChallenge, protocol.VerbWithdraw} {
+	for _, v := range []protocol.Verb{protocol.VerbHello, protocol.VerbAlive, protocol.VerbLeave, protocol.VerbChallenge, protocol.VerbWithdraw, protocol.VerbStandings} {
 		want[string(v)] = s.Play("PLAYER", v)
 	}
 	for _, a := range []protocol.Action{protocol.ActMove, protocol.ActResign, protocol.ActDraw, protocol.ActTakeback, protocol.ActChat} {
@@ -400,6 +402,7 @@ var words = map[reflect.Type]string{
 	reflect.TypeFor[protocol.Kind](): string(protocol.Bot), reflect.TypeFor[protocol.Code](): string(protocol.Accepted),
 	reflect.TypeFor[protocol.OfferKind](): string(protocol.OfferSeat), reflect.TypeFor[protocol.Taking](): string(protocol.Accept),
 	reflect.TypeFor[protocol.DeclineReason](): string(protocol.DeclineClock), reflect.TypeFor[protocol.Step](): string(protocol.StepOffer),
+	reflect.TypeFor[game.Reason]():         string(protocol.ReasonCrash),
 	reflect.TypeFor[protocol.NoticeKind](): string(protocol.NoticeChat), reflect.TypeFor[protocol.Status](): string(protocol.Halted),
 	reflect.TypeFor[protocol.EventKind](): string(protocol.EventSeat), reflect.TypeFor[clock.Speed](): string(clock.Blitz),
 	reflect.TypeFor[protocol.Purpose](): string(protocol.ForReview), reflect.TypeFor[protocol.Mode](): string(protocol.ModePaused),

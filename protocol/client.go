@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
+
+	"sparring/game"
 )
 
 // Client sends the requests of one player from one instance. It is safe for
@@ -204,6 +206,12 @@ func (c *Client) Withdraw(ctx context.Context, g GameID) (Answer, error) {
 	return ask(ctx, c, c.subjects.Play(c.player, VerbWithdraw), m.ID, m, func(a *Answer) *Answer { return a })
 }
 
+// Standings asks for the ladder of a game.
+func (c *Client) Standings(ctx context.Context, gameName string) (StandingsAnswer, error) {
+	m := StandingsRequest{Header: newHeader(), Game: gameName}
+	return ask(ctx, c, c.subjects.Play(c.player, VerbStandings), m.ID, m, func(a *StandingsAnswer) *Answer { return &a.Answer })
+}
+
 func act(a *ActAnswer) *Answer { return &a.Answer }
 
 // SendMove plays a move. It fills in Instance, and an id if there is none.
@@ -237,7 +245,13 @@ func (c *Client) Move(ctx context.Context, g GameID, epoch uint64, ply int, move
 
 // Resign resigns the game.
 func (c *Client) Resign(ctx context.Context, g GameID, epoch uint64, ply int) (ActAnswer, error) {
-	return c.SendAct(ctx, g, ActResign, ActRequest{Epoch: epoch, Ply: ply})
+	return c.ResignFor(ctx, g, epoch, ply, "")
+}
+
+// ResignFor resigns the game because the player's engine failed, see ActRequest.Fault;
+// with "" it is Resign.
+func (c *Client) ResignFor(ctx context.Context, g GameID, epoch uint64, ply int, fault game.Reason) (ActAnswer, error) {
+	return c.SendAct(ctx, g, ActResign, ActRequest{Epoch: epoch, Ply: ply, Fault: fault})
 }
 
 // Draw offers a draw, or answers an offer.

@@ -78,8 +78,38 @@ const (
 	ReasonAbandoned game.Reason = "abandoned" // no instance of the player took the vacant seat in time
 	ReasonDispute   game.Reason = "dispute"   // void: player and platform disagree on the position
 	ReasonVoid      game.Reason = "void"      // void: ended by the platform, for the reason in Text
+	// Reasons why a player resigned whose engine failed; see ActRequest.Fault.
+	ReasonCrash   game.Reason = "crash"   // the engine's process ended
+	ReasonHang    game.Reason = "hang"    // it did not answer
+	ReasonIllegal game.Reason = "illegal" // it gave an illegal move, or none
+	ReasonFlood   game.Reason = "flood"   // it wrote too much
+	ReasonMemory  game.Reason = "memory"  // it used more memory than allowed
+	ReasonStart   game.Reason = "start"   // it did not start again
 	// Reasons why a challenge ended without a game.
 	ReasonWithdrawn game.Reason = "withdrawn" // the challenger took it back
 	ReasonDeclined  game.Reason = "declined"  // the opponent declined it
 	ReasonExpired   game.Reason = "expired"   // nobody accepted it in time
 )
+
+// FaultText says in words how a player's engine failed, "the engine of red crashed"; ""
+// if the game did not end for such a reason.
+func FaultText(r game.Reason, p PlayerID) string {
+	words := ""
+	switch r {
+	case ReasonCrash:
+		words = "crashed"
+	case ReasonHang:
+		words = "did not answer"
+	case ReasonIllegal:
+		words = "gave no legal move"
+	case ReasonFlood:
+		words = "wrote too much"
+	case ReasonMemory:
+		words = "used too much memory"
+	case ReasonStart:
+		words = "did not start again"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("the engine of %s %s", p, words)
+}

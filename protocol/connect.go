@@ -17,7 +17,7 @@ import (
 
 // Connection holds the settings for connecting to NATS.
 type Connection struct {
-	URL  string // of the server, or of several, separated by commas
+	URL  string // of the server, or of several, separated by commas; a user and password in it stand before User
 	Name string // of this process, for the server's lists of connections
 	// User is also part of the inbox: the server's permissions allow reading
 	// only _INBOX_<user>.>.
@@ -47,6 +47,7 @@ var ErrNoServer = errors.New("no NATS server answers")
 // nats.ErrReconnectBufExceeded. A move that a buffer sends a minute late would be
 // useless, and requests are repeated anyway.
 func Connect(c Connection) (*nats.Conn, error) {
+	c = c.withUserOfURL()
 	nc, err := c.once()
 	if !errors.Is(err, ErrNoServer) {
 		return nc, err
@@ -71,6 +72,7 @@ func Dial(ctx context.Context, c Connection) (*nats.Conn, error) {
 		nc  *nats.Conn
 		err error
 	}
+	c = c.withUserOfURL()
 	done := make(chan dialled, 1)
 	go func() {
 		nc, err := c.once()
@@ -87,6 +89,27 @@ func Dial(ctx context.Context, c Connection) (*nats.Conn, error) {
 		}()
 		return nil, fmt.Errorf("connect: %w: %w", ErrNoServer, context.Cause(ctx))
 	}
+}
+
+// withUserOfURL returns the settings with the user that the URL names, which the server
+// gets in any case, so that the inbox is that user's, too.
+func (c Connection) withUserOfURL() Connection {
+	if user, password, ok := URLUser(c.URL); ok {
+		c.User, c.Password = user, password
+	}
+	return c
+}
+
+// URLUser returns the user and the password in the first URL of a list of servers; ok is
+// false if it names none.
+func URLUser(list string) (user, password string, ok bool) {
+	one, _, _ := strings.Cut(list, ",")
+	u, err := url.Parse(strings.TrimSpace(one))
+	if err != nil || u.User == nil {
+		return "", "", false
+	}
+	password, ok = u.User.Password()
+	return u.User.Username(), password, ok
 }
 
 // once tries to connect. The error wraps ErrNoServer if that may succeed later.

@@ -303,6 +303,15 @@ func (m *Withdraw) Check() error {
 }
 
 // Check implements Checker.
+func (m *StandingsRequest) Check() error {
+	errs := []error{m.Header.Check(), text("game", m.Game, maxWord)}
+	if m.Game == "" {
+		errs = append(errs, errors.New("game: missing"))
+	}
+	return first(errs...)
+}
+
+// Check implements Checker.
 func (m *Offer) Check() error {
 	errs := []error{m.Header.Check(), ids("game", []GameID{m.Game}), m.Terms.Check(), within("ply", m.Ply, maxPly)}
 	if m.Kind != OfferMatch && m.Kind != OfferSeat {
@@ -347,6 +356,9 @@ func (m *ActRequest) Check() error {
 	case "", StepOffer, StepAccept, StepDecline:
 	default:
 		errs = append(errs, errors.New("step: want offer, accept or decline"))
+	}
+	if m.Fault != "" && FaultText(m.Fault, "") == "" {
+		errs = append(errs, errors.New("fault: want crash, hang, illegal, flood, memory or start"))
 	}
 	return first(errs...)
 }

@@ -28,6 +28,7 @@ var kinds = map[string]decoder{
 	"leave":        decode[protocol.Leave],
 	"challenge":    decode[protocol.ChallengeRequest],
 	"withdraw":     decode[protocol.Withdraw],
+	"standings":    decode[protocol.StandingsRequest],
 	"offer":        decode[protocol.Offer],
 	"offer answer": decode[protocol.OfferAnswer],
 	"move":         decode[protocol.MoveRequest],
@@ -57,6 +58,7 @@ var sound = map[string]string{
 	"leave":        `{"v":1,"id":"r1","instance":"i1"}`,
 	"challenge":    `{"v":1,"id":"r1","instance":"i1","game":"gomoku","rules":"gomoku/freestyle-15","moves":["h8"],"clock":"60/5x10","rated":false,"strict":true,"seat":"second","pool":"gomoku.blitz"}`,
 	"withdraw":     `{"v":1,"id":"r1","game":"g1"}`,
+	"standings":    `{"v":1,"id":"r1","game":"gomoku"}`,
 	"offer":        `{"v":1,"id":"r1","kind":"match","game":"g1","terms":{"game":"gomoku","rules":"r","clock":"5/move","rated":false},"seat":"first","deadline":"2026-11-21T04:00:00Z","hold_ms":100}`,
 	"offer answer": `{"v":1,"id":"r1","answer":"accept","player":"a","instance":"i1"}`,
 	"move":         `{"v":1,"id":"r1","instance":"i1","epoch":1,"ply":0,"move":"h8","key":"0123456789abcdef"}`,
@@ -158,6 +160,8 @@ var faults = []struct {
 	{"offer answer", strings.Replace(sound["offer answer"], `"accept"`, `"maybe"`, 1), protocol.Malformed, "answer"},
 	{"offer answer", strings.Replace(sound["offer answer"], `"player":"a",`, ``, 1), protocol.Malformed, "player"},
 	{"act", strings.Replace(sound["act"], `"offer"`, `"insist"`, 1), protocol.Malformed, "step"},
+	{"act", strings.Replace(sound["act"], `"step":"offer"`, `"fault":"tired"`, 1), protocol.Malformed, "fault"},
+	{"standings", strings.Replace(sound["standings"], `"gomoku"`, `""`, 1), protocol.Malformed, "game"},
 	{"chat", strings.Replace(sound["chat"], `good luck`, strings.Repeat("x", 500), 1), protocol.Malformed, "text: longer"},
 	{"chat", strings.Replace(sound["chat"], `good luck, 祝你好運`, ``, 1), protocol.Malformed, "text: missing"},
 	{"state", strings.Replace(sound["state"], `"status":"playing"`, `"status":""`, 1), protocol.Malformed, "status"},
@@ -264,6 +268,7 @@ func FuzzDecodeAlive(f *testing.F)       { fuzzDecode(f, "alive") }
 func FuzzDecodeLeave(f *testing.F)       { fuzzDecode(f, "leave") }
 func FuzzDecodeChallenge(f *testing.F)   { fuzzDecode(f, "challenge") }
 func FuzzDecodeWithdraw(f *testing.F)    { fuzzDecode(f, "withdraw") }
+func FuzzDecodeStandings(f *testing.F)   { fuzzDecode(f, "standings") }
 func FuzzDecodeOffer(f *testing.F)       { fuzzDecode(f, "offer") }
 func FuzzDecodeOfferAnswer(f *testing.F) { fuzzDecode(f, "offer answer") }
 func FuzzDecodeMove(f *testing.F)        { fuzzDecode(f, "move") }

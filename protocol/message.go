@@ -296,6 +296,37 @@ type Withdraw struct {
 	Game GameID `json:"game"`
 }
 
+// StandingsRequest asks for the ladder of a game. Every player may.
+type StandingsRequest struct {
+	Header
+	Game string `json:"game"`
+}
+
+// StandingsAnswer is the ladder of a game, by speed, the best first. Of a long one it
+// has the best players of each speed, and always the one who asks.
+type StandingsAnswer struct {
+	Answer
+	Standings []Standing `json:"standings"`
+}
+
+// MaxStandings is how many players of a speed an answer has, besides the one who asks.
+const MaxStandings = 100
+
+// Standing is a player's place in the ladder of a game and speed.
+type Standing struct {
+	Player  PlayerID    `json:"player"`
+	Display string      `json:"display,omitempty"`
+	Speed   clock.Speed `json:"speed"`
+	Place   int         `json:"place"`           // from 1
+	Rating  float64     `json:"rating"`          // Glicko-2
+	Error   float64     `json:"error"`           // of the rating, either way, with 95 % confidence
+	Fixed   bool        `json:"fixed,omitempty"` // an anchor of the scale: games do not change its rating
+	Games   int         `json:"games"`
+	Wins    int         `json:"wins"`
+	Draws   int         `json:"draws"`
+	Losses  int         `json:"losses"`
+}
+
 // Opponent describes the other player of a match.
 type Opponent struct {
 	Player  PlayerID `json:"player"`
@@ -398,6 +429,9 @@ type ActRequest struct {
 	Epoch    uint64     `json:"epoch"`
 	Ply      int        `json:"ply"`
 	Step     Step       `json:"step,omitempty"` // absent in a resignation
+	// Fault, in a resignation, says that the player's engine failed, and how: crash,
+	// hang, illegal, flood, memory or start. It becomes the reason for the end.
+	Fault game.Reason `json:"fault,omitempty"`
 }
 
 // ChatRequest sends a text to the opponent.

@@ -64,14 +64,15 @@ type From struct {
 }
 
 // Verbs are the platform's handlers of requests outside a game. The server fills
-// in the header, code and time of their answers. Challenge and Withdraw may take
-// long: they are called concurrently.
+// in the header, code and time of their answers. Challenge, Withdraw and Standings may
+// take long: they are called concurrently.
 type Verbs struct {
 	Hello     func(From, Hello) HelloAnswer
 	Alive     func(From, Alive) AliveAnswer
 	Leave     func(From, Leave) Answer
 	Challenge func(From, ChallengeRequest) ChallengeAnswer
 	Withdraw  func(From, Withdraw) Answer
+	Standings func(From, StandingsRequest) StandingsAnswer
 }
 
 // ServeVerbs answers requests outside a game until stop is called. Each request
@@ -93,8 +94,10 @@ func (s *Server) ServeVerbs(v Verbs) (stop func(), err error) {
 			go serve(s, r, v.Challenge, func(a *ChallengeAnswer) *Answer { return &a.Answer })
 		case VerbWithdraw:
 			go serve(s, r, v.Withdraw, func(a *Answer) *Answer { return a })
+		case VerbStandings:
+			go serve(s, r, v.Standings, func(a *StandingsAnswer) *Answer { return &a.Answer })
 		default:
-			s.refuse(r, Refuse(UnknownVerb, "want hello, alive, leave, challenge or withdraw"))
+			s.refuse(r, Refuse(UnknownVerb, "want hello, alive, leave, challenge, withdraw or standings"))
 		}
 	})
 }

@@ -38,6 +38,7 @@ const (
 	VerbLeave     Verb = "leave"
 	VerbChallenge Verb = "challenge"
 	VerbWithdraw  Verb = "withdraw"
+	VerbStandings Verb = "standings"
 )
 
 // Subjects builds the subjects below one prefix.

@@ -176,7 +176,11 @@ func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.Act
 	switch action {
 	case protocol.ActResign:
 		g.accept(p, req.ID, protocol.ActAnswer{})
-		return g.end(game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonResign}, &seat, req.ID, now, "", nil)
+		why, text := protocol.ReasonResign, protocol.FaultText(req.Fault, p)
+		if text != "" {
+			why = req.Fault
+		}
+		return g.end(game.Outcome{Result: game.WonBy(seat.Other()), Reason: why}, &seat, req.ID, now, text, nil)
 	case protocol.ActDraw:
 		return g.draw(p, seat, req, now)
 	case protocol.ActTakeback:

@@ -273,6 +273,19 @@ func TestDraws(t *testing.T) {
 	tb.code(tb.act(game.First, protocol.ActResign, ""), protocol.Over)
 }
 
+// A resignation of a player whose engine failed says so, for programs and for people.
+func TestResignsForFault(t *testing.T) {
+	tb := open(t, terms(t, "60", true), DefaultPolicy())
+	tb.play()
+	_, in := tb.name(game.Second)
+	req := protocol.ActRequest{Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: tb.Holder(game.Second).Epoch, Fault: protocol.ReasonCrash}
+	tb.code(tb.done(tb.Act("bob", protocol.ActResign, req, time.Now())), protocol.Accepted)
+	tb.want(game.FirstWins, protocol.ReasonCrash)
+	if e := tb.log[len(tb.log)-1]; e.Text != "the engine of bob crashed" {
+		t.Errorf("the log says %q", e.Text)
+	}
+}
+
 func TestTakebacks(t *testing.T) {
 	offer, accept, declined := protocol.StepOffer, protocol.StepAccept, protocol.StepDecline
 	rated := open(t, terms(t, "60", true), DefaultPolicy())

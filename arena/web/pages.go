@@ -131,7 +131,7 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 	for i := from - 1; i < min(len(all), from-1+shownPlayers); i++ {
 		st := all[i]
 		data.Rows = append(data.Rows, ladderRow{Place: i + 1, player: playerOf(st.Player, st.Display),
-			Rating: int(st.Rating.Rating + .5), Error: int(1.96*st.Deviation + .5), Provisional: st.Provisional(),
+			Rating: int(st.Rating.Rating + .5), Error: int(st.Error() + .5), Provisional: st.Provisional(),
 			Wins: st.Wins, Draws: st.Draws, Losses: st.Losses})
 	}
 	if from-1+shownPlayers < len(all) {

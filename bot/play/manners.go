@@ -7,22 +7,24 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/engine/search"
+	"sparring/game"
 	"sparring/protocol"
 )
 
 // manners is the state of everything but moves: resignation, draws, takebacks, a
 // greeting, and a pause before moves against a person.
 type manners struct {
-	resigned         bool      // decided to resign
-	resigning        bool      // the request is on its way
-	lowRun, evenRun  int       // consecutive own moves with a lost, or an even, evaluation
-	known            bool      // an own move was searched
-	chance           float64   // winning chance by that search, in percent
-	offering         bool      // the engine wants to offer a draw with its move
-	drawAnswered     bool      // the open draw offer was answered
-	takebackAnswered bool      // the open takeback request was answered
-	takebacks        int       // granted
-	notBefore        time.Time // the next move is not sent earlier
+	resigned         bool        // decided to resign
+	resigning        bool        // the request is on its way
+	fault            game.Reason // of the engine, for which it resigned; "": none
+	lowRun, evenRun  int         // consecutive own moves with a lost, or an even, evaluation
+	known            bool        // an own move was searched
+	chance           float64     // winning chance by that search, in percent
+	offering         bool        // the engine wants to offer a draw with its move
+	drawAnswered     bool        // the open draw offer was answered
+	takebackAnswered bool        // the open takeback request was answered
+	takebacks        int         // granted
+	notBefore        time.Time   // the next move is not sent earlier
 }
 
 // shouldResign records the evaluation of the search and reports whether to resign.
@@ -115,8 +117,12 @@ func (s *Session) request(what string, request func(context.Context) (protocol.A
 }
 
 // resign sends a resignation. It is repeated with every state until the game is over.
-func (s *Session) resign(why string) {
+func (s *Session) resign(why string) { s.resignFor(why, s.manners.fault) }
+
+// resignFor is resign because the engine failed; fault says how, "" if it did not.
+func (s *Session) resignFor(why string, fault game.Reason) {
 	m := &s.manners
+	m.fault = fault
 	if m.resigning {
 		return
 	}
@@ -129,7 +135,7 @@ func (s *Session) resign(why string) {
 	epoch, ply := s.epoch, len(s.st.Moves)
 	s.log.WithLevel(level).Int("ply", ply).Str("why", why).Msg("resigning")
 	s.background(func(ctx context.Context) {
-		_, err := s.player.Client.Resign(ctx, s.id, epoch, ply)
+		_, err := s.player.Client.ResignFor(ctx, s.id, epoch, ply, fault)
 		s.post(func() {
 			m.resigning = false
 			if err != nil {

@@ -57,6 +57,7 @@ type Session struct {
 	// incidents of the engine since our last move, for the record
 	incidents []string
 	failed    bool // a search has failed in this game, and that was logged
+	restarts  int  // of a program that had crashed while it thought
 	resync    resyncTimer
 	ended     bool
 }
@@ -360,6 +361,10 @@ func (s *Session) reportEnd() {
 	out := s.st.Outcome
 	ev := s.log.Info()
 	if s.st.Status == protocol.Finished {
+		if text := protocol.FaultText(out.Reason, s.loser()); text != "" && s.note == "" {
+			s.note = text
+			ev = ev.Str("why", text)
+		}
 		ev = ev.Stringer("result", out.Result).Str("reason", string(out.Reason))
 	} else {
 		out = game.Outcome{}
@@ -368,6 +373,17 @@ func (s *Session) reportEnd() {
 	ev.Int("ply", len(s.st.Moves)).Dur("overhead_ms", s.latency.Overhead()).Msg("game end")
 	s.emit(Event{Kind: GameEnded, Outcome: out})
 	s.write()
+}
+
+// loser returns who has lost the finished game; "" if nobody has.
+func (s *Session) loser() protocol.PlayerID {
+	switch s.st.Outcome.Result {
+	case game.FirstWins:
+		return s.st.Holders[game.Second].Player
+	case game.SecondWins:
+		return s.st.Holders[game.First].Player
+	}
+	return ""
 }
 
 // emit sends an event to the observer.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/protocol"
@@ -118,6 +119,32 @@ func (s *Session) noteSilence() {
 	s.engineFailed(fmt.Errorf("no answer after %v, when the game ended (%s)", time.Since(s.search.started).Round(time.Millisecond), out))
 }
 
+// maxRestarts is how often in a game a program that crashes while it thinks is started
+// again. One that crashes every time would otherwise use up its clock.
+const maxRestarts = 3
+
+// restart lets a program that has crashed think again, in another process, on the time
+// that is left. It returns false if the error is another, or nothing can be done.
+func (s *Session) restart(err error) bool {
+	if faultOf(err) != protocol.ReasonCrash || s.restarts >= maxRestarts {
+		return false
+	}
+	s.restarts++
+	if s.startSearch(s.game.pos, "") != nil {
+		return false
+	}
+	s.noteIncidents([]string{fmt.Sprintf("the engine crashed and was started again: %v", err)})
+	return true
+}
+
+// faultOf returns the reason for which a game is lost after an error of a program.
+func faultOf(err error) game.Reason {
+	if f, ok := errors.AsType[*engine.Fault](err); ok && protocol.FaultText(game.Reason(f.Kind), "") != "" {
+		return game.Reason(f.Kind)
+	}
+	return ""
+}
+
 // engineFailed logs the failure of a team's own program, and notes it for the record.
 func (s *Session) engineFailed(err error) {
 	s.log.Error().Err(err).Int("ply", len(s.game.plies)).Str("engine", s.player.Settings.Engine).Msg("the engine failed")
@@ -137,9 +164,12 @@ func (s *Session) handleResult(t searchEnd) {
 		return
 	}
 	if t.err != nil && s.player.Settings.External {
+		if s.restart(t.err) {
+			return
+		}
 		// Our engine must not play for a team's own program.
 		s.engineFailed(t.err)
-		s.resign("the engine failed")
+		s.resignFor("the engine failed", faultOf(t.err))
 		return
 	}
 	if t.err == nil && t.Resign {

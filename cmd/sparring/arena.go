@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ type arenaSettings struct {
 		Rules  ladderRules   `desc:"rule sets by game, such as gomoku:gomoku/renju-15,gomoku:gomoku/standard-15; other games have their default"`
 		Games  int           `default:"1" desc:"games of the ladder that a player plays at once"`
 		People ladderPeople  `default:"together" desc:"whether people and bots meet: together or apart"`
+		Levels bool          `default:"false" desc:"the levels anchor the ladder: they have the ratings of their measured strength, and do not meet each other; see SPARRING_LEVELS_LADDER of a bot"`
 		Pause  time.Duration `default:"1s" desc:"how long a player rests between two games; also the pause between two rounds"`
 		Rounds int           `default:"0" desc:"number of rounds to play, in which all bots meet once, for a few bots; 0: whoever is free is paired, without end"`
 	}
@@ -99,6 +101,9 @@ func (s *arenaSettings) config() arena.Config {
 	c.Policy.FirstMove, c.Policy.AbandonAfter = s.Arena.FirstMove, s.Arena.AbandonAfter
 	c.Ladder.On, c.Ladder.Clocks, c.Ladder.Rules = s.Ladder.On, s.Ladder.Clock, s.Ladder.Rules
 	c.Ladder.Games, c.Ladder.Apart = s.Ladder.Games, s.Ladder.People == peopleApart
+	if s.Ladder.Levels {
+		c.Ladder.Anchors = levelAnchors()
+	}
 	c.Ladder.Rounds, c.Ladder.Pause = s.Ladder.Rounds, s.Ladder.Pause
 	return c
 }
@@ -131,6 +136,7 @@ func (s *arenaSettings) Validate() error {
 }
 
 func arenaCommand() *cobra.Command {
+	var server string
 	c := &cobra.Command{
 		Use:   "arena",
 		Short: "Run the platform on a NATS server: matchmaker, referee, ladder",
@@ -141,6 +147,7 @@ func arenaCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			s.NATS.URL = cmp.Or(server, s.NATS.URL)
 			log := newLog(c.ErrOrStderr(), s.LogLevel, unknown...)
 			nc, err := protocol.Connect(s.connection("sparring arena", log))
 			if err != nil {
@@ -153,6 +160,7 @@ func arenaCommand() *cobra.Command {
 			return runArena(c.Context(), nc, &s, log)
 		},
 	}
+	natsFlag(c, &server)
 	withEnvHelp(c, &arenaSettings{})
 	return c
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/signal"
@@ -26,6 +27,7 @@ import (
 )
 
 func botCommand() *cobra.Command {
+	var server string
 	c := &cobra.Command{
 		Use:   "bot",
 		Short: "Run a bot process on a NATS server: it takes matches and plays them",
@@ -39,6 +41,7 @@ running ones have; the second hands them over to other instances at once.`,
 			if err != nil {
 				return err
 			}
+			cfg.NATS.URL = cmp.Or(server, cfg.NATS.URL)
 			if cfg.Instance == "" {
 				cfg.Instance = protocol.InstanceID(protocol.NewID())
 			}
@@ -59,12 +62,19 @@ running ones have; the second hands them over to other instances at once.`,
 			return b.Run(ctx)
 		},
 	}
+	natsFlag(c, &server)
 	withEnvHelp(c, &bot.Config{})
 	return c
 }
 
 // newBot connects a bot to its engines and records. Call done after Run.
 func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play.Event)) (b *bot.Bot, done func(), err error) {
+	return newBotWith(nc, cfg, bot.Deps{Log: log, Observe: observe})
+}
+
+// newBotWith is newBot with what the caller sets of the dependencies; it sets the others.
+func newBotWith(nc *nats.Conn, cfg bot.Config, d bot.Deps) (b *bot.Bot, done func(), err error) {
+	log := d.Log
 	records, err := record.NewWriter(cfg.RecordsDir(), "bot-"+string(cfg.Instance), 0)
 	if err != nil {
 		return nil, nil, err
@@ -88,9 +98,8 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 			log.Warn().Err(err).Msg("can't close the records")
 		}
 	}
-	b, err = bot.New(nc, cfg, bot.Deps{
-		NewGame: engines.NewGame, Pool: pool, PlayerPool: playerPool, Build: engine.Build(), Records: records, Log: log, Observe: observe,
-	})
+	d.NewGame, d.Pool, d.PlayerPool, d.Build, d.Records = engines.NewGame, pool, playerPool, engine.Build(), records
+	b, err = bot.New(nc, cfg, d)
 	if err != nil {
 		done()
 		return nil, nil, err

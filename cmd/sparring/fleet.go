@@ -15,12 +15,12 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"sparring/configs"
 	"sparring/protocol"
 )
 
 // fleetFlags are the flags of all verbs of the operator.
 type fleetFlags struct {
+	nats    string
 	json    bool
 	timeout time.Duration
 	why     string
@@ -32,13 +32,14 @@ func fleetCommand() *cobra.Command {
 		Use:   "fleet",
 		Short: "Ask and control the processes of a platform: ls, top, pause, drain, resume, abort",
 		Long: `Ask and control the bot processes and arenas of a platform, over NATS. It connects
-as the user that SPARRING_NATS_URL, _USER, _PASSWORD, _CREDS and _CA name (default:
-platform). Only the platform's account may do this.`,
+to --nats or SPARRING_NATS_URL as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS
+and _CA name (default: platform). Only the platform's account may do this.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return usagef("sparring fleet: want ls, top, pause, drain, resume or abort (see %s --help)", c.CommandPath())
 		},
 	}
+	natsFlag(c, &f.nats)
 	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON")
 	c.PersistentFlags().DurationVar(&f.timeout, "timeout", 2*time.Second, "how long to wait for answers")
 	c.AddCommand(fleetList(&f), fleetTop(&f), fleetAbort(&f),
@@ -50,9 +51,9 @@ platform). Only the platform's account may do this.`,
 
 // operator connects as the operator. Call done at the end.
 func (f *fleetFlags) operator(c *cobra.Command) (ctx context.Context, op *protocol.Operator, done func(), err error) {
-	var s arenaSettings
-	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
-		return nil, nil, nil, usagef("settings:\n%w", err)
+	s, err := platformSettings(f.nats)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	if f.timeout <= 0 {
 		return nil, nil, nil, usagef("--timeout %v: want more than 0", f.timeout)

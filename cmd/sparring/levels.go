@@ -14,12 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/arena/glicko"
+	"sparring/bot"
 	"sparring/configs"
 	"sparring/engine/level"
 	"sparring/game/catalog"
 	"sparring/lab/calibrate"
 	"sparring/lab/chart"
 	"sparring/lab/match"
+	"sparring/protocol"
 )
 
 func levelsCommand() *cobra.Command {
@@ -109,6 +112,32 @@ func shippedLevels() ([]*calibrate.File, error) {
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// anchorDeviation is the deviation of the ratings of levels on a ladder. They are its
+// scale, so that their own errors, which docs/levels.md has, are not those of the
+// players who meet them.
+const anchorDeviation = 30
+
+// levelAnchors returns the ratings that the levels have on a ladder: their measured
+// strength, so that the mean of a game's levels is the rating of a new player.
+func levelAnchors() map[protocol.PlayerID]glicko.Rating {
+	anchors := make(map[protocol.PlayerID]glicko.Rating)
+	for _, g := range catalog.Names() {
+		sum, elos := 0.0, map[int]float64{}
+		for n := level.Weakest; n <= level.Strongest; n++ {
+			if elo, _, ok := levelElo(g, n); ok {
+				elos[n] = elo
+				sum += elo
+			}
+		}
+		for n, elo := range elos {
+			r := glicko.Start
+			r.Rating, r.Deviation = math.Round(r.Rating+elo-sum/float64(len(elos))), anchorDeviation
+			anchors[bot.LevelPlayer(g, n)] = r
+		}
+	}
+	return anchors
 }
 
 // levelElo returns the measured strength of a level over the beginner and its 95 %

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/arena"
-	"sparring/configs"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record"
@@ -38,7 +37,8 @@ type archive struct {
 func (a *archive) flags(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringVar(&a.data, "data", "data", "data directory; the records are in its folder records")
-	f.StringVar(&a.nats, "nats", "", "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)")
+	natsFlag(c, &a.nats)
+	f.Lookup("nats").Usage = "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)"
 	f.BoolVar(&a.wait, "wait", false, "with --nats: wait for the platform if it is not there yet")
 }
 
@@ -57,11 +57,10 @@ func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, err
 		}
 		return games, err
 	}
-	var s arenaSettings
-	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
-		return nil, usagef("settings:\n%w", err)
+	s, err := platformSettings(a.nats)
+	if err != nil {
+		return nil, err
 	}
-	s.NATS.URL = a.nats
 	nc, ctx, done, err := s.dial(c, "sparring records", a.wait)
 	if err != nil {
 		return nil, err

@@ -50,14 +50,29 @@ func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, lo
 			s.screen.say("  health   %s/healthz and /metrics, on a port that only this machine reaches: they are not for visitors", health)
 		}
 	}
+	switch {
+	case f.team != nil:
+		bots = fmt.Sprintf("the ten levels of %s", f.team.game)
+	case f.ladder:
+		bots = "two bots and the ten levels of each game play the ladder"
+	}
 	s.screen.say("  bots     %s", bots)
 	s.screen.say("  clock    of the ladder %s", f.clock)
 	s.screen.say("  data     %s (records in %s, log in %s)", f.data, recordsDir(f.data), log)
-	if f.port != embedded.NoPort {
+	if f.ladder {
+		data := ""
+		if f.data != "data" {
+			data = fmt.Sprintf(" --data %q", f.data)
+		}
+		s.screen.say("  join     sparring ladder join%s --engine SPEC --game GAME, in other terminals of this machine; sparring ladder show%s", data, data)
+	}
+	if f.port != embedded.NoPort && f.team == nil {
 		s.screen.say("  join     %s as user guest, password %s", srv.URL(), srv.Password("guest"))
 	}
 	s.screen.say("  program  %s: NATS with JetStream, platform and bots in one process", engine.Build())
-	s.screen.say("  Ctrl-C stops everything, the next start resumes")
+	if f.team == nil {
+		s.screen.say("  Ctrl-C stops everything, the next start resumes")
+	}
 }
 
 // event shows an event of a bot's game. If both players are bots, both report
@@ -183,7 +198,7 @@ func (s *scene) standings(heading string) string {
 	for _, g := range catalog.Games() {
 		for _, p := range s.arena.Standings(g.Name) {
 			fmt.Fprintf(t, "  %s\t%s\t%s\t%.0f\t%.0f\t%d\t%d\t%d\t%d\n", g.Name, p.Speed, p.Player,
-				p.Rating.Rating, 2*p.Deviation, p.Games, p.Wins, p.Draws, p.Losses)
+				p.Rating.Rating, p.Error(), p.Games, p.Wins, p.Draws, p.Losses)
 		}
 	}
 	t.Flush() // a strings.Builder never fails
@@ -214,7 +229,8 @@ func (s *scene) finish(records string, played bool) {
 // warnings shows log entries of level warn and above on the display, once the start
 // has been shown, until shutdown. After that they go to the log file only.
 type warnings struct {
-	screen *display
+	screen  *display
+	without []string // messages that are in the log file alone
 
 	mu    sync.Mutex
 	early []string // before show
@@ -242,7 +258,7 @@ func (w *warnings) mute() {
 // Write shows one entry of zerolog's JSON.
 func (w *warnings) Write(line []byte) (int, error) {
 	var entry struct{ Level, Message, Error string }
-	if json.Unmarshal(line, &entry) != nil || entry.Level != "warn" && entry.Level != "error" {
+	if json.Unmarshal(line, &entry) != nil || entry.Level != "warn" && entry.Level != "error" || slices.Contains(w.without, entry.Message) {
 		return len(line), nil
 	}
 	text := entry.Level + ": " + entry.Message

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +11,30 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
+	"sparring/configs"
 	"sparring/protocol"
 )
 
 // reachTime is how long a command at a terminal waits for a platform, unless it was
 // told to wait.
 const reachTime = 8 * time.Second
+
+// natsFlag adds --nats, which names the server of a command that connects to one, to a
+// command and those below it.
+func natsFlag(c *cobra.Command, url *string) {
+	c.PersistentFlags().StringVar(url, "nats", "", "NATS server, such as nats://127.0.0.1:4222 or nats://USER:PASSWORD@HOST; empty: SPARRING_NATS_URL")
+}
+
+// platformSettings returns the settings of a command at a terminal that connects as the
+// platform's user: those of the environment, with the server of --nats.
+func platformSettings(url string) (*arenaSettings, error) {
+	var s arenaSettings
+	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
+		return nil, usagef("settings:\n%w", err)
+	}
+	s.NATS.URL = cmp.Or(url, s.NATS.URL)
+	return &s, nil
+}
 
 // dial connects a command at a terminal to a platform as the platform's user, and
 // makes sure that its records can be read. Unless wait is set, it fails within

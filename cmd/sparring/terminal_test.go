@@ -18,7 +18,7 @@ import (
 func platformCommands(url string) map[string][]string {
 	return map[string][]string{
 		"records": {"records", "list", "--nats", url},
-		"match":   {"match", "--over", "nats", "--game", "amazons", "--a", "x", "--b", "y", "--clock", "60+1", "--games", "2"},
+		"match":   {"match", "--over", "nats", "--game", "amazons", "--a", "x", "--b", "y", "--clock", "60+1", "--games", "2", "--nats", url},
 	}
 }
 
@@ -38,7 +38,7 @@ func TestWithoutPlatform(t *testing.T) {
 	} {
 		for command, args := range platformCommands(test.url) {
 			t.Run(name+", "+command, func(t *testing.T) {
-				t.Setenv("SPARRING_NATS_URL", test.url)
+				t.Setenv("SPARRING_NATS_URL", "nats://127.0.0.1:1") // --nats stands before it
 				t.Setenv("SPARRING_NATS_USER", test.user)
 				t.Setenv("SPARRING_NATS_PASSWORD", test.password)
 				var out, errs bytes.Buffer
@@ -48,6 +48,26 @@ func TestWithoutPlatform(t *testing.T) {
 					t.Errorf("exit %d, %s\n%s", code, text, out.String())
 				}
 			})
+		}
+	}
+}
+
+// TestFleetAtServer: --nats names the server of the operator's verbs, with the user.
+func TestFleetAtServer(t *testing.T) {
+	srv, err := embedded.Start(embedded.Config{Port: embedded.RandomPort, Passwords: map[string]string{"platform": "p"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	t.Setenv("SPARRING_NATS_URL", "nats://127.0.0.1:1")
+	for url, says := range map[string]string{
+		strings.Replace(srv.URL(), "://", "://platform:p@", 1): "no process of a fleet answered",
+		strings.Replace(srv.URL(), "://", "://platform:x@", 1): `user "platform" refused`,
+	} {
+		var out, errs bytes.Buffer
+		code := run([]string{"fleet", "ls", "--nats", url}, strings.NewReader(""), &out, &errs)
+		if text := errs.String(); code != exitFailed || !strings.Contains(text, says) || strings.Contains(text, ":p@") || strings.Contains(text, ":x@") {
+			t.Errorf("exit %d, %s", code, text)
 		}
 	}
 }

@@ -45,7 +45,9 @@ type upFlags struct {
 	levels int
 	ponder bool
 	events []string
+	ladder bool
 
+	team     *team         // plays on the ladder against the levels of its game alone, and ends it all when it has done
 	anyPort  bool          // http may be another port, if that is in use
 	profiles string        // JSON file of the players, set by tests; empty: the shipped ones
 	pause    time.Duration // shortest time for a move against people, set by tests; 0: the shipped one
@@ -99,6 +101,12 @@ clocks unchanged.`,
 			if f.levels < 0 {
 				return usagef("--levels %d: want 0 (no levels) or more", f.levels)
 			}
+			if f.ladder && f.levels == 0 {
+				return usagef("--ladder: is a ladder of the levels; want --levels above 0")
+			}
+			if f.ladder && f.rounds > 0 {
+				return usagef("--ladder: pairs whoever is free; want no --rounds")
+			}
 			f.anyPort = !c.Flags().Changed("http")
 			return up(c.Context(), c.OutOrStdout(), f, spec)
 		},
@@ -112,6 +120,7 @@ clocks unchanged.`,
 	c.Flags().StringVar(&f.http, "http", "127.0.0.1:8080", "address of the page; :8080 admits other machines; port 0: any free port; empty: none. Only the default, if it is in use, is replaced by a free port")
 	c.Flags().StringVar(&f.files, "files", "", "folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program")
 	c.Flags().IntVar(&f.levels, "levels", 200, "most games at once of the ten levels of each game, which play people only; 0: no levels")
+	c.Flags().BoolVar(&f.ladder, "ladder", false, "the levels play on the ladder, too, and \"sparring ladder join\" on this machine finds it")
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
 	return c
 }
@@ -161,6 +170,9 @@ const stopWithin = 4 * time.Second
 func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err error) {
 	screen := newDisplay(out)
 	shown := &warnings{screen: screen}
+	if f.team != nil {
+		screen, shown.screen, shown.without = f.team.screen, f.team.screen, []string{"refused"} // the result says why a move came too late
+	}
 	defer shown.show() // if the start fails
 	log, logFile, err := openLog(f.data, shown)
 	if err != nil {
@@ -181,7 +193,10 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	if address != nil {
 		defer address.Close()
 	}
-	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Log: log})
+	if f.ladder && f.port == embedded.NoPort {
+		f.port = embedded.RandomPort
+	}
+	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Owner: f.ladder, Log: log})
 	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
 		return fmt.Errorf("another sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
 	}
@@ -207,6 +222,9 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	for name, rules := range f.rules {
 		cfg.Ladder.Rules[name] = []string{rules}
 	}
+	if f.ladder {
+		cfg.Ladder.Anchors = levelAnchors()
+	}
 	a, err := arena.New(ctx, platform, cfg, log)
 	if ctx.Err() != nil {
 		return nil // Ctrl-C while opening the store; the next start completes it
@@ -216,7 +234,11 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	s := &scene{screen: screen, arena: a}
 	a.OnRound(s.round)
-	b, closeBot, err := upBot(players, f, log, s.event)
+	observe := s.event
+	if f.team != nil {
+		observe = nil
+	}
+	b, closeBot, err := upBot(players, f, log, observe)
 	if err != nil {
 		return err
 	}
@@ -240,8 +262,25 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	defer end()
 
+	if f.ladder {
+		url := ""
+		if page != nil {
+			url = page.url
+		}
+		closeDoor, err := openDoor(f.data, door{URL: srv.URL(), User: embedded.Owner, Password: srv.Password(embedded.Owner), Page: url, Process: os.Getpid()})
+		if err != nil {
+			return err
+		}
+		defer closeDoor()
+	}
 	s.start(srv, f, page, health, logFile.Name())
 	shown.show()
+	if f.team != nil {
+		return upTeam(ctx, f, srv, log, func(ctx context.Context) error {
+			_, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
+			return err
+		})
+	}
 	if f.rounds == 0 {
 		life, end := context.WithCancel(ctx)
 		defer end()
@@ -252,7 +291,25 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	return err
 }
 
-// upBot returns a bot with all shipped players and the levels.
+// upTeam runs a platform until the team has played, or the platform fails. The team
+// handles Ctrl-C.
+func upTeam(ctx context.Context, f upFlags, srv *embedded.Server, log zerolog.Logger, platform func(context.Context) error) error {
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var running sync.WaitGroup
+	var failure error
+	running.Go(func() {
+		defer end()
+		failure = platform(life)
+	})
+	err := f.team.play(life, srv.Player(embedded.Owner), log)
+	end()
+	running.Wait()
+	return errors.Join(err, failure)
+}
+
+// upBot returns a bot with all shipped players and the levels; for a team the levels of
+// its game alone.
 func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event)) (*bot.Bot, func(), error) {
 	var cfg bot.Config
 	if err := configs.Defaults(&cfg); err != nil {
@@ -260,6 +317,10 @@ func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event
 	}
 	cfg.Instance, cfg.Data, cfg.Ponder, cfg.Tablebase = "up", f.data, f.ponder, tablebaseDir(f.data)
 	cfg.Profiles, cfg.Levels, cfg.TablebaseBuild = f.profiles, f.levels, !f.noTables
+	cfg.LevelsLadder = f.ladder
+	if f.team != nil {
+		cfg.Players, cfg.LevelGames = nil, []string{f.team.game}
+	}
 	if f.hash > 0 {
 		cfg.HashMB = f.hash
 	}

@@ -107,14 +107,14 @@ func botPause(ctx context.Context, r *botRig) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := r.cfg.Program.Signal(syscall.SIGSTOP); err != nil {
+	if err := r.cfg.Program.Signal(sigPause); err != nil {
 		return "", err
 	}
 	r.Do(func() { r.Seat(g, r.cfg.Player, "another") })
 	if err := rest(ctx, 2*time.Second); err != nil {
 		return "", err
 	}
-	if err := r.cfg.Program.Signal(syscall.SIGCONT); err != nil {
+	if err := r.cfg.Program.Signal(sigResume); err != nil {
 		return "", err
 	}
 	before := 0

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -123,10 +122,10 @@ func platformHang(ctx context.Context, r *platformRig) (string, error) {
 
 func platformPause(ctx context.Context, r *platformRig) (string, error) {
 	return r.disturbed(ctx, disturbedClock, func(*match) error {
-		if err := r.cfg.Program.Signal(syscall.SIGSTOP); err != nil {
+		if err := r.cfg.Program.Signal(sigPause); err != nil {
 			return err
 		}
-		return errors.Join(rest(ctx, longer), r.cfg.Program.Signal(syscall.SIGCONT))
+		return errors.Join(rest(ctx, longer), r.cfg.Program.Signal(sigResume))
 	})
 }
 

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +38,7 @@ func (p *Program) Start() error {
 	cmd := exec.Command("/bin/sh", "-c", "exec "+p.command)
 	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Stdout, cmd.Stderr = p.out, p.out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(cmd)
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %q: %w", p.command, err)
@@ -60,8 +59,8 @@ func (p *Program) Start() error {
 func (p *Program) Signal(s syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stopped = s == syscall.SIGSTOP || p.stopped && s != syscall.SIGCONT
-	if err := syscall.Kill(-p.cmd.Process.Pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+	p.stopped = s == sigPause || p.stopped && s != sigResume
+	if err := signalGroup(p.cmd, s); err != nil {
 		return fmt.Errorf("signal %v: %w", s, err)
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"sparring/game"
@@ -312,8 +311,8 @@ func (s *soak) inject(ctx context.Context) (name string, err error) {
 	case 5:
 		return "platform killed", s.restart(ctx, lasts)
 	}
-	if err := s.cfg.Program.Signal(syscall.SIGSTOP); err != nil {
+	if err := s.cfg.Program.Signal(sigPause); err != nil {
 		return "platform paused", err
 	}
-	return "platform paused", errors.Join(rest(ctx, lasts), s.cfg.Program.Signal(syscall.SIGCONT))
+	return "platform paused", errors.Join(rest(ctx, lasts), s.cfg.Program.Signal(sigResume))
 }

@@ -42,6 +42,9 @@ type Config struct {
 	// Players get a user each, of the same name and with the permissions of
 	// "guest" in configs/nats.conf. The users "bots" and "guest" always exist.
 	Players []protocol.PlayerID
+	// Owner adds the user Owner, who may act for every player: whoever runs the server,
+	// from other processes.
+	Owner bool
 	// Passwords are passwords by user that must be the same for the next
 	// server. All others are generated.
 	Passwords map[string]string
@@ -130,7 +133,15 @@ func (s *Server) options(c Config) (*server.Options, error) {
 		return nil, fmt.Errorf("nats.conf: %w", err)
 	}
 	for _, p := range c.Players {
-		if err := addPlayer(&opts, p, c.password(string(p)), s.passwords); err != nil {
+		if err := protocol.CheckID("player", p); err != nil {
+			return nil, err
+		}
+		if err := addUser(&opts, string(p), string(p), c.password(string(p)), s.passwords); err != nil {
+			return nil, err
+		}
+	}
+	if c.Owner {
+		if err := addUser(&opts, Owner, "*", c.password(Owner), s.passwords); err != nil {
 			return nil, err
 		}
 	}

@@ -6,33 +6,32 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
-
-	"sparring/protocol"
 )
 
 // guest is the user of nats.conf that serves as the model for others.
 const guest = "guest"
 
-// addPlayer copies the block of the user "guest" and replaces its name by the
-// player's, as nats.conf tells operators to do by hand.
-func addPlayer(opts *server.Options, p protocol.PlayerID, password string, passwords map[string]string) error {
-	if err := protocol.CheckID("player", p); err != nil {
-		return err
-	}
-	if _, taken := passwords[string(p)]; taken {
-		return fmt.Errorf("player %s: there is already a user of that name", p)
+// Owner is the user of Config.Owner.
+const Owner = "owner"
+
+// addUser copies the block of the user "guest" and replaces its name by the user's, and
+// by the player's in the subjects of players, as nats.conf tells operators to do by hand.
+// The player * is every player.
+func addUser(opts *server.Options, user, player, password string, passwords map[string]string) error {
+	if _, taken := passwords[user]; taken {
+		return fmt.Errorf("player %s: there is already a user of that name", user)
 	}
 	i := slices.IndexFunc(opts.Users, func(u *server.User) bool { return u.Username == guest })
 	if i < 0 {
-		return fmt.Errorf("player %s: nats.conf has no user %q to copy", p, guest)
+		return fmt.Errorf("player %s: nats.conf has no user %q to copy", user, guest)
 	}
 	model := opts.Users[i]
 	perm := *model.Permissions
-	perm.Publish = rename(perm.Publish, p)
-	perm.Subscribe = rename(perm.Subscribe, p)
-	passwords[string(p)] = password
+	perm.Publish = rename(perm.Publish, user, player)
+	perm.Subscribe = rename(perm.Subscribe, user, player)
+	passwords[user] = password
 	opts.Users = append(opts.Users, &server.User{
-		Username:    string(p),
+		Username:    user,
 		Password:    password,
 		Account:     model.Account,
 		Permissions: &perm,
@@ -40,9 +39,9 @@ func addPlayer(opts *server.Options, p protocol.PlayerID, password string, passw
 	return nil
 }
 
-// rename replaces the guest's name by the player's, as a token of a subject and
-// in the name of its inbox.
-func rename(sp *server.SubjectPermission, p protocol.PlayerID) *server.SubjectPermission {
+// rename replaces the guest's name by the player's as a token of a subject, and by the
+// user's in the name of its inbox.
+func rename(sp *server.SubjectPermission, user, player string) *server.SubjectPermission {
 	if sp == nil {
 		return nil
 	}
@@ -54,9 +53,9 @@ func rename(sp *server.SubjectPermission, p protocol.PlayerID) *server.SubjectPe
 			for i, t := range tokens {
 				switch t {
 				case guest:
-					tokens[i] = string(p)
+					tokens[i] = player
 				case "_INBOX_" + guest:
-					tokens[i] = "_INBOX_" + string(p)
+					tokens[i] = "_INBOX_" + user
 				}
 			}
 			s = strings.Join(tokens, ".")

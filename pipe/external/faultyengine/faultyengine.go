@@ -25,6 +25,7 @@ const (
 	CrashStart  = "crash-start"  // ends at once, with an error on stderr
 	HangGo      = "hang-go"      // never answers go
 	CrashGo     = "crash-go"     // ends when asked to move
+	CrashSixth  = "crash-sixth"  // ends when asked to move for the sixth time
 	IgnoreStop  = "ignore-stop"  // never ends a search without limits
 	IgnoreClock = "ignore-clock" // takes four times its limit
 	OnlyStop    = "only-stop"    // ignores its limits, searches until stop
@@ -61,7 +62,7 @@ const (
 )
 
 // Modes are all modes.
-var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
+var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
 	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
 	DepthInfinite, ErrorLines, LosesWord}
 
@@ -121,6 +122,8 @@ type engine struct {
 	kids []*exec.Cmd
 	hog  [][]byte
 	exit int
+
+	asked int // for moves
 
 	thinking bool // without limits
 }
@@ -225,6 +228,14 @@ func (e *engine) think(g uci.Go) bool {
 		fmt.Fprintln(os.Stderr, "assertion failed: depth > 0")
 		e.exit = 134
 		return false
+	case CrashSixth:
+		if g.Infinite {
+			break
+		}
+		if e.asked++; e.asked == 6 {
+			e.exit = 134
+			return false
+		}
 	case Flood:
 		for {
 			e.say("info string " + strings.Repeat("and on ", 20))

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// door is how other processes of the same owner reach the ladder that a process runs. It
+// is in a file of its data directory that only the owner can read, as long as the
+// process runs.
+type door struct {
+	URL      string `json:"url"`
+	User     string `json:"user"` // who may act for every player
+	Password string `json:"password"`
+	Page     string `json:"page,omitempty"`
+	Process  int    `json:"process"`
+}
+
+func doorFile(data string) string { return filepath.Join(data, "ladder.json") }
+
+// openDoor writes the file. The function returned removes it.
+func openDoor(data string, d door) (closeDoor func(), err error) {
+	text, err := json.Marshal(d)
+	if err == nil {
+		// Of a process that was killed, perhaps with other permissions.
+		if err = os.Remove(doorFile(data)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(doorFile(data), append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return nil, dataError(data, "ladder", err)
+	}
+	return func() { os.Remove(doorFile(data)) }, nil // a stale file does no harm
+}
+
+// findDoor reads the file in a data directory; ok is false if there is none.
+func findDoor(data string) (d door, ok bool, err error) {
+	text, err := os.ReadFile(doorFile(data))
+	if errors.Is(err, fs.ErrNotExist) {
+		return door{}, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &d)
+	}
+	if err != nil {
+		return door{}, false, fmt.Errorf("%s: %w", doorFile(data), err)
+	}
+	return d, true, nil
+}
