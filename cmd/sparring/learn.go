@@ -29,7 +29,7 @@ import (
 func learnCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "learn",
-		Short: "Tune the evaluation from games and measure the effects of search techniques",
+		Short: "Tune evaluations and options from games and measure the effects of search techniques",
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
 	c.AddCommand(learnTune(), learnMoves(), learnWorth(), learnSPSA())
