@@ -38,6 +38,8 @@ func TestNoHelpInRatedGames(t *testing.T) {
 			if st := p.state(id, "the start", plies(0)); slices.Contains(st.May, "hint") {
 				t.Errorf("may %v", st.May)
 			}
+			// The gateway hears of the game by another way than the player.
+			gametest.Eventually(t, "the gateway knows the game", func() bool { return len(g.arena.RunningOf(human("ann"))) == 1 })
 			close(slow.hold)
 			other.reviewed(old)
 			p.put(Request{T: "ping", N: 1})
