@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -112,6 +113,13 @@ func TestLadderAnchors(t *testing.T) {
 	s, _ := standing(t, cyd, "cyd")
 	if s.Fixed || s.Error >= 1.96*glicko.Start.Deviation || s.Games != s.Wins+s.Draws+s.Losses {
 		t.Errorf("cyd: %+v", s)
+	}
+	for _, named := range []protocol.ChallengeRequest{{Opponent: "bob"}, {Pool: protocol.OwnPool("bob")}} {
+		named.Terms = small(t, "60")
+		named.Terms.Rated = true
+		if _, err := cyd.Challenge(t.Context(), named); !errors.Is(err, &protocol.Error{Code: protocol.Denied}) {
+			t.Errorf("a rated challenge to an anchor: %v, want denied", err)
+		}
 	}
 	if _, err := cyd.Standings(t.Context(), "chess"); err == nil {
 		t.Error("a ladder of chess")

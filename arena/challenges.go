@@ -52,6 +52,9 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if m.Rated && (!m.Usual() || !m.Clock.Traits().Limited) {
 		return refuse(protocol.Malformed, "rated: want the usual start position and a clock")
 	}
+	if m.Rated && !from.Player.Person() && a.ladder.choosesAnchor(m) {
+		return refuse(protocol.Denied, "rated: players of fixed rating play rated games with bots on the ladder alone")
+	}
 	for _, p := range []protocol.PlayerID{from.Player, m.Opponent} {
 		if p.Person() && len(a.index.runningOf(p)) >= a.cfg.PersonGames {
 			return protocol.ChallengeAnswer{Answer: refusal(protocol.RateLimited, "a person has %d games at most", a.cfg.PersonGames)}

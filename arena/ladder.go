@@ -80,6 +80,17 @@ func newLadder(kv jetstream.KeyValue, anchors map[protocol.PlayerID]glicko.Ratin
 // anchored reports whether a player's rating is fixed.
 func (l *ladder) anchored(p protocol.PlayerID) bool { _, ok := l.anchors[p]; return ok }
 
+// choosesAnchor reports whether a challenge names an anchor. Its rating never falls, so
+// that somebody who may choose it, the clock and the seat could win points for ever.
+func (l *ladder) choosesAnchor(m protocol.ChallengeRequest) bool {
+	for p := range l.anchors {
+		if m.Opponent == p || m.Pool == protocol.OwnPool(p) {
+			return true
+		}
+	}
+	return false
+}
+
 // start returns the rating of a player without games.
 func (l *ladder) start(p protocol.PlayerID) glicko.Rating {
 	if r, ok := l.anchors[p]; ok {

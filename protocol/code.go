@@ -84,7 +84,7 @@ const (
 	ReasonIllegal game.Reason = "illegal" // it gave an illegal move, or none
 	ReasonFlood   game.Reason = "flood"   // it wrote too much
 	ReasonMemory  game.Reason = "memory"  // it used more memory than allowed
-	ReasonStart   game.Reason = "start"   // it did not start again
+	ReasonStart   game.Reason = "start"   // it did not start
 	// Reasons why a challenge ended without a game.
 	ReasonWithdrawn game.Reason = "withdrawn" // the challenger took it back
 	ReasonDeclined  game.Reason = "declined"  // the opponent declined it
@@ -107,7 +107,7 @@ func FaultText(r game.Reason, p PlayerID) string {
 	case ReasonMemory:
 		words = "used too much memory"
 	case ReasonStart:
-		words = "did not start again"
+		words = "did not start"
 	default:
 		return ""
 	}

@@ -291,7 +291,7 @@ has them already, as has a ladder that "sparring ladder join" has started.`,
 				return err
 			}
 			cfg.Players, cfg.Profiles, cfg.Analyses = nil, "", 0
-			cfg.Levels, cfg.LevelGames, cfg.LevelsLadder, cfg.Data = max(cfg.Levels, 200), games, true, l.data
+			cfg.Levels, cfg.LevelGames, cfg.LevelsLadder, cfg.Data = cmp.Or(cfg.Levels, 200), games, true, l.data
 			cfg.Instance = cmp.Or(cfg.Instance, protocol.InstanceID("levels-"+protocol.NewID()[:8]))
 			log := newLog(c.ErrOrStderr(), cfg.LogLevel)
 			nc, _, as, err := l.reach(c.Context(), cfg.NATS.User, "sparring ladder levels", log)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,6 +163,11 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	life, end := context.WithCancel(ctx)
 	defer end()
 	defer obeySignals(b, end, log)()
+	select {
+	case <-t.interrupted: // before anything here listened
+		b.Drain()
+	default:
+	}
 	over := make(chan struct{})
 	var reporting sync.WaitGroup
 	reporting.Go(func() {
@@ -172,13 +178,23 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 		}
 	})
 	reporting.Go(func() {
-		for e := range t.ended {
-			t.report(ctx, e)
+		for {
+			select {
+			case e := <-t.ended:
+				t.report(ctx, e)
+				continue
+			default:
+			}
+			select {
+			case e := <-t.ended:
+				t.report(ctx, e)
+			case <-over:
+				return
+			}
 		}
 	})
 	err = b.Run(life)
-	close(t.ended)
-	close(over)
+	close(over) // and not t.ended: a game that did not stop in time may end yet
 	reporting.Wait()
 	t.screen.clear()
 	t.sumUp(ctx)
@@ -322,7 +338,7 @@ func ratingText(s protocol.Standing) string { return fmt.Sprintf("%.0f +- %.0f",
 // sumUp says in two sentences what the team did.
 func (t *team) sumUp(ctx context.Context) {
 	t.mu.Lock()
-	score, ends := t.score, t.ends
+	score, ends := t.score, maps.Clone(t.ends)
 	t.mu.Unlock()
 	played := score[won] + score[drawn] + score[lost]
 	if played == 0 {

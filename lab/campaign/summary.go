@@ -164,9 +164,9 @@ func (m Measure) minus(o Measure) Range {
 func (c *Campaign) Summary() (*Summary, error) {
 	c.mu.Lock()
 	asides, state, begun := slices.Clone(c.asides), c.state, c.log.begun
-	over := map[*meeting]bool{}
+	faults := map[*meeting]map[int]*match.Fault{}
 	for _, m := range c.meets {
-		over[m] = m.over
+		faults[m] = maps.Clone(m.faults)
 	}
 	c.mu.Unlock()
 	s := &Summary{Name: c.plan.Name, Title: c.plan.Title, Build: c.build, Time: time.Now().UTC(), State: state, Asides: asides}
@@ -191,7 +191,7 @@ func (c *Campaign) Summary() (*Summary, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.match.Look(func(st *match.Standing) { sum.add(m, st, previous, aside) })
+		m.match.Look(func(st *match.Standing) { sum.add(m, st, previous, faults[m], aside) })
 	}
 	sum.end()
 	return s, nil
@@ -268,14 +268,14 @@ func newSums(s *Summary) *sums {
 	return &sums{s, map[string]*sumTable{}, nil}
 }
 
-func (s *sums) add(m *meeting, st, previous *match.Standing, aside bool) {
+func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*match.Fault, aside bool) {
 	names, meet := m.names(), &st.Meets[0]
 	fresh := st.Games - m.before
 	total := 2 * m.total
 	s.Games += min(st.Games, total)
 	s.Total += total
 	s.New += fresh
-	s.addFaults(m, st, previous)
+	s.addFaults(m, st, previous, faults)
 	before := NewMeasure(match.ScoreOf(st.Results[:m.before]))
 	now := NewMeasure(meet.Score)
 	if change := (Strength{Match: m.Match, Players: names, New: fresh, Before: before, Now: now}); previous != nil {
@@ -315,8 +315,8 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, aside bool) {
 	t.add(names, meet.Score, st)
 }
 
-// addFaults counts the faults of a meeting by match and player.
-func (s *sums) addFaults(m *meeting, st, previous *match.Standing) {
+// addFaults counts the faults of a meeting by match and player, and quotes the latest.
+func (s *sums) addFaults(m *meeting, st, previous *match.Standing, latest map[int]*match.Fault) {
 	for i, name := range m.names() {
 		at := slices.IndexFunc(s.Faults, func(f Faults) bool { return f.Match == m.Match && f.Player == name })
 		if at < 0 {
@@ -344,7 +344,7 @@ func (s *sums) addFaults(m *meeting, st, previous *match.Standing) {
 				f.New[r.Fault]++
 			}
 		}
-		if last := m.faults[i]; last != nil {
+		if last := latest[i]; last != nil {
 			f.Text = strings.Join(strings.Fields(last.Text), " ")
 		}
 	}

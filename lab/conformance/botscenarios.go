@@ -77,14 +77,15 @@ func (r *botRig) reaches(ctx context.Context, g *scripted.Game, n int) (seen str
 		return "", r.cfg.Program.withExit(broken("the game stood still: %s", strings.TrimPrefix(seen, "the game ")))
 	}
 	r.Do(func() {
-		if _, byRules := endedBy[g.Outcome.Reason]; g.Status == protocol.Finished && byRules {
+		if r := g.Outcome.Reason; g.Status == protocol.Finished && (endedBy[r] || protocol.FaultText(r, "") != "") {
 			err = broken("the game ended after %d plies: %s by %q", len(g.Moves), g.Outcome.Result, g.Outcome.Reason)
 		}
 	})
 	return seen, err
 }
 
-// endedBy are the reasons for which no game ends that goes on.
+// endedBy are the reasons for which no game ends that goes on, beside the faults of
+// engines.
 var endedBy = map[game.Reason]bool{
 	protocol.ReasonTime: true, protocol.ReasonResign: true, protocol.ReasonDispute: true, protocol.ReasonAbandoned: true, protocol.ReasonVoid: true,
 }

@@ -321,7 +321,7 @@ func platformStarvation(ctx context.Context, r *platformRig) (string, error) {
 		return "", err
 	}
 	var swallowed atomic.Int32
-	const subscriptions = 20
+	const subscriptions = 100 // by chance hardly an offer reaches the player
 	for range subscriptions {
 		if _, err := e.Conn().QueueSubscribe(r.subjects.Offer(r.pool()), protocol.BotsQueue, func(*nats.Msg) { swallowed.Add(1) }); err != nil {
 			return "", err

@@ -338,6 +338,10 @@ func (w *worker) result(b match.Bout, rec *record.Record) *match.Game {
 		}
 		fault(absent, engine.FaultDisconnect)
 		g.Result = game.WonBy(absent.Other())
+	default:
+		if protocol.FaultText(rec.Reason, "") != "" {
+			fault(loser, engine.FaultKind(rec.Reason))
+		}
 	}
 	return g
 }

@@ -135,8 +135,8 @@ const (
 type Settings struct {
 	Params []Param
 	Pairs  int
-	// Rate is how far the last pair moves a parameter if one player wins both games,
-	// in half steps (r_end in Fishtest). Earlier pairs move it further.
+	// Rate is how far the last pair moves a parameter for each point by which one
+	// player wins, in steps (r_end in Fishtest). Earlier pairs move it further.
 	Rate float64
 	// Lag is how many pairs are played at once at the most: pair n has the values
 	// after the result of pair n-Lag. So the course is the same in whatever order

@@ -71,6 +71,9 @@ func TestCheck(t *testing.T) {
 				return
 			}
 			f := found[test.check]
+			if strings.Contains(f.Text, "too busy to tell") {
+				t.Skip(f.Text)
+			}
 			if f.Verdict != test.verdict {
 				t.Errorf("%s: %+v, want %s", test.check, f, test.verdict)
 			}
