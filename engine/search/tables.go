@@ -17,13 +17,16 @@ type Tables struct {
 // NewTables lends tables of the given size, see [NewTable]. It makes none yet.
 func NewTables(bytes int) *Tables { return &Tables{bytes: bytes} }
 
-// Take returns an empty table.
+// Take returns an empty table. Its memory has been written to: the pages of a new one
+// would otherwise come in the first search, on its clock.
 func (t *Tables) Take() *Table {
 	t.mu.Lock()
 	n := len(t.unused)
 	if n == 0 {
 		t.mu.Unlock()
-		return NewTable(t.bytes)
+		table := NewTable(t.bytes)
+		table.Clear()
+		return table
 	}
 	table := t.unused[n-1]
 	t.unused[n-1] = nil
