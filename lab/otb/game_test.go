@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -364,15 +366,31 @@ func TestJournalOfEntries(t *testing.T) {
 		}
 		data = append(append(data, text...), '\n')
 	}
-	again, err := parse(append(data, `{"at":"2026-`...), "journal")
+	path := filepath.Join(t.TempDir(), "game.jsonl")
+	load := func(data []byte) (*Game, error) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return Load(path)
+	}
+	again, err := load(append(data, `{"at":"2026-`...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if again.Clocks(at(100)) != g.Clocks(at(100)) || keyOf(again, nil) != keyOf(g, nil) || again.Phase() != Announced || again.Choice.Move != "h0g2" {
 		t.Errorf("%+v", again)
 	}
-	if _, err := parse([]byte("{}\n"), "x"); err == nil || !strings.HasPrefix(err.Error(), "x: line 1: ") {
-		t.Errorf("not a journal: %v", err)
+	for text, want := range map[string]string{
+		"":                   "no game in it",
+		"{}\n":               "line 1: not the journal of a game at a table",
+		`{"match":1}` + "\n": "line 1: not the journal of a game at a table",
+		string(data) + "x\n": fmt.Sprintf("line %d: invalid character", len(lines)+2),
+		prefix + strings.Repeat("1", record.MaxLine) + "}\n": "line 1: more than ",
+	} {
+		if _, err := load([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "journal: "+path+": "+want) {
+			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
 	}
 }
 

@@ -30,23 +30,20 @@ type store struct {
 // prefix begins a journal.
 const prefix = `{"table":`
 
-// openStore opens or creates the journal of a game and returns the game with all its
-// entries. The terms of an existing one are taken from it; same checks them.
-func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game, error) {
-	s := &store{path: path}
-	var g *Game
-	s.layout = journal.Layout{
-		Name: "journal", What: "the journal of a game at a table", Prefix: prefix, MaxLine: record.MaxLine, Sync: true, Terms: &t,
+// layoutOf is that of a game's journal. Reading one sets up *g with its terms, which
+// same checks, and applies its entries.
+func layoutOf(g **Game, same func(had Terms) error) journal.Layout {
+	return journal.Layout{
+		Name: "journal", What: "the journal of a game at a table", Prefix: prefix, MaxLine: record.MaxLine, Sync: true,
 		Same: func(line []byte) error {
 			var had Terms
-			if err := json.Unmarshal(line, &had); err != nil {
-				return err
+			err := json.Unmarshal(line, &had)
+			if err == nil {
+				err = same(had)
 			}
-			if err := same(had); err != nil {
-				return err
+			if err == nil {
+				*g, err = New(had)
 			}
-			var err error
-			g, err = New(had)
 			return err
 		},
 		Take: func(line []byte) error {
@@ -54,9 +51,18 @@ func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game,
 			if err := json.Unmarshal(line, &e); err != nil {
 				return err
 			}
-			return g.Apply(e)
+			return (*g).Apply(e)
 		},
 	}
+}
+
+// openStore opens or creates the journal of a game and returns the game with all its
+// entries. The terms of an existing one are taken from it; same checks them.
+func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game, error) {
+	s := &store{path: path}
+	var g *Game
+	s.layout = layoutOf(&g, same)
+	s.layout.Terms = &t
 	var err error
 	if s.file, err = journal.Open(path, s.layout); err != nil {
 		return nil, nil, err
@@ -143,48 +149,14 @@ func (s *store) close(over bool) error {
 	return err
 }
 
-// Load reads a journal without changing it, for an export.
+// Load reads a journal without changing it, for an export. A table may have it open.
 func Load(path string) (*Game, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
+	var g *Game
+	if err := journal.Read(path, layoutOf(&g, func(Terms) error { return nil })); err != nil {
 		return nil, err
 	}
-	return parse(data, path)
-}
-
-func parse(data []byte, path string) (g *Game, err error) {
-	for n, rest := 1, data; len(rest) > 0; n++ {
-		line, after, whole := cutLine(rest)
-		if !whole {
-			break // a crash cut it off
-		}
-		rest = after
-		if n == 1 {
-			var t Terms
-			if err = json.Unmarshal(line, &t); err == nil {
-				g, err = New(t)
-			}
-		} else {
-			var e Entry
-			if err = json.Unmarshal(line, &e); err == nil {
-				err = g.Apply(e)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
-		}
-	}
 	if g == nil {
-		return nil, fmt.Errorf("%s: not the journal of a game at a table", path)
+		return nil, fmt.Errorf("journal: %s: no game in it", path)
 	}
 	return g, nil
-}
-
-func cutLine(data []byte) (line, rest []byte, whole bool) {
-	for i, b := range data {
-		if b == '\n' {
-			return data[:i], data[i+1:], true
-		}
-	}
-	return data, nil, false
 }
