@@ -389,7 +389,7 @@ func TestJournalOfEntries(t *testing.T) {
 		prefix + strings.Repeat("1", record.MaxLine) + "}\n": "line 1: more than ",
 	} {
 		if _, err := load([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "journal: "+path+": "+want) {
-			t.Errorf("%.40q: %v, want %s", text, err, want)
+			t.Errorf("%.40q: %.300v, want %s", text, err, want)
 		}
 	}
 }

@@ -21,10 +21,15 @@ const reserveExt = ".reserve"
 // store keeps a game's entries on the disk.
 type store struct {
 	path    string
-	layout  journal.Layout
-	file    *journal.File
+	file    lines
 	pending []Entry // not on the disk yet
 	failed  error   // why
+}
+
+// lines is the open journal, a *journal.File but in tests.
+type lines interface {
+	Append(v any) error
+	Close() error
 }
 
 // prefix begins a journal.
@@ -61,10 +66,10 @@ func layoutOf(g **Game, same func(had Terms) error) journal.Layout {
 func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game, error) {
 	s := &store{path: path}
 	var g *Game
-	s.layout = layoutOf(&g, same)
-	s.layout.Terms = &t
+	layout := layoutOf(&g, same)
+	layout.Terms = &t
 	var err error
-	if s.file, err = journal.Open(path, s.layout); err != nil {
+	if s.file, err = journal.Open(path, layout); err != nil {
 		return nil, nil, err
 	}
 	if g == nil {
@@ -73,7 +78,6 @@ func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game,
 			return nil, nil, err
 		}
 	}
-	s.layout.Same, s.layout.Take = func([]byte) error { return nil }, func([]byte) error { return nil }
 	s.reserve()
 	return s, g, nil
 }
@@ -111,22 +115,11 @@ func (s *store) flush() error {
 	return s.failed
 }
 
-// write writes the pending entries, with the file opened again after an error, which
-// removes a partial line.
+// write writes the pending entries. The journal stays open, so that no other program
+// takes the game over while this one waits for room.
 func (s *store) write() error {
-	if s.failed != nil {
-		if s.file != nil {
-			s.file.Close() // the error is known
-			s.file = nil
-		}
-		var err error
-		if s.file, err = journal.Open(s.path, s.layout); err != nil {
-			return err
-		}
-	}
 	for len(s.pending) > 0 {
 		if err := s.file.Append(s.pending[0]); err != nil {
-			s.failed = err
 			return err
 		}
 		s.pending = s.pending[1:]
@@ -139,10 +132,7 @@ func (s *store) alive(at time.Time) { os.Chtimes(s.path, at, at) } // an estimat
 
 // close closes the journal; over: the game has ended.
 func (s *store) close(over bool) error {
-	err := s.flush()
-	if s.file != nil {
-		err = errors.Join(err, s.file.Close())
-	}
+	err := errors.Join(s.flush(), s.file.Close())
 	if over && err == nil {
 		os.Remove(s.path + reserveExt)
 	}

@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"sparring/arena/arenatest"
 	"sparring/engine"
 	"sparring/game"
+	"sparring/lab/journal"
 	"sparring/pipe/playerspec"
 	"sparring/record"
 )
@@ -212,13 +214,9 @@ func TestReserve(t *testing.T) {
 	if err := s.append(Entry{At: at(0), Kind: Start}); err != nil {
 		t.Fatal(err)
 	}
-	s.file.Close() // every write fails from now on, as on a broken disk
-	if err := os.Rename(path, path+".away"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	disk := &brokenDisk{s.file, true}
+	s.file = disk
+
 	for _, line := range []string{"1 note one", "2 note two"} {
 		if err := s.append(entry(t, line)); err == nil {
 			t.Error("an entry is written to nowhere")
@@ -227,9 +225,7 @@ func TestReserve(t *testing.T) {
 	if _, err := os.Stat(path + reserveExt); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the reserved space is kept: %v", err)
 	}
-	if err := errors.Join(os.Remove(path), os.Rename(path+".away", path)); err != nil {
-		t.Fatal(err)
-	}
+	disk.broken = false
 	if err := errors.Join(s.append(entry(t, "3 note three")), s.close(false)); err != nil {
 		t.Fatal(err)
 	}
@@ -243,5 +239,64 @@ func TestReserve(t *testing.T) {
 	}
 	if strings.Join(notes, " ") != "one two three" {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// brokenDisk takes no lines while it is broken.
+type brokenDisk struct {
+	lines
+	broken bool
+}
+
+func (d *brokenDisk) Append(v any) error {
+	if d.broken {
+		return errors.New("broken")
+	}
+	return d.lines.Append(v)
+}
+
+// TestWaitsForRoom: nobody else gets the journal while the disk is full.
+func TestWaitsForRoom(t *testing.T) {
+	disk := arenatest.NewSmallDisk(t, "2m")
+	path := filepath.Join(disk.Dir, "game.jsonl")
+	s, _, err := openStore(path, terms("amazons/10x10", "600", game.First), func(Terms) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := entry(t, "1 note "+strings.Repeat("x", 100_000))
+	for range 2 {
+		disk.Fill()
+		for s.append(long) == nil {
+			continue // in the reserved space
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 300 {
+			if s.flush() == nil {
+				t.Error("written to a full disk")
+			}
+		}
+	}()
+	for waiting := true; waiting; {
+		select {
+		case <-done:
+			waiting = false
+		default:
+			if !journal.InUse(path) {
+				t.Error("another program can take the game over")
+				<-done
+				waiting = false
+			}
+		}
+	}
+	n := len(s.pending)
+	disk.Empty()
+	if err := s.close(false); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := Load(path); err != nil || len(g.Notes) < n {
+		t.Errorf("%v, %v", g, err)
 	}
 }
