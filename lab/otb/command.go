@@ -106,7 +106,7 @@ func find(line string) (c *command, args string) {
 func (t *Table) ok(string) error {
 	g := t.game
 	switch {
-	case !g.Away.IsZero() && g.Phase() != Ended:
+	case len(g.Away) > 0 && g.Phase() != Ended:
 		if err := t.enter(Entry{Kind: Confirm}); err != nil {
 			return err
 		}

@@ -346,8 +346,8 @@ func shown(p game.Position, m game.Move, uci bool) []string {
 func (v *View) prompt() string {
 	g := v.Game
 	us := Colour(v.Pos, g.Terms.Us)
-	if !g.Away.IsZero() && v.Phase != Ended {
-		return fmt.Sprintf("The program was away for %s. Compare both clocks: Enter if they are right; clock us 12:34 or clock them 12:34 corrects; stood if they had been stopped.", ClockText(g.Back.Sub(g.Away)))
+	if len(g.Away) > 0 && v.Phase != Ended {
+		return fmt.Sprintf("The program was away for %s. Compare both clocks: Enter if they are right; clock us 12:34 or clock them 12:34 corrects; stood if they had been stopped.", ClockText(g.absent()))
 	}
 	switch v.Phase {
 	case Setup:
