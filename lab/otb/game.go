@@ -69,7 +69,8 @@ type Game struct {
 	first    game.Seat // acts first
 	stood    []span
 	settings []setting
-	playedOn []int // plies after which the arbiter had the game go on
+	playedOn []int         // plies after which the arbiter had the game go on
+	ahead    time.Duration // of the table's time before the machine's
 }
 
 // New returns a game before its start.
@@ -143,7 +144,7 @@ func now(format string, args ...any) error {
 func (g *Game) Apply(e Entry) error {
 	next := g.clone()
 	if e.At.Before(g.Last) {
-		e.At = g.Last // the wall's clock was set back
+		e.At = g.Last // the machine's clock was set back, in a journal of an older version
 	}
 	if err := next.apply(e); err != nil {
 		return err
@@ -250,6 +251,8 @@ func (g *Game) apply(e Entry) error {
 			}
 		}
 		g.Away = nil
+	case SetWall:
+		g.ahead = time.Duration(e.AheadMS) * time.Millisecond
 	default:
 		return fmt.Errorf("no kind of entry %.20q", e.Kind)
 	}

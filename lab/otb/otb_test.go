@@ -9,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"sparring/arena/arenatest"
 	"sparring/engine"
 	"sparring/game"
-	"sparring/lab/journal"
 	"sparring/pipe/playerspec"
 	"sparring/record"
 )
@@ -27,10 +25,12 @@ func sit(t *testing.T, o Options) *Table {
 	return table
 }
 
+func openEngine(spec, gameName string) (engine.Searcher, error) {
+	return playerspec.Open(spec, gameName, playerspec.Options{HashBytes: 1 << 20})
+}
+
 func tryToSit(t *testing.T, o Options) (*Table, error) {
-	o.Open = func(spec, gameName string) (engine.Searcher, error) {
-		return playerspec.Open(spec, gameName, playerspec.Options{HashBytes: 1 << 20})
-	}
+	o.Open = openEngine
 	table, err := Open(o)
 	if err != nil {
 		return nil, err
@@ -255,48 +255,107 @@ func (d *brokenDisk) Append(v any) error {
 	return d.lines.Append(v)
 }
 
-// TestWaitsForRoom: nobody else gets the journal while the disk is full.
-func TestWaitsForRoom(t *testing.T) {
-	disk := arenatest.NewSmallDisk(t, "2m")
-	path := filepath.Join(disk.Dir, "game.jsonl")
-	s, _, err := openStore(path, terms("amazons/10x10", "600", game.First), func(Terms) error { return nil })
+// machine is a machine's clocks.
+type machine struct{ elapsed, set time.Duration }
+
+func (m *machine) passes(d time.Duration) { m.elapsed += d }
+
+// sit opens a table, whose engine does not matter, on the machine.
+func (m *machine) sit(t *testing.T, path string) *Table {
+	t.Helper()
+	k := &timekeeper{
+		wall:   func() time.Time { return begin.Add(m.elapsed + m.set) },
+		steady: func() time.Duration { return m.elapsed },
+	}
+	k.set(k.wall())
+	tt := terms("gomoku/freestyle-15", "6000", game.Second)
+	table, err := open(Options{Journal: path, Terms: tt, Open: openEngine}, k)
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := entry(t, "1 note "+strings.Repeat("x", 100_000))
-	for range 2 {
-		disk.Fill()
-		for s.append(long) == nil {
-			continue // in the reserved space
+	return table
+}
+
+// TestMachineClockSet: what somebody sets the machine's clock by is neither charged nor
+// credited, whether or not the program runs, and the clocks go on at once.
+func TestMachineClockSet(t *testing.T) {
+	m := &machine{}
+	path := filepath.Join(t.TempDir(), "game.jsonl")
+	table := m.sit(t, path)
+	used := func(want time.Duration, what string) {
+		t.Helper()
+		if v := table.View(); v.Clocks.Used != want {
+			t.Errorf("%s: %v are charged, want %v", what, v.Clocks.Used, want)
 		}
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range 300 {
-			if s.flush() == nil {
-				t.Error("written to a full disk")
-			}
+	again := func() {
+		t.Helper()
+		if err := table.Close(); err != nil {
+			t.Fatal(err)
 		}
-	}()
-	for waiting := true; waiting; {
-		select {
-		case <-done:
-			waiting = false
-		default:
-			if !journal.InUse(path) {
-				t.Error("another program can take the game over")
-				<-done
-				waiting = false
-			}
-		}
+		table = m.sit(t, path)
 	}
-	n := len(s.pending)
-	disk.Empty()
-	if err := s.close(false); err != nil {
+	tick := func(n int) {
+		for range n {
+			table.tick()
+			m.passes(time.Second)
+		}
+		table.tick()
+	}
+	if err := table.Do(""); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := Load(path); err != nil || len(g.Notes) < n {
-		t.Errorf("%v, %v", g, err)
+	tick(3)
+	used(3*time.Second, "at first")
+	m.set -= time.Hour
+	tick(2)
+	used(5*time.Second, "set back")
+	m.set += 3 * time.Hour
+	tick(2)
+	used(7*time.Second, "set forward")
+	again()
+	m.passes(10 * time.Second)
+	table.tick()
+	used(17*time.Second, "opened again")
+	m.passes(time.Minute)
+	table.tick()
+	used(77*time.Second, "asleep")
+	if v := table.View(); !strings.Contains(v.News[len(v.News)-1].Text, "stood still for 1:00") {
+		t.Errorf("asleep: %+v", v.News)
+	}
+	m.set -= 24 * time.Hour
+	again()
+	used(77*time.Second, "set back while away")
+	tick(3)
+	used(80*time.Second, "set back while away, and opened again")
+	if v := table.View(); len(v.Game.Away) != 2 || !strings.Contains(v.News[1].Text, "set back by ") {
+		t.Errorf("set back while away: %+v, %+v", v.Game.Away, v.News)
+	}
+	m.passes(20 * time.Second)
+	again()
+	used(100*time.Second, "and away once more")
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestJournalFromTheFuture: with a machine's clock that is behind the journal, the
+// clocks run at once.
+func TestJournalFromTheFuture(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.jsonl")
+	tt := terms("gomoku/freestyle-15", "6000", game.Second)
+	s, _, err := openStore(path, tt, func(Terms) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.append(Entry{At: wall().Add(time.Hour), Kind: Start}), s.close(false)); err != nil {
+		t.Fatal(err)
+	}
+	table := sit(t, Options{Journal: path, Terms: tt})
+	for table.View().Clocks.Used == 0 { // until the test's own time is up
+		time.Sleep(time.Millisecond)
+	}
+	if used := table.View().Clocks.Used; used > 30*time.Minute {
+		t.Errorf("%v are charged", used)
 	}
 }
