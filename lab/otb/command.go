@@ -502,15 +502,8 @@ func (t *Table) listMoves(string) error {
 }
 
 func (t *Table) export(string) error {
-	if t.o.Keep == nil {
-		return nil
-	}
-	files, err := t.o.Keep(t.game.Record())
-	for _, f := range files {
-		t.say("Written: %s", f)
-	}
-	if err != nil {
-		t.alert("The record was not written: %v (export tries again; the journal has the game)", err)
+	if t.o.Keep != nil {
+		t.exports.keep(t, t.game.Record())
 	}
 	return nil
 }

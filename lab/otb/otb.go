@@ -25,7 +25,7 @@ type Options struct {
 	// Open opens the searcher of a spec for games of a name.
 	Open func(spec, gameName string) (engine.Searcher, error)
 	// Keep keeps the record of the game, and returns where. It is called when the game
-	// has ended, and for the command export.
+	// has ended, and for the command export, by a goroutine of its own.
 	Keep func(*record.Record) (files []string, err error)
 	// UCI: coordinates of Xiangqi have ranks from 1.
 	UCI bool
@@ -51,6 +51,7 @@ type Table struct {
 	game    *Game
 	store   *store
 	player  *player
+	exports exporter
 	news    []News
 	count   int
 	changed chan struct{}
@@ -226,17 +227,18 @@ func (t *Table) tick() {
 	t.player.drive()
 }
 
-// Close stops the engine and closes the journal. The error is that of an entry that
-// could not be saved.
+// Close stops the engine, waits for the record and closes the journal. The error is that
+// of an entry or of a record that could not be saved.
 func (t *Table) Close() error {
 	t.player.close()
+	unkept := t.Exported()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return nil
 	}
 	t.closed = true
-	return t.store.close(t.game.Phase() == Ended)
+	return errors.Join(unkept, t.store.close(t.game.Phase() == Ended))
 }
 
 // decided takes the choice of our engine. The caller holds mu.

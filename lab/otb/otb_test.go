@@ -3,6 +3,7 @@ package otb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,6 +139,11 @@ func TestCommands(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", c.line, err)
 		}
+		if c.then == Ended {
+			if err := table.Exported(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		v := reach(t, table, c.then)
 		if c.then == Fixing && c.line[0] == 'f' {
 			continue // nothing is announced before the operator has said what stands
@@ -157,6 +163,47 @@ func TestCommands(t *testing.T) {
 	}
 	if len(kept) != 2 || kept[1].Result != game.Draw || kept[1].Reason != Adjudicated || kept[1].Text != "both agreed" || kept[1].Plies[0].Move != "h2h9" {
 		t.Errorf("kept %+v", kept)
+	}
+}
+
+// TestExportMeanwhile: the table goes on while a record is written.
+func TestExportMeanwhile(t *testing.T) {
+	asked, answer := make(chan *record.Record), make(chan error)
+	table := sit(t, Options{
+		Journal: filepath.Join(t.TempDir(), "game.jsonl"), Terms: terms("gomoku/freestyle-15", "600", game.Second),
+		Keep: func(r *record.Record) ([]string, error) { asked <- r; return []string{"a file"}, <-answer },
+	})
+	do := func(line string) {
+		t.Helper()
+		done := make(chan error)
+		go func() { done <- table.Do(line) }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s waits", line)
+		}
+	}
+	do("")
+	do("export")
+	<-asked
+	do("h8")
+	reach(t, table, Announced) // and our engine has answered
+	do("export")
+	do("end us")
+	answer <- errors.New("no room")
+	if r := <-asked; r.Result != game.SecondWins {
+		t.Errorf("kept %+v", r)
+	}
+	answer <- nil // the record in between was not asked for any more
+	if err := table.Exported(); err != nil {
+		t.Error(err)
+	}
+	text := fmt.Sprint(table.View().News)
+	if strings.Count(text, "Written: a file") != 2 || !strings.Contains(text, "The record was not written: no room") {
+		t.Error(text)
 	}
 }
 
