@@ -149,7 +149,9 @@ func (f *benchFleetFlags) run(c *cobra.Command) error {
 		}
 		last = stage
 	}
-	launch := func(ctx context.Context, w fleetbench.Want) (fleetbench.Fleet, error) { return launchParts(ctx, dir, w) }
+	launch := func(ctx context.Context, w fleetbench.Want) (fleetbench.Fleet, error) {
+		return launchParts(ctx, dir, w)
+	}
 	result, err := fleetbench.Run(c.Context(), f.plan, launch, watch, zerolog.New(zerolog.ConsoleWriter{Out: io.Discard}))
 	screen.clear()
 	if result == nil {

@@ -36,7 +36,9 @@ func (r *Result) Rows() [][]string {
 	return rows
 }
 
-func (l Latency) texts() (p50, p99 string) { return fmt.Sprintf("%.2f", l.P50), fmt.Sprintf("%.2f", l.P99) }
+func (l Latency) texts() (p50, p99 string) {
+	return fmt.Sprintf("%.2f", l.P50), fmt.Sprintf("%.2f", l.P99)
+}
 
 func (t *Step) row() []string {
 	relay50, relay99 := t.Relay.texts()
