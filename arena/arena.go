@@ -171,6 +171,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
 	a.wg.Go(func() { a.serveFleet(a.life) })
+	a.wg.Go(func() { a.retain(ctx) })
 	a.wg.Go(func() {
 		for a.life.Err() == nil {
 			if err := a.ladder.follow(a.life, a.store); err != nil && a.life.Err() == nil {

@@ -11,6 +11,7 @@ import (
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
+	"sparring/record"
 )
 
 // Config has all settings of an arena. Start from [Defaults].
@@ -59,6 +60,7 @@ type Config struct {
 
 	Policy livegame.Policy
 	Ladder Ladder
+	Keep   Keep
 }
 
 // Ladder settings.
@@ -106,6 +108,7 @@ func Defaults() Config {
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
 		Policy: livegame.DefaultPolicy(),
+		Keep:   Keep{Notice: 10 * time.Minute, Every: time.Minute},
 		Ladder: Ladder{
 			Clocks: []clock.Spec{{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}}, Games: 1,
 			Pause: time.Second, StableFor: 2 * time.Second, AbsentFor: 30 * time.Second, NoShow: time.Minute,
@@ -134,6 +137,14 @@ func (c Config) Validate() error {
 		faults.Add("ARENA_LOST_AFTER", "%v: want at least two heartbeats (%v)", c.LostAfter, 2*c.Heartbeat)
 	}
 	c.Ladder.validate(&faults)
+	for name, b := range map[string]record.Bounds{"KEEP_LOGS": c.Keep.Logs, "KEEP_RECORDS": c.Keep.Records} {
+		if b.Age < 0 || b.Age > 0 && b.Age < shortestKept {
+			faults.Add(name, "%v: want 0 (for ever) or at least %v", b.Age, shortestKept)
+		}
+		if b.Bytes < 0 {
+			faults.Add(name+"_MB", "want 0 (any size) or more")
+		}
+	}
 
 	bad := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	for _, n := range []struct {
@@ -152,7 +163,7 @@ func (c Config) Validate() error {
 		d    time.Duration
 	}{
 		{"OfferFor", c.OfferFor}, {"HoldFor", c.HoldFor}, {"RetryAfter", c.RetryAfter}, {"RetryMost", c.RetryMost},
-		{"Heartbeat", c.Heartbeat}, {"Linger", c.Linger}, {"Patience", c.Patience},
+		{"Heartbeat", c.Heartbeat}, {"Linger", c.Linger}, {"Patience", c.Patience}, {"Keep.Notice", c.Keep.Notice}, {"Keep.Every", c.Keep.Every},
 	} {
 		if d.d <= 0 {
 			bad("%s: %v: want more than 0", d.name, d.d)

@@ -335,6 +335,13 @@ func (l *ladder) upTo(seq uint64) bool {
 	return l.applied >= seq
 }
 
+// last returns the last record that has been rated.
+func (l *ladder) last() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.applied
+}
+
 // standings returns those of a game by speed, the best first. They are not to be
 // modified: until a rating of the game changes, all who ask get the same ones.
 func (l *ladder) standings(gameName string) []Standing {

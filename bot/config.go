@@ -53,7 +53,11 @@ type Config struct {
 	Play   play.Manners
 	Match  policy.Matchmaking
 
-	Data     string `default:"data" desc:"directory under which records are written"`
+	Data string `default:"data" desc:"directory under which records are written"`
+	Keep struct {
+		Records   time.Duration `desc:"how long the records of bots in DATA are kept, such as 720h, of this and of earlier processes; 0: for ever"`
+		RecordsMB int           `split_words:"true" desc:"most MiB of them; 0: any size"`
+	}
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
 
@@ -88,6 +92,10 @@ func (c Config) Validate() error {
 		faults.Err("INSTANCE", protocol.CheckID("id", c.Instance))
 	}
 	faults.AtLeast("LEVELS", c.Levels, 0)
+	faults.AtLeast("KEEP_RECORDS_MB", c.Keep.RecordsMB, 0)
+	if c.Keep.Records < 0 || c.Keep.Records > 0 && c.Keep.Records < time.Hour {
+		faults.Add("KEEP_RECORDS", "%v: want 0 (for ever) or at least 1h", c.Keep.Records)
+	}
 	for _, name := range c.LevelGames {
 		if !knownGame(name) {
 			faults.Add("LEVEL_GAMES", "no game %.40q (have %s)", name, strings.Join(gameNames(), ", "))

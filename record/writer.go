@@ -48,11 +48,14 @@ func (e *NotKeptError) Unwrap() error { return e.Err }
 type Writer struct {
 	dir, name string
 	rotate    int64
+	prefix    string // of the files that bounds are for
+	bounds    Bounds
 
 	mu         sync.Mutex
 	file       *os.File // nil before the first record, and after an error
 	size       int64
-	torn       bool // the file ends within a line
+	began      time.Time // the file's first record
+	torn       bool      // the file ends within a line
 	failing    bool
 	lost, kept uint64
 
@@ -103,9 +106,22 @@ func (w *Writer) Append(r *Record) error {
 }
 
 func (w *Writer) append(line []byte) error {
+	defer lockDir(w.dir, lockWait)()
+	if w.file != nil && !w.isCurrent() {
+		w.file.Close() // everything was written
+		w.file = nil
+	}
 	if w.file == nil {
 		if err := w.open(); err != nil {
 			return err
+		}
+	}
+	if w.isOld() && !w.torn {
+		w.putAside()
+		if w.file == nil {
+			if err := w.open(); err != nil {
+				return err
+			}
 		}
 	}
 	if w.torn { // leave the cut line to the reader, which reports it
@@ -120,6 +136,9 @@ func (w *Writer) append(line []byte) error {
 		err = errors.Join(err, w.file.Close())
 		w.file = nil
 		return err
+	}
+	if w.size == 0 {
+		w.began = time.Now()
 	}
 	w.torn = false
 	w.size += int64(n)
@@ -147,8 +166,25 @@ func (w *Writer) open() error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	w.file, w.size = f, st.Size()
+	w.file, w.size, w.began = f, st.Size(), time.Time{}
+	for r, err := range File(w.path()) {
+		if err == nil {
+			w.began = r.Start
+			break
+		}
+	}
 	return nil
+}
+
+// isCurrent reports whether the open file is still the one at its path: another process
+// may have removed or rewritten it.
+func (w *Writer) isCurrent() bool {
+	open, err := w.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(w.path())
+	return err == nil && os.SameFile(open, there)
 }
 
 // putAside closes the file, renames it and has it compressed. If that fails, the

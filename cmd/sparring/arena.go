@@ -19,6 +19,7 @@ import (
 	"sparring/engine"
 	"sparring/game/clock"
 	"sparring/protocol"
+	"sparring/record"
 )
 
 // arenaSettings are the arena command's settings, from the environment.
@@ -51,6 +52,12 @@ type arenaSettings struct {
 		Levels bool          `default:"false" desc:"the levels anchor the ladder: they have the ratings of their measured strength, and do not meet each other; see SPARRING_LEVELS_LADDER of a bot"`
 		Pause  time.Duration `default:"1s" desc:"how long a player rests between two games; also the pause between two rounds"`
 		Rounds int           `default:"0" desc:"number of rounds to play, in which all bots meet once, for a few bots; 0: whoever is free is paired, without end"`
+	}
+	Keep struct {
+		Logs      time.Duration `desc:"how long the logs of finished games are kept, such as 720h; 0: for ever"`
+		LogsMB    int           `split_words:"true" desc:"most MiB of logs: beyond it those of finished games are removed, the oldest first; 0: any size"`
+		Records   time.Duration `desc:"how long the platform's records are kept; 0: for ever"`
+		RecordsMB int           `split_words:"true" desc:"most MiB of the platform's records; 0: any size"`
 	}
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
@@ -105,6 +112,8 @@ func (s *arenaSettings) config() arena.Config {
 		c.Ladder.Anchors = levelAnchors()
 	}
 	c.Ladder.Rounds, c.Ladder.Pause = s.Ladder.Rounds, s.Ladder.Pause
+	c.Keep.Logs = record.Bounds{Age: s.Keep.Logs, Bytes: int64(s.Keep.LogsMB) << 20}
+	c.Keep.Records = record.Bounds{Age: s.Keep.Records, Bytes: int64(s.Keep.RecordsMB) << 20}
 	return c
 }
 

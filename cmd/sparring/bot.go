@@ -79,6 +79,7 @@ func newBotWith(nc *nats.Conn, cfg bot.Config, d bot.Deps) (b *bot.Bot, done fun
 	if err != nil {
 		return nil, nil, err
 	}
+	endTrim := trimRecords(records, record.Bounds{Age: cfg.Keep.Records, Bytes: int64(cfg.Keep.RecordsMB) << 20}, cfg.RecordsDir(), log)
 	tables, closeTables := endgames(cfg, log)
 	table, closeAreas := areaTable(cfg, log)
 	engines, pool := playerspec.NewEngines(players(cfg, tables, table, log)), engine.NewPool(cfg.Cores)
@@ -94,6 +95,7 @@ func newBotWith(nc *nats.Conn, cfg bot.Config, d bot.Deps) (b *bot.Bot, done fun
 		engines.Close() // the error does not matter at the end
 		closeAreas()
 		closeTables()
+		endTrim()
 		if err := records.Close(); err != nil {
 			log.Warn().Err(err).Msg("can't close the records")
 		}
@@ -105,6 +107,45 @@ func newBotWith(nc *nats.Conn, cfg bot.Config, d bot.Deps) (b *bot.Bot, done fun
 		return nil, nil, err
 	}
 	return b, done, nil
+}
+
+// trimNotice is the time between the line that says which records will be removed and
+// their removal; trimEvery is that between two removals.
+const (
+	trimNotice = 10 * time.Minute
+	trimEvery  = 10 * time.Minute
+)
+
+// trimRecords removes the records of bots that the bounds do not keep, from now on until
+// end is called.
+func trimRecords(w *record.Writer, b record.Bounds, dir string, log zerolog.Logger) (end func()) {
+	const ofBots = "bot-"
+	if b.None() {
+		return func() {}
+	}
+	w.Keep(ofBots, b)
+	if paths, bytes, err := record.Excess(dir, ofBots, b, time.Now()); len(paths) > 0 && err == nil {
+		log.Warn().Int("files", len(paths)).Int64("bytes", bytes).Str("dir", dir).Stringer("in", trimNotice).
+			Msg("old records will be removed, as the settings say; stop this process to keep them")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var trimming sync.WaitGroup
+	trimming.Go(func() {
+		for wait := trimNotice; ; wait = trimEvery {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(wait):
+			}
+			switch n, bytes, err := w.Trim(); {
+			case err != nil:
+				log.Warn().Err(err).Msg("old records not removed; trying again")
+			case n > 0:
+				log.Info().Int("files", n).Int64("bytes", bytes).Str("dir", dir).Msg("old records removed")
+			}
+		}
+	})
+	return func() { cancel(); trimming.Wait() }
 }
 
 // players returns the defaults for the specs of a bot's players, with the opening

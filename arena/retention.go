@@ -1,0 +1,255 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// Keep says what is kept of finished games. The zero value keeps everything.
+type Keep struct {
+	// Logs bounds the logs of games whose records are stored, Records the records.
+	Logs, Records record.Bounds
+	// Notice is the time between the line in the log that says what will be removed and
+	// the first removal.
+	Notice time.Duration
+	// Every is the time between two removals.
+	Every time.Duration
+}
+
+// shortestKept is the least age at which something is removed: pages show games that
+// have just ended.
+const shortestKept = time.Hour
+
+// retention removes what the settings do not keep.
+//
+// The limits of JetStream can't do it: by age they would take the first entries of
+// games that last for weeks, and a stream that is full by size refuses the records of
+// games that end. A log goes as a whole, after its record was stored; a record goes
+// after it was rated.
+type retention struct {
+	store *store
+	keep  Keep
+	rated func() uint64 // the last record that was rated
+	log   zerolog.Logger
+}
+
+// retain removes what is not kept, until ctx ends. Any arena may: a removal twice is one.
+func (a *Arena) retain(ctx context.Context) {
+	if a.cfg.Keep.Logs.None() && a.cfg.Keep.Records.None() {
+		return
+	}
+	r := &retention{store: a.store, keep: a.cfg.Keep, log: a.log, rated: a.ladder.last}
+	said := false
+	for ctx.Err() == nil {
+		var err error
+		if !said {
+			if err = r.announce(ctx); err == nil {
+				said = true
+				rest(ctx, r.keep.Notice)
+			}
+		}
+		if said && ctx.Err() == nil {
+			err = r.remove(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			a.log.Warn().Err(err).Msg("old games not removed; trying again")
+		}
+		rest(ctx, r.keep.Every)
+	}
+}
+
+// announce says what is about to be removed, if there is anything.
+func (r *retention) announce(ctx context.Context) error {
+	logs, err := info(ctx, r.store.games)
+	if err != nil {
+		return err
+	}
+	records, err := info(ctx, r.store.records)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, s := range []struct {
+		what   string
+		bounds record.Bounds
+		state  jetstream.StreamState
+	}{{"logs", r.keep.Logs, logs.State}, {"records", r.keep.Records, records.State}} {
+		if !exceeds(s.state, s.bounds, now) {
+			continue
+		}
+		line := r.log.Warn().Str("what", s.what).Time("oldest", s.state.FirstTime).Int64("bytes", int64(s.state.Bytes)).Stringer("in", r.keep.Notice)
+		if s.bounds.Age > 0 {
+			line = line.Time("before", now.Add(-s.bounds.Age))
+		}
+		if s.bounds.Bytes > 0 {
+			line = line.Int64("beyond_bytes", s.bounds.Bytes)
+		}
+		line.Msg("old games will be removed, as the settings say; stop this process to keep them")
+	}
+	return nil
+}
+
+// exceeds reports whether a stream has more than the bounds keep.
+func exceeds(s jetstream.StreamState, b record.Bounds, now time.Time) bool {
+	return s.Msgs > 0 && (b.Age > 0 && now.Sub(s.FirstTime) > b.Age || b.Bytes > 0 && int64(s.Bytes) > b.Bytes)
+}
+
+func (r *retention) remove(ctx context.Context) error {
+	logs, err := r.removeLogs(ctx)
+	if logs > 0 {
+		r.log.Info().Int("logs", logs).Msg("old logs removed")
+	}
+	records, failed := r.removeRecords(ctx)
+	if records > 0 {
+		r.log.Info().Uint64("records", records).Msg("old records removed")
+	}
+	return errors.Join(err, failed)
+}
+
+// info returns the state of a stream as it is now.
+func info(ctx context.Context, s jetstream.Stream) (*jetstream.StreamInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	i, err := s.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("stream %s: %w", s.CachedInfo().Config.Name, err)
+	}
+	return i, nil
+}
+
+// next returns the first entry of a stream from a sequence on, nil if there is none.
+func next(ctx context.Context, s jetstream.Stream, seq uint64, subjects string) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	msg, err := s.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subjects))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	return msg, err
+}
+
+// Logs are removed a few at a time: each removal delays appends.
+const (
+	mostRemovals = 500
+	mostSteps    = 50_000 // entries that are looked at, since those of running games stay
+	removalRest  = 10 * time.Millisecond
+)
+
+// removeLogs removes the logs of the games that began first, of those that have ended
+// and whose records are stored, and returns how many.
+func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
+	b := r.keep.Logs
+	if b.None() {
+		return 0, nil
+	}
+	state, err := info(ctx, r.store.games)
+	if err != nil {
+		return 0, err
+	}
+	kept := map[protocol.GameID]bool{}
+	for seq, steps := uint64(1), 0; n < mostRemovals && steps < mostSteps && exceeds(state.State, b, time.Now()); steps++ {
+		msg, err := next(ctx, r.store.games, seq, r.store.subjects.Logs())
+		if msg == nil || err != nil {
+			return n, err
+		}
+		seq = msg.Sequence + 1
+		large := b.Bytes > 0 && int64(state.State.Bytes) > b.Bytes
+		if !large && time.Since(msg.Time) <= b.Age {
+			return n, nil // and so are all after it
+		}
+		g, ok := r.store.subjects.ParseLog(msg.Subject)
+		if !ok || kept[g] {
+			continue
+		}
+		last, err := r.store.lastEntry(ctx, g)
+		if err != nil {
+			return n, err
+		}
+		e, err := decodeEvent(r.store.subjects, last.Subject, last.Sequence, last.Data)
+		if err != nil || !isFinal(e) || !large && time.Since(last.Time) <= b.Age {
+			kept[g] = true
+			continue
+		}
+		if err := r.purge(ctx, r.store.games, jetstream.WithPurgeSubject(msg.Subject)); err != nil {
+			return n, err
+		}
+		n++
+		rest(ctx, removalRest)
+		if state, err = info(ctx, r.store.games); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// removeRecords removes the first records, of those that have been rated, and returns
+// how many.
+func (r *retention) removeRecords(ctx context.Context) (n uint64, err error) {
+	b := r.keep.Records
+	if b.None() {
+		return 0, nil
+	}
+	before, err := info(ctx, r.store.records)
+	if err != nil || !exceeds(before.State, b, time.Now()) {
+		return 0, err
+	}
+	s := before.State
+	end := s.FirstSeq // the first to stay
+	if b.Age > 0 {
+		if end, err = r.firstSince(ctx, s, time.Now().Add(-b.Age)); err != nil {
+			return 0, err
+		}
+	}
+	if more := int64(s.Bytes) - b.Bytes; b.Bytes > 0 && more > 0 {
+		each := max(int64(s.Bytes)/int64(s.Msgs), 1)
+		end = max(end, s.FirstSeq+uint64((more+each-1)/each))
+	}
+	if end = min(end, r.rated()+1); end <= s.FirstSeq {
+		return 0, nil
+	}
+	if err := r.purge(ctx, r.store.records, jetstream.WithPurgeSequence(end)); err != nil {
+		return 0, err
+	}
+	after, err := info(ctx, r.store.records)
+	if err != nil {
+		return 0, err
+	}
+	// Others are stored meanwhile.
+	return before.State.Msgs + (after.State.LastSeq - before.State.LastSeq) - after.State.Msgs, nil
+}
+
+// firstSince returns the sequence of the first record from a time on, or the one after
+// the last.
+func (r *retention) firstSince(ctx context.Context, s jetstream.StreamState, at time.Time) (uint64, error) {
+	low, high := s.FirstSeq, s.LastSeq+1 // it is within
+	for low < high {
+		mid := low + (high-low)/2
+		msg, err := next(ctx, r.store.records, mid, r.store.subjects.Records())
+		if err != nil {
+			return 0, err
+		}
+		if msg == nil || !msg.Time.Before(at) {
+			high = mid
+		} else {
+			low = msg.Sequence + 1
+		}
+	}
+	return low, nil
+}
+
+func (r *retention) purge(ctx context.Context, s jetstream.Stream, what jetstream.StreamPurgeOpt) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*storeWait) // a large stream takes its time
+	defer cancel()
+	if err := s.Purge(ctx, what); err != nil {
+		return fmt.Errorf("stream %s: %w", s.CachedInfo().Config.Name, err)
+	}
+	return nil
+}

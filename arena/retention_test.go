@@ -1,0 +1,152 @@
+package arena
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/arena/arenatest"
+	"sparring/game"
+	"sparring/game/gametest"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// What is removed is what the settings say, the oldest first: the log of a game whose
+// record is stored, a record that was rated, and never anything of a running game.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	running := protocol.GameID("running")
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) {
+			p.play = func(st protocol.State) {
+				if st.Game != running {
+					p.random(st)
+				}
+			}
+		})
+	}
+	begun(t, a.store, running, small(t, "600+6"), 2)
+	play := func() protocol.GameID {
+		t.Helper()
+		g := ann.challenge("bob", small(t, "60+1"), game.First)
+		bob.until(g, "the end", finished)
+		gametest.Eventually(t, "the record is stored", func() bool {
+			e, _, err := a.store.lastEvent(t.Context(), g)
+			return err == nil && isFinal(e)
+		})
+		return g
+	}
+	var games []protocol.GameID
+	for range 3 {
+		games = append(games, play())
+	}
+	records := func() (n uint64) {
+		t.Helper()
+		i, err := info(t.Context(), a.store.records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i.State.Msgs
+	}
+	logs := func() (all string) {
+		t.Helper()
+		for i, g := range append(games, running) {
+			if _, err := a.store.lastEntry(t.Context(), g); err == nil {
+				all += fmt.Sprint(i, " ")
+			} else if !errors.Is(err, ErrNoGame) {
+				t.Fatal(err)
+			}
+		}
+		return all
+	}
+	state := func(bound func(record.Bounds) record.Bounds) *retention {
+		return &retention{store: a.store, keep: Keep{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }}
+	}
+	step := func(what string, r *retention, wantLogs string, wantRecords uint64) {
+		t.Helper()
+		if err := r.remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if l, n := logs(), records(); l != wantLogs || n != wantRecords {
+			t.Errorf("%s: logs of %sand %d records are left, want %sand %d", what, l, n, wantLogs, wantRecords)
+		}
+	}
+	age := func(d time.Duration) func(record.Bounds) record.Bounds {
+		return func(record.Bounds) record.Bounds { return record.Bounds{Age: d} }
+	}
+	step("nothing to remove", state(age(time.Hour)), "0 1 2 3 ", 3)
+	unrated := state(age(time.Nanosecond))
+	unrated.keep.Logs = record.Bounds{}
+	unrated.rated = func() uint64 { return 1 }
+	step("records that were not rated stay", unrated, "0 1 2 3 ", 2)
+
+	second, err := a.store.records.GetLastMsgForSubject(t.Context(), a.store.subjects.Record("amazons", games[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := a.store.records.GetLastMsgForSubject(t.Context(), a.store.subjects.Record("amazons", games[2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := state(age(0))
+	i, err := info(t.Context(), a.store.records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]uint64{second.Time: second.Sequence, second.Time.Add(1): last.Sequence, last.Time.Add(1): last.Sequence + 1, {}: i.State.FirstSeq} {
+		if seq, err := r.firstSince(t.Context(), i.State, at); err != nil || seq != want {
+			t.Errorf("the first record since %v is %d, %v, want %d", at, seq, err, want)
+		}
+	}
+
+	state1, err := info(t.Context(), a.store.games)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := state(age(0))
+	bytes.keep.Logs = record.Bounds{Bytes: int64(state1.State.Bytes) - 1}
+	bytes.keep.Records = record.Bounds{Bytes: int64(i.State.Bytes) - 1}
+	step("by size the oldest goes", bytes, "1 2 3 ", 1)
+	step("all but the running one are old", state(age(time.Nanosecond)), "3 ", 0)
+
+	games = append(games[:0], play()) // ratings and records go on
+	gametest.Eventually(t, "a rating of four games", func() bool {
+		s, ok := a.ladder.of("amazons", small(t, "60+1").Clock.Speed(), "ann")
+		return !small(t, "60+1").Rated || ok && s.Games == 4
+	})
+	step("a new game", state(age(time.Hour)), "0 1 ", 1)
+}
+
+// What is about to be removed is said before, and nothing is removed by a process that
+// ends in time.
+func TestRetentionIsAnnounced(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	cfg := steady()
+	lines := &logLines{}
+	a := prepareArenaLog(t, srv, cfg, zerolog.New(lines))
+	begun(t, a.store, "g1", small(t, "600+6"), 2)
+	r := &retention{store: a.store, keep: Keep{Logs: record.Bounds{Age: time.Nanosecond}, Records: record.Bounds{Bytes: 1}, Notice: time.Minute}, log: a.log}
+	if err := r.announce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]any{"level": "warn", "what": "logs", "in": "1m0s", "message": "old games will be removed, as the settings say; stop this process to keep them"}
+	if n := lines.count(said); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+	if n := lines.count(map[string]any{"what": "records"}); n != 0 {
+		t.Error("there are no records to remove")
+	}
+	cfg.Keep.Logs.Age = time.Minute
+	cfg.Keep.Records.Bytes = -1
+	if err := cfg.Validate(); err == nil || len(err.(interface{ Unwrap() []error }).Unwrap()) == 0 {
+		t.Errorf("bad settings: %v", err)
+	}
+}

@@ -1,0 +1,201 @@
+package record
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestExcess: the oldest files go first, and only those of the prefix.
+func TestExcess(t *testing.T) {
+	now := time.Now()
+	dir := t.TempDir()
+	for name, hours := range map[string]int{"bot-a-1.jsonl.zst": 50, "bot-b.jsonl": 40, "bot-a.jsonl": 1, "table-x.jsonl": 90, "notes.txt": 90} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, make([]byte, 100), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		at := now.Add(-time.Duration(hours) * time.Hour)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		bounds Bounds
+		want   string
+	}{
+		{Bounds{}, ""},
+		{Bounds{Age: 100 * time.Hour, Bytes: 300}, ""},
+		{Bounds{Age: 45 * time.Hour}, "bot-a-1.jsonl.zst"},
+		{Bounds{Age: time.Minute}, "bot-a-1.jsonl.zst bot-b.jsonl bot-a.jsonl"},
+		{Bounds{Bytes: 250}, "bot-a-1.jsonl.zst"},
+		{Bounds{Bytes: 1}, "bot-a-1.jsonl.zst bot-b.jsonl"},
+		{Bounds{Age: 45 * time.Hour, Bytes: 100}, "bot-a-1.jsonl.zst bot-b.jsonl"},
+	} {
+		paths, bytes, err := Excess(dir, "bot-", c.bounds, now)
+		var names []string
+		for _, path := range paths {
+			names = append(names, filepath.Base(path))
+		}
+		if got := strings.Join(names, " "); err != nil || got != c.want || bytes != int64(100*len(paths)) {
+			t.Errorf("%+v: %q, %d bytes, %v, want %q", c.bounds, got, bytes, err, c.want)
+		}
+	}
+}
+
+// TestKeepByAge: a file whose first record is old is put aside, so that it can be
+// removed as a whole, and what goes on is in another one.
+func TestKeepByAge(t *testing.T) {
+	dir := t.TempDir()
+	old := minimal("old")
+	old.Start = time.Now().Add(-time.Hour)
+	w := newWriter(t, dir, 0)
+	if err := w.Append(old); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.Keep("games", Bounds{Age: 4 * time.Hour})
+	appendAll(t, w, "new")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	aside, err := filepath.Glob(filepath.Join(dir, "games-*"+compressedExt))
+	if err != nil || len(aside) != 1 {
+		t.Fatalf("put aside %v, %v", aside, err)
+	}
+	wantIDs(t, dir, "old", "new")
+	at := time.Now().Add(-5 * time.Hour)
+	if err := os.Chtimes(aside[0], at, at); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := w.Trim(); n != 1 || err != nil {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	wantIDs(t, dir, "new")
+}
+
+// TestRemovedMeanwhile: a writer whose file was removed or replaced begins another.
+func TestRemovedMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 0)
+	appendAll(t, w, "a")
+	if err := os.Remove(w.path()); err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, w, "b")
+	wantIDs(t, dir, "b")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRewriteWhileAppending: nothing is lost, and nothing is left that was to be changed.
+func TestRewriteWhileAppending(t *testing.T) {
+	dir := t.TempDir()
+	const writers, games = 3, 40
+	change := func(r *Record) bool {
+		before := r.Seats[0].Player
+		r.Seats[0].Player = strings.Replace(before, "ann", "somebody-else", 1)
+		return r.Seats[0].Player != before
+	}
+	if err := os.WriteFile(filepath.Join(dir, "w0-x"+plainExt+unfinishedExt), []byte("left by a kill"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var all []*Writer
+	var wg sync.WaitGroup
+	for i := range writers {
+		w, err := NewWriter(dir, fmt.Sprintf("w%d", i), 4<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, w)
+		wg.Go(func() {
+			for n := range games {
+				r := minimal(fmt.Sprintf("g%d-%d", i, n))
+				r.Seats[0].Player = "ann"
+				if err := w.Append(r); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	for appending := true; appending; {
+		select {
+		case <-done:
+			appending = false
+		default:
+			if _, err := Rewrite(dir, change); err != nil && !strings.Contains(err.Error(), "always more") {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, w := range all {
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Rewrite(dir, change); err != nil {
+		t.Fatal(err)
+	}
+	ids, damage := map[string]bool{}, 0
+	for r, err := range All(dir) {
+		if err != nil {
+			damage++
+			continue
+		}
+		ids[r.ID] = true
+		if r.Seats[0].Player != "somebody-else" {
+			t.Errorf("game %s of %s", r.ID, r.Seats[0].Player)
+		}
+	}
+	if len(ids) != writers*games || damage > 0 {
+		t.Errorf("%d games, %d damaged", len(ids), damage)
+	}
+}
+
+// TestRewriteKeepsTheRest: lines that can't be read, and files without anything to
+// change, stay as they are to the byte.
+func TestRewriteKeepsTheRest(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 0)
+	appendAll(t, w, "a", "b")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damaged := append(mustRead(t, w.path()), "damaged\n{\"v\":1,"...)
+	if err := os.WriteFile(w.path(), damaged, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	never := func(*Record) bool { return false }
+	if n, err := Rewrite(dir, never); n != 0 || err != nil || !slices.Equal(mustRead(t, w.path()), damaged) {
+		t.Errorf("%d changed, %v", n, err)
+	}
+	once := func(r *Record) bool { changed := r.ID == "a" && r.Text == ""; r.Text = "x"; return changed }
+	if n, err := Rewrite(dir, once); n != 1 || err != nil {
+		t.Errorf("%d changed, %v", n, err)
+	}
+	if got := string(mustRead(t, w.path())); !strings.HasSuffix(got, "damaged\n{\"v\":1,") || !strings.Contains(got, `"text":"x"`) {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestLockHeld: a process that was stopped while it held the lock stops no writer.
+func TestLockHeld(t *testing.T) {
+	dir := t.TempDir()
+	defer lockDir(dir, time.Minute)()
+	w := newWriter(t, dir, 0)
+	appendAll(t, w, "a")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, dir, "a")
+}
