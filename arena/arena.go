@@ -46,6 +46,7 @@ type Arena struct {
 	pools    starved[protocol.Pool]     // whose queues did not answer
 	silent   starved[protocol.PlayerID] // who did not answer offers by name
 	reach    *reach
+	levels   levels
 	unkept   atomic.Int64 // games that go on without their logs
 	returned atomic.Int64 // challenges that wait in the queue for their next attempt
 
@@ -172,6 +173,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.matchmake(ctx) })
 	a.wg.Go(func() { a.serveFleet(a.life) })
 	a.wg.Go(func() { a.retain(ctx) })
+	a.wg.Go(func() { a.watchSpace(a.life) })
 	a.wg.Go(func() {
 		for a.life.Err() == nil {
 			if err := a.ladder.follow(a.life, a.store); err != nil && a.life.Err() == nil {

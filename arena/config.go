@@ -3,6 +3,7 @@ package arena
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"sparring/arena/glicko"
@@ -12,6 +13,7 @@ import (
 	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/record"
+	"sparring/record/space"
 )
 
 // Config has all settings of an arena. Start from [Defaults].
@@ -61,6 +63,11 @@ type Config struct {
 	Policy livegame.Policy
 	Ladder Ladder
 	Keep   Keep
+	// Disk is a directory of the NATS server's store, if it is on this machine, to warn
+	// before the disk is full; "": none. Warn says when to warn, also of streams and of
+	// an account with limits.
+	Disk string
+	Warn space.Limits
 }
 
 // Ladder settings.
@@ -108,6 +115,7 @@ func Defaults() Config {
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
 		Policy: livegame.DefaultPolicy(),
+		Warn:   space.Limits{Within: 24 * time.Hour, Share: 0.9},
 		Keep:   Keep{Notice: 10 * time.Minute, Every: time.Minute},
 		Ladder: Ladder{
 			Clocks: []clock.Spec{{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}}, Games: 1,
@@ -137,6 +145,17 @@ func (c Config) Validate() error {
 		faults.Add("ARENA_LOST_AFTER", "%v: want at least two heartbeats (%v)", c.LostAfter, 2*c.Heartbeat)
 	}
 	c.Ladder.validate(&faults)
+	if c.Disk != "" {
+		if _, err := os.Stat(c.Disk); err != nil {
+			faults.Err("ARENA_DISK", err)
+		}
+	}
+	if c.Warn.Within < 0 {
+		faults.Add("WARN_WITHIN", "%v: want 0 (never) or more", c.Warn.Within)
+	}
+	if c.Warn.Share < 0 || c.Warn.Share > 1 {
+		faults.Add("WARN_PERCENT", "want 0 (never) to 100")
+	}
 	for name, b := range map[string]record.Bounds{"KEEP_LOGS": c.Keep.Logs, "KEEP_RECORDS": c.Keep.Records} {
 		if b.Age < 0 || b.Age > 0 && b.Age < shortestKept {
 			faults.Add(name, "%v: want 0 (for ever) or at least %v", b.Age, shortestKept)

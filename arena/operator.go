@@ -3,11 +3,12 @@ package arena
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Handler serves /healthz (200 while players are served) and /metrics (Prometheus),
+// Handler serves /healthz (200 while players are served; a line for each store that will soon be full) and /metrics (Prometheus),
 // for operators. It is read-only and shows no secrets, but is not meant for the
 // internet.
 func (a *Arena) Handler() http.Handler {
@@ -46,5 +47,5 @@ func (a *Arena) health(w http.ResponseWriter, _ *http.Request) {
 			return
 		}
 	}
-	w.Write([]byte("ok\n"))
+	fmt.Fprintln(w, strings.Join(append([]string{"ok"}, a.levels.low()...), "\n"))
 }

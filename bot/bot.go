@@ -55,6 +55,7 @@ type Bot struct {
 	log        zerolog.Logger
 	subjects   protocol.Subjects
 	ledger     *policy.Ledger
+	disk       diskLevel
 	clock      *play.ServerClock
 	queues     []*queue
 	base       *protocol.Client // of the first player
@@ -160,6 +161,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.launch(p)
 	}
 	wg.Go(func() { b.watchdog(alive) })
+	wg.Go(func() { b.watchDisk(alive) })
 	if !b.deps.Guest {
 		wg.Go(func() { b.serveFleet(alive) })
 	}

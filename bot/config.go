@@ -58,6 +58,10 @@ type Config struct {
 		Records   time.Duration `desc:"how long the records of bots in DATA are kept, such as 720h, of this and of earlier processes; 0: for ever"`
 		RecordsMB int           `split_words:"true" desc:"most MiB of them; 0: any size"`
 	}
+	Warn struct {
+		Within  time.Duration `default:"24h" desc:"warn if the disk of DATA will be full within this time, as it has grown lately; 0: never"`
+		Percent int           `default:"90" desc:"warn if it is this full, in percent; 0: never"`
+	}
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
 }
 
@@ -92,6 +96,12 @@ func (c Config) Validate() error {
 		faults.Err("INSTANCE", protocol.CheckID("id", c.Instance))
 	}
 	faults.AtLeast("LEVELS", c.Levels, 0)
+	if c.Warn.Within < 0 {
+		faults.Add("WARN_WITHIN", "%v: want 0 (never) or more", c.Warn.Within)
+	}
+	if c.Warn.Percent < 0 || c.Warn.Percent > 100 {
+		faults.Add("WARN_PERCENT", "%d: want 0 (never) to 100", c.Warn.Percent)
+	}
 	faults.AtLeast("KEEP_RECORDS_MB", c.Keep.RecordsMB, 0)
 	if c.Keep.Records < 0 || c.Keep.Records > 0 && c.Keep.Records < time.Hour {
 		faults.Add("KEEP_RECORDS", "%v: want 0 (for ever) or at least 1h", c.Keep.Records)

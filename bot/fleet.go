@@ -49,7 +49,7 @@ func (b *Bot) Report() protocol.Report {
 			r.Players = append(r.Players, p.profile().Player)
 		}
 	}
-	return protocol.Report{Mode: now, Text: cleaned(why, maxFault), Bot: r}
+	return protocol.Report{Mode: now, Text: cleaned(why, maxFault), Bot: r, Space: b.disk.report()}
 }
 
 // load adds up the loads of the pools.

@@ -48,17 +48,31 @@ const (
 // the operator but abort.
 type Report struct {
 	Answer
-	Process  ProcessKind  `json:"process"`
-	Instance InstanceID   `json:"instance"` // of an arena its name
-	Build    string       `json:"build,omitempty"`
-	Host     string       `json:"host,omitempty"`
-	PID      int          `json:"pid,omitempty"`
-	Started  time.Time    `json:"started"`
-	Mode     Mode         `json:"mode"`
-	Text     string       `json:"text,omitempty"` // why it is in this mode
-	Bot      *BotReport   `json:"bot,omitempty"`
-	Arena    *ArenaReport `json:"arena,omitempty"`
+	Process  ProcessKind `json:"process"`
+	Instance InstanceID  `json:"instance"` // of an arena its name
+	Build    string      `json:"build,omitempty"`
+	Host     string      `json:"host,omitempty"`
+	PID      int         `json:"pid,omitempty"`
+	Started  time.Time   `json:"started"`
+	Mode     Mode        `json:"mode"`
+	Text     string      `json:"text,omitempty"` // why it is in this mode
+	// Space is how full the disks and stores are that the process knows.
+	Space []Space      `json:"space,omitempty"`
+	Bot   *BotReport   `json:"bot,omitempty"`
+	Arena *ArenaReport `json:"arena,omitempty"`
 }
+
+// Space is how full a disk or a store is.
+type Space struct {
+	Of       string `json:"of"`                   // such as "disk /data"
+	Used     int64  `json:"used"`                 // bytes
+	Most     int64  `json:"most"`                 // bytes
+	FullInMS int64  `json:"full_in_ms,omitempty"` // if it goes on growing so; 0: not known, or it does not grow
+	Low      bool   `json:"low,omitempty"`        // the operator should act
+}
+
+// maxSpace is how many stores a report may have.
+const maxSpace = 64
 
 // BotReport is the part of a report that only bot processes have. Counters count
 // since the start of the process.
@@ -152,6 +166,10 @@ func (m *Report) Check() error {
 		text("build", m.Build, maxBuild), text("host", m.Host, maxHost), text("text", m.Text, maxText))
 	if m.Process == "" || m.Mode == "" {
 		errs = append(errs, errors.New("want process and mode"))
+	}
+	errs = append(errs, within("space", len(m.Space), maxSpace))
+	for _, s := range m.Space {
+		errs = append(errs, text("of", s.Of, maxText))
 	}
 	if b := m.Bot; b != nil {
 		errs = append(errs, ids("players", b.Players), text("last_fault", b.LastFault, maxText))

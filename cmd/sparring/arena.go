@@ -20,6 +20,7 @@ import (
 	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/record"
+	"sparring/record/space"
 )
 
 // arenaSettings are the arena command's settings, from the environment.
@@ -40,6 +41,7 @@ type arenaSettings struct {
 		FirstMove    time.Duration `split_words:"true" default:"30s" desc:"time for a seat's first move in bullet and blitz games, longer in slower ones; after it the game is aborted"`
 		AbandonAfter time.Duration `split_words:"true" default:"1m" desc:"how long a seat may be empty in bullet and blitz games, longer in slower ones, before its player loses"`
 		LostAfter    time.Duration `split_words:"true" default:"1500ms" desc:"time without heartbeats after which an instance's seats are offered to others"`
+		Disk         string        `desc:"directory of the NATS server's store, if it is on this machine, to warn before the disk is full; empty: none"`
 		HTTP         string        `desc:"address for /healthz and /metrics, such as 127.0.0.1:8081, which only operators should reach; empty: with the page if its address is loopback, otherwise none"`
 	}
 	Web    webSettings
@@ -53,6 +55,7 @@ type arenaSettings struct {
 		Pause  time.Duration `default:"1s" desc:"how long a player rests between two games; also the pause between two rounds"`
 		Rounds int           `default:"0" desc:"number of rounds to play, in which all bots meet once, for a few bots; 0: whoever is free is paired, without end"`
 	}
+	Warn spaceWarning
 	Keep struct {
 		Logs      time.Duration `desc:"how long the logs of finished games are kept, such as 720h; 0: for ever"`
 		LogsMB    int           `split_words:"true" desc:"most MiB of logs: beyond it those of finished games are removed, the oldest first; 0: any size"`
@@ -60,6 +63,16 @@ type arenaSettings struct {
 		RecordsMB int           `split_words:"true" desc:"most MiB of the platform's records; 0: any size"`
 	}
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
+}
+
+// spaceWarning says when the operator is warned that something will be full.
+type spaceWarning struct {
+	Within  time.Duration `default:"24h" desc:"warn of a disk, stream or account that will be full within this time, as it has grown lately; 0: never"`
+	Percent int           `default:"90" desc:"warn of one that is this full, in percent; 0: never"`
+}
+
+func (w spaceWarning) limits() space.Limits {
+	return space.Limits{Within: w.Within, Share: float64(w.Percent) / 100}
 }
 
 // ladderRules are rule sets by game: pairs of game and rule set, separated by commas.
@@ -112,6 +125,7 @@ func (s *arenaSettings) config() arena.Config {
 		c.Ladder.Anchors = levelAnchors()
 	}
 	c.Ladder.Rounds, c.Ladder.Pause = s.Ladder.Rounds, s.Ladder.Pause
+	c.Disk, c.Warn = s.Arena.Disk, s.Warn.limits()
 	c.Keep.Logs = record.Bounds{Age: s.Keep.Logs, Bytes: int64(s.Keep.LogsMB) << 20}
 	c.Keep.Records = record.Bounds{Age: s.Keep.Records, Bytes: int64(s.Keep.RecordsMB) << 20}
 	return c

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/protocol"
+	"sparring/record/space"
 )
 
 // fleetFlags are the flags of all verbs of the operator.
@@ -175,6 +176,12 @@ func (v fleetView) lines(before *fleetView) []string {
 	for _, r := range v.Reports {
 		where := fmt.Sprintf("%s:%d", r.Host, r.PID)
 		up := shortTime(v.Time.Sub(r.Started))
+		for _, s := range r.Space {
+			if s.Low {
+				level := space.Level{Of: s.Of, Used: s.Used, Most: max(s.Most, 1), FullIn: time.Duration(s.FullInMS) * time.Millisecond}
+				alarms = append(alarms, fmt.Sprintf("%s: SPACE RUNS OUT: %s", r.Instance, level))
+			}
+		}
 		if b := r.Bot; b != nil {
 			overhead := "-"
 			if b.Overhead.Moves > 0 {

@@ -216,7 +216,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	defer players.Close()
 
 	cfg := arena.Defaults()
-	cfg.Name, cfg.Build = "up", engine.Build()
+	cfg.Name, cfg.Build, cfg.Disk = "up", engine.Build(), f.data
 	cfg.Ladder.On, cfg.Ladder.Clocks, cfg.Ladder.Rounds = true, []clock.Spec{spec}, f.rounds
 	cfg.Ladder.Rules = make(map[string][]string)
 	for name, rules := range f.rules {
