@@ -85,7 +85,7 @@ func (w *Writer) Trim() (removed int, bytes int64, err error) {
 	if w.bounds.None() {
 		return 0, 0, nil
 	}
-	defer lockDir(w.dir, lockWait)()
+	defer lockDir(w.dir, false, lockWait)()
 	if w.isOld() && !w.torn && w.isCurrent() {
 		w.putAside()
 	}

@@ -191,7 +191,7 @@ func TestRewriteKeepsTheRest(t *testing.T) {
 // TestLockHeld: a process that was stopped while it held the lock stops no writer.
 func TestLockHeld(t *testing.T) {
 	dir := t.TempDir()
-	defer lockDir(dir, time.Minute)()
+	defer lockDir(dir, true, time.Minute)()
 	w := newWriter(t, dir, 0)
 	appendAll(t, w, "a")
 	if err := w.Close(); err != nil {

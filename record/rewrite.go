@@ -25,17 +25,19 @@ const lockName = ".lock"
 // appended without it.
 const lockWait = 2 * time.Second
 
-// lockDir locks a directory of records until unlock is called, or does without if that
-// is not possible in time, as with a process that was stopped or on a file system
-// without locks.
-func lockDir(dir string, wait time.Duration) (unlock func()) {
+// lockDir locks a directory of records until unlock is called: writers share the lock,
+// and who rewrites has it alone. It does without if that is not possible in time, as with
+// a process that was stopped or on a file system without locks.
+func lockDir(dir string, alone bool, wait time.Duration) (unlock func()) {
 	l := flock.New(filepath.Join(dir, lockName))
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	if locked, err := l.TryLockContext(ctx, 5*time.Millisecond); err != nil || !locked {
-		return func() { l.Close() } // nothing to unlock
+	try := l.TryRLockContext
+	if alone {
+		try = l.TryLockContext
 	}
-	return func() { l.Close() } // the lock ends with it
+	try(ctx, 5*time.Millisecond) // else without
+	return func() { l.Close() }  // the lock ends with it
 }
 
 // Rewrite changes the records of a directory in place: change returns whether it has
@@ -83,7 +85,7 @@ func rewriteFile(dir, path string, change func(*Record) bool) (changed int, err 
 		return 0, nil
 	}
 	time.Sleep(rewriteRest)
-	defer lockDir(dir, 10*lockWait)()
+	defer lockDir(dir, true, 10*lockWait)()
 	in, err := os.Open(path)
 	if err != nil {
 		return 0, err

@@ -106,7 +106,7 @@ func (w *Writer) Append(r *Record) error {
 }
 
 func (w *Writer) append(line []byte) error {
-	defer lockDir(w.dir, lockWait)()
+	defer lockDir(w.dir, false, lockWait)()
 	if w.file != nil && !w.isCurrent() {
 		w.file.Close() // everything was written
 		w.file = nil
@@ -167,6 +167,9 @@ func (w *Writer) open() error {
 		return errors.Join(err, f.Close())
 	}
 	w.file, w.size, w.began = f, st.Size(), time.Time{}
+	if w.size == 0 || w.bounds.Age == 0 {
+		return nil
+	}
 	for r, err := range File(w.path()) {
 		if err == nil {
 			w.began = r.Start

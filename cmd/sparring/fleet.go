@@ -31,19 +31,19 @@ func fleetCommand() *cobra.Command {
 	var f fleetFlags
 	c := &cobra.Command{
 		Use:   "fleet",
-		Short: "Ask and control the processes of a platform: ls, top, pause, drain, resume, abort",
+		Short: "Ask and control the processes of a platform: ls, top, pause, drain, resume, abort, plan",
 		Long: `Ask and control the bot processes and arenas of a platform, over NATS. It connects
 to --nats or SPARRING_NATS_URL as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS
 and _CA name (default: platform). Only the platform's account may do this.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usagef("sparring fleet: want ls, top, pause, drain, resume or abort (see %s --help)", c.CommandPath())
+			return usagef("sparring fleet: want ls, top, pause, drain, resume, abort or plan (see %s --help)", c.CommandPath())
 		},
 	}
 	natsFlag(c, &f.nats)
 	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON")
 	c.PersistentFlags().DurationVar(&f.timeout, "timeout", 2*time.Second, "how long to wait for answers")
-	c.AddCommand(fleetList(&f), fleetTop(&f), fleetAbort(&f),
+	c.AddCommand(fleetList(&f), fleetTop(&f), fleetAbort(&f), fleetPlan(&f),
 		fleetControl(&f, protocol.FleetPause, "Let bot processes take no new games; running ones go on", "paused"),
 		fleetControl(&f, protocol.FleetDrain, "Let bot processes take no new games, and end when their games have", "draining"),
 		fleetControl(&f, protocol.FleetResume, "Let bot processes take games again", "running"))

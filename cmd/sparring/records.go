@@ -165,7 +165,7 @@ func recordsCommand() *cobra.Command {
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
 	from.flags(c)
-	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from), recordsReplay(&from), recordsAnalyse(&from), recordsReport(&from))
+	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from), recordsReplay(&from), recordsAnalyse(&from), recordsReport(&from), recordsErase(&from))
 	return c
 }
 
