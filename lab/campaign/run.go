@@ -162,6 +162,9 @@ func (c *Campaign) finished(ctx context.Context, m *meeting, g *match.Game) erro
 		return fmt.Errorf("%w: %w", errSave, err)
 	}
 	c.sayFailed(nil)
+	if text := g.StallText(); text != "" {
+		c.say("%s: %s - %s: %s", m.Match, g.Seats[0].Player, g.Seats[1].Player, text)
+	}
 	if a := c.breaks(m, g); a.Broken != "" {
 		c.setAside(m, a)
 	}
