@@ -144,10 +144,17 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 			return fmt.Errorf("%s: %w", e.Spec, err)
 		}
 		d := e.Game.Describe()
-		names = append(names, strings.TrimSpace(d.Name+" "+d.Build))
+		name := strings.TrimSpace(d.Name + " " + d.Build)
+		switch {
+		case d.Nodes > 0:
+			name += fmt.Sprintf(" (%d nodes)", d.Nodes)
+		case d.Depth > 0:
+			name += fmt.Sprintf(" (depth %d)", d.Depth)
+		}
+		names = append(names, name)
 	}
 	return writeOpenings(c, &openings.Set{
-		Notes: append(set.Notes, fmt.Sprintf("Judged by %s, %v each: %s.", strings.Join(names, " and "), f.time, summary)),
+		Notes: append(set.Notes, fmt.Sprintf("Judged by %s, at most %v each: %s.", strings.Join(names, " and "), f.time, summary)),
 		Rules: set.Rules, Openings: even,
 	}, f.out)
 }
