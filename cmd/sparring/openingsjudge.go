@@ -44,7 +44,8 @@ one half for every engine under every rule set. The table shows, for each openin
 the evaluation of the side to move that is furthest from even, in the engine's own
 points; M7 is the end of the game in 7 plies. Several engines are asked in the order
 given, and the next one only if all before it consider the opening even; below the
-table stands how many each of them was asked about, and how many it found even. Other protocols than UCI with
+table stands how many each of them was asked about, how many it found even, and the
+mean distance of its winning probabilities from one half. Other protocols than UCI with
 UCI_ShowWDL have no winning probability: it is computed from the points by the
 Elo formula, so that 100 points are 64 %.
 
@@ -143,10 +144,17 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 			return fmt.Errorf("%s: %w", e.Spec, err)
 		}
 		d := e.Game.Describe()
-		names = append(names, strings.TrimSpace(d.Name+" "+d.Build))
+		name := strings.TrimSpace(d.Name + " " + d.Build)
+		switch {
+		case d.Nodes > 0:
+			name += fmt.Sprintf(" (%d nodes)", d.Nodes)
+		case d.Depth > 0:
+			name += fmt.Sprintf(" (depth %d)", d.Depth)
+		}
+		names = append(names, name)
 	}
 	return writeOpenings(c, &openings.Set{
-		Notes: append(set.Notes, fmt.Sprintf("Judged by %s, %v each: %s.", strings.Join(names, " and "), f.time, summary)),
+		Notes: append(set.Notes, fmt.Sprintf("Judged by %s, at most %v each: %s.", strings.Join(names, " and "), f.time, summary)),
 		Rules: set.Rules, Openings: even,
 	}, f.out)
 }
@@ -201,7 +209,7 @@ func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *opening
 	several := len(panel.Engines)*len(panel.Rules) > 1
 	counts := judgeCounts{}
 	for _, spec := range f.engines {
-		counts[spec] = &struct{ asked, even int }{}
+		counts[spec] = &judgeCount{}
 	}
 	fmt.Fprintln(out, "even   score   chance  depth  opening")
 	for _, o := range set.Openings {
@@ -232,16 +240,26 @@ func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *opening
 	return even, judged, counts.write(out, f.engines)
 }
 
-// judgeCounts says by engine of how many openings it was asked, and how many it found even.
-type judgeCounts map[string]*struct{ asked, even int }
+// judgeCount says what an engine thinks of the openings that it was asked about.
+type judgeCount struct {
+	asked, even int // openings
+	verdicts    int // one for each rule set
+	off         float64
+}
+
+// judgeCounts has the counts by engine.
+type judgeCounts map[string]*judgeCount
 
 // add counts an opening. Only its last verdict may be that it is not even.
 func (j judgeCounts) add(verdicts []openings.Verdict, even bool) {
 	last := ""
 	for _, v := range verdicts {
+		n := j[v.Engine]
+		n.verdicts++
+		n.off += math.Abs(v.Chance - 0.5)
 		if v.Engine != last {
-			j[v.Engine].asked++
-			j[v.Engine].even++
+			n.asked++
+			n.even++
 		}
 		last = v.Engine
 	}
@@ -255,9 +273,10 @@ func (j judgeCounts) write(out io.Writer, engines []string) error {
 	if len(engines) < 2 {
 		return nil
 	}
-	t := table{{"engine", "asked", "even"}}
+	t := table{{"engine", "asked", "even", "from even, on average"}}
 	for _, spec := range engines {
-		t.add(spec, j[spec].asked, j[spec].even)
+		n := j[spec]
+		t.add(spec, n.asked, n.even, fmt.Sprintf("%.1f %%", 100*n.off/float64(max(n.verdicts, 1))))
 	}
 	fmt.Fprintln(out)
 	return t.write(out)
