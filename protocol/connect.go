@@ -246,6 +246,13 @@ func (c Connection) options() []nats.Option {
 				}
 				denied[text] = true
 			}
+			if refused(err) { // told at every attempt to reconnect
+				if err = c.explained(err); err.Error() != failure {
+					failure = err.Error()
+					log.Error().Err(err).Msg("refused by the server; retrying")
+				}
+				return
+			}
 			if c.Denied != nil && errors.Is(err, nats.ErrPermissionViolation) {
 				c.Denied(err)
 				return

@@ -19,7 +19,16 @@ func TestPermissions(t *testing.T) {
 
 // A server with credentials signed by an operator enforces the same.
 func TestPermissionsOfCredentials(t *testing.T) {
-	newWire(t).permissions(t, credentialstest.Start(t, "alice", "bob").Player)
+	srv := credentialstest.Start(t, "alice", "bob")
+	newWire(t).permissions(t, func(user string) protocol.Connection {
+		switch user {
+		case "bots":
+			user = credentialstest.Fleet
+		case "watch":
+			user = credentialstest.Spectator
+		}
+		return srv.Player(user)
+	})
 }
 
 // permissions checks what the users of a server may do.
@@ -91,6 +100,7 @@ func (w *wire) permissions(t *testing.T, user func(string) protocol.Connection) 
 		{"fleet: speak for a name like its own", "bots", publish("sparring.play.xiangqi-hare2.hello"), false},
 
 		{"spectator: watch", "watch", subscribe("sparring.watch.>", ""), true},
+		{"spectator: watch each", "watch", subscribe("sparring.watch.*", ""), true},
 		{"spectator: ask the fleet", "watch", publish("sparring.fleet.report"), false},
 		{"spectator: listen in on the fleet", "watch", subscribe("sparring.fleet.>", ""), false},
 		{"spectator: publish", "watch", publish("sparring.watch.g1"), false},

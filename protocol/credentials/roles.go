@@ -139,9 +139,13 @@ func (s roleSpec) template() (*jwt.UserScope, error) {
 		if err != nil {
 			return nil, err
 		}
-		own, player := []string{s.user}, nameOfUser
+		var own []string // tokens of subjects that stand for the user's players
+		player := nameOfUser
+		if s.players != 0 {
+			own = natsconf.Players(u.Permissions)
+		}
 		if s.tagged {
-			own, player = natsconf.Players(u.Permissions), playersOfUser
+			player = playersOfUser
 		}
 		p = natsconf.Permissions(u.Permissions, func(t string) bool { return slices.Contains(own, t) }, nameOfUser, player)
 	}

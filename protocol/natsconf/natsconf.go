@@ -96,6 +96,9 @@ const playSubject = "sparring.play."
 
 // Players returns the players that a user with these permissions may act for.
 func Players(p *server.Permissions) (players []string) {
+	if p == nil || p.Publish == nil {
+		return nil
+	}
 	for _, s := range p.Publish.Allow {
 		if rest, ok := strings.CutPrefix(s, playSubject); ok {
 			player, _, _ := strings.Cut(rest, ".")

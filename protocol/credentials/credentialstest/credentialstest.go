@@ -26,6 +26,12 @@ type Server struct {
 	port int
 }
 
+// Users of every server besides platform and the players. Their names are in no subject.
+const (
+	Fleet     = "engine-room" // of the role fleet
+	Spectator = "club-tv"     // of the role spectator
+)
+
 // Start runs a server, with credentials of the role bot for the players, until
 // the test ends.
 func Start(t testing.TB, players ...protocol.PlayerID) *Server {
@@ -34,7 +40,7 @@ func Start(t testing.TB, players ...protocol.PlayerID) *Server {
 	if err := credentials.Init(s.dir, []string{"127.0.0.1"}); err != nil {
 		t.Fatal(err)
 	}
-	requests := []credentials.Request{{Role: credentials.Platform}, {Role: credentials.Fleet, Name: "bots"}, {Role: credentials.Spectator, Name: "watch"}}
+	requests := []credentials.Request{{Role: credentials.Platform}, {Role: credentials.Fleet, Name: Fleet}, {Role: credentials.Spectator, Name: Spectator}}
 	for _, p := range players {
 		requests = append(requests, credentials.Request{Role: credentials.Bot, Players: []protocol.PlayerID{p}})
 	}
@@ -118,7 +124,7 @@ func (s *Server) File(user string) string { return filepath.Join(s.dir, user+".c
 // Platform returns the connection of the platform.
 func (s *Server) Platform() protocol.Connection { return s.Player("platform") }
 
-// Player returns the connection of a user: a player, "bots", "watch" or "system".
+// Player returns the connection of a user: a player, Fleet, Spectator or "system".
 func (s *Server) Player(user string) protocol.Connection {
 	return protocol.Connection{
 		URL: strings.Replace(s.ns.ClientURL(), "nats://", "tls://", 1), Name: user,
