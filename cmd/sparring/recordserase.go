@@ -34,7 +34,7 @@ processes, or backups. See docs/operating.md, "Erasing a person".`,
 			if len(args) != 1 || args[0] == "" {
 				return usagef("%s: want one player's id", c.CommandPath())
 			}
-			if from.nats != "" {
+			if from.nats.given() {
 				return usagef("--nats: only records in --data can be erased so")
 			}
 			return nil
