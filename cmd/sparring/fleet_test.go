@@ -327,7 +327,8 @@ func (h *fleet) build(commit string) string {
 // The command refuses what it can't do, before it connects.
 func TestFleetUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"", "want ls, top, pause, drain, resume or abort"},
+		{"", "want ls, top, pause, drain, resume, abort or plan"},
+		{"plan --games 0", "games 0: want at least 1"},
 		{"pause", "want either instances"},
 		{"drain one --all", "want either instances"},
 		{"resume a.b", "instance"},
