@@ -45,6 +45,7 @@ func floods() []flood {
 		{"small heartbeats", verb(protocol.VerbAlive), head + `,"free":1}`, 10_000, 100_000, 4 * time.Second},
 		{"hellos", verb(protocol.VerbHello), head + `,"kind":"bot","slots":1,"games":[{"game":"amazons"}]}`, 10_000, 100_000, 4 * time.Second},
 		{"leaves", verb(protocol.VerbLeave), head + list + "}", 4_000, 48_000, 15 * time.Second},
+		{"requests for standings", verb(protocol.VerbStandings), `{"v":1,"id":"e1","game":"amazons"}`, 10_000, 100_000, 4 * time.Second},
 		{"verbs that do not exist", verb("castle"), head + "}", 10_000, 100_000, 4 * time.Second},
 		{"moves in a game of others", func(s protocol.Subjects, g protocol.GameID) string { return s.Act("eve", g, protocol.ActMove) },
 			head + `,"epoch":1,"ply":0,"move":"a1a2/a1"}`, 20_000, 200_000, 5 * time.Second},

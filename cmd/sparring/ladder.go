@@ -385,6 +385,10 @@ func standingsOf(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects,
 	within, cancel := context.WithTimeoutCause(ctx, reachTime, fmt.Errorf("no platform answers player %s at %s: none runs there, or the user may not act for this player", as, nc.ConnectedUrlRedacted()))
 	defer cancel()
 	ans, err := client.Standings(within, gameName)
+	for errors.Is(err, &protocol.Error{Code: protocol.RateLimited}) && within.Err() == nil { // others ask as this player, too
+		time.Sleep(time.Second / 2)
+		ans, err = client.Standings(within, gameName)
+	}
 	if err != nil && within.Err() != nil {
 		err = context.Cause(within)
 	}

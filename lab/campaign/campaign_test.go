@@ -287,6 +287,12 @@ func TestVersions(t *testing.T) {
 		}
 		first = now
 	}
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Check(first); !errors.Is(err, ErrVersion) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is gone: %v", program, err)
+	}
 	if _, err := v.Of("uci:" + filepath.Join(dir, "nothing")); err == nil {
 		t.Error("a program that is not there")
 	}

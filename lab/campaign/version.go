@@ -29,8 +29,9 @@ type digested struct {
 	sum  string
 }
 
-// ErrVersion is returned by Versions.Check if a player is not the version that it was.
-var ErrVersion = errors.New("its files have changed")
+// ErrVersion is returned by Versions.Check if a player is not the version that it was,
+// or this machine has no such player.
+var ErrVersion = errors.New("its files are not those of the match")
 
 // Of returns the version of a spec's player as its files are now: a program with the
 // files that its arguments and options name, or our own build with such files.
@@ -84,14 +85,17 @@ func filesOf(s playerspec.Spec) (files []string) {
 	return files
 }
 
-// Check returns an error that wraps ErrVersion if the version is not what the files
-// say now. It reads only files that were touched.
+// Check returns an error, which wraps ErrVersion, if the version is not what the files
+// say now, or they can't be read. It reads only files that were touched.
 func (v *Versions) Check(want Version) error {
 	have, err := v.Of(want.Spec)
-	if err == nil && have != want {
-		err = fmt.Errorf("%s: %w: %s, not %s", want.Spec, ErrVersion, have.Build, want.Build)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrVersion, err)
+	case have != want:
+		return fmt.Errorf("%s: %w: %s, not %s", want.Spec, ErrVersion, have.Build, want.Build)
 	}
-	return err
+	return nil
 }
 
 // digest returns that of a file's content.

@@ -70,9 +70,9 @@ func (q *Queue) serve(ctx context.Context, w campaign.Worker, played func(*match
 // take plays the pair of a message, and returns an error if ctx ends.
 func (q *Queue) take(ctx context.Context, msg jetstream.Msg, games jetstream.Stream, w campaign.Worker, played func(*match.Game)) error {
 	p, err := restore(msg.Data())
-	if err != nil {
-		q.say("a pair is passed over, it can't be read: %v", err)
-		return msg.NakWithDelay(unplayed) // one with another build may
+	if err != nil { // one with another build may read it
+		q.leave(msg, fmt.Errorf("a pair can't be read: %w", err))
+		return nil
 	}
 	var left []match.Bout
 	for _, b := range p.Bouts { // another machine may have played one of them
@@ -89,13 +89,18 @@ func (q *Queue) take(ctx context.Context, msg jetstream.Msg, games jetstream.Str
 	if p.Bouts = left; len(left) > 0 {
 		err = w.Play(held, p, func(g *match.Game) error { return q.send(held, g, played) })
 	}
+	failed := func() error { return fmt.Errorf("%s: %s: %w", p.Match, strings.Join(left[0].Names[:], " - "), err) }
 	switch {
 	case ctx.Err() != nil:
 		msg.Nak() // at once for another machine; else its lease ends
 		return context.Cause(ctx)
 	case errors.Is(err, campaign.ErrVersion):
-		q.say("%s: %s is passed over: %v", p.Match, strings.Join(p.Bouts[0].Names[:], " - "), err)
-		err = msg.NakWithDelay(unplayed)
+		release()
+		q.leave(msg, failed())
+		return nil
+	case err != nil && !q.certain(msg.Subject()):
+		release()
+		return q.retry(ctx, msg, failed())
 	case err != nil:
 		r := result{Error: err.Error()}
 		data, failed := r.encode()
@@ -113,6 +118,53 @@ func (q *Queue) take(ctx context.Context, msg jetstream.Msg, games jetstream.Str
 		q.say("%s: a pair is not confirmed, it may be played again: %v", p.Match, err)
 	}
 	return nil
+}
+
+// maxFails is after how many errors of a machine with a pair it can't be played.
+const maxFails = 3
+
+// certain counts an error of this machine with a pair, and reports whether the pair can't
+// be played. The machine's first errors may be its own trouble: the pair is offered again.
+func (q *Queue) certain(subject string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.fails[subject]++
+	if q.fails[subject] < maxFails {
+		return false
+	}
+	delete(q.fails, subject)
+	return true
+}
+
+// leave gives back a pair for which this machine has not the files or the build, and says
+// so once a match. The more often nobody had them, the later the pair is offered again:
+// pairs that a machine can't play must not keep it from those that it can.
+func (q *Queue) leave(msg jetstream.Msg, why error) {
+	delay := passed
+	if m, err := msg.Metadata(); err == nil {
+		delay <<= min(m.NumDelivered, 10) - 1
+	}
+	q.pass(msg, min(delay, q.lease/3), why)
+}
+
+// retry gives back a pair that failed, and lets the worker rest: a machine in trouble must
+// not take all pairs from others. It returns an error if ctx ends.
+func (q *Queue) retry(ctx context.Context, msg jetstream.Msg, why error) error {
+	q.pass(msg, q.lease, why)
+	return rest(ctx, q.lease)
+}
+
+// pass gives a pair back, and says so once a match.
+func (q *Queue) pass(msg jetstream.Msg, delay time.Duration, why error) {
+	id, _ := q.matchOf(msg.Subject())
+	q.mu.Lock()
+	told := q.told[id]
+	q.told[id] = true
+	q.mu.Unlock()
+	if !told {
+		q.say("pairs are left to other machines: %v", why)
+	}
+	msg.NakWithDelay(delay) // after an error its lease ends
 }
 
 // ack confirms that a pair was played. A pair that is not confirmed is offered to

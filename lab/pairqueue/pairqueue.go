@@ -42,7 +42,7 @@ const (
 	answer    = 5 * time.Second        // for an answer of the server
 	repost    = 20 * time.Second       // between two looks whether a pair is still posted
 	keepFor   = 30 * 24 * time.Hour    // results that nobody collects
-	unplayed  = 30 * time.Second       // before a pair that a machine can't play is offered again
+	passed    = time.Second            // before a pair that a machine has not the files for is offered again, at first
 	sayAfter  = time.Minute            // without an answer of the server
 	fetchTime = 5 * time.Second        // of a request for a pair
 )
@@ -58,6 +58,9 @@ type Queue struct {
 	mu    sync.Mutex
 	heard time.Time // when the server last answered
 	mute  bool      // that it does not was said
+
+	told  map[string]bool // ids of matches of which a pair was passed over
+	fails map[string]int  // by subject of a pair: errors of this machine
 }
 
 // New makes the queue of a campaign from a connection of the platform's account.
@@ -66,7 +69,7 @@ type Queue struct {
 func New(js jetstream.JetStream, prefix, campaignName string, lease time.Duration, say func(format string, args ...any)) *Queue {
 	sum := sha256.Sum256([]byte(campaignName)) // a name may have dots and letters that subjects refuse
 	token := hex.EncodeToString(sum[:6])
-	return &Queue{js: js, base: prefix + ".campaign." + token, name: strings.ReplaceAll(prefix, ".", "_") + "_campaign_" + token, lease: lease, say: say, heard: time.Now()}
+	return &Queue{js: js, base: prefix + ".campaign." + token, name: strings.ReplaceAll(prefix, ".", "_") + "_campaign_" + token, lease: lease, say: say, heard: time.Now(), told: map[string]bool{}, fails: map[string]int{}}
 }
 
 func (q *Queue) pairSubject(matchID string, pair int) string {

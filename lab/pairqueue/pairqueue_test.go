@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -218,15 +219,70 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// TestUnplayable: what no machine can play comes back as an error, and what a machine
-// has in another version goes to others.
+// TestUnplayable: what a machine can't play in several attempts comes back as an error,
+// but not its passing trouble.
 func TestUnplayable(t *testing.T) {
 	h := newHouse(t)
 	q, _ := h.queue()
-	h.serve(q, &machine{"one", func(context.Context, match.Bout) error { return errors.New("no such rules") }})
+	var tries atomic.Int32
+	h.serve(q, &machine{"one", func(_ context.Context, b match.Bout) error {
+		if n := tries.Add(1); b.Pair == 1 || n == maxFails+1 {
+			return errors.New("no such rules")
+		}
+		return nil
+	}})
 	err := h.owner.Worker().Play(h.ctx, h.pair(1), func(*match.Game) error { return nil })
-	if err == nil || err.Error() != "no such rules" {
-		t.Errorf("%v", err)
+	if err == nil || err.Error() != "no such rules" || tries.Load() != maxFails {
+		t.Errorf("%v after %d attempts", err, tries.Load())
+	}
+	if by := h.play(2); len(by) != 2 {
+		t.Errorf("after one error: played by %v", by)
+	}
+}
+
+// TestOtherVersion: pairs of which a machine has another version go to others, however
+// often it was offered them. It says so once, and plays what it can play.
+func TestOtherVersion(t *testing.T) {
+	h := newHouse(t)
+	q, _ := h.queue()
+	const common = 5 // the pair that both machines can play
+	var said, refused atomic.Int32
+	q.say = func(format string, args ...any) { said.Add(1); t.Logf(format, args...) }
+	played := make(chan struct{})
+	h.serve(q, &machine{"stale", func(_ context.Context, b match.Bout) error {
+		if b.Pair != common {
+			refused.Add(1)
+			return fmt.Errorf("a: %w", campaign.ErrVersion)
+		}
+		if b.Leg == 2 {
+			close(played)
+		}
+		return nil
+	}})
+	go func() {
+		select {
+		case <-played:
+		case <-h.ctx.Done():
+			return
+		}
+		for refused.Load() <= maxFails*common && h.ctx.Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+		q, _ := h.queue()
+		h.serve(q, &machine{name: "good"})
+	}()
+	by := h.play(1, 2, 3, 4, common)
+	for pair := 1; pair <= common; pair++ {
+		want := "good"
+		if pair == common {
+			want = "stale"
+		}
+		if who := by[fmt.Sprintf("m1-%d-1", pair)]; who != want {
+			t.Errorf("pair %d was played by %q, want %q", pair, who, want)
+		}
+	}
+	if n := said.Load(); n != 1 {
+		t.Errorf("said %d times", n)
 	}
 }
 
