@@ -301,6 +301,14 @@ func (x *gameIndex) unfinished() []protocol.GameID {
 	return all
 }
 
+// isUnfinished reports whether a game is one of those.
+func (x *gameIndex) isUnfinished(g protocol.GameID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.games[g]
+	return p != nil && !isFinal(p.last)
+}
+
 // heldBy returns the running games in which an instance holds the player's seat.
 func (x *gameIndex) heldBy(player protocol.PlayerID, id protocol.InstanceID) []protocol.GameID {
 	x.mu.Lock()

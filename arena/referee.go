@@ -164,7 +164,7 @@ func (r *referee) leave() {
 	if errors.Is(why, errLost) {
 		r.a.metrics.lost.Inc()
 	}
-	r.a.leases.drop(string(r.id)) // without a referee it must not be renewed
+	r.a.owners.drop(string(r.id))
 	if len(r.unlogged) > 0 {
 		r.a.unkept.Add(-1)
 		r.log.Error().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("events lost: the game continues from the last stored entry")
@@ -222,7 +222,7 @@ func (r *referee) store(event *protocol.Event) error {
 		if !errors.Is(err, errSpace) {
 			return err
 		}
-		if r.a.leases.fresh(string(r.id)) || r.a.store.off(err) {
+		if r.a.owners.fresh(string(r.id)) || r.a.store.off(err) {
 			r.catchUpAt = time.Now().Add(time.Second)
 			r.a.metrics.unkept.Inc()
 			r.a.unkept.Add(1)
