@@ -175,6 +175,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.leases.keep(a.life) })
 	a.wg.Go(func() { a.owners.keep(a.life) })
 	a.wg.Go(func() { a.reach.run(a.life) })
+	a.wg.Go(func() { a.watchSeats(a.life) })
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
 	a.wg.Go(func() { a.serveFleet(a.life) })
