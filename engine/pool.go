@@ -38,6 +38,7 @@ type Pool struct {
 	running  sync.WaitGroup
 	load     Load
 	loadAt   time.Time // up to when load.Busy counts
+	noPonder bool
 }
 
 // Load is how busy a pool is.
@@ -47,7 +48,14 @@ type Load struct {
 	Waiting   int           // searches for moves that wait for a core
 	Pondering int           // searches on an opponent's time that run
 	Busy      time.Duration // of the cores, with searches for moves, since the pool was made
+	// Started counts the searches for moves that have begun since the pool was made, and
+	// Late those of them that had to wait for a quarter of the time planned for the
+	// move: for a core, or for the engine to begin.
+	Started, Late int64
 }
+
+// latePart is the part of the planned time after which a search begins late.
+const latePart = 4
 
 // Load returns how busy the pool is.
 func (p *Pool) Load() Load {
@@ -148,6 +156,9 @@ type Search struct {
 	// Guarded by pool.mu.
 	limits  search.Limits
 	rank    rank
+	asked   time.Time // when it became a search for a move
+	planned time.Duration
+	counted bool      // in Load.Started
 	due     time.Time // deadline
 	urgent  time.Time // from then on it runs even without a free core
 	awake   bool      // it may run
@@ -240,6 +251,7 @@ func (s *Search) play(c *Clock) {
 	planned := cmp.Or(soft, hard, defaultBudget)
 	longest := cmp.Or(hard, planned)
 	s.rank, s.due, s.urgent = rankMove, l.From.Add(longest), l.From.Add(planned/2)
+	s.asked, s.planned = time.Now(), planned
 	if s.untimed && hard > 0 {
 		s.flag = time.AfterFunc(time.Until(l.From.Add(hard)), func() {
 			s.pool.mu.Lock()
@@ -310,6 +322,13 @@ func (s *Search) search(pos game.Position, limits search.Limits, ranked rank) (s
 	p := s.pool
 	p.mu.Lock()
 	s.run = run
+	if s.rank == rankMove && !s.counted {
+		s.counted = true
+		p.load.Started++
+		if time.Since(s.asked) > s.planned/latePart {
+			p.load.Late++
+		}
+	}
 	if s.rank != ranked {
 		run.PonderHit(s.limits)
 	}
@@ -357,7 +376,7 @@ func (p *Pool) schedule() {
 	free := p.cores
 	var next time.Time
 	for _, s := range p.searches {
-		ready := free > 0
+		ready := free > 0 && !(s.rank == rankPonder && p.noPonder)
 		if !ready && s.rank == rankMove {
 			switch {
 			case free <= -(crowd-1)*p.cores: // they wait until others end
@@ -374,6 +393,16 @@ func (p *Pool) schedule() {
 	}
 	p.countLoad(now)
 	p.wakeAt(next, now)
+}
+
+// AllowPondering says whether the pool gives cores to searches on an opponent's time.
+// It does unless it is told otherwise. Without, they wait, and run once they are
+// searches for a move.
+func (p *Pool) AllowPondering(allow bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.noPonder = !allow
+	p.schedule()
 }
 
 // wakeAt schedules again when the next waiting search becomes urgent.
