@@ -263,7 +263,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 	life, stop := context.WithCancelCause(a.life)
 	if err := a.owners.take(ctx, string(g), stop); err != nil {
 		stop(errLost)
-		if !errors.Is(err, errLeased) && !errors.Is(err, errNoLease) && ctx.Err() == nil {
+		if !errors.Is(err, errLeased) && ctx.Err() == nil {
 			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken over")
 		}
 		return

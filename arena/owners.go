@@ -52,10 +52,7 @@ func (o *owners) take(ctx context.Context, g string, lost context.CancelCauseFun
 	if o.leases.short() {
 		return fmt.Errorf("game %s: %w", g, errNoRoomYet)
 	}
-	taken, ok := o.leases.alive()
-	if !ok {
-		return fmt.Errorf("game %s: %w", g, errNoLease)
-	}
+	taken, _ := o.leases.alive() // without, the game is not confirmed until we are again
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	o.mu.Lock()
@@ -126,9 +123,13 @@ func (o *owners) fresh(g string) bool {
 	return ok && held != nil && held.confirmed == taken
 }
 
-// free reports whether no arena seems to referee the game. It may be wrong for a
-// moment; take decides. Arenas of earlier builds hold a lease for each game.
+// free reports whether no arena seems to referee the game, and we are alive to do it. It
+// may be wrong for a moment; take decides. Arenas of earlier builds hold a lease for
+// each game.
 func (o *owners) free(g string) bool {
+	if _, alive := o.leases.alive(); !alive {
+		return false
+	}
 	o.mu.Lock()
 	by, known := o.known[g]
 	held := o.held[g]
@@ -249,7 +250,3 @@ func (o *owners) tidy(ctx context.Context, unfinished func(protocol.GameID) bool
 		cancel()
 	}
 }
-
-// errNoLease means that this process has no lease of its own, so that it can't own
-// games.
-var errNoLease = errors.New("this arena has no lease yet")
