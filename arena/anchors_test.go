@@ -53,6 +53,9 @@ func (g *gathered) list() []*record.Record {
 func standing(t *testing.T, asks *player, of protocol.PlayerID) (s protocol.Standing, ok bool) {
 	t.Helper()
 	ans, err := asks.Standings(t.Context(), "amazons")
+	for ; errors.Is(err, &protocol.Error{Code: protocol.RateLimited}); ans, err = asks.Standings(t.Context(), "amazons") {
+		time.Sleep(100 * time.Millisecond)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

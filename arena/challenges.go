@@ -152,6 +152,11 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 	}
 	mine := func(w protocol.SeatWanted) bool { return w.Player == from.Player && w.Instance != "" }
 	if !slices.ContainsFunc(ch.Seats[:], mine) {
+		// A challenge stays in the queue for a moment after its game began, and is not
+		// waiting any more, whoever asks.
+		if _, _, err := a.store.lastEvent(ctx, m.Game); !errors.Is(err, ErrNoGame) {
+			return a.notWaiting(ctx, from, m.Game)
+		}
 		return refusal(protocol.Denied, "not your challenge")
 	}
 	switch err := a.close(ctx, ch, "", protocol.ReasonWithdrawn, ""); {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -52,6 +53,38 @@ func TestChallengesOfOnePlayer(t *testing.T) {
 		if ctx.Err() != nil || !errors.Is(err, &protocol.Error{Code: protocol.RateLimited}) {
 			t.Fatalf("after a withdrawal: %v", err)
 		}
+	}
+}
+
+// TestWithdrawRightAfterStart: the queue still holds a challenge for a moment after its
+// game began. Nobody's withdrawal finds it waiting then.
+func TestWithdrawRightAfterStart(t *testing.T) {
+	t.Parallel()
+	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.life = t.Context()
+	ch := protocol.Challenge{V: protocol.Version, Game: "begun", Terms: small(t, "60"), Created: time.Now(), Expires: time.Now().Add(time.Hour)}
+	ch.Seats[0], ch.Seats[1] = protocol.SeatWanted{Player: "ann", Instance: "a1"}, protocol.SeatWanted{Player: "bob"}
+	if _, err := a.post(t.Context(), protocol.OwnPool("bob"), ch); err != nil {
+		t.Fatal(err)
+	}
+	withdrawn := func(by protocol.PlayerID, want protocol.Code) {
+		t.Helper()
+		if ans := a.withdraw(protocol.From{Player: by}, protocol.Withdraw{Game: ch.Game}); ans.Error == nil || ans.Error.Code != want {
+			t.Errorf("%s withdraws: %+v, want %s", by, ans, want)
+		}
+	}
+	withdrawn("eve", protocol.Denied)
+	e := &protocol.Event{V: protocol.Version, Kind: protocol.EventMove, Term: 1, Index: 1, Time: time.Now()}
+	e.Game, e.Terms = ch.Game, ch.Terms
+	e.Moves = []string{}
+	if err := a.store.journal(ch.Game, 0, func() {}).append(t.Context(), e, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []protocol.PlayerID{"ann", "bob", "eve"} {
+		withdrawn(p, protocol.NotOffered)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,8 +32,10 @@ type ladder struct {
 	log     zerolog.Logger
 
 	mu      sync.Mutex
-	entries map[string]*entry // by key
-	applied uint64            // the last record that has been processed
+	entries map[string]*entry     // by key
+	changes uint64                // of entries, so far
+	sorted  map[string][]Standing // by game, until an entry of the game changes; never modified
+	applied uint64                // the last record that has been processed
 }
 
 // entry is a standing as it is stored.
@@ -74,7 +75,7 @@ func (s Standing) Error() float64 { return 1.96 * s.Deviation }
 func (s Standing) Provisional() bool { return s.Deviation >= glicko.Provisional }
 
 func newLadder(kv jetstream.KeyValue, anchors map[protocol.PlayerID]glicko.Rating, log zerolog.Logger) *ladder {
-	return &ladder{kv: kv, anchors: anchors, log: log, entries: make(map[string]*entry)}
+	return &ladder{kv: kv, anchors: anchors, log: log, entries: make(map[string]*entry), sorted: make(map[string][]Standing)}
 }
 
 // anchored reports whether a player's rating is fixed.
@@ -106,6 +107,8 @@ func (l *ladder) keep(key string, e *entry) {
 		e.Rating, e.Before = r, r
 	}
 	l.entries[key] = e
+	l.changes++
+	delete(l.sorted, e.Game)
 }
 
 func ladderKey(gameName string, speed clock.Speed, p protocol.PlayerID) string {
@@ -332,23 +335,36 @@ func (l *ladder) upTo(seq uint64) bool {
 	return l.applied >= seq
 }
 
-// standings returns those of a game by speed, the best first.
+// standings returns those of a game by speed, the best first. They are not to be
+// modified: until a rating of the game changes, all who ask get the same ones.
 func (l *ladder) standings(gameName string) []Standing {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	var all []Standing
-	for key, e := range l.entries {
-		if strings.HasPrefix(key, gameName+".") {
-			all = append(all, e.Standing)
+	all, current := l.sorted[gameName]
+	changes := l.changes
+	if !current {
+		for _, e := range l.entries {
+			if e.Game == gameName {
+				all = append(all, e.Standing)
+			}
 		}
+	}
+	l.mu.Unlock()
+	if current {
+		return all
 	}
 	slices.SortFunc(all, func(a, b Standing) int {
 		return cmp.Or(cmp.Compare(a.Speed, b.Speed), -cmp.Compare(a.Rating.Rating, b.Rating.Rating), cmp.Compare(a.Player, b.Player))
 	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changes == changes {
+		l.sorted[gameName] = all
+	}
 	return all
 }
 
-// Standings returns the ladder of a game by speed, the best first.
+// Standings returns the ladder of a game by speed, the best first. The caller must not
+// modify it.
 func (a *Arena) Standings(gameName string) []Standing { return a.ladder.standings(gameName) }
 
 // askedStandings answers a player who asks for the ladder of a game.

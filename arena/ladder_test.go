@@ -385,6 +385,34 @@ func TestRatingHalfStored(t *testing.T) {
 	}
 }
 
+// Standings are sorted once, whoever asks, and again after a change.
+func TestStandingsAreSortedOnce(t *testing.T) {
+	l := newLadder(nil, nil, zerolog.Nop())
+	add := func(gameName string, p protocol.PlayerID, rating float64) {
+		e := &entry{Standing: Standing{Player: p, Game: gameName, Speed: clock.Blitz, Rating: glicko.Rating{Rating: rating, Deviation: 100}}}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.keep(ladderKey(gameName, clock.Blitz, p), e)
+	}
+	add("gomoku", "ann", 1500)
+	add("gomoku", "bob", 1600)
+	first := l.standings("gomoku")
+	if len(first) != 2 || first[0].Player != "bob" {
+		t.Fatalf("%+v", first)
+	}
+	add("amazons", "ann", 1500) // another game
+	if again := l.standings("gomoku"); &again[0] != &first[0] {
+		t.Error("sorted again although nothing has changed")
+	}
+	add("gomoku", "ann", 1700)
+	if after := l.standings("gomoku"); len(after) != 2 || after[0].Player != "ann" {
+		t.Errorf("after a change: %+v", after)
+	}
+	if first[0].Player != "bob" {
+		t.Error("an answer was modified")
+	}
+}
+
 func TestCorruptStandingIsNamed(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "")

@@ -28,10 +28,10 @@ type Config struct {
 	Profiles string   `desc:"JSON file of the players that this process acts for; replaces PLAYERS"`
 	Players  []string `default:"xiangqi-hare:xiangqi,xiangqi-tortoise:xiangqi,gomoku-hare:gomoku,gomoku-tortoise:gomoku,amazons-hare:amazons,amazons-tortoise:amazons" desc:"players that this process acts for, each as name:game or name:game+game"`
 
-	Levels int `default:"0" desc:"most games at once of the ten levels of each game, the players xiangqi-level-1 and so on, which play against people only and are not counted in SLOTS; 0: this process does not act for them"`
+	Levels int `default:"0" desc:"most games at once of the ten levels of each game, the players xiangqi-level-1 and so on, which play against people, and with LEVELS_LADDER on the ladder, and are not counted in SLOTS; 0: this process does not act for them"`
 
 	LevelGames   []string `split_words:"true" desc:"games whose ten levels this process acts for, if LEVELS is set; empty: all"`
-	LevelsLadder bool     `split_words:"true" default:"false" desc:"the levels play against bots as well, as opponents on the ladder"`
+	LevelsLadder bool     `split_words:"true" default:"false" desc:"the levels play rated games against bots as well, as opponents on the ladder"`
 
 	Slots        int           `default:"8" desc:"most games at once, of all players together"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"how many of the SLOTS are reserved for games against humans"`
@@ -65,7 +65,7 @@ type NATS struct {
 	URL      string `default:"nats://127.0.0.1:4222" desc:"URL of the server, or of several, separated by commas"`
 	User     string `default:"bots" desc:"user name"`
 	Password string `desc:"password of the user"`
-	Creds    string `desc:"path of a .creds file, instead of a password"`
+	Creds    string `desc:"path of a .creds file, instead of user and password; it is read again at each reconnection"`
 	CA       string `desc:"path of the CA certificate for the server; empty: those of the system"`
 	Prefix   string `default:"sparring" desc:"prefix of all subjects"`
 }
@@ -80,7 +80,10 @@ func (c Config) Validate() error {
 	if c.NATS.Creds != "" && c.NATS.Password != "" {
 		faults.Add("NATS_CREDS", "set as well as NATS_PASSWORD: want one of them")
 	}
-	faults.Readable("NATS_CREDS", c.NATS.Creds)
+	if c.NATS.Creds != "" {
+		_, err := protocol.ReadCreds(c.NATS.Creds)
+		faults.Err("NATS_CREDS", err)
+	}
 	faults.Readable("NATS_CA", c.NATS.CA)
 	_, err := protocol.NewSubjects(c.NATS.Prefix)
 	faults.Err("NATS_PREFIX", err)
@@ -163,7 +166,7 @@ func (c Config) cores() int {
 
 // limits returns the ledger's.
 func (c Config) limits() policy.Limits {
-	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore, Levels: c.Levels}
+	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore, Levels: c.Levels, PerBot: levelsPerBot}
 }
 
 // RecordsDir returns the folder of the records of games.

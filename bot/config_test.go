@@ -95,7 +95,8 @@ func TestEnginesThatCannotStart(t *testing.T) {
 	}
 }
 
-// TestLevels: ten players a game, for people only, on all terms.
+// TestLevels: ten players a game, for people only, on all terms; on a ladder also for
+// bots, in rated games.
 func TestLevels(t *testing.T) {
 	c := defaults(t)
 	c.Levels, c.Policy.Speeds, c.Policy.Block = 20, []clock.Speed{clock.Blitz}, []protocol.PlayerID{"eve"}
@@ -142,6 +143,24 @@ func TestLevels(t *testing.T) {
 			if got := p.Policy.Check(p.Player, p.Games, o, 1000); got.Reason != c.want {
 				t.Errorf("%s against %s (%s): %+v, want %q", p.Player, c.player, c.kind, got, c.want)
 			}
+		}
+	}
+	c.LevelsLadder = true
+	onLadder := c.levels()[0]
+	rulesOf, err := catalog.Game("xiangqi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bot, person := &protocol.Opponent{Player: "xiangqi-hare", Kind: protocol.Bot}, &protocol.Opponent{Player: "ann", Kind: protocol.Human}
+	for _, x := range []struct {
+		opponent *protocol.Opponent // nil: nobody yet
+		rated    bool
+		want     protocol.DeclineReason
+	}{{bot, true, ""}, {bot, false, protocol.DeclineKind}, {nil, false, protocol.DeclineKind}, {person, true, ""}, {person, false, ""}} {
+		terms := protocol.Terms{Game: "xiangqi", Rules: rulesOf.Default, Clock: clock.Spec{Kind: clock.Unlimited}, Rated: x.rated}
+		o := protocol.Offer{Kind: protocol.OfferMatch, Terms: terms, Player: onLadder.Player, Opponent: x.opponent}
+		if got := onLadder.Policy.Check(onLadder.Player, onLadder.Games, o, 0); got.Reason != x.want {
+			t.Errorf("%s on a ladder against %+v, rated %v: %+v, want %q", onLadder.Player, x.opponent, x.rated, got, x.want)
 		}
 	}
 	c.Players = append(c.Players, "gomoku-level-4:gomoku")

@@ -15,13 +15,19 @@ func LevelPlayer(gameName string, n int) protocol.PlayerID {
 	return protocol.PlayerID(fmt.Sprintf("%s-level-%d", gameName, n))
 }
 
+// levelsPerBot is how many games at once the levels play against one bot. The ladder
+// gives it one at a time, unless the operator wants more.
+const levelsPerBot = 16
+
 // levels returns the profiles of all levels of each game, weakest first. They play
-// against people, and where the settings say so against bots, on all terms, and take offers only from their own pools: somebody
-// who asks for any opponent should not get one of these strengths by chance.
+// against people on all terms, and where the settings say so rated games against bots:
+// casual ones without a clock would hold slots for ever. They take offers only from
+// their own pools: somebody who asks for any opponent should not get one of these
+// strengths by chance.
 func (c Config) levels() []Profile {
 	wants := policy.Policy{Positions: true, Opponents: policy.HumansOnly, Allow: c.Policy.Allow, Block: c.Policy.Block}
 	if c.LevelsLadder {
-		wants.Opponents = policy.Everyone
+		wants.Opponents, wants.BotsRated = policy.Everyone, true
 	}
 	manners := c.Play
 	manners.Takebacks = takebacks

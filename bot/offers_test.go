@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -45,6 +46,40 @@ func TestDeclinesWithItsReason(t *testing.T) {
 	}
 	if f.ledger.Used() != 0 {
 		t.Error("a declined offer holds a slot")
+	}
+}
+
+// One bot can't hold all places of the levels on a ladder, and people find room beside it.
+func TestOneBotAgainstTheLevels(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
+		c.Players, c.Levels, c.LevelGames, c.LevelsLadder = nil, 3*levelsPerBot, []string{"amazons"}, true
+	})
+	offer := func(i int, by protocol.Opponent, rated bool) protocol.OfferAnswer {
+		o := offerOf(small(t), protocol.GameID(fmt.Sprintf("g%d-%s", i, by.Player)), game.First)
+		o.Terms.Rated, o.Opponent = rated, &by
+		return p.offer(protocol.OwnPool(LevelPlayer("amazons", 1+i%10)), o)
+	}
+	eve, bob, ann := protocol.Opponent{Player: "eve", Kind: protocol.Bot}, protocol.Opponent{Player: "bob", Kind: protocol.Bot}, protocol.Opponent{Player: "ann", Kind: protocol.Human}
+	for i := range levelsPerBot {
+		if ans := offer(i, eve, true); ans.Answer != protocol.Accept {
+			t.Fatalf("offer %d: %+v", i, ans)
+		}
+	}
+	if ans := offer(levelsPerBot, eve, true); ans.Answer != protocol.Busy {
+		t.Errorf("one game more: %+v, want busy", ans)
+	}
+	if ans := offer(levelsPerBot, eve, false); ans.Answer != protocol.Decline || ans.Reason != protocol.DeclineKind {
+		t.Errorf("a casual game against a bot: %+v, want declined", ans)
+	}
+	for i, o := range []protocol.Opponent{bob, ann} {
+		if ans := offer(i, o, i == 0); ans.Answer != protocol.Accept {
+			t.Errorf("%s: %+v", o.Player, ans)
+		}
+	}
+	if n := f.ledger.UsedByLevels(); n != levelsPerBot+2 {
+		t.Errorf("%d games of levels", n)
 	}
 }
 

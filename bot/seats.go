@@ -173,5 +173,8 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	}
 	need := p.need(human)
 	need.Running = o.Kind == protocol.OfferSeat
+	if need.Level && o.Opponent != nil && !human {
+		need.Bot = o.Opponent.Player
+	}
 	return policy.Refusal{}, p.open(o.Game, &o, need, min(hold, maxHold))
 }

@@ -26,7 +26,7 @@ type allowances struct {
 }
 
 // allowance is one player's, over all its instances.
-type allowance struct{ requests, heartbeats, bytes, refusals *rate.Limiter }
+type allowance struct{ requests, heartbeats, standings, bytes, refusals *rate.Limiter }
 
 func newAllowances(limits Limits) *allowances {
 	return &allowances{limits: limits.filled(), of: make(map[PlayerID]*allowance)}
@@ -36,6 +36,9 @@ func newAllowances(limits Limits) *allowances {
 func (l Limits) filled() Limits {
 	if l.HeartbeatsPerSecond == 0 {
 		l.HeartbeatsPerSecond = DefaultLimits.HeartbeatsPerSecond
+	}
+	if l.StandingsPerSecond == 0 {
+		l.StandingsPerSecond = DefaultLimits.StandingsPerSecond
 	}
 	if l.BytesPerSecond == 0 {
 		l.BytesPerSecond = DefaultLimits.BytesPerSecond
@@ -48,8 +51,11 @@ func (l Limits) filled() Limits {
 func (a *allowances) take(p PlayerID, v Verb, size int, now time.Time) (ok, tell bool) {
 	mine := a.allowance(p)
 	count := mine.requests
-	if v == VerbAlive {
+	switch v {
+	case VerbAlive:
 		count = mine.heartbeats
+	case VerbStandings: // the longest answers
+		count = mine.standings
 	}
 	if count.AllowN(now, 1) && mine.bytes.AllowN(now, size) {
 		return true, false
@@ -69,7 +75,7 @@ func (a *allowances) allowance(p PlayerID) *allowance {
 		perSecond := func(n int) *rate.Limiter { return rate.NewLimiter(rate.Limit(n), burst*n) }
 		mine = &allowance{
 			requests: perSecond(a.limits.PerSecond), heartbeats: perSecond(a.limits.HeartbeatsPerSecond),
-			bytes: perSecond(a.limits.BytesPerSecond), refusals: perSecond(refusalsPerSecond),
+			standings: perSecond(a.limits.StandingsPerSecond), bytes: perSecond(a.limits.BytesPerSecond), refusals: perSecond(refusalsPerSecond),
 		}
 		a.of[p] = mine
 	}
@@ -77,7 +83,7 @@ func (a *allowances) allowance(p PlayerID) *allowance {
 }
 
 func (a *allowance) full() bool {
-	for _, l := range []*rate.Limiter{a.requests, a.heartbeats, a.bytes, a.refusals} {
+	for _, l := range []*rate.Limiter{a.requests, a.heartbeats, a.standings, a.bytes, a.refusals} {
 		if l.Tokens() < float64(l.Burst()) {
 			return false
 		}

@@ -7,9 +7,9 @@ import (
 )
 
 // TestAllowances: what exceeds an allowance is dropped, refusals are limited as well,
-// and neither heartbeats nor other players are charged for it.
+// and no other kind of message and no other player is charged for it.
 func TestAllowances(t *testing.T) {
-	a := newAllowances(Limits{PerSecond: 3, HeartbeatsPerSecond: 2, BytesPerSecond: 1000})
+	a := newAllowances(Limits{PerSecond: 3, HeartbeatsPerSecond: 2, StandingsPerSecond: 1, BytesPerSecond: 1000})
 	now := time.Now()
 	flood := func(p PlayerID, v Verb, size int) (taken, told int) {
 		for range 10_000 {
@@ -28,6 +28,9 @@ func TestAllowances(t *testing.T) {
 	}
 	if taken, told := flood("alice", VerbAlive, 10); taken != 2*burst || told != 0 {
 		t.Errorf("%d heartbeats taken, %d refusals sent", taken, told)
+	}
+	if taken, _ := flood("alice", VerbStandings, 10); taken != 1*burst {
+		t.Errorf("%d requests for standings taken", taken)
 	}
 	if taken, _ := flood("bob", VerbHello, 500); taken != 1000*burst/500 {
 		t.Errorf("%d requests of 500 bytes taken", taken)

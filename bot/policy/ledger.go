@@ -36,6 +36,7 @@ type Limits struct {
 	ForHumans int // of these, kept for games against humans
 	Threads   int // search threads of all games together
 	Levels    int // games of the levels at once, which are not counted in the limits above
+	PerBot    int // of these, against one bot; 0 is no limit
 }
 
 // Need is what one game takes.
@@ -45,7 +46,9 @@ type Need struct {
 	Human    bool // against a human: may take a slot kept for them
 	Threads  int
 	Level    bool // a game of a level
-	Running  bool // it has begun, and the process takes or resumes a seat
+	// Bot is the opponent of a level, if that is a bot. "": a person, or not known yet
+	Bot     protocol.PlayerID
+	Running bool // it has begun, and the process takes or resumes a seat
 }
 
 // Ledger counts the slots of the process. Every offered, accepted, challenged or
@@ -60,7 +63,8 @@ type Ledger struct {
 	players  map[protocol.PlayerID]int
 	bots     int // reservations for games that are not against humans
 	threads  int
-	levels   int // reservations for games of levels
+	levels   int                       // reservations for games of levels
+	against  map[protocol.PlayerID]int // of these, by Need.Bot
 	admits   Admission
 }
 
@@ -69,6 +73,7 @@ func NewLedger(limits Limits) *Ledger {
 	return &Ledger{
 		limits: limits, changed: make(chan struct{}, 1),
 		reserved: make(map[*Reservation]struct{}), players: make(map[protocol.PlayerID]int),
+		against: make(map[protocol.PlayerID]int),
 	}
 }
 
@@ -165,6 +170,13 @@ func (l *Ledger) count(need Need, n int) {
 	}
 	if need.Level {
 		l.levels += n
+		if need.Bot == "" {
+			return
+		}
+		l.against[need.Bot] += n
+		if l.against[need.Bot] == 0 {
+			delete(l.against, need.Bot)
+		}
 		return
 	}
 	l.threads += n * need.Threads
@@ -176,6 +188,9 @@ func (l *Ledger) count(need Need, n int) {
 // room returns how many more such games fit.
 func (l *Ledger) room(need Need) int {
 	n := l.limits.Levels - l.levels
+	if need.Bot != "" && l.limits.PerBot > 0 && !need.Running {
+		n = min(n, l.limits.PerBot-l.against[need.Bot])
+	}
 	if !need.Level {
 		n = l.limits.Games - (len(l.reserved) - l.levels)
 		if !need.Human {

@@ -17,7 +17,7 @@ import (
 // under random operations.
 func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads"), Levels: rapid.IntRange(0, 3).Draw(t, "levels")}
+		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads"), Levels: rapid.IntRange(0, 3).Draw(t, "levels"), PerBot: rapid.IntRange(0, 2).Draw(t, "per bot")}
 		b.ForHumans = rapid.IntRange(0, b.Games).Draw(t, "humans")
 		l := NewLedger(b)
 		var held []*Reservation
@@ -29,6 +29,9 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 					Human:    rapid.Bool().Draw(t, "human"),
 					Threads:  rapid.IntRange(1, 3).Draw(t, "threads"),
 					Level:    rapid.Bool().Draw(t, "level"),
+				}
+				if n.Level && !n.Human {
+					n.Bot = rapid.SampledFrom([]protocol.PlayerID{"x", "y"}).Draw(t, "bot")
 				}
 				free := l.Free(n)
 				s, err := l.Reserve(n, 0, nil)
@@ -50,9 +53,13 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				games, bots, threads, levels := 0, 0, 0, 0
+				against := map[protocol.PlayerID]int{}
 				for _, r := range held {
 					if r.need.Level {
 						levels++
+						if r.need.Bot != "" {
+							against[r.need.Bot]++
+						}
 						continue
 					}
 					games++
@@ -63,6 +70,9 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 				}
 				if l.Used() != len(held) {
 					t.Fatalf("used %d of %d held", l.Used(), len(held))
+				}
+				if most := max(against["x"], against["y"]); b.PerBot > 0 && most > b.PerBot {
+					t.Fatalf("%d games of levels against one bot: over %+v", most, b)
 				}
 				if games > b.Games || bots > b.Games-b.ForHumans || threads > b.Threads || levels > b.Levels {
 					t.Fatalf("%d games, %d against bots, %d threads, %d of levels: over %+v", games, bots, threads, levels, b)

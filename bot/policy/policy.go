@@ -27,6 +27,10 @@ type Policy struct {
 	Allow     []protocol.PlayerID `desc:"only play against these players; empty: against anyone" json:"allow"`
 	Block     []protocol.PlayerID `desc:"never play against these players" json:"block"`
 	Repeat    int                 `default:"0" desc:"most games against one opponent within REPEAT_WINDOW; 0: no limit" json:"repeat"`
+
+	// BotsRated declines casual games against bots. It is set for the levels on a
+	// ladder, and is not a setting.
+	BotsRated bool `ignored:"true" json:"-"`
 }
 
 // Which selects rated or casual matches.
@@ -199,6 +203,8 @@ func (p Policy) Check(me protocol.PlayerID, games []string, o protocol.Offer, re
 		return no(protocol.DeclineRated, "rated games only")
 	case p.Rated == CasualOnly && t.Rated:
 		return no(protocol.DeclineCasual, "casual games only")
+	case p.BotsRated && !t.Rated && (o.Opponent == nil || o.Opponent.Kind != protocol.Human):
+		return no(protocol.DeclineKind, "casual games against humans only")
 	case o.Opponent == nil:
 		// That seat is open too; its taker is checked by its own policy.
 		if p.Opponents == HumansOnly {

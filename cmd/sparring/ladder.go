@@ -27,7 +27,8 @@ import (
 
 // ladderFlags say which ladder is meant.
 type ladderFlags struct {
-	nats, data string
+	nats serverFlags
+	data string
 }
 
 func ladderCommand() *cobra.Command {
@@ -42,14 +43,14 @@ command in other terminals, and with --nats engines on other machines join a pla
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	natsFlag(c, &f.nats)
+	f.nats.add(c)
 	c.PersistentFlags().StringVar(&f.data, "data", "data", "data directory: of the ladder on this machine, and for records")
 	c.AddCommand(ladderJoin(&f), ladderLevels(&f), ladderShow(&f))
 	return c
 }
 
 // remote reports whether the flags or the environment name a server.
-func (f *ladderFlags) remote() bool { return cmp.Or(f.nats, os.Getenv("SPARRING_NATS_URL")) != "" }
+func (f *ladderFlags) remote() bool { return f.nats.given() || os.Getenv("SPARRING_NATS_URL") != "" }
 
 // reach connects to the ladder that the flags name: on a server, as the user in its URL,
 // that of the environment, or the one given; otherwise the one that runs with the data,
@@ -59,13 +60,11 @@ func (f *ladderFlags) reach(ctx context.Context, user, name string, log zerolog.
 	if err := configs.FromEnv(configs.Prefix, &cfg); err != nil {
 		return nil, subjects, "", usagef("settings:\n%w", err)
 	}
+	f.nats.override(&cfg.NATS.URL, &cfg.NATS.Password, &cfg.NATS.Creds, &cfg.NATS.CA)
 	to := cfg.Connection(log)
 	if f.remote() {
-		to.URL = cmp.Or(f.nats, cfg.NATS.URL)
 		to.User = cmp.Or(os.Getenv("SPARRING_NATS_USER"), user)
-		if inURL, _, ok := protocol.URLUser(to.URL); ok {
-			to.User = inURL
-		}
+		to = to.WithUser()
 	} else {
 		d, ok, err := findDoor(f.data)
 		if err != nil {
@@ -182,8 +181,8 @@ func (f *joinFlags) team(c *cobra.Command) (*team, error) {
 	}
 	name := f.name
 	if name == "" && f.remote() {
-		user, _, _ := protocol.URLUser(f.nats)
-		name = cmp.Or(user, os.Getenv("SPARRING_NATS_USER"))
+		as := protocol.Connection{URL: f.nats.url, User: os.Getenv("SPARRING_NATS_USER"), Creds: cmp.Or(f.nats.creds, os.Getenv("SPARRING_NATS_CREDS"))}
+		name = as.WithUser().User
 	}
 	if name == "" {
 		name = strings.TrimPrefix(spec.String(), playerspec.Self+":")
@@ -385,6 +384,10 @@ func standingsOf(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects,
 	within, cancel := context.WithTimeoutCause(ctx, reachTime, fmt.Errorf("no platform answers player %s at %s: none runs there, or the user may not act for this player", as, nc.ConnectedUrlRedacted()))
 	defer cancel()
 	ans, err := client.Standings(within, gameName)
+	for errors.Is(err, &protocol.Error{Code: protocol.RateLimited}) && within.Err() == nil { // others ask as this player, too
+		time.Sleep(time.Second / 2)
+		ans, err = client.Standings(within, gameName)
+	}
 	if err != nil && within.Err() != nil {
 		err = context.Cause(within)
 	}

@@ -314,7 +314,7 @@ const ratedWithin = 5 * time.Second
 // rated returns the team's standing at the speed of its last game, once all its games
 // are rated, or as it is in the end.
 func (t *team) rated(ctx context.Context) (protocol.Standing, error) {
-	for until := time.Now().Add(ratedWithin); ; time.Sleep(200 * time.Millisecond) {
+	for until := time.Now().Add(ratedWithin); ; time.Sleep(500 * time.Millisecond) {
 		all, err := standingsOf(ctx, t.nc, t.subjects, t.id, t.game)
 		if err != nil {
 			return protocol.Standing{}, err
