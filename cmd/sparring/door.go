@@ -40,6 +40,16 @@ func openDoor(data string, d door) (closeDoor func(), err error) {
 	return func() { os.Remove(doorFile(data)) }, nil // a stale file does no harm
 }
 
+// hasEnded returns a function that reports whether the ladder that runs with the data
+// now has ended since: its file is gone, or is another's.
+func hasEnded(data string) func() bool {
+	before, _, _ := findDoor(data)
+	return func() bool {
+		now, _, err := findDoor(data)
+		return err == nil && now != before
+	}
+}
+
 // findDoor reads the file in a data directory; ok is false if there is none.
 func findDoor(data string) (d door, ok bool, err error) {
 	text, err := os.ReadFile(doorFile(data))

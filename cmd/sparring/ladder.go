@@ -112,7 +112,13 @@ with its page, and the ten levels of the game, whose ratings are their measured
 strength. --clock, --rules and --http are for that case.
 
 Ctrl-C lets the engine finish its game and leaves the ladder; a second one leaves at
-once. With --games it leaves after so many games. Two sentences sum up what it did.`,
+once. With --games it leaves after so many games. Two sentences sum up what it did.
+
+A ladder that this command has started ends with it. It starts no more games from the
+first Ctrl-C or the last of --games on, and waits for the running games of others; Ctrl-C
+again cuts these off. A command that plays on the ladder of another ends with exit code 1
+if that is gone: some seconds after it has ended, a minute after it was killed, and with
+--nats after five minutes without an answer.`,
 		Example: `  sparring ladder join --engine uci:fairy-stockfish --game xiangqi --games 20
   sparring ladder join --engine gomocup:./pbrain-ten --name "Team Ten" --clock 10+0.1
   sparring ladder join --engine "ucci:C:\Program Files\eleeye\eleeye.exe" --nats nats://red:PASSWORD@ladder.example.org`,
@@ -228,6 +234,9 @@ func (f *joinFlags) run(c *cobra.Command, t *team) error {
 		if err == nil {
 			defer logFile.Close()
 			defer nc.Close()
+			if !f.remote() {
+				t.left = hasEnded(f.data)
+			}
 			if t.hosts != "" {
 				t.screen.say("note: the ladder runs already; %s are ignored", t.hosts)
 			}
@@ -312,7 +321,17 @@ has them already, as has a ladder that "sparring ladder join" has started.`,
 			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
 			defer cancel()
 			defer obeySignals(b, cancel, log)()
-			return b.Run(ctx)
+			if l.remote() {
+				return b.Run(ctx)
+			}
+			gone := make(chan error, 1)
+			go func() {
+				gone <- awaitGone(ctx, b.Silence, nc.ConnectedUrlRedacted(), hasEnded(l.data))
+				cancel()
+			}()
+			err = b.Run(ctx)
+			cancel()
+			return errors.Join(err, <-gone)
 		},
 	}
 	c.Flags().StringSliceVar(&games, "game", nil, anyGame()+", or several, separated by commas (default: all)")

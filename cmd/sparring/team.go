@@ -38,6 +38,9 @@ type team struct {
 	ponder  bool
 	hosts   string // flags for a ladder that is started here, and that were given
 
+	hosting bool        // the ladder runs in this process
+	left    func() bool // whether the ladder of another process on this machine has ended; nil: it is elsewhere
+
 	screen      *display
 	interrupted <-chan struct{} // by Ctrl-C
 
@@ -173,10 +176,22 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	reporting.Go(func() {
 		select {
 		case <-t.interrupted:
-			t.screen.say("finishing the running game, then leaving the ladder; Ctrl-C again leaves at once")
+			if t.hosting {
+				t.screen.say("finishing the running games; no more are started on this ladder, which ends with them; Ctrl-C again ends it at once")
+			} else {
+				t.screen.say("finishing the running game, then leaving the ladder; Ctrl-C again leaves at once")
+			}
 		case <-over:
 		}
 	})
+	var gone error
+	if !t.hosting {
+		reporting.Go(func() {
+			if gone = awaitGone(life, b.Silence, nc.ConnectedUrlRedacted(), t.left); gone != nil {
+				end()
+			}
+		})
+	}
 	reporting.Go(func() {
 		for {
 			select {
@@ -194,9 +209,16 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 		}
 	})
 	err = b.Run(life)
+	end()
 	close(over) // and not t.ended: a game that did not stop in time may end yet
 	reporting.Wait()
 	t.screen.clear()
+	if gone != nil { // nobody says what the rating is
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		t.sumUp(ended)
+		return gone
+	}
 	t.sumUp(ctx)
 	return err
 }

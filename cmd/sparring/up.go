@@ -276,7 +276,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	s.start(srv, f, page, health, logFile.Name())
 	shown.show()
 	if f.team != nil {
-		return upTeam(ctx, f, srv, log, func(ctx context.Context) error {
+		return upTeam(ctx, f, srv, a, log, func(ctx context.Context) error {
 			_, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
 			return err
 		})
@@ -289,23 +289,6 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	rounds, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
 	s.finish(recordsDir(f.data), rounds)
 	return err
-}
-
-// upTeam runs a platform until the team has played, or the platform fails. The team
-// handles Ctrl-C.
-func upTeam(ctx context.Context, f upFlags, srv *embedded.Server, log zerolog.Logger, platform func(context.Context) error) error {
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	var running sync.WaitGroup
-	var failure error
-	running.Go(func() {
-		defer end()
-		failure = platform(life)
-	})
-	err := f.team.play(life, srv.Player(embedded.Owner), log)
-	end()
-	running.Wait()
-	return errors.Join(err, failure)
 }
 
 // upBot returns a bot with all shipped players and the levels; for a team the levels of

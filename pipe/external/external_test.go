@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
 		faultyengine.Main()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "parent" {
+		beParent()
+	}
 	if len(os.Args) > 1 && os.Args[1] == "sau" {
 		speakSAU()
 	}
