@@ -26,13 +26,7 @@ func doorFile(data string) string { return filepath.Join(data, "ladder.json") }
 func openDoor(data string, d door) (closeDoor func(), err error) {
 	text, err := json.Marshal(d)
 	if err == nil {
-		// Of a process that was killed, perhaps with other permissions.
-		if err = os.Remove(doorFile(data)); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = os.WriteFile(doorFile(data), append(text, '\n'), 0o600)
+		err = writeSecret(doorFile(data), append(text, '\n'))
 	}
 	if err != nil {
 		return nil, dataError(data, "ladder", err)

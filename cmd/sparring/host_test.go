@@ -6,6 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"sparring/protocol"
 )
 
 // TestAwaitGone: a ladder is given up that has ended, or that does not answer for long;
@@ -42,5 +46,43 @@ func TestAwaitGone(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestTeamOnServer: on a server the id is the user's, whichever way it is named, and the
+// name is only shown.
+func TestTeamOnServer(t *testing.T) {
+	for _, c := range []struct {
+		name, url, user, flag string
+		id                    protocol.PlayerID
+		display               string
+		fails                 string
+	}{
+		{"Team Red", "", "", "nats://red@ladder.example.org", "red", "Team Red", ""},
+		{"Team Red", "nats://red:secret@ladder.example.org", "", "", "red", "Team Red", ""},
+		{"红", "nats://ladder.example.org", "red", "", "red", "红", ""},
+		{"", "nats://red:secret@ladder.example.org", "", "", "red", "", ""},
+		{"blue", "nats://red:secret@ladder.example.org", "", "nats://blue@ladder.example.org", "blue", "", ""},
+		{"Team Red", "nats://ladder.example.org", "", "", "team-red", "Team Red", ""}, // it is the user, too
+		{"Team Red", "", "red", "", "team-red", "Team Red", ""},                       // a ladder of this machine
+		{"", "nats://Red:secret@ladder.example.org", "", "", "", "", `the user "Red" of the server can't be a player`},
+	} {
+		t.Setenv("SPARRING_NATS_URL", c.url)
+		t.Setenv("SPARRING_NATS_USER", c.user)
+		f := joinFlags{ladderFlags: &ladderFlags{nats: c.flag}, engine: "self", game: "amazons", name: c.name}
+		command := &cobra.Command{}
+		command.SetContext(t.Context())
+		got, err := f.team(command)
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+		} else if got.id != c.id || got.display != c.display {
+			t.Errorf("%+v: %s, shown as %q", c, got.id, got.display)
+		}
 	}
 }

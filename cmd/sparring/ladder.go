@@ -48,8 +48,19 @@ command in other terminals, and with --nats engines on other machines join a pla
 	return c
 }
 
+// server returns the URL of the server that the flags or the environment name; "" if
+// the ladder is one of this machine.
+func (f *ladderFlags) server() string { return cmp.Or(f.nats, os.Getenv("SPARRING_NATS_URL")) }
+
 // remote reports whether the flags or the environment name a server.
-func (f *ladderFlags) remote() bool { return cmp.Or(f.nats, os.Getenv("SPARRING_NATS_URL")) != "" }
+func (f *ladderFlags) remote() bool { return f.server() != "" }
+
+// user returns the user for a server: that of its URL, or of the environment; "" if
+// neither names one.
+func (f *ladderFlags) user() string {
+	user, _, _ := protocol.URLUser(f.server())
+	return cmp.Or(user, os.Getenv("SPARRING_NATS_USER"))
+}
 
 // reach connects to the ladder that the flags name: on a server, as the user in its URL,
 // that of the environment, or the one given; otherwise the one that runs with the data,
@@ -61,11 +72,7 @@ func (f *ladderFlags) reach(ctx context.Context, user, name string, log zerolog.
 	}
 	to := cfg.Connection(log)
 	if f.remote() {
-		to.URL = cmp.Or(f.nats, cfg.NATS.URL)
-		to.User = cmp.Or(os.Getenv("SPARRING_NATS_USER"), user)
-		if inURL, _, ok := protocol.URLUser(to.URL); ok {
-			to.User = inURL
-		}
+		to.URL, to.User = f.server(), cmp.Or(f.user(), user)
 	} else {
 		d, ok, err := findDoor(f.data)
 		if err != nil {
@@ -109,7 +116,10 @@ each the command prints the result and the engine's rating with its error (95 %)
 The ladder is that of --nats, or else the one that runs on this machine with the data
 of --data. If there is none, it is started in this process: a NATS server, a platform
 with its page, and the ten levels of the game, whose ratings are their measured
-strength. --clock, --rules and --http are for that case.
+strength. --clock, --rules and --http are for that case. On a ladder of --nats the
+engine's id is the name of the user, who may act for no other; --name is what people
+read. The password belongs into SPARRING_NATS_PASSWORD: everybody on this machine can
+read a command line.
 
 Ctrl-C lets the engine finish its game and leaves the ladder; a second one leaves at
 once. With --games it leaves after so many games. Two sentences sum up what it did.
@@ -121,7 +131,7 @@ if that is gone: some seconds after it has ended, a minute after it was killed, 
 --nats after five minutes without an answer.`,
 		Example: `  sparring ladder join --engine uci:fairy-stockfish --game xiangqi --games 20
   sparring ladder join --engine gomocup:./pbrain-ten --name "Team Ten" --clock 10+0.1
-  sparring ladder join --engine "ucci:C:\Program Files\eleeye\eleeye.exe" --nats nats://red:PASSWORD@ladder.example.org`,
+  sparring ladder join --engine "ucci:C:\Program Files\eleeye\eleeye.exe" --nats nats://red@ladder.example.org`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t, err := f.team(c)
@@ -136,7 +146,7 @@ if that is gone: some seconds after it has ended, a minute after it was killed, 
 	}
 	c.Flags().StringVar(&f.engine, "engine", "", "spec of the engine, such as uci:./my-engine (required)")
 	c.Flags().StringVar(&f.game, "game", "", anyGame()+"; may be left out if engines of the protocol play just one")
-	c.Flags().StringVar(&f.name, "name", "", "name on the ladder, in any script (default: the user of --nats, or the program's name)")
+	c.Flags().StringVar(&f.name, "name", "", "name on the ladder, in any script (default: the program's name, and with --nats the name of the user)")
 	c.Flags().IntVar(&f.games, "games", 0, "leave after so many games; 0: at Ctrl-C")
 	c.Flags().StringVar(&f.clock, "clock", ladderClock, "clock of a ladder that this command starts")
 	c.Flags().StringVar(&f.rules, "rules", "", "rule set of a ladder that this command starts (default: the game's)")
@@ -187,9 +197,14 @@ func (f *joinFlags) team(c *cobra.Command) (*team, error) {
 		}
 	}
 	name := f.name
-	if name == "" && f.remote() {
-		user, _, _ := protocol.URLUser(f.nats)
-		name = cmp.Or(user, os.Getenv("SPARRING_NATS_USER"))
+	if user := f.user(); f.remote() && user != "" { // who may act only for the player of its name
+		if t.id = protocol.PlayerID(user); protocol.CheckID("player", t.id) != nil {
+			return nil, usagef("the user %q of the server can't be a player: want 1 to 32 of a-z 0-9 _ -", user)
+		}
+		if name != "" && name != user {
+			t.display = name
+		}
+		return t, nil
 	}
 	if name == "" {
 		name = strings.TrimPrefix(spec.String(), playerspec.Self+":")
@@ -287,7 +302,7 @@ func ladderLevels(l *ladderFlags) *cobra.Command {
 unless the environment or --nats names another). The ladder should know them as its
 anchors: an arena with SPARRING_LADDER_LEVELS=true, or "sparring up --ladder", which
 has them already, as has a ladder that "sparring ladder join" has started.`,
-		Example: `  sparring ladder levels --game xiangqi --nats nats://bots:PASSWORD@127.0.0.1:4222`,
+		Example: `  sparring ladder levels --game xiangqi --nats nats://127.0.0.1:4222   # the password in SPARRING_NATS_PASSWORD`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, g := range games {
@@ -348,7 +363,7 @@ func ladderShow(l *ladderFlags) *cobra.Command {
 is that of --nats, or the one that runs on this machine with the data of --data.
 Ratings marked = are those of levels, which are the scale and do not change.`,
 		Example: `  sparring ladder show --game xiangqi
-  sparring ladder show --nats nats://red:PASSWORD@ladder.example.org --json`,
+  sparring ladder show --nats nats://red@ladder.example.org --json   # the password in SPARRING_NATS_PASSWORD`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, g := range games {

@@ -22,7 +22,7 @@ const reachTime = 8 * time.Second
 // natsFlag adds --nats, which names the server of a command that connects to one, to a
 // command and those below it.
 func natsFlag(c *cobra.Command, url *string) {
-	c.PersistentFlags().StringVar(url, "nats", "", "NATS server, such as nats://127.0.0.1:4222 or nats://USER:PASSWORD@HOST; empty: SPARRING_NATS_URL")
+	c.PersistentFlags().StringVar(url, "nats", "", "NATS server, such as nats://127.0.0.1:4222 or nats://USER@HOST with the password in SPARRING_NATS_PASSWORD; empty: SPARRING_NATS_URL")
 }
 
 // platformSettings returns the settings of a command at a terminal that connects as the

@@ -193,6 +193,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	if address != nil {
 		defer address.Close()
 	}
+	guests := f.port != embedded.NoPort && f.team == nil
 	if f.ladder && f.port == embedded.NoPort {
 		f.port = embedded.RandomPort
 	}
@@ -273,7 +274,16 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		}
 		defer closeDoor()
 	}
-	s.start(srv, f, page, health, logFile.Name())
+	guest := ""
+	if guests {
+		guest = loginFile(f.data, "guest")
+		remove, err := login{srv.URL(), "guest", srv.Password("guest")}.write(guest)
+		if err != nil {
+			return dataError(f.data, "login of guest", err)
+		}
+		defer remove()
+	}
+	s.start(srv, f, page, health, logFile.Name(), guest)
 	shown.show()
 	if f.team != nil {
 		return upTeam(ctx, f, srv, a, log, func(ctx context.Context) error {
